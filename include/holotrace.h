@@ -1,0 +1,290 @@
+/*
+ * holotrace.h - the public interface of the Holotrace library.
+ *
+ *     ht_ctx *ctx; ht_set *set; ht_table *table;
+ *     ht_ctx_new(&ctx);
+ *     ht_open(ctx, &path, 1, NULL, &set);               read one or many trace files
+ *     ht_run(ctx, "temporal-breakdown", &set, 1, NULL, 0, NULL, &table);
+ *     ht_render(ctx, table, "csv", NULL, sink);         or walk the cells
+ *     ht_table_free(table); ht_close(set); ht_ctx_free(ctx);
+ *
+ * Contract of every function:
+ *   - Returns ht_status. Outputs are named ret_x, come last, and are written only on success.
+ *   - On failure ht_error() tells message, file, byte offset and hint. The text lives in the context.
+ *   - Nothing here prints, exits, aborts or reads the environment.
+ *   - A context may be used by one thread at a time. Sets and tables are immutable once returned
+ *     and may be shared by any number of threads; each thread brings its own context.
+ *   - Times are int64 nanoseconds, ids are 64-bit, strings are UTF-8 and NUL-terminated.
+ */
+#ifndef HOLOTRACE_H
+#define HOLOTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define HT_API __attribute__((visibility("default")))
+#define HT_MUST_USE __attribute__((warn_unused_result))
+#else
+#define HT_API
+#define HT_MUST_USE
+#endif
+
+#define HT_VERSION_MAJOR 0
+#define HT_VERSION_MINOR 1
+#define HT_VERSION_PATCH 0
+
+/* What a call can answer. The CLI maps these to exit codes in one place. */
+enum ht_status {
+	HT_OK = 0,
+	HT_NOMEM,     /* out of memory */
+	HT_IO,        /* the operating system refused to read or write */
+	HT_FORMAT,    /* the bytes are not what they should be */
+	HT_LIMIT,     /* an explicit limit was reached; the message has the number */
+	HT_USAGE,     /* the caller asked for something that does not exist */
+	HT_MISSING,   /* the trace lacks what is needed */
+	HT_CANCELLED, /* the progress callback said stop */
+};
+
+typedef struct ht_ctx ht_ctx;     /* errors, limits, threads, progress */
+typedef struct ht_set ht_set;     /* one trace per rank, aligned and immutable */
+typedef struct ht_table ht_table; /* a result: typed columns with names, units, sentences */
+
+/* ---- context -------------------------------------------------------------------------------- */
+
+/* The last error of a context. Strings are owned by the context and live until its next call. */
+struct ht_error {
+	enum ht_status status;
+	const char *message; /* short fact, then detail; no newline */
+	const char *file;    /* NULL when no file is involved */
+	int64_t offset;      /* byte offset in the decompressed file, -1 when unknown */
+	const char *hint;    /* what to do next, NULL when nothing helps */
+};
+
+/* Called from the thread that called the library, at most some 20 times a second. total is 0 when
+ * unknown. Return false to cancel: the call then answers HT_CANCELLED. */
+typedef bool (*ht_progress_fn)(void *user, const char *what, uint64_t done, uint64_t total);
+
+HT_API enum ht_status ht_ctx_new(ht_ctx **ret_ctx) HT_MUST_USE;
+HT_API void ht_ctx_free(ht_ctx *ctx);
+HT_API const struct ht_error *ht_error(const ht_ctx *ctx);
+HT_API void ht_ctx_set_progress(ht_ctx *ctx, ht_progress_fn fn, void *user);
+/* Threads to use; 0 means one per online CPU. Results do not depend on it. */
+HT_API void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs);
+/* Upper bound on what this context may allocate; 0 means none. Beyond it calls answer HT_LIMIT. */
+HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
+/* Bytes allocated through this context and its sets and tables: now, and at most so far. */
+HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
+HT_API const char *ht_version(void);
+HT_API const char *ht_status_name(enum ht_status status);
+
+/* ---- opening traces ------------------------------------------------------------------------- */
+
+/* Zero-initialise, then set what differs. */
+struct ht_open_options {
+	bool recursive;       /* descend into directories */
+	bool strict;          /* a loss while reading is an error instead of a health counter */
+	bool no_cache;        /* neither read nor write the cache */
+	const char *cache_dir;    /* NULL: no cache either; the front end decides the place */
+	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */
+	const char *kernel_rules; /* file with extra kernel-class rules, NULL: built in only */
+	size_t chunk_bytes;       /* how much text one task scans, 0: default; tests vary it */
+};
+
+/* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard
+ * input, or a text file that lists such sources line by line. The caller closes the set. */
+HT_API enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+	const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
+HT_API void ht_close(ht_set *set);
+HT_API size_t ht_set_n_ranks(const ht_set *set);
+/* The i-th trace of the set, in ascending rank. Strings are owned by the set. */
+HT_API int64_t ht_set_rank(const ht_set *set, size_t i);
+HT_API const char *ht_set_path(const ht_set *set, size_t i);
+HT_API uint64_t ht_set_n_events(const ht_set *set, size_t i);
+/* One line when data was lost while reading ("12 events lost ..."), else NULL. */
+HT_API const char *ht_set_loss_note(const ht_set *set);
+/* A text that determines the whole store (events, args, links), the same for any thread count,
+ * chunking, compression and cache state. For tests and bug reports. */
+struct ht_sink;
+HT_API enum ht_status ht_dump(ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+enum ht_type {
+	HT_I64,          /* int64 */
+	HT_U64,          /* uint64, for ids beyond int64 */
+	HT_F64,          /* double */
+	HT_STR,          /* UTF-8 text */
+	HT_BOOL,         /* int64 0 or 1 */
+	HT_TIME,         /* int64 ns, an instant */
+	HT_DURATION,     /* int64 ns */
+	HT_DURATION_F64, /* double ns: means and deviations */
+	HT_BYTES,        /* int64 bytes */
+	HT_RATIO,        /* double, 0 to 1; text shows percent */
+};
+
+enum ht_role {
+	HT_KEY,     /* identifies the row */
+	HT_MEASURE, /* a computed value */
+	HT_DETAIL,  /* left out of narrow text output first */
+};
+
+/* One column's meaning. Strings are static or owned by the table. */
+struct ht_column {
+	const char *name; /* lower snake case, unit as suffix: dur_ns */
+	enum ht_type type;
+	enum ht_role role;
+	const char *sentence; /* what the number is, and of what */
+	const char *unit;     /* NULL: derived from the type (ns, bytes, ratio) or none */
+};
+
+/* Destination of bytes. write returns false to stop, which surfaces as HT_IO. */
+struct ht_sink {
+	bool (*write)(void *user, const void *bytes, size_t n);
+	void *user;
+};
+
+/* Zero-initialise, then set what differs. Affects "text" only unless said otherwise. */
+struct ht_render_options {
+	bool color;       /* ANSI colour */
+	bool bars;        /* draw share bars, for terminals */
+	bool wide;        /* do not shorten names, do not drop columns */
+	int width;        /* columns available, 0: 100 */
+	bool no_title;    /* leave out title and method line (also md, html) */
+};
+
+HT_API void ht_table_free(ht_table *table);
+HT_API const char *ht_table_title(const ht_table *table);
+HT_API size_t ht_table_n_rows(const ht_table *table);
+HT_API size_t ht_table_n_columns(const ht_table *table);
+HT_API const struct ht_column *ht_table_column(const ht_table *table, size_t column);
+/* Cells. A cell of the wrong type or out of range reads as 0 or ""; strings live with the table. */
+HT_API bool ht_table_is_null(const ht_table *table, size_t row, size_t column);
+HT_API int64_t ht_table_i64(const ht_table *table, size_t row, size_t column);
+HT_API double ht_table_f64(const ht_table *table, size_t row, size_t column);
+HT_API const char *ht_table_str(const ht_table *table, size_t row, size_t column);
+HT_API size_t ht_table_n_notes(const ht_table *table);
+HT_API const char *ht_table_note(const ht_table *table, size_t i);
+
+/* What to show of a table; all NULL or 0 means everything in the analysis's own order. */
+struct ht_view {
+	const char *columns; /* "a,b,c" */
+	const char *where;   /* "dur_ns > 1ms and name ~ nccl" */
+	const char *sort;    /* "-sum_ns,name"; minus is descending */
+	uint64_t top;        /* first N rows after sorting, 0: all */
+};
+
+/* Write the table as text, csv, json, md, html (a fragment), or arrow (an IPC stream). */
+HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
+	const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
+HT_API size_t ht_n_formats(void);
+HT_API const char *ht_format_name(size_t i);
+
+/* Arrow C data interface, https://arrow.apache.org/docs/format/CDataInterface.html. The structs are
+ * the standard's own; the includer may have them already. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+struct ArrowSchema {
+	const char *format, *name, *metadata;
+	int64_t flags, n_children;
+	struct ArrowSchema **children, *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+struct ArrowArray {
+	int64_t length, null_count, offset, n_buffers, n_children;
+	const void **buffers;
+	struct ArrowArray **children, *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+#endif
+
+/* Export as a stream of one struct batch. Numeric columns are not copied: the stream keeps a
+ * reference on the table, which ht_table_free by the caller does not end. */
+HT_API enum ht_status ht_table_arrow(ht_ctx *ctx, ht_table *table,
+	struct ArrowArrayStream *ret_stream) HT_MUST_USE;
+
+/* ---- analyses ------------------------------------------------------------------------------- */
+
+struct ht_param {
+	const char *name; /* as in --name */
+	enum ht_type type;
+	const char *default_value; /* text, NULL: none */
+	const char *help;
+	const char *choices; /* "a|b|c" or NULL */
+};
+
+/* Read-only description of an analysis; everything static. */
+struct ht_analysis_info {
+	const char *name, *group, *title;
+	const char *question; /* the question it answers, one sentence */
+	const char *method;   /* formula and definitions, a paragraph */
+	const char *hta;      /* the HTA method it replaces, or NULL */
+	const struct ht_column *columns;
+	size_t n_columns;
+	const struct ht_param *params;
+	size_t n_params;
+	size_t n_sets; /* 1, or 2 for comparisons */
+};
+
+HT_API size_t ht_n_analyses(void);
+HT_API const struct ht_analysis_info *ht_analysis_at(size_t i);
+/* NULL when there is none of that name. */
+HT_API const struct ht_analysis_info *ht_analysis_find(const char *name);
+/* Options that every analysis takes: rank, step, annotation, hta-compat. */
+HT_API size_t ht_n_common_params(void);
+HT_API const struct ht_param *ht_common_param(size_t i);
+
+/* A parameter's value as text, as on a command line. */
+struct ht_arg {
+	const char *name, *value;
+};
+
+/* Run one analysis over n_sets sets (1, or 2 for comparisons). view may be NULL. An analysis
+ * without data answers HT_OK with an empty table and a note. The caller frees the table. */
+HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
+	const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+	ht_table **ret_table) HT_MUST_USE;
+
+/* ---- writing traces ------------------------------------------------------------------------- */
+
+/* Zero-initialise, then set what differs. Filters are lists as on the command line. */
+struct ht_convert_options {
+	const char *ranks, *steps, *categories, *threads; /* "0,2-3", "kernel,cpu_op", "pid/tid" */
+	const char *from_ns, *to_ns; /* time window in ns of the trace's own clock */
+	const char *document;        /* one of several concatenated documents, from 0 */
+	bool merge;                  /* all ranks into one file, pids made distinct */
+	bool with_counters;          /* add queue length and memory bandwidth counters */
+	const char *overlay;         /* add "critical-path" or "kernel-sequences" overlays */
+	const struct ht_arg *overlay_args;
+	size_t n_overlay_args;
+};
+
+/* Write the set as Chrome JSON, gzip or zstd by the ending of path ("-" writes plain JSON to
+ * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". */
+HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
+	const struct ht_convert_options *options) HT_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,230 @@
+/*
+ * mem.c - see mem.h.
+ */
+#define _GNU_SOURCE
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARENA_BLOCK_BYTES ((size_t)64 << 10)
+
+struct ht_mem *ht_mem_new(void)
+{
+	struct ht_mem *mem = calloc(1, sizeof *mem);
+	if (mem)
+		atomic_store(&mem->n_refs, 1);
+	return mem;
+}
+
+struct ht_mem *ht_mem_retain(struct ht_mem *mem)
+{
+	atomic_fetch_add(&mem->n_refs, 1);
+	return mem;
+}
+
+void ht_mem_release(struct ht_mem *mem)
+{
+	if (mem && atomic_fetch_sub(&mem->n_refs, 1) == 1)
+		free(mem);
+}
+
+static bool account(struct ht_mem *mem, size_t add, size_t sub)
+{
+	if (atomic_load_explicit(&mem->fail_in, memory_order_relaxed) > 0 &&
+		atomic_fetch_sub(&mem->fail_in, 1) == 1) {
+		atomic_store(&mem->hit_limit, false);
+		return false;
+	}
+	unsigned long long now = atomic_fetch_add(&mem->now, add) + add - sub;
+	if (mem->limit && now > mem->limit && add > sub) {
+		atomic_fetch_sub(&mem->now, add);
+		atomic_store(&mem->hit_limit, true);
+		return false;
+	}
+	atomic_fetch_sub(&mem->now, sub);
+	unsigned long long peak = atomic_load_explicit(&mem->peak, memory_order_relaxed);
+	while (now > peak && !atomic_compare_exchange_weak(&mem->peak, &peak, now))
+		;
+	return true;
+}
+
+static void *raw_alloc(size_t n)
+{
+	if (n < HT_MEM_MAP_BYTES)
+		return malloc(n ? n : 1);
+	void *block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return block == MAP_FAILED ? NULL : block;
+}
+
+static void raw_free(void *block, size_t n)
+{
+	if (n < HT_MEM_MAP_BYTES)
+		free(block);
+	else
+		munmap(block, n);
+}
+
+static void *raw_realloc(void *block, size_t old_bytes, size_t new_bytes)
+{
+	if (old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES)
+		return realloc(block, new_bytes ? new_bytes : 1);
+	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES) {
+		void *moved = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
+		return moved == MAP_FAILED ? NULL : moved;
+	}
+	void *moved = raw_alloc(new_bytes);
+	if (!moved)
+		return NULL;
+	memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+	raw_free(block, old_bytes);
+	return moved;
+}
+
+void *ht_mem_alloc(struct ht_mem *mem, size_t n_bytes)
+{
+	if (!account(mem, n_bytes, 0))
+		return NULL;
+	void *block = raw_alloc(n_bytes);
+	if (!block) {
+		atomic_fetch_sub(&mem->now, n_bytes);
+		atomic_store(&mem->hit_limit, false);
+	}
+	return block;
+}
+
+void *ht_mem_zalloc(struct ht_mem *mem, size_t n_bytes)
+{
+	void *block = ht_mem_alloc(mem, n_bytes);
+	if (block && n_bytes < HT_MEM_MAP_BYTES)
+		memset(block, 0, n_bytes ? n_bytes : 1);
+	return block;
+}
+
+void *ht_mem_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes)
+{
+	if (!block)
+		return ht_mem_alloc(mem, new_bytes);
+	if (!account(mem, new_bytes, old_bytes))
+		return NULL;
+	void *moved = raw_realloc(block, old_bytes, new_bytes);
+	if (!moved) {
+		atomic_fetch_add(&mem->now, old_bytes);
+		atomic_fetch_sub(&mem->now, new_bytes);
+		atomic_store(&mem->hit_limit, false);
+	}
+	return moved;
+}
+
+void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes)
+{
+	if (!block)
+		return;
+	raw_free(block, n_bytes);
+	atomic_fetch_sub(&mem->now, n_bytes);
+}
+
+bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra)
+{
+	if (vec->cap - vec->n >= extra)
+		return true;
+	size_t cap = vec->cap ? vec->cap + vec->cap / 2 : 16;
+	if (cap < vec->n + extra)
+		cap = vec->n + extra;
+	if (cap > SIZE_MAX / elem_bytes)
+		return false;
+	void *data = ht_mem_realloc(mem, vec->data, vec->cap * elem_bytes, cap * elem_bytes);
+	if (!data)
+		return false;
+	vec->data = data;
+	vec->cap = cap;
+	return true;
+}
+
+void ht_vec_trim(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes)
+{
+	if (vec->n == vec->cap || !vec->data)
+		return;
+	if (!vec->n) {
+		ht_vec_free(mem, vec, elem_bytes);
+		return;
+	}
+	void *data = ht_mem_realloc(mem, vec->data, vec->cap * elem_bytes, vec->n * elem_bytes);
+	if (!data)
+		return;
+	vec->data = data;
+	vec->cap = vec->n;
+}
+
+void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes)
+{
+	ht_mem_free(mem, vec->data, vec->cap * elem_bytes);
+	*vec = (struct ht_vec){ 0 };
+}
+
+struct ht_arena_block {
+	struct ht_arena_block *older;
+	size_t used, size; /* of the whole block, header included */
+};
+
+void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)
+{
+	*arena = (struct ht_arena){ .mem = mem };
+}
+
+void ht_arena_done(struct ht_arena *arena)
+{
+	for (struct ht_arena_block *b = arena->last, *older; b; b = older) {
+		older = b->older;
+		ht_mem_free(arena->mem, b, b->size);
+	}
+	arena->last = NULL;
+}
+
+void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
+{
+	const size_t header = (sizeof(struct ht_arena_block) + 15) & ~(size_t)15;
+	if (n_bytes > SIZE_MAX / 2)
+		return NULL;
+	size_t n = (n_bytes + 15) & ~(size_t)15;
+	struct ht_arena_block *b = arena->last;
+	if (!b || b->size - b->used < n) {
+		size_t size = header + n > ARENA_BLOCK_BYTES ? header + n : ARENA_BLOCK_BYTES;
+		b = ht_mem_alloc(arena->mem, size);
+		if (!b)
+			return NULL;
+		b->older = arena->last;
+		b->used = header;
+		b->size = size;
+		arena->last = b;
+	}
+	void *block = (char *)b + b->used;
+	b->used += n;
+	memset(block, 0, n);
+	return block;
+}
+
+char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n)
+{
+	char *copy = ht_arena_alloc(arena, n + 1);
+	if (copy && n)
+		memcpy(copy, text, n);
+	return copy;
+}
+
+char *ht_arena_printf(struct ht_arena *arena, const char *format, ...)
+{
+	va_list ap, again;
+	va_start(ap, format);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, format, ap);
+	char *text = n < 0 ? NULL : ht_arena_alloc(arena, (size_t)n + 1);
+	if (text)
+		vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	va_end(ap);
+	return text;
+}

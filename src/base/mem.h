@@ -1,0 +1,75 @@
+/*
+ * mem.h - the one door for memory: counted, capped, failable in tests.
+ *
+ * Blocks of HT_MEM_MAP_BYTES and more come from mmap: they are zeroed, grow in place with mremap and
+ * go back to the system when freed, so peak memory is what the counters say. Sizes are given back to
+ * free, so that no headers are stored and the count is exact.
+ *
+ *   ht_mem_*   raw blocks          ht_vec_*  growable arrays          ht_arena  many small, one free
+ */
+#ifndef HT_BASE_MEM_H
+#define HT_BASE_MEM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HT_MEM_MAP_BYTES ((size_t)256 << 10)
+
+/* Shared by a context and the sets and tables made with it; the last one to go frees it. */
+struct ht_mem {
+	atomic_int n_refs;
+	atomic_ullong now, peak;
+	unsigned long long limit; /* 0: none */
+	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
+	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
+};
+
+struct ht_mem *ht_mem_new(void);
+struct ht_mem *ht_mem_retain(struct ht_mem *mem);
+void ht_mem_release(struct ht_mem *mem);
+
+/* NULL when out of memory or over the limit. Memory is not zeroed unless said. */
+void *ht_mem_alloc(struct ht_mem *mem, size_t n_bytes);
+void *ht_mem_zalloc(struct ht_mem *mem, size_t n_bytes);
+void *ht_mem_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
+void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes);
+
+/* A growable array of fixed-size elements. Zero-initialise; elem is set on first push. */
+struct ht_vec {
+	void *data;
+	size_t n, cap; /* in elements */
+};
+
+/* Room for extra more elements; false when out of memory. */
+bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra);
+/* Give back what is unused; keeps the data. */
+void ht_vec_trim(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
+void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
+
+/* Append one value of type. Evaluates to false when out of memory. */
+#define HT_VEC_PUSH(mem, vec, type, value)                                                  \
+	((vec)->n < (vec)->cap || ht_vec_reserve((mem), (vec), sizeof(type), 1)             \
+			? (((type *)(vec)->data)[(vec)->n++] = (value), true)               \
+			: false)
+
+/* Many small blocks that die together.
+ *
+ *   arena ─► [ block | used ....... free ] ─► [ older block ] ─► NULL
+ */
+struct ht_arena_block;
+struct ht_arena {
+	struct ht_mem *mem;
+	struct ht_arena_block *last;
+};
+
+void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
+void ht_arena_done(struct ht_arena *arena);
+/* Zeroed, aligned to 16; NULL when out of memory. */
+void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
+char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n);
+char *ht_arena_printf(struct ht_arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

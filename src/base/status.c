@@ -1,0 +1,149 @@
+/*
+ * status.c - see status.h.
+ */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum ht_status ht_ctx_new(ht_ctx **ret_ctx)
+{
+	ht_ctx *ctx = calloc(1, sizeof *ctx);
+	if (!ctx)
+		return HT_NOMEM;
+	ctx->mem = ht_mem_new();
+	if (!ctx->mem) {
+		free(ctx);
+		return HT_NOMEM;
+	}
+	pthread_mutex_init(&ctx->lock, NULL);
+	*ret_ctx = ctx;
+	return HT_OK;
+}
+
+void ht_ctx_free(ht_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	pthread_mutex_destroy(&ctx->lock);
+	ht_mem_release(ctx->mem);
+	free(ctx);
+}
+
+const struct ht_error *ht_error(const ht_ctx *ctx)
+{
+	return &ctx->error;
+}
+
+void ht_ctx_set_progress(ht_ctx *ctx, ht_progress_fn fn, void *user)
+{
+	ctx->progress = fn;
+	ctx->progress_user = user;
+}
+
+void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs)
+{
+	ctx->n_jobs = n_jobs;
+}
+
+void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes)
+{
+	ctx->mem->limit = bytes;
+}
+
+void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak)
+{
+	*ret_now = atomic_load(&ctx->mem->now);
+	*ret_peak = atomic_load(&ctx->mem->peak);
+}
+
+const char *ht_version(void)
+{
+#define TEXT_(x) #x
+#define TEXT(x)  TEXT_(x)
+	return TEXT(HT_VERSION_MAJOR) "." TEXT(HT_VERSION_MINOR) "." TEXT(HT_VERSION_PATCH);
+#undef TEXT
+#undef TEXT_
+}
+
+const char *ht_status_name(enum ht_status status)
+{
+	static const char *const names[] = { "ok", "out of memory", "input/output", "format",
+		"limit", "usage", "missing", "cancelled" };
+	return (size_t)status < HT_COUNT(names) ? names[status] : "unknown";
+}
+
+int ht_ctx_jobs(const ht_ctx *ctx)
+{
+	if (ctx->n_jobs > 0)
+		return ctx->n_jobs < 256 ? ctx->n_jobs : 256;
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
+}
+
+enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,
+	const char *hint, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	pthread_mutex_lock(&ctx->lock);
+	if (ctx->error.status == HT_OK) {
+		vsnprintf(ctx->message, sizeof ctx->message, format, ap);
+		snprintf(ctx->file, sizeof ctx->file, "%s", file ? file : "");
+		snprintf(ctx->hint, sizeof ctx->hint, "%s", hint ? hint : "");
+		ctx->error = (struct ht_error){ status, ctx->message, file ? ctx->file : NULL, offset,
+			hint ? ctx->hint : NULL };
+	}
+	status = ctx->error.status;
+	pthread_mutex_unlock(&ctx->lock);
+	va_end(ap);
+	return status;
+}
+
+enum ht_status ht_fail_nomem(ht_ctx *ctx)
+{
+	if (atomic_load(&ctx->mem->hit_limit))
+		return ht_fail(ctx, HT_LIMIT, NULL, -1,
+			"raise the memory limit or load fewer ranks at once",
+			"memory limit of %llu bytes reached", ctx->mem->limit);
+	return ht_fail(ctx, HT_NOMEM, NULL, -1, NULL, "out of memory");
+}
+
+void ht_error_prefix(ht_ctx *ctx, const char *format, ...)
+{
+	char prefix[256], old[sizeof ctx->message];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(prefix, sizeof prefix, format, ap);
+	va_end(ap);
+	pthread_mutex_lock(&ctx->lock);
+	memcpy(old, ctx->message, sizeof old);
+	int n = snprintf(ctx->message, sizeof ctx->message, "%s: ", prefix);
+	snprintf(ctx->message + n, sizeof ctx->message - (size_t)n, "%s", old);
+	pthread_mutex_unlock(&ctx->lock);
+}
+
+void ht_error_clear(ht_ctx *ctx)
+{
+	ctx->error = (struct ht_error){ .offset = -1 };
+	ctx->message[0] = '\0';
+	atomic_store(&ctx->cancelled, false);
+}
+
+enum ht_status ht_progress(ht_ctx *ctx, const char *what, uint64_t done, uint64_t total)
+{
+	if (ctx->progress && !ctx->progress(ctx->progress_user, what, done, total))
+		atomic_store(&ctx->cancelled, true);
+	if (atomic_load(&ctx->cancelled))
+		return ht_fail(ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
+	return HT_OK;
+}
+
+bool ht_io_should_fail(ht_ctx *ctx)
+{
+	return atomic_load_explicit(&ctx->fail_io_in, memory_order_relaxed) > 0 &&
+	       atomic_fetch_sub(&ctx->fail_io_in, 1) == 1;
+}

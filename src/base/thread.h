@@ -1,0 +1,19 @@
+/*
+ * thread.h - run n independent tasks on the context's threads.
+ *
+ * The calling thread works too. Tasks are started in index order. The result of a run must not depend
+ * on who ran which task: tasks write to their own slots only.
+ */
+#ifndef HT_BASE_THREAD_H
+#define HT_BASE_THREAD_H
+
+#include "base/status.h"
+
+typedef enum ht_status (*ht_task_fn)(void *user, size_t i_task, int i_worker);
+
+/* Run all tasks and wait. After a failure no further task is started; the status of the failed task
+ * with the lowest index is returned. i_worker < ht_ctx_jobs(ctx). With one job everything runs on
+ * the caller's thread. A thread that cannot be created is done without. */
+enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user) HT_MUST_USE;
+
+#endif

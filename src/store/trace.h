@@ -1,0 +1,273 @@
+/*
+ * trace.h - one trace file as columns; immutable once sealed.
+ *
+ * A row is one element of traceEvents, in file order, so row number = position in the file's array.
+ * Everything is an array; rows refer to each other by number (HT_NONE: no row), strings are 32-bit
+ * ids (HT_NO_STR: no string). All arrays are listed in sections.def, which is also the layout of the
+ * cache file: a trace is either owned memory or a mapped cache file, and readers cannot tell.
+ *
+ *   row ─► ts dur name cat ph kind track shape          dense, one entry per row
+ *   row ─► parent step                                   dense, built at seal (link.c)
+ *   arg column (key, type) ─► rows[] values[]            sparse, rows ascending
+ *   gpu[i] ─► row class device stream launch op          one per piece of GPU work, by row
+ *   track ─► (pid, tid), rows sorted by time
+ */
+#ifndef HT_STORE_TRACE_H
+#define HT_STORE_TRACE_H
+
+#include "base/status.h"
+
+#define HT_NONE   UINT32_MAX
+#define HT_NO_STR UINT32_MAX
+#define HT_NO_I64 INT64_MIN
+
+/* What an event is, decided by category first, then dialect, then name (classify.c). */
+enum ht_kind {
+	HT_KIND_OTHER,          /* unknown category, kept and counted */
+	HT_KIND_CPU_OP,         /* operator or autograd node */
+	HT_KIND_ANNOTATION,     /* user_annotation on the host */
+	HT_KIND_PYTHON,         /* python_function */
+	HT_KIND_RUNTIME,        /* cuda_runtime, mtia_runtime, xpu_runtime, ... */
+	HT_KIND_DRIVER,         /* cuda_driver, xpu_driver, ... */
+	HT_KIND_KERNEL,         /* device kernel (and mtia_ccp_events, hpu_op, NPU tasks) */
+	HT_KIND_MEMCPY,         /* device copy */
+	HT_KIND_MEMSET,         /* device fill */
+	HT_KIND_GPU_ANNOTATION, /* gpu_user_annotation */
+	HT_KIND_SYNC,           /* cuda_sync, xpu_sync */
+	HT_KIND_CUDA_EVENT,     /* cuda_event */
+	HT_KIND_OVERHEAD,       /* profiler overhead */
+	HT_KIND_FLOW,           /* s, t, f */
+	HT_KIND_MEMORY,         /* [memory], [OutOfMemory] instants */
+	HT_KIND_INSTANT,        /* other instants */
+	HT_KIND_COUNTER,        /* C */
+	HT_KIND_METADATA,       /* M */
+	HT_KIND_TRACE_SPAN,     /* cat Trace */
+	HT_KIND_PROFILER_RANGE, /* cuda_profiler_range: CUPTI counters */
+	HT_KIND_ASYNC,          /* b, n, e */
+	HT_N_KINDS
+};
+
+/* What a piece of GPU work does. */
+enum ht_class {
+	HT_CLASS_COMPUTE,
+	HT_CLASS_COMM,
+	HT_CLASS_MEMCPY,
+	HT_CLASS_MEMSET,
+	HT_CLASS_SYNC, /* kernels that only synchronise; MTIA and NPU control rows */
+	HT_N_CLASSES
+};
+
+enum ht_event_flag {
+	HT_EV_SPAN = 1,        /* has a start and a duration: X, or B with its E */
+	HT_EV_NO_TS = 2,       /* ts absent */
+	HT_EV_NO_DUR = 4,      /* dur absent in the file */
+	HT_EV_BAD_TIME = 8,    /* ts and dur were 0 or repaired; left out of timelines */
+};
+
+/* How the file is laid out and who wrote it. */
+enum ht_dialect { HT_DIALECT_CHROME, HT_DIALECT_KINETO, HT_DIALECT_ASCEND };
+
+/* A pid or tid: integer or text. */
+enum ht_id_type { HT_ID_ABSENT, HT_ID_INT, HT_ID_STR };
+
+struct ht_track {
+	int64_t pid, tid; /* value, or string id when the type says so */
+	uint8_t pid_type, tid_type;
+	uint16_t document;   /* which of several concatenated documents */
+	uint32_t first, n;   /* slice of track_rows: all rows with a time, by (ts, -dur, row) */
+	uint32_t n_spans;
+	uint32_t name;       /* thread_name, or HT_NO_STR */
+	uint32_t process_name;
+	int32_t device;      /* GPU index for stream tracks, -1 for host */
+	uint32_t pad;
+};
+
+enum ht_arg_type { HT_ARG_I64, HT_ARG_U64, HT_ARG_F64, HT_ARG_STR, HT_ARG_JSON, HT_ARG_BOOL, HT_ARG_NULL };
+
+/* One arg key with one type: a sparse column. The same key with two types is two columns. */
+struct ht_arg_column {
+	uint32_t key;        /* string id */
+	uint8_t type;        /* enum ht_arg_type */
+	uint8_t top_level;   /* a key of the event itself, not of its args */
+	uint8_t width;       /* bytes per value: 0 (null), 1 (bool), 4 or 8 */
+	uint8_t pad;
+	uint64_t first_row;  /* slice of arg_rows */
+	uint64_t first_byte; /* slice of arg_values */
+	uint64_t n;
+};
+
+/* One piece of GPU work: kernel, copy, set. */
+struct ht_gpu {
+	uint32_t row;
+	uint32_t launch;  /* row of the runtime or driver call, HT_NONE when outside the window */
+	uint32_t op;      /* row of the operator that launched it (External id, else containment) */
+	int32_t device;   /* -1 unknown */
+	int64_t stream;   /* -1 unknown */
+	uint8_t class_;   /* enum ht_class */
+	uint8_t pad[7];
+};
+
+struct ht_step {
+	int64_t number;
+	uint32_t row;     /* host row of ProfilerStep#N; the GPU row only when no host row exists */
+	uint32_t pad;
+	int64_t ts_ns, end_ns;
+};
+
+/* A flow: start and finish rows, and the spans they bind to. */
+struct ht_flow {
+	uint64_t id;
+	uint32_t cat;        /* string id */
+	uint32_t start_row, finish_row; /* the s and f rows, HT_NONE when lone */
+	uint32_t from, to;   /* spans they bind to, HT_NONE when none */
+	uint32_t pad;
+};
+
+struct ht_category {
+	uint32_t name; /* as in the file, HT_NO_STR for events without cat */
+	uint8_t kind;
+	uint8_t pad[3];
+	uint32_t n;
+};
+
+struct ht_device {
+	int64_t id;
+	uint32_t name;       /* string id or HT_NO_STR */
+	uint32_t properties; /* the whole JSON object */
+	int64_t total_memory_bytes, n_sms; /* HT_NO_I64 when absent */
+};
+
+struct ht_process_group {
+	uint32_t name, description, backend; /* string ids or HT_NO_STR */
+	uint32_t ranks;                      /* JSON array text */
+	int64_t size;
+};
+
+/* A top-level key of the document other than traceEvents, in file order. */
+struct ht_header {
+	uint32_t key, value; /* value is JSON text */
+	uint16_t document;
+	uint8_t after_events;
+	uint8_t pad[5];
+};
+
+/* A counter of import_stats.def that is not zero. */
+struct ht_stat {
+	uint32_t code; /* enum ht_stat_code */
+	uint32_t pad;
+	uint64_t count;
+	int64_t first_offset; /* byte offset in the decompressed file, -1: not tied to one */
+};
+
+struct ht_trace_meta {
+	uint64_t file_bytes, json_bytes; /* as stored; decompressed */
+	int64_t base_ns;                 /* baseTimeNanoseconds, HT_NO_I64 when absent */
+	int64_t rank, world_size;        /* HT_NO_I64 when the file does not say */
+	int64_t min_ts_ns, max_end_ns;   /* over rows with a usable time; HT_NO_I64 when none */
+	int64_t window_end_ns;           /* Record Window End, HT_NO_I64 when absent */
+	uint32_t dialect;
+	uint32_t n_documents;
+	uint32_t compression;            /* enum ht_compression */
+	uint32_t has_host_steps;
+};
+
+#define SECTION(name, type) const type *name; size_t n_##name;
+struct ht_trace {
+#include "store/sections.def"
+	/* ownership: one mapping of the cache file, or sections from mem */
+	struct ht_mem *mem;
+	void *map;
+	size_t map_bytes;
+	const struct ht_trace_meta *meta;
+	char *path; /* as given by the user */
+};
+#undef SECTION
+
+void ht_trace_free(struct ht_trace *trace);
+
+/* Text of a string id; "" for HT_NO_STR. Strings end in NUL and may hold NULs before it only when the
+ * file did. */
+const char *ht_str(const struct ht_trace *trace, uint32_t id);
+size_t ht_str_len(const struct ht_trace *trace, uint32_t id);
+/* Id of a text, HT_NO_STR when the trace does not have it. O(1): the pool has a hash index. */
+uint32_t ht_str_find(const struct ht_trace *trace, const char *text);
+
+static inline int64_t ht_end_ns(const struct ht_trace *t, uint32_t row)
+{
+	return t->ts_ns[row] + t->dur_ns[row];
+}
+
+static inline bool ht_is_span(const struct ht_trace *t, uint32_t row)
+{
+	return (t->flags[row] & (HT_EV_SPAN | HT_EV_BAD_TIME)) == HT_EV_SPAN;
+}
+
+/* Kernels, copies and sets. */
+static inline bool ht_kind_is_gpu_work(uint8_t kind)
+{
+	return kind >= HT_KIND_KERNEL && kind <= HT_KIND_MEMSET;
+}
+
+const char *ht_kind_name(enum ht_kind kind);
+const char *ht_class_name(enum ht_class class_);
+/* Category text of a row, "" when absent. */
+const char *ht_cat(const struct ht_trace *trace, uint32_t row);
+
+/* ---- args ---- */
+
+/* The column of a key and type, or NULL. */
+const struct ht_arg_column *ht_arg_find(const struct ht_trace *trace, const char *key,
+	enum ht_arg_type type);
+const uint32_t *ht_arg_rows(const struct ht_trace *trace, const struct ht_arg_column *column);
+/* The i-th entry of a column, widened. Strings and JSON give the string id. */
+int64_t ht_arg_i64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
+double ht_arg_f64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
+/* Position of a row in a column, or UINT64_MAX. O(log n). */
+uint64_t ht_arg_position(const struct ht_trace *trace, const struct ht_arg_column *column, uint32_t row);
+
+/* The integer arg of a row whatever it was written as (integer, numeric string, whole float);
+ * fallback when absent. O(log n). */
+int64_t ht_arg_i64(const struct ht_trace *trace, const char *key, uint32_t row, int64_t fallback);
+double ht_arg_f64(const struct ht_trace *trace, const char *key, uint32_t row, double fallback);
+/* The text of a row's arg (string, or JSON text of a list), NULL when absent. */
+const char *ht_arg_str(const struct ht_trace *trace, const char *key, uint32_t row);
+
+/* A dense copy of an integer arg, fallback where absent: value[row]. Caller frees with ht_mem_free
+ * (n_events * 8 bytes) or lets a scratch arena go. */
+enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
+	int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
+
+/* ---- links ---- */
+
+/* GPU work of a row (binary search), or NULL. */
+const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *trace, uint32_t row);
+/* GPU rows started by a launch: slice of launch_gpu (indexes into gpu[]), in gpu[] order. */
+void ht_launch_gpus(const struct ht_trace *trace, uint32_t launch_row, const uint32_t **ret_gpus,
+	size_t *ret_n);
+/* Nearest enclosing row of that kind on the call tree, HT_NONE when none; start is excluded. */
+uint32_t ht_ancestor(const struct ht_trace *trace, uint32_t row, enum ht_kind kind);
+/* "outer / inner" user annotations around a host row, or around the launch of GPU work, outermost
+ * first, ProfilerStep included; rows are written to the arena. */
+enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
+	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
+/* nn.Module rows around a host row (or the launch of GPU work), outermost first. */
+enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
+	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
+
+/* ---- health ---- */
+
+enum ht_severity { HT_INFO, HT_NOTICE, HT_DATA_LOSS, HT_SEVERE };
+struct ht_stat_info {
+	const char *name, *sentence, *weakens;
+	enum ht_severity severity;
+};
+enum ht_stat_code {
+#define STAT(name, severity, sentence, weakens) HT_STAT_##name,
+#include "store/import_stats.def"
+#undef STAT
+	HT_N_STATS
+};
+const struct ht_stat_info *ht_stat_info(enum ht_stat_code code);
+uint64_t ht_stat_count(const struct ht_trace *trace, enum ht_stat_code code);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * table.h - the result type: typed columns, appended cell by cell by an analysis, rendered elsewhere.
+ *
+ *   columns:  name type role sentence unit          notes: lines under the table
+ *   storage:  one typed array per column + validity bytes; strings are ids into the table's own pool,
+ *             so a table outlives the trace it came from
+ *
+ * Row order is what the analysis appended; an analysis appends in a total, documented order.
+ */
+#ifndef HT_TABLE_TABLE_H
+#define HT_TABLE_TABLE_H
+
+#include "base/status.h"
+
+/* The caller owns the table. title and method are copied. */
+enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_column *columns,
+	size_t n_columns, ht_table **ret_table) HT_MUST_USE;
+/* A further column, only before the first row; strings are copied. */
+enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column) HT_MUST_USE;
+/* One line under the title that says how the numbers are made; copied. */
+enum ht_status ht_table_set_method(ht_table *table, const char *method) HT_MUST_USE;
+/* A line under the table; copied. Shown by text, md and html, carried by json. */
+enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3))) HT_MUST_USE;
+/* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
+void ht_table_set_bar(ht_table *table, const char *column);
+
+/* Begin a row; all its cells are null until set. Cells are set left to right by the put calls, or in
+ * any order by set. Errors (out of memory) stick: appends after one are ignored, and
+ * ht_table_finish tells. So analyses append without checks and check once. */
+void ht_table_row(ht_table *table);
+void ht_table_put_i64(ht_table *table, int64_t value); /* any integer type, time, duration, bytes, bool */
+void ht_table_put_f64(ht_table *table, double value);  /* F64, DURATION_F64, RATIO; NaN becomes null */
+void ht_table_put_str(ht_table *table, const char *text);            /* NULL becomes null */
+void ht_table_put_strn(ht_table *table, const char *text, size_t n); /* text need not end in NUL */
+void ht_table_put_null(ht_table *table);
+/* Status of all appends so far; sets the context's error. Call once, at the end. */
+enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
+
+/* Index of a column, or SIZE_MAX. */
+size_t ht_table_find_column(const ht_table *table, const char *name);
+
+/* In place, in the order where, sort, top, columns. Unknown columns and bad expressions are
+ * HT_USAGE with the list of what exists. Sorting is stable; nulls come last. */
+enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht_view *view) HT_MUST_USE;
+
+/* The names that a view mentions anywhere, for analyses whose columns depend on the request. Strings
+ * live in the arena. */
+enum ht_status ht_view_columns(ht_ctx *ctx, const struct ht_view *view, struct ht_arena *arena,
+	const char *const **ret_names, size_t *ret_n) HT_MUST_USE;
+
+/* Rows removed by top, for the "N more rows" line. */
+size_t ht_table_n_hidden(const ht_table *table);
+
+/* A reference more; ht_table_free drops one. */
+ht_table *ht_table_retain(ht_table *table);
+
+#endif
