@@ -1,0 +1,56 @@
+/*
+ * frame.h - the rows of one rank that an analysis looks at.
+ *
+ * HTA loads a table per rank, cuts the last profiler step off and keeps GPU rows by their launch; all
+ * its results are over that table. A frame is that table as row numbers.
+ *
+ * Rows: every event with a duration and a category, except cat "Trace".
+ *   step NULL  two or more ProfilerStep numbers in the set: host rows that start before the last host
+ *              step of the rank, and GPU work by its launch (by its own start when it has none);
+ *              fewer than two: all rows
+ *   "all"      all rows
+ *   "3-5,7"    host rows that start inside those host steps, GPU work launched there
+ * With hta_rows the selection is HTA's own (hta-semantics.md 4.4): GPU-side step rows count as steps,
+ * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
+ * HTA does so; this is what the drop-in Python package shows.
+ * annotation: host rows that start inside a host annotation whose name contains the text, and the GPU
+ * work launched from there.
+ */
+#ifndef HT_ANALYSIS_COMMON_FRAME_H
+#define HT_ANALYSIS_COMMON_FRAME_H
+
+#include "analysis/analysis.h"
+
+struct ht_frame {
+	const struct ht_trace *trace;
+	int64_t rank;
+	int64_t offset_ns; /* set time = ts + offset */
+	/* HTA's row order: GPU rows by row number, then host rows, when something was cut; else by row
+	 * number. Sync rows (cuda_sync) stand with the GPU rows as in HTA's G-filt. */
+	const uint32_t *rows;
+	size_t n_rows;
+	/* indexes into trace->gpu[]: kernels, copies and sets that count, ascending; rows of flag
+	 * HT_EV_BAD_TIME are left out */
+	const uint32_t *gpu;
+	size_t n_gpu;
+	bool cut; /* steps were cut */
+};
+
+/* The frame of run->traces[i]; memory in run->scratch. */
+enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+
+/* HTA's derived columns, indexed by trace row (not by position in the frame). */
+struct ht_hta_columns {
+	const int64_t *stream;      /* arg stream, 4294967295 and unparsable read as -1 */
+	const int64_t *correlation; /* arg correlation, -1 when absent */
+	const int64_t *partner;     /* index_correlation: launch <-> last GPU row; 0 correlation without
+	                               partner, -1 no correlation (hta-semantics.md 3.1) */
+	const int64_t *iteration;   /* step number, -1 outside (3.2, from host steps) */
+};
+enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
+	struct ht_hta_columns *ret_columns) HT_MUST_USE;
+
+/* "steps 3–4", "all steps" or "no steps": for titles and notes; lives in scratch. */
+const char *ht_frame_steps_text(struct ht_run *run);
+
+#endif
