@@ -26,7 +26,8 @@ struct ht_run {
 	int64_t *ranks;                 /* their numbers */
 	int64_t *offset_ns;             /* their clock offsets: set time = ts + offset */
 	size_t n;
-	bool hta_compat;
+	bool hta_compat;        /* HTA's values for quirks marked opt */
+	bool hta_rows;          /* HTA's selection of rows; implied by hta_compat */
 	const char *step;       /* as given: NULL (default: all but the last step), "all", "3-5,7" */
 	const char *annotation; /* NULL: no restriction */
 	const char *const *values; /* parameter texts, parallel to analysis->params, never NULL entries

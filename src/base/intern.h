@@ -1,0 +1,81 @@
+/*
+ * intern.h - texts to 32-bit ids, shared by the threads that read one file.
+ *
+ *   worker ─► local table (no lock) ── miss ──► pool (one lock): hash table + texts in an arena
+ *
+ * An id is the position in order of first insertion, so it depends on timing: nothing that leaves the
+ * library may depend on the value of an id, only on its text. Texts never move.
+ */
+#ifndef HT_BASE_INTERN_H
+#define HT_BASE_INTERN_H
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+
+struct ht_text {
+	const char *bytes;
+	uint64_t hash;
+	uint32_t n;
+	uint32_t id;
+};
+
+/* Open addressing over ids or texts; shared by pool and local tables. */
+struct ht_text_table {
+	struct ht_text *slots; /* bytes NULL: free */
+	size_t cap, n;
+};
+
+struct ht_pool {
+	struct ht_mem *mem;
+	pthread_mutex_t lock;
+	struct ht_arena arena;
+	struct ht_text_table table;
+	struct ht_vec texts; /* struct ht_text by id */
+	uint64_t n_bytes;
+};
+
+void ht_pool_init(struct ht_pool *pool, struct ht_mem *mem);
+void ht_pool_done(struct ht_pool *pool);
+/* Id of the text, inserted when new. False when out of memory. Thread-safe. */
+bool ht_pool_add(struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash,
+	struct ht_text *ret_text);
+
+/* A worker's view of the pool. */
+struct ht_intern {
+	struct ht_pool *pool;
+	struct ht_text_table table;
+};
+
+void ht_intern_done(struct ht_intern *intern);
+/* The text if this worker has seen it, else NULL. */
+static inline const struct ht_text *ht_intern_find(const struct ht_intern *intern, const char *bytes,
+	size_t n, uint64_t hash)
+{
+	const struct ht_text_table *t = &intern->table;
+	if (!t->cap)
+		return NULL;
+	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
+		if (t->slots[i].hash == hash && t->slots[i].n == n &&
+			memcmp(t->slots[i].bytes, bytes, n) == 0)
+			return &t->slots[i];
+	return NULL;
+}
+/* Insert into pool and local table. False when out of memory. */
+bool ht_intern_add(struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash,
+	uint32_t *ret_id);
+
+static inline bool ht_intern(struct ht_intern *intern, const char *bytes, size_t n, uint32_t *ret_id)
+{
+	uint64_t hash = ht_hash(bytes, n);
+	const struct ht_text *text = ht_intern_find(intern, bytes, n, hash);
+	if (text) {
+		*ret_id = text->id;
+		return true;
+	}
+	return ht_intern_add(intern, bytes, n, hash, ret_id);
+}
+
+#endif
