@@ -1,0 +1,419 @@
+/*
+ * hta_frame.c - see hta_frame.h.
+ *
+ * HTA's table of a rank, with its habits: GPU copies of step annotations count as steps, a GPU row
+ * stays once per kept host row of the same correlation id, and a rank without steps loses everything
+ * when the set has two. Nothing here is better than HTA; it is for comparing with it.
+ */
+#include "analysis/common/hta_frame.h"
+#include "analysis/common/hta_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_PREFIX "ProfilerStep"
+
+/* ---- rows ---- */
+
+/* HTA drops rows without dur or cat, whatever their phase. */
+static bool is_hta_row(const struct ht_trace *t, uint32_t row)
+{
+	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
+	       strcmp(ht_cat(t, row), "Trace") != 0;
+}
+
+/* "ProfilerStep#7" with digits right after the sign. */
+static bool is_step_symbol(const char *name)
+{
+	static const char prefix[] = STEP_PREFIX "#";
+	return !strncmp(name, prefix, sizeof prefix - 1) && name[sizeof prefix - 1] >= '0' &&
+	       name[sizeof prefix - 1] <= '9';
+}
+
+/* Whether rows of a category can be named ProfilerStep#n: spares looking at every operator's name. */
+static bool may_be_step(uint8_t kind)
+{
+	return kind == HT_KIND_ANNOTATION || kind == HT_KIND_GPU_ANNOTATION ||
+	       kind == HT_KIND_CPU_OP || kind == HT_KIND_OTHER || kind == HT_KIND_PYTHON;
+}
+
+static bool hta_set_has_two_steps(const struct ht_set *set)
+{
+	const char *first = NULL;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct ht_trace *t = set->traces[i];
+		for (uint32_t row = 0; row < t->n_kind; row++) {
+			if (!may_be_step(t->kind[row]) || !is_hta_row(t, row))
+				continue;
+			const char *name = ht_str(t, t->name[row]);
+			if (!is_step_symbol(name))
+				continue;
+			if (first && strcmp(first, name) != 0)
+				return true;
+			first = name;
+		}
+	}
+	return false;
+}
+
+struct hta_args {
+	int64_t *stream, *correlation; /* by row, as in the file; -1 when absent */
+};
+
+static enum ht_status read_hta_args(
+        struct ht_run *run, const struct ht_trace *t, struct hta_args *ret_args)
+{
+	HT_TRY(ht_arg_dense_i64(run->ctx, t, "stream", -1, run->scratch, &ret_args->stream));
+	return ht_arg_dense_i64(
+	        run->ctx, t, "correlation", -1, run->scratch, &ret_args->correlation);
+}
+
+/* The filter by which HTA calls a row GPU work. */
+static bool is_hta_gpu(const struct ht_trace *t, const struct hta_args *a, uint32_t row)
+{
+	if (a->stream[row] >= 0 && a->correlation[row] >= 0)
+		return true;
+	return t->kind[row] == HT_KIND_SYNC && ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+}
+
+static int compare_i64(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static size_t lower_bound(const int64_t *sorted, size_t n, int64_t value)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (sorted[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct hta_selection {
+	struct hta_args args;
+	uint8_t *host;         /* by row: a host row that is kept */
+	int64_t *correlations; /* of kept host rows, sorted; a repeated id repeats its GPU row */
+	size_t n_correlations;
+	size_t n_gpu_rows; /* GPU rows that will be kept, repeats counted */
+};
+
+static size_t n_partners(const struct hta_selection *s, int64_t correlation)
+{
+	if (correlation == -1)
+		return 0;
+	size_t at = lower_bound(s->correlations, s->n_correlations, correlation), n = 0;
+	while (at + n < s->n_correlations && s->correlations[at + n] == correlation)
+		n++;
+	return n;
+}
+
+/* Start of the last step; of the first host row in a rank without steps. */
+static int64_t find_cut(const struct ht_trace *t, const struct hta_args *a)
+{
+	int64_t last = INT64_MIN, first = INT64_MAX;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (!is_hta_row(t, row) || is_hta_gpu(t, a, row))
+			continue;
+		if (t->ts_ns[row] < first)
+			first = t->ts_ns[row];
+		if (t->ts_ns[row] > last && may_be_step(t->kind[row]) &&
+		        is_step_symbol(ht_str(t, t->name[row])))
+			last = t->ts_ns[row];
+	}
+	return last != INT64_MIN ? last : first;
+}
+
+static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, bool include_last,
+        struct hta_selection *ret_selection)
+{
+	struct hta_selection s = { 0 };
+	HT_TRY(read_hta_args(run, t, &s.args));
+	s.host = ht_arena_alloc(run->scratch, t->n_kind + 1);
+	s.correlations = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof(int64_t));
+	if (!s.host || !s.correlations)
+		return ht_fail_nomem(run->ctx);
+	int64_t cut = find_cut(t, &s.args);
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (!is_hta_row(t, row) || is_hta_gpu(t, &s.args, row))
+			continue;
+		/* Its mode that keeps the last step compares a relative with an absolute time and so
+		 * keeps every host row. */
+		s.host[row] = include_last || t->ts_ns[row] < cut;
+		if (s.host[row] && s.args.correlation[row] != -1)
+			s.correlations[s.n_correlations++] = s.args.correlation[row];
+	}
+	qsort(s.correlations, s.n_correlations, sizeof(int64_t), compare_i64);
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (is_hta_row(t, row) && is_hta_gpu(t, &s.args, row))
+			s.n_gpu_rows += n_partners(&s, s.args.correlation[row]);
+	}
+	*ret_selection = s;
+	return HT_OK;
+}
+
+static enum ht_status make_hta_cut(struct ht_run *run, struct ht_frame *frame, bool include_last)
+{
+	const struct ht_trace *t = frame->trace;
+	struct hta_selection s;
+	HT_TRY(select_hta(run, t, include_last, &s));
+	uint32_t *rows, *gpu;
+	HT_TRY(alloc_lists(run, t->n_kind + s.n_gpu_rows, t->n_gpu + s.n_gpu_rows, &rows, &gpu));
+	size_t k = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		while (k < t->n_gpu && t->gpu[k].row < row)
+			k++;
+		if (!is_hta_row(t, row) || !is_hta_gpu(t, &s.args, row))
+			continue;
+		bool work = k < t->n_gpu && t->gpu[k].row == row;
+		for (size_t n = n_partners(&s, s.args.correlation[row]); n; n--) {
+			rows[frame->n_rows++] = row;
+			if (work)
+				gpu[frame->n_gpu++] = (uint32_t)k;
+		}
+	}
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (s.host[row])
+			rows[frame->n_rows++] = row;
+	}
+	frame->rows = rows;
+	frame->gpu = gpu;
+	frame->cut = true;
+	return HT_OK;
+}
+
+static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
+{
+	const struct ht_trace *t = frame->trace;
+	uint32_t *rows, *gpu;
+	HT_TRY(alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
+	size_t k = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		while (k < t->n_gpu && t->gpu[k].row < row)
+			k++;
+		if (!is_hta_row(t, row))
+			continue;
+		rows[frame->n_rows++] = row;
+		if (k < t->n_gpu && t->gpu[k].row == row)
+			gpu[frame->n_gpu++] = (uint32_t)k;
+	}
+	frame->rows = rows;
+	frame->gpu = gpu;
+	return HT_OK;
+}
+
+enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame)
+{
+	if (hta_set_has_two_steps(run->set))
+		return make_hta_cut(run, frame, run->step != NULL);
+	return make_hta_whole(run, frame);
+}
+
+/* ---- columns ---- */
+
+struct linked {
+	int64_t correlation;
+	uint32_t row;
+};
+
+static int compare_linked(const void *left, const void *right)
+{
+	const struct linked *a = left, *b = right;
+	if (a->correlation != b->correlation)
+		return a->correlation < b->correlation ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* All rows of one side that carry a correlation, sorted. */
+static enum ht_status collect_side(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_args *a, bool gpu, struct linked **ret_list, size_t *ret_n)
+{
+	size_t n = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		n += a->correlation[row] != -1 && is_hta_row(t, row) &&
+		     is_hta_gpu(t, a, row) == gpu;
+	struct linked *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (a->correlation[row] != -1 && is_hta_row(t, row) && is_hta_gpu(t, a, row) == gpu)
+			list[n++] = (struct linked){ a->correlation[row], row };
+	}
+	qsort(list, n, sizeof *list, compare_linked);
+	*ret_list = list;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* Every row of one side points to the last row of the other side with the same correlation. */
+static void point(int64_t *partner, const struct linked *from, size_t n_from,
+        const struct linked *to, size_t n_to)
+{
+	for (size_t i = 0, j = 0; i < n_from; i++) {
+		while (j < n_to && to[j].correlation <= from[i].correlation)
+			j++;
+		if (j && to[j - 1].correlation == from[i].correlation)
+			partner[from[i].row] = to[j - 1].row;
+	}
+}
+
+static enum ht_status fill_partner(
+        struct ht_run *run, const struct ht_trace *t, const struct hta_args *a, int64_t *partner)
+{
+	struct linked *host, *gpu;
+	size_t n_host, n_gpu;
+	HT_TRY(collect_side(run, t, a, false, &host, &n_host));
+	HT_TRY(collect_side(run, t, a, true, &gpu, &n_gpu));
+	for (size_t row = 0; row < t->n_kind; row++)
+		partner[row] = a->correlation[row] < 0 ? a->correlation[row] : 0;
+	point(partner, host, n_host, gpu, n_gpu);
+	point(partner, gpu, n_gpu, host, n_host);
+	return HT_OK;
+}
+
+/* Which step a time belongs to when later rows paint over earlier ones: segments between all borders,
+ * painted from the last step row to the first, each segment once.
+ *
+ *   step 15   [--------)            row 10
+ *   step 16        [--------)       row 20      → 15 15 | 16 16 16
+ */
+struct step_map {
+	int64_t *border; /* sorted, n + 1 borders enclose n segments */
+	int64_t *number; /* per segment, -1: none */
+	size_t n;
+};
+
+static bool step_number(const char *name, int64_t *ret_number)
+{
+	if (strncmp(name, STEP_PREFIX, strlen(STEP_PREFIX)) != 0)
+		return false;
+	const char *at = name + strlen(STEP_PREFIX);
+	at += strspn(at, " \t");
+	if (*at != '#')
+		return false;
+	at++;
+	at += strspn(at, " \t");
+	if (*at < '0' || *at > '9')
+		return false;
+	*ret_number = strtoll(at, NULL, 10);
+	return true;
+}
+
+static void paint_steps(struct step_map *map, const struct ht_trace *t, const uint32_t *steps,
+        size_t n_steps, size_t *next)
+{
+	for (size_t i = 0; i <= map->n; i++)
+		next[i] = i;
+	for (size_t i = 0; i < map->n; i++)
+		map->number[i] = -1;
+	for (size_t k = n_steps; k--;) {
+		int64_t number = -1;
+		step_number(ht_str(t, t->name[steps[k]]), &number);
+		size_t end = lower_bound(map->border, map->n + 1, ht_end_ns(t, steps[k]));
+		for (size_t i = lower_bound(map->border, map->n + 1, t->ts_ns[steps[k]]);
+		        i < end;) {
+			size_t free = i;
+			while (next[free] != free)
+				free = next[free] = next[next[free]];
+			if (free >= end)
+				break;
+			map->number[free] = number;
+			next[free] = free + 1;
+			i = free + 1;
+		}
+	}
+}
+
+static enum ht_status make_step_map(
+        struct ht_run *run, const struct ht_trace *t, struct step_map *ret_map)
+{
+	struct step_map map = { 0 };
+	size_t n = 0;
+	int64_t number;
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		n += may_be_step(t->kind[row]) && is_hta_row(t, row) &&
+		     step_number(ht_str(t, t->name[row]), &number);
+	uint32_t *steps = ht_arena_alloc(run->scratch, (n + 1) * sizeof *steps);
+	size_t *next = ht_arena_alloc(run->scratch, (2 * n + 2) * sizeof *next);
+	map.border = ht_arena_alloc(run->scratch, (2 * n + 2) * sizeof *map.border);
+	map.number = ht_arena_alloc(run->scratch, (2 * n + 2) * sizeof *map.number);
+	if (!steps || !next || !map.border || !map.number)
+		return ht_fail_nomem(run->ctx);
+	size_t n_steps = 0, n_border = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (!may_be_step(t->kind[row]) || !is_hta_row(t, row) ||
+		        !step_number(ht_str(t, t->name[row]), &number))
+			continue;
+		steps[n_steps++] = row;
+		map.border[n_border++] = t->ts_ns[row];
+		map.border[n_border++] = ht_end_ns(t, row);
+	}
+	qsort(map.border, n_border, sizeof *map.border, compare_i64);
+	map.n = n_border ? n_border - 1 : 0;
+	paint_steps(&map, t, steps, n_steps, next);
+	*ret_map = map;
+	return HT_OK;
+}
+
+static int64_t step_at(const struct step_map *map, int64_t t)
+{
+	if (!map->n || t < map->border[0] || t >= map->border[map->n])
+		return -1;
+	/* the last border at or before t: of equal borders only the last opens a real segment */
+	return map->number[lower_bound(map->border, map->n + 1, t + 1) - 1];
+}
+
+static enum ht_status fill_hta_iteration(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_args *a, const int64_t *partner, int64_t *iteration)
+{
+	struct step_map map;
+	HT_TRY(make_step_map(run, t, &map));
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		bool host = a->stream[row] < 0 ||
+		            (a->stream[row] == 0 && !strcmp(ht_cat(t, row), "cpu_op"));
+		iteration[row] = host             ? step_at(&map, t->ts_ns[row])
+		                 : a->stream[row] ? -1
+		                                  : HT_NO_I64;
+	}
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (a->stream[row] > 0 && partner[row] > 0)
+			iteration[row] = iteration[partner[row]];
+	}
+	return HT_OK;
+}
+
+static void fill_own_iteration(const struct ht_trace *t, int64_t *iteration)
+{
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		iteration[row] = t->step[row] == HT_NONE ? -1 : t->steps[t->step[row]].number;
+}
+
+enum ht_status ht_frame_hta_columns(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_hta_columns *ret_columns)
+{
+	const struct ht_trace *t = frame->trace;
+	struct hta_args a;
+	HT_TRY(read_hta_args(run, t, &a));
+	int64_t *partner = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *partner);
+	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);
+	if (!partner || !iteration)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(fill_partner(run, t, &a, partner));
+	if (run->hta_rows)
+		HT_TRY(fill_hta_iteration(run, t, &a, partner, iteration));
+	else
+		fill_own_iteration(t, iteration);
+	/* HTA itself keeps Kineto's unsigned -1, and so counts such waits as GPU rows */
+	for (size_t row = 0; row < t->n_kind && !run->hta_compat; row++) {
+		if (a.stream[row] == UINT32_MAX)
+			a.stream[row] = -1;
+	}
+	*ret_columns = (struct ht_hta_columns){ a.stream, a.correlation, partner, iteration };
+	return HT_OK;
+}

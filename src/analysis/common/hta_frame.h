@@ -1,0 +1,12 @@
+/*
+ * hta_frame.h - HTA's own selection of rows; frame.c asks for it when run->hta_rows is set.
+ */
+#ifndef HT_ANALYSIS_COMMON_HTA_FRAME_H
+#define HT_ANALYSIS_COMMON_HTA_FRAME_H
+
+#include "analysis/common/frame.h"
+
+/* Fill rows, gpu and cut of a frame whose trace is set. */
+enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame) HT_MUST_USE;
+
+#endif
