@@ -295,10 +295,10 @@ static enum ht_status alloc_lists(
 static enum ht_status make_own(struct ht_run *run, struct ht_frame *frame)
 {
 	const struct ht_trace *t = frame->trace;
-	struct selection s;
+	struct selection s = { 0 };
 	HT_TRY(select_windows(run, t, &s));
 	uint32_t *rows, *gpu;
-	HT_TRY(alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
+	HT_TRY(ht_frame_alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
 	frame->cut = !s.both.all;
 
 	/* One pass when nothing is cut (file order), else GPU rows, then the rest. */

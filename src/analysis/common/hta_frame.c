@@ -160,10 +160,11 @@ static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, b
 static enum ht_status make_hta_cut(struct ht_run *run, struct ht_frame *frame, bool include_last)
 {
 	const struct ht_trace *t = frame->trace;
-	struct hta_selection s;
+	struct hta_selection s = { 0 };
 	HT_TRY(select_hta(run, t, include_last, &s));
 	uint32_t *rows, *gpu;
-	HT_TRY(alloc_lists(run, t->n_kind + s.n_gpu_rows, t->n_gpu + s.n_gpu_rows, &rows, &gpu));
+	HT_TRY(ht_frame_alloc_lists(
+	        run, t->n_kind + s.n_gpu_rows, t->n_gpu + s.n_gpu_rows, &rows, &gpu));
 	size_t k = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		while (k < t->n_gpu && t->gpu[k].row < row)
@@ -191,7 +192,7 @@ static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
 {
 	const struct ht_trace *t = frame->trace;
 	uint32_t *rows, *gpu;
-	HT_TRY(alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
+	HT_TRY(ht_frame_alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
 	size_t k = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		while (k < t->n_gpu && t->gpu[k].row < row)
@@ -372,7 +373,7 @@ static int64_t step_at(const struct step_map *map, int64_t t)
 static enum ht_status fill_hta_iteration(struct ht_run *run, const struct ht_trace *t,
         const struct hta_args *a, const int64_t *partner, int64_t *iteration)
 {
-	struct step_map map;
+	struct step_map map = { 0 };
 	HT_TRY(make_step_map(run, t, &map));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		bool host = a->stream[row] < 0 ||
@@ -398,7 +399,7 @@ enum ht_status ht_frame_hta_columns(
         struct ht_run *run, const struct ht_frame *frame, struct ht_hta_columns *ret_columns)
 {
 	const struct ht_trace *t = frame->trace;
-	struct hta_args a;
+	struct hta_args a = { 0 };
 	HT_TRY(read_hta_args(run, t, &a));
 	int64_t *partner = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *partner);
 	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);

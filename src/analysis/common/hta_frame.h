@@ -9,4 +9,8 @@
 /* Fill rows, gpu and cut of a frame whose trace is set. */
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame) HT_MUST_USE;
 
+/* Room in scratch for the two lists of a frame. */
+enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_gpu,
+        uint32_t **ret_rows, uint32_t **ret_gpu) HT_MUST_USE;
+
 #endif
