@@ -284,7 +284,7 @@ static bool stands_with_gpu(const struct ht_trace *t, uint32_t row)
 	return ht_kind_is_gpu_work(t->kind[row]) || t->kind[row] == HT_KIND_SYNC;
 }
 
-static enum ht_status alloc_lists(
+enum ht_status ht_frame_alloc_lists(
         struct ht_run *run, size_t n_rows, size_t n_gpu, uint32_t **ret_rows, uint32_t **ret_gpu)
 {
 	*ret_rows = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof(uint32_t));
