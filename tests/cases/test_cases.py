@@ -1,0 +1,140 @@
+"""Runs the plain-text cases: a why, tiny inline traces, commands, what must come out.
+
+    Prose that says why the case exists, up to the first section.
+    --- trace a.json              text of a file; .gz and .zst are compressed; folders are made
+    --- trace-escaped b.json      the same with \\xNN, \\n, \\\\ (a backslash at a line's end joins lines)
+    --- run                       arguments of holotrace, as in a shell, in the folder of the traces
+    events a.json --format csv
+    --- stdout                    exactly this; stdout-escaped has escapes as above
+    --- stderr-contains           each line occurs in standard error
+    --- exit 0                    0 when left out
+    --- health a.json             "check count" must be reported so, "-check" must not be reported
+
+run, stdout, stderr-contains and exit may repeat; each run owns the sections after it. The newline
+before the next section does not belong to a trace. `pytest --accept` rewrites the stdout sections.
+"""
+import gzip
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+
+import support
+
+HERE = pathlib.Path(__file__).parent
+SECTION = re.compile(rb"^--- (trace|trace-escaped|run|stdout|stdout-escaped|stderr-contains|exit|health)(?: (.+))?$")
+ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[nrt0\\]|\n)")
+SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"\\": b"\\", b"\n": b""}
+
+
+def parse(path):
+    """[[kind, argument, body], ...]; the first has kind 'why'."""
+    sections = [["why", None, b""]]
+    for line in path.read_bytes().splitlines(keepends=True):
+        match = SECTION.match(line.rstrip(b"\n"))
+        if match:
+            sections.append([match[1].decode(), match[2] and match[2].decode(), b""])
+        else:
+            assert not line.startswith(b"--- "), f"{path}: unknown section {line!r}"
+            sections[-1][2] += line
+    return sections
+
+
+def unescape(body):
+    def one(match):
+        code = match[1]
+        return bytes([int(code[1:], 16)]) if code[:1] == b"x" else SIMPLE[code]
+    return ESCAPE.sub(one, body)
+
+
+def write_trace(folder, kind, name, body):
+    text = body[:-1] if body.endswith(b"\n") else body
+    if kind == "trace-escaped":
+        text = unescape(text)
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".gz"):
+        text = gzip.compress(text, mtime=0)
+    elif name.endswith(".zst"):
+        text = subprocess.run(["zstd", "-q"], input=text, check=True, stdout=subprocess.PIPE).stdout
+    target.write_bytes(text)
+
+
+def check_health(folder, traces, body):
+    found = support.health(*shlex.split(traces), cwd=folder)
+    for line in body.decode().split("\n"):
+        if line.startswith("-"):
+            assert line[1:] not in found, f"health reports {line[1:]}: {found[line[1:]]}"
+        elif line.strip():
+            check, count = line.split()
+            assert check in found, f"health does not report {check}; it has {found}"
+            assert found[check] == int(count), f"{check} is {found[check]}, expected {count}"
+
+
+def check_stdout(section, done, accept):
+    expected = unescape(section[2]) if section[0] == "stdout-escaped" else section[2]
+    if done.stdout != expected and accept and section[0] == "stdout":
+        section[2] = expected = done.stdout
+    text = done.stdout.decode(errors="backslashreplace")
+    assert text == expected.decode(errors="backslashreplace"), done.stderr.decode(errors="replace")
+
+
+def run_case(sections, folder, accept):
+    done = exit_expected = None
+    for section in sections:
+        kind, argument, body = section
+        if kind in ("run", "health") and done is not None:
+            assert done.returncode == exit_expected, done.stderr.decode(errors="replace")
+        if kind in ("trace", "trace-escaped"):
+            write_trace(folder, kind, argument, body)
+        elif kind == "run":
+            done, exit_expected = support.run(*shlex.split(body.decode()), cwd=folder), 0
+        elif kind in ("stdout", "stdout-escaped"):
+            check_stdout(section, done, accept)
+        elif kind == "stderr-contains":
+            for line in body.decode().splitlines():
+                assert line in done.stderr.decode(errors="replace")
+        elif kind == "exit":
+            exit_expected = int(argument)
+        elif kind == "health":
+            check_health(folder, argument, body)
+    if done is not None:
+        assert done.returncode == exit_expected, done.stderr.decode(errors="replace")
+
+
+def render(sections):
+    out = b""
+    for kind, argument, body in sections:
+        if kind != "why":
+            out += b"--- " + kind.encode() + (b" " + argument.encode() if argument else b"") + b"\n"
+        out += body if not body or body.endswith(b"\n") else body + b"\n"
+    return out
+
+
+CASES = sorted(HERE.rglob("*.test"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda p: str(p.relative_to(HERE)))
+def test_case(path, tmp_path, accept):
+    sections = parse(path)
+    assert sections[0][2].strip(), "a case starts with its why"
+    try:
+        run_case(sections, tmp_path, accept)
+    finally:
+        if accept and render(sections) != path.read_bytes():
+            path.write_bytes(render(sections))
+
+
+def test_every_counter_has_a_case():
+    """Each counter of import_stats.def is asked for by at least one case."""
+    listed = re.findall(r"^STAT\((\w+)", (support.ROOT / "src/store/import_stats.def").read_text(),
+                        re.MULTILINE)
+    asked = set()
+    for path in CASES:
+        for kind, _, body in parse(path):
+            if kind == "health":
+                asked.update(line.split()[0] for line in body.decode().splitlines()
+                             if line.strip() and not line.startswith("-"))
+    assert not sorted(set(listed) - asked)

@@ -1,0 +1,25 @@
+"""Options and fixtures of all Python tests; helpers are in support.py."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import support  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--accept", action="store_true", default=False,
+                     help="rewrite the expected output of cases with what the program prints")
+
+
+def pytest_sessionstart(session):
+    if not os.access(support.EXE, os.X_OK):
+        pytest.exit(f"no program at {support.EXE}: run make, or set HOLOTRACE", returncode=2)
+
+
+@pytest.fixture
+def accept(request):
+    return request.config.getoption("--accept")

@@ -1,0 +1,233 @@
+"""Things that must not matter do not matter: chunking, threads, cache, compression, order.
+
+The judge is the canonical dump, a text that determines the whole store.
+"""
+import gzip
+import json
+import os
+import random
+import subprocess
+
+import pytest
+
+import support
+
+SMALL = support.bundled_traces(max_bytes=1_600_000)
+ALL = support.bundled_traces() + support.extra_traces()
+CHUNKS = (1, 2, 3, 7, 64, 1000, 4096, 65_537, 1 << 20)
+
+# Everything that makes it hard to see where an event starts: braces, quotes and commas inside
+# strings, strings that end in backslashes, text that looks like an event, nested values.
+TRICKY = r'''{"schemaVersion": 1, "k\"]}": [{"ph": "X"}, "\\"], "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "a\\", "pid": 1, "tid": 1, "ts": 1.001, "dur": 9.5, "args": {"External id": 1}},
+{"ph": "X", "cat": "cpu_op", "name": "}, {\"ph\": \"X\", \"ts\": 1", "pid": 1, "tid": 1, "ts": 2.002, "dur": 3,
+"args": {"Input Dims": [[2, 3], [], [{"ph": "X"}]], "u": 18446744073709551615, "\u00e9\n": "x\\\\", "e": {}}},
+{"name":"é😀","ph":"B","pid":"p]","tid":"t}","ts":"3.25"},{"ph":"E","pid":"p]","tid":"t}","ts":4},
+{"ph": "s", "id": 7, "pid": 1, "tid": 1, "ts": 2.002, "cat": "ac2g", "name": "ac2g"}
+], "distributedInfo": {"rank": 4}, "traceName": "x]},"}
+'''.encode()
+
+# The same with defects: what is lost or repaired must not depend on the chunking either.
+BROKEN = (TRICKY.replace(b'"a\\\\"', b'"a "b" c"').replace(b'"dur": 3,', b'"dur": 3,, "bad": \\x,')
+          .replace(b"\xc3\xa9", b"\xff\x01").replace(b'{"ph": "s"', b'17, {"ph": "s"')[:-40])
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_bytes(text)
+    return path
+
+
+def zstd(text):
+    return subprocess.run(["zstd", "-q"], input=text, check=True, stdout=subprocess.PIPE).stdout
+
+
+def differs(a, b, what):
+    """The first differing line, for a message that one can read."""
+    for number, (x, y) in enumerate(zip(a.splitlines(), b.splitlines()), 1):
+        if x != y:
+            return f"{what}: line {number} of the dump: {x[:300]!r} became {y[:300]!r}"
+    return f"{what}: dumps of {len(a)} and {len(b)} bytes"
+
+
+def same(a, b, what):
+    assert a == b, differs(a, b, what)
+
+
+@pytest.mark.parametrize("text", [TRICKY, BROKEN], ids=["tricky", "broken"])
+def test_every_chunk_size(tmp_path, text):
+    """Each chunk size from one byte to the whole file, so that each offset is a border once."""
+    path = write(tmp_path, "t.json", text)
+    whole = support.dump(path, "--no-cache", "--jobs", "1")
+    for n in range(1, len(text) + 2):
+        for jobs in ("1", "3") if n < 40 else ("2",):
+            cut = support.dump(path, "--no-cache", "--chunk-bytes", str(n), "--jobs", jobs)
+            same(whole, cut, f"chunks of {n} bytes, {jobs} jobs")
+
+
+@pytest.mark.parametrize("text", [TRICKY, BROKEN], ids=["tricky", "broken"])
+def test_every_cut(tmp_path, text):
+    """A file cut at any byte never crashes, and chunking still does not matter."""
+    for n in range(1, len(text), 3):
+        path = write(tmp_path, "t.json", text[:n])
+        a = support.run("dump", path, "--no-cache", "--jobs", "1")
+        b = support.run("dump", path, "--no-cache", "--chunk-bytes", "16", "--jobs", "2")
+        assert a.returncode == b.returncode and a.returncode in (0, 3), f"cut at {n}"
+        same(a.stdout, b.stdout, f"cut at {n}")
+
+
+@pytest.mark.parametrize("path", SMALL, ids=support.short)
+def test_chunks(path, tmp_path):
+    text = support.trace_bytes(path)
+    plain = write(tmp_path, "t.json", text)
+    whole = support.dump(plain, "--no-cache", "--jobs", "1")
+    for n in CHUNKS if len(text) < 200_000 else CHUNKS[4:]:
+        same(whole, support.dump(plain, "--no-cache", "--chunk-bytes", str(n), "--jobs", "2"),
+             f"chunks of {n} bytes")
+
+
+@pytest.mark.parametrize("path", SMALL, ids=support.short)
+def test_jobs(path, tmp_path):
+    plain = write(tmp_path, "t.json", support.trace_bytes(path))
+    one = support.dump(plain, "--no-cache", "--jobs", "1", "--chunk-bytes", "5000")
+    for jobs in range(2, 9):
+        same(one, support.dump(plain, "--no-cache", "--jobs", str(jobs), "--chunk-bytes", "5000"),
+             f"{jobs} jobs")
+
+
+@pytest.mark.parametrize("path", ALL, ids=support.short)
+def test_compression_and_stdin(path, tmp_path):
+    text = support.trace_bytes(path)
+    plain = support.dump(write(tmp_path, "t.json", text), "--no-cache")
+    half = len(text) // 2
+    members = gzip.compress(text[:half], 1) + gzip.compress(text[half:], 1)
+    for name, data in (("t.json.gz", gzip.compress(text, 1)), ("t.json.gz", members),
+                       ("t.json.zst", zstd(text)), ("t.json.zst", zstd(text[:half]) + zstd(text[half:]))):
+        same(plain, support.dump(write(tmp_path, name, data), "--no-cache"), name)
+    rank = support.read_csv(support.output(
+        "events", tmp_path / "t.json", "--format", "csv", "--columns", "rank", "--top", "1"))[1]
+    if rank and rank[0][0] == "0":
+        same(plain, support.dump("-", "--no-cache", stdin=text), "standard input")
+        same(plain, support.dump("-", "--no-cache", stdin=gzip.compress(text, 1)), "gzip on stdin")
+
+
+@pytest.mark.parametrize("path", ALL, ids=support.short)
+def test_cache(path, tmp_path):
+    """Without cache, while writing it, and from it: the same store."""
+    cache = tmp_path / "cache"
+    fresh = support.dump(path, "--no-cache")
+    same(fresh, support.dump(path, "--cache-dir", cache), "first open with a cache")
+    files = [f for f in cache.rglob("*") if f.is_file()]
+    assert files, "no cache file was written"
+    stamps = [f.stat().st_mtime_ns for f in files]
+    same(fresh, support.dump(path, "--cache-dir", cache), "second open, from the cache")
+    assert [f.stat().st_mtime_ns for f in files] == stamps, "the second open wrote the cache again"
+
+
+def test_cache_rejects_damage(tmp_path):
+    """A stale, truncated, foreign or bit-flipped cache file is never believed."""
+    path = write(tmp_path, "t.json", TRICKY)
+    cache = tmp_path / "cache"
+    fresh = support.dump(path, "--no-cache")
+    support.dump(path, "--cache-dir", cache)
+    (file,) = [f for f in cache.rglob("*") if f.is_file()]
+    good = file.read_bytes()
+    random.seed(7)
+    spots = sorted(set(random.sample(range(len(good)), min(150, len(good)))) | set(range(0, 128, 3)))
+    damaged = [good[:i] + bytes([good[i] ^ (1 << i % 8)]) + good[i + 1:] for i in spots if i < len(good)]
+    damaged += [good[:n] for n in (0, 1, 16, 64, len(good) // 2, len(good) - 1)]
+    damaged += [good + b"\0", b"\0" * len(good), TRICKY, good[:64] + b"\xff" * (len(good) - 64)]
+    for data in damaged:
+        file.write_bytes(data)
+        same(fresh, support.dump(path, "--cache-dir", cache), "with a damaged cache")
+
+
+def test_cache_sees_changed_file(tmp_path):
+    """The same path with other content of the same size and time is another trace."""
+    path = write(tmp_path, "t.json", TRICKY)
+    cache = tmp_path / "cache"
+    before = support.dump(path, "--cache-dir", cache)
+    stat = path.stat()
+    path.write_bytes(TRICKY.replace(b'"dur": 9.5', b'"dur": 8.5'))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000))
+    after = support.dump(path, "--cache-dir", cache)
+    assert before != after
+    same(support.dump(path, "--no-cache"), after, "changed file")
+
+
+def test_cache_survives_kill(tmp_path):
+    """kill -9 while loading leaves no cache that is read as good but is not."""
+    trace = max(support.bundled_traces(), key=lambda p: p.stat().st_size)
+    path = write(tmp_path, "t.json", support.trace_bytes(trace))
+    fresh = support.dump(path, "--no-cache")
+    cache = tmp_path / "cache"
+    for delay_ms in (2, 5, 10, 15, 20, 25, 30, 40, 60, 80):
+        process = subprocess.Popen(
+            [support.EXE, "load", path, "--cache-dir", cache], env=support.environment(),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(delay_ms / 1000)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    same(fresh, support.dump(path, "--cache-dir", cache), "after kill -9")
+
+
+def test_cache_dir_not_writable(tmp_path):
+    """A cache that cannot be written is no error."""
+    path = write(tmp_path, "t.json", TRICKY)
+    blocked = write(tmp_path, "file", b"in the way")
+    same(support.dump(path, "--no-cache"), support.dump(path, "--cache-dir", blocked / "x"), "no cache")
+
+
+def events_only(dump_text):
+    """The dump less what tells of the file itself: sizes, offsets of repairs, compression."""
+    return b"\n".join(line for line in dump_text.split(b"\n")
+                      if not line.startswith((b"file ", b"stat ", b"file_", b"meta file")))
+
+
+@pytest.mark.parametrize("path", ALL, ids=support.short)
+def test_convert_round_trip(path, tmp_path):
+    """Writing a trace and reading it back gives the same store, in each compression."""
+    source = write(tmp_path, "t.json", support.trace_bytes(path))
+    first = events_only(support.dump(source, "--no-cache"))
+    for name in ("u.json", "u.json.gz", "u.json.zst"):
+        support.output("convert", source, "--no-cache", "-o", tmp_path / name)
+        again = events_only(support.dump(tmp_path / name, "--no-cache"))
+        same(first, again, f"convert to {name}")
+    json.loads(support.trace_bytes(tmp_path / "u.json"), strict=True)
+
+
+@pytest.mark.parametrize("text", [TRICKY, BROKEN], ids=["tricky", "broken"])
+def test_convert_is_clean(tmp_path, text):
+    """What was repaired is written clean: the second reading has nothing to repair."""
+    source = write(tmp_path, "t.json", text)
+    target = tmp_path / "u.json"
+    support.output("convert", source, "-o", target)
+    json.loads(target.read_text())
+    repairs = {"truncated", "events_lost", "invalid_utf8", "unescaped_quote", "stray_comma",
+               "bad_escape", "missing_comma", "control_bytes", "element_not_event"}
+    assert not repairs & set(support.health(target))
+
+
+@pytest.mark.parametrize("path", SMALL[:3], ids=support.short)
+def test_shuffled_events(path, tmp_path):
+    """The order of events in the file changes row numbers and nothing else."""
+    document = json.loads(support.trace_bytes(path))
+    random.seed(11)
+    columns = "ph,cat,name,pid,tid,ts_ns,dur_ns,device,stream,correlation,args.External id"
+    plain = write(tmp_path, "t.json", json.dumps(document).encode())
+    before = support.output("events", plain, "--format", "csv", "--columns", columns)
+    health_before = support.health(plain)
+    random.shuffle(document["traceEvents"])
+    mixed = write(tmp_path, "s.json", json.dumps(document).encode())
+    after = support.output("events", mixed, "--format", "csv", "--columns", columns)
+    assert sorted(before.splitlines()) == sorted(after.splitlines())
+    assert set(support.health(mixed)) == set(health_before)
+
+
+def test_ranks_permute(tmp_path):
+    """The order of the arguments does not matter when the files name their ranks."""
+    ranks = [p for p in support.bundled_traces() if "ddp_rank" in p.name]
+    assert len(ranks) > 1
+    same(support.dump(*ranks), support.dump(*reversed(ranks)), "reversed arguments")

@@ -1,0 +1,158 @@
+"""What the Python tests share: where the program is, how to run it, which traces are bundled.
+
+The program is build/holotrace, or what the environment variable HOLOTRACE names. Every run gets a
+cache directory of its own, so that no test sees the user's cache or another test's.
+"""
+import gzip
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXE = os.path.abspath(os.environ.get("HOLOTRACE") or ROOT / "build" / "holotrace")
+GIB = 1 << 30
+_cache = tempfile.TemporaryDirectory(prefix="holotrace-test-cache-")
+
+
+def is_sanitized():
+    """True when the program has a sanitizer inside, which needs address space without end."""
+    with open(EXE, "rb") as file:
+        program = file.read()
+    return b"__asan_init" in program or b"__tsan_init" in program
+
+
+def environment(**more):
+    env = dict(os.environ, XDG_CACHE_HOME=_cache.name, LC_ALL="C.UTF-8", NO_COLOR="1")
+    env.pop("HOLOTRACE_CACHE_DIR", None)
+    env.update(more)
+    return env
+
+
+def run(*args, cwd=None, stdin=None, timeout=300, memory_bytes=None, env=None):
+    """Run the program; answers a CompletedProcess with bytes. Never raises for the exit status."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+    return subprocess.run(
+        [EXE, *map(os.fspath, args)], cwd=cwd, timeout=timeout, env=environment(**(env or {})),
+        stdin=stdin if hasattr(stdin, "fileno") else subprocess.DEVNULL if stdin is None else None,
+        input=stdin if isinstance(stdin, bytes) else None,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=limit if memory_bytes and not is_sanitized() else None)
+
+
+def output(*args, **options):
+    """Standard output as bytes of a run that must succeed."""
+    done = run(*args, **options)
+    assert done.returncode == 0, (
+        f"holotrace {' '.join(map(str, args))}: exit {done.returncode}\n"
+        f"{done.stderr.decode(errors='replace')}")
+    return done.stdout
+
+
+def dump(*args, **options):
+    """The canonical dump of a store."""
+    return output("dump", *args, **options)
+
+
+def trace_bytes(path):
+    """The JSON text of a trace file, whatever its compression."""
+    path = os.fspath(path)
+    if path.endswith(".zst"):
+        return subprocess.run(["zstd", "-dcq", path], check=True, stdout=subprocess.PIPE).stdout
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        return file.read()
+
+
+def looks_like_trace(head, tail=b""):
+    """Kineto object, or an array of events: told by the first and last bytes."""
+    start = head.lstrip()[:1]
+    if start == b"[":
+        return b'"ph"' in head
+    return start == b"{" and (b'"traceEvents"' in head or b'"traceEvents"' in tail)
+
+
+def find_traces(folder):
+    """Traces below a folder, sorted; execution traces and other JSON files are left out."""
+    found = []
+    for path in sorted(pathlib.Path(folder).rglob("*.json*")):
+        if path.is_file() and path.name.endswith((".json", ".json.gz", ".json.zst")):
+            try:
+                text = trace_bytes(path)
+            except (OSError, EOFError, subprocess.CalledProcessError):
+                continue
+            if looks_like_trace(text[:1 << 20], text[-(1 << 20):]):
+                found.append((path, len(text)))
+    return found
+
+
+_bundled = None
+
+
+def bundled_traces(max_bytes=None):
+    """Paths of the traces in the repository whose JSON text is at most max_bytes."""
+    global _bundled
+    if _bundled is None:
+        _bundled = [t for f in ("examples", "tests/data") for t in find_traces(ROOT / f)]
+    return [path for path, n in _bundled if max_bytes is None or n <= max_bytes]
+
+
+def extra_traces():
+    """Traces below $HOLOTRACE_EXTRA_DATA, none when it is not set."""
+    folder = os.environ.get("HOLOTRACE_EXTRA_DATA")
+    return [path for path, _ in find_traces(folder)] if folder else []
+
+
+def short(path):
+    """A test id."""
+    for base in (ROOT, os.environ.get("HOLOTRACE_EXTRA_DATA") or ROOT):
+        try:
+            return str(pathlib.Path(path).relative_to(base))
+        except ValueError:
+            pass
+    return str(path)
+
+
+def read_csv(data):
+    """CSV bytes as (names, rows). A cell without quotes and without text is None, "" is ''."""
+    text = data.decode("utf-8", "surrogateescape")
+    rows, row, i, n = [], [], 0, len(text)
+    while i < n:
+        if text[i] == '"':
+            parts = []
+            while True:
+                end = text.index('"', i + 1)
+                parts.append(text[i + 1:end])
+                i = end + 1
+                if i >= n or text[i] != '"':
+                    break
+                parts.append('"')
+            cell = "".join(parts)
+        else:
+            comma, newline = text.find(",", i), text.find("\n", i)
+            end = min(e for e in (comma, newline, n) if e >= 0)
+            cell = text[i:end].rstrip("\r") or None
+            i = end
+        row.append(cell)
+        if i < n and text[i] == ",":
+            i += 1
+            if i == n or text[i] == "\n":
+                row.append(None)
+        if i >= n or text[i] in "\r\n":
+            rows.append(row)
+            row = []
+            i = text.find("\n", i) + 1 or n
+    return (rows[0] if rows else []), rows[1:]
+
+
+def health(*traces, **options):
+    """{check: count} summed over ranks."""
+    names, rows = read_csv(output("health", *traces, "--format", "csv", **options))
+    check, count = names.index("check"), names.index("count")
+    result = {}
+    for row in rows:
+        result[row[check]] = result.get(row[check], 0) + int(row[count] or 0)
+    return result
