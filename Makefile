@@ -1,0 +1,73 @@
+# The front door; Meson does the work. `make help` lists what there is.
+BUILD   ?= build
+PYTHON  ?= /usr/bin/python3
+PREFIX  ?= /usr/local
+WERROR  ?= false
+FUZZ_SECONDS ?= 60
+export HOLOTRACE := $(abspath $(BUILD))/holotrace
+
+all: ## build the program, build/holotrace, and the library
+	@tools/setup build
+	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR)
+	@ninja -C $(BUILD) --quiet
+
+demo: all ## summarise the bundled four-rank run, in the terminal and as demo/report.html
+	@mkdir -p demo
+	$(HOLOTRACE) report examples/ddp
+	$(HOLOTRACE) report examples/ddp -o demo/report.html
+	@echo
+	@echo "The same as a page: $(CURDIR)/demo/report.html"
+
+test: ## build and run every test; ends with one line of counts
+	@tools/setup test
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tools/run_tests $(BUILD)
+
+sanitize: ## unit tests, case tests and fuzz corpora under ASan and UBSan, asserts on
+	@tools/setup test
+	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 -Db_ndebug=false \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dwerror=$(WERROR)
+	@ninja -C build-sanitize --quiet
+	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize
+
+lint: ## formatting, include directions, sizes, registry and documentation, cppcheck
+	@tools/setup lint
+	@$(MAKE) --no-print-directory all
+	@tools/lint $(BUILD)
+
+docs: all ## write man pages and reference pages from the descriptors
+	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
+
+accept: all ## rewrite golden results and generated pages; review the difference
+	@$(PYTHON) tests/golden/accept $(BUILD)/holotrace
+	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
+	@git --no-pager diff --stat -- tests/golden docs
+
+fuzz: ## run every fuzzer for FUZZ_SECONDS each
+	@tools/setup fuzz
+	@CC=clang tools/configure build-fuzz -Dfuzz=true -Dbuildtype=debugoptimized \
+		-Ddefault_library=static -Db_lundef=false
+	@ninja -C build-fuzz --quiet
+	@tools/run_fuzz build-fuzz $(FUZZ_SECONDS)
+
+torture: ## fail each allocation and each read in turn
+	@tools/setup test
+	@$(MAKE) --no-print-directory all
+	@tools/run_torture $(BUILD)
+
+bench: ## measure against the yardsticks; prints the table
+	@tools/setup bench
+	@tools/configure build-bench -Dbench=true
+	@ninja -C build-bench --quiet
+	@bench/run build-bench
+
+install: all ## install below PREFIX (and DESTDIR)
+	@meson install -C $(BUILD) --no-rebuild
+
+clean: ## remove what was built
+	rm -rf build build-sanitize build-fuzz build-bench demo
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+.PHONY: all demo test sanitize lint docs accept fuzz torture bench install clean help

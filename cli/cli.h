@@ -1,0 +1,59 @@
+/*
+ * cli.h - what the files of the command line program share: the run in hand, its exit codes, and how
+ * errors are said.
+ *
+ *   main.c ─► verb (a command, or an analysis of the library) ─► opts ─► run ─► exit code
+ *
+ * Everything about traces and tables goes through holotrace.h; nothing else of the library is seen.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "holotrace.h"
+#include "opts.h"
+#include "progress.h"
+#include "term.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_SAID_NO = 1, /* a gate or check said no */
+	EXIT_USAGE = 2,   /* wrong usage */
+	EXIT_INPUT = 3,   /* the input could not be read */
+	EXIT_LIMIT = 4,   /* a limit, no memory left, or the output could not be written */
+};
+
+struct verb;
+
+/* One run of the program. */
+struct cli {
+	const struct verb *verb;
+	struct opts opts;
+	struct term term;
+	struct progress progress;
+	ht_ctx *ctx; /* NULL until session_start */
+};
+
+/* Print "holotrace: ..." as one line on standard error. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Say what the context's last error was; the exit code for it. */
+int cli_fail(struct cli *cli);
+int cli_fail_nomem(void);
+enum exit_code cli_exit_code(const struct ht_error *error);
+
+/* A context with the limits, jobs and progress line that the options ask for; an exit code. */
+int session_start(struct cli *cli);
+/* Open sources as one set, as the options ask; an exit code. */
+int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
+/* Warn on standard error when reading lost data, and say how to see more. */
+void session_warn_loss(
+        const struct cli *cli, const ht_set *set, const char *const *sources, size_t n_sources);
+void session_end(struct cli *cli);
+
+/* The library's options of a run (rank, step and so on) that were given, as arguments for ht_run:
+ * the common ones, and those of the analysis unless it is NULL. Fills at most OPTS_MAX. */
+size_t session_args(
+        const struct cli *cli, const struct ht_analysis_info *analysis, struct ht_arg *args);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * cmd_run.c - run one analysis of the library: open the traces, run, render.
+ *
+ * There is nothing here about any analysis: parameters become options by way of their descriptors.
+ * A comparison takes two arguments, each a set of its own (several traces separated by commas).
+ */
+#include "output.h"
+#include "page.h"
+#include "result.h"
+#include "verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TERMINAL_ROWS 50
+
+static int open_list(struct cli *cli, const char *argument, ht_set **ret_set)
+{
+	size_t n = 1, n_bytes = strlen(argument) + 1;
+	for (const char *at = argument; *at != '\0'; at++)
+		n += *at == ',';
+	/* a name that exists may hold commas itself */
+	if (n == 1 || access(argument, F_OK) == 0)
+		return session_open(cli, &argument, 1, ret_set);
+	char *copy = malloc(n_bytes);
+	const char **sources = calloc(n, sizeof(*sources));
+	int code = EXIT_LIMIT;
+	if (copy == NULL || sources == NULL) {
+		code = cli_fail_nomem();
+	} else {
+		memcpy(copy, argument, n_bytes);
+		char *at = copy;
+		for (size_t i = 0; i < n; i++) {
+			sources[i] = at;
+			at += strcspn(at, ",");
+			*at++ = '\0';
+		}
+		code = session_open(cli, sources, n, ret_set);
+	}
+	free(copy);
+	free(sources);
+	return code;
+}
+
+static int open_sets(struct cli *cli, ht_set **sets, size_t n_sets)
+{
+	const struct opts *opts = &cli->opts;
+	if (n_sets == 1 && opts->n_args > 0)
+		return session_open(cli, opts->args, opts->n_args, &sets[0]);
+	if (n_sets == 1) {
+		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard "
+		        "input",
+		        cli->verb->name);
+		return EXIT_USAGE;
+	}
+	if (opts->n_args != n_sets) {
+		cli_say("%s compares exactly two traces: holotrace %s %s (commas join the ranks of one)",
+		        cli->verb->name, cli->verb->name, cli->verb->usage);
+		return EXIT_USAGE;
+	}
+	int code = EXIT_DONE;
+	for (size_t i = 0; i < n_sets && code == EXIT_DONE; i++)
+		code = open_list(cli, opts->args[i], &sets[i]);
+	return code;
+}
+
+static int render(struct cli *cli, const ht_table *table)
+{
+	const char *path = opts_value(&cli->opts, "output");
+	const char *format = result_format(&cli->opts);
+	struct ht_render_options look = result_look(cli);
+	struct output output;
+	int code = output_open(&output, path);
+	if (code != EXIT_DONE)
+		return code;
+	/* a file that a browser opens must be a whole page; --format html asks for the fragment */
+	bool whole_page = strcmp(format, "html") == 0 && opts_value(&cli->opts, "format") == NULL;
+	struct ht_sink sink = output_sink(&output);
+	if (whole_page)
+		page_begin(&output, ht_table_title(table));
+	enum ht_status status = ht_render(cli->ctx, table, format, &look, &sink);
+	if (whole_page)
+		page_end(&output);
+	if (status != HT_OK && output.error == 0) {
+		(void)output_close(&output, false);
+		return cli_fail(cli);
+	}
+	return output_close(&output, true);
+}
+
+static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_view *view)
+{
+	const struct ht_analysis_info *info = cli->verb->analysis;
+	struct ht_arg args[OPTS_MAX];
+	size_t n_args = session_args(cli, info, args);
+	ht_table *table;
+	enum ht_status status =
+	        ht_run(cli->ctx, info->name, sets, info->n_sets, args, n_args, view, &table);
+	progress_clear(&cli->progress);
+	if (status != HT_OK)
+		return cli_fail(cli);
+	int code = render(cli, table);
+	if (code == EXIT_DONE && view->top == TERMINAL_ROWS &&
+	        opts_value(&cli->opts, "top") == NULL && ht_table_n_rows(table) == TERMINAL_ROWS &&
+	        !opts_flag(&cli->opts, "quiet"))
+		cli_say("first %d rows; --top all shows every row", TERMINAL_ROWS);
+	ht_table_free(table);
+	return code;
+}
+
+int run_analysis(struct cli *cli)
+{
+	const struct opts *opts = &cli->opts;
+	const struct ht_analysis_info *info = cli->verb->analysis;
+	const char *format = result_format(opts);
+	bool to_terminal = cli->term.out_is_tty && opts_value(opts, "output") == NULL;
+	struct ht_view view = {
+		.columns = opts_value(opts, "columns"),
+		.where = opts_value(opts, "where"),
+		.sort = opts_value(opts, "sort"),
+	};
+	if (to_terminal && strcmp(format, "arrow") == 0) {
+		cli_say("arrow is binary and not for a terminal. Use -o FILE or a pipe");
+		return EXIT_USAGE;
+	}
+	/* a trace has up to millions of events; nobody wants them all on the screen */
+	bool is_long =
+	        to_terminal && strcmp(info->name, "events") == 0 && strcmp(format, "text") == 0;
+	int code = result_top(opts, is_long ? TERMINAL_ROWS : 0, &view.top);
+	if (code == EXIT_DONE)
+		code = session_start(cli);
+	ht_set *sets[2] = { NULL, NULL };
+	if (code == EXIT_DONE)
+		code = open_sets(cli, sets, info->n_sets);
+	if (code == EXIT_DONE)
+		code = run_and_render(cli, sets, &view);
+	for (size_t i = 0; i < info->n_sets; i++) {
+		if (sets[i] == NULL)
+			continue;
+		if (code == EXIT_DONE)
+			session_warn_loss(
+			        cli, sets[i], opts->args + i, info->n_sets == 1 ? opts->n_args : 1);
+		ht_close(sets[i]);
+	}
+	session_end(cli);
+	return code;
+}

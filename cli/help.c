@@ -1,0 +1,221 @@
+/*
+ * help.c - the overview, the page of one verb, and the same as JSON.
+ *
+ * All of it is read from the option tables and the analyses' descriptors. The JSON is what
+ * tools/gen_docs turns into man pages and reference pages.
+ */
+#include "help.h"
+#include "output.h"
+
+#include <string.h>
+
+#define NAME_WIDTH 22
+
+static void heading(const struct cli *cli, struct output *output, const char *text)
+{
+	output_print(output, cli->term.color ? "\033[1m%s\033[0m\n" : "%s\n", text);
+}
+
+static void item(struct cli *cli, struct output *output, const char *name, const char *text)
+{
+	output_print(output, "  %-*s", NAME_WIDTH, name);
+	if (strlen(name) >= NAME_WIDTH)
+		output_print(output, "\n  %*s", NAME_WIDTH, "");
+	output_wrapped(output, text, NAME_WIDTH + 2, cli->term.width);
+	output_text(output, "\n");
+}
+
+void help_verb_list(struct cli *cli, struct output *output)
+{
+	const char *group = NULL;
+	for (size_t i = 0; i < verb_count(); i++) {
+		struct verb verb;
+		verb_at(i, &verb);
+		const char *verb_group = verb.analysis != NULL ? verb.analysis->group : "commands";
+		if (verb.hidden)
+			continue;
+		if (group == NULL || strcmp(group, verb_group) != 0) {
+			output_text(output, group != NULL ? "\n" : "");
+			heading(cli, output, verb_group);
+			group = verb_group;
+		}
+		item(cli, output, verb.name, verb.summary);
+	}
+}
+
+void help_overview(struct cli *cli, FILE *file)
+{
+	struct output output = { .file = file };
+	output_text(&output,
+	        "holotrace VERB [options] TRACE...\n\n"
+	        "Analyse PyTorch profiler traces. A TRACE is a file (.json, .json.gz, "
+	        ".json.zst), a directory,\na glob, rank=path, a list of those in a text "
+	        "file, or - for standard input; several make a set.\n\n");
+	help_verb_list(cli, &output);
+	output_text(&output,
+	        "\nholotrace help VERB shows options, columns and method.\n"
+	        "Exit codes: 0 done, 1 a check said no, 2 wrong usage, 3 unreadable input, 4 limit.\n");
+}
+
+/* "-o, --output FILE" */
+static void option_name(const struct opt *opt, char *text, size_t n)
+{
+	char letter[8] = "";
+	if (opt->letter != 0)
+		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
+	snprintf(text, n, "%s--%s%s%s", letter, opt->name, opt->value != NULL ? " " : "",
+	        opt->value != NULL ? opt->value : "");
+}
+
+static void help_options(struct cli *cli, struct output *output, const struct verb *verb)
+{
+	struct opts opts;
+	const char *group = NULL;
+	verb_options(verb, &opts);
+	for (size_t i = 0; i < opts.n; i++) {
+		const struct opt *opt = &opts.list[i];
+		char name[128], text[512];
+		if (group == NULL || strcmp(group, opt->heading) != 0) {
+			output_text(output, "\n");
+			heading(cli, output, opt->heading);
+			group = opt->heading;
+		}
+		option_name(opt, name, sizeof(name));
+		bool has_default = opt->default_value != NULL;
+		snprintf(text, sizeof(text), "%s%s%s%s", opt->help,
+		        has_default ? " (default: " : "", has_default ? opt->default_value : "",
+		        has_default ? ")" : "");
+		item(cli, output, name, text);
+	}
+}
+
+static const char *type_name(enum ht_type type)
+{
+	switch (type) {
+	case HT_I64: return "i64";
+	case HT_U64: return "u64";
+	case HT_F64: return "f64";
+	case HT_STR: return "str";
+	case HT_BOOL: return "bool";
+	case HT_TIME: return "time";
+	case HT_DURATION: return "duration";
+	case HT_DURATION_F64: return "duration_f64";
+	case HT_BYTES: return "bytes";
+	case HT_RATIO: return "ratio";
+	}
+	return "";
+}
+
+static const char *role_name(enum ht_role role)
+{
+	return role == HT_KEY ? "key" : role == HT_MEASURE ? "measure" : "detail";
+}
+
+int help_verb(struct cli *cli, const struct verb *verb)
+{
+	struct output output;
+	const struct ht_analysis_info *info = verb->analysis;
+	int width = cli->term.width;
+	(void)output_open(&output, NULL);
+	output_print(&output, "holotrace %s [options] %s\n\n", verb->name, verb->usage);
+	output_wrapped(&output, verb->summary, 0, width);
+	output_text(&output, "\n");
+	if (verb->text != NULL) {
+		output_text(&output, "\n");
+		output_wrapped(&output, verb->text, 0, width);
+		output_text(&output, "\n");
+	}
+	if (info != NULL && info->hta != NULL)
+		output_print(&output, "\nAnswers what %s of HTA answers.\n", info->hta);
+	if (info != NULL) {
+		output_text(&output, "\n");
+		heading(cli, &output, "Columns");
+		for (size_t i = 0; i < info->n_columns; i++)
+			item(cli, &output, info->columns[i].name, info->columns[i].sentence);
+	}
+	help_options(cli, &output, verb);
+	return output_close(&output, true);
+}
+
+static void json_member(struct output *output, const char *name, const char *value)
+{
+	output_print(output, ",\"%s\":", name);
+	output_json(output, value);
+}
+
+static void json_columns(struct output *output, const struct ht_analysis_info *info)
+{
+	output_text(output, ",\"columns\":[");
+	for (size_t i = 0; i < info->n_columns; i++) {
+		const struct ht_column *column = &info->columns[i];
+		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
+		output_json(output, column->name);
+		json_member(output, "type", type_name(column->type));
+		json_member(output, "role", role_name(column->role));
+		json_member(output, "unit", column->unit);
+		json_member(output, "sentence", column->sentence);
+		output_text(output, "}");
+	}
+	output_text(output, "]");
+}
+
+static void json_options(struct output *output, const struct verb *verb)
+{
+	struct opts opts;
+	verb_options(verb, &opts);
+	output_text(output, ",\"options\":[");
+	for (size_t i = 0; i < opts.n; i++) {
+		const struct opt *opt = &opts.list[i];
+		char letter[2] = { opt->letter, '\0' };
+		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
+		output_json(output, opt->name);
+		json_member(output, "letter", opt->letter != 0 ? letter : NULL);
+		json_member(output, "value", opt->value);
+		json_member(output, "choices", opt->choices);
+		json_member(output, "default", opt->default_value);
+		json_member(output, "heading", opt->heading);
+		json_member(output, "help", opt->help);
+		output_text(output, "}");
+	}
+	output_text(output, "]");
+}
+
+static void json_verb(struct output *output, const struct verb *verb)
+{
+	const struct ht_analysis_info *info = verb->analysis;
+	output_text(output, "{\"name\":");
+	output_json(output, verb->name);
+	json_member(output, "kind", info != NULL ? "analysis" : "command");
+	output_print(output, ",\"hidden\":%s", verb->hidden ? "true" : "false");
+	json_member(output, "usage", verb->usage);
+	json_member(output, "summary", verb->summary);
+	json_member(output, "text", verb->text);
+	json_options(output, verb);
+	if (info != NULL) {
+		json_member(output, "group", info->group);
+		json_member(output, "title", info->title);
+		json_member(output, "hta", info->hta);
+		output_print(output, ",\"n_sets\":%zu", info->n_sets);
+		json_columns(output, info);
+	}
+	output_text(output, "}");
+}
+
+int help_json(const struct verb *only)
+{
+	struct output output;
+	(void)output_open(&output, NULL);
+	output_text(&output, "{\"version\":");
+	output_json(&output, ht_version());
+	output_text(&output, ",\"verbs\":[");
+	if (only != NULL)
+		json_verb(&output, only);
+	for (size_t i = 0; only == NULL && i < verb_count(); i++) {
+		struct verb verb;
+		verb_at(i, &verb);
+		output_text(&output, i > 0 ? ",\n" : "\n");
+		json_verb(&output, &verb);
+	}
+	output_text(&output, "]}\n");
+	return output_close(&output, true);
+}

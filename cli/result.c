@@ -1,0 +1,56 @@
+/*
+ * result.c - format, rows and look of a result, from the options.
+ */
+#include "result.h"
+
+#include <string.h>
+
+const char *result_format(const struct opts *opts)
+{
+	static const char *const endings[][2] = {
+		{ ".csv", "csv" },
+		{ ".json", "json" },
+		{ ".md", "md" },
+		{ ".html", "html" },
+		{ ".arrow", "arrow" },
+	};
+	const char *format = opts_value(opts, "format"), *path = opts_value(opts, "output");
+	if (format != NULL)
+		return format;
+	const char *ending = path != NULL ? strrchr(path, '.') : NULL;
+	for (size_t i = 0; ending != NULL && i < COUNT(endings); i++) {
+		if (strcmp(ending, endings[i][0]) == 0)
+			return endings[i][1];
+	}
+	return "text";
+}
+
+int result_top(const struct opts *opts, uint64_t by_default, uint64_t *ret_top)
+{
+	const char *top = opts_value(opts, "top");
+	*ret_top = by_default;
+	if (top == NULL)
+		return EXIT_DONE;
+	if (strcmp(top, "all") == 0) {
+		*ret_top = 0;
+		return EXIT_DONE;
+	}
+	if (parse_count(top, ret_top))
+		return EXIT_DONE;
+	cli_say("--top cannot be '%s'. It is a number of rows, or all", top);
+	return EXIT_USAGE;
+}
+
+struct ht_render_options result_look(const struct cli *cli)
+{
+	const char *path = opts_value(&cli->opts, "output");
+	const char *color = opts_value(&cli->opts, "color");
+	bool to_file = path != NULL && strcmp(path, "-") != 0;
+	bool forced = color != NULL && strcmp(color, "always") == 0;
+	return (struct ht_render_options){
+		.color = cli->term.color && (!to_file || forced),
+		.bars = cli->term.out_is_tty && !to_file,
+		.wide = opts_flag(&cli->opts, "wide"),
+		.width = to_file ? 100 : cli->term.width,
+	};
+}

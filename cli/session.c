@@ -1,0 +1,120 @@
+/*
+ * session.c - from options to an open set: context, limits, cache place, progress, loss warning.
+ *
+ * The library reads no environment; where the cache is by default is decided here.
+ */
+#include "verbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int bad_value(const char *name, const char *value, const char *wanted)
+{
+	cli_say("--%s cannot be '%s'. It is %s", name, value, wanted);
+	return EXIT_USAGE;
+}
+
+/* Read --name as a size when given; an exit code. */
+static int size_option(const struct cli *cli, const char *name, uint64_t *ret_bytes)
+{
+	const char *value = opts_value(&cli->opts, name);
+	if (value != NULL && !parse_size(value, ret_bytes))
+		return bad_value(name, value, "a size such as 500M or 8G");
+	return EXIT_DONE;
+}
+
+int session_start(struct cli *cli)
+{
+	const struct opts *opts = &cli->opts;
+	const char *jobs = opts_value(opts, "jobs");
+	uint64_t n_jobs = 0, limit = 0;
+	if (jobs != NULL && (!parse_count(jobs, &n_jobs) || n_jobs > 4096))
+		return bad_value("jobs", jobs, "a number of threads");
+	int code = size_option(cli, "memory-limit", &limit);
+	if (code != EXIT_DONE)
+		return code;
+	if (ht_ctx_new(&cli->ctx) != HT_OK)
+		return cli_fail_nomem();
+	ht_ctx_set_jobs(cli->ctx, (int)n_jobs);
+	ht_ctx_set_memory_limit(cli->ctx, limit);
+	bool show = cli->term.err_is_tty && !opts_flag(opts, "quiet") &&
+	            !opts_flag(opts, "no-progress");
+	progress_init(&cli->progress, show, cli->term.err_width);
+	if (show)
+		ht_ctx_set_progress(cli->ctx, progress_update, &cli->progress);
+	return EXIT_DONE;
+}
+
+/* The cache's default place (XDG base directories): false when there is no home. */
+static bool default_cache_dir(char *path, size_t n)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int length = -1;
+	if (cache != NULL && cache[0] == '/')
+		length = snprintf(path, n, "%s/holotrace", cache);
+	else if (home != NULL && home[0] == '/')
+		length = snprintf(path, n, "%s/.cache/holotrace", home);
+	return length > 0 && (size_t)length < n;
+}
+
+int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+{
+	const struct opts *opts = &cli->opts;
+	char cache_dir[4096];
+	struct ht_open_options options = {
+		.recursive = opts_flag(opts, "recursive"),
+		.strict = opts_flag(opts, "strict"),
+		.no_cache = opts_flag(opts, "no-cache"),
+		.cache_dir = opts_value(opts, "cache-dir"),
+		.kernel_rules = opts_value(opts, "kernel-rules"),
+	};
+	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
+	if (code != EXIT_DONE)
+		return code;
+	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
+		options.cache_dir = cache_dir;
+	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);
+	progress_clear(&cli->progress);
+	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
+}
+
+void session_warn_loss(
+        const struct cli *cli, const ht_set *set, const char *const *sources, size_t n_sources)
+{
+	const char *note = ht_set_loss_note(set);
+	bool is_health = strcmp(cli->verb->name, "health") == 0;
+	if (note == NULL || is_health || opts_flag(&cli->opts, "quiet"))
+		return;
+	fflush(stdout);
+	fprintf(stderr, "%s. Details: holotrace health", note);
+	for (size_t i = 0; i < n_sources; i++)
+		fprintf(stderr, " %s", sources[i]);
+	fputc('\n', stderr);
+}
+
+void session_end(struct cli *cli)
+{
+	progress_clear(&cli->progress);
+	if (cli->ctx != NULL)
+		ht_ctx_free(cli->ctx);
+	cli->ctx = NULL;
+}
+
+static void add_arg(const struct cli *cli, const char *name, struct ht_arg *args, size_t *n)
+{
+	const char *value = opts_value(&cli->opts, name);
+	if (value != NULL && *n < OPTS_MAX)
+		args[(*n)++] = (struct ht_arg){ name, value };
+}
+
+size_t session_args(
+        const struct cli *cli, const struct ht_analysis_info *analysis, struct ht_arg *args)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < ht_n_common_params(); i++)
+		add_arg(cli, ht_common_param(i)->name, args, &n);
+	for (size_t i = 0; analysis != NULL && i < analysis->n_params; i++)
+		add_arg(cli, analysis->params[i].name, args, &n);
+	return n;
+}

@@ -1,0 +1,18 @@
+/*
+ * term.h - what standard output and standard error are connected to.
+ */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include <stdbool.h>
+
+struct term {
+	bool out_is_tty, err_is_tty;
+	bool color; /* standard output may be coloured, unless an option says otherwise */
+	int width;  /* columns of standard output, 100 when it is not a terminal */
+	int err_width;
+};
+
+void term_init(struct term *term);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * verbs.c - commands and analyses as one list, and the options that each of them takes.
+ */
+#include "verbs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct verb *const commands[] = {
+#define COMMAND(x) &command_##x,
+#include "commands.def"
+#undef COMMAND
+};
+
+static const struct opt table_opts[] = {
+	{ "format", 0, "FORMAT", NULL, "text", "how to write the table", "Result", false },
+	{ "output", 'o', "FILE", NULL, NULL,
+	        "write to FILE; its ending picks the format when --format is absent", "Result",
+	        false },
+	{ "columns", 0, "A,B,...", NULL, NULL, "which columns, in which order", "Result", false },
+	{ "where", 0, "EXPR", NULL, NULL,
+	        "keep rows for which EXPR holds: dur_ns > 1ms and name ~ nccl", "Result", false },
+	{ "sort", 0, "COLUMNS", NULL, NULL,
+	        "order by columns; a minus means descending: -sum_ns,name", "Result", false },
+	{ "top", 0, "N|all", NULL, "all", "only the first N rows", "Result", false },
+	{ "wide", 0, NULL, NULL, NULL, "neither shorten names nor drop columns", "Result", false },
+	{ "color", 0, "auto|always|never", "auto|always|never", "auto",
+	        "colour in text; auto: on a terminal unless NO_COLOR is set", "Result", false },
+};
+
+static const struct opt page_opts[] = {
+	{ "format", 0, "text|md|html", "text|md|html", "text", "how to write the page", "Result",
+	        false },
+	{ "output", 'o', "FILE", NULL, NULL,
+	        "write to FILE; its ending (.txt .md .html) picks the format when --format is absent",
+	        "Result", false },
+	{ "top", 0, "N|all", NULL, "50, 10 as text", "rows of each table", "Result", false },
+	{ "wide", 0, NULL, NULL, NULL, "neither shorten names nor drop columns", "Result", false },
+	{ "color", 0, "auto|always|never", "auto|always|never", "auto",
+	        "colour in text; auto: on a terminal unless NO_COLOR is set", "Result", false },
+};
+
+static const struct opt trace_opts[] = {
+	{ "recursive", 'r', NULL, NULL, NULL, "descend into directories", "Reading", false },
+	{ "strict", 0, NULL, NULL, NULL, "data lost while reading is an error", "Reading", false },
+	{ "kernel-rules", 0, "FILE", NULL, NULL,
+	        "extra rules that sort kernels into classes by name", "Reading", false },
+	{ "no-cache", 0, NULL, NULL, NULL, "neither read nor write the cache", "Reading", false },
+	{ "cache-dir", 0, "DIR", NULL, "~/.cache/holotrace", "where the cache is", "Reading",
+	        false },
+	{ "cache-max", 0, "SIZE", NULL, "8G", "how large the cache may grow", "Reading", false },
+	{ "memory-limit", 0, "SIZE", NULL, "none", "stop instead of using more memory", "Reading",
+	        false },
+	{ "jobs", 'j', "N", NULL, "one per CPU", "threads to use; results do not depend on it",
+	        "Reading", false },
+	{ "quiet", 'q', NULL, NULL, NULL, "no progress line, hints or warnings", "Reading", false },
+	{ "no-progress", 0, NULL, NULL, NULL, "no progress line", "Reading", false },
+};
+
+static const struct opt help_opt = { "help", 'h', NULL, NULL, NULL, "show this text", "Other",
+	false };
+
+static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb)
+{
+	*verb = (struct verb){
+		.name = info->name,
+		.usage = info->n_sets == 2 ? "CONTROL TEST" : "TRACE...",
+		.summary = info->question,
+		.text = info->method,
+		.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_TABLE,
+		.run = run_analysis,
+		.analysis = info,
+	};
+}
+
+size_t verb_count(void)
+{
+	return ht_n_analyses() + COUNT(commands);
+}
+
+void verb_at(size_t i, struct verb *ret_verb)
+{
+	if (i < ht_n_analyses())
+		fill_analysis(ht_analysis_at(i), ret_verb);
+	else
+		*ret_verb = *commands[i - ht_n_analyses()];
+}
+
+bool verb_find(const char *name, struct verb *ret_verb)
+{
+	for (size_t i = 0; i < verb_count(); i++) {
+		struct verb verb;
+		verb_at(i, &verb);
+		if (strcmp(verb.name, name) == 0) {
+			*ret_verb = verb;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *verb_near(const char *name)
+{
+	struct near_miss miss = { .wanted = name };
+	for (size_t i = 0; i < verb_count(); i++) {
+		struct verb verb;
+		verb_at(i, &verb);
+		if (!verb.hidden)
+			near_miss_offer(&miss, verb.name);
+	}
+	return miss.best;
+}
+
+const char *verb_formats(void)
+{
+	static char formats[128];
+	if (formats[0] == '\0') {
+		size_t n = 0;
+		for (size_t i = 0; i < ht_n_formats() && n < sizeof(formats); i++)
+			n += (size_t)snprintf(formats + n, sizeof(formats) - n, "%s%s",
+			        i > 0 ? "|" : "", ht_format_name(i));
+	}
+	return formats;
+}
+
+static const char *placeholder(const struct ht_param *param)
+{
+	if (param->choices != NULL)
+		return param->choices;
+	switch (param->type) {
+	case HT_BOOL: return NULL;
+	case HT_I64:
+	case HT_U64: return "N";
+	case HT_F64: return "X";
+	case HT_RATIO: return "SHARE";
+	case HT_TIME:
+	case HT_DURATION:
+	case HT_DURATION_F64: return "TIME";
+	case HT_BYTES: return "SIZE";
+	case HT_STR: break;
+	}
+	return "TEXT";
+}
+
+static void add_param(struct opts *opts, const struct ht_param *param, const char *heading)
+{
+	struct opt opt = {
+		.name = param->name,
+		.value = placeholder(param),
+		.choices = param->choices,
+		.default_value = param->type == HT_BOOL ? NULL : param->default_value,
+		.help = param->help,
+		.heading = heading,
+		.from_library = true,
+	};
+	opts_add(opts, &opt);
+}
+
+static void add_all(struct opts *opts, const struct opt *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		opts_add(opts, &list[i]);
+}
+
+void verb_options(const struct verb *verb, struct opts *opts)
+{
+	*opts = (struct opts){ 0 };
+	for (size_t i = 0; verb->analysis != NULL && i < verb->analysis->n_params; i++)
+		add_param(opts, &verb->analysis->params[i], "This analysis");
+	add_all(opts, verb->opts, verb->n_opts);
+	for (size_t i = 0; (verb->takes & TAKES_CHOICE) && i < ht_n_common_params(); i++)
+		add_param(opts, ht_common_param(i), "Choice of data");
+	if (verb->takes & TAKES_TABLE) {
+		struct opt format = table_opts[0];
+		format.value = format.choices = verb_formats();
+		opts_add(opts, &format);
+		add_all(opts, table_opts + 1, COUNT(table_opts) - 1);
+	}
+	if (verb->takes & TAKES_PAGE)
+		add_all(opts, page_opts, COUNT(page_opts));
+	if (verb->takes & TAKES_TRACES)
+		add_all(opts, trace_opts, COUNT(trace_opts));
+	opts_add(opts, &help_opt);
+}
