@@ -1,0 +1,391 @@
+/*
+ * io.c - opening and reading sources; see io.h.
+ *
+ * The first bytes of a file tell what it is; they stay in a small head buffer, so that pipes work like
+ * files. Plain data are then read straight into the caller's buffer, compressed data pass through a
+ * piece buffer into a decoder that writes straight into the caller's buffer.
+ */
+#define _GNU_SOURCE
+#include "base/io.h"
+#include "base/io_codec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A page, so that later reads of a file stay aligned. */
+#define HEAD_BYTES 4096
+
+struct ht_source {
+	struct ht_mem *mem;
+	struct ht_source_info info;
+	struct ht_source_limits limits;
+	struct ht_input in;
+	const struct ht_decoder *decoder; /* NULL: plain */
+	void *decoder_state;
+	struct ht_damage damage;
+	uint64_t pos; /* decompressed bytes delivered */
+	bool at_end;
+	bool owns_fd;
+	size_t piece_cap; /* of the buffer that replaced head; 0: still head */
+	size_t path_bytes;
+	char *path;
+	uint8_t head[HEAD_BYTES];
+};
+
+enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, int error)
+{
+	const char *hint = NULL;
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR: hint = "check the path"; break;
+	case EACCES:
+	case EPERM: hint = "check the permissions of the file and its directory"; break;
+	case ENOSPC:
+	case EDQUOT: hint = "free some space or write elsewhere"; break;
+	case EMFILE:
+	case ENFILE: hint = "raise the limit of open files (ulimit -n) or use fewer jobs"; break;
+	case EROFS: hint = "write elsewhere"; break;
+	case EIO: hint = "the storage may be failing; copy the file elsewhere and retry"; break;
+	case ENAMETOOLONG: hint = "use a shorter name"; break;
+	case ELOOP: hint = "the symbolic links form a circle"; break;
+	default: break;
+	}
+	char buf[128];
+	return ht_fail(
+	        ctx, HT_IO, path, -1, hint, "%s: %s", what, strerror_r(error, buf, sizeof buf));
+}
+
+enum ht_status ht_read_some(
+        ht_ctx *ctx, const char *path, int fd, void *buf, size_t cap, size_t *ret_n)
+{
+	if (ht_io_should_fail(ctx))
+		return ht_fail_errno(ctx, path, "cannot read", EIO);
+	ssize_t n;
+	do
+		n = read(fd, buf, cap);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return ht_fail_errno(ctx, path, "cannot read", errno);
+	*ret_n = (size_t)n;
+	return HT_OK;
+}
+
+/* Read until buf is full or the file ends. */
+static enum ht_status read_full(struct ht_input *in, uint8_t *buf, size_t cap, size_t *ret_n)
+{
+	size_t n = 0;
+	while (n < cap && !in->at_end) {
+		size_t got;
+		HT_TRY(ht_read_some(in->ctx, in->path, in->fd, buf + n, cap - n, &got));
+		in->at_end = !got;
+		in->n_read += got;
+		n += got;
+	}
+	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_input_fill(struct ht_input *in)
+{
+	size_t n = 0;
+	if (in->next < in->end || in->at_end)
+		return HT_OK;
+	HT_TRY(ht_read_some(in->ctx, in->path, in->fd, in->bytes, in->cap, &n));
+	in->at_end = !n;
+	in->n_read += n;
+	in->next = 0;
+	in->end = n;
+	return HT_OK;
+}
+
+uint64_t ht_input_pos(const struct ht_input *in)
+{
+	return in->n_read - (in->end - in->next);
+}
+
+/* Pipes that a shell or parent made, as against named ones: opening those would wait for a writer. */
+static bool is_passed_descriptor(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6) ||
+	       !strcmp(path, "/dev/stdin");
+}
+
+static enum ht_status open_file(ht_ctx *ctx, struct ht_source *source, const char *path)
+{
+	if (!strcmp(path, "-")) {
+		source->in.fd = STDIN_FILENO;
+		return HT_OK;
+	}
+	if (ht_io_should_fail(ctx))
+		return ht_fail_errno(ctx, path, "cannot open", EIO);
+	/* Without blocking: a named pipe nobody writes to must not hang us before fstat. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return ht_fail_errno(ctx, path, "cannot open", errno);
+	source->in.fd = fd;
+	source->owns_fd = true;
+	int flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+		return ht_fail_errno(ctx, path, "cannot open", errno);
+	return HT_OK;
+}
+
+static enum ht_status check_kind(ht_ctx *ctx, struct ht_source *source, const char *path)
+{
+	struct stat st;
+	if (fstat(source->in.fd, &st) < 0)
+		return ht_fail_errno(ctx, source->path, "cannot open", errno);
+	if (S_ISDIR(st.st_mode))
+		return ht_fail(ctx, HT_IO, source->path, -1, "name a file in it",
+		        "cannot read: it is a directory");
+	if (S_ISREG(st.st_mode)) {
+		source->info.is_regular = true;
+		source->info.file_bytes = (uint64_t)st.st_size;
+		source->info.mtime_ns =
+		        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	} else if (source->owns_fd && !is_passed_descriptor(path)) {
+		return ht_fail(ctx, HT_IO, source->path, -1,
+		        "pass its content on standard input and name it -",
+		        "cannot read: not a regular file");
+	}
+	return HT_OK;
+}
+
+static enum ht_compression recognise(const uint8_t *head, size_t n)
+{
+	static const uint8_t zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+	static const uint8_t skippable[3] = { 0x2a, 0x4d, 0x18 };
+	if (n >= 2 && head[0] == 0x1f && head[1] == 0x8b)
+		return HT_GZIP;
+	if (n >= 4 && !memcmp(head, zstd, 4))
+		return HT_ZSTD;
+	if (n >= 4 && (head[0] & 0xf0) == 0x50 && !memcmp(head + 1, skippable, 3))
+		return HT_ZSTD;
+	return HT_PLAIN;
+}
+
+static enum ht_status open_source(ht_ctx *ctx, struct ht_source *source, const char *path)
+{
+	const char *shown = strcmp(path, "-") ? path : "standard input";
+	source->path_bytes = strlen(shown) + 1;
+	source->path = ht_mem_alloc(ctx->mem, source->path_bytes);
+	if (!source->path)
+		return ht_fail_nomem(ctx);
+	memcpy(source->path, shown, source->path_bytes);
+	source->info.path = source->path;
+	source->in.path = source->path;
+	HT_TRY(open_file(ctx, source, path));
+	HT_TRY(check_kind(ctx, source, path));
+
+	source->in.bytes = source->head;
+	source->in.cap = HEAD_BYTES;
+	HT_TRY(read_full(&source->in, source->head, HEAD_BYTES, &source->in.end));
+	source->info.compression = recognise(source->head, source->in.end);
+	if (source->info.compression != HT_PLAIN) {
+		source->decoder =
+		        source->info.compression == HT_GZIP ? &ht_gzip_decoder : &ht_zstd_decoder;
+		HT_TRY(source->decoder->open(ctx, &source->decoder_state));
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_source_open(ht_ctx *ctx, const char *path, struct ht_source **ret_source)
+{
+	struct ht_source *source = ht_mem_zalloc(ctx->mem, sizeof *source);
+	if (!source)
+		return ht_fail_nomem(ctx);
+	source->mem = ht_mem_retain(ctx->mem);
+	source->limits = (struct ht_source_limits)HT_SOURCE_LIMITS;
+	source->in.ctx = ctx;
+	source->in.fd = -1;
+	enum ht_status status = open_source(ctx, source, path);
+	if (status != HT_OK) {
+		ht_source_close(source);
+		return status;
+	}
+	*ret_source = source;
+	return HT_OK;
+}
+
+void ht_source_close(struct ht_source *source)
+{
+	if (!source)
+		return;
+	struct ht_mem *mem = source->mem;
+	if (source->decoder_state)
+		source->decoder->close(mem, source->decoder_state);
+	if (source->piece_cap)
+		ht_mem_free(mem, source->in.bytes, source->piece_cap);
+	if (source->owns_fd)
+		close(source->in.fd);
+	ht_mem_free(mem, source->path, source->path_bytes);
+	ht_mem_free(mem, source, sizeof *source);
+	ht_mem_release(mem);
+}
+
+const struct ht_source_info *ht_source_info(const struct ht_source *source)
+{
+	return &source->info;
+}
+
+void ht_source_set_limits(struct ht_source *source, const struct ht_source_limits *limits)
+{
+	source->limits = *limits;
+}
+
+static enum ht_status read_plain(struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
+{
+	struct ht_input *in = &source->in;
+	size_t n_head = in->end - in->next, n;
+	if (n_head > cap)
+		n_head = cap;
+	memcpy(buf, in->bytes + in->next, n_head);
+	in->next += n_head;
+	HT_TRY(read_full(in, buf + n_head, cap - n_head, &n));
+	*ret_n = n_head + n;
+	return HT_OK;
+}
+
+/* Exchange the head for a buffer that holds whole pieces; what is unused of the head moves along. */
+static enum ht_status grow_input(struct ht_source *source)
+{
+	struct ht_input *in = &source->in;
+	size_t piece = source->limits.piece_bytes ? source->limits.piece_bytes : HEAD_BYTES;
+	size_t cap = piece > HEAD_BYTES ? piece : HEAD_BYTES;
+	uint8_t *bytes = ht_mem_alloc(source->mem, cap);
+	if (!bytes)
+		return ht_fail_nomem(in->ctx);
+	memcpy(bytes, in->bytes + in->next, in->end - in->next);
+	in->end -= in->next;
+	in->next = 0;
+	in->bytes = bytes;
+	in->cap = piece;
+	source->piece_cap = cap;
+	return HT_OK;
+}
+
+static enum ht_status read_compressed(
+        struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
+{
+	if (!source->piece_cap)
+		HT_TRY(grow_input(source));
+	HT_TRY(source->decoder->read(
+	        source->decoder_state, &source->in, buf, cap, ret_n, &source->damage));
+	if (source->damage.kind != HT_DAMAGE_NONE && !source->pos && !*ret_n)
+		return ht_fail(source->in.ctx, HT_FORMAT, source->path, 0,
+		        "copy or download the file again",
+		        "unusable %s data: %s, at compressed byte %llu",
+		        source->info.compression == HT_GZIP ? "gzip" : "zstd", source->damage.text,
+		        (unsigned long long)source->damage.offset);
+	return HT_OK;
+}
+
+static enum ht_status check_limits(const struct ht_source *source)
+{
+	const struct ht_source_limits *limits = &source->limits;
+	if (limits->max_bytes && source->pos > limits->max_bytes)
+		return ht_fail(source->in.ctx, HT_LIMIT, source->path, (int64_t)source->pos,
+		        "split the trace, or trim it when recording",
+		        "more than %llu bytes in one source",
+		        (unsigned long long)limits->max_bytes);
+	uint64_t used = ht_input_pos(&source->in);
+	if (source->decoder && limits->max_ratio && source->pos > limits->ratio_from_bytes &&
+	        source->pos / (used ? used : 1) > limits->max_ratio)
+		return ht_fail(source->in.ctx, HT_LIMIT, source->path, (int64_t)source->pos,
+		        "it looks like a decompression bomb; unpack it first if it is not",
+		        "%llu compressed bytes became %llu, more than %llu times as many",
+		        (unsigned long long)used, (unsigned long long)source->pos,
+		        (unsigned long long)limits->max_ratio);
+	return HT_OK;
+}
+
+enum ht_status ht_source_read(
+        ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n)
+{
+	size_t n = 0;
+	source->in.ctx = ctx;
+	if (!source->at_end && cap) {
+		HT_TRY(source->decoder ? read_compressed(source, buf, cap, &n)
+		                       : read_plain(source, buf, cap, &n));
+		source->at_end = n < cap;
+		source->pos += n;
+		HT_TRY(check_limits(source));
+	}
+	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_source_pread(ht_ctx *ctx, const struct ht_source *source, void *buf, size_t n,
+        uint64_t offset, size_t *ret_n)
+{
+	if (source->decoder || !source->info.is_regular)
+		return ht_fail(ctx, HT_USAGE, source->path, -1, NULL,
+		        "only plain files can be read at an offset");
+	size_t n_done = 0;
+	while (n_done < n) {
+		if (ht_io_should_fail(ctx))
+			return ht_fail_errno(ctx, source->path, "cannot read", EIO);
+		ssize_t got = pread(source->in.fd, (uint8_t *)buf + n_done, n - n_done,
+		        (off_t)(offset + n_done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return ht_fail_errno(ctx, source->path, "cannot read", errno);
+		if (!got)
+			break;
+		n_done += (size_t)got;
+	}
+	*ret_n = n_done;
+	return HT_OK;
+}
+
+uint64_t ht_source_file_pos(const struct ht_source *source)
+{
+	return ht_input_pos(&source->in);
+}
+
+uint64_t ht_source_pos(const struct ht_source *source)
+{
+	return source->pos;
+}
+
+const struct ht_damage *ht_source_damage(const struct ht_source *source)
+{
+	return &source->damage;
+}
+
+static enum ht_status read_text(
+        ht_ctx *ctx, struct ht_source *source, size_t max_bytes, struct ht_vec *text)
+{
+	for (size_t n = 1; n;) {
+		if (text->n > max_bytes)
+			return ht_fail(ctx, HT_LIMIT, source->path, (int64_t)max_bytes, NULL,
+			        "more than %zu bytes", max_bytes);
+		if (!ht_vec_reserve(ctx->mem, text, 1, 4096))
+			return ht_fail_nomem(ctx);
+		/* One byte stays free for the 0 at the end. */
+		HT_TRY(ht_source_read(
+		        ctx, source, (char *)text->data + text->n, text->cap - text->n - 1, &n));
+		text->n += n;
+	}
+	((char *)text->data)[text->n] = '\0';
+	return HT_OK;
+}
+
+enum ht_status ht_read_all(ht_ctx *ctx, const char *path, size_t max_bytes, struct ht_vec *ret_text)
+{
+	struct ht_source *source;
+	struct ht_vec text = { 0 };
+	HT_TRY(ht_source_open(ctx, path, &source));
+	enum ht_status status = read_text(ctx, source, max_bytes, &text);
+	ht_source_close(source);
+	if (status != HT_OK) {
+		ht_vec_free(ctx->mem, &text, 1);
+		return status;
+	}
+	*ret_text = text;
+	return HT_OK;
+}

@@ -1,0 +1,111 @@
+/*
+ * io.h - bytes in from plain, gzip or zstd files and standard input, bytes out with an atomic rename.
+ *
+ *     struct ht_source *source;                        struct ht_writer *writer;
+ *     HT_TRY(ht_source_open(ctx, path, &source));      HT_TRY(ht_writer_open(ctx, path, &writer));
+ *     do                                               ... ht_writer_write(writer, bytes, n) ...
+ *             ht_source_read(ctx, source, buf, cap, &n) HT_TRY(ht_writer_commit(writer));
+ *     while (n);
+ *     ht_source_close(source);
+ *
+ * What a file holds is decided by its first bytes, never by its name. Damaged compressed data is not
+ * an error while some of it can be used: the bytes before the damage are delivered, then the end, and
+ * ht_source_damage() tells. Compressed traces of killed processes are cut like this.
+ */
+#ifndef HT_BASE_IO_H
+#define HT_BASE_IO_H
+
+#include "base/status.h"
+
+#include <sys/types.h>
+
+enum ht_compression {
+	HT_PLAIN,
+	HT_GZIP,
+	HT_ZSTD,
+};
+
+enum ht_damage_kind {
+	HT_DAMAGE_NONE,
+	HT_DAMAGE_TRUNCATED, /* the file ends early */
+	HT_DAMAGE_CORRUPT,   /* the data contradict themselves */
+};
+
+struct ht_damage {
+	enum ht_damage_kind kind;
+	uint64_t offset;  /* in the compressed file, where it was noticed */
+	const char *text; /* static; "checksum does not match" */
+};
+
+/* What is known of a source once it is open. */
+struct ht_source_info {
+	const char *path; /* owned by the source; "standard input" for "-" */
+	enum ht_compression compression;
+	bool is_regular;     /* a file with a size; else a pipe or terminal */
+	uint64_t file_bytes; /* as stored; 0 when not regular */
+	int64_t mtime_ns;    /* since 1970; 0 when not regular */
+};
+
+/* Guards against data that expand without end. A member that is 0 is off. */
+struct ht_source_limits {
+	uint64_t max_bytes;        /* decompressed, of one source */
+	uint64_t max_ratio;        /* decompressed over compressed, looked at only ... */
+	uint64_t ratio_from_bytes; /* ... after so many decompressed bytes */
+	size_t piece_bytes;        /* compressed bytes read at once; set before the first read */
+};
+
+#define HT_SOURCE_LIMITS                                                                           \
+	{                                                                                          \
+		.max_bytes = (uint64_t)1 << 40, .max_ratio = 400,                                  \
+		.ratio_from_bytes = (uint64_t)1 << 30, .piece_bytes = 512 << 10                    \
+	}
+
+struct ht_source;
+
+/* Open a file, or standard input for "-". The caller closes it. A directory or a named pipe is
+ * HT_IO; /dev/fd/N, as made by a shell's <(...), works. */
+enum ht_status ht_source_open(
+        ht_ctx *ctx, const char *path, struct ht_source **ret_source) HT_MUST_USE;
+void ht_source_close(struct ht_source *source);
+const struct ht_source_info *ht_source_info(const struct ht_source *source);
+void ht_source_set_limits(struct ht_source *source, const struct ht_source_limits *limits);
+
+/* Fill buf with decompressed bytes. Fewer than cap means the end is reached, 0 that it was reached
+ * before. HT_FORMAT when compressed data cannot be used from the very first byte on. */
+enum ht_status ht_source_read(
+        ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
+/* Read at an offset of a plain regular file (HT_USAGE else). Fewer than n bytes only at the end.
+ * Any number of threads may do so at once; the position of ht_source_read does not move. */
+enum ht_status ht_source_pread(ht_ctx *ctx, const struct ht_source *source, void *buf, size_t n,
+        uint64_t offset, size_t *ret_n) HT_MUST_USE;
+/* Bytes used up of the stored file (for progress against file_bytes), and bytes delivered. */
+uint64_t ht_source_file_pos(const struct ht_source *source);
+uint64_t ht_source_pos(const struct ht_source *source);
+/* Complete once ht_source_read has come to the end. Lives with the source. */
+const struct ht_damage *ht_source_damage(const struct ht_source *source);
+
+/* Read a whole small file, decompressed, into a vector of char that the caller frees. A byte of 0
+ * follows the text and is not counted. More than max_bytes is HT_LIMIT. */
+enum ht_status ht_read_all(
+        ht_ctx *ctx, const char *path, size_t max_bytes, struct ht_vec *ret_text) HT_MUST_USE;
+
+struct ht_writer;
+
+/* Start a file: gzip when path ends in .gz, zstd when in .zst, else plain; "-" is standard output,
+ * plain. The bytes go to a neighbour named path.part-PID, which takes the name only on commit; devices
+ * and pipes are written in place. The context must outlive the writer. */
+enum ht_status ht_writer_open(
+        ht_ctx *ctx, const char *path, struct ht_writer **ret_writer) HT_MUST_USE;
+/* Append bytes. After a failure the partial file is gone and every later call fails too. */
+enum ht_status ht_writer_write(struct ht_writer *writer, const void *bytes, size_t n) HT_MUST_USE;
+/* Finish, rename into place and free the writer, whatever the answer. */
+enum ht_status ht_writer_commit(struct ht_writer *writer) HT_MUST_USE;
+/* Remove what was written and free the writer. NULL is fine. */
+void ht_writer_abort(struct ht_writer *writer);
+/* Bytes handed in so far. */
+uint64_t ht_writer_pos(const struct ht_writer *writer);
+
+/* Set an HT_IO error from an errno value: "cannot open: Permission denied" with a hint that fits. */
+enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, int error);
+
+#endif
