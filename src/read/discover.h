@@ -1,0 +1,72 @@
+/*
+ * discover.h - from what the user typed to the trace files meant.
+ *
+ * A source is one of
+ *   -            standard input
+ *   FILE         a trace, never skipped; or a text file that lists sources, one per line, relative to
+ *                the list's own directory; empty lines and lines from # on are ignored
+ *   @FILE        such a list, whatever it looks like
+ *   DIRECTORY    the traces directly in it, and ASCEND_PROFILER_OUTPUT/trace_view.json of it and of
+ *                its subdirectories; with recursive, the traces at any depth
+ *   GLOB         with * ? [ when no such file exists: what matches, files and directories
+ *   RANK=SOURCE  digits before the = when no such file exists: the rank of the one file it means
+ *
+ * Files found in directories and by globs are looked into: what is no trace is skipped with a note.
+ * A list in a list is not followed.
+ */
+#ifndef HT_READ_DISCOVER_H
+#define HT_READ_DISCOVER_H
+
+#include "base/status.h"
+
+#define HT_NO_RANK INT64_MIN
+
+struct ht_found {
+	const char *path; /* to open with ht_source_open */
+	int64_t rank;     /* as given with RANK=, else HT_NO_RANK */
+};
+
+struct ht_discovery {
+	struct ht_found *found; /* in natural order of path: rank2 before rank10; no file twice */
+	size_t n_found;
+	const char **notes; /* sentences: "skipped a.et.json.gz: an execution trace" */
+	size_t n_notes;
+	struct ht_arena arena; /* owns all of the above */
+};
+
+/* Find the files meant. HT_MISSING when a directory or glob holds no trace, HT_IO when a path does not
+ * exist or cannot be looked into. The caller ends the result with ht_discovery_done. */
+enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources, bool recursive,
+	struct ht_discovery *ret_discovery) HT_MUST_USE;
+void ht_discovery_done(struct ht_discovery *discovery);
+
+/* The rank that a path names, else HT_NO_RANK: the digits after "rank", else after "worker", with at
+ * most one sign between (rank3, rank-3, rank_3, rank[3]); in the file name first, then in the two
+ * directories above it. */
+int64_t ht_rank_from_name(const char *path);
+
+/* Order of names as people read them: groups of digits compare as numbers. */
+int ht_natural_compare(const char *left, const char *right);
+
+enum ht_sniff_kind {
+	HT_SNIFF_OBJECT,          /* { ... "traceEvents": [ ... ] ... } */
+	HT_SNIFF_ARRAY,           /* [ event, event ... */
+	HT_SNIFF_LINES,           /* event newline event ... */
+	HT_SNIFF_EXECUTION_TRACE, /* { "schema": ..., "nodes": [ ... ] } */
+	HT_SNIFF_MEMORY_TIMELINE, /* [ [ number ... */
+	HT_SNIFF_OTHER,
+};
+
+struct ht_sniff {
+	enum ht_sniff_kind kind;
+	const char *what; /* static; "an execution trace", "not JSON" */
+};
+
+/* Enough bytes for ht_sniff_trace to decide on any trace seen so far. */
+#define HT_SNIFF_BYTES ((size_t)64 << 10)
+
+/* Tell from the first decompressed bytes what a file holds. is_all: there are no further bytes. */
+struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all);
+bool ht_sniff_is_trace(enum ht_sniff_kind kind);
+
+#endif
