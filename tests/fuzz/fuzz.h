@@ -1,0 +1,146 @@
+/*
+ * fuzz.h - what the fuzz targets share: bytes as a file, a set from it, outputs to compare.
+ *
+ * A target is one file with LLVMFuzzerTestOneInput. Inputs become anonymous files (memfd), so nothing
+ * touches a disk. A broken promise of the library aborts, which the fuzzer reports with the input.
+ * replay_test.c compiles the targets too and feeds them the corpora, without clang.
+ */
+#ifndef HT_FUZZ_H
+#define HT_FUZZ_H
+
+#include "holotrace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define FUZZ_REQUIRE(condition)                                                                    \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* Growing bytes, to compare outputs. */
+struct fuzz_text {
+	char *bytes;
+	size_t n, cap;
+};
+
+static inline bool fuzz_append(void *user, const void *bytes, size_t n)
+{
+	struct fuzz_text *text = user;
+	if (text->n + n > text->cap) {
+		text->cap = (text->n + n) * 2;
+		text->bytes = realloc(text->bytes, text->cap);
+		FUZZ_REQUIRE(text->bytes);
+	}
+	if (n)
+		memcpy(text->bytes + text->n, bytes, n);
+	text->n += n;
+	return true;
+}
+
+static inline bool fuzz_same(const struct fuzz_text *a, const struct fuzz_text *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
+}
+
+/* An anonymous file with a prefix and the data; the caller closes it. path has room for 64 bytes. */
+static inline int fuzz_file(
+        const void *prefix, size_t n_prefix, const uint8_t *data, size_t size, char *path)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+	FUZZ_REQUIRE(fd >= 0);
+	FUZZ_REQUIRE(write(fd, prefix, n_prefix) == (ssize_t)n_prefix);
+	FUZZ_REQUIRE(write(fd, data, size) == (ssize_t)size);
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static inline ht_ctx *fuzz_ctx(int n_jobs)
+{
+	ht_ctx *ctx;
+	FUZZ_REQUIRE(ht_ctx_new(&ctx) == HT_OK);
+	ht_ctx_set_jobs(ctx, n_jobs);
+	ht_ctx_set_memory_limit(ctx, (uint64_t)1 << 30);
+	return ctx;
+}
+
+static inline enum ht_status fuzz_open(
+        ht_ctx *ctx, const char *path, size_t chunk_bytes, const char *cache_dir, ht_set **ret_set)
+{
+	struct ht_open_options options = {
+		.no_cache = !cache_dir, .cache_dir = cache_dir, .chunk_bytes = chunk_bytes
+	};
+	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
+	if (status != HT_OK)
+		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
+	return status;
+}
+
+static inline void fuzz_dump(ht_ctx *ctx, const ht_set *set, struct fuzz_text *ret_text)
+{
+	struct ht_sink sink = { fuzz_append, ret_text };
+	FUZZ_REQUIRE(ht_dump(ctx, set, &sink) == HT_OK);
+}
+
+/* Run one analysis and render it; any status but a crash is fine for odd views. */
+static inline enum ht_status fuzz_run(
+        ht_ctx *ctx, ht_set *set, const char *name, const char *format, const struct ht_view *view)
+{
+	ht_table *table;
+	enum ht_status status = ht_run(ctx, name, &set, 1, NULL, 0, view, &table);
+	if (status != HT_OK)
+		return status;
+	struct fuzz_text text = { 0 };
+	struct ht_sink sink = { fuzz_append, &text };
+	status = ht_render(ctx, table, format, NULL, &sink);
+	ht_table_free(table);
+	free(text.bytes);
+	return status;
+}
+
+/* Nothing that the context counts may be left when its sets and tables are gone. */
+static inline void fuzz_ctx_done(ht_ctx *ctx)
+{
+	uint64_t now, peak;
+	ht_ctx_memory(ctx, &now, &peak);
+	FUZZ_REQUIRE(now == 0);
+	ht_ctx_free(ctx);
+}
+
+/* Read the same bytes whole on one thread, and in small chunks on two: one answer, one store. */
+static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
+{
+	char path[64];
+	int fd = fuzz_file(prefix, n_prefix, data, size, path);
+	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
+	ht_set *whole = NULL, *cut = NULL;
+	enum ht_status a = fuzz_open(one, path, 0, NULL, &whole);
+	enum ht_status b = fuzz_open(two, path, 1 + size % 61, NULL, &cut);
+	FUZZ_REQUIRE(a == b);
+	if (a == HT_OK) {
+		struct fuzz_text x = { 0 }, y = { 0 };
+		fuzz_dump(one, whole, &x);
+		fuzz_dump(two, cut, &y);
+		FUZZ_REQUIRE(fuzz_same(&x, &y));
+		free(x.bytes);
+		free(y.bytes);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "events", "csv", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "health", "json", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "info", "text", NULL) == HT_OK);
+		ht_close(whole);
+		ht_close(cut);
+	}
+	fuzz_ctx_done(one);
+	fuzz_ctx_done(two);
+	close(fd);
+}
+
+#endif
