@@ -162,11 +162,6 @@ static int run(struct cli *cli)
 	const struct opts *opts = &cli->opts;
 	const char *format = result_format(opts);
 	uint64_t top;
-	if (opts->n_args == 0) {
-		cli_say("report needs a TRACE: a file, a directory, a glob, rank=path, or - for "
-		        "standard input");
-		return EXIT_USAGE;
-	}
 	if (!choice_has("text|md|html", format)) {
 		cli_say("a report can be text, md or html, not %s", format);
 		return EXIT_USAGE;

@@ -69,9 +69,18 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		.cache_dir = opts_value(opts, "cache-dir"),
 		.kernel_rules = opts_value(opts, "kernel-rules"),
 	};
+	uint64_t chunk_bytes = 0;
+	if (n_sources == 0) {
+		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard input",
+		        cli->verb->name);
+		return EXIT_USAGE;
+	}
 	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
+	if (code == EXIT_DONE)
+		code = size_option(cli, "chunk-bytes", &chunk_bytes);
 	if (code != EXIT_DONE)
 		return code;
+	options.chunk_bytes = (size_t)chunk_bytes;
 	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
 		options.cache_dir = cache_dir;
 	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);

@@ -1,0 +1,412 @@
+"""The command line: options, exit codes, errors, formats, files, help, completion, man pages."""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import support
+
+TRAIN = "examples/train/train.json.gz"
+DDP = "examples/ddp"
+
+
+def run(*args, **options):
+    options.setdefault("cwd", support.ROOT)
+    return support.run(*args, **options)
+
+
+def said():
+    """What the program says about itself: {verb: description}."""
+    return {verb["name"]: verb for verb in json.loads(support.output("help", "--json"))["verbs"]}
+
+
+VERBS = said()
+ANALYSES = [name for name, verb in VERBS.items() if verb["kind"] == "analysis"]
+
+
+def on_terminal(*args, columns=100, **env):
+    """Standard output and error of a run on a terminal."""
+    leader, follower = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    environment = support.environment(TERM="xterm", **env)
+    if "NO_COLOR" not in env:
+        del environment["NO_COLOR"]
+    process = subprocess.Popen([support.EXE, *args], stdin=subprocess.DEVNULL, stdout=follower,
+                               stderr=follower, cwd=support.ROOT, env=environment)
+    os.close(follower)
+    text = b""
+    while select.select([leader], [], [], 60)[0]:
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(leader)
+    return process.wait(60), text.replace(b"\r\n", b"\n").decode()
+
+
+# ---- usage -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args, says", [
+    ([], "holotrace VERB"),
+    (["no-such-verb"], "there is no verb"),
+    (["evnts", TRAIN], "Did you mean 'events'?"),
+    ([TRAIN], f"Try: holotrace report {TRAIN}"),
+    (["--format", "csv", "events", TRAIN], "the verb comes before"),
+    (["events"], "needs a TRACE"),
+    (["report"], "needs a TRACE"),
+    (["convert", TRAIN], "-o FILE"),
+    (["events", TRAIN, "--colums", "name"], "Did you mean --columns?"),
+    (["events", TRAIN, "--zzzzzzzz"], "has no option --zzzzzzzz"),
+    (["events", TRAIN, "-Z"], "has no option -Z"),
+    (["events", TRAIN, "--format"], "needs a value"),
+    (["events", TRAIN, "-o"], "needs a value"),
+    (["events", TRAIN, "--format", "docx"], "text|csv|json"),
+    (["events", TRAIN, "--color", "red"], "auto|always|never"),
+    (["events", TRAIN, "--wide=yes"], "takes no value"),
+    (["events", TRAIN, "--jobs", "many"], "a number of threads"),
+    (["events", TRAIN, "--top", "few"], "a number of rows"),
+    (["events", TRAIN, "--memory-limit", "lots"], "a size"),
+    (["events", TRAIN, "--cache-max", "1Q"], "a size"),
+    (["events", TRAIN, "--columns", "no_such_column"], "no_such_column"),
+    (["events", TRAIN, "--sort", "no_such_column"], "no_such_column"),
+    (["events", TRAIN, "--where", "name ~"], "where"),
+    (["events", TRAIN, "--rank", "99"], "99"),
+    (["report", TRAIN, "-o", "x.csv"], "text, md or html"),
+    (["help", "no-such-verb"], "no verb"),
+    (["completion", "tcsh"], "bash, zsh, fish"),
+])
+def test_usage_errors(args, says, tmp_path):
+    done = run(*args)
+    assert done.returncode == 2, done
+    assert says in done.stderr.decode()
+    assert done.stdout == b""
+    assert done.stderr.count(b"\n") == 1 or not args
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("verb", [name for name, verb in VERBS.items()])
+def test_help_flag_is_help_verb(verb, flag):
+    assert support.output(verb, flag) == support.output("help", verb)
+
+
+def test_version():
+    text = support.output("version")
+    assert re.fullmatch(rb"holotrace \d+\.\d+\.\d+\n", text)
+    assert support.output("--version") == text == support.output("-V")
+
+
+def test_overview_lists_every_verb():
+    text = support.output("help").decode()
+    assert support.output("--help").decode() == text
+    for name, verb in VERBS.items():
+        assert verb["hidden"] or re.search(rf"^  {name} ", text, re.M), name
+
+
+def test_list():
+    assert support.output("list", "--names").decode().split() == ANALYSES
+    assert "info" in ANALYSES and "health" in ANALYSES and "events" in ANALYSES
+
+
+@pytest.mark.parametrize("verb", list(VERBS))
+def test_help_names_every_option_and_column(verb):
+    text = support.output("help", verb).decode()
+    for option in VERBS[verb]["options"]:
+        assert f"--{option['name']}" in text
+    for column in VERBS[verb].get("columns", []):
+        assert column["name"] in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_help_json_of_one_verb():
+    one = json.loads(support.output("help", "--json", "events"))["verbs"]
+    assert one == [VERBS["events"]]
+
+
+# ---- options ---------------------------------------------------------------------------------
+
+def events(*args):
+    return support.output("events", *args, "--format=csv", cwd=support.ROOT)
+
+
+def test_options_may_stand_anywhere():
+    want = events(TRAIN, "--columns", "name,dur_ns", "--top", "3")
+    assert want.count(b"\n") == 4
+    assert events("--columns=name,dur_ns", "--top=3", TRAIN) == want
+    assert events("--top", "3", TRAIN, "--columns", "name,dur_ns") == want
+    assert events("-q", "-j2", "--columns=name,dur_ns", "--top=3", "--", TRAIN) == want
+    assert events("-qj", "2", "--columns=name,dur_ns", "--top=7", "--top=3", TRAIN) == want
+
+
+def test_sort_value_may_start_with_a_dash():
+    names, rows = support.read_csv(
+        events(TRAIN, "--where", "cat = kernel", "--sort", "-dur_ns", "--columns", "dur_ns"))
+    values = [int(row[0]) for row in rows]
+    assert values and values == sorted(values, reverse=True)
+
+
+def test_top_all():
+    assert events(TRAIN, "--top", "all") == events(TRAIN)
+
+
+def test_every_analysis_runs_and_takes_every_format():
+    for name in ANALYSES:
+        traces = ["examples/diff/control", "examples/diff/test"] \
+            if VERBS[name]["n_sets"] == 2 else [TRAIN]
+        for style in ("text", "csv", "json", "md", "html", "arrow"):
+            out = support.output(name, *traces, "--top", "3", "--format", style, cwd=support.ROOT)
+            assert out, (name, style)
+            if style == "json":
+                json.loads(out)
+
+
+def test_rank_and_directories():
+    names, rows = support.read_csv(events(DDP, "--columns", "rank", "--rank", "1,3"))
+    assert {row[0] for row in rows} == {"1", "3"}
+
+
+def test_comparison_takes_two():
+    name = next((name for name in ANALYSES if VERBS[name]["n_sets"] == 2), None)
+    if name is None:
+        pytest.skip("skipped: no comparison in this version")
+    done = run(name, "examples/diff/control")
+    assert done.returncode == 2 and b"exactly two" in done.stderr
+    joined = "examples/ddp/ddp_rank0.json.gz,examples/ddp/ddp_rank1.json.gz"
+    assert run(name, joined, joined).returncode == 0
+
+
+# ---- exit codes and errors -------------------------------------------------------------------
+
+def test_unreadable_inputs(tmp_path):
+    (tmp_path / "empty.json").write_bytes(b"")
+    (tmp_path / "text.json").write_bytes(b"hello\n")
+    for name in ("empty.json", "text.json", "missing.json"):
+        done = run("info", tmp_path / name)
+        assert done.returncode == 3, (name, done)
+        line = done.stderr.decode()
+        assert line.startswith("holotrace: ") and name in line and line.count("\n") == 1
+
+
+def test_strict_makes_loss_an_error(tmp_path):
+    data = support.trace_bytes(support.ROOT / TRAIN)
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(data[:len(data) // 2])
+    done = run("info", cut)
+    assert done.returncode == 0
+    assert b"holotrace health " + os.fsencode(cut) in done.stderr
+    assert run("info", cut, "--quiet").stderr == b""
+    assert run("health", cut).stderr == b""
+    done = run("info", cut, "--strict")
+    assert done.returncode == 3 and b"at byte " in done.stderr
+
+
+def test_memory_limit():
+    done = run("info", TRAIN, "--memory-limit", "100K", "--no-cache")
+    assert done.returncode in (3, 4) and done.stderr.count(b"\n") == 1
+
+
+def test_reader_that_leaves():
+    process = subprocess.Popen([support.EXE, "events", TRAIN, "--format", "csv"], cwd=support.ROOT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=support.environment())
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(60) == 0
+
+
+def test_full_disk(tmp_path):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([support.EXE, "events", TRAIN, "--format", "csv"], stdout=full,
+                              stderr=subprocess.PIPE, cwd=support.ROOT, env=support.environment())
+    assert done.returncode == 4 and b"No space left" in done.stderr
+
+
+# ---- output files ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ending, start", [
+    (".csv", b"rank"), (".json", b"{"), (".md", b""), (".html", b"<!DOCTYPE html>"),
+    (".txt", b""), (".arrow", b"\xff\xff\xff\xff")])
+def test_ending_picks_the_format(tmp_path, ending, start):
+    path = tmp_path / f"t{ending}"
+    support.output("events", TRAIN, "--top", "2", "-o", path, cwd=support.ROOT)
+    assert path.read_bytes().startswith(start)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_format_wins_over_ending(tmp_path):
+    path = tmp_path / "t.csv"
+    support.output("events", TRAIN, "--top", "2", "--format", "json", "-o", path, cwd=support.ROOT)
+    json.loads(path.read_text())
+
+
+def test_output_keeps_the_old_file_on_failure(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    assert run("events", TRAIN, "--columns", "nope", "-o", path).returncode == 2
+    assert run("events", "missing.json", "-o", path).returncode == 3
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_output_follows_links_and_keeps_mode(tmp_path):
+    target, link = tmp_path / "t.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    support.output("events", TRAIN, "--top", "1", "-o", link, cwd=support.ROOT)
+    assert link.is_symlink() and target.read_text() != "old"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_output_to_missing_folder(tmp_path):
+    done = run("events", TRAIN, "-o", tmp_path / "no" / "t.csv")
+    assert done.returncode == 4 and b"cannot write" in done.stderr
+
+
+def test_interrupt_leaves_no_temporary(tmp_path):
+    path = tmp_path / "t.csv"
+    for delay_s in (0.01, 0.03, 0.1):
+        process = subprocess.Popen([support.EXE, "events", DDP, "--no-cache", "-o", path],
+                                   cwd=support.ROOT, env=support.environment())
+        try:
+            process.wait(delay_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+    assert os.listdir(tmp_path) in ([], ["t.csv"])
+
+
+# ---- terminal --------------------------------------------------------------------------------
+
+def test_terminal_manners():
+    code, text = on_terminal("events", TRAIN)
+    assert code == 0 and "--top all" in text and text.count("\n") < 70
+    code, text = on_terminal("events", TRAIN, "--format", "arrow")
+    assert code == 2 and "not for a terminal" in text
+
+
+def test_color():
+    assert "\033[" in on_terminal("info", TRAIN)[1]
+    assert "\033[" not in on_terminal("info", TRAIN, NO_COLOR="1")[1]
+    assert "\033[" not in on_terminal("info", TRAIN, "--color", "never")[1]
+    assert b"\033[" in support.output("info", TRAIN, "--color=always", cwd=support.ROOT)
+    assert b"\033[" not in support.output("info", TRAIN, cwd=support.ROOT)
+
+
+@pytest.mark.parametrize("columns", [60, 100, 160])
+def test_text_fits_the_terminal(columns):
+    for verb in ("info", "health", "events"):
+        code, text = on_terminal(verb, DDP, "--top", "20", "--color", "never", columns=columns)
+        assert code == 0
+        assert max(map(len, text.splitlines())) <= columns, verb
+
+
+# ---- report and convert ----------------------------------------------------------------------
+
+def test_report_formats(tmp_path):
+    text = support.output("report", DDP, cwd=support.ROOT).decode()
+    assert text.startswith("Report · examples/ddp · 4 ranks")
+    for name, ending in (("md", "# Holotrace report"), ("html", "<!DOCTYPE html>")):
+        path = tmp_path / f"r.{name}"
+        support.output("report", DDP, "-o", path, cwd=support.ROOT)
+        page = path.read_text()
+        assert page.startswith(ending)
+        assert page.index("Health") < page.index(VERBS["info"]["title"])
+    html = (tmp_path / "r.html").read_text()
+    assert "prefers-color-scheme" in html and "<script" not in html and "http" not in html
+    assert html.count("<section") == html.count("</section>") >= 2
+
+
+def test_report_names_what_has_no_data():
+    text = support.output("report", "examples/cpu", cwd=support.ROOT).decode()
+    shown = set(re.findall(r" · holotrace ([a-z-]+)$", text, re.M))
+    empty = re.search(r"^No data for: (.*)$", text, re.M)
+    named = set(empty[1].split(", ")) if empty else set()
+    assert not shown & named
+    wanted = {name for name in ANALYSES if VERBS[name]["n_sets"] == 1 and name != "events"}
+    assert shown | named == wanted
+
+
+def test_convert_to_standard_output():
+    out = support.output("convert", TRAIN, "-o", "-", cwd=support.ROOT)
+    assert json.loads(out)["traceEvents"]
+
+
+def test_convert_rank_needs_a_place_for_it(tmp_path):
+    done = run("convert", DDP, "-o", tmp_path / "one.json")
+    assert done.returncode == 2 and b"{rank}" in done.stderr
+    support.output("convert", DDP, "-o", tmp_path / "r{rank}.json.gz", cwd=support.ROOT)
+    assert sorted(os.listdir(tmp_path)) == [f"r{i}.json.gz" for i in range(4)]
+
+
+# ---- cache place -----------------------------------------------------------------------------
+
+def test_cache_place(tmp_path):
+    run("info", TRAIN, env={"XDG_CACHE_HOME": str(tmp_path / "xdg")})
+    assert os.listdir(tmp_path / "xdg" / "holotrace")
+    run("info", TRAIN, env={"XDG_CACHE_HOME": "", "HOME": str(tmp_path / "home")})
+    assert os.listdir(tmp_path / "home" / ".cache" / "holotrace")
+    run("info", TRAIN, "--cache-dir", tmp_path / "own", env={"XDG_CACHE_HOME": str(tmp_path / "x")})
+    assert os.listdir(tmp_path / "own") and not (tmp_path / "x").exists()
+    run("info", TRAIN, "--no-cache", env={"XDG_CACHE_HOME": str(tmp_path / "y")})
+    assert not (tmp_path / "y").exists()
+
+
+# ---- completion and man pages ----------------------------------------------------------------
+
+def bash_completions(line):
+    words = line.split(" ")
+    script = support.output("completion", "bash").decode() + (
+        f"\nCOMP_WORDS=({' '.join(repr(word) for word in words)})\nCOMP_CWORD={len(words) - 1}\n"
+        "compopt() { :; }\n_holotrace\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n")
+    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          cwd=support.ROOT)
+    assert done.stderr == b"", done.stderr
+    return done.stdout.decode().split()
+
+
+def test_bash_completion():
+    visible = [name for name, verb in VERBS.items() if not verb["hidden"]]
+    assert set(bash_completions("holotrace ")) >= set(visible)
+    assert bash_completions("holotrace eve") == ["events"]
+    assert bash_completions("holotrace events --form") == ["--format"]
+    assert "csv" in bash_completions("holotrace events --format ")
+    assert bash_completions("holotrace help eve") == ["events"]
+    assert "examples" in bash_completions("holotrace events exam")
+    for name in visible:
+        offered = set(bash_completions(f"holotrace {name} --"))
+        assert offered == {f"--{option['name']}" for option in VERBS[name]["options"]}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_completions(shell):
+    script = support.output("completion", shell).decode()
+    for name, verb in VERBS.items():
+        for option in verb["options"]:
+            assert f"-{'l ' if shell == 'fish' else '-'}{option['name']}" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script.encode(), check=True)
+
+
+def test_man_pages_agree():
+    for name, verb in VERBS.items():
+        if verb["hidden"]:
+            continue
+        page = (support.ROOT / f"docs/man/holotrace-{name}.1").read_text().replace("\\-", "-")
+        for option in verb["options"]:
+            assert re.search(rf"--{option['name']}\b", page), (name, option["name"])
+        for column in verb.get("columns", []):
+            assert column["name"] in page
+    assert pathlib.Path(support.ROOT / "docs/man/holotrace.1").exists()
