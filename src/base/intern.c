@@ -23,7 +23,7 @@ static bool table_grow(struct ht_mem *mem, struct ht_text_table *table)
 	return true;
 }
 
-static bool table_put(struct ht_mem *mem, struct ht_text_table *table, const struct ht_text *text)
+bool ht_text_table_put(struct ht_mem *mem, struct ht_text_table *table, const struct ht_text *text)
 {
 	if (table->n * 2 >= table->cap && !table_grow(mem, table))
 		return false;
@@ -55,8 +55,7 @@ void ht_pool_done(struct ht_pool *pool)
 static bool pool_insert(struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash,
 	struct ht_text *ret_text)
 {
-	struct ht_intern whole = { .pool = pool, .table = pool->table };
-	const struct ht_text *known = ht_intern_find(&whole, bytes, n, hash);
+	const struct ht_text *known = ht_text_table_find(&pool->table, bytes, n, hash);
 	if (known) {
 		*ret_text = *known;
 		return true;
@@ -69,7 +68,7 @@ static bool pool_insert(struct ht_pool *pool, const char *bytes, size_t n, uint6
 	struct ht_text text = { copy, hash, (uint32_t)n, (uint32_t)pool->texts.n };
 	if (!HT_VEC_PUSH(pool->mem, &pool->texts, struct ht_text, text))
 		return false;
-	if (!table_put(pool->mem, &pool->table, &text)) {
+	if (!ht_text_table_put(pool->mem, &pool->table, &text)) {
 		pool->texts.n--;
 		return false;
 	}
@@ -100,7 +99,7 @@ bool ht_intern_add(struct ht_intern *intern, const char *bytes, size_t n, uint64
 {
 	struct ht_text text;
 	if (!ht_pool_add(intern->pool, bytes, n, hash, &text) ||
-		!table_put(intern->pool->mem, &intern->table, &text))
+		!ht_text_table_put(intern->pool->mem, &intern->table, &text))
 		return false;
 	*ret_id = text.id;
 	return true;

@@ -28,6 +28,21 @@ struct ht_text_table {
 	size_t cap, n;
 };
 
+/* Append to a table; the text must not be in it. False when out of memory. */
+bool ht_text_table_put(struct ht_mem *mem, struct ht_text_table *table, const struct ht_text *text);
+/* The slot of a text, or NULL. */
+static inline struct ht_text *ht_text_table_find(const struct ht_text_table *t, const char *bytes,
+	size_t n, uint64_t hash)
+{
+	if (!t->cap)
+		return NULL;
+	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
+		if (t->slots[i].hash == hash && t->slots[i].n == n &&
+			memcmp(t->slots[i].bytes, bytes, n) == 0)
+			return &t->slots[i];
+	return NULL;
+}
+
 struct ht_pool {
 	struct ht_mem *mem;
 	pthread_mutex_t lock;
@@ -54,14 +69,7 @@ void ht_intern_done(struct ht_intern *intern);
 static inline const struct ht_text *ht_intern_find(const struct ht_intern *intern, const char *bytes,
 	size_t n, uint64_t hash)
 {
-	const struct ht_text_table *t = &intern->table;
-	if (!t->cap)
-		return NULL;
-	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
-		if (t->slots[i].hash == hash && t->slots[i].n == n &&
-			memcmp(t->slots[i].bytes, bytes, n) == 0)
-			return &t->slots[i];
-	return NULL;
+	return ht_text_table_find(&intern->table, bytes, n, hash);
 }
 /* Insert into pool and local table. False when out of memory. */
 bool ht_intern_add(struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash,

@@ -1,0 +1,115 @@
+/*
+ * block.h - find the next byte that matters, a block at a time.
+ *
+ * Included by one file per instruction set: HT_SIMD_AVX2, HT_SIMD_NEON, or neither for the scalar twin.
+ * All three return the same pointers. Text must be followed by HT_PADDING zero bytes: reads may run
+ * past the end, and the zero stops every search.
+ */
+#ifndef HT_JSON_BLOCK_H
+#define HT_JSON_BLOCK_H
+
+#include <stdint.h>
+
+#define HT_PADDING 64
+
+#if defined(HT_SIMD_AVX2)
+#include <immintrin.h>
+
+/* First byte that is a quote, a backslash, a control byte or not ASCII. */
+static inline const char *ht_string_stop(const char *p)
+{
+	const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\');
+	const __m256i space = _mm256_set1_epi8(' ');
+	for (;; p += 32) {
+		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)p);
+		/* signed compare: control bytes and bytes from 0x80 are both below ' ' */
+		__m256i hit = _mm256_or_si256(_mm256_cmpgt_epi8(space, b),
+			_mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, slash)));
+		uint32_t mask = (uint32_t)_mm256_movemask_epi8(hit);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+}
+
+/* First byte that is a quote, a bracket or brace, or zero. */
+static inline const char *ht_structure_stop(const char *p)
+{
+	const __m256i quote = _mm256_set1_epi8('"'), fold = _mm256_set1_epi8(0x20);
+	const __m256i open = _mm256_set1_epi8('{'), close = _mm256_set1_epi8('}');
+	const __m256i zero = _mm256_setzero_si256();
+	for (;; p += 32) {
+		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)p);
+		__m256i f = _mm256_or_si256(b, fold);
+		__m256i hit = _mm256_or_si256(
+			_mm256_or_si256(_mm256_cmpeq_epi8(f, open), _mm256_cmpeq_epi8(f, close)),
+			_mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, zero)));
+		uint32_t mask = (uint32_t)_mm256_movemask_epi8(hit);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+}
+
+#elif defined(HT_SIMD_NEON)
+#include <arm_neon.h>
+
+/* Four bits per byte of a comparison result. */
+static inline uint64_t ht_neon_mask(uint8x16_t hit)
+{
+	return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hit), 4)), 0);
+}
+
+static inline const char *ht_string_stop(const char *p)
+{
+	const uint8x16_t quote = vdupq_n_u8('"'), slash = vdupq_n_u8('\\');
+	const int8x16_t space = vdupq_n_s8(' ');
+	for (;; p += 16) {
+		uint8x16_t b = vld1q_u8((const uint8_t *)p);
+		uint8x16_t hit = vorrq_u8(vcltq_s8(vreinterpretq_s8_u8(b), space),
+			vorrq_u8(vceqq_u8(b, quote), vceqq_u8(b, slash)));
+		uint64_t mask = ht_neon_mask(hit);
+		if (mask)
+			return p + (__builtin_ctzll(mask) >> 2);
+	}
+}
+
+static inline const char *ht_structure_stop(const char *p)
+{
+	const uint8x16_t quote = vdupq_n_u8('"'), fold = vdupq_n_u8(0x20);
+	const uint8x16_t open = vdupq_n_u8('{'), close = vdupq_n_u8('}');
+	for (;; p += 16) {
+		uint8x16_t b = vld1q_u8((const uint8_t *)p);
+		uint8x16_t f = vorrq_u8(b, fold);
+		uint8x16_t hit = vorrq_u8(vorrq_u8(vceqq_u8(f, open), vceqq_u8(f, close)),
+			vorrq_u8(vceqq_u8(b, quote), vceqzq_u8(b)));
+		uint64_t mask = ht_neon_mask(hit);
+		if (mask)
+			return p + (__builtin_ctzll(mask) >> 2);
+	}
+}
+
+#else
+
+static inline const char *ht_string_stop(const char *p)
+{
+	while ((signed char)*p >= ' ' && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+static inline const char *ht_structure_stop(const char *p)
+{
+	while (*p && *p != '"' && (*p | 0x20) != '{' && (*p | 0x20) != '}')
+		p++;
+	return p;
+}
+
+#endif
+
+static inline const char *ht_skip_space(const char *p)
+{
+	while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+		p++;
+	return p;
+}
+
+#endif

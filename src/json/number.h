@@ -1,0 +1,67 @@
+/*
+ * number.h - JSON numbers: exact nanoseconds, and the ladder int64, uint64, double.
+ */
+#ifndef HT_JSON_NUMBER_H
+#define HT_JSON_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ht_number_type { HT_NUMBER_NONE, HT_NUMBER_I64, HT_NUMBER_U64, HT_NUMBER_F64 };
+
+struct ht_number {
+	enum ht_number_type type; /* NONE: not a JSON number */
+	union {
+		int64_t i;
+		uint64_t u;
+		double f;
+	};
+	const char *end; /* first byte after it */
+	bool clamped;    /* beyond double or 64 bits: digits were lost */
+};
+
+/* Read the number at p (p must be followed by a byte that ends it, zero included). */
+struct ht_number ht_number_parse(const char *p);
+
+struct ht_time {
+	int64_t ns;
+	const char *end;     /* NULL: not a number */
+	uint8_t n_fraction;  /* digits after the point, at most 255 */
+	bool rounded;        /* digits below 1 ns were not zero */
+	bool clamped;        /* beyond int64 ns */
+};
+
+/* Read a decimal count of microseconds as nanoseconds, exactly. */
+struct ht_time ht_time_parse_slow(const char *p);
+
+static inline bool ht_is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+/* The form that Kineto writes, 1 to 15 digits, a point and three digits, else the general one. */
+static inline struct ht_time ht_time_parse(const char *p)
+{
+	const char *start = p;
+	uint64_t us = 0;
+	while (ht_is_digit(*p))
+		us = us * 10 + (uint64_t)(*p++ - '0');
+	size_t n = (size_t)(p - start);
+	if (n == 0 || n > 15 || (n > 1 && *start == '0'))
+		return ht_time_parse_slow(start);
+	if (*p == '.' && ht_is_digit(p[1]) && ht_is_digit(p[2]) && ht_is_digit(p[3]) &&
+		!ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {
+		uint64_t ns = (uint64_t)(p[1] - '0') * 100 + (uint64_t)(p[2] - '0') * 10 +
+			      (uint64_t)(p[3] - '0');
+		return (struct ht_time){ (int64_t)(us * 1000 + ns), p + 4, 3, false, false };
+	}
+	if (*p == '.' || (*p | 0x20) == 'e')
+		return ht_time_parse_slow(start);
+	return (struct ht_time){ (int64_t)(us * 1000), p, 0, false, false };
+}
+
+/* Shortest decimal text that reads back as the same double; at least 32 bytes at buffer. */
+int ht_double_print(char *buffer, double value);
+
+#endif

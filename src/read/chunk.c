@@ -1,0 +1,467 @@
+/*
+ * chunk.c - see chunk.h.
+ */
+#include "read/chunk.h"
+
+#include "json/text.h"
+
+#include <string.h>
+
+void ht_load_init(struct ht_load *load, ht_ctx *ctx, const char *path)
+{
+	*load = (struct ht_load){ .ctx = ctx, .mem = ctx->mem, .path = path };
+	ht_pool_init(&load->strings, ctx->mem);
+	ht_pool_init(&load->columns, ctx->mem);
+	ht_pool_init(&load->shapes, ctx->mem);
+	ht_pool_init(&load->tracks, ctx->mem);
+	ht_pool_init(&load->categories, ctx->mem);
+}
+
+void ht_load_done(struct ht_load *load)
+{
+	ht_pool_done(&load->strings);
+	ht_pool_done(&load->columns);
+	ht_pool_done(&load->shapes);
+	ht_pool_done(&load->tracks);
+	ht_pool_done(&load->categories);
+}
+
+/* ---- chunk ---- */
+
+void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem)
+{
+	*chunk = (struct ht_chunk){ .mem = mem };
+}
+
+static bool resize_rows(struct ht_chunk *chunk, uint32_t cap)
+{
+	struct {
+		void **array;
+		size_t bytes;
+	} arrays[] = {
+		{ (void **)&chunk->ts_ns, 8 }, { (void **)&chunk->dur_ns, 8 },
+		{ (void **)&chunk->name, 4 },  { (void **)&chunk->track, 4 },
+		{ (void **)&chunk->shape, 4 }, { (void **)&chunk->cat, 2 },
+		{ (void **)&chunk->ph, 1 },    { (void **)&chunk->flags, 1 },
+	};
+	/* Sizes are not kept per array, so all must succeed or the chunk is given up: a failure
+	 * half-way resizes what was done back, which cannot fail when it shrinks in place. */
+	for (size_t i = 0; i < HT_COUNT(arrays); i++) {
+		void *moved = ht_mem_realloc(chunk->mem, *arrays[i].array,
+			(size_t)chunk->cap * arrays[i].bytes, (size_t)cap * arrays[i].bytes);
+		if (!moved) {
+			while (i--) {
+				ht_mem_free(chunk->mem, *arrays[i].array, (size_t)cap * arrays[i].bytes);
+				*arrays[i].array = NULL;
+			}
+			for (i = 0; i < HT_COUNT(arrays); i++) {
+				ht_mem_free(chunk->mem, *arrays[i].array,
+					(size_t)chunk->cap * arrays[i].bytes);
+				*arrays[i].array = NULL;
+			}
+			chunk->n = chunk->cap = 0;
+			return false;
+		}
+		*arrays[i].array = moved;
+	}
+	chunk->cap = cap;
+	return true;
+}
+
+bool ht_chunk_grow(struct ht_chunk *chunk)
+{
+	if (chunk->cap > UINT32_MAX / 2)
+		return false;
+	return resize_rows(chunk, chunk->cap ? chunk->cap + chunk->cap / 2 : 64);
+}
+
+void ht_chunk_trim(struct ht_chunk *chunk)
+{
+	if (chunk->n && chunk->n < chunk->cap)
+		(void)resize_rows(chunk, chunk->n);
+	struct ht_chunk_column *columns = chunk->columns.data;
+	for (size_t i = 0; i < chunk->columns.n; i++) {
+		ht_vec_trim(chunk->mem, &columns[i].rows, sizeof(uint32_t));
+		if (columns[i].width)
+			ht_vec_trim(chunk->mem, &columns[i].values, columns[i].width);
+	}
+}
+
+void ht_chunk_done(struct ht_chunk *chunk)
+{
+	size_t cap = chunk->cap;
+	ht_mem_free(chunk->mem, chunk->ts_ns, cap * 8);
+	ht_mem_free(chunk->mem, chunk->dur_ns, cap * 8);
+	ht_mem_free(chunk->mem, chunk->name, cap * 4);
+	ht_mem_free(chunk->mem, chunk->track, cap * 4);
+	ht_mem_free(chunk->mem, chunk->shape, cap * 4);
+	ht_mem_free(chunk->mem, chunk->cat, cap * 2);
+	ht_mem_free(chunk->mem, chunk->ph, cap);
+	ht_mem_free(chunk->mem, chunk->flags, cap);
+	struct ht_chunk_column *columns = chunk->columns.data;
+	for (size_t i = 0; i < chunk->columns.n; i++) {
+		ht_vec_free(chunk->mem, &columns[i].rows, sizeof(uint32_t));
+		ht_vec_free(chunk->mem, &columns[i].values, columns[i].width);
+	}
+	ht_vec_free(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column));
+	ht_vec_free(chunk->mem, &chunk->headers, sizeof(struct ht_header));
+	ht_vec_free(chunk->mem, &chunk->fractions, sizeof(uint64_t));
+	*chunk = (struct ht_chunk){ .mem = chunk->mem };
+}
+
+void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset)
+{
+	struct ht_chunk_stat *stat = &chunk->stats[code];
+	if (!stat->count++)
+		stat->first_offset = offset;
+}
+
+static uint8_t first_width(uint8_t type)
+{
+	switch (type) {
+	case HT_ARG_NULL: return 0;
+	case HT_ARG_BOOL: return 1;
+	case HT_ARG_U64:
+	case HT_ARG_F64: return 8;
+	default: return 4; /* string ids, and integers until one does not fit */
+	}
+}
+
+static bool widen(struct ht_chunk *chunk, struct ht_chunk_column *column)
+{
+	struct ht_vec wide = { 0 };
+	if (!ht_vec_reserve(chunk->mem, &wide, 8, column->values.n + 16))
+		return false;
+	for (size_t i = 0; i < column->values.n; i++)
+		((int64_t *)wide.data)[i] = ((int32_t *)column->values.data)[i];
+	wide.n = column->values.n;
+	ht_vec_free(chunk->mem, &column->values, 4);
+	column->values = wide;
+	column->width = 8;
+	return true;
+}
+
+static bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value)
+{
+	if (column->width == 4 && column->type == HT_ARG_I64 &&
+		(int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
+		return false;
+	switch (column->width) {
+	case 0: return true;
+	case 1: return HT_VEC_PUSH(chunk->mem, &column->values, uint8_t, (uint8_t)value);
+	case 4: return HT_VEC_PUSH(chunk->mem, &column->values, uint32_t, (uint32_t)value);
+	default: return HT_VEC_PUSH(chunk->mem, &column->values, uint64_t, value);
+	}
+}
+
+bool ht_chunk_put(struct ht_chunk *chunk, uint32_t i_column, uint8_t type, uint32_t row, uint64_t value)
+{
+	if (i_column >= chunk->columns.n) {
+		size_t extra = i_column + 1 - chunk->columns.n;
+		if (!ht_vec_reserve(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column), extra))
+			return false;
+		memset((struct ht_chunk_column *)chunk->columns.data + chunk->columns.n, 0,
+			extra * sizeof(struct ht_chunk_column));
+		chunk->columns.n += extra;
+	}
+	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + i_column;
+	if (!column->rows.n) {
+		column->type = type;
+		column->width = first_width(type);
+	}
+	return push_value(chunk, column, value) &&
+	       HT_VEC_PUSH(chunk->mem, &column->rows, uint32_t, row);
+}
+
+/* ---- worker ---- */
+
+bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
+{
+	*w = (struct ht_worker){ .load = load };
+	w->strings.pool = &load->strings;
+	w->columns.pool = &load->columns;
+	w->shapes.pool = &load->shapes;
+	w->tracks.pool = &load->tracks;
+	w->categories.pool = &load->categories;
+	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
+	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
+	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
+}
+
+void ht_worker_done(struct ht_worker *w)
+{
+	struct ht_mem *mem = w->load->mem;
+	ht_intern_done(&w->strings);
+	ht_intern_done(&w->columns);
+	ht_intern_done(&w->shapes);
+	ht_intern_done(&w->tracks);
+	ht_intern_done(&w->categories);
+	ht_vec_free(mem, &w->keys, sizeof(struct ht_scan_key));
+	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
+	ht_vec_free(mem, &w->scratch, 1);
+	ht_vec_free(mem, &w->repaired, 1);
+	ht_vec_free(mem, &w->items, sizeof(uint32_t));
+	ht_vec_free(mem, &w->item_keys, sizeof(uint32_t));
+	ht_vec_free(mem, &w->pending, sizeof(struct ht_pending));
+}
+
+static enum ht_field field_of(const char *text, size_t n)
+{
+	static const char *const names[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args" };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (strlen(names[i]) == n && memcmp(names[i], text, n) == 0)
+			return (enum ht_field)i;
+	return HT_FIELD_COUNT;
+}
+
+uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top_level)
+{
+	/* the two scopes have keys of their own: the scope is part of the hash */
+	uint64_t hash = ht_hash(text, n) ^ (top_level ? 0x9E3779B97F4A7C15u : 0);
+	const struct ht_text *known = ht_text_table_find(&w->key_index, text, n, hash);
+	if (known)
+		return known->id;
+	size_t bad;
+	w->scratch.n = 0;
+	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n * 3 + 1);
+	if (w->out_of_memory)
+		return UINT32_MAX;
+	size_t decoded = ht_json_decode(text, n, w->scratch.data, &bad);
+	if (bad)
+		return UINT32_MAX;
+	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
+	struct ht_text raw;
+	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
+	w->out_of_memory = !ht_intern(&w->strings, w->scratch.data, decoded, &key.string) ||
+			   !ht_pool_add(&w->load->strings, text, n, ht_hash(text, n), &raw);
+	if (w->out_of_memory)
+		return UINT32_MAX;
+	key.text = raw.bytes;
+	struct ht_text entry = { raw.bytes, hash, (uint32_t)n, (uint32_t)w->keys.n };
+	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
+			   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
+	return w->out_of_memory ? UINT32_MAX : entry.id;
+}
+
+bool ht_worker_column(struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type,
+	uint32_t *ret_column)
+{
+	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
+	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
+		return false;
+	if (*ret_column >= HT_MAX_COLUMNS) {
+		w->too_many_columns = true;
+		return false;
+	}
+	key->column[type] = *ret_column + 1;
+	return true;
+}
+
+void ht_worker_begin_event(struct ht_worker *w)
+{
+	w->items.n = w->item_keys.n = w->pending.n = 0;
+	w->first_arg_item = SIZE_MAX;
+	w->ts_ns = w->dur_ns = 0;
+	w->track = (struct ht_track_key){ .document = w->document };
+	w->name = w->cat = HT_NO_STR;
+	w->ts_digits = w->dur_digits = 0;
+	w->ph = 0;
+	w->has_ts = w->has_dur = w->has_cat = w->has_name = false;
+	w->stat_bits = w->repair_bits;
+}
+
+/* Same key, same object: fields and columns of one key are equal here. */
+static bool same_key(const struct ht_worker *w, size_t i, size_t j)
+{
+	const uint32_t *keys = w->item_keys.data;
+	const struct ht_scan_key *all = w->keys.data;
+	return keys[i] != UINT32_MAX && keys[j] != UINT32_MAX &&
+	       all[keys[i]].string == all[keys[j]].string &&
+	       all[keys[i]].top_level == all[keys[j]].top_level;
+}
+
+static void drop_item(struct ht_worker *w, size_t i)
+{
+	uint32_t *items = w->items.data, *keys = w->item_keys.data;
+	if (items[i] >= HT_FIELD_COUNT) {
+		/* the pending value of the earlier item: pending is in item order */
+		size_t k = 0;
+		for (size_t j = 0; j < i; j++)
+			k += items[j] >= HT_FIELD_COUNT;
+		struct ht_pending *pending = w->pending.data;
+		memmove(&pending[k], &pending[k + 1], (w->pending.n - k - 1) * sizeof *pending);
+		w->pending.n--;
+	}
+	memmove(&items[i], &items[i + 1], (w->items.n - i - 1) * sizeof *items);
+	memmove(&keys[i], &keys[i + 1], (w->item_keys.n - i - 1) * sizeof *keys);
+	w->items.n--;
+	w->item_keys.n--;
+}
+
+/* The field's value came first and something of another type last: forget it. */
+static void clear_field(struct ht_worker *w, uint32_t field)
+{
+	switch (field) {
+	case HT_FIELD_PH: w->ph = 0; break;
+	case HT_FIELD_CAT:
+		w->cat = HT_NO_STR;
+		w->has_cat = false;
+		break;
+	case HT_FIELD_NAME:
+		w->name = HT_NO_STR;
+		w->has_name = false;
+		break;
+	case HT_FIELD_PID:
+		w->track.pid = 0;
+		w->track.pid_type = HT_ID_ABSENT;
+		break;
+	case HT_FIELD_TID:
+		w->track.tid = 0;
+		w->track.tid_type = HT_ID_ABSENT;
+		break;
+	case HT_FIELD_TS:
+		w->ts_ns = 0;
+		w->has_ts = false;
+		break;
+	case HT_FIELD_DUR:
+		w->dur_ns = 0;
+		w->has_dur = false;
+		break;
+	default: break;
+	}
+}
+
+void ht_worker_drop_args(struct ht_worker *w)
+{
+	const uint32_t *items = w->items.data;
+	size_t i = w->first_arg_item;
+	while (items[i] != HT_FIELD_ARGS_END)
+		drop_item(w, i);
+	drop_item(w, i);
+	ht_worker_stat(w, HT_STAT_duplicate_key);
+}
+
+/* Duplicate keys: the last one wins. Quadratic, but only for shapes not seen before. */
+static void drop_duplicates(struct ht_worker *w)
+{
+	for (size_t i = 0; i < w->items.n; i++)
+		for (size_t j = w->items.n - 1; j > i; j--)
+			if (same_key(w, i, j)) {
+				const uint32_t *items = w->items.data;
+				if (items[i] != items[j])
+					clear_field(w, items[i]);
+				drop_item(w, i--);
+				ht_worker_stat(w, HT_STAT_duplicate_key);
+				break;
+			}
+}
+
+static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
+{
+	size_t n = w->items.n * sizeof(uint32_t);
+	uint64_t hash = ht_hash(w->items.data, n);
+	const struct ht_text *known = ht_intern_find(&w->shapes, w->items.data, n, hash);
+	if (known) {
+		*ret_shape = known->id;
+		return true;
+	}
+	drop_duplicates(w);
+	return ht_intern(&w->shapes, w->items.data, w->items.n * sizeof(uint32_t), ret_shape);
+}
+
+static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
+{
+	if (!w->has_last_track || memcmp(&w->last_track, &w->track, sizeof w->track) != 0) {
+		if (!ht_intern(&w->tracks, (const char *)&w->track, sizeof w->track, &w->last_track_id))
+			return false;
+		w->last_track = w->track;
+		w->has_last_track = true;
+	}
+	if (!w->has_last_cat || w->last_cat != w->cat) {
+		if (!ht_intern(&w->categories, (const char *)&w->cat, sizeof w->cat, &w->last_cat_id))
+			return false;
+		w->last_cat = w->cat;
+		w->has_last_cat = true;
+	}
+	*ret_track = w->last_track_id;
+	/* the 65,536th category and later ones share the last number; far beyond any real trace */
+	*ret_cat = w->last_cat_id < UINT16_MAX ? w->last_cat_id : UINT16_MAX;
+	return true;
+}
+
+/* M12: remember how many fraction digits were written until a full fraction settles it. */
+static bool note_fractions(struct ht_worker *w, uint32_t row)
+{
+	struct ht_chunk *c = w->chunk;
+	if (w->ts_digits >= 3 || w->dur_digits >= 3) {
+		c->saw_full_fraction = true;
+		ht_vec_free(c->mem, &c->fractions, sizeof(uint64_t));
+		return true;
+	}
+	if (!w->ts_digits && !w->dur_digits)
+		return true;
+	c->saw_short_fraction = true;
+	if (c->saw_full_fraction)
+		return true;
+	uint64_t entry = (uint64_t)row << 16 | (uint64_t)w->ts_digits << 8 | w->dur_digits;
+	return HT_VEC_PUSH(c->mem, &c->fractions, uint64_t, entry);
+}
+
+static uint8_t event_flags(struct ht_worker *w)
+{
+	uint8_t flags = 0;
+	bool span = w->ph == 'X' || (!w->ph && w->has_ts && w->has_dur);
+	if (!w->has_ts)
+		flags |= HT_EV_NO_TS;
+	if (!w->has_dur)
+		flags |= HT_EV_NO_DUR;
+	if (span && w->has_ts)
+		flags |= HT_EV_SPAN;
+	if (span && !w->has_dur)
+		ht_worker_stat(w, HT_STAT_missing_duration);
+	if (span && !w->has_cat)
+		ht_worker_stat(w, HT_STAT_missing_category);
+	if (w->dur_ns < 0) {
+		w->dur_ns = 0;
+		ht_worker_stat(w, HT_STAT_negative_duration);
+	}
+	return flags;
+}
+
+bool ht_worker_commit(struct ht_worker *w)
+{
+	struct ht_chunk *c = w->chunk;
+	uint32_t shape, track, cat;
+	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
+		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
+	const struct ht_pending *pending = w->pending.data;
+	for (size_t i = 0; ok && i < w->pending.n; i++)
+		ok = ht_chunk_put(c, pending[i].column, pending[i].type, c->n, pending[i].value);
+	if (!ok) {
+		w->out_of_memory = true;
+		return false;
+	}
+	uint32_t row = c->n++;
+	c->flags[row] = event_flags(w);
+	c->ts_ns[row] = w->ts_ns;
+	c->dur_ns[row] = w->dur_ns;
+	c->name[row] = w->name;
+	c->track[row] = track;
+	c->shape[row] = shape;
+	c->cat[row] = (uint16_t)cat;
+	c->ph[row] = w->ph;
+	for (uint64_t bits = w->stat_bits; bits; bits &= bits - 1)
+		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset);
+	return true;
+}
+
+ht_scan_event_fn ht_scan_event_best(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+		return ht_scan_event_avx2;
+#elif defined(__aarch64__)
+	return ht_scan_event_neon;
+#endif
+	return ht_scan_event_scalar;
+}

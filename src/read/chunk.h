@@ -1,0 +1,175 @@
+/*
+ * chunk.h - what scanning one piece of a file gives: rows, args and counters, with ids that all
+ * pieces of the file share.
+ *
+ *   ht_load    one per file: pools that give ids to strings, arg columns, shapes, tracks, categories
+ *   ht_worker  one per thread: local views of the pools, scratch of the event being read
+ *   ht_chunk   one per piece of text: rows in file order, numbered from 0
+ *
+ * Chunks are joined by assemble.c; because the ids are shared, joining is concatenation.
+ */
+#ifndef HT_READ_CHUNK_H
+#define HT_READ_CHUNK_H
+
+#include "base/intern.h"
+#include "store/trace.h"
+
+/* Fields of an event that have columns of their own; shape items below HT_FIELD_COUNT. */
+enum ht_field {
+	HT_FIELD_PH,
+	HT_FIELD_CAT,
+	HT_FIELD_NAME,
+	HT_FIELD_PID,
+	HT_FIELD_TID,
+	HT_FIELD_TS,
+	HT_FIELD_DUR,
+	HT_FIELD_ARGS,     /* the args object opens here */
+	HT_FIELD_ARGS_END, /* and closes here */
+	HT_FIELD_COUNT
+};
+
+/* Distinct (key, type) pairs in one file; real traces have some 150. */
+#define HT_MAX_COLUMNS 16384
+
+#define HT_N_ARG_TYPES (HT_ARG_NULL + 1)
+
+/* Keys of the pools; all bytes are significant, so zero-initialise. */
+struct ht_track_key {
+	int64_t pid, tid;
+	uint8_t pid_type, tid_type;
+	uint16_t document;
+	uint32_t zero;
+};
+
+struct ht_column_key {
+	uint32_t key; /* string id */
+	uint8_t type, top_level;
+	uint16_t zero;
+};
+
+struct ht_load {
+	ht_ctx *ctx;
+	struct ht_mem *mem;
+	const char *path;
+	struct ht_pool strings, columns, shapes, tracks, categories;
+};
+
+void ht_load_init(struct ht_load *load, ht_ctx *ctx, const char *path);
+void ht_load_done(struct ht_load *load);
+
+/* Values of one arg column of one chunk. */
+struct ht_chunk_column {
+	struct ht_vec rows;   /* uint32_t */
+	struct ht_vec values; /* width bytes each */
+	uint8_t width, type;
+};
+
+struct ht_chunk_stat {
+	uint64_t count;
+	int64_t first_offset;
+};
+
+struct ht_chunk {
+	struct ht_mem *mem;
+	uint32_t n, cap;
+	int64_t *ts_ns, *dur_ns;
+	uint32_t *name, *track, *shape;
+	uint16_t *cat;
+	char *ph;
+	uint8_t *flags;
+	struct ht_vec columns;   /* struct ht_chunk_column by column id */
+	struct ht_vec headers;   /* struct ht_header */
+	struct ht_vec fractions; /* uint64_t: row << 16 | ts digits << 8 | dur digits; see M12 */
+	bool saw_full_fraction;  /* a fraction of three or more digits */
+	bool saw_short_fraction;
+	struct ht_chunk_stat stats[HT_N_STATS];
+};
+
+void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
+void ht_chunk_done(struct ht_chunk *chunk);
+bool ht_chunk_grow(struct ht_chunk *chunk);
+/* Give back unused room once the chunk is complete. */
+void ht_chunk_trim(struct ht_chunk *chunk);
+bool ht_chunk_put(struct ht_chunk *chunk, uint32_t column, uint8_t type, uint32_t row, uint64_t value);
+void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
+
+/* A key of an event or of args as this worker knows it. */
+struct ht_scan_key {
+	const char *text; /* raw bytes between the quotes */
+	uint32_t n;
+	uint32_t string;
+	uint8_t field;     /* enum ht_field, HT_FIELD_COUNT for all others */
+	uint8_t top_level;
+	uint32_t next;     /* key seen after this one last time: the guess for the next */
+	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
+};
+
+/* An arg of the event being read. */
+struct ht_pending {
+	uint64_t value;
+	uint32_t column;
+	uint32_t key; /* index into the worker's keys */
+	uint8_t type;
+};
+
+struct ht_worker {
+	struct ht_load *load;
+	struct ht_intern strings, columns, shapes, tracks, categories;
+	struct ht_vec keys; /* struct ht_scan_key; 0 is the guess for the first key of an event, 1 of args */
+	struct ht_text_table key_index;
+	struct ht_vec scratch; /* decoded strings */
+	struct ht_vec repaired; /* text of a repaired event */
+	struct ht_vec items;   /* uint32_t: shape of the event */
+	struct ht_vec item_keys; /* uint32_t: key of each item */
+	struct ht_vec pending; /* struct ht_pending */
+	struct ht_chunk *chunk;
+	int64_t text_offset;   /* offset in the file of the text being scanned */
+	int64_t event_offset;  /* offset in the file of the event being read, for counters */
+	uint16_t document;
+	bool out_of_memory;
+	bool too_many_columns; /* reported as a limit; set together with out_of_memory */
+	/* the event being read */
+	int64_t ts_ns, dur_ns;
+	struct ht_track_key track;
+	uint32_t name, cat;
+	size_t first_arg_item; /* where args began in items, SIZE_MAX before */
+	uint64_t repair_bits;  /* counters that repairing this event raised */
+	uint64_t stat_bits;    /* counters this event raises by one, set when it is stored */
+	uint8_t ts_digits, dur_digits;
+	char ph;
+	bool has_ts, has_dur, has_cat, has_name;
+	/* memo of the last event's ids */
+	struct ht_track_key last_track;
+	uint32_t last_track_id, last_cat, last_cat_id;
+	bool has_last_track, has_last_cat;
+};
+
+bool ht_worker_init(struct ht_worker *worker, struct ht_load *load);
+void ht_worker_done(struct ht_worker *worker);
+/* Look a key up by its raw text, adding it when new; UINT32_MAX when out of memory. */
+uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);
+/* Column id of a key and type; false when out of memory. */
+bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
+	uint32_t *ret_column);
+/* Forget the args read so far: a second args object replaces the first. */
+void ht_worker_drop_args(struct ht_worker *worker);
+void ht_worker_begin_event(struct ht_worker *worker);
+/* Store the event that was read. False when out of memory. */
+bool ht_worker_commit(struct ht_worker *worker);
+
+_Static_assert(HT_N_STATS <= 64, "an event's counters are bits of one word");
+static inline void ht_worker_stat(struct ht_worker *worker, enum ht_stat_code code)
+{
+	worker->stat_bits |= (uint64_t)1 << code;
+}
+
+/* Read one event at p ('{'); returns its end, or NULL when the text has a defect or ends inside the
+ * event, and then nothing was stored. The three variants agree. */
+typedef const char *(*ht_scan_event_fn)(struct ht_worker *worker, const char *p);
+const char *ht_scan_event_scalar(struct ht_worker *worker, const char *p);
+const char *ht_scan_event_avx2(struct ht_worker *worker, const char *p);
+const char *ht_scan_event_neon(struct ht_worker *worker, const char *p);
+/* The best one for this CPU. */
+ht_scan_event_fn ht_scan_event_best(void);
+
+#endif

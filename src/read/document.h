@@ -1,0 +1,48 @@
+/*
+ * document.h - the grammar around the events: header keys, the list of events, keys after it.
+ *
+ * Text comes in pieces. A piece is scanned from a state and leaves a state; what it could not finish
+ * (an event cut at the end) is left to be scanned again with the next piece. Scanning a piece from the
+ * right state gives the same rows whatever the pieces are, which is what makes it safe to scan pieces
+ * in parallel from a guessed state and to keep the result only if the guess was right.
+ */
+#ifndef HT_READ_DOCUMENT_H
+#define HT_READ_DOCUMENT_H
+
+#include "read/chunk.h"
+
+/* Longest event or header value. */
+#define HT_MAX_VALUE_BYTES ((size_t)64 << 20)
+/* How much of a file is looked at before its layout is decided. */
+#define HT_SNIFF_BYTES ((size_t)64 << 10)
+#define HT_MAX_LIST_DEPTH 16
+
+enum ht_phase {
+	HT_PHASE_START,  /* nothing read yet, or between documents */
+	HT_PHASE_HEADER, /* inside the top-level object */
+	HT_PHASE_EVENTS, /* inside the list of events */
+	HT_PHASE_LINES,  /* one event after the other without a list */
+};
+
+struct ht_doc_state {
+	enum ht_phase phase;
+	uint16_t document;    /* documents seen before this one */
+	uint8_t list_depth;   /* lists nested in the list of events */
+	bool comma;           /* a comma, or the opening bracket, stands before the next event */
+	bool opened;          /* the list or object has no element yet */
+	bool bare_list;       /* the list is the whole document */
+	bool after_events;    /* header keys now come after the list */
+	bool any_events;      /* this file had a list of events or an event line */
+};
+
+bool ht_doc_state_equal(const struct ht_doc_state *a, const struct ht_doc_state *b);
+/* The state in which almost every piece of a trace starts: before an event of the first document. */
+struct ht_doc_state ht_doc_state_guess(bool lines);
+
+/* Scan text (followed by HT_PADDING zero bytes) into worker->chunk from *state on; *state becomes the
+ * state after the last complete item, *ret_used how much was used. final: nothing follows, so what is
+ * incomplete is lost and counted. */
+enum ht_status ht_scan_text(struct ht_worker *worker, const char *text, size_t n, bool final,
+	struct ht_doc_state *state, size_t *ret_used) HT_MUST_USE;
+
+#endif

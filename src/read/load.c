@@ -1,0 +1,366 @@
+/*
+ * load.c - see load.h.
+ *
+ * All threads run the same loop and pick what is most urgent:
+ *
+ *    accept  the next piece in order is scanned: was it scanned from the state in which the piece
+ *            before it ended? Keep its rows; else scan it again, in order (happens at the first and
+ *            last piece, and where text is damaged)
+ *    scan    a filled piece waits: scan it from the guessed state "before an event"
+ *    fill    a free piece: read or inflate into it, cut it where an event seems to start, and carry
+ *            the rest over to the next piece
+ *
+ * A ring of pieces bounds the memory; the reader cannot run ahead of the scanners. A guess that is
+ * wrong costs time, never correctness, so the rows do not depend on threads or on where text is cut.
+ */
+#include "read/load.h"
+
+#include "json/block.h"
+#include "read/repair.h"
+
+#include <string.h>
+
+#define DEFAULT_CHUNK_BYTES ((size_t)1 << 20)
+/* Smaller pieces are cut anywhere instead of at event starts: for tests. */
+#define MIN_CUT_BYTES ((size_t)4096)
+#define MAX_RING 1024
+
+enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED };
+
+struct piece {
+	enum piece_state state;
+	struct ht_vec text; /* with HT_PADDING zero bytes behind */
+	int64_t offset;
+	bool final;
+	struct ht_chunk chunk;
+	struct ht_doc_state start, end;
+	size_t used;
+	enum ht_status status;
+};
+
+struct pipeline {
+	ht_ctx *ctx;
+	struct ht_source *source;
+	struct ht_loaded *out;
+	size_t chunk_bytes;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct piece *ring;
+	size_t n_ring;
+	uint64_t n_filled, n_taken, n_accepted; /* pieces so far: filled, taken for scanning, accepted */
+	bool filling, accepting, at_end, failed;
+	enum ht_status status;
+	struct ht_vec carry;    /* text behind the last cut, for the next piece; owned by the filler */
+	int64_t next_offset;    /* file offset of carry */
+	struct ht_vec left;     /* text that an accepted piece could not use; owned by the accepter */
+	int64_t left_offset;
+	bool lines;             /* the file is one event per line */
+	struct ht_worker *workers;
+	pthread_t caller;
+};
+
+static bool append(struct ht_mem *mem, struct ht_vec *text, const char *bytes, size_t n)
+{
+	if (!ht_vec_reserve(mem, text, 1, n + HT_PADDING))
+		return false;
+	memcpy((char *)text->data + text->n, bytes, n);
+	text->n += n;
+	memset((char *)text->data + text->n, 0, HT_PADDING);
+	return true;
+}
+
+/* Where to cut the text: the last place where an event seems to start, or 0 for nowhere. */
+static size_t find_cut(const char *text, size_t n)
+{
+	for (size_t window = 16 << 10;; window *= 8) {
+		const char *from = text + (n > window ? n - window : 0);
+		const char *last = NULL;
+		for (const char *p = from; (p = ht_next_event(p, text + n, false)) < text + n; p++)
+			last = p;
+		if (last)
+			return (size_t)(last - text);
+		if (from == text)
+			return 0;
+	}
+}
+
+static enum ht_status fail_long(struct pipeline *l, int64_t offset)
+{
+	return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, offset,
+		"this does not look like a profiler trace",
+		"an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
+}
+
+/* Read until the piece is full and can be cut. */
+static enum ht_status fill(struct pipeline *l, struct piece *piece)
+{
+	struct ht_mem *mem = l->ctx->mem;
+	size_t want = l->chunk_bytes;
+	piece->offset = l->next_offset;
+	piece->text.n = 0;
+	if (!append(mem, &piece->text, l->carry.data, l->carry.n))
+		return ht_fail_nomem(l->ctx);
+	l->carry.n = 0;
+	for (;; want = piece->text.n) {
+		size_t n;
+		if (!ht_vec_reserve(mem, &piece->text, 1, want + HT_PADDING))
+			return ht_fail_nomem(l->ctx);
+		char *tail = (char *)piece->text.data + piece->text.n;
+		HT_TRY(ht_source_read(l->ctx, l->source, tail, want, &n));
+		piece->text.n += n;
+		memset((char *)piece->text.data + piece->text.n, 0, HT_PADDING);
+		piece->final = n < want;
+		size_t cut = piece->text.n;
+		if (!piece->final && l->chunk_bytes >= MIN_CUT_BYTES)
+			cut = find_cut(piece->text.data, piece->text.n);
+		if (!cut && !piece->final) {
+			if (piece->text.n > HT_MAX_VALUE_BYTES)
+				return fail_long(l, piece->offset);
+			continue;
+		}
+		const char *text = piece->text.data;
+		if (!append(mem, &l->carry, text + cut, piece->text.n - cut))
+			return ht_fail_nomem(l->ctx);
+		piece->text.n = cut;
+		memset((char *)piece->text.data + cut, 0, HT_PADDING);
+		l->next_offset = piece->offset + (int64_t)cut;
+		return HT_OK;
+	}
+}
+
+static enum ht_status scan(struct pipeline *l, struct ht_worker *w, struct piece *piece,
+	const struct ht_doc_state *from)
+{
+	ht_chunk_done(&piece->chunk);
+	ht_chunk_init(&piece->chunk, l->ctx->mem);
+	w->chunk = &piece->chunk;
+	w->text_offset = piece->offset;
+	w->out_of_memory = w->too_many_columns = false;
+	piece->start = piece->end = *from;
+	return ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
+}
+
+/* Join text that was left over with the piece that follows it. */
+static enum ht_status prepend_left(struct pipeline *l, struct piece *piece)
+{
+	struct ht_mem *mem = l->ctx->mem;
+	if (l->left.n + piece->text.n > 2 * HT_MAX_VALUE_BYTES)
+		return fail_long(l, l->left_offset);
+	if (!append(mem, &l->left, piece->text.data, piece->text.n))
+		return ht_fail_nomem(l->ctx);
+	struct ht_vec joined = l->left;
+	l->left = piece->text;
+	l->left.n = 0;
+	piece->text = joined;
+	piece->offset = l->left_offset;
+	return HT_OK;
+}
+
+/* Keep the rows of the next piece in order. */
+static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct piece *piece)
+{
+	if (l->left.n || piece->status != HT_OK ||
+		!ht_doc_state_equal(&piece->start, &l->out->state)) {
+		if (l->left.n)
+			HT_TRY(prepend_left(l, piece));
+		HT_TRY(scan(l, w, piece, &l->out->state));
+	}
+	l->out->state = piece->end;
+	l->left.n = 0;
+	l->left_offset = piece->offset + (int64_t)piece->used;
+	const char *text = piece->text.data;
+	if (!append(l->ctx->mem, &l->left, text + piece->used, piece->text.n - piece->used))
+		return ht_fail_nomem(l->ctx);
+	if (l->left.n > HT_MAX_VALUE_BYTES)
+		return fail_long(l, l->left_offset);
+	ht_chunk_trim(&piece->chunk);
+	if (!HT_VEC_PUSH(l->ctx->mem, &l->out->chunks, struct ht_chunk, piece->chunk))
+		return ht_fail_nomem(l->ctx);
+	ht_chunk_init(&piece->chunk, l->ctx->mem);
+	return HT_OK;
+}
+
+static void stop(struct pipeline *l, enum ht_status status)
+{
+	if (!l->failed)
+		l->status = status;
+	l->failed = true;
+	pthread_cond_broadcast(&l->changed);
+}
+
+static struct piece *piece_at(struct pipeline *l, uint64_t i)
+{
+	return &l->ring[i % l->n_ring];
+}
+
+/* Each of these is called with the lock held, works without it, and takes it again. */
+static void do_accept(struct pipeline *l, struct ht_worker *w)
+{
+	struct piece *piece = piece_at(l, l->n_accepted);
+	l->accepting = true;
+	pthread_mutex_unlock(&l->lock);
+	enum ht_status status = accept(l, w, piece);
+	pthread_mutex_lock(&l->lock);
+	l->accepting = false;
+	piece->state = PIECE_FREE;
+	l->n_accepted++;
+	l->lines = l->out->state.phase == HT_PHASE_LINES;
+	if (status != HT_OK)
+		stop(l, status);
+}
+
+static void do_scan(struct pipeline *l, struct ht_worker *w)
+{
+	struct piece *piece = piece_at(l, l->n_taken++);
+	bool first = l->n_taken == 1;
+	struct ht_doc_state from = first ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
+	piece->state = PIECE_SCANNING;
+	pthread_mutex_unlock(&l->lock);
+	/* An error of a guess may be the guess's fault: accept scans again and reports. */
+	enum ht_status status = scan(l, w, piece, &from);
+	if (status != HT_OK && !first) {
+		ht_error_forget(l->ctx);
+	}
+	pthread_mutex_lock(&l->lock);
+	piece->status = status;
+	piece->state = PIECE_SCANNED;
+	if (status != HT_OK && first)
+		stop(l, status);
+}
+
+static void do_fill(struct pipeline *l)
+{
+	struct piece *piece = piece_at(l, l->n_filled);
+	l->filling = true;
+	pthread_mutex_unlock(&l->lock);
+	enum ht_status status = fill(l, piece);
+	pthread_mutex_lock(&l->lock);
+	l->filling = false;
+	l->at_end = piece->final;
+	piece->state = PIECE_FILLED;
+	l->n_filled++;
+	if (status != HT_OK)
+		stop(l, status);
+}
+
+/* Called with the lock held, from the thread that called the library. */
+static void tell(struct pipeline *l)
+{
+	if (!l->ctx->progress || !pthread_equal(pthread_self(), l->caller))
+		return;
+	const struct ht_source_info *info = ht_source_info(l->source);
+	uint64_t done = l->filling ? 0 : ht_source_file_pos(l->source);
+	if (!done)
+		return;
+	enum ht_status status = ht_progress(l->ctx, l->out->load.path, done, info->file_bytes);
+	if (status != HT_OK)
+		stop(l, status);
+}
+
+static enum ht_status work(void *user, size_t i_task, int i_worker)
+{
+	struct pipeline *l = user;
+	struct ht_worker *w = &l->workers[i_task];
+	(void)i_worker;
+	pthread_mutex_lock(&l->lock);
+	while (!l->failed && !(l->at_end && l->n_accepted == l->n_filled)) {
+		size_t waiting = (size_t)(l->n_filled - l->n_taken);
+		bool can_fill = !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring;
+		tell(l);
+		if (l->failed)
+			break;
+		if (!l->accepting && l->n_accepted < l->n_filled &&
+			piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
+			do_accept(l, w);
+		else if (can_fill && waiting < 2)
+			do_fill(l);
+		else if (waiting)
+			do_scan(l, w);
+		else if (can_fill)
+			do_fill(l);
+		else {
+			pthread_cond_wait(&l->changed, &l->lock);
+			continue;
+		}
+		pthread_cond_broadcast(&l->changed);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return HT_OK;
+}
+
+static enum ht_status run(struct pipeline *l, size_t n_workers)
+{
+	struct ht_mem *mem = l->ctx->mem;
+	l->n_ring = 2 * n_workers + 2 < MAX_RING ? 2 * n_workers + 2 : MAX_RING;
+	l->ring = ht_mem_zalloc(mem, l->n_ring * sizeof *l->ring);
+	l->workers = ht_mem_zalloc(mem, n_workers * sizeof *l->workers);
+	bool ok = l->ring && l->workers;
+	for (size_t i = 0; ok && i < l->n_ring; i++)
+		ht_chunk_init(&l->ring[i].chunk, mem);
+	size_t n_ready = 0;
+	while (ok && n_ready < n_workers)
+		ok = ht_worker_init(&l->workers[n_ready++], &l->out->load);
+	enum ht_status status = HT_OK;
+	if (ok)
+		status = ht_parallel(l->ctx, n_workers, work, l);
+	else
+		status = ht_fail_nomem(l->ctx);
+	if (status == HT_OK && l->failed)
+		status = l->status;
+	for (size_t i = 0; i < n_ready; i++)
+		ht_worker_done(&l->workers[i]);
+	for (size_t i = 0; l->ring && i < l->n_ring; i++) {
+		ht_chunk_done(&l->ring[i].chunk);
+		ht_vec_free(mem, &l->ring[i].text, 1);
+	}
+	ht_vec_free(mem, &l->carry, 1);
+	ht_vec_free(mem, &l->left, 1);
+	ht_mem_free(mem, l->ring, l->n_ring * sizeof *l->ring);
+	ht_mem_free(mem, l->workers, n_workers * sizeof *l->workers);
+	return status;
+}
+
+static void note_damage(struct ht_loaded *out, const struct ht_source *source)
+{
+	const struct ht_damage *damage = ht_source_damage(source);
+	if (damage->kind == HT_DAMAGE_NONE)
+		return;
+	enum ht_stat_code code =
+		damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
+	out->stats[code] = (struct ht_chunk_stat){ 1, (int64_t)ht_source_pos(source) };
+}
+
+enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,
+	size_t chunk_bytes, struct ht_loaded *ret_loaded)
+{
+	struct ht_loaded loaded = { 0 };
+	struct pipeline l = { .ctx = ctx, .source = source, .out = &loaded,
+		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
+		.caller = pthread_self() };
+	ht_load_init(&loaded.load, ctx, path);
+	pthread_mutex_init(&l.lock, NULL);
+	pthread_cond_init(&l.changed, NULL);
+	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
+	pthread_cond_destroy(&l.changed);
+	pthread_mutex_destroy(&l.lock);
+	if (status != HT_OK) {
+		ht_loaded_done(&loaded);
+		return status;
+	}
+	const struct ht_source_info *info = ht_source_info(source);
+	loaded.file_bytes = info->is_regular ? info->file_bytes : ht_source_file_pos(source);
+	loaded.json_bytes = ht_source_pos(source);
+	loaded.compression = info->compression;
+	note_damage(&loaded, source);
+	*ret_loaded = loaded;
+	return HT_OK;
+}
+
+void ht_loaded_done(struct ht_loaded *loaded)
+{
+	struct ht_chunk *chunks = loaded->chunks.data;
+	for (size_t i = 0; i < loaded->chunks.n; i++)
+		ht_chunk_done(&chunks[i]);
+	ht_vec_free(loaded->load.mem, &loaded->chunks, sizeof(struct ht_chunk));
+	ht_load_done(&loaded->load);
+}
