@@ -2,6 +2,7 @@
  * bandwidth_series.c - copy bandwidth per kind. See series.h.
  */
 #include "analysis/common/series.h"
+#include "analysis/common/hta_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,21 +51,15 @@ static const char *amd_kind(const char *name)
 	return "Memcpy Unknown";
 }
 
-/* "Memcpy HtoD (Pinned -> Device)" is a "Memcpy HtoD". */
 static const char *kind_of(
         const struct ht_trace *trace, const struct ht_gpu *gpu, struct ht_arena *arena)
 {
 	const char *name = ht_str(trace, trace->name[gpu->row]);
-	if (gpu->class_ == HT_CLASS_MEMSET || strncmp(name, "Memset", 6) == 0)
+	if (gpu->class_ == HT_CLASS_MEMSET)
 		return "Memset";
-	if (strncmp(name, "Memcpy", 6) != 0)
+	if (strncmp(name, "Memcpy", 6) != 0 && strncmp(name, "Memset", 6) != 0)
 		return amd_kind(name);
-	static const char *const known[] = { "Memcpy HtoD", "Memcpy DtoH", "Memcpy DtoD",
-		"Memcpy PtoP", "Memcpy HtoH" };
-	for (size_t i = 0; i < HT_COUNT(known); i++)
-		if (strncmp(name, known[i], 11) == 0)
-			return known[i];
-	return ht_arena_strndup(arena, name, strnlen(name, 11));
+	return ht_hta_memory_kind(arena, name);
 }
 
 static double rate_of(const struct ht_trace *trace, uint32_t row, int64_t bytes)

@@ -2,7 +2,7 @@
  * queue_series.c - launches that wait, per stream. See series.h.
  */
 #include "analysis/common/series.h"
-#include "analysis/common/launch.h"
+#include "analysis/common/hta_names.h"
 
 #include <stdlib.h>
 
@@ -32,13 +32,12 @@ static int compare(const void *left, const void *right)
 static size_t collect(const struct ht_frame *frame, bool hta, struct event *events)
 {
 	const struct ht_trace *trace = frame->trace;
-	struct ht_name_set names = ht_launch_names(trace);
 	size_t n = 0;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
 			continue;
-		if (hta && !ht_name_set_has(&names, trace->name[gpu->launch]))
+		if (hta && !ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch])))
 			continue;
 		struct event event = { .stream = gpu->stream,
 			.device = hta ? -1 : gpu->device,

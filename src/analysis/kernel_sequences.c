@@ -1,0 +1,95 @@
+/*
+ * kernel_sequences.c - which kernel sequences an operator launches, and how often.
+ *
+ * Roots are the outermost host rows whose name contains `operator` (without it: every outermost
+ * operator). A root's pattern is "name|kernel|kernel|...": all GPU work launched inside it, by start
+ * time, copies and sets included. Equal patterns are counted per rank:
+ *     count, gpu = sum of the durations of the work, op = sum of the durations of the roots.
+ * Roots with fewer than min-length pieces of work are left out.
+ *
+ * Reads host rows, their nesting (autograd threads under the backward annotation or step that contains
+ * them) and GPU work. Blind to work without a launch call. O(n log n). Rows per rank by count
+ * descending, then pattern.
+ *
+ * Example: aten::linear runs 3 times and launches gemm, bias, relu each time: one row
+ * "aten::linear|gemm|bias|relu", count 3. A sequence that repeats often is what to fuse.
+ */
+#include "analysis/common/sequence.h"
+
+static enum ht_status run_kernel_sequences(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "operator", HT_STR, HT_KEY, "name of the operator that starts the sequence", NULL },
+	{ "count", HT_I64, HT_MEASURE, "times the sequence occurs", NULL },
+	{ "kernels", HT_I64, HT_MEASURE, "kernels, copies and sets in one sequence", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "duration of its GPU work, all occurrences", NULL },
+	{ "op_ns", HT_DURATION, HT_MEASURE, "duration of the operator on the host, all occurrences",
+	        NULL },
+	{ "pattern", HT_STR, HT_KEY, "operator and GPU work in order of start, joined by |", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "operator", HT_STR, NULL,
+	        "text that the operator's name contains; without it every outermost operator",
+	        NULL },
+	{ "min-length", HT_I64, "3", "least number of kernels, copies and sets in a sequence",
+	        NULL },
+	{ "short-names", HT_BOOL, "true",
+	        "kernel names without template arguments and parameters; hta-compat shows all",
+	        NULL },
+};
+
+const struct ht_analysis ht_analysis_kernel_sequences = {
+	.info = { .name = "kernel-sequences",
+	        .group = "launch",
+	        .title = "Frequent kernel sequences",
+	        .question = "Which sequences of kernels does an operator launch again and again?",
+	        .method =
+	                "The GPU work launched inside each outermost operator of that name, by start "
+	                "time, counted by the sequence of names.",
+	        .hta = "get_frequent_cuda_kernel_sequences",
+	        .columns = columns,
+	        .n_columns = HT_COUNT(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.run = run_kernel_sequences,
+};
+
+static enum ht_status run_kernel_sequences(struct ht_run *run, ht_table *table)
+{
+	const char *operator_name = ht_run_str(run, "operator");
+	if (operator_name && !*operator_name)
+		operator_name = NULL;
+	struct ht_sequence_options options = { .operator_name = operator_name,
+		.min_length = ht_run_i64(run, "min-length"),
+		.short_names = ht_run_bool(run, "short-names") && !run->hta_compat,
+		.hta = run->hta_compat };
+	size_t n_found = 0;
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame;
+		HT_TRY(ht_frame_make(run, i, &frame));
+		struct ht_sequences sequences;
+		HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
+		n_found += sequences.n;
+		for (size_t s = 0; s < sequences.n; s++) {
+			const struct ht_sequence *sequence = &sequences.list[s];
+			ht_table_row(table);
+			ht_table_put_i64(table, frame.rank);
+			ht_table_put_str(table, sequence->operator_name);
+			ht_table_put_i64(table, (int64_t)sequence->count);
+			ht_table_put_i64(table, (int64_t)sequence->n_kernels);
+			ht_table_put_i64(table, sequence->gpu_ns);
+			ht_table_put_i64(table, sequence->op_ns);
+			ht_table_put_str(table, sequence->pattern);
+		}
+	}
+	if (n_found)
+		return HT_OK;
+	if (operator_name)
+		return ht_table_add_note(table, "no '%s' launches %lld or more pieces of GPU work",
+		        operator_name, (long long)options.min_length);
+	return ht_table_add_note(table, "no operator launches %lld or more pieces of GPU work",
+	        (long long)options.min_length);
+}

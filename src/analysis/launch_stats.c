@@ -1,0 +1,191 @@
+/*
+ * launch_stats.c - every launch with its GPU work: call time, run time, delay.
+ *
+ * One row per piece of GPU work whose launch call is in the trace (a graph launch gives one row per
+ * kernel):
+ *     launch_delay = max(0, start of the work - end of the launch call)
+ *
+ * Views: "all"; "short", work that runs shorter than its own launch took
+ * (cpu <= runtime-cutoff and gpu < cpu); "runtime-outliers", calls longer than runtime-cutoff;
+ * "delay-outliers", delays above launch-delay-cutoff.
+ *
+ * Reads GPU work and runtime and driver calls. Blind to work launched before the window. O(n log n).
+ * Rows ascending by rank, launch row, GPU row.
+ *
+ * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
+ */
+#include "analysis/common/frame.h"
+#include "analysis/common/hta_names.h"
+#include "analysis/common/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_launch_stats(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "correlation", HT_I64, HT_KEY, "correlation id that links call and work", NULL },
+	{ "cpu_ns", HT_DURATION, HT_MEASURE, "duration of the launch call", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU work", NULL },
+	{ "launch_delay_ns", HT_DURATION, HT_MEASURE,
+	        "from the end of the call to the start of the work, 0 when it starts before",
+	        NULL },
+	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
+	{ "launch", HT_STR, HT_KEY, "name of the launch call", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index, null when unknown", NULL },
+	{ "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL },
+	{ "index_launch", HT_I64, HT_DETAIL, "row of the launch call", NULL },
+	{ "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "all", "all launches, or those that stand out",
+	        "all|short|runtime-outliers|delay-outliers" },
+	{ "runtime-cutoff", HT_DURATION, "50us", "a launch call longer than this is an outlier",
+	        NULL },
+	{ "launch-delay-cutoff", HT_DURATION, "100us", "a delay longer than this is an outlier",
+	        NULL },
+	{ "include-memory", HT_BOOL, "true", "copies and sets too", NULL },
+};
+
+const struct ht_analysis ht_analysis_launch_stats = {
+	.info = { .name = "launch-stats",
+	        .group = "launch",
+	        .title = "Launch statistics",
+	        .question = "How long do launches take, and how long does launched work wait?",
+	        .method =
+	                "Per piece of GPU work with its launch call: duration of both, and the delay "
+	                "from the end of the call to the start of the work.",
+	        .hta = "get_cuda_kernel_launch_stats",
+	        .columns = columns,
+	        .n_columns = HT_COUNT(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.run = run_launch_stats,
+};
+
+enum view { VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY };
+
+struct options {
+	enum view view;
+	int64_t runtime_cutoff_ns, delay_cutoff_ns;
+	bool include_memory;
+};
+
+struct pair {
+	uint32_t launch, gpu; /* row; index into trace->gpu */
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+	if (a->launch != b->launch)
+		return a->launch < b->launch ? -1 : 1;
+	return a->gpu < b->gpu ? -1 : a->gpu > b->gpu;
+}
+
+static int64_t delay_of(const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	int64_t delay_ns = trace->ts_ns[gpu->row] - ht_end_ns(trace, gpu->launch);
+	return delay_ns > 0 ? delay_ns : 0;
+}
+
+static bool is_shown(
+        const struct options *options, const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	int64_t cpu_ns = trace->dur_ns[gpu->launch], gpu_ns = trace->dur_ns[gpu->row];
+	switch (options->view) {
+	case VIEW_ALL: return true;
+	case VIEW_SHORT: return cpu_ns <= options->runtime_cutoff_ns && gpu_ns < cpu_ns;
+	case VIEW_RUNTIME: return cpu_ns > options->runtime_cutoff_ns;
+	case VIEW_DELAY: return delay_of(trace, gpu) > options->delay_cutoff_ns;
+	}
+	return false;
+}
+
+static size_t collect(const struct ht_run *run, const struct ht_frame *frame,
+        const struct options *options, struct pair *pairs)
+{
+	const struct ht_trace *trace = frame->trace;
+	size_t n = 0;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		if (gpu->launch == HT_NONE)
+			continue;
+		if (run->hta_compat) {
+			const char *launch = ht_str(trace, trace->name[gpu->launch]);
+			if (!ht_hta_is_stats_launch(launch, options->include_memory))
+				continue;
+		} else if (!options->include_memory && trace->kind[gpu->row] != HT_KIND_KERNEL) {
+			continue;
+		}
+		if (is_shown(options, trace, gpu))
+			pairs[n++] = (struct pair){ gpu->launch, frame->gpu[i] };
+	}
+	qsort(pairs, n, sizeof *pairs, compare);
+	return n;
+}
+
+static void put_row(
+        ht_table *table, const struct ht_frame *frame, const struct pair *pair, int64_t correlation)
+{
+	const struct ht_trace *trace = frame->trace;
+	const struct ht_gpu *gpu = &trace->gpu[pair->gpu];
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	if (correlation != HT_NO_I64)
+		ht_table_put_i64(table, correlation);
+	else
+		ht_table_put_null(table);
+	ht_table_put_i64(table, trace->dur_ns[gpu->launch]);
+	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_i64(table, delay_of(trace, gpu));
+	ht_table_put_str(table, ht_str(trace, trace->name[gpu->row]));
+	ht_table_put_str(table, ht_str(trace, trace->name[gpu->launch]));
+	ht_put_index(table, gpu->device);
+	ht_table_put_i64(table, gpu->stream);
+	ht_table_put_i64(table, gpu->launch);
+	ht_table_put_i64(table, gpu->row);
+}
+
+static struct options read_options(const struct ht_run *run)
+{
+	static const char *const names[] = { "all", "short", "runtime-outliers", "delay-outliers" };
+	struct options options = { .runtime_cutoff_ns = ht_run_duration_ns(run, "runtime-cutoff"),
+		.delay_cutoff_ns = ht_run_duration_ns(run, "launch-delay-cutoff"),
+		.include_memory = ht_run_bool(run, "include-memory") };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (strcmp(ht_run_str(run, "view"), names[i]) == 0)
+			options.view = (enum view)i;
+	return options;
+}
+
+static enum ht_status run_launch_stats(struct ht_run *run, ht_table *table)
+{
+	struct options options = read_options(run);
+	size_t n_found = 0, n_linked = 0;
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame;
+		HT_TRY(ht_frame_make(run, i, &frame));
+		struct pair *pairs = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pairs + 1);
+		if (!pairs)
+			return ht_fail_nomem(run->ctx);
+		size_t n = collect(run, &frame, &options, pairs);
+		n_found += n;
+		for (size_t g = 0; g < frame.n_gpu; g++)
+			n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
+		int64_t *correlation;
+		HT_TRY(ht_arg_dense_i64(run->ctx, frame.trace, "correlation", HT_NO_I64,
+		        run->scratch, &correlation));
+		for (size_t p = 0; p < n; p++)
+			put_row(table, &frame, &pairs[p],
+			        correlation[frame.trace->gpu[pairs[p].gpu].row]);
+	}
+	if (!n_linked)
+		return ht_table_add_note(table, "no GPU work with its launch call in the traces");
+	if (!n_found)
+		return ht_table_add_note(table, "none of %zu launches is of this kind", n_linked);
+	return HT_OK;
+}

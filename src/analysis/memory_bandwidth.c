@@ -1,0 +1,180 @@
+/*
+ * memory_bandwidth.c - how fast copies and sets run, per direction.
+ *
+ * Bandwidth of a kind (Memcpy HtoD, DtoH, DtoD, PtoP, Memset) at a time = sum of the GB/s of the copies
+ * of that kind that run then. A copy's GB/s is what the profiler wrote ("memory bandwidth (GB/s)"), or
+ * bytes over duration when it wrote none.
+ *
+ * Views: "summary", per rank and kind: count, mean, std, quartiles over the points with bandwidth above
+ * zero (what HTA gives), and time_mean_gbps over the busy time. "series": every change point.
+ *
+ * Reads GPU copies and sets. Blind to copies that kernels do themselves (AMD blit kernels, NCCL).
+ * O(n log n). Rows ascending by rank, kind, device; points by time, ends before starts.
+ *
+ * Example: HtoD copies [0,4) at 10 GB/s and [2,4) at 20: points 10 30 20 0; mean of the positive ones
+ * 20; over busy time (10*2 + 30*2) / 4 = 20.
+ */
+#include "analysis/common/launch.h"
+#include "analysis/common/series.h"
+#include "analysis/common/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
+	{ "count", HT_I64, HT_MEASURE, "points with bandwidth above zero", NULL },
+	{ "mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over those points", "GB/s" },
+	{ "std_gbps", HT_F64, HT_DETAIL, "standard deviation over those points (n - 1)", "GB/s" },
+	{ "min_gbps", HT_F64, HT_DETAIL, "smallest bandwidth of those points", "GB/s" },
+	{ "p25_gbps", HT_F64, HT_DETAIL, "first quartile over those points", "GB/s" },
+	{ "p50_gbps", HT_F64, HT_MEASURE, "median over those points", "GB/s" },
+	{ "p75_gbps", HT_F64, HT_DETAIL, "third quartile over those points", "GB/s" },
+	{ "max_gbps", HT_F64, HT_MEASURE, "largest bandwidth", "GB/s" },
+	{ "copies", HT_I64, HT_DETAIL, "copies or sets of this kind", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "bytes they moved; null when the file does not say",
+	        NULL },
+	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
+	{ "time_mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over the busy time", "GB/s" },
+	{ "index", HT_I64, HT_DETAIL, "row of the copy or set that starts or ends here", NULL },
+	{ "is_end", HT_BOOL, HT_DETAIL, "1 where the copy ends, 0 where it starts", NULL },
+	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
+	{ "pid", HT_I64, HT_DETAIL, "process id of the copy", NULL },
+	{ "tid", HT_I64, HT_DETAIL, "thread id of the copy", NULL },
+	{ "memory_bw_gbps", HT_F64, HT_MEASURE, "bandwidth of the kind from this time on", "GB/s" },
+};
+enum { N_SUMMARY_ONLY = 12 };
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "statistics per kind, or every change point",
+	        "summary|series" },
+};
+
+const struct ht_analysis ht_analysis_memory_bandwidth = {
+	.info = { .name = "memory-bandwidth",
+	        .group = "memory",
+	        .title = "Copy and set bandwidth",
+	        .question = "How fast are copies between host and device, and sets?",
+	        .method =
+	                "Per kind, the sum of the GB/s of all running copies over time. Statistics are "
+	                "over the points above zero; time_mean_gbps is over the busy time.",
+	        .hta = "get_memory_bw_time_series, get_memory_bw_summary",
+	        .columns = columns,
+	        .n_columns = HT_COUNT(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.run = run_memory_bandwidth,
+};
+
+static void put_key(
+        ht_table *table, const struct ht_frame *frame, const struct ht_bandwidth_series *series)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_put_index(table, series->device);
+	ht_table_put_str(table, series->kind);
+}
+
+static void put_series(
+        ht_table *table, const struct ht_frame *frame, const struct ht_bandwidth_series *series)
+{
+	for (size_t i = 0; i < series->n; i++) {
+		const struct ht_bandwidth_point *point = &series->points[i];
+		put_key(table, frame, series);
+		for (int skip = 0; skip < N_SUMMARY_ONLY; skip++)
+			ht_table_put_null(table);
+		ht_table_put_i64(table, point->row);
+		ht_table_put_i64(table, point->is_end);
+		ht_table_put_i64(table, point->ts_ns + frame->offset_ns);
+		ht_put_track(table, frame->trace, point->row);
+		ht_table_put_f64(table, point->gbps);
+	}
+}
+
+/* Busy time = time with a copy running, also one whose rate is unknown. */
+static int64_t busy_time(const struct ht_bandwidth_series *series, double *ret_mean)
+{
+	int64_t busy_ns = 0, n_active = 0;
+	double area = 0;
+	for (size_t i = 0; i + 1 < series->n; i++) {
+		n_active += series->points[i].is_end ? -1 : 1;
+		int64_t dt_ns = series->points[i + 1].ts_ns - series->points[i].ts_ns;
+		if (n_active > 0) {
+			busy_ns += dt_ns;
+			area += series->points[i].gbps * (double)dt_ns;
+		}
+	}
+	*ret_mean = busy_ns > 0 ? area / (double)busy_ns : NAN;
+	return busy_ns;
+}
+
+static enum ht_status put_summary(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
+        const struct ht_bandwidth_series *series)
+{
+	double *values = ht_arena_alloc(run->scratch, series->n * sizeof *values);
+	if (!values)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (size_t i = 0; i < series->n; i++)
+		if (series->points[i].gbps > 0)
+			values[n++] = series->points[i].gbps;
+	if (n == 0 && run->hta_compat)
+		return HT_OK;
+	struct ht_describe stats;
+	ht_describe_f64(values, n, &stats);
+	double time_mean;
+	int64_t busy_ns = busy_time(series, &time_mean);
+
+	put_key(table, frame, series);
+	ht_table_put_i64(table, (int64_t)stats.count);
+	ht_table_put_f64(table, stats.mean);
+	ht_table_put_f64(table, stats.std);
+	ht_table_put_f64(table, stats.min);
+	ht_table_put_f64(table, stats.p25);
+	ht_table_put_f64(table, stats.p50);
+	ht_table_put_f64(table, stats.p75);
+	ht_table_put_f64(table, stats.max);
+	ht_table_put_i64(table, (int64_t)series->n_copies);
+	if (series->bytes > 0)
+		ht_table_put_i64(table, series->bytes);
+	else
+		ht_table_put_null(table);
+	ht_table_put_i64(table, busy_ns);
+	ht_table_put_f64(table, time_mean);
+	return HT_OK;
+}
+
+static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table)
+{
+	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
+	size_t n_found = 0;
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame;
+		HT_TRY(ht_frame_make(run, i, &frame));
+		const struct ht_bandwidth_series *series;
+		size_t n_series;
+		HT_TRY(ht_bandwidth_series_make(run, &frame, run->hta_compat, &series, &n_series));
+		n_found += n_series;
+		for (size_t s = 0; s < n_series; s++) {
+			if (as_series)
+				put_series(table, &frame, &series[s]);
+			else
+				HT_TRY(put_summary(run, table, &frame, &series[s]));
+		}
+	}
+	if (!n_found)
+		HT_TRY(ht_table_add_note(table, "no GPU copies or sets in the traces"));
+	struct ht_view view = {
+		.columns =
+		        as_series
+		                ? "rank,device,name,index,is_end,ts_ns,pid,tid,memory_bw_gbps"
+		                : "rank,device,name,count,mean_gbps,std_gbps,min_gbps,p25_gbps,p50_gbps,"
+		                  "p75_gbps,max_gbps,copies,bytes,busy_ns,time_mean_gbps"
+	};
+	return ht_table_apply_view(run->ctx, table, &view);
+}
