@@ -8,6 +8,10 @@
 #ifndef HT_FUZZ_H
 #define HT_FUZZ_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "holotrace.h"
 
 #include <stdio.h>

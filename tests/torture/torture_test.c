@@ -1,0 +1,336 @@
+/*
+ * torture_test.c - the n-th allocation fails, the n-th read or write fails, for every n.
+ *
+ * Each scenario runs again and again: in run n the n-th allocation (or I/O) is refused. The answer must
+ * be a status with a message or, where the failure can be lived with (no cache), the same result as
+ * without it; nothing may leak or crash. It ends with the first run that was over before its n-th.
+ * Build with AddressSanitizer to make this worth most.
+ *
+ * Small n go one by one, later ones in steps of a few percent that start at a different offset in
+ * each scenario; with HOLOTRACE_TORTURE=full all of them.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/status.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ONE_BY_ONE 400
+
+static const char tiny[] =
+        "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 2}, \"traceEvents\": [\n"
+        "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": 99, \"tid\": 99, \"ts\": 1,"
+        " \"dur\": 90, \"args\": {\"External id\": 1}},\n"
+        "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 99, \"tid\": 99, \"ts\": 2.5, \"dur\": 9.125,"
+        " \"args\": {\"External id\": 2, \"Input Dims\": [[2, 3], []]}},\n"
+        "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 99, \"tid\": 99, \"ts\": 3,"
+        " \"dur\": 2, \"args\": {\"correlation\": 7, \"External id\": 2}},\n"
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"bad \xff \"quote\"\", \"pid\": 0, \"tid\": 7, \"ts\": 15, \"dur\": 20,"
+        " \"args\": {\"correlation\": 7, \"stream\": 7, \"device\": 0, \"Comms Id\": 18446744073709551615}},\n"
+        "{\"ph\": \"B\", \"name\": \"b\", \"pid\": \"p\", \"tid\": \"t\", \"ts\": \"4\"}, 17,\n"
+        "{\"ph\": \"E\", \"pid\": \"p\", \"tid\": \"t\", \"ts\": 5}, {\"ph\": \"s\", \"id\": 7, \"cat\": \"ac2g\","
+        " \"name\": \"ac2g\", \"pid\": 99, \"tid\": 99, \"ts\": 3}],\n"
+        "\"traceName\": \"x\"}\n";
+
+static char dir[64], plain[96], gz[96], zst[96], folder[96], cache_dir[96], out_json[96],
+        out_gz[96];
+
+/* A scenario does one job with a context and appends what it found to text. */
+struct scenario {
+	const char *name;
+	enum ht_status (*run)(ht_ctx *ctx, struct ht_sink *sink);
+};
+
+struct text {
+	char *bytes;
+	size_t n;
+};
+
+static bool append(void *user, const void *bytes, size_t n)
+{
+	struct text *text = user;
+	text->bytes = realloc(text->bytes, text->n + n + 1);
+	memcpy(text->bytes + text->n, bytes, n);
+	text->n += n;
+	return true;
+}
+
+static enum ht_status open_dump(
+        ht_ctx *ctx, const char *path, const char *cache, struct ht_sink *sink)
+{
+	struct ht_open_options options = {
+		.no_cache = !cache, .cache_dir = cache, .chunk_bytes = 200, .recursive = true
+	};
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = ht_dump(ctx, set, sink);
+	ht_close(set);
+	return status;
+}
+
+static enum ht_status read_plain(ht_ctx *ctx, struct ht_sink *sink)
+{
+	return open_dump(ctx, plain, NULL, sink);
+}
+
+static enum ht_status read_plain_threads(ht_ctx *ctx, struct ht_sink *sink)
+{
+	ht_ctx_set_jobs(ctx, 3);
+	return open_dump(ctx, plain, NULL, sink);
+}
+
+static enum ht_status read_gzip(ht_ctx *ctx, struct ht_sink *sink)
+{
+	ht_ctx_set_jobs(ctx, 2);
+	return open_dump(ctx, gz, NULL, sink);
+}
+
+static enum ht_status read_zstd(ht_ctx *ctx, struct ht_sink *sink)
+{
+	return open_dump(ctx, zst, NULL, sink);
+}
+
+static enum ht_status read_folder(ht_ctx *ctx, struct ht_sink *sink)
+{
+	return open_dump(ctx, folder, NULL, sink);
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw)
+{
+	(void)info;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static enum ht_status write_cache(ht_ctx *ctx, struct ht_sink *sink)
+{
+	nftw(cache_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return open_dump(ctx, plain, cache_dir, sink);
+}
+
+static enum ht_status read_cache(ht_ctx *ctx, struct ht_sink *sink)
+{
+	return open_dump(ctx, plain, cache_dir, sink);
+}
+
+static enum ht_status convert_to(ht_ctx *ctx, const char *target)
+{
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	unlink(target);
+	enum ht_status status = ht_convert(ctx, set, target, NULL);
+	ht_close(set);
+	if (status != HT_OK)
+		assert_int_equal(access(target, F_OK), -1);
+	return status;
+}
+
+static enum ht_status convert_plain(ht_ctx *ctx, struct ht_sink *sink)
+{
+	(void)sink;
+	return convert_to(ctx, out_json);
+}
+
+static enum ht_status convert_gzip(ht_ctx *ctx, struct ht_sink *sink)
+{
+	(void)sink;
+	return convert_to(ctx, out_gz);
+}
+
+/* Every analysis of one set, each in every format, with a view that filters and sorts. */
+static enum ht_status analyse(ht_ctx *ctx, struct ht_sink *sink)
+{
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < ht_n_analyses() && status == HT_OK; i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets != 1)
+			continue;
+		ht_table *table;
+		status = ht_run(ctx, info->name, &set, 1, NULL, 0, NULL, &table);
+		for (size_t f = 0; f < ht_n_formats() && status == HT_OK; f++) {
+			status = ht_render(ctx, table, ht_format_name(f), NULL, sink);
+			if (status != HT_OK || f + 1 == ht_n_formats())
+				ht_table_free(table);
+		}
+	}
+	ht_close(set);
+	return status;
+}
+
+static enum ht_status view(ht_ctx *ctx, struct ht_sink *sink)
+{
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	struct ht_view wanted = { .columns = "index,name,args.External id",
+		.sort = "-dur_ns,name",
+		.where = "(ts_ns > 1us or name ~ aten) and not pid = 3",
+		.top = 3 };
+	ht_table *table;
+	enum ht_status status = ht_run(ctx, "events", &set, 1, NULL, 0, &wanted, &table);
+	if (status == HT_OK) {
+		struct ArrowArrayStream stream;
+		status = ht_table_arrow(ctx, table, &stream);
+		if (status == HT_OK)
+			stream.release(&stream);
+		if (status == HT_OK)
+			status = ht_render(ctx, table, "csv", NULL, sink);
+		ht_table_free(table);
+	}
+	ht_close(set);
+	return status;
+}
+
+static const struct scenario scenarios[] = {
+	{ "read plain", read_plain },
+	{ "read plain, three threads", read_plain_threads },
+	{ "read gzip", read_gzip },
+	{ "read zstd", read_zstd },
+	{ "read a folder", read_folder },
+	{ "write the cache", write_cache },
+	{ "read the cache", read_cache },
+	{ "convert", convert_plain },
+	{ "convert to gzip", convert_gzip },
+	{ "run all analyses", analyse },
+	{ "apply a view", view },
+};
+
+enum fault { FAULT_MEMORY, FAULT_IO };
+
+/* One run with the n-th operation failing. False when the run ended before it. */
+static bool run_once(const struct scenario *scenario, enum fault fault, long long n,
+        const struct text *reference)
+{
+	ht_ctx *ctx;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	ht_ctx_set_jobs(ctx, 1);
+	struct text text = { 0 };
+	struct ht_sink sink = { append, &text };
+	atomic_llong *fuse = fault == FAULT_MEMORY ? &ctx->mem->fail_in : &ctx->fail_io_in;
+	atomic_store(fuse, n);
+	enum ht_status status = scenario->run(ctx, &sink);
+	bool struck = atomic_load(fuse) <= 0;
+	atomic_store(fuse, 0);
+	if (status != HT_OK) {
+		enum ht_status expected = fault == FAULT_MEMORY ? HT_NOMEM : HT_IO;
+		if (status != expected || !struck)
+			fail_msg("%s, failure %lld: %s: %s", scenario->name, n,
+			        ht_status_name(status), ht_error(ctx)->message);
+		assert_true(*ht_error(ctx)->message);
+	} else if (text.n != reference->n ||
+	           (text.n && memcmp(text.bytes, reference->bytes, text.n))) {
+		fail_msg("%s: failure %lld was hidden and changed the result", scenario->name, n);
+	}
+	uint64_t now, peak;
+	ht_ctx_memory(ctx, &now, &peak);
+	if (now)
+		fail_msg("%s, failure %lld: %llu bytes leak", scenario->name, n,
+		        (unsigned long long)now);
+	ht_ctx_free(ctx);
+	free(text.bytes);
+	return struck;
+}
+
+static void torture(enum fault fault)
+{
+	for (size_t i = 0; i < HT_COUNT(scenarios); i++) {
+		const struct scenario *scenario = &scenarios[i];
+		ht_ctx *ctx;
+		struct text reference = { 0 };
+		struct ht_sink sink = { append, &reference };
+		assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+		ht_ctx_set_jobs(ctx, 1);
+		enum ht_status status = scenario->run(ctx, &sink);
+		if (status != HT_OK)
+			fail_msg("%s: %s", scenario->name, ht_error(ctx)->message);
+		ht_ctx_free(ctx);
+		bool full = getenv("HOLOTRACE_TORTURE");
+		long long n = 1;
+		while (run_once(scenario, fault, n, &reference))
+			n += full || n < ONE_BY_ONE ? 1 : n / 32 + (long long)i % 5;
+		free(reference.bytes);
+	}
+}
+
+static void fail_allocations(void **state)
+{
+	(void)state;
+	torture(FAULT_MEMORY);
+}
+
+static void fail_io(void **state)
+{
+	(void)state;
+	torture(FAULT_IO);
+}
+
+static void write_file(const char *path, const char *text, size_t n)
+{
+	FILE *file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, n, file), n);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The inputs, in a folder of their own; compressed ones are made by the library itself. */
+static int prepare(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof dir, "/tmp/holotrace-torture-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(plain, sizeof plain, "%s/plain.json", dir);
+	snprintf(gz, sizeof gz, "%s/t.json.gz", dir);
+	snprintf(zst, sizeof zst, "%s/t.json.zst", dir);
+	snprintf(folder, sizeof folder, "%s/folder", dir);
+	snprintf(cache_dir, sizeof cache_dir, "%s/cache", dir);
+	snprintf(out_json, sizeof out_json, "%s/out.json", dir);
+	snprintf(out_gz, sizeof out_gz, "%s/out.json.gz", dir);
+	write_file(plain, tiny, sizeof tiny - 1);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	char path[128];
+	for (int rank = 0; rank < 2; rank++) {
+		snprintf(path, sizeof path, "%s/rank%d.json", folder, rank);
+		write_file(path, tiny, sizeof tiny - 1);
+	}
+	snprintf(path, sizeof path, "%s/notes.txt", folder);
+	write_file(path, "nothing", 7);
+	ht_ctx *ctx;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	assert_int_equal(convert_to(ctx, gz), HT_OK);
+	assert_int_equal(convert_to(ctx, zst), HT_OK);
+	ht_ctx_free(ctx);
+	return 0;
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	return nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fail_allocations),
+		cmocka_unit_test(fail_io),
+	};
+	return cmocka_run_group_tests(tests, prepare, clean);
+}
