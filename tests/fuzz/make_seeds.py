@@ -85,6 +85,7 @@ def main():
     write("convert", real[:4] + cases[::2])
     events = [t.split(b'"traceEvents": [', 1)[1] for t in plain if b'"traceEvents": [' in t]
     write("events", events[:6] + events[6::2])
+    write("scan", events[:6] + events[7::3])
     small = real[:2] + cases[:6]
     write("gzip", [gzip.compress(t, 9, mtime=0)[10:] for t in small]
           + [gzip.compress(small[2], 9, mtime=0)[10:] + gzip.compress(small[3], 9, mtime=0)]

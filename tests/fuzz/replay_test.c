@@ -19,6 +19,7 @@ int target_convert(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
+int target_scan(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
 
@@ -36,6 +37,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_read
 #include "fuzz_read.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_scan
+#include "fuzz_scan.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_where
 #include "fuzz_where.c"
@@ -119,6 +123,7 @@ REPLAY(convert)
 REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
+REPLAY(scan)
 REPLAY(where)
 REPLAY(zstd)
 
@@ -130,6 +135,7 @@ int main(void)
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
+		cmocka_unit_test(replay_scan),
 		cmocka_unit_test(replay_where),
 		cmocka_unit_test(replay_zstd),
 	};

@@ -1,0 +1,91 @@
+/*
+ * fuzz_scan.c - the SIMD scanner and its scalar twin see the same event in any bytes.
+ *
+ * Both start at each opening brace of the input and must agree on where the event ends, or that there is
+ * none, and on all they stored. On a machine without SIMD variant this compares the twin with itself.
+ */
+#include "fuzz.h"
+
+#include "json/block.h"
+#include "read/chunk.h"
+
+#define SCAN_MAX_EVENTS 64
+
+struct scan_side {
+	struct ht_load load;
+	struct ht_worker worker;
+	struct ht_chunk chunk;
+};
+
+static void scan_begin(struct scan_side *side, ht_ctx *ctx)
+{
+	ht_load_init(&side->load, ctx, "trace");
+	FUZZ_REQUIRE(ht_worker_init(&side->worker, &side->load));
+	ht_chunk_init(&side->chunk, side->load.mem);
+	side->worker.chunk = &side->chunk;
+}
+
+static void scan_end(struct scan_side *side)
+{
+	ht_chunk_done(&side->chunk);
+	ht_worker_done(&side->worker);
+	ht_load_done(&side->load);
+}
+
+static void scan_compare_columns(const struct ht_chunk *a, const struct ht_chunk *b)
+{
+	FUZZ_REQUIRE(a->columns.n == b->columns.n);
+	const struct ht_chunk_column *x = a->columns.data, *y = b->columns.data;
+	for (size_t i = 0; i < a->columns.n; i++) {
+		FUZZ_REQUIRE(x[i].rows.n == y[i].rows.n && x[i].values.n == y[i].values.n);
+		FUZZ_REQUIRE(x[i].width == y[i].width && x[i].type == y[i].type);
+		size_t n = x[i].rows.n;
+		if (n) {
+			FUZZ_REQUIRE(!memcmp(x[i].rows.data, y[i].rows.data, n * sizeof(uint32_t)));
+			FUZZ_REQUIRE(!memcmp(x[i].values.data, y[i].values.data, n * x[i].width));
+		}
+	}
+}
+
+static void scan_compare(const struct ht_chunk *a, const struct ht_chunk *b)
+{
+	FUZZ_REQUIRE(a->n == b->n);
+	for (uint32_t i = 0; i < a->n; i++) {
+		FUZZ_REQUIRE(a->ts_ns[i] == b->ts_ns[i] && a->dur_ns[i] == b->dur_ns[i]);
+		FUZZ_REQUIRE(a->name[i] == b->name[i] && a->track[i] == b->track[i]);
+		FUZZ_REQUIRE(a->shape[i] == b->shape[i] && a->cat[i] == b->cat[i]);
+		FUZZ_REQUIRE(a->ph[i] == b->ph[i] && a->flags[i] == b->flags[i]);
+	}
+	for (size_t i = 0; i < HT_N_STATS; i++)
+		FUZZ_REQUIRE(a->stats[i].count == b->stats[i].count);
+	scan_compare_columns(a, b);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = calloc(1, size + HT_PADDING);
+	FUZZ_REQUIRE(text);
+	if (size)
+		memcpy(text, data, size);
+	ht_ctx *ctx = fuzz_ctx(1);
+	static struct scan_side scalar, simd;
+	scan_begin(&scalar, ctx);
+	scan_begin(&simd, ctx);
+	ht_scan_event_fn best = ht_scan_event_best();
+	size_t n_events = 0;
+	for (size_t i = 0; i < size && n_events < SCAN_MAX_EVENTS; i++) {
+		if (text[i] != '{')
+			continue;
+		const char *a = ht_scan_event_scalar(&scalar.worker, text + i);
+		const char *b = best(&simd.worker, text + i);
+		FUZZ_REQUIRE(a == b);
+		FUZZ_REQUIRE(!a || (a > text + i && a <= text + size));
+		n_events++;
+	}
+	scan_compare(&scalar.chunk, &simd.chunk);
+	scan_end(&scalar);
+	scan_end(&simd);
+	fuzz_ctx_done(ctx);
+	free(text);
+	return 0;
+}
