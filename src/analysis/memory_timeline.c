@@ -1,0 +1,428 @@
+/*
+ * memory_timeline.c - memory in use over time, and its peaks.
+ *
+ * Two sources:
+ *   [memory] events of the traces: per device the allocator's total after each allocation and free
+ *       (the running sum of bytes where the file has no totals), and what it has reserved;
+ *   --file: a raw memory timeline of PyTorch's memory profiler, which knows the category of each
+ *       tensor: parameter, optimizer state, input, temporary, activation, gradient, autograd detail,
+ *       unknown. Then the traces are not looked at.
+ *
+ * Views: "summary", per device (or file) and category: peak, when, what it held when the total peaked,
+ * and what was left at the end. "series": every change.
+ *
+ * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not
+ * allocate (CUDA contexts, NCCL buffers). O(n log n).
+ *
+ * Example: +4 MiB parameter at 0, +2 MiB activation at 1 us, -2 MiB at 3 us: peak 6 MiB at 1 us, of it
+ * 4 parameter and 2 activation; 4 MiB at the end.
+ */
+#include "analysis/common/frame.h"
+#include "analysis/common/interval.h"
+#include "analysis/common/memory_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_memory_timeline(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL },
+	{ "device", HT_STR, HT_KEY, "cpu, cuda:0, ...; null for a file", NULL },
+	{ "category", HT_STR, HT_KEY,
+	        "allocated or reserved; for a file what the memory holds, or total", NULL },
+	{ "peak_bytes", HT_BYTES, HT_MEASURE, "most that was held at once", NULL },
+	{ "peak_ts_ns", HT_TIME, HT_MEASURE,
+	        "first time of that, from the first event of all ranks or of the file", NULL },
+	{ "at_total_peak_bytes", HT_BYTES, HT_MEASURE,
+	        "what it held when the device's or file's total peaked", NULL },
+	{ "share_at_peak", HT_RATIO, HT_MEASURE, "that over the total's peak", NULL },
+	{ "final_bytes", HT_BYTES, HT_DETAIL, "held after the last event", NULL },
+	{ "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL },
+	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event", NULL },
+	{ "delta_bytes", HT_BYTES, HT_MEASURE, "bytes allocated, negative when freed", NULL },
+	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "in use from this time on", NULL },
+	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "held by the allocator from this time on", NULL },
+	{ "parameter_bytes", HT_BYTES, HT_MEASURE, "held by parameters", NULL },
+	{ "optimizer_state_bytes", HT_BYTES, HT_MEASURE, "held by optimizer state", NULL },
+	{ "input_bytes", HT_BYTES, HT_MEASURE, "held by inputs", NULL },
+	{ "temporary_bytes", HT_BYTES, HT_MEASURE, "held by temporaries", NULL },
+	{ "activation_bytes", HT_BYTES, HT_MEASURE, "held by activations", NULL },
+	{ "gradient_bytes", HT_BYTES, HT_MEASURE, "held by gradients", NULL },
+	{ "autograd_detail_bytes", HT_BYTES, HT_MEASURE, "held by autograd internals", NULL },
+	{ "unknown_bytes", HT_BYTES, HT_MEASURE, "held by things of unknown purpose", NULL },
+	{ "total_bytes", HT_BYTES, HT_MEASURE, "sum of the categories", NULL },
+};
+#define SUMMARY_COLUMNS                                                                             \
+	"rank,device,category,peak_bytes,peak_ts_ns,at_total_peak_bytes,share_at_peak,final_bytes," \
+	"changes"
+#define TRACE_COLUMNS "rank,device,ts_ns,delta_bytes,allocated_bytes,reserved_bytes"
+#define FILE_COLUMNS                                                                               \
+	"ts_ns,parameter_bytes,optimizer_state_bytes,input_bytes,temporary_bytes,"                 \
+	"activation_bytes,gradient_bytes,autograd_detail_bytes,unknown_bytes,total_bytes"
+enum { N_SUMMARY_ONLY = 7, N_TRACE_ONLY = 3 };
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "peaks per category, or every change", "summary|series" },
+	{ "file", HT_STR, NULL, "raw memory timeline file to show instead of the traces", NULL },
+};
+
+const struct ht_analysis ht_analysis_memory_timeline = {
+	.info = { .name = "memory-timeline",
+	        .group = "memory",
+	        .title = "Memory timeline",
+	        .question =
+	                "How much memory is in use over time, what holds it, and when does it peak?",
+	        .method =
+	                "The allocator's totals after every allocation and free of the traces, or the "
+	                "running sums per category of a raw memory timeline file.",
+	        .hta = "MemoryAnalysis",
+	        .columns = columns,
+	        .n_columns = HT_COUNT(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.run = run_memory_timeline,
+};
+
+struct peak {
+	int64_t peak_bytes, peak_ts_ns, at_total_peak_bytes, final_bytes;
+	size_t n_changes;
+};
+
+/* One more value of a category. */
+static void follow(struct peak *peak, int64_t bytes, int64_t ts_ns)
+{
+	if (peak->n_changes == 0 || bytes > peak->peak_bytes) {
+		peak->peak_bytes = bytes;
+		peak->peak_ts_ns = ts_ns;
+	}
+	peak->n_changes += peak->n_changes == 0 || bytes != peak->final_bytes;
+	peak->final_bytes = bytes;
+}
+
+static void put_peak(
+        ht_table *table, const char *category, const struct peak *peak, int64_t total_peak_bytes)
+{
+	ht_table_put_str(table, category);
+	ht_table_put_i64(table, peak->peak_bytes);
+	ht_table_put_i64(table, peak->peak_ts_ns);
+	ht_table_put_i64(table, peak->at_total_peak_bytes);
+	if (total_peak_bytes > 0)
+		ht_table_put_f64(
+		        table, (double)peak->at_total_peak_bytes / (double)total_peak_bytes);
+	else
+		ht_table_put_null(table);
+	ht_table_put_i64(table, peak->final_bytes);
+	ht_table_put_i64(table, (int64_t)peak->n_changes);
+}
+
+static void put_nulls(ht_table *table, int n)
+{
+	while (n-- > 0)
+		ht_table_put_null(table);
+}
+
+/* ---- raw timeline file ---- */
+
+enum { TOTAL = HT_N_MEMORY_CATEGORIES };
+
+static int64_t total_of(const struct ht_memory_sample *sample)
+{
+	int64_t sum = 0;
+	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+		sum += sample->bytes[c];
+	return sum;
+}
+
+static void put_file_summary(ht_table *table, const struct ht_memory_sample *samples, size_t n)
+{
+	struct peak peaks[HT_N_MEMORY_CATEGORIES + 1] = { 0 };
+	size_t i_peak = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t ts_ns = samples[i].unix_ns - samples[0].unix_ns;
+		int64_t before = peaks[TOTAL].peak_bytes;
+		follow(&peaks[TOTAL], total_of(&samples[i]), ts_ns);
+		if (i == 0 || peaks[TOTAL].peak_bytes > before)
+			i_peak = i;
+		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+			follow(&peaks[c], samples[i].bytes[c], ts_ns);
+	}
+	peaks[TOTAL].at_total_peak_bytes = peaks[TOTAL].peak_bytes;
+	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+		peaks[c].at_total_peak_bytes = samples[i_peak].bytes[c];
+	for (size_t c = 0; c <= HT_N_MEMORY_CATEGORIES; c++) {
+		ht_table_row(table);
+		put_nulls(table, 2);
+		put_peak(table, c == TOTAL ? "total" : ht_memory_category_name(c), &peaks[c],
+		        peaks[TOTAL].peak_bytes);
+	}
+}
+
+static void put_file_series(ht_table *table, const struct ht_memory_sample *samples, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		put_nulls(table, 2 + N_SUMMARY_ONLY);
+		ht_table_put_i64(table, samples[i].unix_ns - samples[0].unix_ns);
+		put_nulls(table, N_TRACE_ONLY);
+		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+			ht_table_put_i64(table, samples[i].bytes[c]);
+		ht_table_put_i64(table, total_of(&samples[i]));
+	}
+}
+
+static enum ht_status show_file(
+        struct ht_run *run, ht_table *table, const char *path, bool as_series)
+{
+	const struct ht_memory_sample *samples = NULL;
+	size_t n = 0;
+	HT_TRY(ht_memory_file_read(run->ctx, path, run->scratch, &samples, &n));
+	if (n == 0)
+		return ht_table_add_note(table, "the file holds no events");
+	if (as_series)
+		put_file_series(table, samples, n);
+	else
+		put_file_summary(table, samples, n);
+	return ht_table_add_note(
+	        table, "time 0 is unix time %lld ns", (long long)samples[0].unix_ns);
+}
+
+/* ---- [memory] events ---- */
+
+struct event {
+	int64_t device_type, device_id, ts_ns;
+	int64_t bytes, allocated, reserved; /* HT_NO_I64 when absent */
+	uint32_t row;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct event *a = left, *b = right;
+	if (a->device_type != b->device_type)
+		return a->device_type < b->device_type ? -1 : 1;
+	if (a->device_id != b->device_id)
+		return a->device_id < b->device_id ? -1 : 1;
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* PyTorch's numbers for device types. */
+static const char *device_name(struct ht_run *run, const struct event *event)
+{
+	static const struct {
+		int64_t type;
+		const char *name;
+	} types[] = { { 1, "cuda" }, { 6, "hip" }, { 12, "xpu" }, { 13, "mps" }, { 15, "hpu" },
+		{ 19, "mtia" }, { 20, "privateuse1" } };
+	if (event->device_type == 0)
+		return "cpu";
+	for (size_t i = 0; i < HT_COUNT(types); i++)
+		if (types[i].type == event->device_type)
+			return ht_arena_printf(run->scratch, "%s:%lld", types[i].name,
+			        (long long)event->device_id);
+	return ht_arena_printf(run->scratch, "type%lld:%lld", (long long)event->device_type,
+	        (long long)event->device_id);
+}
+
+/* The time that the chosen steps and annotations cover; none when everything counts. */
+static enum ht_status chosen_time(
+        struct ht_run *run, size_t i, struct ht_interval **ret_list, size_t *ret_n)
+{
+	if (!run->step && !run->annotation)
+		return HT_OK;
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make(run, i, &frame));
+	struct ht_interval *list = ht_arena_alloc(run->scratch, (frame.n_rows + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (size_t k = 0; k < frame.n_rows; k++) {
+		uint32_t row = frame.rows[k];
+		uint8_t kind = frame.trace->kind[row];
+		if (kind == HT_KIND_ANNOTATION || kind == HT_KIND_CPU_OP)
+			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
+				ht_end_ns(frame.trace, row) };
+	}
+	*ret_n = ht_interval_merge(list, n);
+	*ret_list = list;
+	return HT_OK;
+}
+
+static bool is_inside(const struct ht_interval *list, size_t n, int64_t t)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (list[middle].end < t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && list[low].start <= t;
+}
+
+struct args {
+	int64_t *device_type, *device_id, *bytes, *allocated, *reserved; /* by row */
+};
+
+static enum ht_status read_args(
+        struct ht_run *run, const struct ht_trace *trace, struct args *ret_args)
+{
+	const struct {
+		const char *key;
+		int64_t fallback;
+		int64_t **values;
+	} wanted[] = {
+		{ "Device Type", 0, &ret_args->device_type },
+		{ "Device Id", 0, &ret_args->device_id },
+		{ "Bytes", 0, &ret_args->bytes },
+		{ "Total Allocated", HT_NO_I64, &ret_args->allocated },
+		{ "Total Reserved", HT_NO_I64, &ret_args->reserved },
+	};
+	for (size_t i = 0; i < HT_COUNT(wanted); i++)
+		HT_TRY(ht_arg_dense_i64(run->ctx, trace, wanted[i].key, wanted[i].fallback,
+		        run->scratch, wanted[i].values));
+	return HT_OK;
+}
+
+static enum ht_status collect(
+        struct ht_run *run, size_t i, struct event **ret_events, size_t *ret_n)
+{
+	const struct ht_trace *trace = run->traces[i];
+	struct ht_interval *chosen = NULL;
+	size_t n_chosen = 0, n = 0;
+	for (size_t row = 0; row < trace->n_kind; row++)
+		n += trace->kind[row] == HT_KIND_MEMORY;
+	if (n == 0)
+		return HT_OK;
+	HT_TRY(chosen_time(run, i, &chosen, &n_chosen));
+	struct event *events = ht_arena_alloc(run->scratch, (n + 1) * sizeof *events);
+	if (!events)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	struct args args = { 0 };
+	HT_TRY(read_args(run, trace, &args));
+	uint32_t name = ht_str_find(trace, "[memory]");
+	for (uint32_t row = 0; row < trace->n_kind; row++) {
+		if (trace->kind[row] != HT_KIND_MEMORY || trace->name[row] != name)
+			continue;
+		if (chosen && !is_inside(chosen, n_chosen, trace->ts_ns[row]))
+			continue;
+		events[n++] = (struct event){ .device_type = args.device_type[row],
+			.device_id = args.device_id[row],
+			.ts_ns = trace->ts_ns[row] + run->offset_ns[i],
+			.bytes = args.bytes[row],
+			.allocated = args.allocated[row],
+			.reserved = args.reserved[row],
+			.row = row };
+	}
+	qsort(events, n, sizeof *events, compare);
+	*ret_events = events;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* Fill in the totals that the file does not have. */
+static void complete(struct event *events, size_t n)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		sum = events[i].allocated == HT_NO_I64 ? sum + events[i].bytes
+		                                       : events[i].allocated;
+		events[i].allocated = sum;
+	}
+}
+
+static void put_device_summary(
+        ht_table *table, int64_t rank, const char *device, const struct event *events, size_t n)
+{
+	struct peak allocated = { 0 }, reserved = { 0 };
+	int64_t held = 0, held_at_peak = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t before = allocated.peak_bytes;
+		follow(&allocated, events[i].allocated, events[i].ts_ns);
+		if (events[i].reserved != HT_NO_I64) {
+			held = events[i].reserved;
+			follow(&reserved, held, events[i].ts_ns);
+		}
+		if (i == 0 || allocated.peak_bytes > before)
+			held_at_peak = held;
+	}
+	allocated.at_total_peak_bytes = allocated.peak_bytes;
+	reserved.at_total_peak_bytes = held_at_peak;
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	ht_table_put_str(table, device);
+	put_peak(table, "allocated", &allocated, allocated.peak_bytes);
+	if (!reserved.n_changes)
+		return;
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	ht_table_put_str(table, device);
+	put_peak(table, "reserved", &reserved, allocated.peak_bytes);
+}
+
+static void put_device_series(
+        ht_table *table, int64_t rank, const char *device, const struct event *events, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, rank);
+		ht_table_put_str(table, device);
+		put_nulls(table, N_SUMMARY_ONLY);
+		ht_table_put_i64(table, events[i].ts_ns);
+		ht_table_put_i64(table, events[i].bytes);
+		ht_table_put_i64(table, events[i].allocated);
+		if (events[i].reserved != HT_NO_I64)
+			ht_table_put_i64(table, events[i].reserved);
+	}
+}
+
+static enum ht_status show_traces(struct ht_run *run, ht_table *table, bool as_series)
+{
+	size_t n_found = 0;
+	for (size_t i = 0; i < run->n; i++) {
+		struct event *events = NULL;
+		size_t n = 0;
+		HT_TRY(collect(run, i, &events, &n));
+		n_found += n;
+		for (size_t start = 0; start < n;) {
+			size_t end = start + 1;
+			while (end < n && events[end].device_type == events[start].device_type &&
+			        events[end].device_id == events[start].device_id)
+				end++;
+			complete(events + start, end - start);
+			const char *device = device_name(run, &events[start]);
+			if (as_series)
+				put_device_series(
+				        table, run->ranks[i], device, events + start, end - start);
+			else
+				put_device_summary(
+				        table, run->ranks[i], device, events + start, end - start);
+			start = end;
+		}
+	}
+	if (!n_found)
+		return ht_table_add_note(table,
+		        "no memory events: record with profile_memory=True, or give a raw memory "
+		        "timeline with --file");
+	return HT_OK;
+}
+
+static enum ht_status run_memory_timeline(struct ht_run *run, ht_table *table)
+{
+	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
+	const char *path = ht_run_str(run, "file");
+	if (path && *path)
+		HT_TRY(show_file(run, table, path, as_series));
+	else
+		HT_TRY(show_traces(run, table, as_series));
+	if (!as_series)
+		ht_table_set_bar(table, "share_at_peak");
+	struct ht_view view = { .columns = !as_series      ? SUMMARY_COLUMNS
+		                           : path && *path ? FILE_COLUMNS
+		                                           : TRACE_COLUMNS };
+	return ht_table_apply_view(run->ctx, table, &view);
+}
