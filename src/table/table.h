@@ -14,40 +14,47 @@
 
 /* The caller owns the table. title and method are copied. */
 enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_column *columns,
-	size_t n_columns, ht_table **ret_table) HT_MUST_USE;
+        size_t n_columns, ht_table **ret_table) HT_MUST_USE;
 /* A further column, only before the first row; strings are copied. */
 enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column) HT_MUST_USE;
 /* One line under the title that says how the numbers are made; copied. */
 enum ht_status ht_table_set_method(ht_table *table, const char *method) HT_MUST_USE;
 /* A line under the table; copied. Shown by text, md and html, carried by json. */
 enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3))) HT_MUST_USE;
+        __attribute__((format(printf, 2, 3))) HT_MUST_USE;
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
 void ht_table_set_bar(ht_table *table, const char *column);
 
-/* Begin a row; all its cells are null until set. Cells are set left to right by the put calls, or in
- * any order by set. Errors (out of memory) stick: appends after one are ignored, and
- * ht_table_finish tells. So analyses append without checks and check once. */
+/* Begin a row; all its cells are null until set. Cells are set left to right by the put calls; a put
+ * beyond the last column is ignored. Errors (out of memory) stick: appends after one are ignored, and
+ * ht_table_finish tells. So analyses append without checks and check once. A number put into a
+ * column of the other number type is converted, text and numbers do not mix: such a cell is null.
+ * Text that is not UTF-8 gets U+FFFD where it is not, as does a NUL inside. */
 void ht_table_row(ht_table *table);
-void ht_table_put_i64(ht_table *table, int64_t value); /* any integer type, time, duration, bytes, bool */
-void ht_table_put_f64(ht_table *table, double value);  /* F64, DURATION_F64, RATIO; NaN becomes null */
+void ht_table_put_i64(
+        ht_table *table, int64_t value); /* any integer type, time, duration, bytes, bool */
+void ht_table_put_f64(
+        ht_table *table, double value); /* F64, DURATION_F64, RATIO; NaN and inf become null */
 void ht_table_put_str(ht_table *table, const char *text);            /* NULL becomes null */
 void ht_table_put_strn(ht_table *table, const char *text, size_t n); /* text need not end in NUL */
 void ht_table_put_null(ht_table *table);
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 
+/* The one-line method, "" when none was set. */
+const char *ht_table_method(const ht_table *table);
 /* Index of a column, or SIZE_MAX. */
 size_t ht_table_find_column(const ht_table *table, const char *name);
 
 /* In place, in the order where, sort, top, columns. Unknown columns and bad expressions are
  * HT_USAGE with the list of what exists. Sorting is stable; nulls come last. */
-enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht_view *view) HT_MUST_USE;
+enum ht_status ht_table_apply_view(
+        ht_ctx *ctx, ht_table *table, const struct ht_view *view) HT_MUST_USE;
 
 /* The names that a view mentions anywhere, for analyses whose columns depend on the request. Strings
  * live in the arena. */
 enum ht_status ht_view_columns(ht_ctx *ctx, const struct ht_view *view, struct ht_arena *arena,
-	const char *const **ret_names, size_t *ret_n) HT_MUST_USE;
+        const char *const **ret_names, size_t *ret_n) HT_MUST_USE;
 
 /* Rows removed by top, for the "N more rows" line. */
 size_t ht_table_n_hidden(const ht_table *table);

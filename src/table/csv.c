@@ -1,0 +1,66 @@
+/*
+ * csv.c - comma-separated values as in RFC 4180, for programs.
+ *
+ * A header row of column names; base units unrounded, so 64-bit integers and doubles read back equal.
+ * Null is an empty field, the empty string is "". Lines end in a single newline, as files here do.
+ */
+#include "table/format.h"
+#include "table/render.h"
+
+#include <string.h>
+
+static bool needs_quotes(const char *text, size_t n)
+{
+	return !n || text[0] == ' ' || text[n - 1] == ' ' || strpbrk(text, ",\"\r\n");
+}
+
+static void write_field(struct ht_out *out, const char *text, size_t n)
+{
+	if (!needs_quotes(text, n)) {
+		ht_out_bytes(out, text, n);
+		return;
+	}
+	ht_out_char(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '"')
+			ht_out_char(out, '"');
+		ht_out_char(out, text[i]);
+	}
+	ht_out_char(out, '"');
+}
+
+static void write_cell(struct ht_out *out, const ht_table *table, size_t row, size_t column)
+{
+	const struct ht_cells *cells = ht_cells_at(table, column);
+	if (ht_cell_is_null(cells, row))
+		return;
+	if (cells->meta.type == HT_STR) {
+		const struct ht_pool_text *text = ht_pool_at(table, cells->str[row]);
+		write_field(out, text->text, text->n);
+		return;
+	}
+	char buf[HT_FORMAT_BYTES];
+	ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
+}
+
+enum ht_status ht_render_csv(
+        struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
+{
+	(void)options;
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		const char *name = ht_cells_at(table, c)->meta.name;
+		if (c)
+			ht_out_char(out, ',');
+		write_field(out, name, strlen(name));
+	}
+	ht_out_char(out, '\n');
+	for (size_t row = 0; row < table->n_rows && !out->failed; row++) {
+		for (size_t c = 0; c < ht_n_columns(table); c++) {
+			if (c)
+				ht_out_char(out, ',');
+			write_cell(out, table, row, c);
+		}
+		ht_out_char(out, '\n');
+	}
+	return HT_OK;
+}

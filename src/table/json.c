@@ -1,0 +1,109 @@
+/*
+ * json.c - one JSON object with schema and values, for programs.
+ *
+ *   {"title":"…","method":"…",
+ *    "columns":[{"name":"dur_ns","type":"duration","unit":"ns","role":"measure","sentence":"…"}],
+ *    "rows":[[3070]],
+ *    "notes":[],"n_hidden":0}
+ *
+ * Base units unrounded; integers keep all 64 bits, so a reader that makes doubles of them loses some.
+ */
+#include "table/format.h"
+#include "table/render.h"
+
+#include <stdio.h>
+
+/* A quoted string; NULL is null. */
+static void write_text(struct ht_out *out, const char *text)
+{
+	if (!text) {
+		ht_out_str(out, "null");
+		return;
+	}
+	ht_out_char(out, '"');
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		char escaped[8];
+		if (c == '"' || c == '\\') {
+			ht_out_char(out, '\\');
+			ht_out_char(out, (char)c);
+		} else if (c < 0x20 || c == 0x7f) {
+			snprintf(escaped, sizeof escaped, "\\u%04x", c);
+			ht_out_str(out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : escaped);
+		} else {
+			ht_out_char(out, (char)c);
+		}
+	}
+	ht_out_char(out, '"');
+}
+
+static void write_member(struct ht_out *out, const char *key, const char *text)
+{
+	ht_out_char(out, '"');
+	ht_out_str(out, key);
+	ht_out_str(out, "\":");
+	write_text(out, text);
+}
+
+static void write_columns(struct ht_out *out, const ht_table *table)
+{
+	ht_out_str(out, "\"columns\":[");
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		const struct ht_column *column = &ht_cells_at(table, c)->meta;
+		ht_out_str(out, c ? ",\n {" : "\n {");
+		write_member(out, "name", column->name);
+		ht_out_char(out, ',');
+		write_member(out, "type", ht_type_name(column->type));
+		ht_out_char(out, ',');
+		write_member(out, "unit", ht_column_unit(column));
+		ht_out_char(out, ',');
+		write_member(out, "role", ht_role_name(column->role));
+		ht_out_char(out, ',');
+		write_member(out, "sentence", column->sentence);
+		ht_out_char(out, '}');
+	}
+	ht_out_str(out, "],\n");
+}
+
+static void write_row(struct ht_out *out, const ht_table *table, size_t row)
+{
+	ht_out_str(out, row ? ",\n [" : "\n [");
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		const struct ht_cells *cells = ht_cells_at(table, c);
+		char buf[HT_FORMAT_BYTES];
+		if (c)
+			ht_out_char(out, ',');
+		if (ht_cell_is_null(cells, row))
+			ht_out_str(out, "null");
+		else if (cells->meta.type == HT_STR)
+			write_text(out, ht_pool_at(table, cells->str[row])->text);
+		else
+			ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
+	}
+	ht_out_char(out, ']');
+}
+
+enum ht_status ht_render_json(
+        struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
+{
+	(void)options;
+	char buf[HT_FORMAT_BYTES];
+	ht_out_char(out, '{');
+	write_member(out, "title", table->title);
+	ht_out_str(out, ",\n");
+	write_member(out, "method", table->method);
+	ht_out_str(out, ",\n");
+	write_columns(out, table);
+	ht_out_str(out, "\"rows\":[");
+	for (size_t row = 0; row < table->n_rows && !out->failed; row++)
+		write_row(out, table, row);
+	ht_out_str(out, "],\n\"notes\":[");
+	for (size_t i = 0; i < table->notes.n; i++) {
+		ht_out_str(out, i ? ",\n " : "\n ");
+		write_text(out, ht_table_note(table, i));
+	}
+	ht_out_str(out, "],\n\"n_hidden\":");
+	ht_out_bytes(out, buf, ht_format_u64(buf, table->n_hidden));
+	ht_out_str(out, "}\n");
+	return HT_OK;
+}

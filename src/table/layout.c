@@ -1,0 +1,148 @@
+/*
+ * layout.c - see layout.h.
+ */
+#include "table/layout.h"
+#include "table/escape.h"
+#include "table/format.h"
+#include "table/utf8.h"
+
+#include <string.h>
+
+static size_t max_of(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+void ht_layout_split(
+        const char *text, size_t n, size_t *ret_int, size_t *ret_frac, size_t *ret_unit)
+{
+	const char *space = memchr(text, ' ', n);
+	size_t n_number = space ? (size_t)(space - text) : n;
+	const char *point = memchr(text, '.', n_number);
+	size_t n_int = point ? (size_t)(point - text) : n_number;
+	*ret_int = ht_utf8_width(text, n_int);
+	*ret_frac = n_number - n_int;
+	*ret_unit = ht_utf8_width(text + n_number, n - n_number);
+}
+
+static void measure_numbers(const ht_table *table, struct ht_layout_column *col)
+{
+	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	for (size_t row = 0; row < table->n_rows; row++) {
+		char buf[HT_FORMAT_BYTES];
+		size_t n = ht_format_human(buf, cells, row), n_int, n_frac, n_unit;
+		ht_layout_split(buf, n, &n_int, &n_frac, &n_unit);
+		col->n_int = max_of(col->n_int, n_int);
+		col->n_frac = max_of(col->n_frac, n_frac);
+		col->n_unit = max_of(col->n_unit, n_unit);
+	}
+	col->width = max_of(col->width, col->n_int + col->n_frac + col->n_unit);
+}
+
+static void measure_bools(const ht_table *table, struct ht_layout_column *col)
+{
+	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	for (size_t row = 0; row < table->n_rows; row++) {
+		char buf[HT_FORMAT_BYTES];
+		size_t n = ht_format_human(buf, cells, row);
+		col->width = max_of(col->width, ht_utf8_width(buf, n));
+	}
+}
+
+/* seen has a byte per pooled string, so that a name of a million rows is measured once. */
+static void measure_texts(const ht_table *table, struct ht_layout_column *col, uint8_t *seen)
+{
+	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	memset(seen, 0, table->pool.texts.n);
+	for (size_t row = 0; row < table->n_rows; row++) {
+		uint32_t id = cells->str[row];
+		if (seen[id])
+			continue;
+		seen[id] = 1;
+		const struct ht_pool_text *text = ht_pool_at(table, id);
+		col->width = max_of(col->width, ht_clean_width(text->text, text->n));
+	}
+	if (cells->valid)
+		col->width = max_of(col->width, 1);
+}
+
+static void measure(const ht_table *table, struct ht_layout_column *col, uint8_t *seen)
+{
+	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	col->is_text = cells->meta.type == HT_STR || cells->meta.type == HT_BOOL;
+	col->width = ht_clean_width(cells->label, strlen(cells->label));
+	if (cells->meta.type == HT_STR)
+		measure_texts(table, col, seen);
+	else if (cells->meta.type == HT_BOOL)
+		measure_bools(table, col);
+	else
+		measure_numbers(table, col);
+}
+
+static size_t total_width(const struct ht_layout *layout)
+{
+	size_t total = 0;
+	for (size_t i = 0; i < layout->n_columns; i++)
+		if (layout->columns[i].shown)
+			total += layout->columns[i].width + (total ? HT_LAYOUT_GAP : 0);
+	return total;
+}
+
+/* Leaves out columns of the role from the right while the rest is too wide. */
+static void drop(const ht_table *table, struct ht_layout *layout, size_t width, enum ht_role role)
+{
+	for (size_t i = layout->n_columns; i-- > 1 && total_width(layout) > width;) {
+		struct ht_layout_column *col = &layout->columns[i];
+		if (!col->shown || ht_cells_at(table, col->column)->meta.role != role)
+			continue;
+		col->shown = false;
+		layout->n_left_out++;
+	}
+}
+
+/* Narrows the widest text column to the next one's width, and so on, while it does not fit. */
+static void shrink(const ht_table *table, struct ht_layout *layout, size_t width)
+{
+	for (;;) {
+		size_t total = total_width(layout), second = HT_LAYOUT_MIN_TEXT;
+		struct ht_layout_column *widest = NULL;
+		for (size_t i = 0; i < layout->n_columns; i++) {
+			struct ht_layout_column *col = &layout->columns[i];
+			if (!col->shown || ht_cells_at(table, col->column)->meta.type != HT_STR)
+				continue;
+			if (!widest || col->width > widest->width) {
+				if (widest)
+					second = max_of(second, widest->width);
+				widest = col;
+			} else {
+				second = max_of(second, col->width);
+			}
+		}
+		if (total <= width || !widest || widest->width <= HT_LAYOUT_MIN_TEXT)
+			return;
+		size_t want = widest->width > total - width ? widest->width - (total - width) : 0;
+		/* At a tie take one cell, so that equals shrink together. */
+		size_t floor = second < widest->width ? second : widest->width - 1;
+		widest->width = max_of(want, floor);
+	}
+}
+
+enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
+        struct ht_arena *arena, struct ht_layout *ret_layout)
+{
+	struct ht_layout layout = { .n_columns = ht_n_columns(table) };
+	layout.columns = ht_arena_alloc(arena, (layout.n_columns + 1) * sizeof *layout.columns);
+	uint8_t *seen = ht_arena_alloc(arena, table->pool.texts.n);
+	if (!layout.columns || !seen)
+		return ht_fail_nomem(ctx);
+	for (size_t c = 0; c < layout.n_columns; c++) {
+		layout.columns[c] = (struct ht_layout_column){ .column = c, .shown = true };
+		measure(table, &layout.columns[c], seen);
+	}
+	drop(table, &layout, width, HT_DETAIL);
+	shrink(table, &layout, width);
+	drop(table, &layout, width, HT_MEASURE);
+	layout.width = total_width(&layout);
+	*ret_layout = layout;
+	return HT_OK;
+}

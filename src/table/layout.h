@@ -1,0 +1,39 @@
+/*
+ * layout.h - which columns a text table shows, and how wide each is.
+ *
+ *   text column    |label     |          left-aligned, may be shortened
+ *   number column  |int|.frac| unit|    aligned at the decimal point
+ *
+ * What does not fit is handled in this order: detail columns go from the right; the longest text
+ * column shrinks, down to MIN_TEXT cells each; measures go from the right; never the first column.
+ */
+#ifndef HT_TABLE_LAYOUT_H
+#define HT_TABLE_LAYOUT_H
+
+#include "table/storage.h"
+
+#define HT_LAYOUT_GAP      2
+#define HT_LAYOUT_MIN_TEXT 16
+
+struct ht_layout_column {
+	size_t column; /* in the table */
+	bool shown, is_text;
+	size_t width;                 /* cells, label included */
+	size_t n_int, n_frac, n_unit; /* widest parts of a number; unit counts its space */
+};
+
+struct ht_layout {
+	struct ht_layout_column *columns;
+	size_t n_columns;
+	size_t width; /* of all that is shown, with gaps */
+	size_t n_left_out;
+};
+
+/* Splits "41.2 ms" into widths of "41", ".2" and " ms". */
+void ht_layout_split(
+        const char *text, size_t n, size_t *ret_int, size_t *ret_frac, size_t *ret_unit);
+/* Lays the table out for so many cells, SIZE_MAX for all it needs. Memory is the arena's. */
+enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
+        struct ht_arena *arena, struct ht_layout *ret_layout) HT_MUST_USE;
+
+#endif

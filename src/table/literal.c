@@ -1,0 +1,122 @@
+/*
+ * literal.c - see literal.h.
+ */
+#include "table/literal.h"
+
+#include <string.h>
+
+#define MAX_DIGITS   22 /* 10^22 in nanoseconds per second still fits 127 bits with room */
+#define MAX_EXPONENT 30
+
+static const struct ht_unit units[] = {
+	{ "ns", HT_UNIT_TIME, 1, 1 },
+	{ "us", HT_UNIT_TIME, 1000, 1 },
+	{ "\xc2\xb5s", HT_UNIT_TIME, 1000, 1 }, /* micro sign */
+	{ "\xce\xbcs", HT_UNIT_TIME, 1000, 1 }, /* Greek mu */
+	{ "ms", HT_UNIT_TIME, 1000000, 1 },
+	{ "s", HT_UNIT_TIME, 1000000000, 1 },
+	{ "B", HT_UNIT_SIZE, 1, 1 },
+	{ "bytes", HT_UNIT_SIZE, 1, 1 },
+	{ "KB", HT_UNIT_SIZE, 1000, 1 },
+	{ "kB", HT_UNIT_SIZE, 1000, 1 },
+	{ "MB", HT_UNIT_SIZE, 1000000, 1 },
+	{ "GB", HT_UNIT_SIZE, 1000000000, 1 },
+	{ "TB", HT_UNIT_SIZE, 1000000000000, 1 },
+	{ "KiB", HT_UNIT_SIZE, (int64_t)1 << 10, 1 },
+	{ "MiB", HT_UNIT_SIZE, (int64_t)1 << 20, 1 },
+	{ "GiB", HT_UNIT_SIZE, (int64_t)1 << 30, 1 },
+	{ "TiB", HT_UNIT_SIZE, (int64_t)1 << 40, 1 },
+	{ "%", HT_UNIT_SHARE, 1, 100 },
+	{ "ratio", HT_UNIT_SHARE, 1, 1 },
+};
+
+const struct ht_unit *ht_unit_find(const char *text, size_t n)
+{
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strlen(units[i].text) == n && !memcmp(units[i].text, text, n))
+			return &units[i];
+	return NULL;
+}
+
+/* Digits with at most one point; false when there are none or too many. */
+static bool parse_digits(const char **at, struct ht_literal *literal)
+{
+	int n_digits = 0, n_seen = 0;
+	bool after_point = false;
+	for (; (**at >= '0' && **at <= '9') || (**at == '.' && !after_point); ++*at) {
+		if (**at == '.') {
+			after_point = true;
+			continue;
+		}
+		n_seen++;
+		n_digits += n_digits || **at != '0';
+		if (n_digits > MAX_DIGITS || n_seen > 2 * MAX_DIGITS)
+			return false;
+		literal->num = literal->num * 10 + (**at - '0');
+		if (after_point)
+			literal->den *= 10;
+		if (literal->den > (ht_i128)1e25)
+			return false;
+	}
+	return n_seen > 0;
+}
+
+/* An exponent, when one follows; "e" alone is left for the unit to complain. */
+static bool parse_exponent(const char **at, struct ht_literal *literal)
+{
+	const char *p = *at;
+	if (*p != 'e' && *p != 'E')
+		return true;
+	p++;
+	bool negative = *p == '-';
+	p += *p == '-' || *p == '+';
+	int exponent = 0, n_digits = 0;
+	for (; *p >= '0' && *p <= '9' && exponent < 1000; p++, n_digits++)
+		exponent = exponent * 10 + (*p - '0');
+	if (!n_digits)
+		return true;
+	*at = p;
+	ht_i128 *side = negative ? &literal->den : &literal->num;
+	while (exponent--)
+		if (exponent > MAX_EXPONENT || __builtin_mul_overflow(*side, (ht_i128)10, side))
+			return false;
+	return true;
+}
+
+bool ht_literal_parse(const char *text, struct ht_literal *ret_literal)
+{
+	struct ht_literal literal = { .num = 0, .den = 1 };
+	bool negative = *text == '-';
+	const char *at = text + (*text == '-' || *text == '+');
+	if (!parse_digits(&at, &literal) || !parse_exponent(&at, &literal))
+		return false;
+	if (*at) {
+		const struct ht_unit *unit = ht_unit_find(at, strlen(at));
+		if (!unit ||
+		        __builtin_mul_overflow(literal.num, (ht_i128)unit->num, &literal.num) ||
+		        __builtin_mul_overflow(literal.den, (ht_i128)unit->den, &literal.den))
+			return false;
+		literal.kind = unit->kind;
+	}
+	if (negative)
+		literal.num = -literal.num;
+	*ret_literal = literal;
+	return true;
+}
+
+ht_i128 ht_literal_floor(const struct ht_literal *literal)
+{
+	ht_i128 quotient = literal->num / literal->den;
+	return quotient - (literal->num % literal->den < 0);
+}
+
+ht_i128 ht_literal_ceil(const struct ht_literal *literal)
+{
+	ht_i128 quotient = literal->num / literal->den;
+	return quotient + (literal->num % literal->den > 0);
+}
+
+double ht_literal_f64(const struct ht_literal *literal)
+{
+	return (double)((long double)literal->num / (long double)literal->den);
+}

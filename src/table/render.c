@@ -1,0 +1,55 @@
+/*
+ * render.c - from a format's name to its renderer.
+ */
+#include "table/render.h"
+
+#include <string.h>
+
+struct renderer {
+	const char *name;
+	enum ht_status (*render)(
+	        struct ht_out *out, const ht_table *table, const struct ht_render_options *options);
+};
+
+static const struct renderer renderers[] = {
+#define RENDERER(x) { #x, ht_render_##x },
+#include "table/renderers.def"
+#undef RENDERER
+};
+
+size_t ht_n_formats(void)
+{
+	return HT_COUNT(renderers);
+}
+
+const char *ht_format_name(size_t i)
+{
+	return i < HT_COUNT(renderers) ? renderers[i].name : NULL;
+}
+
+static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
+{
+	char names[128] = "";
+	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
+		strncat(names, i ? ", " : "", sizeof names - strlen(names) - 1);
+		strncat(names, renderers[i].name, sizeof names - strlen(names) - 1);
+	}
+	return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "unknown format \"%s\"; formats are %s",
+	        format ? format : "", names);
+}
+
+enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options, const struct ht_sink *sink)
+{
+	static const struct ht_render_options defaults;
+	ht_error_clear(ctx);
+	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
+		if (!format || strcmp(renderers[i].name, format) != 0)
+			continue;
+		struct ht_out out;
+		ht_out_init(&out, ctx, sink);
+		HT_TRY(renderers[i].render(&out, table, options ? options : &defaults));
+		return ht_out_finish(&out);
+	}
+	return unknown_format(ctx, format);
+}

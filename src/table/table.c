@@ -1,0 +1,391 @@
+/*
+ * table.c - building a table cell by cell, and reading it back; see table.h and storage.h.
+ *
+ * Columns grow together, by half, in place where the system can remap; a put is an index, a store and a
+ * test of whether the column has nulls at all. What fails sticks until ht_table_finish, so that an
+ * analysis with ten puts a row needs one check.
+ */
+#include "table/storage.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ht_type_name(enum ht_type type)
+{
+	static const char *const names[] = { "int64", "uint64", "float64", "string", "bool", "time",
+		"duration", "duration_float", "bytes", "ratio" };
+	return (size_t)type < HT_COUNT(names) ? names[type] : "unknown";
+}
+
+const char *ht_role_name(enum ht_role role)
+{
+	static const char *const names[] = { "key", "measure", "detail" };
+	return (size_t)role < HT_COUNT(names) ? names[role] : "unknown";
+}
+
+const char *ht_column_unit(const struct ht_column *column)
+{
+	if (column->unit)
+		return column->unit;
+	switch (column->type) {
+	case HT_TIME:
+	case HT_DURATION:
+	case HT_DURATION_F64: return "ns";
+	case HT_BYTES: return "bytes";
+	case HT_RATIO: return "ratio";
+	default: return NULL;
+	}
+}
+
+/* The first failure stays; its text is set here while the context is known to live. */
+static enum ht_status fail(ht_table *table, enum ht_status status)
+{
+	if (table->failed != HT_OK)
+		return table->failed;
+	table->failed = status;
+	if (table->building && status == HT_NOMEM)
+		table->failed = ht_fail_nomem(table->building);
+	else if (table->building && status == HT_LIMIT)
+		ht_fail(table->building, status, NULL, -1, "filter more, or take fewer ranks",
+		        "table limit of %zu rows reached", HT_TABLE_MAX_ROWS);
+	else if (table->building && status == HT_USAGE)
+		ht_fail(table->building, status, NULL, -1, NULL,
+		        "column added to a table that has rows");
+	return table->failed;
+}
+
+enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_column *columns,
+        size_t n_columns, ht_table **ret_table)
+{
+	ht_table *table = ht_mem_zalloc(ctx->mem, sizeof *table);
+	if (!table)
+		return ht_fail_nomem(ctx);
+	atomic_store(&table->n_refs, 1);
+	table->mem = ht_mem_retain(ctx->mem);
+	table->building = ctx;
+	table->bar = SIZE_MAX;
+	table->method = "";
+	ht_arena_init(&table->arena, table->mem);
+	enum ht_status status = HT_OK;
+	if (!title)
+		title = "";
+	table->title = ht_table_copy_text(table, title, strlen(title));
+	if (!table->title || !ht_pool_init(table))
+		status = fail(table, HT_NOMEM);
+	for (size_t i = 0; i < n_columns && status == HT_OK; i++)
+		status = ht_table_add_column(table, &columns[i]);
+	if (status != HT_OK) {
+		ht_table_free(table);
+		return status;
+	}
+	*ret_table = table;
+	return HT_OK;
+}
+
+ht_table *ht_table_retain(ht_table *table)
+{
+	atomic_fetch_add(&table->n_refs, 1);
+	return table;
+}
+
+void ht_table_free(ht_table *table)
+{
+	if (!table || atomic_fetch_sub(&table->n_refs, 1) != 1)
+		return;
+	struct ht_mem *mem = table->mem;
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		ht_mem_free(mem, cells->any, cells->cap * ht_cell_bytes(cells->meta.type));
+		ht_mem_free(mem, cells->valid, cells->valid_cap);
+	}
+	ht_pool_done(table);
+	ht_vec_free(mem, &table->columns, sizeof(struct ht_cells));
+	ht_vec_free(mem, &table->notes, sizeof(const char *));
+	ht_arena_done(&table->arena);
+	ht_mem_free(mem, table, sizeof *table);
+	ht_mem_release(mem);
+}
+
+/* NULL stays NULL; false when out of memory. */
+static bool copy_text(ht_table *table, const char *text, const char **ret_copy)
+{
+	*ret_copy = text ? ht_table_copy_text(table, text, strlen(text)) : NULL;
+	return !text || *ret_copy;
+}
+
+/* The name less "_ns" or "_bytes" where the type says as much. */
+static const char *make_label(ht_table *table, const struct ht_column *column)
+{
+	const char *unit = column->unit || column->type == HT_RATIO ? NULL : ht_column_unit(column);
+	size_t n = strlen(column->name), n_unit = unit ? strlen(unit) : 0;
+	if (n_unit && n > n_unit + 1 && column->name[n - n_unit - 1] == '_' &&
+	        !strcmp(column->name + n - n_unit, unit))
+		n -= n_unit + 1;
+	return ht_table_copy_text(table, column->name, n);
+}
+
+enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column)
+{
+	if (table->n_rows)
+		return fail(table, HT_USAGE);
+	struct ht_cells cells = { .meta = *column, .label = make_label(table, column) };
+	const char *sentence = column->sentence ? column->sentence : "";
+	if (!cells.label || !copy_text(table, column->name, &cells.meta.name) ||
+	        !copy_text(table, sentence, &cells.meta.sentence) ||
+	        !copy_text(table, column->unit, &cells.meta.unit) ||
+	        !HT_VEC_PUSH(table->mem, &table->columns, struct ht_cells, cells))
+		return fail(table, HT_NOMEM);
+	table->cap_rows = 0;
+	table->cursor = ht_n_columns(table);
+	return HT_OK;
+}
+
+enum ht_status ht_table_set_method(ht_table *table, const char *method)
+{
+	const char *copy;
+	if (!copy_text(table, method ? method : "", &copy))
+		return fail(table, HT_NOMEM);
+	table->method = copy;
+	return HT_OK;
+}
+
+enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
+{
+	va_list ap, again;
+	va_start(ap, format);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, format, ap);
+	char *note = n < 0 ? NULL : ht_arena_alloc(&table->arena, (size_t)n + 1);
+	if (note) {
+		vsnprintf(note, (size_t)n + 1, format, again);
+		note = ht_table_copy_text(table, note, (size_t)n);
+	}
+	va_end(again);
+	va_end(ap);
+	if (!note || !HT_VEC_PUSH(table->mem, &table->notes, const char *, note))
+		return fail(table, HT_NOMEM);
+	return HT_OK;
+}
+
+void ht_table_set_bar(ht_table *table, const char *column)
+{
+	table->bar = ht_table_find_column(table, column);
+}
+
+static bool grow_rows(ht_table *table)
+{
+	size_t cap = table->cap_rows ? table->cap_rows + table->cap_rows / 2 : 64;
+	if (table->n_rows >= HT_TABLE_MAX_ROWS) {
+		fail(table, HT_LIMIT);
+		return false;
+	}
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		size_t elem = ht_cell_bytes(cells->meta.type);
+		void *any = ht_mem_realloc(table->mem, cells->any, cells->cap * elem, cap * elem);
+		if (any) {
+			cells->any = any;
+			cells->cap = cap;
+		}
+		uint8_t *valid = NULL;
+		if (any && cells->valid)
+			valid = ht_mem_realloc(table->mem, cells->valid, cells->valid_cap, cap);
+		if (valid) {
+			cells->valid = valid;
+			cells->valid_cap = cap;
+		}
+		if (!any || (cells->valid && !valid)) {
+			fail(table, HT_NOMEM);
+			return false;
+		}
+	}
+	table->cap_rows = cap;
+	return true;
+}
+
+static void set_null(ht_table *table, struct ht_cells *cells, size_t row)
+{
+	if (!cells->valid) {
+		cells->valid = ht_mem_alloc(table->mem, cells->cap);
+		if (!cells->valid) {
+			fail(table, HT_NOMEM);
+			return;
+		}
+		cells->valid_cap = cells->cap;
+		memset(cells->valid, 1, row);
+	}
+	cells->valid[row] = 0;
+	if (cells->meta.type == HT_STR)
+		cells->str[row] = 0;
+	else
+		cells->u64[row] = 0;
+}
+
+/* The cell that the next put fills, NULL when there is none. */
+static inline struct ht_cells *next_cell(ht_table *table)
+{
+	if (table->failed != HT_OK || table->cursor >= ht_n_columns(table))
+		return NULL;
+	return ht_cells_at(table, table->cursor++);
+}
+
+static inline void set_valid(struct ht_cells *cells, size_t row)
+{
+	if (cells->valid)
+		cells->valid[row] = 1;
+}
+
+void ht_table_put_null(ht_table *table)
+{
+	struct ht_cells *cells = next_cell(table);
+	if (cells)
+		set_null(table, cells, table->n_rows - 1);
+}
+
+static void close_row(ht_table *table)
+{
+	while (table->failed == HT_OK && table->cursor < ht_n_columns(table))
+		ht_table_put_null(table);
+}
+
+void ht_table_row(ht_table *table)
+{
+	close_row(table);
+	if (table->failed != HT_OK || (table->n_rows == table->cap_rows && !grow_rows(table)))
+		return;
+	table->n_rows++;
+	table->cursor = 0;
+}
+
+void ht_table_put_i64(ht_table *table, int64_t value)
+{
+	struct ht_cells *cells = next_cell(table);
+	if (!cells)
+		return;
+	size_t row = table->n_rows - 1;
+	if (cells->meta.type == HT_STR) {
+		set_null(table, cells, row);
+		return;
+	}
+	if (ht_type_is_f64(cells->meta.type))
+		cells->f64[row] = (double)value;
+	else if (cells->meta.type == HT_BOOL)
+		cells->i64[row] = value != 0;
+	else
+		cells->i64[row] = value;
+	set_valid(cells, row);
+}
+
+void ht_table_put_f64(ht_table *table, double value)
+{
+	struct ht_cells *cells = next_cell(table);
+	if (!cells)
+		return;
+	size_t row = table->n_rows - 1;
+	enum ht_type type = cells->meta.type;
+	if (ht_type_is_f64(type) && isfinite(value)) {
+		cells->f64[row] = value;
+	} else if (type == HT_U64 && value > -0.5 && value < 0x1p64) {
+		cells->u64[row] = (uint64_t)nearbyint(value);
+	} else if (type != HT_U64 && type != HT_STR && value >= -0x1p63 && value < 0x1p63) {
+		int64_t rounded = (int64_t)nearbyint(value);
+		cells->i64[row] = type == HT_BOOL ? rounded != 0 : rounded;
+	} else {
+		set_null(table, cells, row);
+		return;
+	}
+	set_valid(cells, row);
+}
+
+void ht_table_put_strn(ht_table *table, const char *text, size_t n)
+{
+	struct ht_cells *cells = next_cell(table);
+	if (!cells)
+		return;
+	size_t row = table->n_rows - 1;
+	if (cells->meta.type != HT_STR || !text) {
+		set_null(table, cells, row);
+		return;
+	}
+	const struct ht_pool_text *last = ht_pool_at(table, cells->last_id);
+	if ((last->n != n || memcmp(last->text, text, n)) &&
+	        !ht_pool_intern(table, text, n, &cells->last_id)) {
+		fail(table, HT_NOMEM);
+		return;
+	}
+	cells->str[row] = cells->last_id;
+	set_valid(cells, row);
+}
+
+void ht_table_put_str(ht_table *table, const char *text)
+{
+	ht_table_put_strn(table, text, text ? strlen(text) : 0);
+}
+
+/* Give back the unused tail of each column; a refusal just keeps it. */
+static void trim(ht_table *table)
+{
+	size_t n = table->n_rows;
+	for (size_t c = 0; n && c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		size_t elem = ht_cell_bytes(cells->meta.type);
+		void *any = ht_mem_realloc(table->mem, cells->any, cells->cap * elem, n * elem);
+		if (any) {
+			cells->any = any;
+			cells->cap = n;
+		}
+		uint8_t *valid = NULL;
+		if (cells->valid)
+			valid = ht_mem_realloc(table->mem, cells->valid, cells->valid_cap, n);
+		if (valid) {
+			cells->valid = valid;
+			cells->valid_cap = n;
+		}
+	}
+	table->cap_rows = n;
+}
+
+enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table)
+{
+	close_row(table);
+	table->building = NULL;
+	if (table->failed == HT_NOMEM)
+		return ht_fail_nomem(ctx);
+	if (table->failed != HT_OK)
+		return ht_fail(ctx, table->failed, NULL, -1, NULL, "the table is incomplete");
+	trim(table);
+	return HT_OK;
+}
+
+enum ht_status ht_table_keep_rows(
+        ht_ctx *ctx, ht_table *table, const uint32_t *rows, size_t n, bool ascending)
+{
+	/* Ascending rows move towards the front only, so each column is its own destination. */
+	size_t bytes = ascending ? 0 : n * sizeof(int64_t);
+	void *spare = bytes ? ht_mem_alloc(ctx->mem, bytes) : NULL;
+	if (bytes && !spare)
+		return ht_fail_nomem(ctx);
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		size_t elem = ht_cell_bytes(cells->meta.type);
+		uint32_t *str = spare ? spare : cells->str;
+		uint64_t *num = spare ? spare : cells->u64;
+		uint8_t *valid = spare ? spare : cells->valid;
+		for (size_t i = 0; elem == 4 && i < n; i++)
+			str[i] = cells->str[rows[i]];
+		for (size_t i = 0; elem == 8 && i < n; i++)
+			num[i] = cells->u64[rows[i]];
+		if (spare)
+			memcpy(cells->any, spare, n * elem);
+		for (size_t i = 0; cells->valid && i < n; i++)
+			valid[i] = cells->valid[rows[i]];
+		if (spare && cells->valid)
+			memcpy(cells->valid, spare, n);
+	}
+	ht_mem_free(ctx->mem, spare, bytes);
+	table->n_rows = n;
+	trim(table);
+	return HT_OK;
+}

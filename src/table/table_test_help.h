@@ -1,0 +1,127 @@
+/*
+ * table_test_help.h - what the tests of this folder share: a context, a sink into memory, a table with
+ * every type and every nasty value.
+ */
+#ifndef HT_TABLE_TEST_HELP_H
+#define HT_TABLE_TEST_HELP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "table/storage.h"
+
+#define assert_ok(expr) assert_int_equal((expr), HT_OK)
+
+#define assert_f64(got, want)                                                                      \
+	do {                                                                                       \
+		double got_ = (got), want_ = (want);                                               \
+		if (got_ != want_)                                                                 \
+			fail_msg("%s is %.17g, not %.17g", #got, got_, want_);                     \
+	} while (0)
+
+/* Bytes that a sink received; NUL-terminated for string asserts. */
+struct memory_sink {
+	char *data;
+	size_t n, cap;
+	size_t accept; /* bytes after which write refuses, 0: never */
+};
+
+static inline bool memory_write(void *user, const void *bytes, size_t n)
+{
+	struct memory_sink *sink = user;
+	if (sink->accept && sink->n + n > sink->accept)
+		return false;
+	if (sink->n + n + 1 > sink->cap) {
+		sink->cap = 2 * (sink->n + n + 1);
+		sink->data = realloc(sink->data, sink->cap);
+		assert_non_null(sink->data);
+	}
+	memcpy(sink->data + sink->n, bytes, n);
+	sink->n += n;
+	sink->data[sink->n] = '\0';
+	return true;
+}
+
+/* The table in a format; the caller frees data. */
+static inline struct memory_sink render(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options)
+{
+	struct memory_sink memory = { 0 };
+	struct ht_sink sink = { memory_write, &memory };
+	assert_ok(ht_render(ctx, table, format, options, &sink));
+	return memory;
+}
+
+static inline int setup_ctx(void **state)
+{
+	ht_ctx *ctx;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return -1;
+	*state = ctx;
+	return 0;
+}
+
+/* Fails the test when it leaked. */
+static inline int teardown_ctx(void **state)
+{
+	uint64_t now, peak;
+	ht_ctx_memory(*state, &now, &peak);
+	ht_ctx_free(*state);
+	if (now)
+		print_error("%llu bytes leaked\n", (unsigned long long)now);
+	return now ? -1 : 0;
+}
+
+static const struct ht_column every_type[] = {
+	{ "name", HT_STR, HT_KEY, "kernel's name", NULL },
+	{ "count", HT_I64, HT_MEASURE, "number of launches", NULL },
+	{ "id", HT_U64, HT_DETAIL, "correlation id", NULL },
+	{ "rate", HT_F64, HT_MEASURE, "copy rate", "GB/s" },
+	{ "is_comm", HT_BOOL, HT_MEASURE, "whether it communicates", NULL },
+	{ "ts_ns", HT_TIME, HT_DETAIL, "first start", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "time it ran", NULL },
+	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean time it ran", NULL },
+	{ "size_bytes", HT_BYTES, HT_MEASURE, "bytes moved", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of GPU busy time", NULL },
+};
+
+/* One row of every type; name NULL makes the row null throughout. */
+static inline void put_row(ht_table *table, const char *name, int64_t n, double x)
+{
+	ht_table_row(table);
+	if (!name)
+		return;
+	ht_table_put_str(table, name);
+	ht_table_put_i64(table, n);
+	ht_table_put_i64(table, (int64_t)(UINT64_MAX - (uint64_t)n));
+	ht_table_put_f64(table, x);
+	ht_table_put_i64(table, n & 1);
+	ht_table_put_i64(table, 1700000000000000000 + n % 1000);
+	ht_table_put_i64(table, n);
+	ht_table_put_f64(table, x * 1000);
+	ht_table_put_i64(table, n);
+	ht_table_put_f64(table, x / 100);
+}
+
+static inline ht_table *every_type_table(ht_ctx *ctx)
+{
+	ht_table *table;
+	assert_ok(ht_table_new(ctx, "Kernels", every_type, HT_COUNT(every_type), &table));
+	assert_ok(ht_table_set_method(table, "share of GPU busy time"));
+	put_row(table, "ncclDevKernel_AllReduce", 3070, 12.4);
+	put_row(table, "a,\"b\"\n\x1b[31m|<script>&", -1234567, -0.1);
+	put_row(table, NULL, 0, 0);
+	put_row(table, "", 0, 0);
+	put_row(table, "\xc3\xa9t\xc3\xa9 \xff\xe2\x80\xae", INT64_MAX, 1.0 / 3);
+	assert_ok(ht_table_add_note(table, "%d of %s", 3, "<many>"));
+	ht_table_set_bar(table, "share");
+	assert_ok(ht_table_finish(ctx, table));
+	return table;
+}
+
+#endif

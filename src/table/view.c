@@ -1,0 +1,311 @@
+/*
+ * view.c - where, sort, top and columns, once for all tables; see table.h.
+ */
+#include "table/view.h"
+#include "table/filter.h"
+#include "table/sort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SORT_KEYS 16
+
+static size_t min_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Edits between two names, counted up to a length that names do not have. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	size_t row[65], n = strlen(b);
+	if (n > 64 || strlen(a) > 64)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			size_t above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
+			row[j] = min_of(min_of(above, row[j - 1]) + 1, changed);
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+/* The column that was probably meant, or NULL. */
+static const char *nearest(const ht_table *table, const char *name)
+{
+	const char *best = NULL;
+	size_t best_distance = 1 + strlen(name) / 3;
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		const char *candidate = ht_cells_at(table, c)->meta.name;
+		size_t distance = edit_distance(name, candidate);
+		if (distance > 1 && strlen(name) > 2 && strstr(candidate, name))
+			distance = 1;
+		if (distance > best_distance || (best && distance == best_distance))
+			continue;
+		best = candidate;
+		best_distance = distance;
+	}
+	return best;
+}
+
+static enum ht_status unknown_column(ht_ctx *ctx, const ht_table *table, const char *name)
+{
+	char list[800] = "", hint[128];
+	size_t used = 0;
+	for (size_t c = 0; c < ht_n_columns(table) && used < sizeof list; c++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "",
+		        ht_cells_at(table, c)->meta.name);
+	const char *near = nearest(table, name);
+	if (near)
+		snprintf(hint, sizeof hint, "did you mean %s?", near);
+	return ht_fail(ctx, HT_USAGE, NULL, -1, near ? hint : NULL,
+	        "unknown column \"%.100s\"; columns are %s", name, list);
+}
+
+enum ht_status ht_view_resolve(
+        ht_ctx *ctx, const ht_table *table, const char *name, size_t *ret_column)
+{
+	size_t found = ht_table_find_column(table, name), n_labels = 0;
+	for (size_t c = 0; found == SIZE_MAX && c < ht_n_columns(table); c++)
+		n_labels += !strcmp(ht_cells_at(table, c)->label, name);
+	for (size_t c = 0; n_labels == 1 && c < ht_n_columns(table); c++)
+		if (!strcmp(ht_cells_at(table, c)->label, name))
+			found = c;
+	if (found == SIZE_MAX)
+		return unknown_column(ctx, table, name);
+	*ret_column = found;
+	return HT_OK;
+}
+
+/* The next name of a comma-separated list, without blanks around it; NULL at the end. *at moves on.
+ * Out of memory sets *ret_nomem. */
+static char *next_name(struct ht_arena *arena, const char **at, bool *ret_nomem)
+{
+	while (**at) {
+		size_t n = strcspn(*at, ",");
+		const char *start = *at, *end = start + n;
+		*at = *end ? end + 1 : end;
+		start += strspn(start, " \t");
+		while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		if (end <= start)
+			continue;
+		char *name = ht_arena_strndup(arena, start, (size_t)(end - start));
+		*ret_nomem = !name;
+		return name;
+	}
+	return NULL;
+}
+
+/* With * for any text and ? for one byte. Backs up to the last star only, so it is not exponential. */
+static bool glob_matches(const char *pattern, const char *text)
+{
+	const char *star = NULL, *resume = NULL;
+	while (*text) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = text;
+		} else if (*pattern == '?' || *pattern == *text) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star;
+			text = ++resume;
+		} else {
+			return false;
+		}
+	}
+	return !pattern[strspn(pattern, "*")];
+}
+
+/* The columns chosen, in order and once each; chosen holds as many as the table has. */
+static enum ht_status choose_columns(ht_ctx *ctx, const ht_table *table, const char *list,
+        struct ht_arena *arena, size_t *chosen, size_t *ret_n)
+{
+	size_t n = 0, n_columns = ht_n_columns(table);
+	bool nomem = false, *taken = ht_arena_alloc(arena, n_columns + 1);
+	const char *name;
+	if (!taken)
+		return ht_fail_nomem(ctx);
+	while ((name = next_name(arena, &list, &nomem))) {
+		size_t first = 0, n_matches = 0;
+		bool is_glob = strpbrk(name, "*?") && ht_table_find_column(table, name) == SIZE_MAX;
+		if (!is_glob)
+			HT_TRY(ht_view_resolve(ctx, table, name, &first));
+		for (size_t c = first; c < (is_glob ? n_columns : first + 1); c++) {
+			if (is_glob && !glob_matches(name, ht_cells_at(table, c)->meta.name))
+				continue;
+			n_matches++;
+			if (!taken[c])
+				chosen[n++] = c;
+			taken[c] = true;
+		}
+		if (!n_matches)
+			return unknown_column(ctx, table, name);
+	}
+	if (nomem)
+		return ht_fail_nomem(ctx);
+	if (!n)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "empty list of columns");
+	*ret_n = n;
+	return HT_OK;
+}
+
+static enum ht_status apply_columns(
+        ht_ctx *ctx, ht_table *table, const char *list, struct ht_arena *arena)
+{
+	size_t n_columns = ht_n_columns(table), n = 0;
+	size_t *chosen = ht_arena_alloc(arena, (n_columns + 1) * sizeof *chosen);
+	struct ht_cells *old = ht_arena_alloc(arena, (n_columns + 1) * sizeof *old);
+	if (!chosen || !old)
+		return ht_fail_nomem(ctx);
+	HT_TRY(choose_columns(ctx, table, list, arena, chosen, &n));
+	memcpy(old, table->columns.data, n_columns * sizeof *old);
+	size_t bar = SIZE_MAX;
+	for (size_t i = 0; i < n; i++) {
+		*ht_cells_at(table, i) = old[chosen[i]];
+		if (chosen[i] == table->bar)
+			bar = i;
+		old[chosen[i]].any = NULL;
+		old[chosen[i]].valid = NULL;
+	}
+	for (size_t c = 0; c < n_columns; c++) {
+		ht_mem_free(table->mem, old[c].any, old[c].cap * ht_cell_bytes(old[c].meta.type));
+		ht_mem_free(table->mem, old[c].valid, old[c].valid_cap);
+	}
+	table->columns.n = n;
+	table->cursor = n;
+	table->bar = bar;
+	return HT_OK;
+}
+
+static enum ht_status sort_rows(ht_ctx *ctx, const ht_table *table, const char *list,
+        struct ht_arena *arena, uint32_t *rows, size_t n)
+{
+	size_t columns[MAX_SORT_KEYS], n_keys = 0;
+	bool descending[MAX_SORT_KEYS], nomem = false;
+	const char *name;
+	while ((name = next_name(arena, &list, &nomem))) {
+		if (n_keys == MAX_SORT_KEYS)
+			return ht_fail(ctx, HT_LIMIT, NULL, -1, NULL,
+			        "limit of %d sort columns reached", MAX_SORT_KEYS);
+		descending[n_keys] = *name == '-';
+		name += *name == '-' || *name == '+';
+		HT_TRY(ht_view_resolve(ctx, table, name, &columns[n_keys++]));
+	}
+	if (nomem)
+		return ht_fail_nomem(ctx);
+	while (n_keys--)
+		HT_TRY(ht_sort_rows(ctx, table, columns[n_keys], descending[n_keys], rows, n));
+	return HT_OK;
+}
+
+static enum ht_status apply_rows(ht_ctx *ctx, ht_table *table, const struct ht_view *view,
+        struct ht_arena *arena, uint32_t *rows)
+{
+	size_t n = table->n_rows;
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (uint32_t)i;
+	if (view->where && view->where[strspn(view->where, " \t\r\n")]) {
+		struct ht_where *tree;
+		HT_TRY(ht_where_parse(ctx, view->where, arena, &tree));
+		HT_TRY(ht_filter_rows(ctx, table, tree, arena, rows, &n));
+	}
+	if (view->sort)
+		HT_TRY(sort_rows(ctx, table, view->sort, arena, rows, n));
+	size_t n_kept = view->top && view->top < n ? (size_t)view->top : n;
+	bool ascending = !view->sort;
+	if (!ascending || n_kept < table->n_rows)
+		HT_TRY(ht_table_keep_rows(ctx, table, rows, n_kept, ascending));
+	table->n_hidden += n - n_kept;
+	return HT_OK;
+}
+
+enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht_view *view)
+{
+	if (!view)
+		return HT_OK;
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = HT_OK;
+	/* The last row may still be open when the analysis put fewer cells than columns. */
+	if (table->building)
+		status = ht_table_finish(ctx, table);
+	if (status == HT_OK && (view->where || view->sort || view->top)) {
+		size_t n_bytes = (table->n_rows + 1) * sizeof(uint32_t);
+		uint32_t *rows = ht_mem_alloc(ctx->mem, n_bytes);
+		status = rows ? apply_rows(ctx, table, view, &arena, rows) : ht_fail_nomem(ctx);
+		ht_mem_free(ctx->mem, rows, n_bytes);
+	}
+	if (status == HT_OK && view->columns)
+		status = apply_columns(ctx, table, view->columns, &arena);
+	ht_arena_done(&arena);
+	return status;
+}
+
+/* Names collected so far, in the caller's arena. */
+struct names {
+	struct ht_arena *arena;
+	struct ht_vec list; /* const char *, from the context's memory until copied */
+	struct ht_mem *mem;
+};
+
+static bool add_name(struct names *names, const char *name)
+{
+	const char **list = names->list.data;
+	for (size_t i = 0; i < names->list.n; i++)
+		if (!strcmp(list[i], name))
+			return true;
+	return HT_VEC_PUSH(names->mem, &names->list, const char *, name);
+}
+
+static bool add_list(struct names *names, const char *list, bool signs)
+{
+	bool nomem = false;
+	const char *name;
+	while (list && (name = next_name(names->arena, &list, &nomem)))
+		if (!add_name(names, name + (signs && (*name == '-' || *name == '+'))))
+			return false;
+	return !nomem;
+}
+
+static bool add_tree(struct names *names, const struct ht_where *node)
+{
+	return (!node->left || add_tree(names, node->left)) &&
+	       (!node->right || add_tree(names, node->right)) &&
+	       (!node->column || add_name(names, node->column));
+}
+
+static enum ht_status collect_names(ht_ctx *ctx, const struct ht_view *view, struct names *names,
+        const char *const **ret_names, size_t *ret_n)
+{
+	struct ht_where *tree = NULL;
+	if (view && view->where && view->where[strspn(view->where, " \t\r\n")])
+		HT_TRY(ht_where_parse(ctx, view->where, names->arena, &tree));
+	if (view && (!add_list(names, view->columns, false) || (tree && !add_tree(names, tree)) ||
+	                    !add_list(names, view->sort, true)))
+		return ht_fail_nomem(ctx);
+	size_t n_bytes = names->list.n * sizeof(const char *);
+	const char **list = ht_arena_alloc(names->arena, n_bytes + 1);
+	if (!list)
+		return ht_fail_nomem(ctx);
+	if (n_bytes)
+		memcpy(list, names->list.data, n_bytes);
+	*ret_names = list;
+	*ret_n = names->list.n;
+	return HT_OK;
+}
+
+enum ht_status ht_view_columns(ht_ctx *ctx, const struct ht_view *view, struct ht_arena *arena,
+        const char *const **ret_names, size_t *ret_n)
+{
+	struct names names = { .arena = arena, .mem = ctx->mem };
+	enum ht_status status = collect_names(ctx, view, &names, ret_names, ret_n);
+	ht_vec_free(ctx->mem, &names.list, sizeof(const char *));
+	return status;
+}
