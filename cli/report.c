@@ -4,6 +4,7 @@
  * The tables themselves are written by the library's renderers; here is only what stands around them.
  */
 #include "report.h"
+#include "chart.h"
 #include "page.h"
 
 #include <string.h>
@@ -124,6 +125,7 @@ static enum ht_status write_html_section(ht_ctx *ctx, const struct report_sectio
 	output_html(output, info->question);
 	output_text(output, "</p>\n");
 	if (section->table != NULL) {
+		chart_write(output, section->table);
 		status = ht_render(ctx, section->table, "html", look, &sink);
 	} else {
 		output_text(output, "<p class=\"bad\">Failed: ");
