@@ -8,6 +8,7 @@
 #include "analysis/common/frame.h"
 #include "analysis/common/hta_frame.h"
 #include "analysis/common/interval.h"
+#include "analysis/common/number_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,50 +93,6 @@ static bool set_has_two_steps(const struct ht_set *set)
 	return false;
 }
 
-/* One item of "3-5,7"; text moves on. */
-static bool next_range(const char **text, int64_t *ret_first, int64_t *ret_last)
-{
-	char *end;
-	*ret_first = strtoll(*text, &end, 10);
-	if (end == *text)
-		return false;
-	*ret_last = *ret_first;
-	if (*end == '-') {
-		const char *second = end + 1;
-		*ret_last = strtoll(second, &end, 10);
-		if (end == second)
-			return false;
-	}
-	if (*end == ',')
-		end++;
-	else if (*end)
-		return false;
-	*text = end;
-	return true;
-}
-
-static bool list_has(const char *text, int64_t number)
-{
-	int64_t first, last;
-	while (*text && next_range(&text, &first, &last)) {
-		if (first <= number && number <= last)
-			return true;
-	}
-	return false;
-}
-
-static enum ht_status check_list(struct ht_run *run)
-{
-	int64_t first, last;
-	for (const char *text = run->step; *text;) {
-		if (!next_range(&text, &first, &last))
-			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-			        "give numbers and ranges such as 3-5,7, or all",
-			        "step '%s' is not a list of step numbers", run->step);
-	}
-	return HT_OK;
-}
-
 static enum ht_status step_windows(
         struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
 {
@@ -146,10 +103,13 @@ static enum ht_status step_windows(
 	if (run->step && !strcmp(run->step, "all")) {
 		w.all = true;
 	} else if (run->step) {
-		HT_TRY(check_list(run));
+		if (!ht_number_list_is_valid(run->step))
+			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+			        "give numbers and ranges such as 3-5,7, or all",
+			        "step '%s' is not a list of step numbers", run->step);
 		for (size_t i = 0; i < t->n_steps; i++) {
 			const struct ht_step *s = &t->steps[i];
-			if (counts(t, s) && list_has(run->step, s->number))
+			if (counts(t, s) && ht_number_list_has(run->step, s->number))
 				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
 		}
 		w.n = ht_interval_merge(w.list, w.n);
@@ -356,7 +316,7 @@ const char *ht_frame_steps_text(struct ht_run *run)
 			const struct ht_step *s = &t->steps[k];
 			if (!counts(t, s) || s->ts_ns >= cut)
 				continue;
-			if (run->step && !all && !list_has(run->step, s->number))
+			if (run->step && !all && !ht_number_list_has(run->step, s->number))
 				continue;
 			first = s->number < first ? s->number : first;
 			last = s->number > last ? s->number : last;

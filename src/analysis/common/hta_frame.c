@@ -215,6 +215,25 @@ enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame)
 	return make_hta_whole(run, frame);
 }
 
+int64_t ht_hta_first_ts_ns(const struct ht_set *set)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct ht_trace *t = set->traces[i];
+		for (uint32_t row = 0; row < t->n_kind; row++) {
+			if (t->ts_ns[row] < first && is_hta_row(t, row))
+				first = t->ts_ns[row];
+		}
+	}
+	return first == INT64_MAX ? 0 : first;
+}
+
+double ht_hta_us(int64_t ns)
+{
+	/* wide enough for absolute unix times, which a double of ns would round twice */
+	return (double)((long double)ns / 1000);
+}
+
 /* ---- columns ---- */
 
 struct linked {

@@ -1,0 +1,208 @@
+/*
+ * comm_overlap.c - how much communication is hidden behind computation.
+ *
+ * Per rank (or per process group, or per collective of a group):
+ *   communication = |union of its communication kernels|
+ *   overlap       = the part during which a compute kernel runs, on any stream
+ *   exposed       = communication - overlap: the time that only communication takes
+ * Copies and sets hide nothing. Group and collective come from the kernels' own args; a kernel without
+ * them is listed by its short name. Groups can overlap each other, so their rows need not add up.
+ * Reads kernels. O(n log n).
+ * Example: communication [0,10), compute [6,12) us: overlap 4, exposed 6, 40 %.
+ * Definition: HTA get_comm_comp_overlap (hta-semantics.md 9.1).
+ */
+#include "analysis/common/gpu_work.h"
+#include "analysis/common/hta_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_overlap(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "group", HT_STR, HT_KEY, "process group; null by rank or when the file does not say",
+	        NULL },
+	{ "collective", HT_STR, HT_KEY, "collective, or short kernel name; null by rank and group",
+	        NULL },
+	{ "count", HT_I64, HT_MEASURE, "communication kernels", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE, "time with such a kernel running", NULL },
+	{ "compute_ns", HT_DURATION, HT_DETAIL, "time with a compute kernel running on the rank",
+	        NULL },
+	{ "overlap_ns", HT_DURATION, HT_MEASURE, "communication while a compute kernel runs",
+	        NULL },
+	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication while no compute kernel runs",
+	        NULL },
+	{ "overlap_share", HT_RATIO, HT_MEASURE, "overlap over communication; null without any",
+	        NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "rank", "rows per rank, per process group, or per collective",
+	        "rank|group|collective" },
+};
+
+const struct ht_analysis ht_analysis_comm_overlap = {
+	.info = {
+		.name = "comm-overlap",
+		.group = "gpu",
+		.title = "Communication overlap",
+		.question = "How much communication is hidden behind computation, and how much is exposed?",
+		.method = "Overlap is the part of the union of communication kernels during which a compute "
+			  "kernel runs on the rank; the rest is exposed. By rank, communication descending, "
+			  "group, collective.",
+		.hta = "get_comm_comp_overlap",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_overlap,
+};
+
+enum by { BY_RANK, BY_GROUP, BY_COLLECTIVE };
+
+struct kernel {
+	const char *group, *collective; /* NULL: not told apart */
+	struct ht_interval time;
+};
+
+struct total {
+	const char *group, *collective;
+	uint64_t count;
+	int64_t communication_ns, overlap_ns;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int compare_kernel(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+	int order = compare_text(a->group, b->group);
+	if (!order)
+		order = compare_text(a->collective, b->collective);
+	if (order)
+		return order;
+	return (a->time.start > b->time.start) - (a->time.start < b->time.start);
+}
+
+static int compare_total(const void *left, const void *right)
+{
+	const struct total *a = left, *b = right;
+	if (a->communication_ns != b->communication_ns)
+		return a->communication_ns > b->communication_ns ? -1 : 1;
+	int order = compare_text(a->group, b->group);
+	return order ? order : compare_text(a->collective, b->collective);
+}
+
+static enum ht_status collect_kernels(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_work_list *work, enum by by, struct kernel **ret_kernels, size_t *ret_n)
+{
+	struct kernel *kernels = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *kernels);
+	if (!kernels)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		if (w->class_ != HT_CLASS_COMM)
+			continue;
+		struct kernel k = { .time = { w->start, w->end } };
+		if (by != BY_RANK)
+			k.group = ht_arg_str(t, "Process Group Name", w->row);
+		if (by == BY_COLLECTIVE)
+			k.collective = ht_arg_str(t, "Collective name", w->row);
+		if (by == BY_COLLECTIVE && !k.collective) {
+			k.collective =
+			        ht_hta_shorten_name(run->scratch, ht_str(t, t->name[w->row]));
+			if (!k.collective)
+				return ht_fail_nomem(run->ctx);
+		}
+		kernels[n++] = k;
+	}
+	qsort(kernels, n, sizeof *kernels, compare_kernel);
+	*ret_kernels = kernels;
+	*ret_n = n;
+	return HT_OK;
+}
+
+static bool same_key(const struct kernel *a, const struct kernel *b)
+{
+	return !compare_text(a->group, b->group) && !compare_text(a->collective, b->collective);
+}
+
+static enum ht_status put_rank(
+        struct ht_run *run, ht_table *table, const struct ht_frame *frame, enum by by)
+{
+	struct ht_work_list work = { 0 };
+	struct kernel *kernels = NULL;
+	struct ht_interval *compute = NULL;
+	size_t n = 0, n_compute = 0, n_totals = 0;
+	HT_TRY(ht_work_collect(run, frame, &work));
+	HT_TRY(ht_work_union(run, &work, ht_class_bit(HT_CLASS_COMPUTE), &compute, &n_compute));
+	HT_TRY(collect_kernels(run, frame->trace, &work, by, &kernels, &n));
+	struct total *totals = ht_arena_alloc(run->scratch, (n + 1) * sizeof *totals);
+	struct ht_interval *times = ht_arena_alloc(run->scratch, (n + 1) * sizeof *times);
+	if (!totals || !times)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0, count; i < n; i += count) {
+		for (count = 0; i + count < n && same_key(&kernels[i], &kernels[i + count]);
+		        count++)
+			times[count] = kernels[i + count].time;
+		size_t n_merged = ht_interval_merge(times, count);
+		totals[n_totals++] = (struct total){ kernels[i].group, kernels[i].collective, count,
+			ht_interval_length(times, n_merged),
+			ht_interval_overlap(times, n_merged, compute, n_compute) };
+	}
+	if (!n_totals && by == BY_RANK)
+		totals[n_totals++] = (struct total){ 0 };
+	qsort(totals, n_totals, sizeof *totals, compare_total);
+	int64_t compute_ns = ht_interval_length(compute, n_compute);
+	for (size_t i = 0; i < n_totals; i++) {
+		const struct total *total = &totals[i];
+		ht_table_row(table);
+		ht_table_put_i64(table, frame->rank);
+		ht_table_put_str(table, total->group);
+		ht_table_put_str(table, total->collective);
+		ht_table_put_i64(table, (int64_t)total->count);
+		ht_table_put_i64(table, total->communication_ns);
+		ht_table_put_i64(table, compute_ns);
+		ht_table_put_i64(table, total->overlap_ns);
+		ht_table_put_i64(table, total->communication_ns - total->overlap_ns);
+		ht_table_put_f64(
+		        table, total->communication_ns
+		                       ? (double)total->overlap_ns / (double)total->communication_ns
+		                       : NAN);
+	}
+	return HT_OK;
+}
+
+static enum by parse_by(const char *text)
+{
+	if (!strcmp(text, "group"))
+		return BY_GROUP;
+	return strcmp(text, "collective") ? BY_RANK : BY_COLLECTIVE;
+}
+
+static enum ht_status run_overlap(struct ht_run *run, ht_table *table)
+{
+	enum by by = parse_by(ht_run_str(run, "by"));
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame = { 0 };
+		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(put_rank(run, table, &frame, by));
+	}
+	bool any = false;
+	for (size_t row = 0; row < ht_table_n_rows(table) && !any; row++)
+		any = !ht_table_is_null(table, row, HT_COUNT(columns) - 1);
+	if (!any)
+		HT_TRY(ht_table_add_note(table, "no communication kernels in the selection"));
+	ht_table_set_bar(table, "overlap_share");
+	return ht_table_finish(run->ctx, table);
+}

@@ -1,0 +1,109 @@
+/*
+ * idle_breakdown.c - what each stream waited for while it was idle.
+ *
+ * Per rank, device and stream the gaps between pieces of work are divided:
+ *   host_wait    the next piece was not launched yet
+ *   kernel_wait  launched, and the rest of the gap is shorter than threshold: launch latency
+ *   other        launched, but it started later: an event, a collective, another stream's work
+ * `by device` takes all streams of a device as one, so only time with nothing on the GPU is idle.
+ * Reads kernels, copies, sets and their launches. Work without a launch in the file never counts as
+ * host_wait. Time before the first and after the last piece is not seen. O(n log n).
+ * Example: work [0,4) and [20,24), launched at 10 us: host_wait 6, kernel_wait 10.
+ * Definition: HTA get_idle_time_breakdown, first table (hta-semantics.md 9.6).
+ */
+#include "analysis/common/idle.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status run_idle(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
+	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
+	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait or other", NULL },
+	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
+	{ "idle_ns", HT_DURATION, HT_MEASURE, "their total length", NULL },
+	{ "idle_share", HT_RATIO, HT_MEASURE, "of the stream's idle time", NULL },
+	{ "span_share", HT_RATIO, HT_MEASURE, "of the stream's first start to last end", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "threshold", HT_DURATION, "30us", "a launched gap shorter than this is kernel_wait",
+	        NULL },
+	{ "streams", HT_STR, NULL, "streams to look at: 7,16-18", NULL },
+	{ "by", HT_STR, "stream", "one group of rows per stream, or per device", "stream|device" },
+};
+
+const struct ht_analysis ht_analysis_idle_breakdown = {
+	.info = {
+		.name = "idle-breakdown",
+		.group = "gpu",
+		.title = "Idle breakdown",
+		.question = "What did each stream wait for while it was idle?",
+		.method = "The gap before a piece of GPU work is host_wait until its launch starts; the rest "
+			  "is kernel_wait when shorter than threshold, else other. By rank, device, stream, "
+			  "category.",
+		.hta = "get_idle_time_breakdown",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_idle,
+};
+
+static void put_stream(
+        struct ht_run *run, ht_table *table, int64_t rank, const struct ht_idle_stream *stream)
+{
+	int64_t idle[HT_IDLE_N] = { 0 }, total = 0;
+	int64_t count[HT_IDLE_N] = { 0 }, n_rows[HT_IDLE_N] = { 0 };
+	for (size_t i = 0; i < stream->n; i++) {
+		const struct ht_idle_gap *gap = &stream->gaps[i];
+		idle[gap->category] += gap->length_ns;
+		total += gap->length_ns;
+		count[gap->category] += !gap->unmeasured;
+		n_rows[gap->category]++;
+	}
+	for (size_t c = 0; c < HT_IDLE_N; c++) {
+		if (run->hta_compat && !n_rows[c])
+			continue;
+		ht_table_row(table);
+		ht_table_put_i64(table, rank);
+		if (stream->device == -1)
+			ht_table_put_null(table);
+		else
+			ht_table_put_i64(table, stream->device);
+		if (stream->stream == HT_NO_I64)
+			ht_table_put_null(table);
+		else
+			ht_table_put_i64(table, stream->stream);
+		ht_table_put_str(table, ht_idle_category_name((enum ht_idle_category)c));
+		ht_table_put_i64(table, count[c]);
+		ht_table_put_i64(table, idle[c]);
+		ht_table_put_f64(table, total ? (double)idle[c] / (double)total : NAN);
+		ht_table_put_f64(
+		        table, stream->span_ns ? (double)idle[c] / (double)stream->span_ns : NAN);
+	}
+}
+
+static enum ht_status run_idle(struct ht_run *run, ht_table *table)
+{
+	struct ht_idle_options options = { 0 };
+	HT_TRY(ht_idle_options(run, &options));
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame = { 0 };
+		struct ht_idle_stream *streams = NULL;
+		size_t n = 0;
+		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_idle_collect(run, &frame, &options, &streams, &n));
+		for (size_t s = 0; s < n; s++)
+			put_stream(run, table, frame.rank, &streams[s]);
+	}
+	if (!ht_table_n_rows(table))
+		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+	ht_table_set_bar(table, "span_share");
+	return ht_table_finish(run->ctx, table);
+}

@@ -1,0 +1,287 @@
+/*
+ * kernel_annotations.c - which user annotation each piece of GPU work belongs to.
+ *
+ * source host (default): the annotations around the launch on the host, so work belongs where the
+ * program launched it, however late it ran. GPU work without a launch in the file falls back to source
+ * gpu: annotation spans on the same stream that overlap the work, the shortest wins. The stack is the
+ * path of enclosing annotations, outermost first; profiler steps are a column of their own.
+ * Backward kernels are launched by the autograd thread, outside annotations of the main thread.
+ * Reads kernels, copies, sets and annotations. O(n log n).
+ * Example: "forward" around "attention" around a launch: annotation "attention", stack
+ * "forward / attention".
+ * Definition: HTA get_gpu_kernels_with_user_annotations (hta-semantics.md 9.4); hta_compat gives its
+ * rows: source gpu, with the waits that it counts as GPU rows.
+ */
+#include "analysis/common/annotate.h"
+#include "analysis/common/hta_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_kernels(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "index", HT_I64, HT_KEY, "row of the event in the file; null for groups", NULL },
+	{ "annotation", HT_STR, HT_KEY, "innermost annotation, null when there is none", NULL },
+	{ "annotation_stack", HT_STR, HT_KEY, "all annotations, outermost first, joined by /",
+	        NULL },
+	{ "name", HT_STR, HT_KEY, "full name of the work; null for groups over names", NULL },
+	{ "short_name", HT_STR, HT_DETAIL, "name without arguments and templates", NULL },
+	{ "kernel_type", HT_STR, HT_DETAIL, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "stream", HT_I64, HT_KEY, "stream it ran on", NULL },
+	{ "step", HT_I64, HT_DETAIL, "profiler step that launched it", NULL },
+	{ "ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of the set", NULL },
+	{ "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration, or sum of durations of a group", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "group-by", HT_STR, "none",
+	        "one row per piece of work, or sums per annotation, stack, or annotation and name",
+	        "none|annotation|stack|name" },
+	{ "source", HT_STR, "host", "annotations around the launch, or those drawn on the GPU",
+	        "host|gpu" },
+};
+
+const struct ht_analysis ht_analysis_kernel_annotations = {
+	.info = {
+		.name = "kernel-annotations",
+		.group = "gpu",
+		.title = "Kernel annotations",
+		.question = "Which user annotation does each kernel belong to?",
+		.method = "GPU work belongs to the annotations around its launch on the host; work without "
+			  "a launch in the file to the shortest annotation that overlaps it on its stream. "
+			  "By rank and start; groups by rank and time descending.",
+		.hta = "get_gpu_kernels_with_user_annotations",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_kernels,
+};
+
+struct labelled {
+	const char *annotation, *stack, *name; /* NULL: none, or left out of the group */
+	int64_t dur_ns;
+	uint64_t count;
+};
+
+static bool in_hta_table(
+        const struct ht_trace *t, const struct ht_hta_columns *columns_, uint32_t row)
+{
+	return (columns_->stream[row] >= 0 && columns_->correlation[row] >= 0) ||
+	       ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+}
+
+/* HTA's GPU rows: with stream and correlation, and the waits on events and contexts. */
+static enum ht_status collect_hta(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
+{
+	const struct ht_trace *t = frame->trace;
+	struct ht_hta_columns hta = { 0 };
+	HT_TRY(ht_frame_hta_columns(run, frame, &hta));
+	struct ht_work_list work = { 0 };
+	work.items = ht_arena_alloc(run->scratch, (frame->n_rows + 1) * sizeof *work.items);
+	if (!work.items)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < frame->n_rows; k++) {
+		uint32_t row = frame->rows[k];
+		if (!in_hta_table(t, &hta, row))
+			continue;
+		work.items[work.n++] = (struct ht_work){
+			.start = t->ts_ns[row],
+			.end = ht_end_ns(t, row),
+			.stream = hta.stream[row],
+			.row = row,
+			.launch = HT_NONE,
+			.device = -1,
+		};
+	}
+	*ret_work = work;
+	return HT_OK;
+}
+
+static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, uint32_t **ret_rows)
+{
+	uint32_t *by_gpu = NULL, *by_launch = NULL;
+	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->hta_compat, &by_gpu));
+	if (!run->hta_compat && !strcmp(ht_run_str(run, "source"), "host")) {
+		HT_TRY(ht_annotate_by_launch(run, frame->trace, work, &by_launch));
+		for (size_t i = 0; i < work->n; i++) {
+			if (work->items[i].launch != HT_NONE)
+				by_gpu[i] = by_launch[i];
+		}
+	}
+	*ret_rows = by_gpu;
+	return HT_OK;
+}
+
+static void put_text_key(ht_table *table, const struct labelled *l)
+{
+	ht_table_put_str(table, l->annotation);
+	ht_table_put_str(table, l->stack);
+	ht_table_put_str(table, l->name);
+}
+
+static enum ht_hta_type type_of(
+        struct ht_run *run, const struct ht_trace *t, const struct ht_work *w)
+{
+	if (run->hta_compat)
+		return ht_hta_type(ht_str(t, t->name[w->row]));
+	return ht_hta_type_of_class((enum ht_class)w->class_);
+}
+
+static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
+        const struct ht_work *w, const struct labelled *l, int64_t total_ns)
+{
+	const struct ht_trace *t = frame->trace;
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_table_put_i64(table, w->row);
+	put_text_key(table, l);
+	ht_table_put_str(table, ht_hta_shorten_name(run->scratch, l->name));
+	ht_table_put_str(table, ht_hta_type_name(type_of(run, t, w)));
+	if (w->stream == -1)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, w->stream);
+	if (t->step[w->row] == HT_NONE)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, t->steps[t->step[w->row]].number);
+	ht_table_put_i64(table, w->start + frame->offset_ns);
+	ht_table_put_i64(table, 1);
+	ht_table_put_i64(table, l->dur_ns);
+	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+}
+
+static void put_group(
+        ht_table *table, const struct ht_frame *frame, const struct labelled *l, int64_t total_ns)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_table_put_null(table);
+	put_text_key(table, l);
+	for (size_t k = 0; k < 5; k++)
+		ht_table_put_null(table);
+	ht_table_put_i64(table, (int64_t)l->count);
+	ht_table_put_i64(table, l->dur_ns);
+	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int compare_key(const void *left, const void *right)
+{
+	const struct labelled *a = left, *b = right;
+	int order = compare_text(a->annotation, b->annotation);
+	if (!order)
+		order = compare_text(a->stack, b->stack);
+	return order ? order : compare_text(a->name, b->name);
+}
+
+static int compare_time(const void *left, const void *right)
+{
+	const struct labelled *a = left, *b = right;
+	if (a->dur_ns != b->dur_ns)
+		return a->dur_ns > b->dur_ns ? -1 : 1;
+	return compare_key(left, right);
+}
+
+/* Equal keys become one; longest first. */
+static size_t group(struct labelled *list, size_t n, const char *by)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(by, "name") != 0)
+			list[i].name = NULL;
+		if (strcmp(by, "stack") != 0)
+			list[i].stack = NULL;
+	}
+	qsort(list, n, sizeof *list, compare_key);
+	size_t n_groups = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (n_groups && !compare_key(&list[n_groups - 1], &list[i])) {
+			list[n_groups - 1].dur_ns += list[i].dur_ns;
+			list[n_groups - 1].count++;
+		} else {
+			list[n_groups++] = list[i];
+		}
+	}
+	qsort(list, n_groups, sizeof *list, compare_time);
+	return n_groups;
+}
+
+static enum ht_status label(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_work_list *work, const uint32_t *annotations, struct labelled *list)
+{
+	const char **paths = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *paths);
+	if (!paths)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		list[i] = (struct labelled){
+			.name = ht_str(t, t->name[w->row]), .dur_ns = w->end - w->start, .count = 1
+		};
+		if (annotations[i] == HT_NONE)
+			continue;
+		list[i].annotation = ht_str(t, t->name[annotations[i]]);
+		list[i].stack = ht_annotation_path(run, t, annotations[i], paths);
+		if (!list[i].stack)
+			return ht_fail_nomem(run->ctx);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_rank, const char *by)
+{
+	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	uint32_t *annotations = NULL;
+	HT_TRY(ht_frame_make(run, i_rank, &frame));
+	if (run->hta_compat) {
+		HT_TRY(collect_hta(run, &frame, &work));
+	} else {
+		HT_TRY(ht_work_collect(run, &frame, &work));
+		ht_work_sort(&work);
+	}
+	HT_TRY(annotate(run, &frame, &work, &annotations));
+	struct labelled *list = ht_arena_alloc(run->scratch, (work.n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(label(run, frame.trace, &work, annotations, list));
+
+	int64_t total = 0;
+	for (size_t i = 0; i < work.n; i++)
+		total += list[i].dur_ns;
+	if (!strcmp(by, "none")) {
+		for (size_t i = 0; i < work.n; i++)
+			put_work(run, table, &frame, &work.items[i], &list[i], total);
+		return HT_OK;
+	}
+	size_t n = group(list, work.n, by);
+	for (size_t i = 0; i < n; i++)
+		put_group(table, &frame, &list[i], total);
+	return HT_OK;
+}
+
+static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
+{
+	const char *by = ht_run_str(run, "group-by");
+	for (size_t i = 0; i < run->n; i++)
+		HT_TRY(put_rank(run, table, i, by));
+	if (!ht_table_n_rows(table))
+		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+	ht_table_set_bar(table, "share");
+	return ht_table_finish(run->ctx, table);
+}

@@ -1,0 +1,324 @@
+/*
+ * kernel_breakdown.c - which kernels take the time, per rank and type, and how evenly over ranks.
+ *
+ * Per rank and type (COMPUTATION, COMMUNICATION, MEMORY, OTHER) durations are grouped by full name:
+ * count, sum, mean, deviation, min, max of single events. When a type has more than num-kernels names,
+ * the longest stay until they cover duration-ratio of the type's time, at most num-kernels of them; the
+ * others are pooled into "others". `by all` pools the ranks and adds the spread of their sums.
+ * Sums are of events, so concurrent kernels count twice; see kernel-types for exclusive time.
+ * Reads kernels, copies and sets. O(n log n).
+ * Example: a 4, a 6, b 1 us on rank 0 and a 30 us on rank 1: by all gives a with count 3, sum 40,
+ * min 4, max 30, ranks' sums 10 to 30, mean 20, imbalance 1.5.
+ * Definition: HTA get_gpu_kernel_breakdown, second table (hta-semantics.md 9.3).
+ */
+#include "analysis/common/gpu_work.h"
+#include "analysis/common/hta_names.h"
+#include "analysis/common/name_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_kernels(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
+	{ "kernel_type", HT_STR, HT_KEY, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank, or of all ranks",
+	        NULL },
+	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
+	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one event", NULL },
+	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL },
+	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
+	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
+	{ "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it; null by rank", NULL },
+	{ "rank_min_ns", HT_DURATION, HT_DETAIL, "smallest sum of a rank that ran it", NULL },
+	{ "rank_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of the ranks' sums", NULL },
+	{ "rank_max_ns", HT_DURATION, HT_DETAIL, "largest sum of a rank", NULL },
+	{ "imbalance", HT_F64, HT_DETAIL, "rank_max_ns over rank_mean_ns; 1 is even", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "rank", "rows per rank, or all ranks pooled with their spread",
+	        "rank|all" },
+	{ "num-kernels", HT_I64, "10",
+	        "names to show per type (and rank); 0: as many as duration-ratio asks for", NULL },
+	{ "duration-ratio", HT_RATIO, "0.8", "share that the shown names must cover", NULL },
+	{ "ratio-of", HT_STR, "time",
+	        "what duration-ratio is a share of: time, or names as HTA does", "time|names" },
+	{ "include-memory", HT_BOOL, "true", "show copies and sets too", NULL },
+};
+
+const struct ht_analysis ht_analysis_kernel_breakdown = {
+	.info = {
+		.name = "kernel-breakdown",
+		.group = "gpu",
+		.title = "Kernel breakdown",
+		.question = "Which kernels take the time, and is it even over ranks?",
+		.method = "Durations of GPU work by type and full name. With more than num-kernels names "
+			  "the longest stay until they cover duration-ratio of the type's time, the rest "
+			  "is pooled as others. By rank, type, sum descending, name; others last.",
+		.hta = "get_gpu_kernel_breakdown",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_kernels,
+};
+
+/* One row to be. */
+struct kernel {
+	struct ht_name_group group;
+	int64_t rank; /* HT_NO_I64: all */
+	uint64_t n_ranks;
+	int64_t rank_min_ns, rank_max_ns;
+	int64_t total_ns; /* what share is of */
+	uint8_t type;     /* enum ht_hta_type */
+};
+
+struct kernels {
+	struct kernel *items;
+	size_t n, cap;
+};
+
+struct options {
+	struct ht_fold fold;
+	bool by_all, memory;
+};
+
+static enum ht_status push(struct ht_run *run, struct kernels *kernels, struct kernel kernel)
+{
+	if (kernels->n == kernels->cap) {
+		size_t cap = kernels->cap ? 2 * kernels->cap : 64;
+		struct kernel *more = ht_arena_alloc(run->scratch, cap * sizeof *more);
+		if (!more)
+			return ht_fail_nomem(run->ctx);
+		if (kernels->n)
+			memcpy(more, kernels->items, kernels->n * sizeof *more);
+		kernels->items = more;
+		kernels->cap = cap;
+	}
+	kernels->items[kernels->n++] = kernel;
+	return HT_OK;
+}
+
+static enum ht_status add_type(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, enum ht_hta_type type, const struct options *options,
+        struct kernels *kernels)
+{
+	const struct ht_trace *t = frame->trace;
+	struct ht_named_dur *durs = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *durs);
+	if (!durs)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		if (ht_hta_type_of_class((enum ht_class)w->class_) == type)
+			durs[n++] = (struct ht_named_dur){ t->name[w->row], w->end - w->start };
+	}
+	struct ht_name_groups groups = { 0 };
+	HT_TRY(ht_name_groups_make(run, t, durs, n, &groups));
+	if (!options->by_all)
+		ht_name_groups_fold(&groups, &options->fold);
+	for (size_t i = 0; i < groups.n; i++) {
+		struct ht_name_group *g = &groups.items[i];
+		HT_TRY(push(run, kernels,
+		        (struct kernel){
+		                *g, frame->rank, 1, g->sum_ns, g->sum_ns, 0, (uint8_t)type }));
+	}
+	return HT_OK;
+}
+
+static int compare_name(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	int names = strcmp(a->group.name, b->group.name);
+	if (names)
+		return names;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Equal names of the ranks become one; the order is by type and name. */
+static void pool_ranks(struct kernels *kernels)
+{
+	qsort(kernels->items, kernels->n, sizeof *kernels->items, compare_name);
+	size_t n = 0;
+	for (size_t i = 0; i < kernels->n; i++) {
+		struct kernel k = kernels->items[i], *last = n ? &kernels->items[n - 1] : NULL;
+		if (!last || last->type != k.type || strcmp(last->group.name, k.group.name) != 0) {
+			k.rank = HT_NO_I64;
+			kernels->items[n++] = k;
+			continue;
+		}
+		ht_name_group_pool(&last->group, &k.group);
+		last->n_ranks++;
+		last->rank_min_ns =
+		        k.rank_min_ns < last->rank_min_ns ? k.rank_min_ns : last->rank_min_ns;
+		last->rank_max_ns =
+		        k.rank_max_ns > last->rank_max_ns ? k.rank_max_ns : last->rank_max_ns;
+	}
+	kernels->n = n;
+}
+
+static int compare_sum(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->group.folded != b->group.folded)
+		return a->group.folded ? 1 : -1;
+	if (a->group.sum_ns != b->group.sum_ns)
+		return a->group.sum_ns > b->group.sum_ns ? -1 : 1;
+	return strcmp(a->group.name, b->group.name);
+}
+
+/* Fold one type of the pooled ranks; its kernels are sorted by sum. The others have no spread. */
+static enum ht_status fold_pooled(struct ht_run *run, struct kernel *items, size_t n,
+        const struct ht_fold *fold, struct kernels *folded)
+{
+	struct ht_name_groups groups = {
+		ht_arena_alloc(run->scratch, (n + 1) * sizeof *groups.items), n
+	};
+	if (!groups.items)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		groups.items[i] = items[i].group;
+	ht_name_groups_fold(&groups, fold);
+	for (size_t i = 0, k = 0; i < groups.n; i++) {
+		if (groups.items[i].folded) {
+			HT_TRY(push(run, folded,
+			        (struct kernel){
+			                groups.items[i], HT_NO_I64, 0, 0, 0, 0, items[0].type }));
+			continue;
+		}
+		while (items[k].group.name != groups.items[i].name)
+			k++;
+		HT_TRY(push(run, folded, items[k]));
+	}
+	return HT_OK;
+}
+
+static void set_total(struct kernels *kernels, size_t first)
+{
+	int64_t total = 0;
+	for (size_t k = first; k < kernels->n; k++)
+		total += kernels->items[k].group.sum_ns;
+	for (size_t k = first; k < kernels->n; k++)
+		kernels->items[k].total_ns = total;
+}
+
+static enum ht_status pool_and_fold(
+        struct ht_run *run, const struct options *options, struct kernels *kernels)
+{
+	struct kernels folded = { 0 };
+	pool_ranks(kernels);
+	qsort(kernels->items, kernels->n, sizeof *kernels->items, compare_sum);
+	for (size_t i = 0, n; i < kernels->n; i += n) {
+		for (n = 1;
+		        i + n < kernels->n && kernels->items[i + n].type == kernels->items[i].type;)
+			n++;
+		HT_TRY(fold_pooled(run, kernels->items + i, n, &options->fold, &folded));
+	}
+	set_total(&folded, 0);
+	*kernels = folded;
+	return HT_OK;
+}
+
+/* HTA's order: type by its word, name, rank. */
+static int compare_hta(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+	int types = strcmp(ht_hta_type_name((enum ht_hta_type)a->type),
+	        ht_hta_type_name((enum ht_hta_type)b->type));
+	return types ? types : compare_name(left, right);
+}
+
+static void put_spread(ht_table *table, const struct kernel *k)
+{
+	if (k->rank != HT_NO_I64 || !k->n_ranks)
+		return;
+	double mean = (double)k->group.sum_ns / (double)k->n_ranks;
+	ht_table_put_i64(table, (int64_t)k->n_ranks);
+	ht_table_put_i64(table, k->rank_min_ns);
+	ht_table_put_f64(table, mean);
+	ht_table_put_i64(table, k->rank_max_ns);
+	ht_table_put_f64(table, mean > 0 ? (double)k->rank_max_ns / mean : NAN);
+}
+
+static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel *k)
+{
+	const struct ht_name_group *g = &k->group;
+	double std = ht_name_group_std(g);
+	ht_table_row(table);
+	if (k->rank == HT_NO_I64)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, k->rank);
+	ht_table_put_str(table, ht_hta_type_name((enum ht_hta_type)k->type));
+	ht_table_put_str(table, g->name);
+	ht_table_put_i64(table, (int64_t)g->count);
+	ht_table_put_i64(table, g->sum_ns);
+	ht_table_put_f64(table, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
+	ht_table_put_f64(table, g->mean_ns);
+	ht_table_put_f64(table, run->hta_compat && isnan(std) ? 0 : std);
+	ht_table_put_i64(table, g->min_ns);
+	ht_table_put_i64(table, g->max_ns);
+	ht_table_put_i64(table, (int64_t)g->n_names);
+	put_spread(table, k);
+}
+
+static enum ht_status collect(
+        struct ht_run *run, const struct options *options, struct kernels *kernels)
+{
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame = { 0 };
+		struct ht_work_list work = { 0 };
+		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_work_collect(run, &frame, &work));
+		size_t first = kernels->n;
+		for (unsigned type = 0; type < HT_HTA_N_TYPES; type++) {
+			if ((type == HT_HTA_OTHER && run->hta_compat) ||
+			        (type == HT_HTA_MEMORY && !options->memory))
+				continue;
+			HT_TRY(add_type(
+			        run, &frame, &work, (enum ht_hta_type)type, options, kernels));
+		}
+		set_total(kernels, first);
+	}
+	return HT_OK;
+}
+
+static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
+{
+	struct options options = {
+		.fold = {
+			.max_names = ht_run_i64(run, "num-kernels"),
+			.ratio = ht_run_f64(run, "duration-ratio"),
+			.ratio_of_names = run->hta_compat || !strcmp(ht_run_str(run, "ratio-of"), "names"),
+			.stats_of_sums = run->hta_compat,
+		},
+		.by_all = !strcmp(ht_run_str(run, "by"), "all"),
+		.memory = ht_run_bool(run, "include-memory"),
+	};
+	struct kernels kernels = { 0 };
+	HT_TRY(collect(run, &options, &kernels));
+	if (options.by_all && kernels.n)
+		HT_TRY(pool_and_fold(run, &options, &kernels));
+	else if (run->hta_compat && kernels.n)
+		qsort(kernels.items, kernels.n, sizeof *kernels.items, compare_hta);
+	for (size_t i = 0; i < kernels.n; i++)
+		put_kernel(run, table, &kernels.items[i]);
+	if (!kernels.n)
+		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+	ht_table_set_bar(table, "share");
+	return ht_table_finish(run->ctx, table);
+}

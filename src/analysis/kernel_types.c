@@ -1,0 +1,235 @@
+/*
+ * kernel_types.c - which kinds of work the GPU was doing, and which at the same time.
+ *
+ * Per rank the intervals of each type are merged, then every moment of busy time is labelled with the
+ * types active in it: "COMPUTATION", "COMPUTATION overlapping COMMUNICATION", ... The labels are
+ * exclusive, so they add up to the busy time; they are summed over ranks.
+ * Reads kernels, copies and sets; kernels that only synchronise or control are OTHER. O(n log n).
+ * Example: compute [0,4), communication [2,6) us: COMPUTATION 2, COMPUTATION overlapping
+ * COMMUNICATION 2, COMMUNICATION 2, a third each.
+ * Definition: HTA get_gpu_kernel_breakdown, first table (hta-semantics.md 9.3). HTA cuts every moment
+ * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's arithmetic.
+ */
+#include "analysis/common/gpu_work.h"
+#include "analysis/common/hta_frame.h"
+#include "analysis/common/hta_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_TYPES  HT_HTA_N_TYPES
+#define N_LABELS (1 << N_TYPES)
+
+static enum ht_status run_types(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
+	{ "kernel_type", HT_STR, HT_KEY, "the types of GPU work active at the same time", NULL },
+	{ "sum_ns", HT_DURATION, HT_MEASURE, "time in which exactly these types were active",
+	        NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the time in which any type was active", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "all", "sum over ranks, or one group of rows per rank", "all|rank" },
+	{ "include-memory", HT_BOOL, "true", "count copies and sets as type MEMORY", NULL },
+};
+
+const struct ht_analysis ht_analysis_kernel_types = {
+	.info = {
+		.name = "kernel-types",
+		.group = "gpu",
+		.title = "Kernel types",
+		.question = "What kinds of work fill the GPU's busy time, and what runs at the same time?",
+		.method = "Every moment of busy time is labelled with the types active in it "
+			  "(COMPUTATION, COMMUNICATION, MEMORY, OTHER); labels exclude each other and "
+			  "add up to the busy time. Longest first, then in the order of the types.",
+		.hta = "get_gpu_kernel_breakdown",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_types,
+};
+
+struct label {
+	int64_t sum_ns;
+	unsigned mask;
+	bool seen; /* there was such a moment, if only one that HTA cuts to 0 */
+};
+
+/* Bit k of a mask is enum ht_hta_type k. */
+static unsigned type_bit(const struct ht_work *work)
+{
+	return 1u << ht_hta_type_of_class((enum ht_class)work->class_);
+}
+
+static const char *label_text(struct ht_arena *arena, unsigned mask)
+{
+	const char *text = NULL;
+	for (unsigned k = 0; k < N_TYPES; k++) {
+		if (!(mask & 1u << k))
+			continue;
+		const char *name = ht_hta_type_name((enum ht_hta_type)k);
+		text = text ? ht_arena_printf(arena, "%s overlapping %s", text, name) : name;
+	}
+	return text;
+}
+
+/* HTA's clock: doubles of microseconds from the first event of all ranks. */
+struct border {
+	double time_us;
+	int step; /* +bit where the type starts, -bit where it ends */
+};
+
+static int compare_border(const void *left, const void *right)
+{
+	const struct border *a = left, *b = right;
+	if (a->time_us != b->time_us)
+		return a->time_us < b->time_us ? -1 : 1;
+	return (a->step > b->step) - (a->step < b->step);
+}
+
+/* Merged borders of one type, appended. Work is sorted by start. */
+static size_t hta_borders(
+        const struct ht_work_list *work, double zero_us, unsigned bit, struct border *borders)
+{
+	size_t n = 0;
+	double end = 0;
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		if (type_bit(w) != bit)
+			continue;
+		double start = ht_hta_us(w->start) - zero_us;
+		double stop = start + ht_hta_us(w->end - w->start);
+		if (n && start <= end) {
+			end = stop > end ? stop : end;
+			borders[n - 1].time_us = end;
+			continue;
+		}
+		end = stop;
+		borders[n++] = (struct border){ start, (int)bit };
+		borders[n++] = (struct border){ end, -(int)bit };
+	}
+	return n;
+}
+
+static enum ht_status add_hta(struct ht_run *run, const struct ht_work_list *work, unsigned types,
+        double zero_us, struct label *labels)
+{
+	struct border *borders = ht_arena_alloc(run->scratch, (2 * work->n + 1) * sizeof *borders);
+	if (!borders)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (unsigned k = 0; k < N_TYPES; k++) {
+		if (types & 1u << k)
+			n += hta_borders(work, zero_us, 1u << k, borders + n);
+	}
+	qsort(borders, n, sizeof *borders, compare_border);
+	int active = 0;
+	for (size_t i = 0; i + 1 < n; i++) {
+		active += borders[i].step;
+		double length_us = borders[i + 1].time_us - borders[i].time_us;
+		if (active <= 0 || length_us <= 0)
+			continue;
+		labels[active].seen = true;
+		labels[active].sum_ns += (int64_t)length_us * 1000;
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_exact(
+        struct ht_run *run, const struct ht_work_list *work, unsigned types, struct label *labels)
+{
+	struct ht_interval *merged[N_TYPES] = { NULL };
+	size_t n[N_TYPES] = { 0 };
+	int64_t length[N_LABELS];
+	for (size_t k = 0; k < N_TYPES; k++) {
+		merged[k] = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *merged[k]);
+		if (!merged[k])
+			return ht_fail_nomem(run->ctx);
+	}
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		size_t k = ht_hta_type_of_class((enum ht_class)w->class_);
+		if (types & 1u << k)
+			merged[k][n[k]++] = (struct ht_interval){ w->start, w->end };
+	}
+	for (size_t k = 0; k < N_TYPES; k++)
+		n[k] = ht_interval_merge(merged[k], n[k]);
+	ht_interval_combinations((const struct ht_interval *const *)merged, n, N_TYPES, length);
+	for (size_t mask = 1; mask < N_LABELS; mask++) {
+		labels[mask].sum_ns += length[mask];
+		labels[mask].seen |= length[mask] > 0;
+	}
+	return HT_OK;
+}
+
+static int compare_label(const void *left, const void *right)
+{
+	const struct label *a = left, *b = right;
+	if (a->sum_ns != b->sum_ns)
+		return a->sum_ns > b->sum_ns ? -1 : 1;
+	return (a->mask > b->mask) - (a->mask < b->mask);
+}
+
+static void reset(struct label *labels)
+{
+	for (unsigned mask = 0; mask < N_LABELS; mask++)
+		labels[mask] = (struct label){ 0, mask, false };
+}
+
+static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct label *labels)
+{
+	int64_t total = 0;
+	for (size_t i = 0; i < N_LABELS; i++)
+		total += labels[i].sum_ns;
+	qsort(labels, N_LABELS, sizeof *labels, compare_label);
+	for (size_t i = 0; i < N_LABELS; i++) {
+		if (!labels[i].seen)
+			continue;
+		ht_table_row(table);
+		if (rank == HT_NO_I64)
+			ht_table_put_null(table);
+		else
+			ht_table_put_i64(table, rank);
+		ht_table_put_str(table, label_text(run->scratch, labels[i].mask));
+		ht_table_put_i64(table, labels[i].sum_ns);
+		ht_table_put_f64(table, total ? (double)labels[i].sum_ns / (double)total : NAN);
+	}
+}
+
+static enum ht_status run_types(struct ht_run *run, ht_table *table)
+{
+	bool by_rank = !strcmp(ht_run_str(run, "by"), "rank");
+	unsigned types = (1u << HT_HTA_COMPUTATION) | (1u << HT_HTA_COMMUNICATION);
+	types |= ht_run_bool(run, "include-memory") ? 1u << HT_HTA_MEMORY : 0;
+	types |= run->hta_compat ? 0 : 1u << HT_HTA_OTHER;
+	double zero_us = run->hta_compat ? ht_hta_us(ht_hta_first_ts_ns(run->set)) : 0;
+	struct label labels[N_LABELS];
+	reset(labels);
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame = { 0 };
+		struct ht_work_list work = { 0 };
+		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_work_collect(run, &frame, &work));
+		ht_work_sort(&work);
+		if (run->hta_compat)
+			HT_TRY(add_hta(run, &work, types, zero_us, labels));
+		else
+			HT_TRY(add_exact(run, &work, types, labels));
+		if (by_rank) {
+			put_labels(run, table, frame.rank, labels);
+			reset(labels);
+		}
+	}
+	if (!by_rank)
+		put_labels(run, table, HT_NO_I64, labels);
+	if (!ht_table_n_rows(table))
+		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+	ht_table_set_bar(table, "share");
+	return ht_table_finish(run->ctx, table);
+}

@@ -1,0 +1,177 @@
+/*
+ * temporal_breakdown.c - how much of a GPU's time is idle, computing, or neither.
+ *
+ * Per rank (or per rank and step), over its GPU work:
+ *   span        = last end - first start
+ *   busy        = |union of all GPU work|,  idle = span - busy
+ *   compute     = |union of compute kernels|
+ *   non-compute = busy - compute, split so that the parts add up: communication that no compute
+ *                 hides, then copies that neither hides, then sets, then the rest
+ * Reads kernels, copies and sets. GPU work belongs to the step that launched it. Blind to time before
+ * the first and after the last piece of work, and to other processes on the GPU. O(n log n).
+ * Example: compute [0,4), communication [2,6), copy [5,7), next kernel [9,10) us: span 10, busy 8,
+ * idle 2, compute 5, communication 2, copies 1.
+ * Definition: HTA get_temporal_breakdown (hta-semantics.md 9.2).
+ */
+#include "analysis/common/gpu_work.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status run_breakdown(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "step", HT_I64, HT_KEY, "profiler step that launched the work; null for all of it",
+	        NULL },
+	{ "span_ns", HT_DURATION, HT_MEASURE, "first start to last end of GPU work", NULL },
+	{ "idle_ns", HT_DURATION, HT_MEASURE, "time inside the span with nothing on the GPU",
+	        NULL },
+	{ "compute_ns", HT_DURATION, HT_MEASURE, "time with a compute kernel running", NULL },
+	{ "non_compute_ns", HT_DURATION, HT_MEASURE, "busy time without a compute kernel", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication that no compute kernel hides",
+	        NULL },
+	{ "memcpy_ns", HT_DURATION, HT_MEASURE,
+	        "copies that neither compute nor communication hides", NULL },
+	{ "memset_ns", HT_DURATION, HT_DETAIL, "fills that nothing of the above hides", NULL },
+	{ "other_ns", HT_DURATION, HT_DETAIL,
+	        "kernels that only synchronise or control, alone on the GPU", NULL },
+	{ "idle_share", HT_RATIO, HT_MEASURE, "idle over span", NULL },
+	{ "compute_share", HT_RATIO, HT_MEASURE, "compute over span", NULL },
+	{ "non_compute_share", HT_RATIO, HT_MEASURE, "non-compute over span", NULL },
+	{ "communication_share", HT_RATIO, HT_DETAIL, "exposed communication over span", NULL },
+	{ "memory_share", HT_RATIO, HT_DETAIL, "exposed copies and sets over span", NULL },
+	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "rank", "one row per rank, or per rank and step", "rank|step" },
+};
+
+const struct ht_analysis ht_analysis_temporal_breakdown = {
+	.info = {
+		.name = "temporal-breakdown",
+		.group = "gpu",
+		.title = "Temporal breakdown",
+		.question = "How much of the GPU's time is idle, computing, or spent on anything else?",
+		.method = "Span is first start to last end of GPU work, idle is span minus the union of "
+			  "all work, compute is the union of compute kernels, non-compute is the rest of "
+			  "the busy time; its parts count only what no earlier class hides.",
+		.hta = "get_temporal_breakdown",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.run = run_breakdown,
+};
+
+/* Classes in the order in which they take time; sync and control come last. */
+static const uint8_t order[] = { HT_CLASS_COMPUTE, HT_CLASS_COMM, HT_CLASS_MEMCPY, HT_CLASS_MEMSET,
+	HT_CLASS_SYNC };
+
+static void put_nothing(ht_table *table, int64_t rank)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+}
+
+static enum ht_status put_breakdown(struct ht_run *run, ht_table *table, int64_t rank, int64_t step,
+        const struct ht_work_list *work)
+{
+	int64_t took[HT_COUNT(order)], before = 0;
+	int64_t first = 0, last = 0;
+	unsigned classes = 0;
+	for (size_t k = 0; k < HT_COUNT(order); k++) {
+		struct ht_interval *merged = NULL;
+		size_t n = 0;
+		classes |= ht_class_bit(order[k]);
+		HT_TRY(ht_work_union(run, work, classes, &merged, &n));
+		int64_t length = ht_interval_length(merged, n);
+		took[k] = length - before;
+		before = length;
+		if (n) {
+			first = merged[0].start;
+			last = merged[n - 1].end;
+		}
+	}
+	int64_t span = last - first, idle = span - before, non_compute = before - took[0];
+	double whole = span ? (double)span : NAN;
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	if (step == HT_NO_I64)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, step);
+	ht_table_put_i64(table, span);
+	ht_table_put_i64(table, idle);
+	ht_table_put_i64(table, took[0]);
+	ht_table_put_i64(table, non_compute);
+	for (size_t k = 1; k < HT_COUNT(order); k++)
+		ht_table_put_i64(table, took[k]);
+	ht_table_put_f64(table, (double)idle / whole);
+	ht_table_put_f64(table, (double)took[0] / whole);
+	ht_table_put_f64(table, (double)non_compute / whole);
+	ht_table_put_f64(table, (double)took[1] / whole);
+	ht_table_put_f64(table, (double)(took[2] + took[3]) / whole);
+	ht_table_put_i64(table, (int64_t)work->n);
+	return HT_OK;
+}
+
+/* Work outside any step forms the group n_steps, shown last. */
+static enum ht_status put_steps(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
+        const struct ht_work_list *work)
+{
+	const struct ht_trace *t = frame->trace;
+	size_t n_groups = t->n_steps + 1;
+	size_t *first = ht_arena_alloc(run->scratch, (n_groups + 1) * sizeof *first);
+	struct ht_work *sorted = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *sorted);
+	if (!first || !sorted)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++) {
+		uint32_t step = t->step[work->items[i].row];
+		first[(step == HT_NONE ? t->n_steps : step) + 1]++;
+	}
+	for (size_t g = 0; g < n_groups; g++)
+		first[g + 1] += first[g];
+	for (size_t i = work->n; i--;) {
+		/* filled from the back, so that first[g + 1] ends as the start of group g */
+		uint32_t step = t->step[work->items[i].row];
+		sorted[--first[(step == HT_NONE ? t->n_steps : step) + 1]] = work->items[i];
+	}
+	for (size_t g = 0; g < n_groups; g++) {
+		size_t end = g + 1 < n_groups ? first[g + 2] : work->n;
+		struct ht_work_list part = { sorted + first[g + 1], end - first[g + 1] };
+		if (part.n)
+			HT_TRY(put_breakdown(run, table, frame->rank,
+			        g < t->n_steps ? t->steps[g].number : HT_NO_I64, &part));
+	}
+	return HT_OK;
+}
+
+static enum ht_status run_breakdown(struct ht_run *run, ht_table *table)
+{
+	bool by_step = !strcmp(ht_run_str(run, "by"), "step");
+	size_t n_without = 0;
+	for (size_t i = 0; i < run->n; i++) {
+		struct ht_frame frame = { 0 };
+		struct ht_work_list work = { 0 };
+		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_work_collect(run, &frame, &work));
+		ht_work_sort(&work);
+		if (!work.n) {
+			put_nothing(table, frame.rank);
+			n_without++;
+		} else if (by_step) {
+			HT_TRY(put_steps(run, table, &frame, &work));
+		} else {
+			HT_TRY(put_breakdown(run, table, frame.rank, HT_NO_I64, &work));
+		}
+	}
+	if (n_without)
+		HT_TRY(ht_table_add_note(table,
+		        "%zu of %zu ranks have no GPU work in the selection", n_without, run->n));
+	ht_table_set_bar(table, "compute_share");
+	return ht_table_finish(run->ctx, table);
+}
