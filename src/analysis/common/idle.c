@@ -20,7 +20,7 @@ enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_o
 		.streams = ht_run_str(run, "streams"),
 		.by_device = !strcmp(ht_run_str(run, "by"), "device"),
 	};
-	if (options.streams && !ht_number_list_is_valid(options.streams))
+	if (options.streams && *options.streams && !ht_number_list_is_valid(options.streams))
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 		        "give numbers and ranges such as 7,16-18",
 		        "streams '%s' is not a list of stream numbers", options.streams);

@@ -3,43 +3,47 @@
  */
 #include "analysis/common/number_list.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
-/* One item; text moves behind it and its comma. */
-static bool next_range(const char **text, int64_t *ret_first, int64_t *ret_last)
+/* The next item of the list, which moves on; false at the end and for anything else. */
+static bool next_range(const char **list, int64_t *ret_first, int64_t *ret_last)
 {
+	const char *at = *list;
+	if (*at < '0' || *at > '9')
+		return false;
 	char *end;
-	*ret_first = *ret_last = strtoll(*text, &end, 10);
-	if (end == *text)
-		return false;
+	*ret_first = *ret_last = strtoll(at, &end, 10);
 	if (*end == '-') {
-		const char *second = end + 1;
-		*ret_last = strtoll(second, &end, 10);
-		if (end == second)
+		at = end + 1;
+		if (*at < '0' || *at > '9')
 			return false;
+		*ret_last = strtoll(at, &end, 10);
 	}
-	if (*end != ',' && *end != '\0')
+	if (*end == ',' && end[1])
+		end++;
+	else if (*end)
 		return false;
-	*text = *end == ',' ? end + 1 : end;
+	*list = end;
 	return true;
 }
 
-bool ht_number_list_is_valid(const char *text)
+bool ht_number_list_is_valid(const char *list)
 {
 	int64_t first, last;
-	while (*text) {
-		if (!next_range(&text, &first, &last))
+	if (!*list)
+		return false;
+	while (*list)
+		if (!next_range(&list, &first, &last))
 			return false;
-	}
 	return true;
 }
 
-bool ht_number_list_has(const char *text, int64_t number)
+bool ht_number_list_has(const char *list, int64_t number)
 {
 	int64_t first, last;
-	while (*text && next_range(&text, &first, &last)) {
+	while (*list && next_range(&list, &first, &last))
 		if (first <= number && number <= last)
 			return true;
-	}
 	return false;
 }

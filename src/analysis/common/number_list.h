@@ -1,5 +1,5 @@
 /*
- * number_list.h - lists such as "3-5,7" that users give for steps and streams.
+ * number_list.h - lists of numbers as on a command line: "3-5,7".
  */
 #ifndef HT_ANALYSIS_COMMON_NUMBER_LIST_H
 #define HT_ANALYSIS_COMMON_NUMBER_LIST_H
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbers and ranges with commas between; an empty text is a valid list of nothing. */
-bool ht_number_list_is_valid(const char *text);
-/* Whether a valid list has the number. */
-bool ht_number_list_has(const char *text, int64_t number);
+/* Numbers and ranges of numbers that are not negative, separated by commas; at least one. */
+bool ht_number_list_is_valid(const char *list);
+/* Whether a valid list has the number. O(length of the list). */
+bool ht_number_list_has(const char *list, int64_t number);
 
 #endif
