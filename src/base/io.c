@@ -5,7 +5,6 @@
  * files. Plain data are then read straight into the caller's buffer, compressed data pass through a
  * piece buffer into a decoder that writes straight into the caller's buffer.
  */
-#define _GNU_SOURCE
 #include "base/io.h"
 #include "base/io_codec.h"
 

@@ -6,7 +6,6 @@
  * Staging spares the encoders and the system tiny pieces. A reader of the path sees the old file or
  * the whole new one, never a part. The data are not forced to the disk: a trace can be made again.
  */
-#define _GNU_SOURCE
 #include "base/io.h"
 #include "base/io_codec.h"
 

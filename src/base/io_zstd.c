@@ -37,7 +37,7 @@ static void zstd_free(void *mem, void *address)
 
 struct zstd_reader {
 	ZSTD_DCtx *dctx;
-	bool is_full;  /* the last call filled its output: zstd may hold more */
+	bool is_full;  /* the last call filled its output, and zstd may hold more */
 	size_t wanted; /* 0: at the end of a frame */
 };
 
@@ -101,7 +101,8 @@ static enum ht_status reader_read(void *state, struct ht_input *in, uint8_t *byt
 			break;
 		}
 		reader->wanted = wanted;
-		reader->is_full = out.pos == cap;
+		/* After the end of a frame a call without input would begin another. */
+		reader->is_full = wanted && out.pos == cap;
 		if (wanted && in->next == in->end && in->at_end && out.pos == n_before)
 			*damage = (struct ht_damage){ HT_DAMAGE_TRUNCATED, ht_input_pos(in),
 				"the file ends inside a zstd frame" };

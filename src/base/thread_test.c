@@ -1,0 +1,130 @@
+/*
+ * thread_test.c - every task runs once; failures and cancellation end a run the same way each time.
+ */
+#include "base/thread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <time.h>
+
+#define N_TASKS 1000
+
+struct job {
+	ht_ctx *ctx;
+	atomic_int n_runs[N_TASKS];
+	atomic_int n_started;
+	size_t slow_failure, fast_failure, cancel_at;
+	int n_workers;
+};
+
+static int setup(void **state)
+{
+	ht_ctx *ctx;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return 1;
+	*state = ctx;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ht_ctx_free(*state);
+	return 0;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+static enum ht_status count(void *user, size_t i_task, int i_worker)
+{
+	struct job *job = user;
+	atomic_fetch_add(&job->n_runs[i_task], 1);
+	return i_worker >= 0 && i_worker < job->n_workers ? HT_OK : HT_USAGE;
+}
+
+static void runs_every_task_once(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 2, 3, N_TASKS };
+	ht_ctx *ctx = *state;
+	for (int n_jobs = 1; n_jobs <= 9; n_jobs += 4) {
+		ht_ctx_set_jobs(ctx, n_jobs);
+		for (size_t i = 0; i < HT_COUNT(sizes); i++) {
+			static struct job job;
+			job = (struct job){ .n_workers = n_jobs };
+			assert_int_equal(ht_parallel(ctx, sizes[i], count, &job), HT_OK);
+			for (size_t t = 0; t < N_TASKS; t++)
+				assert_int_equal(atomic_load(&job.n_runs[t]), t < sizes[i]);
+		}
+	}
+}
+
+/* The later task fails first in time; the earlier one must win, with its own text. */
+static enum ht_status fail_twice(void *user, size_t i_task, int i_worker)
+{
+	struct job *job = user;
+	(void)i_worker;
+	atomic_fetch_add(&job->n_started, 1);
+	if (i_task == job->slow_failure) {
+		pause_ms(30);
+		return ht_fail(job->ctx, HT_FORMAT, "slow", 7, "slow hint", "slow text");
+	}
+	if (i_task == job->fast_failure)
+		return ht_fail(job->ctx, HT_IO, "fast", 8, NULL, "fast text");
+	return HT_OK;
+}
+
+static void lowest_failure_wins(void **state)
+{
+	ht_ctx *ctx = *state;
+	for (int n_jobs = 1; n_jobs <= 4; n_jobs++) {
+		struct job job = { .ctx = ctx, .slow_failure = 3, .fast_failure = 4 };
+		ht_ctx_set_jobs(ctx, n_jobs);
+		assert_int_equal(ht_parallel(ctx, N_TASKS, fail_twice, &job), HT_FORMAT);
+		assert_int_equal(ht_error(ctx)->status, HT_FORMAT);
+		assert_string_equal(ht_error(ctx)->message, "slow text");
+		assert_string_equal(ht_error(ctx)->file, "slow");
+		assert_int_equal(ht_error(ctx)->offset, 7);
+		assert_string_equal(ht_error(ctx)->hint, "slow hint");
+		assert_true(n_jobs > 1 || atomic_load(&job.n_started) == 4);
+		ht_error_clear(ctx);
+	}
+}
+
+static enum ht_status cancel(void *user, size_t i_task, int i_worker)
+{
+	struct job *job = user;
+	(void)i_worker;
+	atomic_fetch_add(&job->n_started, 1);
+	if (i_task == job->cancel_at)
+		atomic_store(&job->ctx->cancelled, true);
+	return HT_OK;
+}
+
+static void cancelling_starts_no_more(void **state)
+{
+	ht_ctx *ctx = *state;
+	for (int n_jobs = 1; n_jobs <= 4; n_jobs += 3) {
+		struct job job = { .ctx = ctx, .cancel_at = 5 };
+		ht_ctx_set_jobs(ctx, n_jobs);
+		assert_int_equal(ht_parallel(ctx, N_TASKS, cancel, &job), HT_CANCELLED);
+		assert_true(n_jobs > 1 || atomic_load(&job.n_started) == 6);
+		assert_int_equal(ht_error(ctx)->status, HT_CANCELLED);
+		ht_error_clear(ctx);
+	}
+	struct job last = { .ctx = ctx, .cancel_at = 9 };
+	assert_int_equal(ht_parallel(ctx, 10, cancel, &last), HT_OK);
+	ht_error_clear(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(runs_every_task_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(lowest_failure_wins, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelling_starts_no_more, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
