@@ -36,8 +36,8 @@ struct ht_discovery {
 
 /* Find the files meant. HT_MISSING when a directory or glob holds no trace, HT_IO when a path does not
  * exist or cannot be looked into. The caller ends the result with ht_discovery_done. */
-enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources, bool recursive,
-	struct ht_discovery *ret_discovery) HT_MUST_USE;
+enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        bool recursive, struct ht_discovery *ret_discovery) HT_MUST_USE;
 void ht_discovery_done(struct ht_discovery *discovery);
 
 /* The rank that a path names, else HT_NO_RANK: the digits after "rank", else after "worker", with at

@@ -119,7 +119,7 @@ static struct ht_sniff sniff_object(const char *text, size_t n, size_t i, bool i
 	if (keys & KEY_HEADER && !(keys & KEY_COMPLETE))
 		return (struct ht_sniff){ HT_SNIFF_OBJECT, "a trace" };
 	return other(is_all || keys & KEY_COMPLETE ? "JSON without traceEvents"
-						   : "JSON without traceEvents near its start");
+	                                           : "JSON without traceEvents near its start");
 }
 
 static struct ht_sniff sniff_array(const char *text, size_t n, size_t i)

@@ -1,0 +1,613 @@
+/*
+ * discover.c - see discover.h.
+ *
+ * Each source adds to one growing list; what a directory or glob turns up passes consider(), which
+ * looks into the file. At the end the list is sorted and files that came up twice are dropped.
+ */
+#include "read/discover.h"
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LIST_MAX_BYTES    ((size_t)16 << 20)
+#define MAX_DEPTH         64
+#define MAX_NAME_NOTES    10 /* per directory; the rest are counted */
+#define PEEK_MAX_ENTRIES  20000
+#define ASCEND_TRACE_VIEW "ASCEND_PROFILER_OUTPUT/trace_view.json"
+
+/* A file that will be read, with what tells whether two paths are the same file. */
+struct entry {
+	struct ht_found found;
+	dev_t device;
+	ino_t inode;
+	size_t i_path; /* place in the order of paths */
+	bool is_dropped;
+};
+
+struct finder {
+	ht_ctx *ctx;
+	struct ht_arena *arena;
+	struct ht_vec entries; /* struct entry */
+	struct ht_vec notes;   /* const char * */
+	size_t n_skipped;
+	char *sniff_buf; /* HT_SNIFF_BYTES */
+	bool recursive;
+};
+
+static enum ht_status add_source(
+        struct finder *finder, const char *base, const char *text, bool may_list);
+
+static struct entry *entries_of(const struct finder *finder)
+{
+	return finder->entries.data;
+}
+
+static enum ht_status note(struct finder *finder, const char *text)
+{
+	if (!text || !HT_VEC_PUSH(finder->ctx->mem, &finder->notes, const char *, text))
+		return ht_fail_nomem(finder->ctx);
+	return HT_OK;
+}
+
+static enum ht_status note_skipped(struct finder *finder, const char *name, const char *why)
+{
+	finder->n_skipped++;
+	return note(finder, ht_arena_printf(finder->arena, "skipped %s: %s", name, why));
+}
+
+static enum ht_status add_entry(struct finder *finder, const char *path, dev_t device, ino_t inode)
+{
+	struct entry entry = { .found = { path, HT_NO_RANK }, .device = device, .inode = inode };
+	if (!HT_VEC_PUSH(finder->ctx->mem, &finder->entries, struct entry, entry))
+		return ht_fail_nomem(finder->ctx);
+	return HT_OK;
+}
+
+/* dir/name in the arena; a NULL dir or an absolute name leaves the name alone. */
+static char *join(struct finder *finder, const char *dir, const char *name)
+{
+	if (!dir || name[0] == '/')
+		return ht_arena_strndup(finder->arena, name, strlen(name));
+	size_t n = strlen(dir);
+	return ht_arena_printf(finder->arena, n && dir[n - 1] == '/' ? "%s%s" : "%s/%s", dir, name);
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), n_end = strlen(end);
+	return n > n_end && !strcmp(text + n - n_end, end);
+}
+
+/* Worth looking into when found in a directory. */
+static bool is_trace_name(const char *name)
+{
+	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst" };
+	for (size_t i = 0; i < HT_COUNT(ends); i++)
+		if (ends_with(name, ends[i]))
+			return true;
+	return false;
+}
+
+/* What a look into a file told; the bytes themselves are in the finder's sniff_buf. */
+struct look {
+	struct ht_sniff sniff;
+	bool is_plain;
+	size_t n;
+};
+
+static enum ht_status sniff_source(
+        struct finder *finder, struct ht_source *source, struct look *look)
+{
+	struct ht_source_limits limits = HT_SOURCE_LIMITS;
+	limits.piece_bytes = HT_SNIFF_BYTES;
+	ht_source_set_limits(source, &limits);
+	look->is_plain = ht_source_info(source)->compression == HT_PLAIN;
+	HT_TRY(ht_source_read(finder->ctx, source, finder->sniff_buf, HT_SNIFF_BYTES, &look->n));
+	look->sniff = ht_sniff_trace(finder->sniff_buf, look->n, look->n < HT_SNIFF_BYTES);
+	return HT_OK;
+}
+
+/* What the file holds. Data damaged from the first byte on count as an answer. */
+static enum ht_status sniff_file(struct finder *finder, const char *path, struct look *ret_look)
+{
+	ht_ctx *ctx = finder->ctx;
+	struct ht_source *source;
+	HT_TRY(ht_source_open(ctx, path, &source));
+	*ret_look = (struct look){ 0 };
+	enum ht_status status = sniff_source(finder, source, ret_look);
+	ht_source_close(source);
+	if (status == HT_FORMAT) {
+		pthread_mutex_lock(&ctx->lock);
+		ctx->error.status = HT_OK;
+		pthread_mutex_unlock(&ctx->lock);
+		ret_look->sniff = (struct ht_sniff){ HT_SNIFF_OTHER, "damaged compressed data" };
+		return HT_OK;
+	}
+	return status;
+}
+
+/* A file that a directory or glob turned up: take it when it is a trace, else say why not. */
+static enum ht_status consider(
+        struct finder *finder, const char *path, const char *shown, const struct stat *st)
+{
+	struct look look;
+	if (!S_ISREG(st->st_mode))
+		return note_skipped(finder, shown, "not a regular file");
+	HT_TRY(sniff_file(finder, path, &look));
+	if (!ht_sniff_is_trace(look.sniff.kind))
+		return note_skipped(finder, shown, look.sniff.what);
+	return add_entry(finder, path, st->st_dev, st->st_ino);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	return ht_natural_compare(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The visible names in a directory, sorted. */
+static enum ht_status list_names(struct finder *finder, const char *dir, struct ht_vec *names)
+{
+	ht_ctx *ctx = finder->ctx;
+	DIR *stream = ht_io_should_fail(ctx) ? (errno = EIO, NULL) : opendir(dir);
+	if (!stream)
+		return ht_fail_errno(ctx, dir, "cannot list the directory", errno);
+	enum ht_status status = HT_OK;
+	while (status == HT_OK) {
+		errno = 0;
+		struct dirent *item = readdir(stream);
+		if (!item) {
+			if (errno)
+				status =
+				        ht_fail_errno(ctx, dir, "cannot list the directory", errno);
+			break;
+		}
+		if (item->d_name[0] == '.')
+			continue;
+		char *name = ht_arena_strndup(finder->arena, item->d_name, strlen(item->d_name));
+		if (!name || !HT_VEC_PUSH(ctx->mem, names, char *, name))
+			status = ht_fail_nomem(ctx);
+	}
+	closedir(stream);
+	if (names->n)
+		qsort(names->data, names->n, sizeof(char *), compare_names);
+	return status;
+}
+
+/* The timeline of an Ascend run directory, when it has one. */
+static enum ht_status add_ascend(struct finder *finder, const char *dir, const char *shown_dir)
+{
+	static const char *const ends[] = { "", ".gz", ".zst" };
+	for (size_t i = 0; i < HT_COUNT(ends); i++) {
+		char *name = ht_arena_printf(finder->arena, ASCEND_TRACE_VIEW "%s", ends[i]);
+		char *path = name ? join(finder, dir, name) : NULL;
+		char *shown = name ? join(finder, shown_dir, name) : NULL;
+		struct stat st;
+		if (!path || !shown)
+			return ht_fail_nomem(finder->ctx);
+		if (!stat(path, &st))
+			return consider(finder, path, shown, &st);
+	}
+	return HT_OK;
+}
+
+static enum ht_status scan_dir(
+        struct finder *finder, const char *dir, const char *shown_dir, int depth);
+
+static enum ht_status scan_subdir(
+        struct finder *finder, const char *path, const char *shown, int depth)
+{
+	struct stat st;
+	if (!finder->recursive)
+		return add_ascend(finder, path, shown);
+	/* Links to directories may lead in circles; the user can name their targets. */
+	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode) || depth >= MAX_DEPTH)
+		return note_skipped(finder, shown,
+		        depth >= MAX_DEPTH ? "nested too deep" : "a link to a directory");
+	return scan_dir(finder, path, shown, depth + 1);
+}
+
+/* One name of a directory. n_unnamed counts the files that are none by their name. */
+static enum ht_status scan_name(struct finder *finder, const char *dir, const char *shown_dir,
+        const char *name, int depth, size_t *n_unnamed)
+{
+	char *path = join(finder, dir, name), *shown = join(finder, shown_dir, name);
+	struct stat st;
+	if (!path || !shown)
+		return ht_fail_nomem(finder->ctx);
+	if (stat(path, &st) < 0)
+		return note_skipped(finder, shown,
+		        errno == ENOENT ? "a link to nowhere" : "it cannot be looked at");
+	if (S_ISDIR(st.st_mode))
+		return scan_subdir(finder, path, shown, depth);
+	if (is_trace_name(name))
+		return consider(finder, path, shown, &st);
+	if (++*n_unnamed <= MAX_NAME_NOTES)
+		return note_skipped(finder, shown, "not a trace by its name");
+	finder->n_skipped++;
+	return HT_OK;
+}
+
+/* shown_dir is how notes call the directory: relative to what the user named, NULL for that itself. */
+static enum ht_status scan_dir(
+        struct finder *finder, const char *dir, const char *shown_dir, int depth)
+{
+	struct ht_vec names = { 0 };
+	size_t n_unnamed = 0;
+	enum ht_status status = list_names(finder, dir, &names);
+	for (size_t i = 0; i < names.n && status == HT_OK; i++)
+		status = scan_name(
+		        finder, dir, shown_dir, ((char **)names.data)[i], depth, &n_unnamed);
+	ht_vec_free(finder->ctx->mem, &names, sizeof(char *));
+	if (status == HT_OK && !finder->recursive)
+		status = add_ascend(finder, dir, shown_dir);
+	if (status == HT_OK && n_unnamed > MAX_NAME_NOTES)
+		status = note(
+		        finder, ht_arena_printf(finder->arena,
+		                        "skipped %zu more files in %s: not traces by their names",
+		                        n_unnamed - MAX_NAME_NOTES, dir));
+	return status;
+}
+
+/* Whether some directory below holds a file that may be a trace; looks at names only, and not at all
+ * of a huge tree, as it only serves a hint. */
+static bool peek_below(struct finder *finder, const char *dir, int depth, size_t *n_looked_at)
+{
+	DIR *stream = depth < 5 ? opendir(dir) : NULL;
+	if (!stream)
+		return false;
+	bool is_found = false;
+	for (struct dirent *item; !is_found && (item = readdir(stream));) {
+		if (++*n_looked_at > PEEK_MAX_ENTRIES)
+			break;
+		if (item->d_name[0] == '.')
+			continue;
+		char *path = join(finder, dir, item->d_name);
+		struct stat st;
+		if (!path || lstat(path, &st) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			is_found = peek_below(finder, path, depth + 1, n_looked_at);
+		else
+			is_found = depth && is_trace_name(item->d_name);
+	}
+	closedir(stream);
+	return is_found;
+}
+
+static enum ht_status fail_no_traces(
+        struct finder *finder, const char *dir, size_t n_skipped, size_t i_note)
+{
+	static const char looked_for[] = "files named *.json, *.json.gz or *.json.zst and "
+	                                 "*/" ASCEND_TRACE_VIEW;
+	size_t n_looked_at = 0;
+	const char *hint = "name the trace files, or the directory that holds them";
+	if (!finder->recursive && peek_below(finder, dir, 0, &n_looked_at))
+		hint = "its subdirectories may hold some: add --recursive";
+	if (!n_skipped)
+		return ht_fail(finder->ctx, HT_MISSING, dir, -1, hint,
+		        "no traces in the directory: looked for %s", looked_for);
+	return ht_fail(finder->ctx, HT_MISSING, dir, -1, hint,
+	        "no traces in the directory: looked for %s, skipped %zu (first %s)", looked_for,
+	        n_skipped, ((const char **)finder->notes.data)[i_note] + strlen("skipped "));
+}
+
+static enum ht_status add_dir(struct finder *finder, const char *dir)
+{
+	size_t n_entries = finder->entries.n, n_skipped = finder->n_skipped,
+	       i_note = finder->notes.n;
+	HT_TRY(scan_dir(finder, dir, NULL, 0));
+	if (finder->entries.n == n_entries)
+		return fail_no_traces(finder, dir, finder->n_skipped - n_skipped, i_note);
+	return HT_OK;
+}
+
+static enum ht_status add_matches(struct finder *finder, const char *pattern, const glob_t *matches)
+{
+	size_t n_entries = finder->entries.n;
+	for (size_t i = 0; i < matches->gl_pathc; i++) {
+		const char *match = matches->gl_pathv[i];
+		char *path = ht_arena_strndup(finder->arena, match, strlen(match));
+		struct stat st;
+		if (!path)
+			return ht_fail_nomem(finder->ctx);
+		if (stat(path, &st) < 0)
+			HT_TRY(note_skipped(finder, path, "it cannot be looked at"));
+		else if (S_ISDIR(st.st_mode))
+			HT_TRY(scan_dir(finder, path, path, 0));
+		else
+			HT_TRY(consider(finder, path, path, &st));
+	}
+	if (finder->entries.n == n_entries)
+		return ht_fail(finder->ctx, HT_MISSING, pattern, -1,
+		        "check the pattern, or name the files",
+		        "no traces among the %zu files and directories that match",
+		        matches->gl_pathc);
+	return HT_OK;
+}
+
+static enum ht_status add_glob(struct finder *finder, const char *pattern)
+{
+	glob_t matches = { 0 };
+	if (ht_io_should_fail(finder->ctx))
+		return ht_fail_errno(finder->ctx, pattern, "cannot list", EIO);
+	int error = glob(pattern, GLOB_NOSORT, NULL, &matches);
+	enum ht_status status;
+	if (error == GLOB_NOSPACE)
+		status = ht_fail_nomem(finder->ctx);
+	else if (error)
+		status = ht_fail(finder->ctx, HT_MISSING, pattern, -1, "check the pattern",
+		        "nothing matches");
+	else {
+		qsort(matches.gl_pathv, matches.gl_pathc, sizeof(char *), compare_names);
+		status = add_matches(finder, pattern, &matches);
+	}
+	globfree(&matches);
+	return status;
+}
+
+/* The part after "123=", with the number; NULL when text is not of that form. */
+static const char *after_rank(const char *text, int64_t *ret_rank)
+{
+	size_t n_digits = strspn(text, "0123456789");
+	if (!n_digits || n_digits > 9 || text[n_digits] != '=' || !text[n_digits + 1])
+		return NULL;
+	*ret_rank = strtol(text, NULL, 10);
+	return text + n_digits + 1;
+}
+
+/* Cut the next line off *rest: trimmed, empty for comments. False at the end. */
+static bool next_line(char **rest, char **ret_line)
+{
+	char *line = *rest;
+	if (!*line)
+		return false;
+	char *end = line + strcspn(line, "\n");
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	line += strspn(line, " \t");
+	for (end = line + strlen(line); end > line && strchr(" \t\r", end[-1]); end--)
+		end[-1] = '\0';
+	if (*line == '#')
+		*line = '\0';
+	*ret_line = line;
+	return true;
+}
+
+static char *directory_of(struct finder *finder, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return ht_arena_strndup(finder->arena, ".", 1);
+	return ht_arena_strndup(finder->arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static enum ht_status add_lines(struct finder *finder, const char *path, char *text)
+{
+	const char *base = strchr(path, '/') ? directory_of(finder, path) : NULL;
+	if (!base && strchr(path, '/'))
+		return ht_fail_nomem(finder->ctx);
+	size_t n_sources = 0, i_line = 0;
+	for (char *line; next_line(&text, &line);) {
+		i_line++;
+		if (!*line)
+			continue;
+		n_sources++;
+		enum ht_status status = add_source(finder, base, line, false);
+		if (status != HT_OK) {
+			ht_error_prefix(finder->ctx, "line %zu of %s", i_line, path);
+			return status;
+		}
+	}
+	if (!n_sources)
+		return ht_fail(finder->ctx, HT_MISSING, path, -1, "write one path on each line",
+		        "the list names no traces");
+	return HT_OK;
+}
+
+static enum ht_status add_list(struct finder *finder, const char *path)
+{
+	struct ht_vec text;
+	HT_TRY(ht_read_all(finder->ctx, path, LIST_MAX_BYTES, &text));
+	enum ht_status status = add_lines(finder, path, text.data);
+	ht_vec_free(finder->ctx->mem, &text, 1);
+	return status;
+}
+
+static bool matches_something(const char *pattern)
+{
+	glob_t matches = { 0 };
+	int error = glob(pattern, GLOB_NOSORT, NULL, &matches);
+	globfree(&matches);
+	return !error;
+}
+
+/* Whether the start of a file, which is not JSON, reads like a list: its first line names something
+ * that exists. n bytes of text, which is changed. */
+static bool looks_like_list(struct finder *finder, const char *path, char *text, size_t n)
+{
+	if (memchr(text, 0, n))
+		return false;
+	text[n] = '\0';
+	char *line = text;
+	do {
+		if (!next_line(&text, &line))
+			return false;
+	} while (!*line);
+	int64_t rank;
+	const char *rest = after_rank(line, &rank);
+	char *dir = directory_of(finder, path);
+	char *whole = dir ? join(finder, dir, line) : NULL;
+	char *part = dir && rest ? join(finder, dir, rest) : NULL;
+	if ((whole && exists(whole)) || (part && exists(part)))
+		return true;
+	return line[strcspn(line, "*?[")] && whole && matches_something(part ? part : whole);
+}
+
+/* A file the user named. */
+static enum ht_status add_file(
+        struct finder *finder, const char *path, const struct stat *st, bool may_list)
+{
+	if (may_list && S_ISREG(st->st_mode)) {
+		struct look look;
+		HT_TRY(sniff_file(finder, path, &look));
+		if (look.sniff.kind == HT_SNIFF_OTHER && look.is_plain &&
+		        looks_like_list(finder, path, finder->sniff_buf, look.n))
+			return add_list(finder, path);
+	}
+	return add_entry(finder, path, st->st_dev, st->st_ino);
+}
+
+/* "3=source": the source must mean one file. */
+static enum ht_status add_ranked(
+        struct finder *finder, const char *base, const char *text, int64_t rank, const char *rest)
+{
+	size_t n_entries = finder->entries.n;
+	HT_TRY(add_source(finder, base, rest, false));
+	if (finder->entries.n != n_entries + 1)
+		return ht_fail(finder->ctx, HT_USAGE, text, -1, "give each file its own rank",
+		        "rank %lld is given to %zu files", (long long)rank,
+		        finder->entries.n - n_entries);
+	entries_of(finder)[n_entries].found.rank = rank;
+	return HT_OK;
+}
+
+static enum ht_status add_source(
+        struct finder *finder, const char *base, const char *text, bool may_list)
+{
+	if (!strcmp(text, "-"))
+		return add_entry(finder, "-", 0, 0);
+	char *path = join(finder, base, text);
+	if (!path)
+		return ht_fail_nomem(finder->ctx);
+	if (ht_io_should_fail(finder->ctx))
+		return ht_fail_errno(finder->ctx, path, "cannot open", EIO);
+	struct stat st;
+	if (!stat(path, &st))
+		return S_ISDIR(st.st_mode) ? add_dir(finder, path)
+		                           : add_file(finder, path, &st, may_list);
+	int error = errno;
+	if (error != ENOENT && error != ENOTDIR)
+		return ht_fail_errno(finder->ctx, path, "cannot open", error);
+	int64_t rank;
+	const char *rest = after_rank(text, &rank);
+	if (rest)
+		return add_ranked(finder, base, text, rank, rest);
+	if (text[0] == '@' && may_list)
+		return add_list(finder, path + 1);
+	if (text[strcspn(text, "*?[")])
+		return add_glob(finder, path);
+	return ht_fail_errno(finder->ctx, path, "cannot open", error);
+}
+
+static int compare_paths(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order = ht_natural_compare(a->found.path, b->found.path);
+	return order ? order : (a->found.rank > b->found.rank) - (a->found.rank < b->found.rank);
+}
+
+/* Same files together; in a group those with a rank first, by rank, then by path. */
+static int compare_files(const void *left, const void *right)
+{
+	const struct entry *a = *(struct entry *const *)left, *b = *(struct entry *const *)right;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	uint64_t rank_a = (uint64_t)a->found.rank, rank_b = (uint64_t)b->found.rank;
+	if (rank_a != rank_b) /* HT_NO_RANK is the largest as unsigned */
+		return rank_a < rank_b ? -1 : 1;
+	return (a->i_path > b->i_path) - (a->i_path < b->i_path);
+}
+
+/* A file given under two ranks is meant twice; any other repetition is dropped. */
+static enum ht_status drop_repeated(struct finder *finder)
+{
+	ht_ctx *ctx = finder->ctx;
+	size_t n = finder->entries.n;
+	struct entry *entries = finder->entries.data, **order;
+	order = ht_arena_alloc(finder->arena, n * sizeof(*order));
+	if (!order)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++) {
+		entries[i].i_path = i;
+		order[i] = &entries[i];
+	}
+	qsort(order, n, sizeof(*order), compare_files);
+	for (size_t i = 1; i < n; i++) {
+		const struct entry *kept = order[i - 1];
+		struct entry *entry = order[i];
+		if (kept->device != entry->device || kept->inode != entry->inode)
+			continue;
+		if (entry->found.rank != HT_NO_RANK && entry->found.rank != kept->found.rank)
+			continue;
+		entry->is_dropped = true;
+		HT_TRY(note(
+		        finder, ht_arena_printf(finder->arena, "left out %s: the same file as %s",
+		                        entry->found.path, kept->found.path)));
+	}
+	return HT_OK;
+}
+
+static enum ht_status finish(struct finder *finder, struct ht_discovery *discovery)
+{
+	ht_ctx *ctx = finder->ctx;
+	struct entry *entries = finder->entries.data;
+	size_t n = finder->entries.n;
+	if (n)
+		qsort(entries, n, sizeof(*entries), compare_paths);
+	HT_TRY(drop_repeated(finder));
+	discovery->found = ht_arena_alloc(finder->arena, n * sizeof(*discovery->found));
+	discovery->notes = ht_arena_alloc(finder->arena, finder->notes.n * sizeof(char *));
+	if (!discovery->found || !discovery->notes)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		if (!entries[i].is_dropped)
+			discovery->found[discovery->n_found++] = entries[i].found;
+	if (finder->notes.n)
+		memcpy(discovery->notes, finder->notes.data, finder->notes.n * sizeof(char *));
+	discovery->n_notes = finder->notes.n;
+	return HT_OK;
+}
+
+enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        bool recursive, struct ht_discovery *ret_discovery)
+{
+	struct ht_discovery discovery = { 0 };
+	struct finder finder = { .ctx = ctx, .arena = &discovery.arena, .recursive = recursive };
+	enum ht_status status = HT_OK;
+	ht_arena_init(&discovery.arena, ctx->mem);
+	/* One more byte: looks_like_list() ends the text. */
+	finder.sniff_buf = ht_mem_alloc(ctx->mem, HT_SNIFF_BYTES + 1);
+	if (!finder.sniff_buf)
+		status = ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n_sources && status == HT_OK; i++)
+		status = add_source(&finder, NULL, sources[i], true);
+	if (status == HT_OK)
+		status = finish(&finder, &discovery);
+	ht_mem_free(ctx->mem, finder.sniff_buf, HT_SNIFF_BYTES + 1);
+	ht_vec_free(ctx->mem, &finder.entries, sizeof(struct entry));
+	ht_vec_free(ctx->mem, &finder.notes, sizeof(const char *));
+	if (status != HT_OK) {
+		ht_arena_done(&discovery.arena);
+		return status;
+	}
+	*ret_discovery = discovery;
+	return HT_OK;
+}
+
+void ht_discovery_done(struct ht_discovery *discovery)
+{
+	ht_arena_done(&discovery->arena);
+}

@@ -1,0 +1,90 @@
+/*
+ * file_name.c - what the names of trace files tell: their order and their rank.
+ */
+#include "read/discover.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Natural order puts a / before everything else, so that a directory's files stay together. */
+static int rank_of_char(char c)
+{
+	return c == '/' ? 0 : (unsigned char)c;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+int ht_natural_compare(const char *left, const char *right)
+{
+	const char *a = left, *b = right;
+	while (*a && *b) {
+		if (is_digit(*a) && is_digit(*b)) {
+			while (*a == '0')
+				a++;
+			while (*b == '0')
+				b++;
+			size_t n_a = strspn(a, "0123456789"), n_b = strspn(b, "0123456789");
+			if (n_a != n_b)
+				return n_a < n_b ? -1 : 1;
+			int order = strncmp(a, b, n_a);
+			if (order)
+				return order;
+			a += n_a;
+			b += n_b;
+		} else if (*a != *b) {
+			return rank_of_char(*a) - rank_of_char(*b);
+		} else {
+			a++;
+			b++;
+		}
+	}
+	return *a ? 1 : *b ? -1 : strcmp(left, right);
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The number after word in name[0, n), with at most one sign between; else HT_NO_RANK. The word must
+ * not be the end of a longer one. */
+static int64_t number_after(const char *name, size_t n, const char *word)
+{
+	size_t n_word = strlen(word);
+	for (size_t i = 0; i + n_word < n; i++) {
+		if (strncasecmp(name + i, word, n_word) || (i && is_letter(name[i - 1])))
+			continue;
+		size_t at = i + n_word;
+		if (at < n && strchr("-_=:.[( ", name[at]))
+			at++;
+		int64_t number = 0;
+		size_t n_digits = 0;
+		for (; at < n && is_digit(name[at]) && n_digits < 10; at++, n_digits++)
+			number = number * 10 + (name[at] - '0');
+		/* Longer ones are times and the like. */
+		if (n_digits && n_digits < 10)
+			return number;
+	}
+	return HT_NO_RANK;
+}
+
+int64_t ht_rank_from_name(const char *path)
+{
+	size_t end = strlen(path);
+	for (int level = 0; level < 3 && end; level++) {
+		size_t start = end;
+		while (start && path[start - 1] != '/')
+			start--;
+		int64_t rank = number_after(path + start, end - start, "rank");
+		if (rank == HT_NO_RANK)
+			rank = number_after(path + start, end - start, "worker");
+		if (rank != HT_NO_RANK)
+			return rank;
+		for (end = start; end && path[end - 1] == '/';)
+			end--;
+	}
+	return HT_NO_RANK;
+}
