@@ -39,11 +39,9 @@ static void scan_compare_columns(const struct ht_chunk *a, const struct ht_chunk
 	for (size_t i = 0; i < a->columns.n; i++) {
 		FUZZ_REQUIRE(x[i].rows.n == y[i].rows.n && x[i].values.n == y[i].values.n);
 		FUZZ_REQUIRE(x[i].width == y[i].width && x[i].type == y[i].type);
-		size_t n = x[i].rows.n;
-		if (n) {
-			FUZZ_REQUIRE(!memcmp(x[i].rows.data, y[i].rows.data, n * sizeof(uint32_t)));
-			FUZZ_REQUIRE(!memcmp(x[i].values.data, y[i].values.data, n * x[i].width));
-		}
+		size_t n = x[i].rows.n, n_bytes = n * x[i].width;
+		FUZZ_REQUIRE(!n || !memcmp(x[i].rows.data, y[i].rows.data, n * sizeof(uint32_t)));
+		FUZZ_REQUIRE(!n_bytes || !memcmp(x[i].values.data, y[i].values.data, n_bytes));
 	}
 }
 
