@@ -205,13 +205,11 @@ def test_million_brackets_in_arg(folder):
 def test_name_of_100_mb(folder):
     text = (b'{"traceEvents": [{"ph": "X", "name": "' + b"n" * (100 << 20)
             + b'", "pid": 1, "tid": 1, "ts": 2, "dur": 1},' + EVENT + b"}]}")
-    done = survived(put(folder, "long.json", text))
-    if done.returncode == 0:
-        assert b"1000" in done.stdout
+    refused(put(folder, "long.json", text))
 
 
 def test_name_of_100_mb_without_end(folder):
-    survived(put(folder, "long.json", b'{"traceEvents": [' + EVENT + b'}, {"name": "' + b"n" * (100 << 20)))
+    refused(put(folder, "long.json", b'{"traceEvents": [' + EVENT + b'}, {"name": "' + b"n" * (100 << 20)))
 
 
 def test_key_of_100_mb(folder):

@@ -23,10 +23,10 @@ import test_cases  # noqa: E402
 
 HEADER_KEYS = ("schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit",
                "baseTimeNanoseconds", "traceName")
-WHERE = ["dur_ns > 1ms and name ~ nccl\n-dur_ns,name\nindex,name,dur_ns", "name = 'aten::add'\n\n",
-         "not (cat = kernel or ts_ns <= -5) and pid != 3", "args.f >= 0.25\nargs.s\nargs.External id,event.id",
+WHERE = ["dur_ns > 1ms and name ~ nccl\n-dur_ns,name\nindex,name,dur_ns", "name == 'aten::add'\n\n",
+         "not (cat == kernel or ts_ns <= -5) and pid != 3", "args.f >= 0.25\nargs.s\nargs.External id,event.id",
          "count >= 1\n-count\ncheck,count", "(((((name ~ \".*\"))))) and 1us < dur_ns", "name", "and", "'", "=",
-         "dur_ns > 18446744073709551615", "dur_ns > 1e308ms or dur_ns < -1.5s", "name ~ '(a*)*b'", ",\n,\n,"]
+         "dur_ns > 18446744073709551615", "dur_ns > 1e308ms or dur_ns < -1.5s", "name ~ /(a*)*b/ or name !~ 'x'", ",\n,\n,"]
 
 
 def pieces():

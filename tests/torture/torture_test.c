@@ -182,7 +182,7 @@ static enum ht_status view(ht_ctx *ctx, struct ht_sink *sink)
 	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
 	struct ht_view wanted = { .columns = "index,name,args.External id",
 		.sort = "-dur_ns,name",
-		.where = "(ts_ns > 1us or name ~ aten) and not pid = 3",
+		.where = "(ts_ns > 1us or name ~ aten) and not pid == 3",
 		.top = 3 };
 	ht_table *table;
 	enum ht_status status = ht_run(ctx, "events", &set, 1, NULL, 0, &wanted, &table);
