@@ -69,6 +69,7 @@ static void measure_texts(const ht_table *table, struct ht_layout_column *col, u
 static void measure(const ht_table *table, struct ht_layout_column *col, uint8_t *seen)
 {
 	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	col->may_shrink = cells->meta.type == HT_STR;
 	col->is_text = cells->meta.type == HT_STR || cells->meta.type == HT_BOOL;
 	col->width = ht_clean_width(cells->label, strlen(cells->label));
 	if (cells->meta.type == HT_STR)
@@ -79,19 +80,25 @@ static void measure(const ht_table *table, struct ht_layout_column *col, uint8_t
 		measure_numbers(table, col);
 }
 
-static size_t total_width(const struct ht_layout *layout)
+/* With text columns as narrow as they may become, or as they are. */
+static size_t total_width(const struct ht_layout *layout, bool narrowed)
 {
 	size_t total = 0;
-	for (size_t i = 0; i < layout->n_columns; i++)
-		if (layout->columns[i].shown)
-			total += layout->columns[i].width + (total ? HT_LAYOUT_GAP : 0);
+	for (size_t i = 0; i < layout->n_columns; i++) {
+		const struct ht_layout_column *col = &layout->columns[i];
+		bool narrow = narrowed && col->may_shrink && col->width > HT_LAYOUT_MIN_TEXT;
+		if (col->shown)
+			total += (narrow ? HT_LAYOUT_MIN_TEXT : col->width) +
+			         (total ? HT_LAYOUT_GAP : 0);
+	}
 	return total;
 }
 
 /* Leaves out columns of the role from the right while the rest is too wide. */
-static void drop(const ht_table *table, struct ht_layout *layout, size_t width, enum ht_role role)
+static void drop(const ht_table *table, struct ht_layout *layout, size_t width, enum ht_role role,
+        bool narrowed)
 {
-	for (size_t i = layout->n_columns; i-- > 1 && total_width(layout) > width;) {
+	for (size_t i = layout->n_columns; i-- > 1 && total_width(layout, narrowed) > width;) {
 		struct ht_layout_column *col = &layout->columns[i];
 		if (!col->shown || ht_cells_at(table, col->column)->meta.role != role)
 			continue;
@@ -101,14 +108,14 @@ static void drop(const ht_table *table, struct ht_layout *layout, size_t width, 
 }
 
 /* Narrows the widest text column to the next one's width, and so on, while it does not fit. */
-static void shrink(const ht_table *table, struct ht_layout *layout, size_t width)
+static void shrink(struct ht_layout *layout, size_t width)
 {
 	for (;;) {
-		size_t total = total_width(layout), second = HT_LAYOUT_MIN_TEXT;
+		size_t total = total_width(layout, false), second = HT_LAYOUT_MIN_TEXT;
 		struct ht_layout_column *widest = NULL;
 		for (size_t i = 0; i < layout->n_columns; i++) {
 			struct ht_layout_column *col = &layout->columns[i];
-			if (!col->shown || ht_cells_at(table, col->column)->meta.type != HT_STR)
+			if (!col->shown || !col->may_shrink)
 				continue;
 			if (!widest || col->width > widest->width) {
 				if (widest)
@@ -139,10 +146,9 @@ enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
 		layout.columns[c] = (struct ht_layout_column){ .column = c, .shown = true };
 		measure(table, &layout.columns[c], seen);
 	}
-	drop(table, &layout, width, HT_DETAIL);
-	shrink(table, &layout, width);
-	drop(table, &layout, width, HT_MEASURE);
-	layout.width = total_width(&layout);
+	drop(table, &layout, width, HT_DETAIL, false);
+	drop(table, &layout, width, HT_MEASURE, true);
+	shrink(&layout, width);
 	*ret_layout = layout;
 	return HT_OK;
 }

@@ -5,7 +5,8 @@
  *   number column  |int|.frac| unit|    aligned at the decimal point
  *
  * What does not fit is handled in this order: detail columns go from the right; the longest text
- * column shrinks, down to MIN_TEXT cells each; measures go from the right; never the first column.
+ * columns shrink, down to MIN_TEXT cells each; if even that is too wide, measures go from the right.
+ * The first column stays.
  */
 #ifndef HT_TABLE_LAYOUT_H
 #define HT_TABLE_LAYOUT_H
@@ -17,7 +18,7 @@
 
 struct ht_layout_column {
 	size_t column; /* in the table */
-	bool shown, is_text;
+	bool shown, is_text, may_shrink;
 	size_t width;                 /* cells, label included */
 	size_t n_int, n_frac, n_unit; /* widest parts of a number; unit counts its space */
 };
@@ -25,7 +26,6 @@ struct ht_layout_column {
 struct ht_layout {
 	struct ht_layout_column *columns;
 	size_t n_columns;
-	size_t width; /* of all that is shown, with gaps */
 	size_t n_left_out;
 };
 

@@ -1,0 +1,558 @@
+/*
+ * render_test.c - what each format prints, that nothing harmful gets through, and that csv and json
+ * read back as the table's own values. Arrow has its own test.
+ */
+#include "table/table_test_help.h"
+
+#include "table/escape.h"
+#include "table/format.h"
+#include "table/shorten.h"
+#include "table/utf8.h"
+
+#include <stdio.h>
+
+static const struct ht_column columns[] = {
+	{ "name", HT_STR, HT_KEY, "kernel", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "time it \"ran\"", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of busy time", NULL },
+	{ "tid", HT_I64, HT_DETAIL, "thread", NULL },
+};
+
+static ht_table *small(ht_ctx *ctx)
+{
+	ht_table *t;
+	assert_ok(ht_table_new(ctx, "Kernels", columns, HT_COUNT(columns), &t));
+	assert_ok(ht_table_set_method(t, "2 ranks"));
+	static const struct {
+		const char *name;
+		int64_t dur_ns;
+		double share;
+	} rows[] = { { "gemm|<4>", 41200000, 0.5 }, { "\x1b[2J", 3070, 0.124 }, { "c", 0, 0 } };
+	for (size_t i = 0; i < HT_COUNT(rows); i++) {
+		ht_table_row(t);
+		ht_table_put_str(t, rows[i].name);
+		ht_table_put_i64(t, rows[i].dur_ns);
+		ht_table_put_f64(t, rows[i].share);
+		if (i)
+			ht_table_put_i64(t, 12345);
+	}
+	ht_table_set_bar(t, "share");
+	assert_ok(ht_table_add_note(t, "1 event lost"));
+	assert_ok(ht_table_finish(ctx, t));
+	return t;
+}
+
+static void check(ht_ctx *ctx, const ht_table *t, const char *format,
+        const struct ht_render_options *options, const char *want)
+{
+	struct memory_sink got = render(ctx, t, format, options);
+	assert_string_equal(got.data, want);
+	free(got.data);
+}
+
+static void test_text(void **state)
+{
+	ht_table *t = small(*state);
+	check(*state, t, "text", NULL,
+	        "Kernels · 2 ranks\n\n"
+	        "name           dur   share     tid\n"
+	        "gemm|<4>  41.2  ms  50.0 %       –\n"
+	        "\\x1b[2J    3.07 µs  12.4 %  12\u2009345\n"
+	        "c          0         0      12\u2009345\n"
+	        "\n1 event lost\n");
+	ht_table_free(t);
+}
+
+static void test_text_narrow(void **state)
+{
+	ht_table *t = small(*state);
+	struct ht_render_options options = { .width = 28, .no_title = true };
+	assert_ok(ht_table_apply_view(*state, t, &(struct ht_view){ .top = 1 }));
+	check(*state, t, "text", &options,
+	        "name          dur   share\n"
+	        "gemm|<4>  41.2 ms  50.0 %\n"
+	        "… 2 more rows\n"
+	        "not shown: tid; --wide shows all\n"
+	        "\n1 event lost\n");
+	options.wide = true;
+	struct memory_sink got = render(*state, t, "text", &options);
+	assert_null(strstr(got.data, "not shown"));
+	free(got.data);
+	ht_table_free(t);
+}
+
+static void test_text_bars_and_color(void **state)
+{
+	ht_table *t = small(*state);
+	struct ht_render_options options = { .bars = true, .no_title = true };
+	struct memory_sink got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "–  ██████████\n"));
+	assert_non_null(strstr(got.data, "12\u2009345  ██▌\n"));
+	assert_null(strchr(got.data, '\x1b'));
+	free(got.data);
+	options.color = true;
+	got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "\x1b[34m██▌\x1b[0m\n"));
+	assert_null(strstr(got.data, "\x1b[2J"));
+	free(got.data);
+	ht_table_free(t);
+}
+
+static void test_text_fits(void **state)
+{
+	ht_table *t = every_type_table(*state);
+	for (int width = 40; width < 240; width += 7) {
+		struct ht_render_options options = { .width = width, .bars = width % 2 };
+		struct memory_sink got = render(*state, t, "text", &options);
+		for (const char *line = got.data, *end; (end = strchr(line, '\n'));
+		        line = end + 1) {
+			size_t cells = ht_utf8_width(line, (size_t)(end - line));
+			bool list = !strncmp(line, "not shown", 9);
+			if (cells > (size_t)width && !list)
+				fail_msg("%zu cells of %d: %.*s", cells, width, (int)(end - line),
+				        line);
+			if (end > line && end[-1] == ' ')
+				fail_msg("blank at the end: %.*s", (int)(end - line), line);
+		}
+		free(got.data);
+	}
+	ht_table_free(t);
+}
+
+static void test_csv(void **state)
+{
+	ht_table *t = small(*state);
+	check(*state, t, "csv", NULL,
+	        "name,dur_ns,share,tid\n"
+	        "gemm|<4>,41200000,0.5,\n"
+	        "\x1b[2J,3070,0.124,12345\n"
+	        "c,0,0,12345\n");
+	ht_table_free(t);
+}
+
+static void test_md(void **state)
+{
+	ht_table *t = small(*state);
+	check(*state, t, "md", NULL,
+	        "**Kernels** · 2 ranks\n\n"
+	        "| name | dur | share | tid |\n"
+	        "| --- | ---: | ---: | ---: |\n"
+	        "| gemm\\|\\<4\\> | 41.2 ms | 50.0 % | – |\n"
+	        "| \\\\x1b\\[2J | 3.07 µs | 12.4 % | 12\u2009345 |\n"
+	        "| c | 0 | 0 | 12\u2009345 |\n"
+	        "\n1 event lost\n");
+	ht_table_free(t);
+}
+
+static void test_html(void **state)
+{
+	ht_table *t = small(*state);
+	struct memory_sink got = render(*state, t, "html", NULL);
+	static const char *const parts[] = { "<table class=\"ht-table\">\n<caption>Kernels ",
+		"title=\"time it &quot;ran&quot;\">dur</th>",
+		"<td class=\"ht-text\" data-value=\"gemm|&lt;4&gt;\">gemm|&lt;4&gt;</td>",
+		"<td class=\"ht-num\" data-value=\"41200000\">41.2 ms</td>",
+		"<td class=\"ht-null\">–</td>", "data-value=\"\\x1b[2J\"",
+		"<td colspan=\"4\" class=\"ht-note\">1 event lost</td>" };
+	for (size_t i = 0; i < HT_COUNT(parts); i++)
+		if (!strstr(got.data, parts[i]))
+			fail_msg("%s\nlacks %s", got.data, parts[i]);
+	free(got.data);
+	ht_table_free(t);
+}
+
+static void test_json(void **state)
+{
+	ht_table *t = small(*state);
+	assert_ok(ht_table_apply_view(
+	        *state, t, &(struct ht_view){ .columns = "name,dur_ns", .top = 2 }));
+	check(*state, t, "json", NULL,
+	        "{\"title\":\"Kernels\",\n\"method\":\"2 ranks\",\n\"columns\":[\n"
+	        " {\"name\":\"name\",\"type\":\"string\",\"unit\":null,\"role\":\"key\","
+	        "\"sentence\":\"kernel\"},\n"
+	        " {\"name\":\"dur_ns\",\"type\":\"duration\",\"unit\":\"ns\",\"role\":\"measure\","
+	        "\"sentence\":\"time it \\\"ran\\\"\"}],\n"
+	        "\"rows\":[\n [\"gemm|<4>\",41200000],\n [\"\\u001b[2J\",3070]],\n"
+	        "\"notes\":[\n \"1 event lost\"],\n\"n_hidden\":1}\n");
+	ht_table_free(t);
+}
+
+/* No byte below a blank but the line end, no delete, no raw C1: for the formats people look at. */
+static void test_controls_never_pass(void **state)
+{
+	static const char *const formats[] = { "text", "md", "html" };
+	static const struct ht_column name = { "na\x1bme\n", HT_STR, HT_KEY, "sen\x07tence",
+		"u\x1b" };
+	ht_table *t;
+	assert_ok(ht_table_new(*state, "ti\x1btle", &name, 1, &t));
+	assert_ok(ht_table_set_method(t, "me\x08thod"));
+	for (int c = 1; c < 0x120; c++) {
+		char text[8] = { 'a', (char)c, 'b', 0 };
+		if (c >= 0x80)
+			snprintf(text, sizeof text, "a%c%cb", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
+		ht_table_row(t);
+		ht_table_put_str(t, text);
+	}
+	assert_ok(ht_table_add_note(t, "no\x1b]0;te\x9c"));
+	assert_ok(ht_table_finish(*state, t));
+	for (size_t f = 0; f < HT_COUNT(formats); f++) {
+		struct memory_sink got = render(*state, t, formats[f], NULL);
+		for (size_t i = 0; i < got.n; i++) {
+			unsigned char byte = (unsigned char)got.data[i];
+			unsigned char next = (unsigned char)got.data[i + 1];
+			bool bad = (byte < 0x20 && byte != '\n') || byte == 0x7f ||
+			           (byte == 0xc2 && next < 0xa0);
+			if (bad)
+				fail_msg("%s: byte %02x at %zu", formats[f], byte, i);
+		}
+		free(got.data);
+	}
+	ht_table_free(t);
+}
+
+/* Cell (row, column) against the text a format printed for it, parsed by the C library. */
+static void check_cell(const ht_table *t, size_t row, size_t column, const char *text)
+{
+	enum ht_type type = ht_table_column(t, column)->type;
+	if (type == HT_STR)
+		assert_string_equal(text, ht_table_str(t, row, column));
+	else if (type == HT_BOOL)
+		assert_string_equal(text, ht_table_i64(t, row, column) ? "true" : "false");
+	else if (type == HT_U64)
+		assert_true(strtoull(text, NULL, 10) == (uint64_t)ht_table_i64(t, row, column));
+	else if (ht_type_is_f64(type))
+		assert_f64(strtod(text, NULL), ht_table_f64(t, row, column));
+	else
+		assert_int_equal(strtoll(text, NULL, 10), ht_table_i64(t, row, column));
+}
+
+static void test_csv_reads_back(void **state)
+{
+	ht_table *t = every_type_table(*state);
+	struct memory_sink got = render(*state, t, "csv", NULL);
+	const char *at = strchr(got.data, '\n') + 1;
+	for (size_t row = 0; row < ht_table_n_rows(t); row++)
+		for (size_t c = 0; c < ht_table_n_columns(t); c++) {
+			char field[256];
+			size_t n = 0;
+			bool quoted = *at == '"';
+			at += quoted;
+			while (quoted ? *at != '"' || at[1] == '"' : *at != ',' && *at != '\n') {
+				at += quoted && *at == '"';
+				field[n++] = *at++;
+			}
+			field[n] = '\0';
+			at += quoted;
+			assert_int_equal(*at, c + 1 < ht_table_n_columns(t) ? ',' : '\n');
+			at++;
+			assert_int_equal(!n && !quoted, ht_table_is_null(t, row, c));
+			if (n || quoted)
+				check_cell(t, row, c, field);
+		}
+	assert_int_equal(*at, '\0');
+	free(got.data);
+	ht_table_free(t);
+}
+
+/* A JSON string or other scalar; moves past it. */
+static const char *take_scalar(const char *at, char *ret_text)
+{
+	size_t n = 0;
+	if (*at != '"') {
+		n = strcspn(at, ",]");
+		memcpy(ret_text, at, n);
+		ret_text[n] = '\0';
+		return at + n;
+	}
+	for (at++; *at != '"'; at++) {
+		if (*at != '\\') {
+			ret_text[n++] = *at;
+			continue;
+		}
+		at++;
+		unsigned code = 0;
+		if (*at == 'u' && sscanf(at + 1, "%4x", &code) == 1)
+			at += 4;
+		ret_text[n++] = *at == 'n' ? '\n' : code ? (char)code : *at;
+	}
+	ret_text[n] = '\0';
+	return at + 1;
+}
+
+static void test_json_reads_back(void **state)
+{
+	ht_table *t = every_type_table(*state);
+	struct memory_sink got = render(*state, t, "json", NULL);
+	const char *at = strstr(got.data, "\"rows\":[") + 8;
+	for (size_t row = 0; row < ht_table_n_rows(t); row++) {
+		at = strchr(at, '[') + 1;
+		for (size_t c = 0; c < ht_table_n_columns(t); c++) {
+			char text[256];
+			at = take_scalar(at, text);
+			bool is_null = !strcmp(text, "null");
+			assert_int_equal(is_null, ht_table_is_null(t, row, c));
+			if (!is_null)
+				check_cell(t, row, c, text);
+			assert_int_equal(*at++, c + 1 < ht_table_n_columns(t) ? ',' : ']');
+		}
+	}
+	free(got.data);
+	ht_table_free(t);
+}
+
+static void test_empty_tables(void **state)
+{
+	ht_table *t;
+	assert_ok(ht_table_new(*state, "Nothing", columns, HT_COUNT(columns), &t));
+	assert_ok(ht_table_finish(*state, t));
+	check(*state, t, "text", NULL, "Nothing\n\nno rows\n");
+	check(*state, t, "csv", NULL, "name,dur_ns,share,tid\n");
+	for (size_t i = 0; i < ht_n_formats(); i++)
+		free(render(*state, t, ht_format_name(i), NULL).data);
+	ht_table_free(t);
+	assert_ok(ht_table_new(*state, "", NULL, 0, &t));
+	assert_ok(ht_table_finish(*state, t));
+	for (size_t i = 0; i < ht_n_formats(); i++)
+		free(render(*state, t, ht_format_name(i), NULL).data);
+	ht_table_free(t);
+}
+
+static void test_unknown_format(void **state)
+{
+	ht_table *t = small(*state);
+	struct memory_sink memory = { 0 };
+	struct ht_sink sink = { memory_write, &memory };
+	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
+	assert_string_equal(ht_error(*state)->message,
+	        "unknown format \"xml\"; formats are text, csv, json, md, html, arrow");
+	assert_null(ht_format_name(ht_n_formats()));
+	ht_table_free(t);
+}
+
+static ht_table *million(ht_ctx *ctx)
+{
+	ht_table *t;
+	assert_ok(ht_table_new(ctx, "t", columns, HT_COUNT(columns), &t));
+	for (int i = 0; i < 1000000; i++) {
+		ht_table_row(t);
+		ht_table_put_str(t, i % 3 ? "one" : "another");
+		ht_table_put_i64(t, i);
+		ht_table_put_f64(t, i / 1e6);
+	}
+	assert_ok(ht_table_finish(ctx, t));
+	return t;
+}
+
+static void test_million_rows(void **state)
+{
+	ht_table *t = million(*state);
+	struct memory_sink got = render(*state, t, "csv", NULL);
+	size_t n_lines = 0;
+	for (size_t i = 0; i < got.n; i++)
+		n_lines += got.data[i] == '\n';
+	assert_int_equal(n_lines, 1000001);
+	assert_non_null(strstr(got.data + got.n - 40, "\nanother,999999,0.999999,\n"));
+	free(got.data);
+	struct memory_sink text = render(*state, t, "text", NULL);
+	assert_true(text.n > 1000000);
+	free(text.data);
+	ht_table_free(t);
+}
+
+static void test_a_refusing_sink_is_one_error(void **state)
+{
+	ht_ctx *ctx = *state;
+	ht_table *t = every_type_table(ctx);
+	for (size_t i = 0; i < ht_n_formats(); i++) {
+		struct memory_sink memory = { .accept = 1 };
+		struct ht_sink sink = { memory_write, &memory };
+		assert_int_equal(ht_render(ctx, t, ht_format_name(i), NULL, &sink), HT_IO);
+		assert_string_equal(ht_error(ctx)->message, "the output could not be written");
+		memory.accept = 0;
+		atomic_store(&ctx->fail_io_in, 1);
+		assert_int_equal(ht_render(ctx, t, ht_format_name(i), NULL, &sink), HT_IO);
+		assert_int_equal(memory.n, 0);
+		free(memory.data);
+	}
+	ht_table_free(t);
+}
+
+static void test_each_allocation_may_fail(void **state)
+{
+	ht_ctx *ctx = *state;
+	ht_table *t = every_type_table(ctx);
+	for (size_t i = 0; i < ht_n_formats(); i++)
+		for (int n = 1;; n++) {
+			struct memory_sink memory = { 0 };
+			struct ht_sink sink = { memory_write, &memory };
+			atomic_store(&ctx->mem->fail_in, n);
+			enum ht_status status = ht_render(ctx, t, ht_format_name(i), NULL, &sink);
+			bool fired = atomic_load(&ctx->mem->fail_in) <= 0;
+			atomic_store(&ctx->mem->fail_in, 0);
+			free(memory.data);
+			assert_int_equal(status, fired ? HT_NOMEM : HT_OK);
+			if (!fired)
+				break;
+		}
+	ht_table_free(t);
+}
+
+static void test_numbers_for_people(void **state)
+{
+	(void)state;
+	static const struct {
+		enum ht_type type;
+		double value;
+		const char *want;
+	} cases[] = {
+		{ HT_DURATION, 1, "1 ns" },
+		{ HT_DURATION, 999, "999 ns" },
+		{ HT_DURATION, 1000, "1.00 µs" },
+		{ HT_DURATION, 3070, "3.07 µs" },
+		{ HT_DURATION, 9995, "10.0 µs" },
+		{ HT_DURATION, 99949, "99.9 µs" },
+		{ HT_DURATION, 999499, "999 µs" },
+		{ HT_DURATION, 999500, "1.00 ms" },
+		{ HT_DURATION, 41200000, "41.2 ms" },
+		{ HT_DURATION, 1380000000, "1.38 s" },
+		{ HT_DURATION, -3070, "-3.07 µs" },
+		{ HT_DURATION, 4321e9, "4\u2009321 s" },
+		{ HT_DURATION_F64, 5.25, "5.25 ns" },
+		{ HT_DURATION_F64, 0.004, "0.00 ns" },
+		{ HT_DURATION_F64, 999.6, "1.00 µs" },
+		{ HT_DURATION_F64, 1e30, "1.00e+21 s" },
+		{ HT_BYTES, 1023, "1\u2009023 B" },
+		{ HT_BYTES, 1024, "1.00 KiB" },
+		{ HT_BYTES, 1536, "1.50 KiB" },
+		{ HT_BYTES, 1048575, "1.00 MiB" },
+		{ HT_BYTES, 3.1 * (1 << 30), "3.10 GiB" },
+		{ HT_RATIO, 0.124, "12.4 %" },
+		{ HT_RATIO, 1, "100.0 %" },
+		{ HT_RATIO, 0.0001, "0.0 %" },
+		{ HT_RATIO, -0.5, "-50.0 %" },
+		{ HT_I64, 1234567, "1\u2009234\u2009567" },
+		{ HT_I64, -999, "-999" },
+		{ HT_F64, 0.5, "0.500" },
+		{ HT_F64, 0.0123, "0.0123" },
+		{ HT_F64, 1234.5, "1\u2009235" },
+		{ HT_F64, 1e-7, "1.00e-07" },
+		{ HT_F64, 1e20, "1.00e+20" },
+		{ HT_TIME, 1234567890, "1\u2009234\u2009567.890 µs" },
+		{ HT_TIME, 0, "0.000 µs" },
+		{ HT_BOOL, 1, "yes" },
+		{ HT_F64, 0, "0" },
+		{ HT_RATIO, 0, "0" },
+		{ HT_BYTES, 0, "0" },
+		{ HT_DURATION, 0, "0" },
+	};
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		char buf[HT_FORMAT_BYTES];
+		int64_t integer = (int64_t)cases[i].value;
+		double floating = cases[i].value;
+		struct ht_cells cells = { .meta = { .type = cases[i].type, .role = HT_MEASURE } };
+		cells.any = ht_type_is_f64(cases[i].type) ? (void *)&floating : (void *)&integer;
+		assert_int_equal(ht_format_human(buf, &cells, 0), strlen(cases[i].want));
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+static void test_doubles_read_back(void **state)
+{
+	(void)state;
+	static const double values[] = { 0.1, 1.0 / 3, 1e300, 5e-324, -0.0, 123456789.123456789,
+		1e15, 0.1 + 0.2, 2e-10, 9007199254740993.0 };
+	for (size_t i = 0; i < HT_COUNT(values); i++) {
+		char buf[HT_FORMAT_BYTES];
+		ht_format_f64(buf, values[i]);
+		assert_f64(strtod(buf, NULL), values[i]);
+	}
+	char buf[HT_FORMAT_BYTES];
+	ht_format_f64(buf, 0.1);
+	assert_string_equal(buf, "0.1");
+	ht_format_i64(buf, INT64_MIN);
+	assert_string_equal(buf, "-9223372036854775808");
+}
+
+static void test_shorten(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t width;
+		const char *want;
+	} cases[] = {
+		{ "gemm", 10, "gemm" },
+		{ "void gemm()", 8, "gemm()" },
+		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 40,
+		        "k<4, F<…>, A<…> >(int, F<float>)" },
+		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 25, "k<…>(int, F<…>)" },
+		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 10, "k<…>(…)" },
+		{ "abcdefghij", 5, "ab…ij" },
+		{ "abcdefghij", 1, "…" },
+		{ "abcdefghij", 2, "…j" },
+		{ "éééééééééé", 5, "éé…éé" },
+		{ "a<b<c", 3, "a…c" },
+		{ "f(anonymous namespace)::g(long arguments here)", 30,
+		        "f(anonymous namespace)::g(…)" },
+		{ "x::operator<<(std::ostream&, y)", 20, "x::operator<<(…)" },
+	};
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		char buf[256];
+		size_t n = ht_shorten(cases[i].text, strlen(cases[i].text), cases[i].width, buf);
+		buf[n] = '\0';
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+/* Any brackets, any width: within the width and within the buffer (the sanitizer looks). */
+static void test_shorten_anything(void **state)
+{
+	(void)state;
+	static const char alphabet[] = "<>()<>-=a:, operatorvoid";
+	uint32_t x = 1;
+	for (int round = 0; round < 20000; round++) {
+		char text[64];
+		size_t n = (x >> 8) % sizeof text;
+		for (size_t i = 0; i < n; i++) {
+			x = x * 1664525 + 1013904223;
+			text[i] = alphabet[(x >> 16) % (sizeof alphabet - 1)];
+		}
+		x = x * 1664525 + 1013904223;
+		size_t width = 1 + (x >> 20) % 40;
+		char *buf = malloc(n + 4);
+		assert_non_null(buf);
+		size_t got = ht_shorten(text, n, width, buf);
+		assert_true(ht_utf8_valid(buf, got));
+		assert_true(ht_utf8_width(buf, got) <= width);
+		free(buf);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ctx, teardown_ctx)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_text),
+		TEST(test_text_narrow),
+		TEST(test_text_bars_and_color),
+		TEST(test_text_fits),
+		TEST(test_csv),
+		TEST(test_md),
+		TEST(test_html),
+		TEST(test_json),
+		TEST(test_controls_never_pass),
+		TEST(test_csv_reads_back),
+		TEST(test_json_reads_back),
+		TEST(test_empty_tables),
+		TEST(test_unknown_format),
+		TEST(test_million_rows),
+		TEST(test_a_refusing_sink_is_one_error),
+		TEST(test_each_allocation_may_fail),
+		TEST(test_numbers_for_people),
+		TEST(test_doubles_read_back),
+		TEST(test_shorten),
+		TEST(test_shorten_anything),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
