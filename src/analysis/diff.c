@@ -1,0 +1,450 @@
+/*
+ * diff.c - what changed between two runs: counts and times per operator and kernel.
+ *
+ * Per name (or call path, or name and input shape), over the chosen ranks and steps of each set:
+ *     count, time = sum of durations; diff = test - control
+ *     change: added, removed, increased, decreased or equal, by the counts
+ * Host and GPU rows are kept apart. Times of host rows include what they call. ProfilerStep rows and
+ * the GPU copies of annotations are left out: they say nothing that their content does not.
+ *
+ * Which ranks and steps: see diff_sides.h; a note under the table tells.
+ * With hta-compat: HTA's rows (every row with a duration, by stream argument and iteration), names of
+ * host and GPU merged, first rank, first step, HTA's order.
+ *
+ * O(n) + sorting the names. Order: largest |diff_ns| first, then name, then device.
+ *
+ * Example: control has aten::mm 2x for 30 us in all, test 3x for 24 us: count +1 (increased),
+ * diff_ns -6000, change_share -20 %.
+ */
+#include "analysis/common/diff_sides.h"
+#include "analysis/common/frame.h"
+#include "analysis/common/hta_names.h"
+#include "analysis/common/number_list.h"
+#include "base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status run_diff(struct ht_run *run, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "name", HT_STR, HT_KEY, "operator, annotation, runtime call, kernel, copy or set", NULL },
+	{ "device", HT_STR, HT_KEY, "cpu or gpu; null with hta-compat", NULL },
+	{ "control_count", HT_I64, HT_MEASURE, "events of this name in control", NULL },
+	{ "test_count", HT_I64, HT_MEASURE, "events of this name in test", NULL },
+	{ "diff_count", HT_I64, HT_MEASURE, "test minus control", NULL },
+	{ "control_ns", HT_DURATION, HT_MEASURE, "sum of their durations in control", NULL },
+	{ "test_ns", HT_DURATION, HT_MEASURE, "sum of their durations in test", NULL },
+	{ "diff_ns", HT_DURATION, HT_MEASURE, "test minus control", NULL },
+	{ "change_share", HT_RATIO, HT_MEASURE, "diff_ns over control_ns, null without control",
+	        NULL },
+	{ "change", HT_STR, HT_MEASURE,
+	        "added, removed, increased, decreased or equal, by the counts", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
+	{ "by", HT_STR, "name", "what makes two events the same", "name|path|shape" },
+	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
+	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
+	{ "control-step", HT_STR, NULL, "steps of control: 3-5,7 or all", NULL },
+	{ "test-step", HT_STR, NULL, "steps of test: 3-5,7 or all", NULL },
+	{ "short-names", HT_BOOL, "false", "without template arguments and parameters", NULL },
+};
+
+const struct ht_analysis ht_analysis_diff = {
+	.info = { .name = "diff",
+	        .group = "compare",
+	        .title = "Differences between two runs",
+	        .question =
+	                "Which operators and kernels were added, removed, or take more or less time?",
+	        .method =
+	                "Counts and summed durations per name over the chosen ranks and steps of both "
+	                "runs; test minus control.",
+	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
+	        .columns = columns,
+	        .n_columns = HT_COUNT(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 2 },
+	.run = run_diff,
+};
+
+enum by { BY_NAME, BY_PATH, BY_SHAPE };
+enum device { DEVICE_NONE, DEVICE_CPU, DEVICE_GPU };
+
+/* What is counted: a name under a parent (paths) or with a shape, on a device; shared by both sides. */
+struct node {
+	uint32_t parent; /* HT_NONE */
+	uint32_t name;   /* id in the pool of texts */
+	uint32_t shape;  /* likewise, HT_NONE */
+	uint32_t device;
+};
+
+struct group {
+	uint64_t count[2];
+	int64_t ns[2];
+};
+
+struct compare {
+	struct ht_run *run;
+	enum by by;
+	bool cpu, gpu, short_names;
+	struct ht_pool texts, nodes; /* names; keys are struct node */
+	struct ht_vec groups;        /* struct group by node */
+};
+
+/* One trace of one side. */
+struct scan {
+	struct compare *compare;
+	const struct ht_trace *trace;
+	size_t i_side;
+	uint32_t *text_of;    /* by string id: text in the pool, HT_NONE until asked */
+	uint32_t *context_of; /* by row: node that its children hang under, UNKNOWN until asked */
+	uint32_t *way;        /* room for the rows from one to the top */
+};
+#define UNKNOWN (UINT32_MAX - 1)
+
+/* ---- keys ---- */
+
+static bool add_text(struct compare *compare, const char *text, uint32_t *ret_id)
+{
+	struct ht_text added;
+	size_t n = strlen(text);
+	if (!ht_pool_add(&compare->texts, text, n, ht_hash(text, n), &added))
+		return false;
+	*ret_id = added.id;
+	return true;
+}
+
+static bool text_of_name(struct scan *scan, uint32_t name, uint32_t *ret_id)
+{
+	if (name == HT_NO_STR)
+		return add_text(scan->compare, "", ret_id);
+	if (scan->text_of[name] == HT_NONE) {
+		const char *text = ht_str(scan->trace, name);
+		if (scan->compare->short_names)
+			text = ht_hta_shorten_name(scan->compare->run->scratch, text);
+		if (!text || !add_text(scan->compare, text, &scan->text_of[name]))
+			return false;
+	}
+	*ret_id = scan->text_of[name];
+	return true;
+}
+
+static bool add_node(struct compare *compare, struct node key, uint32_t *ret_node)
+{
+	struct ht_text added;
+	if (!ht_pool_add(&compare->nodes, (const char *)&key, sizeof key, ht_hash(&key, sizeof key),
+	            &added))
+		return false;
+	while (compare->groups.n <= added.id)
+		if (!HT_VEC_PUSH(compare->run->ctx->mem, &compare->groups, struct group,
+		            (struct group){ 0 }))
+			return false;
+	*ret_node = added.id;
+	return true;
+}
+
+static bool is_step_name(const char *name)
+{
+	return strncmp(name, "ProfilerStep", 12) == 0;
+}
+
+/* Rows that appear in paths: operators and annotations. */
+static bool is_on_path(const struct ht_trace *trace, uint32_t row)
+{
+	if (trace->kind[row] == HT_KIND_CPU_OP)
+		return true;
+	return trace->kind[row] == HT_KIND_ANNOTATION &&
+	       !is_step_name(ht_str(trace, trace->name[row]));
+}
+
+/* The node that the children of a row hang under. */
+static bool context(struct scan *scan, uint32_t row, uint32_t *ret_node)
+{
+	const struct ht_trace *trace = scan->trace;
+	size_t n_way = 0;
+	while (row != HT_NONE && scan->context_of[row] == UNKNOWN) {
+		scan->way[n_way++] = row;
+		row = trace->parent[row];
+	}
+	uint32_t node = row == HT_NONE ? HT_NONE : scan->context_of[row];
+	while (n_way) {
+		row = scan->way[--n_way];
+		struct node key = { .parent = node, .shape = HT_NONE, .device = DEVICE_CPU };
+		if (is_on_path(trace, row) && (!text_of_name(scan, trace->name[row], &key.name) ||
+		                                      !add_node(scan->compare, key, &node)))
+			return false;
+		scan->context_of[row] = node;
+	}
+	*ret_node = node;
+	return true;
+}
+
+static bool node_of_row(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
+{
+	const struct ht_trace *trace = scan->trace;
+	struct compare *compare = scan->compare;
+	struct node key = { .parent = HT_NONE, .shape = HT_NONE, .device = device };
+	const struct ht_gpu *gpu =
+	        compare->by != BY_NAME && device != DEVICE_CPU ? ht_gpu_of_row(trace, row) : NULL;
+	if (compare->by == BY_PATH &&
+	        !context(scan, gpu ? gpu->launch : trace->parent[row], &key.parent))
+		return false;
+	if (compare->by == BY_SHAPE) {
+		uint32_t op = gpu ? gpu->op : row;
+		const char *shape = op == HT_NONE ? NULL : ht_arg_str(trace, "Input Dims", op);
+		if (shape && !add_text(compare, shape, &key.shape))
+			return false;
+	}
+	return text_of_name(scan, trace->name[row], &key.name) && add_node(compare, key, ret_node);
+}
+
+/* ---- counting ---- */
+
+static enum device device_of(const struct ht_trace *trace, uint32_t row)
+{
+	switch (trace->kind[row]) {
+	case HT_KIND_KERNEL:
+	case HT_KIND_MEMCPY:
+	case HT_KIND_MEMSET: return DEVICE_GPU;
+	case HT_KIND_GPU_ANNOTATION:
+	case HT_KIND_SYNC:
+	case HT_KIND_CUDA_EVENT:
+	case HT_KIND_PROFILER_RANGE: return DEVICE_NONE;
+	case HT_KIND_ANNOTATION:
+		return is_step_name(ht_str(trace, trace->name[row])) ? DEVICE_NONE : DEVICE_CPU;
+	default: return DEVICE_CPU;
+	}
+}
+
+static bool count_row(struct scan *scan, uint32_t row, enum device device)
+{
+	uint32_t node;
+	if (!node_of_row(scan, row, device, &node))
+		return false;
+	struct group *group = (struct group *)scan->compare->groups.data + node;
+	group->count[scan->i_side]++;
+	group->ns[scan->i_side] += scan->trace->dur_ns[row];
+	return true;
+}
+
+static enum ht_status count_own(struct scan *scan, const struct ht_frame *frame)
+{
+	struct compare *compare = scan->compare;
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		enum device device = device_of(scan->trace, row);
+		if ((device == DEVICE_CPU && compare->cpu) ||
+		        (device == DEVICE_GPU && compare->gpu))
+			if (!count_row(scan, row, device))
+				return ht_fail_nomem(compare->run->ctx);
+	}
+	return HT_OK;
+}
+
+/* HTA's rows: by stream argument and iteration, host and GPU under one name. */
+static enum ht_status count_hta(
+        struct scan *scan, struct ht_run *side, const struct ht_frame *frame, const char *steps)
+{
+	struct compare *compare = scan->compare;
+	struct ht_hta_columns hta;
+	HT_TRY(ht_frame_hta_columns(side, frame, &hta));
+	bool all = strcmp(steps, "all") == 0;
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		bool wanted = hta.stream[row] == -1 ? compare->cpu : compare->gpu;
+		if (!wanted || (!all && !ht_number_list_has(steps, hta.iteration[row])))
+			continue;
+		if (!count_row(scan, row, DEVICE_NONE))
+			return ht_fail_nomem(compare->run->ctx);
+	}
+	return HT_OK;
+}
+
+static enum ht_status count_trace(
+        struct compare *compare, struct ht_diff_side *side, size_t i_side, size_t i_trace)
+{
+	const char *steps = side->run.step;
+	if (compare->run->hta_compat)
+		side->run.step = "all";
+	struct ht_frame frame;
+	enum ht_status status = ht_frame_make(&side->run, i_trace, &frame);
+	side->run.step = steps;
+	HT_TRY(status);
+	const struct ht_trace *trace = frame.trace;
+	struct scan scan = { .compare = compare, .trace = trace, .i_side = i_side };
+	size_t n_strings = trace->n_string_offsets + 1, n_rows = trace->n_kind + 1;
+	scan.text_of = ht_arena_alloc(compare->run->scratch, n_strings * sizeof(uint32_t));
+	scan.context_of = ht_arena_alloc(compare->run->scratch, n_rows * sizeof(uint32_t));
+	scan.way = ht_arena_alloc(compare->run->scratch, n_rows * sizeof(uint32_t));
+	if (!scan.text_of || !scan.context_of || !scan.way)
+		return ht_fail_nomem(compare->run->ctx);
+	memset(scan.text_of, 0xff, n_strings * sizeof(uint32_t));
+	for (size_t row = 0; row < n_rows; row++)
+		scan.context_of[row] = UNKNOWN;
+	if (compare->run->hta_compat)
+		return count_hta(&scan, &side->run, &frame, steps);
+	return count_own(&scan, &frame);
+}
+
+/* ---- rows ---- */
+
+struct line {
+	const char *name;
+	struct group group;
+	uint32_t device;
+};
+
+static uint64_t magnitude(const struct line *line)
+{
+	int64_t diff_ns = line->group.ns[1] - line->group.ns[0];
+	return diff_ns < 0 ? 0 - (uint64_t)diff_ns : (uint64_t)diff_ns;
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	if (magnitude(a) != magnitude(b))
+		return magnitude(a) > magnitude(b) ? -1 : 1;
+	int by_name = strcmp(a->name, b->name);
+	return by_name ? by_name : (int)a->device - (int)b->device;
+}
+
+static int by_hta(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	bool a_new = a->group.count[0] == 0, b_new = b->group.count[0] == 0;
+	return a_new != b_new ? a_new - b_new : strcmp(a->name, b->name);
+}
+
+static const char *change_name(const struct group *group)
+{
+	if (group->count[0] == 0)
+		return "added";
+	if (group->count[1] == 0)
+		return "removed";
+	if (group->count[1] == group->count[0])
+		return "equal";
+	return group->count[1] > group->count[0] ? "increased" : "decreased";
+}
+
+static struct node node_at(const struct compare *compare, uint32_t i)
+{
+	struct node node;
+	memcpy(&node, ((const struct ht_text *)compare->nodes.texts.data)[i].bytes, sizeof node);
+	return node;
+}
+
+/* Copy a text in front of end; returns its start. */
+static char *put_before(const struct compare *compare, char *end, uint32_t text)
+{
+	const struct ht_text *texts = compare->texts.texts.data;
+	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
+}
+
+/* "outer / inner / name" or "name shape"; NULL when out of memory. */
+static const char *spell_node(struct compare *compare, uint32_t i)
+{
+	const struct ht_text *texts = compare->texts.texts.data;
+	struct node node = node_at(compare, i);
+	size_t n = 1 + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
+	for (uint32_t at = i; at != HT_NONE; at = node_at(compare, at).parent)
+		n += texts[node_at(compare, at).name].n + 3;
+	char *room = ht_arena_alloc(compare->run->scratch, n);
+	if (!room)
+		return NULL;
+	char *text = room + n - 1;
+	if (node.shape != HT_NONE) {
+		text = put_before(compare, text, node.shape);
+		*--text = ' ';
+	}
+	text = put_before(compare, text, node.name);
+	for (uint32_t at = node.parent; at != HT_NONE; at = node_at(compare, at).parent) {
+		text = memcpy(text - 3, " / ", 3);
+		text = put_before(compare, text, node_at(compare, at).name);
+	}
+	return text;
+}
+
+static void put_line(ht_table *table, const struct line *line)
+{
+	static const char *const devices[] = { NULL, "cpu", "gpu" };
+	const struct group *group = &line->group;
+	int64_t diff_ns = group->ns[1] - group->ns[0];
+	ht_table_row(table);
+	ht_table_put_str(table, line->name);
+	ht_table_put_str(table, devices[line->device]);
+	ht_table_put_i64(table, (int64_t)group->count[0]);
+	ht_table_put_i64(table, (int64_t)group->count[1]);
+	ht_table_put_i64(table, (int64_t)group->count[1] - (int64_t)group->count[0]);
+	ht_table_put_i64(table, group->ns[0]);
+	ht_table_put_i64(table, group->ns[1]);
+	ht_table_put_i64(table, diff_ns);
+	if (group->ns[0] > 0)
+		ht_table_put_f64(table, (double)diff_ns / (double)group->ns[0]);
+	else
+		ht_table_put_null(table);
+	ht_table_put_str(table, change_name(group));
+}
+
+static enum ht_status put_lines(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	const struct group *groups = compare->groups.data;
+	size_t n = 0;
+	struct line *lines = ht_arena_alloc(run->scratch, (compare->groups.n + 1) * sizeof *lines);
+	if (!lines)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < compare->groups.n; i++) {
+		/* nodes that only carry paths have no rows of their own */
+		if (!groups[i].count[0] && !groups[i].count[1])
+			continue;
+		lines[n] = (struct line){ spell_node(compare, i), groups[i],
+			node_at(compare, i).device };
+		if (!lines[n++].name)
+			return ht_fail_nomem(run->ctx);
+	}
+	qsort(lines, n, sizeof *lines, run->hta_compat ? by_hta : by_change);
+	for (size_t i = 0; i < n; i++)
+		put_line(table, &lines[i]);
+	if (n == 0)
+		return ht_table_add_note(table, "no events to compare");
+	return HT_OK;
+}
+
+static enum ht_status compare_sides(struct compare *compare, ht_table *table)
+{
+	struct ht_diff_side sides[2];
+	HT_TRY(ht_diff_sides_make(compare->run, sides));
+	for (size_t i = 0; i < 2; i++)
+		for (size_t t = 0; t < sides[i].run.n; t++)
+			HT_TRY(count_trace(compare, &sides[i], i, t));
+	HT_TRY(put_lines(compare, table));
+	return ht_table_add_note(table, "control: %s, %s; test: %s, %s", sides[0].ranks_text,
+	        sides[0].steps_text, sides[1].ranks_text, sides[1].steps_text);
+}
+
+static enum ht_status run_diff(struct ht_run *run, ht_table *table)
+{
+	if (run->n_sets != 2)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+		        "give the control traces and the test traces",
+		        "a comparison needs two sets of traces");
+	const char *device = ht_run_str(run, "device"), *by = ht_run_str(run, "by");
+	struct compare compare = { .run = run,
+		.by = strcmp(by, "path") == 0    ? BY_PATH
+		      : strcmp(by, "shape") == 0 ? BY_SHAPE
+		                                 : BY_NAME,
+		.cpu = strcmp(device, "gpu") != 0,
+		.gpu = strcmp(device, "cpu") != 0,
+		.short_names = ht_run_bool(run, "short-names") };
+	ht_pool_init(&compare.texts, run->ctx->mem);
+	ht_pool_init(&compare.nodes, run->ctx->mem);
+	enum ht_status status = compare_sides(&compare, table);
+	ht_pool_done(&compare.texts);
+	ht_pool_done(&compare.nodes);
+	ht_vec_free(run->ctx->mem, &compare.groups, sizeof(struct group));
+	return status;
+}
