@@ -126,6 +126,7 @@ struct ht_worker {
 	int64_t text_offset;   /* offset in the file of the text being scanned */
 	int64_t event_offset;  /* offset in the file of the event being read, for counters */
 	uint16_t document;
+	bool guessing;         /* scanning from a guessed state: failures are not reported */
 	bool out_of_memory;
 	bool too_many_columns; /* reported as a limit; set together with out_of_memory */
 	/* the event being read */

@@ -50,6 +50,8 @@ static void count(struct scan *s, enum ht_stat_code code, const char *p)
 
 static enum ht_status fail_memory(struct scan *s)
 {
+	if (s->w->guessing)
+		return HT_NOMEM;
 	if (s->w->too_many_columns)
 		return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, s->p),
 			"this does not look like a profiler trace", "more than %d distinct arg keys",
@@ -139,6 +141,8 @@ static void skip_element(struct scan *s)
 
 static enum ht_status open_list(struct scan *s)
 {
+	if (s->state->list_depth == HT_MAX_LIST_DEPTH && s->w->guessing)
+		return HT_LIMIT;
 	if (s->state->list_depth == HT_MAX_LIST_DEPTH)
 		return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, s->p),
 			"this does not look like a profiler trace",
@@ -383,6 +387,8 @@ static enum ht_status scan_start(struct scan *s)
 			s->stop = true;
 			return HT_OK;
 		}
+		if (s->w->guessing)
+			return HT_FORMAT;
 		return ht_fail(s->w->load->ctx, HT_FORMAT, s->w->load->path, offset_of(s, s->p),
 			"expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
 			"not a trace: the file starts with %s", what_is_it(s->p, (size_t)(s->limit - s->p)));

@@ -15,6 +15,7 @@
  */
 #include "read/load.h"
 
+#include "base/thread.h"
 #include "json/block.h"
 #include "read/repair.h"
 
@@ -216,11 +217,10 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	struct ht_doc_state from = first ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
 	piece->state = PIECE_SCANNING;
 	pthread_mutex_unlock(&l->lock);
-	/* An error of a guess may be the guess's fault: accept scans again and reports. */
+	/* an error may be the fault of the guess: accept scans again and reports */
+	w->guessing = !first;
 	enum ht_status status = scan(l, w, piece, &from);
-	if (status != HT_OK && !first) {
-		ht_error_forget(l->ctx);
-	}
+	w->guessing = false;
 	pthread_mutex_lock(&l->lock);
 	piece->status = status;
 	piece->state = PIECE_SCANNED;

@@ -192,6 +192,12 @@ size_t ht_str_len(const struct ht_trace *trace, uint32_t id);
 /* Id of a text, HT_NO_STR when the trace does not have it. O(1): the pool has a hash index. */
 uint32_t ht_str_find(const struct ht_trace *trace, const char *text);
 
+/* Number of rows. */
+static inline uint32_t ht_n_events(const struct ht_trace *t)
+{
+	return (uint32_t)t->n_ts_ns;
+}
+
 static inline int64_t ht_end_ns(const struct ht_trace *t, uint32_t row)
 {
 	return t->ts_ns[row] + t->dur_ns[row];
@@ -206,6 +212,13 @@ static inline bool ht_is_span(const struct ht_trace *t, uint32_t row)
 static inline bool ht_kind_is_gpu_work(uint8_t kind)
 {
 	return kind >= HT_KIND_KERNEL && kind <= HT_KIND_MEMSET;
+}
+
+/* Rows that stand on a device's timeline rather than in a host thread. */
+static inline bool ht_kind_is_device(uint8_t kind)
+{
+	return ht_kind_is_gpu_work(kind) || kind == HT_KIND_GPU_ANNOTATION || kind == HT_KIND_SYNC ||
+	       kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
 }
 
 const char *ht_kind_name(enum ht_kind kind);

@@ -1,0 +1,19 @@
+/*
+ * sort.h - stable sorting of 32-bit indexes by 64-bit keys.
+ */
+#ifndef HT_BASE_SORT_H
+#define HT_BASE_SORT_H
+
+#include "base/mem.h"
+
+/* Sort keys ascending and carry the indexes along; equal keys keep their order. Linear time: radix over
+ * the bytes in which keys differ. False when out of memory. */
+bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n);
+
+/* A signed number as a key that sorts in the same order. */
+static inline uint64_t ht_sort_key_i64(int64_t value)
+{
+	return (uint64_t)value ^ (uint64_t)1 << 63;
+}
+
+#endif

@@ -1,0 +1,431 @@
+/*
+ * assemble.c - see assemble.h.
+ *
+ * Columns that no accepted chunk uses (keys met only while scanning from a wrong guess) are left out, and
+ * the rest is numbered by first appearance, so that the numbering depends on the file alone.
+ */
+#include "read/assemble.h"
+
+#include "base/thread.h"
+#include "json/text.h"
+#include "store/seal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_COLUMN UINT32_MAX
+
+struct column_plan {
+	uint32_t pool_id;
+	uint32_t first_row;
+	const struct ht_text *key_text;
+	struct ht_arg_column column;
+};
+
+struct assembly {
+	ht_ctx *ctx;
+	struct ht_loaded *loaded;
+	struct ht_trace *trace;
+	struct ht_chunk *chunks;
+	size_t n_chunks;
+	uint32_t *row_base; /* first row of each chunk */
+	uint32_t n_rows;
+	struct column_plan *plans;
+	size_t n_plans;
+	struct ht_arena arena;
+	uint32_t *arg_rows;
+	char *arg_values;
+};
+
+#define ALLOC(a, section, type, count) HT_SECTION_ALLOC((a)->ctx, (a)->trace, section, type, count)
+
+/* ---- dense arrays ---- */
+
+struct dense {
+	size_t bytes;
+	size_t chunk_offset; /* of the pointer in struct ht_chunk */
+	size_t trace_offset; /* of the pointer in struct ht_trace */
+};
+
+#define DENSE(name, size) { size, offsetof(struct ht_chunk, name), offsetof(struct ht_trace, name) }
+static const struct dense dense[] = { DENSE(ts_ns, 8), DENSE(dur_ns, 8), DENSE(name, 4),
+	DENSE(track, 4), DENSE(shape, 4), DENSE(cat, 2), DENSE(ph, 1), DENSE(flags, 1) };
+
+static void join_dense(struct assembly *a, const struct dense *d)
+{
+	char *out = *(char **)((char *)a->trace + d->trace_offset);
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		char **array = (char **)((char *)&a->chunks[i] + d->chunk_offset);
+		if (a->chunks[i].n)
+			memcpy(out + (size_t)a->row_base[i] * d->bytes, *array, a->chunks[i].n * d->bytes);
+		ht_mem_free(a->ctx->mem, *array, (size_t)a->chunks[i].cap * d->bytes);
+		*array = NULL;
+	}
+}
+
+/* ---- arg columns ---- */
+
+static struct ht_chunk_column *chunk_column(struct assembly *a, size_t i_chunk, uint32_t pool_id)
+{
+	struct ht_chunk *chunk = &a->chunks[i_chunk];
+	if (pool_id >= chunk->columns.n)
+		return NULL;
+	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + pool_id;
+	return column->rows.n ? column : NULL;
+}
+
+static int compare_plans(const void *x, const void *y)
+{
+	const struct column_plan *a = x, *b = y;
+	if (a->first_row != b->first_row)
+		return a->first_row < b->first_row ? -1 : 1;
+	size_t n = a->key_text->n < b->key_text->n ? a->key_text->n : b->key_text->n;
+	int order = memcmp(a->key_text->bytes, b->key_text->bytes, n);
+	if (order)
+		return order;
+	if (a->key_text->n != b->key_text->n)
+		return a->key_text->n < b->key_text->n ? -1 : 1;
+	return a->column.top_level != b->column.top_level ? a->column.top_level - b->column.top_level
+							  : a->column.type - b->column.type;
+}
+
+static enum ht_status plan_columns(struct assembly *a)
+{
+	const struct ht_pool *pool = &a->loaded->load.columns;
+	const struct ht_text *keys = pool->texts.data;
+	const struct ht_text *strings = a->loaded->load.strings.texts.data;
+	a->plans = ht_arena_alloc(&a->arena, (pool->texts.n + 1) * sizeof *a->plans);
+	if (!a->plans)
+		return ht_fail_nomem(a->ctx);
+	for (uint32_t id = 0; id < pool->texts.n; id++) {
+		struct ht_column_key key;
+		memcpy(&key, keys[id].bytes, sizeof key);
+		struct column_plan plan = { .pool_id = id, .key_text = &strings[key.key] };
+		plan.column = (struct ht_arg_column){ .key = key.key, .type = key.type,
+			.top_level = key.top_level };
+		for (size_t i = 0; i < a->n_chunks; i++) {
+			const struct ht_chunk_column *c = chunk_column(a, i, id);
+			if (!c)
+				continue;
+			if (!plan.column.n)
+				plan.first_row = a->row_base[i] + ((uint32_t *)c->rows.data)[0];
+			plan.column.n += c->rows.n;
+			if (c->width > plan.column.width)
+				plan.column.width = c->width;
+		}
+		if (plan.column.n)
+			a->plans[a->n_plans++] = plan;
+	}
+	if (a->n_plans)
+		qsort(a->plans, a->n_plans, sizeof *a->plans, compare_plans);
+	return HT_OK;
+}
+
+static enum ht_status alloc_columns(struct assembly *a)
+{
+	uint64_t n_rows = 0, n_bytes = 0;
+	for (size_t i = 0; i < a->n_plans; i++) {
+		struct ht_arg_column *c = &a->plans[i].column;
+		c->first_row = n_rows;
+		c->first_byte = n_bytes;
+		n_rows += c->n;
+		n_bytes += (c->n * c->width + 7) & ~(uint64_t)7;
+	}
+	struct ht_arg_column *columns = ALLOC(a, arg_columns, struct ht_arg_column, a->n_plans);
+	a->arg_rows = ALLOC(a, arg_rows, uint32_t, n_rows);
+	a->arg_values = ALLOC(a, arg_values, char, n_bytes);
+	if (!columns || !a->arg_rows || !a->arg_values)
+		return ht_fail_nomem(a->ctx);
+	for (size_t i = 0; i < a->n_plans; i++)
+		columns[i] = a->plans[i].column;
+	return HT_OK;
+}
+
+static void copy_values(char *out, uint8_t width, const struct ht_chunk_column *c)
+{
+	if (!width)
+		return;
+	if (width == c->width) {
+		memcpy(out, c->values.data, c->values.n * width);
+		return;
+	}
+	for (size_t i = 0; i < c->values.n; i++)
+		((int64_t *)(void *)out)[i] = ((int32_t *)c->values.data)[i];
+}
+
+static void join_column(struct assembly *a, const struct column_plan *plan)
+{
+	uint32_t *rows = a->arg_rows + plan->column.first_row;
+	char *values = a->arg_values + plan->column.first_byte;
+	size_t used = (size_t)plan->column.n * plan->column.width;
+	memset(values + used, 0, (-used) & 7);
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		struct ht_chunk_column *c = chunk_column(a, i, plan->pool_id);
+		if (!c)
+			continue;
+		for (size_t k = 0; k < c->rows.n; k++)
+			rows[k] = a->row_base[i] + ((uint32_t *)c->rows.data)[k];
+		copy_values(values, plan->column.width, c);
+		rows += c->rows.n;
+		values += c->rows.n * plan->column.width;
+		ht_vec_free(a->ctx->mem, &c->rows, sizeof(uint32_t));
+		ht_vec_free(a->ctx->mem, &c->values, c->width);
+	}
+}
+
+static enum ht_status join_task(void *user, size_t i_task, int i_worker)
+{
+	struct assembly *a = user;
+	(void)i_worker;
+	if (i_task < HT_COUNT(dense))
+		join_dense(a, &dense[i_task]);
+	else
+		join_column(a, &a->plans[i_task - HT_COUNT(dense)]);
+	return HT_OK;
+}
+
+/* ---- pools ---- */
+
+static enum ht_status join_strings(struct assembly *a)
+{
+	const struct ht_pool *pool = &a->loaded->load.strings;
+	const struct ht_text *texts = pool->texts.data;
+	size_t n = pool->texts.n, n_index = 16;
+	while (n_index < n * 2)
+		n_index *= 2;
+	uint64_t *offsets = ALLOC(a, string_offsets, uint64_t, n + 1);
+	char *bytes = ALLOC(a, string_bytes, char, pool->n_bytes);
+	uint32_t *index = ALLOC(a, string_index, uint32_t, n_index);
+	if (!offsets || !bytes || !index)
+		return ht_fail_nomem(a->ctx);
+	memset(index, 0xff, n_index * sizeof *index);
+	uint64_t at = 0;
+	for (size_t i = 0; i < n; i++) {
+		offsets[i] = at;
+		memcpy(bytes + at, texts[i].bytes, (size_t)texts[i].n + 1);
+		at += (uint64_t)texts[i].n + 1;
+		size_t slot = texts[i].hash & (n_index - 1);
+		while (index[slot] != HT_NO_STR)
+			slot = (slot + 1) & (n_index - 1);
+		index[slot] = (uint32_t)i;
+	}
+	offsets[n] = at;
+	return HT_OK;
+}
+
+/* Shape items name columns by pool id; rename them to positions in arg_columns. */
+static enum ht_status join_shapes(struct assembly *a)
+{
+	const struct ht_pool *pool = &a->loaded->load.shapes;
+	const struct ht_text *texts = pool->texts.data;
+	size_t n_pool = a->loaded->load.columns.texts.n, n_items = 0;
+	uint32_t *renamed = ht_arena_alloc(&a->arena, (n_pool + 1) * sizeof *renamed);
+	for (size_t i = 0; i < pool->texts.n; i++)
+		n_items += texts[i].n / sizeof(uint32_t);
+	uint32_t *offsets = ALLOC(a, shape_offsets, uint32_t, pool->texts.n + 1);
+	uint32_t *items = ALLOC(a, shape_items, uint32_t, n_items);
+	if (!renamed || !offsets || !items)
+		return ht_fail_nomem(a->ctx);
+	if (n_items >= UINT32_MAX)
+		return ht_fail(a->ctx, HT_LIMIT, a->loaded->load.path, -1, NULL,
+			"events have too many different layouts");
+	memset(renamed, 0xff, (n_pool + 1) * sizeof *renamed);
+	for (size_t i = 0; i < a->n_plans; i++)
+		renamed[a->plans[i].pool_id] = (uint32_t)i;
+	uint32_t at = 0;
+	for (size_t i = 0; i < pool->texts.n; i++) {
+		offsets[i] = at;
+		for (size_t k = 0; k < texts[i].n / sizeof(uint32_t); k++) {
+			uint32_t item;
+			memcpy(&item, texts[i].bytes + k * sizeof item, sizeof item);
+			if (item >= HT_FIELD_COUNT && renamed[item - HT_FIELD_COUNT] != NO_COLUMN)
+				item = HT_FIELD_COUNT + renamed[item - HT_FIELD_COUNT];
+			items[at++] = item;
+		}
+	}
+	offsets[pool->texts.n] = at;
+	return HT_OK;
+}
+
+static enum ht_status join_tracks(struct assembly *a)
+{
+	const struct ht_text *tracks = a->loaded->load.tracks.texts.data;
+	const struct ht_text *categories = a->loaded->load.categories.texts.data;
+	size_t n_tracks = a->loaded->load.tracks.texts.n;
+	size_t n_categories = a->loaded->load.categories.texts.n;
+	struct ht_track *track = ALLOC(a, tracks, struct ht_track, n_tracks);
+	struct ht_category *category = ALLOC(a, categories, struct ht_category, n_categories);
+	if (!track || !category)
+		return ht_fail_nomem(a->ctx);
+	for (size_t i = 0; i < n_tracks; i++) {
+		struct ht_track_key key;
+		memcpy(&key, tracks[i].bytes, sizeof key);
+		track[i] = (struct ht_track){ .pid = key.pid, .tid = key.tid, .pid_type = key.pid_type,
+			.tid_type = key.tid_type, .document = key.document, .name = HT_NO_STR,
+			.process_name = HT_NO_STR, .device = -1 };
+	}
+	for (size_t i = 0; i < n_categories; i++) {
+		category[i] = (struct ht_category){ 0 };
+		memcpy(&category[i].name, categories[i].bytes, sizeof category[i].name);
+	}
+	return HT_OK;
+}
+
+/* ---- the rest ---- */
+
+static enum ht_status join_headers(struct assembly *a)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < a->n_chunks; i++)
+		n += a->chunks[i].headers.n;
+	struct ht_header *out = ALLOC(a, headers, struct ht_header, n);
+	if (!out)
+		return ht_fail_nomem(a->ctx);
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		if (a->chunks[i].headers.n)
+			memcpy(out, a->chunks[i].headers.data,
+				a->chunks[i].headers.n * sizeof *out);
+		out += a->chunks[i].headers.n;
+	}
+	return HT_OK;
+}
+
+/* Texts inside these header values are looked up later (device and group names): intern them while the
+ * pool can still grow. */
+static bool intern_parts(struct assembly *a, const struct ht_json_value *value)
+{
+	struct ht_pool *pool = &a->loaded->load.strings;
+	struct ht_json_value key, item;
+	struct ht_text text;
+	if (value->type == HT_JSON_STRING) {
+		size_t bad;
+		char *copy = ht_arena_alloc(&a->arena, value->n * 3);
+		size_t n = copy ? ht_json_decode(value->text + 1, value->n - 2, copy, &bad) : 0;
+		return copy && ht_pool_add(pool, copy, n, ht_hash(copy, n), &text);
+	}
+	if (value->type != HT_JSON_OBJECT && value->type != HT_JSON_ARRAY)
+		return true;
+	if (!ht_pool_add(pool, value->text, value->n, ht_hash(value->text, value->n), &text))
+		return false;
+	struct ht_json reader = ht_json_enter(value);
+	bool object = value->type == HT_JSON_OBJECT;
+	while (object ? ht_json_member(&reader, &key, &item) : ht_json_element(&reader, &item))
+		if (!intern_parts(a, &item))
+			return false;
+	return true;
+}
+
+static enum ht_status intern_headers(struct assembly *a)
+{
+	for (size_t i = 0; i < a->trace->n_headers; i++) {
+		const struct ht_text *texts = a->loaded->load.strings.texts.data;
+		const char *key = texts[a->trace->headers[i].key].bytes;
+		struct ht_json reader = { texts[a->trace->headers[i].value].bytes };
+		struct ht_json_value value = ht_json_next(&reader);
+		bool wanted = !strcmp(key, "deviceProperties") || !strcmp(key, "distributedInfo");
+		if (wanted && !intern_parts(a, &value))
+			return ht_fail_nomem(a->ctx);
+	}
+	return HT_OK;
+}
+
+static void join_stats(struct assembly *a)
+{
+	for (size_t i = 0; i < a->n_chunks; i++)
+		for (int code = 0; code < HT_N_STATS; code++) {
+			const struct ht_chunk_stat *from = &a->chunks[i].stats[code];
+			struct ht_chunk_stat *to = &a->loaded->stats[code];
+			if (from->count && !to->count)
+				to->first_offset = from->first_offset;
+			to->count += from->count;
+		}
+}
+
+/* ns of a time written with too few fraction digits: us.fraction means us * 1000 + fraction. */
+static int64_t unpad(int64_t ns, unsigned digits)
+{
+	int64_t us = ns / 1000, fraction = ns % 1000;
+	return us * 1000 + fraction / (digits == 1 ? 100 : 10);
+}
+
+/* M12: no fraction in the file has three digits, some have fewer: they are counts of ns. */
+static void fix_fractions(struct assembly *a)
+{
+	bool full = false, some = false;
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		full |= a->chunks[i].saw_full_fraction;
+		some |= a->chunks[i].saw_short_fraction;
+	}
+	if (full || !some || !ht_looks_like_kineto(a->trace))
+		return;
+	int64_t *ts = HT_MUTABLE(int64_t, a->trace->ts_ns);
+	int64_t *dur = HT_MUTABLE(int64_t, a->trace->dur_ns);
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		const uint64_t *entries = a->chunks[i].fractions.data;
+		for (size_t k = 0; k < a->chunks[i].fractions.n; k++) {
+			uint32_t row = a->row_base[i] + (uint32_t)(entries[k] >> 16);
+			unsigned ts_digits = entries[k] >> 8 & 0xff, dur_digits = entries[k] & 0xff;
+			if (ts_digits)
+				ts[row] = unpad(ts[row], ts_digits);
+			if (dur_digits)
+				dur[row] = unpad(dur[row], dur_digits);
+			a->loaded->stats[HT_STAT_unpadded_fraction].count++;
+		}
+	}
+	a->loaded->stats[HT_STAT_unpadded_fraction].first_offset = -1;
+}
+
+static enum ht_status count_rows(struct assembly *a)
+{
+	uint64_t n = 0;
+	a->row_base = ht_arena_alloc(&a->arena, (a->n_chunks + 1) * sizeof *a->row_base);
+	if (!a->row_base)
+		return ht_fail_nomem(a->ctx);
+	for (size_t i = 0; i < a->n_chunks; i++) {
+		a->row_base[i] = (uint32_t)n;
+		n += a->chunks[i].n;
+		if (n >= UINT32_MAX - 1)
+			return ht_fail(a->ctx, HT_LIMIT, a->loaded->load.path, -1,
+				"split the capture into shorter windows",
+				"more than %u events in one file", UINT32_MAX - 2);
+	}
+	a->n_rows = (uint32_t)n;
+	return HT_OK;
+}
+
+static enum ht_status alloc_dense(struct assembly *a)
+{
+	size_t n = a->n_rows;
+	bool ok = ALLOC(a, ts_ns, int64_t, n) && ALLOC(a, dur_ns, int64_t, n) &&
+		  ALLOC(a, name, uint32_t, n) && ALLOC(a, track, uint32_t, n) &&
+		  ALLOC(a, shape, uint32_t, n) && ALLOC(a, cat, uint16_t, n) && ALLOC(a, ph, char, n) &&
+		  ALLOC(a, flags, uint8_t, n);
+	return ok ? HT_OK : ht_fail_nomem(a->ctx);
+}
+
+static enum ht_status assemble(struct assembly *a)
+{
+	HT_TRY(count_rows(a));
+	HT_TRY(plan_columns(a));
+	HT_TRY(join_headers(a));
+	HT_TRY(intern_headers(a));
+	HT_TRY(join_tracks(a));
+	HT_TRY(join_shapes(a));
+	HT_TRY(alloc_dense(a));
+	HT_TRY(alloc_columns(a));
+	HT_TRY(ht_parallel(a->ctx, HT_COUNT(dense) + a->n_plans, join_task, a));
+	HT_TRY(join_strings(a));
+	join_stats(a);
+	fix_fractions(a);
+	return HT_OK;
+}
+
+enum ht_status ht_assemble(ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace)
+{
+	struct assembly a = { .ctx = ctx, .loaded = loaded, .trace = trace,
+		.chunks = loaded->chunks.data, .n_chunks = loaded->chunks.n };
+	ht_arena_init(&a.arena, ctx->mem);
+	enum ht_status status = assemble(&a);
+	ht_arena_done(&a.arena);
+	return status;
+}

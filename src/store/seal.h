@@ -1,0 +1,47 @@
+/*
+ * seal.h - from the arrays that reading gave to a complete, immutable trace. Only readers use this.
+ */
+#ifndef HT_STORE_SEAL_H
+#define HT_STORE_SEAL_H
+
+#include "store/kernel_rules.h"
+#include "store/trace.h"
+
+/* Sections are const for everyone else. */
+#define HT_MUTABLE(type, array) ((type *)(uintptr_t)(array))
+/* Allocate a section; NULL when out of memory. Not zeroed below HT_MEM_MAP_BYTES. */
+#define HT_SECTION_ALLOC(ctx, trace, section, type, count)     \
+	((type *)(uintptr_t)((trace)->n_##section = (count),    \
+		(trace)->section = ht_mem_alloc((ctx)->mem, (count) * sizeof(type))))
+
+/* Counters while a trace is being sealed. */
+struct ht_tally {
+	uint64_t count[HT_N_STATS];
+	int64_t first_offset[HT_N_STATS];
+};
+
+static inline void ht_tally_add(struct ht_tally *tally, enum ht_stat_code code, uint64_t n)
+{
+	if (n && !tally->count[code])
+		tally->first_offset[code] = -1;
+	tally->count[code] += n;
+}
+
+/* Does the file come from PyTorch's profiler: header keys or categories that only it writes? */
+bool ht_looks_like_kineto(const struct ht_trace *trace);
+
+/* The steps of sealing, in order; each adds its sections. */
+enum ht_status ht_seal_header(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_kinds(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
+	struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* The sanity checks of kineto-trace.md 10. */
+enum ht_status ht_seal_checks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* All of the above, then the stats section. */
+enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
+	struct ht_tally *tally) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * seal_gpu.c - GPU work: class, device, stream, the call that launched it, the operator behind it.
+ *
+ * launch  by correlation. One launch may own many pieces (graphs). Several launches with one correlation:
+ *         runtime before driver, then the last one that starts before the work.
+ * op      External id names the innermost operator; it is believed on GPU work and on its launch. Without
+ *         one, the innermost operator around the launch on its thread.
+ */
+#include "store/seal.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+/* How many rows with one id are looked at; real traces have one or two, and the bound keeps a hostile
+ * file from costing quadratic time. */
+#define MAX_SAME 64
+#define UINT32_STREAM 4294967295 /* "no stream" of older traces */
+
+/* Rows sorted by an integer key. */
+struct index {
+	uint64_t *keys;
+	uint32_t *rows;
+	size_t n;
+};
+
+/* Rows of two kinds that carry an integer arg, by its value; equal values in row order. */
+static enum ht_status index_arg(ht_ctx *ctx, const struct ht_trace *t, const char *key, enum ht_kind kind_a,
+	enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
+{
+	const struct ht_arg_column *column = ht_arg_find(t, key, HT_ARG_I64);
+	uint64_t n = column ? column->n : 0;
+	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);
+	ret->rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows);
+	ret->n = 0;
+	if (!ret->keys || !ret->rows)
+		return ht_fail_nomem(ctx);
+	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
+	for (uint64_t i = 0; i < n; i++) {
+		uint8_t kind = t->kind[rows[i]];
+		if (kind != kind_a && kind != kind_b)
+			continue;
+		ret->keys[ret->n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
+		ret->rows[ret->n++] = rows[i];
+	}
+	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
+}
+
+/* The rows with that value, the first MAX_SAME of them. */
+static const uint32_t *index_find(const struct index *index, int64_t value, size_t *ret_n)
+{
+	uint64_t key = ht_sort_key_i64(value);
+	size_t low = 0, high = index->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (index->keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	size_t end = low;
+	while (end < index->n && index->keys[end] == key && end - low < MAX_SAME)
+		end++;
+	*ret_n = end - low;
+	return index->rows + low;
+}
+
+static uint32_t choose_launch(const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t gpu_row)
+{
+	uint32_t best = HT_NONE;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = rows[i];
+		if (best == HT_NONE) {
+			best = row;
+			continue;
+		}
+		bool runtime = t->kind[row] == HT_KIND_RUNTIME, had = t->kind[best] == HT_KIND_RUNTIME;
+		bool before = t->ts_ns[row] <= t->ts_ns[gpu_row], was = t->ts_ns[best] <= t->ts_ns[gpu_row];
+		if (runtime != had ? runtime : before != was ? before : t->ts_ns[row] > t->ts_ns[best])
+			best = row;
+	}
+	return best;
+}
+
+static bool contains(const struct ht_trace *t, uint32_t outer, uint32_t inner)
+{
+	return t->track[outer] == t->track[inner] && t->ts_ns[outer] <= t->ts_ns[inner] &&
+	       ht_end_ns(t, outer) >= ht_end_ns(t, inner);
+}
+
+/* The operator with that External id; of several the one around the launch, else the last. */
+static uint32_t choose_op(const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t launch)
+{
+	for (size_t i = n; i-- > 0;)
+		if (launch != HT_NONE && contains(t, rows[i], launch))
+			return rows[i];
+	return n ? rows[n - 1] : HT_NONE;
+}
+
+struct builder {
+	ht_ctx *ctx;
+	struct ht_trace *t;
+	struct ht_arena arena;
+	struct ht_gpu *gpu;
+	const int64_t *correlation, *external, *stream, *device;
+	uint8_t *class_of_name; /* by string id: class + 1, 0 not yet known */
+};
+
+static enum ht_class class_of(struct builder *b, const struct ht_kernel_rules *rules, uint32_t row)
+{
+	const struct ht_trace *t = b->t;
+	if (t->kind[row] == HT_KIND_MEMCPY)
+		return HT_CLASS_MEMCPY;
+	if (t->kind[row] == HT_KIND_MEMSET)
+		return HT_CLASS_MEMSET;
+	if (!strcmp(ht_cat(t, row), "collective_comm"))
+		return HT_CLASS_COMM;
+	if (t->name[row] == HT_NO_STR)
+		return HT_CLASS_COMPUTE;
+	uint8_t *known = &b->class_of_name[t->name[row]];
+	if (!*known)
+		*known = (uint8_t)(ht_kernel_class(rules, ht_str(t, t->name[row])) + 1);
+	return *known - 1;
+}
+
+static void place(struct builder *b, struct ht_gpu *gpu)
+{
+	const struct ht_track *track = &b->t->tracks[b->t->track[gpu->row]];
+	int64_t device = b->device[gpu->row], stream = b->stream[gpu->row];
+	if (device == HT_NO_I64 && track->pid_type == HT_ID_INT)
+		device = track->pid;
+	if (stream == HT_NO_I64 && track->tid_type == HT_ID_INT)
+		stream = track->tid;
+	gpu->device = device < 0 || device > INT32_MAX ? -1 : (int32_t)device;
+	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
+	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;
+}
+
+static enum ht_status read_args(struct builder *b)
+{
+	bool ascend = b->t->meta_->dialect == HT_DIALECT_ASCEND;
+	struct {
+		const char *key;
+		const int64_t **values;
+	} args[] = {
+		{ ascend ? "connection_id" : "correlation", &b->correlation },
+		{ "External id", &b->external },
+		{ ascend ? "Stream Id" : "stream", &b->stream },
+		{ "device", &b->device },
+	};
+	for (size_t i = 0; i < HT_COUNT(args); i++) {
+		int64_t *values;
+		HT_TRY(ht_arg_dense_i64(b->ctx, b->t, args[i].key, HT_NO_I64, &b->arena, &values));
+		*args[i].values = values;
+	}
+	return HT_OK;
+}
+
+static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules *rules)
+{
+	struct ht_trace *t = b->t;
+	size_t n = 0;
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		n += ht_kind_is_gpu_work(t->kind[row]) && (t->flags[row] & HT_EV_SPAN);
+	b->gpu = HT_SECTION_ALLOC(b->ctx, t, gpu, struct ht_gpu, n);
+	b->class_of_name = ht_arena_alloc(&b->arena, t->n_string_offsets);
+	if (!b->gpu || !b->class_of_name)
+		return ht_fail_nomem(b->ctx);
+	struct ht_gpu *gpu = b->gpu;
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!ht_kind_is_gpu_work(t->kind[row]) || !(t->flags[row] & HT_EV_SPAN))
+			continue;
+		*gpu = (struct ht_gpu){ .row = row, .launch = HT_NONE, .op = HT_NONE };
+		gpu->class_ = (uint8_t)class_of(b, rules, row);
+		place(b, gpu++);
+	}
+	return HT_OK;
+}
+
+static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
+{
+	const struct ht_trace *t = b->t;
+	bool ascend = t->meta_->dialect == HT_DIALECT_ASCEND;
+	struct index launches, ops;
+	HT_TRY(index_arg(b->ctx, t, ascend ? "connection_id" : "correlation", HT_KIND_RUNTIME,
+		HT_KIND_DRIVER, &b->arena, &launches));
+	HT_TRY(index_arg(b->ctx, t, "External id", HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
+	for (size_t i = 1; i < launches.n; i++)
+		ht_tally_add(tally, HT_STAT_duplicate_correlation,
+			launches.keys[i] == launches.keys[i - 1] &&
+				t->kind[launches.rows[i]] == t->kind[launches.rows[i - 1]]);
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		struct ht_gpu *gpu = &b->gpu[i];
+		int64_t correlation = b->correlation[gpu->row], external = b->external[gpu->row];
+		size_t n = 0;
+		const uint32_t *rows = NULL;
+		if (correlation != HT_NO_I64)
+			rows = index_find(&launches, correlation, &n);
+		/* ROCm writes 0 for "unknown": believe it only when it is one launch's own */
+		if (n == 1 || (n > 1 && correlation != 0))
+			gpu->launch = choose_launch(t, rows, n, gpu->row);
+		if (external == HT_NO_I64 && gpu->launch != HT_NONE)
+			external = b->external[gpu->launch];
+		if (external != HT_NO_I64) {
+			rows = index_find(&ops, external, &n);
+			gpu->op = choose_op(t, rows, n, gpu->launch);
+		}
+		if (gpu->op == HT_NONE && gpu->launch != HT_NONE)
+			gpu->op = ht_ancestor(t, gpu->launch, HT_KIND_CPU_OP);
+	}
+	return HT_OK;
+}
+
+/* The other direction: launch to its pieces of work. */
+static enum ht_status index_launches(struct builder *b)
+{
+	struct ht_trace *t = b->t;
+	uint64_t *keys = ht_arena_alloc(&b->arena, (t->n_gpu + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(&b->arena, (t->n_gpu + 1) * sizeof *order);
+	if (!keys || !order)
+		return ht_fail_nomem(b->ctx);
+	size_t n = 0, n_launches = 0;
+	for (uint32_t i = 0; i < t->n_gpu; i++)
+		if (b->gpu[i].launch != HT_NONE) {
+			keys[n] = b->gpu[i].launch;
+			order[n++] = i;
+		}
+	if (!ht_sort_keys(b->ctx->mem, keys, order, n))
+		return ht_fail_nomem(b->ctx);
+	for (size_t i = 0; i < n; i++)
+		n_launches += !i || keys[i] != keys[i - 1];
+	uint32_t *rows = HT_SECTION_ALLOC(b->ctx, t, launch_rows, uint32_t, n_launches);
+	uint32_t *offsets = HT_SECTION_ALLOC(b->ctx, t, launch_offsets, uint32_t, n_launches + 1);
+	uint32_t *gpus = HT_SECTION_ALLOC(b->ctx, t, launch_gpu, uint32_t, n);
+	if (!rows || !offsets || !gpus)
+		return ht_fail_nomem(b->ctx);
+	for (size_t i = 0, k = 0; i < n; i++) {
+		if (!i || keys[i] != keys[i - 1]) {
+			rows[k] = (uint32_t)keys[i];
+			offsets[k++] = (uint32_t)i;
+		}
+		gpus[i] = order[i];
+	}
+	offsets[n_launches] = (uint32_t)n;
+	return HT_OK;
+}
+
+static enum ht_status seal(struct builder *b, const struct ht_kernel_rules *rules, struct ht_tally *tally)
+{
+	HT_TRY(read_args(b));
+	HT_TRY(list_work(b, rules));
+	HT_TRY(link_work(b, tally));
+	return index_launches(b);
+}
+
+enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
+	struct ht_tally *tally)
+{
+	struct builder b = { .ctx = ctx, .t = t };
+	ht_arena_init(&b.arena, ctx->mem);
+	enum ht_status status = seal(&b, rules, tally);
+	ht_arena_done(&b.arena);
+	return status;
+}

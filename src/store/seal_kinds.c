@@ -1,0 +1,220 @@
+/*
+ * seal_kinds.c - what each event is: category first, then phase, then the dialect's process names.
+ */
+#include "store/seal.h"
+
+#include "base/hash.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+static bool category_kind(const char *name, enum ht_kind *ret_kind)
+{
+	static const struct {
+		const char *name;
+		enum ht_kind kind;
+	} known[] = {
+#define CATEGORY(text, kind) { text, HT_KIND_##kind },
+#include "store/kinds.def"
+#undef CATEGORY
+	};
+	for (size_t i = 0; i < HT_COUNT(known); i++)
+		if (!strcmp(name, known[i].name)) {
+			*ret_kind = known[i].kind;
+			return true;
+		}
+	if (ends_with(name, "_runtime"))
+		*ret_kind = HT_KIND_RUNTIME;
+	else if (ends_with(name, "_driver"))
+		*ret_kind = HT_KIND_DRIVER;
+	else
+		return false;
+	return true;
+}
+
+/* Phases that decide alone; false for those where the category does. */
+static bool phase_kind(char ph, enum ht_kind *ret_kind)
+{
+	switch (ph) {
+	case 'M': *ret_kind = HT_KIND_METADATA; return true;
+	case 'C': *ret_kind = HT_KIND_COUNTER; return true;
+	case 's':
+	case 't':
+	case 'f': *ret_kind = HT_KIND_FLOW; return true;
+	case 'b':
+	case 'n':
+	case 'e': *ret_kind = HT_KIND_ASYNC; return true;
+	default: return false;
+	}
+}
+
+static bool same_pid(const struct ht_track *a, const struct ht_track *b)
+{
+	return a->pid == b->pid && a->pid_type == b->pid_type && a->document == b->document;
+}
+
+/* Give every track of a process the name that the last process_name event of that pid had. */
+static enum ht_status spread_process_names(ht_ctx *ctx, struct ht_trace *t, const uint32_t *named_at,
+	struct ht_arena *arena)
+{
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
+	size_t n = t->n_tracks;
+	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(arena, (n + 1) * sizeof *order);
+	if (!keys || !order)
+		return ht_fail_nomem(ctx);
+	for (uint32_t i = 0; i < n; i++) {
+		order[i] = i;
+		keys[i] = ht_hash_mix((uint64_t)tracks[i].pid,
+			(uint64_t)tracks[i].document << 8 | tracks[i].pid_type);
+	}
+	if (!ht_sort_keys(ctx->mem, keys, order, n))
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0, j; i < n; i = j) {
+		uint32_t last = order[i];
+		for (j = i; j < n && keys[j] == keys[i]; j++)
+			if (same_pid(&tracks[order[j]], &tracks[order[i]]) &&
+				named_at[order[j]] > named_at[last])
+				last = order[j];
+		uint32_t name = named_at[last] ? tracks[last].process_name : HT_NO_STR;
+		for (size_t k = i; k < j; k++)
+			if (same_pid(&tracks[order[k]], &tracks[order[i]]))
+				tracks[order[k]].process_name = name;
+	}
+	return HT_OK;
+}
+
+/* Names of processes and threads from metadata events; the last one wins. */
+static enum ht_status name_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
+	const struct ht_arg_column *column = ht_arg_find(t, "name", HT_ARG_STR);
+	uint32_t process = ht_str_find(t, "process_name"), thread = ht_str_find(t, "thread_name");
+	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
+	uint32_t *named_at = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *named_at);
+	if (!named_at)
+		return ht_fail_nomem(ctx);
+	for (uint64_t i = 0; column && i < column->n; i++) {
+		uint32_t row = rows[i], value = (uint32_t)ht_arg_i64_at(t, column, i);
+		struct ht_track *track = &tracks[t->track[row]];
+		if (t->ph[row] != 'M')
+			continue;
+		if (t->name[row] == thread && value != track->process_name)
+			track->name = value;
+		if (t->name[row] == process) {
+			track->process_name = value;
+			named_at[t->track[row]] = row + 1;
+		}
+	}
+	return spread_process_names(ctx, t, named_at, arena);
+}
+
+/* Events of Ascend's exporter have no category; their process says what they are. */
+static enum ht_kind ascend_kind(const struct ht_trace *t, uint32_t row)
+{
+	const char *process = ht_str(t, t->tracks[t->track[row]].process_name);
+	if (!strcmp(process, "Ascend Hardware") || !strcmp(process, "NPU"))
+		return HT_KIND_KERNEL;
+	if (!strcmp(process, "CANN"))
+		return HT_KIND_RUNTIME;
+	if (!strcmp(process, "Python"))
+		return HT_KIND_PYTHON;
+	return HT_KIND_OTHER;
+}
+
+static uint8_t row_kind(const struct ht_trace *t, const enum ht_kind *by_category, const bool *known,
+	uint32_t row)
+{
+	enum ht_kind kind = HT_KIND_OTHER;
+	char ph = t->ph[row];
+	uint16_t cat = t->cat[row];
+	if (phase_kind(ph, &kind))
+		return (uint8_t)kind;
+	if (known[cat])
+		kind = by_category[cat];
+	else if (t->meta_->dialect == HT_DIALECT_ASCEND && t->categories[cat].name == HT_NO_STR)
+		kind = ascend_kind(t, row);
+	bool instant = ph == 'i' || ph == 'I' || ph == 'R';
+	if (instant && kind != HT_KIND_MEMORY)
+		kind = HT_KIND_INSTANT;
+	if (kind == HT_KIND_MEMORY) {
+		const char *name = ht_str(t, t->name[row]);
+		if (!instant || (strcmp(name, "[memory]") && strcmp(name, "[OutOfMemory]")))
+			kind = instant ? HT_KIND_INSTANT : HT_KIND_OTHER;
+	}
+	if (kind == HT_KIND_FLOW)
+		kind = HT_KIND_OTHER; /* a flow's category on a span */
+	return (uint8_t)kind;
+}
+
+/* Spans cut at the window (or at a week) and GPU work without any time. */
+static void mend_times(struct ht_trace *t, struct ht_tally *tally)
+{
+	const int64_t week_ns = (int64_t)7 * 24 * 3600 * 1000000000;
+	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
+	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!(flags[row] & HT_EV_SPAN))
+			continue;
+		if (dur[row] > week_ns || t->ts_ns[row] > INT64_MAX - dur[row]) {
+			int64_t window = t->meta_->window_end_ns;
+			dur[row] = window != HT_NO_I64 && window > t->ts_ns[row] &&
+						   window - t->ts_ns[row] <= week_ns
+					   ? window - t->ts_ns[row]
+					   : 0;
+			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
+		}
+		if (ht_kind_is_gpu_work(t->kind[row]) && !t->ts_ns[row] && !dur[row]) {
+			flags[row] |= HT_EV_BAD_TIME;
+			ht_tally_add(tally, HT_STAT_zero_kernels, 1);
+		}
+	}
+}
+
+static void find_window(struct ht_trace *t)
+{
+	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
+	uint32_t name = ht_str_find(t, "Record Window End");
+	meta->window_end_ns = HT_NO_I64;
+	for (uint32_t row = ht_n_events(t); name != HT_NO_STR && row-- > 0;)
+		if (t->name[row] == name && !(t->flags[row] & HT_EV_NO_TS)) {
+			meta->window_end_ns = t->ts_ns[row];
+			return;
+		}
+}
+
+enum ht_status ht_seal_kinds(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+{
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	struct ht_category *categories = HT_MUTABLE(struct ht_category, t->categories);
+	enum ht_kind *kinds = ht_arena_alloc(&arena, (t->n_categories + 1) * sizeof *kinds);
+	bool *known = ht_arena_alloc(&arena, t->n_categories + 1);
+	uint8_t *kind = HT_SECTION_ALLOC(ctx, t, kind, uint8_t, ht_n_events(t));
+	enum ht_status status =
+		kinds && known && kind ? name_tracks(ctx, t, &arena) : ht_fail_nomem(ctx);
+	if (status != HT_OK) {
+		ht_arena_done(&arena);
+		return status;
+	}
+	for (size_t i = 0; i < t->n_categories; i++)
+		known[i] = category_kind(ht_str(t, categories[i].name), &kinds[i]);
+	find_window(t);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		uint16_t cat = t->cat[row];
+		kind[row] = row_kind(t, kinds, known, row);
+		categories[cat].n++;
+		categories[cat].kind = kind[row];
+		if (!known[cat] && categories[cat].name != HT_NO_STR && kind[row] == HT_KIND_OTHER)
+			ht_tally_add(tally, HT_STAT_unknown_category, 1);
+	}
+	ht_arena_done(&arena);
+	mend_times(t, tally);
+	return HT_OK;
+}

@@ -1,0 +1,210 @@
+/*
+ * seal_steps.c - profiler steps and which step each row belongs to; Python parents.
+ *
+ * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. A host
+ * row belongs to the step whose window holds its start (the latest such step), GPU work to the step of its
+ * launch, a GPU annotation to the step of the host annotation with the same External id.
+ */
+#include "store/seal.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+/* N of "ProfilerStep#N" (blanks allowed around #); HT_NO_I64 when the name is no step. */
+static int64_t step_number(const char *name)
+{
+	static const char prefix[] = "ProfilerStep";
+	if (strncmp(name, prefix, sizeof prefix - 1))
+		return HT_NO_I64;
+	const char *p = name + sizeof prefix - 1;
+	p += strspn(p, " \t");
+	if (*p != '#')
+		return HT_NO_I64;
+	p++;
+	p += strspn(p, " \t");
+	int64_t number = 0;
+	size_t n = strspn(p, "0123456789");
+	if (!n || n > 18)
+		return HT_NO_I64;
+	for (size_t i = 0; i < n; i++)
+		number = number * 10 + (p[i] - '0');
+	return number;
+}
+
+/* Step numbers by string id, so that each name is looked at once. */
+static enum ht_status number_names(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena,
+	int64_t **ret_numbers)
+{
+	size_t n = t->n_string_offsets - 1;
+	int64_t *numbers = ht_arena_alloc(arena, (n + 1) * sizeof *numbers);
+	if (!numbers)
+		return ht_fail_nomem(ctx);
+	for (uint32_t id = 0; id < n; id++)
+		numbers[id] = step_number(ht_str(t, id));
+	*ret_numbers = numbers;
+	return HT_OK;
+}
+
+static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
+	int64_t *numbers;
+	HT_TRY(number_names(ctx, t, arena, &numbers));
+	size_t n_host = 0, n_device = 0;
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (ht_is_span(t, row) && t->name[row] != HT_NO_STR && numbers[t->name[row]] != HT_NO_I64)
+			*(ht_kind_is_device(t->kind[row]) ? &n_device : &n_host) += 1;
+	meta->has_host_steps = n_host > 0;
+	size_t n = n_host ? n_host : n_device, k = 0;
+	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
+	uint32_t *rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows);
+	struct ht_step *steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
+	if (!keys || !rows || !steps)
+		return ht_fail_nomem(ctx);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!ht_is_span(t, row) || t->name[row] == HT_NO_STR || numbers[t->name[row]] == HT_NO_I64 ||
+			(n_host && ht_kind_is_device(t->kind[row])))
+			continue;
+		keys[k] = ht_sort_key_i64(t->ts_ns[row]);
+		rows[k++] = row;
+	}
+	if (!ht_sort_keys(ctx->mem, keys, rows, n))
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		steps[i] = (struct ht_step){ .number = numbers[t->name[rows[i]]], .row = rows[i],
+			.ts_ns = t->ts_ns[rows[i]], .end_ns = ht_end_ns(t, rows[i]) };
+	return HT_OK;
+}
+
+/* The latest step whose window holds the time. Steps follow each other, so few are looked at. */
+static uint32_t step_at(const struct ht_trace *t, int64_t ts)
+{
+	size_t low = 0, high = t->n_steps;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->steps[middle].ts_ns <= ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i-- > 0 && low - i <= 16;)
+		if (ts < t->steps[i].end_ns)
+			return (uint32_t)i;
+	return HT_NONE;
+}
+
+static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
+{
+	uint32_t n = ht_n_events(t);
+	uint32_t *step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, n);
+	if (!step)
+		return ht_fail_nomem(ctx);
+	for (uint32_t row = 0; row < n; row++) {
+		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
+			    t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
+		step[row] = host && t->n_steps ? step_at(t, t->ts_ns[row]) : HT_NONE;
+	}
+	for (size_t i = 0; i < t->n_gpu; i++)
+		if (t->gpu[i].launch != HT_NONE)
+			step[t->gpu[i].row] = step[t->gpu[i].launch];
+	/* steps seen on the GPU only: work belongs to the window it runs in */
+	for (size_t i = 0; !t->meta_->has_host_steps && i < t->n_gpu; i++)
+		step[t->gpu[i].row] = step_at(t, t->ts_ns[t->gpu[i].row]);
+	return HT_OK;
+}
+
+/* Rows by the value of an integer arg, sorted. */
+struct by_value {
+	uint64_t *keys;
+	uint32_t *rows;
+	size_t n;
+};
+
+static enum ht_status sort_by_arg(ht_ctx *ctx, const struct ht_trace *t, const struct ht_arg_column *column,
+	enum ht_kind kind, struct ht_arena *arena, struct by_value *ret)
+{
+	size_t n = column ? column->n : 0;
+	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);
+	ret->rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows);
+	ret->n = 0;
+	if (!ret->keys || !ret->rows)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = ht_arg_rows(t, column)[i];
+		if (t->kind[row] != kind)
+			continue;
+		ret->keys[ret->n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
+		ret->rows[ret->n++] = row;
+	}
+	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
+}
+
+/* The first row with that value, HT_NONE when none. */
+static uint32_t first_with(const struct by_value *index, int64_t value)
+{
+	uint64_t key = ht_sort_key_i64(value);
+	size_t low = 0, high = index->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (index->keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < index->n && index->keys[low] == key ? index->rows[low] : HT_NONE;
+}
+
+static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	struct by_value host;
+	HT_TRY(sort_by_arg(ctx, t, column, HT_KIND_ANNOTATION, arena, &host));
+	for (uint64_t i = 0; column && i < column->n; i++) {
+		uint32_t row = ht_arg_rows(t, column)[i];
+		if (t->kind[row] != HT_KIND_GPU_ANNOTATION)
+			continue;
+		uint32_t of = first_with(&host, ht_arg_i64_at(t, column, i));
+		if (of != HT_NONE)
+			step[row] = step[of];
+	}
+	return HT_OK;
+}
+
+static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Python id", HT_ARG_I64);
+	const struct ht_arg_column *parents = ht_arg_find(t, "Python parent id", HT_ARG_I64);
+	size_t n = ids ? ids->n : 0;
+	uint32_t *rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
+	uint32_t *parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
+	struct by_value by_id;
+	if (!rows || !parent)
+		return ht_fail_nomem(ctx);
+	HT_TRY(sort_by_arg(ctx, t, ids, HT_KIND_PYTHON, arena, &by_id));
+	for (uint64_t i = 0, k = 0; i < n; i++) {
+		rows[i] = ht_arg_rows(t, ids)[i];
+		while (parents && k < parents->n && ht_arg_rows(t, parents)[k] < rows[i])
+			k++;
+		bool has = parents && k < parents->n && ht_arg_rows(t, parents)[k] == rows[i];
+		parent[i] = has ? first_with(&by_id, ht_arg_i64_at(t, parents, k)) : HT_NONE;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+{
+	struct ht_arena arena;
+	(void)tally;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = find_steps(ctx, t, &arena);
+	if (status == HT_OK)
+		status = assign_steps(ctx, t);
+	if (status == HT_OK)
+		status = step_gpu_annotations(ctx, t, &arena);
+	if (status == HT_OK)
+		status = link_python(ctx, t, &arena);
+	ht_arena_done(&arena);
+	return status;
+}

@@ -1,0 +1,203 @@
+/*
+ * seal_tracks.c - rows of each track in time order, B/E pairs, and the call tree of host threads.
+ *
+ * Order: (ts, longer first, row). Tree: a span's parent is the innermost span of the same host thread that
+ * contains it. Ties as in hta-semantics.md 11.1: of two spans that start together the longer encloses;
+ * a span that starts where another ends is its sibling, unless it has no length, then it is inside.
+ * Spans that overlap without nesting are counted, and get the innermost span that does contain them.
+ */
+#include "store/seal.h"
+
+#include "base/sort.h"
+#include "base/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tracks {
+	ht_ctx *ctx;
+	struct ht_trace *t;
+	uint32_t *rows;   /* the section track_rows */
+	uint32_t *parent; /* the section parent */
+	uint64_t *keys;   /* sort keys, parallel to rows */
+	struct ht_tally *tallies; /* one per track: tasks run in parallel */
+};
+
+static bool is_timed(const struct ht_trace *t, uint32_t row)
+{
+	return !(t->flags[row] & HT_EV_NO_TS) && t->kind[row] != HT_KIND_METADATA;
+}
+
+/* Group the rows by track, in row order. */
+static enum ht_status group(struct tracks *s)
+{
+	struct ht_trace *t = s->t;
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
+	uint32_t n = ht_n_events(t), at = 0;
+	for (uint32_t row = 0; row < n; row++)
+		if (is_timed(t, row))
+			tracks[t->track[row]].n++;
+	for (size_t i = 0; i < t->n_tracks; i++) {
+		tracks[i].first = at;
+		at += tracks[i].n;
+		tracks[i].n = 0;
+	}
+	s->rows = HT_SECTION_ALLOC(s->ctx, t, track_rows, uint32_t, at);
+	s->parent = HT_SECTION_ALLOC(s->ctx, t, parent, uint32_t, n);
+	s->keys = ht_mem_alloc(s->ctx->mem, ((size_t)at + 1) * sizeof *s->keys);
+	s->tallies = ht_mem_zalloc(s->ctx->mem, (t->n_tracks + 1) * sizeof *s->tallies);
+	if (!s->rows || !s->parent || !s->keys || !s->tallies)
+		return ht_fail_nomem(s->ctx);
+	if (n)
+		memset(s->parent, 0xff, n * sizeof *s->parent);
+	for (uint32_t row = 0; row < n; row++)
+		if (is_timed(t, row)) {
+			struct ht_track *track = &tracks[t->track[row]];
+			s->rows[track->first + track->n++] = row;
+		}
+	return HT_OK;
+}
+
+/* E closes the last open B of its track; the B becomes a span. */
+static enum ht_status pair_begin_end(struct tracks *s, const struct ht_track *track, struct ht_tally *tally)
+{
+	struct ht_trace *t = s->t;
+	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
+	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
+	struct ht_vec open = { 0 };
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < track->n; i++) {
+		uint32_t row = s->rows[track->first + i];
+		if (t->ph[row] == 'B') {
+			ok = HT_VEC_PUSH(s->ctx->mem, &open, uint32_t, row);
+		} else if (t->ph[row] == 'E' && !open.n) {
+			ht_tally_add(tally, HT_STAT_unmatched_end, 1);
+		} else if (t->ph[row] == 'E') {
+			uint32_t begin = ((uint32_t *)open.data)[--open.n];
+			int64_t length = t->ts_ns[row] - t->ts_ns[begin];
+			dur[begin] = length > 0 ? length : 0;
+			flags[begin] |= HT_EV_SPAN;
+		}
+	}
+	for (size_t i = 0; i < open.n; i++)
+		flags[((uint32_t *)open.data)[i]] |= HT_EV_SPAN;
+	ht_tally_add(tally, HT_STAT_unmatched_begin, open.n);
+	ht_vec_free(s->ctx->mem, &open, sizeof(uint32_t));
+	return ok ? HT_OK : ht_fail_nomem(s->ctx);
+}
+
+static bool sort_range(struct tracks *s, uint32_t first, uint32_t n)
+{
+	return ht_sort_keys(s->ctx->mem, s->keys + first, s->rows + first, n);
+}
+
+/* By time; rows that start together by length, longest first. The sort is stable, so rows come last. */
+static enum ht_status sort_track(struct tracks *s, const struct ht_track *track)
+{
+	const struct ht_trace *t = s->t;
+	uint32_t first = track->first, end = first + track->n;
+	for (uint32_t i = first; i < end; i++)
+		s->keys[i] = ht_sort_key_i64(t->ts_ns[s->rows[i]]);
+	if (!sort_range(s, first, track->n))
+		return ht_fail_nomem(s->ctx);
+	for (uint32_t i = first; i < end;) {
+		uint32_t j = i + 1;
+		while (j < end && s->keys[j] == s->keys[i])
+			j++;
+		if (j - i > 1) {
+			for (uint32_t k = i; k < j; k++)
+				s->keys[k] = ~ht_sort_key_i64(t->dur_ns[s->rows[k]]);
+			if (!sort_range(s, i, j - i))
+				return ht_fail_nomem(s->ctx);
+		}
+		i = j;
+	}
+	return HT_OK;
+}
+
+/* Is the open span over when one of length dur starts at ts? */
+static bool is_over(const struct ht_trace *t, uint32_t open, int64_t ts, int64_t dur)
+{
+	int64_t end = ht_end_ns(t, open);
+	return end < ts || (end == ts && (dur > 0 || t->dur_ns[open] == 0));
+}
+
+static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struct ht_tally *tally)
+{
+	const struct ht_trace *t = s->t;
+	struct ht_vec open = { 0 };
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < track->n; i++) {
+		uint32_t row = s->rows[track->first + i];
+		if (!ht_is_span(t, row))
+			continue;
+		track->n_spans++;
+		if (ht_kind_is_device(t->kind[row]))
+			continue;
+		uint32_t *stack = open.data;
+		while (open.n && is_over(t, stack[open.n - 1], t->ts_ns[row], t->dur_ns[row]))
+			open.n--;
+		size_t k = open.n;
+		while (k && ht_end_ns(t, stack[k - 1]) < ht_end_ns(t, row))
+			k--;
+		if (k < open.n)
+			ht_tally_add(tally, HT_STAT_partial_overlap, 1);
+		s->parent[row] = k ? stack[k - 1] : HT_NONE;
+		ok = HT_VEC_PUSH(s->ctx->mem, &open, uint32_t, row);
+	}
+	ht_vec_free(s->ctx->mem, &open, sizeof(uint32_t));
+	return ok ? HT_OK : ht_fail_nomem(s->ctx);
+}
+
+static bool has_begins(const struct tracks *s, const struct ht_track *track)
+{
+	for (uint32_t i = 0; i < track->n; i++)
+		if (s->t->ph[s->rows[track->first + i]] == 'B' || s->t->ph[s->rows[track->first + i]] == 'E')
+			return true;
+	return false;
+}
+
+static enum ht_status do_track(void *user, size_t i_track, int i_worker)
+{
+	struct tracks *s = user;
+	struct ht_track *track = HT_MUTABLE(struct ht_track, s->t->tracks) + i_track;
+	(void)i_worker;
+	HT_TRY(sort_track(s, track));
+	if (has_begins(s, track)) {
+		/* durations of B rows come from their E rows, and change the order of ties */
+		HT_TRY(pair_begin_end(s, track, &s->tallies[i_track]));
+		HT_TRY(sort_track(s, track));
+	}
+	return build_tree(s, track, &s->tallies[i_track]);
+}
+
+static void find_span(struct ht_trace *t)
+{
+	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
+	meta->min_ts_ns = meta->max_end_ns = HT_NO_I64;
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!is_timed(t, row) || (t->flags[row] & HT_EV_BAD_TIME))
+			continue;
+		int64_t end = ht_end_ns(t, row);
+		if (meta->min_ts_ns == HT_NO_I64 || t->ts_ns[row] < meta->min_ts_ns)
+			meta->min_ts_ns = t->ts_ns[row];
+		if (meta->max_end_ns == HT_NO_I64 || end > meta->max_end_ns)
+			meta->max_end_ns = end;
+	}
+}
+
+enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+{
+	struct tracks s = { .ctx = ctx, .t = t };
+	enum ht_status status = group(&s);
+	if (status == HT_OK)
+		status = ht_parallel(ctx, t->n_tracks, do_track, &s);
+	for (size_t i = 0; status == HT_OK && i < t->n_tracks; i++)
+		for (int code = 0; code < HT_N_STATS; code++)
+			ht_tally_add(tally, (enum ht_stat_code)code, s.tallies[i].count[code]);
+	ht_mem_free(ctx->mem, s.keys, (t->n_track_rows + 1) * sizeof *s.keys);
+	ht_mem_free(ctx->mem, s.tallies, (t->n_tracks + 1) * sizeof *s.tallies);
+	if (status == HT_OK)
+		find_span(t);
+	return status;
+}

@@ -1,0 +1,334 @@
+/*
+ * trace.c - access to a sealed trace; see trace.h.
+ */
+#include "store/trace.h"
+
+#include "base/hash.h"
+#include "json/number.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void ht_trace_free(struct ht_trace *t)
+{
+	if (!t)
+		return;
+	struct ht_mem *mem = t->mem;
+	if (t->map)
+		munmap(t->map, t->map_bytes);
+	else {
+#define SECTION(name, type) ht_mem_free(mem, (void *)(uintptr_t)t->name, t->n_##name * sizeof(type));
+#include "store/sections.def"
+#undef SECTION
+	}
+	if (t->path)
+		ht_mem_free(mem, t->path, strlen(t->path) + 1);
+	ht_mem_free(mem, t, sizeof *t);
+	ht_mem_release(mem);
+}
+
+const char *ht_str(const struct ht_trace *t, uint32_t id)
+{
+	return id == HT_NO_STR ? "" : t->string_bytes + t->string_offsets[id];
+}
+
+size_t ht_str_len(const struct ht_trace *t, uint32_t id)
+{
+	return id == HT_NO_STR ? 0 : (size_t)(t->string_offsets[id + 1] - t->string_offsets[id] - 1);
+}
+
+uint32_t ht_str_find(const struct ht_trace *t, const char *text)
+{
+	size_t n = strlen(text), mask = t->n_string_index - 1;
+	if (!t->n_string_index)
+		return HT_NO_STR;
+	for (size_t i = ht_hash(text, n) & mask; t->string_index[i] != HT_NO_STR; i = (i + 1) & mask) {
+		uint32_t id = t->string_index[i];
+		if (ht_str_len(t, id) == n && memcmp(ht_str(t, id), text, n) == 0)
+			return id;
+	}
+	return HT_NO_STR;
+}
+
+const char *ht_kind_name(enum ht_kind kind)
+{
+	static const char *const names[HT_N_KINDS] = { "other", "cpu_op", "annotation", "python",
+		"runtime", "driver", "kernel", "memcpy", "memset", "gpu_annotation", "sync", "cuda_event",
+		"overhead", "flow", "memory", "instant", "counter", "metadata", "trace_span",
+		"profiler_range", "async" };
+	return (size_t)kind < HT_N_KINDS ? names[kind] : "other";
+}
+
+const char *ht_class_name(enum ht_class class_)
+{
+	static const char *const names[HT_N_CLASSES] = { "compute", "communication", "memcpy", "memset",
+		"sync" };
+	return (size_t)class_ < HT_N_CLASSES ? names[class_] : "compute";
+}
+
+const char *ht_cat(const struct ht_trace *t, uint32_t row)
+{
+	return ht_str(t, t->categories[t->cat[row]].name);
+}
+
+/* ---- args ---- */
+
+static const struct ht_arg_column *find_column(const struct ht_trace *t, uint32_t key,
+	enum ht_arg_type type)
+{
+	for (size_t i = 0; i < t->n_arg_columns; i++)
+		if (t->arg_columns[i].key == key && t->arg_columns[i].type == type &&
+			!t->arg_columns[i].top_level)
+			return &t->arg_columns[i];
+	return NULL;
+}
+
+const struct ht_arg_column *ht_arg_find(const struct ht_trace *t, const char *key, enum ht_arg_type type)
+{
+	uint32_t id = ht_str_find(t, key);
+	return id == HT_NO_STR ? NULL : find_column(t, id, type);
+}
+
+const uint32_t *ht_arg_rows(const struct ht_trace *t, const struct ht_arg_column *column)
+{
+	return t->arg_rows + column->first_row;
+}
+
+int64_t ht_arg_i64_at(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
+{
+	const char *p = t->arg_values + column->first_byte + i * column->width;
+	if (column->type == HT_ARG_F64)
+		return (int64_t)ht_arg_f64_at(t, column, i);
+	switch (column->width) {
+	case 1: return (uint8_t)*p;
+	case 4:
+		if (column->type == HT_ARG_I64)
+			return *(const int32_t *)(const void *)p;
+		return *(const uint32_t *)(const void *)p;
+	case 8: return *(const int64_t *)(const void *)p;
+	default: return 0;
+	}
+}
+
+double ht_arg_f64_at(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
+{
+	if (column->type == HT_ARG_F64)
+		return ((const double *)(const void *)(t->arg_values + column->first_byte))[i];
+	if (column->type == HT_ARG_U64)
+		return (double)(uint64_t)ht_arg_i64_at(t, column, i);
+	return (double)ht_arg_i64_at(t, column, i);
+}
+
+uint64_t ht_arg_position(const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row)
+{
+	const uint32_t *rows = ht_arg_rows(t, column);
+	uint64_t low = 0, high = column->n;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (rows[middle] < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < column->n && rows[low] == row ? low : UINT64_MAX;
+}
+
+/* An integer in any spelling; false when the value has none. */
+static bool as_i64(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i, int64_t *ret)
+{
+	switch (column->type) {
+	case HT_ARG_I64:
+	case HT_ARG_U64:
+	case HT_ARG_BOOL: *ret = ht_arg_i64_at(t, column, i); return true;
+	case HT_ARG_F64: {
+		double value = ht_arg_f64_at(t, column, i);
+		if (value != floor(value) || fabs(value) > 9e18)
+			return false;
+		*ret = (int64_t)value;
+		return true;
+	}
+	case HT_ARG_STR: {
+		const char *text = ht_str(t, (uint32_t)ht_arg_i64_at(t, column, i));
+		struct ht_number number = ht_number_parse(text);
+		if (number.type != HT_NUMBER_I64 || *number.end)
+			return false;
+		*ret = number.i;
+		return true;
+	}
+	default: return false;
+	}
+}
+
+int64_t ht_arg_i64(const struct ht_trace *t, const char *key, uint32_t row, int64_t fallback)
+{
+	uint32_t id = ht_str_find(t, key);
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &t->arg_columns[c];
+		if (column->key != id || column->top_level)
+			continue;
+		uint64_t i = ht_arg_position(t, column, row);
+		int64_t value;
+		if (i != UINT64_MAX && as_i64(t, column, i, &value))
+			return value;
+	}
+	return fallback;
+}
+
+double ht_arg_f64(const struct ht_trace *t, const char *key, uint32_t row, double fallback)
+{
+	static const enum ht_arg_type types[] = { HT_ARG_F64, HT_ARG_I64, HT_ARG_U64 };
+	uint32_t id = ht_str_find(t, key);
+	for (size_t k = 0; id != HT_NO_STR && k < HT_COUNT(types); k++) {
+		const struct ht_arg_column *column = find_column(t, id, types[k]);
+		uint64_t i = column ? ht_arg_position(t, column, row) : UINT64_MAX;
+		if (i != UINT64_MAX)
+			return ht_arg_f64_at(t, column, i);
+	}
+	return fallback;
+}
+
+const char *ht_arg_str(const struct ht_trace *t, const char *key, uint32_t row)
+{
+	static const enum ht_arg_type types[] = { HT_ARG_STR, HT_ARG_JSON };
+	uint32_t id = ht_str_find(t, key);
+	for (size_t k = 0; id != HT_NO_STR && k < HT_COUNT(types); k++) {
+		const struct ht_arg_column *column = find_column(t, id, types[k]);
+		uint64_t i = column ? ht_arg_position(t, column, row) : UINT64_MAX;
+		if (i != UINT64_MAX)
+			return ht_str(t, (uint32_t)ht_arg_i64_at(t, column, i));
+	}
+	return NULL;
+}
+
+enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const char *key, int64_t fallback,
+	struct ht_arena *arena, int64_t **ret_values)
+{
+	uint32_t n = ht_n_events(t), id = ht_str_find(t, key);
+	int64_t *values = ht_arena_alloc(arena, ((size_t)n + 1) * sizeof *values);
+	if (!values)
+		return ht_fail_nomem(ctx);
+	for (uint32_t i = 0; fallback && i < n; i++)
+		values[i] = fallback;
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &t->arg_columns[c];
+		if (column->key != id || column->top_level)
+			continue;
+		const uint32_t *rows = ht_arg_rows(t, column);
+		for (uint64_t i = 0; i < column->n; i++) {
+			int64_t value;
+			if (as_i64(t, column, i, &value))
+				values[rows[i]] = value;
+		}
+	}
+	*ret_values = values;
+	return HT_OK;
+}
+
+/* ---- links ---- */
+
+const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
+{
+	size_t low = 0, high = t->n_gpu;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->gpu[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < t->n_gpu && t->gpu[low].row == row ? &t->gpu[low] : NULL;
+}
+
+void ht_launch_gpus(const struct ht_trace *t, uint32_t launch_row, const uint32_t **ret_gpus, size_t *ret_n)
+{
+	size_t low = 0, high = t->n_launch_rows;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->launch_rows[middle] < launch_row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < t->n_launch_rows && t->launch_rows[low] == launch_row;
+	*ret_gpus = found ? t->launch_gpu + t->launch_offsets[low] : NULL;
+	*ret_n = found ? t->launch_offsets[low + 1] - t->launch_offsets[low] : 0;
+}
+
+uint32_t ht_ancestor(const struct ht_trace *t, uint32_t row, enum ht_kind kind)
+{
+	for (uint32_t up = t->parent[row]; up != HT_NONE; up = t->parent[up])
+		if (t->kind[up] == kind)
+			return up;
+	return HT_NONE;
+}
+
+/* Where the stack around a row is: at the row itself, or at the launch of GPU work. */
+static uint32_t stack_start(const struct ht_trace *t, uint32_t row)
+{
+	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
+	return gpu ? gpu->launch : row;
+}
+
+static enum ht_status stack_of(ht_ctx *ctx, const struct ht_trace *t, uint32_t row, bool modules,
+	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+{
+	static const char prefix[] = "nn.Module: ";
+	size_t n = 0;
+	uint32_t *rows = NULL;
+	for (int pass = 0; pass < 2; pass++) {
+		size_t at = n;
+		for (uint32_t up = stack_start(t, row); up != HT_NONE; up = t->parent[up]) {
+			bool take = modules ? t->kind[up] == HT_KIND_PYTHON &&
+						      !strncmp(ht_str(t, t->name[up]), prefix,
+							      sizeof prefix - 1)
+					    : t->kind[up] == HT_KIND_ANNOTATION;
+			if (up == row || !take)
+				continue;
+			if (pass)
+				rows[--at] = up;
+			else
+				n++;
+		}
+		if (!pass && !(rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows)))
+			return ht_fail_nomem(ctx);
+	}
+	*ret_rows = rows;
+	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
+	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+{
+	return stack_of(ctx, t, row, false, arena, ret_rows, ret_n);
+}
+
+enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
+	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+{
+	return stack_of(ctx, t, row, true, arena, ret_rows, ret_n);
+}
+
+/* ---- health ---- */
+
+const struct ht_stat_info *ht_stat_info(enum ht_stat_code code)
+{
+#define STAT_SEVERITY_INFO      HT_INFO
+#define STAT_SEVERITY_NOTICE    HT_NOTICE
+#define STAT_SEVERITY_DATA_LOSS HT_DATA_LOSS
+	static const struct ht_stat_info infos[] = {
+#define STAT(name, severity, sentence, weakens) { #name, sentence, weakens, STAT_SEVERITY_##severity },
+#include "store/import_stats.def"
+#undef STAT
+	};
+	return &infos[code];
+}
+
+uint64_t ht_stat_count(const struct ht_trace *t, enum ht_stat_code code)
+{
+	for (size_t i = 0; i < t->n_stats; i++)
+		if (t->stats[i].code == (uint32_t)code)
+			return t->stats[i].count;
+	return 0;
+}
