@@ -21,7 +21,7 @@
 struct fixture {
 	ht_ctx *ctx;
 	char dir[64];
-	char path[3][128];
+	char path[3][512];
 	char text[N_TEXT];
 };
 
