@@ -19,6 +19,7 @@
 #include "analysis/common/launch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,8 +239,8 @@ static bool flops_of(const struct ht_trace *trace, uint32_t row, int64_t *ret_fl
 	int64_t flops = 0;
 	for (size_t i = 0; i < HT_COUNT(ops); i++) {
 		char key[64];
-		strcpy(stpcpy(stpcpy(key, "smsp__sass_thread_inst_executed_op_"), ops[i]),
-		        "_pred_on.sum");
+		snprintf(key, sizeof key, "smsp__sass_thread_inst_executed_op_%s_pred_on.sum",
+		        ops[i]);
 		int64_t value = ht_arg_i64(trace, key, row, HT_NO_I64);
 		if (value == HT_NO_I64)
 			continue;
