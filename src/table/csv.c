@@ -11,7 +11,10 @@
 
 static bool needs_quotes(const char *text, size_t n)
 {
-	return !n || text[0] == ' ' || text[n - 1] == ' ' || strpbrk(text, ",\"\r\n");
+	bool special = !n || text[0] == ' ' || text[n - 1] == ' ';
+	for (size_t i = 0; i < n; i++)
+		special |= text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
+	return special;
 }
 
 static void write_field(struct ht_out *out, const char *text, size_t n)
@@ -21,10 +24,12 @@ static void write_field(struct ht_out *out, const char *text, size_t n)
 		return;
 	}
 	ht_out_char(out, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '"')
+	for (const char *end = text + n, *quote; text < end; text = quote) {
+		quote = memchr(text, '"', (size_t)(end - text));
+		quote = quote ? quote + 1 : end;
+		ht_out_bytes(out, text, (size_t)(quote - text));
+		if (quote[-1] == '"')
 			ht_out_char(out, '"');
-		ht_out_char(out, text[i]);
 	}
 	ht_out_char(out, '"');
 }

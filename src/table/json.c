@@ -21,18 +21,21 @@ static void write_text(struct ht_out *out, const char *text)
 		return;
 	}
 	ht_out_char(out, '"');
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		char escaped[8];
-		if (c == '"' || c == '\\') {
-			ht_out_char(out, '\\');
-			ht_out_char(out, (char)c);
-		} else if (c < 0x20 || c == 0x7f) {
+	for (;;) {
+		const char *start = text;
+		while ((unsigned char)*text >= 0x20 && *text != '"' && *text != '\\' &&
+		        *text != 0x7f)
+			text++;
+		ht_out_bytes(out, start, (size_t)(text - start));
+		unsigned char c = (unsigned char)*text++;
+		if (!c)
+			break;
+		char escaped[8] = { '\\', (char)c };
+		if (c == '\n' || c == '\t')
+			escaped[1] = c == '\n' ? 'n' : 't';
+		else if (c < 0x20 || c == 0x7f)
 			snprintf(escaped, sizeof escaped, "\\u%04x", c);
-			ht_out_str(out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : escaped);
-		} else {
-			ht_out_char(out, (char)c);
-		}
+		ht_out_str(out, escaped);
 	}
 	ht_out_char(out, '"');
 }

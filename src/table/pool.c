@@ -4,12 +4,11 @@
  * Open addressing over (tag, id) pairs: the tag is 32 bits of the hash, so a probe touches the text
  * only when it almost surely matches. A cell costs four bytes, a repeated text one hash.
  */
-#define XXH_INLINE_ALL
+#include "base/hash.h"
 #include "table/storage.h"
 #include "table/utf8.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 static bool push_text(ht_table *table, const char *text, size_t n)
 {
@@ -58,7 +57,7 @@ static bool grow_slots(ht_table *table)
 		if (!old[i].id)
 			continue;
 		const struct ht_pool_text *known = ht_pool_at(table, old[i].id);
-		uint64_t hash = XXH3_64bits(known->text, known->n);
+		uint64_t hash = ht_hash(known->text, known->n);
 		*probe(table, known->text, known->n, hash) = old[i];
 	}
 	ht_mem_free(table->mem, old, n_old * sizeof *old);
@@ -89,7 +88,7 @@ bool ht_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_i
 	}
 	if (pool->texts.n * 4 >= pool->n_slots * 3 && !grow_slots(table))
 		return false;
-	uint64_t hash = XXH3_64bits(text, n);
+	uint64_t hash = ht_hash(text, n);
 	const struct ht_pool_slot *slot = probe(table, text, n, hash);
 	if (slot->id) {
 		*ret_id = slot->id;

@@ -3,6 +3,7 @@
  */
 #include "table/render.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct renderer {
@@ -30,10 +31,10 @@ const char *ht_format_name(size_t i)
 static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
 {
 	char names[128] = "";
-	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
-		strncat(names, i ? ", " : "", sizeof names - strlen(names) - 1);
-		strncat(names, renderers[i].name, sizeof names - strlen(names) - 1);
-	}
+	size_t used = 0;
+	for (size_t i = 0; i < HT_COUNT(renderers) && used < sizeof names; i++)
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
+		        renderers[i].name);
 	return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "unknown format \"%s\"; formats are %s",
 	        format ? format : "", names);
 }

@@ -3,7 +3,7 @@
  */
 #include "table/view.h"
 #include "table/filter.h"
-#include "table/sort.h"
+#include "table/order.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static enum ht_status sort_rows(ht_ctx *ctx, const ht_table *table, const char *
 	if (nomem)
 		return ht_fail_nomem(ctx);
 	while (n_keys--)
-		HT_TRY(ht_sort_rows(ctx, table, columns[n_keys], descending[n_keys], rows, n));
+		HT_TRY(ht_order_rows(ctx, table, columns[n_keys], descending[n_keys], rows, n));
 	return HT_OK;
 }
 
