@@ -64,17 +64,6 @@ static enum ht_status intersect(struct ht_run *run, const struct windows *a,
 
 /* ---- steps ---- */
 
-static bool is_host_step(const struct ht_trace *trace, const struct ht_step *step)
-{
-	return trace->kind[step->row] != HT_KIND_GPU_ANNOTATION;
-}
-
-/* Steps that count: the host's; the GPU's copies only in a trace that has no others. */
-static bool counts(const struct ht_trace *trace, const struct ht_step *step)
-{
-	return !trace->meta->has_host_steps || is_host_step(trace, step);
-}
-
 /* Two different step numbers anywhere in the set. */
 static bool set_has_two_steps(const struct ht_set *set)
 {
@@ -82,8 +71,6 @@ static bool set_has_two_steps(const struct ht_set *set)
 	for (size_t i = 0; i < set->n; i++) {
 		const struct ht_trace *t = set->traces[i];
 		for (size_t k = 0; k < t->n_steps; k++) {
-			if (!counts(t, &t->steps[k]))
-				continue;
 			if (first == HT_NO_I64)
 				first = t->steps[k].number;
 			if (t->steps[k].number != first)
@@ -109,14 +96,14 @@ static enum ht_status step_windows(
 			        "step '%s' is not a list of step numbers", run->step);
 		for (size_t i = 0; i < t->n_steps; i++) {
 			const struct ht_step *s = &t->steps[i];
-			if (counts(t, s) && ht_number_list_has(run->step, s->number))
+			if (ht_number_list_has(run->step, s->number))
 				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
 		}
 		w.n = ht_interval_merge(w.list, w.n);
 	} else {
 		int64_t cut = INT64_MIN;
 		for (size_t i = 0; i < t->n_steps; i++) {
-			if (counts(t, &t->steps[i]) && t->steps[i].ts_ns > cut)
+			if (t->steps[i].ts_ns > cut)
 				cut = t->steps[i].ts_ns;
 		}
 		w.all = cut == INT64_MIN || !set_has_two_steps(run->set);
@@ -222,21 +209,17 @@ static enum ht_status select_windows(
 
 static bool gpu_is_in(const struct ht_trace *t, const struct ht_gpu *gpu, const struct selection *s)
 {
-	if (gpu->launch != HT_NONE)
+	/* steps that exist on the GPU only are windows of the GPU's own time */
+	if (gpu->launch != HT_NONE && (t->meta_->has_host_steps || !s->annotations.all))
 		return inside(&s->both, t->ts_ns[gpu->launch]);
 	return s->annotations.all && inside(&s->steps, t->ts_ns[gpu->row]);
-}
-
-static bool is_trace_span(const struct ht_trace *t, uint32_t row)
-{
-	return t->kind[row] == HT_KIND_TRACE_SPAN || !strcmp(ht_cat(t, row), "Trace");
 }
 
 /* A row of the table at all: an event with a duration and a category. */
 static bool is_row(const struct ht_trace *t, uint32_t row)
 {
 	return ht_is_span(t, row) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       !is_trace_span(t, row);
+	       t->kind[row] != HT_KIND_TRACE_SPAN;
 }
 
 static bool stands_with_gpu(const struct ht_trace *t, uint32_t row)
@@ -309,12 +292,11 @@ const char *ht_frame_steps_text(struct ht_run *run)
 		const struct ht_trace *t = run->traces[i];
 		int64_t cut = INT64_MAX;
 		for (size_t k = 0; k < t->n_steps && cut_last; k++) {
-			if (counts(t, &t->steps[k]))
-				cut = t->steps[k].ts_ns;
+			cut = t->steps[k].ts_ns;
 		}
 		for (size_t k = 0; k < t->n_steps; k++) {
 			const struct ht_step *s = &t->steps[k];
-			if (!counts(t, s) || s->ts_ns >= cut)
+			if (s->ts_ns >= cut)
 				continue;
 			if (run->step && !all && !ht_number_list_has(run->step, s->number))
 				continue;

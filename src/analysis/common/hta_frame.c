@@ -19,7 +19,7 @@
 static bool is_hta_row(const struct ht_trace *t, uint32_t row)
 {
 	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       strcmp(ht_cat(t, row), "Trace") != 0;
+	       t->kind[row] != HT_KIND_TRACE_SPAN;
 }
 
 /* "ProfilerStep#7" with digits right after the sign. */
@@ -37,20 +37,28 @@ static bool may_be_step(uint8_t kind)
 	       kind == HT_KIND_CPU_OP || kind == HT_KIND_OTHER || kind == HT_KIND_PYTHON;
 }
 
+/* Two names of steps in the set. The store's steps tell at once, unless there is just one: then only
+ * the rows know whether the GPU shows another. */
 static bool hta_set_has_two_steps(const struct ht_set *set)
 {
 	const char *first = NULL;
 	for (size_t i = 0; i < set->n; i++) {
 		const struct ht_trace *t = set->traces[i];
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			if (!may_be_step(t->kind[row]) || !is_hta_row(t, row))
-				continue;
-			const char *name = ht_str(t, t->name[row]);
-			if (!is_step_symbol(name))
-				continue;
+		for (size_t k = 0; k < t->n_steps; k++) {
+			const char *name = ht_str(t, t->name[t->steps[k].row]);
 			if (first && strcmp(first, name) != 0)
 				return true;
 			first = name;
+		}
+	}
+	for (size_t i = 0; i < set->n && first; i++) {
+		const struct ht_trace *t = set->traces[i];
+		for (uint32_t row = 0; row < t->n_kind; row++) {
+			if (t->kind[row] != HT_KIND_GPU_ANNOTATION || !is_hta_row(t, row))
+				continue;
+			const char *name = ht_str(t, t->name[row]);
+			if (is_step_symbol(name) && strcmp(first, name) != 0)
+				return true;
 		}
 	}
 	return false;
