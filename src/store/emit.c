@@ -147,15 +147,15 @@ static size_t escape(char *out, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 	static const char shorts[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
+	if (c >= 0x20 && c != '"' && c != '\\') {
+		out[0] = (char)c;
+		return 1;
+	}
 	const char *known = c ? strchr(shorts, c) : NULL;
 	if (known) {
 		out[0] = '\\';
 		out[1] = letters[known - shorts];
 		return 2;
-	}
-	if (c >= 0x20) {
-		out[0] = (char)c;
-		return 1;
 	}
 	memcpy(out, "\\u00", 4);
 	out[4] = hex[c >> 4];

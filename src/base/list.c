@@ -1,0 +1,90 @@
+/*
+ * list.c - see list.h.
+ */
+#include "base/list.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number at text; NULL when there is none or it does not fit. */
+static const char *number(const char *text, int64_t *ret_value)
+{
+	const char *digits = text + (*text == '-');
+	if (*digits < '0' || *digits > '9')
+		return NULL;
+	char *end;
+	errno = 0;
+	*ret_value = strtoll(text, &end, 10);
+	return errno ? NULL : end;
+}
+
+bool ht_parse_i64(const char *text, int64_t *ret_value)
+{
+	int64_t value;
+	const char *end = number(text, &value);
+	if (!end || *end)
+		return false;
+	*ret_value = value;
+	return true;
+}
+
+/* One item, up to the comma or the end; NULL when it is not a number or range. */
+static const char *item(const char *p, struct ht_range *ret_range)
+{
+	p = number(p, &ret_range->first);
+	ret_range->last = ret_range->first;
+	if (p && *p == '-') {
+		p++;
+		if (!*p || *p == ',')
+			ret_range->last = INT64_MAX;
+		else
+			p = number(p, &ret_range->last);
+	}
+	bool ends = p && (!*p || *p == ',') && ret_range->first <= ret_range->last;
+	return ends ? p : NULL;
+}
+
+enum ht_status ht_list_parse(
+        ht_ctx *ctx, const char *what, const char *text, struct ht_list *ret_list)
+{
+	struct ht_list list = { 0 };
+	if (!text || !*text || !strcmp(text, "all")) {
+		*ret_list = list;
+		return HT_OK;
+	}
+	list.some = true;
+	for (const char *p = text;; p++) {
+		struct ht_range range;
+		p = item(p, &range);
+		if (!p) {
+			ht_list_done(ctx, &list);
+			return ht_fail(ctx, HT_USAGE, NULL, -1,
+			        "write numbers and ranges as in 0,2-3,7- or all",
+			        "%s is no list of numbers: %s", what, text);
+		}
+		if (!HT_VEC_PUSH(ctx->mem, &list.ranges, struct ht_range, range)) {
+			ht_list_done(ctx, &list);
+			return ht_fail_nomem(ctx);
+		}
+		if (!*p)
+			break;
+	}
+	*ret_list = list;
+	return HT_OK;
+}
+
+void ht_list_done(ht_ctx *ctx, struct ht_list *list)
+{
+	ht_vec_free(ctx->mem, &list->ranges, sizeof(struct ht_range));
+	list->some = false;
+}
+
+bool ht_list_has(const struct ht_list *list, int64_t value)
+{
+	const struct ht_range *ranges = list->ranges.data;
+	for (size_t i = 0; i < list->ranges.n; i++)
+		if (ranges[i].first <= value && value <= ranges[i].last)
+			return true;
+	return !list->some;
+}

@@ -1,0 +1,43 @@
+/*
+ * cache.h - sealed traces as files that are mapped, so that opening again costs milliseconds.
+ *
+ *     struct ht_cache_key key;
+ *     HT_TRY(ht_cache_key_make(ctx, path, options, &key));       before the trace is read
+ *     HT_TRY(ht_cache_load(ctx, dir, &key, trace, &hit));
+ *     if (!hit) { ... read and seal ...; HT_TRY(ht_cache_store(ctx, dir, &key, trace, cap, &stored)); }
+ *
+ * The cache can only help: a file that is missing, stale, foreign, cut or damaged is a miss, and a disk
+ * that is full or read-only means nothing is stored; neither is an error. What is answered besides
+ * HT_OK is HT_NOMEM, HT_LIMIT or HT_CANCELLED.
+ */
+#ifndef HT_STORE_CACHE_H
+#define HT_STORE_CACHE_H
+
+#include "store/trace.h"
+
+#include <limits.h>
+
+/* What a cache file stands for. */
+struct ht_cache_key {
+	char path
+	        [PATH_MAX]; /* absolute, links resolved; "": cannot be cached (pipe, gone, unreadable) */
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t sample;  /* hash of the first, middle and last 4 KiB */
+	uint64_t options; /* hash of all that changes the result: kernel rules */
+};
+
+enum ht_status ht_cache_key_make(
+        ht_ctx *ctx, const char *path, uint64_t options, struct ht_cache_key *ret_key) HT_MUST_USE;
+
+/* On a hit the trace points into the mapped file (map, map_bytes, meta are set; mem and path are left
+ * alone); ht_trace_free unmaps it. */
+enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        struct ht_trace *ret_trace, bool *ret_hit) HT_MUST_USE;
+
+/* Write the trace, then remove the files used longest ago until the directory holds at most max_bytes.
+ * Nothing is stored when the source file has changed since the key was made. */
+enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        const struct ht_trace *trace, uint64_t max_bytes, bool *ret_stored) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,286 @@
+/*
+ * cache_write.c - storing and evicting; see cache.h and cache_file.h.
+ *
+ * The bytes go to a temporary neighbour that takes the name when complete, so a killed writer leaves
+ * nothing under the name. The checksum is written last: even a file renamed by hand is not believed.
+ */
+#define _GNU_SOURCE
+#include "store/cache.h"
+
+#include "store/cache_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define N_NAMES       100
+#define STALE_SECONDS 3600
+#define TEMP_MARK     ".tmp-"
+
+struct output {
+	ht_ctx *ctx;
+	int fd;
+	char *block;
+	size_t n_block;
+	uint64_t n_total; /* bytes taken so far */
+	struct ht_vec hashes;
+	bool failed;
+};
+
+static bool write_all(struct output *out, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t n_done = ht_io_should_fail(out->ctx) ? -1 : write(out->fd, bytes, n);
+		if (n_done < 0 && errno == EINTR)
+			continue;
+		if (n_done <= 0)
+			return false;
+		bytes += n_done;
+		n -= (size_t)n_done;
+	}
+	return true;
+}
+
+static void end_block(struct output *out)
+{
+	uint64_t hash = ht_hash(out->block, out->n_block);
+	if (!write_all(out, out->block, out->n_block) ||
+	        !HT_VEC_PUSH(out->ctx->mem, &out->hashes, uint64_t, hash))
+		out->failed = true;
+	out->n_block = 0;
+}
+
+static void put(struct output *out, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+	out->n_total += n;
+	while (n && !out->failed) {
+		size_t piece = HT_CACHE_BLOCK - out->n_block;
+		if (piece > n)
+			piece = n;
+		memcpy(out->block + out->n_block, at, piece);
+		out->n_block += piece;
+		at += piece;
+		n -= piece;
+		if (out->n_block == HT_CACHE_BLOCK)
+			end_block(out);
+	}
+}
+
+static void pad(struct output *out)
+{
+	static const char zeros[HT_CACHE_ALIGN];
+	put(out, zeros, ht_cache_align(out->n_total) - out->n_total);
+}
+
+/* Section entries and the size of the file. */
+static uint64_t lay_out(const struct ht_trace *t, size_t n_path, struct ht_cache_section *sections)
+{
+	uint64_t at = sizeof(struct ht_cache_head) +
+	              HT_N_SECTIONS * sizeof(struct ht_cache_section) + n_path;
+#define SECTION(name_, type)                                                                       \
+	at = ht_cache_align(at);                                                                   \
+	sections[HT_SECTION_##name_] = (struct ht_cache_section){ at, t->n_##name_ };              \
+	at += t->n_##name_ * sizeof(type);
+#include "store/sections.def"
+#undef SECTION
+	return at;
+}
+
+static void put_sections(struct output *out, const struct ht_trace *t)
+{
+#define SECTION(name_, type)                                                                       \
+	pad(out);                                                                                  \
+	put(out, t->name_, t->n_##name_ * sizeof(type));
+#include "store/sections.def"
+#undef SECTION
+}
+
+static bool write_file(struct output *out, const struct ht_cache_key *key,
+        const struct ht_trace *trace, struct ht_cache_section *sections, uint64_t file_bytes)
+{
+	size_t n_path = strlen(key->path);
+	struct ht_cache_head head = { .magic = HT_CACHE_MAGIC,
+		.file_bytes = file_bytes,
+		.version = HT_CACHE_VERSION,
+		.byte_order = HT_CACHE_ORDER,
+		.layout = ht_cache_layout(),
+		.size = key->size,
+		.mtime_ns = key->mtime_ns,
+		.sample = key->sample,
+		.options = key->options,
+		.n_path = (uint32_t)n_path,
+		.n_sections = HT_N_SECTIONS };
+	if (!write_all(out, (const char *)&head, HT_CACHE_COVERED))
+		return false;
+	out->n_total = HT_CACHE_COVERED;
+	put(out, (const char *)&head + HT_CACHE_COVERED, sizeof head - HT_CACHE_COVERED);
+	put(out, sections, HT_N_SECTIONS * sizeof *sections);
+	put(out, key->path, n_path);
+	put_sections(out, trace);
+	if (out->n_block && !out->failed)
+		end_block(out);
+	if (out->failed || out->n_total != file_bytes || ht_io_should_fail(out->ctx))
+		return false;
+	uint64_t checksum = ht_hash(out->hashes.data, out->hashes.n * sizeof(uint64_t));
+	return pwrite(out->fd, &checksum, sizeof checksum,
+	               offsetof(struct ht_cache_head, checksum)) == sizeof checksum;
+}
+
+/* ---- directory ---- */
+
+static bool make_directory(const char *dir)
+{
+	char path[PATH_MAX];
+	size_t n = strlen(dir);
+	if (!n || n >= sizeof path)
+		return false;
+	memcpy(path, dir, n + 1);
+	for (char *p = path + 1; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			if (mkdir(path, 0700) && errno != EEXIST)
+				return false;
+			*p = '/';
+		}
+	return !mkdir(path, 0700) || errno == EEXIST;
+}
+
+static int open_temporary(const char *path, char *ret_name, size_t cap)
+{
+	for (int i = 0; i < N_NAMES; i++) {
+		int n = snprintf(ret_name, cap, "%s" TEMP_MARK "%ld-%d", path, (long)getpid(), i);
+		if (n < 0 || (size_t)n >= cap)
+			return -1;
+		int fd = open(ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+	}
+	return -1;
+}
+
+struct entry {
+	char name[32];
+	uint64_t bytes;
+	struct timespec used;
+};
+
+static int compare_use(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	if (a->used.tv_sec != b->used.tv_sec)
+		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+	if (a->used.tv_nsec != b->used.tv_nsec)
+		return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static struct timespec later(struct timespec a, struct timespec b)
+{
+	bool a_later = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+	return a_later ? a : b;
+}
+
+/* List the cache files, and remove temporary ones that nobody can still be writing. */
+static uint64_t list_entries(ht_ctx *ctx, DIR *stream, struct ht_vec *entries)
+{
+	uint64_t total = 0;
+	time_t now = time(NULL);
+	for (struct dirent *item; (item = readdir(stream));) {
+		size_t n = strlen(item->d_name), n_suffix = strlen(HT_CACHE_SUFFIX);
+		struct stat st;
+		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX TEMP_MARK) != NULL;
+		bool is_ours = n < sizeof((struct entry *)0)->name && n > n_suffix &&
+		               !strcmp(item->d_name + n - n_suffix, HT_CACHE_SUFFIX);
+		if ((!is_temp && !is_ours) ||
+		        fstatat(dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		        !S_ISREG(st.st_mode))
+			continue;
+		if (is_temp) {
+			if (now - st.st_mtime > STALE_SECONDS)
+				unlinkat(dirfd(stream), item->d_name, 0);
+			continue;
+		}
+		struct entry entry = { .bytes = (uint64_t)st.st_size,
+			.used = later(st.st_atim, st.st_mtim) };
+		memcpy(entry.name, item->d_name, n + 1);
+		total += entry.bytes;
+		if (!HT_VEC_PUSH(ctx->mem, entries, struct entry, entry))
+			break;
+	}
+	return total;
+}
+
+void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max_bytes)
+{
+	DIR *stream = opendir(dir);
+	if (!stream)
+		return;
+	struct ht_vec entries = { 0 };
+	uint64_t total = list_entries(ctx, stream, &entries);
+	struct entry *list = entries.data;
+	if (total > max_bytes && entries.n)
+		qsort(list, entries.n, sizeof *list, compare_use);
+	for (size_t i = 0; i < entries.n && total > max_bytes; i++) {
+		if (!strcmp(list[i].name, keep))
+			continue;
+		unlinkat(dirfd(stream), list[i].name, 0);
+		total -= list[i].bytes;
+	}
+	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
+	closedir(stream);
+}
+
+/* ---- storing ---- */
+
+static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
+{
+	struct ht_cache_key now;
+	return ht_cache_key_make(ctx, key->path, key->options, &now) != HT_OK || !now.path[0] ||
+	       now.size != key->size || now.mtime_ns != key->mtime_ns || now.sample != key->sample;
+}
+
+static bool write_and_rename(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
+        const struct ht_trace *trace, struct ht_cache_section *sections, uint64_t file_bytes)
+{
+	char name[PATH_MAX];
+	struct output out = { .ctx = ctx };
+	out.block = ht_mem_alloc(ctx->mem, HT_CACHE_BLOCK);
+	if (!out.block)
+		return false;
+	out.fd = ht_io_should_fail(ctx) ? -1 : open_temporary(path, name, sizeof name);
+	bool good = out.fd >= 0;
+	if (good) {
+		good = write_file(&out, key, trace, sections, file_bytes);
+		/* network file systems report a full disk only now */
+		good = !close(out.fd) && good;
+		good = good && !has_changed(ctx, key) && !rename(name, path);
+		if (!good)
+			unlink(name);
+	}
+	ht_vec_free(ctx->mem, &out.hashes, sizeof(uint64_t));
+	ht_mem_free(ctx->mem, out.block, HT_CACHE_BLOCK);
+	return good;
+}
+
+enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        const struct ht_trace *trace, uint64_t max_bytes, bool *ret_stored)
+{
+	char path[PATH_MAX];
+	struct ht_cache_section sections[HT_N_SECTIONS];
+	*ret_stored = false;
+	if (!key->path[0] || !ht_cache_path(dir, key, path, sizeof path))
+		return HT_OK;
+	uint64_t file_bytes = lay_out(trace, strlen(key->path), sections);
+	if (file_bytes > max_bytes || !make_directory(dir))
+		return HT_OK;
+	*ret_stored = write_and_rename(ctx, path, key, trace, sections, file_bytes);
+	ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
+	return HT_OK;
+}
