@@ -1,0 +1,149 @@
+"""Ranks that keep others waiting."""
+import pytest
+
+from tiny import EXAMPLES, Tiny, close, notes, rows
+
+GROUP = {"Process Group Name": "0", "Process Group Ranks": "[0, 1, 2]",
+         "Collective name": "allreduce", "In msg nelems": 64}
+
+
+def write(folder, starts, end=100, base_ns=1_000_000_000, args=None, steps=True,
+          name="ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"):
+    """starts[rank] = start of each collective in us; all ranks leave a collective together."""
+    for rank, times in enumerate(starts):
+        t = Tiny(base_ns)
+        if steps:
+            t.step(1, 0, 1000 * len(times))
+        for i, at in enumerate(times):
+            t.work(name, 1000 * i + at, end - at, launch=1000 * i, stream=20, args=args)
+        t.write(folder, rank)
+    return folder
+
+
+def table(*args):
+    return {r["rank"]: r for r in rows("stragglers", *args)}
+
+
+@pytest.mark.parametrize("steps", [True, False])
+@pytest.mark.parametrize("args", [GROUP, None])
+def test_late_and_delay(tmp_path, args, steps):
+    """The example of stragglers.c, and a second collective in which rank 0 is last."""
+    found = table(write(tmp_path, [[0, 4], [1, 0], [9, 1]], args=args, steps=steps))
+    assert list(found) == ["2", "0", "1"]  # largest delay first
+    two = found["2"]
+    assert (two["delay_ns"], two["times_last"], two["collectives"]) == ("8000", "1", "2")
+    assert two["late_max_ns"] == "9000" and float(two["late_mean_ns"]) == 5000
+    assert [found[r]["candidate"] for r in "201"] == ["1", "1", "0"]
+    assert found["0"]["delay_ns"] == "3000" and found["1"]["delay_ns"] == "0"
+
+
+def test_one_candidate(tmp_path):
+    found = table(write(tmp_path, [[0, 4], [1, 0], [9, 1]]), "--num-candidates", "1")
+    assert [r for r in found if found[r]["candidate"] == "1"] == ["2"]
+
+
+def test_collectives_name_the_last_rank(tmp_path):
+    found = rows("stragglers", write(tmp_path, [[0, 4], [1, 0], [9, 1]], args=GROUP), "--view",
+                 "collectives")
+    assert [(r["nth"], r["first_rank"], r["last_rank"], r["late_ns"], r["last_delay_ns"])
+            for r in found] == [("0", "0", "2", "9000", "8000"), ("1", "1", "0", "4000", "3000")]
+    assert {(r["step"], r["collective"], r["group"], r["elements"], r["ranks"]) for r in found} == {
+        ("1", "allreduce", "0 [0, 1, 2]", "64", "3")}
+
+
+def test_without_a_common_clock_durations_tell(tmp_path):
+    """Rank 1's clock is an hour off; it leaves with the others, so its short wait shows it is late."""
+    for rank, (at, shift) in enumerate(((0, 0), (50, 3_600_000_000), (10, 0))):
+        t = Tiny()
+        t.work("ncclDevKernel_AllReduce", at + shift, 100 - at, launch=shift, stream=20)
+        t.write(tmp_path, rank)
+    found = table(tmp_path)
+    if "cannot be compared" in " ".join(notes("stragglers", tmp_path)):
+        assert list(found)[0] == "1" and found["1"]["delay_ns"] == "40000"
+
+
+def test_groups_and_pairs_are_kept_apart(tmp_path):
+    """Ranks 0 1 and 2 3 reduce among themselves; 0 sends to 2."""
+    for rank in range(4):
+        t = Tiny(1_000_000_000)
+        pair = [0, 1] if rank < 2 else [2, 3]
+        t.work("ncclDevKernel_AllReduce", 10 * rank, 50, launch=0, stream=20,
+               args={"Process Group Name": "1", "Process Group Ranks": str(pair),
+                     "Collective name": "allreduce"})
+        if rank in (0, 2):
+            peer = {"Dst Rank": 2} if rank == 0 else {"Src Rank": 0}
+            t.work("ncclDevKernel_SendRecv", 100 + rank, 5, launch=90, stream=21,
+                   args=dict(peer, **{"Process Group Name": "0", "Process Group Ranks": "[0,1,2,3]",
+                                      "Collective name": "send" if rank == 0 else "recv"}))
+        t.write(tmp_path, rank)
+    found = rows("stragglers", tmp_path, "--view", "collectives")
+    assert {(r["group"], r["last_rank"], r["late_ns"]) for r in found} == {
+        ("1 [0, 1]", "1", "10000"), ("1 [2, 3]", "3", "10000"), ("0->2", "2", "2000")}
+
+
+def test_sequence_numbers_decide(tmp_path):
+    """Rank 1's window starts one collective later."""
+    for rank, first in ((0, 5), (1, 6)):
+        t = Tiny(1_000_000_000)
+        for seq in range(first, 8):
+            t.work("ncclDevKernel_AllReduce", 100 * seq + rank, 10, launch=100 * seq, stream=20,
+                   args=dict(GROUP, Seq=seq))
+        t.write(tmp_path, rank)
+    found = rows("stragglers", tmp_path, "--view", "collectives")
+    assert sorted((r["nth"], r["late_ns"]) for r in found) == [("6", "1000"), ("7", "1000")]
+    assert "1 of 3 collectives" in " ".join(notes("stragglers", tmp_path))
+
+
+def test_excess_names_the_reason(tmp_path):
+    for rank in range(3):
+        t = Tiny(1_000_000_000)
+        t.step(1, 0, 1000)
+        t.add("user_annotation", "## data ##", 10, 300 if rank == 1 else 20)
+        t.add("user_annotation", "## forward ##", 400, 100)
+        # the others wait for the GPU in a runtime call, which is no work
+        if rank != 1:
+            t.add("cuda_runtime", "cudaStreamSynchronize", 410, 80)
+        t.work("gemm", 500, 200 if rank == 2 else 100, launch=401)
+        t.work("ncclDevKernel_AllReduce", 800 + rank, 10, launch=450, stream=20)
+        t.write(tmp_path, rank)
+    found = table(tmp_path)
+    assert (found["1"]["host_excess"], found["1"]["host_excess_ns"]) == ("## data ##", "280000")
+    assert (found["2"]["gpu_excess"], found["2"]["gpu_excess_ns"]) == ("gemm", "100000")
+    assert found["0"]["gpu_excess"] is None
+
+
+def test_the_planted_stragglers_are_found():
+    """Rank 2's GPU has extra work in every step, rank 1's host sleeps in ## data ##."""
+    found = table(EXAMPLES / "straggler")
+    assert list(found)[0] == "2"
+    assert [r for r in found if found[r]["candidate"] == "1"] == ["2", "1"]
+    assert int(found["2"]["delay_ns"]) > 300_000_000
+    assert int(found["2"]["gpu_excess_ns"]) > 100_000_000
+    assert found["1"]["host_excess"] == "## data ##"
+    assert int(found["1"]["host_excess_ns"]) > 50_000_000
+    worst = rows("stragglers", EXAMPLES / "straggler", "--view", "collectives")[0]
+    assert worst["last_rank"] == "2" and worst["collective"] == "allreduce"
+
+
+def test_nothing_to_compare(tmp_path):
+    one = write(tmp_path, [[0]])
+    assert rows("stragglers", one) == [] and "one rank" in notes("stragglers", one)[0]
+    assert rows("stragglers", EXAMPLES / "train") == []
+    t = Tiny()
+    t.add("cpu_op", "aten::add", 0, 1)
+    (tmp_path / "quiet").mkdir()
+    for rank in range(2):
+        t.write(tmp_path / "quiet", rank)
+    assert "no communication" in notes("stragglers", tmp_path / "quiet")[0]
+
+
+def test_permuting_ranks_permutes_rows():
+    files = sorted((EXAMPLES / "straggler").glob("*.json.gz"))
+    order = [2, 0, 3, 1]
+    before = table(*files)
+    after = table(*[f"{order.index(i)}={files[i]}" for i in range(4)])
+    for i in range(4):
+        a, b = before[str(i)], after[str(order.index(i))]
+        assert {k: v for k, v in a.items() if k != "rank"} == {
+            k: v for k, v in b.items() if k != "rank"}
+        assert close(a["delay_share"], b["delay_share"], 0)
