@@ -96,7 +96,9 @@ def main():
     write("where", [w.encode() for w in WHERE])
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
-          + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)])
+          + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]
+          + [b"\2" + random.randbytes(5 * n) for n in (1, 2, 3)]
+          + [b"\2" + at.to_bytes(4, "little") + b"\xff" for at in range(80, 2000, 97)])
 
 
 if __name__ == "__main__":
