@@ -19,8 +19,8 @@
 #include "analysis/common/diff_sides.h"
 #include "analysis/common/frame.h"
 #include "analysis/common/hta_names.h"
-#include "analysis/common/number_list.h"
 #include "base/intern.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,16 +251,17 @@ static enum ht_status count_hta(
 	struct compare *compare = scan->compare;
 	struct ht_hta_columns hta;
 	HT_TRY(ht_frame_hta_columns(side, frame, &hta));
-	bool all = strcmp(steps, "all") == 0;
-	for (size_t i = 0; i < frame->n_rows; i++) {
+	struct ht_list list = { 0 };
+	HT_TRY(ht_list_parse(side->ctx, "step", steps, &list));
+	bool ok = true;
+	for (size_t i = 0; i < frame->n_rows && ok; i++) {
 		uint32_t row = frame->rows[i];
 		bool wanted = hta.stream[row] == -1 ? compare->cpu : compare->gpu;
-		if (!wanted || (!all && !ht_number_list_has(steps, hta.iteration[row])))
-			continue;
-		if (!count_row(scan, row, DEVICE_NONE))
-			return ht_fail_nomem(compare->run->ctx);
+		if (wanted && ht_list_has(&list, hta.iteration[row]))
+			ok = count_row(scan, row, DEVICE_NONE);
 	}
-	return HT_OK;
+	ht_list_done(side->ctx, &list);
+	return ok ? HT_OK : ht_fail_nomem(side->ctx);
 }
 
 static enum ht_status count_trace(

@@ -78,9 +78,9 @@ def test_diff_of_ranks(tmp_path):
     gemm = by_name(rows("diff", *pair, "--control-rank", "0-1", "--test-rank", "2"))["gpu", "gemm"]
     assert (gemm["control_ns"], gemm["test_ns"]) == ("22000", "100000")
     done = support.run("diff", *pair, "--test-rank", "7")
-    assert done.returncode == 2 and b"no rank 7 in the test traces" in done.stderr
+    assert done.returncode == 2 and b"--test-rank 7: no such rank" in done.stderr
     done = support.run("diff", *pair, "--test-step", "x")
-    assert done.returncode == 2 and b"not a list of numbers" in done.stderr
+    assert done.returncode == 2 and b"--test-step" in done.stderr
 
 
 def test_diff_without_steps_compares_everything(tmp_path):

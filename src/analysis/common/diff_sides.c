@@ -2,21 +2,10 @@
  * diff_sides.c - see diff_sides.h.
  */
 #include "analysis/common/diff_sides.h"
-#include "analysis/common/number_list.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const side_names[2] = { "control", "test" };
-
-static enum ht_status check_list(struct ht_run *run, const char *what, const char *list)
-{
-	if (!list || strcmp(list, "all") == 0 || ht_number_list_is_valid(list))
-		return HT_OK;
-	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-	        "give numbers and ranges such as 3-5,7, or all", "%s '%s' is not a list of numbers",
-	        what, list);
-}
 
 /* ---- ranks ---- */
 
@@ -45,34 +34,42 @@ static bool shares_a_rank(const struct ht_run *run)
 	return false;
 }
 
-static enum ht_status choose_ranks(
-        struct ht_run *run, size_t i_side, const char *list, struct ht_diff_side *side)
+static enum ht_status allocate_ranks(struct ht_run *side, size_t n)
 {
+	side->traces = ht_arena_alloc(side->scratch, (n + 1) * sizeof *side->traces);
+	side->ranks = ht_arena_alloc(side->scratch, (n + 1) * sizeof *side->ranks);
+	side->offset_ns = ht_arena_alloc(side->scratch, (n + 1) * sizeof *side->offset_ns);
+	side->n = 0;
+	return side->traces && side->ranks && side->offset_ns ? HT_OK : ht_fail_nomem(side->ctx);
+}
+
+/* text is the list of ranks that the user gave, or NULL. */
+static enum ht_status choose_ranks(
+        struct ht_run *run, size_t i_side, const char *text, struct ht_run *side)
+{
+	static const char *const options[2] = { "--control-rank", "--test-rank" };
 	const struct ht_set *set = run->sets[i_side], *other = run->sets[1 - i_side];
-	side->run.traces = ht_arena_alloc(run->scratch, (set->n + 1) * sizeof *side->run.traces);
-	side->run.ranks = ht_arena_alloc(run->scratch, (set->n + 1) * sizeof *side->run.ranks);
-	side->run.offset_ns = ht_arena_alloc(run->scratch, (set->n + 1) * sizeof(int64_t));
-	if (!side->run.traces || !side->run.ranks || !side->run.offset_ns)
-		return ht_fail_nomem(run->ctx);
-	bool only_first = !list && (run->hta_compat || !shares_a_rank(run));
-	size_t n = 0;
+	HT_TRY(allocate_ranks(side, set->n));
+	struct ht_list list = { 0 };
+	HT_TRY(ht_list_parse(run->ctx, options[i_side], text, &list));
+	bool only_first = !text && (run->hta_compat || !shares_a_rank(run));
 	for (size_t i = 0; i < set->n; i++) {
 		int64_t rank = set->ranks[i];
-		bool wanted = list ? strcmp(list, "all") == 0 || ht_number_list_has(list, rank)
-		              : only_first ? n == 0
+		bool wanted = text         ? ht_list_has(&list, rank)
+		              : only_first ? i == 0
 		                           : is_chosen(run, rank) && set_has_rank(other, rank);
 		if (!wanted)
 			continue;
-		side->run.traces[n] = set->traces[i];
-		side->run.ranks[n] = rank;
-		side->run.offset_ns[n++] = set->offset_ns[i];
+		side->traces[side->n] = set->traces[i];
+		side->ranks[side->n] = rank;
+		side->offset_ns[side->n++] = set->offset_ns[i];
 	}
-	side->run.set = set;
-	side->run.n = n;
-	if (n == 0 && set->n)
+	ht_list_done(run->ctx, &list);
+	side->set = set;
+	if (side->n == 0 && set->n)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "run info on the traces to see their ranks", "no rank %s in the %s traces",
-		        list ? list : "", side_names[i_side]);
+		        "run info on the traces to see their ranks", "%s %s: no such rank",
+		        options[i_side], text ? text : "");
 	return HT_OK;
 }
 
@@ -164,12 +161,14 @@ enum ht_status ht_diff_sides_make(struct ht_run *run, struct ht_diff_side ret_si
 {
 	const char *ranks[2] = { ht_run_str(run, "control-rank"), ht_run_str(run, "test-rank") };
 	const char *steps[2] = { ht_run_str(run, "control-step"), ht_run_str(run, "test-step") };
+	static const char *const options[2] = { "--control-step", "--test-step" };
 	for (size_t i = 0; i < 2; i++) {
 		struct ht_diff_side *side = &ret_sides[i];
 		*side = (struct ht_diff_side){ .run = *run };
-		HT_TRY(check_list(run, "rank", ranks[i]));
-		HT_TRY(check_list(run, "step", steps[i]));
-		HT_TRY(choose_ranks(run, i, ranks[i], side));
+		HT_TRY(choose_ranks(run, i, ranks[i], &side->run));
+		struct ht_list list = { 0 };
+		HT_TRY(ht_list_parse(run->ctx, options[i], steps[i], &list));
+		ht_list_done(run->ctx, &list);
 		side->run.step = steps[i] ? steps[i] : run->step;
 	}
 	HT_TRY(balance_steps(run, ret_sides));
