@@ -38,7 +38,7 @@ static inline struct ht_text *ht_text_table_find(const struct ht_text_table *t, 
 		return NULL;
 	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
 		if (t->slots[i].hash == hash && t->slots[i].n == n &&
-			memcmp(t->slots[i].bytes, bytes, n) == 0)
+			(!n || memcmp(t->slots[i].bytes, bytes, n) == 0))
 			return &t->slots[i];
 	return NULL;
 }

@@ -133,14 +133,6 @@ void ht_error_clear(ht_ctx *ctx)
 	atomic_store(&ctx->cancelled, false);
 }
 
-void ht_error_forget(ht_ctx *ctx)
-{
-	pthread_mutex_lock(&ctx->lock);
-	if (ctx->error.status != HT_CANCELLED)
-		ctx->error = (struct ht_error){ .offset = -1 };
-	pthread_mutex_unlock(&ctx->lock);
-}
-
 enum ht_status ht_progress(ht_ctx *ctx, const char *what, uint64_t done, uint64_t total)
 {
 	if (ctx->progress && !ctx->progress(ctx->progress_user, what, done, total))

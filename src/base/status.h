@@ -44,9 +44,6 @@ enum ht_status ht_fail_nomem(ht_ctx *ctx);
 void ht_error_prefix(ht_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Forget the last error; every public entry point starts with this. */
 void ht_error_clear(ht_ctx *ctx);
-/* Forget an error that was not the caller's: work done on a guess failed and will be done again. Does
- * not forget a cancellation. */
-void ht_error_forget(ht_ctx *ctx);
 /* Tell the caller how far we are; HT_CANCELLED when it said stop. Only from the calling thread. */
 enum ht_status ht_progress(ht_ctx *ctx, const char *what, uint64_t done, uint64_t total) HT_MUST_USE;
 /* True when the n-th I/O operation is told to fail; call before each read or write. */

@@ -10,11 +10,10 @@
 #define HT_READ_DOCUMENT_H
 
 #include "read/chunk.h"
+#include "read/discover.h"
 
 /* Longest event or header value. */
 #define HT_MAX_VALUE_BYTES ((size_t)64 << 20)
-/* How much of a file is looked at before its layout is decided. */
-#define HT_SNIFF_BYTES ((size_t)64 << 10)
 #define HT_MAX_LIST_DEPTH 16
 
 enum ht_phase {

@@ -64,7 +64,8 @@ static bool append(struct ht_mem *mem, struct ht_vec *text, const char *bytes, s
 {
 	if (!ht_vec_reserve(mem, text, 1, n + HT_PADDING))
 		return false;
-	memcpy((char *)text->data + text->n, bytes, n);
+	if (n)
+		memcpy((char *)text->data + text->n, bytes, n);
 	text->n += n;
 	memset((char *)text->data + text->n, 0, HT_PADDING);
 	return true;

@@ -49,7 +49,7 @@ static enum ht_status number_names(ht_ctx *ctx, const struct ht_trace *t, struct
 static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
-	int64_t *numbers;
+	int64_t *numbers = NULL;
 	HT_TRY(number_names(ctx, t, arena, &numbers));
 	size_t n_host = 0, n_device = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)

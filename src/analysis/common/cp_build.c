@@ -274,12 +274,18 @@ static enum ht_status select_rows(struct ht_cp_builder *b)
 	return ht_cp_events_make(b, chosen);
 }
 
+double ht_cp_us(int64_t ns)
+{
+	/* absolute times have more digits than a double */
+	return (double)((long double)ns / 1000);
+}
+
 double ht_cp_time(const struct ht_cp_builder *b, uint32_t row, bool end)
 {
 	const struct ht_trace *t = b->trace;
 	if (!b->g->options.hta)
 		return (double)(t->ts_ns[row] + (end ? t->dur_ns[row] : 0) - b->g->start_ns);
-	double start = (double)t->ts_ns[row] / 1000 - b->zero;
+	double start = ht_cp_us(t->ts_ns[row]) - b->zero;
 	return end ? start + (double)t->dur_ns[row] / 1000 : start;
 }
 

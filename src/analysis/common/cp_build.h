@@ -51,6 +51,8 @@ struct ht_cp_edge *ht_cp_edge_add(
 /* Merge repeated edges, index by node. */
 enum ht_status ht_cp_graph_seal(struct ht_cp_builder *b) HT_MUST_USE;
 
+/* Microseconds as a reader of decimal numbers gets them. */
+double ht_cp_us(int64_t ns);
 /* Start or end of a row in the graph's unit. */
 double ht_cp_time(const struct ht_cp_builder *b, uint32_t row, bool end);
 /* Nodes of the chosen rows: g->events is filled in the order of rows. */

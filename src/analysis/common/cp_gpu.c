@@ -6,7 +6,8 @@
  *   s.end ─► k.start       sync, for every source
  *   r.start ─► k.start     launch delay, when p and all s had ended before the call began: the stream
  *                          was idle and the host was late; the call itself is part of the delay
- *   p.end ─► k.start       kernel-kernel delay otherwise, unless a source ended after p
+ *   p.end ─► k.start       kernel-kernel delay otherwise, unless a source ended after p or the gap is
+ *                          so long that something unknown must have held k back
  *   p.start ─► k.start     when p still runs (programmatic launches): the part of p until then
  * A call that waits ends after the work it waits for; it costs nothing itself when it did wait. Which
  * work that is say the wait rows of the trace (cuda_sync); without them, a copy call waits for its copy
@@ -20,6 +21,8 @@
 
 /* How far back on a stream to look for work that had ended. */
 #define N_BACK 64
+/* Nanoseconds after which the work before does not explain when the next starts; HTA's number. */
+#define MAX_GAP_NS 1.5e6
 
 struct item {
 	int64_t time_ns;
@@ -41,6 +44,7 @@ struct gpu_pass {
 	size_t n_waits;
 	struct pending *pending;
 	uint32_t *pending_of; /* by event: 1 + number of the first */
+	double *held;         /* by event: when the last source outside the window ended */
 	bool *synced;         /* by event: a wait row was found for the call */
 };
 
@@ -132,18 +136,26 @@ static enum ht_status resolve(struct gpu_pass *p)
 	return ht_cp_resolve_waits(p->b, launches, n, p->waits, p->n_waits);
 }
 
+/* Note what holds work back; a source outside the window has no nodes, but it explains a gap. */
 static void hold_back(struct gpu_pass *p)
 {
 	const struct ht_cp_graph *g = p->b->g;
 	size_t n = 0;
+	for (size_t e = 0; e < g->n_events; e++)
+		p->held[e] = -1;
 	for (size_t i = 0; i < p->n_waits; i++) {
 		const struct ht_cp_wait *wait = &p->waits[i];
 		if (wait->source == HT_NONE || wait->target == HT_NONE)
 			continue;
 		uint32_t source = g->event_of_row[wait->source];
 		uint32_t target = g->event_of_row[wait->target];
-		if (source == HT_NONE || target == HT_NONE || source == target)
+		if (target == HT_NONE || source == target)
 			continue;
+		if (source == HT_NONE) {
+			double end = ht_cp_time(p->b, wait->source, true);
+			p->held[target] = end > p->held[target] ? end : p->held[target];
+			continue;
+		}
 		p->pending[n] = (struct pending){ source, p->pending_of[target] };
 		p->pending_of[target] = (uint32_t)++n;
 	}
@@ -164,7 +176,7 @@ static double end_of(const struct gpu_pass *p, uint32_t event)
 /* Edges from everything that holds the work back; when the last of it ended, -1 when nothing did. */
 static double sync_sources(struct gpu_pass *p, uint32_t event)
 {
-	double latest = -1;
+	double latest = p->held[event] <= start_of(p, event) ? p->held[event] : -1;
 	for (uint32_t k = p->pending_of[event]; k; k = p->pending[k - 1].next) {
 		uint32_t source = p->pending[k - 1].source;
 		if (end_of(p, source) > start_of(p, event))
@@ -195,7 +207,8 @@ static void add_work(struct gpu_pass *p, uint32_t event)
 	           (!*last || end_of(p, before) < start_of(p, launch))) {
 		ht_cp_edge_add(b, ht_cp_start(launch), start, HT_CP_LAUNCH_DELAY, HT_NONE);
 		launched = true;
-	} else if (*last && held < end_of(p, before)) {
+	} else if (*last && held < end_of(p, before) &&
+	           start_of(p, event) - end_of(p, before) < MAX_GAP_NS) {
 		ht_cp_edge_add(
 		        b, ht_cp_end(before), start, HT_CP_KERNEL_DELAY, g->events[before].row);
 	}
@@ -365,6 +378,7 @@ enum ht_status ht_cp_gpu_edges(struct ht_cp_builder *b)
 	p.previous = ht_cp_alloc(b, b->g->n_events, sizeof *p.previous);
 	p.pending = ht_cp_alloc(b, p.n_waits, sizeof *p.pending);
 	p.pending_of = ht_cp_alloc(b, b->g->n_events, sizeof *p.pending_of);
+	p.held = ht_cp_alloc(b, b->g->n_events, sizeof *p.held);
 	p.synced = ht_cp_alloc(b, b->g->n_events, sizeof *p.synced);
 	if (b->no_memory)
 		return ht_fail_nomem(b->run->ctx);

@@ -26,7 +26,7 @@ static double earliest_us(const struct ht_set *set)
 				first = t->ts_ns[row];
 		}
 	}
-	return first == INT64_MAX ? 0 : (double)first / 1000;
+	return first == INT64_MAX ? 0 : ht_cp_us(first);
 }
 
 struct window {

@@ -1,0 +1,203 @@
+/*
+ * info.c - what is in the traces: a fact per row.
+ *
+ * Facts come in topics, in this order: file, capture (header keys), device, process group, events (per
+ * category), span, steps, stream, thread. Values are text as a person would write it; the numbers behind
+ * them are in the other analyses.
+ */
+#include "analysis/analysis.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum ht_status run(struct ht_run *r, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "topic", HT_STR, HT_KEY, "what kind of fact it is", NULL },
+	{ "item", HT_STR, HT_KEY, "what the fact is about", NULL },
+	{ "value", HT_STR, HT_MEASURE, "the fact, with its unit", NULL },
+};
+
+const struct ht_analysis ht_analysis_info = {
+	.info = {
+		.name = "info",
+		.group = "engine",
+		.title = "What the traces hold",
+		.question = "Which ranks, devices, versions, capture options, events, steps and streams are in the files?",
+		.method = "Facts from the files' headers and counts over their events.",
+		.columns = columns,
+		.n_columns = HT_COUNT(columns),
+		.n_sets = 1,
+	},
+	.run = run,
+};
+
+struct facts {
+	struct ht_run *r;
+	const struct ht_trace *t;
+	ht_table *table;
+	int64_t rank;
+};
+
+static void put(const struct facts *f, const char *topic, const char *item, const char *value)
+{
+	ht_table_row(f->table);
+	ht_table_put_i64(f->table, f->rank);
+	ht_table_put_str(f->table, topic);
+	ht_table_put_str(f->table, item);
+	ht_table_put_str(f->table, value);
+}
+
+__attribute__((format(printf, 4, 5))) static void putf(const struct facts *f, const char *topic,
+	const char *item, const char *format, ...)
+{
+	char value[512];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(value, sizeof value, format, ap);
+	va_end(ap);
+	put(f, topic, item, value);
+}
+
+static void put_file(const struct facts *f)
+{
+	static const char *const dialects[] = { "Chrome trace", "Kineto", "Ascend" };
+	static const char *const compressions[] = { "none", "gzip", "zstd" };
+	const struct ht_trace_meta *meta = f->t->meta;
+	put(f, "file", "path", f->t->path);
+	putf(f, "file", "size", "%" PRIu64 " bytes", meta->file_bytes);
+	putf(f, "file", "json", "%" PRIu64 " bytes", meta->json_bytes);
+	put(f, "file", "compression", compressions[meta->compression < 3 ? meta->compression : 0]);
+	put(f, "file", "dialect", dialects[meta->dialect < 3 ? meta->dialect : 0]);
+	if (meta->n_documents > 1)
+		putf(f, "file", "documents", "%u", meta->n_documents);
+	if (meta->world_size != HT_NO_I64)
+		putf(f, "file", "world size", "%" PRId64, meta->world_size);
+}
+
+static bool is_shown_elsewhere(const char *key)
+{
+	return !strcmp(key, "deviceProperties") || !strcmp(key, "distributedInfo");
+}
+
+static void put_capture(const struct facts *f)
+{
+	for (size_t i = 0; i < f->t->n_headers; i++) {
+		const char *key = ht_str(f->t, f->t->headers[i].key);
+		const char *value = ht_str(f->t, f->t->headers[i].value);
+		size_t n = strlen(value);
+		if (is_shown_elsewhere(key))
+			continue;
+		if (n >= 2 && value[0] == '"') {
+			ht_table_row(f->table);
+			ht_table_put_i64(f->table, f->rank);
+			ht_table_put_str(f->table, "capture");
+			ht_table_put_str(f->table, key);
+			ht_table_put_strn(f->table, value + 1, n - 2);
+		} else {
+			putf(f, "capture", key, n > 400 ? "%.400s..." : "%s", value);
+		}
+	}
+}
+
+static void put_devices(const struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	for (size_t i = 0; i < t->n_devices; i++) {
+		const struct ht_device *d = &t->devices[i];
+		char item[32];
+		snprintf(item, sizeof item, "%" PRId64, d->id == HT_NO_I64 ? (int64_t)i : d->id);
+		if (d->total_memory_bytes != HT_NO_I64 && d->n_sms != HT_NO_I64)
+			putf(f, "device", item, "%s, %.1f GiB, %" PRId64 " SMs", ht_str(t, d->name),
+				(double)d->total_memory_bytes / (1 << 30), d->n_sms);
+		else
+			put(f, "device", item, ht_str(t, d->name));
+	}
+	for (size_t i = 0; i < t->n_process_groups; i++) {
+		const struct ht_process_group *g = &t->process_groups[i];
+		putf(f, "process group", ht_str(t, g->name), "%s, %s, ranks %s", ht_str(t, g->description),
+			ht_str(t, g->backend), ht_str(t, g->ranks));
+	}
+}
+
+static void put_events(const struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	putf(f, "events", "all", "%u", ht_n_events(t));
+	for (size_t i = 0; i < t->n_categories; i++)
+		if (t->categories[i].n)
+			putf(f, "events",
+				t->categories[i].name == HT_NO_STR ? "(no category)"
+								   : ht_str(t, t->categories[i].name),
+				"%u", t->categories[i].n);
+	for (int class_ = 0; class_ < HT_N_CLASSES; class_++) {
+		uint64_t n = 0;
+		for (size_t i = 0; i < t->n_gpu; i++)
+			n += t->gpu[i].class_ == class_;
+		if (n)
+			putf(f, "gpu work", ht_class_name((enum ht_class)class_), "%" PRIu64, n);
+	}
+}
+
+static void put_time(const struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	const struct ht_trace_meta *meta = t->meta;
+	if (meta->min_ts_ns != HT_NO_I64) {
+		putf(f, "span", "first event", "%" PRId64 " ns", meta->min_ts_ns);
+		putf(f, "span", "last end", "%" PRId64 " ns", meta->max_end_ns);
+		putf(f, "span", "length", "%.3f ms", (double)(meta->max_end_ns - meta->min_ts_ns) / 1e6);
+	}
+	if (meta->base_ns != HT_NO_I64)
+		putf(f, "span", "base time", "%" PRId64 " ns since 1970", meta->base_ns);
+	for (size_t i = 0; i < t->n_steps; i++) {
+		char item[32];
+		snprintf(item, sizeof item, "%" PRId64, t->steps[i].number);
+		putf(f, "step", item, "%.3f ms", (double)(t->steps[i].end_ns - t->steps[i].ts_ns) / 1e6);
+	}
+}
+
+static void put_id(char *out, size_t n, const struct ht_trace *t, int64_t id, uint8_t type)
+{
+	if (type == HT_ID_STR)
+		snprintf(out, n, "%s", ht_str(t, (uint32_t)id));
+	else if (type == HT_ID_INT)
+		snprintf(out, n, "%" PRId64, id);
+	else
+		snprintf(out, n, "none");
+}
+
+static void put_tracks(const struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	for (size_t i = 0; i < t->n_tracks; i++) {
+		const struct ht_track *track = &t->tracks[i];
+		char pid[128], tid[128], item[300];
+		if (!track->n_spans)
+			continue;
+		put_id(pid, sizeof pid, t, track->pid, track->pid_type);
+		put_id(tid, sizeof tid, t, track->tid, track->tid_type);
+		snprintf(item, sizeof item, "%s/%s", pid, tid);
+		putf(f, track->device >= 0 ? "stream" : "thread", item, "%u spans%s%s", track->n_spans,
+			track->name == HT_NO_STR ? "" : ", ", ht_str(t, track->name));
+	}
+}
+
+static enum ht_status run(struct ht_run *r, ht_table *table)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct facts f = { r, r->traces[i], table, r->ranks[i] };
+		put_file(&f);
+		put_capture(&f);
+		put_devices(&f);
+		put_events(&f);
+		put_time(&f);
+		put_tracks(&f);
+	}
+	for (size_t i = 0; i < r->set->n_notes; i++)
+		HT_TRY(ht_table_add_note(table, "%s", r->set->notes[i]));
+	return HT_OK;
+}

@@ -1,0 +1,117 @@
+/*
+ * params.c - see params.h.
+ */
+#include "analysis/params.h"
+
+#include "base/list.h"
+#include "json/number.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+bool ht_parse_bool(const char *text, bool *ret)
+{
+	static const char *const yes[] = { "true", "yes", "on", "1" };
+	static const char *const no[] = { "false", "no", "off", "0" };
+	for (size_t i = 0; i < HT_COUNT(yes); i++)
+		if (!strcasecmp(text, yes[i])) {
+			*ret = true;
+			return true;
+		}
+	for (size_t i = 0; i < HT_COUNT(no); i++)
+		if (!strcasecmp(text, no[i])) {
+			*ret = false;
+			return true;
+		}
+	return false;
+}
+
+/* The number at the start of a text; *ret_rest is what follows. */
+static bool leading_number(const char *text, double *ret, const char **ret_rest)
+{
+	struct ht_number number = ht_number_parse(text);
+	switch (number.type) {
+	case HT_NUMBER_I64: *ret = (double)number.i; break;
+	case HT_NUMBER_U64: *ret = (double)number.u; break;
+	case HT_NUMBER_F64: *ret = number.f; break;
+	case HT_NUMBER_NONE: return false;
+	}
+	*ret_rest = number.end + strspn(number.end, " ");
+	return true;
+}
+
+bool ht_parse_f64(const char *text, double *ret)
+{
+	const char *rest;
+	return leading_number(text, ret, &rest) && !*rest;
+}
+
+bool ht_parse_duration(const char *text, int64_t *ret_ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "µs", 1e3 }, { "μs", 1e3 }, { "ms", 1e6 },
+		{ "s", 1e9 } };
+	const char *rest;
+	double value = 0;
+	if (!leading_number(text, &value, &rest))
+		return false;
+	for (size_t i = 0; i < HT_COUNT(units); i++)
+		if (!strcmp(rest, units[i].unit)) {
+			double ns = value * units[i].ns;
+			if (fabs(ns) > 9e18)
+				return false;
+			*ret_ns = (int64_t)llround(ns);
+			return true;
+		}
+	return false;
+}
+
+static bool is_choice(const char *choices, const char *text)
+{
+	size_t n = strlen(text);
+	for (const char *p = choices; p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+		if (strcspn(p, "|") == n && !strncmp(p, text, n))
+			return true;
+	return false;
+}
+
+enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const char *text)
+{
+	int64_t integer;
+	double number;
+	bool flag, ok = true;
+	const char *want = "a text";
+	switch (param->type) {
+	case HT_I64:
+	case HT_U64:
+	case HT_BYTES:
+		ok = ht_parse_i64(text, &integer);
+		want = "a whole number";
+		break;
+	case HT_F64:
+	case HT_RATIO:
+	case HT_DURATION_F64:
+		ok = ht_parse_f64(text, &number);
+		want = "a number";
+		break;
+	case HT_BOOL:
+		ok = ht_parse_bool(text, &flag);
+		want = "true or false";
+		break;
+	case HT_TIME:
+	case HT_DURATION:
+		ok = ht_parse_duration(text, &integer);
+		want = "a time such as 30us or 1.5ms";
+		break;
+	case HT_STR: ok = !param->choices || is_choice(param->choices, text); break;
+	}
+	if (ok)
+		return HT_OK;
+	if (param->type == HT_STR && param->choices)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected one of %s", param->name,
+			text, param->choices);
+	return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected %s", param->name, text, want);
+}

@@ -1,0 +1,14 @@
+/*
+ * read.h - one trace file, from the cache or from its text.
+ */
+#ifndef HT_READ_READ_H
+#define HT_READ_READ_H
+
+#include "store/kernel_rules.h"
+#include "store/trace.h"
+
+/* Open one file as a sealed trace; the caller frees it with ht_trace_free. */
+enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
+	const struct ht_kernel_rules *rules, struct ht_trace **ret_trace) HT_MUST_USE;
+
+#endif
