@@ -6,6 +6,7 @@
  * they launched (every kernel of a graph launch), and work without a known launch that starts in it.
  */
 #include "analysis/common/cp_build.h"
+#include "base/list.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -177,26 +178,19 @@ static enum ht_status step_window(struct ht_cp_builder *b)
 {
 	const struct ht_trace *t = b->trace;
 	bool found = false;
-	struct ht_run run = *b->run;
-	run.annotation = NULL;
-	run.hta_rows = run.hta_compat = false;
-	struct ht_frame frame;
-	/* the frame knows how to read a list of steps; its rows tell which steps are meant */
-	HT_TRY(ht_frame_make(&run, b->i_rank, &frame));
-	bool *in = ht_cp_alloc(b, t->n_steps, sizeof *in);
-	if (!in)
-		return ht_fail_nomem(b->run->ctx);
-	for (size_t k = 0; k < frame.n_rows; k++) {
-		if (t->step[frame.rows[k]] != HT_NONE)
-			in[t->step[frame.rows[k]]] = true;
-	}
+	struct ht_list list;
+	HT_TRY(ht_list_parse(b->run->ctx, "--step", b->run->step, &list));
 	for (size_t k = 0; k < t->n_steps; k++) {
-		if (!in[k])
+		const struct ht_step *step = &t->steps[k];
+		bool host = t->kind[step->row] != HT_KIND_GPU_ANNOTATION;
+		if ((!host && t->meta->has_host_steps) || !ht_list_has(&list, step->number))
 			continue;
-		extend_window(b->g, !found, t->steps[k].ts_ns, t->steps[k].end_ns);
-		b->window_track = t->track[t->steps[k].row];
+		extend_window(b->g, !found, step->ts_ns, step->end_ns);
+		if (host)
+			b->window_track = t->track[step->row];
 		found = true;
 	}
+	ht_list_done(b->run->ctx, &list);
 	if (!found) {
 		b->g->empty = true;
 		b->g->note =
