@@ -86,8 +86,8 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct ht_e
 
 static enum ht_status run(struct ht_run *r, ht_table *table)
 {
-	struct ht_event_column *all;
-	size_t n;
+	struct ht_event_column *all = NULL;
+	size_t n = 0;
 	HT_TRY(add_columns(r, table, &all, &n));
 	for (size_t i = 0; i < r->n; i++) {
 		const uint8_t *keep;

@@ -71,10 +71,9 @@ struct labelled {
 	uint64_t count;
 };
 
-static bool in_hta_table(
-        const struct ht_trace *t, const struct ht_hta_columns *columns_, uint32_t row)
+static bool in_hta_table(const struct ht_trace *t, const struct ht_hta_columns *hta, uint32_t row)
 {
-	return (columns_->stream[row] >= 0 && columns_->correlation[row] >= 0) ||
+	return (hta->stream[row] >= 0 && hta->correlation[row] >= 0) ||
 	       ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
 }
 
@@ -222,12 +221,12 @@ static size_t group(struct labelled *list, size_t n, const char *by)
 	return n_groups;
 }
 
-static enum ht_status label(struct ht_run *run, const struct ht_trace *t,
+static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, const uint32_t *annotations, struct labelled *list)
 {
-	const char **paths = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *paths);
-	if (!paths)
-		return ht_fail_nomem(run->ctx);
+	const struct ht_trace *t = frame->trace;
+	struct ht_annotation_paths paths = { 0 };
+	HT_TRY(ht_annotation_paths_init(run, frame, &paths));
 	for (size_t i = 0; i < work->n; i++) {
 		const struct ht_work *w = &work->items[i];
 		list[i] = (struct labelled){
@@ -236,7 +235,7 @@ static enum ht_status label(struct ht_run *run, const struct ht_trace *t,
 		if (annotations[i] == HT_NONE)
 			continue;
 		list[i].annotation = ht_str(t, t->name[annotations[i]]);
-		list[i].stack = ht_annotation_path(run, t, annotations[i], paths);
+		list[i].stack = ht_annotation_path(run, &paths, annotations[i]);
 		if (!list[i].stack)
 			return ht_fail_nomem(run->ctx);
 	}
@@ -259,7 +258,7 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_ran
 	struct labelled *list = ht_arena_alloc(run->scratch, (work.n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(label(run, frame.trace, &work, annotations, list));
+	HT_TRY(label(run, &frame, &work, annotations, list));
 
 	int64_t total = 0;
 	for (size_t i = 0; i < work.n; i++)

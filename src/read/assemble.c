@@ -271,6 +271,59 @@ static enum ht_status join_tracks(struct assembly *a)
 	return HT_OK;
 }
 
+/* Ids of tracks and categories depend on which thread met them first: number them by first appearance
+ * in the file, and drop those that only a wrong guess met. Returns how many are left. */
+static uint32_t first_come(uint32_t *renamed, uint32_t id, uint32_t n)
+{
+	if (renamed[id] == HT_NONE)
+		renamed[id] = n++;
+	return n;
+}
+
+static enum ht_status renumber(struct assembly *a)
+{
+	struct ht_trace *t = a->trace;
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
+	struct ht_category *categories = HT_MUTABLE(struct ht_category, t->categories);
+	uint32_t *track = HT_MUTABLE(uint32_t, t->track);
+	uint16_t *cat = HT_MUTABLE(uint16_t, t->cat);
+	size_t n_old = t->n_tracks + t->n_categories;
+	uint32_t *new_track = ht_arena_alloc(&a->arena, (n_old + 2) * sizeof *new_track);
+	struct ht_track *old_tracks = ht_arena_alloc(&a->arena, (t->n_tracks + 1) * sizeof *tracks);
+	struct ht_category *old_categories =
+		ht_arena_alloc(&a->arena, (t->n_categories + 1) * sizeof *categories);
+	if (!new_track || !old_tracks || !old_categories)
+		return ht_fail_nomem(a->ctx);
+	uint32_t *new_cat = new_track + t->n_tracks + 1, n_tracks = 0, n_categories = 0;
+	memset(new_track, 0xff, (n_old + 2) * sizeof *new_track);
+	memcpy(old_tracks, tracks, t->n_tracks * sizeof *tracks);
+	memcpy(old_categories, categories, t->n_categories * sizeof *categories);
+	for (uint32_t row = 0; row < a->n_rows; row++) {
+		n_tracks = first_come(new_track, track[row], n_tracks);
+		n_categories = first_come(new_cat, cat[row], n_categories);
+		track[row] = new_track[track[row]];
+		cat[row] = (uint16_t)new_cat[cat[row]];
+	}
+	for (size_t i = 0; i < t->n_tracks; i++)
+		if (new_track[i] != HT_NONE)
+			tracks[new_track[i]] = old_tracks[i];
+	for (size_t i = 0; i < t->n_categories; i++)
+		if (new_cat[i] != HT_NONE)
+			categories[new_cat[i]] = old_categories[i];
+	tracks = ht_mem_realloc(a->ctx->mem, tracks, t->n_tracks * sizeof *tracks, n_tracks * sizeof *tracks);
+	if (!tracks)
+		return ht_fail_nomem(a->ctx);
+	t->tracks = tracks;
+	t->n_tracks = n_tracks;
+	categories = ht_mem_realloc(a->ctx->mem, categories, t->n_categories * sizeof *categories,
+		n_categories * sizeof *categories);
+	if (!categories)
+		return ht_fail_nomem(a->ctx);
+	t->categories = categories;
+	t->n_categories = n_categories;
+	return HT_OK;
+}
+
 /* ---- the rest ---- */
 
 static enum ht_status join_headers(struct assembly *a)
@@ -414,6 +467,7 @@ static enum ht_status assemble(struct assembly *a)
 	HT_TRY(alloc_dense(a));
 	HT_TRY(alloc_columns(a));
 	HT_TRY(ht_parallel(a->ctx, HT_COUNT(dense) + a->n_plans, join_task, a));
+	HT_TRY(renumber(a));
 	HT_TRY(join_strings(a));
 	join_stats(a);
 	fix_fractions(a);

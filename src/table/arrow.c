@@ -74,7 +74,7 @@ uint64_t ht_arrow_text_bytes(const ht_table *table, size_t column, size_t row, s
 	const uint32_t *ids = ht_cells_at(table, column)->str;
 	uint64_t n_bytes = 0;
 	for (size_t i = row; i < row + n; i++)
-		n_bytes += ht_pool_at(table, ids[i])->n;
+		n_bytes += ht_table_pool_at(table, ids[i])->n;
 	return n_bytes;
 }
 
@@ -228,7 +228,7 @@ static bool fill_text(struct export *export, size_t column, bool large, const vo
 		return false;
 	size_t used = 0;
 	for (size_t row = 0; row < n; row++) {
-		const struct ht_pool_text *entry = ht_pool_at(table, ids[row]);
+		const struct ht_table_pool_text *entry = ht_table_pool_at(table, ids[row]);
 		memcpy(text + used, entry->text, entry->n);
 		used += entry->n;
 		if (large)

@@ -161,7 +161,7 @@ static void write_offsets(struct ht_out *out, const struct batch *b, size_t colu
 	uint64_t offset = 0;
 	ht_out_bytes(out, &offset, width);
 	for (size_t i = 0; i < b->n; i++) {
-		offset += ht_pool_at(b->table, ids[i])->n;
+		offset += ht_table_pool_at(b->table, ids[i])->n;
 		ht_out_bytes(out, &offset, width);
 	}
 }
@@ -170,7 +170,7 @@ static void write_texts(struct ht_out *out, const struct batch *b, size_t column
 {
 	const uint32_t *ids = ht_cells_at(b->table, column)->str + b->row;
 	for (size_t i = 0; i < b->n; i++) {
-		const struct ht_pool_text *text = ht_pool_at(b->table, ids[i]);
+		const struct ht_table_pool_text *text = ht_table_pool_at(b->table, ids[i]);
 		ht_out_bytes(out, text->text, text->n);
 	}
 }

@@ -76,7 +76,7 @@ const char *ht_table_str(const ht_table *table, size_t row, size_t column)
 	const struct ht_cells *cells = cells_in(table, row, column);
 	if (!cells || cells->meta.type != HT_STR)
 		return "";
-	return ht_pool_at(table, cells->str[row])->text;
+	return ht_table_pool_at(table, cells->str[row])->text;
 }
 
 size_t ht_table_n_notes(const ht_table *table)

@@ -40,7 +40,7 @@ static void write_cell(struct ht_out *out, const ht_table *table, size_t row, si
 	if (ht_cell_is_null(cells, row))
 		return;
 	if (cells->meta.type == HT_STR) {
-		const struct ht_pool_text *text = ht_pool_at(table, cells->str[row]);
+		const struct ht_table_pool_text *text = ht_table_pool_at(table, cells->str[row]);
 		write_field(out, text->text, text->n);
 		return;
 	}

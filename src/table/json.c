@@ -79,7 +79,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 		if (ht_cell_is_null(cells, row))
 			ht_out_str(out, "null");
 		else if (cells->meta.type == HT_STR)
-			write_text(out, ht_pool_at(table, cells->str[row])->text);
+			write_text(out, ht_table_pool_at(table, cells->str[row])->text);
 		else
 			ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
 	}

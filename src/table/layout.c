@@ -59,7 +59,7 @@ static void measure_texts(const ht_table *table, struct ht_layout_column *col, u
 		if (seen[id])
 			continue;
 		seen[id] = 1;
-		const struct ht_pool_text *text = ht_pool_at(table, id);
+		const struct ht_table_pool_text *text = ht_table_pool_at(table, id);
 		col->width = max_of(col->width, ht_clean_width(text->text, text->n));
 	}
 	if (cells->valid)

@@ -44,7 +44,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 		char buf[HT_FORMAT_BYTES];
 		ht_out_str(out, "| ");
 		if (cells->meta.type == HT_STR && !ht_cell_is_null(cells, row)) {
-			ht_out_md(out, ht_pool_at(table, cells->str[row])->text);
+			ht_out_md(out, ht_table_pool_at(table, cells->str[row])->text);
 		} else {
 			ht_format_human(buf, cells, row);
 			ht_out_md(out, buf);

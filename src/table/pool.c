@@ -12,32 +12,32 @@
 
 static bool push_text(ht_table *table, const char *text, size_t n)
 {
-	struct ht_pool_text entry = { text, n };
-	return HT_VEC_PUSH(table->mem, &table->pool.texts, struct ht_pool_text, entry);
+	struct ht_table_pool_text entry = { text, n };
+	return HT_VEC_PUSH(table->mem, &table->pool.texts, struct ht_table_pool_text, entry);
 }
 
-bool ht_pool_init(ht_table *table)
+bool ht_table_pool_init(ht_table *table)
 {
 	return push_text(table, "", 0);
 }
 
-void ht_pool_done(ht_table *table)
+void ht_table_pool_done(ht_table *table)
 {
-	struct ht_pool *pool = &table->pool;
+	struct ht_table_pool *pool = &table->pool;
 	ht_mem_free(table->mem, pool->slots, pool->n_slots * sizeof *pool->slots);
-	ht_vec_free(table->mem, &pool->texts, sizeof(struct ht_pool_text));
+	ht_vec_free(table->mem, &pool->texts, sizeof(struct ht_table_pool_text));
 }
 
 /* The slot of the text, or the free one where it belongs. */
-static struct ht_pool_slot *probe(const ht_table *table, const char *text, size_t n, uint64_t hash)
+static struct ht_table_pool_slot *probe(const ht_table *table, const char *text, size_t n, uint64_t hash)
 {
-	const struct ht_pool *pool = &table->pool;
+	const struct ht_table_pool *pool = &table->pool;
 	uint32_t tag = (uint32_t)(hash >> 32);
 	for (size_t i = hash & (pool->n_slots - 1);; i = (i + 1) & (pool->n_slots - 1)) {
-		struct ht_pool_slot *slot = &pool->slots[i];
+		struct ht_table_pool_slot *slot = &pool->slots[i];
 		if (!slot->id)
 			return slot;
-		const struct ht_pool_text *known = ht_pool_at(table, slot->id);
+		const struct ht_table_pool_text *known = ht_table_pool_at(table, slot->id);
 		if (slot->tag == tag && known->n == n && !memcmp(known->text, text, n))
 			return slot;
 	}
@@ -45,10 +45,10 @@ static struct ht_pool_slot *probe(const ht_table *table, const char *text, size_
 
 static bool grow_slots(ht_table *table)
 {
-	struct ht_pool *pool = &table->pool;
-	struct ht_pool_slot *old = pool->slots;
+	struct ht_table_pool *pool = &table->pool;
+	struct ht_table_pool_slot *old = pool->slots;
 	size_t n_old = pool->n_slots, n_new = n_old ? n_old * 2 : 64;
-	struct ht_pool_slot *slots = ht_mem_zalloc(table->mem, n_new * sizeof *slots);
+	struct ht_table_pool_slot *slots = ht_mem_zalloc(table->mem, n_new * sizeof *slots);
 	if (!slots)
 		return false;
 	pool->slots = slots;
@@ -56,7 +56,7 @@ static bool grow_slots(ht_table *table)
 	for (size_t i = 0; i < n_old; i++) {
 		if (!old[i].id)
 			continue;
-		const struct ht_pool_text *known = ht_pool_at(table, old[i].id);
+		const struct ht_table_pool_text *known = ht_table_pool_at(table, old[i].id);
 		uint64_t hash = ht_hash(known->text, known->n);
 		*probe(table, known->text, known->n, hash) = old[i];
 	}
@@ -67,21 +67,21 @@ static bool grow_slots(ht_table *table)
 /* Adds a text that is not there. */
 static bool insert(ht_table *table, const char *text, size_t n, uint64_t hash, uint32_t *ret_id)
 {
-	struct ht_pool *pool = &table->pool;
+	struct ht_table_pool *pool = &table->pool;
 	if (pool->texts.n >= UINT32_MAX)
 		return false;
 	char *copy = ht_arena_strndup(&table->arena, text, n);
 	if (!copy || !push_text(table, copy, n))
 		return false;
 	uint32_t id = (uint32_t)(pool->texts.n - 1);
-	*probe(table, text, n, hash) = (struct ht_pool_slot){ (uint32_t)(hash >> 32), id };
+	*probe(table, text, n, hash) = (struct ht_table_pool_slot){ (uint32_t)(hash >> 32), id };
 	*ret_id = id;
 	return true;
 }
 
-bool ht_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id)
+bool ht_table_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id)
 {
-	struct ht_pool *pool = &table->pool;
+	struct ht_table_pool *pool = &table->pool;
 	if (!n) {
 		*ret_id = 0;
 		return true;
@@ -89,7 +89,7 @@ bool ht_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_i
 	if (pool->texts.n * 4 >= pool->n_slots * 3 && !grow_slots(table))
 		return false;
 	uint64_t hash = ht_hash(text, n);
-	const struct ht_pool_slot *slot = probe(table, text, n, hash);
+	const struct ht_table_pool_slot *slot = probe(table, text, n, hash);
 	if (slot->id) {
 		*ret_id = slot->id;
 		return true;
@@ -101,7 +101,7 @@ bool ht_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_i
 	char *valid = ht_mem_alloc(table->mem, 3 * n);
 	if (!valid)
 		return false;
-	bool ok = ht_pool_intern(table, valid, ht_utf8_repair(text, n, valid), ret_id);
+	bool ok = ht_table_pool_intern(table, valid, ht_utf8_repair(text, n, valid), ret_id);
 	ht_mem_free(table->mem, valid, 3 * n);
 	return ok;
 }

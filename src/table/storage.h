@@ -31,18 +31,18 @@ struct ht_cells {
 	uint32_t last_id;      /* of the last string put: runs of equal text skip the hash */
 };
 
-struct ht_pool_text {
+struct ht_table_pool_text {
 	const char *text; /* in the table's arena, so it never moves */
 	size_t n;
 };
 
-struct ht_pool_slot {
+struct ht_table_pool_slot {
 	uint32_t tag, id; /* id 0: free; "" is never hashed */
 };
 
-struct ht_pool {
-	struct ht_vec texts; /* struct ht_pool_text by id */
-	struct ht_pool_slot *slots;
+struct ht_table_pool {
+	struct ht_vec texts; /* struct ht_table_pool_text by id */
+	struct ht_table_pool_slot *slots;
 	size_t n_slots; /* a power of two */
 };
 
@@ -58,7 +58,7 @@ struct ht_table {
 	size_t cursor; /* column of the next put */
 	size_t n_hidden;
 	size_t bar; /* column index, SIZE_MAX: none */
-	struct ht_pool pool;
+	struct ht_table_pool pool;
 	struct ht_vec notes; /* const char * */
 };
 
@@ -72,9 +72,9 @@ static inline struct ht_cells *ht_cells_at(const ht_table *table, size_t column)
 	return (struct ht_cells *)table->columns.data + column;
 }
 
-static inline const struct ht_pool_text *ht_pool_at(const ht_table *table, uint32_t id)
+static inline const struct ht_table_pool_text *ht_table_pool_at(const ht_table *table, uint32_t id)
 {
-	return (const struct ht_pool_text *)table->pool.texts.data + id;
+	return (const struct ht_table_pool_text *)table->pool.texts.data + id;
 }
 
 static inline bool ht_type_is_f64(enum ht_type type)
@@ -99,9 +99,9 @@ const char *ht_role_name(enum ht_role role);
 const char *ht_column_unit(const struct ht_column *column);
 
 /* The texts of the pool; both return false when out of memory. */
-bool ht_pool_init(ht_table *table);
-bool ht_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id);
-void ht_pool_done(ht_table *table);
+bool ht_table_pool_init(ht_table *table);
+bool ht_table_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id);
+void ht_table_pool_done(ht_table *table);
 /* A copy in the table's arena, made valid UTF-8; NULL when out of memory. */
 char *ht_table_copy_text(ht_table *table, const char *text, size_t n);
 

@@ -72,7 +72,7 @@ enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_colu
 	if (!title)
 		title = "";
 	table->title = ht_table_copy_text(table, title, strlen(title));
-	if (!table->title || !ht_pool_init(table))
+	if (!table->title || !ht_table_pool_init(table))
 		status = fail(table, HT_NOMEM);
 	for (size_t i = 0; i < n_columns && status == HT_OK; i++)
 		status = ht_table_add_column(table, &columns[i]);
@@ -100,7 +100,7 @@ void ht_table_free(ht_table *table)
 		ht_mem_free(mem, cells->any, cells->cap * ht_cell_bytes(cells->meta.type));
 		ht_mem_free(mem, cells->valid, cells->valid_cap);
 	}
-	ht_pool_done(table);
+	ht_table_pool_done(table);
 	ht_vec_free(mem, &table->columns, sizeof(struct ht_cells));
 	ht_vec_free(mem, &table->notes, sizeof(const char *));
 	ht_arena_done(&table->arena);
@@ -309,9 +309,9 @@ void ht_table_put_strn(ht_table *table, const char *text, size_t n)
 		set_null(table, cells, row);
 		return;
 	}
-	const struct ht_pool_text *last = ht_pool_at(table, cells->last_id);
+	const struct ht_table_pool_text *last = ht_table_pool_at(table, cells->last_id);
 	if ((last->n != n || memcmp(last->text, text, n)) &&
-	        !ht_pool_intern(table, text, n, &cells->last_id)) {
+	        !ht_table_pool_intern(table, text, n, &cells->last_id)) {
 		fail(table, HT_NOMEM);
 		return;
 	}

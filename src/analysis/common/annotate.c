@@ -20,11 +20,11 @@ static bool is_step(const struct ht_trace *t, uint32_t row)
 	return !strncmp(ht_str(t, t->name[row]), "ProfilerStep", strlen("ProfilerStep"));
 }
 
-/* The nearest annotation around a row that is not a step. */
-static uint32_t outer(const struct ht_trace *t, uint32_t row, enum ht_kind kind)
+/* The nearest host annotation around a row that is not a step. */
+static uint32_t host_outer(const struct ht_trace *t, uint32_t row)
 {
 	do
-		row = ht_ancestor(t, row, kind);
+		row = ht_ancestor(t, row, HT_KIND_ANNOTATION);
 	while (row != HT_NONE && is_step(t, row));
 	return row;
 }
@@ -37,7 +37,7 @@ enum ht_status ht_annotate_by_launch(struct ht_run *run, const struct ht_trace *
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < work->n; i++) {
 		uint32_t launch = work->items[i].launch;
-		rows[i] = launch == HT_NONE ? HT_NONE : outer(trace, launch, HT_KIND_ANNOTATION);
+		rows[i] = launch == HT_NONE ? HT_NONE : host_outer(trace, launch);
 	}
 	*ret_rows = rows;
 	return HT_OK;
@@ -171,29 +171,71 @@ enum ht_status ht_annotate_by_gpu(struct ht_run *run, const struct ht_frame *fra
 	return HT_OK;
 }
 
-const char *ht_annotation_path(
-        struct ht_run *run, const struct ht_trace *trace, uint32_t row, const char **paths)
+static int compare_nesting(const void *left, const void *right)
 {
-	if (paths[row])
-		return paths[row];
-	/* outermost first, without recursion: annotations may nest as deep as the file likes */
+	const struct piece *a = left, *b = right;
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return (a->i > b->i) - (a->i < b->i);
+}
+
+enum ht_status ht_annotation_paths_init(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_annotation_paths *ret_paths)
+{
+	size_t n_rows = ht_n_events(frame->trace), n = 0, depth = 0;
+	struct ht_annotation_paths paths = { .trace = frame->trace };
+	struct piece *list = NULL;
+	HT_TRY(collect_annotations(run, frame, false, &list, &n));
+	paths.text = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *paths.text);
+	paths.gpu_outer = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *paths.gpu_outer);
+	struct piece *open = ht_arena_alloc(run->scratch, (n + 1) * sizeof *open);
+	if (!paths.text || !paths.gpu_outer || !open)
+		return ht_fail_nomem(run->ctx);
+	memset(paths.gpu_outer, 0xff, n_rows * sizeof *paths.gpu_outer);
+	qsort(list, n, sizeof *list, compare_nesting);
+	for (size_t i = 0; i < n; i++) {
+		while (depth && (open[depth - 1].track != list[i].track ||
+		                        open[depth - 1].end < list[i].end))
+			depth--;
+		if (depth)
+			paths.gpu_outer[list[i].i] = open[depth - 1].i;
+		open[depth++] = list[i];
+	}
+	*ret_paths = paths;
+	return HT_OK;
+}
+
+static uint32_t outer(const struct ht_annotation_paths *paths, uint32_t row)
+{
+	return paths->trace->kind[row] == HT_KIND_GPU_ANNOTATION ? paths->gpu_outer[row]
+	                                                         : host_outer(paths->trace, row);
+}
+
+const char *ht_annotation_path(struct ht_run *run, struct ht_annotation_paths *paths, uint32_t row)
+{
+	if (paths->text[row])
+		return paths->text[row];
+	/* without recursion: annotations may nest as deep as the file likes */
 	size_t depth = 0;
-	enum ht_kind kind = (enum ht_kind)trace->kind[row];
-	for (uint32_t r = row; r != HT_NONE && !paths[r]; r = outer(trace, r, kind))
+	for (uint32_t up = row; up != HT_NONE && !paths->text[up]; up = outer(paths, up))
 		depth++;
 	uint32_t *chain = ht_arena_alloc(run->scratch, depth * sizeof *chain);
 	if (!chain)
 		return NULL;
-	uint32_t r = row;
-	for (size_t k = depth; k--; r = outer(trace, r, kind))
-		chain[k] = r;
-	const char *path = r == HT_NONE ? NULL : paths[r];
+	uint32_t up = row;
+	for (size_t k = depth; k--; up = outer(paths, up))
+		chain[k] = up;
+	const char *path = up == HT_NONE ? NULL : paths->text[up];
 	for (size_t k = 0; k < depth; k++) {
-		const char *name = ht_str(trace, trace->name[chain[k]]);
+		const char *name = ht_str(paths->trace, paths->trace->name[chain[k]]);
 		path = path ? ht_arena_printf(run->scratch, "%s / %s", path, name) : name;
 		if (!path)
 			return NULL;
-		paths[chain[k]] = path;
+		paths->text[chain[k]] = path;
 	}
 	return path;
 }

@@ -19,9 +19,17 @@ enum ht_status ht_annotate_by_launch(struct ht_run *run, const struct ht_trace *
 enum ht_status ht_annotate_by_gpu(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, bool with_steps, uint32_t **ret_rows) HT_MUST_USE;
 
-/* "outer / inner" of an annotation row, profiler steps left out. Texts are made once per annotation
- * and live in scratch; paths starts as n_events NULLs. NULL when out of memory. */
-const char *ht_annotation_path(
-        struct ht_run *run, const struct ht_trace *trace, uint32_t row, const char **paths);
+/* "outer / inner" per annotation of a frame, profiler steps left out. Texts are made when asked for,
+ * once per annotation. */
+struct ht_annotation_paths {
+	const struct ht_trace *trace;
+	const char **text;   /* by row, NULL: not made yet */
+	uint32_t *gpu_outer; /* by row: the GPU annotation around a GPU annotation, HT_NONE: none */
+};
+
+enum ht_status ht_annotation_paths_init(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_annotation_paths *ret_paths) HT_MUST_USE;
+/* Lives in scratch; NULL when out of memory. */
+const char *ht_annotation_path(struct ht_run *run, struct ht_annotation_paths *paths, uint32_t row);
 
 #endif

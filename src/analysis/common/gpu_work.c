@@ -2,6 +2,7 @@
  * gpu_work.c - see gpu_work.h.
  */
 #include "analysis/common/gpu_work.h"
+#include "analysis/common/hta_frame.h"
 #include "analysis/common/hta_names.h"
 
 #include <stdlib.h>
@@ -41,9 +42,10 @@ static enum ht_status collect_hta(
 		if (columns.stream[row] == -1)
 			continue;
 		const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+		int64_t start = ht_hta_ns(t->ts_ns[row]);
 		work->items[work->n++] = (struct ht_work){
-			.start = t->ts_ns[row],
-			.end = ht_end_ns(t, row),
+			.start = start,
+			.end = start + t->dur_ns[row],
 			.stream = columns.stream[row],
 			.row = row,
 			.launch =

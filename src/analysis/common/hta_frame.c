@@ -8,6 +8,7 @@
 #include "analysis/common/hta_frame.h"
 #include "analysis/common/hta_names.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +241,11 @@ double ht_hta_us(int64_t ns)
 {
 	/* wide enough for absolute unix times, which a double of ns would round twice */
 	return (double)((long double)ns / 1000);
+}
+
+int64_t ht_hta_ns(int64_t ns)
+{
+	return (int64_t)llrintl((long double)ht_hta_us(ns) * 1000);
 }
 
 /* ---- columns ---- */

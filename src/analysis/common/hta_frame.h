@@ -14,6 +14,8 @@ enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame) HT_
 int64_t ht_hta_first_ts_ns(const struct ht_set *set);
 /* A time of the file as HTA reads it: the double nearest to its microseconds. */
 double ht_hta_us(int64_t ns);
+/* The same in whole ns: absolute unix times come out in steps of 250 ns. */
+int64_t ht_hta_ns(int64_t ns);
 
 /* Room in scratch for the two lists of a frame. */
 enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_gpu,

@@ -2,6 +2,7 @@
  * idle.c - see idle.h.
  */
 #include "analysis/common/idle.h"
+#include "analysis/common/hta_frame.h"
 #include "analysis/common/number_list.h"
 
 #include <stdlib.h>
@@ -89,15 +90,15 @@ static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *fra
 		has_row_0 = frame->rows[k] == 0;
 	for (size_t k = 0; k < frame->n_gpu; k++) {
 		uint32_t row = t->gpu[frame->gpu[k]].row;
-		int64_t partner = hta.partner[row];
+		int64_t partner = hta.partner[row], start = ht_hta_ns(t->ts_ns[row]);
+		bool launched = partner > 0 || (partner == 0 && has_row_0);
 		if (hta.stream[row] == -1 || !is_chosen(options->streams, hta.stream[row]))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : hta.stream[row],
-			.start = t->ts_ns[row],
-			.end = ht_end_ns(t, row),
-			.launch_ns = partner > 0 || (partner == 0 && has_row_0) ? t->ts_ns[partner]
-			                                                        : HT_NO_I64,
+			.start = start,
+			.end = start + t->dur_ns[row],
+			.launch_ns = launched ? ht_hta_ns(t->ts_ns[partner]) : HT_NO_I64,
 			.device = -1,
 			.row = row,
 		};
