@@ -64,8 +64,7 @@ static bool is_listed(const char *list, const char *text, size_t n)
 	}
 }
 
-static int print_id(
-        const struct ht_trace *t, uint8_t type, int64_t value, char *out, size_t cap)
+static int print_id(const struct ht_trace *t, uint8_t type, int64_t value, char *out, size_t cap)
 {
 	if (type == HT_ID_STR)
 		return snprintf(out, cap, "%s", ht_str(t, (uint32_t)value));
@@ -99,14 +98,14 @@ static void fill(struct ht_row_filter *rows)
 		rows->step[i] = ht_list_has(&filter->steps, t->steps[i].number);
 	for (size_t i = 0; i < t->n_categories; i++) {
 		uint32_t name = t->categories[i].name;
-		rows->category[i] = !filter->categories ||
-		                    (name != HT_NO_STR && is_listed(filter->categories,
-		                                                  ht_str(t, name),
-		                                                  ht_str_len(t, name)));
+		rows->category[i] =
+		        !filter->categories ||
+		        (name != HT_NO_STR && is_listed(filter->categories, ht_str(t, name),
+		                                      ht_str_len(t, name)));
 	}
 	for (size_t i = 0; i < t->n_tracks; i++)
-		rows->track[i] = !filter->threads ||
-		                 is_track_listed(t, &t->tracks[i], filter->threads);
+		rows->track[i] =
+		        !filter->threads || is_track_listed(t, &t->tracks[i], filter->threads);
 }
 
 enum ht_status ht_row_filter_init(ht_ctx *ctx, const struct ht_filter *filter,
@@ -151,6 +150,16 @@ static bool starts_in_step(const struct ht_row_filter *rows, uint32_t row)
 	return false;
 }
 
+static bool overlaps_window(const struct ht_row_filter *rows, uint32_t row)
+{
+	const struct ht_trace *t = rows->trace;
+	int64_t end;
+	if (__builtin_add_overflow(t->ts_ns[row], t->dur_ns[row], &end))
+		end = INT64_MAX;
+	return !(t->flags[row] & HT_EV_NO_TS) && t->ts_ns[row] <= rows->filter->to_ns &&
+	       end >= rows->filter->from_ns;
+}
+
 bool ht_row_filter_keeps(const struct ht_row_filter *rows, uint32_t row)
 {
 	const struct ht_filter *filter = rows->filter;
@@ -163,10 +172,8 @@ bool ht_row_filter_keeps(const struct ht_row_filter *rows, uint32_t row)
 		return true;
 	if (!rows->category[t->cat[row]] || !rows->track[t->track[row]])
 		return false;
-	if (filter->steps.some && (t->step[row] == HT_NONE ? !starts_in_step(rows, row)
-	                                                   : !rows->step[t->step[row]]))
+	if (filter->steps.some &&
+	        (t->step[row] == HT_NONE ? !starts_in_step(rows, row) : !rows->step[t->step[row]]))
 		return false;
-	return !filter->has_window ||
-	       (!(t->flags[row] & HT_EV_NO_TS) && t->ts_ns[row] <= filter->to_ns &&
-	               ht_end_ns(t, row) >= filter->from_ns);
+	return !filter->has_window || overlaps_window(rows, row);
 }

@@ -19,8 +19,8 @@ struct ht_key_text {
 
 struct ht_args_out {
 	struct ht_emit *emit;
-	bool open;  /* the object has been opened */
-	bool first; /* no member yet */
+	bool open;        /* the object has been opened */
+	bool first;       /* no member yet */
 	bool first_field; /* the object would be the first member of its event */
 };
 
@@ -60,21 +60,24 @@ static enum ht_status spell_keys(struct ht_json_out *out)
 	out->keys = ht_arena_alloc(&out->arena, (t->n_arg_columns + 1) * sizeof *out->keys);
 	if (!out->keys)
 		return ht_fail_nomem(out->ctx);
-	for (size_t i = 0; i < t->n_arg_columns; i++) {
+	struct key_buffer buffer;
+	struct ht_emit emit;
+	HT_TRY(ht_emit_init(&emit, out->ctx, to_buffer, &buffer));
+	for (size_t i = 0; i < t->n_arg_columns && emit.status == HT_OK; i++) {
 		const struct ht_arg_column *column = &t->arg_columns[i];
 		size_t n = ht_str_len(t, column->key);
-		struct key_buffer buffer = { ht_arena_alloc(&out->arena, n * 6 + 3), 0 };
-		struct ht_emit emit;
-		if (!buffer.bytes)
-			return ht_fail_nomem(out->ctx);
-		HT_TRY(ht_emit_init(&emit, out->ctx, to_buffer, &buffer));
+		buffer = (struct key_buffer){ ht_arena_alloc(&out->arena, n * 6 + 3), 0 };
+		if (!buffer.bytes) {
+			emit.status = ht_fail_nomem(out->ctx);
+			break;
+		}
 		ht_emit_string(&emit, ht_str(t, column->key), n);
 		ht_emit_char(&emit, ':');
-		HT_TRY(ht_emit_done(&emit));
+		ht_emit_drain(&emit);
 		out->keys[i] = (struct ht_key_text){ buffer.bytes, (uint32_t)buffer.n,
 			out->pids ? role_of(t, column) : PLAIN };
 	}
-	return HT_OK;
+	return ht_emit_done(&emit);
 }
 
 enum ht_status ht_json_out_init(struct ht_json_out *out)
@@ -103,6 +106,12 @@ void ht_json_out_done(struct ht_json_out *out)
 }
 
 /* ---- values ---- */
+
+/* Times of damaged files may be anywhere: wrap around rather than overflow. */
+static int64_t shifted(const struct ht_json_out *out, int64_t ts_ns)
+{
+	return (int64_t)((uint64_t)ts_ns + (uint64_t)out->shift_ns);
+}
 
 static void put_str(struct ht_json_out *out, uint32_t id)
 {
@@ -203,7 +212,8 @@ static bool put_merged(struct ht_json_out *out, uint32_t row, uint8_t role,
 		ht_emit_i64(out->emit, move_id(out, value));
 	else if (role == FLOW_ID)
 		put_ranked(out, text, n);
-	else if (role == PROCESS_NAME && is_text && is_metadata && t->name[row] == out->process_name)
+	else if (role == PROCESS_NAME && is_text && is_metadata &&
+	         t->name[row] == out->process_name)
 		put_process_name(out, t->track[row], text, n);
 	else if (role == PROCESS_LABELS && is_text && is_metadata &&
 	         t->name[row] == out->process_labels)
@@ -246,7 +256,7 @@ static void put_field(struct ht_json_out *out, uint32_t row, uint32_t item)
 		break;
 	case HT_FIELD_TS:
 		HT_EMIT(out->emit, "\"ts\":");
-		ht_emit_us(out->emit, t->ts_ns[row] + out->shift_ns);
+		ht_emit_us(out->emit, shifted(out, t->ts_ns[row]));
 		break;
 	case HT_FIELD_DUR:
 		HT_EMIT(out->emit, "\"dur\":");
@@ -428,7 +438,7 @@ void ht_write_event(struct ht_json_out *out, const struct ht_new_event *event)
 	put_new_ids(out, event);
 	if (event->ph != 'M') {
 		HT_EMIT(out->emit, ",\"ts\":");
-		ht_emit_us(out->emit, event->ts_ns + out->shift_ns);
+		ht_emit_us(out->emit, shifted(out, event->ts_ns));
 	}
 	if (event->dur_ns) {
 		HT_EMIT(out->emit, ",\"dur\":");
@@ -483,9 +493,9 @@ static void put_header_key(struct ht_json_out *out, const struct ht_header *head
 	const char *key = ht_str(out->trace, header->key);
 	size_t n = ht_str_len(out->trace, header->key);
 	bool is_list = *ht_str(out->trace, header->value) == '[';
-	if (!strcmp(key, "ph"))
+	if (n == 2 && !memcmp(key, "ph", 2))
 		HT_EMIT(out->emit, "\"\\u0070h\"");
-	else if (!strcmp(key, "traceEvents") && is_list)
+	else if (is_list && n == 11 && !memcmp(key, "traceEvents", 11))
 		HT_EMIT(out->emit, "\"\\u0074raceEvents\"");
 	else
 		ht_emit_string(out->emit, key, n);

@@ -56,10 +56,10 @@ struct ht_new_event {
 	const char *name, *cat; /* NULL: none */
 	const uint32_t *row;    /* take pid and tid of this row; NULL: use the next two */
 	const int64_t *pid, *tid;
-	int64_t ts_ns;          /* the trace's own clock */
-	const int64_t *dur_ns;  /* NULL: none */
-	const int64_t *id;      /* as the trace would write it: made distinct when ranks are merged */
-	const char *bp;         /* "e" for flow ends that bind to the enclosing span */
+	int64_t ts_ns;         /* the trace's own clock */
+	const int64_t *dur_ns; /* NULL: none */
+	const int64_t *id; /* as the trace would write it: made distinct when ranks are merged */
+	const char *bp;    /* "e" for flow ends that bind to the enclosing span */
 	void (*args)(void *user, struct ht_args_out *args); /* NULL: none */
 	void *args_user;
 };
@@ -71,12 +71,12 @@ struct ht_json_out {
 	struct ht_emit *emit;
 	const struct ht_trace *trace;
 	size_t i_trace;
-	int64_t shift_ns;                    /* added to every time */
-	const struct ht_pids *pids;          /* NULL: as they are; else several traces share a file */
+	int64_t shift_ns;           /* added to every time */
+	const struct ht_pids *pids; /* NULL: as they are; else several traces share a file */
 	const struct ht_row_filter *filter;
 	const struct ht_write_extras *extras; /* NULL: none */
-	uint64_t n_events; /* of the list being written */
-	struct ht_key_text *keys; /* by arg column; set by ht_json_out_init */
+	uint64_t n_events;                    /* of the list being written */
+	struct ht_key_text *keys;             /* by arg column; set by ht_json_out_init */
 	struct ht_arena arena;
 	struct ht_row_walk *walk;
 	uint32_t next_row;

@@ -81,8 +81,8 @@ enum ht_status ht_pids_init(ht_ctx *ctx, const struct ht_trace *t, int64_t rank,
 			struct ht_pid pid = { .old = track->pid,
 				.document = track->document,
 				.type = track->pid_type };
-			pids.of_track[i] = (uint32_t)(find(&pids, &pid) -
-			                              (struct ht_pid *)pids.list.data);
+			pids.of_track[i] =
+			        (uint32_t)(find(&pids, &pid) - (struct ht_pid *)pids.list.data);
 		}
 	note_names(t, &pids);
 	*ret_pids = pids;

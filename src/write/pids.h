@@ -21,16 +21,16 @@ struct ht_pid {
 
 /* The processes of one trace. */
 struct ht_pids {
-	struct ht_vec list;  /* struct ht_pid, sorted */
-	uint32_t *of_track;  /* by track: index into list, HT_NONE when it has no pid or no rows */
+	struct ht_vec list; /* struct ht_pid, sorted */
+	uint32_t *of_track; /* by track: index into list, HT_NONE when it has no pid or no rows */
 	size_t n_tracks;
 	int64_t rank;
-	int64_t first;       /* added to the number */
+	int64_t first; /* added to the number */
 	uint64_t i_trace;
 };
 
-enum ht_status ht_pids_init(ht_ctx *ctx, const struct ht_trace *trace, int64_t rank,
-        size_t i_trace, struct ht_pids *ret_pids) HT_MUST_USE;
+enum ht_status ht_pids_init(ht_ctx *ctx, const struct ht_trace *trace, int64_t rank, size_t i_trace,
+        struct ht_pids *ret_pids) HT_MUST_USE;
 void ht_pids_done(ht_ctx *ctx, struct ht_pids *pids);
 /* Call for all traces once all are known. */
 void ht_pids_place(struct ht_pids *pids, size_t n);

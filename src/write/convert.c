@@ -1,0 +1,286 @@
+/*
+ * convert.c - see convert.h.
+ *
+ * Merged traces stand on the clock of the first: its times and its baseTimeNanoseconds stay as they
+ * are, the others move by the difference of the offsets that aligned the set.
+ */
+#include "write/convert.h"
+
+#include "analysis/common/counters.h"
+#include "base/io.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct conversion {
+	ht_ctx *ctx;
+	const struct ht_set *set;
+	const struct ht_convert_options *options;
+	const struct ht_write_extras *extras;
+	struct ht_filter filter;
+	struct ht_arena arena;
+	size_t *chosen; /* positions in the set */
+	size_t n;
+	struct ht_emit emit; /* of the file being written */
+};
+
+/* ---- counters ---- */
+
+static void counter_value(void *user, struct ht_args_out *args)
+{
+	const struct ht_counter_event *counter = user;
+	ht_args_f64(args, counter->key, counter->value);
+}
+
+static enum ht_status add_counters(struct conversion *c, struct ht_json_out *out)
+{
+	const struct ht_counter_event *counters = NULL;
+	size_t n = 0;
+	struct ht_arena arena;
+	ht_arena_init(&arena, c->ctx->mem);
+	enum ht_status status =
+	        ht_counter_events(c->ctx, c->set, out->i_trace, true, &arena, &counters, &n);
+	for (size_t i = 0; status == HT_OK && i < n; i++) {
+		struct ht_counter_event counter = counters[i];
+		ht_write_event(out, &(struct ht_new_event){ .ph = 'C',
+		                            .name = counter.name,
+		                            .pid = &counter.pid,
+		                            .id = counter.id >= 0 ? &counter.id : NULL,
+		                            .ts_ns = counter.ts_ns,
+		                            .args = counter_value,
+		                            .args_user = &counter });
+	}
+	ht_arena_done(&arena);
+	return status;
+}
+
+static enum ht_status write_extras(struct conversion *c, struct ht_json_out *out)
+{
+	if (c->options->with_counters)
+		HT_TRY(add_counters(c, out));
+	return ht_write_more(out);
+}
+
+/* ---- one file ---- */
+
+static enum ht_status to_writer(void *user, const void *bytes, size_t n)
+{
+	return ht_writer_write(user, bytes, n);
+}
+
+/* The last document is the one that extras go to. */
+static enum ht_status write_documents(struct conversion *c, struct ht_json_out *out)
+{
+	uint32_t n = out->trace->meta->n_documents ? out->trace->meta->n_documents : 1;
+	uint32_t last = UINT32_MAX;
+	for (uint32_t i = 0; i < n; i++)
+		if (ht_list_has(&c->filter.documents, i))
+			last = i;
+	if (last == UINT32_MAX)
+		return ht_fail(c->ctx, HT_MISSING, out->trace->path, -1, "documents count from 0",
+		        "the file has %u documents and not the one asked for", n);
+	for (uint32_t i = 0; i < n; i++) {
+		bool wanted = ht_list_has(&c->filter.documents, i);
+		if (wanted)
+			ht_write_open(out, (uint16_t)i, "");
+		/* also steps over the rows of a document that is left out */
+		HT_TRY(ht_write_rows(out, (uint16_t)i, false));
+		if (i == last)
+			HT_TRY(write_extras(c, out));
+		if (wanted)
+			ht_write_close(out, (uint16_t)i);
+	}
+	return HT_OK;
+}
+
+static enum ht_status write_alone(struct conversion *c, size_t i_trace)
+{
+	struct ht_row_filter rows;
+	struct ht_json_out out = { .ctx = c->ctx,
+		.emit = &c->emit,
+		.trace = c->set->traces[i_trace],
+		.i_trace = i_trace,
+		.filter = &rows,
+		.extras = c->extras };
+	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out.trace, &rows));
+	enum ht_status status = ht_json_out_init(&out);
+	if (status == HT_OK)
+		status = write_documents(c, &out);
+	ht_json_out_done(&out);
+	ht_row_filter_done(c->ctx, &rows);
+	return status;
+}
+
+/* ---- all in one file ---- */
+
+static enum ht_status merged_header(struct conversion *c, const char **ret_text)
+{
+	const char *text = "\"holotrace_merged_ranks\":[";
+	for (size_t i = 0; i < c->n && text; i++)
+		text = ht_arena_printf(&c->arena, "%s%s%lld", text, i ? "," : "",
+		        (long long)c->set->ranks[c->chosen[i]]);
+	*ret_text = text ? ht_arena_printf(&c->arena, "%s],\n", text) : NULL;
+	return *ret_text ? HT_OK : ht_fail_nomem(c->ctx);
+}
+
+static enum ht_status write_merged_trace(struct conversion *c, struct ht_json_out *out)
+{
+	struct ht_row_filter rows;
+	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out->trace, &rows));
+	out->filter = &rows;
+	enum ht_status status = ht_write_rows(out, 0, true);
+	if (status == HT_OK)
+		status = write_extras(c, out);
+	ht_row_filter_done(c->ctx, &rows);
+	return status;
+}
+
+/* The header is the first trace's. */
+static enum ht_status write_together(struct conversion *c, const struct ht_pids *pids)
+{
+	const int64_t *offsets = c->set->offset_ns;
+	const char *merged = NULL;
+	uint64_t n_events = 0;
+	HT_TRY(merged_header(c, &merged));
+	for (size_t i = 0; i < c->n; i++) {
+		size_t i_trace = c->chosen[i];
+		struct ht_json_out out = { .ctx = c->ctx,
+			.emit = &c->emit,
+			.trace = c->set->traces[i_trace],
+			.i_trace = i_trace,
+			.shift_ns = offsets[i_trace] - offsets[c->chosen[0]],
+			.pids = &pids[i],
+			.extras = c->extras };
+		enum ht_status status = ht_json_out_init(&out);
+		if (status == HT_OK && !i)
+			ht_write_open(&out, 0, merged);
+		if (i)
+			out.n_events = n_events;
+		if (status == HT_OK)
+			status = write_merged_trace(c, &out);
+		n_events = out.n_events;
+		ht_json_out_done(&out);
+		HT_TRY(status);
+	}
+	struct ht_json_out first = { .emit = &c->emit, .trace = c->set->traces[c->chosen[0]] };
+	ht_write_close(&first, 0);
+	return HT_OK;
+}
+
+static enum ht_status write_merged(struct conversion *c, size_t i_unused)
+{
+	(void)i_unused;
+	struct ht_pids *pids = ht_arena_alloc(&c->arena, c->n * sizeof *pids);
+	if (!pids)
+		return ht_fail_nomem(c->ctx);
+	enum ht_status status = HT_OK;
+	size_t n = 0;
+	for (; n < c->n && status == HT_OK; n++)
+		status = ht_pids_init(c->ctx, c->set->traces[c->chosen[n]],
+		        c->set->ranks[c->chosen[n]], n, &pids[n]);
+	if (status == HT_OK) {
+		ht_pids_place(pids, n);
+		status = write_together(c, pids);
+	}
+	for (size_t i = 0; i < n; i++)
+		ht_pids_done(c->ctx, &pids[i]);
+	return status;
+}
+
+/* ---- files ---- */
+
+typedef enum ht_status (*write_fn)(struct conversion *c, size_t i_trace);
+
+static enum ht_status write_file(
+        struct conversion *c, const char *path, write_fn write, size_t i_trace)
+{
+	struct ht_writer *writer;
+	HT_TRY(ht_writer_open(c->ctx, path, &writer));
+	enum ht_status status = ht_emit_init(&c->emit, c->ctx, to_writer, writer);
+	if (status == HT_OK) {
+		status = write(c, i_trace);
+		enum ht_status drained = ht_emit_done(&c->emit);
+		if (status == HT_OK)
+			status = drained;
+	}
+	if (status != HT_OK) {
+		ht_writer_abort(writer);
+		return status;
+	}
+	return ht_writer_commit(writer);
+}
+
+#define PLACE "{rank}"
+
+/* The path with the rank in place of "{rank}"; NULL when out of memory. */
+static const char *rank_path(struct conversion *c, const char *path, int64_t rank)
+{
+	const char *done = "", *place;
+	while (done && (place = strstr(path, PLACE))) {
+		done = ht_arena_printf(
+		        &c->arena, "%s%.*s%lld", done, (int)(place - path), path, (long long)rank);
+		path = place + strlen(PLACE);
+	}
+	return done ? ht_arena_printf(&c->arena, "%s%s", done, path) : NULL;
+}
+
+static enum ht_status choose(struct conversion *c)
+{
+	struct ht_list ranks;
+	HT_TRY(ht_list_parse(c->ctx, "the rank", c->options->ranks, &ranks));
+	c->chosen = ht_arena_alloc(&c->arena, (c->set->n + 1) * sizeof *c->chosen);
+	for (size_t i = 0; c->chosen && i < c->set->n; i++)
+		if (ht_list_has(&ranks, c->set->ranks[i]))
+			c->chosen[c->n++] = i;
+	ht_list_done(c->ctx, &ranks);
+	if (!c->chosen)
+		return ht_fail_nomem(c->ctx);
+	if (!c->n)
+		return ht_fail(c->ctx, HT_MISSING, NULL, -1, "`holotrace info` lists the ranks",
+		        "none of the traces has rank %s", c->options->ranks);
+	return HT_OK;
+}
+
+static enum ht_status convert(struct conversion *c, const char *path)
+{
+	HT_TRY(choose(c));
+	if (c->options->merge || c->n == 1) {
+		const char *one = rank_path(c, path, c->set->ranks[c->chosen[0]]);
+		if (!one)
+			return ht_fail_nomem(c->ctx);
+		return write_file(
+		        c, one, c->options->merge ? write_merged : write_alone, c->chosen[0]);
+	}
+	if (!strstr(path, PLACE))
+		return ht_fail(c->ctx, HT_USAGE, path, -1,
+		        "put {rank} into the name, merge the ranks, or choose one",
+		        "%zu ranks cannot go into one file", c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		int64_t rank = c->set->ranks[c->chosen[i]];
+		const char *one = rank_path(c, path, rank);
+		if (!one)
+			return ht_fail_nomem(c->ctx);
+		enum ht_status status = write_file(c, one, write_alone, c->chosen[i]);
+		if (status != HT_OK) {
+			ht_error_prefix(c->ctx, "rank %lld", (long long)rank);
+			return status;
+		}
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_convert_set(ht_ctx *ctx, const struct ht_set *set, const char *path,
+        const struct ht_convert_options *options, const struct ht_write_extras *extras)
+{
+	static const struct ht_convert_options none;
+	struct conversion c = {
+		.ctx = ctx, .set = set, .options = options ? options : &none, .extras = extras
+	};
+	HT_TRY(ht_filter_init(ctx, c.options, &c.filter));
+	ht_arena_init(&c.arena, ctx->mem);
+	enum ht_status status = convert(&c, path);
+	ht_arena_done(&c.arena);
+	ht_filter_done(ctx, &c.filter);
+	return status;
+}
