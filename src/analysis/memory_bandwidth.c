@@ -152,10 +152,12 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table)
 {
 	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
+	int64_t zero_ns = run->hta_compat ? ht_hta_zero_ns(run->set) : 0;
 	size_t n_found = 0;
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame;
 		HT_TRY(ht_frame_make(run, i, &frame));
+		frame.offset_ns -= zero_ns;
 		const struct ht_bandwidth_series *series;
 		size_t n_series;
 		HT_TRY(ht_bandwidth_series_make(run, &frame, run->hta_compat, &series, &n_series));

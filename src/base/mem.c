@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Blocks this large ask for huge pages. */
+#define HUGE_BYTES        ((size_t)4 << 20)
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
 
 struct ht_mem *ht_mem_new(void)
@@ -57,7 +59,11 @@ static void *raw_alloc(size_t n)
 	if (n < HT_MEM_MAP_BYTES)
 		return malloc(n ? n : 1);
 	void *block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return block == MAP_FAILED ? NULL : block;
+	if (block == MAP_FAILED)
+		return NULL;
+	if (n >= HUGE_BYTES)
+		madvise(block, n, MADV_HUGEPAGE); /* fewer page faults; a hint, may fail */
+	return block;
 }
 
 static void raw_free(void *block, size_t n)

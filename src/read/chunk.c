@@ -183,6 +183,7 @@ bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
 	w->shapes.pool = &load->shapes;
 	w->tracks.pool = &load->tracks;
 	w->categories.pool = &load->categories;
+	ht_arena_init(&w->arena, load->mem);
 	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
 	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
 	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
@@ -196,6 +197,7 @@ void ht_worker_done(struct ht_worker *w)
 	ht_intern_done(&w->shapes);
 	ht_intern_done(&w->tracks);
 	ht_intern_done(&w->categories);
+	ht_arena_done(&w->arena);
 	ht_vec_free(mem, &w->keys, sizeof(struct ht_scan_key));
 	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
 	ht_vec_free(mem, &w->scratch, 1);
@@ -230,14 +232,18 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	if (bad)
 		return UINT32_MAX;
 	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
-	struct ht_text raw;
 	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
-	w->out_of_memory = !ht_intern(&w->strings, w->scratch.data, decoded, &key.string) ||
-			   !ht_pool_add(&w->load->strings, text, n, ht_hash(text, n), &raw);
+	char *quoted = ht_arena_strndup(&w->arena, text, n + 1);
+	w->out_of_memory = !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
 	if (w->out_of_memory)
 		return UINT32_MAX;
-	key.text = raw.bytes;
-	struct ht_text entry = { raw.bytes, hash, (uint32_t)n, (uint32_t)w->keys.n };
+	quoted[n] = '"';
+	key.text = quoted;
+	for (size_t i = 0; i < n + 1 && i < sizeof key.word; i++) {
+		((unsigned char *)key.word)[i] = (unsigned char)quoted[i];
+		((unsigned char *)key.mask)[i] = 0xff;
+	}
+	struct ht_text entry = { quoted, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
 			   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
 	return w->out_of_memory ? UINT32_MAX : entry.id;

@@ -14,6 +14,8 @@
 #include "base/intern.h"
 #include "store/trace.h"
 
+#include <string.h>
+
 /* Fields of an event that have columns of their own; shape items below HT_FIELD_COUNT. */
 enum ht_field {
 	HT_FIELD_PH,
@@ -95,14 +97,29 @@ void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offse
 
 /* A key of an event or of args as this worker knows it. */
 struct ht_scan_key {
-	const char *text; /* raw bytes between the quotes */
+	uint64_t word[2], mask[2]; /* the text and its closing quote, when they fit: compared by words */
+	const char *text; /* raw bytes between the quotes, then a quote; NULL: matches nothing */
 	uint32_t n;
 	uint32_t string;
 	uint8_t field;     /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
 	uint32_t next;     /* key seen after this one last time: the guess for the next */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
+	uint32_t last_n;    /* the last text value, quotes or brackets included: values repeat */
+	uint32_t last_id;
+	const char *last;
 };
+
+/* Does the text at p, HT_PADDING readable bytes long at least, begin with the key and a quote? */
+static inline bool ht_scan_key_matches(const struct ht_scan_key *key, const char *p)
+{
+	uint64_t word[2];
+	memcpy(word, p, sizeof word);
+	if (((word[0] ^ key->word[0]) & key->mask[0]) | ((word[1] ^ key->word[1]) & key->mask[1]))
+		return false;
+	return key->n < sizeof word ? key->text != NULL
+				    : key->n < 60 && memcmp(p, key->text, key->n + 1) == 0;
+}
 
 /* An arg of the event being read. */
 struct ht_pending {
@@ -115,6 +132,7 @@ struct ht_pending {
 struct ht_worker {
 	struct ht_load *load;
 	struct ht_intern strings, columns, shapes, tracks, categories;
+	struct ht_arena arena; /* texts of keys */
 	struct ht_vec keys; /* struct ht_scan_key; 0 is the guess for the first key of an event, 1 of args */
 	struct ht_text_table key_index;
 	struct ht_vec scratch; /* decoded strings */

@@ -212,8 +212,7 @@ static inline const char *scan_key(struct ht_worker *w, const char *p, uint32_t 
 	if (*p != '"')
 		return NULL;
 	p++;
-	if (guess->text && guess->n < HT_PADDING && memcmp(p, guess->text, guess->n) == 0 &&
-		p[guess->n] == '"') {
+	if (ht_scan_key_matches(guess, p)) {
 		*previous = before->next;
 		p += guess->n + 1;
 	} else {

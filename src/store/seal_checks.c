@@ -26,6 +26,7 @@ static void check_launches(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *external = ht_arg_find(t, "External id", HT_ARG_I64);
+	uint64_t next = 0; /* entry of external; GPU rows ascend */
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		if (gpu->launch == HT_NONE) {
@@ -35,8 +36,11 @@ static void check_launches(struct checks *c)
 		add(c, HT_STAT_kernel_before_launch, t->ts_ns[gpu->row] < t->ts_ns[gpu->launch]);
 		if (!external)
 			continue;
-		uint64_t a = ht_arg_position(t, external, gpu->row);
-		uint64_t b = ht_arg_position(t, external, gpu->launch);
+		while (next < external->n && ht_arg_rows(t, external)[next] < gpu->row)
+			next++;
+		bool has = next < external->n && ht_arg_rows(t, external)[next] == gpu->row;
+		uint64_t a = has ? next : UINT64_MAX;
+		uint64_t b = has ? ht_arg_position(t, external, gpu->launch) : UINT64_MAX;
 		bool differs = a != UINT64_MAX && b != UINT64_MAX &&
 			       ht_arg_i64_at(t, external, a) != ht_arg_i64_at(t, external, b);
 		bool outside = a != UINT64_MAX && gpu->op != HT_NONE &&
@@ -197,34 +201,63 @@ static void check_window(struct checks *c)
 	add(c, HT_STAT_window_end_oddity, (n > 1) + late);
 }
 
-/* 11: Total Allocated follows the sum of Bytes, per device, in file order (which is time order). */
-static void check_memory(struct checks *c)
+/* A value of a row in a column whose rows are mostly those of another: try its position first. */
+static int64_t beside(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t hint, uint32_t row,
+	int64_t fallback)
+{
+	if (!column)
+		return fallback;
+	uint64_t at = hint < column->n && ht_arg_rows(t, column)[hint] == row
+			      ? hint
+			      : ht_arg_position(t, column, row);
+	return at == UINT64_MAX ? fallback : ht_arg_i64_at(t, column, at);
+}
+
+/* 11: Total Allocated follows the sum of Bytes, per device, in time order. One thread only: with
+ * several, the order of events that are written together is not known. */
+static enum ht_status check_memory(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *bytes = ht_arg_find(t, "Bytes", HT_ARG_I64);
+	const struct ht_arg_column *id = ht_arg_find(t, "Device Id", HT_ARG_I64);
+	const struct ht_arg_column *type = ht_arg_find(t, "Device Type", HT_ARG_I64);
+	const struct ht_arg_column *total = ht_arg_find(t, "Total Allocated", HT_ARG_I64);
 	enum { N_DEVICES = 64 };
 	struct {
 		int64_t total;
 		bool known;
 	} device[N_DEVICES] = { 0 };
-	for (size_t i = 0; bytes && i < t->n_tracks; i++)
-		for (uint32_t k = 0; k < t->tracks[i].n; k++) {
-			uint32_t row = t->track_rows[t->tracks[i].first + k];
-			if (t->kind[row] != HT_KIND_MEMORY)
-				continue;
-			int64_t id = ht_arg_i64(t, "Device Id", row, 0) + 1;
-			int64_t type = ht_arg_i64(t, "Device Type", row, 0);
-			int64_t slot = id + 17 * (type != 0);
-			int64_t total = ht_arg_i64(t, "Total Allocated", row, HT_NO_I64);
-			if (slot < 0 || slot >= N_DEVICES || total == HT_NO_I64)
-				continue;
-			int64_t size = ht_arg_i64(t, "Bytes", row, 0), expected;
-			if (device[slot].known &&
-				!__builtin_add_overflow(device[slot].total, size, &expected))
-				add(c, HT_STAT_memory_total_mismatch, expected != total && t->n_tracks < 2);
-			device[slot].total = total;
-			device[slot].known = true;
-		}
+	size_t n = 0, cap = bytes ? bytes->n : 0;
+	uint64_t *keys = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *keys);
+	uint32_t *at = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *at);
+	if (!keys || !at)
+		return ht_fail_nomem(c->ctx);
+	uint32_t track = HT_NONE;
+	for (uint64_t i = 0; i < cap && cap < UINT32_MAX; i++) {
+		uint32_t row = ht_arg_rows(t, bytes)[i];
+		if (t->kind[row] != HT_KIND_MEMORY)
+			continue;
+		if (track != HT_NONE && track != t->track[row])
+			return HT_OK;
+		track = t->track[row];
+		keys[n] = ht_sort_key_i64(t->ts_ns[row]);
+		at[n++] = (uint32_t)i;
+	}
+	if (!ht_sort_keys(c->ctx->mem, keys, at, n))
+		return ht_fail_nomem(c->ctx);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = ht_arg_rows(t, bytes)[at[i]];
+		int64_t slot = beside(t, id, at[i], row, 0) + 1 + 17 * (beside(t, type, at[i], row, 0) != 0);
+		int64_t now = beside(t, total, at[i], row, HT_NO_I64), expected;
+		if (slot < 0 || slot >= N_DEVICES || now == HT_NO_I64)
+			continue;
+		if (device[slot].known && !__builtin_add_overflow(device[slot].total,
+						  ht_arg_i64_at(t, bytes, at[i]), &expected))
+			add(c, HT_STAT_memory_total_mismatch, expected != now);
+		device[slot].total = now;
+		device[slot].known = true;
+	}
+	return HT_OK;
 }
 
 /* 12: record function ids are unique and grow with time within a thread. */
@@ -302,7 +335,7 @@ static enum ht_status run(struct checks *c)
 	check_collectives(c);
 	HT_TRY(check_sequences(c));
 	check_window(c);
-	check_memory(c);
+	HT_TRY(check_memory(c));
 	return check_record_ids(c);
 }
 

@@ -3,7 +3,7 @@
  *
  * Rows of one key are walked in time order; an f belongs to the latest s before it. Kineto also writes f
  * rows for calls that start nothing, so lone rows are kept with one side empty. A flow row binds to the
- * span that starts with it on its track, else to the innermost span around it.
+ * span that starts with it on its track, else to the innermost span around it (seal_tracks.c finds it).
  */
 #include "store/seal.h"
 
@@ -78,42 +78,14 @@ static enum ht_status sort_flows(struct flows *f)
 	return ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n) ? HT_OK : ht_fail_nomem(f->ctx);
 }
 
-/* The span a flow row stands on. */
-static uint32_t bind(const struct ht_trace *t, uint32_t row)
-{
-	const struct ht_track *track = &t->tracks[t->track[row]];
-	const uint32_t *rows = t->track_rows + track->first;
-	int64_t ts = t->ts_ns[row];
-	size_t low = 0, high = track->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->ts_ns[rows[middle]] <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	/* rows that start with the flow, or the last span before it; bounded against hostile files */
-	for (size_t i = low, looked = 0; i-- > 0 && looked < 64; looked++) {
-		uint32_t candidate = rows[i];
-		if (!ht_is_span(t, candidate))
-			continue;
-		if (t->ts_ns[candidate] == ts)
-			return candidate;
-		while (candidate != HT_NONE && ht_end_ns(t, candidate) < ts)
-			candidate = t->parent[candidate];
-		return candidate;
-	}
-	return HT_NONE;
-}
-
 static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, uint32_t finish)
 {
 	const struct ht_trace *t = f->t;
 	uint32_t any = start != HT_NONE ? start : finish;
 	*flow = (struct ht_flow){ .id = f->ids[any], .cat = t->categories[t->cat[any]].name,
 		.start_row = start, .finish_row = finish,
-		.from = start == HT_NONE ? HT_NONE : bind(t, start),
-		.to = finish == HT_NONE ? HT_NONE : bind(t, finish) };
+		.from = start == HT_NONE ? HT_NONE : t->parent[start],
+		.to = finish == HT_NONE ? HT_NONE : t->parent[finish] };
 }
 
 /* Walk the groups; with out NULL only count. */
@@ -167,6 +139,9 @@ enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *t
 		else
 			status = ht_fail_nomem(ctx);
 	}
+	/* a flow row has no parent of its own */
+	for (size_t i = 0; status == HT_OK && i < f.n; i++)
+		HT_MUTABLE(uint32_t, t->parent)[f.rows[i]] = HT_NONE;
 	ht_arena_done(&f.arena);
 	return status;
 }

@@ -98,12 +98,21 @@ static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
 {
 	uint32_t n = ht_n_events(t);
 	uint32_t *step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, n);
+	uint32_t last_step = HT_NONE;
 	if (!step)
 		return ht_fail_nomem(ctx);
 	for (uint32_t row = 0; row < n; row++) {
 		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
 			    t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
-		step[row] = host && t->n_steps ? step_at(t, t->ts_ns[row]) : HT_NONE;
+		if (!host || !t->n_steps) {
+			step[row] = HT_NONE;
+			continue;
+		}
+		/* neighbours in the file are mostly neighbours in time */
+		const struct ht_step *last = last_step == HT_NONE ? NULL : &t->steps[last_step];
+		bool same = last && t->ts_ns[row] >= last->ts_ns && t->ts_ns[row] < last->end_ns &&
+			    (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
+		step[row] = last_step = same ? last_step : step_at(t, t->ts_ns[row]);
 	}
 	for (size_t i = 0; i < t->n_gpu; i++)
 		if (t->gpu[i].launch != HT_NONE)

@@ -122,19 +122,36 @@ static bool is_over(const struct ht_trace *t, uint32_t open, int64_t ts, int64_t
 	return end < ts || (end == ts && (dur > 0 || t->dur_ns[open] == 0));
 }
 
+/* The span a flow row stands on: one that starts with it, else the innermost around it. Kept in parent
+ * until seal_flows has used it. */
+static uint32_t bind_flow(const struct ht_trace *t, uint32_t row, uint32_t last, const uint32_t *stack,
+	size_t n)
+{
+	if (last != HT_NONE && (t->ts_ns[last] == t->ts_ns[row] || ht_kind_is_device(t->kind[last])))
+		return ht_end_ns(t, last) >= t->ts_ns[row] ? last : HT_NONE;
+	while (n && ht_end_ns(t, stack[n - 1]) < t->ts_ns[row])
+		n--;
+	return n ? stack[n - 1] : HT_NONE;
+}
+
 static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struct ht_tally *tally)
 {
 	const struct ht_trace *t = s->t;
 	struct ht_vec open = { 0 };
+	uint32_t last = HT_NONE;
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < track->n; i++) {
 		uint32_t row = s->rows[track->first + i];
-		if (!ht_is_span(t, row))
+		uint32_t *stack = open.data;
+		if (!ht_is_span(t, row)) {
+			if (t->kind[row] == HT_KIND_FLOW)
+				s->parent[row] = bind_flow(t, row, last, stack, open.n);
 			continue;
+		}
 		track->n_spans++;
+		last = row;
 		if (ht_kind_is_device(t->kind[row]))
 			continue;
-		uint32_t *stack = open.data;
 		while (open.n && is_over(t, stack[open.n - 1], t->ts_ns[row], t->dur_ns[row]))
 			open.n--;
 		size_t k = open.n;

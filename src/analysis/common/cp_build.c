@@ -128,35 +128,45 @@ static bool on_host(uint8_t kind)
 	       kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER || kind == HT_KIND_OTHER;
 }
 
-/* Host rows whose name contains the text: annotations, or any other rows when there are none. */
-static struct instance *find_instances(
-        struct ht_cp_builder *b, const char *annotation, size_t *ret_n)
+/* Host rows whose name contains the text; list may be NULL to count. match: by string id, 1 no, 2 yes. */
+static size_t collect_instances(const struct ht_trace *t, const char *text, bool annotations,
+        uint8_t *match, struct instance *list)
 {
-	const struct ht_trace *t = b->trace;
-	uint8_t *match = ht_cp_alloc(b, t->n_string_offsets, 1); /* 1 no, 2 yes */
-	struct instance *list = NULL;
 	size_t n = 0;
-	for (int pass = 0; pass < 2 && !n && match; pass++) {
-		size_t n_found = 0;
-		for (int fill = 0; fill < 2; fill++) {
-			for (uint32_t row = 0; row < t->n_kind; row++) {
-				uint32_t name = t->name[row];
-				bool fits = pass ? on_host(t->kind[row])
-				                 : t->kind[row] == HT_KIND_ANNOTATION;
-				if (!fits || name == HT_NO_STR || !ht_is_span(t, row))
-					continue;
-				if (!match[name])
-					match[name] = strstr(ht_str(t, name), annotation) ? 2 : 1;
-				if (match[name] == 2 && fill && list)
-					list[n++] = (struct instance){ t->ts_ns[row], row };
-				n_found += match[name] == 2 && !fill;
-			}
-			if (!fill && n_found)
-				list = ht_cp_alloc(b, n_found, sizeof *list);
-		}
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		uint32_t name = t->name[row];
+		bool fits =
+		        annotations ? t->kind[row] == HT_KIND_ANNOTATION : on_host(t->kind[row]);
+		if (!fits || name == HT_NO_STR || !ht_is_span(t, row))
+			continue;
+		if (!match[name])
+			match[name] = strstr(ht_str(t, name), text) ? 2 : 1;
+		if (match[name] == 1)
+			continue;
+		if (list)
+			list[n] = (struct instance){ t->ts_ns[row], row };
+		n++;
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_instances);
+	return n;
+}
+
+/* Annotations so named in time order, or other host rows when there are none. */
+static struct instance *find_instances(struct ht_cp_builder *b, const char *text, size_t *ret_n)
+{
+	uint8_t *match = ht_cp_alloc(b, b->trace->n_string_offsets, 1);
+	if (!match)
+		return NULL;
+	bool annotations = true;
+	size_t n = collect_instances(b->trace, text, annotations, match, NULL);
+	if (!n) {
+		annotations = false;
+		n = collect_instances(b->trace, text, annotations, match, NULL);
+	}
+	struct instance *list = ht_cp_alloc(b, n, sizeof *list);
+	if (!list)
+		return NULL;
+	collect_instances(b->trace, text, annotations, match, list);
+	qsort(list, n, sizeof *list, compare_instances);
 	*ret_n = n;
 	return list;
 }
@@ -210,7 +220,7 @@ static enum ht_status find_window(struct ht_cp_builder *b)
 		return HT_OK;
 	}
 	const char *annotation = o->annotation ? o->annotation : DEFAULT_ANNOTATION;
-	size_t n;
+	size_t n = 0;
 	struct instance *list = find_instances(b, annotation, &n);
 	if (b->no_memory)
 		return ht_fail_nomem(b->run->ctx);

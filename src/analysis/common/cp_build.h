@@ -30,6 +30,7 @@ struct ht_cp_builder {
 	bool *waited;          /* by event: the call did wait for GPU work that ran meanwhile */
 	uint32_t *cross;       /* by event: 1 + the event of another thread that it follows; NULL */
 	bool no_memory;        /* an edge could not be stored; told once, at the end */
+	struct ht_cp_edge nowhere;  /* what an edge that could not be stored is written to */
 	const int64_t *correlation; /* by row, -1 when absent; NULL until a builder needs it */
 	/* HTA's table */
 	struct ht_frame frame;

@@ -73,10 +73,9 @@ static bool grow(struct ht_cp_builder *b)
 struct ht_cp_edge *ht_cp_edge_add(
         struct ht_cp_builder *b, uint32_t from, uint32_t to, enum ht_cp_type type, uint32_t row)
 {
-	static struct ht_cp_edge nowhere;
 	struct ht_cp_graph *g = b->g;
 	if (b->no_memory || (g->n_edges == b->cap_edges && !grow(b)))
-		return &nowhere;
+		return &b->nowhere;
 	struct ht_cp_edge *edge = &g->edges[g->n_edges++];
 	bool timed = type != HT_CP_DEPENDENCY && type != HT_CP_SYNC;
 	*edge = (struct ht_cp_edge){ .from = from,

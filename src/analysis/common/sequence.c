@@ -78,20 +78,44 @@ static enum ht_status find_roots(struct ht_run *run, const struct ht_frame *fram
 	return HT_OK;
 }
 
+static size_t add_piece(
+        const struct ht_trace *trace, uint32_t root, uint32_t row, struct piece *pieces, size_t n)
+{
+	if (root != HT_NONE)
+		pieces[n++] = (struct piece){ trace->ts_ns[row], root, row };
+	return n;
+}
+
+/* HTA takes waits on a stream for GPU work. */
+static enum ht_status add_waits(struct ht_run *run, const struct ht_frame *frame,
+        const uint32_t *root_of, struct piece *pieces, size_t *n)
+{
+	struct ht_hta_columns hta;
+	HT_TRY(ht_frame_hta_columns(run, frame, &hta));
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		if (frame->trace->kind[row] == HT_KIND_SYNC && hta.stream[row] > 0 &&
+		        hta.partner[row] > 0)
+			*n = add_piece(frame->trace, root_of[hta.partner[row]], row, pieces, *n);
+	}
+	return HT_OK;
+}
+
 /* GPU work under roots, by root and start. */
 static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
-        const uint32_t *root_of, struct piece **ret_pieces, size_t *ret_n)
+        const uint32_t *root_of, bool hta, struct piece **ret_pieces, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
-	struct piece *pieces = ht_arena_alloc(run->scratch, frame->n_gpu * sizeof *pieces + 1);
+	size_t room = hta ? frame->n_rows : frame->n_gpu, n = 0;
+	struct piece *pieces = ht_arena_alloc(run->scratch, (room + 1) * sizeof *pieces);
 	if (!pieces)
 		return ht_fail_nomem(run->ctx);
-	size_t n = 0;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		uint32_t row = trace->gpu[frame->gpu[i]].row;
-		if (root_of[row] != HT_NONE)
-			pieces[n++] = (struct piece){ trace->ts_ns[row], root_of[row], row };
+		n = add_piece(trace, root_of[row], row, pieces, n);
 	}
+	if (hta)
+		HT_TRY(add_waits(run, frame, root_of, pieces, &n));
 	qsort(pieces, n, sizeof *pieces, compare_pieces);
 	*ret_pieces = pieces;
 	*ret_n = n;
@@ -284,7 +308,7 @@ enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *fram
 	HT_TRY(find_roots(run, frame, &graph, options, &root_of));
 	struct piece *pieces = NULL;
 	size_t n = 0;
-	HT_TRY(collect(run, frame, root_of, &pieces, &n));
+	HT_TRY(collect(run, frame, root_of, options->hta, &pieces, &n));
 
 	struct tally tally;
 	HT_TRY(tally_init(&tally, run, frame->trace, options->short_names));

@@ -14,7 +14,7 @@ struct ht_sequence_options {
 	const char *operator_name; /* NULL: every outermost operator */
 	int64_t min_length;
 	bool short_names; /* without template arguments and parameters */
-	bool hta;         /* only the shallowest depth at which the text is found, as HTA does */
+	bool hta; /* as HTA: waits on streams count, and only the shallowest depth of the text */
 };
 
 struct ht_sequence {
