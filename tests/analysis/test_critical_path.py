@@ -127,8 +127,8 @@ def test_gaps_between_operators_weigh_nothing_unless_counted(tmp_path):
     trace = t.write(tmp_path)
     assert edges(trace)[a, "end", b, "start"] == (ORDER, 0)
     assert sizes(trace)["length_ns"] == 20000
-    assert sizes(trace, "--count-gaps", "true")["length_ns"] == 50000
-    (gap,) = [r for r in rows(trace, "--count-gaps", "true") if r["bound_by"] == "host_gap"]
+    assert sizes(trace, "--count-gaps")["length_ns"] == 50000
+    (gap,) = [r for r in rows(trace, "--count-gaps") if r["bound_by"] == "host_gap"]
     assert gap["duration_ns"] == "30000"
 
 
@@ -147,7 +147,7 @@ def test_kernels_of_a_stream_follow_each_other(tmp_path):
     assert found[r2, "start", k2, "start"] == (LAUNCH, 0)  # order only
     assert found[r3, "start", k3, "start"] == (LAUNCH, 5)  # the stream was idle at the launch
     assert (k2, "end", k3, "start") not in found
-    without = edges(trace, "--zero-weight-launch-edges", "false")
+    without = edges(trace, "--no-zero-weight-launch-edges")
     assert (r2, "start", k2, "start") not in without
 
 
