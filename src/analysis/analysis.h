@@ -48,6 +48,11 @@ const char *ht_run_str(const struct ht_run *run, const char *param); /* NULL whe
 /* HT_DURATION parameters are text with a unit ("30us", "1.5ms", "200" = ns); here in ns. */
 int64_t ht_run_duration_ns(const struct ht_run *run, const char *param);
 
+/* A run of one set without its table, for overlays that are drawn into traces. */
+enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
+	const struct ht_arg *args, size_t n_args, struct ht_arena *scratch,
+	struct ht_run *ret_run) HT_MUST_USE;
+
 #define ANALYSIS(x) extern const struct ht_analysis ht_analysis_##x;
 #include "analysis/analyses.def"
 #undef ANALYSIS

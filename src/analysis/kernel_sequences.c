@@ -35,6 +35,8 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "min-length", HT_I64, "3", "least number of kernels, copies and sets in a sequence",
 	        NULL },
+	{ "top-patterns", HT_I64, "5", "saved trace: how many of the most frequent patterns are marked",
+	        NULL },
 	{ "short-names", HT_BOOL, "true",
 	        "kernel names without template arguments and parameters; hta-compat shows all",
 	        NULL },

@@ -215,6 +215,18 @@ static enum ht_status run_analysis(struct ht_run *run, const struct ht_arg *args
 	return HT_OK;
 }
 
+enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
+	const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
+{
+	const struct ht_analysis *analysis = find(name);
+	if (!analysis)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all", "no analysis named %s",
+			name);
+	*ret_run = (struct ht_run){ .ctx = ctx, .scratch = scratch, .analysis = analysis, .set = set,
+		.sets = { set }, .n_sets = 1 };
+	return prepare(ret_run, args, n_args);
+}
+
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
 	const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
