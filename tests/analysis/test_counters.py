@@ -156,7 +156,7 @@ def test_bandwidth_counts_every_copy(trace):
     series = collections.Counter((r["rank"], r["name"], r["is_end"])
                                  for r in rows("memory-bandwidth", trace, "--view", "series"))
     for r in rows("memory-bandwidth", trace):
-        assert series[r["rank"], r["name"], "0"] == series[r["rank"], r["name"], "1"] == int(
+        assert series[r["rank"], r["name"], "false"] == series[r["rank"], r["name"], "true"] == int(
             r["copies"])
 
 
@@ -193,7 +193,7 @@ def test_launch_stats_views(launches):
     assert names("--view", "delay-outliers") == ["slow call"]
     assert names("--view", "delay-outliers", "--launch-delay-cutoff", "5us") == [
         "short", "slow call", "Memset (Device)", "driver"]
-    assert names("--include-memory", "false") == ["short", "early", "slow call", "driver"]
+    assert names("--include-memory=false") == ["short", "early", "slow call", "driver"]
     assert names("--hta-compat") == ["short", "early", "slow call", "Memset (Device)"]
 
 
@@ -257,7 +257,7 @@ def test_sequences_of_an_operator_at_any_depth(tmp_path):
     assert [(r["pattern"], r["count"]) for r in found] == [
         ("aten::linear|void gemm<4>(int)|bias|relu", "3")]
     found = rows("kernel-sequences", trace, "--operator", "aten::linear", "--min-length", "1")
-    assert [r["pattern"] for r in found][-1] == "aten::linear|alone"
+    assert "aten::linear|alone" in [r["pattern"] for r in found]
 
 
 def test_sequences_of_every_outermost_operator(tmp_path):
@@ -337,6 +337,16 @@ def test_cpu_only_answers_with_a_note(verb, tmp_path):
 
 
 # ---- HTA's own tables ----
+#
+# Listed in docs/departures-from-hta.md: HTA leaves the order of equal times open; and in a trace with
+# absolute unix times its doubles resolve a quarter of a microsecond only.
+
+
+def noise(folder):
+    return 0.5 if folder.name == "ns_resolution_trace" else 0.002
+
+
+OPEN_TIES = {"critical_path_simple_add", "ns_resolution_trace"}
 
 
 def described(cells):
@@ -356,7 +366,8 @@ def test_hta_queue_summary(folder, traces):
     expected = described(expected)
     assert list(found) == list(expected)
     for key, values in found.items():
-        assert all(close(v, e, 1e-9) for v, e in zip(values, expected[key])), (key, values)
+        near = 0.02 if folder.name in OPEN_TIES else 1e-9
+        assert all(close(v, e, near) for v, e in zip(values, expected[key])), (key, values)
 
 
 @on_cases
@@ -369,13 +380,16 @@ def test_hta_queue_series(folder, traces):
         expected = golden(folder, path.stem)[1:]
         mine = [r for r in found if r["rank"] == path.stem.rsplit("rank", 1)[1]]
         assert len(mine) == len(expected)
-        # order at equal times is open in HTA: compare by event
         mine = {(r["index"], r["stream"]): r for r in mine}
-        times = collections.Counter((e[1], e[4]) for e in expected)
+        times = sorted((e[4], float(e[1])) for e in expected)
+        crowded = {b for a, b in zip(times, times[1:])
+                   if a[0] == b[0] and b[1] - a[1] <= noise(folder)}
+        crowded |= {a for a, b in zip(times, times[1:]) if b in crowded}
         for index, ts, pid, tid, stream, length in expected:
             r = mine[index, stream]
-            assert close(int(r["ts_ns"]) / 1000, ts) and (r["pid"], r["tid"]) == (pid, tid)
-            if times[ts, stream] == 1:
+            assert close(int(r["ts_ns"]) / 1000, ts, noise(folder))
+            assert (r["pid"], r["tid"]) == (pid, tid)
+            if (stream, float(ts)) not in crowded:
                 assert r["queue_length"] == length
 
 
@@ -421,7 +435,8 @@ def test_hta_bandwidth_series(folder, traces):
         assert len(mine) == len(expected)
         times = collections.Counter((e[1], e[3]) for e in expected)
         for r, (_, ts, pid, name, gbps) in zip(mine, expected):
-            assert r["name"] == name and r["pid"] == pid and close(int(r["ts_ns"]) / 1000, ts)
+            assert r["name"] == name and r["pid"] == pid
+            assert close(int(r["ts_ns"]) / 1000, ts, noise(folder))
             if times[ts, name] == 1:
                 assert close(r["memory_bw_gbps"], gbps, 1e-6)
 
@@ -438,7 +453,7 @@ def test_hta_launch_stats(folder, traces):
         assert [r["correlation"] for r in mine] == [e[1] for e in expected]
         for r, (_, _, cpu, gpu, delay) in zip(mine, expected):
             assert close(int(r["cpu_ns"]) / 1000, cpu) and close(int(r["gpu_ns"]) / 1000, gpu)
-            assert close(int(r["launch_delay_ns"]) / 1000, delay)
+            assert close(int(r["launch_delay_ns"]) / 1000, delay, noise(folder))
 
 
 @on_cases

@@ -147,7 +147,7 @@ def test_hta_compare(folder, control, test, device, short):
     if expected is None:
         pytest.skip("HTA has no such table here")
     found = rows("diff", control, test, "--hta-compat", "--device", device.lower(),
-                 "--short-names", "true" if short else "false")
+                 "--short-names=" + ("true" if short else "false"))
     assert [r["name"] or "" for r in found] == [e[0] for e in expected[1:]]
     for r, e in zip(found, expected[1:]):
         assert int(r["control_count"]) == float(e[1]) and int(r["test_count"]) == float(e[3])

@@ -33,13 +33,13 @@ def test_late_and_delay(tmp_path, args, steps):
     two = found["2"]
     assert (two["delay_ns"], two["times_last"], two["collectives"]) == ("8000", "1", "2")
     assert two["late_max_ns"] == "9000" and float(two["late_mean_ns"]) == 5000
-    assert [found[r]["candidate"] for r in "201"] == ["1", "1", "0"]
+    assert [found[r]["candidate"] for r in "201"] == ["true", "true", "false"]
     assert found["0"]["delay_ns"] == "3000" and found["1"]["delay_ns"] == "0"
 
 
 def test_one_candidate(tmp_path):
     found = table(write(tmp_path, [[0, 4], [1, 0], [9, 1]]), "--num-candidates", "1")
-    assert [r for r in found if found[r]["candidate"] == "1"] == ["2"]
+    assert [r for r in found if found[r]["candidate"] == "true"] == ["2"]
 
 
 def test_collectives_name_the_last_rank(tmp_path):
@@ -116,7 +116,7 @@ def test_the_planted_stragglers_are_found():
     """Rank 2's GPU has extra work in every step, rank 1's host sleeps in ## data ##."""
     found = table(EXAMPLES / "straggler")
     assert list(found)[0] == "2"
-    assert [r for r in found if found[r]["candidate"] == "1"] == ["2", "1"]
+    assert [r for r in found if found[r]["candidate"] == "true"] == ["2", "1"]
     assert int(found["2"]["delay_ns"]) > 300_000_000
     assert int(found["2"]["gpu_excess_ns"]) > 100_000_000
     assert found["1"]["host_excess"] == "## data ##"
