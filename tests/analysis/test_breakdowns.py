@@ -96,6 +96,32 @@ def test_temporal_breakdown_by_step(tmp_path):
     assert row["span_ns"] == "90000"
 
 
+def test_work_launched_before_the_recording_is_in_no_step(tmp_path):
+    t = Tiny()
+    t.step(1, 0, 100)
+    t.step(2, 100, 100)
+    t.kernel("leftover", 5, 5)
+    t.kernel("a", 20, 10, launch=10)
+    t.kernel("lost its launch", 40, 10)
+    t.kernel("side stream", 1, 2, stream=9)
+    t.kernel("b", 120, 10, launch=110)
+    trace = t.write(tmp_path)
+    for args, names in (((), ["side stream", "a", "lost its launch"]),
+                        (("--step", "1"), ["side stream", "a", "lost its launch"]),
+                        (("--step", "2"), ["b"]),
+                        (("--step", "all"), ["side stream", "leftover", "a", "lost its launch", "b"]),
+                        (("--hta-compat",), ["a"])):
+        found = rows("kernel-annotations", trace, *args)
+        assert [r["name"] for r in found] == names
+
+
+def test_annotation_restricts_to_its_launches(tmp_path):
+    trace = annotated(tmp_path)
+    for text, names in (("forw", ["k1", "void k2<int>(float)", "k3"]), ("attention", ["k1"])):
+        found = rows("kernel-annotations", trace, "--annotation", text)
+        assert [r["name"] for r in found] == names
+
+
 def test_cpu_only_answers_with_nulls(tmp_path):
     t = Tiny()
     t.add("cpu_op", "aten::add", 0, 10)

@@ -135,12 +135,6 @@ static enum ht_status annotation_windows(
 
 /* ---- our selection ---- */
 
-struct selection {
-	struct windows steps, annotations, both;
-	int64_t *
-	        external_ts; /* by GPU annotation row: start of its host twin; NULL when nothing is cut */
-};
-
 struct external {
 	int64_t id;
 	int64_t ts;
@@ -154,12 +148,9 @@ static int compare_external(const void *left, const void *right)
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* A gpu_user_annotation carries the External id of the host annotation that it shows; where that one
- * starts decides, because the GPU may be whole steps behind. */
-static enum ht_status link_annotations(struct ht_run *run, const struct ht_trace *t, int64_t *ts)
+static enum ht_status collect_host_annotations(struct ht_run *run, const struct ht_trace *t,
+        const int64_t *id, struct external **ret_host, size_t *ret_n)
 {
-	int64_t *id;
-	HT_TRY(ht_arg_dense_i64(run->ctx, t, "External id", HT_NO_I64, run->scratch, &id));
 	size_t n = 0;
 	for (size_t row = 0; row < t->n_kind; row++)
 		n += t->kind[row] == HT_KIND_ANNOTATION && id[row] != HT_NO_I64;
@@ -172,8 +163,22 @@ static enum ht_status link_annotations(struct ht_run *run, const struct ht_trace
 			host[n++] = (struct external){ id[row], t->ts_ns[row] };
 	}
 	qsort(host, n, sizeof *host, compare_external);
+	*ret_host = host;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* A GPU annotation carries the External id of the host annotation that it shows, and belongs where that
+ * one starts: the GPU may be whole steps behind. */
+static enum ht_status place_annotations(
+        struct ht_run *run, const struct ht_trace *t, int64_t *origin)
+{
+	int64_t *id = NULL;
+	struct external *host = NULL;
+	size_t n = 0;
+	HT_TRY(ht_arg_dense_i64(run->ctx, t, "External id", HT_NO_I64, run->scratch, &id));
+	HT_TRY(collect_host_annotations(run, t, id, &host, &n));
 	for (size_t row = 0; row < t->n_kind; row++) {
-		ts[row] = t->ts_ns[row];
 		if (t->kind[row] != HT_KIND_GPU_ANNOTATION || id[row] == HT_NO_I64)
 			continue;
 		size_t low = 0, high = n;
@@ -185,34 +190,44 @@ static enum ht_status link_annotations(struct ht_run *run, const struct ht_trace
 				high = middle;
 		}
 		if (low < n && host[low].id == id[row])
-			ts[row] = host[low].ts;
+			origin[row] = host[low].ts;
 	}
 	return HT_OK;
 }
 
-static enum ht_status select_windows(
-        struct ht_run *run, const struct ht_trace *t, struct selection *ret_selection)
+/* When each row was asked for: host rows when they start, GPU work at its launch. A stream runs its work
+ * in order, so work without a launch before the first that has one was launched before the recording
+ * began and belongs to no step of it (HT_NO_I64); later such work only lost its launch. */
+static enum ht_status place_rows(struct ht_run *run, const struct ht_trace *t, int64_t **ret_origin)
 {
-	struct selection s = { 0 };
-	HT_TRY(step_windows(run, t, &s.steps));
-	HT_TRY(annotation_windows(run, t, &s.annotations));
-	HT_TRY(intersect(run, &s.steps, &s.annotations, &s.both));
-	if (!s.both.all) {
-		s.external_ts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof(int64_t));
-		if (!s.external_ts)
-			return ht_fail_nomem(run->ctx);
-		HT_TRY(link_annotations(run, t, s.external_ts));
+	int64_t *origin = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *origin);
+	int64_t *first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
+	if (!origin || !first_launched)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		first_launched[k] = INT64_MIN;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		int64_t *first = &first_launched[t->track[t->gpu[i].row]],
+		        ts = t->ts_ns[t->gpu[i].row];
+		if (t->gpu[i].launch != HT_NONE && (*first == INT64_MIN || ts < *first))
+			*first = ts;
 	}
-	*ret_selection = s;
-	return HT_OK;
-}
-
-static bool gpu_is_in(const struct ht_trace *t, const struct ht_gpu *gpu, const struct selection *s)
-{
+	for (size_t row = 0; row < t->n_kind; row++) {
+		bool device =
+		        ht_kind_is_gpu_work(t->kind[row]) || t->kind[row] == HT_KIND_GPU_ANNOTATION;
+		bool before = device && t->ts_ns[row] < first_launched[t->track[row]];
+		origin[row] = before ? HT_NO_I64 : t->ts_ns[row];
+	}
 	/* steps that exist on the GPU only are windows of the GPU's own time */
-	if (gpu->launch != HT_NONE && (t->meta_->has_host_steps || !s->annotations.all))
-		return inside(&s->both, t->ts_ns[gpu->launch]);
-	return s->annotations.all && inside(&s->steps, t->ts_ns[gpu->row]);
+	for (size_t i = 0; i < t->n_gpu && (t->meta_->has_host_steps || run->annotation); i++) {
+		if (t->gpu[i].launch != HT_NONE)
+			origin[t->gpu[i].row] = t->ts_ns[t->gpu[i].launch];
+		else if (run->annotation)
+			origin[t->gpu[i].row] = HT_NO_I64;
+	}
+	HT_TRY(place_annotations(run, t, origin));
+	*ret_origin = origin;
+	return HT_OK;
 }
 
 /* A row of the table at all: an event with a duration and a category. */
@@ -238,11 +253,16 @@ enum ht_status ht_frame_alloc_lists(
 static enum ht_status make_own(struct ht_run *run, struct ht_frame *frame)
 {
 	const struct ht_trace *t = frame->trace;
-	struct selection s = { 0 };
-	HT_TRY(select_windows(run, t, &s));
-	uint32_t *rows, *gpu;
+	struct windows steps = { 0 }, annotations = { 0 }, both = { 0 };
+	uint32_t *rows = NULL, *gpu = NULL;
+	int64_t *origin = NULL;
+	HT_TRY(step_windows(run, t, &steps));
+	HT_TRY(annotation_windows(run, t, &annotations));
+	HT_TRY(intersect(run, &steps, &annotations, &both));
 	HT_TRY(ht_frame_alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
-	frame->cut = !s.both.all;
+	frame->cut = !both.all;
+	if (frame->cut)
+		HT_TRY(place_rows(run, t, &origin));
 
 	/* One pass when nothing is cut (file order), else GPU rows, then the rest. */
 	for (int pass = 0; pass < (frame->cut ? 2 : 1); pass++) {
@@ -253,12 +273,10 @@ static enum ht_status make_own(struct ht_run *run, struct ht_frame *frame)
 			if (!is_row(t, row))
 				continue;
 			bool work = k < t->n_gpu && t->gpu[k].row == row;
-			if (frame->cut) {
-				bool in = work ? gpu_is_in(t, &t->gpu[k], &s)
-				               : inside(&s.both, s.external_ts[row]);
-				if (!in || (work || stands_with_gpu(t, row)) != (pass == 0))
-					continue;
-			}
+			if (frame->cut &&
+			        (origin[row] == HT_NO_I64 || !inside(&both, origin[row]) ||
+			                (work || stands_with_gpu(t, row)) != (pass == 0)))
+				continue;
 			rows[frame->n_rows++] = row;
 			if (work)
 				gpu[frame->n_gpu++] = (uint32_t)k;

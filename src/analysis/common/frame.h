@@ -6,10 +6,12 @@
  *
  * Rows: every event with a duration and a category, except cat "Trace".
  *   step NULL  two or more ProfilerStep numbers in the set: host rows that start before the last host
- *              step of the rank, and GPU work by its launch (by its own start when it has none);
- *              fewer than two: all rows
+ *              step of the rank, and GPU work by its launch; fewer than two: all rows
  *   "all"      all rows
  *   "3-5,7"    host rows that start inside those host steps, GPU work launched there
+ * GPU work without a launch: when it precedes all launched work of its stream, it was launched before the
+ * recording began and is in no step; else its launch was lost and its own start decides. A GPU annotation
+ * goes with the host annotation of the same External id.
  * With hta_rows the selection is HTA's own (hta-semantics.md 4.4): GPU-side step rows count as steps,
  * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
  * HTA does so; this is what the drop-in Python package shows.
