@@ -6,6 +6,7 @@ cache directory of its own, so that no test sees the user's cache or another tes
 import gzip
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import tempfile
@@ -116,35 +117,21 @@ def short(path):
     return str(path)
 
 
+_CELL = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)')
+
+
 def read_csv(data):
     """CSV bytes as (names, rows). A cell without quotes and without text is None, "" is ''."""
+    rows, row, at = [], [], 0
     text = data.decode("utf-8", "surrogateescape")
-    rows, row, i, n = [], [], 0, len(text)
-    while i < n:
-        if text[i] == '"':
-            parts = []
-            while True:
-                end = text.index('"', i + 1)
-                parts.append(text[i + 1:end])
-                i = end + 1
-                if i >= n or text[i] != '"':
-                    break
-                parts.append('"')
-            cell = "".join(parts)
-        else:
-            comma, newline = text.find(",", i), text.find("\n", i)
-            end = min(e for e in (comma, newline, n) if e >= 0)
-            cell = text[i:end].rstrip("\r") or None
-            i = end
-        row.append(cell)
-        if i < n and text[i] == ",":
-            i += 1
-            if i == n or text[i] == "\n":
-                row.append(None)
-        if i >= n or text[i] in "\r\n":
+    while at < len(text):
+        match = _CELL.match(text, at)
+        quoted, bare, end = match.groups()
+        row.append(bare or None if quoted is None else quoted.replace('""', '"'))
+        at = match.end()
+        if end != ",":
             rows.append(row)
             row = []
-            i = text.find("\n", i) + 1 or n
     return (rows[0] if rows else []), rows[1:]
 
 

@@ -6,6 +6,7 @@
     --- run                       arguments of holotrace, as in a shell, in the folder of the traces
     events a.json --format csv
     --- stdout                    exactly this; stdout-escaped has escapes as above
+    --- stdout-contains           each line occurs in standard output
     --- stderr-contains           each line occurs in standard error
     --- exit 0                    0 when left out
     --- health a.json             "check count" must be reported so, "-check" must not be reported
@@ -24,7 +25,7 @@ import pytest
 import support
 
 HERE = pathlib.Path(__file__).parent
-SECTION = re.compile(rb"^--- (trace|trace-escaped|run|stdout|stdout-escaped|stderr-contains|exit|health)(?: (.+))?$")
+SECTION = re.compile(rb"^--- (trace|trace-escaped|run|stdout|stdout-escaped|stdout-contains|stderr-contains|exit|health)(?: (.+))?$")
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[nrt0\\]|\n)")
 SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"\\": b"\\", b"\n": b""}
 
@@ -93,9 +94,10 @@ def run_case(sections, folder, accept):
             done, exit_expected = support.run(*shlex.split(body.decode()), cwd=folder), 0
         elif kind in ("stdout", "stdout-escaped"):
             check_stdout(section, done, accept)
-        elif kind == "stderr-contains":
+        elif kind in ("stdout-contains", "stderr-contains"):
+            stream = done.stdout if kind == "stdout-contains" else done.stderr
             for line in body.decode().splitlines():
-                assert line in done.stderr.decode(errors="replace")
+                assert line in stream.decode(errors="replace")
         elif kind == "exit":
             exit_expected = int(argument)
         elif kind == "health":
