@@ -52,6 +52,15 @@ uint64_t ht_cache_layout(void)
 	return hash;
 }
 
+uint64_t ht_cache_hash(const void *bytes, size_t n)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2"))
+		return ht_cache_hash_avx2(bytes, n);
+#endif
+	return ht_hash(bytes, n);
+}
+
 bool ht_cache_path(const char *dir, const struct ht_cache_key *key, char *ret_path, size_t cap)
 {
 	int n = snprintf(ret_path, cap, "%s/%016llx" HT_CACHE_SUFFIX, dir,
@@ -116,7 +125,7 @@ static enum ht_status hash_block(void *user, size_t i_task, int i_worker)
 	(void)i_worker;
 	size_t start = HT_CACHE_COVERED + i_task * HT_CACHE_BLOCK;
 	size_t n = map->n - start < HT_CACHE_BLOCK ? map->n - start : HT_CACHE_BLOCK;
-	map->hashes[i_task] = ht_hash(map->bytes + start, n);
+	map->hashes[i_task] = ht_cache_hash(map->bytes + start, n);
 	return HT_OK;
 }
 

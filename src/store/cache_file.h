@@ -51,6 +51,9 @@ struct ht_cache_section {
 /* Hash of all that decides how the bytes are to be read: names and sizes of sections, names of counters
  * and the rules that classify, pointer size, version of the library. */
 uint64_t ht_cache_layout(void);
+/* Hash of one block, with the best instructions of this CPU. */
+uint64_t ht_cache_hash(const void *bytes, size_t n);
+uint64_t ht_cache_hash_avx2(const void *bytes, size_t n);
 /* Path of the cache file of a key; false when it is too long. */
 bool ht_cache_path(
         const char *dir, const struct ht_cache_key *key, char *ret_path, size_t cap) HT_MUST_USE;

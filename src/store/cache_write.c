@@ -49,7 +49,7 @@ static bool write_all(struct output *out, const char *bytes, size_t n)
 
 static void end_block(struct output *out)
 {
-	uint64_t hash = ht_hash(out->block, out->n_block);
+	uint64_t hash = ht_cache_hash(out->block, out->n_block);
 	if (!write_all(out, out->block, out->n_block) ||
 	        !HT_VEC_PUSH(out->ctx->mem, &out->hashes, uint64_t, hash))
 		out->failed = true;

@@ -1,8 +1,8 @@
 /*
  * check.c - see check.h.
  *
- * One small function per group of sections, run as independent tasks. Loops over rows only gather the
- * greatest value, so that they run at memory speed; the verdict follows after the loop.
+ * One small function per group of sections, run as independent tasks. Loops over rows have no exit of
+ * their own, so that they run at memory speed; the verdict follows after the loop.
  */
 #include "store/check.h"
 
@@ -22,41 +22,54 @@ struct check {
 
 /* ---- building blocks ---- */
 
+/* Loops run over blocks of this many, which compilers turn into vector code at any level. */
+#define BLOCK 64
+
 /* All values are below limit, or HT_NONE where that is allowed. Adding one turns HT_NONE into 0. */
 static bool all_below(const uint32_t *values, size_t n, uint32_t limit, bool none_allowed)
 {
-	uint32_t add = none_allowed ? 1 : 0, top = none_allowed ? limit : limit - 1;
-	uint32_t greatest[4] = { 0 };
-	if (n && !limit && !none_allowed)
+	uint32_t add = none_allowed, top = none_allowed ? limit : limit - 1, bad = 0;
+	if (!n)
+		return true;
+	if (!limit && !none_allowed)
 		return false;
 	size_t i = 0;
-	for (; i + 4 <= n; i += 4)
-		for (size_t k = 0; k < 4; k++) {
-			uint32_t value = values[i + k] + add;
-			greatest[k] = value > greatest[k] ? value : greatest[k];
-		}
+	for (; i + BLOCK <= n; i += BLOCK)
+		for (size_t k = 0; k < BLOCK; k++)
+			bad |= values[i + k] + add > top;
 	for (; i < n; i++)
-		greatest[0] = values[i] + add > greatest[0] ? values[i] + add : greatest[0];
-	for (size_t k = 0; n && k < 4; k++)
-		if (greatest[k] > top)
-			return false;
-	return true;
+		bad |= values[i] + add > top;
+	return !bad;
 }
 
-static bool all_bytes_below(const uint8_t *values, size_t n, unsigned limit)
+static bool all_bytes_below(const uint8_t *values, size_t n, uint8_t limit)
 {
-	uint8_t greatest = 0;
-	for (size_t i = 0; i < n; i++)
-		greatest = values[i] > greatest ? values[i] : greatest;
-	return !n || greatest < limit;
+	uint8_t bad = 0;
+	size_t i = 0;
+	for (; i + BLOCK <= n; i += BLOCK)
+		for (size_t k = 0; k < BLOCK; k++)
+			bad |= values[i + k] >= limit;
+	for (; i < n; i++)
+		bad |= values[i] >= limit;
+	return !bad;
 }
 
 static bool is_ascending(const uint32_t *values, size_t n)
 {
 	uint32_t bad = 0;
-	for (size_t i = 1; i < n; i++)
+	size_t i = 1;
+	for (; i + BLOCK <= n; i += BLOCK)
+		for (size_t k = 0; k < BLOCK; k++)
+			bad |= values[i + k] <= values[i + k - 1];
+	for (; i < n; i++)
 		bad |= values[i] <= values[i - 1];
 	return !bad;
+}
+
+/* Ascending rows. */
+static bool are_rows(const struct check *c, const uint32_t *rows, size_t n)
+{
+	return !n || (is_ascending(rows, n) && rows[n - 1] < c->n_rows);
 }
 
 /* offsets[0] is 0, none is below the one before, the last is total. */
@@ -113,10 +126,15 @@ static bool check_names(struct check *c)
 static bool check_cats(struct check *c)
 {
 	const struct ht_trace *t = c->t;
-	uint16_t greatest = 0;
-	for (size_t i = 0; i < t->n_cat; i++)
-		greatest = t->cat[i] > greatest ? t->cat[i] : greatest;
-	bool sound = !t->n_cat || greatest < t->n_categories;
+	uint32_t limit = t->n_categories > UINT16_MAX ? UINT16_MAX + 1 : (uint32_t)t->n_categories;
+	uint32_t bad = 0;
+	size_t at = 0;
+	for (; at + BLOCK <= t->n_cat; at += BLOCK)
+		for (size_t k = 0; k < BLOCK; k++)
+			bad |= t->cat[at + k] >= limit;
+	for (; at < t->n_cat; at++)
+		bad |= t->cat[at] >= limit;
+	bool sound = !bad;
 	for (size_t i = 0; i < t->n_categories; i++)
 		sound &= t->categories[i].kind < HT_N_KINDS &&
 		         is_string_or_none(c, t->categories[i].name);
@@ -126,10 +144,8 @@ static bool check_cats(struct check *c)
 static bool check_kinds(struct check *c)
 {
 	const uint8_t all_flags = HT_EV_SPAN | HT_EV_NO_TS | HT_EV_NO_DUR | HT_EV_BAD_TIME;
-	uint8_t flags = 0;
-	for (size_t i = 0; i < c->n_rows; i++)
-		flags |= c->t->flags[i];
-	return all_bytes_below(c->t->kind, c->n_rows, HT_N_KINDS) && !(flags & ~all_flags);
+	return all_bytes_below(c->t->kind, c->n_rows, HT_N_KINDS) &&
+	       all_bytes_below(c->t->flags, c->n_rows, all_flags + 1);
 }
 
 static bool check_strings(struct check *c)
@@ -221,8 +237,7 @@ static bool check_launches(struct check *c)
 		return !t->n_launch_gpu;
 	return t->n_launch_offsets == t->n_launch_rows + 1 &&
 	       is_slicing(t->launch_offsets, t->n_launch_offsets, t->n_launch_gpu) &&
-	       is_ascending(t->launch_rows, t->n_launch_rows) &&
-	       all_below(t->launch_rows, t->n_launch_rows, c->n_rows, false) &&
+	       are_rows(c, t->launch_rows, t->n_launch_rows) &&
 	       all_below(t->launch_gpu, t->n_launch_gpu, (uint32_t)t->n_gpu, false);
 }
 
@@ -333,8 +348,7 @@ static bool check_parents(struct check *c)
 static bool check_python(struct check *c)
 {
 	const struct ht_trace *t = c->t;
-	return all_below(t->python_rows, t->n_python_rows, c->n_rows, false) &&
-	       is_ascending(t->python_rows, t->n_python_rows) &&
+	return are_rows(c, t->python_rows, t->n_python_rows) &&
 	       all_below(t->python_parent, t->n_python_rows, c->n_rows, true) &&
 	       chains_end(c, true, t->n_python_rows);
 }
@@ -365,7 +379,7 @@ static bool check_column(struct check *c, const struct ht_arg_column *column)
 	        column->n * column->width > t->n_arg_values - column->first_byte)
 		return false;
 	const uint32_t *rows = t->arg_rows + column->first_row;
-	if (!is_ascending(rows, column->n) || !all_below(rows, column->n, c->n_rows, false))
+	if (!are_rows(c, rows, column->n))
 		return false;
 	const void *values = t->arg_values + column->first_byte;
 	return (column->type != HT_ARG_STR && column->type != HT_ARG_JSON) ||
