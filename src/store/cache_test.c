@@ -1,0 +1,505 @@
+/*
+ * cache_test.c - the cache only ever gives back what was stored.
+ */
+#include "store/cache.h"
+
+#include "store/cache_file.h"
+#include "store/check.h"
+#include "store/set.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CAP (1 << 30)
+
+static const char trace_text[] =
+        "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":2},"
+        "\"deviceProperties\":[{\"id\":0,\"name\":\"GPU\",\"numSms\":132}],\"traceEvents\":[\n"
+        "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#3\",\"pid\":9,\"tid\":9,"
+        "\"ts\":1,\"dur\":90,\"args\":{\"External id\":1}},\n"
+        "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"a.py(1): f\",\"pid\":9,\"tid\":9,"
+        "\"ts\":2,\"dur\":80,\"args\":{\"Python id\":1}},\n"
+        "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"a.py(2): g\",\"pid\":9,\"tid\":9,"
+        "\"ts\":3,\"dur\":70,\"args\":{\"Python id\":2,\"Python parent id\":1}},\n"
+        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":9,\"tid\":9,\"ts\":4,"
+        "\"dur\":60,\"args\":{\"External id\":2,\"Input Dims\":[[2,3],[3,4]],\"x\":1.5}},\n"
+        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,\"tid\":9,"
+        "\"ts\":5,\"dur\":5,\"args\":{\"correlation\":7,\"External id\":2}},\n"
+        "{\"ph\":\"s\",\"id\":7,\"pid\":9,\"tid\":9,\"ts\":5,\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":20,\"dur\":9,"
+        "\"args\":{\"correlation\":7,\"stream\":7,\"device\":0,\"External id\":2}},\n"
+        "{\"ph\":\"f\",\"id\":7,\"pid\":0,\"tid\":7,\"ts\":20,\"cat\":\"ac2g\",\"name\":\"ac2g\","
+        "\"bp\":\"e\"},\n"
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"tid\":0,\"args\":{\"name\":\"py\"}}]}\n";
+
+/* One context, one directory with a trace, the trace as read from its text. */
+struct fixture {
+	ht_ctx *ctx;
+	char dir[64], cache[96], source[96], file[PATH_MAX];
+	ht_set *set;
+	const struct ht_trace *trace;
+	struct ht_cache_key key;
+	char *good; /* the cache file as stored */
+	size_t n_good;
+};
+
+static void write_bytes(const char *path, const void *bytes, size_t n)
+{
+	/* file systems flush a file that is written over, which takes time */
+	unlink(path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n), n);
+	close(fd);
+}
+
+static char *read_bytes(const char *path, size_t *ret_n)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	char *bytes = malloc((size_t)st.st_size + 1);
+	assert_non_null(bytes);
+	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	*ret_n = (size_t)st.st_size;
+	return bytes;
+}
+
+static bool store(struct fixture *f)
+{
+	bool stored = false;
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &f->key, f->trace, CAP, &stored), HT_OK);
+	return stored;
+}
+
+/* The trace of the cache, or false. The caller unmaps. */
+static bool load(struct fixture *f, struct ht_trace *ret_trace)
+{
+	bool hit = false;
+	*ret_trace = (struct ht_trace){ 0 };
+	assert_int_equal(ht_cache_load(f->ctx, f->cache, &f->key, ret_trace, &hit), HT_OK);
+	return hit;
+}
+
+static void unmap(struct ht_trace *trace)
+{
+	munmap(trace->map, trace->map_bytes);
+}
+
+static bool same_sections(const struct ht_trace *a, const struct ht_trace *b)
+{
+#define SECTION(name, type)                                                                        \
+	if (a->n_##name != b->n_##name ||                                                          \
+	        (a->n_##name && memcmp(a->name, b->name, a->n_##name * sizeof(type))))             \
+		return false;
+#include "store/sections.def"
+#undef SECTION
+	return true;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	assert_non_null(f);
+	assert_int_equal(ht_ctx_new(&f->ctx), HT_OK);
+	ht_ctx_set_jobs(f->ctx, 1);
+	snprintf(f->dir, sizeof f->dir, "/tmp/holotrace-cache-test-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	snprintf(f->cache, sizeof f->cache, "%s/a/cache", f->dir);
+	snprintf(f->source, sizeof f->source, "%s/trace.json", f->dir);
+	write_bytes(f->source, trace_text, sizeof trace_text - 1);
+	const char *source = f->source;
+	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
+	f->trace = f->set->traces[0];
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, &f->key), HT_OK);
+	assert_true(ht_cache_path(f->cache, &f->key, f->file, sizeof f->file));
+	assert_true(store(f));
+	f->good = read_bytes(f->file, &f->n_good);
+	*state = f;
+	return 0;
+}
+
+static void clean_directory(const char *path)
+{
+	DIR *stream = opendir(path);
+	for (struct dirent *item; stream && (item = readdir(stream));) {
+		char name[PATH_MAX];
+		if (!strcmp(item->d_name, ".") || !strcmp(item->d_name, ".."))
+			continue;
+		snprintf(name, sizeof name, "%s/%s", path, item->d_name);
+		if (unlink(name))
+			clean_directory(name);
+	}
+	if (stream)
+		closedir(stream);
+	rmdir(path);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	free(f->good);
+	ht_close(f->set);
+	ht_ctx_free(f->ctx);
+	clean_directory(f->dir);
+	free(f);
+	return 0;
+}
+
+static size_t count_files(const char *path, const char *part)
+{
+	size_t n = 0;
+	DIR *stream = opendir(path);
+	for (struct dirent *item; stream && (item = readdir(stream));)
+		n += strstr(item->d_name, part) != NULL;
+	if (stream)
+		closedir(stream);
+	return n;
+}
+
+/* ---- tests ---- */
+
+static void test_gives_back_what_was_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	struct stat st;
+	assert_true(ht_trace_check(f->trace));
+	assert_true(load(f, &trace));
+	assert_true(same_sections(f->trace, &trace));
+	assert_ptr_equal(trace.meta, trace.meta_);
+	assert_int_equal(trace.map_bytes, f->n_good);
+	assert_true(ht_trace_check(&trace));
+	unmap(&trace);
+	assert_int_equal(stat(f->cache, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+}
+
+static void test_every_flipped_byte_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	for (size_t i = 0; i < f->n_good; i++) {
+		char mask = (char)(1 << i % 8);
+		f->good[i] ^= mask;
+		write_bytes(f->file, f->good, f->n_good);
+		assert_false(load(f, &trace));
+		f->good[i] ^= mask;
+	}
+}
+
+static void test_every_cut_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	for (size_t n = 0; n < f->n_good; n++) {
+		write_bytes(f->file, f->good, n);
+		assert_false(load(f, &trace));
+	}
+	write_bytes(f->file, f->good, f->n_good);
+	assert_true(load(f, &trace));
+	unmap(&trace);
+}
+
+/* Make the checksum right again, as somebody else's program would. */
+static void reseal(char *bytes, size_t n)
+{
+	uint64_t hashes[64], checksum;
+	size_t n_blocks = 0;
+	for (size_t at = HT_CACHE_COVERED; at < n; at += HT_CACHE_BLOCK)
+		hashes[n_blocks++] =
+		        ht_hash(bytes + at, n - at < HT_CACHE_BLOCK ? n - at : HT_CACHE_BLOCK);
+	checksum = ht_hash(hashes, n_blocks * sizeof *hashes);
+	memcpy(bytes + offsetof(struct ht_cache_head, checksum), &checksum, sizeof checksum);
+}
+
+static void test_foreign_head_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	for (size_t at = 0; at < sizeof(struct ht_cache_head); at++) {
+		if (at >= offsetof(struct ht_cache_head, checksum) && at < HT_CACHE_COVERED)
+			continue;
+		f->good[at]++;
+		reseal(f->good, f->n_good);
+		write_bytes(f->file, f->good, f->n_good);
+		assert_false(load(f, &trace));
+		f->good[at]--;
+	}
+	reseal(f->good, f->n_good);
+	write_bytes(f->file, f->good, f->n_good);
+	assert_true(load(f, &trace));
+	unmap(&trace);
+}
+
+static bool swallow(void *user, const void *bytes, size_t n)
+{
+	(void)bytes;
+	*(size_t *)user += n;
+	return true;
+}
+
+/* Whatever the numbers are, what is accepted can be read from end to end. */
+static void walk(struct fixture *f, struct ht_trace *trace)
+{
+	size_t n = 0;
+	struct ht_trace *traces[] = { trace };
+	int64_t zero = 0;
+	struct ht_set set = { .traces = traces, .ranks = &zero, .offset_ns = &zero, .n = 1 };
+	struct ht_sink sink = { swallow, &n };
+	assert_int_equal(ht_dump(f->ctx, &set, &sink), HT_OK);
+	assert_true(n > 0);
+	for (uint32_t row = 0; row < ht_n_events(trace); row++)
+		ht_ancestor(trace, row, HT_KIND_ANNOTATION);
+}
+
+static void test_foreign_numbers_are_harmless(void **state)
+{
+	struct fixture *f = *state;
+	static const uint32_t values[] = { 0, 1, 6, 0x80, 0xffff, 0x7fffffff, 0xffffffff };
+	size_t n_accepted = 0, first = sizeof(struct ht_cache_head);
+	for (size_t at = first; at + 4 <= f->n_good; at += 4)
+		for (size_t i = 0; i < HT_COUNT(values); i++) {
+			struct ht_trace trace;
+			uint32_t before;
+			memcpy(&before, f->good + at, sizeof before);
+			memcpy(f->good + at, &values[i], sizeof before);
+			reseal(f->good, f->n_good);
+			write_bytes(f->file, f->good, f->n_good);
+			if (load(f, &trace)) {
+				walk(f, &trace);
+				unmap(&trace);
+				n_accepted++;
+			}
+			memcpy(f->good + at, &before, sizeof before);
+		}
+	assert_true(n_accepted > 0);
+}
+
+static void test_another_key_is_a_miss(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	struct ht_cache_key key = f->key;
+	f->key.size++;
+	assert_false(load(f, &trace));
+	f->key = key;
+	f->key.mtime_ns++;
+	assert_false(load(f, &trace));
+	f->key = key;
+	f->key.sample++;
+	assert_false(load(f, &trace));
+	f->key = key;
+	f->key.options++;
+	assert_false(load(f, &trace));
+	f->key = key;
+	f->key.path[0] = '\0';
+	assert_false(load(f, &trace));
+	assert_false(store(f));
+}
+
+static void test_key_sees_content(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_cache_key key;
+	char text[sizeof trace_text];
+	memcpy(text, trace_text, sizeof text);
+	text[sizeof text / 2] ^= 1;
+	write_bytes(f->source, text, sizeof text - 1);
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, &key), HT_OK);
+	assert_int_not_equal(key.sample, f->key.sample);
+	/* and what was read before the change is not stored for it */
+	assert_false(store(f));
+	assert_int_equal(ht_cache_key_make(f->ctx, f->dir, 5, &key), HT_OK);
+	assert_string_equal(key.path, "");
+	assert_int_equal(ht_cache_key_make(f->ctx, "/nowhere", 5, &key), HT_OK);
+	assert_string_equal(key.path, "");
+}
+
+static void age(const char *path, time_t seconds)
+{
+	struct timespec then = { .tv_sec = time(NULL) - seconds };
+	assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[]){ then, then }, 0), 0);
+}
+
+static void test_longest_unused_goes_first(void **state)
+{
+	struct fixture *f = *state;
+	char files[3][PATH_MAX];
+	struct ht_cache_key keys[3];
+	for (int i = 0; i < 3; i++) {
+		char source[128];
+		snprintf(source, sizeof source, "%s/%d.json", f->dir, i);
+		write_bytes(source, trace_text, sizeof trace_text - 1);
+		assert_int_equal(ht_cache_key_make(f->ctx, source, 5, &keys[i]), HT_OK);
+		assert_true(ht_cache_path(f->cache, &keys[i], files[i], sizeof files[i]));
+	}
+	unlink(f->file);
+	bool stored;
+	uint64_t cap = f->n_good * 5 / 2;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+		        ht_cache_store(f->ctx, f->cache, &keys[i], f->trace, cap, &stored), HT_OK);
+		assert_true(stored);
+		age(files[i], 1000 - i);
+	}
+	/* the first is older, but used now */
+	struct ht_trace trace;
+	f->key = keys[0];
+	assert_true(load(f, &trace));
+	unmap(&trace);
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[2], f->trace, cap, &stored), HT_OK);
+	assert_true(stored);
+	assert_int_equal(access(files[0], F_OK), 0);
+	assert_int_not_equal(access(files[1], F_OK), 0);
+	assert_int_equal(access(files[2], F_OK), 0);
+	/* what would not fit is not written at all */
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[1], f->trace, 100, &stored), HT_OK);
+	assert_false(stored);
+	assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), 2);
+}
+
+static void test_left_over_files_go(void **state)
+{
+	struct fixture *f = *state;
+	char stale[PATH_MAX + 16], fresh[PATH_MAX + 16];
+	snprintf(stale, sizeof stale, "%s.tmp-1-0", f->file);
+	snprintf(fresh, sizeof fresh, "%s.tmp-2-0", f->file);
+	write_bytes(stale, "x", 1);
+	write_bytes(fresh, "x", 1);
+	age(stale, 7200);
+	assert_true(store(f));
+	assert_int_not_equal(access(stale, F_OK), 0);
+	assert_int_equal(access(fresh, F_OK), 0);
+}
+
+static void test_no_place_is_no_error(void **state)
+{
+	struct fixture *f = *state;
+	bool stored = true;
+	char below_file[128];
+	snprintf(below_file, sizeof below_file, "%s/x", f->source);
+	assert_int_equal(
+	        ht_cache_store(f->ctx, below_file, &f->key, f->trace, CAP, &stored), HT_OK);
+	assert_false(stored);
+	assert_int_equal(ht_error(f->ctx)->status, HT_OK);
+}
+
+/* Each read and write fails once: nothing half-done stays. */
+static void test_failing_disk(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_trace trace;
+	for (long long n = 1;; n++) {
+		unlink(f->file);
+		atomic_store(&f->ctx->fail_io_in, n);
+		bool stored = store(f), failed = atomic_load(&f->ctx->fail_io_in) <= 0;
+		atomic_store(&f->ctx->fail_io_in, 0);
+		assert_int_equal(count_files(f->cache, ".tmp-"), 0);
+		assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), stored);
+		if (!failed)
+			break;
+		assert_false(stored);
+	}
+	assert_true(load(f, &trace));
+	unmap(&trace);
+}
+
+static void test_failing_memory(void **state)
+{
+	struct fixture *f = *state;
+	for (long long n = 1; n < 20; n++) {
+		struct ht_trace trace = { 0 };
+		bool hit = false, stored;
+		uint64_t now, before, peak;
+		ht_error_clear(f->ctx);
+		ht_ctx_memory(f->ctx, &before, &peak);
+		atomic_store(&f->ctx->mem->fail_in, n);
+		enum ht_status status = ht_cache_load(f->ctx, f->cache, &f->key, &trace, &hit);
+		assert_true(status == HT_OK || status == HT_NOMEM);
+		assert_int_equal(
+		        ht_cache_store(f->ctx, f->cache, &f->key, f->trace, CAP, &stored), HT_OK);
+		atomic_store(&f->ctx->mem->fail_in, 0);
+		if (hit)
+			unmap(&trace);
+		ht_ctx_memory(f->ctx, &now, &peak);
+		assert_int_equal(now, before);
+	}
+}
+
+struct racer {
+	struct fixture *f;
+	int n_hits, n_wrong;
+};
+
+static void *race(void *user)
+{
+	struct racer *racer = user;
+	struct fixture mine = *racer->f;
+	if (ht_ctx_new(&mine.ctx) != HT_OK)
+		return NULL;
+	ht_ctx_set_jobs(mine.ctx, 2);
+	for (int i = 0; i < 100; i++) {
+		struct ht_trace trace = { 0 };
+		bool hit = false, stored;
+		racer->n_wrong += ht_cache_store(mine.ctx, mine.cache, &mine.key, mine.trace, CAP,
+		                          &stored) != HT_OK;
+		racer->n_wrong +=
+		        ht_cache_load(mine.ctx, mine.cache, &mine.key, &trace, &hit) != HT_OK;
+		if (hit) {
+			racer->n_hits++;
+			racer->n_wrong += !same_sections(mine.trace, &trace);
+			unmap(&trace);
+		}
+	}
+	ht_ctx_free(mine.ctx);
+	return NULL;
+}
+
+static void test_threads_at_once(void **state)
+{
+	struct racer racers[4];
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++) {
+		racers[i] = (struct racer){ .f = *state };
+		assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(racers[i].n_wrong, 0);
+		assert_int_equal(racers[i].n_hits, 100);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_gives_back_what_was_stored),
+		TEST(test_every_flipped_byte_is_noticed),
+		TEST(test_every_cut_is_noticed),
+		TEST(test_foreign_head_is_refused),
+		TEST(test_foreign_numbers_are_harmless),
+		TEST(test_another_key_is_a_miss),
+		TEST(test_key_sees_content),
+		TEST(test_longest_unused_goes_first),
+		TEST(test_left_over_files_go),
+		TEST(test_no_place_is_no_error),
+		TEST(test_failing_disk),
+		TEST(test_failing_memory),
+		TEST(test_threads_at_once),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
