@@ -107,6 +107,8 @@ static inline const char *ht_structure_stop(const char *p)
 
 static inline const char *ht_skip_space(const char *p)
 {
+	if ((unsigned char)*p > ' ')
+		return p;
 	while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
 		p++;
 	return p;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum ht_number_type { HT_NUMBER_NONE, HT_NUMBER_I64, HT_NUMBER_U64, HT_NUMBER_F64 };
 
@@ -32,7 +33,7 @@ struct ht_time {
 	bool clamped;        /* beyond int64 ns */
 };
 
-/* Read a decimal count of microseconds as nanoseconds, exactly. */
+/* Read a decimal count of microseconds as nanoseconds, exactly. Eight bytes at p must be readable. */
 struct ht_time ht_time_parse_slow(const char *p);
 
 static inline bool ht_is_digit(char c)
@@ -40,11 +41,27 @@ static inline bool ht_is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
+/* Eight digits at p as a number, or -1 when one of them is no digit. */
+static inline int64_t ht_eight_digits(const char *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof word);
+	uint64_t value = word - 0x3030303030303030u;
+	if (((word + 0x4646464646464646u) | value) & 0x8080808080808080u)
+		return -1;
+	value = value * 10 + (value >> 8);
+	return (int64_t)(((value & 0x000000FF000000FFu) * 0x000F424000000064u +
+				 (value >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+			 32);
+}
+
 /* The form that Kineto writes, 1 to 15 digits, a point and three digits, else the general one. */
 static inline struct ht_time ht_time_parse(const char *p)
 {
 	const char *start = p;
-	uint64_t us = 0;
+	int64_t eight = ht_eight_digits(p);
+	uint64_t us = eight < 0 ? 0 : (uint64_t)eight;
+	p += eight < 0 ? 0 : 8;
 	while (ht_is_digit(*p))
 		us = us * 10 + (uint64_t)(*p++ - '0');
 	size_t n = (size_t)(p - start);

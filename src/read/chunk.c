@@ -154,7 +154,18 @@ static bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *column, u
 	}
 }
 
-bool ht_chunk_put(struct ht_chunk *chunk, uint32_t i_column, uint8_t type, uint32_t row, uint64_t value)
+/* Room for a new column: as much as the last chunk needed, and an eighth more. */
+static bool start_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint8_t type, uint32_t hint)
+{
+	size_t room = (size_t)hint + hint / 8 + 4;
+	column->type = type;
+	column->width = first_width(type);
+	return ht_vec_reserve(chunk->mem, &column->rows, sizeof(uint32_t), room) &&
+	       (!column->width || ht_vec_reserve(chunk->mem, &column->values, column->width, room));
+}
+
+bool ht_chunk_put(struct ht_chunk *chunk, uint32_t i_column, uint8_t type, uint32_t row, uint64_t value,
+	uint32_t hint)
 {
 	if (i_column >= chunk->columns.n) {
 		size_t extra = i_column + 1 - chunk->columns.n;
@@ -165,10 +176,8 @@ bool ht_chunk_put(struct ht_chunk *chunk, uint32_t i_column, uint8_t type, uint3
 		chunk->columns.n += extra;
 	}
 	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + i_column;
-	if (!column->rows.n) {
-		column->type = type;
-		column->width = first_width(type);
-	}
+	if (!column->rows.cap && !start_column(chunk, column, type, hint))
+		return false;
 	return push_value(chunk, column, value) &&
 	       HT_VEC_PUSH(chunk->mem, &column->rows, uint32_t, row);
 }
@@ -202,9 +211,10 @@ void ht_worker_done(struct ht_worker *w)
 	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
 	ht_vec_free(mem, &w->scratch, 1);
 	ht_vec_free(mem, &w->repaired, 1);
-	ht_vec_free(mem, &w->items, sizeof(uint32_t));
-	ht_vec_free(mem, &w->item_keys, sizeof(uint32_t));
-	ht_vec_free(mem, &w->pending, sizeof(struct ht_pending));
+	ht_mem_free(mem, w->items, w->cap_items * sizeof *w->items);
+	ht_mem_free(mem, w->item_keys, w->cap_items * sizeof *w->item_keys);
+	ht_mem_free(mem, w->item_values, w->cap_items * sizeof *w->item_values);
+	ht_vec_free(mem, &w->hints, sizeof(uint32_t));
 }
 
 static enum ht_field field_of(const char *text, size_t n)
@@ -263,9 +273,40 @@ bool ht_worker_column(struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_
 	return true;
 }
 
+bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
+{
+	struct ht_pool *pool = &w->load->columns;
+	pthread_mutex_lock(&pool->lock);
+	bool known = column < pool->texts.n;
+	if (known)
+		memcpy(ret_key, ((struct ht_text *)pool->texts.data)[column].bytes, sizeof *ret_key);
+	pthread_mutex_unlock(&pool->lock);
+	return known;
+}
+
+void ht_worker_end_chunk(struct ht_worker *w)
+{
+	const struct ht_chunk_column *columns = w->chunk->columns.data;
+	size_t n = w->chunk->columns.n;
+	if (n > w->hints.n && ht_vec_reserve(w->load->mem, &w->hints, sizeof(uint32_t), n - w->hints.n)) {
+		memset((uint32_t *)w->hints.data + w->hints.n, 0, (n - w->hints.n) * sizeof(uint32_t));
+		w->hints.n = n;
+	}
+	for (size_t i = 0; i < n && i < w->hints.n; i++)
+		((uint32_t *)w->hints.data)[i] = (uint32_t)columns[i].rows.n;
+}
+
+void ht_worker_set_text(struct ht_worker *w, const char *end)
+{
+	struct ht_scan_key *keys = w->keys.data;
+	w->text_end = end;
+	for (size_t i = 0; i < w->keys.n; i++)
+		keys[i].last_n = 0;
+}
+
 void ht_worker_begin_event(struct ht_worker *w)
 {
-	w->items.n = w->item_keys.n = w->pending.n = 0;
+	w->n_items = 0;
 	w->first_arg_item = SIZE_MAX;
 	w->ts_ns = w->dur_ns = 0;
 	w->track = (struct ht_track_key){ .document = w->document };
@@ -276,10 +317,41 @@ void ht_worker_begin_event(struct ht_worker *w)
 	w->stat_bits = w->repair_bits;
 }
 
+bool ht_worker_grow_items(struct ht_worker *w)
+{
+	struct ht_mem *mem = w->load->mem;
+	size_t old = w->cap_items, cap = old ? old * 2 : 256;
+	if (cap > UINT32_MAX / 2)
+		return false;
+	uint32_t *items = ht_mem_alloc(mem, cap * sizeof *items);
+	uint32_t *keys = ht_mem_alloc(mem, cap * sizeof *keys);
+	uint64_t *values = ht_mem_alloc(mem, cap * sizeof *values);
+	if (!items || !keys || !values) {
+		ht_mem_free(mem, items, cap * sizeof *items);
+		ht_mem_free(mem, keys, cap * sizeof *keys);
+		ht_mem_free(mem, values, cap * sizeof *values);
+		w->out_of_memory = true;
+		return false;
+	}
+	if (old) {
+		memcpy(items, w->items, old * sizeof *items);
+		memcpy(keys, w->item_keys, old * sizeof *keys);
+		memcpy(values, w->item_values, old * sizeof *values);
+	}
+	ht_mem_free(mem, w->items, old * sizeof *items);
+	ht_mem_free(mem, w->item_keys, old * sizeof *keys);
+	ht_mem_free(mem, w->item_values, old * sizeof *values);
+	w->items = items;
+	w->item_keys = keys;
+	w->item_values = values;
+	w->cap_items = (uint32_t)cap;
+	return true;
+}
+
 /* Same key, same object: fields and columns of one key are equal here. */
 static bool same_key(const struct ht_worker *w, size_t i, size_t j)
 {
-	const uint32_t *keys = w->item_keys.data;
+	const uint32_t *keys = w->item_keys;
 	const struct ht_scan_key *all = w->keys.data;
 	return keys[i] != UINT32_MAX && keys[j] != UINT32_MAX &&
 	       all[keys[i]].string == all[keys[j]].string &&
@@ -288,20 +360,11 @@ static bool same_key(const struct ht_worker *w, size_t i, size_t j)
 
 static void drop_item(struct ht_worker *w, size_t i)
 {
-	uint32_t *items = w->items.data, *keys = w->item_keys.data;
-	if (items[i] >= HT_FIELD_COUNT) {
-		/* the pending value of the earlier item: pending is in item order */
-		size_t k = 0;
-		for (size_t j = 0; j < i; j++)
-			k += items[j] >= HT_FIELD_COUNT;
-		struct ht_pending *pending = w->pending.data;
-		memmove(&pending[k], &pending[k + 1], (w->pending.n - k - 1) * sizeof *pending);
-		w->pending.n--;
-	}
-	memmove(&items[i], &items[i + 1], (w->items.n - i - 1) * sizeof *items);
-	memmove(&keys[i], &keys[i + 1], (w->item_keys.n - i - 1) * sizeof *keys);
-	w->items.n--;
-	w->item_keys.n--;
+	size_t n = w->n_items - i - 1;
+	memmove(&w->items[i], &w->items[i + 1], n * sizeof *w->items);
+	memmove(&w->item_keys[i], &w->item_keys[i + 1], n * sizeof *w->item_keys);
+	memmove(&w->item_values[i], &w->item_values[i + 1], n * sizeof *w->item_values);
+	w->n_items--;
 }
 
 /* The field's value came first and something of another type last: forget it. */
@@ -339,9 +402,8 @@ static void clear_field(struct ht_worker *w, uint32_t field)
 
 void ht_worker_drop_args(struct ht_worker *w)
 {
-	const uint32_t *items = w->items.data;
 	size_t i = w->first_arg_item;
-	while (items[i] != HT_FIELD_ARGS_END)
+	while (w->items[i] != HT_FIELD_ARGS_END)
 		drop_item(w, i);
 	drop_item(w, i);
 	ht_worker_stat(w, HT_STAT_duplicate_key);
@@ -350,12 +412,11 @@ void ht_worker_drop_args(struct ht_worker *w)
 /* Duplicate keys: the last one wins. Quadratic, but only for shapes not seen before. */
 static void drop_duplicates(struct ht_worker *w)
 {
-	for (size_t i = 0; i < w->items.n; i++)
-		for (size_t j = w->items.n - 1; j > i; j--)
+	for (size_t i = 0; i < w->n_items; i++)
+		for (size_t j = w->n_items - 1; j > i; j--)
 			if (same_key(w, i, j)) {
-				const uint32_t *items = w->items.data;
-				if (items[i] != items[j])
-					clear_field(w, items[i]);
+				if (w->items[i] != w->items[j])
+					clear_field(w, w->items[i]);
 				drop_item(w, i--);
 				ht_worker_stat(w, HT_STAT_duplicate_key);
 				break;
@@ -364,15 +425,16 @@ static void drop_duplicates(struct ht_worker *w)
 
 static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
 {
-	size_t n = w->items.n * sizeof(uint32_t);
-	uint64_t hash = ht_hash(w->items.data, n);
-	const struct ht_text *known = ht_intern_find(&w->shapes, w->items.data, n, hash);
+	size_t n = w->n_items * sizeof(uint32_t);
+	const char *bytes = n ? (const char *)w->items : "";
+	uint64_t hash = ht_hash(bytes, n);
+	const struct ht_text *known = ht_intern_find(&w->shapes, bytes, n, hash);
 	if (known) {
 		*ret_shape = known->id;
 		return true;
 	}
 	drop_duplicates(w);
-	return ht_intern(&w->shapes, w->items.data, w->items.n * sizeof(uint32_t), ret_shape);
+	return ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape);
 }
 
 static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
@@ -434,15 +496,28 @@ static uint8_t event_flags(struct ht_worker *w)
 	return flags;
 }
 
+static bool put_arg(struct ht_worker *w, uint32_t column, uint64_t value)
+{
+	struct ht_chunk *c = w->chunk;
+	const struct ht_chunk_column *known = c->columns.data;
+	if (column < c->columns.n && known[column].rows.cap)
+		return ht_chunk_put(c, column, known[column].type, c->n, value, 0);
+	uint32_t hint = column < w->hints.n ? ((uint32_t *)w->hints.data)[column] : 0;
+	struct ht_column_key key;
+	if (!ht_worker_column_key(w, column, &key))
+		return false;
+	return ht_chunk_put(c, column, key.type, c->n, value, hint);
+}
+
 bool ht_worker_commit(struct ht_worker *w)
 {
 	struct ht_chunk *c = w->chunk;
 	uint32_t shape, track, cat;
 	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
 		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
-	const struct ht_pending *pending = w->pending.data;
-	for (size_t i = 0; ok && i < w->pending.n; i++)
-		ok = ht_chunk_put(c, pending[i].column, pending[i].type, c->n, pending[i].value);
+	for (size_t i = 0; ok && i < w->n_items; i++)
+		if (w->items[i] >= HT_FIELD_COUNT)
+			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
 	if (!ok) {
 		w->out_of_memory = true;
 		return false;

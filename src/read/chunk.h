@@ -92,7 +92,9 @@ void ht_chunk_done(struct ht_chunk *chunk);
 bool ht_chunk_grow(struct ht_chunk *chunk);
 /* Give back unused room once the chunk is complete. */
 void ht_chunk_trim(struct ht_chunk *chunk);
-bool ht_chunk_put(struct ht_chunk *chunk, uint32_t column, uint8_t type, uint32_t row, uint64_t value);
+/* hint: entries to make room for when the column is new. */
+bool ht_chunk_put(struct ht_chunk *chunk, uint32_t column, uint8_t type, uint32_t row, uint64_t value,
+	uint32_t hint);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
 
 /* A key of an event or of args as this worker knows it. */
@@ -121,14 +123,6 @@ static inline bool ht_scan_key_matches(const struct ht_scan_key *key, const char
 				    : key->n < 60 && memcmp(p, key->text, key->n + 1) == 0;
 }
 
-/* An arg of the event being read. */
-struct ht_pending {
-	uint64_t value;
-	uint32_t column;
-	uint32_t key; /* index into the worker's keys */
-	uint8_t type;
-};
-
 struct ht_worker {
 	struct ht_load *load;
 	struct ht_intern strings, columns, shapes, tracks, categories;
@@ -137,9 +131,13 @@ struct ht_worker {
 	struct ht_text_table key_index;
 	struct ht_vec scratch; /* decoded strings */
 	struct ht_vec repaired; /* text of a repaired event */
-	struct ht_vec items;   /* uint32_t: shape of the event */
-	struct ht_vec item_keys; /* uint32_t: key of each item */
-	struct ht_vec pending; /* struct ht_pending */
+	/* the items of the event in order: fields and args; three arrays of one length */
+	uint32_t *items;      /* enum ht_field, or HT_FIELD_COUNT + column: the shape */
+	uint32_t *item_keys;  /* index into keys, UINT32_MAX for brackets */
+	uint64_t *item_values; /* of args */
+	uint32_t n_items, cap_items;
+	struct ht_vec hints;   /* uint32_t by column: entries in the last chunk, to size the next */
+	const char *text_end;  /* end of the text being scanned; padding follows */
 	struct ht_chunk *chunk;
 	int64_t text_offset;   /* offset in the file of the text being scanned */
 	int64_t event_offset;  /* offset in the file of the event being read, for counters */
@@ -170,11 +168,29 @@ uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, boo
 /* Column id of a key and type; false when out of memory. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
 	uint32_t *ret_column);
+/* What a column id stands for; false for an id that is not this load's. */
+bool ht_worker_column_key(struct ht_worker *worker, uint32_t column, struct ht_column_key *ret_key);
+/* The worker's chunk is complete: remember its sizes for the next one. */
+void ht_worker_end_chunk(struct ht_worker *worker);
+/* Text scanned next; memos of other texts are forgotten, as they point into them. */
+void ht_worker_set_text(struct ht_worker *worker, const char *end);
 /* Forget the args read so far: a second args object replaces the first. */
 void ht_worker_drop_args(struct ht_worker *worker);
 void ht_worker_begin_event(struct ht_worker *worker);
 /* Store the event that was read. False when out of memory. */
 bool ht_worker_commit(struct ht_worker *worker);
+
+/* Append an item to the event. False when out of memory. */
+bool ht_worker_grow_items(struct ht_worker *worker);
+static inline bool ht_worker_item(struct ht_worker *w, uint32_t item, uint32_t key, uint64_t value)
+{
+	if (w->n_items == w->cap_items && !ht_worker_grow_items(w))
+		return false;
+	w->items[w->n_items] = item;
+	w->item_keys[w->n_items] = key;
+	w->item_values[w->n_items++] = value;
+	return true;
+}
 
 _Static_assert(HT_N_STATS <= 64, "an event's counters are bits of one word");
 static inline void ht_worker_stat(struct ht_worker *worker, enum ht_stat_code code)

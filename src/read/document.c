@@ -98,7 +98,9 @@ static enum ht_status tolerant_event(struct scan *s)
 		s->stop = true;
 		return HT_OK;
 	}
+	ht_worker_set_text(s->w, (char *)s->w->repaired.data + s->w->repaired.n);
 	bool read = s->scan_event(s->w, s->w->repaired.data) != NULL;
+	ht_worker_set_text(s->w, s->limit);
 	s->w->repair_bits = 0;
 	if (s->w->out_of_memory)
 		return fail_memory(s);
@@ -419,6 +421,7 @@ enum ht_status ht_scan_text(struct ht_worker *w, const char *text, size_t n, boo
 {
 	struct scan s = { .w = w, .state = state, .text = text, .p = text, .limit = text + n,
 		.final = final, .scan_event = ht_scan_event_best() };
+	ht_worker_set_text(w, s.limit);
 	while (!s.stop) {
 		switch (state->phase) {
 		case HT_PHASE_START: HT_TRY(scan_start(&s)); break;

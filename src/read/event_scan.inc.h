@@ -6,8 +6,8 @@
  * and repair.c takes over for this event.
  *
  * Speed comes from guessing: events of one writer list the same keys in the same order, so each key
- * remembers which key followed it last time, and a guess is checked with one comparison. Values are
- * kept in `pending` until the event is complete, so a defect leaves no trace.
+ * remembers which key followed it last time, and a guess is checked with one comparison. Items are
+ * kept aside until the event is complete, so a defect leaves no trace.
  */
 #include "json/block.h"
 #include "json/number.h"
@@ -152,27 +152,45 @@ static inline bool starts(const char *p, const char *word, size_t n)
 	return memcmp(p, word, n) == 0;
 }
 
+/* A text or container, as its id. Values of one key repeat: the last one is tried first. */
+static inline const char *scan_text(struct ht_worker *w, uint32_t i_key, const char *p, uint32_t *ret_id)
+{
+	struct ht_scan_key *key = &KEYS(w)[i_key];
+	if (key->last_n && (size_t)(w->text_end - p) >= key->last_n &&
+		memcmp(p, key->last, key->last_n) == 0) {
+		*ret_id = key->last_id;
+		return p + key->last_n;
+	}
+	const char *end = *p == '"' ? scan_string(w, p, ret_id) : scan_container(w, p, ret_id);
+	if (end) {
+		key->last = p;
+		key->last_n = end - p < (ptrdiff_t)UINT32_MAX ? (uint32_t)(end - p) : 0;
+		key->last_id = *ret_id;
+	}
+	return end;
+}
+
 /* Any value, as an arg of key. */
 static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p)
 {
-	struct ht_pending pending = { .key = i_key };
 	enum ht_arg_type type;
-	uint32_t id;
+	uint64_t value = 0;
+	uint32_t id = 0, column;
 	switch (*p) {
 	case '"':
 		type = HT_ARG_STR;
-		p = scan_string(w, p, &id);
-		pending.value = id;
+		p = scan_text(w, i_key, p, &id);
+		value = id;
 		break;
 	case '[':
 	case '{':
 		type = HT_ARG_JSON;
-		p = scan_container(w, p, &id);
-		pending.value = id;
+		p = scan_text(w, i_key, p, &id);
+		value = id;
 		break;
 	case 't':
 		type = HT_ARG_BOOL;
-		pending.value = 1;
+		value = 1;
 		p = starts(p, "true", 4) ? p + 4 : NULL;
 		break;
 	case 'f':
@@ -183,25 +201,17 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 		type = HT_ARG_NULL;
 		p = starts(p, "null", 4) ? p + 4 : NULL;
 		break;
-	default: p = scan_number(w, p, &type, &pending.value); break;
+	default: p = scan_number(w, p, &type, &value); break;
 	}
 	if (!p)
 		return NULL;
-	pending.type = (uint8_t)type;
 	struct ht_scan_key *key = &KEYS(w)[i_key];
-	if (key->column[type])
-		pending.column = key->column[type] - 1;
-	else if (!ht_worker_column(w, key, type, &pending.column)) {
+	column = key->column[type] - 1;
+	if (!key->column[type] && !ht_worker_column(w, key, type, &column)) {
 		w->out_of_memory = true;
 		return NULL;
 	}
-	if (!HT_VEC_PUSH(w->load->mem, &w->pending, struct ht_pending, pending) ||
-		!HT_VEC_PUSH(w->load->mem, &w->items, uint32_t, HT_FIELD_COUNT + pending.column) ||
-		!HT_VEC_PUSH(w->load->mem, &w->item_keys, uint32_t, i_key)) {
-		w->out_of_memory = true;
-		return NULL;
-	}
-	return p;
+	return ht_worker_item(w, HT_FIELD_COUNT + column, i_key, value) ? p : NULL;
 }
 
 /* The key at p (the quote) by guess or lookup; returns the byte where its value starts. */
@@ -250,11 +260,8 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 {
 	uint32_t key = 1;
 	bool end = false;
-	if (!HT_VEC_PUSH(w->load->mem, &w->items, uint32_t, HT_FIELD_ARGS) ||
-		!HT_VEC_PUSH(w->load->mem, &w->item_keys, uint32_t, UINT32_MAX)) {
-		w->out_of_memory = true;
+	if (!ht_worker_item(w, HT_FIELD_ARGS, UINT32_MAX, 0))
 		return NULL;
-	}
 	p = ht_skip_space(p + 1);
 	if (*p == '}') {
 		p++;
@@ -265,12 +272,7 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 			!(p = scan_separator(p, &end)))
 			return NULL;
 	}
-	if (!HT_VEC_PUSH(w->load->mem, &w->items, uint32_t, HT_FIELD_ARGS_END) ||
-		!HT_VEC_PUSH(w->load->mem, &w->item_keys, uint32_t, UINT32_MAX)) {
-		w->out_of_memory = true;
-		return NULL;
-	}
-	return p;
+	return ht_worker_item(w, HT_FIELD_ARGS_END, UINT32_MAX, 0) ? p : NULL;
 }
 
 /* A pid or tid; NULL when the value is neither a whole number nor a string. */
@@ -314,7 +316,7 @@ static inline const char *scan_time(struct ht_worker *w, const char *p, int64_t 
 
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
  * a plain arg of the event. */
-static inline const char *scan_field(struct ht_worker *w, enum ht_field field, const char *p)
+static inline const char *scan_field(struct ht_worker *w, uint32_t key, enum ht_field field, const char *p)
 {
 	const char *end = NULL;
 	uint32_t id;
@@ -327,7 +329,7 @@ static inline const char *scan_field(struct ht_worker *w, enum ht_field field, c
 		}
 		break;
 	case HT_FIELD_CAT:
-		if (*p == '"' && (end = scan_string(w, p, &id))) {
+		if (*p == '"' && (end = scan_text(w, key, p, &id))) {
 			w->cat = id;
 			w->has_cat = true;
 		}
@@ -371,16 +373,13 @@ const char *HT_SCAN_EVENT(struct ht_worker *w, const char *p)
 		if (field == HT_FIELD_ARGS && *p == '{') {
 			if (w->first_arg_item != SIZE_MAX)
 				ht_worker_drop_args(w);
-			w->first_arg_item = w->items.n;
+			w->first_arg_item = w->n_items;
 			if (!(p = scan_args(w, p)))
 				return NULL;
-		} else if (field < HT_FIELD_ARGS && (after = scan_field(w, field, p))) {
+		} else if (field < HT_FIELD_ARGS && (after = scan_field(w, key, field, p))) {
 			p = after;
-			if (!HT_VEC_PUSH(w->load->mem, &w->items, uint32_t, field) ||
-				!HT_VEC_PUSH(w->load->mem, &w->item_keys, uint32_t, key)) {
-				w->out_of_memory = true;
+			if (!ht_worker_item(w, field, key, 0))
 				return NULL;
-			}
 		} else if (w->out_of_memory || !(p = scan_value(w, key, p))) {
 			return NULL;
 		}

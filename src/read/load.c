@@ -139,7 +139,9 @@ static enum ht_status scan(struct pipeline *l, struct ht_worker *w, struct piece
 	w->text_offset = piece->offset;
 	w->out_of_memory = w->too_many_columns = false;
 	piece->start = piece->end = *from;
-	return ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
+	enum ht_status status = ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
+	ht_worker_end_chunk(w);
+	return status;
 }
 
 /* Join text that was left over with the piece that follows it. */
