@@ -30,7 +30,11 @@ struct conversion {
 static void counter_value(void *user, struct ht_args_out *args)
 {
 	const struct ht_counter_event *counter = user;
-	ht_args_f64(args, counter->key, counter->value);
+	int64_t whole = counter->value >= 0 && counter->value < 1e15 ? (int64_t)counter->value : -1;
+	if ((double)whole == counter->value)
+		ht_args_i64(args, counter->key, whole);
+	else
+		ht_args_f64(args, counter->key, counter->value);
 }
 
 static enum ht_status add_counters(struct conversion *c, struct ht_json_out *out)
