@@ -9,6 +9,7 @@
 #define HT_JSON_BLOCK_H
 
 #include <stdint.h>
+#include <string.h>
 
 #define HT_PADDING 64
 
@@ -109,9 +110,17 @@ static inline const char *ht_skip_space(const char *p)
 {
 	if ((unsigned char)*p > ' ')
 		return p;
-	while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
-		p++;
-	return p;
+	for (;;) {
+		/* line breaks are followed by indentation: four at a time */
+		uint32_t four;
+		memcpy(&four, p, sizeof four);
+		if (four == 0x20202020)
+			p += 4;
+		else if (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+			p++;
+		else
+			return p;
+	}
 }
 
 #endif

@@ -71,7 +71,7 @@ static struct ht_chunk_column *chunk_column(struct assembly *a, size_t i_chunk, 
 	if (pool_id >= chunk->columns.n)
 		return NULL;
 	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + pool_id;
-	return column->rows.n ? column : NULL;
+	return column->n ? column : NULL;
 }
 
 static int compare_plans(const void *x, const void *y)
@@ -108,8 +108,8 @@ static enum ht_status plan_columns(struct assembly *a)
 			if (!c)
 				continue;
 			if (!plan.column.n)
-				plan.first_row = a->row_base[i] + ((uint32_t *)c->rows.data)[0];
-			plan.column.n += c->rows.n;
+				plan.first_row = a->row_base[i] + c->rows[0];
+			plan.column.n += c->n;
 			if (c->width > plan.column.width)
 				plan.column.width = c->width;
 		}
@@ -146,11 +146,11 @@ static void copy_values(char *out, uint8_t width, const struct ht_chunk_column *
 	if (!width)
 		return;
 	if (width == c->width) {
-		memcpy(out, c->values.data, c->values.n * width);
+		memcpy(out, c->values, (size_t)c->n * width);
 		return;
 	}
-	for (size_t i = 0; i < c->values.n; i++)
-		((int64_t *)(void *)out)[i] = ((int32_t *)c->values.data)[i];
+	for (uint32_t i = 0; i < c->n; i++)
+		((int64_t *)(void *)out)[i] = ((int32_t *)(void *)c->values)[i];
 }
 
 static void join_column(struct assembly *a, const struct column_plan *plan)
@@ -163,13 +163,12 @@ static void join_column(struct assembly *a, const struct column_plan *plan)
 		struct ht_chunk_column *c = chunk_column(a, i, plan->pool_id);
 		if (!c)
 			continue;
-		for (size_t k = 0; k < c->rows.n; k++)
-			rows[k] = a->row_base[i] + ((uint32_t *)c->rows.data)[k];
+		for (uint32_t k = 0; k < c->n; k++)
+			rows[k] = a->row_base[i] + c->rows[k];
 		copy_values(values, plan->column.width, c);
-		rows += c->rows.n;
-		values += c->rows.n * plan->column.width;
-		ht_vec_free(a->ctx->mem, &c->rows, sizeof(uint32_t));
-		ht_vec_free(a->ctx->mem, &c->values, c->width);
+		rows += c->n;
+		values += (size_t)c->n * plan->column.width;
+		ht_chunk_column_done(a->ctx->mem, c);
 	}
 }
 

@@ -75,16 +75,41 @@ bool ht_chunk_grow(struct ht_chunk *chunk)
 	return resize_rows(chunk, chunk->cap ? chunk->cap + chunk->cap / 2 : 64);
 }
 
+static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t cap)
+{
+	uint32_t *rows = ht_mem_realloc(chunk->mem, column->rows, (size_t)column->cap * 4, (size_t)cap * 4);
+	if (!rows)
+		return false;
+	column->rows = rows;
+	char *values = ht_mem_realloc(chunk->mem, column->values, (size_t)column->cap * column->width,
+		(size_t)cap * column->width);
+	if (!values) {
+		/* both arrays must have one size: give up the column, the chunk is lost anyway */
+		ht_mem_free(chunk->mem, rows, (size_t)cap * 4);
+		ht_mem_free(chunk->mem, column->values, (size_t)column->cap * column->width);
+		*column = (struct ht_chunk_column){ 0 };
+		return false;
+	}
+	column->values = values;
+	column->cap = cap;
+	return true;
+}
+
+void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column)
+{
+	ht_mem_free(mem, column->rows, (size_t)column->cap * 4);
+	ht_mem_free(mem, column->values, (size_t)column->cap * column->width);
+	*column = (struct ht_chunk_column){ 0 };
+}
+
 void ht_chunk_trim(struct ht_chunk *chunk)
 {
 	if (chunk->n && chunk->n < chunk->cap)
 		(void)resize_rows(chunk, chunk->n);
 	struct ht_chunk_column *columns = chunk->columns.data;
-	for (size_t i = 0; i < chunk->columns.n; i++) {
-		ht_vec_trim(chunk->mem, &columns[i].rows, sizeof(uint32_t));
-		if (columns[i].width)
-			ht_vec_trim(chunk->mem, &columns[i].values, columns[i].width);
-	}
+	for (size_t i = 0; i < chunk->columns.n; i++)
+		if (columns[i].n && columns[i].n < columns[i].cap)
+			(void)resize_column(chunk, &columns[i], columns[i].n);
 }
 
 void ht_chunk_done(struct ht_chunk *chunk)
@@ -99,10 +124,8 @@ void ht_chunk_done(struct ht_chunk *chunk)
 	ht_mem_free(chunk->mem, chunk->ph, cap);
 	ht_mem_free(chunk->mem, chunk->flags, cap);
 	struct ht_chunk_column *columns = chunk->columns.data;
-	for (size_t i = 0; i < chunk->columns.n; i++) {
-		ht_vec_free(chunk->mem, &columns[i].rows, sizeof(uint32_t));
-		ht_vec_free(chunk->mem, &columns[i].values, columns[i].width);
-	}
+	for (size_t i = 0; i < chunk->columns.n; i++)
+		ht_chunk_column_done(chunk->mem, &columns[i]);
 	ht_vec_free(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column));
 	ht_vec_free(chunk->mem, &chunk->headers, sizeof(struct ht_header));
 	ht_vec_free(chunk->mem, &chunk->fractions, sizeof(uint64_t));
@@ -127,59 +150,58 @@ static uint8_t first_width(uint8_t type)
 	}
 }
 
+/* An integer that needs 64 bits has come: widen all values. */
 static bool widen(struct ht_chunk *chunk, struct ht_chunk_column *column)
 {
-	struct ht_vec wide = { 0 };
-	if (!ht_vec_reserve(chunk->mem, &wide, 8, column->values.n + 16))
+	int64_t *wide = ht_mem_alloc(chunk->mem, (size_t)column->cap * 8);
+	if (!wide)
 		return false;
-	for (size_t i = 0; i < column->values.n; i++)
-		((int64_t *)wide.data)[i] = ((int32_t *)column->values.data)[i];
-	wide.n = column->values.n;
-	ht_vec_free(chunk->mem, &column->values, 4);
-	column->values = wide;
+	for (uint32_t i = 0; i < column->n; i++)
+		wide[i] = ((int32_t *)(void *)column->values)[i];
+	ht_mem_free(chunk->mem, column->values, (size_t)column->cap * 4);
+	column->values = (char *)wide;
 	column->width = 8;
 	return true;
 }
 
-static bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value)
-{
-	if (column->width == 4 && column->type == HT_ARG_I64 &&
-		(int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
-		return false;
-	switch (column->width) {
-	case 0: return true;
-	case 1: return HT_VEC_PUSH(chunk->mem, &column->values, uint8_t, (uint8_t)value);
-	case 4: return HT_VEC_PUSH(chunk->mem, &column->values, uint32_t, (uint32_t)value);
-	default: return HT_VEC_PUSH(chunk->mem, &column->values, uint64_t, value);
-	}
-}
-
-/* Room for a new column: as much as the last chunk needed, and an eighth more. */
-static bool start_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint8_t type, uint32_t hint)
-{
-	size_t room = (size_t)hint + hint / 8 + 4;
-	column->type = type;
-	column->width = first_width(type);
-	return ht_vec_reserve(chunk->mem, &column->rows, sizeof(uint32_t), room) &&
-	       (!column->width || ht_vec_reserve(chunk->mem, &column->values, column->width, room));
-}
-
-bool ht_chunk_put(struct ht_chunk *chunk, uint32_t i_column, uint8_t type, uint32_t row, uint64_t value,
+/* The entry for column id in this chunk, made when it is new; NULL when out of memory. */
+static struct ht_chunk_column *new_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type,
 	uint32_t hint)
 {
 	if (i_column >= chunk->columns.n) {
 		size_t extra = i_column + 1 - chunk->columns.n;
 		if (!ht_vec_reserve(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column), extra))
-			return false;
+			return NULL;
 		memset((struct ht_chunk_column *)chunk->columns.data + chunk->columns.n, 0,
 			extra * sizeof(struct ht_chunk_column));
 		chunk->columns.n += extra;
 	}
 	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + i_column;
-	if (!column->rows.cap && !start_column(chunk, column, type, hint))
+	column->type = type;
+	column->width = first_width(type);
+	/* as much as the last chunk needed, and an eighth more */
+	return resize_column(chunk, column, hint + hint / 8 + 4) ? column : NULL;
+}
+
+/* Append to a column that has a type. */
+static inline bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row,
+	uint64_t value)
+{
+	if (column->n == column->cap && (column->cap > UINT32_MAX / 2 ||
+						!resize_column(chunk, column, column->cap + column->cap / 2 + 4)))
 		return false;
-	return push_value(chunk, column, value) &&
-	       HT_VEC_PUSH(chunk->mem, &column->rows, uint32_t, row);
+	if (column->width == 4 && column->type == HT_ARG_I64 &&
+		(int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
+		return false;
+	uint32_t i = column->n++;
+	column->rows[i] = row;
+	if (column->width == 4)
+		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
+	else if (column->width == 8)
+		((uint64_t *)(void *)column->values)[i] = value;
+	else if (column->width == 1)
+		column->values[i] = (char)value;
+	return true;
 }
 
 /* ---- worker ---- */
@@ -293,7 +315,7 @@ void ht_worker_end_chunk(struct ht_worker *w)
 		w->hints.n = n;
 	}
 	for (size_t i = 0; i < n && i < w->hints.n; i++)
-		((uint32_t *)w->hints.data)[i] = (uint32_t)columns[i].rows.n;
+		((uint32_t *)w->hints.data)[i] = columns[i].n;
 }
 
 void ht_worker_set_text(struct ht_worker *w, const char *end)
@@ -496,17 +518,18 @@ static uint8_t event_flags(struct ht_worker *w)
 	return flags;
 }
 
-static bool put_arg(struct ht_worker *w, uint32_t column, uint64_t value)
+static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t value)
 {
 	struct ht_chunk *c = w->chunk;
-	const struct ht_chunk_column *known = c->columns.data;
-	if (column < c->columns.n && known[column].rows.cap)
-		return ht_chunk_put(c, column, known[column].type, c->n, value, 0);
-	uint32_t hint = column < w->hints.n ? ((uint32_t *)w->hints.data)[column] : 0;
-	struct ht_column_key key;
-	if (!ht_worker_column_key(w, column, &key))
-		return false;
-	return ht_chunk_put(c, column, key.type, c->n, value, hint);
+	struct ht_chunk_column *column = (struct ht_chunk_column *)c->columns.data + i_column;
+	if (i_column >= c->columns.n || !column->cap) {
+		uint32_t hint = i_column < w->hints.n ? ((uint32_t *)w->hints.data)[i_column] : 0;
+		struct ht_column_key key;
+		if (!ht_worker_column_key(w, i_column, &key) ||
+			!(column = new_column(c, i_column, key.type, hint)))
+			return false;
+	}
+	return push_value(c, column, c->n, value);
 }
 
 bool ht_worker_commit(struct ht_worker *w)

@@ -61,8 +61,9 @@ void ht_load_done(struct ht_load *load);
 
 /* Values of one arg column of one chunk. */
 struct ht_chunk_column {
-	struct ht_vec rows;   /* uint32_t */
-	struct ht_vec values; /* width bytes each */
+	uint32_t *rows;
+	char *values; /* width bytes each */
+	uint32_t n, cap;
 	uint8_t width, type;
 };
 
@@ -92,9 +93,7 @@ void ht_chunk_done(struct ht_chunk *chunk);
 bool ht_chunk_grow(struct ht_chunk *chunk);
 /* Give back unused room once the chunk is complete. */
 void ht_chunk_trim(struct ht_chunk *chunk);
-/* hint: entries to make room for when the column is new. */
-bool ht_chunk_put(struct ht_chunk *chunk, uint32_t column, uint8_t type, uint32_t row, uint64_t value,
-	uint32_t hint);
+void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
 
 /* A key of an event or of args as this worker knows it. */
