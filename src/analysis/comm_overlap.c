@@ -195,7 +195,7 @@ static enum ht_status run_overlap(struct ht_run *run, ht_table *table)
 	enum by by = parse_by(ht_run_str(run, "by"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		HT_TRY(put_rank(run, table, &frame, by));
 	}
 	bool any = false;

@@ -97,7 +97,7 @@ static enum ht_status run_idle(struct ht_run *run, ht_table *table)
 		struct ht_frame frame = { 0 };
 		struct ht_idle_stream *streams = NULL;
 		size_t n = 0;
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		HT_TRY(ht_idle_collect(run, &frame, &options, &streams, &n));
 		for (size_t s = 0; s < n; s++)
 			put_stream(run, table, frame.rank, &streams[s]);

@@ -67,6 +67,7 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 
 struct labelled {
 	const char *annotation, *stack, *name; /* NULL: none, or left out of the group */
+	const char *short_name;
 	int64_t dur_ns;
 	uint64_t count;
 };
@@ -144,7 +145,7 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 	ht_table_put_i64(table, frame->rank);
 	ht_table_put_i64(table, w->row);
 	put_text_key(table, l);
-	ht_table_put_str(table, ht_hta_shorten_name(run->scratch, l->name));
+	ht_table_put_str(table, l->short_name);
 	ht_table_put_str(table, ht_hta_type_name(type_of(run, t, w)));
 	if (w->stream == -1)
 		ht_table_put_null(table);
@@ -221,6 +222,26 @@ static size_t group(struct labelled *list, size_t n, const char *by)
 	return n_groups;
 }
 
+/* Short names, each made once; by string id, the last for work without a name. */
+static enum ht_status shorten_names(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_work_list *work, struct labelled *list)
+{
+	const char **shorts =
+	        ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *shorts);
+	if (!shorts)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++) {
+		uint32_t id = t->name[work->items[i].row];
+		const char **text = &shorts[id == HT_NO_STR ? t->n_string_offsets : id];
+		if (!*text)
+			*text = ht_hta_shorten_name(run->scratch, ht_str(t, id));
+		if (!*text)
+			return ht_fail_nomem(run->ctx);
+		list[i].short_name = *text;
+	}
+	return HT_OK;
+}
+
 static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, const uint32_t *annotations, struct labelled *list)
 {
@@ -239,7 +260,7 @@ static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
 		if (!list[i].stack)
 			return ht_fail_nomem(run->ctx);
 	}
-	return HT_OK;
+	return shorten_names(run, t, work, list);
 }
 
 static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_rank, const char *by)
@@ -252,7 +273,7 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_ran
 		HT_TRY(collect_hta(run, &frame, &work));
 	} else {
 		HT_TRY(ht_work_collect(run, &frame, &work));
-		ht_work_sort(&work);
+		HT_TRY(ht_work_sort(run, &work));
 	}
 	HT_TRY(annotate(run, &frame, &work, &annotations));
 	struct labelled *list = ht_arena_alloc(run->scratch, (work.n + 1) * sizeof *list);

@@ -282,7 +282,7 @@ static enum ht_status collect(
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_work_list work = { 0 };
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		HT_TRY(ht_work_collect(run, &frame, &work));
 		size_t first = kernels->n;
 		for (unsigned type = 0; type < HT_HTA_N_TYPES; type++) {

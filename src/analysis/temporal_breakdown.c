@@ -157,9 +157,9 @@ static enum ht_status run_breakdown(struct ht_run *run, ht_table *table)
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_work_list work = { 0 };
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		HT_TRY(ht_work_collect(run, &frame, &work));
-		ht_work_sort(&work);
+		HT_TRY(ht_work_sort(run, &work));
 		if (!work.n) {
 			put_nothing(table, frame.rank);
 			n_without++;

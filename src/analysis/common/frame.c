@@ -101,11 +101,7 @@ static enum ht_status step_windows(
 		}
 		w.n = ht_interval_merge(w.list, w.n);
 	} else {
-		int64_t cut = INT64_MIN;
-		for (size_t i = 0; i < t->n_steps; i++) {
-			if (t->steps[i].ts_ns > cut)
-				cut = t->steps[i].ts_ns;
-		}
+		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
 		w.all = cut == INT64_MIN || !set_has_two_steps(run->set);
 		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
 	}
@@ -135,101 +131,6 @@ static enum ht_status annotation_windows(
 
 /* ---- our selection ---- */
 
-struct external {
-	int64_t id;
-	int64_t ts;
-};
-
-static int compare_external(const void *left, const void *right)
-{
-	const struct external *a = left, *b = right;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return (a->ts > b->ts) - (a->ts < b->ts);
-}
-
-static enum ht_status collect_host_annotations(struct ht_run *run, const struct ht_trace *t,
-        const int64_t *id, struct external **ret_host, size_t *ret_n)
-{
-	size_t n = 0;
-	for (size_t row = 0; row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_ANNOTATION && id[row] != HT_NO_I64;
-	struct external *host = ht_arena_alloc(run->scratch, (n + 1) * sizeof *host);
-	if (!host)
-		return ht_fail_nomem(run->ctx);
-	n = 0;
-	for (size_t row = 0; row < t->n_kind; row++) {
-		if (t->kind[row] == HT_KIND_ANNOTATION && id[row] != HT_NO_I64)
-			host[n++] = (struct external){ id[row], t->ts_ns[row] };
-	}
-	qsort(host, n, sizeof *host, compare_external);
-	*ret_host = host;
-	*ret_n = n;
-	return HT_OK;
-}
-
-/* A GPU annotation carries the External id of the host annotation that it shows, and belongs where that
- * one starts: the GPU may be whole steps behind. */
-static enum ht_status place_annotations(
-        struct ht_run *run, const struct ht_trace *t, int64_t *origin)
-{
-	int64_t *id = NULL;
-	struct external *host = NULL;
-	size_t n = 0;
-	HT_TRY(ht_arg_dense_i64(run->ctx, t, "External id", HT_NO_I64, run->scratch, &id));
-	HT_TRY(collect_host_annotations(run, t, id, &host, &n));
-	for (size_t row = 0; row < t->n_kind; row++) {
-		if (t->kind[row] != HT_KIND_GPU_ANNOTATION || id[row] == HT_NO_I64)
-			continue;
-		size_t low = 0, high = n;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (host[middle].id < id[row])
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low < n && host[low].id == id[row])
-			origin[row] = host[low].ts;
-	}
-	return HT_OK;
-}
-
-/* When each row was asked for: host rows when they start, GPU work at its launch. A stream runs its work
- * in order, so work without a launch before the first that has one was launched before the recording
- * began and belongs to no step of it (HT_NO_I64); later such work only lost its launch. */
-static enum ht_status place_rows(struct ht_run *run, const struct ht_trace *t, int64_t **ret_origin)
-{
-	int64_t *origin = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *origin);
-	int64_t *first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
-	if (!origin || !first_launched)
-		return ht_fail_nomem(run->ctx);
-	for (size_t k = 0; k < t->n_tracks; k++)
-		first_launched[k] = INT64_MIN;
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		int64_t *first = &first_launched[t->track[t->gpu[i].row]],
-		        ts = t->ts_ns[t->gpu[i].row];
-		if (t->gpu[i].launch != HT_NONE && (*first == INT64_MIN || ts < *first))
-			*first = ts;
-	}
-	for (size_t row = 0; row < t->n_kind; row++) {
-		bool device =
-		        ht_kind_is_gpu_work(t->kind[row]) || t->kind[row] == HT_KIND_GPU_ANNOTATION;
-		bool before = device && t->ts_ns[row] < first_launched[t->track[row]];
-		origin[row] = before ? HT_NO_I64 : t->ts_ns[row];
-	}
-	/* steps that exist on the GPU only are windows of the GPU's own time */
-	for (size_t i = 0; i < t->n_gpu && (t->meta_->has_host_steps || run->annotation); i++) {
-		if (t->gpu[i].launch != HT_NONE)
-			origin[t->gpu[i].row] = t->ts_ns[t->gpu[i].launch];
-		else if (run->annotation)
-			origin[t->gpu[i].row] = HT_NO_I64;
-	}
-	HT_TRY(place_annotations(run, t, origin));
-	*ret_origin = origin;
-	return HT_OK;
-}
-
 /* A row of the table at all: an event with a duration and a category. */
 static bool is_row(const struct ht_trace *t, uint32_t row)
 {
@@ -237,9 +138,167 @@ static bool is_row(const struct ht_trace *t, uint32_t row)
 	       t->kind[row] != HT_KIND_TRACE_SPAN;
 }
 
-static bool stands_with_gpu(const struct ht_trace *t, uint32_t row)
+struct selection {
+	const struct ht_trace *t;
+	struct windows windows;  /* steps and annotations together */
+	int64_t *first_launched; /* by track: start of its first work whose launch is in the file */
+	bool by_launch;          /* else by own start: steps are windows of the GPU's own time */
+	bool launched_only;
+};
+
+static enum ht_status select_windows(struct ht_run *run, struct selection *s)
 {
-	return ht_kind_is_gpu_work(t->kind[row]) || t->kind[row] == HT_KIND_SYNC;
+	const struct ht_trace *t = s->t;
+	struct windows steps = { 0 }, annotations = { 0 };
+	HT_TRY(step_windows(run, t, &steps));
+	HT_TRY(annotation_windows(run, t, &annotations));
+	HT_TRY(intersect(run, &steps, &annotations, &s->windows));
+	s->launched_only = run->annotation != NULL;
+	s->by_launch = t->meta_->has_host_steps || run->annotation;
+	s->first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
+	if (!s->first_launched)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		s->first_launched[k] = INT64_MIN;
+	for (size_t i = 0; i < t->n_gpu && !s->windows.all; i++) {
+		uint32_t row = t->gpu[i].row;
+		int64_t *first = &s->first_launched[t->track[row]];
+		if (t->gpu[i].launch != HT_NONE && (*first == INT64_MIN || t->ts_ns[row] < *first))
+			*first = t->ts_ns[row];
+	}
+	return HT_OK;
+}
+
+/* A stream runs its work in order, so work without a launch before the first that has one was launched
+ * before the recording began and belongs to no step of it; later such work only lost its launch. */
+static bool device_row_is_in(const struct selection *s, uint32_t row)
+{
+	int64_t ts = s->t->ts_ns[row];
+	return ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts);
+}
+
+static bool work_is_in(const struct selection *s, const struct ht_gpu *gpu)
+{
+	if (s->windows.all)
+		return true;
+	if (gpu->launch != HT_NONE && s->by_launch)
+		return inside(&s->windows, s->t->ts_ns[gpu->launch]);
+	return !s->launched_only && device_row_is_in(s, gpu->row);
+}
+
+static void select_gpu(const struct selection *s, uint32_t *gpu, size_t *ret_n)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < s->t->n_gpu; i++) {
+		if (is_row(s->t, s->t->gpu[i].row) && work_is_in(s, &s->t->gpu[i]))
+			gpu[n++] = i;
+	}
+	*ret_n = n;
+}
+
+struct external {
+	int64_t id, ts;
+	uint32_t row;
+};
+
+struct externals {
+	struct external *items;
+	size_t n;
+};
+
+static int compare_id(const void *left, const void *right)
+{
+	const struct external *a = left, *b = right;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static int compare_row(const void *left, const void *right)
+{
+	const struct external *a = left, *b = right;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static enum ht_status collect_external(struct ht_run *run, const struct ht_trace *t,
+        enum ht_kind kind, struct externals *ret_externals)
+{
+	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
+	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
+	struct externals e = { 0 };
+	size_t n = 0;
+	for (uint64_t i = 0; column && i < column->n; i++)
+		n += t->kind[rows[i]] == kind;
+	e.items = ht_arena_alloc(run->scratch, (n + 1) * sizeof *e.items);
+	if (!e.items)
+		return ht_fail_nomem(run->ctx);
+	for (uint64_t i = 0; column && i < column->n; i++) {
+		if (t->kind[rows[i]] == kind)
+			e.items[e.n++] = (struct external){ ht_arg_i64_at(t, column, i),
+				t->ts_ns[rows[i]], rows[i] };
+	}
+	qsort(e.items, e.n, sizeof *e.items, compare_id);
+	*ret_externals = e;
+	return HT_OK;
+}
+
+/* A GPU annotation carries the External id of the host annotation that it shows, and belongs where that
+ * one starts: the GPU may be whole steps behind. The answer has those with such a twin, by row, with
+ * the twin's start. */
+static enum ht_status place_annotations(
+        struct ht_run *run, const struct ht_trace *t, struct externals *ret_placed)
+{
+	struct externals host = { 0 }, gpu = { 0 }, placed = { 0 };
+	HT_TRY(collect_external(run, t, HT_KIND_ANNOTATION, &host));
+	HT_TRY(collect_external(run, t, HT_KIND_GPU_ANNOTATION, &gpu));
+	placed.items = gpu.items;
+	for (size_t i = 0, k = 0; i < gpu.n; i++) {
+		while (k < host.n && host.items[k].id < gpu.items[i].id)
+			k++;
+		if (k < host.n && host.items[k].id == gpu.items[i].id)
+			placed.items[placed.n++] =
+			        (struct external){ 0, host.items[k].ts, gpu.items[i].row };
+	}
+	qsort(placed.items, placed.n, sizeof *placed.items, compare_row);
+	*ret_placed = placed;
+	return HT_OK;
+}
+
+/* Work that is in and waits, then everything else, each in file order. */
+static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
+        const uint32_t *gpu, size_t n_gpu, uint32_t *rows, size_t *ret_n)
+{
+	const struct ht_trace *t = s->t;
+	struct externals placed = { 0 };
+	size_t n = 0, k = 0, p = 0;
+	HT_TRY(place_annotations(run, t, &placed));
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (k < n_gpu && t->gpu[gpu[k]].row == row) {
+			rows[n++] = row;
+			k++;
+		} else if (t->kind[row] == HT_KIND_SYNC && is_row(t, row) &&
+		           inside(&s->windows, t->ts_ns[row])) {
+			rows[n++] = row;
+		}
+	}
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		uint8_t kind = t->kind[row];
+		if (ht_kind_is_gpu_work(kind) || kind == HT_KIND_SYNC || !is_row(t, row))
+			continue;
+		while (p < placed.n && placed.items[p].row < row)
+			p++;
+		bool in;
+		if (p < placed.n && placed.items[p].row == row)
+			in = inside(&s->windows, placed.items[p].ts);
+		else if (kind == HT_KIND_GPU_ANNOTATION)
+			in = device_row_is_in(s, row);
+		else
+			in = inside(&s->windows, t->ts_ns[row]);
+		if (in)
+			rows[n++] = row;
+	}
+	*ret_n = n;
+	return HT_OK;
 }
 
 enum ht_status ht_frame_alloc_lists(
@@ -250,44 +309,27 @@ enum ht_status ht_frame_alloc_lists(
 	return *ret_rows && *ret_gpu ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
-static enum ht_status make_own(struct ht_run *run, struct ht_frame *frame)
+static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_frame *frame)
 {
 	const struct ht_trace *t = frame->trace;
-	struct windows steps = { 0 }, annotations = { 0 }, both = { 0 };
+	struct selection s = { .t = t };
 	uint32_t *rows = NULL, *gpu = NULL;
-	int64_t *origin = NULL;
-	HT_TRY(step_windows(run, t, &steps));
-	HT_TRY(annotation_windows(run, t, &annotations));
-	HT_TRY(intersect(run, &steps, &annotations, &both));
-	HT_TRY(ht_frame_alloc_lists(run, t->n_kind, t->n_gpu, &rows, &gpu));
-	frame->cut = !both.all;
-	if (frame->cut)
-		HT_TRY(place_rows(run, t, &origin));
-
-	/* One pass when nothing is cut (file order), else GPU rows, then the rest. */
-	for (int pass = 0; pass < (frame->cut ? 2 : 1); pass++) {
-		size_t k = 0;
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			while (k < t->n_gpu && t->gpu[k].row < row)
-				k++;
-			if (!is_row(t, row))
-				continue;
-			bool work = k < t->n_gpu && t->gpu[k].row == row;
-			if (frame->cut &&
-			        (origin[row] == HT_NO_I64 || !inside(&both, origin[row]) ||
-			                (work || stands_with_gpu(t, row)) != (pass == 0)))
-				continue;
+	HT_TRY(select_windows(run, &s));
+	HT_TRY(ht_frame_alloc_lists(run, gpu_only ? 0 : t->n_kind, t->n_gpu, &rows, &gpu));
+	select_gpu(&s, gpu, &frame->n_gpu);
+	frame->cut = !s.windows.all;
+	if (!gpu_only && frame->cut)
+		HT_TRY(select_rows(run, &s, gpu, frame->n_gpu, rows, &frame->n_rows));
+	for (uint32_t row = 0; !gpu_only && !frame->cut && row < t->n_kind; row++) {
+		if (is_row(t, row))
 			rows[frame->n_rows++] = row;
-			if (work)
-				gpu[frame->n_gpu++] = (uint32_t)k;
-		}
 	}
 	frame->rows = rows;
 	frame->gpu = gpu;
 	return HT_OK;
 }
 
-enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+static enum ht_status make(struct ht_run *run, size_t i, bool gpu_only, struct ht_frame *ret_frame)
 {
 	struct ht_frame frame = {
 		.trace = run->traces[i], .rank = run->ranks[i], .offset_ns = run->offset_ns[i]
@@ -296,9 +338,19 @@ enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_
 	if (run->hta_rows && !run->annotation && !listed)
 		HT_TRY(ht_hta_frame_fill(run, &frame));
 	else
-		HT_TRY(make_own(run, &frame));
+		HT_TRY(make_own(run, gpu_only, &frame));
 	*ret_frame = frame;
 	return HT_OK;
+}
+
+enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+{
+	return make(run, i, false, ret_frame);
+}
+
+enum ht_status ht_frame_make_gpu(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+{
+	return make(run, i, !run->hta_compat, ret_frame);
 }
 
 const char *ht_frame_steps_text(struct ht_run *run)
@@ -309,9 +361,8 @@ const char *ht_frame_steps_text(struct ht_run *run)
 	for (size_t i = 0; i < run->n; i++) {
 		const struct ht_trace *t = run->traces[i];
 		int64_t cut = INT64_MAX;
-		for (size_t k = 0; k < t->n_steps && cut_last; k++) {
-			cut = t->steps[k].ts_ns;
-		}
+		if (cut_last && t->n_steps)
+			cut = t->steps[t->n_steps - 1].ts_ns;
 		for (size_t k = 0; k < t->n_steps; k++) {
 			const struct ht_step *s = &t->steps[k];
 			if (s->ts_ns >= cut)

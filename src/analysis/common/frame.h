@@ -41,6 +41,10 @@ struct ht_frame {
 /* The frame of run->traces[i]; memory in run->scratch. */
 enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
 
+/* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work
+ * rather than of all events. */
+enum ht_status ht_frame_make_gpu(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+
 /* HTA's derived columns, indexed by trace row (not by position in the frame). */
 struct ht_hta_columns {
 	const int64_t *stream;      /* arg stream, 4294967295 and unparsable read as -1 */

@@ -4,8 +4,8 @@
 #include "analysis/common/gpu_work.h"
 #include "analysis/common/hta_frame.h"
 #include "analysis/common/hta_names.h"
+#include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static struct ht_work work_of_gpu(const struct ht_trace *t, const struct ht_gpu *gpu)
@@ -31,12 +31,25 @@ static uint8_t class_by_name(const char *name)
 	}
 }
 
+/* Classes by string id, each name looked at once; 0 is not looked at yet, else class + 1. */
+static uint8_t class_of(const struct ht_trace *t, uint8_t *classes, uint32_t name)
+{
+	if (name == HT_NO_STR)
+		return class_by_name("");
+	if (!classes[name])
+		classes[name] = (uint8_t)(class_by_name(ht_str(t, name)) + 1);
+	return (uint8_t)(classes[name] - 1);
+}
+
 static enum ht_status collect_hta(
         struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *work)
 {
 	const struct ht_trace *t = frame->trace;
 	struct ht_hta_columns columns = { 0 };
 	HT_TRY(ht_frame_hta_columns(run, frame, &columns));
+	uint8_t *classes = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
+	if (!classes)
+		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		if (columns.stream[row] == -1)
@@ -51,7 +64,7 @@ static enum ht_status collect_hta(
 			.launch =
 			        columns.partner[row] > 0 ? (uint32_t)columns.partner[row] : HT_NONE,
 			.device = gpu ? gpu->device : -1,
-			.class_ = class_by_name(ht_str(t, t->name[row])),
+			.class_ = class_of(t, classes, t->name[row]),
 		};
 	}
 	return HT_OK;
@@ -75,19 +88,28 @@ enum ht_status ht_work_collect(
 	return HT_OK;
 }
 
-static int compare(const void *left, const void *right)
+enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work)
 {
-	const struct ht_work *a = left, *b = right;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
-}
-
-void ht_work_sort(struct ht_work_list *work)
-{
-	qsort(work->items, work->n, sizeof *work->items, compare);
+	size_t n = work->n, i = 1;
+	while (i < n && work->items[i - 1].start <= work->items[i].start)
+		i++;
+	if (i >= n)
+		return HT_OK;
+	uint64_t *keys = ht_arena_alloc(run->scratch, n * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(run->scratch, n * sizeof *order);
+	struct ht_work *sorted = ht_arena_alloc(run->scratch, n * sizeof *sorted);
+	if (!keys || !order || !sorted)
+		return ht_fail_nomem(run->ctx);
+	for (i = 0; i < n; i++) {
+		keys[i] = ht_sort_key_i64(work->items[i].start);
+		order[i] = (uint32_t)i;
+	}
+	if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+		return ht_fail_nomem(run->ctx);
+	for (i = 0; i < n; i++)
+		sorted[i] = work->items[order[i]];
+	work->items = sorted;
+	return HT_OK;
 }
 
 enum ht_status ht_work_union(struct ht_run *run, const struct ht_work_list *work, unsigned classes,

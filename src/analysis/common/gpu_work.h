@@ -28,8 +28,8 @@ struct ht_work_list {
 enum ht_status ht_work_collect(struct ht_run *run, const struct ht_frame *frame,
         struct ht_work_list *ret_work) HT_MUST_USE;
 
-/* Sort by (start, end, row), which is total. */
-void ht_work_sort(struct ht_work_list *work);
+/* Sort by start; equal starts keep their order. Memory in run->scratch. */
+enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work) HT_MUST_USE;
 
 /* Bit of a class in a mask. */
 static inline unsigned ht_class_bit(uint8_t class_)
