@@ -100,6 +100,7 @@ struct scan {
 	const struct ht_trace *trace;
 	size_t i_side;
 	uint32_t *text_of;    /* by string id: text in the pool, HT_NONE until asked */
+	uint32_t *node_of[3]; /* by device and string id: node by name, HT_NONE until asked */
 	uint32_t *context_of; /* by row: node that its children hang under, UNKNOWN until asked */
 	uint32_t *way;        /* room for the rows from one to the top */
 };
@@ -182,13 +183,14 @@ static bool context(struct scan *scan, uint32_t row, uint32_t *ret_node)
 	return true;
 }
 
-static bool node_of_row(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
+static bool make_node(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
 {
 	const struct ht_trace *trace = scan->trace;
 	struct compare *compare = scan->compare;
 	struct node key = { .parent = HT_NONE, .shape = HT_NONE, .device = device };
-	const struct ht_gpu *gpu =
-	        compare->by != BY_NAME && device != DEVICE_CPU ? ht_gpu_of_row(trace, row) : NULL;
+	const struct ht_gpu *gpu = ht_kind_is_gpu_work(trace->kind[row]) && compare->by != BY_NAME
+	                                   ? ht_gpu_of_row(trace, row)
+	                                   : NULL;
 	if (compare->by == BY_PATH &&
 	        !context(scan, gpu ? gpu->launch : trace->parent[row], &key.parent))
 		return false;
@@ -199,6 +201,18 @@ static bool node_of_row(struct scan *scan, uint32_t row, enum device device, uin
 			return false;
 	}
 	return text_of_name(scan, trace->name[row], &key.name) && add_node(compare, key, ret_node);
+}
+
+static bool node_of_row(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
+{
+	uint32_t name = scan->trace->name[row];
+	if (scan->compare->by != BY_NAME || name == HT_NO_STR)
+		return make_node(scan, row, device, ret_node);
+	uint32_t *known = &scan->node_of[device][name];
+	if (*known == HT_NONE && !make_node(scan, row, device, known))
+		return false;
+	*ret_node = *known;
+	return true;
 }
 
 /* ---- counting ---- */
@@ -264,6 +278,30 @@ static enum ht_status count_hta(
 	return ok ? HT_OK : ht_fail_nomem(side->ctx);
 }
 
+/* n ids, each of that value; NULL when out of memory. */
+static uint32_t *fill(struct compare *compare, size_t n, uint32_t value)
+{
+	uint32_t *ids = ht_arena_alloc(compare->run->scratch, n * sizeof *ids);
+	for (size_t i = 0; ids && i < n; i++)
+		ids[i] = value;
+	return ids;
+}
+
+static enum ht_status scan_init(struct scan *scan)
+{
+	size_t n_strings = scan->trace->n_string_offsets + 1;
+	size_t n_rows = scan->compare->by == BY_PATH ? scan->trace->n_kind : 1;
+	scan->text_of = fill(scan->compare, n_strings, HT_NONE);
+	scan->context_of = fill(scan->compare, n_rows, UNKNOWN);
+	scan->way = fill(scan->compare, n_rows, 0);
+	bool ok = scan->text_of && scan->context_of && scan->way;
+	for (size_t i = 0; i < HT_COUNT(scan->node_of); i++) {
+		scan->node_of[i] = fill(scan->compare, n_strings, HT_NONE);
+		ok = ok && scan->node_of[i];
+	}
+	return ok ? HT_OK : ht_fail_nomem(scan->compare->run->ctx);
+}
+
 static enum ht_status count_trace(
         struct compare *compare, struct ht_diff_side *side, size_t i_side, size_t i_trace)
 {
@@ -274,17 +312,8 @@ static enum ht_status count_trace(
 	enum ht_status status = ht_frame_make(&side->run, i_trace, &frame);
 	side->run.step = steps;
 	HT_TRY(status);
-	const struct ht_trace *trace = frame.trace;
-	struct scan scan = { .compare = compare, .trace = trace, .i_side = i_side };
-	size_t n_strings = trace->n_string_offsets + 1, n_rows = trace->n_kind + 1;
-	scan.text_of = ht_arena_alloc(compare->run->scratch, n_strings * sizeof(uint32_t));
-	scan.context_of = ht_arena_alloc(compare->run->scratch, n_rows * sizeof(uint32_t));
-	scan.way = ht_arena_alloc(compare->run->scratch, n_rows * sizeof(uint32_t));
-	if (!scan.text_of || !scan.context_of || !scan.way)
-		return ht_fail_nomem(compare->run->ctx);
-	memset(scan.text_of, 0xff, n_strings * sizeof(uint32_t));
-	for (size_t row = 0; row < n_rows; row++)
-		scan.context_of[row] = UNKNOWN;
+	struct scan scan = { .compare = compare, .trace = frame.trace, .i_side = i_side };
+	HT_TRY(scan_init(&scan));
 	if (compare->run->hta_compat)
 		return count_hta(&scan, &side->run, &frame, steps);
 	return count_own(&scan, &frame);
