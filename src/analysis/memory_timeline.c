@@ -356,7 +356,7 @@ static void put_device_summary(
 	ht_table_put_i64(table, rank);
 	ht_table_put_str(table, device);
 	put_peak(table, "allocated", &allocated, allocated.peak_bytes);
-	if (!reserved.n_changes)
+	if (reserved.peak_bytes <= 0)
 		return;
 	ht_table_row(table);
 	ht_table_put_i64(table, rank);

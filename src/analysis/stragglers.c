@@ -10,7 +10,7 @@
  * longest duration of the collective minus its own: all ranks leave it at about the same time.
  *
  * Views: "ranks", sums per rank, largest delay first; the first num-candidates with a delay are
- * candidates. gpu_excess and host_excess name what the rank does most above the median of all ranks
+ * candidates. gpu_excess and host_excess are what the rank does most above the median of all ranks
  * (excess.h): the likely reason. "collectives", one row per collective, largest delay first.
  *
  * Reads communication kernels, their arguments and launches. Blind to collectives inside graphs without
@@ -33,22 +33,22 @@ static const struct ht_column columns[] = {
 	        "how much earlier the collectives at which it was last would have begun without it",
 	        NULL },
 	{ "delay_share", HT_RATIO, HT_MEASURE, "that over the time its trace covers", NULL },
-	{ "collectives", HT_I64, HT_MEASURE, "collectives that could be compared", NULL },
-	{ "times_last", HT_I64, HT_MEASURE, "of them with this rank the last to start", NULL },
-	{ "late_mean_ns", HT_DURATION_F64, HT_MEASURE, "mean start after the earliest rank", NULL },
-	{ "late_max_ns", HT_DURATION, HT_MEASURE, "largest start after the earliest rank", NULL },
+	{ "collectives", HT_I64, HT_DETAIL, "collectives that could be compared", NULL },
+	{ "times_last", HT_I64, HT_DETAIL, "of them with this rank the last to start", NULL },
+	{ "late_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean start after the earliest rank", NULL },
+	{ "late_max_ns", HT_DURATION, HT_DETAIL, "largest start after the earliest rank", NULL },
 	{ "worst_step", HT_I64, HT_DETAIL, "step of that collective", NULL },
 	{ "worst_collective", HT_STR, HT_DETAIL, "that collective", NULL },
 	{ "gpu_excess_ns", HT_DURATION, HT_MEASURE, "GPU time above the median of all ranks",
 	        NULL },
-	{ "gpu_excess", HT_STR, HT_MEASURE, "GPU work with the largest such time", NULL },
+	{ "gpu_excess_name", HT_STR, HT_MEASURE, "GPU work with the largest such time", NULL },
 	{ "host_excess_ns", HT_DURATION, HT_MEASURE,
 	        "host time, without CUDA calls, above the median of all ranks", NULL },
-	{ "host_excess", HT_STR, HT_MEASURE, "annotation with the largest such time", NULL },
+	{ "host_excess_name", HT_STR, HT_MEASURE, "annotation with the largest such time", NULL },
 	{ "step", HT_I64, HT_KEY, "step of the collective, null outside steps", NULL },
 	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
 	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
-	{ "nth", HT_I64, HT_KEY, "sequence number, or position within the step from 0", NULL },
+	{ "nth", HT_I64, HT_DETAIL, "sequence number, or position within the step from 0", NULL },
 	{ "elements", HT_I64, HT_DETAIL, "elements in its input", NULL },
 	{ "ranks", HT_I64, HT_MEASURE, "ranks whose call was found", NULL },
 	{ "first_rank", HT_I64, HT_DETAIL, "rank that started first", NULL },
@@ -62,7 +62,8 @@ static const struct ht_column columns[] = {
 };
 #define RANK_COLUMNS                                                                               \
 	"rank,candidate,delay_ns,delay_share,collectives,times_last,late_mean_ns,late_max_ns,"     \
-	"worst_step,worst_collective,gpu_excess_ns,gpu_excess,host_excess_ns,host_excess"
+	"worst_step,worst_collective,gpu_excess_ns,gpu_excess_name,host_excess_ns,"                \
+	"host_excess_name"
 #define COLLECTIVE_COLUMNS                                                                         \
 	"step,collective,group,nth,elements,ranks,first_rank,last_rank,late_ns,last_delay_ns,"     \
 	"host_late_ns,start_ns"

@@ -107,9 +107,9 @@ def test_excess_names_the_reason(tmp_path):
         t.work("ncclDevKernel_AllReduce", 800 + rank, 10, launch=450, stream=20)
         t.write(tmp_path, rank)
     found = table(tmp_path)
-    assert (found["1"]["host_excess"], found["1"]["host_excess_ns"]) == ("## data ##", "280000")
-    assert (found["2"]["gpu_excess"], found["2"]["gpu_excess_ns"]) == ("gemm", "100000")
-    assert found["0"]["gpu_excess"] is None
+    assert (found["1"]["host_excess_name"], found["1"]["host_excess_ns"]) == ("## data ##", "280000")
+    assert (found["2"]["gpu_excess_name"], found["2"]["gpu_excess_ns"]) == ("gemm", "100000")
+    assert found["0"]["gpu_excess_name"] is None
 
 
 def test_the_planted_stragglers_are_found():
@@ -119,7 +119,7 @@ def test_the_planted_stragglers_are_found():
     assert [r for r in found if found[r]["candidate"] == "true"] == ["2", "1"]
     assert int(found["2"]["delay_ns"]) > 300_000_000
     assert int(found["2"]["gpu_excess_ns"]) > 100_000_000
-    assert found["1"]["host_excess"] == "## data ##"
+    assert found["1"]["host_excess_name"] == "## data ##"
     assert int(found["1"]["host_excess_ns"]) > 50_000_000
     worst = rows("stragglers", EXAMPLES / "straggler", "--view", "collectives")[0]
     assert worst["last_rank"] == "2" and worst["collective"] == "allreduce"
