@@ -6,6 +6,9 @@
  * Further columns on request by name: those below, args.KEY for any argument, event.KEY for any further
  * key of the event. All events are shown, whatever the step, unless --step or --annotation say otherwise.
  *
+ * With --hta-rows the rows are those of HTA's table of the rank, in its order, and hta.KEY names its derived
+ * columns (hta_cells.h).
+ *
  * ancestors-of, descendants-of and kernels-under walk the call tree of one event (by index); with several
  * ranks give --rank as well. kernels-under also takes an operator's name and then means all its calls.
  */
@@ -13,6 +16,7 @@
 
 #include "analysis/common/event_cells.h"
 #include "analysis/common/event_filter.h"
+#include "analysis/common/hta_cells.h"
 
 #include <string.h>
 
@@ -22,8 +26,10 @@ static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "index", HT_I64, HT_KEY, "position in the file's traceEvents, from 0", NULL },
 	{ "ts_ns", HT_TIME, HT_MEASURE, "start as in the file, base time not added", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration as in the file; absent when the file has none", NULL },
-	{ "ph", HT_STR, HT_MEASURE, "phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE,
+	        "duration as in the file; absent when the file has none", NULL },
+	{ "ph", HT_STR, HT_MEASURE,
+	        "phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e", NULL },
 	{ "cat", HT_STR, HT_MEASURE, "category as in the file", NULL },
 	{ "name", HT_STR, HT_MEASURE, "name", NULL },
 	{ "pid", HT_STR, HT_MEASURE, "process id or name; device index for GPU work", NULL },
@@ -34,12 +40,18 @@ static const struct ht_column columns[] = {
 };
 
 static const struct ht_param params[] = {
-	{ "ancestors-of", HT_I64, NULL, "only the events around this index on the call tree", NULL },
-	{ "descendants-of", HT_I64, NULL, "only the events inside this index on the call tree", NULL },
-	{ "kernels-under", HT_STR, NULL, "only GPU work launched inside this index, or operator name", NULL },
+	{ "ancestors-of", HT_I64, NULL, "only the events around this index on the call tree",
+	        NULL },
+	{ "descendants-of", HT_I64, NULL, "only the events inside this index on the call tree",
+	        NULL },
+	{ "kernels-under", HT_STR, NULL,
+	        "only GPU work launched inside this index, or operator name", NULL },
 	{ "leaves", HT_BOOL, "false", "only spans that enclose no other span", NULL },
 	{ "from", HT_TIME, NULL, "only events that end after this time of the file's clock", NULL },
-	{ "to", HT_TIME, NULL, "only events that start before this time of the file's clock", NULL },
+	{ "only", HT_STR, "all", "only rows of the GPU's timelines, or only those of the host",
+	        "all|gpu|host" },
+	{ "to", HT_TIME, NULL, "only events that start before this time of the file's clock",
+	        NULL },
 };
 
 const struct ht_analysis ht_analysis_events = {
@@ -58,49 +70,134 @@ const struct ht_analysis ht_analysis_events = {
 	.run = run,
 };
 
+/* What is shown of an event: something the file has, or one of HTA's columns. */
+struct shown {
+	struct ht_event_column event;
+	int hta;     /* -1: not HTA's */
+	bool wanted; /* false: left out by the view, so its cells need no work */
+};
+
+struct request {
+	struct shown *columns;
+	size_t n;
+	bool with_hta, with_graph;
+};
+
+static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
+{
+	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
+	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event);
+}
+
 /* Columns that the request names and the table does not have yet. */
-static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct ht_event_column **ret_columns,
-	size_t *ret_n)
+static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct request *ret_request)
 {
 	const char *const *names = NULL;
-	size_t n_names = 0, n = 0;
+	size_t n_names = 0;
 	if (r->view)
 		HT_TRY(ht_view_columns(r->ctx, r->view, r->scratch, &names, &n_names));
-	struct ht_event_column *all =
-		ht_arena_alloc(r->scratch, (HT_COUNT(columns) + n_names + 1) * sizeof *all);
-	if (!all)
+	struct request q = { .columns = ht_arena_alloc(r->scratch,
+		                     (HT_COUNT(columns) + n_names + 1) * sizeof *q.columns) };
+	if (!q.columns)
 		return ht_fail_nomem(r->ctx);
-	for (size_t i = 0; i < HT_COUNT(columns); i++)
-		(void)ht_event_column_find(r, columns[i].name, &all[n++]);
-	for (size_t i = 0; i < n_names; i++) {
-		if (ht_table_find_column(table, names[i]) != SIZE_MAX ||
-			!ht_event_column_find(r, names[i], &all[n]))
-			continue;
-		HT_TRY(ht_table_add_column(table, &all[n].column));
-		n++;
+	for (size_t i = 0; i < HT_COUNT(columns); i++) {
+		(void)find_column(r, columns[i].name, &q.columns[q.n]);
+		q.columns[q.n].wanted = !r->view || !r->view->columns;
+		for (size_t k = 0; k < n_names; k++)
+			q.columns[q.n].wanted |= !strcmp(names[k], columns[i].name);
+		q.n++;
 	}
-	*ret_columns = all;
-	*ret_n = n;
+	for (size_t i = 0; i < n_names; i++) {
+		struct shown *shown = &q.columns[q.n];
+		if (ht_table_find_column(table, names[i]) != SIZE_MAX ||
+		        !find_column(r, names[i], shown))
+			continue;
+		HT_TRY(ht_table_add_column(table, &shown->event.column));
+		shown->wanted = true;
+		q.with_hta |= shown->hta >= 0;
+		q.with_graph |= ht_hta_cell_needs_graph(shown->hta);
+		q.n++;
+	}
+	*ret_request = q;
+	return HT_OK;
+}
+
+static void put_event(
+        const struct request *q, const struct ht_hta_cells *hta, uint32_t row, ht_table *table)
+{
+	ht_table_row(table);
+	for (size_t k = 0; k < q->n; k++) {
+		if (!q->columns[k].wanted)
+			ht_table_put_null(table);
+		else if (q->columns[k].hta >= 0)
+			ht_hta_cell_put(hta, q->columns[k].hta, row, table);
+		else
+			ht_event_column_put(&q->columns[k].event, row, table);
+	}
+}
+
+static void start_columns(const struct request *q, struct ht_run *r, size_t i)
+{
+	for (size_t k = 0; k < q->n; k++)
+		if (q->columns[k].hta < 0)
+			ht_event_column_start(&q->columns[k].event, r, i);
+}
+
+/* HTA's rows: GPU rows stand before host rows when steps were cut, so reading starts over once. */
+static enum ht_status put_hta_rows(
+        struct ht_run *r, size_t i, const struct request *q, ht_table *table)
+{
+	const char *only = ht_run_str(r, "only");
+	struct ht_frame frame;
+	struct ht_hta_cells hta;
+	const uint8_t *keep;
+	HT_TRY(ht_event_filter_make(r, i, &keep));
+	HT_TRY(ht_frame_make(r, i, &frame));
+	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+	start_columns(q, r, i);
+	for (size_t k = 0; k < frame.n_rows; k++) {
+		uint32_t row = frame.rows[k];
+		if (k && row < frame.rows[k - 1])
+			start_columns(q, r, i);
+		if (keep && !keep[row])
+			continue;
+		if (strcmp(only, "all") != 0 &&
+		        ht_hta_cells_is_gpu(&hta, row) != !strcmp(only, "gpu"))
+			continue;
+		put_event(q, &hta, row, table);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_rows(struct ht_run *r, size_t i, const struct request *q, ht_table *table)
+{
+	const struct ht_trace *t = r->traces[i];
+	const char *only = ht_run_str(r, "only");
+	const uint8_t *keep;
+	struct ht_frame frame = { .trace = t };
+	struct ht_hta_cells hta = { 0 };
+	HT_TRY(ht_event_filter_make(r, i, &keep));
+	if (q->with_hta) {
+		HT_TRY(ht_frame_make(r, i, &frame));
+		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+	}
+	start_columns(q, r, i);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (keep && !keep[row])
+			continue;
+		if (strcmp(only, "all") != 0 &&
+		        ht_kind_is_device(t->kind[row]) != !strcmp(only, "gpu"))
+			continue;
+		put_event(q, &hta, row, table);
+	}
 	return HT_OK;
 }
 
 static enum ht_status run(struct ht_run *r, ht_table *table)
 {
-	struct ht_event_column *all = NULL;
-	size_t n = 0;
-	HT_TRY(add_columns(r, table, &all, &n));
-	for (size_t i = 0; i < r->n; i++) {
-		const uint8_t *keep;
-		HT_TRY(ht_event_filter_make(r, i, &keep));
-		for (size_t k = 0; k < n; k++)
-			ht_event_column_start(&all[k], r, i);
-		for (uint32_t row = 0; row < ht_n_events(r->traces[i]); row++) {
-			if (keep && !keep[row])
-				continue;
-			ht_table_row(table);
-			for (size_t k = 0; k < n; k++)
-				ht_event_column_put(&all[k], row, table);
-		}
-	}
+	struct request q;
+	HT_TRY(add_columns(r, table, &q));
+	for (size_t i = 0; i < r->n; i++)
+		HT_TRY((r->hta_rows ? put_hta_rows : put_rows)(r, i, &q, table));
 	return HT_OK;
 }
