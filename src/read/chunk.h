@@ -34,6 +34,7 @@ enum ht_field {
 #define HT_MAX_COLUMNS 16384
 
 #define HT_N_ARG_TYPES (HT_ARG_NULL + 1)
+#define HT_N_GUESSES   4
 
 /* Keys of the pools; all bytes are significant, so zero-initialise. */
 struct ht_track_key {
@@ -104,7 +105,7 @@ struct ht_scan_key {
 	uint32_t string;
 	uint8_t field;     /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
-	uint32_t next;     /* key seen after this one last time: the guess for the next */
+	uint32_t next[HT_N_GUESSES]; /* keys seen after this one: guesses for the next, best first */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
 	uint32_t last_n;    /* the last text value, quotes or brackets included: values repeat */
 	uint32_t last_id;

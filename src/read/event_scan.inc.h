@@ -6,7 +6,7 @@
  * and repair.c takes over for this event.
  *
  * Speed comes from guessing: events of one writer list the same keys in the same order, so each key
- * remembers which key followed it last time, and a guess is checked with one comparison. Items are
+ * remembers which keys followed it, and a guess is checked with one comparison. Items are
  * kept aside until the event is complete, so a defect leaves no trace.
  */
 #include "json/block.h"
@@ -214,32 +214,52 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 	return ht_worker_item(w, HT_FIELD_COUNT + column, i_key, value) ? p : NULL;
 }
 
+/* A key that no guess found: look it up, and make it the last guess after *previous. */
+static const char *scan_new_key(struct ht_worker *w, const char *p, uint32_t *previous)
+{
+	const char *stop = ht_string_stop(p);
+	while (*stop == '\\' && stop[1])
+		stop = ht_string_stop(stop + 2);
+	while ((unsigned char)*stop >= 0x80)
+		stop = ht_string_stop(stop + 1);
+	if (*stop != '"')
+		return NULL;
+	uint32_t key = ht_worker_key(w, p, (size_t)(stop - p), KEYS(w)[*previous].top_level);
+	if (key == UINT32_MAX)
+		return NULL;
+	uint32_t *guesses = KEYS(w)[*previous].next;
+	size_t free = 0;
+	while (free < HT_N_GUESSES - 1 && guesses[free])
+		free++;
+	guesses[free] = key;
+	*previous = key;
+	return stop + 1;
+}
+
 /* The key at p (the quote) by guess or lookup; returns the byte where its value starts. */
 static inline const char *scan_key(struct ht_worker *w, const char *p, uint32_t *previous)
 {
-	struct ht_scan_key *before = &KEYS(w)[*previous];
-	const struct ht_scan_key *guess = &KEYS(w)[before->next];
 	if (*p != '"')
 		return NULL;
 	p++;
-	if (ht_scan_key_matches(guess, p)) {
-		*previous = before->next;
+	uint32_t *guesses = KEYS(w)[*previous].next;
+	const struct ht_scan_key *guess = &KEYS(w)[guesses[0]];
+	size_t i = 0;
+	while (!ht_scan_key_matches(guess, p) && ++i < HT_N_GUESSES)
+		guess = &KEYS(w)[guesses[i]];
+	if (i < HT_N_GUESSES) {
+		uint32_t key = guesses[i];
+		if (i) {
+			guesses[i] = guesses[i - 1]; /* what is found moves forward */
+			guesses[i - 1] = key;
+		}
+		*previous = key;
 		p += guess->n + 1;
-	} else {
-		const char *stop = ht_string_stop(p);
-		while (*stop == '\\' && stop[1])
-			stop = ht_string_stop(stop + 2);
-		while ((unsigned char)*stop >= 0x80)
-			stop = ht_string_stop(stop + 1);
-		if (*stop != '"')
-			return NULL;
-		uint32_t i = ht_worker_key(w, p, (size_t)(stop - p), KEYS(w)[*previous].top_level);
-		if (i == UINT32_MAX)
-			return NULL;
-		KEYS(w)[*previous].next = i;
-		*previous = i;
-		p = stop + 1;
+	} else if (!(p = scan_new_key(w, p, previous))) {
+		return NULL;
 	}
+	if (p[0] == ':' && p[1] == ' ' && (unsigned char)p[2] > ' ')
+		return p + 2;
 	p = ht_skip_space(p);
 	return *p == ':' ? ht_skip_space(p + 1) : NULL;
 }
