@@ -170,6 +170,24 @@ HT_API double ht_table_f64(const ht_table *table, size_t row, size_t column);
 HT_API const char *ht_table_str(const ht_table *table, size_t row, size_t column);
 HT_API size_t ht_table_n_notes(const ht_table *table);
 HT_API const char *ht_table_note(const ht_table *table, size_t i);
+/* The one-line method, "" when there is none; rows that top removed; the share column to draw as
+ * bars, SIZE_MAX when there is none. */
+HT_API const char *ht_table_method(const ht_table *table);
+HT_API size_t ht_table_n_hidden(const ht_table *table);
+HT_API size_t ht_table_bar(const ht_table *table);
+/* "int64", "duration" ...; "key" ...; the column's unit or that of its type, NULL for none. */
+HT_API const char *ht_type_name(enum ht_type type);
+HT_API const char *ht_role_name(enum ht_role role);
+HT_API const char *ht_column_unit(const struct ht_column *column);
+
+/* Whole columns without a copy, alive with the table: n_rows values of int64_t, uint64_t or double,
+ * or of uint32_t ids of texts for HT_STR. NULL for a column out of range or a table without rows. */
+HT_API const void *ht_table_cells(const ht_table *table, size_t column);
+/* One byte per row, 0 where the cell is null; NULL when none is. */
+HT_API const uint8_t *ht_table_valid(const ht_table *table, size_t column);
+/* The texts of all string columns, each once, by id. */
+HT_API size_t ht_table_n_texts(const ht_table *table);
+HT_API const char *ht_table_text(const ht_table *table, uint32_t id);
 
 /* What to show of a table; all NULL or 0 means everything in the analysis's own order. */
 struct ht_view {

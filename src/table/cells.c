@@ -88,3 +88,28 @@ const char *ht_table_note(const ht_table *table, size_t i)
 {
 	return i < table->notes.n ? ((const char *const *)table->notes.data)[i] : NULL;
 }
+
+size_t ht_table_bar(const ht_table *table)
+{
+	return table->bar < ht_n_columns(table) ? table->bar : SIZE_MAX;
+}
+
+const void *ht_table_cells(const ht_table *table, size_t column)
+{
+	return column < ht_n_columns(table) ? ht_cells_at(table, column)->any : NULL;
+}
+
+const uint8_t *ht_table_valid(const ht_table *table, size_t column)
+{
+	return column < ht_n_columns(table) ? ht_cells_at(table, column)->valid : NULL;
+}
+
+size_t ht_table_n_texts(const ht_table *table)
+{
+	return table->pool.texts.n;
+}
+
+const char *ht_table_text(const ht_table *table, uint32_t id)
+{
+	return id < table->pool.texts.n ? ht_table_pool_at(table, id)->text : "";
+}

@@ -92,12 +92,6 @@ static inline size_t ht_cell_bytes(enum ht_type type)
 	return type == HT_STR ? sizeof(uint32_t) : sizeof(int64_t);
 }
 
-/* "int64", "duration" ...: how formats name a type. */
-const char *ht_type_name(enum ht_type type);
-const char *ht_role_name(enum ht_role role);
-/* The column's unit, or that of its type; NULL when it has none. */
-const char *ht_column_unit(const struct ht_column *column);
-
 /* The texts of the pool; both return false when out of memory. */
 bool ht_table_pool_init(ht_table *table);
 bool ht_table_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id);

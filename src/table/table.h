@@ -41,8 +41,6 @@ void ht_table_put_null(ht_table *table);
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 
-/* The one-line method, "" when none was set. */
-const char *ht_table_method(const ht_table *table);
 /* Index of a column, or SIZE_MAX. */
 size_t ht_table_find_column(const ht_table *table, const char *name);
 
@@ -55,9 +53,6 @@ enum ht_status ht_table_apply_view(
  * live in the arena. */
 enum ht_status ht_view_columns(ht_ctx *ctx, const struct ht_view *view, struct ht_arena *arena,
         const char *const **ret_names, size_t *ret_n) HT_MUST_USE;
-
-/* Rows removed by top, for the "N more rows" line. */
-size_t ht_table_n_hidden(const ht_table *table);
 
 /* A reference more; ht_table_free drops one. */
 ht_table *ht_table_retain(ht_table *table);

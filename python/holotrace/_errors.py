@@ -1,0 +1,44 @@
+"""The exceptions of Holotrace: one family, with the engine's message, file, byte offset and hint."""
+
+
+class Error(Exception):
+    """Something that the engine could not do.
+
+    message says what happened, file and offset where (None when unknown; the offset is in the
+    decompressed bytes), hint what to do next (None when nothing helps).
+    """
+
+    def __init__(self, message, file=None, offset=None, hint=None):
+        super().__init__(message, file, offset, hint)
+        self.message = message
+        self.file = file
+        self.offset = offset
+        self.hint = hint
+
+    def __str__(self):
+        text = self.message
+        if self.file and self.file not in text:
+            text = f"{self.file}: {text}"
+        if self.offset is not None:
+            text = f"{text} (at byte {self.offset})"
+        return f"{text}. {self.hint[:1].upper()}{self.hint[1:]}" if self.hint else text
+
+
+class InputError(Error):
+    """A file could not be read or written, or its bytes are not a trace."""
+
+
+class UsageError(Error, ValueError):
+    """An argument names something that does not exist."""
+
+
+class LimitError(Error):
+    """A limit was reached, or memory is out."""
+
+
+class MissingError(Error):
+    """The traces lack what is needed."""
+
+
+class CancelledError(Error):
+    """The progress callback said stop."""

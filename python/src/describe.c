@@ -1,0 +1,80 @@
+/*
+ * describe.c - the registry of analyses as Python dicts, from which methods, docstrings and stubs come.
+ */
+#include "core.h"
+
+PyObject *describe_column(const struct ht_column *column)
+{
+	return Py_BuildValue("{s:s,s:s,s:s,s:z,s:z}", "name", column->name, "type",
+	        ht_type_name(column->type), "role", ht_role_name(column->role), "sentence",
+	        column->sentence, "unit", ht_column_unit(column));
+}
+
+static PyObject *describe_param(const struct ht_param *param)
+{
+	return Py_BuildValue("{s:s,s:s,s:z,s:z,s:z}", "name", param->name, "type",
+	        ht_type_name(param->type), "default", param->default_value, "help", param->help,
+	        "choices", param->choices);
+}
+
+/* Append and give up the item; false when there is none or no memory. */
+static bool append(PyObject *list, PyObject *item)
+{
+	int failed = !item || PyList_Append(list, item) < 0;
+	Py_XDECREF(item);
+	return !failed;
+}
+
+static PyObject *describe_columns(const struct ht_analysis_info *info)
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < info->n_columns; i++) {
+		if (!append(list, describe_column(&info->columns[i])))
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+static PyObject *describe_params(const struct ht_analysis_info *info)
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < info->n_params; i++) {
+		if (!append(list, describe_param(&info->params[i])))
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+static PyObject *describe_analysis(const struct ht_analysis_info *info)
+{
+	PyObject *columns = describe_columns(info), *params = describe_params(info);
+	if (!columns || !params) {
+		Py_XDECREF(columns);
+		Py_XDECREF(params);
+		return NULL;
+	}
+	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:n}", "name", info->name, "group",
+	        info->group, "title", info->title, "question", info->question, "method",
+	        info->method, "hta", info->hta, "columns", columns, "params", params, "n_sets",
+	        (Py_ssize_t)info->n_sets);
+}
+
+PyObject *describe_analyses(void)
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < ht_n_analyses(); i++) {
+		if (!append(list, describe_analysis(ht_analysis_at(i))))
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+PyObject *describe_common_params(void)
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < ht_n_common_params(); i++) {
+		if (!append(list, describe_param(ht_common_param(i))))
+			Py_CLEAR(list);
+	}
+	return list;
+}

@@ -1,0 +1,102 @@
+/*
+ * module.c - the extension module holotrace._core.
+ */
+#include "core.h"
+
+PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+	(void)args;
+	(void)kwargs;
+	PyErr_Format(PyExc_TypeError, "%R cannot be made directly; use holotrace.open()", type);
+	return NULL;
+}
+
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, const char *name)
+{
+	PyObject *type = PyType_FromSpec(spec);
+	if (!type)
+		return NULL;
+	/* One reference for the module, one for the C side, which lives as long as the process. */
+	Py_INCREF(type);
+	if (PyModule_AddObject(module, name, type) < 0) {
+		Py_DECREF(type);
+		Py_DECREF(type);
+		return NULL;
+	}
+	return (PyTypeObject *)type;
+}
+
+void free_instance(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+static PyObject *analyses(PyObject *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	return describe_analyses();
+}
+
+static PyObject *common_params(PyObject *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	return describe_common_params();
+}
+
+static PyObject *version(PyObject *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	return text_to_python(ht_version());
+}
+
+static PyObject *formats(PyObject *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < ht_n_formats(); i++) {
+		PyObject *name = text_to_python(ht_format_name(i));
+		if (!name || PyList_Append(list, name) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(name);
+	}
+	return list;
+}
+
+static PyMethodDef methods[] = {
+	{ "open", (PyCFunction)(void (*)(void))set_open, METH_VARARGS | METH_KEYWORDS,
+	        "open(sources, *, recursive=False, strict=False, no_cache=False, cache_dir=None,\n"
+	        "     cache_max_bytes=0, jobs=0, memory_limit=0, kernel_rules=None, progress=None) -> Set\n"
+	        "\n"
+	        "Open traces as one set. progress(what, done, total) may return False to cancel." },
+	{ "analyses", analyses, METH_NOARGS, "Every analysis with its columns and parameters." },
+	{ "common_params", common_params, METH_NOARGS,
+	        "The parameters that every analysis takes." },
+	{ "formats", formats, METH_NOARGS, "The formats that Table.render() writes." },
+	{ "version", version, METH_NOARGS, "The version of the library." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "holotrace._core",
+	.m_doc = "Holotrace's engine. Use the package holotrace.",
+	.m_size = -1,
+	.m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+	PyObject *module = PyModule_Create(&definition);
+	if (module && array_type_init(module) && table_type_init(module) && set_type_init(module))
+		return module;
+	Py_XDECREF(module);
+	return NULL;
+}

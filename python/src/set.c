@@ -1,0 +1,411 @@
+/*
+ * set.c - holotrace._core.Set: traces opened together, and what can be asked of them.
+ *
+ * Calls run without the GIL, so close() may come while another thread still computes. Each call counts
+ * as a user; close() forbids new ones, and the last user to leave closes the set.
+ */
+#include "core.h"
+
+struct set_object {
+	PyObject_HEAD ht_set *set; /* NULL after the last user left a closed set */
+	size_t n_users;
+	int closed;
+	int n_jobs;
+	uint64_t memory_limit;
+};
+
+static PyTypeObject *set_type;
+
+/* Count a user; false with an exception set when the set is closed. */
+static bool enter(struct set_object *self)
+{
+	if (self->closed) {
+		PyErr_SetString(PyExc_ValueError, "the traces have been closed");
+		return false;
+	}
+	self->n_users++;
+	return true;
+}
+
+/* With the GIL. Closing unmaps files and frees memory, which is quick. */
+static void leave(struct set_object *self)
+{
+	self->n_users--;
+	if (!self->closed || self->n_users > 0)
+		return;
+	ht_set *set = self->set;
+	self->set = NULL;
+	ht_close(set);
+}
+
+static void set_dealloc(PyObject *object)
+{
+	struct set_object *self = (struct set_object *)object;
+	ht_close(self->set);
+	free_instance(object);
+}
+
+static PyObject *set_wrap(ht_set *set, int n_jobs, uint64_t memory_limit)
+{
+	struct set_object *self = PyObject_New(struct set_object, set_type);
+	if (!self) {
+		ht_close(set);
+		return NULL;
+	}
+	self->set = set;
+	self->n_users = 0;
+	self->closed = 0;
+	self->n_jobs = n_jobs;
+	self->memory_limit = memory_limit;
+	return (PyObject *)self;
+}
+
+/* A list or tuple of paths as strings; the caller frees the array with PyMem_Free. */
+static const char **source_texts(PyObject *keep, PyObject *sources, size_t *ret_n)
+{
+	/* A copy, because converting a path may run Python code. */
+	PyObject *tuple = NULL;
+	if (PyList_Check(sources) || PyTuple_Check(sources))
+		tuple = PySequence_Tuple(sources);
+	else
+		PyErr_SetString(PyExc_TypeError, "sources must be a list of paths");
+	if (!tuple)
+		return NULL;
+	size_t n = (size_t)PyTuple_Size(tuple);
+	const char **texts = PyMem_Calloc(n + 1, sizeof(*texts));
+	if (!texts)
+		PyErr_NoMemory();
+	for (size_t i = 0; texts && i < n; i++) {
+		texts[i] = text_of_path(keep, PyTuple_GetItem(tuple, (Py_ssize_t)i));
+		if (!texts[i]) {
+			PyMem_Free(texts);
+			texts = NULL;
+		}
+	}
+	Py_DECREF(tuple);
+	*ret_n = n;
+	return texts;
+}
+
+/* An optional path; false with an exception set. */
+static bool optional_path(PyObject *keep, PyObject *value, const char **ret_path)
+{
+	*ret_path = NULL;
+	if (!value || value == Py_None)
+		return true;
+	*ret_path = text_of_path(keep, value);
+	return *ret_path != NULL;
+}
+
+static PyObject *open_sources(PyObject *keep, PyObject *sources,
+        const struct ht_open_options *options, int n_jobs, uint64_t memory_limit,
+        PyObject *progress)
+{
+	size_t n = 0;
+	const char **texts = source_texts(keep, sources, &n);
+	struct call call;
+	ht_set *set = NULL;
+	if (!texts || !call_begin(&call, n_jobs, memory_limit, progress)) {
+		PyMem_Free(texts);
+		return NULL;
+	}
+	enum ht_status status = ht_open(call.ctx, texts, n, options, &set);
+	bool ok = call_end(&call, status);
+	PyMem_Free(texts);
+	if (ok)
+		return set_wrap(set, n_jobs, memory_limit);
+	if (status == HT_OK)
+		ht_close(set);
+	return NULL;
+}
+
+PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "sources", "recursive", "strict", "no_cache", "cache_dir",
+		"cache_max_bytes", "jobs", "memory_limit", "kernel_rules", "progress", NULL };
+	PyObject *sources, *cache_dir = NULL, *rules = NULL, *progress = NULL, *set = NULL;
+	int recursive = 0, strict = 0, no_cache = 0, n_jobs = 0;
+	Py_ssize_t cache_max = 0, memory_limit = 0;
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOO:open", names, &sources,
+	            &recursive, &strict, &no_cache, &cache_dir, &cache_max, &n_jobs, &memory_limit,
+	            &rules, &progress))
+		return NULL;
+	if (n_jobs < 0 || n_jobs > 4096 || cache_max < 0 || memory_limit < 0) {
+		PyErr_SetString(PyExc_ValueError,
+		        "jobs must be 0 to 4096, cache_max_bytes and memory_limit not negative");
+		return NULL;
+	}
+	if (progress && progress != Py_None && !PyCallable_Check(progress)) {
+		PyErr_SetString(PyExc_TypeError, "progress must be callable or None");
+		return NULL;
+	}
+	PyObject *keep = PyList_New(0);
+	struct ht_open_options options = { .recursive = recursive,
+		.strict = strict,
+		.no_cache = no_cache,
+		.cache_max_bytes = (uint64_t)cache_max };
+	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
+	        optional_path(keep, rules, &options.kernel_rules))
+		set = open_sources(
+		        keep, sources, &options, n_jobs, (uint64_t)memory_limit, progress);
+	Py_XDECREF(keep);
+	return set;
+}
+
+struct request {
+	const char *name;
+	struct ht_view view;
+	struct ht_arg *args;
+	size_t n_args;
+	ht_set *sets[2];
+	size_t n_sets;
+};
+
+static PyObject *run_request(struct set_object *self, const struct request *request)
+{
+	struct call call;
+	ht_table *table = NULL;
+	if (!call_begin(&call, self->n_jobs, self->memory_limit, NULL))
+		return NULL;
+	enum ht_status status = ht_run(call.ctx, request->name, request->sets, request->n_sets,
+	        request->args, request->n_args, &request->view, &table);
+	if (call_end(&call, status))
+		return table_wrap(table);
+	if (status == HT_OK)
+		ht_table_free(table);
+	return NULL;
+}
+
+static bool is_set(PyObject *object)
+{
+	return Py_TYPE(object) == set_type;
+}
+
+static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "name", "args", "columns", "where", "sort", "top", "other", NULL };
+	struct set_object *self = (struct set_object *)object, *other = NULL;
+	PyObject *name, *dict = NULL, *columns = NULL, *where = NULL, *sort = NULL, *second = NULL;
+	PyObject *table = NULL;
+	Py_ssize_t top = 0;
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|OOOOnO:run", names, &name, &dict,
+	            &columns, &where, &sort, &top, &second))
+		return NULL;
+	if (second && second != Py_None && !is_set(second)) {
+		PyErr_SetString(PyExc_TypeError, "other must be a Set or None");
+		return NULL;
+	}
+	if (second && second != Py_None)
+		other = (struct set_object *)second;
+	if (top < 0) {
+		PyErr_SetString(PyExc_ValueError, "top must not be negative");
+		return NULL;
+	}
+	PyObject *keep = PyList_New(0);
+	struct request request = { .view.top = (uint64_t)top, .n_sets = other ? 2 : 1 };
+	bool ok = keep && text_args(keep, dict, &request.args, &request.n_args);
+	request.name = ok ? text_of(keep, name) : NULL;
+	ok = request.name && text_optional(keep, columns, "columns", &request.view.columns) &&
+	     text_optional(keep, where, "where", &request.view.where) &&
+	     text_optional(keep, sort, "sort", &request.view.sort);
+	if (ok && enter(self)) {
+		if (!other || enter(other)) {
+			request.sets[0] = self->set;
+			request.sets[1] = other ? other->set : NULL;
+			table = run_request(self, &request);
+			if (other)
+				leave(other);
+		}
+		leave(self);
+	}
+	PyMem_Free(request.args);
+	Py_XDECREF(keep);
+	return table;
+}
+
+static PyObject *set_dump(PyObject *object, PyObject *unused)
+{
+	struct set_object *self = (struct set_object *)object;
+	struct call call;
+	struct buffer buffer = { 0 };
+	PyObject *result = NULL;
+	(void)unused;
+	if (!enter(self))
+		return NULL;
+	if (call_begin(&call, self->n_jobs, 0, NULL)) {
+		struct ht_sink sink = { buffer_write, &buffer };
+		if (call_end(&call, ht_dump(call.ctx, self->set, &sink)))
+			result = PyBytes_FromStringAndSize(buffer.bytes, (Py_ssize_t)buffer.n);
+	}
+	leave(self);
+	free(buffer.bytes);
+	return result;
+}
+
+static PyObject *convert_with(
+        struct set_object *self, const char *path, const struct ht_convert_options *options)
+{
+	struct call call;
+	bool ok = false;
+	if (!enter(self))
+		return NULL;
+	if (call_begin(&call, self->n_jobs, self->memory_limit, NULL))
+		ok = call_end(&call, ht_convert(call.ctx, self->set, path, options));
+	leave(self);
+	if (!ok)
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *set_convert(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "path", "ranks", "steps", "categories", "threads", "from_ns",
+		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args", NULL };
+	struct ht_convert_options options = { 0 };
+	const char **texts[] = { &options.ranks, &options.steps, &options.categories,
+		&options.threads, &options.from_ns, &options.to_ns, &options.document,
+		&options.overlay };
+	PyObject *path, *values[8] = { NULL }, *overlay_args = NULL, *result = NULL;
+	int merge = 0, with_counters = 0;
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOppOO:convert", names, &path,
+	            &values[0], &values[1], &values[2], &values[3], &values[4], &values[5],
+	            &values[6], &merge, &with_counters, &values[7], &overlay_args))
+		return NULL;
+	options.merge = merge;
+	options.with_counters = with_counters;
+	PyObject *keep = PyList_New(0);
+	const char *path_text = keep ? text_of_path(keep, path) : NULL;
+	bool ok = path_text != NULL;
+	for (size_t i = 0; ok && i < 8; i++)
+		ok = text_optional(keep, values[i], names[i < 7 ? i + 1 : 10], texts[i]);
+	struct ht_arg *overlay = NULL;
+	ok = ok && text_args(keep, overlay_args, &overlay, &options.n_overlay_args);
+	options.overlay_args = overlay;
+	if (ok)
+		result = convert_with((struct set_object *)object, path_text, &options);
+	PyMem_Free(overlay);
+	Py_XDECREF(keep);
+	return result;
+}
+
+static PyObject *set_close(PyObject *object, PyObject *unused)
+{
+	struct set_object *self = (struct set_object *)object;
+	(void)unused;
+	if (!self->closed && enter(self)) {
+		self->closed = 1;
+		leave(self);
+	}
+	Py_RETURN_NONE;
+}
+
+/* A list with one item per trace, made by item; NULL with an exception set. */
+static PyObject *per_trace(PyObject *object, PyObject *(*item)(const ht_set *, size_t))
+{
+	struct set_object *self = (struct set_object *)object;
+	if (!enter(self))
+		return NULL;
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < ht_set_n_ranks(self->set); i++) {
+		PyObject *value = item(self->set, i);
+		if (!value || PyList_Append(list, value) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(value);
+	}
+	leave(self);
+	return list;
+}
+
+static PyObject *rank_of(const ht_set *set, size_t i)
+{
+	return PyLong_FromLongLong(ht_set_rank(set, i));
+}
+
+static PyObject *path_of(const ht_set *set, size_t i)
+{
+	const char *path = ht_set_path(set, i);
+	return path ? PyUnicode_DecodeFSDefault(path) : text_to_python(NULL);
+}
+
+static PyObject *n_events_of(const ht_set *set, size_t i)
+{
+	return PyLong_FromUnsignedLongLong(ht_set_n_events(set, i));
+}
+
+static PyObject *set_ranks(PyObject *self, void *closure)
+{
+	(void)closure;
+	return per_trace(self, rank_of);
+}
+
+static PyObject *set_paths(PyObject *self, void *closure)
+{
+	(void)closure;
+	return per_trace(self, path_of);
+}
+
+static PyObject *set_n_events(PyObject *self, void *closure)
+{
+	(void)closure;
+	return per_trace(self, n_events_of);
+}
+
+static PyObject *set_loss_note(PyObject *object, void *closure)
+{
+	struct set_object *self = (struct set_object *)object;
+	(void)closure;
+	if (!enter(self))
+		return NULL;
+	PyObject *note = text_to_python(ht_set_loss_note(self->set));
+	leave(self);
+	return note;
+}
+
+static PyObject *set_closed(PyObject *object, void *closure)
+{
+	(void)closure;
+	return PyBool_FromLong(((struct set_object *)object)->closed);
+}
+
+static PyMethodDef methods[] = {
+	{ "run", (PyCFunction)(void (*)(void))set_run, METH_VARARGS | METH_KEYWORDS,
+	        "run(name, args=None, columns=None, where=None, sort=None, top=0, other=None) -> Table" },
+	{ "convert", (PyCFunction)(void (*)(void))set_convert, METH_VARARGS | METH_KEYWORDS,
+	        "convert(path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,\n"
+	        "        to_ns=None, document=None, merge=False, with_counters=False, overlay=None,\n"
+	        "        overlay_args=None)\n\nWrite the traces as Chrome JSON." },
+	{ "dump", set_dump, METH_NOARGS, "A text that determines the whole store." },
+	{ "close", set_close, METH_NOARGS, "Let go of the traces; calls under way finish first." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getset[] = {
+	{ "ranks", set_ranks, NULL, "rank of each trace, ascending", NULL },
+	{ "paths", set_paths, NULL, "file of each trace", NULL },
+	{ "n_events", set_n_events, NULL, "events of each trace", NULL },
+	{ "loss_note", set_loss_note, NULL, "what was lost while reading, or None", NULL },
+	{ "closed", set_closed, NULL, "whether close() was called", NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+bool set_type_init(PyObject *module)
+{
+	static PyType_Slot slots[] = {
+		{ Py_tp_new, refuse_new },
+		{ Py_tp_dealloc, set_dealloc },
+		{ Py_tp_methods, methods },
+		{ Py_tp_getset, getset },
+		{ Py_tp_doc,
+		        "Traces opened together; immutable, and free to use from any thread." },
+		{ 0, NULL },
+	};
+	static PyType_Spec spec = {
+		.name = "holotrace._core.Set",
+		.basicsize = sizeof(struct set_object),
+		.flags = Py_TPFLAGS_DEFAULT,
+		.slots = slots,
+	};
+	set_type = add_type(module, &spec, "Set");
+	return set_type != NULL;
+}
