@@ -116,6 +116,7 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i, en
 static enum ht_status put_ranks(struct ht_run *run, ht_table *table, const struct ht_fold *fold)
 {
 	bool gpu = !strcmp(ht_run_str(run, "source"), "gpu");
+	HT_TRY(ht_frame_set_method(run, table, gpu ? "time on the GPU" : "time on the host"));
 	for (size_t i = 0; i < run->n; i++)
 		HT_TRY(put_rank(
 		        run, table, i, gpu ? HT_KIND_GPU_ANNOTATION : HT_KIND_ANNOTATION, fold));

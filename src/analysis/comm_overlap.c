@@ -193,6 +193,7 @@ static enum by parse_by(const char *text)
 static enum ht_status run_overlap(struct ht_run *run, ht_table *table)
 {
 	enum by by = parse_by(ht_run_str(run, "by"));
+	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		HT_TRY(ht_frame_make_gpu(run, i, &frame));

@@ -93,6 +93,7 @@ static enum ht_status run_idle(struct ht_run *run, ht_table *table)
 {
 	struct ht_idle_options options = { 0 };
 	HT_TRY(ht_idle_options(run, &options));
+	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_idle_stream *streams = NULL;

@@ -108,6 +108,7 @@ static enum ht_status run_intervals(struct ht_run *run, ht_table *table)
 {
 	struct ht_idle_options options = { 0 };
 	HT_TRY(ht_idle_options(run, &options));
+	HT_TRY(ht_frame_set_method(run, table, "gaps between GPU work"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_idle_stream *streams = NULL;

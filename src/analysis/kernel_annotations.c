@@ -298,6 +298,7 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_ran
 static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
 {
 	const char *by = ht_run_str(run, "group-by");
+	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
 	for (size_t i = 0; i < run->n; i++)
 		HT_TRY(put_rank(run, table, i, by));
 	if (!ht_table_n_rows(table))

@@ -310,6 +310,7 @@ static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
 		.memory = ht_run_bool(run, "include-memory"),
 	};
 	struct kernels kernels = { 0 };
+	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
 	HT_TRY(collect(run, &options, &kernels));
 	if (options.by_all && kernels.n)
 		HT_TRY(pool_and_fold(run, &options, &kernels));

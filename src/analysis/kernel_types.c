@@ -211,6 +211,7 @@ static enum ht_status run_types(struct ht_run *run, ht_table *table)
 	double zero_us = run->hta_compat ? ht_hta_us(ht_hta_first_ts_ns(run->set)) : 0;
 	struct label labels[N_LABELS];
 	reset(labels);
+	HT_TRY(ht_frame_set_method(run, table, "share of busy time"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_work_list work = { 0 };

@@ -18,6 +18,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Share of the span from which the note under the table names the cause. */
+#define WORTH_A_HINT 0.2
+
 static enum ht_status run_breakdown(struct ht_run *run, ht_table *table);
 
 static const struct ht_column columns[] = {
@@ -150,10 +153,36 @@ static enum ht_status put_steps(struct ht_run *run, ht_table *table, const struc
 	return HT_OK;
 }
 
+static double total(const ht_table *table, const char *column)
+{
+	double sum = 0;
+	size_t at = ht_table_find_column(table, column);
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		sum += (double)ht_table_i64(table, row, at);
+	return sum;
+}
+
+/* Where to look next, when something other than compute takes a good part of the time. */
+static enum ht_status add_hint(ht_table *table)
+{
+	double span = total(table, "span_ns"), idle = total(table, "idle_ns");
+	double communication = total(table, "communication_ns");
+	if (idle > communication && idle > WORTH_A_HINT * span)
+		return ht_table_add_note(table,
+		        "The GPU is idle for %.0f %% of the span. Next: idle-breakdown",
+		        100 * idle / span);
+	if (communication > WORTH_A_HINT * span)
+		return ht_table_add_note(table,
+		        "Communication that no compute hides takes %.0f %% of the span. Next: comm-overlap",
+		        100 * communication / span);
+	return HT_OK;
+}
+
 static enum ht_status run_breakdown(struct ht_run *run, ht_table *table)
 {
 	bool by_step = !strcmp(ht_run_str(run, "by"), "step");
 	size_t n_without = 0;
+	HT_TRY(ht_frame_set_method(run, table, "share of GPU span"));
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame = { 0 };
 		struct ht_work_list work = { 0 };
@@ -172,6 +201,7 @@ static enum ht_status run_breakdown(struct ht_run *run, ht_table *table)
 	if (n_without)
 		HT_TRY(ht_table_add_note(table,
 		        "%zu of %zu ranks have no GPU work in the selection", n_without, run->n));
+	HT_TRY(add_hint(table));
 	ht_table_set_bar(table, "compute_share");
 	return ht_table_finish(run->ctx, table);
 }

@@ -381,3 +381,15 @@ const char *ht_frame_steps_text(struct ht_run *run)
 		return ht_arena_printf(run->scratch, "step %lld", (long long)first);
 	return ht_arena_printf(run->scratch, "steps %lld–%lld", (long long)first, (long long)last);
 }
+
+enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)
+{
+	const char *steps = ht_frame_steps_text(run);
+	const char *method = NULL;
+	if (steps)
+		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s · %s", run->n,
+		        run->n == 1 ? "" : "s", steps, run->annotation ? " · inside " : "",
+		        run->annotation ? run->annotation : "", run->hta_compat ? " · as HTA" : "",
+		        of);
+	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
+}

@@ -58,5 +58,7 @@ enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *f
 
 /* "steps 3–4", "all steps" or "no steps": for titles and notes; lives in scratch. */
 const char *ht_frame_steps_text(struct ht_run *run);
+/* The line under the title: "4 ranks · steps 3–4 · share of GPU span"; of says what shares are of. */
+enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of) HT_MUST_USE;
 
 #endif
