@@ -15,6 +15,8 @@
 
 #define PAGE_ROWS     50
 #define TERMINAL_ROWS 10
+/* Of the many facts about a run, those that a summary needs; `holotrace info` has the rest. */
+#define INFO_ROWS "topic = device or topic = step or item = length"
 
 static int run(struct cli *cli);
 
@@ -60,6 +62,8 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, NULL, args);
 	struct ht_view view = { .top = top };
+	if (top != 0 && strcmp(info->name, "info") == 0)
+		view.where = INFO_ROWS;
 	struct report_section section = { .info = info };
 	enum ht_status status =
 	        ht_run(cli->ctx, info->name, &set, 1, args, n_args, &view, &section.table);

@@ -25,21 +25,43 @@ static void item(struct cli *cli, struct output *output, const char *name, const
 	output_text(output, "\n");
 }
 
+static const char *group_of(const struct verb *verb)
+{
+	return verb->analysis != NULL ? verb->analysis->group : "commands";
+}
+
+/* True when an earlier verb is of the same group, so that the group has been listed. */
+static bool is_listed(size_t i, const char *group)
+{
+	for (size_t before = 0; before < i; before++) {
+		struct verb verb;
+		verb_at(before, &verb);
+		if (!verb.hidden && strcmp(group_of(&verb), group) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void list_group(struct cli *cli, struct output *output, const char *group, size_t first)
+{
+	if (first > 0)
+		output_text(output, "\n");
+	heading(cli, output, group);
+	for (size_t i = first; i < verb_count(); i++) {
+		struct verb verb;
+		verb_at(i, &verb);
+		if (!verb.hidden && strcmp(group_of(&verb), group) == 0)
+			item(cli, output, verb.name, verb.summary);
+	}
+}
+
 void help_verb_list(struct cli *cli, struct output *output)
 {
-	const char *group = NULL;
 	for (size_t i = 0; i < verb_count(); i++) {
 		struct verb verb;
 		verb_at(i, &verb);
-		const char *verb_group = verb.analysis != NULL ? verb.analysis->group : "commands";
-		if (verb.hidden)
-			continue;
-		if (group == NULL || strcmp(group, verb_group) != 0) {
-			output_text(output, group != NULL ? "\n" : "");
-			heading(cli, output, verb_group);
-			group = verb_group;
-		}
-		item(cli, output, verb.name, verb.summary);
+		if (!verb.hidden && !is_listed(i, group_of(&verb)))
+			list_group(cli, output, group_of(&verb), i);
 	}
 }
 

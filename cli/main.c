@@ -5,6 +5,7 @@
 #include "help.h"
 #include "verbs.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,14 +61,18 @@ static const char *grouped(int64_t number, char *text, size_t n)
 int cli_fail(struct cli *cli)
 {
 	const struct ht_error *error = ht_error(cli->ctx);
-	char number[40], place[64] = "";
+	char number[40], place[64] = "", hint[512] = "";
 	progress_clear(&cli->progress);
 	if (error->offset >= 0)
 		snprintf(place, sizeof(place), " at byte %s",
 		        grouped(error->offset, number, sizeof(number)));
-	cli_say("%s%s%s%s%s%s", error->file != NULL ? error->file : "",
-	        error->file != NULL ? ": " : "", error->message, place,
-	        error->hint != NULL ? ". " : "", error->hint != NULL ? error->hint : "");
+	if (error->hint != NULL) {
+		/* a sentence of its own, so it starts with a capital */
+		snprintf(hint, sizeof(hint), ". %s", error->hint);
+		hint[2] = (char)toupper((unsigned char)hint[2]);
+	}
+	cli_say("%s%s%s%s%s", error->file != NULL ? error->file : "",
+	        error->file != NULL ? ": " : "", error->message, place, hint);
 	return (int)cli_exit_code(error);
 }
 
