@@ -83,10 +83,12 @@ struct request {
 	bool with_hta, with_graph;
 };
 
+/* HTA's table has a column for each argument it knows, whether or not the files do. */
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
 	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
-	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event);
+	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event) ||
+	       (r->hta_rows && !strncmp(name, "args.", 5));
 }
 
 /* Columns that the request names and the table does not have yet. */

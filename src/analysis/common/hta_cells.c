@@ -16,6 +16,7 @@ enum field {
 	PARTNER,
 	ITERATION,
 	KEYS,
+	ARG_KEYS,
 	FIRST_OF_GRAPH,
 	DEPTH = FIRST_OF_GRAPH,
 	HEIGHT,
@@ -41,6 +42,8 @@ static const struct ht_column fields[N_FIELDS] = {
 	[ITERATION] = { "hta.iteration", HT_I64, HT_DETAIL, "profiler step, -1 outside", NULL },
 	[KEYS] = { "hta.keys", HT_STR, HT_DETAIL,
 	        "keys of the file's events in the order in which they first appear", NULL },
+	[ARG_KEYS] = { "hta.arg_keys", HT_STR, HT_DETAIL,
+	        "keys of the events' arguments, one per line", NULL },
 	[DEPTH] = { "hta.depth", HT_I64, HT_DETAIL, "depth on the call tree, -1 in no tree", NULL },
 	[HEIGHT] = { "hta.height", HT_I64, HT_DETAIL, "0 for GPU work, 1 and up on the host",
 	        NULL },
@@ -119,6 +122,26 @@ static enum ht_status list_keys(struct ht_run *run, const struct ht_trace *t, co
 	return HT_OK;
 }
 
+static enum ht_status list_arg_keys(
+        struct ht_run *run, const struct ht_trace *t, const char **ret_keys)
+{
+	size_t n_bytes = 1;
+	for (size_t i = 0; i < t->n_arg_columns; i++)
+		n_bytes += ht_str_len(t, t->arg_columns[i].key) + 1;
+	char *keys = ht_arena_alloc(run->scratch, n_bytes), *at = keys;
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_arg_columns; i++) {
+		if (t->arg_columns[i].top_level)
+			continue;
+		if (at != keys)
+			*at++ = '\n';
+		at = stpcpy(at, ht_str(t, t->arg_columns[i].key));
+	}
+	*ret_keys = keys;
+	return HT_OK;
+}
+
 enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *frame, bool with_graph,
         struct ht_hta_cells *ret_cells)
 {
@@ -126,6 +149,7 @@ enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *fra
 	cells.zero_ns = ht_hta_first_ts_ns(run->set);
 	HT_TRY(ht_frame_hta_columns(run, frame, &cells.columns));
 	HT_TRY(list_keys(run, frame->trace, &cells.keys));
+	HT_TRY(list_arg_keys(run, frame->trace, &cells.arg_keys));
 	if (with_graph)
 		HT_TRY(ht_call_graph_make(run, frame, true, &cells.graph));
 	*ret_cells = cells;
@@ -217,6 +241,7 @@ void ht_hta_cell_put(const struct ht_hta_cells *cells, int field, uint32_t row, 
 	case CORRELATION: ht_table_put_i64(table, cells->columns.correlation[row]); break;
 	case PARTNER: ht_table_put_i64(table, cells->columns.partner[row]); break;
 	case KEYS: ht_table_put_str(table, cells->keys); break;
+	case ARG_KEYS: ht_table_put_str(table, cells->arg_keys); break;
 	case ITERATION: put_iteration(cells, row, table); break;
 	default:
 		if (is_leaf_wait(cells, row))

@@ -20,7 +20,7 @@ struct ht_hta_cells {
 	const struct ht_trace *trace;
 	bool compat;
 	int64_t zero_ns; /* HTA's time zero on the trace's clock */
-	const char *keys;
+	const char *keys, *arg_keys;
 	struct ht_hta_columns columns;
 	struct ht_call_graph graph; /* empty unless asked for */
 };
