@@ -2,8 +2,8 @@
  * annotation_breakdown.c - how long each user annotation took, on the GPU or on the host.
  *
  * Per rank the annotations are grouped by full name: count, sum, mean, deviation, min, max of single
- * occurrences. With more than num-kernels names the longest stay until they cover duration-ratio of the
- * time, at most num-kernels of them, and those that match allowlist; the rest is pooled as "others".
+ * occurrences. With more than num-kernels names at most the num-kernels longest stay (duration-ratio may
+ * leave fewer, as in kernel-breakdown) and those that match allowlist; the rest is pooled as "others".
  * source gpu reads gpu_user_annotation: from the first to the last kernel that was launched inside, per
  * stream. source cpu reads user_annotation: the host's own time. Nested annotations and several streams
  * or threads each count, so sums can exceed the wall time. O(n log n).
@@ -35,9 +35,11 @@ static const struct ht_param params[] = {
 	{ "source", HT_STR, "gpu", "annotations on the GPU or on the host", "gpu|cpu" },
 	{ "num-kernels", HT_I64, "1000",
 	        "names to show per rank; 0: as many as duration-ratio asks for", NULL },
-	{ "duration-ratio", HT_RATIO, "0.8", "share that the shown names must cover", NULL },
-	{ "ratio-of", HT_STR, "time",
-	        "what duration-ratio is a share of: time, or names as HTA does", "time|names" },
+	{ "duration-ratio", HT_RATIO, "0.8", "how much the shown names cover when some are folded",
+	        NULL },
+	{ "ratio-of", HT_STR, "names",
+	        "duration-ratio is a quantile over names as in HTA, or a share of time",
+	        "names|time" },
 	{ "allowlist", HT_STR, NULL, "names that match this regular expression are never folded",
 	        NULL },
 };

@@ -3,8 +3,10 @@
  *
  * Per rank and type (COMPUTATION, COMMUNICATION, MEMORY, OTHER) durations are grouped by full name:
  * count, sum, mean, deviation, min, max of single events. When a type has more than num-kernels names,
- * the longest stay until they cover duration-ratio of the type's time, at most num-kernels of them; the
- * others are pooled into "others". `by all` pools the ranks and adds the spread of their sums.
+ * at most the num-kernels longest stay, and of those only the ones whose running sum is within the
+ * duration-ratio quantile of all running sums (HTA's rule) or, with ratio-of time, the ones needed to
+ * cover duration-ratio of the time; the rest is pooled as "others". `by all` pools the ranks and adds
+ * the spread of their sums.
  * Sums are of events, so concurrent kernels count twice; see kernel-types for exclusive time.
  * Reads kernels, copies and sets. O(n log n).
  * Example: a 4, a 6, b 1 us on rank 0 and a 30 us on rank 1: by all gives a with count 3, sum 40,
@@ -35,10 +37,11 @@ static const struct ht_column columns[] = {
 	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
 	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
 	{ "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it; null by rank", NULL },
-	{ "rank_min_ns", HT_DURATION, HT_DETAIL, "smallest sum of a rank that ran it", NULL },
-	{ "rank_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of the ranks' sums", NULL },
-	{ "rank_max_ns", HT_DURATION, HT_DETAIL, "largest sum of a rank", NULL },
-	{ "imbalance", HT_F64, HT_DETAIL, "rank_max_ns over rank_mean_ns; 1 is even", NULL },
+	{ "rank_min_ns", HT_DURATION, HT_MEASURE, "smallest sum of a rank, 0 if one did not run it",
+	        NULL },
+	{ "rank_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of the sums of all ranks", NULL },
+	{ "rank_max_ns", HT_DURATION, HT_MEASURE, "largest sum of a rank", NULL },
+	{ "imbalance", HT_F64, HT_MEASURE, "rank_max_ns over rank_mean_ns; 1 is even", NULL },
 };
 
 static const struct ht_param params[] = {
@@ -46,10 +49,13 @@ static const struct ht_param params[] = {
 	        "rank|all" },
 	{ "num-kernels", HT_I64, "10",
 	        "names to show per type (and rank); 0: as many as duration-ratio asks for", NULL },
-	{ "duration-ratio", HT_RATIO, "0.8", "share that the shown names must cover", NULL },
-	{ "ratio-of", HT_STR, "time",
-	        "what duration-ratio is a share of: time, or names as HTA does", "time|names" },
-	{ "include-memory", HT_BOOL, "true", "show copies and sets too", NULL },
+	{ "duration-ratio", HT_RATIO, "0.8", "how much the shown names cover when some are folded",
+	        NULL },
+	{ "ratio-of", HT_STR, "names",
+	        "duration-ratio is a quantile over names as in HTA, or a share of time",
+	        "names|time" },
+	{ "include-memory", HT_BOOL, "true", "show copies and sets too; =false leaves them out",
+	        NULL },
 };
 
 const struct ht_analysis ht_analysis_kernel_breakdown = {
@@ -58,9 +64,9 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 		.group = "gpu",
 		.title = "Kernel breakdown",
 		.question = "Which kernels take the time, and is it even over ranks?",
-		.method = "Durations of GPU work by type and full name. With more than num-kernels names "
-			  "the longest stay until they cover duration-ratio of the type's time, the rest "
-			  "is pooled as others. By rank, type, sum descending, name; others last.",
+		.method = "Durations of GPU work by type and full name. With more than num-kernels names at "
+			  "most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is "
+			  "pooled as others. By rank, type, sum descending, name; others last.",
 		.hta = "get_gpu_kernel_breakdown",
 		.columns = columns,
 		.n_columns = HT_COUNT(columns),
@@ -242,13 +248,14 @@ static int compare_hta(const void *left, const void *right)
 	return types ? types : compare_name(left, right);
 }
 
-static void put_spread(ht_table *table, const struct kernel *k)
+/* A rank that did not run the kernel spent 0 on it. */
+static void put_spread(struct ht_run *run, ht_table *table, const struct kernel *k)
 {
 	if (k->rank != HT_NO_I64 || !k->n_ranks)
 		return;
-	double mean = (double)k->group.sum_ns / (double)k->n_ranks;
+	double mean = (double)k->group.sum_ns / (double)run->n;
 	ht_table_put_i64(table, (int64_t)k->n_ranks);
-	ht_table_put_i64(table, k->rank_min_ns);
+	ht_table_put_i64(table, k->n_ranks < run->n ? 0 : k->rank_min_ns);
 	ht_table_put_f64(table, mean);
 	ht_table_put_i64(table, k->rank_max_ns);
 	ht_table_put_f64(table, mean > 0 ? (double)k->rank_max_ns / mean : NAN);
@@ -273,7 +280,7 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	ht_table_put_i64(table, g->min_ns);
 	ht_table_put_i64(table, g->max_ns);
 	ht_table_put_i64(table, (int64_t)g->n_names);
-	put_spread(table, k);
+	put_spread(run, table, k);
 }
 
 static enum ht_status collect(

@@ -33,7 +33,8 @@ static const struct ht_column columns[] = {
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "all", "sum over ranks, or one group of rows per rank", "all|rank" },
-	{ "include-memory", HT_BOOL, "true", "count copies and sets as type MEMORY", NULL },
+	{ "include-memory", HT_BOOL, "true",
+	        "count copies and sets as type MEMORY; =false leaves them out", NULL },
 };
 
 const struct ht_analysis ht_analysis_kernel_types = {

@@ -153,7 +153,7 @@ def test_kernel_types_are_exclusive(overlapping):
         "COMPUTATION": 3000, "COMPUTATION overlapping COMMUNICATION": 2000, "COMMUNICATION": 1000,
         "COMMUNICATION overlapping MEMORY": 1000, "MEMORY": 1000}
     found = {r["kernel_type"]: int(r["sum_ns"])
-             for r in rows("kernel-types", overlapping, "--include-memory", "false")}
+             for r in rows("kernel-types", overlapping, "--include-memory=false")}
     assert found == {"COMPUTATION": 3000, "COMPUTATION overlapping COMMUNICATION": 2000,
                      "COMMUNICATION": 2000}
 
@@ -187,7 +187,8 @@ def test_kernel_breakdown_by_share_of_time(tmp_path):
     trace = many_kernels(tmp_path)
     for ratio, names in (("0.5", ["a", "others"]), ("0.61", ["a", "b", "others"]),
                          ("0.85", ["a", "b", "c", "others"]), ("1", ["a", "b", "c", "d"])):
-        found = rows("kernel-breakdown", trace, "--num-kernels", "0", "--duration-ratio", ratio)
+        found = rows("kernel-breakdown", trace, "--num-kernels", "0", "--duration-ratio", ratio,
+                     "--ratio-of", "time")
         assert [r["name"] for r in found] == names
 
 
@@ -213,7 +214,7 @@ def test_kernel_breakdown_shows_imbalance_over_ranks(tmp_path):
     assert (a["min_ns"], a["max_ns"], a["n_ranks"]) == ("4000", "30000", "2")
     assert (a["rank_min_ns"], a["rank_max_ns"]) == ("10000", "30000")
     assert float(a["rank_mean_ns"]) == 20000 and float(a["imbalance"]) == 1.5
-    assert b["n_ranks"] == "1" and float(b["imbalance"]) == 1
+    assert b["n_ranks"] == "1" and b["rank_min_ns"] == "0" and float(b["imbalance"]) == 2
     mean = 40 / 3
     std = math.sqrt(sum((x - mean) ** 2 for x in (4, 6, 30)) / 2) * 1000
     assert float(a["std_ns"]) == pytest.approx(std)
@@ -490,7 +491,7 @@ def test_hta_comm_overlap(folder, traces):
 @pytest.mark.parametrize("memory", ["True", "False"])
 def test_hta_kernel_types(folder, traces, memory):
     expected = golden(folder, f"gpu_kernel_breakdown.mem_{memory}.0")
-    found = rows("kernel-types", *traces, "--hta-compat", "--include-memory", memory.lower())
+    found = rows("kernel-types", *traces, "--hta-compat", "--include-memory=" + memory.lower())
     assert [f["kernel_type"] for f in found] == [e["kernel_type"] for e in expected]
     for f, e in zip(found, expected):
         assert int(f["sum_ns"]) == 1000 * int(e["sum"])
@@ -501,7 +502,7 @@ def test_hta_kernel_types(folder, traces, memory):
 @pytest.mark.parametrize("options", ["mem_True", "mem_False", "top3"])
 def test_hta_kernel_breakdown(folder, traces, options):
     expected = golden(folder, f"gpu_kernel_breakdown.{options}.1")
-    args = {"mem_True": (), "mem_False": ("--include-memory", "false"),
+    args = {"mem_True": (), "mem_False": ("--include-memory=false",),
             "top3": ("--num-kernels", "3")}[options]
     found = rows("kernel-breakdown", *traces, "--hta-compat", *args)
     assert [(f["kernel_type"], f["name"], f["rank"]) for f in found] == [

@@ -49,8 +49,8 @@ struct ht_fold {
 	const regex_t *keep; /* names that are never folded, NULL: none */
 };
 
-/* Fold sorted groups in place: the longest names stay until they cover the ratio, at most max_names
- * of them; the rest becomes one last group "others". */
+/* Fold sorted groups in place: of the max_names longest those within the ratio stay; the rest becomes
+ * one last group "others". */
 void ht_name_groups_fold(struct ht_name_groups *groups, const struct ht_fold *fold);
 
 #endif
