@@ -15,9 +15,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_BARS   16
-#define MAX_LABEL  44
-#define LABEL_PX   320
+#define MAX_BARS   12
+#define MAX_LABEL  42
+#define LABEL_PX   340
 #define BAR_PX     560
 #define ROW_PX     20
 #define FIGURES_PX 64
@@ -27,6 +27,7 @@ static const struct class_color {
 	const char *name, *color;
 } classes[] = {
 	{ "compute", "compute" },
+	{ "computation", "compute" },
 	{ "communication", "communication" },
 	{ "comm", "communication" },
 	{ "memory", "memory" },
