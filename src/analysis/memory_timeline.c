@@ -395,6 +395,8 @@ static enum ht_status show_traces(struct ht_run *run, ht_table *table, bool as_s
 				end++;
 			complete(events + start, end - start);
 			const char *device = device_name(run, &events[start]);
+			if (!device)
+				return ht_fail_nomem(run->ctx);
 			if (as_series)
 				put_device_series(
 				        table, run->ranks[i], device, events + start, end - start);
