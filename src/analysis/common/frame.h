@@ -43,18 +43,23 @@ enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_
 
 /* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work
  * rather than of all events. */
-enum ht_status ht_frame_make_gpu(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+enum ht_status ht_frame_make_gpu(
+        struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
 
 /* HTA's derived columns, indexed by trace row (not by position in the frame). */
 struct ht_hta_columns {
-	const int64_t *stream;      /* arg stream, 4294967295 and unparsable read as -1 */
+	/* arg stream, unparsable read as -1; 4294967295 too, unless hta_compat */
+	const int64_t *stream;
 	const int64_t *correlation; /* arg correlation, -1 when absent */
-	const int64_t *partner;     /* index_correlation: launch <-> last GPU row; 0 correlation without
-	                               partner, -1 no correlation (hta-semantics.md 3.1) */
-	const int64_t *iteration;   /* step number, -1 outside (3.2, from host steps) */
+	/* index_correlation: launch <-> last GPU row; 0 correlation without partner, -1 no correlation
+	 * (hta-semantics.md 3.1) */
+	const int64_t *partner;
+	/* step number, -1 outside; with hta_rows by HTA's rule (3.2), where GPU rows of stream 0 have
+	 * HT_NO_I64 */
+	const int64_t *iteration;
 };
 enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
-	struct ht_hta_columns *ret_columns) HT_MUST_USE;
+        struct ht_hta_columns *ret_columns) HT_MUST_USE;
 
 /* "steps 3–4", "all steps" or "no steps": for titles and notes; lives in scratch. */
 const char *ht_frame_steps_text(struct ht_run *run);

@@ -142,12 +142,6 @@ bool ht_hta_is_launch(const char *name)
 	return equals_any(name, names, HT_COUNT(names));
 }
 
-bool ht_hta_in_launch_group(const char *name)
-{
-	return is_cuda_launch(name) || starts(name, "cuLaunchKernel") ||
-	       starts(name, "runFunction");
-}
-
 bool ht_hta_is_stats_launch(const char *name, bool memory)
 {
 	static const char *const kernels[] = { "cudaLaunchKernel", "cudaLaunchKernelExC",

@@ -34,8 +34,6 @@ const char *ht_hta_shorten_name(struct ht_arena *arena, const char *name);
 
 /* The launch calls that HTA knows (its launch mask, 5). */
 bool ht_hta_is_launch(const char *name);
-/* Its launch-name group (6): starts cuda...LaunchKernel, cuLaunchKernel or runFunction. */
-bool ht_hta_in_launch_group(const char *name);
 /* What its launch statistics count (9.7). */
 bool ht_hta_is_stats_launch(const char *name, bool memory);
 /* "Event Sync" and "Context Sync" stand with the GPU rows although they have no stream. */
