@@ -1,0 +1,21 @@
+"""Holotrace: what PyTorch profiler traces say, from a native engine.
+
+    import holotrace
+    run = holotrace.open("traces/")            one or many files, one per rank
+    run.temporal_breakdown()                   every analysis is a method that returns a Table
+    run.kernel_breakdown(rank=0, top=20).to_pandas()
+
+Users of HTA replace hta by holotrace in their imports:
+
+    from holotrace.trace_analysis import TraceAnalysis
+"""
+from ._core import version as _version
+from ._errors import (CancelledError, Error, InputError, LimitError, LossWarning, MissingError,
+                      UsageError)
+from ._session import Session, diff, open
+from ._table import Column, Table
+from .options import options
+
+__version__ = _version()
+__all__ = ["open", "diff", "options", "Session", "Table", "Column", "Error", "InputError", "UsageError",
+           "LimitError", "MissingError", "CancelledError", "LossWarning"]

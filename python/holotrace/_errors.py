@@ -42,3 +42,7 @@ class MissingError(Error):
 
 class CancelledError(Error):
     """The progress callback said stop."""
+
+
+class LossWarning(UserWarning):
+    """Data was lost while reading; Session.health() says what."""

@@ -7,6 +7,11 @@
  */
 #include "core.h"
 
+#include <time.h>
+
+/* Taking the GIL may mean to wait for other threads, so not at every piece of a file. */
+#define ASK_EVERY_NS INT64_C(40000000)
+
 /* Classes of holotrace._errors by status. */
 static const char *class_name(enum ht_status status)
 {
@@ -66,6 +71,12 @@ static bool ask(const struct call *call, const char *what, uint64_t done, uint64
 static bool on_progress(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	struct call *call = user;
+	struct timespec clock = { 0 };
+	clock_gettime(CLOCK_MONOTONIC, &clock);
+	int64_t now = (int64_t)clock.tv_sec * 1000000000 + clock.tv_nsec;
+	if (call->asked_ns && now - call->asked_ns < ASK_EVERY_NS && done < total)
+		return true;
+	call->asked_ns = now;
 	PyEval_RestoreThread(call->thread);
 	bool keep_going = !PyErr_Occurred() && ask(call, what, done, total);
 	call->thread = PyEval_SaveThread();

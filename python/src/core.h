@@ -24,6 +24,7 @@ struct call {
 	ht_ctx *ctx;
 	PyObject *progress; /* borrowed; NULL: only look for signals */
 	PyThreadState *thread;
+	int64_t asked_ns; /* when progress last called back */
 };
 
 /* Make a context and let go of the GIL; false with an exception set. */

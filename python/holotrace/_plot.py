@@ -1,0 +1,108 @@
+"""Plots of tables with plotly, in the colours of the classes of work."""
+import plotly.graph_objects as graph
+
+from . import _show
+
+MEASURES = ("duration", "duration_float", "ratio", "bytes", "float64", "int64", "uint64")
+SCALES = {"duration": (1e-6, "ms"), "duration_float": (1e-6, "ms"), "bytes": (2**-20, "MiB"),
+          "ratio": (100, "%")}
+
+
+def scaled(table, name, n_rows):
+    """Values of a column in a readable unit, and that unit."""
+    info = table.info(name)
+    factor, unit = SCALES.get(info["type"], (1, info["unit"]))
+    values = table._core.values(name, 0, n_rows)
+    return [None if value is None else value * factor for value in values], unit
+
+
+def axis(table, name, unit):
+    """An axis title: what it is, and its unit."""
+    sentence = table.info(name)["sentence"] or name
+    return f"{sentence} [{unit}]" if unit else sentence
+
+
+def pick_measure(table, y):
+    """The column to draw."""
+    if y is not None:
+        if table.info(y)["type"] not in MEASURES:
+            raise ValueError(f"column {y!r} holds no numbers to draw")
+        return y
+    names = [name for name in table.columns if table.info(name)["role"] == "measure"]
+    if table.bar:
+        return table.bar
+    for kind in MEASURES:
+        found = next((name for name in names if table.info(name)["type"] == kind), None)
+        if found:
+            return found
+    raise ValueError("the table has no measure to draw; name a column: plot(y=...)")
+
+
+def lines(table, time, y):
+    """A measure over time, one line per combination of the other keys."""
+    n_rows = len(table)
+    instants = table._core.values(time)
+    zero = min((at for at in instants if at is not None), default=0)
+    keys = [name for name in table.columns
+            if table.info(name)["role"] == "key" and name not in (time, y)]
+    values, unit = scaled(table, y, n_rows)
+    groups = {}
+    for at, value, *key in zip(instants, values, *(table._core.values(name) for name in keys)):
+        if at is not None:
+            label = " ".join(f"{name} {part}" for name, part in zip(keys, key) if part is not None)
+            groups.setdefault(label, ([], []))
+            groups[label][0].append((at - zero) / 1e6)
+            groups[label][1].append(value)
+    figure = graph.Figure()
+    for label, (at, value) in groups.items():
+        figure.add_trace(graph.Scattergl(x=at, y=value, name=label, mode="lines",
+                                         line=dict(shape="hv", color=_show.color_of(label))))
+    figure.update_layout(xaxis_title="time since the first sample [ms]", yaxis_title=axis(table, y, unit),
+                         showlegend=len(groups) > 1)
+    return figure
+
+
+def shares(table, names, top):
+    """One stacked bar per row."""
+    labels = table.labels(top)
+    figure = graph.Figure()
+    for name in names:
+        kind = _show.WORDS[name[:-len("_share")]]
+        values, _ = scaled(table, name, top)
+        figure.add_trace(graph.Bar(x=values, y=labels, orientation="h", name=kind,
+                                   marker_color=_show.COLORS[kind],
+                                   hovertemplate="%{y}<br>" + kind + " %{x:.2f} %<extra></extra>"))
+    figure.update_layout(barmode="stack", xaxis_title="share [%]")
+    return figure
+
+
+def bars(table, y, top):
+    """One bar per row."""
+    full = table.labels(top)
+    values, unit = scaled(table, y, top)
+    figure = graph.Figure(graph.Bar(
+        x=values, y=list(range(len(full))), orientation="h", customdata=full,
+        marker_color=[_show.color_of(label) for label in full],
+        hovertemplate="%{customdata}<br>%{x:.4g} " + (unit or "") + "<extra></extra>"))
+    figure.update_yaxes(tickvals=list(range(len(full))),
+                        ticktext=[_show.shorten(label, 48) for label in full])
+    figure.update_layout(xaxis_title=axis(table, y, unit))
+    return figure
+
+
+def figure(table, y=None, top=30):
+    """The plot that fits the table."""
+    names = _show.share_columns(table) if y is None else []
+    time = next((name for name in table.columns if table.info(name)["type"] == "time"), None)
+    if len(names) > 1:
+        result = shares(table, names, top)
+    elif time is not None and len(table) > 1:
+        result = lines(table, time, pick_measure(table, y))
+    else:
+        result = bars(table, pick_measure(table, y), top)
+    if not (time is not None and len(table) > 1 and len(names) <= 1):
+        rows = min(len(table), top)
+        result.update_yaxes(autorange="reversed")
+        result.update_layout(height=140 + 24 * rows)
+    result.update_layout(title=table.title, template="plotly_white", legend_title_text="")
+    return result

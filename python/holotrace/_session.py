@@ -1,0 +1,195 @@
+"""Session: traces opened together, with one method per analysis of the engine."""
+import os
+import warnings
+
+from . import _core, _methods, _progress
+from ._errors import LossWarning
+from ._table import Table
+from .options import cache_dir as default_cache_dir, options, use_cache
+
+
+def source_list(sources):
+    """Paths as the engine takes them: one path, several, or {rank: path}."""
+    if isinstance(sources, (str, bytes, os.PathLike)):
+        return [sources]
+    if hasattr(sources, "items"):
+        return [f"{int(rank)}={os.fsdecode(path)}" for rank, path in sources.items()]
+    return list(sources)
+
+
+def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
+              memory_limit=None, kernel_rules=None, progress=None):
+    """Open a set with the package's options as defaults; the engine's object."""
+    cache = use_cache() if cache is None else bool(cache)
+    place = cache_dir if cache_dir is not None else default_cache_dir()
+    wanted = options.progress if progress is None else progress
+    callback, done = _progress.make(wanted)
+    try:
+        return _core.open(
+            source_list(sources), recursive=recursive, strict=strict, no_cache=not cache,
+            cache_dir=place if cache else None, cache_max_bytes=options.cache_max_bytes,
+            jobs=options.jobs if jobs is None else jobs,
+            memory_limit=options.memory_limit if memory_limit is None else memory_limit,
+            kernel_rules=kernel_rules, progress=callback)
+    finally:
+        done()
+
+
+def joined(value):
+    """A list as the engine takes it: "a,b"; text, numbers and None as they are."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if getattr(value, "shape", None) == ():
+        return value.item()  # a number of numpy
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError("text must be a str, not bytes")
+    return ",".join(str(joined(item)) for item in value)
+
+
+class Session:
+    """Traces opened together by holotrace.open(): one rank each, aligned and immutable.
+
+    Every analysis of the engine is a method that returns a Table. Any number of threads may use a
+    session; close() waits for nobody and frees the traces when the last call has returned.
+    """
+
+    def __init__(self, core):
+        self._core = core
+
+    @property
+    def ranks(self):
+        """The ranks, ascending."""
+        return self._core.ranks
+
+    @property
+    def paths(self):
+        """{rank: file}"""
+        return dict(zip(self._core.ranks, self._core.paths))
+
+    @property
+    def n_events(self):
+        """{rank: number of events}"""
+        return dict(zip(self._core.ranks, self._core.n_events))
+
+    @property
+    def loss_note(self):
+        """What was lost while reading, or None."""
+        return self._core.loss_note
+
+    @property
+    def closed(self):
+        """Whether close() was called."""
+        return self._core.closed
+
+    def close(self):
+        """Let go of the traces. Tables stay."""
+        self._core.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __repr__(self):
+        if self.closed:
+            return "<holotrace.Session, closed>"
+        n_ranks, n_events = len(self.ranks), sum(self._core.n_events)
+        return f"<holotrace.Session: {n_ranks} rank{'s' * (n_ranks != 1)}, {n_events:,} events>"
+
+    def run(self, name, other=None, *, columns=None, where=None, sort=None, top=0, **arguments):
+        """Run an analysis by name: session.run("kernel-types", by="rank")."""
+        values = {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items()}
+        return self._run(name.replace("_", "-"), values, other, columns, where, sort, top)
+
+    def convert(self, path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,
+                to_ns=None, document=None, merge=False, with_counters=False, overlay=None,
+                overlay_args=None):
+        """Write the traces as Chrome JSON; .gz and .zst compress, "{rank}" makes a file per rank.
+
+        overlay draws "critical-path" or "kernel-sequences" into them, overlay_args are that
+        analysis's arguments.
+        """
+        texts = {"ranks": ranks, "steps": steps, "categories": categories, "threads": threads,
+                 "from_ns": from_ns, "to_ns": to_ns, "document": document}
+        texts = {key: None if value is None else str(joined(value)) for key, value in texts.items()}
+        arguments = {key.replace("_", "-"): joined(value) for key, value in (overlay_args or {}).items()}
+        self._core.convert(path, merge=merge, with_counters=with_counters, overlay=overlay,
+                           overlay_args=arguments, **texts)
+
+    def _run(self, name, values, other, columns, where, sort, top):
+        given = {}
+        for key, value in values.items():
+            value = joined(value)
+            if value is not None and value != _DEFAULTS.get((name, key), _NEVER):
+                given[key] = value
+        if options.hta_compat and values.get("hta-compat") is None:
+            given["hta-compat"] = True
+        if other is not None:
+            if not isinstance(other, Session):
+                raise TypeError(f"compare with a holotrace.Session, not {type(other).__name__}")
+            other = other._core
+        return Table(self._core.run(name, given, columns=joined(columns), where=where,
+                                    sort=joined(sort), top=top, other=other), name)
+
+
+_NEVER = object()
+_DEFAULTS = {}
+
+
+def _add_methods():
+    """One method per analysis. The text of all is compiled at once, which keeps the import quick."""
+    analyses, common = _core.analyses(), _core.common_params()
+    # Annotations stay text, so that nothing of typing is needed here.
+    text = "from __future__ import annotations\n" + "".join(
+        _methods.source(analysis, common) for analysis in analyses)
+    found = {}
+    exec(compile(text, "<analyses of holotrace>", "exec"), {"__name__": __name__}, found)
+    for analysis in analyses:
+        name = _methods.method_name(analysis)
+        method = found[name]
+        method.__qualname__ = f"Session.{name}"
+        method.__doc__ = _methods.docstring(analysis, common)
+        setattr(Session, name, method)
+        for param in _methods.parameters(analysis, common):
+            _DEFAULTS[analysis["name"], param["name"]] = _methods.default_of(param)
+
+
+_add_methods()
+
+
+def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
+         memory_limit=None, kernel_rules=None, progress=None):
+    """Open traces and return a Session.
+
+    sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
+    recursive      descend into directories
+    strict         data lost while reading is an error instead of a warning
+    cache          keep the parsed traces on disk for the next time
+    cache_dir      where; by default where the command line keeps them
+    jobs           threads, 0: one per CPU; results do not depend on it
+    memory_limit   bytes, 0: none
+    kernel_rules   a file with extra rules that sort kernels into classes
+    progress       True, False, None (terminals and notebooks), or a function of
+                   (what, done, total) that may return False to cancel
+
+    What is not given comes from holotrace.options. Ctrl-C interrupts a load.
+    """
+    core = core_open(sources, recursive=recursive, strict=strict, cache=cache, cache_dir=cache_dir,
+                     jobs=jobs, memory_limit=memory_limit, kernel_rules=kernel_rules, progress=progress)
+    if core.loss_note:
+        warnings.warn(core.loss_note + "; see Session.health()", LossWarning, stacklevel=2)
+    return Session(core)
+
+
+def diff(control, test, **arguments):
+    """Compare two runs: sessions, or what open() takes. Arguments as for Session.diff()."""
+    sessions = [run if isinstance(run, Session) else open(run) for run in (control, test)]
+    try:
+        return sessions[0].diff(sessions[1], **arguments)
+    finally:
+        for session, run in zip(sessions, (control, test)):
+            if session is not run:
+                session.close()
