@@ -113,18 +113,34 @@ static enum ht_status tolerant_event(struct scan *s)
 	return HT_OK;
 }
 
+static enum ht_status check_length(struct scan *s, const char *start)
+{
+	if (s->p - start <= (ptrdiff_t)HT_MAX_VALUE_BYTES)
+		return HT_OK;
+	if (s->w->guessing)
+		return HT_LIMIT;
+	return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, start),
+		"this does not look like a profiler trace",
+		"an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
+}
+
 static enum ht_status scan_one_event(struct scan *s)
 {
+	const char *start = s->p;
 	if (!s->state->comma && s->state->phase == HT_PHASE_EVENTS)
 		count(s, HT_STAT_missing_comma, s->p);
 	s->w->event_offset = offset_of(s, s->p);
 	s->w->document = s->state->document;
 	const char *end = s->scan_event(s->w, s->p);
-	if (!end)
-		return s->w->out_of_memory ? fail_memory(s) : tolerant_event(s);
+	if (!end && s->w->out_of_memory)
+		return fail_memory(s);
+	if (!end) {
+		HT_TRY(tolerant_event(s));
+		return check_length(s, start);
+	}
 	s->p = end;
 	s->state->comma = s->state->opened = false;
-	return HT_OK;
+	return check_length(s, start);
 }
 
 /* Something in the list that is neither an event nor a list: null, a number, a text. */
@@ -219,20 +235,17 @@ static enum ht_status scan_lines(struct scan *s)
 	return HT_OK;
 }
 
-/* A top-level key could not be read: go on at the list of events if it is still to come. */
+/* A top-level key could not be read: go on at the next one. */
 static void lose_header(struct scan *s)
 {
-	static const char key[] = "\"traceEvents\"";
-	const char *next = s->state->after_events
-				   ? NULL
-				   : memmem(s->p, (size_t)(s->limit - s->p), key, sizeof key - 1);
-	if (!next && !s->final) {
+	const char *next = ht_next_key(s->p, s->limit);
+	if (!s->final && s->limit - next < LOOK_AHEAD) {
 		s->stop = true;
 		return;
 	}
 	count(s, HT_STAT_header_lost, s->p);
-	s->p = next ? next : s->limit;
-	if (!next)
+	s->p = next;
+	if (next >= s->limit)
 		s->stop = true;
 	s->state->comma = true;
 }

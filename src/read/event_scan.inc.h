@@ -218,10 +218,8 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 static const char *scan_new_key(struct ht_worker *w, const char *p, uint32_t *previous)
 {
 	const char *stop = ht_string_stop(p);
-	while (*stop == '\\' && stop[1])
-		stop = ht_string_stop(stop + 2);
-	while ((unsigned char)*stop >= 0x80)
-		stop = ht_string_stop(stop + 1);
+	while ((*stop == '\\' && stop[1]) || (unsigned char)*stop >= 0x80)
+		stop = ht_string_stop(stop + (*stop == '\\' ? 2 : 1));
 	if (*stop != '"')
 		return NULL;
 	uint32_t key = ht_worker_key(w, p, (size_t)(stop - p), KEYS(w)[*previous].top_level);

@@ -330,7 +330,10 @@ static void note_damage(struct ht_loaded *out, const struct ht_source *source)
 		return;
 	enum ht_stat_code code =
 		damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
-	out->stats[code] = (struct ht_chunk_stat){ 1, (int64_t)ht_source_pos(source) };
+	/* a stream that ends early cuts the text too: that is one truncation, not two */
+	const struct ht_chunk *chunks = out->chunks.data;
+	if (!out->chunks.n || !chunks[out->chunks.n - 1].stats[code].count)
+		out->stats[code] = (struct ht_chunk_stat){ 1, (int64_t)ht_source_pos(source) };
 }
 
 enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,

@@ -74,6 +74,8 @@ static enum ht_status read_text(ht_ctx *ctx, const char *path, size_t chunk_byte
 	struct ht_source *source;
 	struct ht_loaded loaded;
 	HT_TRY(ht_source_open(ctx, path, &source));
+	if (!strcmp(path, "-"))
+		path = "standard input";
 	enum ht_status status = ht_load_file(ctx, source, path, chunk_bytes, &loaded);
 	ht_source_close(source);
 	HT_TRY(status);

@@ -390,3 +390,14 @@ const char *ht_next_event(const char *p, const char *limit, bool or_end)
 	}
 	return limit;
 }
+
+const char *ht_next_key(const char *p, const char *limit)
+{
+	while (p < limit && (p = memchr(p, ',', (size_t)(limit - p)))) {
+		const char *key = skip(p + 1, limit);
+		if (is_key(key, limit, false))
+			return key;
+		p++;
+	}
+	return limit;
+}

@@ -28,4 +28,7 @@ enum ht_repair ht_repair_header(struct ht_worker *worker, const char *p, const c
  * be cut. */
 const char *ht_next_event(const char *p, const char *limit, bool or_end);
 
+/* Where the next "key": of an object seems to start, behind a comma; limit when there is none. */
+const char *ht_next_key(const char *p, const char *limit);
+
 #endif

@@ -304,7 +304,7 @@ static void check_facts(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const int64_t year_2001_ns = 1000000000000000000;
-	if (!t->n_gpu && ht_n_events(t))
+	if (!t->n_gpu)
 		add(c, HT_STAT_no_gpu_events, 1);
 	if (t->meta_->base_ns == HT_NO_I64 && t->meta_->min_ts_ns != HT_NO_I64)
 		add(c, t->meta_->min_ts_ns > year_2001_ns ? HT_STAT_absolute_time : HT_STAT_relative_time, 1);

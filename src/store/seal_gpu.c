@@ -24,24 +24,23 @@ struct index {
 	size_t n;
 };
 
-/* Rows of two kinds that carry an integer arg, by its value; equal values in row order. */
-static enum ht_status index_arg(ht_ctx *ctx, const struct ht_trace *t, const char *key, enum ht_kind kind_a,
-	enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
+/* Rows of two kinds that have a value, by value; equal values in row order. */
+static enum ht_status index_values(ht_ctx *ctx, const struct ht_trace *t, const int64_t *values,
+	enum ht_kind kind_a, enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
 {
-	const struct ht_arg_column *column = ht_arg_find(t, key, HT_ARG_I64);
-	uint64_t n = column ? column->n : 0;
+	size_t n = 0;
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		n += (t->kind[row] == kind_a || t->kind[row] == kind_b) && values[row] != HT_NO_I64;
 	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);
 	ret->rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows);
 	ret->n = 0;
 	if (!ret->keys || !ret->rows)
 		return ht_fail_nomem(ctx);
-	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
-	for (uint64_t i = 0; i < n; i++) {
-		uint8_t kind = t->kind[rows[i]];
-		if (kind != kind_a && kind != kind_b)
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if ((t->kind[row] != kind_a && t->kind[row] != kind_b) || values[row] == HT_NO_I64)
 			continue;
-		ret->keys[ret->n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
-		ret->rows[ret->n++] = rows[i];
+		ret->keys[ret->n] = ht_sort_key_i64(values[row]);
+		ret->rows[ret->n++] = row;
 	}
 	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
 }
@@ -180,11 +179,10 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
-	bool ascend = t->meta_->dialect == HT_DIALECT_ASCEND;
 	struct index launches, ops;
-	HT_TRY(index_arg(b->ctx, t, ascend ? "connection_id" : "correlation", HT_KIND_RUNTIME,
-		HT_KIND_DRIVER, &b->arena, &launches));
-	HT_TRY(index_arg(b->ctx, t, "External id", HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
+	HT_TRY(index_values(b->ctx, t, b->correlation, HT_KIND_RUNTIME, HT_KIND_DRIVER, &b->arena,
+		&launches));
+	HT_TRY(index_values(b->ctx, t, b->external, HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
 	for (size_t i = 1; i < launches.n; i++)
 		ht_tally_add(tally, HT_STAT_duplicate_correlation,
 			launches.keys[i] == launches.keys[i - 1] &&

@@ -37,11 +37,11 @@ static void scan_compare_columns(const struct ht_chunk *a, const struct ht_chunk
 	FUZZ_REQUIRE(a->columns.n == b->columns.n);
 	const struct ht_chunk_column *x = a->columns.data, *y = b->columns.data;
 	for (size_t i = 0; i < a->columns.n; i++) {
-		FUZZ_REQUIRE(x[i].rows.n == y[i].rows.n && x[i].values.n == y[i].values.n);
+		FUZZ_REQUIRE(x[i].n == y[i].n);
 		FUZZ_REQUIRE(x[i].width == y[i].width && x[i].type == y[i].type);
-		size_t n = x[i].rows.n, n_bytes = n * x[i].width;
-		FUZZ_REQUIRE(!n || !memcmp(x[i].rows.data, y[i].rows.data, n * sizeof(uint32_t)));
-		FUZZ_REQUIRE(!n_bytes || !memcmp(x[i].values.data, y[i].values.data, n_bytes));
+		size_t n = x[i].n, n_bytes = n * x[i].width;
+		FUZZ_REQUIRE(!n || !memcmp(x[i].rows, y[i].rows, n * sizeof(uint32_t)));
+		FUZZ_REQUIRE(!n_bytes || !memcmp(x[i].values, y[i].values, n_bytes));
 	}
 }
 
