@@ -13,22 +13,23 @@ all: ## build the program, build/holotrace, and the library
 
 demo: all ## summarise the bundled four-rank run, in the terminal and as demo/report.html
 	@mkdir -p demo
-	$(HOLOTRACE) report examples/ddp
-	$(HOLOTRACE) report examples/ddp -o demo/report.html
+	$(BUILD)/holotrace report examples/ddp
+	$(BUILD)/holotrace report examples/ddp -o demo/report.html
 	@echo
-	@echo "The same as a page: $(CURDIR)/demo/report.html"
+	@echo "The same as a page, with charts: demo/report.html"
 
 test: ## build and run every test; ends with one line of counts
 	@tools/setup test
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) tools/run_tests $(BUILD)
 
-sanitize: ## unit tests, case tests and fuzz corpora under ASan and UBSan, asserts on
+sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
 	@tools/setup test
 	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 -Db_ndebug=false \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
-	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize
+	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
+		tests/cases tests/badinput tests/golden
 
 lint: ## formatting, include directions, sizes, registry and documentation, cppcheck
 	@tools/setup lint
