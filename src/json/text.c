@@ -242,10 +242,11 @@ bool ht_json_valid(const char *text, size_t n)
 
 static const char *skip_string(const char *p)
 {
-	for (p++; *p != '"'; p++)
-		if (*p == '\\')
+	/* the zero behind the text also ends it: texts of a cache file are not validated again */
+	for (p++; *p && *p != '"'; p++)
+		if (*p == '\\' && p[1])
 			p++;
-	return p + 1;
+	return *p ? p + 1 : p;
 }
 
 static const char *skip_container(const char *p)

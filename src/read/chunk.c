@@ -44,8 +44,8 @@ static bool resize_rows(struct ht_chunk *chunk, uint32_t cap)
 		{ (void **)&chunk->shape, 4 }, { (void **)&chunk->cat, 2 },
 		{ (void **)&chunk->ph, 1 },    { (void **)&chunk->flags, 1 },
 	};
-	/* Sizes are not kept per array, so all must succeed or the chunk is given up: a failure
-	 * half-way resizes what was done back, which cannot fail when it shrinks in place. */
+	/* Sizes are not kept per array: after a failure half-way the chunk is empty, and the caller,
+	 * who runs out of memory, gives it up. */
 	for (size_t i = 0; i < HT_COUNT(arrays); i++) {
 		void *moved = ht_mem_realloc(chunk->mem, *arrays[i].array,
 			(size_t)chunk->cap * arrays[i].bytes, (size_t)cap * arrays[i].bytes);
@@ -68,11 +68,11 @@ static bool resize_rows(struct ht_chunk *chunk, uint32_t cap)
 	return true;
 }
 
-bool ht_chunk_grow(struct ht_chunk *chunk)
+bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t hint)
 {
 	if (chunk->cap > UINT32_MAX / 2)
 		return false;
-	return resize_rows(chunk, chunk->cap ? chunk->cap + chunk->cap / 2 : 64);
+	return resize_rows(chunk, chunk->cap ? chunk->cap + chunk->cap / 2 : hint + hint / 8 + 16);
 }
 
 static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t cap)
@@ -100,16 +100,6 @@ void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column)
 	ht_mem_free(mem, column->rows, (size_t)column->cap * 4);
 	ht_mem_free(mem, column->values, (size_t)column->cap * column->width);
 	*column = (struct ht_chunk_column){ 0 };
-}
-
-void ht_chunk_trim(struct ht_chunk *chunk)
-{
-	if (chunk->n && chunk->n < chunk->cap)
-		(void)resize_rows(chunk, chunk->n);
-	struct ht_chunk_column *columns = chunk->columns.data;
-	for (size_t i = 0; i < chunk->columns.n; i++)
-		if (columns[i].n && columns[i].n < columns[i].cap)
-			(void)resize_column(chunk, &columns[i], columns[i].n);
 }
 
 void ht_chunk_done(struct ht_chunk *chunk)
@@ -310,6 +300,7 @@ void ht_worker_end_chunk(struct ht_worker *w)
 {
 	const struct ht_chunk_column *columns = w->chunk->columns.data;
 	size_t n = w->chunk->columns.n;
+	w->rows_hint = w->chunk->n;
 	if (n > w->hints.n && ht_vec_reserve(w->load->mem, &w->hints, sizeof(uint32_t), n - w->hints.n)) {
 		memset((uint32_t *)w->hints.data + w->hints.n, 0, (n - w->hints.n) * sizeof(uint32_t));
 		w->hints.n = n;
@@ -536,7 +527,7 @@ bool ht_worker_commit(struct ht_worker *w)
 {
 	struct ht_chunk *c = w->chunk;
 	uint32_t shape, track, cat;
-	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
+	bool ok = (c->n < c->cap || ht_chunk_grow(c, w->rows_hint)) && find_shape(w, &shape) &&
 		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
 	for (size_t i = 0; ok && i < w->n_items; i++)
 		if (w->items[i] >= HT_FIELD_COUNT)

@@ -12,23 +12,10 @@
 #define HT_READ_CHUNK_H
 
 #include "base/intern.h"
+#include "store/shape.h"
 #include "store/trace.h"
 
 #include <string.h>
-
-/* Fields of an event that have columns of their own; shape items below HT_FIELD_COUNT. */
-enum ht_field {
-	HT_FIELD_PH,
-	HT_FIELD_CAT,
-	HT_FIELD_NAME,
-	HT_FIELD_PID,
-	HT_FIELD_TID,
-	HT_FIELD_TS,
-	HT_FIELD_DUR,
-	HT_FIELD_ARGS,     /* the args object opens here */
-	HT_FIELD_ARGS_END, /* and closes here */
-	HT_FIELD_COUNT
-};
 
 /* Distinct (key, type) pairs in one file; real traces have some 150. */
 #define HT_MAX_COLUMNS 16384
@@ -91,9 +78,8 @@ struct ht_chunk {
 
 void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
 void ht_chunk_done(struct ht_chunk *chunk);
-bool ht_chunk_grow(struct ht_chunk *chunk);
-/* Give back unused room once the chunk is complete. */
-void ht_chunk_trim(struct ht_chunk *chunk);
+/* hint: rows to make room for at first. */
+bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t hint);
 void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
 
@@ -136,6 +122,7 @@ struct ht_worker {
 	uint32_t *item_keys;  /* index into keys, UINT32_MAX for brackets */
 	uint64_t *item_values; /* of args */
 	uint32_t n_items, cap_items;
+	uint32_t rows_hint;    /* rows in the last chunk */
 	struct ht_vec hints;   /* uint32_t by column: entries in the last chunk, to size the next */
 	const char *text_end;  /* end of the text being scanned; padding follows */
 	struct ht_chunk *chunk;

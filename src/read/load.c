@@ -177,7 +177,6 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		return ht_fail_nomem(l->ctx);
 	if (l->left.n > HT_MAX_VALUE_BYTES)
 		return fail_long(l, l->left_offset);
-	ht_chunk_trim(&piece->chunk);
 	if (!HT_VEC_PUSH(l->ctx->mem, &l->out->chunks, struct ht_chunk, piece->chunk))
 		return ht_fail_nomem(l->ctx);
 	ht_chunk_init(&piece->chunk, l->ctx->mem);

@@ -181,6 +181,11 @@ static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, stru
 	return HT_OK;
 }
 
+static bool comes_before(const struct ht_trace *t, uint32_t a, uint32_t b)
+{
+	return t->ts_ns[a] != t->ts_ns[b] ? t->ts_ns[a] < t->ts_ns[b] : a < b;
+}
+
 static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	const struct ht_arg_column *ids = ht_arg_find(t, "Python id", HT_ARG_I64);
@@ -198,6 +203,9 @@ static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 			k++;
 		bool has = parents && k < parents->n && ht_arg_rows(t, parents)[k] == rows[i];
 		parent[i] = has ? first_with(&by_id, ht_arg_i64_at(t, parents, k)) : HT_NONE;
+		/* a caller starts before its callee: this also keeps walks up from going round */
+		if (parent[i] != HT_NONE && !comes_before(t, parent[i], rows[i]))
+			parent[i] = HT_NONE;
 	}
 	return HT_OK;
 }
