@@ -5,7 +5,6 @@
 It appears when a load takes longer than half a second and goes away when it is done.
 """
 import os
-import shutil
 import sys
 import time
 
@@ -63,7 +62,10 @@ class Terminal:
         self.stream = stream
 
     def show(self, what, done, total, seconds):
-        width = shutil.get_terminal_size().columns - 1
+        try:
+            width = os.get_terminal_size(self.stream.fileno()).columns - 1
+        except (OSError, ValueError):
+            width = 79
         self.stream.write("\r\033[K" + line(what, done, total, seconds, width))
         self.stream.flush()
 

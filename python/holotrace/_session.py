@@ -2,7 +2,7 @@
 import os
 import warnings
 
-from . import _core, _methods, _progress
+from . import _core, _progress
 from ._errors import LossWarning
 from ._table import Table
 from .options import cache_dir as default_cache_dir, options, use_cache
@@ -139,22 +139,31 @@ _NEVER = object()
 _DEFAULTS = {}
 
 
-def _add_methods():
-    """One method per analysis. The text of all is compiled at once, which keeps the import quick."""
-    analyses, common = _core.analyses(), _core.common_params()
-    # Annotations stay text, so that nothing of typing is needed here.
-    text = "from __future__ import annotations\n" + "".join(
-        _methods.source(analysis, common) for analysis in analyses)
-    found = {}
-    exec(compile(text, "<analyses of holotrace>", "exec"), {"__name__": __name__}, found)
-    for analysis in analyses:
-        name = _methods.method_name(analysis)
+class _Method:
+    """Stands for a method until it is first looked at: compiling all would slow the import down."""
+
+    def __init__(self, analysis, common):
+        self.analysis, self.common = analysis, common
+
+    def __get__(self, instance, owner=None):
+        from . import _methods
+        name, found = _methods.method_name(self.analysis), {}
+        # Annotations stay text, so that nothing of typing is needed here.
+        text = "from __future__ import annotations\n" + _methods.source(self.analysis, self.common)
+        exec(compile(text, f"<holotrace.Session.{name}>", "exec"), {"__name__": __name__}, found)
         method = found[name]
         method.__qualname__ = f"Session.{name}"
-        method.__doc__ = _methods.docstring(analysis, common)
+        method.__doc__ = _methods.docstring(self.analysis, self.common)
+        for param in _methods.parameters(self.analysis, self.common):
+            _DEFAULTS[self.analysis["name"], param["name"]] = _methods.default_of(param)
         setattr(Session, name, method)
-        for param in _methods.parameters(analysis, common):
-            _DEFAULTS[analysis["name"], param["name"]] = _methods.default_of(param)
+        return method.__get__(instance, owner)
+
+
+def _add_methods():
+    common = _core.common_params()
+    for analysis in _core.analyses():
+        setattr(Session, analysis["name"].replace("-", "_"), _Method(analysis, common))
 
 
 _add_methods()

@@ -4,7 +4,6 @@ Neither needs numpy, pandas or Arrow; each is asked for only by the method that 
 """
 import os
 
-from . import _show
 from .options import options
 
 
@@ -156,9 +155,11 @@ class Table:
         return name in self.columns
 
     def __repr__(self):
+        from . import _show
         return _show.as_text(self, options.max_rows)
 
     def _repr_html_(self):
+        from . import _show
         return _show.as_html(self, options.max_rows)
 
     def __arrow_c_stream__(self, requested_schema=None):

@@ -3,7 +3,6 @@
     holotrace.options.hta_compat = True           HTA's values where its oddities are selectable
     with holotrace.options.override(jobs=1): ...  for a while
 """
-import contextlib
 import os
 
 _DEFAULTS = {
@@ -55,17 +54,28 @@ class Options:
         for name, value in _DEFAULTS.items():
             setattr(self, name, value)
 
-    @contextlib.contextmanager
     def override(self, **values):
         """Set options for the length of a with block."""
-        before = {name: getattr(self, name) for name in _DEFAULTS}
+        return _Override(self, values)
+
+
+class _Override:
+    def __init__(self, target, values):
+        self.target, self.values = target, values
+
+    def __enter__(self):
+        self.before = {name: getattr(self.target, name) for name in _DEFAULTS}
         try:
-            for name, value in values.items():
-                setattr(self, name, value)
-            yield self
-        finally:
-            for name, value in before.items():
-                setattr(self, name, value)
+            for name, value in self.values.items():
+                setattr(self.target, name, value)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self.target
+
+    def __exit__(self, *unused):
+        for name, value in self.before.items():
+            setattr(self.target, name, value)
 
 
 options = Options()
