@@ -1,0 +1,1296 @@
+# Types of the package. Written by tools/gen_python_stubs; the methods of Session come from the registry.
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any, Literal, TypedDict, overload
+
+import numpy
+import pandas
+import plotly.graph_objects
+import polars
+import pyarrow
+
+_Path = str | bytes | os.PathLike[str]
+_Sources = _Path | Iterable[_Path] | Mapping[int, _Path]
+_Progress = bool | None | Callable[[str, int, int], bool | None]
+_Value = int | float | str | bool | None
+
+__version__: str
+
+class Error(Exception):
+    message: str
+    file: str | None
+    offset: int | None
+    hint: str | None
+    def __init__(
+        self, message: str, file: str | None = None, offset: int | None = None, hint: str | None = None
+    ) -> None: ...
+
+class InputError(Error): ...
+class UsageError(Error, ValueError): ...
+class LimitError(Error): ...
+class MissingError(Error): ...
+class CancelledError(Error): ...
+class LossWarning(UserWarning): ...
+
+class _Options:
+    hta_compat: bool
+    cache: bool | None
+    cache_dir: str | os.PathLike[str] | None
+    cache_max_bytes: int
+    jobs: int
+    memory_limit: int
+    progress: _Progress
+    max_rows: int
+    def reset(self) -> None: ...
+    def override(self, **values: Any) -> _Override: ...
+
+class _Override:
+    def __enter__(self) -> _Options: ...
+    def __exit__(self, *unused: object) -> None: ...
+
+options: _Options
+
+class _ColumnInfo(TypedDict):
+    name: str
+    type: str
+    role: Literal["key", "measure", "detail"]
+    sentence: str
+    unit: str | None
+
+class Column:
+    name: str
+    type: str
+    role: str
+    sentence: str
+    unit: str | None
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: int) -> _Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[_Value]: ...
+    def __iter__(self) -> Iterator[_Value]: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]: ...
+    def to_list(self) -> list[_Value]: ...
+    def to_numpy(self) -> numpy.ndarray[Any, Any]: ...
+
+class Table:
+    @property
+    def title(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def bar(self) -> str | None: ...
+    @property
+    def n_hidden(self) -> int: ...
+    def info(self, column: str | int) -> _ColumnInfo: ...
+    def labels(self, n_rows: int | None = None) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[dict[str, _Value]]: ...
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+    @overload
+    def __getitem__(self, key: int) -> dict[str, _Value]: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[dict[str, _Value]]: ...
+    def __contains__(self, name: object) -> bool: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def render(
+        self,
+        format: Literal["text", "csv", "json", "md", "html", "arrow"],
+        *,
+        color: bool = False,
+        bars: bool = False,
+        wide: bool = False,
+        width: int = 0,
+        no_title: bool = False,
+    ) -> str | bytes: ...
+    def to_dict(self) -> dict[str, list[_Value]]: ...
+    def to_csv(self, path: str | os.PathLike[str] | IO[str] | None = None) -> str | None: ...
+    def to_pandas(self, *, categorical: bool = False, copy: bool = False) -> pandas.DataFrame: ...
+    def to_polars(self) -> polars.DataFrame: ...
+    def to_arrow(self) -> pyarrow.Table: ...
+    def plot(self, y: str | None = None, *, top: int = 30) -> plotly.graph_objects.Figure: ...
+
+def open(
+    sources: _Sources,
+    *,
+    recursive: bool = False,
+    strict: bool = False,
+    cache: bool | None = None,
+    cache_dir: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    memory_limit: int | None = None,
+    kernel_rules: str | os.PathLike[str] | None = None,
+    progress: _Progress = None,
+) -> Session: ...
+def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
+
+class Session:
+    @property
+    def ranks(self) -> list[int]: ...
+    @property
+    def paths(self) -> dict[int, str]: ...
+    @property
+    def n_events(self) -> dict[int, int]: ...
+    @property
+    def loss_note(self) -> str | None: ...
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Session: ...
+    def __exit__(self, *unused: object) -> None: ...
+    def run(
+        self,
+        name: str,
+        other: Session | None = None,
+        *,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+        **arguments: Any,
+    ) -> Table: ...
+    def convert(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        ranks: int | str | Iterable[int] | None = None,
+        steps: int | str | Iterable[int] | None = None,
+        categories: str | Iterable[str] | None = None,
+        threads: str | Iterable[str] | None = None,
+        from_ns: int | str | None = None,
+        to_ns: int | str | None = None,
+        document: int | str | None = None,
+        merge: bool = False,
+        with_counters: bool = False,
+        overlay: Literal["critical-path", "kernel-sequences"] | None = None,
+        overlay_args: Mapping[str, Any] | None = None,
+    ) -> None: ...
+    def info(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which ranks, devices, versions, capture options, events, steps and streams are in the files?
+
+        Facts from the files' headers and counts over their events.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            topic: what kind of fact it is
+            item: what the fact is about
+            value: the fact, with its unit
+        """
+        ...
+    def health(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What could not be read, what was repaired, and which results does that weaken?
+
+        Counters raised while reading, and checks of each trace against itself.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            check: name of the counter
+            severity: info, notice or data loss
+            count: how often it was met
+            first_offset: byte offset of the first one in the decompressed file; absent when not tied to a place
+            sentence: what was met and what was done about it
+            weakens: which results to read with care
+        """
+        ...
+    def events(
+        self,
+        *,
+        ancestors_of: int | None = None,
+        descendants_of: int | None = None,
+        kernels_under: str | Iterable[str] | None = None,
+        leaves: bool = False,
+        from_: int | str | None = None,
+        only: Literal['all', 'gpu', 'host'] = 'all',
+        to: int | str | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which events are behind a number?
+
+        The events as read, one per row, in file order.
+
+        Arguments:
+            ancestors_of: only the events around this index on the call tree
+            descendants_of: only the events inside this index on the call tree
+            kernels_under: only GPU work launched inside this index, or operator name
+            leaves: only spans that enclose no other span
+            from_: only events that end after this time of the file's clock
+            only: only rows of the GPU's timelines, or only those of the host (all, gpu, host)
+            to: only events that start before this time of the file's clock
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            index: position in the file's traceEvents, from 0
+            ts_ns [ns]: start as in the file, base time not added
+            dur_ns [ns]: duration as in the file; absent when the file has none
+            ph: phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e
+            cat: category as in the file
+            name: name
+            pid: process id or name; device index for GPU work
+            tid: thread id or name; stream for GPU work
+            device: device of GPU work
+            stream: stream argument
+            correlation: correlation id that launch and GPU work share
+        """
+        ...
+    def temporal_breakdown(
+        self,
+        *,
+        by: Literal['rank', 'step'] = 'rank',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much of the GPU's time is idle, computing, or spent on anything else?
+
+        Span is first start to last end of GPU work, idle is span minus the union of all work, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
+
+        Answers what get_temporal_breakdown of HTA answers.
+
+        Arguments:
+            by: one row per rank, or per rank and step (rank, step)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            step: profiler step that launched the work; null for all of it
+            span_ns [ns]: first start to last end of GPU work
+            idle_ns [ns]: time inside the span with nothing on the GPU
+            compute_ns [ns]: time with a compute kernel running
+            non_compute_ns [ns]: busy time without a compute kernel
+            communication_ns [ns]: communication that no compute kernel hides
+            memcpy_ns [ns]: copies that neither compute nor communication hides
+            memset_ns [ns]: fills that nothing of the above hides
+            other_ns [ns]: kernels that only synchronise or control, alone on the GPU
+            idle_share [ratio]: idle over span
+            compute_share [ratio]: compute over span
+            non_compute_share [ratio]: non-compute over span
+            communication_share [ratio]: exposed communication over span
+            memory_share [ratio]: exposed copies and sets over span
+            n_work: kernels, copies and sets
+        """
+        ...
+    def kernel_types(
+        self,
+        *,
+        by: Literal['all', 'rank'] = 'all',
+        include_memory: bool = True,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What kinds of work fill the GPU's busy time, and what runs at the same time?
+
+        Every moment of busy time is labelled with the types active in it (COMPUTATION, COMMUNICATION, MEMORY, OTHER); labels exclude each other and add up to the busy time. Longest first, then in the order of the types.
+
+        Answers what get_gpu_kernel_breakdown of HTA answers.
+
+        Arguments:
+            by: sum over ranks, or one group of rows per rank (all, rank)
+            include_memory: count copies and sets as type MEMORY; =false leaves them out
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace; null for all ranks together
+            kernel_type: the types of GPU work active at the same time
+            sum_ns [ns]: time in which exactly these types were active
+            share [ratio]: of the time in which any type was active
+        """
+        ...
+    def kernel_breakdown(
+        self,
+        *,
+        by: Literal['rank', 'all'] = 'rank',
+        num_kernels: int = 10,
+        duration_ratio: float = 0.8,
+        ratio_of: Literal['names', 'time'] = 'names',
+        include_memory: bool = True,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which kernels take the time, and is it even over ranks?
+
+        Durations of GPU work by type and full name. With more than num-kernels names at most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is pooled as others. By rank, type, sum descending, name; others last.
+
+        Answers what get_gpu_kernel_breakdown of HTA answers.
+
+        Arguments:
+            by: rows per rank, or all ranks pooled with their spread (rank, all)
+            num_kernels: names to show per type (and rank); 0: as many as duration-ratio asks for
+            duration_ratio: how much the shown names cover when some are folded
+            ratio_of: duration-ratio is a quantile over names as in HTA, or a share of time (names, time)
+            include_memory: show copies and sets too; =false leaves them out
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace; null for all ranks together
+            kernel_type: COMPUTATION, COMMUNICATION, MEMORY or OTHER
+            name: full name, or others for all names that were folded
+            count: events
+            sum_ns [ns]: sum of their durations
+            share [ratio]: of the summed GPU time of the rank, or of all ranks
+            mean_ns [ns]: mean duration
+            std_ns [ns]: standard deviation, null for one event
+            min_ns [ns]: shortest event
+            max_ns [ns]: longest event
+            n_names: names in this row: more than 1 for others
+            n_ranks: ranks that ran it; null by rank
+            rank_min_ns [ns]: smallest sum of a rank, 0 if one did not run it
+            rank_mean_ns [ns]: mean of the sums of all ranks
+            rank_max_ns [ns]: largest sum of a rank
+            imbalance: rank_max_ns over rank_mean_ns; 1 is even
+        """
+        ...
+    def annotation_breakdown(
+        self,
+        *,
+        source: Literal['gpu', 'cpu'] = 'gpu',
+        num_kernels: int = 1000,
+        duration_ratio: float = 0.8,
+        ratio_of: Literal['names', 'time'] = 'names',
+        allowlist: str | Iterable[str] | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How long did each user annotation take, on the GPU or on the host?
+
+        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last.
+
+        Answers what get_gpu_user_annotation_breakdown of HTA answers.
+
+        Arguments:
+            source: annotations on the GPU or on the host (gpu, cpu)
+            num_kernels: names to show per rank; 0: as many as duration-ratio asks for
+            duration_ratio: how much the shown names cover when some are folded
+            ratio_of: duration-ratio is a quantile over names as in HTA, or a share of time (names, time)
+            allowlist: names that match this regular expression are never folded
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            name: annotation, or others for all names that were folded
+            count: occurrences
+            sum_ns [ns]: sum of their durations
+            mean_ns [ns]: mean duration
+            std_ns [ns]: standard deviation, null for one
+            min_ns [ns]: shortest occurrence
+            max_ns [ns]: longest occurrence
+            n_names: names in this row: more than 1 for others
+        """
+        ...
+    def kernel_annotations(
+        self,
+        *,
+        group_by: Literal['none', 'annotation', 'stack', 'name'] = 'none',
+        source: Literal['host', 'gpu'] = 'host',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which user annotation does each kernel belong to?
+
+        GPU work belongs to the annotations around its launch on the host; work without a launch in the file to the shortest annotation that overlaps it on its stream. By rank and start; groups by rank and time descending.
+
+        Answers what get_gpu_kernels_with_user_annotations of HTA answers.
+
+        Arguments:
+            group_by: one row per piece of work, or sums per annotation, stack, or annotation and name (none, annotation, stack, name)
+            source: annotations around the launch, or those drawn on the GPU (host, gpu)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            index: row of the event in the file; null for groups
+            annotation: innermost annotation, null when there is none
+            annotation_stack: all annotations, outermost first, joined by /
+            name: full name of the work; null for groups over names
+            short_name: name without arguments and templates
+            kernel_type: COMPUTATION, COMMUNICATION, MEMORY or OTHER
+            stream: stream it ran on
+            step: profiler step that launched it
+            ts_ns [ns]: start, from the first event of the set
+            count: pieces of GPU work in the row
+            dur_ns [ns]: duration, or sum of durations of a group
+            share [ratio]: of the summed GPU time of the rank
+        """
+        ...
+    def idle_breakdown(
+        self,
+        *,
+        threshold: int | str = '30us',
+        streams: str | Iterable[str] | None = None,
+        by: Literal['stream', 'device'] = 'stream',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What did each stream wait for while it was idle?
+
+        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else other. By rank, device, stream, category.
+
+        Answers what get_idle_time_breakdown of HTA answers.
+
+        Arguments:
+            threshold: a launched gap shorter than this is kernel_wait
+            streams: streams to look at: 7,16-18
+            by: one group of rows per stream, or per device (stream, device)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index, null when the file does not say
+            stream: stream; null by device
+            idle_category: host_wait, kernel_wait or other
+            count: gaps, or parts of gaps
+            idle_ns [ns]: their total length
+            idle_share [ratio]: of the stream's idle time
+            span_share [ratio]: of the stream's first start to last end
+        """
+        ...
+    def idle_intervals(
+        self,
+        *,
+        threshold: int | str = '30us',
+        streams: str | Iterable[str] | None = None,
+        by: Literal['stream', 'device'] = 'stream',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How long are the idle gaps of each stream?
+
+        Count, mean, deviation and quartiles of the gaps that idle-breakdown adds up. By rank, device, stream, category.
+
+        Answers what get_idle_time_breakdown of HTA answers.
+
+        Arguments:
+            threshold: a launched gap shorter than this is kernel_wait
+            streams: streams to look at: 7,16-18
+            by: one group of rows per stream, or per device (stream, device)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index, null when the file does not say
+            stream: stream; null by device
+            idle_category: host_wait, kernel_wait or other
+            count: gaps, or parts of gaps
+            mean_ns [ns]: mean length
+            std_ns [ns]: standard deviation, null for one gap
+            min_ns [ns]: shortest gap
+            p25_ns [ns]: a quarter of the gaps are at most this long
+            p50_ns [ns]: median
+            p75_ns [ns]: three quarters are at most this long
+            max_ns [ns]: longest gap
+        """
+        ...
+    def comm_overlap(
+        self,
+        *,
+        by: Literal['rank', 'group', 'collective'] = 'rank',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much communication is hidden behind computation, and how much is exposed?
+
+        Overlap is the part of the union of communication kernels during which a compute kernel runs on the rank; the rest is exposed. By rank, communication descending, group, collective.
+
+        Answers what get_comm_comp_overlap of HTA answers.
+
+        Arguments:
+            by: rows per rank, per process group, or per collective (rank, group, collective)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            group: process group; null by rank or when the file does not say
+            collective: collective, or short kernel name; null by rank and group
+            count: communication kernels
+            communication_ns [ns]: time with such a kernel running
+            compute_ns [ns]: time with a compute kernel running on the rank
+            overlap_ns [ns]: communication while a compute kernel runs
+            exposed_ns [ns]: communication while no compute kernel runs
+            overlap_share [ratio]: overlap over communication; null without any
+        """
+        ...
+    def queue_length(
+        self,
+        *,
+        view: Literal['summary', 'series'] = 'summary',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much launched work waits on each stream, and does the GPU run dry?
+
+        Length = launch calls started minus GPU work started, per stream; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
+
+        Answers what get_queue_length_time_series, get_queue_length_summary of HTA answers.
+
+        Arguments:
+            view: statistics per stream, or every change point (summary, series)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index; null when unknown or with hta-compat
+            stream: stream on the GPU
+            count: change points of the length
+            mean: mean length over the change points
+            std: standard deviation over the change points (n - 1)
+            min: smallest length
+            p25: first quartile over the change points
+            p50: median over the change points
+            p75: third quartile over the change points
+            max: largest length
+            time_mean: mean length weighted by time
+            empty_share [ratio]: share of the time from first to last point with an empty queue
+            index: row of the launch call or GPU work that changes the length
+            ts_ns [ns]: time of the change, from the first event of all ranks
+            pid: process id of the GPU work
+            tid: thread id of the GPU work
+            queue_length: launched and not started from this time on
+        """
+        ...
+    def queue_blocked(
+        self,
+        *,
+        max_queue_length: int = 1024,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Does the host block because a stream's launch queue is full?
+
+        Sum of the time between change points with a queue length of at least max-queue-length, per stream, over the duration of the trace.
+
+        Answers what get_time_spent_blocked_on_full_queue of HTA answers.
+
+        Arguments:
+            max_queue_length: length from which the queue counts as full
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index; null when unknown or with hta-compat
+            stream: stream on the GPU
+            blocked_ns [ns]: time with the queue at or above the limit
+            blocked_share [ratio]: that time over the duration of the rank's trace
+            max_queue_length: largest length seen on the stream
+        """
+        ...
+    def memory_bandwidth(
+        self,
+        *,
+        view: Literal['summary', 'series'] = 'summary',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How fast are copies between host and device, and sets?
+
+        Per kind, the sum of the GB/s of all running copies over time. Statistics are over the points above zero; time_mean_gbps is over the busy time.
+
+        Answers what get_memory_bw_time_series, get_memory_bw_summary of HTA answers.
+
+        Arguments:
+            view: statistics per kind, or every change point (summary, series)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index; null when unknown or with hta-compat
+            name: kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset
+            count: points with bandwidth above zero
+            mean_gbps [GB/s]: mean bandwidth over those points
+            std_gbps [GB/s]: standard deviation over those points (n - 1)
+            min_gbps [GB/s]: smallest bandwidth of those points
+            p25_gbps [GB/s]: first quartile over those points
+            p50_gbps [GB/s]: median over those points
+            p75_gbps [GB/s]: third quartile over those points
+            max_gbps [GB/s]: largest bandwidth
+            copies: copies or sets of this kind
+            bytes [bytes]: bytes they moved; null when the file does not say
+            busy_ns [ns]: time with at least one of them running
+            time_mean_gbps [GB/s]: mean bandwidth over the busy time
+            index: row of the copy or set that starts or ends here
+            is_end: 1 where the copy ends, 0 where it starts
+            ts_ns [ns]: time of the change, from the first event of all ranks
+            pid: process id of the copy
+            tid: thread id of the copy
+            memory_bw_gbps [GB/s]: bandwidth of the kind from this time on
+        """
+        ...
+    def launch_stats(
+        self,
+        *,
+        view: Literal['all', 'short', 'runtime-outliers', 'delay-outliers'] = 'all',
+        runtime_cutoff: int | str = '50us',
+        launch_delay_cutoff: int | str = '100us',
+        include_memory: bool = True,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How long do launches take, and how long does launched work wait?
+
+        Per piece of GPU work with its launch call: duration of both, and the delay from the end of the call to the start of the work.
+
+        Answers what get_cuda_kernel_launch_stats of HTA answers.
+
+        Arguments:
+            view: all launches, or those that stand out (all, short, runtime-outliers, delay-outliers)
+            runtime_cutoff: a launch call longer than this is an outlier
+            launch_delay_cutoff: a delay longer than this is an outlier
+            include_memory: copies and sets too
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            correlation: correlation id that links call and work
+            cpu_ns [ns]: duration of the launch call
+            gpu_ns [ns]: duration of the GPU work
+            launch_delay_ns [ns]: from the end of the call to the start of the work, 0 when it starts before
+            name: kernel, copy or set
+            launch: name of the launch call
+            device: GPU index, null when unknown
+            stream: stream on the GPU
+            index_launch: row of the launch call
+            index_gpu: row of the GPU work
+        """
+        ...
+    def op_launch_delay(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How long does an operator take to launch its first kernel, and that one to start?
+
+        Per call of an aten operator that launches kernels itself: time to its first launch call, and from there to the kernel's start; means per operator and kernel sequence.
+
+        Answers what get_aten_op_kernels_and_delay of HTA answers.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            operator: name of the aten operator
+            count: calls with this kernel sequence
+            op_launch_delay_ns [ns]: mean time from the operator's start to its first launch call
+            runtime_delay_ns [ns]: mean time from that launch call's start to its kernel's start
+            kernels: kernels in the sequence
+            kernel_sequence: its kernels in order of launch, joined by ' -> '
+        """
+        ...
+    def kernel_sequences(
+        self,
+        *,
+        operator: str | Iterable[str] | None = None,
+        min_length: int = 3,
+        top_patterns: int = 5,
+        short_names: bool = True,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which sequences of kernels does an operator launch again and again?
+
+        The GPU work launched inside each outermost operator of that name, by start time, counted by the sequence of names.
+
+        Answers what get_frequent_cuda_kernel_sequences of HTA answers.
+
+        Arguments:
+            operator: text that the operator's name contains; without it every outermost operator
+            min_length: least number of kernels, copies and sets in a sequence
+            top_patterns: saved trace: how many of the most frequent patterns are marked
+            short_names: kernel names without template arguments and parameters; hta-compat shows all
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            operator: name of the operator that starts the sequence
+            count: times the sequence occurs
+            kernels: kernels, copies and sets in one sequence
+            gpu_ns [ns]: duration of its GPU work, all occurrences
+            op_ns [ns]: duration of the operator on the host, all occurrences
+            pattern: operator and GPU work in order of start, joined by |
+        """
+        ...
+    def cupti_counters(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What do the hardware counters say about each kernel and its operator?
+
+        One row per cuda_profiler_range with its counters as further columns, matched to the launch call by kernel name and order.
+
+        Answers what get_cupti_counter_data_with_operators of HTA answers.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            index: row of the profiler range
+            ts_ns [ns]: start of the range, from the first event of all ranks
+            dur_ns [ns]: duration of the range as written
+            name: kernel
+            index_launch: row of the launch call, null when unknown
+            top_level_op: outermost operator around the launch
+            bottom_level_op: innermost operator around the launch
+            op_stack: operators around the launch, outermost first, joined by |
+            flops: floating point operations from the thread-instruction counters, null without them
+        """
+        ...
+    def critical_path(
+        self,
+        *,
+        view: Literal['summary', 'graph', 'path', 'edges', 'events', 'what-if'] = 'summary',
+        instance: str = '0',
+        data_load_events: str | Iterable[str] | None = None,
+        scale: str | Iterable[str] | None = None,
+        zero_weight_launch_edges: bool = False,
+        count_gaps: bool = False,
+        only_critical: bool = True,
+        all_edges: bool = False,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which events does the time of a step hang on, and what would shorten it?
+
+        Longest way through the graph of operators, runtime calls and GPU work of the window: time inside events, launch and kernel delays, order, and waits. Gaps between top-level operators weigh nothing.
+
+        Answers what critical_path_analysis of HTA answers.
+
+        Arguments:
+            view: which table (summary, graph, path, edges, events, what-if)
+            instance: which occurrence of the annotation, from 0; a-b for several
+            data_load_events: expression for names of host events that load data; they become events of the graph
+            scale: what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'
+            zero_weight_launch_edges: order work after its launch also where the launch cost no time; on, with hta-compat off
+            count_gaps: gaps between top-level operators count as time
+            only_critical: saved trace: drop events that are not on the path
+            all_edges: saved trace: draw every edge of the graph; needs only-critical off
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            bound_by: what the time depends on; null for edges without time
+            scale: the rule: what, and by how much its time is multiplied
+            index: row of the event that the time belongs to; null when nobody's
+            from_index: row of the event that the edge leaves
+            from_point: start or end of that event
+            to_index: row of the event that the edge enters
+            to_point: start or end of that event
+            ts_ns [ns]: when it begins, from the first event of all ranks
+            duration_ns [ns]: time on the edge, or of all edges so bound
+            share [ratio]: of the length of the path
+            type: kind of the edge
+            name: name of the event
+            short_name: name without template arguments and parameters
+            cat: category of the event
+            pid: process id of the event
+            tid: thread id of the event
+            stream: stream of GPU work; null on the host
+            dur_ns [ns]: duration of the event itself
+            path_ns [ns]: time on the critical path that belongs to the event
+            slack_ns [ns]: how much longer it could take before the path gets longer
+            critical: on the critical path
+            n_edges: edges of the path; in what-if: edges that the rule scales
+            n_nodes: nodes of the path
+            n_events: events on the path
+            graph_nodes: nodes of the graph that have an edge
+            graph_edges: edges of the graph
+            window_start_ns [ns]: start of the window, from the first event of all ranks
+            window_ns [ns]: from the start of the window to its end or that of its last work
+            length_ns [ns]: length of the critical path
+            new_length_ns [ns]: length with the changed durations
+            saved_ns [ns]: how much shorter that is
+            saved_share [ratio]: saved over length
+        """
+        ...
+    def stragglers(
+        self,
+        *,
+        view: Literal['ranks', 'collectives'] = 'ranks',
+        num_candidates: int = 2,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which ranks keep the others waiting, by how much, and at which collectives?
+
+        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one.
+
+        Answers what get_potential_stragglers of HTA answers.
+
+        Arguments:
+            view: sums per rank, or every collective (ranks, collectives)
+            num_candidates: how many ranks to mark as candidates
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank
+            candidate: 1 for the ranks that delay the others most
+            delay_ns [ns]: how much earlier the collectives at which it was last would have begun without it
+            delay_share [ratio]: that over the time its trace covers
+            collectives: collectives that could be compared
+            times_last: of them with this rank the last to start
+            late_mean_ns [ns]: mean start after the earliest rank
+            late_max_ns [ns]: largest start after the earliest rank
+            worst_step: step of that collective
+            worst_collective: that collective
+            gpu_excess_ns [ns]: GPU time above the median of all ranks
+            gpu_excess_name: GPU work with the largest such time
+            host_excess_ns [ns]: host time, without CUDA calls, above the median of all ranks
+            host_excess_name: annotation with the largest such time
+            step: step of the collective, null outside steps
+            collective: collective, or its kernel
+            group: process group and its ranks, or the pair of a send
+            nth: sequence number, or position within the step from 0
+            elements: elements in its input
+            ranks: ranks whose call was found
+            first_rank: rank that started first
+            last_rank: rank that started last
+            late_ns [ns]: from the first start to the last
+            last_delay_ns [ns]: from the last start but one to the last
+            host_late_ns [ns]: launch call of the last rank after the earliest launch call
+            start_ns [ns]: first start, from the first event of all ranks
+        """
+        ...
+    def memory_timeline(
+        self,
+        *,
+        view: Literal['summary', 'series'] = 'summary',
+        file: str | Iterable[str] | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much memory is in use over time, what holds it, and when does it peak?
+
+        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file.
+
+        Answers what MemoryAnalysis of HTA answers.
+
+        Arguments:
+            view: peaks per category, or every change (summary, series)
+            file: raw memory timeline file to show instead of the traces
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace, null for a file
+            device: cpu, cuda:0, ...; null for a file
+            category: allocated or reserved; for a file what the memory holds, or total
+            peak_bytes [bytes]: most that was held at once
+            peak_ts_ns [ns]: first time of that, from the first event of all ranks or of the file
+            at_total_peak_bytes [bytes]: what it held when the device's or file's total peaked
+            share_at_peak [ratio]: that over the total's peak
+            final_bytes [bytes]: held after the last event
+            changes: points at which it changed
+            ts_ns [ns]: time of the change, from the first event
+            delta_bytes [bytes]: bytes allocated, negative when freed
+            allocated_bytes [bytes]: in use from this time on
+            reserved_bytes [bytes]: held by the allocator from this time on
+            parameter_bytes [bytes]: held by parameters
+            optimizer_state_bytes [bytes]: held by optimizer state
+            input_bytes [bytes]: held by inputs
+            temporary_bytes [bytes]: held by temporaries
+            activation_bytes [bytes]: held by activations
+            gradient_bytes [bytes]: held by gradients
+            autograd_detail_bytes [bytes]: held by autograd internals
+            unknown_bytes [bytes]: held by things of unknown purpose
+            total_bytes [bytes]: sum of the categories
+        """
+        ...
+    def diff(
+        self,
+        other: Session,
+        *,
+        device: Literal['all', 'cpu', 'gpu'] = 'all',
+        by: Literal['name', 'path', 'shape'] = 'name',
+        control_rank: str | Iterable[str] | None = None,
+        test_rank: str | Iterable[str] | None = None,
+        control_step: str | Iterable[str] | None = None,
+        test_step: str | Iterable[str] | None = None,
+        short_names: bool = False,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which operators and kernels were added, removed, or take more or less time?
+
+        Counts and summed durations per name over the chosen ranks and steps of both runs; test minus control.
+
+        Answers what TraceDiff.compare_traces, TraceDiff.ops_diff of HTA answers.
+
+        Arguments:
+            other: the session to compare with; self is the control
+            device: which rows to compare (all, cpu, gpu)
+            by: what makes two events the same (name, path, shape)
+            control_rank: ranks of control: 0,2-3 or all
+            test_rank: ranks of test: 0,2-3 or all
+            control_step: steps of control: 3-5,7 or all
+            test_step: steps of test: 3-5,7 or all
+            short_names: without template arguments and parameters
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            name: operator, annotation, runtime call, kernel, copy or set
+            device: cpu or gpu; null with hta-compat
+            control_count: events of this name in control
+            test_count: events of this name in test
+            diff_count: test minus control
+            control_ns [ns]: sum of their durations in control
+            test_ns [ns]: sum of their durations in test
+            diff_ns [ns]: test minus control
+            change_share [ratio]: diff_ns over control_ns, null without control
+            change: added, removed, increased, decreased or equal, by the counts
+        """
+        ...

@@ -1,0 +1,118 @@
+# Types of the extension module.
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+_Path = str | bytes | os.PathLike[Any]
+_Value = int | float | str | bool | None
+
+class ColumnInfo(TypedDict):
+    name: str
+    type: str
+    role: str
+    sentence: str | None
+    unit: str | None
+
+class ParamInfo(TypedDict):
+    name: str
+    type: str
+    default: str | None
+    help: str | None
+    choices: str | None
+
+class AnalysisInfo(TypedDict):
+    name: str
+    group: str
+    title: str
+    question: str
+    method: str
+    hta: str | None
+    columns: list[ColumnInfo]
+    params: list[ParamInfo]
+    n_sets: int
+
+class Array:
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int) -> int | float: ...
+
+class Table:
+    title: str
+    method: str
+    notes: list[str]
+    n_rows: int
+    n_columns: int
+    n_hidden: int
+    bar: str | None
+    column_names: list[str]
+    def column(self, column: str | int, /) -> Array: ...
+    def validity(self, column: str | int, /) -> Array | None: ...
+    def strings(self, column: str | int, /) -> tuple[Array, list[str]]: ...
+    def values(self, column: str | int, start: int = 0, stop: int = ..., /) -> list[_Value]: ...
+    def column_info(self, column: str | int, /) -> ColumnInfo: ...
+    def render(
+        self,
+        format: str,
+        *,
+        color: bool = False,
+        bars: bool = False,
+        wide: bool = False,
+        width: int = 0,
+        no_title: bool = False,
+    ) -> bytes: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+class Set:
+    ranks: list[int]
+    paths: list[str]
+    n_events: list[int]
+    loss_note: str | None
+    closed: bool
+    def run(
+        self,
+        name: str,
+        args: Mapping[str, _Value] | None = None,
+        columns: str | None = None,
+        where: str | None = None,
+        sort: str | None = None,
+        top: int = 0,
+        other: Set | None = None,
+    ) -> Table: ...
+    def convert(
+        self,
+        path: _Path,
+        *,
+        ranks: str | None = None,
+        steps: str | None = None,
+        categories: str | None = None,
+        threads: str | None = None,
+        from_ns: str | None = None,
+        to_ns: str | None = None,
+        document: str | None = None,
+        merge: bool = False,
+        with_counters: bool = False,
+        overlay: str | None = None,
+        overlay_args: Mapping[str, _Value] | None = None,
+    ) -> None: ...
+    def dump(self) -> bytes: ...
+    def close(self) -> None: ...
+
+def open(
+    sources: list[_Path] | tuple[_Path, ...],
+    *,
+    recursive: bool = False,
+    strict: bool = False,
+    no_cache: bool = False,
+    cache_dir: _Path | None = None,
+    cache_max_bytes: int = 0,
+    jobs: int = 0,
+    memory_limit: int = 0,
+    kernel_rules: _Path | None = None,
+    progress: Callable[[str, int, int], bool | None] | None = None,
+) -> Set: ...
+def analyses() -> list[AnalysisInfo]: ...
+def common_params() -> list[ParamInfo]: ...
+def formats() -> list[str]: ...
+def version() -> str: ...
