@@ -512,8 +512,10 @@ static uint8_t event_flags(struct ht_worker *w)
 static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t value)
 {
 	struct ht_chunk *c = w->chunk;
-	struct ht_chunk_column *column = (struct ht_chunk_column *)c->columns.data + i_column;
-	if (i_column >= c->columns.n || !column->cap) {
+	struct ht_chunk_column *column = NULL;
+	if (i_column < c->columns.n)
+		column = (struct ht_chunk_column *)c->columns.data + i_column;
+	if (!column || !column->cap) {
 		uint32_t hint = i_column < w->hints.n ? ((uint32_t *)w->hints.data)[i_column] : 0;
 		struct ht_column_key key;
 		if (!ht_worker_column_key(w, i_column, &key) ||
