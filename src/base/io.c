@@ -17,6 +17,9 @@
 /* A page, so that later reads of a file stay aligned. */
 #define HEAD_BYTES 4096
 
+/* How much a decoder is asked for at once. */
+#define STEP_BYTES ((size_t)64 << 10)
+
 struct ht_source {
 	struct ht_mem *mem;
 	struct ht_source_info info;
@@ -26,6 +29,10 @@ struct ht_source {
 	void *decoder_state;
 	struct ht_damage damage;
 	uint64_t pos; /* decompressed bytes delivered */
+	uint64_t n_decoded;
+	uint8_t *step; /* decoded but not delivered: [step_next, step_end); NULL until needed */
+	size_t step_next, step_end;
+	bool decoder_done;
 	bool at_end;
 	bool owns_fd;
 	size_t piece_cap; /* of the buffer that replaced head; 0: still head */
@@ -218,6 +225,7 @@ void ht_source_close(struct ht_source *source)
 		source->decoder->close(mem, source->decoder_state);
 	if (source->piece_cap)
 		ht_mem_free(mem, source->in.bytes, source->piece_cap);
+	ht_mem_free(mem, source->step, STEP_BYTES);
 	if (source->owns_fd)
 		close(source->in.fd);
 	ht_mem_free(mem, source->path, source->path_bytes);
@@ -266,19 +274,48 @@ static enum ht_status grow_input(struct ht_source *source)
 	return HT_OK;
 }
 
-static enum ht_status read_compressed(
-        struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
+/* Decode one step. How much of damaged data can be used depends on how much a decoder is asked for, so it
+ * is always asked for the same: what is delivered does not depend on the caller's buffers. */
+static enum ht_status decode_step(struct ht_source *source, uint8_t *out, size_t *ret_n)
 {
+	HT_TRY(source->decoder->read(source->decoder_state, &source->in, out, STEP_BYTES, ret_n,
+		&source->damage));
+	source->decoder_done = *ret_n < STEP_BYTES;
+	source->n_decoded += *ret_n;
+	if (source->damage.kind == HT_DAMAGE_NONE || source->n_decoded)
+		return HT_OK;
+	return ht_fail(source->in.ctx, HT_FORMAT, source->path, 0, "copy or download the file again",
+		"unusable %s data: %s, at compressed byte %llu",
+		source->info.compression == HT_GZIP ? "gzip" : "zstd", source->damage.text,
+		(unsigned long long)source->damage.offset);
+}
+
+/* Whole steps go straight to the caller; the last, partial one through a buffer of our own. */
+static enum ht_status read_compressed(
+	struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
+{
+	size_t n = 0;
 	if (!source->piece_cap)
 		HT_TRY(grow_input(source));
-	HT_TRY(source->decoder->read(
-	        source->decoder_state, &source->in, buf, cap, ret_n, &source->damage));
-	if (source->damage.kind != HT_DAMAGE_NONE && !source->pos && !*ret_n)
-		return ht_fail(source->in.ctx, HT_FORMAT, source->path, 0,
-		        "copy or download the file again",
-		        "unusable %s data: %s, at compressed byte %llu",
-		        source->info.compression == HT_GZIP ? "gzip" : "zstd", source->damage.text,
-		        (unsigned long long)source->damage.offset);
+	while (n < cap) {
+		size_t left = source->step_end - source->step_next, n_step = 0;
+		if (left) {
+			n_step = left < cap - n ? left : cap - n;
+			memcpy(buf + n, source->step + source->step_next, n_step);
+			source->step_next += n_step;
+		} else if (source->decoder_done) {
+			break;
+		} else if (cap - n >= STEP_BYTES) {
+			HT_TRY(decode_step(source, buf + n, &n_step));
+		} else {
+			if (!source->step && !(source->step = ht_mem_alloc(source->mem, STEP_BYTES)))
+				return ht_fail_nomem(source->in.ctx);
+			source->step_next = 0;
+			HT_TRY(decode_step(source, source->step, &source->step_end));
+		}
+		n += n_step;
+	}
+	*ret_n = n;
 	return HT_OK;
 }
 

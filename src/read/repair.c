@@ -111,7 +111,7 @@ static bool repair_escape(struct repair *r)
 	const char *p = r->p;
 	if (p + 1 >= r->limit)
 		return fail(r, HT_INCOMPLETE);
-	char decoded[16];
+	char decoded[12 * 3];
 	size_t n = 2, bad;
 	if (p[1] == 'u') {
 		/* a pair of surrogates is one escape */
