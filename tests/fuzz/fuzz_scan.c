@@ -69,6 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct scan_side scalar, simd;
 	scan_begin(&scalar, ctx);
 	scan_begin(&simd, ctx);
+	ht_worker_set_text(&scalar.worker, text + size);
+	ht_worker_set_text(&simd.worker, text + size);
 	ht_scan_event_fn best = ht_scan_event_best();
 	size_t n_events = 0;
 	for (size_t i = 0; i < size && n_events < SCAN_MAX_EVENTS; i++) {
