@@ -9,9 +9,15 @@
 
 #include <string.h>
 
+/* A count with a thin space between thousands, as in the tables, and its noun. */
 static void print_count(struct output *output, uint64_t n, const char *noun)
 {
-	output_print(output, "%llu %s%s", (unsigned long long)n, noun, n == 1 ? "" : "s");
+	char digits[24];
+	int n_digits = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
+	for (int i = 0; i < n_digits; i++)
+		output_print(output, "%s%c", i > 0 && (n_digits - i) % 3 == 0 ? "\u2009" : "",
+		        digits[i]);
+	output_print(output, " %s%s", noun, n == 1 ? "" : "s");
 }
 
 static void print_size(const struct report *report, struct output *output)
