@@ -1,0 +1,1 @@
+"""What the modules with HTA's names share. Nothing here is public."""

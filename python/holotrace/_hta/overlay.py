@@ -1,0 +1,43 @@
+"""Writing traces with what analyses found drawn into them."""
+
+import os
+
+from holotrace._hta.engine import compat
+
+
+def _arguments(t, values):
+    given = {key: value for key, value in values.items() if value is not None}
+    given["hta-rows"] = True
+    if t.include_last:
+        given["step"] = "all"
+    if compat():
+        given["hta-compat"] = True
+    return given
+
+
+def write_sequences(t, rank, target, arguments, compress_other_kernels=True):
+    """The trace of a rank with the patterns of kernel sequences in the arguments of their events.
+
+    compress_other_kernels is accepted for HTA's sake: names and arguments of other events are kept,
+    and the file is small because it is compressed.
+    """
+    t.core.convert(target, ranks=str(rank), overlay="kernel-sequences",
+                   overlay_args=_arguments(t, arguments))
+
+
+def write_critical_path(t, rank, target, arguments):
+    """The trace of a rank with the critical path as arrows."""
+    t.core.convert(target, ranks=str(rank), overlay="critical-path",
+                   overlay_args=_arguments(t, arguments))
+
+
+def write_counters(t, rank, target):
+    """The trace of a rank with queue lengths and bandwidths as counters."""
+    t.core.convert(target, ranks=str(rank), with_counters=True)
+
+
+def with_suffix(path, suffix):
+    """a/b.json.gz with the suffix before the ending of its name: a/b_suffix.json.gz."""
+    folder, name = os.path.split(path)
+    stem, dot, ending = name.partition(".json")
+    return os.path.join(folder, f"{stem}{suffix}{dot}{ending}" if dot else name + suffix)

@@ -1,0 +1,1 @@
+"""The analyses behind TraceAnalysis under HTA's names."""

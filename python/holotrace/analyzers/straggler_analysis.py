@@ -1,0 +1,48 @@
+"""Profiler steps, and ranks that keep the others waiting."""
+
+from typing import Callable, List, Optional
+
+import numpy as np
+import pandas as pd
+
+from holotrace._hta import plots
+from holotrace.analyzers.straggler import (extract_iteration_info,
+                                           find_stragglers_with_late_start_comm_kernels)
+
+
+class StragglerAnalysis:
+    @classmethod
+    def get_profiler_steps(cls, t) -> List[int]:
+        """Numbers of the profiler steps that are loaded, ascending."""
+        return sorted(int(step) for step in extract_iteration_info(t)["iter"].unique())
+
+    @classmethod
+    def get_potential_stragglers(
+            cls, t, profiler_steps: Optional[List[int]] = None, num_candidates: int = 2,
+            visualize: bool = False,
+            straggler_identification_impl: Callable[..., pd.Series] =
+            find_stragglers_with_late_start_comm_kernels) -> List[int]:
+        """The ranks that delay the others most, worst first.
+
+        By default the engine matches collectives over ranks and adds up how much earlier each would
+        have begun without its last rank. Another function gets (df, symbol_table, num_candidates,
+        visualize) and returns scores by rank.
+        """
+        num_candidates = max(1, int(num_candidates))
+        available = cls.get_profiler_steps(t)
+        steps = [step for step in available if profiler_steps is None or step in profiler_steps]
+        if not steps:
+            raise ValueError(f"profiler_steps={profiler_steps} has none of the steps {available}")
+        if straggler_identification_impl is not find_stragglers_with_late_start_comm_kernels:
+            df = pd.concat([df[df["iteration"].isin(steps)].assign(rank=rank)
+                            for rank, df in t.traces.items()])
+            scores = straggler_identification_impl(df, t.symbol_table, num_candidates, visualize)
+            return [int(rank) for rank in scores.index[:num_candidates]]
+        result = t.run("stragglers", ranks=t.get_ranks(), view="ranks",
+                       step=",".join(str(step) for step in steps), num_candidates=num_candidates)
+        order = np.argsort(-result.ints("delay_ns", missing=0), kind="stable")
+        if visualize:
+            for figure in plots.stragglers(result, order):
+                plots.show(figure)
+        candidates = result.ints("candidate", missing=0)
+        return [int(result.ints("rank")[i]) for i in order if candidates[i]][:num_candidates]

@@ -1,0 +1,1 @@
+"""Traces, symbols, filters and call graphs under HTA's names."""

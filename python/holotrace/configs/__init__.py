@@ -1,0 +1,1 @@
+"""Settings under HTA's names."""

@@ -1,0 +1,1 @@
+"""Helpers under HTA's names."""
