@@ -19,7 +19,8 @@ static bool is_host_span(const struct ht_trace *trace, uint32_t row)
 {
 	uint8_t kind = trace->kind[row];
 	return ht_is_span(trace, row) && !ht_kind_is_gpu_work(kind) &&
-	       kind != HT_KIND_GPU_ANNOTATION && kind != HT_KIND_SYNC && kind != HT_KIND_TRACE_SPAN;
+	       kind != HT_KIND_GPU_ANNOTATION && kind != HT_KIND_SYNC &&
+	       kind != HT_KIND_TRACE_SPAN && kind != HT_KIND_PROFILER_RANGE;
 }
 
 static enum ht_status allocate(struct build *b)
