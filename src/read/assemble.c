@@ -1,8 +1,8 @@
 /*
  * assemble.c - see assemble.h.
  *
- * Columns that no accepted chunk uses (keys met only while scanning from a wrong guess) are left out, and
- * the rest is numbered by first appearance, so that the numbering depends on the file alone.
+ * Columns that no row uses (keys met only while scanning from a wrong guess) are left out, and the rest is
+ * numbered by first appearance, so that the numbering depends on the file alone.
  */
 #include "read/assemble.h"
 
@@ -26,10 +26,7 @@ struct assembly {
 	ht_ctx *ctx;
 	struct ht_loaded *loaded;
 	struct ht_trace *trace;
-	struct ht_chunk *chunks;
-	size_t n_chunks;
-	uint32_t *row_base; /* first row of each chunk */
-	uint32_t n_rows;
+	struct ht_chunk *all;
 	struct column_plan *plans;
 	size_t n_plans;
 	struct ht_arena arena;
@@ -39,40 +36,30 @@ struct assembly {
 
 #define ALLOC(a, section, type, count) HT_SECTION_ALLOC((a)->ctx, (a)->trace, section, type, count)
 
-/* ---- dense arrays ---- */
+/* ---- rows ---- */
 
-struct dense {
-	size_t bytes;
-	size_t chunk_offset; /* of the pointer in struct ht_chunk */
-	size_t trace_offset; /* of the pointer in struct ht_trace */
-};
-
-#define DENSE(name, size) { size, offsetof(struct ht_chunk, name), offsetof(struct ht_trace, name) }
-static const struct dense dense[] = { DENSE(ts_ns, 8), DENSE(dur_ns, 8), DENSE(name, 4),
-	DENSE(track, 4), DENSE(shape, 4), DENSE(cat, 2), DENSE(ph, 1), DENSE(flags, 1) };
-
-static void join_dense(struct assembly *a, const struct dense *d)
+/* The arrays of the rows become sections as they are. */
+static enum ht_status take_rows(struct assembly *a)
 {
-	char *out = *(char **)((char *)a->trace + d->trace_offset);
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		char **array = (char **)((char *)&a->chunks[i] + d->chunk_offset);
-		if (a->chunks[i].n)
-			memcpy(out + (size_t)a->row_base[i] * d->bytes, *array, a->chunks[i].n * d->bytes);
-		ht_mem_free(a->ctx->mem, *array, (size_t)a->chunks[i].cap * d->bytes);
-		*array = NULL;
-	}
+	struct ht_chunk *all = a->all;
+	struct ht_trace *t = a->trace;
+	if (!ht_chunk_resize(all, all->n))
+		return ht_fail_nomem(a->ctx);
+#define TAKE(name) (t->name = all->name, t->n_##name = all->n, all->name = NULL)
+	TAKE(ts_ns);
+	TAKE(dur_ns);
+	TAKE(name);
+	TAKE(track);
+	TAKE(shape);
+	TAKE(cat);
+	TAKE(ph);
+	TAKE(flags);
+#undef TAKE
+	all->cap = 0;
+	return HT_OK;
 }
 
 /* ---- arg columns ---- */
-
-static struct ht_chunk_column *chunk_column(struct assembly *a, size_t i_chunk, uint32_t pool_id)
-{
-	struct ht_chunk *chunk = &a->chunks[i_chunk];
-	if (pool_id >= chunk->columns.n)
-		return NULL;
-	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + pool_id;
-	return column->n ? column : NULL;
-}
 
 static int compare_plans(const void *x, const void *y)
 {
@@ -91,30 +78,21 @@ static int compare_plans(const void *x, const void *y)
 
 static enum ht_status plan_columns(struct assembly *a)
 {
-	const struct ht_pool *pool = &a->loaded->load.columns;
-	const struct ht_text *keys = pool->texts.data;
+	const struct ht_text *keys = a->loaded->load.columns.texts.data;
 	const struct ht_text *strings = a->loaded->load.strings.texts.data;
-	a->plans = ht_arena_alloc(&a->arena, (pool->texts.n + 1) * sizeof *a->plans);
+	const struct ht_chunk_column *columns = a->all->columns.data;
+	a->plans = ht_arena_alloc(&a->arena, (a->all->columns.n + 1) * sizeof *a->plans);
 	if (!a->plans)
 		return ht_fail_nomem(a->ctx);
-	for (uint32_t id = 0; id < pool->texts.n; id++) {
+	for (uint32_t id = 0; id < a->all->columns.n; id++) {
 		struct ht_column_key key;
+		if (!columns[id].n)
+			continue;
 		memcpy(&key, keys[id].bytes, sizeof key);
-		struct column_plan plan = { .pool_id = id, .key_text = &strings[key.key] };
-		plan.column = (struct ht_arg_column){ .key = key.key, .type = key.type,
-			.top_level = key.top_level };
-		for (size_t i = 0; i < a->n_chunks; i++) {
-			const struct ht_chunk_column *c = chunk_column(a, i, id);
-			if (!c)
-				continue;
-			if (!plan.column.n)
-				plan.first_row = a->row_base[i] + c->rows[0];
-			plan.column.n += c->n;
-			if (c->width > plan.column.width)
-				plan.column.width = c->width;
-		}
-		if (plan.column.n)
-			a->plans[a->n_plans++] = plan;
+		a->plans[a->n_plans++] = (struct column_plan){ .pool_id = id,
+			.key_text = &strings[key.key], .first_row = columns[id].rows[0],
+			.column = { .key = key.key, .type = key.type, .top_level = key.top_level,
+				.width = columns[id].width, .n = columns[id].n } };
 	}
 	if (a->n_plans)
 		qsort(a->plans, a->n_plans, sizeof *a->plans, compare_plans);
@@ -141,45 +119,18 @@ static enum ht_status alloc_columns(struct assembly *a)
 	return HT_OK;
 }
 
-static void copy_values(char *out, uint8_t width, const struct ht_chunk_column *c)
-{
-	if (!width)
-		return;
-	if (width == c->width) {
-		memcpy(out, c->values, (size_t)c->n * width);
-		return;
-	}
-	for (uint32_t i = 0; i < c->n; i++)
-		((int64_t *)(void *)out)[i] = ((int32_t *)(void *)c->values)[i];
-}
-
-static void join_column(struct assembly *a, const struct column_plan *plan)
-{
-	uint32_t *rows = a->arg_rows + plan->column.first_row;
-	char *values = a->arg_values + plan->column.first_byte;
-	size_t used = (size_t)plan->column.n * plan->column.width;
-	memset(values + used, 0, (-used) & 7);
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		struct ht_chunk_column *c = chunk_column(a, i, plan->pool_id);
-		if (!c)
-			continue;
-		for (uint32_t k = 0; k < c->n; k++)
-			rows[k] = a->row_base[i] + c->rows[k];
-		copy_values(values, plan->column.width, c);
-		rows += c->n;
-		values += (size_t)c->n * plan->column.width;
-		ht_chunk_column_done(a->ctx->mem, c);
-	}
-}
-
-static enum ht_status join_task(void *user, size_t i_task, int i_worker)
+static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 {
 	struct assembly *a = user;
+	const struct column_plan *plan = &a->plans[i_plan];
+	struct ht_chunk_column *from = (struct ht_chunk_column *)a->all->columns.data + plan->pool_id;
+	char *values = a->arg_values + plan->column.first_byte;
+	size_t used = (size_t)plan->column.n * plan->column.width;
 	(void)i_worker;
-	if (i_task < HT_COUNT(dense))
-		join_dense(a, &dense[i_task]);
-	else
-		join_column(a, &a->plans[i_task - HT_COUNT(dense)]);
+	memcpy(a->arg_rows + plan->column.first_row, from->rows, plan->column.n * sizeof(uint32_t));
+	memcpy(values, from->values, used);
+	memset(values + used, 0, (-used) & 7);
+	ht_chunk_column_done(a->ctx->mem, from);
 	return HT_OK;
 }
 
@@ -297,7 +248,7 @@ static enum ht_status renumber(struct assembly *a)
 	memset(new_track, 0xff, (n_old + 2) * sizeof *new_track);
 	memcpy(old_tracks, tracks, t->n_tracks * sizeof *tracks);
 	memcpy(old_categories, categories, t->n_categories * sizeof *categories);
-	for (uint32_t row = 0; row < a->n_rows; row++) {
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		n_tracks = first_come(new_track, track[row], n_tracks);
 		n_categories = first_come(new_cat, cat[row], n_categories);
 		track[row] = new_track[track[row]];
@@ -327,18 +278,12 @@ static enum ht_status renumber(struct assembly *a)
 
 static enum ht_status join_headers(struct assembly *a)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < a->n_chunks; i++)
-		n += a->chunks[i].headers.n;
+	size_t n = a->all->headers.n;
 	struct ht_header *out = ALLOC(a, headers, struct ht_header, n);
 	if (!out)
 		return ht_fail_nomem(a->ctx);
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		if (a->chunks[i].headers.n)
-			memcpy(out, a->chunks[i].headers.data,
-				a->chunks[i].headers.n * sizeof *out);
-		out += a->chunks[i].headers.n;
-	}
+	if (n)
+		memcpy(out, a->all->headers.data, n * sizeof *out);
 	return HT_OK;
 }
 
@@ -381,18 +326,6 @@ static enum ht_status intern_headers(struct assembly *a)
 	return HT_OK;
 }
 
-static void join_stats(struct assembly *a)
-{
-	for (size_t i = 0; i < a->n_chunks; i++)
-		for (int code = 0; code < HT_N_STATS; code++) {
-			const struct ht_chunk_stat *from = &a->chunks[i].stats[code];
-			struct ht_chunk_stat *to = &a->loaded->stats[code];
-			if (from->count && !to->count)
-				to->first_offset = from->first_offset;
-			to->count += from->count;
-		}
-}
-
 /* ns of a time written with too few fraction digits: us.fraction means us * 1000 + fraction. */
 static int64_t unpad(int64_t ns, unsigned digits)
 {
@@ -403,72 +336,35 @@ static int64_t unpad(int64_t ns, unsigned digits)
 /* M12: no fraction in the file has three digits, some have fewer: they are counts of ns. */
 static void fix_fractions(struct assembly *a)
 {
-	bool full = false, some = false;
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		full |= a->chunks[i].saw_full_fraction;
-		some |= a->chunks[i].saw_short_fraction;
-	}
-	if (full || !some || !ht_looks_like_kineto(a->trace))
+	struct ht_chunk *all = a->all;
+	if (all->saw_full_fraction || !all->saw_short_fraction || !ht_looks_like_kineto(a->trace))
 		return;
 	int64_t *ts = HT_MUTABLE(int64_t, a->trace->ts_ns);
 	int64_t *dur = HT_MUTABLE(int64_t, a->trace->dur_ns);
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		const uint64_t *entries = a->chunks[i].fractions.data;
-		for (size_t k = 0; k < a->chunks[i].fractions.n; k++) {
-			uint32_t row = a->row_base[i] + (uint32_t)(entries[k] >> 16);
-			unsigned ts_digits = entries[k] >> 8 & 0xff, dur_digits = entries[k] & 0xff;
-			if (ts_digits)
-				ts[row] = unpad(ts[row], ts_digits);
-			if (dur_digits)
-				dur[row] = unpad(dur[row], dur_digits);
-			a->loaded->stats[HT_STAT_unpadded_fraction].count++;
-		}
+	const uint64_t *entries = all->fractions.data;
+	for (size_t i = 0; i < all->fractions.n; i++) {
+		uint32_t row = (uint32_t)(entries[i] >> 16);
+		unsigned ts_digits = entries[i] >> 8 & 0xff, dur_digits = entries[i] & 0xff;
+		if (ts_digits)
+			ts[row] = unpad(ts[row], ts_digits);
+		if (dur_digits)
+			dur[row] = unpad(dur[row], dur_digits);
+		ht_chunk_stat(all, HT_STAT_unpadded_fraction, -1);
 	}
-	a->loaded->stats[HT_STAT_unpadded_fraction].first_offset = -1;
-}
-
-static enum ht_status count_rows(struct assembly *a)
-{
-	uint64_t n = 0;
-	a->row_base = ht_arena_alloc(&a->arena, (a->n_chunks + 1) * sizeof *a->row_base);
-	if (!a->row_base)
-		return ht_fail_nomem(a->ctx);
-	for (size_t i = 0; i < a->n_chunks; i++) {
-		a->row_base[i] = (uint32_t)n;
-		n += a->chunks[i].n;
-		if (n >= UINT32_MAX - 1)
-			return ht_fail(a->ctx, HT_LIMIT, a->loaded->load.path, -1,
-				"split the capture into shorter windows",
-				"more than %u events in one file", UINT32_MAX - 2);
-	}
-	a->n_rows = (uint32_t)n;
-	return HT_OK;
-}
-
-static enum ht_status alloc_dense(struct assembly *a)
-{
-	size_t n = a->n_rows;
-	bool ok = ALLOC(a, ts_ns, int64_t, n) && ALLOC(a, dur_ns, int64_t, n) &&
-		  ALLOC(a, name, uint32_t, n) && ALLOC(a, track, uint32_t, n) &&
-		  ALLOC(a, shape, uint32_t, n) && ALLOC(a, cat, uint16_t, n) && ALLOC(a, ph, char, n) &&
-		  ALLOC(a, flags, uint8_t, n);
-	return ok ? HT_OK : ht_fail_nomem(a->ctx);
 }
 
 static enum ht_status assemble(struct assembly *a)
 {
-	HT_TRY(count_rows(a));
 	HT_TRY(plan_columns(a));
 	HT_TRY(join_headers(a));
 	HT_TRY(intern_headers(a));
 	HT_TRY(join_tracks(a));
 	HT_TRY(join_shapes(a));
-	HT_TRY(alloc_dense(a));
+	HT_TRY(take_rows(a));
 	HT_TRY(alloc_columns(a));
-	HT_TRY(ht_parallel(a->ctx, HT_COUNT(dense) + a->n_plans, join_task, a));
+	HT_TRY(ht_parallel(a->ctx, a->n_plans, join_column, a));
 	HT_TRY(renumber(a));
 	HT_TRY(join_strings(a));
-	join_stats(a);
 	fix_fractions(a);
 	return HT_OK;
 }
@@ -476,7 +372,7 @@ static enum ht_status assemble(struct assembly *a)
 enum ht_status ht_assemble(ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace)
 {
 	struct assembly a = { .ctx = ctx, .loaded = loaded, .trace = trace,
-		.chunks = loaded->chunks.data, .n_chunks = loaded->chunks.n };
+		.all = &loaded->all };
 	ht_arena_init(&a.arena, ctx->mem);
 	enum ht_status status = assemble(&a);
 	ht_arena_done(&a.arena);

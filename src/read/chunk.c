@@ -3,8 +3,6 @@
  */
 #include "read/chunk.h"
 
-#include "json/text.h"
-
 #include <string.h>
 
 void ht_load_init(struct ht_load *load, ht_ctx *ctx, const char *path)
@@ -33,46 +31,68 @@ void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem)
 	*chunk = (struct ht_chunk){ .mem = mem };
 }
 
-static bool resize_rows(struct ht_chunk *chunk, uint32_t cap)
+/* The arrays with one element per row. */
+struct row_array {
+	void **array;
+	size_t bytes;
+};
+enum { N_ROW_ARRAYS = 8 };
+
+static void list_row_arrays(struct ht_chunk *c, struct row_array *ret)
 {
-	struct {
-		void **array;
-		size_t bytes;
-	} arrays[] = {
-		{ (void **)&chunk->ts_ns, 8 }, { (void **)&chunk->dur_ns, 8 },
-		{ (void **)&chunk->name, 4 },  { (void **)&chunk->track, 4 },
-		{ (void **)&chunk->shape, 4 }, { (void **)&chunk->cat, 2 },
-		{ (void **)&chunk->ph, 1 },    { (void **)&chunk->flags, 1 },
-	};
-	/* Sizes are not kept per array: after a failure half-way the chunk is empty, and the caller,
-	 * who runs out of memory, gives it up. */
-	for (size_t i = 0; i < HT_COUNT(arrays); i++) {
+	const struct row_array arrays[N_ROW_ARRAYS] = { { (void **)&c->ts_ns, 8 },
+		{ (void **)&c->dur_ns, 8 }, { (void **)&c->name, 4 }, { (void **)&c->track, 4 },
+		{ (void **)&c->shape, 4 }, { (void **)&c->cat, 2 }, { (void **)&c->ph, 1 },
+		{ (void **)&c->flags, 1 } };
+	memcpy(ret, arrays, sizeof arrays);
+}
+
+static void free_rows(struct ht_chunk *chunk)
+{
+	struct row_array arrays[N_ROW_ARRAYS];
+	list_row_arrays(chunk, arrays);
+	for (size_t i = 0; i < N_ROW_ARRAYS; i++) {
+		ht_mem_free(chunk->mem, *arrays[i].array, (size_t)chunk->cap * arrays[i].bytes);
+		*arrays[i].array = NULL;
+	}
+	chunk->n = chunk->cap = 0;
+}
+
+bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap)
+{
+	struct row_array arrays[N_ROW_ARRAYS];
+	list_row_arrays(chunk, arrays);
+	for (size_t i = 0; i < N_ROW_ARRAYS; i++) {
 		void *moved = ht_mem_realloc(chunk->mem, *arrays[i].array,
 			(size_t)chunk->cap * arrays[i].bytes, (size_t)cap * arrays[i].bytes);
-		if (!moved) {
-			while (i--) {
-				ht_mem_free(chunk->mem, *arrays[i].array, (size_t)cap * arrays[i].bytes);
-				*arrays[i].array = NULL;
-			}
-			for (i = 0; i < HT_COUNT(arrays); i++) {
-				ht_mem_free(chunk->mem, *arrays[i].array,
-					(size_t)chunk->cap * arrays[i].bytes);
-				*arrays[i].array = NULL;
-			}
-			chunk->n = chunk->cap = 0;
-			return false;
+		if (moved) {
+			*arrays[i].array = moved;
+			continue;
 		}
-		*arrays[i].array = moved;
+		/* all arrays have one capacity: free those that have the new one, then the rest */
+		while (i--) {
+			ht_mem_free(chunk->mem, *arrays[i].array, (size_t)cap * arrays[i].bytes);
+			*arrays[i].array = NULL;
+		}
+		free_rows(chunk);
+		return false;
 	}
 	chunk->cap = cap;
 	return true;
 }
 
-bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t hint)
+/* Room for extra more rows. */
+static bool reserve_rows(struct ht_chunk *chunk, uint32_t extra)
 {
-	if (chunk->cap > UINT32_MAX / 2)
-		return false;
-	return resize_rows(chunk, chunk->cap ? chunk->cap + chunk->cap / 2 : hint + hint / 8 + 16);
+	if (chunk->cap - chunk->n >= extra)
+		return true;
+	uint64_t cap = (uint64_t)chunk->cap + chunk->cap / 2 + extra;
+	return cap < HT_NONE && ht_chunk_resize(chunk, (uint32_t)cap);
+}
+
+bool ht_chunk_grow(struct ht_chunk *chunk)
+{
+	return reserve_rows(chunk, 64);
 }
 
 static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t cap)
@@ -84,7 +104,7 @@ static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column
 	char *values = ht_mem_realloc(chunk->mem, column->values, (size_t)column->cap * column->width,
 		(size_t)cap * column->width);
 	if (!values) {
-		/* both arrays must have one size: give up the column, the chunk is lost anyway */
+		/* both arrays must have one capacity: give up the column, the chunk is lost anyway */
 		ht_mem_free(chunk->mem, rows, (size_t)cap * 4);
 		ht_mem_free(chunk->mem, column->values, (size_t)column->cap * column->width);
 		*column = (struct ht_chunk_column){ 0 };
@@ -95,6 +115,15 @@ static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column
 	return true;
 }
 
+/* Room for extra more entries. */
+static bool reserve_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t extra)
+{
+	if (column->cap - column->n >= extra)
+		return true;
+	uint64_t cap = (uint64_t)column->cap + column->cap / 2 + extra;
+	return cap < HT_NONE && resize_column(chunk, column, (uint32_t)cap);
+}
+
 void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column)
 {
 	ht_mem_free(mem, column->rows, (size_t)column->cap * 4);
@@ -102,20 +131,23 @@ void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column)
 	*column = (struct ht_chunk_column){ 0 };
 }
 
+void ht_chunk_clear(struct ht_chunk *chunk)
+{
+	struct ht_chunk_column *columns = chunk->columns.data;
+	for (size_t i = 0; i < chunk->columns.n; i++)
+		columns[i].n = 0;
+	chunk->n = 0;
+	chunk->headers.n = chunk->fractions.n = 0;
+	chunk->saw_full_fraction = chunk->saw_short_fraction = false;
+	memset(chunk->stats, 0, sizeof chunk->stats);
+}
+
 void ht_chunk_done(struct ht_chunk *chunk)
 {
-	size_t cap = chunk->cap;
-	ht_mem_free(chunk->mem, chunk->ts_ns, cap * 8);
-	ht_mem_free(chunk->mem, chunk->dur_ns, cap * 8);
-	ht_mem_free(chunk->mem, chunk->name, cap * 4);
-	ht_mem_free(chunk->mem, chunk->track, cap * 4);
-	ht_mem_free(chunk->mem, chunk->shape, cap * 4);
-	ht_mem_free(chunk->mem, chunk->cat, cap * 2);
-	ht_mem_free(chunk->mem, chunk->ph, cap);
-	ht_mem_free(chunk->mem, chunk->flags, cap);
 	struct ht_chunk_column *columns = chunk->columns.data;
 	for (size_t i = 0; i < chunk->columns.n; i++)
 		ht_chunk_column_done(chunk->mem, &columns[i]);
+	free_rows(chunk);
 	ht_vec_free(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column));
 	ht_vec_free(chunk->mem, &chunk->headers, sizeof(struct ht_header));
 	ht_vec_free(chunk->mem, &chunk->fractions, sizeof(uint64_t));
@@ -154,9 +186,7 @@ static bool widen(struct ht_chunk *chunk, struct ht_chunk_column *column)
 	return true;
 }
 
-/* The entry for column id in this chunk, made when it is new; NULL when out of memory. */
-static struct ht_chunk_column *new_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type,
-	uint32_t hint)
+struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type)
 {
 	if (i_column >= chunk->columns.n) {
 		size_t extra = i_column + 1 - chunk->columns.n;
@@ -167,18 +197,18 @@ static struct ht_chunk_column *new_column(struct ht_chunk *chunk, uint32_t i_col
 		chunk->columns.n += extra;
 	}
 	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + i_column;
-	column->type = type;
-	column->width = first_width(type);
-	/* as much as the last chunk needed, and an eighth more */
-	return resize_column(chunk, column, hint + hint / 8 + 4) ? column : NULL;
+	if (!column->cap) {
+		column->type = type;
+		column->width = first_width(type);
+		if (!resize_column(chunk, column, 16))
+			return NULL;
+	}
+	return column;
 }
 
-/* Append to a column that has a type. */
-static inline bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row,
-	uint64_t value)
+bool ht_chunk_push(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
 {
-	if (column->n == column->cap && (column->cap > UINT32_MAX / 2 ||
-						!resize_column(chunk, column, column->cap + column->cap / 2 + 4)))
+	if (column->n == column->cap && !reserve_column(chunk, column, 16))
 		return false;
 	if (column->width == 4 && column->type == HT_ARG_I64 &&
 		(int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
@@ -194,371 +224,91 @@ static inline bool push_value(struct ht_chunk *chunk, struct ht_chunk_column *co
 	return true;
 }
 
-/* ---- worker ---- */
+/* ---- joining ---- */
 
-bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
+/* Wide integers that would all fit the narrow ones they join: a chunk that is used again stays wide. */
+static bool needs_width(const struct ht_chunk_column *column)
 {
-	*w = (struct ht_worker){ .load = load };
-	w->strings.pool = &load->strings;
-	w->columns.pool = &load->columns;
-	w->shapes.pool = &load->shapes;
-	w->tracks.pool = &load->tracks;
-	w->categories.pool = &load->categories;
-	ht_arena_init(&w->arena, load->mem);
-	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
-	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
-	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
+	const int64_t *values = (const int64_t *)(const void *)column->values;
+	for (uint32_t i = 0; i < column->n; i++)
+		if (values[i] != (int64_t)(int32_t)values[i])
+			return true;
+	return false;
 }
 
-void ht_worker_done(struct ht_worker *w)
+static void copy_values(struct ht_chunk_column *to, const struct ht_chunk_column *from)
 {
-	struct ht_mem *mem = w->load->mem;
-	ht_intern_done(&w->strings);
-	ht_intern_done(&w->columns);
-	ht_intern_done(&w->shapes);
-	ht_intern_done(&w->tracks);
-	ht_intern_done(&w->categories);
-	ht_arena_done(&w->arena);
-	ht_vec_free(mem, &w->keys, sizeof(struct ht_scan_key));
-	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
-	ht_vec_free(mem, &w->scratch, 1);
-	ht_vec_free(mem, &w->repaired, 1);
-	ht_mem_free(mem, w->items, w->cap_items * sizeof *w->items);
-	ht_mem_free(mem, w->item_keys, w->cap_items * sizeof *w->item_keys);
-	ht_mem_free(mem, w->item_values, w->cap_items * sizeof *w->item_values);
-	ht_vec_free(mem, &w->hints, sizeof(uint32_t));
-}
-
-static enum ht_field field_of(const char *text, size_t n)
-{
-	static const char *const names[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args" };
-	for (size_t i = 0; i < HT_COUNT(names); i++)
-		if (strlen(names[i]) == n && memcmp(names[i], text, n) == 0)
-			return (enum ht_field)i;
-	return HT_FIELD_COUNT;
-}
-
-uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top_level)
-{
-	/* the two scopes have keys of their own: the scope is part of the hash */
-	uint64_t hash = ht_hash(text, n) ^ (top_level ? 0x9E3779B97F4A7C15u : 0);
-	const struct ht_text *known = ht_text_table_find(&w->key_index, text, n, hash);
-	if (known)
-		return known->id;
-	size_t bad;
-	w->scratch.n = 0;
-	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n * 3 + 1);
-	if (w->out_of_memory)
-		return UINT32_MAX;
-	size_t decoded = ht_json_decode(text, n, w->scratch.data, &bad);
-	if (bad)
-		return UINT32_MAX;
-	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
-	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
-	char *quoted = ht_arena_strndup(&w->arena, text, n + 1);
-	w->out_of_memory = !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
-	if (w->out_of_memory)
-		return UINT32_MAX;
-	quoted[n] = '"';
-	key.text = quoted;
-	for (size_t i = 0; i < n + 1 && i < sizeof key.word; i++) {
-		((unsigned char *)key.word)[i] = (unsigned char)quoted[i];
-		((unsigned char *)key.mask)[i] = 0xff;
+	char *out = to->values + (size_t)to->n * to->width;
+	if (to->width == from->width) {
+		memcpy(out, from->values, (size_t)from->n * from->width);
+	} else if (to->width == 8) {
+		for (uint32_t i = 0; i < from->n; i++)
+			((int64_t *)(void *)out)[i] = ((const int32_t *)(const void *)from->values)[i];
+	} else {
+		for (uint32_t i = 0; i < from->n; i++)
+			((int32_t *)(void *)out)[i] =
+				(int32_t)((const int64_t *)(const void *)from->values)[i];
 	}
-	struct ht_text entry = { quoted, hash, (uint32_t)n, (uint32_t)w->keys.n };
-	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
-			   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
-	return w->out_of_memory ? UINT32_MAX : entry.id;
 }
 
-bool ht_worker_column(struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type,
-	uint32_t *ret_column)
+static bool append_column(struct ht_chunk *all, uint32_t i_column, const struct ht_chunk_column *from)
 {
-	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
-	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
+	struct ht_chunk_column *to = ht_chunk_column(all, i_column, from->type);
+	if (!to || !reserve_column(all, to, from->n))
 		return false;
-	if (*ret_column >= HT_MAX_COLUMNS) {
-		w->too_many_columns = true;
+	if (from->width > to->width && needs_width(from) && !widen(all, to))
 		return false;
-	}
-	key->column[type] = *ret_column + 1;
+	for (uint32_t i = 0; i < from->n; i++)
+		to->rows[to->n + i] = all->n + from->rows[i];
+	copy_values(to, from);
+	to->n += from->n;
 	return true;
 }
 
-bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
+static bool append_rows(struct ht_chunk *all, struct ht_chunk *part)
 {
-	struct ht_pool *pool = &w->load->columns;
-	pthread_mutex_lock(&pool->lock);
-	bool known = column < pool->texts.n;
-	if (known)
-		memcpy(ret_key, ((struct ht_text *)pool->texts.data)[column].bytes, sizeof *ret_key);
-	pthread_mutex_unlock(&pool->lock);
-	return known;
-}
-
-void ht_worker_end_chunk(struct ht_worker *w)
-{
-	const struct ht_chunk_column *columns = w->chunk->columns.data;
-	size_t n = w->chunk->columns.n;
-	w->rows_hint = w->chunk->n;
-	if (n > w->hints.n && ht_vec_reserve(w->load->mem, &w->hints, sizeof(uint32_t), n - w->hints.n)) {
-		memset((uint32_t *)w->hints.data + w->hints.n, 0, (n - w->hints.n) * sizeof(uint32_t));
-		w->hints.n = n;
-	}
-	for (size_t i = 0; i < n && i < w->hints.n; i++)
-		((uint32_t *)w->hints.data)[i] = columns[i].n;
-}
-
-void ht_worker_set_text(struct ht_worker *w, const char *end)
-{
-	struct ht_scan_key *keys = w->keys.data;
-	w->text_end = end;
-	for (size_t i = 0; i < w->keys.n; i++)
-		keys[i].last_n = 0;
-}
-
-void ht_worker_begin_event(struct ht_worker *w)
-{
-	w->n_items = 0;
-	w->first_arg_item = SIZE_MAX;
-	w->ts_ns = w->dur_ns = 0;
-	w->track = (struct ht_track_key){ .document = w->document };
-	w->name = w->cat = HT_NO_STR;
-	w->ts_digits = w->dur_digits = 0;
-	w->ph = 0;
-	w->has_ts = w->has_dur = w->has_cat = w->has_name = false;
-	w->stat_bits = w->repair_bits;
-}
-
-bool ht_worker_grow_items(struct ht_worker *w)
-{
-	struct ht_mem *mem = w->load->mem;
-	size_t old = w->cap_items, cap = old ? old * 2 : 256;
-	if (cap > UINT32_MAX / 2)
+	struct row_array to[N_ROW_ARRAYS], from[N_ROW_ARRAYS];
+	if (!reserve_rows(all, part->n))
 		return false;
-	uint32_t *items = ht_mem_alloc(mem, cap * sizeof *items);
-	uint32_t *keys = ht_mem_alloc(mem, cap * sizeof *keys);
-	uint64_t *values = ht_mem_alloc(mem, cap * sizeof *values);
-	if (!items || !keys || !values) {
-		ht_mem_free(mem, items, cap * sizeof *items);
-		ht_mem_free(mem, keys, cap * sizeof *keys);
-		ht_mem_free(mem, values, cap * sizeof *values);
-		w->out_of_memory = true;
-		return false;
-	}
-	if (old) {
-		memcpy(items, w->items, old * sizeof *items);
-		memcpy(keys, w->item_keys, old * sizeof *keys);
-		memcpy(values, w->item_values, old * sizeof *values);
-	}
-	ht_mem_free(mem, w->items, old * sizeof *items);
-	ht_mem_free(mem, w->item_keys, old * sizeof *keys);
-	ht_mem_free(mem, w->item_values, old * sizeof *values);
-	w->items = items;
-	w->item_keys = keys;
-	w->item_values = values;
-	w->cap_items = (uint32_t)cap;
+	list_row_arrays(all, to);
+	list_row_arrays(part, from);
+	for (size_t i = 0; part->n && i < N_ROW_ARRAYS; i++)
+		memcpy((char *)*to[i].array + (size_t)all->n * to[i].bytes, *from[i].array,
+			(size_t)part->n * to[i].bytes);
+	all->n += part->n;
 	return true;
 }
 
-/* Same key, same object: fields and columns of one key are equal here. */
-static bool same_key(const struct ht_worker *w, size_t i, size_t j)
+static bool append_headers(struct ht_chunk *all, const struct ht_chunk *part)
 {
-	const uint32_t *keys = w->item_keys;
-	const struct ht_scan_key *all = w->keys.data;
-	return keys[i] != UINT32_MAX && keys[j] != UINT32_MAX &&
-	       all[keys[i]].string == all[keys[j]].string &&
-	       all[keys[i]].top_level == all[keys[j]].top_level;
-}
-
-static void drop_item(struct ht_worker *w, size_t i)
-{
-	size_t n = w->n_items - i - 1;
-	memmove(&w->items[i], &w->items[i + 1], n * sizeof *w->items);
-	memmove(&w->item_keys[i], &w->item_keys[i + 1], n * sizeof *w->item_keys);
-	memmove(&w->item_values[i], &w->item_values[i + 1], n * sizeof *w->item_values);
-	w->n_items--;
-}
-
-/* The field's value came first and something of another type last: forget it. */
-static void clear_field(struct ht_worker *w, uint32_t field)
-{
-	switch (field) {
-	case HT_FIELD_PH: w->ph = 0; break;
-	case HT_FIELD_CAT:
-		w->cat = HT_NO_STR;
-		w->has_cat = false;
-		break;
-	case HT_FIELD_NAME:
-		w->name = HT_NO_STR;
-		w->has_name = false;
-		break;
-	case HT_FIELD_PID:
-		w->track.pid = 0;
-		w->track.pid_type = HT_ID_ABSENT;
-		break;
-	case HT_FIELD_TID:
-		w->track.tid = 0;
-		w->track.tid_type = HT_ID_ABSENT;
-		break;
-	case HT_FIELD_TS:
-		w->ts_ns = 0;
-		w->has_ts = false;
-		break;
-	case HT_FIELD_DUR:
-		w->dur_ns = 0;
-		w->has_dur = false;
-		break;
-	default: break;
-	}
-}
-
-void ht_worker_drop_args(struct ht_worker *w)
-{
-	size_t i = w->first_arg_item;
-	while (w->items[i] != HT_FIELD_ARGS_END)
-		drop_item(w, i);
-	drop_item(w, i);
-	ht_worker_stat(w, HT_STAT_duplicate_key);
-}
-
-/* Duplicate keys: the last one wins. Quadratic, but only for shapes not seen before. */
-static void drop_duplicates(struct ht_worker *w)
-{
-	for (size_t i = 0; i < w->n_items; i++)
-		for (size_t j = w->n_items - 1; j > i; j--)
-			if (same_key(w, i, j)) {
-				if (w->items[i] != w->items[j])
-					clear_field(w, w->items[i]);
-				drop_item(w, i--);
-				ht_worker_stat(w, HT_STAT_duplicate_key);
-				break;
-			}
-}
-
-static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
-{
-	size_t n = w->n_items * sizeof(uint32_t);
-	const char *bytes = n ? (const char *)w->items : "";
-	uint64_t hash = ht_hash(bytes, n);
-	const struct ht_text *known = ht_intern_find(&w->shapes, bytes, n, hash);
-	if (known) {
-		*ret_shape = known->id;
-		return true;
-	}
-	drop_duplicates(w);
-	return ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape);
-}
-
-static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
-{
-	if (!w->has_last_track || memcmp(&w->last_track, &w->track, sizeof w->track) != 0) {
-		if (!ht_intern(&w->tracks, (const char *)&w->track, sizeof w->track, &w->last_track_id))
+	const struct ht_header *headers = part->headers.data;
+	const uint64_t *fractions = part->fractions.data;
+	for (size_t i = 0; i < part->headers.n; i++)
+		if (!HT_VEC_PUSH(all->mem, &all->headers, struct ht_header, headers[i]))
 			return false;
-		w->last_track = w->track;
-		w->has_last_track = true;
-	}
-	if (!w->has_last_cat || w->last_cat != w->cat) {
-		if (!ht_intern(&w->categories, (const char *)&w->cat, sizeof w->cat, &w->last_cat_id))
+	all->saw_full_fraction |= part->saw_full_fraction;
+	all->saw_short_fraction |= part->saw_short_fraction;
+	if (all->saw_full_fraction)
+		ht_vec_free(all->mem, &all->fractions, sizeof(uint64_t));
+	for (size_t i = 0; !all->saw_full_fraction && i < part->fractions.n; i++)
+		if (!HT_VEC_PUSH(all->mem, &all->fractions, uint64_t,
+			    fractions[i] + ((uint64_t)all->n << 16)))
 			return false;
-		w->last_cat = w->cat;
-		w->has_last_cat = true;
-	}
-	*ret_track = w->last_track_id;
-	/* the 65,536th category and later ones share the last number; far beyond any real trace */
-	*ret_cat = w->last_cat_id < UINT16_MAX ? w->last_cat_id : UINT16_MAX;
 	return true;
 }
 
-/* M12: remember how many fraction digits were written until a full fraction settles it. */
-static bool note_fractions(struct ht_worker *w, uint32_t row)
+bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part)
 {
-	struct ht_chunk *c = w->chunk;
-	if (w->ts_digits >= 3 || w->dur_digits >= 3) {
-		c->saw_full_fraction = true;
-		ht_vec_free(c->mem, &c->fractions, sizeof(uint64_t));
-		return true;
-	}
-	if (!w->ts_digits && !w->dur_digits)
-		return true;
-	c->saw_short_fraction = true;
-	if (c->saw_full_fraction)
-		return true;
-	uint64_t entry = (uint64_t)row << 16 | (uint64_t)w->ts_digits << 8 | w->dur_digits;
-	return HT_VEC_PUSH(c->mem, &c->fractions, uint64_t, entry);
-}
-
-static uint8_t event_flags(struct ht_worker *w)
-{
-	uint8_t flags = 0;
-	bool span = w->ph == 'X' || (!w->ph && w->has_ts && w->has_dur);
-	if (!w->has_ts)
-		flags |= HT_EV_NO_TS;
-	if (!w->has_dur)
-		flags |= HT_EV_NO_DUR;
-	if (span && w->has_ts)
-		flags |= HT_EV_SPAN;
-	if (span && !w->has_dur)
-		ht_worker_stat(w, HT_STAT_missing_duration);
-	if (span && !w->has_cat)
-		ht_worker_stat(w, HT_STAT_missing_category);
-	if (w->dur_ns < 0) {
-		w->dur_ns = 0;
-		ht_worker_stat(w, HT_STAT_negative_duration);
-	}
-	return flags;
-}
-
-static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t value)
-{
-	struct ht_chunk *c = w->chunk;
-	struct ht_chunk_column *column = NULL;
-	if (i_column < c->columns.n)
-		column = (struct ht_chunk_column *)c->columns.data + i_column;
-	if (!column || !column->cap) {
-		uint32_t hint = i_column < w->hints.n ? ((uint32_t *)w->hints.data)[i_column] : 0;
-		struct ht_column_key key;
-		if (!ht_worker_column_key(w, i_column, &key) ||
-			!(column = new_column(c, i_column, key.type, hint)))
+	const struct ht_chunk_column *columns = part->columns.data;
+	for (uint32_t i = 0; i < part->columns.n; i++)
+		if (columns[i].n && !append_column(all, i, &columns[i]))
 			return false;
-	}
-	return push_value(c, column, c->n, value);
-}
-
-bool ht_worker_commit(struct ht_worker *w)
-{
-	struct ht_chunk *c = w->chunk;
-	uint32_t shape, track, cat;
-	bool ok = (c->n < c->cap || ht_chunk_grow(c, w->rows_hint)) && find_shape(w, &shape) &&
-		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
-	for (size_t i = 0; ok && i < w->n_items; i++)
-		if (w->items[i] >= HT_FIELD_COUNT)
-			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
-	if (!ok) {
-		w->out_of_memory = true;
+	if (!append_headers(all, part))
 		return false;
+	for (int code = 0; code < HT_N_STATS; code++) {
+		if (part->stats[code].count && !all->stats[code].count)
+			all->stats[code].first_offset = part->stats[code].first_offset;
+		all->stats[code].count += part->stats[code].count;
 	}
-	uint32_t row = c->n++;
-	c->flags[row] = event_flags(w);
-	c->ts_ns[row] = w->ts_ns;
-	c->dur_ns[row] = w->dur_ns;
-	c->name[row] = w->name;
-	c->track[row] = track;
-	c->shape[row] = shape;
-	c->cat[row] = (uint16_t)cat;
-	c->ph[row] = w->ph;
-	for (uint64_t bits = w->stat_bits; bits; bits &= bits - 1)
-		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset);
-	return true;
-}
-
-ht_scan_event_fn ht_scan_event_best(void)
-{
-#if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
-		return ht_scan_event_avx2;
-#elif defined(__aarch64__)
-	return ht_scan_event_neon;
-#endif
-	return ht_scan_event_scalar;
+	return append_rows(all, part);
 }

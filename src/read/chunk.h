@@ -6,7 +6,7 @@
  *   ht_worker  one per thread: local views of the pools, scratch of the event being read
  *   ht_chunk   one per piece of text: rows in file order, numbered from 0
  *
- * Chunks are joined by assemble.c; because the ids are shared, joining is concatenation.
+ * Because the ids are shared, joining chunks is concatenation.
  */
 #ifndef HT_READ_CHUNK_H
 #define HT_READ_CHUNK_H
@@ -78,8 +78,17 @@ struct ht_chunk {
 
 void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
 void ht_chunk_done(struct ht_chunk *chunk);
-/* hint: rows to make room for at first. */
-bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t hint);
+/* Empty it, keep its memory for the next piece. */
+void ht_chunk_clear(struct ht_chunk *chunk);
+/* Room for more rows; after false the chunk is empty and to be given up. */
+bool ht_chunk_grow(struct ht_chunk *chunk);
+/* Set the capacity of the row arrays exactly; at least n. */
+bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
+/* The column of an id, made when it is new; NULL when out of memory. */
+struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
+bool ht_chunk_push(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value);
+/* Append the rows, args, headers and counters of part to all. False when out of memory. */
+bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
 void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
 
@@ -122,8 +131,6 @@ struct ht_worker {
 	uint32_t *item_keys;  /* index into keys, UINT32_MAX for brackets */
 	uint64_t *item_values; /* of args */
 	uint32_t n_items, cap_items;
-	uint32_t rows_hint;    /* rows in the last chunk */
-	struct ht_vec hints;   /* uint32_t by column: entries in the last chunk, to size the next */
 	const char *text_end;  /* end of the text being scanned; padding follows */
 	struct ht_chunk *chunk;
 	int64_t text_offset;   /* offset in the file of the text being scanned */
@@ -157,8 +164,6 @@ bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht
 	uint32_t *ret_column);
 /* What a column id stands for; false for an id that is not this load's. */
 bool ht_worker_column_key(struct ht_worker *worker, uint32_t column, struct ht_column_key *ret_key);
-/* The worker's chunk is complete: remember its sizes for the next one. */
-void ht_worker_end_chunk(struct ht_worker *worker);
 /* Text scanned next; memos of other texts are forgotten, as they point into them. */
 void ht_worker_set_text(struct ht_worker *worker, const char *end);
 /* Forget the args read so far: a second args object replaces the first. */

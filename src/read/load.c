@@ -130,18 +130,15 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 	}
 }
 
-static enum ht_status scan(struct pipeline *l, struct ht_worker *w, struct piece *piece,
+static enum ht_status scan(struct ht_worker *w, struct piece *piece,
 	const struct ht_doc_state *from)
 {
-	ht_chunk_done(&piece->chunk);
-	ht_chunk_init(&piece->chunk, l->ctx->mem);
+	ht_chunk_clear(&piece->chunk);
 	w->chunk = &piece->chunk;
 	w->text_offset = piece->offset;
 	w->out_of_memory = w->too_many_columns = false;
 	piece->start = piece->end = *from;
-	enum ht_status status = ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
-	ht_worker_end_chunk(w);
-	return status;
+	return ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
 }
 
 /* Join text that was left over with the piece that follows it. */
@@ -167,7 +164,7 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		!ht_doc_state_equal(&piece->start, &l->out->state)) {
 		if (l->left.n)
 			HT_TRY(prepend_left(l, piece));
-		HT_TRY(scan(l, w, piece, &l->out->state));
+		HT_TRY(scan(w, piece, &l->out->state));
 	}
 	l->out->state = piece->end;
 	l->left.n = 0;
@@ -177,10 +174,11 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		return ht_fail_nomem(l->ctx);
 	if (l->left.n > HT_MAX_VALUE_BYTES)
 		return fail_long(l, l->left_offset);
-	if (!HT_VEC_PUSH(l->ctx->mem, &l->out->chunks, struct ht_chunk, piece->chunk))
-		return ht_fail_nomem(l->ctx);
-	ht_chunk_init(&piece->chunk, l->ctx->mem);
-	return HT_OK;
+	if ((uint64_t)l->out->all.n + piece->chunk.n >= HT_NONE - 1)
+		return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, piece->offset,
+			"split the capture into shorter windows", "more than %u events in one file",
+			HT_NONE - 2);
+	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
 }
 
 static void stop(struct pipeline *l, enum ht_status status)
@@ -221,7 +219,7 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	pthread_mutex_unlock(&l->lock);
 	/* an error may be the fault of the guess: accept scans again and reports */
 	w->guessing = !first;
-	enum ht_status status = scan(l, w, piece, &from);
+	enum ht_status status = scan(w, piece, &from);
 	w->guessing = false;
 	pthread_mutex_lock(&l->lock);
 	piece->status = status;
@@ -330,9 +328,8 @@ static void note_damage(struct ht_loaded *out, const struct ht_source *source)
 	enum ht_stat_code code =
 		damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
 	/* a stream that ends early cuts the text too: that is one truncation, not two */
-	const struct ht_chunk *chunks = out->chunks.data;
-	if (!out->chunks.n || !chunks[out->chunks.n - 1].stats[code].count)
-		out->stats[code] = (struct ht_chunk_stat){ 1, (int64_t)ht_source_pos(source) };
+	if (!out->all.stats[code].count)
+		ht_chunk_stat(&out->all, code, (int64_t)ht_source_pos(source));
 }
 
 enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,
@@ -343,6 +340,7 @@ enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *p
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
 	ht_load_init(&loaded.load, ctx, path);
+	ht_chunk_init(&loaded.all, ctx->mem);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
 	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
@@ -363,9 +361,6 @@ enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *p
 
 void ht_loaded_done(struct ht_loaded *loaded)
 {
-	struct ht_chunk *chunks = loaded->chunks.data;
-	for (size_t i = 0; i < loaded->chunks.n; i++)
-		ht_chunk_done(&chunks[i]);
-	ht_vec_free(loaded->load.mem, &loaded->chunks, sizeof(struct ht_chunk));
+	ht_chunk_done(&loaded->all);
 	ht_load_done(&loaded->load);
 }

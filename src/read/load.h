@@ -1,5 +1,5 @@
 /*
- * load.h - one file into chunks: read or inflate, cut into pieces, scan on all threads, check in order.
+ * load.h - one file into rows: read or inflate, cut into pieces, scan on all threads, check in order.
  */
 #ifndef HT_READ_LOAD_H
 #define HT_READ_LOAD_H
@@ -7,11 +7,10 @@
 #include "base/io.h"
 #include "read/document.h"
 
-/* The pieces of a file in order, and what the file was. */
+/* What a file holds. */
 struct ht_loaded {
-	struct ht_load load;  /* pools that the chunks' ids refer to */
-	struct ht_vec chunks; /* struct ht_chunk */
-	struct ht_chunk_stat stats[HT_N_STATS]; /* of the file as a whole */
+	struct ht_load load;  /* pools that the ids refer to */
+	struct ht_chunk all;  /* all rows, in file order */
 	struct ht_doc_state state; /* at the end */
 	uint64_t file_bytes, json_bytes;
 	enum ht_compression compression;

@@ -16,7 +16,7 @@
 static enum ht_status check_found(ht_ctx *ctx, const char *path, const struct ht_loaded *loaded,
 	const struct ht_trace *t)
 {
-	const struct ht_chunk_stat *lost = &loaded->stats[HT_STAT_events_lost];
+	const struct ht_chunk_stat *lost = &loaded->all.stats[HT_STAT_events_lost];
 	if (!loaded->json_bytes)
 		return ht_fail(ctx, HT_FORMAT, path, 0, "the export may have been interrupted",
 			"the file is empty");
@@ -60,11 +60,11 @@ static enum ht_status seal_loaded(ht_ctx *ctx, const char *path, struct ht_loade
 	HT_TRY(check_found(ctx, path, loaded, t));
 	meta->n_documents = loaded->state.document + (loaded->state.phase != HT_PHASE_START);
 	for (int code = 0; code < HT_N_STATS; code++) {
-		tally.count[code] = loaded->stats[code].count;
-		tally.first_offset[code] = loaded->stats[code].first_offset;
+		tally.count[code] = loaded->all.stats[code].count;
+		tally.first_offset[code] = loaded->all.stats[code].first_offset;
 	}
 	ht_loaded_done(loaded);
-	*loaded = (struct ht_loaded){ .load = { .mem = ctx->mem } };
+	*loaded = (struct ht_loaded){ .load = { .mem = ctx->mem }, .all = { .mem = ctx->mem } };
 	return ht_seal(ctx, t, rules, &tally);
 }
 

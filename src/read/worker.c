@@ -1,0 +1,360 @@
+/*
+ * worker.c - one thread's view of a file that is being read, and storing one event; see chunk.h.
+ */
+#include "read/chunk.h"
+
+#include "json/text.h"
+
+#include <string.h>
+
+bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
+{
+	*w = (struct ht_worker){ .load = load };
+	w->strings.pool = &load->strings;
+	w->columns.pool = &load->columns;
+	w->shapes.pool = &load->shapes;
+	w->tracks.pool = &load->tracks;
+	w->categories.pool = &load->categories;
+	ht_arena_init(&w->arena, load->mem);
+	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
+	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
+	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
+}
+
+void ht_worker_done(struct ht_worker *w)
+{
+	struct ht_mem *mem = w->load->mem;
+	ht_intern_done(&w->strings);
+	ht_intern_done(&w->columns);
+	ht_intern_done(&w->shapes);
+	ht_intern_done(&w->tracks);
+	ht_intern_done(&w->categories);
+	ht_arena_done(&w->arena);
+	ht_vec_free(mem, &w->keys, sizeof(struct ht_scan_key));
+	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
+	ht_vec_free(mem, &w->scratch, 1);
+	ht_vec_free(mem, &w->repaired, 1);
+	ht_mem_free(mem, w->items, w->cap_items * sizeof *w->items);
+	ht_mem_free(mem, w->item_keys, w->cap_items * sizeof *w->item_keys);
+	ht_mem_free(mem, w->item_values, w->cap_items * sizeof *w->item_values);
+}
+
+static enum ht_field field_of(const char *text, size_t n)
+{
+	static const char *const names[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args" };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (strlen(names[i]) == n && memcmp(names[i], text, n) == 0)
+			return (enum ht_field)i;
+	return HT_FIELD_COUNT;
+}
+
+uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top_level)
+{
+	/* the two scopes have keys of their own: the scope is part of the hash */
+	uint64_t hash = ht_hash(text, n) ^ (top_level ? 0x9E3779B97F4A7C15u : 0);
+	const struct ht_text *known = ht_text_table_find(&w->key_index, text, n, hash);
+	if (known)
+		return known->id;
+	size_t bad;
+	w->scratch.n = 0;
+	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n * 3 + 1);
+	if (w->out_of_memory)
+		return UINT32_MAX;
+	size_t decoded = ht_json_decode(text, n, w->scratch.data, &bad);
+	if (bad)
+		return UINT32_MAX;
+	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
+	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
+	char *quoted = ht_arena_strndup(&w->arena, text, n + 1);
+	w->out_of_memory = !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
+	if (w->out_of_memory)
+		return UINT32_MAX;
+	quoted[n] = '"';
+	key.text = quoted;
+	for (size_t i = 0; i < n + 1 && i < sizeof key.word; i++) {
+		((unsigned char *)key.word)[i] = (unsigned char)quoted[i];
+		((unsigned char *)key.mask)[i] = 0xff;
+	}
+	struct ht_text entry = { quoted, hash, (uint32_t)n, (uint32_t)w->keys.n };
+	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
+			   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
+	return w->out_of_memory ? UINT32_MAX : entry.id;
+}
+
+bool ht_worker_column(struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type,
+	uint32_t *ret_column)
+{
+	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
+	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
+		return false;
+	if (*ret_column >= HT_MAX_COLUMNS) {
+		w->too_many_columns = true;
+		return false;
+	}
+	key->column[type] = *ret_column + 1;
+	return true;
+}
+
+bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
+{
+	struct ht_pool *pool = &w->load->columns;
+	pthread_mutex_lock(&pool->lock);
+	bool known = column < pool->texts.n;
+	if (known)
+		memcpy(ret_key, ((struct ht_text *)pool->texts.data)[column].bytes, sizeof *ret_key);
+	pthread_mutex_unlock(&pool->lock);
+	return known;
+}
+
+void ht_worker_set_text(struct ht_worker *w, const char *end)
+{
+	struct ht_scan_key *keys = w->keys.data;
+	w->text_end = end;
+	for (size_t i = 0; i < w->keys.n; i++)
+		keys[i].last_n = 0;
+}
+
+void ht_worker_begin_event(struct ht_worker *w)
+{
+	w->n_items = 0;
+	w->first_arg_item = SIZE_MAX;
+	w->ts_ns = w->dur_ns = 0;
+	w->track = (struct ht_track_key){ .document = w->document };
+	w->name = w->cat = HT_NO_STR;
+	w->ts_digits = w->dur_digits = 0;
+	w->ph = 0;
+	w->has_ts = w->has_dur = w->has_cat = w->has_name = false;
+	w->stat_bits = w->repair_bits;
+}
+
+bool ht_worker_grow_items(struct ht_worker *w)
+{
+	struct ht_mem *mem = w->load->mem;
+	size_t old = w->cap_items, cap = old ? old * 2 : 256;
+	if (cap > UINT32_MAX / 2)
+		return false;
+	uint32_t *items = ht_mem_alloc(mem, cap * sizeof *items);
+	uint32_t *keys = ht_mem_alloc(mem, cap * sizeof *keys);
+	uint64_t *values = ht_mem_alloc(mem, cap * sizeof *values);
+	if (!items || !keys || !values) {
+		ht_mem_free(mem, items, cap * sizeof *items);
+		ht_mem_free(mem, keys, cap * sizeof *keys);
+		ht_mem_free(mem, values, cap * sizeof *values);
+		w->out_of_memory = true;
+		return false;
+	}
+	if (old) {
+		memcpy(items, w->items, old * sizeof *items);
+		memcpy(keys, w->item_keys, old * sizeof *keys);
+		memcpy(values, w->item_values, old * sizeof *values);
+	}
+	ht_mem_free(mem, w->items, old * sizeof *items);
+	ht_mem_free(mem, w->item_keys, old * sizeof *keys);
+	ht_mem_free(mem, w->item_values, old * sizeof *values);
+	w->items = items;
+	w->item_keys = keys;
+	w->item_values = values;
+	w->cap_items = (uint32_t)cap;
+	return true;
+}
+
+/* Same key, same object: fields and columns of one key are equal here. */
+static bool same_key(const struct ht_worker *w, size_t i, size_t j)
+{
+	const uint32_t *keys = w->item_keys;
+	const struct ht_scan_key *all = w->keys.data;
+	return keys[i] != UINT32_MAX && keys[j] != UINT32_MAX &&
+	       all[keys[i]].string == all[keys[j]].string &&
+	       all[keys[i]].top_level == all[keys[j]].top_level;
+}
+
+static void drop_item(struct ht_worker *w, size_t i)
+{
+	size_t n = w->n_items - i - 1;
+	memmove(&w->items[i], &w->items[i + 1], n * sizeof *w->items);
+	memmove(&w->item_keys[i], &w->item_keys[i + 1], n * sizeof *w->item_keys);
+	memmove(&w->item_values[i], &w->item_values[i + 1], n * sizeof *w->item_values);
+	w->n_items--;
+}
+
+/* The field's value came first and something of another type last: forget it. */
+static void clear_field(struct ht_worker *w, uint32_t field)
+{
+	switch (field) {
+	case HT_FIELD_PH: w->ph = 0; break;
+	case HT_FIELD_CAT:
+		w->cat = HT_NO_STR;
+		w->has_cat = false;
+		break;
+	case HT_FIELD_NAME:
+		w->name = HT_NO_STR;
+		w->has_name = false;
+		break;
+	case HT_FIELD_PID:
+		w->track.pid = 0;
+		w->track.pid_type = HT_ID_ABSENT;
+		break;
+	case HT_FIELD_TID:
+		w->track.tid = 0;
+		w->track.tid_type = HT_ID_ABSENT;
+		break;
+	case HT_FIELD_TS:
+		w->ts_ns = 0;
+		w->has_ts = false;
+		break;
+	case HT_FIELD_DUR:
+		w->dur_ns = 0;
+		w->has_dur = false;
+		break;
+	default: break;
+	}
+}
+
+void ht_worker_drop_args(struct ht_worker *w)
+{
+	size_t i = w->first_arg_item;
+	while (w->items[i] != HT_FIELD_ARGS_END)
+		drop_item(w, i);
+	drop_item(w, i);
+	ht_worker_stat(w, HT_STAT_duplicate_key);
+}
+
+/* Duplicate keys: the last one wins. Quadratic, but only for shapes not seen before. */
+static void drop_duplicates(struct ht_worker *w)
+{
+	for (size_t i = 0; i < w->n_items; i++)
+		for (size_t j = w->n_items - 1; j > i; j--)
+			if (same_key(w, i, j)) {
+				if (w->items[i] != w->items[j])
+					clear_field(w, w->items[i]);
+				drop_item(w, i--);
+				ht_worker_stat(w, HT_STAT_duplicate_key);
+				break;
+			}
+}
+
+static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
+{
+	size_t n = w->n_items * sizeof(uint32_t);
+	const char *bytes = n ? (const char *)w->items : "";
+	uint64_t hash = ht_hash(bytes, n);
+	const struct ht_text *known = ht_intern_find(&w->shapes, bytes, n, hash);
+	if (known) {
+		*ret_shape = known->id;
+		return true;
+	}
+	drop_duplicates(w);
+	return ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape);
+}
+
+static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
+{
+	if (!w->has_last_track || memcmp(&w->last_track, &w->track, sizeof w->track) != 0) {
+		if (!ht_intern(&w->tracks, (const char *)&w->track, sizeof w->track, &w->last_track_id))
+			return false;
+		w->last_track = w->track;
+		w->has_last_track = true;
+	}
+	if (!w->has_last_cat || w->last_cat != w->cat) {
+		if (!ht_intern(&w->categories, (const char *)&w->cat, sizeof w->cat, &w->last_cat_id))
+			return false;
+		w->last_cat = w->cat;
+		w->has_last_cat = true;
+	}
+	*ret_track = w->last_track_id;
+	/* the 65,536th category and later ones share the last number; far beyond any real trace */
+	*ret_cat = w->last_cat_id < UINT16_MAX ? w->last_cat_id : UINT16_MAX;
+	return true;
+}
+
+/* M12: remember how many fraction digits were written until a full fraction settles it. */
+static bool note_fractions(struct ht_worker *w, uint32_t row)
+{
+	struct ht_chunk *c = w->chunk;
+	if (w->ts_digits >= 3 || w->dur_digits >= 3) {
+		c->saw_full_fraction = true;
+		ht_vec_free(c->mem, &c->fractions, sizeof(uint64_t));
+		return true;
+	}
+	if (!w->ts_digits && !w->dur_digits)
+		return true;
+	c->saw_short_fraction = true;
+	if (c->saw_full_fraction)
+		return true;
+	uint64_t entry = (uint64_t)row << 16 | (uint64_t)w->ts_digits << 8 | w->dur_digits;
+	return HT_VEC_PUSH(c->mem, &c->fractions, uint64_t, entry);
+}
+
+static uint8_t event_flags(struct ht_worker *w)
+{
+	uint8_t flags = 0;
+	bool span = w->ph == 'X' || (!w->ph && w->has_ts && w->has_dur);
+	if (!w->has_ts)
+		flags |= HT_EV_NO_TS;
+	if (!w->has_dur)
+		flags |= HT_EV_NO_DUR;
+	if (span && w->has_ts)
+		flags |= HT_EV_SPAN;
+	if (span && !w->has_dur)
+		ht_worker_stat(w, HT_STAT_missing_duration);
+	if (span && !w->has_cat)
+		ht_worker_stat(w, HT_STAT_missing_category);
+	if (w->dur_ns < 0) {
+		w->dur_ns = 0;
+		ht_worker_stat(w, HT_STAT_negative_duration);
+	}
+	return flags;
+}
+
+static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t value)
+{
+	struct ht_chunk *c = w->chunk;
+	struct ht_chunk_column *column = NULL;
+	if (i_column < c->columns.n)
+		column = (struct ht_chunk_column *)c->columns.data + i_column;
+	if (!column || !column->cap) {
+		struct ht_column_key key;
+		if (!ht_worker_column_key(w, i_column, &key) ||
+			!(column = ht_chunk_column(c, i_column, key.type)))
+			return false;
+	}
+	return ht_chunk_push(c, column, c->n, value);
+}
+
+bool ht_worker_commit(struct ht_worker *w)
+{
+	struct ht_chunk *c = w->chunk;
+	uint32_t shape, track, cat;
+	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
+		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
+	for (size_t i = 0; ok && i < w->n_items; i++)
+		if (w->items[i] >= HT_FIELD_COUNT)
+			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
+	if (!ok) {
+		w->out_of_memory = true;
+		return false;
+	}
+	uint32_t row = c->n++;
+	c->flags[row] = event_flags(w);
+	c->ts_ns[row] = w->ts_ns;
+	c->dur_ns[row] = w->dur_ns;
+	c->name[row] = w->name;
+	c->track[row] = track;
+	c->shape[row] = shape;
+	c->cat[row] = (uint16_t)cat;
+	c->ph[row] = w->ph;
+	for (uint64_t bits = w->stat_bits; bits; bits &= bits - 1)
+		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset);
+	return true;
+}
+
+ht_scan_event_fn ht_scan_event_best(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+		return ht_scan_event_avx2;
+#elif defined(__aarch64__)
+	return ht_scan_event_neon;
+#endif
+	return ht_scan_event_scalar;
+}
