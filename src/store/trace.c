@@ -98,8 +98,10 @@ const uint32_t *ht_arg_rows(const struct ht_trace *t, const struct ht_arg_column
 int64_t ht_arg_i64_at(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
 {
 	const char *p = t->arg_values + column->first_byte + i * column->width;
-	if (column->type == HT_ARG_F64)
-		return (int64_t)ht_arg_f64_at(t, column, i);
+	if (column->type == HT_ARG_F64) {
+		double value = ht_arg_f64_at(t, column, i);
+		return value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+	}
 	switch (column->width) {
 	case 1: return (uint8_t)*p;
 	case 4:
