@@ -246,5 +246,6 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 		run.sets[i] = sets[i];
 	enum ht_status status = run_analysis(&run, args, n_args, ret_table);
 	ht_arena_done(&scratch);
-	return status;
+	/* tables are filled without a context at hand: give their failure its text here */
+	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
 }
