@@ -20,7 +20,7 @@ class Error(Exception):
         if self.file and self.file not in text:
             text = f"{self.file}: {text}"
         if self.offset is not None:
-            text = f"{text} (at byte {self.offset})"
+            text = f"{text} at byte {self.offset:,}"
         return f"{text}. {self.hint[:1].upper()}{self.hint[1:]}" if self.hint else text
 
 

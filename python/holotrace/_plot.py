@@ -6,6 +6,8 @@ from . import _show
 MEASURES = ("duration", "duration_float", "ratio", "bytes", "float64", "int64", "uint64")
 SCALES = {"duration": (1e-6, "ms"), "duration_float": (1e-6, "ms"), "bytes": (2**-20, "MiB"),
           "ratio": (100, "%")}
+#: More lines than this tell nothing: bars then.
+MAX_LINES = 64
 
 
 def scaled(table, name, n_rows):
@@ -38,14 +40,13 @@ def pick_measure(table, y):
     raise ValueError("the table has no measure to draw; name a column: plot(y=...)")
 
 
-def lines(table, time, y):
-    """A measure over time, one line per combination of the other keys."""
-    n_rows = len(table)
+def series(table, time, y):
+    """{label: (instants in ms, values)}, one per combination of the other keys, and the unit."""
     instants = table._core.values(time)
     zero = min((at for at in instants if at is not None), default=0)
     keys = [name for name in table.columns
             if table.info(name)["role"] == "key" and name not in (time, y)]
-    values, unit = scaled(table, y, n_rows)
+    values, unit = scaled(table, y, len(table))
     groups = {}
     for at, value, *key in zip(instants, values, *(table._core.values(name) for name in keys)):
         if at is not None:
@@ -53,6 +54,13 @@ def lines(table, time, y):
             groups.setdefault(label, ([], []))
             groups[label][0].append((at - zero) / 1e6)
             groups[label][1].append(value)
+        if len(groups) > MAX_LINES:
+            return {}, unit
+    return groups, unit
+
+
+def lines(table, y, groups, unit):
+    """A measure over time."""
     figure = graph.Figure()
     for label, (at, value) in groups.items():
         figure.add_trace(graph.Scattergl(x=at, y=value, name=label, mode="lines",
@@ -94,15 +102,16 @@ def figure(table, y=None, top=30):
     """The plot that fits the table."""
     names = _show.share_columns(table) if y is None else []
     time = next((name for name in table.columns if table.info(name)["type"] == "time"), None)
-    if len(names) > 1:
-        result = shares(table, names, top)
-    elif time is not None and len(table) > 1:
-        result = lines(table, time, pick_measure(table, y))
+    groups = {}
+    if len(names) < 2:
+        y = pick_measure(table, y)
+    if len(names) < 2 and time is not None:
+        groups, unit = series(table, time, y)
+    if groups:
+        result = lines(table, y, groups, unit)
     else:
-        result = bars(table, pick_measure(table, y), top)
-    if not (time is not None and len(table) > 1 and len(names) <= 1):
-        rows = min(len(table), top)
+        result = shares(table, names, top) if len(names) > 1 else bars(table, y, top)
         result.update_yaxes(autorange="reversed")
-        result.update_layout(height=140 + 24 * rows)
+        result.update_layout(height=140 + 24 * min(len(table), top))
     result.update_layout(title=table.title, template="plotly_white", legend_title_text="")
     return result

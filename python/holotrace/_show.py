@@ -61,11 +61,12 @@ def shorten(text, width):
     """Fit a name into width: template arguments and parameters first, then the middle."""
     text = " ".join(text.split())
     while len(text) > width:
-        shorter = re.sub(r"<[^<>…]*>", "‹…›", text, count=1)
+        # The innermost first; what is folded already may lie inside.
+        shorter = re.sub(r"<[^<>]*>", "‹…›", text, count=1)
         if shorter == text:
             break
         text = shorter
-    text = text.replace("‹…›", "<…>")
+    text = text.replace("‹", "<").replace("›", ">")
     if len(text) <= width:
         return text
     head = (width - 1) * 2 // 3
