@@ -160,17 +160,15 @@ static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
 	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!(flags[row] & HT_EV_SPAN))
-			continue;
-		if (dur[row] > week_ns || t->ts_ns[row] > INT64_MAX - dur[row]) {
-			int64_t window = t->meta_->window_end_ns;
-			dur[row] = window != HT_NO_I64 && window > t->ts_ns[row] &&
-						   window - t->ts_ns[row] <= week_ns
-					   ? window - t->ts_ns[row]
-					   : 0;
+		int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
+		if (dur[row] > week_ns || ts > INT64_MAX - dur[row]) {
+			bool inside = window != HT_NO_I64 && window > ts &&
+				      !__builtin_sub_overflow(window, ts, &length) && length <= week_ns;
+			dur[row] = inside ? length : 0;
 			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
 		}
-		if (ht_kind_is_gpu_work(t->kind[row]) && !t->ts_ns[row] && !dur[row]) {
+		bool work = (flags[row] & HT_EV_SPAN) && ht_kind_is_gpu_work(t->kind[row]);
+		if (work && !ts && !dur[row]) {
 			flags[row] |= HT_EV_BAD_TIME;
 			ht_tally_add(tally, HT_STAT_zero_kernels, 1);
 		}

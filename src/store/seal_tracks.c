@@ -74,8 +74,9 @@ static enum ht_status pair_begin_end(struct tracks *s, const struct ht_track *tr
 			ht_tally_add(tally, HT_STAT_unmatched_end, 1);
 		} else if (t->ph[row] == 'E') {
 			uint32_t begin = ((uint32_t *)open.data)[--open.n];
-			int64_t length = t->ts_ns[row] - t->ts_ns[begin];
-			dur[begin] = length > 0 ? length : 0;
+			int64_t length;
+			bool ok_length = !__builtin_sub_overflow(t->ts_ns[row], t->ts_ns[begin], &length);
+			dur[begin] = ok_length && length > 0 ? length : 0;
 			flags[begin] |= HT_EV_SPAN;
 		}
 	}
