@@ -27,6 +27,9 @@ static const struct opt own[] = {
 	        "This command", false },
 	{ "merge", 0, NULL, NULL, NULL, "all ranks into one file, pids made distinct",
 	        "This command", false },
+	{ "overlay", 0, "ANALYSIS", "critical-path|kernel-sequences", NULL,
+	        "draw the result of an analysis, with its defaults, into the trace", "This command",
+	        false },
 	{ "with-counters", 0, NULL, NULL, NULL, "add counters of queue length and memory bandwidth",
 	        "This command", false },
 };
@@ -63,6 +66,7 @@ static int convert(struct cli *cli, ht_set *set, const char *path)
 		.document = opts_value(opts, "document"),
 		.merge = opts_flag(opts, "merge"),
 		.with_counters = opts_flag(opts, "with-counters"),
+		.overlay = opts_value(opts, "overlay"),
 	};
 	enum ht_status status = ht_convert(cli->ctx, set, path, &options);
 	progress_clear(&cli->progress);

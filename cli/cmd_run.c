@@ -43,9 +43,18 @@ static int open_list(struct cli *cli, const char *argument, ht_set **ret_set)
 	return code;
 }
 
+/* The traces are not needed when a parameter of the analysis replaces them. */
+static bool needs_no_trace(const struct cli *cli)
+{
+	const char *instead = cli->verb->analysis->instead;
+	return cli->opts.n_args == 0 && instead != NULL && opts_value(&cli->opts, instead) != NULL;
+}
+
 static int open_sets(struct cli *cli, ht_set **sets, size_t n_sets)
 {
 	const struct opts *opts = &cli->opts;
+	if (needs_no_trace(cli))
+		return EXIT_DONE;
 	if (n_sets == 1 && opts->n_args > 0)
 		return session_open(cli, opts->args, opts->n_args, &sets[0]);
 	if (n_sets == 1) {
@@ -89,14 +98,29 @@ static int render(struct cli *cli, const ht_table *table)
 	return output_close(&output, true);
 }
 
+/* Write the traces with the analysis drawn into them. */
+static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, size_t n_args)
+{
+	const char *path = opts_value(&cli->opts, "save-trace");
+	struct ht_convert_options options = { .ranks = opts_value(&cli->opts, "rank"),
+		.overlay = cli->verb->analysis->name,
+		.overlay_args = args,
+		.n_overlay_args = n_args };
+	if (path == NULL)
+		return EXIT_DONE;
+	enum ht_status status = ht_convert(cli->ctx, set, path, &options);
+	progress_clear(&cli->progress);
+	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
+}
+
 static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_view *view)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, info, args);
 	ht_table *table;
-	enum ht_status status =
-	        ht_run(cli->ctx, info->name, sets, info->n_sets, args, n_args, view, &table);
+	enum ht_status status = ht_run(cli->ctx, info->name, sets,
+	        needs_no_trace(cli) ? 0 : info->n_sets, args, n_args, view, &table);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
@@ -106,6 +130,8 @@ static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_
 	        !opts_flag(&cli->opts, "quiet"))
 		cli_say("first %d rows; --top all shows every row", TERMINAL_ROWS);
 	ht_table_free(table);
+	if (code == EXIT_DONE && info->draws)
+		code = save_trace(cli, sets[0], args, n_args);
 	return code;
 }
 

@@ -57,6 +57,10 @@ static const struct opt trace_opts[] = {
 	{ "no-progress", 0, NULL, NULL, NULL, "no progress line", "Reading", false },
 };
 
+static const struct opt draw_opt = { "save-trace", 0, "FILE", NULL, NULL,
+	"also write the trace with the result drawn into it; {rank} is replaced by the rank",
+	"This analysis", false };
+
 static const struct opt help_opt = { "help", 'h', NULL, NULL, NULL, "show this text", "Other",
 	false };
 
@@ -167,6 +171,8 @@ void verb_options(const struct verb *verb, struct opts *opts)
 	*opts = (struct opts){ 0 };
 	for (size_t i = 0; verb->analysis != NULL && i < verb->analysis->n_params; i++)
 		add_param(opts, &verb->analysis->params[i], "This analysis");
+	if (verb->analysis != NULL && verb->analysis->draws)
+		opts_add(opts, &draw_opt);
 	add_all(opts, verb->opts, verb->n_opts);
 	for (size_t i = 0; (verb->takes & TAKES_CHOICE) && i < ht_n_common_params(); i++)
 		add_param(opts, ht_common_param(i), "Choice of data");

@@ -261,7 +261,9 @@ struct ht_analysis_info {
 	size_t n_columns;
 	const struct ht_param *params;
 	size_t n_params;
-	size_t n_sets; /* 1, or 2 for comparisons */
+	size_t n_sets;       /* 1, or 2 for comparisons */
+	bool draws;          /* its result can be drawn into a trace: ht_convert's overlay */
+	const char *instead; /* parameter whose value replaces the traces, or NULL */
 };
 
 HT_API size_t ht_n_analyses(void);
@@ -277,7 +279,8 @@ struct ht_arg {
 	const char *name, *value;
 };
 
-/* Run one analysis over n_sets sets (1, or 2 for comparisons). view may be NULL. An analysis
+/* Run one analysis over n_sets sets (1, or 2 for comparisons; 0 when the parameter that replaces them
+ * is given). view may be NULL. An analysis
  * without data answers HT_OK with an empty table and a note. The caller frees the table. */
 HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
 	const struct ht_arg *args, size_t n_args, const struct ht_view *view,

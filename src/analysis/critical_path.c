@@ -107,7 +107,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	        .n_columns = HT_COUNT(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
-	        .n_sets = 1 },
+	        .n_sets = 1, .draws = true, },
 	.run = run_critical_path,
 };
 

@@ -55,7 +55,7 @@ const struct ht_analysis ht_analysis_kernel_sequences = {
 	        .n_columns = HT_COUNT(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
-	        .n_sets = 1 },
+	        .n_sets = 1, .draws = true, },
 	.run = run_kernel_sequences,
 };
 

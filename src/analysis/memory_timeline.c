@@ -81,7 +81,7 @@ const struct ht_analysis ht_analysis_memory_timeline = {
 	        .n_columns = HT_COUNT(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
-	        .n_sets = 1 },
+	        .n_sets = 1, .instead = "file", },
 	.run = run_memory_timeline,
 };
 

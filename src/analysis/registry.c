@@ -227,6 +227,14 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 	return prepare(ret_run, args, n_args);
 }
 
+static bool is_given(const char *name, const struct ht_arg *args, size_t n_args)
+{
+	for (size_t i = 0; name && i < n_args; i++)
+		if (!strcmp(args[i].name, name))
+			return true;
+	return false;
+}
+
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
 	const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
@@ -235,13 +243,15 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 	if (!analysis)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all", "no analysis named %s",
 			name);
-	if (n_sets != analysis->info.n_sets)
+	static const struct ht_set nothing;
+	bool replaced = !n_sets && is_given(analysis->info.instead, args, n_args);
+	if (n_sets != analysis->info.n_sets && !replaced)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "%s takes %zu set%s of traces, not %zu", name,
 			analysis->info.n_sets, analysis->info.n_sets == 1 ? "" : "s", n_sets);
 	struct ht_arena scratch;
 	ht_arena_init(&scratch, ctx->mem);
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .analysis = analysis, .set = sets[0],
-		.n_sets = n_sets, .view = view };
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .analysis = analysis,
+		.set = replaced ? &nothing : sets[0], .n_sets = n_sets, .view = view };
 	for (size_t i = 0; i < n_sets; i++)
 		run.sets[i] = sets[i];
 	enum ht_status status = run_analysis(&run, args, n_args, ret_table);
