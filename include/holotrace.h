@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define HT_API __attribute__((visibility("default")))
+#define HT_API      __attribute__((visibility("default")))
 #define HT_MUST_USE __attribute__((warn_unused_result))
 #else
 #define HT_API
@@ -87,9 +87,9 @@ HT_API const char *ht_status_name(enum ht_status status);
 
 /* Zero-initialise, then set what differs. */
 struct ht_open_options {
-	bool recursive;       /* descend into directories */
-	bool strict;          /* a loss while reading is an error instead of a health counter */
-	bool no_cache;        /* neither read nor write the cache */
+	bool recursive;           /* descend into directories */
+	bool strict;              /* a loss while reading is an error instead of a health counter */
+	bool no_cache;            /* neither read nor write the cache */
 	const char *cache_dir;    /* NULL: no cache either; the front end decides the place */
 	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */
 	const char *kernel_rules; /* file with extra kernel-class rules, NULL: built in only */
@@ -99,7 +99,7 @@ struct ht_open_options {
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard
  * input, or a text file that lists such sources line by line. The caller closes the set. */
 HT_API enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-	const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
+        const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
 HT_API void ht_close(ht_set *set);
 HT_API size_t ht_set_n_ranks(const ht_set *set);
 /* The i-th trace of the set, in ascending rank. Strings are owned by the set. */
@@ -111,7 +111,8 @@ HT_API const char *ht_set_loss_note(const ht_set *set);
 /* A text that determines the whole store (events, args, links), the same for any thread count,
  * chunking, compression and cache state. For tests and bug reports. */
 struct ht_sink;
-HT_API enum ht_status ht_dump(ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
+HT_API enum ht_status ht_dump(
+        ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -151,11 +152,11 @@ struct ht_sink {
 
 /* Zero-initialise, then set what differs. Affects "text" only unless said otherwise. */
 struct ht_render_options {
-	bool color;       /* ANSI colour */
-	bool bars;        /* draw share bars, for terminals */
-	bool wide;        /* do not shorten names, do not drop columns */
-	int width;        /* columns available, 0: 100 */
-	bool no_title;    /* leave out title and method line (also md, html) */
+	bool color;    /* ANSI colour */
+	bool bars;     /* draw share bars, for terminals */
+	bool wide;     /* do not shorten names, do not drop columns */
+	int width;     /* columns available, 0: 100 */
+	bool no_title; /* leave out title and method line (also md, html) */
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -199,7 +200,7 @@ struct ht_view {
 
 /* Write the table as text, csv, json, md, html (a fragment), or arrow (an IPC stream). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
-	const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
+        const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 HT_API size_t ht_n_formats(void);
 HT_API const char *ht_format_name(size_t i);
 
@@ -208,8 +209,8 @@ HT_API const char *ht_format_name(size_t i);
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 #define ARROW_FLAG_DICTIONARY_ORDERED 1
-#define ARROW_FLAG_NULLABLE 2
-#define ARROW_FLAG_MAP_KEYS_SORTED 4
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
 struct ArrowSchema {
 	const char *format, *name, *metadata;
 	int64_t flags, n_children;
@@ -238,8 +239,8 @@ struct ArrowArrayStream {
 
 /* Export as a stream of one struct batch. Numeric columns are not copied: the stream keeps a
  * reference on the table, which ht_table_free by the caller does not end. */
-HT_API enum ht_status ht_table_arrow(ht_ctx *ctx, ht_table *table,
-	struct ArrowArrayStream *ret_stream) HT_MUST_USE;
+HT_API enum ht_status ht_table_arrow(
+        ht_ctx *ctx, ht_table *table, struct ArrowArrayStream *ret_stream) HT_MUST_USE;
 
 /* ---- analyses ------------------------------------------------------------------------------- */
 
@@ -283,8 +284,8 @@ struct ht_arg {
  * is given). view may be NULL. An analysis
  * without data answers HT_OK with an empty table and a note. The caller frees the table. */
 HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-	const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-	ht_table **ret_table) HT_MUST_USE;
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+        ht_table **ret_table) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 
@@ -303,7 +304,7 @@ struct ht_convert_options {
 /* Write the set as Chrome JSON, gzip or zstd by the ending of path ("-" writes plain JSON to
  * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". */
 HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
-	const struct ht_convert_options *options) HT_MUST_USE;
+        const struct ht_convert_options *options) HT_MUST_USE;
 
 #ifdef __cplusplus
 }

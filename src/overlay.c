@@ -55,9 +55,14 @@ static enum ht_status draw_arrows(void *user, size_t i_trace, struct ht_json_out
 	for (size_t i = 0; o->has[i_trace] && i < path->n_arrows; i++) {
 		int64_t id = (int64_t)i;
 		o->arrow = &path->arrows[i];
-		struct ht_new_event event = { .ph = 's', .name = HT_CP_OVERLAY_NAME,
-			.cat = HT_CP_OVERLAY_NAME, .row = &o->arrow->from_row, .ts_ns = o->arrow->from_ns,
-			.id = &id, .args = arrow_args, .args_user = o };
+		struct ht_new_event event = { .ph = 's',
+			.name = HT_CP_OVERLAY_NAME,
+			.cat = HT_CP_OVERLAY_NAME,
+			.row = &o->arrow->from_row,
+			.ts_ns = o->arrow->from_ns,
+			.id = &id,
+			.args = arrow_args,
+			.args_user = o };
 		ht_write_event(out, &event);
 		event.ph = 'f';
 		event.row = &o->arrow->to_row;
@@ -84,11 +89,12 @@ static enum ht_status find_patterns(struct ht_run *run, size_t i, struct drawn *
 	struct ht_frame frame;
 	struct ht_sequences sequences;
 	struct ht_sequence_options options = { .operator_name = ht_run_str(run, "operator"),
-		.min_length = ht_run_i64(run, "min-length"), .hta = run->hta_compat };
+		.min_length = ht_run_i64(run, "min-length"),
+		.hta = run->hta_compat };
 	HT_TRY(ht_frame_make(run, i, &frame));
 	HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
-	return ht_sequences_overlay(run, &frame, &sequences, (size_t)ht_run_i64(run, "top-patterns"),
-		&ret->patterns, &ret->n_patterns);
+	return ht_sequences_overlay(run, &frame, &sequences,
+	        (size_t)ht_run_i64(run, "top-patterns"), &ret->patterns, &ret->n_patterns);
 }
 
 /* ---- both ---- */
@@ -115,28 +121,29 @@ static enum ht_status make(struct overlay *o, bool path)
 }
 
 static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
-	const struct ht_convert_options *options, struct ht_arena *scratch)
+        const struct ht_convert_options *options, struct ht_arena *scratch)
 {
 	struct overlay o = { 0 };
 	bool is_path = !strcmp(options->overlay, "critical-path");
 	if (!is_path && strcmp(options->overlay, "kernel-sequences"))
 		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
-			"overlay %s: expected critical-path or kernel-sequences", options->overlay);
-	HT_TRY(ht_run_prepare(ctx, options->overlay, set, options->overlay_args, options->n_overlay_args,
-		scratch, &o.run));
+		        "overlay %s: expected critical-path or kernel-sequences", options->overlay);
+	HT_TRY(ht_run_prepare(ctx, options->overlay, set, options->overlay_args,
+	        options->n_overlay_args, scratch, &o.run));
 	o.drawn = ht_arena_alloc(scratch, (set->n + 1) * sizeof *o.drawn);
 	o.has = ht_arena_alloc(scratch, set->n + 1);
 	if (!o.drawn || !o.has)
 		return ht_fail_nomem(ctx);
 	HT_TRY(make(&o, is_path));
-	struct ht_write_extras extras = { .user = &o, .keep_row = is_path ? keep_on_path : NULL,
+	struct ht_write_extras extras = { .user = &o,
+		.keep_row = is_path ? keep_on_path : NULL,
 		.row_args = is_path ? mark_critical : mark_pattern,
 		.events = is_path ? draw_arrows : NULL };
 	return ht_convert_set(ctx, set, path, options, &extras);
 }
 
-enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
-	const struct ht_convert_options *options)
+enum ht_status ht_convert(
+        ht_ctx *ctx, ht_set *set, const char *path, const struct ht_convert_options *options)
 {
 	static const struct ht_convert_options defaults = { 0 };
 	ht_error_clear(ctx);

@@ -84,14 +84,15 @@ class TraceAnalysis:
 
     def get_gpu_kernels_with_user_annotations(
             self, rank: int, expand_names: bool = True, shortern_names: bool = True, *,
-            shorten_names: Optional[bool] = None) -> Optional[pd.DataFrame]:
+            shorten_names: Optional[bool] = None,
+            visualize: bool = False) -> Optional[pd.DataFrame]:
         """GPU rows of a rank with the innermost annotation on their stream; None without any.
 
-        shorten_names is the same as shortern_names.
+        shorten_names is the same as shortern_names; visualize draws an icicle of annotation stacks.
         """
         shorten = shortern_names if shorten_names is None else shorten_names
         return BreakdownAnalysis.get_gpu_kernels_with_user_annotations(
-            self.t, rank, expand_names, shorten)
+            self.t, rank, expand_names, shorten, visualize)
 
     def get_gpu_user_annotation_breakdown(
             self, use_gpu_annotation: bool = True, visualize: bool = True,
@@ -176,9 +177,10 @@ class TraceAnalysis:
         return TraceCounters.get_queue_length_summary_from_time_series(queue_length_dict)
 
     def get_queue_length_time_series(self, ranks: Optional[List[int]] = None, *,
-                                     exact: bool = False) -> Dict[int, pd.DataFrame]:
+                                     exact: bool = False,
+                                     visualize: bool = False) -> Dict[int, pd.DataFrame]:
         """Length of the launch queue of each stream at every change, by rank."""
-        return TraceCounters.get_queue_length_time_series(self.t, ranks, exact)
+        return TraceCounters.get_queue_length_time_series(self.t, ranks, exact, visualize)
 
     def get_time_spent_blocked_on_full_queue(
             self, queue_length_dict: Dict[int, pd.DataFrame],
@@ -191,9 +193,10 @@ class TraceAnalysis:
         """Statistics of the bandwidth of copies and sets per rank and kind."""
         return TraceCounters.get_memory_bw_summary(self.t, ranks)
 
-    def get_memory_bw_time_series(self, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
+    def get_memory_bw_time_series(self, ranks: Optional[List[int]] = None, *,
+                                  visualize: bool = False) -> Dict[int, pd.DataFrame]:
         """Bandwidth of copies and sets at every change, by rank."""
-        return TraceCounters.get_memory_bw_time_series(self.t, ranks)
+        return TraceCounters.get_memory_bw_time_series(self.t, ranks, visualize)
 
     def get_idle_time_breakdown(self, ranks: Optional[List[int]] = None,
                                 streams: Optional[List[int]] = None, visualize: bool = True,

@@ -19,18 +19,19 @@ struct ht_run {
 	ht_ctx *ctx;
 	struct ht_arena *scratch;
 	const struct ht_analysis *analysis;
-	const struct ht_set *set;      /* the first set */
-	const struct ht_set *sets[2];  /* both, for comparisons */
+	const struct ht_set *set;     /* the first set */
+	const struct ht_set *sets[2]; /* both, for comparisons */
 	size_t n_sets;
 	const struct ht_trace **traces; /* chosen ranks of the first set */
 	int64_t *ranks;                 /* their numbers */
 	int64_t *offset_ns;             /* their clock offsets: set time = ts + offset */
 	size_t n;
-	bool hta_compat;        /* HTA's values for quirks marked opt */
-	bool hta_rows;          /* HTA's selection of rows; implied by hta_compat */
-	const char *step;       /* as given: NULL (default: all but the last step), "all", "3-5,7" */
+	bool hta_compat;  /* HTA's values for quirks marked opt */
+	bool hta_rows;    /* HTA's selection of rows; implied by hta_compat */
+	const char *step; /* as given: NULL (default: all but the last step), "all", "3-5,7" */
 	const char *annotation; /* NULL: no restriction */
-	const char *const *values; /* parameter texts, parallel to analysis->params, never NULL entries
+	const char *const
+	        *values; /* parameter texts, parallel to analysis->params, never NULL entries
 	                              unless the default is NULL */
 	const struct ht_view *view; /* for analyses with columns on request; may be NULL */
 };
@@ -50,8 +51,8 @@ int64_t ht_run_duration_ns(const struct ht_run *run, const char *param);
 
 /* A run of one set without its table, for overlays that are drawn into traces. */
 enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
-	const struct ht_arg *args, size_t n_args, struct ht_arena *scratch,
-	struct ht_run *ret_run) HT_MUST_USE;
+        const struct ht_arg *args, size_t n_args, struct ht_arena *scratch,
+        struct ht_run *ret_run) HT_MUST_USE;
 
 #define ANALYSIS(x) extern const struct ht_analysis ht_analysis_##x;
 #include "analysis/analyses.def"

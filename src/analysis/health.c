@@ -14,7 +14,8 @@ static const struct ht_column columns[] = {
 	{ "severity", HT_STR, HT_MEASURE, "info, notice or data loss", NULL },
 	{ "count", HT_I64, HT_MEASURE, "how often it was met", NULL },
 	{ "first_offset", HT_I64, HT_DETAIL,
-		"byte offset of the first one in the decompressed file; absent when not tied to a place", NULL },
+	        "byte offset of the first one in the decompressed file; absent when not tied to a place",
+	        NULL },
 	{ "sentence", HT_STR, HT_MEASURE, "what was met and what was done about it", NULL },
 	{ "weakens", HT_STR, HT_MEASURE, "which results to read with care", NULL },
 };
@@ -61,7 +62,8 @@ static enum ht_status run(struct ht_run *r, ht_table *table)
 		for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 			for (size_t k = 0; k < r->traces[i]->n_stats; k++) {
 				const struct ht_stat *stat = &r->traces[i]->stats[k];
-				if ((int)ht_stat_info((enum ht_stat_code)stat->code)->severity == severity)
+				if ((int)ht_stat_info((enum ht_stat_code)stat->code)->severity ==
+				        severity)
 					append(r, table, i, stat);
 			}
 	for (size_t i = 0; i < r->set->n_notes; i++)

@@ -51,8 +51,8 @@ static void put(const struct facts *f, const char *topic, const char *item, cons
 	ht_table_put_str(f->table, value);
 }
 
-__attribute__((format(printf, 4, 5))) static void putf(const struct facts *f, const char *topic,
-	const char *item, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void putf(
+        const struct facts *f, const char *topic, const char *item, const char *format, ...)
 {
 	char value[512];
 	va_list ap;
@@ -112,14 +112,14 @@ static void put_devices(const struct facts *f)
 		snprintf(item, sizeof item, "%" PRId64, d->id == HT_NO_I64 ? (int64_t)i : d->id);
 		if (d->total_memory_bytes != HT_NO_I64 && d->n_sms != HT_NO_I64)
 			putf(f, "device", item, "%s, %.1f GiB, %" PRId64 " SMs", ht_str(t, d->name),
-				(double)d->total_memory_bytes / (1 << 30), d->n_sms);
+			        (double)d->total_memory_bytes / (1 << 30), d->n_sms);
 		else
 			put(f, "device", item, ht_str(t, d->name));
 	}
 	for (size_t i = 0; i < t->n_process_groups; i++) {
 		const struct ht_process_group *g = &t->process_groups[i];
-		putf(f, "process group", ht_str(t, g->name), "%s, %s, ranks %s", ht_str(t, g->description),
-			ht_str(t, g->backend), ht_str(t, g->ranks));
+		putf(f, "process group", ht_str(t, g->name), "%s, %s, ranks %s",
+		        ht_str(t, g->description), ht_str(t, g->backend), ht_str(t, g->ranks));
 	}
 }
 
@@ -130,9 +130,10 @@ static void put_events(const struct facts *f)
 	for (size_t i = 0; i < t->n_categories; i++)
 		if (t->categories[i].n)
 			putf(f, "events",
-				t->categories[i].name == HT_NO_STR ? "(no category)"
-								   : ht_str(t, t->categories[i].name),
-				"%u", t->categories[i].n);
+			        t->categories[i].name == HT_NO_STR
+			                ? "(no category)"
+			                : ht_str(t, t->categories[i].name),
+			        "%u", t->categories[i].n);
 	for (int class_ = 0; class_ < HT_N_CLASSES; class_++) {
 		uint64_t n = 0;
 		for (size_t i = 0; i < t->n_gpu; i++)
@@ -149,14 +150,16 @@ static void put_time(const struct facts *f)
 	if (meta->min_ts_ns != HT_NO_I64) {
 		putf(f, "span", "first event", "%" PRId64 " ns", meta->min_ts_ns);
 		putf(f, "span", "last end", "%" PRId64 " ns", meta->max_end_ns);
-		putf(f, "span", "length", "%.3f ms", (double)(meta->max_end_ns - meta->min_ts_ns) / 1e6);
+		putf(f, "span", "length", "%.3f ms",
+		        (double)(meta->max_end_ns - meta->min_ts_ns) / 1e6);
 	}
 	if (meta->base_ns != HT_NO_I64)
 		putf(f, "span", "base time", "%" PRId64 " ns since 1970", meta->base_ns);
 	for (size_t i = 0; i < t->n_steps; i++) {
 		char item[32];
 		snprintf(item, sizeof item, "%" PRId64, t->steps[i].number);
-		putf(f, "step", item, "%.3f ms", (double)(t->steps[i].end_ns - t->steps[i].ts_ns) / 1e6);
+		putf(f, "step", item, "%.3f ms",
+		        (double)(t->steps[i].end_ns - t->steps[i].ts_ns) / 1e6);
 	}
 }
 
@@ -181,8 +184,9 @@ static void put_tracks(const struct facts *f)
 		put_id(pid, sizeof pid, t, track->pid, track->pid_type);
 		put_id(tid, sizeof tid, t, track->tid, track->tid_type);
 		snprintf(item, sizeof item, "%s/%s", pid, tid);
-		putf(f, track->device >= 0 ? "stream" : "thread", item, "%u spans%s%s", track->n_spans,
-			track->name == HT_NO_STR ? "" : ", ", ht_str(t, track->name));
+		putf(f, track->device >= 0 ? "stream" : "thread", item, "%u spans%s%s",
+		        track->n_spans, track->name == HT_NO_STR ? "" : ", ",
+		        ht_str(t, track->name));
 	}
 }
 

@@ -52,8 +52,8 @@ bool ht_parse_duration(const char *text, int64_t *ret_ns)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "µs", 1e3 }, { "μs", 1e3 }, { "ms", 1e6 },
-		{ "s", 1e9 } };
+	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "µs", 1e3 }, { "μs", 1e3 },
+		{ "ms", 1e6 }, { "s", 1e9 } };
 	const char *rest;
 	double value = 0;
 	if (!leading_number(text, &value, &rest))
@@ -111,7 +111,8 @@ enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const c
 	if (ok)
 		return HT_OK;
 	if (param->type == HT_STR && param->choices)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected one of %s", param->name,
-			text, param->choices);
-	return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected %s", param->name, text, want);
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected one of %s",
+		        param->name, text, param->choices);
+	return ht_fail(
+	        ctx, HT_USAGE, NULL, -1, NULL, "--%s %s: expected %s", param->name, text, want);
 }

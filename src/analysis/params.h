@@ -7,7 +7,8 @@
 #include "base/status.h"
 
 /* Whether text is a value of the parameter; HT_USAGE with what would be one. */
-enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const char *text) HT_MUST_USE;
+enum ht_status ht_param_check(
+        ht_ctx *ctx, const struct ht_param *param, const char *text) HT_MUST_USE;
 bool ht_parse_bool(const char *text, bool *ret);
 bool ht_parse_f64(const char *text, double *ret);
 /* "30us", "1.5 ms", "200" (ns). */

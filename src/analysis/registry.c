@@ -19,8 +19,10 @@ static const struct ht_analysis *const analyses[] = {
 static const struct ht_param common[] = {
 	{ "rank", HT_STR, "all", "ranks to look at: numbers, ranges, all", NULL },
 	{ "step", HT_STR, NULL,
-		"profiler steps: numbers, ranges, all; by default all but the last, which is cut short", NULL },
-	{ "annotation", HT_STR, NULL, "only what runs inside annotations whose name contains this", NULL },
+	        "profiler steps: numbers, ranges, all; by default all but the last, which is cut short",
+	        NULL },
+	{ "annotation", HT_STR, NULL, "only what runs inside annotations whose name contains this",
+	        NULL },
 	{ "hta-compat", HT_BOOL, "false", "HTA's values where its oddities are selectable", NULL },
 	{ "hta-rows", HT_BOOL, "false", "HTA's choice of rows when it cuts the last step", NULL },
 };
@@ -107,8 +109,8 @@ int64_t ht_run_duration_ns(const struct ht_run *run, const char *param)
 /* ---- running ---- */
 
 /* Texts of common parameters and of the analysis's own, defaults filled in. */
-static enum ht_status read_args(struct ht_run *run, const struct ht_arg *args, size_t n_args,
-	const char **common_values)
+static enum ht_status read_args(
+        struct ht_run *run, const struct ht_arg *args, size_t n_args, const char **common_values)
 {
 	const struct ht_analysis_info *info = &run->analysis->info;
 	const char **values = ht_arena_alloc(run->scratch, (info->n_params + 1) * sizeof *values);
@@ -134,7 +136,7 @@ static enum ht_status read_args(struct ht_run *run, const struct ht_arg *args, s
 			}
 		if (!slot)
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL, "%s has no parameter %s",
-				info->name, args[k].name);
+			        info->name, args[k].name);
 		HT_TRY(ht_param_check(run->ctx, param, args[k].value));
 		*slot = args[k].value;
 	}
@@ -146,10 +148,10 @@ static enum ht_status fail_rank(struct ht_run *run, const char *text)
 	char have[256] = "";
 	size_t n = 0;
 	for (size_t i = 0; i < run->set->n && n < sizeof have - 24; i++)
-		n += (size_t)snprintf(have + n, sizeof have - n, "%s%" PRId64, i ? ", " : "",
-			run->set->ranks[i]);
-	return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL, "--rank %s: no such rank; there are %s", text,
-		have);
+		n += (size_t)snprintf(
+		        have + n, sizeof have - n, "%s%" PRId64, i ? ", " : "", run->set->ranks[i]);
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL, "--rank %s: no such rank; there are %s",
+	        text, have);
 }
 
 static enum ht_status choose_ranks(struct ht_run *run, const char *text)
@@ -199,8 +201,8 @@ static enum ht_status fill(struct ht_run *run, ht_table *table)
 	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
 }
 
-static enum ht_status run_analysis(struct ht_run *run, const struct ht_arg *args, size_t n_args,
-	ht_table **ret_table)
+static enum ht_status run_analysis(
+        struct ht_run *run, const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
 	const struct ht_analysis_info *info = &run->analysis->info;
 	ht_table *table;
@@ -216,14 +218,18 @@ static enum ht_status run_analysis(struct ht_run *run, const struct ht_arg *args
 }
 
 enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
-	const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
+        const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
 {
 	const struct ht_analysis *analysis = find(name);
 	if (!analysis)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all", "no analysis named %s",
-			name);
-	*ret_run = (struct ht_run){ .ctx = ctx, .scratch = scratch, .analysis = analysis, .set = set,
-		.sets = { set }, .n_sets = 1 };
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
+		        "no analysis named %s", name);
+	*ret_run = (struct ht_run){ .ctx = ctx,
+		.scratch = scratch,
+		.analysis = analysis,
+		.set = set,
+		.sets = { set },
+		.n_sets = 1 };
 	return prepare(ret_run, args, n_args);
 }
 
@@ -236,22 +242,27 @@ static bool is_given(const char *name, const struct ht_arg *args, size_t n_args)
 }
 
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-	const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
 	const struct ht_analysis *analysis = find(name);
 	ht_error_clear(ctx);
 	if (!analysis)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all", "no analysis named %s",
-			name);
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
+		        "no analysis named %s", name);
 	static const struct ht_set nothing;
 	bool replaced = !n_sets && is_given(analysis->info.instead, args, n_args);
 	if (n_sets != analysis->info.n_sets && !replaced)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "%s takes %zu set%s of traces, not %zu", name,
-			analysis->info.n_sets, analysis->info.n_sets == 1 ? "" : "s", n_sets);
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
+		        "%s takes %zu set%s of traces, not %zu", name, analysis->info.n_sets,
+		        analysis->info.n_sets == 1 ? "" : "s", n_sets);
 	struct ht_arena scratch;
 	ht_arena_init(&scratch, ctx->mem);
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .analysis = analysis,
-		.set = replaced ? &nothing : sets[0], .n_sets = n_sets, .view = view };
+	struct ht_run run = { .ctx = ctx,
+		.scratch = &scratch,
+		.analysis = analysis,
+		.set = replaced ? &nothing : sets[0],
+		.n_sets = n_sets,
+		.view = view };
 	for (size_t i = 0; i < n_sets; i++)
 		run.sets[i] = sets[i];
 	enum ht_status status = run_analysis(&run, args, n_args, ret_table);

@@ -52,8 +52,8 @@ void ht_pool_done(struct ht_pool *pool)
 	ht_vec_free(pool->mem, &pool->texts, sizeof(struct ht_text));
 }
 
-static bool pool_insert(struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash,
-	struct ht_text *ret_text)
+static bool pool_insert(
+        struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text)
 {
 	const struct ht_text *known = ht_text_table_find(&pool->table, bytes, n, hash);
 	if (known) {
@@ -77,8 +77,8 @@ static bool pool_insert(struct ht_pool *pool, const char *bytes, size_t n, uint6
 	return true;
 }
 
-bool ht_pool_add(struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash,
-	struct ht_text *ret_text)
+bool ht_pool_add(
+        struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text)
 {
 	pthread_mutex_lock(&pool->lock);
 	bool ok = pool_insert(pool, bytes, n, hash, ret_text);
@@ -90,16 +90,16 @@ void ht_intern_done(struct ht_intern *intern)
 {
 	if (intern->pool)
 		ht_mem_free(intern->pool->mem, intern->table.slots,
-			intern->table.cap * sizeof(struct ht_text));
+		        intern->table.cap * sizeof(struct ht_text));
 	intern->table = (struct ht_text_table){ 0 };
 }
 
-bool ht_intern_add(struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash,
-	uint32_t *ret_id)
+bool ht_intern_add(
+        struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash, uint32_t *ret_id)
 {
 	struct ht_text text;
 	if (!ht_pool_add(intern->pool, bytes, n, hash, &text) ||
-		!ht_text_table_put(intern->pool->mem, &intern->table, &text))
+	        !ht_text_table_put(intern->pool->mem, &intern->table, &text))
 		return false;
 	*ret_id = text.id;
 	return true;

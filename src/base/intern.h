@@ -31,14 +31,14 @@ struct ht_text_table {
 /* Append to a table; the text must not be in it. False when out of memory. */
 bool ht_text_table_put(struct ht_mem *mem, struct ht_text_table *table, const struct ht_text *text);
 /* The slot of a text, or NULL. */
-static inline struct ht_text *ht_text_table_find(const struct ht_text_table *t, const char *bytes,
-	size_t n, uint64_t hash)
+static inline struct ht_text *ht_text_table_find(
+        const struct ht_text_table *t, const char *bytes, size_t n, uint64_t hash)
 {
 	if (!t->cap)
 		return NULL;
 	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
 		if (t->slots[i].hash == hash && t->slots[i].n == n &&
-			(!n || memcmp(t->slots[i].bytes, bytes, n) == 0))
+		        (!n || memcmp(t->slots[i].bytes, bytes, n) == 0))
 			return &t->slots[i];
 	return NULL;
 }
@@ -55,8 +55,8 @@ struct ht_pool {
 void ht_pool_init(struct ht_pool *pool, struct ht_mem *mem);
 void ht_pool_done(struct ht_pool *pool);
 /* Id of the text, inserted when new. False when out of memory. Thread-safe. */
-bool ht_pool_add(struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash,
-	struct ht_text *ret_text);
+bool ht_pool_add(
+        struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text);
 
 /* A worker's view of the pool. */
 struct ht_intern {
@@ -66,16 +66,17 @@ struct ht_intern {
 
 void ht_intern_done(struct ht_intern *intern);
 /* The text if this worker has seen it, else NULL. */
-static inline const struct ht_text *ht_intern_find(const struct ht_intern *intern, const char *bytes,
-	size_t n, uint64_t hash)
+static inline const struct ht_text *ht_intern_find(
+        const struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash)
 {
 	return ht_text_table_find(&intern->table, bytes, n, hash);
 }
 /* Insert into pool and local table. False when out of memory. */
-bool ht_intern_add(struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash,
-	uint32_t *ret_id);
+bool ht_intern_add(
+        struct ht_intern *intern, const char *bytes, size_t n, uint64_t hash, uint32_t *ret_id);
 
-static inline bool ht_intern(struct ht_intern *intern, const char *bytes, size_t n, uint32_t *ret_id)
+static inline bool ht_intern(
+        struct ht_intern *intern, const char *bytes, size_t n, uint32_t *ret_id)
 {
 	uint64_t hash = ht_hash(bytes, n);
 	const struct ht_text *text = ht_intern_find(intern, bytes, n, hash);

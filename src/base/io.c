@@ -278,21 +278,21 @@ static enum ht_status grow_input(struct ht_source *source)
  * is always asked for the same: what is delivered does not depend on the caller's buffers. */
 static enum ht_status decode_step(struct ht_source *source, uint8_t *out, size_t *ret_n)
 {
-	HT_TRY(source->decoder->read(source->decoder_state, &source->in, out, STEP_BYTES, ret_n,
-		&source->damage));
+	HT_TRY(source->decoder->read(
+	        source->decoder_state, &source->in, out, STEP_BYTES, ret_n, &source->damage));
 	source->decoder_done = *ret_n < STEP_BYTES;
 	source->n_decoded += *ret_n;
 	if (source->damage.kind == HT_DAMAGE_NONE || source->n_decoded)
 		return HT_OK;
-	return ht_fail(source->in.ctx, HT_FORMAT, source->path, 0, "copy or download the file again",
-		"unusable %s data: %s, at compressed byte %llu",
-		source->info.compression == HT_GZIP ? "gzip" : "zstd", source->damage.text,
-		(unsigned long long)source->damage.offset);
+	return ht_fail(source->in.ctx, HT_FORMAT, source->path, 0,
+	        "copy or download the file again", "unusable %s data: %s, at compressed byte %llu",
+	        source->info.compression == HT_GZIP ? "gzip" : "zstd", source->damage.text,
+	        (unsigned long long)source->damage.offset);
 }
 
 /* Whole steps go straight to the caller; the last, partial one through a buffer of our own. */
 static enum ht_status read_compressed(
-	struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
+        struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
 {
 	size_t n = 0;
 	if (!source->piece_cap)
@@ -308,7 +308,8 @@ static enum ht_status read_compressed(
 		} else if (cap - n >= STEP_BYTES) {
 			HT_TRY(decode_step(source, buf + n, &n_step));
 		} else {
-			if (!source->step && !(source->step = ht_mem_alloc(source->mem, STEP_BYTES)))
+			if (!source->step &&
+			        !(source->step = ht_mem_alloc(source->mem, STEP_BYTES)))
 				return ht_fail_nomem(source->in.ctx);
 			source->step_next = 0;
 			HT_TRY(decode_step(source, source->step, &source->step_end));

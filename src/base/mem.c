@@ -37,7 +37,7 @@ void ht_mem_release(struct ht_mem *mem)
 static bool account(struct ht_mem *mem, size_t add, size_t sub)
 {
 	if (atomic_load_explicit(&mem->fail_in, memory_order_relaxed) > 0 &&
-		atomic_fetch_sub(&mem->fail_in, 1) == 1) {
+	        atomic_fetch_sub(&mem->fail_in, 1) == 1) {
 		atomic_store(&mem->hit_limit, false);
 		return false;
 	}

@@ -49,10 +49,10 @@ void ht_vec_trim(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
 void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
 
 /* Append one value of type. Evaluates to false when out of memory. */
-#define HT_VEC_PUSH(mem, vec, type, value)                                                  \
-	((vec)->n < (vec)->cap || ht_vec_reserve((mem), (vec), sizeof(type), 1)             \
-			? (((type *)(vec)->data)[(vec)->n++] = (value), true)               \
-			: false)
+#define HT_VEC_PUSH(mem, vec, type, value)                                                         \
+	((vec)->n < (vec)->cap || ht_vec_reserve((mem), (vec), sizeof(type), 1)                    \
+	                ? (((type *)(vec)->data)[(vec)->n++] = (value), true)                      \
+	                : false)
 
 /* Many small blocks that die together.
  *
@@ -70,6 +70,6 @@ void ht_arena_done(struct ht_arena *arena);
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
 char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n);
 char *ht_arena_printf(struct ht_arena *arena, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -25,7 +25,7 @@ static void insertion_sort(uint64_t *keys, uint32_t *indexes, size_t n)
 }
 
 static void radix_pass(const uint64_t *from, const uint32_t *from_i, uint64_t *to, uint32_t *to_i,
-	size_t n, unsigned shift)
+        size_t n, unsigned shift)
 {
 	size_t start[N_DIGITS] = { 0 };
 	for (size_t i = 0; i < n; i++)

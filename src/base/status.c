@@ -85,7 +85,7 @@ int ht_ctx_jobs(const ht_ctx *ctx)
 }
 
 enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,
-	const char *hint, const char *format, ...)
+        const char *hint, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
@@ -94,8 +94,8 @@ enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int
 		vsnprintf(ctx->message, sizeof ctx->message, format, ap);
 		snprintf(ctx->file, sizeof ctx->file, "%s", file ? file : "");
 		snprintf(ctx->hint, sizeof ctx->hint, "%s", hint ? hint : "");
-		ctx->error = (struct ht_error){ status, ctx->message, file ? ctx->file : NULL, offset,
-			hint ? ctx->hint : NULL };
+		ctx->error = (struct ht_error){ status, ctx->message, file ? ctx->file : NULL,
+			offset, hint ? ctx->hint : NULL };
 	}
 	status = ctx->error.status;
 	pthread_mutex_unlock(&ctx->lock);
@@ -107,8 +107,8 @@ enum ht_status ht_fail_nomem(ht_ctx *ctx)
 {
 	if (atomic_load(&ctx->mem->hit_limit))
 		return ht_fail(ctx, HT_LIMIT, NULL, -1,
-			"raise the memory limit or load fewer ranks at once",
-			"memory limit of %llu bytes reached", ctx->mem->limit);
+		        "raise the memory limit or load fewer ranks at once",
+		        "memory limit of %llu bytes reached", ctx->mem->limit);
 	return ht_fail(ctx, HT_NOMEM, NULL, -1, NULL, "out of memory");
 }
 

@@ -14,11 +14,11 @@
 
 #define HT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define HT_TRY(expr)                                   \
-	do {                                           \
-		enum ht_status ht_try_ = (expr);       \
-		if (ht_try_ != HT_OK)                  \
-			return ht_try_;                \
+#define HT_TRY(expr)                                                                               \
+	do {                                                                                       \
+		enum ht_status ht_try_ = (expr);                                                   \
+		if (ht_try_ != HT_OK)                                                              \
+			return ht_try_;                                                            \
 	} while (0)
 
 struct ht_ctx {
@@ -38,14 +38,15 @@ struct ht_ctx {
 
 /* Set the error, return the status. The first error of a call wins; file and hint may be NULL. */
 enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,
-	const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+        const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
 enum ht_status ht_fail_nomem(ht_ctx *ctx);
 /* Put "prefix: " before the current message. */
 void ht_error_prefix(ht_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Forget the last error; every public entry point starts with this. */
 void ht_error_clear(ht_ctx *ctx);
 /* Tell the caller how far we are; HT_CANCELLED when it said stop. Only from the calling thread. */
-enum ht_status ht_progress(ht_ctx *ctx, const char *what, uint64_t done, uint64_t total) HT_MUST_USE;
+enum ht_status ht_progress(
+        ht_ctx *ctx, const char *what, uint64_t done, uint64_t total) HT_MUST_USE;
 /* True when the n-th I/O operation is told to fail; call before each read or write. */
 bool ht_io_should_fail(ht_ctx *ctx);
 int ht_ctx_jobs(const ht_ctx *ctx);

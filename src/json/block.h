@@ -25,7 +25,7 @@ static inline const char *ht_string_stop(const char *p)
 		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)p);
 		/* signed compare: control bytes and bytes from 0x80 are both below ' ' */
 		__m256i hit = _mm256_or_si256(_mm256_cmpgt_epi8(space, b),
-			_mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, slash)));
+		        _mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, slash)));
 		uint32_t mask = (uint32_t)_mm256_movemask_epi8(hit);
 		if (mask)
 			return p + __builtin_ctz(mask);
@@ -42,8 +42,8 @@ static inline const char *ht_structure_stop(const char *p)
 		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)p);
 		__m256i f = _mm256_or_si256(b, fold);
 		__m256i hit = _mm256_or_si256(
-			_mm256_or_si256(_mm256_cmpeq_epi8(f, open), _mm256_cmpeq_epi8(f, close)),
-			_mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, zero)));
+		        _mm256_or_si256(_mm256_cmpeq_epi8(f, open), _mm256_cmpeq_epi8(f, close)),
+		        _mm256_or_si256(_mm256_cmpeq_epi8(b, quote), _mm256_cmpeq_epi8(b, zero)));
 		uint32_t mask = (uint32_t)_mm256_movemask_epi8(hit);
 		if (mask)
 			return p + __builtin_ctz(mask);
@@ -66,7 +66,7 @@ static inline const char *ht_string_stop(const char *p)
 	for (;; p += 16) {
 		uint8x16_t b = vld1q_u8((const uint8_t *)p);
 		uint8x16_t hit = vorrq_u8(vcltq_s8(vreinterpretq_s8_u8(b), space),
-			vorrq_u8(vceqq_u8(b, quote), vceqq_u8(b, slash)));
+		        vorrq_u8(vceqq_u8(b, quote), vceqq_u8(b, slash)));
 		uint64_t mask = ht_neon_mask(hit);
 		if (mask)
 			return p + (__builtin_ctzll(mask) >> 2);
@@ -81,7 +81,7 @@ static inline const char *ht_structure_stop(const char *p)
 		uint8x16_t b = vld1q_u8((const uint8_t *)p);
 		uint8x16_t f = vorrq_u8(b, fold);
 		uint8x16_t hit = vorrq_u8(vorrq_u8(vceqq_u8(f, open), vceqq_u8(f, close)),
-			vorrq_u8(vceqq_u8(b, quote), vceqzq_u8(b)));
+		        vorrq_u8(vceqq_u8(b, quote), vceqzq_u8(b)));
 		uint64_t mask = ht_neon_mask(hit);
 		if (mask)
 			return p + (__builtin_ctzll(mask) >> 2);

@@ -92,7 +92,8 @@ static double to_double(const char *start, const struct parts *n)
 	static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 		1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	uint64_t mantissa = 0;
-	size_t n_digits = (size_t)(n->whole_end - n->whole) + (size_t)(n->fraction_end - n->fraction);
+	size_t n_digits =
+	        (size_t)(n->whole_end - n->whole) + (size_t)(n->fraction_end - n->fraction);
 	int64_t power = n->exponent - (n->fraction_end - n->fraction);
 	if (n_digits > 18 || power < -22 || power > 22)
 		return slow_double(start, n->end);
@@ -102,7 +103,8 @@ static double to_double(const char *start, const struct parts *n)
 		mantissa = mantissa * 10 + (uint64_t)(*p - '0');
 	if (mantissa > (uint64_t)1 << 53)
 		return slow_double(start, n->end);
-	double value = power < 0 ? (double)mantissa / powers[-power] : (double)mantissa * powers[power];
+	double value =
+	        power < 0 ? (double)mantissa / powers[-power] : (double)mantissa * powers[power];
 	return n->negative ? -value : value;
 }
 

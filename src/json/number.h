@@ -27,10 +27,10 @@ struct ht_number ht_number_parse(const char *p);
 
 struct ht_time {
 	int64_t ns;
-	const char *end;     /* NULL: not a number */
-	uint8_t n_fraction;  /* digits after the point, at most 255 */
-	bool rounded;        /* digits below 1 ns were not zero */
-	bool clamped;        /* beyond int64 ns */
+	const char *end;    /* NULL: not a number */
+	uint8_t n_fraction; /* digits after the point, at most 255 */
+	bool rounded;       /* digits below 1 ns were not zero */
+	bool clamped;       /* beyond int64 ns */
 };
 
 /* Read a decimal count of microseconds as nanoseconds, exactly. Eight bytes at p must be readable. */
@@ -51,8 +51,8 @@ static inline int64_t ht_eight_digits(const char *p)
 		return -1;
 	value = value * 10 + (value >> 8);
 	return (int64_t)(((value & 0x000000FF000000FFu) * 0x000F424000000064u +
-				 (value >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-			 32);
+	                         (value >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+	                 32);
 }
 
 /* The form that Kineto writes, 1 to 15 digits, a point and three digits, else the general one. */
@@ -68,9 +68,9 @@ static inline struct ht_time ht_time_parse(const char *p)
 	if (n == 0 || n > 15 || (n > 1 && *start == '0'))
 		return ht_time_parse_slow(start);
 	if (*p == '.' && ht_is_digit(p[1]) && ht_is_digit(p[2]) && ht_is_digit(p[3]) &&
-		!ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {
+	        !ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {
 		uint64_t ns = (uint64_t)(p[1] - '0') * 100 + (uint64_t)(p[2] - '0') * 10 +
-			      (uint64_t)(p[3] - '0');
+		              (uint64_t)(p[3] - '0');
 		return (struct ht_time){ (int64_t)(us * 1000 + ns), p + 4, 3, false, false };
 	}
 	if (*p == '.' || (*p | 0x20) == 'e')

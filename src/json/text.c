@@ -31,10 +31,10 @@ static int hex4(const char *p)
 	int value = 0;
 	for (int i = 0; i < 4; i++) {
 		char c = p[i];
-		int digit = ht_is_digit(c)             ? c - '0'
-			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-			    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-						       : -1;
+		int digit = ht_is_digit(c)         ? c - '0'
+		            : c >= 'a' && c <= 'f' ? c - 'a' + 10
+		            : c >= 'A' && c <= 'F' ? c - 'A' + 10
+		                                   : -1;
 		if (digit < 0)
 			return -1;
 		value = value * 16 + digit;
@@ -111,7 +111,7 @@ size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad)
 			*o++ = to[known - from];
 			i += 2;
 		} else if (i + 1 < n && body[i + 1] == 'u' &&
-			   (used = decode_unicode(body + i, n - i, &c, ret_bad))) {
+		           (used = decode_unicode(body + i, n - i, &c, ret_bad))) {
 			o += put_utf8(o, c);
 			i += used;
 		} else {
@@ -308,7 +308,8 @@ bool ht_json_element(struct ht_json *reader, struct ht_json_value *ret_value)
 	return ret_value->type != HT_JSON_END;
 }
 
-bool ht_json_member(struct ht_json *reader, struct ht_json_value *ret_key, struct ht_json_value *ret_value)
+bool ht_json_member(
+        struct ht_json *reader, struct ht_json_value *ret_key, struct ht_json_value *ret_value)
 {
 	if (!ht_json_element(reader, ret_key))
 		return false;

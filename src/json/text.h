@@ -26,8 +26,16 @@ bool ht_json_encode(struct ht_mem *mem, struct ht_vec *out, const char *text, si
 bool ht_json_valid(const char *text, size_t n);
 
 /* A pull reader over one valid JSON value. */
-enum ht_json_type { HT_JSON_END, HT_JSON_OBJECT, HT_JSON_ARRAY, HT_JSON_STRING, HT_JSON_NUMBER,
-	HT_JSON_TRUE, HT_JSON_FALSE, HT_JSON_NULL };
+enum ht_json_type {
+	HT_JSON_END,
+	HT_JSON_OBJECT,
+	HT_JSON_ARRAY,
+	HT_JSON_STRING,
+	HT_JSON_NUMBER,
+	HT_JSON_TRUE,
+	HT_JSON_FALSE,
+	HT_JSON_NULL
+};
 
 struct ht_json {
 	const char *p;
@@ -45,7 +53,8 @@ struct ht_json_value ht_json_next(struct ht_json *reader);
 /* Iterate: after ht_json_enter on a container's text, next member; false at the end. key is the raw
  * text without quotes. */
 struct ht_json ht_json_enter(const struct ht_json_value *container);
-bool ht_json_member(struct ht_json *reader, struct ht_json_value *ret_key, struct ht_json_value *ret_value);
+bool ht_json_member(
+        struct ht_json *reader, struct ht_json_value *ret_key, struct ht_json_value *ret_value);
 bool ht_json_element(struct ht_json *reader, struct ht_json_value *ret_value);
 /* The member of an object by its key, type END when absent. */
 struct ht_json_value ht_json_get(const struct ht_json_value *object, const char *key);

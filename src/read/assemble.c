@@ -72,8 +72,9 @@ static int compare_plans(const void *x, const void *y)
 		return order;
 	if (a->key_text->n != b->key_text->n)
 		return a->key_text->n < b->key_text->n ? -1 : 1;
-	return a->column.top_level != b->column.top_level ? a->column.top_level - b->column.top_level
-							  : a->column.type - b->column.type;
+	return a->column.top_level != b->column.top_level
+	               ? a->column.top_level - b->column.top_level
+	               : a->column.type - b->column.type;
 }
 
 static enum ht_status plan_columns(struct assembly *a)
@@ -90,9 +91,13 @@ static enum ht_status plan_columns(struct assembly *a)
 			continue;
 		memcpy(&key, keys[id].bytes, sizeof key);
 		a->plans[a->n_plans++] = (struct column_plan){ .pool_id = id,
-			.key_text = &strings[key.key], .first_row = columns[id].rows[0],
-			.column = { .key = key.key, .type = key.type, .top_level = key.top_level,
-				.width = columns[id].width, .n = columns[id].n } };
+			.key_text = &strings[key.key],
+			.first_row = columns[id].rows[0],
+			.column = { .key = key.key,
+			        .type = key.type,
+			        .top_level = key.top_level,
+			        .width = columns[id].width,
+			        .n = columns[id].n } };
 	}
 	if (a->n_plans)
 		qsort(a->plans, a->n_plans, sizeof *a->plans, compare_plans);
@@ -123,7 +128,8 @@ static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 {
 	struct assembly *a = user;
 	const struct column_plan *plan = &a->plans[i_plan];
-	struct ht_chunk_column *from = (struct ht_chunk_column *)a->all->columns.data + plan->pool_id;
+	struct ht_chunk_column *from =
+	        (struct ht_chunk_column *)a->all->columns.data + plan->pool_id;
 	char *values = a->arg_values + plan->column.first_byte;
 	size_t used = (size_t)plan->column.n * plan->column.width;
 	(void)i_worker;
@@ -178,7 +184,7 @@ static enum ht_status join_shapes(struct assembly *a)
 		return ht_fail_nomem(a->ctx);
 	if (n_items >= UINT32_MAX)
 		return ht_fail(a->ctx, HT_LIMIT, a->loaded->load.path, -1, NULL,
-			"events have too many different layouts");
+		        "events have too many different layouts");
 	memset(renamed, 0xff, (n_pool + 1) * sizeof *renamed);
 	for (size_t i = 0; i < a->n_plans; i++)
 		renamed[a->plans[i].pool_id] = (uint32_t)i;
@@ -210,9 +216,14 @@ static enum ht_status join_tracks(struct assembly *a)
 	for (size_t i = 0; i < n_tracks; i++) {
 		struct ht_track_key key;
 		memcpy(&key, tracks[i].bytes, sizeof key);
-		track[i] = (struct ht_track){ .pid = key.pid, .tid = key.tid, .pid_type = key.pid_type,
-			.tid_type = key.tid_type, .document = key.document, .name = HT_NO_STR,
-			.process_name = HT_NO_STR, .device = -1 };
+		track[i] = (struct ht_track){ .pid = key.pid,
+			.tid = key.tid,
+			.pid_type = key.pid_type,
+			.tid_type = key.tid_type,
+			.document = key.document,
+			.name = HT_NO_STR,
+			.process_name = HT_NO_STR,
+			.device = -1 };
 	}
 	for (size_t i = 0; i < n_categories; i++) {
 		category[i] = (struct ht_category){ 0 };
@@ -241,7 +252,7 @@ static enum ht_status renumber(struct assembly *a)
 	uint32_t *new_track = ht_arena_alloc(&a->arena, (n_old + 2) * sizeof *new_track);
 	struct ht_track *old_tracks = ht_arena_alloc(&a->arena, (t->n_tracks + 1) * sizeof *tracks);
 	struct ht_category *old_categories =
-		ht_arena_alloc(&a->arena, (t->n_categories + 1) * sizeof *categories);
+	        ht_arena_alloc(&a->arena, (t->n_categories + 1) * sizeof *categories);
 	if (!new_track || !old_tracks || !old_categories)
 		return ht_fail_nomem(a->ctx);
 	uint32_t *new_cat = new_track + t->n_tracks + 1, n_tracks = 0, n_categories = 0;
@@ -260,13 +271,14 @@ static enum ht_status renumber(struct assembly *a)
 	for (size_t i = 0; i < t->n_categories; i++)
 		if (new_cat[i] != HT_NONE)
 			categories[new_cat[i]] = old_categories[i];
-	tracks = ht_mem_realloc(a->ctx->mem, tracks, t->n_tracks * sizeof *tracks, n_tracks * sizeof *tracks);
+	tracks = ht_mem_realloc(
+	        a->ctx->mem, tracks, t->n_tracks * sizeof *tracks, n_tracks * sizeof *tracks);
 	if (!tracks)
 		return ht_fail_nomem(a->ctx);
 	t->tracks = tracks;
 	t->n_tracks = n_tracks;
 	categories = ht_mem_realloc(a->ctx->mem, categories, t->n_categories * sizeof *categories,
-		n_categories * sizeof *categories);
+	        n_categories * sizeof *categories);
 	if (!categories)
 		return ht_fail_nomem(a->ctx);
 	t->categories = categories;
@@ -371,8 +383,7 @@ static enum ht_status assemble(struct assembly *a)
 
 enum ht_status ht_assemble(ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace)
 {
-	struct assembly a = { .ctx = ctx, .loaded = loaded, .trace = trace,
-		.all = &loaded->all };
+	struct assembly a = { .ctx = ctx, .loaded = loaded, .trace = trace, .all = &loaded->all };
 	ht_arena_init(&a.arena, ctx->mem);
 	enum ht_status status = assemble(&a);
 	ht_arena_done(&a.arena);

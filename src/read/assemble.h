@@ -8,6 +8,7 @@
 
 /* Fills all sections that come straight from the file; links are made later by ht_trace_link. Rows
  * change hands, columns are emptied as they are copied, so that memory peaks at the result plus a column. */
-enum ht_status ht_assemble(ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace) HT_MUST_USE;
+enum ht_status ht_assemble(
+        ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace) HT_MUST_USE;
 
 #endif

@@ -64,7 +64,7 @@ bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap)
 	list_row_arrays(chunk, arrays);
 	for (size_t i = 0; i < N_ROW_ARRAYS; i++) {
 		void *moved = ht_mem_realloc(chunk->mem, *arrays[i].array,
-			(size_t)chunk->cap * arrays[i].bytes, (size_t)cap * arrays[i].bytes);
+		        (size_t)chunk->cap * arrays[i].bytes, (size_t)cap * arrays[i].bytes);
 		if (moved) {
 			*arrays[i].array = moved;
 			continue;
@@ -97,12 +97,13 @@ bool ht_chunk_grow(struct ht_chunk *chunk)
 
 static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t cap)
 {
-	uint32_t *rows = ht_mem_realloc(chunk->mem, column->rows, (size_t)column->cap * 4, (size_t)cap * 4);
+	uint32_t *rows =
+	        ht_mem_realloc(chunk->mem, column->rows, (size_t)column->cap * 4, (size_t)cap * 4);
 	if (!rows)
 		return false;
 	column->rows = rows;
-	char *values = ht_mem_realloc(chunk->mem, column->values, (size_t)column->cap * column->width,
-		(size_t)cap * column->width);
+	char *values = ht_mem_realloc(chunk->mem, column->values,
+	        (size_t)column->cap * column->width, (size_t)cap * column->width);
 	if (!values) {
 		/* both arrays must have one capacity: give up the column, the chunk is lost anyway */
 		ht_mem_free(chunk->mem, rows, (size_t)cap * 4);
@@ -190,10 +191,11 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 {
 	if (i_column >= chunk->columns.n) {
 		size_t extra = i_column + 1 - chunk->columns.n;
-		if (!ht_vec_reserve(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column), extra))
+		if (!ht_vec_reserve(
+		            chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column), extra))
 			return NULL;
 		memset((struct ht_chunk_column *)chunk->columns.data + chunk->columns.n, 0,
-			extra * sizeof(struct ht_chunk_column));
+		        extra * sizeof(struct ht_chunk_column));
 		chunk->columns.n += extra;
 	}
 	struct ht_chunk_column *column = (struct ht_chunk_column *)chunk->columns.data + i_column;
@@ -206,12 +208,13 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 	return column;
 }
 
-bool ht_chunk_push(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
+bool ht_chunk_push(
+        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
 {
 	if (column->n == column->cap && !reserve_column(chunk, column, 16))
 		return false;
 	if (column->width == 4 && column->type == HT_ARG_I64 &&
-		(int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
+	        (int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
 		return false;
 	uint32_t i = column->n++;
 	column->rows[i] = row;
@@ -243,15 +246,17 @@ static void copy_values(struct ht_chunk_column *to, const struct ht_chunk_column
 		memcpy(out, from->values, (size_t)from->n * from->width);
 	} else if (to->width == 8) {
 		for (uint32_t i = 0; i < from->n; i++)
-			((int64_t *)(void *)out)[i] = ((const int32_t *)(const void *)from->values)[i];
+			((int64_t *)(void *)out)[i] =
+			        ((const int32_t *)(const void *)from->values)[i];
 	} else {
 		for (uint32_t i = 0; i < from->n; i++)
 			((int32_t *)(void *)out)[i] =
-				(int32_t)((const int64_t *)(const void *)from->values)[i];
+			        (int32_t)((const int64_t *)(const void *)from->values)[i];
 	}
 }
 
-static bool append_column(struct ht_chunk *all, uint32_t i_column, const struct ht_chunk_column *from)
+static bool append_column(
+        struct ht_chunk *all, uint32_t i_column, const struct ht_chunk_column *from)
 {
 	struct ht_chunk_column *to = ht_chunk_column(all, i_column, from->type);
 	if (!to || !reserve_column(all, to, from->n))
@@ -274,7 +279,7 @@ static bool append_rows(struct ht_chunk *all, struct ht_chunk *part)
 	list_row_arrays(part, from);
 	for (size_t i = 0; part->n && i < N_ROW_ARRAYS; i++)
 		memcpy((char *)*to[i].array + (size_t)all->n * to[i].bytes, *from[i].array,
-			(size_t)part->n * to[i].bytes);
+		        (size_t)part->n * to[i].bytes);
 	all->n += part->n;
 	return true;
 }
@@ -292,7 +297,7 @@ static bool append_headers(struct ht_chunk *all, const struct ht_chunk *part)
 		ht_vec_free(all->mem, &all->fractions, sizeof(uint64_t));
 	for (size_t i = 0; !all->saw_full_fraction && i < part->fractions.n; i++)
 		if (!HT_VEC_PUSH(all->mem, &all->fractions, uint64_t,
-			    fractions[i] + ((uint64_t)all->n << 16)))
+		            fractions[i] + ((uint64_t)all->n << 16)))
 			return false;
 	return true;
 }

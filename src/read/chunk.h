@@ -86,7 +86,8 @@ bool ht_chunk_grow(struct ht_chunk *chunk);
 bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
 /* The column of an id, made when it is new; NULL when out of memory. */
 struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
-bool ht_chunk_push(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value);
+bool ht_chunk_push(
+        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value);
 /* Append the rows, args, headers and counters of part to all. False when out of memory. */
 bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
 void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
@@ -94,15 +95,17 @@ void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offse
 
 /* A key of an event or of args as this worker knows it. */
 struct ht_scan_key {
-	uint64_t word[2], mask[2]; /* the text and its closing quote, when they fit: compared by words */
+	uint64_t word[2],
+	        mask[2];  /* the text and its closing quote, when they fit: compared by words */
 	const char *text; /* raw bytes between the quotes, then a quote; NULL: matches nothing */
 	uint32_t n;
 	uint32_t string;
-	uint8_t field;     /* enum ht_field, HT_FIELD_COUNT for all others */
+	uint8_t field; /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
-	uint32_t next[HT_N_GUESSES]; /* keys seen after this one: guesses for the next, best first */
+	uint32_t
+	        next[HT_N_GUESSES]; /* keys seen after this one: guesses for the next, best first */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
-	uint32_t last_n;    /* the last text value, quotes or brackets included: values repeat */
+	uint32_t last_n; /* the last text value, quotes or brackets included: values repeat */
 	uint32_t last_id;
 	const char *last;
 };
@@ -115,28 +118,29 @@ static inline bool ht_scan_key_matches(const struct ht_scan_key *key, const char
 	if (((word[0] ^ key->word[0]) & key->mask[0]) | ((word[1] ^ key->word[1]) & key->mask[1]))
 		return false;
 	return key->n < sizeof word ? key->text != NULL
-				    : key->n < 60 && memcmp(p, key->text, key->n + 1) == 0;
+	                            : key->n < 60 && memcmp(p, key->text, key->n + 1) == 0;
 }
 
 struct ht_worker {
 	struct ht_load *load;
 	struct ht_intern strings, columns, shapes, tracks, categories;
 	struct ht_arena arena; /* texts of keys */
-	struct ht_vec keys; /* struct ht_scan_key; 0 is the guess for the first key of an event, 1 of args */
+	struct ht_vec
+	        keys; /* struct ht_scan_key; 0 is the guess for the first key of an event, 1 of args */
 	struct ht_text_table key_index;
-	struct ht_vec scratch; /* decoded strings */
+	struct ht_vec scratch;  /* decoded strings */
 	struct ht_vec repaired; /* text of a repaired event */
 	/* the items of the event in order: fields and args; three arrays of one length */
-	uint32_t *items;      /* enum ht_field, or HT_FIELD_COUNT + column: the shape */
-	uint32_t *item_keys;  /* index into keys, UINT32_MAX for brackets */
+	uint32_t *items;       /* enum ht_field, or HT_FIELD_COUNT + column: the shape */
+	uint32_t *item_keys;   /* index into keys, UINT32_MAX for brackets */
 	uint64_t *item_values; /* of args */
 	uint32_t n_items, cap_items;
-	const char *text_end;  /* end of the text being scanned; padding follows */
+	const char *text_end; /* end of the text being scanned; padding follows */
 	struct ht_chunk *chunk;
-	int64_t text_offset;   /* offset in the file of the text being scanned */
-	int64_t event_offset;  /* offset in the file of the event being read, for counters */
+	int64_t text_offset;  /* offset in the file of the text being scanned */
+	int64_t event_offset; /* offset in the file of the event being read, for counters */
 	uint16_t document;
-	bool guessing;         /* scanning from a guessed state: failures are not reported */
+	bool guessing; /* scanning from a guessed state: failures are not reported */
 	bool out_of_memory;
 	bool too_many_columns; /* reported as a limit; set together with out_of_memory */
 	/* the event being read */
@@ -161,7 +165,7 @@ void ht_worker_done(struct ht_worker *worker);
 uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);
 /* Column id of a key and type; false when out of memory. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
-	uint32_t *ret_column);
+        uint32_t *ret_column);
 /* What a column id stands for; false for an id that is not this load's. */
 bool ht_worker_column_key(struct ht_worker *worker, uint32_t column, struct ht_column_key *ret_key);
 /* Text scanned next; memos of other texts are forgotten, as they point into them. */

@@ -26,16 +26,17 @@ struct scan {
 
 bool ht_doc_state_equal(const struct ht_doc_state *a, const struct ht_doc_state *b)
 {
-	return a->phase == b->phase && a->document == b->document && a->list_depth == b->list_depth &&
-	       a->comma == b->comma && a->opened == b->opened &&
-	       a->bare_list == b->bare_list &&
-	       a->after_events == b->after_events && a->any_events == b->any_events;
+	return a->phase == b->phase && a->document == b->document &&
+	       a->list_depth == b->list_depth && a->comma == b->comma && a->opened == b->opened &&
+	       a->bare_list == b->bare_list && a->after_events == b->after_events &&
+	       a->any_events == b->any_events;
 }
 
 struct ht_doc_state ht_doc_state_guess(bool lines)
 {
-	return (struct ht_doc_state){ .phase = lines ? HT_PHASE_LINES : HT_PHASE_EVENTS, .comma = true,
-		.any_events = true };
+	return (struct ht_doc_state){
+		.phase = lines ? HT_PHASE_LINES : HT_PHASE_EVENTS, .comma = true, .any_events = true
+	};
 }
 
 static int64_t offset_of(const struct scan *s, const char *p)
@@ -54,8 +55,8 @@ static enum ht_status fail_memory(struct scan *s)
 		return HT_NOMEM;
 	if (s->w->too_many_columns)
 		return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, s->p),
-			"this does not look like a profiler trace", "more than %d distinct arg keys",
-			HT_MAX_COLUMNS);
+		        "this does not look like a profiler trace",
+		        "more than %d distinct arg keys", HT_MAX_COLUMNS);
 	return ht_fail_nomem(s->w->load->ctx);
 }
 
@@ -120,8 +121,8 @@ static enum ht_status check_length(struct scan *s, const char *start)
 	if (s->w->guessing)
 		return HT_LIMIT;
 	return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, start),
-		"this does not look like a profiler trace",
-		"an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
+	        "this does not look like a profiler trace",
+	        "an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
 }
 
 static enum ht_status scan_one_event(struct scan *s)
@@ -163,8 +164,8 @@ static enum ht_status open_list(struct scan *s)
 		return HT_LIMIT;
 	if (s->state->list_depth == HT_MAX_LIST_DEPTH)
 		return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, s->p),
-			"this does not look like a profiler trace",
-			"lists of events nested more than %d deep", HT_MAX_LIST_DEPTH);
+		        "this does not look like a profiler trace",
+		        "lists of events nested more than %d deep", HT_MAX_LIST_DEPTH);
 	s->state->list_depth++;
 	s->state->comma = s->state->opened = true;
 	count(s, HT_STAT_nested_array, s->p);
@@ -250,8 +251,8 @@ static void lose_header(struct scan *s)
 	s->state->comma = true;
 }
 
-static enum ht_status store_header(struct scan *s, const char *key, size_t n_key, const char *value,
-	size_t n_value)
+static enum ht_status store_header(
+        struct scan *s, const char *key, size_t n_key, const char *value, size_t n_value)
 {
 	struct ht_worker *w = s->w;
 	struct ht_header header = { .document = s->state->document,
@@ -262,14 +263,15 @@ static enum ht_status store_header(struct scan *s, const char *key, size_t n_key
 		return fail_memory(s);
 	size_t n = ht_json_decode(key, n_key, w->scratch.data, &bad);
 	if (!ht_intern(&w->strings, w->scratch.data, n, &header.key) ||
-		!ht_intern(&w->strings, value, n_value, &header.value) ||
-		!HT_VEC_PUSH(w->load->mem, &w->chunk->headers, struct ht_header, header))
+	        !ht_intern(&w->strings, value, n_value, &header.value) ||
+	        !HT_VEC_PUSH(w->load->mem, &w->chunk->headers, struct ht_header, header))
 		return fail_memory(s);
 	return HT_OK;
 }
 
 /* The value of a top-level key; everything but the list of events is kept as its JSON text. */
-static enum ht_status scan_header_value(struct scan *s, const char *key, size_t n_key, const char *value)
+static enum ht_status scan_header_value(
+        struct scan *s, const char *key, size_t n_key, const char *value)
 {
 	if (value >= s->limit) {
 		need_more(s);
@@ -331,7 +333,7 @@ static enum ht_status scan_header(struct scan *s)
 				lose_header(s);
 			else
 				HT_TRY(scan_header_value(s, s->p + 1, (size_t)(end - s->p - 1),
-					ht_skip_space(colon + 1)));
+				        ht_skip_space(colon + 1)));
 		} else {
 			lose_header(s);
 		}
@@ -346,7 +348,10 @@ static const char *what_is_it(const char *p, size_t n)
 		size_t n;
 		const char *what;
 	} known[] = { { "\x89PNG", 4, "a PNG image" }, { "PK\x03\x04", 4, "a zip archive" },
-		{ "\x7f" "ELF", 4, "a program" }, { "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
+		{ "\x7f"
+		  "ELF",
+		        4, "a program" },
+		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
 		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" } };
 	if (n && !*p)
 		return "zero bytes";
@@ -405,10 +410,12 @@ static enum ht_status scan_start(struct scan *s)
 		if (s->w->guessing)
 			return HT_FORMAT;
 		return ht_fail(s->w->load->ctx, HT_FORMAT, s->w->load->path, offset_of(s, s->p),
-			"expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
-			"not a trace: the file starts with %s", what_is_it(s->p, (size_t)(s->limit - s->p)));
+		        "expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
+		        "not a trace: the file starts with %s",
+		        what_is_it(s->p, (size_t)(s->limit - s->p)));
 	}
-	const char *end = s->limit - s->p > (ptrdiff_t)HT_SNIFF_BYTES ? s->p + HT_SNIFF_BYTES : s->limit;
+	const char *end =
+	        s->limit - s->p > (ptrdiff_t)HT_SNIFF_BYTES ? s->p + HT_SNIFF_BYTES : s->limit;
 	s->state->comma = true;
 	if (s->state->document)
 		count(s, HT_STAT_concatenated_documents, s->p);
@@ -430,10 +437,15 @@ static enum ht_status scan_start(struct scan *s)
 }
 
 enum ht_status ht_scan_text(struct ht_worker *w, const char *text, size_t n, bool final,
-	struct ht_doc_state *state, size_t *ret_used)
+        struct ht_doc_state *state, size_t *ret_used)
 {
-	struct scan s = { .w = w, .state = state, .text = text, .p = text, .limit = text + n,
-		.final = final, .scan_event = ht_scan_event_best() };
+	struct scan s = { .w = w,
+		.state = state,
+		.text = text,
+		.p = text,
+		.limit = text + n,
+		.final = final,
+		.scan_event = ht_scan_event_best() };
 	ht_worker_set_text(w, s.limit);
 	while (!s.stop) {
 		switch (state->phase) {

@@ -14,7 +14,7 @@
 
 /* Longest event or header value. */
 #define HT_MAX_VALUE_BYTES ((size_t)64 << 20)
-#define HT_MAX_LIST_DEPTH 16
+#define HT_MAX_LIST_DEPTH  16
 
 enum ht_phase {
 	HT_PHASE_START,  /* nothing read yet, or between documents */
@@ -25,13 +25,13 @@ enum ht_phase {
 
 struct ht_doc_state {
 	enum ht_phase phase;
-	uint16_t document;    /* documents seen before this one */
-	uint8_t list_depth;   /* lists nested in the list of events */
-	bool comma;           /* a comma, or the opening bracket, stands before the next event */
-	bool opened;          /* the list or object has no element yet */
-	bool bare_list;       /* the list is the whole document */
-	bool after_events;    /* header keys now come after the list */
-	bool any_events;      /* this file had a list of events or an event line */
+	uint16_t document;  /* documents seen before this one */
+	uint8_t list_depth; /* lists nested in the list of events */
+	bool comma;         /* a comma, or the opening bracket, stands before the next event */
+	bool opened;        /* the list or object has no element yet */
+	bool bare_list;     /* the list is the whole document */
+	bool after_events;  /* header keys now come after the list */
+	bool any_events;    /* this file had a list of events or an event line */
 };
 
 bool ht_doc_state_equal(const struct ht_doc_state *a, const struct ht_doc_state *b);
@@ -42,6 +42,6 @@ struct ht_doc_state ht_doc_state_guess(bool lines);
  * state after the last complete item, *ret_used how much was used. final: nothing follows, so what is
  * incomplete is lost and counted. */
 enum ht_status ht_scan_text(struct ht_worker *worker, const char *text, size_t n, bool final,
-	struct ht_doc_state *state, size_t *ret_used) HT_MUST_USE;
+        struct ht_doc_state *state, size_t *ret_used) HT_MUST_USE;
 
 #endif

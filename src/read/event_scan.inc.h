@@ -19,7 +19,8 @@
 #define KEYS(w) ((struct ht_scan_key *)(w)->keys.data)
 
 /* The rest of a string that has escapes or bytes beyond ASCII; p stands on the first such byte. */
-static const char *scan_string_slow(struct ht_worker *w, const char *body, const char *p, uint32_t *ret_id)
+static const char *scan_string_slow(
+        struct ht_worker *w, const char *body, const char *p, uint32_t *ret_id)
 {
 	for (;;) {
 		unsigned char c = (unsigned char)*p;
@@ -122,8 +123,8 @@ static const char *scan_container(struct ht_worker *w, const char *start, uint32
 }
 
 /* A number as type and bits. */
-static inline const char *scan_number(struct ht_worker *w, const char *p, enum ht_arg_type *ret_type,
-	uint64_t *ret_bits)
+static inline const char *scan_number(
+        struct ht_worker *w, const char *p, enum ht_arg_type *ret_type, uint64_t *ret_bits)
 {
 	const char *start = p;
 	uint64_t value = 0;
@@ -141,8 +142,8 @@ static inline const char *scan_number(struct ht_worker *w, const char *p, enum h
 	if (number.clamped)
 		ht_worker_stat(w, HT_STAT_number_clamped);
 	*ret_type = number.type == HT_NUMBER_I64   ? HT_ARG_I64
-		    : number.type == HT_NUMBER_U64 ? HT_ARG_U64
-						   : HT_ARG_F64;
+	            : number.type == HT_NUMBER_U64 ? HT_ARG_U64
+	                                           : HT_ARG_F64;
 	*ret_bits = number.u;
 	return number.end;
 }
@@ -153,11 +154,12 @@ static inline bool starts(const char *p, const char *word, size_t n)
 }
 
 /* A text or container, as its id. Values of one key repeat: the last one is tried first. */
-static inline const char *scan_text(struct ht_worker *w, uint32_t i_key, const char *p, uint32_t *ret_id)
+static inline const char *scan_text(
+        struct ht_worker *w, uint32_t i_key, const char *p, uint32_t *ret_id)
 {
 	struct ht_scan_key *key = &KEYS(w)[i_key];
 	if (key->last_n && (size_t)(w->text_end - p) >= key->last_n &&
-		memcmp(p, key->last, key->last_n) == 0) {
+	        memcmp(p, key->last, key->last_n) == 0) {
 		*ret_id = key->last_id;
 		return p + key->last_n;
 	}
@@ -287,14 +289,15 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 	}
 	while (!end) {
 		if (!(p = scan_key(w, p, &key)) || !(p = scan_value(w, key, p)) ||
-			!(p = scan_separator(p, &end)))
+		        !(p = scan_separator(p, &end)))
 			return NULL;
 	}
 	return ht_worker_item(w, HT_FIELD_ARGS_END, UINT32_MAX, 0) ? p : NULL;
 }
 
 /* A pid or tid; NULL when the value is neither a whole number nor a string. */
-static inline const char *scan_id(struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
+static inline const char *scan_id(
+        struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
 {
 	if (*p == '"') {
 		uint32_t id;
@@ -315,7 +318,8 @@ static inline const char *scan_id(struct ht_worker *w, const char *p, int64_t *r
 }
 
 /* ts or dur, number or numeric string; NULL when it is neither. */
-static inline const char *scan_time(struct ht_worker *w, const char *p, int64_t *ret_ns, uint8_t *ret_digits)
+static inline const char *scan_time(
+        struct ht_worker *w, const char *p, int64_t *ret_ns, uint8_t *ret_digits)
 {
 	bool quoted = *p == '"';
 	struct ht_time time = ht_time_parse(p + quoted);
@@ -334,14 +338,15 @@ static inline const char *scan_time(struct ht_worker *w, const char *p, int64_t 
 
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
  * a plain arg of the event. */
-static inline const char *scan_field(struct ht_worker *w, uint32_t key, enum ht_field field, const char *p)
+static inline const char *scan_field(
+        struct ht_worker *w, uint32_t key, enum ht_field field, const char *p)
 {
 	const char *end = NULL;
 	uint32_t id;
 	switch (field) {
 	case HT_FIELD_PH:
-		if (*p == '"' && (unsigned char)p[1] >= ' ' && (signed char)p[1] > 0 && p[1] != '"' &&
-			p[1] != '\\' && p[2] == '"') {
+		if (*p == '"' && (unsigned char)p[1] >= ' ' && (signed char)p[1] > 0 &&
+		        p[1] != '"' && p[1] != '\\' && p[2] == '"') {
 			w->ph = p[1];
 			end = p + 3;
 		}

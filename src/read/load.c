@@ -24,7 +24,7 @@
 #define DEFAULT_CHUNK_BYTES ((size_t)1 << 20)
 /* Smaller pieces are cut anywhere instead of at event starts: for tests. */
 #define MIN_CUT_BYTES ((size_t)4096)
-#define MAX_RING 1024
+#define MAX_RING      1024
 
 enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED };
 
@@ -48,14 +48,15 @@ struct pipeline {
 	pthread_cond_t changed;
 	struct piece *ring;
 	size_t n_ring;
-	uint64_t n_filled, n_taken, n_accepted; /* pieces so far: filled, taken for scanning, accepted */
+	uint64_t n_filled, n_taken,
+	        n_accepted; /* pieces so far: filled, taken for scanning, accepted */
 	bool filling, accepting, at_end, failed;
 	enum ht_status status;
-	struct ht_vec carry;    /* text behind the last cut, for the next piece; owned by the filler */
-	int64_t next_offset;    /* file offset of carry */
-	struct ht_vec left;     /* text that an accepted piece could not use; owned by the accepter */
+	struct ht_vec carry; /* text behind the last cut, for the next piece; owned by the filler */
+	int64_t next_offset; /* file offset of carry */
+	struct ht_vec left;  /* text that an accepted piece could not use; owned by the accepter */
 	int64_t left_offset;
-	bool lines;             /* the file is one event per line */
+	bool lines; /* the file is one event per line */
 	struct ht_worker *workers;
 	pthread_t caller;
 };
@@ -89,8 +90,8 @@ static size_t find_cut(const char *text, size_t n)
 static enum ht_status fail_long(struct pipeline *l, int64_t offset)
 {
 	return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, offset,
-		"this does not look like a profiler trace",
-		"an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
+	        "this does not look like a profiler trace",
+	        "an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
 }
 
 /* Read until the piece is full and can be cut. */
@@ -130,15 +131,16 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 	}
 }
 
-static enum ht_status scan(struct ht_worker *w, struct piece *piece,
-	const struct ht_doc_state *from)
+static enum ht_status scan(
+        struct ht_worker *w, struct piece *piece, const struct ht_doc_state *from)
 {
 	ht_chunk_clear(&piece->chunk);
 	w->chunk = &piece->chunk;
 	w->text_offset = piece->offset;
 	w->out_of_memory = w->too_many_columns = false;
 	piece->start = piece->end = *from;
-	return ht_scan_text(w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
+	return ht_scan_text(
+	        w, piece->text.data, piece->text.n, piece->final, &piece->end, &piece->used);
 }
 
 /* Join text that was left over with the piece that follows it. */
@@ -161,7 +163,7 @@ static enum ht_status prepend_left(struct pipeline *l, struct piece *piece)
 static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct piece *piece)
 {
 	if (l->left.n || piece->status != HT_OK ||
-		!ht_doc_state_equal(&piece->start, &l->out->state)) {
+	        !ht_doc_state_equal(&piece->start, &l->out->state)) {
 		if (l->left.n)
 			HT_TRY(prepend_left(l, piece));
 		HT_TRY(scan(w, piece, &l->out->state));
@@ -176,8 +178,8 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		return fail_long(l, l->left_offset);
 	if ((uint64_t)l->out->all.n + piece->chunk.n >= HT_NONE - 1)
 		return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, piece->offset,
-			"split the capture into shorter windows", "more than %u events in one file",
-			HT_NONE - 2);
+		        "split the capture into shorter windows", "more than %u events in one file",
+		        HT_NONE - 2);
 	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
 }
 
@@ -214,7 +216,8 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 {
 	struct piece *piece = piece_at(l, l->n_taken++);
 	bool first = l->n_taken == 1;
-	struct ht_doc_state from = first ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
+	struct ht_doc_state from =
+	        first ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
 	piece->state = PIECE_SCANNING;
 	pthread_mutex_unlock(&l->lock);
 	/* an error may be the fault of the guess: accept scans again and reports */
@@ -265,12 +268,13 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 	pthread_mutex_lock(&l->lock);
 	while (!l->failed && !(l->at_end && l->n_accepted == l->n_filled)) {
 		size_t waiting = (size_t)(l->n_filled - l->n_taken);
-		bool can_fill = !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring;
+		bool can_fill =
+		        !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring;
 		tell(l);
 		if (l->failed)
 			break;
 		if (!l->accepting && l->n_accepted < l->n_filled &&
-			piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
+		        piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
 			do_accept(l, w);
 		else if (can_fill && waiting < 2)
 			do_fill(l);
@@ -326,17 +330,19 @@ static void note_damage(struct ht_loaded *out, const struct ht_source *source)
 	if (damage->kind == HT_DAMAGE_NONE)
 		return;
 	enum ht_stat_code code =
-		damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
+	        damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
 	/* a stream that ends early cuts the text too: that is one truncation, not two */
 	if (!out->all.stats[code].count)
 		ht_chunk_stat(&out->all, code, (int64_t)ht_source_pos(source));
 }
 
 enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,
-	size_t chunk_bytes, struct ht_loaded *ret_loaded)
+        size_t chunk_bytes, struct ht_loaded *ret_loaded)
 {
 	struct ht_loaded loaded = { 0 };
-	struct pipeline l = { .ctx = ctx, .source = source, .out = &loaded,
+	struct pipeline l = { .ctx = ctx,
+		.source = source,
+		.out = &loaded,
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
 	ht_load_init(&loaded.load, ctx, path);

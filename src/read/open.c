@@ -44,10 +44,10 @@ static enum ht_status read_alone(void *user, size_t i, int i_worker)
 	/* injected faults are one series over all files */
 	atomic_store(&child.fail_io_in, atomic_load(&o->ctx->fail_io_in));
 	enum ht_status status =
-		ht_read_trace(&child, o->found.found[i].path, o->options, &o->rules, &o->traces[i]);
+	        ht_read_trace(&child, o->found.found[i].path, o->options, &o->rules, &o->traces[i]);
 	if (status != HT_OK)
-		status = ht_fail(o->ctx, status, child.error.file, child.error.offset, child.error.hint,
-			"%s", child.message);
+		status = ht_fail(o->ctx, status, child.error.file, child.error.offset,
+		        child.error.hint, "%s", child.message);
 	pthread_mutex_destroy(&child.lock);
 	return status;
 }
@@ -61,8 +61,8 @@ static enum ht_status read_files(struct opening *o)
 	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
 		return ht_parallel(o->ctx, n, read_alone, o);
 	for (size_t i = 0; i < n; i++)
-		HT_TRY(ht_read_trace(o->ctx, o->found.found[i].path, o->options, &o->rules,
-			&o->traces[i]));
+		HT_TRY(ht_read_trace(
+		        o->ctx, o->found.found[i].path, o->options, &o->rules, &o->traces[i]));
 	return HT_OK;
 }
 
@@ -111,13 +111,16 @@ static enum ht_status give_ranks(struct opening *o, int64_t *ranks)
 		int64_t claim = claimed_rank(o, i);
 		ranks[i] = next;
 		if (claim != HT_NO_RANK)
-			HT_TRY(add_note(o, ht_arena_printf(arena,
-				"%s also claims rank %" PRId64 "; it is shown as rank %" PRId64,
-				base_name(o->found.found[i].path), claim, next)));
+			HT_TRY(add_note(
+			        o, ht_arena_printf(arena,
+			                   "%s also claims rank %" PRId64
+			                   "; it is shown as rank %" PRId64,
+			                   base_name(o->found.found[i].path), claim, next)));
 		else if (n > 1)
-			HT_TRY(add_note(o, ht_arena_printf(arena,
-				"%s does not say its rank; it is shown as rank %" PRId64,
-				base_name(o->found.found[i].path), next)));
+			HT_TRY(add_note(
+			        o, ht_arena_printf(arena,
+			                   "%s does not say its rank; it is shown as rank %" PRId64,
+			                   base_name(o->found.found[i].path), next)));
 	}
 	return HT_OK;
 }
@@ -165,7 +168,8 @@ static enum ht_status note_losses(struct opening *o)
 		bool lost = false;
 		for (size_t k = 0; k < set->traces[i]->n_stats; k++) {
 			const struct ht_stat *stat = &set->traces[i]->stats[k];
-			const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)stat->code);
+			const struct ht_stat_info *info =
+			        ht_stat_info((enum ht_stat_code)stat->code);
 			if (info->severity < HT_DATA_LOSS)
 				continue;
 			if (!sentence)
@@ -177,8 +181,9 @@ static enum ht_status note_losses(struct opening *o)
 	}
 	if (!n)
 		return HT_OK;
-	set->loss_note = ht_arena_printf(&set->arena, "data was lost while reading %zu of %zu traces: %s%s",
-		n_ranks, set->n, sentence, n > 1 ? ", and more" : "");
+	set->loss_note =
+	        ht_arena_printf(&set->arena, "data was lost while reading %zu of %zu traces: %s%s",
+	                n_ranks, set->n, sentence, n > 1 ? ", and more" : "");
 	return set->loss_note ? HT_OK : ht_fail_nomem(o->ctx);
 }
 
@@ -197,7 +202,8 @@ static enum ht_status keep_notes(struct opening *o)
 static enum ht_status open_set(struct opening *o, const char *const *sources, size_t n_sources)
 {
 	if (o->options->kernel_rules)
-		HT_TRY(ht_kernel_rules_read(o->ctx, o->options->kernel_rules, &o->set->arena, &o->rules));
+		HT_TRY(ht_kernel_rules_read(
+		        o->ctx, o->options->kernel_rules, &o->set->arena, &o->rules));
 	HT_TRY(ht_discover(o->ctx, sources, n_sources, o->options->recursive, &o->found));
 	for (size_t i = 0; i < o->found.n_notes; i++)
 		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena, "%s", o->found.notes[i])));
@@ -205,25 +211,28 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 	HT_TRY(order_ranks(o));
 	ht_set_align(o->set);
 	if (!o->set->aligned)
-		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena,
-			"the ranks have no common clock; each starts at its own first event")));
+		HT_TRY(add_note(o,
+		        ht_arena_printf(&o->set->arena,
+		                "the ranks have no common clock; each starts at its own first event")));
 	HT_TRY(note_losses(o));
 	return keep_notes(o);
 }
 
 enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-	const struct ht_open_options *options, ht_set **ret_set)
+        const struct ht_open_options *options, ht_set **ret_set)
 {
 	static const struct ht_open_options defaults = { 0 };
 	ht_error_clear(ctx);
 	if (!n_sources)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, "give a trace file or a directory of traces",
-			"no trace was named");
+		return ht_fail(ctx, HT_USAGE, NULL, -1,
+		        "give a trace file or a directory of traces", "no trace was named");
 	struct ht_set *set = ht_mem_zalloc(ctx->mem, sizeof *set);
 	if (!set)
 		return ht_fail_nomem(ctx);
 	ht_arena_init(&set->arena, ht_mem_retain(ctx->mem));
-	struct opening o = { .ctx = ctx, .options = options ? options : &defaults, .set = set,
+	struct opening o = { .ctx = ctx,
+		.options = options ? options : &defaults,
+		.set = set,
 		.caller = pthread_self() };
 	enum ht_status status = open_set(&o, sources, n_sources);
 	for (size_t i = 0; status != HT_OK && o.traces && i < o.found.n_found; i++)

@@ -13,24 +13,24 @@
 #define DEFAULT_CACHE_BYTES ((uint64_t)8 << 30)
 
 /* Refuse a file in which nothing was found, with the reason that helps most. */
-static enum ht_status check_found(ht_ctx *ctx, const char *path, const struct ht_loaded *loaded,
-	const struct ht_trace *t)
+static enum ht_status check_found(
+        ht_ctx *ctx, const char *path, const struct ht_loaded *loaded, const struct ht_trace *t)
 {
 	const struct ht_chunk_stat *lost = &loaded->all.stats[HT_STAT_events_lost];
 	if (!loaded->json_bytes)
 		return ht_fail(ctx, HT_FORMAT, path, 0, "the export may have been interrupted",
-			"the file is empty");
+		        "the file is empty");
 	if (!loaded->state.any_events) {
 		bool nodes = ht_str_find(t, "nodes") != HT_NO_STR;
 		return ht_fail(ctx, HT_FORMAT, path, 0,
-			nodes ? "this is an execution trace; give the Kineto trace of the same run"
-			      : "expected a JSON object with traceEvents, a list of events, or one event per line",
-			"no traceEvents in the file");
+		        nodes ? "this is an execution trace; give the Kineto trace of the same run"
+		              : "expected a JSON object with traceEvents, a list of events, or one event per line",
+		        "no traceEvents in the file");
 	}
 	if (!ht_n_events(t) && lost->count)
 		return ht_fail(ctx, HT_FORMAT, path, lost->first_offset,
-			"the file may be damaged or not a trace",
-			"no event could be understood; the first defect is");
+		        "the file may be damaged or not a trace",
+		        "no event could be understood; the first defect is");
 	return HT_OK;
 }
 
@@ -40,21 +40,22 @@ static enum ht_status check_strict(ht_ctx *ctx, const char *path, const struct h
 		const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)t->stats[i].code);
 		if (info->severity >= HT_DATA_LOSS)
 			return ht_fail(ctx, HT_FORMAT, path, t->stats[i].first_offset,
-				"leave --strict out to use what could be read", "%s (%llu times)",
-				info->sentence, (unsigned long long)t->stats[i].count);
+			        "leave --strict out to use what could be read", "%s (%llu times)",
+			        info->sentence, (unsigned long long)t->stats[i].count);
 	}
 	return HT_OK;
 }
 
 static enum ht_status seal_loaded(ht_ctx *ctx, const char *path, struct ht_loaded *loaded,
-	const struct ht_kernel_rules *rules, struct ht_trace *t)
+        const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	struct ht_tally tally = { 0 };
 	struct ht_trace_meta *meta = HT_SECTION_ALLOC(ctx, t, meta_, struct ht_trace_meta, 1);
 	if (!meta)
 		return ht_fail_nomem(ctx);
 	*meta = (struct ht_trace_meta){ .file_bytes = loaded->file_bytes,
-		.json_bytes = loaded->json_bytes, .compression = loaded->compression };
+		.json_bytes = loaded->json_bytes,
+		.compression = loaded->compression };
 	t->meta = meta;
 	HT_TRY(ht_assemble(ctx, loaded, t));
 	HT_TRY(check_found(ctx, path, loaded, t));
@@ -69,7 +70,7 @@ static enum ht_status seal_loaded(ht_ctx *ctx, const char *path, struct ht_loade
 }
 
 static enum ht_status read_text(ht_ctx *ctx, const char *path, size_t chunk_bytes,
-	const struct ht_kernel_rules *rules, struct ht_trace *t)
+        const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	struct ht_source *source;
 	struct ht_loaded loaded;
@@ -85,7 +86,7 @@ static enum ht_status read_text(ht_ctx *ctx, const char *path, size_t chunk_byte
 }
 
 static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
-	const struct ht_kernel_rules *rules, struct ht_trace *t)
+        const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	struct ht_cache_key key;
 	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
@@ -98,12 +99,12 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 	HT_TRY(read_text(ctx, path, o->chunk_bytes, rules, t));
 	if (cached)
 		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, t,
-			o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
+		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
 	return HT_OK;
 }
 
 enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
-	const struct ht_kernel_rules *rules, struct ht_trace **ret_trace)
+        const struct ht_kernel_rules *rules, struct ht_trace **ret_trace)
 {
 	struct ht_trace *t = ht_mem_zalloc(ctx->mem, sizeof *t);
 	if (!t)

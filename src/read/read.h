@@ -9,6 +9,6 @@
 
 /* Open one file as a sealed trace; the caller frees it with ht_trace_free. */
 enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
-	const struct ht_kernel_rules *rules, struct ht_trace **ret_trace) HT_MUST_USE;
+        const struct ht_kernel_rules *rules, struct ht_trace **ret_trace) HT_MUST_USE;
 
 #endif

@@ -78,7 +78,7 @@ static bool is_key(const char *p, const char *limit, bool known_only)
 		return false;
 	for (size_t i = 0; known_only && i < HT_COUNT(event_fields); i++)
 		if ((size_t)(end - p) == strlen(event_fields[i]) &&
-			!memcmp(p, event_fields[i], (size_t)(end - p)))
+		        !memcmp(p, event_fields[i], (size_t)(end - p)))
 			return true;
 	return !known_only;
 }
@@ -95,7 +95,8 @@ static bool closes(const struct repair *r, const char *q, enum place place)
 		return *next == ',' || *next == ']';
 	if (*next == '}') {
 		const char *after = skip(next + 1, r->limit);
-		return after >= r->limit || *after == ',' || *after == '}' || *after == ']' || *after == '{';
+		return after >= r->limit || *after == ',' || *after == '}' || *after == ']' ||
+		       *after == '{';
 	}
 	if (is_key(next, r->limit, true))
 		return true; /* a missing comma */
@@ -238,9 +239,10 @@ static bool repair_word(struct repair *r)
 {
 	static const struct {
 		const char *word, *json;
-	} words[] = { { "true", "true" }, { "false", "false" }, { "null", "null" }, { "none", "null" },
-		{ "nan", "\"nan\"" }, { "-nan", "\"nan\"" }, { "inf", "\"inf\"" }, { "-inf", "\"-inf\"" },
-		{ "infinity", "\"inf\"" }, { "-infinity", "\"-inf\"" } };
+	} words[] = { { "true", "true" }, { "false", "false" }, { "null", "null" },
+		{ "none", "null" }, { "nan", "\"nan\"" }, { "-nan", "\"nan\"" },
+		{ "inf", "\"inf\"" }, { "-inf", "\"-inf\"" }, { "infinity", "\"inf\"" },
+		{ "-infinity", "\"-inf\"" } };
 	const char *start = r->p;
 	while (r->p < r->limit && !is_space(*r->p) && !memchr(",]}[{\":", *r->p, 7))
 		r->p++;
@@ -340,8 +342,8 @@ static bool repair_value(struct repair *r, enum place place)
 	return repair_word(r);
 }
 
-static enum ht_repair run(struct ht_worker *w, const char *p, const char *limit, bool event,
-	const char **ret_end)
+static enum ht_repair run(
+        struct ht_worker *w, const char *p, const char *limit, bool event, const char **ret_end)
 {
 	struct repair r = { .w = w, .p = p, .limit = limit, .out = &w->repaired };
 	w->repaired.n = 0;
@@ -356,12 +358,14 @@ static enum ht_repair run(struct ht_worker *w, const char *p, const char *limit,
 	return HT_REPAIRED;
 }
 
-enum ht_repair ht_repair_event(struct ht_worker *w, const char *p, const char *limit, const char **ret_end)
+enum ht_repair ht_repair_event(
+        struct ht_worker *w, const char *p, const char *limit, const char **ret_end)
 {
 	return run(w, p, limit, true, ret_end);
 }
 
-enum ht_repair ht_repair_header(struct ht_worker *w, const char *p, const char *limit, const char **ret_end)
+enum ht_repair ht_repair_header(
+        struct ht_worker *w, const char *p, const char *limit, const char **ret_end)
 {
 	return run(w, p, limit, false, ret_end);
 }

@@ -17,11 +17,11 @@ enum ht_repair {
 };
 
 /* Repair the event at p ('{'); limit is the end of the text. */
-enum ht_repair ht_repair_event(struct ht_worker *worker, const char *p, const char *limit,
-	const char **ret_end);
+enum ht_repair ht_repair_event(
+        struct ht_worker *worker, const char *p, const char *limit, const char **ret_end);
 /* Repair the value of a top-level key. */
-enum ht_repair ht_repair_header(struct ht_worker *worker, const char *p, const char *limit,
-	const char **ret_end);
+enum ht_repair ht_repair_header(
+        struct ht_worker *worker, const char *p, const char *limit, const char **ret_end);
 
 /* Where the next event seems to start after p; limit when there is none. With or_end also the bracket
  * that seems to close the list. Used to resume after a hopeless event, and to guess where a file can

@@ -41,7 +41,8 @@ void ht_worker_done(struct ht_worker *w)
 
 static enum ht_field field_of(const char *text, size_t n)
 {
-	static const char *const names[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args" };
+	static const char *const names[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur",
+		"args" };
 	for (size_t i = 0; i < HT_COUNT(names); i++)
 		if (strlen(names[i]) == n && memcmp(names[i], text, n) == 0)
 			return (enum ht_field)i;
@@ -66,7 +67,8 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
 	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
 	char *quoted = ht_arena_strndup(&w->arena, text, n + 1);
-	w->out_of_memory = !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
+	w->out_of_memory =
+	        !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
 	if (w->out_of_memory)
 		return UINT32_MAX;
 	quoted[n] = '"';
@@ -77,12 +79,12 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	}
 	struct ht_text entry = { quoted, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
-			   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
+	                   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
 	return w->out_of_memory ? UINT32_MAX : entry.id;
 }
 
-bool ht_worker_column(struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type,
-	uint32_t *ret_column)
+bool ht_worker_column(
+        struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type, uint32_t *ret_column)
 {
 	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
 	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
@@ -101,7 +103,8 @@ bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column
 	pthread_mutex_lock(&pool->lock);
 	bool known = column < pool->texts.n;
 	if (known)
-		memcpy(ret_key, ((struct ht_text *)pool->texts.data)[column].bytes, sizeof *ret_key);
+		memcpy(ret_key, ((struct ht_text *)pool->texts.data)[column].bytes,
+		        sizeof *ret_key);
 	pthread_mutex_unlock(&pool->lock);
 	return known;
 }
@@ -250,13 +253,15 @@ static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
 static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
 {
 	if (!w->has_last_track || memcmp(&w->last_track, &w->track, sizeof w->track) != 0) {
-		if (!ht_intern(&w->tracks, (const char *)&w->track, sizeof w->track, &w->last_track_id))
+		if (!ht_intern(&w->tracks, (const char *)&w->track, sizeof w->track,
+		            &w->last_track_id))
 			return false;
 		w->last_track = w->track;
 		w->has_last_track = true;
 	}
 	if (!w->has_last_cat || w->last_cat != w->cat) {
-		if (!ht_intern(&w->categories, (const char *)&w->cat, sizeof w->cat, &w->last_cat_id))
+		if (!ht_intern(
+		            &w->categories, (const char *)&w->cat, sizeof w->cat, &w->last_cat_id))
 			return false;
 		w->last_cat = w->cat;
 		w->has_last_cat = true;
@@ -315,7 +320,7 @@ static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t valu
 	if (!column || !column->cap) {
 		struct ht_column_key key;
 		if (!ht_worker_column_key(w, i_column, &key) ||
-			!(column = ht_chunk_column(c, i_column, key.type)))
+		        !(column = ht_chunk_column(c, i_column, key.type)))
 			return false;
 	}
 	return ht_chunk_push(c, column, c->n, value);
@@ -326,7 +331,7 @@ bool ht_worker_commit(struct ht_worker *w)
 	struct ht_chunk *c = w->chunk;
 	uint32_t shape, track, cat;
 	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
-		  find_ids(w, &track, &cat) && note_fractions(w, c->n);
+	          find_ids(w, &track, &cat) && note_fractions(w, c->n);
 	for (size_t i = 0; ok && i < w->n_items; i++)
 		if (w->items[i] >= HT_FIELD_COUNT)
 			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);

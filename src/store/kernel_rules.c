@@ -70,8 +70,8 @@ static bool parse_rule(char *line, struct ht_kernel_rule *ret_rule)
 	return known && how && *text;
 }
 
-enum ht_status ht_kernel_rules_read(ht_ctx *ctx, const char *path, struct ht_arena *arena,
-	struct ht_kernel_rules *ret_rules)
+enum ht_status ht_kernel_rules_read(
+        ht_ctx *ctx, const char *path, struct ht_arena *arena, struct ht_kernel_rules *ret_rules)
 {
 	struct ht_vec file = { 0 };
 	HT_TRY(ht_read_all(ctx, path, MAX_RULE_BYTES, &file));
@@ -95,8 +95,8 @@ enum ht_status ht_kernel_rules_read(ht_ctx *ctx, const char *path, struct ht_are
 			continue;
 		if (!parse_rule(line, &rules[n++]))
 			return ht_fail(ctx, HT_USAGE, path, -1,
-				"write: class (compute comm memcpy memset sync), match (prefix contains exact), text",
-				"line %zu is not a kernel rule", number);
+			        "write: class (compute comm memcpy memset sync), match (prefix contains exact), text",
+			        "line %zu is not a kernel rule", number);
 	}
 	*ret_rules = (struct ht_kernel_rules){ rules, n, hash };
 	return HT_OK;

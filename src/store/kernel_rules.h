@@ -30,7 +30,7 @@ struct ht_kernel_rules {
 
 /* Read a rule file into the arena. */
 enum ht_status ht_kernel_rules_read(ht_ctx *ctx, const char *path, struct ht_arena *arena,
-	struct ht_kernel_rules *ret_rules) HT_MUST_USE;
+        struct ht_kernel_rules *ret_rules) HT_MUST_USE;
 enum ht_class ht_kernel_class(const struct ht_kernel_rules *rules, const char *name);
 
 #endif

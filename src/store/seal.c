@@ -15,7 +15,8 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 		return ht_fail_nomem(ctx);
 	for (int code = 0; code < HT_N_STATS; code++)
 		if (tally->count[code])
-			*stat++ = (struct ht_stat){ .code = (uint32_t)code, .count = tally->count[code],
+			*stat++ = (struct ht_stat){ .code = (uint32_t)code,
+				.count = tally->count[code],
 				.first_offset = tally->first_offset[code] };
 	return HT_OK;
 }
@@ -39,8 +40,8 @@ static enum ht_status make_links(void *user, size_t i_task, int i_worker)
 	return ht_seal_steps(l->ctx, l->t, tally);
 }
 
-static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
-	struct ht_tally *tally)
+static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,
+        const struct ht_kernel_rules *rules, struct ht_tally *tally)
 {
 	struct links l = { .ctx = ctx, .t = t, .rules = rules };
 	HT_TRY(ht_parallel(ctx, HT_COUNT(l.tallies), make_links, &l));
@@ -51,7 +52,7 @@ static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t, const struct h
 }
 
 enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
-	struct ht_tally *tally)
+        struct ht_tally *tally)
 {
 	HT_TRY(ht_seal_header(ctx, t, tally));
 	HT_TRY(ht_seal_kinds(ctx, t, tally));

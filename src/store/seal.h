@@ -10,9 +10,9 @@
 /* Sections are const for everyone else. */
 #define HT_MUTABLE(type, array) ((type *)(uintptr_t)(array))
 /* Allocate a section; NULL when out of memory. Not zeroed below HT_MEM_MAP_BYTES. */
-#define HT_SECTION_ALLOC(ctx, trace, section, type, count)     \
-	((type *)(uintptr_t)((trace)->n_##section = (count),    \
-		(trace)->section = ht_mem_alloc((ctx)->mem, (count) * sizeof(type))))
+#define HT_SECTION_ALLOC(ctx, trace, section, type, count)                                         \
+	((type *)(uintptr_t)((trace)->n_##section = (count),                                       \
+	        (trace)->section = ht_mem_alloc((ctx)->mem, (count) * sizeof(type))))
 
 /* Counters while a trace is being sealed. */
 struct ht_tally {
@@ -31,17 +31,23 @@ static inline void ht_tally_add(struct ht_tally *tally, enum ht_stat_code code, 
 bool ht_looks_like_kineto(const struct ht_trace *trace);
 
 /* The steps of sealing, in order; each adds its sections. */
-enum ht_status ht_seal_header(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_kinds(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_header(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_kinds(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_tracks(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
-	struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+        struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_steps(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_flows(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* The sanity checks of kineto-trace.md 10. */
-enum ht_status ht_seal_checks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_checks(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* All of the above, then the stats section. */
 enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
-	struct ht_tally *tally) HT_MUST_USE;
+        struct ht_tally *tally) HT_MUST_USE;
 
 #endif

@@ -42,11 +42,11 @@ static void check_launches(struct checks *c)
 		uint64_t a = has ? next : UINT64_MAX;
 		uint64_t b = has ? ht_arg_position(t, external, gpu->launch) : UINT64_MAX;
 		bool differs = a != UINT64_MAX && b != UINT64_MAX &&
-			       ht_arg_i64_at(t, external, a) != ht_arg_i64_at(t, external, b);
+		               ht_arg_i64_at(t, external, a) != ht_arg_i64_at(t, external, b);
 		bool outside = a != UINT64_MAX && gpu->op != HT_NONE &&
-			       (t->track[gpu->op] != t->track[gpu->launch] ||
-				       t->ts_ns[gpu->op] > t->ts_ns[gpu->launch] ||
-				       ht_end_ns(t, gpu->op) < ht_end_ns(t, gpu->launch));
+		               (t->track[gpu->op] != t->track[gpu->launch] ||
+		                       t->ts_ns[gpu->op] > t->ts_ns[gpu->launch] ||
+		                       ht_end_ns(t, gpu->op) < ht_end_ns(t, gpu->launch));
 		add(c, HT_STAT_external_id_mismatch, differs || outside);
 	}
 }
@@ -106,7 +106,7 @@ static enum ht_status check_syncs(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *column =
-		ht_arg_find(t, "wait_on_cuda_event_record_corr_id", HT_ARG_I64);
+	        ht_arg_find(t, "wait_on_cuda_event_record_corr_id", HT_ARG_I64);
 	for (uint64_t i = 0; column && i < column->n; i++)
 		add(c, HT_STAT_sync_record_missing, ht_arg_i64_at(t, column, i) < 0);
 	uint32_t name = ht_str_find(t, "Stream Sync");
@@ -121,7 +121,7 @@ static enum ht_status check_syncs(struct checks *c)
 		for (size_t k = 0; k < t->n_tracks && k < 4096; k++) {
 			const struct ht_track *track = &t->tracks[k];
 			if (track->pid != sync->pid || track->tid != stream || !track->n ||
-				track->device < 0)
+			        track->device < 0)
 				continue;
 			const uint32_t *rows = t->track_rows + track->first;
 			size_t low = 0, high = track->n;
@@ -133,8 +133,8 @@ static enum ht_status check_syncs(struct checks *c)
 					high = middle;
 			}
 			add(c, HT_STAT_kernel_during_stream_sync,
-				low && ht_kind_is_gpu_work(t->kind[rows[low - 1]]) &&
-					ht_end_ns(t, rows[low - 1]) > end);
+			        low && ht_kind_is_gpu_work(t->kind[rows[low - 1]]) &&
+			                ht_end_ns(t, rows[low - 1]) > end);
 		}
 	}
 	return HT_OK;
@@ -152,7 +152,8 @@ static void check_collectives(struct checks *c)
 			continue;
 		bool all = true;
 		for (size_t k = 0; all && k < HT_COUNT(core); k++)
-			all = ht_arg_str(t, core[k], row) || ht_arg_i64(t, core[k], row, HT_NO_I64) != HT_NO_I64;
+			all = ht_arg_str(t, core[k], row) ||
+			      ht_arg_i64(t, core[k], row, HT_NO_I64) != HT_NO_I64;
 		add(c, HT_STAT_collective_args_missing, !all);
 	}
 }
@@ -171,7 +172,7 @@ static enum ht_status check_sequences(struct checks *c)
 	for (uint64_t i = 0; column && i < column->n; i++) {
 		uint32_t row = ht_arg_rows(t, column)[i];
 		if (t->kind[row] != HT_KIND_CPU_OP ||
-			strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1))
+		        strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1))
 			continue;
 		keys[n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
 		rows[n++] = row;
@@ -180,8 +181,8 @@ static enum ht_status check_sequences(struct checks *c)
 		return ht_fail_nomem(c->ctx);
 	for (size_t i = 1; i < n; i++)
 		add(c, HT_STAT_sequence_many_backward,
-			keys[i] == keys[i - 1] && t->name[rows[i]] != t->name[rows[i - 1]] &&
-				keys[i] != ht_sort_key_i64(-1));
+		        keys[i] == keys[i - 1] && t->name[rows[i]] != t->name[rows[i - 1]] &&
+		                keys[i] != ht_sort_key_i64(-1));
 	return HT_OK;
 }
 
@@ -196,20 +197,20 @@ static void check_window(struct checks *c)
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		n += t->name[row] == name;
 		late += ht_is_span(t, row) && t->kind[row] != HT_KIND_TRACE_SPAN &&
-			ht_end_ns(t, row) > t->meta_->window_end_ns;
+		        ht_end_ns(t, row) > t->meta_->window_end_ns;
 	}
 	add(c, HT_STAT_window_end_oddity, (n > 1) + late);
 }
 
 /* A value of a row in a column whose rows are mostly those of another: try its position first. */
-static int64_t beside(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t hint, uint32_t row,
-	int64_t fallback)
+static int64_t beside(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t hint,
+        uint32_t row, int64_t fallback)
 {
 	if (!column)
 		return fallback;
 	uint64_t at = hint < column->n && ht_arg_rows(t, column)[hint] == row
-			      ? hint
-			      : ht_arg_position(t, column, row);
+	                      ? hint
+	                      : ht_arg_position(t, column, row);
 	return at == UINT64_MAX ? fallback : ht_arg_i64_at(t, column, at);
 }
 
@@ -247,12 +248,13 @@ static enum ht_status check_memory(struct checks *c)
 		return ht_fail_nomem(c->ctx);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = ht_arg_rows(t, bytes)[at[i]];
-		int64_t slot = beside(t, id, at[i], row, 0) + 1 + 17 * (beside(t, type, at[i], row, 0) != 0);
+		int64_t slot = beside(t, id, at[i], row, 0) + 1 +
+		               17 * (beside(t, type, at[i], row, 0) != 0);
 		int64_t now = beside(t, total, at[i], row, HT_NO_I64), expected;
 		if (slot < 0 || slot >= N_DEVICES || now == HT_NO_I64)
 			continue;
 		if (device[slot].known && !__builtin_add_overflow(device[slot].total,
-						  ht_arg_i64_at(t, bytes, at[i]), &expected))
+		                                  ht_arg_i64_at(t, bytes, at[i]), &expected))
 			add(c, HT_STAT_memory_total_mismatch, expected != now);
 		device[slot].total = now;
 		device[slot].known = true;
@@ -307,14 +309,17 @@ static void check_facts(struct checks *c)
 	if (!t->n_gpu)
 		add(c, HT_STAT_no_gpu_events, 1);
 	if (t->meta_->base_ns == HT_NO_I64 && t->meta_->min_ts_ns != HT_NO_I64)
-		add(c, t->meta_->min_ts_ns > year_2001_ns ? HT_STAT_absolute_time : HT_STAT_relative_time, 1);
+		add(c,
+		        t->meta_->min_ts_ns > year_2001_ns ? HT_STAT_absolute_time
+		                                           : HT_STAT_relative_time,
+		        1);
 	uint64_t colliding = 0;
 	for (size_t i = 0; i < t->n_tracks; i++) {
 		const struct ht_track *track = &t->tracks[i];
 		bool host = false, device = false;
-		for (uint32_t k = 0; track->pid_type == HT_ID_INT && track->pid >= 0 && track->pid < 16 &&
-				     k < track->n;
-			k++) {
+		for (uint32_t k = 0; track->pid_type == HT_ID_INT && track->pid >= 0 &&
+		                     track->pid < 16 && k < track->n;
+		        k++) {
 			uint8_t kind = t->kind[t->track_rows[track->first + k]];
 			host |= kind == HT_KIND_CPU_OP || kind == HT_KIND_PYTHON;
 			device |= ht_kind_is_gpu_work(kind);

@@ -44,7 +44,8 @@ static enum ht_status read_ids(struct flows *f, uint64_t **ret_ids)
 			uint32_t row = ht_arg_rows(t, column)[i];
 			uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
 			if (column->type == HT_ARG_STR)
-				value = ht_hash(ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
+				value = ht_hash(
+				        ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
 			ids[row] = value;
 		}
 	}
@@ -82,8 +83,10 @@ static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, ui
 {
 	const struct ht_trace *t = f->t;
 	uint32_t any = start != HT_NONE ? start : finish;
-	*flow = (struct ht_flow){ .id = f->ids[any], .cat = t->categories[t->cat[any]].name,
-		.start_row = start, .finish_row = finish,
+	*flow = (struct ht_flow){ .id = f->ids[any],
+		.cat = t->categories[t->cat[any]].name,
+		.start_row = start,
+		.finish_row = finish,
 		.from = start == HT_NONE ? HT_NONE : t->parent[start],
 		.to = finish == HT_NONE ? HT_NONE : t->parent[finish] };
 }

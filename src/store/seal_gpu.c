@@ -14,7 +14,7 @@
 
 /* How many rows with one id are looked at; real traces have one or two, and the bound keeps a hostile
  * file from costing quadratic time. */
-#define MAX_SAME 64
+#define MAX_SAME      64
 #define UINT32_STREAM 4294967295 /* "no stream" of older traces */
 
 /* Rows sorted by an integer key. */
@@ -26,7 +26,7 @@ struct index {
 
 /* Rows of two kinds that have a value, by value; equal values in row order. */
 static enum ht_status index_values(ht_ctx *ctx, const struct ht_trace *t, const int64_t *values,
-	enum ht_kind kind_a, enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
+        enum ht_kind kind_a, enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
 {
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
@@ -64,7 +64,8 @@ static const uint32_t *index_find(const struct index *index, int64_t value, size
 	return index->rows + low;
 }
 
-static uint32_t choose_launch(const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t gpu_row)
+static uint32_t choose_launch(
+        const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t gpu_row)
 {
 	uint32_t best = HT_NONE;
 	for (size_t i = 0; i < n; i++) {
@@ -73,9 +74,13 @@ static uint32_t choose_launch(const struct ht_trace *t, const uint32_t *rows, si
 			best = row;
 			continue;
 		}
-		bool runtime = t->kind[row] == HT_KIND_RUNTIME, had = t->kind[best] == HT_KIND_RUNTIME;
-		bool before = t->ts_ns[row] <= t->ts_ns[gpu_row], was = t->ts_ns[best] <= t->ts_ns[gpu_row];
-		if (runtime != had ? runtime : before != was ? before : t->ts_ns[row] > t->ts_ns[best])
+		bool runtime = t->kind[row] == HT_KIND_RUNTIME,
+		     had = t->kind[best] == HT_KIND_RUNTIME;
+		bool before = t->ts_ns[row] <= t->ts_ns[gpu_row],
+		     was = t->ts_ns[best] <= t->ts_ns[gpu_row];
+		if (runtime != had      ? runtime
+		        : before != was ? before
+		                        : t->ts_ns[row] > t->ts_ns[best])
 			best = row;
 	}
 	return best;
@@ -180,13 +185,14 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
 	struct index launches, ops;
-	HT_TRY(index_values(b->ctx, t, b->correlation, HT_KIND_RUNTIME, HT_KIND_DRIVER, &b->arena,
-		&launches));
-	HT_TRY(index_values(b->ctx, t, b->external, HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
+	HT_TRY(index_values(
+	        b->ctx, t, b->correlation, HT_KIND_RUNTIME, HT_KIND_DRIVER, &b->arena, &launches));
+	HT_TRY(index_values(
+	        b->ctx, t, b->external, HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
 	for (size_t i = 1; i < launches.n; i++)
 		ht_tally_add(tally, HT_STAT_duplicate_correlation,
-			launches.keys[i] == launches.keys[i - 1] &&
-				t->kind[launches.rows[i]] == t->kind[launches.rows[i - 1]]);
+		        launches.keys[i] == launches.keys[i - 1] &&
+		                t->kind[launches.rows[i]] == t->kind[launches.rows[i - 1]]);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		struct ht_gpu *gpu = &b->gpu[i];
 		int64_t correlation = b->correlation[gpu->row], external = b->external[gpu->row];
@@ -243,7 +249,8 @@ static enum ht_status index_launches(struct builder *b)
 	return HT_OK;
 }
 
-static enum ht_status seal(struct builder *b, const struct ht_kernel_rules *rules, struct ht_tally *tally)
+static enum ht_status seal(
+        struct builder *b, const struct ht_kernel_rules *rules, struct ht_tally *tally)
 {
 	HT_TRY(read_args(b));
 	HT_TRY(list_work(b, rules));
@@ -252,7 +259,7 @@ static enum ht_status seal(struct builder *b, const struct ht_kernel_rules *rule
 }
 
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
-	struct ht_tally *tally)
+        struct ht_tally *tally)
 {
 	struct builder b = { .ctx = ctx, .t = t };
 	ht_arena_init(&b.arena, ctx->mem);

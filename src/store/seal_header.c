@@ -28,8 +28,8 @@ bool ht_looks_like_kineto(const struct ht_trace *t)
 {
 	static const char *const keys[] = { "schemaVersion", "deviceProperties", "trace_id",
 		"baseTimeNanoseconds", "distributedInfo" };
-	static const char *const categories[] = { "cpu_op", "kernel", "cuda_runtime", "user_annotation",
-		"python_function", "ac2g", "cpu_instant_event" };
+	static const char *const categories[] = { "cpu_op", "kernel", "cuda_runtime",
+		"user_annotation", "python_function", "ac2g", "cpu_instant_event" };
 	for (size_t i = 0; i < t->n_headers; i++)
 		for (size_t k = 0; k < HT_COUNT(keys); k++)
 			if (!strcmp(key_of(t, &t->headers[i]), keys[k]))
@@ -87,7 +87,8 @@ static enum ht_status seal_devices(ht_ctx *ctx, struct ht_trace *t)
 			continue;
 		struct ht_json_value name = ht_json_get(&item, "name");
 		*device++ = (struct ht_device){ .id = number_of(&item, "id"),
-			.name = string_id(t, &name), .properties = json_id(t, &item),
+			.name = string_id(t, &name),
+			.properties = json_id(t, &item),
 			.total_memory_bytes = number_of(&item, "totalGlobalMem"),
 			.n_sms = number_of(&item, "numSms") };
 	}
@@ -102,7 +103,7 @@ static enum ht_status seal_groups(ht_ctx *ctx, struct ht_trace *t, const struct 
 	while (list.type == HT_JSON_ARRAY && ht_json_element(&reader, &item))
 		n += item.type == HT_JSON_OBJECT;
 	struct ht_process_group *group =
-		HT_SECTION_ALLOC(ctx, t, process_groups, struct ht_process_group, n);
+	        HT_SECTION_ALLOC(ctx, t, process_groups, struct ht_process_group, n);
 	if (!group)
 		return ht_fail_nomem(ctx);
 	reader = ht_json_enter(&list);
@@ -113,8 +114,8 @@ static enum ht_status seal_groups(ht_ctx *ctx, struct ht_trace *t, const struct 
 		struct ht_json_value description = ht_json_get(&item, "pg_desc");
 		struct ht_json_value backend = ht_json_get(&item, "backend_config");
 		struct ht_json_value ranks = ht_json_get(&item, "ranks");
-		*group++ = (struct ht_process_group){ string_id(t, &name), string_id(t, &description),
-			string_id(t, &backend),
+		*group++ = (struct ht_process_group){ string_id(t, &name),
+			string_id(t, &description), string_id(t, &backend),
 			ranks.type == HT_JSON_STRING ? string_id(t, &ranks) : json_id(t, &ranks),
 			number_of(&item, "pg_size") };
 	}
@@ -130,7 +131,8 @@ static int64_t rank_from_collectives(const struct ht_trace *t)
 		uint32_t row = ht_arg_rows(t, column)[i];
 		const char *what = ht_arg_str(t, "Collective name", row);
 		const char *ranks = ht_arg_str(t, "Process Group Ranks", row);
-		if (!what || strstr(what, "send") || strstr(what, "recv") || !ranks || strstr(ranks, "..."))
+		if (!what || strstr(what, "send") || strstr(what, "recv") || !ranks ||
+		        strstr(ranks, "..."))
 			continue;
 		struct ht_json reader = { ranks };
 		struct ht_json_value list = ht_json_next(&reader), item;
@@ -145,6 +147,17 @@ static int64_t rank_from_collectives(const struct ht_trace *t)
 	return HT_NO_I64;
 }
 
+/* Does a metadata event give that name? */
+static bool names_process(const struct ht_trace *t, const char *name)
+{
+	const struct ht_arg_column *column = ht_arg_find(t, "name", HT_ARG_STR);
+	uint32_t id = ht_str_find(t, name);
+	for (uint64_t i = 0; id != HT_NO_STR && column && i < column->n; i++)
+		if ((uint32_t)ht_arg_i64_at(t, column, i) == id && t->ph[ht_arg_rows(t, column)[i]] == 'M')
+			return true;
+	return false;
+}
+
 static enum ht_dialect dialect_of(const struct ht_trace *t)
 {
 	static const char *const ascend[] = { "async_npu", "async_task_queue", "HostToDevice" };
@@ -152,7 +165,7 @@ static enum ht_dialect dialect_of(const struct ht_trace *t)
 		for (size_t k = 0; k < HT_COUNT(ascend); k++)
 			if (!strcmp(ht_str(t, t->categories[i].name), ascend[k]))
 				return HT_DIALECT_ASCEND;
-	if (ht_str_find(t, "Ascend Hardware") != HT_NO_STR)
+	if (names_process(t, "Ascend Hardware"))
 		return HT_DIALECT_ASCEND;
 	return ht_looks_like_kineto(t) ? HT_DIALECT_KINETO : HT_DIALECT_CHROME;
 }

@@ -60,8 +60,8 @@ static bool same_pid(const struct ht_track *a, const struct ht_track *b)
 }
 
 /* Give every track of a process the name that the last process_name event of that pid had. */
-static enum ht_status spread_process_names(ht_ctx *ctx, struct ht_trace *t, const uint32_t *named_at,
-	struct ht_arena *arena)
+static enum ht_status spread_process_names(
+        ht_ctx *ctx, struct ht_trace *t, const uint32_t *named_at, struct ht_arena *arena)
 {
 	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
 	size_t n = t->n_tracks;
@@ -72,7 +72,7 @@ static enum ht_status spread_process_names(ht_ctx *ctx, struct ht_trace *t, cons
 	for (uint32_t i = 0; i < n; i++) {
 		order[i] = i;
 		keys[i] = ht_hash_mix((uint64_t)tracks[i].pid,
-			(uint64_t)tracks[i].document << 8 | tracks[i].pid_type);
+		        (uint64_t)tracks[i].document << 8 | tracks[i].pid_type);
 	}
 	if (!ht_sort_keys(ctx->mem, keys, order, n))
 		return ht_fail_nomem(ctx);
@@ -80,7 +80,7 @@ static enum ht_status spread_process_names(ht_ctx *ctx, struct ht_trace *t, cons
 		uint32_t last = order[i];
 		for (j = i; j < n && keys[j] == keys[i]; j++)
 			if (same_pid(&tracks[order[j]], &tracks[order[i]]) &&
-				named_at[order[j]] > named_at[last])
+			        named_at[order[j]] > named_at[last])
 				last = order[j];
 		uint32_t name = named_at[last] ? tracks[last].process_name : HT_NO_STR;
 		for (size_t k = i; k < j; k++)
@@ -103,7 +103,7 @@ static enum ht_status name_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	for (uint64_t i = 0; column && i < column->n; i++) {
 		uint32_t row = rows[i], value = (uint32_t)ht_arg_i64_at(t, column, i);
 		struct ht_track *track = &tracks[t->track[row]];
-		if (t->ph[row] != 'M')
+		if (t->ph[row] != 'M' || t->name[row] == HT_NO_STR)
 			continue;
 		if (t->name[row] == thread && value != track->process_name)
 			track->name = value;
@@ -128,8 +128,8 @@ static enum ht_kind ascend_kind(const struct ht_trace *t, uint32_t row)
 	return HT_KIND_OTHER;
 }
 
-static uint8_t row_kind(const struct ht_trace *t, const enum ht_kind *by_category, const bool *known,
-	uint32_t row)
+static uint8_t row_kind(
+        const struct ht_trace *t, const enum ht_kind *by_category, const bool *known, uint32_t row)
 {
 	enum ht_kind kind = HT_KIND_OTHER;
 	char ph = t->ph[row];
@@ -163,7 +163,8 @@ static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 		int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
 		if (dur[row] > week_ns || ts > INT64_MAX - dur[row]) {
 			bool inside = window != HT_NO_I64 && window > ts &&
-				      !__builtin_sub_overflow(window, ts, &length) && length <= week_ns;
+			              !__builtin_sub_overflow(window, ts, &length) &&
+			              length <= week_ns;
 			dur[row] = inside ? length : 0;
 			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
 		}
@@ -196,7 +197,7 @@ enum ht_status ht_seal_kinds(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *t
 	bool *known = ht_arena_alloc(&arena, t->n_categories + 1);
 	uint8_t *kind = HT_SECTION_ALLOC(ctx, t, kind, uint8_t, ht_n_events(t));
 	enum ht_status status =
-		kinds && known && kind ? name_tracks(ctx, t, &arena) : ht_fail_nomem(ctx);
+	        kinds && known && kind ? name_tracks(ctx, t, &arena) : ht_fail_nomem(ctx);
 	if (status != HT_OK) {
 		ht_arena_done(&arena);
 		return status;

@@ -33,8 +33,8 @@ static int64_t step_number(const char *name)
 }
 
 /* Step numbers by string id, so that each name is looked at once. */
-static enum ht_status number_names(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena,
-	int64_t **ret_numbers)
+static enum ht_status number_names(
+        ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena, int64_t **ret_numbers)
 {
 	size_t n = t->n_string_offsets - 1;
 	int64_t *numbers = ht_arena_alloc(arena, (n + 1) * sizeof *numbers);
@@ -53,7 +53,8 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	HT_TRY(number_names(ctx, t, arena, &numbers));
 	size_t n_host = 0, n_device = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (ht_is_span(t, row) && t->name[row] != HT_NO_STR && numbers[t->name[row]] != HT_NO_I64)
+		if (ht_is_span(t, row) && t->name[row] != HT_NO_STR &&
+		        numbers[t->name[row]] != HT_NO_I64)
 			*(ht_kind_is_device(t->kind[row]) ? &n_device : &n_host) += 1;
 	meta->has_host_steps = n_host > 0;
 	size_t n = n_host ? n_host : n_device, k = 0;
@@ -63,8 +64,9 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	if (!keys || !rows || !steps)
 		return ht_fail_nomem(ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!ht_is_span(t, row) || t->name[row] == HT_NO_STR || numbers[t->name[row]] == HT_NO_I64 ||
-			(n_host && ht_kind_is_device(t->kind[row])))
+		if (!ht_is_span(t, row) || t->name[row] == HT_NO_STR ||
+		        numbers[t->name[row]] == HT_NO_I64 ||
+		        (n_host && ht_kind_is_device(t->kind[row])))
 			continue;
 		keys[k] = ht_sort_key_i64(t->ts_ns[row]);
 		rows[k++] = row;
@@ -72,8 +74,10 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	if (!ht_sort_keys(ctx->mem, keys, rows, n))
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n; i++)
-		steps[i] = (struct ht_step){ .number = numbers[t->name[rows[i]]], .row = rows[i],
-			.ts_ns = t->ts_ns[rows[i]], .end_ns = ht_end_ns(t, rows[i]) };
+		steps[i] = (struct ht_step){ .number = numbers[t->name[rows[i]]],
+			.row = rows[i],
+			.ts_ns = t->ts_ns[rows[i]],
+			.end_ns = ht_end_ns(t, rows[i]) };
 	return HT_OK;
 }
 
@@ -103,7 +107,7 @@ static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
 		return ht_fail_nomem(ctx);
 	for (uint32_t row = 0; row < n; row++) {
 		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
-			    t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
+		            t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
 		if (!host || !t->n_steps) {
 			step[row] = HT_NONE;
 			continue;
@@ -111,7 +115,7 @@ static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
 		/* neighbours in the file are mostly neighbours in time */
 		const struct ht_step *last = last_step == HT_NONE ? NULL : &t->steps[last_step];
 		bool same = last && t->ts_ns[row] >= last->ts_ns && t->ts_ns[row] < last->end_ns &&
-			    (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
+		            (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
 		step[row] = last_step = same ? last_step : step_at(t, t->ts_ns[row]);
 	}
 	for (size_t i = 0; i < t->n_gpu; i++)
@@ -130,8 +134,9 @@ struct by_value {
 	size_t n;
 };
 
-static enum ht_status sort_by_arg(ht_ctx *ctx, const struct ht_trace *t, const struct ht_arg_column *column,
-	enum ht_kind kind, struct ht_arena *arena, struct by_value *ret)
+static enum ht_status sort_by_arg(ht_ctx *ctx, const struct ht_trace *t,
+        const struct ht_arg_column *column, enum ht_kind kind, struct ht_arena *arena,
+        struct by_value *ret)
 {
 	size_t n = column ? column->n : 0;
 	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);

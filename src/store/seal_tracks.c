@@ -17,9 +17,9 @@
 struct tracks {
 	ht_ctx *ctx;
 	struct ht_trace *t;
-	uint32_t *rows;   /* the section track_rows */
-	uint32_t *parent; /* the section parent */
-	uint64_t *keys;   /* sort keys, parallel to rows */
+	uint32_t *rows;           /* the section track_rows */
+	uint32_t *parent;         /* the section parent */
+	uint64_t *keys;           /* sort keys, parallel to rows */
 	struct ht_tally *tallies; /* one per track: tasks run in parallel */
 };
 
@@ -59,7 +59,8 @@ static enum ht_status group(struct tracks *s)
 }
 
 /* E closes the last open B of its track; the B becomes a span. */
-static enum ht_status pair_begin_end(struct tracks *s, const struct ht_track *track, struct ht_tally *tally)
+static enum ht_status pair_begin_end(
+        struct tracks *s, const struct ht_track *track, struct ht_tally *tally)
 {
 	struct ht_trace *t = s->t;
 	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
@@ -75,7 +76,8 @@ static enum ht_status pair_begin_end(struct tracks *s, const struct ht_track *tr
 		} else if (t->ph[row] == 'E') {
 			uint32_t begin = ((uint32_t *)open.data)[--open.n];
 			int64_t length;
-			bool ok_length = !__builtin_sub_overflow(t->ts_ns[row], t->ts_ns[begin], &length);
+			bool ok_length =
+			        !__builtin_sub_overflow(t->ts_ns[row], t->ts_ns[begin], &length);
 			dur[begin] = ok_length && length > 0 ? length : 0;
 			flags[begin] |= HT_EV_SPAN;
 		}
@@ -125,10 +127,11 @@ static bool is_over(const struct ht_trace *t, uint32_t open, int64_t ts, int64_t
 
 /* The span a flow row stands on: one that starts with it, else the innermost around it. Kept in parent
  * until seal_flows has used it. */
-static uint32_t bind_flow(const struct ht_trace *t, uint32_t row, uint32_t last, const uint32_t *stack,
-	size_t n)
+static uint32_t bind_flow(
+        const struct ht_trace *t, uint32_t row, uint32_t last, const uint32_t *stack, size_t n)
 {
-	if (last != HT_NONE && (t->ts_ns[last] == t->ts_ns[row] || ht_kind_is_device(t->kind[last])))
+	if (last != HT_NONE &&
+	        (t->ts_ns[last] == t->ts_ns[row] || ht_kind_is_device(t->kind[last])))
 		return ht_end_ns(t, last) >= t->ts_ns[row] ? last : HT_NONE;
 	while (n && ht_end_ns(t, stack[n - 1]) < t->ts_ns[row])
 		n--;
@@ -170,7 +173,8 @@ static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struc
 static bool has_begins(const struct tracks *s, const struct ht_track *track)
 {
 	for (uint32_t i = 0; i < track->n; i++)
-		if (s->t->ph[s->rows[track->first + i]] == 'B' || s->t->ph[s->rows[track->first + i]] == 'E')
+		if (s->t->ph[s->rows[track->first + i]] == 'B' ||
+		        s->t->ph[s->rows[track->first + i]] == 'E')
 			return true;
 	return false;
 }

@@ -30,7 +30,8 @@ void ht_set_align(struct ht_set *set)
 			zero = first;
 	}
 	set->aligned = set->n <= 1 || n_base + n_absolute == set->n;
-	set->zero_unix_ns = set->n && n_base + n_absolute == set->n && zero != INT64_MAX ? zero : HT_NO_I64;
+	set->zero_unix_ns =
+	        set->n && n_base + n_absolute == set->n && zero != INT64_MAX ? zero : HT_NO_I64;
 	for (size_t i = 0; i < set->n; i++) {
 		const struct ht_trace_meta *meta = set->traces[i]->meta;
 		int64_t base = meta->base_ns == HT_NO_I64 ? 0 : meta->base_ns;

@@ -16,13 +16,13 @@ struct ht_set {
 	struct ht_arena arena;    /* owns the arrays below */
 	struct ht_trace **traces; /* ascending by rank */
 	int64_t *ranks;
-	int64_t *offset_ns;       /* add to a trace's ts to get set time */
+	int64_t *offset_ns; /* add to a trace's ts to get set time */
 	size_t n;
 	bool aligned;
-	int64_t zero_unix_ns;     /* unix time of set time 0, HT_NO_I64 when unknown */
-	const char **notes;       /* skipped files, rank collisions: one line each */
+	int64_t zero_unix_ns; /* unix time of set time 0, HT_NO_I64 when unknown */
+	const char **notes;   /* skipped files, rank collisions: one line each */
 	size_t n_notes;
-	const char *loss_note;    /* NULL: nothing was lost */
+	const char *loss_note; /* NULL: nothing was lost */
 };
 
 /* Choose the clock; called once, when all traces are in. */

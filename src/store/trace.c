@@ -18,7 +18,8 @@ void ht_trace_free(struct ht_trace *t)
 	if (t->map)
 		munmap(t->map, t->map_bytes);
 	else {
-#define SECTION(name, type) ht_mem_free(mem, (void *)(uintptr_t)t->name, t->n_##name * sizeof(type));
+#define SECTION(name, type)                                                                        \
+	ht_mem_free(mem, (void *)(uintptr_t)t->name, t->n_##name * sizeof(type));
 #include "store/sections.def"
 #undef SECTION
 	}
@@ -35,7 +36,8 @@ const char *ht_str(const struct ht_trace *t, uint32_t id)
 
 size_t ht_str_len(const struct ht_trace *t, uint32_t id)
 {
-	return id == HT_NO_STR ? 0 : (size_t)(t->string_offsets[id + 1] - t->string_offsets[id] - 1);
+	return id == HT_NO_STR ? 0
+	                       : (size_t)(t->string_offsets[id + 1] - t->string_offsets[id] - 1);
 }
 
 uint32_t ht_str_find(const struct ht_trace *t, const char *text)
@@ -43,7 +45,8 @@ uint32_t ht_str_find(const struct ht_trace *t, const char *text)
 	size_t n = strlen(text), mask = t->n_string_index - 1;
 	if (!t->n_string_index)
 		return HT_NO_STR;
-	for (size_t i = ht_hash(text, n) & mask; t->string_index[i] != HT_NO_STR; i = (i + 1) & mask) {
+	for (size_t i = ht_hash(text, n) & mask; t->string_index[i] != HT_NO_STR;
+	        i = (i + 1) & mask) {
 		uint32_t id = t->string_index[i];
 		if (ht_str_len(t, id) == n && memcmp(ht_str(t, id), text, n) == 0)
 			return id;
@@ -54,16 +57,16 @@ uint32_t ht_str_find(const struct ht_trace *t, const char *text)
 const char *ht_kind_name(enum ht_kind kind)
 {
 	static const char *const names[HT_N_KINDS] = { "other", "cpu_op", "annotation", "python",
-		"runtime", "driver", "kernel", "memcpy", "memset", "gpu_annotation", "sync", "cuda_event",
-		"overhead", "flow", "memory", "instant", "counter", "metadata", "trace_span",
-		"profiler_range", "async" };
+		"runtime", "driver", "kernel", "memcpy", "memset", "gpu_annotation", "sync",
+		"cuda_event", "overhead", "flow", "memory", "instant", "counter", "metadata",
+		"trace_span", "profiler_range", "async" };
 	return (size_t)kind < HT_N_KINDS ? names[kind] : "other";
 }
 
 const char *ht_class_name(enum ht_class class_)
 {
-	static const char *const names[HT_N_CLASSES] = { "compute", "communication", "memcpy", "memset",
-		"sync" };
+	static const char *const names[HT_N_CLASSES] = { "compute", "communication", "memcpy",
+		"memset", "sync" };
 	return (size_t)class_ < HT_N_CLASSES ? names[class_] : "compute";
 }
 
@@ -74,17 +77,18 @@ const char *ht_cat(const struct ht_trace *t, uint32_t row)
 
 /* ---- args ---- */
 
-static const struct ht_arg_column *find_column(const struct ht_trace *t, uint32_t key,
-	enum ht_arg_type type)
+static const struct ht_arg_column *find_column(
+        const struct ht_trace *t, uint32_t key, enum ht_arg_type type)
 {
 	for (size_t i = 0; i < t->n_arg_columns; i++)
 		if (t->arg_columns[i].key == key && t->arg_columns[i].type == type &&
-			!t->arg_columns[i].top_level)
+		        !t->arg_columns[i].top_level)
 			return &t->arg_columns[i];
 	return NULL;
 }
 
-const struct ht_arg_column *ht_arg_find(const struct ht_trace *t, const char *key, enum ht_arg_type type)
+const struct ht_arg_column *ht_arg_find(
+        const struct ht_trace *t, const char *key, enum ht_arg_type type)
 {
 	uint32_t id = ht_str_find(t, key);
 	return id == HT_NO_STR ? NULL : find_column(t, id, type);
@@ -137,7 +141,8 @@ uint64_t ht_arg_position(const struct ht_trace *t, const struct ht_arg_column *c
 }
 
 /* An integer in any spelling; false when the value has none. */
-static bool as_i64(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i, int64_t *ret)
+static bool as_i64(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i, int64_t *ret)
 {
 	switch (column->type) {
 	case HT_ARG_I64:
@@ -203,8 +208,8 @@ const char *ht_arg_str(const struct ht_trace *t, const char *key, uint32_t row)
 	return NULL;
 }
 
-enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const char *key, int64_t fallback,
-	struct ht_arena *arena, int64_t **ret_values)
+enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const char *key,
+        int64_t fallback, struct ht_arena *arena, int64_t **ret_values)
 {
 	uint32_t n = ht_n_events(t), id = ht_str_find(t, key);
 	int64_t *values = ht_arena_alloc(arena, ((size_t)n + 1) * sizeof *values);
@@ -242,7 +247,8 @@ const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
 	return low < t->n_gpu && t->gpu[low].row == row ? &t->gpu[low] : NULL;
 }
 
-void ht_launch_gpus(const struct ht_trace *t, uint32_t launch_row, const uint32_t **ret_gpus, size_t *ret_n)
+void ht_launch_gpus(
+        const struct ht_trace *t, uint32_t launch_row, const uint32_t **ret_gpus, size_t *ret_n)
 {
 	size_t low = 0, high = t->n_launch_rows;
 	while (low < high) {
@@ -273,7 +279,7 @@ static uint32_t stack_start(const struct ht_trace *t, uint32_t row)
 }
 
 static enum ht_status stack_of(ht_ctx *ctx, const struct ht_trace *t, uint32_t row, bool modules,
-	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
 {
 	static const char prefix[] = "nn.Module: ";
 	size_t n = 0;
@@ -282,9 +288,9 @@ static enum ht_status stack_of(ht_ctx *ctx, const struct ht_trace *t, uint32_t r
 		size_t at = n;
 		for (uint32_t up = stack_start(t, row); up != HT_NONE; up = t->parent[up]) {
 			bool take = modules ? t->kind[up] == HT_KIND_PYTHON &&
-						      !strncmp(ht_str(t, t->name[up]), prefix,
-							      sizeof prefix - 1)
-					    : t->kind[up] == HT_KIND_ANNOTATION;
+			                              !strncmp(ht_str(t, t->name[up]), prefix,
+			                                      sizeof prefix - 1)
+			                    : t->kind[up] == HT_KIND_ANNOTATION;
 			if (up == row || !take)
 				continue;
 			if (pass)
@@ -301,13 +307,13 @@ static enum ht_status stack_of(ht_ctx *ctx, const struct ht_trace *t, uint32_t r
 }
 
 enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
-	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
 {
 	return stack_of(ctx, t, row, false, arena, ret_rows, ret_n);
 }
 
 enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
-	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
+        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
 {
 	return stack_of(ctx, t, row, true, arena, ret_rows, ret_n);
 }
@@ -320,7 +326,8 @@ const struct ht_stat_info *ht_stat_info(enum ht_stat_code code)
 #define STAT_SEVERITY_NOTICE    HT_NOTICE
 #define STAT_SEVERITY_DATA_LOSS HT_DATA_LOSS
 	static const struct ht_stat_info infos[] = {
-#define STAT(name, severity, sentence, weakens) { #name, sentence, weakens, STAT_SEVERITY_##severity },
+#define STAT(name, severity, sentence, weakens)                                                    \
+	{ #name, sentence, weakens, STAT_SEVERITY_##severity },
 #include "store/import_stats.def"
 #undef STAT
 	};

@@ -58,10 +58,10 @@ enum ht_class {
 };
 
 enum ht_event_flag {
-	HT_EV_SPAN = 1,        /* has a start and a duration: X, or B with its E */
-	HT_EV_NO_TS = 2,       /* ts absent */
-	HT_EV_NO_DUR = 4,      /* dur absent in the file */
-	HT_EV_BAD_TIME = 8,    /* ts and dur were 0 or repaired; left out of timelines */
+	HT_EV_SPAN = 1,     /* has a start and a duration: X, or B with its E */
+	HT_EV_NO_TS = 2,    /* ts absent */
+	HT_EV_NO_DUR = 4,   /* dur absent in the file */
+	HT_EV_BAD_TIME = 8, /* ts and dur were 0 or repaired; left out of timelines */
 };
 
 /* How the file is laid out and who wrote it. */
@@ -73,23 +73,31 @@ enum ht_id_type { HT_ID_ABSENT, HT_ID_INT, HT_ID_STR };
 struct ht_track {
 	int64_t pid, tid; /* value, or string id when the type says so */
 	uint8_t pid_type, tid_type;
-	uint16_t document;   /* which of several concatenated documents */
-	uint32_t first, n;   /* slice of track_rows: all rows with a time, by (ts, -dur, row) */
+	uint16_t document; /* which of several concatenated documents */
+	uint32_t first, n; /* slice of track_rows: all rows with a time, by (ts, -dur, row) */
 	uint32_t n_spans;
-	uint32_t name;       /* thread_name, or HT_NO_STR */
+	uint32_t name; /* thread_name, or HT_NO_STR */
 	uint32_t process_name;
-	int32_t device;      /* GPU index for stream tracks, -1 for host */
+	int32_t device; /* GPU index for stream tracks, -1 for host */
 	uint32_t pad;
 };
 
-enum ht_arg_type { HT_ARG_I64, HT_ARG_U64, HT_ARG_F64, HT_ARG_STR, HT_ARG_JSON, HT_ARG_BOOL, HT_ARG_NULL };
+enum ht_arg_type {
+	HT_ARG_I64,
+	HT_ARG_U64,
+	HT_ARG_F64,
+	HT_ARG_STR,
+	HT_ARG_JSON,
+	HT_ARG_BOOL,
+	HT_ARG_NULL
+};
 
 /* One arg key with one type: a sparse column. The same key with two types is two columns. */
 struct ht_arg_column {
-	uint32_t key;        /* string id */
-	uint8_t type;        /* enum ht_arg_type */
-	uint8_t top_level;   /* a key of the event itself, not of its args */
-	uint8_t width;       /* bytes per value: 0 (null), 1 (bool), 4 or 8 */
+	uint32_t key;      /* string id */
+	uint8_t type;      /* enum ht_arg_type */
+	uint8_t top_level; /* a key of the event itself, not of its args */
+	uint8_t width;     /* bytes per value: 0 (null), 1 (bool), 4 or 8 */
 	uint8_t pad;
 	uint64_t first_row;  /* slice of arg_rows */
 	uint64_t first_byte; /* slice of arg_values */
@@ -99,17 +107,17 @@ struct ht_arg_column {
 /* One piece of GPU work: kernel, copy, set. */
 struct ht_gpu {
 	uint32_t row;
-	uint32_t launch;  /* row of the runtime or driver call, HT_NONE when outside the window */
-	uint32_t op;      /* row of the operator that launched it (External id, else containment) */
-	int32_t device;   /* -1 unknown */
-	int64_t stream;   /* -1 unknown */
-	uint8_t class_;   /* enum ht_class */
+	uint32_t launch; /* row of the runtime or driver call, HT_NONE when outside the window */
+	uint32_t op;     /* row of the operator that launched it (External id, else containment) */
+	int32_t device;  /* -1 unknown */
+	int64_t stream;  /* -1 unknown */
+	uint8_t class_;  /* enum ht_class */
 	uint8_t pad[7];
 };
 
 struct ht_step {
 	int64_t number;
-	uint32_t row;     /* host row of ProfilerStep#N; the GPU row only when no host row exists */
+	uint32_t row; /* host row of ProfilerStep#N; the GPU row only when no host row exists */
 	uint32_t pad;
 	int64_t ts_ns, end_ns;
 };
@@ -117,9 +125,9 @@ struct ht_step {
 /* A flow: start and finish rows, and the spans they bind to. */
 struct ht_flow {
 	uint64_t id;
-	uint32_t cat;        /* string id */
+	uint32_t cat;                   /* string id */
 	uint32_t start_row, finish_row; /* the s and f rows, HT_NONE when lone */
-	uint32_t from, to;   /* spans they bind to, HT_NONE when none */
+	uint32_t from, to;              /* spans they bind to, HT_NONE when none */
 	uint32_t pad;
 };
 
@@ -132,8 +140,8 @@ struct ht_category {
 
 struct ht_device {
 	int64_t id;
-	uint32_t name;       /* string id or HT_NO_STR */
-	uint32_t properties; /* the whole JSON object */
+	uint32_t name;                     /* string id or HT_NO_STR */
+	uint32_t properties;               /* the whole JSON object */
 	int64_t total_memory_bytes, n_sms; /* HT_NO_I64 when absent */
 };
 
@@ -167,11 +175,13 @@ struct ht_trace_meta {
 	int64_t window_end_ns;           /* Record Window End, HT_NO_I64 when absent */
 	uint32_t dialect;
 	uint32_t n_documents;
-	uint32_t compression;            /* enum ht_compression */
+	uint32_t compression; /* enum ht_compression */
 	uint32_t has_host_steps;
 };
 
-#define SECTION(name, type) const type *name; size_t n_##name;
+#define SECTION(name, type)                                                                        \
+	const type *name;                                                                          \
+	size_t n_##name;
 struct ht_trace {
 #include "store/sections.def"
 	/* ownership: one mapping of the cache file, or sections from mem */
@@ -217,8 +227,8 @@ static inline bool ht_kind_is_gpu_work(uint8_t kind)
 /* Rows that stand on a device's timeline rather than in a host thread. */
 static inline bool ht_kind_is_device(uint8_t kind)
 {
-	return ht_kind_is_gpu_work(kind) || kind == HT_KIND_GPU_ANNOTATION || kind == HT_KIND_SYNC ||
-	       kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
+	return ht_kind_is_gpu_work(kind) || kind == HT_KIND_GPU_ANNOTATION ||
+	       kind == HT_KIND_SYNC || kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
 }
 
 const char *ht_kind_name(enum ht_kind kind);
@@ -229,14 +239,15 @@ const char *ht_cat(const struct ht_trace *trace, uint32_t row);
 /* ---- args ---- */
 
 /* The column of a key and type, or NULL. */
-const struct ht_arg_column *ht_arg_find(const struct ht_trace *trace, const char *key,
-	enum ht_arg_type type);
+const struct ht_arg_column *ht_arg_find(
+        const struct ht_trace *trace, const char *key, enum ht_arg_type type);
 const uint32_t *ht_arg_rows(const struct ht_trace *trace, const struct ht_arg_column *column);
 /* The i-th entry of a column, widened. Strings and JSON give the string id. */
 int64_t ht_arg_i64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
 double ht_arg_f64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
 /* Position of a row in a column, or UINT64_MAX. O(log n). */
-uint64_t ht_arg_position(const struct ht_trace *trace, const struct ht_arg_column *column, uint32_t row);
+uint64_t ht_arg_position(
+        const struct ht_trace *trace, const struct ht_arg_column *column, uint32_t row);
 
 /* The integer arg of a row whatever it was written as (integer, numeric string, whole float);
  * fallback when absent. O(log n). */
@@ -248,7 +259,7 @@ const char *ht_arg_str(const struct ht_trace *trace, const char *key, uint32_t r
 /* A dense copy of an integer arg, fallback where absent: value[row]. Caller frees with ht_mem_free
  * (n_events * 8 bytes) or lets a scratch arena go. */
 enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
-	int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
+        int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
 
 /* ---- links ---- */
 
@@ -256,16 +267,16 @@ enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *trace, uint32_t row);
 /* GPU rows started by a launch: slice of launch_gpu (indexes into gpu[]), in gpu[] order. */
 void ht_launch_gpus(const struct ht_trace *trace, uint32_t launch_row, const uint32_t **ret_gpus,
-	size_t *ret_n);
+        size_t *ret_n);
 /* Nearest enclosing row of that kind on the call tree, HT_NONE when none; start is excluded. */
 uint32_t ht_ancestor(const struct ht_trace *trace, uint32_t row, enum ht_kind kind);
 /* "outer / inner" user annotations around a host row, or around the launch of GPU work, outermost
  * first, ProfilerStep included; rows are written to the arena. */
 enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
-	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
+        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
 /* nn.Module rows around a host row (or the launch of GPU work), outermost first. */
 enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
-	struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
+        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
 
 /* ---- health ---- */
 

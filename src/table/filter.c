@@ -218,7 +218,8 @@ static void test_text(const struct filter *f, const struct ht_where *node, size_
 	uint8_t *memo = node->test->memo;
 	for (size_t i = 0; i < n; i++) {
 		if (!memo[ids[i]])
-			memo[ids[i]] = 1 + text_matches(node, ht_table_pool_at(f->table, ids[i])->text);
+			memo[ids[i]] =
+			        1 + text_matches(node, ht_table_pool_at(f->table, ids[i])->text);
 		ret_verdicts[i] = memo[ids[i]] - 1;
 	}
 }

@@ -103,7 +103,8 @@ static bool write_rows(struct ht_out *out, const ht_table *table, struct ht_vec 
 				ht_out_str(out, "<td class=\"ht-null\">–</td>");
 			else if (cells->meta.type != HT_STR)
 				write_number_cell(out, cells, row);
-			else if (!write_text_cell(out, scratch, ht_table_pool_at(table, cells->str[row])))
+			else if (!write_text_cell(
+			                 out, scratch, ht_table_pool_at(table, cells->str[row])))
 				return false;
 		}
 		ht_out_str(out, "</tr>\n");

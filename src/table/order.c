@@ -41,7 +41,8 @@ static uint32_t *rank_texts(ht_ctx *ctx, const ht_table *table)
 	struct ranked *sorted = ht_mem_alloc(ctx->mem, n * sizeof *sorted);
 	uint32_t *ranks = ht_mem_alloc(ctx->mem, n * sizeof *ranks);
 	for (size_t i = 0; sorted && i < n; i++)
-		sorted[i] = (struct ranked){ ht_table_pool_at(table, (uint32_t)i)->text, (uint32_t)i };
+		sorted[i] =
+		        (struct ranked){ ht_table_pool_at(table, (uint32_t)i)->text, (uint32_t)i };
 	if (sorted)
 		qsort(sorted, n, sizeof *sorted, compare_texts);
 	for (size_t i = 0; sorted && ranks && i < n; i++)

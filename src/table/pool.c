@@ -29,7 +29,8 @@ void ht_table_pool_done(ht_table *table)
 }
 
 /* The slot of the text, or the free one where it belongs. */
-static struct ht_table_pool_slot *probe(const ht_table *table, const char *text, size_t n, uint64_t hash)
+static struct ht_table_pool_slot *probe(
+        const ht_table *table, const char *text, size_t n, uint64_t hash)
 {
 	const struct ht_table_pool *pool = &table->pool;
 	uint32_t tag = (uint32_t)(hash >> 32);

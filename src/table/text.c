@@ -217,7 +217,8 @@ static void write_row(struct text *t, size_t row)
 		if (!col->is_text) {
 			write_number(t, col, row, &pending);
 		} else if (cells->meta.type == HT_STR && !ht_cell_is_null(cells, row)) {
-			const struct ht_table_pool_text *text = ht_table_pool_at(t->table, cells->str[row]);
+			const struct ht_table_pool_text *text =
+			        ht_table_pool_at(t->table, cells->str[row]);
 			write_text(t, col, text->text, text->n, &pending);
 		} else {
 			size_t n = ht_format_human(buf, cells, row);

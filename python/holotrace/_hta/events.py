@@ -196,9 +196,23 @@ class Builder:
 def build_frame(trace, rank):
     """t.traces[rank]: labelled by index."""
     df = Builder(trace, rank, graph=trace.has_call_graph(rank)).build()
+    if trace.is_annotated(rank):
+        df["user_annotation"] = user_annotations(trace, rank, df["index"].to_numpy())
     if trace.aligned:
         df = df.set_index("index", drop=False)
     return df
+
+
+def user_annotations(trace, rank, index):
+    """Symbol ids of the annotation on the GPU's timeline around each row, -1 where there is none."""
+    result = trace.run("kernel-annotations", ranks=[rank], hta=True, columns=["index", "annotation"])
+    ids = _symbols(trace, result, "annotation")
+    rows = result.ints("index")
+    if not len(rows):
+        return np.full(len(index), -1)
+    order = np.argsort(rows, kind="stable")
+    at = np.minimum(np.searchsorted(rows[order], index), len(rows) - 1)
+    return np.where(rows[order][at] == index, ids[order][at], -1)
 
 
 def build_gpu_rows(trace, rank):

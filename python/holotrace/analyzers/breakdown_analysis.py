@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 
 from holotrace._hta import plots
-from holotrace._hta.engine import STATISTICS, compat, microseconds, plain_index
+from holotrace._hta.engine import STATISTICS, microseconds
 from holotrace.common.trace_symbol_table import decode_symbol_id_to_symbol_name
 
 _MEASURES = [("sum (us)", "sum_ns"), ("max (us)", "max_ns"), ("min (us)", "min_ns"),
              ("stddev", "std_ns"), ("mean (us)", "mean_ns")]
 _TEMPORAL = [("idle_time(us)", "idle_ns"), ("compute_time(us)", "compute_ns"),
              ("non_compute_time(us)", "non_compute_ns"), ("kernel_time(us)", "span_ns")]
-_IDLE_CODES = {"host_wait": 0, "kernel_wait": 1, "other": 2}
 
 
 def _statistics(result) -> dict:
@@ -87,8 +86,8 @@ class BreakdownAnalysis:
 
     @classmethod
     def get_gpu_kernels_with_user_annotations(cls, t, rank: int, expand_names: bool = True,
-                                              shortern_names: bool = True
-                                              ) -> Optional[pd.DataFrame]:
+                                              shortern_names: bool = True,
+                                              visualize: bool = False) -> Optional[pd.DataFrame]:
         if rank not in t.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {t.get_ranks()}")
         t.mark_annotated(rank)
@@ -102,6 +101,8 @@ class BreakdownAnalysis:
         df["user_annotation"] = ids[codes]
         if expand_names:
             decode_symbol_id_to_symbol_name(df, t.symbol_table, shortern_names)
+        if visualize:
+            plots.show(plots.annotations(t.run("kernel-annotations", ranks=[rank], group_by="stack")))
         return df
 
     @classmethod

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple, Union
 import numpy as np
 import pandas as pd
 
-from holotrace._hta import overlay
+from holotrace._hta import overlay, plots
 from holotrace._hta.critical_path import (CPEdge, CPEdgeType, CPNode, EdgeData, Graph, chain,
                                           number_nodes)
 from holotrace.common.trace_file import read_trace, write_trace
@@ -292,6 +292,10 @@ class CPGraph(Graph):
         for name, share in shares.items():
             logger.info("%s %.2f %%", name or "no time", share)
         return shares
+
+    def plot(self):
+        """A plotly figure of what bounds the path; None without plotly."""
+        return plots.critical_path(self.summary())
 
     def show_critical_path(self) -> None:
         for node in self.critical_path_nodes:

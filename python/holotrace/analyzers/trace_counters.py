@@ -5,6 +5,7 @@ from typing import Dict, List, Optional
 import numpy as np
 import pandas as pd
 
+from holotrace._hta import plots
 from holotrace._hta.engine import STATISTICS, compat
 
 
@@ -22,7 +23,8 @@ def _summary(frames: Dict[int, pd.DataFrame], by: str, value: str) -> Optional[p
 class TraceCounters:
     @classmethod
     def get_queue_length_time_series(cls, t, ranks: Optional[List[int]] = None,
-                                     exact: bool = False) -> Dict[int, pd.DataFrame]:
+                                     exact: bool = False,
+                                     visualize: bool = False) -> Dict[int, pd.DataFrame]:
         """Launched and not started, per stream, at every change.
 
         By default launches are those that HTA knows by name; exact counts every launch.
@@ -36,7 +38,11 @@ class TraceCounters:
             "stream": result.ints("stream"),
             "queue_length": result.ints("queue_length"),
         }, index=pd.Index(result.ints("index"), name="index"))
-        return split_by_rank(frame, result.ints("rank"), ranks)
+        frames = split_by_rank(frame, result.ints("rank"), ranks)
+        if visualize:
+            plots.show(plots.series(frames, "stream", "queue_length", "Launched and not started",
+                                    "pieces of work"))
+        return frames
 
     @classmethod
     def get_queue_length_summary_from_time_series(
@@ -68,7 +74,8 @@ class TraceCounters:
                              "relative_duration_at_max_queue_length"])
 
     @classmethod
-    def get_memory_bw_time_series(cls, t, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
+    def get_memory_bw_time_series(cls, t, ranks: Optional[List[int]] = None,
+                                  visualize: bool = False) -> Dict[int, pd.DataFrame]:
         """GB/s of all running copies of a kind, at every start and end of one."""
         ranks = chosen_ranks(t, ranks)
         result = t.run("memory-bandwidth", ranks=ranks, hta=True, view="series")
@@ -85,6 +92,8 @@ class TraceCounters:
         ends = split_by_rank(pd.DataFrame({"is_end": result.ints("is_end")}), result.ints("rank"), ranks)
         for rank, df in frames.items():
             df.index = cls._copy_labels(df.index.to_numpy(), ends[rank]["is_end"].to_numpy())
+        if visualize:
+            plots.show(plots.series(frames, "name", "memory_bw_gbps", "Bandwidth of copies", "GB/s"))
         return frames
 
     @staticmethod

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from holotrace._hta.engine import Result, compat, doubles, microseconds
-from holotrace._hta.events import build_frame, build_gpu_rows
+from holotrace._hta.events import build_frame, build_gpu_rows, user_annotations
 from holotrace.common.trace_file import read_trace, write_trace
 from holotrace.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from holotrace.configs.default_values import DEFAULT_TRACE_DIR, AttributeSpec, ValueType
@@ -49,6 +49,9 @@ class _Frames(MutableMapping):
 
     def __delitem__(self, rank):
         del self._frames[rank]
+
+    def __contains__(self, rank):
+        return rank in self._frames
 
     def __iter__(self):
         return iter(list(self._frames))
@@ -349,7 +352,10 @@ class Trace:
         self._annotated.add(rank)
         df = self.traces.built(rank)
         if df is not None:
-            df["user_annotation"] = -1
+            df["user_annotation"] = user_annotations(self, rank, df["index"].to_numpy())
+
+    def is_annotated(self, rank) -> bool:
+        return rank in self._annotated
 
     def add_call_graph(self, rank) -> None:
         """From now on the rank's frame has the columns of a call graph."""
@@ -359,9 +365,8 @@ class Trace:
         df = self.traces.built(rank)
         if df is not None:
             fresh = build_frame(self, rank)
-            for name in fresh.columns[fresh.columns.get_loc("end") + 1:]:
-                if len(fresh) == len(df):
-                    df[name] = fresh[name].to_numpy()
+            names = [name for name in fresh.columns if name not in df.columns]
+            df[names] = fresh[names].loc[df.index].to_numpy() if len(fresh) != len(df) else fresh[names]
 
     def gpu_rows(self, rank) -> pd.DataFrame:
         """HTA's GPU rows of a rank as a frame of its own."""

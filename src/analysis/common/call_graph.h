@@ -34,6 +34,6 @@ struct ht_call_graph {
 
 /* With hta: stitched only when there is exactly one autograd thread, as HTA does. Memory in scratch. */
 enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
-	struct ht_call_graph *ret_graph) HT_MUST_USE;
+        struct ht_call_graph *ret_graph) HT_MUST_USE;
 
 #endif

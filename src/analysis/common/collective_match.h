@@ -15,9 +15,9 @@
 #include "analysis/common/frame.h"
 
 struct ht_collective_call {
-	size_t i_frame;    /* which rank */
-	uint32_t gpu;      /* index into trace->gpu */
-	int64_t start_ns;  /* set time */
+	size_t i_frame;   /* which rank */
+	uint32_t gpu;     /* index into trace->gpu */
+	int64_t start_ns; /* set time */
 	int64_t dur_ns;
 	int64_t launch_ns; /* set time of the launch call, HT_NO_I64 when unknown */
 };
@@ -34,7 +34,7 @@ struct ht_collective {
 
 /* All collectives of the frames, those seen on one rank only included; ascending by start on the first
  * rank that has them. Memory in scratch. O(n log n). */
-enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_frame *frames, size_t n_frames,
-	const struct ht_collective **ret_collectives, size_t *ret_n) HT_MUST_USE;
+enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_frame *frames,
+        size_t n_frames, const struct ht_collective **ret_collectives, size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -9,9 +9,38 @@
 #include <stdio.h>
 #include <string.h>
 
-enum field { RANK, INDEX, TS, DUR, PH, CAT, NAME, PID, TID, DEVICE, STREAM, CORRELATION, SPAN, END, SET_TIME,
-	UNIX_TIME, KIND, CLASS, STEP, PARENT, LAUNCH, OP, PYTHON_PARENT, THREAD_NAME, PROCESS_NAME, ANNOTATION,
-	ANNOTATION_STACK, MODULE, DOCUMENT, N_FIELDS };
+enum field {
+	RANK,
+	INDEX,
+	TS,
+	DUR,
+	PH,
+	CAT,
+	NAME,
+	PID,
+	TID,
+	DEVICE,
+	STREAM,
+	CORRELATION,
+	SPAN,
+	END,
+	SET_TIME,
+	UNIX_TIME,
+	KIND,
+	CLASS,
+	STEP,
+	PARENT,
+	LAUNCH,
+	OP,
+	PYTHON_PARENT,
+	THREAD_NAME,
+	PROCESS_NAME,
+	ANNOTATION,
+	ANNOTATION_STACK,
+	MODULE,
+	DOCUMENT,
+	N_FIELDS
+};
 
 static const struct ht_column fields[N_FIELDS] = {
 	[RANK] = { "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -26,29 +55,42 @@ static const struct ht_column fields[N_FIELDS] = {
 	[DEVICE] = { "device", HT_I64, HT_DETAIL, "device of GPU work", NULL },
 	[STREAM] = { "stream", HT_I64, HT_DETAIL, "stream argument", NULL },
 	[CORRELATION] = { "correlation", HT_I64, HT_DETAIL, "correlation id", NULL },
-	[SPAN] = { "span_ns", HT_DURATION, HT_MEASURE, "length of the span, of B and E pairs too", NULL },
+	[SPAN] = { "span_ns", HT_DURATION, HT_MEASURE, "length of the span, of B and E pairs too",
+	        NULL },
 	[END] = { "end_ns", HT_TIME, HT_MEASURE, "end of the span in the file's clock", NULL },
-	[SET_TIME] = { "time_ns", HT_TIME, HT_MEASURE, "start in the clock all ranks share, from 0", NULL },
-	[UNIX_TIME] = { "unix_ns", HT_TIME, HT_MEASURE, "start as unix time, where the file has a base", NULL },
-	[KIND] = { "kind", HT_STR, HT_DETAIL, "what the event is, whatever its category is called", NULL },
-	[CLASS] = { "class", HT_STR, HT_DETAIL, "compute, communication, memcpy, memset or sync", NULL },
-	[STEP] = { "step", HT_I64, HT_DETAIL, "profiler step; GPU work has that of its launch", NULL },
-	[PARENT] = { "parent", HT_I64, HT_DETAIL, "index of the enclosing span of the thread", NULL },
-	[LAUNCH] = { "launch", HT_I64, HT_DETAIL, "index of the call that launched the GPU work", NULL },
+	[SET_TIME] = { "time_ns", HT_TIME, HT_MEASURE, "start in the clock all ranks share, from 0",
+	        NULL },
+	[UNIX_TIME] = { "unix_ns", HT_TIME, HT_MEASURE,
+	        "start as unix time, where the file has a base", NULL },
+	[KIND] = { "kind", HT_STR, HT_DETAIL, "what the event is, whatever its category is called",
+	        NULL },
+	[CLASS] = { "class", HT_STR, HT_DETAIL, "compute, communication, memcpy, memset or sync",
+	        NULL },
+	[STEP] = { "step", HT_I64, HT_DETAIL, "profiler step; GPU work has that of its launch",
+	        NULL },
+	[PARENT] = { "parent", HT_I64, HT_DETAIL, "index of the enclosing span of the thread",
+	        NULL },
+	[LAUNCH] = { "launch", HT_I64, HT_DETAIL, "index of the call that launched the GPU work",
+	        NULL },
 	[OP] = { "op", HT_I64, HT_DETAIL, "index of the operator behind the GPU work", NULL },
-	[PYTHON_PARENT] = { "python_parent", HT_I64, HT_DETAIL, "index of the calling Python function", NULL },
+	[PYTHON_PARENT] = { "python_parent", HT_I64, HT_DETAIL,
+	        "index of the calling Python function", NULL },
 	[THREAD_NAME] = { "thread_name", HT_STR, HT_DETAIL, "name of the thread or stream", NULL },
 	[PROCESS_NAME] = { "process_name", HT_STR, HT_DETAIL, "name of the process", NULL },
-	[ANNOTATION] = { "annotation", HT_STR, HT_DETAIL, "innermost user annotation around it", NULL },
-	[ANNOTATION_STACK] = { "annotation_stack", HT_STR, HT_DETAIL, "user annotations around it, outermost first", NULL },
+	[ANNOTATION] = { "annotation", HT_STR, HT_DETAIL, "innermost user annotation around it",
+	        NULL },
+	[ANNOTATION_STACK] = { "annotation_stack", HT_STR, HT_DETAIL,
+	        "user annotations around it, outermost first", NULL },
 	[MODULE] = { "module", HT_STR, HT_DETAIL, "nn.Module path around it", NULL },
-	[DOCUMENT] = { "document", HT_I64, HT_DETAIL, "which of several documents in the file", NULL },
+	[DOCUMENT] = { "document", HT_I64, HT_DETAIL, "which of several documents in the file",
+	        NULL },
 };
 
 /* ---- finding ---- */
 
 /* The type that can show every type the key has over the chosen ranks; false when nobody has it. */
-static bool argument_type(struct ht_run *run, const char *key, bool top_level, enum ht_type *ret_type)
+static bool argument_type(
+        struct ht_run *run, const char *key, bool top_level, enum ht_type *ret_type)
 {
 	unsigned seen = 0;
 	for (size_t i = 0; i < run->n; i++) {
@@ -86,7 +128,8 @@ bool ht_event_column_find(struct ht_run *run, const char *name, struct ht_event_
 		return false;
 	ret->key = name + (args ? 5 : 6);
 	ret->top_level = top;
-	ret->column = (struct ht_column){ .name = name, .role = HT_DETAIL,
+	ret->column = (struct ht_column){ .name = name,
+		.role = HT_DETAIL,
 		.sentence = args ? "argument of the event" : "further key of the event" };
 	return argument_type(run, ret->key, top, &ret->column.type);
 }
@@ -133,14 +176,16 @@ static const struct ht_event_cursor *seek(struct ht_event_column *c, uint32_t ro
 	return NULL;
 }
 
-static void put_as_text(const struct ht_trace *t, const struct ht_event_cursor *cursor, ht_table *table)
+static void put_as_text(
+        const struct ht_trace *t, const struct ht_event_cursor *cursor, ht_table *table)
 {
 	char text[40];
 	int64_t value = ht_arg_i64_at(t, cursor->column, cursor->at);
 	switch ((enum ht_arg_type)cursor->column->type) {
 	case HT_ARG_STR:
 	case HT_ARG_JSON:
-		ht_table_put_strn(table, ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
+		ht_table_put_strn(
+		        table, ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
 		return;
 	case HT_ARG_I64: snprintf(text, sizeof text, "%" PRId64, value); break;
 	case HT_ARG_U64: snprintf(text, sizeof text, "%" PRIu64, (uint64_t)value); break;
@@ -205,13 +250,15 @@ static void put_row(uint32_t row, ht_table *table)
 }
 
 /* Names of the rows joined by " / ", or the last one only. */
-static void put_stack(struct ht_event_column *c, uint32_t row, bool modules, bool whole, ht_table *table)
+static void put_stack(
+        struct ht_event_column *c, uint32_t row, bool modules, bool whole, ht_table *table)
 {
 	const struct ht_trace *t = c->trace;
 	const uint32_t *rows;
 	size_t n, length = 1;
-	enum ht_status status = modules ? ht_module_path(c->run->ctx, t, row, c->run->scratch, &rows, &n)
-					: ht_annotation_stack(c->run->ctx, t, row, c->run->scratch, &rows, &n);
+	enum ht_status status =
+	        modules ? ht_module_path(c->run->ctx, t, row, c->run->scratch, &rows, &n)
+	                : ht_annotation_stack(c->run->ctx, t, row, c->run->scratch, &rows, &n);
 	if (status != HT_OK || !n) {
 		ht_table_put_null(table);
 		return;
@@ -271,7 +318,8 @@ static uint32_t python_parent(const struct ht_trace *t, uint32_t row)
 		else
 			high = middle;
 	}
-	return low < t->n_python_rows && t->python_rows[low] == row ? t->python_parent[low] : HT_NONE;
+	return low < t->n_python_rows && t->python_rows[low] == row ? t->python_parent[low]
+	                                                            : HT_NONE;
 }
 
 /* Links that GPU work has. */
@@ -290,7 +338,7 @@ static void put_gpu(const struct ht_event_column *c, uint32_t row, ht_table *tab
 static void put_device(struct ht_event_column *c, uint32_t row, ht_table *table)
 {
 	const struct ht_gpu *gpu =
-		ht_kind_is_gpu_work(c->trace->kind[row]) ? ht_gpu_of_row(c->trace, row) : NULL;
+	        ht_kind_is_gpu_work(c->trace->kind[row]) ? ht_gpu_of_row(c->trace, row) : NULL;
 	if (gpu && gpu->device >= 0)
 		ht_table_put_i64(table, gpu->device);
 	else

@@ -41,7 +41,8 @@ static enum ht_status index_param(struct filter *f, const char *name, uint32_t *
 	int64_t index = ht_run_i64(f->run, name);
 	if (index < 0 || index >= f->n)
 		return ht_fail(f->run->ctx, HT_USAGE, NULL, -1, NULL,
-			"--%s %lld: the trace has events 0 to %u", name, (long long)index, f->n ? f->n - 1 : 0);
+		        "--%s %lld: the trace has events 0 to %u", name, (long long)index,
+		        f->n ? f->n - 1 : 0);
 	*ret_row = (uint32_t)index;
 	return HT_OK;
 }
@@ -100,9 +101,10 @@ static enum ht_status filter_kernels(struct filter *f)
 			continue;
 		if (numeric)
 			also[gpu->row] = index >= 0 && index < f->n &&
-					 is_inside(f->t, gpu->launch, (uint32_t)index);
+			                 is_inside(f->t, gpu->launch, (uint32_t)index);
 		else
-			also[gpu->row] = name != HT_NO_STR && is_under_name(f->t, gpu->launch, name);
+			also[gpu->row] =
+			        name != HT_NO_STR && is_under_name(f->t, gpu->launch, name);
 	}
 	keep_only(f, also);
 	return HT_OK;
@@ -127,10 +129,11 @@ static enum ht_status filter_leaves(struct filter *f)
 static void filter_time(struct filter *f)
 {
 	bool from = ht_run_str(f->run, "from"), to = ht_run_str(f->run, "to");
-	int64_t from_ns = ht_run_duration_ns(f->run, "from"), to_ns = ht_run_duration_ns(f->run, "to");
+	int64_t from_ns = ht_run_duration_ns(f->run, "from"),
+	        to_ns = ht_run_duration_ns(f->run, "to");
 	for (uint32_t row = 0; (from || to) && row < f->n; row++)
 		if ((f->t->flags[row] & HT_EV_NO_TS) || (from && ht_end_ns(f->t, row) < from_ns) ||
-			(to && f->t->ts_ns[row] > to_ns))
+		        (to && f->t->ts_ns[row] > to_ns))
 			f->keep[row] = 0;
 }
 
@@ -152,9 +155,11 @@ static enum ht_status filter_frame(struct filter *f, size_t i)
 
 enum ht_status ht_event_filter_make(struct ht_run *run, size_t i, const uint8_t **ret_keep)
 {
-	static const char *const names[] = { "ancestors-of", "descendants-of", "kernels-under", "from", "to" };
+	static const char *const names[] = { "ancestors-of", "descendants-of", "kernels-under",
+		"from", "to" };
 	struct filter f = { .run = run, .t = run->traces[i], .n = ht_n_events(run->traces[i]) };
-	bool any = ht_run_bool(run, "leaves") || run->annotation || (run->step && strcmp(run->step, "all"));
+	bool any = ht_run_bool(run, "leaves") || run->annotation ||
+	           (run->step && strcmp(run->step, "all"));
 	for (size_t k = 0; k < HT_COUNT(names); k++)
 		any |= ht_run_str(run, names[k]) != NULL;
 	*ret_keep = NULL;

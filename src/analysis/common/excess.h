@@ -21,6 +21,6 @@ struct ht_excess {
 /* The largest excess of each frame on the host and on the GPU; both arrays have n_frames entries.
  * Memory in scratch. */
 enum ht_status ht_excess_find(struct ht_run *run, const struct ht_frame *frames, size_t n_frames,
-	struct ht_excess *ret_host, struct ht_excess *ret_gpu) HT_MUST_USE;
+        struct ht_excess *ret_host, struct ht_excess *ret_gpu) HT_MUST_USE;
 
 #endif

@@ -23,7 +23,7 @@ struct ht_memory_sample {
 /* One sample per run of events with the same time, in file order. Memory in the arena. HT_FORMAT with
  * the offset when the file is something else. */
 enum ht_status ht_memory_file_read(ht_ctx *ctx, const char *path, struct ht_arena *arena,
-	const struct ht_memory_sample **ret_samples, size_t *ret_n) HT_MUST_USE;
+        const struct ht_memory_sample **ret_samples, size_t *ret_n) HT_MUST_USE;
 
 /* "parameter", "optimizer_state", ...; category below HT_N_MEMORY_CATEGORIES. */
 const char *ht_memory_category_name(size_t category);

@@ -35,7 +35,7 @@ struct ht_sequences {
 
 /* Memory in scratch. O(n log n). */
 enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *frame,
-	const struct ht_sequence_options *options, struct ht_sequences *ret_sequences) HT_MUST_USE;
+        const struct ht_sequence_options *options, struct ht_sequences *ret_sequences) HT_MUST_USE;
 
 /* What to write into a trace to show the first n_top patterns: for each row of their subtrees, host
  * rows and GPU work, the JSON object {"pattern": count}. Ascending by row. Memory in scratch. */
@@ -44,7 +44,7 @@ struct ht_row_text {
 	const char *text;
 };
 enum ht_status ht_sequences_overlay(struct ht_run *run, const struct ht_frame *frame,
-	const struct ht_sequences *sequences, size_t n_top, const struct ht_row_text **ret_rows,
-	size_t *ret_n) HT_MUST_USE;
+        const struct ht_sequences *sequences, size_t n_top, const struct ht_row_text **ret_rows,
+        size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -36,7 +36,7 @@ struct ht_queue_series {
 /* One series per device and stream that has work with a known launch, ascending by stream, then
  * device. With hta: launches by HTA's names, streams of all devices together. Memory in scratch. */
 enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
-	const struct ht_queue_series **ret_series, size_t *ret_n) HT_MUST_USE;
+        const struct ht_queue_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
 /* Where HTA has its time 0, in set time: the first start of a row with a duration and a category. */
 int64_t ht_hta_zero_ns(const struct ht_set *set);
@@ -59,6 +59,6 @@ struct ht_bandwidth_series {
 
 /* One series per device and kind, ascending by kind, then device. */
 enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
-	const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;
+        const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -8,7 +8,7 @@
 
 struct ht_describe {
 	uint64_t count;
-	double mean, std; /* std with n - 1, NaN for one sample */
+	double mean, std;               /* std with n - 1, NaN for one sample */
 	double min, p25, p50, p75, max; /* linear interpolation; NaN for no sample */
 };
 

@@ -1,0 +1,97 @@
+"""Call trees of frames that did not come from the engine, and walks over trees."""
+
+from typing import Callable, Dict, List, Optional
+
+import numpy as np
+
+NULL_NODE_INDEX = -1
+NON_EXISTENT_NODE_INDEX = -2
+
+
+def nest(index, start, length) -> Dict[int, int]:
+    """{index: index of the innermost span around it, -1 at the top} of one thread's spans.
+
+    Of spans that start together the longer is outside, then the lower index. A span that overlaps
+    another only in part is not inside it.
+    """
+    length = np.maximum(length, 0)
+    end = start + length
+    order = np.lexsort((index, -length, start))
+    parent: Dict[int, int] = {}
+    open_rows: List[int] = []
+    for row in order.tolist():
+        while open_rows and (end[open_rows[-1]] < end[row] or (
+                end[open_rows[-1]] <= start[row] and length[open_rows[-1]] > 0)):
+            open_rows.pop()
+        parent[int(index[row])] = int(index[open_rows[-1]]) if open_rows else NULL_NODE_INDEX
+        open_rows.append(row)
+    return parent
+
+
+class Tree:
+    """Parents, and what follows from them. Nodes are indexes of events; the root is not one."""
+
+    def __init__(self, parent: Dict[int, int], root: int = NULL_NODE_INDEX):
+        self.root = root
+        self.parent = parent
+        self.children: Dict[int, List[int]] = {root: []}
+        for node in parent:
+            self.children[node] = []
+        for node, up in parent.items():
+            self.children[up if up in parent else root].append(node)
+
+    def get_parent(self, idx: int) -> int:
+        return self.parent.get(idx, NON_EXISTENT_NODE_INDEX)
+
+    def get_children(self, idx: int) -> List[int]:
+        return list(self.children.get(idx, []))
+
+    def get_path_to_root(self, idx: int) -> List[int]:
+        """The node, its ancestors and the root."""
+        path = []
+        while idx in self.parent:
+            path.append(idx)
+            idx = self.parent[idx]
+        return path + [self.root]
+
+    def descendants(self, idx: int) -> List[int]:
+        """Everything below a node, parents first."""
+        found = self.get_children(idx)
+        for node in found:
+            found.extend(self.children[node])
+        return found
+
+    def leaves(self, idx: int) -> List[int]:
+        nodes = [idx, *self.descendants(idx)]
+        return [node for node in nodes if node != self.root and not self.children.get(node)]
+
+    def paths_to_leaves(self, idx: int) -> List[List[int]]:
+        paths = []
+        for leaf in self.leaves(idx):
+            path = [leaf]
+            while path[-1] != idx and path[-1] in self.parent:
+                path.append(self.parent[path[-1]])
+            paths.append(path[::-1])
+        return paths
+
+    def depths(self) -> Dict[int, int]:
+        """0 at the top; -1 for the root."""
+        depth = {self.root: -1}
+        for node in self.descendants(self.root):
+            up = self.parent[node]
+            depth[node] = depth[up if up in self.parent else self.root] + 1
+        return depth
+
+    def walk(self, enter: Callable[[int], None], leave: Optional[Callable[[int], None]] = None,
+             start: Optional[int] = None) -> None:
+        """Depth first from a node, the root by default."""
+        stack = [(self.root if start is None else start, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                if leave:
+                    leave(node)
+                continue
+            enter(node)
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(self.children.get(node, [])))

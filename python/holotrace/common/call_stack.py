@@ -1,0 +1,144 @@
+"""Call stacks of threads: CallGraph(trace).get_stack_of_node(index, rank)."""
+
+from enum import Enum
+from typing import Callable, Dict, List, NamedTuple, Optional
+
+import pandas as pd
+
+from holotrace._hta.call_tree import NON_EXISTENT_NODE_INDEX, NULL_NODE_INDEX, Tree, nest
+from holotrace.common.trace_filter import Filter
+from holotrace.configs.env_options import disable_call_graph_depth
+
+EVENT_START = 1
+EVENT_END = -1
+
+__all__ = ["CallGraph", "CallStackGraph", "CallStackIdentity", "CallStackNode", "DeviceType",
+           "NON_EXISTENT_NODE_INDEX", "NULL_NODE_INDEX", "infer_device_type"]
+
+
+class DeviceType(Enum):
+    UNKNOWN = 0
+    CPU = 1
+    GPU = 2
+
+
+class CallStackIdentity(NamedTuple):
+    rank: int = -1
+    pid: int = -1
+    tid: int = -1
+
+
+class CallStackNode(NamedTuple):
+    parent: int = -1
+    depth: int = -1
+    children: List[int] = []
+
+
+def infer_device_type(df: pd.DataFrame) -> DeviceType:
+    if len(df) and (df["stream"] >= 0).all():
+        return DeviceType.GPU
+    return DeviceType.CPU if len(df) and (df["stream"] < 0).all() else DeviceType.UNKNOWN
+
+
+class CallStackGraph:
+    """The call tree of one thread."""
+
+    def __init__(self, df: pd.DataFrame, identity: CallStackIdentity,
+                 filter_func: Optional[Filter] = None) -> None:
+        self.identity = identity
+        self.df = filter_func(df) if filter_func else df
+        self.device_type = infer_device_type(self.df)
+        parent: Dict[int, int] = {}
+        if self.device_type is not DeviceType.GPU:
+            parent = nest(self.df["index"].to_numpy(), self.df["ts"].to_numpy(),
+                          self.df["dur"].to_numpy())
+        self.tree = Tree(parent)
+        self._depths = self.tree.depths()
+
+    def get_nodes(self) -> Dict[int, CallStackNode]:
+        return {node: CallStackNode(self.tree.get_parent(node) if node >= 0 else NULL_NODE_INDEX,
+                                    depth, self.tree.get_children(node))
+                for node, depth in self._depths.items()}
+
+    def get_parent(self, idx: int) -> int:
+        """Parent of a node; -1 at the top, -2 when it is not in this stack."""
+        return self.tree.get_parent(idx)
+
+    def get_children(self, idx: int) -> List[int]:
+        return self.tree.get_children(idx)
+
+    def get_path_to_root(self, idx: int) -> List[int]:
+        return self.tree.get_path_to_root(idx)
+
+    def get_paths_to_leaves(self, idx: int) -> List[List[int]]:
+        return self.tree.paths_to_leaves(idx)
+
+    def get_leaf_nodes(self, idx: int) -> List[int]:
+        return self.tree.leaves(idx)
+
+    def get_dataframe(self) -> pd.DataFrame:
+        return self.df
+
+    def get_depth(self) -> pd.Series:
+        depths = {node: depth for node, depth in self._depths.items() if node >= 0}
+        return pd.Series(depths, name="depth", dtype="int64")
+
+    def dfs_traverse(self, enter_func: Callable[[int, CallStackNode], None],
+                     exit_func: Callable[[int, CallStackNode], None]) -> None:
+        nodes = self.get_nodes()
+        self.tree.walk(lambda node: enter_func(node, nodes[node]),
+                       lambda node: exit_func(node, nodes[node]))
+
+
+class CallGraph:
+    """The call trees of all threads. Writes depth and parent into the frames of the trace."""
+
+    def __init__(self, trace, ranks: Optional[List[int]] = None, filter_func: Optional[Filter] = None,
+                 remapped_tids: Optional[Dict[int, Dict[int, int]]] = None,
+                 pre_process_trace_data: bool = False) -> None:
+        self.trace_data = trace
+        self.ranks = list(ranks) if ranks else trace.get_ranks()
+        self.call_stacks: List[CallStackGraph] = []
+        rows = []
+        for rank in self.ranks:
+            df = trace.get_trace(rank)
+            tids = df["tid"].replace((remapped_tids or {}).get(rank, {}))
+            for (pid, tid), part in df.groupby([df["pid"], tids], sort=True):
+                if (part["stream"] > 0).any():
+                    part = part[part["stream"] > 0]
+                stack = CallStackGraph(part, CallStackIdentity(rank, pid, tid), filter_func)
+                rows.append((rank, pid, tid, len(self.call_stacks)))
+                self.call_stacks.append(stack)
+            self._write(df, rank)
+        self.mapping = pd.DataFrame(rows, columns=["rank", "pid", "tid", "csg_index"])
+
+    def _write(self, df: pd.DataFrame, rank: int) -> None:
+        parent = pd.Series(-1, index=df["index"].to_numpy())
+        depth = parent.copy()
+        for stack in self.call_stacks:
+            if stack.identity.rank == rank and stack.tree.parent:
+                parent.update(pd.Series(stack.tree.parent, dtype="int64"))
+                depth.update(stack.get_depth())
+        gpu = (df["stream"] >= 0).to_numpy()
+        parent.iloc[gpu.nonzero()[0]] = df["index_correlation"].to_numpy()[gpu]
+        df["parent"] = parent.to_numpy()
+        if not disable_call_graph_depth():
+            df["depth"] = depth.to_numpy()
+
+    def _stack_of(self, node_id: int, rank: int) -> Optional[CallStackGraph]:
+        return next((stack for stack in self.call_stacks
+                     if stack.identity.rank == rank and node_id in stack.tree.parent), None)
+
+    def get_stack_of_node(self, node_id: int, rank: int, skip_ancestors: bool = False) -> pd.DataFrame:
+        """Rows around and under a node with the GPU work they launch; for GPU work those of its launch."""
+        df = self.trace_data.get_trace(rank)
+        row = df[df["index"] == node_id].iloc[0]
+        host = int(row["index_correlation"]) if row["stream"] >= 0 else node_id
+        stack = self._stack_of(host, rank)
+        if stack is None:
+            return df[df["index"] == node_id]
+        nodes = {host, *stack.tree.descendants(host)}
+        if not skip_ancestors:
+            nodes.update(node for node in stack.get_path_to_root(host) if node >= 0)
+        kernels = (df["stream"] >= 0) & df["index_correlation"].isin(nodes) & (df["index_correlation"] > 0)
+        return df[df["index"].isin(nodes) | kernels].sort_values("ts", kind="stable")

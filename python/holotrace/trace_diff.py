@@ -1,0 +1,203 @@
+"""TraceDiff: which operators and kernels were added, removed, or take more or less time.
+
+    from holotrace.trace_diff import TraceDiff, LabeledTrace, DeviceType
+    control, test = LabeledTrace("before", trace_dir="a/"), LabeledTrace("after", trace_dir="b/")
+    TraceDiff.compare_traces(control, test)
+"""
+
+import random
+from enum import Enum
+from typing import Dict, List, Optional, Union
+
+import numpy as np
+import pandas as pd
+
+from holotrace._hta import plots
+from holotrace._hta.engine import Result
+from holotrace.common.trace import Trace
+from holotrace.utils.utils import shorten_name
+
+__all__ = ["DeviceType", "LabeledTrace", "TraceDiff"]
+
+
+class DeviceType(Enum):
+    """Which rows to compare."""
+
+    CPU = 1
+    GPU = 2
+    ALL = 3
+
+
+def _as_list(value) -> list:
+    return list(value) if isinstance(value, (list, tuple, set, range)) else [value]
+
+
+class LabeledTrace:
+    """Traces of a run with a label for tables: of a Trace, or of those in a directory."""
+
+    def __init__(self, label: Optional[str] = None, t: Optional[Trace] = None,
+                 trace_dir: Optional[str] = None):
+        if t is None:
+            if trace_dir is None:
+                raise ValueError("give a Trace or a directory of traces")
+            t = Trace(trace_dir=trace_dir)
+        if not t.is_parsed:
+            t.parse_traces()
+        self.label = label if label is not None else f"t{random.randint(0, 10)}"
+        self.t = t
+
+    def ranks(self) -> List[int]:
+        return self.t.get_ranks()
+
+    def iterations(self) -> List[int]:
+        """Numbers of the profiler steps, of all ranks."""
+        prefix = "ProfilerStep#"
+        names = self.t.symbol_table.sym_table
+        return sorted({int(name[len(prefix):]) for name in names
+                       if name.startswith(prefix) and name[len(prefix):].isdigit()})
+
+    def _chosen(self, what: str, asked, available: List[int]) -> List[int]:
+        if not available:
+            raise ValueError(f"{self.label} has no {what}s")
+        if asked is None:
+            return available[:1]
+        chosen = [int(one) for one in _as_list(asked)]
+        for one in chosen:
+            if one not in available:
+                raise ValueError(f"{self.label} has no {what} {one}; it has {available}")
+        return chosen
+
+    def chosen_ranks(self, rank) -> List[int]:
+        return self._chosen("rank", rank, self.ranks())
+
+    def chosen_iterations(self, iteration) -> List[int]:
+        return self._chosen("iteration", iteration, self.iterations())
+
+    def extract_ops(self, rank: Optional[Union[int, List[int]]] = None,
+                    iteration: Optional[Union[int, List[int]]] = None,
+                    device_type: DeviceType = DeviceType.ALL) -> pd.DataFrame:
+        """Rows of the chosen ranks and steps, with the column rank; the first of each by default."""
+        frames = []
+        steps = self.chosen_iterations(iteration)
+        for one in self.chosen_ranks(rank):
+            df = self.t.get_trace(one)
+            df = df[df["iteration"].isin(steps)]
+            if device_type is not DeviceType.ALL:
+                df = df[(df["stream"] == -1) == (device_type is DeviceType.CPU)]
+            frames.append(df.assign(rank=one))
+        return pd.concat(frames)
+
+    def get_ops_summary(self, ops: pd.DataFrame) -> pd.DataFrame:
+        """Counts and summed durations per category and name."""
+        grouped = ops.groupby(["cat", "name"], sort=True)["dur"].agg(["count", "sum"]).reset_index()
+        table = self.t.symbol_table
+        names = table.texts(grouped["name"])
+        return pd.DataFrame({
+            "cat": table.texts(grouped["cat"]),
+            "name": names,
+            "short_name": np.array([shorten_name(name) for name in names], dtype=object),
+            "counts": grouped["count"],
+            "total_duration": grouped["sum"],
+            "cat_id": grouped["cat"],
+            "name_id": grouped["name"],
+        })
+
+
+def _labeled(t: Union[LabeledTrace, Trace, str], default_label: str) -> LabeledTrace:
+    if isinstance(t, LabeledTrace):
+        return t
+    if isinstance(t, Trace):
+        return LabeledTrace(default_label, t)
+    if isinstance(t, str):
+        return LabeledTrace(default_label, trace_dir=t)
+    raise ValueError(f"compare LabeledTraces, Traces or directories, not {type(t).__name__}")
+
+
+class TraceDiff:
+    """Comparisons of two runs."""
+
+    @classmethod
+    def compare_traces(cls, control: Union[LabeledTrace, Trace, str],
+                       test: Union[LabeledTrace, Trace, str],
+                       control_rank: Optional[Union[int, List[int]]] = None,
+                       test_rank: Optional[Union[int, List[int]]] = None,
+                       control_iteration: Optional[Union[int, List[int]]] = None,
+                       test_iteration: Optional[Union[int, List[int]]] = None,
+                       device_type: DeviceType = DeviceType.ALL,
+                       use_short_name: bool = False) -> pd.DataFrame:
+        """Counts and durations by name in both runs, and test minus control.
+
+        The first rank and the first step of each run unless others are given. Rows are control's
+        names in order, then those that only test has.
+        """
+        control, test = _labeled(control, "Control"), _labeled(test, "Test")
+        arguments = {
+            "hta-compat": True,
+            "control-rank": control.chosen_ranks(control_rank),
+            "test-rank": test.chosen_ranks(test_rank),
+            "control-step": control.chosen_iterations(control_iteration),
+            "test-step": test.chosen_iterations(test_iteration),
+            "device": device_type.name.lower(),
+            "short-names": bool(use_short_name),
+        }
+        given = {key: ",".join(map(str, value)) if isinstance(value, list) else value
+                 for key, value in arguments.items()}
+        result = Result(control.t.core.run("diff", given, other=test.t.core))
+        return cls._frame(result, control.label, test.label, use_short_name)
+
+    @classmethod
+    def _frame(cls, result: Result, control: str, test: str, use_short_name: bool) -> pd.DataFrame:
+        if test == control:
+            test = f"{control}_test"
+        counts = [result.ints("control_count"), result.ints("test_count")]
+        times = [result.ints("control_ns"), result.ints("test_ns")]
+        if (counts[0] == 0).any() or (counts[1] == 0).any():
+            counts = [column.astype(np.float64) for column in counts]
+            times = [column / 1000 for column in times]
+        elif not any((column % 1000).any() for column in times):
+            times = [column // 1000 for column in times]
+        else:
+            times = [column / 1000 for column in times]
+        difference = counts[1] - counts[0]
+        return pd.DataFrame({
+            f"{control}_counts": counts[0],
+            f"{control}_total_duration": times[0],
+            f"{test}_counts": counts[1],
+            f"{test}_total_duration": times[1],
+            "diff_counts": difference,
+            "diff_duration": times[1] - times[0],
+            "counts_change_categories": np.where(difference > 0, "+", np.where(difference < 0, "-", "=")),
+        }, index=pd.Index(result.texts("name"), name="short_name" if use_short_name else "name"))
+
+    @classmethod
+    def ops_diff(cls, control: Union[LabeledTrace, Trace, str],
+                 test: Union[LabeledTrace, Trace, str],
+                 control_rank: Optional[Union[int, List[int]]] = None,
+                 test_rank: Optional[Union[int, List[int]]] = None,
+                 control_iteration: Optional[Union[int, List[int]]] = None,
+                 test_iteration: Optional[Union[int, List[int]]] = None,
+                 device_type: DeviceType = DeviceType.ALL) -> Dict[str, List[str]]:
+        """Names by what happened to their counts: added, deleted, increased, decreased, unchanged."""
+        df = cls.compare_traces(control, test, control_rank, test_rank, control_iteration,
+                                test_iteration, device_type)
+        before, after = df.iloc[:, 0], df.iloc[:, 2]
+        masks = {
+            "added": (before == 0) & (after > 0),
+            "deleted": (before > 0) & (after == 0),
+            "increased": (before > 0) & (after > before),
+            "decreased": (after > 0) & (after < before),
+            "unchanged": (after > 0) & (after == before),
+        }
+        return {key: df.index[mask].tolist() for key, mask in masks.items()}
+
+    @classmethod
+    def visualize_counts_diff(cls, df: pd.DataFrame, show_image: bool = True,
+                              export_image_path: Optional[str] = None) -> None:
+        """Bars of the counts of both runs and their difference."""
+        plots.show_or_save(plots.difference(df, "counts"), show_image, export_image_path)
+
+    @classmethod
+    def visualize_duration_diff(cls, df: pd.DataFrame, show_image: bool = True,
+                                export_image_path: Optional[str] = None) -> None:
+        """Bars of the durations of both runs and their difference."""
+        plots.show_or_save(plots.difference(df, "duration"), show_image, export_image_path)
