@@ -202,7 +202,7 @@ static bool put_merged(struct ht_json_out *out, uint32_t row, uint8_t role,
 {
 	const struct ht_trace *t = out->trace;
 	bool is_text = column->type == HT_ARG_STR, is_integer = column->type == HT_ARG_I64;
-	bool is_metadata = t->ph[row] == 'M';
+	bool is_metadata = t->ph[row] == 'M' && t->name[row] != HT_NO_STR;
 	if (!is_text && !is_integer)
 		return false;
 	int64_t value = ht_arg_i64_at(t, column, at);
