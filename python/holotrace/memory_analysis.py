@@ -57,11 +57,11 @@ class MemoryAnalysis:
         time, size = events[:, 0], events[:, 2]
         category = np.clip(events[:, 3], 0, len(CATEGORY_NAMES) - 1)
         positive = time[time > 0]
-        time = np.where(time < 0, positive.min() if len(positive) else 0, time)
+        shown = np.where(time < 0, positive.min() if len(positive) else 0, time)
         change = np.zeros((len(events), len(CATEGORY_NAMES)), dtype=np.int64)
         change[np.arange(len(events)), category] = size
         last = np.flatnonzero(np.r_[time[1:] != time[:-1], True])
-        return time[last], change.cumsum(axis=0)[last]
+        return shown[last], change.cumsum(axis=0)[last]
 
     def _process_raw_events(self) -> Tuple[List[int], List[List[int]]]:
         times, sizes = self._samples()

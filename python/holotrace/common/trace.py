@@ -393,7 +393,7 @@ class Trace:
         specs = []
         by_raw = {spec.raw_name: spec for spec in ParserConfig.get_all_available_args().values()}
         for key in self._argument_keys(rank):
-            if key in raw_names or not key:
+            if key in raw_names or not key or "," in key:
                 continue
             spec = by_raw.get(key)
             if spec is None or spec.name == "name":

@@ -35,7 +35,7 @@ class CallGraph:
         graph = CallGraph.__new__(CallGraph)
         graph._begin()
         graph.symbol_table = symbol_table
-        _add_columns(df)
+        _add_columns(df, graph._names(df))
         graph._add(rank, df)
         graph._finish()
         return graph
@@ -131,13 +131,35 @@ class CallGraph:
         return df[df["stream"] >= 0]
 
 
-def _add_columns(df: pd.DataFrame) -> None:
+def _adopt_backward(df: pd.DataFrame, names: np.ndarray, parent: dict) -> None:
+    """Hang the top rows of the one autograd thread under the backward pass of the one main thread."""
+    host = (df["stream"] == -1).to_numpy()
+    names = pd.Series(names.astype(str), index=df.index)[host]
+    threads = df[host].groupby(["pid", "tid"]).groups
+    main = [rows for rows in threads.values() if names[rows].str.startswith("ProfilerStep#").any()]
+    backward = [rows for rows in threads.values() if rows is not main[0]
+                and names[rows].str.contains("autograd::", regex=False).any()] if len(main) == 1 else []
+    if len(backward) != 1:
+        return
+    of_main = names[main[0]]
+    adopters = df.loc[of_main.index[of_main.str.startswith("## backward ##")]]
+    if adopters.empty:
+        adopters = df.loc[of_main.index[of_main.str.startswith("ProfilerStep#")]]
+    top = df.loc[backward[0]]
+    top = top[top["index"].map(parent) == NULL_NODE_INDEX]
+    for index, start, length in zip(adopters["index"], adopters["ts"], adopters["dur"]):
+        inside = (top["ts"] >= start) & (top["ts"] + top["dur"] <= start + length)
+        parent.update(dict.fromkeys(top.loc[inside, "index"].tolist(), int(index)))
+
+
+def _add_columns(df: pd.DataFrame, names: np.ndarray) -> None:
     """The columns of a call graph, for a frame that is not the engine's."""
     index = df["index"].to_numpy()
     host = df[df["stream"] == -1]
     parent: dict = {}
     for _, part in host.groupby(["pid", "tid"]):
         parent.update(nest(part["index"].to_numpy(), part["ts"].to_numpy(), part["dur"].to_numpy()))
+    _adopt_backward(df, names, parent)
     launched = df[(df["stream"] >= 0) & df["index_correlation"].isin(parent)]
     kernels = dict(zip(launched["index"].tolist(), launched["index_correlation"].tolist()))
     tree = Tree({**parent, **kernels})

@@ -1,0 +1,72 @@
+"""Timelines of GPU kernels."""
+
+import re
+from typing import List, Optional
+
+import pandas as pd
+
+from holotrace._hta import plots
+from holotrace.common.trace_symbol_table import TraceSymbolTable
+
+_NEEDED = ["iteration", "name", "cat", "rank", "stream", "ts", "dur"]
+
+
+def _simplify_name(name: str) -> str:
+    """A label without arguments, templates and spaces."""
+    text = re.sub(r"^void ", "", name)
+    while True:
+        shorter = re.sub(r"\([^()]*\)|<[^<>]*>", "", text)
+        if shorter == text:
+            break
+        text = shorter
+    text = text.replace(" ", "").replace("autograd::engine::evaluate_function", "")
+    return text if len(text) < 45 else text[:42] + "..."
+
+
+def prepare_timeline_gpu_events(df: pd.DataFrame, symbol_table: TraceSymbolTable,
+                                ranks: Optional[List[int]] = None,
+                                iterations: Optional[List[int]] = None,
+                                streams: Optional[List[int]] = None,
+                                duration_threshold: int = 1000) -> pd.DataFrame:
+    """GPU rows of the chosen ranks, steps and streams with times as dates, task and label."""
+    missing = [column for column in _NEEDED if column not in df.columns]
+    if missing:
+        raise ValueError(f"the events have no column {', '.join(missing)}")
+    for column, chosen in (("rank", ranks), ("iteration", iterations), ("stream", streams)):
+        df = df[df[column].isin(chosen)] if chosen is not None else df[df[column] != -1]
+    df = df.copy()
+    df["calibrated_start_global"] = pd.to_datetime(df["ts"], unit="us")
+    df["calibrated_end_global"] = pd.to_datetime(df["ts"] + df["dur"].clip(lower=duration_threshold),
+                                                 unit="us")
+    df["task"] = "rank " + df["rank"].astype(str) + " stream " + df["stream"].astype(str)
+    names = df["name"] if df["name"].dtype == object else symbol_table.texts(df["name"])
+    df["label"] = [_simplify_name(name) for name in names]
+    return df.sort_values(["rank", "stream", "ts"], kind="stable")
+
+
+def plot_timeline(title: str, events: pd.DataFrame, ranks: Optional[List[int]] = None) -> None:
+    """Draw prepared events."""
+    if ranks is not None and "rank" in events.columns:
+        events = events[events["rank"].isin(ranks)]
+    plots.show(plots.timeline(events, title, height=150 + 40 * events["task"].nunique()))
+
+
+def plot_timeline_gpu_kernels(title: str, df: pd.DataFrame, symbol_table: TraceSymbolTable,
+                              ranks: Optional[List[int]] = None,
+                              iterations: Optional[List[int]] = None,
+                              streams: Optional[List[int]] = None,
+                              duration_threshold: int = 1000) -> None:
+    """Draw the GPU rows of a frame that has the column rank."""
+    plot_timeline(title, prepare_timeline_gpu_events(df, symbol_table, ranks, iterations, streams,
+                                                     duration_threshold))
+
+
+def plot_timeline_gpu_kernels_from_trace(title: str, trace_data, ranks: Optional[List[int]] = None,
+                                         iterations: Optional[List[int]] = None,
+                                         streams: Optional[List[int]] = None,
+                                         duration_threshold: int = 1000) -> None:
+    """Draw the GPU rows of a Trace."""
+    chosen = trace_data.get_ranks() if ranks is None else ranks
+    df = pd.concat([trace_data.gpu_rows(rank).assign(rank=rank) for rank in chosen])
+    plot_timeline_gpu_kernels(title, df, trace_data.symbol_table, chosen, iterations, streams,
+                              duration_threshold)
