@@ -83,12 +83,12 @@ struct request {
 	bool with_hta, with_graph;
 };
 
-/* HTA's table has a column for each argument it knows, whether or not the files do. */
-static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
+/* HTA's table has a column for each argument it knows, whether or not the files do: lenient. */
+static bool find_column(struct ht_run *r, const char *name, bool lenient, struct shown *ret_shown)
 {
 	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
 	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event) ||
-	       (r->hta_rows && !strncmp(name, "args.", 5));
+	       (lenient && !strncmp(name, "args.", 5));
 }
 
 /* Columns that the request names and the table does not have yet. */
@@ -98,12 +98,15 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 	size_t n_names = 0;
 	if (r->view)
 		HT_TRY(ht_view_columns(r->ctx, r->view, r->scratch, &names, &n_names));
+	bool lenient = r->hta_rows;
+	for (size_t i = 0; i < n_names; i++)
+		lenient |= !strncmp(names[i], "hta.", 4);
 	struct request q = { .columns = ht_arena_alloc(r->scratch,
 		                     (HT_COUNT(columns) + n_names + 1) * sizeof *q.columns) };
 	if (!q.columns)
 		return ht_fail_nomem(r->ctx);
 	for (size_t i = 0; i < HT_COUNT(columns); i++) {
-		(void)find_column(r, columns[i].name, &q.columns[q.n]);
+		(void)find_column(r, columns[i].name, false, &q.columns[q.n]);
 		q.columns[q.n].wanted = !r->view || !r->view->columns;
 		for (size_t k = 0; k < n_names; k++)
 			q.columns[q.n].wanted |= !strcmp(names[k], columns[i].name);
@@ -112,7 +115,7 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 	for (size_t i = 0; i < n_names; i++) {
 		struct shown *shown = &q.columns[q.n];
 		if (ht_table_find_column(table, names[i]) != SIZE_MAX ||
-		        !find_column(r, names[i], shown))
+		        !find_column(r, names[i], lenient, shown))
 			continue;
 		HT_TRY(ht_table_add_column(table, &shown->event.column));
 		shown->wanted = true;
