@@ -1,0 +1,267 @@
+"""One departure of each class in docs/departures-from-hta.md, on bundled traces.
+
+Each test asserts our value without options and HTA's value with --hta-compat, where that is offered.
+HTA's values are those of its own run (see the page); times are in ns, rounded from its microseconds.
+"""
+import re
+
+import pytest
+
+import support
+from tiny import EXAMPLES, notes, rows
+
+DATA = support.ROOT / "tests" / "data"
+PAGE = support.ROOT / "docs" / "departures-from-hta.md"
+HTA = "--hta-compat"
+
+
+def both(verb, *args):
+    """The table as we give it, and as HTA does."""
+    return rows(verb, *args), rows(verb, *args, HTA)
+
+
+def pick(table, column, **where):
+    (row,) = [r for r in table if all(r[k] == v for k, v in where.items())]
+    return row[column]
+
+
+def length_us(table):
+    """Length of a critical path from its rows."""
+    return sum(int(r["duration_ns"]) for r in table) / 1000
+
+
+# ---- which rows count ----
+
+
+def test_waits_are_no_work():
+    ours, hta = both("temporal-breakdown", EXAMPLES / "ddp")
+    assert [pick(t, "idle_ns", rank="0") for t in (ours, hta)] == ["37030961", "37019744"]
+    ours, hta = both("kernel-annotations", EXAMPLES / "ddp", "--rank", "0")
+    assert (len(ours), len(hta)) == (806, 966)
+
+
+def test_triton_operators_are_no_kernels():
+    ours, hta = both("temporal-breakdown", DATA / "compile")
+    assert pick(ours, "compute_ns", rank="0") == "1888410"
+    assert int(pick(hta, "compute_ns", rank="0")) == pytest.approx(9790902, abs=2)
+    ours, hta = both("critical-path", DATA / "compile", "--view", "graph")
+    assert (ours[0]["graph_nodes"], hta[0]["graph_nodes"]) == ("3048", "2622")
+
+
+def test_host_steps_decide_the_cut():
+    ours, hta = both("temporal-breakdown", DATA / "resnet")
+    assert (ours[0]["span_ns"], hta[0]["span_ns"]) == ("13087679", "13396254")
+    assert rows("temporal-breakdown", DATA / "resnet", "--hta-rows")[0]["span_ns"] == "13396254"
+    ours, hta = both("annotation-breakdown", DATA / "resnet", "--source", "cpu")
+    assert [any(r["name"] == "ProfilerStep#3" for r in t) for t in (ours, hta)] == [False, True]
+
+
+def test_gpu_annotations_go_with_their_step():
+    ours, hta = both("annotation-breakdown", EXAMPLES / "ddp")
+    assert [pick(t, "sum_ns", rank="0", name="nccl:all_reduce") for t in (ours, hta)] == [
+        "732474612", "452970407"]
+    ours, hta = both("annotation-breakdown", DATA / "pipeline")
+    assert (len(ours), len(hta)) == (40, 0)
+
+
+def test_steps_are_no_annotations():
+    ours, hta = both("kernel-annotations", DATA / "resnet")
+    labelled = [sum(r["annotation"] == "ProfilerStep#2" for r in t) for t in (ours, hta)]
+    assert labelled == [0, 319]
+
+
+def test_kernels_are_labelled_by_their_launch():
+    ours, hta = both("kernel-annotations", DATA / "compile")
+    by_gpu = rows("kernel-annotations", DATA / "compile", "--source", "gpu")
+    n = [sum(r["annotation"] == "## forward ##" for r in t) for t in (ours, hta, by_gpu)]
+    assert n[1] - n[0] == 4 and n[1] == n[2]
+
+
+# ---- arithmetic ----
+
+
+def test_segments_are_not_cut_to_microseconds():
+    ours, hta = both("kernel-types", EXAMPLES / "train")
+    for kind, values in {"COMPUTATION": ["2567192", "2374000"], "MEMORY": ["31071", "1000"]}.items():
+        assert [pick(t, "sum_ns", kernel_type=kind) for t in (ours, hta)] == values
+
+
+def test_statistics_are_of_events():
+    name = "nvjet_sm90_tst_128x64_64x8_1x2_h_bz_NNT"
+    ours, hta = (next(r for r in t if r["name"] == name) for t in both("kernel-breakdown",
+                                                                       EXAMPLES / "train"))
+    assert ours["sum_ns"] == hta["sum_ns"] == hta["min_ns"] == hta["max_ns"] == "153568"
+    assert (ours["min_ns"], ours["max_ns"], ours["count"]) == ("4832", "25408", "19")
+    assert float(ours["mean_ns"]) == pytest.approx(153568 / 19)
+    assert float(ours["std_ns"]) == pytest.approx(4513.371, abs=0.001) and float(hta["std_ns"]) == 0
+
+
+def test_deviation_of_one_event_is_unknown():
+    ours, hta = both("annotation-breakdown", EXAMPLES / "train")
+    ours, hta = (pick(t, "std_ns", name="## forward ##") for t in (ours, hta))
+    assert ours is None and float(hta) == 0
+
+
+# ---- idle time ----
+
+
+def idle(table):
+    return {r["idle_category"]: int(r["idle_ns"]) for r in table}
+
+
+def test_gaps_are_split_at_the_launch():
+    ours, hta = map(idle, both("idle-breakdown", EXAMPLES / "train"))
+    assert ours == {"host_wait": 62953813, "kernel_wait": 4560728, "other": 102685}
+    assert hta == pytest.approx({"host_wait": 67355180, "kernel_wait": 262040, "other": 0}, abs=5000)
+    assert sum(ours.values()) == pytest.approx(sum(hta.values()), abs=500)
+    ours, hta = both("idle-intervals", EXAMPLES / "train")
+    assert [pick(t, "count", idle_category="kernel_wait") for t in (ours, hta)] == ["408", "41"]
+
+
+def test_gaps_start_at_the_latest_end():
+    ours = idle(rows("idle-breakdown", DATA / "resnet", "--hta-rows"))
+    hta = idle(rows("idle-breakdown", DATA / "resnet", HTA))
+    span = rows("temporal-breakdown", DATA / "resnet", "--hta-rows")
+    assert sum(ours.values()) == int(span[0]["idle_ns"]) == 10634879
+    assert sum(hta.values()) == pytest.approx(10615970, abs=5)
+
+
+def test_the_first_row_is_no_gap():
+    ours, hta = both("idle-breakdown", DATA / "pipeline")
+    assert len(ours) - len(hta) == 10
+    ours, hta = both("idle-intervals", DATA / "resnet")
+    assert "other" not in {r["idle_category"] for r in ours}
+    assert pick(hta, "count", idle_category="other") == "0"
+
+
+def test_a_rank_without_gpu_work_is_answered():
+    (row,) = rows("temporal-breakdown", EXAMPLES / "cpu")
+    assert row["rank"] == "0" and row["span_ns"] is None
+    assert rows("idle-breakdown", EXAMPLES / "cpu") == [] and notes("idle-breakdown", EXAMPLES / "cpu")
+    assert {r["bound_by"] for r in rows("critical-path", EXAMPLES / "cpu")} == {"cpu_bound"}
+
+
+# ---- launches and queues ----
+
+
+def test_every_launch_counts():
+    ours, hta = both("launch-stats", EXAMPLES / "graph")
+    assert (len(ours), len(hta)) == (234, 92)
+    assert {r["launch"] for r in ours} - {r["launch"] for r in hta} == {"cudaGraphLaunch",
+                                                                       "cuLaunchKernelEx"}
+    ours, hta = both("queue-length", EXAMPLES / "graph")
+    assert (ours[0]["count"], hta[0]["count"]) == ("370", "268")
+    assert float(ours[0]["mean"]) == pytest.approx(7.254054) and float(hta[0]["mean"]) == 0.5
+
+
+def test_every_full_stream_is_listed():
+    limit = ("--max-queue-length", "2")
+    ours, hta = both("queue-blocked", EXAMPLES / "ddp", *limit)
+    assert len({r["rank"] for r in ours}) < len({(r["rank"], r["stream"]) for r in ours})
+    # HTA ends a trace at its last start, so its share is the larger
+    for mine, theirs in zip(ours, hta):
+        assert float(mine["blocked_share"]) <= float(theirs["blocked_share"])
+
+
+def test_sequences_at_every_depth():
+    ours, hta = both("kernel-sequences", EXAMPLES / "train", "--operator", "aten::linear")
+    assert [int(r["count"]) for r in ours] == [12, 6, 6, 1]
+    assert [int(r["count"]) for r in hta] == [1]
+    assert "<" in hta[0]["pattern"] and "<" not in ours[0]["pattern"]
+
+
+def test_operators_of_a_rank_are_its_own():
+    each = [rows("op-launch-delay", EXAMPLES / "ddp", "--rank", str(rank)) for rank in range(4)]
+    assert rows("op-launch-delay", EXAMPLES / "ddp") == [r for table in each for r in table]
+    assert len(each[3]) < 2 * len(each[0])
+
+
+# ---- critical path ----
+
+
+def test_all_kernels_of_a_graph_launch():
+    ours, hta = both("critical-path", EXAMPLES / "graph", "--view", "graph")
+    assert (ours[0]["graph_nodes"], hta[0]["graph_nodes"]) == ("1090", "992")
+
+
+def test_copies_are_not_compute():
+    ours, hta = ({r["bound_by"]: r["duration_ns"] for r in t}
+                 for t in both("critical-path", DATA / "resnet"))
+    assert (ours["gpu_compute_bound"], ours["gpu_memory_bound"]) == ("487327", "5472")
+    assert hta["gpu_compute_bound"] == str(487327 + 5472) and "gpu_memory_bound" not in hta
+
+
+def test_calls_cost_nothing_only_when_they_waited():
+    ours, hta = map(length_us, both("critical-path", EXAMPLES / "train"))
+    assert ours == 59913.298 and hta == pytest.approx(59901.467, abs=0.002)
+    query = [r for r in rows("critical-path", EXAMPLES / "train", "--view", "path")
+             if r["name"] == "cudaEventQuery"]
+    assert length_us(query) == pytest.approx(59913.298 - 59901.467)
+
+
+def test_a_copy_call_that_waits_costs_nothing():
+    tables = both("critical-path", EXAMPLES / "graph", "--view", "path")
+    assert [length_us([r for r in t if r["name"] == "cudaMemcpyAsync"])
+            for t in tables] == pytest.approx([0, 27.821], abs=0.002)
+
+
+def test_paths_reach_the_host():
+    ours, hta = both("critical-path", DATA / "pipeline", "--rank", "0", "--view", "graph")
+    assert (hta[0]["n_nodes"], hta[0]["length_ns"]) == ("226", "72208651")
+    first = rows("critical-path", DATA / "pipeline", "--rank", "0", "--view", "path")[0]
+    assert first["bound_by"] == "cpu_bound" and int(ours[0]["length_ns"]) > 72208651
+
+
+def test_no_edge_runs_back_in_time():
+    ours, hta = both("critical-path", DATA / "compile", "--view", "path")
+    assert min(int(r["duration_ns"]) for r in ours) == 0
+    assert min(int(r["duration_ns"]) for r in hta) == pytest.approx(-3014387, abs=2)
+
+
+def test_time_belongs_to_operators():
+    cats = [{r["cat"] for r in t if r["index"]}
+            for t in both("critical-path", EXAMPLES / "ddp", "--rank", "0", "--view", "path")]
+    assert "user_annotation" not in cats[0] and "user_annotation" in cats[1]
+
+
+def test_the_last_step_can_be_asked_for():
+    last = rows("critical-path", EXAMPLES / "train", "--instance", "1", "--view", "graph")
+    assert last[0]["length_ns"] == "70390675"
+
+
+# ---- ranks and runs ----
+
+
+def test_stragglers_of_new_nccl():
+    found = {r["rank"]: r for r in rows("stragglers", EXAMPLES / "straggler")}
+    assert [r for r in found if found[r]["candidate"] == "true"] == ["2", "1"]
+    assert rows("stragglers", EXAMPLES / "train") == []
+
+
+def test_diff_leaves_steps_and_copies_out():
+    pair = EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"
+    ours, hta = both("diff", *pair)
+    assert [any(r["name"] == "ProfilerStep#3" for r in t) for t in (ours, hta)] == [False, True]
+    assert [pick(t, "control_count", name="## mlp ##") for t in (ours, hta)] == ["6", "12"]
+
+
+def test_diff_compares_as_many_steps():
+    ours, hta = both("diff", EXAMPLES / "ddp", EXAMPLES / "ddp")
+    ours, hta = (pick(t, "control_count", name="## forward ##", device=d)
+                 for t, d in ((ours, "cpu"), (hta, None)))
+    # four ranks and two steps, against one of each with the GPU's copy
+    assert (ours, hta) == ("8", "2")
+
+
+# ---- the page ----
+
+
+def test_the_page_defines_what_it_uses():
+    defined, used = set(), set()
+    for line in PAGE.read_text().splitlines():
+        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) == 4 and cells[3].split(",")[0] in ("yes", "no"):
+            defined.add(cells[0].strip("`"))
+        if len(cells) == 6 and cells[5] != "quirk" and not cells[5].startswith("-"):
+            used.update(cells[5].split(", "))
+    assert len(defined) > 30 and used == defined
