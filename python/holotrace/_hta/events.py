@@ -62,10 +62,7 @@ def _number(text, value_type):
 def _symbols(trace, result, column):
     """Ids in the trace's symbol table."""
     codes, texts = result.codes(column)
-    table = trace.symbol_table
-    table.add_symbols(texts)
-    ids = np.array([*(table.sym_index[text] for text in texts), -1], dtype=np.int64)
-    return ids[codes]
+    return trace.intern(texts)[codes]
 
 
 def _column_order(keys):

@@ -91,16 +91,14 @@ class BreakdownAnalysis:
         if rank not in t.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {t.get_ranks()}")
         t.mark_annotated(rank)
-        if "gpu_user_annotation" not in t.symbol_table.sym_index:
+        if not t.has_category("gpu_user_annotation"):
             return None
         df = t.gpu_rows(rank)
         labels = t.run("kernel-annotations", ranks=[rank], hta=True, columns=["annotation"])
         codes, texts = labels.codes("annotation")
-        t.symbol_table.add_symbols(texts)
-        ids = np.array([*(t.symbol_table.sym_index[text] for text in texts), -1], dtype=np.int64)
-        df["user_annotation"] = ids[codes]
+        df["user_annotation"] = t.intern(texts)[codes]
         if expand_names:
-            decode_symbol_id_to_symbol_name(df, t.symbol_table, shortern_names)
+            decode_symbol_id_to_symbol_name(df, t.known_symbols, shortern_names)
         if visualize:
             plots.show(plots.annotations(t.run("kernel-annotations", ranks=[rank], group_by="stack")))
         return df
@@ -113,7 +111,7 @@ class BreakdownAnalysis:
                                           image_renderer: Optional[str] = None
                                           ) -> Optional[pd.DataFrame]:
         cat = "gpu_user_annotation" if use_gpu_annotation else "user_annotation"
-        if cat not in t.symbol_table.sym_index:
+        if not t.has_category(cat):
             return None
         result = t.run("annotation-breakdown", ranks=t.get_ranks(), ratio_of="names",
                        source="gpu" if use_gpu_annotation else "cpu",

@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple, Union
 import numpy as np
 import pandas as pd
 
+from holotrace._errors import Error
 from holotrace._hta import overlay, plots
 from holotrace._hta.critical_path import (CPEdge, CPEdgeType, CPNode, EdgeData, Graph, chain,
                                           number_nodes)
@@ -54,7 +55,6 @@ class CPGraph(Graph):
         super().__init__()
         self.t_full = self.full_trace = t_full or t
         self.rank = rank
-        self.symbol_table = self.full_trace.symbol_table
         self.arguments = dict(arguments or {})
         self.exact = exact
         self.modified = False
@@ -162,6 +162,10 @@ class CPGraph(Graph):
         return {event: int(self._ends[row]) for event, row in self._event_rows.items()}
 
     @property
+    def symbol_table(self):
+        return self.full_trace.symbol_table
+
+    @property
     def trace_df(self) -> pd.DataFrame:
         return self.full_trace.get_trace(self.rank)
 
@@ -220,10 +224,8 @@ class CPGraph(Graph):
         path = self._table("path")
         owned = path.valid("index")
         event = np.where(owned, path.ints("index"), np.nan)
-        table = self.symbol_table
-        table.add_symbols(path.codes("cat")[1])
         cats, cat_texts = path.codes("cat")
-        cat_ids = np.array([*(table.sym_index[text] for text in cat_texts), -1], dtype=np.float64)
+        cat_ids = self.full_trace.intern(cat_texts)
 
         def number(column, missing=np.nan):
             values = np.where(path.valid(column), path.ints(column).astype(np.float64), missing)
@@ -252,9 +254,7 @@ class CPGraph(Graph):
         bounds = self._bounds_of_edges()
         index = np.where(owned, events.ints("index")[rows], np.nan)
         cats, cat_texts = events.codes("cat")
-        table = self.symbol_table
-        table.add_symbols(cat_texts)
-        cat_ids = np.array([*(table.sym_index[text] for text in cat_texts), -1])
+        cat_ids = self.full_trace.intern(cat_texts)
 
         def taken(values):
             return np.where(owned, values[rows], np.nan)
@@ -349,9 +349,6 @@ class CriticalPathAnalysis:
         """
         if rank not in t.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {t.get_ranks()}")
-        if not any(annotation in name for name in t.symbol_table.sym_table):
-            logger.error("no annotation contains %r", annotation)
-            return None
         if instance_id is None:
             instance = "0"
         elif isinstance(instance_id, (int, np.integer)):
@@ -367,9 +364,15 @@ class CriticalPathAnalysis:
         if not exact or env_options.critical_path_add_zero_weight_launch_edges():
             arguments["zero-weight-launch-edges"] = (
                 env_options.critical_path_add_zero_weight_launch_edges())
-        graph = CPGraph(t, t, rank, arguments, exact)
-        if not graph._sizes.n:
-            raise ValueError(f"there is no instance {instance} of {annotation!r} in rank {rank}")
+        try:
+            graph = CPGraph(t, t, rank, arguments, exact)
+        except Error:
+            if any(annotation in name for name in t.symbol_table.sym_table):
+                raise
+            graph = None
+        if graph is None or not graph._sizes.n:
+            logger.error("there is no instance %s of %r in rank %d", instance, annotation, rank)
+            return None
         ok = True
         if env_options.critical_path_strict_negative_weight_check():
             ok = all(data["object"].weight >= -1 for _, _, data in graph.edges(data=True))

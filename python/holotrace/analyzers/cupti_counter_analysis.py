@@ -22,7 +22,7 @@ class CuptiCounterAnalysis:
                                         ) -> List[pd.DataFrame]:
         """One frame per rank: the profiler ranges with their counters and operators."""
         frames: List[pd.DataFrame] = []
-        if cls.cuda_profiler_cat not in t.symbol_table.sym_index:
+        if not t.has_category(cls.cuda_profiler_cat):
             return frames
         for rank in chosen_ranks(t, ranks):
             t.add_call_graph(rank)
@@ -33,12 +33,12 @@ class CuptiCounterAnalysis:
     def _of_rank(cls, t, rank) -> pd.DataFrame:
         result = t.run("cupti-counters", ranks=[rank])
         df = t.traces[rank]
-        df = df[df["cat"] == t.symbol_table.sym_index[cls.cuda_profiler_cat]].copy()
+        df = df[df["cat"] == t.known_symbols.sym_index[cls.cuda_profiler_cat]].copy()
         # the engine has one row per range, by index
         df = df.set_index("index", drop=False).loc[result.ints("index")].reset_index(drop=True)
-        t.symbol_table.decode_df(df, create_new_columns=False)
+        t.known_symbols.decode_df(df, create_new_columns=False)
         if "user_annotation" in df.columns:
-            df["s_user_annotation"] = t.symbol_table.texts(df["user_annotation"])
+            df["s_user_annotation"] = t.known_symbols.texts(df["user_annotation"])
         df["index_runtime"] = result.ints("index_launch")
         stacks = [text.split("|") if text else [] for text in result.texts("op_stack")]
         df["op_stack"] = pd.Series(stacks, dtype=object)

@@ -6,15 +6,20 @@ import numpy as np
 import pandas as pd
 
 from holotrace._hta import plots
-from holotrace.analyzers.straggler import (extract_iteration_info,
-                                           find_stragglers_with_late_start_comm_kernels)
+from holotrace.analyzers.straggler import find_stragglers_with_late_start_comm_kernels
 
 
 class StragglerAnalysis:
     @classmethod
     def get_profiler_steps(cls, t) -> List[int]:
         """Numbers of the profiler steps that are loaded, ascending."""
-        return sorted(int(step) for step in extract_iteration_info(t)["iter"].unique())
+        prefix, names = "ProfilerStep#", set()
+        for source in ("cpu", "gpu"):
+            result = t.run("annotation-breakdown", ranks=t.get_ranks(), source=source, num_kernels=10**9,
+                           columns=["name"])
+            names.update(result.codes("name")[1])
+        return sorted(int(name[len(prefix):]) for name in names
+                      if name.startswith(prefix) and name[len(prefix):].isdigit())
 
     @classmethod
     def get_potential_stragglers(

@@ -105,7 +105,8 @@ class Trace:
                  parser_config: Optional[ParserConfig] = None) -> None:
         self.trace_path = normalize_path(trace_dir)
         self.parser_config = parser_config or ParserConfig.get_default_cfg()
-        self.symbol_table_: Optional[TraceSymbolTable] = None
+        self.known_symbols = TraceSymbolTable()
+        self._all_symbols_known = False
         self.is_parsed = False
         self.aligned = False
         self.include_last = False
@@ -176,22 +177,35 @@ class Trace:
 
     @property
     def symbol_table(self) -> TraceSymbolTable:
-        """Names and categories of all events that have a duration."""
-        if self.symbol_table_ is None:
-            table = TraceSymbolTable()
-            for rank in self.get_ranks():
-                result = Result(self.core.run("events", {"rank": str(rank)}, columns="cat,name,dur_ns"))
-                valid = result.valid("dur_ns")
-                for column in ("cat", "name"):
-                    codes, texts = result.codes(column)
-                    used = np.unique(codes[valid])
-                    table.add_symbols(texts[code] for code in used if code >= 0)
-            self.symbol_table_ = table
-        return self.symbol_table_
+        """Names and categories of all events that have a duration.
+
+        known_symbols is the same table with only what frames and results have needed so far.
+        """
+        for rank in self.get_ranks() if not self._all_symbols_known else ():
+            result = Result(self.core.run("events", {"rank": str(rank)}, columns="cat,name,dur_ns"))
+            valid = result.valid("dur_ns")
+            for column in ("cat", "name"):
+                codes, texts = result.codes(column)
+                used = np.unique(codes[valid])
+                self.known_symbols.add_symbols(texts[code] for code in used if code >= 0)
+        self._all_symbols_known = True
+        return self.known_symbols
 
     @symbol_table.setter
     def symbol_table(self, table: TraceSymbolTable) -> None:
-        self.symbol_table_ = table
+        self.known_symbols = table
+        self._all_symbols_known = True
+
+    def intern(self, texts) -> np.ndarray:
+        """Ids of texts in the symbol table, and -1 after the last for cells without text."""
+        self.known_symbols.add_symbols(texts)
+        index = self.known_symbols.sym_index
+        return np.array([*(index[text] for text in texts), -1], dtype=np.int64)
+
+    def has_category(self, category: str) -> bool:
+        """Whether any file has events of a category."""
+        result = Result(self.core.run("info", {}, columns="topic,item"))
+        return bool(((result.texts("topic") == "events") & (result.texts("item") == category)).any())
 
     # ---- loading ----
 
@@ -406,7 +420,7 @@ class Trace:
 
     def counter_arguments(self, rank, known) -> List[AttributeSpec]:
         """Specs of the counters of CUPTI ranges, one column each, -1 where a row has none."""
-        if "cuda_profiler_range" not in self.symbol_table.sym_index:
+        if not self.has_category("cuda_profiler_range"):
             return []
         names = {spec.raw_name for spec in known}
         result = self.run("cupti-counters", ranks=[rank])
