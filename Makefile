@@ -30,19 +30,24 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 	@ninja -C build-sanitize --quiet
 	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
 		tests/cases tests/badinput tests/golden
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
+		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py
 
 lint: ## formatting, include directions, sizes, registry and documentation, cppcheck
 	@tools/setup lint
 	@$(MAKE) --no-print-directory all
 	@tools/lint $(BUILD)
 
-docs: all ## write man pages and reference pages from the descriptors
+docs: all ## write man pages, reference pages and Python types from the descriptors
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
+	@$(PYTHON) tools/gen_python_stubs $(BUILD)
 
 accept: all ## rewrite golden results and generated pages; review the difference
 	@$(PYTHON) tests/golden/accept $(BUILD)/holotrace
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
-	@git --no-pager diff --stat -- tests/golden docs
+	@$(PYTHON) tools/gen_python_stubs $(BUILD)
+	@git --no-pager diff --stat -- tests/golden docs python/holotrace
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS each
 	@tools/setup fuzz

@@ -44,11 +44,11 @@ def clone(tmp_path_factory):
     return folder
 
 
-def install_and_remove(clone, folder, venv_options, pip_options):
+def install_and_remove(what, folder, venv_options, pip_options):
     run(sys.executable, "-m", "venv", *venv_options, folder)
     python = folder / "bin" / "python"
     before = files(folder)
-    run(python, "-m", "pip", "install", "-q", *pip_options, clone)
+    run(python, "-m", "pip", "install", "-q", *pip_options, what)
     assert run(python, "-c", CHECK, ROOT / "examples" / "ddp", cwd=folder).endswith("4 rows\n")
     assert run(folder / "bin" / "holotrace", "version").startswith("holotrace ")
     run(python, "-m", "pip", "uninstall", "-q", "-y", "holotrace")
@@ -56,21 +56,7 @@ def install_and_remove(clone, folder, venv_options, pip_options):
 
 
 def test_with_debian_packages(clone, tmp_path):
-    pytest.importorskip("mesonpy", reason="python3-mesonpy is not installed")
-    install_and_remove(clone, tmp_path / "venv", ["--system-site-packages"],
-                       ["--no-build-isolation", "--no-index", "--no-deps"])
-
-
-def test_with_fetched_packages(clone, tmp_path):
-    look = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--timeout", "5", "--retries", "0",
-         "-d", tmp_path / "look", "iniconfig"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if look.returncode != 0:
-        pytest.skip("packages cannot be fetched here")
-    install_and_remove(clone, tmp_path / "venv", [], [])
-
-
-def test_wheel_is_for_every_python(clone, tmp_path):
+    """Through a wheel, which must be one for every Python."""
     pytest.importorskip("mesonpy", reason="python3-mesonpy is not installed")
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-index", "--no-deps",
         "-w", tmp_path, clone)
@@ -81,3 +67,13 @@ def test_wheel_is_for_every_python(clone, tmp_path):
         names = archive.namelist()
     assert "holotrace/_core.abi3.so" in names and "holotrace/__init__.pyi" in names
     assert "holotrace/py.typed" in names and not [name for name in names if name.endswith(".c")]
+    install_and_remove(wheel, tmp_path / "venv", [], ["--no-index", "--no-deps"])
+
+
+def test_with_fetched_packages(clone, tmp_path):
+    look = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--timeout", "5", "--retries", "0",
+         "-d", tmp_path / "look", "iniconfig"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if look.returncode != 0:
+        pytest.skip("packages cannot be fetched here")
+    install_and_remove(clone, tmp_path / "venv", [], [])
