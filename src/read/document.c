@@ -269,6 +269,59 @@ static enum ht_status store_header(
 	return HT_OK;
 }
 
+static const char *key_end(const char *p, const char *limit)
+{
+	for (p++; p < limit && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < limit ? p : NULL;
+}
+
+/* Where a value ends if it is well-formed; NULL when the text ends before. */
+static const char *value_end(const char *p, const char *limit)
+{
+	size_t depth = 0;
+	for (; p < limit; p++) {
+		if (*p == '"') {
+			if (!(p = key_end(p, limit)))
+				return NULL;
+		} else if (*p == '{' || *p == '[') {
+			depth++;
+		} else if (*p == '}' || *p == ']') {
+			if (!depth)
+				return p; /* of the object around a number */
+			depth--;
+		} else if (depth || (*p != ',' && ht_skip_space(p) == p)) {
+			continue;
+		} else {
+			return p; /* behind a number or word */
+		}
+		if (!depth)
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* Copy the value at p to w->repaired: as it is when it is valid, else repaired. */
+static enum ht_repair copy_value(struct scan *s, const char *p, const char **ret_end)
+{
+	struct ht_vec *copy = &s->w->repaired;
+	const char *end = value_end(p, s->limit);
+	size_t n = end ? (size_t)(end - p) : 0;
+	copy->n = 0;
+	if (end && !ht_vec_reserve(s->w->load->mem, copy, 1, n + HT_PADDING))
+		return HT_REPAIR_NOMEM;
+	if (end) {
+		memcpy(copy->data, p, n);
+		memset((char *)copy->data + n, 0, HT_PADDING);
+		copy->n = n;
+		*ret_end = end;
+		if (ht_json_valid(copy->data, n))
+			return HT_REPAIRED;
+	}
+	return ht_repair_header(s->w, p, s->limit, ret_end);
+}
+
 /* The value of a top-level key; everything but the list of events is kept as its JSON text. */
 static enum ht_status scan_header_value(
         struct scan *s, const char *key, size_t n_key, const char *value)
@@ -284,7 +337,7 @@ static enum ht_status scan_header_value(
 		return HT_OK;
 	}
 	const char *end;
-	switch (ht_repair_header(s->w, value, s->limit, &end)) {
+	switch (copy_value(s, value, &end)) {
 	case HT_REPAIR_NOMEM: return fail_memory(s);
 	case HT_INCOMPLETE: need_more(s); return HT_OK;
 	case HT_HOPELESS: lose_header(s); return HT_OK;
@@ -298,14 +351,6 @@ static enum ht_status scan_header_value(
 	s->p = end;
 	s->state->comma = s->state->opened = false;
 	return HT_OK;
-}
-
-static const char *key_end(const char *p, const char *limit)
-{
-	for (p++; p < limit && *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p < limit ? p : NULL;
 }
 
 static enum ht_status scan_header(struct scan *s)

@@ -156,6 +156,7 @@ static uint8_t row_kind(
 /* Spans cut at the window (or at a week) and GPU work without any time. */
 static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 {
+	const int64_t century_ns = (int64_t)1 << 62;
 	const int64_t week_ns = (int64_t)7 * 24 * 3600 * 1000000000;
 	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
 	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
@@ -167,6 +168,11 @@ static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 			              length <= week_ns;
 			dur[row] = inside ? length : 0;
 			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
+		}
+		/* within this range all differences of times fit 64 bits */
+		if (ts > century_ns || ts < -century_ns) {
+			flags[row] |= HT_EV_BAD_TIME;
+			ht_tally_add(tally, HT_STAT_absurd_time, 1);
 		}
 		bool work = (flags[row] & HT_EV_SPAN) && ht_kind_is_gpu_work(t->kind[row]);
 		if (work && !ts && !dur[row]) {
