@@ -111,11 +111,33 @@ static bool check_lengths(struct check *c)
 	       t->n_python_rows == t->n_python_parent;
 }
 
+/* No time or duration beyond what reading lets through. */
+static bool check_times(struct check *c)
+{
+	const struct ht_trace *t = c->t;
+	bool sound = true;
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		bool timed = !(t->flags[row] & HT_EV_BAD_TIME);
+		bool in_range = t->ts_ns[row] >= -HT_MAX_TIME_NS && t->ts_ns[row] <= HT_MAX_TIME_NS;
+		sound &= (in_range || !timed) && t->dur_ns[row] >= 0 &&
+		         t->dur_ns[row] <= HT_MAX_DURATION_NS;
+	}
+	return sound;
+}
+
+static bool is_time_or_none(int64_t ns)
+{
+	return ns == HT_NO_I64 ||
+	       (ns >= -HT_MAX_TIME_NS && ns <= HT_MAX_TIME_NS + HT_MAX_DURATION_NS);
+}
+
 static bool check_meta(struct check *c)
 {
 	const struct ht_trace_meta *meta = c->t->meta_;
 	return meta->dialect <= HT_DIALECT_ASCEND && meta->n_documents <= UINT16_MAX + 1 &&
-	       meta->compression <= 2;
+	       meta->compression <= 2 && is_time_or_none(meta->min_ts_ns) &&
+	       is_time_or_none(meta->max_end_ns) &&
+	       (meta->min_ts_ns == HT_NO_I64) == (meta->max_end_ns == HT_NO_I64);
 }
 
 static bool check_names(struct check *c)
@@ -388,7 +410,7 @@ static bool check_column(struct check *c, const struct ht_arg_column *column)
 
 static bool (*const tasks[])(struct check *) = { check_parents, check_python, check_shapes,
 	check_headers, check_string_index, check_tracks, check_names, check_cats, check_kinds,
-	check_steps, check_gpu, check_launches, check_flows, check_meta };
+	check_steps, check_gpu, check_launches, check_flows, check_meta, check_times };
 
 static enum ht_status run_task(void *user, size_t i_task, int i_worker)
 {

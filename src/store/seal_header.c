@@ -153,7 +153,8 @@ static bool names_process(const struct ht_trace *t, const char *name)
 	const struct ht_arg_column *column = ht_arg_find(t, "name", HT_ARG_STR);
 	uint32_t id = ht_str_find(t, name);
 	for (uint64_t i = 0; id != HT_NO_STR && column && i < column->n; i++)
-		if ((uint32_t)ht_arg_i64_at(t, column, i) == id && t->ph[ht_arg_rows(t, column)[i]] == 'M')
+		if ((uint32_t)ht_arg_i64_at(t, column, i) == id &&
+		        t->ph[ht_arg_rows(t, column)[i]] == 'M')
 			return true;
 	return false;
 }

@@ -156,21 +156,19 @@ static uint8_t row_kind(
 /* Spans cut at the window (or at a week) and GPU work without any time. */
 static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 {
-	const int64_t century_ns = (int64_t)1 << 62;
-	const int64_t week_ns = (int64_t)7 * 24 * 3600 * 1000000000;
 	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
 	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
-		if (dur[row] > week_ns || ts > INT64_MAX - dur[row]) {
+		if (dur[row] > HT_MAX_DURATION_NS || ts > INT64_MAX - dur[row]) {
 			bool inside = window != HT_NO_I64 && window > ts &&
 			              !__builtin_sub_overflow(window, ts, &length) &&
-			              length <= week_ns;
+			              length <= HT_MAX_DURATION_NS;
 			dur[row] = inside ? length : 0;
 			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
 		}
 		/* within this range all differences of times fit 64 bits */
-		if (ts > century_ns || ts < -century_ns) {
+		if (ts > HT_MAX_TIME_NS || ts < -HT_MAX_TIME_NS) {
 			flags[row] |= HT_EV_BAD_TIME;
 			ht_tally_add(tally, HT_STAT_absurd_time, 1);
 		}

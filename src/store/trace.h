@@ -64,6 +64,11 @@ enum ht_event_flag {
 	HT_EV_BAD_TIME = 8, /* ts and dur were 0 or repaired; left out of timelines */
 };
 
+/* Times of rows that are not HT_EV_BAD_TIME lie within this of 0, and durations within the next: all
+ * differences fit 64 bits. */
+#define HT_MAX_TIME_NS     ((int64_t)1 << 62)
+#define HT_MAX_DURATION_NS ((int64_t)7 * 24 * 3600 * 1000000000)
+
 /* How the file is laid out and who wrote it. */
 enum ht_dialect { HT_DIALECT_CHROME, HT_DIALECT_KINETO, HT_DIALECT_ASCEND };
 

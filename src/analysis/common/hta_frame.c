@@ -31,13 +31,6 @@ static bool is_step_symbol(const char *name)
 	       name[sizeof prefix - 1] <= '9';
 }
 
-/* Whether rows of a category can be named ProfilerStep#n: spares looking at every operator's name. */
-static bool may_be_step(uint8_t kind)
-{
-	return kind == HT_KIND_ANNOTATION || kind == HT_KIND_GPU_ANNOTATION ||
-	       kind == HT_KIND_CPU_OP || kind == HT_KIND_OTHER || kind == HT_KIND_PYTHON;
-}
-
 /* Two names of steps in the set. The store's steps tell at once, unless there is just one: then only
  * the rows know whether the GPU shows another. */
 static bool hta_set_has_two_steps(const struct ht_set *set)
@@ -65,17 +58,13 @@ static bool hta_set_has_two_steps(const struct ht_set *set)
 	return false;
 }
 
+/* Where HTA sees a row. */
+enum side { NOWHERE, HOST, GPU };
+
 struct hta_args {
 	int64_t *stream, *correlation; /* by row, as in the file; -1 when absent */
+	uint8_t *side;                 /* by row, enum side */
 };
-
-static enum ht_status read_hta_args(
-        struct ht_run *run, const struct ht_trace *t, struct hta_args *ret_args)
-{
-	HT_TRY(ht_arg_dense_i64(run->ctx, t, "stream", -1, run->scratch, &ret_args->stream));
-	return ht_arg_dense_i64(
-	        run->ctx, t, "correlation", -1, run->scratch, &ret_args->correlation);
-}
 
 /* The filter by which HTA calls a row GPU work. */
 static bool is_hta_gpu(const struct ht_trace *t, const struct hta_args *a, uint32_t row)
@@ -83,6 +72,22 @@ static bool is_hta_gpu(const struct ht_trace *t, const struct hta_args *a, uint3
 	if (a->stream[row] >= 0 && a->correlation[row] >= 0)
 		return true;
 	return t->kind[row] == HT_KIND_SYNC && ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+}
+
+static enum ht_status read_hta_args(
+        struct ht_run *run, const struct ht_trace *t, struct hta_args *ret_args)
+{
+	HT_TRY(ht_arg_dense_i64(run->ctx, t, "stream", -1, run->scratch, &ret_args->stream));
+	HT_TRY(ht_arg_dense_i64(
+	        run->ctx, t, "correlation", -1, run->scratch, &ret_args->correlation));
+	ret_args->side = ht_arena_alloc(run->scratch, t->n_kind + 1);
+	if (!ret_args->side)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (is_hta_row(t, row))
+			ret_args->side[row] = is_hta_gpu(t, ret_args, row) ? GPU : HOST;
+	}
+	return HT_OK;
 }
 
 static int compare_i64(const void *left, const void *right)
@@ -122,20 +127,42 @@ static size_t n_partners(const struct hta_selection *s, int64_t correlation)
 	return n;
 }
 
-/* Start of the last step; of the first host row in a rank without steps. */
-static int64_t find_cut(const struct ht_trace *t, const struct hta_args *a)
+/* By string id: is it the name of a step? Names are few, rows are many. */
+static enum ht_status find_step_names(struct ht_run *run, const struct ht_trace *t,
+        bool (*is_step)(const char *), bool **ret_names)
 {
+	size_t n = t->n_string_offsets ? t->n_string_offsets - 1 : 0;
+	bool *names = ht_arena_alloc(run->scratch, n + 1);
+	if (!names)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t id = 0; id < n; id++)
+		names[id] = is_step(ht_str(t, id));
+	*ret_names = names;
+	return HT_OK;
+}
+
+static bool has_name_of(const struct ht_trace *t, const bool *names, uint32_t row)
+{
+	return t->name[row] != HT_NO_STR && names[t->name[row]];
+}
+
+/* Start of the last step; of the first host row in a rank without steps. */
+static enum ht_status find_cut(
+        struct ht_run *run, const struct ht_trace *t, const struct hta_args *a, int64_t *ret_cut)
+{
+	bool *steps = NULL;
+	HT_TRY(find_step_names(run, t, is_step_symbol, &steps));
 	int64_t last = INT64_MIN, first = INT64_MAX;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!is_hta_row(t, row) || is_hta_gpu(t, a, row))
+		if (a->side[row] != HOST)
 			continue;
 		if (t->ts_ns[row] < first)
 			first = t->ts_ns[row];
-		if (t->ts_ns[row] > last && may_be_step(t->kind[row]) &&
-		        is_step_symbol(ht_str(t, t->name[row])))
+		if (t->ts_ns[row] > last && has_name_of(t, steps, row))
 			last = t->ts_ns[row];
 	}
-	return last != INT64_MIN ? last : first;
+	*ret_cut = last != INT64_MIN ? last : first;
+	return HT_OK;
 }
 
 static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, bool include_last,
@@ -147,9 +174,10 @@ static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, b
 	s.correlations = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof(int64_t));
 	if (!s.host || !s.correlations)
 		return ht_fail_nomem(run->ctx);
-	int64_t cut = find_cut(t, &s.args);
+	int64_t cut = 0;
+	HT_TRY(find_cut(run, t, &s.args, &cut));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!is_hta_row(t, row) || is_hta_gpu(t, &s.args, row))
+		if (s.args.side[row] != HOST)
 			continue;
 		/* Its mode that keeps the last step compares a relative with an absolute time and so
 		 * keeps every host row. */
@@ -159,7 +187,7 @@ static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, b
 	}
 	qsort(s.correlations, s.n_correlations, sizeof(int64_t), compare_i64);
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (is_hta_row(t, row) && is_hta_gpu(t, &s.args, row))
+		if (s.args.side[row] == GPU)
 			s.n_gpu_rows += n_partners(&s, s.args.correlation[row]);
 	}
 	*ret_selection = s;
@@ -176,10 +204,10 @@ static enum ht_status make_hta_cut(struct ht_run *run, struct ht_frame *frame, b
 	        run, t->n_kind + s.n_gpu_rows, t->n_gpu + s.n_gpu_rows, &rows, &gpu));
 	size_t k = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (s.args.side[row] != GPU)
+			continue;
 		while (k < t->n_gpu && t->gpu[k].row < row)
 			k++;
-		if (!is_hta_row(t, row) || !is_hta_gpu(t, &s.args, row))
-			continue;
 		bool work = k < t->n_gpu && t->gpu[k].row == row;
 		for (size_t n = n_partners(&s, s.args.correlation[row]); n; n--) {
 			rows[frame->n_rows++] = row;
@@ -265,18 +293,17 @@ static int compare_linked(const void *left, const void *right)
 
 /* All rows of one side that carry a correlation, sorted. */
 static enum ht_status collect_side(struct ht_run *run, const struct ht_trace *t,
-        const struct hta_args *a, bool gpu, struct linked **ret_list, size_t *ret_n)
+        const struct hta_args *a, enum side side, struct linked **ret_list, size_t *ret_n)
 {
 	size_t n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += a->correlation[row] != -1 && is_hta_row(t, row) &&
-		     is_hta_gpu(t, a, row) == gpu;
+		n += a->correlation[row] != -1 && a->side[row] == side;
 	struct linked *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (a->correlation[row] != -1 && is_hta_row(t, row) && is_hta_gpu(t, a, row) == gpu)
+		if (a->correlation[row] != -1 && a->side[row] == side)
 			list[n++] = (struct linked){ a->correlation[row], row };
 	}
 	qsort(list, n, sizeof *list, compare_linked);
@@ -302,8 +329,8 @@ static enum ht_status fill_partner(
 {
 	struct linked *host, *gpu;
 	size_t n_host, n_gpu;
-	HT_TRY(collect_side(run, t, a, false, &host, &n_host));
-	HT_TRY(collect_side(run, t, a, true, &gpu, &n_gpu));
+	HT_TRY(collect_side(run, t, a, HOST, &host, &n_host));
+	HT_TRY(collect_side(run, t, a, GPU, &gpu, &n_gpu));
 	for (size_t row = 0; row < t->n_kind; row++)
 		partner[row] = a->correlation[row] < 0 ? a->correlation[row] : 0;
 	point(partner, host, n_host, gpu, n_gpu);
@@ -339,6 +366,12 @@ static bool step_number(const char *name, int64_t *ret_number)
 	return true;
 }
 
+static bool is_numbered_step(const char *name)
+{
+	int64_t number;
+	return step_number(name, &number);
+}
+
 static void paint_steps(struct step_map *map, const struct ht_trace *t, const uint32_t *steps,
         size_t n_steps, size_t *next)
 {
@@ -364,15 +397,15 @@ static void paint_steps(struct step_map *map, const struct ht_trace *t, const ui
 	}
 }
 
-static enum ht_status make_step_map(
-        struct ht_run *run, const struct ht_trace *t, struct step_map *ret_map)
+static enum ht_status make_step_map(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_args *a, struct step_map *ret_map)
 {
 	struct step_map map = { 0 };
 	size_t n = 0;
-	int64_t number;
+	bool *names = NULL;
+	HT_TRY(find_step_names(run, t, is_numbered_step, &names));
 	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += may_be_step(t->kind[row]) && is_hta_row(t, row) &&
-		     step_number(ht_str(t, t->name[row]), &number);
+		n += a->side[row] != NOWHERE && has_name_of(t, names, row);
 	uint32_t *steps = ht_arena_alloc(run->scratch, (n + 1) * sizeof *steps);
 	size_t *next = ht_arena_alloc(run->scratch, (2 * n + 2) * sizeof *next);
 	map.border = ht_arena_alloc(run->scratch, (2 * n + 2) * sizeof *map.border);
@@ -381,8 +414,7 @@ static enum ht_status make_step_map(
 		return ht_fail_nomem(run->ctx);
 	size_t n_steps = 0, n_border = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!may_be_step(t->kind[row]) || !is_hta_row(t, row) ||
-		        !step_number(ht_str(t, t->name[row]), &number))
+		if (a->side[row] == NOWHERE || !has_name_of(t, names, row))
 			continue;
 		steps[n_steps++] = row;
 		map.border[n_border++] = t->ts_ns[row];
@@ -407,7 +439,7 @@ static enum ht_status fill_hta_iteration(struct ht_run *run, const struct ht_tra
         const struct hta_args *a, const int64_t *partner, int64_t *iteration)
 {
 	struct step_map map = { 0 };
-	HT_TRY(make_step_map(run, t, &map));
+	HT_TRY(make_step_map(run, t, a, &map));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		bool host = a->stream[row] < 0 ||
 		            (a->stream[row] == 0 && !strcmp(ht_cat(t, row), "cpu_op"));
