@@ -8,7 +8,7 @@
  * stream. source cpu reads user_annotation: the host's own time. Nested annotations and several streams
  * or threads each count, so sums can exceed the wall time. O(n log n).
  * Example: "forward" 3 and 5 us on two streams: count 2, sum 8, mean 4.
- * Definition: HTA get_gpu_user_annotation_breakdown (hta-semantics.md 9.5).
+ * Definition: HTA get_gpu_user_annotation_breakdown.
  */
 #include "analysis/common/frame.h"
 #include "analysis/common/name_groups.h"

@@ -9,7 +9,7 @@
  * them is listed by its short name. Groups can overlap each other, so their rows need not add up.
  * Reads kernels. O(n log n).
  * Example: communication [0,10), compute [6,12) us: overlap 4, exposed 6, 40 %.
- * Definition: HTA get_comm_comp_overlap (hta-semantics.md 9.1).
+ * Definition: HTA get_comm_comp_overlap.
  */
 #include "analysis/common/gpu_work.h"
 #include "analysis/common/hta_names.h"

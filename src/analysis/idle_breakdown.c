@@ -9,7 +9,7 @@
  * Reads kernels, copies, sets and their launches. Work without a launch in the file never counts as
  * host_wait. Time before the first and after the last piece is not seen. O(n log n).
  * Example: work [0,4) and [20,24), launched at 10 us: host_wait 6, kernel_wait 10.
- * Definition: HTA get_idle_time_breakdown, first table (hta-semantics.md 9.6).
+ * Definition: HTA get_idle_time_breakdown, first table.
  */
 #include "analysis/common/idle.h"
 

@@ -6,7 +6,7 @@
  * and then for something else is two gaps here.
  * Reads kernels, copies, sets and their launches. O(n log n).
  * Example: host waits of 2, 4 and 12 us: count 3, mean 6, std 5.29, min 2, quartiles 3, 4, 8, max 12.
- * Definition: HTA get_idle_time_breakdown with show_idle_interval_stats (hta-semantics.md 9.6).
+ * Definition: HTA get_idle_time_breakdown with show_idle_interval_stats.
  */
 #include "analysis/common/idle.h"
 #include "analysis/common/stats.h"

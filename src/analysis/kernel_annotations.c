@@ -9,7 +9,7 @@
  * Reads kernels, copies, sets and annotations. O(n log n).
  * Example: "forward" around "attention" around a launch: annotation "attention", stack
  * "forward / attention".
- * Definition: HTA get_gpu_kernels_with_user_annotations (hta-semantics.md 9.4); hta_compat gives its
+ * Definition: HTA get_gpu_kernels_with_user_annotations; hta_compat gives its
  * rows: source gpu, with the waits that it counts as GPU rows.
  */
 #include "analysis/common/annotate.h"

@@ -11,7 +11,7 @@
  * Reads kernels, copies and sets. O(n log n).
  * Example: a 4, a 6, b 1 us on rank 0 and a 30 us on rank 1: by all gives a with count 3, sum 40,
  * min 4, max 30, ranks' sums 10 to 30, mean 20, imbalance 1.5.
- * Definition: HTA get_gpu_kernel_breakdown, second table (hta-semantics.md 9.3).
+ * Definition: HTA get_gpu_kernel_breakdown, second table.
  */
 #include "analysis/common/gpu_work.h"
 #include "analysis/common/hta_names.h"

@@ -7,7 +7,7 @@
  * Reads kernels, copies and sets; kernels that only synchronise or control are OTHER. O(n log n).
  * Example: compute [0,4), communication [2,6) us: COMPUTATION 2, COMPUTATION overlapping
  * COMMUNICATION 2, COMMUNICATION 2, a third each.
- * Definition: HTA get_gpu_kernel_breakdown, first table (hta-semantics.md 9.3). HTA cuts every moment
+ * Definition: HTA get_gpu_kernel_breakdown, first table. HTA cuts every moment
  * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's arithmetic.
  */
 #include "analysis/common/gpu_work.h"

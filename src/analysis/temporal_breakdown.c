@@ -11,7 +11,7 @@
  * the first and after the last piece of work, and to other processes on the GPU. O(n log n).
  * Example: compute [0,4), communication [2,6), copy [5,7), next kernel [9,10) us: span 10, busy 8,
  * idle 2, compute 5, communication 2, copies 1.
- * Definition: HTA get_temporal_breakdown (hta-semantics.md 9.2).
+ * Definition: HTA get_temporal_breakdown.
  */
 #include "analysis/common/gpu_work.h"
 

@@ -345,7 +345,7 @@ static int64_t unpad(int64_t ns, unsigned digits)
 	return us * 1000 + fraction / (digits == 1 ? 100 : 10);
 }
 
-/* M12: no fraction in the file has three digits, some have fewer: they are counts of ns. */
+/* Builds of spring 2024: no fraction in the file has three digits, some have fewer: they are counts of ns. */
 static void fix_fractions(struct assembly *a)
 {
 	struct ht_chunk *all = a->all;

@@ -1,8 +1,8 @@
 /*
  * repair.c - see repair.h.
  *
- * What is accepted (kineto-trace.md 9): bytes that are not UTF-8 (M1), control bytes (M2), unescaped
- * quotes (M3), bad escapes (M4), empty members and stray commas (M6), bare inf and nan.
+ * What is accepted: bytes that are not UTF-8, control bytes, unescaped quotes, bad escapes, empty members
+ * and stray commas, bare inf and nan. docs/formats/kineto.md tells where each comes from.
  *
  * An unescaped quote is told from a closing one by what follows: the closing quote of a key is followed
  * by a colon; of a value in an object by a brace, or by a comma and another "key":, and for the fields

@@ -272,7 +272,7 @@ static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat
 	return true;
 }
 
-/* M12: remember how many fraction digits were written until a full fraction settles it. */
+/* Remember how many fraction digits were written until a full fraction settles it. */
 static bool note_fractions(struct ht_worker *w, uint32_t row)
 {
 	struct ht_chunk *c = w->chunk;

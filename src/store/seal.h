@@ -43,7 +43,7 @@ enum ht_status ht_seal_steps(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_flows(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-/* The sanity checks of kineto-trace.md 10. */
+/* Whether the trace agrees with itself: counters only. */
 enum ht_status ht_seal_checks(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* All of the above, then the stats section. */

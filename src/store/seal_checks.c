@@ -1,5 +1,5 @@
 /*
- * seal_checks.c - does the trace agree with itself: the checks of kineto-trace.md 10.
+ * seal_checks.c - does the trace agree with itself.
  *
  * Nothing is repaired here; each finding is a counter that `holotrace health` shows with what it weakens.
  */
@@ -61,7 +61,7 @@ static bool launches_work(const char *name)
 	return false;
 }
 
-/* M21: launches whose work is not in the file. */
+/* Launches whose work is not in the file. */
 static enum ht_status check_lost_work(struct checks *c)
 {
 	const struct ht_trace *t = c->t;

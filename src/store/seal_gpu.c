@@ -135,6 +135,9 @@ static void place(struct builder *b, struct ht_gpu *gpu)
 		device = track->pid;
 	if (stream == HT_NO_I64 && track->tid_type == HT_ID_INT)
 		stream = track->tid;
+	/* Ascend's pids are made up; a file holds one NPU */
+	if (b->t->meta_->dialect == HT_DIALECT_ASCEND)
+		device = 0;
 	gpu->device = device < 0 || device > INT32_MAX ? -1 : (int32_t)device;
 	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
 	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;

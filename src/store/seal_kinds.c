@@ -121,6 +121,10 @@ static enum ht_kind ascend_kind(const struct ht_trace *t, uint32_t row)
 	const char *process = ht_str(t, t->tracks[t->track[row]].process_name);
 	if (!strcmp(process, "Ascend Hardware") || !strcmp(process, "NPU"))
 		return HT_KIND_KERNEL;
+	/* collectives as a whole; the tasks they are made of are on the hardware's streams */
+	bool collectives = !strcmp(process, "Communication") || !strcmp(process, "HCCL");
+	if (collectives && !strncmp(ht_str(t, t->name[row]), "hcom_", 5))
+		return HT_KIND_KERNEL;
 	if (!strcmp(process, "CANN"))
 		return HT_KIND_RUNTIME;
 	if (!strcmp(process, "Python"))

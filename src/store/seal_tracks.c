@@ -2,7 +2,7 @@
  * seal_tracks.c - rows of each track in time order, B/E pairs, and the call tree of host threads.
  *
  * Order: (ts, longer first, row). Tree: a span's parent is the innermost span of the same host thread that
- * contains it. Ties as in hta-semantics.md 11.1: of two spans that start together the longer encloses;
+ * contains it. Ties: of two spans that start together the longer encloses;
  * a span that starts where another ends is its sibling, unless it has no length, then it is inside.
  * Spans that overlap without nesting are counted, and get the innermost span that does contain them.
  */

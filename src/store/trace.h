@@ -7,7 +7,7 @@
  * cache file: a trace is either owned memory or a mapped cache file, and readers cannot tell.
  *
  *   row ─► ts dur name cat ph kind track shape          dense, one entry per row
- *   row ─► parent step                                   dense, built at seal (link.c)
+ *   row ─► parent step                                   dense, built at seal (seal_*.c)
  *   arg column (key, type) ─► rows[] values[]            sparse, rows ascending
  *   gpu[i] ─► row class device stream launch op          one per piece of GPU work, by row
  *   track ─► (pid, tid), rows sorted by time
@@ -21,7 +21,7 @@
 #define HT_NO_STR UINT32_MAX
 #define HT_NO_I64 INT64_MIN
 
-/* What an event is, decided by category first, then dialect, then name (classify.c). */
+/* What an event is, decided by category first, then dialect, then name (seal_kinds.c). */
 enum ht_kind {
 	HT_KIND_OTHER,          /* unknown category, kept and counted */
 	HT_KIND_CPU_OP,         /* operator or autograd node */

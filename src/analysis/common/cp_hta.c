@@ -1,6 +1,6 @@
 /*
  * cp_hta.c - the critical path graph as HTA selects and orders it: window, nodes, host edges
- * (hta-semantics.md 10.1 to 10.5). For comparing with HTA; cp_host.c is the better one.
+ *. For comparing with HTA; cp_host.c is the better one.
  *
  * Times are HTA's doubles of microseconds after it took the earliest time of all ranks off, because
  * equal nanoseconds may differ there, and the order of points decides about edges.

@@ -1,5 +1,5 @@
 /*
- * cp_hta_gpu.c - GPU edges of the critical path graph as HTA draws them (hta-semantics.md 10.6, 10.7).
+ * cp_hta_gpu.c - GPU edges of the critical path graph as HTA draws them.
  * For comparing with HTA; cp_gpu.c is the better one.
  *
  * Its rule for a launch delay asks for a queue of length 1 at the launch and 0 at the start of the

@@ -131,11 +131,12 @@ static enum ht_status annotation_windows(
 
 /* ---- our selection ---- */
 
-/* A row of the table at all: an event with a duration and a category. */
+/* A row of the table at all: an event with a duration and a category, or of a kind that the dialect
+ * tells without one (NPU work). */
 static bool is_row(const struct ht_trace *t, uint32_t row)
 {
-	return ht_is_span(t, row) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       t->kind[row] != HT_KIND_TRACE_SPAN;
+	bool known = t->categories[t->cat[row]].name != HT_NO_STR || t->kind[row] != HT_KIND_OTHER;
+	return ht_is_span(t, row) && known && t->kind[row] != HT_KIND_TRACE_SPAN;
 }
 
 struct selection {

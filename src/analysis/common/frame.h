@@ -12,7 +12,7 @@
  * GPU work without a launch: when it precedes all launched work of its stream, it was launched before the
  * recording began and is in no step; else its launch was lost and its own start decides. A GPU annotation
  * goes with the host annotation of the same External id.
- * With hta_rows the selection is HTA's own (hta-semantics.md 4.4): GPU-side step rows count as steps,
+ * With hta_rows the selection is HTA's own: GPU-side step rows count as steps,
  * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
  * HTA does so; this is what the drop-in Python package shows.
  * annotation: host rows that start inside a host annotation whose name contains the text, and the GPU
@@ -52,7 +52,7 @@ struct ht_hta_columns {
 	const int64_t *stream;
 	const int64_t *correlation; /* arg correlation, -1 when absent */
 	/* index_correlation: launch <-> last GPU row; 0 correlation without partner, -1 no correlation
-	 * (hta-semantics.md 3.1) */
+	 * */
 	const int64_t *partner;
 	/* step number, -1 outside; with hta_rows by HTA's rule (3.2), where GPU rows of stream 0 have
 	 * HT_NO_I64 */

@@ -3,7 +3,7 @@
  *
  * By default: kernels, copies and sets, by category. With hta_compat: every row that has a stream,
  * classed by its name, which is how waits and host-side Triton operators get into HTA's tables
- * (hta-semantics.md 0 and 6).
+ *.
  */
 #ifndef HT_ANALYSIS_COMMON_GPU_WORK_H
 #define HT_ANALYSIS_COMMON_GPU_WORK_H

@@ -3,7 +3,7 @@
  *
  * The drop-in Python package shows the events as HTA's users know them. It asks the events table for
  * HTA's rows (hta-rows) and for these columns by name; the call graph is made only when one of its
- * columns is asked for. Semantics: hta-semantics.md 3, 4.3 and 11.2, with the marked defects fixed:
+ * columns is asked for. As HTA defines them, with its defects fixed:
  * times share one zero, steps are the host's, sums over a subtree count GPU work and not waits.
  */
 #ifndef HT_ANALYSIS_COMMON_HTA_CELLS_H

@@ -1,5 +1,5 @@
 /*
- * hta_names.h - what HTA concludes from names alone (hta-semantics.md 5 and 6).
+ * hta_names.h - what HTA concludes from names alone.
  *
  * Our own classes come from categories (enum ht_class). These rules exist for columns that show HTA's
  * type and for hta_compat, where HTA's tables must come out cell by cell.

@@ -9,7 +9,7 @@
  *   ████████|---------------|---------------|██████
  *             host wait        kernel wait (short) or other (long)
  *
- * HTA (hta-semantics.md 9.6) gives the whole gap to one category, measures from the end of the
+ * HTA gives the whole gap to one category, measures from the end of the
  * previous row even when an earlier one is still running, and lists the first row as a gap without
  * length; hta_compat does so.
  */

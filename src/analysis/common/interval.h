@@ -1,5 +1,5 @@
 /*
- * interval.h - unions and overlaps of time intervals (hta-semantics.md 7).
+ * interval.h - unions and overlaps of time intervals.
  */
 #ifndef HT_ANALYSIS_COMMON_INTERVAL_H
 #define HT_ANALYSIS_COMMON_INTERVAL_H
