@@ -63,10 +63,10 @@ class Terminal:
 
     def show(self, what, done, total, seconds):
         try:
-            width = os.get_terminal_size(self.stream.fileno()).columns - 1
+            width = os.get_terminal_size(self.stream.fileno()).columns or 80
         except (OSError, ValueError):
-            width = 79
-        self.stream.write("\r\033[K" + line(what, done, total, seconds, width))
+            width = 80
+        self.stream.write("\r\033[K" + line(what, done, total, seconds, width - 1))
         self.stream.flush()
 
     def clear(self):
