@@ -7,6 +7,14 @@
 
 #include <string.h>
 
+/* Texts here end in one zero byte, not in padding: nothing may read past it. */
+static const char *skip_space(const char *p)
+{
+	while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
+		p++;
+	return p;
+}
+
 size_t ht_utf8_length(const char *text, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -191,24 +199,24 @@ static const char *valid_scalar(const char *p)
 
 static const char *valid_key(const char *p)
 {
-	p = ht_skip_space(p);
+	p = skip_space(p);
 	if (*p != '"' || !(p = valid_string(p)))
 		return NULL;
-	p = ht_skip_space(p);
-	return *p == ':' ? ht_skip_space(p + 1) : NULL;
+	p = skip_space(p);
+	return *p == ':' ? skip_space(p + 1) : NULL;
 }
 
 bool ht_json_valid(const char *text, size_t n)
 {
 	char closing[HT_MAX_DEPTH];
 	size_t depth = 0;
-	const char *p = ht_skip_space(text);
+	const char *p = skip_space(text);
 	for (;;) {
 		if (*p == '{' || *p == '[') {
 			if (depth == HT_MAX_DEPTH)
 				return false;
 			char close = *p == '{' ? '}' : ']';
-			p = ht_skip_space(p + 1);
+			p = skip_space(p + 1);
 			if (*p != close) {
 				closing[depth++] = close;
 				if (close == '}' && !(p = valid_key(p)))
@@ -220,7 +228,7 @@ bool ht_json_valid(const char *text, size_t n)
 			return false;
 		}
 		for (;;) {
-			p = ht_skip_space(p);
+			p = skip_space(p);
 			if (!depth)
 				return (size_t)(p - text) == n;
 			if (*p == closing[depth - 1]) {
@@ -230,7 +238,7 @@ bool ht_json_valid(const char *text, size_t n)
 			}
 			if (*p != ',')
 				return false;
-			p = ht_skip_space(p + 1);
+			p = skip_space(p + 1);
 			if (closing[depth - 1] == '}' && !(p = valid_key(p)))
 				return false;
 			break;
@@ -269,7 +277,7 @@ static const char *skip_container(const char *p)
 
 struct ht_json_value ht_json_next(struct ht_json *reader)
 {
-	const char *p = ht_skip_space(reader->p), *start = p;
+	const char *p = skip_space(reader->p), *start = p;
 	enum ht_json_type type = HT_JSON_END;
 	switch (*p) {
 	case '{': type = HT_JSON_OBJECT; break;
@@ -301,9 +309,9 @@ struct ht_json ht_json_enter(const struct ht_json_value *container)
 
 bool ht_json_element(struct ht_json *reader, struct ht_json_value *ret_value)
 {
-	reader->p = ht_skip_space(reader->p);
+	reader->p = skip_space(reader->p);
 	if (*reader->p == ',')
-		reader->p = ht_skip_space(reader->p + 1);
+		reader->p = skip_space(reader->p + 1);
 	*ret_value = ht_json_next(reader);
 	return ret_value->type != HT_JSON_END;
 }
@@ -313,7 +321,7 @@ bool ht_json_member(
 {
 	if (!ht_json_element(reader, ret_key))
 		return false;
-	reader->p = ht_skip_space(reader->p) + 1; /* the colon */
+	reader->p = skip_space(reader->p) + 1; /* the colon */
 	*ret_value = ht_json_next(reader);
 	ret_key->text++;
 	ret_key->n -= 2;
