@@ -319,8 +319,9 @@ class Trace:
 
     def clock(self, *columns):
         """Columns of ns since min_ts as us: exact, or in HTA's doubles where the user asks for them."""
-        zero = self.min_ts_ns
-        if self.has_doubles() and (zero % 1000 or any((column % 1000).any() for column in columns)):
+        if self.has_doubles() and (
+                self.min_ts_ns % 1000 or any((column % 1000).any() for column in columns)):
+            zero = self.min_ts_ns
             made = [doubles(column + zero) - doubles(zero) for column in columns]
             return made[0] if len(made) == 1 else made
         return microseconds(*columns)

@@ -66,27 +66,114 @@ struct hta_args {
 	uint8_t *side;                 /* by row, enum side */
 };
 
-/* The filter by which HTA calls a row GPU work. */
-static bool is_hta_gpu(const struct ht_trace *t, const struct hta_args *a, uint32_t row)
+/* Rows of the table, and which of them are GPU rows by their name alone. */
+static enum ht_status mark_rows(struct ht_run *run, const struct ht_trace *t, uint8_t **ret_side)
 {
-	if (a->stream[row] >= 0 && a->correlation[row] >= 0)
-		return true;
-	return t->kind[row] == HT_KIND_SYNC && ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+	uint8_t *side = ht_arena_alloc(run->scratch, t->n_kind + 1);
+	uint8_t *known = ht_arena_alloc(run->scratch, t->n_categories + 1);
+	if (!side || !known)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_categories; i++)
+		known[i] = t->categories[i].name != HT_NO_STR;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		uint8_t kind = t->kind[row];
+		if ((t->flags[row] & HT_EV_NO_DUR) || !known[t->cat[row]] ||
+		        kind == HT_KIND_TRACE_SPAN)
+			continue;
+		bool wait = kind == HT_KIND_SYNC && ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+		side[row] = wait ? GPU : HOST;
+	}
+	*ret_side = side;
+	return HT_OK;
+}
+
+/* HTA calls a row with stream and correlation GPU work, whatever it is. */
+static void mark_gpu(uint8_t *side, uint32_t row, int64_t stream, int64_t correlation)
+{
+	if (side[row] == HOST && stream >= 0 && correlation >= 0)
+		side[row] = GPU;
 }
 
 static enum ht_status read_hta_args(
         struct ht_run *run, const struct ht_trace *t, struct hta_args *ret_args)
 {
-	HT_TRY(ht_arg_dense_i64(run->ctx, t, "stream", -1, run->scratch, &ret_args->stream));
-	HT_TRY(ht_arg_dense_i64(
-	        run->ctx, t, "correlation", -1, run->scratch, &ret_args->correlation));
-	ret_args->side = ht_arena_alloc(run->scratch, t->n_kind + 1);
-	if (!ret_args->side)
-		return ht_fail_nomem(run->ctx);
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (is_hta_row(t, row))
-			ret_args->side[row] = is_hta_gpu(t, ret_args, row) ? GPU : HOST;
+	struct hta_args a = { 0 };
+	HT_TRY(ht_arg_dense_i64(run->ctx, t, "stream", -1, run->scratch, &a.stream));
+	HT_TRY(ht_arg_dense_i64(run->ctx, t, "correlation", -1, run->scratch, &a.correlation));
+	HT_TRY(mark_rows(run, t, &a.side));
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		mark_gpu(a.side, row, a.stream[row], a.correlation[row]);
+	*ret_args = a;
+	return HT_OK;
+}
+
+struct linked {
+	int64_t correlation;
+	uint32_t row;
+};
+
+/* The column of a key that is written as integers everywhere; NULL when it is not. */
+static const struct ht_arg_column *integer_column(const struct ht_trace *t, const char *key)
+{
+	const struct ht_arg_column *found = NULL;
+	uint32_t id = ht_str_find(t, key);
+	for (size_t i = 0; id != HT_NO_STR && i < t->n_arg_columns; i++) {
+		if (t->arg_columns[i].key != id || t->arg_columns[i].top_level)
+			continue;
+		if (found || t->arg_columns[i].type != HT_ARG_I64)
+			return NULL;
+		found = &t->arg_columns[i];
 	}
+	return found;
+}
+
+/* Rows with a correlation, ascending, from two sparse columns that are walked together; marks sides. */
+static enum ht_status walk_linked(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_arg_column *correlations, const struct ht_arg_column *streams,
+        uint8_t *side, struct linked **ret_list, size_t *ret_n)
+{
+	const uint32_t *rows = ht_arg_rows(t, correlations), *stream_rows = ht_arg_rows(t, streams);
+	struct linked *list = ht_arena_alloc(run->scratch, (correlations->n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	uint64_t at = 0;
+	for (uint64_t i = 0; i < correlations->n; i++) {
+		while (at < streams->n && stream_rows[at] < rows[i])
+			at++;
+		bool has = at < streams->n && stream_rows[at] == rows[i];
+		list[i] = (struct linked){ ht_arg_i64_at(t, correlations, i), rows[i] };
+		mark_gpu(side, rows[i], has ? ht_arg_i64_at(t, streams, at) : -1,
+		        list[i].correlation);
+	}
+	*ret_list = list;
+	*ret_n = correlations->n;
+	return HT_OK;
+}
+
+/* Rows with a correlation, ascending, and the side of every row. Files write both ids as integers; any
+ * other spelling takes the long way. */
+static enum ht_status read_linked(struct ht_run *run, const struct ht_trace *t, uint8_t **ret_side,
+        struct linked **ret_list, size_t *ret_n)
+{
+	const struct ht_arg_column *correlations = integer_column(t, "correlation"),
+	                           *streams = integer_column(t, "stream");
+	if (correlations && streams) {
+		HT_TRY(mark_rows(run, t, ret_side));
+		return walk_linked(run, t, correlations, streams, *ret_side, ret_list, ret_n);
+	}
+	struct hta_args a;
+	HT_TRY(read_hta_args(run, t, &a));
+	struct linked *list = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (a.correlation[row] != -1)
+			list[n++] = (struct linked){ a.correlation[row], row };
+	}
+	*ret_side = a.side;
+	*ret_list = list;
+	*ret_n = n;
 	return HT_OK;
 }
 
@@ -110,17 +197,16 @@ static size_t lower_bound(const int64_t *sorted, size_t n, int64_t value)
 }
 
 struct hta_selection {
-	struct hta_args args;
-	uint8_t *host;         /* by row: a host row that is kept */
+	uint8_t *side;
+	int64_t cut;          /* host rows that start before it are kept */
+	struct linked *links; /* rows with a correlation */
+	size_t n_links;
 	int64_t *correlations; /* of kept host rows, sorted; a repeated id repeats its GPU row */
 	size_t n_correlations;
-	size_t n_gpu_rows; /* GPU rows that will be kept, repeats counted */
 };
 
 static size_t n_partners(const struct hta_selection *s, int64_t correlation)
 {
-	if (correlation == -1)
-		return 0;
 	size_t at = lower_bound(s->correlations, s->n_correlations, correlation), n = 0;
 	while (at + n < s->n_correlations && s->correlations[at + n] == correlation)
 		n++;
@@ -148,13 +234,13 @@ static bool has_name_of(const struct ht_trace *t, const bool *names, uint32_t ro
 
 /* Start of the last step; of the first host row in a rank without steps. */
 static enum ht_status find_cut(
-        struct ht_run *run, const struct ht_trace *t, const struct hta_args *a, int64_t *ret_cut)
+        struct ht_run *run, const struct ht_trace *t, const uint8_t *side, int64_t *ret_cut)
 {
 	bool *steps = NULL;
 	HT_TRY(find_step_names(run, t, is_step_symbol, &steps));
 	int64_t last = INT64_MIN, first = INT64_MAX;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (a->side[row] != HOST)
+		if (side[row] != HOST)
 			continue;
 		if (t->ts_ns[row] < first)
 			first = t->ts_ns[row];
@@ -168,29 +254,56 @@ static enum ht_status find_cut(
 static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, bool include_last,
         struct hta_selection *ret_selection)
 {
-	struct hta_selection s = { 0 };
-	HT_TRY(read_hta_args(run, t, &s.args));
-	s.host = ht_arena_alloc(run->scratch, t->n_kind + 1);
-	s.correlations = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof(int64_t));
-	if (!s.host || !s.correlations)
+	/* Its mode that keeps the last step compares a relative with an absolute time and so keeps every
+	 * host row. */
+	struct hta_selection s = { .cut = INT64_MAX };
+	HT_TRY(read_linked(run, t, &s.side, &s.links, &s.n_links));
+	if (!include_last)
+		HT_TRY(find_cut(run, t, s.side, &s.cut));
+	s.correlations = ht_arena_alloc(run->scratch, (s.n_links + 1) * sizeof(int64_t));
+	if (!s.correlations)
 		return ht_fail_nomem(run->ctx);
-	int64_t cut = 0;
-	HT_TRY(find_cut(run, t, &s.args, &cut));
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (s.args.side[row] != HOST)
-			continue;
-		/* Its mode that keeps the last step compares a relative with an absolute time and so
-		 * keeps every host row. */
-		s.host[row] = include_last || t->ts_ns[row] < cut;
-		if (s.host[row] && s.args.correlation[row] != -1)
-			s.correlations[s.n_correlations++] = s.args.correlation[row];
+	for (size_t i = 0; i < s.n_links; i++) {
+		const struct linked *link = &s.links[i];
+		if (s.side[link->row] == HOST && t->ts_ns[link->row] < s.cut &&
+		        link->correlation != -1)
+			s.correlations[s.n_correlations++] = link->correlation;
 	}
 	qsort(s.correlations, s.n_correlations, sizeof(int64_t), compare_i64);
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (s.args.side[row] == GPU)
-			s.n_gpu_rows += n_partners(&s, s.args.correlation[row]);
-	}
 	*ret_selection = s;
+	return HT_OK;
+}
+
+/* GPU rows whose correlation a kept host row has, once per such row. The list has room for all host
+ * rows after them. */
+static enum ht_status put_gpu_rows(struct ht_run *run, const struct hta_selection *s,
+        struct ht_frame *frame, uint32_t **ret_rows)
+{
+	const struct ht_trace *t = frame->trace;
+	uint32_t *count = ht_arena_alloc(run->scratch, (s->n_links + 1) * sizeof *count), *rows,
+	         *gpu;
+	size_t total = 0, k = 0;
+	if (!count)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < s->n_links; i++) {
+		if (s->side[s->links[i].row] == GPU)
+			count[i] = (uint32_t)n_partners(s, s->links[i].correlation);
+		total += count[i];
+	}
+	HT_TRY(ht_frame_alloc_lists(run, t->n_kind + total, t->n_gpu + total, &rows, &gpu));
+	for (size_t i = 0; i < s->n_links; i++) {
+		uint32_t row = s->links[i].row;
+		while (k < t->n_gpu && t->gpu[k].row < row)
+			k++;
+		bool work = k < t->n_gpu && t->gpu[k].row == row;
+		for (size_t n = count[i]; n; n--) {
+			rows[frame->n_rows++] = row;
+			if (work)
+				gpu[frame->n_gpu++] = (uint32_t)k;
+		}
+	}
+	frame->rows = *ret_rows = rows;
+	frame->gpu = gpu;
 	return HT_OK;
 }
 
@@ -199,28 +312,12 @@ static enum ht_status make_hta_cut(struct ht_run *run, struct ht_frame *frame, b
 	const struct ht_trace *t = frame->trace;
 	struct hta_selection s = { 0 };
 	HT_TRY(select_hta(run, t, include_last, &s));
-	uint32_t *rows, *gpu;
-	HT_TRY(ht_frame_alloc_lists(
-	        run, t->n_kind + s.n_gpu_rows, t->n_gpu + s.n_gpu_rows, &rows, &gpu));
-	size_t k = 0;
+	uint32_t *rows = NULL;
+	HT_TRY(put_gpu_rows(run, &s, frame, &rows));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (s.args.side[row] != GPU)
-			continue;
-		while (k < t->n_gpu && t->gpu[k].row < row)
-			k++;
-		bool work = k < t->n_gpu && t->gpu[k].row == row;
-		for (size_t n = n_partners(&s, s.args.correlation[row]); n; n--) {
-			rows[frame->n_rows++] = row;
-			if (work)
-				gpu[frame->n_gpu++] = (uint32_t)k;
-		}
-	}
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (s.host[row])
+		if (s.side[row] == HOST && t->ts_ns[row] < s.cut)
 			rows[frame->n_rows++] = row;
 	}
-	frame->rows = rows;
-	frame->gpu = gpu;
 	frame->cut = true;
 	return HT_OK;
 }
@@ -277,11 +374,6 @@ int64_t ht_hta_ns(int64_t ns)
 }
 
 /* ---- columns ---- */
-
-struct linked {
-	int64_t correlation;
-	uint32_t row;
-};
 
 static int compare_linked(const void *left, const void *right)
 {
