@@ -68,10 +68,11 @@ struct ht_chunk {
 	uint16_t *cat;
 	char *ph;
 	uint8_t *flags;
-	struct ht_vec columns;   /* struct ht_chunk_column by column id */
-	struct ht_vec headers;   /* struct ht_header */
-	struct ht_vec fractions; /* uint64_t: row << 16 | ts digits << 8 | dur digits; see fix_fractions */
-	bool saw_full_fraction;  /* a fraction of three or more digits */
+	struct ht_vec columns; /* struct ht_chunk_column by column id */
+	struct ht_vec headers; /* struct ht_header */
+	struct ht_vec
+	        fractions; /* uint64_t: row << 16 | ts digits << 8 | dur digits; see fix_fractions */
+	bool saw_full_fraction; /* a fraction of three or more digits */
 	bool saw_short_fraction;
 	struct ht_chunk_stat stats[HT_N_STATS];
 };
