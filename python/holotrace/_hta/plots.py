@@ -9,7 +9,6 @@ import logging
 import os
 import warnings
 
-import numpy as np
 import pandas as pd
 
 from holotrace._show import COLORS, color_of, shorten

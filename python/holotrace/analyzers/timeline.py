@@ -7,6 +7,7 @@ import pandas as pd
 
 from holotrace._hta import plots
 from holotrace.common.trace_symbol_table import TraceSymbolTable
+from holotrace.utils.utils import holds_text
 
 _NEEDED = ["iteration", "name", "cat", "rank", "stream", "ts", "dur"]
 
@@ -39,7 +40,7 @@ def prepare_timeline_gpu_events(df: pd.DataFrame, symbol_table: TraceSymbolTable
     df["calibrated_end_global"] = pd.to_datetime(df["ts"] + df["dur"].clip(lower=duration_threshold),
                                                  unit="us")
     df["task"] = "rank " + df["rank"].astype(str) + " stream " + df["stream"].astype(str)
-    names = df["name"] if df["name"].dtype == object else symbol_table.texts(df["name"])
+    names = df["name"] if holds_text(df["name"]) else symbol_table.texts(df["name"])
     df["label"] = [_simplify_name(name) for name in names]
     return df.sort_values(["rank", "stream", "ts"], kind="stable")
 

@@ -10,6 +10,7 @@ import pandas as pd
 from holotrace._hta import plots
 from holotrace.common.trace_filter import Filter
 from holotrace.common.trace_symbol_table import TraceSymbolTable
+from holotrace.utils.utils import holds_text
 
 CPUStreamID = -1
 AnnotationStreamID = 0
@@ -118,7 +119,7 @@ def prepare_timeline_events(df: pd.DataFrame,
     if setting.auto_detect:
         auto_detect_setting(events, setting)
     for column in ("name", "cat"):
-        if column in events.columns and events[column].dtype != object and symbol_table is not None:
+        if column in events.columns and not holds_text(events[column]) and symbol_table is not None:
             events[column] = symbol_table.texts(events[column])
     zero = 0 if setting.use_global_time else events["ts"].min()
     length = events["dur"]
@@ -190,7 +191,7 @@ def align_module_with_kernels(events_df: pd.DataFrame, module_list: List[str],
     if missing:
         raise ValueError(f"the events have no column {', '.join(sorted(missing))}; make a CallGraph first")
     names = events_df["name"]
-    if names.dtype != object:
+    if not holds_text(names):
         if sym_table is None:
             raise ValueError("names are ids: a symbol table is needed")
         names = pd.Series(sym_table.texts(names), index=events_df.index)

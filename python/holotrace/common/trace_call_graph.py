@@ -12,6 +12,7 @@ import pandas as pd
 from holotrace._hta.call_tree import NULL_NODE_INDEX, Tree, nest
 from holotrace.common.trace_call_stack import CallStackGraph, CallStackIdentity
 from holotrace.common.trace_symbol_table import TraceSymbolTable
+from holotrace.utils.utils import holds_text
 
 
 class CallGraph:
@@ -46,7 +47,7 @@ class CallGraph:
         self._rows: list = []
 
     def _names(self, df: pd.DataFrame) -> np.ndarray:
-        if df["name"].dtype == object:
+        if holds_text(df["name"]):
             return df["name"].to_numpy()
         if self.symbol_table is None:
             return df["name"].astype(str).to_numpy()

@@ -11,6 +11,7 @@ from typing import List, Optional, Tuple, Union
 import pandas as pd
 
 from holotrace.common.trace_symbol_table import TraceSymbolTable
+from holotrace.utils.utils import holds_text
 
 logger = logging.getLogger("holotrace")
 
@@ -110,7 +111,7 @@ class NameStringColumnFilter(Filter):
 
     def __call__(self, df, symbol_table=None):
         for column in ("name", "s_name"):
-            if column in df.columns and df[column].dtype == object:
+            if column in df.columns and holds_text(df[column]):
                 return df[df[column].str.match(self.name_pattern).fillna(False).astype(bool)]
         logger.warning("NameStringColumnFilter: no column with names as text")
         return df
@@ -140,10 +141,10 @@ class NameFilter(Filter):
         self.name_column = name_column
 
     def __call__(self, df, symbol_table=None):
-        if self.name_column in df.columns and df[self.name_column].dtype == object:
+        if self.name_column in df.columns and holds_text(df[self.name_column]):
             return df[df[self.name_column].str.match(self.name_pattern).fillna(False).astype(bool)]
         table = symbol_table or self.symbol_table
-        if table is not None and "name" in df.columns and df["name"].dtype != object:
+        if table is not None and "name" in df.columns and not holds_text(df["name"]):
             return NameIdColumnFilter(self.name_pattern)(df, table)
         return NameStringColumnFilter(self.name_pattern)(df)
 

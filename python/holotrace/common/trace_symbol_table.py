@@ -12,7 +12,7 @@ import pandas as pd
 from holotrace.common.types import (CPU_EVENTS_CATEGORY_PATTERN, KERNEL_CATEGORY_PATTERN,
                                     KERNEL_LAUNCH_CATEGORY_PATTERN, GroupingPattern,
                                     MemoryKernelGroupingPattern, ProfilerStepGroupingPattern)
-from holotrace.utils.utils import shorten_name
+from holotrace.utils.utils import holds_text, shorten_name
 
 MAX_NUM_PROCESSES_SMALL = 4
 
@@ -106,7 +106,7 @@ class TraceSymbolTable:
     def create_from_df(df: pd.DataFrame) -> "TraceSymbolTable":
         """From a frame whose name and cat are text."""
         for column in ("name", "cat"):
-            if column not in df.columns or df[column].dtype != object:
+            if column not in df.columns or not holds_text(df[column]):
                 raise ValueError(f"column {column} must hold text")
         table = TraceSymbolTable()
         table.add_symbols(df["cat"].unique())
@@ -125,14 +125,14 @@ class TraceSymbolTable:
     def encode_df(self, df: pd.DataFrame) -> None:
         """name and cat from text to ids, in place; new texts are added."""
         for column in ("cat", "name"):
-            if column in df.columns and df[column].dtype == object:
+            if column in df.columns and holds_text(df[column]):
                 self.add_symbols(df[column].unique())
                 df[column] = df[column].map(self.sym_index)
 
     def decode_df(self, df: pd.DataFrame, create_new_columns: bool = True) -> None:
         """name and cat from ids to text, in place or as s_name and s_cat."""
         for column in ("cat", "name"):
-            if column in df.columns and df[column].dtype != object:
+            if column in df.columns and not holds_text(df[column]):
                 df[f"s_{column}" if create_new_columns else column] = self.texts(df[column])
 
     def update_encoded_df(self, df: pd.DataFrame, old_symbol_table: "TraceSymbolTable") -> None:

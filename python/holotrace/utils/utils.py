@@ -86,12 +86,17 @@ def merge_kernel_intervals(kernel_df: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"ts": start[first], "end": end[last]})
 
 
+def holds_text(column: pd.Series) -> bool:
+    """Whether a column is of text, however pandas stores it."""
+    return not pd.api.types.is_numeric_dtype(column)
+
+
 def get_symbol_column_names(df: pd.DataFrame) -> Tuple[str, str]:
     """Columns of df that hold names and categories as text, "" where there is none."""
 
     def text_column(column: str) -> str:
         for candidate in (column, f"s_{column}"):
-            if candidate in df.columns and df[candidate].dtype == object:
+            if candidate in df.columns and holds_text(df[candidate]):
                 return candidate
         return ""
 
