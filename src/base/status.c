@@ -112,6 +112,20 @@ enum ht_status ht_fail_nomem(ht_ctx *ctx)
 	return ht_fail(ctx, HT_NOMEM, NULL, -1, NULL, "out of memory");
 }
 
+void ht_error_prefix(ht_ctx *ctx, const char *format, ...)
+{
+	char prefix[256], old[sizeof ctx->message];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(prefix, sizeof prefix, format, ap);
+	va_end(ap);
+	pthread_mutex_lock(&ctx->lock);
+	memcpy(old, ctx->message, sizeof old);
+	int n = snprintf(ctx->message, sizeof ctx->message, "%s: ", prefix);
+	snprintf(ctx->message + n, sizeof ctx->message - (size_t)n, "%s", old);
+	pthread_mutex_unlock(&ctx->lock);
+}
+
 void ht_error_clear(ht_ctx *ctx)
 {
 	ctx->error = (struct ht_error){ .offset = -1 };

@@ -1,7 +1,7 @@
 /*
  * status.h - the context, its error text, and the one hiding macro.
  *
- * The text is set once, where the fault is known.
+ * The text is set once, where the fault is known; callers may only prefix it ("rank 3: ").
  */
 #ifndef HT_BASE_STATUS_H
 #define HT_BASE_STATUS_H
@@ -40,6 +40,8 @@ struct ht_ctx {
 enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,
         const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
 enum ht_status ht_fail_nomem(ht_ctx *ctx);
+/* Put "prefix: " before the current message. */
+void ht_error_prefix(ht_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Forget the last error; every public entry point starts with this. */
 void ht_error_clear(ht_ctx *ctx);
 /* Tell the caller how far we are; HT_CANCELLED when it said stop. Only from the calling thread. */
