@@ -114,15 +114,21 @@ enum ht_status ht_fail_nomem(ht_ctx *ctx)
 
 void ht_error_prefix(ht_ctx *ctx, const char *format, ...)
 {
-	char prefix[256], old[sizeof ctx->message];
+	char prefix[256];
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(prefix, sizeof prefix, format, ap);
+	vsnprintf(prefix, sizeof prefix - 2, format, ap);
 	va_end(ap);
+	size_t n = strlen(prefix);
+	memcpy(prefix + n, ": ", 2);
+	n += 2;
 	pthread_mutex_lock(&ctx->lock);
-	memcpy(old, ctx->message, sizeof old);
-	int n = snprintf(ctx->message, sizeof ctx->message, "%s: ", prefix);
-	snprintf(ctx->message + n, sizeof ctx->message - (size_t)n, "%s", old);
+	size_t room = sizeof ctx->message - n - 1, old = strlen(ctx->message);
+	if (old > room)
+		old = room;
+	memmove(ctx->message + n, ctx->message, old);
+	memcpy(ctx->message, prefix, n);
+	ctx->message[n + old] = '\0';
 	pthread_mutex_unlock(&ctx->lock);
 }
 
