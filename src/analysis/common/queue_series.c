@@ -3,8 +3,7 @@
  */
 #include "analysis/common/series.h"
 #include "analysis/common/hta_names.h"
-
-#include <stdlib.h>
+#include "base/sort.h"
 
 struct event {
 	int64_t stream, ts_ns;
@@ -12,22 +11,6 @@ struct event {
 	int32_t delta; /* +1 launch, -1 start */
 	uint32_t row, gpu;
 };
-
-static int compare(const void *left, const void *right)
-{
-	const struct event *a = left, *b = right;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->ts_ns != b->ts_ns)
-		return a->ts_ns < b->ts_ns ? -1 : 1;
-	if (a->delta != b->delta)
-		return a->delta > b->delta ? -1 : 1;
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	return a->gpu < b->gpu ? -1 : a->gpu > b->gpu;
-}
 
 static size_t collect(const struct ht_frame *frame, bool hta, struct event *events)
 {
@@ -80,6 +63,41 @@ static size_t accumulate(const struct event *events, size_t n, struct ht_queue_p
 	return n_points;
 }
 
+/* One key of the order below; the sort is stable, so keys are applied from the last to the first. */
+enum { KEY_ROW, KEY_TIME, KEY_DEVICE, KEY_STREAM, N_KEYS };
+
+static uint64_t key_of(const struct event *event, int key)
+{
+	switch (key) {
+	case KEY_ROW: return (uint64_t)(event->delta < 0) << 32 | event->row;
+	case KEY_TIME: return ht_sort_key_i64(event->ts_ns);
+	case KEY_DEVICE: return ht_sort_key_i64(event->device);
+	default: return ht_sort_key_i64(event->stream);
+	}
+}
+
+/* By stream, device and time; at equal times launches come first, then by row and piece of work. */
+static enum ht_status sort_events(struct ht_run *run, struct event **events, size_t n)
+{
+	uint64_t *keys = ht_arena_alloc(run->scratch, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
+	struct event *sorted = ht_arena_alloc(run->scratch, (n + 1) * sizeof *sorted);
+	if (!keys || !order || !sorted)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	for (int key = 0; key < N_KEYS; key++) {
+		for (size_t i = 0; i < n; i++)
+			keys[i] = key_of(&(*events)[order[i]], key);
+		if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+			return ht_fail_nomem(run->ctx);
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*events)[order[i]];
+	*events = sorted;
+	return HT_OK;
+}
+
 enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
         const struct ht_queue_series **ret_series, size_t *ret_n)
 {
@@ -87,7 +105,7 @@ enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *f
 	if (!events)
 		return ht_fail_nomem(run->ctx);
 	size_t n = collect(frame, hta, events);
-	qsort(events, n, sizeof *events, compare);
+	HT_TRY(sort_events(run, &events, n));
 
 	size_t n_series = 0;
 	for (size_t i = 0; i < n; i++)
