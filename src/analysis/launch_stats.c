@@ -168,7 +168,7 @@ static enum ht_status run_launch_stats(struct ht_run *run, ht_table *table)
 	size_t n_found = 0, n_linked = 0;
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		struct pair *pairs = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pairs + 1);
 		if (!pairs)
 			return ht_fail_nomem(run->ctx);

@@ -156,7 +156,7 @@ static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table)
 	size_t n_found = 0;
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		frame.offset_ns -= zero_ns;
 		const struct ht_bandwidth_series *series;
 		size_t n_series;

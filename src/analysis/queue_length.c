@@ -148,7 +148,7 @@ static enum ht_status run_queue_length(struct ht_run *run, ht_table *table)
 	size_t n_found = 0;
 	for (size_t i = 0; i < run->n; i++) {
 		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
+		HT_TRY(ht_frame_make_gpu(run, i, &frame));
 		frame.offset_ns -= zero_ns;
 		const struct ht_queue_series *series;
 		size_t n_series;

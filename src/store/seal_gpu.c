@@ -9,6 +9,7 @@
 #include "store/seal.h"
 
 #include "base/sort.h"
+#include "store/row_index.h"
 
 #include <string.h>
 
@@ -16,53 +17,6 @@
  * file from costing quadratic time. */
 #define MAX_SAME      64
 #define UINT32_STREAM 4294967295 /* "no stream" of older traces */
-
-/* Rows sorted by an integer key. */
-struct index {
-	uint64_t *keys;
-	uint32_t *rows;
-	size_t n;
-};
-
-/* Rows of two kinds that have a value, by value; equal values in row order. */
-static enum ht_status index_values(ht_ctx *ctx, const struct ht_trace *t, const int64_t *values,
-        enum ht_kind kind_a, enum ht_kind kind_b, struct ht_arena *arena, struct index *ret)
-{
-	size_t n = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += (t->kind[row] == kind_a || t->kind[row] == kind_b) && values[row] != HT_NO_I64;
-	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);
-	ret->rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows);
-	ret->n = 0;
-	if (!ret->keys || !ret->rows)
-		return ht_fail_nomem(ctx);
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if ((t->kind[row] != kind_a && t->kind[row] != kind_b) || values[row] == HT_NO_I64)
-			continue;
-		ret->keys[ret->n] = ht_sort_key_i64(values[row]);
-		ret->rows[ret->n++] = row;
-	}
-	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
-}
-
-/* The rows with that value, the first MAX_SAME of them. */
-static const uint32_t *index_find(const struct index *index, int64_t value, size_t *ret_n)
-{
-	uint64_t key = ht_sort_key_i64(value);
-	size_t low = 0, high = index->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (index->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	size_t end = low;
-	while (end < index->n && index->keys[end] == key && end - low < MAX_SAME)
-		end++;
-	*ret_n = end - low;
-	return index->rows + low;
-}
 
 static uint32_t choose_launch(
         const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t gpu_row)
@@ -187,11 +141,12 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
-	struct index launches, ops;
-	HT_TRY(index_values(
-	        b->ctx, t, b->correlation, HT_KIND_RUNTIME, HT_KIND_DRIVER, &b->arena, &launches));
-	HT_TRY(index_values(
-	        b->ctx, t, b->external, HT_KIND_CPU_OP, HT_KIND_CPU_OP, &b->arena, &ops));
+	bool ascend = t->meta_->dialect == HT_DIALECT_ASCEND;
+	struct ht_row_index launches, ops;
+	HT_TRY(ht_row_index_make(b->ctx, t, ascend ? "connection_id" : "correlation",
+	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
+	HT_TRY(ht_row_index_make(
+	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
 	for (size_t i = 1; i < launches.n; i++)
 		ht_tally_add(tally, HT_STAT_duplicate_correlation,
 		        launches.keys[i] == launches.keys[i - 1] &&
@@ -202,14 +157,14 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 		size_t n = 0;
 		const uint32_t *rows = NULL;
 		if (correlation != HT_NO_I64)
-			rows = index_find(&launches, correlation, &n);
+			rows = ht_row_index_find(&launches, correlation, MAX_SAME, &n);
 		/* ROCm writes 0 for "unknown": believe it only when it is one launch's own */
 		if (n == 1 || (n > 1 && correlation != 0))
 			gpu->launch = choose_launch(t, rows, n, gpu->row);
 		if (external == HT_NO_I64 && gpu->launch != HT_NONE)
 			external = b->external[gpu->launch];
 		if (external != HT_NO_I64) {
-			rows = index_find(&ops, external, &n);
+			rows = ht_row_index_find(&ops, external, MAX_SAME, &n);
 			gpu->op = choose_op(t, rows, n, gpu->launch);
 		}
 		if (gpu->op == HT_NONE && gpu->launch != HT_NONE)

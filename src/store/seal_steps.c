@@ -8,6 +8,7 @@
 #include "store/seal.h"
 
 #include "base/sort.h"
+#include "store/row_index.h"
 
 #include <string.h>
 
@@ -127,54 +128,21 @@ static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
 	return HT_OK;
 }
 
-/* Rows by the value of an integer arg, sorted. */
-struct by_value {
-	uint64_t *keys;
-	uint32_t *rows;
-	size_t n;
-};
-
-static enum ht_status sort_by_arg(ht_ctx *ctx, const struct ht_trace *t,
-        const struct ht_arg_column *column, enum ht_kind kind, struct ht_arena *arena,
-        struct by_value *ret)
-{
-	size_t n = column ? column->n : 0;
-	ret->keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys);
-	ret->rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows);
-	ret->n = 0;
-	if (!ret->keys || !ret->rows)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
-		if (t->kind[row] != kind)
-			continue;
-		ret->keys[ret->n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
-		ret->rows[ret->n++] = row;
-	}
-	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
-}
-
 /* The first row with that value, HT_NONE when none. */
-static uint32_t first_with(const struct by_value *index, int64_t value)
+static uint32_t first_with(const struct ht_row_index *index, int64_t value)
 {
-	uint64_t key = ht_sort_key_i64(value);
-	size_t low = 0, high = index->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (index->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < index->n && index->keys[low] == key ? index->rows[low] : HT_NONE;
+	size_t n;
+	const uint32_t *rows = ht_row_index_find(index, value, 1, &n);
+	return n ? rows[0] : HT_NONE;
 }
 
 static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
 	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
-	struct by_value host;
-	HT_TRY(sort_by_arg(ctx, t, column, HT_KIND_ANNOTATION, arena, &host));
+	struct ht_row_index host;
+	HT_TRY(ht_row_index_make(
+	        ctx, t, "External id", HT_KIND_BIT(HT_KIND_ANNOTATION), arena, &host));
 	for (uint64_t i = 0; column && i < column->n; i++) {
 		uint32_t row = ht_arg_rows(t, column)[i];
 		if (t->kind[row] != HT_KIND_GPU_ANNOTATION)
@@ -198,10 +166,10 @@ static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	size_t n = ids ? ids->n : 0;
 	uint32_t *rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
 	uint32_t *parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
-	struct by_value by_id;
+	struct ht_row_index by_id;
 	if (!rows || !parent)
 		return ht_fail_nomem(ctx);
-	HT_TRY(sort_by_arg(ctx, t, ids, HT_KIND_PYTHON, arena, &by_id));
+	HT_TRY(ht_row_index_make(ctx, t, "Python id", HT_KIND_BIT(HT_KIND_PYTHON), arena, &by_id));
 	for (uint64_t i = 0, k = 0; i < n; i++) {
 		rows[i] = ht_arg_rows(t, ids)[i];
 		while (parents && k < parents->n && ht_arg_rows(t, parents)[k] < rows[i])

@@ -140,8 +140,7 @@ uint64_t ht_arg_position(const struct ht_trace *t, const struct ht_arg_column *c
 	return low < column->n && rows[low] == row ? low : UINT64_MAX;
 }
 
-/* An integer in any spelling; false when the value has none. */
-static bool as_i64(
+bool ht_arg_integer_at(
         const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i, int64_t *ret)
 {
 	switch (column->type) {
@@ -176,7 +175,7 @@ int64_t ht_arg_i64(const struct ht_trace *t, const char *key, uint32_t row, int6
 			continue;
 		uint64_t i = ht_arg_position(t, column, row);
 		int64_t value;
-		if (i != UINT64_MAX && as_i64(t, column, i, &value))
+		if (i != UINT64_MAX && ht_arg_integer_at(t, column, i, &value))
 			return value;
 	}
 	return fallback;
@@ -224,7 +223,7 @@ enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const cha
 		const uint32_t *rows = ht_arg_rows(t, column);
 		for (uint64_t i = 0; i < column->n; i++) {
 			int64_t value;
-			if (as_i64(t, column, i, &value))
+			if (ht_arg_integer_at(t, column, i, &value))
 				values[rows[i]] = value;
 		}
 	}

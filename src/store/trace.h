@@ -250,6 +250,10 @@ const uint32_t *ht_arg_rows(const struct ht_trace *trace, const struct ht_arg_co
 /* The i-th entry of a column, widened. Strings and JSON give the string id. */
 int64_t ht_arg_i64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
 double ht_arg_f64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
+/* The integer of an entry in any spelling (integer, whole float, numeric string); false when it has
+ * none. */
+bool ht_arg_integer_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i,
+        int64_t *ret_value);
 /* Position of a row in a column, or UINT64_MAX. O(log n). */
 uint64_t ht_arg_position(
         const struct ht_trace *trace, const struct ht_arg_column *column, uint32_t row);

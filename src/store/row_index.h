@@ -1,0 +1,25 @@
+/*
+ * row_index.h - rows by the value of an integer argument: correlation, External id, Python id.
+ */
+#ifndef HT_STORE_ROW_INDEX_H
+#define HT_STORE_ROW_INDEX_H
+
+#include "store/trace.h"
+
+/* Sorted by value; rows of one value ascend. */
+struct ht_row_index {
+	uint64_t *keys; /* ht_sort_key_i64 of the values */
+	uint32_t *rows;
+	size_t n;
+};
+
+#define HT_KIND_BIT(kind) ((uint32_t)1 << (kind))
+
+/* Index the rows of the kinds in the mask that have the argument, in any spelling. */
+enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
+        uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret_index) HT_MUST_USE;
+/* The rows with that value, the first max of them. */
+const uint32_t *ht_row_index_find(
+        const struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n);
+
+#endif
