@@ -153,7 +153,7 @@ struct ht_worker {
 	uint64_t stat_bits;    /* counters this event raises by one, set when it is stored */
 	uint8_t ts_digits, dur_digits;
 	char ph;
-	bool has_ts, has_dur, has_cat, has_name;
+	bool has_ts, has_dur, has_cat;
 	/* memo of the last event's ids */
 	struct ht_track_key last_track;
 	uint32_t last_track_id, last_cat, last_cat_id;

@@ -358,10 +358,8 @@ static inline const char *scan_field(
 		}
 		break;
 	case HT_FIELD_NAME:
-		if (*p == '"' && (end = scan_string(w, p, &id))) {
+		if (*p == '"' && (end = scan_string(w, p, &id)))
 			w->name = id;
-			w->has_name = true;
-		}
 		break;
 	case HT_FIELD_PID: end = scan_id(w, p, &w->track.pid, &w->track.pid_type); break;
 	case HT_FIELD_TID: end = scan_id(w, p, &w->track.tid, &w->track.tid_type); break;

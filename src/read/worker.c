@@ -126,7 +126,7 @@ void ht_worker_begin_event(struct ht_worker *w)
 	w->name = w->cat = HT_NO_STR;
 	w->ts_digits = w->dur_digits = 0;
 	w->ph = 0;
-	w->has_ts = w->has_dur = w->has_cat = w->has_name = false;
+	w->has_ts = w->has_dur = w->has_cat = false;
 	w->stat_bits = w->repair_bits;
 }
 
@@ -189,10 +189,7 @@ static void clear_field(struct ht_worker *w, uint32_t field)
 		w->cat = HT_NO_STR;
 		w->has_cat = false;
 		break;
-	case HT_FIELD_NAME:
-		w->name = HT_NO_STR;
-		w->has_name = false;
-		break;
+	case HT_FIELD_NAME: w->name = HT_NO_STR; break;
 	case HT_FIELD_PID:
 		w->track.pid = 0;
 		w->track.pid_type = HT_ID_ABSENT;

@@ -316,16 +316,14 @@ static void check_facts(struct checks *c)
 	uint64_t colliding = 0;
 	for (size_t i = 0; i < t->n_tracks; i++) {
 		const struct ht_track *track = &t->tracks[i];
-		bool host = false, device = false;
+		bool host = false;
 		for (uint32_t k = 0; track->pid_type == HT_ID_INT && track->pid >= 0 &&
 		                     track->pid < 16 && k < track->n;
 		        k++) {
 			uint8_t kind = t->kind[t->track_rows[track->first + k]];
 			host |= kind == HT_KIND_CPU_OP || kind == HT_KIND_PYTHON;
-			device |= ht_kind_is_gpu_work(kind);
 		}
 		colliding += host && track->pid_type == HT_ID_INT && t->n_gpu;
-		(void)device;
 	}
 	add(c, HT_STAT_colliding_pid, colliding);
 }
