@@ -264,7 +264,7 @@ static enum ht_status count_hta(
 {
 	struct compare *compare = scan->compare;
 	struct ht_hta_columns hta;
-	HT_TRY(ht_frame_hta_columns(side, frame, &hta));
+	HT_TRY(ht_frame_hta_columns(side, frame, true, &hta));
 	struct ht_list list = { 0 };
 	HT_TRY(ht_list_parse(side->ctx, "step", steps, &list));
 	bool ok = true;

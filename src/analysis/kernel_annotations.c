@@ -84,7 +84,7 @@ static enum ht_status collect_hta(
 {
 	const struct ht_trace *t = frame->trace;
 	struct ht_hta_columns hta = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, &hta));
+	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
 	struct ht_work_list work = { 0 };
 	work.items = ht_arena_alloc(run->scratch, (frame->n_rows + 1) * sizeof *work.items);
 	if (!work.items)

@@ -197,6 +197,7 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 		return NULL;
 	size_t n = (n_bytes + 15) & ~(size_t)15;
 	struct ht_arena_block *b = arena->last;
+	bool is_zeroed = false;
 	if (!b || b->size - b->used < n) {
 		size_t size = header + n > ARENA_BLOCK_BYTES ? header + n : ARENA_BLOCK_BYTES;
 		b = ht_mem_alloc(arena->mem, size);
@@ -206,10 +207,12 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 		b->used = header;
 		b->size = size;
 		arena->last = b;
+		is_zeroed = size >= HT_MEM_MAP_BYTES;
 	}
 	void *block = (char *)b + b->used;
 	b->used += n;
-	memset(block, 0, n);
+	if (!is_zeroed)
+		memset(block, 0, n);
 	return block;
 }
 

@@ -215,6 +215,11 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 		        ht_arena_printf(&o->set->arena,
 		                "the ranks have no common clock; each starts at its own first event")));
 	HT_TRY(note_losses(o));
+	struct ht_memo *memo = ht_arena_alloc(&o->set->arena, sizeof *memo);
+	if (!memo)
+		return ht_fail_nomem(o->ctx);
+	ht_memo_init(memo);
+	o->set->memo = memo;
 	return keep_notes(o);
 }
 

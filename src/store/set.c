@@ -47,6 +47,8 @@ void ht_close(ht_set *set)
 	if (!set)
 		return;
 	struct ht_mem *mem = set->arena.mem;
+	if (set->memo)
+		ht_memo_done(set->memo);
 	for (size_t i = 0; i < set->n; i++)
 		ht_trace_free(set->traces[i]);
 	ht_arena_done(&set->arena);

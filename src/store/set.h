@@ -10,6 +10,7 @@
 #ifndef HT_STORE_SET_H
 #define HT_STORE_SET_H
 
+#include "base/memo.h"
 #include "store/trace.h"
 
 struct ht_set {
@@ -23,6 +24,7 @@ struct ht_set {
 	const char **notes;   /* skipped files, rank collisions: one line each */
 	size_t n_notes;
 	const char *loss_note; /* NULL: nothing was lost */
+	struct ht_memo *memo;  /* what its runs share; NULL: nothing */
 };
 
 /* Choose the clock; called once, when all traces are in. */

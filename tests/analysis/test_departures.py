@@ -8,7 +8,7 @@ import re
 import pytest
 
 import support
-from tiny import EXAMPLES, notes, rows
+from tiny import EXAMPLES, Tiny, notes, rows
 
 DATA = support.ROOT / "tests" / "data"
 PAGE = support.ROOT / "docs" / "departures-from-hta.md"
@@ -54,6 +54,21 @@ def test_host_steps_decide_the_cut():
     assert rows("temporal-breakdown", DATA / "resnet", "--hta-rows")[0]["span_ns"] == "13396254"
     ours, hta = both("annotation-breakdown", DATA / "resnet", "--source", "cpu")
     assert [any(r["name"] == "ProfilerStep#3" for r in t) for t in (ours, hta)] == [False, True]
+
+
+def test_rows_without_own_correlation_do_not_multiply(tmp_path):
+    """HTA pairs all launches with all kernels when every id is 0; it would fill the memory."""
+    tiny = Tiny()
+    for step in range(3):
+        tiny.step(step, step * 1000, 900)
+        for k in range(200):
+            tiny.add("cuda_runtime", "cudaLaunchKernel", step * 1000 + 4 * k, 1, correlation=0)
+            tiny.add("kernel", "k", step * 1000 + 4 * k + 2, 1, pid=0, tid=7, device=0, stream=7, correlation=0)
+    trace = tiny.write(tmp_path)
+    assert len(rows("temporal-breakdown", trace)) == 1
+    done = support.run("temporal-breakdown", trace, "--hta-rows")
+    assert done.returncode != 0
+    assert "240000 rows for 1203 events" in done.stderr.decode()
 
 
 def test_gpu_annotations_go_with_their_step():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from holotrace._hta import plots
-from holotrace._hta.engine import STATISTICS, compat
+from holotrace._hta.engine import STATISTICS, Result
 
 
 def _summary(frames: Dict[int, pd.DataFrame], by: str, value: str) -> Optional[pd.DataFrame]:
@@ -18,6 +18,18 @@ def _summary(frames: Dict[int, pd.DataFrame], by: str, value: str) -> Optional[p
         columns = pd.MultiIndex.from_product([[value], STATISTICS])
         return pd.DataFrame(index=pd.RangeIndex(0), columns=columns)
     return joined[["rank", by, value]].groupby(["rank", by]).describe()
+
+
+def _engine_summary(result: Result, by: str, keys: np.ndarray, value: str,
+                    unit: str = "") -> Optional[pd.DataFrame]:
+    """The same as the engine gives it, which spares the series."""
+    if not result.n:
+        return None
+    columns = ["count", *(name + unit for name in ("mean", "std", "min", "p25", "p50", "p75", "max"))]
+    return pd.DataFrame(
+        np.column_stack([result.floats(name) for name in columns]),
+        pd.MultiIndex.from_arrays([result.ints("rank"), keys], names=["rank", by]),
+        pd.MultiIndex.from_product([[value], STATISTICS])).sort_index()
 
 
 class TraceCounters:
@@ -52,8 +64,8 @@ class TraceCounters:
     @classmethod
     def get_queue_length_summary(cls, t, ranks: Optional[List[int]] = None,
                                  exact: bool = False) -> Optional[pd.DataFrame]:
-        return cls.get_queue_length_summary_from_time_series(
-            cls.get_queue_length_time_series(t, ranks, exact))
+        result = t.run("queue-length", ranks=chosen_ranks(t, ranks), hta=not exact)
+        return _engine_summary(result, "stream", result.ints("stream"), "queue_length")
 
     @classmethod
     def get_time_spent_blocked_on_full_queue(cls, t, queue_length_dict: Dict[int, pd.DataFrame],
@@ -112,15 +124,13 @@ class TraceCounters:
 
     @classmethod
     def get_memory_bw_summary(cls, t, ranks: Optional[List[int]] = None) -> Optional[pd.DataFrame]:
-        """Statistics of the bandwidths above 0 per rank and kind.
-
-        Sums of floating point numbers leave residues where copies end; only HTA counts them.
-        """
-        frames = {}
-        for rank, df in cls.get_memory_bw_time_series(t, ranks).items():
-            least = 0 if compat() else 1e-9 * df["memory_bw_gbps"].max()
-            frames[rank] = df[df["memory_bw_gbps"] > least]
-        return _summary(frames, "name", "memory_bw_gbps")
+        """Statistics of the bandwidths above 0 per rank and kind."""
+        ranks = chosen_ranks(t, ranks)
+        result = t.run("memory-bandwidth", ranks=ranks, hta=True)
+        if not result.n:  # copies without a rate are an empty summary, no copies are none
+            series = cls.get_memory_bw_time_series(t, ranks)
+            return _summary({rank: df[:0] for rank, df in series.items()}, "name", "memory_bw_gbps")
+        return _engine_summary(result, "name", result.texts("name"), "memory_bw_gbps", "_gbps")
 
 
 def chosen_ranks(t, ranks: Optional[List[int]]) -> List[int]:

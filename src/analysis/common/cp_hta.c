@@ -122,7 +122,7 @@ enum ht_status ht_cp_hta_select(struct ht_cp_builder *b)
 	run.step = run.step && !strcmp(run.step, "all") ? run.step : NULL;
 	run.hta_rows = true;
 	HT_TRY(ht_frame_make(&run, b->i_rank, &b->frame));
-	HT_TRY(ht_frame_hta_columns(&run, &b->frame, &b->columns));
+	HT_TRY(ht_frame_hta_columns(&run, &b->frame, false, &b->columns));
 	b->correlation = b->columns.correlation;
 	b->zero = earliest_us(run.set);
 	b->in_frame = ht_cp_alloc(b, b->trace->n_kind, 1);

@@ -330,16 +330,52 @@ static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_fram
 	return HT_OK;
 }
 
+static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t n)
+{
+	uint32_t *copy = ht_arena_alloc(arena, (n + 1) * sizeof *copy);
+	if (copy && n)
+		memcpy(copy, list, n * sizeof *copy);
+	return copy;
+}
+
+/* Without memory for it the frame stays this run's own. */
+static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
+{
+	struct ht_arena arena;
+	ht_arena_init(&arena, run->set->arena.mem);
+	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
+	uint32_t *rows = copy_list(&arena, frame->rows, frame->n_rows),
+	         *gpu = copy_list(&arena, frame->gpu, frame->n_gpu);
+	if (!kept || !rows || !gpu) {
+		ht_arena_done(&arena);
+		return;
+	}
+	*kept = *frame;
+	kept->rows = rows;
+	kept->gpu = gpu;
+	(void)ht_memo_keep(run->set->memo, key, &arena, kept);
+}
+
 static enum ht_status make(struct ht_run *run, size_t i, bool gpu_only, struct ht_frame *ret_frame)
 {
-	struct ht_frame frame = {
-		.trace = run->traces[i], .rank = run->ranks[i], .offset_ns = run->offset_ns[i]
-	};
+	static const char kind;
 	bool listed = run->step && strcmp(run->step, "all") != 0;
-	if (run->hta_rows && !run->annotation && !listed)
+	bool hta = run->hta_rows && !run->annotation && !listed;
+	struct ht_memo_key key = { run->traces[i], &kind,
+		(uint32_t)(hta << 2 | (gpu_only && !hta) << 1 | (run->step != NULL)) };
+	bool shared = run->set->memo && !listed && !run->annotation;
+	const struct ht_frame *kept = shared ? ht_memo_find(run->set->memo, key) : NULL;
+	struct ht_frame frame = { .trace = run->traces[i] };
+	if (kept)
+		frame = *kept;
+	else if (hta)
 		HT_TRY(ht_hta_frame_fill(run, &frame));
 	else
 		HT_TRY(make_own(run, gpu_only, &frame));
+	if (shared && !kept)
+		keep_frame(run, key, &frame);
+	frame.rank = run->ranks[i];
+	frame.offset_ns = run->offset_ns[i];
 	*ret_frame = frame;
 	return HT_OK;
 }

@@ -55,11 +55,11 @@ struct ht_hta_columns {
 	 * */
 	const int64_t *partner;
 	/* step number, -1 outside; with hta_rows by HTA's rule (3.2), where GPU rows of stream 0 have
-	 * HT_NO_I64 */
+	 * HT_NO_I64; NULL unless asked for */
 	const int64_t *iteration;
 };
 enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_hta_columns *ret_columns) HT_MUST_USE;
+        bool with_iteration, struct ht_hta_columns *ret_columns) HT_MUST_USE;
 
 /* "steps 3–4", "all steps" or "no steps": for titles and notes; lives in scratch. */
 const char *ht_frame_steps_text(struct ht_run *run);

@@ -46,7 +46,7 @@ static enum ht_status collect_hta(
 {
 	const struct ht_trace *t = frame->trace;
 	struct ht_hta_columns columns = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, &columns));
+	HT_TRY(ht_frame_hta_columns(run, frame, false, &columns));
 	uint8_t *classes = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
 	if (!classes)
 		return ht_fail_nomem(run->ctx);

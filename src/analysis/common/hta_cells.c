@@ -147,7 +147,7 @@ enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *fra
 {
 	struct ht_hta_cells cells = { .trace = frame->trace, .compat = run->hta_compat };
 	cells.zero_ns = ht_hta_first_ts_ns(run->set);
-	HT_TRY(ht_frame_hta_columns(run, frame, &cells.columns));
+	HT_TRY(ht_frame_hta_columns(run, frame, true, &cells.columns));
 	HT_TRY(list_keys(run, frame->trace, &cells.keys));
 	HT_TRY(list_arg_keys(run, frame->trace, &cells.arg_keys));
 	if (with_graph)

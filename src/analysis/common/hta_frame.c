@@ -7,12 +7,14 @@
  */
 #include "analysis/common/hta_frame.h"
 #include "analysis/common/hta_names.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP_PREFIX "ProfilerStep"
+#define MAX_COPIES  64 /* times as many rows as the trace has */
 
 /* ---- rows ---- */
 
@@ -112,6 +114,13 @@ struct linked {
 	uint32_t row;
 };
 
+/* Rows with a correlation, ascending, and the side of every row. */
+struct hta_links {
+	uint8_t *side;
+	struct linked *list;
+	size_t n;
+};
+
 /* The column of a key that is written as integers everywhere; NULL when it is not. */
 static const struct ht_arg_column *integer_column(const struct ht_trace *t, const char *key)
 {
@@ -127,53 +136,88 @@ static const struct ht_arg_column *integer_column(const struct ht_trace *t, cons
 	return found;
 }
 
-/* Rows with a correlation, ascending, from two sparse columns that are walked together; marks sides. */
+/* From two sparse columns that are walked together; marks sides. */
 static enum ht_status walk_linked(struct ht_run *run, const struct ht_trace *t,
         const struct ht_arg_column *correlations, const struct ht_arg_column *streams,
-        uint8_t *side, struct linked **ret_list, size_t *ret_n)
+        struct hta_links *links)
 {
 	const uint32_t *rows = ht_arg_rows(t, correlations), *stream_rows = ht_arg_rows(t, streams);
-	struct linked *list = ht_arena_alloc(run->scratch, (correlations->n + 1) * sizeof *list);
-	if (!list)
+	links->list = ht_arena_alloc(run->scratch, (correlations->n + 1) * sizeof *links->list);
+	if (!links->list)
 		return ht_fail_nomem(run->ctx);
 	uint64_t at = 0;
 	for (uint64_t i = 0; i < correlations->n; i++) {
+		int64_t correlation = ht_arg_i64_at(t, correlations, i);
 		while (at < streams->n && stream_rows[at] < rows[i])
 			at++;
 		bool has = at < streams->n && stream_rows[at] == rows[i];
-		list[i] = (struct linked){ ht_arg_i64_at(t, correlations, i), rows[i] };
-		mark_gpu(side, rows[i], has ? ht_arg_i64_at(t, streams, at) : -1,
-		        list[i].correlation);
+		mark_gpu(links->side, rows[i], has ? ht_arg_i64_at(t, streams, at) : -1,
+		        correlation);
+		if (correlation != -1)
+			links->list[links->n++] = (struct linked){ correlation, rows[i] };
 	}
-	*ret_list = list;
-	*ret_n = correlations->n;
 	return HT_OK;
 }
 
-/* Rows with a correlation, ascending, and the side of every row. Files write both ids as integers; any
- * other spelling takes the long way. */
-static enum ht_status read_linked(struct ht_run *run, const struct ht_trace *t, uint8_t **ret_side,
-        struct linked **ret_list, size_t *ret_n)
+static enum ht_status list_linked(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_args *a, struct hta_links *ret_links)
+{
+	struct hta_links links = { .side = a->side };
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		links.n += a->correlation[row] != -1;
+	links.list = ht_arena_alloc(run->scratch, (links.n + 1) * sizeof *links.list);
+	if (!links.list)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (a->correlation[row] != -1)
+			links.list[n++] = (struct linked){ a->correlation[row], row };
+	}
+	*ret_links = links;
+	return HT_OK;
+}
+
+/* Files write both ids as integers; any other spelling takes the long way. */
+static enum ht_status read_linked(
+        struct ht_run *run, const struct ht_trace *t, struct hta_links *ret_links)
 {
 	const struct ht_arg_column *correlations = integer_column(t, "correlation"),
 	                           *streams = integer_column(t, "stream");
 	if (correlations && streams) {
-		HT_TRY(mark_rows(run, t, ret_side));
-		return walk_linked(run, t, correlations, streams, *ret_side, ret_list, ret_n);
+		HT_TRY(mark_rows(run, t, &ret_links->side));
+		return walk_linked(run, t, correlations, streams, ret_links);
 	}
 	struct hta_args a;
 	HT_TRY(read_hta_args(run, t, &a));
-	struct linked *list = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *list);
-	if (!list)
+	return list_linked(run, t, &a, ret_links);
+}
+
+/* Positions in a list of links, ascending by correlation, then by row. */
+struct sorted_links {
+	uint64_t *keys; /* of the correlations */
+	uint32_t *at;
+	size_t n;
+};
+
+/* The links of one side; of host rows those that start before the cut. */
+static enum ht_status sort_links(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_links *links, enum side side, int64_t cut, struct sorted_links *ret_sorted)
+{
+	struct sorted_links s = { 0 };
+	s.keys = ht_arena_alloc(run->scratch, (links->n + 1) * sizeof *s.keys);
+	s.at = ht_arena_alloc(run->scratch, (links->n + 1) * sizeof *s.at);
+	if (!s.keys || !s.at)
 		return ht_fail_nomem(run->ctx);
-	size_t n = 0;
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (a.correlation[row] != -1)
-			list[n++] = (struct linked){ a.correlation[row], row };
+	for (size_t i = 0; i < links->n; i++) {
+		uint32_t row = links->list[i].row;
+		if (links->side[row] != side || (side == HOST && t->ts_ns[row] >= cut))
+			continue;
+		s.keys[s.n] = ht_sort_key_i64(links->list[i].correlation);
+		s.at[s.n++] = (uint32_t)i;
 	}
-	*ret_side = a.side;
-	*ret_list = list;
-	*ret_n = n;
+	if (!ht_sort_keys(run->ctx->mem, s.keys, s.at, s.n))
+		return ht_fail_nomem(run->ctx);
+	*ret_sorted = s;
 	return HT_OK;
 }
 
@@ -194,23 +238,6 @@ static size_t lower_bound(const int64_t *sorted, size_t n, int64_t value)
 			high = middle;
 	}
 	return low;
-}
-
-struct hta_selection {
-	uint8_t *side;
-	int64_t cut;          /* host rows that start before it are kept */
-	struct linked *links; /* rows with a correlation */
-	size_t n_links;
-	int64_t *correlations; /* of kept host rows, sorted; a repeated id repeats its GPU row */
-	size_t n_correlations;
-};
-
-static size_t n_partners(const struct hta_selection *s, int64_t correlation)
-{
-	size_t at = lower_bound(s->correlations, s->n_correlations, correlation), n = 0;
-	while (at + n < s->n_correlations && s->correlations[at + n] == correlation)
-		n++;
-	return n;
 }
 
 /* By string id: is it the name of a step? Names are few, rows are many. */
@@ -251,48 +278,49 @@ static enum ht_status find_cut(
 	return HT_OK;
 }
 
-static enum ht_status select_hta(struct ht_run *run, const struct ht_trace *t, bool include_last,
-        struct hta_selection *ret_selection)
+/* By link: how often HTA shows a GPU row, which is once per kept host row of its correlation. */
+static enum ht_status count_copies(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_links *links, int64_t cut, uint32_t **ret_count, size_t *ret_total)
 {
-	/* Its mode that keeps the last step compares a relative with an absolute time and so keeps every
-	 * host row. */
-	struct hta_selection s = { .cut = INT64_MAX };
-	HT_TRY(read_linked(run, t, &s.side, &s.links, &s.n_links));
-	if (!include_last)
-		HT_TRY(find_cut(run, t, s.side, &s.cut));
-	s.correlations = ht_arena_alloc(run->scratch, (s.n_links + 1) * sizeof(int64_t));
-	if (!s.correlations)
+	struct sorted_links host = { 0 }, gpu = { 0 };
+	uint32_t *count = ht_arena_alloc(run->scratch, (links->n + 1) * sizeof *count);
+	size_t total = 0, first = 0, end = 0;
+	if (!count)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < s.n_links; i++) {
-		const struct linked *link = &s.links[i];
-		if (s.side[link->row] == HOST && t->ts_ns[link->row] < s.cut &&
-		        link->correlation != -1)
-			s.correlations[s.n_correlations++] = link->correlation;
+	HT_TRY(sort_links(run, t, links, HOST, cut, &host));
+	HT_TRY(sort_links(run, t, links, GPU, cut, &gpu));
+	for (size_t i = 0; i < gpu.n; i++) {
+		while (first < host.n && host.keys[first] < gpu.keys[i])
+			first++;
+		if (end < first)
+			end = first;
+		while (end < host.n && host.keys[end] == gpu.keys[i])
+			end++;
+		count[gpu.at[i]] = (uint32_t)(end - first);
+		total += end - first;
 	}
-	qsort(s.correlations, s.n_correlations, sizeof(int64_t), compare_i64);
-	*ret_selection = s;
+	/* ids that mean nothing (all 0) pair every row with every other */
+	if (total > t->n_kind * (size_t)MAX_COPIES)
+		return ht_fail(run->ctx, HT_LIMIT, t->path, -1,
+		        "its correlation ids do not identify launches; leave HTA's row selection off",
+		        "HTA's row selection has %zu rows for %zu events", total,
+		        (size_t)t->n_kind);
+	*ret_count = count;
+	*ret_total = total;
 	return HT_OK;
 }
 
-/* GPU rows whose correlation a kept host row has, once per such row. The list has room for all host
- * rows after them. */
-static enum ht_status put_gpu_rows(struct ht_run *run, const struct hta_selection *s,
+/* The list has room for all host rows after these. */
+static enum ht_status put_gpu_rows(struct ht_run *run, const struct hta_links *links, int64_t cut,
         struct ht_frame *frame, uint32_t **ret_rows)
 {
 	const struct ht_trace *t = frame->trace;
-	uint32_t *count = ht_arena_alloc(run->scratch, (s->n_links + 1) * sizeof *count), *rows,
-	         *gpu;
-	size_t total = 0, k = 0;
-	if (!count)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < s->n_links; i++) {
-		if (s->side[s->links[i].row] == GPU)
-			count[i] = (uint32_t)n_partners(s, s->links[i].correlation);
-		total += count[i];
-	}
+	uint32_t *count, *rows, *gpu;
+	size_t total, k = 0;
+	HT_TRY(count_copies(run, t, links, cut, &count, &total));
 	HT_TRY(ht_frame_alloc_lists(run, t->n_kind + total, t->n_gpu + total, &rows, &gpu));
-	for (size_t i = 0; i < s->n_links; i++) {
-		uint32_t row = s->links[i].row;
+	for (size_t i = 0; i < links->n; i++) {
+		uint32_t row = links->list[i].row;
 		while (k < t->n_gpu && t->gpu[k].row < row)
 			k++;
 		bool work = k < t->n_gpu && t->gpu[k].row == row;
@@ -310,12 +338,17 @@ static enum ht_status put_gpu_rows(struct ht_run *run, const struct hta_selectio
 static enum ht_status make_hta_cut(struct ht_run *run, struct ht_frame *frame, bool include_last)
 {
 	const struct ht_trace *t = frame->trace;
-	struct hta_selection s = { 0 };
-	HT_TRY(select_hta(run, t, include_last, &s));
+	struct hta_links links = { 0 };
+	/* Its mode that keeps the last step compares a relative with an absolute time and so keeps every
+	 * host row. */
+	int64_t cut = INT64_MAX;
 	uint32_t *rows = NULL;
-	HT_TRY(put_gpu_rows(run, &s, frame, &rows));
+	HT_TRY(read_linked(run, t, &links));
+	if (!include_last)
+		HT_TRY(find_cut(run, t, links.side, &cut));
+	HT_TRY(put_gpu_rows(run, &links, cut, frame, &rows));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (s.side[row] == HOST && t->ts_ns[row] < s.cut)
+		if (links.side[row] == HOST && t->ts_ns[row] < cut)
 			rows[frame->n_rows++] = row;
 	}
 	frame->cut = true;
@@ -375,58 +408,30 @@ int64_t ht_hta_ns(int64_t ns)
 
 /* ---- columns ---- */
 
-static int compare_linked(const void *left, const void *right)
-{
-	const struct linked *a = left, *b = right;
-	if (a->correlation != b->correlation)
-		return a->correlation < b->correlation ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
-}
-
-/* All rows of one side that carry a correlation, sorted. */
-static enum ht_status collect_side(struct ht_run *run, const struct ht_trace *t,
-        const struct hta_args *a, enum side side, struct linked **ret_list, size_t *ret_n)
-{
-	size_t n = 0;
-	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += a->correlation[row] != -1 && a->side[row] == side;
-	struct linked *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	n = 0;
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (a->correlation[row] != -1 && a->side[row] == side)
-			list[n++] = (struct linked){ a->correlation[row], row };
-	}
-	qsort(list, n, sizeof *list, compare_linked);
-	*ret_list = list;
-	*ret_n = n;
-	return HT_OK;
-}
-
 /* Every row of one side points to the last row of the other side with the same correlation. */
-static void point(int64_t *partner, const struct linked *from, size_t n_from,
-        const struct linked *to, size_t n_to)
+static void point(int64_t *partner, const struct linked *list, const struct sorted_links *from,
+        const struct sorted_links *to)
 {
-	for (size_t i = 0, j = 0; i < n_from; i++) {
-		while (j < n_to && to[j].correlation <= from[i].correlation)
+	for (size_t i = 0, j = 0; i < from->n; i++) {
+		while (j < to->n && to->keys[j] <= from->keys[i])
 			j++;
-		if (j && to[j - 1].correlation == from[i].correlation)
-			partner[from[i].row] = to[j - 1].row;
+		if (j && to->keys[j - 1] == from->keys[i])
+			partner[list[from->at[i]].row] = list[to->at[j - 1]].row;
 	}
 }
 
 static enum ht_status fill_partner(
         struct ht_run *run, const struct ht_trace *t, const struct hta_args *a, int64_t *partner)
 {
-	struct linked *host, *gpu;
-	size_t n_host, n_gpu;
-	HT_TRY(collect_side(run, t, a, HOST, &host, &n_host));
-	HT_TRY(collect_side(run, t, a, GPU, &gpu, &n_gpu));
+	struct hta_links links = { 0 };
+	struct sorted_links host = { 0 }, gpu = { 0 };
+	HT_TRY(list_linked(run, t, a, &links));
+	HT_TRY(sort_links(run, t, &links, HOST, INT64_MAX, &host));
+	HT_TRY(sort_links(run, t, &links, GPU, INT64_MAX, &gpu));
 	for (size_t row = 0; row < t->n_kind; row++)
 		partner[row] = a->correlation[row] < 0 ? a->correlation[row] : 0;
-	point(partner, host, n_host, gpu, n_gpu);
-	point(partner, gpu, n_gpu, host, n_host);
+	point(partner, links.list, &host, &gpu);
+	point(partner, links.list, &gpu, &host);
 	return HT_OK;
 }
 
@@ -552,21 +557,33 @@ static void fill_own_iteration(const struct ht_trace *t, int64_t *iteration)
 		iteration[row] = t->step[row] == HT_NONE ? -1 : t->steps[t->step[row]].number;
 }
 
-enum ht_status ht_frame_hta_columns(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_hta_columns *ret_columns)
+static enum ht_status fill_iteration(struct ht_run *run, const struct ht_trace *t,
+        const struct hta_args *a, const int64_t *partner, int64_t **ret_iteration)
+{
+	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);
+	if (!iteration)
+		return ht_fail_nomem(run->ctx);
+	if (run->hta_rows)
+		HT_TRY(fill_hta_iteration(run, t, a, partner, iteration));
+	else
+		fill_own_iteration(t, iteration);
+	*ret_iteration = iteration;
+	return HT_OK;
+}
+
+enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
+        bool with_iteration, struct ht_hta_columns *ret_columns)
 {
 	const struct ht_trace *t = frame->trace;
 	struct hta_args a = { 0 };
 	HT_TRY(read_hta_args(run, t, &a));
 	int64_t *partner = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *partner);
-	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);
-	if (!partner || !iteration)
+	int64_t *iteration = NULL;
+	if (!partner)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(fill_partner(run, t, &a, partner));
-	if (run->hta_rows)
-		HT_TRY(fill_hta_iteration(run, t, &a, partner, iteration));
-	else
-		fill_own_iteration(t, iteration);
+	if (with_iteration)
+		HT_TRY(fill_iteration(run, t, &a, partner, &iteration));
 	/* HTA itself keeps Kineto's unsigned -1, and so counts such waits as GPU rows */
 	for (size_t row = 0; row < t->n_kind && !run->hta_compat; row++) {
 		if (a.stream[row] == UINT32_MAX)

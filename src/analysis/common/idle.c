@@ -84,7 +84,7 @@ static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *fra
 {
 	const struct ht_trace *t = frame->trace;
 	struct ht_hta_columns hta = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, &hta));
+	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
 	bool has_row_0 = false;
 	for (size_t k = 0; k < frame->n_rows && !has_row_0; k++)
 		has_row_0 = frame->rows[k] == 0;

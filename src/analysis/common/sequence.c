@@ -91,7 +91,7 @@ static enum ht_status add_waits(struct ht_run *run, const struct ht_frame *frame
         const uint32_t *root_of, struct piece *pieces, size_t *n)
 {
 	struct ht_hta_columns hta;
-	HT_TRY(ht_frame_hta_columns(run, frame, &hta));
+	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		if (frame->trace->kind[row] == HT_KIND_SYNC && hta.stream[row] > 0 &&
