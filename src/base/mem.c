@@ -133,6 +133,26 @@ void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes)
 	atomic_fetch_sub(&mem->now, n_bytes);
 }
 
+bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used)
+{
+	size_t moved = n_bytes < HT_MEM_MAP_BYTES ? 0 : n_used - n_used % HT_MEM_MOVE_BYTES;
+	bool ok = true;
+	if (moved && mremap(block, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+		/* the place may have lost its own pages */
+		ok = mmap(to, moved, PROT_READ | PROT_WRITE,
+		             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+		moved = 0;
+	}
+	if (ok && n_used > moved)
+		memcpy((char *)to + moved, (char *)block + moved, n_used - moved);
+	if (!moved)
+		raw_free(block, n_bytes);
+	else if (n_bytes > moved)
+		munmap((char *)block + moved, n_bytes - moved);
+	atomic_fetch_sub(&mem->now, n_bytes);
+	return ok;
+}
+
 bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra)
 {
 	if (vec->cap - vec->n >= extra)

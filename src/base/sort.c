@@ -8,6 +8,8 @@
 #define DIGIT_BITS 11
 #define N_DIGITS   ((size_t)1 << DIGIT_BITS)
 #define SMALL      48
+/* Merging gives way to the radix sort after so many moves per element. */
+#define MAX_MOVES 4
 
 static void insertion_sort(uint64_t *keys, uint32_t *indexes, size_t n)
 {
@@ -42,6 +44,80 @@ static void radix_pass(const uint64_t *from, const uint32_t *from_i, uint64_t *t
 	}
 }
 
+static void radix_sort(uint64_t *keys, uint32_t *indexes, uint64_t *spare, uint32_t *spare_i,
+        size_t n, uint64_t differ)
+{
+	uint64_t *from = keys, *to = spare;
+	uint32_t *from_i = indexes, *to_i = spare_i;
+	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+		if (!(differ >> shift & (N_DIGITS - 1)))
+			continue;
+		radix_pass(from, from_i, to, to_i, n, shift);
+		uint64_t *k = from;
+		uint32_t *i = from_i;
+		from = to;
+		from_i = to_i;
+		to = k;
+		to_i = i;
+	}
+	if (from != keys) {
+		memcpy(keys, from, n * sizeof *keys);
+		memcpy(indexes, from_i, n * sizeof *indexes);
+	}
+}
+
+static size_t end_of_run(const uint64_t *keys, size_t at, size_t n)
+{
+	while (++at < n && keys[at - 1] <= keys[at])
+		;
+	return at;
+}
+
+/* First of the n sorted keys that is above the key, from the end by doubling steps. */
+static size_t upper_bound(const uint64_t *keys, size_t n, uint64_t key)
+{
+	size_t low = 0, high = n, step = 1;
+	while (step <= high && keys[high - step] > key) {
+		high -= step;
+		step *= 2;
+	}
+	if (step <= high)
+		low = high - step;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (keys[middle] <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Rows of a trace are mostly a few ascending runs that overlap a little: take each run into the sorted
+ * part before it, from the end. False when that moves too much; the order of equal keys is kept. */
+static bool merge_runs(
+        uint64_t *keys, uint32_t *indexes, uint64_t *spare, uint32_t *spare_i, size_t n)
+{
+	size_t n_moved = 0;
+	for (size_t at = end_of_run(keys, 0, n), end; at < n; at = end) {
+		end = end_of_run(keys, at, n);
+		size_t first = upper_bound(keys, at, keys[at]), left = at, run = end - at, to = end;
+		n_moved += end - first;
+		if (n_moved / MAX_MOVES > n)
+			return false;
+		memcpy(spare, keys + at, run * sizeof *keys);
+		memcpy(spare_i, indexes + at, run * sizeof *indexes);
+		while (run) {
+			bool older = left > first && keys[left - 1] > spare[run - 1];
+			keys[--to] = older ? keys[left - 1] : spare[run - 1];
+			indexes[to] = older ? indexes[left - 1] : spare_i[run - 1];
+			left -= older;
+			run -= !older;
+		}
+	}
+	return true;
+}
+
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n)
 {
 	uint64_t differ = 0;
@@ -58,26 +134,9 @@ bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t 
 	}
 	uint64_t *spare = ht_mem_alloc(mem, n * sizeof *spare);
 	uint32_t *spare_i = ht_mem_alloc(mem, n * sizeof *spare_i);
-	if (spare && spare_i) {
-		uint64_t *from = keys, *to = spare;
-		uint32_t *from_i = indexes, *to_i = spare_i;
-		for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-			if (!(differ >> shift & (N_DIGITS - 1)))
-				continue;
-			radix_pass(from, from_i, to, to_i, n, shift);
-			uint64_t *k = from;
-			uint32_t *i = from_i;
-			from = to;
-			from_i = to_i;
-			to = k;
-			to_i = i;
-		}
-		if (from != keys) {
-			memcpy(keys, from, n * sizeof *keys);
-			memcpy(indexes, from_i, n * sizeof *indexes);
-		}
-	}
 	bool ok = spare && spare_i;
+	if (ok && !merge_runs(keys, indexes, spare, spare_i, n))
+		radix_sort(keys, indexes, spare, spare_i, n, differ);
 	ht_mem_free(mem, spare, n * sizeof *spare);
 	ht_mem_free(mem, spare_i, n * sizeof *spare_i);
 	return ok;

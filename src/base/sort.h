@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* Sort keys ascending and carry the indexes along; equal keys keep their order. Linear time: radix over
- * the bytes in which keys differ. False when out of memory. */
+/* Sort keys ascending and carry the indexes along; equal keys keep their order. Linear time: a few runs are
+ * merged, anything else is sorted by radix over the bits in which keys differ. False when out of memory. */
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n);
 
 /* A signed number as a key that sorts in the same order. */

@@ -104,11 +104,21 @@ static enum ht_status plan_columns(struct assembly *a)
 	return HT_OK;
 }
 
+/* Large columns start where pages can be moved to. */
+static uint64_t place_column(uint64_t at, uint64_t n_bytes)
+{
+	uint64_t to = n_bytes < HT_MEM_MAP_BYTES ? 8 : HT_MEM_MOVE_BYTES;
+	return (at + to - 1) / to * to;
+}
+
 static enum ht_status alloc_columns(struct assembly *a)
 {
 	uint64_t n_rows = 0, n_bytes = 0;
 	for (size_t i = 0; i < a->n_plans; i++) {
 		struct ht_arg_column *c = &a->plans[i].column;
+		n_rows = place_column(n_rows * sizeof(uint32_t), c->n * sizeof(uint32_t)) /
+		         sizeof(uint32_t);
+		n_bytes = place_column(n_bytes, c->n * c->width);
 		c->first_row = n_rows;
 		c->first_byte = n_bytes;
 		n_rows += c->n;
@@ -130,14 +140,16 @@ static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 	const struct column_plan *plan = &a->plans[i_plan];
 	struct ht_chunk_column *from =
 	        (struct ht_chunk_column *)a->all->columns.data + plan->pool_id;
+	struct ht_mem *mem = a->ctx->mem;
 	char *values = a->arg_values + plan->column.first_byte;
-	size_t used = (size_t)plan->column.n * plan->column.width;
+	size_t cap = from->cap, n = plan->column.n, used = n * plan->column.width;
 	(void)i_worker;
-	memcpy(a->arg_rows + plan->column.first_row, from->rows, plan->column.n * sizeof(uint32_t));
-	memcpy(values, from->values, used);
+	bool ok = ht_mem_move(mem, a->arg_rows + plan->column.first_row, from->rows,
+	        cap * sizeof(uint32_t), n * sizeof(uint32_t));
+	ok &= ht_mem_move(mem, values, from->values, cap * from->width, used);
 	memset(values + used, 0, (-used) & 7);
-	ht_chunk_column_done(a->ctx->mem, from);
-	return HT_OK;
+	*from = (struct ht_chunk_column){ 0 };
+	return ok ? HT_OK : ht_fail_nomem(a->ctx);
 }
 
 /* ---- pools ---- */

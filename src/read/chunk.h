@@ -20,7 +20,6 @@
 /* Distinct (key, type) pairs in one file; real traces have some 150. */
 #define HT_MAX_COLUMNS 16384
 
-#define HT_N_ARG_TYPES (HT_ARG_NULL + 1)
 #define HT_N_GUESSES   4
 
 /* Keys of the pools; all bytes are significant, so zero-initialise. */

@@ -36,11 +36,21 @@ enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *t, const ch
 	return ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n) ? HT_OK : ht_fail_nomem(ctx);
 }
 
-const uint32_t *ht_row_index_find(
-        const struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n)
+/* First position whose key is not below: doubling steps away from the hint, then halving. */
+static size_t lower_bound(const struct ht_row_index *index, uint64_t key)
 {
-	uint64_t key = ht_sort_key_i64(value);
-	size_t low = 0, high = index->n;
+	size_t low = 0, high = index->n, at = index->hint, step = 1;
+	if (at < index->n && index->keys[at] < key) {
+		for (low = at + 1; low + step < high && index->keys[low + step] < key; step *= 2)
+			low += step;
+		if (step < high - low)
+			high = low + step;
+	} else if (at < index->n) {
+		for (high = at; step < high && index->keys[high - step] >= key; step *= 2)
+			high -= step;
+		if (step < high)
+			low = high - step;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (index->keys[middle] < key)
@@ -48,7 +58,15 @@ const uint32_t *ht_row_index_find(
 		else
 			high = middle;
 	}
-	size_t end = low;
+	return low;
+}
+
+const uint32_t *ht_row_index_find(
+        struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n)
+{
+	uint64_t key = ht_sort_key_i64(value);
+	size_t low = lower_bound(index, key), end = low;
+	index->hint = low;
 	while (end < index->n && index->keys[end] == key && end - low < max)
 		end++;
 	*ret_n = end - low;

@@ -11,6 +11,7 @@ struct ht_row_index {
 	uint64_t *keys; /* ht_sort_key_i64 of the values */
 	uint32_t *rows;
 	size_t n;
+	size_t hint; /* where the last value was found: the next is mostly near */
 };
 
 #define HT_KIND_BIT(kind) ((uint32_t)1 << (kind))
@@ -20,6 +21,6 @@ enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *trace, cons
         uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret_index) HT_MUST_USE;
 /* The rows with that value, the first max of them. */
 const uint32_t *ht_row_index_find(
-        const struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n);
+        struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n);
 
 #endif

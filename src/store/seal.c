@@ -21,33 +21,48 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 	return HT_OK;
 }
 
-/* Links that do not need each other, each with counters of its own. */
-struct links {
+/* What runs in parallel, the longest first. */
+enum link { LINK_GPU, LINK_FLOWS, LINK_CHECKS, LINK_STEPS, LINK_PYTHON, N_LINKS };
+enum last { LAST_CHECKS, LAST_STEPS, N_LAST };
+
+struct sealing {
 	ht_ctx *ctx;
 	struct ht_trace *t;
 	const struct ht_kernel_rules *rules;
-	struct ht_tally tallies[2];
+	struct ht_tally tallies[N_LINKS]; /* each task counts for itself */
 };
 
-static enum ht_status make_links(void *user, size_t i_task, int i_worker)
+static enum ht_status make_link(void *user, size_t i_task, int i_worker)
 {
-	struct links *l = user;
-	struct ht_tally *tally = &l->tallies[i_task];
+	struct sealing *s = user;
+	struct ht_tally *tally = &s->tallies[i_task];
 	(void)i_worker;
-	if (i_task == 1)
-		return ht_seal_flows(l->ctx, l->t, tally);
-	HT_TRY(ht_seal_gpu(l->ctx, l->t, l->rules, tally));
-	return ht_seal_steps(l->ctx, l->t, tally);
+	switch ((enum link)i_task) {
+	case LINK_GPU: return ht_seal_gpu(s->ctx, s->t, s->rules, tally);
+	case LINK_FLOWS: return ht_seal_flows(s->ctx, s->t);
+	case LINK_CHECKS: return ht_seal_checks(s->ctx, s->t, tally);
+	case LINK_STEPS: return ht_seal_steps(s->ctx, s->t);
+	default: return ht_seal_python(s->ctx, s->t);
+	}
+}
+
+static enum ht_status make_last(void *user, size_t i_task, int i_worker)
+{
+	struct sealing *s = user;
+	(void)i_worker;
+	return i_task == LAST_CHECKS ? ht_seal_gpu_checks(s->ctx, s->t, &s->tallies[i_task])
+	                             : ht_seal_gpu_steps(s->ctx, s->t);
 }
 
 static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,
         const struct ht_kernel_rules *rules, struct ht_tally *tally)
 {
-	struct links l = { .ctx = ctx, .t = t, .rules = rules };
-	HT_TRY(ht_parallel(ctx, HT_COUNT(l.tallies), make_links, &l));
-	for (size_t i = 0; i < HT_COUNT(l.tallies); i++)
+	struct sealing s = { .ctx = ctx, .t = t, .rules = rules };
+	HT_TRY(ht_parallel(ctx, N_LINKS, make_link, &s));
+	HT_TRY(ht_parallel(ctx, N_LAST, make_last, &s));
+	for (size_t i = 0; i < N_LINKS; i++)
 		for (int code = 0; code < HT_N_STATS; code++)
-			ht_tally_add(tally, (enum ht_stat_code)code, l.tallies[i].count[code]);
+			ht_tally_add(tally, (enum ht_stat_code)code, s.tallies[i].count[code]);
 	return HT_OK;
 }
 
@@ -58,6 +73,5 @@ enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_r
 	HT_TRY(ht_seal_kinds(ctx, t, tally));
 	HT_TRY(ht_seal_tracks(ctx, t, tally));
 	HT_TRY(seal_links(ctx, t, rules, tally));
-	HT_TRY(ht_seal_checks(ctx, t, tally));
 	return seal_stats(ctx, t, tally);
 }

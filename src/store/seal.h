@@ -30,22 +30,26 @@ static inline void ht_tally_add(struct ht_tally *tally, enum ht_stat_code code, 
 /* Does the file come from PyTorch's profiler: header keys or categories that only it writes? */
 bool ht_looks_like_kineto(const struct ht_trace *trace);
 
-/* The steps of sealing, in order; each adds its sections. */
+/* The steps of sealing; each adds its sections. First these, in order: */
 enum ht_status ht_seal_header(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_kinds(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_tracks(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* Then these, in parallel. */
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
         struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_steps(
-        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-enum ht_status ht_seal_flows(
-        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 /* Whether the trace agrees with itself: counters only. */
 enum ht_status ht_seal_checks(
-        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* At last what needs the GPU work's launches. */
+enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+enum ht_status ht_seal_gpu_checks(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* All of the above, then the stats section. */
 enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
         struct ht_tally *tally) HT_MUST_USE;

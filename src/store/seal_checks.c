@@ -328,25 +328,40 @@ static void check_facts(struct checks *c)
 	add(c, HT_STAT_colliding_pid, colliding);
 }
 
-static enum ht_status run(struct checks *c)
+static enum ht_status check_host(struct checks *c)
+{
+	HT_TRY(check_record_ids(c));
+	check_streams(c);
+	check_collectives(c);
+	HT_TRY(check_sequences(c));
+	check_window(c);
+	return check_memory(c);
+}
+
+static enum ht_status check_gpu(struct checks *c)
 {
 	check_facts(c);
 	check_launches(c);
 	HT_TRY(check_lost_work(c));
-	check_streams(c);
-	HT_TRY(check_syncs(c));
-	check_collectives(c);
-	HT_TRY(check_sequences(c));
-	check_window(c);
-	HT_TRY(check_memory(c));
-	return check_record_ids(c);
+	return check_syncs(c);
 }
 
-enum ht_status ht_seal_checks(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+static enum ht_status run(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally,
+        enum ht_status (*checks)(struct checks *c))
 {
 	struct checks c = { .ctx = ctx, .t = t, .tally = tally };
 	ht_arena_init(&c.arena, ctx->mem);
-	enum ht_status status = run(&c);
+	enum ht_status status = checks(&c);
 	ht_arena_done(&c.arena);
 	return status;
+}
+
+enum ht_status ht_seal_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+{
+	return run(ctx, t, tally, check_host);
+}
+
+enum ht_status ht_seal_gpu_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+{
+	return run(ctx, t, tally, check_gpu);
 }

@@ -18,7 +18,7 @@ struct flows {
 	struct ht_arena arena;
 	uint64_t *ids;  /* by flow row position */
 	uint32_t *rows; /* flow rows, grouped by (category, id), in time order within */
-	uint64_t *keys;
+	uint64_t *keys; /* sort keys; at last the category of each of rows */
 	size_t n;
 };
 
@@ -71,12 +71,20 @@ static enum ht_status sort_flows(struct flows *f)
 			f->keys[n] = ht_sort_key_i64(t->ts_ns[row]);
 			f->rows[n++] = row;
 		}
-	/* by time first, then stably by key: within a key in time order */
-	if (!ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n))
-		return ht_fail_nomem(f->ctx);
+	/* by time first, then stably by id and category: within those in time order */
+	bool ok = ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
 	for (size_t i = 0; i < f->n; i++)
-		f->keys[i] = ht_hash_mix(f->ids[f->rows[i]], t->cat[f->rows[i]]);
-	return ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n) ? HT_OK : ht_fail_nomem(f->ctx);
+		f->keys[i] = f->ids[f->rows[i]];
+	ok = ok && ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
+	for (size_t i = 0; i < f->n; i++)
+		f->keys[i] = t->cat[f->rows[i]];
+	ok = ok && ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
+	return ok ? HT_OK : ht_fail_nomem(f->ctx);
+}
+
+static bool same_group(const struct flows *f, size_t a, size_t b)
+{
+	return f->keys[a] == f->keys[b] && f->ids[f->rows[a]] == f->ids[f->rows[b]];
 }
 
 static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, uint32_t finish)
@@ -100,7 +108,7 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 		size_t end = i;
 		uint32_t start = HT_NONE;
 		bool used = true; /* the current start has a finish */
-		while (end < f->n && f->keys[end] == f->keys[i])
+		while (end < f->n && same_group(f, end, i))
 			end++;
 		for (; i < end; i++) {
 			uint32_t row = f->rows[i];
@@ -128,10 +136,9 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 	return n;
 }
 
-enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t)
 {
 	struct flows f = { .ctx = ctx, .t = t };
-	(void)tally;
 	ht_arena_init(&f.arena, ctx->mem);
 	enum ht_status status = sort_flows(&f);
 	if (status == HT_OK) {

@@ -60,7 +60,6 @@ struct builder {
 	struct ht_trace *t;
 	struct ht_arena arena;
 	struct ht_gpu *gpu;
-	const int64_t *correlation, *external, *stream, *device;
 	uint8_t *class_of_name; /* by string id: class + 1, 0 not yet known */
 };
 
@@ -81,40 +80,29 @@ static enum ht_class class_of(struct builder *b, const struct ht_kernel_rules *r
 	return *known - 1;
 }
 
-static void place(struct builder *b, struct ht_gpu *gpu)
+static bool is_ascend(const struct builder *b)
+{
+	return b->t->meta_->dialect == HT_DIALECT_ASCEND;
+}
+
+static const char *correlation_key(const struct builder *b)
+{
+	return is_ascend(b) ? "connection_id" : "correlation";
+}
+
+static void place(struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t stream)
 {
 	const struct ht_track *track = &b->t->tracks[b->t->track[gpu->row]];
-	int64_t device = b->device[gpu->row], stream = b->stream[gpu->row];
 	if (device == HT_NO_I64 && track->pid_type == HT_ID_INT)
 		device = track->pid;
 	if (stream == HT_NO_I64 && track->tid_type == HT_ID_INT)
 		stream = track->tid;
 	/* Ascend's pids are made up; a file holds one NPU */
-	if (b->t->meta_->dialect == HT_DIALECT_ASCEND)
+	if (is_ascend(b))
 		device = 0;
 	gpu->device = device < 0 || device > INT32_MAX ? -1 : (int32_t)device;
 	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
 	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;
-}
-
-static enum ht_status read_args(struct builder *b)
-{
-	bool ascend = b->t->meta_->dialect == HT_DIALECT_ASCEND;
-	struct {
-		const char *key;
-		const int64_t **values;
-	} args[] = {
-		{ ascend ? "connection_id" : "correlation", &b->correlation },
-		{ "External id", &b->external },
-		{ ascend ? "Stream Id" : "stream", &b->stream },
-		{ "device", &b->device },
-	};
-	for (size_t i = 0; i < HT_COUNT(args); i++) {
-		int64_t *values;
-		HT_TRY(ht_arg_dense_i64(b->ctx, b->t, args[i].key, HT_NO_I64, &b->arena, &values));
-		*args[i].values = values;
-	}
-	return HT_OK;
 }
 
 static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules *rules)
@@ -128,12 +116,15 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 	if (!b->gpu || !b->class_of_name)
 		return ht_fail_nomem(b->ctx);
 	struct ht_gpu *gpu = b->gpu;
+	struct ht_arg_cursor device = ht_arg_cursor(t, "device");
+	struct ht_arg_cursor stream = ht_arg_cursor(t, is_ascend(b) ? "Stream Id" : "stream");
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (!ht_kind_is_gpu_work(t->kind[row]) || !(t->flags[row] & HT_EV_SPAN))
 			continue;
 		*gpu = (struct ht_gpu){ .row = row, .launch = HT_NONE, .op = HT_NONE };
 		gpu->class_ = (uint8_t)class_of(b, rules, row);
-		place(b, gpu++);
+		place(b, gpu++, ht_arg_cursor_i64(&device, row, HT_NO_I64),
+		        ht_arg_cursor_i64(&stream, row, HT_NO_I64));
 	}
 	return HT_OK;
 }
@@ -141,9 +132,10 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
-	bool ascend = t->meta_->dialect == HT_DIALECT_ASCEND;
 	struct ht_row_index launches, ops;
-	HT_TRY(ht_row_index_make(b->ctx, t, ascend ? "connection_id" : "correlation",
+	struct ht_arg_cursor correlations = ht_arg_cursor(t, correlation_key(b));
+	struct ht_arg_cursor externals = ht_arg_cursor(t, "External id");
+	HT_TRY(ht_row_index_make(b->ctx, t, correlation_key(b),
 	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
 	HT_TRY(ht_row_index_make(
 	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
@@ -153,7 +145,8 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 		                t->kind[launches.rows[i]] == t->kind[launches.rows[i - 1]]);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		struct ht_gpu *gpu = &b->gpu[i];
-		int64_t correlation = b->correlation[gpu->row], external = b->external[gpu->row];
+		int64_t correlation = ht_arg_cursor_i64(&correlations, gpu->row, HT_NO_I64);
+		int64_t external = ht_arg_cursor_i64(&externals, gpu->row, HT_NO_I64);
 		size_t n = 0;
 		const uint32_t *rows = NULL;
 		if (correlation != HT_NO_I64)
@@ -162,7 +155,7 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 		if (n == 1 || (n > 1 && correlation != 0))
 			gpu->launch = choose_launch(t, rows, n, gpu->row);
 		if (external == HT_NO_I64 && gpu->launch != HT_NONE)
-			external = b->external[gpu->launch];
+			external = ht_arg_i64(t, "External id", gpu->launch, HT_NO_I64);
 		if (external != HT_NO_I64) {
 			rows = ht_row_index_find(&ops, external, MAX_SAME, &n);
 			gpu->op = choose_op(t, rows, n, gpu->launch);
@@ -210,7 +203,6 @@ static enum ht_status index_launches(struct builder *b)
 static enum ht_status seal(
         struct builder *b, const struct ht_kernel_rules *rules, struct ht_tally *tally)
 {
-	HT_TRY(read_args(b));
 	HT_TRY(list_work(b, rules));
 	HT_TRY(link_work(b, tally));
 	return index_launches(b);

@@ -99,7 +99,7 @@ static uint32_t step_at(const struct ht_trace *t, int64_t ts)
 	return HT_NONE;
 }
 
-static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
+static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
 {
 	uint32_t n = ht_n_events(t);
 	uint32_t *step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, n);
@@ -119,17 +119,22 @@ static enum ht_status assign_steps(ht_ctx *ctx, struct ht_trace *t)
 		            (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
 		step[row] = last_step = same ? last_step : step_at(t, t->ts_ns[row]);
 	}
+	return HT_OK;
+}
+
+static void assign_work(struct ht_trace *t)
+{
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
 	for (size_t i = 0; i < t->n_gpu; i++)
 		if (t->gpu[i].launch != HT_NONE)
 			step[t->gpu[i].row] = step[t->gpu[i].launch];
 	/* steps seen on the GPU only: work belongs to the window it runs in */
 	for (size_t i = 0; !t->meta_->has_host_steps && i < t->n_gpu; i++)
 		step[t->gpu[i].row] = step_at(t, t->ts_ns[t->gpu[i].row]);
-	return HT_OK;
 }
 
 /* The first row with that value, HT_NONE when none. */
-static uint32_t first_with(const struct ht_row_index *index, int64_t value)
+static uint32_t first_with(struct ht_row_index *index, int64_t value)
 {
 	size_t n;
 	const uint32_t *rows = ht_row_index_find(index, value, 1, &n);
@@ -183,18 +188,30 @@ static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	return HT_OK;
 }
 
-enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+/* Run one part with scratch of its own. */
+static enum ht_status with_scratch(ht_ctx *ctx, struct ht_trace *t,
+        enum ht_status (*part)(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena))
 {
 	struct ht_arena arena;
-	(void)tally;
 	ht_arena_init(&arena, ctx->mem);
-	enum ht_status status = find_steps(ctx, t, &arena);
-	if (status == HT_OK)
-		status = assign_steps(ctx, t);
-	if (status == HT_OK)
-		status = step_gpu_annotations(ctx, t, &arena);
-	if (status == HT_OK)
-		status = link_python(ctx, t, &arena);
+	enum ht_status status = part(ctx, t, &arena);
 	ht_arena_done(&arena);
 	return status;
+}
+
+enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *t)
+{
+	HT_TRY(with_scratch(ctx, t, find_steps));
+	return assign_rows(ctx, t);
+}
+
+enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *t)
+{
+	assign_work(t);
+	return with_scratch(ctx, t, step_gpu_annotations);
+}
+
+enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *t)
+{
+	return with_scratch(ctx, t, link_python);
 }

@@ -231,6 +231,34 @@ enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const cha
 	return HT_OK;
 }
 
+struct ht_arg_cursor ht_arg_cursor(const struct ht_trace *t, const char *key)
+{
+	struct ht_arg_cursor cursor = { .trace = t };
+	uint32_t id = ht_str_find(t, key);
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
+		if (t->arg_columns[c].key == id && !t->arg_columns[c].top_level &&
+		        cursor.n < HT_N_ARG_TYPES)
+			cursor.columns[cursor.n++] = &t->arg_columns[c];
+	return cursor;
+}
+
+int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback)
+{
+	for (size_t c = 0; c < cursor->n; c++) {
+		const struct ht_arg_column *column = cursor->columns[c];
+		const uint32_t *rows = ht_arg_rows(cursor->trace, column);
+		uint64_t at = cursor->at[c];
+		int64_t value;
+		while (at < column->n && rows[at] < row)
+			at++;
+		cursor->at[c] = at;
+		if (at < column->n && rows[at] == row &&
+		        ht_arg_integer_at(cursor->trace, column, at, &value))
+			return value;
+	}
+	return fallback;
+}
+
 /* ---- links ---- */
 
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)

@@ -96,6 +96,7 @@ enum ht_arg_type {
 	HT_ARG_BOOL,
 	HT_ARG_NULL
 };
+#define HT_N_ARG_TYPES (HT_ARG_NULL + 1)
 
 /* One arg key with one type: a sparse column. The same key with two types is two columns. */
 struct ht_arg_column {
@@ -269,6 +270,16 @@ const char *ht_arg_str(const struct ht_trace *trace, const char *key, uint32_t r
  * (n_events * 8 bytes) or lets a scratch arena go. */
 enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
         int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
+
+/* The values of an integer arg for rows that are asked for in ascending order. */
+struct ht_arg_cursor {
+	const struct ht_trace *trace;
+	const struct ht_arg_column *columns[HT_N_ARG_TYPES]; /* one per spelling */
+	uint64_t at[HT_N_ARG_TYPES];
+	size_t n;
+};
+struct ht_arg_cursor ht_arg_cursor(const struct ht_trace *trace, const char *key);
+int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback);
 
 /* ---- links ---- */
 

@@ -315,8 +315,8 @@ static enum ht_status put_gpu_rows(struct ht_run *run, const struct hta_links *l
         struct ht_frame *frame, uint32_t **ret_rows)
 {
 	const struct ht_trace *t = frame->trace;
-	uint32_t *count, *rows, *gpu;
-	size_t total, k = 0;
+	uint32_t *count = NULL, *rows, *gpu;
+	size_t total = 0, k = 0;
 	HT_TRY(count_copies(run, t, links, cut, &count, &total));
 	HT_TRY(ht_frame_alloc_lists(run, t->n_kind + total, t->n_gpu + total, &rows, &gpu));
 	for (size_t i = 0; i < links->n; i++) {

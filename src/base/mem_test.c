@@ -1,0 +1,64 @@
+/*
+ * mem_test.c - blocks that move into others keep their bytes, and the count is exact.
+ */
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void moves_blocks_of_every_size(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = { 1, 100, HT_MEM_MOVE_BYTES, HT_MEM_MAP_BYTES - 1,
+		HT_MEM_MAP_BYTES, HT_MEM_MAP_BYTES + 1, 3 * HT_MEM_MAP_BYTES + 5000 };
+	struct ht_mem *mem = ht_mem_new();
+	size_t big = 16 * HT_MEM_MAP_BYTES;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (size_t used = 1; used <= sizes[i]; used += used / 2 + 777) {
+			unsigned char *to = ht_mem_zalloc(mem, big);
+			unsigned char *from = ht_mem_alloc(mem, sizes[i]);
+			assert_non_null(to);
+			assert_non_null(from);
+			for (size_t k = 0; k < used; k++)
+				from[k] = (unsigned char)(k * 31 + k / 4096);
+			size_t at = 2 * HT_MEM_MOVE_BYTES;
+			assert_true(ht_mem_move(mem, to + at, from, sizes[i], used));
+			assert_int_equal(to[at - 1], 0);
+			assert_int_equal(to[at + used], 0);
+			for (size_t k = 0; k < used; k++)
+				assert_int_equal(to[at + k], (unsigned char)(k * 31 + k / 4096));
+			assert_int_equal(mem->now, big);
+			ht_mem_free(mem, to, big);
+		}
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
+static void arenas_are_zeroed(void **state)
+{
+	(void)state;
+	struct ht_mem *mem = ht_mem_new();
+	struct ht_arena arena;
+	ht_arena_init(&arena, mem);
+	for (size_t n = 1; n < 4 * HT_MEM_MAP_BYTES; n *= 3) {
+		unsigned char *block = ht_arena_alloc(&arena, n);
+		assert_non_null(block);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(block[k], 0);
+		memset(block, 0xff, n);
+	}
+	ht_arena_done(&arena);
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(moves_blocks_of_every_size),
+		cmocka_unit_test(arenas_are_zeroed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

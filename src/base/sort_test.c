@@ -1,0 +1,79 @@
+/*
+ * sort_test.c - any order of keys comes out sorted, equal keys in the order they had.
+ */
+#include "base/sort.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+enum { N = 5000 };
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* Keys in ascending runs of a length, each run starting a jump below the end of the one before. */
+static void fill_runs(uint64_t *keys, size_t n, size_t run, uint64_t jump)
+{
+	uint64_t at = 1000000, random = 1;
+	for (size_t i = 0; i < n; i++) {
+		if (i % run == 0)
+			at -= jump < at ? jump : at;
+		at += next_random(&random) % 4; /* some equal ones */
+		keys[i] = at;
+	}
+}
+
+static void check_sorted(const uint64_t *before, size_t n)
+{
+	static uint64_t keys[N];
+	static uint32_t indexes[N];
+	static bool seen[N];
+	struct ht_mem *mem = ht_mem_new();
+	for (uint32_t i = 0; i < n; i++) {
+		keys[i] = before[i];
+		indexes[i] = i;
+		seen[i] = false;
+	}
+	assert_true(ht_sort_keys(mem, keys, indexes, n));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(keys[i], before[indexes[i]]);
+		assert_false(seen[indexes[i]]);
+		seen[indexes[i]] = true;
+		assert_true(!i || keys[i - 1] < keys[i] ||
+		            (keys[i - 1] == keys[i] && indexes[i - 1] < indexes[i]));
+	}
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
+static void sorts_runs_and_noise(void **state)
+{
+	(void)state;
+	static uint64_t keys[N];
+	static const size_t runs[] = { 1, 2, 3, 10, 64, 500, 2499, N };
+	static const uint64_t jumps[] = { 0, 1, 50, 4000, 1000000 };
+	static const size_t lengths[] = { 0, 1, 2, 47, 48, 49, 50, 1000, N };
+	for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+		for (size_t j = 0; j < sizeof jumps / sizeof *jumps; j++)
+			for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+				fill_runs(keys, lengths[n], runs[r], jumps[j]);
+				check_sorted(keys, lengths[n]);
+			}
+	uint64_t random = 7;
+	for (size_t i = 0; i < N; i++)
+		keys[i] = next_random(&random) << 33 | next_random(&random);
+	check_sorted(keys, N);
+	for (size_t i = 0; i < N; i++)
+		keys[i] = N - i;
+	check_sorted(keys, N);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(sorts_runs_and_noise) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
