@@ -8,6 +8,7 @@
 #ifndef HT_JSON_BLOCK_H
 #define HT_JSON_BLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -50,6 +51,49 @@ static inline const char *ht_structure_stop(const char *p)
 	}
 }
 
+/* What matters in a block of HT_BLOCK bytes, a bit per byte. */
+#define HT_BLOCK 32
+struct ht_block {
+	uint32_t quotes, opens, closes, stops; /* stops: backslashes and zeros */
+};
+
+static inline struct ht_block ht_block_read(const char *p)
+{
+	const __m256i fold = _mm256_set1_epi8(0x20), zero = _mm256_setzero_si256();
+	__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	__m256i f = _mm256_or_si256(b, fold);
+	__m256i stop = _mm256_or_si256(
+	        _mm256_cmpeq_epi8(b, _mm256_set1_epi8('\\')), _mm256_cmpeq_epi8(b, zero));
+	return (struct ht_block){
+		(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, _mm256_set1_epi8('"'))),
+		(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(f, _mm256_set1_epi8('{'))),
+		(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(f, _mm256_set1_epi8('}'))),
+		(uint32_t)_mm256_movemask_epi8(stop),
+	};
+}
+
+/* Bit i: is the number of ones up to bit i odd? */
+static inline uint32_t ht_prefix_xor(uint32_t bits)
+{
+	for (int shift = 1; shift < 32; shift *= 2)
+		bits ^= bits << shift;
+	return bits;
+}
+
+/* Do n bytes agree? Reads whole blocks: both need HT_PADDING readable bytes, n is at most that. */
+static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
+{
+	for (;; p += 32, q += 32, n -= 32) {
+		__m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
+		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)q);
+		uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
+		if (n <= 32)
+			return !(n < 32 ? differ & (((uint32_t)1 << n) - 1) : differ);
+		if (differ)
+			return false;
+	}
+}
+
 #elif defined(HT_SIMD_NEON)
 #include <arm_neon.h>
 
@@ -88,7 +132,24 @@ static inline const char *ht_structure_stop(const char *p)
 	}
 }
 
+static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
+{
+	for (;; p += 16, q += 16, n -= 16) {
+		uint8x16_t a = vld1q_u8((const uint8_t *)p), b = vld1q_u8((const uint8_t *)q);
+		uint64_t differ = ~ht_neon_mask(vceqq_u8(a, b));
+		if (n <= 16)
+			return !(n < 16 ? differ & (((uint64_t)1 << 4 * n) - 1) : differ);
+		if (differ)
+			return false;
+	}
+}
+
 #else
+
+static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
+{
+	return memcmp(p, q, n) == 0;
+}
 
 static inline const char *ht_string_stop(const char *p)
 {

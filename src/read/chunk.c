@@ -208,23 +208,11 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 	return column;
 }
 
-bool ht_chunk_push(
-        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
+bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value)
 {
 	if (column->n == column->cap && !reserve_column(chunk, column, 16))
 		return false;
-	if (column->width == 4 && column->type == HT_ARG_I64 &&
-	        (int64_t)value != (int64_t)(int32_t)value && !widen(chunk, column))
-		return false;
-	uint32_t i = column->n++;
-	column->rows[i] = row;
-	if (column->width == 4)
-		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
-	else if (column->width == 8)
-		((uint64_t *)(void *)column->values)[i] = value;
-	else if (column->width == 1)
-		column->values[i] = (char)value;
-	return true;
+	return ht_chunk_column_fits(column, value) || widen(chunk, column);
 }
 
 /* ---- joining ---- */

@@ -12,6 +12,7 @@
 #define HT_READ_CHUNK_H
 
 #include "base/intern.h"
+#include "read/layout.h"
 #include "store/shape.h"
 #include "store/trace.h"
 
@@ -86,12 +87,35 @@ bool ht_chunk_grow(struct ht_chunk *chunk);
 bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
 /* The column of an id, made when it is new; NULL when out of memory. */
 struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
-bool ht_chunk_push(
-        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value);
+/* Room for one more entry, wide enough for the value. */
+bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
 /* Append the rows, args, headers and counters of part to all. False when out of memory. */
 bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
 void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
+
+static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)
+{
+	return column->width != 4 || column->type != HT_ARG_I64 ||
+	       (int64_t)value == (int64_t)(int32_t)value;
+}
+
+static inline bool ht_chunk_push(
+        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
+{
+	if ((column->n == column->cap || !ht_chunk_column_fits(column, value)) &&
+	        !ht_chunk_make_room(chunk, column, value))
+		return false;
+	uint32_t i = column->n++;
+	column->rows[i] = row;
+	if (column->width == 4)
+		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
+	else if (column->width == 8)
+		((uint64_t *)(void *)column->values)[i] = value;
+	else if (column->width == 1)
+		column->values[i] = (char)value;
+	return true;
+}
 
 /* A key of an event or of args as this worker knows it. */
 struct ht_scan_key {
@@ -105,9 +129,7 @@ struct ht_scan_key {
 	uint32_t
 	        next[HT_N_GUESSES]; /* keys seen after this one: guesses for the next, best first */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
-	uint32_t last_n; /* the last text value, quotes or brackets included: values repeat */
-	uint32_t last_id;
-	const char *last;
+	struct ht_text_memo memo;
 };
 
 /* Does the text at p, HT_PADDING readable bytes long at least, begin with the key and a quote? */
@@ -135,7 +157,10 @@ struct ht_worker {
 	uint32_t *item_keys;   /* index into keys, UINT32_MAX for brackets */
 	uint64_t *item_values; /* of args */
 	uint32_t n_items, cap_items;
+	struct ht_layouts layouts;
+	struct ht_vec marks;  /* struct ht_mark: values of the event, while its layout is unknown */
 	const char *text_end; /* end of the text being scanned; padding follows */
+	uint32_t epoch;       /* which text it is, for memos */
 	struct ht_chunk *chunk;
 	int64_t text_offset;  /* offset in the file of the text being scanned */
 	int64_t event_offset; /* offset in the file of the event being read, for counters */
@@ -173,8 +198,10 @@ void ht_worker_set_text(struct ht_worker *worker, const char *end);
 /* Forget the args read so far: a second args object replaces the first. */
 void ht_worker_drop_args(struct ht_worker *worker);
 void ht_worker_begin_event(struct ht_worker *worker);
+/* Find the shape of the event that was read. False when out of memory. */
+bool ht_worker_shape(struct ht_worker *worker, uint32_t *ret_shape);
 /* Store the event that was read. False when out of memory. */
-bool ht_worker_commit(struct ht_worker *worker);
+bool ht_worker_store(struct ht_worker *worker, uint32_t shape);
 
 /* Append an item to the event. False when out of memory. */
 bool ht_worker_grow_items(struct ht_worker *worker);
@@ -192,6 +219,17 @@ _Static_assert(HT_N_STATS <= 64, "an event's counters are bits of one word");
 static inline void ht_worker_stat(struct ht_worker *worker, enum ht_stat_code code)
 {
 	worker->stat_bits |= (uint64_t)1 << code;
+}
+
+/* Note a value of the event that is read key by key. False when out of memory. */
+static inline bool ht_worker_mark(struct ht_worker *w, const char *start, const char *end,
+        uint32_t item, uint32_t key, uint8_t type)
+{
+	struct ht_mark mark = { start, end, item, key, type };
+	if (HT_VEC_PUSH(w->load->mem, &w->marks, struct ht_mark, mark))
+		return true;
+	w->out_of_memory = true;
+	return false;
 }
 
 /* Read one event at p ('{'); returns its end, or NULL when the text has a defect or ends inside the

@@ -433,7 +433,7 @@ static bool is_event_line(const char *p, const char *limit)
 /* Nothing read yet, or a document has just ended. */
 static enum ht_status scan_start(struct scan *s)
 {
-	if (!s->state->document && !s->state->any_events && !memcmp(s->p, "\xEF\xBB\xBF", 3))
+	if (offset_of(s, s->p) == 0 && !memcmp(s->p, "\xEF\xBB\xBF", 3))
 		s->p += 3;
 	s->p = ht_skip_space(s->p);
 	if (s->p >= s->limit) {

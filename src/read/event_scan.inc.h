@@ -5,7 +5,7 @@
  * HT_SIMD_NEON. The scanner reads exactly what RFC 8259 allows; at the first defect it returns NULL
  * and repair.c takes over for this event.
  *
- * Speed comes from guessing: events of one writer list the same keys in the same order, so each key
+ * Speed comes from guessing: an event is laid out like one before (layout.h); if it is not, then each key
  * remembers which keys followed it, and a guess is checked with one comparison. Items are
  * kept aside until the event is complete, so a defect leaves no trace.
  */
@@ -81,10 +81,9 @@ static const char *skip_raw_string(const char *p)
 	}
 }
 
-/* The list or object at p, kept as its JSON text. Each distinct text is validated once. */
-static const char *scan_container(struct ht_worker *w, const char *start, uint32_t *ret_id)
+/* The end of the list or object at p by brackets alone, step by step; NULL when the text ends before. */
+static const char *step_over_container(const char *p)
 {
-	const char *p = start;
 	size_t depth = 0;
 	do {
 		p = ht_structure_stop(p);
@@ -98,6 +97,44 @@ static const char *scan_container(struct ht_worker *w, const char *start, uint32
 		depth += *p == '{' || *p == '[' ? 1 : (size_t)-1;
 		p++;
 	} while (depth);
+	return p;
+}
+
+/* The same by blocks, where there are masks of them and no escapes. */
+static inline const char *skip_container(const char *start)
+{
+#ifdef HT_BLOCK
+	size_t depth = 0;
+	uint32_t in_string = 0; /* all ones: the block begins inside a string */
+	for (const char *p = start;; p += HT_BLOCK) {
+		struct ht_block block = ht_block_read(p);
+		if (block.stops)
+			break;
+		uint32_t inside = ht_prefix_xor(block.quotes) ^ in_string;
+		uint32_t opens = block.opens & ~inside, closes = block.closes & ~inside;
+		size_t n_closes = (size_t)__builtin_popcount(closes);
+		in_string = -(inside >> 31);
+		if (n_closes < depth) {
+			depth += (size_t)__builtin_popcount(opens) - n_closes;
+			continue;
+		}
+		for (uint32_t bits = opens | closes; bits; bits &= bits - 1) {
+			int at = __builtin_ctz(bits);
+			depth += opens >> at & 1 ? 1 : (size_t)-1;
+			if (!depth)
+				return p + at + 1;
+		}
+	}
+#endif
+	return step_over_container(start);
+}
+
+/* The list or object at p, kept as its JSON text. Each distinct text is validated once. */
+static const char *scan_container(struct ht_worker *w, const char *start, uint32_t *ret_id)
+{
+	const char *p = skip_container(start);
+	if (!p)
+		return NULL;
 	size_t n = (size_t)(p - start);
 	uint64_t hash = ht_hash(start, n);
 	const struct ht_text *known = ht_intern_find(&w->strings, start, n, hash);
@@ -153,67 +190,78 @@ static inline bool starts(const char *p, const char *word, size_t n)
 	return memcmp(p, word, n) == 0;
 }
 
-/* A text or container, as its id. Values of one key repeat: the last one is tried first. */
+/* A text or container, as its id. Values of one place repeat: the last one is tried first. */
 static inline const char *scan_text(
-        struct ht_worker *w, uint32_t i_key, const char *p, uint32_t *ret_id)
+        struct ht_worker *w, struct ht_text_memo *memo, const char *p, uint32_t *ret_id)
 {
-	struct ht_scan_key *key = &KEYS(w)[i_key];
-	if (key->last_n && (size_t)(w->text_end - p) >= key->last_n &&
-	        memcmp(p, key->last, key->last_n) == 0) {
-		*ret_id = key->last_id;
-		return p + key->last_n;
+	if (memo->epoch == w->epoch && (size_t)(w->text_end - p) >= memo->n &&
+	        memcmp(p, memo->text, memo->n) == 0) {
+		*ret_id = memo->id;
+		return p + memo->n;
 	}
 	const char *end = *p == '"' ? scan_string(w, p, ret_id) : scan_container(w, p, ret_id);
-	if (end) {
-		key->last = p;
-		key->last_n = end - p < (ptrdiff_t)UINT32_MAX ? (uint32_t)(end - p) : 0;
-		key->last_id = *ret_id;
-	}
+	if (end && end - p < (ptrdiff_t)UINT32_MAX)
+		*memo = (struct ht_text_memo){ p, (uint32_t)(end - p), *ret_id, w->epoch };
 	return end;
+}
+
+static inline const char *scan_word(const char *p, const char *word, size_t n)
+{
+	return starts(p, word, n) ? p + n : NULL;
+}
+
+/* Any value, as type and bits. */
+static inline const char *scan_any(struct ht_worker *w, struct ht_text_memo *memo, const char *p,
+        enum ht_arg_type *ret_type, uint64_t *ret_bits)
+{
+	uint32_t id = 0;
+	switch (*p) {
+	case '"':
+		*ret_type = HT_ARG_STR;
+		p = scan_text(w, memo, p, &id);
+		*ret_bits = id;
+		return p;
+	case '[':
+	case '{':
+		*ret_type = HT_ARG_JSON;
+		p = scan_text(w, memo, p, &id);
+		*ret_bits = id;
+		return p;
+	case 't':
+		*ret_type = HT_ARG_BOOL;
+		*ret_bits = 1;
+		return scan_word(p, "true", 4);
+	case 'f':
+		*ret_type = HT_ARG_BOOL;
+		*ret_bits = 0;
+		return scan_word(p, "false", 5);
+	case 'n':
+		*ret_type = HT_ARG_NULL;
+		*ret_bits = 0;
+		return scan_word(p, "null", 4);
+	default: return scan_number(w, p, ret_type, ret_bits);
+	}
 }
 
 /* Any value, as an arg of key. */
 static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p)
 {
-	enum ht_arg_type type;
-	uint64_t value = 0;
-	uint32_t id = 0, column;
-	switch (*p) {
-	case '"':
-		type = HT_ARG_STR;
-		p = scan_text(w, i_key, p, &id);
-		value = id;
-		break;
-	case '[':
-	case '{':
-		type = HT_ARG_JSON;
-		p = scan_text(w, i_key, p, &id);
-		value = id;
-		break;
-	case 't':
-		type = HT_ARG_BOOL;
-		value = 1;
-		p = starts(p, "true", 4) ? p + 4 : NULL;
-		break;
-	case 'f':
-		type = HT_ARG_BOOL;
-		p = starts(p, "false", 5) ? p + 5 : NULL;
-		break;
-	case 'n':
-		type = HT_ARG_NULL;
-		p = starts(p, "null", 4) ? p + 4 : NULL;
-		break;
-	default: p = scan_number(w, p, &type, &value); break;
-	}
-	if (!p)
-		return NULL;
 	struct ht_scan_key *key = &KEYS(w)[i_key];
-	column = key->column[type] - 1;
+	enum ht_arg_type type;
+	uint64_t value;
+	const char *end = scan_any(w, &key->memo, p, &type, &value);
+	if (!end)
+		return NULL;
+	uint32_t column = key->column[type] - 1;
 	if (!key->column[type] && !ht_worker_column(w, key, type, &column)) {
 		w->out_of_memory = true;
 		return NULL;
 	}
-	return ht_worker_item(w, HT_FIELD_COUNT + column, i_key, value) ? p : NULL;
+	uint32_t item = HT_FIELD_COUNT + column;
+	return ht_worker_item(w, item, i_key, value) &&
+	                       ht_worker_mark(w, p, end, item, i_key, (uint8_t)type)
+	               ? end
+	               : NULL;
 }
 
 /* A key that no guess found: look it up, and make it the last guess after *previous. */
@@ -339,7 +387,7 @@ static inline const char *scan_time(
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
  * a plain arg of the event. */
 static inline const char *scan_field(
-        struct ht_worker *w, uint32_t key, enum ht_field field, const char *p)
+        struct ht_worker *w, struct ht_text_memo *memo, enum ht_field field, const char *p)
 {
 	const char *end = NULL;
 	uint32_t id;
@@ -352,7 +400,7 @@ static inline const char *scan_field(
 		}
 		break;
 	case HT_FIELD_CAT:
-		if (*p == '"' && (end = scan_text(w, key, p, &id))) {
+		if (*p == '"' && (end = scan_text(w, memo, p, &id))) {
 			w->cat = id;
 			w->has_cat = true;
 		}
@@ -376,36 +424,88 @@ static inline const char *scan_field(
 	return end;
 }
 
-const char *HT_SCAN_EVENT(struct ht_worker *w, const char *p)
+/* The value of a node; NULL when it is of another type. */
+static inline const char *scan_node(struct ht_worker *w, struct ht_layout_node *node, const char *p)
+{
+	enum ht_arg_type type;
+	uint64_t value;
+	if (node->type == HT_LAYOUT_FIELD)
+		return scan_field(w, &node->memo, (enum ht_field)node->item, p);
+	const char *end = scan_any(w, &node->memo, p, &type, &value);
+	bool fits = end && type == node->type;
+	return fits && ht_worker_item(w, node->item, node->key, value) ? end : NULL;
+}
+
+/* An event with a layout that was learned; NULL for any other. */
+static const char *scan_layout(struct ht_worker *w, const char *p)
+{
+	struct ht_layout_node *nodes = w->layouts.nodes.data;
+	uint32_t at = nodes ? nodes[0].child : 0;
+	while (at) {
+		struct ht_layout_node *node = &nodes[at];
+		const char *end = NULL;
+		if (ht_same_text(p, node->text, node->n)) {
+			end = p + node->n;
+			if (node->type == HT_LAYOUT_END)
+				return ht_worker_store(w, node->item) ? end : NULL;
+			end = scan_node(w, node, end);
+		}
+		at = end ? node->child : node->next;
+		p = end ? end : p;
+	}
+	return NULL;
+}
+
+/* The shape of the event that was read key by key; layouts without repeated keys are learned. */
+static bool finish(struct ht_worker *w, const char *start, const char *end)
+{
+	uint32_t shape;
+	if (!ht_worker_shape(w, &shape))
+		return false;
+	if (!(w->stat_bits >> HT_STAT_duplicate_key & 1))
+		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, shape);
+	return ht_worker_store(w, shape);
+}
+
+/* One member of an event; p stands where its value starts. */
+static inline const char *scan_member(struct ht_worker *w, uint32_t key, const char *p)
+{
+	enum ht_field field = KEYS(w)[key].field;
+	if (field == HT_FIELD_ARGS && *p == '{') {
+		if (w->first_arg_item != SIZE_MAX)
+			ht_worker_drop_args(w);
+		w->first_arg_item = w->n_items;
+		return scan_args(w, p);
+	}
+	const char *end = NULL;
+	if (field < HT_FIELD_ARGS)
+		end = scan_field(w, &KEYS(w)[key].memo, field, p);
+	if (end)
+		return ht_worker_item(w, field, key, 0) &&
+		                       ht_worker_mark(w, p, end, field, key, HT_LAYOUT_FIELD)
+		               ? end
+		               : NULL;
+	return w->out_of_memory ? NULL : scan_value(w, key, p);
+}
+
+const char *HT_SCAN_EVENT(struct ht_worker *w, const char *start)
 {
 	uint32_t key = 0;
 	bool end = false;
 	ht_worker_begin_event(w);
-	p = ht_skip_space(p + 1);
+	const char *p = scan_layout(w, start);
+	if (p || w->out_of_memory)
+		return p;
+	ht_worker_begin_event(w);
+	p = ht_skip_space(start + 1);
 	if (*p == '}') {
 		p++;
 		end = true;
 	}
 	while (!end) {
-		if (!(p = scan_key(w, p, &key)))
-			return NULL;
-		enum ht_field field = KEYS(w)[key].field;
-		const char *after = NULL;
-		if (field == HT_FIELD_ARGS && *p == '{') {
-			if (w->first_arg_item != SIZE_MAX)
-				ht_worker_drop_args(w);
-			w->first_arg_item = w->n_items;
-			if (!(p = scan_args(w, p)))
-				return NULL;
-		} else if (field < HT_FIELD_ARGS && (after = scan_field(w, key, field, p))) {
-			p = after;
-			if (!ht_worker_item(w, field, key, 0))
-				return NULL;
-		} else if (w->out_of_memory || !(p = scan_value(w, key, p))) {
-			return NULL;
-		}
-		if (!(p = scan_separator(p, &end)))
+		if (!(p = scan_key(w, p, &key)) || !(p = scan_member(w, key, p)) ||
+		        !(p = scan_separator(p, &end)))
 			return NULL;
 	}
-	return ht_worker_commit(w) ? p : NULL;
+	return finish(w, start, p) ? p : NULL;
 }

@@ -16,6 +16,7 @@ bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
 	w->tracks.pool = &load->tracks;
 	w->categories.pool = &load->categories;
 	ht_arena_init(&w->arena, load->mem);
+	ht_layouts_init(&w->layouts, load->mem);
 	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
 	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
 	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
@@ -30,6 +31,8 @@ void ht_worker_done(struct ht_worker *w)
 	ht_intern_done(&w->tracks);
 	ht_intern_done(&w->categories);
 	ht_arena_done(&w->arena);
+	ht_layouts_done(&w->layouts);
+	ht_vec_free(mem, &w->marks, sizeof(struct ht_mark));
 	ht_vec_free(mem, &w->keys, sizeof(struct ht_scan_key));
 	ht_mem_free(mem, w->key_index.slots, w->key_index.cap * sizeof(struct ht_text));
 	ht_vec_free(mem, &w->scratch, 1);
@@ -111,15 +114,14 @@ bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column
 
 void ht_worker_set_text(struct ht_worker *w, const char *end)
 {
-	struct ht_scan_key *keys = w->keys.data;
 	w->text_end = end;
-	for (size_t i = 0; i < w->keys.n; i++)
-		keys[i].last_n = 0;
+	w->epoch++;
 }
 
 void ht_worker_begin_event(struct ht_worker *w)
 {
 	w->n_items = 0;
+	w->marks.n = 0;
 	w->first_arg_item = SIZE_MAX;
 	w->ts_ns = w->dur_ns = 0;
 	w->track = (struct ht_track_key){ .document = w->document };
@@ -233,7 +235,7 @@ static void drop_duplicates(struct ht_worker *w)
 			}
 }
 
-static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
+bool ht_worker_shape(struct ht_worker *w, uint32_t *ret_shape)
 {
 	size_t n = w->n_items * sizeof(uint32_t);
 	const char *bytes = n ? (const char *)w->items : "";
@@ -244,7 +246,10 @@ static bool find_shape(struct ht_worker *w, uint32_t *ret_shape)
 		return true;
 	}
 	drop_duplicates(w);
-	return ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape);
+	if (ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape))
+		return true;
+	w->out_of_memory = true;
+	return false;
 }
 
 static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat)
@@ -323,12 +328,12 @@ static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t valu
 	return ht_chunk_push(c, column, c->n, value);
 }
 
-bool ht_worker_commit(struct ht_worker *w)
+bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 {
 	struct ht_chunk *c = w->chunk;
-	uint32_t shape, track, cat;
-	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_shape(w, &shape) &&
-	          find_ids(w, &track, &cat) && note_fractions(w, c->n);
+	uint32_t track, cat;
+	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_ids(w, &track, &cat) &&
+	          note_fractions(w, c->n);
 	for (size_t i = 0; ok && i < w->n_items; i++)
 		if (w->items[i] >= HT_FIELD_COUNT)
 			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
