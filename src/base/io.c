@@ -18,7 +18,7 @@
 #define HEAD_BYTES 4096
 
 /* How much a decoder is asked for at once. */
-#define STEP_BYTES ((size_t)64 << 10)
+#define STEP_BYTES ((size_t)256 << 10)
 
 struct ht_source {
 	struct ht_mem *mem;

@@ -23,7 +23,8 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 
 /* What runs in parallel, the longest first. */
 enum link { LINK_GPU, LINK_FLOWS, LINK_CHECKS, LINK_STEPS, LINK_PYTHON, N_LINKS };
-enum last { LAST_CHECKS, LAST_STEPS, N_LAST };
+enum last { LAST_GPU_CHECKS, LAST_LAUNCH_CHECKS, LAST_STEPS, N_LAST };
+_Static_assert((int)N_LAST <= (int)N_LINKS, "one tally per task");
 
 struct sealing {
 	ht_ctx *ctx;
@@ -49,9 +50,13 @@ static enum ht_status make_link(void *user, size_t i_task, int i_worker)
 static enum ht_status make_last(void *user, size_t i_task, int i_worker)
 {
 	struct sealing *s = user;
+	struct ht_tally *tally = &s->tallies[i_task];
 	(void)i_worker;
-	return i_task == LAST_CHECKS ? ht_seal_gpu_checks(s->ctx, s->t, &s->tallies[i_task])
-	                             : ht_seal_gpu_steps(s->ctx, s->t);
+	switch ((enum last)i_task) {
+	case LAST_GPU_CHECKS: return ht_seal_gpu_checks(s->ctx, s->t, tally);
+	case LAST_LAUNCH_CHECKS: return ht_seal_launch_checks(s->ctx, s->t, tally);
+	default: return ht_seal_gpu_steps(s->ctx, s->t);
+	}
 }
 
 static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,

@@ -48,6 +48,8 @@ enum ht_status ht_seal_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* At last what needs the GPU work's launches. */
 enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+enum ht_status ht_seal_launch_checks(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_gpu_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* All of the above, then the stats section. */

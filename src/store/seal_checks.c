@@ -342,7 +342,6 @@ static enum ht_status check_gpu(struct checks *c)
 {
 	check_facts(c);
 	check_launches(c);
-	HT_TRY(check_lost_work(c));
 	return check_syncs(c);
 }
 
@@ -359,6 +358,11 @@ static enum ht_status run(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally
 enum ht_status ht_seal_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
 {
 	return run(ctx, t, tally, check_host);
+}
+
+enum ht_status ht_seal_launch_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+{
+	return run(ctx, t, tally, check_lost_work);
 }
 
 enum ht_status ht_seal_gpu_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
