@@ -231,3 +231,40 @@ def test_ranks_permute(tmp_path):
     ranks = [p for p in support.bundled_traces() if "ddp_rank" in p.name]
     assert len(ranks) > 1
     same(support.dump(*ranks), support.dump(*reversed(ranks)), "reversed arguments")
+
+
+VALUES = ["0", "7", "-1", "2147483648", "-9223372036854775808", "18446744073709551615", "1e300", "0.5", "-0.0",
+          "123456789012345678", "true", "false", "null", '""', '"a"', r'"\u00e9\n"', '"[}"', "[]", "[1, [2, {}]]",
+          '["a", "b\\"]"]', "{}", '{"x": [null]}', '[["long", "long", "long", "long", "long", "long", "long"], [[[1]]]]']
+
+
+def event_of(random_, layout):
+    """Text of an event with a given layout: the same texts between values that change their type at will."""
+    values = [random_.choice(VALUES) if random_.random() < 0.3 else "7" for _ in range(4)]
+    fields = {"ph": '"X"', "cat": random_.choice(['"cpu_op"', '"kernel"', "3"]), "name": '"n%d"' % random_.randrange(9),
+              "pid": random_.choice(["1", '"p"', "1.5"]), "tid": "2", "ts": random_.choice(["1.001", '"5"', "null"]),
+              "dur": random_.choice(["0.25", "3", "1e-3"])}
+    order = sorted(fields, key=lambda k: (layout * 7919 + len(k) * 31 + ord(k[0])) % 13)
+    gap = ["", " ", "\n    ", "\t"][layout % 4]
+    parts = [f'{gap}"{k}":{gap}{fields[k]}' for k in order]
+    args = ",".join(f'{gap}"k{layout % 3}{i}":{gap}{v}' for i, v in enumerate(values))
+    extra = f',{gap}"k{layout % 3}0": 1' if random_.random() < 0.05 else ""  # a repeated key
+    parts.insert(layout % 8, f'"args":{gap}{{{args}{extra}{gap}}}')
+    return "{" + ",".join(parts) + gap + "}"
+
+
+def test_layouts_that_repeat_with_other_types(tmp_path):
+    """Events are read by the layouts before them: what comes out is what is written, in any chunking."""
+    random_ = random.Random(11)
+    events = [event_of(random_, random_.randrange(16)) for _ in range(3000)]
+    path = write(tmp_path, "t.json", ('{"traceEvents": [' + ",\n".join(events) + "]}").encode())
+    support.output("convert", path, "-o", tmp_path / "back.json")
+    ours = json.loads((tmp_path / "back.json").read_bytes())["traceEvents"]
+    theirs = [json.loads(text) for text in events]
+    for mine, event in zip(ours, theirs):
+        assert mine["args"] == event["args"], event
+        assert mine["name"] == event["name"] and mine["cat"] == event["cat"] and mine["pid"] == event["pid"]
+    assert len(ours) == len(theirs)
+    whole = support.dump(path)
+    for chunk in (61, 4096, 50_001):
+        same(whole, support.dump(path, "--chunk-bytes", str(chunk), "--jobs", "3"), f"chunks of {chunk}")
