@@ -21,8 +21,6 @@
 /* Distinct (key, type) pairs in one file; real traces have some 150. */
 #define HT_MAX_COLUMNS 16384
 
-#define HT_N_GUESSES   4
-
 /* Keys of the pools; all bytes are significant, so zero-initialise. */
 struct ht_track_key {
 	int64_t pid, tid;
@@ -119,36 +117,18 @@ static inline bool ht_chunk_push(
 
 /* A key of an event or of args as this worker knows it. */
 struct ht_scan_key {
-	uint64_t word[2],
-	        mask[2];  /* the text and its closing quote, when they fit: compared by words */
-	const char *text; /* raw bytes between the quotes, then a quote; NULL: matches nothing */
-	uint32_t n;
 	uint32_t string;
 	uint8_t field; /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
-	uint32_t
-	        next[HT_N_GUESSES]; /* keys seen after this one: guesses for the next, best first */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
 	struct ht_text_memo memo;
 };
-
-/* Does the text at p, HT_PADDING readable bytes long at least, begin with the key and a quote? */
-static inline bool ht_scan_key_matches(const struct ht_scan_key *key, const char *p)
-{
-	uint64_t word[2];
-	memcpy(word, p, sizeof word);
-	if (((word[0] ^ key->word[0]) & key->mask[0]) | ((word[1] ^ key->word[1]) & key->mask[1]))
-		return false;
-	return key->n < sizeof word ? key->text != NULL
-	                            : key->n < 60 && memcmp(p, key->text, key->n + 1) == 0;
-}
 
 struct ht_worker {
 	struct ht_load *load;
 	struct ht_intern strings, columns, shapes, tracks, categories;
 	struct ht_arena arena; /* texts of keys */
-	struct ht_vec
-	        keys; /* struct ht_scan_key; 0 is the guess for the first key of an event, 1 of args */
+	struct ht_vec keys;    /* struct ht_scan_key */
 	struct ht_text_table key_index;
 	struct ht_vec scratch;  /* decoded strings */
 	struct ht_vec repaired; /* text of a repaired event */
@@ -184,7 +164,7 @@ struct ht_worker {
 	bool has_last_track, has_last_cat;
 };
 
-bool ht_worker_init(struct ht_worker *worker, struct ht_load *load);
+void ht_worker_init(struct ht_worker *worker, struct ht_load *load);
 void ht_worker_done(struct ht_worker *worker);
 /* Look a key up by its raw text, adding it when new; UINT32_MAX when out of memory. */
 uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);

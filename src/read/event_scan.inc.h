@@ -5,9 +5,8 @@
  * HT_SIMD_NEON. The scanner reads exactly what RFC 8259 allows; at the first defect it returns NULL
  * and repair.c takes over for this event.
  *
- * Speed comes from guessing: an event is laid out like one before (layout.h); if it is not, then each key
- * remembers which keys followed it, and a guess is checked with one comparison. Items are
- * kept aside until the event is complete, so a defect leaves no trace.
+ * Speed comes from guessing that an event is laid out like one before (layout.h). Any other is read key by
+ * key. Items are kept aside until the event is complete, so a defect leaves no trace.
  */
 #include "json/block.h"
 #include "json/number.h"
@@ -264,51 +263,21 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 	               : NULL;
 }
 
-/* A key that no guess found: look it up, and make it the last guess after *previous. */
-static const char *scan_new_key(struct ht_worker *w, const char *p, uint32_t *previous)
+/* The key at p (the quote); returns the byte where its value starts. */
+static inline const char *scan_key(
+        struct ht_worker *w, const char *p, bool top_level, uint32_t *ret_key)
 {
+	if (*p++ != '"')
+		return NULL;
 	const char *stop = ht_string_stop(p);
 	while ((*stop == '\\' && stop[1]) || (unsigned char)*stop >= 0x80)
 		stop = ht_string_stop(stop + (*stop == '\\' ? 2 : 1));
 	if (*stop != '"')
 		return NULL;
-	uint32_t key = ht_worker_key(w, p, (size_t)(stop - p), KEYS(w)[*previous].top_level);
-	if (key == UINT32_MAX)
+	*ret_key = ht_worker_key(w, p, (size_t)(stop - p), top_level);
+	if (*ret_key == UINT32_MAX)
 		return NULL;
-	uint32_t *guesses = KEYS(w)[*previous].next;
-	size_t free = 0;
-	while (free < HT_N_GUESSES - 1 && guesses[free])
-		free++;
-	guesses[free] = key;
-	*previous = key;
-	return stop + 1;
-}
-
-/* The key at p (the quote) by guess or lookup; returns the byte where its value starts. */
-static inline const char *scan_key(struct ht_worker *w, const char *p, uint32_t *previous)
-{
-	if (*p != '"')
-		return NULL;
-	p++;
-	uint32_t *guesses = KEYS(w)[*previous].next;
-	const struct ht_scan_key *guess = &KEYS(w)[guesses[0]];
-	size_t i = 0;
-	while (!ht_scan_key_matches(guess, p) && ++i < HT_N_GUESSES)
-		guess = &KEYS(w)[guesses[i]];
-	if (i < HT_N_GUESSES) {
-		uint32_t key = guesses[i];
-		if (i) {
-			guesses[i] = guesses[i - 1]; /* what is found moves forward */
-			guesses[i - 1] = key;
-		}
-		*previous = key;
-		p += guess->n + 1;
-	} else if (!(p = scan_new_key(w, p, previous))) {
-		return NULL;
-	}
-	if (p[0] == ':' && p[1] == ' ' && (unsigned char)p[2] > ' ')
-		return p + 2;
-	p = ht_skip_space(p);
+	p = ht_skip_space(stop + 1);
 	return *p == ':' ? ht_skip_space(p + 1) : NULL;
 }
 
@@ -326,7 +295,7 @@ static inline const char *scan_separator(const char *p, bool *ret_end)
 
 static const char *scan_args(struct ht_worker *w, const char *p)
 {
-	uint32_t key = 1;
+	uint32_t key;
 	bool end = false;
 	if (!ht_worker_item(w, HT_FIELD_ARGS, UINT32_MAX, 0))
 		return NULL;
@@ -336,7 +305,7 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 		end = true;
 	}
 	while (!end) {
-		if (!(p = scan_key(w, p, &key)) || !(p = scan_value(w, key, p)) ||
+		if (!(p = scan_key(w, p, false, &key)) || !(p = scan_value(w, key, p)) ||
 		        !(p = scan_separator(p, &end)))
 			return NULL;
 	}
@@ -456,13 +425,24 @@ static const char *scan_layout(struct ht_worker *w, const char *p)
 	return NULL;
 }
 
-/* The shape of the event that was read key by key; layouts without repeated keys are learned. */
+/* Layouts with repeated keys are not learned, nor those where a field has a value of another type: a value
+ * is read as the field first. */
+static bool can_learn(const struct ht_worker *w)
+{
+	const struct ht_mark *marks = w->marks.data;
+	for (size_t i = 0; i < w->marks.n; i++)
+		if (marks[i].type != HT_LAYOUT_FIELD &&
+		        KEYS(w)[marks[i].key].field != HT_FIELD_COUNT)
+			return false;
+	return !(w->stat_bits >> HT_STAT_duplicate_key & 1);
+}
+
 static bool finish(struct ht_worker *w, const char *start, const char *end)
 {
 	uint32_t shape;
 	if (!ht_worker_shape(w, &shape))
 		return false;
-	if (!(w->stat_bits >> HT_STAT_duplicate_key & 1))
+	if (can_learn(w))
 		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, shape);
 	return ht_worker_store(w, shape);
 }
@@ -490,7 +470,7 @@ static inline const char *scan_member(struct ht_worker *w, uint32_t key, const c
 
 const char *HT_SCAN_EVENT(struct ht_worker *w, const char *start)
 {
-	uint32_t key = 0;
+	uint32_t key;
 	bool end = false;
 	ht_worker_begin_event(w);
 	const char *p = scan_layout(w, start);
@@ -503,7 +483,7 @@ const char *HT_SCAN_EVENT(struct ht_worker *w, const char *start)
 		end = true;
 	}
 	while (!end) {
-		if (!(p = scan_key(w, p, &key)) || !(p = scan_member(w, key, p)) ||
+		if (!(p = scan_key(w, p, true, &key)) || !(p = scan_member(w, key, p)) ||
 		        !(p = scan_separator(p, &end)))
 			return NULL;
 	}

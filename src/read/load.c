@@ -301,9 +301,8 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 	bool ok = l->ring && l->workers;
 	for (size_t i = 0; ok && i < l->n_ring; i++)
 		ht_chunk_init(&l->ring[i].chunk, mem);
-	size_t n_ready = 0;
-	while (ok && n_ready < n_workers)
-		ok = ht_worker_init(&l->workers[n_ready++], &l->out->load);
+	for (size_t i = 0; ok && i < n_workers; i++)
+		ht_worker_init(&l->workers[i], &l->out->load);
 	enum ht_status status = HT_OK;
 	if (ok)
 		status = ht_parallel(l->ctx, n_workers, work, l);
@@ -311,7 +310,7 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 		status = ht_fail_nomem(l->ctx);
 	if (status == HT_OK && l->failed)
 		status = l->status;
-	for (size_t i = 0; i < n_ready; i++)
+	for (size_t i = 0; ok && i < n_workers; i++)
 		ht_worker_done(&l->workers[i]);
 	for (size_t i = 0; l->ring && i < l->n_ring; i++) {
 		ht_chunk_done(&l->ring[i].chunk);

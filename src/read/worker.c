@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
+void ht_worker_init(struct ht_worker *w, struct ht_load *load)
 {
 	*w = (struct ht_worker){ .load = load };
 	w->strings.pool = &load->strings;
@@ -17,9 +17,6 @@ bool ht_worker_init(struct ht_worker *w, struct ht_load *load)
 	w->categories.pool = &load->categories;
 	ht_arena_init(&w->arena, load->mem);
 	ht_layouts_init(&w->layouts, load->mem);
-	struct ht_scan_key event_start = { .top_level = 1 }, args_start = { 0 };
-	return HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, event_start) &&
-	       HT_VEC_PUSH(load->mem, &w->keys, struct ht_scan_key, args_start);
 }
 
 void ht_worker_done(struct ht_worker *w)
@@ -67,20 +64,13 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	size_t decoded = ht_json_decode(text, n, w->scratch.data, &bad);
 	if (bad)
 		return UINT32_MAX;
-	struct ht_scan_key key = { .n = (uint32_t)n, .top_level = top_level };
+	struct ht_scan_key key = { .top_level = top_level };
 	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
-	char *quoted = ht_arena_strndup(&w->arena, text, n + 1);
-	w->out_of_memory =
-	        !quoted || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
+	char *raw = ht_arena_strndup(&w->arena, text, n);
+	w->out_of_memory = !raw || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
 	if (w->out_of_memory)
 		return UINT32_MAX;
-	quoted[n] = '"';
-	key.text = quoted;
-	for (size_t i = 0; i < n + 1 && i < sizeof key.word; i++) {
-		((unsigned char *)key.word)[i] = (unsigned char)quoted[i];
-		((unsigned char *)key.mask)[i] = 0xff;
-	}
-	struct ht_text entry = { quoted, hash, (uint32_t)n, (uint32_t)w->keys.n };
+	struct ht_text entry = { raw, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
 	                   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
 	return w->out_of_memory ? UINT32_MAX : entry.id;

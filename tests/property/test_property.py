@@ -241,7 +241,8 @@ VALUES = ["0", "7", "-1", "2147483648", "-9223372036854775808", "184467440737095
 def event_of(random_, layout):
     """Text of an event with a given layout: the same texts between values that change their type at will."""
     values = [random_.choice(VALUES) if random_.random() < 0.3 else "7" for _ in range(4)]
-    fields = {"ph": '"X"', "cat": random_.choice(['"cpu_op"', '"kernel"', "3"]), "name": '"n%d"' % random_.randrange(9),
+    fields = {"ph": random_.choice(['"X"', '"X"', '"XY"', '""']),
+              "cat": random_.choice(['"cpu_op"', '"kernel"', "3"]), "name": '"n%d"' % random_.randrange(9),
               "pid": random_.choice(["1", '"p"', "1.5"]), "tid": "2", "ts": random_.choice(["1.001", '"5"', "null"]),
               "dur": random_.choice(["0.25", "3", "1e-3"])}
     order = sorted(fields, key=lambda k: (layout * 7919 + len(k) * 31 + ord(k[0])) % 13)
@@ -249,7 +250,8 @@ def event_of(random_, layout):
     parts = [f'{gap}"{k}":{gap}{fields[k]}' for k in order]
     args = ",".join(f'{gap}"k{layout % 3}{i}":{gap}{v}' for i, v in enumerate(values))
     extra = f',{gap}"k{layout % 3}0": 1' if random_.random() < 0.05 else ""  # a repeated key
-    parts.insert(layout % 8, f'"args":{gap}{{{args}{extra}{gap}}}')
+    whole = f"{{{args}{extra}{gap}}}" if random_.random() < 0.9 else random_.choice(VALUES)
+    parts.insert(layout % 8, f'"args":{gap}{whole}')
     return "{" + ",".join(parts) + gap + "}"
 
 
@@ -263,7 +265,7 @@ def test_layouts_that_repeat_with_other_types(tmp_path):
     theirs = [json.loads(text) for text in events]
     for mine, event in zip(ours, theirs):
         assert mine["args"] == event["args"], event
-        assert mine["name"] == event["name"] and mine["cat"] == event["cat"] and mine["pid"] == event["pid"]
+        assert mine["ph"] == event["ph"] and mine["name"] == event["name"] and mine["cat"] == event["cat"] and mine["pid"] == event["pid"]
     assert len(ours) == len(theirs)
     whole = support.dump(path)
     for chunk in (61, 4096, 50_001):
