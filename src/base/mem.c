@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Blocks this large ask for huge pages. */
 #define HUGE_BYTES        ((size_t)4 << 20)
@@ -135,8 +136,10 @@ void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes)
 
 bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used)
 {
-	size_t moved = n_bytes < HT_MEM_MAP_BYTES ? 0 : n_used - n_used % HT_MEM_MOVE_BYTES;
+	size_t moved = n_used - n_used % HT_MEM_MOVE_BYTES;
 	bool ok = true;
+	if (n_bytes < HT_MEM_MAP_BYTES || (uintptr_t)to % (size_t)sysconf(_SC_PAGESIZE))
+		moved = 0;
 	if (moved && mremap(block, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
 		/* the place may have lost its own pages */
 		ok = mmap(to, moved, PROT_READ | PROT_WRITE,

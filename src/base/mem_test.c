@@ -11,6 +11,7 @@
 static void moves_blocks_of_every_size(void **state)
 {
 	(void)state;
+	static const size_t places[] = { 2 * HT_MEM_MOVE_BYTES, 2 * HT_MEM_MOVE_BYTES + 8 };
 	static const size_t sizes[] = { 1, 100, HT_MEM_MOVE_BYTES, HT_MEM_MAP_BYTES - 1,
 		HT_MEM_MAP_BYTES, HT_MEM_MAP_BYTES + 1, 3 * HT_MEM_MAP_BYTES + 5000 };
 	struct ht_mem *mem = ht_mem_new();
@@ -23,7 +24,7 @@ static void moves_blocks_of_every_size(void **state)
 			assert_non_null(from);
 			for (size_t k = 0; k < used; k++)
 				from[k] = (unsigned char)(k * 31 + k / 4096);
-			size_t at = 2 * HT_MEM_MOVE_BYTES;
+			size_t at = places[used % 2];
 			assert_true(ht_mem_move(mem, to + at, from, sizes[i], used));
 			assert_int_equal(to[at - 1], 0);
 			assert_int_equal(to[at + used], 0);

@@ -273,3 +273,21 @@ def test_layouts_that_repeat_with_other_types(tmp_path):
     for chunk in (61, 4096, 50_001):
         cut = support.dump(path, "--no-cache", "--chunk-bytes", str(chunk), "--jobs", "3")
         same(whole, cut, f"chunks of {chunk}")
+
+
+def test_columns_of_every_size(tmp_path):
+    """Columns are joined by moving or by copying, whichever their size allows."""
+    n, parts = 90_000, range(1, 17)
+    lines = []
+    for i in range(n):
+        args = ",".join(f'"k{k}":{i * k}' for k in parts if i % 16 < k)
+        lines.append(f'{{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":{i}.5,"dur":1,"args":{{{args}}}}}')
+    path = write(tmp_path, "t.json", ('{"traceEvents": [' + ",\n".join(lines) + "]}").encode())
+    columns = ",".join(f"args.k{k}" for k in parts)
+    _, cells = support.read_csv(support.output("events", path, "--no-cache", "--columns", columns, "--format", "csv"))
+    assert len(cells) == n
+    for i, row in enumerate(cells):
+        assert row == [str(i * k) if i % 16 < k else None for k in parts], i
+    whole = support.dump(path, "--no-cache")
+    for chunk in ("70000", "300000"):
+        same(whole, support.dump(path, "--no-cache", "--chunk-bytes", chunk, "--jobs", "2"), chunk)
