@@ -182,7 +182,7 @@ static enum ht_status prepare(struct ht_run *run, const struct ht_arg *args, siz
 	HT_TRY(choose_ranks(run, values[COMMON_RANK]));
 	HT_TRY(ht_list_parse(run->ctx, "--step", values[COMMON_STEP], &steps));
 	ht_list_done(run->ctx, &steps);
-	run->step = values[COMMON_STEP];
+	run->step = values[COMMON_STEP] && *values[COMMON_STEP] ? values[COMMON_STEP] : NULL;
 	run->annotation = values[COMMON_ANNOTATION];
 	(void)ht_parse_bool(values[COMMON_COMPAT], &run->hta_compat);
 	(void)ht_parse_bool(values[COMMON_ROWS], &run->hta_rows);

@@ -45,11 +45,17 @@ static const char *item(const char *p, struct ht_range *ret_range)
 	return ends ? p : NULL;
 }
 
+/* NULL, nothing and "all". */
+static bool is_everything(const char *text)
+{
+	return !text || !*text || !strcmp(text, "all");
+}
+
 enum ht_status ht_list_parse(
         ht_ctx *ctx, const char *what, const char *text, struct ht_list *ret_list)
 {
 	struct ht_list list = { 0 };
-	if (!text || !*text || !strcmp(text, "all")) {
+	if (is_everything(text)) {
 		*ret_list = list;
 		return HT_OK;
 	}
@@ -87,4 +93,15 @@ bool ht_list_has(const struct ht_list *list, int64_t value)
 		if (ranges[i].first <= value && value <= ranges[i].last)
 			return true;
 	return !list->some;
+}
+
+bool ht_list_text_has(const char *text, int64_t value)
+{
+	struct ht_range range;
+	if (is_everything(text))
+		return true;
+	for (const char *p = item(text, &range); p; p = *p ? item(p + 1, &range) : NULL)
+		if (range.first <= value && value <= range.last)
+			return true;
+	return false;
 }

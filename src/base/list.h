@@ -25,6 +25,8 @@ enum ht_status ht_list_parse(
         ht_ctx *ctx, const char *what, const char *text, struct ht_list *ret_list) HT_MUST_USE;
 void ht_list_done(ht_ctx *ctx, struct ht_list *list);
 bool ht_list_has(const struct ht_list *list, int64_t value);
+/* The same of a text that was parsed before, for a few questions. */
+bool ht_list_text_has(const char *text, int64_t value);
 
 /* A whole number that fills the text. */
 bool ht_parse_i64(const char *text, int64_t *ret_value);

@@ -38,6 +38,7 @@ static void holds_what_is_written(void **state)
 		struct ht_list list;
 		assert_int_equal(ht_list_parse(*state, "x", cases[i].text, &list), HT_OK);
 		assert_int_equal(ht_list_has(&list, cases[i].value), cases[i].has);
+		assert_int_equal(ht_list_text_has(cases[i].text, cases[i].value), cases[i].has);
 		ht_list_done(*state, &list);
 	}
 }

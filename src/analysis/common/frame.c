@@ -8,7 +8,7 @@
 #include "analysis/common/frame.h"
 #include "analysis/common/hta_frame.h"
 #include "analysis/common/interval.h"
-#include "analysis/common/number_list.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,13 +90,9 @@ static enum ht_status step_windows(
 	if (run->step && !strcmp(run->step, "all")) {
 		w.all = true;
 	} else if (run->step) {
-		if (!ht_number_list_is_valid(run->step))
-			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-			        "give numbers and ranges such as 3-5,7, or all",
-			        "step '%s' is not a list of step numbers", run->step);
 		for (size_t i = 0; i < t->n_steps; i++) {
 			const struct ht_step *s = &t->steps[i];
-			if (ht_number_list_has(run->step, s->number))
+			if (ht_list_text_has(run->step, s->number))
 				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
 		}
 		w.n = ht_interval_merge(w.list, w.n);
@@ -404,7 +400,7 @@ const char *ht_frame_steps_text(struct ht_run *run)
 			const struct ht_step *s = &t->steps[k];
 			if (s->ts_ns >= cut)
 				continue;
-			if (run->step && !all && !ht_number_list_has(run->step, s->number))
+			if (run->step && !all && !ht_list_text_has(run->step, s->number))
 				continue;
 			first = s->number < first ? s->number : first;
 			last = s->number > last ? s->number : last;

@@ -3,7 +3,7 @@
  */
 #include "analysis/common/idle.h"
 #include "analysis/common/hta_frame.h"
-#include "analysis/common/number_list.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +21,11 @@ enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_o
 		.streams = ht_run_str(run, "streams"),
 		.by_device = !strcmp(ht_run_str(run, "by"), "device"),
 	};
-	if (options.streams && *options.streams && !ht_number_list_is_valid(options.streams))
-		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "give numbers and ranges such as 7,16-18",
-		        "streams '%s' is not a list of stream numbers", options.streams);
+	struct ht_list streams;
+	HT_TRY(ht_list_parse(run->ctx, "--streams", options.streams, &streams));
+	ht_list_done(run->ctx, &streams);
 	*ret_options = options;
 	return HT_OK;
-}
-
-static bool is_chosen(const char *streams, int64_t stream)
-{
-	return !streams || !*streams || ht_number_list_has(streams, stream);
 }
 
 /* A piece of work in its group. */
@@ -65,7 +59,7 @@ static void collect_own(
 	const struct ht_trace *t = frame->trace;
 	for (size_t k = 0; k < frame->n_gpu; k++) {
 		const struct ht_gpu *g = &t->gpu[frame->gpu[k]];
-		if (!is_chosen(options->streams, g->stream))
+		if (!ht_list_text_has(options->streams, g->stream))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : g->stream,
@@ -92,7 +86,7 @@ static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *fra
 		uint32_t row = t->gpu[frame->gpu[k]].row;
 		int64_t partner = hta.partner[row], start = ht_hta_ns(t->ts_ns[row]);
 		bool launched = partner > 0 || (partner == 0 && has_row_0);
-		if (hta.stream[row] == -1 || !is_chosen(options->streams, hta.stream[row]))
+		if (hta.stream[row] == -1 || !ht_list_text_has(options->streams, hta.stream[row]))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : hta.stream[row],
