@@ -138,7 +138,7 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 {
 	size_t moved = n_used - n_used % HT_MEM_MOVE_BYTES;
 	bool ok = true;
-	if (n_bytes < HT_MEM_MAP_BYTES || (uintptr_t)to % (size_t)sysconf(_SC_PAGESIZE))
+	if (n_used < HT_MEM_MAP_BYTES || (uintptr_t)to % (size_t)sysconf(_SC_PAGESIZE))
 		moved = 0;
 	if (moved && mremap(block, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
 		/* the place may have lost its own pages */

@@ -36,9 +36,8 @@ void *ht_mem_zalloc(struct ht_mem *mem, size_t n_bytes);
 void *ht_mem_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes);
 
-/* Pages of a block of HT_MEM_MAP_BYTES and more can be moved to a place in another one that is a multiple of
- * this from its start: neither copied nor cleared. A multiple of every page size. To other places they are
- * copied. */
+/* HT_MEM_MAP_BYTES and more that start at a multiple of this from the start of a block of that size are moved
+ * there by their pages: neither copied nor cleared. A multiple of every page size. */
 #define HT_MEM_MOVE_BYTES ((size_t)64 << 10)
 /* Move the first n_used bytes of a block to a place inside another and free the block. False when out of
  * memory; the block is freed all the same. */

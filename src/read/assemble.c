@@ -105,9 +105,10 @@ static enum ht_status plan_columns(struct assembly *a)
 }
 
 /* Large columns start where pages can be moved to. */
-static uint64_t place_column(uint64_t at, uint64_t n_bytes)
+static uint64_t place_column(uint64_t at, uint64_t n_bytes, uint64_t to)
 {
-	uint64_t to = n_bytes < HT_MEM_MAP_BYTES ? 8 : HT_MEM_MOVE_BYTES;
+	if (n_bytes >= HT_MEM_MAP_BYTES)
+		to = HT_MEM_MOVE_BYTES;
 	return (at + to - 1) / to * to;
 }
 
@@ -116,9 +117,9 @@ static enum ht_status alloc_columns(struct assembly *a)
 	uint64_t n_rows = 0, n_bytes = 0;
 	for (size_t i = 0; i < a->n_plans; i++) {
 		struct ht_arg_column *c = &a->plans[i].column;
-		n_rows = place_column(n_rows * sizeof(uint32_t), c->n * sizeof(uint32_t)) /
-		         sizeof(uint32_t);
-		n_bytes = place_column(n_bytes, c->n * c->width);
+		uint64_t size = sizeof(uint32_t);
+		n_rows = place_column(n_rows * size, c->n * size, size) / size;
+		n_bytes = place_column(n_bytes, c->n * c->width, 8);
 		c->first_row = n_rows;
 		c->first_byte = n_bytes;
 		n_rows += c->n;

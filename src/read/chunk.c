@@ -125,7 +125,7 @@ static bool reserve_column(struct ht_chunk *chunk, struct ht_chunk_column *colum
 	return cap < HT_NONE && resize_column(chunk, column, (uint32_t)cap);
 }
 
-void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column)
+static void column_done(struct ht_mem *mem, struct ht_chunk_column *column)
 {
 	ht_mem_free(mem, column->rows, (size_t)column->cap * 4);
 	ht_mem_free(mem, column->values, (size_t)column->cap * column->width);
@@ -147,7 +147,7 @@ void ht_chunk_done(struct ht_chunk *chunk)
 {
 	struct ht_chunk_column *columns = chunk->columns.data;
 	for (size_t i = 0; i < chunk->columns.n; i++)
-		ht_chunk_column_done(chunk->mem, &columns[i]);
+		column_done(chunk->mem, &columns[i]);
 	free_rows(chunk);
 	ht_vec_free(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column));
 	ht_vec_free(chunk->mem, &chunk->headers, sizeof(struct ht_header));

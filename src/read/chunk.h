@@ -89,7 +89,6 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
 /* Append the rows, args, headers and counters of part to all. False when out of memory. */
 bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
-void ht_chunk_column_done(struct ht_mem *mem, struct ht_chunk_column *column);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
 
 static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)
@@ -132,15 +131,16 @@ struct ht_worker {
 	struct ht_text_table key_index;
 	struct ht_vec scratch;  /* decoded strings */
 	struct ht_vec repaired; /* text of a repaired event */
-	/* the items of the event in order: fields and args; three arrays of one length */
-	uint32_t *items;       /* enum ht_field, or HT_FIELD_COUNT + column: the shape */
+	/* the items of the event in order, three arrays of one length: fields and args, which are the shape;
+	 * args only when the shape is known by the layout */
+	uint32_t *items;       /* enum ht_field, or HT_FIELD_COUNT + column */
 	uint32_t *item_keys;   /* index into keys, UINT32_MAX for brackets */
 	uint64_t *item_values; /* of args */
 	uint32_t n_items, cap_items;
 	struct ht_layouts layouts;
 	struct ht_vec marks;  /* struct ht_mark: values of the event, while its layout is unknown */
 	const char *text_end; /* end of the text being scanned; padding follows */
-	uint32_t epoch;       /* which text it is, for memos */
+	uint64_t epoch;       /* which text it is, for memos */
 	struct ht_chunk *chunk;
 	int64_t text_offset;  /* offset in the file of the text being scanned */
 	int64_t event_offset; /* offset in the file of the event being read, for counters */

@@ -16,6 +16,11 @@
 #include <string.h>
 
 #define KEYS(w) ((struct ht_scan_key *)(w)->keys.data)
+/* Texts of valid lists and objects are known by another hash than the same text as a string value. */
+#define VALID_JSON 0x9E3779B97F4A7C15u
+
+_Static_assert(
+        HT_MAX_LAYOUT_TEXT <= HT_PADDING, "texts of layouts are compared within the padding");
 
 /* The rest of a string that has escapes or bytes beyond ASCII; p stands on the first such byte. */
 static const char *scan_string_slow(
@@ -128,6 +133,28 @@ static inline const char *skip_container(const char *start)
 	return step_over_container(start);
 }
 
+/* A list or object whose text is new to this worker, as its id. */
+static bool add_container(struct ht_worker *w, const char *start, size_t n, uint32_t *ret_id)
+{
+	uint64_t hash = ht_hash(start, n);
+	/* the validator wants a zero behind the text */
+	w->scratch.n = 0;
+	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n + HT_PADDING);
+	if (w->out_of_memory)
+		return false;
+	memcpy(w->scratch.data, start, n);
+	memset((char *)w->scratch.data + n, 0, HT_PADDING);
+	if (!ht_json_valid(w->scratch.data, n))
+		return false;
+	const struct ht_text *known = NULL;
+	if (ht_intern(&w->strings, start, n, ret_id))
+		known = ht_intern_find(&w->strings, start, n, hash);
+	struct ht_text valid = known ? *known : (struct ht_text){ 0 };
+	valid.hash = hash ^ VALID_JSON;
+	w->out_of_memory = !known || !ht_text_table_put(w->load->mem, &w->strings.table, &valid);
+	return !w->out_of_memory;
+}
+
 /* The list or object at p, kept as its JSON text. Each distinct text is validated once. */
 static const char *scan_container(struct ht_worker *w, const char *start, uint32_t *ret_id)
 {
@@ -135,27 +162,11 @@ static const char *scan_container(struct ht_worker *w, const char *start, uint32
 	if (!p)
 		return NULL;
 	size_t n = (size_t)(p - start);
-	uint64_t hash = ht_hash(start, n);
-	const struct ht_text *known = ht_intern_find(&w->strings, start, n, hash);
-	if (known) {
+	const struct ht_text *known =
+	        ht_intern_find(&w->strings, start, n, ht_hash(start, n) ^ VALID_JSON);
+	if (known)
 		*ret_id = known->id;
-		return p;
-	}
-	/* the validator wants a zero behind the text */
-	w->scratch.n = 0;
-	if (!ht_vec_reserve(w->load->mem, &w->scratch, 1, n + HT_PADDING)) {
-		w->out_of_memory = true;
-		return NULL;
-	}
-	memcpy(w->scratch.data, start, n);
-	memset((char *)w->scratch.data + n, 0, HT_PADDING);
-	if (!ht_json_valid(w->scratch.data, n))
-		return NULL;
-	if (!ht_intern_add(&w->strings, start, n, hash, ret_id)) {
-		w->out_of_memory = true;
-		return NULL;
-	}
-	return p;
+	return known || add_container(w, start, n, ret_id) ? p : NULL;
 }
 
 /* A number as type and bits. */
@@ -402,7 +413,7 @@ static inline const char *scan_node(struct ht_worker *w, struct ht_layout_node *
 		return scan_field(w, &node->memo, (enum ht_field)node->item, p);
 	const char *end = scan_any(w, &node->memo, p, &type, &value);
 	bool fits = end && type == node->type;
-	return fits && ht_worker_item(w, node->item, node->key, value) ? end : NULL;
+	return fits && ht_worker_item(w, node->item, UINT32_MAX, value) ? end : NULL;
 }
 
 /* An event with a layout that was learned; NULL for any other. */

@@ -7,6 +7,8 @@
 
 /* Real files have some hundred nodes; the bound keeps a hostile one from filling the memory. */
 #define MAX_NODES 4096
+/* They are tried one after the other, for every event. */
+#define MAX_SIBLINGS 32
 
 void ht_layouts_init(struct ht_layouts *layouts, struct ht_mem *mem)
 {
@@ -49,13 +51,13 @@ static bool add_node(struct ht_layouts *layouts, const struct ht_layout_node *no
 	return HT_VEC_PUSH(layouts->arena.mem, &layouts->nodes, struct ht_layout_node, copy);
 }
 
-/* The node after another one, made when it is new; 0 when out of memory. */
+/* The node after another one, made when it is new; 0 when there is no room. */
 static uint32_t step(
         struct ht_layouts *layouts, uint32_t parent, const struct ht_layout_node *wanted)
 {
 	struct ht_layout_node *nodes = layouts->nodes.data;
-	uint32_t last = 0;
-	for (uint32_t at = nodes[parent].child; at; at = nodes[at].next) {
+	uint32_t last = 0, n_siblings = 0;
+	for (uint32_t at = nodes[parent].child; at; at = nodes[at].next, n_siblings++) {
 		const struct ht_layout_node *node = &nodes[at];
 		if (node->n == wanted->n && node->type == wanted->type &&
 		        node->item == wanted->item && !memcmp(node->text, wanted->text, node->n))
@@ -63,7 +65,7 @@ static uint32_t step(
 		last = at;
 	}
 	uint32_t id = (uint32_t)layouts->nodes.n;
-	if (!add_node(layouts, wanted))
+	if (n_siblings >= MAX_SIBLINGS || !add_node(layouts, wanted))
 		return 0;
 	nodes = layouts->nodes.data;
 	if (last)
@@ -87,7 +89,6 @@ void ht_layouts_learn(struct ht_layouts *layouts, const char *start, const char 
 		struct ht_layout_node node = { .text = start,
 			.n = (uint32_t)(marks[i].start - start),
 			.item = marks[i].item,
-			.key = marks[i].key,
 			.type = marks[i].type };
 		at = step(layouts, at, &node);
 		if (!at)

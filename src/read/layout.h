@@ -25,14 +25,14 @@ enum { HT_LAYOUT_FIELD = 64, HT_LAYOUT_END };
  * scanned, and is void in another epoch. */
 struct ht_text_memo {
 	const char *text;
-	uint32_t n, id, epoch;
+	uint32_t n, id;
+	uint64_t epoch;
 };
 
 struct ht_layout_node {
 	const char *text; /* what precedes the value, zeros behind it */
 	uint32_t n;
 	uint32_t item;  /* as in shapes; of an end: the shape */
-	uint32_t key;   /* index into the worker's keys */
 	uint32_t child; /* first node after the value; 0: none */
 	uint32_t next;  /* another node at this place; 0: none */
 	uint8_t type;   /* enum ht_arg_type, or one of the above */

@@ -73,15 +73,23 @@ static void refuses_what_is_too_long(void **state)
 	ht_mem_release(mem);
 }
 
+/* Many layouts that differ at once, and many that differ late. */
 static void stays_bounded(void **state)
 {
 	(void)state;
 	struct ht_mem *mem = ht_mem_new();
 	struct ht_layouts layouts;
 	ht_layouts_init(&layouts, mem);
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 1000; i++) {
 		char text[32];
 		snprintf(text, sizeof text, "{\"%d\":#,\"b\":#}", i);
+		learn(&layouts, text, 1, 0);
+	}
+	assert_int_equal(layouts.nodes.n, 1 + 32 * 3);
+	for (int i = 0; i < 100000; i++) {
+		char text[64];
+		snprintf(text, sizeof text, "{\"1\":#,\"%d\":#,\"%d\":#,\"%d\":#}", i % 30,
+		        i / 30 % 30, i / 900 % 30);
 		learn(&layouts, text, 1, 0);
 	}
 	assert_in_range(layouts.nodes.n, 1000, 4096);

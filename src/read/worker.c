@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define DROPPED UINT32_MAX /* an item that a later one of the same key replaces */
+
 void ht_worker_init(struct ht_worker *w, struct ht_load *load)
 {
 	*w = (struct ht_worker){ .load = load };
@@ -153,23 +155,14 @@ bool ht_worker_grow_items(struct ht_worker *w)
 	return true;
 }
 
-/* Same key, same object: fields and columns of one key are equal here. */
-static bool same_key(const struct ht_worker *w, size_t i, size_t j)
+/* Forget n items from the first on. */
+static void drop_items(struct ht_worker *w, size_t first, size_t n)
 {
-	const uint32_t *keys = w->item_keys;
-	const struct ht_scan_key *all = w->keys.data;
-	return keys[i] != UINT32_MAX && keys[j] != UINT32_MAX &&
-	       all[keys[i]].string == all[keys[j]].string &&
-	       all[keys[i]].top_level == all[keys[j]].top_level;
-}
-
-static void drop_item(struct ht_worker *w, size_t i)
-{
-	size_t n = w->n_items - i - 1;
-	memmove(&w->items[i], &w->items[i + 1], n * sizeof *w->items);
-	memmove(&w->item_keys[i], &w->item_keys[i + 1], n * sizeof *w->item_keys);
-	memmove(&w->item_values[i], &w->item_values[i + 1], n * sizeof *w->item_values);
-	w->n_items--;
+	size_t from = first + n, left = w->n_items - from;
+	memmove(&w->items[first], &w->items[from], left * sizeof *w->items);
+	memmove(&w->item_keys[first], &w->item_keys[from], left * sizeof *w->item_keys);
+	memmove(&w->item_values[first], &w->item_values[from], left * sizeof *w->item_values);
+	w->n_items -= (uint32_t)n;
 }
 
 /* The field's value came first and something of another type last: forget it. */
@@ -204,25 +197,64 @@ static void clear_field(struct ht_worker *w, uint32_t field)
 
 void ht_worker_drop_args(struct ht_worker *w)
 {
-	size_t i = w->first_arg_item;
-	while (w->items[i] != HT_FIELD_ARGS_END)
-		drop_item(w, i);
-	drop_item(w, i);
+	size_t end = w->first_arg_item;
+	while (w->items[end] != HT_FIELD_ARGS_END)
+		end++;
+	drop_items(w, w->first_arg_item, end + 1 - w->first_arg_item);
 	ht_worker_stat(w, HT_STAT_duplicate_key);
 }
 
-/* Duplicate keys: the last one wins. Quadratic, but only for shapes not seen before. */
-static void drop_duplicates(struct ht_worker *w)
+/* Same key, same object: fields and columns of one key are equal here. */
+static bool same_key(const struct ht_worker *w, size_t i, size_t j)
 {
-	for (size_t i = 0; i < w->n_items; i++)
-		for (size_t j = w->n_items - 1; j > i; j--)
-			if (same_key(w, i, j)) {
-				if (w->items[i] != w->items[j])
-					clear_field(w, w->items[i]);
-				drop_item(w, i--);
-				ht_worker_stat(w, HT_STAT_duplicate_key);
-				break;
-			}
+	const struct ht_scan_key *keys = w->keys.data;
+	const struct ht_scan_key *a = &keys[w->item_keys[i]], *b = &keys[w->item_keys[j]];
+	return a->string == b->string && a->top_level == b->top_level;
+}
+
+/* The slot of an item's key in a table of items + 1, taken or free. */
+static uint32_t *find_slot(const struct ht_worker *w, uint32_t *slots, size_t cap, size_t i)
+{
+	const struct ht_scan_key *key = (struct ht_scan_key *)w->keys.data + w->item_keys[i];
+	size_t at = ht_hash_mix(key->string, key->top_level) & (cap - 1);
+	while (slots[at] && !same_key(w, i, slots[at] - 1))
+		at = (at + 1) & (cap - 1);
+	return &slots[at];
+}
+
+/* Duplicate keys: the last one wins. Only for shapes not seen before. False when out of memory. */
+static bool drop_duplicates(struct ht_worker *w)
+{
+	size_t cap = 16, n = 0;
+	while (cap < 2 * (size_t)w->n_items)
+		cap *= 2;
+	w->scratch.n = 0;
+	if (!ht_vec_reserve(w->load->mem, &w->scratch, 1, cap * sizeof(uint32_t)))
+		return false;
+	uint32_t *slots = w->scratch.data;
+	memset(slots, 0, cap * sizeof *slots);
+	for (size_t i = w->n_items; i-- > 0;) {
+		if (w->item_keys[i] == UINT32_MAX)
+			continue;
+		uint32_t *slot = find_slot(w, slots, cap, i);
+		if (*slot && w->items[i] != w->items[*slot - 1])
+			clear_field(w, w->items[i]);
+		if (*slot)
+			w->items[i] = DROPPED;
+		else
+			*slot = (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < w->n_items; i++) {
+		if (w->items[i] == DROPPED) {
+			ht_worker_stat(w, HT_STAT_duplicate_key);
+			continue;
+		}
+		w->items[n] = w->items[i];
+		w->item_keys[n] = w->item_keys[i];
+		w->item_values[n++] = w->item_values[i];
+	}
+	w->n_items = (uint32_t)n;
+	return true;
 }
 
 bool ht_worker_shape(struct ht_worker *w, uint32_t *ret_shape)
@@ -235,8 +267,8 @@ bool ht_worker_shape(struct ht_worker *w, uint32_t *ret_shape)
 		*ret_shape = known->id;
 		return true;
 	}
-	drop_duplicates(w);
-	if (ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape))
+	if (drop_duplicates(w) &&
+	        ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape))
 		return true;
 	w->out_of_memory = true;
 	return false;

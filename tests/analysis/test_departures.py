@@ -60,15 +60,16 @@ def test_rows_without_own_correlation_do_not_multiply(tmp_path):
     """HTA pairs all launches with all kernels when every id is 0; it would fill the memory."""
     tiny = Tiny()
     for step in range(3):
-        tiny.step(step, step * 1000, 900)
-        for k in range(200):
-            tiny.add("cuda_runtime", "cudaLaunchKernel", step * 1000 + 4 * k, 1, correlation=0)
-            tiny.add("kernel", "k", step * 1000 + 4 * k + 2, 1, pid=0, tid=7, device=0, stream=7, correlation=0)
+        tiny.step(step, step * 10000, 9000)
+        for k in range(2000):
+            at = step * 10000 + 4 * k
+            tiny.add("cuda_runtime", "cudaLaunchKernel", at, 1, correlation=0)
+            tiny.add("kernel", "k", at + 2, 1, pid=0, tid=7, device=0, stream=7, correlation=0)
     trace = tiny.write(tmp_path)
     assert len(rows("temporal-breakdown", trace)) == 1
     done = support.run("temporal-breakdown", trace, "--hta-rows")
     assert done.returncode != 0
-    assert "240000 rows for 1203 events" in done.stderr.decode()
+    assert "24000000 rows for 12003 events" in done.stderr.decode()
 
 
 def test_gpu_annotations_go_with_their_step():

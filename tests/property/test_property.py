@@ -291,3 +291,36 @@ def test_columns_of_every_size(tmp_path):
     whole = support.dump(path, "--no-cache")
     for chunk in ("70000", "300000"):
         same(whole, support.dump(path, "--no-cache", "--chunk-bytes", chunk, "--jobs", "2"), chunk)
+
+
+def test_text_of_a_list_as_string(tmp_path):
+    """A string that spells a broken list does not make the list valid, whoever reads it first."""
+    text = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"s":"[1,,2]"}}'
+    broken = '{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"l":[1,,2]}}'
+    for order in ([text, broken], [broken, text], [text] + [broken] * 3):
+        path = write(tmp_path, "t.json", ('{"traceEvents": [' + ",".join(order) + "]}").encode())
+        support.output("convert", path, "--no-cache", "-o", tmp_path / "back.json")
+        args = [e["args"] for e in json.loads((tmp_path / "back.json").read_bytes())["traceEvents"]]
+        assert args == [{"s": "[1,,2]"} if line is text else {"l": [1, 2]} for line in order]
+        assert support.health(path, "--no-cache")["stray_comma"] == order.count(broken)
+
+
+def test_many_repeated_keys(tmp_path):
+    """The last one wins, in time that grows with the text, not with its square."""
+    event = '{"ph":"X","ts":1,"dur":1,' + '"k":1,' * 400_000 + '"k":2}'
+    args = '{"ph":"X","ts":1,"dur":1,"args":{' + ",".join(f'"a{i % 9000}":{i}' for i in range(200_000)) + '},"args":{}}'
+    path = write(tmp_path, "t.json", ('{"traceEvents": [' + event + "," + args + "]}").encode())
+    support.output("convert", path, "--no-cache", "-o", tmp_path / "back.json", timeout=60)
+    first, second = json.loads((tmp_path / "back.json").read_bytes())["traceEvents"]
+    assert first["k"] == 2 and second["args"] == {}
+
+
+def test_cache_files_hold_nothing_else(tmp_path):
+    """Bytes of a cache file depend on the trace, not on what the memory held before."""
+    files = []
+    for number in ("1", "170"):
+        folder = tmp_path / number
+        folder.mkdir()
+        support.output("load", SMALL[0], "--cache-dir", folder, env=support.environment(MALLOC_PERTURB_=number))
+        files.append([f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()])
+    assert files[0] and files[0] == files[1]

@@ -64,7 +64,10 @@ class TraceCounters:
     @classmethod
     def get_queue_length_summary(cls, t, ranks: Optional[List[int]] = None,
                                  exact: bool = False) -> Optional[pd.DataFrame]:
-        result = t.run("queue-length", ranks=chosen_ranks(t, ranks), hta=not exact)
+        if exact:  # the engine tells devices apart, which this summary joins
+            return cls.get_queue_length_summary_from_time_series(
+                cls.get_queue_length_time_series(t, ranks, exact))
+        result = t.run("queue-length", ranks=chosen_ranks(t, ranks), hta=True)
         return _engine_summary(result, "stream", result.ints("stream"), "queue_length")
 
     @classmethod

@@ -334,10 +334,13 @@ static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t 
 	return copy;
 }
 
-/* Without memory for it the frame stays this run's own. */
+/* Without memory for it the frame stays this run's own; under a limit always, or what one run keeps could
+ * make another fail. */
 static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
 {
 	struct ht_arena arena;
+	if (run->set->arena.mem->limit)
+		return;
 	ht_arena_init(&arena, run->set->arena.mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
 	uint32_t *rows = copy_list(&arena, frame->rows, frame->n_rows),

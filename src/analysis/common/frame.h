@@ -38,7 +38,7 @@ struct ht_frame {
 	bool cut; /* steps were cut */
 };
 
-/* The frame of run->traces[i]; memory in run->scratch. */
+/* The frame of run->traces[i]; it lives as long as the run. */
 enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
 
 /* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #define STEP_PREFIX "ProfilerStep"
-#define MAX_COPIES  64 /* times as many rows as the trace has */
+/* Frames may have so many times the rows of the trace, or so many rows. */
+#define MAX_COPIES 64
+#define MAX_ROWS   ((size_t)1 << 24)
 
 /* ---- rows ---- */
 
@@ -300,7 +302,7 @@ static enum ht_status count_copies(struct ht_run *run, const struct ht_trace *t,
 		total += end - first;
 	}
 	/* ids that mean nothing (all 0) pair every row with every other */
-	if (total > t->n_kind * (size_t)MAX_COPIES)
+	if (total > MAX_ROWS && total > t->n_kind * (size_t)MAX_COPIES)
 		return ht_fail(run->ctx, HT_LIMIT, t->path, -1,
 		        "its correlation ids do not identify launches; leave HTA's row selection off",
 		        "HTA's row selection has %zu rows for %zu events", total,
