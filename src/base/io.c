@@ -355,30 +355,6 @@ enum ht_status ht_source_read(
 	return HT_OK;
 }
 
-enum ht_status ht_source_pread(ht_ctx *ctx, const struct ht_source *source, void *buf, size_t n,
-        uint64_t offset, size_t *ret_n)
-{
-	if (source->decoder || !source->info.is_regular)
-		return ht_fail(ctx, HT_USAGE, source->path, -1, NULL,
-		        "only plain files can be read at an offset");
-	size_t n_done = 0;
-	while (n_done < n) {
-		if (ht_io_should_fail(ctx))
-			return ht_fail_errno(ctx, source->path, "cannot read", EIO);
-		ssize_t got = pread(source->in.fd, (uint8_t *)buf + n_done, n - n_done,
-		        (off_t)(offset + n_done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return ht_fail_errno(ctx, source->path, "cannot read", errno);
-		if (!got)
-			break;
-		n_done += (size_t)got;
-	}
-	*ret_n = n_done;
-	return HT_OK;
-}
-
 uint64_t ht_source_file_pos(const struct ht_source *source)
 {
 	return ht_input_pos(&source->in);

@@ -74,10 +74,6 @@ void ht_source_set_limits(struct ht_source *source, const struct ht_source_limit
  * before. HT_FORMAT when compressed data cannot be used from the very first byte on. */
 enum ht_status ht_source_read(
         ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
-/* Read at an offset of a plain regular file (HT_USAGE else). Fewer than n bytes only at the end.
- * Any number of threads may do so at once; the position of ht_source_read does not move. */
-enum ht_status ht_source_pread(ht_ctx *ctx, const struct ht_source *source, void *buf, size_t n,
-        uint64_t offset, size_t *ret_n) HT_MUST_USE;
 /* Bytes used up of the stored file (for progress against file_bytes), and bytes delivered. */
 uint64_t ht_source_file_pos(const struct ht_source *source);
 uint64_t ht_source_pos(const struct ht_source *source);

@@ -217,9 +217,6 @@ static void content_decides_not_the_name(void **state)
 	assert_int_equal(
 	        info->mtime_ns, (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
 	assert_string_equal(info->path, f->path[1]);
-	char byte;
-	size_t n_read;
-	assert_int_equal(ht_source_pread(f->ctx, source, &byte, 1, 0, &n_read), HT_USAGE);
 	ht_source_close(source);
 }
 
@@ -395,28 +392,6 @@ static void standard_input_works(void **state)
 	close(saved);
 }
 
-static void plain_files_are_read_anywhere(void **state)
-{
-	struct fixture *f = *state;
-	struct ht_source *source;
-	char buf[100];
-	size_t n;
-	put(at(f, 0, "a.json"), f->text, N_TEXT, "wb");
-	assert_int_equal(ht_source_open(f->ctx, f->path[0], &source), HT_OK);
-	assert_int_equal(ht_source_pread(f->ctx, source, buf, 100, 12345, &n), HT_OK);
-	assert_int_equal(n, 100);
-	assert_memory_equal(buf, f->text + 12345, 100);
-	assert_int_equal(ht_source_pread(f->ctx, source, buf, 100, N_TEXT - 7, &n), HT_OK);
-	assert_int_equal(n, 7);
-	assert_int_equal(ht_source_pread(f->ctx, source, buf, 100, N_TEXT + 7, &n), HT_OK);
-	assert_int_equal(n, 0);
-	assert_int_equal(ht_source_pos(source), 0);
-	assert_int_equal(ht_source_read(f->ctx, source, buf, 100, &n), HT_OK);
-	assert_memory_equal(buf, f->text, 100);
-	assert_int_equal(ht_source_file_pos(source), 100);
-	ht_source_close(source);
-}
-
 static void expect_open_error(struct fixture *f, const char *path, const char *part)
 {
 	struct ht_source *source;
@@ -544,7 +519,6 @@ int main(void)
 		TEST(bombs_are_refused),
 		TEST(large_zstd_windows_are_refused),
 		TEST(standard_input_works),
-		TEST(plain_files_are_read_anywhere),
 		TEST(unreadable_things_are_explained),
 		TEST(writing_is_all_or_nothing),
 		TEST(every_failure_is_clean),
