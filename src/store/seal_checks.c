@@ -192,7 +192,8 @@ static void check_window(struct checks *c)
 	const struct ht_trace *t = c->t;
 	uint32_t name = ht_str_find(t, "Record Window End");
 	uint64_t n = 0, late = 0;
-	if (t->meta_->dialect != HT_DIALECT_KINETO || name == HT_NO_STR)
+	/* the name alone may be from text that was read by a wrong guess */
+	if (t->meta_->dialect != HT_DIALECT_KINETO || t->meta_->window_end_ns == HT_NO_I64)
 		return;
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		n += t->name[row] == name;
