@@ -1,7 +1,7 @@
 /*
  * memo.h - what several runs over one set share: computed by the first, found by the others.
  *
- * A value lies in an arena of its own and never changes once it is kept, so finders need no lock. A memo
+ * A value lies in an arena of its own and never changes once it is kept, so it is read without a lock. A memo
  * only saves time: what cannot be kept is computed again.
  */
 #ifndef HT_BASE_MEMO_H
