@@ -4,8 +4,9 @@
  *   critical-path     args.critical on the events of the path, and arrows along its edges
  *   kernel-sequences  args.Patterns on the events of the most frequent sequences
  */
-#include "analysis/common/cp_overlay.h"
-#include "analysis/common/sequence.h"
+#include "analysis/analysis.h"
+#include "graph/cp_overlay.h"
+#include "model/sequence.h"
 #include "write/convert.h"
 
 #include <string.h>

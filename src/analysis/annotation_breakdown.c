@@ -10,8 +10,9 @@
  * Example: "forward" 3 and 5 us on two streams: count 2, sum 8, mean 4.
  * Definition: HTA get_gpu_user_annotation_breakdown.
  */
-#include "analysis/common/frame.h"
-#include "analysis/common/name_groups.h"
+#include "analysis/analysis.h"
+#include "model/frame.h"
+#include "model/name_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,8 +11,9 @@
  * Example: communication [0,10), compute [6,12) us: overlap 4, exposed 6, 40 %.
  * Definition: HTA get_comm_comp_overlap.
  */
-#include "analysis/common/gpu_work.h"
-#include "analysis/common/hta_names.h"
+#include "analysis/analysis.h"
+#include "model/gpu_work.h"
+#include "hta/hta_names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,9 +17,10 @@
  * Example: op [0,10) us calls launch [2,4), its kernel runs [7,20): op.start 2 launch.start, delay 5,
  * kernel 13: length 20 of 20 us; 10 % cpu_bound, 25 % launch overhead, 65 % gpu_compute_bound.
  */
-#include "analysis/common/cp_whatif.h"
-#include "analysis/common/hta_names.h"
-#include "analysis/common/launch.h"
+#include "analysis/analysis.h"
+#include "graph/cp_whatif.h"
+#include "hta/hta_names.h"
+#include "model/launch.h"
 #include "base/thread.h"
 
 #include <math.h>

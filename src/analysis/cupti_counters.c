@@ -15,8 +15,9 @@
  * Example: ranges k1 k2, calls cudaLaunchKernel in aten::conv2d and in aten::relu: k1 belongs to
  * aten::conv2d, k2 to aten::relu.
  */
-#include "analysis/common/frame.h"
-#include "analysis/common/launch.h"
+#include "analysis/analysis.h"
+#include "model/frame.h"
+#include "model/launch.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,9 +16,10 @@
  * Example: control has aten::mm 2x for 30 us in all, test 3x for 24 us: count +1 (increased),
  * diff_ns -6000, change_share -20 %.
  */
-#include "analysis/common/diff_sides.h"
-#include "analysis/common/frame.h"
-#include "analysis/common/hta_names.h"
+#include "analysis/analysis.h"
+#include "model/diff_sides.h"
+#include "model/frame.h"
+#include "hta/hta_names.h"
 #include "base/intern.h"
 #include "base/list.h"
 

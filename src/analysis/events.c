@@ -14,9 +14,9 @@
  */
 #include "analysis/analysis.h"
 
-#include "analysis/common/event_cells.h"
-#include "analysis/common/event_filter.h"
-#include "analysis/common/hta_cells.h"
+#include "model/event_cells.h"
+#include "model/event_filter.h"
+#include "hta/hta_cells.h"
 
 #include <string.h>
 

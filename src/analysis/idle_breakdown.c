@@ -11,7 +11,8 @@
  * Example: work [0,4) and [20,24), launched at 10 us: host_wait 6, kernel_wait 10.
  * Definition: HTA get_idle_time_breakdown, first table.
  */
-#include "analysis/common/idle.h"
+#include "analysis/analysis.h"
+#include "model/idle.h"
 
 #include <math.h>
 #include <string.h>

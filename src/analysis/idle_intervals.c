@@ -8,8 +8,9 @@
  * Example: host waits of 2, 4 and 12 us: count 3, mean 6, std 5.29, min 2, quartiles 3, 4, 8, max 12.
  * Definition: HTA get_idle_time_breakdown with show_idle_interval_stats.
  */
-#include "analysis/common/idle.h"
-#include "analysis/common/stats.h"
+#include "analysis/analysis.h"
+#include "model/idle.h"
+#include "model/stats.h"
 
 #include <math.h>
 #include <string.h>

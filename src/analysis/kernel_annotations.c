@@ -12,8 +12,9 @@
  * Definition: HTA get_gpu_kernels_with_user_annotations; hta_compat gives its
  * rows: source gpu, with the waits that it counts as GPU rows.
  */
-#include "analysis/common/annotate.h"
-#include "analysis/common/hta_names.h"
+#include "analysis/analysis.h"
+#include "model/annotate.h"
+#include "hta/hta_names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,9 +13,10 @@
  * min 4, max 30, ranks' sums 10 to 30, mean 20, imbalance 1.5.
  * Definition: HTA get_gpu_kernel_breakdown, second table.
  */
-#include "analysis/common/gpu_work.h"
-#include "analysis/common/hta_names.h"
-#include "analysis/common/name_groups.h"
+#include "analysis/analysis.h"
+#include "model/gpu_work.h"
+#include "hta/hta_names.h"
+#include "model/name_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

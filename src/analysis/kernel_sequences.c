@@ -14,7 +14,8 @@
  * Example: aten::linear runs 3 times and launches gemm, bias, relu each time: one row
  * "aten::linear|gemm|bias|relu", count 3. A sequence that repeats often is what to fuse.
  */
-#include "analysis/common/sequence.h"
+#include "analysis/analysis.h"
+#include "model/sequence.h"
 
 static enum ht_status run_kernel_sequences(struct ht_run *run, ht_table *table);
 

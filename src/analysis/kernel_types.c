@@ -10,9 +10,10 @@
  * Definition: HTA get_gpu_kernel_breakdown, first table. HTA cuts every moment
  * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's arithmetic.
  */
-#include "analysis/common/gpu_work.h"
-#include "analysis/common/hta_frame.h"
-#include "analysis/common/hta_names.h"
+#include "analysis/analysis.h"
+#include "model/gpu_work.h"
+#include "hta/hta_frame.h"
+#include "hta/hta_names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,9 +14,10 @@
  *
  * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
  */
-#include "analysis/common/frame.h"
-#include "analysis/common/hta_names.h"
-#include "analysis/common/launch.h"
+#include "analysis/analysis.h"
+#include "model/frame.h"
+#include "hta/hta_names.h"
+#include "model/launch.h"
 
 #include <stdlib.h>
 #include <string.h>

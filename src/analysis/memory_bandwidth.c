@@ -14,9 +14,10 @@
  * Example: HtoD copies [0,4) at 10 GB/s and [2,4) at 20: points 10 30 20 0; mean of the positive ones
  * 20; over busy time (10*2 + 30*2) / 4 = 20.
  */
-#include "analysis/common/launch.h"
-#include "analysis/common/series.h"
-#include "analysis/common/stats.h"
+#include "analysis/analysis.h"
+#include "model/launch.h"
+#include "model/series.h"
+#include "model/stats.h"
 
 #include <math.h>
 #include <string.h>

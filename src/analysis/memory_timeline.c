@@ -17,9 +17,10 @@
  * Example: +4 MiB parameter at 0, +2 MiB activation at 1 us, -2 MiB at 3 us: peak 6 MiB at 1 us, of it
  * 4 parameter and 2 activation; 4 MiB at the end.
  */
-#include "analysis/common/frame.h"
-#include "analysis/common/interval.h"
-#include "analysis/common/memory_file.h"
+#include "analysis/analysis.h"
+#include "model/frame.h"
+#include "model/interval.h"
+#include "model/memory_file.h"
 
 #include <stdlib.h>
 #include <string.h>

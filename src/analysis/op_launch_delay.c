@@ -14,7 +14,8 @@
  * Example: aten::add at 0 us calls cudaLaunchKernel at 4 us, its kernel starts at 9 us: delays 4 and
  * 5 us.
  */
-#include "analysis/common/frame.h"
+#include "analysis/analysis.h"
+#include "model/frame.h"
 #include "base/intern.h"
 
 #include <stdlib.h>

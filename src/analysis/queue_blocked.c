@@ -14,8 +14,9 @@
  *
  * Example: limit 2, lengths 1 2 1 0 at 0 1 3 4 us in a trace of 10 us: 2 us, share 0.2.
  */
-#include "analysis/common/launch.h"
-#include "analysis/common/series.h"
+#include "analysis/analysis.h"
+#include "model/launch.h"
+#include "model/series.h"
 
 static enum ht_status run_queue_blocked(struct ht_run *run, ht_table *table);
 

@@ -16,9 +16,10 @@
  * Example: launches at 0 and 1 us, starts at 3 and 4 us: lengths 1 2 1 0; mean 1, time_mean
  * (1*1 + 2*2 + 1*1) / 4 = 1.5, empty for 0 of 4 us.
  */
-#include "analysis/common/launch.h"
-#include "analysis/common/series.h"
-#include "analysis/common/stats.h"
+#include "analysis/analysis.h"
+#include "model/launch.h"
+#include "model/series.h"
+#include "model/stats.h"
 
 #include <math.h>
 #include <string.h>

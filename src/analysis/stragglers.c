@@ -18,8 +18,9 @@
  *
  * Example: an allreduce starts at 0, 1 and 9 us on ranks 0 1 2: late 0 1 9 us, delay of rank 2 8 us.
  */
-#include "analysis/common/collective_match.h"
-#include "analysis/common/excess.h"
+#include "analysis/analysis.h"
+#include "model/collective_match.h"
+#include "model/excess.h"
 
 #include <stdlib.h>
 #include <string.h>

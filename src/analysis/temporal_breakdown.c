@@ -13,7 +13,8 @@
  * idle 2, compute 5, communication 2, copies 1.
  * Definition: HTA get_temporal_breakdown.
  */
-#include "analysis/common/gpu_work.h"
+#include "analysis/analysis.h"
+#include "model/gpu_work.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "write/convert.h"
 
-#include "analysis/common/counters.h"
+#include "model/counters.h"
 #include "base/io.h"
 
 #include <limits.h>

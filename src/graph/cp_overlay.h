@@ -1,0 +1,41 @@
+/*
+ * cp_overlay.h - the critical path drawn into a trace: marked events and arrows between them.
+ *
+ * Events on the path get args.critical = 1. Every edge that is shown becomes a pair of flow events with
+ * one id: ph "s" at from, ph "f" with bp "e" at to, cat and name "critical_path", args weight (in
+ * microseconds), critical and type. Pid and tid are those of the rows' tracks.
+ */
+#ifndef HT_GRAPH_CP_OVERLAY_H
+#define HT_GRAPH_CP_OVERLAY_H
+
+#include "graph/cp_graph.h"
+
+#define HT_CP_OVERLAY_NAME "critical_path"
+
+struct ht_cp_arrow {
+	uint32_t from_row, to_row;
+	int64_t from_ns, to_ns; /* in the trace's own clock; inside the slice of the row */
+	int64_t weight_ns;
+	const char *type; /* ht_cp_type_name */
+	bool critical;
+};
+
+struct ht_cp_overlay {
+	const uint8_t *critical; /* by row: on the path */
+	size_t n_critical;
+	struct ht_cp_arrow *arrows; /* flow id = position */
+	size_t n_arrows;
+	bool only_critical;
+	const char *note; /* NULL, or why there is nothing */
+};
+
+/* Of run->traces[i], by the parameters of critical-path: only-critical leaves out spans off the path
+ * (annotations and Python frames stay); arrows are the order, launch and wait edges of the path, or
+ * with all-edges everything but launch edges without time. Memory in run->scratch. */
+enum ht_status ht_cp_overlay_make(
+        struct ht_run *run, size_t i, struct ht_cp_overlay *ret_overlay) HT_MUST_USE;
+/* Whether the written trace has the row. */
+bool ht_cp_overlay_keeps(
+        const struct ht_cp_overlay *overlay, const struct ht_trace *trace, uint32_t row);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * hta_cells.c - see hta_cells.h.
+ */
+#include "hta/hta_cells.h"
+#include "hta/hta_frame.h"
+#include "hta/hta_names.h"
+#include "store/shape.h"
+
+#include <string.h>
+
+enum field {
+	TS,
+	END,
+	STREAM,
+	CORRELATION,
+	PARTNER,
+	ITERATION,
+	KEYS,
+	ARG_KEYS,
+	FIRST_OF_GRAPH,
+	DEPTH = FIRST_OF_GRAPH,
+	HEIGHT,
+	PARENT,
+	N_KERNELS,
+	KERNEL_SUM,
+	KERNEL_SPAN,
+	FIRST_KERNEL,
+	LAST_KERNEL,
+	N_FIELDS
+};
+
+static const struct ht_column fields[N_FIELDS] = {
+	[TS] = { "hta.ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of all files",
+	        NULL },
+	[END] = { "hta.end_ns", HT_TIME, HT_DETAIL, "end, from the first event of all files",
+	        NULL },
+	[STREAM] = { "hta.stream", HT_I64, HT_DETAIL, "stream argument, -1 without", NULL },
+	[CORRELATION] = { "hta.correlation", HT_I64, HT_DETAIL, "correlation id, -1 without",
+	        NULL },
+	[PARTNER] = { "hta.index_correlation", HT_I64, HT_DETAIL,
+	        "launch of GPU work, last GPU row of a launch; 0 not in the file, -1 none", NULL },
+	[ITERATION] = { "hta.iteration", HT_I64, HT_DETAIL, "profiler step, -1 outside", NULL },
+	[KEYS] = { "hta.keys", HT_STR, HT_DETAIL,
+	        "keys of the file's events in the order in which they first appear", NULL },
+	[ARG_KEYS] = { "hta.arg_keys", HT_STR, HT_DETAIL,
+	        "keys of the events' arguments, one per line", NULL },
+	[DEPTH] = { "hta.depth", HT_I64, HT_DETAIL, "depth on the call tree, -1 in no tree", NULL },
+	[HEIGHT] = { "hta.height", HT_I64, HT_DETAIL, "0 for GPU work, 1 and up on the host",
+	        NULL },
+	[PARENT] = { "hta.parent", HT_I64, HT_DETAIL, "index of the parent, -1 without", NULL },
+	[N_KERNELS] = { "hta.num_kernels", HT_I64, HT_DETAIL, "GPU work below and including",
+	        NULL },
+	[KERNEL_SUM] = { "hta.kernel_dur_sum_ns", HT_DURATION, HT_DETAIL, "their durations", NULL },
+	[KERNEL_SPAN] = { "hta.kernel_span_ns", HT_DURATION, HT_DETAIL,
+	        "from their first start to their last end", NULL },
+	[FIRST_KERNEL] = { "hta.first_kernel_start_ns", HT_TIME, HT_DETAIL,
+	        "their first start, null without", NULL },
+	[LAST_KERNEL] = { "hta.last_kernel_end_ns", HT_TIME, HT_DETAIL,
+	        "their last end, null without", NULL },
+};
+
+int ht_hta_cell_find(const char *name, struct ht_column *ret_column)
+{
+	for (int i = 0; i < N_FIELDS; i++) {
+		if (!strcmp(fields[i].name, name)) {
+			*ret_column = fields[i];
+			return i;
+		}
+	}
+	return -1;
+}
+
+bool ht_hta_cell_needs_graph(int field)
+{
+	return field >= FIRST_OF_GRAPH;
+}
+
+/* The key that an item of a shape stands for, NULL for arguments. */
+static const char *key_of_item(const struct ht_trace *t, uint32_t item)
+{
+	static const char *const keys[HT_FIELD_COUNT] = { "ph", "cat", "name", "pid", "tid", "ts",
+		"dur", "args", NULL };
+	if (item < HT_FIELD_COUNT)
+		return keys[item];
+	const struct ht_arg_column *column = &t->arg_columns[item - HT_FIELD_COUNT];
+	return column->top_level ? ht_str(t, column->key) : NULL;
+}
+
+static bool has_key(const char *keys, const char *key)
+{
+	size_t n = strlen(key);
+	for (const char *at = keys; (at = strstr(at, key)); at += n)
+		if ((at == keys || at[-1] == ',') && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
+/* Each shape is looked at where it appears first. */
+static enum ht_status list_keys(struct ht_run *run, const struct ht_trace *t, const char **ret_keys)
+{
+	size_t n_shapes = t->n_shape_offsets;
+	uint8_t *seen = ht_arena_alloc(run->scratch, n_shapes + 1);
+	const char *keys = "";
+	if (!seen)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (seen[t->shape[row]])
+			continue;
+		seen[t->shape[row]] = 1;
+		size_t n;
+		const uint32_t *items = ht_row_items(t, row, &n);
+		for (size_t i = 0; i < n; i++) {
+			const char *key = key_of_item(t, items[i]);
+			if (!key || has_key(keys, key))
+				continue;
+			keys = ht_arena_printf(run->scratch, *keys ? "%s,%s" : "%s%s", keys, key);
+			if (!keys)
+				return ht_fail_nomem(run->ctx);
+		}
+	}
+	*ret_keys = keys;
+	return HT_OK;
+}
+
+static enum ht_status list_arg_keys(
+        struct ht_run *run, const struct ht_trace *t, const char **ret_keys)
+{
+	size_t n_bytes = 1;
+	for (size_t i = 0; i < t->n_arg_columns; i++)
+		n_bytes += ht_str_len(t, t->arg_columns[i].key) + 1;
+	char *keys = ht_arena_alloc(run->scratch, n_bytes), *at = keys;
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_arg_columns; i++) {
+		if (t->arg_columns[i].top_level)
+			continue;
+		if (at != keys)
+			*at++ = '\n';
+		at = stpcpy(at, ht_str(t, t->arg_columns[i].key));
+	}
+	*ret_keys = keys;
+	return HT_OK;
+}
+
+enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *frame, bool with_graph,
+        struct ht_hta_cells *ret_cells)
+{
+	struct ht_hta_cells cells = { .trace = frame->trace, .compat = run->hta_compat };
+	cells.zero_ns = ht_hta_first_ts_ns(run->set);
+	HT_TRY(ht_frame_hta_columns(run, frame, true, &cells.columns));
+	HT_TRY(list_keys(run, frame->trace, &cells.keys));
+	HT_TRY(list_arg_keys(run, frame->trace, &cells.arg_keys));
+	if (with_graph)
+		HT_TRY(ht_call_graph_make(run, frame, true, &cells.graph));
+	*ret_cells = cells;
+	return HT_OK;
+}
+
+bool ht_hta_cells_is_gpu(const struct ht_hta_cells *cells, uint32_t row)
+{
+	const struct ht_trace *t = cells->trace;
+	if (cells->columns.stream[row] >= 0 && cells->columns.correlation[row] >= 0)
+		return true;
+	return ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+}
+
+/* A wait on a stream: HTA hangs it under its call like GPU work. */
+static bool is_leaf_wait(const struct ht_hta_cells *cells, uint32_t row)
+{
+	return cells->trace->kind[row] == HT_KIND_SYNC && cells->columns.stream[row] > 0 &&
+	       cells->columns.partner[row] > 0 &&
+	       cells->graph.depth[cells->columns.partner[row]] >= 0;
+}
+
+static void put_time(ht_table *table, int64_t time, int64_t zero)
+{
+	if (time == HT_NO_I64)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, time - zero);
+}
+
+static void put_wait(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+{
+	const struct ht_trace *t = cells->trace;
+	int64_t call = cells->columns.partner[row];
+	switch (field) {
+	case DEPTH: ht_table_put_i64(table, cells->graph.depth[call] + 1); break;
+	case PARENT: ht_table_put_i64(table, call); break;
+	case N_KERNELS: ht_table_put_i64(table, 1); break;
+	case KERNEL_SUM:
+	case KERNEL_SPAN: ht_table_put_i64(table, t->dur_ns[row]); break;
+	case FIRST_KERNEL: put_time(table, t->ts_ns[row], cells->zero_ns); break;
+	case LAST_KERNEL: put_time(table, ht_end_ns(t, row), cells->zero_ns); break;
+	default: ht_table_put_i64(table, 0); break;
+	}
+}
+
+static void put_graph(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+{
+	const struct ht_call_graph *g = &cells->graph;
+	bool has = g->n_kernels[row] != 0;
+	switch (field) {
+	case DEPTH: ht_table_put_i64(table, g->depth[row]); break;
+	case HEIGHT: ht_table_put_i64(table, g->height[row]); break;
+	case PARENT:
+		ht_table_put_i64(table, g->parent[row] == HT_NONE ? -1 : (int64_t)g->parent[row]);
+		break;
+	case N_KERNELS: ht_table_put_i64(table, g->n_kernels[row]); break;
+	case KERNEL_SUM: ht_table_put_i64(table, g->kernel_ns[row]); break;
+	case KERNEL_SPAN:
+		ht_table_put_i64(table, has ? g->last_kernel_ns[row] - g->first_kernel_ns[row] : 0);
+		break;
+	case FIRST_KERNEL: put_time(table, g->first_kernel_ns[row], cells->zero_ns); break;
+	default: put_time(table, g->last_kernel_ns[row], cells->zero_ns); break;
+	}
+}
+
+/* Steps of the host; HTA lets GPU copies of steps paint over them. */
+static void put_iteration(const struct ht_hta_cells *cells, uint32_t row, ht_table *table)
+{
+	const struct ht_trace *t = cells->trace;
+	int64_t number = -1;
+	/* a wait belongs to the step of the call that waits */
+	if (t->kind[row] == HT_KIND_SYNC && cells->columns.partner[row] > 0 && !cells->compat)
+		row = (uint32_t)cells->columns.partner[row];
+	if (cells->compat)
+		number = cells->columns.iteration[row];
+	else if (t->step[row] != HT_NONE)
+		number = t->steps[t->step[row]].number;
+	put_time(table, number, 0);
+}
+
+void ht_hta_cell_put(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+{
+	const struct ht_trace *t = cells->trace;
+	switch (field) {
+	case TS: put_time(table, t->ts_ns[row], cells->zero_ns); break;
+	case END: put_time(table, ht_end_ns(t, row), cells->zero_ns); break;
+	case STREAM: ht_table_put_i64(table, cells->columns.stream[row]); break;
+	case CORRELATION: ht_table_put_i64(table, cells->columns.correlation[row]); break;
+	case PARTNER: ht_table_put_i64(table, cells->columns.partner[row]); break;
+	case KEYS: ht_table_put_str(table, cells->keys); break;
+	case ARG_KEYS: ht_table_put_str(table, cells->arg_keys); break;
+	case ITERATION: put_iteration(cells, row, table); break;
+	default:
+		if (is_leaf_wait(cells, row))
+			put_wait(cells, field, row, table);
+		else
+			put_graph(cells, field, row, table);
+		break;
+	}
+}

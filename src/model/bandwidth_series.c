@@ -1,0 +1,165 @@
+/*
+ * bandwidth_series.c - copy bandwidth per kind. See series.h.
+ */
+#include "model/series.h"
+#include "hta/hta_names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef __int128 fixed; /* GB/s in units of 2^-60: exact for every rate above 2^-8 GB/s */
+
+enum { FIXED_BITS = 60 };
+
+struct event {
+	fixed rate;
+	int64_t ts_ns;
+	const char *kind;
+	int32_t device;
+	uint32_t row;
+	bool is_end;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct event *a = left, *b = right;
+	int by_kind = a->kind == b->kind ? 0 : strcmp(a->kind, b->kind);
+	if (by_kind)
+		return by_kind;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns ? -1 : 1;
+	if (a->is_end != b->is_end)
+		return a->is_end ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* AMD names its copies after the direction only. */
+static const char *amd_kind(const char *name)
+{
+	static const char *const pairs[][2] = {
+		{ "DeviceToDevice", "Memcpy DtoD" },
+		{ "HostToDevice", "Memcpy HtoD" },
+		{ "DeviceToHost", "Memcpy DtoH" },
+		{ "PeerToPeer", "Memcpy PtoP" },
+	};
+	for (size_t i = 0; i < HT_COUNT(pairs); i++)
+		if (strstr(name, pairs[i][0]))
+			return pairs[i][1];
+	return "Memcpy Unknown";
+}
+
+static const char *kind_of(
+        const struct ht_trace *trace, const struct ht_gpu *gpu, struct ht_arena *arena)
+{
+	const char *name = ht_str(trace, trace->name[gpu->row]);
+	if (gpu->class_ == HT_CLASS_MEMSET)
+		return "Memset";
+	if (strncmp(name, "Memcpy", 6) != 0 && strncmp(name, "Memset", 6) != 0)
+		return amd_kind(name);
+	return ht_hta_memory_kind(arena, name);
+}
+
+static double rate_of(const struct ht_trace *trace, uint32_t row, int64_t bytes)
+{
+	double rate = ht_arg_f64(trace, "memory bandwidth (GB/s)", row, -1);
+	if (isfinite(rate) && rate >= 0)
+		return rate < 1e12 ? rate : 1e12;
+	if (bytes <= 0)
+		return 0;
+	return (double)bytes / (double)(trace->dur_ns[row] ? trace->dur_ns[row] : 1);
+}
+
+static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, bool hta,
+        struct event *events, size_t *ret_n)
+{
+	const struct ht_trace *trace = frame->trace;
+	/* HTA lengthens copies of 0 us to its clock's unit; ours is the nanosecond. */
+	int64_t shortest_ns = hta ? 1000 : 1;
+	size_t n = 0;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		if (gpu->class_ != HT_CLASS_MEMCPY && gpu->class_ != HT_CLASS_MEMSET)
+			continue;
+		int64_t bytes = ht_arg_i64(trace, "bytes", gpu->row, 0);
+		struct event event = { .kind = kind_of(trace, gpu, run->scratch),
+			.rate = (fixed)ldexp(rate_of(trace, gpu->row, bytes), FIXED_BITS),
+			.device = hta ? -1 : gpu->device,
+			.ts_ns = trace->ts_ns[gpu->row],
+			.row = gpu->row };
+		if (!event.kind)
+			return ht_fail_nomem(run->ctx);
+		events[n++] = event;
+		int64_t dur_ns = trace->dur_ns[gpu->row];
+		event.ts_ns += dur_ns > 0 ? dur_ns : shortest_ns;
+		event.is_end = true;
+		events[n++] = event;
+	}
+	*ret_n = n;
+	return HT_OK;
+}
+
+static bool same_series(const struct event *a, const struct event *b)
+{
+	return a->device == b->device && strcmp(a->kind, b->kind) == 0;
+}
+
+static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
+        const struct event *events, size_t n, struct ht_bandwidth_point *points)
+{
+	struct ht_bandwidth_series series = {
+		.device = events[0].device, .kind = events[0].kind, .points = points, .n = n
+	};
+	fixed sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		sum += events[i].is_end ? -events[i].rate : events[i].rate;
+		points[i] = (struct ht_bandwidth_point){ .ts_ns = events[i].ts_ns,
+			.gbps = ldexp((double)sum, -FIXED_BITS),
+			.row = events[i].row,
+			.is_end = events[i].is_end };
+		if (events[i].is_end)
+			continue;
+		series.n_copies++;
+		int64_t bytes = ht_arg_i64(trace, "bytes", events[i].row, 0);
+		if (bytes > 0 && series.bytes <= INT64_MAX - bytes)
+			series.bytes += bytes;
+	}
+	return series;
+}
+
+enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+        const struct ht_bandwidth_series **ret_series, size_t *ret_n)
+{
+	const struct ht_trace *trace = frame->trace;
+	size_t n = 0, n_series = 0;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		uint8_t class_ = trace->gpu[frame->gpu[i]].class_;
+		n += class_ == HT_CLASS_MEMCPY || class_ == HT_CLASS_MEMSET;
+	}
+	struct event *events = ht_arena_alloc(run->scratch, 2 * n * sizeof *events + 1);
+	if (!events)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(collect(run, frame, hta, events, &n));
+	qsort(events, n, sizeof *events, compare);
+	for (size_t i = 0; i < n; i++)
+		n_series += i == 0 || !same_series(&events[i - 1], &events[i]);
+
+	struct ht_bandwidth_series *series =
+	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);
+	struct ht_bandwidth_point *points = ht_arena_alloc(run->scratch, n * sizeof *points + 1);
+	if (!series || !points)
+		return ht_fail_nomem(run->ctx);
+	size_t i_series = 0;
+	for (size_t start = 0; start < n;) {
+		size_t end = start + 1;
+		while (end < n && same_series(&events[start], &events[end]))
+			end++;
+		series[i_series++] = accumulate(trace, events + start, end - start, points + start);
+		start = end;
+	}
+	*ret_series = series;
+	*ret_n = n_series;
+	return HT_OK;
+}

@@ -1,0 +1,180 @@
+/*
+ * event_filter.c - see event_filter.h.
+ */
+#include "model/event_filter.h"
+
+#include "model/frame.h"
+#include "base/list.h"
+
+#include <string.h>
+
+struct filter {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	uint8_t *keep;
+	uint32_t n;
+};
+
+static void keep_only(struct filter *f, const uint8_t *also)
+{
+	for (uint32_t row = 0; row < f->n; row++)
+		f->keep[row] &= also[row];
+}
+
+/* Is row inside root on the call tree, root included? GPU work counts by its launch. */
+static bool is_inside(const struct ht_trace *t, uint32_t row, uint32_t root)
+{
+	for (uint32_t up = row; up != HT_NONE; up = t->parent[up])
+		if (up == root)
+			return true;
+	return false;
+}
+
+static uint32_t anchor(const struct ht_trace *t, uint32_t row)
+{
+	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
+	return gpu ? gpu->launch : row;
+}
+
+static enum ht_status index_param(struct filter *f, const char *name, uint32_t *ret_row)
+{
+	int64_t index = ht_run_i64(f->run, name);
+	if (index < 0 || index >= f->n)
+		return ht_fail(f->run->ctx, HT_USAGE, NULL, -1, NULL,
+		        "--%s %lld: the trace has events 0 to %u", name, (long long)index,
+		        f->n ? f->n - 1 : 0);
+	*ret_row = (uint32_t)index;
+	return HT_OK;
+}
+
+static enum ht_status filter_ancestors(struct filter *f)
+{
+	uint32_t of;
+	if (!ht_run_str(f->run, "ancestors-of"))
+		return HT_OK;
+	HT_TRY(index_param(f, "ancestors-of", &of));
+	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	if (!also)
+		return ht_fail_nomem(f->run->ctx);
+	uint32_t up = anchor(f->t, of);
+	for (up = up == of ? f->t->parent[of] : up; up != HT_NONE; up = f->t->parent[up])
+		also[up] = 1;
+	keep_only(f, also);
+	return HT_OK;
+}
+
+static enum ht_status filter_descendants(struct filter *f)
+{
+	uint32_t of;
+	if (!ht_run_str(f->run, "descendants-of"))
+		return HT_OK;
+	HT_TRY(index_param(f, "descendants-of", &of));
+	for (uint32_t row = 0; row < f->n; row++)
+		if (f->keep[row])
+			f->keep[row] = row != of && is_inside(f->t, anchor(f->t, row), of);
+	return HT_OK;
+}
+
+/* Is row, or something around it, an operator of that name? */
+static bool is_under_name(const struct ht_trace *t, uint32_t row, uint32_t name)
+{
+	for (uint32_t up = row; up != HT_NONE; up = t->parent[up])
+		if (t->name[up] == name)
+			return true;
+	return false;
+}
+
+static enum ht_status filter_kernels(struct filter *f)
+{
+	const char *text = ht_run_str(f->run, "kernels-under");
+	int64_t index;
+	if (!text)
+		return HT_OK;
+	bool numeric = ht_parse_i64(text, &index);
+	uint32_t name = ht_str_find(f->t, text);
+	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	if (!also)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < f->t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &f->t->gpu[i];
+		if (gpu->launch == HT_NONE)
+			continue;
+		if (numeric)
+			also[gpu->row] = index >= 0 && index < f->n &&
+			                 is_inside(f->t, gpu->launch, (uint32_t)index);
+		else
+			also[gpu->row] =
+			        name != HT_NO_STR && is_under_name(f->t, gpu->launch, name);
+	}
+	keep_only(f, also);
+	return HT_OK;
+}
+
+static enum ht_status filter_leaves(struct filter *f)
+{
+	if (!ht_run_bool(f->run, "leaves"))
+		return HT_OK;
+	uint8_t *leaf = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	if (!leaf)
+		return ht_fail_nomem(f->run->ctx);
+	for (uint32_t row = 0; row < f->n; row++)
+		leaf[row] = ht_is_span(f->t, row);
+	for (uint32_t row = 0; row < f->n; row++)
+		if (f->t->parent[row] != HT_NONE)
+			leaf[f->t->parent[row]] = 0;
+	keep_only(f, leaf);
+	return HT_OK;
+}
+
+static void filter_time(struct filter *f)
+{
+	bool from = ht_run_str(f->run, "from"), to = ht_run_str(f->run, "to");
+	int64_t from_ns = ht_run_duration_ns(f->run, "from"),
+	        to_ns = ht_run_duration_ns(f->run, "to");
+	for (uint32_t row = 0; (from || to) && row < f->n; row++)
+		if ((f->t->flags[row] & HT_EV_NO_TS) || (from && ht_end_ns(f->t, row) < from_ns) ||
+		        (to && f->t->ts_ns[row] > to_ns))
+			f->keep[row] = 0;
+}
+
+/* Steps and annotations mean what they mean for every analysis: the rows of the frame. */
+static enum ht_status filter_frame(struct filter *f, size_t i)
+{
+	struct ht_frame frame;
+	if (!f->run->step && !f->run->annotation)
+		return HT_OK;
+	HT_TRY(ht_frame_make(f->run, i, &frame));
+	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	if (!also)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t k = 0; k < frame.n_rows; k++)
+		also[frame.rows[k]] = 1;
+	keep_only(f, also);
+	return HT_OK;
+}
+
+enum ht_status ht_event_filter_make(struct ht_run *run, size_t i, const uint8_t **ret_keep)
+{
+	static const char *const names[] = { "ancestors-of", "descendants-of", "kernels-under",
+		"from", "to" };
+	struct filter f = { .run = run, .t = run->traces[i], .n = ht_n_events(run->traces[i]) };
+	bool any = ht_run_bool(run, "leaves") || run->annotation ||
+	           (run->step && strcmp(run->step, "all"));
+	for (size_t k = 0; k < HT_COUNT(names); k++)
+		any |= ht_run_str(run, names[k]) != NULL;
+	*ret_keep = NULL;
+	if (!any)
+		return HT_OK;
+	f.keep = ht_arena_alloc(run->scratch, (size_t)f.n + 1);
+	if (!f.keep)
+		return ht_fail_nomem(run->ctx);
+	memset(f.keep, 1, f.n);
+	HT_TRY(filter_frame(&f, i));
+	HT_TRY(filter_ancestors(&f));
+	HT_TRY(filter_descendants(&f));
+	HT_TRY(filter_kernels(&f));
+	HT_TRY(filter_leaves(&f));
+	filter_time(&f);
+	*ret_keep = f.keep;
+	return HT_OK;
+}

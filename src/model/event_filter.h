@@ -1,0 +1,13 @@
+/*
+ * event_filter.h - which events a request means: steps, annotations, the call tree, time.
+ */
+#ifndef HT_MODEL_EVENT_FILTER_H
+#define HT_MODEL_EVENT_FILTER_H
+
+#include "model/run.h"
+
+/* keep[row] for run->traces[i], or NULL when everything is meant. Memory in run->scratch. */
+enum ht_status ht_event_filter_make(
+        struct ht_run *run, size_t i, const uint8_t **ret_keep) HT_MUST_USE;
+
+#endif

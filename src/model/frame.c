@@ -1,0 +1,431 @@
+/*
+ * frame.c - see frame.h.
+ *
+ * Selection is by windows of time: the chosen steps, cut with the chosen annotations, give a short
+ * sorted list of half-open windows. A host row is in when it starts inside one; GPU work is in when
+ * its launch does. HTA's selection joins on correlation ids instead: hta_frame.c.
+ */
+#include "model/frame.h"
+#include "hta/hta_frame.h"
+#include "model/interval.h"
+#include "base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- windows ---- */
+
+struct windows {
+	struct ht_interval *list; /* merged */
+	size_t n;
+	bool all; /* no restriction; list is unused */
+};
+
+static bool inside(const struct windows *w, int64_t t)
+{
+	if (w->all)
+		return true;
+	size_t low = 0, high = w->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (w->list[middle].end <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->n && w->list[low].start <= t;
+}
+
+static enum ht_status intersect(struct ht_run *run, const struct windows *a,
+        const struct windows *b, struct windows *ret_windows)
+{
+	if (a->all || b->all) {
+		*ret_windows = a->all ? *b : *a;
+		return HT_OK;
+	}
+	struct windows both = { 0 };
+	both.list = ht_arena_alloc(run->scratch, (a->n + b->n + 1) * sizeof *both.list);
+	if (!both.list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		struct ht_interval x = a->list[i], y = b->list[j];
+		int64_t start = x.start > y.start ? x.start : y.start;
+		int64_t end = x.end < y.end ? x.end : y.end;
+		if (start < end)
+			both.list[both.n++] = (struct ht_interval){ start, end };
+		if (x.end < y.end)
+			i++;
+		else
+			j++;
+	}
+	*ret_windows = both;
+	return HT_OK;
+}
+
+/* ---- steps ---- */
+
+/* Two different step numbers anywhere in the set. */
+static bool set_has_two_steps(const struct ht_set *set)
+{
+	int64_t first = HT_NO_I64;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct ht_trace *t = set->traces[i];
+		for (size_t k = 0; k < t->n_steps; k++) {
+			if (first == HT_NO_I64)
+				first = t->steps[k].number;
+			if (t->steps[k].number != first)
+				return true;
+		}
+	}
+	return false;
+}
+
+static enum ht_status step_windows(
+        struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
+{
+	struct windows w = { .list = ht_arena_alloc(
+		                     run->scratch, (t->n_steps + 1) * sizeof *w.list) };
+	if (!w.list)
+		return ht_fail_nomem(run->ctx);
+	if (run->step && !strcmp(run->step, "all")) {
+		w.all = true;
+	} else if (run->step) {
+		for (size_t i = 0; i < t->n_steps; i++) {
+			const struct ht_step *s = &t->steps[i];
+			if (ht_list_text_has(run->step, s->number))
+				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
+		}
+		w.n = ht_interval_merge(w.list, w.n);
+	} else {
+		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
+		w.all = cut == INT64_MIN || !set_has_two_steps(run->set);
+		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
+	}
+	*ret_windows = w;
+	return HT_OK;
+}
+
+static enum ht_status annotation_windows(
+        struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
+{
+	struct windows w = { .all = !run->annotation };
+	size_t n = 0;
+	for (size_t row = 0; !w.all && row < t->n_kind; row++)
+		n += t->kind[row] == HT_KIND_ANNOTATION;
+	w.list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *w.list);
+	if (!w.list)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; !w.all && row < t->n_kind; row++) {
+		if (t->kind[row] == HT_KIND_ANNOTATION && ht_is_span(t, row) &&
+		        strstr(ht_str(t, t->name[row]), run->annotation))
+			w.list[w.n++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+	}
+	w.n = ht_interval_merge(w.list, w.n);
+	*ret_windows = w;
+	return HT_OK;
+}
+
+/* ---- our selection ---- */
+
+/* A row of the table at all: an event with a duration and a category, or of a kind that the dialect
+ * tells without one (NPU work). */
+static bool is_row(const struct ht_trace *t, uint32_t row)
+{
+	bool known = t->categories[t->cat[row]].name != HT_NO_STR || t->kind[row] != HT_KIND_OTHER;
+	return ht_is_span(t, row) && known && t->kind[row] != HT_KIND_TRACE_SPAN;
+}
+
+struct selection {
+	const struct ht_trace *t;
+	struct windows windows;  /* steps and annotations together */
+	int64_t *first_launched; /* by track: start of its first work whose launch is in the file */
+	bool by_launch;          /* else by own start: steps are windows of the GPU's own time */
+	bool launched_only;
+};
+
+static enum ht_status select_windows(struct ht_run *run, struct selection *s)
+{
+	const struct ht_trace *t = s->t;
+	struct windows steps = { 0 }, annotations = { 0 };
+	HT_TRY(step_windows(run, t, &steps));
+	HT_TRY(annotation_windows(run, t, &annotations));
+	HT_TRY(intersect(run, &steps, &annotations, &s->windows));
+	s->launched_only = run->annotation != NULL;
+	s->by_launch = t->meta_->has_host_steps || run->annotation;
+	s->first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
+	if (!s->first_launched)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		s->first_launched[k] = INT64_MIN;
+	for (size_t i = 0; i < t->n_gpu && !s->windows.all; i++) {
+		uint32_t row = t->gpu[i].row;
+		int64_t *first = &s->first_launched[t->track[row]];
+		if (t->gpu[i].launch != HT_NONE && (*first == INT64_MIN || t->ts_ns[row] < *first))
+			*first = t->ts_ns[row];
+	}
+	return HT_OK;
+}
+
+/* A stream runs its work in order, so work without a launch before the first that has one was launched
+ * before the recording began and belongs to no step of it; later such work only lost its launch. */
+static bool device_row_is_in(const struct selection *s, uint32_t row)
+{
+	int64_t ts = s->t->ts_ns[row];
+	return ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts);
+}
+
+static bool work_is_in(const struct selection *s, const struct ht_gpu *gpu)
+{
+	if (s->windows.all)
+		return true;
+	if (gpu->launch != HT_NONE && s->by_launch)
+		return inside(&s->windows, s->t->ts_ns[gpu->launch]);
+	return !s->launched_only && device_row_is_in(s, gpu->row);
+}
+
+static void select_gpu(const struct selection *s, uint32_t *gpu, size_t *ret_n)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < s->t->n_gpu; i++) {
+		if (is_row(s->t, s->t->gpu[i].row) && work_is_in(s, &s->t->gpu[i]))
+			gpu[n++] = i;
+	}
+	*ret_n = n;
+}
+
+struct external {
+	int64_t id, ts;
+	uint32_t row;
+};
+
+struct externals {
+	struct external *items;
+	size_t n;
+};
+
+static int compare_id(const void *left, const void *right)
+{
+	const struct external *a = left, *b = right;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static int compare_row(const void *left, const void *right)
+{
+	const struct external *a = left, *b = right;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static enum ht_status collect_external(struct ht_run *run, const struct ht_trace *t,
+        enum ht_kind kind, struct externals *ret_externals)
+{
+	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
+	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
+	struct externals e = { 0 };
+	size_t n = 0;
+	for (uint64_t i = 0; column && i < column->n; i++)
+		n += t->kind[rows[i]] == kind;
+	e.items = ht_arena_alloc(run->scratch, (n + 1) * sizeof *e.items);
+	if (!e.items)
+		return ht_fail_nomem(run->ctx);
+	for (uint64_t i = 0; column && i < column->n; i++) {
+		if (t->kind[rows[i]] == kind)
+			e.items[e.n++] = (struct external){ ht_arg_i64_at(t, column, i),
+				t->ts_ns[rows[i]], rows[i] };
+	}
+	qsort(e.items, e.n, sizeof *e.items, compare_id);
+	*ret_externals = e;
+	return HT_OK;
+}
+
+/* A GPU annotation carries the External id of the host annotation that it shows, and belongs where that
+ * one starts: the GPU may be whole steps behind. The answer has those with such a twin, by row, with
+ * the twin's start. */
+static enum ht_status place_annotations(
+        struct ht_run *run, const struct ht_trace *t, struct externals *ret_placed)
+{
+	struct externals host = { 0 }, gpu = { 0 }, placed = { 0 };
+	HT_TRY(collect_external(run, t, HT_KIND_ANNOTATION, &host));
+	HT_TRY(collect_external(run, t, HT_KIND_GPU_ANNOTATION, &gpu));
+	placed.items = gpu.items;
+	for (size_t i = 0, k = 0; i < gpu.n; i++) {
+		while (k < host.n && host.items[k].id < gpu.items[i].id)
+			k++;
+		if (k < host.n && host.items[k].id == gpu.items[i].id)
+			placed.items[placed.n++] =
+			        (struct external){ 0, host.items[k].ts, gpu.items[i].row };
+	}
+	qsort(placed.items, placed.n, sizeof *placed.items, compare_row);
+	*ret_placed = placed;
+	return HT_OK;
+}
+
+/* Work that is in and waits, then everything else, each in file order. */
+static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
+        const uint32_t *gpu, size_t n_gpu, uint32_t *rows, size_t *ret_n)
+{
+	const struct ht_trace *t = s->t;
+	struct externals placed = { 0 };
+	size_t n = 0, k = 0, p = 0;
+	HT_TRY(place_annotations(run, t, &placed));
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		if (k < n_gpu && t->gpu[gpu[k]].row == row) {
+			rows[n++] = row;
+			k++;
+		} else if (t->kind[row] == HT_KIND_SYNC && is_row(t, row) &&
+		           inside(&s->windows, t->ts_ns[row])) {
+			rows[n++] = row;
+		}
+	}
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		uint8_t kind = t->kind[row];
+		if (ht_kind_is_gpu_work(kind) || kind == HT_KIND_SYNC || !is_row(t, row))
+			continue;
+		while (p < placed.n && placed.items[p].row < row)
+			p++;
+		bool in;
+		if (p < placed.n && placed.items[p].row == row)
+			in = inside(&s->windows, placed.items[p].ts);
+		else if (kind == HT_KIND_GPU_ANNOTATION)
+			in = device_row_is_in(s, row);
+		else
+			in = inside(&s->windows, t->ts_ns[row]);
+		if (in)
+			rows[n++] = row;
+	}
+	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_frame_alloc_lists(
+        struct ht_run *run, size_t n_rows, size_t n_gpu, uint32_t **ret_rows, uint32_t **ret_gpu)
+{
+	*ret_rows = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof(uint32_t));
+	*ret_gpu = ht_arena_alloc(run->scratch, (n_gpu + 1) * sizeof(uint32_t));
+	return *ret_rows && *ret_gpu ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_frame *frame)
+{
+	const struct ht_trace *t = frame->trace;
+	struct selection s = { .t = t };
+	uint32_t *rows = NULL, *gpu = NULL;
+	HT_TRY(select_windows(run, &s));
+	HT_TRY(ht_frame_alloc_lists(run, gpu_only ? 0 : t->n_kind, t->n_gpu, &rows, &gpu));
+	select_gpu(&s, gpu, &frame->n_gpu);
+	frame->cut = !s.windows.all;
+	if (!gpu_only && frame->cut)
+		HT_TRY(select_rows(run, &s, gpu, frame->n_gpu, rows, &frame->n_rows));
+	for (uint32_t row = 0; !gpu_only && !frame->cut && row < t->n_kind; row++) {
+		if (is_row(t, row))
+			rows[frame->n_rows++] = row;
+	}
+	frame->rows = rows;
+	frame->gpu = gpu;
+	return HT_OK;
+}
+
+static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t n)
+{
+	uint32_t *copy = ht_arena_alloc(arena, (n + 1) * sizeof *copy);
+	if (copy && n)
+		memcpy(copy, list, n * sizeof *copy);
+	return copy;
+}
+
+/* Without memory for it the frame stays this run's own; under a limit always, or what one run keeps could
+ * make another fail. */
+static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
+{
+	struct ht_arena arena;
+	if (run->set->arena.mem->limit)
+		return;
+	ht_arena_init(&arena, run->set->arena.mem);
+	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
+	uint32_t *rows = copy_list(&arena, frame->rows, frame->n_rows),
+	         *gpu = copy_list(&arena, frame->gpu, frame->n_gpu);
+	if (!kept || !rows || !gpu) {
+		ht_arena_done(&arena);
+		return;
+	}
+	*kept = *frame;
+	kept->rows = rows;
+	kept->gpu = gpu;
+	(void)ht_memo_keep(run->set->memo, key, &arena, kept);
+}
+
+static enum ht_status make(struct ht_run *run, size_t i, bool gpu_only, struct ht_frame *ret_frame)
+{
+	static const char kind;
+	bool listed = run->step && strcmp(run->step, "all") != 0;
+	bool hta = run->hta_rows && !run->annotation && !listed;
+	struct ht_memo_key key = { run->traces[i], &kind,
+		(uint32_t)(hta << 2 | (gpu_only && !hta) << 1 | (run->step != NULL)) };
+	bool shared = run->set->memo && !listed && !run->annotation;
+	const struct ht_frame *kept = shared ? ht_memo_find(run->set->memo, key) : NULL;
+	struct ht_frame frame = { .trace = run->traces[i] };
+	if (kept)
+		frame = *kept;
+	else if (hta)
+		HT_TRY(ht_hta_frame_fill(run, &frame));
+	else
+		HT_TRY(make_own(run, gpu_only, &frame));
+	if (shared && !kept)
+		keep_frame(run, key, &frame);
+	frame.rank = run->ranks[i];
+	frame.offset_ns = run->offset_ns[i];
+	*ret_frame = frame;
+	return HT_OK;
+}
+
+enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+{
+	return make(run, i, false, ret_frame);
+}
+
+enum ht_status ht_frame_make_gpu(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+{
+	return make(run, i, !run->hta_compat, ret_frame);
+}
+
+const char *ht_frame_steps_text(struct ht_run *run)
+{
+	bool all = run->step && !strcmp(run->step, "all");
+	bool cut_last = !run->step && set_has_two_steps(run->set);
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t i = 0; i < run->n; i++) {
+		const struct ht_trace *t = run->traces[i];
+		int64_t cut = INT64_MAX;
+		if (cut_last && t->n_steps)
+			cut = t->steps[t->n_steps - 1].ts_ns;
+		for (size_t k = 0; k < t->n_steps; k++) {
+			const struct ht_step *s = &t->steps[k];
+			if (s->ts_ns >= cut)
+				continue;
+			if (run->step && !all && !ht_list_text_has(run->step, s->number))
+				continue;
+			first = s->number < first ? s->number : first;
+			last = s->number > last ? s->number : last;
+		}
+	}
+	if (first > last)
+		return "no steps";
+	if (all)
+		return "all steps";
+	if (first == last)
+		return ht_arena_printf(run->scratch, "step %lld", (long long)first);
+	return ht_arena_printf(run->scratch, "steps %lld–%lld", (long long)first, (long long)last);
+}
+
+enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)
+{
+	const char *steps = ht_frame_steps_text(run);
+	const char *method = NULL;
+	if (steps)
+		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s · %s", run->n,
+		        run->n == 1 ? "" : "s", steps, run->annotation ? " · inside " : "",
+		        run->annotation ? run->annotation : "", run->hta_compat ? " · as HTA" : "",
+		        of);
+	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
+}

@@ -1,0 +1,69 @@
+/*
+ * frame.h - the rows of one rank that an analysis looks at.
+ *
+ * HTA loads a table per rank, cuts the last profiler step off and keeps GPU rows by their launch; all
+ * its results are over that table. A frame is that table as row numbers.
+ *
+ * Rows: every event with a duration and a category, except cat "Trace".
+ *   step NULL  two or more ProfilerStep numbers in the set: host rows that start before the last host
+ *              step of the rank, and GPU work by its launch; fewer than two: all rows
+ *   "all"      all rows
+ *   "3-5,7"    host rows that start inside those host steps, GPU work launched there
+ * GPU work without a launch: when it precedes all launched work of its stream, it was launched before the
+ * recording began and is in no step; else its launch was lost and its own start decides. A GPU annotation
+ * goes with the host annotation of the same External id.
+ * With hta_rows the selection is HTA's own: GPU-side step rows count as steps,
+ * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
+ * HTA does so; this is what the drop-in Python package shows.
+ * annotation: host rows that start inside a host annotation whose name contains the text, and the GPU
+ * work launched from there.
+ */
+#ifndef HT_MODEL_FRAME_H
+#define HT_MODEL_FRAME_H
+
+#include "model/run.h"
+
+struct ht_frame {
+	const struct ht_trace *trace;
+	int64_t rank;
+	int64_t offset_ns; /* set time = ts + offset */
+	/* HTA's row order: GPU rows by row number, then host rows, when something was cut; else by row
+	 * number. Sync rows (cuda_sync) stand with the GPU rows as in HTA's G-filt. */
+	const uint32_t *rows;
+	size_t n_rows;
+	/* indexes into trace->gpu[]: kernels, copies and sets that count, ascending; rows of flag
+	 * HT_EV_BAD_TIME are left out */
+	const uint32_t *gpu;
+	size_t n_gpu;
+	bool cut; /* steps were cut */
+};
+
+/* The frame of run->traces[i]; it lives as long as the run. */
+enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+
+/* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work
+ * rather than of all events. */
+enum ht_status ht_frame_make_gpu(
+        struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+
+/* HTA's derived columns, indexed by trace row (not by position in the frame). */
+struct ht_hta_columns {
+	/* arg stream, unparsable read as -1; 4294967295 too, unless hta_compat */
+	const int64_t *stream;
+	const int64_t *correlation; /* arg correlation, -1 when absent */
+	/* index_correlation: launch <-> last GPU row; 0 correlation without partner, -1 no correlation
+	 * */
+	const int64_t *partner;
+	/* step number, -1 outside; with hta_rows by HTA's rule (3.2), where GPU rows of stream 0 have
+	 * HT_NO_I64; NULL unless asked for */
+	const int64_t *iteration;
+};
+enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
+        bool with_iteration, struct ht_hta_columns *ret_columns) HT_MUST_USE;
+
+/* "steps 3–4", "all steps" or "no steps": for titles and notes; lives in scratch. */
+const char *ht_frame_steps_text(struct ht_run *run);
+/* The line under the title: "4 ranks · steps 3–4 · share of GPU span"; of says what shares are of. */
+enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of) HT_MUST_USE;
+
+#endif

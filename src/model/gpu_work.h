@@ -1,0 +1,44 @@
+/*
+ * gpu_work.h - the GPU work of a frame as the breakdowns read it.
+ *
+ * By default: kernels, copies and sets, by category. With hta_compat: every row that has a stream,
+ * classed by its name, which is how waits and host-side Triton operators get into HTA's tables
+ *.
+ */
+#ifndef HT_MODEL_GPU_WORK_H
+#define HT_MODEL_GPU_WORK_H
+
+#include "model/frame.h"
+#include "model/interval.h"
+
+struct ht_work {
+	int64_t start, end; /* ns, the trace's own clock */
+	int64_t stream;     /* -1 unknown */
+	uint32_t row;
+	uint32_t launch; /* HT_NONE: none */
+	int32_t device;  /* -1 unknown */
+	uint8_t class_;  /* enum ht_class; HTA's OTHER is HT_CLASS_SYNC */
+};
+
+struct ht_work_list {
+	struct ht_work *items; /* in frame order */
+	size_t n;
+};
+
+enum ht_status ht_work_collect(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_work_list *ret_work) HT_MUST_USE;
+
+/* Sort by start; equal starts keep their order. Memory in run->scratch. */
+enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work) HT_MUST_USE;
+
+/* Bit of a class in a mask. */
+static inline unsigned ht_class_bit(uint8_t class_)
+{
+	return 1u << class_;
+}
+
+/* Merged intervals of the work whose class is in the mask; memory in run->scratch. */
+enum ht_status ht_work_union(struct ht_run *run, const struct ht_work_list *work, unsigned classes,
+        struct ht_interval **ret_merged, size_t *ret_n) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * idle.c - see idle.h.
+ */
+#include "model/idle.h"
+#include "hta/hta_frame.h"
+#include "base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *ht_idle_category_name(enum ht_idle_category category)
+{
+	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait", "other" };
+	return names[category];
+}
+
+enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_options)
+{
+	struct ht_idle_options options = {
+		.threshold_ns = ht_run_duration_ns(run, "threshold"),
+		.streams = ht_run_str(run, "streams"),
+		.by_device = !strcmp(ht_run_str(run, "by"), "device"),
+	};
+	struct ht_list streams;
+	HT_TRY(ht_list_parse(run->ctx, "--streams", options.streams, &streams));
+	ht_list_done(run->ctx, &streams);
+	*ret_options = options;
+	return HT_OK;
+}
+
+/* A piece of work in its group. */
+struct piece {
+	int64_t stream, start, end;
+	int64_t launch_ns; /* HT_NO_I64: unknown */
+	int32_t device;
+	uint32_t row;
+};
+
+struct pieces {
+	struct piece *items;
+	size_t n;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static void collect_own(
+        const struct ht_frame *frame, const struct ht_idle_options *options, struct pieces *pieces)
+{
+	const struct ht_trace *t = frame->trace;
+	for (size_t k = 0; k < frame->n_gpu; k++) {
+		const struct ht_gpu *g = &t->gpu[frame->gpu[k]];
+		if (!ht_list_text_has(options->streams, g->stream))
+			continue;
+		pieces->items[pieces->n++] = (struct piece){
+			.stream = options->by_device ? HT_NO_I64 : g->stream,
+			.start = t->ts_ns[g->row],
+			.end = ht_end_ns(t, g->row),
+			.launch_ns = g->launch == HT_NONE ? HT_NO_I64 : t->ts_ns[g->launch],
+			.device = g->device,
+			.row = g->row,
+		};
+	}
+}
+
+/* HTA looks the launch up by row number and takes 0, its word for "not found", for row 0. */
+static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct pieces *pieces)
+{
+	const struct ht_trace *t = frame->trace;
+	struct ht_hta_columns hta = { 0 };
+	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
+	bool has_row_0 = false;
+	for (size_t k = 0; k < frame->n_rows && !has_row_0; k++)
+		has_row_0 = frame->rows[k] == 0;
+	for (size_t k = 0; k < frame->n_gpu; k++) {
+		uint32_t row = t->gpu[frame->gpu[k]].row;
+		int64_t partner = hta.partner[row], start = ht_hta_ns(t->ts_ns[row]);
+		bool launched = partner > 0 || (partner == 0 && has_row_0);
+		if (hta.stream[row] == -1 || !ht_list_text_has(options->streams, hta.stream[row]))
+			continue;
+		pieces->items[pieces->n++] = (struct piece){
+			.stream = options->by_device ? HT_NO_I64 : hta.stream[row],
+			.start = start,
+			.end = start + t->dur_ns[row],
+			.launch_ns = launched ? ht_hta_ns(t->ts_ns[partner]) : HT_NO_I64,
+			.device = -1,
+			.row = row,
+		};
+	}
+	return HT_OK;
+}
+
+static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_category category)
+{
+	if (length_ns > 0)
+		stream->gaps[stream->n++] =
+		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false };
+}
+
+static void find_own_gaps(
+        const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
+{
+	int64_t end = items[0].end;
+	for (size_t i = 1; i < n; i++) {
+		int64_t from = end, start = items[i].start, launch = items[i].launch_ns;
+		if (items[i].end > end)
+			end = items[i].end;
+		if (start <= from)
+			continue;
+		if (launch != HT_NO_I64 && launch > from) {
+			int64_t launched = launch < start ? launch : start;
+			push(stream, launched - from, HT_IDLE_HOST_WAIT);
+			from = launched;
+		}
+		push(stream, start - from,
+		        start - from < threshold_ns ? HT_IDLE_KERNEL_WAIT : HT_IDLE_OTHER);
+	}
+	stream->span_ns = end - items[0].start;
+}
+
+static void find_hta_gaps(
+        const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
+{
+	stream->gaps[stream->n++] = (struct ht_idle_gap){ 0, HT_IDLE_OTHER, true };
+	int64_t last = items[0].end;
+	for (size_t i = 1; i < n; i++) {
+		int64_t end = items[i - 1].end, gap = items[i].start - end;
+		enum ht_idle_category category = HT_IDLE_OTHER;
+		if (items[i].launch_ns != HT_NO_I64 && items[i].launch_ns > end)
+			category = HT_IDLE_HOST_WAIT;
+		else if (gap < threshold_ns)
+			category = HT_IDLE_KERNEL_WAIT;
+		stream->gaps[stream->n++] = (struct ht_idle_gap){ gap, (uint8_t)category, false };
+		last = items[i].end > last ? items[i].end : last;
+	}
+	stream->span_ns = last - items[0].start;
+}
+
+/* A stream and where it first appears. */
+struct appearance {
+	uint32_t row;
+	struct ht_idle_stream stream;
+};
+
+static int compare_appearance(const void *left, const void *right)
+{
+	const struct appearance *a = left, *b = right;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static enum ht_status order_by_appearance(
+        struct ht_run *run, const struct pieces *pieces, struct ht_idle_stream *streams, size_t n)
+{
+	struct appearance *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	size_t k = 0;
+	for (size_t s = 0; s < n; s++) {
+		list[s] = (struct appearance){ UINT32_MAX, streams[s] };
+		for (; k < pieces->n && pieces->items[k].stream == streams[s].stream; k++) {
+			if (pieces->items[k].row < list[s].row)
+				list[s].row = pieces->items[k].row;
+		}
+	}
+	qsort(list, n, sizeof *list, compare_appearance);
+	for (size_t s = 0; s < n; s++)
+		streams[s] = list[s].stream;
+	return HT_OK;
+}
+
+enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
+{
+	struct pieces pieces = { 0 };
+	pieces.items = ht_arena_alloc(run->scratch, (frame->n_gpu + 1) * sizeof *pieces.items);
+	/* a gap has at most two parts */
+	struct ht_idle_gap *gaps =
+	        ht_arena_alloc(run->scratch, (2 * frame->n_gpu + 1) * sizeof *gaps);
+	if (!pieces.items || !gaps)
+		return ht_fail_nomem(run->ctx);
+	if (run->hta_compat)
+		HT_TRY(collect_hta(run, frame, options, &pieces));
+	else
+		collect_own(frame, options, &pieces);
+	qsort(pieces.items, pieces.n, sizeof *pieces.items, compare);
+
+	size_t n_streams = 0;
+	for (size_t i = 0; i < pieces.n; i++)
+		n_streams += !i || pieces.items[i].device != pieces.items[i - 1].device ||
+		             pieces.items[i].stream != pieces.items[i - 1].stream;
+	struct ht_idle_stream *streams =
+	        ht_arena_alloc(run->scratch, (n_streams + 1) * sizeof *streams);
+	if (!streams)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0, s = 0, n; i < pieces.n; i += n, s++) {
+		const struct piece *first = &pieces.items[i];
+		for (n = 1; i + n < pieces.n && first[n].device == first->device &&
+		            first[n].stream == first->stream;)
+			n++;
+		streams[s] = (struct ht_idle_stream){
+			.device = first->device, .stream = first->stream, .gaps = gaps + 2 * i
+		};
+		(run->hta_compat ? find_hta_gaps : find_own_gaps)(
+		        first, n, options->threshold_ns, &streams[s]);
+	}
+	if (run->hta_compat)
+		HT_TRY(order_by_appearance(run, &pieces, streams, n_streams));
+	*ret_streams = streams;
+	*ret_n = n_streams;
+	return HT_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * idle.h - the gaps between GPU work of a stream (or of a whole device), and what they waited for.
+ *
+ * A gap lies between the latest end so far and the next start. While the next piece of work was not
+ * launched yet the GPU waits for the host; the rest of the gap is the launch on its way (kernel wait)
+ * when shorter than the threshold, else something else: an event, a collective, another process.
+ *
+ *        prev end        launch          start
+ *   ████████|---------------|---------------|██████
+ *             host wait        kernel wait (short) or other (long)
+ *
+ * HTA gives the whole gap to one category, measures from the end of the
+ * previous row even when an earlier one is still running, and lists the first row as a gap without
+ * length; hta_compat does so.
+ */
+#ifndef HT_MODEL_IDLE_H
+#define HT_MODEL_IDLE_H
+
+#include "model/gpu_work.h"
+
+enum ht_idle_category { HT_IDLE_HOST_WAIT, HT_IDLE_KERNEL_WAIT, HT_IDLE_OTHER, HT_IDLE_N };
+
+/* "host_wait", "kernel_wait", "other". */
+const char *ht_idle_category_name(enum ht_idle_category category);
+
+struct ht_idle_gap {
+	int64_t length_ns; /* negative only with hta_compat */
+	uint8_t category;  /* enum ht_idle_category */
+	bool unmeasured;   /* hta_compat: the first row */
+};
+
+struct ht_idle_stream {
+	int32_t device;  /* -1 unknown */
+	int64_t stream;  /* HT_NO_I64: all streams of the device */
+	int64_t span_ns; /* first start to last end */
+	struct ht_idle_gap *gaps;
+	size_t n;
+};
+
+struct ht_idle_options {
+	int64_t threshold_ns;
+	const char *streams; /* "7,16-18", NULL: all */
+	bool by_device;
+};
+
+/* The parameters threshold, streams and by, which both idle analyses have. */
+enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_options) HT_MUST_USE;
+
+/* Streams of one rank by device and number; with hta_compat in order of appearance. */
+enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams,
+        size_t *ret_n) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * interval.c - see interval.h.
+ *
+ * Rows of a trace arrive almost sorted by start, so merging looks first and sorts only when needed.
+ * Combinations are a sweep over the borders of all lists at once:
+ *
+ *   a  [----------)        [--)
+ *   b       [--------)
+ *      aaaaa ababa bbb      aa      length per mask; gaps (mask 0) are not counted
+ */
+#include "model/interval.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define MAX_LISTS 8
+
+static int compare(const void *left, const void *right)
+{
+	const struct ht_interval *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->end > b->end) - (a->end < b->end);
+}
+
+size_t ht_interval_merge(struct ht_interval *intervals, size_t n)
+{
+	if (!n)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if (intervals[i].start < intervals[i - 1].start) {
+			qsort(intervals, n, sizeof *intervals, compare);
+			break;
+		}
+	}
+	size_t last = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (intervals[i].start > intervals[last].end)
+			intervals[++last] = intervals[i];
+		else if (intervals[i].end > intervals[last].end)
+			intervals[last].end = intervals[i].end;
+	}
+	return last + 1;
+}
+
+int64_t ht_interval_length(const struct ht_interval *merged, size_t n)
+{
+	int64_t length = 0;
+	for (size_t i = 0; i < n; i++)
+		length += merged[i].end - merged[i].start;
+	return length;
+}
+
+int64_t ht_interval_overlap(
+        const struct ht_interval *a, size_t n_a, const struct ht_interval *b, size_t n_b)
+{
+	int64_t length = 0;
+	for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
+		int64_t start = a[i].start > b[j].start ? a[i].start : b[j].start;
+		int64_t end = a[i].end < b[j].end ? a[i].end : b[j].end;
+		if (start < end)
+			length += end - start;
+		if (a[i].end < b[j].end)
+			i++;
+		else
+			j++;
+	}
+	return length;
+}
+
+/* Where list k changes next after having passed `border` of its borders: borders alternate start,
+ * end, start, ... */
+static int64_t border_time(const struct ht_interval *list, size_t border)
+{
+	return border % 2 ? list[border / 2].end : list[border / 2].start;
+}
+
+void ht_interval_combinations(const struct ht_interval *const *lists, const size_t *n,
+        size_t n_lists, int64_t *ret_length)
+{
+	assert(n_lists <= MAX_LISTS);
+	size_t border[MAX_LISTS] = { 0 };
+	for (size_t mask = 0; mask < (size_t)1 << n_lists; mask++)
+		ret_length[mask] = 0;
+
+	int64_t previous = 0;
+	size_t active = 0;
+	for (;;) {
+		int64_t now = INT64_MAX;
+		bool more = false;
+		for (size_t k = 0; k < n_lists; k++) {
+			if (border[k] == 2 * n[k])
+				continue;
+			int64_t t = border_time(lists[k], border[k]);
+			if (!more || t < now)
+				now = t;
+			more = true;
+		}
+		if (!more)
+			break;
+		if (active)
+			ret_length[active] += now - previous;
+		for (size_t k = 0; k < n_lists; k++) {
+			while (border[k] < 2 * n[k] && border_time(lists[k], border[k]) == now) {
+				border[k]++;
+				active ^= (size_t)1 << k;
+			}
+		}
+		previous = now;
+	}
+}

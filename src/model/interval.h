@@ -1,0 +1,25 @@
+/*
+ * interval.h - unions and overlaps of time intervals.
+ */
+#ifndef HT_MODEL_INTERVAL_H
+#define HT_MODEL_INTERVAL_H
+
+#include "base/status.h"
+
+struct ht_interval {
+	int64_t start, end;
+};
+
+/* Sort in place and merge what overlaps or touches; returns the number left. O(n log n). */
+size_t ht_interval_merge(struct ht_interval *intervals, size_t n);
+/* Sum of lengths of merged intervals. */
+int64_t ht_interval_length(const struct ht_interval *merged, size_t n);
+/* Length of the intersection of two merged lists. */
+int64_t ht_interval_overlap(
+        const struct ht_interval *a, size_t n_a, const struct ht_interval *b, size_t n_b);
+/* Exclusive time per combination of up to 8 merged lists: ret_length[mask] = time in which exactly the
+ * lists of the mask are active; ret_length has 1 << n_lists entries, [0] stays 0. */
+void ht_interval_combinations(const struct ht_interval *const *lists, const size_t *n,
+        size_t n_lists, int64_t *ret_length);
+
+#endif

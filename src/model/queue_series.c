@@ -1,0 +1,151 @@
+/*
+ * queue_series.c - launches that wait, per stream. See series.h.
+ */
+#include "model/series.h"
+#include "hta/hta_names.h"
+#include "base/sort.h"
+
+struct event {
+	int64_t stream, ts_ns;
+	int32_t device;
+	int32_t delta; /* +1 launch, -1 start */
+	uint32_t row, gpu;
+};
+
+static size_t collect(const struct ht_frame *frame, bool hta, struct event *events)
+{
+	const struct ht_trace *trace = frame->trace;
+	size_t n = 0;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
+			continue;
+		if (hta && !ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch])))
+			continue;
+		struct event event = { .stream = gpu->stream,
+			.device = hta ? -1 : gpu->device,
+			.gpu = frame->gpu[i] };
+		event.ts_ns = trace->ts_ns[gpu->launch];
+		event.row = gpu->launch;
+		event.delta = 1;
+		events[n++] = event;
+		event.ts_ns = trace->ts_ns[gpu->row];
+		event.row = gpu->row;
+		event.delta = -1;
+		events[n++] = event;
+	}
+	return n;
+}
+
+static bool same_series(const struct event *a, const struct event *b)
+{
+	return a->stream == b->stream && a->device == b->device;
+}
+
+/* Points of one series; a launch of several kernels becomes one point. */
+static size_t accumulate(const struct event *events, size_t n, struct ht_queue_point *points)
+{
+	size_t n_points = 0;
+	int64_t length = 0;
+	for (size_t i = 0; i < n; i++) {
+		length += events[i].delta;
+		bool joins = i > 0 && events[i].delta > 0 && events[i - 1].delta > 0 &&
+		             events[i - 1].row == events[i].row;
+		if (joins) {
+			points[n_points - 1].length = length;
+			continue;
+		}
+		points[n_points++] = (struct ht_queue_point){ .ts_ns = events[i].ts_ns,
+			.length = length,
+			.row = events[i].row,
+			.gpu = events[i].gpu };
+	}
+	return n_points;
+}
+
+/* One key of the order below; the sort is stable, so keys are applied from the last to the first. */
+enum { KEY_ROW, KEY_TIME, KEY_DEVICE, KEY_STREAM, N_KEYS };
+
+static uint64_t key_of(const struct event *event, int key)
+{
+	switch (key) {
+	case KEY_ROW: return (uint64_t)(event->delta < 0) << 32 | event->row;
+	case KEY_TIME: return ht_sort_key_i64(event->ts_ns);
+	case KEY_DEVICE: return ht_sort_key_i64(event->device);
+	default: return ht_sort_key_i64(event->stream);
+	}
+}
+
+/* By stream, device and time; at equal times launches come first, then by row and piece of work. */
+static enum ht_status sort_events(struct ht_run *run, struct event **events, size_t n)
+{
+	uint64_t *keys = ht_arena_alloc(run->scratch, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
+	struct event *sorted = ht_arena_alloc(run->scratch, (n + 1) * sizeof *sorted);
+	if (!keys || !order || !sorted)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	for (int key = 0; key < N_KEYS; key++) {
+		for (size_t i = 0; i < n; i++)
+			keys[i] = key_of(&(*events)[order[i]], key);
+		if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+			return ht_fail_nomem(run->ctx);
+	}
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*events)[order[i]];
+	*events = sorted;
+	return HT_OK;
+}
+
+enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+        const struct ht_queue_series **ret_series, size_t *ret_n)
+{
+	struct event *events = ht_arena_alloc(run->scratch, 2 * frame->n_gpu * sizeof *events + 1);
+	if (!events)
+		return ht_fail_nomem(run->ctx);
+	size_t n = collect(frame, hta, events);
+	HT_TRY(sort_events(run, &events, n));
+
+	size_t n_series = 0;
+	for (size_t i = 0; i < n; i++)
+		n_series += i == 0 || !same_series(&events[i - 1], &events[i]);
+	struct ht_queue_series *series =
+	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);
+	struct ht_queue_point *points = ht_arena_alloc(run->scratch, n * sizeof *points + 1);
+	if (!series || !points)
+		return ht_fail_nomem(run->ctx);
+
+	size_t i_series = 0;
+	for (size_t start = 0; start < n;) {
+		size_t end = start + 1;
+		while (end < n && same_series(&events[start], &events[end]))
+			end++;
+		size_t n_points = accumulate(events + start, end - start, points);
+		series[i_series++] = (struct ht_queue_series){ .device = events[start].device,
+			.stream = events[start].stream,
+			.points = points,
+			.n = n_points };
+		points += n_points;
+		start = end;
+	}
+	*ret_series = series;
+	*ret_n = n_series;
+	return HT_OK;
+}
+
+int64_t ht_hta_zero_ns(const struct ht_set *set)
+{
+	int64_t zero_ns = INT64_MAX;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct ht_trace *trace = set->traces[i];
+		for (uint32_t row = 0; row < trace->n_kind; row++) {
+			int64_t ts_ns = trace->ts_ns[row] + set->offset_ns[i];
+			if (ts_ns < zero_ns && ht_is_span(trace, row) &&
+			        trace->categories[trace->cat[row]].name != HT_NO_STR &&
+			        trace->kind[row] != HT_KIND_TRACE_SPAN)
+				zero_ns = ts_ns;
+		}
+	}
+	return zero_ns == INT64_MAX ? 0 : zero_ns;
+}
