@@ -133,6 +133,22 @@ static const char *role_name(enum ht_role role)
 	return role == HT_KEY ? "key" : role == HT_MEASURE ? "measure" : "detail";
 }
 
+/* "Columns", or "Columns with --view series". */
+static void help_schema(struct cli *cli, struct output *output, const struct ht_analysis_info *info,
+        const struct ht_schema *schema)
+{
+	char title[96] = "Columns";
+	if (info->chosen_by != NULL)
+		snprintf(title, sizeof(title), "Columns with --%s %s", info->chosen_by,
+		        schema->name);
+	output_text(output, "\n");
+	heading(cli, output, title);
+	for (size_t i = 0; i < schema->n_columns; i++)
+		item(cli, output, schema->columns[i].name, schema->columns[i].sentence);
+	if (info->more_columns)
+		output_text(output, "  and further columns on request or from the data\n");
+}
+
 int help_verb(struct cli *cli, const struct verb *verb)
 {
 	struct output output;
@@ -149,12 +165,8 @@ int help_verb(struct cli *cli, const struct verb *verb)
 	}
 	if (info != NULL && info->hta != NULL)
 		output_print(&output, "\nAnswers what %s of HTA answers.\n", info->hta);
-	if (info != NULL) {
-		output_text(&output, "\n");
-		heading(cli, &output, "Columns");
-		for (size_t i = 0; i < info->n_columns; i++)
-			item(cli, &output, info->columns[i].name, info->columns[i].sentence);
-	}
+	for (size_t i = 0; info != NULL && i < info->n_schemas; i++)
+		help_schema(cli, &output, info, &info->schemas[i]);
 	help_options(cli, &output, verb);
 	return output_close(&output, true);
 }
@@ -165,17 +177,31 @@ static void json_member(struct output *output, const char *name, const char *val
 	output_json(output, value);
 }
 
-static void json_columns(struct output *output, const struct ht_analysis_info *info)
+static void json_columns(struct output *output, const struct ht_schema *schema)
 {
 	output_text(output, ",\"columns\":[");
-	for (size_t i = 0; i < info->n_columns; i++) {
-		const struct ht_column *column = &info->columns[i];
+	for (size_t i = 0; i < schema->n_columns; i++) {
+		const struct ht_column *column = &schema->columns[i];
 		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
 		output_json(output, column->name);
 		json_member(output, "type", type_name(column->type));
 		json_member(output, "role", role_name(column->role));
 		json_member(output, "unit", column->unit);
 		json_member(output, "sentence", column->sentence);
+		output_text(output, "}");
+	}
+	output_text(output, "]");
+}
+
+static void json_views(struct output *output, const struct ht_analysis_info *info)
+{
+	if (info->chosen_by != NULL)
+		json_member(output, "chosen_by", info->chosen_by);
+	output_text(output, ",\"views\":[");
+	for (size_t i = 0; i < info->n_schemas; i++) {
+		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
+		output_json(output, info->schemas[i].name);
+		json_columns(output, &info->schemas[i]);
 		output_text(output, "}");
 	}
 	output_text(output, "]");
@@ -218,7 +244,7 @@ static void json_verb(struct output *output, const struct verb *verb)
 		json_member(output, "title", info->title);
 		json_member(output, "hta", info->hta);
 		output_print(output, ",\"n_sets\":%zu", info->n_sets);
-		json_columns(output, info);
+		json_views(output, info);
 	}
 	output_text(output, "}");
 }

@@ -252,18 +252,28 @@ struct ht_param {
 	const char *choices; /* "a|b|c" or NULL */
 };
 
+/* The columns of one view of an analysis. */
+struct ht_schema {
+	const char *name; /* value of the parameter that chooses it; "" when there is one only */
+	const struct ht_column *columns;
+	size_t n_columns;
+};
+
 /* Read-only description of an analysis; everything static. */
 struct ht_analysis_info {
 	const char *name, *group, *title;
-	const char *question; /* the question it answers, one sentence */
-	const char *method;   /* formula and definitions, a paragraph */
-	const char *hta;      /* the HTA method it replaces, or NULL */
-	const struct ht_column *columns;
-	size_t n_columns;
+	const char *question;            /* the question it answers, one sentence */
+	const char *method;              /* formula and definitions, a paragraph */
+	const char *hta;                 /* the HTA method it replaces, or NULL */
+	const struct ht_schema *schemas; /* the first one is the default */
+	size_t n_schemas;
+	const char *chosen_by; /* parameter that chooses the schema, NULL: there is one */
 	const struct ht_param *params;
 	size_t n_params;
 	size_t n_sets;       /* 1, or 2 for comparisons */
 	bool draws;          /* its result can be drawn into a trace: ht_convert's overlay */
+	bool lists_events;   /* its rows are single events, too many for an overview */
+	bool more_columns;   /* further columns come on request or from the data */
 	const char *instead; /* parameter whose value replaces the traces, or NULL */
 };
 

@@ -13,6 +13,7 @@
 
 /* One rank's overlay; which members are set depends on the kind. */
 struct drawn {
+	const struct ht_trace *trace; /* held until the end */
 	struct ht_cp_overlay path;
 	const struct ht_row_text *patterns;
 	size_t n_patterns, next_pattern;
@@ -20,6 +21,7 @@ struct drawn {
 
 struct overlay {
 	struct ht_run run;
+	const struct ht_set *set;
 	struct drawn *drawn; /* by position in the set */
 	bool *has;
 	const struct ht_cp_arrow *arrow; /* being written */
@@ -31,7 +33,7 @@ static bool keep_on_path(void *user, size_t i_trace, uint32_t row)
 {
 	struct overlay *o = user;
 	return !o->has[i_trace] ||
-	       ht_cp_overlay_keeps(&o->drawn[i_trace].path, o->run.set->traces[i_trace], row);
+	       ht_cp_overlay_keeps(&o->drawn[i_trace].path, o->drawn[i_trace].trace, row);
 }
 
 static void mark_critical(void *user, size_t i_trace, uint32_t row, struct ht_args_out *args)
@@ -85,14 +87,14 @@ static void mark_pattern(void *user, size_t i_trace, uint32_t row, struct ht_arg
 		ht_args_json(args, "Patterns", d->patterns[d->next_pattern].text);
 }
 
-static enum ht_status find_patterns(struct ht_run *run, size_t i, struct drawn *ret)
+static enum ht_status find_patterns(struct ht_run *run, struct drawn *ret)
 {
 	struct ht_frame frame;
 	struct ht_sequences sequences;
 	struct ht_sequence_options options = { .operator_name = ht_run_str(run, "operator"),
 		.min_length = ht_run_i64(run, "min-length"),
 		.hta = run->hta_compat };
-	HT_TRY(ht_frame_make(run, i, &frame));
+	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
 	return ht_sequences_overlay(run, &frame, &sequences,
 	        (size_t)ht_run_i64(run, "top-patterns"), &ret->patterns, &ret->n_patterns);
@@ -100,23 +102,17 @@ static enum ht_status find_patterns(struct ht_run *run, size_t i, struct drawn *
 
 /* ---- both ---- */
 
-static size_t position_in_set(const struct ht_set *set, int64_t rank)
-{
-	size_t i = 0;
-	while (set->ranks[i] != rank)
-		i++;
-	return i;
-}
-
 static enum ht_status make(struct overlay *o, bool path)
 {
-	for (size_t i = 0; i < o->run.n; i++) {
-		size_t at = position_in_set(o->run.set, o->run.ranks[i]);
-		if (path)
-			HT_TRY(ht_cp_overlay_make(&o->run, i, &o->drawn[at].path));
-		else
-			HT_TRY(find_patterns(&o->run, i, &o->drawn[at]));
+	for (size_t i = 0; i < o->run.chosen[0].n; i++) {
+		size_t at = o->run.chosen[0].at[i];
+		HT_TRY(ht_run_take(&o->run, o->set, i));
+		o->drawn[at].trace = o->run.trace;
 		o->has[at] = true;
+		if (path)
+			HT_TRY(ht_cp_overlay_make(&o->run, &o->drawn[at].path));
+		else
+			HT_TRY(find_patterns(&o->run, &o->drawn[at]));
 	}
 	return HT_OK;
 }
@@ -124,23 +120,27 @@ static enum ht_status make(struct overlay *o, bool path)
 static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
         const struct ht_convert_options *options, struct ht_arena *scratch)
 {
-	struct overlay o = { 0 };
+	struct overlay o = { .set = set };
 	bool is_path = !strcmp(options->overlay, "critical-path");
 	if (!is_path && strcmp(options->overlay, "kernel-sequences"))
 		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
 		        "overlay %s: expected critical-path or kernel-sequences", options->overlay);
 	HT_TRY(ht_run_prepare(ctx, options->overlay, set, options->overlay_args,
 	        options->n_overlay_args, scratch, &o.run));
-	o.drawn = ht_arena_alloc(scratch, (set->n + 1) * sizeof *o.drawn);
-	o.has = ht_arena_alloc(scratch, set->n + 1);
+	o.drawn = ht_arena_alloc(scratch, (set->roster.n + 1) * sizeof *o.drawn);
+	o.has = ht_arena_alloc(scratch, set->roster.n + 1);
 	if (!o.drawn || !o.has)
 		return ht_fail_nomem(ctx);
-	HT_TRY(make(&o, is_path));
+	enum ht_status status = make(&o, is_path);
 	struct ht_write_extras extras = { .user = &o,
 		.keep_row = is_path ? keep_on_path : NULL,
 		.row_args = is_path ? mark_critical : mark_pattern,
 		.events = is_path ? draw_arrows : NULL };
-	return ht_convert_set(ctx, set, path, options, &extras);
+	if (status == HT_OK)
+		status = ht_convert_set(ctx, set, path, options, &extras);
+	for (size_t i = 0; i < set->roster.n; i++)
+		ht_trace_release(o.drawn[i].trace);
+	return status;
 }
 
 enum ht_status ht_convert(

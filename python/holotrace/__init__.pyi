@@ -436,22 +436,17 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            rank: rank of the trace; null for all ranks together
+            rank: rank of the trace
             kernel_type: COMPUTATION, COMMUNICATION, MEMORY or OTHER
             name: full name, or others for all names that were folded
             count: events
             sum_ns [ns]: sum of their durations
-            share [ratio]: of the summed GPU time of the rank, or of all ranks
+            share [ratio]: of the summed GPU time of the rank
             mean_ns [ns]: mean duration
             std_ns [ns]: standard deviation, null for one event
             min_ns [ns]: shortest event
             max_ns [ns]: longest event
             n_names: names in this row: more than 1 for others
-            n_ranks: ranks that ran it; null by rank
-            rank_min_ns [ns]: smallest sum of a rank, 0 if one did not run it
-            rank_mean_ns [ns]: mean of the sums of all ranks
-            rank_max_ns [ns]: largest sum of a rank
-            imbalance: rank_max_ns over rank_mean_ns; 1 is even
         """
         ...
     def annotation_breakdown(
@@ -744,11 +739,6 @@ class Session:
             max: largest length
             time_mean: mean length weighted by time
             empty_share [ratio]: share of the time from first to last point with an empty queue
-            index: row of the launch call or GPU work that changes the length
-            ts_ns [ns]: time of the change, from the first event of all ranks
-            pid: process id of the GPU work
-            tid: thread id of the GPU work
-            queue_length: launched and not started from this time on
         """
         ...
     def queue_blocked(
@@ -840,12 +830,6 @@ class Session:
             bytes [bytes]: bytes they moved; null when the file does not say
             busy_ns [ns]: time with at least one of them running
             time_mean_gbps [GB/s]: mean bandwidth over the busy time
-            index: row of the copy or set that starts or ends here
-            is_end: 1 where the copy ends, 0 where it starts
-            ts_ns [ns]: time of the change, from the first event of all ranks
-            pid: process id of the copy
-            tid: thread id of the copy
-            memory_bw_gbps [GB/s]: bandwidth of the kind from this time on
         """
         ...
     def launch_stats(
@@ -1162,18 +1146,6 @@ class Session:
             gpu_excess_name: GPU work with the largest such time
             host_excess_ns [ns]: host time, without CUDA calls, above the median of all ranks
             host_excess_name: annotation with the largest such time
-            step: step of the collective, null outside steps
-            collective: collective, or its kernel
-            group: process group and its ranks, or the pair of a send
-            nth: sequence number, or position within the step from 0
-            elements: elements in its input
-            ranks: ranks whose call was found
-            first_rank: rank that started first
-            last_rank: rank that started last
-            late_ns [ns]: from the first start to the last
-            last_delay_ns [ns]: from the last start but one to the last
-            host_late_ns [ns]: launch call of the last rank after the earliest launch call
-            start_ns [ns]: first start, from the first event of all ranks
         """
         ...
     def memory_timeline(

@@ -25,14 +25,27 @@ static bool append(PyObject *list, PyObject *item)
 	return !failed;
 }
 
-static PyObject *describe_columns(const struct ht_analysis_info *info)
+static PyObject *describe_columns(const struct ht_schema *schema)
 {
 	PyObject *list = PyList_New(0);
-	for (size_t i = 0; list && i < info->n_columns; i++) {
-		if (!append(list, describe_column(&info->columns[i])))
+	for (size_t i = 0; list && i < schema->n_columns; i++) {
+		if (!append(list, describe_column(&schema->columns[i])))
 			Py_CLEAR(list);
 	}
 	return list;
+}
+
+/* {"summary": [columns], ...}: by the value of the parameter that chooses. */
+static PyObject *describe_views(const struct ht_analysis_info *info)
+{
+	PyObject *views = PyDict_New();
+	for (size_t i = 0; views && i < info->n_schemas; i++) {
+		PyObject *columns = describe_columns(&info->schemas[i]);
+		if (!columns || PyDict_SetItemString(views, info->schemas[i].name, columns) < 0)
+			Py_CLEAR(views);
+		Py_XDECREF(columns);
+	}
+	return views;
 }
 
 static PyObject *describe_params(const struct ht_analysis_info *info)
@@ -47,16 +60,18 @@ static PyObject *describe_params(const struct ht_analysis_info *info)
 
 static PyObject *describe_analysis(const struct ht_analysis_info *info)
 {
-	PyObject *columns = describe_columns(info), *params = describe_params(info);
-	if (!columns || !params) {
+	PyObject *columns = describe_columns(info->schemas), *params = describe_params(info);
+	PyObject *views = describe_views(info);
+	if (!columns || !params || !views) {
 		Py_XDECREF(columns);
 		Py_XDECREF(params);
+		Py_XDECREF(views);
 		return NULL;
 	}
-	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:n}", "name", info->name, "group",
-	        info->group, "title", info->title, "question", info->question, "method",
-	        info->method, "hta", info->hta, "columns", columns, "params", params, "n_sets",
-	        (Py_ssize_t)info->n_sets);
+	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:z,s:N,s:n}", "name", info->name,
+	        "group", info->group, "title", info->title, "question", info->question, "method",
+	        info->method, "hta", info->hta, "columns", columns, "views", views, "chosen_by",
+	        info->chosen_by, "params", params, "n_sets", (Py_ssize_t)info->n_sets);
 }
 
 PyObject *describe_analyses(void)

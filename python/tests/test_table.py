@@ -90,7 +90,7 @@ def test_pandas_types(events, ddp):
     assert small["name"].astype(object).tolist() == frame["name"].tolist()
     empty = ddp.events(where="dur_ns > 1000s").to_pandas()
     assert len(empty) == 0 and list(empty.columns) == events.columns and empty["ts_ns"].dtype == "int64"
-    assert ddp.kernel_breakdown()["rank_mean_ns"].to_numpy().dtype == "float64"
+    assert ddp.kernel_breakdown()["mean_ns"].to_numpy().dtype == "float64"
     stats = ddp.stragglers().to_pandas()
     assert set(stats.dtypes.map(str)) <= {"int64", "float64", "object", "bool", "boolean", "Int64"}
 

@@ -1,27 +1,47 @@
 /*
- * analysis.h - what an analysis is: one descriptor, one run function, one table.
+ * analysis.h - what an analysis is: a descriptor, what to find out about one rank, how to bring it together.
  *
  * Add one: write src/analysis/x.c with `const struct ht_analysis ht_analysis_x`, add ANALYSIS(x) to
  * analyses.def, run `make accept`. CLI verb, Python function, completion, man and docs page follow.
  *
- * A run function computes over r->traces (the ranks the user chose, ascending) and appends rows.
- * It keeps no state, prints nothing, never includes another analysis; what two of them share is in
- * model/, graph/ or hta/. An analysis without data adds a note and returns HT_OK.
+ * per_rank computes over run->trace, the rank in hand, and appends rows to the tables of its part. It runs on
+ * any thread, sees no other rank but in the roster, and its times are the trace's own. finish brings the parts
+ * of all ranks together; without one, or with NULL, the rows of the parts follow each other. Neither keeps
+ * state, prints, reads files or includes another analysis; what two of them share is in model/, graph/ or
+ * hta/. Threads, order, progress, cancelling and memory are the registry's. An analysis without data adds
+ * a note and returns HT_OK.
  */
 #ifndef HT_ANALYSIS_ANALYSIS_H
 #define HT_ANALYSIS_ANALYSIS_H
 
-#include "model/run.h"
+#include "model/part.h"
 
 struct ht_analysis {
 	struct ht_analysis_info info;
-	enum ht_status (*run)(struct ht_run *run, ht_table *table);
+	/* tables of a part; when there are none, a part is one table with the columns of the view */
+	struct ht_schema facts[HT_PART_TABLES];
+	/* before anything is computed: refuse parameters, or choose ranks and steps otherwise; may be NULL */
+	enum ht_status (*choose)(struct ht_run *run);
+	/* whether HTA's facts are needed though its rows are not; may be NULL: no */
+	bool (*wants_hta)(const struct ht_run *run);
+	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
+	enum ht_status (*finish)(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 };
 
-/* A run of one set without its table, for overlays that are drawn into traces. */
+/* The one schema of an analysis without views, for its info. */
+#define HT_ONE_SCHEMA(list)                                                                        \
+	.schemas = (const struct ht_schema[]){ { "", list, HT_COUNT(list) } }, .n_schemas = 1
+
+/* The columns that the run's parameters choose. */
+const struct ht_schema *ht_run_schema(const struct ht_run *run);
+
+/* A run of one set without its table, for overlays that are drawn into traces: no rank is in hand. */
 enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
         const struct ht_arg *args, size_t n_args, struct ht_arena *scratch,
         struct ht_run *ret_run) HT_MUST_USE;
+/* Take a chosen rank in hand, on the run's own context and scratch; ht_run_let_go when done. */
+enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i) HT_MUST_USE;
+void ht_run_let_go(struct ht_run *run);
 
 #define ANALYSIS(x) extern const struct ht_analysis ht_analysis_##x;
 #include "analysis/analyses.def"

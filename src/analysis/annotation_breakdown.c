@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_annotations(struct ht_run *run, ht_table *table);
+static enum ht_status check_allowlist(struct ht_run *run);
+static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -55,13 +57,14 @@ const struct ht_analysis ht_analysis_annotation_breakdown = {
 			  "first to the last kernel launched inside it, per stream. By rank, sum "
 			  "descending, name; others last.",
 		.hta = "get_gpu_user_annotation_breakdown",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_annotations,
+	.choose = check_allowlist,
+	.per_rank = break_down,
+	.finish = finish,
 };
 
 static int compare_name(const void *left, const void *right)
@@ -81,7 +84,7 @@ static void put_groups(
 		ht_table_put_str(table, g->name);
 		ht_table_put_i64(table, (int64_t)g->count);
 		ht_table_put_i64(table, g->sum_ns);
-		ht_table_put_f64(table, g->mean_ns);
+		ht_table_put_f64(table, ht_name_group_mean(g));
 		ht_table_put_f64(table, run->hta_compat && isnan(std) ? 0 : std);
 		ht_table_put_i64(table, g->min_ns);
 		ht_table_put_i64(table, g->max_ns);
@@ -89,11 +92,11 @@ static void put_groups(
 	}
 }
 
-static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i, enum ht_kind kind,
-        const struct ht_fold *fold)
+static enum ht_status put_rank(
+        struct ht_run *run, ht_table *table, enum ht_kind kind, const struct ht_fold *fold)
 {
 	struct ht_frame frame = { 0 };
-	HT_TRY(ht_frame_make(run, i, &frame));
+	HT_TRY(ht_frame_make(run, &frame));
 	const struct ht_trace *t = frame.trace;
 	size_t n = 0;
 	for (size_t k = 0; k < frame.n_rows; k++)
@@ -116,41 +119,55 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i, en
 	return HT_OK;
 }
 
-static enum ht_status put_ranks(struct ht_run *run, ht_table *table, const struct ht_fold *fold)
+static enum ht_status compile_allowlist(struct ht_run *run, const char *allow, regex_t *ret_keep)
 {
-	bool gpu = !strcmp(ht_run_str(run, "source"), "gpu");
-	HT_TRY(ht_frame_set_method(run, table, gpu ? "time on the GPU" : "time on the host"));
-	for (size_t i = 0; i < run->n; i++)
-		HT_TRY(put_rank(
-		        run, table, i, gpu ? HT_KIND_GPU_ANNOTATION : HT_KIND_ANNOTATION, fold));
-	if (!ht_table_n_rows(table))
-		HT_TRY(ht_table_add_note(table, "no %s annotations in the selection%s",
-		        gpu ? "GPU" : "host", gpu ? "; try --source cpu" : ""));
-	return ht_table_finish(run->ctx, table);
+	int bad = regcomp(ret_keep, allow, REG_EXTENDED | REG_NOSUB);
+	if (!bad)
+		return HT_OK;
+	char why[128];
+	regerror(bad, ret_keep, why, sizeof why);
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+	        "give an extended regular expression such as 'forward|backward'",
+	        "allowlist '%s' is not a regular expression: %s", allow, why);
 }
 
-static enum ht_status run_annotations(struct ht_run *run, ht_table *table)
+static enum ht_status check_allowlist(struct ht_run *run)
+{
+	const char *allow = ht_run_str(run, "allowlist");
+	regex_t keep;
+	if (!allow)
+		return HT_OK;
+	HT_TRY(compile_allowlist(run, allow, &keep));
+	regfree(&keep);
+	return HT_OK;
+}
+
+static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_fold fold = {
 		.max_names = ht_run_i64(run, "num-kernels"),
 		.ratio = ht_run_f64(run, "duration-ratio"),
-		.ratio_of_names = run->hta_compat || !strcmp(ht_run_str(run, "ratio-of"), "names"),
+		.ratio_of_names = run->hta_compat || ht_run_is(run, "ratio-of", "names"),
 		.stats_of_sums = run->hta_compat,
 	};
+	enum ht_kind kind =
+	        ht_run_is(run, "source", "gpu") ? HT_KIND_GPU_ANNOTATION : HT_KIND_ANNOTATION;
 	const char *allow = ht_run_str(run, "allowlist");
 	if (!allow)
-		return put_ranks(run, table, &fold);
+		return put_rank(run, part->facts[0], kind, &fold);
 	regex_t keep;
-	int bad = regcomp(&keep, allow, REG_EXTENDED | REG_NOSUB);
-	if (bad) {
-		char why[128];
-		regerror(bad, &keep, why, sizeof why);
-		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "give an extended regular expression such as 'forward|backward'",
-		        "allowlist '%s' is not a regular expression: %s", allow, why);
-	}
+	HT_TRY(compile_allowlist(run, allow, &keep));
 	fold.keep = &keep;
-	enum ht_status status = put_ranks(run, table, &fold);
+	enum ht_status status = put_rank(run, part->facts[0], kind, &fold);
 	regfree(&keep);
 	return status;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	bool gpu = ht_run_is(run, "source", "gpu");
+	HT_TRY(ht_frame_set_method(run, table, gpu ? "time on the GPU" : "time on the host"));
+	return ht_parts_rows_or(run, parts, table,
+	        gpu ? "no GPU annotations in the selection; try --source cpu"
+	            : "no host annotations in the selection");
 }

@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_overlap(struct ht_run *run, ht_table *table);
+static enum ht_status measure(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -54,13 +55,13 @@ const struct ht_analysis ht_analysis_comm_overlap = {
 			  "kernel runs on the rank; the rest is exposed. By rank, communication descending, "
 			  "group, collective.",
 		.hta = "get_comm_comp_overlap",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_overlap,
+	.per_rank = measure,
+	.finish = finish,
 };
 
 enum by { BY_RANK, BY_GROUP, BY_COLLECTIVE };
@@ -191,20 +192,20 @@ static enum by parse_by(const char *text)
 	return strcmp(text, "collective") ? BY_RANK : BY_COLLECTIVE;
 }
 
-static enum ht_status run_overlap(struct ht_run *run, ht_table *table)
+static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
-	enum by by = parse_by(ht_run_str(run, "by"));
-	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame = { 0 };
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		HT_TRY(put_rank(run, table, &frame, by));
-	}
+	struct ht_frame frame = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	return put_rank(run, part->facts[0], &frame, parse_by(ht_run_str(run, "by")));
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
 	bool any = false;
+	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	for (size_t row = 0; row < ht_table_n_rows(table) && !any; row++)
 		any = !ht_table_is_null(table, row, HT_COUNT(columns) - 1);
-	if (!any)
-		HT_TRY(ht_table_add_note(table, "no communication kernels in the selection"));
 	ht_table_set_bar(table, "overlap_share");
-	return ht_table_finish(run->ctx, table);
+	return any ? HT_OK : ht_table_add_note(table, "no communication kernels in the selection");
 }

@@ -27,7 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_critical_path(struct ht_run *run, ht_table *table);
+static enum ht_status check_options(struct ht_run *run);
+static enum ht_status find_path(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -104,45 +106,29 @@ const struct ht_analysis ht_analysis_critical_path = {
 	                "the window: time inside events, launch and kernel delays, order, and "
 	                "waits. Gaps between top-level operators weigh nothing.",
 	        .hta = "critical_path_analysis",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .draws = true, },
-	.run = run_critical_path,
+	.choose = check_options,
+	.per_rank = find_path,
+	.finish = finish,
 };
 
 /* ---- one rank ---- */
 
 struct job {
-	struct ht_run run; /* with a scratch of its own */
-	struct ht_arena arena;
+	struct ht_run run;
+	struct ht_arena *arena;
 	struct ht_cp_graph graph;
 	struct ht_cp_path path;
-	size_t i;
 };
-
-struct batch {
-	const struct ht_cp_options *options;
-	struct job *jobs;
-};
-
-static enum ht_status work_out(void *user, size_t i_task, int i_worker)
-{
-	(void)i_worker;
-	struct batch *batch = user;
-	struct job *job = &batch->jobs[i_task];
-	HT_TRY(ht_cp_build(&job->run, job->i, batch->options, &job->graph));
-	if (job->graph.empty)
-		return HT_OK;
-	return ht_cp_path_find(&job->run, &job->graph, NULL, &job->path);
-}
 
 static int64_t node_ns(const struct job *job, uint32_t node)
 {
 	const struct ht_trace *t = job->graph.trace;
 	uint32_t row = ht_cp_node_row(&job->graph, node);
-	return (node & 1 ? ht_end_ns(t, row) : t->ts_ns[row]) + job->run.offset_ns[job->i];
+	return (node & 1 ? ht_end_ns(t, row) : t->ts_ns[row]);
 }
 
 /* To the end of the window or of its last event, whichever is later. */
@@ -151,7 +137,7 @@ static int64_t window_ns(const struct job *job)
 	const struct ht_cp_graph *g = &job->graph;
 	int64_t end = g->end_ns;
 	for (size_t i = 0; i < g->n_order; i++) {
-		int64_t node_end = node_ns(job, g->order[i]) - job->run.offset_ns[job->i];
+		int64_t node_end = node_ns(job, g->order[i]);
 		end = node_end > end ? node_end : end;
 	}
 	return end - g->start_ns;
@@ -183,7 +169,7 @@ static void put_event(ht_table *table, struct job *job, uint32_t row)
 	}
 	const char *name = ht_str(t, t->name[row]);
 	ht_table_put_str(table, name);
-	ht_table_put_str(table, ht_hta_shorten_name(&job->arena, name));
+	ht_table_put_str(table, ht_hta_shorten_name(job->arena, name));
 	put_text(table, ht_cat(t, row));
 	ht_put_track(table, t, row);
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
@@ -234,7 +220,7 @@ static enum ht_status put_summary(struct job *job, ht_table *table)
 		if (!totals[k].n_edges || (!*totals[k].name && !g->options.hta))
 			continue;
 		ht_table_row(table);
-		ht_table_put_i64(table, job->run.ranks[job->i]);
+		ht_table_put_i64(table, job->run.rank);
 		ht_table_put_str(table, totals[k].name);
 		ht_table_put_i64(table, ht_cp_ns(g, totals[k].weight));
 		ht_table_put_f64(table, sum > 0 ? totals[k].weight / sum : NAN);
@@ -260,12 +246,12 @@ static int64_t count_events(const struct job *job, bool *seen)
 static enum ht_status put_graph(struct job *job, ht_table *table)
 {
 	const struct ht_cp_graph *g = &job->graph;
-	bool *seen = ht_arena_alloc(&job->arena, g->n_events + 1);
+	bool *seen = ht_arena_alloc(job->arena, g->n_events + 1);
 	if (!seen)
 		return ht_fail_nomem(job->run.ctx);
 	ht_table_row(table);
-	ht_table_put_i64(table, job->run.ranks[job->i]);
-	ht_table_put_i64(table, g->start_ns + job->run.offset_ns[job->i]);
+	ht_table_put_i64(table, job->run.rank);
+	ht_table_put_i64(table, g->start_ns);
 	ht_table_put_i64(table, window_ns(job));
 	ht_table_put_i64(table, ht_cp_ns(g, job->path.length));
 	ht_table_put_i64(table, count_events(job, seen));
@@ -282,7 +268,7 @@ static enum ht_status put_path(struct job *job, ht_table *table)
 	for (size_t i = 0; i < job->path.n_edges; i++) {
 		const struct ht_cp_edge *edge = &g->edges[job->path.edges[i]];
 		ht_table_row(table);
-		ht_table_put_i64(table, job->run.ranks[job->i]);
+		ht_table_put_i64(table, job->run.rank);
 		put_index(table, edge->row);
 		ht_table_put_i64(table, node_ns(job, edge->from));
 		ht_table_put_i64(table, ht_cp_ns(g, edge->weight));
@@ -301,7 +287,7 @@ static enum ht_status put_edges(struct job *job, ht_table *table)
 	for (size_t i = 0; i < g->n_edges; i++) {
 		const struct ht_cp_edge *edge = &g->edges[i];
 		ht_table_row(table);
-		ht_table_put_i64(table, job->run.ranks[job->i]);
+		ht_table_put_i64(table, job->run.rank);
 		ht_table_put_i64(table, ht_cp_node_row(g, edge->from));
 		ht_table_put_str(table, edge->from & 1 ? "end" : "start");
 		ht_table_put_i64(table, ht_cp_node_row(g, edge->to));
@@ -345,7 +331,7 @@ static enum ht_status measure_events(struct job *job, struct event_time *times)
 		if (job->path.on_path[i])
 			times[owner].path += ht_cp_weight(g, i);
 	}
-	bool *settled = ht_arena_alloc(&job->arena, g->n_events + 1);
+	bool *settled = ht_arena_alloc(job->arena, g->n_events + 1);
 	if (!settled)
 		return ht_fail_nomem(job->run.ctx);
 	for (size_t e = 0; e < g->n_events; e++)
@@ -363,14 +349,14 @@ static enum ht_status measure_events(struct job *job, struct event_time *times)
 static enum ht_status put_events(struct job *job, ht_table *table)
 {
 	const struct ht_cp_graph *g = &job->graph;
-	struct event_time *times = ht_arena_alloc(&job->arena, (g->n_events + 1) * sizeof *times);
+	struct event_time *times = ht_arena_alloc(job->arena, (g->n_events + 1) * sizeof *times);
 	if (!times)
 		return ht_fail_nomem(job->run.ctx);
 	HT_TRY(measure_events(job, times));
 	for (uint32_t e = 0; e < g->n_events; e++) {
 		uint32_t row = g->events[e].row;
 		ht_table_row(table);
-		ht_table_put_i64(table, job->run.ranks[job->i]);
+		ht_table_put_i64(table, job->run.rank);
 		ht_table_put_i64(table, row);
 		ht_table_put_i64(table, node_ns(job, ht_cp_start(e)));
 		put_event(table, job, row);
@@ -396,7 +382,7 @@ static enum ht_status put_rules(struct job *job, ht_table *table, const char *te
 	HT_TRY(ht_cp_path_find(&job->run, g, weights, &path));
 	double saved = job->path.length - path.length;
 	ht_table_row(table);
-	ht_table_put_i64(table, job->run.ranks[job->i]);
+	ht_table_put_i64(table, job->run.rank);
 	ht_table_put_str(table, text);
 	ht_table_put_i64(table, ht_cp_ns(g, job->path.length));
 	ht_table_put_i64(table, ht_cp_ns(g, path.length));
@@ -414,7 +400,7 @@ static enum ht_status put_each_bound(struct job *job, ht_table *table)
 		has[ht_cp_bound(&job->graph, &job->graph.edges[i])] = true;
 	for (int k = HT_CP_BOUND_NONE + 1; k < HT_CP_N_BOUNDS; k++) {
 		struct ht_cp_rule rule = { .what = ht_cp_bound_name(k) };
-		rule.text = ht_arena_printf(&job->arena, "%s=0", rule.what);
+		rule.text = ht_arena_printf(job->arena, "%s=0", rule.what);
 		if (!rule.text)
 			return ht_fail_nomem(job->run.ctx);
 		if (has[k])
@@ -463,7 +449,7 @@ static const struct view {
 static enum ht_status add_notes(const struct job *job, ht_table *table, bool alone)
 {
 	const struct ht_cp_graph *g = &job->graph;
-	long long rank = job->run.ranks[job->i];
+	long long rank = job->run.rank;
 	if (g->note)
 		HT_TRY(ht_table_add_note(table, "rank %lld: %s", rank, g->note));
 	if (g->empty)
@@ -480,50 +466,43 @@ static enum ht_status add_notes(const struct job *job, ht_table *table, bool alo
 	        (double)ht_cp_ns(g, job->path.length) / 1e6, (double)window_ns(job) / 1e6);
 }
 
-static enum ht_status run_batch(
-        struct ht_run *run, ht_table *table, const struct view *view, struct batch *batch, size_t n)
+static const struct view *chosen_view(const struct ht_run *run)
 {
-	HT_TRY(ht_parallel(run->ctx, n, work_out, batch));
-	for (size_t k = 0; k < n; k++) {
-		struct job *job = &batch->jobs[k];
-		HT_TRY(add_notes(job, table, run->n == 1));
-		if (!job->graph.empty && job->path.n_edges)
-			HT_TRY(view->put(job, table));
-	}
+	for (size_t k = 0; k < HT_COUNT(views); k++)
+		if (ht_run_is(run, "view", views[k].name))
+			return &views[k];
+	return views;
+}
+
+static enum ht_status check_options(struct ht_run *run)
+{
+	struct ht_cp_options options;
+	return ht_cp_options_read(run, &options);
+}
+
+static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
+{
+	const struct view *view = chosen_view(run);
+	struct ht_view chosen = { .columns = view->columns };
+	struct ht_cp_options options;
+	struct job job = { .run = *run, .arena = run->scratch };
+	HT_TRY(ht_table_apply_view(run->ctx, part->facts[0], &chosen));
+	HT_TRY(ht_cp_options_read(run, &options));
+	HT_TRY(ht_cp_build(run, &options, &job.graph));
+	if (!job.graph.empty)
+		HT_TRY(ht_cp_path_find(run, &job.graph, NULL, &job.path));
+	HT_TRY(add_notes(&job, part->facts[0], run->chosen[0].n == 1));
+	if (!job.graph.empty && job.path.n_edges)
+		HT_TRY(view->put(&job, part->facts[0]));
 	return HT_OK;
 }
 
-static enum ht_status run_critical_path(struct ht_run *run, ht_table *table)
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	const struct view *view = views;
-	const char *name = ht_run_str(run, "view");
-	for (size_t k = 0; k < HT_COUNT(views); k++) {
-		if (name && !strcmp(views[k].name, name))
-			view = &views[k];
-	}
+	const struct view *view = chosen_view(run);
 	struct ht_view chosen = { .columns = view->columns };
 	HT_TRY(ht_table_apply_view(run->ctx, table, &chosen));
 	if (view == views)
 		ht_table_set_bar(table, "share");
-	struct ht_cp_options options;
-	HT_TRY(ht_cp_options_read(run, &options));
-	size_t n_jobs = (size_t)ht_ctx_jobs(run->ctx);
-	struct batch batch = { .options = &options };
-	batch.jobs = ht_arena_alloc(run->scratch, n_jobs * sizeof *batch.jobs);
-	if (!batch.jobs)
-		return ht_fail_nomem(run->ctx);
-	enum ht_status status = HT_OK;
-	for (size_t first = 0; first < run->n && status == HT_OK; first += n_jobs) {
-		size_t n = run->n - first < n_jobs ? run->n - first : n_jobs;
-		for (size_t k = 0; k < n; k++) {
-			struct job *job = &batch.jobs[k];
-			*job = (struct job){ .run = *run, .i = first + k };
-			ht_arena_init(&job->arena, run->ctx->mem);
-			job->run.scratch = &job->arena;
-		}
-		status = run_batch(run, table, view, &batch, n);
-		for (size_t k = 0; k < n; k++)
-			ht_arena_done(&batch.jobs[k].arena);
-	}
-	return status;
+	return ht_parts_rows(run, parts, 0, 0, table);
 }

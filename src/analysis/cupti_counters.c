@@ -24,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_cupti_counters(struct ht_run *run, ht_table *table);
+static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -52,10 +53,11 @@ const struct ht_analysis ht_analysis_cupti_counters = {
 	                "One row per cuda_profiler_range with its counters as further columns, matched "
 	                "to the launch call by kernel name and order.",
 	        .hta = "get_cupti_counter_data_with_operators",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
-	        .n_sets = 1 },
-	.run = run_cupti_counters,
+	        HT_ONE_SCHEMA(columns),
+	        .n_sets = 1,
+	        .more_columns = true },
+	.per_rank = list_ranges,
+	.finish = finish,
 };
 
 /* A row with its time, for sorting; name is set where rows are matched by it. */
@@ -162,7 +164,6 @@ static enum ht_status match(struct ht_run *run, ht_table *table, int64_t rank,
 
 /* ---- counters ---- */
 
-/* One counter: its integer and float columns in each trace, by name. */
 struct counter {
 	const char *key;
 	bool is_float;
@@ -182,38 +183,39 @@ static bool has_range(const struct ht_trace *trace, const struct ht_arg_column *
 	return false;
 }
 
-/* Keys of numeric args of the profiler ranges of all ranks, ascending by name. */
-static enum ht_status find_counters(
-        struct ht_run *run, struct counter **ret_counters, size_t *ret_n)
+/* Ascending by name, each once. */
+static size_t unite(struct counter *found, size_t n)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < run->n; i++)
-		n += run->traces[i]->n_arg_columns;
-	struct counter *found = ht_arena_alloc(run->scratch, (n + 1) * sizeof *found);
-	if (!found)
-		return ht_fail_nomem(run->ctx);
-	n = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		const struct ht_trace *trace = run->traces[i];
-		for (size_t c = 0; c < trace->n_arg_columns; c++) {
-			const struct ht_arg_column *column = &trace->arg_columns[c];
-			if (column->top_level || column->type > HT_ARG_F64 ||
-			        !has_range(trace, column))
-				continue;
-			found[n++] = (struct counter){ ht_str(trace, column->key),
-				column->type == HT_ARG_F64 };
-		}
-	}
-	qsort(found, n, sizeof *found, compare_counters);
 	size_t n_kept = 0;
+	qsort(found, n, sizeof *found, compare_counters);
 	for (size_t i = 0; i < n; i++) {
 		if (n_kept && strcmp(found[n_kept - 1].key, found[i].key) == 0)
 			found[n_kept - 1].is_float |= found[i].is_float;
 		else
 			found[n_kept++] = found[i];
 	}
+	return n_kept;
+}
+
+/* Keys of numeric args of the profiler ranges. */
+static enum ht_status find_counters(
+        struct ht_run *run, struct counter **ret_counters, size_t *ret_n)
+{
+	const struct ht_trace *trace = run->trace;
+	size_t n = 0;
+	struct counter *found =
+	        ht_arena_alloc(run->scratch, (trace->n_arg_columns + 1) * sizeof *found);
+	if (!found)
+		return ht_fail_nomem(run->ctx);
+	for (size_t c = 0; c < trace->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &trace->arg_columns[c];
+		if (column->top_level || column->type > HT_ARG_F64 || !has_range(trace, column))
+			continue;
+		found[n++] =
+		        (struct counter){ ht_str(trace, column->key), column->type == HT_ARG_F64 };
+	}
 	*ret_counters = found;
-	*ret_n = n_kept;
+	*ret_n = unite(found, n);
 	return HT_OK;
 }
 
@@ -269,10 +271,7 @@ static enum ht_status put_operators(
 		if (!stack)
 			return ht_fail_nomem(run->ctx);
 	}
-	if (launch != HT_NONE)
-		ht_table_put_i64(table, launch);
-	else
-		ht_table_put_null(table);
+	ht_table_put_known(table, launch, HT_NONE);
 	ht_table_put_str(table, top == HT_NONE ? NULL : ht_str(trace, trace->name[top]));
 	ht_table_put_str(table, top == HT_NONE ? NULL : ht_str(trace, trace->name[bottom]));
 	ht_table_put_str(table, stack);
@@ -286,7 +285,7 @@ static enum ht_status put_row(struct ht_run *run, ht_table *table, const struct 
 	ht_table_row(table);
 	ht_table_put_i64(table, frame->rank);
 	ht_table_put_i64(table, range->row);
-	ht_table_put_i64(table, range->ts_ns + frame->offset_ns);
+	ht_table_put_i64(table, range->ts_ns);
 	ht_table_put_i64(table, trace->dur_ns[range->row]);
 	ht_table_put_str(table, ht_str(trace, range->name));
 	HT_TRY(put_operators(run, table, trace, range->launch));
@@ -318,35 +317,55 @@ static enum ht_status mark_rows(struct ht_run *run, const struct ht_frame *frame
 	return HT_OK;
 }
 
-static enum ht_status run_cupti_counters(struct ht_run *run, ht_table *table)
+static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 {
+	ht_table *table = part->facts[0];
 	struct counter *counters = NULL;
-	size_t n_counters = 0, n_found = 0;
+	struct ht_frame frame;
+	struct item *ranges = NULL;
+	bool *in = NULL;
+	size_t n_counters = 0, n = 0;
+	HT_TRY(collect(run, run->trace, is_range, &ranges, &n));
+	if (n == 0)
+		return HT_OK;
 	HT_TRY(find_counters(run, &counters, &n_counters));
 	HT_TRY(add_columns(table, counters, n_counters));
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
-		struct item *ranges = NULL;
-		size_t n = 0;
-		HT_TRY(collect(run, frame.trace, is_range, &ranges, &n));
-		if (n == 0)
-			continue;
-		HT_TRY(match(run, table, frame.rank, frame.trace, ranges, n));
-		bool *in = NULL;
-		HT_TRY(mark_rows(run, &frame, &in));
-		for (size_t r = 0; r < n; r++) {
-			uint32_t deciding =
-			        ranges[r].launch != HT_NONE ? ranges[r].launch : ranges[r].row;
-			if (!in[deciding])
-				continue;
-			n_found++;
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(match(run, table, frame.rank, frame.trace, ranges, n));
+	HT_TRY(mark_rows(run, &frame, &in));
+	for (size_t r = 0; r < n; r++) {
+		uint32_t deciding = ranges[r].launch != HT_NONE ? ranges[r].launch : ranges[r].row;
+		if (in[deciding])
 			HT_TRY(put_row(run, table, &frame, &ranges[r], counters, n_counters));
+	}
+	return HT_OK;
+}
+
+/* The counters of all ranks become columns, ascending by name. */
+static enum ht_status add_all_columns(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		n += ht_table_n_columns(parts->list[i].facts[0]) - HT_COUNT(columns);
+	struct counter *all = ht_arena_alloc(run->scratch, (n + 1) * sizeof *all);
+	if (!all)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[0];
+		for (size_t c = HT_COUNT(columns); c < ht_table_n_columns(facts); c++) {
+			const struct ht_column *column = ht_table_column(facts, c);
+			all[n++] = (struct counter){ column->name, column->type == HT_F64 };
 		}
 	}
-	if (!n_found)
-		return ht_table_add_note(table,
-		        "no CUPTI counters: record with experimental_config and its "
-		        "profiler_metrics to get them");
-	return HT_OK;
+	return add_columns(table, all, unite(all, n));
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(add_all_columns(run, parts, table));
+	return ht_parts_rows_or(run, parts, table,
+	        "no CUPTI counters: record with experimental_config and its profiler_metrics to get "
+	        "them");
 }

@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_diff(struct ht_run *run, ht_table *table);
+static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "name", HT_STR, HT_KEY, "operator, annotation, runtime call, kernel, copy or set", NULL },
@@ -42,6 +43,15 @@ static const struct ht_column columns[] = {
 	{ "change", HT_STR, HT_MEASURE,
 	        "added, removed, increased, decreased or equal, by the counts", NULL },
 };
+
+/* What a rank contributes: one row per name, path or shape. */
+static const struct ht_column group_columns[] = {
+	{ "name", HT_STR, HT_KEY, "name, path, or name and shape", NULL },
+	{ "device", HT_I64, HT_KEY, "host, GPU or neither", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
+};
+enum { NAME, DEVICE, COUNT, NS };
 
 static const struct ht_param params[] = {
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
@@ -63,12 +73,14 @@ const struct ht_analysis ht_analysis_diff = {
 	                "Counts and summed durations per name over the chosen ranks and steps of both "
 	                "runs; test minus control.",
 	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2 },
-	.run = run_diff,
+	.facts = { { "groups", group_columns, HT_COUNT(group_columns) } },
+	.choose = ht_diff_choose,
+	.per_rank = count_rank,
+	.finish = finish,
 };
 
 enum by { BY_NAME, BY_PATH, BY_SHAPE };
@@ -82,6 +94,7 @@ struct node {
 	uint32_t device;
 };
 
+/* Of one rank by node; of both sides when ranks are brought together. */
 struct group {
 	uint64_t count[2];
 	int64_t ns[2];
@@ -99,7 +112,6 @@ struct compare {
 struct scan {
 	struct compare *compare;
 	const struct ht_trace *trace;
-	size_t i_side;
 	uint32_t *text_of;    /* by string id: text in the pool, HT_NONE until asked */
 	uint32_t *node_of[3]; /* by device and string id: node by name, HT_NONE until asked */
 	uint32_t *context_of; /* by row: node that its children hang under, UNKNOWN until asked */
@@ -240,8 +252,8 @@ static bool count_row(struct scan *scan, uint32_t row, enum device device)
 	if (!node_of_row(scan, row, device, &node))
 		return false;
 	struct group *group = (struct group *)scan->compare->groups.data + node;
-	group->count[scan->i_side]++;
-	group->ns[scan->i_side] += scan->trace->dur_ns[row];
+	group->count[0]++;
+	group->ns[0] += scan->trace->dur_ns[row];
 	return true;
 }
 
@@ -261,13 +273,13 @@ static enum ht_status count_own(struct scan *scan, const struct ht_frame *frame)
 
 /* HTA's rows: by stream argument and iteration, host and GPU under one name. */
 static enum ht_status count_hta(
-        struct scan *scan, struct ht_run *side, const struct ht_frame *frame, const char *steps)
+        struct scan *scan, struct ht_run *run, const struct ht_frame *frame, const char *steps)
 {
 	struct compare *compare = scan->compare;
 	struct ht_hta_columns hta;
-	HT_TRY(ht_frame_hta_columns(side, frame, true, &hta));
+	HT_TRY(ht_frame_hta_columns(run, frame, true, &hta));
 	struct ht_list list = { 0 };
-	HT_TRY(ht_list_parse(side->ctx, "step", steps, &list));
+	HT_TRY(ht_list_parse(run->ctx, "step", steps, &list));
 	bool ok = true;
 	for (size_t i = 0; i < frame->n_rows && ok; i++) {
 		uint32_t row = frame->rows[i];
@@ -275,8 +287,8 @@ static enum ht_status count_hta(
 		if (wanted && ht_list_has(&list, hta.iteration[row]))
 			ok = count_row(scan, row, DEVICE_NONE);
 	}
-	ht_list_done(side->ctx, &list);
-	return ok ? HT_OK : ht_fail_nomem(side->ctx);
+	ht_list_done(run->ctx, &list);
+	return ok ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
 /* n ids, each of that value; NULL when out of memory. */
@@ -303,21 +315,98 @@ static enum ht_status scan_init(struct scan *scan)
 	return ok ? HT_OK : ht_fail_nomem(scan->compare->run->ctx);
 }
 
-static enum ht_status count_trace(
-        struct compare *compare, struct ht_diff_side *side, size_t i_side, size_t i_trace)
+static enum ht_status count_trace(struct compare *compare)
 {
-	const char *steps = side->run.step;
-	if (compare->run->hta_compat)
-		side->run.step = "all";
+	struct ht_run *run = compare->run;
+	const char *steps = run->step;
 	struct ht_frame frame;
-	enum ht_status status = ht_frame_make(&side->run, i_trace, &frame);
-	side->run.step = steps;
-	HT_TRY(status);
-	struct scan scan = { .compare = compare, .trace = frame.trace, .i_side = i_side };
+	if (run->hta_compat)
+		run->step = "all";
+	HT_TRY(ht_frame_make(run, &frame));
+	struct scan scan = { .compare = compare, .trace = frame.trace };
 	HT_TRY(scan_init(&scan));
-	if (compare->run->hta_compat)
-		return count_hta(&scan, &side->run, &frame, steps);
+	if (run->hta_compat)
+		return count_hta(&scan, run, &frame, steps);
 	return count_own(&scan, &frame);
+}
+
+/* ---- facts of a rank ---- */
+
+static struct node node_at(const struct compare *compare, uint32_t i)
+{
+	struct node node;
+	memcpy(&node, ((const struct ht_text *)compare->nodes.texts.data)[i].bytes, sizeof node);
+	return node;
+}
+
+/* Copy a text in front of end; returns its start. */
+static char *put_before(const struct compare *compare, char *end, uint32_t text)
+{
+	const struct ht_text *texts = compare->texts.texts.data;
+	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
+}
+
+/* "outer / inner / name" or "name shape"; NULL when out of memory. */
+static const char *spell_node(struct compare *compare, uint32_t i)
+{
+	const struct ht_text *texts = compare->texts.texts.data;
+	struct node node = node_at(compare, i);
+	size_t n = 1 + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
+	for (uint32_t at = i; at != HT_NONE; at = node_at(compare, at).parent)
+		n += texts[node_at(compare, at).name].n + 3;
+	char *room = ht_arena_alloc(compare->run->scratch, n);
+	if (!room)
+		return NULL;
+	char *text = room + n - 1;
+	if (node.shape != HT_NONE) {
+		text = put_before(compare, text, node.shape);
+		*--text = ' ';
+	}
+	text = put_before(compare, text, node.name);
+	for (uint32_t at = node.parent; at != HT_NONE; at = node_at(compare, at).parent) {
+		text = memcpy(text - 3, " / ", 3);
+		text = put_before(compare, text, node_at(compare, at).name);
+	}
+	return text;
+}
+
+static enum ht_status put_groups(struct compare *compare, ht_table *table)
+{
+	const struct group *groups = compare->groups.data;
+	for (uint32_t i = 0; i < compare->groups.n; i++) {
+		/* nodes that only carry paths have no rows of their own */
+		if (!groups[i].count[0])
+			continue;
+		const char *name = spell_node(compare, i);
+		if (!name)
+			return ht_fail_nomem(compare->run->ctx);
+		ht_table_row(table);
+		ht_table_put_str(table, name);
+		ht_table_put_i64(table, node_at(compare, i).device);
+		ht_table_put_i64(table, (int64_t)groups[i].count[0]);
+		ht_table_put_i64(table, groups[i].ns[0]);
+	}
+	return HT_OK;
+}
+
+static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
+{
+	struct compare compare = { .run = run,
+		.by = ht_run_is(run, "by", "path")    ? BY_PATH
+		      : ht_run_is(run, "by", "shape") ? BY_SHAPE
+		                                      : BY_NAME,
+		.cpu = !ht_run_is(run, "device", "gpu"),
+		.gpu = !ht_run_is(run, "device", "cpu"),
+		.short_names = ht_run_bool(run, "short-names") };
+	ht_pool_init(&compare.texts, run->ctx->mem);
+	ht_pool_init(&compare.nodes, run->ctx->mem);
+	enum ht_status status = count_trace(&compare);
+	if (status == HT_OK)
+		status = put_groups(&compare, part->facts[0]);
+	ht_pool_done(&compare.texts);
+	ht_pool_done(&compare.nodes);
+	ht_vec_free(run->ctx->mem, &compare.groups, sizeof(struct group));
+	return status;
 }
 
 /* ---- rows ---- */
@@ -361,44 +450,6 @@ static const char *change_name(const struct group *group)
 	return group->count[1] > group->count[0] ? "increased" : "decreased";
 }
 
-static struct node node_at(const struct compare *compare, uint32_t i)
-{
-	struct node node;
-	memcpy(&node, ((const struct ht_text *)compare->nodes.texts.data)[i].bytes, sizeof node);
-	return node;
-}
-
-/* Copy a text in front of end; returns its start. */
-static char *put_before(const struct compare *compare, char *end, uint32_t text)
-{
-	const struct ht_text *texts = compare->texts.texts.data;
-	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
-}
-
-/* "outer / inner / name" or "name shape"; NULL when out of memory. */
-static const char *spell_node(struct compare *compare, uint32_t i)
-{
-	const struct ht_text *texts = compare->texts.texts.data;
-	struct node node = node_at(compare, i);
-	size_t n = 1 + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
-	for (uint32_t at = i; at != HT_NONE; at = node_at(compare, at).parent)
-		n += texts[node_at(compare, at).name].n + 3;
-	char *room = ht_arena_alloc(compare->run->scratch, n);
-	if (!room)
-		return NULL;
-	char *text = room + n - 1;
-	if (node.shape != HT_NONE) {
-		text = put_before(compare, text, node.shape);
-		*--text = ' ';
-	}
-	text = put_before(compare, text, node.name);
-	for (uint32_t at = node.parent; at != HT_NONE; at = node_at(compare, at).parent) {
-		text = memcpy(text - 3, " / ", 3);
-		text = put_before(compare, text, node_at(compare, at).name);
-	}
-	return text;
-}
-
 static void put_line(ht_table *table, const struct line *line)
 {
 	static const char *const devices[] = { NULL, "cpu", "gpu" };
@@ -420,62 +471,61 @@ static void put_line(ht_table *table, const struct line *line)
 	ht_table_put_str(table, change_name(group));
 }
 
-static enum ht_status put_lines(struct compare *compare, ht_table *table)
+static int by_key(const void *left, const void *right)
 {
-	struct ht_run *run = compare->run;
-	const struct group *groups = compare->groups.data;
-	size_t n = 0;
-	struct line *lines = ht_arena_alloc(run->scratch, (compare->groups.n + 1) * sizeof *lines);
+	const struct line *a = left, *b = right;
+	int by_name = strcmp(a->name, b->name);
+	return by_name ? by_name : (int)a->device - (int)b->device;
+}
+
+/* Rows of the parts, equal names of all ranks and of both sides as one. */
+static enum ht_status unite(
+        struct ht_run *run, const struct ht_parts *parts, struct line **ret_lines, size_t *ret_n)
+{
+	size_t n = 0, n_kept = 0;
+	struct line *lines =
+	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, 0) + 1) * sizeof *lines);
 	if (!lines)
 		return ht_fail_nomem(run->ctx);
-	for (uint32_t i = 0; i < compare->groups.n; i++) {
-		/* nodes that only carry paths have no rows of their own */
-		if (!groups[i].count[0] && !groups[i].count[1])
-			continue;
-		lines[n] = (struct line){ spell_node(compare, i), groups[i],
-			node_at(compare, i).device };
-		if (!lines[n++].name)
-			return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[0];
+		size_t side = parts->list[i].side;
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
+			struct line *line = &lines[n++];
+			line->name = ht_table_str(facts, row, NAME);
+			line->device = (uint32_t)ht_table_i64(facts, row, DEVICE);
+			line->group.count[side] = (uint64_t)ht_table_i64(facts, row, COUNT);
+			line->group.ns[side] = ht_table_i64(facts, row, NS);
+		}
 	}
+	qsort(lines, n, sizeof *lines, by_key);
+	for (size_t i = 0; i < n; i++) {
+		if (!n_kept || by_key(&lines[n_kept - 1], &lines[i])) {
+			lines[n_kept++] = lines[i];
+			continue;
+		}
+		for (size_t side = 0; side < 2; side++) {
+			lines[n_kept - 1].group.count[side] += lines[i].group.count[side];
+			lines[n_kept - 1].group.ns[side] += lines[i].group.ns[side];
+		}
+	}
+	*ret_lines = lines;
+	*ret_n = n_kept;
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct line *lines = NULL;
+	size_t n = 0;
+	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
+	if (!control || !test)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(unite(run, parts, &lines, &n));
 	qsort(lines, n, sizeof *lines, run->hta_compat ? by_hta : by_change);
 	for (size_t i = 0; i < n; i++)
 		put_line(table, &lines[i]);
 	if (n == 0)
-		return ht_table_add_note(table, "no events to compare");
-	return HT_OK;
-}
-
-static enum ht_status compare_sides(struct compare *compare, ht_table *table)
-{
-	struct ht_diff_side sides[2];
-	HT_TRY(ht_diff_sides_make(compare->run, sides));
-	for (size_t i = 0; i < 2; i++)
-		for (size_t t = 0; t < sides[i].run.n; t++)
-			HT_TRY(count_trace(compare, &sides[i], i, t));
-	HT_TRY(put_lines(compare, table));
-	return ht_table_add_note(table, "control: %s, %s; test: %s, %s", sides[0].ranks_text,
-	        sides[0].steps_text, sides[1].ranks_text, sides[1].steps_text);
-}
-
-static enum ht_status run_diff(struct ht_run *run, ht_table *table)
-{
-	if (run->n_sets != 2)
-		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "give the control traces and the test traces",
-		        "a comparison needs two sets of traces");
-	const char *device = ht_run_str(run, "device"), *by = ht_run_str(run, "by");
-	struct compare compare = { .run = run,
-		.by = strcmp(by, "path") == 0    ? BY_PATH
-		      : strcmp(by, "shape") == 0 ? BY_SHAPE
-		                                 : BY_NAME,
-		.cpu = strcmp(device, "gpu") != 0,
-		.gpu = strcmp(device, "cpu") != 0,
-		.short_names = ht_run_bool(run, "short-names") };
-	ht_pool_init(&compare.texts, run->ctx->mem);
-	ht_pool_init(&compare.nodes, run->ctx->mem);
-	enum ht_status status = compare_sides(&compare, table);
-	ht_pool_done(&compare.texts);
-	ht_pool_done(&compare.nodes);
-	ht_vec_free(run->ctx->mem, &compare.groups, sizeof(struct group));
-	return status;
+		HT_TRY(ht_table_add_note(table, "no events to compare"));
+	return ht_table_add_note(table, "control: %s; test: %s", control, test);
 }

@@ -20,7 +20,9 @@
 
 #include <string.h>
 
-static enum ht_status run(struct ht_run *r, ht_table *table);
+static bool wants_hta(const struct ht_run *run);
+static enum ht_status list_events(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -61,13 +63,16 @@ const struct ht_analysis ht_analysis_events = {
 		.title = "Events",
 		.question = "Which events are behind a number?",
 		.method = "The events as read, one per row, in file order.",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
+		.lists_events = true,
+		.more_columns = true,
 	},
-	.run = run,
+	.wants_hta = wants_hta,
+	.per_rank = list_events,
+	.finish = finish,
 };
 
 /* What is shown of an event: something the file has, or one of HTA's columns. */
@@ -83,30 +88,51 @@ struct request {
 	bool with_hta, with_graph;
 };
 
-/* HTA's table has a column for each argument it knows, whether or not the files do: lenient. */
-static bool find_column(struct ht_run *r, const char *name, bool lenient, struct shown *ret_shown)
+static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
 	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
-	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event) ||
-	       (lenient && !strncmp(name, "args.", 5));
+	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event);
 }
 
-/* Columns that the request names and the table does not have yet. */
+/* Names that the request mentions. */
+static enum ht_status requested(struct ht_run *r, const char *const **ret_names, size_t *ret_n)
+{
+	*ret_n = 0;
+	return r->view ? ht_view_columns(r->ctx, r->view, r->scratch, ret_names, ret_n) : HT_OK;
+}
+
+static bool is_hta(const char *name)
+{
+	return !strncmp(name, "hta.", 4);
+}
+
+static bool wants_hta(const struct ht_run *run)
+{
+	const char *texts[] = { NULL, NULL, NULL };
+	if (run->view) {
+		texts[0] = run->view->columns;
+		texts[1] = run->view->where;
+		texts[2] = run->view->sort;
+	}
+	for (size_t i = 0; i < HT_COUNT(texts); i++)
+		if (texts[i] && strstr(texts[i], "hta."))
+			return true;
+	return false;
+}
+
+/* Columns that the request names and the table does not have yet. Of the times only the one in the clock of
+ * all ranks moves with it. */
 static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct request *ret_request)
 {
 	const char *const *names = NULL;
 	size_t n_names = 0;
-	if (r->view)
-		HT_TRY(ht_view_columns(r->ctx, r->view, r->scratch, &names, &n_names));
-	bool lenient = r->hta_rows;
-	for (size_t i = 0; i < n_names; i++)
-		lenient |= !strncmp(names[i], "hta.", 4);
+	HT_TRY(requested(r, &names, &n_names));
 	struct request q = { .columns = ht_arena_alloc(r->scratch,
 		                     (HT_COUNT(columns) + n_names + 1) * sizeof *q.columns) };
 	if (!q.columns)
 		return ht_fail_nomem(r->ctx);
 	for (size_t i = 0; i < HT_COUNT(columns); i++) {
-		(void)find_column(r, columns[i].name, false, &q.columns[q.n]);
+		(void)find_column(r, columns[i].name, &q.columns[q.n]);
 		q.columns[q.n].wanted = !r->view || !r->view->columns;
 		for (size_t k = 0; k < n_names; k++)
 			q.columns[q.n].wanted |= !strcmp(names[k], columns[i].name);
@@ -115,7 +141,7 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 	for (size_t i = 0; i < n_names; i++) {
 		struct shown *shown = &q.columns[q.n];
 		if (ht_table_find_column(table, names[i]) != SIZE_MAX ||
-		        !find_column(r, names[i], lenient, shown))
+		        !find_column(r, names[i], shown))
 			continue;
 		HT_TRY(ht_table_add_column(table, &shown->event.column));
 		shown->wanted = true;
@@ -123,6 +149,9 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 		q.with_graph |= ht_hta_cell_needs_graph(shown->hta);
 		q.n++;
 	}
+	for (size_t c = 0; c < ht_table_n_columns(table); c++)
+		if (strcmp(ht_table_column(table, c)->name, "time_ns") != 0)
+			ht_table_keep_clock(table, c);
 	*ret_request = q;
 	return HT_OK;
 }
@@ -141,29 +170,28 @@ static void put_event(
 	}
 }
 
-static void start_columns(const struct request *q, struct ht_run *r, size_t i)
+static void start_columns(const struct request *q, struct ht_run *r)
 {
 	for (size_t k = 0; k < q->n; k++)
 		if (q->columns[k].hta < 0)
-			ht_event_column_start(&q->columns[k].event, r, i);
+			ht_event_column_start(&q->columns[k].event, r);
 }
 
 /* HTA's rows: GPU rows stand before host rows when steps were cut, so reading starts over once. */
-static enum ht_status put_hta_rows(
-        struct ht_run *r, size_t i, const struct request *q, ht_table *table)
+static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht_table *table)
 {
 	const char *only = ht_run_str(r, "only");
 	struct ht_frame frame;
 	struct ht_hta_cells hta;
 	const uint8_t *keep;
-	HT_TRY(ht_event_filter_make(r, i, &keep));
-	HT_TRY(ht_frame_make(r, i, &frame));
+	HT_TRY(ht_event_filter_make(r, &keep));
+	HT_TRY(ht_frame_make(r, &frame));
 	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
-	start_columns(q, r, i);
+	start_columns(q, r);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
 		if (k && row < frame.rows[k - 1])
-			start_columns(q, r, i);
+			start_columns(q, r);
 		if (keep && !keep[row])
 			continue;
 		if (strcmp(only, "all") != 0 &&
@@ -174,19 +202,19 @@ static enum ht_status put_hta_rows(
 	return HT_OK;
 }
 
-static enum ht_status put_rows(struct ht_run *r, size_t i, const struct request *q, ht_table *table)
+static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_table *table)
 {
-	const struct ht_trace *t = r->traces[i];
+	const struct ht_trace *t = r->trace;
 	const char *only = ht_run_str(r, "only");
 	const uint8_t *keep;
 	struct ht_frame frame = { .trace = t };
 	struct ht_hta_cells hta = { 0 };
-	HT_TRY(ht_event_filter_make(r, i, &keep));
+	HT_TRY(ht_event_filter_make(r, &keep));
 	if (q->with_hta) {
-		HT_TRY(ht_frame_make(r, i, &frame));
+		HT_TRY(ht_frame_make(r, &frame));
 		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
 	}
-	start_columns(q, r, i);
+	start_columns(q, r);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (keep && !keep[row])
 			continue;
@@ -198,11 +226,36 @@ static enum ht_status put_rows(struct ht_run *r, size_t i, const struct request 
 	return HT_OK;
 }
 
-static enum ht_status run(struct ht_run *r, ht_table *table)
+static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 {
 	struct request q;
-	HT_TRY(add_columns(r, table, &q));
-	for (size_t i = 0; i < r->n; i++)
-		HT_TRY((r->hta_rows ? put_hta_rows : put_rows)(r, i, &q, table));
+	HT_TRY(add_columns(run, part->facts[0], &q));
+	return (run->hta_rows ? put_hta_rows : put_rows)(run, &q, part->facts[0]);
+}
+
+/* HTA's table has a column for each argument it knows, whether or not the files do. */
+static enum ht_status add_absent(struct ht_run *run, ht_table *table)
+{
+	const char *const *names = NULL;
+	size_t n = 0;
+	bool lenient = run->hta_rows;
+	HT_TRY(requested(run, &names, &n));
+	for (size_t i = 0; i < n; i++)
+		lenient |= is_hta(names[i]);
+	for (size_t i = 0; i < n && lenient; i++) {
+		struct ht_column column = { .name = names[i],
+			.type = HT_STR,
+			.role = HT_DETAIL,
+			.sentence = "argument of the event" };
+		if (!strncmp(names[i], "args.", 5) &&
+		        ht_table_find_column(table, names[i]) == SIZE_MAX)
+			HT_TRY(ht_table_add_null_column(table, &column));
+	}
 	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	return add_absent(run, table);
 }

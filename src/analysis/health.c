@@ -6,7 +6,8 @@
  */
 #include "analysis/analysis.h"
 
-static enum ht_status run(struct ht_run *r, ht_table *table);
+static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -27,11 +28,11 @@ const struct ht_analysis ht_analysis_health = {
 		.title = "Health of the traces",
 		.question = "What could not be read, what was repaired, and which results does that weaken?",
 		.method = "Counters raised while reading, and checks of each trace against itself.",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
 	},
-	.run = run,
+	.per_rank = list_counters,
+	.finish = finish,
 };
 
 static const char *severity_name(enum ht_severity severity)
@@ -40,34 +41,37 @@ static const char *severity_name(enum ht_severity severity)
 	return names[severity];
 }
 
-static void append(struct ht_run *r, ht_table *table, size_t i, const struct ht_stat *stat)
+static void append(ht_table *table, int64_t rank, const struct ht_stat *stat)
 {
 	const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)stat->code);
 	ht_table_row(table);
-	ht_table_put_i64(table, r->ranks[i]);
+	ht_table_put_i64(table, rank);
 	ht_table_put_str(table, info->name);
 	ht_table_put_str(table, severity_name(info->severity));
 	ht_table_put_i64(table, (int64_t)stat->count);
-	if (stat->first_offset >= 0)
-		ht_table_put_i64(table, stat->first_offset);
-	else
-		ht_table_put_null(table);
+	ht_table_put_known(table, stat->first_offset, -1);
 	ht_table_put_str(table, info->sentence);
 	ht_table_put_str(table, info->weakens);
 }
 
-static enum ht_status run(struct ht_run *r, ht_table *table)
+static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 {
-	for (size_t i = 0; i < r->n; i++)
-		for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
-			for (size_t k = 0; k < r->traces[i]->n_stats; k++) {
-				const struct ht_stat *stat = &r->traces[i]->stats[k];
-				if ((int)ht_stat_info((enum ht_stat_code)stat->code)->severity ==
-				        severity)
-					append(r, table, i, stat);
-			}
-	for (size_t i = 0; i < r->set->n_notes; i++)
-		HT_TRY(ht_table_add_note(table, "%s", r->set->notes[i]));
+	const struct ht_trace *t = run->trace;
+	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
+		for (size_t k = 0; k < t->n_stats; k++) {
+			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
+			if ((int)ht_stat_info(code)->severity == severity)
+				append(part->facts[0], run->rank, &t->stats[k]);
+		}
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < roster->n_notes; i++)
+		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "nothing was repaired, lost or found odd"));
 	return HT_OK;

@@ -15,7 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-static enum ht_status run_intervals(struct ht_run *run, ht_table *table);
+static enum ht_status check_options(struct ht_run *run);
+static enum ht_status describe_gaps(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -49,13 +51,14 @@ const struct ht_analysis ht_analysis_idle_intervals = {
 		.method = "Count, mean, deviation and quartiles of the gaps that idle-breakdown adds up. By "
 			  "rank, device, stream, category.",
 		.hta = "get_idle_time_breakdown",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_intervals,
+	.choose = check_options,
+	.per_rank = describe_gaps,
+	.finish = finish,
 };
 
 static void put_describe(ht_table *table, const struct ht_describe *d)
@@ -91,35 +94,36 @@ static enum ht_status put_stream(
 		ht_describe_i64(lengths, n, &describe);
 		ht_table_row(table);
 		ht_table_put_i64(table, rank);
-		if (stream->device == -1)
-			ht_table_put_null(table);
-		else
-			ht_table_put_i64(table, stream->device);
-		if (stream->stream == HT_NO_I64)
-			ht_table_put_null(table);
-		else
-			ht_table_put_i64(table, stream->stream);
+		ht_table_put_known(table, stream->device, -1);
+		ht_table_put_known(table, stream->stream, HT_NO_I64);
 		ht_table_put_str(table, ht_idle_category_name((enum ht_idle_category)c));
 		put_describe(table, &describe);
 	}
 	return HT_OK;
 }
 
-static enum ht_status run_intervals(struct ht_run *run, ht_table *table)
+static enum ht_status check_options(struct ht_run *run)
 {
 	struct ht_idle_options options = { 0 };
+	return ht_idle_options(run, &options);
+}
+
+static enum ht_status describe_gaps(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_idle_options options = { 0 };
+	struct ht_frame frame = { 0 };
+	struct ht_idle_stream *streams = NULL;
+	size_t n = 0;
 	HT_TRY(ht_idle_options(run, &options));
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_idle_collect(run, &frame, &options, &streams, &n));
+	for (size_t s = 0; s < n; s++)
+		HT_TRY(put_stream(run, part->facts[0], frame.rank, &streams[s]));
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
 	HT_TRY(ht_frame_set_method(run, table, "gaps between GPU work"));
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame = { 0 };
-		struct ht_idle_stream *streams = NULL;
-		size_t n = 0;
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		HT_TRY(ht_idle_collect(run, &frame, &options, &streams, &n));
-		for (size_t s = 0; s < n; s++)
-			HT_TRY(put_stream(run, table, frame.rank, &streams[s]));
-	}
-	if (!ht_table_n_rows(table))
-		HT_TRY(ht_table_add_note(table, "no gaps between GPU work in the selection"));
-	return ht_table_finish(run->ctx, table);
+	return ht_parts_rows_or(run, parts, table, "no gaps between GPU work in the selection");
 }

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum ht_status run(struct ht_run *r, ht_table *table);
+static enum ht_status describe(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -28,11 +29,11 @@ const struct ht_analysis ht_analysis_info = {
 		.title = "What the traces hold",
 		.question = "Which ranks, devices, versions, capture options, events, steps and streams are in the files?",
 		.method = "Facts from the files' headers and counts over their events.",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
 	},
-	.run = run,
+	.per_rank = describe,
+	.finish = finish,
 };
 
 struct facts {
@@ -190,18 +191,23 @@ static void put_tracks(const struct facts *f)
 	}
 }
 
-static enum ht_status run(struct ht_run *r, ht_table *table)
+static enum ht_status describe(struct ht_run *run, struct ht_part *part)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct facts f = { r, r->traces[i], table, r->ranks[i] };
-		put_file(&f);
-		put_capture(&f);
-		put_devices(&f);
-		put_events(&f);
-		put_time(&f);
-		put_tracks(&f);
-	}
-	for (size_t i = 0; i < r->set->n_notes; i++)
-		HT_TRY(ht_table_add_note(table, "%s", r->set->notes[i]));
+	struct facts f = { run, run->trace, part->facts[0], run->rank };
+	put_file(&f);
+	put_capture(&f);
+	put_devices(&f);
+	put_events(&f);
+	put_time(&f);
+	put_tracks(&f);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < roster->n_notes; i++)
+		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
 	return HT_OK;
 }

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_kernels(struct ht_run *run, ht_table *table);
+static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -57,13 +58,13 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 			  "a launch in the file to the shortest annotation that overlaps it on its stream. "
 			  "By rank and start; groups by rank and time descending.",
 		.hta = "get_gpu_kernels_with_user_annotations",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_kernels,
+	.per_rank = label_kernels,
+	.finish = finish,
 };
 
 struct labelled {
@@ -156,7 +157,7 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 		ht_table_put_null(table);
 	else
 		ht_table_put_i64(table, t->steps[t->step[w->row]].number);
-	ht_table_put_i64(table, w->start + frame->offset_ns);
+	ht_table_put_i64(table, w->start);
 	ht_table_put_i64(table, 1);
 	ht_table_put_i64(table, l->dur_ns);
 	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
@@ -264,12 +265,14 @@ static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
 	return shorten_names(run, t, work, list);
 }
 
-static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_rank, const char *by)
+static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 {
+	const char *by = ht_run_str(run, "group-by");
+	ht_table *table = part->facts[0];
 	struct ht_frame frame = { 0 };
 	struct ht_work_list work = { 0 };
 	uint32_t *annotations = NULL;
-	HT_TRY(ht_frame_make(run, i_rank, &frame));
+	HT_TRY(ht_frame_make(run, &frame));
 	if (run->hta_compat) {
 		HT_TRY(collect_hta(run, &frame, &work));
 	} else {
@@ -296,14 +299,9 @@ static enum ht_status put_rank(struct ht_run *run, ht_table *table, size_t i_ran
 	return HT_OK;
 }
 
-static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	const char *by = ht_run_str(run, "group-by");
 	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
-	for (size_t i = 0; i < run->n; i++)
-		HT_TRY(put_rank(run, table, i, by));
-	if (!ht_table_n_rows(table))
-		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return ht_table_finish(run->ctx, table);
+	return ht_parts_rows_or(run, parts, table, "no GPU work in the selection");
 }

@@ -22,28 +22,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_kernels(struct ht_run *run, ht_table *table);
+static enum ht_status group_names(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
+static const struct ht_column of_ranks[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "kernel_type", HT_STR, HT_KEY, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
 	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank, or of all ranks",
-	        NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
 	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
 	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one event", NULL },
 	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL },
 	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
 	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
-	{ "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it; null by rank", NULL },
+};
+
+static const struct ht_column of_all[] = {
+	{ "kernel_type", HT_STR, HT_KEY, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of all ranks", NULL },
+	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
+	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one event", NULL },
+	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL },
+	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
+	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
+	{ "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it", NULL },
 	{ "rank_min_ns", HT_DURATION, HT_MEASURE, "smallest sum of a rank, 0 if one did not run it",
 	        NULL },
 	{ "rank_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of the sums of all ranks", NULL },
 	{ "rank_max_ns", HT_DURATION, HT_MEASURE, "largest sum of a rank", NULL },
 	{ "imbalance", HT_F64, HT_MEASURE, "rank_max_ns over rank_mean_ns; 1 is even", NULL },
 };
+
+static const struct ht_schema schemas[] = {
+	{ "rank", of_ranks, HT_COUNT(of_ranks) },
+	{ "all", of_all, HT_COUNT(of_all) },
+};
+
+/* What a rank contributes: one row per type and name. */
+static const struct ht_column group_columns[] = {
+	{ "type", HT_I64, HT_KEY, "what kind of work", NULL },
+	{ "name", HT_STR, HT_KEY, "full name", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+	{ "n_samples", HT_I64, HT_MEASURE, "what mean and deviation are over", NULL },
+	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
+	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
+	{ "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
+	{ "squares_high", HT_I64, HT_MEASURE, "sum of squares, upper 64 bits", NULL },
+	{ "squares_low", HT_I64, HT_MEASURE, "and lower", NULL },
+	{ "n_names", HT_I64, HT_MEASURE, "names in this row", NULL },
+	{ "folded", HT_BOOL, HT_MEASURE, "whether it stands for others", NULL },
+};
+enum { TYPE, NAME, COUNT, N_SAMPLES, SUM, MIN, MAX, SQUARES, SQUARES_LOW, N_NAMES, FOLDED };
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "rank", "rows per rank, or all ranks pooled with their spread",
@@ -69,13 +103,16 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 			  "most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is "
 			  "pooled as others. By rank, type, sum descending, name; others last.",
 		.hta = "get_gpu_kernel_breakdown",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "by",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_kernels,
+	.facts = { { "groups", group_columns, HT_COUNT(group_columns) } },
+	.per_rank = group_names,
+	.finish = finish,
 };
 
 /* One row to be. */
@@ -114,11 +151,38 @@ static enum ht_status push(struct ht_run *run, struct kernels *kernels, struct k
 	return HT_OK;
 }
 
-static enum ht_status add_type(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, enum ht_hta_type type, const struct options *options,
-        struct kernels *kernels)
+static void put_group(ht_table *table, unsigned type, const struct ht_name_group *g)
 {
-	const struct ht_trace *t = frame->trace;
+	ht_table_row(table);
+	ht_table_put_i64(table, type);
+	ht_table_put_str(table, g->name);
+	ht_table_put_i64(table, (int64_t)g->count);
+	ht_table_put_i64(table, (int64_t)g->n_samples);
+	ht_table_put_i64(table, g->sum_ns);
+	ht_table_put_i64(table, g->min_ns);
+	ht_table_put_i64(table, g->max_ns);
+	ht_table_put_i128(table, (__int128)g->squares);
+	ht_table_put_i64(table, (int64_t)g->n_names);
+	ht_table_put_i64(table, g->folded);
+}
+
+static struct ht_name_group get_group(const ht_table *table, size_t row)
+{
+	return (struct ht_name_group){ .name = ht_table_str(table, row, NAME),
+		.count = (uint64_t)ht_table_i64(table, row, COUNT),
+		.n_samples = (uint64_t)ht_table_i64(table, row, N_SAMPLES),
+		.sum_ns = ht_table_i64(table, row, SUM),
+		.min_ns = ht_table_i64(table, row, MIN),
+		.max_ns = ht_table_i64(table, row, MAX),
+		.squares = (unsigned __int128)ht_table_i128(table, row, SQUARES),
+		.n_names = (uint64_t)ht_table_i64(table, row, N_NAMES),
+		.folded = ht_table_i64(table, row, FOLDED) };
+}
+
+static enum ht_status add_type(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_work_list *work, unsigned type, const struct options *options,
+        ht_table *table)
+{
 	struct ht_named_dur *durs = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *durs);
 	if (!durs)
 		return ht_fail_nomem(run->ctx);
@@ -132,12 +196,8 @@ static enum ht_status add_type(struct ht_run *run, const struct ht_frame *frame,
 	HT_TRY(ht_name_groups_make(run, t, durs, n, &groups));
 	if (!options->by_all)
 		ht_name_groups_fold(&groups, &options->fold);
-	for (size_t i = 0; i < groups.n; i++) {
-		struct ht_name_group *g = &groups.items[i];
-		HT_TRY(push(run, kernels,
-		        (struct kernel){
-		                *g, frame->rank, 1, g->sum_ns, g->sum_ns, 0, (uint8_t)type }));
-	}
+	for (size_t i = 0; i < groups.n; i++)
+		put_group(table, type, &groups.items[i]);
 	return HT_OK;
 }
 
@@ -254,9 +314,10 @@ static void put_spread(struct ht_run *run, ht_table *table, const struct kernel 
 {
 	if (k->rank != HT_NO_I64 || !k->n_ranks)
 		return;
-	double mean = (double)k->group.sum_ns / (double)run->n;
+	size_t n_ranks = run->chosen[0].n;
+	double mean = (double)k->group.sum_ns / (double)n_ranks;
 	ht_table_put_i64(table, (int64_t)k->n_ranks);
-	ht_table_put_i64(table, k->n_ranks < run->n ? 0 : k->rank_min_ns);
+	ht_table_put_i64(table, k->n_ranks < n_ranks ? 0 : k->rank_min_ns);
 	ht_table_put_f64(table, mean);
 	ht_table_put_i64(table, k->rank_max_ns);
 	ht_table_put_f64(table, mean > 0 ? (double)k->rank_max_ns / mean : NAN);
@@ -267,16 +328,14 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	const struct ht_name_group *g = &k->group;
 	double std = ht_name_group_std(g);
 	ht_table_row(table);
-	if (k->rank == HT_NO_I64)
-		ht_table_put_null(table);
-	else
+	if (k->rank != HT_NO_I64)
 		ht_table_put_i64(table, k->rank);
 	ht_table_put_str(table, ht_hta_type_name((enum ht_hta_type)k->type));
 	ht_table_put_str(table, g->name);
 	ht_table_put_i64(table, (int64_t)g->count);
 	ht_table_put_i64(table, g->sum_ns);
 	ht_table_put_f64(table, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
-	ht_table_put_f64(table, g->mean_ns);
+	ht_table_put_f64(table, ht_name_group_mean(g));
 	ht_table_put_f64(table, run->hta_compat && isnan(std) ? 0 : std);
 	ht_table_put_i64(table, g->min_ns);
 	ht_table_put_i64(table, g->max_ns);
@@ -284,42 +343,60 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	put_spread(run, table, k);
 }
 
-static enum ht_status collect(
-        struct ht_run *run, const struct options *options, struct kernels *kernels)
+static struct options read_options(const struct ht_run *run)
 {
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame = { 0 };
-		struct ht_work_list work = { 0 };
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		HT_TRY(ht_work_collect(run, &frame, &work));
+	return (struct options){
+		.fold = {
+			.max_names = ht_run_i64(run, "num-kernels"),
+			.ratio = ht_run_f64(run, "duration-ratio"),
+			.ratio_of_names = run->hta_compat || ht_run_is(run, "ratio-of", "names"),
+			.stats_of_sums = run->hta_compat,
+		},
+		.by_all = ht_run_is(run, "by", "all"),
+		.memory = ht_run_bool(run, "include-memory"),
+	};
+}
+
+static enum ht_status group_names(struct ht_run *run, struct ht_part *part)
+{
+	struct options options = read_options(run);
+	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_work_collect(run, &frame, &work));
+	for (unsigned type = 0; type < HT_HTA_N_TYPES; type++) {
+		if ((type == HT_HTA_OTHER && run->hta_compat) ||
+		        (type == HT_HTA_MEMORY && !options.memory))
+			continue;
+		HT_TRY(add_type(run, frame.trace, &work, type, &options, part->facts[0]));
+	}
+	return HT_OK;
+}
+
+static enum ht_status collect(
+        struct ht_run *run, const struct ht_parts *parts, struct kernels *kernels)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[0];
 		size_t first = kernels->n;
-		for (unsigned type = 0; type < HT_HTA_N_TYPES; type++) {
-			if ((type == HT_HTA_OTHER && run->hta_compat) ||
-			        (type == HT_HTA_MEMORY && !options->memory))
-				continue;
-			HT_TRY(add_type(
-			        run, &frame, &work, (enum ht_hta_type)type, options, kernels));
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
+			struct ht_name_group g = get_group(facts, row);
+			uint8_t type = (uint8_t)ht_table_i64(facts, row, TYPE);
+			HT_TRY(push(run, kernels,
+			        (struct kernel){
+			                g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0, type }));
 		}
 		set_total(kernels, first);
 	}
 	return HT_OK;
 }
 
-static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct options options = {
-		.fold = {
-			.max_names = ht_run_i64(run, "num-kernels"),
-			.ratio = ht_run_f64(run, "duration-ratio"),
-			.ratio_of_names = run->hta_compat || !strcmp(ht_run_str(run, "ratio-of"), "names"),
-			.stats_of_sums = run->hta_compat,
-		},
-		.by_all = !strcmp(ht_run_str(run, "by"), "all"),
-		.memory = ht_run_bool(run, "include-memory"),
-	};
+	struct options options = read_options(run);
 	struct kernels kernels = { 0 };
 	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
-	HT_TRY(collect(run, &options, &kernels));
+	HT_TRY(collect(run, parts, &kernels));
 	if (options.by_all && kernels.n)
 		HT_TRY(pool_and_fold(run, &options, &kernels));
 	else if (run->hta_compat && kernels.n)
@@ -329,5 +406,5 @@ static enum ht_status run_kernels(struct ht_run *run, ht_table *table)
 	if (!kernels.n)
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return ht_table_finish(run->ctx, table);
+	return HT_OK;
 }

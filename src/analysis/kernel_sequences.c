@@ -17,7 +17,8 @@
 #include "analysis/analysis.h"
 #include "model/sequence.h"
 
-static enum ht_status run_kernel_sequences(struct ht_run *run, ht_table *table);
+static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -52,47 +53,55 @@ const struct ht_analysis ht_analysis_kernel_sequences = {
 	                "The GPU work launched inside each outermost operator of that name, by start "
 	                "time, counted by the sequence of names.",
 	        .hta = "get_frequent_cuda_kernel_sequences",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .draws = true, },
-	.run = run_kernel_sequences,
+	.per_rank = count_patterns,
+	.finish = finish,
 };
 
-static enum ht_status run_kernel_sequences(struct ht_run *run, ht_table *table)
+static const char *operator_name(const struct ht_run *run)
 {
-	const char *operator_name = ht_run_str(run, "operator");
-	if (operator_name && !*operator_name)
-		operator_name = NULL;
-	struct ht_sequence_options options = { .operator_name = operator_name,
+	const char *name = ht_run_str(run, "operator");
+	return name && *name ? name : NULL;
+}
+
+static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_sequence_options options = { .operator_name = operator_name(run),
 		.min_length = ht_run_i64(run, "min-length"),
 		.short_names = ht_run_bool(run, "short-names") && !run->hta_compat,
 		.hta = run->hta_compat };
-	size_t n_found = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
-		struct ht_sequences sequences;
-		HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
-		n_found += sequences.n;
-		for (size_t s = 0; s < sequences.n; s++) {
-			const struct ht_sequence *sequence = &sequences.list[s];
-			ht_table_row(table);
-			ht_table_put_i64(table, frame.rank);
-			ht_table_put_str(table, sequence->operator_name);
-			ht_table_put_i64(table, (int64_t)sequence->count);
-			ht_table_put_i64(table, (int64_t)sequence->n_kernels);
-			ht_table_put_i64(table, sequence->gpu_ns);
-			ht_table_put_i64(table, sequence->op_ns);
-			ht_table_put_str(table, sequence->pattern);
-		}
+	struct ht_frame frame;
+	struct ht_sequences sequences;
+	ht_table *table = part->facts[0];
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
+	for (size_t s = 0; s < sequences.n; s++) {
+		const struct ht_sequence *sequence = &sequences.list[s];
+		ht_table_row(table);
+		ht_table_put_i64(table, frame.rank);
+		ht_table_put_str(table, sequence->operator_name);
+		ht_table_put_i64(table, (int64_t)sequence->count);
+		ht_table_put_i64(table, (int64_t)sequence->n_kernels);
+		ht_table_put_i64(table, sequence->gpu_ns);
+		ht_table_put_i64(table, sequence->op_ns);
+		ht_table_put_str(table, sequence->pattern);
 	}
-	if (n_found)
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const char *name = operator_name(run);
+	long long min_length = ht_run_i64(run, "min-length");
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	if (ht_table_n_rows(table))
 		return HT_OK;
-	if (operator_name)
+	if (name)
 		return ht_table_add_note(table, "no '%s' launches %lld or more pieces of GPU work",
-		        operator_name, (long long)options.min_length);
-	return ht_table_add_note(table, "no operator launches %lld or more pieces of GPU work",
-	        (long long)options.min_length);
+		        name, min_length);
+	return ht_table_add_note(
+	        table, "no operator launches %lld or more pieces of GPU work", min_length);
 }

@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "model/gpu_work.h"
 #include "hta/hta_frame.h"
+#include "hta/hta_facts.h"
 #include "hta/hta_names.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@
 #define N_TYPES  HT_HTA_N_TYPES
 #define N_LABELS (1 << N_TYPES)
 
-static enum ht_status run_types(struct ht_run *run, ht_table *table);
+static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
@@ -30,6 +32,12 @@ static const struct ht_column columns[] = {
 	{ "sum_ns", HT_DURATION, HT_MEASURE, "time in which exactly these types were active",
 	        NULL },
 	{ "share", HT_RATIO, HT_MEASURE, "of the time in which any type was active", NULL },
+};
+
+/* What a rank contributes. */
+static const struct ht_column label_columns[] = {
+	{ "mask", HT_I64, HT_KEY, "which types run at once, a bit each", NULL },
+	{ "sum_ns", HT_DURATION, HT_MEASURE, "for how long", NULL },
 };
 
 static const struct ht_param params[] = {
@@ -48,13 +56,14 @@ const struct ht_analysis ht_analysis_kernel_types = {
 			  "(COMPUTATION, COMMUNICATION, MEMORY, OTHER); labels exclude each other and "
 			  "add up to the busy time. Longest first, then in the order of the types.",
 		.hta = "get_gpu_kernel_breakdown",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_types,
+	.facts = { { "labels", label_columns, HT_COUNT(label_columns) } },
+	.per_rank = add_up,
+	.finish = finish,
 };
 
 struct label {
@@ -194,38 +203,54 @@ static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct
 		if (!labels[i].seen)
 			continue;
 		ht_table_row(table);
-		if (rank == HT_NO_I64)
-			ht_table_put_null(table);
-		else
-			ht_table_put_i64(table, rank);
+		ht_table_put_known(table, rank, HT_NO_I64);
 		ht_table_put_str(table, label_text(run->scratch, labels[i].mask));
 		ht_table_put_i64(table, labels[i].sum_ns);
 		ht_table_put_f64(table, total ? (double)labels[i].sum_ns / (double)total : NAN);
 	}
 }
 
-static enum ht_status run_types(struct ht_run *run, ht_table *table)
+static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 {
-	bool by_rank = !strcmp(ht_run_str(run, "by"), "rank");
 	unsigned types = (1u << HT_HTA_COMPUTATION) | (1u << HT_HTA_COMMUNICATION);
 	types |= ht_run_bool(run, "include-memory") ? 1u << HT_HTA_MEMORY : 0;
 	types |= run->hta_compat ? 0 : 1u << HT_HTA_OTHER;
-	double zero_us = run->hta_compat ? ht_hta_us(ht_hta_first_ts_ns(run->set)) : 0;
+	struct label labels[N_LABELS];
+	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	reset(labels);
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_work_collect(run, &frame, &work));
+	HT_TRY(ht_work_sort(run, &work));
+	if (run->hta_compat)
+		HT_TRY(add_hta(run, &work, types, ht_hta_us(run->hta->first_ts_ns), labels));
+	else
+		HT_TRY(add_exact(run, &work, types, labels));
+	for (unsigned mask = 0; mask < N_LABELS; mask++) {
+		if (!labels[mask].seen)
+			continue;
+		ht_table_row(part->facts[0]);
+		ht_table_put_i64(part->facts[0], mask);
+		ht_table_put_i64(part->facts[0], labels[mask].sum_ns);
+	}
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	bool by_rank = ht_run_is(run, "by", "rank");
 	struct label labels[N_LABELS];
 	reset(labels);
 	HT_TRY(ht_frame_set_method(run, table, "share of busy time"));
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame = { 0 };
-		struct ht_work_list work = { 0 };
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		HT_TRY(ht_work_collect(run, &frame, &work));
-		HT_TRY(ht_work_sort(run, &work));
-		if (run->hta_compat)
-			HT_TRY(add_hta(run, &work, types, zero_us, labels));
-		else
-			HT_TRY(add_exact(run, &work, types, labels));
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[0];
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
+			struct label *label = &labels[ht_table_i64(facts, row, 0) % N_LABELS];
+			label->sum_ns += ht_table_i64(facts, row, 1);
+			label->seen = true;
+		}
 		if (by_rank) {
-			put_labels(run, table, frame.rank, labels);
+			put_labels(run, table, parts->list[i].rank, labels);
 			reset(labels);
 		}
 	}
@@ -234,5 +259,5 @@ static enum ht_status run_types(struct ht_run *run, ht_table *table)
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return ht_table_finish(run->ctx, table);
+	return HT_OK;
 }

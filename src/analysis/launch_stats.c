@@ -22,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_launch_stats(struct ht_run *run, ht_table *table);
+static enum ht_status list_launches(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -38,6 +39,10 @@ static const struct ht_column columns[] = {
 	{ "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL },
 	{ "index_launch", HT_I64, HT_DETAIL, "row of the launch call", NULL },
 	{ "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL },
+};
+
+static const struct ht_column counts[] = {
+	{ "n_linked", HT_I64, HT_MEASURE, "GPU work whose launch call is in the trace", NULL },
 };
 
 static const struct ht_param params[] = {
@@ -59,12 +64,14 @@ const struct ht_analysis ht_analysis_launch_stats = {
 	                "Per piece of GPU work with its launch call: duration of both, and the delay "
 	                "from the end of the call to the start of the work.",
 	        .hta = "get_cuda_kernel_launch_stats",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.run = run_launch_stats,
+	.facts = { { "launches", columns, HT_COUNT(columns) },
+	        { "linked", counts, HT_COUNT(counts) } },
+	.per_rank = list_launches,
+	.finish = finish,
 };
 
 enum view { VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY };
@@ -136,10 +143,7 @@ static void put_row(
 	const struct ht_gpu *gpu = &trace->gpu[pair->gpu];
 	ht_table_row(table);
 	ht_table_put_i64(table, frame->rank);
-	if (correlation != HT_NO_I64)
-		ht_table_put_i64(table, correlation);
-	else
-		ht_table_put_null(table);
+	ht_table_put_known(table, correlation, HT_NO_I64);
 	ht_table_put_i64(table, trace->dur_ns[gpu->launch]);
 	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
 	ht_table_put_i64(table, delay_of(trace, gpu));
@@ -163,30 +167,38 @@ static struct options read_options(const struct ht_run *run)
 	return options;
 }
 
-static enum ht_status run_launch_stats(struct ht_run *run, ht_table *table)
+static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
 {
 	struct options options = read_options(run);
-	size_t n_found = 0, n_linked = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		struct pair *pairs = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pairs + 1);
-		if (!pairs)
-			return ht_fail_nomem(run->ctx);
-		size_t n = collect(run, &frame, &options, pairs);
-		n_found += n;
-		for (size_t g = 0; g < frame.n_gpu; g++)
-			n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
-		int64_t *correlation;
-		HT_TRY(ht_arg_dense_i64(run->ctx, frame.trace, "correlation", HT_NO_I64,
-		        run->scratch, &correlation));
-		for (size_t p = 0; p < n; p++)
-			put_row(table, &frame, &pairs[p],
-			        correlation[frame.trace->gpu[pairs[p].gpu].row]);
-	}
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	struct pair *pairs = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pairs + 1);
+	if (!pairs)
+		return ht_fail_nomem(run->ctx);
+	size_t n = collect(run, &frame, &options, pairs), n_linked = 0;
+	for (size_t g = 0; g < frame.n_gpu; g++)
+		n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
+	ht_table_row(part->facts[1]);
+	ht_table_put_i64(part->facts[1], (int64_t)n_linked);
+	int64_t *correlation;
+	HT_TRY(ht_arg_dense_i64(
+	        run->ctx, frame.trace, "correlation", HT_NO_I64, run->scratch, &correlation));
+	for (size_t p = 0; p < n; p++)
+		put_row(part->facts[0], &frame, &pairs[p],
+		        correlation[frame.trace->gpu[pairs[p].gpu].row]);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	int64_t n_linked = 0;
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < parts->n; i++)
+		n_linked += ht_table_i64(parts->list[i].facts[1], 0, 0);
 	if (!n_linked)
 		return ht_table_add_note(table, "no GPU work with its launch call in the traces");
-	if (!n_found)
-		return ht_table_add_note(table, "none of %zu launches is of this kind", n_linked);
+	if (!ht_table_n_rows(table))
+		return ht_table_add_note(
+		        table, "none of %lld launches is of this kind", (long long)n_linked);
 	return HT_OK;
 }

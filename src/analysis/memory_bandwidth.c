@@ -16,15 +16,17 @@
  */
 #include "analysis/analysis.h"
 #include "model/launch.h"
+#include "hta/hta_facts.h"
 #include "model/series.h"
 #include "model/stats.h"
 
 #include <math.h>
 #include <string.h>
 
-static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table);
+static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
+static const struct ht_column summary[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
 	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
@@ -41,6 +43,12 @@ static const struct ht_column columns[] = {
 	        NULL },
 	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
 	{ "time_mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over the busy time", "GB/s" },
+};
+
+static const struct ht_column series_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
 	{ "index", HT_I64, HT_DETAIL, "row of the copy or set that starts or ends here", NULL },
 	{ "is_end", HT_BOOL, HT_DETAIL, "1 where the copy ends, 0 where it starts", NULL },
 	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
@@ -48,7 +56,11 @@ static const struct ht_column columns[] = {
 	{ "tid", HT_I64, HT_DETAIL, "thread id of the copy", NULL },
 	{ "memory_bw_gbps", HT_F64, HT_MEASURE, "bandwidth of the kind from this time on", "GB/s" },
 };
-enum { N_SUMMARY_ONLY = 12 };
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary, HT_COUNT(summary) },
+	{ "series", series_columns, HT_COUNT(series_columns) },
+};
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "statistics per kind, or every change point",
@@ -64,12 +76,14 @@ const struct ht_analysis ht_analysis_memory_bandwidth = {
 	                "Per kind, the sum of the GB/s of all running copies over time. Statistics are "
 	                "over the points above zero; time_mean_gbps is over the busy time.",
 	        .hta = "get_memory_bw_time_series, get_memory_bw_summary",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.run = run_memory_bandwidth,
+	.per_rank = measure_copies,
+	.finish = finish,
 };
 
 static void put_key(
@@ -87,11 +101,9 @@ static void put_series(
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_bandwidth_point *point = &series->points[i];
 		put_key(table, frame, series);
-		for (int skip = 0; skip < N_SUMMARY_ONLY; skip++)
-			ht_table_put_null(table);
 		ht_table_put_i64(table, point->row);
 		ht_table_put_i64(table, point->is_end);
-		ht_table_put_i64(table, point->ts_ns + frame->offset_ns);
+		ht_table_put_i64(table, point->ts_ns);
 		ht_put_track(table, frame->trace, point->row);
 		ht_table_put_f64(table, point->gbps);
 	}
@@ -141,43 +153,33 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	ht_table_put_f64(table, stats.p75);
 	ht_table_put_f64(table, stats.max);
 	ht_table_put_i64(table, (int64_t)series->n_copies);
-	if (series->bytes > 0)
-		ht_table_put_i64(table, series->bytes);
-	else
-		ht_table_put_null(table);
+	ht_table_put_known(table, series->bytes, 0);
 	ht_table_put_i64(table, busy_ns);
 	ht_table_put_f64(table, time_mean);
 	return HT_OK;
 }
 
-static enum ht_status run_memory_bandwidth(struct ht_run *run, ht_table *table)
+static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 {
-	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
-	int64_t zero_ns = run->hta_compat ? ht_hta_zero_ns(run->set) : 0;
-	size_t n_found = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		frame.offset_ns -= zero_ns;
-		const struct ht_bandwidth_series *series;
-		size_t n_series;
-		HT_TRY(ht_bandwidth_series_make(run, &frame, run->hta_compat, &series, &n_series));
-		n_found += n_series;
-		for (size_t s = 0; s < n_series; s++) {
-			if (as_series)
-				put_series(table, &frame, &series[s]);
-			else
-				HT_TRY(put_summary(run, table, &frame, &series[s]));
-		}
+	bool as_series = ht_run_is(run, "view", "series");
+	struct ht_frame frame;
+	const struct ht_bandwidth_series *series;
+	size_t n_series;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_bandwidth_series_make(run, &frame, run->hta_compat, &series, &n_series));
+	for (size_t s = 0; s < n_series; s++) {
+		if (as_series)
+			put_series(part->facts[0], &frame, &series[s]);
+		else
+			HT_TRY(put_summary(run, part->facts[0], &frame, &series[s]));
 	}
-	if (!n_found)
-		HT_TRY(ht_table_add_note(table, "no GPU copies or sets in the traces"));
-	struct ht_view view = {
-		.columns =
-		        as_series
-		                ? "rank,device,name,index,is_end,ts_ns,pid,tid,memory_bw_gbps"
-		                : "rank,device,name,count,mean_gbps,std_gbps,min_gbps,p25_gbps,p50_gbps,"
-		                  "p75_gbps,max_gbps,copies,bytes,busy_ns,time_mean_gbps"
-	};
-	return ht_table_apply_view(run->ctx, table, &view);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, run->hta_compat ? run->hta->zero_ns : 0, table));
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table, "no GPU copies or sets in the traces");
 }

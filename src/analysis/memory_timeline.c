@@ -25,7 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_memory_timeline(struct ht_run *run, ht_table *table);
+static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL },
@@ -78,12 +79,12 @@ const struct ht_analysis ht_analysis_memory_timeline = {
 	                "The allocator's totals after every allocation and free of the traces, or the "
 	                "running sums per category of a raw memory timeline file.",
 	        .hta = "MemoryAnalysis",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .instead = "file", },
-	.run = run_memory_timeline,
+	.per_rank = follow_memory,
+	.finish = finish,
 };
 
 struct peak {
@@ -228,13 +229,12 @@ static const char *device_name(struct ht_run *run, const struct event *event)
 }
 
 /* The time that the chosen steps and annotations cover; none when everything counts. */
-static enum ht_status chosen_time(
-        struct ht_run *run, size_t i, struct ht_interval **ret_list, size_t *ret_n)
+static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_list, size_t *ret_n)
 {
 	if (!run->step && !run->annotation)
 		return HT_OK;
 	struct ht_frame frame;
-	HT_TRY(ht_frame_make(run, i, &frame));
+	HT_TRY(ht_frame_make(run, &frame));
 	struct ht_interval *list = ht_arena_alloc(run->scratch, (frame.n_rows + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
@@ -288,17 +288,16 @@ static enum ht_status read_args(
 	return HT_OK;
 }
 
-static enum ht_status collect(
-        struct ht_run *run, size_t i, struct event **ret_events, size_t *ret_n)
+static enum ht_status collect(struct ht_run *run, struct event **ret_events, size_t *ret_n)
 {
-	const struct ht_trace *trace = run->traces[i];
+	const struct ht_trace *trace = run->trace;
 	struct ht_interval *chosen = NULL;
 	size_t n_chosen = 0, n = 0;
 	for (size_t row = 0; row < trace->n_kind; row++)
 		n += trace->kind[row] == HT_KIND_MEMORY;
 	if (n == 0)
 		return HT_OK;
-	HT_TRY(chosen_time(run, i, &chosen, &n_chosen));
+	HT_TRY(chosen_time(run, &chosen, &n_chosen));
 	struct event *events = ht_arena_alloc(run->scratch, (n + 1) * sizeof *events);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
@@ -313,7 +312,7 @@ static enum ht_status collect(
 			continue;
 		events[n++] = (struct event){ .device_type = args.device_type[row],
 			.device_id = args.device_id[row],
-			.ts_ns = trace->ts_ns[row] + run->offset_ns[i],
+			.ts_ns = trace->ts_ns[row],
 			.bytes = args.bytes[row],
 			.allocated = args.allocated[row],
 			.reserved = args.reserved[row],
@@ -381,47 +380,38 @@ static void put_device_series(
 	}
 }
 
-static enum ht_status show_traces(struct ht_run *run, ht_table *table, bool as_series)
+static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
 {
-	size_t n_found = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct event *events = NULL;
-		size_t n = 0;
-		HT_TRY(collect(run, i, &events, &n));
-		n_found += n;
-		for (size_t start = 0; start < n;) {
-			size_t end = start + 1;
-			while (end < n && events[end].device_type == events[start].device_type &&
-			        events[end].device_id == events[start].device_id)
-				end++;
-			complete(events + start, end - start);
-			const char *device = device_name(run, &events[start]);
-			if (!device)
-				return ht_fail_nomem(run->ctx);
-			if (as_series)
-				put_device_series(
-				        table, run->ranks[i], device, events + start, end - start);
-			else
-				put_device_summary(
-				        table, run->ranks[i], device, events + start, end - start);
-			start = end;
-		}
+	bool as_series = ht_run_is(run, "view", "series");
+	struct event *events = NULL;
+	size_t n = 0;
+	HT_TRY(collect(run, &events, &n));
+	for (size_t start = 0; start < n;) {
+		size_t end = start + 1;
+		while (end < n && events[end].device_type == events[start].device_type &&
+		        events[end].device_id == events[start].device_id)
+			end++;
+		complete(events + start, end - start);
+		const char *device = device_name(run, &events[start]);
+		if (!device)
+			return ht_fail_nomem(run->ctx);
+		(as_series ? put_device_series : put_device_summary)(
+		        part->facts[0], run->rank, device, events + start, end - start);
+		start = end;
 	}
-	if (!n_found)
-		return ht_table_add_note(table,
-		        "no memory events: record with profile_memory=True, or give a raw memory "
-		        "timeline with --file");
 	return HT_OK;
 }
 
-static enum ht_status run_memory_timeline(struct ht_run *run, ht_table *table)
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
+	bool as_series = ht_run_is(run, "view", "series");
 	const char *path = ht_run_str(run, "file");
 	if (path && *path)
 		HT_TRY(show_file(run, table, path, as_series));
 	else
-		HT_TRY(show_traces(run, table, as_series));
+		HT_TRY(ht_parts_rows_or(run, parts, table,
+		        "no memory events: record with profile_memory=True, or give a raw memory "
+		        "timeline with --file"));
 	if (!as_series)
 		ht_table_set_bar(table, "share_at_peak");
 	struct ht_view view = { .columns = !as_series      ? SUMMARY_COLUMNS

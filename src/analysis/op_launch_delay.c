@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_op_launch_delay(struct ht_run *run, ht_table *table);
+static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -48,10 +49,10 @@ const struct ht_analysis ht_analysis_op_launch_delay = {
 	                "launch call, and from there to the kernel's start; means per operator and "
 	                "kernel sequence.",
 	        .hta = "get_aten_op_kernels_and_delay",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .n_sets = 1 },
-	.run = run_op_launch_delay,
+	.per_rank = measure_calls,
+	.finish = finish,
 };
 
 /* A kernel with the operator that launched it. */
@@ -193,25 +194,22 @@ static void put_group(ht_table *table, int64_t rank, const struct group *group)
 	ht_table_put_str(table, group->sequence);
 }
 
-static enum ht_status run_op_launch_delay(struct ht_run *run, ht_table *table)
+static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part)
 {
-	size_t n_found = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
-		struct piece *pieces =
-		        ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pieces + 1);
-		struct group *groups =
-		        ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *groups + 1);
-		if (!pieces || !groups)
-			return ht_fail_nomem(run->ctx);
-		size_t n = collect(&frame, pieces), n_groups = 0;
-		HT_TRY(group_calls(run, frame.trace, pieces, n, groups, &n_groups));
-		n_found += n_groups;
-		for (size_t g = 0; g < n_groups; g++)
-			put_group(table, frame.rank, &groups[g]);
-	}
-	if (!n_found)
-		return ht_table_add_note(table, "no kernel launched inside an aten operator");
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make(run, &frame));
+	struct piece *pieces = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pieces + 1);
+	struct group *groups = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *groups + 1);
+	if (!pieces || !groups)
+		return ht_fail_nomem(run->ctx);
+	size_t n = collect(&frame, pieces), n_groups = 0;
+	HT_TRY(group_calls(run, frame.trace, pieces, n, groups, &n_groups));
+	for (size_t g = 0; g < n_groups; g++)
+		put_group(part->facts[0], frame.rank, &groups[g]);
 	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	return ht_parts_rows_or(run, parts, table, "no kernel launched inside an aten operator");
 }

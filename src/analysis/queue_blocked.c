@@ -18,7 +18,10 @@
 #include "model/launch.h"
 #include "model/series.h"
 
-static enum ht_status run_queue_blocked(struct ht_run *run, ht_table *table);
+#include <stdio.h>
+
+static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -30,6 +33,8 @@ static const struct ht_column columns[] = {
 	        NULL },
 	{ "max_queue_length", HT_I64, HT_DETAIL, "largest length seen on the stream", NULL },
 };
+
+enum { MAX_LENGTH = HT_COUNT(columns) - 1 };
 
 static const struct ht_param params[] = {
 	{ "max-queue-length", HT_I64, "1024", "length from which the queue counts as full", NULL },
@@ -43,12 +48,13 @@ const struct ht_analysis ht_analysis_queue_blocked = {
 	        .method = "Sum of the time between change points with a queue length of at least "
 	                  "max-queue-length, per stream, over the duration of the trace.",
 	        .hta = "get_time_spent_blocked_on_full_queue",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.run = run_queue_blocked,
+	.per_rank = find_full,
+	.finish = finish,
+	.facts = { { "streams", columns, HT_COUNT(columns) } },
 };
 
 /* First event start to last event end; HTA stops at the last event start. */
@@ -109,26 +115,32 @@ static enum ht_status note_absence(ht_table *table, int64_t max, int64_t limit)
 	        (long long)limit, (long long)max);
 }
 
-static enum ht_status run_queue_blocked(struct ht_run *run, ht_table *table)
+/* Every stream, so that the end can tell how long queues were where none was full. */
+static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
+{
+	int64_t limit = ht_run_i64(run, "max-queue-length");
+	struct ht_frame frame;
+	const struct ht_queue_series *series;
+	size_t n_series;
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
+	int64_t span_ns = n_series ? duration_ns(&frame, run->hta_compat) : 0;
+	for (size_t s = 0; s < n_series; s++)
+		put_row(part->facts[0], &frame, &series[s], limit, span_ns);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	int64_t limit = ht_run_i64(run, "max-queue-length"), max = 0;
-	size_t n_full = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make(run, i, &frame));
-		const struct ht_queue_series *series;
-		size_t n_series;
-		HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
-		int64_t span_ns = n_series ? duration_ns(&frame, run->hta_compat) : 0;
-		for (size_t s = 0; s < n_series; s++) {
-			int64_t longest = largest(&series[s]);
-			max = longest > max ? longest : max;
-			if (longest < limit)
-				continue;
-			n_full++;
-			put_row(table, &frame, &series[s], limit, span_ns);
-		}
-	}
 	ht_table_set_bar(table, "blocked_share");
-	return n_full ? HT_OK : note_absence(table, max, limit);
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
+		int64_t longest = ht_table_i64(table, row, MAX_LENGTH);
+		max = longest > max ? longest : max;
+	}
+	char where[64];
+	snprintf(where, sizeof where, "max_queue_length >= %lld", (long long)limit);
+	HT_TRY(ht_table_apply_view(run->ctx, table, &(struct ht_view){ .where = where }));
+	return max >= limit && max ? HT_OK : note_absence(table, max, limit);
 }

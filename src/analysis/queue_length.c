@@ -18,15 +18,17 @@
  */
 #include "analysis/analysis.h"
 #include "model/launch.h"
+#include "hta/hta_facts.h"
 #include "model/series.h"
 #include "model/stats.h"
 
 #include <math.h>
 #include <string.h>
 
-static enum ht_status run_queue_length(struct ht_run *run, ht_table *table);
+static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
+static const struct ht_column summary[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
 	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
@@ -41,6 +43,12 @@ static const struct ht_column columns[] = {
 	{ "time_mean", HT_F64, HT_MEASURE, "mean length weighted by time", NULL },
 	{ "empty_share", HT_RATIO, HT_MEASURE,
 	        "share of the time from first to last point with an empty queue", NULL },
+};
+
+static const struct ht_column series_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
 	{ "index", HT_I64, HT_DETAIL, "row of the launch call or GPU work that changes the length",
 	        NULL },
 	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
@@ -48,7 +56,11 @@ static const struct ht_column columns[] = {
 	{ "tid", HT_I64, HT_DETAIL, "thread id of the GPU work", NULL },
 	{ "queue_length", HT_I64, HT_MEASURE, "launched and not started from this time on", NULL },
 };
-enum { N_SUMMARY_ONLY = 10 };
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary, HT_COUNT(summary) },
+	{ "series", series_columns, HT_COUNT(series_columns) },
+};
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "statistics per stream, or every change point",
@@ -66,12 +78,14 @@ const struct ht_analysis ht_analysis_queue_length = {
 	                "launch counts each of its kernels. Statistics are over the change points; "
 	                "time_mean and empty_share are weighted by time.",
 	        .hta = "get_queue_length_time_series, get_queue_length_summary",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.run = run_queue_length,
+	.per_rank = measure_queues,
+	.finish = finish,
 };
 
 static void put_key(
@@ -90,10 +104,8 @@ static void put_series(
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_queue_point *point = &series->points[i];
 		put_key(table, frame, series);
-		for (int skip = 0; skip < N_SUMMARY_ONLY; skip++)
-			ht_table_put_null(table);
 		ht_table_put_i64(table, point->row);
-		ht_table_put_i64(table, point->ts_ns + frame->offset_ns);
+		ht_table_put_i64(table, point->ts_ns);
 		ht_put_track(table, trace, trace->gpu[point->gpu].row);
 		ht_table_put_i64(table, point->length);
 	}
@@ -142,35 +154,29 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	return HT_OK;
 }
 
-static enum ht_status run_queue_length(struct ht_run *run, ht_table *table)
+static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part)
 {
-	bool as_series = strcmp(ht_run_str(run, "view"), "series") == 0;
-	int64_t zero_ns = run->hta_compat ? ht_hta_zero_ns(run->set) : 0;
-	size_t n_found = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame;
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		frame.offset_ns -= zero_ns;
-		const struct ht_queue_series *series;
-		size_t n_series;
-		HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
-		n_found += n_series;
-		for (size_t s = 0; s < n_series; s++) {
-			if (as_series)
-				put_series(table, &frame, &series[s]);
-			else
-				HT_TRY(put_summary(run, table, &frame, &series[s]));
-		}
+	bool as_series = ht_run_is(run, "view", "series");
+	struct ht_frame frame;
+	const struct ht_queue_series *series;
+	size_t n_series;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
+	for (size_t s = 0; s < n_series; s++) {
+		if (as_series)
+			put_series(part->facts[0], &frame, &series[s]);
+		else
+			HT_TRY(put_summary(run, part->facts[0], &frame, &series[s]));
 	}
-	if (!n_found)
-		HT_TRY(ht_table_add_note(table, "no GPU work with its launch call in the traces"));
-	if (!as_series)
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, run->hta_compat ? run->hta->zero_ns : 0, table));
+	if (!ht_run_is(run, "view", "series"))
 		ht_table_set_bar(table, "empty_share");
-	struct ht_view view = {
-		.columns =
-		        as_series
-		                ? "rank,device,stream,index,ts_ns,pid,tid,queue_length"
-		                : "rank,device,stream,count,mean,std,min,p25,p50,p75,max,time_mean,empty_share"
-	};
-	return ht_table_apply_view(run->ctx, table, &view);
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table, "no GPU work with its launch call in the traces");
 }

@@ -1,7 +1,7 @@
 /*
- * registry.c - the list of analyses, and running one: parameters, chosen ranks, table, view.
+ * registry.c - the list of analyses, and what parameters choose: values, ranks, steps, columns.
  */
-#include "analysis/analysis.h"
+#include "analysis/registry.h"
 
 #include "analysis/params.h"
 #include "base/list.h"
@@ -44,6 +44,17 @@ static const struct ht_analysis *find(const char *name)
 		if (!strcmp(analyses[i]->info.name, name))
 			return analyses[i];
 	return NULL;
+}
+
+enum ht_status ht_analysis_get(
+        ht_ctx *ctx, const char *name, const struct ht_analysis **ret_analysis)
+{
+	const struct ht_analysis *analysis = find(name);
+	if (!analysis)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
+		        "no analysis named %s", name);
+	*ret_analysis = analysis;
+	return HT_OK;
 }
 
 const struct ht_analysis_info *ht_analysis_find(const char *name)
@@ -99,6 +110,12 @@ const char *ht_run_str(const struct ht_run *run, const char *param)
 	return value_of(run, param);
 }
 
+bool ht_run_is(const struct ht_run *run, const char *param, const char *value)
+{
+	const char *text = value_of(run, param);
+	return text && !strcmp(text, value);
+}
+
 int64_t ht_run_duration_ns(const struct ht_run *run, const char *param)
 {
 	const char *text = value_of(run, param);
@@ -106,10 +123,36 @@ int64_t ht_run_duration_ns(const struct ht_run *run, const char *param)
 	return text && ht_parse_duration(text, &value) ? value : 0;
 }
 
-/* ---- running ---- */
+const struct ht_schema *ht_run_schema(const struct ht_run *run)
+{
+	const struct ht_analysis_info *info = &run->analysis->info;
+	for (size_t i = 0; info->chosen_by && i < info->n_schemas; i++)
+		if (ht_run_is(run, info->chosen_by, info->schemas[i].name))
+			return &info->schemas[i];
+	return info->schemas;
+}
 
-/* Texts of common parameters and of the analysis's own, defaults filled in. */
-static enum ht_status read_args(
+/* ---- what the parameters choose ---- */
+
+/* The slot of a parameter's text, and what it is. */
+static const char **find_slot(const struct ht_analysis_info *info, const char *name,
+        const char **common_values, const char **values, const struct ht_param **ret_param)
+{
+	const char **slot = NULL;
+	for (size_t i = 0; i < HT_COUNT(common); i++)
+		if (!strcmp(name, common[i].name)) {
+			slot = &common_values[i];
+			*ret_param = &common[i];
+		}
+	for (size_t i = 0; i < info->n_params; i++)
+		if (!strcmp(name, info->params[i].name)) {
+			slot = &values[i];
+			*ret_param = &info->params[i];
+		}
+	return slot;
+}
+
+static enum ht_status read_values(
         struct ht_run *run, const struct ht_arg *args, size_t n_args, const char **common_values)
 {
 	const struct ht_analysis_info *info = &run->analysis->info;
@@ -122,18 +165,8 @@ static enum ht_status read_args(
 	for (size_t i = 0; i < info->n_params; i++)
 		values[i] = info->params[i].default_value;
 	for (size_t k = 0; k < n_args; k++) {
-		const char **slot = NULL;
 		const struct ht_param *param = NULL;
-		for (size_t i = 0; i < HT_COUNT(common); i++)
-			if (!strcmp(args[k].name, common[i].name)) {
-				slot = &common_values[i];
-				param = &common[i];
-			}
-		for (size_t i = 0; i < info->n_params; i++)
-			if (!strcmp(args[k].name, info->params[i].name)) {
-				slot = &values[i];
-				param = &info->params[i];
-			}
+		const char **slot = find_slot(info, args[k].name, common_values, values, &param);
 		if (!slot)
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL, "%s has no parameter %s",
 			        info->name, args[k].name);
@@ -143,130 +176,49 @@ static enum ht_status read_args(
 	return HT_OK;
 }
 
-static enum ht_status fail_rank(struct ht_run *run, const char *text)
+static enum ht_status fail_rank(
+        struct ht_run *run, const struct ht_roster *roster, const char *text)
 {
 	char have[256] = "";
 	size_t n = 0;
-	for (size_t i = 0; i < run->set->n && n < sizeof have - 24; i++)
-		n += (size_t)snprintf(
-		        have + n, sizeof have - n, "%s%" PRId64, i ? ", " : "", run->set->ranks[i]);
+	for (size_t i = 0; i < roster->n && n < sizeof have - 24; i++)
+		n += (size_t)snprintf(have + n, sizeof have - n, "%s%" PRId64, i ? ", " : "",
+		        roster->ranks[i].number);
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL, "--rank %s: no such rank; there are %s",
 	        text, have);
 }
 
-static enum ht_status choose_ranks(struct ht_run *run, const char *text)
+static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *text)
 {
+	const struct ht_roster *roster = run->rosters[side];
 	struct ht_list list;
-	size_t n = run->set->n;
-	run->traces = ht_arena_alloc(run->scratch, (n + 1) * sizeof *run->traces);
-	run->ranks = ht_arena_alloc(run->scratch, (n + 1) * sizeof *run->ranks);
-	run->offset_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *run->offset_ns);
-	if (!run->traces || !run->ranks || !run->offset_ns)
+	size_t *at = ht_arena_alloc(run->scratch, (roster->n + 1) * sizeof *at), n = 0;
+	if (!at)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_list_parse(run->ctx, "--rank", text, &list));
-	for (size_t i = 0; i < n; i++)
-		if (ht_list_has(&list, run->set->ranks[i])) {
-			run->traces[run->n] = run->set->traces[i];
-			run->ranks[run->n] = run->set->ranks[i];
-			run->offset_ns[run->n++] = run->set->offset_ns[i];
-		}
+	for (size_t i = 0; i < roster->n; i++)
+		if (ht_list_has(&list, roster->ranks[i].number))
+			at[n++] = i;
 	ht_list_done(run->ctx, &list);
-	return n && !run->n ? fail_rank(run, text) : HT_OK;
+	run->chosen[side] = (struct ht_chosen){ at, n };
+	/* of a comparison the second side may lack ranks of the first */
+	return roster->n && !n && !side ? fail_rank(run, roster, text) : HT_OK;
 }
 
-static enum ht_status prepare(struct ht_run *run, const struct ht_arg *args, size_t n_args)
+enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, size_t n_args)
 {
 	const char *values[HT_COUNT(common)];
 	struct ht_list steps;
-	HT_TRY(read_args(run, args, n_args, values));
-	HT_TRY(choose_ranks(run, values[COMMON_RANK]));
+	HT_TRY(read_values(run, args, n_args, values));
+	for (size_t side = 0; side < run->n_sets; side++)
+		HT_TRY(choose_ranks(run, side, values[COMMON_RANK]));
 	HT_TRY(ht_list_parse(run->ctx, "--step", values[COMMON_STEP], &steps));
 	ht_list_done(run->ctx, &steps);
 	run->step = values[COMMON_STEP] && *values[COMMON_STEP] ? values[COMMON_STEP] : NULL;
+	run->steps[0] = run->steps[1] = run->step;
 	run->annotation = values[COMMON_ANNOTATION];
 	(void)ht_parse_bool(values[COMMON_COMPAT], &run->hta_compat);
 	(void)ht_parse_bool(values[COMMON_ROWS], &run->hta_rows);
 	run->hta_rows |= run->hta_compat;
-	return HT_OK;
-}
-
-static enum ht_status fill(struct ht_run *run, ht_table *table)
-{
-	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
-	HT_TRY(run->analysis->run(run, table));
-	for (size_t i = 0; i < run->n_sets; i++)
-		if (run->sets[i]->loss_note)
-			HT_TRY(ht_table_add_note(table, "%s", run->sets[i]->loss_note));
-	HT_TRY(ht_table_finish(run->ctx, table));
-	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
-}
-
-static enum ht_status run_analysis(
-        struct ht_run *run, const struct ht_arg *args, size_t n_args, ht_table **ret_table)
-{
-	const struct ht_analysis_info *info = &run->analysis->info;
-	ht_table *table;
-	HT_TRY(prepare(run, args, n_args));
-	HT_TRY(ht_table_new(run->ctx, info->title, info->columns, info->n_columns, &table));
-	enum ht_status status = fill(run, table);
-	if (status != HT_OK) {
-		ht_table_free(table);
-		return status;
-	}
-	*ret_table = table;
-	return HT_OK;
-}
-
-enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
-        const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
-{
-	const struct ht_analysis *analysis = find(name);
-	if (!analysis)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
-		        "no analysis named %s", name);
-	*ret_run = (struct ht_run){ .ctx = ctx,
-		.scratch = scratch,
-		.analysis = analysis,
-		.set = set,
-		.sets = { set },
-		.n_sets = 1 };
-	return prepare(ret_run, args, n_args);
-}
-
-static bool is_given(const char *name, const struct ht_arg *args, size_t n_args)
-{
-	for (size_t i = 0; name && i < n_args; i++)
-		if (!strcmp(args[i].name, name))
-			return true;
-	return false;
-}
-
-enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
-{
-	const struct ht_analysis *analysis = find(name);
-	ht_error_clear(ctx);
-	if (!analysis)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
-		        "no analysis named %s", name);
-	static const struct ht_set nothing;
-	bool replaced = !n_sets && is_given(analysis->info.instead, args, n_args);
-	if (n_sets != analysis->info.n_sets && !replaced)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
-		        "%s takes %zu set%s of traces, not %zu", name, analysis->info.n_sets,
-		        analysis->info.n_sets == 1 ? "" : "s", n_sets);
-	struct ht_arena scratch;
-	ht_arena_init(&scratch, ctx->mem);
-	struct ht_run run = { .ctx = ctx,
-		.scratch = &scratch,
-		.analysis = analysis,
-		.set = replaced ? &nothing : sets[0],
-		.n_sets = n_sets,
-		.view = view };
-	for (size_t i = 0; i < n_sets; i++)
-		run.sets[i] = sets[i];
-	enum ht_status status = run_analysis(&run, args, n_args, ret_table);
-	ht_arena_done(&scratch);
-	/* tables are filled without a context at hand: give their failure its text here */
-	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+	return run->analysis->choose ? run->analysis->choose(run) : HT_OK;
 }

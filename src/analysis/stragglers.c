@@ -25,9 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum ht_status run_stragglers(struct ht_run *run, ht_table *table);
+static enum ht_status extract(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
+static const struct ht_column rank_columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank", NULL },
 	{ "candidate", HT_BOOL, HT_MEASURE, "1 for the ranks that delay the others most", NULL },
 	{ "delay_ns", HT_DURATION, HT_MEASURE,
@@ -46,6 +47,9 @@ static const struct ht_column columns[] = {
 	{ "host_excess_ns", HT_DURATION, HT_MEASURE,
 	        "host time, without CUDA calls, above the median of all ranks", NULL },
 	{ "host_excess_name", HT_STR, HT_MEASURE, "annotation with the largest such time", NULL },
+};
+
+static const struct ht_column collective_columns[] = {
 	{ "step", HT_I64, HT_KEY, "step of the collective, null outside steps", NULL },
 	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
 	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
@@ -61,14 +65,17 @@ static const struct ht_column columns[] = {
 	        "launch call of the last rank after the earliest launch call", NULL },
 	{ "start_ns", HT_TIME, HT_DETAIL, "first start, from the first event of all ranks", NULL },
 };
-#define RANK_COLUMNS                                                                               \
-	"rank,candidate,delay_ns,delay_share,collectives,times_last,late_mean_ns,late_max_ns,"     \
-	"worst_step,worst_collective,gpu_excess_ns,gpu_excess_name,host_excess_ns,"                \
-	"host_excess_name"
-#define COLLECTIVE_COLUMNS                                                                         \
-	"step,collective,group,nth,elements,ranks,first_rank,last_rank,late_ns,last_delay_ns,"     \
-	"host_late_ns,start_ns"
-enum { N_RANK_COLUMNS = 14 };
+
+static const struct ht_schema schemas[] = {
+	{ "ranks", rank_columns, HT_COUNT(rank_columns) },
+	{ "collectives", collective_columns, HT_COUNT(collective_columns) },
+};
+
+/* What a rank contributes besides its calls and profiles. */
+static const struct ht_column span_columns[] = {
+	{ "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL },
+};
+enum { CALLS, PROFILES, SPAN };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "ranks", "sums per rank, or every collective", "ranks|collectives" },
@@ -85,12 +92,17 @@ const struct ht_analysis ht_analysis_stragglers = {
 	                "Per collective, matched over ranks, how long after the earliest start each "
 	                "rank starts; delay is the last start minus the last but one.",
 	        .hta = "get_potential_stragglers",
-	        .columns = columns,
-	        .n_columns = HT_COUNT(columns),
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.run = run_stragglers,
+	.facts = { [CALLS] = { "calls", ht_collective_columns, HT_N_COLLECTIVE_COLUMNS },
+	        [PROFILES] = { "profiles", ht_excess_columns, HT_N_EXCESS_COLUMNS },
+	        [SPAN] = { "span", span_columns, HT_COUNT(span_columns) } },
+	.per_rank = extract,
+	.finish = finish,
 };
 
 /* A collective with the lateness of its ranks. */
@@ -101,7 +113,7 @@ struct arrival {
 };
 
 struct rank_sum {
-	size_t i_frame;
+	size_t i_part;
 	int64_t rank;
 	size_t n_collectives, n_last;
 	int64_t late_ns, late_max_ns, delay_ns;
@@ -143,7 +155,7 @@ static void add_up(const struct arrival *arrival, bool aligned, struct rank_sum 
 	const struct ht_collective_call *calls = collective->calls;
 	int64_t first_ns = arrival_ns(&calls[arrival->first], aligned);
 	for (size_t i = 0; i < collective->n; i++) {
-		struct rank_sum *sum = &sums[calls[i].i_frame];
+		struct rank_sum *sum = &sums[calls[i].i_part];
 		int64_t late_ns = arrival_ns(&calls[i], aligned) - first_ns;
 		sum->n_collectives++;
 		sum->late_ns += late_ns;
@@ -154,8 +166,8 @@ static void add_up(const struct arrival *arrival, bool aligned, struct rank_sum 
 	}
 	if (arrival->late_ns == 0)
 		return;
-	sums[calls[arrival->last].i_frame].n_last++;
-	sums[calls[arrival->last].i_frame].delay_ns += arrival->delay_ns;
+	sums[calls[arrival->last].i_part].n_last++;
+	sums[calls[arrival->last].i_part].delay_ns += arrival->delay_ns;
 }
 
 /* ---- ranks ---- */
@@ -180,17 +192,9 @@ static int64_t span_ns(const struct ht_frame *frame)
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-static void put_or_null(ht_table *table, int64_t value)
-{
-	if (value != HT_NO_I64)
-		ht_table_put_i64(table, value);
-	else
-		ht_table_put_null(table);
-}
-
 static void put_excess(ht_table *table, const struct ht_excess *excess)
 {
-	put_or_null(table, excess->name ? excess->ns : HT_NO_I64);
+	ht_table_put_known(table, excess->name ? excess->ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_str(table, excess->name);
 }
 
@@ -210,7 +214,7 @@ static void put_rank(ht_table *table, const struct rank_sum *sum, bool candidate
 	if (sum->worst) {
 		ht_table_put_f64(table, (double)sum->late_ns / (double)sum->n_collectives);
 		ht_table_put_i64(table, sum->late_max_ns);
-		put_or_null(table, sum->worst->step);
+		ht_table_put_known(table, sum->worst->step, HT_NO_I64);
 		ht_table_put_str(table, sum->worst->name);
 	} else {
 		for (int i = 0; i < 4; i++)
@@ -221,21 +225,23 @@ static void put_rank(ht_table *table, const struct rank_sum *sum, bool candidate
 }
 
 static enum ht_status put_ranks(
-        struct ht_run *run, ht_table *table, const struct ht_frame *frames, struct rank_sum *sums)
+        struct ht_run *run, ht_table *table, const struct ht_parts *parts, struct rank_sum *sums)
 {
+	size_t n = parts->n;
 	int64_t n_candidates = ht_run_i64(run, "num-candidates");
 	if (n_candidates < 1)
 		n_candidates = 1;
-	struct ht_excess *host = ht_arena_alloc(run->scratch, (run->n + 1) * sizeof *host);
-	struct ht_excess *gpu = ht_arena_alloc(run->scratch, (run->n + 1) * sizeof *gpu);
+	struct ht_excess *host = ht_arena_alloc(run->scratch, (n + 1) * sizeof *host);
+	struct ht_excess *gpu = ht_arena_alloc(run->scratch, (n + 1) * sizeof *gpu);
 	if (!host || !gpu)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_excess_find(run, frames, run->n, host, gpu));
-	qsort(sums, run->n, sizeof *sums, by_delay);
-	for (size_t i = 0; i < run->n; i++) {
-		size_t f = sums[i].i_frame;
+	HT_TRY(ht_excess_find(run, parts, PROFILES, host, gpu));
+	qsort(sums, n, sizeof *sums, by_delay);
+	for (size_t i = 0; i < n; i++) {
+		size_t p = sums[i].i_part;
 		bool candidate = (int64_t)i < n_candidates && sums[i].delay_ns > 0;
-		put_rank(table, &sums[i], candidate, span_ns(&frames[f]), &gpu[f], &host[f]);
+		put_rank(table, &sums[i], candidate, ht_table_i64(parts->list[p].facts[SPAN], 0, 0),
+		        &gpu[p], &host[p]);
 	}
 	return HT_OK;
 }
@@ -264,24 +270,22 @@ static int64_t host_late_ns(const struct arrival *arrival)
 }
 
 static void put_collective(
-        ht_table *table, const struct ht_frame *frames, const struct arrival *arrival, bool aligned)
+        ht_table *table, const struct ht_parts *parts, const struct arrival *arrival, bool aligned)
 {
 	const struct ht_collective *collective = arrival->collective;
 	const struct ht_collective_call *calls = collective->calls;
 	ht_table_row(table);
-	for (int i = 0; i < N_RANK_COLUMNS; i++)
-		ht_table_put_null(table);
-	put_or_null(table, collective->step);
+	ht_table_put_known(table, collective->step, HT_NO_I64);
 	ht_table_put_str(table, collective->name);
 	ht_table_put_str(table, *collective->group ? collective->group : NULL);
 	ht_table_put_i64(table, collective->nth);
-	put_or_null(table, collective->elements);
+	ht_table_put_known(table, collective->elements, HT_NO_I64);
 	ht_table_put_i64(table, (int64_t)collective->n);
-	ht_table_put_i64(table, frames[calls[arrival->first].i_frame].rank);
-	ht_table_put_i64(table, frames[calls[arrival->last].i_frame].rank);
+	ht_table_put_i64(table, parts->list[calls[arrival->first].i_part].rank);
+	ht_table_put_i64(table, parts->list[calls[arrival->last].i_part].rank);
 	ht_table_put_i64(table, arrival->late_ns);
 	ht_table_put_i64(table, arrival->delay_ns);
-	put_or_null(table, aligned ? host_late_ns(arrival) : HT_NO_I64);
+	ht_table_put_known(table, aligned ? host_late_ns(arrival) : HT_NO_I64, HT_NO_I64);
 	ht_table_put_i64(table, calls[arrival->first].start_ns);
 }
 
@@ -289,43 +293,48 @@ static void put_collective(
 
 static enum ht_status note_absence(struct ht_run *run, ht_table *table, size_t n_collectives)
 {
-	if (run->n < 2)
+	if (run->chosen[0].n < 2)
 		return ht_table_add_note(table, "one rank has nobody to wait for: give all ranks");
 	if (n_collectives == 0)
 		return ht_table_add_note(table, "no communication kernels in the traces");
 	return ht_table_add_note(table, "no collective is on two or more of the ranks");
 }
 
-static enum ht_status show(struct ht_run *run, ht_table *table, const struct ht_frame *frames,
-        struct arrival *arrivals, size_t n, struct rank_sum *sums)
+static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 {
-	bool aligned = run->set->aligned;
-	if (strcmp(ht_run_str(run, "view"), "ranks") == 0)
-		return put_ranks(run, table, frames, sums);
-	qsort(arrivals, n, sizeof *arrivals, by_last_delay);
-	for (size_t i = 0; i < n; i++)
-		put_collective(table, frames, &arrivals[i], aligned);
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_collective_calls_put(run, &frame, part->facts[CALLS]));
+	HT_TRY(ht_excess_put(run, &frame, part->facts[PROFILES]));
+	ht_table_row(part->facts[SPAN]);
+	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
 	return HT_OK;
 }
 
-static enum ht_status find_stragglers(struct ht_run *run, ht_table *table)
+static enum ht_status show(struct ht_run *run, ht_table *table, const struct ht_parts *parts,
+        struct arrival *arrivals, size_t n, struct rank_sum *sums)
 {
-	struct ht_frame *frames = ht_arena_alloc(run->scratch, (run->n + 1) * sizeof *frames);
-	struct rank_sum *sums = ht_arena_alloc(run->scratch, (run->n + 1) * sizeof *sums);
-	if (!frames || !sums)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < run->n; i++) {
-		HT_TRY(ht_frame_make(run, i, &frames[i]));
-		sums[i] = (struct rank_sum){ .i_frame = i, .rank = run->ranks[i] };
-	}
+	if (ht_run_is(run, "view", "ranks"))
+		return put_ranks(run, table, parts, sums);
+	qsort(arrivals, n, sizeof *arrivals, by_last_delay);
+	for (size_t i = 0; i < n; i++)
+		put_collective(table, parts, &arrivals[i], run->rosters[0]->aligned);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	bool aligned = run->rosters[0]->aligned;
 	const struct ht_collective *collectives = NULL;
 	size_t n_collectives = 0, n = 0;
-	HT_TRY(ht_collectives_match(run, frames, run->n, &collectives, &n_collectives));
+	struct rank_sum *sums = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *sums);
+	HT_TRY(ht_collectives_match(run, parts, CALLS, &collectives, &n_collectives));
 	struct arrival *arrivals =
 	        ht_arena_alloc(run->scratch, (n_collectives + 1) * sizeof *arrivals);
-	if (!arrivals)
+	if (!arrivals || !sums)
 		return ht_fail_nomem(run->ctx);
-	bool aligned = run->set->aligned;
+	for (size_t i = 0; i < parts->n; i++)
+		sums[i] = (struct rank_sum){ .i_part = i, .rank = parts->list[i].rank };
 	for (size_t i = 0; i < n_collectives; i++) {
 		if (collectives[i].n < 2)
 			continue;
@@ -334,7 +343,7 @@ static enum ht_status find_stragglers(struct ht_run *run, ht_table *table)
 	}
 	if (n == 0)
 		return note_absence(run, table, n_collectives);
-	HT_TRY(show(run, table, frames, arrivals, n, sums));
+	HT_TRY(show(run, table, parts, arrivals, n, sums));
 	if (!aligned)
 		HT_TRY(ht_table_add_note(table,
 		        "clocks of the ranks cannot be compared: late is the longest duration of the "
@@ -343,12 +352,4 @@ static enum ht_status find_stragglers(struct ht_run *run, ht_table *table)
 		HT_TRY(ht_table_add_note(table, "%zu of %zu collectives are on one rank only",
 		        n_collectives - n, n_collectives));
 	return HT_OK;
-}
-
-static enum ht_status run_stragglers(struct ht_run *run, ht_table *table)
-{
-	bool by_rank = strcmp(ht_run_str(run, "view"), "ranks") == 0;
-	HT_TRY(find_stragglers(run, table));
-	struct ht_view view = { .columns = by_rank ? RANK_COLUMNS : COLLECTIVE_COLUMNS };
-	return ht_table_apply_view(run->ctx, table, &view);
 }

@@ -22,7 +22,8 @@
 /* Share of the span from which the note under the table names the cause. */
 #define WORTH_A_HINT 0.2
 
-static enum ht_status run_breakdown(struct ht_run *run, ht_table *table);
+static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -62,13 +63,13 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 			  "all work, compute is the union of compute kernels, non-compute is the rest of "
 			  "the busy time; its parts count only what no earlier class hides.",
 		.hta = "get_temporal_breakdown",
-		.columns = columns,
-		.n_columns = HT_COUNT(columns),
+		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.run = run_breakdown,
+	.per_rank = break_down,
+	.finish = finish,
 };
 
 /* Classes in the order in which they take time; sync and control come last. */
@@ -104,10 +105,7 @@ static enum ht_status put_breakdown(struct ht_run *run, ht_table *table, int64_t
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
 	ht_table_put_i64(table, rank);
-	if (step == HT_NO_I64)
-		ht_table_put_null(table);
-	else
-		ht_table_put_i64(table, step);
+	ht_table_put_known(table, step, HT_NO_I64);
 	ht_table_put_i64(table, span);
 	ht_table_put_i64(table, idle);
 	ht_table_put_i64(table, took[0]);
@@ -159,7 +157,8 @@ static double total(const ht_table *table, const char *column)
 	double sum = 0;
 	size_t at = ht_table_find_column(table, column);
 	for (size_t row = 0; row < ht_table_n_rows(table); row++)
-		sum += (double)ht_table_i64(table, row, at);
+		if (!ht_table_is_null(table, row, at))
+			sum += (double)ht_table_i64(table, row, at);
 	return sum;
 }
 
@@ -179,30 +178,33 @@ static enum ht_status add_hint(ht_table *table)
 	return HT_OK;
 }
 
-static enum ht_status run_breakdown(struct ht_run *run, ht_table *table)
+static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 {
-	bool by_step = !strcmp(ht_run_str(run, "by"), "step");
+	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_work_collect(run, &frame, &work));
+	HT_TRY(ht_work_sort(run, &work));
+	if (!work.n) {
+		put_nothing(part->facts[0], frame.rank);
+		return HT_OK;
+	}
+	if (ht_run_is(run, "by", "step"))
+		return put_steps(run, part->facts[0], &frame, &work);
+	return put_breakdown(run, part->facts[0], frame.rank, HT_NO_I64, &work);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
 	size_t n_without = 0;
 	HT_TRY(ht_frame_set_method(run, table, "share of GPU span"));
-	for (size_t i = 0; i < run->n; i++) {
-		struct ht_frame frame = { 0 };
-		struct ht_work_list work = { 0 };
-		HT_TRY(ht_frame_make_gpu(run, i, &frame));
-		HT_TRY(ht_work_collect(run, &frame, &work));
-		HT_TRY(ht_work_sort(run, &work));
-		if (!work.n) {
-			put_nothing(table, frame.rank);
-			n_without++;
-		} else if (by_step) {
-			HT_TRY(put_steps(run, table, &frame, &work));
-		} else {
-			HT_TRY(put_breakdown(run, table, frame.rank, HT_NO_I64, &work));
-		}
-	}
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	size_t span = ht_table_find_column(table, "span_ns");
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		n_without += ht_table_is_null(table, row, span);
 	if (n_without)
 		HT_TRY(ht_table_add_note(table,
-		        "%zu of %zu ranks have no GPU work in the selection", n_without, run->n));
-	HT_TRY(add_hint(table));
+		        "%zu of %zu ranks have no GPU work in the selection", n_without, parts->n));
 	ht_table_set_bar(table, "compute_share");
-	return ht_table_finish(run->ctx, table);
+	return add_hint(table);
 }

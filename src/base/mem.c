@@ -213,6 +213,14 @@ void ht_arena_done(struct ht_arena *arena)
 	arena->last = NULL;
 }
 
+size_t ht_arena_bytes(const struct ht_arena *arena)
+{
+	size_t n = 0;
+	for (const struct ht_arena_block *b = arena->last; b; b = b->older)
+		n += b->size;
+	return n;
+}
+
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 {
 	const size_t header = (sizeof(struct ht_arena_block) + 15) & ~(size_t)15;
@@ -223,6 +231,9 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 	bool is_zeroed = false;
 	if (!b || b->size - b->used < n) {
 		size_t size = header + n > ARENA_BLOCK_BYTES ? header + n : ARENA_BLOCK_BYTES;
+		if (arena->cancelled &&
+		        atomic_load_explicit(arena->cancelled, memory_order_relaxed))
+			return NULL;
 		b = ht_mem_alloc(arena->mem, size);
 		if (!b)
 			return NULL;

@@ -69,10 +69,13 @@ struct ht_arena_block;
 struct ht_arena {
 	struct ht_mem *mem;
 	struct ht_arena_block *last;
+	/* when true no further block is to be had, so that long work ends soon; NULL: never */
+	const atomic_bool *cancelled;
 };
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
 void ht_arena_done(struct ht_arena *arena);
+size_t ht_arena_bytes(const struct ht_arena *arena);
 /* Zeroed, aligned to 16; NULL when out of memory. */
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
 char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n);

@@ -10,9 +10,9 @@ struct ht_memo_entry {
 	const void *value;
 };
 
-void ht_memo_init(struct ht_memo *memo)
+void ht_memo_init(struct ht_memo *memo, struct ht_mem *mem)
 {
-	*memo = (struct ht_memo){ 0 };
+	*memo = (struct ht_memo){ .mem = mem };
 	pthread_mutex_init(&memo->lock, NULL);
 }
 
@@ -53,7 +53,9 @@ const void *ht_memo_keep(
 	}
 	pthread_mutex_lock(&memo->lock);
 	const struct ht_memo_entry *first = find(memo, key);
-	if (!first) {
+	size_t n_bytes = ht_arena_bytes(arena);
+	if (!first && n_bytes <= HT_MEMO_MAX_BYTES - memo->n_bytes) {
+		memo->n_bytes += n_bytes;
 		*mine = (struct ht_memo_entry){ memo->last, key, *arena, value };
 		first = memo->last = mine;
 		*arena = (struct ht_arena){ 0 };
@@ -61,5 +63,5 @@ const void *ht_memo_keep(
 	pthread_mutex_unlock(&memo->lock);
 	if (first != mine)
 		ht_arena_done(arena);
-	return first->value;
+	return first ? first->value : NULL;
 }

@@ -2,7 +2,7 @@
  * memo.h - what several runs over one set share: computed by the first, found by the others.
  *
  * A value lies in an arena of its own and never changes once it is kept, so it is read without a lock. A memo
- * only saves time: what cannot be kept is computed again.
+ * only saves time: what cannot be kept, or is beyond HT_MEMO_MAX_BYTES together, is computed again.
  */
 #ifndef HT_BASE_MEMO_H
 #define HT_BASE_MEMO_H
@@ -11,25 +11,31 @@
 
 #include <pthread.h>
 
+#define HT_MEMO_MAX_BYTES ((size_t)128 << 20)
+
 struct ht_memo_key {
-	const void *of;   /* what it is computed from */
+	size_t of;        /* what it is computed from: the position of a rank */
 	const void *kind; /* the address of something that only its maker has */
 	uint32_t variant;
 };
 
 struct ht_memo_entry;
 struct ht_memo {
+	struct ht_mem *mem;
 	pthread_mutex_t lock;
 	struct ht_memo_entry *last;
+	size_t n_bytes; /* of all arenas */
 };
 
-void ht_memo_init(struct ht_memo *memo);
+/* What is kept lies in memory of mem. */
+void ht_memo_init(struct ht_memo *memo, struct ht_mem *mem);
 void ht_memo_done(struct ht_memo *memo);
 
 /* NULL: nobody kept it yet. */
 const void *ht_memo_find(struct ht_memo *memo, struct ht_memo_key key);
 /* Keep value and take over the arena that it lies in. The answer is value, or what another thread kept
- * first; NULL when out of memory, and the arena is freed then. */
+ * first; NULL when there is
+ * no room, and the arena is freed then. */
 const void *ht_memo_keep(
         struct ht_memo *memo, struct ht_memo_key key, struct ht_arena *arena, const void *value);
 

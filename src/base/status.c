@@ -105,6 +105,9 @@ enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int
 
 enum ht_status ht_fail_nomem(ht_ctx *ctx)
 {
+	/* arenas refuse memory once their work is cancelled */
+	if (ht_ctx_is_cancelled(ctx))
+		return ht_fail(ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
 	if (atomic_load(&ctx->mem->hit_limit))
 		return ht_fail(ctx, HT_LIMIT, NULL, -1,
 		        "raise the memory limit or load fewer ranks at once",
@@ -143,9 +146,40 @@ enum ht_status ht_progress(ht_ctx *ctx, const char *what, uint64_t done, uint64_
 {
 	if (ctx->progress && !ctx->progress(ctx->progress_user, what, done, total))
 		atomic_store(&ctx->cancelled, true);
-	if (atomic_load(&ctx->cancelled))
+	if (ht_ctx_is_cancelled(ctx))
 		return ht_fail(ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
 	return HT_OK;
+}
+
+bool ht_ctx_is_cancelled(const ht_ctx *ctx)
+{
+	for (; ctx; ctx = ctx->parent)
+		if (atomic_load_explicit(&ctx->cancelled, memory_order_relaxed))
+			return true;
+	return false;
+}
+
+void ht_ctx_begin_task(ht_ctx *parent, ht_ctx *ret_child)
+{
+	memset(ret_child, 0, sizeof *ret_child);
+	ret_child->mem = parent->mem;
+	ret_child->n_jobs = 1;
+	ret_child->parent = parent;
+	pthread_mutex_init(&ret_child->lock, NULL);
+	ht_error_clear(ret_child);
+	/* injected faults are one series over all tasks */
+	atomic_store(&ret_child->fail_io_in, atomic_load(&parent->fail_io_in));
+}
+
+enum ht_status ht_ctx_end_task(ht_ctx *parent, ht_ctx *child, enum ht_status status)
+{
+	if (status == HT_NOMEM && child->error.status == HT_OK)
+		status = ht_fail_nomem(child);
+	if (status != HT_OK)
+		status = ht_fail(parent, status, child->error.file, child->error.offset,
+		        child->error.hint, "%s", child->message);
+	pthread_mutex_destroy(&child->lock);
+	return status;
 }
 
 bool ht_io_should_fail(ht_ctx *ctx)

@@ -27,6 +27,7 @@ struct ht_ctx {
 	ht_progress_fn progress;
 	void *progress_user;
 	atomic_bool cancelled;
+	const ht_ctx *parent; /* of a task's context */
 	pthread_mutex_t lock; /* guards the error below: pool tasks may fail at once */
 	struct ht_error error;
 	char message[1024];
@@ -49,6 +50,12 @@ enum ht_status ht_progress(
         ht_ctx *ctx, const char *what, uint64_t done, uint64_t total) HT_MUST_USE;
 /* True when the n-th I/O operation is told to fail; call before each read or write. */
 bool ht_io_should_fail(ht_ctx *ctx);
+/* A context for one task on one thread: the parent's memory, an error and one thread of its own, no progress.
+ * Cancelling the parent cancels it. end gives its error to the parent and answers its status. */
+void ht_ctx_begin_task(ht_ctx *parent, ht_ctx *ret_child);
+enum ht_status ht_ctx_end_task(ht_ctx *parent, ht_ctx *child, enum ht_status status) HT_MUST_USE;
+/* Whether this context, or one that it was made from, was told to stop. */
+bool ht_ctx_is_cancelled(const ht_ctx *ctx);
 int ht_ctx_jobs(const ht_ctx *ctx);
 
 #endif

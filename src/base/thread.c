@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_WORKERS 256
 
@@ -33,6 +34,10 @@ struct run {
 	atomic_size_t n_started;
 	atomic_bool stop;
 	struct failure lowest; /* guarded by the context's lock */
+	/* for a watching caller */
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	int n_ended;
 };
 
 struct worker {
@@ -79,7 +84,7 @@ static enum ht_status restore(struct run *run)
 static void work(struct run *run, int i_worker)
 {
 	while (!atomic_load(&run->stop)) {
-		if (atomic_load(&run->ctx->cancelled))
+		if (ht_ctx_is_cancelled(run->ctx))
 			break;
 		size_t i_task = atomic_fetch_add(&run->n_started, 1);
 		if (i_task >= run->n_tasks)
@@ -93,20 +98,25 @@ static void work(struct run *run, int i_worker)
 static void *thread_main(void *arg)
 {
 	struct worker *worker = arg;
-	work(worker->run, worker->i_worker);
+	struct run *run = worker->run;
+	work(run, worker->i_worker);
+	pthread_mutex_lock(&run->lock);
+	run->n_ended++;
+	pthread_cond_signal(&run->ended);
+	pthread_mutex_unlock(&run->lock);
 	return NULL;
 }
 
-/* Start helpers 1 .. n-1; returns how many run. They block all signals, so that a host program's
+/* Start helpers first .. n-1; returns how many run. They block all signals, so that a host program's
  * handlers keep running on its own threads. */
-static int start(struct run *run, struct worker *workers, int n)
+static int start(struct run *run, struct worker *workers, int first, int n)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	if (pthread_sigmask(SIG_SETMASK, &all, &before))
 		return 0;
 	int n_running = 0;
-	for (int i = 1; i < n; i++) {
+	for (int i = first; i < n; i++) {
 		struct worker *worker = &workers[n_running];
 		*worker = (struct worker){ .run = run, .i_worker = i };
 		if (pthread_create(&worker->thread, NULL, thread_main, worker))
@@ -117,22 +127,64 @@ static int start(struct run *run, struct worker *workers, int n)
 	return n_running;
 }
 
-enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user)
+/* Tell the caller's callback how far the tasks are, some 20 times a second, until n workers have ended. */
+static void watch_workers(struct run *run, int n, const struct ht_watch *watch)
+{
+	const long interval_ns = 50 * 1000 * 1000;
+	pthread_mutex_lock(&run->lock);
+	while (run->n_ended < n) {
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += interval_ns;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&run->ended, &run->lock, &until);
+		pthread_mutex_unlock(&run->lock);
+		/* a refusal is remembered in the context, where the workers see it */
+		(void)!ht_progress(run->ctx, watch->what, atomic_load(watch->done), watch->total);
+		pthread_mutex_lock(&run->lock);
+	}
+	pthread_mutex_unlock(&run->lock);
+}
+
+static enum ht_status run_all(struct run *run, const struct ht_watch *watch)
+{
+	struct worker workers[MAX_WORKERS];
+	int n = ht_ctx_jobs(run->ctx), n_running = 0;
+	if ((size_t)n > run->n_tasks)
+		n = (int)run->n_tasks;
+	if (watch)
+		n_running = start(run, workers, 0, n);
+	if (n_running)
+		watch_workers(run, n_running, watch);
+	else
+		n_running = n > 1 ? start(run, workers, 1, n) : 0;
+	/* what is left: all of it, or nothing when the workers have ended */
+	work(run, 0);
+	for (int i = 0; i < n_running; i++)
+		pthread_join(workers[i].thread, NULL);
+	if (run->lowest.i_task != SIZE_MAX)
+		return restore(run);
+	if (atomic_load(&run->n_started) < run->n_tasks)
+		return ht_fail(run->ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
+	return HT_OK;
+}
+
+enum ht_status ht_parallel_watched(
+        ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user, const struct ht_watch *watch)
 {
 	struct run run = {
 		.ctx = ctx, .fn = fn, .user = user, .n_tasks = n_tasks, .lowest.i_task = SIZE_MAX
 	};
-	struct worker workers[MAX_WORKERS];
-	int n = ht_ctx_jobs(ctx);
-	if ((size_t)n > n_tasks)
-		n = (int)n_tasks;
-	int n_running = n > 1 ? start(&run, workers, n) : 0;
-	work(&run, 0);
-	for (int i = 0; i < n_running; i++)
-		pthread_join(workers[i].thread, NULL);
-	if (run.lowest.i_task != SIZE_MAX)
-		return restore(&run);
-	if (atomic_load(&run.n_started) < n_tasks)
-		return ht_fail(ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
-	return HT_OK;
+	pthread_mutex_init(&run.lock, NULL);
+	pthread_cond_init(&run.ended, NULL);
+	enum ht_status status = run_all(&run, ctx->progress ? watch : NULL);
+	pthread_cond_destroy(&run.ended);
+	pthread_mutex_destroy(&run.lock);
+	return status;
+}
+
+enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user)
+{
+	return ht_parallel_watched(ctx, n_tasks, fn, user, NULL);
 }

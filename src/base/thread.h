@@ -16,4 +16,16 @@ typedef enum ht_status (*ht_task_fn)(void *user, size_t i_task, int i_worker);
  * the caller's thread. A thread that cannot be created is done without. */
 enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user) HT_MUST_USE;
 
+/* How far the tasks are; the caller's progress callback is shown it. */
+struct ht_watch {
+	const char *what;
+	const atomic_ullong *done; /* tasks add to it */
+	uint64_t total;
+};
+
+/* The same, while the calling thread only tells how far the tasks are and hears whether to stop: for work that
+ * is long within one task. Without a progress callback it is ht_parallel. */
+enum ht_status ht_parallel_watched(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user,
+        const struct ht_watch *watch) HT_MUST_USE;
+
 #endif

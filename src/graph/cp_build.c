@@ -239,7 +239,7 @@ static enum ht_status find_window(struct ht_cp_builder *b)
 		return ht_fail(b->run->ctx, HT_USAGE, b->trace->path, -1,
 		        "instances count from 0 in time order",
 		        "instance %lld of '%s' does not exist: rank %lld has %zu",
-		        (long long)o->first, annotation, (long long)b->run->ranks[b->i_rank], n);
+		        (long long)o->first, annotation, (long long)b->run->rank, n);
 	for (int64_t k = o->first; k <= o->last && k < (int64_t)n; k++)
 		extend_window(g, k == o->first, list[k].ts_ns, ht_end_ns(b->trace, list[k].row));
 	b->window_track = b->trace->track[list[o->first].row];
@@ -342,15 +342,13 @@ static enum ht_status build(struct ht_cp_builder *b)
 	return ht_cp_graph_seal(b);
 }
 
-enum ht_status ht_cp_build(struct ht_run *run, size_t i, const struct ht_cp_options *options,
-        struct ht_cp_graph *ret_graph)
+enum ht_status ht_cp_build(
+        struct ht_run *run, const struct ht_cp_options *options, struct ht_cp_graph *ret_graph)
 {
 	struct ht_cp_graph g = {
-		.trace = run->traces[i], .options = *options, .ns_per_unit = options->hta ? 1000 : 1
+		.trace = run->trace, .options = *options, .ns_per_unit = options->hta ? 1000 : 1
 	};
-	struct ht_cp_builder b = {
-		.run = run, .i_rank = i, .g = &g, .trace = g.trace, .window_track = HT_NONE
-	};
+	struct ht_cp_builder b = { .run = run, .g = &g, .trace = g.trace, .window_track = HT_NONE };
 	g.name_bits = ht_cp_alloc(&b, g.trace->n_string_offsets, 1);
 	if (!g.name_bits)
 		return ht_fail_nomem(run->ctx);

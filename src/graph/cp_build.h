@@ -20,7 +20,6 @@ enum ht_cp_name {
 
 struct ht_cp_builder {
 	struct ht_run *run; /* scratch is this rank's own */
-	size_t i_rank;
 	struct ht_cp_graph *g;
 	const struct ht_trace *trace;
 	void *data_load; /* regex_t, or NULL */

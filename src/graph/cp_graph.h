@@ -95,8 +95,8 @@ static inline uint32_t ht_cp_node_row(const struct ht_cp_graph *g, uint32_t node
 /* Options from the parameters of the critical-path analysis and what is common to all. */
 enum ht_status ht_cp_options_read(
         struct ht_run *run, struct ht_cp_options *ret_options) HT_MUST_USE;
-/* The graph of run->traces[i]; everything in run->scratch. HT_USAGE when the instance is not there. */
-enum ht_status ht_cp_build(struct ht_run *run, size_t i, const struct ht_cp_options *options,
+/* The graph of the rank in hand; everything in run->scratch. HT_USAGE when the instance is not there. */
+enum ht_status ht_cp_build(struct ht_run *run, const struct ht_cp_options *options,
         struct ht_cp_graph *ret_graph) HT_MUST_USE;
 
 /* ---- the path (cp_path.c) ---- */

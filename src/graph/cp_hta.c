@@ -6,28 +6,12 @@
  * equal nanoseconds may differ there, and the order of points decides about edges.
  */
 #include "graph/cp_build.h"
+#include "hta/hta_facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- window and nodes ---- */
-
-/* The earliest row of any rank, in microseconds. */
-static double earliest_us(const struct ht_set *set)
-{
-	int64_t first = INT64_MAX;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace *t = set->traces[i];
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			if (t->ts_ns[row] < first &&
-			        !(t->flags[row] & (HT_EV_NO_DUR | HT_EV_NO_TS)) &&
-			        t->categories[t->cat[row]].name != HT_NO_STR &&
-			        strcmp(ht_cat(t, row), "Trace") != 0)
-				first = t->ts_ns[row];
-		}
-	}
-	return first == INT64_MAX ? 0 : ht_cp_us(first);
-}
 
 struct window {
 	double start, end;
@@ -61,8 +45,7 @@ static enum ht_status find_window(struct ht_cp_builder *b, struct window *ret_wi
 	if (!found && n)
 		return ht_fail(b->run->ctx, HT_USAGE, t->path, -1, "instances count from 0",
 		        "instance %lld of '%s' does not exist: rank %lld has %lld",
-		        (long long)o->first, annotation, (long long)b->run->ranks[b->i_rank],
-		        (long long)n);
+		        (long long)o->first, annotation, (long long)b->run->rank, (long long)n);
 	if (!found) {
 		b->g->empty = true;
 		b->g->note = ht_arena_printf(b->run->scratch, "nothing is named '%s'", annotation);
@@ -121,10 +104,10 @@ enum ht_status ht_cp_hta_select(struct ht_cp_builder *b)
 	run.annotation = NULL;
 	run.step = run.step && !strcmp(run.step, "all") ? run.step : NULL;
 	run.hta_rows = true;
-	HT_TRY(ht_frame_make(&run, b->i_rank, &b->frame));
+	HT_TRY(ht_frame_make(&run, &b->frame));
 	HT_TRY(ht_frame_hta_columns(&run, &b->frame, false, &b->columns));
 	b->correlation = b->columns.correlation;
-	b->zero = earliest_us(run.set);
+	b->zero = ht_cp_us(run.hta->first_timed_ns);
 	b->in_frame = ht_cp_alloc(b, b->trace->n_kind, 1);
 	b->clipped = ht_cp_alloc(b, b->trace->n_kind, 1);
 	if (b->no_memory)

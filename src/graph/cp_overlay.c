@@ -42,13 +42,13 @@ static void draw(const struct ht_cp_graph *g, const struct ht_cp_path *path, boo
 	}
 }
 
-enum ht_status ht_cp_overlay_make(struct ht_run *run, size_t i, struct ht_cp_overlay *ret_overlay)
+enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_cp_overlay *ret_overlay)
 {
 	struct ht_cp_options options;
 	struct ht_cp_graph g;
 	struct ht_cp_path path = { 0 };
 	HT_TRY(ht_cp_options_read(run, &options));
-	HT_TRY(ht_cp_build(run, i, &options, &g));
+	HT_TRY(ht_cp_build(run, &options, &g));
 	struct ht_cp_overlay overlay = { .only_critical = ht_run_bool(run, "only-critical"),
 		.note = g.note };
 	uint8_t *critical = ht_arena_alloc(run->scratch, g.trace->n_kind + 1);

@@ -29,11 +29,11 @@ struct ht_cp_overlay {
 	const char *note; /* NULL, or why there is nothing */
 };
 
-/* Of run->traces[i], by the parameters of critical-path: only-critical leaves out spans off the path
+/* Of the rank in hand, by the parameters of critical-path: only-critical leaves out spans off the path
  * (annotations and Python frames stay); arrows are the order, launch and wait edges of the path, or
  * with all-edges everything but launch edges without time. Memory in run->scratch. */
 enum ht_status ht_cp_overlay_make(
-        struct ht_run *run, size_t i, struct ht_cp_overlay *ret_overlay) HT_MUST_USE;
+        struct ht_run *run, struct ht_cp_overlay *ret_overlay) HT_MUST_USE;
 /* Whether the written trace has the row. */
 bool ht_cp_overlay_keeps(
         const struct ht_cp_overlay *overlay, const struct ht_trace *trace, uint32_t row);

@@ -2,6 +2,8 @@
  * hta_cells.c - see hta_cells.h.
  */
 #include "hta/hta_cells.h"
+
+#include "hta/hta_facts.h"
 #include "hta/hta_frame.h"
 #include "hta/hta_names.h"
 #include "store/shape.h"
@@ -146,7 +148,7 @@ enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *fra
         struct ht_hta_cells *ret_cells)
 {
 	struct ht_hta_cells cells = { .trace = frame->trace, .compat = run->hta_compat };
-	cells.zero_ns = ht_hta_first_ts_ns(run->set);
+	cells.zero_ns = run->hta->first_ts_ns;
 	HT_TRY(ht_frame_hta_columns(run, frame, true, &cells.columns));
 	HT_TRY(list_keys(run, frame->trace, &cells.keys));
 	HT_TRY(list_arg_keys(run, frame->trace, &cells.arg_keys));

@@ -6,6 +6,7 @@
  * when the set has two. Nothing here is better than HTA; it is for comparing with it.
  */
 #include "hta/hta_frame.h"
+#include "hta/hta_facts.h"
 #include "hta/hta_names.h"
 #include "base/sort.h"
 
@@ -19,48 +20,6 @@
 #define MAX_ROWS   ((size_t)1 << 24)
 
 /* ---- rows ---- */
-
-/* HTA drops rows without dur or cat, whatever their phase. */
-static bool is_hta_row(const struct ht_trace *t, uint32_t row)
-{
-	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       t->kind[row] != HT_KIND_TRACE_SPAN;
-}
-
-/* "ProfilerStep#7" with digits right after the sign. */
-static bool is_step_symbol(const char *name)
-{
-	static const char prefix[] = STEP_PREFIX "#";
-	return !strncmp(name, prefix, sizeof prefix - 1) && name[sizeof prefix - 1] >= '0' &&
-	       name[sizeof prefix - 1] <= '9';
-}
-
-/* Two names of steps in the set. The store's steps tell at once, unless there is just one: then only
- * the rows know whether the GPU shows another. */
-static bool hta_set_has_two_steps(const struct ht_set *set)
-{
-	const char *first = NULL;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace *t = set->traces[i];
-		for (size_t k = 0; k < t->n_steps; k++) {
-			const char *name = ht_str(t, t->name[t->steps[k].row]);
-			if (first && strcmp(first, name) != 0)
-				return true;
-			first = name;
-		}
-	}
-	for (size_t i = 0; i < set->n && first; i++) {
-		const struct ht_trace *t = set->traces[i];
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			if (t->kind[row] != HT_KIND_GPU_ANNOTATION || !is_hta_row(t, row))
-				continue;
-			const char *name = ht_str(t, t->name[row]);
-			if (is_step_symbol(name) && strcmp(first, name) != 0)
-				return true;
-		}
-	}
-	return false;
-}
 
 /* Where HTA sees a row. */
 enum side { NOWHERE, HOST, GPU };
@@ -266,7 +225,7 @@ static enum ht_status find_cut(
         struct ht_run *run, const struct ht_trace *t, const uint8_t *side, int64_t *ret_cut)
 {
 	bool *steps = NULL;
-	HT_TRY(find_step_names(run, t, is_step_symbol, &steps));
+	HT_TRY(find_step_names(run, t, ht_hta_is_step_name, &steps));
 	int64_t last = INT64_MIN, first = INT64_MAX;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		if (side[row] != HOST)
@@ -366,7 +325,7 @@ static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		while (k < t->n_gpu && t->gpu[k].row < row)
 			k++;
-		if (!is_hta_row(t, row))
+		if (!ht_hta_is_row(t, row))
 			continue;
 		rows[frame->n_rows++] = row;
 		if (k < t->n_gpu && t->gpu[k].row == row)
@@ -379,22 +338,9 @@ static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
 
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame)
 {
-	if (hta_set_has_two_steps(run->set))
+	if (run->hta->two_steps)
 		return make_hta_cut(run, frame, run->step != NULL);
 	return make_hta_whole(run, frame);
-}
-
-int64_t ht_hta_first_ts_ns(const struct ht_set *set)
-{
-	int64_t first = INT64_MAX;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace *t = set->traces[i];
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			if (t->ts_ns[row] < first && is_hta_row(t, row))
-				first = t->ts_ns[row];
-		}
-	}
-	return first == INT64_MAX ? 0 : first;
 }
 
 double ht_hta_us(int64_t ns)

@@ -9,9 +9,6 @@
 /* Fill rows, gpu and cut of a frame whose trace is set. */
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame) HT_MUST_USE;
 
-/* Where HTA's clock is 0: the first event of all ranks, by the files' own times, which it compares
- * as they are; 0 for an empty set. */
-int64_t ht_hta_first_ts_ns(const struct ht_set *set);
 /* A time of the file as HTA reads it: the double nearest to its microseconds. */
 double ht_hta_us(int64_t ns);
 /* The same in whole ns: absolute unix times come out in steps of 250 ns. */

@@ -3,33 +3,52 @@
  */
 #include "model/collective_match.h"
 #include "hta/hta_names.h"
-#include "base/intern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+const struct ht_column ht_collective_columns[HT_N_COLLECTIVE_COLUMNS] = {
+	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "name", HT_STR, HT_KEY, "collective, or its kernel", NULL },
+	{ "key_step", HT_I64, HT_KEY, "step that positions are counted in; null: nth is a sequence",
+	        NULL },
+	{ "nth", HT_I64, HT_KEY, "sequence number, or position", NULL },
+	{ "step", HT_I64, HT_DETAIL, "step of the launch", NULL },
+	{ "elements", HT_I64, HT_DETAIL, "elements in its input", NULL },
+	{ "start_ns", HT_TIME, HT_MEASURE, "start of the kernel", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration of the kernel", NULL },
+	{ "launch_ns", HT_TIME, HT_MEASURE, "start of the launch call", NULL },
+	{ "row", HT_I64, HT_KEY, "row of the kernel", NULL },
+	{ "order_ns", HT_TIME, HT_DETAIL, "what calls of a rank are ordered by", NULL },
+};
+enum { GROUP, NAME, KEY_STEP, NTH, STEP, ELEMENTS, START, DUR, LAUNCH, ROW, ORDER };
+
 struct call {
 	struct ht_collective_call call;
-	uint32_t group, name; /* texts in the pool */
-	int64_t key_step;     /* HT_NO_I64 when the sequence number decides */
+	const char *group, *name;
+	int64_t key_step; /* HT_NO_I64 when the sequence number decides */
 	int64_t nth, step, elements;
 	int64_t order_ns; /* launch, else start */
-	uint32_t row;
 };
 
 struct match {
 	struct ht_run *run;
-	struct ht_pool texts;
 	struct call *calls;
 	size_t n;
 };
 
+static int compare_texts(const char *a, const char *b)
+{
+	return a == b ? 0 : strcmp(a, b);
+}
+
 static int compare_places(const struct call *a, const struct call *b)
 {
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
+	int order = compare_texts(a->group, b->group);
+	if (!order)
+		order = compare_texts(a->name, b->name);
+	if (order)
+		return order;
 	if (a->key_step != b->key_step)
 		return a->key_step < b->key_step ? -1 : 1;
 	return 0;
@@ -39,14 +58,14 @@ static int compare_places(const struct call *a, const struct call *b)
 static int by_rank_and_order(const void *left, const void *right)
 {
 	const struct call *a = left, *b = right;
-	if (a->call.i_frame != b->call.i_frame)
-		return a->call.i_frame < b->call.i_frame ? -1 : 1;
+	if (a->call.i_part != b->call.i_part)
+		return a->call.i_part < b->call.i_part ? -1 : 1;
 	int by_place = compare_places(a, b);
 	if (by_place)
 		return by_place;
 	if (a->order_ns != b->order_ns)
 		return a->order_ns < b->order_ns ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return a->call.row < b->call.row ? -1 : a->call.row > b->call.row;
 }
 
 static int by_collective(const void *left, const void *right)
@@ -57,9 +76,9 @@ static int by_collective(const void *left, const void *right)
 		return by_place;
 	if (a->nth != b->nth)
 		return a->nth < b->nth ? -1 : 1;
-	if (a->call.i_frame != b->call.i_frame)
-		return a->call.i_frame < b->call.i_frame ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	if (a->call.i_part != b->call.i_part)
+		return a->call.i_part < b->call.i_part ? -1 : 1;
+	return a->call.row < b->call.row ? -1 : a->call.row > b->call.row;
 }
 
 static int by_start(const void *left, const void *right)
@@ -67,19 +86,9 @@ static int by_start(const void *left, const void *right)
 	const struct ht_collective *a = left, *b = right;
 	if (a->calls[0].start_ns != b->calls[0].start_ns)
 		return a->calls[0].start_ns < b->calls[0].start_ns ? -1 : 1;
-	if (a->calls[0].i_frame != b->calls[0].i_frame)
-		return a->calls[0].i_frame < b->calls[0].i_frame ? -1 : 1;
-	return a->calls[0].gpu < b->calls[0].gpu ? -1 : a->calls[0].gpu > b->calls[0].gpu;
-}
-
-static bool add_text(struct match *match, const char *text, uint32_t *ret_id)
-{
-	struct ht_text added;
-	size_t n = text ? strlen(text) : 0;
-	if (!text || !ht_pool_add(&match->texts, text, n, ht_hash(text, n), &added))
-		return false;
-	*ret_id = added.id;
-	return true;
+	if (a->calls[0].i_part != b->calls[0].i_part)
+		return a->calls[0].i_part < b->calls[0].i_part ? -1 : 1;
+	return a->calls[0].row < b->calls[0].row ? -1 : a->calls[0].row > b->calls[0].row;
 }
 
 /* The row with the collective's arguments: the kernel, or record_param_comms around its launch. */
@@ -120,35 +129,39 @@ static const char *collective_name(
 	return strcmp(name, "send") == 0 || strcmp(name, "recv") == 0 ? "send/recv" : name;
 }
 
-static bool read_call(struct match *match, const struct ht_frame *frame, size_t i_frame,
-        uint32_t i_gpu, struct call *ret_call)
+static enum ht_status put_call(
+        struct ht_run *run, const struct ht_trace *trace, const struct ht_gpu *gpu, ht_table *table)
 {
-	const struct ht_trace *trace = frame->trace;
-	const struct ht_gpu *gpu = &trace->gpu[i_gpu];
 	uint32_t args = args_row(trace, gpu);
-	struct call call = { .row = gpu->row, .key_step = HT_NO_I64, .step = HT_NO_I64 };
-	if (!add_text(match, group_text(match->run, trace, args, frame->rank), &call.group) ||
-	        !add_text(match, collective_name(match->run, trace, args, gpu->row), &call.name))
-		return false;
-	call.call = (struct ht_collective_call){ .i_frame = i_frame,
-		.gpu = i_gpu,
-		.start_ns = trace->ts_ns[gpu->row] + frame->offset_ns,
-		.dur_ns = trace->dur_ns[gpu->row],
-		.launch_ns = HT_NO_I64 };
-	call.order_ns = call.call.start_ns;
+	const char *group = group_text(run, trace, args, run->rank);
+	const char *name = collective_name(run, trace, args, gpu->row);
+	int64_t start_ns = trace->ts_ns[gpu->row], launch_ns = HT_NO_I64, number = HT_NO_I64;
+	int64_t nth = ht_arg_i64(trace, "Seq", args, -1);
+	if (!group || !name)
+		return ht_fail_nomem(run->ctx);
 	if (gpu->launch != HT_NONE) {
-		call.call.launch_ns = trace->ts_ns[gpu->launch] + frame->offset_ns;
-		call.order_ns = call.call.launch_ns;
 		uint32_t step = trace->step[gpu->launch];
-		call.step = step == HT_NONE ? HT_NO_I64 : trace->steps[step].number;
+		launch_ns = trace->ts_ns[gpu->launch];
+		number = step == HT_NONE ? HT_NO_I64 : trace->steps[step].number;
 	}
-	call.elements = ht_arg_i64(trace, "In msg nelems", args, HT_NO_I64);
-	call.nth = ht_arg_i64(trace, "Seq", args, -1);
+	ht_table_row(table);
+	ht_table_put_str(table, group);
+	ht_table_put_str(table, name);
 	/* INT64_MIN + 1 is what no step number is: calls outside steps are counted on their own */
-	if (call.nth < 0)
-		call.key_step = call.step == HT_NO_I64 ? INT64_MIN + 1 : call.step;
-	*ret_call = call;
-	return true;
+	ht_table_put_known(table,
+	        nth >= 0              ? HT_NO_I64
+	        : number == HT_NO_I64 ? INT64_MIN + 1
+	                              : number,
+	        HT_NO_I64);
+	ht_table_put_i64(table, nth);
+	ht_table_put_known(table, number, HT_NO_I64);
+	ht_table_put_known(table, ht_arg_i64(trace, "In msg nelems", args, HT_NO_I64), HT_NO_I64);
+	ht_table_put_i64(table, start_ns);
+	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_known(table, launch_ns, HT_NO_I64);
+	ht_table_put_i64(table, gpu->row);
+	ht_table_put_i64(table, launch_ns == HT_NO_I64 ? start_ns : launch_ns);
+	return HT_OK;
 }
 
 static bool has_launched(const struct ht_frame *frame)
@@ -161,26 +174,53 @@ static bool has_launched(const struct ht_frame *frame)
 	return false;
 }
 
-static enum ht_status collect(struct match *match, const struct ht_frame *frames, size_t n_frames)
+enum ht_status ht_collective_calls_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
-	size_t n = 0;
-	for (size_t f = 0; f < n_frames; f++)
-		for (size_t i = 0; i < frames[f].n_gpu; i++)
-			n += frames[f].trace->gpu[frames[f].gpu[i]].class_ == HT_CLASS_COMM;
+	bool launched_only = has_launched(frame);
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &frame->trace->gpu[frame->gpu[i]];
+		if (gpu->class_ != HT_CLASS_COMM || (launched_only && gpu->launch == HT_NONE))
+			continue;
+		HT_TRY(put_call(run, frame->trace, gpu, table));
+	}
+	return HT_OK;
+}
+
+static int64_t known(const ht_table *table, size_t row, size_t column, int64_t shift)
+{
+	if (ht_table_is_null(table, row, column))
+		return HT_NO_I64;
+	return ht_table_i64(table, row, column) + shift;
+}
+
+static struct call get_call(const ht_table *table, size_t row, size_t i_part, int64_t offset_ns)
+{
+	return (struct call){ .call = { .i_part = i_part,
+		                      .row = ht_table_i64(table, row, ROW),
+		                      .start_ns = known(table, row, START, offset_ns),
+		                      .dur_ns = ht_table_i64(table, row, DUR),
+		                      .launch_ns = known(table, row, LAUNCH, offset_ns) },
+		.group = ht_table_str(table, row, GROUP),
+		.name = ht_table_str(table, row, NAME),
+		.key_step = known(table, row, KEY_STEP, 0),
+		.nth = ht_table_i64(table, row, NTH),
+		.step = known(table, row, STEP, 0),
+		.elements = known(table, row, ELEMENTS, 0),
+		.order_ns = known(table, row, ORDER, offset_ns) };
+}
+
+static enum ht_status collect(struct match *match, const struct ht_parts *parts, size_t k)
+{
+	size_t n = ht_parts_n_rows(parts, k);
 	match->calls = ht_arena_alloc(match->run->scratch, (n + 1) * sizeof *match->calls);
 	if (!match->calls)
 		return ht_fail_nomem(match->run->ctx);
-	for (size_t f = 0; f < n_frames; f++) {
-		bool launched_only = has_launched(&frames[f]);
-		for (size_t i = 0; i < frames[f].n_gpu; i++) {
-			uint32_t i_gpu = frames[f].gpu[i];
-			const struct ht_gpu *gpu = &frames[f].trace->gpu[i_gpu];
-			if (gpu->class_ != HT_CLASS_COMM ||
-			        (launched_only && gpu->launch == HT_NONE))
-				continue;
-			if (!read_call(match, &frames[f], f, i_gpu, &match->calls[match->n++]))
-				return ht_fail_nomem(match->run->ctx);
-		}
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[k];
+		int64_t offset_ns = ht_part_offset_ns(match->run, &parts->list[i]);
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+			match->calls[match->n++] = get_call(facts, row, i, offset_ns);
 	}
 	return HT_OK;
 }
@@ -193,7 +233,7 @@ static void count_positions(struct match *match)
 	for (size_t i = 0; i < match->n; i++) {
 		if (calls[i].key_step == HT_NO_I64)
 			continue;
-		bool same = i && calls[i - 1].call.i_frame == calls[i].call.i_frame &&
+		bool same = i && calls[i - 1].call.i_part == calls[i].call.i_part &&
 		            compare_places(&calls[i - 1], &calls[i]) == 0;
 		next = same ? next + 1 : 0;
 		calls[i].nth = next;
@@ -206,7 +246,6 @@ static enum ht_status group_calls(
 {
 	struct ht_arena *scratch = match->run->scratch;
 	const struct call *calls = match->calls;
-	const struct ht_text *texts = match->texts.texts.data;
 	struct ht_collective *found = ht_arena_alloc(scratch, (match->n + 1) * sizeof *found);
 	struct ht_collective_call *flat = ht_arena_alloc(scratch, (match->n + 1) * sizeof *flat);
 	if (!found || !flat)
@@ -218,22 +257,19 @@ static enum ht_status group_calls(
 		            calls[i - 1].nth == calls[i].nth;
 		if (same) {
 			/* a sequence number that one rank has twice: the first call stands */
-			if (flat[i].i_frame != found[n - 1].calls[found[n - 1].n - 1].i_frame)
+			if (flat[i].i_part != found[n - 1].calls[found[n - 1].n - 1].i_part)
 				flat[found[n - 1].calls - flat + found[n - 1].n++] = flat[i];
 			continue;
 		}
-		const struct ht_text *group = &texts[calls[i].group], *name = &texts[calls[i].name];
 		found[n++] = (struct ht_collective){
-			.group = ht_arena_strndup(scratch, group->bytes, group->n),
-			.name = ht_arena_strndup(scratch, name->bytes, name->n),
+			.group = calls[i].group,
+			.name = calls[i].name,
 			.step = calls[i].step,
 			.nth = calls[i].nth,
 			.elements = calls[i].elements,
 			.calls = &flat[i],
 			.n = 1,
 		};
-		if (!found[n - 1].group || !found[n - 1].name)
-			return ht_fail_nomem(match->run->ctx);
 	}
 	qsort(found, n, sizeof *found, by_start);
 	*ret_collectives = found;
@@ -241,16 +277,11 @@ static enum ht_status group_calls(
 	return HT_OK;
 }
 
-enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_frame *frames,
-        size_t n_frames, const struct ht_collective **ret_collectives, size_t *ret_n)
+enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_collective **ret_collectives, size_t *ret_n)
 {
 	struct match match = { .run = run };
-	ht_pool_init(&match.texts, run->ctx->mem);
-	enum ht_status status = collect(&match, frames, n_frames);
-	if (status == HT_OK) {
-		count_positions(&match);
-		status = group_calls(&match, ret_collectives, ret_n);
-	}
-	ht_pool_done(&match.texts);
-	return status;
+	HT_TRY(collect(&match, parts, k));
+	count_positions(&match);
+	return group_calls(&match, ret_collectives, ret_n);
 }

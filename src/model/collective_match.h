@@ -13,10 +13,11 @@
 #define HT_MODEL_COLLECTIVE_MATCH_H
 
 #include "model/frame.h"
+#include "model/part.h"
 
 struct ht_collective_call {
-	size_t i_frame;   /* which rank */
-	uint32_t gpu;     /* index into trace->gpu */
+	size_t i_part;    /* which rank */
+	int64_t row;      /* of the kernel */
 	int64_t start_ns; /* set time */
 	int64_t dur_ns;
 	int64_t launch_ns; /* set time of the launch call, HT_NO_I64 when unknown */
@@ -28,13 +29,19 @@ struct ht_collective {
 	int64_t step;      /* of its launch on the first rank, HT_NO_I64 outside steps */
 	int64_t nth;       /* sequence number, or position from 0 */
 	int64_t elements;  /* in the first rank's input, HT_NO_I64 when unknown */
-	const struct ht_collective_call *calls; /* ascending by i_frame, one per rank */
+	const struct ht_collective_call *calls; /* ascending by i_part, one per rank */
 	size_t n;
 };
 
-/* All collectives of the frames, those seen on one rank only included; ascending by start on the first
- * rank that has them. Memory in scratch. O(n log n). */
-enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_frame *frames,
-        size_t n_frames, const struct ht_collective **ret_collectives, size_t *ret_n) HT_MUST_USE;
+/* The columns of the calls of one rank, and writing them: what per_rank contributes. */
+extern const struct ht_column ht_collective_columns[];
+enum { HT_N_COLLECTIVE_COLUMNS = 11 };
+enum ht_status ht_collective_calls_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
+
+/* All collectives of the parts, whose facts[k] has the calls, those seen on one rank only included; ascending
+ * by start on the first rank that has them. Memory in scratch; texts belong to the parts. O(n log n). */
+enum ht_status ht_collectives_match(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_collective **ret_collectives, size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -41,22 +41,19 @@ static struct ht_counter_event *add_bandwidth(const struct ht_trace *trace,
 }
 
 enum ht_status ht_counter_events(ht_ctx *ctx, const struct ht_set *set, size_t i_trace,
-        bool all_steps, struct ht_arena *arena, const struct ht_counter_event **ret_events,
-        size_t *ret_n)
+        const struct ht_trace *trace, bool all_steps, struct ht_arena *arena,
+        const struct ht_counter_event **ret_events, size_t *ret_n)
 {
-	const struct ht_trace *trace = set->traces[i_trace];
 	struct ht_run run = { .ctx = ctx,
 		.scratch = arena,
-		.set = set,
-		.sets = { set },
+		.rosters = { &set->roster },
 		.n_sets = 1,
-		.traces = &trace,
-		.ranks = &set->ranks[i_trace],
-		.offset_ns = &set->offset_ns[i_trace],
-		.n = 1,
+		.trace = trace,
+		.i_rank = i_trace,
+		.rank = set->roster.ranks[i_trace].number,
 		.step = all_steps ? "all" : NULL };
 	struct ht_frame frame;
-	HT_TRY(ht_frame_make(&run, 0, &frame));
+	HT_TRY(ht_frame_make(&run, &frame));
 	const struct ht_queue_series *queues = NULL;
 	const struct ht_bandwidth_series *bandwidths = NULL;
 	size_t n_queues = 0, n_bandwidths = 0, n = 0;

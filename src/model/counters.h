@@ -22,7 +22,7 @@ struct ht_counter_event {
 /* Counters of one trace of a set, ascending by time within each counter. all_steps: the whole trace;
  * else what analyses look at by default. Memory in the arena. */
 enum ht_status ht_counter_events(ht_ctx *ctx, const struct ht_set *set, size_t i_trace,
-        bool all_steps, struct ht_arena *arena, const struct ht_counter_event **ret_events,
-        size_t *ret_n) HT_MUST_USE;
+        const struct ht_trace *trace, bool all_steps, struct ht_arena *arena,
+        const struct ht_counter_event **ret_events, size_t *ret_n) HT_MUST_USE;
 
 #endif

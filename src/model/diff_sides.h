@@ -11,15 +11,10 @@
 
 #include "model/run.h"
 
-/* A run over one of the sets, and its choice in words. */
-struct ht_diff_side {
-	struct ht_run run;
-	const char *ranks_text; /* "rank 0", "ranks 0-3" */
-	const char *steps_text; /* "step 1", "steps 1,2", "whole trace" */
-};
-
-/* Reads the parameters control-rank, test-rank, control-step and test-step of the run. A rank that is
- * not there is HT_USAGE. Memory in scratch. */
-enum ht_status ht_diff_sides_make(struct ht_run *run, struct ht_diff_side ret_sides[2]) HT_MUST_USE;
+/* Sets the chosen ranks and steps of both sides from the parameters control-rank, test-rank, control-step and
+ * test-step. A rank that is not there is HT_USAGE. Memory in scratch. */
+enum ht_status ht_diff_choose(struct ht_run *run) HT_MUST_USE;
+/* A side in words: "rank 0, steps 1,2"; NULL when out of memory. */
+const char *ht_diff_describe(const struct ht_run *run, size_t side);
 
 #endif

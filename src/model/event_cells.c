@@ -88,18 +88,16 @@ static const struct ht_column fields[N_FIELDS] = {
 
 /* ---- finding ---- */
 
-/* The type that can show every type the key has over the chosen ranks; false when nobody has it. */
+/* The type that can show every type the key has; false when no event has it. */
 static bool argument_type(
         struct ht_run *run, const char *key, bool top_level, enum ht_type *ret_type)
 {
+	const struct ht_trace *t = run->trace;
 	unsigned seen = 0;
-	for (size_t i = 0; i < run->n; i++) {
-		const struct ht_trace *t = run->traces[i];
-		uint32_t id = ht_str_find(t, key);
-		for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
-			if (t->arg_columns[c].key == id && t->arg_columns[c].top_level == top_level)
-				seen |= 1u << t->arg_columns[c].type;
-	}
+	uint32_t id = ht_str_find(t, key);
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
+		if (t->arg_columns[c].key == id && t->arg_columns[c].top_level == top_level)
+			seen |= 1u << t->arg_columns[c].type;
 	unsigned shown = seen & ~(1u << HT_ARG_NULL);
 	if (shown == 1u << HT_ARG_I64)
 		*ret_type = HT_I64;
@@ -144,12 +142,11 @@ static void add_cursors(struct ht_event_column *c, const char *key, bool top_lev
 				ht_arg_rows(t, &t->arg_columns[i]), 0 };
 }
 
-void ht_event_column_start(struct ht_event_column *c, struct ht_run *run, size_t i)
+void ht_event_column_start(struct ht_event_column *c, struct ht_run *run)
 {
 	c->run = run;
-	c->trace = run->traces[i];
-	c->rank = run->ranks[i];
-	c->offset_ns = run->offset_ns[i];
+	c->trace = run->trace;
+	c->rank = run->rank;
 	c->base_ns = c->trace->meta->base_ns;
 	c->n_cursors = 0;
 	if (c->field == -1)
@@ -282,8 +279,6 @@ static void put_time(const struct ht_event_column *c, uint32_t row, ht_table *ta
 	const struct ht_trace *t = c->trace;
 	int64_t value = t->ts_ns[row];
 	bool absent = t->flags[row] & HT_EV_NO_TS;
-	if (c->field == SET_TIME)
-		value += c->offset_ns;
 	if (c->field == END) {
 		absent |= !(t->flags[row] & HT_EV_SPAN);
 		value += t->dur_ns[row];

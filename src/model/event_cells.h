@@ -20,16 +20,16 @@ struct ht_event_column {
 	bool top_level;
 	/* of the trace being read */
 	const struct ht_trace *trace;
-	int64_t rank, offset_ns, base_ns;
+	int64_t rank, base_ns;
 	struct ht_event_cursor cursors[8]; /* one per type the argument has */
 	size_t n_cursors;
 	struct ht_run *run;
 };
 
-/* False when no field, link or argument of the chosen ranks has that name. */
+/* False when no field, link or argument of the rank in hand has that name. */
 bool ht_event_column_find(struct ht_run *run, const char *name, struct ht_event_column *ret_column);
-/* Begin with run->traces[i]. */
-void ht_event_column_start(struct ht_event_column *column, struct ht_run *run, size_t i);
+/* Begin with the rank in hand. Times in the clock of all ranks are put as the trace's own. */
+void ht_event_column_start(struct ht_event_column *column, struct ht_run *run);
 /* Append the cell of a row; rows must ascend. */
 void ht_event_column_put(struct ht_event_column *column, uint32_t row, ht_table *table);
 

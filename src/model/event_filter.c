@@ -138,12 +138,12 @@ static void filter_time(struct filter *f)
 }
 
 /* Steps and annotations mean what they mean for every analysis: the rows of the frame. */
-static enum ht_status filter_frame(struct filter *f, size_t i)
+static enum ht_status filter_frame(struct filter *f)
 {
 	struct ht_frame frame;
 	if (!f->run->step && !f->run->annotation)
 		return HT_OK;
-	HT_TRY(ht_frame_make(f->run, i, &frame));
+	HT_TRY(ht_frame_make(f->run, &frame));
 	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
 	if (!also)
 		return ht_fail_nomem(f->run->ctx);
@@ -153,11 +153,11 @@ static enum ht_status filter_frame(struct filter *f, size_t i)
 	return HT_OK;
 }
 
-enum ht_status ht_event_filter_make(struct ht_run *run, size_t i, const uint8_t **ret_keep)
+enum ht_status ht_event_filter_make(struct ht_run *run, const uint8_t **ret_keep)
 {
 	static const char *const names[] = { "ancestors-of", "descendants-of", "kernels-under",
 		"from", "to" };
-	struct filter f = { .run = run, .t = run->traces[i], .n = ht_n_events(run->traces[i]) };
+	struct filter f = { .run = run, .t = run->trace, .n = ht_n_events(run->trace) };
 	bool any = ht_run_bool(run, "leaves") || run->annotation ||
 	           (run->step && strcmp(run->step, "all"));
 	for (size_t k = 0; k < HT_COUNT(names); k++)
@@ -169,7 +169,7 @@ enum ht_status ht_event_filter_make(struct ht_run *run, size_t i, const uint8_t 
 	if (!f.keep)
 		return ht_fail_nomem(run->ctx);
 	memset(f.keep, 1, f.n);
-	HT_TRY(filter_frame(&f, i));
+	HT_TRY(filter_frame(&f));
 	HT_TRY(filter_ancestors(&f));
 	HT_TRY(filter_descendants(&f));
 	HT_TRY(filter_kernels(&f));

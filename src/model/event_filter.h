@@ -6,8 +6,7 @@
 
 #include "model/run.h"
 
-/* keep[row] for run->traces[i], or NULL when everything is meant. Memory in run->scratch. */
-enum ht_status ht_event_filter_make(
-        struct ht_run *run, size_t i, const uint8_t **ret_keep) HT_MUST_USE;
+/* keep[row] for the rank in hand, or NULL when everything is meant. Memory in run->scratch. */
+enum ht_status ht_event_filter_make(struct ht_run *run, const uint8_t **ret_keep) HT_MUST_USE;
 
 #endif

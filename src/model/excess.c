@@ -3,48 +3,35 @@
  */
 #include "model/excess.h"
 #include "hta/hta_names.h"
-#include "base/intern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Time by name and rank: times[name * n_frames + i_frame]. */
-struct profile {
-	struct ht_run *run;
-	size_t n_frames;
-	struct ht_pool names;
-	struct ht_vec times; /* int64_t */
+const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] = {
+	{ "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL },
+	{ "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL },
 };
+enum { ON_HOST, NAME, NS };
 
-static int64_t *cell(struct profile *profile, const char *name, size_t i_frame)
+/* By string id, time summed first, so that each name is put once. */
+static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace, const int64_t *ns,
+        bool host, ht_table *table)
 {
-	struct ht_text text;
-	size_t n = strlen(name);
-	if (!ht_pool_add(&profile->names, name, n, ht_hash(name, n), &text))
-		return NULL;
-	while (profile->times.n < (text.id + 1) * profile->n_frames)
-		if (!HT_VEC_PUSH(profile->run->ctx->mem, &profile->times, int64_t, 0))
-			return NULL;
-	return (int64_t *)profile->times.data + text.id * profile->n_frames + i_frame;
-}
-
-/* By string id, time summed first, so that each name is looked up once. */
-static enum ht_status add_names(struct profile *profile, const struct ht_frame *frame,
-        size_t i_frame, const int64_t *ns, bool shorten)
-{
-	const struct ht_trace *trace = frame->trace;
 	for (uint32_t id = 0; id < trace->n_string_offsets; id++) {
 		if (!ns[id])
 			continue;
 		const char *name = ht_str(trace, id);
-		if (shorten)
-			name = ht_hta_shorten_name(profile->run->scratch, name);
+		if (!host)
+			name = ht_hta_shorten_name(run->scratch, name);
 		else if (strncmp(name, "ProfilerStep", 12) == 0)
 			name = "ProfilerStep";
-		int64_t *at = name ? cell(profile, name, i_frame) : NULL;
-		if (!at)
-			return ht_fail_nomem(profile->run->ctx);
-		*at += ns[id];
+		if (!name)
+			return ht_fail_nomem(run->ctx);
+		ht_table_row(table);
+		ht_table_put_i64(table, host);
+		ht_table_put_str(table, name);
+		ht_table_put_i64(table, ns[id]);
 	}
 	return HT_OK;
 }
@@ -93,64 +80,85 @@ static void sum_host(const struct ht_frame *frame, int64_t *ns)
 	}
 }
 
+enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	for (int host = 0; host < 2; host++) {
+		int64_t *ns = ht_arena_alloc(
+		        run->scratch, (frame->trace->n_string_offsets + 1) * sizeof *ns);
+		if (!ns)
+			return ht_fail_nomem(run->ctx);
+		(host ? sum_host : sum_gpu)(frame, ns);
+		HT_TRY(put_names(run, frame->trace, ns, host, table));
+	}
+	return HT_OK;
+}
+
+/* ---- all ranks ---- */
+
+/* Time of one name on one rank. */
+struct share {
+	const char *name;
+	size_t i_part;
+	int64_t ns;
+};
+
+static int compare_shares(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+	if (order)
+		return order;
+	return a->i_part < b->i_part ? -1 : a->i_part > b->i_part;
+}
+
 static int compare(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 	return (a > b) - (a < b);
 }
 
-static enum ht_status find_largest(struct profile *profile, struct ht_excess *ret)
+/* One name on all ranks: times has an entry per part, sorted is room for as many. */
+static void follow_name(
+        const char *name, const int64_t *times, int64_t *sorted, size_t n, struct ht_excess *ret)
 {
-	size_t n = profile->n_frames;
-	struct ht_arena *scratch = profile->run->scratch;
-	int64_t *sorted = ht_arena_alloc(scratch, (n + 1) * sizeof *sorted);
-	if (!sorted)
-		return ht_fail_nomem(profile->run->ctx);
-	const struct ht_text *names = profile->names.texts.data;
-	const int64_t *times = profile->times.data;
-	for (size_t name = 0; name < profile->names.texts.n; name++, times += n) {
-		memcpy(sorted, times, n * sizeof *sorted);
-		qsort(sorted, n, sizeof *sorted, compare);
-		const char *text = NULL;
-		for (size_t i = 0; i < n; i++) {
-			int64_t excess_ns = times[i] - sorted[(n - 1) / 2];
-			if (excess_ns <= ret[i].ns)
-				continue;
-			if (!text)
-				text = ht_arena_strndup(scratch, names[name].bytes, names[name].n);
-			if (!text)
-				return ht_fail_nomem(profile->run->ctx);
-			ret[i] = (struct ht_excess){ text, excess_ns };
-		}
+	memcpy(sorted, times, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, compare);
+	for (size_t i = 0; i < n; i++) {
+		int64_t excess_ns = times[i] - sorted[(n - 1) / 2];
+		if (excess_ns > ret[i].ns)
+			ret[i] = (struct ht_excess){ name, excess_ns };
+	}
+}
+
+static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k, bool host,
+        struct ht_excess *ret)
+{
+	size_t n_rows = ht_parts_n_rows(parts, k), n = 0;
+	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
+	int64_t *times = ht_arena_alloc(run->scratch, (2 * parts->n + 1) * sizeof *times);
+	if (!shares || !times)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[k];
+		ret[i] = (struct ht_excess){ NULL, 0 };
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+			if (ht_table_i64(facts, row, ON_HOST) == host)
+				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), i,
+					ht_table_i64(facts, row, NS) };
+	}
+	qsort(shares, n, sizeof *shares, compare_shares);
+	for (size_t start = 0, end; start < n; start = end) {
+		memset(times, 0, parts->n * sizeof *times);
+		for (end = start; end < n && !strcmp(shares[end].name, shares[start].name); end++)
+			times[shares[end].i_part] += shares[end].ns;
+		follow_name(shares[start].name, times, times + parts->n, parts->n, ret);
 	}
 	return HT_OK;
 }
 
-static enum ht_status find(
-        struct profile *profile, const struct ht_frame *frames, bool host, struct ht_excess *ret)
-{
-	for (size_t i = 0; i < profile->n_frames; i++) {
-		int64_t *ns = ht_arena_alloc(profile->run->scratch,
-		        (frames[i].trace->n_string_offsets + 1) * sizeof *ns);
-		if (!ns)
-			return ht_fail_nomem(profile->run->ctx);
-		(host ? sum_host : sum_gpu)(&frames[i], ns);
-		HT_TRY(add_names(profile, &frames[i], i, ns, !host));
-		ret[i] = (struct ht_excess){ NULL, 0 };
-	}
-	return find_largest(profile, ret);
-}
-
-enum ht_status ht_excess_find(struct ht_run *run, const struct ht_frame *frames, size_t n_frames,
+enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
         struct ht_excess *ret_host, struct ht_excess *ret_gpu)
 {
-	for (int host = 0; host < 2; host++) {
-		struct profile profile = { .run = run, .n_frames = n_frames };
-		ht_pool_init(&profile.names, run->ctx->mem);
-		enum ht_status status = find(&profile, frames, host, host ? ret_host : ret_gpu);
-		ht_pool_done(&profile.names);
-		ht_vec_free(run->ctx->mem, &profile.times, sizeof(int64_t));
-		HT_TRY(status);
-	}
-	return HT_OK;
+	HT_TRY(find(run, parts, k, true, ret_host));
+	return find(run, parts, k, false, ret_gpu);
 }

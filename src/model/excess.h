@@ -12,15 +12,22 @@
 #define HT_MODEL_EXCESS_H
 
 #include "model/frame.h"
+#include "model/part.h"
 
 struct ht_excess {
 	const char *name; /* NULL: none above the median */
 	int64_t ns;
 };
 
-/* The largest excess of each frame on the host and on the GPU; both arrays have n_frames entries.
- * Memory in scratch. */
-enum ht_status ht_excess_find(struct ht_run *run, const struct ht_frame *frames, size_t n_frames,
+/* The columns of the two profiles of one rank, and writing them: what per_rank contributes. */
+extern const struct ht_column ht_excess_columns[];
+enum { HT_N_EXCESS_COLUMNS = 3 };
+enum ht_status ht_excess_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
+
+/* The largest excess of each part, whose facts[k] has the profiles, on the host and on the GPU; both arrays
+ * have parts->n entries. Memory in scratch; names belong to the parts. */
+enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
         struct ht_excess *ret_host, struct ht_excess *ret_gpu) HT_MUST_USE;
 
 #endif

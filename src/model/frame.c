@@ -64,22 +64,6 @@ static enum ht_status intersect(struct ht_run *run, const struct windows *a,
 
 /* ---- steps ---- */
 
-/* Two different step numbers anywhere in the set. */
-static bool set_has_two_steps(const struct ht_set *set)
-{
-	int64_t first = HT_NO_I64;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace *t = set->traces[i];
-		for (size_t k = 0; k < t->n_steps; k++) {
-			if (first == HT_NO_I64)
-				first = t->steps[k].number;
-			if (t->steps[k].number != first)
-				return true;
-		}
-	}
-	return false;
-}
-
 static enum ht_status step_windows(
         struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
 {
@@ -98,7 +82,7 @@ static enum ht_status step_windows(
 		w.n = ht_interval_merge(w.list, w.n);
 	} else {
 		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
-		w.all = cut == INT64_MIN || !set_has_two_steps(run->set);
+		w.all = cut == INT64_MIN || !run->rosters[run->side]->has_two_steps;
 		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
 	}
 	*ret_windows = w;
@@ -339,9 +323,9 @@ static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t 
 static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
 {
 	struct ht_arena arena;
-	if (run->set->arena.mem->limit)
+	if (run->memo->mem->limit)
 		return;
-	ht_arena_init(&arena, run->set->arena.mem);
+	ht_arena_init(&arena, run->memo->mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
 	uint32_t *rows = copy_list(&arena, frame->rows, frame->n_rows),
 	         *gpu = copy_list(&arena, frame->gpu, frame->n_gpu);
@@ -352,19 +336,19 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	*kept = *frame;
 	kept->rows = rows;
 	kept->gpu = gpu;
-	(void)ht_memo_keep(run->set->memo, key, &arena, kept);
+	(void)ht_memo_keep(run->memo, key, &arena, kept);
 }
 
-static enum ht_status make(struct ht_run *run, size_t i, bool gpu_only, struct ht_frame *ret_frame)
+static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *ret_frame)
 {
 	static const char kind;
 	bool listed = run->step && strcmp(run->step, "all") != 0;
 	bool hta = run->hta_rows && !run->annotation && !listed;
-	struct ht_memo_key key = { run->traces[i], &kind,
+	struct ht_memo_key key = { run->i_rank, &kind,
 		(uint32_t)(hta << 2 | (gpu_only && !hta) << 1 | (run->step != NULL)) };
-	bool shared = run->set->memo && !listed && !run->annotation;
-	const struct ht_frame *kept = shared ? ht_memo_find(run->set->memo, key) : NULL;
-	struct ht_frame frame = { .trace = run->traces[i] };
+	bool shared = run->memo && !listed && !run->annotation;
+	const struct ht_frame *kept = shared ? ht_memo_find(run->memo, key) : NULL;
+	struct ht_frame frame = { .trace = run->trace };
 	if (kept)
 		frame = *kept;
 	else if (hta)
@@ -373,29 +357,29 @@ static enum ht_status make(struct ht_run *run, size_t i, bool gpu_only, struct h
 		HT_TRY(make_own(run, gpu_only, &frame));
 	if (shared && !kept)
 		keep_frame(run, key, &frame);
-	frame.rank = run->ranks[i];
-	frame.offset_ns = run->offset_ns[i];
+	frame.trace = run->trace;
+	frame.rank = run->rank;
 	*ret_frame = frame;
 	return HT_OK;
 }
 
-enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame)
 {
-	return make(run, i, false, ret_frame);
+	return make(run, false, ret_frame);
 }
 
-enum ht_status ht_frame_make_gpu(struct ht_run *run, size_t i, struct ht_frame *ret_frame)
+enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 {
-	return make(run, i, !run->hta_compat, ret_frame);
+	return make(run, !run->hta_compat, ret_frame);
 }
 
 const char *ht_frame_steps_text(struct ht_run *run)
 {
 	bool all = run->step && !strcmp(run->step, "all");
-	bool cut_last = !run->step && set_has_two_steps(run->set);
+	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t i = 0; i < run->n; i++) {
-		const struct ht_trace *t = run->traces[i];
+	for (size_t i = 0; i < run->chosen[0].n; i++) {
+		const struct ht_rank *t = ht_run_chosen(run, 0, i);
 		int64_t cut = INT64_MAX;
 		if (cut_last && t->n_steps)
 			cut = t->steps[t->n_steps - 1].ts_ns;
@@ -423,9 +407,9 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 	const char *steps = ht_frame_steps_text(run);
 	const char *method = NULL;
 	if (steps)
-		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s · %s", run->n,
-		        run->n == 1 ? "" : "s", steps, run->annotation ? " · inside " : "",
-		        run->annotation ? run->annotation : "", run->hta_compat ? " · as HTA" : "",
-		        of);
+		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s · %s",
+		        run->chosen[0].n, run->chosen[0].n == 1 ? "" : "s", steps,
+		        run->annotation ? " · inside " : "", run->annotation ? run->annotation : "",
+		        run->hta_compat ? " · as HTA" : "", of);
 	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
 }

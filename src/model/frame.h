@@ -26,7 +26,6 @@
 struct ht_frame {
 	const struct ht_trace *trace;
 	int64_t rank;
-	int64_t offset_ns; /* set time = ts + offset */
 	/* HTA's row order: GPU rows by row number, then host rows, when something was cut; else by row
 	 * number. Sync rows (cuda_sync) stand with the GPU rows as in HTA's G-filt. */
 	const uint32_t *rows;
@@ -38,13 +37,12 @@ struct ht_frame {
 	bool cut; /* steps were cut */
 };
 
-/* The frame of run->traces[i]; it lives as long as the run. */
-enum ht_status ht_frame_make(struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+/* The frame of the rank in hand; it lives as long as the rank is. */
+enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
 /* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work
  * rather than of all events. */
-enum ht_status ht_frame_make_gpu(
-        struct ht_run *run, size_t i, struct ht_frame *ret_frame) HT_MUST_USE;
+enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
 /* HTA's derived columns, indexed by trace row (not by position in the frame). */
 struct ht_hta_columns {

@@ -3,7 +3,8 @@
  */
 #include "model/name_groups.h"
 
-#include <math.h>
+#include "model/stats.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static void add(struct ht_name_group *group, int64_t dur_ns)
 	if (!group->count || dur_ns > group->max_ns)
 		group->max_ns = dur_ns;
 	group->sum_ns += dur_ns;
+	group->squares += ht_square(dur_ns);
 	group->count++;
 	group->n_samples++;
 }
@@ -58,14 +60,6 @@ enum ht_status ht_name_groups_make(struct ht_run *run, const struct ht_trace *tr
 		group->n_names = 1;
 		add(group, durs[i].dur_ns);
 	}
-	for (size_t i = 0; i < groups.n; i++)
-		groups.items[i].mean_ns =
-		        (double)groups.items[i].sum_ns / (double)groups.items[i].n_samples;
-	for (size_t i = 0; i < n; i++) {
-		struct ht_name_group *group = &groups.items[group_of[i]];
-		double distance = (double)durs[i].dur_ns - group->mean_ns;
-		group->squares += distance * distance;
-	}
 	ht_name_groups_sort(&groups);
 	*ret_groups = groups;
 	return HT_OK;
@@ -75,9 +69,7 @@ void ht_name_group_pool(struct ht_name_group *a, const struct ht_name_group *b)
 {
 	if (!b->n_samples)
 		return;
-	double n_a = (double)a->n_samples, n_b = (double)b->n_samples;
-	double gap = a->n_samples ? b->mean_ns - a->mean_ns : 0;
-	a->squares += b->squares + gap * gap * n_a * n_b / (n_a + n_b);
+	a->squares += b->squares;
 	if (!a->n_samples || b->min_ns < a->min_ns)
 		a->min_ns = b->min_ns;
 	if (!a->n_samples || b->max_ns > a->max_ns)
@@ -85,12 +77,16 @@ void ht_name_group_pool(struct ht_name_group *a, const struct ht_name_group *b)
 	a->count += b->count;
 	a->n_samples += b->n_samples;
 	a->sum_ns += b->sum_ns;
-	a->mean_ns = (double)a->sum_ns / (double)a->n_samples;
+}
+
+double ht_name_group_mean(const struct ht_name_group *group)
+{
+	return (double)group->sum_ns / (double)group->n_samples;
 }
 
 double ht_name_group_std(const struct ht_name_group *group)
 {
-	return group->n_samples > 1 ? sqrt(group->squares / (double)(group->n_samples - 1)) : NAN;
+	return ht_exact_std(group->n_samples, group->sum_ns, group->squares);
 }
 
 /* The running sum below which names stay: HTA's quantile over the running sums themselves. */
@@ -128,9 +124,8 @@ static bool stays(const struct ht_fold *fold, const struct ht_name_group *group,
 /* HTA describes sums where events should be described. */
 static void describe_sum(struct ht_name_group *group)
 {
-	group->mean_ns = (double)group->sum_ns;
 	group->min_ns = group->max_ns = group->sum_ns;
-	group->squares = 0;
+	group->squares = ht_square(group->sum_ns);
 	group->n_samples = 1;
 }
 

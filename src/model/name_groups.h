@@ -19,8 +19,8 @@ struct ht_name_group {
 	uint64_t count;     /* events */
 	uint64_t n_samples; /* what mean and spread are over: events, or HTA's sums of names */
 	int64_t sum_ns, min_ns, max_ns;
-	double mean_ns;
-	double squares;   /* sum of squared distances from the mean */
+	unsigned __int128
+	        squares;  /* sum of the squares of the samples: exact, so order does not matter */
 	uint64_t n_names; /* names folded into it, 1 for a name of its own */
 	bool folded;
 };
@@ -35,6 +35,7 @@ enum ht_status ht_name_groups_make(struct ht_run *run, const struct ht_trace *tr
         const struct ht_named_dur *durs, size_t n, struct ht_name_groups *ret_groups) HT_MUST_USE;
 /* Add b's durations to a. */
 void ht_name_group_pool(struct ht_name_group *a, const struct ht_name_group *b);
+double ht_name_group_mean(const struct ht_name_group *group);
 /* Deviation with n - 1, NaN for one sample. */
 double ht_name_group_std(const struct ht_name_group *group);
 /* Longest sum first, then by name; "others" last. */

@@ -133,19 +133,3 @@ enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *f
 	*ret_n = n_series;
 	return HT_OK;
 }
-
-int64_t ht_hta_zero_ns(const struct ht_set *set)
-{
-	int64_t zero_ns = INT64_MAX;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace *trace = set->traces[i];
-		for (uint32_t row = 0; row < trace->n_kind; row++) {
-			int64_t ts_ns = trace->ts_ns[row] + set->offset_ns[i];
-			if (ts_ns < zero_ns && ht_is_span(trace, row) &&
-			        trace->categories[trace->cat[row]].name != HT_NO_STR &&
-			        trace->kind[row] != HT_KIND_TRACE_SPAN)
-				zero_ns = ts_ns;
-		}
-	}
-	return zero_ns == INT64_MAX ? 0 : zero_ns;
-}

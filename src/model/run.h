@@ -1,8 +1,9 @@
 /*
- * run.h - what one question knows about its input: chosen ranks, selection, parameters, memory.
+ * run.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
  *
- * The registry makes a run from a set and the parameters as text; everything in src/model answers within
- * one. Everything in scratch dies with the run.
+ * The registry makes a run from a set and the parameters as text. Ranks are computed alone, on any thread or
+ * machine, so a run has one rank in hand; what it may know of the others is in the roster. When parts are
+ * brought together no rank is in hand.
  */
 #ifndef HT_MODEL_RUN_H
 #define HT_MODEL_RUN_H
@@ -11,32 +12,58 @@
 #include "table/table.h"
 
 struct ht_analysis;
+struct ht_hta_facts;
+
+/* Which ranks of a roster the user chose, as indexes, ascending. */
+struct ht_chosen {
+	const size_t *at;
+	size_t n;
+};
 
 struct ht_run {
-	ht_ctx *ctx;
-	struct ht_arena *scratch;
+	ht_ctx *ctx;              /* errors; of the task when a rank is in hand */
+	struct ht_arena *scratch; /* dies with the rank in hand, or with the run */
 	const struct ht_analysis *analysis;
-	const struct ht_set *set;     /* the first set */
-	const struct ht_set *sets[2]; /* both, for comparisons */
-	size_t n_sets;
-	const struct ht_trace **traces; /* chosen ranks of the first set */
-	int64_t *ranks;                 /* their numbers */
-	int64_t *offset_ns;             /* their clock offsets: set time = ts + offset */
-	size_t n;
-	bool hta_compat;  /* HTA's values for quirks marked opt */
-	bool hta_rows;    /* HTA's selection of rows; implied by hta_compat */
-	const char *step; /* as given: NULL (default: all but the last step), "all", "3-5,7" */
-	const char *annotation; /* NULL: no restriction */
 	/* parameter texts, parallel to analysis->params; NULL where the default is NULL */
 	const char *const *values;
+	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per side, step is that of
+	 * the side in hand */
+	const char *step, *steps[2];
+	const char *annotation;     /* NULL: no restriction */
+	bool hta_compat;            /* HTA's values for quirks marked opt */
+	bool hta_rows;              /* HTA's selection of rows; implied by hta_compat */
 	const struct ht_view *view; /* for analyses with columns on request; may be NULL */
+	/* every rank that is known, and those that are looked at; two for comparisons */
+	const struct ht_roster *rosters[2];
+	struct ht_chosen chosen[2];
+	size_t n_sets;
+	/* of each side, and of the one in hand (the first when none is); NULL unless hta_rows */
+	const struct ht_hta_facts *hta_of[2], *hta;
+	/* the rank in hand */
+	const struct ht_trace *trace;
+	int64_t rank;
+	size_t side, i_rank;  /* which set, and its index in that roster */
+	struct ht_memo *memo; /* of that set; NULL: nothing is kept */
 };
+
+/* The rank in hand, or the i-th chosen one. */
+static inline const struct ht_rank *ht_run_rank(const struct ht_run *run)
+{
+	return &run->rosters[run->side]->ranks[run->i_rank];
+}
+
+static inline const struct ht_rank *ht_run_chosen(const struct ht_run *run, size_t side, size_t i)
+{
+	return &run->rosters[side]->ranks[run->chosen[side].at[i]];
+}
 
 /* Parameter values by name, parsed by the parameter's type; the registry has checked them. */
 int64_t ht_run_i64(const struct ht_run *run, const char *param);
 double ht_run_f64(const struct ht_run *run, const char *param);
 bool ht_run_bool(const struct ht_run *run, const char *param);
 const char *ht_run_str(const struct ht_run *run, const char *param); /* NULL when not given */
+/* Whether a parameter has this value. */
+bool ht_run_is(const struct ht_run *run, const char *param, const char *value);
 /* HT_DURATION parameters are text with a unit ("30us", "1.5ms", "200" = ns); here in ns. */
 int64_t ht_run_duration_ns(const struct ht_run *run, const char *param);
 

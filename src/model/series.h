@@ -38,9 +38,6 @@ struct ht_queue_series {
 enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
         const struct ht_queue_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
-/* Where HTA has its time 0, in set time: the first start of a row with a duration and a category. */
-int64_t ht_hta_zero_ns(const struct ht_set *set);
-
 struct ht_bandwidth_point {
 	int64_t ts_ns;
 	double gbps;  /* from here to the next point */

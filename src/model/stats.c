@@ -1,8 +1,8 @@
 /*
  * stats.c - see stats.h.
  *
- * The deviation is taken around the mean in a second pass: sums of squares of nanoseconds lose all
- * their digits. Quantile q sits at position q * (n - 1) of the sorted samples, linear in between.
+ * Sums and sums of squares of integers are exact; those of doubles lose digits, so their deviation is taken
+ * around the mean in a second pass. Quantile q sits at position q * (n - 1) of the sorted samples, linear in between.
  */
 #include "model/stats.h"
 
@@ -52,6 +52,19 @@ static double quantile_f64(const double *sorted, size_t n, double q)
 	return between(sorted[low], sorted[high], part);
 }
 
+double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares)
+{
+	if (n < 2)
+		return NAN;
+	/* distances = squares - sum^2 / n, in integers: whole part and rest of the division apart */
+	unsigned __int128 size = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum;
+	unsigned __int128 whole = size / n, rest = size % n;
+	/* sum^2 / n = (whole n + rest)^2 / n = whole^2 n + 2 whole rest + rest^2 / n */
+	unsigned __int128 taken = whole * whole * n + 2 * whole * rest;
+	double distances = (double)(squares - taken) - (double)rest * (double)rest / (double)n;
+	return sqrt((distances > 0 ? distances : 0) / (double)(n - 1));
+}
+
 static void describe_nothing(struct ht_describe *ret_describe)
 {
 	*ret_describe = (struct ht_describe){
@@ -65,16 +78,16 @@ void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe
 	if (!n)
 		return;
 	qsort(values, n, sizeof *values, compare_i64);
-	double sum = 0, squares = 0;
-	for (size_t i = 0; i < n; i++)
-		sum += (double)values[i];
-	double mean = sum / (double)n;
-	for (size_t i = 0; i < n; i++)
-		squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+	__int128 sum = 0;
+	unsigned __int128 squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		sum += values[i];
+		squares += ht_square(values[i]);
+	}
 	*ret_describe = (struct ht_describe){
 		.count = n,
-		.mean = mean,
-		.std = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN,
+		.mean = (double)sum / (double)n,
+		.std = ht_exact_std(n, sum, squares),
 		.min = (double)values[0],
 		.p25 = quantile_i64(values, n, 0.25),
 		.p50 = quantile_i64(values, n, 0.5),

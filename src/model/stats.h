@@ -12,6 +12,15 @@ struct ht_describe {
 	double min, p25, p50, p75, max; /* linear interpolation; NaN for no sample */
 };
 
+/* Sums of integers and of their squares are exact in any order. */
+static inline unsigned __int128 ht_square(int64_t value)
+{
+	unsigned __int128 size = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+	return size * size;
+}
+/* Deviation with n - 1 from such sums, NaN for fewer than two samples. */
+double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
+
 /* Sorts values in place. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
 void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);

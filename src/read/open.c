@@ -17,8 +17,7 @@ struct opening {
 	ht_ctx *ctx;
 	const struct ht_open_options *options;
 	struct ht_discovery found;
-	struct ht_kernel_rules rules;
-	struct ht_trace **traces;
+	struct ht_kernel_rules *rules;
 	struct ht_set *set;
 	struct ht_vec notes; /* const char *, in set->arena */
 	pthread_t caller;
@@ -31,47 +30,48 @@ static enum ht_status add_note(struct opening *o, char *note)
 	return HT_OK;
 }
 
-/* One file on one thread, with a context of its own so that its errors and thread count are its own. */
+/* Read a file and hand it to the set, which keeps what there is room for. */
+static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
+{
+	struct ht_set *set = o->set;
+	struct ht_trace *trace = NULL;
+	HT_TRY(ht_read_trace(ctx, o->found.found[i].path, o->options, o->rules, &trace));
+	pthread_mutex_lock(&set->lock);
+	enum ht_status status = ht_rank_describe(trace, &set->arena, &set->roster.ranks[i]);
+	pthread_mutex_unlock(&set->lock);
+	if (status != HT_OK) {
+		ht_trace_release(trace);
+		return ht_fail_nomem(ctx);
+	}
+	ht_set_keep(set, i, trace, !strcmp(trace->path, "-"));
+	return HT_OK;
+}
+
 static enum ht_status read_alone(void *user, size_t i, int i_worker)
 {
 	struct opening *o = user;
-	ht_ctx child = { .mem = o->ctx->mem, .n_jobs = 1 };
+	ht_ctx child;
 	(void)i_worker;
-	pthread_mutex_init(&child.lock, NULL);
-	ht_error_clear(&child);
+	ht_ctx_begin_task(o->ctx, &child);
 	if (pthread_equal(pthread_self(), o->caller))
 		ht_ctx_set_progress(&child, o->ctx->progress, o->ctx->progress_user);
-	/* injected faults are one series over all files */
-	atomic_store(&child.fail_io_in, atomic_load(&o->ctx->fail_io_in));
-	enum ht_status status =
-	        ht_read_trace(&child, o->found.found[i].path, o->options, &o->rules, &o->traces[i]);
-	if (status != HT_OK)
-		status = ht_fail(o->ctx, status, child.error.file, child.error.offset,
-		        child.error.hint, "%s", child.message);
-	pthread_mutex_destroy(&child.lock);
-	return status;
+	return ht_ctx_end_task(o->ctx, &child, read_one(o, &child, i));
 }
 
 static enum ht_status read_files(struct opening *o)
 {
+	struct ht_set *set = o->set;
 	size_t n = o->found.n_found;
-	o->traces = ht_arena_alloc(&o->set->arena, (n + 1) * sizeof *o->traces);
-	if (!o->traces)
+	set->roster.ranks = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->roster.ranks);
+	set->kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->kept);
+	if (!set->roster.ranks || !set->kept)
 		return ht_fail_nomem(o->ctx);
+	set->roster.n = n;
 	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
 		return ht_parallel(o->ctx, n, read_alone, o);
 	for (size_t i = 0; i < n; i++)
-		HT_TRY(ht_read_trace(
-		        o->ctx, o->found.found[i].path, o->options, &o->rules, &o->traces[i]));
+		HT_TRY(read_one(o, o->ctx, i));
 	return HT_OK;
-}
-
-static bool is_taken(const int64_t *ranks, size_t n, int64_t rank)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ranks[i] == rank)
-			return true;
-	return false;
 }
 
 /* Given, else in the file, else in its name; HT_NO_RANK when nobody says. */
@@ -79,8 +79,8 @@ static int64_t claimed_rank(const struct opening *o, size_t i)
 {
 	if (o->found.found[i].rank != HT_NO_RANK)
 		return o->found.found[i].rank;
-	if (o->traces[i]->meta->rank != HT_NO_I64)
-		return o->traces[i]->meta->rank;
+	if (o->set->roster.ranks[i].claimed != HT_NO_I64)
+		return o->set->roster.ranks[i].claimed;
 	return ht_rank_from_name(o->found.found[i].path);
 }
 
@@ -90,135 +90,174 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+struct claim {
+	int64_t rank;
+	size_t i; /* which file */
+};
+
+static int compare_claims(const void *x, const void *y)
+{
+	const struct claim *a = x, *b = y;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+/* The first file that claims a number has it; taken lists those numbers, ascending. */
+static size_t grant_claims(const struct opening *o, struct claim *taken, int64_t *ranks)
+{
+	size_t n = 0, n_taken = 0;
+	for (size_t i = 0; i < o->found.n_found; i++) {
+		ranks[i] = HT_NO_RANK;
+		int64_t rank = claimed_rank(o, i);
+		if (rank != HT_NO_RANK)
+			taken[n++] = (struct claim){ rank, i };
+	}
+	qsort(taken, n, sizeof *taken, compare_claims);
+	for (size_t k = 0; k < n; k++) {
+		if (n_taken && taken[n_taken - 1].rank == taken[k].rank)
+			continue;
+		ranks[taken[k].i] = taken[k].rank;
+		taken[n_taken++] = taken[k];
+	}
+	return n_taken;
+}
+
+static enum ht_status note_number(struct opening *o, size_t i, int64_t number)
+{
+	const char *name = base_name(o->found.found[i].path);
+	struct ht_arena *arena = &o->set->arena;
+	int64_t claim = claimed_rank(o, i);
+	if (claim != HT_NO_RANK)
+		return add_note(
+		        o, ht_arena_printf(arena,
+		                   "%s also claims rank %" PRId64 "; it is shown as rank %" PRId64,
+		                   name, claim, number));
+	if (o->found.n_found < 2)
+		return HT_OK;
+	return add_note(
+	        o, ht_arena_printf(arena, "%s does not say its rank; it is shown as rank %" PRId64,
+	                   name, number));
+}
+
 /* Claims first, then the rest gets the lowest free numbers in order of path. */
 static enum ht_status give_ranks(struct opening *o, int64_t *ranks)
 {
-	size_t n = o->found.n_found;
-	struct ht_arena *arena = &o->set->arena;
-	for (size_t i = 0; i < n; i++)
-		ranks[i] = HT_NO_RANK;
-	for (size_t i = 0; i < n; i++) {
-		int64_t rank = claimed_rank(o, i);
-		if (rank != HT_NO_RANK && !is_taken(ranks, i, rank))
-			ranks[i] = rank;
-	}
+	size_t n = o->found.n_found, k = 0;
+	struct claim *taken = ht_arena_alloc(&o->set->arena, (n + 1) * sizeof *taken);
+	if (!taken)
+		return ht_fail_nomem(o->ctx);
+	size_t n_taken = grant_claims(o, taken, ranks);
 	int64_t next = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (ranks[i] != HT_NO_RANK)
 			continue;
-		while (is_taken(ranks, n, next))
-			next++;
-		int64_t claim = claimed_rank(o, i);
-		ranks[i] = next;
-		if (claim != HT_NO_RANK)
-			HT_TRY(add_note(
-			        o, ht_arena_printf(arena,
-			                   "%s also claims rank %" PRId64
-			                   "; it is shown as rank %" PRId64,
-			                   base_name(o->found.found[i].path), claim, next)));
-		else if (n > 1)
-			HT_TRY(add_note(
-			        o, ht_arena_printf(arena,
-			                   "%s does not say its rank; it is shown as rank %" PRId64,
-			                   base_name(o->found.found[i].path), next)));
+		for (; k < n_taken && taken[k].rank <= next; k++)
+			next += taken[k].rank == next;
+		HT_TRY(note_number(o, i, next));
+		ranks[i] = next++;
 	}
 	return HT_OK;
 }
 
-static int compare_ranks(const void *x, const void *y)
+/* What reading a rank again needs; in the set's arena. */
+struct reload {
+	struct ht_open_options options;
+	struct ht_kernel_rules rules;
+};
+
+static enum ht_status load_again(
+        ht_ctx *ctx, const struct ht_set *set, size_t i, struct ht_trace **ret_trace)
 {
-	const int64_t *a = x, *b = y;
-	return a[0] < b[0] ? -1 : a[0] > b[0];
+	const struct reload *reload = set->load_user;
+	return ht_read_trace(
+	        ctx, set->roster.ranks[i].path, &reload->options, &reload->rules, ret_trace);
 }
 
+/* The options outlive the caller's strings. */
+static enum ht_status keep_options(struct opening *o)
+{
+	struct ht_arena *arena = &o->set->arena;
+	struct reload *reload = ht_arena_alloc(arena, sizeof *reload);
+	if (!reload)
+		return ht_fail_nomem(o->ctx);
+	reload->options = *o->options;
+	const char **texts[] = { &reload->options.cache_dir, &reload->options.kernel_rules };
+	for (size_t i = 0; i < HT_COUNT(texts); i++) {
+		if (!*texts[i])
+			continue;
+		*texts[i] = ht_arena_strndup(arena, *texts[i], strlen(*texts[i]));
+		if (!*texts[i])
+			return ht_fail_nomem(o->ctx);
+	}
+	o->rules = &reload->rules;
+	o->set->load = load_again;
+	o->set->load_user = reload;
+	return HT_OK;
+}
+
+static int compare_numbers(const void *x, const void *y)
+{
+	const struct ht_rank *a = x, *b = y;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Ranks and what is kept of them, in ascending order of numbers. */
 static enum ht_status order_ranks(struct opening *o)
 {
 	struct ht_set *set = o->set;
-	size_t n = o->found.n_found;
-	int64_t *ranks = ht_arena_alloc(&set->arena, (n + 1) * sizeof *ranks);
-	int64_t(*pairs)[2] = ht_arena_alloc(&set->arena, (n + 1) * sizeof *pairs);
-	set->ranks = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->ranks);
-	set->offset_ns = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->offset_ns);
-	set->traces = ht_arena_alloc(&set->arena, (n + 1) * sizeof(struct ht_trace *));
-	if (!ranks || !pairs || !set->ranks || !set->offset_ns || !set->traces)
+	struct ht_rank *ranks = set->roster.ranks;
+	size_t n = set->roster.n;
+	int64_t *numbers = ht_arena_alloc(&set->arena, (n + 1) * sizeof *numbers);
+	struct ht_kept *kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *kept);
+	if (!numbers || !kept)
 		return ht_fail_nomem(o->ctx);
-	HT_TRY(give_ranks(o, ranks));
+	HT_TRY(give_ranks(o, numbers));
 	for (size_t i = 0; i < n; i++) {
-		pairs[i][0] = ranks[i];
-		pairs[i][1] = (int64_t)i;
+		ranks[i].number = numbers[i];
+		ranks[i].offset_ns = (int64_t)i; /* where it was, until clocks are chosen */
 	}
-	qsort(pairs, n, sizeof *pairs, compare_ranks);
-	for (size_t i = 0; i < n; i++) {
-		set->ranks[i] = pairs[i][0];
-		set->traces[i] = o->traces[pairs[i][1]];
-		o->traces[pairs[i][1]] = NULL;
-	}
-	set->n = n;
+	qsort(ranks, n, sizeof *ranks, compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		kept[i] = set->kept[ranks[i].offset_ns];
+	set->kept = kept;
 	return HT_OK;
-}
-
-/* One line about what reading lost, over all ranks. */
-static enum ht_status note_losses(struct opening *o)
-{
-	struct ht_set *set = o->set;
-	uint64_t n = 0;
-	size_t n_ranks = 0;
-	const char *sentence = NULL;
-	for (size_t i = 0; i < set->n; i++) {
-		bool lost = false;
-		for (size_t k = 0; k < set->traces[i]->n_stats; k++) {
-			const struct ht_stat *stat = &set->traces[i]->stats[k];
-			const struct ht_stat_info *info =
-			        ht_stat_info((enum ht_stat_code)stat->code);
-			if (info->severity < HT_DATA_LOSS)
-				continue;
-			if (!sentence)
-				sentence = info->sentence;
-			n += stat->count;
-			lost = true;
-		}
-		n_ranks += lost;
-	}
-	if (!n)
-		return HT_OK;
-	set->loss_note =
-	        ht_arena_printf(&set->arena, "data was lost while reading %zu of %zu traces: %s%s",
-	                n_ranks, set->n, sentence, n > 1 ? ", and more" : "");
-	return set->loss_note ? HT_OK : ht_fail_nomem(o->ctx);
 }
 
 static enum ht_status keep_notes(struct opening *o)
 {
 	struct ht_set *set = o->set;
-	set->notes = ht_arena_alloc(&set->arena, (o->notes.n + 1) * sizeof *set->notes);
-	if (!set->notes)
+	struct ht_roster *roster = &set->roster;
+	roster->notes = ht_arena_alloc(&set->arena, (o->notes.n + 1) * sizeof *roster->notes);
+	if (!roster->notes)
 		return ht_fail_nomem(o->ctx);
 	if (o->notes.n)
-		memcpy(set->notes, o->notes.data, o->notes.n * sizeof *set->notes);
-	set->n_notes = o->notes.n;
+		memcpy(roster->notes, o->notes.data, o->notes.n * sizeof *roster->notes);
+	roster->n_notes = o->notes.n;
 	return HT_OK;
 }
 
 static enum ht_status open_set(struct opening *o, const char *const *sources, size_t n_sources)
 {
+	HT_TRY(keep_options(o));
 	if (o->options->kernel_rules)
 		HT_TRY(ht_kernel_rules_read(
-		        o->ctx, o->options->kernel_rules, &o->set->arena, &o->rules));
+		        o->ctx, o->options->kernel_rules, &o->set->arena, o->rules));
 	HT_TRY(ht_discover(o->ctx, sources, n_sources, o->options->recursive, &o->found));
 	for (size_t i = 0; i < o->found.n_notes; i++)
 		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena, "%s", o->found.notes[i])));
 	HT_TRY(read_files(o));
 	HT_TRY(order_ranks(o));
-	ht_set_align(o->set);
-	if (!o->set->aligned)
+	if (ht_roster_complete(&o->set->roster, &o->set->arena) != HT_OK)
+		return ht_fail_nomem(o->ctx);
+	if (!o->set->roster.aligned)
 		HT_TRY(add_note(o,
 		        ht_arena_printf(&o->set->arena,
 		                "the ranks have no common clock; each starts at its own first event")));
-	HT_TRY(note_losses(o));
 	struct ht_memo *memo = ht_arena_alloc(&o->set->arena, sizeof *memo);
 	if (!memo)
 		return ht_fail_nomem(o->ctx);
-	ht_memo_init(memo);
+	ht_memo_init(memo, o->set->arena.mem);
 	o->set->memo = memo;
 	return keep_notes(o);
 }
@@ -235,13 +274,12 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 	if (!set)
 		return ht_fail_nomem(ctx);
 	ht_arena_init(&set->arena, ht_mem_retain(ctx->mem));
+	pthread_mutex_init(&set->lock, NULL);
 	struct opening o = { .ctx = ctx,
 		.options = options ? options : &defaults,
 		.set = set,
 		.caller = pthread_self() };
 	enum ht_status status = open_set(&o, sources, n_sources);
-	for (size_t i = 0; status != HT_OK && o.traces && i < o.found.n_found; i++)
-		ht_trace_free(o.traces[i]);
 	ht_vec_free(ctx->mem, &o.notes, sizeof(const char *));
 	ht_discovery_done(&o.found);
 	if (status != HT_OK) {

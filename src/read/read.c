@@ -120,7 +120,7 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 	if (status == HT_OK && options->strict)
 		status = check_strict(ctx, path, t);
 	if (status != HT_OK) {
-		ht_trace_free(t);
+		ht_trace_release(t);
 		return status;
 	}
 	*ret_trace = t;

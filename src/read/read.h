@@ -7,7 +7,7 @@
 #include "store/kernel_rules.h"
 #include "store/trace.h"
 
-/* Open one file as a sealed trace; the caller frees it with ht_trace_free. */
+/* Open one file as a sealed trace; the caller frees it with ht_trace_release. */
 enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
         const struct ht_kernel_rules *rules, struct ht_trace **ret_trace) HT_MUST_USE;
 

@@ -31,7 +31,7 @@ enum ht_status ht_cache_key_make(
         ht_ctx *ctx, const char *path, uint64_t options, struct ht_cache_key *ret_key) HT_MUST_USE;
 
 /* On a hit the trace points into the mapped file (map, map_bytes, meta are set; mem and path are left
- * alone); ht_trace_free unmaps it. */
+ * alone); ht_trace_release unmaps it. */
 enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
         struct ht_trace *ret_trace, bool *ret_hit) HT_MUST_USE;
 

@@ -121,7 +121,7 @@ static int setup(void **state)
 	write_bytes(f->source, trace_text, sizeof trace_text - 1);
 	const char *source = f->source;
 	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
-	f->trace = f->set->traces[0];
+	f->trace = f->set->kept[0].trace;
 	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, &f->key), HT_OK);
 	assert_true(ht_cache_path(f->cache, &f->key, f->file, sizeof f->file));
 	assert_true(store(f));
@@ -254,9 +254,11 @@ static bool swallow(void *user, const void *bytes, size_t n)
 static void walk(struct fixture *f, struct ht_trace *trace)
 {
 	size_t n = 0;
-	struct ht_trace *traces[] = { trace };
-	int64_t zero = 0;
-	struct ht_set set = { .traces = traces, .ranks = &zero, .offset_ns = &zero, .n = 1 };
+	struct ht_rank rank = { .n_events = ht_n_events(trace) };
+	struct ht_kept kept = { .trace = trace, .bytes = 1, .for_good = true };
+	struct ht_set set = { .roster = { .ranks = &rank, .n = 1 },
+		.kept = &kept,
+		.lock = PTHREAD_MUTEX_INITIALIZER };
 	struct ht_sink sink = { swallow, &n };
 	assert_int_equal(ht_dump(f->ctx, &set, &sink), HT_OK);
 	assert_true(n > 0);

@@ -396,18 +396,22 @@ enum ht_status ht_dump(ht_ctx *ctx, const ht_set *set, const struct ht_sink *sin
 	struct sink_user to = { ctx, sink };
 	HT_TRY(ht_emit_init(&d.emit, ctx, to_sink, &to));
 	HT_EMIT(&d.emit, "set");
-	number(&d, "aligned", set->aligned);
-	number(&d, "zero_unix_ns", set->zero_unix_ns);
+	number(&d, "aligned", set->roster.aligned);
+	number(&d, "zero_unix_ns", set->roster.zero_unix_ns);
 	ht_emit_char(&d.emit, '\n');
 	enum ht_status status = HT_OK;
-	for (size_t i = 0; status == HT_OK && i < set->n; i++) {
-		d.t = set->traces[i];
+	for (size_t i = 0; status == HT_OK && i < set->roster.n; i++) {
+		const struct ht_rank *rank = &set->roster.ranks[i];
+		status = ht_set_acquire(ctx, set, i, &d.t);
+		if (status != HT_OK)
+			break;
 		HT_EMIT(&d.emit, "rank ");
-		ht_emit_i64(&d.emit, set->ranks[i]);
-		number(&d, "offset_ns", set->offset_ns[i]);
+		ht_emit_i64(&d.emit, rank->number);
+		number(&d, "offset_ns", rank->offset_ns);
 		number(&d, "events", ht_n_events(d.t));
 		ht_emit_char(&d.emit, '\n');
 		status = dump_trace(&d);
+		ht_trace_release(d.t);
 	}
 	enum ht_status drained = ht_emit_done(&d.emit);
 	return status != HT_OK ? status : drained;

@@ -1,45 +1,78 @@
 /*
- * set.c - see set.h.
+ * set.c - the traces of a set: kept, let go, read again; see set.h.
  */
 #include "store/set.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* So many mapped files stay mapped; systems allow some 65,000 in all. */
+#define MAX_MAPPED 16384
 
-/* A trace without base time whose times are near today's unix time in ns. */
-static bool is_absolute(const struct ht_trace *t)
+static void let_go_of(struct ht_set *set, struct ht_kept *kept)
 {
-	const int64_t year_2001_ns = 1000000000000000000;
-	return t->meta->base_ns == HT_NO_I64 && t->meta->min_ts_ns > year_2001_ns;
+	set->kept_bytes -= kept->bytes;
+	kept->bytes = 0;
+	if (kept->trace->map && set->roster.n <= MAX_MAPPED) {
+		ht_trace_rest(kept->trace);
+		return;
+	}
+	ht_trace_release(kept->trace);
+	kept->trace = NULL;
 }
 
-void ht_set_align(struct ht_set *set)
+/* In turn, until the rest is within bounds; the rank in hand stays. */
+static void let_go(struct ht_set *set, size_t in_hand)
 {
-	size_t n_base = 0, n_absolute = 0;
-	int64_t zero = INT64_MAX;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace_meta *meta = set->traces[i]->meta;
-		n_base += meta->base_ns != HT_NO_I64;
-		n_absolute += is_absolute(set->traces[i]);
-		if (meta->min_ts_ns == HT_NO_I64)
-			continue;
-		int64_t base = meta->base_ns == HT_NO_I64 ? 0 : meta->base_ns, first;
-		if (__builtin_add_overflow(base, meta->min_ts_ns, &first))
-			first = meta->min_ts_ns;
-		if (first < zero)
-			zero = first;
+	for (size_t n = 0; n < set->roster.n && set->kept_bytes > HT_SET_KEEP_BYTES; n++) {
+		struct ht_kept *kept = &set->kept[set->hand];
+		if (kept->bytes && !kept->for_good && set->hand != in_hand)
+			let_go_of(set, kept);
+		set->hand = (set->hand + 1) % set->roster.n;
 	}
-	set->aligned = set->n <= 1 || n_base + n_absolute == set->n;
-	set->zero_unix_ns =
-	        set->n && n_base + n_absolute == set->n && zero != INT64_MAX ? zero : HT_NO_I64;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct ht_trace_meta *meta = set->traces[i]->meta;
-		int64_t base = meta->base_ns == HT_NO_I64 ? 0 : meta->base_ns;
-		if (meta->min_ts_ns == HT_NO_I64)
-			set->offset_ns[i] = 0;
-		else if (!set->aligned || __builtin_sub_overflow(base, zero, &set->offset_ns[i]))
-			set->offset_ns[i] = -meta->min_ts_ns;
+}
+
+void ht_set_keep(struct ht_set *set, size_t i, struct ht_trace *trace, bool for_good)
+{
+	struct ht_kept *kept = &set->kept[i];
+	pthread_mutex_lock(&set->lock);
+	if (kept->trace) {
+		/* another thread was faster */
+		ht_trace_release(trace);
+	} else {
+		*kept = (struct ht_kept){ trace, ht_trace_bytes(trace), for_good };
+		set->kept_bytes += kept->bytes;
+		let_go(set, i);
 	}
+	pthread_mutex_unlock(&set->lock);
+}
+
+enum ht_status ht_set_acquire(
+        ht_ctx *ctx, const struct ht_set *set, size_t i, const struct ht_trace **ret_trace)
+{
+	/* keeping traces is not a change that anybody can see */
+	struct ht_set *own = (struct ht_set *)(uintptr_t)set;
+	struct ht_trace *trace = NULL;
+	pthread_mutex_lock(&own->lock);
+	if (own->kept[i].trace) {
+		trace = ht_trace_retain(own->kept[i].trace);
+		if (!own->kept[i].bytes) {
+			own->kept[i].bytes = ht_trace_bytes(trace);
+			own->kept_bytes += own->kept[i].bytes;
+			let_go(own, i);
+		}
+	}
+	pthread_mutex_unlock(&own->lock);
+	if (!trace) {
+		HT_TRY(set->load(ctx, set, i, &trace));
+		const struct ht_rank *rank = &set->roster.ranks[i];
+		if (ht_n_events(trace) != rank->n_events ||
+		        trace->meta->min_ts_ns != rank->min_ts_ns) {
+			ht_trace_release(trace);
+			return ht_fail(ctx, HT_IO, rank->path, -1, "open the traces again",
+			        "the file has changed since it was opened");
+		}
+		ht_set_keep(own, i, ht_trace_retain(trace), false);
+	}
+	*ret_trace = trace;
+	return HT_OK;
 }
 
 void ht_close(ht_set *set)
@@ -49,8 +82,11 @@ void ht_close(ht_set *set)
 	struct ht_mem *mem = set->arena.mem;
 	if (set->memo)
 		ht_memo_done(set->memo);
-	for (size_t i = 0; i < set->n; i++)
-		ht_trace_free(set->traces[i]);
+	for (size_t i = 0; set->kept && i < set->roster.n; i++)
+		ht_trace_release(set->kept[i].trace);
+	if (set->load_done)
+		set->load_done(mem, set->load_user);
+	pthread_mutex_destroy(&set->lock);
 	ht_arena_done(&set->arena);
 	ht_mem_free(mem, set, sizeof *set);
 	ht_mem_release(mem);
@@ -58,25 +94,25 @@ void ht_close(ht_set *set)
 
 size_t ht_set_n_ranks(const ht_set *set)
 {
-	return set->n;
+	return set->roster.n;
 }
 
 int64_t ht_set_rank(const ht_set *set, size_t i)
 {
-	return i < set->n ? set->ranks[i] : HT_NO_I64;
+	return i < set->roster.n ? set->roster.ranks[i].number : HT_NO_I64;
 }
 
 const char *ht_set_path(const ht_set *set, size_t i)
 {
-	return i < set->n ? set->traces[i]->path : "";
+	return i < set->roster.n ? set->roster.ranks[i].path : "";
 }
 
 uint64_t ht_set_n_events(const ht_set *set, size_t i)
 {
-	return i < set->n ? ht_n_events(set->traces[i]) : 0;
+	return i < set->roster.n ? set->roster.ranks[i].n_events : 0;
 }
 
 const char *ht_set_loss_note(const ht_set *set)
 {
-	return set->loss_note;
+	return set->roster.loss_note;
 }

@@ -10,9 +10,31 @@
 #include <string.h>
 #include <sys/mman.h>
 
-void ht_trace_free(struct ht_trace *t)
+struct ht_trace *ht_trace_retain(struct ht_trace *t)
 {
-	if (!t)
+	atomic_fetch_add(&t->n_sharers, 1);
+	return t;
+}
+
+void ht_trace_rest(const struct ht_trace *t)
+{
+	if (t->map)
+		(void)madvise(t->map, t->map_bytes, MADV_DONTNEED);
+}
+
+uint64_t ht_trace_bytes(const struct ht_trace *t)
+{
+	uint64_t n = t->map_bytes;
+#define SECTION(name, type) n += t->map ? 0 : t->n_##name * sizeof(type);
+#include "store/sections.def"
+#undef SECTION
+	return n;
+}
+
+void ht_trace_release(const struct ht_trace *shared)
+{
+	struct ht_trace *t = (struct ht_trace *)(uintptr_t)shared;
+	if (!t || atomic_fetch_sub(&t->n_sharers, 1) > 0)
 		return;
 	struct ht_mem *mem = t->mem;
 	if (t->map)

@@ -195,11 +195,18 @@ struct ht_trace {
 	void *map;
 	size_t map_bytes;
 	const struct ht_trace_meta *meta;
-	char *path; /* as given by the user */
+	char *path;           /* as given by the user */
+	atomic_int n_sharers; /* references besides the first */
 };
 #undef SECTION
 
-void ht_trace_free(struct ht_trace *trace);
+/* A trace is made with one reference; the last one to be released frees it. NULL is fine. */
+struct ht_trace *ht_trace_retain(struct ht_trace *trace);
+void ht_trace_release(const struct ht_trace *trace);
+/* Give the pages of a mapped file back; they come again when they are looked at. */
+void ht_trace_rest(const struct ht_trace *trace);
+/* What it holds in memory or as mapped file. */
+uint64_t ht_trace_bytes(const struct ht_trace *trace);
 
 /* Text of a string id; "" for HT_NO_STR. Strings end in NUL and may hold NULs before it only when the
  * file did. */

@@ -29,6 +29,7 @@ struct ht_cells {
 	uint8_t *valid;        /* NULL: no cell is null */
 	size_t cap, valid_cap; /* in rows */
 	uint32_t last_id;      /* of the last string put: runs of equal text skip the hash */
+	bool keeps_clock;      /* times that are not moved when rows are appended elsewhere */
 };
 
 struct ht_table_pool_text {
@@ -92,6 +93,8 @@ static inline size_t ht_cell_bytes(enum ht_type type)
 	return type == HT_STR ? sizeof(uint32_t) : sizeof(int64_t);
 }
 
+/* The first failure of a table stays; answers it. */
+enum ht_status ht_table_fail(ht_table *table, enum ht_status status);
 /* The texts of the pool; both return false when out of memory. */
 bool ht_table_pool_init(ht_table *table);
 bool ht_table_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id);

@@ -40,7 +40,7 @@ const char *ht_column_unit(const struct ht_column *column)
 }
 
 /* The first failure stays; its text is set here while the context is known to live. */
-static enum ht_status fail(ht_table *table, enum ht_status status)
+enum ht_status ht_table_fail(ht_table *table, enum ht_status status)
 {
 	if (table->failed != HT_OK)
 		return table->failed;
@@ -73,7 +73,7 @@ enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_colu
 		title = "";
 	table->title = ht_table_copy_text(table, title, strlen(title));
 	if (!table->title || !ht_table_pool_init(table))
-		status = fail(table, HT_NOMEM);
+		status = ht_table_fail(table, HT_NOMEM);
 	for (size_t i = 0; i < n_columns && status == HT_OK; i++)
 		status = ht_table_add_column(table, &columns[i]);
 	if (status != HT_OK) {
@@ -129,14 +129,14 @@ static const char *make_label(ht_table *table, const struct ht_column *column)
 enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column)
 {
 	if (table->n_rows)
-		return fail(table, HT_USAGE);
+		return ht_table_fail(table, HT_USAGE);
 	struct ht_cells cells = { .meta = *column, .label = make_label(table, column) };
 	const char *sentence = column->sentence ? column->sentence : "";
 	if (!cells.label || !copy_text(table, column->name, &cells.meta.name) ||
 	        !copy_text(table, sentence, &cells.meta.sentence) ||
 	        !copy_text(table, column->unit, &cells.meta.unit) ||
 	        !HT_VEC_PUSH(table->mem, &table->columns, struct ht_cells, cells))
-		return fail(table, HT_NOMEM);
+		return ht_table_fail(table, HT_NOMEM);
 	table->cap_rows = 0;
 	table->cursor = ht_n_columns(table);
 	return HT_OK;
@@ -146,7 +146,7 @@ enum ht_status ht_table_set_method(ht_table *table, const char *method)
 {
 	const char *copy;
 	if (!copy_text(table, method ? method : "", &copy))
-		return fail(table, HT_NOMEM);
+		return ht_table_fail(table, HT_NOMEM);
 	table->method = copy;
 	return HT_OK;
 }
@@ -165,7 +165,7 @@ enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
 	va_end(again);
 	va_end(ap);
 	if (!note || !HT_VEC_PUSH(table->mem, &table->notes, const char *, note))
-		return fail(table, HT_NOMEM);
+		return ht_table_fail(table, HT_NOMEM);
 	return HT_OK;
 }
 
@@ -176,9 +176,9 @@ void ht_table_set_bar(ht_table *table, const char *column)
 
 static bool grow_rows(ht_table *table)
 {
-	size_t cap = table->cap_rows ? table->cap_rows + table->cap_rows / 2 : 64;
+	size_t cap = table->cap_rows + table->cap_rows / 2 + 64;
 	if (table->n_rows >= HT_TABLE_MAX_ROWS) {
-		fail(table, HT_LIMIT);
+		ht_table_fail(table, HT_LIMIT);
 		return false;
 	}
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
@@ -197,7 +197,7 @@ static bool grow_rows(ht_table *table)
 			cells->valid_cap = cap;
 		}
 		if (!any || (cells->valid && !valid)) {
-			fail(table, HT_NOMEM);
+			ht_table_fail(table, HT_NOMEM);
 			return false;
 		}
 	}
@@ -210,7 +210,7 @@ static void set_null(ht_table *table, struct ht_cells *cells, size_t row)
 	if (!cells->valid) {
 		cells->valid = ht_mem_alloc(table->mem, cells->cap);
 		if (!cells->valid) {
-			fail(table, HT_NOMEM);
+			ht_table_fail(table, HT_NOMEM);
 			return;
 		}
 		cells->valid_cap = cells->cap;
@@ -278,6 +278,14 @@ void ht_table_put_i64(ht_table *table, int64_t value)
 	set_valid(cells, row);
 }
 
+void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown)
+{
+	if (value == unknown)
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, value);
+}
+
 void ht_table_put_f64(ht_table *table, double value)
 {
 	struct ht_cells *cells = next_cell(table);
@@ -312,7 +320,7 @@ void ht_table_put_strn(ht_table *table, const char *text, size_t n)
 	const struct ht_table_pool_text *last = ht_table_pool_at(table, cells->last_id);
 	if ((last->n != n || memcmp(last->text, text, n)) &&
 	        !ht_table_pool_intern(table, text, n, &cells->last_id)) {
-		fail(table, HT_NOMEM);
+		ht_table_fail(table, HT_NOMEM);
 		return;
 	}
 	cells->str[row] = cells->last_id;

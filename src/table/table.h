@@ -38,6 +38,18 @@ void ht_table_put_f64(
 void ht_table_put_str(ht_table *table, const char *text);            /* NULL becomes null */
 void ht_table_put_strn(ht_table *table, const char *text, size_t n); /* text need not end in NUL */
 void ht_table_put_null(ht_table *table);
+/* The integer, or null when it is what stands for unknown. */
+void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown);
+/* Times of this column are not moved when its rows are appended to another table. */
+void ht_table_keep_clock(ht_table *table, size_t column);
+/* A further column that all rows so far lack. */
+enum ht_status ht_table_add_null_column(
+        ht_table *table, const struct ht_column *column) HT_MUST_USE;
+/* Append the rows and notes of a finished table; cells of type HT_TIME are moved by shift_ns. Columns are
+ * matched by name: what one of the two lacks is null, and a column that they have with different types gets
+ * the type that can show both. */
+enum ht_status ht_table_append(
+        ht_table *table, const ht_table *source, int64_t shift_ns) HT_MUST_USE;
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 

@@ -43,8 +43,8 @@ static enum ht_status add_counters(struct conversion *c, struct ht_json_out *out
 	size_t n = 0;
 	struct ht_arena arena;
 	ht_arena_init(&arena, c->ctx->mem);
-	enum ht_status status =
-	        ht_counter_events(c->ctx, c->set, out->i_trace, true, &arena, &counters, &n);
+	enum ht_status status = ht_counter_events(
+	        c->ctx, c->set, out->i_trace, out->trace, true, &arena, &counters, &n);
 	for (size_t i = 0; status == HT_OK && i < n; i++) {
 		struct ht_counter_event counter = counters[i];
 		ht_write_event(out, &(struct ht_new_event){ .ph = 'C',
@@ -98,12 +98,13 @@ static enum ht_status write_documents(struct conversion *c, struct ht_json_out *
 	return HT_OK;
 }
 
-static enum ht_status write_alone(struct conversion *c, size_t i_trace)
+static enum ht_status write_trace(
+        struct conversion *c, size_t i_trace, const struct ht_trace *trace)
 {
 	struct ht_row_filter rows;
 	struct ht_json_out out = { .ctx = c->ctx,
 		.emit = &c->emit,
-		.trace = c->set->traces[i_trace],
+		.trace = trace,
 		.i_trace = i_trace,
 		.filter = &rows,
 		.extras = c->extras };
@@ -116,6 +117,15 @@ static enum ht_status write_alone(struct conversion *c, size_t i_trace)
 	return status;
 }
 
+static enum ht_status write_alone(struct conversion *c, size_t i_trace)
+{
+	const struct ht_trace *trace = NULL;
+	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
+	enum ht_status status = write_trace(c, i_trace, trace);
+	ht_trace_release(trace);
+	return status;
+}
+
 /* ---- all in one file ---- */
 
 static enum ht_status merged_header(struct conversion *c, const char **ret_text)
@@ -123,7 +133,7 @@ static enum ht_status merged_header(struct conversion *c, const char **ret_text)
 	const char *text = "\"holotrace_merged_ranks\":[";
 	for (size_t i = 0; i < c->n && text; i++)
 		text = ht_arena_printf(&c->arena, "%s%s%lld", text, i ? "," : "",
-		        (long long)c->set->ranks[c->chosen[i]]);
+		        (long long)c->set->roster.ranks[c->chosen[i]].number);
 	*ret_text = text ? ht_arena_printf(&c->arena, "%s],\n", text) : NULL;
 	return *ret_text ? HT_OK : ht_fail_nomem(c->ctx);
 }
@@ -140,55 +150,77 @@ static enum ht_status write_merged_trace(struct conversion *c, struct ht_json_ou
 	return status;
 }
 
-/* The header is the first trace's. */
-static enum ht_status write_together(struct conversion *c, const struct ht_pids *pids)
+/* One rank of several; the file has n_events before it. */
+static enum ht_status write_one_merged(struct conversion *c, size_t i, const struct ht_pids *pids,
+        const char *merged, uint64_t *n_events)
 {
-	const int64_t *offsets = c->set->offset_ns;
+	const struct ht_rank *ranks = c->set->roster.ranks;
+	size_t i_trace = c->chosen[i];
+	const struct ht_trace *trace = NULL;
+	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
+	struct ht_json_out out = { .ctx = c->ctx,
+		.emit = &c->emit,
+		.trace = trace,
+		.i_trace = i_trace,
+		.shift_ns = ranks[i_trace].offset_ns - ranks[c->chosen[0]].offset_ns,
+		.pids = pids,
+		.extras = c->extras };
+	enum ht_status status = ht_json_out_init(&out);
+	if (status == HT_OK && !i)
+		ht_write_open(&out, 0, merged);
+	if (i)
+		out.n_events = *n_events;
+	if (status == HT_OK)
+		status = write_merged_trace(c, &out);
+	*n_events = out.n_events;
+	ht_json_out_done(&out);
+	ht_trace_release(trace);
+	return status;
+}
+
+/* The header is the first trace's. */
+static enum ht_status write_together(
+        struct conversion *c, const struct ht_pids *pids, const struct ht_trace *first)
+{
 	const char *merged = NULL;
 	uint64_t n_events = 0;
 	HT_TRY(merged_header(c, &merged));
-	for (size_t i = 0; i < c->n; i++) {
-		size_t i_trace = c->chosen[i];
-		struct ht_json_out out = { .ctx = c->ctx,
-			.emit = &c->emit,
-			.trace = c->set->traces[i_trace],
-			.i_trace = i_trace,
-			.shift_ns = offsets[i_trace] - offsets[c->chosen[0]],
-			.pids = &pids[i],
-			.extras = c->extras };
-		enum ht_status status = ht_json_out_init(&out);
-		if (status == HT_OK && !i)
-			ht_write_open(&out, 0, merged);
-		if (i)
-			out.n_events = n_events;
-		if (status == HT_OK)
-			status = write_merged_trace(c, &out);
-		n_events = out.n_events;
-		ht_json_out_done(&out);
-		HT_TRY(status);
-	}
-	struct ht_json_out first = { .emit = &c->emit, .trace = c->set->traces[c->chosen[0]] };
-	ht_write_close(&first, 0);
+	for (size_t i = 0; i < c->n; i++)
+		HT_TRY(write_one_merged(c, i, &pids[i], merged, &n_events));
+	struct ht_json_out out = { .emit = &c->emit, .trace = first };
+	ht_write_close(&out, 0);
 	return HT_OK;
+}
+
+static enum ht_status find_pids(struct conversion *c, size_t i, struct ht_pids *pids)
+{
+	const struct ht_trace *trace = NULL;
+	HT_TRY(ht_set_acquire(c->ctx, c->set, c->chosen[i], &trace));
+	enum ht_status status =
+	        ht_pids_init(c->ctx, trace, c->set->roster.ranks[c->chosen[i]].number, i, pids);
+	ht_trace_release(trace);
+	return status;
 }
 
 static enum ht_status write_merged(struct conversion *c, size_t i_unused)
 {
 	(void)i_unused;
+	const struct ht_trace *first = NULL;
 	struct ht_pids *pids = ht_arena_alloc(&c->arena, c->n * sizeof *pids);
 	if (!pids)
 		return ht_fail_nomem(c->ctx);
+	HT_TRY(ht_set_acquire(c->ctx, c->set, c->chosen[0], &first));
 	enum ht_status status = HT_OK;
 	size_t n = 0;
 	for (; n < c->n && status == HT_OK; n++)
-		status = ht_pids_init(c->ctx, c->set->traces[c->chosen[n]],
-		        c->set->ranks[c->chosen[n]], n, &pids[n]);
+		status = find_pids(c, n, &pids[n]);
 	if (status == HT_OK) {
 		ht_pids_place(pids, n);
-		status = write_together(c, pids);
+		status = write_together(c, pids, first);
 	}
 	for (size_t i = 0; i < n; i++)
 		ht_pids_done(c->ctx, &pids[i]);
+	ht_trace_release(first);
 	return status;
 }
 
@@ -233,9 +265,9 @@ static enum ht_status choose(struct conversion *c)
 {
 	struct ht_list ranks;
 	HT_TRY(ht_list_parse(c->ctx, "the rank", c->options->ranks, &ranks));
-	c->chosen = ht_arena_alloc(&c->arena, (c->set->n + 1) * sizeof *c->chosen);
-	for (size_t i = 0; c->chosen && i < c->set->n; i++)
-		if (ht_list_has(&ranks, c->set->ranks[i]))
+	c->chosen = ht_arena_alloc(&c->arena, (c->set->roster.n + 1) * sizeof *c->chosen);
+	for (size_t i = 0; c->chosen && i < c->set->roster.n; i++)
+		if (ht_list_has(&ranks, c->set->roster.ranks[i].number))
 			c->chosen[c->n++] = i;
 	ht_list_done(c->ctx, &ranks);
 	if (!c->chosen)
@@ -250,7 +282,7 @@ static enum ht_status convert(struct conversion *c, const char *path)
 {
 	HT_TRY(choose(c));
 	if (c->options->merge || c->n == 1) {
-		const char *one = rank_path(c, path, c->set->ranks[c->chosen[0]]);
+		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[0]].number);
 		if (!one)
 			return ht_fail_nomem(c->ctx);
 		return write_file(
@@ -261,7 +293,7 @@ static enum ht_status convert(struct conversion *c, const char *path)
 		        "put {rank} into the name, merge the ranks, or choose one",
 		        "%zu ranks cannot go into one file", c->n);
 	for (size_t i = 0; i < c->n; i++) {
-		int64_t rank = c->set->ranks[c->chosen[i]];
+		int64_t rank = c->set->roster.ranks[c->chosen[i]].number;
 		const char *one = rank_path(c, path, rank);
 		if (!one)
 			return ht_fail_nomem(c->ctx);

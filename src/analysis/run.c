@@ -1,0 +1,216 @@
+/*
+ * run.c - running an analysis: ranks on threads, each with memory of its own, then one table.
+ *
+ * Every chosen rank is a task: take its trace, compute its part, let the trace and the scratch memory go. Parts
+ * are stored at the rank's place, so that order, number of threads and what was in memory do not matter.
+ */
+#include "analysis/registry.h"
+
+#include "base/thread.h"
+#include "hta/hta_facts.h"
+
+#include <string.h>
+
+/* ---- a rank in hand ---- */
+
+enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i)
+{
+	run->i_rank = run->chosen[run->side].at[i];
+	run->rank = run->rosters[run->side]->ranks[run->i_rank].number;
+	run->step = run->steps[run->side];
+	run->hta = run->hta_of[run->side];
+	run->memo = set->memo;
+	return ht_set_acquire(run->ctx, set, run->i_rank, &run->trace);
+}
+
+void ht_run_let_go(struct ht_run *run)
+{
+	ht_trace_release(run->trace);
+	run->trace = NULL;
+}
+
+/* ---- parts ---- */
+
+struct job {
+	const struct ht_run *run;
+	ht_set *const *sets;
+	struct ht_parts *parts;
+	atomic_ullong done; /* bytes of JSON behind the ranks that are done */
+};
+
+static enum ht_status make_tables(ht_ctx *ctx, const struct ht_run *run, struct ht_part *part)
+{
+	const struct ht_analysis *analysis = run->analysis;
+	const struct ht_schema *only = ht_run_schema(run);
+	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+		const struct ht_schema *schema = &analysis->facts[k];
+		if (!k && !schema->columns)
+			schema = only;
+		if (schema->columns)
+			HT_TRY(ht_table_new(
+			        ctx, NULL, schema->columns, schema->n_columns, &part->facts[k]));
+	}
+	return HT_OK;
+}
+
+static enum ht_status fill_part(struct ht_run *run, struct ht_part *part)
+{
+	HT_TRY(make_tables(run->ctx, run, part));
+	HT_TRY(run->analysis->per_rank(run, part));
+	for (size_t k = 0; k < HT_PART_TABLES; k++)
+		if (part->facts[k])
+			HT_TRY(ht_table_finish(run->ctx, part->facts[k]));
+	return HT_OK;
+}
+
+/* A task of its own context and memory; the answer is the same on any thread. */
+static enum ht_status compute_part(void *user, size_t i, int i_worker)
+{
+	struct job *job = user;
+	ht_ctx *parent = job->run->ctx;
+	struct ht_part *part = &job->parts->list[i];
+	ht_ctx child;
+	struct ht_arena scratch;
+	(void)i_worker;
+	ht_ctx_begin_task(parent, &child);
+	ht_arena_init(&scratch, child.mem);
+	scratch.cancelled = &parent->cancelled;
+	struct ht_run run = *job->run;
+	run.ctx = &child;
+	run.scratch = &scratch;
+	run.side = i >= run.chosen[0].n;
+	if (run.side)
+		i -= run.chosen[0].n;
+	enum ht_status status = ht_run_take(&run, job->sets[run.side], i);
+	if (status == HT_OK) {
+		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
+		status = fill_part(&run, part);
+		ht_run_let_go(&run);
+	}
+	ht_arena_done(&scratch);
+	atomic_fetch_add(&job->done, ht_run_rank(&run)->json_bytes);
+	return ht_ctx_end_task(parent, &child, status);
+}
+
+static enum ht_status compute_parts(
+        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
+{
+	struct ht_parts parts = { .n = run->chosen[0].n + run->chosen[1].n, .mem = run->ctx->mem };
+	struct job job = { .run = run, .sets = sets, .parts = &parts };
+	struct ht_watch watch = { .what = run->analysis->info.title, .done = &job.done };
+	if (parts.n) {
+		parts.list = ht_mem_zalloc(parts.mem, parts.n * sizeof *parts.list);
+		if (!parts.list)
+			return ht_fail_nomem(run->ctx);
+	}
+	for (size_t side = 0; side < run->n_sets; side++)
+		for (size_t i = 0; i < run->chosen[side].n; i++)
+			watch.total += ht_run_chosen(run, side, i)->json_bytes;
+	enum ht_status status = ht_parallel_watched(run->ctx, parts.n, compute_part, &job, &watch);
+	if (status != HT_OK) {
+		ht_parts_done(&parts);
+		return status;
+	}
+	*ret_parts = parts;
+	return HT_OK;
+}
+
+/* ---- the table ---- */
+
+static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
+	if (run->analysis->finish)
+		HT_TRY(run->analysis->finish(run, parts, table));
+	else
+		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < run->n_sets; i++)
+		if (run->rosters[i]->loss_note)
+			HT_TRY(ht_table_add_note(table, "%s", run->rosters[i]->loss_note));
+	HT_TRY(ht_table_finish(run->ctx, table));
+	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
+}
+
+static enum ht_status make_table(
+        struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table)
+{
+	const struct ht_schema *schema = ht_run_schema(run);
+	ht_table *table;
+	HT_TRY(ht_table_new(
+	        run->ctx, run->analysis->info.title, schema->columns, schema->n_columns, &table));
+	enum ht_status status = fill_table(run, parts, table);
+	if (status != HT_OK) {
+		ht_table_free(table);
+		return status;
+	}
+	*ret_table = table;
+	return HT_OK;
+}
+
+/* ---- running ---- */
+
+static enum ht_status find_hta_facts(struct ht_run *run, const struct ht_set *set, size_t side)
+{
+	bool wanted = run->hta_rows || (run->analysis->wants_hta && run->analysis->wants_hta(run));
+	if (!wanted)
+		return HT_OK;
+	HT_TRY(ht_hta_facts_find(run, set, &run->hta_of[side]));
+	run->hta = run->hta_of[0];
+	return HT_OK;
+}
+
+static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
+        const struct ht_arg *args, size_t n_args, ht_table **ret_table)
+{
+	struct ht_parts parts = { 0 };
+	HT_TRY(ht_run_read_args(run, args, n_args));
+	for (size_t i = 0; i < run->n_sets; i++)
+		HT_TRY(find_hta_facts(run, sets[i], i));
+	HT_TRY(compute_parts(run, sets, &parts));
+	enum ht_status status = make_table(run, &parts, ret_table);
+	ht_parts_done(&parts);
+	return status;
+}
+
+enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
+        const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
+{
+	struct ht_run run = {
+		.ctx = ctx, .scratch = scratch, .rosters = { &set->roster }, .n_sets = 1
+	};
+	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
+	HT_TRY(ht_run_read_args(&run, args, n_args));
+	HT_TRY(find_hta_facts(&run, set, 0));
+	*ret_run = run;
+	return HT_OK;
+}
+
+static bool is_given(const char *name, const struct ht_arg *args, size_t n_args)
+{
+	for (size_t i = 0; name && i < n_args; i++)
+		if (!strcmp(args[i].name, name))
+			return true;
+	return false;
+}
+
+enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
+{
+	struct ht_arena scratch;
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .n_sets = n_sets, .view = view };
+	ht_error_clear(ctx);
+	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
+	const struct ht_analysis_info *info = &run.analysis->info;
+	bool replaced = !n_sets && is_given(info->instead, args, n_args);
+	if (n_sets != info->n_sets && !replaced)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
+		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
+		        info->n_sets == 1 ? "" : "s", n_sets);
+	for (size_t i = 0; i < n_sets; i++)
+		run.rosters[i] = &sets[i]->roster;
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = run_analysis(&run, sets, args, n_args, ret_table);
+	ht_arena_done(&scratch);
+	/* tables are filled without a context at hand: give their failure its text here */
+	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+}

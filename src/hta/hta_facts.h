@@ -1,0 +1,35 @@
+/*
+ * hta_facts.h - what HTA's rules for one rank depend on in all the others.
+ *
+ * HTA cuts the last step off when the set has two names of steps, wherever they are, and counts time from the
+ * first event of all files. Each rank is looked at once; what is found is small and shared by all runs.
+ */
+#ifndef HT_HTA_HTA_FACTS_H
+#define HT_HTA_HTA_FACTS_H
+
+#include "model/run.h"
+
+struct ht_hta_facts {
+	bool two_steps; /* two different names of steps, GPU copies of steps included */
+	/* Where HTA's clock is 0: the first event of all ranks, by the files' own times, which it compares as
+	 * they are; 0 for an empty set. */
+	int64_t first_ts_ns;
+	int64_t first_timed_ns; /* the same over rows that have a time */
+	int64_t zero_ns;        /* first span with a category, in set time */
+};
+
+/* Over every rank of the set, chosen or not. The answer lives as long as the set, or as the run. */
+enum ht_status ht_hta_facts_find(struct ht_run *run, const struct ht_set *set,
+        const struct ht_hta_facts **ret_facts) HT_MUST_USE;
+
+/* HTA drops rows without dur or cat, whatever their phase. */
+static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)
+{
+	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
+	       t->kind[row] != HT_KIND_TRACE_SPAN;
+}
+
+/* "ProfilerStep#7" with digits right after the sign. */
+bool ht_hta_is_step_name(const char *name);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * part.c - see part.h.
+ */
+#include "model/part.h"
+
+void ht_parts_done(struct ht_parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		for (size_t k = 0; k < HT_PART_TABLES; k++)
+			ht_table_free(parts->list[i].facts[k]);
+	if (parts->list)
+		ht_mem_free(parts->mem, parts->list, parts->n * sizeof *parts->list);
+	*parts = (struct ht_parts){ 0 };
+}
+
+int64_t ht_part_offset_ns(const struct ht_run *run, const struct ht_part *part)
+{
+	const struct ht_roster *roster = run->rosters[part->side];
+	size_t i = ht_roster_find(roster, part->rank);
+	return i == SIZE_MAX ? 0 : roster->ranks[i].offset_ns;
+}
+
+enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        int64_t zero_ns, ht_table *table)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		int64_t shift_ns = ht_part_offset_ns(run, &parts->list[i]) - zero_ns;
+		HT_TRY(ht_table_append(table, parts->list[i].facts[k], shift_ns));
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_parts_rows_or(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table, const char *note)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	return ht_table_n_rows(table) ? HT_OK : ht_table_add_note(table, "%s", note);
+}
+
+size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		n += ht_table_n_rows(parts->list[i].facts[k]);
+	return n;
+}
+
+void ht_table_put_i128(ht_table *table, __int128 value)
+{
+	ht_table_put_i64(table, (int64_t)(value >> 64));
+	ht_table_put_i64(table, (int64_t)(uint64_t)value);
+}
+
+__int128 ht_table_i128(const ht_table *table, size_t row, size_t column)
+{
+	__int128 high = ht_table_i64(table, row, column);
+	return (__int128)((unsigned __int128)high << 64) |
+	       (uint64_t)ht_table_i64(table, row, column + 1);
+}

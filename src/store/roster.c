@@ -1,0 +1,135 @@
+/*
+ * roster.c - what is known of ranks without their columns; see set.h.
+ */
+#include "store/set.h"
+
+#include <string.h>
+
+static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes)
+{
+	void *copied = ht_arena_alloc(arena, n_bytes + 1);
+	if (copied && n_bytes)
+		memcpy(copied, list, n_bytes);
+	return copied;
+}
+
+enum ht_status ht_rank_describe(
+        const struct ht_trace *t, struct ht_arena *arena, struct ht_rank *ret_rank)
+{
+	struct ht_rank rank = { .number = ret_rank->number,
+		.claimed = t->meta->rank,
+		.path = ht_arena_strndup(arena, t->path, strlen(t->path)),
+		.n_events = ht_n_events(t),
+		.json_bytes = t->meta->json_bytes,
+		.base_ns = t->meta->base_ns,
+		.min_ts_ns = t->meta->min_ts_ns,
+		.steps = copy(arena, t->steps, t->n_steps * sizeof *t->steps),
+		.n_steps = t->n_steps,
+		.stats = copy(arena, t->stats, t->n_stats * sizeof *t->stats),
+		.n_stats = t->n_stats };
+	if (!rank.path || !rank.steps || !rank.stats)
+		return HT_NOMEM;
+	*ret_rank = rank;
+	return HT_OK;
+}
+
+/* A trace without base time whose times are near today's unix time in ns. */
+static bool is_absolute(const struct ht_rank *rank)
+{
+	const int64_t year_2001_ns = 1000000000000000000;
+	return rank->base_ns == HT_NO_I64 && rank->min_ts_ns > year_2001_ns;
+}
+
+static void align(struct ht_roster *roster)
+{
+	size_t n_base = 0, n_absolute = 0;
+	int64_t zero = INT64_MAX;
+	for (size_t i = 0; i < roster->n; i++) {
+		const struct ht_rank *rank = &roster->ranks[i];
+		n_base += rank->base_ns != HT_NO_I64;
+		n_absolute += is_absolute(rank);
+		if (rank->min_ts_ns == HT_NO_I64)
+			continue;
+		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns, first;
+		if (__builtin_add_overflow(base, rank->min_ts_ns, &first))
+			first = rank->min_ts_ns;
+		if (first < zero)
+			zero = first;
+	}
+	bool all_known = n_base + n_absolute == roster->n;
+	roster->aligned = roster->n <= 1 || all_known;
+	roster->zero_unix_ns = roster->n && all_known && zero != INT64_MAX ? zero : HT_NO_I64;
+	for (size_t i = 0; i < roster->n; i++) {
+		struct ht_rank *rank = &roster->ranks[i];
+		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns;
+		if (rank->min_ts_ns == HT_NO_I64)
+			rank->offset_ns = 0;
+		else if (!roster->aligned || __builtin_sub_overflow(base, zero, &rank->offset_ns))
+			rank->offset_ns = -rank->min_ts_ns;
+	}
+}
+
+/* One line about what reading lost, over all ranks. */
+static enum ht_status note_losses(struct ht_roster *roster, struct ht_arena *arena)
+{
+	uint64_t n = 0;
+	size_t n_ranks = 0;
+	const char *sentence = NULL;
+	for (size_t i = 0; i < roster->n; i++) {
+		const struct ht_rank *rank = &roster->ranks[i];
+		bool lost = false;
+		for (size_t k = 0; k < rank->n_stats; k++) {
+			const struct ht_stat_info *info =
+			        ht_stat_info((enum ht_stat_code)rank->stats[k].code);
+			if (info->severity < HT_DATA_LOSS)
+				continue;
+			if (!sentence)
+				sentence = info->sentence;
+			n += rank->stats[k].count;
+			lost = true;
+		}
+		n_ranks += lost;
+	}
+	roster->loss_note = NULL;
+	if (!n)
+		return HT_OK;
+	roster->loss_note =
+	        ht_arena_printf(arena, "data was lost while reading %zu of %zu traces: %s%s",
+	                n_ranks, roster->n, sentence, n > 1 ? ", and more" : "");
+	return roster->loss_note ? HT_OK : HT_NOMEM;
+}
+
+static bool has_two_steps(const struct ht_roster *roster)
+{
+	int64_t first = HT_NO_I64;
+	for (size_t i = 0; i < roster->n; i++) {
+		const struct ht_rank *rank = &roster->ranks[i];
+		for (size_t k = 0; k < rank->n_steps; k++) {
+			if (first == HT_NO_I64)
+				first = rank->steps[k].number;
+			if (rank->steps[k].number != first)
+				return true;
+		}
+	}
+	return false;
+}
+
+enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena)
+{
+	align(roster);
+	roster->has_two_steps = has_two_steps(roster);
+	return note_losses(roster, arena);
+}
+
+size_t ht_roster_find(const struct ht_roster *roster, int64_t number)
+{
+	size_t low = 0, high = roster->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (roster->ranks[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < roster->n && roster->ranks[low].number == number ? low : SIZE_MAX;
+}

@@ -1,0 +1,254 @@
+/*
+ * append.c - the rows of one table after those of another; see table.h.
+ *
+ * Tables of ranks are made alone, so two of them can disagree about what a column holds: an argument that
+ * one rank has as integer and another as text, or not at all. The result has the type that can show both:
+ * integer and float give float, anything else gives text.
+ */
+#include "table/format.h"
+#include "table/storage.h"
+
+#include <string.h>
+
+void ht_table_keep_clock(ht_table *table, size_t column)
+{
+	if (column < ht_n_columns(table))
+		ht_cells_at(table, column)->keeps_clock = true;
+}
+
+static enum ht_type common_type(enum ht_type a, enum ht_type b)
+{
+	if (a == b)
+		return a;
+	bool a_number = a == HT_I64 || a == HT_F64, b_number = b == HT_I64 || b == HT_F64;
+	return a_number && b_number ? HT_F64 : HT_STR;
+}
+
+/* Change the cells of a column to another type; false when out of memory. */
+static bool widen(ht_table *table, struct ht_cells *cells, enum ht_type type)
+{
+	struct ht_cells old = *cells;
+	size_t elem = ht_cell_bytes(type), n = table->n_rows;
+	void *any = ht_mem_zalloc(table->mem, (old.cap ? old.cap : 1) * elem);
+	if (!any)
+		return false;
+	cells->any = any;
+	cells->cap = old.cap ? old.cap : 1;
+	cells->meta.type = type;
+	bool ok = true;
+	for (size_t row = 0; row < n && ok; row++) {
+		char text[HT_FORMAT_BYTES];
+		if (ht_cell_is_null(&old, row))
+			continue;
+		if (type == HT_F64)
+			cells->f64[row] = (double)old.i64[row];
+		else
+			ok = ht_table_pool_intern(
+			        table, text, ht_format_exact(text, &old, row), &cells->str[row]);
+	}
+	ht_mem_free(table->mem, old.any, old.cap * ht_cell_bytes(old.meta.type));
+	if (!old.cap)
+		table->cap_rows = 0;
+	return ok;
+}
+
+enum ht_status ht_table_add_null_column(ht_table *table, const struct ht_column *column)
+{
+	size_t n = table->n_rows;
+	table->n_rows = 0;
+	enum ht_status status = ht_table_add_column(table, column);
+	table->n_rows = n;
+	if (status != HT_OK || !n)
+		return status;
+	struct ht_cells *cells = ht_cells_at(table, ht_n_columns(table) - 1);
+	cells->any = ht_mem_zalloc(table->mem, n * ht_cell_bytes(column->type));
+	cells->valid = ht_mem_zalloc(table->mem, n);
+	cells->cap = cells->any ? n : 0;
+	cells->valid_cap = cells->valid ? n : 0;
+	/* the other columns may have more room: all grow together from here */
+	table->cap_rows = n;
+	return cells->any && cells->valid ? HT_OK : HT_NOMEM;
+}
+
+/* By column of the source: the column of the table. */
+static enum ht_status match_columns(ht_table *table, const ht_table *source, size_t *at)
+{
+	for (size_t c = 0; c < ht_n_columns(source); c++) {
+		const struct ht_cells *from = ht_cells_at(source, c);
+		at[c] = c < ht_n_columns(table) &&
+		                        !strcmp(ht_cells_at(table, c)->meta.name, from->meta.name)
+		                ? c
+		                : ht_table_find_column(table, from->meta.name);
+		if (at[c] == SIZE_MAX) {
+			HT_TRY(ht_table_add_null_column(table, &from->meta));
+			at[c] = ht_n_columns(table) - 1;
+		}
+		struct ht_cells *to = ht_cells_at(table, at[c]);
+		enum ht_type type = common_type(to->meta.type, from->meta.type);
+		if (type != to->meta.type && !widen(table, to, type))
+			return HT_NOMEM;
+	}
+	return HT_OK;
+}
+
+static bool reserve_rows(ht_table *table, size_t n)
+{
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		size_t elem = ht_cell_bytes(cells->meta.type);
+		if (cells->cap < n) {
+			size_t cap =
+			        cells->cap + cells->cap / 2 > n ? cells->cap + cells->cap / 2 : n;
+			void *any = ht_mem_realloc(
+			        table->mem, cells->any, cells->cap * elem, cap * elem);
+			if (!any)
+				return false;
+			cells->any = any;
+			cells->cap = cap;
+		}
+		if (cells->valid && cells->valid_cap < cells->cap) {
+			uint8_t *valid = ht_mem_realloc(
+			        table->mem, cells->valid, cells->valid_cap, cells->cap);
+			if (!valid)
+				return false;
+			cells->valid = valid;
+			cells->valid_cap = cells->cap;
+		}
+	}
+	return true;
+}
+
+/* Where the source has nulls, or lacks the column. */
+static bool append_valid(
+        ht_table *table, struct ht_cells *to, const uint8_t *valid, bool all, size_t n)
+{
+	size_t first = table->n_rows;
+	if (!to->valid && (valid || !all)) {
+		to->valid = ht_mem_alloc(table->mem, to->cap);
+		if (!to->valid)
+			return false;
+		to->valid_cap = to->cap;
+		memset(to->valid, 1, first);
+	}
+	if (to->valid && valid)
+		memcpy(to->valid + first, valid, n);
+	else if (to->valid)
+		memset(to->valid + first, all, n);
+	return true;
+}
+
+/* By id in the source: id in the table, UINT32_MAX while unknown. */
+struct id_map {
+	uint32_t *ids;
+	size_t n;
+};
+
+static bool append_texts(ht_table *table, struct ht_cells *to, const ht_table *source,
+        const struct ht_cells *from, struct id_map *map)
+{
+	size_t first = table->n_rows;
+	for (size_t row = 0; row < source->n_rows; row++) {
+		uint32_t id = from->str[row];
+		if (map->ids[id] == UINT32_MAX) {
+			const struct ht_table_pool_text *text = ht_table_pool_at(source, id);
+			if (!ht_table_pool_intern(table, text->text, text->n, &map->ids[id]))
+				return false;
+		}
+		to->str[first + row] = map->ids[id];
+	}
+	return true;
+}
+
+static bool append_as_text(
+        ht_table *table, struct ht_cells *to, const ht_table *source, const struct ht_cells *from)
+{
+	for (size_t row = 0; row < source->n_rows; row++) {
+		char text[HT_FORMAT_BYTES];
+		uint32_t *cell = &to->str[table->n_rows + row];
+		*cell = 0;
+		if (!ht_cell_is_null(from, row) &&
+		        !ht_table_pool_intern(table, text, ht_format_exact(text, from, row), cell))
+			return false;
+	}
+	return true;
+}
+
+static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *source,
+        const struct ht_cells *from, int64_t shift_ns, struct id_map *map)
+{
+	size_t first = table->n_rows, n = source->n_rows;
+	if (to->meta.type == HT_STR && from->meta.type == HT_STR)
+		return append_texts(table, to, source, from, map);
+	if (to->meta.type == HT_STR)
+		return append_as_text(table, to, source, from);
+	if (to->meta.type == HT_F64 && from->meta.type == HT_I64) {
+		for (size_t row = 0; row < n; row++)
+			to->f64[first + row] = (double)from->i64[row];
+		return true;
+	}
+	memcpy(to->u64 + first, from->u64, n * sizeof(uint64_t));
+	to->keeps_clock = from->keeps_clock;
+	if (to->meta.type == HT_TIME && shift_ns && !from->keeps_clock) {
+		for (size_t row = 0; row < n; row++)
+			if (!ht_cell_is_null(from, row))
+				to->i64[first + row] += shift_ns;
+	}
+	return true;
+}
+
+static enum ht_status append_rows(
+        ht_table *table, const ht_table *source, int64_t shift_ns, size_t *at, struct id_map *map)
+{
+	size_t n = source->n_rows;
+	HT_TRY(match_columns(table, source, at));
+	if (n > HT_TABLE_MAX_ROWS - table->n_rows)
+		return HT_LIMIT;
+	if (!reserve_rows(table, table->n_rows + n))
+		return HT_NOMEM;
+	memset(map->ids, 0xff, map->n * sizeof *map->ids);
+	for (size_t c = 0; n && c < ht_n_columns(table); c++) {
+		struct ht_cells *to = ht_cells_at(table, c);
+		size_t i = 0;
+		while (i < ht_n_columns(source) && at[i] != c)
+			i++;
+		const struct ht_cells *from =
+		        i < ht_n_columns(source) ? ht_cells_at(source, i) : NULL;
+		if (from && !append_cells(table, to, source, from, shift_ns, map))
+			return HT_NOMEM;
+		if (!from)
+			memset((char *)to->any + table->n_rows * ht_cell_bytes(to->meta.type), 0,
+			        n * ht_cell_bytes(to->meta.type));
+		if (!append_valid(table, to, from ? from->valid : NULL, from != NULL, n))
+			return HT_NOMEM;
+	}
+	table->n_rows += n;
+	table->cap_rows = table->n_rows;
+	table->cursor = ht_n_columns(table);
+	return HT_OK;
+}
+
+static enum ht_status append_notes(ht_table *table, const ht_table *source)
+{
+	for (size_t i = 0; i < ht_table_n_notes(source); i++)
+		HT_TRY(ht_table_add_note(table, "%s", ht_table_note(source, i)));
+	return HT_OK;
+}
+
+enum ht_status ht_table_append(ht_table *table, const ht_table *source, int64_t shift_ns)
+{
+	struct id_map map = { .n = source->pool.texts.n };
+	size_t n_at = ht_n_columns(source) + 1;
+	if (table->failed != HT_OK)
+		return table->failed;
+	map.ids = ht_mem_alloc(table->mem, map.n * sizeof *map.ids);
+	size_t *at = ht_mem_alloc(table->mem, n_at * sizeof *at);
+	enum ht_status status =
+	        map.ids && at ? append_rows(table, source, shift_ns, at, &map) : HT_NOMEM;
+	if (map.ids)
+		ht_mem_free(table->mem, map.ids, map.n * sizeof *map.ids);
+	if (at)
+		ht_mem_free(table->mem, at, n_at * sizeof *at);
+	if (status == HT_OK)
+		status = append_notes(table, source);
+	return status == HT_OK ? HT_OK : ht_table_fail(table, status);
+}
