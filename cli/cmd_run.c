@@ -7,6 +7,7 @@
 #include "output.h"
 #include "page.h"
 #include "result.h"
+#include "run.h"
 #include "verbs.h"
 
 #include <stdlib.h>
@@ -50,8 +51,9 @@ static bool needs_no_trace(const struct cli *cli)
 	return cli->opts.n_args == 0 && instead != NULL && opts_value(&cli->opts, instead) != NULL;
 }
 
-static int open_sets(struct cli *cli, ht_set **sets, size_t n_sets)
+int run_open_sets(struct cli *cli, ht_set **sets)
 {
+	size_t n_sets = cli->verb->analysis->n_sets;
 	const struct opts *opts = &cli->opts;
 	if (needs_no_trace(cli))
 		return EXIT_DONE;
@@ -74,7 +76,7 @@ static int open_sets(struct cli *cli, ht_set **sets, size_t n_sets)
 	return code;
 }
 
-static int render(struct cli *cli, const ht_table *table)
+int run_render(struct cli *cli, const ht_table *table)
 {
 	const char *path = opts_value(&cli->opts, "output");
 	const char *format = result_format(&cli->opts);
@@ -124,7 +126,7 @@ static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
-	int code = render(cli, table);
+	int code = run_render(cli, table);
 	if (code == EXIT_DONE && view->top == TERMINAL_ROWS &&
 	        opts_value(&cli->opts, "top") == NULL && ht_table_n_rows(table) == TERMINAL_ROWS &&
 	        !opts_flag(&cli->opts, "quiet"))
@@ -135,40 +137,51 @@ static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_
 	return code;
 }
 
-int run_analysis(struct cli *cli)
+int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view)
 {
 	const struct opts *opts = &cli->opts;
-	const struct ht_analysis_info *info = cli->verb->analysis;
 	const char *format = result_format(opts);
-	bool to_terminal = cli->term.out_is_tty && opts_value(opts, "output") == NULL;
 	struct ht_view view = {
 		.columns = opts_value(opts, "columns"),
 		.where = opts_value(opts, "where"),
 		.sort = opts_value(opts, "sort"),
 	};
-	if (to_terminal && strcmp(format, "arrow") == 0) {
-		cli_say("arrow is binary and not for a terminal. Use -o FILE or a pipe");
+	if (to_terminal && ht_format_is_binary(format)) {
+		cli_say("%s is binary and not for a terminal. Use -o FILE or a pipe", format);
 		return EXIT_USAGE;
 	}
 	/* a trace has up to millions of events; nobody wants them all on the screen */
 	bool is_long =
-	        to_terminal && strcmp(info->name, "events") == 0 && strcmp(format, "text") == 0;
-	int code = result_top(opts, is_long ? TERMINAL_ROWS : 0, &view.top);
-	if (code == EXIT_DONE)
-		code = session_start(cli);
-	ht_set *sets[2] = { NULL, NULL };
-	if (code == EXIT_DONE)
-		code = open_sets(cli, sets, info->n_sets);
-	if (code == EXIT_DONE)
-		code = run_and_render(cli, sets, &view);
-	for (size_t i = 0; i < info->n_sets; i++) {
-		if (sets[i] == NULL)
-			continue;
-		if (code == EXIT_DONE)
+	        to_terminal && cli->verb->analysis->lists_events && strcmp(format, "text") == 0;
+	*ret_view = view;
+	return result_top(opts, is_long ? TERMINAL_ROWS : 0, &ret_view->top);
+}
+
+void run_close_sets(struct cli *cli, ht_set **sets, bool warn)
+{
+	const struct opts *opts = &cli->opts;
+	size_t n_sets = cli->verb->analysis->n_sets;
+	for (size_t i = 0; i < n_sets; i++) {
+		if (sets[i] != NULL && warn)
 			session_warn_loss(
-			        cli, sets[i], opts->args + i, info->n_sets == 1 ? opts->n_args : 1);
+			        cli, sets[i], opts->args + i, n_sets == 1 ? opts->n_args : 1);
 		ht_close(sets[i]);
 	}
 	session_end(cli);
+}
+
+int run_analysis(struct cli *cli)
+{
+	bool to_terminal = cli->term.out_is_tty && opts_value(&cli->opts, "output") == NULL;
+	struct ht_view view;
+	ht_set *sets[2] = { NULL, NULL };
+	int code = run_view(cli, to_terminal, &view);
+	if (code == EXIT_DONE)
+		code = session_start(cli);
+	if (code == EXIT_DONE)
+		code = run_open_sets(cli, sets);
+	if (code == EXIT_DONE)
+		code = run_and_render(cli, sets, &view);
+	run_close_sets(cli, sets, code == EXIT_DONE);
 	return code;
 }

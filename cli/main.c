@@ -90,6 +90,12 @@ static int say_unknown_verb(const char *word)
 	return EXIT_USAGE;
 }
 
+static int say_what_follows(struct cli *cli)
+{
+	cli_say("an analysis follows: holotrace %s %s", cli->verb->name, cli->verb->usage);
+	return EXIT_USAGE;
+}
+
 static int run_verb(struct cli *cli, const struct verb *verb, const char **argv, size_t n)
 {
 	cli->verb = verb;
@@ -122,5 +128,19 @@ int main(int argc, char **argv)
 		word = "version";
 	if (!verb_find(word, &verb))
 		return say_unknown_verb(word);
-	return run_verb(&cli, &verb, (const char **)argv + 2, (size_t)argc - 2);
+	size_t n_used = 2;
+	if (verb.wraps && argc > 2 && argv[2][0] != '-') {
+		/* the analysis is what has options; the command says what is done with it */
+		int (*run)(struct cli * cli) = verb.run;
+		if (!verb_find(argv[2], &verb) || verb.analysis == NULL) {
+			cli_say("%s takes an analysis, and '%s' is none. See: holotrace list", word,
+			        argv[2]);
+			return EXIT_USAGE;
+		}
+		verb.run = run;
+		n_used = 3;
+	} else if (verb.wraps) {
+		verb.run = say_what_follows;
+	}
+	return run_verb(&cli, &verb, (const char **)argv + n_used, (size_t)argc - n_used);
 }

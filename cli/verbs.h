@@ -26,6 +26,7 @@ struct verb {
 	const struct opt *opts; /* its own */
 	size_t n_opts;
 	bool hidden; /* works, but is not listed */
+	bool wraps;  /* an analysis follows, whose options it takes */
 	int (*run)(struct cli *cli);
 	const struct ht_analysis_info *analysis; /* NULL: a command */
 };

@@ -203,6 +203,8 @@ HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 HT_API size_t ht_n_formats(void);
 HT_API const char *ht_format_name(size_t i);
+/* Whether a format is bytes for programs; false for a name that is none. */
+HT_API bool ht_format_is_binary(const char *name);
 
 /* Arrow C data interface, https://arrow.apache.org/docs/format/CDataInterface.html. The structs are
  * the standard's own; the includer may have them already. */
@@ -296,6 +298,30 @@ struct ht_arg {
 HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
+
+/* ---- in pieces ------------------------------------------------------------------------------ */
+
+/* What an analysis found out about some ranks: plain data that can be written, read elsewhere and brought
+ * together with that of other ranks, in any grouping and order, to the same table. */
+typedef struct ht_bundle ht_bundle;
+
+/* Like ht_run, for the ranks of these sets; the table comes later. */
+HT_API enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets,
+        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+        ht_bundle **ret_bundle) HT_MUST_USE;
+HT_API enum ht_status ht_bundle_write(
+        ht_ctx *ctx, const ht_bundle *bundle, const struct ht_sink *sink) HT_MUST_USE;
+/* HT_FORMAT when the bytes are none, or were written by another version. */
+HT_API enum ht_status ht_bundle_read(
+        ht_ctx *ctx, const void *bytes, size_t n_bytes, ht_bundle **ret_bundle) HT_MUST_USE;
+HT_API void ht_bundle_free(ht_bundle *bundle);
+/* The analysis that a bundle answers. */
+HT_API const char *ht_bundle_name(const ht_bundle *bundle);
+/* Add the ranks of another bundle of the same question, which is empty then. HT_USAGE when they do not fit. */
+HT_API enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from) HT_MUST_USE;
+/* The table over all ranks of the bundle. */
+HT_API enum ht_status ht_bundle_table(
+        ht_ctx *ctx, const ht_bundle *bundle, ht_table **ret_table) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 

@@ -446,7 +446,7 @@ static const struct view {
 
 /* ---- all ranks ---- */
 
-static enum ht_status add_notes(const struct job *job, ht_table *table, bool alone)
+static enum ht_status add_notes(const struct job *job, ht_table *table)
 {
 	const struct ht_cp_graph *g = &job->graph;
 	long long rank = job->run.rank;
@@ -460,9 +460,7 @@ static enum ht_status add_notes(const struct job *job, ht_table *table, bool alo
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: some events wait for each other; these edges were left out",
 		        rank));
-	if (!alone)
-		return HT_OK;
-	return ht_table_add_note(table, "path %.3f ms of a window of %.3f ms",
+	return ht_table_add_note(table, "rank %lld: path %.3f ms of a window of %.3f ms", rank,
 	        (double)ht_cp_ns(g, job->path.length) / 1e6, (double)window_ns(job) / 1e6);
 }
 
@@ -491,7 +489,7 @@ static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_cp_build(run, &options, &job.graph));
 	if (!job.graph.empty)
 		HT_TRY(ht_cp_path_find(run, &job.graph, NULL, &job.path));
-	HT_TRY(add_notes(&job, part->facts[0], run->chosen[0].n == 1));
+	HT_TRY(add_notes(&job, part->facts[0]));
 	if (!job.graph.empty && job.path.n_edges)
 		HT_TRY(view->put(&job, part->facts[0]));
 	return HT_OK;

@@ -38,7 +38,7 @@ const struct ht_analysis_info *ht_analysis_at(size_t i)
 	return i < HT_COUNT(analyses) ? &analyses[i]->info : NULL;
 }
 
-static const struct ht_analysis *find(const char *name)
+const struct ht_analysis *ht_analysis_named(const char *name)
 {
 	for (size_t i = 0; i < HT_COUNT(analyses); i++)
 		if (!strcmp(analyses[i]->info.name, name))
@@ -49,7 +49,7 @@ static const struct ht_analysis *find(const char *name)
 enum ht_status ht_analysis_get(
         ht_ctx *ctx, const char *name, const struct ht_analysis **ret_analysis)
 {
-	const struct ht_analysis *analysis = find(name);
+	const struct ht_analysis *analysis = ht_analysis_named(name);
 	if (!analysis)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, "holotrace list shows all",
 		        "no analysis named %s", name);
@@ -59,7 +59,7 @@ enum ht_status ht_analysis_get(
 
 const struct ht_analysis_info *ht_analysis_find(const char *name)
 {
-	const struct ht_analysis *analysis = find(name);
+	const struct ht_analysis *analysis = ht_analysis_named(name);
 	return analysis ? &analysis->info : NULL;
 }
 
@@ -202,7 +202,7 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 	ht_list_done(run->ctx, &list);
 	run->chosen[side] = (struct ht_chosen){ at, n };
 	/* of a comparison the second side may lack ranks of the first */
-	return roster->n && !n && !side ? fail_rank(run, roster, text) : HT_OK;
+	return roster->n && !n && !side && !run->is_partial ? fail_rank(run, roster, text) : HT_OK;
 }
 
 enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, size_t n_args)

@@ -6,6 +6,8 @@
 
 #include "analysis/analysis.h"
 
+/* NULL when there is none. */
+const struct ht_analysis *ht_analysis_named(const char *name);
 /* HT_USAGE when there is none of that name. */
 enum ht_status ht_analysis_get(
         ht_ctx *ctx, const char *name, const struct ht_analysis **ret_analysis) HT_MUST_USE;

@@ -4,7 +4,7 @@
  * Every chosen rank is a task: take its trace, compute its part, let the trace and the scratch memory go. Parts
  * are stored at the rank's place, so that order, number of threads and what was in memory do not matter.
  */
-#include "analysis/registry.h"
+#include "analysis/run.h"
 
 #include "base/thread.h"
 #include "hta/hta_facts.h"
@@ -92,7 +92,7 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	return ht_ctx_end_task(parent, &child, status);
 }
 
-static enum ht_status compute_parts(
+enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
 {
 	struct ht_parts parts = { .n = run->chosen[0].n + run->chosen[1].n, .mem = run->ctx->mem };
@@ -131,7 +131,7 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
 }
 
-static enum ht_status make_table(
+enum ht_status ht_run_make_table(
         struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table)
 {
 	const struct ht_schema *schema = ht_run_schema(run);
@@ -159,15 +159,21 @@ static enum ht_status find_hta_facts(struct ht_run *run, const struct ht_set *se
 	return HT_OK;
 }
 
+enum ht_status ht_run_find_hta_facts(struct ht_run *run, ht_set *const *sets)
+{
+	for (size_t i = 0; i < run->n_sets; i++)
+		HT_TRY(find_hta_facts(run, sets[i], i));
+	return HT_OK;
+}
+
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
 	struct ht_parts parts = { 0 };
 	HT_TRY(ht_run_read_args(run, args, n_args));
-	for (size_t i = 0; i < run->n_sets; i++)
-		HT_TRY(find_hta_facts(run, sets[i], i));
-	HT_TRY(compute_parts(run, sets, &parts));
-	enum ht_status status = make_table(run, &parts, ret_table);
+	HT_TRY(ht_run_find_hta_facts(run, sets));
+	HT_TRY(ht_run_compute_parts(run, sets, &parts));
+	enum ht_status status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);
 	return status;
 }
@@ -185,29 +191,28 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 	return HT_OK;
 }
 
-static bool is_given(const char *name, const struct ht_arg *args, size_t n_args)
+enum ht_status ht_run_start(
+        struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets)
 {
-	for (size_t i = 0; name && i < n_args; i++)
-		if (!strcmp(args[i].name, name))
-			return true;
-	return false;
+	HT_TRY(ht_analysis_get(run->ctx, name, &run->analysis));
+	const struct ht_analysis_info *info = &run->analysis->info;
+	if (n_sets != info->n_sets && (n_sets || !info->instead))
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
+		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
+		        info->n_sets == 1 ? "" : "s", n_sets);
+	run->n_sets = n_sets;
+	for (size_t i = 0; i < n_sets; i++)
+		run->rosters[i] = &sets[i]->roster;
+	return HT_OK;
 }
 
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
 	struct ht_arena scratch;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .n_sets = n_sets, .view = view };
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view };
 	ht_error_clear(ctx);
-	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
-	const struct ht_analysis_info *info = &run.analysis->info;
-	bool replaced = !n_sets && is_given(info->instead, args, n_args);
-	if (n_sets != info->n_sets && !replaced)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
-		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
-		        info->n_sets == 1 ? "" : "s", n_sets);
-	for (size_t i = 0; i < n_sets; i++)
-		run.rosters[i] = &sets[i]->roster;
+	HT_TRY(ht_run_start(&run, name, sets, n_sets));
 	ht_arena_init(&scratch, ctx->mem);
 	enum ht_status status = run_analysis(&run, sets, args, n_args, ret_table);
 	ht_arena_done(&scratch);

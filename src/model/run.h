@@ -37,6 +37,7 @@ struct ht_run {
 	const struct ht_roster *rosters[2];
 	struct ht_chosen chosen[2];
 	size_t n_sets;
+	bool is_partial; /* further ranks are elsewhere: that a chosen one is missing is no mistake */
 	/* of each side, and of the one in hand (the first when none is); NULL unless hta_rows */
 	const struct ht_hta_facts *hta_of[2], *hta;
 	/* the rank in hand */

@@ -8,12 +8,13 @@
 
 struct renderer {
 	const char *name;
+	bool is_binary;
 	enum ht_status (*render)(
 	        struct ht_out *out, const ht_table *table, const struct ht_render_options *options);
 };
 
 static const struct renderer renderers[] = {
-#define RENDERER(x) { #x, ht_render_##x },
+#define RENDERER(x, is_binary) { #x, is_binary, ht_render_##x },
 #include "table/renderers.def"
 #undef RENDERER
 };
@@ -26,6 +27,14 @@ size_t ht_n_formats(void)
 const char *ht_format_name(size_t i)
 {
 	return i < HT_COUNT(renderers) ? renderers[i].name : NULL;
+}
+
+bool ht_format_is_binary(const char *name)
+{
+	for (size_t i = 0; i < HT_COUNT(renderers); i++)
+		if (!strcmp(renderers[i].name, name))
+			return renderers[i].is_binary;
+	return false;
 }
 
 static enum ht_status unknown_format(ht_ctx *ctx, const char *format)

@@ -1,0 +1,326 @@
+/*
+ * bundle.c - parts that leave the process: made, merged and finished; see holotrace.h.
+ *
+ * A bundle is finished by reading its question again over the merged roster, so the answer is that of a run
+ * over all ranks at once. Where what a rank contributed depends on the other ranks (the default steps of a
+ * comparison, HTA's rules), the choice it was made with is kept and must still hold.
+ */
+#include "analysis/bundle.h"
+
+#include "analysis/run.h"
+#include "hta/hta_facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ht_bundle_free(ht_bundle *bundle)
+{
+	if (!bundle)
+		return;
+	struct ht_mem *mem = bundle->mem;
+	ht_parts_done(&bundle->parts);
+	ht_arena_done(&bundle->arena);
+	ht_mem_free(mem, bundle, sizeof *bundle);
+	ht_mem_release(mem);
+}
+
+const char *ht_bundle_name(const ht_bundle *bundle)
+{
+	return bundle->question.name;
+}
+
+static enum ht_status new_bundle(ht_ctx *ctx, struct ht_bundle **ret_bundle)
+{
+	struct ht_bundle *bundle = ht_mem_zalloc(ctx->mem, sizeof *bundle);
+	if (!bundle)
+		return ht_fail_nomem(ctx);
+	bundle->mem = ht_mem_retain(ctx->mem);
+	ht_arena_init(&bundle->arena, bundle->mem);
+	*ret_bundle = bundle;
+	return HT_OK;
+}
+
+/* ---- making ---- */
+
+/* NULL stays NULL; false when out of memory. */
+static bool copy_text(struct ht_arena *arena, const char *text, const char **ret_copy)
+{
+	*ret_copy = text ? ht_arena_strndup(arena, text, strlen(text)) : NULL;
+	return !text || *ret_copy;
+}
+
+static bool copy_question(struct ht_arena *arena, const char *name, const struct ht_arg *args,
+        size_t n_args, const struct ht_view *view, struct ht_question *ret)
+{
+	*ret = (struct ht_question){ .n_args = n_args };
+	ret->args = ht_arena_alloc(arena, (n_args + 1) * sizeof *ret->args);
+	bool ok = ret->args && copy_text(arena, name, &ret->name);
+	for (size_t i = 0; ok && i < n_args; i++)
+		ok = copy_text(arena, args[i].name, &ret->args[i].name) &&
+		     copy_text(arena, args[i].value, &ret->args[i].value);
+	if (view && ok)
+		ok = copy_text(arena, view->columns, &ret->view.columns) &&
+		     copy_text(arena, view->where, &ret->view.where) &&
+		     copy_text(arena, view->sort, &ret->view.sort);
+	ret->view.top = view ? view->top : 0;
+	return ok;
+}
+
+static bool copy_rank(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret)
+{
+	struct ht_step *steps = ht_arena_alloc(arena, rank->n_steps * sizeof *steps + 1);
+	struct ht_stat *stats = ht_arena_alloc(arena, rank->n_stats * sizeof *stats + 1);
+	*ret = *rank;
+	if (!steps || !stats || !copy_text(arena, rank->path, &ret->path))
+		return false;
+	if (rank->n_steps)
+		memcpy(steps, rank->steps, rank->n_steps * sizeof *steps);
+	if (rank->n_stats)
+		memcpy(stats, rank->stats, rank->n_stats * sizeof *stats);
+	ret->steps = steps;
+	ret->stats = stats;
+	return true;
+}
+
+/* The ranks and notes of two rosters, ranks in ascending order; b may be NULL. */
+static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
+        const struct ht_roster *b, struct ht_roster *ret)
+{
+	static const struct ht_roster none;
+	if (!b)
+		b = &none;
+	struct ht_roster all = { .n = a->n + b->n, .n_notes = a->n_notes + b->n_notes };
+	all.ranks = ht_arena_alloc(arena, (all.n + 1) * sizeof *all.ranks);
+	all.notes = ht_arena_alloc(arena, (all.n_notes + 1) * sizeof *all.notes);
+	bool ok = all.ranks && all.notes;
+	for (size_t i = 0, k = 0; ok && i + k < all.n;) {
+		bool first = k == b->n || (i < a->n && a->ranks[i].number < b->ranks[k].number);
+		size_t at = i + k;
+		ok = copy_rank(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
+	}
+	for (size_t i = 0; ok && i < all.n_notes; i++)
+		ok = copy_text(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],
+		        &all.notes[i]);
+	*ret = all;
+	return ok && ht_roster_complete(ret, arena) == HT_OK;
+}
+
+static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set *const *sets)
+{
+	struct ht_question *q = &bundle->question;
+	struct ht_arena *arena = &bundle->arena;
+	HT_TRY(ht_run_read_args(run, q->args, q->n_args));
+	HT_TRY(ht_run_find_hta_facts(run, sets));
+	HT_TRY(ht_run_compute_parts(run, sets, &bundle->parts));
+	bundle->n_sets = run->n_sets;
+	for (size_t i = 0; i < run->n_sets; i++) {
+		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||
+		        !copy_text(arena, run->steps[i], &bundle->steps[i]))
+			return ht_fail_nomem(run->ctx);
+		if (!run->hta_of[i])
+			continue;
+		bundle->hta_of[i] = ht_arena_alloc(arena, sizeof *bundle->hta_of[i]);
+		if (!bundle->hta_of[i])
+			return ht_fail_nomem(run->ctx);
+		*bundle->hta_of[i] = *run->hta_of[i];
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+        ht_bundle **ret_bundle)
+{
+	struct ht_bundle *bundle = NULL;
+	struct ht_arena scratch;
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .is_partial = true };
+	ht_error_clear(ctx);
+	HT_TRY(ht_run_start(&run, name, sets, n_sets));
+	HT_TRY(new_bundle(ctx, &bundle));
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = HT_OK;
+	if (!copy_question(&bundle->arena, name, args, n_args, view, &bundle->question))
+		status = ht_fail_nomem(ctx);
+	run.view = &bundle->question.view;
+	if (status == HT_OK)
+		status = fill(bundle, &run, sets);
+	ht_arena_done(&scratch);
+	if (status != HT_OK) {
+		ht_bundle_free(bundle);
+		return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+	}
+	*ret_bundle = bundle;
+	return HT_OK;
+}
+
+/* ---- merging ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_question(const struct ht_question *a, const struct ht_question *b)
+{
+	bool same = same_text(a->name, b->name) && a->n_args == b->n_args &&
+	            same_text(a->view.columns, b->view.columns) &&
+	            same_text(a->view.where, b->view.where) &&
+	            same_text(a->view.sort, b->view.sort) && a->view.top == b->view.top;
+	for (size_t i = 0; same && i < a->n_args; i++)
+		same = same_text(a->args[i].name, b->args[i].name) &&
+		       same_text(a->args[i].value, b->args[i].value);
+	return same;
+}
+
+static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const struct ht_bundle *b)
+{
+	if (!same_question(&a->question, &b->question) || a->n_sets != b->n_sets)
+		return ht_fail(ctx, HT_USAGE, NULL, -1,
+		        "make all parts with the same verb and options",
+		        "the parts answer different questions");
+	for (size_t side = 0; side < a->n_sets; side++) {
+		if (!same_text(a->steps[side], b->steps[side]))
+			return ht_fail(ctx, HT_USAGE, NULL, -1,
+			        "give the steps, so that every part means the same",
+			        "the parts were made over different steps");
+		for (size_t i = 0; i < b->rosters[side].n; i++) {
+			const struct ht_rank *rank = &b->rosters[side].ranks[i];
+			if (ht_roster_find(&a->rosters[side], rank->number) != SIZE_MAX)
+				return ht_fail(ctx, HT_USAGE, rank->path, -1,
+				        "name ranks where files do not say theirs: 3=trace.json",
+				        "rank %" PRId64 " is in two parts", rank->number);
+		}
+	}
+	return HT_OK;
+}
+
+/* What ranks contributed under HTA's rules must have been made under the same facts. */
+static enum ht_status merge_hta(ht_ctx *ctx, struct ht_bundle *into, const struct ht_bundle *from)
+{
+	for (size_t side = 0; side < into->n_sets; side++) {
+		struct ht_hta_facts *a = into->hta_of[side];
+		const struct ht_hta_facts *b = from->hta_of[side];
+		if (!a || !b)
+			continue;
+		if (a->two_steps != b->two_steps || a->first_ts_ns != b->first_ts_ns ||
+		        a->first_timed_ns != b->first_timed_ns)
+			return ht_fail(ctx, HT_USAGE, NULL, -1,
+			        "run over all ranks at once, or leave HTA's rules off",
+			        "HTA's rules depend on all ranks, and the parts were made without the others");
+	}
+	return HT_OK;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+	const struct ht_part *a = left, *b = right;
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static enum ht_status merge_parts(ht_ctx *ctx, struct ht_parts *into, struct ht_parts *from)
+{
+	size_t n = into->n + from->n;
+	struct ht_part *list = ht_mem_zalloc(into->mem, (n ? n : 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(ctx);
+	if (into->n)
+		memcpy(list, into->list, into->n * sizeof *list);
+	if (from->n)
+		memcpy(list + into->n, from->list, from->n * sizeof *list);
+	qsort(list, n, sizeof *list, compare_parts);
+	if (into->list)
+		ht_mem_free(into->mem, into->list, into->n * sizeof *list);
+	if (from->list)
+		ht_mem_free(from->mem, from->list, from->n * sizeof *list);
+	*into = (struct ht_parts){ n ? list : NULL, n, into->mem };
+	*from = (struct ht_parts){ .mem = from->mem };
+	if (!n)
+		ht_mem_free(into->mem, list, sizeof *list);
+	return HT_OK;
+}
+
+enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
+{
+	struct ht_roster rosters[2] = { 0 };
+	ht_error_clear(ctx);
+	HT_TRY(check_fit(ctx, into, from));
+	HT_TRY(merge_hta(ctx, into, from));
+	for (size_t side = 0; side < into->n_sets; side++)
+		if (!copy_rosters(&into->arena, &into->rosters[side], &from->rosters[side],
+		            &rosters[side]))
+			return ht_fail_nomem(ctx);
+	HT_TRY(merge_parts(ctx, &into->parts, &from->parts));
+	memcpy(into->rosters, rosters, sizeof rosters);
+	memset(from->rosters, 0, sizeof from->rosters);
+	return HT_OK;
+}
+
+/* ---- finishing ---- */
+
+/* The parts of the chosen ranks: others were not asked for after all. */
+static enum ht_status pick_parts(
+        struct ht_run *run, const struct ht_bundle *bundle, struct ht_parts *ret_parts)
+{
+	struct ht_parts parts = { .mem = bundle->mem };
+	parts.list = ht_arena_alloc(run->scratch, (bundle->parts.n + 1) * sizeof *parts.list);
+	if (!parts.list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t side = 0; side < run->n_sets; side++) {
+		for (size_t i = 0; i < run->chosen[side].n; i++) {
+			struct ht_part key = { .side = side,
+				.rank = ht_run_chosen(run, side, i)->number };
+			const struct ht_part *part = bsearch(&key, bundle->parts.list,
+			        bundle->parts.n, sizeof key, compare_parts);
+			if (!part)
+				return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+				        "choose the ranks explicitly when making parts",
+				        "there is no part of rank %" PRId64, key.rank);
+			parts.list[parts.n++] = *part;
+		}
+	}
+	*ret_parts = parts;
+	return HT_OK;
+}
+
+static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bundle)
+{
+	for (size_t side = 0; side < run->n_sets; side++)
+		if (!same_text(run->steps[side], bundle->steps[side]))
+			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+			        "give the steps when making parts",
+			        "the ranks together mean other steps than the parts were made over");
+	return HT_OK;
+}
+
+static enum ht_status finish(
+        struct ht_run *run, const struct ht_bundle *bundle, ht_table **ret_table)
+{
+	struct ht_parts parts;
+	HT_TRY(ht_run_read_args(run, bundle->question.args, bundle->question.n_args));
+	HT_TRY(check_steps(run, bundle));
+	HT_TRY(pick_parts(run, bundle, &parts));
+	return ht_run_make_table(run, &parts, ret_table);
+}
+
+enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **ret_table)
+{
+	struct ht_arena scratch;
+	struct ht_run run = { .ctx = ctx,
+		.scratch = &scratch,
+		.n_sets = bundle->n_sets,
+		.view = &bundle->question.view };
+	ht_error_clear(ctx);
+	HT_TRY(ht_analysis_get(ctx, bundle->question.name, &run.analysis));
+	for (size_t i = 0; i < bundle->n_sets; i++) {
+		run.rosters[i] = &bundle->rosters[i];
+		run.hta_of[i] = bundle->hta_of[i];
+	}
+	run.hta = run.hta_of[0];
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = finish(&run, bundle, ret_table);
+	ht_arena_done(&scratch);
+	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+}

@@ -1,0 +1,29 @@
+/*
+ * bundle.h - the parts of some ranks together with all that finishing needs; bundle.c makes, merges and
+ * finishes them, bundle_file.c turns them into bytes and back.
+ */
+#ifndef HT_ANALYSIS_BUNDLE_H
+#define HT_ANALYSIS_BUNDLE_H
+
+#include "analysis/registry.h"
+
+/* The question as text: it decides parameters, ranks and steps again wherever parts are finished. */
+struct ht_question {
+	const char *name;
+	struct ht_arg *args;
+	size_t n_args;
+	struct ht_view view;
+};
+
+struct ht_bundle {
+	struct ht_mem *mem;
+	struct ht_arena arena; /* owns all texts and lists */
+	struct ht_question question;
+	size_t n_sets;
+	struct ht_roster rosters[2];
+	const char *steps[2];           /* what was chosen when the parts were made */
+	struct ht_hta_facts *hta_of[2]; /* NULL: not needed */
+	struct ht_parts parts;
+};
+
+#endif

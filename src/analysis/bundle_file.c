@@ -1,0 +1,340 @@
+/*
+ * bundle_file.c - bundles as bytes: written for another process or machine, checked when read.
+ *
+ *   magic, library version | question | sides: roster, steps, HTA's facts | parts | hash of all before
+ *
+ * A bundle is read by the version that wrote it and by no other: parts are as the analyses of that version
+ * make them.
+ */
+#include "analysis/bundle.h"
+
+#include "base/hash.h"
+#include "hta/hta_facts.h"
+#include "table/pack.h"
+
+#include <string.h>
+
+#define MAGIC "holotrace bundle 1\n"
+
+/* ---- writing ---- */
+
+static void put_question(const struct ht_question *q, struct ht_bytes_out *out)
+{
+	ht_bytes_put_str(out, q->name);
+	ht_bytes_put_u64(out, q->n_args);
+	for (size_t i = 0; i < q->n_args; i++) {
+		ht_bytes_put_str(out, q->args[i].name);
+		ht_bytes_put_str(out, q->args[i].value);
+	}
+	ht_bytes_put_str(out, q->view.columns);
+	ht_bytes_put_str(out, q->view.where);
+	ht_bytes_put_str(out, q->view.sort);
+	ht_bytes_put_u64(out, q->view.top);
+}
+
+static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
+{
+	ht_bytes_put_i64(out, rank->number);
+	ht_bytes_put_i64(out, rank->claimed);
+	ht_bytes_put_str(out, rank->path);
+	ht_bytes_put_u64(out, rank->n_events);
+	ht_bytes_put_u64(out, rank->json_bytes);
+	ht_bytes_put_i64(out, rank->base_ns);
+	ht_bytes_put_i64(out, rank->min_ts_ns);
+	ht_bytes_put_u64(out, rank->n_steps);
+	for (size_t i = 0; i < rank->n_steps; i++) {
+		ht_bytes_put_i64(out, rank->steps[i].number);
+		ht_bytes_put_u64(out, rank->steps[i].row);
+		ht_bytes_put_i64(out, rank->steps[i].ts_ns);
+		ht_bytes_put_i64(out, rank->steps[i].end_ns);
+	}
+	ht_bytes_put_u64(out, rank->n_stats);
+	for (size_t i = 0; i < rank->n_stats; i++) {
+		ht_bytes_put_u64(out, rank->stats[i].code);
+		ht_bytes_put_u64(out, rank->stats[i].count);
+		ht_bytes_put_i64(out, rank->stats[i].first_offset);
+	}
+}
+
+static void put_side(const struct ht_bundle *bundle, size_t side, struct ht_bytes_out *out)
+{
+	const struct ht_roster *roster = &bundle->rosters[side];
+	const struct ht_hta_facts *hta = bundle->hta_of[side];
+	ht_bytes_put_u64(out, roster->n);
+	for (size_t i = 0; i < roster->n; i++)
+		put_rank(&roster->ranks[i], out);
+	ht_bytes_put_u64(out, roster->n_notes);
+	for (size_t i = 0; i < roster->n_notes; i++)
+		ht_bytes_put_str(out, roster->notes[i]);
+	ht_bytes_put_str(out, bundle->steps[side]);
+	ht_bytes_put_u64(out, hta != NULL);
+	if (!hta)
+		return;
+	ht_bytes_put_u64(out, hta->two_steps);
+	ht_bytes_put_i64(out, hta->first_ts_ns);
+	ht_bytes_put_i64(out, hta->first_timed_ns);
+	ht_bytes_put_i64(out, hta->zero_ns);
+}
+
+static void put_part(const struct ht_part *part, struct ht_bytes_out *out)
+{
+	ht_bytes_put_u64(out, part->side);
+	ht_bytes_put_i64(out, part->rank);
+	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+		ht_bytes_put_u64(out, part->facts[k] != NULL);
+		if (part->facts[k])
+			ht_table_pack(part->facts[k], out);
+	}
+}
+
+static enum ht_status pack(ht_ctx *ctx, const struct ht_bundle *bundle, struct ht_bytes_out *out)
+{
+	ht_bytes_put(out, MAGIC, sizeof MAGIC - 1);
+	ht_bytes_put_str(out, ht_version());
+	put_question(&bundle->question, out);
+	ht_bytes_put_u64(out, bundle->n_sets);
+	for (size_t side = 0; side < bundle->n_sets; side++)
+		put_side(bundle, side, out);
+	ht_bytes_put_u64(out, bundle->parts.n);
+	for (size_t i = 0; i < bundle->parts.n; i++)
+		put_part(&bundle->parts.list[i], out);
+	ht_bytes_put_u64(out, ht_hash(out->bytes.data, out->bytes.n));
+	return out->failed ? ht_fail_nomem(ctx) : HT_OK;
+}
+
+/* ---- reading ---- */
+
+static bool get_question(
+        struct ht_bytes_in *in, struct ht_arena *arena, struct ht_question *ret_question)
+{
+	struct ht_question q = { .name = ht_bytes_get_str(in, arena),
+		.n_args = ht_bytes_get_count(in, 2 * 8) };
+	q.args = ht_arena_alloc(arena, (q.n_args + 1) * sizeof *q.args);
+	for (size_t i = 0; q.args && i < q.n_args; i++) {
+		q.args[i].name = ht_bytes_get_str(in, arena);
+		q.args[i].value = ht_bytes_get_str(in, arena);
+		in->failed |= !q.args[i].name || !q.args[i].value;
+	}
+	q.view.columns = ht_bytes_get_str(in, arena);
+	q.view.where = ht_bytes_get_str(in, arena);
+	q.view.sort = ht_bytes_get_str(in, arena);
+	q.view.top = ht_bytes_get_u64(in);
+	*ret_question = q;
+	return !in->failed && q.args && q.name;
+}
+
+static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->n_steps = ht_bytes_get_count(in, 4 * 8);
+	struct ht_step *steps = ht_arena_alloc(arena, (rank->n_steps + 1) * sizeof *steps);
+	for (size_t i = 0; steps && i < rank->n_steps; i++) {
+		steps[i].number = ht_bytes_get_i64(in);
+		steps[i].row = (uint32_t)ht_bytes_get_u64(in);
+		steps[i].ts_ns = ht_bytes_get_i64(in);
+		steps[i].end_ns = ht_bytes_get_i64(in);
+	}
+	rank->steps = steps;
+	return steps != NULL;
+}
+
+static bool get_stats(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->n_stats = ht_bytes_get_count(in, 3 * 8);
+	struct ht_stat *stats = ht_arena_alloc(arena, (rank->n_stats + 1) * sizeof *stats);
+	for (size_t i = 0; stats && i < rank->n_stats; i++) {
+		uint64_t code = ht_bytes_get_u64(in);
+		in->failed |= code >= HT_N_STATS;
+		stats[i].code = (uint32_t)(in->failed ? 0 : code);
+		stats[i].count = ht_bytes_get_u64(in);
+		stats[i].first_offset = ht_bytes_get_i64(in);
+	}
+	rank->stats = stats;
+	return stats != NULL;
+}
+
+static bool get_rank(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->number = ht_bytes_get_i64(in);
+	rank->claimed = ht_bytes_get_i64(in);
+	rank->path = ht_bytes_get_str(in, arena);
+	rank->n_events = ht_bytes_get_u64(in);
+	rank->json_bytes = ht_bytes_get_u64(in);
+	rank->base_ns = ht_bytes_get_i64(in);
+	rank->min_ts_ns = ht_bytes_get_i64(in);
+	return get_steps(in, arena, rank) && get_stats(in, arena, rank) && !in->failed &&
+	       rank->path;
+}
+
+static bool get_roster(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *roster)
+{
+	roster->n = ht_bytes_get_count(in, 9 * 8);
+	roster->ranks = ht_arena_alloc(arena, (roster->n + 1) * sizeof *roster->ranks);
+	for (size_t i = 0; roster->ranks && i < roster->n; i++) {
+		if (!get_rank(in, arena, &roster->ranks[i]) ||
+		        (i && roster->ranks[i].number <= roster->ranks[i - 1].number))
+			return false;
+	}
+	roster->n_notes = ht_bytes_get_count(in, 8);
+	roster->notes = ht_arena_alloc(arena, (roster->n_notes + 1) * sizeof *roster->notes);
+	for (size_t i = 0; roster->notes && i < roster->n_notes; i++) {
+		roster->notes[i] = ht_bytes_get_str(in, arena);
+		in->failed |= !roster->notes[i];
+	}
+	return roster->ranks && roster->notes && !in->failed &&
+	       ht_roster_complete(roster, arena) == HT_OK;
+}
+
+static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t side)
+{
+	struct ht_arena *arena = &bundle->arena;
+	if (!get_roster(in, arena, &bundle->rosters[side]))
+		return false;
+	bundle->steps[side] = ht_bytes_get_str(in, arena);
+	if (!ht_bytes_get_u64(in))
+		return !in->failed;
+	struct ht_hta_facts *hta = ht_arena_alloc(arena, sizeof *hta);
+	if (!hta)
+		return false;
+	hta->two_steps = ht_bytes_get_u64(in);
+	hta->first_ts_ns = ht_bytes_get_i64(in);
+	hta->first_timed_ns = ht_bytes_get_i64(in);
+	hta->zero_ns = ht_bytes_get_i64(in);
+	bundle->hta_of[side] = hta;
+	return !in->failed;
+}
+
+/* The tables that the analysis declares, and no others. */
+static bool has_tables(const struct ht_bundle *bundle, const struct ht_part *part)
+{
+	const struct ht_analysis *analysis = ht_analysis_named(bundle->question.name);
+	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+		const struct ht_schema *schema = &analysis->facts[k];
+		bool declared = schema->columns || !k;
+		if (declared != (part->facts[k] != NULL))
+			return false;
+		if (!schema->columns)
+			continue;
+		for (size_t c = 0; c < schema->n_columns; c++) {
+			const struct ht_column *column = ht_table_column(part->facts[k], c);
+			if (!column || strcmp(column->name, schema->columns[c].name) != 0 ||
+			        column->type != schema->columns[c].type)
+				return false;
+		}
+	}
+	return true;
+}
+
+static enum ht_status get_part(
+        ht_ctx *ctx, struct ht_bytes_in *in, const struct ht_bundle *bundle, struct ht_part *part)
+{
+	part->side = (size_t)ht_bytes_get_u64(in);
+	part->rank = ht_bytes_get_i64(in);
+	if (in->failed || part->side >= bundle->n_sets ||
+	        ht_roster_find(&bundle->rosters[part->side], part->rank) == SIZE_MAX)
+		return HT_FORMAT;
+	for (size_t k = 0; k < HT_PART_TABLES; k++)
+		if (ht_bytes_get_u64(in))
+			HT_TRY(ht_table_unpack(ctx, in, &part->facts[k]));
+	return !in->failed && has_tables(bundle, part) ? HT_OK : HT_FORMAT;
+}
+
+static bool follows(const struct ht_part *a, const struct ht_part *b)
+{
+	return b->side > a->side || (b->side == a->side && b->rank > a->rank);
+}
+
+static enum ht_status get_parts(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bundle *bundle)
+{
+	struct ht_parts *parts = &bundle->parts;
+	size_t n = ht_bytes_get_count(in, (2 + HT_PART_TABLES) * 8);
+	parts->mem = bundle->mem;
+	if (!n)
+		return in->failed ? HT_FORMAT : HT_OK;
+	parts->list = ht_mem_zalloc(parts->mem, n * sizeof *parts->list);
+	if (!parts->list)
+		return HT_NOMEM;
+	parts->n = n;
+	for (size_t i = 0; i < n; i++) {
+		HT_TRY(get_part(ctx, in, bundle, &parts->list[i]));
+		if (i && !follows(&parts->list[i - 1], &parts->list[i]))
+			return HT_FORMAT;
+	}
+	return HT_OK;
+}
+
+static enum ht_status unpack(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bundle *bundle)
+{
+	if (!get_question(in, &bundle->arena, &bundle->question) ||
+	        !ht_analysis_named(bundle->question.name))
+		return HT_FORMAT;
+	bundle->n_sets = (size_t)ht_bytes_get_u64(in);
+	if (bundle->n_sets != ht_analysis_find(bundle->question.name)->n_sets)
+		return HT_FORMAT;
+	for (size_t side = 0; side < bundle->n_sets; side++)
+		if (!get_side(in, bundle, side))
+			return HT_FORMAT;
+	HT_TRY(get_parts(ctx, in, bundle));
+	return in->failed || in->n ? HT_FORMAT : HT_OK;
+}
+
+/* ---- public ---- */
+
+enum ht_status ht_bundle_write(ht_ctx *ctx, const ht_bundle *bundle, const struct ht_sink *sink)
+{
+	struct ht_bytes_out out = { .mem = ctx->mem };
+	ht_error_clear(ctx);
+	enum ht_status status = pack(ctx, bundle, &out);
+	if (status == HT_OK && !sink->write(sink->user, out.bytes.data, out.bytes.n))
+		status = ht_fail(ctx, HT_IO, NULL, -1, NULL, "cannot write the part");
+	ht_vec_free(ctx->mem, &out.bytes, 1);
+	return status;
+}
+
+/* The frame around the contents: magic, version and hash. */
+static enum ht_status open_frame(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_arena *arena)
+{
+	const unsigned char *all = in->at;
+	size_t n = in->n, n_magic = sizeof MAGIC - 1;
+	const void *magic = ht_bytes_get(in, n_magic);
+	if (!magic || memcmp(magic, MAGIC, n_magic) != 0)
+		return ht_fail(ctx, HT_FORMAT, NULL, 0, "holotrace part makes them",
+		        "this is no part of an analysis");
+	const char *version = ht_bytes_get_str(in, arena);
+	if (!version || strcmp(version, ht_version()) != 0)
+		return ht_fail(ctx, HT_FORMAT, NULL, -1, "make all parts with one version",
+		        "the part was made by version %.32s, this is %s",
+		        version ? version : "unknown", ht_version());
+	struct ht_bytes_in end = { n >= 8 ? all + n - 8 : all, n >= 8 ? 8 : 0, false };
+	if (in->n < 8 || ht_bytes_get_u64(&end) != ht_hash(all, n - 8))
+		return ht_fail(ctx, HT_FORMAT, NULL, -1, "copy or make it again",
+		        "the part is damaged or cut short");
+	in->n -= 8;
+	return HT_OK;
+}
+
+enum ht_status ht_bundle_read(
+        ht_ctx *ctx, const void *bytes, size_t n_bytes, ht_bundle **ret_bundle)
+{
+	struct ht_bytes_in in = { bytes, n_bytes, false };
+	ht_error_clear(ctx);
+	struct ht_bundle *bundle = ht_mem_zalloc(ctx->mem, sizeof *bundle);
+	if (!bundle)
+		return ht_fail_nomem(ctx);
+	bundle->mem = ht_mem_retain(ctx->mem);
+	ht_arena_init(&bundle->arena, bundle->mem);
+	enum ht_status status = open_frame(ctx, &in, &bundle->arena);
+	if (status == HT_OK) {
+		status = unpack(ctx, &in, bundle);
+		if (status == HT_FORMAT)
+			status = ht_fail(ctx, HT_FORMAT, NULL, -1, "make it again",
+			        "the part does not hold what it should");
+		if (status == HT_NOMEM)
+			status = ht_fail_nomem(ctx);
+	}
+	if (status != HT_OK) {
+		ht_bundle_free(bundle);
+		return status;
+	}
+	*ret_bundle = bundle;
+	return HT_OK;
+}

@@ -1,0 +1,96 @@
+"""Ranks in pieces: however ranks are grouped into parts, and in whatever order parts are merged, the table is
+that of one run over all of them."""
+import itertools
+import json
+import subprocess
+
+import pytest
+
+from support import EXE, ROOT, environment
+
+RUNS = {"ddp": "examples/ddp", "straggler": "examples/straggler"}
+#: Options that lead to other parts or other columns than the defaults do.
+OPTIONS = {
+    "temporal-breakdown": [["--by", "step"]],
+    "kernel-types": [["--by", "rank"]],
+    "kernel-breakdown": [["--by", "all"], ["--num-kernels", "3"]],
+    "comm-overlap": [["--by", "collective"]],
+    "queue-length": [["--view", "series", "--top", "50"]],
+    "memory-bandwidth": [["--view", "series", "--top", "50"]],
+    "stragglers": [["--view", "collectives"]],
+    "critical-path": [["--view", "path", "--instance", "0"]],
+    "events": [["--columns", "rank,index,name,time_ns,ts_ns,args.correlation", "--where",
+                "cat = kernel", "--top", "200"]],
+}
+
+
+def run(*args):
+    done = subprocess.run([EXE, *args], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment())
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def analyses():
+    said = json.loads(run("help", "--json"))
+    for verb in said["verbs"]:
+        if verb["kind"] == "analysis" and "TRACE" in verb["usage"]:
+            for options in [[]] + OPTIONS.get(verb["name"], []):
+                yield pytest.param(verb["name"], options, id="-".join([verb["name"], *options[:2]]))
+
+
+def groups_of(files):
+    """Every rank alone, in halves, all together, and one against the rest."""
+    yield [[f] for f in files]
+    yield [files[: len(files) // 2], files[len(files) // 2:]]
+    yield [files]
+    yield [files[1:2], files[:1] + files[2:]]
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("analysis, options", list(analyses()))
+def test_any_grouping_gives_the_same_bytes(name, analysis, options, tmp_path):
+    files = sorted(str(f) for f in (ROOT / RUNS[name]).glob("*.json.gz"))
+    assert len(files) == 4
+    whole = run(analysis, *options, "--format", "json", *files)
+    for k, groups in enumerate(groups_of(files)):
+        parts = []
+        for i, group in enumerate(groups):
+            parts.append(str(tmp_path / f"{k}-{i}.part"))
+            run("part", analysis, *options, "-o", parts[-1], *group)
+        for order in itertools.islice(itertools.permutations(parts), 0, 24, 11):
+            assert run("merge", analysis, "--format", "json", *order) == whole
+
+
+def test_a_rank_twice_is_refused(tmp_path):
+    trace = str(ROOT / "examples/ddp/ddp_rank0.json.gz")
+    part = str(tmp_path / "0.part")
+    run("part", "kernel-types", "-o", part, trace)
+    done = subprocess.run([EXE, "merge", "kernel-types", part, part], stderr=subprocess.PIPE)
+    assert done.returncode == 2 and b"rank 0 is in two parts" in done.stderr
+
+
+def test_different_questions_are_refused(tmp_path):
+    files = sorted((ROOT / "examples/ddp").glob("*.json.gz"))
+    run("part", "kernel-types", "-o", str(tmp_path / "0.part"), str(files[0]))
+    run("part", "kernel-types", "--by", "rank", "-o", str(tmp_path / "1.part"), str(files[1]))
+    done = subprocess.run([EXE, "merge", "kernel-types", tmp_path / "0.part",
+                           tmp_path / "1.part"], stderr=subprocess.PIPE)
+    assert done.returncode == 2 and b"different questions" in done.stderr
+
+
+def test_damaged_parts_are_refused(tmp_path):
+    part = tmp_path / "0.part"
+    run("part", "kernel-types", "-o", str(part), str(next((ROOT / "examples/ddp").glob("*.json.gz"))))
+    good = part.read_bytes()
+    step = max(1, len(good) // 200)
+    for at in range(0, len(good), step):
+        part.write_bytes(good[:at] + bytes([good[at] ^ 0x41]) + good[at + 1:])
+        done = subprocess.run([EXE, "merge", "kernel-types", part], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL)
+        assert done.returncode == 3, at
+    for at in range(0, len(good), step):
+        part.write_bytes(good[:at])
+        done = subprocess.run([EXE, "merge", "kernel-types", part], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL)
+        assert done.returncode == 3, at
