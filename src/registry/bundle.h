@@ -2,10 +2,10 @@
  * bundle.h - the parts of some ranks together with all that finishing needs; bundle.c makes, merges and
  * finishes them, bundle_file.c turns them into bytes and back.
  */
-#ifndef HT_ANALYSIS_BUNDLE_H
-#define HT_ANALYSIS_BUNDLE_H
+#ifndef HT_REGISTRY_BUNDLE_H
+#define HT_REGISTRY_BUNDLE_H
 
-#include "analysis/registry.h"
+#include "registry/registry.h"
 
 /* The question as text: it decides parameters, ranks and steps again wherever parts are finished. */
 struct ht_question {

@@ -4,7 +4,7 @@
  * Every chosen rank is a task: take its trace, compute its part, let the trace and the scratch memory go. Parts
  * are stored at the rank's place, so that order, number of threads and what was in memory do not matter.
  */
-#include "analysis/run.h"
+#include "registry/run.h"
 
 #include "base/thread.h"
 #include "hta/hta_facts.h"

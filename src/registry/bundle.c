@@ -5,9 +5,9 @@
  * over all ranks at once. Where what a rank contributed depends on the other ranks (the default steps of a
  * comparison, HTA's rules), the choice it was made with is kept and must still hold.
  */
-#include "analysis/bundle.h"
+#include "registry/bundle.h"
 
-#include "analysis/run.h"
+#include "registry/run.h"
 #include "hta/hta_facts.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /*
  * registry.c - the list of analyses, and what parameters choose: values, ranks, steps, columns.
  */
-#include "analysis/registry.h"
+#include "registry/registry.h"
 
-#include "analysis/params.h"
+#include "registry/params.h"
 #include "base/list.h"
 
 #include <inttypes.h>

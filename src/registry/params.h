@@ -1,8 +1,8 @@
 /*
  * params.h - parameter values from text, by their type.
  */
-#ifndef HT_ANALYSIS_PARAMS_H
-#define HT_ANALYSIS_PARAMS_H
+#ifndef HT_REGISTRY_PARAMS_H
+#define HT_REGISTRY_PARAMS_H
 
 #include "base/status.h"
 

@@ -1,8 +1,8 @@
 /*
  * registry.h - between the list of analyses and running one.
  */
-#ifndef HT_ANALYSIS_REGISTRY_H
-#define HT_ANALYSIS_REGISTRY_H
+#ifndef HT_REGISTRY_REGISTRY_H
+#define HT_REGISTRY_REGISTRY_H
 
 #include "analysis/analysis.h"
 

@@ -3,10 +3,10 @@
  *
  *     ht_run_start ─► ht_run_read_args ─► ht_run_find_hta_facts ─► ht_run_compute_parts ─► ht_run_make_table
  */
-#ifndef HT_ANALYSIS_RUN_H
-#define HT_ANALYSIS_RUN_H
+#ifndef HT_REGISTRY_RUN_H
+#define HT_REGISTRY_RUN_H
 
-#include "analysis/registry.h"
+#include "registry/registry.h"
 
 /* Which analysis, over which sets; ctx, scratch and view are the caller's. */
 enum ht_status ht_run_start(

@@ -6,7 +6,7 @@
  * A bundle is read by the version that wrote it and by no other: parts are as the analyses of that version
  * make them.
  */
-#include "analysis/bundle.h"
+#include "registry/bundle.h"
 
 #include "base/hash.h"
 #include "hta/hta_facts.h"

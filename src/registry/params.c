@@ -1,7 +1,7 @@
 /*
  * params.c - see params.h.
  */
-#include "analysis/params.h"
+#include "registry/params.h"
 
 #include "base/list.h"
 #include "json/number.h"
