@@ -124,6 +124,7 @@ static const char *type_name(enum ht_type type)
 	case HT_DURATION_F64: return "duration_f64";
 	case HT_BYTES: return "bytes";
 	case HT_RATIO: return "ratio";
+	case HT_EVENT: return "event";
 	}
 	return "";
 }

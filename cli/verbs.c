@@ -141,6 +141,7 @@ static const char *placeholder(const struct ht_param *param)
 	case HT_DURATION:
 	case HT_DURATION_F64: return "TIME";
 	case HT_BYTES: return "SIZE";
+	case HT_EVENT: return "RANK:ROW";
 	case HT_STR: break;
 	}
 	return "TEXT";

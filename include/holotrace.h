@@ -127,7 +127,22 @@ enum ht_type {
 	HT_DURATION_F64, /* double ns: means and deviations */
 	HT_BYTES,        /* int64 bytes */
 	HT_RATIO,        /* double, 0 to 1; text shows percent */
+	HT_EVENT,        /* int64, an event: ht_event_id of rank and row; written as rank:row */
 };
+
+/* One event of a set, the same in every table, on the page and in the cache. Ranks from 0 to 2^31 - 1. */
+static inline int64_t ht_event_id(int64_t rank, uint32_t row)
+{
+	return (int64_t)((uint64_t)rank << 32 | row);
+}
+static inline int64_t ht_event_rank(int64_t id)
+{
+	return id >> 32;
+}
+static inline uint32_t ht_event_row(int64_t id)
+{
+	return (uint32_t)id;
+}
 
 enum ht_role {
 	HT_KEY,     /* identifies the row */

@@ -14,7 +14,8 @@
  */
 #include "analysis/analysis.h"
 
-#include "model/event_cells.h"
+#include "model/event_value.h"
+#include "base/glob.h"
 #include "model/event_filter.h"
 #include "hta/hta_cells.h"
 
@@ -91,7 +92,7 @@ struct request {
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
 	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
-	return ret_shown->hta >= 0 || ht_event_column_find(r, name, &ret_shown->event);
+	return ret_shown->hta >= 0 || ht_event_column_find(r->trace, name, &ret_shown->event);
 }
 
 /* Names that the request mentions. */
@@ -120,6 +121,37 @@ static bool wants_hta(const struct ht_run *run)
 	return false;
 }
 
+static enum ht_status add_column(
+        struct ht_run *r, ht_table *table, const char *name, struct request *q)
+{
+	struct shown *shown = &q->columns[q->n];
+	if (ht_table_find_column(table, name) != SIZE_MAX || !find_column(r, name, shown))
+		return HT_OK;
+	HT_TRY(ht_table_add_column(table, &shown->event.column));
+	shown->wanted = true;
+	q->with_hta |= shown->hta >= 0;
+	q->with_graph |= ht_hta_cell_needs_graph(shown->hta);
+	q->n++;
+	return HT_OK;
+}
+
+/* Arguments whose names match "args.*" or the like. */
+static enum ht_status add_matching(
+        struct ht_run *r, ht_table *table, const char *pattern, struct request *q)
+{
+	const struct ht_trace *t = r->trace;
+	for (size_t i = 0; i < t->n_arg_columns; i++) {
+		const char *name = ht_arena_printf(r->scratch, "%s.%s",
+		        t->arg_columns[i].top_level ? "event" : "args",
+		        ht_str(t, t->arg_columns[i].key));
+		if (!name)
+			return ht_fail_nomem(r->ctx);
+		if (ht_glob_matches(pattern, name))
+			HT_TRY(add_column(r, table, name, q));
+	}
+	return HT_OK;
+}
+
 /* Columns that the request names and the table does not have yet. Of the times only the one in the clock of
  * all ranks moves with it. */
 static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct request *ret_request)
@@ -127,8 +159,8 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 	const char *const *names = NULL;
 	size_t n_names = 0;
 	HT_TRY(requested(r, &names, &n_names));
-	struct request q = { .columns = ht_arena_alloc(r->scratch,
-		                     (HT_COUNT(columns) + n_names + 1) * sizeof *q.columns) };
+	size_t n_room = HT_COUNT(columns) + n_names + r->trace->n_arg_columns + 1;
+	struct request q = { .columns = ht_arena_alloc(r->scratch, n_room * sizeof *q.columns) };
 	if (!q.columns)
 		return ht_fail_nomem(r->ctx);
 	for (size_t i = 0; i < HT_COUNT(columns); i++) {
@@ -139,21 +171,22 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 		q.n++;
 	}
 	for (size_t i = 0; i < n_names; i++) {
-		struct shown *shown = &q.columns[q.n];
-		if (ht_table_find_column(table, names[i]) != SIZE_MAX ||
-		        !find_column(r, names[i], shown))
-			continue;
-		HT_TRY(ht_table_add_column(table, &shown->event.column));
-		shown->wanted = true;
-		q.with_hta |= shown->hta >= 0;
-		q.with_graph |= ht_hta_cell_needs_graph(shown->hta);
-		q.n++;
+		HT_TRY(add_column(r, table, names[i], &q));
+		if (strchr(names[i], '*'))
+			HT_TRY(add_matching(r, table, names[i], &q));
 	}
 	for (size_t c = 0; c < ht_table_n_columns(table); c++)
 		if (strcmp(ht_table_column(table, c)->name, "time_ns") != 0)
 			ht_table_keep_clock(table, c);
 	*ret_request = q;
 	return HT_OK;
+}
+
+static void put_value(struct ht_event_column *column, uint32_t row, ht_table *table)
+{
+	struct ht_value value;
+	ht_event_value(column, row, &value);
+	ht_value_put(&value, column->column.type, table);
 }
 
 static void put_event(
@@ -166,15 +199,16 @@ static void put_event(
 		else if (q->columns[k].hta >= 0)
 			ht_hta_cell_put(hta, q->columns[k].hta, row, table);
 		else
-			ht_event_column_put(&q->columns[k].event, row, table);
+			put_value(&q->columns[k].event, row, table);
 	}
 }
 
 static void start_columns(const struct request *q, struct ht_run *r)
 {
+	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank };
 	for (size_t k = 0; k < q->n; k++)
 		if (q->columns[k].hta < 0)
-			ht_event_column_start(&q->columns[k].event, r);
+			ht_event_column_start(&q->columns[k].event, &source);
 }
 
 /* HTA's rows: GPU rows stand before host rows when steps were cut, so reading starts over once. */

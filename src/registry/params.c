@@ -27,6 +27,23 @@ bool ht_parse_bool(const char *text, bool *ret)
 	return false;
 }
 
+bool ht_parse_event(const char *text, int64_t *ret_id)
+{
+	int64_t rank, row;
+	char digits[24];
+	const char *colon = strchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	if (!n || n >= sizeof digits)
+		return false;
+	memcpy(digits, text, n);
+	digits[n] = '\0';
+	if (!ht_parse_i64(digits, &rank) || !ht_parse_i64(colon + 1, &row) || rank < 0 ||
+	        rank > INT32_MAX || row < 0 || row >= UINT32_MAX)
+		return false;
+	*ret_id = ht_event_id(rank, (uint32_t)row);
+	return true;
+}
+
 /* The number at the start of a text; *ret_rest is what follows. */
 static bool leading_number(const char *text, double *ret, const char **ret_rest)
 {
@@ -105,6 +122,10 @@ enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const c
 	case HT_DURATION:
 		ok = ht_parse_duration(text, &integer);
 		want = "a time such as 30us or 1.5ms";
+		break;
+	case HT_EVENT:
+		ok = ht_parse_event(text, &integer);
+		want = "an event such as 0:1234, rank and row";
 		break;
 	case HT_STR: ok = !param->choices || is_choice(param->choices, text); break;
 	}

@@ -10,6 +10,8 @@
 enum ht_status ht_param_check(
         ht_ctx *ctx, const struct ht_param *param, const char *text) HT_MUST_USE;
 bool ht_parse_bool(const char *text, bool *ret);
+/* "3:1234": rank and row. */
+bool ht_parse_event(const char *text, int64_t *ret_id);
 bool ht_parse_f64(const char *text, double *ret);
 /* "30us", "1.5 ms", "200" (ns). */
 bool ht_parse_duration(const char *text, int64_t *ret_ns);

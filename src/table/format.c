@@ -86,6 +86,14 @@ size_t ht_format_f64(char *buf, double value)
 	return fix_point(buf, (size_t)n);
 }
 
+/* "3:1234": row 1234 of rank 3. */
+static size_t put_event(char *buf, int64_t id)
+{
+	size_t n = ht_format_i64(buf, ht_event_rank(id));
+	buf[n++] = ':';
+	return n + ht_format_u64(buf + n, ht_event_row(id));
+}
+
 size_t ht_format_exact(char *buf, const struct ht_cells *cells, size_t row)
 {
 	if (ht_type_is_f64(cells->meta.type))
@@ -94,6 +102,8 @@ size_t ht_format_exact(char *buf, const struct ht_cells *cells, size_t row)
 		return ht_format_u64(buf, cells->u64[row]);
 	if (cells->meta.type == HT_BOOL)
 		return put(buf, cells->i64[row] ? "true" : "false");
+	if (cells->meta.type == HT_EVENT)
+		return put_event(buf, cells->i64[row]);
 	return ht_format_i64(buf, cells->i64[row]);
 }
 
@@ -199,6 +209,8 @@ size_t ht_format_human(char *buf, const struct ht_cells *cells, size_t row)
 		return put(buf, DASH);
 	if (column->type == HT_BOOL)
 		return put(buf, cells->i64[row] ? "yes" : "no");
+	if (column->type == HT_EVENT)
+		return put_event(buf, cells->i64[row]);
 	size_t n = 0;
 	if (ht_type_is_f64(column->type)) {
 		double value = cells->f64[row];

@@ -68,12 +68,23 @@ static void write_columns(struct ht_out *out, const ht_table *table)
 	ht_out_str(out, "],\n");
 }
 
+/* Numbers as they are; an event is text. */
+static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t row)
+{
+	char buf[HT_FORMAT_BYTES];
+	bool quoted = cells->meta.type == HT_EVENT;
+	if (quoted)
+		ht_out_char(out, '"');
+	ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
+	if (quoted)
+		ht_out_char(out, '"');
+}
+
 static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 {
 	ht_out_str(out, row ? ",\n [" : "\n [");
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		const struct ht_cells *cells = ht_cells_at(table, c);
-		char buf[HT_FORMAT_BYTES];
 		if (c)
 			ht_out_char(out, ',');
 		if (ht_cell_is_null(cells, row))
@@ -81,7 +92,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 		else if (cells->meta.type == HT_STR)
 			write_text(out, ht_table_pool_at(table, cells->str[row])->text);
 		else
-			ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
+			put_exact(out, cells, row);
 	}
 	ht_out_char(out, ']');
 }

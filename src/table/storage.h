@@ -13,7 +13,7 @@
 #include "table/table.h"
 
 /* The last of enum ht_type. */
-#define HT_LAST_TYPE HT_RATIO
+#define HT_LAST_TYPE HT_EVENT
 
 /* Row numbers fit in 32 bits, which halves what sorting needs. */
 #define HT_TABLE_MAX_ROWS ((size_t)UINT32_MAX)

@@ -15,7 +15,7 @@
 const char *ht_type_name(enum ht_type type)
 {
 	static const char *const names[] = { "int64", "uint64", "float64", "string", "bool", "time",
-		"duration", "duration_float", "bytes", "ratio" };
+		"duration", "duration_float", "bytes", "ratio", "event" };
 	return (size_t)type < HT_COUNT(names) ? names[type] : "unknown";
 }
 

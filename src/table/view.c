@@ -1,6 +1,7 @@
 /*
  * view.c - where, sort, top and columns, once for all tables; see table.h.
  */
+#include "base/glob.h"
 #include "table/view.h"
 #include "table/filter.h"
 #include "table/order.h"
@@ -102,27 +103,6 @@ static char *next_name(struct ht_arena *arena, const char **at, bool *ret_nomem)
 	return NULL;
 }
 
-/* With * for any text and ? for one byte. Backs up to the last star only, so it is not exponential. */
-static bool glob_matches(const char *pattern, const char *text)
-{
-	const char *star = NULL, *resume = NULL;
-	while (*text) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			resume = text;
-		} else if (*pattern == '?' || *pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) {
-			pattern = star;
-			text = ++resume;
-		} else {
-			return false;
-		}
-	}
-	return !pattern[strspn(pattern, "*")];
-}
-
 /* The columns chosen, in order and once each; chosen holds as many as the table has. */
 static enum ht_status choose_columns(ht_ctx *ctx, const ht_table *table, const char *list,
         struct ht_arena *arena, size_t *chosen, size_t *ret_n)
@@ -138,7 +118,7 @@ static enum ht_status choose_columns(ht_ctx *ctx, const ht_table *table, const c
 		if (!is_glob)
 			HT_TRY(ht_view_resolve(ctx, table, name, &first));
 		for (size_t c = first; c < (is_glob ? n_columns : first + 1); c++) {
-			if (is_glob && !glob_matches(name, ht_cells_at(table, c)->meta.name))
+			if (is_glob && !ht_glob_matches(name, ht_cells_at(table, c)->meta.name))
 				continue;
 			n_matches++;
 			if (!taken[c])

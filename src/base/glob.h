@@ -1,0 +1,12 @@
+/*
+ * glob.h - patterns of names: * for any text, ? for one byte.
+ */
+#ifndef HT_BASE_GLOB_H
+#define HT_BASE_GLOB_H
+
+#include <stdbool.h>
+
+/* O(pattern * text): backs up to the last star only. */
+bool ht_glob_matches(const char *pattern, const char *text);
+
+#endif
