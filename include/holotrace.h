@@ -108,6 +108,9 @@ HT_API const char *ht_set_path(const ht_set *set, size_t i);
 HT_API uint64_t ht_set_n_events(const ht_set *set, size_t i);
 /* One line when data was lost while reading ("12 events lost ..."), else NULL. */
 HT_API const char *ht_set_loss_note(const ht_set *set);
+/* What else opening has to say, a line each: files that were skipped, ranks that two files claim. */
+HT_API size_t ht_set_n_notes(const ht_set *set);
+HT_API const char *ht_set_note(const ht_set *set, size_t i);
 /* A text that determines the whole store (events, args, links), the same for any thread count,
  * chunking, compression and cache state. For tests and bug reports. */
 struct ht_sink;
@@ -182,6 +185,7 @@ HT_API const struct ht_column *ht_table_column(const ht_table *table, size_t col
 /* Cells. A cell of the wrong type or out of range reads as 0 or ""; strings live with the table. */
 HT_API bool ht_table_is_null(const ht_table *table, size_t row, size_t column);
 HT_API int64_t ht_table_i64(const ht_table *table, size_t row, size_t column);
+HT_API uint64_t ht_table_u64(const ht_table *table, size_t row, size_t column);
 HT_API double ht_table_f64(const ht_table *table, size_t row, size_t column);
 HT_API const char *ht_table_str(const ht_table *table, size_t row, size_t column);
 HT_API size_t ht_table_n_notes(const ht_table *table);
@@ -211,7 +215,12 @@ struct ht_view {
 	const char *where;   /* "dur_ns > 1ms and name ~ nccl" */
 	const char *sort;    /* "-sum_ns,name"; minus is descending */
 	uint64_t top;        /* first N rows after sorting, 0: all */
+	uint64_t offset;     /* leave out so many rows before those */
 };
+
+/* A view of a finished table as a table of its own; the caller frees it. */
+HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
+        ht_table **ret_table) HT_MUST_USE;
 
 /* Write the table as text, csv, json, md, html (a fragment), or arrow (an IPC stream). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
@@ -337,6 +346,53 @@ HT_API enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *f
 /* The table over all ranks of the bundle. */
 HT_API enum ht_status ht_bundle_table(
         ht_ctx *ctx, const ht_bundle *bundle, ht_table **ret_table) HT_MUST_USE;
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+/* The tracks of one rank (threads and streams), asked by time. Immutable; any number of threads may ask. */
+typedef struct ht_timeline ht_timeline;
+
+struct ht_track_info {
+	int64_t pid, tid;                /* -1 when they are texts */
+	const char *pid_text, *tid_text; /* "" when they are numbers */
+	const char *process, *thread;    /* names, NULL when the file has none */
+	int32_t device;                  /* GPU index of a stream, -1 for a thread of the host */
+	size_t n_spans, n_lanes;         /* spans on different lanes do not hide each other */
+	int64_t first_ns, last_ns;       /* first start and last end, in set time */
+};
+
+/* A span, or n short ones that start close to each other. Times are set time. */
+struct ht_span {
+	int64_t id; /* of the event, or of the longest of the n */
+	int64_t start_ns, end_ns;
+	int64_t sum_ns; /* of the durations */
+	uint32_t name;  /* for ht_timeline_name */
+	uint32_t n;
+	uint16_t lane;
+	uint8_t kind; /* for ht_timeline_kind */
+	uint8_t work; /* what GPU work does: 0 compute, 1 communication, 2 copy, 3 fill, 4 wait; 255: none */
+};
+
+typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
+
+/* The i-th rank of a set; it stays open after the set is closed. */
+HT_API enum ht_status ht_timeline_open(
+        ht_ctx *ctx, ht_set *set, size_t i, ht_timeline **ret_timeline) HT_MUST_USE;
+HT_API void ht_timeline_close(ht_timeline *timeline);
+HT_API size_t ht_timeline_n_tracks(const ht_timeline *timeline);
+/* False when there is no such track. Strings live with the timeline. */
+HT_API bool ht_timeline_track(
+        const ht_timeline *timeline, size_t track, struct ht_track_info *ret_track);
+/* Tell every span that overlaps [from_ns, to_ns) of set time; with a resolution above 0, spans that start
+ * within it and are no longer come together. False from the callback stops. O(log n + answer). */
+HT_API void ht_timeline_range(const ht_timeline *timeline, size_t track, int64_t from_ns,
+        int64_t to_ns, int64_t resolution_ns, ht_span_fn fn, void *user);
+HT_API const char *ht_timeline_name(const ht_timeline *timeline, uint32_t name);
+/* "kernel", "cpu_op", ...: what an event of that kind is. */
+HT_API const char *ht_timeline_kind(uint8_t kind);
+/* Everything about one event: its fields, links and arguments as rows of key and value. */
+HT_API enum ht_status ht_timeline_event(
+        ht_ctx *ctx, const ht_timeline *timeline, uint32_t row, ht_table **ret_table) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 

@@ -112,6 +112,16 @@ uint64_t ht_set_n_events(const ht_set *set, size_t i)
 	return i < set->roster.n ? set->roster.ranks[i].n_events : 0;
 }
 
+size_t ht_set_n_notes(const ht_set *set)
+{
+	return set->roster.n_notes;
+}
+
+const char *ht_set_note(const ht_set *set, size_t i)
+{
+	return i < set->roster.n_notes ? set->roster.notes[i] : NULL;
+}
+
 const char *ht_set_loss_note(const ht_set *set)
 {
 	return set->roster.loss_note;

@@ -65,6 +65,11 @@ int64_t ht_table_i64(const ht_table *table, size_t row, size_t column)
 	return cells->i64[row];
 }
 
+uint64_t ht_table_u64(const ht_table *table, size_t row, size_t column)
+{
+	return (uint64_t)ht_table_i64(table, row, column);
+}
+
 double ht_table_f64(const ht_table *table, size_t row, size_t column)
 {
 	const struct ht_cells *cells = cells_in(table, row, column);

@@ -198,10 +198,11 @@ static enum ht_status apply_rows(ht_ctx *ctx, ht_table *table, const struct ht_v
 	}
 	if (view->sort)
 		HT_TRY(sort_rows(ctx, table, view->sort, arena, rows, n));
-	size_t n_kept = view->top && view->top < n ? (size_t)view->top : n;
+	size_t first = view->offset < n ? (size_t)view->offset : n;
+	size_t n_kept = view->top && view->top < n - first ? (size_t)view->top : n - first;
 	bool ascending = !view->sort;
 	if (!ascending || n_kept < table->n_rows)
-		HT_TRY(ht_table_keep_rows(ctx, table, rows, n_kept, ascending));
+		HT_TRY(ht_table_keep_rows(ctx, table, rows + first, n_kept, ascending));
 	table->n_hidden += n - n_kept;
 	return HT_OK;
 }
@@ -216,7 +217,7 @@ enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht
 	/* The last row may still be open when the analysis put fewer cells than columns. */
 	if (table->building)
 		status = ht_table_finish(ctx, table);
-	if (status == HT_OK && (view->where || view->sort || view->top)) {
+	if (status == HT_OK && (view->where || view->sort || view->top || view->offset)) {
 		size_t n_bytes = (table->n_rows + 1) * sizeof(uint32_t);
 		uint32_t *rows = ht_mem_alloc(ctx->mem, n_bytes);
 		status = rows ? apply_rows(ctx, table, view, &arena, rows) : ht_fail_nomem(ctx);
@@ -226,6 +227,29 @@ enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht
 		status = apply_columns(ctx, table, view->columns, &arena);
 	ht_arena_done(&arena);
 	return status;
+}
+
+enum ht_status ht_table_view(
+        ht_ctx *ctx, const ht_table *table, const struct ht_view *view, ht_table **ret_table)
+{
+	ht_table *copy = NULL;
+	ht_error_clear(ctx);
+	HT_TRY(ht_table_new(ctx, table->title, NULL, 0, &copy));
+	enum ht_status status = ht_table_append(copy, table, 0);
+	if (status == HT_OK)
+		status = ht_table_set_method(copy, table->method);
+	if (status == HT_OK)
+		status = ht_table_finish(ctx, copy);
+	copy->bar = table->bar;
+	copy->n_hidden = table->n_hidden;
+	if (status == HT_OK)
+		status = ht_table_apply_view(ctx, copy, view);
+	if (status != HT_OK) {
+		ht_table_free(copy);
+		return status;
+	}
+	*ret_table = copy;
+	return HT_OK;
 }
 
 /* Names collected so far, in the caller's arena. */

@@ -183,7 +183,10 @@ static void test_all_together_in_their_order(void **state)
 	ht_ctx *ctx = *state;
 	ht_table *t = sample(ctx);
 	ht_table_set_bar(t, "share");
-	struct ht_view view = { "share,*_ns,name,share", "stream > 0", "-dur_ns", 3 };
+	struct ht_view view = { .columns = "share,*_ns,name,share",
+		.where = "stream > 0",
+		.sort = "-dur_ns",
+		.top = 3 };
 	assert_ok(ht_table_apply_view(ctx, t, &view));
 	assert_int_equal(ht_table_n_columns(t), 4);
 	assert_string_equal(ht_table_column(t, 0)->name, "share");
@@ -283,8 +286,9 @@ static void test_names_of_a_view(void **state)
 	const char *const *names;
 	size_t n;
 	ht_arena_init(&arena, ctx->mem);
-	struct ht_view view = { "name, args.x", "dur_ns > 1ms and not (q is null or name ~ /x/)",
-		"-sum_ns,name", 0 };
+	struct ht_view view = { .columns = "name, args.x",
+		.where = "dur_ns > 1ms and not (q is null or name ~ /x/)",
+		.sort = "-sum_ns,name" };
 	assert_ok(ht_view_columns(ctx, &view, &arena, &names, &n));
 	const char *const want[] = { "name", "args.x", "dur_ns", "q", "sum_ns" };
 	assert_int_equal(n, HT_COUNT(want));
@@ -333,8 +337,10 @@ static void test_million_rows(void **state)
 static void test_each_allocation_may_fail(void **state)
 {
 	ht_ctx *ctx = *state;
-	struct ht_view view = { "name,dur_ns", "name ~ /^n/ or (stream == 7 and name ~ x)",
-		"name,-id", 2 };
+	struct ht_view view = { .columns = "name,dur_ns",
+		.where = "name ~ /^n/ or (stream == 7 and name ~ x)",
+		.sort = "name,-id",
+		.top = 2 };
 	for (int n = 1; n < 1000; n++) {
 		ht_table *t = sample(ctx);
 		ht_error_clear(ctx);

@@ -1,0 +1,149 @@
+/*
+ * append_test.c - tables after each other, as bytes and back, and as views.
+ */
+#include "table/pack.h"
+#include "table/table_test_help.h"
+
+static ht_table *make(ht_ctx *ctx, const struct ht_column *columns, size_t n)
+{
+	ht_table *table;
+	assert_ok(ht_table_new(ctx, "t", columns, n, &table));
+	return table;
+}
+
+static void test_columns_are_matched_by_name(void **state)
+{
+	ht_ctx *ctx = *state;
+	static const struct ht_column left[] = { { "a", HT_I64, HT_KEY, "a", NULL },
+		{ "x", HT_I64, HT_KEY, "x", NULL }, { "y", HT_F64, HT_KEY, "y", NULL } };
+	static const struct ht_column right[] = { { "x", HT_STR, HT_KEY, "x", NULL },
+		{ "b", HT_STR, HT_KEY, "b", NULL }, { "y", HT_I64, HT_KEY, "y", NULL } };
+	ht_table *one = make(ctx, left, 3), *two = make(ctx, right, 3);
+	ht_table *both = make(ctx, left, 3);
+	ht_table_row(one);
+	ht_table_put_i64(one, 1);
+	ht_table_put_i64(one, 12);
+	ht_table_put_f64(one, 0.5);
+	assert_ok(ht_table_finish(ctx, one));
+	ht_table_row(two);
+	ht_table_put_str(two, "twelve");
+	ht_table_put_str(two, "b");
+	ht_table_put_i64(two, 3);
+	assert_ok(ht_table_finish(ctx, two));
+	assert_ok(ht_table_append(both, one, 0));
+	assert_ok(ht_table_append(both, two, 0));
+	assert_ok(ht_table_append(both, one, 0));
+	assert_ok(ht_table_finish(ctx, both));
+	struct memory_sink csv = render(ctx, both, "csv", NULL);
+	assert_string_equal(csv.data, "a,x,y,b\n1,12,0.5,\n,twelve,3,b\n1,12,0.5,\n");
+	free(csv.data);
+	ht_table_free(one);
+	ht_table_free(two);
+	ht_table_free(both);
+}
+
+static void test_times_move_with_the_clock(void **state)
+{
+	ht_ctx *ctx = *state;
+	static const struct ht_column columns[] = { { "t", HT_TIME, HT_KEY, "t", NULL },
+		{ "own", HT_TIME, HT_KEY, "t", NULL }, { "d", HT_DURATION, HT_KEY, "d", NULL } };
+	ht_table *one = make(ctx, columns, 3), *all = make(ctx, columns, 3);
+	ht_table_keep_clock(one, 1);
+	for (int i = 0; i < 2; i++) {
+		ht_table_row(one);
+		ht_table_put_known(one, i, 1);
+		ht_table_put_i64(one, 5);
+		ht_table_put_i64(one, 7);
+	}
+	assert_ok(ht_table_finish(ctx, one));
+	assert_ok(ht_table_append(all, one, 100));
+	assert_ok(ht_table_finish(ctx, all));
+	struct memory_sink csv = render(ctx, all, "csv", NULL);
+	assert_string_equal(csv.data, "t,own,d\n100,5,7\n,5,7\n");
+	free(csv.data);
+	ht_table_free(one);
+	ht_table_free(all);
+}
+
+static void test_rows_can_follow_what_was_appended(void **state)
+{
+	ht_ctx *ctx = *state;
+	static const struct ht_column columns[] = { { "s", HT_STR, HT_KEY, "s", NULL } };
+	ht_table *one = make(ctx, columns, 1), *all = make(ctx, columns, 1);
+	ht_table_row(one);
+	ht_table_put_str(one, "x");
+	assert_ok(ht_table_finish(ctx, one));
+	for (int i = 0; i < 100; i++) {
+		assert_ok(ht_table_append(all, one, 0));
+		ht_table_row(all);
+		ht_table_put_str(all, "y");
+	}
+	assert_ok(ht_table_finish(ctx, all));
+	assert_int_equal(ht_table_n_rows(all), 200);
+	for (size_t row = 0; row < 200; row++)
+		assert_string_equal(ht_table_str(all, row, 0), row % 2 ? "y" : "x");
+	ht_table_free(one);
+	ht_table_free(all);
+}
+
+static void test_a_table_survives_being_bytes(void **state)
+{
+	ht_ctx *ctx = *state;
+	ht_table *table = every_type_table(ctx), *back;
+	struct ht_bytes_out out = { .mem = ctx->mem };
+	ht_table_pack(table, &out);
+	assert_false(out.failed);
+	struct ht_bytes_in in = { out.bytes.data, out.bytes.n, false };
+	assert_ok(ht_table_unpack(ctx, &in, &back));
+	assert_int_equal(in.n, 0);
+	struct memory_sink before = render(ctx, table, "json", NULL);
+	struct memory_sink after = render(ctx, back, "json", NULL);
+	assert_string_equal(before.data, after.data);
+	for (size_t n = 0; n < out.bytes.n; n++) {
+		ht_table *none = NULL;
+		struct ht_bytes_in cut = { out.bytes.data, n, false };
+		assert_int_not_equal(ht_table_unpack(ctx, &cut, &none), HT_OK);
+		ht_error_clear(ctx);
+	}
+	free(before.data);
+	free(after.data);
+	ht_table_free(back);
+	ht_table_free(table);
+	ht_vec_free(ctx->mem, &out.bytes, 1);
+}
+
+static void test_a_view_leaves_the_table_alone(void **state)
+{
+	ht_ctx *ctx = *state;
+	static const struct ht_column columns[] = { { "n", HT_I64, HT_KEY, "n", NULL } };
+	ht_table *table = make(ctx, columns, 1), *view;
+	for (int i = 0; i < 10; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, i);
+	}
+	assert_ok(ht_table_finish(ctx, table));
+	struct ht_view second = { .sort = "-n", .top = 3, .offset = 3 };
+	assert_ok(ht_table_view(ctx, table, &second, &view));
+	assert_int_equal(ht_table_n_rows(view), 3);
+	assert_int_equal(ht_table_i64(view, 0, 0), 6);
+	assert_int_equal(ht_table_i64(view, 2, 0), 4);
+	assert_int_equal(ht_table_n_rows(table), 10);
+	ht_table_free(view);
+	struct ht_view beyond = { .offset = 99 };
+	assert_ok(ht_table_view(ctx, table, &beyond, &view));
+	assert_int_equal(ht_table_n_rows(view), 0);
+	ht_table_free(view);
+	ht_table_free(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_columns_are_matched_by_name),
+		cmocka_unit_test(test_times_move_with_the_clock),
+		cmocka_unit_test(test_rows_can_follow_what_was_appended),
+		cmocka_unit_test(test_a_table_survives_being_bytes),
+		cmocka_unit_test(test_a_view_leaves_the_table_alone),
+	};
+	return cmocka_run_group_tests(tests, setup_ctx, teardown_ctx);
+}
