@@ -381,10 +381,10 @@ static enum ht_status collect(
 		size_t first = kernels->n;
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 			struct ht_name_group g = get_group(facts, row);
-			uint8_t type = (uint8_t)ht_table_i64(facts, row, TYPE);
+			uint64_t type = (uint64_t)ht_table_i64(facts, row, TYPE) % HT_HTA_N_TYPES;
 			HT_TRY(push(run, kernels,
 			        (struct kernel){
-			                g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0, type }));
+			                g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0, (uint8_t)type }));
 		}
 		set_total(kernels, first);
 	}

@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 
+int target_bundle(const uint8_t *data, size_t size);
 int target_cache(const uint8_t *data, size_t size);
 int target_convert(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
@@ -23,6 +24,9 @@ int target_scan(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
 
+#define LLVMFuzzerTestOneInput target_bundle
+#include "fuzz_bundle.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_cache
 #include "fuzz_cache.c"
 #undef LLVMFuzzerTestOneInput
@@ -118,6 +122,7 @@ static void replay(const char *name, target_fn target)
 		(void)state;                                                                       \
 		replay(#name, target_##name);                                                      \
 	}
+REPLAY(bundle)
 REPLAY(cache)
 REPLAY(convert)
 REPLAY(events)
@@ -130,6 +135,7 @@ REPLAY(zstd)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replay_bundle),
 		cmocka_unit_test(replay_cache),
 		cmocka_unit_test(replay_convert),
 		cmocka_unit_test(replay_events),
