@@ -36,7 +36,7 @@ enum exit_code cli_exit_code(const struct ht_error *error)
 	case HT_IO:
 	case HT_FORMAT:
 	case HT_MISSING: return EXIT_INPUT;
-	case HT_LIMIT: return error->file != NULL ? EXIT_INPUT : EXIT_LIMIT;
+	case HT_LIMIT:
 	case HT_NOMEM:
 	case HT_CANCELLED: break;
 	}

@@ -12,7 +12,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "check", HT_STR, HT_KEY, "name of the counter", NULL },
-	{ "severity", HT_STR, HT_MEASURE, "info, notice or data loss", NULL },
+	{ "severity", HT_STR, HT_MEASURE, "info, notice, repair (not stored as written) or data loss", NULL },
 	{ "count", HT_I64, HT_MEASURE, "how often it was met", NULL },
 	{ "first_offset", HT_I64, HT_DETAIL,
 	        "byte offset of the first one in the decompressed file; absent when not tied to a place",
@@ -37,7 +37,7 @@ const struct ht_analysis ht_analysis_health = {
 
 static const char *severity_name(enum ht_severity severity)
 {
-	static const char *const names[] = { "info", "notice", "data loss", "severe" };
+	static const char *const names[] = { "info", "notice", "repair", "data loss", "severe" };
 	return names[severity];
 }
 

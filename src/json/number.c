@@ -158,7 +158,7 @@ struct ht_time ht_time_parse_slow(const char *p)
 		return (struct ht_time){ .end = NULL };
 	int64_t n_whole = n.whole_end - n.whole, n_fraction = n.fraction_end - n.fraction;
 	struct ht_time time = { .end = n.end };
-	time.n_fraction = n_fraction > 255 ? 255 : (uint8_t)n_fraction;
+	time.n_fraction = n_fraction > 255 || n.has_exponent ? 255 : (uint8_t)n_fraction;
 	/* value in ns = digits with the point moved right by 3 + exponent */
 	int64_t point = n_whole + 3 + n.exponent;
 	unsigned __int128 ns = 0;

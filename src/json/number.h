@@ -28,7 +28,7 @@ struct ht_number ht_number_parse(const char *p);
 struct ht_time {
 	int64_t ns;
 	const char *end;    /* NULL: not a number */
-	uint8_t n_fraction; /* digits after the point, at most 255 */
+	uint8_t n_fraction; /* digits after the point, at most 255; 255 with an exponent */
 	bool rounded;       /* digits below 1 ns were not zero */
 	bool clamped;       /* beyond int64 ns */
 };

@@ -351,30 +351,32 @@ static enum ht_status intern_headers(struct assembly *a)
 	return HT_OK;
 }
 
-/* ns of a time written with too few fraction digits: us.fraction means us * 1000 + fraction. */
+/* So many fractions tell whether they are padded; fewer may look like it by chance. */
+#define MIN_FRACTIONS 200
+
+/* ns of a time whose fraction is a count of them: us.fraction means us * 1000 + fraction. */
 static int64_t unpad(int64_t ns, unsigned digits)
 {
 	int64_t us = ns / 1000, fraction = ns % 1000;
-	return us * 1000 + fraction / (digits == 1 ? 100 : 10);
+	return us * 1000 + fraction / (digits == 1 ? 100 : digits == 2 ? 10 : 1);
 }
 
-/* Builds of spring 2024: no fraction in the file has three digits, some have fewer: they are counts of ns. */
+/* Builds of spring 2024 wrote 12.005 as 12.5. Such a file has fractions of one, two and three digits, some of
+ * three that end in 0, and none with a 0 before another digit; a decimal printer cuts zeros at the end instead. */
 static void fix_fractions(struct assembly *a)
 {
-	struct ht_chunk *all = a->all;
-	if (all->saw_full_fraction || !all->saw_short_fraction || !ht_looks_like_kineto(a->trace))
+	const struct ht_fractions *f = &a->all->fractions;
+	if (f->decimal || f->saw != HT_FRACTION_ALL || f->n < MIN_FRACTIONS ||
+	        !ht_looks_like_kineto(a->trace))
 		return;
 	int64_t *ts = HT_MUTABLE(int64_t, a->trace->ts_ns);
 	int64_t *dur = HT_MUTABLE(int64_t, a->trace->dur_ns);
-	const uint64_t *entries = all->fractions.data;
-	for (size_t i = 0; i < all->fractions.n; i++) {
-		uint32_t row = (uint32_t)(entries[i] >> 16);
-		unsigned ts_digits = entries[i] >> 8 & 0xff, dur_digits = entries[i] & 0xff;
-		if (ts_digits)
-			ts[row] = unpad(ts[row], ts_digits);
-		if (dur_digits)
-			dur[row] = unpad(dur[row], dur_digits);
-		ht_chunk_stat(all, HT_STAT_unpadded_fraction, -1);
+	const uint64_t *rows = f->rows.data;
+	for (size_t i = 0; i < f->rows.n; i++) {
+		uint32_t row = (uint32_t)(rows[i] >> 16);
+		ts[row] = unpad(ts[row], rows[i] >> 8 & 0xff ? rows[i] >> 8 & 0xff : 3);
+		dur[row] = unpad(dur[row], rows[i] & 0xff ? rows[i] & 0xff : 3);
+		ht_chunk_stat(a->all, HT_STAT_unpadded_fraction, -1, 1);
 	}
 }
 

@@ -138,8 +138,9 @@ void ht_chunk_clear(struct ht_chunk *chunk)
 	for (size_t i = 0; i < chunk->columns.n; i++)
 		columns[i].n = 0;
 	chunk->n = 0;
-	chunk->headers.n = chunk->fractions.n = 0;
-	chunk->saw_full_fraction = chunk->saw_short_fraction = false;
+	chunk->headers.n = 0;
+	chunk->fractions = (struct ht_fractions){ .rows = chunk->fractions.rows };
+	chunk->fractions.rows.n = 0;
 	memset(chunk->stats, 0, sizeof chunk->stats);
 }
 
@@ -151,15 +152,16 @@ void ht_chunk_done(struct ht_chunk *chunk)
 	free_rows(chunk);
 	ht_vec_free(chunk->mem, &chunk->columns, sizeof(struct ht_chunk_column));
 	ht_vec_free(chunk->mem, &chunk->headers, sizeof(struct ht_header));
-	ht_vec_free(chunk->mem, &chunk->fractions, sizeof(uint64_t));
+	ht_vec_free(chunk->mem, &chunk->fractions.rows, sizeof(uint64_t));
 	*chunk = (struct ht_chunk){ .mem = chunk->mem };
 }
 
-void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset)
+void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n)
 {
 	struct ht_chunk_stat *stat = &chunk->stats[code];
-	if (!stat->count++)
+	if (!stat->count)
 		stat->first_offset = offset;
+	stat->count += n;
 }
 
 static uint8_t first_width(uint8_t type)
@@ -275,17 +277,24 @@ static bool append_rows(struct ht_chunk *all, struct ht_chunk *part)
 static bool append_headers(struct ht_chunk *all, const struct ht_chunk *part)
 {
 	const struct ht_header *headers = part->headers.data;
-	const uint64_t *fractions = part->fractions.data;
 	for (size_t i = 0; i < part->headers.n; i++)
 		if (!HT_VEC_PUSH(all->mem, &all->headers, struct ht_header, headers[i]))
 			return false;
-	all->saw_full_fraction |= part->saw_full_fraction;
-	all->saw_short_fraction |= part->saw_short_fraction;
-	if (all->saw_full_fraction)
-		ht_vec_free(all->mem, &all->fractions, sizeof(uint64_t));
-	for (size_t i = 0; !all->saw_full_fraction && i < part->fractions.n; i++)
-		if (!HT_VEC_PUSH(all->mem, &all->fractions, uint64_t,
-		            fractions[i] + ((uint64_t)all->n << 16)))
+	return true;
+}
+
+static bool append_fractions(struct ht_chunk *all, const struct ht_chunk *part)
+{
+	struct ht_fractions *to = &all->fractions;
+	const struct ht_fractions *from = &part->fractions;
+	const uint64_t *rows = from->rows.data;
+	to->decimal |= from->decimal;
+	to->saw |= from->saw;
+	to->n += from->n;
+	if (to->decimal)
+		ht_vec_free(all->mem, &to->rows, sizeof(uint64_t));
+	for (size_t i = 0; !to->decimal && i < from->rows.n; i++)
+		if (!HT_VEC_PUSH(all->mem, &to->rows, uint64_t, rows[i] + ((uint64_t)all->n << 16)))
 			return false;
 	return true;
 }
@@ -296,7 +305,7 @@ bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part)
 	for (uint32_t i = 0; i < part->columns.n; i++)
 		if (columns[i].n && !append_column(all, i, &columns[i]))
 			return false;
-	if (!append_headers(all, part))
+	if (!append_headers(all, part) || !append_fractions(all, part))
 		return false;
 	for (int code = 0; code < HT_N_STATS; code++) {
 		if (part->stats[code].count && !all->stats[code].count)

@@ -18,7 +18,8 @@
 
 #include <string.h>
 
-/* Distinct (key, type) pairs in one file; real traces have some 150. */
+/* Distinct (key, type) pairs in one file; real traces have some 150. Of more, the first ones stored in file
+ * order are kept, and the args of the others are counted as too_many_keys. */
 #define HT_MAX_COLUMNS 16384
 
 /* Keys of the pools; all bytes are significant, so zero-initialise. */
@@ -58,6 +59,22 @@ struct ht_chunk_stat {
 	int64_t first_offset;
 };
 
+/* What tells unpadded fractions of times (12.5 for 12.005) from decimal ones; see fix_fractions. */
+struct ht_fractions {
+	bool decimal; /* some fraction rules it out: the rest is not looked at */
+	uint8_t saw;  /* enum ht_fraction_form */
+	uint64_t n;   /* fractions seen */
+	struct ht_vec
+	        rows; /* uint64_t: row << 16 | ts digits << 8 | dur digits, where one is short */
+};
+enum ht_fraction_form {
+	HT_FRACTION_ONE = 1,
+	HT_FRACTION_TWO = 2,
+	HT_FRACTION_THREE = 4,
+	HT_FRACTION_ENDS_0 = 8, /* three digits, the last 0 */
+	HT_FRACTION_ALL = 15,
+};
+
 struct ht_chunk {
 	struct ht_mem *mem;
 	uint32_t n, cap;
@@ -68,10 +85,7 @@ struct ht_chunk {
 	uint8_t *flags;
 	struct ht_vec columns; /* struct ht_chunk_column by column id */
 	struct ht_vec headers; /* struct ht_header */
-	struct ht_vec
-	        fractions; /* uint64_t: row << 16 | ts digits << 8 | dur digits; see fix_fractions */
-	bool saw_full_fraction; /* a fraction of three or more digits */
-	bool saw_short_fraction;
+	struct ht_fractions fractions;
 	struct ht_chunk_stat stats[HT_N_STATS];
 };
 
@@ -89,7 +103,7 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
 /* Append the rows, args, headers and counters of part to all. False when out of memory. */
 bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
-void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset);
+void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n);
 
 static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)
 {
@@ -123,6 +137,12 @@ struct ht_scan_key {
 	struct ht_text_memo memo;
 };
 
+/* The columns that have values so far, when a file has more than can be kept. */
+struct ht_column_use {
+	struct ht_vec used; /* uint8_t by column id */
+	uint32_t n;
+};
+
 struct ht_worker {
 	struct ht_load *load;
 	struct ht_intern strings, columns, shapes, tracks, categories;
@@ -147,7 +167,8 @@ struct ht_worker {
 	uint16_t document;
 	bool guessing; /* scanning from a guessed state: failures are not reported */
 	bool out_of_memory;
-	bool too_many_columns; /* reported as a limit; set together with out_of_memory */
+	bool too_many_columns;     /* set together with out_of_memory: to be read again in order */
+	struct ht_column_use *use; /* of the worker that reads in order: which columns are kept */
 	/* the event being read */
 	int64_t ts_ns, dur_ns;
 	struct ht_track_key track;
@@ -168,7 +189,7 @@ void ht_worker_init(struct ht_worker *worker, struct ht_load *load);
 void ht_worker_done(struct ht_worker *worker);
 /* Look a key up by its raw text, adding it when new; UINT32_MAX when out of memory. */
 uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);
-/* Column id of a key and type; false when out of memory. */
+/* Column id of a key and type; false when out of memory, or when there are too many. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
         uint32_t *ret_column);
 /* What a column id stands for; false for an id that is not this load's. */

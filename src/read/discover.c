@@ -6,15 +6,16 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
+#include "read/wildcard.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define LIST_MAX_BYTES    ((size_t)16 << 20)
+#define LIST_MAX_SOURCES  65536
 #define MAX_DEPTH         64
 #define MAX_NAME_NOTES    10 /* per directory; the rest are counted */
 #define PEEK_MAX_ENTRIES  20000
@@ -312,47 +313,39 @@ static enum ht_status add_dir(struct finder *finder, const char *dir)
 	return HT_OK;
 }
 
-static enum ht_status add_matches(struct finder *finder, const char *pattern, const glob_t *matches)
+static enum ht_status add_matches(
+        struct finder *finder, const char *pattern, char *const *paths, size_t n_paths)
 {
 	size_t n_entries = finder->entries.n;
-	for (size_t i = 0; i < matches->gl_pathc; i++) {
-		const char *match = matches->gl_pathv[i];
-		char *path = ht_arena_strndup(finder->arena, match, strlen(match));
+	for (size_t i = 0; i < n_paths; i++) {
 		struct stat st;
-		if (!path)
-			return ht_fail_nomem(finder->ctx);
-		if (stat(path, &st) < 0)
-			HT_TRY(note_skipped(finder, path, "it cannot be looked at"));
+		if (stat(paths[i], &st) < 0)
+			HT_TRY(note_skipped(finder, paths[i], "it cannot be looked at"));
 		else if (S_ISDIR(st.st_mode))
-			HT_TRY(scan_dir(finder, path, path, 0));
+			HT_TRY(scan_dir(finder, paths[i], paths[i], 0));
 		else
-			HT_TRY(consider(finder, path, path, &st));
+			HT_TRY(consider(finder, paths[i], paths[i], &st));
 	}
 	if (finder->entries.n == n_entries)
 		return ht_fail(finder->ctx, HT_MISSING, pattern, -1,
 		        "check the pattern, or name the files",
-		        "no traces among the %zu files and directories that match",
-		        matches->gl_pathc);
+		        "no traces among the %zu files and directories that match", n_paths);
 	return HT_OK;
 }
 
 static enum ht_status add_glob(struct finder *finder, const char *pattern)
 {
-	glob_t matches = { 0 };
-	if (ht_io_should_fail(finder->ctx))
-		return ht_fail_errno(finder->ctx, pattern, "cannot list", EIO);
-	int error = glob(pattern, GLOB_NOSORT, NULL, &matches);
-	enum ht_status status;
-	if (error == GLOB_NOSPACE)
-		status = ht_fail_nomem(finder->ctx);
-	else if (error)
+	struct ht_vec paths = { 0 };
+	enum ht_status status =
+	        ht_wildcard_expand(finder->ctx, pattern, false, finder->arena, &paths);
+	if (status == HT_OK && !paths.n)
 		status = ht_fail(finder->ctx, HT_MISSING, pattern, -1, "check the pattern",
 		        "nothing matches");
-	else {
-		qsort(matches.gl_pathv, matches.gl_pathc, sizeof(char *), compare_names);
-		status = add_matches(finder, pattern, &matches);
+	if (status == HT_OK) {
+		qsort(paths.data, paths.n, sizeof(char *), compare_names);
+		status = add_matches(finder, pattern, paths.data, paths.n);
 	}
-	globfree(&matches);
+	ht_vec_free(finder->ctx->mem, &paths, sizeof(char *));
 	return status;
 }
 
@@ -402,7 +395,10 @@ static enum ht_status add_lines(struct finder *finder, const char *path, char *t
 		i_line++;
 		if (!*line)
 			continue;
-		n_sources++;
+		if (strlen(line) >= HT_MAX_PATH_BYTES || ++n_sources > LIST_MAX_SOURCES)
+			return ht_fail(finder->ctx, HT_LIMIT, path, -1,
+			        "write one path on each line, or name a directory",
+			        "the list is too long: line %zu", i_line);
 		enum ht_status status = add_source(finder, base, line, false);
 		if (status != HT_OK) {
 			ht_error_prefix(finder->ctx, "line %zu of %s", i_line, path);
@@ -424,34 +420,72 @@ static enum ht_status add_list(struct finder *finder, const char *path)
 	return status;
 }
 
-static bool matches_something(const char *pattern)
+/* A line that can be a path by its form; n bytes. JSON, markup and binary data cannot. */
+static bool is_path_line(const char *line, size_t n)
 {
-	glob_t matches = { 0 };
-	int error = glob(pattern, GLOB_NOSORT, NULL, &matches);
-	globfree(&matches);
-	return !error;
+	if (n >= HT_MAX_PATH_BYTES)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)line[i] < ' ' ? !strchr("\t\r", line[i])
+		                                 : line[i] == 0x7f || strchr("\"{}<>|", line[i]))
+			return false;
+	return true;
 }
 
-/* Whether the start of a file, which is not JSON, reads like a list: its first line names something
- * that exists. n bytes of text, which is changed. */
-static bool looks_like_list(struct finder *finder, const char *path, char *text, size_t n)
+/* Every line in sight is a path by its form; the last one may be cut. */
+static bool has_path_lines(const char *text, size_t n)
 {
-	if (memchr(text, 0, n))
-		return false;
+	for (const char *end = text + n, *line = text; line < end;) {
+		const char *next = memchr(line, '\n', (size_t)(end - line));
+		next = next ? next : end;
+		if (memchr(line, 0, (size_t)(next - line)) ||
+		        !is_path_line(line, (size_t)(next - line)))
+			return false;
+		line = next + 1;
+	}
+	return true;
+}
+
+/* Whether a pattern fits anything; a pattern that cannot be followed fits nothing. */
+static enum ht_status fits_something(struct finder *finder, const char *pattern, bool *ret_fits)
+{
+	struct ht_vec paths = { 0 };
+	enum ht_status status =
+	        ht_wildcard_expand(finder->ctx, pattern, true, finder->arena, &paths);
+	*ret_fits = paths.n != 0;
+	ht_vec_free(finder->ctx->mem, &paths, sizeof(char *));
+	if (status == HT_LIMIT || status == HT_USAGE) {
+		ht_error_clear(finder->ctx);
+		return HT_OK;
+	}
+	return status;
+}
+
+/* Whether the start of a file, which is no trace, reads like a list: lines that are paths by their form, the
+ * first of which names something that exists. n bytes of text, which is changed. */
+static enum ht_status looks_like_list(
+        struct finder *finder, const char *path, char *text, size_t n, bool *ret_is_list)
+{
+	*ret_is_list = false;
+	if (!has_path_lines(text, n))
+		return HT_OK;
 	text[n] = '\0';
 	char *line = text;
 	do {
 		if (!next_line(&text, &line))
-			return false;
+			return HT_OK;
 	} while (!*line);
 	int64_t rank;
 	const char *rest = after_rank(line, &rank);
 	char *dir = directory_of(finder, path);
 	char *whole = dir ? join(finder, dir, line) : NULL;
-	char *part = dir && rest ? join(finder, dir, rest) : NULL;
-	if ((whole && exists(whole)) || (part && exists(part)))
-		return true;
-	return line[strcspn(line, "*?[")] && whole && matches_something(part ? part : whole);
+	char *part = dir ? join(finder, dir, rest ? rest : line) : NULL;
+	if (!whole || !part)
+		return ht_fail_nomem(finder->ctx);
+	*ret_is_list = exists(whole) || exists(part);
+	if (*ret_is_list || !ht_has_wildcard(line))
+		return HT_OK;
+	return fits_something(finder, part, ret_is_list);
 }
 
 /* A file the user named. */
@@ -460,9 +494,11 @@ static enum ht_status add_file(
 {
 	if (may_list && S_ISREG(st->st_mode)) {
 		struct look look;
+		bool is_list = false;
 		HT_TRY(sniff_file(finder, path, &look));
-		if (look.sniff.kind == HT_SNIFF_OTHER && look.is_plain &&
-		        looks_like_list(finder, path, finder->sniff_buf, look.n))
+		if (look.sniff.kind == HT_SNIFF_OTHER && look.is_plain)
+			HT_TRY(looks_like_list(finder, path, finder->sniff_buf, look.n, &is_list));
+		if (is_list)
 			return add_list(finder, path);
 	}
 	return add_entry(finder, path, st->st_dev, st->st_ino);
@@ -505,7 +541,7 @@ static enum ht_status add_source(
 		return add_ranked(finder, base, text, rank, rest);
 	if (text[0] == '@' && may_list)
 		return add_list(finder, path + 1);
-	if (text[strcspn(text, "*?[")])
+	if (ht_has_wildcard(text))
 		return add_glob(finder, path);
 	return ht_fail_errno(finder->ctx, path, "cannot open", error);
 }

@@ -4,7 +4,9 @@
  * A source is one of
  *   -            standard input
  *   FILE         a trace, never skipped; or a text file that lists sources, one per line, relative to
- *                the list's own directory; empty lines and lines from # on are ignored
+ *                the list's own directory; empty lines and lines from # on are ignored. A list is told
+ *                by its form: lines short enough for paths, without quotes and braces, the first of
+ *                which names something that exists
  *   @FILE        such a list, whatever it looks like
  *   DIRECTORY    the traces directly in it, and ASCEND_PROFILER_OUTPUT/trace_view.json of it and of
  *                its subdirectories; with recursive, the traces at any depth
@@ -68,5 +70,7 @@ struct ht_sniff {
 /* Tell from the first decompressed bytes what a file holds. is_all: there are no further bytes. */
 struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all);
 bool ht_sniff_is_trace(enum ht_sniff_kind kind);
+/* traceEvents, or a top-level key that only stands in traces. */
+bool ht_is_header_key(const char *name, size_t n);
 
 #endif

@@ -11,10 +11,12 @@
 
 #include "read/chunk.h"
 #include "read/discover.h"
+#include "read/recover.h"
 
 /* Longest event or header value. */
 #define HT_MAX_VALUE_BYTES ((size_t)64 << 20)
-#define HT_MAX_LIST_DEPTH  16
+/* Lists of events nest no deeper in a file that was meant as a trace. */
+#define HT_MAX_LIST_DEPTH 16
 
 enum ht_phase {
 	HT_PHASE_START,  /* nothing read yet, or between documents */
@@ -25,13 +27,16 @@ enum ht_phase {
 
 struct ht_doc_state {
 	enum ht_phase phase;
-	uint16_t document;  /* documents seen before this one */
-	uint8_t list_depth; /* lists nested in the list of events */
-	bool comma;         /* a comma, or the opening bracket, stands before the next event */
-	bool opened;        /* the list or object has no element yet */
-	bool bare_list;     /* the list is the whole document */
-	bool after_events;  /* header keys now come after the list */
-	bool any_events;    /* this file had a list of events or an event line */
+	uint16_t document;       /* documents seen before this one */
+	uint64_t list_depth;     /* lists nested in the list of events */
+	bool comma;              /* a comma, or the opening bracket, stands before the next event */
+	bool opened;             /* the list or object has no element yet */
+	bool bare_list;          /* the list is the whole document */
+	bool after_events;       /* header keys now come after the list */
+	bool any_events;         /* this file had a list of events or an event line */
+	bool skipping;           /* behind damage, on the way to the next place that makes sense */
+	struct ht_search search; /* while skipping: what for; else zero */
+	int64_t skip_offset;     /* while skipping: where the damage starts; else zero */
 };
 
 bool ht_doc_state_equal(const struct ht_doc_state *a, const struct ht_doc_state *b);

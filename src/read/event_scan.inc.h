@@ -85,7 +85,8 @@ static const char *skip_raw_string(const char *p)
 	}
 }
 
-/* The end of the list or object at p by brackets alone, step by step; NULL when the text ends before. */
+/* The end of the list or object at p by brackets alone, step by step; NULL when the text ends before, or
+ * when they nest deeper than is valid, so that brackets nobody closes cost a few events, not the file. */
 static const char *step_over_container(const char *p)
 {
 	size_t depth = 0;
@@ -99,6 +100,8 @@ static const char *step_over_container(const char *p)
 			continue;
 		}
 		depth += *p == '{' || *p == '[' ? 1 : (size_t)-1;
+		if (depth > HT_MAX_DEPTH)
+			return NULL;
 		p++;
 	} while (depth);
 	return p;
@@ -120,6 +123,8 @@ static inline const char *skip_container(const char *start)
 		in_string = -(inside >> 31);
 		if (n_closes < depth) {
 			depth += (size_t)__builtin_popcount(opens) - n_closes;
+			if (depth > HT_MAX_DEPTH + HT_BLOCK)
+				return NULL;
 			continue;
 		}
 		for (uint32_t bits = opens | closes; bits; bits &= bits - 1) {
@@ -436,7 +441,7 @@ static const char *scan_layout(struct ht_worker *w, const char *p)
 	return NULL;
 }
 
-/* Layouts with repeated keys are not learned, nor those where a field has a value of another type: a value
+/* Layouts with repeated or dropped keys are not learned, nor those where a field has a value of another type: a value
  * is read as the field first. */
 static bool can_learn(const struct ht_worker *w)
 {
@@ -445,7 +450,8 @@ static bool can_learn(const struct ht_worker *w)
 		if (marks[i].type != HT_LAYOUT_FIELD &&
 		        KEYS(w)[marks[i].key].field != HT_FIELD_COUNT)
 			return false;
-	return !(w->stat_bits >> HT_STAT_duplicate_key & 1);
+	return !(w->stat_bits >> HT_STAT_duplicate_key & 1) &&
+	       !(w->stat_bits >> HT_STAT_too_many_keys & 1);
 }
 
 static bool finish(struct ht_worker *w, const char *start, const char *end)

@@ -10,6 +10,9 @@
  *    fill    a free piece: read or inflate into it, cut it where an event seems to start, and carry
  *            the rest over to the next piece
  *
+ * A file with more arg columns than can be kept is scanned in order from the first surplus on, so that the
+ * columns kept are the first of the file, whoever met them first.
+ *
  * A ring of pieces bounds the memory; the reader cannot run ahead of the scanners. A guess that is
  * wrong costs time, never correctness, so the rows do not depend on threads or on where text is cut.
  */
@@ -17,14 +20,16 @@
 
 #include "base/thread.h"
 #include "json/block.h"
-#include "read/repair.h"
+#include "read/recover.h"
 
 #include <string.h>
 
 #define DEFAULT_CHUNK_BYTES ((size_t)1 << 20)
 /* Smaller pieces are cut anywhere instead of at event starts: for tests. */
 #define MIN_CUT_BYTES ((size_t)4096)
-#define MAX_RING      1024
+/* Text without an event start is cut anywhere once it is so long. */
+#define MAX_UNCUT_BYTES ((size_t)4 << 20)
+#define MAX_RING        1024
 
 enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED };
 
@@ -56,6 +61,12 @@ struct pipeline {
 	int64_t next_offset; /* file offset of carry */
 	struct ht_vec left;  /* text that an accepted piece could not use; owned by the accepter */
 	int64_t left_offset;
+	size_t left_seen; /* how much of left was scanned in vain */
+	/* A file has too many arg columns: from then on pieces are scanned in order only, by a worker that
+	 * knows which columns came first. */
+	bool in_order;
+	struct ht_worker *ordered; /* NULL before */
+	struct ht_column_use use;
 	bool lines; /* the file is one event per line */
 	struct ht_worker *workers;
 	pthread_t caller;
@@ -77,21 +88,12 @@ static size_t find_cut(const char *text, size_t n)
 {
 	for (size_t window = 16 << 10;; window *= 8) {
 		const char *from = text + (n > window ? n - window : 0);
-		const char *last = NULL;
-		for (const char *p = from; (p = ht_next_event(p, text + n, false)) < text + n; p++)
-			last = p;
+		const char *last = ht_last_event(from, text + n);
 		if (last)
 			return (size_t)(last - text);
 		if (from == text)
 			return 0;
 	}
-}
-
-static enum ht_status fail_long(struct pipeline *l, int64_t offset)
-{
-	return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, offset,
-	        "this does not look like a profiler trace",
-	        "an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
 }
 
 /* Read until the piece is full and can be cut. */
@@ -116,11 +118,9 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 		size_t cut = piece->text.n;
 		if (!piece->final && l->chunk_bytes >= MIN_CUT_BYTES)
 			cut = find_cut(piece->text.data, piece->text.n);
-		if (!cut && !piece->final) {
-			if (piece->text.n > HT_MAX_VALUE_BYTES)
-				return fail_long(l, piece->offset);
+		if (!cut && !piece->final && piece->text.n < MAX_UNCUT_BYTES)
 			continue;
-		}
+		cut = cut ? cut : piece->text.n;
 		const char *text = piece->text.data;
 		if (!append(mem, &l->carry, text + cut, piece->text.n - cut))
 			return ht_fail_nomem(l->ctx);
@@ -147,8 +147,6 @@ static enum ht_status scan(
 static enum ht_status prepend_left(struct pipeline *l, struct piece *piece)
 {
 	struct ht_mem *mem = l->ctx->mem;
-	if (l->left.n + piece->text.n > 2 * HT_MAX_VALUE_BYTES)
-		return fail_long(l, l->left_offset);
 	if (!append(mem, &l->left, piece->text.data, piece->text.n))
 		return ht_fail_nomem(l->ctx);
 	struct ht_vec joined = l->left;
@@ -159,25 +157,66 @@ static enum ht_status prepend_left(struct pipeline *l, struct piece *piece)
 	return HT_OK;
 }
 
+/* From here on in order: columns that have values stay, and new ones as long as there is room. */
+static enum ht_status start_order(struct pipeline *l)
+{
+	struct ht_mem *mem = l->ctx->mem;
+	const struct ht_chunk_column *columns = l->out->all.columns.data;
+	size_t n = l->out->all.columns.n;
+	l->ordered = ht_mem_zalloc(mem, sizeof *l->ordered);
+	if (!l->ordered)
+		return ht_fail_nomem(l->ctx);
+	ht_worker_init(l->ordered, &l->out->load);
+	l->ordered->use = &l->use;
+	if (!ht_vec_reserve(mem, &l->use.used, 1, n))
+		return ht_fail_nomem(l->ctx);
+	for (size_t i = 0; i < n; i++) {
+		((uint8_t *)l->use.used.data)[i] = columns[i].n != 0;
+		l->use.n += columns[i].n != 0;
+	}
+	l->use.used.n = n;
+	return HT_OK;
+}
+
+static enum ht_status scan_in_order(struct pipeline *l, struct ht_worker *w, struct piece *piece)
+{
+	if (!l->ordered) {
+		enum ht_status status = scan(w, piece, &l->out->state);
+		if (status != HT_LIMIT || !w->too_many_columns)
+			return status;
+		HT_TRY(start_order(l));
+	}
+	return scan(l->ordered, piece, &l->out->state);
+}
+
+/* Text that an incomplete event left is scanned again only when it has doubled. */
+static bool worth_a_scan(const struct pipeline *l, const struct piece *piece)
+{
+	return piece->final || l->left.n + piece->text.n >= 2 * l->left_seen;
+}
+
 /* Keep the rows of the next piece in order. */
 static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct piece *piece)
 {
-	if (l->left.n || piece->status != HT_OK ||
+	const char *text = piece->text.data;
+	if (l->left.n && !worth_a_scan(l, piece))
+		return append(l->ctx->mem, &l->left, text, piece->text.n) ? HT_OK
+		                                                          : ht_fail_nomem(l->ctx);
+	if (l->left.n || l->ordered || piece->status != HT_OK ||
 	        !ht_doc_state_equal(&piece->start, &l->out->state)) {
 		if (l->left.n)
 			HT_TRY(prepend_left(l, piece));
-		HT_TRY(scan(w, piece, &l->out->state));
+		HT_TRY(scan_in_order(l, w, piece));
 	}
 	l->out->state = piece->end;
 	l->left.n = 0;
 	l->left_offset = piece->offset + (int64_t)piece->used;
-	const char *text = piece->text.data;
+	l->left_seen = piece->text.n - piece->used;
+	text = piece->text.data;
 	if (!append(l->ctx->mem, &l->left, text + piece->used, piece->text.n - piece->used))
 		return ht_fail_nomem(l->ctx);
-	if (l->left.n > HT_MAX_VALUE_BYTES)
-		return fail_long(l, l->left_offset);
 	if ((uint64_t)l->out->all.n + piece->chunk.n >= HT_NONE - 1)
-		return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, piece->offset,
+		return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, -1,
 		        "split the capture into shorter windows", "more than %u events in one file",
 		        HT_NONE - 2);
 	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
@@ -207,6 +246,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	l->accepting = false;
 	piece->state = PIECE_FREE;
 	l->n_accepted++;
+	l->in_order = l->ordered != NULL;
 	l->lines = l->out->state.phase == HT_PHASE_LINES;
 	if (status != HT_OK)
 		stop(l, status);
@@ -215,20 +255,18 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 static void do_scan(struct pipeline *l, struct ht_worker *w)
 {
 	struct piece *piece = piece_at(l, l->n_taken++);
-	bool first = l->n_taken == 1;
 	struct ht_doc_state from =
-	        first ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
+	        l->n_taken == 1 ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
 	piece->state = PIECE_SCANNING;
+	bool in_order = l->in_order;
 	pthread_mutex_unlock(&l->lock);
 	/* an error may be the fault of the guess: accept scans again and reports */
-	w->guessing = !first;
-	enum ht_status status = scan(w, piece, &from);
+	w->guessing = true;
+	enum ht_status status = in_order ? HT_LIMIT : scan(w, piece, &from);
 	w->guessing = false;
 	pthread_mutex_lock(&l->lock);
 	piece->status = status;
 	piece->state = PIECE_SCANNED;
-	if (status != HT_OK && first)
-		stop(l, status);
 }
 
 static void do_fill(struct pipeline *l)
@@ -312,6 +350,10 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 		status = l->status;
 	for (size_t i = 0; ok && i < n_workers; i++)
 		ht_worker_done(&l->workers[i]);
+	if (l->ordered)
+		ht_worker_done(l->ordered);
+	ht_mem_free(mem, l->ordered, sizeof *l->ordered);
+	ht_vec_free(mem, &l->use.used, 1);
 	for (size_t i = 0; l->ring && i < l->n_ring; i++) {
 		ht_chunk_done(&l->ring[i].chunk);
 		ht_vec_free(mem, &l->ring[i].text, 1);
@@ -332,7 +374,7 @@ static void note_damage(struct ht_loaded *out, const struct ht_source *source)
 	        damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
 	/* a stream that ends early cuts the text too: that is one truncation, not two */
 	if (!out->all.stats[code].count)
-		ht_chunk_stat(&out->all, code, (int64_t)ht_source_pos(source));
+		ht_chunk_stat(&out->all, code, (int64_t)ht_source_pos(source), 1);
 }
 
 enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,

@@ -17,6 +17,7 @@ static enum ht_status check_found(
         ht_ctx *ctx, const char *path, const struct ht_loaded *loaded, const struct ht_trace *t)
 {
 	const struct ht_chunk_stat *lost = &loaded->all.stats[HT_STAT_events_lost];
+	const struct ht_chunk_stat *skipped = &loaded->all.stats[HT_STAT_bytes_skipped];
 	if (!loaded->json_bytes)
 		return ht_fail(ctx, HT_FORMAT, path, 0, "the export may have been interrupted",
 		        "the file is empty");
@@ -27,6 +28,14 @@ static enum ht_status check_found(
 		              : "expected a JSON object with traceEvents, a list of events, or one event per line",
 		        "no traceEvents in the file");
 	}
+	uint64_t n_lists = loaded->all.stats[HT_STAT_nested_array].count;
+	if (!ht_n_events(t) && n_lists > HT_MAX_LIST_DEPTH)
+		return ht_fail(ctx, HT_FORMAT, path, 0, "this does not look like a profiler trace",
+		        "no event in %llu nested lists", (unsigned long long)n_lists);
+	if (!ht_n_events(t) && skipped->count)
+		return ht_fail(ctx, HT_FORMAT, path, skipped->first_offset,
+		        "the file may be damaged or not a trace",
+		        "no event could be understood; the first defect is");
 	if (!ht_n_events(t) && lost->count)
 		return ht_fail(ctx, HT_FORMAT, path, lost->first_offset,
 		        "the file may be damaged or not a trace",
@@ -38,7 +47,7 @@ static enum ht_status check_strict(ht_ctx *ctx, const char *path, const struct h
 {
 	for (size_t i = 0; i < t->n_stats; i++) {
 		const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)t->stats[i].code);
-		if (info->severity >= HT_DATA_LOSS)
+		if (info->severity >= HT_REPAIR)
 			return ht_fail(ctx, HT_FORMAT, path, t->stats[i].first_offset,
 			        "leave --strict out to use what could be read", "%s (%llu times)",
 			        info->sentence, (unsigned long long)t->stats[i].count);

@@ -6,12 +6,15 @@
  *
  * An unescaped quote is told from a closing one by what follows: the closing quote of a key is followed
  * by a colon; of a value in an object by a brace, or by a comma and another "key":, and for the fields
- * of an event that key must be a field of events; of a list element by a comma or bracket.
+ * of an event that key must be a field of events once a quote was passed; of a list element by a comma or
+ * bracket. A string that would go on over the start of an event, the end of the list or the next field
+ * lost its quote: the event is given up, not joined with what follows.
  */
 #include "read/repair.h"
 
 #include "json/block.h"
 #include "json/text.h"
+#include "read/recover.h"
 
 #include <string.h>
 #include <strings.h>
@@ -48,63 +51,33 @@ static bool put(struct repair *r, const char *bytes, size_t n)
 	return true;
 }
 
-static bool is_space(char c)
+static const char *skip(const struct repair *r, const char *p)
 {
-	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+	return ht_skip_blanks(p, r->limit);
 }
 
-static const char *skip(const char *p, const char *limit)
+/* Does the quote at q close a string in that place? clean: no quote of the string was taken for text yet. */
+static bool closes(const struct repair *r, const char *q, enum place place, bool clean)
 {
-	while (p < limit && is_space(*p))
-		p++;
-	return p;
-}
-
-static const char *const event_fields[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "args",
-	"id", "bp", "s", "tts", "tdur", "cname", "sf", "esf", "stack", "scope", "id2", "local" };
-
-/* True when "key" with its colon starts at p; known_only: one of an event's fields. */
-static bool is_key(const char *p, const char *limit, bool known_only)
-{
-	if (p >= limit || *p != '"')
-		return false;
-	const char *end = ++p;
-	while (end < limit && *end != '"' && *end != '\n' && end - p < 256)
-		end += *end == '\\' && end + 1 < limit ? 2 : 1;
-	if (end >= limit || *end != '"')
-		return false;
-	const char *colon = skip(end + 1, limit);
-	if (colon >= limit || *colon != ':')
-		return false;
-	for (size_t i = 0; known_only && i < HT_COUNT(event_fields); i++)
-		if ((size_t)(end - p) == strlen(event_fields[i]) &&
-		        !memcmp(p, event_fields[i], (size_t)(end - p)))
-			return true;
-	return !known_only;
-}
-
-/* Does the quote at q close a string in that place? */
-static bool closes(const struct repair *r, const char *q, enum place place)
-{
-	const char *next = skip(q + 1, r->limit);
-	if (next >= r->limit)
+	const char *limit = ht_look_limit(q, r->limit), *next = ht_skip_blanks(q + 1, limit);
+	if (next >= limit)
 		return true; /* decided by the caller, which then finds the text incomplete */
 	if (place == PLACE_KEY)
 		return *next == ':';
 	if (place == PLACE_ELEMENT)
 		return *next == ',' || *next == ']';
 	if (*next == '}') {
-		const char *after = skip(next + 1, r->limit);
-		return after >= r->limit || *after == ',' || *after == '}' || *after == ']' ||
-		       *after == '{';
+		next = ht_skip_blanks(next + 1, limit);
+		return next >= limit || memchr(",}]{", *next, 4);
 	}
-	if (is_key(next, r->limit, true))
+	if (ht_key_form(next, limit, HT_EVENT_FIELD))
 		return true; /* a missing comma */
 	if (*next != ',')
 		return false;
-	next = skip(next + 1, r->limit);
-	return next >= r->limit || *next == ',' || *next == '}' ||
-	       is_key(next, r->limit, place == PLACE_FIELD);
+	next = ht_skip_blanks(next + 1, limit);
+	bool any = clean || place == PLACE_MEMBER;
+	return next >= limit || *next == ',' || *next == '}' ||
+	       ht_key_form(next, limit, any ? HT_ANY_KEY : HT_EVENT_FIELD);
 }
 
 static bool repair_escape(struct repair *r)
@@ -165,37 +138,55 @@ static bool repair_byte(struct repair *r)
 	return put(r, escape, 6);
 }
 
-/* A line that starts a new event inside a string means that the string never ended. */
-static bool starts_event(const struct repair *r)
+/* A string that goes on over these was not closed where it should: what follows is not its text.
+ * bytes of structure (commas, colons, brackets) were passed when structured. */
+static bool is_border(
+        const struct repair *r, enum place place, struct ht_before before, bool structured)
 {
-	const char *p = skip(r->p, r->limit);
-	if (p >= r->limit || *p != '{')
-		return false;
-	return is_key(skip(p + 1, r->limit), r->limit, true);
+	const char *p = r->p, *limit = ht_look_limit(p, r->limit);
+	switch (*p) {
+	case '{':
+		return (memchr(",[]}", before.last, 4) || p[-1] == '\n') && ht_event_form(p, limit);
+	case ']': return before.last == '}' && ht_list_end_form(p, limit, before);
+	case '"':
+		return (place == PLACE_KEY && structured) ||
+		       (place == PLACE_FIELD && ht_key_form(p, limit, HT_CORE_FIELD)) ||
+		       ht_key_form(p, limit, HT_HEADER_KEY);
+	default: return false;
+	}
+}
+
+static bool repair_text_byte(struct repair *r)
+{
+	if (*r->p == '\\')
+		return repair_escape(r);
+	if (*r->p != '"')
+		return repair_byte(r);
+	count(r, HT_STAT_unescaped_quote);
+	r->p++;
+	return put(r, "\\\"", 2);
 }
 
 static bool repair_string(struct repair *r, enum place place)
 {
+	struct ht_before before = { 0 };
+	bool clean = true, structured = false;
 	if (!put(r, "\"", 1))
 		return false;
 	for (r->p++; r->p < r->limit;) {
-		if (*r->p == '"') {
-			if (closes(r, r->p, place)) {
-				r->p++;
-				return put(r, "\"", 1);
-			}
-			count(r, HT_STAT_unescaped_quote);
+		char c = *r->p;
+		if (c == '"' && closes(r, r->p, place, clean)) {
 			r->p++;
-			if (!put(r, "\\\"", 2))
-				return false;
-		} else if (*r->p == '\\') {
-			if (!repair_escape(r))
-				return false;
-		} else if (*r->p == '\n' && starts_event(r)) {
-			return fail(r, HT_HOPELESS);
-		} else if (!repair_byte(r)) {
-			return false;
+			return put(r, "\"", 1);
 		}
+		if (is_border(r, place, before, structured))
+			return fail(r, HT_HOPELESS);
+		clean &= c != '"';
+		structured |= c && strchr("{}[]:,", c);
+		if (!memchr(" \n\r\t", c, 4))
+			before = (struct ht_before){ (unsigned char)c, before.last };
+		if (!repair_text_byte(r))
+			return false;
 	}
 	return fail(r, HT_INCOMPLETE);
 }
@@ -244,14 +235,14 @@ static bool repair_word(struct repair *r)
 		{ "inf", "\"inf\"" }, { "-inf", "\"-inf\"" }, { "infinity", "\"inf\"" },
 		{ "-infinity", "\"-inf\"" } };
 	const char *start = r->p;
-	while (r->p < r->limit && !is_space(*r->p) && !memchr(",]}[{\":", *r->p, 7))
+	while (r->p < r->limit && !memchr(",]}[{\": \n\r\t", *r->p, 11))
 		r->p++;
 	size_t n = (size_t)(r->p - start);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
 	for (size_t i = 0; i < HT_COUNT(words); i++)
 		if (word_is(start, n, words[i].word)) {
-			if (i >= 3)
+			if (i >= 3 || memcmp(start, words[i].word, n) != 0)
 				count(r, HT_STAT_bare_number);
 			return put(r, words[i].json, strlen(words[i].json));
 		}
@@ -267,7 +258,7 @@ static bool repair_value(struct repair *r, enum place place);
 static bool skip_commas(struct repair *r, bool comma_expected)
 {
 	for (;; r->p++) {
-		r->p = skip(r->p, r->limit);
+		r->p = skip(r, r->p);
 		if (r->p >= r->limit)
 			return fail(r, HT_INCOMPLETE);
 		if (*r->p != ',')
@@ -284,18 +275,18 @@ static bool repair_member(struct repair *r, bool top)
 		return fail(r, HT_HOPELESS);
 	if (!repair_string(r, PLACE_KEY))
 		return false;
-	r->p = skip(r->p, r->limit);
+	r->p = skip(r, r->p);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
 	if (*r->p != ':')
 		return fail(r, HT_HOPELESS);
-	r->p = skip(r->p + 1, r->limit);
+	r->p = skip(r, r->p + 1);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
 	if (!put(r, ":", 1))
 		return false;
 	if (*r->p == ',' || *r->p == '}') {
-		count(r, HT_STAT_stray_comma);
+		count(r, HT_STAT_missing_value);
 		return put(r, "null", 4);
 	}
 	return repair_value(r, top ? PLACE_FIELD : PLACE_MEMBER);
@@ -305,8 +296,7 @@ static bool repair_container(struct repair *r, bool top)
 {
 	char close = *r->p == '{' ? '}' : ']';
 	bool first = true;
-	if (++r->depth > HT_MAX_DEPTH)
-		return fail(r, HT_HOPELESS);
+	r->depth++;
 	if (!put(r, r->p++, 1))
 		return false;
 	for (;; first = false) {
@@ -323,7 +313,7 @@ static bool repair_container(struct repair *r, bool top)
 			return false;
 	}
 	/* a comma right before the closing bracket */
-	for (const char *q = r->p - 1; !first && (is_space(*q) || *q == ','); q--)
+	for (const char *q = r->p - 1; !first && memchr(", \n\r\t", *q, 5); q--)
 		if (*q == ',') {
 			count(r, HT_STAT_stray_comma);
 			break;
@@ -333,10 +323,40 @@ static bool repair_container(struct repair *r, bool top)
 	return put(r, &close, 1);
 }
 
+/* A list or object that nests too deep: step over it by its brackets, and write null. */
+static bool cut_container(struct repair *r)
+{
+	struct ht_before before = { 0 };
+	size_t depth = 0;
+	for (; r->p < r->limit; r->p++) {
+		char c = *r->p;
+		if (is_border(r, PLACE_MEMBER, before, true))
+			return fail(r, HT_HOPELESS);
+		if (!memchr(" \n\r\t", c, 4))
+			before = (struct ht_before){ (unsigned char)c, before.last };
+		if (c == '"') {
+			/* a string without its end is damage of another kind */
+			for (r->p++; r->p < r->limit && *r->p != '"'; r->p++)
+				r->p += *r->p == '\\';
+		} else if (c == '{' || c == '[') {
+			depth++;
+		} else if ((c == '}' || c == ']') && --depth == 0) {
+			r->p++;
+			count(r, HT_STAT_too_deep);
+			return put(r, "null", 4);
+		}
+	}
+	r->p = r->limit;
+	return fail(r, HT_INCOMPLETE);
+}
+
 static bool repair_value(struct repair *r, enum place place)
 {
 	if (*r->p == '"')
 		return repair_string(r, place);
+	/* the event itself is one level more than its values */
+	if ((*r->p == '{' || *r->p == '[') && r->depth > HT_MAX_DEPTH)
+		return cut_container(r);
 	if (*r->p == '{' || *r->p == '[')
 		return repair_container(r, false);
 	return repair_word(r);
@@ -348,13 +368,13 @@ static enum ht_repair run(
 	struct repair r = { .w = w, .p = p, .limit = limit, .out = &w->repaired };
 	w->repaired.n = 0;
 	bool ok = event ? repair_container(&r, true) : repair_value(&r, PLACE_MEMBER);
+	*ret_end = r.p;
 	if (!ok)
 		return r.state;
 	if (!put(&r, "", 0))
 		return r.state;
 	memset((char *)r.out->data + r.out->n, 0, HT_PADDING);
 	w->repair_bits = r.bits;
-	*ret_end = r.p;
 	return HT_REPAIRED;
 }
 
@@ -368,40 +388,4 @@ enum ht_repair ht_repair_header(
         struct ht_worker *w, const char *p, const char *limit, const char **ret_end)
 {
 	return run(w, p, limit, false, ret_end);
-}
-
-/* Does the bracket at p close the list of events? It is followed by the end of the document, or by
- * the end of the object or its next key. */
-static bool closes_list(const char *p, const char *limit)
-{
-	p = skip(p + 1, limit);
-	if (p >= limit || *p == '}')
-		return true;
-	return *p == ',' && is_key(skip(p + 1, limit), limit, false);
-}
-
-const char *ht_next_event(const char *p, const char *limit, bool or_end)
-{
-	while (p < limit && (p = memchr(p, '}', (size_t)(limit - p)))) {
-		const char *next = skip(p + 1, limit);
-		if (or_end && next < limit && *next == ']' && closes_list(next, limit))
-			return next;
-		if (next < limit && *next == ',')
-			next = skip(next + 1, limit);
-		if (next < limit && *next == '{' && is_key(skip(next + 1, limit), limit, true))
-			return next;
-		p++;
-	}
-	return limit;
-}
-
-const char *ht_next_key(const char *p, const char *limit)
-{
-	while (p < limit && (p = memchr(p, ',', (size_t)(limit - p)))) {
-		const char *key = skip(p + 1, limit);
-		if (is_key(key, limit, false))
-			return key;
-		p++;
-	}
-	return limit;
 }

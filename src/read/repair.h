@@ -16,19 +16,11 @@ enum ht_repair {
 	HT_REPAIR_NOMEM,
 };
 
-/* Repair the event at p ('{'); limit is the end of the text. */
+/* Repair the event at p ('{'); limit is the end of the text. *ret_end is its end, or where it was given up. */
 enum ht_repair ht_repair_event(
         struct ht_worker *worker, const char *p, const char *limit, const char **ret_end);
 /* Repair the value of a top-level key. */
 enum ht_repair ht_repair_header(
         struct ht_worker *worker, const char *p, const char *limit, const char **ret_end);
-
-/* Where the next event seems to start after p; limit when there is none. With or_end also the bracket
- * that seems to close the list. Used to resume after a hopeless event, and to guess where a file can
- * be cut. */
-const char *ht_next_event(const char *p, const char *limit, bool or_end);
-
-/* Where the next "key": of an object seems to start, behind a comma; limit when there is none. */
-const char *ht_next_key(const char *p, const char *limit);
 
 #endif

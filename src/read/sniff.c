@@ -69,6 +69,11 @@ static unsigned key_of(const char *name, size_t n)
 	return 0;
 }
 
+bool ht_is_header_key(const char *name, size_t n)
+{
+	return (key_of(name, n) & (KEY_TRACE | KEY_HEADER)) != 0;
+}
+
 /* The end of the string whose opening quote is at i: the index of the closing one, or n. */
 static size_t string_end(const char *text, size_t n, size_t i)
 {
@@ -116,7 +121,10 @@ static struct ht_sniff sniff_object(const char *text, size_t n, size_t i, bool i
 		return (struct ht_sniff){ HT_SNIFF_EXECUTION_TRACE, "an execution trace" };
 	if (keys & KEY_PH)
 		return (struct ht_sniff){ HT_SNIFF_LINES, "lines of events" };
-	if (keys & KEY_HEADER && !(keys & KEY_COMPLETE))
+	/* damage may close the object before its events */
+	static const char events[] = "\"traceEvents\"";
+	if (keys & KEY_HEADER &&
+	        (!(keys & KEY_COMPLETE) || memmem(text, n, events, sizeof events - 1)))
 		return (struct ht_sniff){ HT_SNIFF_OBJECT, "a trace" };
 	return other(is_all || keys & KEY_COMPLETE ? "JSON without traceEvents"
 	                                           : "JSON without traceEvents near its start");

@@ -84,7 +84,7 @@ bool ht_worker_column(
 	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
 	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
 		return false;
-	if (*ret_column >= HT_MAX_COLUMNS) {
+	if (*ret_column >= HT_MAX_COLUMNS && !w->use) {
 		w->too_many_columns = true;
 		return false;
 	}
@@ -185,10 +185,12 @@ static void clear_field(struct ht_worker *w, uint32_t field)
 		break;
 	case HT_FIELD_TS:
 		w->ts_ns = 0;
+		w->ts_digits = 0;
 		w->has_ts = false;
 		break;
 	case HT_FIELD_DUR:
 		w->dur_ns = 0;
+		w->dur_digits = 0;
 		w->has_dur = false;
 		break;
 	default: break;
@@ -257,6 +259,48 @@ static bool drop_duplicates(struct ht_worker *w)
 	return true;
 }
 
+/* May the column have values? The first HT_MAX_COLUMNS that ask may. */
+static bool take_column(struct ht_worker *w, uint32_t column, bool *ret_taken)
+{
+	struct ht_vec *used = &w->use->used;
+	if (column >= used->n) {
+		size_t extra = column + 1 - used->n;
+		if (!ht_vec_reserve(w->load->mem, used, 1, extra))
+			return false;
+		memset((uint8_t *)used->data + used->n, 0, extra);
+		used->n += extra;
+	}
+	uint8_t *is_used = (uint8_t *)used->data + column;
+	if (!*is_used && w->use->n < HT_MAX_COLUMNS) {
+		*is_used = 1;
+		w->use->n++;
+	}
+	*ret_taken = *is_used;
+	return true;
+}
+
+/* Drop the args whose columns are too many. False when out of memory. */
+static bool drop_surplus(struct ht_worker *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; w->use && i < w->n_items; i++) {
+		bool taken = true;
+		if (w->items[i] >= HT_FIELD_COUNT &&
+		        !take_column(w, w->items[i] - HT_FIELD_COUNT, &taken))
+			return false;
+		if (!taken) {
+			ht_worker_stat(w, HT_STAT_too_many_keys);
+			continue;
+		}
+		w->items[n] = w->items[i];
+		w->item_keys[n] = w->item_keys[i];
+		w->item_values[n++] = w->item_values[i];
+	}
+	if (w->use)
+		w->n_items = (uint32_t)n;
+	return true;
+}
+
 bool ht_worker_shape(struct ht_worker *w, uint32_t *ret_shape)
 {
 	size_t n = w->n_items * sizeof(uint32_t);
@@ -267,7 +311,7 @@ bool ht_worker_shape(struct ht_worker *w, uint32_t *ret_shape)
 		*ret_shape = known->id;
 		return true;
 	}
-	if (drop_duplicates(w) &&
+	if (drop_duplicates(w) && drop_surplus(w) &&
 	        ht_intern(&w->shapes, bytes, w->n_items * sizeof(uint32_t), ret_shape))
 		return true;
 	w->out_of_memory = true;
@@ -296,28 +340,51 @@ static bool find_ids(struct ht_worker *w, uint32_t *ret_track, uint32_t *ret_cat
 	return true;
 }
 
-/* Remember how many fraction digits were written until a full fraction settles it. */
+/* One fraction of a time; false when it is surely a decimal one: longer than nanoseconds, or with a 0 before
+ * another digit, which a count of nanoseconds never has. */
+static bool note_fraction(struct ht_fractions *f, int64_t ns, uint8_t digits)
+{
+	uint64_t fraction = (ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns) % 1000;
+	if (!digits)
+		return true;
+	if (digits > 3 || (digits > 1 && fraction < 100))
+		return false;
+	f->n++;
+	f->saw |= (uint8_t)(1u << (digits - 1));
+	if (digits == 3 && fraction % 10 == 0)
+		f->saw |= HT_FRACTION_ENDS_0;
+	return true;
+}
+
+/* Remember which times have short fractions until it is settled that fractions are decimal. */
 static bool note_fractions(struct ht_worker *w, uint32_t row)
 {
-	struct ht_chunk *c = w->chunk;
-	if (w->ts_digits >= 3 || w->dur_digits >= 3) {
-		c->saw_full_fraction = true;
-		ht_vec_free(c->mem, &c->fractions, sizeof(uint64_t));
+	struct ht_fractions *f = &w->chunk->fractions;
+	if (f->decimal || (!w->ts_digits && !w->dur_digits))
+		return true;
+	if (!note_fraction(f, w->ts_ns, w->ts_digits) ||
+	        !note_fraction(f, w->dur_ns, w->dur_digits)) {
+		f->decimal = true;
+		ht_vec_free(w->chunk->mem, &f->rows, sizeof(uint64_t));
 		return true;
 	}
-	if (!w->ts_digits && !w->dur_digits)
-		return true;
-	c->saw_short_fraction = true;
-	if (c->saw_full_fraction)
+	if (w->ts_digits % 3 == 0 && w->dur_digits % 3 == 0)
 		return true;
 	uint64_t entry = (uint64_t)row << 16 | (uint64_t)w->ts_digits << 8 | w->dur_digits;
-	return HT_VEC_PUSH(c->mem, &c->fractions, uint64_t, entry);
+	return HT_VEC_PUSH(w->chunk->mem, &f->rows, uint64_t, entry);
 }
 
 static uint8_t event_flags(struct ht_worker *w)
 {
 	uint8_t flags = 0;
 	bool span = w->ph == 'X' || (!w->ph && w->has_ts && w->has_dur);
+	/* beyond this range differences and sums of times would not fit 64 bits */
+	if (w->ts_ns >= HT_MAX_TIME_NS || w->ts_ns <= -HT_MAX_TIME_NS) {
+		w->ts_ns = 0;
+		w->has_ts = false;
+		flags |= HT_EV_BAD_TIME;
+		ht_worker_stat(w, HT_STAT_absurd_time);
+	}
 	if (!w->has_ts)
 		flags |= HT_EV_NO_TS;
 	if (!w->has_dur)
@@ -373,7 +440,7 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 	c->cat[row] = (uint16_t)cat;
 	c->ph[row] = w->ph;
 	for (uint64_t bits = w->stat_bits; bits; bits &= bits - 1)
-		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset);
+		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset, 1);
 	return true;
 }
 

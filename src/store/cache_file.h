@@ -14,7 +14,7 @@
 #include "store/cache.h"
 
 /* Raise when the meaning of a section changes; changed names and sizes are noticed by themselves. */
-#define HT_CACHE_VERSION 2
+#define HT_CACHE_VERSION 3
 #define HT_CACHE_ALIGN   ((uint64_t)64)
 #define HT_CACHE_BLOCK   ((size_t)1 << 20)
 #define HT_CACHE_SUFFIX  ".htc"

@@ -117,10 +117,8 @@ static bool check_times(struct check *c)
 	const struct ht_trace *t = c->t;
 	bool sound = true;
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		bool timed = !(t->flags[row] & HT_EV_BAD_TIME);
-		bool in_range = t->ts_ns[row] >= -HT_MAX_TIME_NS && t->ts_ns[row] <= HT_MAX_TIME_NS;
-		sound &= (in_range || !timed) && t->dur_ns[row] >= 0 &&
-		         t->dur_ns[row] <= HT_MAX_DURATION_NS;
+		bool in_range = t->ts_ns[row] > -HT_MAX_TIME_NS && t->ts_ns[row] < HT_MAX_TIME_NS;
+		sound &= in_range && t->dur_ns[row] >= 0 && t->dur_ns[row] <= HT_MAX_DURATION_NS;
 	}
 	return sound;
 }

@@ -179,6 +179,10 @@ enum ht_status ht_seal_header(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *
 	meta->base_ns = meta->rank = meta->world_size = HT_NO_I64;
 	if (!ht_json_i64(&base, &meta->base_ns))
 		meta->base_ns = HT_NO_I64;
+	else if (meta->base_ns >= HT_MAX_TIME_NS || meta->base_ns <= -HT_MAX_TIME_NS) {
+		meta->base_ns = HT_NO_I64;
+		ht_tally_add(tally, HT_STAT_absurd_time, 1);
+	}
 	if (info.type == HT_JSON_OBJECT) {
 		meta->rank = number_of(&info, "rank");
 		meta->world_size = number_of(&info, "world_size");

@@ -171,11 +171,6 @@ static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 			dur[row] = inside ? length : 0;
 			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
 		}
-		/* within this range all differences of times fit 64 bits */
-		if (ts > HT_MAX_TIME_NS || ts < -HT_MAX_TIME_NS) {
-			flags[row] |= HT_EV_BAD_TIME;
-			ht_tally_add(tally, HT_STAT_absurd_time, 1);
-		}
 		bool work = (flags[row] & HT_EV_SPAN) && ht_kind_is_gpu_work(t->kind[row]);
 		if (work && !ts && !dur[row]) {
 			flags[row] |= HT_EV_BAD_TIME;

@@ -373,6 +373,7 @@ const struct ht_stat_info *ht_stat_info(enum ht_stat_code code)
 {
 #define STAT_SEVERITY_INFO      HT_INFO
 #define STAT_SEVERITY_NOTICE    HT_NOTICE
+#define STAT_SEVERITY_REPAIR    HT_REPAIR
 #define STAT_SEVERITY_DATA_LOSS HT_DATA_LOSS
 	static const struct ht_stat_info infos[] = {
 #define STAT(name, severity, sentence, weakens)                                                    \

@@ -61,11 +61,11 @@ enum ht_event_flag {
 	HT_EV_SPAN = 1,     /* has a start and a duration: X, or B with its E */
 	HT_EV_NO_TS = 2,    /* ts absent */
 	HT_EV_NO_DUR = 4,   /* dur absent in the file */
-	HT_EV_BAD_TIME = 8, /* ts and dur were 0 or repaired; left out of timelines */
+	HT_EV_BAD_TIME = 8, /* ts and dur were 0, or ts was refused; left out of timelines */
 };
 
-/* Times of rows that are not HT_EV_BAD_TIME lie within this of 0, and durations within the next: all
- * differences fit 64 bits. */
+/* Times lie within this of 0, readers refuse others; durations lie within the next: all sums and
+ * differences of two fit 64 bits. */
 #define HT_MAX_TIME_NS     ((int64_t)1 << 62)
 #define HT_MAX_DURATION_NS ((int64_t)7 * 24 * 3600 * 1000000000)
 
@@ -307,7 +307,8 @@ enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *trace, uint32_
 
 /* ---- health ---- */
 
-enum ht_severity { HT_INFO, HT_NOTICE, HT_DATA_LOSS, HT_SEVERE };
+/* From HT_REPAIR on, something was not stored as it is written. */
+enum ht_severity { HT_INFO, HT_NOTICE, HT_REPAIR, HT_DATA_LOSS, HT_SEVERE };
 struct ht_stat_info {
 	const char *name, *sentence, *weakens;
 	enum ht_severity severity;

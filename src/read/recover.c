@@ -1,0 +1,271 @@
+/*
+ * recover.c - see recover.h.
+ *
+ * An event is told from other objects by its own keys: ph, or any of the fields that no header value and no
+ * arg list of a profiler has. Its place must fit, too: behind a comma, a bracket or a brace, with at most
+ * one byte of damage between. Nothing here follows strings over more than the look-ahead: in damaged text
+ * nobody knows what is inside a string.
+ */
+#include "read/recover.h"
+
+#include "base/status.h"
+#include "read/discover.h"
+
+#include <string.h>
+
+#define MAX_KEY_BYTES 256
+#define FORM_BYTES    ((ptrdiff_t)1024)
+#define EVENTS_KEY    "traceEvents"
+#define BIT(place)    (1u << (place))
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+const char *ht_skip_blanks(const char *p, const char *limit)
+{
+	while (p < limit && is_blank(*p))
+		p++;
+	return p;
+}
+
+/* ---- keys ---- */
+
+static bool is_one_of(const char *const *names, size_t n_names, const char *key, size_t n)
+{
+	for (size_t i = 0; i < n_names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], key, n))
+			return true;
+	return false;
+}
+
+static bool is_of_kind(const char *key, size_t n, enum ht_key_kind kind)
+{
+	static const char *const core[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur",
+		"args" };
+	static const char *const others[] = { "id", "bp", "s", "tts", "tdur", "cname", "sf", "esf",
+		"stack", "scope", "id2", "local" };
+	switch (kind) {
+	case HT_ANY_KEY: return true;
+	case HT_HEADER_KEY: return ht_is_header_key(key, n);
+	case HT_CORE_FIELD: return is_one_of(core, HT_COUNT(core), key, n);
+	case HT_EVENT_FIELD: break;
+	}
+	return is_one_of(core, HT_COUNT(core), key, n) ||
+	       is_one_of(others, HT_COUNT(others), key, n);
+}
+
+/* The closing quote of the string at p, NULL when it is not in sight. */
+static const char *quote_end(const char *p, const char *limit)
+{
+	for (p++; p < limit && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < limit ? p : NULL;
+}
+
+bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
+{
+	if (p >= limit || *p != '"')
+		return false;
+	const char *near = limit - p > MAX_KEY_BYTES ? p + MAX_KEY_BYTES : limit;
+	const char *end = quote_end(p, near);
+	if (!end || memchr(p, '\n', (size_t)(end - p)))
+		return false;
+	const char *colon = ht_skip_blanks(end + 1, ht_look_limit(p, limit));
+	return colon < limit && *colon == ':' && is_of_kind(p + 1, (size_t)(end - p - 1), kind);
+}
+
+bool ht_is_events_key(const char *name, size_t n)
+{
+	static const char want[] = EVENTS_KEY;
+	const size_t n_want = sizeof want - 1;
+	size_t head = 0, tail = 0;
+	if (n + 1 < n_want || n > n_want + 1)
+		return false;
+	while (head < n && head < n_want && name[head] == want[head])
+		head++;
+	while (tail < n - head && tail < n_want - head &&
+	        name[n - 1 - tail] == want[n_want - 1 - tail])
+		tail++;
+	/* what is left of each between the common ends */
+	return n - head - tail <= 1 && n_want - head - tail <= 1;
+}
+
+/* ---- events ---- */
+
+/* Keys that only events have, other than names of any object. */
+static bool marks_event(const char *key, size_t n)
+{
+	static const char *const marks[] = { "ph", "ts", "cat", "pid", "tid", "dur" };
+	return is_one_of(marks, HT_COUNT(marks), key, n);
+}
+
+bool ht_event_form(const char *p, const char *limit)
+{
+	size_t depth = 0;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	const char *first = ht_skip_blanks(p + 1, limit);
+	if (!ht_key_form(first, limit, HT_ANY_KEY))
+		return false;
+	for (; p < limit; p++) {
+		if (*p == '{' || *p == '[') {
+			depth++;
+		} else if (*p == '}' || *p == ']') {
+			if (--depth == 0)
+				return false;
+		} else if (*p == '"') {
+			const char *end = quote_end(p, limit);
+			if (!end)
+				break;
+			if (depth == 1 && ht_key_form(p, limit, HT_ANY_KEY) &&
+			        marks_event(p + 1, (size_t)(end - p - 1)))
+				return true;
+			p = end;
+		}
+	}
+	/* not decided by what is in sight: long names come first in some files */
+	return ht_key_form(first, limit, HT_CORE_FIELD);
+}
+
+static bool is_structure(unsigned char c)
+{
+	return c == ',' || c == '{' || c == '}' || c == '[' || c == ']';
+}
+
+bool ht_separates(struct ht_before before)
+{
+	unsigned char c = before.last;
+	if (is_structure(c) || c <= ' ' || c >= 0x7f)
+		return true;
+	return c != ':' && c != '"' && is_structure(before.next_to_last);
+}
+
+/* Is the next event of this list in sight, before the list of another document? */
+static bool event_follows(const char *p, const char *limit)
+{
+	for (; p < limit && (p = memchr(p, '}', (size_t)(limit - p))); p++) {
+		const char *next = ht_skip_blanks(p + 1, limit);
+		if (next >= limit || *next != ',')
+			continue;
+		next = ht_skip_blanks(next + 1, limit);
+		if (next < limit && *next == '{' && ht_event_form(next, limit))
+			return true;
+	}
+	return false;
+}
+
+/* Behind the bracket that closes the list comes the end of the object or its next key, and no more events. */
+bool ht_list_end_form(const char *p, const char *limit, struct ht_before before)
+{
+	limit = ht_look_limit(p, limit);
+	const char *next = ht_skip_blanks(p + 1, limit);
+	if (before.last == ':' || before.last == '"')
+		return false;
+	if (next >= limit)
+		return true;
+	if (*next == '}') {
+		next = ht_skip_blanks(next + 1, limit);
+		return next >= limit ||
+		       (*next == '{' ? !ht_event_form(next, limit) : !memchr(",}]\":", *next, 5));
+	}
+	if (*next != ',')
+		return false;
+	next = ht_skip_blanks(next + 1, limit);
+	if (!ht_key_form(next, limit, HT_ANY_KEY))
+		return false;
+	const char *other = memmem(
+	        next, (size_t)(limit - next), "\"" EVENTS_KEY "\"", strlen("\"" EVENTS_KEY "\""));
+	return !event_follows(next, other ? other : limit);
+}
+
+/* ---- the search ---- */
+
+static bool is_key_place(const struct ht_search *s, const char *p, const char *limit)
+{
+	if (!is_structure(s->before.last) || s->before.last == '[')
+		return false;
+	if (ht_key_form(p, limit, HT_HEADER_KEY))
+		return true;
+	if (s->in_header)
+		return s->depth <= 0 && ht_key_form(p, limit, HT_ANY_KEY);
+	return !s->saw_event && ht_key_form(p, limit, HT_ANY_KEY) &&
+	       !ht_key_form(p, limit, HT_EVENT_FIELD);
+}
+
+static bool is_event_place(const struct ht_search *s, const char *p, const char *limit)
+{
+	bool fits = s->in_header ? s->before.last != ':' : ht_separates(s->before);
+	return fits && ht_event_form(p, limit);
+}
+
+/* What stands at p. */
+static enum ht_place place_at(const struct ht_search *s, const char *p, const char *limit)
+{
+	unsigned wanted = s->wanted;
+	limit = ht_look_limit(p, limit);
+	if (*p == '"' && wanted & BIT(HT_PLACE_KEY) && is_key_place(s, p, limit))
+		return HT_PLACE_KEY;
+	if (*p == ']' && wanted & BIT(HT_PLACE_LIST_END) && ht_list_end_form(p, limit, s->before))
+		return HT_PLACE_LIST_END;
+	if (*p != '{')
+		return HT_PLACE_NONE;
+	if (wanted & BIT(HT_PLACE_EVENT) && is_event_place(s, p, limit))
+		return HT_PLACE_EVENT;
+	if (wanted & BIT(HT_PLACE_DOCUMENT) &&
+	        ht_key_form(ht_skip_blanks(p + 1, limit), limit, HT_HEADER_KEY))
+		return HT_PLACE_DOCUMENT;
+	return HT_PLACE_NONE;
+}
+
+static void step_over(struct ht_search *s, const char *p, const char *limit)
+{
+	if (*p == '{' || *p == '[')
+		s->depth++;
+	else if (*p == '}' || *p == ']')
+		s->depth--;
+	else if (*p == '"' && !s->saw_event)
+		s->saw_event = ht_key_form(p, limit, HT_EVENT_FIELD);
+	s->before = (struct ht_before){ (unsigned char)*p, s->before.last };
+}
+
+enum ht_place ht_search_place(
+        struct ht_search *search, const char *p, const char *limit, bool final, const char **ret_p)
+{
+	const char *end = final || limit - p < HT_LOOK_AHEAD ? limit : limit - HT_LOOK_AHEAD;
+	if (!final && limit - p < HT_LOOK_AHEAD)
+		end = p;
+	for (; p < end; p++) {
+		/* most bytes are nothing */
+		if (is_blank(*p))
+			continue;
+		if (*p != '"' && *p != '{' && *p != ']' && *p != '}' && *p != '[') {
+			search->before =
+			        (struct ht_before){ (unsigned char)*p, search->before.last };
+			continue;
+		}
+		enum ht_place place = place_at(search, p, limit);
+		*ret_p = p;
+		if (place != HT_PLACE_NONE)
+			return place;
+		step_over(search, p, limit);
+	}
+	*ret_p = p;
+	return HT_PLACE_NONE;
+}
+
+const char *ht_last_event(const char *p, const char *limit)
+{
+	const char *last = NULL;
+	while (p < limit && (p = memchr(p, '}', (size_t)(limit - p)))) {
+		const char *next = ht_skip_blanks(p + 1, limit);
+		if (next < limit && *next == ',')
+			next = ht_skip_blanks(next + 1, limit);
+		if (next < limit && *next == '{' &&
+		        ht_key_form(ht_skip_blanks(next + 1, limit), limit, HT_EVENT_FIELD))
+			last = next;
+		p++;
+	}
+	return last;
+}
