@@ -30,6 +30,8 @@ static const struct opt own[] = {
 	{ "overlay", 0, "ANALYSIS", "critical-path|kernel-sequences", NULL,
 	        "draw the result of an analysis, with its defaults, into the trace", "This command",
 	        false },
+	{ "partial", 0, NULL, NULL, NULL, "also write traces of which something could not be read",
+	        "This command", false },
 	{ "with-counters", 0, NULL, NULL, NULL, "add counters of queue length and memory bandwidth",
 	        "This command", false },
 };
@@ -39,7 +41,8 @@ const struct verb command_convert = {
 	.usage = "TRACE... -o FILE",
 	.summary = "Write traces again: trimmed, merged, compressed or repaired",
 	.text = "Everything that was read is written back, unknown keys included, as Chrome JSON that "
-	        "other trace viewers open. Several ranks need --merge or {rank} in the name of the file.",
+	        "other trace viewers open. Several ranks need --merge or {rank} in the name of the file. A trace "
+	        "of which something was lost while reading is written only with --partial.",
 	.takes = TAKES_TRACES,
 	.opts = own,
 	.n_opts = COUNT(own),
@@ -67,6 +70,7 @@ static int convert(struct cli *cli, ht_set *set, const char *path)
 		.merge = opts_flag(opts, "merge"),
 		.with_counters = opts_flag(opts, "with-counters"),
 		.overlay = opts_value(opts, "overlay"),
+		.partial = opts_flag(opts, "partial"),
 	};
 	enum ht_status status = ht_convert(cli->ctx, set, path, &options);
 	progress_clear(&cli->progress);

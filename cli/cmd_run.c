@@ -107,7 +107,9 @@ static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, s
 	struct ht_convert_options options = { .ranks = opts_value(&cli->opts, "rank"),
 		.overlay = cli->verb->analysis->name,
 		.overlay_args = args,
-		.n_overlay_args = n_args };
+		.n_overlay_args = n_args,
+		/* the loss is told beside the result */
+		.partial = true };
 	if (path == NULL)
 		return EXIT_DONE;
 	enum ht_status status = ht_convert(cli->ctx, set, path, &options);

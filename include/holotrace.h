@@ -88,7 +88,7 @@ HT_API const char *ht_status_name(enum ht_status status);
 /* Zero-initialise, then set what differs. */
 struct ht_open_options {
 	bool recursive;           /* descend into directories */
-	bool strict;              /* a loss while reading is an error instead of a health counter */
+	bool strict;              /* what is not stored as written is an error, not a health counter */
 	bool no_cache;            /* neither read nor write the cache */
 	const char *cache_dir;    /* NULL: no cache either; the front end decides the place */
 	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */
@@ -406,6 +406,7 @@ struct ht_convert_options {
 	const char *overlay;         /* add "critical-path" or "kernel-sequences" overlays */
 	const struct ht_arg *overlay_args;
 	size_t n_overlay_args;
+	bool partial; /* also write traces of which reading lost something; else that is HT_FORMAT */
 };
 
 /* Write the set as Chrome JSON, gzip or zstd by the ending of path ("-" writes plain JSON to

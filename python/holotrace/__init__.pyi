@@ -172,6 +172,7 @@ class Session:
         with_counters: bool = False,
         overlay: Literal["critical-path", "kernel-sequences"] | None = None,
         overlay_args: Mapping[str, Any] | None = None,
+        partial: bool = False,
     ) -> None: ...
     def info(
         self,

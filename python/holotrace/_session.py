@@ -106,18 +106,18 @@ class Session:
 
     def convert(self, path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,
                 to_ns=None, document=None, merge=False, with_counters=False, overlay=None,
-                overlay_args=None):
+                overlay_args=None, partial=False):
         """Write the traces as Chrome JSON; .gz and .zst compress, "{rank}" makes a file per rank.
 
         overlay draws "critical-path" or "kernel-sequences" into them, overlay_args are that
-        analysis's arguments.
+        analysis's arguments. Traces of which something was lost while reading need partial=True.
         """
         texts = {"ranks": ranks, "steps": steps, "categories": categories, "threads": threads,
                  "from_ns": from_ns, "to_ns": to_ns, "document": document}
         texts = {key: None if value is None else str(joined(value)) for key, value in texts.items()}
         arguments = {key.replace("_", "-"): joined(value) for key, value in (overlay_args or {}).items()}
         self._core.convert(path, merge=merge, with_counters=with_counters, overlay=overlay,
-                           overlay_args=arguments, **texts)
+                           overlay_args=arguments, partial=partial, **texts)
 
     def _run(self, name, values, other, columns, where, sort, top):
         given = {}
@@ -175,7 +175,7 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
 
     sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
     recursive      descend into directories
-    strict         data lost while reading is an error instead of a warning
+    strict         what was not stored as written is an error instead of a warning
     cache          keep the parsed traces on disk for the next time
     cache_dir      where; by default where the command line keeps them
     jobs           threads, 0: one per CPU; results do not depend on it

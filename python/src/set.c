@@ -261,19 +261,22 @@ static PyObject *convert_with(
 static PyObject *set_convert(PyObject *object, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "path", "ranks", "steps", "categories", "threads", "from_ns",
-		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args", NULL };
+		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args",
+		"partial", NULL };
 	struct ht_convert_options options = { 0 };
 	const char **texts[] = { &options.ranks, &options.steps, &options.categories,
 		&options.threads, &options.from_ns, &options.to_ns, &options.document,
 		&options.overlay };
 	PyObject *path, *values[8] = { NULL }, *overlay_args = NULL, *result = NULL;
-	int merge = 0, with_counters = 0;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOppOO:convert", names, &path,
+	int merge = 0, with_counters = 0, partial = 0;
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOppOOp:convert", names, &path,
 	            &values[0], &values[1], &values[2], &values[3], &values[4], &values[5],
-	            &values[6], &merge, &with_counters, &values[7], &overlay_args))
+	            &values[6], &merge, &with_counters, &values[7], &overlay_args,
+	            &partial))
 		return NULL;
 	options.merge = merge;
 	options.with_counters = with_counters;
+	options.partial = partial;
 	PyObject *keep = PyList_New(0);
 	const char *path_text = keep ? text_of_path(keep, path) : NULL;
 	bool ok = path_text != NULL;
@@ -374,7 +377,7 @@ static PyMethodDef methods[] = {
 	{ "convert", (PyCFunction)(void (*)(void))set_convert, METH_VARARGS | METH_KEYWORDS,
 	        "convert(path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,\n"
 	        "        to_ns=None, document=None, merge=False, with_counters=False, overlay=None,\n"
-	        "        overlay_args=None)\n\nWrite the traces as Chrome JSON." },
+	        "        overlay_args=None, partial=False)\n\nWrite the traces as Chrome JSON." },
 	{ "dump", set_dump, METH_NOARGS, "A text that determines the whole store." },
 	{ "close", set_close, METH_NOARGS, "Let go of the traces; calls under way finish first." },
 	{ NULL, NULL, 0, NULL },

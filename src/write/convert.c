@@ -278,9 +278,27 @@ static enum ht_status choose(struct conversion *c)
 	return HT_OK;
 }
 
+/* A trace of which reading lost something would pass for a whole one once it is written. */
+static enum ht_status check_whole(const struct conversion *c)
+{
+	for (size_t i = 0; i < c->n && !c->options->partial; i++) {
+		const struct ht_trace *t = c->set->traces[c->chosen[i]];
+		for (size_t k = 0; k < t->n_stats; k++) {
+			const struct ht_stat_info *info =
+			        ht_stat_info((enum ht_stat_code)t->stats[k].code);
+			if (info->severity >= HT_DATA_LOSS)
+				return ht_fail(c->ctx, HT_FORMAT, t->path, t->stats[k].first_offset,
+				        "--partial writes what could be read; `holotrace health` lists what is missing",
+				        "the written trace would not be whole: %s", info->sentence);
+		}
+	}
+	return HT_OK;
+}
+
 static enum ht_status convert(struct conversion *c, const char *path)
 {
 	HT_TRY(choose(c));
+	HT_TRY(check_whole(c));
 	if (c->options->merge || c->n == 1) {
 		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[0]].number);
 		if (!one)

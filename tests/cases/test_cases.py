@@ -3,6 +3,7 @@
     Prose that says why the case exists, up to the first section.
     --- trace a.json              text of a file; .gz and .zst are compressed; folders are made
     --- trace-escaped b.json      the same with \\xNN, \\n, \\\\ (a backslash at a line's end joins lines)
+    --- trace-repeated c.json     the same with <<N|text>>: text N times, commas between, # is its number
     --- run                       arguments of holotrace, as in a shell, in the folder of the traces
     events a.json --format csv
     --- stdout                    exactly this; stdout-escaped has escapes as above
@@ -25,8 +26,9 @@ import pytest
 import support
 
 HERE = pathlib.Path(__file__).parent
-SECTION = re.compile(rb"^--- (trace|trace-escaped|run|stdout|stdout-escaped|stdout-contains|stderr-contains|exit|health)(?: (.+))?$")
+SECTION = re.compile(rb"^--- (trace|trace-escaped|trace-repeated|run|stdout|stdout-escaped|stdout-contains|stderr-contains|exit|health)(?: (.+))?$")
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[nrt0\\]|\n)")
+REPEAT = re.compile(rb"<<(\d+)\|(.*?)>>", re.DOTALL)
 SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"\\": b"\\", b"\n": b""}
 
 
@@ -54,6 +56,8 @@ def write_trace(folder, kind, name, body):
     text = body[:-1] if body.endswith(b"\n") else body
     if kind == "trace-escaped":
         text = unescape(text)
+    if kind == "trace-repeated":
+        text = REPEAT.sub(lambda m: b",".join(m[2].replace(b"#", b"%d" % i) for i in range(int(m[1]))), text)
     target = folder / name
     target.parent.mkdir(parents=True, exist_ok=True)
     if name.endswith(".gz"):
@@ -88,7 +92,7 @@ def run_case(sections, folder, accept):
         kind, argument, body = section
         if kind in ("run", "health") and done is not None:
             assert done.returncode == exit_expected, done.stderr.decode(errors="replace")
-        if kind in ("trace", "trace-escaped"):
+        if kind in ("trace", "trace-escaped", "trace-repeated"):
             write_trace(folder, kind, argument, body)
         elif kind == "run":
             done, exit_expected = support.run(*shlex.split(body.decode()), cwd=folder), 0

@@ -15,7 +15,7 @@ static bool convert_once(const char *path, const char *target, struct fuzz_text 
 	ht_set *set;
 	bool is_trace = fuzz_open(ctx, path, 0, NULL, &set) == HT_OK;
 	if (is_trace) {
-		struct ht_convert_options options = { 0 };
+		struct ht_convert_options options = { .partial = true };
 		FUZZ_REQUIRE(ht_convert(ctx, set, target, &options) == HT_OK);
 		ht_close(set);
 		int fd = open(target, O_RDONLY | O_CLOEXEC);

@@ -63,16 +63,17 @@ def number(value):
 
 
 def is_unpadded(header, events):
-    """Fractions are unpadded ns counts: some have one or two digits, none has three or more."""
-    if "schemaVersion" not in header:
-        return False
-    digits = set()
+    """Fractions are unpadded ns counts: of 1, 2 and 3 digits, some of 3 ending in 0, none with a 0 first."""
+    fractions = []
     for event in events:
         for key in ("ts", "dur"):
             value = event.get(key)
             if isinstance(value, decimal.Decimal):
-                digits.add(-value.as_tuple().exponent)
-    return bool(digits & {1, 2}) and not any(d >= 3 for d in digits)
+                digits = -value.as_tuple().exponent
+                fractions.append(f"{abs(value) % 1:.{digits}f}"[2:])
+    return ("schemaVersion" in header and len(fractions) >= 200 and {len(f) for f in fractions} == {1, 2, 3}
+            and any(len(f) == 3 and f.endswith("0") for f in fractions)
+            and not any(len(f) > 1 and f.startswith("0") for f in fractions))
 
 
 def to_ns(value, unpadded):

@@ -22,18 +22,18 @@ def write_sequences(t, rank, target, arguments, compress_other_kernels=True):
     and the file is small because it is compressed.
     """
     t.core.convert(target, ranks=str(rank), overlay="kernel-sequences",
-                   overlay_args=_arguments(t, arguments))
+                   overlay_args=_arguments(t, arguments), partial=True)
 
 
 def write_critical_path(t, rank, target, arguments):
     """The trace of a rank with the critical path as arrows."""
     t.core.convert(target, ranks=str(rank), overlay="critical-path",
-                   overlay_args=_arguments(t, arguments))
+                   overlay_args=_arguments(t, arguments), partial=True)
 
 
 def write_counters(t, rank, target):
     """The trace of a rank with queue lengths and bandwidths as counters."""
-    t.core.convert(target, ranks=str(rank), with_counters=True)
+    t.core.convert(target, ranks=str(rank), with_counters=True, partial=True)
 
 
 def with_suffix(path, suffix):

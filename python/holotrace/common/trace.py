@@ -349,7 +349,7 @@ class Trace:
     def _read_header(self, rank) -> MetaData:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "header.json")
-            self.core.convert(path, ranks=str(rank), categories="-")
+            self.core.convert(path, ranks=str(rank), categories="-", partial=True)
             with open(path, encoding="utf-8") as file:
                 header = json.load(file)
         header.pop("traceEvents", None)
