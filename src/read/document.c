@@ -134,11 +134,14 @@ static void skip_junk(struct scan *s, uint8_t wanted)
 /* The top-level key or value at s->p makes no sense: go on at the next one, or at the events. */
 static void lose_header(struct scan *s)
 {
+	uint8_t wanted = BIT(HT_PLACE_EVENT);
+	if (s->state->n_lost_keys < HT_MAX_LOST_KEYS) {
+		s->state->n_lost_keys++;
+		wanted |= BIT(HT_PLACE_KEY);
+	}
 	count(s, HT_STAT_header_lost, s->p);
 	start_skip(s, 1,
-	        &(struct ht_search){ .before = { '"', 0 },
-	                .wanted = BIT(HT_PLACE_KEY) | BIT(HT_PLACE_EVENT),
-	                .in_header = true });
+	        &(struct ht_search){ .before = { '"', 0 }, .wanted = wanted, .in_header = true });
 }
 
 static void open_events(struct scan *s)
@@ -598,6 +601,7 @@ static void close_document(struct scan *s)
 	}
 	s->state->phase = HT_PHASE_START;
 	s->state->after_events = false;
+	s->state->n_lost_keys = 0;
 	s->state->document++;
 }
 

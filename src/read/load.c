@@ -202,13 +202,16 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 	if (l->left.n && !worth_a_scan(l, piece))
 		return append(l->ctx->mem, &l->left, text, piece->text.n) ? HT_OK
 		                                                          : ht_fail_nomem(l->ctx);
-	if (l->left.n || l->ordered || piece->status != HT_OK ||
+	uint8_t n_lost_keys = l->out->state.n_lost_keys;
+	if (l->left.n || l->ordered || piece->status != HT_OK || piece->end.n_lost_keys ||
 	        !ht_doc_state_equal(&piece->start, &l->out->state)) {
 		if (l->left.n)
 			HT_TRY(prepend_left(l, piece));
 		HT_TRY(scan_in_order(l, w, piece));
+		n_lost_keys = piece->end.n_lost_keys;
 	}
 	l->out->state = piece->end;
+	l->out->state.n_lost_keys = n_lost_keys;
 	l->left.n = 0;
 	l->left_offset = piece->offset + (int64_t)piece->used;
 	l->left_seen = piece->text.n - piece->used;
