@@ -172,7 +172,6 @@ class Session:
         with_counters: bool = False,
         overlay: Literal["critical-path", "kernel-sequences"] | None = None,
         overlay_args: Mapping[str, Any] | None = None,
-        partial: bool = False,
     ) -> None: ...
     def info(
         self,
@@ -240,7 +239,7 @@ class Session:
         Columns:
             rank: rank of the trace
             check: name of the counter
-            severity: info, notice or data loss
+            severity: info, notice, repair (not stored as written) or data loss
             count: how often it was met
             first_offset: byte offset of the first one in the decompressed file; absent when not tied to a place
             sentence: what was met and what was done about it
