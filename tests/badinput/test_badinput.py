@@ -287,6 +287,72 @@ def test_odd_values(folder, key, value):
     assert attempt("health", path).returncode == 0
 
 
+#: Files that are no trace and no list of paths, though a line of them could be taken for a path or a pattern.
+NO_LISTS = {
+    "files of a package": b'{"files": [' + b", ".join(b'"/usr/lib/python3/%d.py"' % i for i in range(4000)) + b"]}",
+    "a pattern of slashes": b"{}[" + b"/b" * 15_000,
+    "slashes": b"/" * 100_000,
+    "stars": b"/*" * 50_000,
+    "brackets": b"[[" + b"/[a" * 30_000,
+    "a path and markup": b"/\n<html>\n",
+    "a path and JSON": b"/\n{}\n",
+    "a path and bytes": b"/\n\x01\n",
+    "a path and a long line": b"/\n" + b"a" * 5000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_LISTS)
+def test_no_list(folder, name):
+    """Lists are told by their form; what is none is no trace either, and is not expanded."""
+    assert "line " not in refused(put(folder, "thing.json", NO_LISTS[name]), timeout=20)
+
+
+def test_forced_list_is_bounded(folder):
+    """@FILE is a list whatever it looks like, but not without end."""
+    for text in (b"a" * 5000, b"/*" * 50_000, b"/dev/null\n" * 70_000):
+        put(folder, "list.txt", text)
+        done = attempt("info", f"@{folder / 'list.txt'}", timeout=60)
+        assert done.returncode in (3, 4) and b"list.txt" in done.stderr
+
+
+def test_damaged_trace_is_no_list(folder):
+    """A one-line trace with any of its brackets deleted is read, or refused as a trace."""
+    text = (b'{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "/"}, {"id": 1, "name": "/*"}], '
+            b'"distributedInfo": {"rank": 0, "ranks": [0, 1]}, "traceEvents": ['
+            + EVENT + b', "args": {"v": [1, [2]]}},' + EVENT + b'}], "traceName": "/tmp/[a]*/b.json"}')
+    for at in [i for i, c in enumerate(text) if c in b"[]{}"]:
+        done = survived(put(folder, "line.json", text[:at] + text[at + 1:]))
+        assert done.returncode == 0 and done.stdout.count(b"\n") >= 2, (at, done.stderr)
+
+
+def test_many_keys_keep_the_first(folder):
+    """Of more keys than can be kept the first of the file are, whatever threads and chunks."""
+    events = [EVENT + b', "args": {"k%d": %d, "last%d": 1}}' % (i, i, i % 7) for i in range(20_000)]
+    path = put(folder, "keys.json", b'{"schemaVersion": 1, "traceEvents": [' + b",\n".join(events) + b"]}")
+    whole = support.dump(path, "--no-cache", "--jobs", "1")
+    for chunk, jobs in ((0, 4), (5000, 3), (70_000, 2), (70_000, 8)):
+        assert support.dump(path, "--no-cache", "--chunk-bytes", str(chunk), "--jobs", str(jobs)) == whole
+    lost = support.health(path, "--no-cache")
+    assert lost["too_many_keys"] == 20_000 - (16_384 - 7), lost
+    cells = support.read_csv(support.output(
+        "events", path, "--no-cache", "--format", "csv", "--columns", "args.k0,args.k16376,args.last3"))[1]
+    assert cells[0][0] == "0" and cells[16_376][1] == "16376" and cells[19_995][2] == "1"
+
+
+#: Texts that made a reader look at the rest of the file again and again, once for each piece.
+UNCLOSED = [b'{"ph":"X","args":{"v":[', b'{"ph":"X","name":"abc', b'{"ph":"X","a":{"k":', b'},{"a":[', b'"', b"}],",
+            b'[[{}],"k":1},{"a":', b',"a":[{"b":', b'{"traceEvents":', b'"traceEvents:', b'}],"k":',
+            b'{"ph":"X","a":' + b"[" * 300 + b"},", b'{"name":"' + b"x" * 1500]
+
+
+@pytest.mark.parametrize("unit", UNCLOSED, ids=lambda u: u[:24].decode())
+@pytest.mark.parametrize("head", [b'{"traceEvents":[', b'{"x":'], ids=["events", "header"])
+def test_unclosed_again_and_again(folder, head, unit):
+    """Damage everywhere takes time in proportion to the file."""
+    done = survived(put(folder, "open.json", head + unit * (400_000 // len(unit))), timeout=60)
+    assert done.returncode in (0, 3)
+
+
 def small_gzip():
     path = min(support.bundled_traces(), key=lambda p: p.stat().st_size)
     return gzip.compress(support.trace_bytes(path), 6, mtime=0)
