@@ -4,6 +4,8 @@ PYTHON  ?= /usr/bin/python3
 PREFIX  ?= /usr/local
 WERROR  ?= false
 FUZZ_SECONDS ?= 60
+ATTACK_SECONDS ?= 600
+ATTACK_SEED ?= 1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
 
 all: ## build the program, build/holotrace, and the library
@@ -56,6 +58,11 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS each
 	@ninja -C build-fuzz --quiet
 	@tools/run_fuzz build-fuzz $(FUZZ_SECONDS)
 
+attack: ## damaged and hostile traces, kills, hard shapes, for ATTACK_SECONDS with ATTACK_SEED
+	@tools/setup test
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tools/attack $(BUILD) --seconds $(ATTACK_SECONDS) --seed $(ATTACK_SEED)
+
 torture: ## fail each allocation and each read in turn
 	@tools/setup test
 	@$(MAKE) --no-print-directory all
@@ -76,4 +83,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all demo test sanitize lint docs accept fuzz torture bench install clean help
+.PHONY: all demo test sanitize lint docs accept fuzz attack torture bench install clean help

@@ -261,8 +261,8 @@ static PyObject *convert_with(
 static PyObject *set_convert(PyObject *object, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "path", "ranks", "steps", "categories", "threads", "from_ns",
-		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args",
-		"partial", NULL };
+		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args", "partial",
+		NULL };
 	struct ht_convert_options options = { 0 };
 	const char **texts[] = { &options.ranks, &options.steps, &options.categories,
 		&options.threads, &options.from_ns, &options.to_ns, &options.document,
@@ -271,8 +271,7 @@ static PyObject *set_convert(PyObject *object, PyObject *args, PyObject *kwargs)
 	int merge = 0, with_counters = 0, partial = 0;
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOppOOp:convert", names, &path,
 	            &values[0], &values[1], &values[2], &values[3], &values[4], &values[5],
-	            &values[6], &merge, &with_counters, &values[7], &overlay_args,
-	            &partial))
+	            &values[6], &merge, &with_counters, &values[7], &overlay_args, &partial))
 		return NULL;
 	options.merge = merge;
 	options.with_counters = with_counters;

@@ -12,7 +12,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "check", HT_STR, HT_KEY, "name of the counter", NULL },
-	{ "severity", HT_STR, HT_MEASURE, "info, notice, repair (not stored as written) or data loss", NULL },
+	{ "severity", HT_STR, HT_MEASURE,
+	        "info, notice, repair (not stored as written) or data loss", NULL },
 	{ "count", HT_I64, HT_MEASURE, "how often it was met", NULL },
 	{ "first_offset", HT_I64, HT_DETAIL,
 	        "byte offset of the first one in the decompressed file; absent when not tied to a place",

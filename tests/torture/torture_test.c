@@ -131,8 +131,8 @@ static enum ht_status convert_to(ht_ctx *ctx, const char *target)
 	ht_set *set;
 	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
 	unlink(target);
-	enum ht_status status = ht_convert(
-	        ctx, set, target, &(struct ht_convert_options){ .partial = true });
+	enum ht_status status =
+	        ht_convert(ctx, set, target, &(struct ht_convert_options){ .partial = true });
 	ht_close(set);
 	if (status != HT_OK)
 		assert_int_equal(access(target, F_OK), -1);

@@ -1,0 +1,195 @@
+"""Traces of shapes that are hard on algorithms: deep, equal, crowded, tangled. For tools/attack and benchmarks.
+
+    for text in shapes.events("nest", 1000): ...     the events, as JSON texts
+    shapes.write("nest", 1000, path)                 a whole trace
+"""
+import itertools
+
+START = 1_000_000  # us
+
+
+def span(cat, name, pid, tid, ts, dur, **args):
+    inner = ",".join(f'"{key.replace("_", " ")}":{value}' for key, value in args.items())
+    return (f'{{"ph":"X","cat":"{cat}","name":"{name}","pid":{pid},"tid":{tid},"ts":{ts},"dur":{dur},'
+            f'"args":{{{inner}}}}}')
+
+
+def op(i, ts, dur, name=None, tid=1, external=None):
+    return span("cpu_op", name or f"op{i % 100}", 1, tid, ts, dur, External_id=i if external is None else external)
+
+
+def launch(i, ts, correlation=None, **args):
+    return span("cuda_runtime", "cudaLaunchKernel", 1, 1, ts, 1, correlation=i if correlation is None else correlation,
+                **args)
+
+
+def kernel(i, ts, dur, stream=7, name=None, correlation=None, **args):
+    return span("kernel", name or f"k{i % 50}", 0, stream, ts, dur, stream=stream, device=0,
+                correlation=i if correlation is None else correlation, **args)
+
+
+def triple(i, ts, **names):
+    """An operator, its launch, its kernel."""
+    yield op(i, ts, 9, name=names.get("op"))
+    yield launch(i, ts + 1, External_id=i)
+    yield kernel(i, ts + 3, 5, name=names.get("kernel"))
+
+
+def nest(n):
+    """One span in the other, without end."""
+    return (op(i, START + i, 2 * (n - i)) for i in range(n))
+
+
+def nested_launches(n):
+    """A deep stack that launches all its kernels at the bottom."""
+    depth = n // 3
+    for i in range(depth):
+        yield op(i, START + i, 4 * n - 2 * i)
+    for i in range(depth):
+        yield launch(i, START + depth + 2 * i, External_id=i)
+        yield kernel(i, START + depth + 2 * i + 1, 1)
+
+
+def same_time(n):
+    """Everything starts at once."""
+    for i in range(n // 3):
+        yield op(i, START, 10)
+        yield launch(i, START, External_id=i)
+        yield kernel(i, START, 5)
+
+
+def partial(n):
+    """Spans of one thread that overlap without nesting."""
+    return (op(i, START + i, n) for i in range(n))
+
+
+def annotations(n):
+    """Annotations nested on the host and on the GPU, a kernel in each."""
+    m = n // 4
+    for i in range(m):
+        yield span("user_annotation", f"a{i}", 1, 1, START + i, 8 * m - 2 * i)
+    for i in range(m):
+        at = START + m + 2 * i
+        yield launch(i, at)
+        yield kernel(i, at + 1, 1)
+        yield span("gpu_user_annotation", f"a{i}", 0, 7, at + 1, 8 * m - 2 * i)
+
+
+def streams(n):
+    """Each kernel on a stream of its own."""
+    for i in range(n // 2):
+        yield launch(i, START + 2 * i)
+        yield kernel(i, START + 2 * i + 1, 5, stream=i)
+
+
+def threads(n):
+    return (op(i, START + i, 9, tid=i) for i in range(n))
+
+
+def names(n):
+    """No name twice."""
+    return itertools.chain.from_iterable(
+        triple(i, START + 10 * i, op=f"op{i}", kernel=f"kernel_{i}") for i in range(n // 3))
+
+
+def one_correlation(n):
+    """All launches and kernels share their ids."""
+    for i in range(n // 3):
+        yield op(i, START + 10 * i, 9, external=1)
+        yield launch(i, START + 10 * i + 1, correlation=5, External_id=1)
+        yield kernel(i, START + 10 * i + 3, 5, correlation=5)
+
+
+def overlap(n):
+    """Kernels of all kinds that run for as long as the trace, on eight streams."""
+    kinds = ("ncclAllReduce", "Memcpy", "gemm")
+    for i in range(n // 2):
+        yield launch(i, START + 2 * i)
+        yield kernel(i, START + 2 * i + 1, 4 * n, stream=i % 8, name=f"{kinds[i % 3]}{i % 50}")
+
+
+def groups(n):
+    """A process group for each collective."""
+    for i in range(n // 3):
+        args = {"Process_Group_Name": f'"{i}"', "Collective_name": '"allreduce"', "Group_size": 2,
+                "Process_Group_Ranks": f'"[0, {i + 1}]"', "In_msg_nelems": 10, "Out_msg_nelems": 10, "dtype": '"Float"',
+                "Seq": i}
+        yield span("cpu_op", "record_param_comms", 1, 1, START + 10 * i, 9, External_id=i, **args)
+        yield launch(i, START + 10 * i + 1, External_id=i)
+        yield kernel(i, START + 10 * i + 3, 5, name="ncclDevKernel_AllReduce_Sum_f32_RING_LL", **args)
+
+
+def flows(n):
+    """One flow id for all."""
+    for i in range(n // 4):
+        yield launch(i, START + 10 * i)
+        yield f'{{"ph":"s","id":7,"cat":"ac2g","name":"ac2g","pid":1,"tid":1,"ts":{START + 10 * i}}}'
+        yield kernel(i, START + 10 * i + 3, 5)
+        yield f'{{"ph":"f","id":7,"cat":"ac2g","name":"ac2g","pid":0,"tid":7,"ts":{START + 10 * i + 3},"bp":"e"}}'
+
+
+def steps(n):
+    for i in range(n // 4):
+        yield span("user_annotation", f"ProfilerStep#{i}", 1, 1, START + 10 * i, 10)
+        yield from triple(i, START + 10 * i)
+
+
+def waits(n):
+    """Every wait is for the same event record."""
+    for i in range(n // 4):
+        stream = 7 + i % 5
+        yield span("cuda_runtime", "cudaEventRecord" if i % 2 else "cudaStreamWaitEvent", 1, 1, START + 10 * i, 1,
+                   correlation=i)
+        yield launch(i, START + 10 * i + 2, correlation=n + i)
+        yield kernel(i, START + 10 * i + 4, 3, stream=stream, correlation=n + i)
+        yield span("cuda_sync", "Stream Wait Event", 0, stream, START + 10 * i + 4, 1, correlation=i, stream=stream,
+                   device=0, wait_on_stream=7 + (i + 1) % 5).replace(
+                       '"wait on stream"', '"cuda_sync_kind":"Stream Wait Event",'
+                       '"wait_on_cuda_event_record_corr_id":1,"wait_on_cuda_event_id":3,"wait_on_stream"')
+
+
+def memory(n):
+    """Allocations that are all freed at the end."""
+    total = 0
+    for i in range(n):
+        size = 512 if i < n // 2 else -512
+        total += size
+        yield (f'{{"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":{START + i},'
+               f'"args":{{"Total Reserved":{1 << 34},"Total Allocated":{total},"Bytes":{size},"Addr":{i % (n // 2 + 1)},'
+               f'"Device Id":0,"Device Type":1}}}}')
+
+
+def begin_end(n):
+    for i in range(n // 2):
+        yield f'{{"ph":"B","cat":"cpu_op","name":"o{i % 100}","pid":1,"tid":1,"ts":{START + i}}}'
+    for i in range(n // 2):
+        yield f'{{"ph":"E","pid":1,"tid":1,"ts":{START + n + i}}}'
+
+
+def python_calls(n):
+    return (span("python_function", f"f{i % 100}", 1, 1, START + i, 2 * (n - i), Python_id=i + 1, Python_parent_id=i)
+            for i in range(n))
+
+
+def many_keys(n):
+    """A hundred new arg keys in each event."""
+    for i in range(n // 100):
+        yield span("cpu_op", "op", 1, 1, START + 10 * i, 9, **{f"k{100 * i + k}": k for k in range(100)})
+
+
+ALL = {shape.__name__: shape for shape in (
+    nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
+    flows, steps, waits, memory, begin_end, python_calls, many_keys)}
+
+
+def events(shape, n):
+    return ALL[shape](n)
+
+
+def write(shape, n, path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"schemaVersion":1,"distributedInfo":{"rank":0,"world_size":1},'
+                   '"baseTimeNanoseconds":1700000000000000000,"traceEvents":[\n')
+        for i, text in enumerate(events(shape, n)):
+            file.write(",\n" + text if i else text)
+        file.write("\n]}\n")
