@@ -88,7 +88,7 @@ HT_API const char *ht_status_name(enum ht_status status);
 /* Zero-initialise, then set what differs. */
 struct ht_open_options {
 	bool recursive;           /* descend into directories */
-	bool strict;              /* what is not stored as written is an error, not a health counter */
+	bool strict;              /* what is not stored as written is an error */
 	bool no_cache;            /* neither read nor write the cache */
 	const char *cache_dir;    /* NULL: no cache either; the front end decides the place */
 	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */

@@ -85,7 +85,9 @@ static enum ht_status note_losses(struct ht_roster *roster, struct ht_arena *are
 				continue;
 			if (!sentence)
 				sentence = info->sentence;
-			n += rank->stats[k].count;
+			/* those bytes are counted by what was in them, too */
+			bool bytes = rank->stats[k].code == HT_STAT_bytes_skipped;
+			n += bytes ? !n : rank->stats[k].count;
 			lost = true;
 		}
 		n_ranks += lost;

@@ -282,12 +282,13 @@ static enum ht_status choose(struct conversion *c)
 static enum ht_status check_whole(const struct conversion *c)
 {
 	for (size_t i = 0; i < c->n && !c->options->partial; i++) {
-		const struct ht_trace *t = c->set->traces[c->chosen[i]];
-		for (size_t k = 0; k < t->n_stats; k++) {
+		const struct ht_rank *rank = &c->set->roster.ranks[c->chosen[i]];
+		for (size_t k = 0; k < rank->n_stats; k++) {
 			const struct ht_stat_info *info =
-			        ht_stat_info((enum ht_stat_code)t->stats[k].code);
+			        ht_stat_info((enum ht_stat_code)rank->stats[k].code);
 			if (info->severity >= HT_DATA_LOSS)
-				return ht_fail(c->ctx, HT_FORMAT, t->path, t->stats[k].first_offset,
+				return ht_fail(c->ctx, HT_FORMAT, rank->path,
+				        rank->stats[k].first_offset,
 				        "--partial writes what could be read; `holotrace health` lists what is missing",
 				        "the written trace would not be whole: %s", info->sentence);
 		}

@@ -225,8 +225,11 @@ static struct reading read_text(
 	close(fd);
 	if (r.status != HT_OK)
 		return r;
-	digest(set->traces[0], &r);
-	read_stats(set->traces[0], &r);
+	const struct ht_trace *trace;
+	assert_int_equal(ht_set_acquire(ctx, set, 0, &trace), HT_OK);
+	digest(trace, &r);
+	read_stats(trace, &r);
+	ht_trace_release(trace);
 	struct ht_sink sink = { to_text, &r.dump };
 	if (with_dump)
 		assert_int_equal(ht_dump(ctx, set, &sink), HT_OK);
