@@ -126,7 +126,7 @@ static void write_label(struct output *output, const char *label, int y)
 	memcpy(cut, label, n);
 	cut[n] = '\0';
 	output_print(output, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_PX - 8, y + 14);
-	output_html(output, cut);
+	output_escaped(output, cut, "html");
 	output_text(output, label[n] != '\0' ? "…</text>" : "</text>");
 }
 
@@ -148,7 +148,7 @@ static void write_bar(struct output *output, const ht_table *table, const struct
 		        "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"14\" fill=\"var(--%s)\"><title>",
 		        LABEL_PX + x * BAR_PX, y + 3, fmax(width, 0),
 		        color != NULL ? color : "host");
-		output_html(output, label);
+		output_escaped(output, label, "html");
 		output_print(output, ": %s %.4f %%</title></rect>", series->names[i], share * 100);
 		x = fmin(x + share, 1);
 		total = share;
@@ -172,12 +172,15 @@ void chart_write(struct output *output, const ht_table *table)
 		if (series.colors[i] != NULL)
 			output_print(
 			        output, "<i style=\"background:var(--%s)\"></i>", series.colors[i]);
-		output_html(output, series.n > 1 ? series.names[i]
-		                                 : ht_table_column(table, series.columns[i])->name);
+		output_escaped(output,
+		        series.n > 1 ? series.names[i]
+		                     : ht_table_column(table, series.columns[i])->name,
+		        "html");
 		output_text(output, " ");
 		if (series.n == 1) {
 			output_text(output, "· ");
-			output_html(output, ht_table_column(table, series.columns[i])->sentence);
+			output_escaped(output, ht_table_column(table, series.columns[i])->sentence,
+			        "html");
 		}
 	}
 	if (n < ht_table_n_rows(table))

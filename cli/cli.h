@@ -37,6 +37,8 @@ struct cli {
 
 /* Print "holotrace: ..." as one line on standard error. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Say an error of the library, with its place and hint. */
+void cli_say_error(const struct ht_error *error);
 /* Say what the context's last error was; the exit code for it. */
 int cli_fail(struct cli *cli);
 int cli_fail_nomem(void);
@@ -46,6 +48,12 @@ enum exit_code cli_exit_code(const struct ht_error *error);
 int session_start(struct cli *cli);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
+/* Refuse to write --output over a file that is being read: a trace of the sets (NULL ones are passed
+ * over), or any file that the command line names; an exit code. */
+int session_refuse_sources(const struct cli *cli, ht_set *const *sets, size_t n_sets);
+/* ht_convert that leaves nothing behind when it is interrupted. */
+enum ht_status session_convert(
+        struct cli *cli, ht_set *set, const char *path, const struct ht_convert_options *options);
 /* Warn on standard error when reading lost data, and say how to see more. */
 void session_warn_loss(
         const struct cli *cli, const ht_set *set, const char *const *sources, size_t n_sources);

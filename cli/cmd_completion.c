@@ -204,7 +204,7 @@ static int run(struct cli *cli)
 		cli_say("completion is for one of: bash, zsh, fish");
 		return EXIT_USAGE;
 	}
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	write(&output);
 	return output_close(&output, true);
 }

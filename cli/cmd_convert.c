@@ -72,8 +72,7 @@ static int convert(struct cli *cli, ht_set *set, const char *path)
 		.overlay = opts_value(opts, "overlay"),
 		.partial = opts_flag(opts, "partial"),
 	};
-	enum ht_status status = ht_convert(cli->ctx, set, path, &options);
-	progress_clear(&cli->progress);
+	enum ht_status status = session_convert(cli, set, path, &options);
 	if (status == HT_OK)
 		return EXIT_DONE;
 	if (status == HT_IO && strcmp(path, "-") == 0 && reader_left())
@@ -94,7 +93,9 @@ static int run(struct cli *cli)
 	if (code == EXIT_DONE)
 		code = session_open(cli, cli->opts.args, cli->opts.n_args, &set);
 	if (code == EXIT_DONE) {
-		code = convert(cli, set, path);
+		code = session_refuse_sources(cli, &set, 1);
+		if (code == EXIT_DONE)
+			code = convert(cli, set, path);
 		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
 		ht_close(set);
 	}

@@ -41,7 +41,7 @@ const struct verb command_load = {
 static int dump(struct cli *cli, const ht_set *set)
 {
 	struct output output;
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	struct ht_sink sink = output_sink(&output);
 	if (ht_dump(cli->ctx, set, &sink) != HT_OK && output.error == 0) {
 		(void)output_close(&output, false);
@@ -85,7 +85,7 @@ static int run_load(struct cli *cli)
 		for (size_t i = 0; i < ht_set_n_ranks(set); i++)
 			n_events += ht_set_n_events(set, i);
 		ht_ctx_memory(cli->ctx, &now_bytes, &peak_bytes);
-		(void)output_open(&output, NULL);
+		(void)output_open(&output, NULL, NULL);
 		output_print(&output,
 		        "ranks %zu\nevents %llu\nseconds %.6f\nbytes %llu\npeak_bytes %llu\n",
 		        ht_set_n_ranks(set), (unsigned long long)n_events, load_s,

@@ -29,7 +29,7 @@ static int run(struct cli *cli)
 	if (cli->opts.n_args == 0) {
 		help_overview(cli, stdout);
 		struct output output;
-		(void)output_open(&output, NULL);
+		(void)output_open(&output, NULL, NULL);
 		return output_close(&output, true);
 	}
 	const char *name = cli->opts.args[0];

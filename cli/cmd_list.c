@@ -23,7 +23,7 @@ const struct verb command_list = {
 static int run(struct cli *cli)
 {
 	struct output output;
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	if (opts_flag(&cli->opts, "names")) {
 		for (size_t i = 0; i < ht_n_analyses(); i++)
 			output_print(&output, "%s\n", ht_analysis_at(i)->name);

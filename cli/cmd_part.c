@@ -38,11 +38,11 @@ const struct verb command_merge = {
 static int write_bundle(struct cli *cli, const ht_bundle *bundle, const char *path)
 {
 	struct output output;
-	int code = output_open(&output, path);
+	int code = output_open(&output, cli->ctx, path);
 	if (code != EXIT_DONE)
 		return code;
 	struct ht_sink sink = output_sink(&output);
-	if (ht_bundle_write(cli->ctx, bundle, &sink) != HT_OK && output.error == 0) {
+	if (ht_bundle_write(cli->ctx, bundle, &sink) != HT_OK && !output.failed) {
 		(void)output_close(&output, false);
 		return cli_fail(cli);
 	}
@@ -78,6 +78,8 @@ static int run_part(struct cli *cli)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
 		code = run_open_sets(cli, sets);
+	if (code == EXIT_DONE)
+		code = session_refuse_sources(cli, sets, cli->verb->analysis->n_sets);
 	if (code == EXIT_DONE)
 		code = make_bundle(cli, sets, &view);
 	run_close_sets(cli, sets, code == EXIT_DONE);
@@ -151,6 +153,8 @@ static int run_merge(struct cli *cli)
 		return EXIT_USAGE;
 	}
 	int code = session_start(cli);
+	if (code == EXIT_DONE)
+		code = session_refuse_sources(cli, NULL, 0);
 	for (size_t i = 0; code == EXIT_DONE && i < cli->opts.n_args; i++)
 		code = add_file(cli, cli->opts.args[i], &all);
 	if (code == EXIT_DONE && ht_bundle_table(cli->ctx, all, &table) != HT_OK)

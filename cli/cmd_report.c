@@ -109,11 +109,11 @@ static int write_report(struct cli *cli, const struct report *report, const char
 {
 	struct output output;
 	struct ht_render_options look = result_look(cli);
-	int code = output_open(&output, opts_value(&cli->opts, "output"));
+	int code = output_open(&output, cli->ctx, opts_value(&cli->opts, "output"));
 	if (code != EXIT_DONE)
 		return code;
 	enum ht_status status = report_write(cli->ctx, report, format, &look, &output);
-	if (status != HT_OK && output.error == 0) {
+	if (status != HT_OK && !output.failed) {
 		(void)output_close(&output, false);
 		return cli_fail(cli);
 	}
@@ -177,7 +177,9 @@ static int run(struct cli *cli)
 	if (code == EXIT_DONE)
 		code = session_open(cli, opts->args, opts->n_args, &set);
 	if (code == EXIT_DONE) {
-		code = report_set(cli, set, format, top);
+		code = session_refuse_sources(cli, &set, 1);
+		if (code == EXIT_DONE)
+			code = report_set(cli, set, format, top);
 		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
 		ht_close(set);
 	}

@@ -82,7 +82,7 @@ int run_render(struct cli *cli, const ht_table *table)
 	const char *format = result_format(&cli->opts);
 	struct ht_render_options look = result_look(cli);
 	struct output output;
-	int code = output_open(&output, path);
+	int code = output_open(&output, cli->ctx, path);
 	if (code != EXIT_DONE)
 		return code;
 	/* a file that a browser opens must be a whole page; --format html asks for the fragment */
@@ -93,7 +93,7 @@ int run_render(struct cli *cli, const ht_table *table)
 	enum ht_status status = ht_render(cli->ctx, table, format, &look, &sink);
 	if (whole_page)
 		page_end(&output);
-	if (status != HT_OK && output.error == 0) {
+	if (status != HT_OK && !output.failed) {
 		(void)output_close(&output, false);
 		return cli_fail(cli);
 	}
@@ -112,8 +112,7 @@ static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, s
 		.partial = true };
 	if (path == NULL)
 		return EXIT_DONE;
-	enum ht_status status = ht_convert(cli->ctx, set, path, &options);
-	progress_clear(&cli->progress);
+	enum ht_status status = session_convert(cli, set, path, &options);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }
 
@@ -182,6 +181,8 @@ int run_analysis(struct cli *cli)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
 		code = run_open_sets(cli, sets);
+	if (code == EXIT_DONE)
+		code = session_refuse_sources(cli, sets, cli->verb->analysis->n_sets);
 	if (code == EXIT_DONE)
 		code = run_and_render(cli, sets, &view);
 	run_close_sets(cli, sets, code == EXIT_DONE);

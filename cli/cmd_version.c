@@ -17,7 +17,7 @@ static int run(struct cli *cli)
 {
 	struct output output;
 	(void)cli;
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	output_print(&output, "holotrace %s\n", ht_version());
 	return output_close(&output, true);
 }

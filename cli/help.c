@@ -155,7 +155,7 @@ int help_verb(struct cli *cli, const struct verb *verb)
 	struct output output;
 	const struct ht_analysis_info *info = verb->analysis;
 	int width = cli->term.width;
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	output_print(&output, "holotrace %s [options] %s\n\n", verb->name, verb->usage);
 	output_wrapped(&output, verb->summary, 0, width);
 	output_text(&output, "\n");
@@ -253,7 +253,7 @@ static void json_verb(struct output *output, const struct verb *verb)
 int help_json(const struct verb *only)
 {
 	struct output output;
-	(void)output_open(&output, NULL);
+	(void)output_open(&output, NULL, NULL);
 	output_text(&output, "{\"version\":");
 	output_json(&output, ht_version());
 	output_text(&output, ",\"verbs\":[");

@@ -58,11 +58,9 @@ static const char *grouped(int64_t number, char *text, size_t n)
 	return text;
 }
 
-int cli_fail(struct cli *cli)
+void cli_say_error(const struct ht_error *error)
 {
-	const struct ht_error *error = ht_error(cli->ctx);
 	char number[40], place[64] = "", hint[512] = "";
-	progress_clear(&cli->progress);
 	if (error->offset >= 0)
 		snprintf(place, sizeof(place), " at byte %s",
 		        grouped(error->offset, number, sizeof(number)));
@@ -73,6 +71,13 @@ int cli_fail(struct cli *cli)
 	}
 	cli_say("%s%s%s%s%s", error->file != NULL ? error->file : "",
 	        error->file != NULL ? ": " : "", error->message, place, hint);
+}
+
+int cli_fail(struct cli *cli)
+{
+	const struct ht_error *error = ht_error(cli->ctx);
+	progress_clear(&cli->progress);
+	cli_say_error(error);
 	return (int)cli_exit_code(error);
 }
 

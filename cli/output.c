@@ -1,30 +1,18 @@
 /*
- * output.c - a result on standard output, or in a file by way of a temporary one.
+ * output.c - a result on standard output, or in a file that appears whole or not at all.
  *
- * A file is written beside its target and renamed at the end, so a reader never sees half of it and a
- * failure leaves the old one; a signal removes the temporary. Devices and pipes are written straight.
+ * Files are the library's business (ht_writer); devices and pipes are written straight, as a reader that
+ * goes away is no error there.
  */
 #include "output.h"
 #include "cli.h"
+#include "interrupt.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* For the signal handler, which can take no argument. */
-static char *volatile temporary_to_remove;
-
-static void remove_temporary(int signal_number)
-{
-	if (temporary_to_remove != NULL)
-		unlink(temporary_to_remove);
-	signal(signal_number, SIG_DFL);
-	raise(signal_number);
-}
 
 static int fail_to_write(struct output *output, int error)
 {
@@ -33,87 +21,58 @@ static int fail_to_write(struct output *output, int error)
 	return EXIT_LIMIT;
 }
 
-/* Permissions for a new file: those of the file it replaces, else what the umask leaves. */
-static mode_t mode_for(const char *target)
+static int fail_by_library(const struct output *output)
 {
-	struct stat info;
-	if (stat(target, &info) == 0)
-		return info.st_mode & 07777;
-	mode_t mask = umask(0);
-	umask(mask);
-	return 0666 & ~mask;
+	cli_say_error(ht_error(output->ctx));
+	return EXIT_LIMIT;
 }
 
-static int open_temporary(struct output *output)
+int output_open(struct output *output, ht_ctx *ctx, const char *path)
 {
-	size_t n = strlen(output->target) + sizeof(".XXXXXX");
-	output->temporary = malloc(n);
-	if (output->temporary == NULL)
-		return cli_fail_nomem();
-	snprintf(output->temporary, n, "%s.XXXXXX", output->target);
-	int fd = mkstemp(output->temporary);
-	if (fd < 0) {
-		int error = errno;
-		free(output->temporary);
-		output->temporary = NULL;
-		return fail_to_write(output, error);
-	}
-	temporary_to_remove = output->temporary;
-	signal(SIGINT, remove_temporary);
-	signal(SIGTERM, remove_temporary);
-	signal(SIGHUP, remove_temporary);
-	(void)fchmod(fd, mode_for(output->target));
-	output->file = fdopen(fd, "wb");
-	if (output->file == NULL) {
-		close(fd);
-		return cli_fail_nomem();
-	}
-	return EXIT_DONE;
-}
-
-int output_open(struct output *output, const char *path)
-{
-	*output = (struct output){ .file = stdout };
+	*output = (struct output){ .file = stdout, .ctx = ctx };
 	if (path == NULL || strcmp(path, "-") == 0)
 		return EXIT_DONE;
 	output->path = path;
 	output->file = NULL;
 	struct stat info;
-	bool exists = stat(path, &info) == 0;
-	if (exists && !S_ISREG(info.st_mode)) {
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
 		output->file = fopen(path, "wb");
 		return output->file != NULL ? EXIT_DONE : fail_to_write(output, errno);
 	}
-	/* through a link to the file it points at, so that the link stays */
-	output->target = exists ? realpath(path, NULL) : strdup(path);
-	if (output->target == NULL)
-		return cli_fail_nomem();
-	int code = open_temporary(output);
-	if (code != EXIT_DONE) {
-		free(output->target);
-		output->target = NULL;
-	}
+	interrupt_hold();
+	if (ht_writer_open(ctx, path, &output->writer) == HT_OK)
+		return EXIT_DONE;
+	int code = fail_by_library(output);
+	interrupt_release();
+	return code;
+}
+
+/* Put the file into place, or leave what was there. */
+static int close_writer(struct output *output, bool ok)
+{
+	int code = EXIT_DONE;
+	if (output->failed && ok && !interrupt_pending())
+		code = fail_by_library(output);
+	if (!ok || output->failed)
+		ht_writer_abort(output->writer);
+	else if (ht_writer_commit(output->writer) != HT_OK)
+		code = fail_by_library(output);
+	interrupt_release();
 	return code;
 }
 
 int output_close(struct output *output, bool ok)
 {
 	int code = EXIT_DONE;
+	if (output->writer != NULL)
+		code = close_writer(output, ok);
 	if (output->file != NULL && fflush(output->file) != 0 && output->error == 0)
 		output->error = errno;
 	if (output->file != NULL && output->file != stdout && fclose(output->file) != 0 &&
 	        output->error == 0)
 		output->error = errno;
-	if (ok && output->error == 0 && output->temporary != NULL &&
-	        rename(output->temporary, output->target) != 0)
-		output->error = errno;
-	if (output->temporary != NULL && (!ok || output->error != 0))
-		unlink(output->temporary);
-	temporary_to_remove = NULL;
 	if (ok && output->error != 0 && output->error != EPIPE)
 		code = fail_to_write(output, output->error);
-	free(output->temporary);
-	free(output->target);
 	*output = (struct output){ 0 };
 	return code;
 }
@@ -121,9 +80,15 @@ int output_close(struct output *output, bool ok)
 static bool write_bytes(void *user, const void *bytes, size_t n)
 {
 	struct output *output = user;
-	if (output->error == 0 && fwrite(bytes, 1, n, output->file) != n)
+	if (output->failed)
+		return false;
+	if (output->writer != NULL)
+		output->failed =
+		        interrupt_pending() || ht_writer_write(output->writer, bytes, n) != HT_OK;
+	else if (fwrite(bytes, 1, n, output->file) != n)
 		output->error = errno != 0 ? errno : EIO;
-	return output->error == 0;
+	output->failed = output->failed || output->error != 0;
+	return !output->failed;
 }
 
 struct ht_sink output_sink(struct output *output)
@@ -133,10 +98,22 @@ struct ht_sink output_sink(struct output *output)
 
 void output_print(struct output *output, const char *format, ...)
 {
-	va_list list;
+	char text[512], *all = text;
+	va_list list, again;
 	va_start(list, format);
-	if (output->error == 0 && vfprintf(output->file, format, list) < 0)
-		output->error = errno != 0 ? errno : EIO;
+	va_copy(again, list);
+	int n = vsnprintf(text, sizeof(text), format, list);
+	if (n >= (int)sizeof(text) && (all = malloc((size_t)n + 1)) != NULL)
+		vsnprintf(all, (size_t)n + 1, format, again);
+	if (n >= 0 && all != NULL) {
+		write_bytes(output, all, (size_t)n);
+	} else {
+		output->error = output->error != 0 ? output->error : ENOMEM;
+		output->failed = true;
+	}
+	if (all != text)
+		free(all);
+	va_end(again);
 	va_end(list);
 }
 
@@ -164,17 +141,11 @@ void output_json(struct output *output, const char *text)
 	output_text(output, "\"");
 }
 
-void output_html(struct output *output, const char *text)
+void output_escaped(struct output *output, const char *text, const char *format)
 {
-	for (const char *at = text; *at != '\0'; at++) {
-		switch (*at) {
-		case '&': output_text(output, "&amp;"); break;
-		case '<': output_text(output, "&lt;"); break;
-		case '>': output_text(output, "&gt;"); break;
-		case '"': output_text(output, "&quot;"); break;
-		default: write_bytes(output, at, 1);
-		}
-	}
+	struct ht_sink sink = output_sink(output);
+	if (!output->failed && ht_escape(output->ctx, text, format, &sink) != HT_OK)
+		output->failed = true;
 }
 
 /* Columns that n bytes of UTF-8 take: every byte but continuation bytes starts a character. */

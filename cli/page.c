@@ -45,7 +45,7 @@ void page_begin(struct output *output, const char *title)
 	        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	        "<title>");
-	output_html(output, title);
+	output_escaped(output, title, "html");
 	output_print(output, "</title>\n<style>%s</style>\n</head>\n<body>\n", style);
 }
 

@@ -6,6 +6,7 @@
  * the phase, and an amount that runs backwards begins a new one.
  */
 #include "progress.h"
+#include "interrupt.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +64,8 @@ static void draw(struct progress *progress, uint64_t done, uint64_t total, int64
 bool progress_update(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	struct progress *progress = user;
+	if (interrupt_pending())
+		return false;
 	if (!progress->enabled)
 		return true;
 	int64_t now = now_ns();

@@ -19,7 +19,7 @@ struct progress {
 };
 
 void progress_init(struct progress *progress, bool enabled, int width);
-/* An ht_progress_fn; user is the struct progress. Never cancels. */
+/* An ht_progress_fn; user is the struct progress. Cancels when the user interrupts (interrupt.h). */
 bool progress_update(void *user, const char *what, uint64_t done, uint64_t total);
 /* Take the line away, if there is one. */
 void progress_clear(struct progress *progress);

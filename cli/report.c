@@ -44,7 +44,9 @@ static enum ht_status write_text(ht_ctx *ctx, const struct report *report,
 {
 	struct ht_sink sink = output_sink(output);
 	bold(output, "Report", look->color);
-	output_print(output, " · %s · ", report->name);
+	output_text(output, " · ");
+	output_escaped(output, report->name, "text");
+	output_text(output, " · ");
 	print_size(report, output);
 	output_text(output, "\n");
 	for (size_t i = 0; i < report->n_sections; i++) {
@@ -53,7 +55,9 @@ static enum ht_status write_text(ht_ctx *ctx, const struct report *report,
 		bold(output, section->info->title, look->color);
 		output_print(output, " · holotrace %s\n", section->info->name);
 		if (section->table == NULL) {
-			output_print(output, "failed: %s\n", section->problem);
+			output_text(output, "failed: ");
+			output_escaped(output, section->problem, "text");
+			output_text(output, "\n");
 			continue;
 		}
 		enum ht_status status = ht_render(ctx, section->table, "text", look, &sink);
@@ -72,7 +76,9 @@ static enum ht_status write_md(ht_ctx *ctx, const struct report *report,
         const struct ht_render_options *look, struct output *output)
 {
 	struct ht_sink sink = output_sink(output);
-	output_print(output, "# Holotrace report: %s\n\n", report->name);
+	output_text(output, "# Holotrace report: ");
+	output_escaped(output, report->name, "md");
+	output_text(output, "\n\n");
 	print_size(report, output);
 	if (report->loss != NULL)
 		output_print(output, "\n\n**%s.**", report->loss);
@@ -82,7 +88,9 @@ static enum ht_status write_md(ht_ctx *ctx, const struct report *report,
 		output_print(
 		        output, "\n## %s\n\n%s\n\n", section->info->title, section->info->question);
 		if (section->table == NULL) {
-			output_print(output, "**Failed:** %s\n", section->problem);
+			output_text(output, "**Failed:** ");
+			output_escaped(output, section->problem, "md");
+			output_text(output, "\n");
 			continue;
 		}
 		enum ht_status status = ht_render(ctx, section->table, "md", look, &sink);
@@ -103,13 +111,13 @@ static void write_html_head(const struct report *report, struct output *output)
 {
 	page_begin(output, "Holotrace report");
 	output_text(output, "<h1>Holotrace report: ");
-	output_html(output, report->name);
+	output_escaped(output, report->name, "html");
 	output_text(output, "</h1>\n<p class=\"dim\">");
 	print_size(report, output);
 	output_text(output, "</p>\n");
 	if (report->loss != NULL) {
 		output_text(output, "<p class=\"bad\">");
-		output_html(output, report->loss);
+		output_escaped(output, report->loss, "html");
 		output_text(output, "</p>\n");
 	}
 	output_text(output, "<nav>\n");
@@ -126,20 +134,20 @@ static enum ht_status write_html_section(ht_ctx *ctx, const struct report_sectio
 	struct ht_sink sink = output_sink(output);
 	enum ht_status status = HT_OK;
 	output_print(output, "<section id=\"%s\">\n<h2>", info->name);
-	output_html(output, info->title);
+	output_escaped(output, info->title, "html");
 	output_text(output, "</h2>\n<p>");
-	output_html(output, info->question);
+	output_escaped(output, info->question, "html");
 	output_text(output, "</p>\n");
 	if (section->table != NULL) {
 		chart_write(output, section->table);
 		status = ht_render(ctx, section->table, "html", look, &sink);
 	} else {
 		output_text(output, "<p class=\"bad\">Failed: ");
-		output_html(output, section->problem);
+		output_escaped(output, section->problem, "html");
 		output_text(output, "</p>\n");
 	}
 	output_text(output, "<details><summary>Method</summary><p>");
-	output_html(output, info->method);
+	output_escaped(output, info->method, "html");
 	output_print(output,
 	        "</p><p class=\"dim\"><code>holotrace %s</code></p></details>\n</section>\n",
 	        info->name);

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+static bool ends_in(const char *text, size_t n, const char *ending)
+{
+	size_t n_ending = strlen(ending);
+	return n >= n_ending && memcmp(text + n - n_ending, ending, n_ending) == 0;
+}
+
 const char *result_format(const struct opts *opts)
 {
 	static const char *const endings[][2] = {
@@ -17,9 +23,11 @@ const char *result_format(const struct opts *opts)
 	const char *format = opts_value(opts, "format"), *path = opts_value(opts, "output");
 	if (format != NULL)
 		return format;
-	const char *ending = path != NULL ? strrchr(path, '.') : NULL;
-	for (size_t i = 0; ending != NULL && i < COUNT(endings); i++) {
-		if (strcmp(ending, endings[i][0]) == 0)
+	size_t n = path != NULL ? strlen(path) : 0;
+	/* what compresses comes after what is written */
+	n -= ends_in(path, n, ".gz") ? 3 : ends_in(path, n, ".zst") ? 4 : 0;
+	for (size_t i = 0; i < COUNT(endings); i++) {
+		if (ends_in(path, n, endings[i][0]))
 			return endings[i][1];
 	}
 	return "text";
@@ -51,6 +59,7 @@ struct ht_render_options result_look(const struct cli *cli)
 		.color = cli->term.color && (!to_file || forced),
 		.bars = cli->term.out_is_tty && !to_file,
 		.wide = opts_flag(&cli->opts, "wide"),
+		.safe_csv = opts_flag(&cli->opts, "safe-csv"),
 		.width = to_file ? 100 : cli->term.width,
 	};
 }

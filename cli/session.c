@@ -3,11 +3,13 @@
  *
  * The library reads no environment; where the cache is by default is decided here.
  */
+#include "interrupt.h"
 #include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int bad_value(const char *name, const char *value, const char *wanted)
 {
@@ -41,8 +43,7 @@ int session_start(struct cli *cli)
 	bool show = cli->term.err_is_tty && !opts_flag(opts, "quiet") &&
 	            !opts_flag(opts, "no-progress");
 	progress_init(&cli->progress, show, cli->term.err_width);
-	if (show)
-		ht_ctx_set_progress(cli->ctx, progress_update, &cli->progress);
+	ht_ctx_set_progress(cli->ctx, progress_update, &cli->progress);
 	return EXIT_DONE;
 }
 
@@ -68,6 +69,7 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		.no_cache = opts_flag(opts, "no-cache"),
 		.cache_dir = opts_value(opts, "cache-dir"),
 		.kernel_rules = opts_value(opts, "kernel-rules"),
+		.verify_cache = opts_flag(opts, "verify-cache"),
 	};
 	uint64_t chunk_bytes = 0;
 	if (n_sources == 0) {
@@ -86,6 +88,44 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) &&
+	       of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+int session_refuse_sources(const struct cli *cli, ht_set *const *sets, size_t n_sets)
+{
+	const struct opts *opts = &cli->opts;
+	const char *path = opts_value(opts, "output");
+	bool refused = false;
+	if (path == NULL || strcmp(path, "-") == 0)
+		return EXIT_DONE;
+	for (size_t i = 0; i < n_sets; i++)
+		refused = refused || (sets[i] != NULL && ht_set_reads(sets[i], path));
+	/* lists of traces, rules, and whatever else an option names */
+	for (size_t i = 0; i < opts->n_args; i++)
+		refused = refused || is_same_file(path, opts->args[i]);
+	for (size_t i = 0; i < opts->n; i++)
+		refused = refused || (opts->values[i] != NULL && opts->values[i] != path &&
+		                             is_same_file(path, opts->values[i]));
+	if (!refused)
+		return EXIT_DONE;
+	cli_say("%s: cannot write over a file that is being read. Write to another file", path);
+	return EXIT_USAGE;
+}
+
+enum ht_status session_convert(
+        struct cli *cli, ht_set *set, const char *path, const struct ht_convert_options *options)
+{
+	interrupt_hold();
+	enum ht_status status = ht_convert(cli->ctx, set, path, options);
+	progress_clear(&cli->progress);
+	interrupt_release();
+	return status;
 }
 
 void session_warn_loss(

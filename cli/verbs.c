@@ -26,6 +26,9 @@ static const struct opt table_opts[] = {
 	{ "wide", 0, NULL, NULL, NULL, "neither shorten names nor drop columns", "Result", false },
 	{ "color", 0, "auto|always|never", "auto|always|never", "auto",
 	        "colour in text; auto: on a terminal unless NO_COLOR is set", "Result", false },
+	{ "safe-csv", 0, NULL, NULL, NULL,
+	        "csv: an apostrophe before texts that a spreadsheet would take for formulas",
+	        "Result", false },
 };
 
 static const struct opt page_opts[] = {
@@ -49,6 +52,8 @@ static const struct opt trace_opts[] = {
 	{ "cache-dir", 0, "DIR", NULL, "~/.cache/holotrace", "where the cache is", "Reading",
 	        false },
 	{ "cache-max", 0, "SIZE", NULL, "8G", "how large the cache may grow", "Reading", false },
+	{ "verify-cache", 0, NULL, NULL, NULL,
+	        "believe the cache only after hashing the whole trace file", "Reading", false },
 	{ "memory-limit", 0, "SIZE", NULL, "none", "stop instead of using more memory", "Reading",
 	        false },
 	{ "jobs", 'j', "N", NULL, "one per CPU", "threads to use; results do not depend on it",

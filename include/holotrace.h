@@ -94,6 +94,7 @@ struct ht_open_options {
 	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */
 	const char *kernel_rules; /* file with extra kernel-class rules, NULL: built in only */
 	size_t chunk_bytes;       /* how much text one task scans, 0: default; tests vary it */
+	bool verify_cache;        /* believe the cache only after hashing the whole trace file */
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard
@@ -106,6 +107,8 @@ HT_API size_t ht_set_n_ranks(const ht_set *set);
 HT_API int64_t ht_set_rank(const ht_set *set, size_t i);
 HT_API const char *ht_set_path(const ht_set *set, size_t i);
 HT_API uint64_t ht_set_n_events(const ht_set *set, size_t i);
+/* True when path, links followed, is a file that the set was read from: not one to write to. */
+HT_API bool ht_set_reads(const ht_set *set, const char *path);
 /* One line when data was lost while reading ("12 events lost ..."), else NULL. */
 HT_API const char *ht_set_loss_note(const ht_set *set);
 /* What else opening has to say, a line each: files that were skipped, ranks that two files claim. */
@@ -175,6 +178,7 @@ struct ht_render_options {
 	bool wide;     /* do not shorten names, do not drop columns */
 	int width;     /* columns available, 0: 100 */
 	bool no_title; /* leave out title and method line (also md, html) */
+	bool safe_csv; /* csv: an apostrophe before texts that a spreadsheet would compute */
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -225,6 +229,10 @@ HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const st
 /* Write the table as text, csv, json, md, html (a fragment), or arrow (an IPC stream). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
+/* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
+ * other tricks shown as \x1b. */
+HT_API enum ht_status ht_escape(
+        ht_ctx *ctx, const char *text, const char *format, const struct ht_sink *sink) HT_MUST_USE;
 HT_API size_t ht_n_formats(void);
 HT_API const char *ht_format_name(size_t i);
 /* Whether a format is bytes for programs; false for a name that is none. */
@@ -394,6 +402,23 @@ HT_API const char *ht_timeline_kind(uint8_t kind);
 HT_API enum ht_status ht_timeline_event(
         ht_ctx *ctx, const ht_timeline *timeline, uint32_t row, ht_table **ret_table) HT_MUST_USE;
 
+/* ---- writing files -------------------------------------------------------------------------- */
+
+typedef struct ht_writer ht_writer; /* a file that appears whole or not at all */
+
+/* Start a file: gzip when path ends in .gz, zstd when in .zst, else plain; "-" is standard output,
+ * plain. A file has no name, or a temporary one, until it is committed, and a process that is killed
+ * leaves what was there before; devices and pipes are written in place. The context must outlive the
+ * writer. */
+HT_API enum ht_status ht_writer_open(
+        ht_ctx *ctx, const char *path, ht_writer **ret_writer) HT_MUST_USE;
+/* Append bytes. After a failure the partial file is gone and every later call fails too. */
+HT_API enum ht_status ht_writer_write(ht_writer *writer, const void *bytes, size_t n) HT_MUST_USE;
+/* Finish, put into place and free the writer, whatever the answer. */
+HT_API enum ht_status ht_writer_commit(ht_writer *writer) HT_MUST_USE;
+/* Remove what was written and free the writer. NULL is fine. */
+HT_API void ht_writer_abort(ht_writer *writer);
+
 /* ---- writing traces ------------------------------------------------------------------------- */
 
 /* Zero-initialise, then set what differs. Filters are lists as on the command line. */
@@ -410,7 +435,8 @@ struct ht_convert_options {
 };
 
 /* Write the set as Chrome JSON, gzip or zstd by the ending of path ("-" writes plain JSON to
- * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". */
+ * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". A file
+ * that the set was read from is not written over: HT_USAGE. */
 HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
         const struct ht_convert_options *options) HT_MUST_USE;
 

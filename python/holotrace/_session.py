@@ -18,7 +18,7 @@ def source_list(sources):
 
 
 def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-              memory_limit=None, kernel_rules=None, progress=None):
+              memory_limit=None, kernel_rules=None, progress=None, verify_cache=False):
     """Open a set with the package's options as defaults; the engine's object."""
     cache = use_cache() if cache is None else bool(cache)
     place = cache_dir if cache_dir is not None else default_cache_dir()
@@ -30,7 +30,7 @@ def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=N
             cache_dir=place if cache else None, cache_max_bytes=options.cache_max_bytes,
             jobs=options.jobs if jobs is None else jobs,
             memory_limit=options.memory_limit if memory_limit is None else memory_limit,
-            kernel_rules=kernel_rules, progress=callback)
+            kernel_rules=kernel_rules, progress=callback, verify_cache=verify_cache)
     finally:
         done()
 
@@ -170,7 +170,7 @@ _add_methods()
 
 
 def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-         memory_limit=None, kernel_rules=None, progress=None):
+         memory_limit=None, kernel_rules=None, progress=None, verify_cache=False):
     """Open traces and return a Session.
 
     sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
@@ -183,11 +183,13 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
     kernel_rules   a file with extra rules that sort kernels into classes
     progress       True, False, None (terminals and notebooks), or a function of
                    (what, done, total) that may return False to cancel
+    verify_cache   believe the cache only after hashing the whole trace file
 
     What is not given comes from holotrace.options. Ctrl-C interrupts a load.
     """
     core = core_open(sources, recursive=recursive, strict=strict, cache=cache, cache_dir=cache_dir,
-                     jobs=jobs, memory_limit=memory_limit, kernel_rules=kernel_rules, progress=progress)
+                     jobs=jobs, memory_limit=memory_limit, kernel_rules=kernel_rules, progress=progress,
+                     verify_cache=verify_cache)
     if core.loss_note:
         warnings.warn(core.loss_note + "; see Session.health()", LossWarning, stacklevel=2)
     return Session(core)

@@ -171,7 +171,7 @@ class Table:
     def render(self, format, **how):
         """The table as the command line writes it: text, csv, json, md, html (str) or arrow (bytes).
 
-        color, bars, wide, width and no_title are the command line's options for text.
+        color, bars, wide, width and no_title are the command line's options for text, safe_csv for csv.
         """
         data = self._core.render(format, **how)
         return data if format == "arrow" else data.decode()
@@ -180,9 +180,12 @@ class Table:
         """{column: list of values}"""
         return {name: self._core.values(name) for name in self.columns}
 
-    def to_csv(self, path=None):
-        """CSV with exact values in base units: a str, or written to path (a name or a text file)."""
-        data = self._core.render("csv")
+    def to_csv(self, path=None, *, safe_csv=False):
+        """CSV with exact values in base units: a str, or written to path (a name or a text file).
+
+        With safe_csv texts that a spreadsheet would take for formulas start with an apostrophe.
+        """
+        data = self._core.render("csv", safe_csv=safe_csv)
         if path is None:
             return data.decode()
         if hasattr(path, "write"):

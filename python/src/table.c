@@ -197,17 +197,19 @@ static PyObject *table_column_info(PyObject *self, PyObject *key)
 
 static PyObject *table_render(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "format", "color", "bars", "wide", "width", "no_title", NULL };
+	static char *names[] = { "format", "color", "bars", "wide", "width", "no_title", "safe_csv",
+		NULL };
 	PyObject *format, *result = NULL;
-	int color = 0, bars = 0, wide = 0, no_title = 0;
+	int color = 0, bars = 0, wide = 0, no_title = 0, safe_csv = 0;
 	struct ht_render_options options = { 0 };
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|$pppip:render", names, &format, &color,
-	            &bars, &wide, &options.width, &no_title))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|$pppipp:render", names, &format, &color,
+	            &bars, &wide, &options.width, &no_title, &safe_csv))
 		return NULL;
 	options.color = color;
 	options.bars = bars;
 	options.wide = wide;
 	options.no_title = no_title;
+	options.safe_csv = safe_csv;
 	PyObject *keep = PyList_New(0);
 	const char *format_text = keep ? text_of(keep, format) : NULL;
 	struct call call;
@@ -362,7 +364,8 @@ static PyMethodDef methods[] = {
 	        "values(column, start=0, stop=all): a list of cells." },
 	{ "column_info", table_column_info, METH_O, "Name, type, role, sentence and unit." },
 	{ "render", (PyCFunction)(void (*)(void))table_render, METH_VARARGS | METH_KEYWORDS,
-	        "render(format, *, color=False, bars=False, wide=False, width=0, no_title=False) -> bytes" },
+	        "render(format, *, color=False, bars=False, wide=False, width=0, no_title=False,\n"
+	        "       safe_csv=False) -> bytes" },
 	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))table_arrow_stream,
 	        METH_VARARGS | METH_KEYWORDS, "The table as a capsule of an Arrow stream." },
 	{ "__arrow_c_schema__", table_arrow_schema, METH_NOARGS,

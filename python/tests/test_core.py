@@ -113,7 +113,13 @@ def test_cache(examples, tmp_path, monkeypatch):
     assert (tmp_path / "holotrace").is_dir() and list((tmp_path / "holotrace").iterdir())
     assert holotrace.open(trace)._core.dump() == first._core.dump()
     holotrace.open(trace, cache_dir=tmp_path / "mine")
-    assert list((tmp_path / "mine").iterdir())
+    (stored,) = (tmp_path / "mine").iterdir()
+    inode = stored.stat().st_ino
+    holotrace.open(trace, cache_dir=tmp_path / "mine", verify_cache=True)
+    verified = stored.stat().st_ino
+    assert verified != inode  # stored again with the hash of the whole file, then believed
+    again = holotrace.open(trace, cache_dir=tmp_path / "mine", verify_cache=True)
+    assert stored.stat().st_ino == verified and again._core.dump() == first._core.dump()
 
 
 def test_errors(ddp, tmp_path):

@@ -1,5 +1,5 @@
 /*
- * io.h - bytes in from plain, gzip or zstd files and standard input, bytes out with an atomic rename.
+ * io.h - bytes in from plain, gzip or zstd files and standard input, bytes out into files that appear whole.
  *
  *     struct ht_source *source;                        struct ht_writer *writer;
  *     HT_TRY(ht_source_open(ctx, path, &source));      HT_TRY(ht_writer_open(ctx, path, &writer));
@@ -85,19 +85,8 @@ const struct ht_damage *ht_source_damage(const struct ht_source *source);
 enum ht_status ht_read_all(
         ht_ctx *ctx, const char *path, size_t max_bytes, struct ht_vec *ret_text) HT_MUST_USE;
 
-struct ht_writer;
+/* Writing files is in holotrace.h: ht_writer_open and so on. */
 
-/* Start a file: gzip when path ends in .gz, zstd when in .zst, else plain; "-" is standard output,
- * plain. The bytes go to a neighbour named path.part-PID, which takes the name only on commit; devices
- * and pipes are written in place. The context must outlive the writer. */
-enum ht_status ht_writer_open(
-        ht_ctx *ctx, const char *path, struct ht_writer **ret_writer) HT_MUST_USE;
-/* Append bytes. After a failure the partial file is gone and every later call fails too. */
-enum ht_status ht_writer_write(struct ht_writer *writer, const void *bytes, size_t n) HT_MUST_USE;
-/* Finish, rename into place and free the writer, whatever the answer. */
-enum ht_status ht_writer_commit(struct ht_writer *writer) HT_MUST_USE;
-/* Remove what was written and free the writer. NULL is fine. */
-void ht_writer_abort(struct ht_writer *writer);
 /* Bytes handed in so far. */
 uint64_t ht_writer_pos(const struct ht_writer *writer);
 

@@ -1,13 +1,14 @@
 /*
- * io_write.c - writing files; see io.h.
+ * io_write.c - writing files; see holotrace.h.
  *
- *   small writes ─► staged ─► [encoder] ─► out ─► path.part-PID ─► rename to path on commit
+ *   small writes ─► staged ─► [encoder] ─► out ─► file without a name (temp.h) ─► path on commit
  *
  * Staging spares the encoders and the system tiny pieces. A reader of the path sees the old file or
  * the whole new one, never a part. The data are not forced to the disk: a trace can be made again.
  */
 #include "base/io.h"
 #include "base/io_codec.h"
+#include "base/temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES ((size_t)256 << 10)
-#define N_NAMES      100 /* neighbours tried: other writers of this process may be at the same path */
 
 struct ht_writer {
 	ht_ctx *ctx;
@@ -31,10 +31,9 @@ struct ht_writer {
 	size_t n_staged;
 	uint64_t pos;
 	enum ht_status failed;
-	bool owns_fd;
-	bool has_part; /* the neighbour exists */
+	bool owns_fd; /* a device or pipe that is written in place */
+	struct ht_temp temp;
 	char path[PATH_MAX];
-	char part[PATH_MAX + 32];
 };
 
 enum ht_status ht_output_flush(struct ht_output *out)
@@ -54,15 +53,13 @@ enum ht_status ht_output_flush(struct ht_output *out)
 	return HT_OK;
 }
 
-/* Close the file and remove the neighbour. */
+/* Close the file; nothing is left of an unfinished one. */
 static void drop_file(struct ht_writer *writer)
 {
 	if (writer->owns_fd)
 		close(writer->out.fd);
 	writer->owns_fd = false;
-	if (writer->has_part)
-		unlink(writer->part);
-	writer->has_part = false;
+	ht_temp_abort(&writer->temp);
 }
 
 static void free_writer(struct ht_writer *writer)
@@ -76,25 +73,16 @@ static void free_writer(struct ht_writer *writer)
 	ht_mem_release(mem);
 }
 
-static enum ht_status open_part(struct ht_writer *writer, mode_t mode)
+static enum ht_status open_temp(struct ht_writer *writer, const struct stat *old)
 {
-	for (int i = 0; i < N_NAMES; i++) {
-		char suffix[16] = "";
-		if (i)
-			snprintf(suffix, sizeof suffix, "-%d", i);
-		snprintf(writer->part, sizeof writer->part, "%s.part-%ld%s", writer->path,
-		        (long)getpid(), suffix);
-		int fd = open(writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (fd < 0 && errno == EEXIST)
-			continue;
-		if (fd < 0)
-			return ht_fail_errno(writer->ctx, writer->path, "cannot create", errno);
-		writer->out.fd = fd;
-		writer->owns_fd = true;
-		writer->has_part = true;
-		return HT_OK;
-	}
-	return ht_fail_errno(writer->ctx, writer->path, "cannot create", EEXIST);
+	int error = ht_temp_open(writer->path, old ? old->st_mode & 0777 : 0666, &writer->temp);
+	if (error)
+		return ht_fail_errno(writer->ctx, writer->path, "cannot create", error);
+	/* in spite of the umask; a file system without modes may refuse */
+	if (old)
+		(void)fchmod(writer->temp.fd, old->st_mode & 0777);
+	writer->out.fd = writer->temp.fd;
+	return HT_OK;
 }
 
 static enum ht_status open_target(struct ht_writer *writer, const char *path)
@@ -107,7 +95,7 @@ static enum ht_status open_target(struct ht_writer *writer, const char *path)
 	struct stat st;
 	if (stat(path, &st) < 0) {
 		memcpy(writer->path, path, strlen(path) + 1);
-		return open_part(writer, 0666);
+		return open_temp(writer, NULL);
 	}
 	if (S_ISDIR(st.st_mode))
 		return ht_fail(ctx, HT_IO, path, -1, "name a file in it",
@@ -117,7 +105,7 @@ static enum ht_status open_target(struct ht_writer *writer, const char *path)
 	if (S_ISREG(st.st_mode)) {
 		if (!realpath(path, writer->path))
 			return ht_fail_errno(ctx, path, "cannot create", errno);
-		return open_part(writer, st.st_mode & 0777);
+		return open_temp(writer, &st);
 	}
 	memcpy(writer->path, path, strlen(path) + 1);
 	writer->out.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -159,6 +147,7 @@ static enum ht_status open_writer(struct ht_writer *writer, const char *path)
 
 enum ht_status ht_writer_open(ht_ctx *ctx, const char *path, struct ht_writer **ret_writer)
 {
+	ht_error_clear(ctx);
 	struct ht_writer *writer = ht_mem_zalloc(ctx->mem, sizeof *writer);
 	if (!writer)
 		return ht_fail_nomem(ctx);
@@ -166,6 +155,7 @@ enum ht_status ht_writer_open(ht_ctx *ctx, const char *path, struct ht_writer **
 	writer->mem = ht_mem_retain(ctx->mem);
 	writer->out.ctx = ctx;
 	writer->out.fd = -1;
+	writer->temp.fd = -1;
 	enum ht_status status = open_writer(writer, path);
 	if (status != HT_OK) {
 		ht_writer_abort(writer);
@@ -227,14 +217,12 @@ static enum ht_status finish(struct ht_writer *writer)
 		if (close(writer->out.fd) < 0 && errno != EINTR)
 			return ht_fail_errno(ctx, writer->out.path, "cannot write", errno);
 	}
-	if (!writer->has_part)
+	if (writer->temp.fd < 0)
 		return HT_OK;
 	if (ht_io_should_fail(ctx))
-		return ht_fail_errno(ctx, writer->path, "cannot rename into place", EIO);
-	if (rename(writer->part, writer->path) < 0)
-		return ht_fail_errno(ctx, writer->path, "cannot rename into place", errno);
-	writer->has_part = false;
-	return HT_OK;
+		return ht_fail_errno(ctx, writer->path, "cannot put into place", EIO);
+	int error = ht_temp_commit(&writer->temp);
+	return error ? ht_fail_errno(ctx, writer->path, "cannot put into place", error) : HT_OK;
 }
 
 enum ht_status ht_writer_commit(struct ht_writer *writer)

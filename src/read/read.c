@@ -100,7 +100,7 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 	struct ht_cache_key key;
 	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
 	if (cached) {
-		HT_TRY(ht_cache_key_make(ctx, path, rules->hash, &key));
+		HT_TRY(ht_cache_key_make(ctx, path, rules->hash, o->verify_cache, &key));
 		HT_TRY(ht_cache_load(ctx, o->cache_dir, &key, t, &hit));
 	}
 	if (hit)

@@ -1,5 +1,5 @@
 /*
- * cache.c - keys, and loading; see cache.h and cache_file.h.
+ * cache.c - loading; see cache.h and cache_file.h.
  *
  * A file is believed only after, in this order: its head fits this program and the key, its sections
  * lie inside it, its checksum is right, its numbers are sound (check.h).
@@ -18,8 +18,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SAMPLE_BYTES 4096
 
 uint64_t ht_cache_layout(void)
 {
@@ -68,48 +66,6 @@ bool ht_cache_path(const char *dir, const struct ht_cache_key *key, char *ret_pa
 	return n > 0 && (size_t)n < cap;
 }
 
-/* ---- keys ---- */
-
-static bool sample_file(ht_ctx *ctx, int fd, uint64_t size, uint64_t *ret_sample)
-{
-	char bytes[SAMPLE_BYTES];
-	uint64_t end = size > SAMPLE_BYTES ? size - SAMPLE_BYTES : 0;
-	uint64_t offsets[] = { 0, end / 2, end };
-	*ret_sample = size;
-	for (size_t i = 0; i < HT_COUNT(offsets); i++) {
-		ssize_t n = ht_io_should_fail(ctx)
-		                    ? -1
-		                    : pread(fd, bytes, sizeof bytes, (off_t)offsets[i]);
-		if (n < 0)
-			return false;
-		*ret_sample = ht_hash_mix(*ret_sample, ht_hash(bytes, (size_t)n));
-	}
-	return true;
-}
-
-enum ht_status ht_cache_key_make(
-        ht_ctx *ctx, const char *path, uint64_t options, struct ht_cache_key *ret_key)
-{
-	ret_key->path[0] = '\0';
-	/* a named pipe must not be waited for */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return HT_OK;
-	struct stat st;
-	uint64_t sample;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && realpath(path, ret_key->path) &&
-	        sample_file(ctx, fd, (uint64_t)st.st_size, &sample)) {
-		ret_key->size = (uint64_t)st.st_size;
-		ret_key->mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-		ret_key->sample = sample;
-		ret_key->options = options;
-	} else {
-		ret_key->path[0] = '\0';
-	}
-	close(fd);
-	return HT_OK;
-}
-
 /* ---- loading ---- */
 
 struct mapped {
@@ -153,8 +109,7 @@ static bool head_fits(const struct mapped *map, const struct ht_cache_key *key)
 	       head.version == HT_CACHE_VERSION && head.byte_order == HT_CACHE_ORDER &&
 	       head.layout == ht_cache_layout() && head.file_bytes == map->n &&
 	       head.n_sections == HT_N_SECTIONS && head.n_path == n_path &&
-	       head.size == key->size && head.mtime_ns == key->mtime_ns &&
-	       head.sample == key->sample && head.options == key->options &&
+	       ht_cache_id_fits(&head.id, &key->id) &&
 	       !memcmp(map->bytes + sizeof head + HT_N_SECTIONS * sizeof(struct ht_cache_section),
 	               key->path, n_path);
 }

@@ -2,7 +2,7 @@
  * cache.h - sealed traces as files that are mapped, so that opening again costs milliseconds.
  *
  *     struct ht_cache_key key;
- *     HT_TRY(ht_cache_key_make(ctx, path, options, &key));       before the trace is read
+ *     HT_TRY(ht_cache_key_make(ctx, path, options, whole, &key));       before the trace is read
  *     HT_TRY(ht_cache_load(ctx, dir, &key, trace, &hit));
  *     if (!hit) { ... read and seal ...; HT_TRY(ht_cache_store(ctx, dir, &key, trace, cap, &stored)); }
  *
@@ -17,18 +17,28 @@
 
 #include <limits.h>
 
+/* What tells one state of a file from another. A file that was replaced by one of the same size and times
+ * has another inode or another time of change; one that was changed in place within the clock's resolution
+ * has other bytes. */
+struct ht_cache_id {
+	uint64_t size, inode;
+	int64_t mtime_ns, ctime_ns;
+	uint64_t sample;  /* hash of pieces spread over the file, more of them in a larger one */
+	uint64_t content; /* hash of all of it; 0: not asked for */
+	uint64_t options; /* hash of all that changes the result: kernel rules */
+};
+
 /* What a cache file stands for. */
 struct ht_cache_key {
 	char path
 	        [PATH_MAX]; /* absolute, links resolved; "": cannot be cached (pipe, gone, unreadable) */
-	uint64_t size;
-	int64_t mtime_ns;
-	uint64_t sample;  /* hash of the first, middle and last 4 KiB */
-	uint64_t options; /* hash of all that changes the result: kernel rules */
+	struct ht_cache_id id;
 };
 
-enum ht_status ht_cache_key_make(
-        ht_ctx *ctx, const char *path, uint64_t options, struct ht_cache_key *ret_key) HT_MUST_USE;
+/* With whole the key also holds the hash of the whole file, and only a cache file that was stored with
+ * such a key fits it. Without, any fits. */
+enum ht_status ht_cache_key_make(ht_ctx *ctx, const char *path, uint64_t options, bool whole,
+        struct ht_cache_key *ret_key) HT_MUST_USE;
 
 /* On a hit the trace points into the mapped file (map, map_bytes, meta are set; mem and path are left
  * alone); ht_trace_release unmaps it. */

@@ -33,9 +33,7 @@ struct ht_cache_head {
 	uint32_t version;
 	uint32_t byte_order; /* HT_CACHE_ORDER as this machine writes it */
 	uint64_t layout;     /* ht_cache_layout() */
-	uint64_t size;       /* the key */
-	int64_t mtime_ns;
-	uint64_t sample, options;
+	struct ht_cache_id id;
 	uint32_t n_path;
 	uint32_t n_sections;
 };
@@ -54,6 +52,8 @@ uint64_t ht_cache_layout(void);
 /* Hash of one block, with the best instructions of this CPU. */
 uint64_t ht_cache_hash(const void *bytes, size_t n);
 uint64_t ht_cache_hash_avx2(const void *bytes, size_t n);
+/* Is what was stored what is wanted? */
+bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted);
 /* Path of the cache file of a key; false when it is too long. */
 bool ht_cache_path(
         const char *dir, const struct ht_cache_key *key, char *ret_path, size_t cap) HT_MUST_USE;

@@ -3,6 +3,7 @@
  */
 #include "store/cache.h"
 
+#include "base/temp.h"
 #include "store/cache_file.h"
 #include "store/check.h"
 #include "store/set.h"
@@ -122,7 +123,7 @@ static int setup(void **state)
 	const char *source = f->source;
 	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
 	f->trace = f->set->kept[0].trace;
-	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, &f->key), HT_OK);
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, false, &f->key), HT_OK);
 	assert_true(ht_cache_path(f->cache, &f->key, f->file, sizeof f->file));
 	assert_true(store(f));
 	f->good = read_bytes(f->file, &f->n_good);
@@ -228,6 +229,11 @@ static void test_foreign_head_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct ht_trace trace;
+	/* a key of the whole file, so that all of the head counts */
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, true, &f->key), HT_OK);
+	assert_true(store(f));
+	free(f->good);
+	f->good = read_bytes(f->file, &f->n_good);
 	for (size_t at = 0; at < sizeof(struct ht_cache_head); at++) {
 		if (at >= offsetof(struct ht_cache_head, checksum) && at < HT_CACHE_COVERED)
 			continue;
@@ -294,21 +300,100 @@ static void test_another_key_is_a_miss(void **state)
 	struct fixture *f = *state;
 	struct ht_trace trace;
 	struct ht_cache_key key = f->key;
-	f->key.size++;
-	assert_false(load(f, &trace));
-	f->key = key;
-	f->key.mtime_ns++;
-	assert_false(load(f, &trace));
-	f->key = key;
-	f->key.sample++;
-	assert_false(load(f, &trace));
-	f->key = key;
-	f->key.options++;
-	assert_false(load(f, &trace));
-	f->key = key;
+	/* every number of the id */
+	for (size_t at = 0; at < sizeof key.id; at += 8) {
+		uint64_t number;
+		memcpy(&number, (char *)&f->key.id + at, sizeof number);
+		number++;
+		memcpy((char *)&f->key.id + at, &number, sizeof number);
+		assert_false(load(f, &trace));
+		f->key = key;
+	}
+	assert_true(load(f, &trace));
+	unmap(&trace);
 	f->key.path[0] = '\0';
 	assert_false(load(f, &trace));
 	assert_false(store(f));
+}
+
+static bool is_known(struct fixture *f, bool whole)
+{
+	struct ht_trace trace;
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, whole, &f->key), HT_OK);
+	bool hit = load(f, &trace);
+	if (hit)
+		unmap(&trace);
+	return hit;
+}
+
+/* A large file, a copy of it with one other byte, and a way to swap them that keeps size and times. */
+static void test_key_sees_every_replacement(void **state)
+{
+	struct fixture *f = *state;
+	const size_t n = (size_t)3 << 20;
+	char *text = malloc(n), other[128];
+	struct stat st;
+	assert_non_null(text);
+	memset(text, ' ', n);
+	memcpy(text, trace_text, sizeof trace_text - 1);
+	snprintf(other, sizeof other, "%s/other.json", f->dir);
+	for (size_t at = 12345; at < n; at += 567890) {
+		write_bytes(f->source, text, n);
+		assert_false(is_known(f, false));
+		assert_true(store(f));
+		assert_true(is_known(f, false));
+		assert_int_equal(stat(f->source, &st), 0);
+		struct timespec times[] = { st.st_atim, st.st_mtim };
+		/* another file in its place */
+		text[at] ^= 1;
+		write_bytes(other, text, n);
+		assert_int_equal(utimensat(AT_FDCWD, other, times, 0), 0);
+		assert_int_equal(rename(other, f->source), 0);
+		assert_false(is_known(f, false));
+		assert_true(store(f));
+		/* the same file, one byte of it, its time put back */
+		int fd = open(f->source, O_WRONLY | O_CLOEXEC);
+		usleep(10000); /* the clock of file systems ticks slowly */
+		text[at] ^= 2;
+		assert_int_equal(pwrite(fd, text + at, 1, (off_t)at), 1);
+		close(fd);
+		assert_int_equal(utimensat(AT_FDCWD, f->source, times, 0), 0);
+		assert_false(is_known(f, false));
+	}
+	free(text);
+}
+
+/* What a key of the whole file is for: bytes that changed without anything else to tell it. */
+static void test_whole_key_sees_every_byte(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_cache_key before, after;
+	const size_t n = (size_t)3 << 20;
+	char *text = calloc(1, n);
+	assert_non_null(text);
+	size_t n_unseen = 0;
+	write_bytes(f->source, text, n);
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, true, &before), HT_OK);
+	assert_int_not_equal(before.id.content, 0);
+	for (size_t at = 0; at < n; at += 77777) {
+		text[at] = 1;
+		write_bytes(f->source, text, n);
+		assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, true, &after), HT_OK);
+		assert_int_not_equal(before.id.content, after.id.content);
+		n_unseen += before.id.sample == after.id.sample;
+		text[at] = 0;
+	}
+	assert_true(n_unseen > 0);
+	free(text);
+	/* what was stored without the hash is not believed when it is asked for; the other way it is */
+	write_bytes(f->source, trace_text, sizeof trace_text - 1);
+	assert_false(is_known(f, false));
+	assert_true(store(f));
+	assert_true(is_known(f, false));
+	assert_false(is_known(f, true));
+	assert_true(store(f));
+	assert_true(is_known(f, true));
+	assert_true(is_known(f, false));
 }
 
 static void test_key_sees_content(void **state)
@@ -319,13 +404,13 @@ static void test_key_sees_content(void **state)
 	memcpy(text, trace_text, sizeof text);
 	text[sizeof text / 2] ^= 1;
 	write_bytes(f->source, text, sizeof text - 1);
-	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, &key), HT_OK);
-	assert_int_not_equal(key.sample, f->key.sample);
+	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, false, &key), HT_OK);
+	assert_int_not_equal(key.id.sample, f->key.id.sample);
 	/* and what was read before the change is not stored for it */
 	assert_false(store(f));
-	assert_int_equal(ht_cache_key_make(f->ctx, f->dir, 5, &key), HT_OK);
+	assert_int_equal(ht_cache_key_make(f->ctx, f->dir, 5, false, &key), HT_OK);
 	assert_string_equal(key.path, "");
-	assert_int_equal(ht_cache_key_make(f->ctx, "/nowhere", 5, &key), HT_OK);
+	assert_int_equal(ht_cache_key_make(f->ctx, "/nowhere", 5, true, &key), HT_OK);
 	assert_string_equal(key.path, "");
 }
 
@@ -344,7 +429,7 @@ static void test_longest_unused_goes_first(void **state)
 		char source[128];
 		snprintf(source, sizeof source, "%s/%d.json", f->dir, i);
 		write_bytes(source, trace_text, sizeof trace_text - 1);
-		assert_int_equal(ht_cache_key_make(f->ctx, source, 5, &keys[i]), HT_OK);
+		assert_int_equal(ht_cache_key_make(f->ctx, source, 5, false, &keys[i]), HT_OK);
 		assert_true(ht_cache_path(f->cache, &keys[i], files[i], sizeof files[i]));
 	}
 	unlink(f->file);
@@ -372,18 +457,23 @@ static void test_longest_unused_goes_first(void **state)
 	assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), 2);
 }
 
+/* Of any trace, by whoever stores next; those of living writers count and stay. */
 static void test_left_over_files_go(void **state)
 {
 	struct fixture *f = *state;
-	char stale[PATH_MAX + 16], fresh[PATH_MAX + 16];
-	snprintf(stale, sizeof stale, "%s.tmp-1-0", f->file);
-	snprintf(fresh, sizeof fresh, "%s.tmp-2-0", f->file);
-	write_bytes(stale, "x", 1);
-	write_bytes(fresh, "x", 1);
-	age(stale, 7200);
+	char dead[PATH_MAX + 32], other[PATH_MAX + 32];
+	struct ht_temp living;
+	snprintf(dead, sizeof dead, "%s" HT_TEMP_MARK "3", f->file);
+	snprintf(other, sizeof other, "%s/0123456789abcdef" HT_CACHE_SUFFIX HT_TEMP_MARK "0",
+	        f->cache);
+	write_bytes(dead, "x", 1);
+	write_bytes(other, "x", 1);
+	assert_int_equal(ht_temp_open_named(f->file, 0600, &living), 0);
 	assert_true(store(f));
-	assert_int_not_equal(access(stale, F_OK), 0);
-	assert_int_equal(access(fresh, F_OK), 0);
+	assert_int_not_equal(access(dead, F_OK), 0);
+	assert_int_not_equal(access(other, F_OK), 0);
+	assert_int_equal(access(living.name, F_OK), 0);
+	ht_temp_abort(&living);
 }
 
 static void test_no_place_is_no_error(void **state)
@@ -408,7 +498,7 @@ static void test_failing_disk(void **state)
 		atomic_store(&f->ctx->fail_io_in, n);
 		bool stored = store(f), failed = atomic_load(&f->ctx->fail_io_in) <= 0;
 		atomic_store(&f->ctx->fail_io_in, 0);
-		assert_int_equal(count_files(f->cache, ".tmp-"), 0);
+		assert_int_equal(count_files(f->cache, HT_TEMP_MARK), 0);
 		assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), stored);
 		if (!failed)
 			break;
@@ -496,6 +586,8 @@ int main(void)
 		TEST(test_foreign_numbers_are_harmless),
 		TEST(test_another_key_is_a_miss),
 		TEST(test_key_sees_content),
+		TEST(test_key_sees_every_replacement),
+		TEST(test_whole_key_sees_every_byte),
 		TEST(test_longest_unused_goes_first),
 		TEST(test_left_over_files_go),
 		TEST(test_no_place_is_no_error),

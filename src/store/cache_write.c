@@ -1,12 +1,13 @@
 /*
  * cache_write.c - storing and evicting; see cache.h and cache_file.h.
  *
- * The bytes go to a temporary neighbour that takes the name when complete, so a killed writer leaves
- * nothing under the name. The checksum is written last: even a file renamed by hand is not believed.
+ * The file takes its name when it is complete (base/temp.h), so a killed writer leaves nothing under the
+ * name. The checksum is written last: even a file renamed by hand is not believed.
  */
 #define _GNU_SOURCE
 #include "store/cache.h"
 
+#include "base/temp.h"
 #include "store/cache_file.h"
 
 #include <dirent.h>
@@ -16,12 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-#define N_NAMES       100
-#define STALE_SECONDS 3600
-#define TEMP_MARK     ".tmp-"
 
 struct output {
 	ht_ctx *ctx;
@@ -111,10 +107,7 @@ static bool write_file(struct output *out, const struct ht_cache_key *key,
 		.version = HT_CACHE_VERSION,
 		.byte_order = HT_CACHE_ORDER,
 		.layout = ht_cache_layout(),
-		.size = key->size,
-		.mtime_ns = key->mtime_ns,
-		.sample = key->sample,
-		.options = key->options,
+		.id = key->id,
 		.n_path = (uint32_t)n_path,
 		.n_sections = HT_N_SECTIONS };
 	if (!write_all(out, (const char *)&head, HT_CACHE_COVERED))
@@ -152,19 +145,6 @@ static bool make_directory(const char *dir)
 	return !mkdir(path, 0700) || errno == EEXIST;
 }
 
-static int open_temporary(const char *path, char *ret_name, size_t cap)
-{
-	for (int i = 0; i < N_NAMES; i++) {
-		int n = snprintf(ret_name, cap, "%s" TEMP_MARK "%ld-%d", path, (long)getpid(), i);
-		if (n < 0 || (size_t)n >= cap)
-			return -1;
-		int fd = open(ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST)
-			return fd;
-	}
-	return -1;
-}
-
 struct entry {
 	char name[32];
 	uint64_t bytes;
@@ -187,30 +167,31 @@ static struct timespec later(struct timespec a, struct timespec b)
 	return a_later ? a : b;
 }
 
-/* List the cache files, and remove temporary ones that nobody can still be writing. */
-static uint64_t list_entries(ht_ctx *ctx, DIR *stream, struct ht_vec *entries)
+/* List the cache files, and remove temporary ones that nobody is writing. What is being written counts. */
+static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct ht_vec *entries)
 {
 	uint64_t total = 0;
-	time_t now = time(NULL);
 	for (struct dirent *item; (item = readdir(stream));) {
 		size_t n = strlen(item->d_name), n_suffix = strlen(HT_CACHE_SUFFIX);
 		struct stat st;
-		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX TEMP_MARK) != NULL;
+		char path[PATH_MAX];
+		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX ".") != NULL;
 		bool is_ours = n < sizeof((struct entry *)0)->name && n > n_suffix &&
 		               !strcmp(item->d_name + n - n_suffix, HT_CACHE_SUFFIX);
 		if ((!is_temp && !is_ours) ||
 		        fstatat(dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		        !S_ISREG(st.st_mode))
 			continue;
-		if (is_temp) {
-			if (now - st.st_mtime > STALE_SECONDS)
-				unlinkat(dirfd(stream), item->d_name, 0);
+		int n_path = snprintf(path, sizeof path, "%s/%s", dir, item->d_name);
+		if (is_temp && n_path > 0 && (size_t)n_path < sizeof path &&
+		        ht_temp_remove_dead(path))
 			continue;
-		}
+		total += (uint64_t)st.st_size;
+		if (is_temp)
+			continue;
 		struct entry entry = { .bytes = (uint64_t)st.st_size,
 			.used = later(st.st_atim, st.st_mtim) };
 		memcpy(entry.name, item->d_name, n + 1);
-		total += entry.bytes;
 		if (!HT_VEC_PUSH(ctx->mem, entries, struct entry, entry))
 			break;
 	}
@@ -223,7 +204,7 @@ void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max
 	if (!stream)
 		return;
 	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, stream, &entries);
+	uint64_t total = list_entries(ctx, dir, stream, &entries);
 	struct entry *list = entries.data;
 	if (total > max_bytes && entries.n)
 		qsort(list, entries.n, sizeof *list, compare_use);
@@ -242,27 +223,24 @@ void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max
 static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
 {
 	struct ht_cache_key now;
-	return ht_cache_key_make(ctx, key->path, key->options, &now) != HT_OK || !now.path[0] ||
-	       now.size != key->size || now.mtime_ns != key->mtime_ns || now.sample != key->sample;
+	return ht_cache_key_make(ctx, key->path, key->id.options, key->id.content, &now) != HT_OK ||
+	       !now.path[0] || !ht_cache_id_fits(&now.id, &key->id);
 }
 
-static bool write_and_rename(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
+static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
         const struct ht_trace *trace, struct ht_cache_section *sections, uint64_t file_bytes)
 {
-	char name[PATH_MAX];
+	struct ht_temp temp;
 	struct output out = { .ctx = ctx };
 	out.block = ht_mem_alloc(ctx->mem, HT_CACHE_BLOCK);
-	if (!out.block)
-		return false;
-	out.fd = ht_io_should_fail(ctx) ? -1 : open_temporary(path, name, sizeof name);
-	bool good = out.fd >= 0;
+	bool good = out.block && !ht_io_should_fail(ctx) && !ht_temp_open(path, 0600, &temp);
 	if (good) {
-		good = write_file(&out, key, trace, sections, file_bytes);
-		/* network file systems report a full disk only now */
-		good = !close(out.fd) && good;
-		good = good && !has_changed(ctx, key) && !rename(name, path);
-		if (!good)
-			unlink(name);
+		out.fd = temp.fd;
+		good = write_file(&out, key, trace, sections, file_bytes) && !has_changed(ctx, key);
+		if (good)
+			good = !ht_temp_commit(&temp);
+		else
+			ht_temp_abort(&temp);
 	}
 	ht_vec_free(ctx->mem, &out.hashes, sizeof(uint64_t));
 	ht_mem_free(ctx->mem, out.block, HT_CACHE_BLOCK);
@@ -280,7 +258,7 @@ enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cach
 	uint64_t file_bytes = lay_out(trace, strlen(key->path), sections);
 	if (file_bytes > max_bytes || !make_directory(dir))
 		return HT_OK;
-	*ret_stored = write_and_rename(ctx, path, key, trace, sections, file_bytes);
+	*ret_stored = write_whole(ctx, path, key, trace, sections, file_bytes);
 	ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
 	return HT_OK;
 }

@@ -3,6 +3,8 @@
  */
 #include "store/set.h"
 
+#include <sys/stat.h>
+
 /* So many mapped files stay mapped; systems allow some 65,000 in all. */
 #define MAX_MAPPED 16384
 
@@ -105,6 +107,18 @@ int64_t ht_set_rank(const ht_set *set, size_t i)
 const char *ht_set_path(const ht_set *set, size_t i)
 {
 	return i < set->roster.n ? set->roster.ranks[i].path : "";
+}
+
+bool ht_set_reads(const ht_set *set, const char *path)
+{
+	struct stat target, source;
+	if (stat(path, &target) || !S_ISREG(target.st_mode))
+		return false;
+	for (size_t i = 0; i < set->roster.n; i++)
+		if (!stat(set->roster.ranks[i].path, &source) && source.st_dev == target.st_dev &&
+		        source.st_ino == target.st_ino)
+			return true;
+	return false;
 }
 
 uint64_t ht_set_n_events(const ht_set *set, size_t i)

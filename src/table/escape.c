@@ -9,9 +9,14 @@
 
 #define ESCAPE_BYTES 12
 
+static bool is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
 static bool unsafe(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
+	return is_control(code) || code == 0xad || code == 0x61c ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
 	       (code >= 0xe0000 && code <= 0xe007f);
@@ -73,6 +78,34 @@ size_t ht_clean_width(const char *text, size_t n)
 	return width;
 }
 
+static bool is_blank(uint32_t code)
+{
+	return code == '\t' || code == '\n' || code == '\r';
+}
+
+bool ht_has_controls(const char *text, size_t n)
+{
+	for (const char *at = text + plain_prefix(text, n), *end = text + n; at < end;) {
+		uint32_t code = ht_utf8_next(&at);
+		if (is_control(code) && !is_blank(code))
+			return true;
+	}
+	return false;
+}
+
+void ht_out_controls(struct ht_out *out, const char *text, size_t n)
+{
+	for (const char *at = text, *end = text + n; at < end;) {
+		const char *start = at;
+		uint32_t code = ht_utf8_next(&at);
+		char escaped[ESCAPE_BYTES];
+		if (is_control(code) && !is_blank(code))
+			ht_out_bytes(out, escaped, (size_t)escape(code, escaped));
+		else
+			ht_out_bytes(out, start, (size_t)(at - start));
+	}
+}
+
 void ht_out_html(struct ht_out *out, const char *text)
 {
 	for (const char *at = text; *at;) {
@@ -94,6 +127,45 @@ void ht_out_html(struct ht_out *out, const char *text)
 		else
 			ht_out_bytes(out, start, (size_t)(at - start));
 	}
+}
+
+/* Bytes at the front that JSON and terminals take as they are; C1 controls start with 0xc2. */
+static size_t json_prefix(const char *text)
+{
+	size_t i = 0;
+	while ((unsigned char)text[i] >= 0x20 && text[i] != '"' && text[i] != '\\' &&
+	        text[i] != 0x7f && (unsigned char)text[i] != 0xc2)
+		i++;
+	return i;
+}
+
+void ht_out_json(struct ht_out *out, const char *text)
+{
+	if (!text) {
+		ht_out_str(out, "null");
+		return;
+	}
+	ht_out_char(out, '"');
+	for (;;) {
+		size_t n = json_prefix(text);
+		ht_out_bytes(out, text, n);
+		text += n;
+		if (!*text)
+			break;
+		const char *start = text;
+		uint32_t code = ht_utf8_next(&text);
+		char escaped[ESCAPE_BYTES] = { '\\', (char)code };
+		if (code >= 0xa0) {
+			ht_out_bytes(out, start, (size_t)(text - start));
+			continue;
+		}
+		if (code == '\n' || code == '\t')
+			escaped[1] = code == '\n' ? 'n' : 't';
+		else if (is_control(code))
+			snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)code);
+		ht_out_str(out, escaped);
+	}
+	ht_out_char(out, '"');
 }
 
 static bool is_word(char c)

@@ -8,44 +8,16 @@
  *
  * Base units unrounded; integers keep all 64 bits, so a reader that makes doubles of them loses some.
  */
+#include "table/escape.h"
 #include "table/format.h"
 #include "table/render.h"
-
-#include <stdio.h>
-
-/* A quoted string; NULL is null. */
-static void write_text(struct ht_out *out, const char *text)
-{
-	if (!text) {
-		ht_out_str(out, "null");
-		return;
-	}
-	ht_out_char(out, '"');
-	for (;;) {
-		const char *start = text;
-		while ((unsigned char)*text >= 0x20 && *text != '"' && *text != '\\' &&
-		        *text != 0x7f)
-			text++;
-		ht_out_bytes(out, start, (size_t)(text - start));
-		unsigned char c = (unsigned char)*text++;
-		if (!c)
-			break;
-		char escaped[8] = { '\\', (char)c };
-		if (c == '\n' || c == '\t')
-			escaped[1] = c == '\n' ? 'n' : 't';
-		else if (c < 0x20 || c == 0x7f)
-			snprintf(escaped, sizeof escaped, "\\u%04x", c);
-		ht_out_str(out, escaped);
-	}
-	ht_out_char(out, '"');
-}
 
 static void write_member(struct ht_out *out, const char *key, const char *text)
 {
 	ht_out_char(out, '"');
 	ht_out_str(out, key);
 	ht_out_str(out, "\":");
-	write_text(out, text);
+	ht_out_json(out, text);
 }
 
 static void write_columns(struct ht_out *out, const ht_table *table)
@@ -90,7 +62,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 		if (ht_cell_is_null(cells, row))
 			ht_out_str(out, "null");
 		else if (cells->meta.type == HT_STR)
-			write_text(out, ht_table_pool_at(table, cells->str[row])->text);
+			ht_out_json(out, ht_table_pool_at(table, cells->str[row])->text);
 		else
 			put_exact(out, cells, row);
 	}
@@ -114,7 +86,7 @@ enum ht_status ht_render_json(
 	ht_out_str(out, "],\n\"notes\":[");
 	for (size_t i = 0; i < table->notes.n; i++) {
 		ht_out_str(out, i ? ",\n " : "\n ");
-		write_text(out, ht_table_note(table, i));
+		ht_out_json(out, ht_table_note(table, i));
 	}
 	ht_out_str(out, "],\n\"n_hidden\":");
 	ht_out_bytes(out, buf, ht_format_u64(buf, table->n_hidden));

@@ -3,6 +3,9 @@
  */
 #include "table/render.h"
 
+#include "table/escape.h"
+#include "table/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,4 +65,45 @@ enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
 		return ht_out_finish(&out);
 	}
 	return unknown_format(ctx, format);
+}
+
+static enum ht_status write_text(struct ht_out *out, const char *text, const char *format)
+{
+	struct ht_vec clean = { 0 };
+	if (!strcmp(format, "html")) {
+		ht_out_html(out, text);
+	} else if (!strcmp(format, "md")) {
+		ht_out_md(out, text);
+	} else if (!strcmp(format, "json")) {
+		ht_out_json(out, text);
+	} else if (!strcmp(format, "text")) {
+		if (!ht_clean(out->ctx->mem, &clean, text, strlen(text)))
+			return ht_fail_nomem(out->ctx);
+		ht_out_bytes(out, clean.data, clean.n);
+		ht_vec_free(out->ctx->mem, &clean, 1);
+	} else {
+		return ht_fail(out->ctx, HT_USAGE, NULL, -1, NULL,
+		        "a text can be text, json, md or html, not \"%s\"", format);
+	}
+	return ht_out_finish(out);
+}
+
+enum ht_status ht_escape(
+        ht_ctx *ctx, const char *text, const char *format, const struct ht_sink *sink)
+{
+	ht_error_clear(ctx);
+	size_t n = strlen(text);
+	char *repaired = NULL;
+	if (!ht_utf8_valid(text, n)) {
+		repaired = ht_mem_alloc(ctx->mem, 3 * n + 1);
+		if (!repaired)
+			return ht_fail_nomem(ctx);
+		repaired[ht_utf8_repair(text, n, repaired)] = '\0';
+		text = repaired;
+	}
+	struct ht_out out;
+	ht_out_init(&out, ctx, sink);
+	enum ht_status status = write_text(&out, text, format);
+	ht_mem_free(ctx->mem, repaired, 3 * n + 1);
+	return status;
 }

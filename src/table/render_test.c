@@ -125,9 +125,77 @@ static void test_csv(void **state)
 	check(*state, t, "csv", NULL,
 	        "name,dur_ns,share,tid\n"
 	        "gemm|<4>,41200000,0.5,\n"
-	        "\x1b[2J,3070,0.124,12345\n"
+	        "\\x1b[2J,3070,0.124,12345\n"
 	        "c,0,0,12345\n");
 	ht_table_free(t);
+}
+
+static ht_table *texts_table(ht_ctx *ctx, const char *const *texts, size_t n)
+{
+	ht_table *t;
+	assert_ok(ht_table_new(ctx, "Texts", columns, 1, &t));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(t);
+		ht_table_put_str(t, texts[i]);
+	}
+	assert_ok(ht_table_finish(ctx, t));
+	return t;
+}
+
+/* C0, DEL and C1 are shown; tabs and line breaks are the field's own; no other text changes. */
+static void test_csv_shows_controls(void **state)
+{
+	static const char *const texts[] = { "\a\b", "a\x1b]0;x\a,", "\x7f", "\xc2\x80\xc2\x9f",
+		"\u00a0", "a\tb", "a\r\nb", "\u202eabc\u200d" };
+	ht_table *t = texts_table(*state, texts, HT_COUNT(texts));
+	check(*state, t, "csv", NULL,
+	        "name\n\\x07\\x08\n\"a\\x1b]0;x\\x07,\"\n\\x7f\n\\x80\\x9f\n\u00a0\na\tb\n"
+	        "\"a\r\nb\"\n\u202eabc\u200d\n");
+	ht_table_free(t);
+}
+
+static void test_safe_csv(void **state)
+{
+	static const char *const texts[] = { "=1+1", "+a", "-a", "@SUM(a)", "\tx", " =1", "\uff1dx",
+		"a=1", "", "=\"a\"", "'=1" };
+	struct ht_render_options safe = { .safe_csv = true };
+	ht_table *t = texts_table(*state, texts, HT_COUNT(texts));
+	check(*state, t, "csv", &safe,
+	        "name\n\"'=1+1\"\n\"'+a\"\n\"'-a\"\n\"'@SUM(a)\"\n\"'\tx\"\n\"' =1\"\n\"'\uff1dx\"\na=1\n"
+	        "\"\"\n\"'=\"\"a\"\"\"\n'=1\n");
+	check(*state, t, "csv", NULL,
+	        "name\n=1+1\n+a\n-a\n@SUM(a)\n\tx\n\" =1\"\n\uff1dx\na=1\n\"\"\n\"=\"\"a\"\"\"\n'=1\n");
+	ht_table_free(t);
+	/* numbers are numbers */
+	t = every_type_table(*state);
+	struct memory_sink got = render(*state, t, "csv", &safe);
+	assert_non_null(strstr(got.data, ",-1234567,"));
+	free(got.data);
+	ht_table_free(t);
+}
+
+static void check_escape(ht_ctx *ctx, const char *text, const char *format, const char *want)
+{
+	struct memory_sink memory = { 0 };
+	struct ht_sink sink = { memory_write, &memory };
+	assert_ok(ht_escape(ctx, text, format, &sink));
+	assert_string_equal(memory.data ? memory.data : "", want);
+	free(memory.data);
+}
+
+static void test_escape(void **state)
+{
+	static const char text[] = "<a>\x1b[1m\xc2\x9b\"\\ *\xff\n";
+	check_escape(*state, text, "html", "&lt;a&gt;\\x1b[1m\\x9b&quot;\\ *\ufffd\\n");
+	check_escape(*state, text, "md", "\\<a\\>\\\\x1b\\[1m\\\\x9b\"\\\\ \\*\ufffd\\\\n");
+	check_escape(*state, text, "json", "\"<a>\\u001b[1m\\u009b\\\"\\\\ *\ufffd\\n\"");
+	check_escape(*state, text, "text", "<a>\\x1b[1m\\x9b\"\\ *\ufffd\\n");
+	check_escape(*state, "\u00a0\u00e9", "json", "\"\u00a0\u00e9\"");
+	check_escape(*state, "", "html", "");
+	struct memory_sink memory = { 0 };
+	struct ht_sink sink = { memory_write, &memory };
+	assert_int_equal(ht_escape(*state, "a", "arrow", &sink), HT_USAGE);
+	ht_error_clear(*state);
 }
 
 static void test_md(void **state)
@@ -211,11 +279,20 @@ static void test_controls_never_pass(void **state)
 }
 
 /* Cell (row, column) against the text a format printed for it, parsed by the C library. */
-static void check_cell(const ht_table *t, size_t row, size_t column, const char *text)
+static void check_cell(
+        const ht_table *t, size_t row, size_t column, const char *text, bool shows_controls)
 {
 	enum ht_type type = ht_table_column(t, column)->type;
+	const char *want = type == HT_STR ? ht_table_str(t, row, column) : NULL;
+	const char *control = shows_controls && want ? strchr(want, 0x1b) : NULL;
+	char shown[256];
+	if (control) {
+		snprintf(shown, sizeof shown, "%.*s\\x1b%s", (int)(control - want), want,
+		        control + 1);
+		want = shown;
+	}
 	if (type == HT_STR)
-		assert_string_equal(text, ht_table_str(t, row, column));
+		assert_string_equal(text, want);
 	else if (type == HT_BOOL)
 		assert_string_equal(text, ht_table_i64(t, row, column) ? "true" : "false");
 	else if (type == HT_U64)
@@ -247,7 +324,7 @@ static void test_csv_reads_back(void **state)
 			at++;
 			assert_int_equal(!n && !quoted, ht_table_is_null(t, row, c));
 			if (n || quoted)
-				check_cell(t, row, c, field);
+				check_cell(t, row, c, field, true);
 		}
 	assert_int_equal(*at, '\0');
 	free(got.data);
@@ -292,7 +369,7 @@ static void test_json_reads_back(void **state)
 			bool is_null = !strcmp(text, "null");
 			assert_int_equal(is_null, ht_table_is_null(t, row, c));
 			if (!is_null)
-				check_cell(t, row, c, text);
+				check_cell(t, row, c, text, false);
 			assert_int_equal(*at++, c + 1 < ht_table_n_columns(t) ? ',' : ']');
 		}
 	}
@@ -538,6 +615,9 @@ int main(void)
 		TEST(test_text_bars_and_color),
 		TEST(test_text_fits),
 		TEST(test_csv),
+		TEST(test_csv_shows_controls),
+		TEST(test_safe_csv),
+		TEST(test_escape),
 		TEST(test_md),
 		TEST(test_html),
 		TEST(test_json),

@@ -296,10 +296,25 @@ static enum ht_status check_whole(const struct conversion *c)
 	return HT_OK;
 }
 
+/* Before anything is written: a trace must not be replaced by what was made of it. */
+static enum ht_status refuse_sources(struct conversion *c, const char *path)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[i]].number);
+		if (!one)
+			return ht_fail_nomem(c->ctx);
+		if (ht_set_reads(c->set, one))
+			return ht_fail(c->ctx, HT_USAGE, one, -1, "write to another file",
+			        "cannot write over a trace that is being read");
+	}
+	return HT_OK;
+}
+
 static enum ht_status convert(struct conversion *c, const char *path)
 {
 	HT_TRY(choose(c));
 	HT_TRY(check_whole(c));
+	HT_TRY(refuse_sources(c, path));
 	if (c->options->merge || c->n == 1) {
 		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[0]].number);
 		if (!one)

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import subprocess
+import time
 
 import pytest
 
@@ -162,17 +163,44 @@ def test_cache_rejects_damage(tmp_path):
         same(fresh, support.dump(path, "--cache-dir", cache), "with a damaged cache")
 
 
-def test_cache_sees_changed_file(tmp_path):
+@pytest.mark.parametrize("how", ["in place", "replaced"])
+@pytest.mark.parametrize("n_blanks", [0, 1 << 20], ids=["small", "large"])
+def test_cache_sees_changed_file(how, n_blanks, tmp_path):
     """The same path with other content of the same size and time is another trace."""
-    path = write(tmp_path, "t.json", TRICKY)
+    text = TRICKY.rstrip() + b" " * n_blanks
+    path = write(tmp_path, "t.json", text)
     cache = tmp_path / "cache"
     before = support.dump(path, "--cache-dir", cache)
     stat = path.stat()
-    path.write_bytes(TRICKY.replace(b'"dur": 9.5', b'"dur": 8.5'))
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1_000_000))
+    time.sleep(0.02)  # the clock of file systems ticks slowly
+    other = path if how == "in place" else tmp_path / "other.json"
+    with open(other, "r+b" if how == "in place" else "wb") as file:
+        file.write(text.replace(b'"dur": 9.5', b'"dur": 8.5'))
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    os.replace(other, path)
+    assert path.stat().st_mtime_ns == stat.st_mtime_ns and path.stat().st_size == stat.st_size
     after = support.dump(path, "--cache-dir", cache)
     assert before != after
     same(support.dump(path, "--no-cache"), after, "changed file")
+
+
+def test_verify_cache(tmp_path):
+    """--verify-cache reads the trace once more unless the whole file was hashed when it was stored."""
+    path = write(tmp_path, "t.json", TRICKY)
+    cache = tmp_path / "cache"
+    fresh = support.dump(path, "--cache-dir", cache)
+
+    def stored():
+        (file,) = cache.iterdir()
+        return file.stat().st_ino
+
+    first = stored()
+    same(fresh, support.dump(path, "--cache-dir", cache, "--verify-cache"), "not yet verified")
+    second = stored()
+    assert second != first
+    same(fresh, support.dump(path, "--cache-dir", cache, "--verify-cache"), "verified")
+    same(fresh, support.dump(path, "--cache-dir", cache), "not asked for")
+    assert stored() == second
 
 
 def test_cache_survives_kill(tmp_path):

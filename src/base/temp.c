@@ -1,0 +1,176 @@
+/*
+ * temp.c - see temp.h.
+ *
+ * There are N_NAMES names per target, so whatever is left over is found without listing a
+ * directory. Why no one removes a file that is being written:
+ *
+ *   - a name is removed only by who holds the lock of the very file that has it, and the lock of a file
+ *     is its writer's from the first moment on. The moment before, between making and locking, costs
+ *     the writer its file, which it notices: it looks for the name after locking, and tries again;
+ *   - a name changes its file only after a removal, or by its own writer's rename. So while the lock is
+ *     held, a name that is seen to lead to the file goes on doing so.
+ *
+ * Locks belong to open files, not to processes: they end with the last descriptor, also on kill -9.
+ */
+#define _GNU_SOURCE
+#include "base/temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_NAMES    16  /* writers of one target at a time that need a name */
+#define BASE_BYTES 200 /* of the target's own name, so that there is room for the mark */
+
+/* The i-th name beside a target. */
+static int name_beside(const char *target, int i, char *ret_name, size_t cap)
+{
+	const char *slash = strrchr(target, '/');
+	size_t n_dir = slash ? (size_t)(slash - target) + 1 : 0;
+	int n = snprintf(ret_name, cap, "%.*s%.*s" HT_TEMP_MARK "%d", (int)n_dir, target,
+	        BASE_BYTES, target + n_dir, i);
+	return n > 0 && (size_t)n < cap ? 0 : ENAMETOOLONG;
+}
+
+static bool leads_to(const char *name, int fd)
+{
+	struct stat by_name, by_fd;
+	return !lstat(name, &by_name) && !fstat(fd, &by_fd) && by_name.st_dev == by_fd.st_dev &&
+	       by_name.st_ino == by_fd.st_ino;
+}
+
+bool ht_temp_remove_dead(const char *name)
+{
+	/* for writing: network file systems lock nothing else */
+	int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return errno == ENOENT;
+	bool gone = !flock(fd, LOCK_EX | LOCK_NB) && (!leads_to(name, fd) || !unlink(name));
+	close(fd);
+	return gone;
+}
+
+/* Unnamed, where the file system and /proc allow to name it later. */
+static int open_unnamed(const char *target, mode_t mode)
+{
+	char dir[PATH_MAX], link[64];
+	const char *slash = strrchr(target, '/');
+	size_t n = slash == target ? 1 : slash ? (size_t)(slash - target) : 0;
+	memcpy(dir, target, n);
+	memcpy(dir + n, n ? "" : ".", n ? 1 : 2);
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -1;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	if (!flock(fd, LOCK_EX | LOCK_NB) && !access(link, F_OK))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int open_named(struct ht_temp *temp, mode_t mode)
+{
+	for (int i = 0; i < N_NAMES;) {
+		int error = name_beside(temp->target, i, temp->name, sizeof temp->name);
+		if (error)
+			return error;
+		temp->fd = open(temp->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (temp->fd >= 0) {
+			/* where there are no locks the file is kept by its name alone */
+			flock(temp->fd, LOCK_EX);
+			if (leads_to(temp->name, temp->fd))
+				return 0;
+			close(temp->fd);
+			continue;
+		}
+		if (errno != EEXIST)
+			return errno;
+		i++;
+	}
+	return EEXIST;
+}
+
+/* Everything but the file: its target, and the way there cleared. */
+static int prepare(const char *target, struct ht_temp *ret_temp)
+{
+	ret_temp->fd = -1;
+	if (strlen(target) >= sizeof ret_temp->target)
+		return ENAMETOOLONG;
+	memcpy(ret_temp->target, target, strlen(target) + 1);
+	for (int i = 0; i < N_NAMES; i++)
+		if (!name_beside(target, i, ret_temp->name, sizeof ret_temp->name))
+			ht_temp_remove_dead(ret_temp->name);
+	ret_temp->name[0] = '\0';
+	return 0;
+}
+
+int ht_temp_open_named(const char *target, mode_t mode, struct ht_temp *ret_temp)
+{
+	struct ht_temp temp;
+	int error = prepare(target, &temp);
+	if (!error)
+		error = open_named(&temp, mode);
+	if (!error)
+		*ret_temp = temp;
+	return error;
+}
+
+int ht_temp_open(const char *target, mode_t mode, struct ht_temp *ret_temp)
+{
+	struct ht_temp temp;
+	int error = prepare(target, &temp);
+	if (!error && (temp.fd = open_unnamed(target, mode)) < 0)
+		error = open_named(&temp, mode);
+	if (!error)
+		*ret_temp = temp;
+	return error;
+}
+
+/* A name for an unnamed file: the target's when it is free, else one beside it. */
+static int give_name(struct ht_temp *temp)
+{
+	char link[64];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", temp->fd);
+	if (!linkat(AT_FDCWD, link, AT_FDCWD, temp->target, AT_SYMLINK_FOLLOW))
+		return 0;
+	for (int i = 0; errno == EEXIST && i < N_NAMES; i++) {
+		int error = name_beside(temp->target, i, temp->name, sizeof temp->name);
+		if (error)
+			return error;
+		if (!linkat(AT_FDCWD, link, AT_FDCWD, temp->name, AT_SYMLINK_FOLLOW))
+			return 0;
+	}
+	temp->name[0] = '\0';
+	return errno;
+}
+
+int ht_temp_commit(struct ht_temp *temp)
+{
+	/* Network file systems report a full disk only when a descriptor is closed; this one is still
+	 * needed for its lock. */
+	int copy = dup(temp->fd);
+	int error = copy < 0 || (close(copy) && errno != EINTR) ? errno : 0;
+	if (!error && !temp->name[0])
+		error = give_name(temp);
+	if (!error && temp->name[0] && rename(temp->name, temp->target))
+		error = errno;
+	if (!error)
+		temp->name[0] = '\0';
+	ht_temp_abort(temp);
+	return error;
+}
+
+void ht_temp_abort(struct ht_temp *temp)
+{
+	if (temp->fd < 0)
+		return;
+	if (temp->name[0])
+		unlink(temp->name);
+	close(temp->fd);
+	temp->fd = -1;
+}
