@@ -1,7 +1,7 @@
 /*
  * generate.c - multiply a trace to the size asked, into one coherent Kineto file.
  *
- *     bench_generate TRACE BYTES OUTPUT [RANK WORLD_SIZE]
+ *     bench_generate [--frames N] [--whole-us] TRACE BYTES OUTPUT [RANK WORLD_SIZE]
  *
  * The events of TRACE (plain or compressed) are written again and again, each copy later in time and
  * with ids of its own, until OUTPUT has BYTES bytes. In copy k
@@ -13,6 +13,10 @@
  * so that links, call trees and steps stay as true as in the original. Metadata events, the session's
  * span and its start are written with the first copy only, Record Window End with the last. With RANK
  * the header gets distributedInfo. The same arguments give the same bytes.
+ *
+ * --frames makes Python stacks deeper, as code in layers does (with_stack=True): every Python frame that has a
+ * parent is called through N more of its name, time and thread, each the child of the one before.
+ * --whole-us leaves out the decimals of times, as PyTorch before 2.4 did: then many starts are the same.
  *
  * The text is cut once into pieces: literal bytes, each followed by a number that shifts. A copy is then
  * a walk over the pieces.
@@ -28,13 +32,15 @@
 #define MAX_INPUT_BYTES ((size_t)1 << 30)
 #define SPAN_ROUND_NS   1000000
 
-enum shift { SHIFT_NONE, SHIFT_TIME, SHIFT_ID, SHIFT_STEP };
+enum shift { SHIFT_NONE, SHIFT_TIME, SHIFT_LENGTH, SHIFT_ID, SHIFT_STEP };
+enum role { ROLE_NONE, ROLE_FRAME, ROLE_PARENT };
 enum when { EVERY_COPY, FIRST_COPY, LAST_COPY };
 
 /* Literal bytes, then a number. */
 struct piece {
 	uint32_t start, n;
-	uint8_t shift, when;
+	uint8_t shift, when, role;
+	bool is_new;   /* value counts from the first id that the trace does not have */
 	int64_t value; /* ns for times */
 };
 
@@ -46,6 +52,8 @@ struct plan {
 	int64_t min_ns, max_ns, span_ns, stride, n_steps;
 	int64_t ts_ns, dur_ns; /* of the event being read */
 	int64_t min_step, max_step;
+	int64_t n_frames, n_new_ids;
+	bool whole_us;
 };
 
 static const char *const id_keys[] = { "correlation", "External id", "external id", "id", "Ev Idx",
@@ -103,6 +111,13 @@ static bool is_id(const char *key, size_t n)
 	return false;
 }
 
+static uint8_t role_of(const char *key, size_t n)
+{
+	return n == 9 && !memcmp(key, "Python id", 9)            ? ROLE_FRAME
+	       : n == 16 && !memcmp(key, "Python parent id", 16) ? ROLE_PARENT
+	                                                         : ROLE_NONE;
+}
+
 /* Look at the number behind a key; cuts a piece when it shifts. Answers the byte after the number. */
 static size_t take_number(struct plan *plan, const char *key, size_t n_key, size_t i, size_t *start)
 {
@@ -116,6 +131,8 @@ static size_t take_number(struct plan *plan, const char *key, size_t n_key, size
 	}
 	if (n_key == 3 && !memcmp(key, "dur", 3)) {
 		plan->dur_ns = parse_ns(text + i, &n);
+		add_piece(plan, *start, i, SHIFT_LENGTH, plan->dur_ns);
+		*start = i + n;
 		return i + n;
 	}
 	char *end;
@@ -124,6 +141,7 @@ static size_t take_number(struct plan *plan, const char *key, size_t n_key, size
 	if (value > 0 && is_id(key, n_key) &&
 	        (*end == ',' || *end == '}' || (unsigned char)*end <= ' ')) {
 		add_piece(plan, *start, i, SHIFT_ID, value);
+		plan->pieces[plan->n_pieces - 1].role = role_of(key, n_key);
 		*start = i + n;
 		if (value >= plan->stride)
 			plan->stride = value + 1;
@@ -158,6 +176,31 @@ static enum when event_when(const char *text, size_t n)
 	        has(text, n, "\"Iteration Start"))
 		return FIRST_COPY;
 	return EVERY_COPY;
+}
+
+/* More frames below the one whose pieces start at first. */
+static void add_frames(struct plan *plan, size_t first)
+{
+	size_t n = plan->n_pieces - first, i_frame = SIZE_MAX, i_parent = SIZE_MAX;
+	for (size_t i = 0; i < n; i++) {
+		if (plan->pieces[first + i].role == ROLE_FRAME)
+			i_frame = i;
+		if (plan->pieces[first + i].role == ROLE_PARENT)
+			i_parent = i;
+	}
+	for (int64_t k = 0; i_frame < n && i_parent < n && k < plan->n_frames; k++) {
+		size_t last = plan->n_pieces - n;
+		for (size_t i = 0; i < n; i++) {
+			struct piece piece = plan->pieces[last + i];
+			add_piece(plan, piece.start, piece.start + piece.n, piece.shift, 0);
+			plan->pieces[plan->n_pieces - 1] = piece;
+		}
+		struct piece *before = plan->pieces + last, *now = before + n;
+		now[i_parent].value = before[i_frame].value;
+		now[i_parent].is_new = before[i_frame].is_new;
+		now[i_frame].value = plan->n_new_ids++;
+		now[i_frame].is_new = true;
+	}
 }
 
 /* One event from its brace on: pieces for what shifts, one literal for the rest. Ends after it. */
@@ -196,6 +239,7 @@ static size_t take_event(struct plan *plan, size_t begin)
 	enum when when = event_when(text + begin, i - begin);
 	for (size_t p = first_piece; p < plan->n_pieces; p++)
 		plan->pieces[p].when = (uint8_t)when;
+	add_frames(plan, first_piece);
 	if (when == EVERY_COPY && plan->ts_ns != INT64_MIN) {
 		if (plan->ts_ns < plan->min_ns)
 			plan->min_ns = plan->ts_ns;
@@ -212,6 +256,8 @@ static void make_plan(struct plan *plan, const char *text)
 	if (!open)
 		die("no traceEvents");
 	*plan = (struct plan){ .text = text,
+		.n_frames = plan->n_frames,
+		.whole_us = plan->whole_us,
 		.events_start = (size_t)(open - text) + 1,
 		.min_ns = INT64_MAX,
 		.max_ns = INT64_MIN,
@@ -225,6 +271,10 @@ static void make_plan(struct plan *plan, const char *text)
 			i++;
 	}
 	plan->events_end = i;
+	for (size_t p = 0; p < plan->n_pieces; p++)
+		if (plan->pieces[p].is_new)
+			plan->pieces[p].value += plan->stride;
+	plan->stride += plan->n_new_ids;
 	plan->span_ns =
 	        (plan->max_ns - plan->min_ns) / SPAN_ROUND_NS * SPAN_ROUND_NS + 2 * SPAN_ROUND_NS;
 	plan->n_steps = plan->max_step >= plan->min_step ? plan->max_step - plan->min_step + 1 : 0;
@@ -263,9 +313,11 @@ static void put_number(
 {
 	char text[64];
 	int n = 0;
-	if (piece->shift == SHIFT_TIME) {
-		int64_t ns = piece->value + copy * plan->span_ns;
-		n = snprintf(text, sizeof text, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
+	if (piece->shift == SHIFT_TIME || piece->shift == SHIFT_LENGTH) {
+		int64_t ns = piece->value + (piece->shift == SHIFT_TIME) * copy * plan->span_ns;
+		n = snprintf(text, sizeof text, "%" PRId64, ns / 1000);
+		if (!plan->whole_us)
+			n += snprintf(text + n, sizeof text - (size_t)n, ".%03d", (int)(ns % 1000));
 	} else {
 		int64_t step = piece->shift == SHIFT_ID ? plan->stride : plan->n_steps;
 		n = snprintf(text, sizeof text, "%" PRId64, piece->value + copy * step);
@@ -346,8 +398,22 @@ static void write_all(const struct plan *plan, uint64_t n_bytes, char **args, in
 
 int main(int n_args, char **args)
 {
+	struct plan plan = { 0 };
+	for (; n_args > 1 && args[1][0] == '-'; n_args--, args++) {
+		if (!strcmp(args[1], "--whole-us")) {
+			plan.whole_us = true;
+		} else if (!strcmp(args[1], "--frames") && n_args > 2) {
+			plan.n_frames = strtoll(args[2], NULL, 10);
+			n_args--;
+			args++;
+		} else {
+			die("there is no such option");
+		}
+	}
 	if (n_args < 4) {
-		fputs("usage: bench_generate TRACE BYTES OUTPUT [RANK WORLD_SIZE]\n", stderr);
+		fputs("usage: bench_generate [--frames N] [--whole-us] TRACE BYTES OUTPUT "
+		      "[RANK WORLD_SIZE]\n",
+		        stderr);
 		return 2;
 	}
 	ht_ctx *ctx;
@@ -356,7 +422,6 @@ int main(int n_args, char **args)
 	struct ht_vec text = { 0 };
 	if (ht_read_all(ctx, args[1], MAX_INPUT_BYTES, &text) != HT_OK)
 		die(ht_error(ctx)->message);
-	struct plan plan;
 	make_plan(&plan, text.data);
 	write_all(&plan, strtoull(args[2], NULL, 10), args, n_args);
 	free(plan.pieces);

@@ -122,6 +122,26 @@ def test_cache(examples, tmp_path, monkeypatch):
     assert stored.stat().st_ino == verified and again._core.dump() == first._core.dump()
 
 
+@pytest.mark.parametrize("how", ["cut", "emptied", "overwritten", "removed"])
+def test_cache_file_changes_in_use(how, examples, tmp_path):
+    """What was opened from the cache stays as it was, whatever happens to the file."""
+    trace = examples / "train" / "train.json.gz"
+    before = holotrace.open(trace, cache_dir=tmp_path)._core.dump()
+    (stored,) = tmp_path.iterdir()
+    session = holotrace.open(trace, cache_dir=tmp_path)
+    if how == "cut":
+        os.truncate(stored, 5000)
+    elif how == "emptied":
+        stored.write_bytes(b"")
+    elif how == "overwritten":
+        with open(stored, "r+b") as file:
+            file.write(b"\xff" * stored.stat().st_size)
+    else:
+        stored.unlink()
+    assert session._core.dump() == before
+    assert holotrace.open(trace, cache_dir=tmp_path)._core.dump() == before
+
+
 def test_errors(ddp, tmp_path):
     with pytest.raises(holotrace.InputError) as caught:
         holotrace.open(tmp_path / "absent.json")

@@ -6,6 +6,7 @@
 #include "read/assemble.h"
 #include "read/load.h"
 #include "store/cache.h"
+#include "store/check.h"
 #include "store/seal.h"
 
 #include <string.h>
@@ -101,13 +102,16 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
 	if (cached) {
 		HT_TRY(ht_cache_key_make(ctx, path, rules->hash, o->verify_cache, &key));
-		HT_TRY(ht_cache_load(ctx, o->cache_dir, &key, t, &hit));
+		HT_TRY(ht_cache_load(
+		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &t->map, &hit));
 	}
-	if (hit)
+	if (hit) {
+		t->meta = t->meta_;
 		return HT_OK;
+	}
 	HT_TRY(read_text(ctx, path, o->chunk_bytes, rules, t));
 	if (cached)
-		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, t,
+		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, &ht_trace_sections, t,
 		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
 	return HT_OK;
 }

@@ -1,54 +1,19 @@
 /*
  * cache.c - loading; see cache.h and cache_file.h.
  *
- * A file is believed only after, in this order: its head fits this program and the key, its sections
- * lie inside it, its checksum is right, its numbers are sound (check.h).
+ * A file is believed only after, in this order: its head fits this program and the key, its sections fill
+ * it, its numbers are sound (sections.h) and its checksum is right. The last two are one pass over the bytes.
  */
 #include "store/cache.h"
 
-#include "base/thread.h"
 #include "store/cache_file.h"
-#include "store/check.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-uint64_t ht_cache_layout(void)
-{
-	static const char *const texts[] = {
-#define SECTION(name, type) #name,
-#include "store/sections.def"
-#undef SECTION
-#define STAT(name, ...) #name,
-#include "store/import_stats.def"
-#undef STAT
-#define CATEGORY(...) #__VA_ARGS__,
-#include "store/kinds.def"
-#undef CATEGORY
-#define RULE(...) #__VA_ARGS__,
-#include "store/kernel_rules.def"
-#undef RULE
-	};
-	static const size_t sizes[] = {
-		sizeof(void *),
-		HT_N_KINDS,
-		HT_N_CLASSES,
-#define SECTION(name, type) sizeof(type),
-#include "store/sections.def"
-#undef SECTION
-	};
-	uint64_t hash = ht_hash_mix(
-	        ht_hash(sizes, sizeof sizes), ht_hash(ht_version(), strlen(ht_version())));
-	for (size_t i = 0; i < HT_COUNT(texts); i++)
-		hash = ht_hash_mix(hash, ht_hash(texts[i], strlen(texts[i])));
-	return hash;
-}
 
 uint64_t ht_cache_hash(const void *bytes, size_t n)
 {
@@ -59,138 +24,147 @@ uint64_t ht_cache_hash(const void *bytes, size_t n)
 	return ht_hash(bytes, n);
 }
 
-bool ht_cache_path(const char *dir, const struct ht_cache_key *key, char *ret_path, size_t cap)
+bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct ht_sections *kind,
+        char *ret_path, size_t cap)
 {
-	int n = snprintf(ret_path, cap, "%s/%016llx" HT_CACHE_SUFFIX, dir,
-	        (unsigned long long)ht_hash(key->path, strlen(key->path)));
+	int n = snprintf(ret_path, cap, "%s/%016llx.%s" HT_CACHE_SUFFIX, dir,
+	        (unsigned long long)ht_hash(key->path, strlen(key->path)), kind->name);
 	return n > 0 && (size_t)n < cap;
+}
+
+uint64_t ht_cache_first_section(const struct ht_sections *kind, size_t n_path)
+{
+	return ht_cache_align(sizeof(struct ht_cache_head) + kind->n * sizeof(uint64_t) + n_path);
+}
+
+static bool is_zero(const char *bytes, size_t n)
+{
+	char any = 0;
+	for (size_t i = 0; i < n; i++)
+		any |= bytes[i];
+	return !any;
+}
+
+bool ht_cache_place(const struct ht_sections *kind, const char *bytes, size_t n, void *store)
+{
+	const struct ht_cache_head *head = (const void *)bytes;
+	const uint64_t *lengths = (const void *)(head + 1);
+	if (n < ht_cache_first_section(kind, 0) || n < ht_cache_first_section(kind, head->n_path))
+		return false;
+	uint64_t at = ht_cache_first_section(kind, head->n_path);
+	for (size_t i = 0; i < kind->n; i++) {
+		size_t elem_bytes = kind->list[i].elem_bytes;
+		uint64_t start = ht_cache_align(at);
+		if (start > n || lengths[i] > (n - start) / elem_bytes ||
+		        !is_zero(bytes + at, start - at))
+			return false;
+		ht_section_set(store, &kind->list[i],
+		        (struct ht_section){ bytes + start, (size_t)lengths[i] });
+		at = start + lengths[i] * elem_bytes;
+	}
+	return at == n;
+}
+
+/* ---- checksum ---- */
+
+struct hashing {
+	const struct ht_sections *kind;
+	uint64_t *hashes; /* of the head, then of each part */
+	size_t n;
+};
+
+static void hash_part(void *user, size_t i_part, const struct ht_part *part)
+{
+	struct hashing *h = user;
+	h->hashes[1 + i_part] = ht_cache_hash(part->bytes, part->n * part->info->elem_bytes);
+}
+
+static uint64_t join_hashes(struct hashing *h, const char *bytes)
+{
+	const struct ht_cache_head *head = (const void *)bytes;
+	h->hashes[0] = ht_hash(bytes + HT_CACHE_COVERED,
+	        ht_cache_first_section(h->kind, head->n_path) - HT_CACHE_COVERED);
+	return ht_hash(h->hashes, h->n * sizeof *h->hashes);
+}
+
+uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, const void *store)
+{
+	struct hashing h = { .kind = kind, .n = 1 + ht_sections_n_parts(kind, store) };
+	h.hashes = malloc(h.n * sizeof *h.hashes);
+	if (!h.hashes)
+		return 0;
+	for (size_t i = 0; i + 1 < h.n; i++) {
+		struct ht_part part = ht_sections_part(kind, store, i);
+		hash_part(&h, i, &part);
+	}
+	uint64_t checksum = join_hashes(&h, bytes);
+	free(h.hashes);
+	return checksum;
 }
 
 /* ---- loading ---- */
 
-struct mapped {
-	const char *bytes;
-	size_t n;
-	uint64_t *hashes; /* one per block */
-	size_t n_blocks;
-};
-
-static enum ht_status hash_block(void *user, size_t i_task, int i_worker)
-{
-	struct mapped *map = user;
-	(void)i_worker;
-	size_t start = HT_CACHE_COVERED + i_task * HT_CACHE_BLOCK;
-	size_t n = map->n - start < HT_CACHE_BLOCK ? map->n - start : HT_CACHE_BLOCK;
-	map->hashes[i_task] = ht_cache_hash(map->bytes + start, n);
-	return HT_OK;
-}
-
-static enum ht_status verify_checksum(ht_ctx *ctx, struct mapped *map, bool *ret_right)
-{
-	const struct ht_cache_head *head = (const void *)map->bytes;
-	map->n_blocks = (map->n - HT_CACHE_COVERED + HT_CACHE_BLOCK - 1) / HT_CACHE_BLOCK;
-	map->hashes = ht_mem_alloc(ctx->mem, map->n_blocks * sizeof *map->hashes);
-	if (!map->hashes)
-		return ht_fail_nomem(ctx);
-	enum ht_status status = ht_parallel(ctx, map->n_blocks, hash_block, map);
-	*ret_right = head->checksum == ht_hash(map->hashes, map->n_blocks * sizeof *map->hashes);
-	ht_mem_free(ctx->mem, map->hashes, map->n_blocks * sizeof *map->hashes);
-	return status;
-}
-
-static bool head_fits(const struct mapped *map, const struct ht_cache_key *key)
+static bool head_fits(
+        const struct ht_map *map, const struct ht_sections *kind, const struct ht_cache_key *key)
 {
 	struct ht_cache_head head;
 	size_t n_path = strlen(key->path);
-	if (map->n < sizeof head + HT_N_SECTIONS * sizeof(struct ht_cache_section) + n_path)
+	char name[sizeof head.kind] = "";
+	snprintf(name, sizeof name, "%s", kind->name);
+	if (map->n < ht_cache_first_section(kind, n_path))
 		return false;
 	memcpy(&head, map->bytes, sizeof head);
 	return !memcmp(head.magic, HT_CACHE_MAGIC, sizeof head.magic) &&
 	       head.version == HT_CACHE_VERSION && head.byte_order == HT_CACHE_ORDER &&
-	       head.layout == ht_cache_layout() && head.file_bytes == map->n &&
-	       head.n_sections == HT_N_SECTIONS && head.n_path == n_path &&
+	       !memcmp(head.kind, name, sizeof name) && head.layout == ht_sections_layout(kind) &&
+	       head.file_bytes == map->n && head.n_sections == kind->n && head.n_path == n_path &&
 	       ht_cache_id_fits(&head.id, &key->id) &&
-	       !memcmp(map->bytes + sizeof head + HT_N_SECTIONS * sizeof(struct ht_cache_section),
-	               key->path, n_path);
+	       !memcmp(map->bytes + sizeof head + kind->n * sizeof(uint64_t), key->path, n_path);
 }
 
-/* Where a section is; NULL when it is not inside the file. */
-static const void *locate(const struct mapped *map, size_t i_section, size_t elem_bytes)
+static enum ht_status believe(ht_ctx *ctx, const struct ht_map *map, const struct ht_sections *kind,
+        const struct ht_cache_key *key, void *store, bool *ret_hit)
 {
-	const struct ht_cache_section *sections =
-	        (const void *)(map->bytes + sizeof(struct ht_cache_head));
-	const struct ht_cache_section *s = &sections[i_section];
-	bool inside = s->offset % HT_CACHE_ALIGN == 0 && s->offset <= map->n &&
-	              s->n <= (map->n - s->offset) / elem_bytes;
-	return inside ? map->bytes + s->offset : NULL;
-}
-
-static bool place_sections(const struct mapped *map, struct ht_trace *trace)
-{
-	const struct ht_cache_section *sections =
-	        (const void *)(map->bytes + sizeof(struct ht_cache_head));
-#define SECTION(name_, type)                                                                       \
-	trace->name_ = locate(map, HT_SECTION_##name_, sizeof(type));                              \
-	trace->n_##name_ = sections[HT_SECTION_##name_].n;                                         \
-	if (!trace->name_)                                                                         \
-		return false;
-#include "store/sections.def"
-#undef SECTION
-	return true;
-}
-
-static enum ht_status believe(ht_ctx *ctx, struct mapped *map, const struct ht_cache_key *key,
-        struct ht_trace *trace, bool *ret_hit)
-{
-	if (!head_fits(map, key) || !place_sections(map, trace))
+	const struct ht_cache_head *head = (const void *)map->bytes;
+	if (!head_fits(map, kind, key) || !ht_cache_place(kind, map->bytes, map->n, store))
 		return HT_OK;
-	bool right = false;
-	HT_TRY(verify_checksum(ctx, map, &right));
-	if (right)
-		HT_TRY(ht_trace_check_all(ctx, trace, ret_hit));
-	return HT_OK;
-}
-
-static enum ht_status load_fd(ht_ctx *ctx, int fd, const struct ht_cache_key *key,
-        struct ht_trace *ret_trace, bool *ret_hit)
-{
-	struct stat st;
-	if (ht_io_should_fail(ctx) || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	        st.st_size < (off_t)sizeof(struct ht_cache_head))
-		return HT_OK;
-	size_t n = (size_t)st.st_size;
-	void *bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return HT_OK;
-	struct mapped map = { .bytes = bytes, .n = n };
-	struct ht_trace trace = *ret_trace;
-	bool hit = false;
-	enum ht_status status = believe(ctx, &map, key, &trace, &hit);
-	if (status != HT_OK || !hit) {
-		munmap(bytes, n);
-		return status;
-	}
-	trace.map = bytes;
-	trace.map_bytes = n;
-	trace.meta = trace.meta_;
-	*ret_trace = trace;
-	*ret_hit = true;
-	/* Eviction goes by last use. The time of writing stays: it tells when the file was made. */
-	futimens(fd, (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } });
-	return HT_OK;
+	struct hashing h = { .kind = kind, .n = 1 + ht_sections_n_parts(kind, store) };
+	h.hashes = ht_mem_alloc(ctx->mem, h.n * sizeof *h.hashes);
+	if (!h.hashes)
+		return ht_fail_nomem(ctx);
+	bool sound = false;
+	enum ht_status status = ht_sections_check(ctx, kind, store, hash_part, &h, &sound);
+	*ret_hit = status == HT_OK && sound && head->checksum == join_hashes(&h, map->bytes);
+	ht_mem_free(ctx->mem, h.hashes, h.n * sizeof *h.hashes);
+	return status;
 }
 
 enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
-        struct ht_trace *ret_trace, bool *ret_hit)
+        const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
 {
 	char path[PATH_MAX];
+	struct ht_map map;
 	*ret_hit = false;
-	if (!key->path[0] || !ht_cache_path(dir, key, path, sizeof path))
+	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, sizeof path))
 		return HT_OK;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return HT_OK;
-	enum ht_status status = load_fd(ctx, fd, key, ret_trace, ret_hit);
-	close(fd);
+	HT_TRY(ht_map_open(ctx, fd, &map));
+	enum ht_status status = HT_OK;
+	if (map.bytes)
+		status = believe(ctx, &map, kind, key, store, ret_hit);
+	if (*ret_hit) {
+		*ret_map = map;
+		/* Eviction goes by last use. The time of writing stays: it tells when the file was
+		 * made. */
+		utimensat(AT_FDCWD, path,
+		        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
+		        AT_SYMLINK_NOFOLLOW);
+		return HT_OK;
+	}
+	for (size_t i = 0; i < kind->n; i++)
+		ht_section_set(store, &kind->list[i], (struct ht_section){ 0 });
+	ht_map_close(&map);
 	return status;
 }

@@ -1,10 +1,10 @@
 /*
- * cache.h - sealed traces as files that are mapped, so that opening again costs milliseconds.
+ * cache.h - stores as files that are mapped, so that opening again costs milliseconds.
  *
  *     struct ht_cache_key key;
  *     HT_TRY(ht_cache_key_make(ctx, path, options, whole, &key));       before the trace is read
- *     HT_TRY(ht_cache_load(ctx, dir, &key, trace, &hit));
- *     if (!hit) { ... read and seal ...; HT_TRY(ht_cache_store(ctx, dir, &key, trace, cap, &stored)); }
+ *     HT_TRY(ht_cache_load(ctx, dir, &key, kind, store, &map, &hit));
+ *     if (!hit) { ... read ...; HT_TRY(ht_cache_store(ctx, dir, &key, kind, store, cap, &stored)); }
  *
  * The cache can only help: a file that is missing, stale, foreign, cut or damaged is a miss, and a disk
  * that is full or read-only means nothing is stored; neither is an error. What is answered besides
@@ -13,7 +13,8 @@
 #ifndef HT_STORE_CACHE_H
 #define HT_STORE_CACHE_H
 
-#include "store/trace.h"
+#include "base/map.h"
+#include "store/sections.h"
 
 #include <limits.h>
 
@@ -40,14 +41,16 @@ struct ht_cache_key {
 enum ht_status ht_cache_key_make(ht_ctx *ctx, const char *path, uint64_t options, bool whole,
         struct ht_cache_key *ret_key) HT_MUST_USE;
 
-/* On a hit the trace points into the mapped file (map, map_bytes, meta are set; mem and path are left
- * alone); ht_trace_release unmaps it. */
+/* On a hit the sections of the store point into the map, which the caller closes after use; else they are
+ * empty. */
 enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
-        struct ht_trace *ret_trace, bool *ret_hit) HT_MUST_USE;
+        const struct ht_sections *kind, void *store, struct ht_map *ret_map,
+        bool *ret_hit) HT_MUST_USE;
 
-/* Write the trace, then remove the files used longest ago until the directory holds at most max_bytes.
+/* Write the store, then remove the files used longest ago until the directory holds at most max_bytes.
  * Nothing is stored when the source file has changed since the key was made. */
 enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
-        const struct ht_trace *trace, uint64_t max_bytes, bool *ret_stored) HT_MUST_USE;
+        const struct ht_sections *kind, const void *store, uint64_t max_bytes,
+        bool *ret_stored) HT_MUST_USE;
 
 #endif

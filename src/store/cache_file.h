@@ -1,11 +1,11 @@
 /*
  * cache_file.h - the layout of a cache file; shared by the loader and the writer.
  *
- *   head ─ n section entries ─ path ─ pad ─ section ─ pad ─ section ...
+ *   head ─ length of each section ─ path ─ pad ─ section ─ pad ─ section ...
  *
- * Sections start at multiples of HT_CACHE_ALIGN. The checksum covers every byte after itself: the file
- * from there on is hashed in blocks, and the hashes of the blocks are hashed, so that blocks can be
- * verified by many threads.
+ * Sections start at multiples of HT_CACHE_ALIGN and follow each other, so their lengths tell where they are.
+ * The checksum covers every byte after itself: it is the hash of the hashes of all up to the first section
+ * and of each part of a section (sections.h), so that parts are verified by many threads. Pads are zero.
  */
 #ifndef HT_STORE_CACHE_FILE_H
 #define HT_STORE_CACHE_FILE_H
@@ -13,18 +13,10 @@
 #include "base/hash.h"
 #include "store/cache.h"
 
-/* Raise when the meaning of a section changes; changed names and sizes are noticed by themselves. */
-#define HT_CACHE_VERSION 3
+/* Of this layout; kinds of stores have versions of their own. */
+#define HT_CACHE_VERSION 4
 #define HT_CACHE_ALIGN   ((uint64_t)64)
-#define HT_CACHE_BLOCK   ((size_t)1 << 20)
 #define HT_CACHE_SUFFIX  ".htc"
-
-enum {
-#define SECTION(name, type) HT_SECTION_##name,
-#include "store/sections.def"
-#undef SECTION
-	HT_N_SECTIONS
-};
 
 struct ht_cache_head {
 	char magic[8];
@@ -32,31 +24,33 @@ struct ht_cache_head {
 	uint64_t file_bytes;
 	uint32_t version;
 	uint32_t byte_order; /* HT_CACHE_ORDER as this machine writes it */
-	uint64_t layout;     /* ht_cache_layout() */
+	char kind[16];       /* name of the kind of store */
+	uint64_t layout;     /* ht_sections_layout of it */
 	struct ht_cache_id id;
 	uint32_t n_path;
 	uint32_t n_sections;
-};
-
-struct ht_cache_section {
-	uint64_t offset, n;
 };
 
 #define HT_CACHE_MAGIC   "\x89HTC\r\n\x1a\n"
 #define HT_CACHE_ORDER   0x01020304u
 #define HT_CACHE_COVERED offsetof(struct ht_cache_head, file_bytes)
 
-/* Hash of all that decides how the bytes are to be read: names and sizes of sections, names of counters
- * and the rules that classify, pointer size, version of the library. */
-uint64_t ht_cache_layout(void);
-/* Hash of one block, with the best instructions of this CPU. */
+/* Hash of a part, with the best instructions of this CPU. */
 uint64_t ht_cache_hash(const void *bytes, size_t n);
 uint64_t ht_cache_hash_avx2(const void *bytes, size_t n);
 /* Is what was stored what is wanted? */
 bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted);
 /* Path of the cache file of a key; false when it is too long. */
-bool ht_cache_path(
-        const char *dir, const struct ht_cache_key *key, char *ret_path, size_t cap) HT_MUST_USE;
+bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct ht_sections *kind,
+        char *ret_path, size_t cap) HT_MUST_USE;
+/* Where the bytes of a file begin to be sections. */
+uint64_t ht_cache_first_section(const struct ht_sections *kind, size_t n_path);
+/* Point a store to its sections in the bytes of a file. False when they do not fill it, or a pad is not
+ * zero. The numbers of the head before the lengths are not looked at, but for n_path. */
+bool ht_cache_place(
+        const struct ht_sections *kind, const char *bytes, size_t n, void *store) HT_MUST_USE;
+/* The right checksum of a file whose sections have been placed; 0 when out of memory. For tests. */
+uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, const void *store);
 /* Remove left-over temporary files and, until at most max_bytes are left, the files used longest ago
  * other than keep (a name). */
 void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max_bytes);

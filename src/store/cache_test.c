@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,7 +79,9 @@ static char *read_bytes(const char *path, size_t *ret_n)
 static bool store(struct fixture *f)
 {
 	bool stored = false;
-	assert_int_equal(ht_cache_store(f->ctx, f->cache, &f->key, f->trace, CAP, &stored), HT_OK);
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &f->key, &ht_trace_sections, f->trace,
+	                         CAP, &stored),
+	        HT_OK);
 	return stored;
 }
 
@@ -89,23 +90,33 @@ static bool load(struct fixture *f, struct ht_trace *ret_trace)
 {
 	bool hit = false;
 	*ret_trace = (struct ht_trace){ 0 };
-	assert_int_equal(ht_cache_load(f->ctx, f->cache, &f->key, ret_trace, &hit), HT_OK);
+	assert_int_equal(ht_cache_load(f->ctx, f->cache, &f->key, &ht_trace_sections, ret_trace,
+	                         &ret_trace->map, &hit),
+	        HT_OK);
 	return hit;
 }
 
 static void unmap(struct ht_trace *trace)
 {
-	munmap(trace->map, trace->map_bytes);
+	ht_map_close(&trace->map);
+}
+
+static bool is_sound(struct fixture *f, const struct ht_trace *trace)
+{
+	bool sound;
+	assert_int_equal(
+	        ht_sections_check(f->ctx, &ht_trace_sections, trace, NULL, NULL, &sound), HT_OK);
+	return sound;
 }
 
 static bool same_sections(const struct ht_trace *a, const struct ht_trace *b)
 {
-#define SECTION(name, type)                                                                        \
-	if (a->n_##name != b->n_##name ||                                                          \
-	        (a->n_##name && memcmp(a->name, b->name, a->n_##name * sizeof(type))))             \
-		return false;
-#include "store/sections.def"
-#undef SECTION
+	for (size_t i = 0; i < ht_trace_sections.n; i++) {
+		const struct ht_section_info *info = &ht_trace_sections.list[i];
+		struct ht_section x = ht_section_get(a, info), y = ht_section_get(b, info);
+		if (x.n != y.n || (x.n && memcmp(x.data, y.data, x.n * info->elem_bytes)))
+			return false;
+	}
 	return true;
 }
 
@@ -124,7 +135,7 @@ static int setup(void **state)
 	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
 	f->trace = f->set->kept[0].trace;
 	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, false, &f->key), HT_OK);
-	assert_true(ht_cache_path(f->cache, &f->key, f->file, sizeof f->file));
+	assert_true(ht_cache_path(f->cache, &f->key, &ht_trace_sections, f->file, sizeof f->file));
 	assert_true(store(f));
 	f->good = read_bytes(f->file, &f->n_good);
 	*state = f;
@@ -176,12 +187,11 @@ static void test_gives_back_what_was_stored(void **state)
 	struct fixture *f = *state;
 	struct ht_trace trace;
 	struct stat st;
-	assert_true(ht_trace_check(f->trace));
+	assert_true(is_sound(f, f->trace));
 	assert_true(load(f, &trace));
 	assert_true(same_sections(f->trace, &trace));
-	assert_ptr_equal(trace.meta, trace.meta_);
-	assert_int_equal(trace.map_bytes, f->n_good);
-	assert_true(ht_trace_check(&trace));
+	assert_int_equal(trace.map.n, f->n_good);
+	assert_true(is_sound(f, &trace));
 	unmap(&trace);
 	assert_int_equal(stat(f->cache, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
@@ -213,15 +223,14 @@ static void test_every_cut_is_noticed(void **state)
 	unmap(&trace);
 }
 
-/* Make the checksum right again, as somebody else's program would. */
+/* Make the checksum right again, as somebody else's program would; nothing can where the sections do not
+ * even fill the file. */
 static void reseal(char *bytes, size_t n)
 {
-	uint64_t hashes[64], checksum;
-	size_t n_blocks = 0;
-	for (size_t at = HT_CACHE_COVERED; at < n; at += HT_CACHE_BLOCK)
-		hashes[n_blocks++] =
-		        ht_hash(bytes + at, n - at < HT_CACHE_BLOCK ? n - at : HT_CACHE_BLOCK);
-	checksum = ht_hash(hashes, n_blocks * sizeof *hashes);
+	struct ht_trace store;
+	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
+		return;
+	uint64_t checksum = ht_cache_checksum(&ht_trace_sections, bytes, &store);
 	memcpy(bytes + offsetof(struct ht_cache_head, checksum), &checksum, sizeof checksum);
 }
 
@@ -260,6 +269,7 @@ static bool swallow(void *user, const void *bytes, size_t n)
 static void walk(struct fixture *f, struct ht_trace *trace)
 {
 	size_t n = 0;
+	trace->meta = trace->meta_;
 	struct ht_rank rank = { .n_events = ht_n_events(trace) };
 	struct ht_kept kept = { .trace = trace, .bytes = 1, .for_good = true };
 	struct ht_set set = { .roster = { .ranks = &rank, .n = 1 },
@@ -293,6 +303,85 @@ static void test_foreign_numbers_are_harmless(void **state)
 			memcpy(f->good + at, &before, sizeof before);
 		}
 	assert_true(n_accepted > 0);
+}
+
+/* A trace of many parts: frames within frames, each with a launch, its kernel and strings of its own. */
+static char *large_text(size_t *ret_n)
+{
+	static const char event[] =
+	        "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"f%d\",\"pid\":9,\"tid\":9,\"ts\":%d,"
+	        "\"dur\":%d,\"args\":{\"Python id\":%d,\"Python parent id\":%d}},\n"
+	        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":9,\"tid\":9,\"ts\":%d,"
+	        "\"dur\":1,\"args\":{\"correlation\":%d}},\n"
+	        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":1,"
+	        "\"args\":{\"correlation\":%d,\"device\":0,\"stream\":7,\"s\":\"x%d\"}},\n";
+	size_t cap = (size_t)40000 * 500, n = 0;
+	char *text = malloc(cap);
+	assert_non_null(text);
+	n += (size_t)snprintf(text, cap, "{\"schemaVersion\":1,\"traceEvents\":[\n");
+	for (int i = 1; i <= 40000; i++) {
+		int in = i % 10, ts = i / 10 * 100 + in;
+		n += (size_t)snprintf(text + n, cap - n, event, i, ts, 100 - 2 * in, i,
+		        in ? i - 1 : i, ts, i, ts + 50, i, i);
+	}
+	n += (size_t)snprintf(
+	        text + n, cap - n, "{\"ph\":\"M\",\"name\":\"x\",\"pid\":9,\"tid\":0}]}\n");
+	*ret_n = n;
+	return text;
+}
+
+/* A number that leads nowhere, at the borders of parts and elsewhere, in every section of row, string and
+ * other numbers; and an order that is broken there. */
+static void test_every_part_is_checked(void **state)
+{
+	struct fixture *f = *state;
+	size_t n_text, n_tried = 0;
+	char *text = large_text(&n_text);
+	write_bytes(f->source, text, n_text);
+	free(text);
+	ht_close(f->set);
+	const char *source = f->source;
+	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
+	f->trace = f->set->kept[0].trace;
+	assert_int_equal(ht_n_events(f->trace), 120001);
+	assert_true(is_sound(f, f->trace));
+	for (size_t i = 0; i < ht_trace_sections.n; i++) {
+		const struct ht_section_info *info = &ht_trace_sections.list[i];
+		struct ht_section section = ht_section_get(f->trace, info);
+		uint32_t *values = (uint32_t *)(uintptr_t)section.data;
+		if (info->elem_bytes != 4 || !info->check || section.n < HT_PART_ELEMS)
+			continue;
+		size_t places[] = { 0, 1, HT_PART_ELEMS - 1, HT_PART_ELEMS, HT_PART_ELEMS + 1,
+			section.n / 3, section.n - 1 };
+		for (size_t k = 0; k < HT_COUNT(places); k++) {
+			/* columns of args begin at even places, and nobody looks between them */
+			bool gap = !strcmp(info->name, "arg_rows") && places[k] + 1 == section.n;
+			uint32_t before = values[places[k]];
+			values[places[k]] = HT_NONE - 1;
+			assert_true(gap || !is_sound(f, f->trace));
+			values[places[k]] = before;
+			n_tried++;
+		}
+	}
+	assert_true(n_tried > 60);
+	/* a circle of parents, all of which exist */
+	uint32_t *parents = (uint32_t *)(uintptr_t)f->trace->parent;
+	uint32_t row = 100000;
+	while (parents[row] == HT_NONE)
+		row++;
+	uint32_t top = parents[row], before = parents[top];
+	parents[top] = row;
+	assert_false(is_sound(f, f->trace));
+	parents[top] = before;
+	uint32_t *python = (uint32_t *)(uintptr_t)f->trace->python_parent;
+	const uint32_t *rows = f->trace->python_rows;
+	size_t at = 39995;
+	assert_int_equal(python[at], rows[at - 1]);
+	uint32_t first = python[at - 1];
+	python[at - 1] = rows[at];
+	assert_false(is_sound(f, f->trace));
+	python[at - 1] = first;
+	assert_true(is_sound(f, f->trace));
 }
 
 static void test_another_key_is_a_miss(void **state)
@@ -430,14 +519,16 @@ static void test_longest_unused_goes_first(void **state)
 		snprintf(source, sizeof source, "%s/%d.json", f->dir, i);
 		write_bytes(source, trace_text, sizeof trace_text - 1);
 		assert_int_equal(ht_cache_key_make(f->ctx, source, 5, false, &keys[i]), HT_OK);
-		assert_true(ht_cache_path(f->cache, &keys[i], files[i], sizeof files[i]));
+		assert_true(ht_cache_path(
+		        f->cache, &keys[i], &ht_trace_sections, files[i], sizeof files[i]));
 	}
 	unlink(f->file);
 	bool stored;
 	uint64_t cap = f->n_good * 5 / 2;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(
-		        ht_cache_store(f->ctx, f->cache, &keys[i], f->trace, cap, &stored), HT_OK);
+		assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[i], &ht_trace_sections,
+		                         f->trace, cap, &stored),
+		        HT_OK);
 		assert_true(stored);
 		age(files[i], 1000 - i);
 	}
@@ -446,13 +537,17 @@ static void test_longest_unused_goes_first(void **state)
 	f->key = keys[0];
 	assert_true(load(f, &trace));
 	unmap(&trace);
-	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[2], f->trace, cap, &stored), HT_OK);
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[2], &ht_trace_sections, f->trace,
+	                         cap, &stored),
+	        HT_OK);
 	assert_true(stored);
 	assert_int_equal(access(files[0], F_OK), 0);
 	assert_int_not_equal(access(files[1], F_OK), 0);
 	assert_int_equal(access(files[2], F_OK), 0);
 	/* what would not fit is not written at all */
-	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[1], f->trace, 100, &stored), HT_OK);
+	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[1], &ht_trace_sections, f->trace,
+	                         100, &stored),
+	        HT_OK);
 	assert_false(stored);
 	assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), 2);
 }
@@ -482,8 +577,9 @@ static void test_no_place_is_no_error(void **state)
 	bool stored = true;
 	char below_file[128];
 	snprintf(below_file, sizeof below_file, "%s/x", f->source);
-	assert_int_equal(
-	        ht_cache_store(f->ctx, below_file, &f->key, f->trace, CAP, &stored), HT_OK);
+	assert_int_equal(ht_cache_store(f->ctx, below_file, &f->key, &ht_trace_sections, f->trace,
+	                         CAP, &stored),
+	        HT_OK);
 	assert_false(stored);
 	assert_int_equal(ht_error(f->ctx)->status, HT_OK);
 }
@@ -518,10 +614,12 @@ static void test_failing_memory(void **state)
 		ht_error_clear(f->ctx);
 		ht_ctx_memory(f->ctx, &before, &peak);
 		atomic_store(&f->ctx->mem->fail_in, n);
-		enum ht_status status = ht_cache_load(f->ctx, f->cache, &f->key, &trace, &hit);
+		enum ht_status status = ht_cache_load(
+		        f->ctx, f->cache, &f->key, &ht_trace_sections, &trace, &trace.map, &hit);
 		assert_true(status == HT_OK || status == HT_NOMEM);
-		assert_int_equal(
-		        ht_cache_store(f->ctx, f->cache, &f->key, f->trace, CAP, &stored), HT_OK);
+		assert_int_equal(ht_cache_store(f->ctx, f->cache, &f->key, &ht_trace_sections,
+		                         f->trace, CAP, &stored),
+		        HT_OK);
 		atomic_store(&f->ctx->mem->fail_in, 0);
 		if (hit)
 			unmap(&trace);
@@ -545,10 +643,10 @@ static void *race(void *user)
 	for (int i = 0; i < 100; i++) {
 		struct ht_trace trace = { 0 };
 		bool hit = false, stored;
-		racer->n_wrong += ht_cache_store(mine.ctx, mine.cache, &mine.key, mine.trace, CAP,
-		                          &stored) != HT_OK;
-		racer->n_wrong +=
-		        ht_cache_load(mine.ctx, mine.cache, &mine.key, &trace, &hit) != HT_OK;
+		racer->n_wrong += ht_cache_store(mine.ctx, mine.cache, &mine.key,
+		                          &ht_trace_sections, mine.trace, CAP, &stored) != HT_OK;
+		racer->n_wrong += ht_cache_load(mine.ctx, mine.cache, &mine.key, &ht_trace_sections,
+		                          &trace, &trace.map, &hit) != HT_OK;
 		if (hit) {
 			racer->n_hits++;
 			racer->n_wrong += !same_sections(mine.trace, &trace);
@@ -584,6 +682,7 @@ int main(void)
 		TEST(test_every_cut_is_noticed),
 		TEST(test_foreign_head_is_refused),
 		TEST(test_foreign_numbers_are_harmless),
+		TEST(test_every_part_is_checked),
 		TEST(test_another_key_is_a_miss),
 		TEST(test_key_sees_content),
 		TEST(test_key_sees_every_replacement),

@@ -19,111 +19,88 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct output {
-	ht_ctx *ctx;
-	int fd;
-	char *block;
-	size_t n_block;
-	uint64_t n_total; /* bytes taken so far */
-	struct ht_vec hashes;
-	bool failed;
-};
-
-static bool write_all(struct output *out, const char *bytes, size_t n)
+static bool write_all(ht_ctx *ctx, int fd, const void *bytes, size_t n)
 {
+	const char *at = bytes;
 	while (n) {
-		ssize_t n_done = ht_io_should_fail(out->ctx) ? -1 : write(out->fd, bytes, n);
+		ssize_t n_done = ht_io_should_fail(ctx) ? -1 : write(fd, at, n);
 		if (n_done < 0 && errno == EINTR)
 			continue;
 		if (n_done <= 0)
 			return false;
-		bytes += n_done;
+		at += n_done;
 		n -= (size_t)n_done;
 	}
 	return true;
 }
 
-static void end_block(struct output *out)
+/* Head, lengths and path with their pad, in one block; the size of the file is in the head. */
+static char *make_front(ht_ctx *ctx, const struct ht_cache_key *key, const struct ht_sections *kind,
+        const void *store, size_t n_front)
 {
-	uint64_t hash = ht_cache_hash(out->block, out->n_block);
-	if (!write_all(out, out->block, out->n_block) ||
-	        !HT_VEC_PUSH(out->ctx->mem, &out->hashes, uint64_t, hash))
-		out->failed = true;
-	out->n_block = 0;
-}
-
-static void put(struct output *out, const void *bytes, size_t n)
-{
-	const char *at = bytes;
-	out->n_total += n;
-	while (n && !out->failed) {
-		size_t piece = HT_CACHE_BLOCK - out->n_block;
-		if (piece > n)
-			piece = n;
-		memcpy(out->block + out->n_block, at, piece);
-		out->n_block += piece;
-		at += piece;
-		n -= piece;
-		if (out->n_block == HT_CACHE_BLOCK)
-			end_block(out);
-	}
-}
-
-static void pad(struct output *out)
-{
-	static const char zeros[HT_CACHE_ALIGN];
-	put(out, zeros, ht_cache_align(out->n_total) - out->n_total);
-}
-
-/* Section entries and the size of the file. */
-static uint64_t lay_out(const struct ht_trace *t, size_t n_path, struct ht_cache_section *sections)
-{
-	uint64_t at = sizeof(struct ht_cache_head) +
-	              HT_N_SECTIONS * sizeof(struct ht_cache_section) + n_path;
-#define SECTION(name_, type)                                                                       \
-	at = ht_cache_align(at);                                                                   \
-	sections[HT_SECTION_##name_] = (struct ht_cache_section){ at, t->n_##name_ };              \
-	at += t->n_##name_ * sizeof(type);
-#include "store/sections.def"
-#undef SECTION
-	return at;
-}
-
-static void put_sections(struct output *out, const struct ht_trace *t)
-{
-#define SECTION(name_, type)                                                                       \
-	pad(out);                                                                                  \
-	put(out, t->name_, t->n_##name_ * sizeof(type));
-#include "store/sections.def"
-#undef SECTION
-}
-
-static bool write_file(struct output *out, const struct ht_cache_key *key,
-        const struct ht_trace *trace, struct ht_cache_section *sections, uint64_t file_bytes)
-{
-	size_t n_path = strlen(key->path);
+	char *front = ht_mem_zalloc(ctx->mem, n_front);
+	if (!front)
+		return NULL;
 	struct ht_cache_head head = { .magic = HT_CACHE_MAGIC,
-		.file_bytes = file_bytes,
 		.version = HT_CACHE_VERSION,
 		.byte_order = HT_CACHE_ORDER,
-		.layout = ht_cache_layout(),
+		.layout = ht_sections_layout(kind),
 		.id = key->id,
-		.n_path = (uint32_t)n_path,
-		.n_sections = HT_N_SECTIONS };
-	if (!write_all(out, (const char *)&head, HT_CACHE_COVERED))
+		.n_path = (uint32_t)strlen(key->path),
+		.n_sections = (uint32_t)kind->n };
+	snprintf(head.kind, sizeof head.kind, "%s", kind->name);
+	uint64_t *lengths = (void *)(front + sizeof head), at = n_front;
+	for (size_t i = 0; i < kind->n; i++) {
+		lengths[i] = ht_section_get(store, &kind->list[i]).n;
+		at = ht_cache_align(at) + lengths[i] * kind->list[i].elem_bytes;
+	}
+	head.file_bytes = at;
+	memcpy(front, &head, sizeof head);
+	memcpy(front + sizeof head + kind->n * sizeof *lengths, key->path, head.n_path);
+	return front;
+}
+
+/* All sections with pads between them, each at one go: the larger the writes, the larger the pieces of the
+ * page cache in which systems keep the file, and the quicker it is mapped. */
+static bool write_sections(
+        ht_ctx *ctx, int fd, const struct ht_sections *kind, const void *store, uint64_t at)
+{
+	static const char zeros[HT_CACHE_ALIGN];
+	for (size_t i = 0; i < kind->n; i++) {
+		struct ht_section section = ht_section_get(store, &kind->list[i]);
+		size_t n = section.n * kind->list[i].elem_bytes;
+		if (!write_all(ctx, fd, zeros, ht_cache_align(at) - at) ||
+		        !write_all(ctx, fd, section.data, n))
+			return false;
+		at = ht_cache_align(at) + n;
+	}
+	return true;
+}
+
+static bool hash_parts(
+        ht_ctx *ctx, const struct ht_sections *kind, const void *store, struct ht_vec *hashes)
+{
+	size_t n_parts = ht_sections_n_parts(kind, store);
+	for (size_t i = 0; i < n_parts; i++) {
+		struct ht_part part = ht_sections_part(kind, store, i);
+		uint64_t hash = ht_cache_hash(part.bytes, part.n * part.info->elem_bytes);
+		if (!HT_VEC_PUSH(ctx->mem, hashes, uint64_t, hash))
+			return false;
+	}
+	return true;
+}
+
+static bool write_file(ht_ctx *ctx, int fd, const char *front, size_t n_front,
+        const struct ht_sections *kind, const void *store, struct ht_vec *hashes)
+{
+	uint64_t hash = ht_hash(front + HT_CACHE_COVERED, n_front - HT_CACHE_COVERED);
+	if (!HT_VEC_PUSH(ctx->mem, hashes, uint64_t, hash) || !write_all(ctx, fd, front, n_front) ||
+	        !write_sections(ctx, fd, kind, store, n_front) ||
+	        !hash_parts(ctx, kind, store, hashes) || ht_io_should_fail(ctx))
 		return false;
-	out->n_total = HT_CACHE_COVERED;
-	put(out, (const char *)&head + HT_CACHE_COVERED, sizeof head - HT_CACHE_COVERED);
-	put(out, sections, HT_N_SECTIONS * sizeof *sections);
-	put(out, key->path, n_path);
-	put_sections(out, trace);
-	if (out->n_block && !out->failed)
-		end_block(out);
-	if (out->failed || out->n_total != file_bytes || ht_io_should_fail(out->ctx))
-		return false;
-	uint64_t checksum = ht_hash(out->hashes.data, out->hashes.n * sizeof(uint64_t));
-	return pwrite(out->fd, &checksum, sizeof checksum,
-	               offsetof(struct ht_cache_head, checksum)) == sizeof checksum;
+	uint64_t checksum = ht_hash(hashes->data, hashes->n * sizeof hash);
+	return pwrite(fd, &checksum, sizeof checksum, offsetof(struct ht_cache_head, checksum)) ==
+	       sizeof checksum;
 }
 
 /* ---- directory ---- */
@@ -146,7 +123,7 @@ static bool make_directory(const char *dir)
 }
 
 struct entry {
-	char name[32];
+	char name[48];
 	uint64_t bytes;
 	struct timespec used;
 };
@@ -228,37 +205,36 @@ static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
 }
 
 static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
-        const struct ht_trace *trace, struct ht_cache_section *sections, uint64_t file_bytes)
+        const struct ht_sections *kind, const void *store, const char *front, size_t n_front)
 {
 	struct ht_temp temp;
-	struct output out = { .ctx = ctx };
-	out.block = ht_mem_alloc(ctx->mem, HT_CACHE_BLOCK);
-	bool good = out.block && !ht_io_should_fail(ctx) && !ht_temp_open(path, 0600, &temp);
-	if (good) {
-		out.fd = temp.fd;
-		good = write_file(&out, key, trace, sections, file_bytes) && !has_changed(ctx, key);
-		if (good)
-			good = !ht_temp_commit(&temp);
-		else
-			ht_temp_abort(&temp);
-	}
-	ht_vec_free(ctx->mem, &out.hashes, sizeof(uint64_t));
-	ht_mem_free(ctx->mem, out.block, HT_CACHE_BLOCK);
-	return good;
+	struct ht_vec hashes = { 0 };
+	if (ht_io_should_fail(ctx) || ht_temp_open(path, 0600, &temp))
+		return false;
+	bool good = write_file(ctx, temp.fd, front, n_front, kind, store, &hashes) &&
+	            !has_changed(ctx, key);
+	ht_vec_free(ctx->mem, &hashes, sizeof(uint64_t));
+	if (good)
+		return !ht_temp_commit(&temp);
+	ht_temp_abort(&temp);
+	return false;
 }
 
 enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
-        const struct ht_trace *trace, uint64_t max_bytes, bool *ret_stored)
+        const struct ht_sections *kind, const void *store, uint64_t max_bytes, bool *ret_stored)
 {
 	char path[PATH_MAX];
-	struct ht_cache_section sections[HT_N_SECTIONS];
 	*ret_stored = false;
-	if (!key->path[0] || !ht_cache_path(dir, key, path, sizeof path))
+	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, sizeof path))
 		return HT_OK;
-	uint64_t file_bytes = lay_out(trace, strlen(key->path), sections);
-	if (file_bytes > max_bytes || !make_directory(dir))
-		return HT_OK;
-	*ret_stored = write_whole(ctx, path, key, trace, sections, file_bytes);
-	ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
+	size_t n_front = ht_cache_first_section(kind, strlen(key->path));
+	char *front = make_front(ctx, key, kind, store, n_front);
+	bool fits = front &&
+	            ((const struct ht_cache_head *)(const void *)front)->file_bytes <= max_bytes;
+	if (fits && make_directory(dir)) {
+		*ret_stored = write_whole(ctx, path, key, kind, store, front, n_front);
+		ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
+	}
+	ht_mem_free(ctx->mem, front, n_front);
 	return HT_OK;
 }

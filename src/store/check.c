@@ -1,127 +1,82 @@
 /*
  * check.c - see check.h.
  *
- * One small function per group of sections, run as independent tasks. Loops over rows have no exit of
- * their own, so that they run at memory speed; the verdict follows after the loop.
+ * One small function per section, asked of parts of it (sections.h). Loops over rows have no exit of their
+ * own, so that they run at memory speed; the verdict follows after the loop.
+ *
+ *   begin     lengths, arg columns and shapes, which the checks of other sections rely on
+ *   check_x   every element of x
+ *   end       what can be said only when all strings and parents are known to exist
  */
 #include "store/check.h"
 
-#include "base/thread.h"
+#include "base/hash.h"
 #include "json/text.h"
+#include "store/check_loops.h"
 #include "store/shape.h"
 
-#include <string.h>
-
-struct check {
-	const struct ht_trace *t;
-	struct ht_mem *mem;
+struct facts {
+	const struct ht_check_loops *loops;
 	uint32_t n_rows, n_strings, n_shapes;
-	atomic_bool unsound;
-	atomic_bool out_of_memory;
+	uint8_t *sound_shapes; /* per shape: every column that it names exists */
+	/* Not every parent comes before its child: the chains have to be walked. */
+	atomic_bool odd_parent, odd_python;
 };
 
 /* ---- building blocks ---- */
 
-/* Loops run over blocks of this many, which compilers turn into vector code at any level. */
-#define BLOCK 64
-
-/* All values are below limit, or HT_NONE where that is allowed. Adding one turns HT_NONE into 0. */
-static bool all_below(const uint32_t *values, size_t n, uint32_t limit, bool none_allowed)
+static bool all_below(
+        const struct facts *f, const uint32_t *values, size_t n, size_t limit, bool none_allowed)
 {
-	uint32_t add = none_allowed, top = none_allowed ? limit : limit - 1, bad = 0;
-	if (!n)
-		return true;
-	if (!limit && !none_allowed)
-		return false;
-	size_t i = 0;
-	for (; i + BLOCK <= n; i += BLOCK)
-		for (size_t k = 0; k < BLOCK; k++)
-			bad |= values[i + k] + add > top;
-	for (; i < n; i++)
-		bad |= values[i] + add > top;
-	return !bad;
+	return !n || f->loops->all_below(values, n, (uint32_t)limit, none_allowed);
 }
 
-static bool all_bytes_below(const uint8_t *values, size_t n, uint8_t limit)
+/* Ascending rows; first tells whether there is one before. */
+static bool are_rows(const struct facts *f, const uint32_t *rows, size_t first, size_t n)
 {
-	uint8_t bad = 0;
-	size_t i = 0;
-	for (; i + BLOCK <= n; i += BLOCK)
-		for (size_t k = 0; k < BLOCK; k++)
-			bad |= values[i + k] >= limit;
-	for (; i < n; i++)
-		bad |= values[i] >= limit;
-	return !bad;
+	return f->loops->is_ascending(rows + first, n) &&
+	       (!first || rows[first - 1] < rows[first]) && rows[first + n - 1] < f->n_rows;
 }
 
-static bool is_ascending(const uint32_t *values, size_t n)
+/* Offsets into an array: the first of all is 0, none is below the one before, the last of all is total. */
+static bool is_slicing(const uint32_t *offsets, size_t n_all, size_t first, size_t n, size_t total)
 {
-	uint32_t bad = 0;
-	size_t i = 1;
-	for (; i + BLOCK <= n; i += BLOCK)
-		for (size_t k = 0; k < BLOCK; k++)
-			bad |= values[i + k] <= values[i + k - 1];
-	for (; i < n; i++)
-		bad |= values[i] <= values[i - 1];
-	return !bad;
-}
-
-/* Ascending rows. */
-static bool are_rows(const struct check *c, const uint32_t *rows, size_t n)
-{
-	return !n || (is_ascending(rows, n) && rows[n - 1] < c->n_rows);
-}
-
-/* offsets[0] is 0, none is below the one before, the last is total. */
-static bool is_slicing(const uint32_t *offsets, size_t n, size_t total)
-{
-	uint32_t bad = 0;
-	for (size_t i = 1; i < n; i++)
+	uint32_t bad = !first && offsets[0];
+	for (size_t i = first ? first : 1; i < first + n; i++)
 		bad |= offsets[i] < offsets[i - 1];
-	return n && !bad && !offsets[0] && offsets[n - 1] == total;
+	return !bad && (first + n < n_all || offsets[n_all - 1] == total);
 }
 
-static bool is_row(const struct check *c, uint32_t row)
+static bool is_row(const struct facts *f, uint32_t row)
 {
-	return row < c->n_rows;
+	return row < f->n_rows;
 }
 
-static bool is_row_or_none(const struct check *c, uint32_t row)
+static bool is_row_or_none(const struct facts *f, uint32_t row)
 {
-	return row < c->n_rows || row == HT_NONE;
+	return row < f->n_rows || row == HT_NONE;
 }
 
-static bool is_string_or_none(const struct check *c, uint32_t id)
+static bool is_string(const struct facts *f, uint32_t id)
 {
-	return id < c->n_strings || id == HT_NO_STR;
+	return id < f->n_strings;
 }
 
-/* ---- one task each ---- */
-
-static bool check_lengths(struct check *c)
+static bool is_string_or_none(const struct facts *f, uint32_t id)
 {
-	const struct ht_trace *t = c->t;
-	size_t n = t->n_ts_ns;
-	return t->n_dur_ns == n && t->n_name == n && t->n_cat == n && t->n_ph == n &&
-	       t->n_kind == n && t->n_flags == n && t->n_track == n && t->n_shape == n &&
-	       t->n_parent == n && t->n_step == n && n < UINT32_MAX - 1 && t->n_meta_ == 1 &&
-	       t->n_string_offsets && t->n_string_offsets < UINT32_MAX && t->n_shape_offsets &&
-	       t->n_shape_offsets < UINT32_MAX && t->n_steps < UINT32_MAX &&
-	       t->n_tracks < UINT32_MAX && t->n_gpu < UINT32_MAX &&
-	       t->n_python_rows == t->n_python_parent;
+	return id < f->n_strings || id == HT_NO_STR;
 }
 
-/* No time or duration beyond what reading lets through. */
-static bool check_times(struct check *c)
-{
-	const struct ht_trace *t = c->t;
-	bool sound = true;
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		bool in_range = t->ts_ns[row] > -HT_MAX_TIME_NS && t->ts_ns[row] < HT_MAX_TIME_NS;
-		sound &= in_range && t->dur_ns[row] >= 0 && t->dur_ns[row] <= HT_MAX_DURATION_NS;
-	}
-	return sound;
-}
+/* ---- sections, in the order of sections.def ---- */
+
+#define CHECK(section)                                                                             \
+	static bool check_##section(const void *store, void *facts, size_t first, size_t n)
+/* Names that every check has. */
+#define KNOWN                                                                                      \
+	const struct ht_trace *t = store;                                                          \
+	struct facts *f = facts;                                                                   \
+	(void)t;                                                                                   \
+	(void)f
 
 static bool is_time_or_none(int64_t ns)
 {
@@ -129,191 +84,415 @@ static bool is_time_or_none(int64_t ns)
 	       (ns >= -HT_MAX_TIME_NS && ns <= HT_MAX_TIME_NS + HT_MAX_DURATION_NS);
 }
 
-static bool check_meta(struct check *c)
+CHECK(meta_)
 {
-	const struct ht_trace_meta *meta = c->t->meta_;
+	KNOWN;
+	const struct ht_trace_meta *meta = t->meta_;
+	(void)first;
+	(void)n;
 	return meta->dialect <= HT_DIALECT_ASCEND && meta->n_documents <= UINT16_MAX + 1 &&
 	       meta->compression <= 2 && is_time_or_none(meta->min_ts_ns) &&
 	       is_time_or_none(meta->max_end_ns) &&
 	       (meta->min_ts_ns == HT_NO_I64) == (meta->max_end_ns == HT_NO_I64);
 }
 
-static bool check_names(struct check *c)
+/* No time or duration beyond what reading lets through. */
+CHECK(ts_ns)
 {
-	return all_below(c->t->name, c->n_rows, c->n_strings, true);
+	KNOWN;
+	return f->loops->are_times(t->ts_ns + first, n);
 }
 
-static bool check_cats(struct check *c)
+CHECK(dur_ns)
 {
-	const struct ht_trace *t = c->t;
-	uint32_t limit = t->n_categories > UINT16_MAX ? UINT16_MAX + 1 : (uint32_t)t->n_categories;
-	uint32_t bad = 0;
-	size_t at = 0;
-	for (; at + BLOCK <= t->n_cat; at += BLOCK)
-		for (size_t k = 0; k < BLOCK; k++)
-			bad |= t->cat[at + k] >= limit;
-	for (; at < t->n_cat; at++)
-		bad |= t->cat[at] >= limit;
-	bool sound = !bad;
-	for (size_t i = 0; i < t->n_categories; i++)
-		sound &= t->categories[i].kind < HT_N_KINDS &&
-		         is_string_or_none(c, t->categories[i].name);
+	KNOWN;
+	return f->loops->are_durations(t->dur_ns + first, n);
+}
+
+CHECK(name)
+{
+	KNOWN;
+	return all_below(f, t->name + first, n, f->n_strings, true);
+}
+
+CHECK(cat)
+{
+	KNOWN;
+	return f->loops->all_u16_below(t->cat + first, n, t->n_categories);
+}
+
+#define check_ph NULL /* any byte is a letter */
+
+CHECK(kind)
+{
+	KNOWN;
+	return f->loops->all_bytes_below(t->kind + first, n, HT_N_KINDS);
+}
+
+CHECK(flags)
+{
+	KNOWN;
+	const uint8_t all_flags = HT_EV_SPAN | HT_EV_NO_TS | HT_EV_NO_DUR | HT_EV_BAD_TIME;
+	return f->loops->all_bytes_below(t->flags + first, n, all_flags + 1);
+}
+
+CHECK(track)
+{
+	KNOWN;
+	return all_below(f, t->track + first, n, t->n_tracks, false);
+}
+
+CHECK(shape)
+{
+	KNOWN;
+	uint8_t sound = 1;
+	if (!all_below(f, t->shape + first, n, f->n_shapes, false))
+		return false;
+	for (size_t i = first; i < first + n; i++)
+		sound &= f->sound_shapes[t->shape[i]];
 	return sound;
 }
 
-static bool check_kinds(struct check *c)
+CHECK(parent)
 {
-	const uint8_t all_flags = HT_EV_SPAN | HT_EV_NO_TS | HT_EV_NO_DUR | HT_EV_BAD_TIME;
-	return all_bytes_below(c->t->kind, c->n_rows, HT_N_KINDS) &&
-	       all_bytes_below(c->t->flags, c->n_rows, all_flags + 1);
+	KNOWN;
+	if (!all_below(f, t->parent + first, n, f->n_rows, true))
+		return false;
+	if (!f->loops->are_opened_before(t, first, n))
+		atomic_store_explicit(&f->odd_parent, true, memory_order_relaxed);
+	return true;
 }
 
-static bool check_strings(struct check *c)
+CHECK(step)
 {
-	const struct ht_trace *t = c->t;
-	uint64_t bad = t->string_offsets[0] != 0;
-	for (size_t i = 0; i < c->n_strings; i++)
-		bad |= t->string_offsets[i + 1] <= t->string_offsets[i];
-	if (bad || t->string_offsets[c->n_strings] != t->n_string_bytes)
+	KNOWN;
+	return all_below(f, t->step + first, n, t->n_steps, true);
+}
+
+/* Strings stand one after the other, each with its NUL. */
+CHECK(string_offsets)
+{
+	KNOWN;
+	const uint64_t *offsets = t->string_offsets;
+	uint64_t bad = !first && offsets[0];
+	for (size_t i = first ? first : 1; i < first + n; i++)
+		bad |= offsets[i] <= offsets[i - 1];
+	if (bad || offsets[first + n - 1] > t->n_string_bytes ||
+	        (first + n == t->n_string_offsets && offsets[first + n - 1] != t->n_string_bytes))
 		return false;
-	for (size_t i = 0; i < c->n_strings; i++)
-		bad |= (uint64_t)t->string_bytes[t->string_offsets[i + 1] - 1];
+	for (size_t i = first ? first : 1; i < first + n; i++)
+		bad |= (uint64_t)t->string_bytes[offsets[i] - 1];
 	return !bad;
 }
 
-/* A search in the index must meet a free slot. */
-static bool check_string_index(struct check *c)
+#define check_string_bytes NULL
+
+CHECK(string_index)
 {
-	const struct ht_trace *t = c->t;
-	size_t n = t->n_string_index, n_free = 0;
-	for (size_t i = 0; i < n; i++)
-		n_free += t->string_index[i] == HT_NO_STR;
-	return n && !(n & (n - 1)) && n_free && all_below(t->string_index, n, c->n_strings, true);
+	KNOWN;
+	return all_below(f, t->string_index + first, n, f->n_strings, true);
 }
 
-/* Unused shapes may name columns that do not exist: only shapes of rows are looked into. */
-static bool check_shapes(struct check *c)
+#define check_arg_columns NULL /* in begin */
+
+/* The first column whose slice does not end before a place; columns ascend, and gaps are nobody's. */
+static size_t column_at(const struct ht_trace *t, uint64_t place, bool values)
 {
-	const struct ht_trace *t = c->t;
-	if (!is_slicing(t->shape_offsets, t->n_shape_offsets, t->n_shape_items) ||
-	        !all_below(t->shape, c->n_rows, c->n_shapes, false))
-		return false;
-	uint8_t *used = ht_mem_zalloc(c->mem, (size_t)c->n_shapes + 1);
-	if (!used) {
-		atomic_store(&c->out_of_memory, true);
-		return false;
+	size_t low = 0, high = t->n_arg_columns;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct ht_arg_column *column = &t->arg_columns[middle];
+		uint64_t end = values ? column->first_byte + column->n * column->width
+		                      : column->first_row + column->n;
+		if (end <= place)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	for (size_t i = 0; i < c->n_rows; i++)
-		used[t->shape[i]] = 1;
+	return low;
+}
+
+CHECK(arg_rows)
+{
+	KNOWN;
 	bool sound = true;
-	for (size_t i = 0; i < c->n_shapes; i++)
-		if (used[i])
-			sound &= all_below(t->shape_items + t->shape_offsets[i],
-			        t->shape_offsets[i + 1] - t->shape_offsets[i],
-			        (uint32_t)(HT_FIELD_COUNT + t->n_arg_columns), false);
-	ht_mem_free(c->mem, used, (size_t)c->n_shapes + 1);
+	for (size_t c = column_at(t, first, false); c < t->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &t->arg_columns[c];
+		uint64_t from = column->first_row > first ? column->first_row : first;
+		uint64_t to = column->first_row + column->n;
+		if (from >= first + n)
+			break;
+		to = to < first + n ? to : first + n;
+		if (from < to)
+			sound &= are_rows(f, t->arg_rows + column->first_row,
+			        from - column->first_row, to - from);
+	}
 	return sound;
 }
 
-static bool is_id(const struct check *c, uint8_t type, int64_t value)
+CHECK(arg_values)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t c = column_at(t, first, true); c < t->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &t->arg_columns[c];
+		uint64_t from = column->first_byte > first ? column->first_byte : first;
+		uint64_t to = column->first_byte + column->n * column->width;
+		if (from >= first + n)
+			break;
+		to = to < first + n ? to : first + n;
+		bool is_text = column->type == HT_ARG_STR || column->type == HT_ARG_JSON;
+		if (is_text && from < to)
+			sound &= all_below(f, (const void *)(t->arg_values + from),
+			        (to - from) / sizeof(uint32_t), f->n_strings, false);
+	}
+	return sound;
+}
+
+#define check_shape_offsets NULL /* in begin */
+#define check_shape_items   NULL
+
+static bool is_id(const struct facts *f, uint8_t type, int64_t value)
 {
 	return type <= HT_ID_STR &&
-	       (type != HT_ID_STR || (value >= 0 && (uint64_t)value < c->n_strings));
+	       (type != HT_ID_STR || (value >= 0 && (uint64_t)value < f->n_strings));
 }
 
-static bool check_tracks(struct check *c)
+CHECK(tracks)
 {
-	const struct ht_trace *t = c->t;
-	bool sound = all_below(t->track, c->n_rows, (uint32_t)t->n_tracks, false) &&
-	             all_below(t->track_rows, t->n_track_rows, c->n_rows, false);
-	for (size_t i = 0; i < t->n_tracks; i++) {
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++) {
 		const struct ht_track *track = &t->tracks[i];
-		sound &= is_id(c, track->pid_type, track->pid) &&
-		         is_id(c, track->tid_type, track->tid) &&
+		sound &= is_id(f, track->pid_type, track->pid) &&
+		         is_id(f, track->tid_type, track->tid) &&
 		         (uint64_t)track->first + track->n <= t->n_track_rows &&
-		         track->n_spans <= track->n && is_string_or_none(c, track->name) &&
-		         is_string_or_none(c, track->process_name) && track->device >= -1;
+		         track->n_spans <= track->n && is_string_or_none(f, track->name) &&
+		         is_string_or_none(f, track->process_name) && track->device >= -1;
 	}
 	return sound;
 }
 
-static bool check_gpu(struct check *c)
+CHECK(track_rows)
 {
-	const struct ht_trace *t = c->t;
+	KNOWN;
+	return all_below(f, t->track_rows + first, n, f->n_rows, false);
+}
+
+CHECK(gpu)
+{
+	KNOWN;
 	bool sound = true;
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	for (size_t i = first; i < first + n; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
-		sound &= is_row(c, gpu->row) && is_row_or_none(c, gpu->launch) &&
-		         is_row_or_none(c, gpu->op) && gpu->class_ < HT_N_CLASSES &&
+		sound &= is_row(f, gpu->row) && is_row_or_none(f, gpu->launch) &&
+		         is_row_or_none(f, gpu->op) && gpu->class_ < HT_N_CLASSES &&
 		         gpu->device >= -1 && (!i || gpu->row > t->gpu[i - 1].row);
 	}
 	return sound;
 }
 
-static bool check_launches(struct check *c)
+CHECK(launch_rows)
 {
-	const struct ht_trace *t = c->t;
-	if (!t->n_launch_rows && !t->n_launch_offsets)
-		return !t->n_launch_gpu;
-	return t->n_launch_offsets == t->n_launch_rows + 1 &&
-	       is_slicing(t->launch_offsets, t->n_launch_offsets, t->n_launch_gpu) &&
-	       are_rows(c, t->launch_rows, t->n_launch_rows) &&
-	       all_below(t->launch_gpu, t->n_launch_gpu, (uint32_t)t->n_gpu, false);
+	KNOWN;
+	return are_rows(f, t->launch_rows, first, n);
 }
 
-static bool check_steps(struct check *c)
+CHECK(launch_offsets)
 {
-	const struct ht_trace *t = c->t;
-	bool sound = all_below(t->step, c->n_rows, (uint32_t)t->n_steps, true);
-	for (size_t i = 0; i < t->n_steps; i++)
-		sound &= is_row(c, t->steps[i].row);
-	return sound;
+	KNOWN;
+	return is_slicing(t->launch_offsets, t->n_launch_offsets, first, n, t->n_launch_gpu);
 }
 
-static bool check_flows(struct check *c)
+CHECK(launch_gpu)
 {
-	const struct ht_trace *t = c->t;
+	KNOWN;
+	return all_below(f, t->launch_gpu + first, n, t->n_gpu, false);
+}
+
+/* Python frames stand in the file in the order of their calls. */
+CHECK(python_parent)
+{
+	KNOWN;
+	if (!all_below(f, t->python_parent + first, n, f->n_rows, true))
+		return false;
+	if (!f->loops->are_above(t->python_parent + first, t->python_rows + first, n))
+		atomic_store_explicit(&f->odd_python, true, memory_order_relaxed);
+	return true;
+}
+
+CHECK(python_rows)
+{
+	KNOWN;
+	return are_rows(f, t->python_rows, first, n);
+}
+
+CHECK(steps)
+{
+	KNOWN;
 	bool sound = true;
-	for (size_t i = 0; i < t->n_flows; i++) {
+	for (size_t i = first; i < first + n; i++)
+		sound &= is_row(f, t->steps[i].row);
+	return sound;
+}
+
+CHECK(flows)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++) {
 		const struct ht_flow *flow = &t->flows[i];
-		sound &= is_string_or_none(c, flow->cat) && is_row_or_none(c, flow->start_row) &&
-		         is_row_or_none(c, flow->finish_row) && is_row_or_none(c, flow->from) &&
-		         is_row_or_none(c, flow->to);
+		sound &= is_string_or_none(f, flow->cat) && is_row_or_none(f, flow->start_row) &&
+		         is_row_or_none(f, flow->finish_row) && is_row_or_none(f, flow->from) &&
+		         is_row_or_none(f, flow->to);
 	}
 	return sound;
 }
 
-/* Header values are parsed again by readers, who take them for valid. Needs sound strings. */
-static bool is_json(const struct check *c, uint32_t id, bool none_allowed)
+CHECK(categories)
 {
-	if (id >= c->n_strings)
-		return none_allowed && id == HT_NO_STR;
-	uint64_t start = c->t->string_offsets[id], end = c->t->string_offsets[id + 1];
-	return ht_json_valid(c->t->string_bytes + start, end - start - 1);
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++)
+		sound &= t->categories[i].kind < HT_N_KINDS &&
+		         is_string_or_none(f, t->categories[i].name);
+	return sound;
 }
 
-static bool check_headers(struct check *c)
+CHECK(devices)
 {
-	const struct ht_trace *t = c->t;
-	bool sound = check_strings(c);
-	for (size_t i = 0; sound && i < t->n_headers; i++)
-		sound = t->headers[i].key < c->n_strings && t->headers[i].after_events <= 1 &&
-		        is_json(c, t->headers[i].value, false);
-	for (size_t i = 0; sound && i < t->n_devices; i++)
-		sound = is_string_or_none(c, t->devices[i].name) &&
-		        is_json(c, t->devices[i].properties, true);
-	for (size_t i = 0; sound && i < t->n_process_groups; i++) {
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++)
+		sound &= is_string_or_none(f, t->devices[i].name) &&
+		         is_string_or_none(f, t->devices[i].properties);
+	return sound;
+}
+
+CHECK(process_groups)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++) {
 		const struct ht_process_group *group = &t->process_groups[i];
-		sound = is_string_or_none(c, group->name) &&
-		        is_string_or_none(c, group->description) &&
-		        is_string_or_none(c, group->backend) && is_string_or_none(c, group->ranks);
+		sound &= is_string_or_none(f, group->name) &&
+		         is_string_or_none(f, group->description) &&
+		         is_string_or_none(f, group->backend) && is_string_or_none(f, group->ranks);
 	}
-	for (size_t i = 0; sound && i < t->n_stats; i++)
-		sound = t->stats[i].code < HT_N_STATS;
 	return sound;
 }
 
-/* ---- chains of parents end ---- */
+CHECK(headers)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++)
+		sound &= is_string(f, t->headers[i].key) && is_string(f, t->headers[i].value) &&
+		         t->headers[i].after_events <= 1;
+	return sound;
+}
+
+CHECK(stats)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++)
+		sound &= t->stats[i].code < HT_N_STATS;
+	return sound;
+}
+
+static const struct ht_section_info list[] = {
+#define SECTION(name, type) HT_SECTION_INFO(struct ht_trace, name, type),
+#include "store/sections.def"
+#undef SECTION
+};
+
+/* ---- begin ---- */
+
+static bool are_lengths(const struct ht_trace *t)
+{
+	size_t n = t->n_ts_ns;
+	bool launches = t->n_launch_offsets ? t->n_launch_offsets == t->n_launch_rows + 1
+	                                    : !t->n_launch_rows && !t->n_launch_gpu;
+	size_t n_index = t->n_string_index;
+	return t->n_dur_ns == n && t->n_name == n && t->n_cat == n && t->n_ph == n &&
+	       t->n_kind == n && t->n_flags == n && t->n_track == n && t->n_shape == n &&
+	       t->n_parent == n && t->n_step == n && n < UINT32_MAX - 1 && t->n_meta_ == 1 &&
+	       t->n_string_offsets && t->n_string_offsets < UINT32_MAX && t->n_shape_offsets &&
+	       t->n_shape_offsets < UINT32_MAX && t->n_steps < UINT32_MAX &&
+	       t->n_tracks < UINT32_MAX && t->n_gpu < UINT32_MAX &&
+	       t->n_python_rows == t->n_python_parent && launches && n_index &&
+	       !(n_index & (n_index - 1)) && t->n_arg_columns < UINT32_MAX - HT_FIELD_COUNT;
+}
+
+static bool is_width(uint8_t type, uint8_t width)
+{
+	switch (type) {
+	case HT_ARG_I64: return width == 4 || width == 8;
+	case HT_ARG_U64:
+	case HT_ARG_F64: return width == 8;
+	case HT_ARG_STR:
+	case HT_ARG_JSON: return width == 4;
+	case HT_ARG_BOOL: return width == 1;
+	case HT_ARG_NULL: return width == 0;
+	default: return false;
+	}
+}
+
+/* Every column is a slice, and none begins before the end of the one before. */
+static bool are_columns(const struct ht_trace *t, const struct facts *f)
+{
+	uint64_t next_row = 0, next_byte = 0;
+	for (size_t i = 0; i < t->n_arg_columns; i++) {
+		const struct ht_arg_column *column = &t->arg_columns[i];
+		if (!is_string(f, column->key) || column->top_level > 1 ||
+		        !is_width(column->type, column->width) || column->n > t->n_arg_rows ||
+		        column->first_row > t->n_arg_rows - column->n || column->first_byte % 8 ||
+		        column->first_byte > t->n_arg_values ||
+		        column->n * column->width > t->n_arg_values - column->first_byte ||
+		        column->first_row < next_row || column->first_byte < next_byte)
+			return false;
+		next_row = column->first_row + column->n;
+		next_byte = column->first_byte + column->n * column->width;
+	}
+	return true;
+}
+
+/* Shapes that no row has may name columns that do not exist. */
+static void judge_shapes(const struct ht_trace *t, struct facts *f)
+{
+	for (size_t i = 0; i < f->n_shapes; i++)
+		f->sound_shapes[i] = all_below(f, t->shape_items + t->shape_offsets[i],
+		        t->shape_offsets[i + 1] - t->shape_offsets[i],
+		        HT_FIELD_COUNT + t->n_arg_columns, false);
+}
+
+static enum ht_status begin(ht_ctx *ctx, const void *store, void **ret_facts)
+{
+	const struct ht_trace *t = store;
+	if (!are_lengths(t) || !is_slicing(t->shape_offsets, t->n_shape_offsets, 0,
+	                               t->n_shape_offsets, t->n_shape_items))
+		return HT_OK;
+	struct facts *f = ht_mem_zalloc(ctx->mem, sizeof *f);
+	if (!f)
+		return ht_fail_nomem(ctx);
+	f->loops = ht_check_loops();
+	f->n_rows = (uint32_t)t->n_ts_ns;
+	f->n_strings = (uint32_t)(t->n_string_offsets - 1);
+	f->n_shapes = (uint32_t)(t->n_shape_offsets - 1);
+	bool sound = are_columns(t, f);
+	if (sound)
+		f->sound_shapes = ht_mem_alloc(ctx->mem, t->n_shape_offsets);
+	if (!f->sound_shapes) {
+		ht_mem_free(ctx->mem, f, sizeof *f);
+		return sound ? ht_fail_nomem(ctx) : HT_OK;
+	}
+	judge_shapes(t, f);
+	*ret_facts = f;
+	return HT_OK;
+}
+
+/* ---- end ---- */
 
 /* Parents of rows, or of entries of python_rows; HT_NONE at the top. */
 static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
@@ -334,128 +513,94 @@ static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
 	return low < t->n_python_rows && t->python_rows[low] == row ? (uint32_t)low : HT_NONE;
 }
 
-/* A cycle has at least one entry whose parent does not start before it. From those few, walk up and
- * stamp each entry once: meeting the own stamp again is a cycle. */
-static bool chains_end(struct check *c, bool python, size_t n)
+/* A cycle has at least one entry whose parent does not come before it. From those few, walk up and stamp
+ * each entry once: meeting the own stamp again is a cycle. */
+static enum ht_status walk_chains(ht_ctx *ctx, const struct ht_trace *t, bool python, bool *sound)
 {
-	const struct ht_trace *t = c->t;
-	uint32_t *stamps = NULL;
-	bool sound = true;
-	for (uint32_t i = 0; sound && i < n; i++) {
+	size_t n = python ? t->n_python_rows : ht_n_events(t);
+	uint32_t *stamps = ht_mem_zalloc(ctx->mem, n * sizeof *stamps);
+	if (!stamps)
+		return ht_fail_nomem(ctx);
+	for (uint32_t i = 0; *sound && i < n; i++) {
 		uint32_t row = python ? t->python_rows[i] : i;
 		uint32_t parent = python ? t->python_parent[i] : t->parent[i];
-		if (parent == HT_NONE || t->ts_ns[parent] < t->ts_ns[row])
+		if (parent == HT_NONE || ht_opens_before(t, parent, row))
 			continue;
-		if (!stamps && !(stamps = ht_mem_zalloc(c->mem, n * sizeof *stamps))) {
-			atomic_store(&c->out_of_memory, true);
-			return false;
-		}
 		uint32_t at = i;
 		for (; at != HT_NONE && !stamps[at]; at = parent_of(t, python, at))
 			stamps[at] = i + 1;
-		sound = at == HT_NONE || stamps[at] != i + 1;
+		*sound = at == HT_NONE || stamps[at] != i + 1;
 	}
-	ht_mem_free(c->mem, stamps, n * sizeof *stamps);
-	return sound;
-}
-
-static bool check_parents(struct check *c)
-{
-	return all_below(c->t->parent, c->n_rows, c->n_rows, true) &&
-	       chains_end(c, false, c->n_rows);
-}
-
-static bool check_python(struct check *c)
-{
-	const struct ht_trace *t = c->t;
-	return are_rows(c, t->python_rows, t->n_python_rows) &&
-	       all_below(t->python_parent, t->n_python_rows, c->n_rows, true) &&
-	       chains_end(c, true, t->n_python_rows);
-}
-
-/* ---- arg columns ---- */
-
-static bool is_width(uint8_t type, uint8_t width)
-{
-	switch (type) {
-	case HT_ARG_I64: return width == 4 || width == 8;
-	case HT_ARG_U64:
-	case HT_ARG_F64: return width == 8;
-	case HT_ARG_STR:
-	case HT_ARG_JSON: return width == 4;
-	case HT_ARG_BOOL: return width == 1;
-	case HT_ARG_NULL: return width == 0;
-	default: return false;
-	}
-}
-
-static bool check_column(struct check *c, const struct ht_arg_column *column)
-{
-	const struct ht_trace *t = c->t;
-	if (column->key >= c->n_strings || column->top_level > 1 ||
-	        !is_width(column->type, column->width) || column->n > t->n_arg_rows ||
-	        column->first_row > t->n_arg_rows - column->n || column->first_byte % 8 ||
-	        column->first_byte > t->n_arg_values ||
-	        column->n * column->width > t->n_arg_values - column->first_byte)
-		return false;
-	const uint32_t *rows = t->arg_rows + column->first_row;
-	if (!are_rows(c, rows, column->n))
-		return false;
-	const void *values = t->arg_values + column->first_byte;
-	return (column->type != HT_ARG_STR && column->type != HT_ARG_JSON) ||
-	       all_below(values, column->n, c->n_strings, false);
-}
-
-static bool (*const tasks[])(struct check *) = { check_parents, check_python, check_shapes,
-	check_headers, check_string_index, check_tracks, check_names, check_cats, check_kinds,
-	check_steps, check_gpu, check_launches, check_flows, check_meta, check_times };
-
-static enum ht_status run_task(void *user, size_t i_task, int i_worker)
-{
-	struct check *c = user;
-	(void)i_worker;
-	if (atomic_load_explicit(&c->unsound, memory_order_relaxed))
-		return HT_OK;
-	bool sound = i_task < HT_COUNT(tasks)
-	                     ? tasks[i_task](c)
-	                     : check_column(c, &c->t->arg_columns[i_task - HT_COUNT(tasks)]);
-	if (!sound)
-		atomic_store(&c->unsound, true);
+	ht_mem_free(ctx->mem, stamps, n * sizeof *stamps);
 	return HT_OK;
 }
 
-static bool start(struct check *c, const struct ht_trace *t, struct ht_mem *mem)
+/* A search in the index must meet a free slot. */
+static bool has_free_slot(const struct ht_trace *t)
 {
-	*c = (struct check){ .t = t, .mem = mem };
-	if (!check_lengths(c) || t->n_arg_columns > UINT32_MAX - HT_FIELD_COUNT)
-		return false;
-	c->n_rows = (uint32_t)t->n_ts_ns;
-	c->n_strings = (uint32_t)(t->n_string_offsets - 1);
-	c->n_shapes = (uint32_t)(t->n_shape_offsets - 1);
-	return true;
+	for (size_t i = 0; i < t->n_string_index; i++)
+		if (t->string_index[i] == HT_NO_STR)
+			return true;
+	return false;
 }
 
-enum ht_status ht_trace_check_all(ht_ctx *ctx, const struct ht_trace *trace, bool *ret_sound)
+/* Header values are parsed again by readers, who take them for valid. */
+static bool is_json(const struct ht_trace *t, uint32_t id)
 {
-	struct check c;
-	bool sound = start(&c, trace, ctx->mem);
-	if (sound) {
-		HT_TRY(ht_parallel(ctx, HT_COUNT(tasks) + trace->n_arg_columns, run_task, &c));
-		if (atomic_load(&c.out_of_memory))
-			return ht_fail_nomem(ctx);
-		sound = !atomic_load(&c.unsound);
-	}
-	*ret_sound = sound;
-	return HT_OK;
+	return id == HT_NO_STR || ht_json_valid(ht_str(t, id), ht_str_len(t, id));
 }
 
-bool ht_trace_check(const struct ht_trace *trace)
+static bool are_json(const struct ht_trace *t)
 {
-	struct check c;
-	struct ht_mem *mem = ht_mem_new();
-	bool sound = mem && start(&c, trace, mem);
-	for (size_t i = 0; sound && i < HT_COUNT(tasks) + trace->n_arg_columns; i++)
-		sound = run_task(&c, i, 0) == HT_OK && !atomic_load(&c.unsound);
-	ht_mem_release(mem);
+	bool sound = true;
+	for (size_t i = 0; sound && i < t->n_headers; i++)
+		sound = is_json(t, t->headers[i].value);
+	for (size_t i = 0; sound && i < t->n_devices; i++)
+		sound = is_json(t, t->devices[i].properties);
 	return sound;
 }
+
+static enum ht_status end(ht_ctx *ctx, const void *store, void *facts, bool *sound)
+{
+	const struct ht_trace *t = store;
+	struct facts *f = facts;
+	enum ht_status status = HT_OK;
+	*sound = *sound && has_free_slot(t) && are_json(t);
+	if (*sound && atomic_load(&f->odd_parent))
+		status = walk_chains(ctx, t, false, sound);
+	if (status == HT_OK && *sound && atomic_load(&f->odd_python))
+		status = walk_chains(ctx, t, true, sound);
+	ht_mem_free(ctx->mem, f->sound_shapes, t->n_shape_offsets);
+	ht_mem_free(ctx->mem, f, sizeof *f);
+	return status;
+}
+
+/* Names of counters and categories, and the rules that classify: what the small numbers stand for. */
+static uint64_t meaning(void)
+{
+	static const char *const texts[] = {
+#define STAT(name, ...) #name,
+#include "store/import_stats.def"
+#undef STAT
+#define CATEGORY(...) #__VA_ARGS__,
+#include "store/kinds.def"
+#undef CATEGORY
+#define RULE(...) #__VA_ARGS__,
+#include "store/kernel_rules.def"
+#undef RULE
+	};
+	uint64_t hash = ht_hash_mix(HT_N_KINDS, HT_N_CLASSES);
+	for (size_t i = 0; i < HT_COUNT(texts); i++)
+		hash = ht_hash_mix(hash, ht_hash(texts[i], strlen(texts[i])));
+	return hash;
+}
+
+const struct ht_sections ht_trace_sections = {
+	.name = "trace",
+	.version = 1,
+	.list = list,
+	.n = HT_COUNT(list),
+	.meaning = meaning,
+	.begin = begin,
+	.end = end,
+};

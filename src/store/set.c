@@ -12,10 +12,8 @@ static void let_go_of(struct ht_set *set, struct ht_kept *kept)
 {
 	set->kept_bytes -= kept->bytes;
 	kept->bytes = 0;
-	if (kept->trace->map && set->roster.n <= MAX_MAPPED) {
-		ht_trace_rest(kept->trace);
+	if (set->roster.n <= MAX_MAPPED && ht_trace_rest(kept->trace))
 		return;
-	}
 	ht_trace_release(kept->trace);
 	kept->trace = NULL;
 }

@@ -5,10 +5,10 @@
 
 #include "base/hash.h"
 #include "json/number.h"
+#include "store/check.h"
 
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 
 struct ht_trace *ht_trace_retain(struct ht_trace *t)
 {
@@ -16,19 +16,14 @@ struct ht_trace *ht_trace_retain(struct ht_trace *t)
 	return t;
 }
 
-void ht_trace_rest(const struct ht_trace *t)
+bool ht_trace_rest(const struct ht_trace *t)
 {
-	if (t->map)
-		(void)madvise(t->map, t->map_bytes, MADV_DONTNEED);
+	return ht_map_rest(&t->map);
 }
 
 uint64_t ht_trace_bytes(const struct ht_trace *t)
 {
-	uint64_t n = t->map_bytes;
-#define SECTION(name, type) n += t->map ? 0 : t->n_##name * sizeof(type);
-#include "store/sections.def"
-#undef SECTION
-	return n;
+	return t->map.bytes ? t->map.n : ht_sections_bytes(&ht_trace_sections, t);
 }
 
 void ht_trace_release(const struct ht_trace *shared)
@@ -37,14 +32,10 @@ void ht_trace_release(const struct ht_trace *shared)
 	if (!t || atomic_fetch_sub(&t->n_sharers, 1) > 0)
 		return;
 	struct ht_mem *mem = t->mem;
-	if (t->map)
-		munmap(t->map, t->map_bytes);
-	else {
-#define SECTION(name, type)                                                                        \
-	ht_mem_free(mem, (void *)(uintptr_t)t->name, t->n_##name * sizeof(type));
-#include "store/sections.def"
-#undef SECTION
-	}
+	if (t->map.bytes)
+		ht_map_close(&t->map);
+	else
+		ht_sections_free(&ht_trace_sections, t, mem);
 	if (t->path)
 		ht_mem_free(mem, t->path, strlen(t->path) + 1);
 	ht_mem_free(mem, t, sizeof *t);

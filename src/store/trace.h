@@ -15,7 +15,7 @@
 #ifndef HT_STORE_TRACE_H
 #define HT_STORE_TRACE_H
 
-#include "base/status.h"
+#include "base/map.h"
 
 #define HT_NONE   UINT32_MAX
 #define HT_NO_STR UINT32_MAX
@@ -190,10 +190,9 @@ struct ht_trace_meta {
 	size_t n_##name;
 struct ht_trace {
 #include "store/sections.def"
-	/* ownership: one mapping of the cache file, or sections from mem */
+	/* ownership: sections in the bytes of a cache file, or each from mem */
 	struct ht_mem *mem;
-	void *map;
-	size_t map_bytes;
+	struct ht_map map;
 	const struct ht_trace_meta *meta;
 	char *path;           /* as given by the user */
 	atomic_int n_sharers; /* references besides the first */
@@ -203,8 +202,8 @@ struct ht_trace {
 /* A trace is made with one reference; the last one to be released frees it. NULL is fine. */
 struct ht_trace *ht_trace_retain(struct ht_trace *trace);
 void ht_trace_release(const struct ht_trace *trace);
-/* Give the pages of a mapped file back; they come again when they are looked at. */
-void ht_trace_rest(const struct ht_trace *trace);
+/* Give the pages of a mapped file back; they come again when they are looked at. False when it is not one. */
+bool ht_trace_rest(const struct ht_trace *trace);
 /* What it holds in memory or as mapped file. */
 uint64_t ht_trace_bytes(const struct ht_trace *trace);
 
