@@ -11,7 +11,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct conversion {
 	ht_ctx *ctx;
@@ -296,14 +298,44 @@ static enum ht_status check_whole(const struct conversion *c)
 	return HT_OK;
 }
 
+struct file_id {
+	dev_t device;
+	ino_t inode;
+};
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct file_id *a = left, *b = right;
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+static bool identify(const char *path, struct file_id *ret_id)
+{
+	struct stat st;
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*ret_id = (struct file_id){ st.st_dev, st.st_ino };
+	return true;
+}
+
 /* Before anything is written: a trace must not be replaced by what was made of it. */
 static enum ht_status refuse_sources(struct conversion *c, const char *path)
 {
+	const struct ht_roster *roster = &c->set->roster;
+	struct file_id *ids = ht_arena_alloc(&c->arena, (roster->n + 1) * sizeof *ids), target;
+	size_t n = 0;
+	if (!ids)
+		return ht_fail_nomem(c->ctx);
+	for (size_t i = 0; i < roster->n; i++)
+		n += identify(roster->ranks[i].path, &ids[n]);
+	qsort(ids, n, sizeof *ids, compare_ids);
 	for (size_t i = 0; i < c->n; i++) {
-		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[i]].number);
+		const char *one = rank_path(c, path, roster->ranks[c->chosen[i]].number);
 		if (!one)
 			return ht_fail_nomem(c->ctx);
-		if (ht_set_reads(c->set, one))
+		if (identify(one, &target) && bsearch(&target, ids, n, sizeof *ids, compare_ids))
 			return ht_fail(c->ctx, HT_USAGE, one, -1, "write to another file",
 			        "cannot write over a trace that is being read");
 	}
