@@ -65,6 +65,8 @@ static void move_to_memory(struct entry *entry)
 		munmap(copy, entry->n);
 		return;
 	}
+	/* not by closing alone: a child process may have the descriptor, too */
+	fcntl(entry->fd, F_SETLEASE, F_UNLCK);
 	close(entry->fd);
 	entry->fd = -1;
 }
