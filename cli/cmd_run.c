@@ -76,6 +76,20 @@ int run_open_sets(struct cli *cli, ht_set **sets)
 	return code;
 }
 
+/* A format without notes has no place for warnings; they must not get lost. */
+static void say_warnings(const struct cli *cli, const ht_table *table)
+{
+	const char *format = result_format(&cli->opts);
+	bool silent = strcmp(format, "csv") == 0 || ht_format_is_binary(format);
+	if (!silent || opts_flag(&cli->opts, "quiet"))
+		return;
+	fflush(stdout);
+	for (size_t i = 0; i < ht_table_n_notes(table); i++) {
+		if (strncmp(ht_table_note(table, i), "warning: ", 9) == 0)
+			cli_say("%s", ht_table_note(table, i));
+	}
+}
+
 int run_render(struct cli *cli, const ht_table *table)
 {
 	const char *path = opts_value(&cli->opts, "output");
@@ -97,7 +111,10 @@ int run_render(struct cli *cli, const ht_table *table)
 		(void)output_close(&output, false);
 		return cli_fail(cli);
 	}
-	return output_close(&output, true);
+	code = output_close(&output, true);
+	if (code == EXIT_DONE)
+		say_warnings(cli, table);
+	return code;
 }
 
 /* Write the traces with the analysis drawn into them. */

@@ -1022,12 +1022,13 @@ class Session:
     def critical_path(
         self,
         *,
-        view: Literal['summary', 'graph', 'path', 'edges', 'events', 'what-if'] = 'summary',
-        instance: str = '0',
+        view: Literal['summary', 'graph', 'path', 'edges', 'events', 'what-if', 'collectives'] = 'summary',
+        across: bool = False,
+        instance: str | Iterable[str] | None = None,
+        tolerance: int | str = '10us',
         data_load_events: str | Iterable[str] | None = None,
         scale: str | Iterable[str] | None = None,
         zero_weight_launch_edges: bool = False,
-        count_gaps: bool = False,
         only_critical: bool = True,
         all_edges: bool = False,
         rank: int | str | Iterable[int] | None = 'all',
@@ -1040,19 +1041,20 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Which events does the time of a step hang on, and what would shorten it?
+        """What is the time of each step spent on, and what would shorten it?
 
-        Longest way through the graph of operators, runtime calls and GPU work of the window: time inside events, launch and kernel delays, order, and waits. Gaps between top-level operators weigh nothing.
+        Walked back from the end of a step: each nanosecond belongs to what was waited for last. Host time counts only while the GPU work that must be waited for is idle.
 
         Answers what critical_path_analysis of HTA answers.
 
         Arguments:
-            view: which table (summary, graph, path, edges, events, what-if)
-            instance: which occurrence of the annotation, from 0; a-b for several
-            data_load_events: expression for names of host events that load data; they become events of the graph
+            view: which table (summary, graph, path, edges, events, what-if, collectives)
+            across: one path through all ranks, from rank to rank at collectives: summary, path or collectives
+            instance: which steps or annotations, from 0 in time order: 0,2-3; all, with hta-compat the first, a-b as one window
+            tolerance: work that starts later than this after all it is known to wait for has waited for other work, that ended at most this long before it
+            data_load_events: expression for names of host events that load data: time in them is data_loading
             scale: what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'
-            zero_weight_launch_edges: order work after its launch also where the launch cost no time; on, with hta-compat off
-            count_gaps: gaps between top-level operators count as time
+            zero_weight_launch_edges: with hta-compat: order work after its launch also where the launch cost no time
             only_critical: saved trace: drop events that are not on the path
             all_edges: saved trace: draw every edge of the graph; needs only-critical off
             rank: ranks to look at: numbers, ranges, all
@@ -1067,38 +1069,16 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            bound_by: what the time depends on; null for edges without time
-            scale: the rule: what, and by how much its time is multiplied
-            index: row of the event that the time belongs to; null when nobody's
-            from_index: row of the event that the edge leaves
-            from_point: start or end of that event
-            to_index: row of the event that the edge enters
-            to_point: start or end of that event
-            ts_ns [ns]: when it begins, from the first event of all ranks
-            duration_ns [ns]: time on the edge, or of all edges so bound
-            share [ratio]: of the length of the path
-            type: kind of the edge
-            name: name of the event
-            short_name: name without template arguments and parameters
-            cat: category of the event
-            pid: process id of the event
-            tid: thread id of the event
-            stream: stream of GPU work; null on the host
-            dur_ns [ns]: duration of the event itself
-            path_ns [ns]: time on the critical path that belongs to the event
-            slack_ns [ns]: how much longer it could take before the path gets longer
-            critical: on the critical path
-            n_edges: edges of the path; in what-if: edges that the rule scales
-            n_nodes: nodes of the path
-            n_events: events on the path
-            graph_nodes: nodes of the graph that have an edge
-            graph_edges: edges of the graph
-            window_start_ns [ns]: start of the window, from the first event of all ranks
-            window_ns [ns]: from the start of the window to its end or that of its last work
-            length_ns [ns]: length of the critical path
-            new_length_ns [ns]: length with the changed durations
-            saved_ns [ns]: how much shorter that is
-            saved_share [ratio]: saved over length
+            instance: which step or annotation, from 0 in time order
+            step: number of the step; null outside of steps
+            bound_by: what the time depends on
+            duration_ns [ns]: time on the path so bound
+            share [ratio]: of the window
+            inferred_ns [ns]: of this, time that rests on dependencies without a record in the trace
+            window_ns [ns]: from the start of the step to its end or that of its last work
+            step_ns [ns]: duration of the step on the host
+            idle_ns [ns]: time of the window in which no GPU of the rank worked
+            n_edges: pieces of the path
         """
         ...
     def stragglers(

@@ -12,37 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-const char *ht_cp_type_name(enum ht_cp_type type)
+int64_t ht_cp_ns(double weight)
 {
-	static const char *const names[HT_CP_N_TYPES] = {
-		[HT_CP_OPERATOR] = "critical_path_operator",
-		[HT_CP_DEPENDENCY] = "critical_path_dependency",
-		[HT_CP_LAUNCH_DELAY] = "critical_path_kernel_launch_delay",
-		[HT_CP_KERNEL_DELAY] = "critical_path_kernel_kernel_delay",
-		[HT_CP_SYNC] = "critical_path_sync_dependency",
-	};
-	return names[type];
-}
-
-const char *ht_cp_bound_name(enum ht_cp_bound bound)
-{
-	static const char *const names[HT_CP_N_BOUNDS] = {
-		[HT_CP_BOUND_NONE] = "",
-		[HT_CP_BOUND_CPU] = "cpu_bound",
-		[HT_CP_BOUND_DATA_LOADING] = "data_loading",
-		[HT_CP_BOUND_GPU_COMMUNICATION] = "gpu_communication_bound",
-		[HT_CP_BOUND_GPU_COMPUTE] = "gpu_compute_bound",
-		[HT_CP_BOUND_GPU_MEMORY] = "gpu_memory_bound",
-		[HT_CP_BOUND_KERNEL_DELAY] = "gpu_kernel_kernel_overhead",
-		[HT_CP_BOUND_LAUNCH_DELAY] = "gpu_kernel_launch_overhead",
-		[HT_CP_BOUND_HOST_GAP] = "host_gap",
-	};
-	return names[bound];
-}
-
-int64_t ht_cp_ns(const struct ht_cp_graph *graph, double weight)
-{
-	return llround(weight * graph->ns_per_unit);
+	return llround(weight * 1000);
 }
 
 void *ht_cp_alloc(struct ht_cp_builder *b, size_t n, size_t bytes)
@@ -118,7 +90,6 @@ static void fold_repeats(struct ht_cp_graph *g, uint32_t *seen_at, uint32_t *edg
 			struct ht_cp_edge *kept = &g->edges[edge_of[edge->from]];
 			kept->type = edge->type;
 			kept->weight = edge->weight;
-			kept->blocks = edge->blocks;
 			kept->row = edge->row != HT_NONE ? edge->row : kept->row;
 			edge->from = HT_NONE;
 		}
@@ -151,10 +122,6 @@ enum ht_status ht_cp_graph_seal(struct ht_cp_builder *b)
 {
 	struct ht_cp_graph *g = b->g;
 	size_t n_nodes = 2 * g->n_events;
-	for (size_t i = 0; i < g->n_edges; i++) {
-		if (g->edges[i].blocks && b->waited[g->edges[i].to / 2])
-			g->edges[i].weight = 0;
-	}
 	g->in_first = ht_cp_alloc(b, n_nodes + 1, sizeof(uint32_t));
 	g->out_first = ht_cp_alloc(b, n_nodes + 1, sizeof(uint32_t));
 	g->in_edges = ht_cp_alloc(b, g->n_edges, sizeof(uint32_t));
@@ -177,18 +144,9 @@ enum ht_status ht_cp_graph_seal(struct ht_cp_builder *b)
 
 static enum ht_cp_bound bound_gpu(const struct ht_cp_graph *g, uint32_t row)
 {
-	const struct ht_gpu *gpu = ht_gpu_of_row(g->trace, row);
-	if (g->options.hta) {
-		const char *name = ht_str(g->trace, g->trace->name[row]);
-		return ht_hta_type(name) == HT_HTA_COMMUNICATION ? HT_CP_BOUND_GPU_COMMUNICATION
-		                                                 : HT_CP_BOUND_GPU_COMPUTE;
-	}
-	switch (gpu ? gpu->class_ : HT_CLASS_COMPUTE) {
-	case HT_CLASS_COMM: return HT_CP_BOUND_GPU_COMMUNICATION;
-	case HT_CLASS_MEMCPY:
-	case HT_CLASS_MEMSET: return HT_CP_BOUND_GPU_MEMORY;
-	default: return HT_CP_BOUND_GPU_COMPUTE;
-	}
+	const char *name = ht_str(g->trace, g->trace->name[row]);
+	return ht_hta_type(name) == HT_HTA_COMMUNICATION ? HT_CP_BOUND_GPU_COMMUNICATION
+	                                                 : HT_CP_BOUND_GPU_COMPUTE;
 }
 
 enum ht_cp_bound ht_cp_bound(const struct ht_cp_graph *g, const struct ht_cp_edge *edge)
@@ -196,7 +154,7 @@ enum ht_cp_bound ht_cp_bound(const struct ht_cp_graph *g, const struct ht_cp_edg
 	switch (edge->type) {
 	case HT_CP_KERNEL_DELAY: return HT_CP_BOUND_KERNEL_DELAY;
 	case HT_CP_LAUNCH_DELAY: return HT_CP_BOUND_LAUNCH_DELAY;
-	case HT_CP_DEPENDENCY: return edge->weight > 0 ? HT_CP_BOUND_HOST_GAP : HT_CP_BOUND_NONE;
+	case HT_CP_DEPENDENCY:
 	case HT_CP_SYNC: return HT_CP_BOUND_NONE;
 	default: break;
 	}

@@ -1,5 +1,5 @@
 /*
- * cp_graph.h - the graph of what had to wait for what, and the longest way through it.
+ * cp_graph.h - HTA's graph of what had to wait for what, and the longest way through it.
  *
  * Every operator, runtime call and piece of GPU work of the window is an event with two nodes, its
  * start and its end. An edge says "not before", its weight is the time that passes on it.
@@ -10,33 +10,21 @@
  *                            ▼                │
  *   stream               k1.start ──► k1.end ─┴╌► k2.start ──► k2.end
  *
- * Built by cp_build.c: host edges (cp_host.c), GPU edges (cp_gpu.c) with waits (cp_sync.c), or the same
- * graph with HTA's rules (cp_hta*.c). Walked by cp_path.c.
+ * For comparing with HTA only: cp_model.h holds what we say ourselves. Built by cp_build.c with HTA's rules
+ * (cp_hta*.c), walked by cp_path.c.
  *
- * Times and weights are doubles: whole nanoseconds, exact up to 2^53; with hta_compat microseconds as
- * HTA computes them, because its choice between paths of equal length hangs on its rounding.
+ * Times and weights are doubles of microseconds as HTA computes them, because its choice between paths of
+ * equal length hangs on its rounding.
  */
 #ifndef HT_GRAPH_CP_GRAPH_H
 #define HT_GRAPH_CP_GRAPH_H
 
-#include "model/run.h"
-
-enum ht_cp_type {
-	HT_CP_OPERATOR,     /* time inside an operator, call or kernel */
-	HT_CP_DEPENDENCY,   /* order only */
-	HT_CP_LAUNCH_DELAY, /* from the launch call to the start of its work on an idle stream */
-	HT_CP_KERNEL_DELAY, /* from one piece of work to the next of its stream */
-	HT_CP_SYNC,         /* a wait for GPU work */
-	HT_CP_N_TYPES
-};
-/* "critical_path_operator", ...: HTA's words. */
-const char *ht_cp_type_name(enum ht_cp_type type);
+#include "graph/cp_types.h"
 
 struct ht_cp_edge {
 	uint32_t from, to; /* nodes */
 	uint32_t row;      /* whose time it is, HT_NONE: nobody's */
 	uint8_t type;      /* enum ht_cp_type */
-	bool blocks;       /* ends a call that may wait: weighs 0 when it did */
 	double weight;     /* as HTA reports it; on a path below 0 counts as 0 */
 };
 
@@ -45,25 +33,13 @@ struct ht_cp_event {
 	uint32_t gpu; /* index into trace->gpu, HT_NONE for host events */
 };
 
-/* What the user asked for, one for all ranks. */
-struct ht_cp_options {
-	const char *
-	        annotation; /* NULL: ProfilerStep, or everything where there is none; "": everything */
-	const char *step;      /* NULL, or the steps that make the window */
-	int64_t first, last;   /* instances of the annotation */
-	const char *data_load; /* regular expression, NULL: none */
-	bool launch_edges;     /* zero-weight edges from every launch to its work */
-	bool count_gaps;       /* gaps between top-level operators weigh what they last */
-	bool hta;              /* HTA's rules and arithmetic */
-};
-
 struct ht_cp_graph {
 	const struct ht_trace *trace;
 	struct ht_cp_options options;
-	double ns_per_unit;       /* of times and weights: 1, or 1000 */
 	bool empty;               /* no window: the note says why */
 	const char *note;         /* NULL, or one line about the window; lives in the arena */
 	int64_t start_ns, end_ns; /* the window */
+	int64_t first_instance;
 	struct ht_cp_event *events;
 	size_t n_events;
 	uint32_t *event_of_row;   /* HT_NONE: no nodes */
@@ -92,9 +68,6 @@ static inline uint32_t ht_cp_node_row(const struct ht_cp_graph *g, uint32_t node
 	return g->events[node / 2].row;
 }
 
-/* Options from the parameters of the critical-path analysis and what is common to all. */
-enum ht_status ht_cp_options_read(
-        struct ht_run *run, struct ht_cp_options *ret_options) HT_MUST_USE;
 /* The graph of the rank in hand; everything in run->scratch. HT_USAGE when the instance is not there. */
 enum ht_status ht_cp_build(struct ht_run *run, const struct ht_cp_options *options,
         struct ht_cp_graph *ret_graph) HT_MUST_USE;
@@ -124,24 +97,9 @@ enum ht_status ht_cp_slack(struct ht_run *run, const struct ht_cp_graph *graph,
 
 /* ---- what an edge is bound by ---- */
 
-enum ht_cp_bound {
-	HT_CP_BOUND_NONE,
-	HT_CP_BOUND_CPU,
-	HT_CP_BOUND_DATA_LOADING,
-	HT_CP_BOUND_GPU_COMMUNICATION,
-	HT_CP_BOUND_GPU_COMPUTE,
-	HT_CP_BOUND_GPU_MEMORY,
-	HT_CP_BOUND_KERNEL_DELAY,
-	HT_CP_BOUND_LAUNCH_DELAY,
-	HT_CP_BOUND_HOST_GAP,
-	HT_CP_N_BOUNDS
-};
-/* "cpu_bound", ...; "" for none. */
-const char *ht_cp_bound_name(enum ht_cp_bound bound);
-
 enum ht_cp_bound ht_cp_bound(const struct ht_cp_graph *graph, const struct ht_cp_edge *edge);
 
 /* Nanoseconds of a weight or time difference. */
-int64_t ht_cp_ns(const struct ht_cp_graph *graph, double weight);
+int64_t ht_cp_ns(double weight);
 
 #endif

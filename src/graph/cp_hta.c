@@ -1,11 +1,12 @@
 /*
  * cp_hta.c - the critical path graph as HTA selects and orders it: window, nodes, host edges
- *. For comparing with HTA; cp_host.c is the better one.
+ *. For comparing with HTA; cp_model.h is the better one.
  *
  * Times are HTA's doubles of microseconds after it took the earliest time of all ranks off, because
  * equal nanoseconds may differ there, and the order of points decides about edges.
  */
 #include "graph/cp_build.h"
+#include "base/list.h"
 #include "hta/hta_facts.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static enum ht_status find_window(struct ht_cp_builder *b, struct window *ret_wi
 		if (*annotation && !strstr(ht_str(t, t->name[row]), annotation))
 			continue;
 		n++;
-		if (*annotation && (n <= o->first || n > o->last + 1))
+		if (*annotation && (n - 1 < b->first || n - 1 > b->last))
 			continue;
 		double start = ht_cp_time(b, row, false), end = ht_cp_time(b, row, true);
 		w.start = !found || start < w.start ? start : w.start;
@@ -45,7 +46,7 @@ static enum ht_status find_window(struct ht_cp_builder *b, struct window *ret_wi
 	if (!found && n)
 		return ht_fail(b->run->ctx, HT_USAGE, t->path, -1, "instances count from 0",
 		        "instance %lld of '%s' does not exist: rank %lld has %lld",
-		        (long long)o->first, annotation, (long long)b->run->rank, (long long)n);
+		        (long long)b->first, annotation, (long long)b->run->rank, (long long)n);
 	if (!found) {
 		b->g->empty = true;
 		b->g->note = ht_arena_printf(b->run->scratch, "nothing is named '%s'", annotation);
@@ -92,14 +93,32 @@ static enum ht_status choose_nodes(struct ht_cp_builder *b)
 		if (!b->clipped[row])
 			continue;
 		bool work = b->columns.stream[row] != -1 && b->columns.partner[row] >= 0;
-		bool loads = ht_cp_name_bits(b, row) & HT_CP_NAME_DATA_LOAD;
+		bool loads = ht_cp_names_bits(&b->names, row) & HT_CP_NAME_DATA_LOAD;
 		chosen[row] = is_host[t->cat[row]] || work || loads;
 	}
 	return ht_cp_events_make(b, chosen);
 }
 
+/* The first one unless said: a number, or the first of the ranges. */
+static enum ht_status read_instance(struct ht_cp_builder *b)
+{
+	struct ht_list list;
+	if (!b->g->options.instance)
+		return HT_OK;
+	HT_TRY(ht_list_parse(b->run->ctx, "--instance", b->g->options.instance, &list));
+	if (list.ranges.n) {
+		const struct ht_range *range = list.ranges.data;
+		b->first = range->first;
+		b->last = range->last;
+		b->g->first_instance = range->first;
+	}
+	ht_list_done(b->run->ctx, &list);
+	return HT_OK;
+}
+
 enum ht_status ht_cp_hta_select(struct ht_cp_builder *b)
 {
+	HT_TRY(read_instance(b));
 	struct ht_run run = *b->run;
 	run.annotation = NULL;
 	run.step = run.step && !strcmp(run.step, "all") ? run.step : NULL;
@@ -147,7 +166,7 @@ static enum ht_status lock_edges(struct ht_cp_builder *b)
 	if (b->no_memory)
 		return ht_fail_nomem(b->run->ctx);
 	for (uint32_t e = 0; e < g->n_events; e++) {
-		if (!(ht_cp_name_bits(b, g->events[e].row) & HT_CP_NAME_LOCKS))
+		if (!(ht_cp_names_bits(&b->names, g->events[e].row) & HT_CP_NAME_LOCKS))
 			continue;
 		for (uint32_t node = ht_cp_start(e); node <= ht_cp_end(e); node++)
 			points[n++] = (struct point){ .time = g->time[node], .node = node };

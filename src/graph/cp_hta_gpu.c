@@ -1,6 +1,6 @@
 /*
  * cp_hta_gpu.c - GPU edges of the critical path graph as HTA draws them.
- * For comparing with HTA; cp_gpu.c is the better one.
+ * For comparing with HTA; cp_work.c is the better one.
  *
  * Its rule for a launch delay asks for a queue of length 1 at the launch and 0 at the start of the
  * work; launches that it does not know by name have no queue, so their work hangs on the work before it
@@ -58,6 +58,32 @@ static bool is_sync(const struct ht_trace *t, uint32_t row)
 	return t->kind[row] == HT_KIND_SYNC;
 }
 
+/* ---- streams ---- */
+
+/* HTA knows streams only, not devices. */
+static struct ht_cp_lane lane_of(const struct ht_cp_builder *b, uint32_t event)
+{
+	return (struct ht_cp_lane){ 0, b->columns.stream[b->g->events[event].row] };
+}
+
+/* The streams of all GPU events. */
+static enum ht_status make_lanes(struct ht_cp_builder *b, struct ht_cp_lanes *ret_lanes)
+{
+	const struct ht_cp_graph *g = b->g;
+	struct ht_cp_lanes lanes = { .list = ht_cp_alloc(b, g->n_events, sizeof *lanes.list) };
+	if (b->no_memory)
+		return ht_fail_nomem(b->run->ctx);
+	for (uint32_t e = 0; e < g->n_events; e++) {
+		if (b->columns.stream[g->events[e].row] != -1)
+			lanes.list[lanes.n++] = lane_of(b, e);
+	}
+	ht_cp_lanes_sort(&lanes);
+	*ret_lanes = lanes;
+	return HT_OK;
+}
+
+/* ---- items ---- */
+
 /* GPU rows of the window and waits without a stream, as far as they have a correlation. */
 static bool is_item(const struct ht_cp_builder *b, uint32_t row)
 {
@@ -107,7 +133,11 @@ static enum ht_status resolve(struct hta_pass *p)
 			.launch_ns = t->ts_ns[row],
 			.work_ns = t->ts_ns[work] };
 	}
-	return ht_cp_resolve_waits(b, launches, n, p->waits, p->n_waits);
+	struct ht_cp_sync sync = { .run = b->run,
+		.names = &b->names,
+		.correlation = b->correlation,
+		.in_frame = b->in_frame };
+	return ht_cp_resolve_waits(&sync, launches, n, p->waits, p->n_waits);
 }
 
 static int compare_item(const void *left, const void *right)
@@ -192,7 +222,7 @@ static void add_work(struct hta_pass *p, uint32_t row)
 	struct ht_cp_builder *b = p->b;
 	struct ht_cp_graph *g = b->g;
 	uint32_t event = g->event_of_row[row], start = ht_cp_start(event);
-	size_t lane = ht_cp_lane_find(&p->lanes, ht_cp_lane_of(b, event));
+	size_t lane = ht_cp_lane_find(&p->lanes, lane_of(b, event));
 	uint32_t launch_row = (uint32_t)b->columns.partner[row], last = p->last[lane];
 	uint32_t launch = g->event_of_row[launch_row];
 	const double *sync_end = NULL;
@@ -223,7 +253,7 @@ enum ht_status ht_cp_hta_gpu_edges(struct ht_cp_builder *b)
 	struct hta_pass p = { .b = b };
 	size_t n = 0;
 	HT_TRY(read_queue(&p));
-	HT_TRY(ht_cp_lanes_make(b, &p.lanes));
+	HT_TRY(make_lanes(b, &p.lanes));
 	struct item *items = list_items(&p, &n);
 	p.last = ht_cp_alloc(b, p.lanes.n, sizeof *p.last);
 	p.seen = ht_cp_alloc(b, p.lanes.n, sizeof *p.seen);

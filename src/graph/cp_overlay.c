@@ -3,6 +3,135 @@
  */
 #include "graph/cp_overlay.h"
 
+#include "graph/cp_graph.h"
+#include "graph/cp_links.h"
+#include "graph/cp_walk.h"
+
+/* Being made. */
+struct drawing {
+	struct ht_run *run;
+	const struct ht_trace *trace;
+	struct ht_cp_overlay *overlay;
+	uint8_t *critical;
+	struct ht_vec arrows;
+	bool no_memory;
+	bool all;
+};
+
+static void mark(struct drawing *d, uint32_t row)
+{
+	if (row == HT_NONE)
+		return;
+	d->overlay->n_critical += !d->critical[row];
+	d->critical[row] = 1;
+}
+
+/* A viewer binds an arrow to the slice around its time, and an end is outside of its slice. */
+static int64_t inside(const struct ht_trace *t, uint32_t row, int64_t time_ns)
+{
+	int64_t last = ht_end_ns(t, row) - (t->dur_ns[row] > 0);
+	return time_ns < t->ts_ns[row] ? t->ts_ns[row] : time_ns > last ? last : time_ns;
+}
+
+static void draw(struct drawing *d, struct ht_cp_arrow arrow)
+{
+	arrow.from_ns = inside(d->trace, arrow.from_row, arrow.from_ns);
+	arrow.to_ns = inside(d->trace, arrow.to_row, arrow.to_ns);
+	if (!HT_VEC_PUSH(d->run->ctx->mem, &d->arrows, struct ht_cp_arrow, arrow))
+		d->no_memory = true;
+}
+
+/* ---- our path ---- */
+
+/* From one piece to the next where they stand on different tracks; a delay is the arrow itself. */
+static void draw_path(struct drawing *d, const struct ht_cp_piece *pieces, size_t n)
+{
+	const struct ht_trace *t = d->trace;
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_cp_piece *piece = &pieces[i];
+		mark(d, piece->row);
+		mark(d, piece->from_row);
+		if (d->all)
+			continue;
+		struct ht_cp_arrow arrow = { .from_ns = piece->start_ns,
+			.to_ns = piece->end_ns,
+			.weight_ns = piece->end_ns - piece->start_ns,
+			.critical = true };
+		if (piece->from_row != HT_NONE) {
+			arrow.from_row = piece->from_row;
+			arrow.to_row = piece->row;
+			arrow.type = ht_cp_type_name(piece->type);
+			draw(d, arrow);
+			continue;
+		}
+		const struct ht_cp_piece *before = i ? &pieces[i - 1] : piece;
+		if (before->row == HT_NONE || piece->row == HT_NONE ||
+		        before->from_row != HT_NONE ||
+		        t->track[before->row] == t->track[piece->row])
+			continue;
+		arrow.from_row = before->row;
+		arrow.to_row = piece->row;
+		arrow.to_ns = piece->start_ns;
+		arrow.weight_ns = 0;
+		bool from_gpu = ht_kind_is_device(t->kind[before->row]);
+		arrow.type = ht_cp_type_name(from_gpu ? HT_CP_SYNC : HT_CP_DEPENDENCY);
+		draw(d, arrow);
+	}
+}
+
+static enum ht_status draw_links(struct drawing *d, struct ht_cp_clock *clock)
+{
+	struct ht_cp_link *links;
+	size_t n;
+	HT_TRY(ht_cp_links_make(clock, &links, &n));
+	const struct ht_trace *t = d->trace;
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_cp_link *link = &links[i];
+		draw(d, (struct ht_cp_arrow){ .from_row = link->from,
+		                .to_row = link->to,
+		                .from_ns = link->from_end ? ht_end_ns(t, link->from)
+		                                          : t->ts_ns[link->from],
+		                .to_ns = link->to_end ? ht_end_ns(t, link->to) : t->ts_ns[link->to],
+		                .weight_ns = link->weight_ns,
+		                .type = ht_cp_type_name(link->type),
+		                .critical = link->slack_ns == 0 });
+	}
+	return HT_OK;
+}
+
+static enum ht_status draw_windows(struct drawing *d, struct ht_cp_model *m)
+{
+	struct ht_cp_clock clock;
+	HT_TRY(ht_cp_clock_make(d->run, m, &clock));
+	enum ht_status status = HT_OK;
+	for (size_t k = 0; k < m->n_windows && status == HT_OK; k++) {
+		struct ht_cp_piece *pieces;
+		size_t n;
+		status = ht_cp_walk(d->run, m, &m->windows[k], &pieces, &n);
+		if (status != HT_OK)
+			break;
+		draw_path(d, pieces, n);
+		if (d->all)
+			status = ht_cp_slack_find(&clock, &m->windows[k]);
+		if (d->all && status == HT_OK)
+			status = draw_links(d, &clock);
+	}
+	ht_cp_clock_done(&clock);
+	return status;
+}
+
+static enum ht_status draw_model(struct drawing *d, const struct ht_cp_options *options)
+{
+	struct ht_cp_model m;
+	HT_TRY(ht_cp_model_make(d->run, options, &m));
+	d->overlay->note = m.note;
+	enum ht_status status = m.n_windows ? draw_windows(d, &m) : HT_OK;
+	ht_cp_model_done(&m);
+	return status;
+}
+
+/* ---- HTA's ---- */
+
 static bool is_shown(
         const struct ht_cp_graph *g, const struct ht_cp_path *path, uint32_t i, bool all)
 {
@@ -14,61 +143,63 @@ static bool is_shown(
 	               edge->type == HT_CP_SYNC);
 }
 
-/* A viewer binds an arrow to the slice around its time, and an end is outside of its slice. */
-static int64_t arrow_ns(const struct ht_cp_graph *g, uint32_t node)
+static int64_t node_ns(const struct ht_cp_graph *g, uint32_t node)
 {
-	const struct ht_trace *t = g->trace;
 	uint32_t row = ht_cp_node_row(g, node);
-	if (!(node & 1))
-		return t->ts_ns[row];
-	return ht_end_ns(t, row) - (t->dur_ns[row] > 0);
+	return node & 1 ? ht_end_ns(g->trace, row) : g->trace->ts_ns[row];
 }
 
-static void draw(const struct ht_cp_graph *g, const struct ht_cp_path *path, bool all,
-        struct ht_cp_overlay *overlay)
+static enum ht_status draw_hta(struct drawing *d, const struct ht_cp_options *options)
 {
-	for (uint32_t i = 0; i < g->n_edges; i++) {
-		const struct ht_cp_edge *edge = &g->edges[i];
-		if (!is_shown(g, path, i, all))
-			continue;
-		overlay->arrows[overlay->n_arrows++] =
-		        (struct ht_cp_arrow){ .from_row = ht_cp_node_row(g, edge->from),
-			        .to_row = ht_cp_node_row(g, edge->to),
-			        .from_ns = arrow_ns(g, edge->from),
-			        .to_ns = arrow_ns(g, edge->to),
-			        .weight_ns = ht_cp_ns(g, edge->weight),
-			        .type = ht_cp_type_name(edge->type),
-			        .critical = path->on_path[i] };
+	struct ht_cp_graph g;
+	struct ht_cp_path path;
+	HT_TRY(ht_cp_build(d->run, options, &g));
+	d->overlay->note = g.note;
+	if (g.empty)
+		return HT_OK;
+	HT_TRY(ht_cp_path_find(d->run, &g, NULL, &path));
+	for (size_t k = 0; k < path.n_edges; k++) {
+		mark(d, ht_cp_node_row(&g, g.edges[path.edges[k]].from));
+		mark(d, ht_cp_node_row(&g, g.edges[path.edges[k]].to));
 	}
+	for (uint32_t k = 0; k < g.n_edges; k++) {
+		const struct ht_cp_edge *edge = &g.edges[k];
+		if (is_shown(&g, &path, k, d->all))
+			draw(d, (struct ht_cp_arrow){ .from_row = ht_cp_node_row(&g, edge->from),
+			                .to_row = ht_cp_node_row(&g, edge->to),
+			                .from_ns = node_ns(&g, edge->from),
+			                .to_ns = node_ns(&g, edge->to),
+			                .weight_ns = ht_cp_ns(edge->weight),
+			                .type = ht_cp_type_name(edge->type),
+			                .critical = path.on_path[k] });
+	}
+	return HT_OK;
 }
+
+/* ---- both ---- */
 
 enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_cp_overlay *ret_overlay)
 {
 	struct ht_cp_options options;
-	struct ht_cp_graph g;
-	struct ht_cp_path path = { 0 };
 	HT_TRY(ht_cp_options_read(run, &options));
-	HT_TRY(ht_cp_build(run, &options, &g));
-	struct ht_cp_overlay overlay = { .only_critical = ht_run_bool(run, "only-critical"),
-		.note = g.note };
-	uint8_t *critical = ht_arena_alloc(run->scratch, g.trace->n_kind + 1);
-	overlay.arrows = ht_arena_alloc(run->scratch, (g.n_edges + 1) * sizeof *overlay.arrows);
-	if (!critical || !overlay.arrows)
+	struct ht_cp_overlay overlay = { .only_critical = ht_run_bool(run, "only-critical") };
+	struct drawing d = { .run = run,
+		.trace = run->trace,
+		.overlay = &overlay,
+		.all = ht_run_bool(run, "all-edges") && !overlay.only_critical };
+	d.critical = ht_arena_alloc(run->scratch, d.trace->n_kind + 1);
+	if (!d.critical)
 		return ht_fail_nomem(run->ctx);
-	overlay.critical = critical;
-	if (!g.empty)
-		HT_TRY(ht_cp_path_find(run, &g, NULL, &path));
-	for (size_t k = 0; k < path.n_edges; k++) {
-		const uint32_t nodes[2] = { g.edges[path.edges[k]].from,
-			g.edges[path.edges[k]].to };
-		for (int end = 0; end < 2; end++) {
-			uint32_t row = ht_cp_node_row(&g, nodes[end]);
-			overlay.n_critical += !critical[row];
-			critical[row] = 1;
-		}
-	}
-	if (!g.empty)
-		draw(&g, &path, ht_run_bool(run, "all-edges") && !overlay.only_critical, &overlay);
+	overlay.critical = d.critical;
+	enum ht_status status = options.hta ? draw_hta(&d, &options) : draw_model(&d, &options);
+	overlay.n_arrows = d.arrows.n;
+	overlay.arrows = ht_arena_alloc(run->scratch, (d.arrows.n + 1) * sizeof *overlay.arrows);
+	for (size_t k = 0; overlay.arrows && k < d.arrows.n; k++)
+		overlay.arrows[k] = ((struct ht_cp_arrow *)d.arrows.data)[k];
+	ht_vec_free(run->ctx->mem, &d.arrows, sizeof *overlay.arrows);
+	HT_TRY(status);
+	if (d.no_memory || !overlay.arrows)
+		return ht_fail_nomem(run->ctx);
 	*ret_overlay = overlay;
 	return HT_OK;
 }

@@ -8,7 +8,7 @@
 #ifndef HT_GRAPH_CP_OVERLAY_H
 #define HT_GRAPH_CP_OVERLAY_H
 
-#include "graph/cp_graph.h"
+#include "graph/cp_types.h"
 
 #define HT_CP_OVERLAY_NAME "critical_path"
 
@@ -30,8 +30,8 @@ struct ht_cp_overlay {
 };
 
 /* Of the rank in hand, by the parameters of critical-path: only-critical leaves out spans off the path
- * (annotations and Python frames stay); arrows are the order, launch and wait edges of the path, or
- * with all-edges everything but launch edges without time. Memory in run->scratch. */
+ * (annotations and Python frames stay); arrows are the delays of the path and where it goes from one
+ * track to another, or with all-edges everything that waits for something. Memory in run->scratch. */
 enum ht_status ht_cp_overlay_make(
         struct ht_run *run, struct ht_cp_overlay *ret_overlay) HT_MUST_USE;
 /* Whether the written trace has the row. */

@@ -15,9 +15,7 @@ double ht_cp_weight(const struct ht_cp_graph *graph, uint32_t edge)
 {
 	/* HTA's validation puts 0 for what is a unit or more below it */
 	double weight = graph->edges[edge].weight;
-	if (graph->options.hta)
-		return weight <= -1 ? 0 : weight;
-	return weight > 0 ? weight : 0;
+	return weight <= -1 ? 0 : weight;
 }
 
 static double weight_of(const struct ht_cp_graph *g, const double *weights, uint32_t edge)

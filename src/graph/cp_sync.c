@@ -9,7 +9,7 @@
  *   stream 1    [ A ]                                            source: A
  *   stream 2                                             [ B ]   target: B
  */
-#include "graph/cp_build.h"
+#include "graph/cp_sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ bool ht_cp_wait_kind(const struct ht_trace *trace, uint32_t row, uint8_t *ret_ki
 
 /* ---- streams as small numbers ---- */
 
-static int compare_lane(const void *left, const void *right)
+int ht_cp_lane_compare(const void *left, const void *right)
 {
 	const struct ht_cp_lane *a = left, *b = right;
 	if (a->device != b->device)
@@ -44,46 +44,15 @@ static int compare_lane(const void *left, const void *right)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-static bool has_lane(const struct ht_cp_builder *b, const struct ht_cp_event *event)
+void ht_cp_lanes_sort(struct ht_cp_lanes *lanes)
 {
-	return b->g->options.hta ? b->columns.stream[event->row] != -1 : event->gpu != HT_NONE;
-}
-
-enum ht_status ht_cp_lanes_make(struct ht_cp_builder *b, struct ht_cp_lanes *ret_lanes)
-{
-	const struct ht_cp_graph *g = b->g;
-	size_t n = 0, n_distinct = 0;
-	struct ht_cp_lane *lanes = ht_cp_alloc(b, g->n_events, sizeof *lanes);
-	/* what was last seen on a track: 1 + its number in the list */
-	uint32_t *last = ht_cp_alloc(b, b->trace->n_tracks, sizeof *last);
-	if (b->no_memory)
-		return ht_fail_nomem(b->run->ctx);
-	for (size_t e = 0; e < g->n_events; e++) {
-		if (!has_lane(b, &g->events[e]))
-			continue;
-		struct ht_cp_lane lane = ht_cp_lane_of(b, (uint32_t)e);
-		uint32_t track = b->trace->track[g->events[e].row];
-		if (last[track] && !compare_lane(&lanes[last[track] - 1], &lane))
-			continue;
-		lanes[n] = lane;
-		last[track] = (uint32_t)++n;
+	size_t n = 0;
+	qsort(lanes->list, lanes->n, sizeof *lanes->list, ht_cp_lane_compare);
+	for (size_t i = 0; i < lanes->n; i++) {
+		if (!n || ht_cp_lane_compare(&lanes->list[i], &lanes->list[n - 1]))
+			lanes->list[n++] = lanes->list[i];
 	}
-	qsort(lanes, n, sizeof *lanes, compare_lane);
-	for (size_t i = 0; i < n; i++) {
-		if (!n_distinct || compare_lane(&lanes[i], &lanes[n_distinct - 1]))
-			lanes[n_distinct++] = lanes[i];
-	}
-	*ret_lanes = (struct ht_cp_lanes){ lanes, n_distinct };
-	return HT_OK;
-}
-
-struct ht_cp_lane ht_cp_lane_of(const struct ht_cp_builder *b, uint32_t event)
-{
-	const struct ht_cp_event *e = &b->g->events[event];
-	if (b->g->options.hta)
-		return (struct ht_cp_lane){ 0, b->columns.stream[e->row] };
-	const struct ht_gpu *gpu = &b->trace->gpu[e->gpu];
-	return (struct ht_cp_lane){ gpu->device, gpu->stream };
+	lanes->n = n;
 }
 
 size_t ht_cp_lane_find(const struct ht_cp_lanes *lanes, struct ht_cp_lane lane)
@@ -91,12 +60,12 @@ size_t ht_cp_lane_find(const struct ht_cp_lanes *lanes, struct ht_cp_lane lane)
 	size_t low = 0, high = lanes->n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare_lane(&lanes->list[middle], &lane) < 0)
+		if (ht_cp_lane_compare(&lanes->list[middle], &lane) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < lanes->n && !compare_lane(&lanes->list[low], &lane) ? low : SIZE_MAX;
+	return low < lanes->n && !ht_cp_lane_compare(&lanes->list[low], &lane) ? low : SIZE_MAX;
 }
 
 /* ---- event waits ---- */
@@ -115,32 +84,33 @@ static int compare_record(const void *left, const void *right)
 }
 
 /* Calls that record an event, by correlation. */
-static struct record *find_records(struct ht_cp_builder *b, size_t *ret_n)
+static enum ht_status find_records(
+        const struct ht_cp_sync *sync, struct record **ret_records, size_t *ret_n)
 {
-	const struct ht_trace *t = b->trace;
+	const struct ht_trace *t = sync->names->trace;
 	size_t n = 0;
 	struct record *records = NULL;
 	for (int fill = 0; fill < 2; fill++) {
 		if (fill)
-			records = ht_cp_alloc(b, n, sizeof *records);
+			records = ht_arena_alloc(sync->run->scratch, (n + 1) * sizeof *records);
 		if (fill && !records)
-			break;
+			return ht_fail_nomem(sync->run->ctx);
 		n = 0;
 		for (uint32_t row = 0; row < t->n_kind; row++) {
 			bool call =
 			        t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
-			if (!call || (b->in_frame && !b->in_frame[row]) ||
-			        !(ht_cp_name_bits(b, row) & HT_CP_NAME_RECORDS))
+			if (!call || (sync->in_frame && !sync->in_frame[row]) ||
+			        !(ht_cp_names_bits(sync->names, row) & HT_CP_NAME_RECORDS))
 				continue;
 			if (fill)
-				records[n] = (struct record){ b->correlation[row], row };
+				records[n] = (struct record){ sync->correlation[row], row };
 			n++;
 		}
 	}
-	if (records)
-		qsort(records, n, sizeof *records, compare_record);
+	qsort(records, n, sizeof *records, compare_record);
+	*ret_records = records;
 	*ret_n = n;
-	return records;
+	return HT_OK;
 }
 
 static uint32_t find_record(const struct record *records, size_t n, int64_t correlation)
@@ -161,7 +131,7 @@ static int compare_by_stream(const void *left, const void *right)
 {
 	const struct ht_cp_launch *a = left, *b = right;
 	struct ht_cp_lane x = { a->device, a->stream }, y = { b->device, b->stream };
-	int order = compare_lane(&x, &y);
+	int order = ht_cp_lane_compare(&x, &y);
 	if (order)
 		return order;
 	if (a->launch_ns != b->launch_ns)
@@ -223,46 +193,62 @@ static uint32_t work_after(const struct ht_cp_launch *launches, size_t n, uint32
 	return launches[at].work;
 }
 
-static void find_sources(struct ht_cp_builder *b, const struct ht_cp_launch *launches, size_t n,
-        struct ht_cp_wait *waits, size_t n_waits, const struct record *records, size_t n_records)
+/* A wait whose record fell outside of the recording may still say on which stream it was made. */
+static void infer_source(const struct ht_cp_sync *sync, const struct ht_cp_launch *launches,
+        size_t n, struct ht_cp_wait *wait, int64_t stream)
 {
+	if (!sync->infer || wait->call == HT_NONE)
+		return;
+	wait->source = work_before(
+	        launches, n, wait->device, stream, sync->names->trace->ts_ns[wait->call]);
+	wait->inferred = wait->source != HT_NONE;
+}
+
+static void find_sources(const struct ht_cp_sync *sync, const struct ht_cp_launch *launches,
+        size_t n, struct ht_cp_wait *waits, size_t n_waits, const struct record *records,
+        size_t n_records)
+{
+	const struct ht_trace *t = sync->names->trace;
 	for (size_t i = 0; i < n_waits; i++) {
 		struct ht_cp_wait *wait = &waits[i];
 		if (wait->kind != HT_CP_WAIT_EVENT && wait->kind != HT_CP_WAIT_STREAM_EVENT)
 			continue;
-		int64_t stream = ht_arg_i64(b->trace, "wait_on_stream", wait->row, -1);
+		int64_t stream = ht_arg_i64(t, "wait_on_stream", wait->row, -1);
 		int64_t correlation =
-		        ht_arg_i64(b->trace, "wait_on_cuda_event_record_corr_id", wait->row, -1);
-		if (stream < 0 || correlation < 0)
+		        ht_arg_i64(t, "wait_on_cuda_event_record_corr_id", wait->row, -1);
+		if (stream < 0)
 			continue;
-		uint32_t record = find_record(records, n_records, correlation);
+		uint32_t record =
+		        correlation < 0 ? HT_NONE : find_record(records, n_records, correlation);
 		if (record != HT_NONE)
-			wait->source = work_before(
-			        launches, n, wait->device, stream, b->trace->ts_ns[record]);
+			wait->source =
+			        work_before(launches, n, wait->device, stream, t->ts_ns[record]);
+		else
+			infer_source(sync, launches, n, wait, stream);
 	}
 }
 
-static void find_targets(struct ht_cp_builder *b, const struct ht_cp_launch *launches, size_t n,
-        struct ht_cp_wait *waits, size_t n_waits)
+static void find_targets(const struct ht_cp_sync *sync, const struct ht_cp_launch *launches,
+        size_t n, struct ht_cp_wait *waits, size_t n_waits)
 {
+	const struct ht_trace *t = sync->names->trace;
 	for (size_t i = 0; i < n_waits; i++) {
 		struct ht_cp_wait *wait = &waits[i];
 		if (wait->kind == HT_CP_WAIT_STREAM_EVENT && wait->call != HT_NONE)
-			wait->target = work_after(launches, n, b->trace->track[wait->call],
-			        wait->device, wait->stream, b->trace->ts_ns[wait->call]);
+			wait->target = work_after(launches, n, t->track[wait->call], wait->device,
+			        wait->stream, t->ts_ns[wait->call]);
 	}
 }
 
-enum ht_status ht_cp_resolve_waits(struct ht_cp_builder *b, struct ht_cp_launch *launches,
+enum ht_status ht_cp_resolve_waits(const struct ht_cp_sync *sync, struct ht_cp_launch *launches,
         size_t n_launches, struct ht_cp_wait *waits, size_t n_waits)
 {
-	size_t n_records;
-	struct record *records = find_records(b, &n_records);
-	if (b->no_memory)
-		return ht_fail_nomem(b->run->ctx);
+	struct record *records = NULL;
+	size_t n_records = 0;
+	HT_TRY(find_records(sync, &records, &n_records));
 	qsort(launches, n_launches, sizeof *launches, compare_by_stream);
-	find_sources(b, launches, n_launches, waits, n_waits, records, n_records);
+	find_sources(sync, launches, n_launches, waits, n_waits, records, n_records);
 	qsort(launches, n_launches, sizeof *launches, compare_by_thread);
-	find_targets(b, launches, n_launches, waits, n_waits);
+	find_targets(sync, launches, n_launches, waits, n_waits);
 	return HT_OK;
 }

@@ -16,38 +16,38 @@ static enum ht_status bad_rule(struct ht_run *run, const char *rule, const char 
 	        "scale '%s' is not a rule: %s", rule, why);
 }
 
-static enum ht_status read_rule(struct ht_run *run, char *item, struct ht_cp_rule *ret_rule)
+static enum ht_status read_rule(
+        struct ht_run *run, size_t n_strings, char *item, struct ht_cp_rule *rule)
 {
-	struct ht_cp_rule rule = { 0 };
-	rule.text = ht_arena_strndup(run->scratch, item, strlen(item));
-	if (!rule.text)
+	rule->text = ht_arena_strndup(run->scratch, item, strlen(item));
+	rule->by_name = ht_arena_alloc(run->scratch, n_strings + 1);
+	regex_t *regex = ht_arena_alloc(run->scratch, sizeof *regex);
+	if (!rule->text || !rule->by_name || !regex)
 		return ht_fail_nomem(run->ctx);
 	char *sign = strrchr(item, '=');
 	if (!sign || sign == item)
-		return bad_rule(run, rule.text, "it needs a name, '=' and a factor");
+		return bad_rule(run, rule->text, "it needs a name, '=' and a factor");
 	char *end;
-	rule.factor = strtod(sign + 1, &end);
-	if (end == sign + 1 || *end || !(rule.factor >= 0) || rule.factor > 1e6)
-		return bad_rule(run, rule.text, "the factor is a number from 0 to 1e6");
+	rule->factor = strtod(sign + 1, &end);
+	if (end == sign + 1 || *end || !(rule->factor >= 0) || rule->factor > 1e6)
+		return bad_rule(run, rule->text, "the factor is a number from 0 to 1e6");
 	*sign = '\0';
-	rule.what = item;
-	regex_t regex;
-	if (regcomp(&regex, rule.what, REG_EXTENDED | REG_NOSUB))
-		return bad_rule(run, rule.text, "the expression is not valid");
-	regfree(&regex);
-	*ret_rule = rule;
+	rule->what = item;
+	if (regcomp(regex, rule->what, REG_EXTENDED | REG_NOSUB))
+		return bad_rule(run, rule->text, "the expression is not valid");
+	rule->regex = regex;
 	return HT_OK;
 }
 
-enum ht_status ht_cp_rules_read(
-        struct ht_run *run, const char *text, const struct ht_cp_rule **ret_rules, size_t *ret_n)
+static enum ht_status read_rules(
+        struct ht_run *run, size_t n_strings, const char *text, struct ht_cp_rules *rules)
 {
-	size_t n = 1, n_rules = 0;
+	size_t n = 1;
 	for (const char *at = text; *at; at++)
 		n += *at == ',';
-	struct ht_cp_rule *rules = ht_arena_alloc(run->scratch, n * sizeof *rules);
+	rules->list = ht_arena_alloc(run->scratch, n * sizeof *rules->list);
 	char *copy = ht_arena_strndup(run->scratch, text, strlen(text));
-	if (!rules || !copy)
+	if (!rules->list || !copy)
 		return ht_fail_nomem(run->ctx);
 	char *item = copy, *to = copy;
 	for (const char *from = text;; from++) {
@@ -60,80 +60,70 @@ enum ht_status ht_cp_rules_read(
 		if (!ends)
 			continue;
 		if (*item)
-			HT_TRY(read_rule(run, item, &rules[n_rules++]));
+			HT_TRY(read_rule(run, n_strings, item, &rules->list[rules->n++]));
 		item = to;
 		if (!*from)
 			break;
 	}
-	*ret_rules = rules;
-	*ret_n = n_rules;
 	return HT_OK;
+}
+
+enum ht_status ht_cp_rules_read(struct ht_run *run, const struct ht_trace *trace, const char *text,
+        struct ht_cp_rules *ret_rules)
+{
+	struct ht_cp_rules rules = { .text = text };
+	enum ht_status status = read_rules(run, trace->n_string_offsets, text, &rules);
+	if (status != HT_OK)
+		ht_cp_rules_done(&rules);
+	else
+		*ret_rules = rules;
+	return status;
+}
+
+void ht_cp_rules_done(struct ht_cp_rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++) {
+		if (rules->list[i].regex)
+			regfree(rules->list[i].regex);
+	}
+	rules->n = 0;
 }
 
 /* ---- applying ---- */
 
-struct matcher {
-	const struct ht_cp_graph *g;
-	const char *what;
-	regex_t regex;
-	uint8_t *by_name; /* by string id: 0 not looked at, 1 no, 2 yes */
-};
-
-static bool is_word(const struct matcher *m, const struct ht_cp_edge *edge)
+static bool is_word(const struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,
+        enum ht_cp_bound bound, uint32_t row)
 {
-	const struct ht_trace *t = m->g->trace;
-	if (!strcmp(m->what, ht_cp_bound_name(ht_cp_bound(m->g, edge))) ||
-	        !strcmp(m->what, ht_cp_type_name(edge->type)))
+	if (!strcmp(rule->what, ht_cp_bound_name(bound)) ||
+	        !strcmp(rule->what, ht_cp_type_name(type)))
 		return true;
-	if (edge->row == HT_NONE || edge->type != HT_CP_OPERATOR)
+	if (row == HT_NONE || type != HT_CP_OPERATOR)
 		return false;
-	if (!strcmp(m->what, ht_kind_name(t->kind[edge->row])))
+	if (!strcmp(rule->what, ht_kind_name(t->kind[row])))
 		return true;
-	const struct ht_gpu *gpu = ht_gpu_of_row(t, edge->row);
-	return gpu && !strcmp(m->what, ht_class_name(gpu->class_));
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	return gpu && !strcmp(rule->what, ht_class_name(gpu->class_));
 }
 
-static bool matches(struct matcher *m, const struct ht_cp_edge *edge)
+static bool matches(struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,
+        enum ht_cp_bound bound, uint32_t row)
 {
-	if (is_word(m, edge))
+	if (is_word(rule, t, type, bound, row))
 		return true;
-	if (edge->row == HT_NONE || edge->type != HT_CP_OPERATOR)
+	if (row == HT_NONE || type != HT_CP_OPERATOR || t->name[row] == HT_NO_STR)
 		return false;
-	uint32_t name = m->g->trace->name[edge->row];
-	if (name == HT_NO_STR)
-		return false;
-	if (!m->by_name[name])
-		m->by_name[name] =
-		        regexec(&m->regex, ht_str(m->g->trace, name), 0, NULL, 0) ? 1 : 2;
-	return m->by_name[name] == 2;
+	uint8_t *known = &rule->by_name[t->name[row]];
+	if (!*known)
+		*known = regexec(rule->regex, ht_str(t, t->name[row]), 0, NULL, 0) ? 1 : 2;
+	return *known == 2;
 }
 
-enum ht_status ht_cp_rules_apply(struct ht_run *run, const struct ht_cp_graph *graph,
-        const struct ht_cp_rule *rules, size_t n_rules, double **ret_weights, size_t *ret_n_edges)
+const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struct ht_trace *trace,
+        enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row)
 {
-	size_t n_strings = graph->trace->n_string_offsets, n = 0;
-	double *weights = ht_arena_alloc(run->scratch, (graph->n_edges + 1) * sizeof *weights);
-	bool *scaled = ht_arena_alloc(run->scratch, graph->n_edges + 1);
-	uint8_t *by_name = ht_arena_alloc(run->scratch, n_strings + 1);
-	if (!weights || !scaled || !by_name)
-		return ht_fail_nomem(run->ctx);
-	for (uint32_t i = 0; i < graph->n_edges; i++)
-		weights[i] = ht_cp_weight(graph, i);
-	for (size_t k = 0; k < n_rules; k++) {
-		struct matcher m = { .g = graph, .what = rules[k].what, .by_name = by_name };
-		memset(by_name, 0, n_strings);
-		if (regcomp(&m.regex, m.what, REG_EXTENDED | REG_NOSUB))
-			return bad_rule(run, rules[k].text, "the expression is not valid");
-		for (size_t i = 0; i < graph->n_edges; i++) {
-			if (scaled[i] || !matches(&m, &graph->edges[i]))
-				continue;
-			scaled[i] = true;
-			weights[i] *= rules[k].factor;
-			n++;
-		}
-		regfree(&m.regex);
+	for (size_t i = 0; i < rules->n; i++) {
+		if (matches(&rules->list[i], trace, type, bound, row))
+			return &rules->list[i];
 	}
-	*ret_weights = weights;
-	*ret_n_edges = n;
-	return HT_OK;
+	return NULL;
 }

@@ -1,30 +1,37 @@
 /*
- * cp_whatif.h - how long the critical path would be if some events took another time.
+ * cp_whatif.h - rules that say how long some events would take instead.
  *
  * A rule is "what=factor". What is a word of ours (cpu_bound, gpu_communication_bound,
  * critical_path_kernel_launch_delay, kernel, memcpy, communication, ...) or an extended regular
- * expression that is searched in event names. Weights of the edges that belong to such events are
- * multiplied; the rest, and who waits for whom, stays.
+ * expression that is searched in event names. Time that belongs to such events is multiplied.
  */
 #ifndef HT_GRAPH_CP_WHATIF_H
 #define HT_GRAPH_CP_WHATIF_H
 
-#include "graph/cp_graph.h"
+#include "graph/cp_types.h"
 
 struct ht_cp_rule {
 	const char *text; /* as given, "what=factor" */
 	const char *what;
 	double factor;
+	void *regex;      /* regex_t */
+	uint8_t *by_name; /* by string id of the trace: 0 not looked at, 1 no, 2 yes */
 };
 
-/* "a=0.5,b=0"; a comma inside an expression is written "\,". HT_USAGE when it is nothing such. */
-enum ht_status ht_cp_rules_read(struct ht_run *run, const char *text,
-        const struct ht_cp_rule **ret_rules, size_t *ret_n) HT_MUST_USE;
+struct ht_cp_rules {
+	const char *text; /* all of them, as given */
+	struct ht_cp_rule *list;
+	size_t n;
+};
 
-/* Edge weights with the rules applied, the first that fits an edge counts; n_edges is how many have a
- * rule. Memory in run->scratch. */
-enum ht_status ht_cp_rules_apply(struct ht_run *run, const struct ht_cp_graph *graph,
-        const struct ht_cp_rule *rules, size_t n_rules, double **ret_weights,
-        size_t *ret_n_edges) HT_MUST_USE;
+/* "a=0.5,b=0"; a comma inside an expression is written "\,". HT_USAGE when it is nothing such. For the
+ * names of one trace; memory in run->scratch, to be ended with ht_cp_rules_done. */
+enum ht_status ht_cp_rules_read(struct ht_run *run, const struct ht_trace *trace, const char *text,
+        struct ht_cp_rules *ret_rules) HT_MUST_USE;
+void ht_cp_rules_done(struct ht_cp_rules *rules);
+
+/* The first rule that fits time of that type, bound and row (HT_NONE: of no event); NULL: none. */
+const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struct ht_trace *trace,
+        enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row);
 
 #endif

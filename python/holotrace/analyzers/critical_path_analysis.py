@@ -110,6 +110,9 @@ class CPGraph(Graph):
             self._data[u, v] = EdgeData(weight=max(weight, 0), object=edge, type=edge.type)
             if has:
                 self.edge_to_event_map[u, v] = owner
+        if self.exact:  # critical edges are all without slack there, not one way
+            self._path = self.longest_path() or []
+            return
         critical = edges.ints("critical").astype(bool)
         self._path = chain(np.array(begin)[critical].tolist(), np.array(end)[critical].tolist())
 

@@ -1,0 +1,212 @@
+/*
+ * cp_chain.c - what one rank contributes to the critical path of a job. See cp_across.h.
+ *
+ * A chain is walked as a path is (cp_walk.h), to where it enters a communication kernel. Where it enters work
+ * that another chain has been through it ends with a link to that place, so that no piece is there
+ * twice.
+ */
+#include "graph/cp_across.h"
+
+#include "model/collective_match.h"
+#include "model/frame.h"
+
+const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] = {
+	{ "index", HT_I64, HT_KEY, "row of the event", NULL },
+	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins", NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "how long", NULL },
+	{ "type", HT_I64, HT_MEASURE, "kind of the time", NULL },
+	{ "bound", HT_I64, HT_MEASURE, "what it depends on", NULL },
+	{ "inferred", HT_BOOL, HT_MEASURE, "no record in the trace", NULL },
+	{ "name", HT_STR, HT_MEASURE, "name of the event", NULL },
+	{ "short_name", HT_STR, HT_DETAIL, "short name", NULL },
+	{ "cat", HT_STR, HT_DETAIL, "category", NULL },
+	{ "pid", HT_I64, HT_DETAIL, "process id", NULL },
+	{ "tid", HT_I64, HT_DETAIL, "thread id", NULL },
+	{ "stream", HT_I64, HT_DETAIL, "stream of GPU work", NULL },
+};
+
+const struct ht_column ht_cp_chain_columns[HT_CP_N_CHAIN_COLUMNS] = {
+	{ "row", HT_I64, HT_KEY, "communication kernel; null for a window", NULL },
+	{ "start_ns", HT_TIME, HT_MEASURE, "start of kernel or window", NULL },
+	{ "end_ns", HT_TIME, HT_MEASURE, "end of kernel or window", NULL },
+	{ "instance", HT_I64, HT_KEY, "window: which", NULL },
+	{ "step", HT_I64, HT_KEY, "window: number of the step", NULL },
+	{ "step_ns", HT_DURATION, HT_MEASURE, "window: duration on the host", NULL },
+	{ "idle_ns", HT_DURATION, HT_MEASURE, "window: time without GPU work", NULL },
+	{ "own", HT_I64, HT_MEASURE, "kernel: its own piece", NULL },
+	{ "first", HT_I64, HT_MEASURE, "first piece, the latest", NULL },
+	{ "n", HT_I64, HT_MEASURE, "number of pieces", NULL },
+	{ "next_row", HT_I64, HT_MEASURE, "communication kernel that comes before", NULL },
+	{ "next_ns", HT_TIME, HT_MEASURE, "when the path leaves that", NULL },
+	{ "next_inferred", HT_BOOL, HT_MEASURE, "that it was waited for is inferred", NULL },
+	{ "link", HT_I64, HT_MEASURE, "piece at which the chain goes on", NULL },
+};
+
+struct chains {
+	struct ht_run *run;
+	struct ht_cp_model *m;
+	struct ht_vec pieces;
+	uint32_t *visited; /* by work: 1 + its piece, entered at its end */
+	ht_table *table;
+	int64_t since_ns; /* start of the trace */
+};
+
+/* Where a chain ends. */
+struct chain_end {
+	uint32_t work; /* communication kernel, HT_NONE */
+	int64_t time_ns;
+	bool inferred;
+	int64_t link; /* -1: none */
+};
+
+static bool follow(struct chains *c, struct ht_cp_place place, struct chain_end *ret_end)
+{
+	const struct ht_cp_model *m = c->m;
+	*ret_end = (struct chain_end){ .work = HT_NONE, .link = -1 };
+	size_t left = 4 * (m->n_works + m->first_held[m->trace->n_tracks] +
+	                          m->first_handover[m->trace->n_tracks] + 4);
+	while (place.time_ns > c->since_ns && left--) {
+		if (place.work != HT_NONE) {
+			const struct ht_cp_work *w = &m->works[place.work];
+			bool whole = place.time_ns == w->end_ns && !place.inferred;
+			if (w->bound == HT_CP_BOUND_GPU_COMMUNICATION) {
+				ret_end->work = place.work;
+				ret_end->time_ns = place.time_ns;
+				ret_end->inferred = place.inferred;
+				return true;
+			}
+			if (whole && c->visited[place.work]) {
+				ret_end->link = c->visited[place.work] - 1;
+				return true;
+			}
+			/* a piece without length is not stored */
+			if (whole && w->end_ns > w->start_ns)
+				c->visited[place.work] = (uint32_t)c->pieces.n + 1;
+		}
+		if (!ht_cp_walk_step(c->run, c->m, c->since_ns, &c->pieces, &place))
+			return false;
+	}
+	return true;
+}
+
+static void put_end(struct chains *c, size_t first, const struct chain_end *end)
+{
+	ht_table_put_i64(c->table, (int64_t)first);
+	ht_table_put_i64(c->table, (int64_t)(c->pieces.n - first));
+	bool none = end->work == HT_NONE;
+	ht_table_put_known(c->table, none ? -1 : (int64_t)c->m->works[end->work].row, -1);
+	ht_table_put_known(c->table, none ? HT_NO_I64 : end->time_ns, HT_NO_I64);
+	ht_table_put_i64(c->table, end->inferred);
+	ht_table_put_known(c->table, end->link, -1);
+}
+
+static enum ht_status put_kernel(struct chains *c, uint32_t work)
+{
+	const struct ht_cp_work *w = &c->m->works[work];
+	struct ht_cp_piece own = { .start_ns = w->start_ns,
+		.end_ns = w->end_ns,
+		.row = w->row,
+		.from_row = HT_NONE,
+		.type = HT_CP_OPERATOR,
+		.bound = w->bound };
+	struct ht_cp_place place;
+	struct chain_end end;
+	if (!HT_VEC_PUSH(c->run->ctx->mem, &c->pieces, struct ht_cp_piece, own))
+		return ht_fail_nomem(c->run->ctx);
+	size_t first = c->pieces.n;
+	if (!ht_cp_walk_behind(c->run, c->m, work, c->since_ns, &c->pieces, &place) ||
+	        !follow(c, place, &end))
+		return ht_fail_nomem(c->run->ctx);
+	ht_table_row(c->table);
+	ht_table_put_i64(c->table, w->row);
+	ht_table_put_i64(c->table, w->start_ns);
+	ht_table_put_i64(c->table, w->end_ns);
+	for (int i = 0; i < 4; i++)
+		ht_table_put_null(c->table);
+	ht_table_put_i64(c->table, (int64_t)first - 1);
+	put_end(c, first, &end);
+	return HT_OK;
+}
+
+static enum ht_status put_window(struct chains *c, const struct ht_cp_window *window)
+{
+	struct chain_end end;
+	int64_t idle_ns;
+	size_t first = c->pieces.n;
+	HT_TRY(ht_cp_idle_ns(c->run, c->m, window, &idle_ns));
+	if (!follow(c, ht_cp_place_of_end(c->m, window), &end))
+		return ht_fail_nomem(c->run->ctx);
+	ht_table_row(c->table);
+	ht_table_put_null(c->table);
+	ht_table_put_i64(c->table, window->start_ns);
+	ht_table_put_i64(c->table, window->end_ns);
+	ht_table_put_i64(c->table, window->instance);
+	ht_table_put_known(c->table, window->step, HT_NO_I64);
+	ht_table_put_i64(c->table, window->host_end_ns - window->start_ns);
+	ht_table_put_i64(c->table, idle_ns);
+	ht_table_put_null(c->table);
+	put_end(c, first, &end);
+	return HT_OK;
+}
+
+static void put_pieces(const struct chains *c, ht_table *table)
+{
+	for (size_t i = 0; i < c->pieces.n; i++) {
+		const struct ht_cp_piece *piece = &((struct ht_cp_piece *)c->pieces.data)[i];
+		ht_table_row(table);
+		ht_table_put_known(table, piece->row, HT_NONE);
+		ht_table_put_i64(table, piece->start_ns);
+		ht_table_put_i64(table, piece->end_ns - piece->start_ns);
+		ht_table_put_i64(table, piece->type);
+		ht_table_put_i64(table, piece->bound);
+		ht_table_put_i64(table, piece->inferred);
+		ht_cp_put_event(table, c->run, piece->row);
+	}
+}
+
+static enum ht_status put_all(struct chains *c)
+{
+	const struct ht_cp_model *m = c->m;
+	c->visited = ht_arena_alloc(c->run->scratch, (m->n_works + 1) * sizeof *c->visited);
+	if (!c->visited)
+		return ht_fail_nomem(c->run->ctx);
+	for (uint32_t k = 0; k < m->n_works; k++) {
+		if (m->works[k].bound == HT_CP_BOUND_GPU_COMMUNICATION)
+			HT_TRY(put_kernel(c, k));
+	}
+	for (size_t k = 0; k < m->n_windows; k++)
+		HT_TRY(put_window(c, &m->windows[k]));
+	return HT_OK;
+}
+
+/* All collectives count, whatever steps were asked for. */
+static enum ht_status put_calls(struct ht_run *run, ht_table *table)
+{
+	struct ht_run all = *run;
+	struct ht_frame frame;
+	all.step = "all";
+	all.annotation = NULL;
+	HT_TRY(ht_frame_make_gpu(&all, &frame));
+	return ht_collective_calls_put(&all, &frame, table);
+}
+
+enum ht_status ht_cp_chains_put(
+        struct ht_run *run, const struct ht_cp_options *options, struct ht_part *part)
+{
+	struct ht_cp_model m;
+	HT_TRY(ht_cp_model_make(run, options, &m));
+	struct chains c = { .run = run,
+		.m = &m,
+		.table = part->facts[HT_CP_FACTS_CHAINS],
+		.since_ns = m.trace->meta->min_ts_ns };
+	enum ht_status status = m.n_windows ? put_all(&c) : HT_OK;
+	if (status == HT_OK)
+		put_pieces(&c, part->facts[HT_CP_FACTS_PIECES]);
+	if (status == HT_OK && m.note)
+		status = ht_table_add_note(
+		        part->facts[0], "rank %lld: %s", (long long)run->rank, m.note);
+	ht_vec_free(run->ctx->mem, &c.pieces, sizeof(struct ht_cp_piece));
+	ht_cp_model_done(&m);
+	HT_TRY(status);
+	return put_calls(run, part->facts[HT_CP_FACTS_CALLS]);
+}

@@ -1,0 +1,84 @@
+/*
+ * cp_names.c - see cp_names.h.
+ */
+#include "graph/cp_names.h"
+
+#include <regex.h>
+#include <string.h>
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static uint8_t look_at_wait(const struct ht_cp_names *names, const char *name)
+{
+	static const char *const known_to_hta[] = { "cudaDeviceSynchronize",
+		"cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
+		"cudaMemcpyAsync" };
+	for (size_t i = 0; names->hta && i < HT_COUNT(known_to_hta); i++) {
+		if (!strcmp(name, known_to_hta[i]))
+			return HT_CP_NAME_WAITS;
+	}
+	if (names->hta)
+		return 0;
+	if (starts_with(name, "cudaMemcpy") || starts_with(name, "hipMemcpy") ||
+	        starts_with(name, "cuMemcpy"))
+		return HT_CP_NAME_WAITS | HT_CP_NAME_COPIES;
+	if (!strstr(name, "Synchronize") && !strstr(name, "synchronize"))
+		return 0;
+	bool device = strstr(name, "Device") || strstr(name, "Ctx");
+	return device ? HT_CP_NAME_WAITS | HT_CP_NAME_DEVICE : HT_CP_NAME_WAITS;
+}
+
+static uint8_t look_at_name(const struct ht_cp_names *names, const char *name)
+{
+	uint8_t bits = HT_CP_NAME_KNOWN | look_at_wait(names, name);
+	if (!strcmp(name, "cudaHostAlloc") || !strcmp(name, "cudaLaunchKernel") ||
+	        !strcmp(name, "cudaMemcpyAsync"))
+		bits |= HT_CP_NAME_LOCKS;
+	if (strstr(name, "EventRecord"))
+		bits |= HT_CP_NAME_RECORDS;
+	if (starts_with(name, "autograd::engine::evaluate_function"))
+		bits |= HT_CP_NAME_AUTOGRAD;
+	if (names->data_load && !regexec(names->data_load, name, 0, NULL, 0))
+		bits |= HT_CP_NAME_DATA_LOAD;
+	return bits;
+}
+
+enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace,
+        const char *data_load, bool hta, struct ht_cp_names *ret_names)
+{
+	struct ht_cp_names names = { .trace = trace, .hta = hta };
+	names.bits = ht_arena_alloc(run->scratch, trace->n_string_offsets + 1);
+	if (!names.bits)
+		return ht_fail_nomem(run->ctx);
+	if (data_load) {
+		names.data_load = ht_arena_alloc(run->scratch, sizeof(regex_t));
+		if (!names.data_load)
+			return ht_fail_nomem(run->ctx);
+		if (regcomp(names.data_load, data_load, REG_EXTENDED | REG_NOSUB))
+			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+			        "data-load-events is an extended regular expression",
+			        "bad expression '%s'", data_load);
+	}
+	*ret_names = names;
+	return HT_OK;
+}
+
+void ht_cp_names_done(struct ht_cp_names *names)
+{
+	if (names->data_load)
+		regfree(names->data_load);
+	names->data_load = NULL;
+}
+
+uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row)
+{
+	uint32_t name = names->trace->name[row];
+	if (name == HT_NO_STR)
+		return 0;
+	if (!names->bits[name])
+		names->bits[name] = look_at_name(names, ht_str(names->trace, name));
+	return names->bits[name];
+}

@@ -1,0 +1,225 @@
+/*
+ * cp_slack.c - how much later everything of a window could be before the window gets longer.
+ *
+ * The steps of cp_retime.c in reverse: what waits for something passes its own slack on, plus the time by
+ * which the other was early. A host thread passes on what is left at its next points: launches, calls
+ * that wait, handovers, the end. An event has the least slack of its own time.
+ *
+ * Example: a [0,3) and b [0,2), both waited for by c [3,4), which ends the window: a 0, b 1, c 0.
+ */
+#include "graph/cp_retime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A moment of a host thread that something hangs on. */
+struct point {
+	int64_t time_ns, slack_ns;
+	uint32_t track, pad;
+};
+
+static int64_t more(int64_t slack, int64_t by)
+{
+	return slack > HT_CP_FREE - by ? HT_CP_FREE : slack + by;
+}
+
+static void lower(int64_t *slack, int64_t to)
+{
+	if (to < *slack)
+		*slack = to;
+}
+
+static bool put_point(
+        struct ht_cp_clock *c, uint32_t track, int64_t time_ns, int64_t slack, bool handed)
+{
+	if (track == HT_NONE || time_ns <= c->window->start_ns || slack == HT_CP_FREE)
+		return true;
+	struct ht_cp_anchor anchor = ht_cp_anchor_before(c->m, track, time_ns, handed);
+	if (anchor.held != HT_NONE)
+		lower(&c->held_slack[anchor.held], slack);
+	else if (anchor.handover != HT_NONE)
+		lower(&c->handover_slack[anchor.handover], slack);
+	struct point point = { time_ns, slack, track, 0 };
+	return HT_VEC_PUSH(c->run->ctx->mem, &c->points, struct point, point);
+}
+
+/* ---- backwards ---- */
+
+/* What ran on the device during the delay before work made it wait. */
+static void pass_to_busy(struct ht_cp_clock *c, uint32_t work, int64_t slack)
+{
+	const struct ht_cp_model *m = c->m;
+	const struct ht_cp_work *w = &m->works[work];
+	struct ht_cp_delay delay = ht_cp_delay_of(m, work);
+	if (w->start_ns - delay.from_ns <= m->options.tolerance_ns)
+		return;
+	uint32_t at = ht_cp_busy_before(m, m->device_of_lane[w->lane], w->start_ns);
+	uint32_t first = m->first_busy[m->device_of_lane[w->lane]];
+	while (at != HT_NONE && m->busy[at].end_ns > delay.from_ns) {
+		lower(&c->work_slack[m->busy[at].work], slack);
+		at = at == first ? HT_NONE : at - 1;
+	}
+}
+
+static bool pass_work(struct ht_cp_clock *c, uint32_t work)
+{
+	const struct ht_cp_model *m = c->m;
+	const struct ht_cp_work *w = &m->works[work];
+	if (ht_cp_window_owns(m, c->window, work))
+		lower(&c->work_slack[work], c->window->end_ns - w->end_ns);
+	lower(&c->begin_slack[work], c->work_slack[work]);
+	int64_t slack = c->begin_slack[work];
+	if (slack == HT_CP_FREE)
+		return true;
+	if (w->before != HT_NONE) {
+		int64_t end = m->works[w->before].end_ns;
+		if (end > w->start_ns)
+			lower(&c->begin_slack[w->before], slack);
+		else
+			lower(&c->work_slack[w->before],
+			        more(slack, w->start_ns - ht_cp_lag(m, work, w->before) - end));
+	}
+	for (uint32_t i = 0; i < w->n_sources; i++) {
+		uint32_t source = m->sources[w->first_source + i].work;
+		lower(&c->work_slack[source], more(slack, w->start_ns - ht_cp_lag(m, work, source) -
+		                                                  m->works[source].end_ns));
+	}
+	if (w->by == HT_CP_BY_WORK && m->works[w->floor].end_ns <= w->start_ns)
+		lower(&c->work_slack[w->floor], slack);
+	pass_to_busy(c, work, slack);
+	if (w->launch != HT_NONE)
+		return put_point(c, m->trace->track[w->launch], w->launch_ns,
+		        more(slack, w->start_ns - w->launch_ns - ht_cp_launch_lag(m, work)), false);
+	return w->by != HT_CP_BY_HOST || put_point(c, m->main_track, w->start_ns, slack, false);
+}
+
+static bool pass_held(struct ht_cp_clock *c, uint32_t i)
+{
+	const struct ht_cp_held *h = &c->m->held[i];
+	int64_t slack = c->held_slack[i];
+	if (slack == HT_CP_FREE)
+		return true;
+	lower(&c->work_slack[h->work], slack);
+	lower(&c->row_slack[h->row], slack);
+	return put_point(c, c->m->trace->track[h->row], h->start_ns,
+	        more(slack, h->end_ns - h->start_ns), false);
+}
+
+static bool pass_handover(struct ht_cp_clock *c, uint32_t i)
+{
+	const struct ht_cp_model *m = c->m;
+	const struct ht_cp_handover *h = &m->handovers[i];
+	int64_t slack = c->handover_slack[i];
+	if (slack == HT_CP_FREE)
+		return true;
+	uint32_t at = ht_cp_span_at(m, m->main_track, h->from_ns);
+	uint32_t end = m->first_span[m->main_track + 1];
+	at = at == HT_NONE ? m->first_span[m->main_track] : at;
+	for (; at < end && m->spans[at].start_ns < h->time_ns; at++) {
+		if (m->spans[at].row != HT_NONE)
+			lower(&c->row_slack[m->spans[at].row], slack);
+	}
+	if (!put_point(c, h->from_track, h->from_ns, slack, true))
+		return false;
+	return h->own_ns == HT_NO_I64 ||
+	       put_point(c, h->track, h->own_ns, more(slack, h->time_ns - h->own_ns), false);
+}
+
+static bool pass_all(struct ht_cp_clock *c)
+{
+	const struct ht_cp_window *w = c->window;
+	size_t first, end;
+	if (!put_point(c, w->track, w->host_end_ns, w->end_ns - w->host_end_ns, false))
+		return false;
+	ht_cp_clock_items(c, &first, &end);
+	for (size_t i = end; i-- > first;) {
+		uint32_t item = c->items[i];
+		bool stored = item < c->n_held ? pass_held(c, item)
+		              : item < c->n_held + c->n_handovers
+		                      ? pass_handover(c, item - (uint32_t)c->n_held)
+		                      : pass_work(c, item - (uint32_t)(c->n_held + c->n_handovers));
+		if (!stored)
+			return false;
+	}
+	return true;
+}
+
+/* ---- host rows ---- */
+
+static int compare_points(const void *left, const void *right)
+{
+	const struct point *a = left, *b = right;
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return (a->slack_ns > b->slack_ns) - (a->slack_ns < b->slack_ns);
+}
+
+/* Spans of a track from the last to the first: the least slack of the points after their end, up to where
+ * the thread is next held or handed over to. */
+static void slacken_track(
+        struct ht_cp_clock *c, uint32_t track, const struct point *points, size_t n)
+{
+	const struct ht_cp_model *m = c->m;
+	int64_t from = c->window->start_ns, stop = c->window->host_end_ns;
+	uint32_t at = ht_cp_span_at(m, track, stop - 1);
+	int64_t least = HT_CP_FREE;
+	/* beyond the window only what the thread comes to without being held */
+	for (; n && points[n - 1].time_ns > stop; n--) {
+		struct ht_cp_anchor anchor =
+		        ht_cp_anchor_before(m, track, points[n - 1].time_ns, false);
+		if (anchor.time_ns <= stop)
+			lower(&least, points[n - 1].slack_ns);
+	}
+	for (; at != HT_NONE; at = at == m->first_span[track] ? HT_NONE : at - 1) {
+		int64_t start = m->spans[at].start_ns;
+		struct ht_cp_anchor anchor = ht_cp_anchor_before(m, track, stop, false);
+		for (; n && points[n - 1].time_ns >= stop; n--)
+			lower(&least, points[n - 1].slack_ns);
+		if (anchor.time_ns > start)
+			least = HT_CP_FREE;
+		c->span_slack[at] = least;
+		if (m->spans[at].row != HT_NONE)
+			lower(&c->row_slack[m->spans[at].row], least);
+		stop = start;
+		if (stop <= from)
+			break;
+	}
+}
+
+enum ht_status ht_cp_slack_find(struct ht_cp_clock *c, const struct ht_cp_window *window)
+{
+	const struct ht_cp_model *m = c->m;
+	c->window = window;
+	c->rules = NULL;
+	c->points.n = 0;
+	for (size_t k = 0; k < m->n_works; k++)
+		c->work_slack[k] = c->begin_slack[k] = HT_CP_FREE;
+	for (size_t i = 0; i < c->n_held; i++)
+		c->held_slack[i] = HT_CP_FREE;
+	for (size_t i = 0; i < c->n_handovers; i++)
+		c->handover_slack[i] = HT_CP_FREE;
+	for (size_t i = 0; i < m->first_span[m->trace->n_tracks]; i++)
+		c->span_slack[i] = HT_CP_FREE;
+	for (size_t row = 0; row < m->trace->n_kind; row++)
+		c->row_slack[row] = HT_CP_FREE;
+	if (!pass_all(c))
+		return ht_fail_nomem(c->run->ctx);
+	struct point *points = c->points.data;
+	if (c->points.n)
+		qsort(points, c->points.n, sizeof *points, compare_points);
+	for (size_t first = 0, n; first < c->points.n; first += n) {
+		for (n = 1;
+		        first + n < c->points.n && points[first + n].track == points[first].track;
+		        n++)
+			;
+		slacken_track(c, points[first].track, &points[first], n);
+	}
+	return HT_OK;
+}
+
+void ht_cp_clock_done(struct ht_cp_clock *c)
+{
+	ht_vec_free(c->run->ctx->mem, &c->points, sizeof(struct point));
+}

@@ -1,0 +1,371 @@
+/*
+ * cp_tables.c - the views of the critical path. See cp_tables.h.
+ */
+#include "graph/cp_tables.h"
+
+#include "graph/cp_links.h"
+#include "hta/hta_names.h"
+#include "model/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum ht_cp_view_kind ht_cp_view_find(const char *name)
+{
+	static const char *const names[HT_CP_N_VIEWS] = {
+		[HT_CP_VIEW_SUMMARY] = "summary",
+		[HT_CP_VIEW_GRAPH] = "graph",
+		[HT_CP_VIEW_PATH] = "path",
+		[HT_CP_VIEW_EDGES] = "edges",
+		[HT_CP_VIEW_EVENTS] = "events",
+		[HT_CP_VIEW_WHAT_IF] = "what-if",
+		[HT_CP_VIEW_COLLECTIVES] = "collectives",
+	};
+	for (int k = 0; k < HT_CP_N_VIEWS; k++) {
+		if (!strcmp(names[k], name))
+			return k;
+	}
+	return HT_CP_VIEW_SUMMARY;
+}
+
+/* ---- cells ---- */
+
+void ht_cp_put_key(ht_table *table, const struct ht_run *run, const struct ht_cp_window *window)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_i64(table, window->instance);
+	ht_table_put_known(table, window->step, HT_NO_I64);
+}
+
+void ht_cp_put_text(ht_table *table, const char *text)
+{
+	ht_table_put_str(table, text && *text ? text : NULL);
+}
+
+void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row)
+{
+	const struct ht_trace *t = run->trace;
+	if (row == HT_NONE) {
+		for (int i = 0; i < 6; i++)
+			ht_table_put_null(table);
+		return;
+	}
+	const char *name = ht_str(t, t->name[row]);
+	ht_table_put_str(table, name);
+	/* of a name in brackets nothing would be left */
+	const char *short_name = ht_hta_shorten_name(run->scratch, name);
+	ht_table_put_str(table, short_name && *short_name ? short_name : name);
+	ht_cp_put_text(table, ht_cat(t, row));
+	ht_put_track(table, t, row);
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	ht_table_put_known(table, gpu ? gpu->stream : HT_NO_I64, HT_NO_I64);
+}
+
+/* ---- one window ---- */
+
+struct shown {
+	struct ht_run *run;
+	const char *scale;
+	struct ht_cp_model *m;
+	struct ht_cp_clock *clock; /* views that need it */
+	const struct ht_cp_window *window;
+	struct ht_cp_piece *pieces;
+	size_t n;
+	ht_table *table;
+};
+
+struct total {
+	const char *name;
+	int64_t ns, inferred_ns, n;
+};
+
+static int compare_totals(const void *left, const void *right)
+{
+	const struct total *a = left, *b = right;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void sum_up(const struct shown *s, struct total *totals)
+{
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		totals[k].name = ht_cp_bound_name(k);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ht_cp_piece *piece = &s->pieces[i];
+		struct total *total = &totals[piece->bound];
+		int64_t ns = piece->end_ns - piece->start_ns;
+		total->ns += ns;
+		total->inferred_ns += piece->inferred ? ns : 0;
+		total->n++;
+	}
+}
+
+static int64_t window_ns(const struct shown *s)
+{
+	return s->window->end_ns - s->window->start_ns;
+}
+
+static enum ht_status put_summary(struct shown *s)
+{
+	struct total totals[HT_CP_N_BOUNDS] = { 0 };
+	int64_t idle_ns, length = window_ns(s);
+	sum_up(s, totals);
+	HT_TRY(ht_cp_idle_ns(s->run, s->m, s->window, &idle_ns));
+	qsort(totals, HT_CP_N_BOUNDS, sizeof *totals, compare_totals);
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++) {
+		if (!totals[k].n)
+			continue;
+		ht_cp_put_key(s->table, s->run, s->window);
+		ht_table_put_str(s->table, totals[k].name);
+		ht_table_put_i64(s->table, totals[k].ns);
+		ht_table_put_f64(s->table, (double)totals[k].ns / (double)length);
+		ht_table_put_i64(s->table, totals[k].inferred_ns);
+		ht_table_put_i64(s->table, length);
+		ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
+		ht_table_put_i64(s->table, idle_ns);
+		ht_table_put_i64(s->table, totals[k].n);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_path(struct shown *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ht_cp_piece *piece = &s->pieces[i];
+		ht_cp_put_key(s->table, s->run, s->window);
+		ht_table_put_known(s->table, piece->row, HT_NONE);
+		ht_table_put_i64(s->table, piece->start_ns);
+		ht_table_put_i64(s->table, piece->end_ns - piece->start_ns);
+		ht_table_put_str(s->table, ht_cp_type_name(piece->type));
+		ht_cp_put_event(s->table, s->run, piece->row);
+		ht_table_put_str(s->table, ht_cp_bound_name(piece->bound));
+		ht_table_put_i64(s->table, piece->inferred);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_edges(struct shown *s)
+{
+	struct ht_cp_link *links;
+	size_t n;
+	HT_TRY(ht_cp_slack_find(s->clock, s->window));
+	HT_TRY(ht_cp_links_make(s->clock, &links, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_cp_put_key(s->table, s->run, s->window);
+		ht_table_put_i64(s->table, links[i].from);
+		ht_table_put_str(s->table, links[i].from_end ? "end" : "start");
+		ht_table_put_i64(s->table, links[i].to);
+		ht_table_put_str(s->table, links[i].to_end ? "end" : "start");
+		ht_table_put_known(s->table, links[i].row, HT_NONE);
+		ht_table_put_i64(s->table, links[i].weight_ns);
+		ht_table_put_str(s->table, ht_cp_type_name(links[i].type));
+		ht_cp_put_text(s->table, ht_cp_bound_name(links[i].bound));
+		ht_table_put_known(s->table, links[i].slack_ns, HT_CP_FREE);
+		ht_table_put_i64(s->table, links[i].slack_ns == 0);
+	}
+	return HT_OK;
+}
+
+/* ---- sizes ---- */
+
+static int compare_ids(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+	return (*a > *b) - (*a < *b);
+}
+
+static int64_t count_distinct(uint64_t *ids, size_t n)
+{
+	int64_t distinct = 0;
+	qsort(ids, n, sizeof *ids, compare_ids);
+	for (size_t i = 0; i < n; i++)
+		distinct += !i || ids[i] != ids[i - 1];
+	return distinct;
+}
+
+static enum ht_status put_graph(struct shown *s)
+{
+	struct ht_cp_link *links;
+	struct total totals[HT_CP_N_BOUNDS] = { 0 };
+	size_t n_links, n_rows = 0;
+	int64_t idle_ns, inferred_ns = 0;
+	sum_up(s, totals);
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		inferred_ns += totals[k].inferred_ns;
+	HT_TRY(ht_cp_idle_ns(s->run, s->m, s->window, &idle_ns));
+	HT_TRY(ht_cp_slack_find(s->clock, s->window));
+	HT_TRY(ht_cp_links_make(s->clock, &links, &n_links));
+	size_t room = (s->n > n_links ? s->n : n_links) + 1;
+	uint64_t *ids = ht_arena_alloc(s->run->scratch, 2 * room * sizeof *ids);
+	if (!ids)
+		return ht_fail_nomem(s->run->ctx);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->pieces[i].row != HT_NONE)
+			ids[n_rows++] = s->pieces[i].row;
+	}
+	ht_cp_put_key(s->table, s->run, s->window);
+	ht_table_put_i64(s->table, s->window->start_ns);
+	ht_table_put_i64(s->table, window_ns(s));
+	ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
+	ht_table_put_i64(s->table, idle_ns);
+	ht_table_put_i64(s->table, window_ns(s));
+	ht_table_put_i64(s->table, inferred_ns);
+	ht_table_put_i64(s->table, count_distinct(ids, n_rows));
+	ht_table_put_i64(s->table, s->n ? (int64_t)s->n + 1 : 0);
+	ht_table_put_i64(s->table, (int64_t)s->n);
+	for (size_t i = 0; i < n_links; i++) {
+		ids[2 * i] = 2 * (uint64_t)links[i].from + links[i].from_end;
+		ids[2 * i + 1] = 2 * (uint64_t)links[i].to + links[i].to_end;
+	}
+	ht_table_put_i64(s->table, count_distinct(ids, 2 * n_links));
+	ht_table_put_i64(s->table, (int64_t)n_links);
+	return HT_OK;
+}
+
+/* ---- events ---- */
+
+static void put_one_event(struct shown *s, uint32_t row, int64_t path_ns, int64_t slack)
+{
+	const struct ht_trace *t = s->m->trace;
+	ht_cp_put_key(s->table, s->run, s->window);
+	ht_table_put_i64(s->table, row);
+	ht_table_put_i64(s->table, t->ts_ns[row]);
+	ht_cp_put_event(s->table, s->run, row);
+	ht_table_put_i64(s->table, t->dur_ns[row]);
+	ht_table_put_i64(s->table, path_ns);
+	ht_table_put_known(s->table, slack, HT_CP_FREE);
+	ht_table_put_i64(s->table, path_ns > 0 || slack == 0);
+}
+
+static bool overlaps(const struct shown *s, int64_t start_ns, int64_t end_ns, int64_t until_ns)
+{
+	return end_ns > s->window->start_ns && start_ns <= until_ns;
+}
+
+static enum ht_status put_events(struct shown *s)
+{
+	const struct ht_trace *t = s->m->trace;
+	int64_t *path_ns = ht_arena_alloc(s->run->scratch, (t->n_kind + 1) * sizeof *path_ns);
+	if (!path_ns)
+		return ht_fail_nomem(s->run->ctx);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct ht_cp_piece *piece = &s->pieces[i];
+		if (piece->row != HT_NONE && piece->type == HT_CP_OPERATOR)
+			path_ns[piece->row] += piece->end_ns - piece->start_ns;
+	}
+	HT_TRY(ht_cp_slack_find(s->clock, s->window));
+	size_t i_gpu = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		while (i_gpu < t->n_gpu && t->gpu[i_gpu].row < row)
+			i_gpu++;
+		bool gpu = i_gpu < t->n_gpu && t->gpu[i_gpu].row == row;
+		bool host = ht_cp_kind_is_host(t->kind[row]) && t->dur_ns[row] > 0;
+		if ((!gpu && !host) || !ht_is_span(t, row))
+			continue;
+		uint32_t work = gpu ? s->m->work_of_gpu[i_gpu] : HT_NONE;
+		int64_t until = gpu ? s->window->end_ns : s->window->host_end_ns;
+		if (gpu ? work == HT_NONE : false)
+			continue;
+		if (path_ns[row] || overlaps(s, t->ts_ns[row], ht_end_ns(t, row), until))
+			put_one_event(s, row, path_ns[row],
+			        gpu ? s->clock->work_slack[work] : s->clock->row_slack[row]);
+	}
+	return HT_OK;
+}
+
+/* ---- what if ---- */
+
+static void put_rules(struct shown *s, struct ht_cp_rules *rules, bool only_matching)
+{
+	struct ht_cp_retimed retimed;
+	ht_cp_retime(s->clock, s->window, rules, &retimed);
+	if (only_matching && !retimed.n_matched)
+		return;
+	int64_t length = window_ns(s), saved = length - retimed.length_ns;
+	ht_cp_put_key(s->table, s->run, s->window);
+	ht_table_put_str(s->table, rules->text);
+	ht_table_put_i64(s->table, length);
+	ht_table_put_i64(s->table, retimed.length_ns);
+	ht_table_put_i64(s->table, saved);
+	ht_table_put_f64(s->table, length > 0 ? (double)saved / (double)length : NAN);
+	ht_table_put_i64(s->table, retimed.matched_ns);
+	ht_table_put_i64(s->table, (int64_t)retimed.n_matched);
+}
+
+enum ht_status ht_cp_scale_read(
+        struct ht_run *run, const char *scale, struct ht_cp_rules *ret_rules)
+{
+	for (int k = HT_CP_BOUND_NONE + 1, given = scale != NULL; !given && k < HT_CP_N_BOUNDS;
+	        k++) {
+		scale = ht_arena_printf(run->scratch, "%s%s%s=0", scale ? scale : "",
+		        scale ? "," : "", ht_cp_bound_name(k));
+		if (!scale)
+			return ht_fail_nomem(run->ctx);
+	}
+	return ht_cp_rules_read(run, run->trace, scale, ret_rules);
+}
+
+static enum ht_status put_what_if(struct shown *s)
+{
+	struct ht_cp_rules rules;
+	HT_TRY(ht_cp_scale_read(s->run, s->scale, &rules));
+	for (size_t k = 0; k < rules.n; k++) {
+		struct ht_cp_rules one = { rules.list[k].text, &rules.list[k], 1 };
+		put_rules(s, &one, !s->scale);
+	}
+	if (s->scale && rules.n > 1)
+		put_rules(s, &rules, false);
+	ht_cp_rules_done(&rules);
+	return HT_OK;
+}
+
+/* ---- a rank ---- */
+
+static enum ht_status put_windows(struct shown *s, enum ht_cp_view_kind view)
+{
+	static enum ht_status (*const puts[HT_CP_N_VIEWS])(struct shown *) = {
+		[HT_CP_VIEW_SUMMARY] = put_summary,
+		[HT_CP_VIEW_GRAPH] = put_graph,
+		[HT_CP_VIEW_PATH] = put_path,
+		[HT_CP_VIEW_EDGES] = put_edges,
+		[HT_CP_VIEW_EVENTS] = put_events,
+		[HT_CP_VIEW_WHAT_IF] = put_what_if,
+	};
+	for (size_t k = 0; k < s->m->n_windows; k++) {
+		s->window = &s->m->windows[k];
+		if (s->window->end_ns == s->window->start_ns)
+			continue;
+		HT_TRY(ht_cp_walk(s->run, s->m, s->window, &s->pieces, &s->n));
+		HT_TRY(puts[view](s));
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_clocked(struct shown *s, enum ht_cp_view_kind view)
+{
+	struct ht_cp_clock clock;
+	HT_TRY(ht_cp_clock_make(s->run, s->m, &clock));
+	s->clock = &clock;
+	enum ht_status status = put_windows(s, view);
+	ht_cp_clock_done(&clock);
+	return status;
+}
+
+enum ht_status ht_cp_put_model(struct ht_run *run, const struct ht_cp_options *options,
+        enum ht_cp_view_kind view, const char *scale, ht_table *table)
+{
+	struct ht_cp_model m;
+	HT_TRY(ht_cp_model_make(run, options, &m));
+	struct shown s = { .run = run, .scale = scale, .m = &m, .table = table };
+	bool clocked = view != HT_CP_VIEW_SUMMARY && view != HT_CP_VIEW_PATH;
+	enum ht_status status = HT_OK;
+	if (m.note)
+		status = ht_table_add_note(table, "rank %lld: %s", (long long)run->rank, m.note);
+	if (status == HT_OK && m.n_windows)
+		status = clocked ? put_clocked(&s, view) : put_windows(&s, view);
+	ht_cp_model_done(&m);
+	return status;
+}

@@ -1,0 +1,53 @@
+/*
+ * cp_types.h - words of the critical path, and what the user asked for.
+ */
+#ifndef HT_GRAPH_CP_TYPES_H
+#define HT_GRAPH_CP_TYPES_H
+
+#include "model/run.h"
+
+/* What the time between two points is. */
+enum ht_cp_type {
+	HT_CP_OPERATOR,     /* time inside an operator, call or kernel */
+	HT_CP_DEPENDENCY,   /* order only, or time that no event covers */
+	HT_CP_LAUNCH_DELAY, /* from the launch call to the start of its work */
+	HT_CP_KERNEL_DELAY, /* from the end of other work to the start of this one */
+	HT_CP_SYNC,         /* a wait for GPU work */
+	HT_CP_N_TYPES
+};
+/* "critical_path_operator", ...: HTA's words. */
+const char *ht_cp_type_name(enum ht_cp_type type);
+
+/* What the time depends on. */
+enum ht_cp_bound {
+	HT_CP_BOUND_NONE,
+	HT_CP_BOUND_CPU,
+	HT_CP_BOUND_DATA_LOADING,
+	HT_CP_BOUND_GPU_COMMUNICATION,
+	HT_CP_BOUND_GPU_COMPUTE,
+	HT_CP_BOUND_GPU_MEMORY,
+	HT_CP_BOUND_KERNEL_DELAY,
+	HT_CP_BOUND_LAUNCH_DELAY,
+	HT_CP_N_BOUNDS
+};
+/* "cpu_bound", ...; "" for none. */
+const char *ht_cp_bound_name(enum ht_cp_bound bound);
+/* Of GPU work by its class. */
+enum ht_cp_bound ht_cp_bound_of_class(uint8_t class_);
+
+struct ht_cp_options {
+	const char *
+	        annotation; /* NULL: ProfilerStep, or everything where there is none; "": everything */
+	const char *step;      /* NULL, or the steps that make the windows: "3-5,7" */
+	const char *instance;  /* NULL: all; which instances: "0,2-3" */
+	const char *data_load; /* regular expression, NULL: none */
+	int64_t tolerance_ns;  /* a start later than this after all that is known is unexplained */
+	bool launch_edges;     /* HTA: zero-weight edges from every launch to its work */
+	bool hta;              /* HTA's rules and arithmetic */
+};
+
+/* Options from the parameters of the critical-path analysis and what is common to all. */
+enum ht_status ht_cp_options_read(
+        struct ht_run *run, struct ht_cp_options *ret_options) HT_MUST_USE;
+
+#endif
