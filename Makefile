@@ -47,9 +47,10 @@ docs: all ## write man pages, reference pages and Python types from the descript
 
 accept: all ## rewrite golden results and generated pages; review the difference
 	@$(PYTHON) tests/golden/accept $(BUILD)/holotrace
+	@$(PYTHON) tests/abi/abi.py accept $(BUILD)
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
 	@$(PYTHON) tools/gen_python_stubs $(BUILD)
-	@git --no-pager diff --stat -- tests/golden docs python/holotrace
+	@git --no-pager diff --stat -- tests/golden tests/abi docs python/holotrace
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS each
 	@tools/setup fuzz

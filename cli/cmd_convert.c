@@ -60,6 +60,7 @@ static int convert(struct cli *cli, ht_set *set, const char *path)
 {
 	const struct opts *opts = &cli->opts;
 	struct ht_convert_options options = {
+		.struct_size = sizeof(options),
 		.ranks = opts_value(opts, "rank"),
 		.steps = opts_value(opts, "step"),
 		.categories = opts_value(opts, "category"),

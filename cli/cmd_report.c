@@ -61,7 +61,7 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 {
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, NULL, args);
-	struct ht_view view = { .top = top };
+	struct ht_view view = { .struct_size = sizeof(view), .top = top };
 	if (top != 0 && strcmp(info->name, "info") == 0)
 		view.where = INFO_ROWS;
 	struct report_section section = { .info = info };

@@ -121,7 +121,8 @@ int run_render(struct cli *cli, const ht_table *table)
 static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, size_t n_args)
 {
 	const char *path = opts_value(&cli->opts, "save-trace");
-	struct ht_convert_options options = { .ranks = opts_value(&cli->opts, "rank"),
+	struct ht_convert_options options = { .struct_size = sizeof(options),
+		.ranks = opts_value(&cli->opts, "rank"),
 		.overlay = cli->verb->analysis->name,
 		.overlay_args = args,
 		.n_overlay_args = n_args,
@@ -160,6 +161,7 @@ int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view)
 	const struct opts *opts = &cli->opts;
 	const char *format = result_format(opts);
 	struct ht_view view = {
+		.struct_size = sizeof(view),
 		.columns = opts_value(opts, "columns"),
 		.where = opts_value(opts, "where"),
 		.sort = opts_value(opts, "sort"),

@@ -56,6 +56,7 @@ struct ht_render_options result_look(const struct cli *cli)
 	bool to_file = path != NULL && strcmp(path, "-") != 0;
 	bool forced = color != NULL && strcmp(color, "always") == 0;
 	return (struct ht_render_options){
+		.struct_size = sizeof(struct ht_render_options),
 		.color = cli->term.color && (!to_file || forced),
 		.bars = cli->term.out_is_tty && !to_file,
 		.wide = opts_flag(&cli->opts, "wide"),

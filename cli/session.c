@@ -64,6 +64,7 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	const struct opts *opts = &cli->opts;
 	char cache_dir[4096];
 	struct ht_open_options options = {
+		.struct_size = sizeof(options),
 		.recursive = opts_flag(opts, "recursive"),
 		.strict = opts_flag(opts, "strict"),
 		.no_cache = opts_flag(opts, "no-cache"),

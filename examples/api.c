@@ -49,6 +49,7 @@ static int show(ht_ctx *ctx, ht_set *set)
 {
 	/* the five longest kernels: a view works on the table of any analysis */
 	struct ht_view view = {
+		.struct_size = sizeof(view),
 		.columns = "rank,ts_ns,dur_ns,name",
 		.where = "cat = kernel",
 		.sort = "-dur_ns",

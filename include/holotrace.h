@@ -15,6 +15,9 @@
  *   - A context may be used by one thread at a time. Sets and tables are immutable once returned
  *     and may be shared by any number of threads; each thread brings its own context.
  *   - Times are int64 nanoseconds, ids are 64-bit, strings are UTF-8 and NUL-terminated.
+ *   - Structs that start with struct_size grow at their end in later versions. Zero them, set
+ *     struct_size to their sizeof and then what differs: fields that a caller does not know count as
+ *     zero. A struct_size of 0 is the struct as first published, without any field added since.
  */
 #ifndef HOLOTRACE_H
 #define HOLOTRACE_H
@@ -85,8 +88,9 @@ HT_API const char *ht_status_name(enum ht_status status);
 
 /* ---- opening traces ------------------------------------------------------------------------- */
 
-/* Zero-initialise, then set what differs. */
+/* How to read. */
 struct ht_open_options {
+	size_t struct_size;       /* sizeof, see the top */
 	bool recursive;           /* descend into directories */
 	bool strict;              /* what is not stored as written is an error */
 	bool no_cache;            /* neither read nor write the cache */
@@ -171,14 +175,15 @@ struct ht_sink {
 	void *user;
 };
 
-/* Zero-initialise, then set what differs. Affects "text" only unless said otherwise. */
+/* Affects "text" only unless said otherwise. */
 struct ht_render_options {
-	bool color;    /* ANSI colour */
-	bool bars;     /* draw share bars, for terminals */
-	bool wide;     /* do not shorten names, do not drop columns */
-	int width;     /* columns available, 0: 100 */
-	bool no_title; /* leave out title and method line (also md, html) */
-	bool safe_csv; /* csv: an apostrophe before texts that a spreadsheet would compute */
+	size_t struct_size; /* sizeof, see the top */
+	bool color;         /* ANSI colour */
+	bool bars;          /* draw share bars, for terminals */
+	bool wide;          /* do not shorten names, do not drop columns */
+	int width;          /* columns available, 0: 100 */
+	bool no_title;      /* leave out title and method line (also md, html) */
+	bool safe_csv;      /* csv: an apostrophe before texts that a spreadsheet would compute */
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -215,6 +220,7 @@ HT_API const char *ht_table_text(const ht_table *table, uint32_t id);
 
 /* What to show of a table; all NULL or 0 means everything in the analysis's own order. */
 struct ht_view {
+	size_t struct_size;  /* sizeof, see the top */
 	const char *columns; /* "a,b,c" */
 	const char *where;   /* "dur_ns > 1ms and name ~ nccl" */
 	const char *sort;    /* "-sum_ns,name"; minus is descending */
@@ -421,8 +427,9 @@ HT_API void ht_writer_abort(ht_writer *writer);
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 
-/* Zero-initialise, then set what differs. Filters are lists as on the command line. */
+/* Filters are lists as on the command line. */
 struct ht_convert_options {
+	size_t struct_size;                               /* sizeof, see the top */
 	const char *ranks, *steps, *categories, *threads; /* "0,2-3", "kernel,cpu_op", "pid/tid" */
 	const char *from_ns, *to_ns; /* time window in ns of the trace's own clock */
 	const char *document;        /* one of several concatenated documents, from 0 */

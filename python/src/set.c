@@ -142,7 +142,8 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	PyObject *keep = PyList_New(0);
-	struct ht_open_options options = { .recursive = recursive,
+	struct ht_open_options options = { .struct_size = sizeof options,
+		.recursive = recursive,
 		.strict = strict,
 		.no_cache = no_cache,
 		.cache_max_bytes = (uint64_t)cache_max,
@@ -205,7 +206,9 @@ static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	PyObject *keep = PyList_New(0);
-	struct request request = { .view.top = (uint64_t)top, .n_sets = other ? 2 : 1 };
+	struct request request = { .view.struct_size = sizeof(struct ht_view),
+		.view.top = (uint64_t)top,
+		.n_sets = other ? 2 : 1 };
 	bool ok = keep && text_args(keep, dict, &request.args, &request.n_args);
 	request.name = ok ? text_of(keep, name) : NULL;
 	ok = request.name && text_optional(keep, columns, "columns", &request.view.columns) &&
@@ -265,7 +268,7 @@ static PyObject *set_convert(PyObject *object, PyObject *args, PyObject *kwargs)
 	static char *names[] = { "path", "ranks", "steps", "categories", "threads", "from_ns",
 		"to_ns", "document", "merge", "with_counters", "overlay", "overlay_args", "partial",
 		NULL };
-	struct ht_convert_options options = { 0 };
+	struct ht_convert_options options = { .struct_size = sizeof options };
 	const char **texts[] = { &options.ranks, &options.steps, &options.categories,
 		&options.threads, &options.from_ns, &options.to_ns, &options.document,
 		&options.overlay };

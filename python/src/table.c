@@ -201,7 +201,7 @@ static PyObject *table_render(PyObject *self, PyObject *args, PyObject *kwargs)
 		NULL };
 	PyObject *format, *result = NULL;
 	int color = 0, bars = 0, wide = 0, no_title = 0, safe_csv = 0;
-	struct ht_render_options options = { 0 };
+	struct ht_render_options options = { .struct_size = sizeof options };
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|$pppipp:render", names, &format, &color,
 	            &bars, &wide, &options.width, &no_title, &safe_csv))
 		return NULL;

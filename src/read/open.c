@@ -4,6 +4,7 @@
  * With at least as many files as threads each thread reads whole files; with fewer, files are read one
  * after the other and all threads work inside one. The set is the same either way.
  */
+#include "base/options.h"
 #include "base/thread.h"
 #include "read/discover.h"
 #include "read/read.h"
@@ -265,8 +266,9 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, ht_set **ret_set)
 {
-	static const struct ht_open_options defaults = { 0 };
+	struct ht_open_options taken;
 	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, chunk_bytes, options, &taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
@@ -275,10 +277,7 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 		return ht_fail_nomem(ctx);
 	ht_arena_init(&set->arena, ht_mem_retain(ctx->mem));
 	pthread_mutex_init(&set->lock, NULL);
-	struct opening o = { .ctx = ctx,
-		.options = options ? options : &defaults,
-		.set = set,
-		.caller = pthread_self() };
+	struct opening o = { .ctx = ctx, .options = &taken, .set = set, .caller = pthread_self() };
 	enum ht_status status = open_set(&o, sources, n_sources);
 	ht_vec_free(ctx->mem, &o.notes, sizeof(const char *));
 	ht_discovery_done(&o.found);

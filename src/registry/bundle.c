@@ -7,6 +7,7 @@
  */
 #include "registry/bundle.h"
 
+#include "base/options.h"
 #include "registry/run.h"
 #include "hta/hta_facts.h"
 
@@ -135,12 +136,14 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 	struct ht_bundle *bundle = NULL;
 	struct ht_arena scratch;
 	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .is_partial = true };
+	struct ht_view taken;
 	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	HT_TRY(ht_run_start(&run, name, sets, n_sets));
 	HT_TRY(new_bundle(ctx, &bundle));
 	ht_arena_init(&scratch, ctx->mem);
 	enum ht_status status = HT_OK;
-	if (!copy_question(&bundle->arena, name, args, n_args, view, &bundle->question))
+	if (!copy_question(&bundle->arena, name, args, n_args, &taken, &bundle->question))
 		status = ht_fail_nomem(ctx);
 	run.view = &bundle->question.view;
 	if (status == HT_OK)

@@ -5,6 +5,7 @@
  *   kernel-sequences  args.Patterns on the events of the most frequent sequences
  */
 #include "analysis/analysis.h"
+#include "base/options.h"
 #include "graph/cp_overlay.h"
 #include "model/sequence.h"
 #include "write/convert.h"
@@ -146,15 +147,14 @@ static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
 enum ht_status ht_convert(
         ht_ctx *ctx, ht_set *set, const char *path, const struct ht_convert_options *options)
 {
-	static const struct ht_convert_options defaults = { 0 };
+	struct ht_convert_options taken;
 	ht_error_clear(ctx);
-	if (!options)
-		options = &defaults;
-	if (!options->overlay)
-		return ht_convert_set(ctx, set, path, options, NULL);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_convert_options, partial, options, &taken));
+	if (!taken.overlay)
+		return ht_convert_set(ctx, set, path, &taken, NULL);
 	struct ht_arena scratch;
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = convert_drawn(ctx, set, path, options, &scratch);
+	enum ht_status status = convert_drawn(ctx, set, path, &taken, &scratch);
 	ht_arena_done(&scratch);
 	return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "registry/run.h"
 
+#include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
 
@@ -210,8 +211,10 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
 	struct ht_arena scratch;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view };
+	struct ht_view taken;
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL };
 	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	HT_TRY(ht_run_start(&run, name, sets, n_sets));
 	ht_arena_init(&scratch, ctx->mem);
 	enum ht_status status = run_analysis(&run, sets, args, n_args, ret_table);

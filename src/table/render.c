@@ -3,6 +3,7 @@
  */
 #include "table/render.h"
 
+#include "base/options.h"
 #include "table/escape.h"
 #include "table/utf8.h"
 
@@ -54,14 +55,15 @@ static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
 enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink)
 {
-	static const struct ht_render_options defaults;
+	struct ht_render_options taken;
 	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, no_title, options, &taken));
 	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
 		if (!format || strcmp(renderers[i].name, format) != 0)
 			continue;
 		struct ht_out out;
 		ht_out_init(&out, ctx, sink);
-		HT_TRY(renderers[i].render(&out, table, options ? options : &defaults));
+		HT_TRY(renderers[i].render(&out, table, &taken));
 		return ht_out_finish(&out);
 	}
 	return unknown_format(ctx, format);

@@ -2,6 +2,7 @@
  * view.c - where, sort, top and columns, once for all tables; see table.h.
  */
 #include "base/glob.h"
+#include "base/options.h"
 #include "table/view.h"
 #include "table/filter.h"
 #include "table/order.h"
@@ -233,7 +234,9 @@ enum ht_status ht_table_view(
         ht_ctx *ctx, const ht_table *table, const struct ht_view *view, ht_table **ret_table)
 {
 	ht_table *copy = NULL;
+	struct ht_view taken;
 	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	HT_TRY(ht_table_new(ctx, table->title, NULL, 0, &copy));
 	enum ht_status status = ht_table_append(copy, table, 0);
 	if (status == HT_OK)
@@ -243,7 +246,7 @@ enum ht_status ht_table_view(
 	copy->bar = table->bar;
 	copy->n_hidden = table->n_hidden;
 	if (status == HT_OK)
-		status = ht_table_apply_view(ctx, copy, view);
+		status = ht_table_apply_view(ctx, copy, &taken);
 	if (status != HT_OK) {
 		ht_table_free(copy);
 		return status;

@@ -1,0 +1,27 @@
+/*
+ * options.h - take a caller's option struct, whatever version of it the caller was compiled with.
+ *
+ * Public option structs start with struct_size and grow only at their end. The library works on a copy of
+ * its own size, in which the fields that the caller does not know are zero:
+ *
+ *     struct_size 0             the struct as it was first published; fields added later are not looked at
+ *     up to ours                what the caller knows is copied, the rest is zero
+ *     more than ours            a newer caller: fine while it uses nothing that we do not know
+ */
+#ifndef HT_BASE_OPTIONS_H
+#define HT_BASE_OPTIONS_H
+
+#include "base/status.h"
+
+/* Fill ret_options, a struct of n_bytes, from given, which may be NULL. first_bytes is what the first
+ * published version had. HT_USAGE for a size that no version can have, or for unknown fields in use. */
+enum ht_status ht_options_take(ht_ctx *ctx, const char *type, const void *given, size_t first_bytes,
+        void *ret_options, size_t n_bytes) HT_MUST_USE;
+
+/* last is the last field that the first published version of the struct had. */
+#define HT_OPTIONS_TAKE(ctx, type, last, given, ret_options)                                       \
+	ht_options_take((ctx), #type, (const struct type *)(given),                                \
+	        offsetof(struct type, last) + sizeof(((struct type *)NULL)->last),                 \
+	        (struct type *)(ret_options), sizeof(struct type))
+
+#endif
