@@ -713,7 +713,7 @@ class Session:
     ) -> Table:
         """How much launched work waits on each stream, and does the GPU run dry?
 
-        Length = launch calls started minus GPU work started, per stream; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
+        Length = launch calls started minus GPU work started, per stream, of all work in the trace; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
 
         Answers what get_queue_length_time_series, get_queue_length_summary of HTA answers.
 
@@ -748,7 +748,7 @@ class Session:
     def queue_blocked(
         self,
         *,
-        max_queue_length: int = 1024,
+        max_queue_length: int | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -761,12 +761,12 @@ class Session:
     ) -> Table:
         """Does the host block because a stream's launch queue is full?
 
-        Sum of the time between change points with a queue length of at least max-queue-length, per stream, over the duration of the trace.
+        Sum of the time between change points with a queue length of at least the limit, per stream, over the duration of the trace. The limit is where the length stays while launch calls wait, else 1024.
 
         Answers what get_time_spent_blocked_on_full_queue of HTA answers.
 
         Arguments:
-            max_queue_length: length from which the queue counts as full
+            max_queue_length: length from which the queue counts as full; by default found from the data, else 1024
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -784,6 +784,8 @@ class Session:
             blocked_ns [ns]: time with the queue at or above the limit
             blocked_share [ratio]: that time over the duration of the rank's trace
             max_queue_length: largest length seen on the stream
+            limit: length from which the queue counts as full
+            limit_from: where the limit comes from: data, given or assumed
         """
         ...
     def memory_bandwidth(

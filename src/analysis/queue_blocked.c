@@ -1,16 +1,18 @@
 /*
  * queue_blocked.c - how long the launch queue of a stream was full.
  *
- * Per rank and stream: sum of (next change - change) over the change points with
- * queue_length >= max-queue-length; share = that over the duration of the rank's trace (first event
- * start to last event end). While a queue is full the host blocks in its launch calls.
+ * Per rank and stream: sum of (next change - change) over the change points with queue_length >= limit; share =
+ * that over the duration of the rank's trace (first event start to last event end). While a queue is full the
+ * host blocks in its launch calls.
  *
- * CUDA documents 1024 pending launches per stream; what a trace shows at saturation is a few less
- * (about 1022: the calls in flight are counted at their start). When the largest length is near the
- * limit without reaching it, a note says which limit would find it.
+ * The limit is found from the data where it shows: a queue that is full stays within a 64th of its largest
+ * length, and the launch calls that are made there wait, so they are long. So when the largest length is 64 or
+ * more, at least 16 launch calls were made within that band, and their median duration is at least four times
+ * that of the other calls, the lower end of the band is the limit. Where no plateau shows, the limit is
+ * assumed: 1024, what CUDA is known for. A limit that is given is used as it is.
  *
- * Reads GPU work with a known launch. O(n log n). Rows: streams that reached the limit, ascending by
- * rank, stream, device.
+ * Reads GPU work with its launch calls. O(n log n). Rows: streams that reached the limit, ascending by rank,
+ * stream, device.
  *
  * Example: limit 2, lengths 1 2 1 0 at 0 1 3 4 us in a trace of 10 us: 2 us, share 0.2.
  */
@@ -18,7 +20,7 @@
 #include "model/launch.h"
 #include "model/series.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -32,12 +34,20 @@ static const struct ht_column columns[] = {
 	{ "blocked_share", HT_RATIO, HT_MEASURE, "that time over the duration of the rank's trace",
 	        NULL },
 	{ "max_queue_length", HT_I64, HT_DETAIL, "largest length seen on the stream", NULL },
+	{ "limit", HT_I64, HT_DETAIL, "length from which the queue counts as full", NULL },
+	{ "limit_from", HT_STR, HT_DETAIL, "where the limit comes from: data, given or assumed",
+	        NULL },
 };
 
-enum { MAX_LENGTH = HT_COUNT(columns) - 1 };
+/* What a rank contributes besides its full streams. */
+static const struct ht_column longest_columns[] = {
+	{ "max_queue_length", HT_I64, HT_MEASURE, "largest length of all streams", NULL },
+};
 
 static const struct ht_param params[] = {
-	{ "max-queue-length", HT_I64, "1024", "length from which the queue counts as full", NULL },
+	{ "max-queue-length", HT_I64, NULL,
+	        "length from which the queue counts as full; by default found from the data, else 1024",
+	        NULL },
 };
 
 const struct ht_analysis ht_analysis_queue_blocked = {
@@ -45,8 +55,10 @@ const struct ht_analysis ht_analysis_queue_blocked = {
 	        .group = "launch",
 	        .title = "Time with a full launch queue",
 	        .question = "Does the host block because a stream's launch queue is full?",
-	        .method = "Sum of the time between change points with a queue length of at least "
-	                  "max-queue-length, per stream, over the duration of the trace.",
+	        .method =
+	                "Sum of the time between change points with a queue length of at least "
+	                "the limit, per stream, over the duration of the trace. The limit is where "
+	                "the length stays while launch calls wait, else 1024.",
 	        .hta = "get_time_spent_blocked_on_full_queue",
 	        HT_ONE_SCHEMA(columns),
 	        .params = params,
@@ -54,7 +66,8 @@ const struct ht_analysis ht_analysis_queue_blocked = {
 	        .n_sets = 1 },
 	.per_rank = find_full,
 	.finish = finish,
-	.facts = { { "streams", columns, HT_COUNT(columns) } },
+	.facts = { { "streams", columns, HT_COUNT(columns) },
+	        { "longest", longest_columns, HT_COUNT(longest_columns) } },
 };
 
 /* First event start to last event end; HTA stops at the last event start. */
@@ -82,12 +95,77 @@ static int64_t largest(const struct ht_queue_series *series)
 	return max;
 }
 
+struct limit {
+	int64_t length;
+	const char *from;
+};
+
+#define ASSUMED_LIMIT   1024
+#define MIN_PLATEAU     64
+#define MIN_CALLS       16
+#define LONG_CALL_RATIO 4
+
+static int compare_i64(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static int64_t median(int64_t *values, size_t n)
+{
+	qsort(values, n, sizeof *values, compare_i64);
+	return values[(n - 1) / 2];
+}
+
+/* Where the length stays while launch calls wait; 0 when no such plateau shows. */
+static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *trace,
+        const struct ht_queue_series *series, int64_t *ret_limit)
+{
+	int64_t max = largest(series), band = max / 64 > 2 ? max / 64 : 2;
+	size_t n_high = 0, n_low = 0;
+	*ret_limit = 0;
+	if (max < MIN_PLATEAU)
+		return HT_OK;
+	int64_t *high = ht_arena_alloc(run->scratch, series->n * sizeof *high);
+	int64_t *low = ht_arena_alloc(run->scratch, series->n * sizeof *low);
+	if (!high || !low)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < series->n; i++) {
+		const struct ht_queue_point *point = &series->points[i];
+		if (!point->is_launch)
+			continue;
+		if (point->length >= max - band)
+			high[n_high++] = trace->dur_ns[point->row];
+		else
+			low[n_low++] = trace->dur_ns[point->row];
+	}
+	if (n_high >= MIN_CALLS && n_low >= MIN_CALLS &&
+	        median(high, n_high) >= LONG_CALL_RATIO * median(low, n_low))
+		*ret_limit = max - band;
+	return HT_OK;
+}
+
+static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trace,
+        const struct ht_queue_series *series, struct limit *ret_limit)
+{
+	if (ht_run_str(run, "max-queue-length")) {
+		*ret_limit = (struct limit){ ht_run_i64(run, "max-queue-length"), "given" };
+		return HT_OK;
+	}
+	*ret_limit = (struct limit){ 0, "data" };
+	if (!run->hta_compat)
+		HT_TRY(find_plateau(run, trace, series, &ret_limit->length));
+	if (!ret_limit->length)
+		*ret_limit = (struct limit){ ASSUMED_LIMIT, "assumed" };
+	return HT_OK;
+}
+
 static void put_row(ht_table *table, const struct ht_frame *frame,
-        const struct ht_queue_series *series, int64_t limit, int64_t span_ns)
+        const struct ht_queue_series *series, const struct limit *limit, int64_t span_ns)
 {
 	int64_t blocked_ns = 0;
 	for (size_t i = 0; i + 1 < series->n; i++)
-		if (series->points[i].length >= limit)
+		if (series->points[i].length >= limit->length)
 			blocked_ns += series->points[i + 1].ts_ns - series->points[i].ts_ns;
 	ht_table_row(table);
 	ht_table_put_i64(table, frame->rank);
@@ -99,48 +177,51 @@ static void put_row(ht_table *table, const struct ht_frame *frame,
 	else
 		ht_table_put_null(table);
 	ht_table_put_i64(table, largest(series));
+	ht_table_put_i64(table, limit->length);
+	ht_table_put_str(table, limit->from);
 }
 
-static enum ht_status note_absence(ht_table *table, int64_t max, int64_t limit)
-{
-	if (max == 0)
-		return ht_table_add_note(table, "no GPU work with its launch call in the traces");
-	/* A queue that stays within 3 % of the limit is full but for calls in flight. */
-	if (max >= limit - limit / 32 - 1)
-		return ht_table_add_note(table,
-		        "no queue reached %lld; the longest is %lld, which is what a full queue of "
-		        "1024 looks like: try --max-queue-length %lld",
-		        (long long)limit, (long long)max, (long long)(max - max / 32));
-	return ht_table_add_note(table, "no queue reached %lld; the longest is %lld",
-	        (long long)limit, (long long)max);
-}
-
-/* Every stream, so that the end can tell how long queues were where none was full. */
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
 {
-	int64_t limit = ht_run_i64(run, "max-queue-length");
 	struct ht_frame frame;
 	const struct ht_queue_series *series;
 	size_t n_series;
+	int64_t max = 0;
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
 	int64_t span_ns = n_series ? duration_ns(&frame, run->hta_compat) : 0;
-	for (size_t s = 0; s < n_series; s++)
-		put_row(part->facts[0], &frame, &series[s], limit, span_ns);
+	for (size_t s = 0; s < n_series; s++) {
+		struct limit limit;
+		int64_t longest = largest(&series[s]);
+		HT_TRY(find_limit(run, frame.trace, &series[s], &limit));
+		if (longest >= limit.length)
+			put_row(part->facts[0], &frame, &series[s], &limit, span_ns);
+		max = longest > max ? longest : max;
+	}
+	ht_table_row(part->facts[1]);
+	ht_table_put_i64(part->facts[1], max);
 	return HT_OK;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	int64_t limit = ht_run_i64(run, "max-queue-length"), max = 0;
+	int64_t max = 0;
+	bool given = ht_run_str(run, "max-queue-length") != NULL;
 	ht_table_set_bar(table, "blocked_share");
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
-	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
-		int64_t longest = ht_table_i64(table, row, MAX_LENGTH);
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	for (size_t i = 0; i < parts->n; i++) {
+		int64_t longest = ht_table_i64(parts->list[i].facts[1], 0, 0);
 		max = longest > max ? longest : max;
 	}
-	char where[64];
-	snprintf(where, sizeof where, "max_queue_length >= %lld", (long long)limit);
-	HT_TRY(ht_table_apply_view(run->ctx, table, &(struct ht_view){ .where = where }));
-	return max >= limit && max ? HT_OK : note_absence(table, max, limit);
+	if (max == 0)
+		return ht_table_add_note(table, "no GPU work with its launch call in the traces");
+	if (given)
+		return ht_table_add_note(table, "no queue reached %lld; the longest is %lld",
+		        (long long)ht_run_i64(run, "max-queue-length"), (long long)max);
+	return ht_table_add_note(table,
+	        "no queue stays at a length while launch calls wait, and none reached %d, which is "
+	        "assumed to be the limit; the longest is %lld",
+	        ASSUMED_LIMIT, (long long)max);
 }

@@ -1,17 +1,19 @@
 /*
  * queue_length.c - how much launched work waits on each stream.
  *
- * Length of a stream's queue = launches started - work started, both counted from the first event of
- * the frame; +1 at the start of the launch call, -1 at the start of the kernel, copy or set, +n for a
- * graph launch with n kernels on the stream. A launch counts before a start at the same instant.
+ * Length of a stream's queue = launches started - work started, of all work in the trace; +1 at the start of
+ * the launch call, -1 at the start of the kernel, copy or set, +n for a graph launch with n kernels on the
+ * stream. A launch counts before a start at the same instant. Work that was launched before the recording
+ * began is in the queue until it starts, and so is work of steps that were not chosen; the chosen steps
+ * only say from when to when the queue is looked at.
  *
  * Views: "summary", one row per rank and stream: count, mean, std and quartiles of the length over its
  * change points (what HTA gives), and the same weighted by time, which is what a user usually means:
  *     time_mean = sum(length * time at that length) / (last point - first point)
  * "series", one row per change point.
  *
- * Reads GPU work with a known launch. Blind to work launched before the window (the true length is
- * higher by what was queued then) and to work of other processes. O(n log n).
+ * Reads GPU work. Blind to work that was launched before the recording and started after it ended, and to
+ * work of other processes. O(n log n).
  *
  * Example: launches at 0 and 1 us, starts at 3 and 4 us: lengths 1 2 1 0; mean 1, time_mean
  * (1*1 + 2*2 + 1*1) / 4 = 1.5, empty for 0 of 4 us.
@@ -74,9 +76,9 @@ const struct ht_analysis ht_analysis_queue_length = {
 	        .question =
 	                "How much launched work waits on each stream, and does the GPU run dry?",
 	        .method =
-	                "Length = launch calls started minus GPU work started, per stream; a graph "
-	                "launch counts each of its kernels. Statistics are over the change points; "
-	                "time_mean and empty_share are weighted by time.",
+	                "Length = launch calls started minus GPU work started, per stream, of all work in "
+	                "the trace; a graph launch counts each of its kernels. Statistics are over the "
+	                "change points; time_mean and empty_share are weighted by time.",
 	        .hta = "get_queue_length_time_series, get_queue_length_summary",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),

@@ -10,31 +10,84 @@ struct event {
 	int32_t device;
 	int32_t delta; /* +1 launch, -1 start */
 	uint32_t row, gpu;
+	bool chosen; /* of work that the frame has */
 };
 
-static size_t collect(const struct ht_frame *frame, bool hta, struct event *events)
+/* Both events of a piece of work; a launch from before the recording stands before all else. */
+static struct event *put(
+        const struct ht_trace *trace, uint32_t i_gpu, bool hta, bool chosen, struct event *at)
 {
-	const struct ht_trace *trace = frame->trace;
-	size_t n = 0;
-	for (size_t i = 0; i < frame->n_gpu; i++) {
-		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
-		if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
-			continue;
-		if (hta && !ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch])))
-			continue;
-		struct event event = { .stream = gpu->stream,
-			.device = hta ? -1 : gpu->device,
-			.gpu = frame->gpu[i] };
-		event.ts_ns = trace->ts_ns[gpu->launch];
-		event.row = gpu->launch;
-		event.delta = 1;
-		events[n++] = event;
-		event.ts_ns = trace->ts_ns[gpu->row];
-		event.row = gpu->row;
-		event.delta = -1;
-		events[n++] = event;
+	const struct ht_gpu *gpu = &trace->gpu[i_gpu];
+	bool known = gpu->launch != HT_NONE;
+	struct event event = { .stream = gpu->stream,
+		.ts_ns = known ? trace->ts_ns[gpu->launch] : INT64_MIN,
+		.device = hta ? -1 : gpu->device,
+		.delta = 1,
+		.row = known ? gpu->launch : gpu->row,
+		.gpu = i_gpu,
+		.chosen = chosen && known };
+	*at++ = event;
+	event.ts_ns = trace->ts_ns[gpu->row];
+	event.row = gpu->row;
+	event.delta = -1;
+	*at++ = event;
+	return at;
+}
+
+static bool is_counted(const struct ht_trace *trace, const struct ht_gpu *gpu, bool hta)
+{
+	if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
+		return false;
+	return !hta || ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch]));
+}
+
+static size_t collect_hta(const struct ht_frame *frame, struct event *events)
+{
+	struct event *at = events;
+	for (size_t i = 0; i < frame->n_gpu; i++)
+		if (is_counted(frame->trace, &frame->trace->gpu[frame->gpu[i]], true))
+			at = put(frame->trace, frame->gpu[i], true, true, at);
+	return (size_t)(at - events);
+}
+
+/* By track: start of its first work whose launch is in the file. */
+static enum ht_status find_first_launched(
+        struct ht_run *run, const struct ht_trace *t, int64_t **ret_first)
+{
+	int64_t *first = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof *first);
+	if (!first)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		first[k] = INT64_MAX;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (is_counted(t, &t->gpu[i], false) && t->ts_ns[row] < first[t->track[row]])
+			first[t->track[row]] = t->ts_ns[row];
 	}
-	return n;
+	*ret_first = first;
+	return HT_OK;
+}
+
+static enum ht_status collect_all(
+        struct ht_run *run, const struct ht_frame *frame, struct event *events, size_t *ret_n)
+{
+	const struct ht_trace *t = frame->trace;
+	struct event *at = events;
+	int64_t *first = NULL;
+	HT_TRY(find_first_launched(run, t, &first));
+	for (uint32_t i = 0, k = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		while (k < frame->n_gpu && frame->gpu[k] < i)
+			k++;
+		bool chosen = k < frame->n_gpu && frame->gpu[k] == i;
+		bool from_before = gpu->launch == HT_NONE && ht_is_span(t, gpu->row) &&
+		                   first[t->track[gpu->row]] != INT64_MAX &&
+		                   t->ts_ns[gpu->row] < first[t->track[gpu->row]];
+		if (is_counted(t, gpu, false) || from_before)
+			at = put(t, i, false, chosen, at);
+	}
+	*ret_n = (size_t)(at - events);
+	return HT_OK;
 }
 
 static bool same_series(const struct event *a, const struct event *b)
@@ -42,14 +95,19 @@ static bool same_series(const struct event *a, const struct event *b)
 	return a->stream == b->stream && a->device == b->device;
 }
 
-/* Points of one series; a launch of several kernels becomes one point. */
+/* Points of one series, from the first to the last event of chosen work; a launch of several kernels becomes one
+ * point. */
 static size_t accumulate(const struct event *events, size_t n, struct ht_queue_point *points)
 {
-	size_t n_points = 0;
+	size_t n_points = 0, first = 0, end = n;
 	int64_t length = 0;
-	for (size_t i = 0; i < n; i++) {
+	while (first < n && !events[first].chosen)
+		length += events[first++].delta;
+	while (end > first && !events[end - 1].chosen)
+		end--;
+	for (size_t i = first; i < end; i++) {
 		length += events[i].delta;
-		bool joins = i > 0 && events[i].delta > 0 && events[i - 1].delta > 0 &&
+		bool joins = i > first && events[i].delta > 0 && events[i - 1].delta > 0 &&
 		             events[i - 1].row == events[i].row;
 		if (joins) {
 			points[n_points - 1].length = length;
@@ -58,6 +116,7 @@ static size_t accumulate(const struct event *events, size_t n, struct ht_queue_p
 		points[n_points++] = (struct ht_queue_point){ .ts_ns = events[i].ts_ns,
 			.length = length,
 			.row = events[i].row,
+			.is_launch = events[i].delta > 0,
 			.gpu = events[i].gpu };
 	}
 	return n_points;
@@ -101,10 +160,14 @@ static enum ht_status sort_events(struct ht_run *run, struct event **events, siz
 enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
         const struct ht_queue_series **ret_series, size_t *ret_n)
 {
-	struct event *events = ht_arena_alloc(run->scratch, 2 * frame->n_gpu * sizeof *events + 1);
+	size_t n_work = hta ? frame->n_gpu : frame->trace->n_gpu, n = 0;
+	struct event *events = ht_arena_alloc(run->scratch, 2 * n_work * sizeof *events + 1);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
-	size_t n = collect(frame, hta, events);
+	if (hta)
+		n = collect_hta(frame, events);
+	else
+		HT_TRY(collect_all(run, frame, events, &n));
 	HT_TRY(sort_events(run, &events, n));
 
 	size_t n_series = 0;
@@ -122,14 +185,16 @@ enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *f
 		while (end < n && same_series(&events[start], &events[end]))
 			end++;
 		size_t n_points = accumulate(events + start, end - start, points);
-		series[i_series++] = (struct ht_queue_series){ .device = events[start].device,
-			.stream = events[start].stream,
-			.points = points,
-			.n = n_points };
+		if (n_points)
+			series[i_series++] =
+			        (struct ht_queue_series){ .device = events[start].device,
+				        .stream = events[start].stream,
+				        .points = points,
+				        .n = n_points };
 		points += n_points;
 		start = end;
 	}
 	*ret_series = series;
-	*ret_n = n_series;
+	*ret_n = i_series;
 	return HT_OK;
 }

@@ -3,7 +3,9 @@
  *
  * Queue length of a stream: +1 when a launch call starts, -1 when its work starts on the GPU; a graph
  * launch with n kernels on the stream adds n. A launch and a start at the same time count the launch
- * first, so that the length never goes below zero because of a tie.
+ * first, so that the length never goes below zero because of a tie. The queue holds all work of the trace,
+ * whichever was chosen, and what was launched before the recording began (work without a launch that precedes
+ * all launched work of its stream); a series runs from the first to the last change of chosen work.
  *
  *   launches  L1   L2           L3            length  1  2  1  0  1  0
  *   starts              K1  K2       K3
@@ -23,6 +25,7 @@ struct ht_queue_point {
 	int64_t ts_ns;
 	int64_t length; /* from here to the next point */
 	uint32_t row;   /* launch call or GPU row */
+	bool is_launch;
 	uint32_t gpu;   /* index into trace->gpu: the work, or the first of it */
 };
 

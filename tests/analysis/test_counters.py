@@ -69,14 +69,29 @@ def test_queue_keeps_devices_apart(tmp_path):
 @on_examples
 def test_queues_end_empty_and_never_go_negative(trace):
     found = collections.defaultdict(list)
-    for r in rows("queue-length", trace, "--view", "series"):
+    for r in rows("queue-length", trace, "--view", "series", "--step", "all"):
         found[r["rank"], r["device"], r["stream"]].append((int(r["ts_ns"]), int(r["queue_length"])))
     assert found
     for points in found.values():
         assert points == sorted(points, key=lambda p: p[0])
         assert points[-1][1] == 0
         assert min(length for _, length in points) >= 0
-    assert len(rows("queue-length", trace)) == len(found)
+    assert len(rows("queue-length", trace, "--step", "all")) == len(found)
+
+
+@on_examples
+def test_a_queue_is_the_same_whatever_is_looked_at(trace):
+    """The chosen steps say from when to when, not what is in the queue."""
+    def lengths(*options):
+        found = collections.defaultdict(dict)
+        for r in rows("queue-length", trace, "--view", "series", *options):
+            found[r["rank"], r["device"], r["stream"]][r["ts_ns"], r["index"]] = r["queue_length"]
+        return found
+
+    whole, chosen = lengths("--step", "all"), lengths()
+    assert chosen
+    for key, points in chosen.items():
+        assert points.items() <= whole[key].items()
 
 
 # ---- blocked ----
@@ -99,12 +114,28 @@ def test_blocked_lists_every_stream(tmp_path):
     assert [(r["stream"], r["blocked_ns"]) for r in found] == [("7", "5000"), ("9", "5000")]
 
 
-def test_blocked_suggests_a_limit_for_a_queue_that_is_nearly_full(tmp_path):
+def full_queue(tmp_path, call_us):
+    """400 launches that fill a queue of 100: from then on each call waits for a kernel to start."""
     t = Tiny()
-    for i in range(62):
-        t.work("a", 1000 + i, 1, launch=i)
-    assert "--max-queue-length 61" in notes("queue-blocked", t.write(tmp_path),
-                                            "--max-queue-length", "64")[0]
+    for i in range(400):
+        start = 1000 + 10 * i
+        t.work("a", start, 9, launch=2 * i if i < 100 else start - 999.5,
+               call_dur=1 if i < 100 else call_us)
+    return t.write(tmp_path)
+
+
+def test_blocked_finds_the_limit_where_launch_calls_wait(tmp_path):
+    (row,) = rows("queue-blocked", full_queue(tmp_path, 9))
+    assert row["limit_from"] == "data" and 90 <= int(row["limit"]) <= 100
+    assert int(row["blocked_ns"]) > 2_500_000
+
+
+def test_blocked_assumes_the_limit_where_no_call_waits(tmp_path):
+    trace = full_queue(tmp_path, 1)
+    assert rows("queue-blocked", trace) == []
+    assert "assumed" in notes("queue-blocked", trace)[0]
+    (row,) = rows("queue-blocked", trace, "--max-queue-length", "50")
+    assert row["limit_from"] == "given" and row["limit"] == "50"
 
 
 # ---- bandwidth ----
