@@ -67,7 +67,8 @@ struct pipeline {
 	bool in_order;
 	struct ht_worker *ordered; /* NULL before */
 	struct ht_column_use use;
-	bool lines; /* the file is one event per line */
+	bool lines;    /* the file is one event per line */
+	bool skipping; /* behind damage: where events start again is not to be guessed */
 	struct ht_worker *workers;
 	pthread_t caller;
 };
@@ -251,6 +252,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	l->n_accepted++;
 	l->in_order = l->ordered != NULL;
 	l->lines = l->out->state.phase == HT_PHASE_LINES;
+	l->skipping = l->out->state.skipping;
 	if (status != HT_OK)
 		stop(l, status);
 }
@@ -261,7 +263,7 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	struct ht_doc_state from =
 	        l->n_taken == 1 ? (struct ht_doc_state){ 0 } : ht_doc_state_guess(l->lines);
 	piece->state = PIECE_SCANNING;
-	bool in_order = l->in_order;
+	bool in_order = l->in_order || l->skipping;
 	pthread_mutex_unlock(&l->lock);
 	/* an error may be the fault of the guess: accept scans again and reports */
 	w->guessing = true;

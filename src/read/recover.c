@@ -230,26 +230,49 @@ static void step_over(struct ht_search *s, const char *p, const char *limit)
 	s->before = (struct ht_before){ (unsigned char)*p, s->before.last };
 }
 
+static bool is_special(char c)
+{
+	return c == '"' || c == '{' || c == '}' || c == '[' || c == ']';
+}
+
+/* The next byte that can be a place or moves the depth. Disks that fill up leave gigabytes of zeros. */
+static const char *next_special(const char *p, const char *end)
+{
+	static const char zeros[64];
+	for (; p < end && !is_special(*p); p++)
+		while (!*p && end - p > (ptrdiff_t)sizeof zeros && !memcmp(p, zeros, sizeof zeros))
+			p += sizeof zeros - 1;
+	return p < end ? p : end;
+}
+
+/* What stands before p, behind the text from start on that was stepped over. */
+static struct ht_before look_back(struct ht_before before, const char *start, const char *p)
+{
+	unsigned char seen[2];
+	size_t n = 0;
+	while (p > start && n < 2)
+		if (!is_blank(*--p))
+			seen[n++] = (unsigned char)*p;
+	if (n == 2)
+		return (struct ht_before){ seen[0], seen[1] };
+	return n ? (struct ht_before){ seen[0], before.last } : before;
+}
+
 enum ht_place ht_search_place(
         struct ht_search *search, const char *p, const char *limit, bool final, const char **ret_p)
 {
-	const char *end = final || limit - p < HT_LOOK_AHEAD ? limit : limit - HT_LOOK_AHEAD;
-	if (!final && limit - p < HT_LOOK_AHEAD)
-		end = p;
-	for (; p < end; p++) {
-		/* most bytes are nothing */
-		if (is_blank(*p))
-			continue;
-		if (*p != '"' && *p != '{' && *p != ']' && *p != '}' && *p != '[') {
-			search->before =
-			        (struct ht_before){ (unsigned char)*p, search->before.last };
-			continue;
-		}
+	const char *end = final ? limit : limit - p < HT_LOOK_AHEAD ? p : limit - HT_LOOK_AHEAD;
+	while (p < end) {
+		const char *start = p;
+		p = next_special(p, end);
+		search->before = look_back(search->before, start, p);
+		if (p >= end)
+			break;
 		enum ht_place place = place_at(search, p, limit);
 		*ret_p = p;
 		if (place != HT_PLACE_NONE)
 			return place;
-		step_over(search, p, limit);
+		step_over(search, p++, limit);
 	}
 	*ret_p = p;
 	return HT_PLACE_NONE;
