@@ -45,7 +45,8 @@ static const struct opt page_opts[] = {
 
 static const struct opt trace_opts[] = {
 	{ "recursive", 'r', NULL, NULL, NULL, "descend into directories", "Reading", false },
-	{ "strict", 0, NULL, NULL, NULL, "what was not stored as written is an error", "Reading", false },
+	{ "strict", 0, NULL, NULL, NULL, "what was not stored as written is an error", "Reading",
+	        false },
 	{ "kernel-rules", 0, "FILE", NULL, NULL,
 	        "extra rules that sort kernels into classes by name", "Reading", false },
 	{ "no-cache", 0, NULL, NULL, NULL, "neither read nor write the cache", "Reading", false },
