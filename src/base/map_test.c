@@ -222,6 +222,9 @@ static void copies_when_it_must(void **state)
 static void forked_children_work(void **state)
 {
 	struct fixture *f = *state;
+#ifdef __SANITIZE_THREAD__
+	skip(); /* ThreadSanitizer cannot follow threads of a child */
+#endif
 	fill(f, LARGE);
 	struct ht_map map = map_file(f, ht_map_open);
 	pid_t child = fork();
