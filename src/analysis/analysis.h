@@ -22,6 +22,9 @@ struct ht_analysis {
 	struct ht_schema facts[HT_PART_TABLES];
 	/* before anything is computed: refuse parameters, or choose ranks and steps otherwise; may be NULL */
 	enum ht_status (*choose)(struct ht_run *run);
+	/* finish compares ranks: where there are several it gets matched collectives and fitted clocks
+	 * (model/clocks.h). Otherwise clocks are fitted where the columns have times. */
+	bool across;
 	/* whether HTA's facts are needed though its rows are not; may be NULL: no */
 	bool (*wants_hta)(const struct ht_run *run);
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);

@@ -4,7 +4,8 @@
  * Per rank (or per process group, or per collective of a group):
  *   communication = |union of its communication kernels|
  *   overlap       = the part during which a compute kernel runs, on any stream
- *   exposed       = communication - overlap: the time that only communication takes
+ *   exposed       = communication - overlap: the time that only communication takes; split into waiting for
+ *                   the last rank and transfer when all ranks of all its collectives are there (exposed.h)
  * Copies and sets hide nothing. Group and collective come from the kernels' own args; a kernel without
  * them is listed by its short name. Groups can overlap each other, so their rows need not add up.
  * Reads kernels. O(n log n).
@@ -12,6 +13,7 @@
  * Definition: HTA get_comm_comp_overlap.
  */
 #include "analysis/analysis.h"
+#include "model/exposed.h"
 #include "model/gpu_work.h"
 #include "hta/hta_names.h"
 
@@ -36,9 +38,17 @@ static const struct ht_column columns[] = {
 	        NULL },
 	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication while no compute kernel runs",
 	        NULL },
+	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
+	        "exposed while all such kernels wait for a rank; null unless all ranks are there",
+	        NULL },
+	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
+	        "the rest of exposed: data can move; null unless all ranks are there", NULL },
 	{ "overlap_share", HT_RATIO, HT_MEASURE, "overlap over communication; null without any",
 	        NULL },
 };
+
+enum { EXPOSED_WAIT = 8, OVERLAP_SHARE = 10 };
+enum { ROWS, CALLS, GAPS };
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "rank", "rows per rank, per process group, or per collective",
@@ -52,14 +62,17 @@ const struct ht_analysis ht_analysis_comm_overlap = {
 		.title = "Communication overlap",
 		.question = "How much communication is hidden behind computation, and how much is exposed?",
 		.method = "Overlap is the part of the union of communication kernels during which a compute "
-			  "kernel runs on the rank; the rest is exposed. By rank, communication descending, "
-			  "group, collective.",
+			  "kernel runs on the rank; the rest is exposed: waiting until the last rank has "
+			  "arrived, and transfer. By rank, communication descending, group, collective.",
 		.hta = "get_comm_comp_overlap",
 		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
+	.facts = { [CALLS] = { "calls", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },
+	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS } },
+	.across = true,
 	.per_rank = measure,
 	.finish = finish,
 };
@@ -68,12 +81,12 @@ enum by { BY_RANK, BY_GROUP, BY_COLLECTIVE };
 
 struct kernel {
 	const char *group, *collective; /* NULL: not told apart */
-	struct ht_interval time;
+	struct ht_exposed_call call;
 };
 
 struct total {
 	const char *group, *collective;
-	uint64_t count;
+	size_t first, count; /* its kernels */
 	int64_t communication_ns, overlap_ns;
 };
 
@@ -92,7 +105,8 @@ static int compare_kernel(const void *left, const void *right)
 		order = compare_text(a->collective, b->collective);
 	if (order)
 		return order;
-	return (a->time.start > b->time.start) - (a->time.start < b->time.start);
+	return (a->call.time.start > b->call.time.start) -
+	       (a->call.time.start < b->call.time.start);
 }
 
 static int compare_total(const void *left, const void *right)
@@ -115,7 +129,7 @@ static enum ht_status collect_kernels(struct ht_run *run, const struct ht_trace 
 		const struct ht_work *w = &work->items[i];
 		if (w->class_ != HT_CLASS_COMM)
 			continue;
-		struct kernel k = { .time = { w->start, w->end } };
+		struct kernel k = { .call = { w->row, { w->start, w->end } } };
 		if (by != BY_RANK)
 			k.group = ht_arg_str(t, "Process Group Name", w->row);
 		if (by == BY_COLLECTIVE)
@@ -139,48 +153,80 @@ static bool same_key(const struct kernel *a, const struct kernel *b)
 	return !compare_text(a->group, b->group) && !compare_text(a->collective, b->collective);
 }
 
+static void put_total(ht_table *table, int64_t rank, const struct total *total, int64_t compute_ns)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	ht_table_put_str(table, total->group);
+	ht_table_put_str(table, total->collective);
+	ht_table_put_i64(table, (int64_t)total->count);
+	ht_table_put_i64(table, total->communication_ns);
+	ht_table_put_i64(table, compute_ns);
+	ht_table_put_i64(table, total->overlap_ns);
+	ht_table_put_i64(table, total->communication_ns - total->overlap_ns);
+	ht_table_put_null(table);
+	ht_table_put_null(table);
+	ht_table_put_f64(table, total->communication_ns ? (double)total->overlap_ns /
+	                                                          (double)total->communication_ns
+	                                                : NAN);
+}
+
+struct rank {
+	struct kernel *kernels;
+	struct ht_interval *compute, *times; /* times has room for all kernels */
+	struct ht_exposed_call *calls;       /* so has calls */
+	struct total *totals;
+	size_t n, n_compute, n_totals;
+};
+
+/* Merged times of the kernels of a total. */
+static size_t list_times(const struct rank *r, const struct total *total)
+{
+	for (size_t i = 0; i < total->count; i++) {
+		r->calls[i] = r->kernels[total->first + i].call;
+		r->times[i] = r->calls[i].time;
+	}
+	return ht_interval_merge(r->times, total->count);
+}
+
+static void add_up(struct rank *r)
+{
+	for (size_t i = 0; i < r->n;) {
+		struct total *total = &r->totals[r->n_totals++];
+		*total =
+		        (struct total){ r->kernels[i].group, r->kernels[i].collective, i, 0, 0, 0 };
+		for (; i < r->n && same_key(&r->kernels[total->first], &r->kernels[i]); i++)
+			total->count++;
+		size_t n_merged = list_times(r, total);
+		total->communication_ns = ht_interval_length(r->times, n_merged);
+		total->overlap_ns =
+		        ht_interval_overlap(r->times, n_merged, r->compute, r->n_compute);
+	}
+}
+
 static enum ht_status put_rank(
-        struct ht_run *run, ht_table *table, const struct ht_frame *frame, enum by by)
+        struct ht_run *run, const struct ht_frame *frame, enum by by, struct ht_part *part)
 {
 	struct ht_work_list work = { 0 };
-	struct kernel *kernels = NULL;
-	struct ht_interval *compute = NULL;
-	size_t n = 0, n_compute = 0, n_totals = 0;
+	struct rank r = { 0 };
 	HT_TRY(ht_work_collect(run, frame, &work));
-	HT_TRY(ht_work_union(run, &work, ht_class_bit(HT_CLASS_COMPUTE), &compute, &n_compute));
-	HT_TRY(collect_kernels(run, frame->trace, &work, by, &kernels, &n));
-	struct total *totals = ht_arena_alloc(run->scratch, (n + 1) * sizeof *totals);
-	struct ht_interval *times = ht_arena_alloc(run->scratch, (n + 1) * sizeof *times);
-	if (!totals || !times)
+	HT_TRY(ht_work_union(run, &work, ht_class_bit(HT_CLASS_COMPUTE), &r.compute, &r.n_compute));
+	HT_TRY(collect_kernels(run, frame->trace, &work, by, &r.kernels, &r.n));
+	r.totals = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.totals);
+	r.times = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.times);
+	r.calls = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.calls);
+	if (!r.totals || !r.times || !r.calls)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0, count; i < n; i += count) {
-		for (count = 0; i + count < n && same_key(&kernels[i], &kernels[i + count]);
-		        count++)
-			times[count] = kernels[i + count].time;
-		size_t n_merged = ht_interval_merge(times, count);
-		totals[n_totals++] = (struct total){ kernels[i].group, kernels[i].collective, count,
-			ht_interval_length(times, n_merged),
-			ht_interval_overlap(times, n_merged, compute, n_compute) };
-	}
-	if (!n_totals && by == BY_RANK)
-		totals[n_totals++] = (struct total){ 0 };
-	qsort(totals, n_totals, sizeof *totals, compare_total);
-	int64_t compute_ns = ht_interval_length(compute, n_compute);
-	for (size_t i = 0; i < n_totals; i++) {
-		const struct total *total = &totals[i];
-		ht_table_row(table);
-		ht_table_put_i64(table, frame->rank);
-		ht_table_put_str(table, total->group);
-		ht_table_put_str(table, total->collective);
-		ht_table_put_i64(table, (int64_t)total->count);
-		ht_table_put_i64(table, total->communication_ns);
-		ht_table_put_i64(table, compute_ns);
-		ht_table_put_i64(table, total->overlap_ns);
-		ht_table_put_i64(table, total->communication_ns - total->overlap_ns);
-		ht_table_put_f64(
-		        table, total->communication_ns
-		                       ? (double)total->overlap_ns / (double)total->communication_ns
-		                       : NAN);
+	add_up(&r);
+	if (!r.n_totals && by == BY_RANK)
+		r.totals[r.n_totals++] = (struct total){ 0 };
+	qsort(r.totals, r.n_totals, sizeof *r.totals, compare_total);
+	int64_t compute_ns = ht_interval_length(r.compute, r.n_compute);
+	for (size_t i = 0; i < r.n_totals; i++) {
+		size_t n_merged = list_times(&r, &r.totals[i]);
+		put_total(part->facts[ROWS], frame->rank, &r.totals[i], compute_ns);
+		HT_TRY(ht_exposed_put(run, (int64_t)i, r.calls, r.totals[i].count, r.times,
+		        n_merged, r.compute, r.n_compute, part->facts[CALLS], part->facts[GAPS]));
 	}
 	return HT_OK;
 }
@@ -196,16 +242,19 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_frame frame = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	return put_rank(run, part->facts[0], &frame, parse_by(ht_run_str(run, "by")));
+	return put_rank(run, &frame, parse_by(ht_run_str(run, "by")), part);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool any = false;
 	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
-	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < parts->n; i++)
+		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
 	for (size_t row = 0; row < ht_table_n_rows(table) && !any; row++)
-		any = !ht_table_is_null(table, row, HT_COUNT(columns) - 1);
+		any = !ht_table_is_null(table, row, OVERLAP_SHARE);
 	ht_table_set_bar(table, "overlap_share");
-	return any ? HT_OK : ht_table_add_note(table, "no communication kernels in the selection");
+	if (!any)
+		return ht_table_add_note(table, "no communication kernels in the selection");
+	return ht_clocks_note(run, table);
 }

@@ -2,9 +2,12 @@
  * health.c - what reading repaired, lost or found odd, and what that weakens.
  *
  * One row per rank and counter that is not zero, worst first. Counters are named in import_stats.def;
- * they are made while reading and sealing, so this costs nothing. A clean trace gives an empty table.
+ * they are made while reading and sealing, so this costs nothing. A clean trace gives an empty table. Of several
+ * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
+ * and that ranks do not agree about are counted at the end of each rank.
  */
 #include "analysis/analysis.h"
+#include "model/clocks.h"
 
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -28,10 +31,11 @@ const struct ht_analysis ht_analysis_health = {
 		.group = "engine",
 		.title = "Health of the traces",
 		.question = "What could not be read, what was repaired, and which results does that weaken?",
-		.method = "Counters raised while reading, and checks of each trace against itself.",
+		.method = "Counters raised while reading, and checks of each trace against itself and the others.",
 		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
 	},
+	.across = true,
 	.per_rank = list_counters,
 	.finish = finish,
 };
@@ -67,10 +71,34 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
+{
+	const struct ht_clocks *clocks = run->clocks[0];
+	const struct ht_clock *clock = &clocks->of[ht_roster_find(run->rosters[0], rank)];
+	const struct ht_stat counts[] = {
+		{ .code = HT_STAT_impossible_clocks, .count = clock->n_violated },
+		{ .code = HT_STAT_collective_mismatch, .count = clock->n_mismatched },
+		{ .code = HT_STAT_clock_moved,
+		        .count = clocks->from_files && (clock->moved_ns || clock->drift_ppt) },
+	};
+	for (size_t i = 0; i < HT_COUNT(counts); i++) {
+		struct ht_stat stat = counts[i];
+		stat.first_offset = -1;
+		if (stat.count)
+			append(table, rank, &stat);
+	}
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_roster *roster = run->rosters[0];
-	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < parts->n; i++) {
+		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
+		HT_TRY(ht_table_append(table, parts->list[i].facts[0], &move));
+		if (run->clocks[0])
+			count_clock(run, parts->list[i].rank, table);
+	}
+	HT_TRY(ht_clocks_note_odd(run, table));
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
 	if (!ht_table_n_rows(table))

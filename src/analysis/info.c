@@ -2,10 +2,12 @@
  * info.c - what is in the traces: a fact per row.
  *
  * Facts come in topics, in this order: file, capture (header keys), device, process group, events (per
- * category), span, steps, stream, thread. Values are text as a person would write it; the numbers behind
+ * category), span, steps, stream, thread; of several ranks also clock (clocks.h): the correction of the
+ * file's clock, how far it could be off against the reference, and what it was found from. Values are text as a person would write it; the numbers behind
  * them are in the other analyses.
  */
 #include "analysis/analysis.h"
+#include "model/clocks.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -32,6 +34,7 @@ const struct ht_analysis ht_analysis_info = {
 		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
 	},
+	.across = true,
 	.per_rank = describe,
 	.finish = finish,
 };
@@ -203,10 +206,42 @@ static enum ht_status describe(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static void put_clock(struct ht_run *run, int64_t rank, ht_table *table)
+{
+	const struct ht_clocks *clocks = run->clocks[0];
+	const struct ht_clock *clock = &clocks->of[ht_roster_find(run->rosters[0], rank)];
+	const struct facts f = { run, NULL, table, rank };
+	int64_t reference = run->rosters[0]->ranks[clocks->reference].number;
+	if (!clocks->from_files)
+		put(&f, "clock", "offset",
+		        clock->is_tied ? "set by collectives; the files have no common clock"
+		                       : "unknown; the files have no common clock");
+	else if (clock->moved_ns || clock->drift_ppt)
+		putf(&f, "clock", "offset", "%+.6f ms", (double)clock->moved_ns / 1e6);
+	else
+		put(&f, "clock", "offset", "0 ms, as in the file");
+	if (clock->drift_ppt)
+		putf(&f, "clock", "drift", "%+.3f ppm", (double)clock->drift_ppt / 1e6);
+	if (rank == reference)
+		put(&f, "clock", "uncertainty", "reference of the others");
+	else if (clock->uncertainty_ns == HT_NO_I64)
+		putf(&f, "clock", "uncertainty", "unknown: not tied to rank %" PRId64, reference);
+	else
+		putf(&f, "clock", "uncertainty", "%.6f ms against rank %" PRId64,
+		        (double)clock->uncertainty_ns / 1e6, reference);
+	putf(&f, "clock", "found from", "%zu collectives, %zu pairs of send and receive",
+	        clock->n_collectives, clock->n_pairs);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_roster *roster = run->rosters[0];
-	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < parts->n; i++) {
+		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
+		HT_TRY(ht_table_append(table, parts->list[i].facts[0], &move));
+		if (run->clocks[0])
+			put_clock(run, parts->list[i].rank, table);
+	}
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
 	return HT_OK;

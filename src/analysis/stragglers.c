@@ -1,27 +1,33 @@
 /*
- * stragglers.c - which ranks keep the others waiting, by how much, and at which collectives.
+ * stragglers.c - which ranks keep the others waiting, by how much, why, and at which collectives.
  *
- * A collective cannot finish before its last rank has started it. For every collective that two or more
- * ranks take part in (collective_match.h says how calls are matched):
- *     late of a rank   = its start - the earliest start
- *     delay of a rank  = its start - the start of the rank before it, for the last rank; 0 for others:
- *                        how much earlier the collective would have begun without it
- * Starts are in the common clock of the ranks. Where clocks cannot be compared, a rank's late is the
- * longest duration of the collective minus its own: all ranks leave it at about the same time.
+ * A collective cannot finish before its last rank has started it. lateness.h defines late, delay and
+ * uncertainty of a collective, and when a rank is a candidate: its delays exceed their uncertainty, those of
+ * the other ranks and what its own steps vary by, in most of its steps. Nothing is a candidate by its place in
+ * a ranking, so a healthy run has none. Clocks are those of clocks.h; sends, receives and broadcasts make no
+ * lateness.
  *
- * Views: "ranks", sums per rank, largest delay first; the first num-candidates with a delay are
- * candidates. gpu_excess and host_excess are what the rank does most above the median of all ranks
- * (excess.h): the likely reason. "collectives", one row per collective, largest delay first.
+ * The cause of a candidate is what it does more of than the median rank (excess.h): the GPU work or the
+ * annotation whose excess is at least half of its delay, the larger of the two; else, when all its GPU work
+ * together (or all its annotations) is, the largest part of that. Its longest event is the evidence.
  *
- * Reads communication kernels, their arguments and launches. Blind to collectives inside graphs without
- * arguments and to ranks whose trace is missing. O(n log n).
+ * Views: "ranks", sums per rank, largest delay first; "collectives", one row per collective, largest delay
+ * first. A note says the verdict in words.
  *
- * Example: an allreduce starts at 0, 1 and 9 us on ranks 0 1 2: late 0 1 9 us, delay of rank 2 8 us.
+ * Reads communication kernels, their arguments and launches, GPU work and annotations. Blind to collectives
+ * inside graphs without arguments and to ranks whose trace is missing; without two steps there is no verdict.
+ * O(n log n).
+ *
+ * Example: an allreduce starts at 0, 1 and 9 us on ranks 0 1 2: late 0 1 9 us, delay of rank 2 8 us. When all
+ * leave at 20 us, and it is so in two steps of equal work, rank 2 is a candidate; when rank 2 leaves at 28 us,
+ * and the others at 20, nothing tells it from a rank whose clock is 8 us off, and it is none.
  */
 #include "analysis/analysis.h"
-#include "model/collective_match.h"
 #include "model/excess.h"
+#include "model/lateness.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,37 +36,50 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column rank_columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank", NULL },
-	{ "candidate", HT_BOOL, HT_MEASURE, "1 for the ranks that delay the others most", NULL },
+	{ "candidate", HT_BOOL, HT_MEASURE,
+	        "whether it is late beyond uncertainty, other ranks and its own variation in most steps",
+	        NULL },
 	{ "delay_ns", HT_DURATION, HT_MEASURE,
 	        "how much earlier the collectives at which it was last would have begun without it",
 	        NULL },
 	{ "delay_share", HT_RATIO, HT_MEASURE, "that over the time its trace covers", NULL },
+	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
+	        "how far clocks and ends of collectives leave the delay open", NULL },
+	{ "late_steps", HT_I64, HT_MEASURE, "steps in which it is late", NULL },
+	{ "steps", HT_I64, HT_DETAIL, "steps with GPU work", NULL },
+	{ "cause", HT_STR, HT_MEASURE, "kernel or host: what explains a candidate's delay", NULL },
+	{ "cause_name", HT_STR, HT_MEASURE, "the kernel, or the annotation on the host", NULL },
+	{ "cause_ns", HT_DURATION, HT_MEASURE, "its time above the median of all ranks", NULL },
+	{ "cause_row", HT_I64, HT_DETAIL, "index of its longest event in the rank's trace", NULL },
 	{ "collectives", HT_I64, HT_DETAIL, "collectives that could be compared", NULL },
 	{ "times_last", HT_I64, HT_DETAIL, "of them with this rank the last to start", NULL },
 	{ "late_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean start after the earliest rank", NULL },
 	{ "late_max_ns", HT_DURATION, HT_DETAIL, "largest start after the earliest rank", NULL },
 	{ "worst_step", HT_I64, HT_DETAIL, "step of that collective", NULL },
 	{ "worst_collective", HT_STR, HT_DETAIL, "that collective", NULL },
-	{ "gpu_excess_ns", HT_DURATION, HT_MEASURE, "GPU time above the median of all ranks",
-	        NULL },
-	{ "gpu_excess_name", HT_STR, HT_MEASURE, "GPU work with the largest such time", NULL },
-	{ "host_excess_ns", HT_DURATION, HT_MEASURE,
+	{ "worst_row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
+	{ "gpu_excess_ns", HT_DURATION, HT_DETAIL, "GPU time above the median of all ranks", NULL },
+	{ "gpu_excess_name", HT_STR, HT_DETAIL, "GPU work with the largest such time", NULL },
+	{ "host_excess_ns", HT_DURATION, HT_DETAIL,
 	        "host time, without CUDA calls, above the median of all ranks", NULL },
-	{ "host_excess_name", HT_STR, HT_MEASURE, "annotation with the largest such time", NULL },
+	{ "host_excess_name", HT_STR, HT_DETAIL, "annotation with the largest such time", NULL },
 };
 
 static const struct ht_column collective_columns[] = {
 	{ "step", HT_I64, HT_KEY, "step of the collective, null outside steps", NULL },
 	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
-	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "group", HT_STR, HT_KEY, "process group and its ranks", NULL },
 	{ "nth", HT_I64, HT_DETAIL, "sequence number, or position within the step from 0", NULL },
-	{ "elements", HT_I64, HT_DETAIL, "elements in its input", NULL },
+	{ "elements", HT_I64, HT_DETAIL, "elements in its larger side", NULL },
 	{ "ranks", HT_I64, HT_MEASURE, "ranks whose call was found", NULL },
 	{ "first_rank", HT_I64, HT_DETAIL, "rank that started first", NULL },
 	{ "last_rank", HT_I64, HT_MEASURE, "rank that started last", NULL },
+	{ "last_row", HT_I64, HT_DETAIL, "index of its kernel in that rank's trace", NULL },
 	{ "late_ns", HT_DURATION, HT_MEASURE, "from the first start to the last", NULL },
 	{ "last_delay_ns", HT_DURATION, HT_MEASURE, "from the last start but one to the last",
 	        NULL },
+	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
+	        "how far clocks and ends of collectives leave both open", NULL },
 	{ "host_late_ns", HT_DURATION, HT_DETAIL,
 	        "launch call of the last rank after the earliest launch call", NULL },
 	{ "start_ns", HT_TIME, HT_DETAIL, "first start, from the first event of all ranks", NULL },
@@ -71,15 +90,15 @@ static const struct ht_schema schemas[] = {
 	{ "collectives", collective_columns, HT_COUNT(collective_columns) },
 };
 
-/* What a rank contributes besides its calls and profiles. */
+/* What a rank contributes besides its calls, profiles and steps. */
 static const struct ht_column span_columns[] = {
 	{ "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL },
 };
-enum { CALLS, PROFILES, SPAN };
+enum { CALLS, PROFILES, STEPS, SPAN };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "ranks", "sums per rank, or every collective", "ranks|collectives" },
-	{ "num-candidates", HT_I64, "2", "how many ranks to mark as candidates", NULL },
+	{ "num-candidates", HT_I64, NULL, "at most so many candidates; by default all", NULL },
 };
 
 const struct ht_analysis ht_analysis_stragglers = {
@@ -87,10 +106,11 @@ const struct ht_analysis ht_analysis_stragglers = {
 	        .group = "distributed",
 	        .title = "Straggling ranks",
 	        .question =
-	                "Which ranks keep the others waiting, by how much, and at which collectives?",
+	                "Which ranks keep the others waiting, by how much, why, and at which collectives?",
 	        .method =
 	                "Per collective, matched over ranks, how long after the earliest start each "
-	                "rank starts; delay is the last start minus the last but one.",
+	                "rank starts; delay is the last start minus the last but one. A candidate's "
+	                "delays exceed clocks, other ranks and its own variation in most steps.",
 	        .hta = "get_potential_stragglers",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -98,87 +118,16 @@ const struct ht_analysis ht_analysis_stragglers = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.facts = { [CALLS] = { "calls", ht_collective_columns, HT_N_COLLECTIVE_COLUMNS },
+	.facts = { [CALLS] = { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS },
 	        [PROFILES] = { "profiles", ht_excess_columns, HT_N_EXCESS_COLUMNS },
+	        [STEPS] = { "steps", ht_step_work_columns, HT_N_STEP_WORK_COLUMNS },
 	        [SPAN] = { "span", span_columns, HT_COUNT(span_columns) } },
+	.across = true,
 	.per_rank = extract,
 	.finish = finish,
 };
 
-/* A collective with the lateness of its ranks. */
-struct arrival {
-	const struct ht_collective *collective;
-	size_t first, last; /* positions in collective->calls */
-	int64_t late_ns, delay_ns;
-};
-
-struct rank_sum {
-	size_t i_part;
-	int64_t rank;
-	size_t n_collectives, n_last;
-	int64_t late_ns, late_max_ns, delay_ns;
-	const struct ht_collective *worst;
-};
-
-/* When a call starts, on a scale that all ranks of the collective share. */
-static int64_t arrival_ns(const struct ht_collective_call *call, bool aligned)
-{
-	return aligned ? call->start_ns : -call->dur_ns;
-}
-
-static struct arrival arrive(const struct ht_collective *collective, bool aligned)
-{
-	struct arrival a = { .collective = collective };
-	const struct ht_collective_call *calls = collective->calls;
-	int64_t before_ns = INT64_MIN;
-	for (size_t i = 1; i < collective->n; i++) {
-		int64_t at_ns = arrival_ns(&calls[i], aligned);
-		if (at_ns < arrival_ns(&calls[a.first], aligned))
-			a.first = i;
-		if (at_ns > arrival_ns(&calls[a.last], aligned))
-			a.last = i;
-	}
-	for (size_t i = 0; i < collective->n; i++) {
-		int64_t at_ns = arrival_ns(&calls[i], aligned);
-		if (i != a.last && at_ns > before_ns)
-			before_ns = at_ns;
-	}
-	int64_t last_ns = arrival_ns(&calls[a.last], aligned);
-	a.late_ns = last_ns - arrival_ns(&calls[a.first], aligned);
-	a.delay_ns = last_ns - before_ns;
-	return a;
-}
-
-static void add_up(const struct arrival *arrival, bool aligned, struct rank_sum *sums)
-{
-	const struct ht_collective *collective = arrival->collective;
-	const struct ht_collective_call *calls = collective->calls;
-	int64_t first_ns = arrival_ns(&calls[arrival->first], aligned);
-	for (size_t i = 0; i < collective->n; i++) {
-		struct rank_sum *sum = &sums[calls[i].i_part];
-		int64_t late_ns = arrival_ns(&calls[i], aligned) - first_ns;
-		sum->n_collectives++;
-		sum->late_ns += late_ns;
-		if (!sum->worst || late_ns > sum->late_max_ns) {
-			sum->worst = collective;
-			sum->late_max_ns = late_ns;
-		}
-	}
-	if (arrival->late_ns == 0)
-		return;
-	sums[calls[arrival->last].i_part].n_last++;
-	sums[calls[arrival->last].i_part].delay_ns += arrival->delay_ns;
-}
-
-/* ---- ranks ---- */
-
-static int by_delay(const void *left, const void *right)
-{
-	const struct rank_sum *a = left, *b = right;
-	if (a->delay_ns != b->delay_ns)
-		return a->delay_ns > b->delay_ns ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
+/* ---- one rank ---- */
 
 static int64_t span_ns(const struct ht_frame *frame)
 {
@@ -192,57 +141,164 @@ static int64_t span_ns(const struct ht_frame *frame)
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
+static enum ht_status extract(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make(run, &frame));
+	ht_chosen_calls_put(&frame, part->facts[CALLS]);
+	HT_TRY(ht_excess_put(run, &frame, part->facts[PROFILES]));
+	HT_TRY(ht_step_work_put(run, &frame, part->facts[STEPS]));
+	ht_table_row(part->facts[SPAN]);
+	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
+	return HT_OK;
+}
+
+/* ---- causes ---- */
+
+struct cause {
+	const char *side; /* NULL: nothing explains it */
+	const struct ht_excess *excess;
+	bool in_all; /* only all names together do */
+};
+
+struct answer {
+	struct ht_run *run;
+	const struct ht_parts *parts;
+	struct ht_arrival *arrivals;
+	size_t n;
+	struct ht_late_rank *ranks; /* one per part */
+	struct ht_excess *gpu, *host;
+};
+
+static struct cause cause_of(const struct answer *a, const struct ht_late_rank *rank)
+{
+	const struct ht_excess *gpu = &a->gpu[rank->i_part], *host = &a->host[rank->i_part];
+	int64_t half_ns = rank->late_steps_ns / 2;
+	const struct ht_excess *larger = host->ns > gpu->ns ? host : gpu;
+	if (!rank->is_candidate)
+		return (struct cause){ 0 };
+	if (larger->name && larger->ns >= half_ns)
+		return (struct cause){ larger == gpu ? "kernel" : "host", larger, false };
+	larger = host->total_ns > gpu->total_ns ? host : gpu;
+	if (larger->name && larger->total_ns >= half_ns)
+		return (struct cause){ larger == gpu ? "kernel" : "host", larger, true };
+	return (struct cause){ 0 };
+}
+
+static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t most_ns)
+{
+	/* as few digits as tell the two apart */
+	double least = (double)least_ns / 1e6, most = (double)most_ns / 1e6;
+	int digits = most >= 10 ? 0 : most >= 0.1 ? 2 : 4;
+	char low[32], high[32];
+	snprintf(low, sizeof low, "%.*f", digits, least);
+	snprintf(high, sizeof high, "%.*f", digits, most);
+	if (!strcmp(low, high))
+		return ht_arena_printf(run->scratch, "%s ms", low);
+	return ht_arena_printf(run->scratch, "%s\u2013%s ms", low, high);
+}
+
+static enum ht_status note_candidate(
+        const struct answer *a, const struct ht_late_rank *rank, ht_table *table)
+{
+	struct cause cause = cause_of(a, rank);
+	const char *waiting = spread_text(a->run, rank->least_ns, rank->most_ns);
+	const char *steps =
+	        rank->n_late_steps == rank->n_steps
+	                ? ht_arena_printf(a->run->scratch, "in each of %zu steps", rank->n_steps)
+	                : ht_arena_printf(a->run->scratch, "in %zu of %zu steps",
+	                          rank->n_late_steps, rank->n_steps);
+	if (!waiting || !steps)
+		return ht_fail_nomem(a->run->ctx);
+	if (!cause.side)
+		return ht_table_add_note(table,
+		        "rank %" PRId64
+		        " keeps the others waiting %s %s: no GPU work and no annotation "
+		        "takes that much more than on the other ranks (event %" PRId64
+		        " waited last)",
+		        rank->rank, waiting, steps, rank->worst_call->row);
+	int64_t ns =
+	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)rank->n_steps;
+	const char *more = spread_text(a->run, ns, ns);
+	if (!more)
+		return ht_fail_nomem(a->run->ctx);
+	bool gpu = cause.excess == &a->gpu[rank->i_part];
+	return ht_table_add_note(table,
+	        "rank %" PRId64
+	        " keeps the others waiting %s %s: %s%s%s takes %s a step more than on "
+	        "the other ranks (event %" PRId64 ")",
+	        rank->rank, waiting, steps,
+	        !cause.in_all ? (gpu ? "kernel " : "on the host ")
+	        : gpu         ? "its GPU work, most of all "
+	                      : "its host, most of all in ",
+	        cause.excess->name, cause.in_all ? "," : "", more, cause.excess->row);
+}
+
+/* ---- ranks ---- */
+
+static int by_delay(const void *left, const void *right)
+{
+	const struct ht_late_rank *a = left, *b = right;
+	if (a->delay_ns != b->delay_ns)
+		return a->delay_ns > b->delay_ns ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
 static void put_excess(ht_table *table, const struct ht_excess *excess)
 {
 	ht_table_put_known(table, excess->name ? excess->ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_str(table, excess->name);
 }
 
-static void put_rank(ht_table *table, const struct rank_sum *sum, bool candidate, int64_t all_ns,
-        const struct ht_excess *gpu, const struct ht_excess *host)
+static void put_cause(ht_table *table, const struct cause *cause)
 {
-	ht_table_row(table);
-	ht_table_put_i64(table, sum->rank);
-	ht_table_put_i64(table, candidate);
-	ht_table_put_i64(table, sum->delay_ns);
-	if (all_ns > 0)
-		ht_table_put_f64(table, (double)sum->delay_ns / (double)all_ns);
-	else
-		ht_table_put_null(table);
-	ht_table_put_i64(table, (int64_t)sum->n_collectives);
-	ht_table_put_i64(table, (int64_t)sum->n_last);
-	if (sum->worst) {
-		ht_table_put_f64(table, (double)sum->late_ns / (double)sum->n_collectives);
-		ht_table_put_i64(table, sum->late_max_ns);
-		ht_table_put_known(table, sum->worst->step, HT_NO_I64);
-		ht_table_put_str(table, sum->worst->name);
-	} else {
+	if (!cause->side) {
 		for (int i = 0; i < 4; i++)
 			ht_table_put_null(table);
+		return;
 	}
-	put_excess(table, gpu);
-	put_excess(table, host);
+	ht_table_put_str(table, cause->side);
+	ht_table_put_str(table, cause->excess->name);
+	ht_table_put_i64(table, cause->excess->ns);
+	ht_table_put_i64(table, cause->excess->row);
 }
 
-static enum ht_status put_ranks(
-        struct ht_run *run, ht_table *table, const struct ht_parts *parts, struct rank_sum *sums)
+static void put_rank(ht_table *table, const struct answer *a, const struct ht_late_rank *rank)
 {
-	size_t n = parts->n;
-	int64_t n_candidates = ht_run_i64(run, "num-candidates");
-	if (n_candidates < 1)
-		n_candidates = 1;
-	struct ht_excess *host = ht_arena_alloc(run->scratch, (n + 1) * sizeof *host);
-	struct ht_excess *gpu = ht_arena_alloc(run->scratch, (n + 1) * sizeof *gpu);
-	if (!host || !gpu)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_excess_find(run, parts, PROFILES, host, gpu));
-	qsort(sums, n, sizeof *sums, by_delay);
-	for (size_t i = 0; i < n; i++) {
-		size_t p = sums[i].i_part;
-		bool candidate = (int64_t)i < n_candidates && sums[i].delay_ns > 0;
-		put_rank(table, &sums[i], candidate, ht_table_i64(parts->list[p].facts[SPAN], 0, 0),
-		        &gpu[p], &host[p]);
+	int64_t all_ns = ht_table_i64(a->parts->list[rank->i_part].facts[SPAN], 0, 0);
+	struct cause cause = cause_of(a, rank);
+	ht_table_row(table);
+	ht_table_put_i64(table, rank->rank);
+	ht_table_put_i64(table, rank->is_candidate);
+	ht_table_put_i64(table, rank->delay_ns);
+	if (all_ns > 0)
+		ht_table_put_f64(table, (double)rank->delay_ns / (double)all_ns);
+	else
+		ht_table_put_null(table);
+	ht_table_put_i64(table, rank->uncertainty_ns);
+	ht_table_put_i64(table, (int64_t)rank->n_late_steps);
+	ht_table_put_i64(table, (int64_t)rank->n_steps);
+	put_cause(table, &cause);
+	ht_table_put_i64(table, (int64_t)rank->n_collectives);
+	ht_table_put_i64(table, (int64_t)rank->n_last);
+	if (rank->worst) {
+		ht_table_put_f64(table, (double)rank->late_ns / (double)rank->n_collectives);
+		ht_table_put_i64(table, rank->late_max_ns);
+		ht_table_put_known(table, rank->worst->step, HT_NO_I64);
+		ht_table_put_str(table, rank->worst->name);
+		ht_table_put_i64(table, rank->worst_call->row);
+	} else {
+		for (int i = 0; i < 5; i++)
+			ht_table_put_null(table);
 	}
+	put_excess(table, &a->gpu[rank->i_part]);
+	put_excess(table, &a->host[rank->i_part]);
+}
+
+static enum ht_status put_ranks(struct answer *a, ht_table *table)
+{
+	for (size_t i = 0; i < a->parts->n; i++)
+		put_rank(table, a, &a->ranks[i]);
 	return HT_OK;
 }
 
@@ -250,106 +306,112 @@ static enum ht_status put_ranks(
 
 static int by_last_delay(const void *left, const void *right)
 {
-	const struct arrival *a = left, *b = right;
+	const struct ht_arrival *a = left, *b = right;
 	if (a->delay_ns != b->delay_ns)
 		return a->delay_ns > b->delay_ns ? -1 : 1;
 	/* the list of collectives is in a total order */
 	return a->collective < b->collective ? -1 : a->collective > b->collective;
 }
 
-static int64_t host_late_ns(const struct arrival *arrival)
+static int64_t host_late_ns(const struct ht_arrival *arrival)
 {
-	const struct ht_collective *collective = arrival->collective;
-	int64_t first_ns = INT64_MAX;
-	for (size_t i = 0; i < collective->n; i++)
-		if (collective->calls[i].launch_ns != HT_NO_I64 &&
-		        collective->calls[i].launch_ns < first_ns)
-			first_ns = collective->calls[i].launch_ns;
-	int64_t last_ns = collective->calls[arrival->last].launch_ns;
+	int64_t first_ns = INT64_MAX, last_ns = arrival->calls[arrival->last].call->launch_ns;
+	for (size_t i = 0; i < arrival->n; i++) {
+		int64_t launch_ns = arrival->calls[i].call->launch_ns;
+		if (launch_ns != HT_NO_I64 && launch_ns < first_ns)
+			first_ns = launch_ns;
+	}
 	return last_ns == HT_NO_I64 ? HT_NO_I64 : last_ns - first_ns;
 }
 
 static void put_collective(
-        ht_table *table, const struct ht_parts *parts, const struct arrival *arrival, bool aligned)
+        ht_table *table, const struct ht_parts *parts, const struct ht_arrival *arrival)
 {
 	const struct ht_collective *collective = arrival->collective;
-	const struct ht_collective_call *calls = collective->calls;
+	const struct ht_chosen_call *first = &arrival->calls[arrival->first];
+	const struct ht_chosen_call *last = &arrival->calls[arrival->last];
 	ht_table_row(table);
 	ht_table_put_known(table, collective->step, HT_NO_I64);
 	ht_table_put_str(table, collective->name);
 	ht_table_put_str(table, *collective->group ? collective->group : NULL);
 	ht_table_put_i64(table, collective->nth);
 	ht_table_put_known(table, collective->elements, HT_NO_I64);
-	ht_table_put_i64(table, (int64_t)collective->n);
-	ht_table_put_i64(table, parts->list[calls[arrival->first].i_part].rank);
-	ht_table_put_i64(table, parts->list[calls[arrival->last].i_part].rank);
+	ht_table_put_i64(table, (int64_t)arrival->n);
+	ht_table_put_i64(table, parts->list[first->i_part].rank);
+	ht_table_put_i64(table, parts->list[last->i_part].rank);
+	ht_table_put_i64(table, last->call->row);
 	ht_table_put_i64(table, arrival->late_ns);
 	ht_table_put_i64(table, arrival->delay_ns);
-	ht_table_put_known(table, aligned ? host_late_ns(arrival) : HT_NO_I64, HT_NO_I64);
-	ht_table_put_i64(table, calls[arrival->first].start_ns);
+	ht_table_put_i64(table, arrival->uncertainty_ns);
+	ht_table_put_known(table, host_late_ns(arrival), HT_NO_I64);
+	ht_table_put_i64(table, first->call->start_ns);
 }
 
-/* ---- run ---- */
+/* ---- all ranks ---- */
 
-static enum ht_status note_absence(struct ht_run *run, ht_table *table, size_t n_collectives)
+static enum ht_status note_absence(struct ht_run *run, ht_table *table)
 {
 	if (run->chosen[0].n < 2)
 		return ht_table_add_note(table, "one rank has nobody to wait for: give all ranks");
-	if (n_collectives == 0)
+	if (!run->clocks[0]->matches.n_calls)
 		return ht_table_add_note(table, "no communication kernels in the traces");
-	return ht_table_add_note(table, "no collective is on two or more of the ranks");
+	HT_TRY(ht_table_add_note(
+	        table, "no collective that makes ranks wait is on two or more of them"));
+	return ht_clocks_note(run, table);
 }
 
-static enum ht_status extract(struct ht_run *run, struct ht_part *part)
+static enum ht_status note_verdict(const struct answer *a, ht_table *table)
 {
-	struct ht_frame frame;
-	HT_TRY(ht_frame_make(run, &frame));
-	HT_TRY(ht_collective_calls_put(run, &frame, part->facts[CALLS]));
-	HT_TRY(ht_excess_put(run, &frame, part->facts[PROFILES]));
-	ht_table_row(part->facts[SPAN]);
-	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
-	return HT_OK;
+	size_t n_candidates = 0, most_steps = 0;
+	for (size_t i = 0; i < a->parts->n; i++) {
+		most_steps = a->ranks[i].n_steps > most_steps ? a->ranks[i].n_steps : most_steps;
+		if (!a->ranks[i].is_candidate)
+			continue;
+		n_candidates++;
+		HT_TRY(note_candidate(a, &a->ranks[i], table));
+	}
+	if (n_candidates)
+		return HT_OK;
+	if (most_steps < 2)
+		return ht_table_add_note(table,
+		        "no verdict: without two steps nothing says what a rank's time varies by");
+	return ht_table_add_note(table,
+	        "no rank keeps the others waiting beyond what steps vary by and clocks leave open");
 }
 
-static enum ht_status show(struct ht_run *run, ht_table *table, const struct ht_parts *parts,
-        struct arrival *arrivals, size_t n, struct rank_sum *sums)
+/* The ranks with the largest delays come first; no more candidates than asked for. */
+static void order_ranks(struct answer *a)
 {
-	if (ht_run_is(run, "view", "ranks"))
-		return put_ranks(run, table, parts, sums);
-	qsort(arrivals, n, sizeof *arrivals, by_last_delay);
-	for (size_t i = 0; i < n; i++)
-		put_collective(table, parts, &arrivals[i], run->rosters[0]->aligned);
-	return HT_OK;
+	int64_t most = ht_run_i64(a->run, "num-candidates"), n = 0;
+	qsort(a->ranks, a->parts->n, sizeof *a->ranks, by_delay);
+	for (size_t i = 0; i < a->parts->n; i++) {
+		n += a->ranks[i].is_candidate;
+		if (most > 0 && n > most)
+			a->ranks[i].is_candidate = false;
+	}
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	bool aligned = run->rosters[0]->aligned;
-	const struct ht_collective *collectives = NULL;
-	size_t n_collectives = 0, n = 0;
-	struct rank_sum *sums = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *sums);
-	HT_TRY(ht_collectives_match(run, parts, CALLS, &collectives, &n_collectives));
-	struct arrival *arrivals =
-	        ht_arena_alloc(run->scratch, (n_collectives + 1) * sizeof *arrivals);
-	if (!arrivals || !sums)
+	struct answer a = { .run = run, .parts = parts };
+	if (!run->clocks[0])
+		return note_absence(run, table);
+	HT_TRY(ht_lateness_find(run, parts, CALLS, STEPS, &a.arrivals, &a.n, &a.ranks));
+	if (!a.n)
+		return note_absence(run, table);
+	a.host = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.host);
+	a.gpu = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.gpu);
+	if (!a.host || !a.gpu)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < parts->n; i++)
-		sums[i] = (struct rank_sum){ .i_part = i, .rank = parts->list[i].rank };
-	for (size_t i = 0; i < n_collectives; i++) {
-		if (collectives[i].n < 2)
-			continue;
-		arrivals[n] = arrive(&collectives[i], aligned);
-		add_up(&arrivals[n++], aligned, sums);
+	HT_TRY(ht_excess_find(run, parts, PROFILES, a.host, a.gpu));
+	order_ranks(&a);
+	if (ht_run_is(run, "view", "ranks")) {
+		HT_TRY(put_ranks(&a, table));
+	} else {
+		qsort(a.arrivals, a.n, sizeof *a.arrivals, by_last_delay);
+		for (size_t i = 0; i < a.n; i++)
+			put_collective(table, parts, &a.arrivals[i]);
 	}
-	if (n == 0)
-		return note_absence(run, table, n_collectives);
-	HT_TRY(show(run, table, parts, arrivals, n, sums));
-	if (!aligned)
-		HT_TRY(ht_table_add_note(table,
-		        "clocks of the ranks cannot be compared: late is the longest duration of the "
-		        "collective minus the rank's own"));
-	if (n < n_collectives)
-		HT_TRY(ht_table_add_note(table, "%zu of %zu collectives are on one rank only",
-		        n_collectives - n, n_collectives));
-	return HT_OK;
+	HT_TRY(note_verdict(&a, table));
+	return ht_clocks_note(run, table);
 }

@@ -6,7 +6,9 @@
  *   busy        = |union of all GPU work|,  idle = span - busy
  *   compute     = |union of compute kernels|
  *   non-compute = busy - compute, split so that the parts add up: communication that no compute
- *                 hides, then copies that neither hides, then sets, then the rest
+ *                 hides, then copies that neither hides, then sets, then the rest. When all ranks of all
+ *                 its collectives are there, communication is waiting for the last rank, and transfer
+ *                 (exposed.h)
  * Reads kernels, copies and sets. GPU work belongs to the step that launched it. Blind to time before
  * the first and after the last piece of work, and to other processes on the GPU. O(n log n).
  * Example: compute [0,4), communication [2,6), copy [5,7), next kernel [9,10) us: span 10, busy 8,
@@ -14,6 +16,7 @@
  * Definition: HTA get_temporal_breakdown.
  */
 #include "analysis/analysis.h"
+#include "model/exposed.h"
 #include "model/gpu_work.h"
 
 #include <math.h>
@@ -36,6 +39,10 @@ static const struct ht_column columns[] = {
 	{ "non_compute_ns", HT_DURATION, HT_MEASURE, "busy time without a compute kernel", NULL },
 	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication that no compute kernel hides",
 	        NULL },
+	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
+	        "of that, waiting for a rank; null unless all ranks are there", NULL },
+	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
+	        "of that, the rest: data can move; null unless all ranks are there", NULL },
 	{ "memcpy_ns", HT_DURATION, HT_MEASURE,
 	        "copies that neither compute nor communication hides", NULL },
 	{ "memset_ns", HT_DURATION, HT_DETAIL, "fills that nothing of the above hides", NULL },
@@ -48,6 +55,9 @@ static const struct ht_column columns[] = {
 	{ "memory_share", HT_RATIO, HT_DETAIL, "exposed copies and sets over span", NULL },
 	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL },
 };
+
+enum { EXPOSED_WAIT = 7 };
+enum { ROWS, CALLS, GAPS };
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "rank", "one row per rank, or per rank and step", "rank|step" },
@@ -68,6 +78,9 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
+	.facts = { [CALLS] = { "calls", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },
+	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS } },
+	.across = true,
 	.per_rank = break_down,
 	.finish = finish,
 };
@@ -82,9 +95,32 @@ static void put_nothing(ht_table *table, int64_t rank)
 	ht_table_put_i64(table, rank);
 }
 
-static enum ht_status put_breakdown(struct ht_run *run, ht_table *table, int64_t rank, int64_t step,
-        const struct ht_work_list *work)
+/* The communication of a row, to be split when all ranks are known. */
+static enum ht_status put_exposed(
+        struct ht_run *run, struct ht_part *part, const struct ht_work_list *work)
 {
+	struct ht_interval *compute = NULL, *communication = NULL;
+	size_t n_compute = 0, n_communication = 0, n = 0;
+	int64_t key = (int64_t)ht_table_n_rows(part->facts[ROWS]) - 1;
+	struct ht_exposed_call *calls = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *calls);
+	if (!calls)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_work_union(run, work, ht_class_bit(HT_CLASS_COMPUTE), &compute, &n_compute));
+	HT_TRY(ht_work_union(
+	        run, work, ht_class_bit(HT_CLASS_COMM), &communication, &n_communication));
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		if (w->class_ == HT_CLASS_COMM)
+			calls[n++] = (struct ht_exposed_call){ w->row, { w->start, w->end } };
+	}
+	return ht_exposed_put(run, key, calls, n, communication, n_communication, compute,
+	        n_compute, part->facts[CALLS], part->facts[GAPS]);
+}
+
+static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part, int64_t rank,
+        int64_t step, const struct ht_work_list *work)
+{
+	ht_table *table = part->facts[ROWS];
 	int64_t took[HT_COUNT(order)], before = 0;
 	int64_t first = 0, last = 0;
 	unsigned classes = 0;
@@ -110,7 +146,10 @@ static enum ht_status put_breakdown(struct ht_run *run, ht_table *table, int64_t
 	ht_table_put_i64(table, idle);
 	ht_table_put_i64(table, took[0]);
 	ht_table_put_i64(table, non_compute);
-	for (size_t k = 1; k < HT_COUNT(order); k++)
+	ht_table_put_i64(table, took[1]);
+	ht_table_put_null(table);
+	ht_table_put_null(table);
+	for (size_t k = 2; k < HT_COUNT(order); k++)
 		ht_table_put_i64(table, took[k]);
 	ht_table_put_f64(table, (double)idle / whole);
 	ht_table_put_f64(table, (double)took[0] / whole);
@@ -118,12 +157,12 @@ static enum ht_status put_breakdown(struct ht_run *run, ht_table *table, int64_t
 	ht_table_put_f64(table, (double)took[1] / whole);
 	ht_table_put_f64(table, (double)(took[2] + took[3]) / whole);
 	ht_table_put_i64(table, (int64_t)work->n);
-	return HT_OK;
+	return put_exposed(run, part, work);
 }
 
 /* Work outside any step forms the group n_steps, shown last. */
-static enum ht_status put_steps(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
-        const struct ht_work_list *work)
+static enum ht_status put_steps(struct ht_run *run, struct ht_part *result,
+        const struct ht_frame *frame, const struct ht_work_list *work)
 {
 	const struct ht_trace *t = frame->trace;
 	size_t n_groups = t->n_steps + 1;
@@ -146,7 +185,7 @@ static enum ht_status put_steps(struct ht_run *run, ht_table *table, const struc
 		size_t end = g + 1 < n_groups ? first[g + 2] : work->n;
 		struct ht_work_list part = { sorted + first[g + 1], end - first[g + 1] };
 		if (part.n)
-			HT_TRY(put_breakdown(run, table, frame->rank,
+			HT_TRY(put_breakdown(run, result, frame->rank,
 			        g < t->n_steps ? t->steps[g].number : HT_NO_I64, &part));
 	}
 	return HT_OK;
@@ -190,15 +229,16 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 		return HT_OK;
 	}
 	if (ht_run_is(run, "by", "step"))
-		return put_steps(run, part->facts[0], &frame, &work);
-	return put_breakdown(run, part->facts[0], frame.rank, HT_NO_I64, &work);
+		return put_steps(run, part, &frame, &work);
+	return put_breakdown(run, part, frame.rank, HT_NO_I64, &work);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	size_t n_without = 0;
 	HT_TRY(ht_frame_set_method(run, table, "share of GPU span"));
-	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < parts->n; i++)
+		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
 	size_t span = ht_table_find_column(table, "span_ns");
 	for (size_t row = 0; row < ht_table_n_rows(table); row++)
 		n_without += ht_table_is_null(table, row, span);
@@ -206,5 +246,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(ht_table_add_note(table,
 		        "%zu of %zu ranks have no GPU work in the selection", n_without, parts->n));
 	ht_table_set_bar(table, "compute_share");
-	return add_hint(table);
+	HT_TRY(add_hint(table));
+	return ht_clocks_note(run, table);
 }

@@ -2,6 +2,7 @@
  * excess.c - see excess.h.
  */
 #include "model/excess.h"
+#include "model/stats.h"
 #include "hta/hta_names.h"
 
 #include <stdlib.h>
@@ -11,15 +12,32 @@ const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] = {
 	{ "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL },
 	{ "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL },
 	{ "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL },
+	{ "row", HT_I64, HT_DETAIL, "its longest event", NULL },
+	{ "longest_ns", HT_DURATION, HT_DETAIL, "duration of that event", NULL },
 };
-enum { ON_HOST, NAME, NS };
+enum { ON_HOST, NAME, NS, ROW, LONGEST };
+
+/* By string id. */
+struct profile {
+	int64_t *ns;
+	uint32_t *row; /* the longest; HT_NONE: none seen */
+};
+
+static void see(const struct ht_trace *trace, struct profile *profile, uint32_t row)
+{
+	uint32_t id = trace->name[row];
+	/* the first of equals */
+	if (profile->row[id] == HT_NONE || trace->dur_ns[row] > trace->dur_ns[profile->row[id]])
+		profile->row[id] = row;
+	profile->ns[id] += trace->dur_ns[row];
+}
 
 /* By string id, time summed first, so that each name is put once. */
-static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace, const int64_t *ns,
-        bool host, ht_table *table)
+static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace,
+        const struct profile *profile, bool host, ht_table *table)
 {
 	for (uint32_t id = 0; id < trace->n_string_offsets; id++) {
-		if (!ns[id])
+		if (!profile->ns[id] || profile->row[id] == HT_NONE)
 			continue;
 		const char *name = ht_str(trace, id);
 		if (!host)
@@ -31,18 +49,20 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 		ht_table_row(table);
 		ht_table_put_i64(table, host);
 		ht_table_put_str(table, name);
-		ht_table_put_i64(table, ns[id]);
+		ht_table_put_i64(table, profile->ns[id]);
+		ht_table_put_i64(table, profile->row[id]);
+		ht_table_put_i64(table, trace->dur_ns[profile->row[id]]);
 	}
 	return HT_OK;
 }
 
-static void sum_gpu(const struct ht_frame *frame, int64_t *ns)
+static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
 {
 	const struct ht_trace *trace = frame->trace;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->class_ != HT_CLASS_COMM && trace->name[gpu->row] != HT_NO_STR)
-			ns[trace->name[gpu->row]] += trace->dur_ns[gpu->row];
+			see(trace, profile, gpu->row);
 	}
 }
 
@@ -64,42 +84,44 @@ static uint32_t payer(const struct ht_trace *trace, uint32_t row)
 	return HT_NONE;
 }
 
-static void sum_host(const struct ht_frame *frame, int64_t *ns)
+static void sum_host(const struct ht_frame *frame, struct profile *profile)
 {
 	const struct ht_trace *trace = frame->trace;
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
 		if (annotation && trace->name[row] != HT_NO_STR)
-			ns[trace->name[row]] += trace->dur_ns[row];
+			see(trace, profile, row);
 		if (!annotation && !is_api_call(trace, row))
 			continue;
 		uint32_t up = payer(trace, row);
 		if (up != HT_NONE && trace->name[up] != HT_NO_STR)
-			ns[trace->name[up]] -= trace->dur_ns[row];
+			profile->ns[trace->name[up]] -= trace->dur_ns[row];
 	}
 }
 
 enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
 	for (int host = 0; host < 2; host++) {
-		int64_t *ns = ht_arena_alloc(
-		        run->scratch, (frame->trace->n_string_offsets + 1) * sizeof *ns);
-		if (!ns)
+		size_t n = frame->trace->n_string_offsets + 1;
+		struct profile profile = { ht_arena_alloc(run->scratch, n * sizeof *profile.ns),
+			ht_arena_alloc(run->scratch, n * sizeof *profile.row) };
+		if (!profile.ns || !profile.row)
 			return ht_fail_nomem(run->ctx);
-		(host ? sum_host : sum_gpu)(frame, ns);
-		HT_TRY(put_names(run, frame->trace, ns, host, table));
+		memset(profile.row, 0xff, n * sizeof *profile.row);
+		(host ? sum_host : sum_gpu)(frame, &profile);
+		HT_TRY(put_names(run, frame->trace, &profile, host, table));
 	}
 	return HT_OK;
 }
 
 /* ---- all ranks ---- */
 
-/* Time of one name on one rank. */
+/* One name on one rank. */
 struct share {
 	const char *name;
 	size_t i_part;
-	int64_t ns;
+	int64_t ns, row, longest_ns;
 };
 
 static int compare_shares(const void *left, const void *right)
@@ -108,26 +130,44 @@ static int compare_shares(const void *left, const void *right)
 	int order = strcmp(a->name, b->name);
 	if (order)
 		return order;
-	return a->i_part < b->i_part ? -1 : a->i_part > b->i_part;
+	if (a->i_part != b->i_part)
+		return a->i_part < b->i_part ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
 }
 
-static int compare(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
-/* One name on all ranks: times has an entry per part, sorted is room for as many. */
+/* One name on all ranks: all has an entry per part, sorted is room for as many numbers. */
 static void follow_name(
-        const char *name, const int64_t *times, int64_t *sorted, size_t n, struct ht_excess *ret)
+        const struct share *all, int64_t *sorted, size_t n, const char *name, struct ht_excess *ret)
 {
-	memcpy(sorted, times, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, compare);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = all[i].ns;
+	int64_t usual_ns = ht_median_i64(sorted, n);
 	for (size_t i = 0; i < n; i++) {
-		int64_t excess_ns = times[i] - sorted[(n - 1) / 2];
-		if (excess_ns > ret[i].ns)
-			ret[i] = (struct ht_excess){ name, excess_ns };
+		int64_t excess_ns = all[i].ns - usual_ns;
+		ret[i].total_ns += excess_ns;
+		if (excess_ns > ret[i].ns) {
+			ret[i].name = name;
+			ret[i].ns = excess_ns;
+			ret[i].row = all[i].row;
+		}
 	}
+}
+
+/* The shares of one name, short for several, by part. */
+static size_t gather(const struct share *shares, size_t n, struct share *all, size_t n_parts)
+{
+	size_t end = 0;
+	memset(all, 0, n_parts * sizeof *all);
+	for (; end < n && !strcmp(shares[end].name, shares[0].name); end++) {
+		struct share *one = &all[shares[end].i_part];
+		if (shares[end].longest_ns > one->longest_ns || !one->name) {
+			one->row = shares[end].row;
+			one->longest_ns = shares[end].longest_ns;
+		}
+		one->name = shares[end].name;
+		one->ns += shares[end].ns;
+	}
+	return end;
 }
 
 static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k, bool host,
@@ -135,23 +175,24 @@ static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, siz
 {
 	size_t n_rows = ht_parts_n_rows(parts, k), n = 0;
 	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
-	int64_t *times = ht_arena_alloc(run->scratch, (2 * parts->n + 1) * sizeof *times);
-	if (!shares || !times)
+	struct share *all = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *all);
+	int64_t *sorted = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *sorted);
+	if (!shares || !all || !sorted)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *facts = parts->list[i].facts[k];
-		ret[i] = (struct ht_excess){ NULL, 0 };
+		ret[i] = (struct ht_excess){ 0 };
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
 			if (ht_table_i64(facts, row, ON_HOST) == host)
 				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), i,
-					ht_table_i64(facts, row, NS) };
+					ht_table_i64(facts, row, NS), ht_table_i64(facts, row, ROW),
+					ht_table_i64(facts, row, LONGEST) };
 	}
 	qsort(shares, n, sizeof *shares, compare_shares);
-	for (size_t start = 0, end; start < n; start = end) {
-		memset(times, 0, parts->n * sizeof *times);
-		for (end = start; end < n && !strcmp(shares[end].name, shares[start].name); end++)
-			times[shares[end].i_part] += shares[end].ns;
-		follow_name(shares[start].name, times, times + parts->n, parts->n, ret);
+	for (size_t start = 0; start < n;) {
+		size_t n_here = gather(shares + start, n - start, all, parts->n);
+		follow_name(all, sorted, parts->n, shares[start].name, ret);
+		start += n_here;
 	}
 	return HT_OK;
 }

@@ -6,7 +6,8 @@
  *   host  time inside an annotation, without annotations nested in it and without runtime and driver
  *         calls (a host that waits for the GPU waits in one of those); ProfilerStep rows count as one
  * Excess of a rank = its time - the median of all ranks for that name; the largest one per rank is what
- * to look at first. With an even number of ranks the lower of the middle two is the median.
+ * to look at first. With an even number of ranks the lower of the middle two is the median. Its total is over
+ * all names, those with less time than the median taken off.
  */
 #ifndef HT_MODEL_EXCESS_H
 #define HT_MODEL_EXCESS_H
@@ -17,11 +18,13 @@
 struct ht_excess {
 	const char *name; /* NULL: none above the median */
 	int64_t ns;
+	int64_t row;      /* the longest event of that name */
+	int64_t total_ns; /* over all names */
 };
 
 /* The columns of the two profiles of one rank, and writing them: what per_rank contributes. */
 extern const struct ht_column ht_excess_columns[];
-enum { HT_N_EXCESS_COLUMNS = 3 };
+enum { HT_N_EXCESS_COLUMNS = 5 };
 enum ht_status ht_excess_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 

@@ -68,6 +68,25 @@ int64_t ht_interval_overlap(
 	return length;
 }
 
+size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struct ht_interval *b,
+        size_t n_b, struct ht_interval *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0, j = 0; i < n_a; i++) {
+		int64_t start = a[i].start;
+		while (j < n_b && b[j].end <= start)
+			j++;
+		for (size_t k = j; k < n_b && b[k].start < a[i].end; k++) {
+			if (b[k].start > start)
+				ret[n++] = (struct ht_interval){ start, b[k].start };
+			start = b[k].end;
+		}
+		if (start < a[i].end)
+			ret[n++] = (struct ht_interval){ start, a[i].end };
+	}
+	return n;
+}
+
 /* Where list k changes next after having passed `border` of its borders: borders alternate start,
  * end, start, ... */
 static int64_t border_time(const struct ht_interval *list, size_t border)

@@ -17,6 +17,9 @@ int64_t ht_interval_length(const struct ht_interval *merged, size_t n);
 /* Length of the intersection of two merged lists. */
 int64_t ht_interval_overlap(
         const struct ht_interval *a, size_t n_a, const struct ht_interval *b, size_t n_b);
+/* What of a is not in b, both merged: ret has room for n_a + n_b. Returns their number. */
+size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struct ht_interval *b,
+        size_t n_b, struct ht_interval *ret);
 /* Exclusive time per combination of up to 8 merged lists: ret_length[mask] = time in which exactly the
  * lists of the mask are active; ret_length has 1 << n_lists entries, [0] stays 0. */
 void ht_interval_combinations(const struct ht_interval *const *lists, const size_t *n,

@@ -75,6 +75,13 @@ static void agrees_with_counting_cells(void **state)
 		for (size_t mask = 0; mask < 8; mask++)
 			assert_int_equal(length[mask], expected[mask]);
 		assert_int_equal(ht_interval_overlap(lists[0], n[0], lists[1], n[1]), both);
+		struct ht_interval rest[14];
+		size_t n_rest = ht_interval_subtract(lists[0], n[0], lists[1], n[1], rest);
+		assert_int_equal(ht_interval_length(rest, n_rest),
+		        ht_interval_length(lists[0], n[0]) - both);
+		assert_int_equal(ht_interval_overlap(rest, n_rest, lists[1], n[1]), 0);
+		assert_int_equal(ht_interval_overlap(rest, n_rest, lists[0], n[0]),
+		        ht_interval_length(rest, n_rest));
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
  * part.c - see part.h.
  */
-#include "model/part.h"
+#include "model/clocks.h"
 
 void ht_parts_done(struct ht_parts *parts)
 {
@@ -13,19 +13,25 @@ void ht_parts_done(struct ht_parts *parts)
 	*parts = (struct ht_parts){ 0 };
 }
 
-int64_t ht_part_offset_ns(const struct ht_run *run, const struct ht_part *part)
+struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part *part)
 {
 	const struct ht_roster *roster = run->rosters[part->side];
+	const struct ht_clocks *clocks = run->clocks[part->side];
 	size_t i = ht_roster_find(roster, part->rank);
-	return i == SIZE_MAX ? 0 : roster->ranks[i].offset_ns;
+	if (i == SIZE_MAX)
+		return (struct ht_time_move){ 0 };
+	if (clocks && !run->hta_rows)
+		return clocks->of[i].move;
+	return (struct ht_time_move){ .shift_ns = roster->ranks[i].offset_ns };
 }
 
 enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, size_t k,
         int64_t zero_ns, ht_table *table)
 {
 	for (size_t i = 0; i < parts->n; i++) {
-		int64_t shift_ns = ht_part_offset_ns(run, &parts->list[i]) - zero_ns;
-		HT_TRY(ht_table_append(table, parts->list[i].facts[k], shift_ns));
+		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
+		move.shift_ns -= zero_ns;
+		HT_TRY(ht_table_append(table, parts->list[i].facts[k], &move));
 	}
 	return HT_OK;
 }

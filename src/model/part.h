@@ -33,14 +33,14 @@ struct ht_parts {
 void ht_parts_done(struct ht_parts *parts);
 
 /* Append the rows of facts[k] of every part of the run to a table of the same columns; times move to the set's
- * clock, less zero_ns. */
+ * clock (the files' with HTA's rows), less zero_ns. */
 enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, size_t k,
         int64_t zero_ns, ht_table *table) HT_MUST_USE;
 /* The rows of facts[0] as ht_parts_rows does, or a note when there are none. */
 enum ht_status ht_parts_rows_or(struct ht_run *run, const struct ht_parts *parts, ht_table *table,
         const char *note) HT_MUST_USE;
-/* Offset of the part's rank: own time + offset = set time. */
-int64_t ht_part_offset_ns(const struct ht_run *run, const struct ht_part *part);
+/* From the clock of the part's rank to the set's. */
+struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part *part);
 /* Rows of facts[k] over all parts. */
 size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k);
 

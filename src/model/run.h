@@ -13,6 +13,7 @@
 
 struct ht_analysis;
 struct ht_hta_facts;
+struct ht_clocks;
 
 /* Which ranks of a roster the user chose, as indexes, ascending. */
 struct ht_chosen {
@@ -40,6 +41,9 @@ struct ht_run {
 	bool is_partial; /* further ranks are elsewhere: that a chosen one is missing is no mistake */
 	/* of each side, and of the one in hand (the first when none is); NULL unless hta_rows */
 	const struct ht_hta_facts *hta_of[2], *hta;
+	/* matched collectives and fitted clocks of each side, when parts are brought together; NULL for one rank,
+	 * and where the analysis does not ask for them */
+	const struct ht_clocks *clocks[2];
 	/* the rank in hand */
 	const struct ht_trace *trace;
 	int64_t rank;

@@ -15,6 +15,12 @@ static int compare_i64(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+int64_t ht_median_i64(int64_t *values, size_t n)
+{
+	qsort(values, n, sizeof *values, compare_i64);
+	return values[(n - 1) / 2];
+}
+
 static int compare_f64(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;

@@ -21,6 +21,9 @@ static inline unsigned __int128 ht_square(int64_t value)
 /* Deviation with n - 1 from such sums, NaN for fewer than two samples. */
 double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
 
+/* Sorts values in place; of an even number the lower of the middle two. n is not 0. */
+int64_t ht_median_i64(int64_t *values, size_t n);
+
 /* Sorts values in place. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
 void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);

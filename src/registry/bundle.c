@@ -21,6 +21,7 @@ void ht_bundle_free(ht_bundle *bundle)
 		return;
 	struct ht_mem *mem = bundle->mem;
 	ht_parts_done(&bundle->parts);
+	ht_parts_done(&bundle->calls);
 	ht_arena_done(&bundle->arena);
 	ht_mem_free(mem, bundle, sizeof *bundle);
 	ht_mem_release(mem);
@@ -38,6 +39,7 @@ static enum ht_status new_bundle(ht_ctx *ctx, struct ht_bundle **ret_bundle)
 		return ht_fail_nomem(ctx);
 	bundle->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&bundle->arena, bundle->mem);
+	bundle->calls.mem = bundle->mem;
 	*ret_bundle = bundle;
 	return HT_OK;
 }
@@ -113,6 +115,8 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 	struct ht_arena *arena = &bundle->arena;
 	HT_TRY(ht_run_read_args(run, q->args, q->n_args));
 	HT_TRY(ht_run_find_hta_facts(run, sets));
+	if (ht_run_needs_clocks(run))
+		HT_TRY(ht_run_list_calls(run, sets, &bundle->calls));
 	HT_TRY(ht_run_compute_parts(run, sets, &bundle->parts));
 	bundle->n_sets = run->n_sets;
 	for (size_t i = 0; i < run->n_sets; i++) {
@@ -256,6 +260,7 @@ enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 		            &rosters[side]))
 			return ht_fail_nomem(ctx);
 	HT_TRY(merge_parts(ctx, &into->parts, &from->parts));
+	HT_TRY(merge_parts(ctx, &into->calls, &from->calls));
 	memcpy(into->rosters, rosters, sizeof rosters);
 	memset(from->rosters, 0, sizeof from->rosters);
 	return HT_OK;
@@ -305,6 +310,8 @@ static enum ht_status finish(
 	HT_TRY(ht_run_read_args(run, bundle->question.args, bundle->question.n_args));
 	HT_TRY(check_steps(run, bundle));
 	HT_TRY(pick_parts(run, bundle, &parts));
+	if (ht_run_needs_clocks(run))
+		HT_TRY(ht_run_fit_clocks(run, NULL, &bundle->calls));
 	return ht_run_make_table(run, &parts, ret_table);
 }
 

@@ -24,6 +24,7 @@ struct ht_bundle {
 	const char *steps[2];           /* what was chosen when the parts were made */
 	struct ht_hta_facts *hta_of[2]; /* NULL: not needed */
 	struct ht_parts parts;
+	struct ht_parts calls; /* communication calls of all ranks, where finishing needs clocks */
 };
 
 #endif

@@ -1,13 +1,14 @@
 /*
  * bundle_file.c - bundles as bytes: written for another process or machine, checked when read.
  *
- *   magic, library version | question | sides: roster, steps, HTA's facts | parts | hash of all before
+ *   magic, library version | question | sides: roster, steps, HTA's facts | parts | calls | hash of all before
  *
  * A bundle is read by the version that wrote it and by no other: parts are as the analyses of that version
  * make them.
  */
 #include "registry/bundle.h"
 
+#include "registry/run.h"
 #include "base/hash.h"
 #include "hta/hta_facts.h"
 #include "table/pack.h"
@@ -87,6 +88,13 @@ static void put_part(const struct ht_part *part, struct ht_bytes_out *out)
 	}
 }
 
+static void put_parts(const struct ht_parts *parts, struct ht_bytes_out *out)
+{
+	ht_bytes_put_u64(out, parts->n);
+	for (size_t i = 0; i < parts->n; i++)
+		put_part(&parts->list[i], out);
+}
+
 static enum ht_status pack(ht_ctx *ctx, const struct ht_bundle *bundle, struct ht_bytes_out *out)
 {
 	ht_bytes_put(out, MAGIC, sizeof MAGIC - 1);
@@ -95,9 +103,8 @@ static enum ht_status pack(ht_ctx *ctx, const struct ht_bundle *bundle, struct h
 	ht_bytes_put_u64(out, bundle->n_sets);
 	for (size_t side = 0; side < bundle->n_sets; side++)
 		put_side(bundle, side, out);
-	ht_bytes_put_u64(out, bundle->parts.n);
-	for (size_t i = 0; i < bundle->parts.n; i++)
-		put_part(&bundle->parts.list[i], out);
+	put_parts(&bundle->parts, out);
+	put_parts(&bundle->calls, out);
 	ht_bytes_put_u64(out, ht_hash(out->bytes.data, out->bytes.n));
 	return out->failed ? ht_fail_nomem(ctx) : HT_OK;
 }
@@ -204,9 +211,8 @@ static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t si
 }
 
 /* The tables that the analysis declares, and no others. */
-static bool has_tables(const struct ht_bundle *bundle, const struct ht_part *part)
+static bool has_tables(const struct ht_analysis *analysis, const struct ht_part *part)
 {
-	const struct ht_analysis *analysis = ht_analysis_named(bundle->question.name);
 	for (size_t k = 0; k < HT_PART_TABLES; k++) {
 		const struct ht_schema *schema = &analysis->facts[k];
 		bool declared = schema->columns || !k;
@@ -224,8 +230,8 @@ static bool has_tables(const struct ht_bundle *bundle, const struct ht_part *par
 	return true;
 }
 
-static enum ht_status get_part(
-        ht_ctx *ctx, struct ht_bytes_in *in, const struct ht_bundle *bundle, struct ht_part *part)
+static enum ht_status get_part(ht_ctx *ctx, struct ht_bytes_in *in, const struct ht_bundle *bundle,
+        const struct ht_analysis *analysis, struct ht_part *part)
 {
 	part->side = (size_t)ht_bytes_get_u64(in);
 	part->rank = ht_bytes_get_i64(in);
@@ -235,7 +241,7 @@ static enum ht_status get_part(
 	for (size_t k = 0; k < HT_PART_TABLES; k++)
 		if (ht_bytes_get_u64(in))
 			HT_TRY(ht_table_unpack(ctx, in, &part->facts[k]));
-	return !in->failed && has_tables(bundle, part) ? HT_OK : HT_FORMAT;
+	return !in->failed && has_tables(analysis, part) ? HT_OK : HT_FORMAT;
 }
 
 static bool follows(const struct ht_part *a, const struct ht_part *b)
@@ -243,9 +249,9 @@ static bool follows(const struct ht_part *a, const struct ht_part *b)
 	return b->side > a->side || (b->side == a->side && b->rank > a->rank);
 }
 
-static enum ht_status get_parts(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bundle *bundle)
+static enum ht_status get_parts(ht_ctx *ctx, struct ht_bytes_in *in, const struct ht_bundle *bundle,
+        const struct ht_analysis *analysis, struct ht_parts *parts)
 {
-	struct ht_parts *parts = &bundle->parts;
 	size_t n = ht_bytes_get_count(in, (2 + HT_PART_TABLES) * 8);
 	parts->mem = bundle->mem;
 	if (!n)
@@ -255,7 +261,7 @@ static enum ht_status get_parts(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_b
 		return HT_NOMEM;
 	parts->n = n;
 	for (size_t i = 0; i < n; i++) {
-		HT_TRY(get_part(ctx, in, bundle, &parts->list[i]));
+		HT_TRY(get_part(ctx, in, bundle, analysis, &parts->list[i]));
 		if (i && !follows(&parts->list[i - 1], &parts->list[i]))
 			return HT_FORMAT;
 	}
@@ -273,7 +279,9 @@ static enum ht_status unpack(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bund
 	for (size_t side = 0; side < bundle->n_sets; side++)
 		if (!get_side(in, bundle, side))
 			return HT_FORMAT;
-	HT_TRY(get_parts(ctx, in, bundle));
+	HT_TRY(get_parts(
+	        ctx, in, bundle, ht_analysis_named(bundle->question.name), &bundle->parts));
+	HT_TRY(get_parts(ctx, in, bundle, &ht_calls_analysis, &bundle->calls));
 	return in->failed || in->n ? HT_FORMAT : HT_OK;
 }
 

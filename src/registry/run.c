@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
+#include "model/clocks.h"
 
 #include <string.h>
 
@@ -116,6 +117,119 @@ enum ht_status ht_run_compute_parts(
 	return HT_OK;
 }
 
+/* ---- clocks ---- */
+
+static bool has_times(const struct ht_schema *schema)
+{
+	for (size_t c = 0; schema && c < schema->n_columns; c++)
+		if (schema->columns[c].type == HT_TIME)
+			return true;
+	return false;
+}
+
+bool ht_run_needs_clocks(const struct ht_run *run)
+{
+	bool several = run->is_partial;
+	for (size_t i = 0; i < run->n_sets; i++)
+		several |= run->rosters[i]->n > 1;
+	return several && (run->analysis->across || has_times(ht_run_schema(run)));
+}
+
+static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
+{
+	return ht_comm_calls_put(run, part->facts[0]);
+}
+
+const struct ht_analysis ht_calls_analysis = {
+	.info = { .title = "Communication calls" },
+	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
+	.per_rank = put_calls,
+};
+
+enum ht_status ht_run_list_calls(
+        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_calls)
+{
+	struct ht_run all = *run;
+	all.analysis = &ht_calls_analysis;
+	for (size_t side = 0; side < run->n_sets; side++) {
+		size_t n = run->rosters[side]->n;
+		size_t *at = ht_arena_alloc(run->scratch, (n + 1) * sizeof *at);
+		if (!at)
+			return ht_fail_nomem(run->ctx);
+		for (size_t i = 0; i < n; i++)
+			at[i] = i;
+		all.chosen[side] = (struct ht_chosen){ at, n };
+	}
+	return ht_run_compute_parts(&all, sets, ret_calls);
+}
+
+/* The parts of one side, which stand together. */
+static struct ht_parts side_of(const struct ht_parts *parts, size_t side)
+{
+	struct ht_parts of = { .mem = parts->mem };
+	for (size_t i = 0; i < parts->n; i++) {
+		if (parts->list[i].side != side)
+			continue;
+		if (!of.n++)
+			of.list = &parts->list[i];
+	}
+	return of;
+}
+
+static const char clocks_kind;
+static const struct ht_memo_key clocks_key = { SIZE_MAX, &clocks_kind, 0 };
+
+/* Kept for the runs to come where that is possible; under a limit nothing is, or what one run keeps could make
+ * another fail. */
+static enum ht_status fit_side(
+        struct ht_run *run, size_t side, const struct ht_parts *calls, struct ht_memo *memo)
+{
+	const struct ht_roster *roster = run->rosters[side];
+	struct ht_arena arena;
+	if (memo && !memo->mem->limit) {
+		ht_arena_init(&arena, memo->mem);
+		enum ht_status status = ht_clocks_fit(
+		        run->ctx, &arena, run->scratch, roster, calls, &run->clocks[side]);
+		if (status != HT_OK) {
+			ht_arena_done(&arena);
+			return status;
+		}
+		run->clocks[side] = ht_memo_keep(memo, clocks_key, &arena, run->clocks[side]);
+		if (run->clocks[side])
+			return HT_OK;
+	}
+	return ht_clocks_fit(
+	        run->ctx, run->scratch, run->scratch, roster, calls, &run->clocks[side]);
+}
+
+enum ht_status ht_run_fit_clocks(
+        struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls)
+{
+	for (size_t side = 0; side < run->n_sets; side++) {
+		struct ht_parts parts = side_of(calls, side);
+		HT_TRY(fit_side(run, side, &parts, sets ? sets[side]->memo : NULL));
+	}
+	return HT_OK;
+}
+
+static enum ht_status find_clocks(struct ht_run *run, ht_set *const *sets)
+{
+	struct ht_parts calls = { 0 };
+	size_t n_kept = 0;
+	if (!ht_run_needs_clocks(run))
+		return HT_OK;
+	for (size_t i = 0; i < run->n_sets; i++) {
+		run->clocks[i] = sets[i]->memo ? ht_memo_find(sets[i]->memo, clocks_key) : NULL;
+		n_kept += run->clocks[i] != NULL;
+	}
+	if (n_kept == run->n_sets)
+		return HT_OK;
+	HT_TRY(ht_run_list_calls(run, sets, &calls));
+	enum ht_status status = ht_run_fit_clocks(run, sets, &calls);
+	ht_parts_done(&calls);
+	return status;
+}
+
 /* ---- the table ---- */
 
 static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -173,6 +287,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	struct ht_parts parts = { 0 };
 	HT_TRY(ht_run_read_args(run, args, n_args));
 	HT_TRY(ht_run_find_hta_facts(run, sets));
+	HT_TRY(find_clocks(run, sets));
 	HT_TRY(ht_run_compute_parts(run, sets, &parts));
 	enum ht_status status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);

@@ -2,6 +2,7 @@
  * run.h - the steps of running an analysis, for ht_run and for bundles.
  *
  *     ht_run_start ─► ht_run_read_args ─► ht_run_find_hta_facts ─► ht_run_compute_parts ─► ht_run_make_table
+ *                                                       ht_run_list_calls ─► ht_run_fit_clocks ─┘
  */
 #ifndef HT_REGISTRY_RUN_H
 #define HT_REGISTRY_RUN_H
@@ -16,6 +17,16 @@ enum ht_status ht_run_find_hta_facts(struct ht_run *run, ht_set *const *sets) HT
 /* The part of every chosen rank, on the context's threads. */
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts) HT_MUST_USE;
+/* Whether finishing needs clocks: to compare ranks, or to show their times together. */
+bool ht_run_needs_clocks(const struct ht_run *run);
+/* What lists them; no verb. */
+extern const struct ht_analysis ht_calls_analysis;
+/* The communication calls of every rank, chosen or not, as facts[0] of a part each. */
+enum ht_status ht_run_list_calls(
+        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_calls) HT_MUST_USE;
+/* The clocks from them, for finishing; they live with the run, or with the sets where there are some. */
+enum ht_status ht_run_fit_clocks(
+        struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls) HT_MUST_USE;
 enum ht_status ht_run_make_table(
         struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table) HT_MUST_USE;
 

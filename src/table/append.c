@@ -174,7 +174,7 @@ static bool append_as_text(
 }
 
 static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *source,
-        const struct ht_cells *from, int64_t shift_ns, struct id_map *map)
+        const struct ht_cells *from, const struct ht_time_move *move, struct id_map *map)
 {
 	size_t first = table->n_rows, n = source->n_rows;
 	if (to->meta.type == HT_STR && from->meta.type == HT_STR)
@@ -188,16 +188,17 @@ static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *s
 	}
 	memcpy(to->u64 + first, from->u64, n * sizeof(uint64_t));
 	to->keeps_clock = from->keeps_clock;
-	if (to->meta.type == HT_TIME && shift_ns && !from->keeps_clock) {
+	bool moves = move->shift_ns || move->drift_ppt;
+	if (to->meta.type == HT_TIME && moves && !from->keeps_clock) {
 		for (size_t row = 0; row < n; row++)
 			if (!ht_cell_is_null(from, row))
-				to->i64[first + row] += shift_ns;
+				to->i64[first + row] = ht_time_moved(move, from->i64[row]);
 	}
 	return true;
 }
 
-static enum ht_status append_rows(
-        ht_table *table, const ht_table *source, int64_t shift_ns, size_t *at, struct id_map *map)
+static enum ht_status append_rows(ht_table *table, const ht_table *source,
+        const struct ht_time_move *move, size_t *at, struct id_map *map)
 {
 	size_t n = source->n_rows;
 	HT_TRY(match_columns(table, source, at));
@@ -213,7 +214,7 @@ static enum ht_status append_rows(
 			i++;
 		const struct ht_cells *from =
 		        i < ht_n_columns(source) ? ht_cells_at(source, i) : NULL;
-		if (from && !append_cells(table, to, source, from, shift_ns, map))
+		if (from && !append_cells(table, to, source, from, move, map))
 			return HT_NOMEM;
 		if (!from)
 			memset((char *)to->any + table->n_rows * ht_cell_bytes(to->meta.type), 0,
@@ -234,7 +235,8 @@ static enum ht_status append_notes(ht_table *table, const ht_table *source)
 	return HT_OK;
 }
 
-enum ht_status ht_table_append(ht_table *table, const ht_table *source, int64_t shift_ns)
+enum ht_status ht_table_append(
+        ht_table *table, const ht_table *source, const struct ht_time_move *move)
 {
 	struct id_map map = { .n = source->pool.texts.n };
 	size_t n_at = ht_n_columns(source) + 1;
@@ -243,7 +245,7 @@ enum ht_status ht_table_append(ht_table *table, const ht_table *source, int64_t 
 	map.ids = ht_mem_alloc(table->mem, map.n * sizeof *map.ids);
 	size_t *at = ht_mem_alloc(table->mem, n_at * sizeof *at);
 	enum ht_status status =
-	        map.ids && at ? append_rows(table, source, shift_ns, at, &map) : HT_NOMEM;
+	        map.ids && at ? append_rows(table, source, move, at, &map) : HT_NOMEM;
 	if (map.ids)
 		ht_mem_free(table->mem, map.ids, map.n * sizeof *map.ids);
 	if (at)

@@ -278,6 +278,19 @@ void ht_table_put_i64(ht_table *table, int64_t value)
 	set_valid(cells, row);
 }
 
+void ht_table_put_cell(ht_table *table, const ht_table *source, size_t row, size_t column)
+{
+	const struct ht_column *from = ht_table_column(source, column);
+	if (!from || ht_table_is_null(source, row, column))
+		ht_table_put_null(table);
+	else if (from->type == HT_STR)
+		ht_table_put_str(table, ht_table_str(source, row, column));
+	else if (ht_type_is_f64(from->type))
+		ht_table_put_f64(table, ht_table_f64(source, row, column));
+	else
+		ht_table_put_i64(table, ht_table_i64(source, row, column));
+}
+
 void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown)
 {
 	if (value == unknown)

@@ -40,16 +40,32 @@ void ht_table_put_strn(ht_table *table, const char *text, size_t n); /* text nee
 void ht_table_put_null(ht_table *table);
 /* The integer, or null when it is what stands for unknown. */
 void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown);
+/* The cell of another finished table, which has the same type. */
+void ht_table_put_cell(ht_table *table, const ht_table *source, size_t row, size_t column);
 /* Times of this column are not moved when its rows are appended to another table. */
 void ht_table_keep_clock(ht_table *table, size_t column);
 /* A further column that all rows so far lack. */
 enum ht_status ht_table_add_null_column(
         ht_table *table, const struct ht_column *column) HT_MUST_USE;
-/* Append the rows and notes of a finished table; cells of type HT_TIME are moved by shift_ns. Columns are
- * matched by name: what one of the two lacks is null, and a column that they have with different types gets
- * the type that can show both. */
+/* From one clock to another: t becomes t + shift_ns + (t - pivot_ns) * drift_ppt / 10^12. */
+struct ht_time_move {
+	int64_t shift_ns;
+	int64_t pivot_ns, drift_ppt; /* drift 0: only shifted */
+};
+
+static inline int64_t ht_time_moved(const struct ht_time_move *move, int64_t t)
+{
+	if (!move->drift_ppt)
+		return t + move->shift_ns;
+	return t + move->shift_ns +
+	       (int64_t)((__int128)(t - move->pivot_ns) * move->drift_ppt / 1000000000000);
+}
+
+/* Append the rows and notes of a finished table; cells of type HT_TIME are moved. Columns are matched by name:
+ * what one of the two lacks is null, and a column that they have with different types gets the type that can
+ * show both. */
 enum ht_status ht_table_append(
-        ht_table *table, const ht_table *source, int64_t shift_ns) HT_MUST_USE;
+        ht_table *table, const ht_table *source, const struct ht_time_move *move) HT_MUST_USE;
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 
