@@ -20,7 +20,8 @@ struct ht_analysis {
 	struct ht_analysis_info info;
 	/* tables of a part; when there are none, a part is one table with the columns of the view */
 	struct ht_schema facts[HT_PART_TABLES];
-	/* before anything is computed: refuse parameters, or choose ranks and steps otherwise; may be NULL */
+	/* before anything is computed: refuse parameters, or choose ranks, steps and run->across otherwise; may be
+	 * NULL */
 	enum ht_status (*choose)(struct ht_run *run);
 	/* finish compares ranks: where there are several it gets matched collectives and fitted clocks
 	 * (model/clocks.h). Otherwise clocks are fitted where the columns have times. */

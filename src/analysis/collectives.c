@@ -312,14 +312,6 @@ static enum ht_status put_summary(
 
 /* ---- all ranks ---- */
 
-static enum ht_status note_rest(struct ht_run *run, size_t n_unmatched, size_t n, ht_table *table)
-{
-	if (n_unmatched)
-		HT_TRY(ht_table_add_note(table,
-		        "%zu of %zu calls have no counterpart on another rank", n_unmatched, n));
-	return ht_clocks_note(run, table);
-}
-
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_chosen_call *all = NULL;
@@ -341,5 +333,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	else
 		for (size_t i = 0; i < n; i++)
 			put_call(table, run, parts, &calls[i]);
-	return note_rest(run, n_all - n, n_all, table);
+	HT_TRY(ht_chosen_calls_note(table, n_all - n, n_all));
+	return ht_clocks_note(run, table);
 }

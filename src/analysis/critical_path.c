@@ -26,6 +26,7 @@
  */
 #include "analysis/analysis.h"
 #include "graph/cp_across.h"
+#include "model/clocks.h"
 #include "model/collective_match.h"
 
 #include <string.h>
@@ -225,8 +226,8 @@ const struct ht_analysis ht_analysis_critical_path = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .draws = true, },
 	.facts = { [HT_CP_FACTS_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },
-	        [HT_CP_FACTS_CHAINS] = { "chains", ht_cp_chain_columns, HT_CP_N_CHAIN_COLUMNS },
-	        [HT_CP_FACTS_CALLS] = { "calls", ht_collective_columns, HT_N_COLLECTIVE_COLUMNS } },
+	        [HT_CP_FACTS_CHAINS] = { "chains", ht_cp_chain_columns,
+	                HT_CP_N_CHAIN_COLUMNS } },
 	.choose = check,
 	.per_rank = find_path,
 	.finish = finish,
@@ -246,7 +247,8 @@ static enum ht_status check(struct ht_run *run)
 {
 	struct ht_cp_options options;
 	HT_TRY(ht_cp_options_read(run, &options));
-	if (!is_across(run))
+	run->across = is_across(run);
+	if (!run->across)
 		return HT_OK;
 	enum ht_cp_view_kind view = view_of(run);
 	if (view != HT_CP_VIEW_SUMMARY && view != HT_CP_VIEW_PATH && view != HT_CP_VIEW_COLLECTIVES)
@@ -315,11 +317,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		ht_table_set_bar(table, "share");
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	if (is_across(run)) {
-		if (!run->rosters[0]->aligned && parts->n > 1)
-			HT_TRY(ht_table_add_note(table,
-			        "the clocks of the ranks cannot be compared: the path across them "
-			        "is a guess"));
 		HT_TRY(ht_cp_across_put(run, parts, view, table));
+		HT_TRY(ht_clocks_note(run, table));
 	}
 	if (view == HT_CP_VIEW_WHAT_IF)
 		return warn(run, table);

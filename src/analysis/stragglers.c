@@ -1,14 +1,14 @@
 /*
  * stragglers.c - which ranks keep the others waiting, by how much, why, and at which collectives.
  *
- * A collective cannot finish before its last rank has started it. lateness.h defines late, delay and
- * uncertainty of a collective, and when a rank is a candidate: its delays exceed their uncertainty, those of
- * the other ranks and what its own steps vary by, in most of its steps. Nothing is a candidate by its place in
- * a ranking, so a healthy run has none. Clocks are those of clocks.h; sends, receives and broadcasts make no
- * lateness.
+ * A collective cannot finish before its last rank has started it. lateness.h defines late, delay and their
+ * uncertainty for a collective, on the clocks of clocks.h. own_time.h defines lateness in a step, which needs no
+ * clocks, and when a rank is a candidate: in most of its steps it spends more time between collectives than the
+ * others, by more than that varies, than the others differ, and than 5 % of the step. Nothing is a candidate by
+ * its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness.
  *
  * The cause of a candidate is what it does more of than the median rank (excess.h): the GPU work or the
- * annotation whose excess is at least half of its delay, the larger of the two; else, when all its GPU work
+ * annotation whose excess is at least half of its lateness, the larger of the two; else, when all its GPU work
  * together (or all its annotations) is, the largest part of that. Its longest event is the evidence.
  *
  * Views: "ranks", sums per rank, largest delay first; "collectives", one row per collective, largest delay
@@ -18,13 +18,14 @@
  * inside graphs without arguments and to ranks whose trace is missing; without two steps there is no verdict.
  * O(n log n).
  *
- * Example: an allreduce starts at 0, 1 and 9 us on ranks 0 1 2: late 0 1 9 us, delay of rank 2 8 us. When all
- * leave at 20 us, and it is so in two steps of equal work, rank 2 is a candidate; when rank 2 leaves at 28 us,
- * and the others at 20, nothing tells it from a rank whose clock is 8 us off, and it is none.
+ * Example: an allreduce starts at 0, 1 and 9 us on ranks 0 1 2 and ends at 20 us on all: late 0 1 9 us, delay of
+ * rank 2 8 us. It spends 11 us in it, the others 20 and 19: lateness 8 us, and the others are 1 us apart. When it
+ * is so in two steps of less than 160 us, rank 2 is a candidate. When it ends at 28 us on rank 2, all spend 19 or
+ * 20 us in it, and nobody is late: nothing tells rank 2 from one whose clock is 8 us off.
  */
 #include "analysis/analysis.h"
 #include "model/excess.h"
-#include "model/lateness.h"
+#include "model/own_time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 static const struct ht_column rank_columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank", NULL },
 	{ "candidate", HT_BOOL, HT_MEASURE,
-	        "whether it is late beyond uncertainty, other ranks and its own variation in most steps",
+	        "whether it is late in most steps, beyond its own variation and that of the others",
 	        NULL },
 	{ "delay_ns", HT_DURATION, HT_MEASURE,
 	        "how much earlier the collectives at which it was last would have begun without it",
@@ -45,8 +46,11 @@ static const struct ht_column rank_columns[] = {
 	{ "delay_share", HT_RATIO, HT_MEASURE, "that over the time its trace covers", NULL },
 	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
 	        "how far clocks and ends of collectives leave the delay open", NULL },
+	{ "lateness_ns", HT_DURATION, HT_MEASURE,
+	        "time between collectives above the median of the other ranks, in the median step",
+	        NULL },
 	{ "late_steps", HT_I64, HT_MEASURE, "steps in which it is late", NULL },
-	{ "steps", HT_I64, HT_DETAIL, "steps with GPU work", NULL },
+	{ "steps", HT_I64, HT_DETAIL, "steps with collectives", NULL },
 	{ "cause", HT_STR, HT_MEASURE, "kernel or host: what explains a candidate's delay", NULL },
 	{ "cause_name", HT_STR, HT_MEASURE, "the kernel, or the annotation on the host", NULL },
 	{ "cause_ns", HT_DURATION, HT_MEASURE, "its time above the median of all ranks", NULL },
@@ -109,8 +113,8 @@ const struct ht_analysis ht_analysis_stragglers = {
 	                "Which ranks keep the others waiting, by how much, why, and at which collectives?",
 	        .method =
 	                "Per collective, matched over ranks, how long after the earliest start each "
-	                "rank starts; delay is the last start minus the last but one. A candidate's "
-	                "delays exceed clocks, other ranks and its own variation in most steps.",
+	                "rank starts; delay is the last start minus the last but one. A candidate "
+	                "spends more time between collectives than the others in most steps.",
 	        .hta = "get_potential_stragglers",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -164,18 +168,18 @@ struct cause {
 struct answer {
 	struct ht_run *run;
 	const struct ht_parts *parts;
-	struct ht_arrival *arrivals;
-	size_t n;
-	struct ht_late_rank *ranks; /* one per part */
+	struct ht_lateness lateness;
+	struct ht_verdict *verdicts; /* one per part */
 	struct ht_excess *gpu, *host;
 };
 
 static struct cause cause_of(const struct answer *a, const struct ht_late_rank *rank)
 {
 	const struct ht_excess *gpu = &a->gpu[rank->i_part], *host = &a->host[rank->i_part];
-	int64_t half_ns = rank->late_steps_ns / 2;
+	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
+	int64_t half_ns = verdict->late_steps_ns / 2;
 	const struct ht_excess *larger = host->ns > gpu->ns ? host : gpu;
-	if (!rank->is_candidate)
+	if (!verdict->is_candidate)
 		return (struct cause){ 0 };
 	if (larger->name && larger->ns >= half_ns)
 		return (struct cause){ larger == gpu ? "kernel" : "host", larger, false };
@@ -201,13 +205,14 @@ static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t mos
 static enum ht_status note_candidate(
         const struct answer *a, const struct ht_late_rank *rank, ht_table *table)
 {
+	const struct ht_verdict *v = &a->verdicts[rank->i_part];
 	struct cause cause = cause_of(a, rank);
-	const char *waiting = spread_text(a->run, rank->least_ns, rank->most_ns);
+	const char *waiting = spread_text(a->run, v->least_ns, v->most_ns);
 	const char *steps =
-	        rank->n_late_steps == rank->n_steps
-	                ? ht_arena_printf(a->run->scratch, "in each of %zu steps", rank->n_steps)
-	                : ht_arena_printf(a->run->scratch, "in %zu of %zu steps",
-	                          rank->n_late_steps, rank->n_steps);
+	        v->n_late_steps == v->n_steps
+	                ? ht_arena_printf(a->run->scratch, "in each of %zu steps", v->n_steps)
+	                : ht_arena_printf(a->run->scratch, "in %zu of %zu steps", v->n_late_steps,
+	                          v->n_steps);
 	if (!waiting || !steps)
 		return ht_fail_nomem(a->run->ctx);
 	if (!cause.side)
@@ -218,7 +223,7 @@ static enum ht_status note_candidate(
 		        " waited last)",
 		        rank->rank, waiting, steps, rank->worst_call->row);
 	int64_t ns =
-	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)rank->n_steps;
+	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)v->n_steps;
 	const char *more = spread_text(a->run, ns, ns);
 	if (!more)
 		return ht_fail_nomem(a->run->ctx);
@@ -266,18 +271,20 @@ static void put_cause(ht_table *table, const struct cause *cause)
 static void put_rank(ht_table *table, const struct answer *a, const struct ht_late_rank *rank)
 {
 	int64_t all_ns = ht_table_i64(a->parts->list[rank->i_part].facts[SPAN], 0, 0);
+	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
 	struct cause cause = cause_of(a, rank);
 	ht_table_row(table);
 	ht_table_put_i64(table, rank->rank);
-	ht_table_put_i64(table, rank->is_candidate);
+	ht_table_put_i64(table, verdict->is_candidate);
 	ht_table_put_i64(table, rank->delay_ns);
 	if (all_ns > 0)
 		ht_table_put_f64(table, (double)rank->delay_ns / (double)all_ns);
 	else
 		ht_table_put_null(table);
 	ht_table_put_i64(table, rank->uncertainty_ns);
-	ht_table_put_i64(table, (int64_t)rank->n_late_steps);
-	ht_table_put_i64(table, (int64_t)rank->n_steps);
+	ht_table_put_known(table, verdict->lateness_ns, HT_NO_I64);
+	ht_table_put_i64(table, (int64_t)verdict->n_late_steps);
+	ht_table_put_i64(table, (int64_t)verdict->n_steps);
 	put_cause(table, &cause);
 	ht_table_put_i64(table, (int64_t)rank->n_collectives);
 	ht_table_put_i64(table, (int64_t)rank->n_last);
@@ -298,7 +305,7 @@ static void put_rank(ht_table *table, const struct answer *a, const struct ht_la
 static enum ht_status put_ranks(struct answer *a, ht_table *table)
 {
 	for (size_t i = 0; i < a->parts->n; i++)
-		put_rank(table, a, &a->ranks[i]);
+		put_rank(table, a, &a->lateness.ranks[i]);
 	return HT_OK;
 }
 
@@ -364,11 +371,13 @@ static enum ht_status note_verdict(const struct answer *a, ht_table *table)
 {
 	size_t n_candidates = 0, most_steps = 0;
 	for (size_t i = 0; i < a->parts->n; i++) {
-		most_steps = a->ranks[i].n_steps > most_steps ? a->ranks[i].n_steps : most_steps;
-		if (!a->ranks[i].is_candidate)
+		const struct ht_late_rank *rank = &a->lateness.ranks[i];
+		const struct ht_verdict *v = &a->verdicts[rank->i_part];
+		most_steps = v->n_steps > most_steps ? v->n_steps : most_steps;
+		if (!v->is_candidate)
 			continue;
 		n_candidates++;
-		HT_TRY(note_candidate(a, &a->ranks[i], table));
+		HT_TRY(note_candidate(a, rank, table));
 	}
 	if (n_candidates)
 		return HT_OK;
@@ -376,18 +385,20 @@ static enum ht_status note_verdict(const struct answer *a, ht_table *table)
 		return ht_table_add_note(table,
 		        "no verdict: without two steps nothing says what a rank's time varies by");
 	return ht_table_add_note(table,
-	        "no rank keeps the others waiting beyond what steps vary by and clocks leave open");
+	        "no rank keeps the others waiting in most steps, beyond what steps and ranks vary by");
 }
 
 /* The ranks with the largest delays come first; no more candidates than asked for. */
 static void order_ranks(struct answer *a)
 {
 	int64_t most = ht_run_i64(a->run, "num-candidates"), n = 0;
-	qsort(a->ranks, a->parts->n, sizeof *a->ranks, by_delay);
+	struct ht_late_rank *ranks = a->lateness.ranks;
+	qsort(ranks, a->parts->n, sizeof *ranks, by_delay);
 	for (size_t i = 0; i < a->parts->n; i++) {
-		n += a->ranks[i].is_candidate;
+		struct ht_verdict *verdict = &a->verdicts[ranks[i].i_part];
+		n += verdict->is_candidate;
 		if (most > 0 && n > most)
-			a->ranks[i].is_candidate = false;
+			verdict->is_candidate = false;
 	}
 }
 
@@ -396,9 +407,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	struct answer a = { .run = run, .parts = parts };
 	if (!run->clocks[0])
 		return note_absence(run, table);
-	HT_TRY(ht_lateness_find(run, parts, CALLS, STEPS, &a.arrivals, &a.n, &a.ranks));
-	if (!a.n)
+	HT_TRY(ht_lateness_find(run, parts, CALLS, &a.lateness));
+	if (!a.lateness.n)
 		return note_absence(run, table);
+	HT_TRY(ht_own_time_judge(run, parts, STEPS, &a.lateness, &a.verdicts));
 	a.host = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.host);
 	a.gpu = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.gpu);
 	if (!a.host || !a.gpu)
@@ -408,10 +420,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (ht_run_is(run, "view", "ranks")) {
 		HT_TRY(put_ranks(&a, table));
 	} else {
-		qsort(a.arrivals, a.n, sizeof *a.arrivals, by_last_delay);
-		for (size_t i = 0; i < a.n; i++)
-			put_collective(table, parts, &a.arrivals[i]);
+		qsort(a.lateness.arrivals, a.lateness.n, sizeof *a.lateness.arrivals,
+		        by_last_delay);
+		for (size_t i = 0; i < a.lateness.n; i++)
+			put_collective(table, parts, &a.lateness.arrivals[i]);
 	}
 	HT_TRY(note_verdict(&a, table));
+	HT_TRY(ht_chosen_calls_note(table, a.lateness.n_unmatched, a.lateness.n_calls));
 	return ht_clocks_note(run, table);
 }

@@ -2,13 +2,13 @@
  * cp_across.c - see cp_across.h.
  *
  * The window of the job for a step: from the first start of the step on any rank to the last end. Ranks'
- * windows belong together by the number of their step, or by their order where there are none. When the
- * clocks of ranks contradict each other (a rank leaves before another comes) the path changes ranks where it
- * is, and goes on at that moment.
+ * windows belong together by the number of their step, or by their order where there are none. Clocks are those
+ * of clocks.h; where none explain a collective (a rank leaves before another comes) the path changes ranks where
+ * it is, and goes on at that moment.
  */
 #include "graph/cp_across.h"
 
-#include "model/collective_match.h"
+#include "model/clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,12 @@ struct kernel {
 	int64_t row;
 	size_t chain;
 	const struct ht_collective *collective; /* on two or more ranks, or NULL */
+	const struct ht_comm_call *call;        /* in it */
 };
 
 struct rank {
-	int64_t number, offset_ns;
+	int64_t number;
+	struct ht_time_move move; /* to the set's clock */
 	const ht_table *pieces, *chains;
 	struct kernel *kernels; /* by row */
 	size_t n_kernels;
@@ -58,6 +60,7 @@ struct across {
 	struct ht_run *run;
 	struct rank *ranks;
 	size_t n;
+	size_t *at; /* by rank of the roster: position in ranks, SIZE_MAX: not looked at */
 	struct job_window *windows;
 	size_t n_windows;
 	const struct job_window *window; /* in hand */
@@ -95,7 +98,7 @@ static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 	for (size_t i = 0; i < a->n; i++) {
 		struct rank *rank = &a->ranks[i];
 		rank->number = parts->list[i].rank;
-		rank->offset_ns = ht_part_offset_ns(a->run, &parts->list[i]);
+		rank->move = ht_part_move(a->run, &parts->list[i]);
 		rank->pieces = parts->list[i].facts[HT_CP_FACTS_PIECES];
 		rank->chains = parts->list[i].facts[HT_CP_FACTS_CHAINS];
 		size_t n = ht_table_n_rows(rank->chains);
@@ -113,17 +116,33 @@ static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 	return HT_OK;
 }
 
+/* What calls of all ranks belong together, and which ranks are looked at. */
 static enum ht_status read_collectives(struct across *a, const struct ht_parts *parts)
 {
-	const struct ht_collective *list;
-	size_t n;
-	HT_TRY(ht_collectives_match(a->run, parts, HT_CP_FACTS_CALLS, &list, &n));
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; list[i].n > 1 && k < list[i].n; k++) {
-			const struct ht_collective_call *call = &list[i].calls[k];
-			struct kernel *kernel = find_kernel(&a->ranks[call->i_part], call->row);
-			if (kernel)
-				kernel->collective = &list[i];
+	const struct ht_roster *roster = a->run->rosters[0];
+	const struct ht_clocks *clocks = a->run->clocks[0];
+	a->at = ht_arena_alloc(a->run->scratch, (roster->n + 1) * sizeof *a->at);
+	if (!a->at)
+		return ht_fail_nomem(a->run->ctx);
+	for (size_t i = 0; i < roster->n; i++)
+		a->at[i] = SIZE_MAX;
+	for (size_t i = 0; i < parts->n; i++) {
+		size_t i_rank = ht_roster_find(roster, parts->list[i].rank);
+		if (i_rank != SIZE_MAX)
+			a->at[i_rank] = i;
+	}
+	for (size_t i = 0; clocks && i < clocks->matches.n; i++) {
+		const struct ht_collective *collective = &clocks->matches.collectives[i];
+		for (size_t k = 0; collective->n > 1 && k < collective->n; k++) {
+			const struct ht_comm_call *call = &collective->calls[k];
+			struct kernel *kernel =
+			        a->at[call->i_rank] == SIZE_MAX
+			                ? NULL
+			                : find_kernel(&a->ranks[a->at[call->i_rank]], call->row);
+			if (kernel) {
+				kernel->collective = collective;
+				kernel->call = call;
+			}
 		}
 	}
 	return HT_OK;
@@ -190,10 +209,10 @@ static enum ht_status read_windows(struct across *a)
 			a->windows[n++] = (struct job_window){ .instance = cell(rank->chains, k,
 				                                       HT_CP_CHAIN_INSTANCE, 0),
 				.step = cell(rank->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64),
-				.start_ns = cell(rank->chains, k, HT_CP_CHAIN_START, 0) +
-				            rank->offset_ns,
-				.end_ns =
-				        cell(rank->chains, k, HT_CP_CHAIN_END, 0) + rank->offset_ns,
+				.start_ns = ht_time_moved(
+				        &rank->move, cell(rank->chains, k, HT_CP_CHAIN_START, 0)),
+				.end_ns = ht_time_moved(
+				        &rank->move, cell(rank->chains, k, HT_CP_CHAIN_END, 0)),
 				.i_rank = i,
 				.chain = k };
 		}
@@ -223,7 +242,8 @@ static int64_t put_span(struct across *a, struct span span, int64_t until_ns)
 static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t piece)
 {
 	const struct rank *rank = &a->ranks[i_rank];
-	int64_t start = cell(rank->pieces, (size_t)piece, HT_CP_PIECE_START, 0) + rank->offset_ns;
+	int64_t start =
+	        ht_time_moved(&rank->move, cell(rank->pieces, (size_t)piece, HT_CP_PIECE_START, 0));
 	return (struct span){ .i_rank = i_rank,
 		.piece = piece,
 		.start_ns = start,
@@ -271,14 +291,17 @@ static size_t follow_chain(struct across *a, size_t i_rank, size_t chain, int64_
 	}
 }
 
-static const struct ht_collective_call *last_to_come(
-        const struct ht_collective *collective, size_t i_rank)
+/* Of the ranks looked at; itself where nobody came later. Where ranks do not all wait for each other, one that
+ * came after this call had ended was not waited for. */
+static const struct ht_comm_call *last_to_come(const struct across *a, const struct kernel *kernel)
 {
-	const struct ht_collective_call *last = NULL;
+	const struct ht_collective *collective = kernel->collective;
+	bool all = ht_comm_kind_synchronises(collective->kind);
+	const struct ht_comm_call *last = kernel->call;
 	for (size_t k = 0; k < collective->n; k++) {
-		const struct ht_collective_call *call = &collective->calls[k];
-		if (!last || call->start_ns > last->start_ns ||
-		        (call->start_ns == last->start_ns && call->i_part == i_rank))
+		const struct ht_comm_call *call = &collective->calls[k];
+		if (call->start_ns > last->start_ns && a->at[call->i_rank] != SIZE_MAX &&
+		        (all || call->start_ns <= kernel->call->end_ns))
 			last = call;
 	}
 	return last;
@@ -306,12 +329,13 @@ static size_t pass_kernel(struct across *a, const struct kernel *kernel, bool in
 	size_t chain = kernel->chain, here = *i_rank;
 	int64_t from = *until_ns;
 	if (collective) {
-		const struct ht_collective_call *last = last_to_come(collective, here);
-		const struct kernel *there = find_kernel(&a->ranks[last->i_part], last->row);
-		if (there && last->i_part != here && last->start_ns > own.start_ns) {
+		const struct ht_comm_call *last = last_to_come(a, kernel);
+		size_t at = a->at[last->i_rank];
+		const struct kernel *there = find_kernel(&a->ranks[at], last->row);
+		if (there && at != here && last->start_ns > own.start_ns) {
 			own.start_ns = last->start_ns;
 			chain = there->chain;
-			*i_rank = last->i_part;
+			*i_rank = at;
 		}
 	}
 	*until_ns = put_span(a, own, *until_ns);

@@ -7,7 +7,7 @@
  * A rank contributes its path back from the end of every window and from every communication kernel, as far as
  * the next communication kernel: chains of pieces, each piece once. Brought together, the path begins on the
  * rank that ends last; in a collective it goes to the rank that began it last, at that moment. Kernels of
- * other ranks are found by collective_match.h; what has no partner is passed through.
+ * other ranks are found by clocks.h; what has no partner is passed through.
  */
 #ifndef HT_GRAPH_CP_ACROSS_H
 #define HT_GRAPH_CP_ACROSS_H
@@ -15,14 +15,14 @@
 #include "graph/cp_tables.h"
 #include "model/part.h"
 
-/* What a rank contributes: pieces, chains, and collective_match's calls. */
+/* What a rank contributes: pieces and chains. */
 extern const struct ht_column ht_cp_piece_columns[];
 enum { HT_CP_N_PIECE_COLUMNS = 12 };
 extern const struct ht_column ht_cp_chain_columns[];
 enum { HT_CP_N_CHAIN_COLUMNS = 14 };
 
 /* The tables of a part. */
-enum { HT_CP_FACTS_PIECES = 1, HT_CP_FACTS_CHAINS, HT_CP_FACTS_CALLS };
+enum { HT_CP_FACTS_PIECES = 1, HT_CP_FACTS_CHAINS };
 
 enum ht_status ht_cp_chains_put(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_part *part) HT_MUST_USE;

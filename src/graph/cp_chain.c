@@ -7,7 +7,6 @@
  */
 #include "graph/cp_across.h"
 
-#include "model/collective_match.h"
 #include "model/frame.h"
 
 const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] = {
@@ -179,17 +178,6 @@ static enum ht_status put_all(struct chains *c)
 	return HT_OK;
 }
 
-/* All collectives count, whatever steps were asked for. */
-static enum ht_status put_calls(struct ht_run *run, ht_table *table)
-{
-	struct ht_run all = *run;
-	struct ht_frame frame;
-	all.step = "all";
-	all.annotation = NULL;
-	HT_TRY(ht_frame_make_gpu(&all, &frame));
-	return ht_collective_calls_put(&all, &frame, table);
-}
-
 enum ht_status ht_cp_chains_put(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_part *part)
 {
@@ -207,6 +195,5 @@ enum ht_status ht_cp_chains_put(
 		        part->facts[0], "rank %lld: %s", (long long)run->rank, m.note);
 	ht_vec_free(run->ctx->mem, &c.pieces, sizeof(struct ht_cp_piece));
 	ht_cp_model_done(&m);
-	HT_TRY(status);
-	return put_calls(run, part->facts[HT_CP_FACTS_CALLS]);
+	return status;
 }

@@ -53,3 +53,11 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 	*ret_n = n;
 	return HT_OK;
 }
+
+enum ht_status ht_chosen_calls_note(ht_table *table, size_t n_unmatched, size_t n_calls)
+{
+	if (!n_unmatched)
+		return HT_OK;
+	return ht_table_add_note(table, "%zu of %zu calls have no counterpart on another rank",
+	        n_unmatched, n_calls);
+}

@@ -26,4 +26,8 @@ struct ht_chosen_call {
 enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
         const struct ht_chosen_call **ret_calls, size_t *ret_n) HT_MUST_USE;
 
+/* A note when some have no counterpart. */
+enum ht_status ht_chosen_calls_note(
+        ht_table *table, size_t n_unmatched, size_t n_calls) HT_MUST_USE;
+
 #endif

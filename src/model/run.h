@@ -41,6 +41,7 @@ struct ht_run {
 	bool is_partial; /* further ranks are elsewhere: that a chosen one is missing is no mistake */
 	/* of each side, and of the one in hand (the first when none is); NULL unless hta_rows */
 	const struct ht_hta_facts *hta_of[2], *hta;
+	bool across; /* finishing compares ranks: as the analysis says, or its choose */
 	/* matched collectives and fitted clocks of each side, when parts are brought together; NULL for one rank,
 	 * and where the analysis does not ask for them */
 	const struct ht_clocks *clocks[2];

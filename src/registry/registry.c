@@ -220,5 +220,6 @@ enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, s
 	(void)ht_parse_bool(values[COMMON_COMPAT], &run->hta_compat);
 	(void)ht_parse_bool(values[COMMON_ROWS], &run->hta_rows);
 	run->hta_rows |= run->hta_compat;
+	run->across = run->analysis->across;
 	return run->analysis->choose ? run->analysis->choose(run) : HT_OK;
 }

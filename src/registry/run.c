@@ -132,7 +132,7 @@ bool ht_run_needs_clocks(const struct ht_run *run)
 	bool several = run->is_partial;
 	for (size_t i = 0; i < run->n_sets; i++)
 		several |= run->rosters[i]->n > 1;
-	return several && (run->analysis->across || has_times(ht_run_schema(run)));
+	return several && (run->across || has_times(ht_run_schema(run)));
 }
 
 static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
