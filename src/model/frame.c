@@ -373,30 +373,43 @@ enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 	return make(run, !run->hta_compat, ret_frame);
 }
 
-const char *ht_frame_steps_text(struct ht_run *run)
+/* Lowest and highest number of the steps that a run is about; false when there is none. */
+static bool find_steps(
+        const struct ht_run *run, bool cut_last, int64_t *ret_first, int64_t *ret_last)
 {
-	bool all = run->step && !strcmp(run->step, "all");
-	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (size_t i = 0; i < run->chosen[0].n; i++) {
-		const struct ht_rank *t = ht_run_chosen(run, 0, i);
+		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
 		int64_t cut = INT64_MAX;
-		if (cut_last && t->n_steps)
-			cut = t->steps[t->n_steps - 1].ts_ns;
-		for (size_t k = 0; k < t->n_steps; k++) {
-			const struct ht_step *s = &t->steps[k];
+		if (cut_last && rank->n_steps)
+			cut = rank->steps[rank->n_steps - 1].ts_ns;
+		for (size_t k = 0; k < rank->n_steps; k++) {
+			const struct ht_step *s = &rank->steps[k];
 			if (s->ts_ns >= cut)
 				continue;
-			if (run->step && !all && !ht_list_text_has(run->step, s->number))
+			if (run->step && !ht_list_text_has(run->step, s->number))
 				continue;
 			first = s->number < first ? s->number : first;
 			last = s->number > last ? s->number : last;
 		}
 	}
-	if (first > last)
+	*ret_first = first;
+	*ret_last = last;
+	return first <= last;
+}
+
+const char *ht_frame_steps_text(struct ht_run *run)
+{
+	bool all = run->step && !strcmp(run->step, "all");
+	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
+	int64_t first, last;
+	if (all || (!run->step && !cut_last))
+		return "whole trace";
+	if (!find_steps(run, cut_last, &first, &last))
 		return "no steps";
-	if (all)
-		return "all steps";
+	/* what precedes the first step is in, so this is not the same as naming the steps */
+	if (cut_last)
+		return ht_arena_printf(run->scratch, "up to step %lld", (long long)last);
 	if (first == last)
 		return ht_arena_printf(run->scratch, "step %lld", (long long)first);
 	return ht_arena_printf(run->scratch, "steps %lld–%lld", (long long)first, (long long)last);
