@@ -522,7 +522,7 @@ class Session:
     ) -> Table:
         """Which user annotation does each kernel belong to?
 
-        GPU work belongs to the annotations around its launch on the host; work without a launch in the file to the shortest annotation that overlaps it on its stream. By rank and start; groups by rank and time descending.
+        GPU work belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. By rank and start; groups by rank and time descending.
 
         Answers what get_gpu_kernels_with_user_annotations of HTA answers.
 
@@ -553,6 +553,7 @@ class Session:
             count: pieces of GPU work in the row
             dur_ns [ns]: duration, or sum of durations of a group
             share [ratio]: of the summed GPU time of the rank
+            via: how the annotation was found: launch (around the launch), backward (on the thread that waits for the backward pass) or gpu (on the stream)
         """
         ...
     def idle_breakdown(

@@ -87,6 +87,7 @@ struct request {
 	struct shown *columns;
 	size_t n;
 	bool with_hta, with_graph;
+	unsigned attributes; /* what columns need of the trace's attribution */
 };
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
@@ -129,6 +130,8 @@ static enum ht_status add_column(
 		return HT_OK;
 	HT_TRY(ht_table_add_column(table, &shown->event.column));
 	shown->wanted = true;
+	if (shown->hta < 0)
+		q->attributes |= ht_event_column_attribution(&shown->event);
 	q->with_hta |= shown->hta >= 0;
 	q->with_graph |= ht_hta_cell_needs_graph(shown->hta);
 	q->n++;
@@ -203,9 +206,10 @@ static void put_event(
 	}
 }
 
-static void start_columns(const struct request *q, struct ht_run *r)
+static void start_columns(
+        const struct request *q, struct ht_run *r, const struct ht_attribution *attribution)
 {
-	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank };
+	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution };
 	for (size_t k = 0; k < q->n; k++)
 		if (q->columns[k].hta < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
@@ -218,14 +222,16 @@ static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht
 	struct ht_frame frame;
 	struct ht_hta_cells hta;
 	const uint8_t *keep;
+	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_frame_make(r, &frame));
+	HT_TRY(ht_attribution_make(r, r->trace, q->attributes, &attribution));
 	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
-	start_columns(q, r);
+	start_columns(q, r, &attribution);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
 		if (k && row < frame.rows[k - 1])
-			start_columns(q, r);
+			start_columns(q, r, &attribution);
 		if (keep && !keep[row])
 			continue;
 		if (strcmp(only, "all") != 0 &&
@@ -243,12 +249,14 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 	const uint8_t *keep;
 	struct ht_frame frame = { .trace = t };
 	struct ht_hta_cells hta = { 0 };
+	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
+	HT_TRY(ht_attribution_make(r, t, q->attributes, &attribution));
 	if (q->with_hta) {
 		HT_TRY(ht_frame_make(r, &frame));
 		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
 	}
-	start_columns(q, r);
+	start_columns(q, r, &attribution);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (keep && !keep[row])
 			continue;

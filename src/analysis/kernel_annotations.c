@@ -1,12 +1,13 @@
 /*
  * kernel_annotations.c - which user annotation each piece of GPU work belongs to.
  *
- * source host (default): the annotations around the launch on the host, so work belongs where the
- * program launched it, however late it ran. GPU work without a launch in the file falls back to source
- * gpu: annotation spans on the same stream that overlap the work, the shortest wins. The stack is the
- * path of enclosing annotations, outermost first; profiler steps are a column of their own.
- * Backward kernels are launched by the autograd thread, outside annotations of the main thread.
- * Reads kernels, copies, sets and annotations. O(n log n).
+ * source host (default): the annotations that are open on the host where the launch starts, so work belongs
+ * where the program launched it, however late it ran: on the launching thread, and for an autograd thread
+ * also on the thread that waits for the backward pass (inside.h). GPU work without a launch in the file
+ * belongs to the annotations of its stream that it starts in. These are the sets that --annotation selects.
+ * source gpu: annotation spans on the same stream that overlap the work, the shortest wins. The stack has all
+ * of them, outermost first, the 8 outermost and 8 innermost of more than 16; profiler steps are a column of
+ * their own. Reads kernels, copies, sets and annotations. O(n log n).
  * Example: "forward" around "attention" around a launch: annotation "attention", stack
  * "forward / attention".
  * Definition: HTA get_gpu_kernels_with_user_annotations; hta_compat gives its
@@ -38,6 +39,10 @@ static const struct ht_column columns[] = {
 	{ "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL },
 	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration, or sum of durations of a group", NULL },
 	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
+	{ "via", HT_STR, HT_DETAIL,
+	        "how the annotation was found: launch (around the launch), backward (on the thread "
+	        "that waits for the backward pass) or gpu (on the stream)",
+	        NULL },
 };
 
 static const struct ht_param params[] = {
@@ -54,9 +59,10 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 		.group = "gpu",
 		.title = "Kernel annotations",
 		.question = "Which user annotation does each kernel belong to?",
-		.method = "GPU work belongs to the annotations around its launch on the host; work without "
-			  "a launch in the file to the shortest annotation that overlaps it on its stream. "
-			  "By rank and start; groups by rank and time descending.",
+		.method = "GPU work belongs to the annotations that are open where its launch starts: on that "
+			  "thread, or on the one that waits for its backward pass; work without a launch "
+			  "in the file to those of its stream that it starts in. By rank and start; "
+			  "groups by rank and time descending.",
 		.hta = "get_gpu_kernels_with_user_annotations",
 		HT_ONE_SCHEMA(columns),
 		.params = params,
@@ -69,7 +75,7 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 
 struct labelled {
 	const char *annotation, *stack, *name; /* NULL: none, or left out of the group */
-	const char *short_name;
+	const char *short_name, *via;
 	int64_t dur_ns;
 	uint64_t count;
 };
@@ -108,20 +114,34 @@ static enum ht_status collect_hta(
 	return HT_OK;
 }
 
-static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, uint32_t **ret_rows)
+static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, struct ht_annotated *ret)
 {
-	uint32_t *by_gpu = NULL, *by_launch = NULL;
-	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->hta_compat, &by_gpu));
-	if (!run->hta_compat && !strcmp(ht_run_str(run, "source"), "host")) {
-		HT_TRY(ht_annotate_by_launch(run, frame->trace, work, &by_launch));
-		for (size_t i = 0; i < work->n; i++) {
-			if (work->items[i].launch != HT_NONE)
-				by_gpu[i] = by_launch[i];
-		}
-	}
-	*ret_rows = by_gpu;
+	uint32_t *rows = NULL;
+	const char **texts = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *texts);
+	if (!texts)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->hta_compat, &rows));
+	HT_TRY(ht_annotate_gpu_paths(run, frame, rows, work->n, texts));
+	for (size_t i = 0; i < work->n; i++)
+		ret[i] = (struct ht_annotated){ rows[i],
+			rows[i] == HT_NONE ? HT_WAY_NONE : HT_WAY_GPU, texts[i] };
 	return HT_OK;
+}
+
+static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, struct ht_annotated *ret)
+{
+	if (run->hta_compat || !strcmp(ht_run_str(run, "source"), "gpu"))
+		return annotate_by_gpu(run, frame, work, ret);
+	struct ht_autograd autograd;
+	uint32_t *rows = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *rows);
+	if (!rows)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++)
+		rows[i] = work->items[i].row;
+	HT_TRY(ht_autograd_make(run, frame->trace, &autograd));
+	return ht_annotate_rows(run, frame->trace, &autograd, rows, work->n, false, ret);
 }
 
 static void put_text_key(ht_table *table, const struct labelled *l)
@@ -161,6 +181,7 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 	ht_table_put_i64(table, 1);
 	ht_table_put_i64(table, l->dur_ns);
 	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+	ht_table_put_str(table, l->via);
 }
 
 static void put_group(
@@ -175,6 +196,7 @@ static void put_group(
 	ht_table_put_i64(table, (int64_t)l->count);
 	ht_table_put_i64(table, l->dur_ns);
 	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+	ht_table_put_null(table);
 }
 
 static int compare_text(const char *a, const char *b)
@@ -245,22 +267,22 @@ static enum ht_status shorten_names(struct ht_run *run, const struct ht_trace *t
 }
 
 static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, const uint32_t *annotations, struct labelled *list)
+        const struct ht_work_list *work, struct labelled *list)
 {
 	const struct ht_trace *t = frame->trace;
-	struct ht_annotation_paths paths = { 0 };
-	HT_TRY(ht_annotation_paths_init(run, frame, &paths));
+	struct ht_annotated *found = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *found);
+	if (!found)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(annotate(run, frame, work, found));
 	for (size_t i = 0; i < work->n; i++) {
 		const struct ht_work *w = &work->items[i];
-		list[i] = (struct labelled){
-			.name = ht_str(t, t->name[w->row]), .dur_ns = w->end - w->start, .count = 1
-		};
-		if (annotations[i] == HT_NONE)
-			continue;
-		list[i].annotation = ht_str(t, t->name[annotations[i]]);
-		list[i].stack = ht_annotation_path(run, &paths, annotations[i]);
-		if (!list[i].stack)
-			return ht_fail_nomem(run->ctx);
+		list[i] = (struct labelled){ .name = ht_str(t, t->name[w->row]),
+			.stack = found[i].stack,
+			.via = ht_way_name(found[i].way),
+			.dur_ns = w->end - w->start,
+			.count = 1 };
+		if (found[i].row != HT_NONE)
+			list[i].annotation = ht_str(t, t->name[found[i].row]);
 	}
 	return shorten_names(run, t, work, list);
 }
@@ -271,7 +293,6 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 	ht_table *table = part->facts[0];
 	struct ht_frame frame = { 0 };
 	struct ht_work_list work = { 0 };
-	uint32_t *annotations = NULL;
 	HT_TRY(ht_frame_make(run, &frame));
 	if (run->hta_compat) {
 		HT_TRY(collect_hta(run, &frame, &work));
@@ -279,11 +300,10 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 		HT_TRY(ht_work_collect(run, &frame, &work));
 		HT_TRY(ht_work_sort(run, &work));
 	}
-	HT_TRY(annotate(run, &frame, &work, &annotations));
 	struct labelled *list = ht_arena_alloc(run->scratch, (work.n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(label(run, &frame, &work, annotations, list));
+	HT_TRY(label(run, &frame, &work, list));
 
 	int64_t total = 0;
 	for (size_t i = 0; i < work.n; i++)

@@ -16,6 +16,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/frame.h"
+#include "store/tree.h"
 #include "base/intern.h"
 
 #include <stdlib.h>
@@ -91,28 +92,31 @@ static int compare_groups(const void *left, const void *right)
 	return by_name ? by_name : strcmp(a->sequence, b->sequence);
 }
 
-static bool is_aten(const struct ht_trace *trace, uint32_t row)
+static bool is_aten(const struct ht_trace *trace, uint32_t row, const void *user)
 {
+	(void)user;
 	return strncmp(ht_str(trace, trace->name[row]), "aten::", 6) == 0;
 }
 
-static size_t collect(const struct ht_frame *frame, struct piece *pieces)
+static enum ht_status collect(
+        struct ht_run *run, const struct ht_frame *frame, struct piece *pieces, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
+	uint32_t *op_around = NULL;
 	size_t n = 0;
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_aten, NULL, run->scratch, &op_around));
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->launch == HT_NONE || trace->kind[gpu->row] != HT_KIND_KERNEL)
 			continue;
-		uint32_t op = trace->parent[gpu->launch];
-		while (op != HT_NONE && !is_aten(trace, op))
-			op = trace->parent[op];
+		uint32_t op = op_around[gpu->launch];
 		if (op != HT_NONE)
 			pieces[n++] = (struct piece){ trace->ts_ns[gpu->launch], op, gpu->launch,
 				gpu->row };
 	}
 	qsort(pieces, n, sizeof *pieces, compare_pieces);
-	return n;
+	*ret_n = n;
+	return HT_OK;
 }
 
 /* "kernel -> kernel"; NULL when out of memory. */
@@ -202,7 +206,8 @@ static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part)
 	struct group *groups = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *groups + 1);
 	if (!pieces || !groups)
 		return ht_fail_nomem(run->ctx);
-	size_t n = collect(&frame, pieces), n_groups = 0;
+	size_t n = 0, n_groups = 0;
+	HT_TRY(collect(run, &frame, pieces, &n));
 	HT_TRY(group_calls(run, frame.trace, pieces, n, groups, &n_groups));
 	for (size_t g = 0; g < n_groups; g++)
 		put_group(part->facts[0], frame.rank, &groups[g]);

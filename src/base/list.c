@@ -51,6 +51,27 @@ static bool is_everything(const char *text)
 	return !text || !*text || !strcmp(text, "all");
 }
 
+static int compare(const void *left, const void *right)
+{
+	const struct ht_range *a = left, *b = right;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Sort, and join what touches, so that a value is in at most one range. */
+static void tidy(struct ht_list *list)
+{
+	struct ht_range *ranges = list->ranges.data;
+	size_t last = 0;
+	qsort(ranges, list->ranges.n, sizeof *ranges, compare);
+	for (size_t i = 1; i < list->ranges.n; i++) {
+		if (ranges[i].first > ranges[last].last)
+			ranges[++last] = ranges[i];
+		else if (ranges[i].last > ranges[last].last)
+			ranges[last].last = ranges[i].last;
+	}
+	list->ranges.n = last + 1;
+}
+
 enum ht_status ht_list_parse(
         ht_ctx *ctx, const char *what, const char *text, struct ht_list *ret_list)
 {
@@ -76,6 +97,7 @@ enum ht_status ht_list_parse(
 		if (!*p)
 			break;
 	}
+	tidy(&list);
 	*ret_list = list;
 	return HT_OK;
 }
@@ -89,10 +111,17 @@ void ht_list_done(ht_ctx *ctx, struct ht_list *list)
 bool ht_list_has(const struct ht_list *list, int64_t value)
 {
 	const struct ht_range *ranges = list->ranges.data;
-	for (size_t i = 0; i < list->ranges.n; i++)
-		if (ranges[i].first <= value && value <= ranges[i].last)
-			return true;
-	return !list->some;
+	size_t low = 0, high = list->ranges.n;
+	if (!list->some)
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges[middle].last < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->ranges.n && ranges[low].first <= value;
 }
 
 bool ht_list_text_has(const char *text, int64_t value)

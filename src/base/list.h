@@ -15,7 +15,7 @@ struct ht_range {
 
 /* Zero-initialised it holds everything. */
 struct ht_list {
-	struct ht_vec ranges; /* struct ht_range, as typed */
+	struct ht_vec ranges; /* struct ht_range, ascending, apart */
 	bool some;            /* false: everything */
 };
 
@@ -24,6 +24,7 @@ struct ht_list {
 enum ht_status ht_list_parse(
         ht_ctx *ctx, const char *what, const char *text, struct ht_list *ret_list) HT_MUST_USE;
 void ht_list_done(ht_ctx *ctx, struct ht_list *list);
+/* O(log n). */
 bool ht_list_has(const struct ht_list *list, int64_t value);
 /* The same of a text that was parsed before, for a few questions. */
 bool ht_list_text_has(const char *text, int64_t value);

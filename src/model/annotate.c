@@ -1,5 +1,5 @@
 /*
- * annotate.c - see annotate.h.
+ * annotate.c - see annotate.h. By the host: annotate_host.c.
  *
  * By GPU: annotations are taken shortest first and each takes the work that nobody has taken yet. Work
  * of a track is sorted by start and carries a tree of largest ends, so that the next untaken piece that
@@ -15,32 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_step(const struct ht_trace *t, uint32_t row)
+bool ht_annotation_is_step(const struct ht_trace *t, uint32_t row)
 {
 	return !strncmp(ht_str(t, t->name[row]), "ProfilerStep", strlen("ProfilerStep"));
-}
-
-/* The nearest host annotation around a row that is not a step. */
-static uint32_t host_outer(const struct ht_trace *t, uint32_t row)
-{
-	do
-		row = ht_ancestor(t, row, HT_KIND_ANNOTATION);
-	while (row != HT_NONE && is_step(t, row));
-	return row;
-}
-
-enum ht_status ht_annotate_by_launch(struct ht_run *run, const struct ht_trace *trace,
-        const struct ht_work_list *work, uint32_t **ret_rows)
-{
-	uint32_t *rows = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *rows);
-	if (!rows)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < work->n; i++) {
-		uint32_t launch = work->items[i].launch;
-		rows[i] = launch == HT_NONE ? HT_NONE : host_outer(trace, launch);
-	}
-	*ret_rows = rows;
-	return HT_OK;
 }
 
 struct piece {
@@ -128,7 +105,8 @@ static enum ht_status collect_annotations(struct ht_run *run, const struct ht_fr
 	n = 0;
 	for (size_t k = 0; k < frame->n_rows; k++) {
 		uint32_t row = frame->rows[k];
-		if (t->kind[row] == HT_KIND_GPU_ANNOTATION && (with_steps || !is_step(t, row)))
+		if (t->kind[row] == HT_KIND_GPU_ANNOTATION &&
+		        (with_steps || !ht_annotation_is_step(t, row)))
 			list[n++] = (struct piece){ t->ts_ns[row], ht_end_ns(t, row), t->track[row],
 				row };
 	}
@@ -183,59 +161,41 @@ static int compare_nesting(const void *left, const void *right)
 	return (a->i > b->i) - (a->i < b->i);
 }
 
-enum ht_status ht_annotation_paths_init(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_annotation_paths *ret_paths)
+enum ht_status ht_annotate_gpu_paths(struct ht_run *run, const struct ht_frame *frame,
+        const uint32_t *gpu_rows, size_t n_rows, const char **ret_texts)
 {
-	size_t n_rows = ht_n_events(frame->trace), n = 0, depth = 0;
-	struct ht_annotation_paths paths = { .trace = frame->trace };
+	const struct ht_trace *t = frame->trace;
 	struct piece *list = NULL;
+	size_t n = 0, depth = 0;
 	HT_TRY(collect_annotations(run, frame, false, &list, &n));
-	paths.text = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *paths.text);
-	paths.gpu_outer = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *paths.gpu_outer);
+	const char **texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *texts);
+	uint8_t *wanted = ht_arena_alloc(run->scratch, t->n_kind + 1);
 	struct piece *open = ht_arena_alloc(run->scratch, (n + 1) * sizeof *open);
-	if (!paths.text || !paths.gpu_outer || !open)
+	struct ht_chain *chains = ht_arena_alloc(run->scratch, (n + 1) * sizeof *chains);
+	if (!texts || !wanted || !open || !chains)
 		return ht_fail_nomem(run->ctx);
-	memset(paths.gpu_outer, 0xff, n_rows * sizeof *paths.gpu_outer);
+	for (size_t i = 0; i < n_rows; i++)
+		if (gpu_rows[i] != HT_NONE)
+			wanted[gpu_rows[i]] = true;
 	qsort(list, n, sizeof *list, compare_nesting);
+	/* chains[depth] is that of open[depth - 1]; a frame may have a row twice */
 	for (size_t i = 0; i < n; i++) {
+		uint32_t row = list[i].i;
+		if (i && row == list[i - 1].i)
+			continue;
 		while (depth && (open[depth - 1].track != list[i].track ||
 		                        open[depth - 1].end < list[i].end))
 			depth--;
-		if (depth)
-			paths.gpu_outer[list[i].i] = open[depth - 1].i;
+		chains[depth + 1] = ht_chain_push(&chains[depth], row);
 		open[depth++] = list[i];
+		if (wanted[row] && !(texts[row] = ht_chain_text(run->scratch, t, &chains[depth])))
+			return ht_fail_nomem(run->ctx);
 	}
-	*ret_paths = paths;
+	for (size_t i = 0; i < n_rows; i++) {
+		uint32_t row = gpu_rows[i];
+		ret_texts[i] = row == HT_NONE ? NULL : texts[row];
+		if (row != HT_NONE && !texts[row])
+			ret_texts[i] = ht_str(t, t->name[row]);
+	}
 	return HT_OK;
-}
-
-static uint32_t outer(const struct ht_annotation_paths *paths, uint32_t row)
-{
-	return paths->trace->kind[row] == HT_KIND_GPU_ANNOTATION ? paths->gpu_outer[row]
-	                                                         : host_outer(paths->trace, row);
-}
-
-const char *ht_annotation_path(struct ht_run *run, struct ht_annotation_paths *paths, uint32_t row)
-{
-	if (paths->text[row])
-		return paths->text[row];
-	/* without recursion: annotations may nest as deep as the file likes */
-	size_t depth = 0;
-	for (uint32_t up = row; up != HT_NONE && !paths->text[up]; up = outer(paths, up))
-		depth++;
-	uint32_t *chain = ht_arena_alloc(run->scratch, depth * sizeof *chain);
-	if (!chain)
-		return NULL;
-	uint32_t up = row;
-	for (size_t k = depth; k--; up = outer(paths, up))
-		chain[k] = up;
-	const char *path = up == HT_NONE ? NULL : paths->text[up];
-	for (size_t k = 0; k < depth; k++) {
-		const char *name = ht_str(paths->trace, paths->trace->name[chain[k]]);
-		path = path ? ht_arena_printf(run->scratch, "%s / %s", path, name) : name;
-		if (!path)
-			return NULL;
-		paths->text[chain[k]] = path;
-	}
-	return path;
 }

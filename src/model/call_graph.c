@@ -3,6 +3,8 @@
  */
 #include "model/call_graph.h"
 
+#include "model/inside.h"
+
 #include <string.h>
 
 struct build {
@@ -15,9 +17,10 @@ struct build {
 	size_t n_order;
 };
 
-static bool is_host_span(const struct ht_trace *trace, uint32_t row)
+static bool is_host_span(const struct ht_trace *trace, uint32_t row, const void *user)
 {
 	uint8_t kind = trace->kind[row];
+	(void)user;
 	return ht_is_span(trace, row) && !ht_kind_is_gpu_work(kind) &&
 	       kind != HT_KIND_GPU_ANNOTATION && kind != HT_KIND_SYNC &&
 	       kind != HT_KIND_TRACE_SPAN && kind != HT_KIND_PROFILER_RANGE;
@@ -111,7 +114,8 @@ static void adopt(struct build *b, uint32_t i_track, const uint32_t *adopters, s
 	}
 }
 
-static enum ht_status stitch(struct build *b, bool hta)
+/* HTA's way: one main thread, one autograd thread. */
+static enum ht_status stitch_hta(struct build *b)
 {
 	uint8_t *labels = NULL;
 	HT_TRY(label_tracks(b, &labels));
@@ -124,7 +128,7 @@ static enum ht_status stitch(struct build *b, bool hta)
 		}
 		n_backward += labels[i] == STACK_BACKWARD;
 	}
-	if (n_main != 1 || n_backward == 0 || (hta && n_backward != 1))
+	if (n_main != 1 || n_backward != 1)
 		return HT_OK;
 	const uint32_t *adopters = NULL;
 	size_t n = 0;
@@ -138,15 +142,12 @@ static enum ht_status stitch(struct build *b, bool hta)
 /* ---- trees ---- */
 
 /* depth is -2 for rows in no tree, -1 for rows not yet visited. */
-static void link_rows(struct build *b, const struct ht_frame *frame)
+static void link_rows(struct build *b, const struct ht_frame *frame, const uint32_t *around)
 {
 	const struct ht_trace *trace = b->trace;
 	for (uint32_t row = 0; row < b->n; row++) {
-		bool host = is_host_span(trace, row);
-		uint32_t up = host ? trace->parent[row] : HT_NONE;
-		while (up != HT_NONE && !is_host_span(trace, up))
-			up = trace->parent[up];
-		b->parent[row] = up;
+		bool host = is_host_span(trace, row, NULL);
+		b->parent[row] = host ? around[row] : HT_NONE;
 		b->depth[row] = host ? -1 : -2;
 		b->height[row] = host ? 1 : -1;
 		b->first_ns[row] = b->last_ns[row] = HT_NO_I64;
@@ -231,9 +232,15 @@ enum ht_status ht_call_graph_make(
         struct ht_run *run, const struct ht_frame *frame, bool hta, struct ht_call_graph *ret_graph)
 {
 	struct build b = { .run = run, .trace = frame->trace, .n = frame->trace->n_kind };
+	uint32_t *around = NULL;
 	HT_TRY(allocate(&b));
-	link_rows(&b, frame);
-	HT_TRY(stitch(&b, hta));
+	struct ht_autograd autograd = { .parent = frame->trace->parent };
+	if (!hta)
+		HT_TRY(ht_autograd_make(run, frame->trace, &autograd));
+	HT_TRY(ht_inside_nearest(run, frame->trace, &autograd, is_host_span, NULL, &around));
+	link_rows(&b, frame, around);
+	if (hta)
+		HT_TRY(stitch_hta(&b));
 	HT_TRY(order_rows(&b, number_depths(&b)));
 	sum_subtrees(&b);
 	*ret_graph = (struct ht_call_graph){ .parent = b.parent,

@@ -7,12 +7,13 @@
  *   │     └─ cudaLaunchKernel          depth 3
  *   │        └─ gemm kernel            depth 4, height 0: parent is its launch call
  *   └─ ## backward ##                  depth 1
- *      └─ autograd::engine::...        on the autograd thread, stitched under what contains it
+ *      └─ autograd::engine::...        on the autograd thread, under what is open on the thread that waits
  *
- * Trees come from trace->parent (one thread each). The top-level rows of an autograd thread become
- * children of the "## backward ##" annotation that contains them in time on the main thread (the one
- * with the profiler steps), or of the step when there is no such annotation. Sums are over GPU work of
- * the frame. O(n) time and memory.
+ * Trees come from trace->parent (one thread each), autograd threads are joined to their callers
+ * (autograd.h). With hta: the top-level rows of the only autograd thread become children of the
+ * "## backward ##" annotation that contains them in time on the main thread (the one with the profiler
+ * steps), or of the step when there is no such annotation. Sums are over GPU work of the frame.
+ * O(n log n) time, O(n) memory.
  */
 #ifndef HT_MODEL_CALL_GRAPH_H
 #define HT_MODEL_CALL_GRAPH_H

@@ -4,6 +4,7 @@
 #include "model/event_filter.h"
 
 #include "model/frame.h"
+#include "model/inside.h"
 #include "base/list.h"
 
 #include <string.h>
@@ -13,21 +14,13 @@ struct filter {
 	const struct ht_trace *t;
 	uint8_t *keep;
 	uint32_t n;
+	struct ht_autograd autograd;
 };
 
 static void keep_only(struct filter *f, const uint8_t *also)
 {
 	for (uint32_t row = 0; row < f->n; row++)
 		f->keep[row] &= also[row];
-}
-
-/* Is row inside root on the call tree, root included? GPU work counts by its launch. */
-static bool is_inside(const struct ht_trace *t, uint32_t row, uint32_t root)
-{
-	for (uint32_t up = row; up != HT_NONE; up = t->parent[up])
-		if (up == root)
-			return true;
-	return false;
 }
 
 static uint32_t anchor(const struct ht_trace *t, uint32_t row)
@@ -47,64 +40,97 @@ static enum ht_status index_param(struct filter *f, const char *name, uint32_t *
 	return HT_OK;
 }
 
+/* What rows are asked to be inside of: one row, or all of a name. */
+struct target {
+	uint32_t row, name; /* HT_NONE, HT_NO_STR: none */
+};
+
+static bool is_target(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	const struct target *target = user;
+	return row == target->row || (target->name != HT_NO_STR && t->name[row] == target->name);
+}
+
+/* ret_inside[row]: is the host row the target or inside it? */
+static enum ht_status find_inside(
+        struct filter *f, const struct target *target, uint8_t **ret_inside)
+{
+	uint32_t *nearest = NULL;
+	struct ht_inside annotations;
+	uint8_t *inside = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	if (!inside)
+		return ht_fail_nomem(f->run->ctx);
+	HT_TRY(ht_inside_nearest(f->run, f->t, &f->autograd, is_target, target, &nearest));
+	HT_TRY(ht_inside_make(
+	        f->run, f->t, &f->autograd, HT_KIND_ANNOTATION, is_target, target, &annotations));
+	for (uint32_t row = 0; row < f->n; row++)
+		inside[row] = is_target(f->t, row, target) || nearest[row] != HT_NONE ||
+		              ht_inside_has(&annotations, row);
+	*ret_inside = inside;
+	return HT_OK;
+}
+
+/* The rows that a row is inside of: its way up the tree, and the annotations it starts in. */
 static enum ht_status filter_ancestors(struct filter *f)
 {
+	const struct ht_trace *t = f->t;
 	uint32_t of;
 	if (!ht_run_str(f->run, "ancestors-of"))
 		return HT_OK;
 	HT_TRY(index_param(f, "ancestors-of", &of));
 	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
+	int64_t *ends = NULL;
 	if (!also)
 		return ht_fail_nomem(f->run->ctx);
-	uint32_t up = anchor(f->t, of);
-	for (up = up == of ? f->t->parent[of] : up; up != HT_NONE; up = f->t->parent[up])
+	HT_TRY(ht_tree_ends(f->run->ctx, t, f->run->scratch, &ends));
+	uint32_t at = anchor(t, of);
+	for (uint32_t up = at == of ? f->autograd.parent[of] : at; up != HT_NONE;
+	        up = f->autograd.parent[up])
 		also[up] = 1;
+	uint32_t caller = at == HT_NONE ? HT_NONE : ht_autograd_caller(&f->autograd, at);
+	for (uint32_t row = 0; at != HT_NONE && row < f->n; row++)
+		if (t->kind[row] == HT_KIND_ANNOTATION && ht_is_span(t, row) && row != of &&
+		        (t->track[row] == t->track[at] || t->track[row] == caller) &&
+		        t->ts_ns[row] <= t->ts_ns[at] && t->ts_ns[at] < ends[row])
+			also[row] = 1;
 	keep_only(f, also);
 	return HT_OK;
 }
 
 static enum ht_status filter_descendants(struct filter *f)
 {
-	uint32_t of;
+	struct target target = { HT_NONE, HT_NO_STR };
+	uint8_t *inside = NULL;
 	if (!ht_run_str(f->run, "descendants-of"))
 		return HT_OK;
-	HT_TRY(index_param(f, "descendants-of", &of));
-	for (uint32_t row = 0; row < f->n; row++)
-		if (f->keep[row])
-			f->keep[row] = row != of && is_inside(f->t, anchor(f->t, row), of);
+	HT_TRY(index_param(f, "descendants-of", &target.row));
+	HT_TRY(find_inside(f, &target, &inside));
+	for (uint32_t row = 0; row < f->n; row++) {
+		uint32_t at = anchor(f->t, row);
+		f->keep[row] &= row != target.row && at != HT_NONE && inside[at];
+	}
 	return HT_OK;
-}
-
-/* Is row, or something around it, an operator of that name? */
-static bool is_under_name(const struct ht_trace *t, uint32_t row, uint32_t name)
-{
-	for (uint32_t up = row; up != HT_NONE; up = t->parent[up])
-		if (t->name[up] == name)
-			return true;
-	return false;
 }
 
 static enum ht_status filter_kernels(struct filter *f)
 {
 	const char *text = ht_run_str(f->run, "kernels-under");
+	struct target target = { HT_NONE, HT_NO_STR };
+	uint8_t *inside = NULL;
 	int64_t index;
 	if (!text)
 		return HT_OK;
-	bool numeric = ht_parse_i64(text, &index);
-	uint32_t name = ht_str_find(f->t, text);
+	if (!ht_parse_i64(text, &index))
+		target.name = ht_str_find(f->t, text);
+	else if (index >= 0 && index < f->n)
+		target.row = (uint32_t)index;
+	HT_TRY(find_inside(f, &target, &inside));
 	uint8_t *also = ht_arena_alloc(f->run->scratch, (size_t)f->n + 1);
 	if (!also)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < f->t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &f->t->gpu[i];
-		if (gpu->launch == HT_NONE)
-			continue;
-		if (numeric)
-			also[gpu->row] = index >= 0 && index < f->n &&
-			                 is_inside(f->t, gpu->launch, (uint32_t)index);
-		else
-			also[gpu->row] =
-			        name != HT_NO_STR && is_under_name(f->t, gpu->launch, name);
+		also[gpu->row] = gpu->launch != HT_NONE && inside[gpu->launch];
 	}
 	keep_only(f, also);
 	return HT_OK;
@@ -169,6 +195,7 @@ enum ht_status ht_event_filter_make(struct ht_run *run, const uint8_t **ret_keep
 	if (!f.keep)
 		return ht_fail_nomem(run->ctx);
 	memset(f.keep, 1, f.n);
+	HT_TRY(ht_autograd_make(run, f.t, &f.autograd));
 	HT_TRY(filter_frame(&f));
 	HT_TRY(filter_ancestors(&f));
 	HT_TRY(filter_descendants(&f));

@@ -38,7 +38,10 @@ enum field {
 	PROCESS_NAME,
 	ANNOTATION,
 	ANNOTATION_STACK,
+	ANNOTATION_VIA,
 	MODULE,
+	MODULE_VIA,
+	FORWARD_OP,
 	DOCUMENT,
 	ID,
 	N_FIELDS
@@ -83,7 +86,14 @@ static const struct ht_column fields[N_FIELDS] = {
 	        NULL },
 	[ANNOTATION_STACK] = { "annotation_stack", HT_STR, HT_DETAIL,
 	        "user annotations around it, outermost first", NULL },
-	[MODULE] = { "module", HT_STR, HT_DETAIL, "nn.Module path around it", NULL },
+	[ANNOTATION_VIA] = { "annotation_via", HT_STR, HT_DETAIL,
+	        "how the annotation was found: launch, backward or gpu", NULL },
+	[MODULE] = { "module", HT_STR, HT_DETAIL,
+	        "nn.Module path around it, or around the forward operator of backward work", NULL },
+	[MODULE_VIA] = { "module_via", HT_STR, HT_DETAIL,
+	        "how the module was found: launch, backward or forward", NULL },
+	[FORWARD_OP] = { "forward_op", HT_I64, HT_DETAIL,
+	        "index of the forward operator whose gradient it computes", NULL },
 	[DOCUMENT] = { "document", HT_I64, HT_DETAIL, "which of several documents in the file",
 	        NULL },
 	[ID] = { "id", HT_EVENT, HT_KEY, "the event, as rank:row", NULL },
@@ -148,6 +158,19 @@ static void add_cursors(struct ht_event_column *c, const char *key, bool top_lev
 		if (t->arg_columns[i].key == id && t->arg_columns[i].top_level == top_level)
 			c->cursors[c->n_cursors++] = (struct ht_event_cursor){ &t->arg_columns[i],
 				ht_arg_rows(t, &t->arg_columns[i]), 0 };
+}
+
+unsigned ht_event_column_attribution(const struct ht_event_column *c)
+{
+	switch (c->field) {
+	case ANNOTATION:
+	case ANNOTATION_STACK:
+	case ANNOTATION_VIA: return HT_ATTRIBUTE_ANNOTATIONS;
+	case MODULE:
+	case MODULE_VIA: return HT_ATTRIBUTE_MODULES;
+	case FORWARD_OP: return HT_ATTRIBUTE_FORWARD;
+	default: return 0;
+	}
 }
 
 void ht_event_column_start(struct ht_event_column *c, const struct ht_event_source *source)
@@ -278,31 +301,30 @@ static void read_id(struct ht_event_column *c, int64_t id, uint8_t type, struct 
 	}
 }
 
-/* Names of the rows joined by " / ", or the last one only. */
-static void read_stack(
-        struct ht_event_column *c, uint32_t row, bool modules, bool whole, struct ht_value *v)
+static void read_text(struct ht_value *v, const char *text)
 {
-	const struct ht_event_source *from = &c->source;
-	const struct ht_trace *t = from->trace;
-	const uint32_t *rows;
-	size_t n, length = 1;
-	enum ht_status status =
-	        modules ? ht_module_path(from->ctx, t, row, from->scratch, &rows, &n)
-	                : ht_annotation_stack(from->ctx, t, row, from->scratch, &rows, &n);
-	if (status != HT_OK || !n)
-		return;
-	for (size_t i = whole ? 0 : n - 1; i < n; i++)
-		length += ht_str_len(t, t->name[rows[i]]) + 3;
-	char *text = ht_arena_alloc(from->scratch, length), *p = text;
-	for (size_t i = whole ? 0 : n - 1; text && i < n; i++) {
-		if (p != text) {
-			memcpy(p, " / ", 3);
-			p += 3;
-		}
-		memcpy(p, ht_str(t, t->name[rows[i]]), ht_str_len(t, t->name[rows[i]]));
-		p += ht_str_len(t, t->name[rows[i]]);
-	}
-	set_text(v, text, text ? (size_t)(p - text) : 0);
+	set_text(v, text, text ? strlen(text) : 0);
+}
+
+static void read_annotation(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+{
+	const struct ht_trace *t = c->source.trace;
+	const struct ht_annotated *found = &c->source.attribution->annotations[row];
+	if (c->field == ANNOTATION_STACK)
+		read_text(v, found->stack);
+	else if (c->field == ANNOTATION_VIA)
+		read_text(v, ht_way_name((enum ht_way)found->way));
+	else if (found->row != HT_NONE)
+		set_string(t, t->name[found->row], v);
+}
+
+static void read_module(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+{
+	const struct ht_attribution *a = c->source.attribution;
+	if (c->field == MODULE_VIA)
+		read_text(v, ht_way_name((enum ht_way)a->module_ways[row]));
+	else if (a->modules[row] != HT_NONE)
+		read_text(v, a->module_texts[a->modules[row]]);
 }
 
 static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
@@ -414,9 +436,14 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 		break;
 	case PARENT: set_known(v, t->parent[row], HT_NONE); break;
 	case PYTHON_PARENT: set_known(v, python_parent(t, row), HT_NONE); break;
-	case ANNOTATION: read_stack(c, row, false, false, v); break;
-	case ANNOTATION_STACK: read_stack(c, row, false, true, v); break;
-	case MODULE: read_stack(c, row, true, true, v); break;
+	case ANNOTATION:
+	case ANNOTATION_STACK:
+	case ANNOTATION_VIA: read_annotation(c, row, v); break;
+	case MODULE:
+	case MODULE_VIA: read_module(c, row, v); break;
+	case FORWARD_OP:
+		set_known(v, ht_attribution_forward(c->source.attribution, row), HT_NONE);
+		break;
 	case DOCUMENT: set_i64(v, track->document); break;
 	default: break;
 	}

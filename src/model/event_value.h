@@ -12,7 +12,7 @@
 #ifndef HT_MODEL_EVENT_VALUE_H
 #define HT_MODEL_EVENT_VALUE_H
 
-#include "model/run.h"
+#include "model/attribution.h"
 
 /* A value by the column's type: i64 (also times, durations, events, booleans), u64, f64, or text. */
 struct ht_value {
@@ -29,6 +29,8 @@ struct ht_event_source {
 	struct ht_arena *scratch; /* for texts that are put together */
 	const struct ht_trace *trace;
 	int64_t rank;
+	/* with what the columns in use read of it; NULL when they read nothing */
+	const struct ht_attribution *attribution;
 };
 
 /* An argument column of one trace and where reading was last. */
@@ -53,6 +55,8 @@ const struct ht_column *ht_event_field(size_t i);
 /* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s". */
 bool ht_event_column_find(
         const struct ht_trace *trace, const char *name, struct ht_event_column *ret_column);
+/* The parts of the trace's attribution that the column reads; 0: none. */
+unsigned ht_event_column_attribution(const struct ht_event_column *column);
 /* Times in the clock of all ranks are the trace's own: who knows the clock moves them. */
 void ht_event_column_start(struct ht_event_column *column, const struct ht_event_source *source);
 void ht_event_value(struct ht_event_column *column, uint32_t row, struct ht_value *ret_value);

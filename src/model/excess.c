@@ -4,6 +4,7 @@
 #include "model/excess.h"
 #include "model/stats.h"
 #include "hta/hta_names.h"
+#include "store/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,14 @@ struct profile {
 	uint32_t *row; /* the longest; HT_NONE: none seen */
 };
 
-static void see(const struct ht_trace *trace, struct profile *profile, uint32_t row)
+static void see(
+        const struct ht_trace *trace, struct profile *profile, uint32_t row, int64_t dur_ns)
 {
 	uint32_t id = trace->name[row];
 	/* the first of equals */
 	if (profile->row[id] == HT_NONE || trace->dur_ns[row] > trace->dur_ns[profile->row[id]])
 		profile->row[id] = row;
-	profile->ns[id] += trace->dur_ns[row];
+	profile->ns[id] += dur_ns;
 }
 
 /* By string id, time summed first, so that each name is put once. */
@@ -56,14 +58,17 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 	return HT_OK;
 }
 
-static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
+static enum ht_status sum_gpu(
+        struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
 {
 	const struct ht_trace *trace = frame->trace;
+	(void)run;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->class_ != HT_CLASS_COMM && trace->name[gpu->row] != HT_NO_STR)
-			see(trace, profile, gpu->row);
+			see(trace, profile, gpu->row, trace->dur_ns[gpu->row]);
 	}
+	return HT_OK;
 }
 
 static bool is_api_call(const struct ht_trace *trace, uint32_t row)
@@ -71,33 +76,36 @@ static bool is_api_call(const struct ht_trace *trace, uint32_t row)
 	return trace->kind[row] == HT_KIND_RUNTIME || trace->kind[row] == HT_KIND_DRIVER;
 }
 
-/* What a row's time is taken off: the annotation around it; none inside another API call, whose time
- * has been taken off already. */
-static uint32_t payer(const struct ht_trace *trace, uint32_t row)
+static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *user)
 {
-	for (uint32_t up = trace->parent[row]; up != HT_NONE; up = trace->parent[up]) {
-		if (trace->kind[up] == HT_KIND_ANNOTATION)
-			return up;
-		if (is_api_call(trace, up))
-			return HT_NONE;
-	}
-	return HT_NONE;
+	(void)user;
+	return trace->kind[row] == HT_KIND_ANNOTATION || is_api_call(trace, row);
 }
 
-static void sum_host(const struct ht_frame *frame, struct profile *profile)
+/* A row's time is taken off the annotation around it; not off one around another API call, whose time has
+ * been taken off already. */
+static enum ht_status sum_host(
+        struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
 {
 	const struct ht_trace *trace = frame->trace;
+	uint32_t *payer = NULL;
+	int64_t *ends = NULL;
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, NULL, run->scratch, &payer));
+	HT_TRY(ht_tree_ends(run->ctx, trace, run->scratch, &ends));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
+		int64_t dur_ns = ends[row] - trace->ts_ns[row];
 		if (annotation && trace->name[row] != HT_NO_STR)
-			see(trace, profile, row);
+			see(trace, profile, row, dur_ns);
 		if (!annotation && !is_api_call(trace, row))
 			continue;
-		uint32_t up = payer(trace, row);
-		if (up != HT_NONE && trace->name[up] != HT_NO_STR)
-			profile->ns[trace->name[up]] -= trace->dur_ns[row];
+		uint32_t up = payer[row];
+		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
+		        trace->name[up] != HT_NO_STR)
+			profile->ns[trace->name[up]] -= dur_ns;
 	}
+	return HT_OK;
 }
 
 enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
@@ -109,7 +117,7 @@ enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, h
 		if (!profile.ns || !profile.row)
 			return ht_fail_nomem(run->ctx);
 		memset(profile.row, 0xff, n * sizeof *profile.row);
-		(host ? sum_host : sum_gpu)(frame, &profile);
+		HT_TRY((host ? sum_host : sum_gpu)(run, frame, &profile));
 		HT_TRY(put_names(run, frame->trace, &profile, host, table));
 	}
 	return HT_OK;

@@ -1,13 +1,13 @@
 /*
  * frame.c - see frame.h.
  *
- * Selection is by windows of time: the chosen steps, cut with the chosen annotations, give a short
- * sorted list of half-open windows. A host row is in when it starts inside one; GPU work is in when
- * its launch does. HTA's selection joins on correlation ids instead: hta_frame.c.
+ * Selection is by windows of time: the chosen steps over all threads, the chosen annotations thread by
+ * thread (inside.h). A host row is in when it starts inside one; GPU work is in when its launch does. HTA's
+ * selection joins on correlation ids instead: hta_frame.c.
  */
 #include "model/frame.h"
 #include "hta/hta_frame.h"
-#include "model/interval.h"
+#include "model/inside.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -23,43 +23,7 @@ struct windows {
 
 static bool inside(const struct windows *w, int64_t t)
 {
-	if (w->all)
-		return true;
-	size_t low = 0, high = w->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->list[middle].end <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < w->n && w->list[low].start <= t;
-}
-
-static enum ht_status intersect(struct ht_run *run, const struct windows *a,
-        const struct windows *b, struct windows *ret_windows)
-{
-	if (a->all || b->all) {
-		*ret_windows = a->all ? *b : *a;
-		return HT_OK;
-	}
-	struct windows both = { 0 };
-	both.list = ht_arena_alloc(run->scratch, (a->n + b->n + 1) * sizeof *both.list);
-	if (!both.list)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		struct ht_interval x = a->list[i], y = b->list[j];
-		int64_t start = x.start > y.start ? x.start : y.start;
-		int64_t end = x.end < y.end ? x.end : y.end;
-		if (start < end)
-			both.list[both.n++] = (struct ht_interval){ start, end };
-		if (x.end < y.end)
-			i++;
-		else
-			j++;
-	}
-	*ret_windows = both;
-	return HT_OK;
+	return w->all || ht_interval_has(w->list, w->n, t);
 }
 
 /* ---- steps ---- */
@@ -74,37 +38,20 @@ static enum ht_status step_windows(
 	if (run->step && !strcmp(run->step, "all")) {
 		w.all = true;
 	} else if (run->step) {
+		struct ht_list chosen;
+		HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
 		for (size_t i = 0; i < t->n_steps; i++) {
 			const struct ht_step *s = &t->steps[i];
-			if (ht_list_text_has(run->step, s->number))
+			if (ht_list_has(&chosen, s->number))
 				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
 		}
+		ht_list_done(run->ctx, &chosen);
 		w.n = ht_interval_merge(w.list, w.n);
 	} else {
 		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
 		w.all = cut == INT64_MIN || !run->rosters[run->side]->has_two_steps;
 		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
 	}
-	*ret_windows = w;
-	return HT_OK;
-}
-
-static enum ht_status annotation_windows(
-        struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
-{
-	struct windows w = { .all = !run->annotation };
-	size_t n = 0;
-	for (size_t row = 0; !w.all && row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_ANNOTATION;
-	w.list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *w.list);
-	if (!w.list)
-		return ht_fail_nomem(run->ctx);
-	for (uint32_t row = 0; !w.all && row < t->n_kind; row++) {
-		if (t->kind[row] == HT_KIND_ANNOTATION && ht_is_span(t, row) &&
-		        strstr(ht_str(t, t->name[row]), run->annotation))
-			w.list[w.n++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
-	}
-	w.n = ht_interval_merge(w.list, w.n);
 	*ret_windows = w;
 	return HT_OK;
 }
@@ -121,21 +68,58 @@ static bool is_row(const struct ht_trace *t, uint32_t row)
 
 struct selection {
 	const struct ht_trace *t;
-	struct windows windows;  /* steps and annotations together */
+	struct windows windows; /* the steps */
+	bool annotated;         /* only what is inside chosen annotations */
+	struct ht_autograd autograd;
+	struct ht_inside annotations;     /* by thread, for host rows */
+	struct ht_inside gpu_annotations; /* by stream, for device rows */
+	struct windows any_thread;        /* annotations of all threads, for waits */
 	int64_t *first_launched; /* by track: start of its first work whose launch is in the file */
 	bool by_launch;          /* else by own start: steps are windows of the GPU's own time */
-	bool launched_only;
 };
+
+/* Is anything left out? */
+static bool is_cut(const struct selection *s)
+{
+	return s->annotated || !s->windows.all;
+}
+
+static bool has_text(const struct ht_trace *t, uint32_t row, const void *text)
+{
+	return strstr(ht_str(t, t->name[row]), text) != NULL;
+}
+
+static enum ht_status select_annotations(struct ht_run *run, struct selection *s)
+{
+	const struct ht_trace *t = s->t;
+	struct ht_inside *a = &s->annotations;
+	HT_TRY(ht_autograd_make(run, t, &s->autograd));
+	HT_TRY(ht_inside_make(
+	        run, t, &s->autograd, HT_KIND_ANNOTATION, has_text, run->annotation, a));
+	HT_TRY(ht_inside_make(run, t, &s->autograd, HT_KIND_GPU_ANNOTATION, has_text,
+	        run->annotation, &s->gpu_annotations));
+	size_t n = 0;
+	for (size_t k = 0; k < t->n_tracks; k++)
+		n += a->n[k];
+	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (size_t k = 0; k < t->n_tracks; k++)
+		for (size_t i = 0; i < a->n[k]; i++)
+			list[n++] = a->windows[a->first[k] + i];
+	s->any_thread = (struct windows){ .list = list, .n = ht_interval_merge(list, n) };
+	return HT_OK;
+}
 
 static enum ht_status select_windows(struct ht_run *run, struct selection *s)
 {
 	const struct ht_trace *t = s->t;
-	struct windows steps = { 0 }, annotations = { 0 };
-	HT_TRY(step_windows(run, t, &steps));
-	HT_TRY(annotation_windows(run, t, &annotations));
-	HT_TRY(intersect(run, &steps, &annotations, &s->windows));
-	s->launched_only = run->annotation != NULL;
-	s->by_launch = t->meta_->has_host_steps || run->annotation;
+	HT_TRY(step_windows(run, t, &s->windows));
+	s->annotated = run->annotation != NULL;
+	if (s->annotated)
+		HT_TRY(select_annotations(run, s));
+	s->by_launch = t->meta_->has_host_steps || s->annotated;
 	s->first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
 	if (!s->first_launched)
 		return ht_fail_nomem(run->ctx);
@@ -150,21 +134,29 @@ static enum ht_status select_windows(struct ht_run *run, struct selection *s)
 	return HT_OK;
 }
 
+static bool host_row_is_in(const struct selection *s, uint32_t row)
+{
+	return inside(&s->windows, s->t->ts_ns[row]) &&
+	       (!s->annotated || ht_inside_has(&s->annotations, row));
+}
+
 /* A stream runs its work in order, so work without a launch before the first that has one was launched
  * before the recording began and belongs to no step of it; later such work only lost its launch. */
 static bool device_row_is_in(const struct selection *s, uint32_t row)
 {
 	int64_t ts = s->t->ts_ns[row];
-	return ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts);
+	bool in_steps = s->windows.all ||
+	                (ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts));
+	return in_steps && (!s->annotated || ht_inside_has(&s->gpu_annotations, row));
 }
 
 static bool work_is_in(const struct selection *s, const struct ht_gpu *gpu)
 {
-	if (s->windows.all)
+	if (!is_cut(s))
 		return true;
 	if (gpu->launch != HT_NONE && s->by_launch)
-		return inside(&s->windows, s->t->ts_ns[gpu->launch]);
-	return !s->launched_only && device_row_is_in(s, gpu->row);
+		return host_row_is_in(s, gpu->launch);
+	return device_row_is_in(s, gpu->row);
 }
 
 static void select_gpu(const struct selection *s, uint32_t *gpu, size_t *ret_n)
@@ -178,8 +170,8 @@ static void select_gpu(const struct selection *s, uint32_t *gpu, size_t *ret_n)
 }
 
 struct external {
-	int64_t id, ts;
-	uint32_t row;
+	int64_t id;
+	uint32_t row, twin; /* twin: the host annotation that a GPU annotation shows */
 };
 
 struct externals {
@@ -215,8 +207,8 @@ static enum ht_status collect_external(struct ht_run *run, const struct ht_trace
 		return ht_fail_nomem(run->ctx);
 	for (uint64_t i = 0; column && i < column->n; i++) {
 		if (t->kind[rows[i]] == kind)
-			e.items[e.n++] = (struct external){ ht_arg_i64_at(t, column, i),
-				t->ts_ns[rows[i]], rows[i] };
+			e.items[e.n++] =
+			        (struct external){ ht_arg_i64_at(t, column, i), rows[i], HT_NONE };
 	}
 	qsort(e.items, e.n, sizeof *e.items, compare_id);
 	*ret_externals = e;
@@ -224,8 +216,7 @@ static enum ht_status collect_external(struct ht_run *run, const struct ht_trace
 }
 
 /* A GPU annotation carries the External id of the host annotation that it shows, and belongs where that
- * one starts: the GPU may be whole steps behind. The answer has those with such a twin, by row, with
- * the twin's start. */
+ * one starts: the GPU may be whole steps behind. The answer has those with such a twin, by row. */
 static enum ht_status place_annotations(
         struct ht_run *run, const struct ht_trace *t, struct externals *ret_placed)
 {
@@ -238,7 +229,7 @@ static enum ht_status place_annotations(
 			k++;
 		if (k < host.n && host.items[k].id == gpu.items[i].id)
 			placed.items[placed.n++] =
-			        (struct external){ 0, host.items[k].ts, gpu.items[i].row };
+			        (struct external){ 0, gpu.items[i].row, host.items[k].row };
 	}
 	qsort(placed.items, placed.n, sizeof *placed.items, compare_row);
 	*ret_placed = placed;
@@ -258,7 +249,8 @@ static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
 			rows[n++] = row;
 			k++;
 		} else if (t->kind[row] == HT_KIND_SYNC && is_row(t, row) &&
-		           inside(&s->windows, t->ts_ns[row])) {
+		           inside(&s->windows, t->ts_ns[row]) &&
+		           (!s->annotated || inside(&s->any_thread, t->ts_ns[row]))) {
 			rows[n++] = row;
 		}
 	}
@@ -270,11 +262,11 @@ static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
 			p++;
 		bool in;
 		if (p < placed.n && placed.items[p].row == row)
-			in = inside(&s->windows, placed.items[p].ts);
+			in = host_row_is_in(s, placed.items[p].twin);
 		else if (kind == HT_KIND_GPU_ANNOTATION)
 			in = device_row_is_in(s, row);
 		else
-			in = inside(&s->windows, t->ts_ns[row]);
+			in = host_row_is_in(s, row);
 		if (in)
 			rows[n++] = row;
 	}
@@ -298,7 +290,7 @@ static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_fram
 	HT_TRY(select_windows(run, &s));
 	HT_TRY(ht_frame_alloc_lists(run, gpu_only ? 0 : t->n_kind, t->n_gpu, &rows, &gpu));
 	select_gpu(&s, gpu, &frame->n_gpu);
-	frame->cut = !s.windows.all;
+	frame->cut = is_cut(&s);
 	if (!gpu_only && frame->cut)
 		HT_TRY(select_rows(run, &s, gpu, frame->n_gpu, rows, &frame->n_rows));
 	for (uint32_t row = 0; !gpu_only && !frame->cut && row < t->n_kind; row++) {
@@ -378,6 +370,9 @@ static bool find_steps(
         const struct ht_run *run, bool cut_last, int64_t *ret_first, int64_t *ret_last)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
+	struct ht_list chosen;
+	if (ht_list_parse(run->ctx, "--step", run->step, &chosen) != HT_OK)
+		return false;
 	for (size_t i = 0; i < run->chosen[0].n; i++) {
 		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
 		int64_t cut = INT64_MAX;
@@ -387,12 +382,13 @@ static bool find_steps(
 			const struct ht_step *s = &rank->steps[k];
 			if (s->ts_ns >= cut)
 				continue;
-			if (run->step && !ht_list_text_has(run->step, s->number))
+			if (!ht_list_has(&chosen, s->number))
 				continue;
 			first = s->number < first ? s->number : first;
 			last = s->number > last ? s->number : last;
 		}
 	}
+	ht_list_done(run->ctx, &chosen);
 	*ret_first = first;
 	*ret_last = last;
 	return first <= last;

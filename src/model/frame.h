@@ -15,8 +15,9 @@
  * With hta_rows the selection is HTA's own: GPU-side step rows count as steps,
  * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
  * HTA does so; this is what the drop-in Python package shows.
- * annotation: host rows that start inside a host annotation whose name contains the text, and the GPU
- * work launched from there.
+ * annotation: host rows that start inside a host annotation whose name contains the text (inside.h: on
+ * their thread, or on the one that waits for their backward pass), and the GPU work launched from there; work without
+ * a launch when it starts inside such an annotation of its stream.
  */
 #ifndef HT_MODEL_FRAME_H
 #define HT_MODEL_FRAME_H

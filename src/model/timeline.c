@@ -184,8 +184,11 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
         struct ht_arena *scratch, ht_table *table)
 {
 	const struct ht_trace *t = timeline->trace;
-	struct ht_event_source source = { ctx, scratch, t, timeline->rank };
+	struct ht_attribution attribution;
+	struct ht_run run = { .ctx = ctx, .scratch = scratch, .trace = t };
+	struct ht_event_source source = { ctx, scratch, t, timeline->rank, &attribution };
 	struct ht_event_column column;
+	HT_TRY(ht_attribution_make(&run, t, HT_ATTRIBUTE_ALL, &attribution));
 	for (size_t i = 0; ht_event_field(i); i++) {
 		if (!ht_event_column_find(t, ht_event_field(i)->name, &column))
 			continue;

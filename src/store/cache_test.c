@@ -279,7 +279,8 @@ static void walk(struct fixture *f, struct ht_trace *trace)
 	assert_int_equal(ht_dump(f->ctx, &set, &sink), HT_OK);
 	assert_true(n > 0);
 	for (uint32_t row = 0; row < ht_n_events(trace); row++)
-		ht_ancestor(trace, row, HT_KIND_ANNOTATION);
+		for (uint32_t up = row; up != HT_NONE; up = trace->parent[up])
+			assert_true(up < ht_n_events(trace));
 }
 
 static void test_foreign_numbers_are_harmless(void **state)

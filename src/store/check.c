@@ -132,7 +132,8 @@ CHECK(kind)
 CHECK(flags)
 {
 	KNOWN;
-	const uint8_t all_flags = HT_EV_SPAN | HT_EV_NO_TS | HT_EV_NO_DUR | HT_EV_BAD_TIME;
+	const uint8_t all_flags =
+	        HT_EV_SPAN | HT_EV_NO_TS | HT_EV_NO_DUR | HT_EV_BAD_TIME | HT_EV_CUT;
 	return f->loops->all_bytes_below(t->flags + first, n, all_flags + 1);
 }
 
@@ -597,7 +598,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 1,
+	.version = 2,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

@@ -10,6 +10,7 @@
 
 #include "base/sort.h"
 #include "store/row_index.h"
+#include "store/tree.h"
 
 #include <string.h>
 
@@ -129,16 +130,25 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 	return HT_OK;
 }
 
+static bool is_op(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	(void)user;
+	return t->kind[row] == HT_KIND_CPU_OP;
+}
+
 static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
 	struct ht_row_index launches, ops;
+	uint32_t *op_around = NULL;
 	struct ht_arg_cursor correlations = ht_arg_cursor(t, correlation_key(b));
 	struct ht_arg_cursor externals = ht_arg_cursor(t, "External id");
 	HT_TRY(ht_row_index_make(b->ctx, t, correlation_key(b),
 	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
 	HT_TRY(ht_row_index_make(
 	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
+	if (t->n_gpu)
+		HT_TRY(ht_tree_nearest(b->ctx, t, is_op, NULL, &b->arena, &op_around));
 	for (size_t i = 1; i < launches.n; i++)
 		ht_tally_add(tally, HT_STAT_duplicate_correlation,
 		        launches.keys[i] == launches.keys[i - 1] &&
@@ -161,7 +171,7 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 			gpu->op = choose_op(t, rows, n, gpu->launch);
 		}
 		if (gpu->op == HT_NONE && gpu->launch != HT_NONE)
-			gpu->op = ht_ancestor(t, gpu->launch, HT_KIND_CPU_OP);
+			gpu->op = op_around[gpu->launch];
 	}
 	return HT_OK;
 }

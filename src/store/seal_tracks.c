@@ -2,9 +2,16 @@
  * seal_tracks.c - rows of each track in time order, B/E pairs, and the call tree of host threads.
  *
  * Order: (ts, longer first, row). Tree: a span's parent is the innermost span of the same host thread that
- * contains it. Ties: of two spans that start together the longer encloses;
+ * is open when it starts. Ties: of two spans that start together the longer encloses;
  * a span that starts where another ends is its sibling, unless it has no length, then it is inside.
- * Spans that overlap without nesting are counted, and get the innermost span that does contain them.
+ *
+ * A span that ends after the one it started in is counted, and one of the two gives way:
+ *   it is cut     its parent stays and, for the tree, it ends with it: a Python frame that was never closed
+ *                 is no way around the operators and annotations that it started in
+ *   it moves out  records are opened by Python calls that return at once (__enter__), and annotations by
+ *                 hand: a record does not end with a Python frame, nor an annotation with an annotation.
+ *                 What it outlives is over for the tree, and it goes to what is around that.
+ * So ends never rise up the stack of open spans, and the whole is linear.
  */
 #include "store/seal.h"
 
@@ -118,24 +125,58 @@ static enum ht_status sort_track(struct tracks *s, const struct ht_track *track)
 	return HT_OK;
 }
 
+/* A span on the stack of open ones, and where it ends for the tree. */
+struct open_span {
+	int64_t end;
+	uint32_t row;
+};
+
 /* Is the open span over when one of length dur starts at ts? */
-static bool is_over(const struct ht_trace *t, uint32_t open, int64_t ts, int64_t dur)
+static bool is_over(const struct ht_trace *t, const struct open_span *open, int64_t ts, int64_t dur)
 {
-	int64_t end = ht_end_ns(t, open);
-	return end < ts || (end == ts && (dur > 0 || t->dur_ns[open] == 0));
+	return open->end < ts || (open->end == ts && (dur > 0 || t->dur_ns[open->row] == 0));
 }
 
 /* The span a flow row stands on: one that starts with it, else the innermost around it. Kept in parent
- * until seal_flows has used it. */
-static uint32_t bind_flow(
-        const struct ht_trace *t, uint32_t row, uint32_t last, const uint32_t *stack, size_t n)
+ * until seal_flows has used it. Spans that are over are taken off the stack. */
+static uint32_t bind_flow(const struct ht_trace *t, uint32_t row, uint32_t last,
+        const struct open_span *stack, size_t *n)
 {
 	if (last != HT_NONE &&
 	        (t->ts_ns[last] == t->ts_ns[row] || ht_kind_is_device(t->kind[last])))
 		return ht_end_ns(t, last) >= t->ts_ns[row] ? last : HT_NONE;
-	while (n && ht_end_ns(t, stack[n - 1]) < t->ts_ns[row])
-		n--;
-	return n ? stack[n - 1] : HT_NONE;
+	while (*n && stack[*n - 1].end < t->ts_ns[row])
+		(*n)--;
+	return *n ? stack[*n - 1].row : HT_NONE;
+}
+
+/* Does a span that outlives the one it started in move out of it, rather than being cut? */
+static bool moves_out(const struct ht_trace *t, uint32_t row, uint32_t open)
+{
+	if (t->kind[row] == HT_KIND_PYTHON)
+		return false;
+	return t->kind[open] == HT_KIND_PYTHON ||
+	       (t->kind[row] == HT_KIND_ANNOTATION && t->kind[open] == HT_KIND_ANNOTATION);
+}
+
+/* Link a span to the one around it and return where it ends for the tree. */
+static int64_t enclose(struct tracks *s, uint32_t row, const struct open_span *stack, size_t *n,
+        struct ht_tally *tally)
+{
+	const struct ht_trace *t = s->t;
+	int64_t end = ht_end_ns(t, row);
+	while (*n && is_over(t, &stack[*n - 1], t->ts_ns[row], t->dur_ns[row]))
+		(*n)--;
+	/* against its own end: what is inside a span that was cut is not another finding */
+	bool outlives = *n && ht_end_ns(t, stack[*n - 1].row) < end;
+	while (*n && stack[*n - 1].end < end && moves_out(t, row, stack[*n - 1].row))
+		(*n)--;
+	ht_tally_add(tally, HT_STAT_partial_overlap, outlives);
+	s->parent[row] = *n ? stack[*n - 1].row : HT_NONE;
+	if (!*n || stack[*n - 1].end >= end)
+		return end;
+	HT_MUTABLE(uint8_t, t->flags)[row] |= HT_EV_CUT;
+	return stack[*n - 1].end;
 }
 
 static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struct ht_tally *tally)
@@ -146,27 +187,19 @@ static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struc
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < track->n; i++) {
 		uint32_t row = s->rows[track->first + i];
-		uint32_t *stack = open.data;
 		if (!ht_is_span(t, row)) {
 			if (t->kind[row] == HT_KIND_FLOW)
-				s->parent[row] = bind_flow(t, row, last, stack, open.n);
+				s->parent[row] = bind_flow(t, row, last, open.data, &open.n);
 			continue;
 		}
 		track->n_spans++;
 		last = row;
 		if (ht_kind_is_device(t->kind[row]))
 			continue;
-		while (open.n && is_over(t, stack[open.n - 1], t->ts_ns[row], t->dur_ns[row]))
-			open.n--;
-		size_t k = open.n;
-		while (k && ht_end_ns(t, stack[k - 1]) < ht_end_ns(t, row))
-			k--;
-		if (k < open.n)
-			ht_tally_add(tally, HT_STAT_partial_overlap, 1);
-		s->parent[row] = k ? stack[k - 1] : HT_NONE;
-		ok = HT_VEC_PUSH(s->ctx->mem, &open, uint32_t, row);
+		struct open_span span = { enclose(s, row, open.data, &open.n, tally), row };
+		ok = HT_VEC_PUSH(s->ctx->mem, &open, struct open_span, span);
 	}
-	ht_vec_free(s->ctx->mem, &open, sizeof(uint32_t));
+	ht_vec_free(s->ctx->mem, &open, sizeof(struct open_span));
 	return ok ? HT_OK : ht_fail_nomem(s->ctx);
 }
 

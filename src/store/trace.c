@@ -303,61 +303,6 @@ void ht_launch_gpus(
 	*ret_n = found ? t->launch_offsets[low + 1] - t->launch_offsets[low] : 0;
 }
 
-uint32_t ht_ancestor(const struct ht_trace *t, uint32_t row, enum ht_kind kind)
-{
-	for (uint32_t up = t->parent[row]; up != HT_NONE; up = t->parent[up])
-		if (t->kind[up] == kind)
-			return up;
-	return HT_NONE;
-}
-
-/* Where the stack around a row is: at the row itself, or at the launch of GPU work. */
-static uint32_t stack_start(const struct ht_trace *t, uint32_t row)
-{
-	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
-	return gpu ? gpu->launch : row;
-}
-
-static enum ht_status stack_of(ht_ctx *ctx, const struct ht_trace *t, uint32_t row, bool modules,
-        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
-{
-	static const char prefix[] = "nn.Module: ";
-	size_t n = 0;
-	uint32_t *rows = NULL;
-	for (int pass = 0; pass < 2; pass++) {
-		size_t at = n;
-		for (uint32_t up = stack_start(t, row); up != HT_NONE; up = t->parent[up]) {
-			bool take = modules ? t->kind[up] == HT_KIND_PYTHON &&
-			                              !strncmp(ht_str(t, t->name[up]), prefix,
-			                                      sizeof prefix - 1)
-			                    : t->kind[up] == HT_KIND_ANNOTATION;
-			if (up == row || !take)
-				continue;
-			if (pass)
-				rows[--at] = up;
-			else
-				n++;
-		}
-		if (!pass && !(rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows)))
-			return ht_fail_nomem(ctx);
-	}
-	*ret_rows = rows;
-	*ret_n = n;
-	return HT_OK;
-}
-
-enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
-        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
-{
-	return stack_of(ctx, t, row, false, arena, ret_rows, ret_n);
-}
-
-enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *t, uint32_t row,
-        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n)
-{
-	return stack_of(ctx, t, row, true, arena, ret_rows, ret_n);
-}
-
 /* ---- health ---- */
 
 const struct ht_stat_info *ht_stat_info(enum ht_stat_code code)

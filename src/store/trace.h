@@ -62,6 +62,7 @@ enum ht_event_flag {
 	HT_EV_NO_TS = 2,    /* ts absent */
 	HT_EV_NO_DUR = 4,   /* dur absent in the file */
 	HT_EV_BAD_TIME = 8, /* ts and dur were 0, or ts was refused; left out of timelines */
+	HT_EV_CUT = 16,     /* ends after its parent; the call tree ends it there (seal_tracks.c) */
 };
 
 /* Times lie within this of 0, readers refuse others; durations lie within the next: all sums and
@@ -294,15 +295,6 @@ const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *trace, uint32_t row);
 /* GPU rows started by a launch: slice of launch_gpu (indexes into gpu[]), in gpu[] order. */
 void ht_launch_gpus(const struct ht_trace *trace, uint32_t launch_row, const uint32_t **ret_gpus,
         size_t *ret_n);
-/* Nearest enclosing row of that kind on the call tree, HT_NONE when none; start is excluded. */
-uint32_t ht_ancestor(const struct ht_trace *trace, uint32_t row, enum ht_kind kind);
-/* "outer / inner" user annotations around a host row, or around the launch of GPU work, outermost
- * first, ProfilerStep included; rows are written to the arena. */
-enum ht_status ht_annotation_stack(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
-        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
-/* nn.Module rows around a host row (or the launch of GPU work), outermost first. */
-enum ht_status ht_module_path(ht_ctx *ctx, const struct ht_trace *trace, uint32_t row,
-        struct ht_arena *arena, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
 
 /* ---- health ---- */
 

@@ -116,8 +116,9 @@ def test_work_launched_before_the_recording_is_in_no_step(tmp_path):
 
 
 def test_annotation_restricts_to_its_launches(tmp_path):
+    """The same sets as kernel-annotations shows."""
     trace = annotated(tmp_path)
-    for text, names in (("forw", ["k1", "void k2<int>(float)", "k3"]), ("attention", ["k1"])):
+    for text, names in (("forw", ["k1", "void k2<int>(float)", "k4"]), ("attention", ["k1"])):
         found = rows("kernel-annotations", trace, "--annotation", text)
         assert [r["name"] for r in found] == names
 

@@ -1,0 +1,121 @@
+/*
+ * attribution.c - see attribution.h.
+ */
+#include "model/attribution.h"
+
+#include "model/inside.h"
+
+#include <string.h>
+
+/* Where a row's surroundings are: at the row, or at the launch of GPU work; HT_NONE: unknown. */
+static uint32_t place_of(const struct ht_trace *t, uint32_t row)
+{
+	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
+	return gpu ? gpu->launch : row;
+}
+
+static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	static const char prefix[] = "nn.Module: ";
+	(void)user;
+	return t->kind[row] == HT_KIND_PYTHON &&
+	       !strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1);
+}
+
+/* The module of a host row and how it was found. */
+static uint32_t choose_module(
+        const struct ht_attribution *a, const uint32_t *nearest, uint32_t row, enum ht_way *ret_way)
+{
+	const struct ht_trace *t = a->trace;
+	uint32_t own = nearest[row], forward = ht_autograd_forward(&a->autograd, row);
+	uint32_t of_forward = forward == HT_NONE ? HT_NONE : nearest[forward];
+	bool on_thread = own != HT_NONE && t->track[own] == t->track[row];
+	/* a module inside a backward row has that row's forward operator itself */
+	bool called_again = on_thread && ht_autograd_forward(&a->autograd, own) != HT_NONE;
+	if (of_forward != HT_NONE && !called_again) {
+		*ret_way = HT_WAY_FORWARD;
+		return of_forward;
+	}
+	*ret_way = own == HT_NONE ? HT_WAY_NONE : on_thread ? HT_WAY_LAUNCH : HT_WAY_BACKWARD;
+	return own;
+}
+
+/* The text of every module, its path over threads included. */
+static enum ht_status spell_modules(
+        struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
+{
+	const struct ht_trace *t = a->trace;
+	size_t n = 0;
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		n += is_module(t, row, NULL);
+	struct ht_chain *chains = ht_arena_alloc(run->scratch, (n + 2) * sizeof *chains);
+	uint32_t *chain_of = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *chain_of);
+	a->module_texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *a->module_texts);
+	if (!chains || !chain_of || !a->module_texts)
+		return ht_fail_nomem(run->ctx);
+	/* chains[0] is empty; threads that wait come before those that they wait for */
+	n = 1;
+	for (int autograd = 0; autograd < 2; autograd++)
+		for (size_t i = 0; i < t->n_track_rows; i++) {
+			uint32_t row = t->track_rows[i];
+			bool on_autograd = ht_autograd_caller(&a->autograd, row) != HT_NONE;
+			if (on_autograd != autograd || !is_module(t, row, NULL))
+				continue;
+			uint32_t outer = nearest[row] == HT_NONE ? 0 : chain_of[nearest[row]];
+			chains[n] = ht_chain_push(&chains[outer], row);
+			a->module_texts[row] = ht_chain_text(run->scratch, t, &chains[n]);
+			if (!a->module_texts[row])
+				return ht_fail_nomem(run->ctx);
+			chain_of[row] = (uint32_t)n++;
+		}
+	return HT_OK;
+}
+
+static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
+{
+	const struct ht_trace *t = a->trace;
+	uint32_t *nearest = NULL;
+	uint32_t *modules = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *modules);
+	uint8_t *ways = ht_arena_alloc(run->scratch, t->n_kind + 1);
+	if (!modules || !ways)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_inside_nearest(run, t, &a->autograd, is_module, NULL, &nearest));
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		enum ht_way way = HT_WAY_NONE;
+		uint32_t at = place_of(t, row);
+		modules[row] = at == HT_NONE ? HT_NONE : choose_module(a, nearest, at, &way);
+		ways[row] = (uint8_t)way;
+	}
+	a->modules = modules;
+	a->module_ways = ways;
+	return spell_modules(run, a, nearest);
+}
+
+enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t, unsigned parts,
+        struct ht_attribution *ret_attribution)
+{
+	struct ht_attribution a = { .trace = t };
+	size_t n = ht_n_events(t);
+	if (parts)
+		HT_TRY(ht_autograd_make(run, t, &a.autograd));
+	if (parts & HT_ATTRIBUTE_ANNOTATIONS) {
+		uint32_t *rows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rows);
+		struct ht_annotated *found = ht_arena_alloc(run->scratch, (n + 1) * sizeof *found);
+		if (!rows || !found)
+			return ht_fail_nomem(run->ctx);
+		for (uint32_t row = 0; row < n; row++)
+			rows[row] = row;
+		HT_TRY(ht_annotate_rows(run, t, &a.autograd, rows, n, true, found));
+		a.annotations = found;
+	}
+	if (parts & HT_ATTRIBUTE_MODULES)
+		HT_TRY(find_modules(run, &a));
+	*ret_attribution = a;
+	return HT_OK;
+}
+
+uint32_t ht_attribution_forward(const struct ht_attribution *a, uint32_t row)
+{
+	uint32_t at = place_of(a->trace, row);
+	return at == HT_NONE ? HT_NONE : ht_autograd_forward(&a->autograd, at);
+}
