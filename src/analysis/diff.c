@@ -5,7 +5,9 @@
  *     count, time = sum of durations; diff = test - control
  *     change: added, removed, increased, decreased or equal, by the counts
  * Host and GPU rows are kept apart. Times of host rows include what they call. ProfilerStep rows and
- * the GPU copies of annotations are left out: they say nothing that their content does not.
+ * the GPU copies of annotations are left out: they say nothing that their content does not. So are Python
+ * functions, which are no operators and whose names may hold addresses. A path goes on from an autograd thread
+ * to what is open on the thread that waits for it (autograd.h).
  *
  * Which ranks and steps: see diff_sides.h; a note under the table tells.
  * With hta-compat: HTA's rows (every row with a duration, by stream argument and iteration), names of
@@ -17,11 +19,13 @@
  * diff_ns -6000, change_share -20 %.
  */
 #include "analysis/analysis.h"
+#include "model/autograd.h"
 #include "model/diff_sides.h"
 #include "model/frame.h"
 #include "hta/hta_names.h"
 #include "base/intern.h"
 #include "base/list.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,10 +116,11 @@ struct compare {
 struct scan {
 	struct compare *compare;
 	const struct ht_trace *trace;
-	uint32_t *text_of;    /* by string id: text in the pool, HT_NONE until asked */
-	uint32_t *node_of[3]; /* by device and string id: node by name, HT_NONE until asked */
-	uint32_t *context_of; /* by row: node that its children hang under, UNKNOWN until asked */
-	uint32_t *way;        /* room for the rows from one to the top */
+	const uint32_t *parent; /* by row, over threads */
+	uint32_t *text_of;      /* by string id: text in the pool, HT_NONE until asked */
+	uint32_t *node_of[3];   /* by device and string id: node by name, HT_NONE until asked */
+	uint32_t *context_of;   /* by row: node that its children hang under, UNKNOWN until asked */
+	uint32_t *way;          /* room for the rows from one to the top */
 };
 #define UNKNOWN (UINT32_MAX - 1)
 
@@ -181,7 +186,7 @@ static bool context(struct scan *scan, uint32_t row, uint32_t *ret_node)
 	size_t n_way = 0;
 	while (row != HT_NONE && scan->context_of[row] == UNKNOWN) {
 		scan->way[n_way++] = row;
-		row = trace->parent[row];
+		row = scan->parent[row];
 	}
 	uint32_t node = row == HT_NONE ? HT_NONE : scan->context_of[row];
 	while (n_way) {
@@ -205,7 +210,7 @@ static bool make_node(struct scan *scan, uint32_t row, enum device device, uint3
 	                                   ? ht_gpu_of_row(trace, row)
 	                                   : NULL;
 	if (compare->by == BY_PATH &&
-	        !context(scan, gpu ? gpu->launch : trace->parent[row], &key.parent))
+	        !context(scan, gpu ? gpu->launch : scan->parent[row], &key.parent))
 		return false;
 	if (compare->by == BY_SHAPE) {
 		uint32_t op = gpu ? gpu->op : row;
@@ -240,6 +245,8 @@ static enum device device_of(const struct ht_trace *trace, uint32_t row)
 	case HT_KIND_SYNC:
 	case HT_KIND_CUDA_EVENT:
 	case HT_KIND_PROFILER_RANGE: return DEVICE_NONE;
+	/* functions are no operators, and the addresses in their names differ from run to run */
+	case HT_KIND_PYTHON: return DEVICE_NONE;
 	case HT_KIND_ANNOTATION:
 		return is_step_name(ht_str(trace, trace->name[row])) ? DEVICE_NONE : DEVICE_CPU;
 	default: return DEVICE_CPU;
@@ -253,7 +260,7 @@ static bool count_row(struct scan *scan, uint32_t row, enum device device)
 		return false;
 	struct group *group = (struct group *)scan->compare->groups.data + node;
 	group->count[0]++;
-	group->ns[0] += scan->trace->dur_ns[row];
+	ht_sum(&group->ns[0], scan->trace->dur_ns[row]);
 	return true;
 }
 
@@ -323,7 +330,10 @@ static enum ht_status count_trace(struct compare *compare)
 	if (run->hta_compat)
 		run->step = "all";
 	HT_TRY(ht_frame_make(run, &frame));
-	struct scan scan = { .compare = compare, .trace = frame.trace };
+	struct ht_autograd autograd = { .parent = frame.trace->parent };
+	if (compare->by == BY_PATH)
+		HT_TRY(ht_autograd_make(run, frame.trace, &autograd));
+	struct scan scan = { .compare = compare, .trace = frame.trace, .parent = autograd.parent };
 	HT_TRY(scan_init(&scan));
 	if (run->hta_compat)
 		return count_hta(&scan, run, &frame, steps);

@@ -13,6 +13,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/idle.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,8 +67,8 @@ static void put_stream(
 	int64_t count[HT_IDLE_N] = { 0 }, n_rows[HT_IDLE_N] = { 0 };
 	for (size_t i = 0; i < stream->n; i++) {
 		const struct ht_idle_gap *gap = &stream->gaps[i];
-		idle[gap->category] += gap->length_ns;
-		total += gap->length_ns;
+		ht_sum(&idle[gap->category], gap->length_ns);
+		ht_sum(&total, gap->length_ns);
 		count[gap->category] += !gap->unmeasured;
 		n_rows[gap->category]++;
 	}

@@ -16,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "model/annotate.h"
 #include "hta/hta_names.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -236,7 +237,7 @@ static size_t group(struct labelled *list, size_t n, const char *by)
 	size_t n_groups = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (n_groups && !compare_key(&list[n_groups - 1], &list[i])) {
-			list[n_groups - 1].dur_ns += list[i].dur_ns;
+			ht_sum(&list[n_groups - 1].dur_ns, list[i].dur_ns);
 			list[n_groups - 1].count++;
 		} else {
 			list[n_groups++] = list[i];
@@ -307,7 +308,7 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 
 	int64_t total = 0;
 	for (size_t i = 0; i < work.n; i++)
-		total += list[i].dur_ns;
+		ht_sum(&total, list[i].dur_ns);
 	if (!strcmp(by, "none")) {
 		for (size_t i = 0; i < work.n; i++)
 			put_work(run, table, &frame, &work.items[i], &list[i], total);

@@ -17,6 +17,7 @@
 #include "model/gpu_work.h"
 #include "hta/hta_names.h"
 #include "model/name_groups.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -278,7 +279,7 @@ static void set_total(struct kernels *kernels, size_t first)
 {
 	int64_t total = 0;
 	for (size_t k = first; k < kernels->n; k++)
-		total += kernels->items[k].group.sum_ns;
+		ht_sum(&total, kernels->items[k].group.sum_ns);
 	for (size_t k = first; k < kernels->n; k++)
 		kernels->items[k].total_ns = total;
 }

@@ -15,6 +15,7 @@
 #include "hta/hta_frame.h"
 #include "hta/hta_facts.h"
 #include "hta/hta_names.h"
+#include "base/checked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +198,7 @@ static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct
 {
 	int64_t total = 0;
 	for (size_t i = 0; i < N_LABELS; i++)
-		total += labels[i].sum_ns;
+		ht_sum(&total, labels[i].sum_ns);
 	qsort(labels, N_LABELS, sizeof *labels, compare_label);
 	for (size_t i = 0; i < N_LABELS; i++) {
 		if (!labels[i].seen)

@@ -21,6 +21,7 @@
 #include "model/frame.h"
 #include "model/interval.h"
 #include "model/memory_file.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static int64_t total_of(const struct ht_memory_sample *sample)
 {
 	int64_t sum = 0;
 	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-		sum += sample->bytes[c];
+		ht_sum(&sum, sample->bytes[c]);
 	return sum;
 }
 

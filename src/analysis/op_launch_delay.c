@@ -18,6 +18,7 @@
 #include "model/frame.h"
 #include "store/tree.h"
 #include "base/intern.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +161,8 @@ static bool add_call(struct ht_run *run, const struct ht_trace *trace, const str
 			return false;
 	}
 	group->count++;
-	group->launch_delay_ns += pieces[0].launch_ts_ns - trace->ts_ns[pieces[0].op];
-	group->runtime_delay_ns += trace->ts_ns[pieces[0].row] - pieces[0].launch_ts_ns;
+	ht_sum(&group->launch_delay_ns, pieces[0].launch_ts_ns - trace->ts_ns[pieces[0].op]);
+	ht_sum(&group->runtime_delay_ns, trace->ts_ns[pieces[0].row] - pieces[0].launch_ts_ns);
 	return true;
 }
 

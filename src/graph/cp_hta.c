@@ -314,7 +314,8 @@ static void walk_group(
 	qsort(room->ends, n, sizeof *room->ends, compare_ends);
 	size_t depth = 0;
 	for (size_t i = 0, j = 0; i < n;) {
-		if (room->ends[j].time <= room->starts[i].time) {
+		/* far from 0 a short row ends where it starts: its end may come first */
+		if (j < n && room->ends[j].time <= room->starts[i].time) {
 			depth -= depth > 0;
 			j++;
 			continue;

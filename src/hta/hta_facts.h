@@ -22,11 +22,11 @@ struct ht_hta_facts {
 enum ht_status ht_hta_facts_find(struct ht_run *run, const struct ht_set *set,
         const struct ht_hta_facts **ret_facts) HT_MUST_USE;
 
-/* HTA drops rows without dur or cat, whatever their phase. */
+/* HTA drops rows without dur or cat, whatever their phase; rows whose time was refused are in no result. */
 static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)
 {
 	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       t->kind[row] != HT_KIND_TRACE_SPAN;
+	       t->kind[row] != HT_KIND_TRACE_SPAN && !ht_time_was_refused(t, row);
 }
 
 /* "ProfilerStep#7" with digits right after the sign. */

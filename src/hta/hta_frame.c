@@ -41,7 +41,7 @@ static enum ht_status mark_rows(struct ht_run *run, const struct ht_trace *t, ui
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		uint8_t kind = t->kind[row];
 		if ((t->flags[row] & HT_EV_NO_DUR) || !known[t->cat[row]] ||
-		        kind == HT_KIND_TRACE_SPAN)
+		        kind == HT_KIND_TRACE_SPAN || ht_time_was_refused(t, row))
 			continue;
 		bool wait = kind == HT_KIND_SYNC && ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
 		side[row] = wait ? GPU : HOST;

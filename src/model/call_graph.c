@@ -4,6 +4,7 @@
 #include "model/call_graph.h"
 
 #include "model/inside.h"
+#include "base/checked.h"
 
 #include <string.h>
 
@@ -220,7 +221,7 @@ static void sum_subtrees(struct build *b)
 		if (!b->n_kernels[row])
 			continue;
 		b->n_kernels[up] += b->n_kernels[row];
-		b->kernel_ns[up] += b->kernel_ns[row];
+		ht_sum(&b->kernel_ns[up], b->kernel_ns[row]);
 		if (b->first_ns[up] == HT_NO_I64 || b->first_ns[row] < b->first_ns[up])
 			b->first_ns[up] = b->first_ns[row];
 		if (b->last_ns[row] > b->last_ns[up])

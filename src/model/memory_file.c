@@ -3,6 +3,7 @@
  */
 #include "model/memory_file.h"
 #include "base/io.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static enum ht_status make_samples(ht_ctx *ctx, const struct event *events, size
 			sample++;
 		}
 		sample->unix_ns = events[i].time_ns >= 0 ? events[i].time_ns : first_ns;
-		sample->bytes[events[i].category] += events[i].bytes;
+		ht_sum(&sample->bytes[events[i].category], events[i].bytes);
 	}
 	*ret_samples = samples;
 	*ret_n = n_samples;

@@ -4,6 +4,7 @@
 #include "model/name_groups.h"
 
 #include "model/stats.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void add(struct ht_name_group *group, int64_t dur_ns)
 		group->min_ns = dur_ns;
 	if (!group->count || dur_ns > group->max_ns)
 		group->max_ns = dur_ns;
-	group->sum_ns += dur_ns;
+	ht_sum(&group->sum_ns, dur_ns);
 	group->squares += ht_square(dur_ns);
 	group->count++;
 	group->n_samples++;
@@ -76,7 +77,7 @@ void ht_name_group_pool(struct ht_name_group *a, const struct ht_name_group *b)
 		a->max_ns = b->max_ns;
 	a->count += b->count;
 	a->n_samples += b->n_samples;
-	a->sum_ns += b->sum_ns;
+	ht_sum(&a->sum_ns, b->sum_ns);
 }
 
 double ht_name_group_mean(const struct ht_name_group *group)

@@ -2,6 +2,7 @@
  * part.c - see part.h.
  */
 #include "model/clocks.h"
+#include "base/checked.h"
 
 void ht_parts_done(struct ht_parts *parts)
 {
@@ -30,7 +31,7 @@ enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, s
 {
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
-		move.shift_ns -= zero_ns;
+		move.shift_ns = ht_sub_sat(move.shift_ns, zero_ns);
 		HT_TRY(ht_table_append(table, parts->list[i].facts[k], &move));
 	}
 	return HT_OK;

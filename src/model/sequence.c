@@ -5,6 +5,7 @@
 #include "model/call_graph.h"
 #include "hta/hta_names.h"
 #include "base/intern.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,9 +226,9 @@ static bool count_root(struct tally *tally, const struct piece *pieces, size_t n
 	}
 	struct ht_sequence *sequence = (struct ht_sequence *)tally->list.data + text.id;
 	sequence->count++;
-	sequence->op_ns += trace->dur_ns[root];
+	ht_sum(&sequence->op_ns, trace->dur_ns[root]);
 	for (size_t i = 0; i < n; i++)
-		sequence->gpu_ns += trace->dur_ns[pieces[i].row];
+		ht_sum(&sequence->gpu_ns, trace->dur_ns[pieces[i].row]);
 	tally->sequence_of[root] = text.id;
 	return true;
 }

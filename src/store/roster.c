@@ -23,6 +23,7 @@ enum ht_status ht_rank_describe(
 		.json_bytes = t->meta->json_bytes,
 		.base_ns = t->meta->base_ns,
 		.min_ts_ns = t->meta->min_ts_ns,
+		.max_end_ns = t->meta->max_end_ns,
 		.steps = copy(arena, t->steps, t->n_steps * sizeof *t->steps),
 		.n_steps = t->n_steps,
 		.stats = copy(arena, t->stats, t->n_stats * sizeof *t->stats),
@@ -40,23 +41,40 @@ static bool is_absolute(const struct ht_rank *rank)
 	return rank->base_ns == HT_NO_I64 && rank->min_ts_ns > year_2001_ns;
 }
 
+/* The clocks' zero and whether all times fit 64 bits when they are counted from there. */
+static bool find_zero(const struct ht_roster *roster, int64_t *ret_zero)
+{
+	int64_t zero = INT64_MAX, last = INT64_MIN, span;
+	bool fits = true;
+	for (size_t i = 0; i < roster->n; i++) {
+		const struct ht_rank *rank = &roster->ranks[i];
+		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns, first = 0, end = 0;
+		if (rank->min_ts_ns == HT_NO_I64)
+			continue;
+		fits &= !__builtin_add_overflow(base, rank->min_ts_ns, &first) &&
+		        !__builtin_add_overflow(base, rank->max_end_ns, &end);
+		zero = first < zero ? first : zero;
+		last = end > last ? end : last;
+	}
+	for (size_t i = 0; i < roster->n; i++) {
+		int64_t base = roster->ranks[i].base_ns, offset;
+		fits &= !__builtin_sub_overflow(base == HT_NO_I64 ? 0 : base, zero, &offset);
+	}
+	*ret_zero = zero;
+	return fits && (zero > last || !__builtin_sub_overflow(last, zero, &span));
+}
+
 static void align(struct ht_roster *roster)
 {
 	size_t n_base = 0, n_absolute = 0;
-	int64_t zero = INT64_MAX;
+	int64_t zero;
+	bool fits = find_zero(roster, &zero);
 	for (size_t i = 0; i < roster->n; i++) {
 		const struct ht_rank *rank = &roster->ranks[i];
 		n_base += rank->base_ns != HT_NO_I64;
 		n_absolute += is_absolute(rank);
-		if (rank->min_ts_ns == HT_NO_I64)
-			continue;
-		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns, first;
-		if (__builtin_add_overflow(base, rank->min_ts_ns, &first))
-			first = rank->min_ts_ns;
-		if (first < zero)
-			zero = first;
 	}
-	bool all_known = n_base + n_absolute == roster->n;
+	bool all_known = n_base + n_absolute == roster->n && fits;
 	roster->aligned = roster->n <= 1 || all_known;
 	roster->zero_unix_ns = roster->n && all_known && zero != INT64_MAX ? zero : HT_NO_I64;
 	for (size_t i = 0; i < roster->n; i++) {
@@ -64,8 +82,8 @@ static void align(struct ht_roster *roster)
 		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns;
 		if (rank->min_ts_ns == HT_NO_I64)
 			rank->offset_ns = 0;
-		else if (!roster->aligned || __builtin_sub_overflow(base, zero, &rank->offset_ns))
-			rank->offset_ns = -rank->min_ts_ns;
+		else
+			rank->offset_ns = roster->aligned && fits ? base - zero : -rank->min_ts_ns;
 	}
 }
 

@@ -27,6 +27,7 @@ enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *t, const ch
 		for (uint64_t i = 0; is_of(column, id) && i < column->n; i++) {
 			int64_t value;
 			if (!(HT_KIND_BIT(t->kind[rows[i]]) & kinds) ||
+			        ht_time_was_refused(t, rows[i]) ||
 			        !ht_arg_integer_at(t, column, i, &value))
 				continue;
 			ret->keys[ret->n] = ht_sort_key_i64(value);

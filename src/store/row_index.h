@@ -16,7 +16,8 @@ struct ht_row_index {
 
 #define HT_KIND_BIT(kind) ((uint32_t)1 << (kind))
 
-/* Index the rows of the kinds in the mask that have the argument, in any spelling. */
+/* Index the rows of the kinds in the mask that have the argument, in any spelling. Rows that were left out of
+ * timelines for their time are not found: nothing is linked to them. */
 enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
         uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret_index) HT_MUST_USE;
 /* The rows with that value, the first max of them. */

@@ -27,6 +27,9 @@ static inline void ht_tally_add(struct ht_tally *tally, enum ht_stat_code code, 
 	tally->count[code] += n;
 }
 
+/* N of "ProfilerStep#N" (blanks allowed around #); HT_NO_I64 when the name is no step. */
+int64_t ht_step_number(const char *name);
+
 /* Does the file come from PyTorch's profiler: header keys or categories that only it writes? */
 bool ht_looks_like_kineto(const struct ht_trace *trace);
 

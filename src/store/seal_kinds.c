@@ -154,6 +154,9 @@ static uint8_t row_kind(
 	}
 	if (kind == HT_KIND_FLOW)
 		kind = HT_KIND_OTHER; /* a flow's category on a span */
+	/* the profiler's steps were written as operators until 2021 */
+	if (kind == HT_KIND_CPU_OP && ht_step_number(ht_str(t, t->name[row])) != HT_NO_I64)
+		kind = HT_KIND_ANNOTATION;
 	return (uint8_t)kind;
 }
 
@@ -164,7 +167,7 @@ static void mend_times(struct ht_trace *t, struct ht_tally *tally)
 	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
-		if (dur[row] > HT_MAX_DURATION_NS || ts > INT64_MAX - dur[row]) {
+		if (dur[row] > HT_MAX_DURATION_NS || ts > HT_MAX_TIME_NS - 1 - dur[row]) {
 			bool inside = window != HT_NO_I64 && window > ts &&
 			              !__builtin_sub_overflow(window, ts, &length) &&
 			              length <= HT_MAX_DURATION_NS;

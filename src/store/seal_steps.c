@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* N of "ProfilerStep#N" (blanks allowed around #); HT_NO_I64 when the name is no step. */
-static int64_t step_number(const char *name)
+int64_t ht_step_number(const char *name)
 {
 	static const char prefix[] = "ProfilerStep";
 	if (strncmp(name, prefix, sizeof prefix - 1))
@@ -42,7 +41,7 @@ static enum ht_status number_names(
 	if (!numbers)
 		return ht_fail_nomem(ctx);
 	for (uint32_t id = 0; id < n; id++)
-		numbers[id] = step_number(ht_str(t, id));
+		numbers[id] = ht_step_number(ht_str(t, id));
 	*ret_numbers = numbers;
 	return HT_OK;
 }

@@ -65,7 +65,7 @@ enum ht_event_flag {
 	HT_EV_CUT = 16,     /* ends after its parent; the call tree ends it there (seal_tracks.c) */
 };
 
-/* Times lie within this of 0, readers refuse others; durations lie within the next: all sums and
+/* Times lie within this of 0, readers refuse others; ends do, too, and durations lie within the next: all
  * differences of two fit 64 bits. */
 #define HT_MAX_TIME_NS     ((int64_t)1 << 62)
 #define HT_MAX_DURATION_NS ((int64_t)7 * 24 * 3600 * 1000000000)
@@ -224,6 +224,13 @@ static inline uint32_t ht_n_events(const struct ht_trace *t)
 static inline int64_t ht_end_ns(const struct ht_trace *t, uint32_t row)
 {
 	return t->ts_ns[row] + t->dur_ns[row];
+}
+
+/* Was the row's time refused? It is in the list of events only. */
+static inline bool ht_time_was_refused(const struct ht_trace *t, uint32_t row)
+{
+	const uint8_t both = HT_EV_NO_TS | HT_EV_BAD_TIME;
+	return (t->flags[row] & both) == both;
 }
 
 static inline bool ht_is_span(const struct ht_trace *t, uint32_t row)

@@ -10,6 +10,7 @@
 #ifndef HT_TABLE_TABLE_H
 #define HT_TABLE_TABLE_H
 
+#include "base/checked.h"
 #include "base/status.h"
 
 /* The caller owns the table. title and method are copied. */
@@ -55,10 +56,11 @@ struct ht_time_move {
 
 static inline int64_t ht_time_moved(const struct ht_time_move *move, int64_t t)
 {
+	int64_t moved = ht_add_sat(t, move->shift_ns);
 	if (!move->drift_ppt)
-		return t + move->shift_ns;
-	return t + move->shift_ns +
-	       (int64_t)((__int128)(t - move->pivot_ns) * move->drift_ppt / 1000000000000);
+		return moved;
+	__int128 drift = ((__int128)t - move->pivot_ns) * move->drift_ppt / 1000000000000;
+	return drift > INT64_MAX || drift < INT64_MIN ? moved : ht_add_sat(moved, (int64_t)drift);
 }
 
 /* Append the rows and notes of a finished table; cells of type HT_TIME are moved. Columns are matched by name:

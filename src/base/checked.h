@@ -1,0 +1,34 @@
+/*
+ * checked.h - sums and differences of 64-bit numbers that stop at the ends of their range.
+ *
+ * Files can hold any number, and sums of long durations pass 292 years. A result at the end of the range is wrong
+ * by less than one that has wrapped to the other side, and no undefined behaviour.
+ */
+#ifndef HT_BASE_CHECKED_H
+#define HT_BASE_CHECKED_H
+
+#include <stdint.h>
+
+static inline int64_t ht_add_sat(int64_t a, int64_t b)
+{
+	int64_t sum;
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static inline int64_t ht_sub_sat(int64_t a, int64_t b)
+{
+	int64_t difference;
+	if (!__builtin_sub_overflow(a, b, &difference))
+		return difference;
+	return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* Add to a sum. */
+static inline void ht_sum(int64_t *sum, int64_t value)
+{
+	*sum = ht_add_sat(*sum, value);
+}
+
+#endif
