@@ -74,6 +74,7 @@ bench: ## measure against the yardsticks; prints the table
 	@tools/configure build-bench -Dbench=true
 	@ninja -C build-bench --quiet
 	@bench/run build-bench
+	@bench/complexity build-bench
 
 install: all ## install below PREFIX (and DESTDIR)
 	@meson install -C $(BUILD) --no-rebuild

@@ -9,13 +9,16 @@
  * range lacks it. flops = sum of counter x weight over the thread-instruction counters
  * (smsp__sass_thread_inst_executed_op_<op>_pred_on.sum; fused multiply-add counts 2, others 1).
  *
- * op_stack: the operators around the launch call, outermost first. Times of ranges are as the profiler
+ * op_stack: the operators around the launch call, outermost first, the 8 outermost and 8 innermost of more
+ * than 16. Times of ranges are as the profiler
  * wrote them: evenly spread, not real. O(n log n). Rows ascending by rank, time, row.
  *
  * Example: ranges k1 k2, calls cudaLaunchKernel in aten::conv2d and in aten::relu: k1 belongs to
  * aten::conv2d, k2 to aten::relu.
  */
 #include "analysis/analysis.h"
+#include "base/checked.h"
+#include "model/chain.h"
 #include "model/frame.h"
 #include "model/launch.h"
 
@@ -248,7 +251,7 @@ static bool flops_of(const struct ht_trace *trace, uint32_t row, int64_t *ret_fl
 		if (value == HT_NO_I64)
 			continue;
 		found = true;
-		flops += value * (i < N_FUSED ? 2 : 1);
+		ht_sum(&flops, i < N_FUSED ? ht_add_sat(value, value) : value);
 	}
 	*ret_flops = flops;
 	return found;
@@ -256,30 +259,48 @@ static bool flops_of(const struct ht_trace *trace, uint32_t row, int64_t *ret_fl
 
 /* ---- rows ---- */
 
-static enum ht_status put_operators(
-        struct ht_run *run, ht_table *table, const struct ht_trace *trace, uint32_t launch)
+static bool is_operator(const struct ht_trace *trace, uint32_t row, const void *user)
 {
-	uint32_t top = HT_NONE, bottom = HT_NONE;
+	(void)user;
+	return trace->kind[row] == HT_KIND_CPU_OP;
+}
+
+/* The operators around every row. */
+struct operators {
+	uint32_t *nearest;
+	struct ht_chains chains;
+};
+
+static enum ht_status find_operators(
+        struct ht_run *run, const struct ht_trace *trace, struct operators *ret)
+{
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_operator, NULL, run->scratch, &ret->nearest));
+	return ht_chains_make(
+	        run->ctx, trace, is_operator, ret->nearest, NULL, run->scratch, &ret->chains);
+}
+
+static enum ht_status put_operators(struct ht_run *run, ht_table *table,
+        const struct ht_trace *trace, const struct operators *operators, uint32_t launch)
+{
+	uint32_t bottom = launch == HT_NONE ? HT_NONE : operators->nearest[launch];
+	const struct ht_chain *chain =
+	        &operators->chains.list[bottom == HT_NONE ? 0 : operators->chains.of[bottom]];
 	const char *stack = NULL;
-	for (uint32_t row = launch; row != HT_NONE; row = trace->parent[row]) {
-		if (trace->kind[row] != HT_KIND_CPU_OP)
-			continue;
-		const char *name = ht_str(trace, trace->name[row]);
-		bottom = bottom == HT_NONE ? row : bottom;
-		top = row;
-		stack = stack ? ht_arena_printf(run->scratch, "%s|%s", name, stack) : name;
-		if (!stack)
-			return ht_fail_nomem(run->ctx);
-	}
-	ht_table_put_known(table, launch, HT_NONE);
-	ht_table_put_str(table, top == HT_NONE ? NULL : ht_str(trace, trace->name[top]));
-	ht_table_put_str(table, top == HT_NONE ? NULL : ht_str(trace, trace->name[bottom]));
+	if (chain->n && !(stack = ht_chain_text(run->scratch, trace, chain, "|")))
+		return ht_fail_nomem(run->ctx);
+	if (launch != HT_NONE)
+		ht_table_put_i64(table, launch);
+	else
+		ht_table_put_null(table);
+	ht_table_put_str(table, chain->n ? ht_str(trace, trace->name[chain->rows[0]]) : NULL);
+	ht_table_put_str(table, chain->n ? ht_str(trace, trace->name[bottom]) : NULL);
 	ht_table_put_str(table, stack);
 	return HT_OK;
 }
 
 static enum ht_status put_row(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
-        const struct item *range, const struct counter *counters, size_t n_counters)
+        const struct item *range, const struct operators *operators, const struct counter *counters,
+        size_t n_counters)
 {
 	const struct ht_trace *trace = frame->trace;
 	ht_table_row(table);
@@ -288,7 +309,7 @@ static enum ht_status put_row(struct ht_run *run, ht_table *table, const struct 
 	ht_table_put_i64(table, range->ts_ns);
 	ht_table_put_i64(table, trace->dur_ns[range->row]);
 	ht_table_put_str(table, ht_str(trace, range->name));
-	HT_TRY(put_operators(run, table, trace, range->launch));
+	HT_TRY(put_operators(run, table, trace, operators, range->launch));
 	int64_t flops;
 	if (flops_of(trace, range->row, &flops))
 		ht_table_put_i64(table, flops);
@@ -322,6 +343,7 @@ static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 	ht_table *table = part->facts[0];
 	struct counter *counters = NULL;
 	struct ht_frame frame;
+	struct operators operators;
 	struct item *ranges = NULL;
 	bool *in = NULL;
 	size_t n_counters = 0, n = 0;
@@ -333,10 +355,12 @@ static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(match(run, table, frame.rank, frame.trace, ranges, n));
 	HT_TRY(mark_rows(run, &frame, &in));
+	HT_TRY(find_operators(run, frame.trace, &operators));
 	for (size_t r = 0; r < n; r++) {
 		uint32_t deciding = ranges[r].launch != HT_NONE ? ranges[r].launch : ranges[r].row;
 		if (in[deciding])
-			HT_TRY(put_row(run, table, &frame, &ranges[r], counters, n_counters));
+			HT_TRY(put_row(
+			        run, table, &frame, &ranges[r], &operators, counters, n_counters));
 	}
 	return HT_OK;
 }

@@ -7,7 +7,7 @@
  * Host and GPU rows are kept apart. Times of host rows include what they call. ProfilerStep rows and
  * the GPU copies of annotations are left out: they say nothing that their content does not. So are Python
  * functions, which are no operators and whose names may hold addresses. A path goes on from an autograd thread
- * to what is open on the thread that waits for it (autograd.h).
+ * to what is open on the thread that waits for it (autograd.h); of more than 16 names it shows 8 and 8.
  *
  * Which ranks and steps: see diff_sides.h; a note under the table tells.
  * With hta-compat: HTA's rows (every row with a duration, by stream argument and iteration), names of
@@ -23,10 +23,12 @@
 #include "model/diff_sides.h"
 #include "model/frame.h"
 #include "hta/hta_names.h"
+#include "base/hash.h"
 #include "base/intern.h"
 #include "base/list.h"
 #include "base/checked.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,14 +358,66 @@ static char *put_before(const struct compare *compare, char *end, uint32_t text)
 	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
 }
 
+/* Of a path with more than 16 names the 8 outermost and the 8 innermost are spelled: all paths together could be
+ * as long as the square of the file. */
+#define HALF 8
+
+/* What spelling needs to know of a node's path. */
+struct path {
+	uint32_t n;    /* names, its own included */
+	uint32_t head; /* the node with the first HALF of them, itself when there are fewer */
+	uint64_t hash; /* of all of them */
+};
+
+/* Parents have been added before their children. */
+static struct path *measure_paths(struct compare *compare)
+{
+	const struct ht_text *texts = compare->texts.texts.data;
+	struct path *paths =
+	        ht_arena_alloc(compare->run->scratch, (compare->groups.n + 1) * sizeof *paths);
+	for (uint32_t i = 0; paths && i < compare->groups.n; i++) {
+		struct node node = node_at(compare, i);
+		struct path outer = { 0 };
+		if (node.parent != HT_NONE)
+			outer = paths[node.parent];
+		paths[i] = (struct path){ outer.n + 1, outer.n < HALF ? i : outer.head,
+			ht_hash_mix(outer.hash, texts[node.name].hash) };
+	}
+	return paths;
+}
+
+/* The nodes whose names are spelled, innermost first. Returns how many; in ret_middle what stands for those left
+ * out, between the innermost HALF and the rest: "" for none. */
+static size_t choose_names(const struct compare *compare, const struct path *paths, uint32_t i,
+        uint32_t *nodes, char *ret_middle, size_t n_middle)
+{
+	size_t n = 0;
+	uint32_t at = i;
+	bool cut = paths[i].n > 2 * HALF;
+	for (; at != HT_NONE && n < (cut ? HALF : 2 * HALF); at = node_at(compare, at).parent)
+		nodes[n++] = at;
+	*ret_middle = 0;
+	if (!cut)
+		return n;
+	/* the hash keeps paths apart that differ only in what is left out */
+	snprintf(ret_middle, n_middle, "… %u more, %08x …", paths[i].n - 2 * HALF,
+	        (unsigned)paths[at].hash);
+	for (at = paths[i].head; at != HT_NONE; at = node_at(compare, at).parent)
+		nodes[n++] = at;
+	return n;
+}
+
 /* "outer / inner / name" or "name shape"; NULL when out of memory. */
-static const char *spell_node(struct compare *compare, uint32_t i)
+static const char *spell_node(struct compare *compare, const struct path *paths, uint32_t i)
 {
 	const struct ht_text *texts = compare->texts.texts.data;
 	struct node node = node_at(compare, i);
-	size_t n = 1 + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
-	for (uint32_t at = i; at != HT_NONE; at = node_at(compare, at).parent)
-		n += texts[node_at(compare, at).name].n + 3;
+	uint32_t nodes[2 * HALF];
+	char middle[48];
+	size_t n_names = choose_names(compare, paths, i, nodes, middle, sizeof middle);
+	size_t n = 4 + strlen(middle) + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
+	for (size_t k = 0; k < n_names; k++)
+		n += texts[node_at(compare, nodes[k]).name].n + 3;
 	char *room = ht_arena_alloc(compare->run->scratch, n);
 	if (!room)
 		return NULL;
@@ -372,10 +426,14 @@ static const char *spell_node(struct compare *compare, uint32_t i)
 		text = put_before(compare, text, node.shape);
 		*--text = ' ';
 	}
-	text = put_before(compare, text, node.name);
-	for (uint32_t at = node.parent; at != HT_NONE; at = node_at(compare, at).parent) {
-		text = memcpy(text - 3, " / ", 3);
-		text = put_before(compare, text, node_at(compare, at).name);
+	for (size_t k = 0; k < n_names; k++) {
+		if (k)
+			text = memcpy(text - 3, " / ", 3);
+		if (k == HALF && *middle) {
+			text = memcpy(text - strlen(middle), middle, strlen(middle));
+			text = memcpy(text - 3, " / ", 3);
+		}
+		text = put_before(compare, text, node_at(compare, nodes[k]).name);
 	}
 	return text;
 }
@@ -383,11 +441,14 @@ static const char *spell_node(struct compare *compare, uint32_t i)
 static enum ht_status put_groups(struct compare *compare, ht_table *table)
 {
 	const struct group *groups = compare->groups.data;
+	const struct path *paths = measure_paths(compare);
+	if (!paths)
+		return ht_fail_nomem(compare->run->ctx);
 	for (uint32_t i = 0; i < compare->groups.n; i++) {
 		/* nodes that only carry paths have no rows of their own */
 		if (!groups[i].count[0])
 			continue;
-		const char *name = spell_node(compare, i);
+		const char *name = spell_node(compare, paths, i);
 		if (!name)
 			return ht_fail_nomem(compare->run->ctx);
 		ht_table_row(table);

@@ -138,7 +138,8 @@ static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part, in
 			last = merged[n - 1].end;
 		}
 	}
-	int64_t span = ht_sub_sat(last, first), idle = span - before, non_compute = before - took[0];
+	int64_t span = ht_sub_sat(last, first), idle = span - before,
+	        non_compute = before - took[0];
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
 	ht_table_put_i64(table, rank);

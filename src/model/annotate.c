@@ -188,7 +188,8 @@ enum ht_status ht_annotate_gpu_paths(struct ht_run *run, const struct ht_frame *
 			depth--;
 		chains[depth + 1] = ht_chain_push(&chains[depth], row);
 		open[depth++] = list[i];
-		if (wanted[row] && !(texts[row] = ht_chain_text(run->scratch, t, &chains[depth])))
+		if (wanted[row] &&
+		        !(texts[row] = ht_chain_text(run->scratch, t, &chains[depth], " / ")))
 			return ht_fail_nomem(run->ctx);
 	}
 	for (size_t i = 0; i < n_rows; i++) {

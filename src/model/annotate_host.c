@@ -29,6 +29,7 @@ struct question {
 
 struct sweep {
 	struct ht_run *run;
+	struct ht_arena temporary; /* for all but texts */
 	const struct ht_trace *t;
 	const int64_t *ends;
 	uint32_t *list;            /* annotations of all tracks, in track order */
@@ -50,7 +51,7 @@ static bool is_annotation(const struct ht_trace *t, uint32_t row)
 static enum ht_status list_annotations(struct sweep *s, bool with_steps)
 {
 	const struct ht_trace *t = s->t;
-	struct ht_arena *arena = s->run->scratch;
+	struct ht_arena *arena = &s->temporary;
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		n += is_annotation(t, row);
@@ -113,9 +114,9 @@ static int compare_questions(const void *left, const void *right)
 
 /* The ends of the list as a chain. last is the innermost position, HT_NONE when nothing is open. */
 static const struct ht_chain *make_chain(
-        const struct sweep *s, uint32_t outermost, uint32_t last, uint32_t n)
+        struct sweep *s, uint32_t outermost, uint32_t last, uint32_t n)
 {
-	struct ht_chain *chain = ht_arena_alloc(s->run->scratch, sizeof *chain);
+	struct ht_chain *chain = ht_arena_alloc(&s->temporary, sizeof *chain);
 	if (!chain)
 		return NULL;
 	const uint32_t n_kept = 2 * HT_CHAIN_HALF;
@@ -236,26 +237,40 @@ static enum ht_status put_answers(
 	const char *text = NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_chain *own = s->own[i], *waiting = s->waiting[i];
-		ret[i] = (struct ht_annotated){ HT_NONE, HT_WAY_NONE, NULL };
+		ret[i] = (struct ht_annotated){ NULL, HT_NONE, HT_WAY_NONE };
 		if (!own && !waiting)
 			continue;
 		struct ht_chain all =
 		        ht_chain_join(waiting ? waiting : &nothing, own ? own : &nothing);
 		if (!text || own != last_own || waiting != last_waiting)
-			text = ht_chain_text(s->run->scratch, t, &all);
+			text = ht_chain_text(s->run->scratch, t, &all, " / ");
 		if (!text)
 			return ht_fail_nomem(s->run->ctx);
-		uint32_t n_kept = all.n < 2 * HT_CHAIN_HALF ? all.n : 2 * HT_CHAIN_HALF;
 		bool device = ht_kind_is_device(t->kind[place_of(t, rows[i])]);
-		ret[i] = (struct ht_annotated){ all.rows[n_kept - 1],
+		ret[i] = (struct ht_annotated){ text, ht_chain_last(&all),
 			device ? HT_WAY_GPU
 			: own  ? HT_WAY_LAUNCH
-			       : HT_WAY_BACKWARD,
-			text };
+			       : HT_WAY_BACKWARD };
 		last_own = own;
 		last_waiting = waiting;
 	}
 	return HT_OK;
+}
+
+static enum ht_status sweep_rows(struct sweep *s, const struct ht_autograd *autograd,
+        const uint32_t *rows, size_t n, bool with_steps, struct ht_annotated *ret)
+{
+	int64_t *ends = NULL;
+	HT_TRY(ht_tree_ends(s->run->ctx, s->t, &s->temporary, &ends));
+	s->ends = ends;
+	HT_TRY(list_annotations(s, with_steps));
+	s->questions = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->questions);
+	s->own = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->own);
+	s->waiting = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->waiting);
+	if (!s->questions || !s->own || !s->waiting)
+		return ht_fail_nomem(s->run->ctx);
+	HT_TRY(ask(s, autograd, rows, n, with_steps));
+	return put_answers(s, rows, n, ret);
 }
 
 enum ht_status ht_annotate_rows(struct ht_run *run, const struct ht_trace *t,
@@ -263,15 +278,8 @@ enum ht_status ht_annotate_rows(struct ht_run *run, const struct ht_trace *t,
         struct ht_annotated *ret)
 {
 	struct sweep s = { .run = run, .t = t };
-	int64_t *ends = NULL;
-	HT_TRY(ht_tree_ends(run->ctx, t, run->scratch, &ends));
-	s.ends = ends;
-	HT_TRY(list_annotations(&s, with_steps));
-	s.questions = ht_arena_alloc(run->scratch, (n + 1) * sizeof *s.questions);
-	s.own = ht_arena_alloc(run->scratch, (n + 1) * sizeof *s.own);
-	s.waiting = ht_arena_alloc(run->scratch, (n + 1) * sizeof *s.waiting);
-	if (!s.questions || !s.own || !s.waiting)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ask(&s, autograd, rows, n, with_steps));
-	return put_answers(&s, rows, n, ret);
+	ht_arena_init(&s.temporary, run->ctx->mem);
+	enum ht_status status = sweep_rows(&s, autograd, rows, n, with_steps, ret);
+	ht_arena_done(&s.temporary);
+	return status;
 }

@@ -45,29 +45,18 @@ static enum ht_status spell_modules(
         struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
 {
 	const struct ht_trace *t = a->trace;
-	size_t n = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += is_module(t, row, NULL);
-	struct ht_chain *chains = ht_arena_alloc(run->scratch, (n + 2) * sizeof *chains);
-	uint32_t *chain_of = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *chain_of);
+	struct ht_chains chains;
+	HT_TRY(ht_chains_make(
+	        run->ctx, t, is_module, nearest, a->autograd.callers, run->scratch, &chains));
 	a->module_texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *a->module_texts);
-	if (!chains || !chain_of || !a->module_texts)
+	if (!a->module_texts)
 		return ht_fail_nomem(run->ctx);
-	/* chains[0] is empty; threads that wait come before those that they wait for */
-	n = 1;
-	for (int autograd = 0; autograd < 2; autograd++)
-		for (size_t i = 0; i < t->n_track_rows; i++) {
-			uint32_t row = t->track_rows[i];
-			bool on_autograd = ht_autograd_caller(&a->autograd, row) != HT_NONE;
-			if (on_autograd != autograd || !is_module(t, row, NULL))
-				continue;
-			uint32_t outer = nearest[row] == HT_NONE ? 0 : chain_of[nearest[row]];
-			chains[n] = ht_chain_push(&chains[outer], row);
-			a->module_texts[row] = ht_chain_text(run->scratch, t, &chains[n]);
-			if (!a->module_texts[row])
-				return ht_fail_nomem(run->ctx);
-			chain_of[row] = (uint32_t)n++;
-		}
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		const struct ht_chain *chain = &chains.list[chains.of[row]];
+		if (chain->n &&
+		        !(a->module_texts[row] = ht_chain_text(run->scratch, t, chain, " / ")))
+			return ht_fail_nomem(run->ctx);
+	}
 	return HT_OK;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "store/seal.h"
 
+#include "base/hash.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -101,10 +102,71 @@ static void check_streams(struct checks *c)
 	}
 }
 
+/* Tracks of devices by (pid, stream), for waits that name a stream. */
+struct streams {
+	uint64_t *keys; /* hashes, ascending */
+	uint32_t *tracks;
+	size_t n;
+};
+
+static uint64_t stream_key(int64_t pid, int64_t stream)
+{
+	return ht_hash_mix((uint64_t)pid, (uint64_t)stream);
+}
+
+static enum ht_status index_streams(struct checks *c, struct streams *ret)
+{
+	const struct ht_trace *t = c->t;
+	struct streams s = { .keys = ht_arena_alloc(&c->arena, (t->n_tracks + 1) * sizeof *s.keys),
+		.tracks = ht_arena_alloc(&c->arena, (t->n_tracks + 1) * sizeof *s.tracks) };
+	if (!s.keys || !s.tracks)
+		return ht_fail_nomem(c->ctx);
+	for (uint32_t k = 0; k < t->n_tracks; k++)
+		if (t->tracks[k].n && t->tracks[k].device >= 0) {
+			s.keys[s.n] = stream_key(t->tracks[k].pid, t->tracks[k].tid);
+			s.tracks[s.n++] = k;
+		}
+	if (!ht_sort_keys(c->ctx->mem, s.keys, s.tracks, s.n))
+		return ht_fail_nomem(c->ctx);
+	*ret = s;
+	return HT_OK;
+}
+
+/* First of the ascending keys that is not below. */
+static size_t first_from(const uint64_t *keys, size_t n, uint64_t key)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Does the last work of a track that starts before a wait run on after it? */
+static bool runs_on(const struct ht_trace *t, const struct ht_track *track, uint32_t wait)
+{
+	const uint32_t *rows = t->track_rows + track->first;
+	size_t low = 0, high = track->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->ts_ns[rows[middle]] < t->ts_ns[wait])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && ht_kind_is_gpu_work(t->kind[rows[low - 1]]) &&
+	       ht_end_ns(t, rows[low - 1]) > ht_end_ns(t, wait);
+}
+
 /* 2, 3: waits refer to records; a stream that was waited for is done when the wait ends. */
 static enum ht_status check_syncs(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
+	struct streams streams = { 0 };
 	const struct ht_arg_column *column =
 	        ht_arg_find(t, "wait_on_cuda_event_record_corr_id", HT_ARG_I64);
 	for (uint64_t i = 0; column && i < column->n; i++)
@@ -112,29 +174,20 @@ static enum ht_status check_syncs(struct checks *c)
 	uint32_t name = ht_str_find(t, "Stream Sync");
 	if (name == HT_NO_STR)
 		return HT_OK;
-	/* end of the last work of each stream that starts before the sync ends */
+	HT_TRY(index_streams(c, &streams));
+	struct ht_arg_cursor cursor = ht_arg_cursor(t, "stream");
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (t->name[row] != name || t->kind[row] != HT_KIND_SYNC)
 			continue;
-		int64_t stream = ht_arg_i64(t, "stream", row, -1), end = ht_end_ns(t, row);
-		const struct ht_track *sync = &t->tracks[t->track[row]];
-		for (size_t k = 0; k < t->n_tracks && k < 4096; k++) {
-			const struct ht_track *track = &t->tracks[k];
-			if (track->pid != sync->pid || track->tid != stream || !track->n ||
-			        track->device < 0)
-				continue;
-			const uint32_t *rows = t->track_rows + track->first;
-			size_t low = 0, high = track->n;
-			while (low < high) {
-				size_t middle = low + (high - low) / 2;
-				if (t->ts_ns[rows[middle]] < t->ts_ns[row])
-					low = middle + 1;
-				else
-					high = middle;
-			}
+		int64_t stream = ht_arg_cursor_i64(&cursor, row, -1),
+		        pid = t->tracks[t->track[row]].pid;
+		uint64_t key = stream_key(pid, stream);
+		for (size_t i = first_from(streams.keys, streams.n, key);
+		        i < streams.n && streams.keys[i] == key; i++) {
+			const struct ht_track *track = &t->tracks[streams.tracks[i]];
 			add(c, HT_STAT_kernel_during_stream_sync,
-			        low && ht_kind_is_gpu_work(t->kind[rows[low - 1]]) &&
-			                ht_end_ns(t, rows[low - 1]) > end);
+			        track->pid == pid && track->tid == stream &&
+			                runs_on(t, track, row));
 		}
 	}
 	return HT_OK;

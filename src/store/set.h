@@ -28,7 +28,7 @@ struct ht_rank {
 	const char *path;  /* as given by the user */
 	int64_t offset_ns; /* add to a trace's ts to get set time */
 	uint64_t n_events, json_bytes;
-	int64_t base_ns;   /* HT_NO_I64: the file has none */
+	int64_t base_ns;               /* HT_NO_I64: the file has none */
 	int64_t min_ts_ns, max_end_ns; /* HT_NO_I64: no event has a time */
 	const struct ht_step *steps;
 	size_t n_steps;

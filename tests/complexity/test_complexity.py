@@ -1,0 +1,83 @@
+"""Time and memory grow with the file, not with its square: every verb on every hard shape.
+
+Coarse, for machines that do other things at the same time: processor time, a generous factor, and only what took
+noticeably long is measured again at a quarter of the size. `make bench` measures large traces closely.
+"""
+import json
+import os
+import subprocess
+
+import pytest
+
+import shapes
+import support
+
+LARGE, SMALL = 60_000, 15_000
+#: Below this a command is fast whatever it does; processor seconds.
+NOTICED = 0.4
+#: Four times the events may take so many times as long; the square would be 16.
+FACTOR = 8
+#: Memory beside the store's; the program itself.
+FIXED_BYTES = 48 << 20
+
+
+def measure(arguments):
+    """(processor seconds, peak resident bytes, exit code, message)."""
+    process = subprocess.Popen([support.EXE, *map(os.fspath, arguments)], env=support.environment(),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with process.stderr:
+        message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, process.returncode, message
+
+
+class Trace:
+    """A file of a shape, opened once, so that commands measure themselves and not the opening."""
+
+    def __init__(self, folder, shape, n):
+        self.path, self.cache = folder / f"{shape}-{n}.json", folder / f"cache-{n}"
+        shapes.write(shape, n, self.path)
+        self.opening = measure(["load", self.path, "--jobs", "1", "--cache-dir", self.cache])
+        self.store_bytes = sum(f.stat().st_size for f in self.cache.rglob("*") if f.is_file())
+
+    def run(self, line):
+        paths = [self.path] * (2 if line[0] == "diff" else 1)
+        return measure([line[0], *paths, *line[1:], "--jobs", "1", "--cache-dir", self.cache, "--format", "csv"])
+
+
+def verbs():
+    said = json.loads(support.output("help", "--json"))
+    return [(v["name"], v["n_sets"]) for v in said["verbs"] if v["kind"] == "analysis"]
+
+
+def grows_too_fast(seconds, again):
+    """Is the time of the large trace out of proportion? again() measures the small one."""
+    return seconds > NOTICED and seconds > FACTOR * max(min(again() for _ in range(3)), 0.02)
+
+
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+@pytest.mark.parametrize("shape", shapes.SHAPES)
+def test_linear(shape, tmp_path):
+    large, small = Trace(tmp_path, shape, LARGE), None
+    assert large.opening[2] == 0, large.opening[3]
+    assert large.store_bytes, "no cache file was written"
+
+    def small_trace():
+        nonlocal small
+        small = small or Trace(tmp_path, shape, SMALL)
+        return small
+
+    slow = []
+    if grows_too_fast(large.opening[0], lambda: small_trace().opening[0]):
+        slow.append(f"opening takes {large.opening[0]:.2f} s")
+    for line in shapes.command_lines(verbs()):
+        seconds, memory, code, message = large.run(line)
+        # HTA's row selection refuses ids that pair every row with every other
+        assert code == 0 or (code == 4 and "--hta-compat" in line), f"{line}: exit {code}: {message!r}"
+        if grows_too_fast(seconds, lambda: small_trace().run(line)[0]):
+            slow.append(f"{' '.join(line)} takes {seconds:.2f} s")
+        store_bytes = large.store_bytes * (2 if line[0] == "diff" else 1)
+        if memory > 4 * store_bytes + FIXED_BYTES:
+            slow.append(f"{' '.join(line)} needs {memory >> 20} MiB for {store_bytes >> 20} MiB")
+    assert not slow, "; ".join(slow)
