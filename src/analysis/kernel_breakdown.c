@@ -384,8 +384,8 @@ static enum ht_status collect(
 			struct ht_name_group g = get_group(facts, row);
 			uint64_t type = (uint64_t)ht_table_i64(facts, row, TYPE) % HT_HTA_N_TYPES;
 			HT_TRY(push(run, kernels,
-			        (struct kernel){
-			                g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0, (uint8_t)type }));
+			        (struct kernel){ g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0,
+			                (uint8_t)type }));
 		}
 		set_total(kernels, first);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool ht_hta_is_step_name(const char *name)
@@ -24,7 +25,7 @@ struct finding {
 static void add_step(struct finding *f, const char *name)
 {
 	if (!*f->step)
-		strncpy(f->step, name, sizeof f->step - 1);
+		snprintf(f->step, sizeof f->step, "%s", name);
 	else
 		f->two_steps |= strncmp(f->step, name, sizeof f->step - 1) != 0;
 }
