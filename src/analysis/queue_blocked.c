@@ -153,7 +153,7 @@ static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trac
 		return HT_OK;
 	}
 	*ret_limit = (struct limit){ 0, "data" };
-	if (!run->hta_compat)
+	if (!run->hta_rows)
 		HT_TRY(find_plateau(run, trace, series, &ret_limit->length));
 	if (!ret_limit->length)
 		*ret_limit = (struct limit){ ASSUMED_LIMIT, "assumed" };

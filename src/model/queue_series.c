@@ -41,12 +41,13 @@ static bool is_counted(const struct ht_trace *trace, const struct ht_gpu *gpu, b
 	return !hta || ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch]));
 }
 
-static size_t collect_hta(const struct ht_frame *frame, struct event *events)
+/* As HTA sees it: only what is in its rows. */
+static size_t collect_rows(const struct ht_frame *frame, bool hta, struct event *events)
 {
 	struct event *at = events;
 	for (size_t i = 0; i < frame->n_gpu; i++)
-		if (is_counted(frame->trace, &frame->trace->gpu[frame->gpu[i]], true))
-			at = put(frame->trace, frame->gpu[i], true, true, at);
+		if (is_counted(frame->trace, &frame->trace->gpu[frame->gpu[i]], hta))
+			at = put(frame->trace, frame->gpu[i], hta, true, at);
 	return (size_t)(at - events);
 }
 
@@ -160,12 +161,12 @@ static enum ht_status sort_events(struct ht_run *run, struct event **events, siz
 enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
         const struct ht_queue_series **ret_series, size_t *ret_n)
 {
-	size_t n_work = hta ? frame->n_gpu : frame->trace->n_gpu, n = 0;
+	size_t n_work = run->hta_rows ? frame->n_gpu : frame->trace->n_gpu, n = 0;
 	struct event *events = ht_arena_alloc(run->scratch, 2 * n_work * sizeof *events + 1);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
-	if (hta)
-		n = collect_hta(frame, events);
+	if (run->hta_rows)
+		n = collect_rows(frame, hta, events);
 	else
 		HT_TRY(collect_all(run, frame, events, &n));
 	HT_TRY(sort_events(run, &events, n));
