@@ -227,7 +227,7 @@ class Session:
     ) -> Table:
         """What could not be read, what was repaired, and which results does that weaken?
 
-        Counters raised while reading, and checks of each trace against itself.
+        Counters raised while reading, and checks of each trace against itself and the others.
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
@@ -323,7 +323,7 @@ class Session:
     ) -> Table:
         """How much of the GPU's time is idle, computing, or spent on anything else?
 
-        Span is first start to last end of GPU work, idle is span minus the union of all work, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
+        Per device. Span is first start to last end of the chosen GPU work, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
 
         Answers what get_temporal_breakdown of HTA answers.
 
@@ -341,12 +341,17 @@ class Session:
 
         Columns:
             rank: rank of the trace
+            device: GPU index; null when the file does not say
             step: profiler step that launched the work; null for all of it
             span_ns [ns]: first start to last end of GPU work
             idle_ns [ns]: time inside the span with nothing on the GPU
+            outside_ns [ns]: time inside the span with only work of steps that were not chosen
+            leading_ns [ns]: idle time before the first launch call in the file
             compute_ns [ns]: time with a compute kernel running
             non_compute_ns [ns]: busy time without a compute kernel
             communication_ns [ns]: communication that no compute kernel hides
+            exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
+            exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             memcpy_ns [ns]: copies that neither compute nor communication hides
             memset_ns [ns]: fills that nothing of the above hides
             other_ns [ns]: kernels that only synchronise or control, alone on the GPU
@@ -596,7 +601,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait or other
+            idle_category: host_wait, kernel_wait, other or leading
             count: gaps, or parts of gaps
             idle_ns [ns]: their total length
             idle_share [ratio]: of the stream's idle time
@@ -643,7 +648,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait or other
+            idle_category: host_wait, kernel_wait, other or leading
             count: gaps, or parts of gaps
             mean_ns [ns]: mean length
             std_ns [ns]: standard deviation, null for one gap
@@ -670,7 +675,7 @@ class Session:
     ) -> Table:
         """How much communication is hidden behind computation, and how much is exposed?
 
-        Overlap is the part of the union of communication kernels during which a compute kernel runs on the rank; the rest is exposed. By rank, communication descending, group, collective.
+        Overlap is the part of the union of communication kernels during which a compute kernel runs on the rank; the rest is exposed: waiting until the last rank has arrived, and transfer. By rank, communication descending, group, collective.
 
         Answers what get_comm_comp_overlap of HTA answers.
 
@@ -688,13 +693,16 @@ class Session:
 
         Columns:
             rank: rank of the trace
+            device: GPU index; null when the file does not say
             group: process group; null by rank or when the file does not say
             collective: collective, or short kernel name; null by rank and group
             count: communication kernels
             communication_ns [ns]: time with such a kernel running
-            compute_ns [ns]: time with a compute kernel running on the rank
+            compute_ns [ns]: time with a compute kernel running on the device
             overlap_ns [ns]: communication while a compute kernel runs
             exposed_ns [ns]: communication while no compute kernel runs
+            exposed_wait_ns [ns]: exposed while all such kernels wait for a rank; null unless all ranks are there
+            exposed_transfer_ns [ns]: the rest of exposed: data can move; null unless all ranks are there
             overlap_share [ratio]: overlap over communication; null without any
         """
         ...
@@ -1084,11 +1092,10 @@ class Session:
             n_edges: pieces of the path
         """
         ...
-    def stragglers(
+    def collectives(
         self,
         *,
-        view: Literal['ranks', 'collectives'] = 'ranks',
-        num_candidates: int = 2,
+        view: Literal['summary', 'calls'] = 'summary',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1099,15 +1106,64 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Which ranks keep the others waiting, by how much, and at which collectives?
+        """What do collectives wait for, and how fast do they move data?
 
-        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one.
+        Calls matched over ranks on one clock: wait is until the last rank has started, transfer is the rest of the duration; bandwidths as in nccl-tests, over transfer.
+
+        Arguments:
+            view: sums by group and kind, or every call (summary, calls)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            group: process group and its ranks, or the pair of a send
+            kind: kind of collective
+            ranks: ranks of the group that are there
+            collectives: collectives matched over ranks
+            calls: their calls on all ranks
+            bytes [bytes]: larger side of each collective, added up
+            duration_ns [ns]: duration of the calls, added up
+            wait_ns [ns]: of that, until the last rank had arrived; null unless all ranks are there
+            transfer_ns [ns]: the rest of the duration
+            wait_share [ratio]: wait over duration
+            skew_mean_ns [ns]: mean of first to last arrival
+            skew_max_ns [ns]: largest first to last arrival
+            uncertainty_ns [ns]: how far the clocks of two of its ranks leave arrivals open, at most
+            algbw_gb_per_s [GB/s]: bytes of all calls over their transfer
+            busbw_gb_per_s [GB/s]: that times the factor of its kind and group size
+        """
+        ...
+    def stragglers(
+        self,
+        *,
+        view: Literal['ranks', 'collectives'] = 'ranks',
+        num_candidates: int | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which ranks keep the others waiting, by how much, why, and at which collectives?
+
+        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one. A candidate spends more time between collectives than the others in most steps.
 
         Answers what get_potential_stragglers of HTA answers.
 
         Arguments:
             view: sums per rank, or every collective (ranks, collectives)
-            num_candidates: how many ranks to mark as candidates
+            num_candidates: at most so many candidates; by default all
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -1120,15 +1176,24 @@ class Session:
 
         Columns:
             rank: rank
-            candidate: 1 for the ranks that delay the others most
+            candidate: whether it is late in most steps, beyond its own variation and that of the others
             delay_ns [ns]: how much earlier the collectives at which it was last would have begun without it
             delay_share [ratio]: that over the time its trace covers
+            uncertainty_ns [ns]: how far clocks and ends of collectives leave the delay open
+            lateness_ns [ns]: time between collectives above the median of the other ranks, in the median step
+            late_steps: steps in which it is late
+            steps: steps with collectives
+            cause: kernel or host: what explains a candidate's delay
+            cause_name: the kernel, or the annotation on the host
+            cause_ns [ns]: its time above the median of all ranks
+            cause_row: index of its longest event in the rank's trace
             collectives: collectives that could be compared
             times_last: of them with this rank the last to start
             late_mean_ns [ns]: mean start after the earliest rank
             late_max_ns [ns]: largest start after the earliest rank
             worst_step: step of that collective
             worst_collective: that collective
+            worst_row: index of its kernel in the rank's trace
             gpu_excess_ns [ns]: GPU time above the median of all ranks
             gpu_excess_name: GPU work with the largest such time
             host_excess_ns [ns]: host time, without CUDA calls, above the median of all ranks

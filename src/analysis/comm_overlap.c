@@ -26,13 +26,14 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", NULL },
 	{ "group", HT_STR, HT_KEY, "process group; null by rank or when the file does not say",
 	        NULL },
 	{ "collective", HT_STR, HT_KEY, "collective, or short kernel name; null by rank and group",
 	        NULL },
 	{ "count", HT_I64, HT_MEASURE, "communication kernels", NULL },
 	{ "communication_ns", HT_DURATION, HT_MEASURE, "time with such a kernel running", NULL },
-	{ "compute_ns", HT_DURATION, HT_DETAIL, "time with a compute kernel running on the rank",
+	{ "compute_ns", HT_DURATION, HT_DETAIL, "time with a compute kernel running on the device",
 	        NULL },
 	{ "overlap_ns", HT_DURATION, HT_MEASURE, "communication while a compute kernel runs",
 	        NULL },
@@ -47,7 +48,7 @@ static const struct ht_column columns[] = {
 	        NULL },
 };
 
-enum { EXPOSED_WAIT = 8, OVERLAP_SHARE = 10 };
+enum { EXPOSED_WAIT = 9, OVERLAP_SHARE = 11 };
 enum { ROWS, CALLS, GAPS };
 
 static const struct ht_param params[] = {
@@ -153,10 +154,12 @@ static bool same_key(const struct kernel *a, const struct kernel *b)
 	return !compare_text(a->group, b->group) && !compare_text(a->collective, b->collective);
 }
 
-static void put_total(ht_table *table, int64_t rank, const struct total *total, int64_t compute_ns)
+static void put_total(ht_table *table, int64_t rank, int32_t device, const struct total *total,
+        int64_t compute_ns)
 {
 	ht_table_row(table);
 	ht_table_put_i64(table, rank);
+	ht_table_put_known(table, device, -1);
 	ht_table_put_str(table, total->group);
 	ht_table_put_str(table, total->collective);
 	ht_table_put_i64(table, (int64_t)total->count);
@@ -204,14 +207,13 @@ static void add_up(struct rank *r)
 	}
 }
 
-static enum ht_status put_rank(
-        struct ht_run *run, const struct ht_frame *frame, enum by by, struct ht_part *part)
+static enum ht_status put_device(
+        struct ht_run *run, const struct ht_device_work *device, enum by by, struct ht_part *part)
 {
-	struct ht_work_list work = { 0 };
+	const struct ht_work_list *work = &device->work;
 	struct rank r = { 0 };
-	HT_TRY(ht_work_collect(run, frame, &work));
-	HT_TRY(ht_work_union(run, &work, ht_class_bit(HT_CLASS_COMPUTE), &r.compute, &r.n_compute));
-	HT_TRY(collect_kernels(run, frame->trace, &work, by, &r.kernels, &r.n));
+	HT_TRY(ht_work_union(run, work, ht_class_bit(HT_CLASS_COMPUTE), &r.compute, &r.n_compute));
+	HT_TRY(collect_kernels(run, run->trace, work, by, &r.kernels, &r.n));
 	r.totals = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.totals);
 	r.times = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.times);
 	r.calls = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.calls);
@@ -224,9 +226,10 @@ static enum ht_status put_rank(
 	int64_t compute_ns = ht_interval_length(r.compute, r.n_compute);
 	for (size_t i = 0; i < r.n_totals; i++) {
 		size_t n_merged = list_times(&r, &r.totals[i]);
-		put_total(part->facts[ROWS], frame->rank, &r.totals[i], compute_ns);
-		HT_TRY(ht_exposed_put(run, (int64_t)i, r.calls, r.totals[i].count, r.times,
-		        n_merged, r.compute, r.n_compute, part->facts[CALLS], part->facts[GAPS]));
+		int64_t key = (int64_t)ht_table_n_rows(part->facts[ROWS]);
+		put_total(part->facts[ROWS], run->rank, device->device, &r.totals[i], compute_ns);
+		HT_TRY(ht_exposed_put(run, key, r.calls, r.totals[i].count, r.times, n_merged,
+		        r.compute, r.n_compute, part->facts[CALLS], part->facts[GAPS]));
 	}
 	return HT_OK;
 }
@@ -240,9 +243,18 @@ static enum by parse_by(const char *text)
 
 static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
+	static const struct ht_device_work nothing = { .device = -1 };
+	enum by by = parse_by(ht_run_str(run, "by"));
 	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	struct ht_device_work *devices = NULL;
+	size_t n = 0;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	return put_rank(run, &frame, parse_by(ht_run_str(run, "by")), part);
+	HT_TRY(ht_work_collect(run, &frame, &work));
+	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
+	for (size_t i = 0; i < n; i++)
+		HT_TRY(put_device(run, &devices[i], by, part));
+	return n ? HT_OK : put_device(run, &nothing, by, part);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

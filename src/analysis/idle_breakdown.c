@@ -26,7 +26,7 @@ static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
 	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
-	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait or other", NULL },
+	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait, other or leading", NULL },
 	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
 	{ "idle_ns", HT_DURATION, HT_MEASURE, "their total length", NULL },
 	{ "idle_share", HT_RATIO, HT_MEASURE, "of the stream's idle time", NULL },
@@ -73,7 +73,10 @@ static void put_stream(
 		n_rows[gap->category]++;
 	}
 	for (size_t c = 0; c < HT_IDLE_N; c++) {
-		if (run->hta_compat && !n_rows[c])
+		bool only_leading = stream->stream == HT_NO_I64 && stream->n == 1 &&
+		                    stream->gaps[0].category == HT_IDLE_LEADING;
+		bool optional = run->hta_compat || c == HT_IDLE_LEADING || only_leading;
+		if (optional && !n_rows[c])
 			continue;
 		ht_table_row(table);
 		ht_table_put_i64(table, rank);

@@ -23,7 +23,7 @@ static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
 	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
-	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait or other", NULL },
+	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait, other or leading", NULL },
 	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
 	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean length", NULL },
 	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one gap", NULL },

@@ -1,9 +1,12 @@
 /*
  * temporal_breakdown.c - how much of a GPU's time is idle, computing, or neither.
  *
- * Per rank (or per rank and step), over its GPU work:
+ * Per rank and device (or per rank, device and step), over the chosen GPU work:
  *   span        = last end - first start
- *   busy        = |union of all GPU work|,  idle = span - busy
+ *   busy        = |union of all GPU work|
+ *   outside     = time within the span with only other work on the device: of steps that were not chosen
+ *   idle        = span - busy - outside: nothing runs on the device at all; leading is the part of it before the
+ *                 first launch call in the file, where the recording shows nobody at work yet
  *   compute     = |union of compute kernels|
  *   non-compute = busy - compute, split so that the parts add up: communication that no compute
  *                 hides, then copies that neither hides, then sets, then the rest. When all ranks of all
@@ -31,11 +34,16 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", NULL },
 	{ "step", HT_I64, HT_KEY, "profiler step that launched the work; null for all of it",
 	        NULL },
 	{ "span_ns", HT_DURATION, HT_MEASURE, "first start to last end of GPU work", NULL },
 	{ "idle_ns", HT_DURATION, HT_MEASURE, "time inside the span with nothing on the GPU",
 	        NULL },
+	{ "outside_ns", HT_DURATION, HT_DETAIL,
+	        "time inside the span with only work of steps that were not chosen", NULL },
+	{ "leading_ns", HT_DURATION, HT_DETAIL,
+	        "idle time before the first launch call in the file", NULL },
 	{ "compute_ns", HT_DURATION, HT_MEASURE, "time with a compute kernel running", NULL },
 	{ "non_compute_ns", HT_DURATION, HT_MEASURE, "busy time without a compute kernel", NULL },
 	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication that no compute kernel hides",
@@ -57,7 +65,7 @@ static const struct ht_column columns[] = {
 	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL },
 };
 
-enum { EXPOSED_WAIT = 7 };
+enum { EXPOSED_WAIT = 10 };
 enum { ROWS, CALLS, GAPS };
 
 static const struct ht_param params[] = {
@@ -70,8 +78,8 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 		.group = "gpu",
 		.title = "Temporal breakdown",
 		.question = "How much of the GPU's time is idle, computing, or spent on anything else?",
-		.method = "Span is first start to last end of GPU work, idle is span minus the union of "
-			  "all work, compute is the union of compute kernels, non-compute is the rest of "
+		.method = "Per device. Span is first start to last end of the chosen GPU work, idle is when "
+			  "nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of "
 			  "the busy time; its parts count only what no earlier class hides.",
 		.hta = "get_temporal_breakdown",
 		HT_ONE_SCHEMA(columns),
@@ -118,8 +126,17 @@ static enum ht_status put_exposed(
 	        n_compute, part->facts[CALLS], part->facts[GAPS]);
 }
 
-static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part, int64_t rank,
-        int64_t step, const struct ht_work_list *work)
+/* Idle time within the span before the first launch call. */
+static int64_t leading_ns(const struct ht_device_work *device, int64_t first, int64_t last)
+{
+	int64_t end = device->first_launch_ns < last ? device->first_launch_ns : last;
+	if (device->first_launch_ns == INT64_MAX || end <= first)
+		return 0;
+	return ht_sub_sat(end, first) - ht_device_busy_ns(device, first, end);
+}
+
+static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part,
+        const struct ht_device_work *device, int64_t step, const struct ht_work_list *work)
 {
 	ht_table *table = part->facts[ROWS];
 	int64_t took[HT_COUNT(order)], before = 0;
@@ -138,14 +155,18 @@ static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part, in
 			last = merged[n - 1].end;
 		}
 	}
-	int64_t span = ht_sub_sat(last, first), idle = span - before,
-	        non_compute = before - took[0];
+	int64_t span = ht_sub_sat(last, first), non_compute = before - took[0];
+	int64_t outside = run->hta_rows ? 0 : ht_device_busy_ns(device, first, last) - before;
+	int64_t idle = span - before - outside;
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_known(table, device->device, -1);
 	ht_table_put_known(table, step, HT_NO_I64);
 	ht_table_put_i64(table, span);
 	ht_table_put_i64(table, idle);
+	ht_table_put_i64(table, outside);
+	ht_table_put_i64(table, run->hta_rows ? 0 : leading_ns(device, first, last));
 	ht_table_put_i64(table, took[0]);
 	ht_table_put_i64(table, non_compute);
 	ht_table_put_i64(table, took[1]);
@@ -163,10 +184,11 @@ static enum ht_status put_breakdown(struct ht_run *run, struct ht_part *part, in
 }
 
 /* Work outside any step forms the group n_steps, shown last. */
-static enum ht_status put_steps(struct ht_run *run, struct ht_part *result,
-        const struct ht_frame *frame, const struct ht_work_list *work)
+static enum ht_status put_steps(
+        struct ht_run *run, struct ht_part *result, const struct ht_device_work *device)
 {
-	const struct ht_trace *t = frame->trace;
+	const struct ht_trace *t = run->trace;
+	const struct ht_work_list *work = &device->work;
 	size_t n_groups = t->n_steps + 1;
 	size_t *first = ht_arena_alloc(run->scratch, (n_groups + 1) * sizeof *first);
 	struct ht_work *sorted = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *sorted);
@@ -187,7 +209,7 @@ static enum ht_status put_steps(struct ht_run *run, struct ht_part *result,
 		size_t end = g + 1 < n_groups ? first[g + 2] : work->n;
 		struct ht_work_list part = { sorted + first[g + 1], end - first[g + 1] };
 		if (part.n)
-			HT_TRY(put_breakdown(run, result, frame->rank,
+			HT_TRY(put_breakdown(run, result, device,
 			        g < t->n_steps ? t->steps[g].number : HT_NO_I64, &part));
 	}
 	return HT_OK;
@@ -207,7 +229,13 @@ static double total(const ht_table *table, const char *column)
 static enum ht_status add_hint(ht_table *table)
 {
 	double span = total(table, "span_ns"), idle = total(table, "idle_ns");
-	double communication = total(table, "communication_ns");
+	double communication = total(table, "communication_ns"),
+	       leading = total(table, "leading_ns");
+	if (leading > idle / 2 && leading > WORTH_A_HINT * span)
+		return ht_table_add_note(table,
+		        "%.0f %% of the span is idle before the first launch call in the file: the recording "
+		        "begins earlier than the work. Choose steps, or an annotation",
+		        100 * leading / span);
 	if (idle > communication && idle > WORTH_A_HINT * span)
 		return ht_table_add_note(table,
 		        "The GPU is idle for %.0f %% of the span. Next: idle-breakdown",
@@ -230,9 +258,16 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 		put_nothing(part->facts[0], frame.rank);
 		return HT_OK;
 	}
-	if (ht_run_is(run, "by", "step"))
-		return put_steps(run, part, &frame, &work);
-	return put_breakdown(run, part, frame.rank, HT_NO_I64, &work);
+	struct ht_device_work *devices = NULL;
+	size_t n = 0;
+	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (ht_run_is(run, "by", "step"))
+			HT_TRY(put_steps(run, part, &devices[i]));
+		else
+			HT_TRY(put_breakdown(run, part, &devices[i], HT_NO_I64, &devices[i].work));
+	}
+	return HT_OK;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

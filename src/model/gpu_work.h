@@ -31,6 +31,22 @@ enum ht_status ht_work_collect(struct ht_run *run, const struct ht_frame *frame,
 /* Sort by start; equal starts keep their order. Memory in run->scratch. */
 enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work) HT_MUST_USE;
 
+/* The work of one device of the rank. */
+struct ht_device_work {
+	int32_t device; /* -1: unknown, or all together as HTA has them */
+	struct ht_work_list work;
+	const struct ht_interval *all; /* merged: whatever runs on the device, chosen or not */
+	size_t n_all;
+	int64_t first_launch_ns; /* first launch call in the file of chosen work; INT64_MAX: none */
+};
+
+/* Sorted work apart by device, ascending. Work of several devices of one process never hides each other's. */
+enum ht_status ht_work_by_device(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, struct ht_device_work **ret_devices,
+        size_t *ret_n) HT_MUST_USE;
+/* Length of what runs on the device within [from, to). */
+int64_t ht_device_busy_ns(const struct ht_device_work *device, int64_t from, int64_t to);
+
 /* Bit of a class in a mask. */
 static inline unsigned ht_class_bit(uint8_t class_)
 {

@@ -10,7 +10,8 @@
 
 const char *ht_idle_category_name(enum ht_idle_category category)
 {
-	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait", "other" };
+	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait", "other",
+		"leading" };
 	return names[category];
 }
 
@@ -34,6 +35,7 @@ struct piece {
 	int64_t launch_ns; /* HT_NO_I64: unknown */
 	int32_t device;
 	uint32_t row;
+	bool chosen; /* in the frame; other work only shows that the stream was not idle */
 };
 
 struct pieces {
@@ -53,13 +55,18 @@ static int compare(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static void collect_own(
-        const struct ht_frame *frame, const struct ht_idle_options *options, struct pieces *pieces)
+/* All work, or with HTA's rows only theirs. */
+static void collect_own(const struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct pieces *pieces)
 {
 	const struct ht_trace *t = frame->trace;
-	for (size_t k = 0; k < frame->n_gpu; k++) {
-		const struct ht_gpu *g = &t->gpu[frame->gpu[k]];
-		if (!ht_list_text_has(options->streams, g->stream))
+	for (uint32_t i = 0, k = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *g = &t->gpu[i];
+		while (k < frame->n_gpu && frame->gpu[k] < i)
+			k++;
+		bool chosen = k < frame->n_gpu && frame->gpu[k] == i;
+		if (!ht_is_span(t, g->row) || !ht_list_text_has(options->streams, g->stream) ||
+		        (run->hta_rows && !chosen))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : g->stream,
@@ -68,6 +75,7 @@ static void collect_own(
 			.launch_ns = g->launch == HT_NONE ? HT_NO_I64 : t->ts_ns[g->launch],
 			.device = g->device,
 			.row = g->row,
+			.chosen = chosen,
 		};
 	}
 }
@@ -95,6 +103,7 @@ static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *fra
 			.launch_ns = launched ? ht_hta_ns(t->ts_ns[partner]) : HT_NO_I64,
 			.device = -1,
 			.row = row,
+			.chosen = true,
 		};
 	}
 	return HT_OK;
@@ -107,25 +116,51 @@ static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_
 		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false };
 }
 
+/* The first launch call of some pieces; INT64_MIN: none is known. */
+static int64_t first_launch(const struct piece *items, size_t n)
+{
+	int64_t first = INT64_MIN;
+	for (size_t i = 0; i < n; i++)
+		if (items[i].chosen && items[i].launch_ns != HT_NO_I64 &&
+		        (first == INT64_MIN || items[i].launch_ns < first))
+			first = items[i].launch_ns;
+	return first;
+}
+
 static void find_own_gaps(
         const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
 {
-	int64_t end = items[0].end;
-	for (size_t i = 1; i < n; i++) {
+	size_t first = 0;
+	while (first < n && !items[first].chosen)
+		first++;
+	while (n > first && !items[n - 1].chosen)
+		n--;
+	if (first == n)
+		return;
+	/* work from before the first chosen piece may still be running */
+	int64_t end = items[first].end;
+	for (size_t i = 0; i < first; i++)
+		end = items[i].end > end ? items[i].end : end;
+	int64_t leads_to = stream->stream == HT_NO_I64 ? first_launch(items, n) : INT64_MIN;
+	int64_t last = items[first].end;
+	for (size_t i = first + 1; i < n; i++) {
 		int64_t from = end, start = items[i].start, launch = items[i].launch_ns;
 		if (items[i].end > end)
 			end = items[i].end;
+		if (items[i].chosen && items[i].end > last)
+			last = items[i].end;
 		if (start <= from)
 			continue;
 		if (launch != HT_NO_I64 && launch > from) {
 			int64_t launched = launch < start ? launch : start;
-			push(stream, launched - from, HT_IDLE_HOST_WAIT);
+			push(stream, launched - from,
+			        launched <= leads_to ? HT_IDLE_LEADING : HT_IDLE_HOST_WAIT);
 			from = launched;
 		}
 		push(stream, start - from,
 		        start - from < threshold_ns ? HT_IDLE_KERNEL_WAIT : HT_IDLE_OTHER);
 	}
-	stream->span_ns = end - items[0].start;
+	stream->span_ns = last - items[first].start;
 }
 
 static void find_hta_gaps(
@@ -178,43 +213,99 @@ static enum ht_status order_by_appearance(
 	return HT_OK;
 }
 
+/* What a device idles before its first launch call; pieces are those of the device. */
+static enum ht_status find_leading(struct ht_run *run, const struct piece *items, size_t n,
+        struct ht_idle_stream *ret_stream, bool *ret_found)
+{
+	int64_t launch = first_launch(items, n), first = INT64_MAX, last = INT64_MIN;
+	struct ht_interval *busy = ht_arena_alloc(run->scratch, (n + 1) * sizeof *busy);
+	struct ht_idle_gap *gap = ht_arena_alloc(run->scratch, sizeof *gap);
+	*ret_found = false;
+	if (!busy || !gap)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		busy[i] = (struct ht_interval){ items[i].start, items[i].end };
+		if (!items[i].chosen)
+			continue;
+		first = items[i].start < first ? items[i].start : first;
+		last = items[i].end > last ? items[i].end : last;
+	}
+	if (launch == INT64_MIN || launch <= first)
+		return HT_OK;
+	struct ht_interval before = { first, launch };
+	int64_t idle =
+	        launch - first - ht_interval_overlap(busy, ht_interval_merge(busy, n), &before, 1);
+	*gap = (struct ht_idle_gap){ idle, HT_IDLE_LEADING, false };
+	*ret_stream = (struct ht_idle_stream){ .device = items[0].device,
+		.stream = HT_NO_I64,
+		.span_ns = last - first,
+		.gaps = gap,
+		.n = 1 };
+	*ret_found = idle > 0;
+	return HT_OK;
+}
+
+/* After the streams of each device, its leading gap. */
+static enum ht_status add_leading(struct ht_run *run, const struct pieces *pieces,
+        struct ht_idle_stream *streams, size_t *n_streams)
+{
+	for (size_t i = 0, n; i < pieces->n; i += n) {
+		bool found;
+		for (n = 1; i + n < pieces->n &&
+		            pieces->items[i + n].device == pieces->items[i].device;)
+			n++;
+		HT_TRY(find_leading(run, pieces->items + i, n, &streams[*n_streams], &found));
+		*n_streams += found;
+	}
+	return HT_OK;
+}
+
 enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
 {
 	struct pieces pieces = { 0 };
-	pieces.items = ht_arena_alloc(run->scratch, (frame->n_gpu + 1) * sizeof *pieces.items);
+	size_t n_room = (run->hta_compat ? frame->n_gpu : frame->trace->n_gpu) + 1;
+	pieces.items = ht_arena_alloc(run->scratch, n_room * sizeof *pieces.items);
 	/* a gap has at most two parts */
-	struct ht_idle_gap *gaps =
-	        ht_arena_alloc(run->scratch, (2 * frame->n_gpu + 1) * sizeof *gaps);
+	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, 2 * n_room * sizeof *gaps);
 	if (!pieces.items || !gaps)
 		return ht_fail_nomem(run->ctx);
 	if (run->hta_compat)
 		HT_TRY(collect_hta(run, frame, options, &pieces));
 	else
-		collect_own(frame, options, &pieces);
+		collect_own(run, frame, options, &pieces);
 	qsort(pieces.items, pieces.n, sizeof *pieces.items, compare);
 
 	size_t n_streams = 0;
 	for (size_t i = 0; i < pieces.n; i++)
 		n_streams += !i || pieces.items[i].device != pieces.items[i - 1].device ||
 		             pieces.items[i].stream != pieces.items[i - 1].stream;
+	/* every device may have a leading gap too */
 	struct ht_idle_stream *streams =
-	        ht_arena_alloc(run->scratch, (n_streams + 1) * sizeof *streams);
+	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *streams);
 	if (!streams)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0, s = 0, n; i < pieces.n; i += n, s++) {
+	n_streams = 0;
+	for (size_t i = 0, n; i < pieces.n; i += n) {
 		const struct piece *first = &pieces.items[i];
+		bool any = first->chosen;
 		for (n = 1; i + n < pieces.n && first[n].device == first->device &&
-		            first[n].stream == first->stream;)
-			n++;
-		streams[s] = (struct ht_idle_stream){
+		            first[n].stream == first->stream;
+		        n++)
+			any |= first[n].chosen;
+		if (!any)
+			continue;
+		struct ht_idle_stream *stream = &streams[n_streams++];
+		*stream = (struct ht_idle_stream){
 			.device = first->device, .stream = first->stream, .gaps = gaps + 2 * i
 		};
 		(run->hta_compat ? find_hta_gaps : find_own_gaps)(
-		        first, n, options->threshold_ns, &streams[s]);
+		        first, n, options->threshold_ns, stream);
 	}
 	if (run->hta_compat)
 		HT_TRY(order_by_appearance(run, &pieces, streams, n_streams));
+	if (!run->hta_rows && !options->by_device && !options->streams)
+		HT_TRY(add_leading(run, &pieces, streams, &n_streams));
 	*ret_streams = streams;
 	*ret_n = n_streams;
 	return HT_OK;

@@ -9,6 +9,10 @@
  *   ████████|---------------|---------------|██████
  *             host wait        kernel wait (short) or other (long)
  *
+ * Work that was launched before the recording began can be followed by a long gap in which the recording shows
+ * nobody at work: what a device idles before the first launch call in the file is its leading gap. It belongs to
+ * no stream, so it stands as a stream of its own, without a number; by device it is part of the gaps.
+ *
  * HTA gives the whole gap to one category, measures from the end of the
  * previous row even when an earlier one is still running, and lists the first row as a gap without
  * length; hta_compat does so.
@@ -18,9 +22,15 @@
 
 #include "model/gpu_work.h"
 
-enum ht_idle_category { HT_IDLE_HOST_WAIT, HT_IDLE_KERNEL_WAIT, HT_IDLE_OTHER, HT_IDLE_N };
+enum ht_idle_category {
+	HT_IDLE_HOST_WAIT,
+	HT_IDLE_KERNEL_WAIT,
+	HT_IDLE_OTHER,
+	HT_IDLE_LEADING,
+	HT_IDLE_N
+};
 
-/* "host_wait", "kernel_wait", "other". */
+/* "host_wait", "kernel_wait", "other", "leading". */
 const char *ht_idle_category_name(enum ht_idle_category category);
 
 struct ht_idle_gap {

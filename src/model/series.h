@@ -26,7 +26,7 @@ struct ht_queue_point {
 	int64_t length; /* from here to the next point */
 	uint32_t row;   /* launch call or GPU row */
 	bool is_launch;
-	uint32_t gpu;   /* index into trace->gpu: the work, or the first of it */
+	uint32_t gpu; /* index into trace->gpu: the work, or the first of it */
 };
 
 struct ht_queue_series {
