@@ -67,7 +67,7 @@ static void put_source(struct links *l, uint32_t work, uint32_t source)
 {
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_work *w = &m->works[work], *s = &m->works[source];
-	int64_t lag = ht_cp_lag(m, work, source), slack = l->c->begin_slack[work];
+	int64_t lag = ht_cp_lag(m, work, source), slack = l->c->work_slack[work];
 	int64_t early = w->start_ns - lag - s->end_ns;
 	bool same = s->lane == w->lane;
 	put(l, work_node(m, source, true), work_node(m, work, false),
@@ -94,14 +94,14 @@ static void put_stream(struct links *l, uint32_t work)
 	                .bound = b->bound,
 	                .row = b->row,
 	                .weight_ns = w->start_ns - b->start_ns,
-	                .slack_ns = l->c->begin_slack[work] });
+	                .slack_ns = l->c->work_slack[work] });
 }
 
 static void put_launch(struct links *l, uint32_t work)
 {
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_work *w = &m->works[work];
-	int64_t slack = l->c->begin_slack[work];
+	int64_t slack = l->c->work_slack[work];
 	if (w->launch != HT_NONE) {
 		int64_t lag = ht_cp_launch_lag(m, work);
 		struct node from = host_node(l, m->trace->track[w->launch], w->launch_ns);
@@ -193,7 +193,8 @@ static void put_track(struct links *l, uint32_t track)
 		                .bound = (uint8_t)(waits ? HT_CP_BOUND_NONE
 		                                         : ht_cp_host_bound(c->m, span->row)),
 		                .row = span->row,
-		                .weight_ns = waits ? 0 : next->start_ns - span->start_ns,
+		                .weight_ns =
+		                        next->start_ns - (waits ? anchor.time_ns : span->start_ns),
 		                .slack_ns = c->span_slack[at] });
 	}
 }

@@ -65,7 +65,6 @@ enum ht_status ht_cp_clock_make(
 	c.work_start = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
 	c.work_end = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
 	c.work_slack = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
-	c.begin_slack = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
 	c.held_end = ht_arena_alloc(a, (c.n_held + 1) * sizeof(int64_t));
 	c.held_slack = ht_arena_alloc(a, (c.n_held + 1) * sizeof(int64_t));
 	c.handover_ns = ht_arena_alloc(a, (c.n_handovers + 1) * sizeof(int64_t));
@@ -76,9 +75,8 @@ enum ht_status ht_cp_clock_make(
 	c.gap_factor = ht_arena_alloc(a, (n_tracks + 1) * sizeof(double));
 	c.row_slack = ht_arena_alloc(a, (m->trace->n_kind + 1) * sizeof(int64_t));
 	if (!c.items || !c.item_ns || !c.work_start || !c.work_end || !c.work_slack ||
-	        !c.begin_slack || !c.held_end || !c.held_slack || !c.handover_ns ||
-	        !c.handover_slack || !c.span_sum || !c.span_slack || !c.span_factor ||
-	        !c.gap_factor || !c.row_slack)
+	        !c.held_end || !c.held_slack || !c.handover_ns || !c.handover_slack ||
+	        !c.span_sum || !c.span_slack || !c.span_factor || !c.gap_factor || !c.row_slack)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(sort_items(&c));
 	*ret_clock = c;

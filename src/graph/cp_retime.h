@@ -32,8 +32,7 @@ struct ht_cp_clock {
 	double *span_factor; /* by span */
 	double *gap_factor;  /* by track: before its first span */
 	/* backward: how much later it could be */
-	int64_t *work_slack;  /* by work, of its end */
-	int64_t *begin_slack; /* by work, of its start, as far as other starts hang on it */
+	int64_t *work_slack; /* by work, of its end */
 	int64_t *held_slack, *handover_slack;
 	int64_t *span_slack; /* by span, of its end */
 	int64_t *row_slack;  /* by row of the host */

@@ -67,17 +67,15 @@ static bool pass_work(struct ht_cp_clock *c, uint32_t work)
 	const struct ht_cp_work *w = &m->works[work];
 	if (ht_cp_window_owns(m, c->window, work))
 		lower(&c->work_slack[work], c->window->end_ns - w->end_ns);
-	lower(&c->begin_slack[work], c->work_slack[work]);
-	int64_t slack = c->begin_slack[work];
+	int64_t slack = c->work_slack[work];
 	if (slack == HT_CP_FREE)
 		return true;
 	if (w->before != HT_NONE) {
+		/* of work that ran on, the part until then was waited for */
 		int64_t end = m->works[w->before].end_ns;
-		if (end > w->start_ns)
-			lower(&c->begin_slack[w->before], slack);
-		else
-			lower(&c->work_slack[w->before],
-			        more(slack, w->start_ns - ht_cp_lag(m, work, w->before) - end));
+		int64_t early =
+		        end > w->start_ns ? 0 : w->start_ns - ht_cp_lag(m, work, w->before) - end;
+		lower(&c->work_slack[w->before], more(slack, early));
 	}
 	for (uint32_t i = 0; i < w->n_sources; i++) {
 		uint32_t source = m->sources[w->first_source + i].work;
@@ -177,11 +175,12 @@ static void slacken_track(
 		struct ht_cp_anchor anchor = ht_cp_anchor_before(m, track, stop, false);
 		for (; n && points[n - 1].time_ns >= stop; n--)
 			lower(&least, points[n - 1].slack_ns);
+		/* what is held until its end passes nothing on; what is held on its way, its rest */
+		c->span_slack[at] = anchor.time_ns == stop ? HT_CP_FREE : least;
 		if (anchor.time_ns > start)
 			least = HT_CP_FREE;
-		c->span_slack[at] = least;
 		if (m->spans[at].row != HT_NONE)
-			lower(&c->row_slack[m->spans[at].row], least);
+			lower(&c->row_slack[m->spans[at].row], c->span_slack[at]);
 		stop = start;
 		if (stop <= from)
 			break;
@@ -195,7 +194,7 @@ enum ht_status ht_cp_slack_find(struct ht_cp_clock *c, const struct ht_cp_window
 	c->rules = NULL;
 	c->points.n = 0;
 	for (size_t k = 0; k < m->n_works; k++)
-		c->work_slack[k] = c->begin_slack[k] = HT_CP_FREE;
+		c->work_slack[k] = HT_CP_FREE;
 	for (size_t i = 0; i < c->n_held; i++)
 		c->held_slack[i] = HT_CP_FREE;
 	for (size_t i = 0; i < c->n_handovers; i++)

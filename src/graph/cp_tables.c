@@ -54,9 +54,10 @@ void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row)
 	}
 	const char *name = ht_str(t, t->name[row]);
 	ht_table_put_str(table, name);
-	/* of a name in brackets nothing would be left */
 	const char *short_name = ht_hta_shorten_name(run->scratch, name);
-	ht_table_put_str(table, short_name && *short_name ? short_name : name);
+	/* of a name in brackets HTA leaves nothing */
+	bool nothing = !run->hta_compat && short_name && !*short_name;
+	ht_table_put_str(table, nothing ? name : short_name);
 	ht_cp_put_text(table, ht_cat(t, row));
 	ht_put_track(table, t, row);
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);

@@ -94,11 +94,13 @@ static struct ht_cp_place behind(struct walk *w, uint32_t work)
 {
 	const struct ht_cp_work *k = &w->m->works[work];
 	put_delay(w, work);
-	if (k->by == HT_CP_BY_WORK)
+	bool launched = k->by == HT_CP_BY_LAUNCH;
+	/* a launch may have been the last although it began before the GPU was idle */
+	if (k->by == HT_CP_BY_WORK ||
+	        (launched && k->floor != HT_NONE && k->floor_ns >= k->launch_ns))
 		return (struct ht_cp_place){
 			.time_ns = k->floor_ns, .work = k->floor, .inferred = k->inferred
 		};
-	bool launched = k->by == HT_CP_BY_LAUNCH;
 	return (struct ht_cp_place){ .time_ns = launched ? k->launch_ns : k->start_ns,
 		.work = HT_NONE,
 		.track = launched ? w->m->trace->track[k->launch] : w->m->main_track,

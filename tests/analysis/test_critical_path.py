@@ -732,6 +732,59 @@ def test_the_planted_kernels_are_what_could_be_saved():
         assert 0.85 <= int(r["saved_ns"]) / int(r["matched_ns"]) <= 1.15
 
 
+def scramble(seed, streams):
+    """Events that no machine could produce: any times, any links, rows that overlap as they like."""
+    r = random.Random(seed)
+    span = r.choice((20, 200, 5000))
+    n = r.randrange(3, 80)
+    t = Tiny()
+    for i in range(r.randrange(4)):
+        t.add("user_annotation", f"ProfilerStep#{i}", r.randrange(span), r.randrange(span))
+    calls = ("cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaEventSynchronize",
+             "cudaDeviceSynchronize", "cudaEventRecord", "cudaStreamWaitEvent")
+    for _ in range(n):
+        kind, at, dur = r.random(), r.randrange(span), r.randrange(span // 2)
+        t.correlation = r.randrange(1, n)
+        if kind < 0.3:
+            t.op(r.choice(("a", "b", "autograd::engine::evaluate_function: X")), at, dur,
+                 tid=r.choice((1, 2)))
+        elif kind < 0.6:
+            t.add("cuda_runtime", r.choice(calls), at, dur, tid=r.choice((1, 2)),
+                  correlation=t.correlation)
+        elif kind < 0.9:
+            t.work(r.choice(("k", "ncclDevKernel_X", "m")), at, dur, stream=r.choice(streams),
+                   cat=r.choice(("kernel", "gpu_memcpy")))
+        else:
+            t.wait(r.choice(("Stream Sync", "Event Sync", "Context Sync", "Stream Wait Event")), at,
+                   r.randrange(9), stream=r.choice(streams), wait_on_stream=r.choice((-1, 7, 16)),
+                   wait_on_cuda_event_record_corr_id=r.choice((-1, r.randrange(1, n))))
+    return t
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_any_trace(tmp_path, seed):
+    """The path covers the window and slack holds, whatever the events are."""
+    streams = ((7,), (7, 16), (7, 16, 20))[seed % 3]
+    trace = scramble(seed, streams).write(tmp_path)
+    check_path(trace, one_stream=len(streams) == 1)
+    for r in rows(trace, "--view", "what-if", "--scale", "no such name=0"):
+        assert r["saved_ns"] == "0"
+    groups = collections.defaultdict(list)
+    for r in rows(trace, "--view", "events"):
+        groups[r["instance"], r["name"]].append(r)
+    for (instance, name), events in sorted(groups.items()):
+        if any(e["critical"] == "true" for e in events):
+            continue
+        slack = min((int(e["slack_ns"]) for e in events if e["slack_ns"]), default=0)
+        (r,) = rows(trace, "--instance", instance, "--view", "what-if", "--scale", rule(name, 0))
+        assert int(r["saved_ns"]) <= slack, name
+    total, window = collections.Counter(), {}
+    for r in rows(trace, "--across"):
+        total[r["instance"]] += int(r["duration_ns"])
+        window[r["instance"]] = int(r["window_ns"])
+    assert total == window
+
+
 # ---- across ranks ----
 
 

@@ -200,6 +200,35 @@ static enum ht_status view(ht_ctx *ctx, struct ht_sink *sink)
 	return status;
 }
 
+/* The views of the critical path share little code. */
+static enum ht_status critical_paths(ht_ctx *ctx, struct ht_sink *sink)
+{
+	static const struct ht_arg args[][3] = {
+		{ { "view", "graph" }, { "hta-compat", "false" }, { "tolerance", "1us" } },
+		{ { "view", "edges" }, { "data-load-events", "aten" }, { "instance", "0" } },
+		{ { "view", "events" }, { "hta-compat", "false" }, { "annotation", "aten" } },
+		{ { "view", "what-if" }, { "scale", "mm=0.5,quote=0" }, { "step", "1" } },
+		{ { "view", "what-if" }, { "scale", "quote=0" }, { "hta-compat", "true" } },
+		{ { "view", "collectives" }, { "tolerance", "5us" }, { "annotation", "" } },
+		{ { "view", "path" }, { "across", "true" }, { "step", "all" } },
+	};
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < HT_COUNT(args) && status == HT_OK; i++) {
+		ht_table *table;
+		status = ht_run(ctx, "critical-path", &set, 1, args[i], 3, NULL, &table);
+		if (status == HT_OK) {
+			status = ht_render(ctx, table, "csv", NULL, sink);
+			ht_table_free(table);
+		}
+	}
+	ht_close(set);
+	return status;
+}
+
 static const struct scenario scenarios[] = {
 	{ "read plain", read_plain },
 	{ "read plain, three threads", read_plain_threads },
@@ -212,6 +241,7 @@ static const struct scenario scenarios[] = {
 	{ "convert to gzip", convert_gzip },
 	{ "run all analyses", analyse },
 	{ "apply a view", view },
+	{ "critical paths", critical_paths },
 };
 
 enum fault { FAULT_MEMORY, FAULT_IO };
