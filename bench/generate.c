@@ -21,7 +21,6 @@
  * The text is cut once into pieces: literal bytes, each followed by a number that shifts. A copy is then
  * a walk over the pieces.
  */
-#define _GNU_SOURCE
 #include "base/io.h"
 
 #include <inttypes.h>

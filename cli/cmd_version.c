@@ -1,5 +1,5 @@
 /*
- * cmd_version.c - the version of the library this program was built with.
+ * cmd_version.c - the version of the library this program was built with, and what that uses.
  */
 #include "output.h"
 #include "verbs.h"
@@ -9,7 +9,7 @@ static int run(struct cli *cli);
 const struct verb command_version = {
 	.name = "version",
 	.usage = "",
-	.summary = "Show the version",
+	.summary = "Show the version and the libraries in use",
 	.run = run,
 };
 
@@ -18,6 +18,6 @@ static int run(struct cli *cli)
 	struct output output;
 	(void)cli;
 	(void)output_open(&output, NULL, NULL);
-	output_print(&output, "holotrace %s\n", ht_version());
+	output_print(&output, "holotrace %s\n%s\n", ht_version(), ht_build_info());
 	return output_close(&output, true);
 }

@@ -84,6 +84,8 @@ HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
 HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
 HT_API const char *ht_version(void);
+/* What this build of the library uses: "gzip by ISA-L 2.30.0, zstd 1.5.4". */
+HT_API const char *ht_build_info(void);
 HT_API const char *ht_status_name(enum ht_status status);
 
 /* ---- opening traces ------------------------------------------------------------------------- */

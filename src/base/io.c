@@ -7,6 +7,7 @@
  */
 #include "base/io.h"
 #include "base/io_codec.h"
+#include "base/platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,9 +60,9 @@ enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, in
 	case ELOOP: hint = "the symbolic links form a circle"; break;
 	default: break;
 	}
-	char buf[128];
-	return ht_fail(
-	        ctx, HT_IO, path, -1, hint, "%s: %s", what, strerror_r(error, buf, sizeof buf));
+	char text[128];
+	return ht_fail(ctx, HT_IO, path, -1, hint, "%s: %s", what,
+	        ht_errno_text(error, text, sizeof text));
 }
 
 enum ht_status ht_read_some(
@@ -150,8 +151,7 @@ static enum ht_status check_kind(ht_ctx *ctx, struct ht_source *source, const ch
 	if (S_ISREG(st.st_mode)) {
 		source->info.is_regular = true;
 		source->info.file_bytes = (uint64_t)st.st_size;
-		source->info.mtime_ns =
-		        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+		source->info.mtime_ns = ht_stat_mtime_ns(&st);
 	} else if (source->owns_fd && !is_passed_descriptor(path)) {
 		return ht_fail(ctx, HT_IO, source->path, -1,
 		        "pass its content on standard input and name it -",

@@ -3,6 +3,7 @@
  * reported and leave nothing behind.
  */
 #include "base/io.h"
+#include "base/platform.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,8 +215,7 @@ static void content_decides_not_the_name(void **state)
 	assert_int_equal(info->compression, HT_GZIP);
 	assert_true(info->is_regular);
 	assert_int_equal(info->file_bytes, n);
-	assert_int_equal(
-	        info->mtime_ns, (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+	assert_int_equal(info->mtime_ns, ht_stat_mtime_ns(&st));
 	assert_string_equal(info->path, f->path[1]);
 	ht_source_close(source);
 }
@@ -297,7 +297,7 @@ static void flipped_bits_are_noticed(void **state)
 		uint8_t *bytes;
 		const char *path = at(f, 0, names[i]);
 		assert_int_equal(write_file(f->ctx, path, f->text, N_TEXT, N_TEXT), HT_OK);
-		size_t n = get(path, &bytes);
+		size_t n = get(path, &bytes), n_harmless = 0;
 		for (size_t k = 0; k < 200; k++) {
 			struct outcome out;
 			/* Past the gzip header, whose time stamp nothing protects; up to the last
@@ -309,13 +309,20 @@ static void flipped_bits_are_noticed(void **state)
 			enum ht_status status = read_file(f->ctx, path, N_TEXT, 4096, &out);
 			ht_error_clear(f->ctx);
 			if (status == HT_OK) {
-				assert_int_not_equal(out.damage.kind, HT_DAMAGE_NONE);
-				assert_non_null(out.damage.text);
+				/* A bit may mean nothing: padding, a code that no byte uses. */
+				if (out.damage.kind == HT_DAMAGE_NONE) {
+					n_harmless++;
+					assert_int_equal(out.n, N_TEXT);
+					assert_memory_equal(out.bytes, f->text, N_TEXT);
+				} else {
+					assert_non_null(out.damage.text);
+				}
 				free(out.bytes);
 			} else {
 				assert_true(status == HT_FORMAT || status == HT_LIMIT);
 			}
 		}
+		assert_true(n_harmless < 5);
 		free(bytes);
 	}
 }

@@ -2,8 +2,7 @@
  * io_zstd.c - zstd, both ways.
  *
  * Frames may follow each other. A frame may ask for a window of up to 128 MiB, as much as
- * "zstd --long" needs; more is refused before it is allocated. The library's memory comes from mem.h,
- * each block behind a note of its size, since zstd frees without telling it.
+ * "zstd --long" needs; more is refused before it is allocated. The library's memory comes from mem.h.
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "base/io_codec.h"
@@ -13,27 +12,6 @@
 
 #define WINDOW_LOG_MAX 27
 #define LEVEL          3
-/* Keeps the alignment of what follows the note. */
-#define NOTE_BYTES 16
-
-static void *zstd_alloc(void *mem, size_t n)
-{
-	if (n > SIZE_MAX - NOTE_BYTES)
-		return NULL;
-	char *block = ht_mem_alloc(mem, n + NOTE_BYTES);
-	if (!block)
-		return NULL;
-	*(size_t *)(void *)block = n + NOTE_BYTES;
-	return block + NOTE_BYTES;
-}
-
-static void zstd_free(void *mem, void *address)
-{
-	if (!address)
-		return;
-	char *block = (char *)address - NOTE_BYTES;
-	ht_mem_free(mem, block, *(size_t *)(void *)block);
-}
 
 struct zstd_reader {
 	ZSTD_DCtx *dctx;
@@ -52,7 +30,7 @@ static enum ht_status reader_open(ht_ctx *ctx, void **ret_state)
 	struct zstd_reader *reader = ht_mem_zalloc(ctx->mem, sizeof *reader);
 	if (!reader)
 		return ht_fail_nomem(ctx);
-	ZSTD_customMem mem = { zstd_alloc, zstd_free, ctx->mem };
+	ZSTD_customMem mem = { ht_mem_alloc_noted, ht_mem_free_noted, ctx->mem };
 	reader->dctx = ZSTD_createDCtx_advanced(mem);
 	if (!reader->dctx) {
 		reader_close(ctx->mem, reader);
@@ -125,7 +103,7 @@ static void writer_close(struct ht_mem *mem, void *state)
 
 static enum ht_status writer_open(ht_ctx *ctx, void **ret_state)
 {
-	ZSTD_customMem mem = { zstd_alloc, zstd_free, ctx->mem };
+	ZSTD_customMem mem = { ht_mem_alloc_noted, ht_mem_free_noted, ctx->mem };
 	ZSTD_CCtx *cctx = ZSTD_createCCtx_advanced(mem);
 	if (!cctx)
 		return ht_fail_nomem(ctx);

@@ -11,9 +11,9 @@
  * A child process after fork has the mappings but not the thread: there a cut file is deadly until it opens
  * files of its own.
  */
-#define _GNU_SOURCE
 #include "base/map.h"
 
+#include "base/platform.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -27,6 +27,8 @@
 
 #define SMALL_BYTES ((size_t)1 << 20) /* copied rather than watched */
 #define BLOCK_BYTES ((size_t)1 << 20)
+
+#if HT_HAS_LEASES
 #define MAX_ENTRIES 1024
 
 struct entry {
@@ -228,6 +230,38 @@ static void unmap_guarded(const struct ht_map *map)
 	pthread_mutex_unlock(&guard.life);
 }
 
+/* Map the file under a lease, which is given back when that does not work. */
+static bool map_under_lease(int fd, struct ht_map *ret_map)
+{
+	pthread_mutex_lock(&guard.life);
+	bool guarded = map_guarded(fd, ret_map);
+	if (!guarded) {
+		fcntl(fd, F_SETLEASE, F_UNLCK);
+		end_thread();
+	}
+	pthread_mutex_unlock(&guard.life);
+	return guarded;
+}
+#else
+static bool map_under_lease(int fd, struct ht_map *ret_map)
+{
+	(void)fd;
+	(void)ret_map;
+	return false;
+}
+
+bool ht_map_rest(const struct ht_map *map)
+{
+	(void)map;
+	return false;
+}
+
+static void unmap_guarded(const struct ht_map *map)
+{
+	(void)map;
+}
+#endif
+
 /* ---- copying ---- */
 
 struct copying {
@@ -285,15 +319,8 @@ enum ht_status ht_map_open(ht_ctx *ctx, int fd, struct ht_map *ret_map)
 	struct stat st;
 	bool guarded = false;
 	if (!ht_io_should_fail(ctx) && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	        st.st_size > (off_t)SMALL_BYTES) {
-		pthread_mutex_lock(&guard.life);
-		guarded = map_guarded(fd, ret_map);
-		if (!guarded) {
-			fcntl(fd, F_SETLEASE, F_UNLCK);
-			end_thread();
-		}
-		pthread_mutex_unlock(&guard.life);
-	}
+	        st.st_size > (off_t)SMALL_BYTES)
+		guarded = map_under_lease(fd, ret_map);
 	return guarded ? HT_OK : ht_map_copy(ctx, fd, ret_map);
 }
 

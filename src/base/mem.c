@@ -1,8 +1,9 @@
 /*
  * mem.c - see mem.h.
  */
-#define _GNU_SOURCE
 #include "base/mem.h"
+
+#include "base/platform.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Blocks this large ask for huge pages. */
-#define HUGE_BYTES        ((size_t)4 << 20)
+#if HT_HAS_HUGE_PAGES
+#define HUGE_BYTES ((size_t)4 << 20) /* blocks this large ask for huge pages */
+#endif
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
 
 struct ht_mem *ht_mem_new(void)
@@ -62,8 +64,10 @@ static void *raw_alloc(size_t n)
 	void *block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (block == MAP_FAILED)
 		return NULL;
+#if HT_HAS_HUGE_PAGES
 	if (n >= HUGE_BYTES)
 		madvise(block, n, MADV_HUGEPAGE); /* fewer page faults; a hint, may fail */
+#endif
 	return block;
 }
 
@@ -79,10 +83,12 @@ static void *raw_realloc(void *block, size_t old_bytes, size_t new_bytes)
 {
 	if (old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES)
 		return realloc(block, new_bytes ? new_bytes : 1);
+#if HT_HAS_MREMAP
 	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES) {
-		void *moved = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
-		return moved == MAP_FAILED ? NULL : moved;
+		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
+		return grown == MAP_FAILED ? NULL : grown;
 	}
+#endif
 	void *moved = raw_alloc(new_bytes);
 	if (!moved)
 		return NULL;
@@ -134,6 +140,29 @@ void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes)
 	atomic_fetch_sub(&mem->now, n_bytes);
 }
 
+/* Keeps the alignment of what follows the note. */
+#define NOTE_BYTES 16
+
+void *ht_mem_alloc_noted(void *mem, size_t n_bytes)
+{
+	if (n_bytes > SIZE_MAX - NOTE_BYTES)
+		return NULL;
+	char *block = ht_mem_alloc(mem, n_bytes + NOTE_BYTES);
+	if (!block)
+		return NULL;
+	*(size_t *)(void *)block = n_bytes + NOTE_BYTES;
+	return block + NOTE_BYTES;
+}
+
+void ht_mem_free_noted(void *mem, void *block)
+{
+	if (!block)
+		return;
+	char *note = (char *)block - NOTE_BYTES;
+	ht_mem_free(mem, note, *(size_t *)(void *)note);
+}
+
+#if HT_HAS_MREMAP
 bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used)
 {
 	size_t moved = n_used - n_used % HT_MEM_MOVE_BYTES;
@@ -155,6 +184,14 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 	atomic_fetch_sub(&mem->now, n_bytes);
 	return ok;
 }
+#else
+bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used)
+{
+	memcpy(to, block, n_used);
+	ht_mem_free(mem, block, n_bytes);
+	return true;
+}
+#endif
 
 bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra)
 {

@@ -1,8 +1,8 @@
 /*
  * mem.h - the one door for memory: counted, capped, failable in tests.
  *
- * Blocks of HT_MEM_MAP_BYTES and more come from mmap: they are zeroed, grow in place with mremap and
- * go back to the system when freed, so peak memory is what the counters say. Sizes are given back to
+ * Blocks of HT_MEM_MAP_BYTES and more come from mmap: they are zeroed, grow in place where the system has
+ * mremap and go back to it when freed, so peak memory is what the counters say. Sizes are given back to
  * free, so that no headers are stored and the count is exact.
  *
  *   ht_mem_*   raw blocks          ht_vec_*  growable arrays          ht_arena  many small, one free
@@ -35,9 +35,13 @@ void *ht_mem_alloc(struct ht_mem *mem, size_t n_bytes);
 void *ht_mem_zalloc(struct ht_mem *mem, size_t n_bytes);
 void *ht_mem_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes);
+/* For libraries that free without telling the size: each block stands behind a note of it. mem is a struct
+ * ht_mem, untyped as their callbacks are. */
+void *ht_mem_alloc_noted(void *mem, size_t n_bytes);
+void ht_mem_free_noted(void *mem, void *block);
 
 /* HT_MEM_MAP_BYTES and more that start at a multiple of this from the start of a block of that size are moved
- * there by their pages: neither copied nor cleared. A multiple of every page size. */
+ * there by their pages, where the system can: neither copied nor cleared. A multiple of every page size. */
 #define HT_MEM_MOVE_BYTES ((size_t)64 << 10)
 /* Move the first n_used bytes of a block to a place inside another and free the block. False when out of
  * memory; the block is freed all the same. */

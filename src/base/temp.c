@@ -12,8 +12,9 @@
  *
  * Locks belong to open files, not to processes: they end with the last descriptor, also on kill -9.
  */
-#define _GNU_SOURCE
 #include "base/temp.h"
+
+#include "base/platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,6 +56,7 @@ bool ht_temp_remove_dead(const char *name)
 	return gone;
 }
 
+#if HT_HAS_UNNAMED
 /* Unnamed, where the file system and /proc allow to name it later. */
 static int open_unnamed(const char *target, mode_t mode)
 {
@@ -72,6 +74,14 @@ static int open_unnamed(const char *target, mode_t mode)
 	close(fd);
 	return -1;
 }
+#else
+static int open_unnamed(const char *target, mode_t mode)
+{
+	(void)target;
+	(void)mode;
+	return -1;
+}
+#endif
 
 static int open_named(struct ht_temp *temp, mode_t mode)
 {

@@ -4,7 +4,6 @@
  * Doubles: mantissa below 2^53 and a power of ten up to 22 are exact in one multiplication; the rest
  * goes through strtod in the C locale, whatever locale the program has.
  */
-#define _GNU_SOURCE
 #include "json/number.h"
 
 #include <errno.h>
@@ -14,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __APPLE__
+#include <xlocale.h> /* uselocale, before it was in locale.h */
+#endif
 
 static locale_t c_locale;
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
@@ -81,7 +83,9 @@ static double slow_double(const char *start, const char *end)
 	memcpy(text, start, n);
 	text[n] = '\0';
 	pthread_once(&c_locale_once, make_locale);
-	double value = c_locale ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
+	locale_t before = uselocale(c_locale);
+	double value = strtod(text, NULL);
+	uselocale(before);
 	if (text != small)
 		free(text);
 	return value;

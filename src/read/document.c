@@ -6,7 +6,6 @@
  * brackets around the events are not trusted blindly: one that closes the list too early is seen by what
  * follows it.
  */
-#define _GNU_SOURCE
 #include "read/document.h"
 
 #include "json/block.h"

@@ -3,6 +3,7 @@
  */
 #include "read/chunk.h"
 
+#include "base/cpu.h"
 #include "json/text.h"
 
 #include <string.h>
@@ -447,7 +448,7 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 ht_scan_event_fn ht_scan_event_best(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+	if (ht_cpu_has_avx2())
 		return ht_scan_event_avx2;
 #elif defined(__aarch64__)
 	return ht_scan_event_neon;

@@ -6,6 +6,7 @@
  */
 #include "store/cache.h"
 
+#include "base/cpu.h"
 #include "store/cache_file.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 uint64_t ht_cache_hash(const void *bytes, size_t n)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2"))
+	if (ht_cpu_has_avx2())
 		return ht_cache_hash_avx2(bytes, n);
 #endif
 	return ht_hash(bytes, n);

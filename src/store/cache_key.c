@@ -6,6 +6,7 @@
  */
 #include "store/cache.h"
 
+#include "base/platform.h"
 #include "base/thread.h"
 #include "store/cache_file.h"
 
@@ -134,8 +135,8 @@ enum ht_status ht_cache_key_make(
 	}
 	id->size = (uint64_t)st.st_size;
 	id->inode = (uint64_t)st.st_ino;
-	id->mtime_ns = to_ns(st.st_mtim);
-	id->ctime_ns = to_ns(st.st_ctim);
+	id->mtime_ns = to_ns(HT_STAT_MTIME(&st));
+	id->ctime_ns = to_ns(HT_STAT_CTIME(&st));
 	id->options = options;
 	return HT_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "store/cache.h"
 
+#include "base/platform.h"
 #include "base/temp.h"
 #include "store/cache_file.h"
 #include "store/check.h"
@@ -433,7 +434,7 @@ static void test_key_sees_every_replacement(void **state)
 		assert_true(store(f));
 		assert_true(is_known(f, false));
 		assert_int_equal(stat(f->source, &st), 0);
-		struct timespec times[] = { st.st_atim, st.st_mtim };
+		struct timespec times[] = { HT_STAT_ATIME(&st), HT_STAT_MTIME(&st) };
 		/* another file in its place */
 		text[at] ^= 1;
 		write_bytes(other, text, n);

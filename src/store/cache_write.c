@@ -4,9 +4,9 @@
  * The file takes its name when it is complete (base/temp.h), so a killed writer leaves nothing under the
  * name. The checksum is written last: even a file renamed by hand is not believed.
  */
-#define _GNU_SOURCE
 #include "store/cache.h"
 
+#include "base/platform.h"
 #include "base/temp.h"
 #include "store/cache_file.h"
 
@@ -41,13 +41,13 @@ static char *make_front(ht_ctx *ctx, const struct ht_cache_key *key, const struc
 	char *front = ht_mem_zalloc(ctx->mem, n_front);
 	if (!front)
 		return NULL;
-	struct ht_cache_head head = { .magic = HT_CACHE_MAGIC,
-		.version = HT_CACHE_VERSION,
+	struct ht_cache_head head = { .version = HT_CACHE_VERSION,
 		.byte_order = HT_CACHE_ORDER,
 		.layout = ht_sections_layout(kind),
 		.id = key->id,
 		.n_path = (uint32_t)strlen(key->path),
 		.n_sections = (uint32_t)kind->n };
+	memcpy(head.magic, HT_CACHE_MAGIC, sizeof head.magic);
 	snprintf(head.kind, sizeof head.kind, "%s", kind->name);
 	uint64_t *lengths = (void *)(front + sizeof head), at = n_front;
 	for (size_t i = 0; i < kind->n; i++) {
@@ -167,7 +167,7 @@ static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct h
 		if (is_temp)
 			continue;
 		struct entry entry = { .bytes = (uint64_t)st.st_size,
-			.used = later(st.st_atim, st.st_mtim) };
+			.used = later(HT_STAT_ATIME(&st), HT_STAT_MTIME(&st)) };
 		memcpy(entry.name, item->d_name, n + 1);
 		if (!HT_VEC_PUSH(ctx->mem, entries, struct entry, entry))
 			break;

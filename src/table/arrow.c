@@ -7,7 +7,6 @@
  * Numeric columns are the table's own arrays, alive through the reference on the table. Validity and
  * booleans become bitmaps, string ids become offsets and text, both in the export's arena.
  */
-#define _GNU_SOURCE
 #include "table/arrow.h"
 
 #include <errno.h>

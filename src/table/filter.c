@@ -5,7 +5,6 @@
  * memo with one verdict per pooled string, so that a regular expression runs once per distinct name.
  * Then the tree is evaluated BLOCK_ROWS rows at a time, a byte per row: 0 no, 1 yes, 2 unknown.
  */
-#define _GNU_SOURCE
 #include "table/filter.h"
 #include "table/literal.h"
 #include "table/view.h"

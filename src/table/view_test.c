@@ -1,7 +1,6 @@
 /*
  * view_test.c - where, sort, top and columns: what they keep, in which order, and what they refuse.
  */
-#define _GNU_SOURCE
 #include "table/table_test_help.h"
 
 #include "table/literal.h"

@@ -1,7 +1,6 @@
 /*
  * where.c - see where.h. A recursive descent over the text itself; each rule is one function.
  */
-#define _GNU_SOURCE
 #include "table/where.h"
 #include "table/literal.h"
 

@@ -1,24 +1,26 @@
 /*
  * fuzz.h - what the fuzz targets share: bytes as a file, a set from it, outputs to compare.
  *
- * A target is one file with LLVMFuzzerTestOneInput. Inputs become anonymous files (memfd), so nothing
- * touches a disk. A broken promise of the library aborts, which the fuzzer reports with the input.
+ * A target is one file with LLVMFuzzerTestOneInput. Inputs become anonymous files where the system has
+ * memfd, so nothing touches a disk, and temporary ones elsewhere. A broken promise of the library aborts, which the fuzzer reports with the input.
  * replay_test.c compiles the targets too and feeds them the corpora, without clang.
  */
 #ifndef HT_FUZZ_H
 #define HT_FUZZ_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "holotrace.h"
+
+#if defined(__linux__) && !defined(HT_PORTABLE)
+#define FUZZ_MEMFD
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#ifdef FUZZ_MEMFD
+#include <sys/mman.h>
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,16 +57,31 @@ static inline bool fuzz_same(const struct fuzz_text *a, const struct fuzz_text *
 	return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
-/* An anonymous file with a prefix and the data; the caller closes it. path has room for 64 bytes. */
+/* A file with a prefix and the data, for fuzz_close. path has room for 64 bytes. */
 static inline int fuzz_file(
         const void *prefix, size_t n_prefix, const uint8_t *data, size_t size, char *path)
 {
+#ifdef FUZZ_MEMFD
 	int fd = memfd_create("trace", MFD_CLOEXEC);
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+#else
+	snprintf(path, 64, "/tmp/holotrace-fuzz-XXXXXX");
+	int fd = mkstemp(path);
+#endif
 	FUZZ_REQUIRE(fd >= 0);
 	FUZZ_REQUIRE(write(fd, prefix, n_prefix) == (ssize_t)n_prefix);
 	FUZZ_REQUIRE(write(fd, data, size) == (ssize_t)size);
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;
+}
+
+static inline void fuzz_close(int fd, const char *path)
+{
+	close(fd);
+#ifdef FUZZ_MEMFD
+	(void)path;
+#else
+	unlink(path);
+#endif
 }
 
 static inline ht_ctx *fuzz_ctx(int n_jobs)
@@ -144,7 +161,7 @@ static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t
 	}
 	fuzz_ctx_done(one);
 	fuzz_ctx_done(two);
-	close(fd);
+	fuzz_close(fd, path);
 }
 
 #endif

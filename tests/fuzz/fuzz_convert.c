@@ -45,6 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	free(a.bytes);
 	free(b.bytes);
-	close(fd);
+	fuzz_close(fd, path);
 	return 0;
 }

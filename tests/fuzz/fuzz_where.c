@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		char path[64];
 		int fd = fuzz_file(where_trace, sizeof where_trace - 1, NULL, 0, path);
 		FUZZ_REQUIRE(fuzz_open(where.ctx, path, 0, NULL, &where.set) == HT_OK);
-		close(fd);
+		fuzz_close(fd, path);
 		atexit(where_done);
 	}
 	char *filter = where_line(&data, &size), *sort = where_line(&data, &size);

@@ -5,7 +5,6 @@
  * fed as it is, then cut short and with single bytes changed, so that builds with sanitizers see more
  * than the files themselves.
  */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

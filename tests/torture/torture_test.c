@@ -9,7 +9,6 @@
  * Small n go one by one, later ones in steps of a few percent that start at a different offset in
  * each scenario; with HOLOTRACE_TORTURE=full all of them.
  */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
