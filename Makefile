@@ -10,7 +10,7 @@ export HOLOTRACE := $(abspath $(BUILD))/holotrace
 
 all: ## build the program, build/holotrace, and the library
 	@tools/setup build
-	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR)
+	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(if $(HT_PORTABLE),-Dportable=true)
 	@ninja -C $(BUILD) --quiet
 
 demo: all ## summarise the bundled four-rank run, in the terminal and as demo/report.html
@@ -35,6 +35,20 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
 		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py
+
+portable: ## the same tests for a build with zlib and without any call of one operating system
+	@tools/setup portable
+	@tools/configure build-portable -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
+	@ninja -C build-portable --quiet
+	@HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
+		tests/abi tests/cases tests/badinput tests/golden python/tests/test_core.py
+
+tsan: ## look for data races: reading, every analysis and the report with four threads
+	@tools/setup tsan
+	@tools/configure build-tsan --buildtype=debugoptimized -Db_ndebug=false -Db_sanitize=thread \
+		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dwerror=$(WERROR)
+	@ninja -C build-tsan --quiet
+	@$(PYTHON) tools/run_tsan build-tsan
 
 lint: ## formatting, include directions, sizes, registry and documentation, cppcheck
 	@tools/setup lint
@@ -76,13 +90,19 @@ bench: ## measure against the yardsticks; prints the table
 	@bench/run build-bench
 	@bench/complexity build-bench
 
+dist: ## static programs, source archive and wheels with checksums in dist/, tested
+	@tools/setup dist
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tools/dist
+	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/dist
+
 install: all ## install below PREFIX (and DESTDIR)
 	@meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove what was built
-	rm -rf build build-sanitize build-fuzz build-bench demo
+	rm -rf build build-sanitize build-portable build-tsan build-fuzz build-bench build-dist demo
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all demo test sanitize lint docs accept fuzz attack torture bench install clean help
+.PHONY: all demo test sanitize portable tsan lint docs accept fuzz attack torture bench dist install clean help

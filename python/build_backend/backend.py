@@ -2,17 +2,21 @@
 
 The extension uses CPython's limited API of 3.9, so one wheel serves every later version. meson-python
 marks a wheel with the Python that built it, and only newer ones can be told of the limited API at all,
-which is why the mark is set here.
+which is why the mark is set here. Libraries that are missing are named in one sentence, before meson-python
+starts and buries the matter under its own output.
 """
 import base64
 import hashlib
 import pathlib
 import re
+import subprocess
+import sys
 import zipfile
 
 import mesonpy
 
 PYTHON_TAG, ABI_TAG = "cp39", "abi3"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def __getattr__(name):
@@ -20,7 +24,21 @@ def __getattr__(name):
     return getattr(mesonpy, name)
 
 
+def check_libraries():
+    """End the process with the sentence when a library is missing."""
+    done = subprocess.run(["sh", ROOT / "tools" / "packages", "check"], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(done.stdout.strip(), file=sys.stderr, flush=True)
+        sys.exit(1)
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    check_libraries()
+    return mesonpy.get_requires_for_build_wheel(config_settings)
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    check_libraries()
     name = mesonpy.build_wheel(wheel_directory, config_settings, metadata_directory)
     return retag(pathlib.Path(wheel_directory) / name)
 
