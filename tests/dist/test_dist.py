@@ -1,0 +1,241 @@
+"""What make dist made, as users meet it: systems that have nothing of ours.
+
+Looks at dist/, or at what HOLOTRACE_DIST names; without it there is nothing to test. Programs run in a root
+file system that holds them and traces only: no libraries, no /etc, no /proc, no home. arm64 runs under
+qemu-user. Wheels are tried with every CPython found, and with those that HOLOTRACE_PYTHONS names.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+
+import support
+
+ROOT = support.ROOT
+DIST = pathlib.Path(os.environ.get("HOLOTRACE_DIST") or ROOT / "dist").absolute()
+pytestmark = pytest.mark.skipif(not (DIST / "SHA256SUMS").exists(), reason="make dist has not been run")
+QEMU = {"x86_64": None, "aarch64": "qemu-aarch64-static"}
+KERNEL = {"x86_64": (3, 2, 0), "aarch64": (3, 7, 0)}
+RUNS = ["cpu", "ddp", "graph", "straggler", "train"]
+OLDEST_GLIBC = (2, 17)
+#: Answers EPERM to calls newer than a container runtime, as those before 2021 did. clone3 ends the program: refused
+#: so, glibc starts no thread, and the program would go on with one, slower but with the same results.
+FILTER = r"""
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		/* rseq, pidfd_*, io_uring_*, openat2, faccessat2 and all later ones */
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 334, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof code / sizeof code[0], code };
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 99;
+	execv(argv[1], argv + 1);
+	return 98;
+}
+"""
+
+
+def tool(*command):
+    return subprocess.run([*map(os.fspath, command)], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def program(arch):
+    found = sorted(DIST.glob(f"holotrace-*-linux-{arch}"))
+    if not found:
+        pytest.skip(f"no program for {arch} in {DIST}")
+    return found[-1]
+
+
+def wheels():
+    return sorted(DIST.glob("*.whl")) if DIST.is_dir() else []
+
+
+def entering(folder, words):
+    """The words that run a command with folder as its root, None when nobody may."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin:/sbin:/bin"
+    chroot, unshare = shutil.which("chroot", path=path), shutil.which("unshare", path=path)
+    for root in ([chroot], [unshare, "--map-root-user", chroot]):
+        if None in root:
+            continue
+        probe = subprocess.run([*root, folder, *words, "/holotrace", "version"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        if probe.returncode == 0:
+            return [*root, os.fspath(folder), *words]
+    return None
+
+
+@pytest.fixture(params=list(QEMU))
+def inside(request, tmp_path):
+    """A function that runs the program in a root file system of its own."""
+    shutil.copy(program(request.param), tmp_path / "holotrace")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    words = []
+    if os.uname().machine != request.param:
+        emulator = shutil.which(QEMU[request.param] or "")
+        if not emulator:
+            pytest.skip(f"no emulator for {request.param}")
+        shutil.copy(emulator, tmp_path / "qemu")
+        words = ["/qemu"]
+    root = entering(tmp_path, words)
+    if root is None:
+        assert os.geteuid() != 0, "the program does not start in a root file system of its own"
+        pytest.skip("no right to change the root file system")
+
+    def run(*args):
+        done = subprocess.run([*root, "/holotrace", *args], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env={})
+        assert done.returncode == 0, (args, done.stderr.decode(errors="replace")[-2000:])
+        return done.stdout
+
+    return run
+
+
+def test_checksums():
+    listed = dict(reversed(line.split()) for line in (DIST / "SHA256SUMS").read_text().splitlines())
+    files = {path.name: path for path in DIST.iterdir() if path.name != "SHA256SUMS"}
+    assert listed.keys() == files.keys()
+    for name, path in files.items():
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == listed[name], name
+
+
+def test_source_archive_is_the_commit():
+    path, = DIST.glob("holotrace-*.tar.gz")
+    packed = path.read_bytes()
+    assert packed[4:8] == bytes(4), "gzip recorded a time: the archive differs with every run"
+    with tarfile.open(path) as archive:
+        commit = archive.pax_headers.get("comment")
+        members = {member.name: member for member in archive if member.isfile()}
+    known = subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT)
+    if known.returncode != 0:
+        pytest.skip("the commit of the archive is not here")
+    names = tool("git", "-C", ROOT, "ls-tree", "-r", "--name-only", "-z", commit).split("\0")[:-1]
+    prefix = path.name[:-len(".tar.gz")]
+    assert members.keys() == {f"{prefix}/{name}" for name in names}
+
+
+@pytest.mark.parametrize("arch", QEMU)
+def test_program_needs_nothing(arch):
+    path = program(arch)
+    assert "INTERP" not in tool("readelf", "-lW", path)
+    assert "NEEDED" not in tool("readelf", "-dW", path)
+    kernel = re.search(r"OS: Linux, ABI: (\d+)\.(\d+)\.(\d+)", tool("readelf", "-nW", path))
+    assert tuple(map(int, kernel.groups())) <= KERNEL[arch]
+
+
+def test_version(inside):
+    assert inside("version").startswith(b"holotrace ") and b"ISA-L" in inside("--version")
+
+
+def test_results_are_those_of_the_build(inside):
+    """Every analysis of every bundled run, to the byte."""
+    said = json.loads(support.output("help", "--json"))
+    for verb in [verb["name"] for verb in said["verbs"] if verb["kind"] == "analysis"]:
+        for run in RUNS:
+            traces = [f"examples/{run}"] * (2 if verb == "diff" else 1)
+            words = [verb, *traces, "--format", "csv", "--jobs", "2"]
+            assert inside(*words) == support.output(*words, cwd=ROOT), words
+
+
+def test_report_and_convert(inside):
+    assert inside("report", "examples/ddp") == support.output("report", "examples/ddp", cwd=ROOT)
+    written = inside("convert", "examples/train", "-o", "-")
+    assert written == support.output("convert", "examples/train", "-o", "-", cwd=ROOT)
+    inside("convert", "examples/train", "-o", "/examples/again.json.zst")
+    inside("convert", "examples/train", "-o", "/examples/again.json.gz")
+    for ending in ("zst", "gz"):
+        assert inside("convert", f"examples/again.json.{ending}", "-o", "-") == written
+
+
+def test_threads_start_in_old_containers(tmp_path):
+    path = program(os.uname().machine)
+    source, launcher = tmp_path / "filter.c", tmp_path / "filter"
+    source.write_text(FILTER)
+    tool(*os.environ.get("CC", "cc").split(), "-o", launcher, source)
+    done = subprocess.run([launcher, path, "report", ROOT / "examples" / "ddp", "--jobs", "4", "--no-cache"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode() == support.output("report", ROOT / "examples" / "ddp").decode()
+
+
+def binaries(wheel, folder):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return [path for path in folder.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+
+
+@pytest.mark.parametrize("wheel", wheels(), ids=lambda path: path.name)
+def test_wheel_asks_for_an_old_glibc_only(wheel, tmp_path):
+    assert "-cp39-abi3-" in wheel.name and "manylinux_2_17_" in wheel.name
+    found = binaries(wheel, tmp_path)
+    assert {path.name for path in found} == {"_core.abi3.so", "holotrace"}
+    for path in found:
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\]", tool("readelf", "-dW", path)))
+        allowed = r"(libc|libm|libpthread|libdl|librt)\.so\.\d|ld-linux-.*"
+        assert [name for name in needed if not re.fullmatch(allowed, name)] == []
+        asked = re.findall(r"GLIBC_(\d+)\.(\d+)", tool("readelf", "-VW", path))
+        assert max((int(major), int(minor)) for major, minor in asked) <= OLDEST_GLIBC
+    licenses = "\n".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.dist-info/licenses/**/*")
+                         if path.is_file())
+    for owner in ("Intel Corporation", "Meta Platforms", "Yann Collet"):
+        assert owner in licenses
+
+
+CHECK = """
+import holotrace, sys
+assert holotrace.__file__.startswith(sys.prefix), holotrace.__file__
+for path in sys.argv[1:]:
+    print(len(holotrace.open(path, cache=False).temporal_breakdown()), "rows")
+maps = open("/proc/self/maps").read()
+assert "libisal" not in maps and "libzstd" not in maps, maps
+"""
+
+
+def interpreters():
+    names = os.environ.get("HOLOTRACE_PYTHONS", "").split(":")
+    names += [f"python3.{minor}" for minor in range(9, 20)] + [sys.executable]
+    found = {}
+    for path in filter(None, map(shutil.which, filter(None, names))):
+        number = subprocess.run([path, "-c", "import sys, venv; print(*sys.version_info[:3])"],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if number.returncode == 0 and tuple(map(int, number.stdout.split())) >= (3, 9):
+            found.setdefault(number.stdout, path)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_wheel_in_a_new_environment(python, tmp_path):
+    fitting = [path for path in wheels() if os.uname().machine in path.name]
+    if not fitting:
+        pytest.skip("no wheel for this machine")
+    tool(python, "-m", "venv", tmp_path / "venv")
+    here = tmp_path / "venv" / "bin" / "python"
+    tool(here, "-m", "pip", "install", "-q", "--no-index", "--no-deps", fitting[0])
+    packed = tmp_path / "train.json.zst"
+    support.run("convert", ROOT / "examples" / "train", "-o", packed)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([here, "-c", CHECK, ROOT / "examples" / "ddp", packed], cwd=tmp_path, env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0 and done.stdout == "4 rows\n1 rows\n", done.stdout
+    assert tool(tmp_path / "venv" / "bin" / "holotrace", "version").startswith("holotrace ")
