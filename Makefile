@@ -36,12 +36,12 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
 		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py
 
-portable: ## the same tests for a build with zlib and without any call of one operating system
+portable: ## unit tests, cases and golden results for a build with zlib and without any call of one operating system
 	@tools/setup portable
 	@tools/configure build-portable -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
 	@HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
-		tests/abi tests/cases tests/badinput tests/golden python/tests/test_core.py
+		tests/abi tests/cases tests/golden python/tests/test_core.py
 
 tsan: ## look for data races: reading, every analysis and the report with four threads
 	@tools/setup tsan

@@ -13,13 +13,13 @@
  * HOLOTRACE_DAMAGE is the number of mutations per text (default 400), HOLOTRACE_SEED the seed. A failure
  * prints trace, form, place and mutation, and leaves the first text in /tmp/holotrace-damage.json.
  */
-#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "../test_file.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "json/block.h"
@@ -31,7 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define N_EVENTS       24
@@ -212,17 +211,16 @@ static bool to_text(void *user, const void *bytes, size_t n)
 static struct reading read_text(
         const struct text *text, size_t chunk_bytes, int n_jobs, bool with_dump)
 {
-	char path[64];
+	char path[TEST_FILE_PATH];
 	const char *source = path;
 	struct ht_open_options options = { .no_cache = true, .chunk_bytes = chunk_bytes };
 	struct reading r = { 0 };
 	ht_set *set;
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	int fd = test_file_open(path);
 	assert_int_equal(write(fd, text->bytes, text->n), text->n);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	ht_ctx_set_jobs(ctx, n_jobs);
 	r.status = ht_open(ctx, &source, 1, &options, &set);
-	close(fd);
+	test_file_close(fd, path);
 	if (r.status != HT_OK)
 		return r;
 	const struct ht_trace *trace;

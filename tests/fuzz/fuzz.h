@@ -1,26 +1,20 @@
 /*
  * fuzz.h - what the fuzz targets share: bytes as a file, a set from it, outputs to compare.
  *
- * A target is one file with LLVMFuzzerTestOneInput. Inputs become anonymous files where the system has
- * memfd, so nothing touches a disk, and temporary ones elsewhere. A broken promise of the library aborts, which the fuzzer reports with the input.
+ * A target is one file with LLVMFuzzerTestOneInput. Inputs become files in memory. A broken promise of the
+ * library aborts, which the fuzzer reports with the input.
  * replay_test.c compiles the targets too and feeds them the corpora, without clang.
  */
 #ifndef HT_FUZZ_H
 #define HT_FUZZ_H
 
+#include "../test_file.h"
 #include "holotrace.h"
-
-#if defined(__linux__) && !defined(HT_PORTABLE)
-#define FUZZ_MEMFD
-#endif
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef FUZZ_MEMFD
-#include <sys/mman.h>
-#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,31 +51,15 @@ static inline bool fuzz_same(const struct fuzz_text *a, const struct fuzz_text *
 	return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
-/* A file with a prefix and the data, for fuzz_close. path has room for 64 bytes. */
+/* A file with a prefix and the data, for test_file_close. */
 static inline int fuzz_file(
         const void *prefix, size_t n_prefix, const uint8_t *data, size_t size, char *path)
 {
-#ifdef FUZZ_MEMFD
-	int fd = memfd_create("trace", MFD_CLOEXEC);
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
-#else
-	snprintf(path, 64, "/tmp/holotrace-fuzz-XXXXXX");
-	int fd = mkstemp(path);
-#endif
+	int fd = test_file_open(path);
 	FUZZ_REQUIRE(fd >= 0);
 	FUZZ_REQUIRE(write(fd, prefix, n_prefix) == (ssize_t)n_prefix);
 	FUZZ_REQUIRE(write(fd, data, size) == (ssize_t)size);
 	return fd;
-}
-
-static inline void fuzz_close(int fd, const char *path)
-{
-	close(fd);
-#ifdef FUZZ_MEMFD
-	(void)path;
-#else
-	unlink(path);
-#endif
 }
 
 static inline ht_ctx *fuzz_ctx(int n_jobs)
@@ -139,7 +117,7 @@ static inline void fuzz_ctx_done(ht_ctx *ctx)
 /* Read the same bytes whole on one thread, and in small chunks on two: one answer, one store. */
 static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
 {
-	char path[64];
+	char path[TEST_FILE_PATH];
 	int fd = fuzz_file(prefix, n_prefix, data, size, path);
 	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
 	ht_set *whole = NULL, *cut = NULL;
@@ -161,7 +139,7 @@ static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t
 	}
 	fuzz_ctx_done(one);
 	fuzz_ctx_done(two);
-	fuzz_close(fd, path);
+	test_file_close(fd, path);
 }
 
 #endif

@@ -31,7 +31,7 @@ static bool convert_once(const char *path, const char *target, struct fuzz_text 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char path[64], first[64], second[64];
+	char path[TEST_FILE_PATH], first[64], second[64];
 	int pid = (int)getpid();
 	snprintf(first, sizeof first, "/dev/shm/holotrace-fuzz-%d-first.json", pid);
 	snprintf(second, sizeof second, "/dev/shm/holotrace-fuzz-%d-second.json", pid);
@@ -45,6 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	free(a.bytes);
 	free(b.bytes);
-	fuzz_close(fd, path);
+	test_file_close(fd, path);
 	return 0;
 }
