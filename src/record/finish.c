@@ -1,0 +1,185 @@
+/*
+ * finish.c - see finish.h.
+ *
+ * Both files come from one replay. Each appears under its name only when it is whole; a failure of one
+ * takes both, and leaves the recording to be recovered.
+ */
+#include "record/finish.h"
+
+#include "base/io.h"
+#include "record/nodes.h"
+#include "record/recorder.h"
+#include "record/timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* A file in the making. */
+struct output {
+	struct ht_writer *writer; /* NULL: not wanted */
+	struct ht_emit emit;
+};
+
+static enum ht_status flush(void *user, const void *bytes, size_t n)
+{
+	return ht_writer_write(user, bytes, n);
+}
+
+static enum ht_status open_output(ht_ctx *ctx, const char *path, struct output *ret_output)
+{
+	*ret_output = (struct output){ 0 };
+	if (!path[0])
+		return HT_OK;
+	struct output output;
+	HT_TRY(ht_writer_open(ctx, path, &output.writer));
+	enum ht_status status = ht_emit_init(&output.emit, ctx, flush, output.writer);
+	if (status == HT_OK)
+		*ret_output = output;
+	else
+		ht_writer_abort(output.writer);
+	return status;
+}
+
+/* Keep the file, or drop it after a failure elsewhere. */
+static enum ht_status close_output(struct output *output, enum ht_status status)
+{
+	if (!output->writer)
+		return status;
+	enum ht_status emitted = ht_emit_done(&output->emit);
+	status = status == HT_OK ? emitted : status;
+	if (status == HT_OK)
+		return ht_writer_commit(output->writer);
+	ht_writer_abort(output->writer);
+	return status;
+}
+
+static enum ht_status write_outputs(const struct ht_image *image, struct ht_replay *replay,
+        struct output *et, struct output *trace, int64_t finish_ns)
+{
+	struct ht_nodes nodes;
+	struct ht_timeline timeline;
+	struct ht_replay_sink sinks[2];
+	size_t n = 0;
+	enum ht_status status = HT_OK;
+	if (et->writer) {
+		HT_TRY(ht_nodes_init(&nodes, image, &et->emit));
+		ht_nodes_head(&nodes);
+		sinks[n++] = ht_nodes_sink(&nodes);
+	}
+	if (trace->writer) {
+		ht_timeline_init(&timeline, image, &trace->emit);
+		status = ht_timeline_head(&timeline);
+		sinks[n++] = ht_timeline_sink(&timeline);
+	}
+	if (status == HT_OK)
+		status = ht_replay_run(replay, sinks, n);
+	if (et->writer) {
+		ht_nodes_tail(&nodes, finish_ns);
+		ht_nodes_done(&nodes);
+	}
+	if (trace->writer) {
+		if (status == HT_OK)
+			status = ht_timeline_tail(&timeline);
+		ht_timeline_done(&timeline);
+	}
+	return status;
+}
+
+enum ht_status ht_finish_image(
+        const struct ht_image *image, const char *path, const char *trace_path, int64_t finish_ns)
+{
+	struct output et, trace;
+	struct ht_replay replay;
+	HT_TRY(open_output(image->ctx, path, &et));
+	enum ht_status status = open_output(image->ctx, trace_path, &trace);
+	if (status == HT_OK) {
+		status = ht_replay_init(image, &replay);
+		if (status == HT_OK) {
+			status = write_outputs(image, &replay, &et, &trace, finish_ns);
+			ht_replay_done(&replay);
+		}
+		status = close_output(&trace, status);
+	}
+	return close_output(&et, status);
+}
+
+static int to_errno(enum ht_status status)
+{
+	switch (status) {
+	case HT_OK: return 0;
+	case HT_NOMEM: return ENOMEM;
+	case HT_FORMAT: return EBADMSG;
+	case HT_LIMIT: return EFBIG;
+	case HT_USAGE: return EINVAL;
+	default: return EIO;
+	}
+}
+
+/* The context's error as this thread's. */
+static int report(ht_ctx *ctx, enum ht_status status)
+{
+	const struct ht_error *error = ht_error(ctx);
+	if (status == HT_OK)
+		return 0;
+	return ht_recorder_fail(to_errno(status), "%s%s%s", error->file ? error->file : "",
+	        error->file ? ": " : "", error->message);
+}
+
+static void sync_file(const char *path)
+{
+	int fd = path[0] ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		(void)fsync(fd);
+		close(fd);
+	}
+}
+
+int ht_finish_live(const struct ht_part *part)
+{
+	ht_ctx *ctx;
+	struct ht_image image;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return ht_recorder_fail(ENOMEM, "out of memory");
+	const struct ht_part_header *header = part->header;
+	enum ht_status status = ht_image_of_part(ctx, part, &image);
+	if (status == HT_OK) {
+		status = ht_finish_image(&image, header->path, header->trace, ht_record_now());
+		ht_image_done(&image);
+	}
+	if (status == HT_OK && header->flags & HT_RECORD_SYNC) {
+		sync_file(header->path);
+		sync_file(header->trace);
+	}
+	int error = report(ctx, status);
+	ht_ctx_free(ctx);
+	return error;
+}
+
+/* When nobody said when it ended: the last moment that anything says. */
+static int64_t last_moment(const struct ht_image *image)
+{
+	int64_t last = image->header->start_ns;
+	for (size_t i = 0; i < image->chunks.n; i++) {
+		int64_t ns = ((const struct ht_chunk **)image->chunks.data)[i]->start_ns;
+		last = ns > last ? ns : last;
+	}
+	return last;
+}
+
+int ht_record_recover(const char *part, const char *path, const char *trace_path)
+{
+	ht_ctx *ctx;
+	struct ht_image image;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return ht_recorder_fail(ENOMEM, "out of memory");
+	enum ht_status status = ht_image_open(ctx, part, &image);
+	if (status == HT_OK) {
+		status = ht_finish_image(&image, path ? path : image.header->path,
+		        trace_path ? trace_path : image.header->trace, last_moment(&image));
+		ht_image_done(&image);
+	}
+	int error = report(ctx, status);
+	ht_ctx_free(ctx);
+	return error;
+}

@@ -1,0 +1,304 @@
+/*
+ * observer.c - the life of a recording: register, start, stop, unregister, and what forks and exits do
+ * to it.
+ *
+ * Everything here holds one lock and is slow; what threads do while recording is in threads.c and
+ * takes no lock. A second registration is refused rather than ignored, so that two parts of a program
+ * never believe that both own the output.
+ */
+#include "record/finish.h"
+#include "record/gpu.h"
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define DEFAULT_ELEMENTS  4096
+#define DEFAULT_MAX_BYTES ((uint64_t)64 << 30)
+
+struct ht_recorder ht_recorder = {
+	.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, /* on_cycle may ask */
+	.threads_lock = PTHREAD_MUTEX_INITIALIZER,
+	.streams_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+static _Thread_local char failure[1200];
+
+int ht_recorder_fail(int error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(failure, sizeof failure, format, args);
+	va_end(args);
+	return error;
+}
+
+const char *ht_record_error(void)
+{
+	return failure;
+}
+
+static void at_fork(void)
+{
+	pthread_mutex_lock(&ht_recorder.lock);
+	ht_names_lock();
+	pthread_mutex_lock(&ht_recorder.threads_lock);
+	pthread_mutex_lock(&ht_recorder.streams_lock);
+	if (ht_recorder.registered)
+		pthread_mutex_lock(&ht_recorder.part.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	if (ht_recorder.registered)
+		pthread_mutex_unlock(&ht_recorder.part.lock);
+	pthread_mutex_unlock(&ht_recorder.streams_lock);
+	pthread_mutex_unlock(&ht_recorder.threads_lock);
+	ht_names_unlock();
+	pthread_mutex_unlock(&ht_recorder.lock);
+}
+
+static void free_streams(struct ht_recorder *r)
+{
+	struct ht_stream **streams = r->streams.data;
+	for (size_t i = 0; i < r->streams.n; i++)
+		ht_mem_free(r->mem, streams[i], sizeof **streams);
+	ht_vec_free(r->mem, &r->streams, sizeof *streams);
+}
+
+/* The recording belongs to the parent: its file is left alone. */
+static void after_fork_in_child(void)
+{
+	struct ht_recorder *r = &ht_recorder;
+	bool registered = r->registered;
+	atomic_store(&r->running, false);
+	after_fork_in_parent();
+	ht_threads_forget();
+	ht_names_detach();
+	ht_gpu_forget();
+	if (registered) {
+		ht_part_close(&r->part, false);
+		free_streams(r);
+	}
+	r->registered = r->scheduled = false;
+	atomic_fetch_add(&r->generation, 1);
+}
+
+static void prepare_once(void)
+{
+	pthread_atfork(at_fork, after_fork_in_parent, after_fork_in_child);
+	ht_recorder.mem = ht_mem_new();
+}
+
+static int take_options(struct ht_recorder *r, const char *path, const struct ht_record_options *o)
+{
+	struct ht_record_options options = { .size = sizeof options };
+	if (o && o->size < offsetof(struct ht_record_options, max_bytes))
+		return ht_recorder_fail(EINVAL, "options.size is not set");
+	if (o)
+		memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
+	if (!path && !options.trace_path)
+		return ht_recorder_fail(EINVAL, "neither an execution trace nor a timeline to write");
+	const char *texts[] = { path, options.trace_path, options.cupti_path };
+	char *copies[] = { r->path, r->trace_path, r->cupti_path };
+	for (size_t i = 0; i < HT_COUNT(texts); i++) {
+		size_t n = texts[i] ? strlen(texts[i]) : 0;
+		if (n >= HT_PART_PATH - sizeof ".part")
+			return ht_recorder_fail(ENAMETOOLONG, "%s: the name is too long", texts[i]);
+		memcpy(copies[i], texts[i] ? texts[i] : "", n + 1);
+	}
+	options.max_elements = options.max_elements ? options.max_elements : DEFAULT_ELEMENTS;
+	options.max_bytes = options.max_bytes ? options.max_bytes : DEFAULT_MAX_BYTES;
+	r->options = options;
+	return 0;
+}
+
+static void fill_header(const struct ht_recorder *r, struct ht_part_header *header)
+{
+	struct timespec wall;
+	struct tm local;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	header->start_ns = ht_record_now();
+	header->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
+	header->pid = getpid();
+	header->flags = r->options.flags;
+	header->max_elements = r->options.max_elements;
+	header->rank = r->options.rank;
+	header->n_ranks = r->options.n_ranks;
+	if (!localtime_r(&wall.tv_sec, &local) ||
+	        !strftime(header->time, sizeof header->time, "%Y-%m-%d %H:%M:%S", &local))
+		header->time[0] = 0;
+	memcpy(header->path, r->path, strlen(r->path) + 1);
+	memcpy(header->trace, r->trace_path, strlen(r->trace_path) + 1);
+	snprintf(header->program, sizeof header->program, "%s", program_invocation_short_name);
+}
+
+static int open_recording(struct ht_recorder *r)
+{
+	char name[PATH_MAX];
+	const char *base = r->path[0] ? r->path : r->trace_path;
+	snprintf(name, sizeof name, "%.*s.part", (int)sizeof name - 6, base);
+	bool in_memory = (r->options.flags & HT_RECORD_IN_MEMORY) != 0;
+	int error = ht_part_open(&r->part, r->mem, in_memory ? NULL : name, r->options.max_bytes);
+	if (error)
+		return ht_recorder_fail(error, "%s: %s", name, strerror(error));
+	fill_header(r, r->part.header);
+	if (!ht_names_attach(&r->part)) {
+		ht_names_detach();
+		ht_part_close(&r->part, true);
+		return ht_recorder_fail(ENOSPC, "%s: no room for the names", name);
+	}
+	if (r->options.flags & HT_RECORD_CUDA)
+		ht_gpu_attach(&r->part);
+	return 0;
+}
+
+int ht_record_register(const char *path, const struct ht_record_options *options)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct ht_recorder *r = &ht_recorder;
+	pthread_once(&once, prepare_once);
+	if (!r->mem)
+		return ht_recorder_fail(ENOMEM, "out of memory");
+	pthread_mutex_lock(&r->lock);
+	int error = r->registered ? ht_recorder_fail(EALREADY, "%s is being recorded", r->path)
+	                          : take_options(r, path, options);
+	if (!error && (r->options.flags & HT_RECORD_CUDA)) {
+		/* The calls of a program without its GPU work are better than nothing. */
+		const char *reason = "";
+		if (ht_gpu_load(r->cupti_path[0] ? r->cupti_path : NULL, &reason) != 0) {
+			r->options.flags &= ~(uint32_t)HT_RECORD_CUDA;
+			(void)ht_recorder_fail(0, "no GPU work is recorded: %s", reason);
+		}
+	}
+	if (!error)
+		error = open_recording(r);
+	if (!error) {
+		r->registered = r->ever = true;
+		r->stats = (struct ht_record_stats){ 0 };
+		atomic_fetch_add(&r->generation, 1);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return error;
+}
+
+void ht_recorder_run(void)
+{
+	if (atomic_load(&ht_recorder.running))
+		return;
+	if (ht_recorder.options.flags & HT_RECORD_CUDA)
+		ht_gpu_run();
+	atomic_fetch_add(&ht_recorder.window, 1);
+	atomic_store(&ht_recorder.running, true);
+}
+
+void ht_recorder_pause(void)
+{
+	if (!atomic_load(&ht_recorder.running))
+		return;
+	atomic_store(&ht_recorder.running, false);
+	ht_threads_wait();
+	if (ht_recorder.options.flags & HT_RECORD_CUDA)
+		ht_gpu_pause();
+}
+
+int ht_record_start(void)
+{
+	struct ht_recorder *r = &ht_recorder;
+	pthread_mutex_lock(&r->lock);
+	int error = r->registered ? 0 : ht_recorder_fail(EINVAL, "nothing is registered");
+	if (!error && r->options.schedule.active)
+		ht_schedule_start();
+	else if (!error)
+		ht_recorder_run();
+	pthread_mutex_unlock(&r->lock);
+	return error;
+}
+
+static void stop(struct ht_recorder *r)
+{
+	if (r->scheduled)
+		ht_schedule_stop();
+	ht_recorder_pause();
+}
+
+int ht_record_stop(void)
+{
+	struct ht_recorder *r = &ht_recorder;
+	pthread_mutex_lock(&r->lock);
+	int error = r->registered ? 0 : ht_recorder_fail(EINVAL, "nothing is registered");
+	if (!error)
+		stop(r);
+	pthread_mutex_unlock(&r->lock);
+	return error;
+}
+
+static void count(const struct ht_recorder *r, struct ht_record_stats *ret_stats)
+{
+	struct ht_record_stats stats = { .n_lost = ht_names_lost() + ht_gpu_lost() };
+	struct ht_stream **streams = r->streams.data;
+	for (size_t i = 0; i < r->streams.n; i++) {
+		stats.n_calls += streams[i]->n_begins;
+		stats.n_lost += streams[i]->n_lost;
+		stats.n_bytes += streams[i]->n_bytes;
+	}
+	stats.n_threads = (uint32_t)r->streams.n;
+	*ret_stats = stats;
+}
+
+int ht_record_unregister(void)
+{
+	struct ht_recorder *r = &ht_recorder;
+	pthread_mutex_lock(&r->lock);
+	int error = 0;
+	if (r->registered) {
+		stop(r);
+		if (r->options.flags & HT_RECORD_CUDA)
+			ht_gpu_detach();
+		ht_names_detach();
+		count(r, &r->stats);
+		error = ht_finish_live(&r->part);
+		ht_part_close(&r->part, error == 0);
+		free_streams(r);
+		r->registered = false;
+		atomic_fetch_add(&r->generation, 1);
+	}
+	pthread_mutex_unlock(&r->lock);
+	return error;
+}
+
+void ht_record_get_stats(struct ht_record_stats *ret_stats)
+{
+	struct ht_recorder *r = &ht_recorder;
+	pthread_mutex_lock(&r->lock);
+	*ret_stats = r->stats;
+	if (r->registered) {
+		pthread_mutex_lock(&r->streams_lock);
+		count(r, ret_stats);
+		pthread_mutex_unlock(&r->streams_lock);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+const char *ht_record_output_path(void)
+{
+	return ht_recorder.ever ? ht_recorder.path : NULL;
+}
+
+int ht_record_is_registered(void)
+{
+	return ht_recorder.registered;
+}
+
+int ht_record_is_running(void)
+{
+	return atomic_load(&ht_recorder.running);
+}
+
+/* A program that ends without a word still gets its files. */
+__attribute__((destructor)) static void at_exit(void)
+{
+	(void)ht_record_unregister();
+}
