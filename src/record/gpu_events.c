@@ -343,7 +343,7 @@ static void emit_kernel_name(struct side *side, uint64_t number)
 	if (text && !failed)
 		ht_emit_escaped(out, text, strlen(text));
 	else
-		ht_emit_escaped(out, name.bytes, name.n);
+		ht_emit_text(out, name.bytes, name.n);
 	free(text);
 }
 
@@ -378,7 +378,7 @@ static void emit_call(struct side *side, const struct ht_gpu_record *r)
 	while (n && name.bytes[n - 1] >= '0' && name.bytes[n - 1] <= '9')
 		n--;
 	bool versioned = n > 2 && n < name.n && !memcmp(name.bytes + n - 2, "_v", 2);
-	ht_emit_escaped(t->out, name.bytes, versioned ? n - 2 : name.n);
+	ht_emit_text(t->out, name.bytes, versioned ? n - 2 : name.n);
 	ht_timeline_at(t, t->image->header->pid, r->thread, r->start_ns, r->end_ns);
 	emit_external(side, launch);
 	emit_field(t->out, "cbid", r->callback);
@@ -538,7 +538,7 @@ static void emit_overhead(struct side *side, const struct ht_gpu_record *r)
 	struct ht_timeline *t = side->timeline;
 	struct ht_name name = ht_image_name(t->image, r->name);
 	ht_timeline_open(t, "overhead");
-	ht_emit_escaped(t->out, name.bytes, name.n);
+	ht_emit_text(t->out, name.bytes, name.n);
 	ht_timeline_at(t, -1, r->thread, r->start_ns, r->end_ns);
 	HT_EMIT(t->out, "}}");
 }
@@ -580,7 +580,7 @@ static void emit_shadows(struct side *side)
 		const struct ht_span *span = &spans[shadows[i].annotation];
 		struct ht_name name = ht_image_name(t->image, span->name);
 		ht_timeline_open(t, "gpu_user_annotation");
-		ht_emit_escaped(t->out, name.bytes, name.n);
+		ht_emit_text(t->out, name.bytes, name.n);
 		ht_timeline_at(t, shadows[i].device, shadows[i].stream, shadows[i].start_ns, end_ns);
 		HT_EMIT(t->out, "\"External id\":");
 		ht_emit_u64(t->out, span->record_id);

@@ -4,6 +4,7 @@
 #include "record/image.h"
 
 #include "base/io.h"
+#include "record/values.h"
 #include "table/utf8.h"
 
 #include <errno.h>
@@ -76,17 +77,43 @@ static enum ht_status group_chunks(struct ht_image *image)
 	return HT_OK;
 }
 
-/* Text for JSON: what is not UTF-8 is repaired, in memory of the image. */
-static bool make_valid(struct ht_image *image, struct ht_name *name)
+static bool needs_escape(const struct ht_name *name)
 {
-	if (!name->n || ht_utf8_valid(name->bytes, name->n))
-		return true;
-	char *repaired = ht_arena_alloc(&image->repaired, 3 * (size_t)name->n);
-	if (!repaired)
-		return false;
-	name->n = (uint32_t)ht_utf8_repair(name->bytes, name->n, repaired);
-	name->bytes = repaired;
-	return true;
+	for (uint32_t i = 0; i < name->n; i++)
+		if ((unsigned char)name->bytes[i] < 0x20 || strchr("\"\\", name->bytes[i]))
+			return true;
+	return !ht_utf8_valid(name->bytes, name->n);
+}
+
+static enum ht_status collect(void *user, const void *bytes, size_t n)
+{
+	struct ht_vec *text = ((void **)user)[0];
+	ht_ctx *ctx = ((void **)user)[1];
+	if (!ht_vec_reserve(ctx->mem, text, 1, n))
+		return ht_fail_nomem(ctx);
+	memcpy((char *)text->data + text->n, bytes, n);
+	text->n += n;
+	return HT_OK;
+}
+
+/* The name as JSON takes it, in memory of the image unless it can stay where it is. */
+static enum ht_status escape_name(struct ht_image *image, struct ht_name *name)
+{
+	if (!name->n || !needs_escape(name))
+		return HT_OK;
+	struct ht_vec text = { 0 };
+	struct ht_emit emit;
+	void *user[] = { &text, image->ctx };
+	HT_TRY(ht_emit_init(&emit, image->ctx, collect, user));
+	ht_emit_any(&emit, name->bytes, name->n);
+	enum ht_status status = ht_emit_done(&emit);
+	/* Without its quotes. */
+	char *copy = status == HT_OK ? ht_arena_strndup(&image->escaped, (char *)text.data + 1, text.n - 2)
+	                             : NULL;
+	name->bytes = copy;
+	name->n = copy ? (uint32_t)text.n - 2 : 0;
+	ht_vec_free(image->ctx->mem, &text, 1);
+	return status == HT_OK && !copy ? ht_fail_nomem(image->ctx) : status;
 }
 
 static enum ht_status read_names(struct ht_image *image, const struct ht_image_stream *s)
@@ -101,15 +128,15 @@ static enum ht_status read_names(struct ht_image *image, const struct ht_image_s
 		name.bytes = ht_get_raw(&record, name.n);
 		if (!name.bytes)
 			name = (struct ht_name){ "", 0 };
-		if (!make_valid(image, &name) ||
-		        !HT_VEC_PUSH(image->ctx->mem, &image->names, struct ht_name, name))
+		HT_TRY(escape_name(image, &name));
+		if (!HT_VEC_PUSH(image->ctx->mem, &image->names, struct ht_name, name))
 			return ht_fail_nomem(image->ctx);
 	}
 	return HT_OK;
 }
 
 /* Who wrote a stream; what was said last is true. */
-static bool read_thread(struct ht_image *image, struct ht_image_stream *s)
+static enum ht_status read_thread(struct ht_image *image, struct ht_image_stream *s)
 {
 	struct ht_cursor cursor;
 	struct ht_bytes record;
@@ -128,13 +155,13 @@ static bool read_thread(struct ht_image *image, struct ht_image_stream *s)
 		s->os_thread = os_thread;
 		s->name = name;
 	}
-	return make_valid(image, &s->name);
+	return escape_name(image, &s->name);
 }
 
 static enum ht_status read_streams(struct ht_image *image)
 {
 	struct ht_name none = { "", 0 };
-	ht_arena_init(&image->repaired, image->ctx->mem);
+	ht_arena_init(&image->escaped, image->ctx->mem);
 	if (!HT_VEC_PUSH(image->ctx->mem, &image->names, struct ht_name, none))
 		return ht_fail_nomem(image->ctx);
 	HT_TRY(group_chunks(image));
@@ -142,8 +169,8 @@ static enum ht_status read_streams(struct ht_image *image)
 		struct ht_image_stream *s = &image->streams[i];
 		if (s->kind == HT_CHUNK_NAMES && s->index == 0)
 			HT_TRY(read_names(image, s));
-		if (s->kind == HT_CHUNK_CALLS && !read_thread(image, s))
-			return ht_fail_nomem(image->ctx);
+		if (s->kind == HT_CHUNK_CALLS)
+			HT_TRY(read_thread(image, s));
 	}
 	return HT_OK;
 }
@@ -242,7 +269,7 @@ void ht_image_done(struct ht_image *image)
 	ht_mem_free(mem, image->streams, image->streams_cap * sizeof *image->streams);
 	ht_vec_free(mem, &image->chunks, sizeof(void *));
 	ht_vec_free(mem, &image->names, sizeof(struct ht_name));
-	ht_arena_done(&image->repaired);
+	ht_arena_done(&image->escaped);
 	if (image->map)
 		munmap(image->map, image->map_bytes);
 	*image = (struct ht_image){ .ctx = image->ctx };

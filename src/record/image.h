@@ -11,6 +11,7 @@
 #include "record/bytes.h"
 #include "record/part.h"
 
+/* Escaped already, as the inside of a JSON string: a name is read once and written often. */
 struct ht_name {
 	const char *bytes;
 	uint32_t n;
@@ -32,7 +33,7 @@ struct ht_image {
 	struct ht_image_stream *streams; /* by kind, then index */
 	size_t n_streams, streams_cap;
 	struct ht_vec names; /* struct ht_name by number; 0 is "" */
-	struct ht_arena repaired; /* names that were not UTF-8 */
+	struct ht_arena escaped; /* names that JSON cannot take as they are */
 	void *map;           /* the file, NULL: a live recording */
 	size_t map_bytes;
 	uint64_t n_skipped; /* pages of the file that held no chunk */

@@ -64,7 +64,9 @@ static void emit_type(struct ht_emit *emit, const struct ht_value *v, const stru
 {
 	if (v->kind == HT_RECORD_TENSOR) {
 		struct ht_name name = ht_image_name(style->image, v->type);
-		ht_emit_string(emit, name.bytes, name.n);
+		ht_emit_char(emit, '"');
+		ht_emit_text(emit, name.bytes, name.n);
+		ht_emit_char(emit, '"');
 	} else if (is_tensor_list(v)) {
 		HT_EMIT(emit, "\"TensorList\"");
 	} else if (is_list(v)) {

@@ -75,6 +75,7 @@ static bool number_tensors(struct ht_nodes *nodes)
 			continue;
 		if (!id_of(nodes, v[i].object, &v[i].object_id))
 			return false;
+		v[i].storage_id = 0;
 		if (v[i].storage && !id_of(nodes, v[i].storage, &v[i].storage_id))
 			return false;
 	}
@@ -110,7 +111,7 @@ static void emit_io(struct ht_emit *emit, struct ht_nodes *nodes)
 static void emit_name(struct ht_nodes *nodes, uint64_t number)
 {
 	struct ht_name name = ht_image_name(nodes->style.image, number);
-	ht_emit_escaped(nodes->out, name.bytes, name.n);
+	ht_emit_text(nodes->out, name.bytes, name.n);
 }
 
 static void emit_attributes(struct ht_nodes *nodes, const struct ht_op *op, uint64_t thread)
@@ -166,7 +167,7 @@ static void emit_node_head(struct ht_emit *out, uint64_t id, struct ht_name name
 	HT_EMIT(out, "      {\n        \"id\": ");
 	ht_emit_u64(out, id);
 	HT_EMIT(out, ", \"name\": \"");
-	ht_emit_escaped(out, name.bytes, name.n);
+	ht_emit_text(out, name.bytes, name.n);
 	HT_EMIT(out, "\", \"ctrl_deps\": ");
 	ht_emit_u64(out, parent);
 	HT_EMIT(out, ",\n        \"inputs\": ");

@@ -73,8 +73,17 @@ static void after_fork_in_child(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	bool registered = r->registered;
+	pthread_mutexattr_t recursive;
 	atomic_store(&r->running, false);
-	after_fork_in_parent();
+	/* A recursive mutex belongs to the parent's thread: it cannot be unlocked here, only made anew. */
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&r->lock, &recursive);
+	pthread_mutexattr_destroy(&recursive);
+	pthread_mutex_init(&r->threads_lock, NULL);
+	pthread_mutex_init(&r->streams_lock, NULL);
+	pthread_mutex_init(&r->part.lock, NULL);
+	ht_names_unlock();
 	ht_threads_forget();
 	ht_names_detach();
 	ht_gpu_forget();

@@ -85,7 +85,7 @@ static enum ht_status end(
 	if (!keep_span(timeline, op, s->os_thread) || !ht_values_read(&timeline->values, &inputs))
 		return ht_fail_nomem(timeline->ctx);
 	ht_timeline_open(timeline, op->scope == HT_RECORD_ANNOTATION ? "user_annotation" : "cpu_op");
-	ht_emit_escaped(out, name.bytes, name.n);
+	ht_emit_text(out, name.bytes, name.n);
 	ht_timeline_at(timeline, timeline->image->header->pid, s->os_thread, op->begin_ns, op->end_ns);
 	HT_EMIT(out, "\"External id\":");
 	ht_emit_u64(out, op->record_id);

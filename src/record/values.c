@@ -11,74 +11,80 @@
 
 static bool read_tensor(struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, size_t i)
 {
-	struct ht_value v = { .kind = HT_RECORD_TENSOR, .object = ht_get_u64(bytes) };
-	if (bits & HT_TENSOR_STORAGE) {
-		v.storage = ht_get_u64(bytes);
-		v.offset = ht_get_i64(bytes);
-	}
-	v.item_bytes = ht_get_u64(bytes);
-	v.type = ht_get_u64(bytes);
-	v.device = ht_get_u64(bytes);
+	struct ht_value *v = (struct ht_value *)values->list.data + i;
+	bool has_storage = (bits & HT_TENSOR_STORAGE) != 0;
+	v->object = ht_get_u64(bytes);
+	v->storage = has_storage ? ht_get_u64(bytes) : 0;
+	v->offset = has_storage ? ht_get_i64(bytes) : 0;
+	v->item_bytes = ht_get_u64(bytes);
+	v->type = ht_get_u64(bytes);
+	v->device = ht_get_u64(bytes);
 	uint64_t n = ht_get_u64(bytes);
 	if (n > HT_TENSOR_DIMS)
 		bytes->bad = true;
-	v.n = bytes->bad ? 0 : (uint32_t)n;
-	v.i_dims = values->dims.n;
-	if (!ht_vec_reserve(values->mem, &values->dims, sizeof(int64_t), 2 * (size_t)v.n))
+	v->n = bytes->bad ? 0 : (uint32_t)n;
+	v->i_dims = values->dims.n;
+	if (!ht_vec_reserve(values->mem, &values->dims, sizeof(int64_t), 2 * (size_t)v->n))
 		return false;
-	int64_t *dims = (int64_t *)values->dims.data + values->dims.n, *strides = dims + v.n;
-	values->dims.n += 2 * (size_t)v.n;
-	for (uint32_t j = 0; j < v.n; j++)
+	int64_t *dims = (int64_t *)values->dims.data + values->dims.n, *strides = dims + v->n;
+	values->dims.n += 2 * (size_t)v->n;
+	for (uint32_t j = 0; j < v->n; j++)
 		dims[j] = ht_get_i64(bytes);
 	uint64_t product = 1; /* unsigned: a damaged file may hold anything */
-	for (uint32_t j = v.n; j-- > 0;) {
+	for (uint32_t j = v->n; j-- > 0;) {
 		strides[j] = (int64_t)product;
 		product *= (uint64_t)dims[j];
 	}
-	for (uint32_t j = 0; bits & HT_TENSOR_STRIDES && j < v.n; j++)
+	for (uint32_t j = 0; bits & HT_TENSOR_STRIDES && j < v->n; j++)
 		strides[j] = ht_get_i64(bytes);
-	v.n_elements = bits & HT_TENSOR_COUNT ? ht_get_i64(bytes) : (int64_t)product;
-	((struct ht_value *)values->list.data)[i] = v;
+	v->n_elements = bits & HT_TENSOR_COUNT ? ht_get_i64(bytes) : (int64_t)product;
 	return true;
 }
 
 static bool read_list(struct ht_values *values, struct ht_bytes *bytes, unsigned depth, uint64_t n,
         uint32_t *ret_n);
 
+/* Only what its kind has is set; see emit_tensor for what an undefined tensor has. */
 static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigned depth)
 {
 	if (!ht_vec_reserve(values->mem, &values->list, sizeof(struct ht_value), 1))
 		return false;
 	size_t i = values->list.n++;
+	struct ht_value *v = (struct ht_value *)values->list.data + i;
 	uint8_t tag = ht_get_byte(bytes);
-	struct ht_value v = { .kind = tag & 15, .truth = (tag & HT_VALUE_TRUE) != 0 };
-	switch ((enum ht_record_kind)v.kind) {
-	case HT_RECORD_INT: v.integer = ht_get_i64(bytes); break;
+	uint32_t n = 0;
+	v->kind = tag & 15;
+	v->truth = (tag & HT_VALUE_TRUE) != 0;
+	switch ((enum ht_record_kind)v->kind) {
+	case HT_RECORD_INT: v->integer = ht_get_i64(bytes); break;
 	case HT_RECORD_DOUBLE: {
-		const void *raw = ht_get_raw(bytes, sizeof v.real);
+		const void *raw = ht_get_raw(bytes, sizeof v->real);
+		v->real = 0;
 		if (raw)
-			memcpy(&v.real, raw, sizeof v.real);
+			memcpy(&v->real, raw, sizeof v->real);
 		break;
 	}
 	case HT_RECORD_STRING:
-		v.n = (uint32_t)ht_get_u64(bytes);
-		v.bytes = ht_get_raw(bytes, v.n);
-		v.n = v.bytes ? v.n : 0;
+		n = (uint32_t)ht_get_u64(bytes);
+		v->bytes = ht_get_raw(bytes, n);
+		v->n = v->bytes ? n : 0;
 		break;
 	case HT_RECORD_DEVICE:
-	case HT_RECORD_OTHER: v.name = ht_get_u64(bytes); break;
-	case HT_RECORD_UNDEFINED: v.object = ht_get_u64(bytes); break;
+	case HT_RECORD_OTHER: v->name = ht_get_u64(bytes); break;
+	case HT_RECORD_UNDEFINED:
+		*v = (struct ht_value){ .kind = HT_RECORD_UNDEFINED, .object = ht_get_u64(bytes) };
+		break;
 	case HT_RECORD_TENSOR: return read_tensor(values, bytes, tag, i);
 	case HT_RECORD_LIST:
 	case HT_RECORD_TUPLE:
-		if (!read_list(values, bytes, depth, ht_get_u64(bytes), &v.n))
+		if (!read_list(values, bytes, depth, ht_get_u64(bytes), &n))
 			return false;
+		((struct ht_value *)values->list.data)[i].n = n;
 		break;
 	case HT_RECORD_NONE:
 	case HT_RECORD_BOOL: break;
-	default: v.kind = HT_RECORD_NONE; bytes->bad = true;
+	default: v->kind = HT_RECORD_NONE; bytes->bad = true;
 	}
-	((struct ht_value *)values->list.data)[i] = v;
 	return true;
 }
 
@@ -143,23 +149,48 @@ void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n)
 static void emit_name(struct ht_emit *emit, const struct ht_value_style *style, uint64_t number)
 {
 	struct ht_name name = ht_image_name(style->image, number);
-	ht_emit_escaped(emit, name.bytes, name.n);
+	ht_emit_text(emit, name.bytes, name.n);
+}
+
+/* At most 20 bytes. Most numbers here have one digit or two. */
+static inline char *put_number(char *at, int64_t value)
+{
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	char digits[20];
+	unsigned n = 0;
+	if (value < 0)
+		*at++ = '-';
+	while (left >= 10) {
+		digits[n++] = (char)('0' + left % 10);
+		left /= 10;
+	}
+	*at++ = (char)('0' + left);
+	while (n)
+		*at++ = digits[--n];
+	return at;
 }
 
 static void emit_tensor(
         struct ht_emit *emit, const struct ht_value *v, const struct ht_value_style *style)
 {
-	ht_emit_char(emit, '[');
-	ht_emit_u64(emit, v->object_id);
-	ht_emit_char(emit, ',');
-	ht_emit_u64(emit, v->storage_id);
-	ht_emit_char(emit, ',');
-	ht_emit_i64(emit, v->offset);
-	ht_emit_char(emit, ',');
-	ht_emit_i64(emit, v->n_elements);
-	ht_emit_char(emit, ',');
-	ht_emit_u64(emit, v->item_bytes);
-	HT_EMIT(emit, ",\"");
+	char *start = ht_emit_room(emit), *at = start;
+	*at++ = '[';
+	at = put_number(at, (int64_t)v->object_id);
+	*at++ = ',';
+	at = put_number(at, (int64_t)v->storage_id);
+	*at++ = ',';
+	emit->n += (size_t)(at - start);
+	start = at = ht_emit_room(emit);
+	at = put_number(at, v->offset);
+	*at++ = ',';
+	at = put_number(at, v->n_elements);
+	*at++ = ',';
+	emit->n += (size_t)(at - start);
+	start = at = ht_emit_room(emit);
+	at = put_number(at, (int64_t)v->item_bytes);
+	*at++ = ',';
+	*at++ = '"';
+	emit->n += (size_t)(at - start);
 	emit_name(emit, style, v->device);
 	HT_EMIT(emit, "\"]");
 }
@@ -210,9 +241,9 @@ static const struct ht_value *emit_dims(
 	if (v->kind == HT_RECORD_TENSOR && v->n) {
 		const int64_t *sizes = dims + v->i_dims + (strides ? v->n : 0);
 		for (uint32_t i = 0; i < v->n; i++) {
-			if (i)
-				ht_emit_char(emit, ',');
-			ht_emit_i64(emit, sizes[i]);
+			char *start = ht_emit_room(emit), *at = put_number(start, sizes[i]);
+			*at = ','; /* replaced by the bracket after the last */
+			emit->n += (size_t)(at - start) + (i + 1 < v->n);
 		}
 	} else if (v->kind == HT_RECORD_LIST || v->kind == HT_RECORD_TUPLE) {
 		for (uint32_t i = 0; i < v->n; i++) {

@@ -1,0 +1,263 @@
+"""The recorder against a stream of fake operators: every scenario of PyTorch's own test of its observer,
+and what threads, forks, exits, kills and limits do to a recording."""
+import json
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+import support
+from et_rules import PROCESS, THREAD, attributes, is_special, load, problems
+
+PROGRAM = pathlib.Path(support.EXE).with_name("fake_ops")
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="built without the recorder")
+
+
+def run(scenario, path, *more, status=0):
+    done = subprocess.run([PROGRAM, scenario, path, *more], capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, done.stderr + done.stdout
+    return done.stdout
+
+
+def record(tmp_path, scenario, name="t.et.json"):
+    """The checked trace of a scenario; nothing else is left behind."""
+    run(scenario, tmp_path / name)
+    trace = load(tmp_path / name)
+    assert problems(trace) == []
+    assert [p.name for p in tmp_path.glob("*.part*")] == []
+    return trace
+
+
+def names(trace):
+    return [node["name"] for node in sorted(trace["nodes"], key=lambda node: node["id"])]
+
+
+def loops(trace):
+    return [int(name.split()[2]) for name in names(trace) if name.startswith("## LOOP ")]
+
+
+def by_name(trace, name):
+    return [node for node in trace["nodes"] if node["name"] == name]
+
+
+def parent(trace, node):
+    return next(other for other in trace["nodes"] if other["id"] == node["ctrl_deps"])
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_alone(tmp_path, name):
+    trace = record(tmp_path, "alone", name)
+    assert (tmp_path / name).read_bytes()[:2] == (b"\x1f\x8b" if name.endswith("gz") else b"{\n")
+    assert loops(trace) == [0, 1, 2, 3, 4]
+    [test_2] = by_name(trace, "## TEST 2 ##")
+    assert len(test_2["inputs"]["values"][3][0]) == 6
+    assert test_2["inputs"]["types"] == ["Bool", "Double", "String", "GenericList[Tensor(float)]"]
+    assert test_2["inputs"]["values"][:3] == [True, 2.5, "quote \" back \\ line \n \u00e9 \ufffd"]
+    # 3 operators in each loop, the first of them with one inside
+    assert len(trace["nodes"]) == 5 * 4 + 1 + 2
+    assert len(by_name(trace, THREAD)) == 1
+    for node in by_name(trace, "aten::empty"):
+        assert parent(trace, node)["name"] == "aten::add"
+
+
+def test_ids_are_given_as_pytorch_gives_them(tmp_path):
+    """Node, then the tensors and memory of its inputs, at its begin; those of outputs at its end."""
+    trace = record(tmp_path, "alone")
+    first = {node["id"]: node for node in trace["nodes"] if node["id"] < 13}
+    assert {i: node["name"] for i, node in first.items()} == {
+        1: PROCESS, 2: THREAD, 3: "## LOOP 0 ##", 4: "aten::add", 7: "aten::empty", 10: "aten::add"}
+    assert first[4]["inputs"]["values"] == [[5, 6, 0, 16, 4, "cpu"], [5, 6, 0, 16, 4, "cpu"], 1]
+    assert first[7]["outputs"]["values"] == [[8, 9, 0, 16, 4, "cpu"]]
+    assert first[10]["outputs"]["values"] == [[11, 12, 0, 16, 4, "cpu"]]
+    order = [node["name"] for node in trace["nodes"][:4]]
+    assert order == [THREAD, "aten::empty", "aten::add", "aten::add"]
+
+
+def test_schedule(tmp_path):
+    trace = record(tmp_path, "schedule")
+    assert loops(trace) == [5, 6]
+    steps = [name for name in names(trace) if name.startswith("ProfilerStep")]
+    assert steps == ["ProfilerStep#5", "ProfilerStep#6"]
+    for node in trace["nodes"]:
+        if node["name"].startswith("## LOOP"):
+            assert parent(trace, node)["name"].startswith("ProfilerStep#")
+
+
+def test_schedule_with_cycles(tmp_path):
+    trace = record(tmp_path, "schedule-repeat")
+    assert loops(trace) == [1, 2, 4]
+    assert len(by_name(trace, THREAD)) == 1
+
+
+def test_start_stop(tmp_path):
+    assert loops(record(tmp_path, "start-stop")) == [3, 4, 8]
+
+
+def test_repeat(tmp_path):
+    run("repeat", tmp_path / "t")
+    traces = [load(tmp_path / f"t.{i}.json") for i in range(4)]
+    assert [problems(trace) for trace in traces] == [[]] * 4
+    assert [loops(trace) for trace in traces] == [[0], [1], [2], [3]]
+    assert [by_name(trace, PROCESS)[0]["id"] for trace in traces] == [1] * 4
+    ids = [[attributes(n)["rf_id"] for n in t["nodes"] if not is_special(n)] for t in traces]
+    assert len({i for one in ids for i in one}) == sum(map(len, ids))
+
+
+def test_no_capture(tmp_path):
+    trace = record(tmp_path, "no-capture")
+    assert [node["name"] for node in trace["nodes"]] == [PROCESS]
+
+
+def test_nested_windows(tmp_path):
+    assert loops(record(tmp_path, "nested")) == [0, 2]
+
+
+def test_edges(tmp_path):
+    trace = record(tmp_path, "edges")
+    assert loops(trace) == [0, 1, 2, 3]
+    assert not by_name(trace, "before") and not by_name(trace, "cut")
+    parents = {int(n["name"].split()[2]): parent(trace, n)["name"] for n in trace["nodes"]
+               if n["name"].startswith("## LOOP")}
+    assert parents == {0: THREAD, 1: THREAD, 2: THREAD, 3: "inner"}
+    [inner] = by_name(trace, "inner")
+    assert parent(trace, inner)["name"] == "outer"
+
+
+def test_threads(tmp_path):
+    run("threads", tmp_path / "t.json", tmp_path / "t.trace.json")
+    trace = load(tmp_path / "t.json")
+    assert problems(trace) == []
+    assert sorted(loops(trace)) == sorted(list(range(800)) + [0])
+    assert len(by_name(trace, THREAD)) == 9
+    [over] = by_name(trace, "handed over")
+    assert parent(trace, over)["name"] == THREAD
+    # it had ended when the main thread went on
+    last = max(by_name(trace, "## LOOP 0 ##"), key=lambda node: node["id"])
+    assert parent(trace, last)["name"] == THREAD
+    events = json.loads((tmp_path / "t.trace.json").read_text())["traceEvents"]
+    calls = [e for e in events if e["ph"] == "X"]
+    assert {e["args"]["Record function id"] for e in calls} == {
+        attributes(n)["rf_id"] for n in trace["nodes"] if not is_special(n)}
+    meta = [e for e in events if e["name"] == "thread_name"]
+    assert sorted(re.sub(r"\d+", "N", e["args"]["name"]) for e in meta) == sorted(
+        ["thread N (fake_ops)", "thread N (finisher)"] + ["thread N (worker)"] * 7)
+    assert {e["tid"] for e in calls} == {e["tid"] for e in meta}
+
+
+def test_threads_in_a_storm_of_windows(tmp_path):
+    trace = record(tmp_path, "storm")
+    assert loops(trace) == [0]
+
+
+def test_fork(tmp_path):
+    trace = record(tmp_path, "fork")
+    assert loops(trace) == [0]
+    child = load(tmp_path / "t.et.json.child.json")
+    assert problems(child) == [] and loops(child) == [8]
+    assert child["pid"] != trace["pid"]
+
+
+def test_exit_without_stop(tmp_path):
+    assert loops(record(tmp_path, "exit")) == [0]
+
+
+def test_kill_and_recover(tmp_path):
+    path = tmp_path / "t.json"
+    run("killed", path, tmp_path / "t.trace.json", status=-signal.SIGKILL)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.json.part"]
+    run("recover", path)
+    trace = load(path)
+    assert problems(trace) == []
+    assert loops(trace) == list(range(1001))
+    assert not by_name(trace, "open when killed")
+    assert (tmp_path / "t.trace.json").exists()
+
+
+def test_recover_what_is_damaged(tmp_path):
+    """Cut or altered anywhere, a .part file gives a correct trace or a clear refusal."""
+    path = tmp_path / "t.json"
+    part = tmp_path / "t.json.part"
+    run("killed", path, status=-signal.SIGKILL)
+    whole = part.read_bytes()
+    for i in range(60):
+        data = bytearray(whole[:len(whole) * (i + 1) // 60] if i % 2 else whole)
+        for j in range(0, i * 7 % 40):
+            data[(i * 7919 + j * 104729) % len(data)] ^= 1 << j % 8
+        part.write_bytes(data)
+        path.unlink(missing_ok=True)
+        done = subprocess.run([PROGRAM, "recover", path], capture_output=True, text=True, timeout=60)
+        assert done.returncode in (0, 1), done
+        if done.returncode == 1:
+            assert str(part) in done.stdout
+        elif path.exists():
+            load(path)
+    part.write_bytes(b"not a recording" * 1000)
+    assert "not an unfinished recording" in run("recover", path, status=1)
+
+
+def test_values_of_every_kind(tmp_path):
+    run("kinds", tmp_path / "t.json", tmp_path / "t.trace.json")
+    text = (tmp_path / "t.json").read_text()
+    trace = load(tmp_path / "t.json")
+    assert problems(trace) == []
+    [node] = [n for n in trace["nodes"] if not is_special(n)]
+    values, types = node["inputs"]["values"], node["inputs"]["types"]
+    assert node["name"] == 'a "name"\n'
+    assert values[0] == "<None>" and types[0] == "None"
+    assert values[1] == [-2**63, 2**63 - 1, 1e300, 0.0, "inf", "-inf", "nan"]
+    assert "0.000000,\"inf\"" in text
+    assert len(values[2]) == 4097
+    assert types[1] == "Tuple[Int,Int,Double,Double,Double,Double,Double]"
+    assert types[3] == "GenericList[Tensor(float),Tensor(nullptr (uninitialized))]"
+    assert values[3][0][1] == 0 and values[3][1][1:] == [0, 0, 0, 0, ""]
+    assert values[4:7] == [[], "cuda:1", "<Generator>"]
+    assert types[4:7] == ["GenericList[]", "Device", "Generator"]
+    assert values[7][2:] == [3, 6, 8, "cuda:1"] and types[7] == "Tensor(c10::complex<float>)"
+    assert node["inputs"]["shapes"][7] == [2, 3] and node["inputs"]["strides"][7] == [1, 2]
+    attrs = attributes(node)
+    thread = by_name(trace, THREAD)[0]["id"]
+    assert {key: attrs[key] for key in attrs if key != "fw_parent"} == {
+        "rf_id": 123456789, "seq_id": 7, "scope": 1, "tid": 5, "fw_tid": 5,
+        "op_schema": "x::y(int a) -> ()", "kernel_backend": "triton", "kernel_file": "k.py",
+        "tensor_range": '{"0":[1,4]}', "collective_name": "allreduce", "in_msg_nelems": 42}
+    assert attrs["fw_parent"] == thread
+    [event] = [e for e in json.loads((tmp_path / "t.trace.json").read_text())["traceEvents"]
+               if e["ph"] == "X"]
+    assert event["args"]["Sequence number"] == 7 and event["args"]["Fwd thread id"] == 5
+    assert event["args"]["Input type"][3:] == ["TensorList", "ScalarList", "", "", "c10::complex<float>"]
+    assert event["args"]["Input Dims"][7] == [2, 3] and event["args"]["Concrete Inputs"][7] == ""
+
+
+def test_new_ids_for_freed_addresses(tmp_path):
+    trace = record(tmp_path, "freed")
+    one, two = [n["inputs"]["values"][0] for n in by_name(trace, "aten::add")]
+    assert one[0] != two[0] and one[1] == two[1]
+
+
+def test_limit(tmp_path):
+    n_calls, n_lost = map(int, run("limit", tmp_path / "t.json").split())
+    trace = load(tmp_path / "t.json")
+    assert problems(trace) == []
+    assert 0 < len(trace["nodes"]) <= n_calls + 2 and n_lost > 0
+
+
+def test_large_record(tmp_path):
+    trace = record(tmp_path, "large")
+    assert loops(trace) == [0, 1]
+    assert by_name(trace, "large")[0]["inputs"]["values"] == ["x" * (3 << 20)]
+
+
+def test_timeline_is_read_by_the_analyses(tmp_path):
+    run("schedule", tmp_path / "t.json", tmp_path / "run.json")
+    done = support.run("health", tmp_path / "run.json")
+    assert done.returncode == 0, done.stderr
+    events = [e for e in json.loads((tmp_path / "run.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert {e["cat"] for e in events} == {"user_annotation", "cpu_op"}
+    ends = {e["args"]["External id"]: (e["ts"], e["ts"] + e["dur"]) for e in events}
+    trace = load(tmp_path / "t.json")
+    ids = {n["id"]: attributes(n)["rf_id"] for n in trace["nodes"]}
+    for node in trace["nodes"]:
+        if not is_special(node) and ids[node["ctrl_deps"]]:
+            child, outer = ends[ids[node["id"]]], ends[ids[node["ctrl_deps"]]]
+            assert outer[0] <= child[0] <= child[1] <= outer[1]
