@@ -8,6 +8,8 @@
 Users of HTA replace hta by holotrace in their imports:
 
     from holotrace.trace_analysis import TraceAnalysis
+
+Programs that use PyTorch record execution traces with holotrace.ExecutionTraceObserver.
 """
 from ._core import version as _version
 from ._errors import (CancelledError, Error, InputError, LimitError, LossWarning, MissingError,
@@ -19,3 +21,11 @@ from .options import options
 __version__ = _version()
 __all__ = ["open", "diff", "options", "Session", "Table", "Column", "Error", "InputError", "UsageError",
            "LimitError", "MissingError", "CancelledError", "LossWarning"]
+
+
+def __getattr__(name):
+    """The observer is for programs that use torch; others never load it."""
+    if name == "ExecutionTraceObserver":
+        from .torch import ExecutionTraceObserver
+        return ExecutionTraceObserver
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

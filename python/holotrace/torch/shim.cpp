@@ -1,0 +1,488 @@
+/*
+ * shim.cpp - PyTorch's calls to the recorder: one callback at the begin of a RecordFunction, one at its end.
+ *
+ *   RecordFunction ─► begin: name, ids, arguments ─► ht_record_begin ─┐ token, in the context
+ *                  ─► end: results, collectives ───► ht_record_end ◄──┘
+ *
+ * RecordFunction has no stable binary interface, so this is compiled on the user's machine against the
+ * torch that is there; everything else is in the recorder. Arguments are gathered in memory of the thread
+ * before the recorder is called, without any lock: reading a tensor may run Python, and Python may wait
+ * for whoever stops the recording. What is called meanwhile on this thread is not recorded.
+ */
+#include "holotrace-record.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/record_function.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#if __has_include(<torch/csrc/distributed/c10d/ParamCommsUtils.hpp>)
+#include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
+#define HAVE_COMMS 1
+#endif
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+constexpr size_t max_elements = 4097; // of a list: the recorder's limit and one more
+
+std::atomic<bool> want_ranges{ false };
+std::string dump_folder, dump_ops; // written while nothing is recorded; ",op,op,"
+
+uint32_t name_of(const char *text)
+{
+	return ht_record_name(text, strlen(text));
+}
+
+uint32_t name_of(const std::string &text)
+{
+	return ht_record_name(text.data(), text.size());
+}
+
+// Memory for the arguments of one call, given back at its end.
+class Arena {
+public:
+	template <typename T> T *take(size_t n)
+	{
+		size_t bytes = (n * sizeof(T) + 15) & ~size_t(15);
+		while (i_block_ < blocks_.size() && blocks_[i_block_].size - used_ < bytes) {
+			i_block_++;
+			used_ = 0;
+		}
+		if (i_block_ == blocks_.size()) {
+			size_t size = std::max(bytes, size_t(64) << 10);
+			blocks_.push_back({ std::make_unique<char[]>(size), size });
+			used_ = 0;
+		}
+		T *taken = reinterpret_cast<T *>(blocks_[i_block_].bytes.get() + used_);
+		used_ += bytes;
+		return taken;
+	}
+
+	void reset()
+	{
+		i_block_ = used_ = 0;
+	}
+
+private:
+	struct Block {
+		std::unique_ptr<char[]> bytes;
+		size_t size;
+	};
+	std::vector<Block> blocks_;
+	size_t i_block_ = 0, used_ = 0;
+};
+
+// Names of an operator, found again by the addresses of its texts, which belong to its schema.
+struct KnownOp {
+	const char *name_at, *overload_at;
+	std::string name, overload;
+	uint32_t name_id, schema_id;
+};
+
+struct Thread {
+	bool busy = false;
+	Arena arena;
+	std::array<KnownOp, 1024> ops{};
+};
+
+thread_local Thread mine;
+
+struct Busy {
+	Busy()
+	{
+		mine.busy = true;
+		mine.arena.reset();
+	}
+	~Busy()
+	{
+		mine.busy = false;
+	}
+};
+
+struct Context : at::ObserverContext {
+	explicit Context(uint64_t t) : token(t)
+	{
+	}
+	uint64_t token;
+};
+
+// Versions of torch differ in what a RecordFunction tells.
+template <typename F> auto overload_of(const F &fn, int) -> decltype(fn.overload_name())
+{
+	return fn.overload_name();
+}
+
+template <typename F> const char *overload_of(const F &, long)
+{
+	return nullptr;
+}
+
+const KnownOp &find_op(const at::RecordFunction &fn)
+{
+	const char *name = fn.name(), *overload = overload_of(fn, 0);
+	KnownOp &op = mine.ops[(reinterpret_cast<uintptr_t>(name) >> 4) % mine.ops.size()];
+	// Annotations live at passing addresses, so texts are compared too.
+	if (overload && op.name_at == name && op.overload_at == overload && op.name == name &&
+	        op.overload == overload)
+		return op;
+	auto schema = fn.operator_schema();
+	op = { name, overload, name, overload ? overload : "", name_of(name), 0 };
+	if (schema.has_value())
+		op.schema_id = name_of(c10::toString(*schema));
+	return op;
+}
+
+uint32_t type_name(const c10::TensorImpl *t)
+{
+	auto type = t->dtype();
+	return ht_record_name(type.name().data(), type.name().size());
+}
+
+uint32_t device_name(c10::Device device)
+{
+	static std::array<std::array<std::atomic<uint32_t>, 65>, 32> known;
+	size_t type = size_t(device.type()), index = size_t(device.index() + 1);
+	if (type >= known.size() || index >= known[type].size())
+		return name_of(device.str());
+	uint32_t id = known[type][index].load(std::memory_order_relaxed);
+	if (!id) {
+		id = name_of(device.str());
+		known[type][index].store(id, std::memory_order_relaxed);
+	}
+	return id;
+}
+
+// Sizes that only Python or a symbol knows are left out, as PyTorch's own observer does.
+bool has_plain_sizes(c10::TensorImpl *t)
+{
+	return !t->has_symbolic_sizes_strides() &&
+	        !t->key_set().has(c10::DispatchKey::NestedTensor);
+}
+
+void read_sizes(c10::TensorImpl *t, ht_record_tensor *out)
+{
+	auto sizes = t->sizes();
+	out->n_dims = uint32_t(sizes.size());
+	out->dims = sizes.data();
+	if (t->layout() == c10::kStrided)
+		out->strides = t->strides().data();
+	if (!t->has_storage())
+		return;
+	// All memory without an address is one; 0 would be none.
+	const void *data = t->storage().data();
+	out->storage = data ? data : reinterpret_cast<const void *>(1);
+	out->offset = t->storage_offset();
+	out->n_elements = t->numel();
+	out->item_bytes = uint32_t(t->itemsize());
+	out->device = device_name(t->device());
+}
+
+void take_tensor(const c10::IValue &value, ht_record_value *out)
+{
+	c10::TensorImpl *t = value.unsafeToTensorImpl();
+	auto *tensor = mine.arena.take<ht_record_tensor>(1);
+	*tensor = {};
+	tensor->object = t;
+	out->tensor = tensor;
+	out->kind = HT_RECORD_UNDEFINED;
+	if (t == c10::UndefinedTensorImpl::singleton())
+		return;
+	out->kind = HT_RECORD_TENSOR;
+	tensor->type = type_name(t);
+	if (!has_plain_sizes(t))
+		return;
+	try {
+		read_sizes(t, tensor);
+	} catch (const std::exception &) {
+		const void *object = tensor->object;
+		uint32_t type = tensor->type;
+		*tensor = {};
+		tensor->object = object;
+		tensor->type = type;
+	}
+}
+
+ht_record_value *take_values(const c10::IValue *values, size_t n);
+
+void take_value(const c10::IValue &value, ht_record_value *out)
+{
+	*out = {};
+	if (value.isTensor()) {
+		take_tensor(value, out);
+	} else if (value.isInt()) {
+		out->kind = HT_RECORD_INT;
+		out->integer = value.toInt();
+	} else if (value.isBool()) {
+		out->kind = HT_RECORD_BOOL;
+		out->integer = value.toBool();
+	} else if (value.isDouble()) {
+		out->kind = HT_RECORD_DOUBLE;
+		out->real = value.toDouble();
+	} else if (value.isString()) {
+		const std::string &text = value.toStringRef();
+		out->kind = HT_RECORD_STRING;
+		out->text = { text.data(), text.size() };
+	} else if (value.isDevice()) {
+		out->kind = HT_RECORD_DEVICE;
+		out->name = device_name(value.toDevice());
+	} else if (value.isList()) {
+		auto items = value.toListRef();
+		size_t n = std::min(items.size(), max_elements);
+		out->kind = HT_RECORD_LIST;
+		out->list = { take_values(items.data(), n), n };
+	} else if (value.isTuple()) {
+		const auto &items = value.toTupleRef().elements();
+		auto *list = mine.arena.take<ht_record_value>(items.size());
+		for (size_t i = 0; i < items.size(); i++)
+			take_value(items[i], &list[i]);
+		out->kind = HT_RECORD_TUPLE;
+		out->list = { list, items.size() };
+	} else if (!value.isNone()) {
+		out->kind = HT_RECORD_OTHER;
+		out->name = name_of(value.tagKind());
+	}
+}
+
+ht_record_value *take_values(const c10::IValue *values, size_t n)
+{
+	auto *list = mine.arena.take<ht_record_value>(n);
+	for (size_t i = 0; i < n; i++)
+		take_value(values[i], &list[i]);
+	return list;
+}
+
+// ---- what integral arguments hold, when asked ------------------------------------------------------
+
+void dump(const at::Tensor &t, uint64_t record_id, size_t index)
+{
+	at::Tensor bytes = t.cpu().contiguous();
+	std::string path = dump_folder + "/rf_" + std::to_string(record_id) + "_tid_" +
+	        std::to_string(index) + ".dat";
+	FILE *file = fopen(path.c_str(), "wb");
+	if (!file)
+		return;
+	fwrite(bytes.const_data_ptr(), 1, size_t(bytes.nbytes()), file);
+	fclose(file);
+}
+
+void walk_integral(const c10::IValue &value, size_t *index, uint64_t dump_id, std::string *text)
+{
+	if (value.isList()) {
+		for (const auto &item : value.toListRef())
+			walk_integral(item, index, dump_id, text);
+		return;
+	}
+	if (!value.isTensor())
+		return;
+	size_t i = (*index)++;
+	const at::Tensor &t = value.toTensor();
+	if (!t.defined() || !has_plain_sizes(t.unsafeGetTensorImpl()) || t.layout() != at::kStrided ||
+	        !at::isIntegralType(t.scalar_type(), false) || t.is_meta() || !t.numel())
+		return;
+	if (want_ranges) {
+		auto [low, high] = at::aminmax(t);
+		*text += (text->empty() ? "" : ",") + ("\"" + std::to_string(i) + "\":[") +
+		        std::to_string(low.item<int64_t>()) + "," +
+		        std::to_string(high.item<int64_t>()) + "]";
+	}
+	if (dump_id)
+		dump(t, dump_id, i);
+}
+
+uint32_t range_of(const at::RecordFunction &fn, const c10::IValue *inputs, size_t n)
+{
+	bool dumped = dump_ops.find("," + std::string(fn.name()) + ",") != std::string::npos;
+	if (!want_ranges && !dumped)
+		return 0;
+	at::RecordFunctionGuard unseen(false);
+	at::NoGradGuard no_grad;
+	std::string text;
+	size_t index = 0;
+	for (size_t i = 0; i < n; i++)
+		walk_integral(inputs[i], &index, dumped ? fn.handle() : 0, &text);
+	return text.empty() ? 0 : name_of("{" + text + "}");
+}
+
+// ---- the callbacks --------------------------------------------------------------------------------
+
+// A Triton kernel says where it comes from by keyword; its stream becomes its last argument.
+void take_kernel(const at::RecordFunction &fn, ht_record_call *call)
+{
+	auto words = fn.kwinputs();
+	auto backend = words.find("kernel_backend");
+	if (backend == words.end() || !backend->second.isString())
+		return;
+	call->kernel_backend = name_of(backend->second.toStringRef());
+	auto file = words.find("kernel_file"), stream = words.find("stream");
+	if (file != words.end() && file->second.isString()) {
+		const std::string &path = file->second.toStringRef();
+		call->kernel_file = name_of(path.substr(path.find_last_of('/') + 1));
+	}
+	if (stream == words.end() || !stream->second.isInt())
+		return;
+	auto *inputs = mine.arena.take<ht_record_value>(call->n_inputs + 1);
+	std::copy(call->inputs, call->inputs + call->n_inputs, inputs);
+	take_value(stream->second, &inputs[call->n_inputs]);
+	call->inputs = inputs;
+	call->n_inputs++;
+}
+
+std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
+{
+	if (mine.busy || !ht_record_is_running())
+		return nullptr;
+	Busy busy;
+	ht_record_call call = {};
+	try {
+		const KnownOp &op = find_op(fn);
+		call.name = op.name_id;
+		call.schema = op.schema_id;
+		auto inputs = fn.inputs();
+		// Calls from the interpreter show its whole stack; theirs are the last.
+		size_t n = std::min(inputs.size(), fn.num_inputs());
+		const c10::IValue *first = inputs.data() + (inputs.size() - n);
+		call.inputs = take_values(first, n);
+		call.n_inputs = n;
+		if (!call.schema && fn.scope() == at::RecordScope::FUNCTION)
+			take_kernel(fn, &call);
+		if (want_ranges || !dump_ops.empty())
+			call.tensor_range = range_of(fn, first, n);
+	} catch (const std::exception &) {
+		call.n_inputs = 0; // the call itself is still known
+	}
+	call.scope = uint32_t(fn.scope());
+	call.record_id = fn.handle();
+	call.sequence = fn.seqNr();
+	call.thread = fn.threadId();
+	call.forward_thread = fn.forwardThreadId();
+	uint64_t token = ht_record_begin(&call);
+	return token ? std::make_unique<Context>(token) : nullptr;
+}
+
+#ifdef HAVE_COMMS
+std::string list_text(const std::vector<int64_t> &list)
+{
+	std::string text = "[";
+	for (size_t i = 0; i < list.size(); i++)
+		text += (i ? ", " : "") + std::to_string(list[i]);
+	return text + "]";
+}
+
+// The attributes of a collective, while the thread still knows it.
+struct Comms {
+	std::vector<ht_record_attribute> attributes;
+	std::array<std::string, 6> texts;
+	size_t n_texts = 0;
+
+	void add(const char *name, int64_t value)
+	{
+		attributes.push_back({ name_of(name), 0, value, nullptr, 0 });
+	}
+
+	void add(const char *name, std::string value)
+	{
+		std::string &text = texts[n_texts++] = std::move(value);
+		attributes.push_back({ name_of(name), 1, 0, text.data(), text.size() });
+	}
+
+	void read()
+	{
+		auto *info = dynamic_cast<torch::ParamCommsDebugInfo *>(
+		        c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PARAM_COMMS_INFO));
+		if (!info)
+			return add("debug", "missing comms info");
+		add("collective_name", info->getCollectiveName());
+		add("dtype", c10::toString(info->getDType()));
+		add("in_msg_nelems", info->getInMessageNelems());
+		add("out_msg_nelems", info->getOutMessageNelems());
+		add("in_split_size", list_text(info->getInputSplitSizes()));
+		add("out_split_size", list_text(info->getOutputSplitSizes()));
+		if (info->getGlobalRankStart() >= 0)
+			add("global_rank_start", info->getGlobalRankStart());
+		if (info->getGlobalRankStride() > 0)
+			add("global_rank_stride", info->getGlobalRankStride());
+		if (!info->getProcessGroupName().empty())
+			add("pg_name", info->getProcessGroupName());
+		if (!info->getProcessGroupDesc().empty())
+			add("pg_desc", info->getProcessGroupDesc());
+		add("pg_size", info->getWorldSize());
+	}
+};
+#endif
+
+void end(const at::RecordFunction &fn, at::ObserverContext *context)
+{
+	if (!context || mine.busy || !ht_record_is_running())
+		return;
+	Busy busy;
+	ht_record_result result = {};
+#ifdef HAVE_COMMS
+	Comms comms;
+#endif
+	try {
+		const auto &outputs = fn.outputs();
+		size_t n = std::min(outputs.size(), fn.num_outputs());
+		result.outputs = take_values(outputs.data() + (outputs.size() - n), n);
+		result.n_outputs = n;
+#ifdef HAVE_COMMS
+		if (fn.isNcclMeta()) {
+			comms.read();
+			result.attributes = comms.attributes.data();
+			result.n_attributes = comms.attributes.size();
+		}
+#endif
+	} catch (const std::exception &) {
+		result = {};
+	}
+	ht_record_end(static_cast<Context *>(context)->token, &result);
+}
+
+at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+
+} // namespace
+
+extern "C" {
+
+// Called through ctypes, one at a time. The callback is there but asleep until start.
+void ht_torch_add(void)
+{
+	if (handle != at::INVALID_CALLBACK_HANDLE)
+		return;
+	handle = at::addGlobalCallback(
+	        at::RecordFunctionCallback(&begin, &end).needsInputs(true).needsOutputs(true).needsIds(true));
+	at::disableCallback(handle);
+}
+
+void ht_torch_start(void)
+{
+	at::reenableCallback(handle);
+}
+
+void ht_torch_stop(void)
+{
+	at::disableCallback(handle);
+}
+
+void ht_torch_remove(void)
+{
+	if (handle != at::INVALID_CALLBACK_HANDLE)
+		at::removeCallback(handle);
+	handle = at::INVALID_CALLBACK_HANDLE;
+}
+
+// ranges: tensor_range of integral arguments. ops: "op,op", whose integral arguments go to the folder.
+void ht_torch_extras(int ranges, const char *folder, const char *ops)
+{
+	want_ranges = ranges != 0;
+	dump_folder = folder;
+	dump_ops = *ops ? "," + std::string(ops) + "," : "";
+}
+}
