@@ -145,13 +145,12 @@ static enum ht_status read_thread(struct ht_image *image, struct ht_image_stream
 		if (type != HT_TYPE_THREAD)
 			continue;
 		(void)ht_get_u64(&record);
-		uint64_t number = ht_get_u64(&record);
+		(void)ht_get_u64(&record);
 		uint32_t os_thread = (uint32_t)ht_get_u64(&record);
 		struct ht_name name = { .n = (uint32_t)ht_get_u64(&record) };
 		name.bytes = ht_get_raw(&record, name.n);
 		if (record.bad)
 			continue;
-		s->number = number;
 		s->os_thread = os_thread;
 		s->name = name;
 	}

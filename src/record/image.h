@@ -21,7 +21,6 @@ struct ht_image_stream {
 	uint32_t kind, index;
 	const struct ht_chunk **chunks;
 	size_t n_chunks;
-	uint64_t number;   /* logical; 0: no THREAD record */
 	uint32_t os_thread;
 	struct ht_name name;
 };

@@ -195,18 +195,18 @@ static const char process_name[] = "[pytorch|profiler|execution_trace|process]";
 static enum ht_status begin(void *user, struct ht_replay *replay, struct ht_op *op)
 {
 	struct ht_nodes *nodes = user;
-	struct ht_replay_stream *s = &replay->streams[op->i_stream];
-	if (!s->node) {
-		s->node = ++nodes->n_ids;
+	struct ht_replay_thread *thread = ht_replay_thread(replay, op->i_thread);
+	if (!thread->node) {
+		thread->node = ++nodes->n_ids;
 		struct ht_name name = { thread_name, sizeof thread_name - 1 };
-		emit_special(nodes, s->node, name, PROCESS_NODE, s->cursor.stream->number);
+		emit_special(nodes, thread->node, name, PROCESS_NODE, thread->number);
 		HT_EMIT(nodes->out, ",\n");
 	}
-	const struct ht_op *parent = ht_replay_top(s);
+	const struct ht_op *parent = ht_replay_top(thread);
 	op->node = ++nodes->n_ids;
-	op->parent_node = parent ? parent->node : s->node;
+	op->parent_node = parent ? parent->node : thread->node;
 	if (op->forward_thread) {
-		const struct ht_replay_stream *f = ht_replay_thread(replay, op->forward_thread);
+		const struct ht_replay_thread *f = ht_replay_find(replay, op->forward_thread);
 		const struct ht_op *top = f ? ht_replay_top(f) : NULL;
 		op->forward_node = top ? top->node : f ? f->node : 0;
 	}
@@ -231,7 +231,7 @@ static enum ht_status end(
 	HT_EMIT(out, ",\n        \"outputs\": ");
 	emit_io(out, nodes);
 	HT_EMIT(out, ",\n");
-	emit_attributes(nodes, op, replay->streams[op->i_stream].cursor.stream->number);
+	emit_attributes(nodes, op, ht_replay_thread(replay, op->i_thread)->number);
 	emit_more_attributes(nodes, outputs);
 	HT_EMIT(out, "]\n      },\n");
 	return out->status;

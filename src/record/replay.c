@@ -201,7 +201,11 @@ enum ht_status ht_replay_init(const struct ht_image *image, struct ht_replay *re
 		if (image->streams[i].kind == HT_CHUNK_CALLS)
 			ht_cursor_init(&replay->streams[replay->n_streams++].cursor,
 			        &image->streams[i]);
-	enum ht_status status = find_ended(replay);
+	/* Calls before any word of a thread exist in damaged files only; they are of number 0. */
+	struct ht_replay_thread nobody = { 0 };
+	enum ht_status status = HT_VEC_PUSH(mem, &replay->threads, struct ht_replay_thread, nobody)
+	        ? find_ended(replay)
+	        : ht_fail_nomem(image->ctx);
 	for (size_t i = 0; status == HT_OK && i < n; i++) {
 		replay->streams[i].n_begins = 0;
 		advance(&replay->streams[i]);
@@ -232,6 +236,9 @@ void ht_replay_done(struct ht_replay *replay)
 		ht_vec_free(mem, &s->open, sizeof *open);
 		ht_mem_free(mem, s->ended, s->n_ended_words * 8);
 	}
+	for (size_t i = 0; i < replay->threads.n; i++)
+		ht_vec_free(mem, &ht_replay_thread(replay, (uint32_t)i)->stack, sizeof(struct ht_op *));
+	ht_vec_free(mem, &replay->threads, sizeof(struct ht_replay_thread));
 	for (struct ht_op *op = replay->free_ops, *next; op; op = next) {
 		next = op->next;
 		free_op(mem, op);
@@ -241,19 +248,28 @@ void ht_replay_done(struct ht_replay *replay)
 	*replay = (struct ht_replay){ .image = replay->image };
 }
 
-struct ht_op *ht_replay_top(const struct ht_replay_stream *stream)
+struct ht_op *ht_replay_top(const struct ht_replay_thread *thread)
 {
-	return stream->open.n ? ((struct ht_op **)stream->open.data)[stream->open.n - 1] : NULL;
+	return thread->stack.n ? ((struct ht_op **)thread->stack.data)[thread->stack.n - 1] : NULL;
 }
 
-struct ht_replay_stream *ht_replay_thread(struct ht_replay *replay, uint64_t number)
+struct ht_replay_thread *ht_replay_find(const struct ht_replay *replay, uint64_t number)
 {
-	if (replay->last_found && replay->last_found->cursor.stream->number == number)
-		return replay->last_found;
-	for (size_t i = 0; i < replay->n_streams; i++)
-		if (replay->streams[i].cursor.stream->number == number)
-			return replay->last_found = &replay->streams[i];
+	for (size_t i = 0; i < replay->threads.n; i++)
+		if (ht_replay_thread(replay, (uint32_t)i)->number == number)
+			return ht_replay_thread(replay, (uint32_t)i);
 	return NULL;
+}
+
+/* From here on, the calls of a stream are those of another thread. */
+static enum ht_status switch_thread(struct ht_replay *replay, struct ht_replay_stream *s)
+{
+	struct ht_replay_thread fresh = { .number = ht_get_u64(&s->record) };
+	const struct ht_replay_thread *known = ht_replay_find(replay, fresh.number);
+	s->i_thread = (uint32_t)(known ? (size_t)(known - ht_replay_thread(replay, 0)) : replay->threads.n);
+	if (!known && !HT_VEC_PUSH(mem_of(replay), &replay->threads, struct ht_replay_thread, fresh))
+		return ht_fail_nomem(replay->image->ctx);
+	return HT_OK;
 }
 
 static struct ht_op *take_op(struct ht_replay *replay)
@@ -307,32 +323,53 @@ static enum ht_status begin(struct ht_replay *replay, struct ht_replay_stream *s
 	if (!op)
 		return ht_fail_nomem(replay->image->ctx);
 	op->i_stream = (uint32_t)(s - replay->streams);
+	op->i_thread = s->i_thread;
 	op->sequence_in_stream = sequence;
 	get_call(s, op);
 	enum ht_status status = HT_OK;
 	for (size_t i = 0; status == HT_OK && i < n_sinks; i++)
 		if (sinks[i].begin)
 			status = sinks[i].begin(sinks[i].user, replay, op);
-	if (status == HT_OK && !HT_VEC_PUSH(mem_of(replay), &s->open, struct ht_op *, op))
+	struct ht_vec *stack = &ht_replay_thread(replay, op->i_thread)->stack;
+	if (status == HT_OK && (!HT_VEC_PUSH(mem_of(replay), stack, struct ht_op *, op) ||
+	                               !ht_vec_reserve(mem_of(replay), &s->open, sizeof op, 1)))
 		status = ht_fail_nomem(replay->image->ctx);
-	if (status != HT_OK)
+	if (status != HT_OK) {
 		free_op(mem_of(replay), op);
-	return status;
+		return status;
+	}
+	((struct ht_op **)s->open.data)[s->open.n++] = op;
+	return HT_OK;
 }
 
-/* Take a call off its stack, where it is nearly always the last. NULL: it ended before. */
-static struct ht_op *take_open(struct ht_replay_stream *s, uint64_t sequence)
+static void remove_at(struct ht_vec *ops, size_t i)
 {
-	struct ht_op **open = s->open.data;
-	for (size_t i = s->open.n; i-- > 0;) {
-		if (open[i]->sequence_in_stream != sequence)
-			continue;
-		struct ht_op *op = open[i];
-		memmove(&open[i], &open[i + 1], (s->open.n - i - 1) * sizeof *open);
-		s->open.n--;
-		return op;
+	struct ht_op **all = ops->data;
+	memmove(&all[i], &all[i + 1], (ops->n - i - 1) * sizeof *all);
+	ops->n--;
+}
+
+/* Take a call from where it is open, nearly always the last. NULL: it ended before. */
+static struct ht_op *take_open(
+        struct ht_replay *replay, struct ht_replay_stream *s, uint64_t sequence)
+{
+	struct ht_op **open = s->open.data, *op = NULL;
+	for (size_t i = s->open.n; i-- > 0 && !op;) {
+		if (open[i]->sequence_in_stream == sequence) {
+			op = open[i];
+			remove_at(&s->open, i);
+		}
 	}
-	return NULL;
+	if (!op)
+		return NULL;
+	struct ht_vec *stack = &ht_replay_thread(replay, op->i_thread)->stack;
+	for (size_t i = stack->n; i-- > 0;) {
+		if (((struct ht_op **)stack->data)[i] == op) {
+			remove_at(stack, i);
+			break;
+		}
+	}
+	return op;
 }
 
 static enum ht_status end(struct ht_replay *replay, struct ht_replay_stream *s,
@@ -341,7 +378,7 @@ static enum ht_status end(struct ht_replay *replay, struct ht_replay_stream *s,
 	uint64_t index, sequence;
 	get_target(&s->record, s->n_begins, &index, &sequence);
 	struct ht_replay_stream *origin = index ? stream_by_index(replay, index - 1) : s;
-	struct ht_op *op = origin ? take_open(origin, sequence) : NULL;
+	struct ht_op *op = origin ? take_open(replay, origin, sequence) : NULL;
 	if (!op)
 		return HT_OK;
 	op->end_ns = s->ns;
@@ -363,6 +400,8 @@ static enum ht_status tell(struct ht_replay *replay, struct ht_replay_stream *s,
 		return begin(replay, s, sinks, n_sinks);
 	if (s->type == HT_TYPE_END)
 		return end(replay, s, sinks, n_sinks);
+	if (s->type == HT_TYPE_THREAD)
+		return switch_thread(replay, s);
 	if (s->type == HT_TYPE_FREED) {
 		uint64_t address = ht_get_u64(&s->record);
 		for (size_t i = 0; i < n_sinks; i++)

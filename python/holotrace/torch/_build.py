@@ -61,7 +61,9 @@ def command(output):
         raise MissingError(f"this torch ({torch.__version__}) came without its C++ headers",
                            hint="install a wheel from pytorch.org or PyPI, which has them")
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
-    return [*compiler(), "-std=c++17", "-O2", "-fPIC", "-shared", f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+    # RecordFunction has another layout in debug builds of torch.
+    debug = [] if getattr(torch.version, "debug", False) else ["-DNDEBUG"]
+    return [*compiler(), "-std=c++17", "-O2", "-fPIC", "-shared", *debug, f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
             f"-I{PACKAGE}", f"-I{include}", f"-I{include}/torch/csrc/api/include",
             str(SOURCE), "-o", str(output), f"-L{root}/lib", "-lc10", "-ltorch_cpu"]
 
