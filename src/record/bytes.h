@@ -55,8 +55,30 @@ static inline uint8_t ht_get_byte(struct ht_bytes *bytes)
 	return 0;
 }
 
+/* Eight bytes as they are: for addresses, which are always long. */
+static inline uint8_t *ht_put_word(uint8_t *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof value);
+	return at + sizeof value;
+}
+
+static inline uint64_t ht_get_word(struct ht_bytes *bytes)
+{
+	uint64_t value = 0;
+	if ((size_t)(bytes->end - bytes->at) < sizeof value) {
+		bytes->bad = true;
+		bytes->at = bytes->end;
+		return 0;
+	}
+	memcpy(&value, bytes->at, sizeof value);
+	bytes->at += sizeof value;
+	return value;
+}
+
 static inline uint64_t ht_get_u64(struct ht_bytes *bytes)
 {
+	if (bytes->at < bytes->end && *bytes->at < 0x80)
+		return *bytes->at++;
 	uint64_t value = 0;
 	for (unsigned shift = 0; shift < 64; shift += 7) {
 		uint8_t byte = ht_get_byte(bytes);

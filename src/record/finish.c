@@ -63,7 +63,7 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
 	size_t n = 0;
 	enum ht_status status = HT_OK;
 	if (et->writer) {
-		HT_TRY(ht_nodes_init(&nodes, image, &et->emit));
+		ht_nodes_init(&nodes, image, &et->emit);
 		ht_nodes_head(&nodes);
 		sinks[n++] = ht_nodes_sink(&nodes);
 	}
@@ -75,7 +75,8 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
 	if (status == HT_OK)
 		status = ht_replay_run(replay, sinks, n);
 	if (et->writer) {
-		ht_nodes_tail(&nodes, finish_ns);
+		if (status == HT_OK)
+			status = ht_nodes_tail(&nodes, finish_ns);
 		ht_nodes_done(&nodes);
 	}
 	if (trace->writer) {

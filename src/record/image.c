@@ -85,33 +85,16 @@ static bool needs_escape(const struct ht_name *name)
 	return !ht_utf8_valid(name->bytes, name->n);
 }
 
-static enum ht_status collect(void *user, const void *bytes, size_t n)
-{
-	struct ht_vec *text = ((void **)user)[0];
-	ht_ctx *ctx = ((void **)user)[1];
-	if (!ht_vec_reserve(ctx->mem, text, 1, n))
-		return ht_fail_nomem(ctx);
-	memcpy((char *)text->data + text->n, bytes, n);
-	text->n += n;
-	return HT_OK;
-}
-
 /* The name as JSON takes it, in memory of the image unless it can stay where it is. */
 static enum ht_status escape_name(struct ht_image *image, struct ht_name *name)
 {
 	if (!name->n || !needs_escape(name))
 		return HT_OK;
 	struct ht_vec text = { 0 };
-	struct ht_emit emit;
-	void *user[] = { &text, image->ctx };
-	HT_TRY(ht_emit_init(&emit, image->ctx, collect, user));
-	ht_emit_any(&emit, name->bytes, name->n);
-	enum ht_status status = ht_emit_done(&emit);
-	/* Without its quotes. */
-	char *copy = status == HT_OK ? ht_arena_strndup(&image->escaped, (char *)text.data + 1, text.n - 2)
-	                             : NULL;
+	enum ht_status status = ht_escape(image->ctx, name->bytes, name->n, &text);
+	char *copy = status == HT_OK ? ht_arena_strndup(&image->escaped, text.data, text.n) : NULL;
 	name->bytes = copy;
-	name->n = copy ? (uint32_t)text.n - 2 : 0;
+	name->n = copy ? (uint32_t)text.n : 0;
 	ht_vec_free(image->ctx->mem, &text, 1);
 	return status == HT_OK && !copy ? ht_fail_nomem(image->ctx) : status;
 }

@@ -60,10 +60,10 @@ static void emit_dims(struct ht_emit *emit, const struct ht_value *v, const int6
 		ht_emit_char(emit, ']');
 }
 
-static void emit_type(struct ht_emit *emit, const struct ht_value *v, const struct ht_value_style *style)
+static void emit_type(struct ht_emit *emit, const struct ht_value *v, const struct ht_image *image)
 {
 	if (v->kind == HT_RECORD_TENSOR) {
-		struct ht_name name = ht_image_name(style->image, v->type);
+		struct ht_name name = ht_image_name(image, v->type);
 		ht_emit_char(emit, '"');
 		ht_emit_text(emit, name.bytes, name.n);
 		ht_emit_char(emit, '"');
@@ -89,14 +89,14 @@ static void emit_scalar(struct ht_emit *emit, const struct ht_value *v)
 		ht_emit_f64(emit, v->real);
 }
 
-static void emit_concrete(struct ht_emit *emit, const struct ht_value *v)
+static void emit_concrete(
+        struct ht_emit *emit, const struct ht_values *values, const struct ht_value *v)
 {
-	if (v->kind == HT_RECORD_STRING) {
-		ht_emit_any(emit, v->bytes, v->n);
-		return;
-	}
 	ht_emit_char(emit, '"');
-	if (is_list(v) && !is_tensor_list(v)) {
+	if (v->kind == HT_RECORD_STRING) {
+		const char *text = v->escaped ? (const char *)values->escaped.data + v->offset : v->bytes;
+		ht_emit_text(emit, text, v->n);
+	} else if (is_list(v) && !is_tensor_list(v)) {
 		const struct ht_value *item = v + 1;
 		ht_emit_char(emit, '[');
 		for (uint32_t i = 0; i < v->n; i++, item = skip(item)) {
@@ -113,8 +113,7 @@ static void emit_concrete(struct ht_emit *emit, const struct ht_value *v)
 
 enum part { DIMS, STRIDES, TYPES, CONCRETE };
 
-static void emit_part(struct ht_emit *emit, const struct ht_values *values,
-        const struct ht_value_style *style, enum part part)
+static void emit_part(struct ht_emit *emit, const struct ht_values *values, enum part part)
 {
 	const struct ht_value *v = values->list.data;
 	ht_emit_char(emit, '[');
@@ -124,22 +123,21 @@ static void emit_part(struct ht_emit *emit, const struct ht_values *values,
 		switch (part) {
 		case DIMS:
 		case STRIDES: emit_dims(emit, v, values->dims.data, part == STRIDES); break;
-		case TYPES: emit_type(emit, v, style); break;
-		case CONCRETE: emit_concrete(emit, v); break;
+		case TYPES: emit_type(emit, v, values->image); break;
+		case CONCRETE: emit_concrete(emit, values, v); break;
 		}
 	}
 	ht_emit_char(emit, ']');
 }
 
-void ht_values_emit_kineto(struct ht_emit *emit, const struct ht_values *values,
-        const struct ht_value_style *style)
+void ht_values_emit_kineto(struct ht_emit *emit, const struct ht_values *values)
 {
 	HT_EMIT(emit, ",\"Input Dims\":");
-	emit_part(emit, values, style, DIMS);
+	emit_part(emit, values, DIMS);
 	HT_EMIT(emit, ",\"Input Strides\":");
-	emit_part(emit, values, style, STRIDES);
+	emit_part(emit, values, STRIDES);
 	HT_EMIT(emit, ",\"Input type\":");
-	emit_part(emit, values, style, TYPES);
+	emit_part(emit, values, TYPES);
 	HT_EMIT(emit, ",\"Concrete Inputs\":");
-	emit_part(emit, values, style, CONCRETE);
+	emit_part(emit, values, CONCRETE);
 }

@@ -8,29 +8,20 @@
 #include "record/replay.h"
 #include "record/values.h"
 
-/* Address to id; open addressing. */
-struct ht_ids {
-	uint64_t *keys, *ids; /* key 0: free */
-	size_t cap, n;
-};
-
 struct ht_nodes {
 	ht_ctx *ctx;
+	const struct ht_image *image;
 	struct ht_emit *out;
-	struct ht_emit scratch; /* text of inputs on its way to the op that keeps it */
-	struct ht_vec *scratch_to;
+	struct ht_vec large; /* char; the node in hand, when it is longer than the output's buffer */
 	struct ht_values values;
-	struct ht_value_style style;
 	struct ht_ids ids;
-	uint64_t n_ids;
 };
 
-enum ht_status ht_nodes_init(
-        struct ht_nodes *nodes, const struct ht_image *image, struct ht_emit *out) HT_MUST_USE;
+void ht_nodes_init(struct ht_nodes *nodes, const struct ht_image *image, struct ht_emit *out);
 void ht_nodes_done(struct ht_nodes *nodes);
 struct ht_replay_sink ht_nodes_sink(struct ht_nodes *nodes);
 /* What stands before the nodes, and after them. finish_ns: of the recorder's clock. */
 void ht_nodes_head(struct ht_nodes *nodes);
-void ht_nodes_tail(struct ht_nodes *nodes, int64_t finish_ns);
+enum ht_status ht_nodes_tail(struct ht_nodes *nodes, int64_t finish_ns) HT_MUST_USE;
 
 #endif

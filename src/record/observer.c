@@ -24,20 +24,21 @@ struct ht_recorder ht_recorder = {
 	.streams_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
-static _Thread_local char failure[1200];
-
 int ht_recorder_fail(int error, const char *format, ...)
 {
+	struct ht_thread *thread = ht_thread_get();
 	va_list args;
 	va_start(args, format);
-	vsnprintf(failure, sizeof failure, format, args);
+	if (thread)
+		vsnprintf(thread->failure, sizeof thread->failure, format, args);
 	va_end(args);
 	return error;
 }
 
 const char *ht_record_error(void)
 {
-	return failure;
+	struct ht_thread *thread = ht_thread_get();
+	return thread ? thread->failure : "out of memory";
 }
 
 static void at_fork(void)

@@ -23,6 +23,7 @@ struct ht_thread {
 	uint64_t next_id, end_id; /* record ids taken in advance */
 	struct ht_thread *prev, *next;
 	char name[64]; /* "": ask the system */
+	char failure[1200];
 };
 
 struct ht_recorder {

@@ -420,7 +420,7 @@ enum ht_status ht_replay_run(
 		advance(s);
 		if (!s->type)
 			replay->heap[0] = replay->heap[--replay->n_heap];
-		if (replay->n_heap)
+		if (replay->n_heap > 1)
 			sift_down(replay, 0);
 	}
 	return HT_OK;

@@ -112,14 +112,15 @@ static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
 		t = &shapeless;
 	}
 	bool strides = !is_contiguous(t), count = !counts_product(t);
-	if (!ht_stream_room(s, 1 + (8 + (size_t)t->n_dims * 2) * HT_VARINT_MAX))
+	if (!ht_stream_room(s, 2 + (8 + (size_t)t->n_dims * 2) * HT_VARINT_MAX))
 		return;
 	uint8_t *at = s->at;
 	*at++ = (uint8_t)(HT_RECORD_TENSOR | (t->storage ? HT_TENSOR_STORAGE : 0) |
 	        (strides ? HT_TENSOR_STRIDES : 0) | (count ? HT_TENSOR_COUNT : 0));
-	at = ht_put_u64(at, (uintptr_t)t->object);
+	uint8_t *start = ++at; /* after the length of what follows; 0 when it is long */
+	at = ht_put_word(at, (uintptr_t)t->object);
 	if (t->storage) {
-		at = ht_put_u64(at, (uintptr_t)t->storage);
+		at = ht_put_word(at, (uintptr_t)t->storage);
 		at = ht_put_i64(at, t->offset);
 	}
 	at = ht_put_u64(at, t->item_bytes);
@@ -132,6 +133,7 @@ static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
 		at = ht_put_i64(at, t->strides[i]);
 	if (count)
 		at = ht_put_i64(at, t->n_elements);
+	start[-1] = at - start < 256 ? (uint8_t)(at - start) : 0;
 	s->at = at;
 }
 
@@ -167,7 +169,7 @@ static void put_value(
 	case HT_RECORD_TENSOR: put_tensor(s, v->tensor); return;
 	case HT_RECORD_UNDEFINED:
 		*s->at++ = tag;
-		s->at = ht_put_u64(s->at, (uintptr_t)v->tensor->object);
+		s->at = ht_put_word(s->at, (uintptr_t)v->tensor->object);
 		return;
 	case HT_RECORD_LIST:
 	case HT_RECORD_TUPLE:

@@ -13,8 +13,7 @@ void ht_timeline_init(struct ht_timeline *timeline, const struct ht_image *image
 	*timeline = (struct ht_timeline){ .ctx = image->ctx,
 		.image = image,
 		.out = out,
-		.values.mem = image->ctx->mem,
-		.style = { image, true },
+		.values.image = image,
 		.first_ns = INT64_MAX };
 	for (size_t i = 0; i < image->n_streams; i++)
 		timeline->has_gpu |= image->streams[i].kind == HT_CHUNK_GPU;
@@ -82,8 +81,9 @@ static enum ht_status end(
 	struct ht_name name = ht_image_name(timeline->image, op->name);
 	struct ht_bytes inputs = op->inputs;
 	(void)outputs;
-	if (!keep_span(timeline, op, s->os_thread) || !ht_values_read(&timeline->values, &inputs))
+	if (!keep_span(timeline, op, s->os_thread))
 		return ht_fail_nomem(timeline->ctx);
+	HT_TRY(ht_values_read(&timeline->values, &inputs));
 	ht_timeline_open(timeline, op->scope == HT_RECORD_ANNOTATION ? "user_annotation" : "cpu_op");
 	ht_emit_text(out, name.bytes, name.n);
 	ht_timeline_at(timeline, timeline->image->header->pid, s->os_thread, op->begin_ns, op->end_ns);
@@ -98,7 +98,7 @@ static enum ht_status end(
 		ht_emit_u64(out, op->forward_thread);
 	}
 	if (timeline->values.n_top)
-		ht_values_emit_kineto(out, &timeline->values, &timeline->style);
+		ht_values_emit_kineto(out, &timeline->values);
 	HT_EMIT(out, "}}");
 	return out->status;
 }

@@ -22,7 +22,6 @@ struct ht_timeline {
 	const struct ht_image *image;
 	struct ht_emit *out;
 	struct ht_values values;
-	struct ht_value_style style;
 	struct ht_vec spans; /* struct ht_span; only when there is a GPU side */
 	bool has_gpu;
 	uint64_t n_events;

@@ -3,30 +3,42 @@
  */
 #include "record/values.h"
 
+#include "base/hash.h"
+#include "json/number.h"
 #include "record/stream.h"
 #include "table/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static bool read_tensor(struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, size_t i)
+#define NUMBER_BYTES 21  /* with a comma */
+#define DOUBLE_BYTES 330 /* 1e308 with six decimals */
+#define VALUE_BYTES  96  /* brackets, quotes, commas and the longest kind's own words */
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static struct ht_mem *mem_of(const struct ht_values *values)
 {
-	struct ht_value *v = (struct ht_value *)values->list.data + i;
-	bool has_storage = (bits & HT_TENSOR_STORAGE) != 0;
-	v->object = ht_get_u64(bytes);
-	v->storage = has_storage ? ht_get_u64(bytes) : 0;
-	v->offset = has_storage ? ht_get_i64(bytes) : 0;
-	v->item_bytes = ht_get_u64(bytes);
-	v->type = ht_get_u64(bytes);
-	v->device = ht_get_u64(bytes);
-	uint64_t n = ht_get_u64(bytes);
-	if (n > HT_TENSOR_DIMS)
-		bytes->bad = true;
-	v->n = bytes->bad ? 0 : (uint32_t)n;
-	v->i_dims = values->dims.n;
-	if (!ht_vec_reserve(values->mem, &values->dims, sizeof(int64_t), 2 * (size_t)v->n))
+	return values->image->ctx->mem;
+}
+
+static size_t name_bytes(const struct ht_values *values, uint64_t name)
+{
+	return ht_image_name(values->image, name).n;
+}
+
+static char *put_tensor(char *at, const struct ht_values *values, const struct ht_value *v);
+static char *put_tensor_dims(
+        char *at, const struct ht_values *values, const struct ht_value *v, bool strides);
+static char *put_tensor_type(char *at, const struct ht_values *values, const struct ht_value *v);
+
+static bool read_dims(struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, struct ht_value *v)
+{
+	if (values->dims.cap - values->dims.n < 2 * (size_t)v->n &&
+	        !ht_vec_reserve(mem_of(values), &values->dims, sizeof(int64_t), 2 * (size_t)v->n))
 		return false;
 	int64_t *dims = (int64_t *)values->dims.data + values->dims.n, *strides = dims + v->n;
+	v->i_dims = values->dims.n;
 	values->dims.n += 2 * (size_t)v->n;
 	for (uint32_t j = 0; j < v->n; j++)
 		dims[j] = ht_get_i64(bytes);
@@ -41,13 +53,164 @@ static bool read_tensor(struct ht_values *values, struct ht_bytes *bytes, uint8_
 	return true;
 }
 
+static bool read_tensor(
+        struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, struct ht_value *v)
+{
+	bool has_storage = (bits & HT_TENSOR_STORAGE) != 0;
+	v->object = ht_get_word(bytes);
+	v->storage = has_storage ? ht_get_word(bytes) : 0;
+	v->offset = has_storage ? ht_get_i64(bytes) : 0;
+	v->item_bytes = ht_get_u64(bytes);
+	v->type = ht_get_u64(bytes);
+	v->device = ht_get_u64(bytes);
+	uint64_t n = ht_get_u64(bytes);
+	if (n > HT_TENSOR_DIMS)
+		bytes->bad = true;
+	v->n = bytes->bad ? 0 : (uint32_t)n;
+	v->storage_id = 0;
+	return read_dims(values, bytes, bits, v) &&
+	        (!values->ids || ht_ids_of(values->ids, v->object, &v->object_id)) &&
+	        (!values->ids || !v->storage || ht_ids_of(values->ids, v->storage, &v->storage_id));
+}
+
+/* The place for a tensor's texts, NULL when there is none for it: too long, or taken by this list. */
+static struct ht_known_tensor *find_known(
+        struct ht_values *values, const uint8_t *key, size_t n_key, bool *ret_hit)
+{
+	struct ht_known_tensor *k = &values->known[ht_hash(key, n_key) & (HT_N_KNOWN - 1)];
+	*ret_hit = k->n_key == n_key && k->generation == values->ids->generation &&
+	        memcmp(k->key, key, n_key) == 0;
+	if (!*ret_hit && k->stamp == values->stamp)
+		return NULL;
+	k->stamp = values->stamp;
+	return k;
+}
+
+static size_t tensor_bound(const struct ht_values *values, const struct ht_value *v)
+{
+	return (5 + 2 * (size_t)v->n) * NUMBER_BYTES + name_bytes(values, v->type) +
+	        name_bytes(values, v->device);
+}
+
+/* Keep its texts, when they can be short enough. */
+static void keep_known(struct ht_values *values, struct ht_known_tensor *k, const uint8_t *key,
+        size_t n_key, const struct ht_value *v)
+{
+	char text[4 * HT_KNOWN_TEXT], *at = text; /* most numbers are shorter than they could be */
+	k->n_key = 0;
+	if (tensor_bound(values, v) + VALUE_BYTES > sizeof text)
+		return;
+	at = put_tensor(text, values, v);
+	char *shape = at, *type = at = put_tensor_dims(at, values, v, false);
+	char *stride = at = put_tensor_type(at, values, v);
+	at = put_tensor_dims(at, values, v, true);
+	if (at - text > HT_KNOWN_TEXT)
+		return;
+	memcpy(k->text, text, (size_t)(at - text));
+	memcpy(k->key, key, n_key);
+	k->generation = values->ids->generation;
+	k->n_value = (uint8_t)(shape - text);
+	k->n_shape = (uint8_t)(type - shape);
+	k->n_type = (uint8_t)(stride - type);
+	k->n_stride = (uint8_t)(at - stride);
+	k->n_key = (uint8_t)n_key;
+}
+
+/* tag, length, fields: a tensor whose very bytes were read before is not read again. */
+static bool take_tensor(struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, size_t i)
+{
+	struct ht_value *v = (struct ht_value *)values->list.data + i;
+	const uint8_t *key = bytes->at - 1; /* from its tag on */
+	size_t n_key = (size_t)ht_get_byte(bytes) + 2;
+	struct ht_known_tensor *k = NULL;
+	bool hit = false;
+	v->known = NULL;
+	if (n_key > 2 && n_key <= HT_KNOWN_KEY && n_key - 2 <= (size_t)(bytes->end - bytes->at) &&
+	        values->ids && values->known)
+		k = find_known(values, key, n_key, &hit);
+	if (hit) {
+		bytes->at += n_key - 2;
+		v->known = k;
+		values->bound += HT_KNOWN_TEXT;
+		return true;
+	}
+	if (!read_tensor(values, bytes, bits, v))
+		return false;
+	values->bound += tensor_bound(values, v);
+	if (k)
+		keep_known(values, k, key, n_key, v);
+	return true;
+}
+
+/* Where appended text goes. */
+struct appended {
+	ht_ctx *ctx;
+	struct ht_vec *to; /* char */
+};
+
+static enum ht_status append(void *user, const void *bytes, size_t n)
+{
+	const struct appended *appended = user;
+	if (!ht_vec_reserve(appended->ctx->mem, appended->to, 1, n))
+		return ht_fail_nomem(appended->ctx);
+	memcpy((char *)appended->to->data + appended->to->n, bytes, n);
+	appended->to->n += n;
+	return HT_OK;
+}
+
+static bool is_plain(const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)bytes[i] < 0x20 || (unsigned char)bytes[i] >= 0x7f || bytes[i] == '"' ||
+		        bytes[i] == '\\')
+			return false;
+	return true;
+}
+
+enum ht_status ht_escape(ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text)
+{
+	struct appended appended = { ctx, text };
+	struct ht_emit emit;
+	HT_TRY(ht_emit_init(&emit, ctx, append, &appended));
+	ht_emit_any(&emit, bytes, n);
+	HT_TRY(ht_emit_done(&emit));
+	/* Without the quotes. */
+	char *start = (char *)text->data;
+	memmove(start, start + 1, text->n - 2);
+	text->n -= 2;
+	return HT_OK;
+}
+
+static bool read_text(struct ht_values *values, struct ht_bytes *bytes, size_t i)
+{
+	struct ht_value *v = (struct ht_value *)values->list.data + i;
+	uint32_t n = (uint32_t)ht_get_u64(bytes);
+	v->bytes = ht_get_raw(bytes, n);
+	v->n = v->bytes ? n : 0;
+	v->escaped = !is_plain(v->bytes, v->n);
+	if (v->escaped) {
+		struct ht_vec text = { 0 };
+		bool done = ht_escape(values->image->ctx, v->bytes, v->n, &text) == HT_OK;
+		struct appended appended = { values->image->ctx, &values->escaped };
+		v->offset = (int64_t)values->escaped.n;
+		v->n = (uint32_t)text.n;
+		done = done && append(&appended, text.data, text.n) == HT_OK;
+		ht_vec_free(mem_of(values), &text, 1);
+		if (!done)
+			return false;
+	}
+	values->bound += v->n;
+	return true;
+}
+
 static bool read_list(struct ht_values *values, struct ht_bytes *bytes, unsigned depth, uint64_t n,
         uint32_t *ret_n);
 
-/* Only what its kind has is set; see emit_tensor for what an undefined tensor has. */
+/* Only what its kind has is set. */
 static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigned depth)
 {
-	if (!ht_vec_reserve(values->mem, &values->list, sizeof(struct ht_value), 1))
+	if (values->list.n == values->list.cap &&
+	        !ht_vec_reserve(mem_of(values), &values->list, sizeof(struct ht_value), 1))
 		return false;
 	size_t i = values->list.n++;
 	struct ht_value *v = (struct ht_value *)values->list.data + i;
@@ -55,26 +218,21 @@ static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigne
 	uint32_t n = 0;
 	v->kind = tag & 15;
 	v->truth = (tag & HT_VALUE_TRUE) != 0;
+	values->bound += VALUE_BYTES;
 	switch ((enum ht_record_kind)v->kind) {
 	case HT_RECORD_INT: v->integer = ht_get_i64(bytes); break;
-	case HT_RECORD_DOUBLE: {
-		const void *raw = ht_get_raw(bytes, sizeof v->real);
-		v->real = 0;
-		if (raw)
-			memcpy(&v->real, raw, sizeof v->real);
-		break;
-	}
-	case HT_RECORD_STRING:
-		n = (uint32_t)ht_get_u64(bytes);
-		v->bytes = ht_get_raw(bytes, n);
-		v->n = v->bytes ? n : 0;
-		break;
+	case HT_RECORD_DOUBLE: v->integer = (int64_t)ht_get_word(bytes); break;
+	case HT_RECORD_STRING: return read_text(values, bytes, i);
 	case HT_RECORD_DEVICE:
-	case HT_RECORD_OTHER: v->name = ht_get_u64(bytes); break;
-	case HT_RECORD_UNDEFINED:
-		*v = (struct ht_value){ .kind = HT_RECORD_UNDEFINED, .object = ht_get_u64(bytes) };
+	case HT_RECORD_OTHER:
+		v->name = ht_get_u64(bytes);
+		values->bound += 2 * name_bytes(values, v->name);
 		break;
-	case HT_RECORD_TENSOR: return read_tensor(values, bytes, tag, i);
+	case HT_RECORD_UNDEFINED:
+		*v = (struct ht_value){ .kind = HT_RECORD_UNDEFINED, .object = ht_get_word(bytes) };
+		values->bound += 5 * NUMBER_BYTES;
+		return !values->ids || ht_ids_of(values->ids, v->object, &v->object_id);
+	case HT_RECORD_TENSOR: return take_tensor(values, bytes, tag, i);
 	case HT_RECORD_LIST:
 	case HT_RECORD_TUPLE:
 		if (!read_list(values, bytes, depth, ht_get_u64(bytes), &n))
@@ -85,6 +243,8 @@ static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigne
 	case HT_RECORD_BOOL: break;
 	default: v->kind = HT_RECORD_NONE; bytes->bad = true;
 	}
+	if (v->kind == HT_RECORD_DOUBLE)
+		values->bound += DOUBLE_BYTES;
 	return true;
 }
 
@@ -101,30 +261,26 @@ static bool read_list(struct ht_values *values, struct ht_bytes *bytes, unsigned
 	return true;
 }
 
-bool ht_values_read(struct ht_values *values, struct ht_bytes *bytes)
+enum ht_status ht_values_read(struct ht_values *values, struct ht_bytes *bytes)
 {
-	values->list.n = values->dims.n = 0;
+	values->list.n = values->dims.n = values->escaped.n = 0;
+	values->bound = VALUE_BYTES;
+	values->stamp++;
+	/* Without it all is the same, only slower. */
+	if (!values->known && values->ids)
+		values->known = ht_mem_zalloc(mem_of(values), HT_N_KNOWN * sizeof *values->known);
 	uint32_t n = 0;
 	bool done = read_list(values, bytes, 0, ht_get_u64(bytes), &n);
 	values->n_top = n;
-	return done;
+	return done ? HT_OK : ht_fail_nomem(values->image->ctx);
 }
 
 void ht_values_done(struct ht_values *values)
 {
-	ht_vec_free(values->mem, &values->list, sizeof(struct ht_value));
-	ht_vec_free(values->mem, &values->dims, sizeof(int64_t));
-}
-
-void ht_emit_fixed(struct ht_emit *emit, double value, bool exact)
-{
-	char text[400];
-	if (isnan(value) && signbit(value))
-		HT_EMIT(emit, "\"-nan\"");
-	else if (exact || !isfinite(value))
-		ht_emit_f64(emit, value);
-	else
-		ht_emit_text(emit, text, (size_t)snprintf(text, sizeof text, "%f", value));
+	ht_vec_free(mem_of(values), &values->list, sizeof(struct ht_value));
+	ht_vec_free(mem_of(values), &values->dims, sizeof(int64_t));
+	ht_vec_free(mem_of(values), &values->escaped, 1);
+	ht_mem_free(mem_of(values), values->known, HT_N_KNOWN * sizeof *values->known);
 }
 
 void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n)
@@ -146,194 +302,193 @@ void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n)
 	ht_emit_char(emit, '"');
 }
 
-static void emit_name(struct ht_emit *emit, const struct ht_value_style *style, uint64_t number)
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+/* Six decimals, or exact; what is not a number in quotes. At most DOUBLE_BYTES. */
+static char *put_double(char *at, struct ht_values *values, double value)
 {
-	struct ht_name name = ht_image_name(style->image, number);
-	ht_emit_text(emit, name.bytes, name.n);
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	struct ht_known_double *known = &values->doubles[(bits ^ bits >> 32 ^ bits >> 52) & 255];
+	if (known->n && known->bits == bits) {
+		memcpy(at, known->text, sizeof known->text);
+		return at + known->n;
+	}
+	size_t n;
+	if (isfinite(value))
+		n = (size_t)(values->exact_doubles ? ht_double_print(at, value)
+		                                   : snprintf(at, DOUBLE_BYTES, "%f", value));
+	else
+		n = (size_t)snprintf(at, DOUBLE_BYTES, "\"%s%s\"", signbit(value) ? "-" : "",
+		        isnan(value) ? "nan" : "inf");
+	if (n <= sizeof known->text) {
+		*known = (struct ht_known_double){ .bits = bits, .n = (uint8_t)n };
+		memcpy(known->text, at, n);
+	}
+	return at + n;
 }
 
-/* At most 20 bytes. Most numbers here have one digit or two. */
-static inline char *put_number(char *at, int64_t value)
+static char *put_tensor(char *at, const struct ht_values *values, const struct ht_value *v)
 {
-	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char digits[20];
-	unsigned n = 0;
-	if (value < 0)
-		*at++ = '-';
-	while (left >= 10) {
-		digits[n++] = (char)('0' + left % 10);
-		left /= 10;
-	}
-	*at++ = (char)('0' + left);
-	while (n)
-		*at++ = digits[--n];
+	*at++ = '[';
+	at = ht_put_number(at, (int64_t)v->object_id);
+	*at++ = ',';
+	at = ht_put_number(at, (int64_t)v->storage_id);
+	*at++ = ',';
+	at = ht_put_number(at, v->offset);
+	*at++ = ',';
+	at = ht_put_number(at, v->n_elements);
+	*at++ = ',';
+	at = ht_put_number(at, (int64_t)v->item_bytes);
+	at = HT_PUT(at, ",\"");
+	at = ht_put_name(at, ht_image_name(values->image, v->device));
+	return HT_PUT(at, "\"]");
+}
+
+static char *put_text(char *at, const struct ht_values *values, const struct ht_value *v)
+{
+	const char *text = v->escaped ? (const char *)values->escaped.data + v->offset : v->bytes;
+	*at++ = '"';
+	if (v->n)
+		memcpy(at, text, v->n);
+	at += v->n;
+	*at++ = '"';
 	return at;
 }
 
-static void emit_tensor(
-        struct ht_emit *emit, const struct ht_value *v, const struct ht_value_style *style)
+/* One value; *next moves past it and what is inside it. */
+static char *put_value(char *at, struct ht_values *values, const struct ht_value **next)
 {
-	char *start = ht_emit_room(emit), *at = start;
-	*at++ = '[';
-	at = put_number(at, (int64_t)v->object_id);
-	*at++ = ',';
-	at = put_number(at, (int64_t)v->storage_id);
-	*at++ = ',';
-	emit->n += (size_t)(at - start);
-	start = at = ht_emit_room(emit);
-	at = put_number(at, v->offset);
-	*at++ = ',';
-	at = put_number(at, v->n_elements);
-	*at++ = ',';
-	emit->n += (size_t)(at - start);
-	start = at = ht_emit_room(emit);
-	at = put_number(at, (int64_t)v->item_bytes);
-	*at++ = ',';
-	*at++ = '"';
-	emit->n += (size_t)(at - start);
-	emit_name(emit, style, v->device);
-	HT_EMIT(emit, "\"]");
-}
-
-/* One value, and where the next one stands. */
-static const struct ht_value *emit_value(
-        struct ht_emit *emit, const struct ht_value *v, const struct ht_value_style *style)
-{
-	const struct ht_value *next = v + 1;
+	const struct ht_value *v = (*next)++;
 	switch ((enum ht_record_kind)v->kind) {
-	case HT_RECORD_NONE: HT_EMIT(emit, "\"<None>\""); break;
-	case HT_RECORD_INT: ht_emit_i64(emit, v->integer); break;
-	case HT_RECORD_BOOL: v->truth ? HT_EMIT(emit, "true") : HT_EMIT(emit, "false"); break;
-	case HT_RECORD_DOUBLE: ht_emit_fixed(emit, v->real, style->exact_doubles); break;
-	case HT_RECORD_STRING: ht_emit_any(emit, v->bytes, v->n); break;
+	case HT_RECORD_NONE: return HT_PUT(at, "\"<None>\"");
+	case HT_RECORD_INT: return ht_put_number(at, v->integer);
+	case HT_RECORD_BOOL: return v->truth ? HT_PUT(at, "true") : HT_PUT(at, "false");
+	case HT_RECORD_DOUBLE: return put_double(at, values, v->real);
+	case HT_RECORD_STRING: return put_text(at, values, v);
 	case HT_RECORD_DEVICE:
-		ht_emit_char(emit, '"');
-		emit_name(emit, style, v->name);
-		ht_emit_char(emit, '"');
-		break;
+		*at++ = '"';
+		at = ht_put_name(at, ht_image_name(values->image, v->name));
+		*at++ = '"';
+		return at;
 	case HT_RECORD_OTHER:
-		HT_EMIT(emit, "\"<");
-		emit_name(emit, style, v->name);
-		HT_EMIT(emit, ">\"");
-		break;
-	case HT_RECORD_UNDEFINED:
-	case HT_RECORD_TENSOR: emit_tensor(emit, v, style); break;
-	case HT_RECORD_LIST:
-	case HT_RECORD_TUPLE:
-		ht_emit_char(emit, '[');
-		for (uint32_t i = 0; i < v->n; i++) {
-			if (i)
-				ht_emit_char(emit, ',');
-			next = emit_value(emit, next, style);
-		}
-		ht_emit_char(emit, ']');
-		break;
-	}
-	return next;
-}
-
-/* Sizes or strides: dims points at the sizes, and strides follow each tensor's sizes. */
-static const struct ht_value *emit_dims(
-        struct ht_emit *emit, const struct ht_value *v, const int64_t *dims, bool strides)
-{
-	const struct ht_value *next = v + 1;
-	ht_emit_char(emit, '[');
-	if (v->kind == HT_RECORD_TENSOR && v->n) {
-		const int64_t *sizes = dims + v->i_dims + (strides ? v->n : 0);
-		for (uint32_t i = 0; i < v->n; i++) {
-			char *start = ht_emit_room(emit), *at = put_number(start, sizes[i]);
-			*at = ','; /* replaced by the bracket after the last */
-			emit->n += (size_t)(at - start) + (i + 1 < v->n);
-		}
-	} else if (v->kind == HT_RECORD_LIST || v->kind == HT_RECORD_TUPLE) {
-		for (uint32_t i = 0; i < v->n; i++) {
-			if (i)
-				ht_emit_char(emit, ',');
-			next = emit_dims(emit, next, dims, strides);
-		}
-	}
-	ht_emit_char(emit, ']');
-	return next;
-}
-
-static const struct ht_value *emit_type(
-        struct ht_emit *emit, const struct ht_value *v, const struct ht_value_style *style)
-{
-	const struct ht_value *next = v + 1;
-	switch ((enum ht_record_kind)v->kind) {
-	case HT_RECORD_NONE: HT_EMIT(emit, "None"); break;
-	case HT_RECORD_INT: HT_EMIT(emit, "Int"); break;
-	case HT_RECORD_BOOL: HT_EMIT(emit, "Bool"); break;
-	case HT_RECORD_DOUBLE: HT_EMIT(emit, "Double"); break;
-	case HT_RECORD_STRING: HT_EMIT(emit, "String"); break;
-	case HT_RECORD_DEVICE: HT_EMIT(emit, "Device"); break;
-	case HT_RECORD_OTHER: emit_name(emit, style, v->name); break;
-	case HT_RECORD_UNDEFINED: HT_EMIT(emit, "Tensor(nullptr (uninitialized))"); break;
+		at = HT_PUT(at, "\"<");
+		at = ht_put_name(at, ht_image_name(values->image, v->name));
+		return HT_PUT(at, ">\"");
 	case HT_RECORD_TENSOR:
-		HT_EMIT(emit, "Tensor(");
-		emit_name(emit, style, v->type);
-		ht_emit_char(emit, ')');
-		break;
+		if (v->known)
+			return ht_put_bytes(at, v->known->text, v->known->n_value);
+		return put_tensor(at, values, v);
+	case HT_RECORD_UNDEFINED: return put_tensor(at, values, v);
 	case HT_RECORD_LIST:
-	case HT_RECORD_TUPLE:
-		v->kind == HT_RECORD_LIST ? HT_EMIT(emit, "GenericList[") : HT_EMIT(emit, "Tuple[");
-		for (uint32_t i = 0; i < v->n; i++) {
-			if (i)
-				ht_emit_char(emit, ',');
-			next = emit_type(emit, next, style);
-		}
-		ht_emit_char(emit, ']');
-		break;
+	case HT_RECORD_TUPLE: break;
 	}
-	return next;
-}
-
-void ht_values_emit(struct ht_emit *emit, const struct ht_values *values,
-        const struct ht_value_style *style)
-{
-	const struct ht_value *v = values->list.data;
-	ht_emit_char(emit, '[');
-	for (size_t i = 0; i < values->n_top; i++) {
+	*at++ = '[';
+	for (uint32_t i = 0; i < v->n; i++) {
 		if (i)
-			ht_emit_char(emit, ',');
-		v = emit_value(emit, v, style);
+			*at++ = ',';
+		at = put_value(at, values, next);
 	}
-	ht_emit_char(emit, ']');
+	*at++ = ']';
+	return at;
 }
 
-static void emit_all_dims(struct ht_emit *emit, const struct ht_values *values, bool strides)
+static char *put_tensor_dims(
+        char *at, const struct ht_values *values, const struct ht_value *v, bool strides)
 {
-	const struct ht_value *v = values->list.data;
-	ht_emit_char(emit, '[');
-	for (size_t i = 0; i < values->n_top; i++) {
+	*at++ = '[';
+	for (uint32_t i = 0; i < v->n; i++) {
+		const int64_t *dims = (const int64_t *)values->dims.data + v->i_dims + (strides ? v->n : 0);
+		at = ht_put_number(at, dims[i]);
+		*at++ = ',';
+	}
+	at -= v->n != 0;
+	*at++ = ']';
+	return at;
+}
+
+static char *put_tensor_type(char *at, const struct ht_values *values, const struct ht_value *v)
+{
+	at = HT_PUT(at, "Tensor(");
+	at = ht_put_name(at, ht_image_name(values->image, v->type));
+	*at++ = ')';
+	return at;
+}
+
+/* Sizes, or the strides that follow them. */
+static char *put_dims(
+        char *at, const struct ht_values *values, bool strides, const struct ht_value **next)
+{
+	const struct ht_value *v = (*next)++;
+	if (v->kind == HT_RECORD_TENSOR) {
+		const struct ht_known_tensor *k = v->known;
+		if (!k)
+			return put_tensor_dims(at, values, v, strides);
+		return strides ? ht_put_bytes(at, k->text + k->n_value + k->n_shape + k->n_type, k->n_stride)
+		               : ht_put_bytes(at, k->text + k->n_value, k->n_shape);
+	}
+	*at++ = '[';
+	for (uint32_t i = 0; (v->kind == HT_RECORD_LIST || v->kind == HT_RECORD_TUPLE) && i < v->n; i++) {
 		if (i)
-			ht_emit_char(emit, ',');
-		v = emit_dims(emit, v, values->dims.data, strides);
+			*at++ = ',';
+		at = put_dims(at, values, strides, next);
 	}
-	ht_emit_char(emit, ']');
+	*at++ = ']';
+	return at;
 }
 
-void ht_values_emit_shapes(struct ht_emit *emit, const struct ht_values *values)
+static char *put_type(char *at, const struct ht_values *values, const struct ht_value **next)
 {
-	emit_all_dims(emit, values, false);
-}
-
-void ht_values_emit_strides(struct ht_emit *emit, const struct ht_values *values)
-{
-	emit_all_dims(emit, values, true);
-}
-
-void ht_values_emit_types(struct ht_emit *emit, const struct ht_values *values,
-        const struct ht_value_style *style)
-{
-	const struct ht_value *v = values->list.data;
-	ht_emit_char(emit, '[');
-	for (size_t i = 0; i < values->n_top; i++) {
+	const struct ht_value *v = (*next)++;
+	switch ((enum ht_record_kind)v->kind) {
+	case HT_RECORD_NONE: return HT_PUT(at, "None");
+	case HT_RECORD_INT: return HT_PUT(at, "Int");
+	case HT_RECORD_BOOL: return HT_PUT(at, "Bool");
+	case HT_RECORD_DOUBLE: return HT_PUT(at, "Double");
+	case HT_RECORD_STRING: return HT_PUT(at, "String");
+	case HT_RECORD_DEVICE: return HT_PUT(at, "Device");
+	case HT_RECORD_OTHER: return ht_put_name(at, ht_image_name(values->image, v->name));
+	case HT_RECORD_UNDEFINED: return HT_PUT(at, "Tensor(nullptr (uninitialized))");
+	case HT_RECORD_TENSOR:
+		if (v->known)
+			return ht_put_bytes(at, v->known->text + v->known->n_value + v->known->n_shape,
+			        v->known->n_type);
+		return put_tensor_type(at, values, v);
+	case HT_RECORD_LIST: at = HT_PUT(at, "GenericList["); break;
+	case HT_RECORD_TUPLE: at = HT_PUT(at, "Tuple["); break;
+	}
+	for (uint32_t i = 0; i < v->n; i++) {
 		if (i)
-			ht_emit_char(emit, ',');
-		ht_emit_char(emit, '"');
-		v = emit_type(emit, v, style);
-		ht_emit_char(emit, '"');
+			*at++ = ',';
+		at = put_type(at, values, next);
 	}
-	ht_emit_char(emit, ']');
+	*at++ = ']';
+	return at;
+}
+
+char *ht_values_put(char *at, struct ht_values *values)
+{
+	const struct ht_value *first = values->list.data, *next = first;
+	size_t n = values->n_top;
+	if (!n)
+		return HT_PUT(at, "{\"values\":[],\"shapes\":[],\"types\":[],\"strides\":[]}");
+	at = HT_PUT(at, "{\"values\":[");
+	for (size_t i = 0; i < n; i++, *at++ = ',')
+		at = put_value(at, values, &next);
+	at = HT_PUT(at - 1, "],\"shapes\":[");
+	next = first;
+	for (size_t i = 0; i < n; i++, *at++ = ',')
+		at = put_dims(at, values, false, &next);
+	at = HT_PUT(at - 1, "],\"types\":[");
+	next = first;
+	for (size_t i = 0; i < n; i++, *at++ = ',') {
+		*at++ = '"';
+		at = put_type(at, values, &next);
+		*at++ = '"';
+	}
+	at = HT_PUT(at - 1, "],\"strides\":[");
+	next = first;
+	for (size_t i = 0; i < n; i++, *at++ = ',')
+		at = put_dims(at, values, true, &next);
+	return HT_PUT(at - 1, "]}");
 }

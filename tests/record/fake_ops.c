@@ -493,9 +493,11 @@ static void *bench_body(void *user)
 
 static void bench(void)
 {
+	int n_ops = trace_path ? (int)strtol(trace_path, NULL, 10) : 1000000;
+	trace_path = NULL;
 	for (int n_threads = 1; n_threads <= 8; n_threads *= 8) {
 		pthread_t ids[8];
-		int n = 1000000 / n_threads;
+		int n = n_ops / n_threads;
 		struct ht_record_stats stats;
 		enlist();
 		ht_record_start();
@@ -528,7 +530,7 @@ int main(int argc, char **argv)
 		{ "killed", killed }, { "recover", recover }, { "kinds", kinds }, { "freed", freed },
 		{ "limit", limit }, { "large", large }, { "bench", bench } };
 	if (argc < 3) {
-		fprintf(stderr, "usage: fake_ops SCENARIO PATH [TIMELINE]\n");
+		fprintf(stderr, "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");
 		return 2;
 	}
 	path = argv[2];

@@ -331,8 +331,8 @@ def compiled_step(folder):
 def collectives(folder):
     import torch.distributed as dist
     backend = "nccl" if CUDA else "gloo"
-    with tempfile.NamedTemporaryFile() as store:
-        dist.init_process_group(backend, init_method=f"file://{store.name}", rank=0, world_size=1)
+    with tempfile.TemporaryDirectory() as store:
+        dist.init_process_group(backend, init_method=f"file://{store}/store", rank=0, world_size=1)
         x = torch.ones(8, device=DEVICE)
         dist.all_reduce(x)
         with both(folder, "collectives") as result:
@@ -346,8 +346,10 @@ def collectives(folder):
     comms = [n for n in result["ours"]["nodes"] if n["name"] == "record_param_comms"]
     groups = named(result["ours"], "## process_group:init ##")
     assert groups and json.loads(groups[-1]["inputs"]["values"][0])[0]["pg_name"] == "0"
-    # each observer's start adds one, and ours was not there for the other's
-    n = compared(result, ignored=["## process_group:init ##"])
+    # Each observer's start adds one, and ours was not there for the other's. Gloo's work begins on threads
+    # of its own, so its place among the others depends on who looks when.
+    n = compared(result, ignored=["## process_group:init ##", "gloo:all_reduce", "gloo:broadcast",
+                                  "gloo:barrier"])
     if CUDA:
         assert {attributes(n)["collective_name"] for n in comms} >= {"allreduce", "broadcast"}
     return f"{n} calls equal PyTorch's, {len(comms)} of them collectives"

@@ -91,27 +91,73 @@ struct Thread {
 	bool busy = false;
 	Arena arena;
 	std::array<KnownOp, 1024> ops{};
+	void *free_contexts = nullptr; // each points to the next
+
+	~Thread()
+	{
+		for (void *next; free_contexts; free_contexts = next) {
+			next = *static_cast<void **>(free_contexts);
+			::operator delete(free_contexts);
+		}
+	}
 };
 
-thread_local Thread mine;
+// A plain pointer, for that is what a thread finds fastest.
+thread_local Thread *mine __attribute__((tls_model("initial-exec")));
 
-struct Busy {
-	Busy()
+Thread &make_thread()
+{
+	struct Owner {
+		std::unique_ptr<Thread> thread{ std::make_unique<Thread>() };
+		~Owner()
+		{
+			mine = nullptr;
+		}
+	};
+	static thread_local Owner owner;
+	mine = owner.thread.get();
+	return *mine;
+}
+
+class Busy {
+public:
+	explicit Busy(Thread &thread) : thread_(thread)
 	{
-		mine.busy = true;
-		mine.arena.reset();
+		thread_.busy = true;
+		thread_.arena.reset();
 	}
 	~Busy()
 	{
-		mine.busy = false;
+		thread_.busy = false;
 	}
+
+private:
+	Thread &thread_;
 };
 
+// What a call carries from its begin to its end. Made and dropped so often that each thread keeps some.
 struct Context : at::ObserverContext {
 	explicit Context(uint64_t t) : token(t)
 	{
 	}
 	uint64_t token;
+
+	static void *operator new(size_t size)
+	{
+		void *kept = mine ? mine->free_contexts : nullptr;
+		if (!kept)
+			return ::operator new(size);
+		mine->free_contexts = *static_cast<void **>(kept);
+		return kept;
+	}
+
+	static void operator delete(void *context)
+	{
+		if (!mine)
+			return ::operator delete(context);
+		*static_cast<void **>(context) = mine->free_contexts;
+		mine->free_contexts = context;
+	}
 };
 
 // Versions of torch differ in what a RecordFunction tells.
@@ -125,10 +171,10 @@ template <typename F> const char *overload_of(const F &, long)
 	return nullptr;
 }
 
-const KnownOp &find_op(const at::RecordFunction &fn)
+const KnownOp &find_op(Thread &thread, const at::RecordFunction &fn)
 {
 	const char *name = fn.name(), *overload = overload_of(fn, 0);
-	KnownOp &op = mine.ops[(reinterpret_cast<uintptr_t>(name) >> 4) % mine.ops.size()];
+	KnownOp &op = thread.ops[(reinterpret_cast<uintptr_t>(name) >> 4) % thread.ops.size()];
 	// Annotations live at passing addresses, so texts are compared too.
 	if (overload && op.name_at == name && op.overload_at == overload && op.name == name &&
 	        op.overload == overload)
@@ -142,8 +188,16 @@ const KnownOp &find_op(const at::RecordFunction &fn)
 
 uint32_t type_name(const c10::TensorImpl *t)
 {
+	static std::array<std::atomic<uint32_t>, 64> known;
 	auto type = t->dtype();
-	return ht_record_name(type.name().data(), type.name().size());
+	size_t index = type.isScalarType() ? size_t(type.toScalarType()) : known.size();
+	uint32_t id = index < known.size() ? known[index].load(std::memory_order_relaxed) : 0;
+	if (!id) {
+		id = ht_record_name(type.name().data(), type.name().size());
+		if (index < known.size())
+			known[index].store(id, std::memory_order_relaxed);
+	}
+	return id;
 }
 
 uint32_t device_name(c10::Device device)
@@ -185,10 +239,10 @@ void read_sizes(c10::TensorImpl *t, ht_record_tensor *out)
 	out->device = device_name(t->device());
 }
 
-void take_tensor(const c10::IValue &value, ht_record_value *out)
+void take_tensor(Arena &arena, const c10::IValue &value, ht_record_value *out)
 {
 	c10::TensorImpl *t = value.unsafeToTensorImpl();
-	auto *tensor = mine.arena.take<ht_record_tensor>(1);
+	auto *tensor = arena.take<ht_record_tensor>(1);
 	*tensor = {};
 	tensor->object = t;
 	out->tensor = tensor;
@@ -210,13 +264,13 @@ void take_tensor(const c10::IValue &value, ht_record_value *out)
 	}
 }
 
-ht_record_value *take_values(const c10::IValue *values, size_t n);
+ht_record_value *take_values(Arena &arena, const c10::IValue *values, size_t n);
 
-void take_value(const c10::IValue &value, ht_record_value *out)
+void take_value(Arena &arena, const c10::IValue &value, ht_record_value *out)
 {
 	*out = {};
 	if (value.isTensor()) {
-		take_tensor(value, out);
+		take_tensor(arena, value, out);
 	} else if (value.isInt()) {
 		out->kind = HT_RECORD_INT;
 		out->integer = value.toInt();
@@ -237,12 +291,12 @@ void take_value(const c10::IValue &value, ht_record_value *out)
 		auto items = value.toListRef();
 		size_t n = std::min(items.size(), max_elements);
 		out->kind = HT_RECORD_LIST;
-		out->list = { take_values(items.data(), n), n };
+		out->list = { take_values(arena, items.data(), n), n };
 	} else if (value.isTuple()) {
 		const auto &items = value.toTupleRef().elements();
-		auto *list = mine.arena.take<ht_record_value>(items.size());
+		auto *list = arena.take<ht_record_value>(items.size());
 		for (size_t i = 0; i < items.size(); i++)
-			take_value(items[i], &list[i]);
+			take_value(arena, items[i], &list[i]);
 		out->kind = HT_RECORD_TUPLE;
 		out->list = { list, items.size() };
 	} else if (!value.isNone()) {
@@ -251,11 +305,11 @@ void take_value(const c10::IValue &value, ht_record_value *out)
 	}
 }
 
-ht_record_value *take_values(const c10::IValue *values, size_t n)
+ht_record_value *take_values(Arena &arena, const c10::IValue *values, size_t n)
 {
-	auto *list = mine.arena.take<ht_record_value>(n);
+	auto *list = arena.take<ht_record_value>(n);
 	for (size_t i = 0; i < n; i++)
-		take_value(values[i], &list[i]);
+		take_value(arena, values[i], &list[i]);
 	return list;
 }
 
@@ -314,7 +368,7 @@ uint32_t range_of(const at::RecordFunction &fn, const c10::IValue *inputs, size_
 // ---- the callbacks --------------------------------------------------------------------------------
 
 // A Triton kernel says where it comes from by keyword; its stream becomes its last argument.
-void take_kernel(const at::RecordFunction &fn, ht_record_call *call)
+void take_kernel(Arena &arena, const at::RecordFunction &fn, ht_record_call *call)
 {
 	auto words = fn.kwinputs();
 	auto backend = words.find("kernel_backend");
@@ -328,31 +382,32 @@ void take_kernel(const at::RecordFunction &fn, ht_record_call *call)
 	}
 	if (stream == words.end() || !stream->second.isInt())
 		return;
-	auto *inputs = mine.arena.take<ht_record_value>(call->n_inputs + 1);
+	auto *inputs = arena.take<ht_record_value>(call->n_inputs + 1);
 	std::copy(call->inputs, call->inputs + call->n_inputs, inputs);
-	take_value(stream->second, &inputs[call->n_inputs]);
+	take_value(arena, stream->second, &inputs[call->n_inputs]);
 	call->inputs = inputs;
 	call->n_inputs++;
 }
 
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
 {
-	if (mine.busy || !ht_record_is_running())
+	Thread &thread = mine ? *mine : make_thread();
+	if (thread.busy || !ht_record_is_running())
 		return nullptr;
-	Busy busy;
+	Busy busy(thread);
 	ht_record_call call = {};
 	try {
-		const KnownOp &op = find_op(fn);
+		const KnownOp &op = find_op(thread, fn);
 		call.name = op.name_id;
 		call.schema = op.schema_id;
 		auto inputs = fn.inputs();
 		// Calls from the interpreter show its whole stack; theirs are the last.
 		size_t n = std::min(inputs.size(), fn.num_inputs());
 		const c10::IValue *first = inputs.data() + (inputs.size() - n);
-		call.inputs = take_values(first, n);
+		call.inputs = take_values(thread.arena, first, n);
 		call.n_inputs = n;
 		if (!call.schema && fn.scope() == at::RecordScope::FUNCTION)
-			take_kernel(fn, &call);
+			take_kernel(thread.arena, fn, &call);
 		if (want_ranges || !dump_ops.empty())
 			call.tensor_range = range_of(fn, first, n);
 	} catch (const std::exception &) {
@@ -420,9 +475,12 @@ struct Comms {
 
 void end(const at::RecordFunction &fn, at::ObserverContext *context)
 {
-	if (!context || mine.busy || !ht_record_is_running())
+	if (!context)
 		return;
-	Busy busy;
+	Thread &thread = mine ? *mine : make_thread();
+	if (thread.busy || !ht_record_is_running())
+		return;
+	Busy busy(thread);
 	ht_record_result result = {};
 #ifdef HAVE_COMMS
 	Comms comms;
@@ -430,7 +488,7 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context)
 	try {
 		const auto &outputs = fn.outputs();
 		size_t n = std::min(outputs.size(), fn.num_outputs());
-		result.outputs = take_values(outputs.data() + (outputs.size() - n), n);
+		result.outputs = take_values(thread.arena, outputs.data() + (outputs.size() - n), n);
 		result.n_outputs = n;
 #ifdef HAVE_COMMS
 		if (fn.isNcclMeta()) {
