@@ -161,7 +161,7 @@ int ht_finish_live(const struct ht_part *part)
 static int64_t last_moment(const struct ht_image *image)
 {
 	int64_t last = image->header->start_ns;
-	for (size_t i = 0; i < image->chunks.n; i++) {
+	for (size_t i = 0; i < image->chunks.n && !image->header->in_ticks; i++) {
 		int64_t ns = ((const struct ht_chunk **)image->chunks.data)[i]->start_ns;
 		last = ns > last ? ns : last;
 	}
@@ -175,6 +175,10 @@ int ht_record_recover(const char *part, const char *path, const char *trace_path
 	if (ht_ctx_new(&ctx) != HT_OK)
 		return ht_recorder_fail(ENOMEM, "out of memory");
 	enum ht_status status = ht_image_open(ctx, part, &image);
+	if (status == HT_OK && trace_path && image.header->in_ticks) {
+		status = ht_fail(ctx, HT_MISSING, part, -1, NULL, "no times were recorded for a timeline");
+		ht_image_done(&image);
+	}
 	if (status == HT_OK) {
 		status = ht_finish_image(&image, path ? path : image.header->path,
 		        trace_path ? trace_path : image.header->trace, last_moment(&image));

@@ -11,8 +11,10 @@
 #include "record/recorder.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DEFAULT_ELEMENTS  4096
@@ -99,6 +101,8 @@ static void after_fork_in_child(void)
 static void prepare_once(void)
 {
 	pthread_atfork(at_fork, after_fork_in_parent, after_fork_in_child);
+	ht_recorder.needs_fence =
+	        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
 	ht_recorder.mem = ht_mem_new();
 }
 
@@ -131,6 +135,7 @@ static void fill_header(const struct ht_recorder *r, struct ht_part_header *head
 	struct tm local;
 	clock_gettime(CLOCK_REALTIME, &wall);
 	header->start_ns = ht_record_now();
+	header->in_ticks = r->in_ticks;
 	header->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
 	header->pid = getpid();
 	header->flags = r->options.flags;
@@ -154,6 +159,8 @@ static int open_recording(struct ht_recorder *r)
 	int error = ht_part_open(&r->part, r->mem, in_memory ? NULL : name, r->options.max_bytes);
 	if (error)
 		return ht_recorder_fail(error, "%s: %s", name, strerror(error));
+	/* Nobody sees the times of a recording without a timeline. */
+	r->in_ticks = !r->trace_path[0] && ht_record_has_ticks();
 	fill_header(r, r->part.header);
 	if (!ht_names_attach(&r->part)) {
 		ht_names_detach();
@@ -209,6 +216,9 @@ void ht_recorder_pause(void)
 	if (!atomic_load(&ht_recorder.running))
 		return;
 	atomic_store(&ht_recorder.running, false);
+	/* Whoever has not seen that yet is seen to be busy after this. */
+	if (!ht_recorder.needs_fence)
+		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	ht_threads_wait();
 	if (ht_recorder.options.flags & HT_RECORD_CUDA)
 		ht_gpu_pause();

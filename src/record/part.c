@@ -16,6 +16,27 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+bool ht_record_has_ticks(void)
+{
+#if defined(__x86_64__)
+	static const char *const good[] = { "tsc", "kvm-clock" };
+	char name[32] = "";
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+	        O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, name, sizeof name - 1);
+	close(fd);
+	name[n > 0 ? n - 1 : 0] = 0; /* the end of the line */
+	for (size_t i = 0; i < HT_COUNT(good); i++)
+		if (strcmp(name, good[i]) == 0)
+			return true;
+	return false;
+#else
+	return true;
+#endif
+}
+
 static size_t round_up(size_t n, size_t unit)
 {
 	return (n + unit - 1) / unit * unit;

@@ -29,6 +29,8 @@ struct ht_thread {
 struct ht_recorder {
 	pthread_mutex_t lock; /* of life: register, start, stop, step, unregister */
 	atomic_bool running;
+	bool in_ticks;    /* what is the time: see struct ht_part_header */
+	bool needs_fence; /* the kernel cannot fence for all threads at once */
 	atomic_uint window;
 	atomic_ullong generation;
 	bool registered, ever;

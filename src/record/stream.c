@@ -81,27 +81,19 @@ void ht_stream_put_text(struct ht_stream *s, const void *text, size_t n)
 	s->at += n;
 }
 
-static bool is_contiguous(const struct ht_record_tensor *t)
+/* What a reader can work out is not written: strides of memory without gaps, the product of sizes. */
+static uint8_t tensor_bits(const struct ht_record_tensor *t)
 {
-	if (!t->strides)
-		return true;
-	int64_t stride = 1;
-	for (uint32_t i = t->n_dims; i-- > 0;) {
-		if (t->strides[i] != stride)
-			return false;
-		if (__builtin_mul_overflow(stride, t->dims[i], &stride))
-			return false;
-	}
-	return true;
-}
-
-static bool counts_product(const struct ht_record_tensor *t)
-{
+	bool contiguous = true, counted = true;
 	int64_t product = 1;
-	for (uint32_t i = 0; i < t->n_dims; i++)
+	for (uint32_t i = t->n_dims; i-- > 0;) {
+		contiguous &= !t->strides || t->strides[i] == product;
 		if (__builtin_mul_overflow(product, t->dims[i], &product))
-			return false;
-	return product == t->n_elements;
+			contiguous = counted = false;
+	}
+	return (uint8_t)(HT_RECORD_TENSOR | (t->storage ? HT_TENSOR_STORAGE : 0) |
+	        (contiguous || !t->strides ? 0 : HT_TENSOR_STRIDES) |
+	        (counted && product == t->n_elements ? 0 : HT_TENSOR_COUNT));
 }
 
 static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
@@ -111,12 +103,10 @@ static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
 		shapeless.n_dims = 0;
 		t = &shapeless;
 	}
-	bool strides = !is_contiguous(t), count = !counts_product(t);
 	if (!ht_stream_room(s, 2 + (8 + (size_t)t->n_dims * 2) * HT_VARINT_MAX))
 		return;
-	uint8_t *at = s->at;
-	*at++ = (uint8_t)(HT_RECORD_TENSOR | (t->storage ? HT_TENSOR_STORAGE : 0) |
-	        (strides ? HT_TENSOR_STRIDES : 0) | (count ? HT_TENSOR_COUNT : 0));
+	uint8_t *at = s->at, bits = tensor_bits(t);
+	*at++ = bits;
 	uint8_t *start = ++at; /* after the length of what follows; 0 when it is long */
 	at = ht_put_word(at, (uintptr_t)t->object);
 	if (t->storage) {
@@ -129,9 +119,9 @@ static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
 	at = ht_put_u64(at, t->n_dims);
 	for (uint32_t i = 0; i < t->n_dims; i++)
 		at = ht_put_i64(at, t->dims[i]);
-	for (uint32_t i = 0; strides && i < t->n_dims; i++)
+	for (uint32_t i = 0; bits & HT_TENSOR_STRIDES && i < t->n_dims; i++)
 		at = ht_put_i64(at, t->strides[i]);
-	if (count)
+	if (bits & HT_TENSOR_COUNT)
 		at = ht_put_i64(at, t->n_elements);
 	start[-1] = at - start < 256 ? (uint8_t)(at - start) : 0;
 	s->at = at;

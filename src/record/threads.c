@@ -2,8 +2,8 @@
  * threads.c - what each thread keeps between calls, and the calls themselves.
  *
  * The state of a thread lives as long as the thread, its stream as long as the recording. To enter a
- * call is one exchange on the thread's own memory; to stop a recording is to clear `running` and to
- * wait for those who entered before. Nobody waits for a thread that is elsewhere, so a stop can be
+ * call is a store to the thread's own memory, and a look at `running`; to stop a recording is to clear
+ * that, to fence all threads by one call to the kernel, and to wait for those who entered before. Nobody waits for a thread that is elsewhere, so a stop can be
  * called with any lock of the program held.
  */
 #include "record/recorder.h"
@@ -107,7 +107,7 @@ void ht_threads_forget(void)
 /* A record with the time since the last one at its start. */
 static int64_t open_timed(struct ht_stream *s)
 {
-	int64_t now = ht_record_now();
+	int64_t now = ht_recorder.in_ticks ? ht_record_ticks() : ht_record_now();
 	ht_stream_open_record(s);
 	if (ht_stream_room(s, HT_VARINT_MAX))
 		s->at = ht_put_u64(s->at, (uint64_t)(now - s->last_ns));
@@ -155,7 +155,7 @@ static bool take_stream(struct ht_thread *thread, uint64_t number)
 		return false;
 	}
 	ht_stream_init(s, &r->part, HT_CHUNK_CALLS, (uint32_t)index);
-	s->last_ns = r->part.header->start_ns;
+	s->last_ns = r->in_ticks ? ht_record_ticks() : r->part.header->start_ns;
 	thread->stream = s;
 	thread->generation = atomic_load(&r->generation);
 	write_thread(thread, number ? number : index + 1);
@@ -179,8 +179,12 @@ struct ht_thread *ht_thread_enter(uint64_t number)
 	struct ht_thread *thread = ht_thread_get();
 	if (!thread || atomic_load_explicit(&thread->busy, memory_order_relaxed))
 		return NULL;
-	atomic_store(&thread->busy, 1);
-	if (atomic_load(&r->running)) {
+	atomic_store_explicit(&thread->busy, 1, memory_order_relaxed);
+	if (r->needs_fence)
+		atomic_thread_fence(memory_order_seq_cst);
+	else
+		atomic_signal_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&r->running, memory_order_acquire)) {
 		unsigned window = atomic_load_explicit(&r->window, memory_order_relaxed);
 		if (thread->generation ==
 		                atomic_load_explicit(&r->generation, memory_order_relaxed) ||

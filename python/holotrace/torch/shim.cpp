@@ -176,8 +176,8 @@ const KnownOp &find_op(Thread &thread, const at::RecordFunction &fn)
 	const char *name = fn.name(), *overload = overload_of(fn, 0);
 	KnownOp &op = thread.ops[(reinterpret_cast<uintptr_t>(name) >> 4) % thread.ops.size()];
 	// Annotations live at passing addresses, so texts are compared too.
-	if (overload && op.name_at == name && op.overload_at == overload && op.name == name &&
-	        op.overload == overload)
+	if (overload && op.name_at == name && op.overload_at == overload &&
+	        strcmp(op.name.c_str(), name) == 0 && strcmp(op.overload.c_str(), overload) == 0)
 		return op;
 	auto schema = fn.operator_schema();
 	op = { name, overload, name, overload ? overload : "", name_of(name), 0 };
@@ -186,18 +186,20 @@ const KnownOp &find_op(Thread &thread, const at::RecordFunction &fn)
 	return op;
 }
 
-uint32_t type_name(const c10::TensorImpl *t)
+// Name and size of a type: the name's number in the low half, the bytes of an element in the high one.
+uint64_t type_of(const c10::TensorImpl *t)
 {
-	static std::array<std::atomic<uint32_t>, 64> known;
+	static std::array<std::atomic<uint64_t>, 64> known;
 	auto type = t->dtype();
 	size_t index = type.isScalarType() ? size_t(type.toScalarType()) : known.size();
-	uint32_t id = index < known.size() ? known[index].load(std::memory_order_relaxed) : 0;
-	if (!id) {
-		id = ht_record_name(type.name().data(), type.name().size());
+	uint64_t both = index < known.size() ? known[index].load(std::memory_order_relaxed) : 0;
+	if (!both) {
+		both = ht_record_name(type.name().data(), type.name().size()) |
+		        uint64_t(type.itemsize()) << 32;
 		if (index < known.size())
-			known[index].store(id, std::memory_order_relaxed);
+			known[index].store(both, std::memory_order_relaxed);
 	}
-	return id;
+	return both;
 }
 
 uint32_t device_name(c10::Device device)
@@ -221,7 +223,7 @@ bool has_plain_sizes(c10::TensorImpl *t)
 	        !t->key_set().has(c10::DispatchKey::NestedTensor);
 }
 
-void read_sizes(c10::TensorImpl *t, ht_record_tensor *out)
+void read_sizes(c10::TensorImpl *t, uint64_t type, ht_record_tensor *out)
 {
 	auto sizes = t->sizes();
 	out->n_dims = uint32_t(sizes.size());
@@ -235,7 +237,7 @@ void read_sizes(c10::TensorImpl *t, ht_record_tensor *out)
 	out->storage = data ? data : reinterpret_cast<const void *>(1);
 	out->offset = t->storage_offset();
 	out->n_elements = t->numel();
-	out->item_bytes = uint32_t(t->itemsize());
+	out->item_bytes = uint32_t(type >> 32);
 	out->device = device_name(t->device());
 }
 
@@ -250,17 +252,16 @@ void take_tensor(Arena &arena, const c10::IValue &value, ht_record_value *out)
 	if (t == c10::UndefinedTensorImpl::singleton())
 		return;
 	out->kind = HT_RECORD_TENSOR;
-	tensor->type = type_name(t);
+	uint64_t type = type_of(t);
+	tensor->type = uint32_t(type);
 	if (!has_plain_sizes(t))
 		return;
 	try {
-		read_sizes(t, tensor);
+		read_sizes(t, type, tensor);
 	} catch (const std::exception &) {
-		const void *object = tensor->object;
-		uint32_t type = tensor->type;
 		*tensor = {};
-		tensor->object = object;
-		tensor->type = type;
+		tensor->object = t;
+		tensor->type = uint32_t(type);
 	}
 }
 
@@ -392,7 +393,7 @@ void take_kernel(Arena &arena, const at::RecordFunction &fn, ht_record_call *cal
 std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction &fn)
 {
 	Thread &thread = mine ? *mine : make_thread();
-	if (thread.busy || !ht_record_is_running())
+	if (thread.busy)
 		return nullptr;
 	Busy busy(thread);
 	ht_record_call call = {};
@@ -478,7 +479,7 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context)
 	if (!context)
 		return;
 	Thread &thread = mine ? *mine : make_thread();
-	if (thread.busy || !ht_record_is_running())
+	if (thread.busy)
 		return;
 	Busy busy(thread);
 	ht_record_result result = {};
