@@ -27,15 +27,16 @@ static int run(struct cli *cli);
 
 static const struct opt own[] = {
 	{ "output", 'o', "FILE", NULL, "holotrace-%p.json",
-	        "the timeline; %p is the number of the process, .gz and .zst compress", "This command",
-	        false },
+	        "the timeline; %p is the number of the process, .gz and .zst compress",
+	        "This command", false },
 	{ "et", 0, "FILE", NULL, NULL, "also an execution trace of the annotations", "This command",
 	        false },
 	{ "cupti", 0, "FILE", NULL, NULL,
-	        "the CUPTI library to use instead of the one in the usual places", "This command", false },
-	{ "recover", 0, "FILE", NULL, NULL,
-	        "run nothing: make the files from FILE.part, which a killed process left", "This command",
+	        "the CUPTI library to use instead of the one in the usual places", "This command",
 	        false },
+	{ "recover", 0, "FILE", NULL, NULL,
+	        "run nothing: make the files from FILE.part, which a killed process left",
+	        "This command", false },
 };
 
 const struct verb command_record = {
@@ -70,7 +71,8 @@ static bool find_library(char *path, size_t cap)
 		        access(path, R_OK) == 0)
 			return true;
 	}
-	return (size_t)snprintf(path, cap, "%s/%s", HT_LIBDIR, LIBRARY) < cap && access(path, R_OK) == 0;
+	return (size_t)snprintf(path, cap, "%s/%s", HT_LIBDIR, LIBRARY) < cap &&
+	       access(path, R_OK) == 0;
 }
 
 /* A name as seen from anywhere: the program may change its folder before it records. */
@@ -79,11 +81,13 @@ static bool make_absolute(const char *name, char *path, size_t cap)
 	char folder[PATH_MAX];
 	if (name[0] == '/')
 		return (size_t)snprintf(path, cap, "%s", name) < cap;
-	return getcwd(folder, sizeof folder) && (size_t)snprintf(path, cap, "%s/%s", folder, name) < cap;
+	return getcwd(folder, sizeof folder) &&
+	       (size_t)snprintf(path, cap, "%s/%s", folder, name) < cap;
 }
 
 /* In the child: the environment, then the program. */
-static void start_program(const struct cli *cli, const char *library, const char *output, const char *et)
+static void start_program(
+        const struct cli *cli, const char *library, const char *output, const char *et)
 {
 	char pid[32];
 	const char *cupti = opts_value(&cli->opts, "cupti");
@@ -129,7 +133,8 @@ static void report(
 		}
 	}
 	replace_pid(output, pid, path, sizeof path);
-	bool written = stat(path, &after) == 0 &&
+	bool written =
+	        stat(path, &after) == 0 &&
 	        (after.st_ino != before->st_ino || after.st_mtim.tv_sec != before->st_mtim.tv_sec ||
 	                after.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
 	if (written)
@@ -151,7 +156,8 @@ static int wait_for(pid_t pid)
 
 static int recover(const struct cli *cli, const char *part)
 {
-	if (ht_record_recover(part, opts_value(&cli->opts, "et"), opts_value(&cli->opts, "output")) == 0)
+	if (ht_record_recover(
+	            part, opts_value(&cli->opts, "et"), opts_value(&cli->opts, "output")) == 0)
 		return EXIT_DONE;
 	cli_say("%s", ht_record_error());
 	return EXIT_INPUT;
@@ -161,7 +167,8 @@ static int run(struct cli *cli)
 {
 	char library[PATH_MAX], output[PATH_MAX], et[PATH_MAX];
 	struct stat before = { 0 };
-	const char *part = opts_value(&cli->opts, "recover"), *name = opts_value(&cli->opts, "output");
+	const char *part = opts_value(&cli->opts, "recover"),
+	           *name = opts_value(&cli->opts, "output");
 	const char *et_name = opts_value(&cli->opts, "et");
 	if (part)
 		return recover(cli, part);

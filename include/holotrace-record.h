@@ -40,14 +40,15 @@ extern "C" {
 /* ---- life ----------------------------------------------------------------------------------- */
 
 enum ht_record_flags {
-	HT_RECORD_CUDA = 1,          /* CUDA calls and GPU work, when CUPTI can be loaded; ht_record_error()
+	HT_RECORD_CUDA = 1, /* CUDA calls and GPU work, when CUPTI can be loaded; ht_record_error()
 	                         * tells when it cannot */
 	HT_RECORD_NO_INPUTS = 2,     /* names only: no arguments */
 	HT_RECORD_NO_OUTPUTS = 4,    /* no results */
 	HT_RECORD_EXACT_DOUBLES = 8, /* shortest exact digits instead of six decimals */
-	HT_RECORD_NEW_IDS = 16,      /* an address given to ht_record_freed gets a new id when it returns */
-	HT_RECORD_IN_MEMORY = 32,    /* no PATH.part: nothing survives a kill */
-	HT_RECORD_SYNC = 64,         /* force the files to the disk */
+	HT_RECORD_NEW_IDS =
+	        16, /* an address given to ht_record_freed gets a new id when it returns */
+	HT_RECORD_IN_MEMORY = 32, /* no PATH.part: nothing survives a kill */
+	HT_RECORD_SYNC = 64,      /* force the files to the disk */
 };
 
 /* Counts of steps; a step lasts from one ht_record_step to the next. active 0: no schedule. */
@@ -124,8 +125,8 @@ struct ht_record_tensor {
 	const void *storage;        /* tells memory apart; NULL: none */
 	int64_t offset, n_elements; /* in elements */
 	uint32_t item_bytes;
-	uint32_t type, device;         /* names: "float", "cuda:0" */
-	uint32_t n_dims;               /* 0 for a scalar, and where sizes are not known; at most 64 */
+	uint32_t type, device; /* names: "float", "cuda:0" */
+	uint32_t n_dims;       /* 0 for a scalar, and where sizes are not known; at most 64 */
 	const int64_t *dims, *strides; /* strides NULL: contiguous */
 };
 
@@ -201,14 +202,14 @@ HT_RECORD_API void ht_record_freed(const void *address);
 #ifdef __cplusplus
 }
 
-namespace holotrace {
+namespace holotrace
+{
 
 /* An annotation as long as its block. */
-class record_range {
-public:
-	explicit record_range(const char *name) : token_(ht_record_push(name))
-	{
-	}
+class record_range
+{
+      public:
+	explicit record_range(const char *name) : token_(ht_record_push(name)) {}
 	~record_range()
 	{
 		ht_record_end(token_, nullptr);
@@ -216,7 +217,7 @@ public:
 	record_range(const record_range &) = delete;
 	record_range &operator=(const record_range &) = delete;
 
-private:
+      private:
 	uint64_t token_;
 };
 

@@ -39,7 +39,8 @@ static inline uint8_t *ht_put_u64(uint8_t *at, uint64_t value)
 
 static inline uint8_t *ht_put_i64(uint8_t *at, int64_t value)
 {
-	return ht_put_u64(at, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	uint64_t twice = (uint64_t)value << 1;
+	return ht_put_u64(at, value < 0 ? ~twice : twice);
 }
 
 struct ht_bytes {
@@ -119,7 +120,8 @@ static inline unsigned ht_get_record(struct ht_bytes *chunk, struct ht_bytes *re
 	size_t n = head >> 4;
 	if (n > (size_t)(chunk->end - chunk->at) - sizeof head)
 		return 0;
-	*ret_record = (struct ht_bytes){ chunk->at + sizeof head, chunk->at + sizeof head + n, false };
+	*ret_record =
+	        (struct ht_bytes){ chunk->at + sizeof head, chunk->at + sizeof head + n, false };
 	chunk->at += sizeof head + n;
 	return head & 15;
 }

@@ -36,7 +36,8 @@ enum { /* CUPTI's numbers */
 #define FLUSH_PERIOD_MS 1000
 
 typedef void (*request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
-typedef void (*complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t used);
+typedef void (*complete_fn)(
+        void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t used);
 
 static struct {
 	int (*get_version)(uint32_t *version);
@@ -66,8 +67,8 @@ static struct {
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const int kinds[] = { ACTIVITY_RUNTIME, ACTIVITY_DRIVER, ACTIVITY_CONCURRENT_KERNEL,
-	ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2, ACTIVITY_MEMSET, ACTIVITY_SYNCHRONIZATION, ACTIVITY_CUDA_EVENT,
-	ACTIVITY_OVERHEAD };
+	ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2, ACTIVITY_MEMSET, ACTIVITY_SYNCHRONIZATION,
+	ACTIVITY_CUDA_EVENT, ACTIVITY_OVERHEAD };
 
 /* ---- reading CUPTI's records ------------------------------------------------------------------- */
 
@@ -173,9 +174,9 @@ static void read_overhead(const uint8_t *a, struct ht_gpu_record *r)
 		"Resource", "Runtime Triggered Module Loading", "Lazy Function Loading",
 		"Command Buffer Full", "Activity Buffer Request", "UVM Activity Init" };
 	uint32_t kind = u32_at(a, 4);
-	const char *name = kind == 1 ? "Driver Compiler"
-	        : kind >> 16 < HT_COUNT(what) ? what[kind >> 16]
-	                                      : what[0];
+	const char *name = kind == 1                     ? "Driver Compiler"
+	                   : kind >> 16 < HT_COUNT(what) ? what[kind >> 16]
+	                                                 : what[0];
 	r->kind = HT_GPU_OVERHEAD;
 	r->thread = u32_at(a, 8) == OBJECT_THREAD ? u32_at(a, 16) : 0;
 	r->start_ns = ns_at(a, 24);
@@ -224,7 +225,8 @@ static void request_buffer(uint8_t **buffer, size_t *size, size_t *max_records)
 	*max_records = 0;
 }
 
-static void complete_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
+static void complete_buffer(
+        void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t used)
 {
 	void *activity = NULL;
 	size_t n_dropped = 0;
@@ -262,7 +264,8 @@ static void write_devices(void)
 	*(void **)&get_attribute = dlsym(driver, "cuDeviceGetAttribute");
 	*(void **)&get_memory = dlsym(driver, "cuDeviceTotalMem_v2");
 	int n = 0, handle;
-	if (!get_count || !get_device || !get_name || !get_attribute || !get_memory || get_count(&n) != 0)
+	if (!get_count || !get_device || !get_name || !get_attribute || !get_memory ||
+	        get_count(&n) != 0)
 		n = 0;
 	for (int i = 0; i < n && get_device(&handle, i) == 0; i++) {
 		struct ht_gpu_device d = { .kind = HT_GPU_DEVICE, .device = (uint32_t)i };

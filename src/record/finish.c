@@ -176,7 +176,8 @@ int ht_record_recover(const char *part, const char *path, const char *trace_path
 		return ht_recorder_fail(ENOMEM, "out of memory");
 	enum ht_status status = ht_image_open(ctx, part, &image);
 	if (status == HT_OK && trace_path && image.header->in_ticks) {
-		status = ht_fail(ctx, HT_MISSING, part, -1, NULL, "no times were recorded for a timeline");
+		status = ht_fail(
+		        ctx, HT_MISSING, part, -1, NULL, "no times were recorded for a timeline");
 		ht_image_done(&image);
 	}
 	if (status == HT_OK) {

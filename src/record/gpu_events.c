@@ -38,9 +38,10 @@ struct side {
 	struct ht_vec records;  /* struct ht_gpu_record */
 	struct ht_vec devices;  /* struct ht_gpu_device */
 	struct ht_vec launches; /* struct launch */
-	struct ht_vec events;   /* struct ht_gpu_record of events, by context, event and correlation */
-	struct ht_vec shadows;  /* struct shadow */
-	uint32_t *parents;      /* enclosing annotation of each span, plus one */
+	struct ht_vec
+	        events; /* struct ht_gpu_record of events, by context, event and correlation */
+	struct ht_vec shadows; /* struct shadow */
+	uint32_t *parents;     /* enclosing annotation of each span, plus one */
 	size_t parents_bytes;
 	void *demangler;
 	char *(*demangle)(const char *, char *, size_t *, int *);
@@ -170,7 +171,7 @@ static bool is_call(const struct ht_gpu_record *record)
 static bool is_work(const struct ht_gpu_record *record)
 {
 	return record->kind == HT_GPU_KERNEL || record->kind == HT_GPU_MEMCPY ||
-	        record->kind == HT_GPU_MEMSET;
+	       record->kind == HT_GPU_MEMSET;
 }
 
 static bool list_launches(struct side *side)
@@ -215,7 +216,7 @@ static bool open_span(struct walk *walk)
 static bool starts_by(const struct ht_span *span, const struct launch *launch)
 {
 	return span->thread < launch->thread ||
-	        (span->thread == launch->thread && span->begin_ns <= launch->start_ns);
+	       (span->thread == launch->thread && span->begin_ns <= launch->start_ns);
 }
 
 static void match_launch(const struct walk *walk, struct launch *launch)
@@ -261,7 +262,7 @@ static struct launch *find_launch(const struct side *side, uint32_t correlation)
 			high = middle;
 	}
 	return low < side->launches.n && launches[low].correlation == correlation ? &launches[low]
-	                                                                           : NULL;
+	                                                                          : NULL;
 }
 
 static bool add_shadows(struct side *side, const struct ht_gpu_record *record, uint32_t annotation)
@@ -279,9 +280,8 @@ static bool link_work(struct side *side)
 {
 	const struct ht_gpu_record *records = side->records.data;
 	for (size_t i = 0; i < side->records.n; i++) {
-		struct launch *launch = is_work(&records[i])
-		        ? find_launch(side, records[i].correlation)
-		        : NULL;
+		struct launch *launch =
+		        is_work(&records[i]) ? find_launch(side, records[i].correlation) : NULL;
 		if (!launch)
 			continue;
 		launch->has_work = 1;
@@ -335,7 +335,8 @@ static void emit_kernel_name(struct side *side, uint64_t number)
 	char mangled[4096];
 	int failed = 1;
 	char *text = NULL;
-	if (side->demangle && name.n > 2 && name.n < sizeof mangled && !memcmp(name.bytes, "_Z", 2)) {
+	if (side->demangle && name.n > 2 && name.n < sizeof mangled &&
+	        !memcmp(name.bytes, "_Z", 2)) {
 		memcpy(mangled, name.bytes, name.n);
 		mangled[name.n] = 0;
 		text = side->demangle(mangled, NULL, NULL, &failed);
@@ -347,7 +348,8 @@ static void emit_kernel_name(struct side *side, uint64_t number)
 	free(text);
 }
 
-static void emit_flow(struct side *side, char phase, uint32_t id, int64_t pid, int64_t tid, int64_t ns)
+static void emit_flow(
+        struct side *side, char phase, uint32_t id, int64_t pid, int64_t tid, int64_t ns)
 {
 	struct ht_emit *out = side->timeline->out;
 	HT_EMIT(out, ",\n{\"ph\":\"");
@@ -432,17 +434,18 @@ static void emit_kernel_args(const struct side *side, const struct ht_gpu_record
 
 static void emit_copy_name(struct ht_emit *out, const struct ht_gpu_record *r)
 {
-	static const char *const kinds[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
-		"DtoA", "DtoD", "HtoH", "PtoP" };
+	static const char *const kinds[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+		"AtoD", "DtoA", "DtoD", "HtoH", "PtoP" };
 	static const char *const memories[] = { "Unknown", "Pageable", "Pinned", "Device", "Array",
 		"Managed", "Device Static", "Managed Static" };
 	char name[96];
 	const char *from = r->from_kind < HT_COUNT(memories) ? memories[r->from_kind] : "Unknown";
 	const char *to = r->to_kind < HT_COUNT(memories) ? memories[r->to_kind] : "Unknown";
 	int n = r->kind == HT_GPU_MEMSET
-	        ? snprintf(name, sizeof name, "Memset (%s)", to)
-	        : snprintf(name, sizeof name, "Memcpy %s (%s -> %s)",
-	                  r->copy_kind < HT_COUNT(kinds) ? kinds[r->copy_kind] : "Unknown", from, to);
+	                ? snprintf(name, sizeof name, "Memset (%s)", to)
+	                : snprintf(name, sizeof name, "Memcpy %s (%s -> %s)",
+	                          r->copy_kind < HT_COUNT(kinds) ? kinds[r->copy_kind] : "Unknown",
+	                          from, to);
 	ht_emit_text(out, name, (size_t)n);
 }
 
@@ -451,7 +454,9 @@ static void emit_work(struct side *side, const struct ht_gpu_record *r)
 	struct ht_timeline *t = side->timeline;
 	const struct launch *launch = find_launch(side, r->correlation);
 	bool kernel = r->kind == HT_GPU_KERNEL;
-	ht_timeline_open(t, kernel ? "kernel" : r->kind == HT_GPU_MEMCPY ? "gpu_memcpy" : "gpu_memset");
+	ht_timeline_open(t, kernel                     ? "kernel"
+	                    : r->kind == HT_GPU_MEMCPY ? "gpu_memcpy"
+	                                               : "gpu_memset");
 	if (kernel)
 		emit_kernel_name(side, r->name);
 	else
@@ -479,7 +484,8 @@ static void emit_work(struct side *side, const struct ht_gpu_record *r)
 }
 
 /* The last time that the event was recorded before the call that waits for it. */
-static const struct ht_gpu_record *find_event(const struct side *side, const struct ht_gpu_record *sync)
+static const struct ht_gpu_record *find_event(
+        const struct side *side, const struct ht_gpu_record *sync)
 {
 	const struct ht_gpu_record *events = side->events.data, *found = NULL;
 	size_t low = 0, high = side->events.n;
@@ -524,7 +530,8 @@ static void emit_sync(struct side *side, const struct ht_gpu_record *r, uint32_t
 		emit_field(t->out, "wait_on_stream", event ? (int64_t)event->stream : -1);
 		emit_field(t->out, "wait_on_cuda_event_record_corr_id",
 		        event ? (int64_t)event->correlation : -1);
-		emit_field(t->out, "wait_on_cuda_event_id", r->event == NO_VALUE ? -1 : (int64_t)r->event);
+		emit_field(t->out, "wait_on_cuda_event_id",
+		        r->event == NO_VALUE ? -1 : (int64_t)r->event);
 	}
 	emit_field(t->out, "stream", stream);
 	emit_field(t->out, "correlation", r->correlation);
@@ -572,16 +579,17 @@ static void emit_shadows(struct side *side)
 	for (size_t i = 0, next; i < side->shadows.n; i = next) {
 		int64_t end_ns = shadows[i].end_ns;
 		for (next = i + 1; next < side->shadows.n &&
-		        shadows[next].annotation == shadows[i].annotation &&
-		        shadows[next].device == shadows[i].device &&
-		        shadows[next].stream == shadows[i].stream;
+		                   shadows[next].annotation == shadows[i].annotation &&
+		                   shadows[next].device == shadows[i].device &&
+		                   shadows[next].stream == shadows[i].stream;
 		        next++)
 			end_ns = shadows[next].end_ns > end_ns ? shadows[next].end_ns : end_ns;
 		const struct ht_span *span = &spans[shadows[i].annotation];
 		struct ht_name name = ht_image_name(t->image, span->name);
 		ht_timeline_open(t, "gpu_user_annotation");
 		ht_emit_text(t->out, name.bytes, name.n);
-		ht_timeline_at(t, shadows[i].device, shadows[i].stream, shadows[i].start_ns, end_ns);
+		ht_timeline_at(
+		        t, shadows[i].device, shadows[i].stream, shadows[i].start_ns, end_ns);
 		HT_EMIT(t->out, "\"External id\":");
 		ht_emit_u64(t->out, span->record_id);
 		HT_EMIT(t->out, "}}");
@@ -614,7 +622,8 @@ static bool name_devices(struct side *side)
 		char text[40];
 		if (!i || place[i - 1] >> 32 != device) {
 			snprintf(text, sizeof text, "GPU %u", device);
-			ht_timeline_meta(t, "process_name", device, 0, "name", t->image->header->program);
+			ht_timeline_meta(
+			        t, "process_name", device, 0, "name", t->image->header->program);
 			ht_timeline_meta(t, "process_labels", device, 0, "labels", text);
 		}
 		if (i && place[i - 1] == place[i])

@@ -56,7 +56,7 @@ static enum ht_status group_chunks(struct ht_image *image)
 		qsort(chunks, n, sizeof *chunks, compare_chunks);
 	for (size_t i = 0; i < n; i++)
 		n_streams += !i || chunks[i]->kind != chunks[i - 1]->kind ||
-		        chunks[i]->stream != chunks[i - 1]->stream;
+		             chunks[i]->stream != chunks[i - 1]->stream;
 	if (!n_streams)
 		return HT_OK;
 	image->streams = ht_mem_zalloc(image->ctx->mem, n_streams * sizeof *image->streams);
@@ -185,9 +185,10 @@ static enum ht_status find_chunks(struct ht_image *image)
 		const struct ht_chunk *chunk = (const void *)((const char *)image->map + offset);
 		size_t left = image->map_bytes - offset;
 		bool good = chunk->magic == HT_CHUNK_MAGIC && chunk->n_bytes >= HT_PART_PAGE &&
-		        chunk->n_bytes % HT_PART_PAGE == 0 && chunk->n_bytes <= left &&
-		        chunk->used <= chunk->n_bytes - sizeof *chunk;
-		if (good && !HT_VEC_PUSH(image->ctx->mem, &image->chunks, const struct ht_chunk *, chunk))
+		            chunk->n_bytes % HT_PART_PAGE == 0 && chunk->n_bytes <= left &&
+		            chunk->used <= chunk->n_bytes - sizeof *chunk;
+		if (good && !HT_VEC_PUSH(image->ctx->mem, &image->chunks, const struct ht_chunk *,
+		                    chunk))
 			return ht_fail_nomem(image->ctx);
 		image->n_skipped += !good;
 		offset += good ? chunk->n_bytes : HT_PART_PAGE;
@@ -203,7 +204,8 @@ static bool is_text(const char *text, size_t cap)
 static enum ht_status check_header(struct ht_image *image, const char *path)
 {
 	const struct ht_part_header *h = image->map;
-	if (image->map_bytes < HT_PART_PAGE || memcmp(h->magic, HT_PART_MAGIC, sizeof h->magic) != 0)
+	if (image->map_bytes < HT_PART_PAGE ||
+	        memcmp(h->magic, HT_PART_MAGIC, sizeof h->magic) != 0)
 		return ht_fail(image->ctx, HT_FORMAT, path, 0, "give the .part file that it left",
 		        "not an unfinished recording");
 	if (h->version != HT_PART_VERSION)

@@ -28,12 +28,12 @@ struct ht_image_stream {
 struct ht_image {
 	ht_ctx *ctx;
 	const struct ht_part_header *header;
-	struct ht_vec chunks;           /* const struct ht_chunk *, sorted */
+	struct ht_vec chunks;            /* const struct ht_chunk *, sorted */
 	struct ht_image_stream *streams; /* by kind, then index */
 	size_t n_streams, streams_cap;
-	struct ht_vec names; /* struct ht_name by number; 0 is "" */
+	struct ht_vec names;     /* struct ht_name by number; 0 is "" */
 	struct ht_arena escaped; /* names that JSON cannot take as they are */
-	void *map;           /* the file, NULL: a live recording */
+	void *map;               /* the file, NULL: a live recording */
 	size_t map_bytes;
 	uint64_t n_skipped; /* pages of the file that held no chunk */
 };

@@ -32,11 +32,13 @@ static const char *file_name(const char *variable, char *name, size_t cap)
 	const char *mark = strstr(asked, "%p");
 	int n;
 	if (mark) {
-		n = snprintf(name, cap, "%.*s%ld%s", (int)(mark - asked), asked, (long)getpid(), mark + 2);
+		n = snprintf(name, cap, "%.*s%ld%s", (int)(mark - asked), asked, (long)getpid(),
+		        mark + 2);
 	} else if (owner && strtol(owner, NULL, 10) != (long)getpid()) {
 		const char *base = strrchr(asked, '/'), *dot = strchr(base ? base : asked, '.');
 		int n_stem = dot ? (int)(dot - asked) : (int)strlen(asked);
-		n = snprintf(name, cap, "%.*s.%ld%s", n_stem, asked, (long)getpid(), dot ? dot : "");
+		n = snprintf(
+		        name, cap, "%.*s.%ld%s", n_stem, asked, (long)getpid(), dot ? dot : "");
 	} else {
 		n = snprintf(name, cap, "%s", asked);
 	}
@@ -68,7 +70,8 @@ static int rank_from_environment(const char *const *variables, size_t n, int fal
 
 static void start(void)
 {
-	static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID" };
+	static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+		"SLURM_PROCID" };
 	static const char *const sizes[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 		"SLURM_NTASKS" };
 	static char trace[PATH_MAX], et[PATH_MAX];

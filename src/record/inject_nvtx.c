@@ -93,7 +93,9 @@ static uint32_t name_of_event(const struct attributes *a)
 
 static uint64_t begin(uint32_t name)
 {
-	struct ht_record_call call = { .name = name, .scope = HT_RECORD_ANNOTATION, .sequence = -1 };
+	struct ht_record_call call = {
+		.name = name, .scope = HT_RECORD_ANNOTATION, .sequence = -1
+	};
 	return ht_record_begin(&call);
 }
 
@@ -234,7 +236,8 @@ struct slot {
 	any_fn function;
 };
 
-static void fill(const struct callbacks_table *callbacks, int module, const struct slot *slots, size_t n)
+static void fill(
+        const struct callbacks_table *callbacks, int module, const struct slot *slots, size_t n)
 {
 	any_fn **table = NULL;
 	unsigned size = 0;
@@ -253,10 +256,10 @@ int InitializeInjectionNvtx2(export_table_fn export_table)
 		{ 3, (any_fn)mark_w }, { 4, (any_fn)start_ex }, { 5, (any_fn)start_a },
 		{ 6, (any_fn)start_w }, { 7, (any_fn)end }, { 8, (any_fn)push_ex },
 		{ 9, (any_fn)push_a }, { 10, (any_fn)push_w }, { 11, (any_fn)pop_default } };
-	static const struct slot core2[] = { { 1, (any_fn)domain_mark }, { 2, (any_fn)domain_start },
-		{ 3, (any_fn)domain_end }, { 4, (any_fn)domain_push }, { 5, (any_fn)pop },
-		{ 10, (any_fn)register_a }, { 11, (any_fn)register_w }, { 12, (any_fn)domain_a },
-		{ 13, (any_fn)domain_w } };
+	static const struct slot core2[] = { { 1, (any_fn)domain_mark },
+		{ 2, (any_fn)domain_start }, { 3, (any_fn)domain_end }, { 4, (any_fn)domain_push },
+		{ 5, (any_fn)pop }, { 10, (any_fn)register_a }, { 11, (any_fn)register_w },
+		{ 12, (any_fn)domain_a }, { 13, (any_fn)domain_w } };
 	const struct callbacks_table *callbacks = export_table(EXPORT_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof *callbacks || !inject_start())
 		return 0;

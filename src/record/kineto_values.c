@@ -42,7 +42,8 @@ static void emit_tensor_dims(struct ht_emit *emit, const struct ht_value *v, con
 	ht_emit_char(emit, ']');
 }
 
-static void emit_dims(struct ht_emit *emit, const struct ht_value *v, const int64_t *dims, bool strides)
+static void emit_dims(
+        struct ht_emit *emit, const struct ht_value *v, const int64_t *dims, bool strides)
 {
 	const struct ht_value *item = is_tensor_list(v) ? v + 1 : v;
 	uint32_t n = is_tensor_list(v) ? v->n : 1;
@@ -52,8 +53,8 @@ static void emit_dims(struct ht_emit *emit, const struct ht_value *v, const int6
 		if (i)
 			ht_emit_char(emit, ',');
 		bool sized = item->kind == HT_RECORD_TENSOR && item->n;
-		emit_tensor_dims(emit, item,
-		        sized ? dims + item->i_dims + (strides ? item->n : 0) : NULL);
+		emit_tensor_dims(
+		        emit, item, sized ? dims + item->i_dims + (strides ? item->n : 0) : NULL);
 		item = skip(item);
 	}
 	if (is_tensor_list(v))
@@ -71,7 +72,8 @@ static void emit_type(struct ht_emit *emit, const struct ht_value *v, const stru
 		HT_EMIT(emit, "\"TensorList\"");
 	} else if (is_list(v)) {
 		HT_EMIT(emit, "\"ScalarList\"");
-	} else if (v->kind == HT_RECORD_INT || v->kind == HT_RECORD_BOOL || v->kind == HT_RECORD_DOUBLE) {
+	} else if (v->kind == HT_RECORD_INT || v->kind == HT_RECORD_BOOL ||
+	           v->kind == HT_RECORD_DOUBLE) {
 		HT_EMIT(emit, "\"Scalar\"");
 	} else {
 		HT_EMIT(emit, "\"\"");
@@ -94,7 +96,8 @@ static void emit_concrete(
 {
 	ht_emit_char(emit, '"');
 	if (v->kind == HT_RECORD_STRING) {
-		const char *text = v->escaped ? (const char *)values->escaped.data + v->offset : v->bytes;
+		const char *text =
+		        v->escaped ? (const char *)values->escaped.data + v->offset : v->bytes;
 		ht_emit_text(emit, text, v->n);
 	} else if (is_list(v) && !is_tensor_list(v)) {
 		const struct ht_value *item = v + 1;

@@ -5,7 +5,7 @@
 
 #define PROCESS_NODE 1
 
-#define FIXED_BYTES 1024 /* of a node: everything but names, values and added attributes */
+#define FIXED_BYTES  1024 /* of a node: everything but names, values and added attributes */
 
 static const char thread_name[] = "[pytorch|profiler|execution_trace|thread]";
 static const char process_name[] = "[pytorch|profiler|execution_trace|process]";
@@ -147,7 +147,8 @@ static enum ht_status end(
 	const struct ht_image *image = nodes->image;
 	struct ht_name name = ht_image_name(image, op->name);
 	HT_TRY(ht_values_read(&nodes->values, outputs));
-	size_t bound = FIXED_BYTES + name.n + op->text.n + nodes->values.bound +
+	size_t bound =
+	        FIXED_BYTES + name.n + op->text.n + nodes->values.bound +
 	        ht_image_name(image, op->schema).n + ht_image_name(image, op->kernel_backend).n +
 	        ht_image_name(image, op->kernel_file).n + ht_image_name(image, op->tensor_range).n;
 	char *start = make_room(nodes, bound);
@@ -191,7 +192,9 @@ void ht_nodes_done(struct ht_nodes *nodes)
 
 struct ht_replay_sink ht_nodes_sink(struct ht_nodes *nodes)
 {
-	return (struct ht_replay_sink){ .user = nodes, .begin = begin, .end = end, .freed = forget };
+	return (struct ht_replay_sink){
+		.user = nodes, .begin = begin, .end = end, .freed = forget
+	};
 }
 
 void ht_nodes_head(struct ht_nodes *nodes)

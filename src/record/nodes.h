@@ -12,7 +12,8 @@ struct ht_nodes {
 	ht_ctx *ctx;
 	const struct ht_image *image;
 	struct ht_emit *out;
-	struct ht_vec large; /* char; the node in hand, when it is longer than the output's buffer */
+	struct ht_vec
+	        large; /* char; the node in hand, when it is longer than the output's buffer */
 	struct ht_values values;
 	struct ht_ids ids;
 };

@@ -114,7 +114,8 @@ static int take_options(struct ht_recorder *r, const char *path, const struct ht
 	if (o)
 		memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
 	if (!path && !options.trace_path)
-		return ht_recorder_fail(EINVAL, "neither an execution trace nor a timeline to write");
+		return ht_recorder_fail(
+		        EINVAL, "neither an execution trace nor a timeline to write");
 	const char *texts[] = { path, options.trace_path, options.cupti_path };
 	char *copies[] = { r->path, r->trace_path, r->cupti_path };
 	for (size_t i = 0; i < HT_COUNT(texts); i++) {

@@ -80,9 +80,9 @@ static int add_segment(struct ht_part *part, size_t wanted)
 /* n_bytes, a multiple of the page, of the last segment or a new one. */
 static int take(struct ht_part *part, size_t n_bytes, uint8_t **ret_bytes)
 {
-	struct ht_segment *last = part->segments.n
-	        ? (struct ht_segment *)part->segments.data + part->segments.n - 1
-	        : NULL;
+	struct ht_segment *last =
+	        part->segments.n ? (struct ht_segment *)part->segments.data + part->segments.n - 1
+	                         : NULL;
 	if (!last || last->n_bytes - part->last_used < n_bytes) {
 		int error = add_segment(part, n_bytes);
 		if (error)
@@ -129,7 +129,8 @@ struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head
 	        take(part, n_bytes, &bytes) != 0)
 		bytes = NULL;
 	if (bytes)
-		((struct ht_chunk **)part->chunks.data)[part->chunks.n++] = (struct ht_chunk *)bytes;
+		((struct ht_chunk **)part->chunks.data)[part->chunks.n++] =
+		        (struct ht_chunk *)bytes;
 	pthread_mutex_unlock(&part->lock);
 	if (!bytes)
 		return NULL;

@@ -33,9 +33,9 @@ struct ht_part_header {
 	int64_t in_ticks; /* records count ticks of the processor, which only order them; else ns */
 	uint32_t max_elements;
 	int32_t rank, n_ranks;
-	char time[24];             /* local, "YYYY-MM-DD HH:MM:SS" */
-	char path[HT_PART_PATH];   /* "": no execution trace */
-	char trace[HT_PART_PATH];  /* "": no timeline */
+	char time[24];            /* local, "YYYY-MM-DD HH:MM:SS" */
+	char path[HT_PART_PATH];  /* "": no execution trace */
+	char trace[HT_PART_PATH]; /* "": no timeline */
 	char program[256];
 };
 
@@ -51,8 +51,8 @@ struct ht_chunk {
 	uint32_t stream; /* from 0, per kind */
 	uint32_t number; /* of this chunk in its stream, from 0 */
 	uint64_t n_bytes;
-	int64_t start_ns;  /* what the first record's time is counted from */
-	uint64_t start_id; /* and its record id */
+	int64_t start_ns;      /* what the first record's time is counted from */
+	uint64_t start_id;     /* and its record id */
 	_Atomic uint64_t used; /* bytes after this head */
 	uint64_t reserved[2];
 };
@@ -67,10 +67,10 @@ struct ht_part {
 	int fd; /* -1: in memory */
 	uint64_t max_bytes;
 	uint64_t file_bytes;
-	pthread_mutex_t lock;    /* guards what follows */
-	struct ht_vec segments;  /* struct ht_segment */
-	size_t last_used;        /* bytes of the last segment */
-	struct ht_vec chunks;    /* struct ht_chunk * */
+	pthread_mutex_t lock;   /* guards what follows */
+	struct ht_vec segments; /* struct ht_segment */
+	size_t last_used;       /* bytes of the last segment */
+	struct ht_vec chunks;   /* struct ht_chunk * */
 	struct ht_part_header *header;
 	char name[PATH_MAX];
 };

@@ -40,7 +40,8 @@ struct ht_recorder {
 	struct ht_part part;
 	struct ht_record_stats stats; /* of the last recording */
 
-	pthread_mutex_t threads_lock; /* held while waiting for busy threads: they must not take it */
+	pthread_mutex_t
+	        threads_lock; /* held while waiting for busy threads: they must not take it */
 	struct ht_thread *threads;
 	pthread_mutex_t streams_lock;
 	struct ht_vec streams; /* struct ht_stream * of threads */
@@ -83,7 +84,12 @@ void ht_recorder_run(void);
 void ht_recorder_pause(void);
 
 /* schedule.c */
-enum ht_schedule_action { HT_SCHEDULE_OFF, HT_SCHEDULE_WARM_UP, HT_SCHEDULE_RECORD, HT_SCHEDULE_LAST };
+enum ht_schedule_action {
+	HT_SCHEDULE_OFF,
+	HT_SCHEDULE_WARM_UP,
+	HT_SCHEDULE_RECORD,
+	HT_SCHEDULE_LAST
+};
 enum ht_schedule_action ht_schedule_at(const struct ht_record_schedule *schedule, uint64_t i_step);
 void ht_schedule_start(void);
 void ht_schedule_stop(void);

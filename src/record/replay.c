@@ -125,7 +125,8 @@ static bool settle_far(struct ht_replay *replay, const struct first_pass *pass)
 	for (size_t i = 0; i < pass->far.n; i++) {
 		struct ht_replay_stream *s = stream_by_index(replay, far[i].stream);
 		if (!s || far[i].sequence >= s->n_begins ||
-		        window_of(&pass->windows[s - replay->streams], far[i].sequence) != far[i].window)
+		        window_of(&pass->windows[s - replay->streams], far[i].sequence) !=
+		                far[i].window)
 			continue;
 		if (!set_ended(mem_of(replay), s, far[i].sequence))
 			return false;
@@ -199,13 +200,13 @@ enum ht_status ht_replay_init(const struct ht_image *image, struct ht_replay *re
 	}
 	for (size_t i = 0; i < image->n_streams; i++)
 		if (image->streams[i].kind == HT_CHUNK_CALLS)
-			ht_cursor_init(&replay->streams[replay->n_streams++].cursor,
-			        &image->streams[i]);
+			ht_cursor_init(
+			        &replay->streams[replay->n_streams++].cursor, &image->streams[i]);
 	/* Calls before any word of a thread exist in damaged files only; they are of number 0. */
 	struct ht_replay_thread nobody = { 0 };
 	enum ht_status status = HT_VEC_PUSH(mem, &replay->threads, struct ht_replay_thread, nobody)
-	        ? find_ended(replay)
-	        : ht_fail_nomem(image->ctx);
+	                                ? find_ended(replay)
+	                                : ht_fail_nomem(image->ctx);
 	for (size_t i = 0; status == HT_OK && i < n; i++) {
 		replay->streams[i].n_begins = 0;
 		advance(&replay->streams[i]);
@@ -237,7 +238,8 @@ void ht_replay_done(struct ht_replay *replay)
 		ht_mem_free(mem, s->ended, s->n_ended_words * 8);
 	}
 	for (size_t i = 0; i < replay->threads.n; i++)
-		ht_vec_free(mem, &ht_replay_thread(replay, (uint32_t)i)->stack, sizeof(struct ht_op *));
+		ht_vec_free(
+		        mem, &ht_replay_thread(replay, (uint32_t)i)->stack, sizeof(struct ht_op *));
 	ht_vec_free(mem, &replay->threads, sizeof(struct ht_replay_thread));
 	for (struct ht_op *op = replay->free_ops, *next; op; op = next) {
 		next = op->next;
@@ -266,8 +268,10 @@ static enum ht_status switch_thread(struct ht_replay *replay, struct ht_replay_s
 {
 	struct ht_replay_thread fresh = { .number = ht_get_u64(&s->record) };
 	const struct ht_replay_thread *known = ht_replay_find(replay, fresh.number);
-	s->i_thread = (uint32_t)(known ? (size_t)(known - ht_replay_thread(replay, 0)) : replay->threads.n);
-	if (!known && !HT_VEC_PUSH(mem_of(replay), &replay->threads, struct ht_replay_thread, fresh))
+	s->i_thread = (uint32_t)(known ? (size_t)(known - ht_replay_thread(replay, 0))
+	                               : replay->threads.n);
+	if (!known &&
+	        !HT_VEC_PUSH(mem_of(replay), &replay->threads, struct ht_replay_thread, fresh))
 		return ht_fail_nomem(replay->image->ctx);
 	return HT_OK;
 }

@@ -24,7 +24,7 @@ struct ht_op {
 	uint64_t forward_thread;
 	uint64_t name, schema, kernel_backend, kernel_file, tensor_range; /* numbers of names */
 	int64_t begin_ns, end_ns;
-	struct ht_bytes inputs; /* count and values */
+	struct ht_bytes inputs;                   /* count and values */
 	uint64_t node, parent_node, forward_node; /* for who writes nodes */
 	struct ht_vec text;                       /* char; likewise, kept for the next op */
 };
@@ -36,9 +36,9 @@ struct ht_replay_stream {
 	int64_t ns;             /* its time */
 	uint64_t *ended;        /* bit per begin */
 	size_t n_ended_words;
-	uint64_t n_begins;   /* so far */
-	struct ht_vec open;  /* struct ht_op *, begun here */
-	uint32_t i_thread;   /* whose calls begin now */
+	uint64_t n_begins;  /* so far */
+	struct ht_vec open; /* struct ht_op *, begun here */
+	uint32_t i_thread;  /* whose calls begin now */
 };
 
 struct ht_replay_thread {
@@ -62,17 +62,19 @@ struct ht_replay_sink {
 	void *user;
 	enum ht_status (*begin)(void *user, struct ht_replay *replay, struct ht_op *op);
 	/* outputs: count and values, then count and attributes. */
-	enum ht_status (*end)(void *user, struct ht_replay *replay, struct ht_op *op,
-	        struct ht_bytes *outputs);
+	enum ht_status (*end)(
+	        void *user, struct ht_replay *replay, struct ht_op *op, struct ht_bytes *outputs);
 	void (*freed)(void *user, uint64_t address);
 };
 
-enum ht_status ht_replay_init(const struct ht_image *image, struct ht_replay *ret_replay) HT_MUST_USE;
+enum ht_status ht_replay_init(
+        const struct ht_image *image, struct ht_replay *ret_replay) HT_MUST_USE;
 void ht_replay_done(struct ht_replay *replay);
 /* Tell the sinks everything, once. */
 enum ht_status ht_replay_run(
         struct ht_replay *replay, const struct ht_replay_sink *sinks, size_t n_sinks) HT_MUST_USE;
-static inline struct ht_replay_thread *ht_replay_thread(const struct ht_replay *replay, uint32_t i_thread)
+static inline struct ht_replay_thread *ht_replay_thread(
+        const struct ht_replay *replay, uint32_t i_thread)
 {
 	return (struct ht_replay_thread *)replay->threads.data + i_thread;
 }

@@ -18,7 +18,8 @@ enum ht_schedule_action ht_schedule_at(const struct ht_record_schedule *schedule
 	if (i_step < schedule->skip_first)
 		return HT_SCHEDULE_OFF;
 	i_step -= schedule->skip_first;
-	uint64_t idle = (uint64_t)schedule->wait + schedule->warmup, cycle = idle + schedule->active;
+	uint64_t idle = (uint64_t)schedule->wait + schedule->warmup,
+	         cycle = idle + schedule->active;
 	if (!schedule->active || (schedule->repeat && i_step / cycle >= schedule->repeat))
 		return HT_SCHEDULE_OFF;
 	i_step %= cycle;

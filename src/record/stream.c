@@ -28,9 +28,8 @@ bool ht_stream_grow(struct ht_stream *s, size_t n)
 		.number = s->n_chunks,
 		.start_ns = s->last_ns,
 		.start_id = s->last_id };
-	struct ht_chunk *chunk = n_partial + n < HT_RECORD_LONGEST
-	        ? ht_part_chunk(s->part, &head, wanted)
-	        : NULL;
+	struct ht_chunk *chunk =
+	        n_partial + n < HT_RECORD_LONGEST ? ht_part_chunk(s->part, &head, wanted) : NULL;
 	if (!chunk) {
 		s->failed = true;
 		return false;
@@ -92,8 +91,8 @@ static uint8_t tensor_bits(const struct ht_record_tensor *t)
 			contiguous = counted = false;
 	}
 	return (uint8_t)(HT_RECORD_TENSOR | (t->storage ? HT_TENSOR_STORAGE : 0) |
-	        (contiguous || !t->strides ? 0 : HT_TENSOR_STRIDES) |
-	        (counted && product == t->n_elements ? 0 : HT_TENSOR_COUNT));
+	                 (contiguous || !t->strides ? 0 : HT_TENSOR_STRIDES) |
+	                 (counted && product == t->n_elements ? 0 : HT_TENSOR_COUNT));
 }
 
 static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
@@ -178,15 +177,15 @@ static void put_list(
 {
 	/* PyTorch looks after it has taken an element, so one more than the limit is written. */
 	size_t n = v->kind == HT_RECORD_LIST && v->list.n > max_elements ? max_elements + 1
-	                                                                  : v->list.n;
+	                                                                 : v->list.n;
 	*s->at++ = (uint8_t)v->kind;
 	s->at = ht_put_u64(s->at, n);
 	for (size_t i = 0; i < n; i++)
 		put_value(s, &v->list.items[i], max_elements, depth + 1);
 }
 
-void ht_stream_put_values(struct ht_stream *s, const struct ht_record_value *values, size_t n,
-        size_t max_elements)
+void ht_stream_put_values(
+        struct ht_stream *s, const struct ht_record_value *values, size_t n, size_t max_elements)
 {
 	if (!ht_stream_room(s, HT_VARINT_MAX))
 		return;

@@ -21,12 +21,12 @@ struct ht_stream {
 	struct ht_chunk *chunk; /* NULL: none yet */
 	uint8_t *record;        /* where the record in the making starts */
 	uint8_t *at, *end;
-	bool failed;      /* no room for the record in the making */
-	uint32_t kind;    /* enum ht_chunk_kind */
-	uint32_t index;   /* per kind */
+	bool failed;    /* no room for the record in the making */
+	uint32_t kind;  /* enum ht_chunk_kind */
+	uint32_t index; /* per kind */
 	uint32_t n_chunks;
-	uint32_t window;  /* the last one this stream has a mark of */
-	int64_t last_ns;  /* times and record ids are written as differences */
+	uint32_t window; /* the last one this stream has a mark of */
+	int64_t last_ns; /* times and record ids are written as differences */
 	uint64_t last_id;
 	uint64_t number; /* logical, of the thread */
 	uint64_t n_begins, n_lost, n_bytes;
@@ -48,8 +48,8 @@ bool ht_stream_commit(struct ht_stream *s, enum ht_record_type type);
 /* Text with its length. */
 void ht_stream_put_text(struct ht_stream *s, const void *text, size_t n);
 /* Values with their count; lists end after max_elements + 1. */
-void ht_stream_put_values(struct ht_stream *s, const struct ht_record_value *values, size_t n,
-        size_t max_elements);
+void ht_stream_put_values(
+        struct ht_stream *s, const struct ht_record_value *values, size_t n, size_t max_elements);
 void ht_stream_put_attributes(
         struct ht_stream *s, const struct ht_record_attribute *attributes, size_t n);
 
@@ -57,7 +57,7 @@ void ht_stream_put_attributes(
 enum ht_tensor_bits {
 	HT_TENSOR_STORAGE = 0x10, /* storage and offset follow */
 	HT_TENSOR_STRIDES = 0x20, /* not contiguous: strides follow */
-	HT_TENSOR_COUNT = 0x40,   /* the count of elements is not the product of sizes, and follows */
+	HT_TENSOR_COUNT = 0x40, /* the count of elements is not the product of sizes, and follows */
 	HT_VALUE_TRUE = 0x10,
 };
 #define HT_VALUE_DEPTH 64 /* deeper lists are cut off, as "<None>" */

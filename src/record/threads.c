@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define IDS_AT_ONCE 4096
+#define IDS_AT_ONCE         4096
 #define TOKEN_SEQUENCE_BITS 36
 #define TOKEN_INDEX_BITS    20
 #define TOKEN_MAX_INDEX     (((uint64_t)1 << TOKEN_INDEX_BITS) - 1)
@@ -148,7 +148,8 @@ static bool take_stream(struct ht_thread *thread, uint64_t number)
 		return false;
 	pthread_mutex_lock(&r->streams_lock);
 	size_t index = r->streams.n;
-	bool done = index <= TOKEN_MAX_INDEX && HT_VEC_PUSH(r->mem, &r->streams, struct ht_stream *, s);
+	bool done =
+	        index <= TOKEN_MAX_INDEX && HT_VEC_PUSH(r->mem, &r->streams, struct ht_stream *, s);
 	pthread_mutex_unlock(&r->streams_lock);
 	if (!done) {
 		ht_mem_free(r->mem, s, sizeof *s);
@@ -216,8 +217,8 @@ static void put_call(struct ht_stream *s, const struct ht_record_call *call, uin
 	bool kernel = call->kernel_backend || call->kernel_file || call->tensor_range;
 	uint8_t *at = s->at;
 	*at++ = (uint8_t)((call->scope & 15) | (call->sequence != -1 ? HT_BEGIN_SEQUENCE : 0) |
-	        (call->forward_thread ? HT_BEGIN_FORWARD : 0) | (call->schema ? HT_BEGIN_SCHEMA : 0) |
-	        (kernel ? HT_BEGIN_KERNEL : 0));
+	                  (call->forward_thread ? HT_BEGIN_FORWARD : 0) |
+	                  (call->schema ? HT_BEGIN_SCHEMA : 0) | (kernel ? HT_BEGIN_KERNEL : 0));
 	at = ht_put_u64(at, call->name);
 	at = ht_put_i64(at, (int64_t)(id - s->last_id));
 	if (call->sequence != -1)

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-void ht_timeline_init(struct ht_timeline *timeline, const struct ht_image *image, struct ht_emit *out)
+void ht_timeline_init(
+        struct ht_timeline *timeline, const struct ht_image *image, struct ht_emit *out)
 {
 	*timeline = (struct ht_timeline){ .ctx = image->ctx,
 		.image = image,
@@ -47,8 +48,8 @@ void ht_timeline_open(struct ht_timeline *timeline, const char *category)
 	HT_EMIT(out, "\",\"name\":\"");
 }
 
-void ht_timeline_at(struct ht_timeline *timeline, int64_t pid, int64_t tid, int64_t begin_ns,
-        int64_t end_ns)
+void ht_timeline_at(
+        struct ht_timeline *timeline, int64_t pid, int64_t tid, int64_t begin_ns, int64_t end_ns)
 {
 	struct ht_emit *out = timeline->out;
 	HT_EMIT(out, "\",\"pid\":");
@@ -69,7 +70,7 @@ static bool keep_span(struct ht_timeline *timeline, const struct ht_op *op, uint
 	struct ht_span span = { op->begin_ns, op->end_ns, op->record_id, op->name, thread,
 		op->scope == HT_RECORD_ANNOTATION };
 	return !timeline->has_gpu ||
-	        HT_VEC_PUSH(timeline->ctx->mem, &timeline->spans, struct ht_span, span);
+	       HT_VEC_PUSH(timeline->ctx->mem, &timeline->spans, struct ht_span, span);
 }
 
 static enum ht_status end(
@@ -84,9 +85,11 @@ static enum ht_status end(
 	if (!keep_span(timeline, op, s->os_thread))
 		return ht_fail_nomem(timeline->ctx);
 	HT_TRY(ht_values_read(&timeline->values, &inputs));
-	ht_timeline_open(timeline, op->scope == HT_RECORD_ANNOTATION ? "user_annotation" : "cpu_op");
+	ht_timeline_open(
+	        timeline, op->scope == HT_RECORD_ANNOTATION ? "user_annotation" : "cpu_op");
 	ht_emit_text(out, name.bytes, name.n);
-	ht_timeline_at(timeline, timeline->image->header->pid, s->os_thread, op->begin_ns, op->end_ns);
+	ht_timeline_at(
+	        timeline, timeline->image->header->pid, s->os_thread, op->begin_ns, op->end_ns);
 	HT_EMIT(out, "\"External id\":");
 	ht_emit_u64(out, op->record_id);
 	HT_EMIT(out, ",\"Record function id\":");
@@ -112,7 +115,8 @@ enum ht_status ht_timeline_head(struct ht_timeline *timeline)
 {
 	const struct ht_part_header *header = timeline->image->header;
 	struct ht_emit *out = timeline->out;
-	HT_EMIT(out, "{\n\"schemaVersion\": 1,\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
+	HT_EMIT(out,
+	        "{\n\"schemaVersion\": 1,\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
 	ht_emit_i64(out, base_ns(timeline));
 	if (header->n_ranks > 0) {
 		HT_EMIT(out, ",\n\"distributedInfo\": {\"backend\": \"\", \"rank\": ");

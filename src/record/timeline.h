@@ -28,7 +28,8 @@ struct ht_timeline {
 	int64_t first_ns; /* of all events */
 };
 
-void ht_timeline_init(struct ht_timeline *timeline, const struct ht_image *image, struct ht_emit *out);
+void ht_timeline_init(
+        struct ht_timeline *timeline, const struct ht_image *image, struct ht_emit *out);
 void ht_timeline_done(struct ht_timeline *timeline);
 struct ht_replay_sink ht_timeline_sink(struct ht_timeline *timeline);
 enum ht_status ht_timeline_head(struct ht_timeline *timeline) HT_MUST_USE;
@@ -40,8 +41,8 @@ void ht_timeline_ts(struct ht_timeline *timeline, int64_t ns);
 /* `{"ph":"X","cat":"CAT","name":"` after the comma, if any; then ht_timeline_at ends the name. */
 void ht_timeline_open(struct ht_timeline *timeline, const char *category);
 /* `","pid":..,"tid":..,"ts":..,"dur":..,"args":{` */
-void ht_timeline_at(struct ht_timeline *timeline, int64_t pid, int64_t tid, int64_t begin_ns,
-        int64_t end_ns);
+void ht_timeline_at(
+        struct ht_timeline *timeline, int64_t pid, int64_t tid, int64_t begin_ns, int64_t end_ns);
 /* A name of a process or thread: `what` is "process_name" or the like. */
 void ht_timeline_meta(struct ht_timeline *timeline, const char *what, int64_t pid, int64_t tid,
         const char *key, const char *text);

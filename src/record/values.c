@@ -32,7 +32,8 @@ static char *put_tensor_dims(
         char *at, const struct ht_values *values, const struct ht_value *v, bool strides);
 static char *put_tensor_type(char *at, const struct ht_values *values, const struct ht_value *v);
 
-static bool read_dims(struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, struct ht_value *v)
+static bool read_dims(
+        struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, struct ht_value *v)
 {
 	if (values->dims.cap - values->dims.n < 2 * (size_t)v->n &&
 	        !ht_vec_reserve(mem_of(values), &values->dims, sizeof(int64_t), 2 * (size_t)v->n))
@@ -69,8 +70,8 @@ static bool read_tensor(
 	v->n = bytes->bad ? 0 : (uint32_t)n;
 	v->storage_id = 0;
 	return read_dims(values, bytes, bits, v) &&
-	        (!values->ids || ht_ids_of(values->ids, v->object, &v->object_id)) &&
-	        (!values->ids || !v->storage || ht_ids_of(values->ids, v->storage, &v->storage_id));
+	       (!values->ids || ht_ids_of(values->ids, v->object, &v->object_id)) &&
+	       (!values->ids || !v->storage || ht_ids_of(values->ids, v->storage, &v->storage_id));
 }
 
 /* The place for a tensor's texts, NULL when there is none for it: too long, or taken by this list. */
@@ -79,7 +80,7 @@ static struct ht_known_tensor *find_known(
 {
 	struct ht_known_tensor *k = &values->known[ht_hash(key, n_key) & (HT_N_KNOWN - 1)];
 	*ret_hit = k->n_key == n_key && k->generation == values->ids->generation &&
-	        memcmp(k->key, key, n_key) == 0;
+	           memcmp(k->key, key, n_key) == 0;
 	if (!*ret_hit && k->stamp == values->stamp)
 		return NULL;
 	k->stamp = values->stamp;
@@ -89,7 +90,7 @@ static struct ht_known_tensor *find_known(
 static size_t tensor_bound(const struct ht_values *values, const struct ht_value *v)
 {
 	return (5 + 2 * (size_t)v->n) * NUMBER_BYTES + name_bytes(values, v->type) +
-	        name_bytes(values, v->device);
+	       name_bytes(values, v->device);
 }
 
 /* Keep its texts, when they can be short enough. */
@@ -161,8 +162,8 @@ static enum ht_status append(void *user, const void *bytes, size_t n)
 static bool is_plain(const char *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)bytes[i] < 0x20 || (unsigned char)bytes[i] >= 0x7f || bytes[i] == '"' ||
-		        bytes[i] == '\\')
+		if ((unsigned char)bytes[i] < 0x20 || (unsigned char)bytes[i] >= 0x7f ||
+		        bytes[i] == '"' || bytes[i] == '\\')
 			return false;
 	return true;
 }
@@ -294,7 +295,8 @@ void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n)
 	for (size_t at = 0; at < n;) {
 		size_t step = n - at < 256 ? n - at : 256;
 		/* Not in the middle of a character. */
-		while (step > 1 && at + step < n && ((unsigned char)bytes[at + step] & 0xc0) == 0x80)
+		while (step > 1 && at + step < n &&
+		        ((unsigned char)bytes[at + step] & 0xc0) == 0x80)
 			step--;
 		ht_emit_escaped(emit, piece, ht_utf8_repair(bytes + at, step, piece));
 		at += step;
@@ -398,7 +400,8 @@ static char *put_tensor_dims(
 {
 	*at++ = '[';
 	for (uint32_t i = 0; i < v->n; i++) {
-		const int64_t *dims = (const int64_t *)values->dims.data + v->i_dims + (strides ? v->n : 0);
+		const int64_t *dims =
+		        (const int64_t *)values->dims.data + v->i_dims + (strides ? v->n : 0);
 		at = ht_put_number(at, dims[i]);
 		*at++ = ',';
 	}
@@ -424,11 +427,13 @@ static char *put_dims(
 		const struct ht_known_tensor *k = v->known;
 		if (!k)
 			return put_tensor_dims(at, values, v, strides);
-		return strides ? ht_put_bytes(at, k->text + k->n_value + k->n_shape + k->n_type, k->n_stride)
+		return strides ? ht_put_bytes(at, k->text + k->n_value + k->n_shape + k->n_type,
+		                         k->n_stride)
 		               : ht_put_bytes(at, k->text + k->n_value, k->n_shape);
 	}
 	*at++ = '[';
-	for (uint32_t i = 0; (v->kind == HT_RECORD_LIST || v->kind == HT_RECORD_TUPLE) && i < v->n; i++) {
+	for (uint32_t i = 0; (v->kind == HT_RECORD_LIST || v->kind == HT_RECORD_TUPLE) && i < v->n;
+	        i++) {
 		if (i)
 			*at++ = ',';
 		at = put_dims(at, values, strides, next);
@@ -451,7 +456,8 @@ static char *put_type(char *at, const struct ht_values *values, const struct ht_
 	case HT_RECORD_UNDEFINED: return HT_PUT(at, "Tensor(nullptr (uninitialized))");
 	case HT_RECORD_TENSOR:
 		if (v->known)
-			return ht_put_bytes(at, v->known->text + v->known->n_value + v->known->n_shape,
+			return ht_put_bytes(at,
+			        v->known->text + v->known->n_value + v->known->n_shape,
 			        v->known->n_type);
 		return put_tensor_type(at, values, v);
 	case HT_RECORD_LIST: at = HT_PUT(at, "GenericList["); break;

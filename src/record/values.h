@@ -60,11 +60,11 @@ struct ht_values {
 	struct ht_ids *ids;            /* NULL: tensors get no ids, and no texts are kept */
 	struct ht_known_tensor *known; /* made at the first tensor */
 	uint64_t stamp;                /* counts lists */
-	struct ht_vec list;    /* struct ht_value */
-	struct ht_vec dims;    /* int64_t */
-	struct ht_vec escaped; /* char */
-	size_t n_top;          /* values that are not inside another */
-	size_t bound;          /* bytes that ht_values_put needs at most */
+	struct ht_vec list;            /* struct ht_value */
+	struct ht_vec dims;            /* int64_t */
+	struct ht_vec escaped;         /* char */
+	size_t n_top;                  /* values that are not inside another */
+	size_t bound;                  /* bytes that ht_values_put needs at most */
 	struct ht_known_double doubles[256];
 };
 
@@ -78,30 +78,30 @@ char *ht_values_put(char *at, struct ht_values *values);
 void ht_values_emit_kineto(struct ht_emit *emit, const struct ht_values *values);
 
 /* The inside of a JSON string of any bytes, into a vector of char that was empty. */
-enum ht_status ht_escape(
-        ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text) HT_MUST_USE;
+enum ht_status ht_escape(ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text) HT_MUST_USE;
 /* A JSON string of bytes that may be anything; what is not UTF-8 becomes U+FFFD. */
 void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n);
 
 /* ---- writing without checks: the caller has made room ----------------------------------------------- */
 
-#define HT_PUT(at, literal) ((char *)memcpy((at), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
+#define HT_PUT(at, literal)                                                                        \
+	((char *)memcpy((at), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
 
 /* At most 20 bytes. Most numbers here have one digit or two. */
 static inline char *ht_put_number(char *at, int64_t value)
 {
 	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	char digits[20];
-	unsigned n = 0;
+	char digits[20], *first = digits + sizeof digits;
 	if (value < 0)
 		*at++ = '-';
-	while (left >= 10) {
-		digits[n++] = (char)('0' + left % 10);
-		left /= 10;
+	if (left < 10) {
+		*at++ = (char)('0' + left);
+		return at;
 	}
-	*at++ = (char)('0' + left);
-	while (n)
-		*at++ = digits[--n];
+	for (; left; left /= 10)
+		*--first = (char)('0' + left % 10);
+	while (first < digits + sizeof digits)
+		*at++ = *first++;
 	return at;
 }
 

@@ -16,12 +16,8 @@
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #else
-static void nvtxRangePushA(const char *)
-{
-}
-static void nvtxRangePop()
-{
-}
+static void nvtxRangePushA(const char *) {}
+static void nvtxRangePop() {}
 #endif
 
 #define N (1 << 20)
@@ -79,7 +75,8 @@ int main(int argc, char **argv)
 	for (int step = 0; step < 3; step++) {
 		holotrace::record_range range("step");
 		nvtxRangePushA("nvtx step");
-		need(cudaMemcpyAsync(device, host, N * sizeof *host, cudaMemcpyHostToDevice, streams[0]));
+		need(cudaMemcpyAsync(
+		        device, host, N * sizeof *host, cudaMemcpyHostToDevice, streams[0]));
 		uint64_t token = begin("op::scale");
 		scale<<<N / 256, 256, 0, streams[0]>>>(device, 2.0f);
 		shift<float><<<N / 256, 256, 0, streams[0]>>>(device, 1.0f);
@@ -90,7 +87,8 @@ int main(int argc, char **argv)
 		scale<<<N / 256, 256, 0, streams[1]>>>(device, 2.0f);
 		shift<float><<<N / 256, 256, 0, streams[1]>>>(device, 1.0f);
 		ht_record_end(token, nullptr);
-		need(cudaMemcpyAsync(host, device, N * sizeof *host, cudaMemcpyDeviceToHost, streams[1]));
+		need(cudaMemcpyAsync(
+		        host, device, N * sizeof *host, cudaMemcpyDeviceToHost, streams[1]));
 		need(cudaStreamSynchronize(streams[1]));
 		need(cudaMemsetAsync(device, 0, N * sizeof *device, streams[0]));
 		nvtxRangePop();

@@ -71,11 +71,13 @@ static void add(int a, int b, bool inner)
 	struct ht_record_tensor in = tensor(&objects[a], &storages[a]);
 	struct ht_record_tensor out = tensor(&objects[b], &storages[b]);
 	struct ht_record_value inputs[] = { { .kind = HT_RECORD_TENSOR, .tensor = &in },
-		{ .kind = HT_RECORD_TENSOR, .tensor = &in }, { .kind = HT_RECORD_INT, .integer = 1 } };
+		{ .kind = HT_RECORD_TENSOR, .tensor = &in },
+		{ .kind = HT_RECORD_INT, .integer = 1 } };
 	struct ht_record_value outputs[] = { { .kind = HT_RECORD_TENSOR, .tensor = &out } };
 	struct ht_record_call call = { .name = name("aten::add"),
 		.sequence = -1,
-		.schema = name("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+		.schema = name(
+		        "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
 		.inputs = inputs,
 		.n_inputs = COUNT(inputs) };
 	struct ht_record_result result = { .outputs = outputs, .n_outputs = COUNT(outputs) };
@@ -105,7 +107,8 @@ static void test_2(void)
 	struct ht_record_value inputs[] = {
 		{ .kind = HT_RECORD_BOOL, .integer = 1 },
 		{ .kind = HT_RECORD_DOUBLE, .real = 2.5 },
-		{ .kind = HT_RECORD_STRING, .text = { "quote \" back \\ line \n \xc3\xa9 \xff", 26 } },
+		{ .kind = HT_RECORD_STRING,
+		        .text = { "quote \" back \\ line \n \xc3\xa9 \xff", 26 } },
 		{ .kind = HT_RECORD_LIST, .list = { &item, 1 } },
 	};
 	struct ht_record_call call = { .name = name("## TEST 2 ##"),
@@ -374,7 +377,8 @@ static void recover(void)
 /* Values of every kind. */
 static void kinds(void)
 {
-	struct ht_record_tensor t = tensor(&objects[0], NULL), undefined = { .object = &objects[5] };
+	struct ht_record_tensor t = tensor(&objects[0], NULL),
+	                        undefined = { .object = &objects[5] };
 	static const int64_t dims[] = { 2, 3 }, strides[] = { 1, 2 };
 	struct ht_record_tensor transposed = { .object = &objects[6],
 		.storage = &storages[6],
@@ -387,8 +391,10 @@ static void kinds(void)
 		.dims = dims,
 		.strides = strides };
 	struct ht_record_value numbers[] = { { .kind = HT_RECORD_INT, .integer = INT64_MIN },
-		{ .kind = HT_RECORD_INT, .integer = INT64_MAX }, { .kind = HT_RECORD_DOUBLE, .real = 1e300 },
-		{ .kind = HT_RECORD_DOUBLE, .real = 1e-8 }, { .kind = HT_RECORD_DOUBLE, .real = 1.0 / 0.0 },
+		{ .kind = HT_RECORD_INT, .integer = INT64_MAX },
+		{ .kind = HT_RECORD_DOUBLE, .real = 1e300 },
+		{ .kind = HT_RECORD_DOUBLE, .real = 1e-8 },
+		{ .kind = HT_RECORD_DOUBLE, .real = 1.0 / 0.0 },
 		{ .kind = HT_RECORD_DOUBLE, .real = -1.0 / 0.0 },
 		{ .kind = HT_RECORD_DOUBLE, .real = __builtin_nan("") } };
 	struct ht_record_value many[5000];
@@ -419,7 +425,8 @@ static void kinds(void)
 		.tensor_range = name("{\"0\":[1,4]}"),
 		.inputs = inputs,
 		.n_inputs = COUNT(inputs) };
-	struct ht_record_result result = { .attributes = attributes, .n_attributes = COUNT(attributes) };
+	struct ht_record_result result = { .attributes = attributes,
+		.n_attributes = COUNT(attributes) };
 	enlist();
 	ht_record_start();
 	ht_record_end(ht_record_begin(&call), &result);
@@ -463,7 +470,9 @@ static void large(void)
 	need(text != NULL, "memory");
 	memset(text, 'x', n);
 	struct ht_record_value value = { .kind = HT_RECORD_STRING, .text = { text, n } };
-	struct ht_record_call call = { .name = name("large"), .sequence = -1, .inputs = &value, .n_inputs = 1 };
+	struct ht_record_call call = {
+		.name = name("large"), .sequence = -1, .inputs = &value, .n_inputs = 1
+	};
 	enlist();
 	ht_record_start();
 	loop(0);
@@ -512,8 +521,9 @@ static void bench(void)
 		need(ht_record_unregister() == 0, "unregister");
 		double finished = now_s();
 		ht_record_get_stats(&stats);
-		printf("%d threads: %.1f ns/op, %.1f bytes/op, finish %.2f million nodes/s\n", n_threads,
-		        (recorded - start) * 1e9 / n / n_threads, (double)stats.n_bytes / (double)stats.n_calls,
+		printf("%d threads: %.1f ns/op, %.1f bytes/op, finish %.2f million nodes/s (processor time)\n",
+		        n_threads, (recorded - start) * 1e9 / n / n_threads,
+		        (double)stats.n_bytes / (double)stats.n_calls,
 		        (double)stats.n_calls / (finished - stopped) * 1e-6);
 	}
 }
@@ -524,13 +534,15 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} scenarios[] = { { "alone", alone }, { "schedule", schedule },
-		{ "schedule-repeat", schedule_repeat }, { "start-stop", start_stop }, { "repeat", repeat },
-		{ "no-capture", no_capture }, { "nested", nested }, { "edges", edges },
-		{ "threads", threads }, { "storm", storm }, { "fork", fork_child }, { "exit", exit_running },
-		{ "killed", killed }, { "recover", recover }, { "kinds", kinds }, { "freed", freed },
-		{ "limit", limit }, { "large", large }, { "bench", bench } };
+		{ "schedule-repeat", schedule_repeat }, { "start-stop", start_stop },
+		{ "repeat", repeat }, { "no-capture", no_capture }, { "nested", nested },
+		{ "edges", edges }, { "threads", threads }, { "storm", storm },
+		{ "fork", fork_child }, { "exit", exit_running }, { "killed", killed },
+		{ "recover", recover }, { "kinds", kinds }, { "freed", freed }, { "limit", limit },
+		{ "large", large }, { "bench", bench } };
 	if (argc < 3) {
-		fprintf(stderr, "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");
+		fprintf(stderr,
+		        "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");
 		return 2;
 	}
 	path = argv[2];

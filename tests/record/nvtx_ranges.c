@@ -74,7 +74,8 @@ int main(int argc, char **argv)
 	push("inner");
 	pop();
 	const void *domain = ((const void *(*)(const char *))core2[12])("domain");
-	const void *text = ((const void *(*)(const void *, const char *))core2[10])(domain, "registered");
+	const void *text =
+	        ((const void *(*)(const void *, const char *))core2[10])(domain, "registered");
 	struct attributes a = { 3, sizeof a, 0, 0, 0, 0, 0, 0, 3, text };
 	struct attributes wide = { 3, sizeof wide, 0, 0, 0, 0, 0, 0, 2, L"wide \u00e9" };
 	((int (*)(const void *, const struct attributes *))core2[4])(domain, &a);

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
@@ -31,6 +32,7 @@ from holotrace.torch import _library  # noqa: E402
 CUDA = torch.cuda.is_available()
 DEVICE = "cuda" if CUDA else "cpu"
 CHECKS = []
+SKIPPED = 77  # exit status
 
 
 def check(run):
@@ -445,30 +447,45 @@ def overhead(folder):
     return "".join(lines)
 
 
+def run_one(name, folder):
+    """Run one check in this process; the exit status says how it went."""
+    try:
+        said = next(run for run in CHECKS if run.__name__ == name)(folder)
+    except Skip as reason:
+        print(f"skipped {name}: {reason}", flush=True)
+        return SKIPPED
+    except Exception:
+        print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+        return 1
+    print(f"ok      {name}" + (f": {said}" if said else ""), flush=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", help="checks whose name holds this")
+    parser.add_argument("--here", metavar="NAME", help="one check, in this process")
     parser.add_argument("folder", nargs="?", help="where files go; else they are removed")
     args = parser.parse_args()
+    if args.here:
+        sys.exit(run_one(args.here, pathlib.Path(args.folder)))
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name() if CUDA else 'no GPU'}, "
           f"{os.cpu_count()} CPUs", flush=True)
-    passed = failed = skipped = 0
+    results = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(args.folder or temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for run in CHECKS:
             if args.only and args.only not in run.__name__:
                 continue
-            try:
-                said = run(folder)
-                passed += 1
-                print(f"ok      {run.__name__}" + (f": {said}" if said else ""), flush=True)
-            except Skip as reason:
-                skipped += 1
-                print(f"skipped {run.__name__}: {reason}", flush=True)
-            except Exception:
-                failed += 1
-                print(f"FAILED  {run.__name__}\n{traceback.format_exc()}", flush=True)
+            # Each in a process of its own: one that dies is one that failed.
+            status = subprocess.run([sys.executable, __file__, "--here", run.__name__,
+                                     folder]).returncode
+            if status not in (0, 1, SKIPPED):
+                print(f"FAILED  {run.__name__}: exit {status}", flush=True)
+            results.append(status)
+    skipped, passed = results.count(SKIPPED), results.count(0)
+    failed = len(results) - skipped - passed
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed else 0)
 

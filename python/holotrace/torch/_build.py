@@ -53,7 +53,18 @@ def compiler():
                        hint="install g++ (Debian: apt-get install g++), or name one in CXX")
 
 
+def loaded(name):
+    """The file of a library that this process has loaded (its name may go on with a version), or None."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        for line in maps:
+            path = line.split(maxsplit=5)[-1].strip()
+            if os.path.basename(path).startswith(name) and os.path.exists(path):
+                return path
+    return None
+
+
 def command(output):
+    """The compiler's command line."""
     torch = _import_torch()
     root = pathlib.Path(torch.__file__).parent
     include = root / "include"
@@ -61,11 +72,14 @@ def command(output):
         raise MissingError(f"this torch ({torch.__version__}) came without its C++ headers",
                            hint="install a wheel from pytorch.org or PyPI, which has them")
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
+    # The C++ library that torch uses, named by its file: where only a static one is installed for
+    # developers, the shim would get a second one inside, and streams and exceptions cannot cross that.
+    cxx = [path for path in [loaded("libstdc++.so.6")] if path]
     # RecordFunction has another layout in debug builds of torch.
     debug = [] if getattr(torch.version, "debug", False) else ["-DNDEBUG"]
     return [*compiler(), "-std=c++17", "-O2", "-fPIC", "-shared", *debug, f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
             f"-I{PACKAGE}", f"-I{include}", f"-I{include}/torch/csrc/api/include",
-            str(SOURCE), "-o", str(output), f"-L{root}/lib", "-lc10", "-ltorch_cpu"]
+            str(SOURCE), "-o", str(output), f"-L{root}/lib", "-lc10", "-ltorch_cpu", *cxx]
 
 
 def build(force=False, say=lambda text: None):

@@ -29,7 +29,8 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr size_t max_elements = 4097; // of a list: the recorder's limit and one more
 
@@ -47,8 +48,9 @@ uint32_t name_of(const std::string &text)
 }
 
 // Memory for the arguments of one call, given back at its end.
-class Arena {
-public:
+class Arena
+{
+      public:
 	template <typename T> T *take(size_t n)
 	{
 		size_t bytes = (n * sizeof(T) + 15) & ~size_t(15);
@@ -71,7 +73,7 @@ public:
 		i_block_ = used_ = 0;
 	}
 
-private:
+      private:
 	struct Block {
 		std::unique_ptr<char[]> bytes;
 		size_t size;
@@ -119,8 +121,9 @@ Thread &make_thread()
 	return *mine;
 }
 
-class Busy {
-public:
+class Busy
+{
+      public:
 	explicit Busy(Thread &thread) : thread_(thread)
 	{
 		thread_.busy = true;
@@ -131,15 +134,13 @@ public:
 		thread_.busy = false;
 	}
 
-private:
+      private:
 	Thread &thread_;
 };
 
 // What a call carries from its begin to its end. Made and dropped so often that each thread keeps some.
 struct Context : at::ObserverContext {
-	explicit Context(uint64_t t) : token(t)
-	{
-	}
+	explicit Context(uint64_t t) : token(t) {}
 	uint64_t token;
 
 	static void *operator new(size_t size)
@@ -195,7 +196,7 @@ uint64_t type_of(const c10::TensorImpl *t)
 	uint64_t both = index < known.size() ? known[index].load(std::memory_order_relaxed) : 0;
 	if (!both) {
 		both = ht_record_name(type.name().data(), type.name().size()) |
-		        uint64_t(type.itemsize()) << 32;
+		       uint64_t(type.itemsize()) << 32;
 		if (index < known.size())
 			known[index].store(both, std::memory_order_relaxed);
 	}
@@ -220,7 +221,7 @@ uint32_t device_name(c10::Device device)
 bool has_plain_sizes(c10::TensorImpl *t)
 {
 	return !t->has_symbolic_sizes_strides() &&
-	        !t->key_set().has(c10::DispatchKey::NestedTensor);
+	       !t->key_set().has(c10::DispatchKey::NestedTensor);
 }
 
 void read_sizes(c10::TensorImpl *t, uint64_t type, ht_record_tensor *out)
@@ -320,7 +321,7 @@ void dump(const at::Tensor &t, uint64_t record_id, size_t index)
 {
 	at::Tensor bytes = t.cpu().contiguous();
 	std::string path = dump_folder + "/rf_" + std::to_string(record_id) + "_tid_" +
-	        std::to_string(index) + ".dat";
+	                   std::to_string(index) + ".dat";
 	FILE *file = fopen(path.c_str(), "wb");
 	if (!file)
 		return;
@@ -339,14 +340,15 @@ void walk_integral(const c10::IValue &value, size_t *index, uint64_t dump_id, st
 		return;
 	size_t i = (*index)++;
 	const at::Tensor &t = value.toTensor();
-	if (!t.defined() || !has_plain_sizes(t.unsafeGetTensorImpl()) || t.layout() != at::kStrided ||
-	        !at::isIntegralType(t.scalar_type(), false) || t.is_meta() || !t.numel())
+	if (!t.defined() || !has_plain_sizes(t.unsafeGetTensorImpl()) ||
+	        t.layout() != at::kStrided || !at::isIntegralType(t.scalar_type(), false) ||
+	        t.is_meta() || !t.numel())
 		return;
 	if (want_ranges) {
 		auto [low, high] = at::aminmax(t);
 		*text += (text->empty() ? "" : ",") + ("\"" + std::to_string(i) + "\":[") +
-		        std::to_string(low.item<int64_t>()) + "," +
-		        std::to_string(high.item<int64_t>()) + "]";
+		         std::to_string(low.item<int64_t>()) + "," +
+		         std::to_string(high.item<int64_t>()) + "]";
 	}
 	if (dump_id)
 		dump(t, dump_id, i);
@@ -489,7 +491,8 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context)
 	try {
 		const auto &outputs = fn.outputs();
 		size_t n = std::min(outputs.size(), fn.num_outputs());
-		result.outputs = take_values(thread.arena, outputs.data() + (outputs.size() - n), n);
+		result.outputs =
+		        take_values(thread.arena, outputs.data() + (outputs.size() - n), n);
 		result.n_outputs = n;
 #ifdef HAVE_COMMS
 		if (fn.isNcclMeta()) {
@@ -515,8 +518,10 @@ void ht_torch_add(void)
 {
 	if (handle != at::INVALID_CALLBACK_HANDLE)
 		return;
-	handle = at::addGlobalCallback(
-	        at::RecordFunctionCallback(&begin, &end).needsInputs(true).needsOutputs(true).needsIds(true));
+	handle = at::addGlobalCallback(at::RecordFunctionCallback(&begin, &end)
+	                                       .needsInputs(true)
+	                                       .needsOutputs(true)
+	                                       .needsIds(true));
 	at::disableCallback(handle);
 }
 
