@@ -414,5 +414,6 @@ void ht_gpu_forget(void)
 
 uint64_t ht_gpu_lost(void)
 {
-	return gpu.attached || gpu.n_dropped ? gpu.n_dropped + gpu.stream.n_lost : 0;
+	return gpu.attached || gpu.n_dropped ? gpu.n_dropped + ht_counter_get(&gpu.stream.n_lost)
+	                                     : 0;
 }

@@ -41,7 +41,7 @@ bool ht_names_attach(struct ht_part *part)
 	for (size_t i = 0; i < shared.pool.texts.n; i++)
 		write_name(&texts[i]);
 	shared.attached = true;
-	bool complete = shared.stream.n_lost == 0;
+	bool complete = ht_counter_get(&shared.stream.n_lost) == 0;
 	pthread_mutex_unlock(&shared.lock);
 	return complete;
 }
@@ -56,7 +56,7 @@ void ht_names_detach(void)
 uint64_t ht_names_lost(void)
 {
 	pthread_mutex_lock(&shared.lock);
-	uint64_t n = shared.stream.n_lost;
+	uint64_t n = ht_counter_get(&shared.stream.n_lost);
 	pthread_mutex_unlock(&shared.lock);
 	return n;
 }

@@ -261,9 +261,9 @@ static void count(const struct ht_recorder *r, struct ht_record_stats *ret_stats
 	struct ht_record_stats stats = { .n_lost = ht_names_lost() + ht_gpu_lost() };
 	struct ht_stream **streams = r->streams.data;
 	for (size_t i = 0; i < r->streams.n; i++) {
-		stats.n_calls += streams[i]->n_begins;
-		stats.n_lost += streams[i]->n_lost;
-		stats.n_bytes += streams[i]->n_bytes;
+		stats.n_calls += ht_counter_get(&streams[i]->n_begins);
+		stats.n_lost += ht_counter_get(&streams[i]->n_lost);
+		stats.n_bytes += ht_counter_get(&streams[i]->n_bytes);
 	}
 	stats.n_threads = (uint32_t)r->streams.n;
 	*ret_stats = stats;

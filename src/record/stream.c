@@ -58,12 +58,12 @@ bool ht_stream_commit(struct ht_stream *s, enum ht_record_type type)
 	size_t n = (size_t)(s->at - s->record);
 	if (s->failed) {
 		s->at = s->record;
-		s->n_lost++;
+		ht_counter_add(&s->n_lost, 1);
 		return false;
 	}
 	uint32_t head = (uint32_t)(n - HT_RECORD_HEAD) << 4 | type;
 	memcpy(s->record, &head, sizeof head);
-	s->n_bytes += n;
+	ht_counter_add(&s->n_bytes, n);
 	s->record = s->at;
 	atomic_store_explicit(&s->chunk->used, (uint64_t)(s->at - (uint8_t *)(s->chunk + 1)),
 	        memory_order_release);

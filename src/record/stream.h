@@ -29,8 +29,20 @@ struct ht_stream {
 	int64_t last_ns; /* times and record ids are written as differences */
 	uint64_t last_id;
 	uint64_t number; /* logical, of the thread */
-	uint64_t n_begins, n_lost, n_bytes;
+	/* Others may look at these at any time. */
+	_Atomic uint64_t n_begins, n_lost, n_bytes;
 };
+
+/* For counters that one thread writes: no locked instruction. */
+static inline uint64_t ht_counter_get(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static inline void ht_counter_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, ht_counter_get(counter) + n, memory_order_relaxed);
+}
 
 void ht_stream_init(struct ht_stream *s, struct ht_part *part, uint32_t kind, uint32_t index);
 

@@ -194,7 +194,7 @@ struct ht_thread *ht_thread_enter(uint64_t number)
 				mark_window(thread->stream, window);
 			if (thread->stream->window == window)
 				return thread;
-			thread->stream->n_lost++;
+			ht_counter_add(&thread->stream->n_lost, 1);
 		}
 	}
 	ht_thread_leave(thread);
@@ -249,13 +249,14 @@ uint64_t ht_record_begin(const struct ht_record_call *call)
 	put_call(s, call, id);
 	ht_stream_put_values(s, call->inputs,
 	        options->flags & HT_RECORD_NO_INPUTS ? 0 : call->n_inputs, options->max_elements);
-	if (s->n_begins > TOKEN_MAX_SEQUENCE)
+	uint64_t sequence = ht_counter_get(&s->n_begins);
+	if (sequence > TOKEN_MAX_SEQUENCE)
 		s->failed = true;
 	if (commit_timed(s, HT_TYPE_BEGIN, now)) {
 		s->last_id = id;
 		token = (thread->generation & 0xff) << (TOKEN_INDEX_BITS + TOKEN_SEQUENCE_BITS) |
-		        (uint64_t)s->index << TOKEN_SEQUENCE_BITS | s->n_begins;
-		s->n_begins++;
+		        (uint64_t)s->index << TOKEN_SEQUENCE_BITS | sequence;
+		ht_counter_add(&s->n_begins, 1);
 		token++;
 	}
 	ht_thread_leave(thread);
@@ -278,9 +279,10 @@ void ht_record_end(uint64_t token, const struct ht_record_result *result)
 		int64_t now = open_timed(s);
 		if (ht_stream_room(s, 2 * HT_VARINT_MAX)) {
 			/* Most calls end where they began, and last in first out. */
-			bool here = index == s->index && sequence < s->n_begins;
+			uint64_t n_begins = ht_counter_get(&s->n_begins);
+			bool here = index == s->index && sequence < n_begins;
 			s->at = ht_put_u64(s->at, here ? 0 : index + 1);
-			s->at = ht_put_u64(s->at, here ? s->n_begins - 1 - sequence : sequence);
+			s->at = ht_put_u64(s->at, here ? n_begins - 1 - sequence : sequence);
 		}
 		ht_stream_put_values(s, result->outputs,
 		        options->flags & HT_RECORD_NO_OUTPUTS ? 0 : result->n_outputs,

@@ -222,7 +222,10 @@ static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigne
 	values->bound += VALUE_BYTES;
 	switch ((enum ht_record_kind)v->kind) {
 	case HT_RECORD_INT: v->integer = ht_get_i64(bytes); break;
-	case HT_RECORD_DOUBLE: v->integer = (int64_t)ht_get_word(bytes); break;
+	case HT_RECORD_DOUBLE:
+		v->integer = (int64_t)ht_get_word(bytes);
+		values->bound += DOUBLE_BYTES;
+		break;
 	case HT_RECORD_STRING: return read_text(values, bytes, i);
 	case HT_RECORD_DEVICE:
 	case HT_RECORD_OTHER:
@@ -244,8 +247,6 @@ static bool read_value(struct ht_values *values, struct ht_bytes *bytes, unsigne
 	case HT_RECORD_BOOL: break;
 	default: v->kind = HT_RECORD_NONE; bytes->bad = true;
 	}
-	if (v->kind == HT_RECORD_DOUBLE)
-		values->bound += DOUBLE_BYTES;
 	return true;
 }
 

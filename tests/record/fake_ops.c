@@ -7,9 +7,10 @@
  */
 #include "holotrace-record.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -482,6 +483,52 @@ static void large(void)
 	free(text);
 }
 
+/* ---- a GPU that is none ------------------------------------------------------------------------- */
+
+/* Two steps that launch work from inside an operator, from an annotation, and from outside of both; with
+ * the library of fake_cupti.c, which lies beside this program. */
+static void cuda(void)
+{
+	char library[4096];
+	ssize_t n = readlink("/proc/self/exe", library, sizeof library - 20);
+	need(n > 0, "own name");
+	library[n] = 0;
+	memcpy(strrchr(library, '/') + 1, "libfake_cupti.so", sizeof "libfake_cupti.so");
+	void *cupti = dlopen(library, RTLD_NOW);
+	need(cupti != NULL, "fake CUPTI");
+	void (*launch)(uint32_t, const char *), (*copy)(uint32_t, uint64_t),
+	        (*set)(uint32_t, uint64_t);
+	void (*record)(uint32_t, uint32_t), (*wait)(uint32_t, uint32_t), (*synchronize)(uint32_t);
+	*(void **)&launch = dlsym(cupti, "fake_launch");
+	*(void **)&copy = dlsym(cupti, "fake_copy");
+	*(void **)&set = dlsym(cupti, "fake_set");
+	*(void **)&record = dlsym(cupti, "fake_record_event");
+	*(void **)&wait = dlsym(cupti, "fake_wait");
+	*(void **)&synchronize = dlsym(cupti, "fake_synchronize");
+	struct ht_record_options o = options();
+	o.flags = HT_RECORD_CUDA;
+	o.cupti_path = library;
+	o.rank = 2;
+	o.n_ranks = 4;
+	need(ht_record_register(path, &o) == 0, "register");
+	ht_record_start();
+	for (int i = 0; i < 2; i++) {
+		uint64_t step = ht_record_push("step");
+		struct ht_record_call call = { .name = name("op"), .sequence = -1 };
+		uint64_t op = ht_record_begin(&call);
+		launch(7, "_Z5scalePff");
+		ht_record_end(op, NULL);
+		copy(7, 4096);
+		record(7, 11);
+		wait(20, 11);
+		launch(20, "plain_name");
+		ht_record_end(step, NULL);
+		set(20, 64);
+		synchronize(20);
+	}
+	need(ht_record_unregister() == 0, "unregister");
+}
+
 /* ---- cost --------------------------------------------------------------------------------------- */
 
 /* Seconds of processor time of all threads: others may be using the machine. */
@@ -539,7 +586,7 @@ int main(int argc, char **argv)
 		{ "edges", edges }, { "threads", threads }, { "storm", storm },
 		{ "fork", fork_child }, { "exit", exit_running }, { "killed", killed },
 		{ "recover", recover }, { "kinds", kinds }, { "freed", freed }, { "limit", limit },
-		{ "large", large }, { "bench", bench } };
+		{ "large", large }, { "cuda", cuda }, { "bench", bench } };
 	if (argc < 3) {
 		fprintf(stderr,
 		        "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");

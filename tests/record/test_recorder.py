@@ -261,3 +261,93 @@ def test_timeline_is_read_by_the_analyses(tmp_path):
         if not is_special(node) and ids[node["ctrl_deps"]]:
             child, outer = ends[ids[node["id"]]], ends[ids[node["ctrl_deps"]]]
             assert outer[0] <= child[0] <= child[1] <= outer[1]
+
+
+# ---- the GPU side, from a CUPTI that is none ------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def cuda(tmp_path_factory):
+    """(execution trace, timeline, events by category) of two steps of GPU work."""
+    folder = tmp_path_factory.mktemp("cuda")
+    run("cuda", folder / "t.et.json", folder / "t.json")
+    timeline = json.loads((folder / "t.json").read_text())
+    by_category = {}
+    for event in timeline["traceEvents"]:
+        if event["ph"] == "X":
+            by_category.setdefault(event["cat"], []).append(event)
+    return load(folder / "t.et.json"), timeline, by_category, folder / "t.json"
+
+
+def test_gpu_events_are_all_there(cuda):
+    trace, timeline, events, _ = cuda
+    assert problems(trace) == []
+    assert timeline["distributedInfo"] == {"backend": "", "rank": 2, "world_size": 4}
+    assert {cat: len(found) for cat, found in events.items()} == {
+        "user_annotation": 2, "cpu_op": 2, "cuda_runtime": 14, "kernel": 4, "gpu_memcpy": 2,
+        "gpu_memset": 2, "cuda_sync": 4, "gpu_user_annotation": 4}
+    assert sorted({e["name"] for e in events["cuda_runtime"]}) == [
+        "cudaEventRecord", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync",
+        "cudaStreamSynchronize", "cudaStreamWaitEvent"]
+
+
+def test_gpu_work_keeps_its_facts(cuda):
+    _, _, events, _ = cuda
+    kernel = events["kernel"][0]
+    assert kernel["name"] == "scale(float*, float)" and kernel["dur"] == 7.0
+    assert (kernel["pid"], kernel["tid"]) == (1, 7)
+    args = dict(kernel["args"])
+    del args["External id"], args["correlation"]
+    assert args == {"device": 1, "context": 3, "stream": 7, "registers per thread": 32,
+                    "shared memory": 1040, "grid": [4, 1, 1], "block": [128, 1, 1]}
+    assert events["kernel"][1]["name"] == "plain_name"
+    copy = events["gpu_memcpy"][0]
+    assert copy["name"] == "Memcpy HtoD (Pinned -> Device)"
+    assert copy["args"]["bytes"] == 4096 and copy["args"]["memory bandwidth (GB/s)"] == 4096 / 500
+    assert events["gpu_memset"][0]["name"] == "Memset (Device)"
+
+
+def test_gpu_work_knows_who_launched_it(cuda):
+    _, timeline, events, _ = cuda
+    ids = {e["args"]["External id"]: e["name"] for e in events["user_annotation"] + events["cpu_op"]}
+    who = {(e["name"], ids.get(e["args"]["External id"])) for cat in ("kernel", "gpu_memcpy", "gpu_memset")
+           for e in events[cat]}
+    assert who == {("scale(float*, float)", "op"), ("plain_name", "step"),
+                   ("Memcpy HtoD (Pinned -> Device)", "step"), ("Memset (Device)", None)}
+    launches = {e["args"]["correlation"]: e for e in events["cuda_runtime"]}
+    for event in events["kernel"] + events["gpu_memcpy"] + events["gpu_memset"]:
+        launch = launches[event["args"]["correlation"]]
+        assert launch["args"]["External id"] == event["args"]["External id"] and launch["ts"] < event["ts"]
+    flows = [e for e in timeline["traceEvents"] if e.get("cat") == "ac2g"]
+    assert sorted(e["id"] for e in flows if e["ph"] == "s") == sorted(
+        e["id"] for e in flows if e["ph"] == "f") and len(flows) == 16
+
+
+def test_annotations_reach_over_their_work_on_each_stream(cuda):
+    _, _, events, _ = cuda
+    launches = {e["args"]["correlation"]: e["ts"] for e in events["cuda_runtime"]}
+    for step in events["user_annotation"]:
+        mine = [e for e in events["gpu_user_annotation"]
+                if e["args"]["External id"] == step["args"]["External id"]]
+        assert [(e["name"], e["tid"]) for e in mine] == [("step", 7), ("step", 20)]
+        for shadow in mine:
+            work = [e for e in events["kernel"] + events["gpu_memcpy"] if e["tid"] == shadow["tid"]
+                    and step["ts"] <= launches[e["args"]["correlation"]] <= step["ts"] + step["dur"]]
+            assert shadow["ts"] == min(e["ts"] for e in work)
+            assert shadow["dur"] == pytest.approx(max(e["ts"] + e["dur"] for e in work) - shadow["ts"], abs=1e-3)
+
+
+def test_synchronisation_knows_what_it_waits_for(cuda):
+    _, _, events, _ = cuda
+    waits = [e for e in events["cuda_sync"] if e["name"] == "Stream Wait Event"]
+    records = sorted(e["args"]["correlation"] for e in events["cuda_runtime"]
+                     if e["name"] == "cudaEventRecord")
+    assert [e["args"]["wait_on_cuda_event_record_corr_id"] for e in waits] == records
+    assert {e["args"]["wait_on_stream"] for e in waits} == {7}
+    assert {(e["args"]["stream"], e["args"]["device"]) for e in events["cuda_sync"]} == {(20, 1)}
+
+
+@pytest.mark.parametrize("verb", ["temporal-breakdown", "kernel-breakdown", "launch-stats",
+                                  "kernel-annotations", "queue-length", "critical-path"])
+def test_analyses_work_without_pytorch(cuda, verb):
+    done = support.run(verb, "--format", "csv", cuda[3])
+    assert done.returncode == 0 and len(done.stdout.splitlines()) > 1, done.stderr

@@ -1,0 +1,81 @@
+"""holotrace record: a program with NVTX ranges, run unchanged."""
+import json
+import pathlib
+import signal
+import subprocess
+
+import pytest
+import support
+from et_rules import is_special, load, problems
+
+PROGRAM = pathlib.Path(support.EXE).with_name("nvtx_ranges")
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="built without the recorder")
+RANGES = {"inner", 'outer "quoted"', "registered", "started", "thread", "wide \u00e9"}
+
+
+def annotations(path):
+    events = json.loads(pathlib.Path(path).read_text())["traceEvents"]
+    return {e["name"]: e for e in events if e["ph"] == "X" and e["cat"] == "user_annotation"}
+
+
+def test_ranges_become_annotations(tmp_path):
+    done = support.run("record", "-o", tmp_path / "run.json", "--et", tmp_path / "run.et.json", "--", PROGRAM)
+    assert done.returncode == 0 and b"wrote" in done.stderr, done.stderr
+    found = annotations(tmp_path / "run.json")
+    assert set(found) == RANGES
+    outer, inner = found['outer "quoted"'], found["inner"]
+    assert outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
+    assert found["thread"]["tid"] != outer["tid"] == found["started"]["tid"]
+    # it was pushed in a domain of its own, and outlives what was popped from the other
+    assert found["registered"]["ts"] + found["registered"]["dur"] > outer["ts"] + outer["dur"]
+    trace = load(tmp_path / "run.et.json")
+    assert problems(trace) == []
+    assert {n["name"] for n in trace["nodes"] if not is_special(n)} == RANGES
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.et.json", "run.json"]
+
+
+def test_exit_status_is_the_programs(tmp_path):
+    assert support.run("record", "-o", tmp_path / "a.json", "--", PROGRAM, "seven").returncode == 7
+    assert set(annotations(tmp_path / "a.json")) == RANGES
+
+
+def test_a_program_that_dies_keeps_what_it_recorded(tmp_path):
+    done = support.run("record", "-o", tmp_path / "a.json", "--", PROGRAM, "abort")
+    assert done.returncode == 128 + signal.SIGABRT and b"killed" in done.stderr
+    assert set(annotations(tmp_path / "a.json")) == RANGES
+    assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_default_name_has_the_process(tmp_path):
+    done = support.run("record", "--", PROGRAM, cwd=tmp_path)
+    [path] = tmp_path.iterdir()
+    assert path.name in done.stderr.decode() and path.name.startswith("holotrace-")
+    assert json.loads(path.read_text())["traceEvents"][0]["pid"] == int(path.stem.split("-")[1])
+
+
+def test_each_process_has_a_file(tmp_path):
+    support.run("record", "-o", tmp_path / "a.json", "--", "sh", "-c", f"{PROGRAM}; {PROGRAM}; true")
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert len(names) == 2 and all(name.startswith("a.") and name != "a.json" for name in names)
+
+
+def test_programs_that_are_not_recorded(tmp_path):
+    done = support.run("record", "-o", tmp_path / "a.json", "--", "true")
+    assert done.returncode == 0 and b"neither CUDA nor NVTX" in done.stderr
+    done = support.run("record", "-o", tmp_path / "a.json", "--", "echo", "-n", "--as-is", "x")
+    assert done.stdout == b"--as-is x"
+    assert support.run("record", "--", tmp_path / "none").returncode == 127
+    assert support.run("record").returncode == 2
+    assert support.run("record", "-o", "/nowhere/a.json", "--", PROGRAM).returncode == 3
+
+
+def test_recover(tmp_path):
+    fake_ops = PROGRAM.with_name("fake_ops")
+    done = subprocess.run([fake_ops, "killed", tmp_path / "t.json", tmp_path / "t.trace.json"])
+    assert done.returncode == -signal.SIGKILL
+    part = tmp_path / "t.json.part"
+    assert support.run("record", "--recover", part, "--et", tmp_path / "other.json").returncode == 0
+    assert problems(load(tmp_path / "other.json")) == []
+    assert part.exists()
+    done = support.run("record", "--recover", tmp_path / "other.json")
+    assert done.returncode == 3 and b"not an unfinished recording" in done.stderr
