@@ -58,7 +58,7 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
         struct output *et, struct output *trace, int64_t finish_ns)
 {
 	struct ht_nodes nodes;
-	struct ht_timeline timeline;
+	struct ht_rec_timeline timeline;
 	struct ht_replay_sink sinks[2];
 	size_t n = 0;
 	enum ht_status status = HT_OK;
@@ -68,9 +68,9 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
 		sinks[n++] = ht_nodes_sink(&nodes);
 	}
 	if (trace->writer) {
-		ht_timeline_init(&timeline, image, &trace->emit);
-		status = ht_timeline_head(&timeline);
-		sinks[n++] = ht_timeline_sink(&timeline);
+		ht_rec_timeline_init(&timeline, image, &trace->emit);
+		status = ht_rec_timeline_head(&timeline);
+		sinks[n++] = ht_rec_timeline_sink(&timeline);
 	}
 	if (status == HT_OK)
 		status = ht_replay_run(replay, sinks, n);
@@ -81,8 +81,8 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
 	}
 	if (trace->writer) {
 		if (status == HT_OK)
-			status = ht_timeline_tail(&timeline);
-		ht_timeline_done(&timeline);
+			status = ht_rec_timeline_tail(&timeline);
+		ht_rec_timeline_done(&timeline);
 	}
 	return status;
 }

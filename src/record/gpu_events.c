@@ -34,7 +34,7 @@ struct shadow {
 };
 
 struct side {
-	struct ht_timeline *timeline;
+	struct ht_rec_timeline *timeline;
 	struct ht_vec records;  /* struct ht_gpu_record */
 	struct ht_vec devices;  /* struct ht_gpu_device */
 	struct ht_vec launches; /* struct launch */
@@ -106,7 +106,7 @@ static int compare_i64(int64_t a, int64_t b)
 /* By thread, then time; what encloses comes first. */
 static int compare_spans(const void *a, const void *b)
 {
-	const struct ht_span *x = a, *y = b;
+	const struct ht_rec_span *x = a, *y = b;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	int order = compare_i64(x->begin_ns, y->begin_ns);
@@ -191,7 +191,7 @@ static bool list_launches(struct side *side)
 /* The calls open on a thread while its CUDA calls are walked in order of time. */
 struct walk {
 	struct side *side;
-	const struct ht_span *spans;
+	const struct ht_rec_span *spans;
 	size_t n_spans, i_span;
 	struct ht_vec open; /* uint32_t, indexes of spans */
 };
@@ -199,10 +199,10 @@ struct walk {
 /* Put the next span on the stack, and note the annotation around it. */
 static bool open_span(struct walk *walk)
 {
-	const struct ht_span *spans = walk->spans, *next = &spans[walk->i_span];
+	const struct ht_rec_span *spans = walk->spans, *next = &spans[walk->i_span];
 	const uint32_t *open = walk->open.data;
 	while (walk->open.n) {
-		const struct ht_span *top = &spans[open[walk->open.n - 1]];
+		const struct ht_rec_span *top = &spans[open[walk->open.n - 1]];
 		if (top->thread == next->thread && top->end_ns >= next->begin_ns)
 			break;
 		walk->open.n--;
@@ -213,7 +213,7 @@ static bool open_span(struct walk *walk)
 	return HT_VEC_PUSH(mem_of(walk->side), &walk->open, uint32_t, (uint32_t)walk->i_span++);
 }
 
-static bool starts_by(const struct ht_span *span, const struct launch *launch)
+static bool starts_by(const struct ht_rec_span *span, const struct launch *launch)
 {
 	return span->thread < launch->thread ||
 	       (span->thread == launch->thread && span->begin_ns <= launch->start_ns);
@@ -223,7 +223,7 @@ static void match_launch(const struct walk *walk, struct launch *launch)
 {
 	const uint32_t *open = walk->open.data;
 	for (size_t j = walk->open.n; j-- > 0 && !launch->annotation;) {
-		const struct ht_span *span = &walk->spans[open[j]];
+		const struct ht_rec_span *span = &walk->spans[open[j]];
 		if (span->thread != launch->thread || span->end_ns < launch->start_ns)
 			continue;
 		if (!launch->record_id)
@@ -294,7 +294,7 @@ static bool link_work(struct side *side)
 static enum ht_status link_all(struct side *side)
 {
 	struct ht_vec *spans = &side->timeline->spans;
-	sort(spans, sizeof(struct ht_span), compare_spans);
+	sort(spans, sizeof(struct ht_rec_span), compare_spans);
 	side->parents_bytes = (spans->n + 1) * sizeof *side->parents;
 	side->parents = ht_mem_zalloc(mem_of(side), side->parents_bytes);
 	if (!side->parents || !read_records(side) || !list_launches(side))
@@ -361,7 +361,7 @@ static void emit_flow(
 	HT_EMIT(out, ",\"tid\":");
 	ht_emit_i64(out, tid);
 	HT_EMIT(out, ",\"ts\":");
-	ht_timeline_ts(side->timeline, ns);
+	ht_rec_timeline_ts(side->timeline, ns);
 	HT_EMIT(out, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"");
 	if (phase == 'f')
 		HT_EMIT(out, ",\"bp\":\"e\"");
@@ -371,17 +371,17 @@ static void emit_flow(
 
 static void emit_call(struct side *side, const struct ht_gpu_record *r)
 {
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	const struct launch *launch = find_launch(side, r->correlation);
 	struct ht_name name = ht_image_name(t->image, r->name);
-	ht_timeline_open(t, r->kind == HT_GPU_RUNTIME ? "cuda_runtime" : "cuda_driver");
+	ht_rec_timeline_open(t, r->kind == HT_GPU_RUNTIME ? "cuda_runtime" : "cuda_driver");
 	/* "cudaMemcpy_v3020": the version is the header's business. */
 	size_t n = name.n;
 	while (n && name.bytes[n - 1] >= '0' && name.bytes[n - 1] <= '9')
 		n--;
 	bool versioned = n > 2 && n < name.n && !memcmp(name.bytes + n - 2, "_v", 2);
 	ht_emit_text(t->out, name.bytes, versioned ? n - 2 : name.n);
-	ht_timeline_at(t, t->image->header->pid, r->thread, r->start_ns, r->end_ns);
+	ht_rec_timeline_at(t, t->image->header->pid, r->thread, r->start_ns, r->end_ns);
 	emit_external(side, launch);
 	emit_field(t->out, "cbid", r->callback);
 	emit_field(t->out, "correlation", r->correlation);
@@ -451,17 +451,17 @@ static void emit_copy_name(struct ht_emit *out, const struct ht_gpu_record *r)
 
 static void emit_work(struct side *side, const struct ht_gpu_record *r)
 {
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	const struct launch *launch = find_launch(side, r->correlation);
 	bool kernel = r->kind == HT_GPU_KERNEL;
-	ht_timeline_open(t, kernel                     ? "kernel"
-	                    : r->kind == HT_GPU_MEMCPY ? "gpu_memcpy"
-	                                               : "gpu_memset");
+	ht_rec_timeline_open(t, kernel                     ? "kernel"
+	                        : r->kind == HT_GPU_MEMCPY ? "gpu_memcpy"
+	                                                   : "gpu_memset");
 	if (kernel)
 		emit_kernel_name(side, r->name);
 	else
 		emit_copy_name(t->out, r);
-	ht_timeline_at(t, r->device, r->stream, r->start_ns, r->end_ns);
+	ht_rec_timeline_at(t, r->device, r->stream, r->start_ns, r->end_ns);
 	emit_external(side, launch);
 	if (r->peer)
 		emit_field(t->out, "toDevice", (int64_t)r->peer - 1);
@@ -515,12 +515,12 @@ static void emit_sync(struct side *side, const struct ht_gpu_record *r, uint32_t
 {
 	static const char *const kinds[] = { "Unknown Sync", "Event Sync", "Stream Wait Event",
 		"Stream Sync", "Context Sync" };
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	const char *kind = r->sync_kind < HT_COUNT(kinds) ? kinds[r->sync_kind] : kinds[0];
 	int64_t stream = r->stream == NO_VALUE ? -1 : (int64_t)r->stream;
-	ht_timeline_open(t, "cuda_sync");
+	ht_rec_timeline_open(t, "cuda_sync");
 	ht_emit_text(t->out, kind, strlen(kind));
-	ht_timeline_at(t, device, stream, r->start_ns, r->end_ns);
+	ht_rec_timeline_at(t, device, stream, r->start_ns, r->end_ns);
 	emit_external(side, find_launch(side, r->correlation));
 	HT_EMIT(t->out, ",\"cuda_sync_kind\":\"");
 	ht_emit_text(t->out, kind, strlen(kind));
@@ -542,11 +542,11 @@ static void emit_sync(struct side *side, const struct ht_gpu_record *r, uint32_t
 
 static void emit_overhead(struct side *side, const struct ht_gpu_record *r)
 {
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	struct ht_name name = ht_image_name(t->image, r->name);
-	ht_timeline_open(t, "overhead");
+	ht_rec_timeline_open(t, "overhead");
 	ht_emit_text(t->out, name.bytes, name.n);
-	ht_timeline_at(t, -1, r->thread, r->start_ns, r->end_ns);
+	ht_rec_timeline_at(t, -1, r->thread, r->start_ns, r->end_ns);
 	HT_EMIT(t->out, "}}");
 }
 
@@ -573,9 +573,9 @@ static void emit_records(struct side *side)
 /* Sorted pieces of one annotation on one stream become one event. */
 static void emit_shadows(struct side *side)
 {
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	const struct shadow *shadows = side->shadows.data;
-	const struct ht_span *spans = t->spans.data;
+	const struct ht_rec_span *spans = t->spans.data;
 	for (size_t i = 0, next; i < side->shadows.n; i = next) {
 		int64_t end_ns = shadows[i].end_ns;
 		for (next = i + 1; next < side->shadows.n &&
@@ -584,11 +584,11 @@ static void emit_shadows(struct side *side)
 		                   shadows[next].stream == shadows[i].stream;
 		        next++)
 			end_ns = shadows[next].end_ns > end_ns ? shadows[next].end_ns : end_ns;
-		const struct ht_span *span = &spans[shadows[i].annotation];
+		const struct ht_rec_span *span = &spans[shadows[i].annotation];
 		struct ht_name name = ht_image_name(t->image, span->name);
-		ht_timeline_open(t, "gpu_user_annotation");
+		ht_rec_timeline_open(t, "gpu_user_annotation");
 		ht_emit_text(t->out, name.bytes, name.n);
-		ht_timeline_at(
+		ht_rec_timeline_at(
 		        t, shadows[i].device, shadows[i].stream, shadows[i].start_ns, end_ns);
 		HT_EMIT(t->out, "\"External id\":");
 		ht_emit_u64(t->out, span->record_id);
@@ -605,7 +605,7 @@ static int compare_u64(const void *a, const void *b)
 /* Every stream that had work, and its device before it. */
 static bool name_devices(struct side *side)
 {
-	struct ht_timeline *t = side->timeline;
+	struct ht_rec_timeline *t = side->timeline;
 	const struct ht_gpu_record *records = side->records.data;
 	struct ht_vec places = { 0 };
 	for (size_t i = 0; i < side->records.n; i++) {
@@ -622,14 +622,14 @@ static bool name_devices(struct side *side)
 		char text[40];
 		if (!i || place[i - 1] >> 32 != device) {
 			snprintf(text, sizeof text, "GPU %u", device);
-			ht_timeline_meta(
+			ht_rec_timeline_meta(
 			        t, "process_name", device, 0, "name", t->image->header->program);
-			ht_timeline_meta(t, "process_labels", device, 0, "labels", text);
+			ht_rec_timeline_meta(t, "process_labels", device, 0, "labels", text);
 		}
 		if (i && place[i - 1] == place[i])
 			continue;
 		snprintf(text, sizeof text, "stream %u ", stream);
-		ht_timeline_meta(t, "thread_name", device, stream, "name", text);
+		ht_rec_timeline_meta(t, "thread_name", device, stream, "name", text);
 	}
 	ht_vec_free(mem_of(side), &places, sizeof *place);
 	return true;
@@ -656,7 +656,7 @@ static void emit_device(struct ht_emit *out, const struct ht_gpu_device *d)
 	ht_emit_char(out, '}');
 }
 
-enum ht_status ht_timeline_devices(struct ht_timeline *timeline)
+enum ht_status ht_rec_timeline_devices(struct ht_rec_timeline *timeline)
 {
 	struct side side = { .timeline = timeline };
 	bool done = read_records(&side);
@@ -677,7 +677,7 @@ static void open_demangler(struct side *side)
 		*(void **)&side->demangle = dlsym(side->demangler, "__cxa_demangle");
 }
 
-enum ht_status ht_timeline_gpu(struct ht_timeline *timeline)
+enum ht_status ht_rec_timeline_gpu(struct ht_rec_timeline *timeline)
 {
 	struct side side = { .timeline = timeline };
 	enum ht_status status = link_all(&side);

@@ -91,7 +91,7 @@ static enum ht_status escape_name(struct ht_image *image, struct ht_name *name)
 	if (!name->n || !needs_escape(name))
 		return HT_OK;
 	struct ht_vec text = { 0 };
-	enum ht_status status = ht_escape(image->ctx, name->bytes, name->n, &text);
+	enum ht_status status = ht_rec_escape(image->ctx, name->bytes, name->n, &text);
 	char *copy = status == HT_OK ? ht_arena_strndup(&image->escaped, text.data, text.n) : NULL;
 	name->bytes = copy;
 	name->n = copy ? (uint32_t)text.n : 0;

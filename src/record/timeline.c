@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-void ht_timeline_init(
-        struct ht_timeline *timeline, const struct ht_image *image, struct ht_emit *out)
+void ht_rec_timeline_init(
+        struct ht_rec_timeline *timeline, const struct ht_image *image, struct ht_emit *out)
 {
-	*timeline = (struct ht_timeline){ .ctx = image->ctx,
+	*timeline = (struct ht_rec_timeline){ .ctx = image->ctx,
 		.image = image,
 		.out = out,
 		.values.image = image,
@@ -20,25 +20,25 @@ void ht_timeline_init(
 		timeline->has_gpu |= image->streams[i].kind == HT_CHUNK_GPU;
 }
 
-void ht_timeline_done(struct ht_timeline *timeline)
+void ht_rec_timeline_done(struct ht_rec_timeline *timeline)
 {
 	ht_values_done(&timeline->values);
-	ht_vec_free(timeline->ctx->mem, &timeline->spans, sizeof(struct ht_span));
+	ht_vec_free(timeline->ctx->mem, &timeline->spans, sizeof(struct ht_rec_span));
 }
 
 /* The recorder's clock to the wall clock, and that less the base. */
-static int64_t base_ns(const struct ht_timeline *timeline)
+static int64_t base_ns(const struct ht_rec_timeline *timeline)
 {
 	return timeline->image->header->wall_ns / 1000000000 * 1000000000;
 }
 
-void ht_timeline_ts(struct ht_timeline *timeline, int64_t ns)
+void ht_rec_timeline_ts(struct ht_rec_timeline *timeline, int64_t ns)
 {
 	const struct ht_part_header *header = timeline->image->header;
 	ht_emit_us(timeline->out, ns - header->start_ns + header->wall_ns - base_ns(timeline));
 }
 
-void ht_timeline_open(struct ht_timeline *timeline, const char *category)
+void ht_rec_timeline_open(struct ht_rec_timeline *timeline, const char *category)
 {
 	struct ht_emit *out = timeline->out;
 	if (timeline->n_events++)
@@ -48,8 +48,8 @@ void ht_timeline_open(struct ht_timeline *timeline, const char *category)
 	HT_EMIT(out, "\",\"name\":\"");
 }
 
-void ht_timeline_at(
-        struct ht_timeline *timeline, int64_t pid, int64_t tid, int64_t begin_ns, int64_t end_ns)
+void ht_rec_timeline_at(struct ht_rec_timeline *timeline, int64_t pid, int64_t tid,
+        int64_t begin_ns, int64_t end_ns)
 {
 	struct ht_emit *out = timeline->out;
 	HT_EMIT(out, "\",\"pid\":");
@@ -57,7 +57,7 @@ void ht_timeline_at(
 	HT_EMIT(out, ",\"tid\":");
 	ht_emit_i64(out, tid);
 	HT_EMIT(out, ",\"ts\":");
-	ht_timeline_ts(timeline, begin_ns);
+	ht_rec_timeline_ts(timeline, begin_ns);
 	HT_EMIT(out, ",\"dur\":");
 	ht_emit_us(out, end_ns > begin_ns ? end_ns - begin_ns : 0);
 	HT_EMIT(out, ",\"args\":{");
@@ -65,18 +65,18 @@ void ht_timeline_at(
 		timeline->first_ns = begin_ns;
 }
 
-static bool keep_span(struct ht_timeline *timeline, const struct ht_op *op, uint32_t thread)
+static bool keep_span(struct ht_rec_timeline *timeline, const struct ht_op *op, uint32_t thread)
 {
-	struct ht_span span = { op->begin_ns, op->end_ns, op->record_id, op->name, thread,
+	struct ht_rec_span span = { op->begin_ns, op->end_ns, op->record_id, op->name, thread,
 		op->scope == HT_RECORD_ANNOTATION };
 	return !timeline->has_gpu ||
-	       HT_VEC_PUSH(timeline->ctx->mem, &timeline->spans, struct ht_span, span);
+	       HT_VEC_PUSH(timeline->ctx->mem, &timeline->spans, struct ht_rec_span, span);
 }
 
 static enum ht_status end(
         void *user, struct ht_replay *replay, struct ht_op *op, struct ht_bytes *outputs)
 {
-	struct ht_timeline *timeline = user;
+	struct ht_rec_timeline *timeline = user;
 	struct ht_emit *out = timeline->out;
 	const struct ht_image_stream *s = replay->streams[op->i_stream].cursor.stream;
 	struct ht_name name = ht_image_name(timeline->image, op->name);
@@ -85,10 +85,10 @@ static enum ht_status end(
 	if (!keep_span(timeline, op, s->os_thread))
 		return ht_fail_nomem(timeline->ctx);
 	HT_TRY(ht_values_read(&timeline->values, &inputs));
-	ht_timeline_open(
+	ht_rec_timeline_open(
 	        timeline, op->scope == HT_RECORD_ANNOTATION ? "user_annotation" : "cpu_op");
 	ht_emit_text(out, name.bytes, name.n);
-	ht_timeline_at(
+	ht_rec_timeline_at(
 	        timeline, timeline->image->header->pid, s->os_thread, op->begin_ns, op->end_ns);
 	HT_EMIT(out, "\"External id\":");
 	ht_emit_u64(out, op->record_id);
@@ -106,12 +106,12 @@ static enum ht_status end(
 	return out->status;
 }
 
-struct ht_replay_sink ht_timeline_sink(struct ht_timeline *timeline)
+struct ht_replay_sink ht_rec_timeline_sink(struct ht_rec_timeline *timeline)
 {
 	return (struct ht_replay_sink){ .user = timeline, .end = end };
 }
 
-enum ht_status ht_timeline_head(struct ht_timeline *timeline)
+enum ht_status ht_rec_timeline_head(struct ht_rec_timeline *timeline)
 {
 	const struct ht_part_header *header = timeline->image->header;
 	struct ht_emit *out = timeline->out;
@@ -126,13 +126,13 @@ enum ht_status ht_timeline_head(struct ht_timeline *timeline)
 		ht_emit_char(out, '}');
 	}
 	HT_EMIT(out, ",\n\"deviceProperties\": [");
-	HT_TRY(ht_timeline_devices(timeline));
+	HT_TRY(ht_rec_timeline_devices(timeline));
 	HT_EMIT(out, "],\n\"traceEvents\": [\n");
 	return HT_OK;
 }
 
-void ht_timeline_meta(struct ht_timeline *timeline, const char *what, int64_t pid, int64_t tid,
-        const char *key, const char *text)
+void ht_rec_timeline_meta(struct ht_rec_timeline *timeline, const char *what, int64_t pid,
+        int64_t tid, const char *key, const char *text)
 {
 	struct ht_emit *out = timeline->out;
 	if (timeline->n_events++)
@@ -140,7 +140,7 @@ void ht_timeline_meta(struct ht_timeline *timeline, const char *what, int64_t pi
 	HT_EMIT(out, "{\"name\":\"");
 	ht_emit_text(out, what, strlen(what));
 	HT_EMIT(out, "\",\"ph\":\"M\",\"ts\":");
-	ht_timeline_ts(timeline, timeline->first_ns);
+	ht_rec_timeline_ts(timeline, timeline->first_ns);
 	HT_EMIT(out, ",\"pid\":");
 	ht_emit_i64(out, pid);
 	HT_EMIT(out, ",\"tid\":");
@@ -152,11 +152,11 @@ void ht_timeline_meta(struct ht_timeline *timeline, const char *what, int64_t pi
 	HT_EMIT(out, "}}");
 }
 
-static void name_threads(struct ht_timeline *timeline)
+static void name_threads(struct ht_rec_timeline *timeline)
 {
 	const struct ht_part_header *header = timeline->image->header;
-	ht_timeline_meta(timeline, "process_name", header->pid, 0, "name", header->program);
-	ht_timeline_meta(timeline, "process_labels", header->pid, 0, "labels", "CPU");
+	ht_rec_timeline_meta(timeline, "process_name", header->pid, 0, "name", header->program);
+	ht_rec_timeline_meta(timeline, "process_labels", header->pid, 0, "labels", "CPU");
 	for (size_t i = 0; i < timeline->image->n_streams; i++) {
 		const struct ht_image_stream *s = &timeline->image->streams[i];
 		char name[128];
@@ -164,15 +164,16 @@ static void name_threads(struct ht_timeline *timeline)
 			continue;
 		snprintf(name, sizeof name, "thread %u (%.*s)", s->os_thread, (int)s->name.n,
 		        s->name.bytes ? s->name.bytes : "");
-		ht_timeline_meta(timeline, "thread_name", header->pid, s->os_thread, "name", name);
+		ht_rec_timeline_meta(
+		        timeline, "thread_name", header->pid, s->os_thread, "name", name);
 	}
 }
 
-enum ht_status ht_timeline_tail(struct ht_timeline *timeline)
+enum ht_status ht_rec_timeline_tail(struct ht_rec_timeline *timeline)
 {
 	struct ht_emit *out = timeline->out;
 	if (timeline->has_gpu)
-		HT_TRY(ht_timeline_gpu(timeline));
+		HT_TRY(ht_rec_timeline_gpu(timeline));
 	if (timeline->first_ns == INT64_MAX)
 		timeline->first_ns = timeline->image->header->start_ns;
 	name_threads(timeline);

@@ -168,7 +168,7 @@ static bool is_plain(const char *bytes, size_t n)
 	return true;
 }
 
-enum ht_status ht_escape(ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text)
+enum ht_status ht_rec_escape(ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text)
 {
 	struct appended appended = { ctx, text };
 	struct ht_emit emit;
@@ -191,7 +191,7 @@ static bool read_text(struct ht_values *values, struct ht_bytes *bytes, size_t i
 	v->escaped = !is_plain(v->bytes, v->n);
 	if (v->escaped) {
 		struct ht_vec text = { 0 };
-		bool done = ht_escape(values->image->ctx, v->bytes, v->n, &text) == HT_OK;
+		bool done = ht_rec_escape(values->image->ctx, v->bytes, v->n, &text) == HT_OK;
 		struct appended appended = { values->image->ctx, &values->escaped };
 		v->offset = (int64_t)values->escaped.n;
 		v->n = (uint32_t)text.n;
