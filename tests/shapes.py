@@ -177,9 +177,61 @@ def many_keys(n):
         yield span("cpu_op", "op", 1, 1, START + 10 * i, 9, **{f"k{100 * i + k}": k for k in range(100)})
 
 
+def rolling_annotations(n):
+    """Annotations that overlap without nesting, a launch in each."""
+    m = n // 3
+    for i in range(m):
+        yield span("user_annotation", f"a{i}", 1, 1, START + 2 * i, m)
+        yield launch(i, START + 2 * i + 1)
+        yield kernel(i, START + 2 * i + 1, 1)
+
+
+def flows_after_nest(n):
+    """Flow rows behind a deep stack that is over but was never left."""
+    half = n // 2
+    for i in range(half):
+        yield op(i, START + i, 2 * half - 2 * i)
+    for i in range(half):
+        yield f'{{"ph":"s","id":{i},"cat":"ac2g","name":"ac2g","pid":1,"tid":1,"ts":{START + 3 * half + i}}}'
+
+
+def backward(n):
+    """A deep stack of modules, and a backward pass of as many operators on a thread of its own."""
+    m = n // 5
+    yield span("user_annotation", "## backward ##", 1, 1, START + 4 * m, 4 * m)
+    for i in range(m):
+        at = START + 5 * m + 2 * i
+        yield span("python_function", f"nn.Module: M_{i}", 1, 1, START + i, 3 * m - 2 * i)
+        yield span("cpu_op", "aten::mm", 1, 1, START + m + i, 1, External_id=i, Sequence_number=i, Fwd_thread_id=0)
+        yield span("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 1, 2, at, 2, Sequence_number=i,
+                   Fwd_thread_id=1)
+        yield span("cuda_runtime", "cudaLaunchKernel", 1, 2, at, 1, correlation=i)
+        yield kernel(i, at + 1, 1)
+
+
+def stream_waits(n):
+    """A stream for each wait for one."""
+    for i in range(n // 2):
+        yield kernel(i, START + 10 * i, 3, stream=i)
+        yield span("cuda_sync", "Stream Sync", 0, i, START + 10 * i + 1, 5, stream=i, device=0)
+
+
+def counter_ranges(n):
+    """Counter ranges of kernels that a deep stack launched."""
+    m = n // 4
+    for i in range(m):
+        yield op(i, START + i, 4 * n - 2 * i)
+    for i in range(m):
+        at = START + m + 2 * i
+        yield launch(i, at, External_id=i)
+        yield kernel(i, at + 1, 1)
+        yield span("cuda_profiler_range", f"k{i % 50}", 0, 0, at + 1, 1, correlation=i, inst_executed=i)
+
+
 ALL = {shape.__name__: shape for shape in (
     nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
-    flows, steps, waits, memory, begin_end, python_calls, many_keys)}
+    flows, steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations, flows_after_nest, backward,
+    stream_waits, counter_ranges)}
 
 
 def events(shape, n):

@@ -3,6 +3,7 @@
  */
 #include "base/sort.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DIGIT_BITS 11
@@ -140,4 +141,14 @@ bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t 
 	ht_mem_free(mem, spare, n * sizeof *spare);
 	ht_mem_free(mem, spare_i, n * sizeof *spare_i);
 	return ok;
+}
+
+void ht_sort_items(void *items, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	const char *at = items;
+	size_t i = 1;
+	while (i < n && compare(at + (i - 1) * size, at + i * size) <= 0)
+		i++;
+	if (i < n)
+		qsort(items, n, size, compare);
 }

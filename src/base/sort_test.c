@@ -72,8 +72,29 @@ static void sorts_runs_and_noise(void **state)
 	check_sorted(keys, N);
 }
 
+static int compare(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static void sorts_items(void **state)
+{
+	(void)state;
+	static uint64_t items[N];
+	for (size_t last_is_low = 0; last_is_low < 2; last_is_low++)
+		for (size_t n = 0; n < 50; n++) {
+			for (size_t i = 0; i < n; i++)
+				items[i] = last_is_low && i + 1 == n ? 0 : i / 2 + 1;
+			ht_sort_items(items, n, sizeof *items, compare);
+			for (size_t i = 1; i < n; i++)
+				assert_true(items[i - 1] <= items[i]);
+		}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(sorts_runs_and_noise) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(sorts_runs_and_noise),
+		cmocka_unit_test(sorts_items) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

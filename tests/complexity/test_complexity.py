@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+import commands
 import shapes
 import support
 
@@ -57,7 +58,7 @@ def grows_too_fast(seconds, again):
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
-@pytest.mark.parametrize("shape", shapes.SHAPES)
+@pytest.mark.parametrize("shape", shapes.ALL)
 def test_linear(shape, tmp_path):
     large, small = Trace(tmp_path, shape, LARGE), None
     assert large.opening[2] == 0, large.opening[3]
@@ -71,7 +72,7 @@ def test_linear(shape, tmp_path):
     slow = []
     if grows_too_fast(large.opening[0], lambda: small_trace().opening[0]):
         slow.append(f"opening takes {large.opening[0]:.2f} s")
-    for line in shapes.command_lines(verbs()):
+    for line in commands.command_lines(verbs()):
         seconds, memory, code, message = large.run(line)
         # HTA's row selection refuses ids that pair every row with every other
         assert code == 0 or (code == 4 and "--hta-compat" in line), f"{line}: exit {code}: {message!r}"

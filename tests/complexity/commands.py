@@ -1,0 +1,15 @@
+"""Every verb, and options that take other paths through the program, for measuring on hard shapes."""
+
+#: Options beside the plain verbs that take other paths through the program.
+MORE = [("events", "--columns", "annotation_stack,module,forward_op"), ("events", "--kernels-under", "op1"),
+        ("events", "--descendants-of", "0"), ("events", "--leaves"), ("kernel-annotations", "--group-by", "stack"),
+        ("kernel-annotations", "--source", "gpu"), ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path")]
+
+
+def command_lines(verbs):
+    """Every analysis of (name, number of sets), plain and as HTA, and the options above."""
+    for name, _ in verbs:
+        yield (name,)
+        if name not in ("info", "health", "events"):
+            yield (name, "--hta-compat")
+    yield from MORE
