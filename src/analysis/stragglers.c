@@ -7,7 +7,7 @@
  * others, by more than that varies, than the others differ, and than 5 % of the step. Nothing is a candidate by
  * its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness.
  *
- * The cause of a candidate is what it does more of than the median rank (excess.h): the GPU work or the
+ * The cause of a candidate is what it does more of than the ranks of its group (excess.h): the GPU work or the
  * annotation whose excess is at least half of its lateness, the larger of the two; else, when all its GPU work
  * together (or all its annotations) is, the largest part of that. Its longest event is the evidence.
  *
@@ -53,7 +53,8 @@ static const struct ht_column rank_columns[] = {
 	{ "steps", HT_I64, HT_DETAIL, "steps with collectives", NULL },
 	{ "cause", HT_STR, HT_MEASURE, "kernel or host: what explains a candidate's delay", NULL },
 	{ "cause_name", HT_STR, HT_MEASURE, "the kernel, or the annotation on the host", NULL },
-	{ "cause_ns", HT_DURATION, HT_MEASURE, "its time above the median of all ranks", NULL },
+	{ "cause_ns", HT_DURATION, HT_MEASURE,
+	        "its time above the median of the other ranks of its group", NULL },
 	{ "cause_row", HT_I64, HT_DETAIL, "index of its longest event in the rank's trace", NULL },
 	{ "collectives", HT_I64, HT_DETAIL, "collectives that could be compared", NULL },
 	{ "times_last", HT_I64, HT_DETAIL, "of them with this rank the last to start", NULL },
@@ -62,10 +63,12 @@ static const struct ht_column rank_columns[] = {
 	{ "worst_step", HT_I64, HT_DETAIL, "step of that collective", NULL },
 	{ "worst_collective", HT_STR, HT_DETAIL, "that collective", NULL },
 	{ "worst_row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
-	{ "gpu_excess_ns", HT_DURATION, HT_DETAIL, "GPU time above the median of all ranks", NULL },
+	{ "gpu_excess_ns", HT_DURATION, HT_DETAIL,
+	        "GPU time above the median of the other ranks of its group", NULL },
 	{ "gpu_excess_name", HT_STR, HT_DETAIL, "GPU work with the largest such time", NULL },
 	{ "host_excess_ns", HT_DURATION, HT_DETAIL,
-	        "host time, without CUDA calls, above the median of all ranks", NULL },
+	        "host time, without CUDA calls, above the median of the other ranks of its group",
+	        NULL },
 	{ "host_excess_name", HT_STR, HT_DETAIL, "annotation with the largest such time", NULL },
 };
 
@@ -172,6 +175,49 @@ struct answer {
 	struct ht_verdict *verdicts; /* one per part */
 	struct ht_excess *gpu, *host;
 };
+
+/* Of the ranks of a group whose verdict is from that group. */
+static enum ht_status find_excess_in(struct answer *a, struct ht_members members, bool *done)
+{
+	struct ht_excess *host = ht_arena_alloc(a->run->scratch, (members.n + 1) * sizeof *host);
+	struct ht_excess *gpu = ht_arena_alloc(a->run->scratch, (members.n + 1) * sizeof *gpu);
+	if (!host || !gpu)
+		return ht_fail_nomem(a->run->ctx);
+	HT_TRY(ht_excess_find(a->run, a->parts, PROFILES, &members, host, gpu));
+	for (size_t m = 0; m < members.n; m++) {
+		size_t p = members.parts[m];
+		const size_t *from = a->verdicts[p].members;
+		if (done[p] || (from && from != members.parts))
+			continue;
+		a->host[p] = host[m];
+		a->gpu[p] = gpu[m];
+		done[p] = true;
+	}
+	return HT_OK;
+}
+
+/* Against the ranks that wait for it; against all where nothing says who does. */
+static enum ht_status find_excess(struct answer *a)
+{
+	size_t n = a->parts->n;
+	size_t *all = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *all);
+	bool *done = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *done);
+	a->host = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *a->host);
+	a->gpu = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *a->gpu);
+	if (!all || !done || !a->host || !a->gpu)
+		return ht_fail_nomem(a->run->ctx);
+	for (size_t i = 0; i < n; i++)
+		all[i] = i;
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_verdict *v = &a->verdicts[i];
+		struct ht_members members = { all, n };
+		if (v->members)
+			members = (struct ht_members){ v->members, v->n_members };
+		if (!done[i])
+			HT_TRY(find_excess_in(a, members, done));
+	}
+	return HT_OK;
+}
 
 static struct cause cause_of(const struct answer *a, const struct ht_late_rank *rank)
 {
@@ -411,11 +457,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!a.lateness.n)
 		return note_absence(run, table);
 	HT_TRY(ht_own_time_judge(run, parts, STEPS, &a.lateness, &a.verdicts));
-	a.host = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.host);
-	a.gpu = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *a.gpu);
-	if (!a.host || !a.gpu)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_excess_find(run, parts, PROFILES, a.host, a.gpu));
+
+	HT_TRY(find_excess(&a));
 	order_ranks(&a);
 	if (ht_run_is(run, "view", "ranks")) {
 		HT_TRY(put_ranks(&a, table));

@@ -128,7 +128,7 @@ enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, h
 /* One name on one rank. */
 struct share {
 	const char *name;
-	size_t i_part;
+	size_t i_member;
 	int64_t ns, row, longest_ns;
 };
 
@@ -138,20 +138,21 @@ static int compare_shares(const void *left, const void *right)
 	int order = strcmp(a->name, b->name);
 	if (order)
 		return order;
-	if (a->i_part != b->i_part)
-		return a->i_part < b->i_part ? -1 : 1;
+	if (a->i_member != b->i_member)
+		return a->i_member < b->i_member ? -1 : 1;
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* One name on all ranks: all has an entry per part, sorted is room for as many numbers. */
+/* One name on all members: all has an entry for each, sorted is room for as many numbers. */
 static void follow_name(
         const struct share *all, int64_t *sorted, size_t n, const char *name, struct ht_excess *ret)
 {
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = all[i].ns;
-	int64_t usual_ns = ht_median_i64(sorted, n);
+	ht_sort_i64(sorted, n);
 	for (size_t i = 0; i < n; i++) {
-		int64_t excess_ns = all[i].ns - usual_ns;
+		size_t but = ht_sorted_find(sorted, n, all[i].ns);
+		int64_t excess_ns = all[i].ns - ht_sorted_but(sorted, but, (n - 1) / 2);
 		ret[i].total_ns += excess_ns;
 		if (excess_ns > ret[i].ns) {
 			ret[i].name = name;
@@ -167,7 +168,7 @@ static size_t gather(const struct share *shares, size_t n, struct share *all, si
 	size_t end = 0;
 	memset(all, 0, n_parts * sizeof *all);
 	for (; end < n && !strcmp(shares[end].name, shares[0].name); end++) {
-		struct share *one = &all[shares[end].i_part];
+		struct share *one = &all[shares[end].i_member];
 		if (shares[end].longest_ns > one->longest_ns || !one->name) {
 			one->row = shares[end].row;
 			one->longest_ns = shares[end].longest_ns;
@@ -178,36 +179,38 @@ static size_t gather(const struct share *shares, size_t n, struct share *all, si
 	return end;
 }
 
-static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k, bool host,
-        struct ht_excess *ret)
+static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_members *members, bool host, struct ht_excess *ret)
 {
-	size_t n_rows = ht_parts_n_rows(parts, k), n = 0;
+	size_t n_rows = 0, n = 0;
+	for (size_t m = 0; m < members->n; m++)
+		n_rows += ht_table_n_rows(parts->list[members->parts[m]].facts[k]);
 	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
-	struct share *all = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *all);
-	int64_t *sorted = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *sorted);
+	struct share *all = ht_arena_alloc(run->scratch, (members->n + 1) * sizeof *all);
+	int64_t *sorted = ht_arena_alloc(run->scratch, (members->n + 1) * sizeof *sorted);
 	if (!shares || !all || !sorted)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < parts->n; i++) {
-		const ht_table *facts = parts->list[i].facts[k];
-		ret[i] = (struct ht_excess){ 0 };
+	memset(ret, 0, members->n * sizeof *ret);
+	for (size_t m = 0; m < members->n; m++) {
+		const ht_table *facts = parts->list[members->parts[m]].facts[k];
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
 			if (ht_table_i64(facts, row, ON_HOST) == host)
-				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), i,
+				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), m,
 					ht_table_i64(facts, row, NS), ht_table_i64(facts, row, ROW),
 					ht_table_i64(facts, row, LONGEST) };
 	}
 	qsort(shares, n, sizeof *shares, compare_shares);
-	for (size_t start = 0; start < n;) {
-		size_t n_here = gather(shares + start, n - start, all, parts->n);
-		follow_name(all, sorted, parts->n, shares[start].name, ret);
+	for (size_t start = 0; start < n && members->n > 1;) {
+		size_t n_here = gather(shares + start, n - start, all, members->n);
+		follow_name(all, sorted, members->n, shares[start].name, ret);
 		start += n_here;
 	}
 	return HT_OK;
 }
 
 enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
-        struct ht_excess *ret_host, struct ht_excess *ret_gpu)
+        const struct ht_members *members, struct ht_excess *ret_host, struct ht_excess *ret_gpu)
 {
-	HT_TRY(find(run, parts, k, true, ret_host));
-	return find(run, parts, k, false, ret_gpu);
+	HT_TRY(find(run, parts, k, members, true, ret_host));
+	return find(run, parts, k, members, false, ret_gpu);
 }

@@ -5,9 +5,9 @@
  *   gpu   durations of GPU work except communication, by short name
  *   host  time inside an annotation, without annotations nested in it and without runtime and driver
  *         calls (a host that waits for the GPU waits in one of those); ProfilerStep rows count as one
- * Excess of a rank = its time - the median of all ranks for that name; the largest one per rank is what
- * to look at first. With an even number of ranks the lower of the middle two is the median. Its total is over
- * all names, those with less time than the median taken off.
+ * Excess of a rank = its time - the median of the other members of its group for that name (of two, the larger):
+ * ranks of other groups may do other work, as the stages of a pipeline do. The largest is what to look at first.
+ * Its total is over all names, those with less time than the median taken off.
  */
 #ifndef HT_MODEL_EXCESS_H
 #define HT_MODEL_EXCESS_H
@@ -28,9 +28,16 @@ enum { HT_N_EXCESS_COLUMNS = 5 };
 enum ht_status ht_excess_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
-/* The largest excess of each part, whose facts[k] has the profiles, on the host and on the GPU; both arrays
- * have parts->n entries. Memory in scratch; names belong to the parts. */
+/* Who is compared with whom. */
+struct ht_members {
+	const size_t *parts;
+	size_t n;
+};
+
+/* The largest excess of each member, on the host and on the GPU; facts[k] of the parts has the profiles. Memory in
+ * scratch; names belong to the parts. */
 enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
-        struct ht_excess *ret_host, struct ht_excess *ret_gpu) HT_MUST_USE;
+        const struct ht_members *members, struct ht_excess *ret_host,
+        struct ht_excess *ret_gpu) HT_MUST_USE;
 
 #endif

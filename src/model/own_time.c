@@ -59,9 +59,9 @@ struct group {
 	size_t n_arrivals;
 	size_t *members; /* parts, ascending */
 	size_t n;
-	struct cell *cells;     /* by member, then step */
-	int64_t *apart_ns;      /* by step: what members are apart; HT_NO_I64 for fewer than two */
-	int64_t *apart_from_ns; /* by member, then step: the same without that member */
+	struct cell *cells; /* by member, then step */
+	int64_t *sorted_ns; /* by step: own times, ascending */
+	size_t *n_sorted;   /* by step: how many */
 };
 
 struct judging {
@@ -245,28 +245,28 @@ static void find_own_time(const struct judging *j, struct group *g)
 	}
 }
 
-/* Own times of the members in a step but one; their number. */
-static size_t list_own_times(const struct judging *j, const struct group *g, size_t s, size_t but)
-{
-	size_t n = 0;
-	for (size_t m = 0; m < g->n; m++) {
-		int64_t own_ns = g->cells[m * j->n_steps + s].own_ns;
-		if (m != but && own_ns != HT_NO_I64)
-			j->values[n++] = own_ns;
-	}
-	return n;
-}
-
-static void find_apart(const struct judging *j, struct group *g)
+/* Own times of a step, sorted. */
+static void sort_own_times(const struct judging *j, struct group *g)
 {
 	for (size_t s = 0; s < j->n_steps; s++) {
-		size_t n = list_own_times(j, g, s, SIZE_MAX);
-		g->apart_ns[s] = middle_half_ns(j->values, n);
+		int64_t *sorted = &g->sorted_ns[s * g->n];
 		for (size_t m = 0; m < g->n; m++) {
-			n = list_own_times(j, g, s, m);
-			g->apart_from_ns[m * j->n_steps + s] = middle_half_ns(j->values, n);
+			int64_t own_ns = g->cells[m * j->n_steps + s].own_ns;
+			if (own_ns != HT_NO_I64)
+				sorted[g->n_sorted[s]++] = own_ns;
 		}
+		ht_sort_i64(sorted, g->n_sorted[s]);
 	}
+}
+
+/* What the middle half of the members is apart in a step, without the one at a position (SIZE_MAX: of all). */
+static int64_t apart_ns(const struct group *g, size_t s, size_t but)
+{
+	const int64_t *sorted = &g->sorted_ns[s * g->n];
+	size_t n = g->n_sorted[s] - (but != SIZE_MAX);
+	if (n < 2 || !g->n_sorted[s])
+		return HT_NO_I64;
+	return ht_sorted_but(sorted, but, n - 1 - n / 4) - ht_sorted_but(sorted, but, n / 4);
 }
 
 static enum ht_status fill_group(struct judging *j, struct group *g)
@@ -274,15 +274,14 @@ static enum ht_status fill_group(struct judging *j, struct group *g)
 	struct ht_arena *scratch = j->run->scratch;
 	HT_TRY(list_members(j, g));
 	g->cells = ht_arena_alloc(scratch, (g->n * j->n_steps + 1) * sizeof *g->cells);
-	g->apart_ns = ht_arena_alloc(scratch, (j->n_steps + 1) * sizeof *g->apart_ns);
-	g->apart_from_ns =
-	        ht_arena_alloc(scratch, (g->n * j->n_steps + 1) * sizeof *g->apart_from_ns);
-	if (!g->cells || !g->apart_ns || !g->apart_from_ns)
+	g->sorted_ns = ht_arena_alloc(scratch, (g->n * j->n_steps + 1) * sizeof *g->sorted_ns);
+	g->n_sorted = ht_arena_alloc(scratch, (j->n_steps + 1) * sizeof *g->n_sorted);
+	if (!g->cells || !g->sorted_ns || !g->n_sorted)
 		return ht_fail_nomem(j->run->ctx);
 	for (size_t i = 0; i < g->n_arrivals; i++)
 		add_arrival(j, g, &g->arrivals[i]);
 	find_own_time(j, g);
-	find_apart(j, g);
+	sort_own_times(j, g);
 	return HT_OK;
 }
 
@@ -300,8 +299,9 @@ static int64_t elsewhere_apart_ns(const struct judging *j, size_t i_part, size_t
 	size_t n = 0;
 	for (size_t i = 0; i < j->n_groups; i++) {
 		const struct group *g = &j->groups[i];
-		if (g->apart_ns[s] != HT_NO_I64 && !cell_of(j, g, i_part, s))
-			j->values[n++] = g->apart_ns[s];
+		int64_t ns = apart_ns(g, s, SIZE_MAX);
+		if (ns != HT_NO_I64 && !cell_of(j, g, i_part, s))
+			j->values[n++] = ns;
 	}
 	return n ? ht_median_i64(j->values, n) : 0;
 }
@@ -309,16 +309,18 @@ static int64_t elsewhere_apart_ns(const struct judging *j, size_t i_part, size_t
 static void measure(const struct judging *j, const struct group *g, size_t m, struct series *series)
 {
 	for (size_t s = 0; s < j->n_steps; s++) {
+		const int64_t *sorted = &g->sorted_ns[s * g->n];
 		int64_t own_ns = g->cells[m * j->n_steps + s].own_ns;
-		int64_t apart_ns = g->apart_from_ns[m * j->n_steps + s];
-		size_t n = list_own_times(j, g, s, m);
+		size_t n = g->n_sorted[s];
 		series->late_ns[s] = HT_NO_I64;
 		series->apart_ns[s] = 0;
-		if (own_ns == HT_NO_I64 || !n)
+		if (own_ns == HT_NO_I64 || n < 2)
 			continue;
-		series->late_ns[s] = own_ns - ht_median_i64(j->values, n);
+		size_t but = ht_sorted_find(sorted, n, own_ns);
+		int64_t apart = apart_ns(g, s, but);
+		series->late_ns[s] = own_ns - ht_sorted_but(sorted, but, (n - 1) / 2);
 		series->apart_ns[s] =
-		        apart_ns != HT_NO_I64 ? apart_ns : elsewhere_apart_ns(j, g->members[m], s);
+		        apart != HT_NO_I64 ? apart : elsewhere_apart_ns(j, g->members[m], s);
 	}
 }
 
@@ -336,10 +338,13 @@ static int64_t usually_apart_ns(const struct judging *j, const struct series *se
 }
 
 /* The verdict from one of its groups; the numbers of steps are those of the group in which it is latest. */
-static void judge(const struct judging *j, size_t i_part, const struct series *series,
-        struct ht_verdict *verdict)
+static void judge(const struct judging *j, const struct group *g, size_t m,
+        const struct series *series, struct ht_verdict *verdict)
 {
-	struct ht_verdict v = { .lateness_ns = HT_NO_I64 };
+	size_t i_part = g->members[m];
+	struct ht_verdict v = {
+		.members = g->members, .n_members = g->n, .i_member = m, .lateness_ns = HT_NO_I64
+	};
 	int64_t usual_ns = usually_apart_ns(j, series);
 	for (size_t s = 0; s < j->n_steps; s++)
 		if (series->late_ns[s] != HT_NO_I64)
@@ -378,7 +383,7 @@ static enum ht_status judge_all(struct judging *j, struct ht_verdict *verdicts)
 		const struct group *g = &j->groups[i];
 		for (size_t m = 0; m < g->n; m++) {
 			measure(j, g, m, &series);
-			judge(j, g->members[m], &series, &verdicts[g->members[m]]);
+			judge(j, g, m, &series, &verdicts[g->members[m]]);
 		}
 	}
 	return HT_OK;

@@ -13,7 +13,8 @@
  *                 the time in its collectives, less waits in other communication (receives, other groups): who
  *                 waits itself is not the cause. Where the step before is not looked at, only what is taken off
  *                 is compared.
- *     lateness  = own time - the median of the other ranks of the group; the largest of its groups
+ *     lateness  = own time - the median of the other ranks of the group (of two, the larger); the largest of its
+ *                 groups
  * A rank is late in a step when its lateness is more than each of
  *     what its lateness varies by, over the middle half of its steps
  *     twice what the other ranks of the group are apart, over their middle half; of the values of the step and of
@@ -30,6 +31,8 @@
 #define HT_LATE_SHARE 0.05
 
 struct ht_verdict {
+	const size_t *members; /* parts of the group in which it is latest; NULL: it is in none */
+	size_t n_members, i_member;
 	size_t n_steps, n_late_steps;
 	int64_t lateness_ns;       /* median over its steps, HT_NO_I64 without any */
 	int64_t least_ns, most_ns; /* over the steps in which it is late */

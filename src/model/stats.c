@@ -15,10 +15,21 @@ static int compare_i64(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-int64_t ht_median_i64(int64_t *values, size_t n)
+void ht_sort_i64(int64_t *values, size_t n)
 {
 	qsort(values, n, sizeof *values, compare_i64);
+}
+
+int64_t ht_median_i64(int64_t *values, size_t n)
+{
+	ht_sort_i64(values, n);
 	return values[(n - 1) / 2];
+}
+
+size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)
+{
+	const int64_t *at = bsearch(&value, sorted, n, sizeof value, compare_i64);
+	return at ? (size_t)(at - sorted) : n;
 }
 
 static int compare_f64(const void *left, const void *right)

@@ -23,6 +23,14 @@ double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
 
 /* Sorts values in place; of an even number the lower of the middle two. n is not 0. */
 int64_t ht_median_i64(int64_t *values, size_t n);
+/* Of sorted values without the one at position but. */
+static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
+{
+	return sorted[k + (k >= but)];
+}
+/* Sort, and the position of a value that is there. */
+void ht_sort_i64(int64_t *values, size_t n);
+size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value);
 
 /* Sorts values in place. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);

@@ -56,7 +56,7 @@ static void test_times_move_with_the_clock(void **state)
 		ht_table_put_i64(one, 7);
 	}
 	assert_ok(ht_table_finish(ctx, one));
-	assert_ok(ht_table_append(all, one, 100));
+	assert_ok(ht_table_append(all, one, &(struct ht_time_move){ .shift_ns = 100 }));
 	assert_ok(ht_table_finish(ctx, all));
 	struct memory_sink csv = render(ctx, all, "csv", NULL);
 	assert_string_equal(csv.data, "t,own,d\n100,5,7\n,5,7\n");
