@@ -188,7 +188,7 @@ static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *s
 	}
 	memcpy(to->u64 + first, from->u64, n * sizeof(uint64_t));
 	to->keeps_clock = from->keeps_clock;
-	bool moves = move->shift_ns || move->drift_ppt;
+	bool moves = move && (move->shift_ns || move->drift_ppt);
 	if (to->meta.type == HT_TIME && moves && !from->keeps_clock) {
 		for (size_t row = 0; row < n; row++)
 			if (!ht_cell_is_null(from, row))

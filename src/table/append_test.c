@@ -30,9 +30,9 @@ static void test_columns_are_matched_by_name(void **state)
 	ht_table_put_str(two, "b");
 	ht_table_put_i64(two, 3);
 	assert_ok(ht_table_finish(ctx, two));
-	assert_ok(ht_table_append(both, one, 0));
-	assert_ok(ht_table_append(both, two, 0));
-	assert_ok(ht_table_append(both, one, 0));
+	assert_ok(ht_table_append(both, one, NULL));
+	assert_ok(ht_table_append(both, two, NULL));
+	assert_ok(ht_table_append(both, one, NULL));
 	assert_ok(ht_table_finish(ctx, both));
 	struct memory_sink csv = render(ctx, both, "csv", NULL);
 	assert_string_equal(csv.data, "a,x,y,b\n1,12,0.5,\n,twelve,3,b\n1,12,0.5,\n");
@@ -74,7 +74,7 @@ static void test_rows_can_follow_what_was_appended(void **state)
 	ht_table_put_str(one, "x");
 	assert_ok(ht_table_finish(ctx, one));
 	for (int i = 0; i < 100; i++) {
-		assert_ok(ht_table_append(all, one, 0));
+		assert_ok(ht_table_append(all, one, NULL));
 		ht_table_row(all);
 		ht_table_put_str(all, "y");
 	}

@@ -63,7 +63,7 @@ static inline int64_t ht_time_moved(const struct ht_time_move *move, int64_t t)
 	return drift > INT64_MAX || drift < INT64_MIN ? moved : ht_add_sat(moved, (int64_t)drift);
 }
 
-/* Append the rows and notes of a finished table; cells of type HT_TIME are moved. Columns are matched by name:
+/* Append the rows and notes of a finished table; cells of type HT_TIME are moved (NULL: not). Columns are matched by name:
  * what one of the two lacks is null, and a column that they have with different types gets the type that can
  * show both. */
 enum ht_status ht_table_append(

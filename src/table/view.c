@@ -238,7 +238,7 @@ enum ht_status ht_table_view(
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	HT_TRY(ht_table_new(ctx, table->title, NULL, 0, &copy));
-	enum ht_status status = ht_table_append(copy, table, 0);
+	enum ht_status status = ht_table_append(copy, table, NULL);
 	if (status == HT_OK)
 		status = ht_table_set_method(copy, table->method);
 	if (status == HT_OK)
