@@ -323,7 +323,7 @@ class Session:
     ) -> Table:
         """How much of the GPU's time is idle, computing, or spent on anything else?
 
-        Per device. Span is first start to last end of the chosen GPU work, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
+        Span is first start to last end of GPU work, idle is span minus the union of all work, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
 
         Answers what get_temporal_breakdown of HTA answers.
 
@@ -341,12 +341,9 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            device: GPU index; null when the file does not say
             step: profiler step that launched the work; null for all of it
             span_ns [ns]: first start to last end of GPU work
             idle_ns [ns]: time inside the span with nothing on the GPU
-            outside_ns [ns]: time inside the span with only work of steps that were not chosen
-            leading_ns [ns]: idle time before the first launch call in the file
             compute_ns [ns]: time with a compute kernel running
             non_compute_ns [ns]: busy time without a compute kernel
             communication_ns [ns]: communication that no compute kernel hides
@@ -601,7 +598,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait, other or leading
+            idle_category: host_wait, kernel_wait or other
             count: gaps, or parts of gaps
             idle_ns [ns]: their total length
             idle_share [ratio]: of the stream's idle time
@@ -648,7 +645,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait, other or leading
+            idle_category: host_wait, kernel_wait or other
             count: gaps, or parts of gaps
             mean_ns [ns]: mean length
             std_ns [ns]: standard deviation, null for one gap
@@ -693,12 +690,11 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            device: GPU index; null when the file does not say
             group: process group; null by rank or when the file does not say
             collective: collective, or short kernel name; null by rank and group
             count: communication kernels
             communication_ns [ns]: time with such a kernel running
-            compute_ns [ns]: time with a compute kernel running on the device
+            compute_ns [ns]: time with a compute kernel running on the rank
             overlap_ns [ns]: communication while a compute kernel runs
             exposed_ns [ns]: communication while no compute kernel runs
             exposed_wait_ns [ns]: exposed while all such kernels wait for a rank; null unless all ranks are there
@@ -1185,7 +1181,7 @@ class Session:
             steps: steps with collectives
             cause: kernel or host: what explains a candidate's delay
             cause_name: the kernel, or the annotation on the host
-            cause_ns [ns]: its time above the median of all ranks
+            cause_ns [ns]: its time above the median of the other ranks of its group
             cause_row: index of its longest event in the rank's trace
             collectives: collectives that could be compared
             times_last: of them with this rank the last to start
@@ -1194,9 +1190,9 @@ class Session:
             worst_step: step of that collective
             worst_collective: that collective
             worst_row: index of its kernel in the rank's trace
-            gpu_excess_ns [ns]: GPU time above the median of all ranks
+            gpu_excess_ns [ns]: GPU time above the median of the other ranks of its group
             gpu_excess_name: GPU work with the largest such time
-            host_excess_ns [ns]: host time, without CUDA calls, above the median of all ranks
+            host_excess_ns [ns]: host time, without CUDA calls, above the median of the other ranks of its group
             host_excess_name: annotation with the largest such time
         """
         ...

@@ -26,11 +26,15 @@
 #include "analysis/analysis.h"
 #include "model/excess.h"
 #include "model/own_time.h"
+#include "table/shorten.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Room for a kernel's name in a sentence. */
+#define NAME_CELLS 60
 
 static enum ht_status extract(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -248,6 +252,16 @@ static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t mos
 	return ht_arena_printf(run->scratch, "%s\u2013%s ms", low, high);
 }
 
+/* As much of a name as a sentence bears. */
+static const char *short_name(struct ht_run *run, const char *name)
+{
+	size_t n = strlen(name);
+	char *text = ht_arena_alloc(run->scratch, n + 5);
+	if (text)
+		text[ht_shorten(name, n, NAME_CELLS, text)] = '\0';
+	return text;
+}
+
 static enum ht_status note_candidate(
         const struct answer *a, const struct ht_late_rank *rank, ht_table *table)
 {
@@ -271,7 +285,8 @@ static enum ht_status note_candidate(
 	int64_t ns =
 	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)v->n_steps;
 	const char *more = spread_text(a->run, ns, ns);
-	if (!more)
+	const char *name = short_name(a->run, cause.excess->name);
+	if (!more || !name)
 		return ht_fail_nomem(a->run->ctx);
 	bool gpu = cause.excess == &a->gpu[rank->i_part];
 	return ht_table_add_note(table,
@@ -282,7 +297,7 @@ static enum ht_status note_candidate(
 	        !cause.in_all ? (gpu ? "kernel " : "on the host ")
 	        : gpu         ? "its GPU work, most of all "
 	                      : "its host, most of all in ",
-	        cause.excess->name, cause.in_all ? "," : "", more, cause.excess->row);
+	        name, cause.in_all ? "," : "", more, cause.excess->row);
 }
 
 /* ---- ranks ---- */

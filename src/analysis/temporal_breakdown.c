@@ -50,7 +50,7 @@ static const struct ht_column columns[] = {
 	        NULL },
 	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
 	        "of that, waiting for a rank; null unless all ranks are there", NULL },
-	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
+	{ "exposed_transfer_ns", HT_DURATION, HT_DETAIL,
 	        "of that, the rest: data can move; null unless all ranks are there", NULL },
 	{ "memcpy_ns", HT_DURATION, HT_MEASURE,
 	        "copies that neither compute nor communication hides", NULL },
@@ -240,6 +240,12 @@ static enum ht_status add_hint(ht_table *table)
 		return ht_table_add_note(table,
 		        "The GPU is idle for %.0f %% of the span. Next: idle-breakdown",
 		        100 * idle / span);
+	if (communication > WORTH_A_HINT * span &&
+	        total(table, "exposed_wait_ns") > communication / 2)
+		return ht_table_add_note(table,
+		        "Communication that no compute hides takes %.0f %% of the span, most of it waiting "
+		        "for other ranks. Next: stragglers",
+		        100 * communication / span);
 	if (communication > WORTH_A_HINT * span)
 		return ht_table_add_note(table,
 		        "Communication that no compute hides takes %.0f %% of the span. Next: comm-overlap",
