@@ -323,7 +323,7 @@ class Session:
     ) -> Table:
         """How much of the GPU's time is idle, computing, or spent on anything else?
 
-        Span is first start to last end of GPU work, idle is span minus the union of all work, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
+        Per device. Span is first start to last end of the chosen GPU work, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
 
         Answers what get_temporal_breakdown of HTA answers.
 
@@ -341,9 +341,12 @@ class Session:
 
         Columns:
             rank: rank of the trace
+            device: GPU index; null when the file does not say
             step: profiler step that launched the work; null for all of it
             span_ns [ns]: first start to last end of GPU work
             idle_ns [ns]: time inside the span with nothing on the GPU
+            outside_ns [ns]: time inside the span with only work of steps that were not chosen
+            leading_ns [ns]: idle time before the first launch call in the file
             compute_ns [ns]: time with a compute kernel running
             non_compute_ns [ns]: busy time without a compute kernel
             communication_ns [ns]: communication that no compute kernel hides
@@ -598,7 +601,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait or other
+            idle_category: host_wait, kernel_wait, other or leading
             count: gaps, or parts of gaps
             idle_ns [ns]: their total length
             idle_share [ratio]: of the stream's idle time
@@ -645,7 +648,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait or other
+            idle_category: host_wait, kernel_wait, other or leading
             count: gaps, or parts of gaps
             mean_ns [ns]: mean length
             std_ns [ns]: standard deviation, null for one gap
@@ -690,11 +693,12 @@ class Session:
 
         Columns:
             rank: rank of the trace
+            device: GPU index; null when the file does not say
             group: process group; null by rank or when the file does not say
             collective: collective, or short kernel name; null by rank and group
             count: communication kernels
             communication_ns [ns]: time with such a kernel running
-            compute_ns [ns]: time with a compute kernel running on the rank
+            compute_ns [ns]: time with a compute kernel running on the device
             overlap_ns [ns]: communication while a compute kernel runs
             exposed_ns [ns]: communication while no compute kernel runs
             exposed_wait_ns [ns]: exposed while all such kernels wait for a rank; null unless all ranks are there
