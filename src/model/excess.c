@@ -24,8 +24,7 @@ struct profile {
 	uint32_t *row; /* the longest; HT_NONE: none seen */
 };
 
-static void see(
-        const struct ht_trace *trace, struct profile *profile, uint32_t row, int64_t dur_ns)
+static void see(const struct ht_trace *trace, struct profile *profile, uint32_t row, int64_t dur_ns)
 {
 	uint32_t id = trace->name[row];
 	/* the first of equals */

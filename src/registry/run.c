@@ -326,7 +326,7 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
 	struct ht_arena scratch;
-	struct ht_view taken;
+	struct ht_view taken = { 0 };
 	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL };
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
