@@ -49,14 +49,14 @@ static int write_bundle(struct cli *cli, const ht_bundle *bundle, const char *pa
 	return output_close(&output, true);
 }
 
-static int make_bundle(struct cli *cli, ht_set *const *sets, const struct ht_view *view)
+static int make_bundle(struct cli *cli, const struct run_sets *sets, const struct ht_view *view)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	struct ht_arg args[OPTS_MAX];
-	size_t n_args = session_args(cli, info, args);
+	size_t n_args = run_args(cli, sets, args);
 	ht_bundle *bundle;
 	enum ht_status status = ht_bundle_make(
-	        cli->ctx, info->name, sets, info->n_sets, args, n_args, view, &bundle);
+	        cli->ctx, info->name, sets->list, sets->n, args, n_args, view, &bundle);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
@@ -68,7 +68,7 @@ static int make_bundle(struct cli *cli, ht_set *const *sets, const struct ht_vie
 static int run_part(struct cli *cli)
 {
 	struct ht_view view;
-	ht_set *sets[2] = { NULL, NULL };
+	struct run_sets sets = { .n = 0 };
 	if (opts_value(&cli->opts, "output") == NULL) {
 		cli_say("part needs -o FILE, or -o - for standard output");
 		return EXIT_USAGE;
@@ -77,12 +77,12 @@ static int run_part(struct cli *cli)
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
-		code = run_open_sets(cli, sets);
+		code = run_open_sets(cli, &sets);
 	if (code == EXIT_DONE)
-		code = session_refuse_sources(cli, sets, cli->verb->analysis->n_sets);
+		code = session_refuse_sources(cli, sets.list, sets.n);
 	if (code == EXIT_DONE)
-		code = make_bundle(cli, sets, &view);
-	run_close_sets(cli, sets, code == EXIT_DONE);
+		code = make_bundle(cli, &sets, &view);
+	run_close_sets(cli, &sets, code == EXIT_DONE);
 	return code;
 }
 

@@ -2,7 +2,8 @@
  * cmd_run.c - run one analysis of the library: open the traces, run, render.
  *
  * There is nothing here about any analysis: parameters become options by way of their descriptors.
- * A comparison takes two arguments, each a set of its own (several traces separated by commas).
+ * A comparison takes two arguments, each a set of its own (several traces separated by commas); one of several
+ * runs takes an option per side, as often as there are runs.
  */
 #include "output.h"
 #include "page.h"
@@ -10,6 +11,7 @@
 #include "run.h"
 #include "verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,28 +53,67 @@ static bool needs_no_trace(const struct cli *cli)
 	return cli->opts.n_args == 0 && instead != NULL && opts_value(&cli->opts, instead) != NULL;
 }
 
-int run_open_sets(struct cli *cli, ht_set **sets)
+/* The runs of both sides, by their options or, one of each, as two arguments; an exit code. */
+static int find_sides(struct cli *cli, struct run_sets *sets)
 {
-	size_t n_sets = cli->verb->analysis->n_sets;
+	const struct ht_analysis_info *info = cli->verb->analysis;
 	const struct opts *opts = &cli->opts;
+	size_t n_first = opts_values(opts, info->sides[0], sets->sources, HT_MAX_SETS);
+	size_t room = n_first < HT_MAX_SETS ? HT_MAX_SETS - n_first : 0;
+	size_t n = n_first +
+	           opts_values(opts, info->sides[1], sets->sources + HT_MAX_SETS - room, room);
+	if (n == 0 && opts->n_args == 2) {
+		memcpy(sets->sources, opts->args, 2 * sizeof(*opts->args));
+		n = 2;
+		n_first = 1;
+	} else if (opts->n_args > 0 || n_first == 0 || n == n_first) {
+		cli_say("%s needs runs of both sides: holotrace %s %s", info->name, info->name,
+		        cli->verb->usage);
+		return EXIT_USAGE;
+	}
+	if (n > HT_MAX_SETS) {
+		cli_say("%s takes up to %d runs, not %zu", info->name, HT_MAX_SETS, n);
+		return EXIT_USAGE;
+	}
+	sets->n = n;
+	snprintf(sets->name, sizeof(sets->name), "n-%s", info->sides[0]);
+	snprintf(sets->n_first, sizeof(sets->n_first), "%zu", n_first);
+	return EXIT_DONE;
+}
+
+static int find_two(struct cli *cli, struct run_sets *sets)
+{
+	const struct opts *opts = &cli->opts;
+	if (opts->n_args != 2) {
+		cli_say("%s compares exactly two traces: holotrace %s %s (commas join the ranks of one)",
+		        cli->verb->name, cli->verb->name, cli->verb->usage);
+		return EXIT_USAGE;
+	}
+	sets->n = 2;
+	memcpy(sets->sources, opts->args, 2 * sizeof(*opts->args));
+	return EXIT_DONE;
+}
+
+int run_open_sets(struct cli *cli, struct run_sets *sets)
+{
+	const struct ht_analysis_info *info = cli->verb->analysis;
+	const struct opts *opts = &cli->opts;
+	*sets = (struct run_sets){ .n = 0 };
 	if (needs_no_trace(cli))
 		return EXIT_DONE;
-	if (n_sets == 1 && opts->n_args > 0)
-		return session_open(cli, opts->args, opts->n_args, &sets[0]);
-	if (n_sets == 1) {
+	if (info->n_sets == 1 && opts->n_args == 0) {
 		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard "
 		        "input",
 		        cli->verb->name);
 		return EXIT_USAGE;
 	}
-	if (opts->n_args != n_sets) {
-		cli_say("%s compares exactly two traces: holotrace %s %s (commas join the ranks of one)",
-		        cli->verb->name, cli->verb->name, cli->verb->usage);
-		return EXIT_USAGE;
+	if (info->n_sets == 1) {
+		sets->n = 1;
+		return session_open(cli, opts->args, opts->n_args, &sets->list[0]);
 	}
-	int code = EXIT_DONE;
-	for (size_t i = 0; i < n_sets && code == EXIT_DONE; i++)
-		code = open_list(cli, opts->args[i], &sets[i]);
+	int code = (info->sides[0] != NULL ? find_sides : find_two)(cli, sets);
+	for (size_t i = 0; i < sets->n && code == EXIT_DONE; i++)
+		code = open_list(cli, sets->sources[i], &sets->list[i]);
 	return code;
 }
 
@@ -88,6 +129,14 @@ static void say_warnings(const struct cli *cli, const ht_table *table)
 		if (strncmp(ht_table_note(table, i), "warning: ", 9) == 0)
 			cli_say("%s", ht_table_note(table, i));
 	}
+}
+
+size_t run_args(const struct cli *cli, const struct run_sets *sets, struct ht_arg *args)
+{
+	size_t n = session_args(cli, cli->verb->analysis, args);
+	if (sets->name[0] != '\0' && n < OPTS_MAX)
+		args[n++] = (struct ht_arg){ sets->name, sets->n_first };
+	return n;
 }
 
 int run_render(struct cli *cli, const ht_table *table)
@@ -114,7 +163,7 @@ int run_render(struct cli *cli, const ht_table *table)
 	code = output_close(&output, true);
 	if (code == EXIT_DONE)
 		say_warnings(cli, table);
-	return code;
+	return code == EXIT_DONE && ht_table_says_no(table) ? EXIT_SAID_NO : code;
 }
 
 /* Write the traces with the analysis drawn into them. */
@@ -134,14 +183,14 @@ static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, s
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }
 
-static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_view *view)
+static int run_and_render(struct cli *cli, const struct run_sets *sets, const struct ht_view *view)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	struct ht_arg args[OPTS_MAX];
-	size_t n_args = session_args(cli, info, args);
+	size_t n_args = run_args(cli, sets, args);
 	ht_table *table;
-	enum ht_status status = ht_run(cli->ctx, info->name, sets,
-	        needs_no_trace(cli) ? 0 : info->n_sets, args, n_args, view, &table);
+	enum ht_status status =
+	        ht_run(cli->ctx, info->name, sets->list, sets->n, args, n_args, view, &table);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
@@ -152,7 +201,7 @@ static int run_and_render(struct cli *cli, ht_set *const *sets, const struct ht_
 		cli_say("first %d rows; --top all shows every row", TERMINAL_ROWS);
 	ht_table_free(table);
 	if (code == EXIT_DONE && info->draws)
-		code = save_trace(cli, sets[0], args, n_args);
+		code = save_trace(cli, sets->list[0], args, n_args);
 	return code;
 }
 
@@ -177,15 +226,15 @@ int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view)
 	return result_top(opts, is_long ? TERMINAL_ROWS : 0, &ret_view->top);
 }
 
-void run_close_sets(struct cli *cli, ht_set **sets, bool warn)
+void run_close_sets(struct cli *cli, struct run_sets *sets, bool warn)
 {
 	const struct opts *opts = &cli->opts;
-	size_t n_sets = cli->verb->analysis->n_sets;
-	for (size_t i = 0; i < n_sets; i++) {
-		if (sets[i] != NULL && warn)
-			session_warn_loss(
-			        cli, sets[i], opts->args + i, n_sets == 1 ? opts->n_args : 1);
-		ht_close(sets[i]);
+	bool one = cli->verb->analysis->n_sets == 1;
+	for (size_t i = 0; i < sets->n; i++) {
+		if (sets->list[i] != NULL && warn)
+			session_warn_loss(cli, sets->list[i], one ? opts->args : &sets->sources[i],
+			        one ? opts->n_args : 1);
+		ht_close(sets->list[i]);
 	}
 	session_end(cli);
 }
@@ -194,16 +243,16 @@ int run_analysis(struct cli *cli)
 {
 	bool to_terminal = cli->term.out_is_tty && opts_value(&cli->opts, "output") == NULL;
 	struct ht_view view;
-	ht_set *sets[2] = { NULL, NULL };
+	struct run_sets sets = { .n = 0 };
 	int code = run_view(cli, to_terminal, &view);
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
-		code = run_open_sets(cli, sets);
+		code = run_open_sets(cli, &sets);
 	if (code == EXIT_DONE)
-		code = session_refuse_sources(cli, sets, cli->verb->analysis->n_sets);
+		code = session_refuse_sources(cli, sets.list, sets.n);
 	if (code == EXIT_DONE)
-		code = run_and_render(cli, sets, &view);
-	run_close_sets(cli, sets, code == EXIT_DONE);
+		code = run_and_render(cli, &sets, &view);
+	run_close_sets(cli, &sets, code == EXIT_DONE || code == EXIT_SAID_NO);
 	return code;
 }

@@ -61,6 +61,12 @@ static bool set_value(struct opts *opts, size_t index, const char *value)
 		cli_say("--%s cannot be '%s'. It is one of: %s", opt->name, value, opt->choices);
 		return false;
 	}
+	if (opts->n_given == OPTS_GIVEN_MAX) {
+		cli_say("more than %d options were given", OPTS_GIVEN_MAX);
+		return false;
+	}
+	opts->given[opts->n_given].option = index;
+	opts->given[opts->n_given++].value = value;
 	opts->values[index] = value;
 	return true;
 }
@@ -153,6 +159,19 @@ const char *opts_value(const struct opts *opts, const char *name)
 {
 	size_t index = find_name(opts, name, strlen(name));
 	return index == SIZE_MAX ? NULL : opts->values[index];
+}
+
+size_t opts_values(const struct opts *opts, const char *name, const char **ret_values, size_t n)
+{
+	size_t index = find_name(opts, name, strlen(name)), count = 0;
+	for (size_t i = 0; i < opts->n_given; i++) {
+		if (opts->given[i].option != index)
+			continue;
+		if (count < n)
+			ret_values[count] = opts->given[i].value;
+		count++;
+	}
+	return count;
 }
 
 bool opts_flag(const struct opts *opts, const char *name)

@@ -2,7 +2,8 @@
  * opts.h - one table of options per verb; parsing, help, completion and man page read the same table.
  *
  * Values come as --name value, --name=value, -n value or -nvalue, before or after the arguments; "--"
- * ends the options. The last value given wins.
+ * ends the options. The last value given wins, but for
+ * options whose values all count.
  */
 #ifndef CLI_OPTS_H
 #define CLI_OPTS_H
@@ -11,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPTS_MAX 64
+#define OPTS_MAX       64
+#define OPTS_GIVEN_MAX 256
 
 struct opt {
 	const char *name;          /* without the dashes */
@@ -28,6 +30,12 @@ struct opts {
 	struct opt list[OPTS_MAX];
 	const char *values[OPTS_MAX]; /* parallel to list; NULL: not given */
 	size_t n;
+	/* every value given, in order */
+	struct {
+		size_t option;
+		const char *value;
+	} given[OPTS_GIVEN_MAX];
+	size_t n_given;
 	const char **args; /* what is not an option, in order; a slice of argv, reordered */
 	size_t n_args;
 };
@@ -38,6 +46,8 @@ void opts_add(struct opts *opts, const struct opt *opt);
 bool opts_parse(struct opts *opts, const char *verb, const char **argv, size_t n);
 /* The value given, or NULL. A flag that was given has the value "true". */
 const char *opts_value(const struct opts *opts, const char *name);
+/* All values given of an option, in order; at most n are written. The number given. */
+size_t opts_values(const struct opts *opts, const char *name, const char **ret_values, size_t n);
 bool opts_flag(const struct opts *opts, const char *name);
 
 /* True when text is one of "a|b|c". */

@@ -8,11 +8,22 @@
 
 /* The view that the options ask for; an exit code. */
 int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view);
-/* Open what the arguments name: one set, or two for a comparison. sets has room for two; an exit code. */
-int run_open_sets(struct cli *cli, ht_set **sets);
+/* What an analysis runs over. */
+struct run_sets {
+	ht_set *list[HT_MAX_SETS];        /* NULL: not open */
+	const char *sources[HT_MAX_SETS]; /* of comparisons: as given */
+	size_t n;
+	char name[32],
+	        n_first[24]; /* the parameter that tells the sides apart, "" when there is none */
+};
+
+/* Open what the arguments and options name: one set, or more for a comparison; an exit code. */
+int run_open_sets(struct cli *cli, struct run_sets *sets);
+/* The parameters of the run; fills at most OPTS_MAX. */
+size_t run_args(const struct cli *cli, const struct run_sets *sets, struct ht_arg *args);
 /* Close them and end the session; warn when reading lost data. */
-void run_close_sets(struct cli *cli, ht_set **sets, bool warn);
-/* Write the table as the options ask; an exit code. */
+void run_close_sets(struct cli *cli, struct run_sets *sets, bool warn);
+/* Write the table as the options ask; an exit code, that of a check when the table is its answer. */
 int run_render(struct cli *cli, const ht_table *table);
 
 #endif

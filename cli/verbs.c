@@ -70,11 +70,20 @@ static const struct opt draw_opt = { "save-trace", 0, "FILE", NULL, NULL,
 static const struct opt help_opt = { "help", 'h', NULL, NULL, NULL, "show this text", "Other",
 	false };
 
+static const char *usage_of(const struct ht_analysis_info *info)
+{
+	static char usage[64];
+	if (info->sides[0] == NULL)
+		return info->n_sets == 2 ? "CONTROL TEST" : "TRACE...";
+	snprintf(usage, sizeof(usage), "--%s RUN... --%s RUN...", info->sides[0], info->sides[1]);
+	return usage;
+}
+
 static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb)
 {
 	*verb = (struct verb){
 		.name = info->name,
-		.usage = info->n_sets == 2 ? "CONTROL TEST" : "TRACE...",
+		.usage = usage_of(info),
 		.summary = info->question,
 		.text = info->method,
 		.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_TABLE,
@@ -173,11 +182,36 @@ static void add_all(struct opts *opts, const struct opt *list, size_t n)
 		opts_add(opts, &list[i]);
 }
 
+/* A run is what other verbs take as one argument. */
+static void add_sides(struct opts *opts, const struct ht_analysis_info *info)
+{
+	for (size_t i = 0; i < COUNT(info->sides); i++) {
+		struct opt opt = {
+			.name = info->sides[i],
+			.value = "RUN",
+			.help = "a run of this side: a file, a folder of ranks, or several files "
+			        "joined by commas; may be given several times",
+			.heading = "Runs",
+		};
+		opts_add(opts, &opt);
+	}
+}
+
+/* The parameter that tells how many runs the first side has follows from how often its option is given. */
+static bool counts_side(const struct ht_analysis_info *info, const char *param)
+{
+	return info->sides[0] != NULL && strncmp(param, "n-", 2) == 0 &&
+	       strcmp(param + 2, info->sides[0]) == 0;
+}
+
 void verb_options(const struct verb *verb, struct opts *opts)
 {
 	*opts = (struct opts){ 0 };
+	if (verb->analysis != NULL && verb->analysis->sides[0] != NULL)
+		add_sides(opts, verb->analysis);
 	for (size_t i = 0; verb->analysis != NULL && i < verb->analysis->n_params; i++)
-		add_param(opts, &verb->analysis->params[i], "This analysis");
+		if (!counts_side(verb->analysis, verb->analysis->params[i].name))
+			add_param(opts, &verb->analysis->params[i], "This analysis");
 	if (verb->analysis != NULL && verb->analysis->draws)
 		opts_add(opts, &draw_opt);
 	add_all(opts, verb->opts, verb->n_opts);

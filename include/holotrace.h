@@ -206,6 +206,8 @@ HT_API const char *ht_table_note(const ht_table *table, size_t i);
 HT_API const char *ht_table_method(const ht_table *table);
 HT_API size_t ht_table_n_hidden(const ht_table *table);
 HT_API size_t ht_table_bar(const ht_table *table);
+/* Whether the table is the answer of a check that said no, whatever of it is shown. */
+HT_API bool ht_table_says_no(const ht_table *table);
 /* "int64", "duration" ...; "key" ...; the column's unit or that of its type, NULL for none. */
 HT_API const char *ht_type_name(enum ht_type type);
 HT_API const char *ht_role_name(enum ht_role role);
@@ -312,7 +314,11 @@ struct ht_analysis_info {
 	const char *chosen_by; /* parameter that chooses the schema, NULL: there is one */
 	const struct ht_param *params;
 	size_t n_params;
-	size_t n_sets;       /* 1, or 2 for comparisons */
+	size_t n_sets; /* 1, or 2 for comparisons */
+	/* Of comparisons of several runs: what the two sides are called, as in --base. The sets of the first side
+	 * come before those of the second; the parameter "n-" and the first name tells how many they are. NULL:
+	 * it takes n_sets sets exactly. */
+	const char *sides[2];
 	bool draws;          /* its result can be drawn into a trace: ht_convert's overlay */
 	bool lists_events;   /* its rows are single events, too many for an overview */
 	bool more_columns;   /* further columns come on request or from the data */
@@ -332,9 +338,11 @@ struct ht_arg {
 	const char *name, *value;
 };
 
-/* Run one analysis over n_sets sets (1, or 2 for comparisons; 0 when the parameter that replaces them
- * is given). view may be NULL. An analysis
- * without data answers HT_OK with an empty table and a note. The caller frees the table. */
+/* The most sets that a comparison of several runs takes. */
+#define HT_MAX_SETS 64
+
+/* Run one analysis over n_sets sets (1, or 2 for comparisons, more for those of several runs; 0 when the
+ * parameter that replaces them is given). view may be NULL. An analysis without data answers HT_OK with an empty table and a note. The caller frees the table. */
 HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;

@@ -68,10 +68,11 @@ static PyObject *describe_analysis(const struct ht_analysis_info *info)
 		Py_XDECREF(views);
 		return NULL;
 	}
-	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:z,s:N,s:n}", "name", info->name,
-	        "group", info->group, "title", info->title, "question", info->question, "method",
-	        info->method, "hta", info->hta, "columns", columns, "views", views, "chosen_by",
-	        info->chosen_by, "params", params, "n_sets", (Py_ssize_t)info->n_sets);
+	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:z,s:N,s:n,s:(zz)}", "name",
+	        info->name, "group", info->group, "title", info->title, "question", info->question,
+	        "method", info->method, "hta", info->hta, "columns", columns, "views", views,
+	        "chosen_by", info->chosen_by, "params", params, "n_sets", (Py_ssize_t)info->n_sets,
+	        "sides", info->sides[0], info->sides[1]);
 }
 
 PyObject *describe_analyses(void)

@@ -161,17 +161,20 @@ struct request {
 	struct ht_view view;
 	struct ht_arg *args;
 	size_t n_args;
-	ht_set *sets[2];
+	struct set_object *users[HT_MAX_SETS]; /* the sets to run over */
 	size_t n_sets;
 };
 
-static PyObject *run_request(struct set_object *self, const struct request *request)
+static PyObject *run_entered(struct set_object *self, const struct request *request)
 {
 	struct call call;
 	ht_table *table = NULL;
+	ht_set *sets[HT_MAX_SETS];
+	for (size_t i = 0; i < request->n_sets; i++)
+		sets[i] = request->users[i]->set;
 	if (!call_begin(&call, self->n_jobs, self->memory_limit, NULL))
 		return NULL;
-	enum ht_status status = ht_run(call.ctx, request->name, request->sets, request->n_sets,
+	enum ht_status status = ht_run(call.ctx, request->name, sets, request->n_sets,
 	        request->args, request->n_args, &request->view, &table);
 	if (call_end(&call, status))
 		return table_wrap(table);
@@ -180,27 +183,62 @@ static PyObject *run_request(struct set_object *self, const struct request *requ
 	return NULL;
 }
 
+static PyObject *run_request(struct set_object *self, const struct request *request)
+{
+	PyObject *table = NULL;
+	size_t n = 0;
+	while (n < request->n_sets && enter(request->users[n]))
+		n++;
+	if (n == request->n_sets)
+		table = run_entered(self, request);
+	while (n > 0)
+		leave(request->users[--n]);
+	return table;
+}
+
 static bool is_set(PyObject *object)
 {
 	return Py_TYPE(object) == set_type;
 }
 
+/* The sets of a comparison after the first: a Set, or a list of them. False with an exception set; the sets are
+ * kept alive by keep. */
+static bool add_others(struct request *request, PyObject *keep, PyObject *others)
+{
+	if (!others || others == Py_None)
+		return true;
+	PyObject *tuple = is_set(others) ? PyTuple_Pack(1, others) : PySequence_Tuple(others);
+	if (!tuple)
+		return false;
+	Py_ssize_t n = PyTuple_Size(tuple);
+	bool ok = PyList_Append(keep, tuple) == 0;
+	Py_DECREF(tuple);
+	if (ok && (size_t)n > HT_MAX_SETS - request->n_sets) {
+		PyErr_Format(PyExc_ValueError, "at most %d runs can be compared", HT_MAX_SETS);
+		ok = false;
+	}
+	for (Py_ssize_t i = 0; ok && i < n; i++) {
+		PyObject *other = PyTuple_GetItem(tuple, i);
+		ok = is_set(other);
+		if (ok)
+			request->users[request->n_sets++] = (struct set_object *)other;
+		else
+			PyErr_SetString(
+			        PyExc_TypeError, "other must be a Set, a list of Sets, or None");
+	}
+	return ok;
+}
+
 static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "name", "args", "columns", "where", "sort", "top", "other", NULL };
-	struct set_object *self = (struct set_object *)object, *other = NULL;
-	PyObject *name, *dict = NULL, *columns = NULL, *where = NULL, *sort = NULL, *second = NULL;
+	struct set_object *self = (struct set_object *)object;
+	PyObject *name, *dict = NULL, *columns = NULL, *where = NULL, *sort = NULL, *others = NULL;
 	PyObject *table = NULL;
 	Py_ssize_t top = 0;
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|OOOOnO:run", names, &name, &dict,
-	            &columns, &where, &sort, &top, &second))
+	            &columns, &where, &sort, &top, &others))
 		return NULL;
-	if (second && second != Py_None && !is_set(second)) {
-		PyErr_SetString(PyExc_TypeError, "other must be a Set or None");
-		return NULL;
-	}
-	if (second && second != Py_None)
-		other = (struct set_object *)second;
 	if (top < 0) {
 		PyErr_SetString(PyExc_ValueError, "top must not be negative");
 		return NULL;
@@ -208,22 +246,16 @@ static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 	PyObject *keep = PyList_New(0);
 	struct request request = { .view.struct_size = sizeof(struct ht_view),
 		.view.top = (uint64_t)top,
-		.n_sets = other ? 2 : 1 };
-	bool ok = keep && text_args(keep, dict, &request.args, &request.n_args);
+		.users = { self },
+		.n_sets = 1 };
+	bool ok = keep && add_others(&request, keep, others) &&
+	          text_args(keep, dict, &request.args, &request.n_args);
 	request.name = ok ? text_of(keep, name) : NULL;
 	ok = request.name && text_optional(keep, columns, "columns", &request.view.columns) &&
 	     text_optional(keep, where, "where", &request.view.where) &&
 	     text_optional(keep, sort, "sort", &request.view.sort);
-	if (ok && enter(self)) {
-		if (!other || enter(other)) {
-			request.sets[0] = self->set;
-			request.sets[1] = other ? other->set : NULL;
-			table = run_request(self, &request);
-			if (other)
-				leave(other);
-		}
-		leave(self);
-	}
+	if (ok)
+		table = run_request(self, &request);
 	PyMem_Free(request.args);
 	Py_XDECREF(keep);
 	return table;

@@ -355,6 +355,12 @@ static PyObject *get_bar(PyObject *self, void *closure)
 	return text_to_python(bar == SIZE_MAX ? NULL : ht_table_column(table, bar)->name);
 }
 
+static PyObject *get_says_no(PyObject *self, void *closure)
+{
+	(void)closure;
+	return PyBool_FromLong(ht_table_says_no(table_of(self)));
+}
+
 static PyMethodDef methods[] = {
 	{ "column", table_column, METH_O, "A column of numbers as Array, without a copy." },
 	{ "validity", table_validity, METH_O, "Array with 0 where a cell is null; None: none is." },
@@ -381,6 +387,7 @@ static PyGetSetDef getset[] = {
 	{ "n_columns", get_n_columns, NULL, "number of columns", NULL },
 	{ "n_hidden", get_n_hidden, NULL, "rows that top removed", NULL },
 	{ "bar", get_bar, NULL, "name of the share column to draw, or None", NULL },
+	{ "says_no", get_says_no, NULL, "whether a check said no", NULL },
 	{ "column_names", get_column_names, NULL, "names of the columns", NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };

@@ -27,24 +27,24 @@ struct ht_run {
 	const struct ht_analysis *analysis;
 	/* parameter texts, parallel to analysis->params; NULL where the default is NULL */
 	const char *const *values;
-	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per side, step is that of
-	 * the side in hand */
-	const char *step, *steps[2];
+	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per set, step is that of
+	 * the set in hand */
+	const char *step, *steps[HT_MAX_SETS];
 	const char *annotation;     /* NULL: no restriction */
 	bool hta_compat;            /* HTA's values for quirks marked opt */
 	bool hta_rows;              /* HTA's selection of rows; implied by hta_compat */
 	const struct ht_view *view; /* for analyses with columns on request; may be NULL */
-	/* every rank that is known, and those that are looked at; two for comparisons */
-	const struct ht_roster *rosters[2];
-	struct ht_chosen chosen[2];
+	/* every rank that is known, and those that are looked at; two or more for comparisons */
+	const struct ht_roster *rosters[HT_MAX_SETS];
+	struct ht_chosen chosen[HT_MAX_SETS];
 	size_t n_sets;
 	bool is_partial; /* further ranks are elsewhere: that a chosen one is missing is no mistake */
-	/* of each side, and of the one in hand (the first when none is); NULL unless hta_rows */
-	const struct ht_hta_facts *hta_of[2], *hta;
+	/* of each set, and of the one in hand (the first when none is); NULL unless hta_rows */
+	const struct ht_hta_facts *hta_of[HT_MAX_SETS], *hta;
 	bool across; /* finishing compares ranks: as the analysis says, or its choose */
-	/* matched collectives and fitted clocks of each side, when parts are brought together; NULL for one rank,
+	/* matched collectives and fitted clocks of each set, when parts are brought together; NULL for one rank,
 	 * and where the analysis does not ask for them */
-	const struct ht_clocks *clocks[2];
+	const struct ht_clocks *clocks[HT_MAX_SETS];
 	/* the rank in hand */
 	const struct ht_trace *trace;
 	int64_t rank;

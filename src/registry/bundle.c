@@ -251,7 +251,7 @@ static enum ht_status merge_parts(ht_ctx *ctx, struct ht_parts *into, struct ht_
 
 enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 {
-	struct ht_roster rosters[2] = { 0 };
+	struct ht_roster rosters[HT_MAX_SETS] = { 0 };
 	ht_error_clear(ctx);
 	HT_TRY(check_fit(ctx, into, from));
 	HT_TRY(merge_hta(ctx, into, from));

@@ -274,7 +274,7 @@ static enum ht_status unpack(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bund
 	        !ht_analysis_named(bundle->question.name))
 		return HT_FORMAT;
 	bundle->n_sets = (size_t)ht_bytes_get_u64(in);
-	if (bundle->n_sets != ht_analysis_find(bundle->question.name)->n_sets)
+	if (!ht_analysis_takes(ht_analysis_find(bundle->question.name), bundle->n_sets))
 		return HT_FORMAT;
 	for (size_t side = 0; side < bundle->n_sets; side++)
 		if (!get_side(in, bundle, side))

@@ -64,6 +64,16 @@ bool ht_parse_f64(const char *text, double *ret)
 	return leading_number(text, ret, &rest) && !*rest;
 }
 
+bool ht_parse_ratio(const char *text, double *ret)
+{
+	const char *rest;
+	double value;
+	if (!leading_number(text, &value, &rest) || (*rest && strcmp(rest, "%") != 0))
+		return false;
+	*ret = *rest ? value / 100 : value;
+	return true;
+}
+
 bool ht_parse_duration(const char *text, int64_t *ret_ns)
 {
 	static const struct {
@@ -108,8 +118,11 @@ enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const c
 		ok = ht_parse_i64(text, &integer);
 		want = "a whole number";
 		break;
-	case HT_F64:
 	case HT_RATIO:
+		ok = ht_parse_ratio(text, &number);
+		want = "a share such as 0.03 or 3%";
+		break;
+	case HT_F64:
 	case HT_DURATION_F64:
 		ok = ht_parse_f64(text, &number);
 		want = "a number";

@@ -13,6 +13,8 @@ bool ht_parse_bool(const char *text, bool *ret);
 /* "3:1234": rank and row. */
 bool ht_parse_event(const char *text, int64_t *ret_id);
 bool ht_parse_f64(const char *text, double *ret);
+/* "0.03" or "3%". */
+bool ht_parse_ratio(const char *text, double *ret);
 /* "30us", "1.5 ms", "200" (ns). */
 bool ht_parse_duration(const char *text, int64_t *ret_ns);
 

@@ -63,6 +63,12 @@ const struct ht_analysis_info *ht_analysis_find(const char *name)
 	return analysis ? &analysis->info : NULL;
 }
 
+bool ht_analysis_takes(const struct ht_analysis_info *info, size_t n_sets)
+{
+	bool several = info->sides[0] && n_sets > info->n_sets && n_sets <= HT_MAX_SETS;
+	return several || n_sets == info->n_sets;
+}
+
 size_t ht_n_common_params(void)
 {
 	return HT_COUNT(common);
@@ -95,7 +101,7 @@ double ht_run_f64(const struct ht_run *run, const char *param)
 {
 	const char *text = value_of(run, param);
 	double value = 0;
-	return text && ht_parse_f64(text, &value) ? value : 0;
+	return text && ht_parse_ratio(text, &value) ? value : 0;
 }
 
 bool ht_run_bool(const struct ht_run *run, const char *param)
@@ -215,7 +221,8 @@ enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, s
 	HT_TRY(ht_list_parse(run->ctx, "--step", values[COMMON_STEP], &steps));
 	ht_list_done(run->ctx, &steps);
 	run->step = values[COMMON_STEP] && *values[COMMON_STEP] ? values[COMMON_STEP] : NULL;
-	run->steps[0] = run->steps[1] = run->step;
+	for (size_t side = 0; side < run->n_sets; side++)
+		run->steps[side] = run->step;
 	run->annotation = values[COMMON_ANNOTATION];
 	(void)ht_parse_bool(values[COMMON_COMPAT], &run->hta_compat);
 	(void)ht_parse_bool(values[COMMON_ROWS], &run->hta_rows);

@@ -11,6 +11,8 @@ const struct ht_analysis *ht_analysis_named(const char *name);
 /* HT_USAGE when there is none of that name. */
 enum ht_status ht_analysis_get(
         ht_ctx *ctx, const char *name, const struct ht_analysis **ret_analysis) HT_MUST_USE;
+/* Whether it runs over that many sets. */
+bool ht_analysis_takes(const struct ht_analysis_info *info, size_t n_sets);
 /* Texts of common parameters and of the analysis's own, checked, defaults filled in, and what they choose of
  * the rosters. */
 enum ht_status ht_run_read_args(

@@ -80,9 +80,8 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	struct ht_run run = *job->run;
 	run.ctx = &child;
 	run.scratch = &scratch;
-	run.side = i >= run.chosen[0].n;
-	if (run.side)
-		i -= run.chosen[0].n;
+	for (run.side = 0; i >= run.chosen[run.side].n; run.side++)
+		i -= run.chosen[run.side].n;
 	enum ht_status status = ht_run_take(&run, job->sets[run.side], i);
 	if (status == HT_OK) {
 		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
@@ -97,9 +96,11 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
 {
-	struct ht_parts parts = { .n = run->chosen[0].n + run->chosen[1].n, .mem = run->ctx->mem };
+	struct ht_parts parts = { .mem = run->ctx->mem };
 	struct job job = { .run = run, .sets = sets, .parts = &parts };
 	struct ht_watch watch = { .what = run->analysis->info.title, .done = &job.done };
+	for (size_t side = 0; side < run->n_sets; side++)
+		parts.n += run->chosen[side].n;
 	if (parts.n) {
 		parts.list = ht_mem_zalloc(parts.mem, parts.n * sizeof *parts.list);
 		if (!parts.list)
@@ -312,7 +313,10 @@ enum ht_status ht_run_start(
 {
 	HT_TRY(ht_analysis_get(run->ctx, name, &run->analysis));
 	const struct ht_analysis_info *info = &run->analysis->info;
-	if (n_sets != info->n_sets && (n_sets || !info->instead))
+	if (info->sides[0] && n_sets > HT_MAX_SETS)
+		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, NULL,
+		        "%s takes up to %d runs, not %zu", name, HT_MAX_SETS, n_sets);
+	if (!ht_analysis_takes(info, n_sets) && (n_sets || !info->instead))
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
 		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
 		        info->n_sets == 1 ? "" : "s", n_sets);

@@ -202,6 +202,16 @@ static bool has_own_unit(const struct ht_column *column)
 	       (column->type == HT_I64 || column->type == HT_U64 || column->type == HT_F64);
 }
 
+size_t ht_format_double(char *buf, enum ht_type type, double value)
+{
+	size_t n = 0;
+	if (value == 0)
+		return put(buf, "0");
+	if (value < 0)
+		buf[n++] = '-';
+	return n + put_double(buf + n, type, fabs(value));
+}
+
 size_t ht_format_human(char *buf, const struct ht_cells *cells, size_t row)
 {
 	const struct ht_column *column = &cells->meta;
@@ -213,12 +223,7 @@ size_t ht_format_human(char *buf, const struct ht_cells *cells, size_t row)
 		return put_event(buf, cells->i64[row]);
 	size_t n = 0;
 	if (ht_type_is_f64(column->type)) {
-		double value = cells->f64[row];
-		if (value == 0)
-			return put(buf, "0");
-		if (value < 0)
-			buf[n++] = '-';
-		n += put_double(buf + n, column->type, fabs(value));
+		n = ht_format_double(buf, column->type, cells->f64[row]);
 	} else {
 		uint64_t value = cells->u64[row];
 		if (!value && column->type != HT_TIME)

@@ -169,6 +169,16 @@ enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
 	return HT_OK;
 }
 
+void ht_table_say_no(ht_table *table)
+{
+	table->says_no = true;
+}
+
+bool ht_table_says_no(const ht_table *table)
+{
+	return table->says_no;
+}
+
 void ht_table_set_bar(ht_table *table, const char *column)
 {
 	table->bar = ht_table_find_column(table, column);

@@ -23,6 +23,8 @@ enum ht_status ht_table_set_method(ht_table *table, const char *method) HT_MUST_
 /* A line under the table; copied. Shown by text, md and html, carried by json. */
 enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3))) HT_MUST_USE;
+/* The check whose answer the table is says no. */
+void ht_table_say_no(ht_table *table);
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
 void ht_table_set_bar(ht_table *table, const char *column);
 
