@@ -19,32 +19,39 @@ static bool is_chosen(const struct ht_run *run, int64_t rank)
 	return false;
 }
 
-static bool shares_a_rank(const struct ht_run *run)
+/* Whether every set has the rank. */
+static bool all_have(const struct ht_run *run, int64_t rank)
+{
+	for (size_t side = 0; side < run->n_sets; side++)
+		if (ht_roster_find(run->rosters[side], rank) == SIZE_MAX)
+			return false;
+	return true;
+}
+
+static bool share_a_rank(const struct ht_run *run)
 {
 	for (size_t i = 0; i < run->chosen[0].n; i++)
-		if (ht_roster_find(run->rosters[1], ht_run_chosen(run, 0, i)->number) != SIZE_MAX)
+		if (all_have(run, ht_run_chosen(run, 0, i)->number))
 			return true;
 	return false;
 }
 
-/* text is the list of ranks that the user gave, or NULL. */
-static enum ht_status choose_ranks(
-        struct ht_run *run, size_t side, const char *text, struct ht_chosen *ret_chosen)
+/* text is the list of ranks that the user gave, option where; or NULL. */
+static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *option,
+        const char *text, struct ht_chosen *ret_chosen)
 {
-	static const char *const options[2] = { "--control-rank", "--test-rank" };
-	const struct ht_roster *roster = run->rosters[side], *other = run->rosters[1 - side];
+	const struct ht_roster *roster = run->rosters[side];
 	struct ht_list list = { 0 };
 	size_t *at = ht_arena_alloc(run->scratch, (roster->n + 1) * sizeof *at), n = 0;
 	if (!at)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_list_parse(run->ctx, options[side], text, &list));
-	bool only_first = !text && (run->hta_compat || !shares_a_rank(run));
+	HT_TRY(ht_list_parse(run->ctx, option, text, &list));
+	bool only_first = !text && (run->hta_compat || !share_a_rank(run));
 	for (size_t i = 0; i < roster->n; i++) {
 		int64_t rank = roster->ranks[i].number;
 		bool wanted = text         ? ht_list_has(&list, rank)
 		              : only_first ? i == 0
-		                           : is_chosen(run, rank) &&
-		                                     ht_roster_find(other, rank) != SIZE_MAX;
+		                           : is_chosen(run, rank) && all_have(run, rank);
 		if (wanted)
 			at[n++] = i;
 	}
@@ -52,8 +59,8 @@ static enum ht_status choose_ranks(
 	*ret_chosen = (struct ht_chosen){ at, n };
 	if (n == 0 && roster->n)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "run info on the traces to see their ranks", "%s %s: no such rank",
-		        options[side], text ? text : "");
+		        "run info on the traces to see their ranks", "%s %s: no such rank", option,
+		        text ? text : "");
 	return HT_OK;
 }
 
@@ -103,24 +110,25 @@ static const char *spell_numbers(struct ht_arena *arena, const int64_t *numbers,
 	return text;
 }
 
-/* The default steps of both sides, as many on one as on the other. */
-static enum ht_status balance_steps(struct ht_run *run)
+/* The default steps of every set without a choice of its own; when balanced as many everywhere, if no set has
+ * one. */
+static enum ht_status choose_steps(struct ht_run *run, bool balanced)
 {
-	int64_t *numbers[2] = { NULL, NULL };
-	size_t n[2] = { 0, 0 };
-	for (size_t i = 0; i < 2; i++) {
+	int64_t *numbers[HT_MAX_SETS];
+	size_t n[HT_MAX_SETS], n_common = SIZE_MAX;
+	for (size_t i = 0; i < run->n_sets; i++) {
 		HT_TRY(list_steps(run, i, &numbers[i], &n[i]));
 		if (n[i] > 1 && !run->hta_compat)
 			n[i]--;
 		if (n[i] > 1 && run->hta_compat)
 			n[i] = 1;
+		n_common = n[i] < n_common ? n[i] : n_common;
+		balanced = balanced && !run->steps[i];
 	}
-	bool both_open = !run->steps[0] && !run->steps[1];
-	size_t n_common = n[0] < n[1] ? n[0] : n[1];
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < run->n_sets; i++) {
 		if (run->steps[i])
 			continue;
-		if (both_open && n_common)
+		if (balanced && n_common)
 			n[i] = n_common;
 		run->steps[i] = n[i] ? spell_numbers(run->scratch, numbers[i], n[i]) : "all";
 		if (!run->steps[i])
@@ -148,9 +156,10 @@ const char *ht_diff_describe(const struct ht_run *run, size_t side)
 
 enum ht_status ht_diff_choose(struct ht_run *run)
 {
+	static const char *const rank_options[2] = { "--control-rank", "--test-rank" };
+	static const char *const step_options[2] = { "--control-step", "--test-step" };
 	const char *ranks[2] = { ht_run_str(run, "control-rank"), ht_run_str(run, "test-rank") };
 	const char *steps[2] = { ht_run_str(run, "control-step"), ht_run_str(run, "test-step") };
-	static const char *const options[2] = { "--control-step", "--test-step" };
 	struct ht_chosen chosen[2];
 	if (run->n_sets != 2)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
@@ -158,11 +167,20 @@ enum ht_status ht_diff_choose(struct ht_run *run)
 		        "a comparison needs two sets of traces");
 	for (size_t i = 0; i < 2; i++) {
 		struct ht_list list = { 0 };
-		HT_TRY(choose_ranks(run, i, ranks[i], &chosen[i]));
-		HT_TRY(ht_list_parse(run->ctx, options[i], steps[i], &list));
+		HT_TRY(choose_ranks(run, i, rank_options[i], ranks[i], &chosen[i]));
+		HT_TRY(ht_list_parse(run->ctx, step_options[i], steps[i], &list));
 		ht_list_done(run->ctx, &list);
 		run->steps[i] = steps[i] ? steps[i] : run->step;
 	}
 	memcpy(run->chosen, chosen, sizeof chosen);
-	return balance_steps(run);
+	return choose_steps(run, true);
+}
+
+enum ht_status ht_sides_choose(struct ht_run *run)
+{
+	struct ht_chosen chosen[HT_MAX_SETS] = { { NULL, 0 } };
+	for (size_t i = 0; i < run->n_sets; i++)
+		HT_TRY(choose_ranks(run, i, "--rank", NULL, &chosen[i]));
+	memcpy(run->chosen, chosen, run->n_sets * sizeof *chosen);
+	return choose_steps(run, false);
 }
