@@ -1,67 +1,104 @@
 /*
- * diff.c - what changed between two runs: counts and times per operator and kernel.
+ * diff.c - what changed between two runs: step time, and what explains it by operator and kernel.
  *
- * Per name (or call path, or name and input shape), over the chosen ranks and steps of each set:
- *     count, time = sum of durations; diff = test - control
- *     change: added, removed, increased, decreased or equal, by the counts
- * Host and GPU rows are kept apart. Times of host rows include what they call. ProfilerStep rows and
- * the GPU copies of annotations are left out: they say nothing that their content does not. So are Python
- * functions, which are no operators and whose names may hold addresses. A path goes on from an autograd thread
- * to what is open on the thread that waits for it (autograd.h); of more than 16 names it shows 8 and 8.
+ * Headline: mean step time of control and test with their spread over steps, and the difference with its 95 %
+ * interval. Per name (or call path, or name and input shape), over the chosen ranks and steps:
+ *     cpu         time of the step that is its own: innermost on the thread of the steps, or in the backward
+ *                 pass that this waits for (step_time.h); these rows add up to the difference in step time
+ *     background  own time on other host threads
+ *     gpu         durations; these rows add up to the difference in GPU time
+ * so that one change is one row, not one per caller. A row's interval is over steps, by Student's t; its variance
+ * is helped by what rows of its kind vary by (struct ht_noise). Rows whose difference may be noise (Benjamini and
+ * Hochberg at 5 %) are folded into one row per device, unless all-rows asks for them. With one step on each side
+ * nothing is known of noise: all rows are shown, without interval.
  *
  * Which ranks and steps: see diff_sides.h; a note under the table tells.
- * With hta-compat: HTA's rows (every row with a duration, by stream argument and iteration), names of
- * host and GPU merged, first rank, first step, HTA's order.
+ * With hta-compat: HTA's rows and durations (every row with a duration, by stream argument and iteration), names
+ * of host and GPU merged, first rank, first step, HTA's order, change by the counts.
  *
- * O(n) + sorting the names. Order: largest |diff_ns| first, then name, then device.
+ * O(n) + sorting the names. Order: largest |diff_ns| first, then name, then device; folded rows last.
  *
- * Example: control has aten::mm 2x for 30 us in all, test 3x for 24 us: count +1 (increased),
- * diff_ns -6000, change_share -20 %.
+ * Example: control has aten::mm 2x in one step for 30 us of its own, test 3x for 24 us: count +1, diff_ns -6000,
+ * change_share -20 %, "more calls, faster".
  */
 #include "analysis/analysis.h"
-#include "model/autograd.h"
 #include "model/diff_sides.h"
-#include "model/frame.h"
-#include "hta/hta_names.h"
-#include "base/hash.h"
-#include "base/intern.h"
-#include "base/list.h"
+#include "model/step_samples.h"
+#include "table/format.h"
 #include "base/checked.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Chance of an interval to miss on each side, and share of noise among what is shown. */
+#define MISS        0.025
+#define FALSE_SHARE 0.05
+/* How many degrees of freedom the spread of other rows is worth: as much as that of three steps. */
+#define KNOWN_DF 2
 
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "name", HT_STR, HT_KEY, "operator, annotation, runtime call, kernel, copy or set", NULL },
-	{ "device", HT_STR, HT_KEY, "cpu or gpu; null with hta-compat", NULL },
-	{ "control_count", HT_I64, HT_MEASURE, "events of this name in control", NULL },
-	{ "test_count", HT_I64, HT_MEASURE, "events of this name in test", NULL },
+static const struct ht_column of_rows[] = {
+	{ "name", HT_STR, HT_KEY,
+	        "operator, annotation, runtime call, kernel, copy or set; others: names within noise",
+	        NULL },
+	{ "device", HT_STR, HT_KEY,
+	        "cpu: on the thread of the steps or in the backward pass that it waits for; "
+	        "background: other host threads; gpu; null with hta-compat",
+	        NULL },
+	{ "control_count", HT_I64, HT_DETAIL, "events of this name in control", NULL },
+	{ "test_count", HT_I64, HT_DETAIL, "events of this name in test", NULL },
 	{ "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL },
-	{ "control_ns", HT_DURATION, HT_MEASURE, "sum of their durations in control", NULL },
-	{ "test_ns", HT_DURATION, HT_MEASURE, "sum of their durations in test", NULL },
-	{ "diff_ns", HT_DURATION, HT_MEASURE, "test minus control", NULL },
+	{ "control_ns", HT_DURATION, HT_DETAIL,
+	        "their own time in control, over all ranks and steps", NULL },
+	{ "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL },
+	{ "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL },
 	{ "change_share", HT_RATIO, HT_DETAIL, "diff_ns over control_ns, null without control",
 	        NULL },
 	{ "change", HT_STR, HT_MEASURE,
-	        "added, removed, increased, decreased or equal, by the counts", NULL },
+	        "added, removed, more or fewer calls; slower, faster or within noise; equal",
+	        NULL },
+	{ "control_step_ns", HT_DURATION_F64, HT_MEASURE, "control_ns per step and rank", NULL },
+	{ "test_step_ns", HT_DURATION_F64, HT_MEASURE, "test_ns per step and rank", NULL },
+	{ "step_diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control, per step and rank",
+	        NULL },
+	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
+	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
+	{ "share", HT_RATIO, HT_MEASURE,
+	        "step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)", NULL },
+	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
 };
 
-/* What a rank contributes: one row per name, path or shape. */
-static const struct ht_column group_columns[] = {
-	{ "name", HT_STR, HT_KEY, "name, path, or name and shape", NULL },
-	{ "device", HT_I64, HT_KEY, "host, GPU or neither", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
+static const struct ht_column of_summary[] = {
+	{ "metric", HT_STR, HT_KEY,
+	        "step: its length on the host; gpu: durations of GPU work; comm: those of it that are "
+	        "communication",
+	        NULL },
+	{ "control_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of control", NULL },
+	{ "control_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
+	{ "control_steps", HT_I64, HT_DETAIL, "its steps", NULL },
+	{ "test_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of test", NULL },
+	{ "test_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
+	{ "test_steps", HT_I64, HT_DETAIL, "its steps", NULL },
+	{ "diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control", NULL },
+	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
+	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
+	{ "change_share", HT_RATIO, HT_MEASURE, "diff_ns over control_ns", NULL },
 };
-enum { NAME, DEVICE, COUNT, NS };
+
+static const struct ht_schema schemas[] = {
+	{ "rows", of_rows, HT_COUNT(of_rows) },
+	{ "summary", of_summary, HT_COUNT(of_summary) },
+};
 
 static const struct ht_param params[] = {
+	{ "view", HT_STR, "rows", "names that explain the difference, or step and GPU time only",
+	        "rows|summary" },
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
 	{ "by", HT_STR, "name", "what makes two events the same", "name|path|shape" },
+	{ "all-rows", HT_BOOL, "false", "show rows whose difference may be noise too", NULL },
 	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
 	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
 	{ "control-step", HT_STR, NULL, "steps of control: 3-5,7 or all", NULL },
@@ -74,529 +111,453 @@ const struct ht_analysis ht_analysis_diff = {
 	        .group = "compare",
 	        .title = "Differences between two runs",
 	        .question =
-	                "Which operators and kernels were added, removed, or take more or less time?",
+	                "How much longer is a step, and which operators and kernels explain it?",
 	        .method =
-	                "Counts and summed durations per name over the chosen ranks and steps of both "
-	                "runs; test minus control.",
+	                "Every moment of a step belongs to the innermost row of its thread, or of the "
+	                "backward pass that this waits for; GPU work counts by its duration. Per name "
+	                "over the chosen ranks and steps of both runs, test minus control, with 95 % "
+	                "intervals over steps; what may be noise is folded.",
 	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
-	        HT_ONE_SCHEMA(columns),
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2 },
-	.facts = { { "groups", group_columns, HT_COUNT(group_columns) } },
+	.facts = HT_PROFILE_FACTS,
 	.choose = ht_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
 };
 
-enum by { BY_NAME, BY_PATH, BY_SHAPE };
-enum device { DEVICE_NONE, DEVICE_CPU, DEVICE_GPU };
-
-/* What is counted: a name under a parent (paths) or with a shape, on a device; shared by both sides. */
-struct node {
-	uint32_t parent; /* HT_NONE */
-	uint32_t name;   /* id in the pool of texts */
-	uint32_t shape;  /* likewise, HT_NONE */
-	uint32_t device;
-};
-
-/* Of one rank by node; of both sides when ranks are brought together. */
-struct group {
-	uint64_t count[2];
-	int64_t ns[2];
-};
-
-struct compare {
-	struct ht_run *run;
-	enum by by;
-	bool cpu, gpu, short_names;
-	struct ht_pool texts, nodes; /* names; keys are struct node */
-	struct ht_vec groups;        /* struct group by node */
-};
-
-/* One trace of one side. */
-struct scan {
-	struct compare *compare;
-	const struct ht_trace *trace;
-	const uint32_t *parent; /* by row, over threads */
-	uint32_t *text_of;      /* by string id: text in the pool, HT_NONE until asked */
-	uint32_t *node_of[3];   /* by device and string id: node by name, HT_NONE until asked */
-	uint32_t *context_of;   /* by row: node that its children hang under, UNKNOWN until asked */
-	uint32_t *way;          /* room for the rows from one to the top */
-};
-#define UNKNOWN (UINT32_MAX - 1)
-
-/* ---- keys ---- */
-
-static bool add_text(struct compare *compare, const char *text, uint32_t *ret_id)
-{
-	struct ht_text added;
-	size_t n = strlen(text);
-	if (!ht_pool_add(&compare->texts, text, n, ht_hash(text, n), &added))
-		return false;
-	*ret_id = added.id;
-	return true;
-}
-
-static bool text_of_name(struct scan *scan, uint32_t name, uint32_t *ret_id)
-{
-	if (name == HT_NO_STR)
-		return add_text(scan->compare, "", ret_id);
-	if (scan->text_of[name] == HT_NONE) {
-		const char *text = ht_str(scan->trace, name);
-		if (scan->compare->short_names)
-			text = ht_hta_shorten_name(scan->compare->run->scratch, text);
-		if (!text || !add_text(scan->compare, text, &scan->text_of[name]))
-			return false;
-	}
-	*ret_id = scan->text_of[name];
-	return true;
-}
-
-static bool add_node(struct compare *compare, struct node key, uint32_t *ret_node)
-{
-	struct ht_text added;
-	if (!ht_pool_add(&compare->nodes, (const char *)&key, sizeof key, ht_hash(&key, sizeof key),
-	            &added))
-		return false;
-	while (compare->groups.n <= added.id)
-		if (!HT_VEC_PUSH(compare->run->ctx->mem, &compare->groups, struct group,
-		            (struct group){ 0 }))
-			return false;
-	*ret_node = added.id;
-	return true;
-}
-
-static bool is_step_name(const char *name)
-{
-	return strncmp(name, "ProfilerStep", 12) == 0;
-}
-
-/* Rows that appear in paths: operators and annotations. */
-static bool is_on_path(const struct ht_trace *trace, uint32_t row)
-{
-	if (trace->kind[row] == HT_KIND_CPU_OP)
-		return true;
-	return trace->kind[row] == HT_KIND_ANNOTATION &&
-	       !is_step_name(ht_str(trace, trace->name[row]));
-}
-
-/* The node that the children of a row hang under. */
-static bool context(struct scan *scan, uint32_t row, uint32_t *ret_node)
-{
-	const struct ht_trace *trace = scan->trace;
-	size_t n_way = 0;
-	while (row != HT_NONE && scan->context_of[row] == UNKNOWN) {
-		scan->way[n_way++] = row;
-		row = scan->parent[row];
-	}
-	uint32_t node = row == HT_NONE ? HT_NONE : scan->context_of[row];
-	while (n_way) {
-		row = scan->way[--n_way];
-		struct node key = { .parent = node, .shape = HT_NONE, .device = DEVICE_CPU };
-		if (is_on_path(trace, row) && (!text_of_name(scan, trace->name[row], &key.name) ||
-		                                      !add_node(scan->compare, key, &node)))
-			return false;
-		scan->context_of[row] = node;
-	}
-	*ret_node = node;
-	return true;
-}
-
-static bool make_node(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
-{
-	const struct ht_trace *trace = scan->trace;
-	struct compare *compare = scan->compare;
-	struct node key = { .parent = HT_NONE, .shape = HT_NONE, .device = device };
-	const struct ht_gpu *gpu = ht_kind_is_gpu_work(trace->kind[row]) && compare->by != BY_NAME
-	                                   ? ht_gpu_of_row(trace, row)
-	                                   : NULL;
-	if (compare->by == BY_PATH &&
-	        !context(scan, gpu ? gpu->launch : scan->parent[row], &key.parent))
-		return false;
-	if (compare->by == BY_SHAPE) {
-		uint32_t op = gpu ? gpu->op : row;
-		const char *shape = op == HT_NONE ? NULL : ht_arg_str(trace, "Input Dims", op);
-		if (shape && !add_text(compare, shape, &key.shape))
-			return false;
-	}
-	return text_of_name(scan, trace->name[row], &key.name) && add_node(compare, key, ret_node);
-}
-
-static bool node_of_row(struct scan *scan, uint32_t row, enum device device, uint32_t *ret_node)
-{
-	uint32_t name = scan->trace->name[row];
-	if (scan->compare->by != BY_NAME || name == HT_NO_STR)
-		return make_node(scan, row, device, ret_node);
-	uint32_t *known = &scan->node_of[device][name];
-	if (*known == HT_NONE && !make_node(scan, row, device, known))
-		return false;
-	*ret_node = *known;
-	return true;
-}
-
-/* ---- counting ---- */
-
-static enum device device_of(const struct ht_trace *trace, uint32_t row)
-{
-	switch (trace->kind[row]) {
-	case HT_KIND_KERNEL:
-	case HT_KIND_MEMCPY:
-	case HT_KIND_MEMSET: return DEVICE_GPU;
-	case HT_KIND_GPU_ANNOTATION:
-	case HT_KIND_SYNC:
-	case HT_KIND_CUDA_EVENT:
-	case HT_KIND_PROFILER_RANGE: return DEVICE_NONE;
-	/* functions are no operators, and the addresses in their names differ from run to run */
-	case HT_KIND_PYTHON: return DEVICE_NONE;
-	case HT_KIND_ANNOTATION:
-		return is_step_name(ht_str(trace, trace->name[row])) ? DEVICE_NONE : DEVICE_CPU;
-	default: return DEVICE_CPU;
-	}
-}
-
-static bool count_row(struct scan *scan, uint32_t row, enum device device)
-{
-	uint32_t node;
-	if (!node_of_row(scan, row, device, &node))
-		return false;
-	struct group *group = (struct group *)scan->compare->groups.data + node;
-	group->count[0]++;
-	ht_sum(&group->ns[0], scan->trace->dur_ns[row]);
-	return true;
-}
-
-static enum ht_status count_own(struct scan *scan, const struct ht_frame *frame)
-{
-	struct compare *compare = scan->compare;
-	for (size_t i = 0; i < frame->n_rows; i++) {
-		uint32_t row = frame->rows[i];
-		enum device device = device_of(scan->trace, row);
-		if ((device == DEVICE_CPU && compare->cpu) ||
-		        (device == DEVICE_GPU && compare->gpu))
-			if (!count_row(scan, row, device))
-				return ht_fail_nomem(compare->run->ctx);
-	}
-	return HT_OK;
-}
-
-/* HTA's rows: by stream argument and iteration, host and GPU under one name. */
-static enum ht_status count_hta(
-        struct scan *scan, struct ht_run *run, const struct ht_frame *frame, const char *steps)
-{
-	struct compare *compare = scan->compare;
-	struct ht_hta_columns hta;
-	HT_TRY(ht_frame_hta_columns(run, frame, true, &hta));
-	struct ht_list list = { 0 };
-	HT_TRY(ht_list_parse(run->ctx, "step", steps, &list));
-	bool ok = true;
-	for (size_t i = 0; i < frame->n_rows && ok; i++) {
-		uint32_t row = frame->rows[i];
-		bool wanted = hta.stream[row] == -1 ? compare->cpu : compare->gpu;
-		if (wanted && ht_list_has(&list, hta.iteration[row]))
-			ok = count_row(scan, row, DEVICE_NONE);
-	}
-	ht_list_done(run->ctx, &list);
-	return ok ? HT_OK : ht_fail_nomem(run->ctx);
-}
-
-/* n ids, each of that value; NULL when out of memory. */
-static uint32_t *fill(struct compare *compare, size_t n, uint32_t value)
-{
-	uint32_t *ids = ht_arena_alloc(compare->run->scratch, n * sizeof *ids);
-	for (size_t i = 0; ids && i < n; i++)
-		ids[i] = value;
-	return ids;
-}
-
-static enum ht_status scan_init(struct scan *scan)
-{
-	size_t n_strings = scan->trace->n_string_offsets + 1;
-	size_t n_rows = scan->compare->by == BY_PATH ? scan->trace->n_kind : 1;
-	scan->text_of = fill(scan->compare, n_strings, HT_NONE);
-	scan->context_of = fill(scan->compare, n_rows, UNKNOWN);
-	scan->way = fill(scan->compare, n_rows, 0);
-	bool ok = scan->text_of && scan->context_of && scan->way;
-	for (size_t i = 0; i < HT_COUNT(scan->node_of); i++) {
-		scan->node_of[i] = fill(scan->compare, n_strings, HT_NONE);
-		ok = ok && scan->node_of[i];
-	}
-	return ok ? HT_OK : ht_fail_nomem(scan->compare->run->ctx);
-}
-
-static enum ht_status count_trace(struct compare *compare)
-{
-	struct ht_run *run = compare->run;
-	const char *steps = run->step;
-	struct ht_frame frame;
-	if (run->hta_compat)
-		run->step = "all";
-	HT_TRY(ht_frame_make(run, &frame));
-	struct ht_autograd autograd = { .parent = frame.trace->parent };
-	if (compare->by == BY_PATH)
-		HT_TRY(ht_autograd_make(run, frame.trace, &autograd));
-	struct scan scan = { .compare = compare, .trace = frame.trace, .parent = autograd.parent };
-	HT_TRY(scan_init(&scan));
-	if (run->hta_compat)
-		return count_hta(&scan, run, &frame, steps);
-	return count_own(&scan, &frame);
-}
-
-/* ---- facts of a rank ---- */
-
-static struct node node_at(const struct compare *compare, uint32_t i)
-{
-	struct node node;
-	memcpy(&node, ((const struct ht_text *)compare->nodes.texts.data)[i].bytes, sizeof node);
-	return node;
-}
-
-/* Copy a text in front of end; returns its start. */
-static char *put_before(const struct compare *compare, char *end, uint32_t text)
-{
-	const struct ht_text *texts = compare->texts.texts.data;
-	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
-}
-
-/* Of a path with more than 16 names the 8 outermost and the 8 innermost are spelled: all paths together could be
- * as long as the square of the file. */
-#define HALF 8
-
-/* What spelling needs to know of a node's path. */
-struct path {
-	uint32_t n;    /* names, its own included */
-	uint32_t head; /* the node with the first HALF of them, itself when there are fewer */
-	uint64_t hash; /* of all of them */
-};
-
-/* Parents have been added before their children. */
-static struct path *measure_paths(struct compare *compare)
-{
-	const struct ht_text *texts = compare->texts.texts.data;
-	struct path *paths =
-	        ht_arena_alloc(compare->run->scratch, (compare->groups.n + 1) * sizeof *paths);
-	for (uint32_t i = 0; paths && i < compare->groups.n; i++) {
-		struct node node = node_at(compare, i);
-		struct path outer = { 0 };
-		if (node.parent != HT_NONE)
-			outer = paths[node.parent];
-		paths[i] = (struct path){ outer.n + 1, outer.n < HALF ? i : outer.head,
-			ht_hash_mix(outer.hash, texts[node.name].hash) };
-	}
-	return paths;
-}
-
-/* The nodes whose names are spelled, innermost first. Returns how many; in ret_middle what stands for those left
- * out, between the innermost HALF and the rest: "" for none. */
-static size_t choose_names(const struct compare *compare, const struct path *paths, uint32_t i,
-        uint32_t *nodes, char *ret_middle, size_t n_middle)
-{
-	size_t n = 0;
-	uint32_t at = i;
-	bool cut = paths[i].n > 2 * HALF;
-	for (; at != HT_NONE && n < (cut ? HALF : 2 * HALF); at = node_at(compare, at).parent)
-		nodes[n++] = at;
-	*ret_middle = 0;
-	if (!cut)
-		return n;
-	/* the hash keeps paths apart that differ only in what is left out */
-	snprintf(ret_middle, n_middle, "… %u more, %08x …", paths[i].n - 2 * HALF,
-	        (unsigned)paths[at].hash);
-	for (at = paths[i].head; at != HT_NONE; at = node_at(compare, at).parent)
-		nodes[n++] = at;
-	return n;
-}
-
-/* "outer / inner / name" or "name shape"; NULL when out of memory. */
-static const char *spell_node(struct compare *compare, const struct path *paths, uint32_t i)
-{
-	const struct ht_text *texts = compare->texts.texts.data;
-	struct node node = node_at(compare, i);
-	uint32_t nodes[2 * HALF];
-	char middle[48];
-	size_t n_names = choose_names(compare, paths, i, nodes, middle, sizeof middle);
-	size_t n = 4 + strlen(middle) + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
-	for (size_t k = 0; k < n_names; k++)
-		n += texts[node_at(compare, nodes[k]).name].n + 3;
-	char *room = ht_arena_alloc(compare->run->scratch, n);
-	if (!room)
-		return NULL;
-	char *text = room + n - 1;
-	if (node.shape != HT_NONE) {
-		text = put_before(compare, text, node.shape);
-		*--text = ' ';
-	}
-	for (size_t k = 0; k < n_names; k++) {
-		if (k)
-			text = memcpy(text - 3, " / ", 3);
-		if (k == HALF && *middle) {
-			text = memcpy(text - strlen(middle), middle, strlen(middle));
-			text = memcpy(text - 3, " / ", 3);
-		}
-		text = put_before(compare, text, node_at(compare, nodes[k]).name);
-	}
-	return text;
-}
-
-static enum ht_status put_groups(struct compare *compare, ht_table *table)
-{
-	const struct group *groups = compare->groups.data;
-	const struct path *paths = measure_paths(compare);
-	if (!paths)
-		return ht_fail_nomem(compare->run->ctx);
-	for (uint32_t i = 0; i < compare->groups.n; i++) {
-		/* nodes that only carry paths have no rows of their own */
-		if (!groups[i].count[0])
-			continue;
-		const char *name = spell_node(compare, paths, i);
-		if (!name)
-			return ht_fail_nomem(compare->run->ctx);
-		ht_table_row(table);
-		ht_table_put_str(table, name);
-		ht_table_put_i64(table, node_at(compare, i).device);
-		ht_table_put_i64(table, (int64_t)groups[i].count[0]);
-		ht_table_put_i64(table, groups[i].ns[0]);
-	}
-	return HT_OK;
-}
-
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 {
-	struct compare compare = { .run = run,
-		.by = ht_run_is(run, "by", "path")    ? BY_PATH
-		      : ht_run_is(run, "by", "shape") ? BY_SHAPE
-		                                      : BY_NAME,
+	struct ht_profile_options options = { .by = ht_run_is(run, "by", "path")    ? HT_BY_PATH
+		                                    : ht_run_is(run, "by", "shape") ? HT_BY_SHAPE
+		                                                                    : HT_BY_NAME,
 		.cpu = !ht_run_is(run, "device", "gpu"),
 		.gpu = !ht_run_is(run, "device", "cpu"),
 		.short_names = ht_run_bool(run, "short-names") };
-	ht_pool_init(&compare.texts, run->ctx->mem);
-	ht_pool_init(&compare.nodes, run->ctx->mem);
-	enum ht_status status = count_trace(&compare);
-	if (status == HT_OK)
-		status = put_groups(&compare, part->facts[0]);
-	ht_pool_done(&compare.texts);
-	ht_pool_done(&compare.nodes);
-	ht_vec_free(run->ctx->mem, &compare.groups, sizeof(struct group));
-	return status;
+	return (run->hta_compat ? ht_profile_put_hta : ht_profile_put)(run, &options, part);
 }
+
+/* One row to be: a name, or several folded. */
+struct row {
+	const char *name;
+	enum ht_place place;
+	int64_t count[2], ns[2];
+	struct ht_sample sample[2]; /* time per step and rank */
+	struct ht_gap gap;
+	double chance;    /* that the gap is noise */
+	uint64_t n_names; /* 0: a name of its own */
+};
+
+struct rows {
+	struct row *items;
+	size_t n;
+};
+
+/* All that is compared. */
+struct compare {
+	struct ht_run *run;
+	struct ht_step_samples samples;
+	struct rows rows;
+	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
+	bool tested;                               /* steps tell of noise */
+	double limit;                              /* chances above it may be noise */
+};
 
 /* ---- rows ---- */
 
-struct line {
-	const char *name;
-	struct group group;
-	uint32_t device;
-};
-
-static uint64_t magnitude(const struct line *line)
+static struct row row_in_hand(struct ht_step_samples *samples)
 {
-	int64_t diff_ns = line->group.ns[1] - line->group.ns[0];
+	struct row row = { .name = samples->name, .place = samples->place };
+	for (size_t side = 0; side < 2; side++) {
+		row.count[side] = samples->count[side];
+		row.ns[side] = samples->ns[side];
+		row.sample[side] = ht_step_samples_of(samples, samples->values, side);
+	}
+	return row;
+}
+
+static enum ht_status collect(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	size_t n = 0;
+	while (ht_step_samples_next(samples))
+		n++;
+	compare->rows.items =
+	        ht_arena_alloc(compare->run->scratch, (n + HT_N_PLACES) * sizeof(struct row));
+	if (!compare->rows.items)
+		return ht_fail_nomem(compare->run->ctx);
+	ht_step_samples_rewind(samples);
+	while (ht_step_samples_next(samples))
+		compare->rows.items[compare->rows.n++] = row_in_hand(samples);
+	return HT_OK;
+}
+
+static double larger_mean(const struct row *row)
+{
+	return fmax(row->sample[0].mean, row->sample[1].mean);
+}
+
+/* How rows of the host or of the GPU vary over steps, as a share of their time squared: the upper quartile,
+ * so that most rows are quieter. */
+static enum ht_status typical_variance(struct compare *compare, bool on_gpu, double *ret_variance)
+{
+	const struct rows *rows = &compare->rows;
+	double *shares = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *shares);
+	size_t n = 0;
+	if (!shares)
+		return ht_fail_nomem(compare->run->ctx);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct row *row = &rows->items[i];
+		double df = (double)(row->sample[0].n + row->sample[1].n) - 2,
+		       mean = larger_mean(row);
+		if (ht_place_is_gpu(row->place) == on_gpu && row->sample[0].mean > 0 &&
+		        row->sample[1].mean > 0)
+			shares[n++] = (row->sample[0].squares + row->sample[1].squares) / df /
+			              (mean * mean);
+	}
+	ht_values_sort(shares, n);
+	*ret_variance = n ? shares[n * 3 / 4 < n ? n * 3 / 4 : n - 1] : 0;
+	return HT_OK;
+}
+
+static enum ht_status test_rows(struct compare *compare)
+{
+	struct rows *rows = &compare->rows;
+	double typical[2] = { 0, 0 };
+	double *chances = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *chances);
+	if (!chances)
+		return ht_fail_nomem(compare->run->ctx);
+	if (compare->tested) {
+		HT_TRY(typical_variance(compare, false, &typical[0]));
+		HT_TRY(typical_variance(compare, true, &typical[1]));
+	}
+	for (size_t i = 0; i < rows->n; i++) {
+		struct row *row = &rows->items[i];
+		double mean = larger_mean(row);
+		struct ht_noise known = { typical[ht_place_is_gpu(row->place)] * mean * mean,
+			compare->tested ? KNOWN_DF : 0 };
+		row->gap = ht_sample_gap(&row->sample[0], &row->sample[1], known);
+		row->chance = chances[i] = ht_gap_chance(&row->gap);
+	}
+	compare->limit = ht_false_discovery_limit(chances, rows->n, FALSE_SHARE);
+	return HT_OK;
+}
+
+/* ---- folding ---- */
+
+static bool is_noise(const struct compare *compare, const struct row *row)
+{
+	return compare->tested && row->chance > compare->limit;
+}
+
+/* all GPU work is one device to the reader */
+static enum ht_place shown_place(enum ht_place place)
+{
+	return ht_place_is_gpu(place) ? HT_PLACE_KERNEL : place;
+}
+
+/* What may be noise becomes one row per place, tested as the sum that it is. */
+static enum ht_status fold(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	struct row others[HT_N_PLACES] = { 0 };
+	size_t n_bytes = (samples->n_values + 1) * sizeof(double), n = 0, i = 0;
+	double *values[HT_N_PLACES];
+	for (size_t place = 0; place < HT_N_PLACES; place++) {
+		values[place] = ht_arena_alloc(compare->run->scratch, n_bytes);
+		if (!values[place])
+			return ht_fail_nomem(compare->run->ctx);
+		others[place].name = "others";
+		others[place].place = (enum ht_place)place;
+	}
+	ht_step_samples_rewind(samples);
+	for (; ht_step_samples_next(samples); i++) {
+		struct row *row = &compare->rows.items[i];
+		if (!is_noise(compare, row)) {
+			compare->rows.items[n++] = *row;
+			continue;
+		}
+		struct row *other = &others[shown_place(row->place)];
+		other->n_names++;
+		for (size_t side = 0; side < 2; side++) {
+			other->count[side] += row->count[side];
+			ht_sum(&other->ns[side], row->ns[side]);
+		}
+		for (size_t k = 0; k < samples->n_values; k++)
+			values[other->place][k] += samples->values[k];
+	}
+	for (size_t place = 0; place < HT_N_PLACES; place++) {
+		struct row *other = &others[place];
+		if (!other->n_names)
+			continue;
+		for (size_t side = 0; side < 2; side++)
+			other->sample[side] = ht_step_samples_of(samples, values[place], side);
+		other->gap =
+		        ht_sample_gap(&other->sample[0], &other->sample[1], (struct ht_noise){ 0 });
+		other->chance = 1;
+		compare->rows.items[n++] = *other;
+	}
+	compare->rows.n = n;
+	return HT_OK;
+}
+
+/* ---- order ---- */
+
+static uint64_t magnitude(const struct row *row)
+{
+	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
 	return diff_ns < 0 ? 0 - (uint64_t)diff_ns : (uint64_t)diff_ns;
 }
 
 static int by_change(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct row *a = left, *b = right;
+	if (!a->n_names != !b->n_names)
+		return a->n_names ? 1 : -1;
 	if (magnitude(a) != magnitude(b))
 		return magnitude(a) > magnitude(b) ? -1 : 1;
 	int by_name = strcmp(a->name, b->name);
-	return by_name ? by_name : (int)a->device - (int)b->device;
+	return by_name ? by_name : (int)a->place - (int)b->place;
 }
 
 static int by_hta(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
-	bool a_new = a->group.count[0] == 0, b_new = b->group.count[0] == 0;
+	const struct row *a = left, *b = right;
+	bool a_new = a->count[0] == 0, b_new = b->count[0] == 0;
 	return a_new != b_new ? a_new - b_new : strcmp(a->name, b->name);
 }
 
-static const char *change_name(const struct group *group)
+/* ---- cells ---- */
+
+static const char *hta_change(const struct row *row)
 {
-	if (group->count[0] == 0)
+	if (row->count[0] == 0)
 		return "added";
-	if (group->count[1] == 0)
+	if (row->count[1] == 0)
 		return "removed";
-	if (group->count[1] == group->count[0])
+	if (row->count[1] == row->count[0])
 		return "equal";
-	return group->count[1] > group->count[0] ? "increased" : "decreased";
+	return row->count[1] > row->count[0] ? "increased" : "decreased";
 }
 
-static void put_line(ht_table *table, const struct line *line)
+/* Calls per step and rank, so that another number of steps is no change. */
+static int calls_change(const struct compare *compare, const struct row *row)
 {
-	static const char *const devices[] = { NULL, "cpu", "gpu" };
-	const struct group *group = &line->group;
-	int64_t diff_ns = group->ns[1] - group->ns[0];
-	ht_table_row(table);
-	ht_table_put_str(table, line->name);
-	ht_table_put_str(table, devices[line->device]);
-	ht_table_put_i64(table, (int64_t)group->count[0]);
-	ht_table_put_i64(table, (int64_t)group->count[1]);
-	ht_table_put_i64(table, (int64_t)group->count[1] - (int64_t)group->count[0]);
-	ht_table_put_i64(table, group->ns[0]);
-	ht_table_put_i64(table, group->ns[1]);
-	ht_table_put_i64(table, diff_ns);
-	if (group->ns[0] > 0)
-		ht_table_put_f64(table, (double)diff_ns / (double)group->ns[0]);
-	else
+	int64_t n[2] = { 0, 0 };
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; i < compare->samples.sets[side].n; i++)
+			n[side] += compare->samples.sets[side].n_ranks[i];
+	__int128 control = (__int128)row->count[0] * n[1], test = (__int128)row->count[1] * n[0];
+	return (test > control) - (test < control);
+}
+
+static const char *time_change(const struct compare *compare, const struct row *row)
+{
+	if (row->gap.mean == 0)
+		return NULL;
+	if (compare->tested && row->chance > compare->limit)
+		return "within noise";
+	return row->gap.mean > 0 ? "slower" : "faster";
+}
+
+static const char *change(const struct compare *compare, const struct row *row)
+{
+	static const char *const calls[3] = { "fewer calls", NULL, "more calls" };
+	if (compare->run->hta_compat)
+		return hta_change(row);
+	if (!row->count[0] != !row->count[1])
+		return row->count[0] ? "removed" : "added";
+	const char *count = calls[calls_change(compare, row) + 1];
+	const char *time = time_change(compare, row);
+	if (!count || !time)
+		return count ? count : time ? time : "equal";
+	return ht_arena_printf(compare->run->scratch, "%s, %s", count, time);
+}
+
+/* The interval, or nulls when nothing is known of noise. */
+static void put_interval(ht_table *table, const struct ht_gap *gap)
+{
+	double reach = ht_gap_reach(gap, MISS);
+	if (isnan(reach)) {
 		ht_table_put_null(table);
-	ht_table_put_str(table, change_name(group));
+		ht_table_put_null(table);
+		return;
+	}
+	ht_table_put_i64(table, (int64_t)llround(gap->mean - reach));
+	ht_table_put_i64(table, (int64_t)llround(gap->mean + reach));
 }
 
-static int by_key(const void *left, const void *right)
+/* What the rows of a place add up to. */
+static double whole_of(const struct compare *compare, enum ht_place place)
 {
-	const struct line *a = left, *b = right;
-	int by_name = strcmp(a->name, b->name);
-	return by_name ? by_name : (int)a->device - (int)b->device;
+	if (place == HT_PLACE_CPU)
+		return compare->step[1].mean - compare->step[0].mean;
+	return ht_place_is_gpu(place) ? compare->gpu[1].mean - compare->gpu[0].mean : 0;
 }
 
-/* Rows of the parts, equal names of all ranks and of both sides as one. */
-static enum ht_status unite(
-        struct ht_run *run, const struct ht_parts *parts, struct line **ret_lines, size_t *ret_n)
+static void put_row(ht_table *table, const struct compare *compare, const struct row *row)
 {
-	size_t n = 0, n_kept = 0;
-	struct line *lines =
-	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, 0) + 1) * sizeof *lines);
-	if (!lines)
+	static const char *const devices[] = { NULL, "cpu", "background", "gpu", "gpu", "gpu" };
+	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
+	ht_table_row(table);
+	ht_table_put_str(table, row->name);
+	ht_table_put_str(table, devices[row->place]);
+	ht_table_put_i64(table, row->count[0]);
+	ht_table_put_i64(table, row->count[1]);
+	ht_table_put_i64(table, row->count[1] - row->count[0]);
+	ht_table_put_i64(table, row->ns[0]);
+	ht_table_put_i64(table, row->ns[1]);
+	ht_table_put_i64(table, diff_ns);
+	ht_table_put_f64(table, row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
+	ht_table_put_str(table, change(compare, row));
+	if (compare->run->hta_compat)
+		return;
+	double whole = whole_of(compare, row->place);
+	ht_table_put_f64(table, row->sample[0].mean);
+	ht_table_put_f64(table, row->sample[1].mean);
+	ht_table_put_f64(table, row->gap.mean);
+	put_interval(table, &row->gap);
+	ht_table_put_f64(table, whole != 0 ? row->gap.mean / whole : NAN);
+	ht_table_put_i64(table, row->n_names ? (int64_t)row->n_names : 1);
+}
+
+/* ---- headline ---- */
+
+static void put_metric(ht_table *table, const char *metric, const struct ht_sample *sides)
+{
+	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
+	ht_table_row(table);
+	ht_table_put_str(table, metric);
+	for (size_t side = 0; side < 2; side++) {
+		ht_table_put_f64(table, sides[side].mean);
+		ht_table_put_f64(table, ht_sample_std(&sides[side]));
+		ht_table_put_i64(table, (int64_t)sides[side].n);
+	}
+	ht_table_put_f64(table, gap.mean);
+	put_interval(table, &gap);
+	ht_table_put_f64(table, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
+}
+
+/* "25.9 ms ± 1.2 %" of one side; the text lives in scratch. */
+static const char *say_side(struct ht_run *run, const struct ht_sample *side)
+{
+	char mean[HT_FORMAT_BYTES], spread[HT_FORMAT_BYTES];
+	double std = ht_sample_std(side);
+	ht_format_double(mean, HT_DURATION_F64, side->mean);
+	if (isnan(std) || side->mean <= 0)
+		return ht_arena_printf(run->scratch, "%s", mean);
+	ht_format_double(spread, HT_RATIO, std / side->mean);
+	return ht_arena_printf(run->scratch, "%s ± %s", mean, spread);
+}
+
+/* "step 25.9 ms ± 1.2 % → 18.4 ms ± 1.0 %, -29.0 %" */
+static const char *say_metric(struct ht_run *run, const char *what, const struct ht_sample *sides)
+{
+	char change[HT_FORMAT_BYTES] = "0";
+	const char *control = say_side(run, &sides[0]), *test = say_side(run, &sides[1]);
+	if (sides[0].mean > 0)
+		ht_format_double(change, HT_RATIO, sides[1].mean / sides[0].mean - 1);
+	if (!control || !test)
+		return NULL;
+	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s", what, control, test,
+	        sides[1].mean > sides[0].mean ? "+" : "", change);
+}
+
+static enum ht_status set_headline(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	bool whole = !strcmp(run->steps[0], "all");
+	const char *step = say_metric(run, whole ? "Whole trace" : "Step", compare->step);
+	const char *gpu = say_metric(run, "GPU time", compare->gpu);
+	if (!step || !gpu)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < parts->n; i++) {
-		const ht_table *facts = parts->list[i].facts[0];
-		size_t side = parts->list[i].side;
-		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-			struct line *line = &lines[n++];
-			line->name = ht_table_str(facts, row, NAME);
-			line->device = (uint32_t)ht_table_i64(facts, row, DEVICE);
-			line->group.count[side] = (uint64_t)ht_table_i64(facts, row, COUNT);
-			line->group.ns[side] = ht_table_i64(facts, row, NS);
-		}
+	bool has_gpu = compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0;
+	const char *text = ht_arena_printf(run->scratch,
+	        "%s%s%s; per step and rank, %zu and %zu step%s", step, has_gpu ? " · " : "",
+	        has_gpu ? gpu : "", compare->step[0].n, compare->step[1].n,
+	        compare->step[0].n + compare->step[1].n == 2 ? "" : "s");
+	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
+}
+
+/* ---- notes ---- */
+
+static enum ht_status add_notes(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
+	if (!control || !test)
+		return ht_fail_nomem(run->ctx);
+	if (!compare->rows.n)
+		HT_TRY(ht_table_add_note(table, "no events to compare"));
+	if (!run->hta_compat && compare->rows.n && ht_run_is(run, "view", "rows"))
+		HT_TRY(ht_table_add_note(table,
+		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
+	if (!run->hta_compat && compare->rows.n && !compare->tested)
+		HT_TRY(ht_table_add_note(table,
+		        "one step on each side: what is noise cannot be told; compare more steps "
+		        "(the last one counts when --step names it)"));
+	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+}
+
+static void summarize(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	for (size_t side = 0; side < 2; side++) {
+		compare->step[side] = ht_step_samples_of(samples, samples->step_ns, side);
+		compare->gpu[side] = ht_step_samples_of(samples, samples->gpu_ns, side);
+		compare->comm[side] = ht_step_samples_of(samples, samples->comm_ns, side);
 	}
-	qsort(lines, n, sizeof *lines, by_key);
-	for (size_t i = 0; i < n; i++) {
-		if (!n_kept || by_key(&lines[n_kept - 1], &lines[i])) {
-			lines[n_kept++] = lines[i];
-			continue;
-		}
-		for (size_t side = 0; side < 2; side++) {
-			lines[n_kept - 1].group.count[side] += lines[i].group.count[side];
-			lines[n_kept - 1].group.ns[side] += lines[i].group.ns[side];
-		}
-	}
-	*ret_lines = lines;
-	*ret_n = n_kept;
+	compare->tested = !compare->run->hta_compat && compare->step[0].n && compare->step[1].n &&
+	                  compare->step[0].n + compare->step[1].n > 2;
+}
+
+static enum ht_status put_rows(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	HT_TRY(test_rows(compare));
+	if (!run->hta_compat && !ht_run_bool(run, "all-rows"))
+		HT_TRY(fold(compare));
+	qsort(compare->rows.items, compare->rows.n, sizeof(struct row),
+	        run->hta_compat ? by_hta : by_change);
+	for (size_t i = 0; i < compare->rows.n; i++)
+		put_row(table, compare, &compare->rows.items[i]);
 	return HT_OK;
+}
+
+static enum ht_status put_summary(struct compare *compare, ht_table *table)
+{
+	if (compare->run->hta_compat)
+		return ht_fail(compare->run->ctx, HT_USAGE, NULL, -1, "leave out --hta-compat",
+		        "HTA has no summary of a comparison");
+	put_metric(table, "step", compare->step);
+	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
+		put_metric(table, "gpu", compare->gpu);
+	if (compare->comm[0].mean > 0 || compare->comm[1].mean > 0)
+		put_metric(table, "comm", compare->comm);
+	return HT_OK;
+}
+
+static enum ht_status compare_sides(struct compare *compare, ht_table *table)
+{
+	HT_TRY(collect(compare));
+	summarize(compare);
+	if (!compare->run->hta_compat)
+		HT_TRY(set_headline(compare, table));
+	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
+	        compare, table));
+	return add_notes(compare, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct line *lines = NULL;
-	size_t n = 0;
-	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
-	if (!control || !test)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(unite(run, parts, &lines, &n));
-	qsort(lines, n, sizeof *lines, run->hta_compat ? by_hta : by_change);
-	for (size_t i = 0; i < n; i++)
-		put_line(table, &lines[i]);
-	if (n == 0)
-		HT_TRY(ht_table_add_note(table, "no events to compare"));
-	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+	struct compare compare = { .run = run };
+	enum ht_status status = ht_step_samples_init(run, parts, &compare.samples);
+	if (status == HT_OK)
+		status = compare_sides(&compare, table);
+	ht_step_samples_done(&compare.samples);
+	return status;
 }

@@ -289,8 +289,17 @@ def test_diff_leaves_steps_and_copies_out():
     assert [pick(t, "control_count", name="## mlp ##") for t in (ours, hta)] == ["6", "12"]
 
 
+def test_diff_counts_own_time():
+    pair = EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"
+    ours, hta = both("diff", *pair)
+    for table, column, inclusive in ((ours, "control_ns", False), (hta, "control_ns", True)):
+        time = {r["name"]: int(r[column]) for r in table if r["device"] in (None, "cpu")}
+        # a matrix product is the innermost operator, and linear little but a way to it
+        assert (time["aten::linear"] > time["aten::addmm"]) == inclusive, (time["aten::linear"], time["aten::addmm"])
+
+
 def test_diff_compares_as_many_steps():
-    ours, hta = both("diff", EXAMPLES / "ddp", EXAMPLES / "ddp")
+    ours, hta = both("diff", EXAMPLES / "ddp", EXAMPLES / "ddp", "--all-rows")
     ours, hta = (pick(t, "control_count", name="## forward ##", device=d)
                  for t, d in ((ours, "cpu"), (hta, None)))
     # four ranks and two steps, against one of each with the GPU's copy

@@ -35,6 +35,10 @@ def by_name(found):
     return {(r["device"], r["name"]): r for r in found}
 
 
+def total(found, device, column):
+    return sum(float(r[column]) for r in found if r["device"] == device)
+
+
 def test_diff_counts_and_times(two):
     found = rows("diff", *two)
     table = by_name(found)
@@ -42,14 +46,114 @@ def test_diff_counts_and_times(two):
     # two steps of each: the last one is left out, and test has one more
     assert (gemm["control_count"], gemm["test_count"], gemm["diff_count"]) == ("2", "4", "2")
     assert (gemm["control_ns"], gemm["test_ns"], gemm["diff_ns"]) == ("30000", "24000", "-6000")
-    assert gemm["change"] == "increased" and float(gemm["change_share"]) == -0.2
+    assert gemm["change"] == "more calls, faster" and float(gemm["change_share"]) == -0.2
+    assert (gemm["control_step_ns"], gemm["test_step_ns"], gemm["step_diff_ns"]) == ("15000", "12000", "-3000")
     assert table["gpu", "relu"]["change"] == "removed"
     assert table["gpu", "gelu"]["change"] == "added" and table["gpu", "gelu"]["change_share"] is None
-    assert table["cpu", "forward"]["change"] == "equal"
+    # forward has a call more inside: 15 us less of its 900 us a step are its own, and as often called
+    forward = table["cpu", "forward"]
+    assert (forward["control_step_ns"], forward["test_step_ns"]) == ("870000", "855000")
+    assert forward["change"] == "faster" and forward["control_count"] == forward["test_count"] == "2"
+    # the step itself is 100 us in both, and folded with what is equal
     assert not any(name.startswith("ProfilerStep") for _, name in table)
-    sizes = [abs(int(r["diff_ns"])) for r in found]
-    assert sizes == sorted(sizes, reverse=True)
+    assert table["cpu", "others"]["change"] == "equal" and table["cpu", "others"]["control_step_ns"] == "100000"
+    sizes = [abs(int(r["diff_ns"])) for r in found if r["name"] != "others"]
+    assert sizes == sorted(sizes, reverse=True) and found[-1]["name"] == "others"
     assert "steps 1,2; test: rank 0, steps 5,6" in notes("diff", *two)[-1]
+
+
+def test_one_change_is_one_row(tmp_path):
+    """An operator that gets slower under three callers is no change of the callers."""
+    for side, dur in (("a", 10), ("b", 60)):
+        t = Tiny()
+        for step in (1, 2, 3, 4):
+            at = 1000 * step
+            t.step(step, at, 500 + dur)
+            t.add("user_annotation", "forward", at + 10, 400 + dur)
+            t.add("cpu_op", "aten::linear", at + 20, 100 + dur)
+            t.add("cpu_op", "aten::addmm", at + 30, 50 + dur)
+        t.write(tmp_path / side)
+    found = rows("diff", tmp_path / "a", tmp_path / "b")
+    assert [(r["name"], r["step_diff_ns"], r["change"], r["share"]) for r in found] == [
+        ("aten::addmm", "50000", "slower", "1"), ("others", "0", "equal", "0")]
+    (step,) = rows("diff", tmp_path / "a", tmp_path / "b", "--view", "summary")
+    assert (step["metric"], step["control_ns"], step["test_ns"], step["diff_ns"]) == (
+        "step", "510000", "560000", "50000")
+    assert (step["control_std_ns"], step["low_ns"], step["high_ns"]) == ("0", "50000", "50000")
+
+
+def test_the_backward_pass_takes_the_time_of_the_thread_that_waits(tmp_path):
+    for side, dur in (("a", 100), ("b", 150)):
+        t = Tiny()
+        for step in (1, 2, 3):
+            at = 1000 * step
+            t.step(step, at, 400 + dur)
+            t.add("user_annotation", "backward", at + 100, 200 + dur)
+            # as the engine names it, on a thread of its own, while the first one waits
+            t.add("cpu_op", "autograd::engine::evaluate_function: MmBackward0", at + 150, 100 + dur, tid=2)
+            t.add("cpu_op", "MmBackward0", at + 160, 50 + dur, tid=2)
+            # a loader works beside all that
+            t.add("cpu_op", "aten::stack", at + 110, 30 + dur, tid=3)
+        t.write(tmp_path / side)
+    found = rows("diff", tmp_path / "a", tmp_path / "b", "--all-rows")
+    table = by_name(found)
+    assert table["cpu", "MmBackward0"]["step_diff_ns"] == "50000"
+    # before and after the engine's 150 to 250+dur: 50 us each
+    assert table["cpu", "backward"]["control_step_ns"] == table["cpu", "backward"]["test_step_ns"] == "100000"
+    assert table["background", "aten::stack"]["step_diff_ns"] == "50000"
+    assert table["background", "aten::stack"]["share"] is None
+    assert total(found, "cpu", "step_diff_ns") == 50000 and total(found, "cpu", "control_step_ns") == 500000
+
+
+def noisy(path, values, name="gemm", gpu=True):
+    """A trace whose steps take these times, in microseconds; the last one is left out."""
+    t = Tiny()
+    at = 0
+    for step, value in enumerate([*values, values[-1]], 1):
+        t.step(step, at, 1000 + (0 if gpu else value))
+        if gpu:
+            t.work(name, at + 100, value, launch=at + 10)
+        else:
+            t.add("cpu_op", name, at + 10, value)
+        at += 10000
+    return t.write(path)
+
+
+def test_what_may_be_noise_is_folded(tmp_path):
+    a = noisy(tmp_path / "a", [100, 104, 96, 100])
+    b = noisy(tmp_path / "b", [101, 97, 103, 102])
+    found = rows("diff", a, b)
+    assert {r["name"] for r in found} == {"others"}
+    shown = by_name(rows("diff", a, b, "--all-rows"))["gpu", "gemm"]
+    assert shown["change"] == "within noise" and shown["step_diff_ns"] == "750"
+    assert int(shown["low_ns"]) < 0 < int(shown["high_ns"])
+    c = noisy(tmp_path / "c", [121, 117, 123, 122])
+    shown = by_name(rows("diff", a, c))["gpu", "gemm"]
+    assert shown["change"] == "slower" and int(shown["low_ns"]) > 0
+
+
+def test_an_interval_is_students(tmp_path):
+    """100, 104 against 113, 115: the step has variance (8 + 2) / 2 = 5 with 2 degrees of freedom."""
+    a = noisy(tmp_path / "a", [100, 104], name="aten::mm", gpu=False)
+    b = noisy(tmp_path / "b", [113, 115], name="aten::mm", gpu=False)
+    (step,) = rows("diff", a, b, "--view", "summary")
+    reach = 4.302653 * 5 ** 0.5 * 1000
+    assert step["diff_ns"] == "12000"
+    assert abs(int(step["low_ns"]) - (12000 - reach)) < 2 and abs(int(step["high_ns"]) - (12000 + reach)) < 2
+
+
+def test_one_step_each_cannot_tell_noise(tmp_path):
+    a, b = noisy(tmp_path / "a", [100]), noisy(tmp_path / "b", [101])
+    gemm = by_name(rows("diff", a, b))["gpu", "gemm"]
+    assert gemm["change"] == "slower" and gemm["low_ns"] is None
+    assert any("one step on each side" in note for note in notes("diff", a, b))
+
+
+def test_diff_inside_annotations(two):
+    """With an annotation the headline is the time inside it, and rows still add up."""
+    found = rows("diff", *two, "--annotation", "forward", "--all-rows")
+    assert total(found, "cpu", "control_step_ns") == total(found, "cpu", "test_step_ns") == 900000
+    assert not any(r["name"].startswith("(outside") for r in found)
 
 
 def test_diff_of_chosen_steps_and_devices(two):
@@ -62,7 +166,7 @@ def test_diff_of_chosen_steps_and_devices(two):
 def test_diff_by_path_and_shape(two):
     names = {r["name"] for r in rows("diff", *two, "--by", "path")}
     assert "forward / aten::mm / gemm" in names and "forward / aten::gelu" in names
-    names = {r["name"] for r in rows("diff", *two, "--by", "shape")}
+    names = {r["name"] for r in rows("diff", *two, "--by", "shape", "--all-rows")}
     assert any(n.startswith("aten::mm [[0,") for n in names), names
     assert any(n.startswith("gemm [[1,") for n in names), names
 
@@ -89,8 +193,11 @@ def test_diff_without_steps_compares_everything(tmp_path):
         for i in range(n):
             t.add("cpu_op", "aten::add", 10 * i, 5)
         t.write(tmp_path / side)
-    (row,) = rows("diff", tmp_path / "a", tmp_path / "b")
+    table = by_name(rows("diff", tmp_path / "a", tmp_path / "b"))
+    row = table["cpu", "aten::add"]
     assert (row["control_count"], row["test_count"], row["diff_ns"]) == ("1", "3", "10000")
+    # the span of 25 us: the rest is between the calls
+    assert table["cpu", "(outside of operators)"]["test_ns"] == "10000"
 
 
 @pytest.mark.parametrize("by", ["name", "path", "shape"])
@@ -102,6 +209,24 @@ def test_a_run_equals_itself(trace, by):
         assert r["change"] == "equal" and r["diff_ns"] == "0" and r["diff_count"] == "0"
 
 
+PAIRS = {"diff": (EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"),
+         "ranks": (EXAMPLES / "ddp", EXAMPLES / "straggler"), "graph": (EXAMPLES / "graph", EXAMPLES / "train"),
+         "cpu": (EXAMPLES / "cpu", EXAMPLES / "train")}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("more", [[], ["--all-rows"], ["--by", "path"], ["--by", "shape"]], ids=" ".join)
+def test_rows_add_up_to_the_headline(pair, more):
+    found = rows("diff", *PAIRS[pair], *more)
+    summary = {r["metric"]: r for r in rows("diff", *PAIRS[pair], "--view", "summary")}
+    for device, metric in (("cpu", "step"), ("gpu", "gpu")):
+        for column, of in (("step_diff_ns", "diff_ns"), ("control_step_ns", "control_ns"), ("test_step_ns", "test_ns")):
+            whole = float(summary[metric][of]) if metric in summary else 0
+            assert total(found, device, column) == pytest.approx(whole, rel=1e-9, abs=1e-3), (device, column)
+    shares = [float(r["share"]) for r in found if r["device"] == "cpu" and r["share"]]
+    assert sum(shares) == pytest.approx(1, rel=1e-9)
+
+
 @pytest.mark.parametrize("by", ["name", "path", "shape"])
 def test_every_way_of_grouping_has_the_same_sums(by):
     pair = EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"
@@ -110,11 +235,29 @@ def test_every_way_of_grouping_has_the_same_sums(by):
     assert sums[0] == sums[1]
 
 
-def test_swapping_the_sides_negates(two):
-    forth, back = by_name(rows("diff", *two)), by_name(rows("diff", *reversed(two)))
+@pytest.mark.parametrize("pair", [*PAIRS, None])
+def test_swapping_the_sides_negates(pair, two):
+    sides = PAIRS[pair] if pair else two
+    forth, back = (by_name(rows("diff", *s, "--all-rows")) for s in (sides, tuple(reversed(sides))))
     assert forth.keys() == back.keys()
     for key, r in forth.items():
-        assert int(r["diff_ns"]) == -int(back[key]["diff_ns"])
+        b = back[key]
+        assert int(r["diff_ns"]) == -int(b["diff_ns"]) and float(r["step_diff_ns"]) == -float(b["step_diff_ns"])
+        assert (r["low_ns"] is None) == (b["high_ns"] is None)
+        if r["low_ns"] is not None:
+            assert abs(int(r["low_ns"]) + int(b["high_ns"])) <= 1
+        opposite = {"slower": "faster", "faster": "slower", "added": "removed", "removed": "added",
+                    "more calls": "fewer calls", "fewer calls": "more calls"}
+        assert [opposite.get(word, word) for word in r["change"].split(", ")] == b["change"].split(", ")
+
+
+def test_steps_of_one_trace_are_alike():
+    """A run against itself, step by step: what is found is noise, so hardly anything may be."""
+    trace = EXAMPLES / "straggler"
+    for control, test in (("1,3", "2,4"), ("1,2", "3,4"), ("1,4", "2,3")):
+        found = [r for r in rows("diff", trace, trace, "--control-step", control, "--test-step", test,
+                                 "--device", "gpu") if r["name"] != "others"]
+        assert len(found) <= 3, found
 
 
 # ---- HTA's own tables ----
