@@ -88,6 +88,8 @@ class Table:
     def bar(self) -> str | None: ...
     @property
     def n_hidden(self) -> int: ...
+    @property
+    def says_no(self) -> bool: ...
     def info(self, column: str | int) -> _ColumnInfo: ...
     def labels(self, n_rows: int | None = None) -> list[str]: ...
     def __len__(self) -> int: ...
@@ -136,6 +138,10 @@ def open(
 ) -> Session: ...
 def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
 
+_Run = Session | _Path
+
+def gate(base: _Run | list[_Run], test: _Run | list[_Run], **arguments: Any) -> Table: ...
+
 class Session:
     @property
     def ranks(self) -> list[int]: ...
@@ -153,7 +159,7 @@ class Session:
     def run(
         self,
         name: str,
-        other: Session | None = None,
+        other: Session | Iterable[Session] | None = None,
         *,
         columns: str | Iterable[str] | None = None,
         where: str | None = None,
@@ -1263,8 +1269,10 @@ class Session:
         self,
         other: Session,
         *,
+        view: Literal['rows', 'summary'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
         by: Literal['name', 'path', 'shape'] = 'name',
+        all_rows: bool = False,
         control_rank: str | Iterable[str] | None = None,
         test_rank: str | Iterable[str] | None = None,
         control_step: str | Iterable[str] | None = None,
@@ -1280,16 +1288,18 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Which operators and kernels were added, removed, or take more or less time?
+        """How much longer is a step, and which operators and kernels explain it?
 
-        Counts and summed durations per name over the chosen ranks and steps of both runs; test minus control.
+        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU work counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
 
         Answers what TraceDiff.compare_traces, TraceDiff.ops_diff of HTA answers.
 
         Arguments:
             other: the session to compare with; self is the control
+            view: names that explain the difference, or step and GPU time only (rows, summary)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same (name, path, shape)
+            all_rows: show rows whose difference may be noise too
             control_rank: ranks of control: 0,2-3 or all
             test_rank: ranks of test: 0,2-3 or all
             control_step: steps of control: 3-5,7 or all
@@ -1306,15 +1316,82 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            name: operator, annotation, runtime call, kernel, copy or set
-            device: cpu or gpu; null with hta-compat
+            name: operator, annotation, runtime call, kernel, copy or set; others: names within noise
+            device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta-compat
             control_count: events of this name in control
             test_count: events of this name in test
             diff_count: test minus control
-            control_ns [ns]: sum of their durations in control
-            test_ns [ns]: sum of their durations in test
+            control_ns [ns]: their own time in control, over all ranks and steps
+            test_ns [ns]: their own time in test
             diff_ns [ns]: test minus control
             change_share [ratio]: diff_ns over control_ns, null without control
-            change: added, removed, increased, decreased or equal, by the counts
+            change: added, removed, more or fewer calls; slower, faster or within noise; equal
+            control_step_ns [ns]: control_ns per step and rank
+            test_step_ns [ns]: test_ns per step and rank
+            step_diff_ns [ns]: test minus control, per step and rank
+            low_ns [ns]: lower end of its 95 % interval over steps
+            high_ns [ns]: upper end
+            share [ratio]: step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)
+            n_names: names in this row: more than 1 for others
+        """
+        ...
+    def gate(
+        self,
+        other: Session | Iterable[Session],
+        *,
+        max_slowdown: float = 0.03,
+        metric: Literal['all', 'step', 'gpu', 'kernel', 'comm'] = 'all',
+        confidence: float = 0.99,
+        min_share: float = 0.005,
+        all_rows: bool = False,
+        n_base: int = 1,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Is the test slower than the base, beyond what is allowed and beyond noise?
+
+        Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above max-slowdown and its interval above 0.
+
+        Arguments:
+            other: the other sessions: those of base besides self, then those of test
+            max_slowdown: how much slower test may be: 0.03 or 3%
+            metric: what to judge (all, step, gpu, kernel, comm)
+            confidence: how sure to be before failing, over all that is judged
+            min_share: share of the GPU time from which a kernel is judged
+            all_rows: show kernels that are neither slower nor faster too, and those of one side only
+            n_base: how many of the runs are the base, from the first
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            metric: step, gpu, comm or kernel
+            name: of the kernel
+            verdict: slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: it is not; added, removed: on one side only
+            base_ns [ns]: per step and rank, mean over the runs of base
+            test_ns [ns]: likewise of test
+            change_share [ratio]: test over base, less 1
+            low_share [ratio]: lower end of its interval
+            high_share [ratio]: upper end
+            detectable_share [ratio]: slowdown that the gate would have found four times of five
+            typical_share [ratio]: change of the typical call, which accidents do not move; must be above the limit too
+            step_noise [ratio]: deviation between the steps of a run
+            run_noise [ratio]: deviation between runs beyond that
+            noise_source: whether run_noise was measured or is assumed
+            base_runs: runs of base
+            test_runs: runs of test
         """
         ...

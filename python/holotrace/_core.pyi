@@ -30,6 +30,7 @@ class AnalysisInfo(TypedDict):
     columns: list[ColumnInfo]
     params: list[ParamInfo]
     n_sets: int
+    sides: tuple[str | None, str | None]
 
 class Array:
     @property
@@ -44,6 +45,7 @@ class Table:
     n_rows: int
     n_columns: int
     n_hidden: int
+    says_no: bool
     bar: str | None
     column_names: list[str]
     def column(self, column: str | int, /) -> Array: ...
@@ -79,7 +81,7 @@ class Set:
         where: str | None = None,
         sort: str | None = None,
         top: int = 0,
-        other: Set | None = None,
+        other: Set | list[Set] | None = None,
     ) -> Table: ...
     def convert(
         self,

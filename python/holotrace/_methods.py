@@ -72,7 +72,8 @@ def parameters(analysis, common):
 
 def signature(analysis, common):
     """The text between the parentheses of a method."""
-    items = ["self"] + (["other: Session"] if analysis["n_sets"] == 2 else []) + ["*"]
+    others = "Session | Iterable[Session]" if analysis["sides"][0] else "Session"
+    items = ["self"] + ([f"other: {others}"] if analysis["n_sets"] == 2 else []) + ["*"]
     for param in parameters(analysis, common):
         default = None if param["name"] == "hta-compat" else default_of(param)
         items.append(f"{argument_name(param)}: {type_of(param)} = {default!r}")
@@ -86,7 +87,10 @@ def docstring(analysis, common):
     if analysis["hta"]:
         lines += [f"Answers what {analysis['hta']} of HTA answers.", ""]
     lines.append("Arguments:")
-    if analysis["n_sets"] == 2:
+    if analysis["sides"][0]:
+        first, second = analysis["sides"]
+        lines.append(f"    other: the other sessions: those of {first} besides self, then those of {second}")
+    elif analysis["n_sets"] == 2:
         lines.append("    other: the session to compare with; self is the control")
     for param in parameters(analysis, common):
         choices = f" ({param['choices'].replace('|', ', ')})" if param["choices"] else ""

@@ -128,11 +128,17 @@ class Session:
         if options.hta_compat and values.get("hta-compat") is None:
             given["hta-compat"] = True
         if other is not None:
-            if not isinstance(other, Session):
-                raise TypeError(f"compare with a holotrace.Session, not {type(other).__name__}")
-            other = other._core
+            others = [other] if isinstance(other, Session) else list(other) if _is_list(other) else [other]
+            for one in others:
+                if not isinstance(one, Session):
+                    raise TypeError(f"compare with a holotrace.Session, not {type(one).__name__}")
+            other = [one._core for one in others]
         return Table(self._core.run(name, given, columns=joined(columns), where=where,
                                     sort=joined(sort), top=top, other=other), name)
+
+
+def _is_list(value):
+    return isinstance(value, (list, tuple))
 
 
 _NEVER = object()
@@ -195,12 +201,45 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
     return Session(core)
 
 
+def _sessions(runs):
+    """[(session, whether it was opened here)]: of sessions, or of what open() takes."""
+    opened = []
+    try:
+        for run in runs:
+            opened.append((run, False) if isinstance(run, Session) else (open(run), True))
+    except BaseException:
+        _close(opened)
+        raise
+    return opened
+
+
+def _close(sessions):
+    for session, is_ours in sessions:
+        if is_ours:
+            session.close()
+
+
 def diff(control, test, **arguments):
     """Compare two runs: sessions, or what open() takes. Arguments as for Session.diff()."""
-    sessions = [run if isinstance(run, Session) else open(run) for run in (control, test)]
+    sessions = _sessions([control, test])
     try:
-        return sessions[0].diff(sessions[1], **arguments)
+        return sessions[0][0].diff(sessions[1][0], **arguments)
     finally:
-        for session, run in zip(sessions, (control, test)):
-            if session is not run:
-                session.close()
+        _close(sessions)
+
+
+def gate(base, test, **arguments):
+    """Is test slower than base beyond what is allowed and beyond noise? A Table; its says_no tells.
+
+    base, test     a run or a list of runs: each a session, or what open() takes as one source
+    Arguments as for Session.gate(): max_slowdown=0.03, metric="step" ...
+    """
+    sides = [list(side) if _is_list(side) else [side] for side in (base, test)]
+    if not all(sides):
+        raise ValueError("both base and test need a run")
+    sessions = _sessions(sides[0] + sides[1])
+    try:
+        first, *others = [session for session, _ in sessions]
+        return first.gate(others, n_base=len(sides[0]), **arguments)
+    finally:
+        _close(sessions)

@@ -118,6 +118,11 @@ class Table:
         """Rows that top removed."""
         return self._core.n_hidden
 
+    @property
+    def says_no(self):
+        """Whether the table is the answer of a check that said no: of a gate that failed."""
+        return self._core.says_no
+
     def info(self, column):
         """Name, type, role, sentence and unit of a column."""
         return self._core.column_info(column)
