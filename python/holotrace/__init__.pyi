@@ -386,13 +386,13 @@ class Session:
     ) -> Table:
         """What kinds of work fill the GPU's busy time, and what runs at the same time?
 
-        Every moment of busy time is labelled with the types active in it (COMPUTATION, COMMUNICATION, MEMORY, OTHER); labels exclude each other and add up to the busy time. Longest first, then in the order of the types.
+        Every moment of busy time is labelled with the types active in it (compute, communication, memory, other); labels exclude each other and add up to the busy time. Longest first, then in the order of the types.
 
         Answers what get_gpu_kernel_breakdown of HTA answers.
 
         Arguments:
             by: sum over ranks, or one group of rows per rank (all, rank)
-            include_memory: count copies and sets as type MEMORY; =false leaves them out
+            include_memory: count copies and sets as memory; =false leaves them out
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -405,7 +405,7 @@ class Session:
 
         Columns:
             rank: rank of the trace; null for all ranks together
-            kernel_type: the types of GPU work active at the same time
+            kernel_type: the types of GPU work active at the same time: compute, communication, memory, other
             sum_ns [ns]: time in which exactly these types were active
             share [ratio]: of the time in which any type was active
         """
@@ -430,7 +430,7 @@ class Session:
     ) -> Table:
         """Which kernels take the time, and is it even over ranks?
 
-        Durations of GPU work by type and full name. With more than num-kernels names at most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is pooled as others. By rank, type, sum descending, name; others last.
+        Durations of GPU work by type and full name. With more than num-kernels names at most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is pooled as others. Largest sum first over all types and ranks, then rank, type and name; others last.
 
         Answers what get_gpu_kernel_breakdown of HTA answers.
 
@@ -452,7 +452,7 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            kernel_type: COMPUTATION, COMMUNICATION, MEMORY or OTHER
+            kernel_type: compute, communication, memory or other; HTA's words with hta-compat
             name: full name, or others for all names that were folded
             count: events
             sum_ns [ns]: sum of their durations
@@ -519,7 +519,7 @@ class Session:
     def kernel_annotations(
         self,
         *,
-        group_by: Literal['none', 'annotation', 'stack', 'name'] = 'none',
+        group_by: Literal['annotation', 'stack', 'name', 'none'] = 'annotation',
         source: Literal['host', 'gpu'] = 'host',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -533,12 +533,12 @@ class Session:
     ) -> Table:
         """Which user annotation does each kernel belong to?
 
-        GPU work belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. By rank and start; groups by rank and time descending.
+        GPU work belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. Sums by annotation, longest first; single pieces by rank and start.
 
         Answers what get_gpu_kernels_with_user_annotations of HTA answers.
 
         Arguments:
-            group_by: one row per piece of work, or sums per annotation, stack, or annotation and name (none, annotation, stack, name)
+            group_by: sums per annotation, stack, or annotation and name; none: one row per piece of work (annotation, stack, name, none)
             source: annotations around the launch, or those drawn on the GPU (host, gpu)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
@@ -552,19 +552,10 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            index: row of the event in the file; null for groups
             annotation: innermost annotation, null when there is none
-            annotation_stack: all annotations, outermost first, joined by /
-            name: full name of the work; null for groups over names
-            short_name: name without arguments and templates
-            kernel_type: COMPUTATION, COMMUNICATION, MEMORY or OTHER
-            stream: stream it ran on
-            step: profiler step that launched it
-            ts_ns [ns]: start, from the first event of the set
             count: pieces of GPU work in the row
-            dur_ns [ns]: duration, or sum of durations of a group
+            dur_ns [ns]: sum of their durations
             share [ratio]: of the summed GPU time of the rank
-            via: how the annotation was found: launch (around the launch), backward (on the thread that waits for the backward pass) or gpu (on the stream)
         """
         ...
     def idle_breakdown(
@@ -856,7 +847,7 @@ class Session:
     def launch_stats(
         self,
         *,
-        view: Literal['all', 'short', 'runtime-outliers', 'delay-outliers'] = 'all',
+        view: Literal['summary', 'all', 'short', 'runtime-outliers', 'delay-outliers'] = 'summary',
         runtime_cutoff: int | str = '50us',
         launch_delay_cutoff: int | str = '100us',
         include_memory: bool = True,
@@ -877,7 +868,7 @@ class Session:
         Answers what get_cuda_kernel_launch_stats of HTA answers.
 
         Arguments:
-            view: all launches, or those that stand out (all, short, runtime-outliers, delay-outliers)
+            view: sums by name, all launches, or those that stand out (summary, all, short, runtime-outliers, delay-outliers)
             runtime_cutoff: a launch call longer than this is an outlier
             launch_delay_cutoff: a delay longer than this is an outlier
             include_memory: copies and sets too
@@ -892,17 +883,18 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            rank: rank of the trace
-            correlation: correlation id that links call and work
-            cpu_ns [ns]: duration of the launch call
-            gpu_ns [ns]: duration of the GPU work
-            launch_delay_ns [ns]: from the end of the call to the start of the work, 0 when it starts before
             name: kernel, copy or set
-            launch: name of the launch call
-            device: GPU index, null when unknown
-            stream: stream on the GPU
-            index_launch: row of the launch call
-            index_gpu: row of the GPU work
+            count: launches of it
+            launch_delay_mean_ns [ns]: from the end of the call to the start of the work
+            launch_delay_max_ns [ns]: the longest
+            cpu_mean_ns [ns]: duration of the launch calls
+            cpu_max_ns [ns]: the longest
+            gpu_mean_ns [ns]: duration of the work
+            gpu_max_ns [ns]: the longest
+            n_short: work that ran shorter than its launch call
+            launch_delay_ns [ns]: sum of the delays
+            cpu_ns [ns]: sum of the calls
+            gpu_ns [ns]: sum of the work
         """
         ...
     def op_launch_delay(

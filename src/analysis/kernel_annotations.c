@@ -22,23 +22,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum ht_status choose(struct ht_run *run);
 static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
+static const struct ht_column of_works[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "index", HT_I64, HT_KEY, "row of the event in the file; null for groups", NULL },
+	{ "index", HT_I64, HT_KEY, "row of the event in the file", NULL },
 	{ "annotation", HT_STR, HT_KEY, "innermost annotation, null when there is none", NULL },
 	{ "annotation_stack", HT_STR, HT_KEY, "all annotations, outermost first, joined by /",
 	        NULL },
-	{ "name", HT_STR, HT_KEY, "full name of the work; null for groups over names", NULL },
+	{ "name", HT_STR, HT_KEY, "full name of the work", NULL },
 	{ "short_name", HT_STR, HT_DETAIL, "name without arguments and templates", NULL },
-	{ "kernel_type", HT_STR, HT_DETAIL, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "kernel_type", HT_STR, HT_DETAIL,
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
 	{ "stream", HT_I64, HT_KEY, "stream it ran on", NULL },
 	{ "step", HT_I64, HT_DETAIL, "profiler step that launched it", NULL },
 	{ "ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of the set", NULL },
-	{ "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration, or sum of durations of a group", NULL },
+	{ "count", HT_I64, HT_DETAIL, "pieces of GPU work in the row: 1", NULL },
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "its duration", NULL },
 	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
 	{ "via", HT_STR, HT_DETAIL,
 	        "how the annotation was found: launch (around the launch), backward (on the thread "
@@ -46,10 +48,38 @@ static const struct ht_column columns[] = {
 	        NULL },
 };
 
+#define KEYS                                                                                       \
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
+	{                                                                                          \
+		"annotation", HT_STR, HT_KEY, "innermost annotation, null when there is none",     \
+		        NULL                                                                       \
+	}
+#define SUMS                                                                                       \
+	{ "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL },                    \
+	        { "dur_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },             \
+	{                                                                                          \
+		"share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL          \
+	}
+
+static const struct ht_column of_annotations[] = { KEYS, SUMS };
+static const struct ht_column of_stacks[] = { KEYS,
+	{ "annotation_stack", HT_STR, HT_KEY, "all annotations, outermost first, joined by /",
+	        NULL },
+	SUMS };
+static const struct ht_column of_names[] = { KEYS,
+	{ "name", HT_STR, HT_KEY, "full name of the work", NULL }, SUMS };
+
+static const struct ht_schema schemas[] = {
+	{ "annotation", of_annotations, HT_COUNT(of_annotations) },
+	{ "stack", of_stacks, HT_COUNT(of_stacks) },
+	{ "name", of_names, HT_COUNT(of_names) },
+	{ "none", of_works, HT_COUNT(of_works) },
+};
+
 static const struct ht_param params[] = {
-	{ "group-by", HT_STR, "none",
-	        "one row per piece of work, or sums per annotation, stack, or annotation and name",
-	        "none|annotation|stack|name" },
+	{ "group-by", HT_STR, "annotation",
+	        "sums per annotation, stack, or annotation and name; none: one row per piece of work",
+	        "annotation|stack|name|none" },
 	{ "source", HT_STR, "host", "annotations around the launch, or those drawn on the GPU",
 	        "host|gpu" },
 };
@@ -62,17 +92,28 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 		.question = "Which user annotation does each kernel belong to?",
 		.method = "GPU work belongs to the annotations that are open where its launch starts: on that "
 			  "thread, or on the one that waits for its backward pass; work without a launch "
-			  "in the file to those of its stream that it starts in. By rank and start; "
-			  "groups by rank and time descending.",
+			  "in the file to those of its stream that it starts in. Sums "
+			  "by annotation, longest first; single pieces by rank and start.",
 		.hta = "get_gpu_kernels_with_user_annotations",
-		HT_ONE_SCHEMA(columns),
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "group-by",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
+	.choose = choose,
 	.per_rank = label_kernels,
 	.finish = finish,
 };
+
+/* HTA's table is that of single pieces. */
+static enum ht_status choose(struct ht_run *run)
+{
+	if (run->hta_compat && ht_run_is(run, "group-by", "annotation"))
+		ht_run_set(run, "group-by", "none");
+	return HT_OK;
+}
 
 struct labelled {
 	const char *annotation, *stack, *name; /* NULL: none, or left out of the group */
@@ -169,7 +210,7 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 	ht_table_put_i64(table, w->row);
 	put_text_key(table, l);
 	ht_table_put_str(table, l->short_name);
-	ht_table_put_str(table, ht_hta_type_name(type_of(run, t, w)));
+	ht_table_put_str(table, ht_type_word(type_of(run, t, w), run->hta_compat));
 	if (w->stream == -1)
 		ht_table_put_null(table);
 	else
@@ -185,19 +226,17 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 	ht_table_put_str(table, l->via);
 }
 
-static void put_group(
-        ht_table *table, const struct ht_frame *frame, const struct labelled *l, int64_t total_ns)
+static void put_group(ht_table *table, const struct ht_frame *frame, const struct labelled *l,
+        const char *by, int64_t total_ns)
 {
 	ht_table_row(table);
 	ht_table_put_i64(table, frame->rank);
-	ht_table_put_null(table);
-	put_text_key(table, l);
-	for (size_t k = 0; k < 5; k++)
-		ht_table_put_null(table);
+	ht_table_put_str(table, l->annotation);
+	if (strcmp(by, "annotation") != 0)
+		ht_table_put_str(table, strcmp(by, "stack") ? l->name : l->stack);
 	ht_table_put_i64(table, (int64_t)l->count);
 	ht_table_put_i64(table, l->dur_ns);
 	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
-	ht_table_put_null(table);
 }
 
 static int compare_text(const char *a, const char *b)
@@ -316,7 +355,7 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 	}
 	size_t n = group(list, work.n, by);
 	for (size_t i = 0; i < n; i++)
-		put_group(table, &frame, &list[i], total);
+		put_group(table, &frame, &list[i], by, total);
 	return HT_OK;
 }
 
@@ -324,5 +363,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
 	ht_table_set_bar(table, "share");
-	return ht_parts_rows_or(run, parts, table, "no GPU work in the selection");
+	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU work in the selection"));
+	return ht_run_is(run, "group-by", "none") ? HT_OK
+	                                          : ht_table_sort(run->ctx, table, "-dur_ns");
 }

@@ -1,7 +1,7 @@
 /*
  * kernel_breakdown.c - which kernels take the time, per rank and type, and how evenly over ranks.
  *
- * Per rank and type (COMPUTATION, COMMUNICATION, MEMORY, OTHER) durations are grouped by full name:
+ * Per rank and type (compute, communication, memory, other) durations are grouped by full name:
  * count, sum, mean, deviation, min, max of single events. When a type has more than num-kernels names,
  * at most the num-kernels longest stay, and of those only the ones whose running sum is within the
  * duration-ratio quantile of all running sums (HTA's rule) or, with ratio-of time, the ones needed to
@@ -28,7 +28,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column of_ranks[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "kernel_type", HT_STR, HT_KEY, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "kernel_type", HT_STR, HT_KEY,
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
 	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
@@ -41,7 +42,8 @@ static const struct ht_column of_ranks[] = {
 };
 
 static const struct ht_column of_all[] = {
-	{ "kernel_type", HT_STR, HT_KEY, "COMPUTATION, COMMUNICATION, MEMORY or OTHER", NULL },
+	{ "kernel_type", HT_STR, HT_KEY,
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
 	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
@@ -102,7 +104,8 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 		.question = "Which kernels take the time, and is it even over ranks?",
 		.method = "Durations of GPU work by type and full name. With more than num-kernels names at "
 			  "most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is "
-			  "pooled as others. By rank, type, sum descending, name; others last.",
+			  "pooled as others. Largest sum first over all types and ranks, then rank, type and name; "
+			  "others last.",
 		.hta = "get_gpu_kernel_breakdown",
 		.schemas = schemas,
 		.n_schemas = HT_COUNT(schemas),
@@ -301,6 +304,17 @@ static enum ht_status pool_and_fold(
 	return HT_OK;
 }
 
+/* What costs most comes first, whatever its type or rank; what was folded has no name to look into. */
+static int compare_cost(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+	if (a->group.folded != b->group.folded)
+		return a->group.folded ? 1 : -1;
+	if (a->group.sum_ns != b->group.sum_ns)
+		return a->group.sum_ns > b->group.sum_ns ? -1 : 1;
+	return compare_sum(left, right);
+}
+
 /* HTA's order: type by its word, name, rank. */
 static int compare_hta(const void *left, const void *right)
 {
@@ -331,7 +345,7 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	ht_table_row(table);
 	if (k->rank != HT_NO_I64)
 		ht_table_put_i64(table, k->rank);
-	ht_table_put_str(table, ht_hta_type_name((enum ht_hta_type)k->type));
+	ht_table_put_str(table, ht_type_word((enum ht_hta_type)k->type, run->hta_compat));
 	ht_table_put_str(table, g->name);
 	ht_table_put_i64(table, (int64_t)g->count);
 	ht_table_put_i64(table, g->sum_ns);
@@ -400,8 +414,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(collect(run, parts, &kernels));
 	if (options.by_all && kernels.n)
 		HT_TRY(pool_and_fold(run, &options, &kernels));
-	else if (run->hta_compat && kernels.n)
-		qsort(kernels.items, kernels.n, sizeof *kernels.items, compare_hta);
+	if (kernels.n && (!run->hta_compat || !options.by_all))
+		qsort(kernels.items, kernels.n, sizeof *kernels.items,
+		        run->hta_compat ? compare_hta : compare_cost);
 	for (size_t i = 0; i < kernels.n; i++)
 		put_kernel(run, table, &kernels.items[i]);
 	if (!kernels.n)

@@ -2,13 +2,13 @@
  * kernel_types.c - which kinds of work the GPU was doing, and which at the same time.
  *
  * Per rank the intervals of each type are merged, then every moment of busy time is labelled with the
- * types active in it: "COMPUTATION", "COMPUTATION overlapping COMMUNICATION", ... The labels are
+ * types active in it: "compute", "compute overlapping communication", ... The labels are
  * exclusive, so they add up to the busy time; they are summed over ranks.
- * Reads kernels, copies and sets; kernels that only synchronise or control are OTHER. O(n log n).
- * Example: compute [0,4), communication [2,6) us: COMPUTATION 2, COMPUTATION overlapping
- * COMMUNICATION 2, COMMUNICATION 2, a third each.
+ * Reads kernels, copies and sets; kernels that only synchronise or control are other. O(n log n).
+ * Example: compute [0,4), communication [2,6) us: compute 2, compute overlapping communication 2,
+ * communication 2, a third each.
  * Definition: HTA get_gpu_kernel_breakdown, first table. HTA cuts every moment
- * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's arithmetic.
+ * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's words and arithmetic.
  */
 #include "analysis/analysis.h"
 #include "model/gpu_work.h"
@@ -29,7 +29,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
-	{ "kernel_type", HT_STR, HT_KEY, "the types of GPU work active at the same time", NULL },
+	{ "kernel_type", HT_STR, HT_KEY,
+	        "the types of GPU work active at the same time: compute, communication, memory, other",
+	        NULL },
 	{ "sum_ns", HT_DURATION, HT_MEASURE, "time in which exactly these types were active",
 	        NULL },
 	{ "share", HT_RATIO, HT_MEASURE, "of the time in which any type was active", NULL },
@@ -44,7 +46,7 @@ static const struct ht_column label_columns[] = {
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "all", "sum over ranks, or one group of rows per rank", "all|rank" },
 	{ "include-memory", HT_BOOL, "true",
-	        "count copies and sets as type MEMORY; =false leaves them out", NULL },
+	        "count copies and sets as memory; =false leaves them out", NULL },
 };
 
 const struct ht_analysis ht_analysis_kernel_types = {
@@ -54,7 +56,7 @@ const struct ht_analysis ht_analysis_kernel_types = {
 		.title = "Kernel types",
 		.question = "What kinds of work fill the GPU's busy time, and what runs at the same time?",
 		.method = "Every moment of busy time is labelled with the types active in it "
-			  "(COMPUTATION, COMMUNICATION, MEMORY, OTHER); labels exclude each other and "
+			  "(compute, communication, memory, other); labels exclude each other and "
 			  "add up to the busy time. Longest first, then in the order of the types.",
 		.hta = "get_gpu_kernel_breakdown",
 		HT_ONE_SCHEMA(columns),
@@ -79,13 +81,14 @@ static unsigned type_bit(const struct ht_work *work)
 	return 1u << ht_hta_type_of_class((enum ht_class)work->class_);
 }
 
-static const char *label_text(struct ht_arena *arena, unsigned mask)
+static const char *label_text(struct ht_run *run, unsigned mask)
 {
+	struct ht_arena *arena = run->scratch;
 	const char *text = NULL;
 	for (unsigned k = 0; k < N_TYPES; k++) {
 		if (!(mask & 1u << k))
 			continue;
-		const char *name = ht_hta_type_name((enum ht_hta_type)k);
+		const char *name = ht_type_word((enum ht_hta_type)k, run->hta_compat);
 		text = text ? ht_arena_printf(arena, "%s overlapping %s", text, name) : name;
 	}
 	return text;
@@ -205,7 +208,7 @@ static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct
 			continue;
 		ht_table_row(table);
 		ht_table_put_known(table, rank, HT_NO_I64);
-		ht_table_put_str(table, label_text(run->scratch, labels[i].mask));
+		ht_table_put_str(table, label_text(run, labels[i].mask));
 		ht_table_put_i64(table, labels[i].sum_ns);
 		ht_table_put_f64(table, total ? (double)labels[i].sum_ns / (double)total : NAN);
 	}

@@ -81,6 +81,13 @@ const char *ht_hta_type_name(enum ht_hta_type type)
 	return names[type];
 }
 
+const char *ht_type_word(enum ht_hta_type type, bool hta)
+{
+	static const char *const words[HT_HTA_N_TYPES] = { "compute", "communication", "memory",
+		"other" };
+	return hta ? ht_hta_type_name(type) : words[type];
+}
+
 enum ht_hta_type ht_hta_type_of_class(enum ht_class class_)
 {
 	switch (class_) {

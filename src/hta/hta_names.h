@@ -21,6 +21,8 @@ enum ht_hta_type {
 enum ht_hta_type ht_hta_type(const char *name);
 /* "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER". */
 const char *ht_hta_type_name(enum ht_hta_type type);
+/* In our words: compute, communication, memory, other; or in HTA's. */
+const char *ht_type_word(enum ht_hta_type type, bool hta);
 /* The same words for our class: copies and sets are MEMORY, sync is OTHER. */
 enum ht_hta_type ht_hta_type_of_class(enum ht_class class_);
 

@@ -26,7 +26,7 @@ struct ht_run {
 	struct ht_arena *scratch; /* dies with the rank in hand, or with the run */
 	const struct ht_analysis *analysis;
 	/* parameter texts, parallel to analysis->params; NULL where the default is NULL */
-	const char *const *values;
+	const char **values;
 	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per set, step is that of
 	 * the set in hand */
 	const char *step, *steps[HT_MAX_SETS];
@@ -70,6 +70,8 @@ bool ht_run_bool(const struct ht_run *run, const char *param);
 const char *ht_run_str(const struct ht_run *run, const char *param); /* NULL when not given */
 /* Whether a parameter has this value. */
 bool ht_run_is(const struct ht_run *run, const char *param, const char *value);
+/* Set a parameter, for an analysis whose choose finds that another value is meant. */
+void ht_run_set(struct ht_run *run, const char *param, const char *value);
 /* HT_DURATION parameters are text with a unit ("30us", "1.5ms", "200" = ns); here in ns. */
 int64_t ht_run_duration_ns(const struct ht_run *run, const char *param);
 

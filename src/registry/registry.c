@@ -90,6 +90,14 @@ static const char *value_of(const struct ht_run *run, const char *param)
 	return NULL;
 }
 
+void ht_run_set(struct ht_run *run, const char *param, const char *value)
+{
+	const struct ht_analysis_info *info = &run->analysis->info;
+	for (size_t i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, param))
+			run->values[i] = value;
+}
+
 int64_t ht_run_i64(const struct ht_run *run, const char *param)
 {
 	const char *text = value_of(run, param);

@@ -81,6 +81,9 @@ size_t ht_table_find_column(const ht_table *table, const char *name);
 enum ht_status ht_table_apply_view(
         ht_ctx *ctx, ht_table *table, const struct ht_view *view) HT_MUST_USE;
 
+/* Order the rows so far as a view's sort does: "-sum_ns,name". */
+enum ht_status ht_table_sort(ht_ctx *ctx, ht_table *table, const char *sort) HT_MUST_USE;
+
 /* The names that a view mentions anywhere, for analyses whose columns depend on the request. Strings
  * live in the arena. */
 enum ht_status ht_view_columns(ht_ctx *ctx, const struct ht_view *view, struct ht_arena *arena,

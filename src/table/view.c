@@ -230,6 +230,12 @@ enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht
 	return status;
 }
 
+enum ht_status ht_table_sort(ht_ctx *ctx, ht_table *table, const char *sort)
+{
+	struct ht_view view = { .struct_size = sizeof view, .sort = sort };
+	return ht_table_apply_view(ctx, table, &view);
+}
+
 enum ht_status ht_table_view(
         ht_ctx *ctx, const ht_table *table, const struct ht_view *view, ht_table **ret_table)
 {
@@ -245,6 +251,7 @@ enum ht_status ht_table_view(
 		status = ht_table_finish(ctx, copy);
 	copy->bar = table->bar;
 	copy->n_hidden = table->n_hidden;
+	copy->says_no = table->says_no;
 	if (status == HT_OK)
 		status = ht_table_apply_view(ctx, copy, &taken);
 	if (status != HT_OK) {

@@ -111,7 +111,7 @@ def test_work_launched_before_the_recording_is_in_no_step(tmp_path):
                         (("--step", "2"), ["b"]),
                         (("--step", "all"), ["side stream", "leftover", "a", "lost its launch", "b"]),
                         (("--hta-compat",), ["a"])):
-        found = rows("kernel-annotations", trace, *args)
+        found = rows("kernel-annotations", trace, "--group-by", "none", *args)
         assert [r["name"] for r in found] == names
 
 
@@ -119,7 +119,7 @@ def test_annotation_restricts_to_its_launches(tmp_path):
     """The same sets as kernel-annotations shows."""
     trace = annotated(tmp_path)
     for text, names in (("forw", ["k1", "void k2<int>(float)", "k4"]), ("attention", ["k1"])):
-        found = rows("kernel-annotations", trace, "--annotation", text)
+        found = rows("kernel-annotations", trace, "--group-by", "none", "--annotation", text)
         assert [r["name"] for r in found] == names
 
 
@@ -151,12 +151,14 @@ def test_waits_are_not_gpu_work(tmp_path):
 def test_kernel_types_are_exclusive(overlapping):
     found = {r["kernel_type"]: int(r["sum_ns"]) for r in rows("kernel-types", overlapping)}
     assert found == {
-        "COMPUTATION": 3000, "COMPUTATION overlapping COMMUNICATION": 2000, "COMMUNICATION": 1000,
-        "COMMUNICATION overlapping MEMORY": 1000, "MEMORY": 1000}
+        "compute": 3000, "compute overlapping communication": 2000, "communication": 1000,
+        "communication overlapping memory": 1000, "memory": 1000}
     found = {r["kernel_type"]: int(r["sum_ns"])
              for r in rows("kernel-types", overlapping, "--include-memory=false")}
-    assert found == {"COMPUTATION": 3000, "COMPUTATION overlapping COMMUNICATION": 2000,
-                     "COMMUNICATION": 2000}
+    assert found == {"compute": 3000, "compute overlapping communication": 2000,
+                     "communication": 2000}
+    found = {r["kernel_type"] for r in rows("kernel-types", overlapping, "--hta-compat")}
+    assert "COMPUTATION overlapping COMMUNICATION" in found
 
 
 def many_kernels(folder):
@@ -182,6 +184,26 @@ def test_kernel_breakdown_keeps_true_statistics_when_folding(tmp_path):
     assert float(found[2]["mean_ns"]) == 5000
     assert float(found[2]["std_ns"]) == pytest.approx(math.sqrt(44 / 3) * 1000)
     assert sum(float(r["share"]) for r in found) == pytest.approx(1)
+
+
+def test_kernel_breakdown_starts_with_what_costs_most(tmp_path):
+    """Over types and ranks: a collective of the last rank comes first when it is the longest."""
+    for rank, nccl in ((0, 5), (1, 90)):
+        t = Tiny()
+        t.kernel("gemm", 0, 30 + rank, launch=0)
+        t.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, nccl, launch=1)
+        t.kernel("Memset (Device)", 400, 20, cat="gpu_memset", launch=2)
+        t.write(tmp_path, rank)
+    found = rows("kernel-breakdown", tmp_path)
+    assert [(r["rank"], r["kernel_type"], r["sum_ns"]) for r in found] == [
+        ("1", "communication", "90000"), ("1", "compute", "31000"), ("0", "compute", "30000"),
+        ("0", "memory", "20000"), ("1", "memory", "20000"), ("0", "communication", "5000")]
+    found = rows("kernel-breakdown", tmp_path, "--by", "all")
+    assert [(r["kernel_type"], r["sum_ns"]) for r in found] == [
+        ("communication", "95000"), ("compute", "61000"), ("memory", "40000")]
+    found = rows("kernel-breakdown", tmp_path, "--hta-compat")
+    assert [(r["kernel_type"], r["rank"]) for r in found] == [
+        (kind, rank) for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY") for rank in ("0", "1")]
 
 
 def test_kernel_breakdown_by_share_of_time(tmp_path):
@@ -239,19 +261,20 @@ def annotated(folder):
 
 def test_kernel_annotations_follow_the_launch(tmp_path):
     trace = annotated(tmp_path)
-    found = rows("kernel-annotations", trace)
+    found = rows("kernel-annotations", trace, "--group-by", "none")
     assert [(r["short_name"], r["annotation"], r["annotation_stack"]) for r in found] == [
         ("k1", "attention", "forward / attention"), ("k2", "forward", "forward"),
         ("k3", None, None), ("k4", "forward", "forward")]
     assert [r["name"] for r in found][1] == "void k2<int>(float)"
-    found = rows("kernel-annotations", trace, "--source", "gpu")
+    found = rows("kernel-annotations", trace, "--group-by", "none", "--source", "gpu")
     assert [r["annotation"] for r in found] == ["attention", "forward", "forward", "forward"]
     assert found[0]["annotation_stack"] == "forward / attention"
 
 
 def test_kernel_annotations_group(tmp_path):
     trace = annotated(tmp_path)
-    found = rows("kernel-annotations", trace, "--group-by", "annotation")
+    found = rows("kernel-annotations", trace)
+    assert found == rows("kernel-annotations", trace, "--group-by", "annotation") and "index" not in found[0]
     assert [(r["annotation"], r["count"], r["dur_ns"]) for r in found] == [
         ("forward", "2", "20000"), (None, "1", "10000"), ("attention", "1", "10000")]
     found = rows("kernel-annotations", trace, "--group-by", "stack")
@@ -397,7 +420,7 @@ def test_idle_of_a_device_is_idle_of_its_span(trace):
 
 @pytest.mark.parametrize("trace", TRACES, ids=ids)
 def test_every_piece_of_work_is_listed_once(trace):
-    listed = rows("kernel-annotations", trace)
+    listed = rows("kernel-annotations", trace, "--group-by", "none")
     assert len({(r["rank"], r["index"]) for r in listed}) == len(listed)
     total = sum(int(r["dur_ns"]) for r in listed)
     assert total == sum(int(r["sum_ns"]) for r in rows("kernel-breakdown", trace))

@@ -206,7 +206,7 @@ def launches(tmp_path):
 
 
 def test_launch_stats_of_every_launch(launches):
-    found = rows("launch-stats", launches)
+    found = rows("launch-stats", launches, "--view", "all")
     assert [(r["name"], r["cpu_ns"], r["gpu_ns"], r["launch_delay_ns"]) for r in found] == [
         ("short", "4000", "3000", "6000"), ("early", "5000", "9000", "0"),
         ("slow call", "60000", "200000", "240000"), ("Memset (Device)", "1000", "1000", "49000"),
@@ -222,16 +222,40 @@ def test_launch_stats_views(launches):
     assert names("--view", "short") == ["short"]
     assert names("--view", "runtime-outliers") == ["slow call"]
     assert names("--view", "delay-outliers") == ["slow call"]
+    # the worst first: 240, 49, 9 and 6 us
     assert names("--view", "delay-outliers", "--launch-delay-cutoff", "5us") == [
-        "short", "slow call", "Memset (Device)", "driver"]
-    assert names("--include-memory=false") == ["short", "early", "slow call", "driver"]
+        "slow call", "Memset (Device)", "driver", "short"]
+    assert names("--view", "delay-outliers", "--launch-delay-cutoff", "5us", "--top", "2") == [
+        "slow call", "Memset (Device)"]
+    assert names("--view", "runtime-outliers", "--runtime-cutoff", "1us") == ["slow call", "early", "short"]
+    assert names("--view", "all", "--include-memory=false") == ["short", "early", "slow call", "driver"]
     assert names("--hta-compat") == ["short", "early", "slow call", "Memset (Device)"]
+
+
+def test_launch_stats_start_with_a_summary(tmp_path):
+    """By name over ranks: calls of 4 and 6 us, delays of 6 and 90 us on one rank, 2 us on the other."""
+    t = Tiny()
+    t.work("gemm", 20, 3, launch=10, call_dur=4)
+    t.work("gemm", 200, 30, launch=104, call_dur=6)
+    t.work("relu", 300, 9, launch=290, call_dur=2)
+    t.write(tmp_path, 0)
+    t = Tiny()
+    t.work("gemm", 20, 3, launch=14, call_dur=4)
+    t.write(tmp_path, 1)
+    found = rows("launch-stats", tmp_path)
+    assert found == rows("launch-stats", tmp_path, "--view", "summary")
+    gemm, relu = found
+    assert (gemm["name"], gemm["count"], gemm["n_short"]) == ("gemm", "3", "2")
+    assert (float(gemm["launch_delay_mean_ns"]), gemm["launch_delay_max_ns"]) == (98000 / 3, "90000")
+    assert (float(gemm["cpu_mean_ns"]), gemm["cpu_max_ns"]) == (14000 / 3, "6000")
+    assert (float(gemm["gpu_mean_ns"]), gemm["gpu_max_ns"]) == (12000, "30000")
+    assert (relu["name"], relu["count"], relu["launch_delay_mean_ns"], relu["n_short"]) == ("relu", "1", "8000", "0")
 
 
 def test_launch_stats_has_a_row_per_kernel_of_a_graph(tmp_path):
     t = Tiny()
     t.graph(0, [("a", 2, 1), ("b", 3, 1)])
-    assert [r["name"] for r in rows("launch-stats", t.write(tmp_path))] == ["a", "b"]
+    assert [r["name"] for r in rows("launch-stats", t.write(tmp_path), "--view", "all")] == ["a", "b"]
 
 
 # ---- operators to launches ----

@@ -65,5 +65,5 @@ def test_work_is_found_by_category(trace):
         assert [r["compute_ns"] for r in found] in ([], ["0"], [""])
         return
     assert [(r["span_ns"], r["compute_ns"], r["idle_ns"]) for r in found] == [("10000", "10000", "0")]
-    launches = rows("launch-stats", path)
+    launches = rows("launch-stats", path, "--view", "all")
     assert [(r["cpu_ns"], r["gpu_ns"], r["launch_delay_ns"]) for r in launches] == [("3000", "10000", "22000")]

@@ -18,7 +18,7 @@ def test_annotations(path):
         pytest.skip("not a trace that json reads")
     launches = trace.launches()
     names, rows = support.read_csv(support.output(
-        "kernel-annotations", path, "--step", "all", "--format", "csv", "--columns",
+        "kernel-annotations", path, "--group-by", "none", "--step", "all", "--format", "csv", "--columns",
         "index,annotation,annotation_stack,via"))
     ours = {int(row[0]): row[1:] for row in rows}
     assert set(launches) <= set(ours)

@@ -202,7 +202,8 @@ def build_frame(trace, rank):
 
 def user_annotations(trace, rank, index):
     """Symbol ids of the annotation on the GPU's timeline around each row, -1 where there is none."""
-    result = trace.run("kernel-annotations", ranks=[rank], hta=True, columns=["index", "annotation"])
+    result = trace.run("kernel-annotations", ranks=[rank], hta=True, group_by="none",
+                       columns=["index", "annotation"])
     ids = _symbols(trace, result, "annotation")
     rows = result.ints("index")
     if not len(rows):

@@ -44,6 +44,10 @@ def _allowlist(patterns: Optional[List[str]]) -> Optional[str]:
     return "|".join(f"({one})" for one in dict.fromkeys(kept))
 
 
+#: The engine's words for types of work, as HTA has them.
+_HTA_TYPES = {"compute": "COMPUTATION", "communication": "COMMUNICATION", "memory": "MEMORY", "other": "OTHER"}
+
+
 class BreakdownAnalysis:
     @classmethod
     def get_gpu_kernel_breakdown(cls, t, visualize: bool = True, duration_ratio: float = 0.8,
@@ -55,7 +59,7 @@ class BreakdownAnalysis:
                        num_kernels=max(1, int(num_kernels)), duration_ratio=float(duration_ratio),
                        include_memory=bool(include_memory_kernels))
         kernels = pd.DataFrame(_statistics(result))
-        kernels["kernel_type"] = result.texts("kernel_type")
+        kernels["kernel_type"] = [_HTA_TYPES.get(word, word) for word in result.texts("kernel_type")]
         kernels["rank"] = result.ints("rank")
         kernels = kernels[kernels["kernel_type"] != "OTHER"]
         kernels = kernels.sort_values(["kernel_type", "name", "rank"], ignore_index=True)
@@ -71,7 +75,8 @@ class BreakdownAnalysis:
         result = t.run("kernel-types", ranks=t.get_ranks(), include_memory=bool(include_memory))
         sums: dict = {}
         for label, ns in zip(result.texts("kernel_type"), result.ints("sum_ns").tolist()):
-            known = [part for part in label.split(" overlapping ") if part != "OTHER"]
+            parts = [_HTA_TYPES.get(part, part) for part in label.split(" overlapping ")]
+            known = [part for part in parts if part != "OTHER"]
             if known:
                 label = " overlapping ".join(known)
                 sums[label] = sums.get(label, 0) + ns
@@ -94,7 +99,7 @@ class BreakdownAnalysis:
         if not t.has_category("gpu_user_annotation"):
             return None
         df = t.gpu_rows(rank)
-        labels = t.run("kernel-annotations", ranks=[rank], hta=True, columns=["annotation"])
+        labels = t.run("kernel-annotations", ranks=[rank], hta=True, group_by="none", columns=["annotation"])
         codes, texts = labels.codes("annotation")
         df["user_annotation"] = t.intern(texts)[codes]
         if expand_names:

@@ -63,7 +63,7 @@ class CudaKernelAnalysis:
         launches too.
         """
         ranks = chosen_ranks(t, ranks)
-        result = t.run("launch-stats", ranks=ranks, hta=not all_launches,
+        result = t.run("launch-stats", ranks=ranks, hta=not all_launches, view="all",
                        include_memory=bool(include_memory_events))
         cpu, gpu, delay = microseconds(result.ints("cpu_ns"), result.ints("gpu_ns"),
                                        result.ints("launch_delay_ns"))
