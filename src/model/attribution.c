@@ -80,6 +80,22 @@ static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
 	return spell_modules(run, a, nearest);
 }
 
+static bool has_annotations(const struct ht_trace *t)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (t->kind[row] == HT_KIND_ANNOTATION || t->kind[row] == HT_KIND_GPU_ANNOTATION)
+			return true;
+	return false;
+}
+
+static bool has_modules(const struct ht_trace *t)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (is_module(t, row, NULL))
+			return true;
+	return false;
+}
+
 enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t, unsigned parts,
         struct ht_attribution *ret_attribution)
 {
@@ -87,7 +103,7 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 	size_t n = ht_n_events(t);
 	if (parts)
 		HT_TRY(ht_autograd_make(run, t, &a.autograd));
-	if (parts & HT_ATTRIBUTE_ANNOTATIONS) {
+	if ((parts & HT_ATTRIBUTE_ANNOTATIONS) && has_annotations(t)) {
 		uint32_t *rows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rows);
 		struct ht_annotated *found = ht_arena_alloc(run->scratch, (n + 1) * sizeof *found);
 		if (!rows || !found)
@@ -97,7 +113,7 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 		HT_TRY(ht_annotate_rows(run, t, &a.autograd, rows, n, true, found));
 		a.annotations = found;
 	}
-	if (parts & HT_ATTRIBUTE_MODULES)
+	if ((parts & HT_ATTRIBUTE_MODULES) && has_modules(t))
 		HT_TRY(find_modules(run, &a));
 	*ret_attribution = a;
 	return HT_OK;

@@ -309,7 +309,10 @@ static void read_text(struct ht_value *v, const char *text)
 static void read_annotation(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
-	const struct ht_annotated *found = &c->source.attribution->annotations[row];
+	const struct ht_annotated *found = c->source.attribution->annotations;
+	if (!found)
+		return;
+	found += row;
 	if (c->field == ANNOTATION_STACK)
 		read_text(v, found->stack);
 	else if (c->field == ANNOTATION_VIA)
@@ -321,6 +324,8 @@ static void read_annotation(const struct ht_event_column *c, uint32_t row, struc
 static void read_module(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
 	const struct ht_attribution *a = c->source.attribution;
+	if (!a->modules)
+		return;
 	if (c->field == MODULE_VIA)
 		read_text(v, ht_way_name((enum ht_way)a->module_ways[row]));
 	else if (a->modules[row] != HT_NONE)

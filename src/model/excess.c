@@ -3,6 +3,7 @@
  */
 #include "model/excess.h"
 #include "model/stats.h"
+#include "base/checked.h"
 #include "hta/hta_names.h"
 #include "store/tree.h"
 
@@ -30,7 +31,7 @@ static void see(const struct ht_trace *trace, struct profile *profile, uint32_t 
 	/* the first of equals */
 	if (profile->row[id] == HT_NONE || trace->dur_ns[row] > trace->dur_ns[profile->row[id]])
 		profile->row[id] = row;
-	profile->ns[id] += dur_ns;
+	ht_sum(&profile->ns[id], dur_ns);
 }
 
 /* By string id, time summed first, so that each name is put once. */
@@ -102,7 +103,7 @@ static enum ht_status sum_host(
 		uint32_t up = payer[row];
 		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
 		        trace->name[up] != HT_NO_STR)
-			profile->ns[trace->name[up]] -= dur_ns;
+			ht_sum(&profile->ns[trace->name[up]], -dur_ns);
 	}
 	return HT_OK;
 }
