@@ -2,6 +2,7 @@
 import difflib
 import os
 import pathlib
+import re
 import shutil
 
 import pytest
@@ -50,6 +51,25 @@ def test_option_structs_start_with_their_size():
     assert "ht_open_options" in options and "ht_convert_options" in options
     for name in options:
         assert abi.structs(header)[name][0] == ("struct_size", "size_t"), name
+
+
+def first_published(struct):
+    """The last field that a struct had in the first version that has it."""
+    for path in sorted((abi.ROOT / "tests" / "abi").glob("*.abi"), key=lambda path: [*map(int, path.stem.split("."))]):
+        fields = re.findall(rf"^struct {struct}\.(\w+): at (\d+),", path.read_text(), flags=re.M)
+        if fields:
+            return max(fields, key=lambda field: int(field[1]))[0]
+    return None
+
+
+def test_size_zero_means_the_first_published_struct():
+    """Otherwise callers that leave struct_size 0 would lose options, or the library read past their struct."""
+    uses = [(path, struct, last) for path in sorted((abi.ROOT / "src").rglob("*.c")) if "_test" not in path.name
+            for struct, last in re.findall(r"HT_OPTIONS_TAKE\(\s*\w+,\s*(\w+),\s*(\w+),", path.read_text())]
+    assert {struct for _, struct, _ in uses} == {
+        name for name in abi.structs(abi.HEADER.read_text()) if name.endswith("_options") or name == "ht_view"}
+    for path, struct, last in uses:
+        assert last == first_published(struct), f"{path.name}: struct {struct}"
 
 
 @pytest.mark.parametrize("before, after", [
