@@ -300,7 +300,7 @@ static enum ht_status add_notes(const struct shown *s)
 enum ht_status ht_cp_put_hta(struct ht_run *run, const struct ht_cp_options *options,
         enum ht_cp_view_kind view, const char *scale, ht_table *table)
 {
-	static enum ht_status (*const puts[HT_CP_N_VIEWS])(struct shown *) = {
+	static enum ht_status (*const fill[HT_CP_N_VIEWS])(struct shown *) = {
 		[HT_CP_VIEW_SUMMARY] = put_summary,
 		[HT_CP_VIEW_GRAPH] = put_graph,
 		[HT_CP_VIEW_PATH] = put_path,
@@ -314,5 +314,5 @@ enum ht_status ht_cp_put_hta(struct ht_run *run, const struct ht_cp_options *opt
 		HT_TRY(ht_cp_path_find(run, &s.g, NULL, &s.path));
 	s.window = (struct ht_cp_window){ .instance = s.g.first_instance, .step = HT_NO_I64 };
 	HT_TRY(add_notes(&s));
-	return s.path.n_edges ? puts[view](&s) : HT_OK;
+	return s.path.n_edges ? fill[view](&s) : HT_OK;
 }

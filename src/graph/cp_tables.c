@@ -327,7 +327,7 @@ static enum ht_status put_what_if(struct shown *s)
 
 static enum ht_status put_windows(struct shown *s, enum ht_cp_view_kind view)
 {
-	static enum ht_status (*const puts[HT_CP_N_VIEWS])(struct shown *) = {
+	static enum ht_status (*const fill[HT_CP_N_VIEWS])(struct shown *) = {
 		[HT_CP_VIEW_SUMMARY] = put_summary,
 		[HT_CP_VIEW_GRAPH] = put_graph,
 		[HT_CP_VIEW_PATH] = put_path,
@@ -340,7 +340,7 @@ static enum ht_status put_windows(struct shown *s, enum ht_cp_view_kind view)
 		if (s->window->end_ns == s->window->start_ns)
 			continue;
 		HT_TRY(ht_cp_walk(s->run, s->m, s->window, &s->pieces, &s->n));
-		HT_TRY(puts[view](s));
+		HT_TRY(fill[view](s));
 	}
 	return HT_OK;
 }
