@@ -386,7 +386,7 @@ class Session:
     ) -> Table:
         """What kinds of work fill the GPU's busy time, and what runs at the same time?
 
-        Every moment of busy time is labelled with the types active in it (compute, communication, memory, other); labels exclude each other and add up to the busy time. Longest first, then in the order of the types.
+        Every moment of busy time is labelled with the types active in it (compute, communication, memory, other); labels exclude each other and add up to the busy time of the devices. Longest first, then in the order of the types.
 
         Answers what get_gpu_kernel_breakdown of HTA answers.
 

@@ -57,7 +57,7 @@ const struct ht_analysis ht_analysis_kernel_types = {
 		.question = "What kinds of work fill the GPU's busy time, and what runs at the same time?",
 		.method = "Every moment of busy time is labelled with the types active in it "
 			  "(compute, communication, memory, other); labels exclude each other and "
-			  "add up to the busy time. Longest first, then in the order of the types.",
+			  "add up to the busy time of the devices. Longest first, then in the order of the types.",
 		.hta = "get_gpu_kernel_breakdown",
 		HT_ONE_SCHEMA(columns),
 		.params = params,
@@ -183,6 +183,18 @@ static enum ht_status add_exact(
 	return HT_OK;
 }
 
+/* Types on different devices are not active at the same time in any sense that matters. */
+static enum ht_status add_devices(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_work_list *work, unsigned types, struct label *labels)
+{
+	struct ht_device_work *devices = NULL;
+	size_t n = 0;
+	HT_TRY(ht_work_by_device(run, frame, work, &devices, &n));
+	for (size_t i = 0; i < n; i++)
+		HT_TRY(add_exact(run, &devices[i].work, types, labels));
+	return HT_OK;
+}
+
 static int compare_label(const void *left, const void *right)
 {
 	const struct label *a = left, *b = right;
@@ -229,7 +241,7 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	if (run->hta_compat)
 		HT_TRY(add_hta(run, &work, types, ht_hta_us(run->hta->first_ts_ns), labels));
 	else
-		HT_TRY(add_exact(run, &work, types, labels));
+		HT_TRY(add_devices(run, &frame, &work, types, labels));
 	for (unsigned mask = 0; mask < N_LABELS; mask++) {
 		if (!labels[mask].seen)
 			continue;
