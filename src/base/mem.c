@@ -210,21 +210,6 @@ bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, s
 	return true;
 }
 
-void ht_vec_trim(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes)
-{
-	if (vec->n == vec->cap || !vec->data)
-		return;
-	if (!vec->n) {
-		ht_vec_free(mem, vec, elem_bytes);
-		return;
-	}
-	void *data = ht_mem_realloc(mem, vec->data, vec->cap * elem_bytes, vec->n * elem_bytes);
-	if (!data)
-		return;
-	vec->data = data;
-	vec->cap = vec->n;
-}
-
 void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes)
 {
 	ht_mem_free(mem, vec->data, vec->cap * elem_bytes);

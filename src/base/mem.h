@@ -55,8 +55,6 @@ struct ht_vec {
 
 /* Room for extra more elements; false when out of memory. */
 bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra);
-/* Give back what is unused; keeps the data. */
-void ht_vec_trim(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
 void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
 
 /* Append one value of type. Evaluates to false when out of memory. */

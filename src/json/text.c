@@ -130,32 +130,6 @@ size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad)
 	return (size_t)(o - out);
 }
 
-bool ht_json_encode(struct ht_mem *mem, struct ht_vec *out, const char *text, size_t n)
-{
-	static const char hex[] = "0123456789abcdef";
-	if (!ht_vec_reserve(mem, out, 1, n * 6 + 2))
-		return false;
-	char *o = (char *)out->data + out->n;
-	*o++ = '"';
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c == '"' || c == '\\') {
-			*o++ = '\\';
-			*o++ = (char)c;
-		} else if (c >= 0x20) {
-			*o++ = (char)c;
-		} else {
-			memcpy(o, "\\u00", 4);
-			o[4] = hex[c >> 4];
-			o[5] = hex[c & 15];
-			o += 6;
-		}
-	}
-	*o++ = '"';
-	out->n = (size_t)(o - (char *)out->data);
-	return true;
-}
-
 /* ---- validation: returns the end of the value at p, NULL when it is not valid ---- */
 
 static const char *valid_string(const char *p)

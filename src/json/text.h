@@ -18,9 +18,6 @@ size_t ht_utf8_length(const char *p, size_t n);
  * decoded length. ret_bad counts escapes and bytes that were not valid and became U+FFFD (out then has
  * room for 3 n). NULL body escapes other than JSON's are kept literally and counted in ret_bad too. */
 size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad);
-/* Append the JSON string of a text, quotes included. False when out of memory. */
-bool ht_json_encode(struct ht_mem *mem, struct ht_vec *out, const char *text, size_t n);
-
 /* True when text is exactly one valid JSON value (RFC 8259, depth at most HT_MAX_DEPTH). The text is
  * followed by a zero byte. */
 bool ht_json_valid(const char *text, size_t n);

@@ -319,11 +319,3 @@ const struct ht_stat_info *ht_stat_info(enum ht_stat_code code)
 	};
 	return &infos[code];
 }
-
-uint64_t ht_stat_count(const struct ht_trace *t, enum ht_stat_code code)
-{
-	for (size_t i = 0; i < t->n_stats; i++)
-		if (t->stats[i].code == (uint32_t)code)
-			return t->stats[i].count;
-	return 0;
-}

@@ -318,6 +318,5 @@ enum ht_stat_code {
 	HT_N_STATS
 };
 const struct ht_stat_info *ht_stat_info(enum ht_stat_code code);
-uint64_t ht_stat_count(const struct ht_trace *trace, enum ht_stat_code code);
 
 #endif
