@@ -135,6 +135,16 @@ void ht_error_prefix(ht_ctx *ctx, const char *format, ...)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
+void ht_error_in_file(ht_ctx *ctx, const char *file)
+{
+	pthread_mutex_lock(&ctx->lock);
+	if (ctx->error.status != HT_OK && !ctx->error.file) {
+		snprintf(ctx->file, sizeof ctx->file, "%s", file);
+		ctx->error.file = ctx->file;
+	}
+	pthread_mutex_unlock(&ctx->lock);
+}
+
 void ht_error_clear(ht_ctx *ctx)
 {
 	ctx->error = (struct ht_error){ .offset = -1 };

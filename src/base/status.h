@@ -43,6 +43,8 @@ enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int
 enum ht_status ht_fail_nomem(ht_ctx *ctx);
 /* Put "prefix: " before the current message. */
 void ht_error_prefix(ht_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Name the file that the current error is about, unless it names one. */
+void ht_error_in_file(ht_ctx *ctx, const char *file);
 /* Forget the last error; every public entry point starts with this. */
 void ht_error_clear(ht_ctx *ctx);
 /* Tell the caller how far we are; HT_CANCELLED when it said stop. Only from the calling thread. */

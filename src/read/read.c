@@ -132,6 +132,8 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 		status = read_or_map(ctx, path, options, rules, t);
 	if (status == HT_OK && options->strict)
 		status = check_strict(ctx, path, t);
+	if (status == HT_NOMEM)
+		ht_error_in_file(ctx, path);
 	if (status != HT_OK) {
 		ht_trace_release(t);
 		return status;

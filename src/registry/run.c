@@ -89,6 +89,10 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 		ht_run_let_go(&run);
 	}
 	ht_arena_done(&scratch);
+	if (status == HT_NOMEM && child.error.status == HT_OK)
+		status = ht_fail_nomem(&child);
+	if (status == HT_NOMEM)
+		ht_error_in_file(&child, ht_run_rank(&run)->path);
 	atomic_fetch_add(&job->done, ht_run_rank(&run)->json_bytes);
 	return ht_ctx_end_task(parent, &child, status);
 }

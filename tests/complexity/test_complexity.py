@@ -44,6 +44,8 @@ class Trace:
 
     def run(self, line):
         paths = [self.path] * (2 if line[0] == "diff" else 1)
+        if line[0] == "gate":
+            paths = ["--base", self.path, "--test", self.path]
         return measure([line[0], *paths, *line[1:], "--jobs", "1", "--cache-dir", self.cache, "--format", "csv"])
 
 
@@ -78,7 +80,7 @@ def test_linear(shape, tmp_path):
         assert code == 0 or (code == 4 and "--hta-compat" in line), f"{line}: exit {code}: {message!r}"
         if grows_too_fast(seconds, lambda: small_trace().run(line)[0]):
             slow.append(f"{' '.join(line)} takes {seconds:.2f} s")
-        store_bytes = large.store_bytes * (2 if line[0] == "diff" else 1)
+        store_bytes = large.store_bytes * (2 if line[0] in ("diff", "gate") else 1)
         if memory > 4 * store_bytes + FIXED_BYTES:
             slow.append(f"{' '.join(line)} needs {memory >> 20} MiB for {store_bytes >> 20} MiB")
     assert not slow, "; ".join(slow)

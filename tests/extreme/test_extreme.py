@@ -19,6 +19,8 @@ LINES = list(extreme.command_lines())
 
 def check(folder, verb, n_sets, options, paths):
     arguments = [paths[0]] * 2 if n_sets == 2 else paths
+    if verb == "gate":
+        arguments = ["--base", paths[0], "--test", paths[0]]
     done = support.run(verb, *arguments, *options, "--no-cache", "--format", "csv", cwd=folder, timeout=120,
                        env={"UBSAN_OPTIONS": "print_stacktrace=1"})
     text = done.stderr.decode(errors="replace")
