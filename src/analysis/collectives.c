@@ -142,15 +142,20 @@ static struct arrivals arrivals_of(const struct ht_clocks *clocks, const struct 
 		}
 	}
 	if (a.uncertainty_ns != HT_NO_I64)
-		a.uncertainty_ns = most_ns + next_ns;
+		a.uncertainty_ns = ht_add_sat(most_ns, next_ns);
 	return a;
+}
+
+static int64_t duration_of(const struct ht_comm_call *call)
+{
+	return ht_sub_sat(call->end_ns, call->start_ns);
 }
 
 static int64_t transfer_of(const struct ht_comm_call *call)
 {
 	if (call->wait_ns == HT_NO_I64)
 		return HT_NO_I64;
-	return call->end_ns - call->start_ns - call->wait_ns;
+	return ht_sub_sat(duration_of(call), call->wait_ns);
 }
 
 /* GB/s is bytes per ns. */
@@ -190,9 +195,9 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	ht_table_put_known(table, call->bytes, HT_NO_I64);
 	ht_table_put_str(table, c->dtype);
 	ht_table_put_i64(table, call->start_ns);
-	ht_table_put_i64(table, call->end_ns - call->start_ns);
-	ht_table_put_i64(table, call->start_ns - a.first_ns);
-	ht_table_put_i64(table, a.last_ns - a.first_ns);
+	ht_table_put_i64(table, duration_of(call));
+	ht_table_put_i64(table, ht_sub_sat(call->start_ns, a.first_ns));
+	ht_table_put_i64(table, ht_sub_sat(a.last_ns, a.first_ns));
 	ht_table_put_known(table, call->wait_ns, HT_NO_I64);
 	ht_table_put_known(table, transfer_ns, HT_NO_I64);
 	ht_table_put_known(table, a.uncertainty_ns, HT_NO_I64);
@@ -238,7 +243,7 @@ static int by_duration(const void *left, const void *right)
 /* Unknown plus anything is unknown. */
 static void add_known(int64_t *sum, int64_t value)
 {
-	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : *sum + value;
+	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : ht_add_sat(*sum, value);
 }
 
 static void add_call(struct sum *sum, const struct ht_clocks *clocks,
@@ -247,17 +252,17 @@ static void add_call(struct sum *sum, const struct ht_clocks *clocks,
 	const struct ht_collective *c = chosen->collective;
 	const struct ht_comm_call *call = chosen->call;
 	sum->n_calls++;
-	sum->duration_ns += call->end_ns - call->start_ns;
+	ht_sum(&sum->duration_ns, duration_of(call));
 	sum->call_bytes += c->bytes == HT_NO_I64 ? NAN : (double)c->bytes;
 	add_known(&sum->wait_ns, call->wait_ns);
 	if (!first)
 		return;
 	struct arrivals a = arrivals_of(clocks, c);
-	int64_t skew_ns = a.last_ns - a.first_ns;
+	int64_t skew_ns = ht_sub_sat(a.last_ns, a.first_ns);
 	sum->n_collectives++;
 	sum->n_ranks = (int64_t)c->n > sum->n_ranks ? (int64_t)c->n : sum->n_ranks;
 	add_known(&sum->bytes, c->bytes);
-	sum->skew_ns += skew_ns;
+	ht_sum(&sum->skew_ns, skew_ns);
 	sum->skew_max_ns = skew_ns > sum->skew_max_ns ? skew_ns : sum->skew_max_ns;
 	if (a.uncertainty_ns == HT_NO_I64 || sum->uncertainty_ns == HT_NO_I64)
 		sum->uncertainty_ns = HT_NO_I64;
@@ -269,7 +274,7 @@ static void put_sum(ht_table *table, const struct sum *sum)
 {
 	const struct ht_collective *c = sum->example;
 	bool known = sum->wait_ns != HT_NO_I64;
-	int64_t transfer_ns = known ? sum->duration_ns - sum->wait_ns : HT_NO_I64;
+	int64_t transfer_ns = known ? ht_sub_sat(sum->duration_ns, sum->wait_ns) : HT_NO_I64;
 	ht_table_row(table);
 	ht_table_put_str(table, *c->group ? c->group : NULL);
 	ht_table_put_str(table, ht_comm_kind_name(c->kind));

@@ -149,7 +149,7 @@ static int64_t span_ns(const struct ht_frame *frame)
 		first_ns = ts_ns < first_ns ? ts_ns : first_ns;
 		last_ns = end_ns > last_ns ? end_ns : last_ns;
 	}
-	return last_ns > first_ns ? last_ns - first_ns : 0;
+	return last_ns > first_ns ? ht_sub_sat(last_ns, first_ns) : 0;
 }
 
 static enum ht_status extract(struct ht_run *run, struct ht_part *part)
@@ -389,7 +389,7 @@ static int64_t host_late_ns(const struct ht_arrival *arrival)
 		if (launch_ns != HT_NO_I64 && launch_ns < first_ns)
 			first_ns = launch_ns;
 	}
-	return last_ns == HT_NO_I64 ? HT_NO_I64 : last_ns - first_ns;
+	return last_ns == HT_NO_I64 ? HT_NO_I64 : ht_sub_sat(last_ns, first_ns);
 }
 
 static void put_collective(

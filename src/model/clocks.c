@@ -130,20 +130,22 @@ static void make_moves(struct fitting *f)
 		const struct ht_rank *rank = &f->roster->ranks[i];
 		struct ht_time_move *move = &f->clocks->of[i].move;
 		*move = f->places.of[i];
-		move->shift_ns += rank->offset_ns;
-		move->pivot_ns -= rank->offset_ns;
+		move->shift_ns = ht_add_sat(move->shift_ns, rank->offset_ns);
+		move->pivot_ns = ht_sub_sat(move->pivot_ns, rank->offset_ns);
 		if (rank->min_ts_ns != HT_NO_I64 && ht_time_moved(move, rank->min_ts_ns) < zero_ns)
 			zero_ns = ht_time_moved(move, rank->min_ts_ns);
 	}
 	for (size_t i = 0; zero_ns != INT64_MAX && i < f->clocks->n; i++)
-		f->clocks->of[i].move.shift_ns -= zero_ns;
+		f->clocks->of[i].move.shift_ns =
+		        ht_sub_sat(f->clocks->of[i].move.shift_ns, zero_ns);
 }
 
 static int64_t to_set_time(const struct fitting *f, size_t rank, int64_t ns)
 {
 	if (ns == HT_NO_I64)
 		return ns;
-	return ht_time_moved(&f->clocks->of[rank].move, ns - f->roster->ranks[rank].offset_ns);
+	return ht_time_moved(
+	        &f->clocks->of[rank].move, ht_sub_sat(ns, f->roster->ranks[rank].offset_ns));
 }
 
 /* Until the last had arrived. Where ranks do not all need each other, one that came after this one had left was
@@ -164,7 +166,7 @@ static void find_waits(struct ht_collective *c)
 				        c->calls[k].start_ns <= call->end_ns)
 					until_ns = c->calls[k].start_ns;
 		}
-		call->wait_ns = until_ns - call->start_ns;
+		call->wait_ns = ht_sub_sat(until_ns, call->start_ns);
 	}
 }
 
@@ -175,10 +177,10 @@ static void move_calls(struct fitting *f)
 		struct ht_collective *c = &matches->collectives[i];
 		for (size_t k = 0; k < c->n; k++) {
 			struct ht_comm_call *call = &c->calls[k];
-			int64_t dur_ns = call->end_ns - call->start_ns;
+			int64_t dur_ns = ht_sub_sat(call->end_ns, call->start_ns);
 			call->start_ns = to_set_time(f, call->i_rank, call->start_ns);
 			/* durations stay as they were measured */
-			call->end_ns = call->start_ns + dur_ns;
+			call->end_ns = ht_add_sat(call->start_ns, dur_ns);
 			call->launch_ns = to_set_time(f, call->i_rank, call->launch_ns);
 		}
 		find_waits(c);

@@ -70,7 +70,7 @@ static int64_t known(const ht_table *table, size_t row, size_t column, int64_t s
 {
 	if (ht_table_is_null(table, row, column))
 		return HT_NO_I64;
-	return ht_table_i64(table, row, column) + shift;
+	return ht_add_sat(ht_table_i64(table, row, column), shift);
 }
 
 static bool get_call(
@@ -95,7 +95,7 @@ static bool get_call(
 		.bytes = known(table, row, HT_CALL_BYTES, 0),
 		.wait_ns = HT_NO_I64,
 		.tie = (int)ht_table_i64(table, row, HT_CALL_TIE) };
-	l.call.end_ns = l.call.start_ns + ht_table_i64(table, row, HT_CALL_DUR);
+	l.call.end_ns = ht_add_sat(l.call.start_ns, ht_table_i64(table, row, HT_CALL_DUR));
 	if (!intern(m, group, &l.group) ||
 	        !intern(m, ht_table_str(table, row, HT_CALL_NAME), &l.name))
 		return false;

@@ -152,8 +152,9 @@ static void follow_name(
 	ht_sort_i64(sorted, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t but = ht_sorted_find(sorted, n, all[i].ns);
-		int64_t excess_ns = all[i].ns - ht_sorted_but(sorted, but, (n - 1) / 2);
-		ret[i].total_ns += excess_ns;
+		int64_t usual_ns = ht_sorted_but(sorted, but, (n - 1) / 2);
+		int64_t excess_ns = ht_sub_sat(all[i].ns, usual_ns);
+		ht_sum(&ret[i].total_ns, excess_ns);
 		if (excess_ns > ret[i].ns) {
 			ret[i].name = name;
 			ret[i].ns = excess_ns;
@@ -174,7 +175,7 @@ static size_t gather(const struct share *shares, size_t n, struct share *all, si
 			one->longest_ns = shares[end].longest_ns;
 		}
 		one->name = shares[end].name;
-		one->ns += shares[end].ns;
+		ht_sum(&one->ns, shares[end].ns);
 	}
 	return end;
 }

@@ -42,8 +42,8 @@ static void arrive(struct ht_arrival *a)
 	for (size_t i = 0; i < a->n; i++)
 		if (i != a->last && calls[i].call->start_ns > before_ns)
 			before_ns = calls[i].call->start_ns;
-	a->late_ns = calls[a->last].call->start_ns - calls[a->first].call->start_ns;
-	a->delay_ns = calls[a->last].call->start_ns - before_ns;
+	a->late_ns = ht_sub_sat(calls[a->last].call->start_ns, calls[a->first].call->start_ns);
+	a->delay_ns = ht_sub_sat(calls[a->last].call->start_ns, before_ns);
 }
 
 static enum ht_status list_arrivals(struct lateness *l, size_t k)
@@ -94,7 +94,8 @@ static void measure_ends(struct lateness *l, const struct ht_arrival *a)
 		l->values[i] = a->calls[i].call->end_ns;
 	int64_t middle_ns = ht_median_i64(l->values, a->n);
 	for (size_t i = 0; i < a->n; i++) {
-		int64_t ns = llabs(a->calls[i].call->end_ns - middle_ns);
+		int64_t ns = ht_sub_sat(a->calls[i].call->end_ns, middle_ns);
+		ns = ns < 0 ? ht_sub_sat(0, ns) : ns;
 		int64_t *apart_ns = &l->apart_ns[a->calls[i].i_part];
 		*apart_ns = ns > *apart_ns ? ns : *apart_ns;
 	}
@@ -105,7 +106,7 @@ static int64_t between_ns(
 {
 	int64_t clocks_ns =
 	        ht_clocks_between_ns(l->run->clocks[0], a->call->i_rank, b->call->i_rank);
-	int64_t ends_ns = l->apart_ns[a->i_part] + l->apart_ns[b->i_part];
+	int64_t ends_ns = ht_add_sat(l->apart_ns[a->i_part], l->apart_ns[b->i_part]);
 	return clocks_ns != HT_NO_I64 && clocks_ns < ends_ns ? clocks_ns : ends_ns;
 }
 
@@ -114,7 +115,8 @@ static void find_uncertainty(const struct lateness *l, struct ht_arrival *a)
 {
 	const struct ht_chosen_call *last = &a->calls[a->last];
 	for (size_t i = 0; i < a->n; i++) {
-		bool is_before = last->call->start_ns - a->calls[i].call->start_ns == a->delay_ns;
+		bool is_before =
+		        ht_sub_sat(last->call->start_ns, a->calls[i].call->start_ns) == a->delay_ns;
 		if (i == a->last || (i != a->first && !is_before))
 			continue;
 		int64_t ns = between_ns(l, last, &a->calls[i]);
@@ -146,9 +148,9 @@ static void add_up(struct ht_late_rank *ranks, const struct ht_arrival *a)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct ht_comm_call *call = a->calls[i].call;
 		struct ht_late_rank *rank = &ranks[a->calls[i].i_part];
-		int64_t late_ns = call->start_ns - first_ns;
+		int64_t late_ns = ht_sub_sat(call->start_ns, first_ns);
 		rank->n_collectives++;
-		rank->late_ns += late_ns;
+		ht_sum(&rank->late_ns, late_ns);
 		if (!rank->worst || late_ns > rank->late_max_ns) {
 			rank->worst = a->collective;
 			rank->worst_call = call;
@@ -159,8 +161,8 @@ static void add_up(struct ht_late_rank *ranks, const struct ht_arrival *a)
 		return;
 	struct ht_late_rank *rank = &ranks[a->calls[a->last].i_part];
 	rank->n_last++;
-	rank->delay_ns += a->delay_ns;
-	rank->uncertainty_ns += a->uncertainty_ns;
+	ht_sum(&rank->delay_ns, a->delay_ns);
+	ht_sum(&rank->uncertainty_ns, a->uncertainty_ns);
 }
 
 enum ht_status ht_lateness_find(struct ht_run *run, const struct ht_parts *parts, size_t calls_k,

@@ -94,7 +94,7 @@ static int64_t middle_half_ns(int64_t *values, size_t n)
 	if (n < 2)
 		return HT_NO_I64;
 	qsort(values, n, sizeof *values, compare_i64);
-	return values[n - 1 - n / 4] - values[n / 4];
+	return ht_sub_sat(values[n - 1 - n / 4], values[n / 4]);
 }
 
 /* ---- steps ---- */
@@ -140,7 +140,7 @@ static enum ht_status fill_spans(struct judging *j, size_t k)
 		const struct ht_chosen_call *chosen = &j->lateness->calls[i];
 		size_t s = find_step(j, chosen->collective->step);
 		if (s != SIZE_MAX && chosen->call->wait_ns != HT_NO_I64)
-			j->wait_ns[chosen->i_part * j->n_steps + s] += chosen->call->wait_ns;
+			ht_sum(&j->wait_ns[chosen->i_part * j->n_steps + s], chosen->call->wait_ns);
 	}
 	return HT_OK;
 }
@@ -206,9 +206,9 @@ static void add_arrival(const struct judging *j, struct group *g, const struct h
 		struct cell *cell = cell_of(j, g, a->calls[i].i_part, s);
 		if (!cell->n++ || call->end_ns > cell->last_end_ns)
 			cell->last_end_ns = call->end_ns;
-		cell->inside_ns += call->end_ns - call->start_ns;
+		ht_sum(&cell->inside_ns, ht_sub_sat(call->end_ns, call->start_ns));
 		if (call->wait_ns != HT_NO_I64)
-			cell->wait_ns += call->wait_ns;
+			ht_sum(&cell->wait_ns, call->wait_ns);
 	}
 }
 
@@ -232,15 +232,16 @@ static void find_own_time(const struct judging *j, struct group *g)
 		for (size_t m = 0; m < g->n; m++) {
 			struct cell *cell = &g->cells[m * j->n_steps + s];
 			size_t at = g->members[m] * j->n_steps + s;
-			int64_t elsewhere_ns = j->wait_ns[at] - cell->wait_ns;
+			int64_t elsewhere_ns = ht_sub_sat(j->wait_ns[at], cell->wait_ns);
 			cell->own_ns = HT_NO_I64;
 			if (!cell->n || j->span_ns[at] == HT_NO_I64)
 				continue;
-			cell->own_ns = -cell->inside_ns;
+			cell->own_ns = ht_sub_sat(0, cell->inside_ns);
 			if (elsewhere_ns > 0)
-				cell->own_ns -= elsewhere_ns;
+				cell->own_ns = ht_sub_sat(cell->own_ns, elsewhere_ns);
 			if (before)
-				cell->own_ns += cell->last_end_ns - cell[-1].last_end_ns;
+				ht_sum(&cell->own_ns,
+				        ht_sub_sat(cell->last_end_ns, cell[-1].last_end_ns));
 		}
 	}
 }
@@ -266,7 +267,8 @@ static int64_t apart_ns(const struct group *g, size_t s, size_t but)
 	size_t n = g->n_sorted[s] - (but != SIZE_MAX);
 	if (n < 2 || !g->n_sorted[s])
 		return HT_NO_I64;
-	return ht_sorted_but(sorted, but, n - 1 - n / 4) - ht_sorted_but(sorted, but, n / 4);
+	return ht_sub_sat(
+	        ht_sorted_but(sorted, but, n - 1 - n / 4), ht_sorted_but(sorted, but, n / 4));
 }
 
 static enum ht_status fill_group(struct judging *j, struct group *g)
@@ -318,7 +320,7 @@ static void measure(const struct judging *j, const struct group *g, size_t m, st
 			continue;
 		size_t but = ht_sorted_find(sorted, n, own_ns);
 		int64_t apart = apart_ns(g, s, but);
-		series->late_ns[s] = own_ns - ht_sorted_but(sorted, but, (n - 1) / 2);
+		series->late_ns[s] = ht_sub_sat(own_ns, ht_sorted_but(sorted, but, (n - 1) / 2));
 		series->apart_ns[s] =
 		        apart != HT_NO_I64 ? apart : elsewhere_apart_ns(j, g->members[m], s);
 	}
@@ -356,13 +358,14 @@ static void judge(const struct judging *j, const struct group *g, size_t m,
 		int64_t late_ns = series->late_ns[s], apart_ns = series->apart_ns[s];
 		int64_t span_ns = j->span_ns[i_part * j->n_steps + s];
 		apart_ns = apart_ns > usual_ns ? apart_ns : usual_ns;
-		if (late_ns == HT_NO_I64 || late_ns <= varies_ns || late_ns <= 2 * apart_ns ||
+		if (late_ns == HT_NO_I64 || late_ns <= varies_ns ||
+		        late_ns <= ht_add_sat(apart_ns, apart_ns) ||
 		        (double)late_ns <= HT_LATE_SHARE * (double)span_ns)
 			continue;
 		if (!v.n_late_steps++ || late_ns < v.least_ns)
 			v.least_ns = late_ns;
 		v.most_ns = late_ns > v.most_ns ? late_ns : v.most_ns;
-		v.late_steps_ns += late_ns;
+		ht_sum(&v.late_steps_ns, late_ns);
 	}
 	v.is_candidate = 2 * v.n_late_steps > v.n_steps;
 	if (verdict->lateness_ns == HT_NO_I64 || v.is_candidate > verdict->is_candidate ||
