@@ -4,6 +4,8 @@
  *   critical-path     args.critical on the events of the path, and arrows along its edges
  *   kernel-sequences  args.Patterns on the events of the most frequent sequences
  */
+#include "registry/run.h"
+
 #include "analysis/analysis.h"
 #include "base/options.h"
 #include "graph/cp_overlay.h"
@@ -119,7 +121,8 @@ static enum ht_status make(struct overlay *o, bool path)
 }
 
 static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
-        const struct ht_convert_options *options, struct ht_arena *scratch)
+        const struct ht_convert_options *options, const struct ht_clocks *clocks,
+        struct ht_arena *scratch)
 {
 	struct overlay o = { .set = set };
 	bool is_path = !strcmp(options->overlay, "critical-path");
@@ -138,7 +141,7 @@ static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
 		.row_args = is_path ? mark_critical : mark_pattern,
 		.events = is_path ? draw_arrows : NULL };
 	if (status == HT_OK)
-		status = ht_convert_set(ctx, set, path, options, &extras);
+		status = ht_convert_set(ctx, set, path, options, clocks, &extras);
 	for (size_t i = 0; i < set->roster.n; i++)
 		ht_trace_release(o.drawn[i].trace);
 	return status;
@@ -150,11 +153,16 @@ enum ht_status ht_convert(
 	struct ht_convert_options taken;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_convert_options, partial, options, &taken));
-	if (!taken.overlay)
-		return ht_convert_set(ctx, set, path, &taken, NULL);
 	struct ht_arena scratch;
+	const struct ht_clocks *clocks = NULL;
+	enum ht_status status = HT_OK;
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = convert_drawn(ctx, set, path, &taken, &scratch);
+	if (taken.merge && set->roster.n > 1)
+		status = ht_set_clocks(ctx, set, &scratch, &clocks);
+	if (status == HT_OK && taken.overlay)
+		status = convert_drawn(ctx, set, path, &taken, clocks, &scratch);
+	else if (status == HT_OK)
+		status = ht_convert_set(ctx, set, path, &taken, clocks, NULL);
 	ht_arena_done(&scratch);
 	return status;
 }

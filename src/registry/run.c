@@ -235,6 +235,20 @@ static enum ht_status find_clocks(struct ht_run *run, ht_set *const *sets)
 	return status;
 }
 
+enum ht_status ht_set_clocks(
+        ht_ctx *ctx, ht_set *set, struct ht_arena *scratch, const struct ht_clocks **ret_clocks)
+{
+	struct ht_run run = { .ctx = ctx,
+		.scratch = scratch,
+		.analysis = &ht_calls_analysis,
+		.rosters = { &set->roster },
+		.n_sets = 1,
+		.across = true };
+	HT_TRY(find_clocks(&run, &set));
+	*ret_clocks = run.clocks[0];
+	return HT_OK;
+}
+
 /* ---- the table ---- */
 
 static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

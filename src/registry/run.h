@@ -27,6 +27,9 @@ enum ht_status ht_run_list_calls(
 /* The clocks from them, for finishing; they live with the run, or with the sets where there are some. */
 enum ht_status ht_run_fit_clocks(
         struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls) HT_MUST_USE;
+/* The clocks of a set, for what is no run; they live in scratch, or with the set. */
+enum ht_status ht_set_clocks(ht_ctx *ctx, ht_set *set, struct ht_arena *scratch,
+        const struct ht_clocks **ret_clocks) HT_MUST_USE;
 enum ht_status ht_run_make_table(
         struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table) HT_MUST_USE;
 

@@ -19,6 +19,7 @@ struct conversion {
 	ht_ctx *ctx;
 	const struct ht_set *set;
 	const struct ht_convert_options *options;
+	const struct ht_clocks *clocks; /* NULL: those of the files */
 	const struct ht_write_extras *extras;
 	struct ht_filter filter;
 	struct ht_arena arena;
@@ -152,11 +153,25 @@ static enum ht_status write_merged_trace(struct conversion *c, struct ht_json_ou
 	return status;
 }
 
+/* Ranks are brought to one clock, which begins where that of the first does. */
+static struct ht_time_move merged_move(const struct conversion *c, size_t i_trace)
+{
+	const struct ht_rank *ranks = c->set->roster.ranks;
+	size_t first = c->chosen[0];
+	struct ht_time_move move = { .shift_ns = ranks[i_trace].offset_ns };
+	int64_t first_ns = ranks[first].offset_ns;
+	if (c->clocks) {
+		move = c->clocks->of[i_trace].move;
+		first_ns = c->clocks->of[first].move.shift_ns;
+	}
+	move.shift_ns = ht_sub_sat(move.shift_ns, first_ns);
+	return move;
+}
+
 /* One rank of several; the file has n_events before it. */
 static enum ht_status write_one_merged(struct conversion *c, size_t i, const struct ht_pids *pids,
         const char *merged, uint64_t *n_events)
 {
-	const struct ht_rank *ranks = c->set->roster.ranks;
 	size_t i_trace = c->chosen[i];
 	const struct ht_trace *trace = NULL;
 	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
@@ -164,7 +179,7 @@ static enum ht_status write_one_merged(struct conversion *c, size_t i, const str
 		.emit = &c->emit,
 		.trace = trace,
 		.i_trace = i_trace,
-		.shift_ns = ranks[i_trace].offset_ns - ranks[c->chosen[0]].offset_ns,
+		.move = merged_move(c, i_trace),
 		.pids = pids,
 		.extras = c->extras };
 	enum ht_status status = ht_json_out_init(&out);
@@ -373,12 +388,15 @@ static enum ht_status convert(struct conversion *c, const char *path)
 }
 
 enum ht_status ht_convert_set(ht_ctx *ctx, const struct ht_set *set, const char *path,
-        const struct ht_convert_options *options, const struct ht_write_extras *extras)
+        const struct ht_convert_options *options, const struct ht_clocks *clocks,
+        const struct ht_write_extras *extras)
 {
 	static const struct ht_convert_options none;
-	struct conversion c = {
-		.ctx = ctx, .set = set, .options = options ? options : &none, .extras = extras
-	};
+	struct conversion c = { .ctx = ctx,
+		.set = set,
+		.options = options ? options : &none,
+		.clocks = clocks,
+		.extras = extras };
 	HT_TRY(ht_filter_init(ctx, c.options, &c.filter));
 	ht_arena_init(&c.arena, ctx->mem);
 	enum ht_status status = convert(&c, path);

@@ -107,10 +107,9 @@ void ht_json_out_done(struct ht_json_out *out)
 
 /* ---- values ---- */
 
-/* Times of damaged files may be anywhere: wrap around rather than overflow. */
 static int64_t shifted(const struct ht_json_out *out, int64_t ts_ns)
 {
-	return (int64_t)((uint64_t)ts_ns + (uint64_t)out->shift_ns);
+	return ht_time_moved(&out->move, ts_ns);
 }
 
 static void put_str(struct ht_json_out *out, uint32_t id)

@@ -23,7 +23,7 @@
 #define HT_WRITE_JSON_H
 
 #include "store/emit.h"
-#include "store/set.h"
+#include "model/clocks.h"
 #include "write/filter.h"
 #include "write/pids.h"
 
@@ -71,7 +71,7 @@ struct ht_json_out {
 	struct ht_emit *emit;
 	const struct ht_trace *trace;
 	size_t i_trace;
-	int64_t shift_ns;           /* added to every time */
+	struct ht_time_move move;   /* of every time */
 	const struct ht_pids *pids; /* NULL: as they are; else several traces share a file */
 	const struct ht_row_filter *filter;
 	const struct ht_write_extras *extras; /* NULL: none */
