@@ -44,6 +44,9 @@ enum ht_status ht_seal_tracks(
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
         struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+/* A flow row has no parent of its own: the one it has is for binding it. Only when no other task runs, since
+ * they read parents. */
+void ht_seal_flow_rows(struct ht_trace *trace);
 enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 /* Whether the trace agrees with itself: counters only. */

@@ -149,9 +149,13 @@ enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t)
 		else
 			status = ht_fail_nomem(ctx);
 	}
-	/* a flow row has no parent of its own */
-	for (size_t i = 0; status == HT_OK && i < f.n; i++)
-		HT_MUTABLE(uint32_t, t->parent)[f.rows[i]] = HT_NONE;
 	ht_arena_done(&f.arena);
 	return status;
+}
+
+void ht_seal_flow_rows(struct ht_trace *t)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (is_flow(t, row))
+			HT_MUTABLE(uint32_t, t->parent)[row] = HT_NONE;
 }
