@@ -23,6 +23,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#if HT_HAS_LEASES
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #define SMALL_BYTES ((size_t)1 << 20) /* copied rather than watched */
@@ -85,7 +88,7 @@ static void *wait_for_signals(void *unused)
 	sigemptyset(&wanted);
 	sigaddset(&wanted, SIGIO);
 	pthread_mutex_lock(&guard.lock);
-	guard.tid = gettid();
+	guard.tid = (pid_t)syscall(SYS_gettid); /* glibc has gettid since 2.30 only */
 	pthread_cond_signal(&guard.is_up);
 	while (!guard.end) {
 		pthread_mutex_unlock(&guard.lock);
