@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -145,19 +146,40 @@ def pt2(folder):
     observer = holotrace.ExecutionTraceObserver()
     observer.register_callback(str(folder / "pt2.json"))
     observer.set_extra_resource_collection(True)
-    observer.start()
-    with record_function("## LOOP 0 ##"):
-        compiled(*args)
-    observer.stop()
-    observer.unregister_callback()
+    # Inductor records its launches, and with what, only while the profiler runs and asks for shapes.
+    with profile(activities=activities(), record_shapes=True, execution_trace_observer=observer):
+        with record_function("## LOOP 0 ##"):
+            compiled(*args)
     trace = checked(folder / "pt2.json")
     triton = [n for n in named(trace, "triton_") if attributes(n)["kernel_file"]]
-    assert triton and named(trace, "Call CompiledFxGraph")
+    assert triton and named(trace, "Call CompiledFxGraph"), sorted({n["name"] for n in trace["nodes"]})
     for node in triton:
         assert node["inputs"]["values"] and not node["outputs"]["values"]
         assert attributes(node)["kernel_backend"] == "triton"
         assert (folder / "pt2_resources" / attributes(node)["kernel_file"]).exists()
     return triton[0]["name"]
+
+
+@check
+def triton_launch(folder):
+    """What Inductor says of a launch, said without a GPU."""
+    source = folder / "sources" / "kernel.py"
+    source.parent.mkdir()
+    source.write_text("# a kernel\n")
+    x = torch.ones(2, 3)
+    observer = holotrace.ExecutionTraceObserver().register_callback(str(folder / "triton.json"))
+    observer.set_extra_resource_collection(True)
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, execution_trace_observer=observer):
+        with torch._C._profiler._RecordFunctionFast(
+                "triton_poi_fused_0", [x, 6],
+                {"kernel_backend": "triton", "kernel_file": str(source), "stream": 7, "grid": "grid(6,)"}):
+            pass
+    [node] = named(checked(folder / "triton.json"), "triton_poi_fused_0")
+    values = attributes(node)
+    assert (values["kernel_backend"], values["kernel_file"]) == ("triton", "kernel.py"), values
+    assert node["inputs"]["values"][1:] == [6, 7] and node["inputs"]["types"] == ["Tensor(float)", "Int", "Int"]
+    assert not node["outputs"]["values"]
+    assert (folder / "triton_resources" / "kernel.py").read_text() == "# a kernel\n"
 
 
 @check
@@ -379,7 +401,7 @@ def killed(folder):
 
 # ---- cost -----------------------------------------------------------------------------------------------
 
-N_OPS = 20000
+N_OPS = 5000
 
 
 def ops(n=N_OPS):
@@ -388,13 +410,24 @@ def ops(n=N_OPS):
         x.add(x)
 
 
+@torch.jit.script
+def scripted_ops(x: torch.Tensor, n: int):
+    y = x
+    for _ in range(n):
+        y = x.add(y)
+    return y
+
+
 def seconds_per_op(n_threads):
-    """Of each thread's own processor time, so that waiting for the interpreter lock does not count."""
+    """Of each thread's own processor time. Several threads run TorchScript, which needs no lock of Python."""
     spent = [0.0] * n_threads
 
     def body(i):
         start = time.thread_time()
-        ops()
+        if n_threads == 1:
+            ops()
+        else:
+            scripted_ops(torch.ones(4, 4), N_OPS)
         spent[i] = time.thread_time() - start
 
     workers = [threading.Thread(target=body, args=(i,)) for i in range(n_threads)]
@@ -405,45 +438,52 @@ def seconds_per_op(n_threads):
     return sum(spent) / n_threads / N_OPS
 
 
-def best(measure, n=5):
-    return min(measure() for _ in range(n))
+N_SLICES = 20
 
 
 def cost_of(make, folder, n_threads):
-    """(seconds per op, bytes per op, observer) while an observer of this kind runs."""
+    """What an observer adds to an operator: it is switched on and off by turns, and the medians of both are
+    compared, for the speed of a machine that others use too changes while one looks. Also the bytes of the
+    file per op, the recorder's statistics and the seconds of the finish."""
     path = folder / "cost.json"
+    off, on = [], []
     observer = make().register_callback(str(path))
-    observer.start()
-    per_op = best(lambda: seconds_per_op(n_threads), 3)
-    observer.stop()
-    stats = None
-    if make is not TorchObserver:
-        stats = _library.stats()
+    for _ in range(N_SLICES):
+        if make is TorchObserver:
+            # Registered, it costs something also when it is stopped.
+            observer.unregister_callback()
+        off.append(seconds_per_op(n_threads))
+        if make is TorchObserver:
+            observer = make().register_callback(str(path))
+        observer.start()
+        on.append(seconds_per_op(n_threads))
+        observer.stop()
+    stats = _library.stats() if make is not TorchObserver else None
     start = time.process_time()
     observer.unregister_callback()
     finish = time.process_time() - start
-    size = path.stat().st_size / (3 * n_threads * N_OPS)
+    n_nodes = sum(1 for node in load(path)["nodes"] if node["name"] == "aten::add")
+    size = path.stat().st_size / n_nodes
     path.unlink()
-    return per_op, size, stats, finish
+    none = statistics.median(off)
+    return none, statistics.median(on) - none, size, stats, finish
 
 
 @check
 def overhead(folder):
-    lines = []
+    lines, over = [], []
     for n_threads in (1, 8):
         seconds_per_op(n_threads)
-        idle = best(lambda: seconds_per_op(n_threads))
-        theirs, size, _, _ = cost_of(TorchObserver, folder, n_threads)
-        ours, file_size, stats, finish = cost_of(holotrace.ExecutionTraceObserver, folder, n_threads)
-        rate = stats.n_calls / finish
-        per_op = stats.n_bytes / stats.n_calls
+        _, theirs, size, _, _ = cost_of(TorchObserver, folder, n_threads)
+        none, ours, file_size, stats, finish = cost_of(holotrace.ExecutionTraceObserver, folder, n_threads)
+        per_op, rate = stats.n_bytes / stats.n_calls, stats.n_calls / finish
         lines.append(
-            f"\n    {n_threads} threads: none {idle * 1e6:.2f} us/op; PyTorch +{(theirs - idle) * 1e6:.2f} us, "
-            f"{size:.0f} bytes; ours +{(ours - idle) * 1e6:.2f} us, {per_op:.0f} bytes before the finish, "
+            f"\n    {n_threads} threads: none {none * 1e6:.2f} us/op; PyTorch +{theirs * 1e6:.2f} us, "
+            f"{size:.0f} bytes; ours +{ours * 1e6:.2f} us, {per_op:.0f} bytes before the finish, "
             f"{file_size:.0f} after; finish {rate * 1e-6:.2f} million nodes/s")
+        over += [n_threads] * (ours > 1.0e-6 or per_op > 200 or rate < 1e6)
         assert stats.n_lost == 0
-        assert ours - idle <= 1.0e-6, lines[-1]
-        assert per_op <= 200, lines[-1]
+    assert not over, "".join(lines)
     return "".join(lines)
 
 

@@ -41,6 +41,7 @@ def shim():
     import torch  # noqa: F401  its libraries must be loaded first
     recorder()
     library = ctypes.CDLL(str(_build.find()))
+    library.ht_torch_kernels.restype = ctypes.c_char_p
     library.ht_torch_extras.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
     return library
 

@@ -1,7 +1,8 @@
 """torch.profiler.ExecutionTraceObserver, with our recorder behind it.
 
 Differences from PyTorch's, all of them on purpose: a second registration in a process is refused instead
-of ignored; a file that cannot be opened is an exception; the resources of x.json.gz are in x_resources.
+of ignored; a file that cannot be opened is an exception; the resources of x.json.gz are in x_resources, and
+hold the source of every recorded kernel, also of those that another process compiled.
 """
 import gzip
 import json
@@ -141,17 +142,20 @@ class ExecutionTraceObserver:
         _library.shim().ht_torch_extras(int(ranges), os.fsencode(folder), ops.replace(" ", "").encode())
 
     def _save_kernels(self):
-        """Copy the sources that Inductor generated."""
+        """Copy the sources of the kernels that were recorded, and the others that Inductor generated."""
+        recorded = os.fsdecode(_library.shim().ht_torch_kernels()).splitlines()
         folder = self.get_resources_dir()
         if not folder:
             return
         try:
             from torch._inductor.codecache import PyCodeCache
-            for module in PyCodeCache.modules:
-                if getattr(module, "__file__", None):
-                    shutil.copyfile(module.__file__, os.path.join(folder, os.path.basename(module.__file__)))
+            generated = [module.__file__ for module in PyCodeCache.modules if getattr(module, "__file__", None)]
         except Exception as error:  # PyTorch's inner parts change; the trace is worth more
             warnings.warn(f"generated kernels were not saved: {error}", stacklevel=3)
+            generated = []
+        for path in {*recorded, *generated}:
+            if os.path.exists(path):
+                shutil.copyfile(path, os.path.join(folder, os.path.basename(path)))
 
     def _name_dumps(self):
         """Dumps are written before nodes have ids: rename rf_R_tid_T.dat to nid_N_tid_T.dat."""

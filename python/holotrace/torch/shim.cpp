@@ -25,6 +25,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -35,6 +37,8 @@ namespace
 constexpr size_t max_elements = 4097; // of a list: the recorder's limit and one more
 
 std::atomic<bool> want_ranges{ false };
+std::mutex kernels_lock;
+std::set<std::string> kernels;     // where the sources of recorded Triton kernels are
 std::string dump_folder, dump_ops; // written while nothing is recorded; ",op,op,"
 
 uint32_t name_of(const char *text)
@@ -382,6 +386,8 @@ void take_kernel(Arena &arena, const at::RecordFunction &fn, ht_record_call *cal
 	if (file != words.end() && file->second.isString()) {
 		const std::string &path = file->second.toStringRef();
 		call->kernel_file = name_of(path.substr(path.find_last_of('/') + 1));
+		std::lock_guard<std::mutex> guard(kernels_lock);
+		kernels.insert(path);
 	}
 	if (stream == words.end() || !stream->second.isInt())
 		return;
@@ -540,6 +546,18 @@ void ht_torch_remove(void)
 	if (handle != at::INVALID_CALLBACK_HANDLE)
 		at::removeCallback(handle);
 	handle = at::INVALID_CALLBACK_HANDLE;
+}
+
+// The sources of the Triton kernels that were recorded since the last call, one a line; lives until then.
+const char *ht_torch_kernels(void)
+{
+	static std::string lines;
+	std::lock_guard<std::mutex> guard(kernels_lock);
+	lines.clear();
+	for (const std::string &path : kernels)
+		lines += path + "\n";
+	kernels.clear();
+	return lines.c_str();
 }
 
 // ranges: tensor_range of integral arguments. ops: "op,op", whose integral arguments go to the folder.
