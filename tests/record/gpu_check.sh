@@ -2,7 +2,7 @@
 # Everything about the recorder that needs a GPU: gpu_check.sh BUILD_DIR LOG_DIR.
 #
 # BUILD_DIR holds the built programs, libraries and Python package; python3 must have torch, and nvcc must
-# be there. Writes check.log; its end is kept as tests/record/gpu_check.log. Takes a few minutes.
+# be there. Writes check.log; what it said last is in tests/record/gpu_check.log. Takes a few minutes.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)

@@ -4,7 +4,7 @@ ours in its place; the graph of a training step compared with PyTorch's; and wha
     python tests/record/torch_check.py [--only NAME] [FOLDER]     needs torch; more is checked with a GPU
 
 Prints one line for each check and a summary; exit status 1 when anything failed. It is no pytest file,
-because it runs where torch is: on a machine with a GPU, by hand. tests/record/torch_check.log is what it
+because it runs where torch is: on a machine with a GPU, by hand. tests/record/gpu_check.log is what it
 said there last.
 """
 import argparse
