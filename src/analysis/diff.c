@@ -146,10 +146,9 @@ struct row {
 	const char *name;
 	enum ht_place place;
 	int64_t count[2], ns[2];
-	struct ht_sample sample[2]; /* time per step and rank */
-	struct ht_gap gap;
-	double chance;    /* that the gap is noise */
-	uint64_t n_names; /* 0: a name of its own */
+	double mean[2], squares[2]; /* of its samples: time per step and rank */
+	double chance;              /* that the difference is noise */
+	uint64_t n_names;           /* 0: a name of its own */
 };
 
 struct rows {
@@ -164,10 +163,23 @@ struct compare {
 	struct rows rows;
 	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
 	bool tested;                               /* steps tell of noise */
-	double limit;                              /* chances above it may be noise */
+	double typical
+	        [2]; /* how rows of the host and of the GPU vary, as a share of their time squared */
+	double limit;                 /* chances above it may be noise */
+	double quantile_df, quantile; /* of the interval asked for last */
 };
 
 /* ---- rows ---- */
+
+static void set_samples(
+        const struct ht_step_samples *samples, const double *values, struct row *row)
+{
+	for (size_t side = 0; side < 2; side++) {
+		struct ht_sample sample = ht_step_samples_of(samples, values, side);
+		row->mean[side] = sample.mean;
+		row->squares[side] = sample.squares;
+	}
+}
 
 static struct row row_in_hand(struct ht_step_samples *samples)
 {
@@ -175,8 +187,8 @@ static struct row row_in_hand(struct ht_step_samples *samples)
 	for (size_t side = 0; side < 2; side++) {
 		row.count[side] = samples->count[side];
 		row.ns[side] = samples->ns[side];
-		row.sample[side] = ht_step_samples_of(samples, samples->values, side);
 	}
+	set_samples(samples, samples->values, &row);
 	return row;
 }
 
@@ -198,52 +210,52 @@ static enum ht_status collect(struct compare *compare)
 
 static double larger_mean(const struct row *row)
 {
-	return fmax(row->sample[0].mean, row->sample[1].mean);
+	return fmax(row->mean[0], row->mean[1]);
 }
 
-/* How rows of the host or of the GPU vary over steps, as a share of their time squared: the upper quartile,
- * so that most rows are quieter. */
-static enum ht_status typical_variance(struct compare *compare, bool on_gpu, double *ret_variance)
+/* Other rows tell what a row varies by at least; of what was folded, its own steps. */
+static struct ht_gap gap_of(const struct compare *compare, const struct row *row)
 {
-	const struct rows *rows = &compare->rows;
-	double *shares = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *shares);
+	double mean = larger_mean(row);
+	struct ht_noise known = { 0 };
+	struct ht_sample side[2];
+	for (size_t i = 0; i < 2; i++)
+		side[i] = (struct ht_sample){ compare->step[i].n, row->mean[i], row->squares[i] };
+	if (compare->tested && !row->n_names)
+		known = (struct ht_noise){
+			compare->typical[ht_place_is_gpu(row->place)] * mean * mean, KNOWN_DF
+		};
+	return ht_sample_gap(&side[0], &side[1], known);
+}
+
+/* The upper quartile of what rows vary by, so that most are quieter. */
+static double typical_variance(const struct compare *compare, bool on_gpu, double *room)
+{
+	double df = (double)(compare->step[0].n + compare->step[1].n) - 2;
 	size_t n = 0;
-	if (!shares)
-		return ht_fail_nomem(compare->run->ctx);
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *row = &rows->items[i];
-		double df = (double)(row->sample[0].n + row->sample[1].n) - 2,
-		       mean = larger_mean(row);
-		if (ht_place_is_gpu(row->place) == on_gpu && row->sample[0].mean > 0 &&
-		        row->sample[1].mean > 0)
-			shares[n++] = (row->sample[0].squares + row->sample[1].squares) / df /
-			              (mean * mean);
+	for (size_t i = 0; i < compare->rows.n; i++) {
+		const struct row *row = &compare->rows.items[i];
+		double mean = larger_mean(row);
+		if (ht_place_is_gpu(row->place) == on_gpu && row->mean[0] > 0 && row->mean[1] > 0)
+			room[n++] = (row->squares[0] + row->squares[1]) / df / (mean * mean);
 	}
-	ht_values_sort(shares, n);
-	*ret_variance = n ? shares[n * 3 / 4 < n ? n * 3 / 4 : n - 1] : 0;
-	return HT_OK;
+	ht_values_sort(room, n);
+	return n ? room[n * 3 / 4] : 0;
 }
 
 static enum ht_status test_rows(struct compare *compare)
 {
 	struct rows *rows = &compare->rows;
-	double typical[2] = { 0, 0 };
-	double *chances = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *chances);
-	if (!chances)
+	double *room = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *room);
+	if (!room)
 		return ht_fail_nomem(compare->run->ctx);
-	if (compare->tested) {
-		HT_TRY(typical_variance(compare, false, &typical[0]));
-		HT_TRY(typical_variance(compare, true, &typical[1]));
-	}
+	for (size_t k = 0; k < 2 && compare->tested; k++)
+		compare->typical[k] = typical_variance(compare, k, room);
 	for (size_t i = 0; i < rows->n; i++) {
-		struct row *row = &rows->items[i];
-		double mean = larger_mean(row);
-		struct ht_noise known = { typical[ht_place_is_gpu(row->place)] * mean * mean,
-			compare->tested ? KNOWN_DF : 0 };
-		row->gap = ht_sample_gap(&row->sample[0], &row->sample[1], known);
-		row->chance = chances[i] = ht_gap_chance(&row->gap);
+		struct ht_gap gap = gap_of(compare, &rows->items[i]);
+		rows->items[i].chance = room[i] = ht_gap_chance(&gap);
 	}
-	compare->limit = ht_false_discovery_limit(chances, rows->n, FALSE_SHARE);
+	compare->limit = ht_false_discovery_limit(room, rows->n, FALSE_SHARE);
 	return HT_OK;
 }
 
@@ -294,10 +306,7 @@ static enum ht_status fold(struct compare *compare)
 		struct row *other = &others[place];
 		if (!other->n_names)
 			continue;
-		for (size_t side = 0; side < 2; side++)
-			other->sample[side] = ht_step_samples_of(samples, values[place], side);
-		other->gap =
-		        ht_sample_gap(&other->sample[0], &other->sample[1], (struct ht_noise){ 0 });
+		set_samples(samples, values[place], other);
 		other->chance = 1;
 		compare->rows.items[n++] = *other;
 	}
@@ -357,11 +366,11 @@ static int calls_change(const struct compare *compare, const struct row *row)
 
 static const char *time_change(const struct compare *compare, const struct row *row)
 {
-	if (row->gap.mean == 0)
+	if (row->mean[0] == row->mean[1])
 		return NULL;
 	if (compare->tested && row->chance > compare->limit)
 		return "within noise";
-	return row->gap.mean > 0 ? "slower" : "faster";
+	return row->mean[1] > row->mean[0] ? "slower" : "faster";
 }
 
 static const char *change(const struct compare *compare, const struct row *row)
@@ -379,9 +388,14 @@ static const char *change(const struct compare *compare, const struct row *row)
 }
 
 /* The interval, or nulls when nothing is known of noise. */
-static void put_interval(ht_table *table, const struct ht_gap *gap)
+static void put_interval(ht_table *table, struct compare *compare, const struct ht_gap *gap)
 {
-	double reach = ht_gap_reach(gap, MISS);
+	/* rows have the same degrees of freedom, and a quantile takes a while */
+	if (gap->df > 0 && gap->df != compare->quantile_df) {
+		compare->quantile_df = gap->df;
+		compare->quantile = ht_student_quantile(MISS, gap->df);
+	}
+	double reach = gap->df > 0 ? gap->error * compare->quantile : NAN;
 	if (isnan(reach)) {
 		ht_table_put_null(table);
 		ht_table_put_null(table);
@@ -399,7 +413,7 @@ static double whole_of(const struct compare *compare, enum ht_place place)
 	return ht_place_is_gpu(place) ? compare->gpu[1].mean - compare->gpu[0].mean : 0;
 }
 
-static void put_row(ht_table *table, const struct compare *compare, const struct row *row)
+static void put_row(ht_table *table, struct compare *compare, const struct row *row)
 {
 	static const char *const devices[] = { NULL, "cpu", "background", "gpu", "gpu", "gpu" };
 	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
@@ -417,17 +431,19 @@ static void put_row(ht_table *table, const struct compare *compare, const struct
 	if (compare->run->hta_compat)
 		return;
 	double whole = whole_of(compare, row->place);
-	ht_table_put_f64(table, row->sample[0].mean);
-	ht_table_put_f64(table, row->sample[1].mean);
-	ht_table_put_f64(table, row->gap.mean);
-	put_interval(table, &row->gap);
-	ht_table_put_f64(table, whole != 0 ? row->gap.mean / whole : NAN);
+	struct ht_gap gap = gap_of(compare, row);
+	ht_table_put_f64(table, row->mean[0]);
+	ht_table_put_f64(table, row->mean[1]);
+	ht_table_put_f64(table, gap.mean);
+	put_interval(table, compare, &gap);
+	ht_table_put_f64(table, whole != 0 ? gap.mean / whole : NAN);
 	ht_table_put_i64(table, row->n_names ? (int64_t)row->n_names : 1);
 }
 
 /* ---- headline ---- */
 
-static void put_metric(ht_table *table, const char *metric, const struct ht_sample *sides)
+static void put_metric(
+        ht_table *table, struct compare *compare, const char *metric, const struct ht_sample *sides)
 {
 	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
 	ht_table_row(table);
@@ -438,7 +454,7 @@ static void put_metric(ht_table *table, const char *metric, const struct ht_samp
 		ht_table_put_i64(table, (int64_t)sides[side].n);
 	}
 	ht_table_put_f64(table, gap.mean);
-	put_interval(table, &gap);
+	put_interval(table, compare, &gap);
 	ht_table_put_f64(table, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
 }
 
@@ -533,11 +549,11 @@ static enum ht_status put_summary(struct compare *compare, ht_table *table)
 	if (compare->run->hta_compat)
 		return ht_fail(compare->run->ctx, HT_USAGE, NULL, -1, "leave out --hta-compat",
 		        "HTA has no summary of a comparison");
-	put_metric(table, "step", compare->step);
+	put_metric(table, compare, "step", compare->step);
 	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
-		put_metric(table, "gpu", compare->gpu);
+		put_metric(table, compare, "gpu", compare->gpu);
 	if (compare->comm[0].mean > 0 || compare->comm[1].mean > 0)
-		put_metric(table, "comm", compare->comm);
+		put_metric(table, compare, "comm", compare->comm);
 	return HT_OK;
 }
 

@@ -97,12 +97,21 @@ static enum ht_status list_steps(
 	return HT_OK;
 }
 
+/* "1,2,5-9": three and more that follow each other become a range. */
 static const char *spell_numbers(struct ht_arena *arena, const int64_t *numbers, size_t n)
 {
 	char *text = ht_arena_alloc(arena, n * 21 + 1), *at = text;
-	for (size_t i = 0; text && i < n; i++) {
+	for (size_t i = 0, end; text && i < n; i = end) {
+		for (end = i + 1; end < n && numbers[end] == numbers[end - 1] + 1;)
+			end++;
+		if (end - i < 3)
+			end = i + 1;
+		const char *comma = i ? "," : "";
 		const char *item =
-		        ht_arena_printf(arena, i ? ",%lld" : "%lld", (long long)numbers[i]);
+		        end > i + 1
+		                ? ht_arena_printf(arena, "%s%lld-%lld", comma,
+		                          (long long)numbers[i], (long long)numbers[end - 1])
+		                : ht_arena_printf(arena, "%s%lld", comma, (long long)numbers[i]);
 		if (!item)
 			return NULL;
 		at = stpcpy(at, item);

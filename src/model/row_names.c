@@ -2,7 +2,6 @@
  * row_names.c - see row_names.h.
  */
 #include "model/row_names.h"
-#include "model/autograd.h"
 #include "hta/hta_names.h"
 #include "base/hash.h"
 
@@ -38,8 +37,8 @@ static uint32_t *fill(struct ht_run *run, size_t n, uint32_t value)
 	return ids;
 }
 
-enum ht_status ht_row_names_init(struct ht_run *run, enum ht_row_names_by by, bool short_names,
-        struct ht_row_names *ret_names)
+enum ht_status ht_row_names_init(struct ht_run *run, const struct ht_autograd *autograd,
+        enum ht_row_names_by by, bool short_names, struct ht_row_names *ret_names)
 {
 	struct ht_row_names *names = ret_names;
 	*names = (struct ht_row_names){
@@ -49,16 +48,13 @@ enum ht_status ht_row_names_init(struct ht_run *run, enum ht_row_names_by by, bo
 	ht_pool_init(&names->nodes, run->ctx->mem);
 	size_t n_strings = run->trace->n_string_offsets + 1;
 	size_t n_rows = by == HT_BY_PATH ? run->trace->n_kind + 1 : 1;
-	struct ht_autograd autograd = { .parent = run->trace->parent };
-	if (by == HT_BY_PATH)
-		HT_TRY(ht_autograd_make(run, run->trace, &autograd));
-	names->parent = autograd.parent;
+	names->parent = autograd->parent;
 	names->text_of = fill(run, n_strings, HT_NONE);
 	names->context_of = fill(run, n_rows, UNKNOWN);
 	names->way = fill(run, n_rows, 0);
 	bool ok = names->text_of && names->context_of && names->way;
 	for (size_t i = 0; i < HT_N_PLACES; i++) {
-		names->node_of[i] = fill(run, n_strings, HT_NONE);
+		names->node_of[i] = fill(run, by == HT_BY_NAME ? n_strings : 1, HT_NONE);
 		ok = ok && names->node_of[i];
 	}
 	return ok ? HT_OK : ht_fail_nomem(run->ctx);
@@ -67,6 +63,7 @@ enum ht_status ht_row_names_init(struct ht_run *run, enum ht_row_names_by by, bo
 void ht_row_names_done(struct ht_row_names *names)
 {
 	ht_vec_free(names->run->ctx->mem, &names->paths, sizeof(struct path));
+	ht_vec_free(names->run->ctx->mem, &names->room, 1);
 	ht_pool_done(&names->nodes);
 	ht_pool_done(&names->texts);
 }
@@ -253,10 +250,11 @@ const char *ht_row_names_text(struct ht_row_names *names, uint32_t number)
 	size_t n = 4 + strlen(middle) + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
 	for (size_t k = 0; k < n_names; k++)
 		n += texts[node_at(names, nodes[k]).name].n + 3;
-	char *room = ht_arena_alloc(names->run->scratch, n);
-	if (!room)
+	names->room.n = 0;
+	if (!ht_vec_reserve(names->run->ctx->mem, &names->room, 1, n))
 		return NULL;
-	char *text = room + n - 1;
+	char *text = (char *)names->room.data + n - 1;
+	*text = '\0';
 	if (node.shape != HT_NONE) {
 		text = put_before(names, text, node.shape);
 		*--text = ' ';

@@ -47,6 +47,7 @@ struct profile {
 	struct ht_run *run;
 	const struct ht_profile_options *options;
 	const struct ht_trace *trace;
+	struct ht_autograd autograd;
 	struct ht_frame frame;
 	struct ht_row_names names;
 	struct ht_step_time time;
@@ -117,7 +118,7 @@ static bool count_row(struct profile *p, uint32_t row, size_t i_window)
 	if (!find_place(p, row, &place))
 		return true;
 	bool on_gpu = ht_place_is_gpu(place);
-	int64_t ns = on_gpu ? p->trace->dur_ns[row] : p->own_ns[row];
+	int64_t ns = on_gpu ? p->trace->dur_ns[row] : p->own_ns ? p->own_ns[row] : 0;
 	ht_sum(&p->ns[place], ns);
 	if (on_gpu ? !p->options->gpu : !p->options->cpu)
 		return true;
@@ -220,15 +221,20 @@ static enum ht_status sort_rows(struct profile *p)
 	return HT_OK;
 }
 
+/* Only where there are such threads: most traces have few. */
 static enum ht_status own_time(struct profile *p)
 {
 	const struct ht_trace *t = p->trace;
-	p->own_ns = ht_arena_alloc(p->run->scratch, (t->n_kind + 1) * sizeof *p->own_ns);
-	if (!p->own_ns)
-		return ht_fail_nomem(p->run->ctx);
-	for (uint32_t i = 0; i < t->n_tracks; i++)
-		if (!p->time.takes_part[i])
-			HT_TRY(ht_own_time_add(&p->time, i, p->own_ns));
+	for (uint32_t i = 0; i < t->n_tracks; i++) {
+		if (p->time.takes_part[i] || t->tracks[i].device >= 0 || !t->tracks[i].n_spans)
+			continue;
+		if (!p->own_ns)
+			p->own_ns = ht_arena_alloc(
+			        p->run->scratch, (t->n_kind + 1) * sizeof *p->own_ns);
+		if (!p->own_ns)
+			return ht_fail_nomem(p->run->ctx);
+		HT_TRY(ht_own_time_add(&p->time, i, p->own_ns));
+	}
 	return HT_OK;
 }
 
@@ -278,13 +284,25 @@ static enum ht_status put_typical(struct profile *p, ht_table *table)
 
 static enum ht_status put_steps(struct profile *p, struct ht_part *part)
 {
-	HT_TRY(ht_step_time_init(p->run, &p->frame, &p->time));
+	HT_TRY(ht_step_time_init(p->run, &p->frame, &p->autograd, &p->time));
 	HT_TRY(own_time(p));
 	HT_TRY(sort_rows(p));
 	p->with_calls = part->facts[2] != NULL;
 	for (size_t i = 0; i < p->time.n_windows; i++)
 		HT_TRY(put_step(p, i, part));
 	return p->with_calls ? put_typical(p, part->facts[2]) : HT_OK;
+}
+
+/* The caller ends it with done, also after a failure. */
+static enum ht_status profile_init(struct ht_run *run, const struct ht_profile_options *options,
+        bool with_autograd, struct profile *p)
+{
+	*p = (struct profile){ .run = run, .options = options, .trace = run->trace };
+	p->time.run = p->names.run = run;
+	p->autograd.parent = run->trace->parent;
+	if (with_autograd)
+		HT_TRY(ht_autograd_make(run, run->trace, &p->autograd));
+	return ht_row_names_init(run, &p->autograd, options->by, options->short_names, &p->names);
 }
 
 static void profile_done(struct profile *p)
@@ -299,9 +317,8 @@ static void profile_done(struct profile *p)
 enum ht_status ht_profile_put(
         struct ht_run *run, const struct ht_profile_options *options, struct ht_part *part)
 {
-	struct profile p = { .run = run, .options = options, .trace = run->trace };
-	p.time.run = run;
-	enum ht_status status = ht_row_names_init(run, options->by, options->short_names, &p.names);
+	struct profile p;
+	enum ht_status status = profile_init(run, options, true, &p);
 	if (status == HT_OK)
 		status = ht_frame_make(run, &p.frame);
 	if (status == HT_OK)
@@ -334,11 +351,10 @@ static enum ht_status count_hta(struct profile *p, const char *steps)
 enum ht_status ht_profile_put_hta(
         struct ht_run *run, const struct ht_profile_options *options, struct ht_part *part)
 {
-	struct profile p = { .run = run, .options = options, .trace = run->trace };
+	struct profile p;
 	const char *steps = run->step;
-	p.time.run = run;
 	run->step = "all";
-	enum ht_status status = ht_row_names_init(run, options->by, options->short_names, &p.names);
+	enum ht_status status = profile_init(run, options, options->by == HT_BY_PATH, &p);
 	if (status == HT_OK)
 		status = count_hta(&p, steps);
 	if (status == HT_OK)

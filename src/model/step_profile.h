@@ -14,7 +14,7 @@
 #include "model/part.h"
 #include "model/row_names.h"
 
-#define HT_OUTSIDE_NAME "(outside of operators)"
+#define HT_OUTSIDE_NAME "outside of operators"
 
 struct ht_profile_options {
 	enum ht_row_names_by by;

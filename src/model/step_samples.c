@@ -9,11 +9,10 @@
 
 /* One row of a profile. */
 struct line {
-	uint32_t name; /* in the pool */
-	uint32_t side;
+	uint32_t name;        /* its number */
+	uint32_t i_part, row; /* where it is */
 	uint32_t sample;
 	uint8_t place;
-	int64_t count, ns;
 };
 
 /* ---- steps ---- */
@@ -98,9 +97,25 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 
 /* ---- names ---- */
 
-/* Lines of one part; texts of its table are looked up once each. */
-static enum ht_status add_lines(struct ht_step_samples *samples, const struct ht_part *part)
+/* The number of a text, in order of appearance. */
+static bool number_name(struct ht_step_samples *samples, const char *text, uint32_t *ret_number)
 {
+	size_t n = strlen(text);
+	uint64_t hash = ht_hash(text, n);
+	const struct ht_text *known = ht_text_table_find(&samples->names, text, n, hash);
+	uint32_t number = known ? known->id : (uint32_t)samples->names.n;
+	struct ht_text added = { text, hash, (uint32_t)n, number };
+	if (!known && !ht_text_table_put(samples->run->ctx->mem, &samples->names, &added))
+		return false;
+	samples->texts[number] = text;
+	*ret_number = number;
+	return true;
+}
+
+/* Lines of one part; texts of its table are looked up once each. */
+static enum ht_status add_lines(struct ht_step_samples *samples, size_t i_part)
+{
+	const struct ht_part *part = &samples->parts->list[i_part];
 	const ht_table *facts = part->facts[0];
 	const struct ht_set_samples *set = &samples->sets[part->side];
 	const uint32_t *texts = ht_table_cells(facts, HT_PROFILE_NAME);
@@ -108,22 +123,15 @@ static enum ht_status add_lines(struct ht_step_samples *samples, const struct ht
 	        samples->run->scratch, (ht_table_n_texts(facts) + 1) * sizeof *name_of);
 	if (!name_of)
 		return ht_fail_nomem(samples->run->ctx);
-	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++) {
-		const char *text = ht_table_text(facts, i);
-		struct ht_text added;
-		size_t n = strlen(text);
-		if (!ht_pool_add(&samples->names, text, n, ht_hash(text, n), &added))
+	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++)
+		if (!number_name(samples, ht_table_text(facts, i), &name_of[i]))
 			return ht_fail_nomem(samples->run->ctx);
-		name_of[i] = added.id;
-	}
 	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 		int64_t number = number_at(facts, row, HT_PROFILE_STEP);
-		samples->lines[samples->n_lines++] = (struct line){ .name = name_of[texts[row]],
-			.side = (uint32_t)part->side,
-			.sample = (uint32_t)(set->first + find_step(set, number)),
-			.place = (uint8_t)ht_table_i64(facts, row, HT_PROFILE_PLACE),
-			.count = ht_table_i64(facts, row, HT_PROFILE_COUNT),
-			.ns = ht_table_i64(facts, row, HT_PROFILE_NS) };
+		samples->lines[samples->n_lines++] =
+		        (struct line){ name_of[texts[row]], (uint32_t)i_part, (uint32_t)row,
+			        (uint32_t)(set->first + find_step(set, number)),
+			        (uint8_t)ht_table_i64(facts, row, HT_PROFILE_PLACE) };
 	}
 	return HT_OK;
 }
@@ -133,30 +141,42 @@ static uint64_t key_of(const struct line *line)
 	return (uint64_t)line->name * HT_N_PLACES + line->place;
 }
 
-static enum ht_status collect_lines(struct ht_step_samples *samples)
+static enum ht_status sort_lines(struct ht_step_samples *samples)
 {
-	struct ht_run *run = samples->run;
-	size_t n = ht_parts_n_rows(samples->parts, 0);
-	samples->lines = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->lines);
-	samples->order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->order);
-	uint64_t *keys = ht_arena_alloc(run->scratch, (n + 1) * sizeof *keys);
-	if (!samples->lines || !samples->order || !keys)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < samples->parts->n; i++)
-		HT_TRY(add_lines(samples, &samples->parts->list[i]));
+	struct ht_mem *mem = samples->run->ctx->mem;
+	size_t n = samples->n_lines, n_bytes = (n + 1) * sizeof(uint64_t);
+	uint64_t *keys = ht_mem_alloc(mem, n_bytes);
+	if (!keys)
+		return ht_fail_nomem(samples->run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
 		keys[i] = key_of(&samples->lines[i]);
 		samples->order[i] = i;
 	}
-	return ht_sort_keys(run->ctx->mem, keys, samples->order, n) ? HT_OK
-	                                                            : ht_fail_nomem(run->ctx);
+	bool ok = ht_sort_keys(mem, keys, samples->order, n);
+	ht_mem_free(mem, keys, n_bytes);
+	return ok ? HT_OK : ht_fail_nomem(samples->run->ctx);
+}
+
+static enum ht_status collect_lines(struct ht_step_samples *samples)
+{
+	struct ht_run *run = samples->run;
+	size_t n = ht_parts_n_rows(samples->parts, 0), n_texts = 0;
+	for (size_t i = 0; i < samples->parts->n; i++)
+		n_texts += ht_table_n_texts(samples->parts->list[i].facts[0]);
+	samples->lines = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->lines);
+	samples->order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->order);
+	samples->texts = ht_arena_alloc(run->scratch, (n_texts + 1) * sizeof *samples->texts);
+	if (!samples->lines || !samples->order || !samples->texts)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < samples->parts->n; i++)
+		HT_TRY(add_lines(samples, i));
+	return sort_lines(samples);
 }
 
 enum ht_status ht_step_samples_init(
         struct ht_run *run, const struct ht_parts *parts, struct ht_step_samples *ret_samples)
 {
 	*ret_samples = (struct ht_step_samples){ .run = run, .parts = parts };
-	ht_pool_init(&ret_samples->names, run->ctx->mem);
 	for (size_t side = 0; side < run->n_sets; side++)
 		HT_TRY(list_steps(ret_samples, side));
 	HT_TRY(add_steps(ret_samples));
@@ -165,7 +185,8 @@ enum ht_status ht_step_samples_init(
 
 void ht_step_samples_done(struct ht_step_samples *samples)
 {
-	ht_pool_done(&samples->names);
+	ht_mem_free(samples->run->ctx->mem, samples->names.slots,
+	        samples->names.cap * sizeof(struct ht_text));
 }
 
 bool ht_step_samples_next(struct ht_step_samples *samples)
@@ -176,17 +197,20 @@ bool ht_step_samples_next(struct ht_step_samples *samples)
 	memset(samples->count, 0, sizeof samples->count);
 	memset(samples->ns, 0, sizeof samples->ns);
 	memset(samples->values, 0, samples->n_values * sizeof *samples->values);
-	samples->name = ((const struct ht_text *)samples->names.texts.data)[first->name].bytes;
+	samples->name = samples->texts[first->name];
 	samples->place = (enum ht_place)first->place;
 	for (; samples->at < samples->n_lines; samples->at++) {
 		const struct line *line = &samples->lines[samples->order[samples->at]];
 		if (key_of(line) != key_of(first))
 			break;
-		const struct ht_set_samples *set = &samples->sets[line->side];
-		samples->count[line->side] += line->count;
-		ht_sum(&samples->ns[line->side], line->ns);
+		const struct ht_part *part = &samples->parts->list[line->i_part];
+		const struct ht_set_samples *set = &samples->sets[part->side];
+		int64_t ns = ht_table_i64(part->facts[0], line->row, HT_PROFILE_NS);
+		samples->count[part->side] +=
+		        ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT);
+		ht_sum(&samples->ns[part->side], ns);
 		samples->values[line->sample] +=
-		        (double)line->ns / (double)set->n_ranks[line->sample - set->first];
+		        (double)ns / (double)set->n_ranks[line->sample - set->first];
 	}
 	return true;
 }

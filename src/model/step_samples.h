@@ -25,7 +25,8 @@ struct ht_step_samples {
 	double *step_ns, *kernel_ns, *copy_ns, *comm_ns; /* by sample */
 	double *gpu_ns;                                  /* the last three together */
 	/* names of all ranks, each once, in order of appearance */
-	struct ht_pool names;
+	struct ht_text_table names; /* texts are those of the parts */
+	const char **texts;         /* by name */
 	struct line *lines;
 	uint32_t *order; /* of the lines, by name and place */
 	size_t n_lines, at;

@@ -5,7 +5,6 @@
  * then walks the pieces of its thread; what is left open is offered to the backward threads one by one.
  */
 #include "model/step_time.h"
-#include "model/autograd.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -73,12 +72,24 @@ static int by_start(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool has_number(const struct ht_window *windows, size_t n, int64_t number)
+static int by_number(const void *left, const void *right)
 {
-	for (size_t i = n; i-- > 0;)
-		if (windows[i].number == number)
-			return true;
-	return false;
+	const struct ht_window *a = left, *b = right;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Of several windows with one number the first stays; by start. */
+static void sort_windows(struct ht_step_time *time)
+{
+	size_t n = 0;
+	qsort(time->windows, time->n_windows, sizeof *time->windows, by_number);
+	for (size_t i = 0; i < time->n_windows; i++)
+		if (!n || time->windows[n - 1].number != time->windows[i].number)
+			time->windows[n++] = time->windows[i];
+	time->n_windows = n;
+	qsort(time->windows, n, sizeof *time->windows, by_start);
 }
 
 /* The host thread whose outermost rows take the most time. */
@@ -118,38 +129,39 @@ static enum ht_status find_windows(
 		time->windows[time->n_windows++] = all;
 		return HT_OK;
 	}
+	struct ht_list list = { 0 };
+	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &list));
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct ht_step *step = &t->steps[i];
 		bool on_host = !ht_kind_is_device(t->kind[step->row]);
-		if (ht_list_text_has(run->step, step->number) &&
-		        !has_number(time->windows, time->n_windows, step->number))
+		if (ht_list_has(&list, step->number))
 			time->windows[time->n_windows++] =
 			        (struct ht_window){ step->ts_ns, step->end_ns, step->number,
 				        on_host ? t->track[step->row] : HT_NONE };
 	}
-	qsort(time->windows, time->n_windows, sizeof *time->windows, by_start);
+	ht_list_done(run->ctx, &list);
+	sort_windows(time);
 	return HT_OK;
 }
 
 /* ---- threads ---- */
 
 /* Which thread waits for which: the first row that has a caller tells. */
-static enum ht_status find_callers(const struct ht_frame *frame, struct ht_step_time *time)
+static void find_callers(
+        const struct ht_frame *frame, const struct ht_autograd *autograd, struct ht_step_time *time)
 {
 	const struct ht_trace *t = frame->trace;
-	struct ht_autograd autograd;
-	HT_TRY(ht_autograd_make(time->run, t, &autograd));
 	for (uint32_t k = 0; k < t->n_tracks; k++)
 		time->caller[k] = HT_NONE;
-	for (size_t i = 0; i < frame->n_rows && autograd.callers; i++) {
+	for (size_t i = 0; i < frame->n_rows && autograd->callers; i++) {
 		uint32_t row = frame->rows[i], *caller = &time->caller[t->track[row]];
 		if (*caller == HT_NONE)
-			*caller = ht_autograd_caller(&autograd, row);
+			*caller = ht_autograd_caller(autograd, row);
 	}
-	return HT_OK;
 }
 
-static enum ht_status find_threads(const struct ht_frame *frame, struct ht_step_time *time)
+static enum ht_status find_threads(
+        const struct ht_frame *frame, const struct ht_autograd *autograd, struct ht_step_time *time)
 {
 	const struct ht_trace *t = frame->trace;
 	struct ht_arena *scratch = time->run->scratch;
@@ -158,7 +170,7 @@ static enum ht_status find_threads(const struct ht_frame *frame, struct ht_step_
 	time->pieces = ht_arena_alloc(scratch, (t->n_tracks + 1) * sizeof *time->pieces);
 	if (!time->caller || !time->takes_part || !time->pieces)
 		return ht_fail_nomem(time->run->ctx);
-	HT_TRY(find_callers(frame, time));
+	find_callers(frame, autograd, time);
 	for (size_t i = 0; i < time->n_windows; i++) {
 		uint32_t own = time->windows[i].track;
 		if (own == HT_NONE || time->takes_part[own])
@@ -183,15 +195,15 @@ static const bool *mark_rows(struct ht_run *run, const struct ht_frame *frame)
 	return in;
 }
 
-enum ht_status ht_step_time_init(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_step_time *ret_time)
+enum ht_status ht_step_time_init(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_autograd *autograd, struct ht_step_time *ret_time)
 {
 	*ret_time = (struct ht_step_time){ .run = run, .trace = frame->trace };
 	ret_time->in_frame = mark_rows(run, frame);
 	if (!ret_time->in_frame)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_windows(run, frame, ret_time));
-	return find_threads(frame, ret_time);
+	return find_threads(frame, autograd, ret_time);
 }
 
 void ht_step_time_done(struct ht_step_time *time)

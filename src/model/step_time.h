@@ -15,6 +15,7 @@
 #ifndef HT_MODEL_STEP_TIME_H
 #define HT_MODEL_STEP_TIME_H
 
+#include "model/autograd.h"
 #include "model/frame.h"
 
 struct ht_window {
@@ -50,7 +51,7 @@ struct ht_step_time {
 /* Of the steps that the run chose, over the rows of the frame; memory in scratch but for the vectors, which done
  * frees, also after a failure. */
 enum ht_status ht_step_time_init(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_step_time *ret_time) HT_MUST_USE;
+        const struct ht_autograd *autograd, struct ht_step_time *ret_time) HT_MUST_USE;
 void ht_step_time_done(struct ht_step_time *time);
 
 /* Told of every slice of a window; false when out of memory. */
