@@ -5,7 +5,9 @@ noticeably long is measured again at a quarter of the size. `make bench` measure
 """
 import json
 import os
+import pathlib
 import subprocess
+import sys
 
 import pytest
 
@@ -13,26 +15,22 @@ import commands
 import shapes
 import support
 
+METER = pathlib.Path(__file__).parent / "meter.py"
 LARGE, SMALL = 60_000, 15_000
 #: Below this a command is fast whatever it does; processor seconds.
 NOTICED = 0.4
 #: Four times the events may take so many times as long; the square would be 16.
 FACTOR = 8
-#: Known to need more memory than four times the store on nests: the paths of a nest are as long as it is deep.
-HUNGRY = [["diff", "--by", "path"]]
 #: Memory beside the store's; the program itself.
 FIXED_BYTES = 48 << 20
 
 
 def measure(arguments):
     """(processor seconds, peak resident bytes, exit code, message)."""
-    process = subprocess.Popen([support.EXE, *map(os.fspath, arguments)], env=support.environment(),
-                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    with process.stderr:
-        message = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, process.returncode, message
+    done = subprocess.run([sys.executable, "-I", "-S", METER, support.EXE, *map(os.fspath, arguments)],
+                          env=support.environment(), stdin=subprocess.DEVNULL, capture_output=True)
+    seconds, peak_bytes, code = json.loads(done.stdout)
+    return seconds, peak_bytes, code, done.stderr
 
 
 class Trace:
@@ -83,6 +81,6 @@ def test_linear(shape, tmp_path):
         if grows_too_fast(seconds, lambda: small_trace().run(line)[0]):
             slow.append(f"{' '.join(line)} takes {seconds:.2f} s")
         store_bytes = large.store_bytes * (2 if line[0] in ("diff", "gate") else 1)
-        if memory > 4 * store_bytes + FIXED_BYTES and list(line) not in HUNGRY:
+        if memory > 4 * store_bytes + FIXED_BYTES:
             slow.append(f"{' '.join(line)} needs {memory >> 20} MiB for {store_bytes >> 20} MiB")
     assert not slow, "; ".join(slow)
