@@ -59,7 +59,7 @@ struct ht_render_options result_look(const struct cli *cli)
 		.struct_size = sizeof(struct ht_render_options),
 		.color = cli->term.color && (!to_file || forced),
 		.bars = cli->term.out_is_tty && !to_file,
-		.wide = opts_flag(&cli->opts, "wide"),
+		.wide = opts_flag(&cli->opts, "wide") || to_file || !cli->term.has_width,
 		.safe_csv = opts_flag(&cli->opts, "safe-csv"),
 		.width = to_file ? 100 : cli->term.width,
 	};

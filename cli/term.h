@@ -8,8 +8,9 @@
 
 struct term {
 	bool out_is_tty, err_is_tty;
-	bool color; /* standard output may be coloured, unless an option says otherwise */
-	int width;  /* columns of standard output, 100 when it is not a terminal */
+	bool color;     /* standard output may be coloured, unless an option says otherwise */
+	int width;      /* columns of standard output; where it has none, 100 for sentences */
+	bool has_width; /* of a terminal, or said by COLUMNS; else nothing is cut: a pipe, a file */
 	int err_width;
 };
 

@@ -2,6 +2,7 @@
  * layout.c - see layout.h.
  */
 #include "table/layout.h"
+#include "table/brief.h"
 #include "table/escape.h"
 #include "table/format.h"
 #include "table/utf8.h"
@@ -60,10 +61,15 @@ static void measure_texts(const ht_table *table, struct ht_layout_column *col, u
 			continue;
 		seen[id] = 1;
 		const struct ht_table_pool_text *text = ht_table_pool_at(table, id);
-		col->width = max_of(col->width, ht_clean_width(text->text, text->n));
+		col->width = max_of(col->width, ht_show_name_width(text->text, text->n));
 	}
 	if (cells->valid)
 		col->width = max_of(col->width, 1);
+}
+
+static bool is_empty(const ht_table *table, const struct ht_cells *cells)
+{
+	return table->n_rows && cells->valid && !memchr(cells->valid, 1, table->n_rows);
 }
 
 static void measure(const ht_table *table, struct ht_layout_column *col, uint8_t *seen)
@@ -78,6 +84,7 @@ static void measure(const ht_table *table, struct ht_layout_column *col, uint8_t
 		measure_bools(table, col);
 	else
 		measure_numbers(table, col);
+	col->whole = col->width;
 }
 
 /* With text columns as narrow as they may become, or as they are. */
@@ -145,10 +152,17 @@ enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
 	for (size_t c = 0; c < layout.n_columns; c++) {
 		layout.columns[c] = (struct ht_layout_column){ .column = c, .shown = true };
 		measure(table, &layout.columns[c], seen);
+		/* the first column stays: a row must show something */
+		if (c && is_empty(table, ht_cells_at(table, c))) {
+			layout.columns[c].shown = false;
+			layout.columns[c].is_empty = true;
+			layout.n_empty++;
+		}
 	}
 	drop(table, &layout, width, HT_DETAIL, false);
 	drop(table, &layout, width, HT_MEASURE, true);
 	shrink(&layout, width);
+	layout.width = total_width(&layout, false);
 	*ret_layout = layout;
 	return HT_OK;
 }

@@ -4,7 +4,7 @@
  *   text column    |label     |          left-aligned, may be shortened
  *   number column  |int|.frac| unit|    aligned at the decimal point
  *
- * What does not fit is handled in this order: detail columns go from the right; the longest text
+ * Columns without a value in any row are left out. What does not fit is handled in this order: detail columns go from the right; the longest text
  * columns shrink, down to MIN_TEXT cells each; if even that is too wide, measures go from the right.
  * The first column stays.
  */
@@ -19,14 +19,18 @@
 struct ht_layout_column {
 	size_t column; /* in the table */
 	bool shown, is_text, may_shrink;
+	bool is_empty;                /* no row has a value: not shown */
 	size_t width;                 /* cells, label included */
+	size_t whole;                 /* what it would be wide, were there room */
 	size_t n_int, n_frac, n_unit; /* widest parts of a number; unit counts its space */
 };
 
 struct ht_layout {
 	struct ht_layout_column *columns;
 	size_t n_columns;
-	size_t n_left_out;
+	size_t n_left_out; /* for want of room */
+	size_t n_empty;
+	size_t width; /* of a row */
 };
 
 /* Splits "41.2 ms" into widths of "41", ".2" and " ms". */

@@ -6,6 +6,7 @@
 
 #include "table/escape.h"
 #include "table/format.h"
+#include "table/demangle.h"
 #include "table/shorten.h"
 #include "table/utf8.h"
 
@@ -67,12 +68,20 @@ static void test_text_narrow(void **state)
 {
 	ht_table *t = small(*state);
 	struct ht_render_options options = { .width = 28, .no_title = true };
+	assert_ok(ht_table_apply_view(*state, t, &(struct ht_view){ .top = 2 }));
+	check(*state, t, "text", &options,
+	        "name           dur   share\n"
+	        "gemm|<4>  41.2  ms  50.0 %\n"
+	        "\\x1b[2J    3.07 µs  12.4 %\n"
+	        "… 1 more row\n"
+	        "not shown: tid; --wide shows\nall\n"
+	        "\n1 event lost\n");
 	assert_ok(ht_table_apply_view(*state, t, &(struct ht_view){ .top = 1 }));
 	check(*state, t, "text", &options,
 	        "name          dur   share\n"
 	        "gemm|<4>  41.2 ms  50.0 %\n"
 	        "… 2 more rows\n"
-	        "not shown: tid; --wide shows all\n"
+	        "no value in these rows: tid\n"
 	        "\n1 event lost\n");
 	options.wide = true;
 	struct memory_sink got = render(*state, t, "text", &options);
@@ -107,8 +116,7 @@ static void test_text_fits(void **state)
 		for (const char *line = got.data, *end; (end = strchr(line, '\n'));
 		        line = end + 1) {
 			size_t cells = ht_utf8_width(line, (size_t)(end - line));
-			bool list = !strncmp(line, "not shown", 9);
-			if (cells > (size_t)width && !list)
+			if (cells > (size_t)width)
 				fail_msg("%zu cells of %d: %.*s", cells, width, (int)(end - line),
 				        line);
 			if (end > line && end[-1] == ' ')
@@ -561,16 +569,24 @@ static void test_shorten(void **state)
 		{ "gemm", 10, "gemm" },
 		{ "void gemm()", 8, "gemm()" },
 		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 40,
-		        "k<4, F<…>, A<…> >(int, F<float>)" },
-		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 25, "k<…>(int, F<…>)" },
-		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 10, "k<…>(…)" },
+		        "k<4, F<float>, A<char*, 3ul> >(…)" },
+		{ "void k<4, Fun<float>, A<char*, 3ul> >(int, F<float>)", 25,
+		        "k<4, Fun<…>, A<…> >" },
+		{ "void k<4, Fun<float>, A<char*, 3ul> >(int, F<float>)", 14, "k…Fun" },
+		{ "void kernel<4, float>(int, F<float>)", 10, "kernel<…>" },
+		{ "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add"
+		  "<float>, std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)",
+		        28, "vectorized_e…CUDAFunctor_add" },
+		{ "Memcpy HtoD (Pinned -> Device)", 20, "Memcpy HtoD… Device)" },
+		{ "nn.Module: Block (blocks.1)", 30, "nn.Module: Block (blocks.1)" },
 		{ "abcdefghij", 5, "ab…ij" },
 		{ "abcdefghij", 1, "…" },
 		{ "abcdefghij", 2, "…j" },
 		{ "éééééééééé", 5, "éé…éé" },
 		{ "a<b<c", 3, "a…c" },
-		{ "f(anonymous namespace)::g(long arguments here)", 30,
-		        "f(anonymous namespace)::g(…)" },
+		{ "f::(anonymous namespace)::g(long arguments here)", 30,
+		        "f::(anonymous namespace)::g(…)" },
+		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },
 		{ "x::operator<<(std::ostream&, y)", 20, "x::operator<<(…)" },
 	};
 	for (size_t i = 0; i < HT_COUNT(cases); i++) {
@@ -578,6 +594,69 @@ static void test_shorten(void **state)
 		size_t n = ht_shorten(cases[i].text, strlen(cases[i].text), cases[i].width, buf);
 		buf[n] = '\0';
 		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+static void test_demangle(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "_Z4gemmPfS_", "gemm" },
+		{ "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPc"
+		  "Lm3EEEEviT0_T1_",
+		        "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, "
+		        "std::array<char*, 3>>" },
+		{ "_ZN12_GLOBAL__N_11kILb1ELin2EEEvv", "(anonymous namespace)::k<true, -2>" },
+		{ "_Z", "" },
+		{ "_ZN3foo", "" },
+		{ "_Z99foo", "" },
+		{ "gemm", "" },
+		{ "_ZN1aIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII", "" },
+	};
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		char buf[256];
+		size_t n = ht_demangle(cases[i].text, strlen(cases[i].text), buf, sizeof buf - 1);
+		buf[n] = '\0';
+		assert_string_equal(buf, cases[i].want);
+		assert_int_equal(ht_demangle(cases[i].text, strlen(cases[i].text), buf, 2), 0);
+	}
+}
+
+/* Names that shortening would make equal are shown by where they differ. */
+static void test_names_stay_distinct(void **state)
+{
+	static const char *const names[] = {
+		"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)",
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<half> >(int)",
+		"void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<half> >(int)",
+	};
+	static const struct ht_column columns[] = { { .name = "name", .type = HT_STR } };
+	for (int width = 17; width < 60; width += 7) {
+		ht_table *t = NULL;
+		assert_ok(ht_table_new(*state, "", columns, 1, &t));
+		for (size_t i = 0; i < HT_COUNT(names); i++)
+			ht_table_put_str(t, names[i]);
+		assert_ok(ht_table_finish(*state, t));
+		struct memory_sink got = render(*state, t, "text",
+		        &(struct ht_render_options){ .width = width, .no_title = true });
+		for (const char *line = got.data, *end; (end = strchr(line, '\n'));
+		        line = end + 1) {
+			assert_true(ht_utf8_width(line, (size_t)(end - line)) <= (size_t)width);
+			char *again = strstr(end + 1, "\n");
+			for (const char *other = end + 1; again;
+			        other = again + 1, again = strchr(other, '\n'))
+				if ((size_t)(again - other) == (size_t)(end - line) &&
+				        !memcmp(line, other, (size_t)(end - line)))
+					fail_msg("width %d: two rows are '%.*s'", width,
+					        (int)(end - line), line);
+		}
+		free(got.data);
+		ht_table_free(t);
 	}
 }
 
@@ -633,6 +712,8 @@ int main(void)
 		TEST(test_doubles_read_back),
 		TEST(test_shorten),
 		TEST(test_shorten_anything),
+		TEST(test_demangle),
+		TEST(test_names_stay_distinct),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

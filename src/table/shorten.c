@@ -10,6 +10,7 @@
 #define ELLIPSIS       "\xe2\x80\xa6"
 #define ELLIPSIS_BYTES 3
 #define MAX_DEPTH      32
+#define ANONYMOUS      "(anonymous namespace)"
 
 /* An angle bracket that opens or closes template arguments: not part of operator< or ->. */
 static bool is_angle(const char *text, size_t i)
@@ -64,29 +65,79 @@ static size_t fold_templates(char *text, size_t n, int at_depth)
 	return used;
 }
 
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+static bool begins(const char *text, size_t n, const char *with)
+{
+	size_t n_with = strlen(with);
+	return n >= n_with && !memcmp(text, with, n_with);
+}
+
+/* Is it a C++ name, whose brackets hold types? Other brackets mean something: "Memcpy HtoD (Pinned -> Device)". */
+static bool is_cpp(const char *text, size_t n)
+{
+	if (begins(text, n, "void ") || template_depth(text, n))
+		return true;
+	for (size_t i = 1; i < n; i++)
+		if (text[i - 1] == ':' && text[i] == ':')
+			return true;
+	return false;
+}
+
 /* Function arguments: the last round bracket that opens outside all others becomes (…). */
 static size_t fold_arguments(char *text, size_t n)
 {
-	static const char anonymous[] = "(anonymous namespace)";
 	size_t open = n, close = n;
 	int depth = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (is_angle(text, i))
 			depth += text[i] == '<' ? 1 : -1;
-		else if (text[i] == '(' && depth++ == 0 &&
-		         (n - i < sizeof anonymous - 1 ||
-		                 memcmp(text + i, anonymous, sizeof anonymous - 1) != 0))
+		else if (text[i] == '(' && depth++ == 0 && !begins(text + i, n - i, ANONYMOUS))
 			open = i;
 		else if (text[i] == ')' && --depth == 0)
 			close = i;
 		if (depth < 0)
 			return n;
 	}
-	if (depth || open == n || close < open + 1 + ELLIPSIS_BYTES || close == n)
+	if (depth || !open || open == n || text[open - 1] == ' ' || close == n ||
+	        close < open + 1 + ELLIPSIS_BYTES)
 		return n;
 	memcpy(text + open + 1, ELLIPSIS, ELLIPSIS_BYTES);
 	memmove(text + open + 1 + ELLIPSIS_BYTES, text + close, n - close);
 	return open + 1 + ELLIPSIS_BYTES + (n - close);
+}
+
+/* (…) at the end tells nothing but that it is a function. */
+static size_t drop_folded_arguments(char *text, size_t n)
+{
+	static const char folded[] = "(" ELLIPSIS ")";
+	size_t n_folded = sizeof folded - 1;
+	return n > n_folded && !memcmp(text + n - n_folded, folded, n_folded) ? n - n_folded : n;
+}
+
+/* at::native::add and (anonymous namespace)::add become add; what stands before :: and is no plain word stays. */
+static size_t drop_namespaces(char *text, size_t n)
+{
+	size_t used = 0, word = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (begins(text + i, n - i, ANONYMOUS "::")) {
+			i += sizeof ANONYMOUS;
+			continue;
+		}
+		if (text[i] == ':' && i + 1 < n && text[i + 1] == ':' && word < used) {
+			used = word;
+			i++;
+			continue;
+		}
+		text[used++] = text[i];
+		if (!is_word(text[i]))
+			word = used;
+	}
+	return used;
 }
 
 /* Bytes of the first so many code points. */
@@ -110,19 +161,81 @@ static size_t cut_middle(char *text, size_t n, size_t width)
 	return n_front + ELLIPSIS_BYTES + (n - from);
 }
 
+static bool is_telling(const char *word, size_t n)
+{
+	static const char *const plain[] = { "int", "float", "double", "bool", "char", "long",
+		"short", "unsigned", "signed", "void", "true", "false", "const", "Half", "BFloat16",
+		"complex", "gpu_kernel_impl", "gpu_kernel_impl_nocast" };
+	if (n < 3 || (word[0] >= '0' && word[0] <= '9') ||
+	        (word[n - 2] == '_' && word[n - 1] == 't'))
+		return false;
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (strlen(plain[i]) == n && !memcmp(plain[i], word, n))
+			return false;
+	return true;
+}
+
+/* The first word within the template arguments that is no plain type: the functor. 0 when there is none. */
+static size_t find_functor(const char *text, size_t n, size_t *ret_n)
+{
+	const char *angle = memchr(text, '<', n);
+	size_t at = angle ? (size_t)(angle - text) : n;
+	while (at < n) {
+		size_t end = at;
+		while (end < n && is_word(text[end]))
+			end++;
+		*ret_n = end - at;
+		if (is_telling(text + at, end - at))
+			return at;
+		at = end > at ? end : at + 1;
+	}
+	return 0;
+}
+
+/* kernel<4, Functor<…>, …> as "ker…Functor": a third at least for the kernel, the functor as far as it goes. */
+static size_t keep_functor(char *text, size_t n, size_t width)
+{
+	size_t n_functor, at = find_functor(text, n, &n_functor);
+	if (!at || width < 12)
+		return n;
+	size_t n_head = (size_t)((const char *)memchr(text, '<', n) - text);
+	size_t most = width - 1 - width / 3;
+	n_functor = n_functor < most ? n_functor : most;
+	n_head = n_head < width - 1 - n_functor ? n_head : width - 1 - n_functor;
+	if (n_head + ELLIPSIS_BYTES + n_functor > n)
+		return n;
+	memmove(text + n_head + ELLIPSIS_BYTES, text + at, n_functor);
+	memcpy(text + n_head, ELLIPSIS, ELLIPSIS_BYTES);
+	return n_head + ELLIPSIS_BYTES + n_functor;
+}
+
+static size_t shorten_cpp(char *text, size_t n, size_t width)
+{
+	if (begins(text, n, "void ") && n > 5) {
+		n -= 5;
+		memmove(text, text + 5, n);
+	}
+	if (ht_utf8_width(text, n) > width)
+		n = fold_arguments(text, n);
+	if (ht_utf8_width(text, n) > width)
+		n = drop_namespaces(text, n);
+	if (ht_utf8_width(text, n) > width)
+		n = drop_folded_arguments(text, n);
+	int depth = template_depth(text, n);
+	for (; depth > 1 && ht_utf8_width(text, n) > width; depth--)
+		n = fold_templates(text, n, depth);
+	if (depth && ht_utf8_width(text, n) > width)
+		n = keep_functor(text, n, width);
+	if (depth && ht_utf8_width(text, n) > width)
+		n = fold_templates(text, n, 1);
+	return n;
+}
+
 size_t ht_shorten(const char *text, size_t n, size_t width, char *dst)
 {
 	memcpy(dst, text, n);
-	if (ht_utf8_width(dst, n) <= width)
-		return n;
-	if (n > 5 && !memcmp(dst, "void ", 5)) {
-		n -= 5;
-		memmove(dst, dst + 5, n);
-	}
-	for (int depth = template_depth(dst, n); depth && ht_utf8_width(dst, n) > width; depth--)
-		n = fold_templates(dst, n, depth);
-	if (ht_utf8_width(dst, n) > width)
-		n = fold_arguments(dst, n);
+	if (ht_utf8_width(dst, n) > width && is_cpp(dst, n))
+		n = shorten_cpp(dst, n, width);
 	if (ht_utf8_width(dst, n) > width)
 		n = cut_middle(dst, n, width);
 	return n;

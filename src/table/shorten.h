@@ -2,11 +2,13 @@
  * shorten.h - long names in few cells, keeping what tells them apart.
  *
  *   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, ...>(int, ...)
- *   at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<…>, …>(…)
+ *   vectorized_elementwise_kernel<4, CUDAFunctor_add<…>, …>
+ *   vectorized_e…CUDAFunctor_add
  *
- * In this order, until it fits: the return type void goes; template arguments become … from the
- * innermost out; function arguments become …; the middle is cut. Names that are not C++ or whose
- * brackets do not pair are cut in the middle at once.
+ * In this order, until it fits: the return type void goes; function arguments become …; namespaces and then
+ * arguments go; template arguments become … from the innermost out; of the outermost the functor is kept;
+ * the middle is cut. Names that are not C++ or whose brackets do not pair are cut in the middle at once.
+ * Which of two names that became equal is which: brief.h.
  */
 #ifndef HT_TABLE_SHORTEN_H
 #define HT_TABLE_SHORTEN_H

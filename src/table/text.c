@@ -7,12 +7,13 @@
  *   ncclKernel_…   12    3.07 µs  12.4 %  ████▏           numbers aligned at the point, then the bar
  *   … 1 234 more rows                                     what top took away
  *   not shown: tid, pid; --wide shows all                 what the width took away
+ *   no value in these rows: stream                        columns that are null in every row
  *
  *   notes, one paragraph each
  *
  * Layout in layout.c. Names are made safe by escape.c: no control byte of a trace reaches a terminal.
  */
-#include "table/escape.h"
+#include "table/brief.h"
 #include "table/format.h"
 #include "table/layout.h"
 #include "table/render.h"
@@ -23,6 +24,7 @@
 
 #define DEFAULT_WIDTH 100
 #define BAR_WIDTH     20
+#define MIN_BAR_WIDTH 6
 
 #define BOLD          "\033[1m"
 #define DIM           "\033[2m"
@@ -34,11 +36,14 @@ struct text {
 	struct ht_out *out;
 	const ht_table *table;
 	const struct ht_render_options *options;
+	struct ht_arena arena;
 	struct ht_layout layout;
-	struct ht_vec clean, brief; /* chars: the safe text, and the shortened one */
+	struct ht_brief *
+	        *briefs;     /* by column of the layout; NULL where every name is shown whole */
+	struct ht_vec clean; /* chars: the safe text */
 	size_t width;
-	bool has_bar;
-	double bar_full; /* value of a full bar */
+	size_t bar_cells; /* 0: no bar */
+	double bar_full;  /* value of a full bar */
 	bool nomem;
 };
 
@@ -48,34 +53,24 @@ static void color(const struct text *t, const char *code)
 		ht_out_str(t->out, code);
 }
 
-/* The text made safe and no wider than width; ret_width tells its cells. NULL when out of memory. */
-static const char *fit(
-        struct text *t, const char *text, size_t n, size_t width, size_t *ret_n, size_t *ret_width)
+/* The text made safe; ret_width tells its cells. NULL when out of memory. */
+static const char *clean(
+        struct text *t, const char *text, size_t n, size_t *ret_n, size_t *ret_width)
 {
-	struct ht_mem *mem = t->out->ctx->mem;
-	if (!ht_clean(mem, &t->clean, text, n)) {
+	if (!ht_show_name(t->out->ctx->mem, &t->clean, text, n)) {
 		t->nomem = true;
 		return NULL;
 	}
 	*ret_n = t->clean.n;
 	*ret_width = ht_utf8_width(t->clean.data, t->clean.n);
-	if (*ret_width <= width)
-		return t->clean.data;
-	t->brief.n = 0;
-	if (!ht_vec_reserve(mem, &t->brief, 1, t->clean.n + 4)) {
-		t->nomem = true;
-		return NULL;
-	}
-	*ret_n = ht_shorten(t->clean.data, t->clean.n, width, t->brief.data);
-	*ret_width = ht_utf8_width(t->brief.data, *ret_n);
-	return t->brief.data;
+	return t->clean.data;
 }
 
 /* Words broken into lines of at most the width; no word is cut. */
 static void write_wrapped(struct text *t, const char *text, size_t column)
 {
 	size_t n, width;
-	const char *at = fit(t, text, strlen(text), SIZE_MAX, &n, &width);
+	const char *at = clean(t, text, strlen(text), &n, &width);
 	if (!at)
 		return;
 	for (const char *end = at + n, *word_end; at < end; at = word_end) {
@@ -87,7 +82,7 @@ static void write_wrapped(struct text *t, const char *text, size_t column)
 			word_end = end;
 		size_t n_space = (size_t)(word - at), n_word = (size_t)(word_end - word);
 		width = ht_utf8_width(word, n_word);
-		if (column && column + n_space + width > t->width && !t->options->wide) {
+		if (column && column + n_space + width > t->width) {
 			ht_out_char(t->out, '\n');
 			column = 0;
 		} else {
@@ -103,7 +98,7 @@ static void write_wrapped(struct text *t, const char *text, size_t column)
 static void write_title(struct text *t)
 {
 	size_t n, width;
-	const char *title = fit(t, t->table->title, strlen(t->table->title), SIZE_MAX, &n, &width);
+	const char *title = clean(t, t->table->title, strlen(t->table->title), &n, &width);
 	if (!title || !n)
 		return;
 	color(t, BOLD);
@@ -119,17 +114,46 @@ static void write_title(struct text *t)
 }
 
 /* Blanks are written before the next text, never at the end of a line. */
+static void write_shown(struct text *t, const struct ht_layout_column *col, const char *shown,
+        size_t n, size_t width, size_t *pending)
+{
+	size_t before = col->is_text ? 0 : col->width - width;
+	ht_out_fill(t->out, ' ', *pending + before);
+	ht_out_bytes(t->out, shown, n);
+	*pending = col->width - width - before;
+}
+
 static void write_text(struct text *t, const struct ht_layout_column *col, const char *text,
         size_t n, size_t *pending)
 {
 	size_t n_shown, width;
-	const char *shown = fit(t, text, n, col->width, &n_shown, &width);
+	const char *shown = clean(t, text, n, &n_shown, &width);
 	if (!shown)
 		return;
-	size_t before = col->is_text ? 0 : col->width - width;
-	ht_out_fill(t->out, ' ', *pending + before);
-	ht_out_bytes(t->out, shown, n_shown);
-	*pending = col->width - width - before;
+	if (width <= col->width) {
+		write_shown(t, col, shown, n_shown, width, pending);
+		return;
+	}
+	/* a label over a column that shrank below it */
+	char *brief = ht_arena_alloc(&t->arena, n_shown + 4);
+	if (!brief) {
+		t->nomem = true;
+		return;
+	}
+	n_shown = ht_shorten(shown, n_shown, col->width, brief);
+	write_shown(t, col, brief, n_shown, ht_utf8_width(brief, n_shown), pending);
+}
+
+static void write_name(
+        struct text *t, const struct ht_layout_column *col, uint32_t id, size_t *pending)
+{
+	const struct ht_brief *briefs = t->briefs[col - t->layout.columns];
+	if (briefs) {
+		write_shown(t, col, briefs[id].text, briefs[id].n, briefs[id].width, pending);
+		return;
+	}
+	const struct ht_table_pool_text *text = ht_table_pool_at(t->table, id);
+	write_text(t, col, text->text, text->n, pending);
 }
 
 static void write_number(
@@ -179,9 +203,14 @@ static double bar_value(const struct text *t, size_t row)
 
 static void prepare_bar(struct text *t)
 {
-	t->has_bar = t->options->bars && t->table->bar < ht_n_columns(t->table);
+	/* numbers and names come first: the bar has what they leave */
+	size_t used = t->layout.width + HT_LAYOUT_GAP;
+	bool has_bar = t->options->bars && t->table->bar < ht_n_columns(t->table);
+	if (has_bar && (t->options->wide || t->width >= used + MIN_BAR_WIDTH))
+		t->bar_cells = t->options->wide || t->width - used > BAR_WIDTH ? BAR_WIDTH
+		                                                               : t->width - used;
 	t->bar_full = 1;
-	if (!t->has_bar || ht_cells_at(t->table, t->table->bar)->meta.type == HT_RATIO)
+	if (!t->bar_cells || ht_cells_at(t->table, t->table->bar)->meta.type == HT_RATIO)
 		return;
 	t->bar_full = 0;
 	for (size_t row = 0; row < t->table->n_rows; row++)
@@ -194,7 +223,7 @@ static void write_bar(struct text *t, size_t row, size_t pending)
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	double share = t->bar_full > 0 ? bar_value(t, row) / t->bar_full : 0;
 	share = share < 0 ? 0 : share > 1 ? 1 : share;
-	size_t n = (size_t)(share * BAR_WIDTH * 8 + 0.5);
+	size_t n = (size_t)(share * (double)t->bar_cells * 8 + 0.5);
 	if (!n)
 		return;
 	ht_out_fill(t->out, ' ', pending);
@@ -217,36 +246,44 @@ static void write_row(struct text *t, size_t row)
 		if (!col->is_text) {
 			write_number(t, col, row, &pending);
 		} else if (cells->meta.type == HT_STR && !ht_cell_is_null(cells, row)) {
-			const struct ht_table_pool_text *text =
-			        ht_table_pool_at(t->table, cells->str[row]);
-			write_text(t, col, text->text, text->n, &pending);
+			write_name(t, col, cells->str[row], &pending);
 		} else {
 			size_t n = ht_format_human(buf, cells, row);
 			write_text(t, col, buf, n, &pending);
 		}
 		pending += HT_LAYOUT_GAP;
 	}
-	if (t->has_bar)
+	if (t->bar_cells)
 		write_bar(t, row, pending);
 	ht_out_char(t->out, '\n');
 }
 
-static void write_left_out(struct text *t)
+/* "before a, b, c" of the columns left out for want of values, or of room. */
+static void write_left_out(struct text *t, const char *before, bool empty, const char *after)
 {
-	const char *before = "not shown: ";
-	for (size_t i = 0; i < t->layout.n_columns; i++) {
+	struct ht_mem *mem = t->out->ctx->mem;
+	struct ht_vec line = { 0 };
+	bool ok = true;
+	for (size_t i = 0; ok && i < t->layout.n_columns; i++) {
 		const struct ht_layout_column *col = &t->layout.columns[i];
-		size_t n, width;
-		if (col->shown)
+		if (col->shown || col->is_empty != empty)
 			continue;
 		const char *name = ht_cells_at(t->table, col->column)->meta.name;
-		const char *shown = fit(t, name, strlen(name), SIZE_MAX, &n, &width);
-		ht_out_str(t->out, before);
-		if (shown)
-			ht_out_bytes(t->out, shown, n);
-		before = ", ";
+		const char *lead = line.n ? ", " : before;
+		size_t n_lead = strlen(lead), n_name = strlen(name);
+		ok = ht_vec_reserve(mem, &line, 1, n_lead + n_name + strlen(after) + 1);
+		if (!ok)
+			break;
+		memcpy((char *)line.data + line.n, lead, n_lead);
+		memcpy((char *)line.data + line.n + n_lead, name, n_name);
+		line.n += n_lead + n_name;
 	}
-	ht_out_str(t->out, "; --wide shows all\n");
+	t->nomem |= !ok;
+	if (ok && line.n) {
+		memcpy((char *)line.data + line.n, after, strlen(after) + 1);
+		write_wrapped(t, line.data, 0);
+	}
+	ht_vec_free(mem, &line, 1);
 }
 
 static void write_foot(struct text *t)
@@ -260,13 +297,33 @@ static void write_foot(struct text *t)
 		ht_out_bytes(t->out, buf, ht_format_count(buf, t->table->n_hidden));
 		ht_out_str(t->out, t->table->n_hidden == 1 ? " more row\n" : " more rows\n");
 	}
-	if (t->layout.n_left_out)
-		write_left_out(t);
+	if (t->table->n_rows && t->layout.n_left_out)
+		write_left_out(t, "not shown: ", false, "; --wide shows all");
+	if (t->layout.n_empty)
+		write_left_out(t, "no value in these rows: ", true, "");
 	color(t, RESET);
 	if (t->table->notes.n)
 		ht_out_char(t->out, '\n');
 	for (size_t i = 0; i < t->table->notes.n; i++)
 		write_wrapped(t, ht_table_note(t->table, i), 0);
+}
+
+static enum ht_status lay_out(struct text *t)
+{
+	ht_ctx *ctx = t->out->ctx;
+	size_t room = t->options->wide ? SIZE_MAX : t->width;
+	HT_TRY(ht_layout_make(ctx, t->table, room, &t->arena, &t->layout));
+	prepare_bar(t);
+	t->briefs = ht_arena_alloc(&t->arena, (t->layout.n_columns + 1) * sizeof *t->briefs);
+	if (!t->briefs)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < t->layout.n_columns; i++) {
+		const struct ht_layout_column *col = &t->layout.columns[i];
+		if (col->shown && col->may_shrink && col->width < col->whole)
+			HT_TRY(ht_brief_make(
+			        ctx, t->table, col->column, col->width, &t->arena, &t->briefs[i]));
+	}
+	return HT_OK;
 }
 
 enum ht_status ht_render_text(
@@ -275,12 +332,8 @@ enum ht_status ht_render_text(
 	struct text t = { .out = out, .table = table, .options = options };
 	ht_ctx *ctx = out->ctx;
 	t.width = options->width > 0 ? (size_t)options->width : DEFAULT_WIDTH;
-	prepare_bar(&t);
-	size_t bar = t.has_bar ? BAR_WIDTH + HT_LAYOUT_GAP : 0;
-	size_t room = options->wide ? SIZE_MAX : t.width > bar ? t.width - bar : 1;
-	struct ht_arena arena;
-	ht_arena_init(&arena, ctx->mem);
-	enum ht_status status = ht_layout_make(ctx, table, room, &arena, &t.layout);
+	ht_arena_init(&t.arena, ctx->mem);
+	enum ht_status status = lay_out(&t);
 	if (status == HT_OK) {
 		if (!options->no_title)
 			write_title(&t);
@@ -291,7 +344,6 @@ enum ht_status ht_render_text(
 		write_foot(&t);
 	}
 	ht_vec_free(ctx->mem, &t.clean, 1);
-	ht_vec_free(ctx->mem, &t.brief, 1);
-	ht_arena_done(&arena);
+	ht_arena_done(&t.arena);
 	return t.nomem ? ht_fail_nomem(ctx) : status;
 }
