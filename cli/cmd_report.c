@@ -166,6 +166,8 @@ static int run(struct cli *cli)
 	const struct opts *opts = &cli->opts;
 	const char *format = result_format(opts);
 	uint64_t top;
+	if (result_refuse_ending(opts) != EXIT_DONE)
+		return EXIT_USAGE;
 	if (!choice_has("text|md|html", format)) {
 		cli_say("a report can be text, md or html, not %s", format);
 		return EXIT_USAGE;

@@ -244,7 +244,9 @@ int run_analysis(struct cli *cli)
 	bool to_terminal = cli->term.out_is_tty && opts_value(&cli->opts, "output") == NULL;
 	struct ht_view view;
 	struct run_sets sets = { .n = 0 };
-	int code = run_view(cli, to_terminal, &view);
+	int code = result_refuse_ending(&cli->opts);
+	if (code == EXIT_DONE)
+		code = run_view(cli, to_terminal, &view);
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define ALPHANUMERIC "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 static bool ends_in(const char *text, size_t n, const char *ending)
 {
 	size_t n_ending = strlen(ending);
@@ -31,6 +33,44 @@ const char *result_format(const struct opts *opts)
 			return endings[i][1];
 	}
 	return "text";
+}
+
+/* The ending of a file's name when it looks like that of a format, else NULL. */
+static const char *ending_of(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(slash != NULL ? slash : path, '.');
+	size_t n = dot != NULL ? strlen(dot + 1) : 0;
+	bool is_one = n > 0 && n <= 8 && (dot[1] < '0' || dot[1] > '9');
+	return is_one && strspn(dot + 1, ALPHANUMERIC) == n ? dot : NULL;
+}
+
+int result_refuse_ending(const struct opts *opts)
+{
+	static const char *const plain[] = { ".txt", ".text", ".log", ".out" };
+	static const char *const hints[][2] = {
+		{ ".parquet", ".arrow holds the same and opens in pandas, polars and DuckDB" },
+		{ ".feather", ".arrow is the same format" },
+		{ ".xlsx", ".csv opens in a spreadsheet" },
+		{ ".pdf", ".html can be printed from a browser" },
+		{ ".png", ".html has charts" },
+		{ ".svg", ".html has charts" },
+	};
+	const char *path = opts_value(opts, "output");
+	const char *ending = path != NULL ? ending_of(path) : NULL;
+	if (ending == NULL || opts_value(opts, "format") != NULL ||
+	        strcmp(result_format(opts), "text") != 0)
+		return EXIT_DONE;
+	for (size_t i = 0; i < COUNT(plain); i++) {
+		if (strcmp(ending, plain[i]) == 0)
+			return EXIT_DONE;
+	}
+	const char *hint = "Endings are .csv, .json, .md, .html, .arrow and .txt";
+	for (size_t i = 0; i < COUNT(hints); i++) {
+		if (strcmp(ending, hints[i][0]) == 0)
+			hint = hints[i][1];
+	}
+	cli_say("%s: %s is not written here. %s; or say --format", path, ending, hint);
+	return EXIT_USAGE;
 }
 
 int result_top(const struct opts *opts, uint64_t by_default, uint64_t *ret_top)

@@ -611,6 +611,7 @@ static enum ht_status finish(struct finder *finder, struct ht_discovery *discove
 	for (size_t i = 0; i < n; i++)
 		if (!entries[i].is_dropped)
 			discovery->found[discovery->n_found++] = entries[i].found;
+	discovery->n_repeated = n - discovery->n_found;
 	if (finder->notes.n)
 		memcpy(discovery->notes, finder->notes.data, finder->notes.n * sizeof(char *));
 	discovery->n_notes = finder->notes.n;

@@ -33,6 +33,7 @@ struct ht_discovery {
 	size_t n_found;
 	const char **notes; /* sentences: "skipped a.et.json.gz: an execution trace" */
 	size_t n_notes;
+	size_t n_repeated;     /* other names of files that are in found already */
 	struct ht_arena arena; /* owns all of the above */
 };
 

@@ -93,7 +93,9 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 	static const struct ht_roster none;
 	if (!b)
 		b = &none;
-	struct ht_roster all = { .n = a->n + b->n, .n_notes = a->n_notes + b->n_notes };
+	struct ht_roster all = { .n = a->n + b->n,
+		.n_notes = a->n_notes + b->n_notes,
+		.n_repeated = a->n_repeated + b->n_repeated };
 	all.ranks = ht_arena_alloc(arena, (all.n + 1) * sizeof *all.ranks);
 	all.notes = ht_arena_alloc(arena, (all.n_notes + 1) * sizeof *all.notes);
 	bool ok = all.ranks && all.notes;

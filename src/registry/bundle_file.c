@@ -42,6 +42,10 @@ static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 	ht_bytes_put_u64(out, rank->json_bytes);
 	ht_bytes_put_i64(out, rank->base_ns);
 	ht_bytes_put_i64(out, rank->min_ts_ns);
+	ht_bytes_put_i64(out, rank->max_end_ns);
+	ht_bytes_put_i64(out, rank->job.world_size);
+	ht_bytes_put_u64(out, rank->job.maker);
+	ht_bytes_put_u64(out, rank->job.operators);
 	ht_bytes_put_u64(out, rank->n_steps);
 	for (size_t i = 0; i < rank->n_steps; i++) {
 		ht_bytes_put_i64(out, rank->steps[i].number);
@@ -64,6 +68,7 @@ static void put_side(const struct ht_bundle *bundle, size_t side, struct ht_byte
 	ht_bytes_put_u64(out, roster->n);
 	for (size_t i = 0; i < roster->n; i++)
 		put_rank(&roster->ranks[i], out);
+	ht_bytes_put_u64(out, roster->n_repeated);
 	ht_bytes_put_u64(out, roster->n_notes);
 	for (size_t i = 0; i < roster->n_notes; i++)
 		ht_bytes_put_str(out, roster->notes[i]);
@@ -168,19 +173,24 @@ static bool get_rank(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_r
 	rank->json_bytes = ht_bytes_get_u64(in);
 	rank->base_ns = ht_bytes_get_i64(in);
 	rank->min_ts_ns = ht_bytes_get_i64(in);
+	rank->max_end_ns = ht_bytes_get_i64(in);
+	rank->job.world_size = ht_bytes_get_i64(in);
+	rank->job.maker = ht_bytes_get_u64(in);
+	rank->job.operators = ht_bytes_get_u64(in);
 	return get_steps(in, arena, rank) && get_stats(in, arena, rank) && !in->failed &&
 	       rank->path;
 }
 
 static bool get_roster(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *roster)
 {
-	roster->n = ht_bytes_get_count(in, 9 * 8);
+	roster->n = ht_bytes_get_count(in, 13 * 8);
 	roster->ranks = ht_arena_alloc(arena, (roster->n + 1) * sizeof *roster->ranks);
 	for (size_t i = 0; roster->ranks && i < roster->n; i++) {
 		if (!get_rank(in, arena, &roster->ranks[i]) ||
 		        (i && roster->ranks[i].number <= roster->ranks[i - 1].number))
 			return false;
 	}
+	roster->n_repeated = ht_bytes_get_u64(in);
 	roster->n_notes = ht_bytes_get_count(in, 8);
 	roster->notes = ht_arena_alloc(arena, (roster->n_notes + 1) * sizeof *roster->notes);
 	for (size_t i = 0; roster->notes && i < roster->n_notes; i++) {

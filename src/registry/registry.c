@@ -219,6 +219,29 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 	return roster->n && !n && !side && !run->is_partial ? fail_rank(run, roster, text) : HT_OK;
 }
 
+/* Steps that no chosen rank has would answer with rows of nothing. */
+static enum ht_status check_steps(struct ht_run *run, const struct ht_list *steps)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t i = 0; i < run->chosen[0].n; i++) {
+		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
+		for (size_t k = 0; k < rank->n_steps; k++) {
+			int64_t number = rank->steps[k].number;
+			if (ht_list_has(steps, number))
+				return HT_OK;
+			first = number < first ? number : first;
+			last = number > last ? number : last;
+		}
+	}
+	if (first > last)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+		        "call profiler.step() in the training loop to mark steps",
+		        "--step %s: the traces have no steps", run->step);
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
+	        "--step %s: no such step; there are %" PRId64 " to %" PRId64, run->step, first,
+	        last);
+}
+
 enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, size_t n_args)
 {
 	const char *values[HT_COUNT(common)];
@@ -227,8 +250,12 @@ enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, s
 	for (size_t side = 0; side < run->n_sets; side++)
 		HT_TRY(choose_ranks(run, side, values[COMMON_RANK]));
 	HT_TRY(ht_list_parse(run->ctx, "--step", values[COMMON_STEP], &steps));
-	ht_list_done(run->ctx, &steps);
 	run->step = values[COMMON_STEP] && *values[COMMON_STEP] ? values[COMMON_STEP] : NULL;
+	bool named = run->step && strcmp(run->step, "all") != 0 && !run->is_partial;
+	enum ht_status status = named && run->chosen[0].n ? check_steps(run, &steps) : HT_OK;
+	ht_list_done(run->ctx, &steps);
+	if (status != HT_OK)
+		return status;
 	for (size_t side = 0; side < run->n_sets; side++)
 		run->steps[side] = run->step;
 	run->annotation = values[COMMON_ANNOTATION];

@@ -11,6 +11,7 @@
 #include "hta/hta_facts.h"
 #include "model/clocks.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- a rank in hand ---- */
@@ -258,9 +259,18 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 		HT_TRY(run->analysis->finish(run, parts, table));
 	else
 		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
-	for (size_t i = 0; i < run->n_sets; i++)
-		if (run->rosters[i]->loss_note)
-			HT_TRY(ht_table_add_note(table, "%s", run->rosters[i]->loss_note));
+	for (size_t i = 0; i < run->n_sets; i++) {
+		const struct ht_roster *roster = run->rosters[i];
+		if (roster->n_repeated)
+			HT_TRY(ht_table_add_note(table,
+			        "files with several names are read once: %" PRIu64
+			        " left out, info says which",
+			        roster->n_repeated));
+		if (roster->job_note)
+			HT_TRY(ht_table_add_note(table, "%s", roster->job_note));
+		if (roster->loss_note)
+			HT_TRY(ht_table_add_note(table, "%s", roster->loss_note));
+	}
 	HT_TRY(ht_table_finish(run->ctx, table));
 	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
 }

@@ -30,6 +30,7 @@ enum ht_status ht_rank_describe(
 		.n_stats = t->n_stats };
 	if (!rank.path || !rank.steps || !rank.stats)
 		return HT_NOMEM;
+	ht_job_describe(t, &rank.job);
 	*ret_rank = rank;
 	return HT_OK;
 }
@@ -138,6 +139,7 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 {
 	align(roster);
 	roster->has_two_steps = has_two_steps(roster);
+	HT_TRY(ht_job_compare(roster, arena, &roster->job_note));
 	return note_losses(roster, arena);
 }
 

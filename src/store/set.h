@@ -18,6 +18,7 @@
 #define HT_STORE_SET_H
 
 #include "base/memo.h"
+#include "store/job.h"
 #include "store/trace.h"
 
 #define HT_SET_KEEP_BYTES ((uint64_t)512 << 20)
@@ -34,6 +35,7 @@ struct ht_rank {
 	size_t n_steps;
 	const struct ht_stat *stats;
 	size_t n_stats;
+	struct ht_job job;
 };
 
 struct ht_roster {
@@ -43,7 +45,9 @@ struct ht_roster {
 	int64_t zero_unix_ns; /* unix time of set time 0, HT_NO_I64 when unknown */
 	const char **notes;   /* skipped files, rank collisions: one line each */
 	size_t n_notes;
+	uint64_t n_repeated;   /* other names of the same files, left out */
 	const char *loss_note; /* NULL: nothing was lost */
+	const char *job_note;  /* NULL: nothing speaks against one job */
 	bool has_two_steps;    /* two different step numbers anywhere */
 };
 

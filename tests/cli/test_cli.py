@@ -250,6 +250,43 @@ def test_ending_picks_the_format(tmp_path, ending, start):
     assert os.listdir(tmp_path) == [path.name]
 
 
+@pytest.mark.parametrize("verb, name", [("kernel-breakdown", "x.parquet"), ("kernel-breakdown", "x.xlsx"),
+                                        ("report", "x.pdf"), ("events", "x.unheard")])
+def test_an_ending_of_no_format_is_refused(tmp_path, verb, name):
+    done = run(verb, TRAIN, "-o", tmp_path / name)
+    assert done.returncode == 2 and b"." + name.split(".")[1].encode() in done.stderr
+    assert not (tmp_path / name).exists()
+    assert run("kernel-breakdown", TRAIN, "-o", tmp_path / name, "--format", "csv").returncode == 0
+
+
+def test_refused_instead_of_guessed(tmp_path):
+    done = run("temporal-breakdown", TRAIN, "--step", "99")
+    assert done.returncode == 2 and b"no such step; there are 3 to 4" in done.stderr
+    assert run("temporal-breakdown", TRAIN, "--step", "4-").returncode == 0
+    done = run("info", "0=" + TRAIN, "0=examples/cpu/cpu.json.gz")
+    assert done.returncode == 2 and b"rank 0 is given twice" in done.stderr
+
+
+def test_what_hardly_belongs_together_is_said(tmp_path):
+    """On every result: links to one file, traces of another model or time."""
+    for i in range(3):
+        (tmp_path / f"rank{i}.json.gz").symlink_to(support.ROOT / TRAIN)
+    assert b"files with several names are read once: 2 left out" in run("kernel-types", tmp_path).stdout
+    mixed = run("kernel-types", TRAIN, *sorted((support.ROOT / "tests/data/resnet").glob("*.json.gz"))[:1]).stdout
+    assert b"hardly ranks of one job" in mixed
+    for folder in ("ddp", "straggler"):
+        assert b"hardly" not in run("kernel-types", f"examples/{folder}").stdout
+
+
+def test_nothing_is_cut_in_a_pipe():
+    text = run("kernel-breakdown", TRAIN, "--top", "all").stdout.decode()
+    assert "…" not in text and "not shown" not in text and "CatArrayBatchedCopy<at::native::(anonymous" in text
+    narrow = run("kernel-breakdown", TRAIN, "--top", "all", env={"COLUMNS": "60"}).stdout.decode()
+    assert max(map(len, narrow.splitlines())) <= 60
+    names = [line for line in narrow.splitlines() if re.match(r" +0  ", line)]
+    assert len(set(line[:36] for line in names)) == len(names) > 8
+
+
 def test_format_wins_over_ending(tmp_path):
     path = tmp_path / "t.csv"
     support.output("events", TRAIN, "--top", "2", "--format", "json", "-o", path, cwd=support.ROOT)
@@ -301,9 +338,7 @@ def test_text_fits_the_terminal(columns):
     for verb in ("info", "health", "events"):
         code, text = on_terminal(verb, DDP, "--top", "20", "--color", "never", columns=columns)
         assert code == 0
-        # the line that names dropped columns is prose, and wraps by itself
-        lines = [line for line in text.splitlines() if not line.startswith("not shown: ")]
-        assert max(map(len, lines)) <= columns, verb
+        assert max(map(len, text.splitlines())) <= columns, verb
 
 
 # ---- report and convert ----------------------------------------------------------------------

@@ -1,0 +1,27 @@
+/*
+ * job.h - do these traces belong together? What each tells about its job, and a sentence when they differ.
+ *
+ * Files that lie in one directory are taken for the ranks of one job. Traces of two jobs, models or makers of
+ * devices would be summed and compared as if they were one, so every result says so. Told apart are: the maker
+ * of the device (by the names of its runtime's calls), the number of ranks that the job says it has, operators
+ * of another model, and recordings that lie more than a minute apart.
+ */
+#ifndef HT_STORE_JOB_H
+#define HT_STORE_JOB_H
+
+#include "store/trace.h"
+
+struct ht_job {
+	int64_t world_size; /* HT_NO_I64 when the file does not say */
+	uint64_t maker;     /* of the device, an enum in job.c; 0: cannot be told */
+	uint64_t operators; /* bits: which of those that tell models apart */
+};
+
+struct ht_roster;
+
+void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job);
+/* Sets ret_note to NULL when nothing speaks against one job. HT_NOMEM without a text. */
+enum ht_status ht_job_compare(
+        const struct ht_roster *roster, struct ht_arena *arena, const char **ret_note) HT_MUST_USE;
+
+#endif
