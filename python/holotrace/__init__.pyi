@@ -596,7 +596,7 @@ class Session:
     ) -> Table:
         """What did each stream wait for while it was idle?
 
-        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else other. By rank, device, stream, category.
+        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other. By rank, device, stream, category.
 
         Answers what get_idle_time_breakdown of HTA answers.
 
@@ -618,7 +618,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait, other or leading
+            idle_category: host_wait, kernel_wait, communication_wait, other or leading
             count: gaps, or parts of gaps
             idle_ns [ns]: their total length
             idle_share [ratio]: of the stream's idle time
@@ -665,7 +665,7 @@ class Session:
             rank: rank of the trace
             device: GPU index, null when the file does not say
             stream: stream; null by device
-            idle_category: host_wait, kernel_wait, other or leading
+            idle_category: host_wait, kernel_wait, communication_wait, other or leading
             count: gaps, or parts of gaps
             mean_ns [ns]: mean length
             std_ns [ns]: standard deviation, null for one gap

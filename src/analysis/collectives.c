@@ -22,6 +22,7 @@
  * and 0, transfers 6 and 6 us, algorithm bandwidth 0.167 GB/s, and the bus bandwidth is the same.
  */
 #include "analysis/analysis.h"
+#include "model/hint.h"
 #include "model/chosen_calls.h"
 
 #include <math.h>
@@ -317,6 +318,20 @@ static enum ht_status put_summary(
 
 /* ---- all ranks ---- */
 
+static enum ht_status add_hint(ht_table *table)
+{
+	double all = ht_hint_total(table, "duration_ns"), wait = ht_hint_total(table, "wait_ns");
+	if (!(all > 0))
+		return HT_OK;
+	if (wait > HT_WORTH_A_HINT * all)
+		return ht_table_add_note(table,
+		        "%.0f %% of the communication is waiting for the last rank. Next: stragglers",
+		        100 * wait / all);
+	return ht_table_add_note(table,
+	        "%.0f %% of the communication is transfer. Next: comm-overlap shows what compute hides",
+	        100 * (all - wait) / all);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_chosen_call *all = NULL;
@@ -333,9 +348,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 			calls[n++] = all[i];
 	if (!n_all)
 		return ht_table_add_note(table, "no communication kernels in the selection");
-	if (ht_run_is(run, "view", "summary"))
+	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, calls, n, table));
-	else
+		HT_TRY(add_hint(table));
+	} else
 		for (size_t i = 0; i < n; i++)
 			put_call(table, run, parts, &calls[i]);
 	HT_TRY(ht_chosen_calls_note(table, n_all - n, n_all));

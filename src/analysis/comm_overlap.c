@@ -13,6 +13,7 @@
  * Definition: HTA get_comm_comp_overlap.
  */
 #include "analysis/analysis.h"
+#include "model/hint.h"
 #include "model/exposed.h"
 #include "model/gpu_work.h"
 #include "hta/hta_names.h"
@@ -257,6 +258,20 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	return n ? HT_OK : put_device(run, &nothing, by, part);
 }
 
+static enum ht_status add_hint(ht_table *table)
+{
+	double all = ht_hint_total(table, "communication_ns");
+	double exposed = ht_hint_total(table, "exposed_ns"),
+	       wait = ht_hint_total(table, "exposed_wait_ns");
+	if (!(exposed > HT_WORTH_A_HINT * all))
+		return HT_OK;
+	bool waits = wait > exposed / 2;
+	return ht_table_add_note(table, "Compute hides %.0f %% of the communication%s. Next: %s",
+	        100 * (all - exposed) / all,
+	        waits ? "; most of the rest is waiting for other ranks" : "",
+	        waits ? "stragglers" : "collectives");
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool any = false;
@@ -268,5 +283,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	ht_table_set_bar(table, "overlap_share");
 	if (!any)
 		return ht_table_add_note(table, "no communication kernels in the selection");
+	HT_TRY(add_hint(table));
 	return ht_clocks_note(run, table);
 }

@@ -26,6 +26,7 @@
  */
 #include "analysis/analysis.h"
 #include "graph/cp_across.h"
+#include "model/hint.h"
 #include "model/clocks.h"
 #include "model/collective_match.h"
 
@@ -310,6 +311,15 @@ static enum ht_status note_inferred(struct ht_run *run, ht_table *table)
 	        100 * part / sum, ht_run_str(run, "tolerance"));
 }
 
+static const struct ht_hint hints[] = {
+	{ "gpu_compute_bound", "GPU compute", "kernel-breakdown" },
+	{ "gpu_communication_bound", "communication on the GPU", "collectives" },
+	{ "gpu_memory_bound", "copies and sets on the GPU", "memory-bandwidth" },
+	{ "cpu_bound", "work of the host", "op-launch-delay" },
+	{ "gpu_kernel_launch_overhead", "the way from launch calls to the GPU", "launch-stats" },
+	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
+};
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	enum ht_cp_view_kind view = view_of(run);
@@ -322,5 +332,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	}
 	if (view == HT_CP_VIEW_WHAT_IF)
 		return warn(run, table);
-	return view == HT_CP_VIEW_SUMMARY ? note_inferred(run, table) : HT_OK;
+	if (view != HT_CP_VIEW_SUMMARY)
+		return HT_OK;
+	HT_TRY(ht_hint_largest(
+	        table, "duration_ns", "bound_by", "critical path", hints, HT_COUNT(hints)));
+	return note_inferred(run, table);
 }

@@ -2,9 +2,10 @@
  * idle_breakdown.c - what each stream waited for while it was idle.
  *
  * Per rank, device and stream the gaps between pieces of work are divided:
- *   host_wait    the next piece was not launched yet
- *   kernel_wait  launched, and the rest of the gap is shorter than threshold: launch latency
- *   other        launched, but it started later: an event, a collective, another stream's work
+ *   host_wait           the next piece was not launched yet
+ *   kernel_wait         launched, and the rest of the gap is shorter than threshold: launch latency
+ *   communication_wait  launched, but it started later, while communication ran on another stream
+ *   other               launched, but it started later: an event, other work, another process
  * `by device` takes all streams of a device as one, so only time with nothing on the GPU is idle.
  * Reads kernels, copies, sets and their launches. Work without a launch in the file never counts as
  * host_wait. Time before the first and after the last piece is not seen. O(n log n).
@@ -12,6 +13,7 @@
  * Definition: HTA get_idle_time_breakdown, first table.
  */
 #include "analysis/analysis.h"
+#include "model/hint.h"
 #include "model/idle.h"
 #include "base/checked.h"
 
@@ -26,7 +28,8 @@ static const struct ht_column columns[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
 	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
-	{ "idle_category", HT_STR, HT_KEY, "host_wait, kernel_wait, other or leading", NULL },
+	{ "idle_category", HT_STR, HT_KEY,
+	        "host_wait, kernel_wait, communication_wait, other or leading", NULL },
 	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
 	{ "idle_ns", HT_DURATION, HT_MEASURE, "their total length", NULL },
 	{ "idle_share", HT_RATIO, HT_MEASURE, "of the stream's idle time", NULL },
@@ -47,7 +50,8 @@ const struct ht_analysis ht_analysis_idle_breakdown = {
 		.title = "Idle breakdown",
 		.question = "What did each stream wait for while it was idle?",
 		.method = "The gap before a piece of GPU work is host_wait until its launch starts; the rest "
-			  "is kernel_wait when shorter than threshold, else other. By rank, device, stream, "
+			  "is kernel_wait when shorter than threshold, else communication_wait while communication runs on "
+			  "another stream, and other. By rank, device, stream, "
 			  "category.",
 		.hta = "get_idle_time_breakdown",
 		HT_ONE_SCHEMA(columns),
@@ -75,7 +79,8 @@ static void put_stream(
 	for (size_t c = 0; c < HT_IDLE_N; c++) {
 		bool only_leading = stream->stream == HT_NO_I64 && stream->n == 1 &&
 		                    stream->gaps[0].category == HT_IDLE_LEADING;
-		bool optional = run->hta_compat || c == HT_IDLE_LEADING || only_leading;
+		bool optional = run->hta_compat || c == HT_IDLE_LEADING ||
+		                c == HT_IDLE_COMMUNICATION || only_leading;
 		if (optional && !n_rows[c])
 			continue;
 		ht_table_row(table);
@@ -111,9 +116,20 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static const struct ht_hint hints[] = {
+	{ "host_wait", "waiting for the host to launch", "critical-path" },
+	{ "kernel_wait", "the way from the launch call to the GPU", "launch-stats" },
+	{ "communication_wait", "queued work that waits while communication runs", "collectives" },
+	{ "other", "queued work that waits for an event or another stream", "critical-path" },
+	{ "leading", "before the first launch call in the file", "info" },
+};
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
 	ht_table_set_bar(table, "span_share");
-	return ht_parts_rows_or(run, parts, table, "no GPU work in the selection");
+	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU work in the selection"));
+	return run->hta_compat ? HT_OK
+	                       : ht_hint_largest(table, "idle_ns", "idle_category",
+	                                 "streams' idle time", hints, HT_COUNT(hints));
 }

@@ -12,6 +12,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/gpu_work.h"
+#include "model/hint.h"
 #include "hta/hta_frame.h"
 #include "hta/hta_facts.h"
 #include "hta/hta_names.h"
@@ -252,6 +253,12 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static const struct ht_hint hints[] = {
+	{ "compute", "compute alone", "kernel-breakdown" },
+	{ "communication", "communication that no compute hides", "comm-overlap" },
+	{ "memory", "copies and sets alone", "memory-bandwidth" },
+};
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool by_rank = ht_run_is(run, "by", "rank");
@@ -275,5 +282,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return HT_OK;
+	return run->hta_compat ? HT_OK
+	                       : ht_hint_largest(table, "sum_ns", "kernel_type", "busy time", hints,
+	                                 HT_COUNT(hints));
 }

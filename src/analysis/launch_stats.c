@@ -15,6 +15,7 @@
  * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
  */
 #include "analysis/analysis.h"
+#include "model/hint.h"
 #include "model/frame.h"
 #include "hta/hta_names.h"
 #include "model/launch.h"
@@ -375,6 +376,17 @@ static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static enum ht_status add_hint(ht_table *table)
+{
+	double all = ht_hint_total(table, "count"), n_short = ht_hint_total(table, "n_short");
+	if (!(n_short > all / 2))
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "%.0f %% of the GPU work is shorter than the call that launches it: fuse it or capture it in a "
+	        "graph. Next: kernel-sequences",
+	        100 * n_short / all);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	static const char *const order[] = { [VIEW_SHORT] = "-cpu_ns",
@@ -395,5 +407,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(
 		        table, "none of %lld launches is of this kind", (long long)n_linked);
-	return HT_OK;
+	return view == VIEW_SUMMARY ? add_hint(table) : HT_OK;
 }

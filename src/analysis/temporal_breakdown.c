@@ -21,13 +21,11 @@
 #include "analysis/analysis.h"
 #include "model/exposed.h"
 #include "model/gpu_work.h"
+#include "model/hint.h"
 #include "base/checked.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Share of the span from which the note under the table names the cause. */
-#define WORTH_A_HINT 0.2
 
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -215,38 +213,28 @@ static enum ht_status put_steps(
 	return HT_OK;
 }
 
-static double total(const ht_table *table, const char *column)
-{
-	double sum = 0;
-	size_t at = ht_table_find_column(table, column);
-	for (size_t row = 0; row < ht_table_n_rows(table); row++)
-		if (!ht_table_is_null(table, row, at))
-			sum += (double)ht_table_i64(table, row, at);
-	return sum;
-}
-
 /* Where to look next, when something other than compute takes a good part of the time. */
 static enum ht_status add_hint(ht_table *table)
 {
-	double span = total(table, "span_ns"), idle = total(table, "idle_ns");
-	double communication = total(table, "communication_ns"),
-	       leading = total(table, "leading_ns");
-	if (leading > idle / 2 && leading > WORTH_A_HINT * span)
+	double span = ht_hint_total(table, "span_ns"), idle = ht_hint_total(table, "idle_ns");
+	double communication = ht_hint_total(table, "communication_ns"),
+	       leading = ht_hint_total(table, "leading_ns");
+	if (leading > idle / 2 && leading > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
 		        "%.0f %% of the span is idle before the first launch call in the file: the recording "
 		        "begins earlier than the work. Choose steps, or an annotation",
 		        100 * leading / span);
-	if (idle > communication && idle > WORTH_A_HINT * span)
+	if (idle > communication && idle > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
 		        "The GPU is idle for %.0f %% of the span. Next: idle-breakdown",
 		        100 * idle / span);
-	if (communication > WORTH_A_HINT * span &&
-	        total(table, "exposed_wait_ns") > communication / 2)
+	if (communication > HT_WORTH_A_HINT * span &&
+	        ht_hint_total(table, "exposed_wait_ns") > communication / 2)
 		return ht_table_add_note(table,
 		        "Communication that no compute hides takes %.0f %% of the span, most of it waiting "
 		        "for other ranks. Next: stragglers",
 		        100 * communication / span);
-	if (communication > WORTH_A_HINT * span)
+	if (communication > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
 		        "Communication that no compute hides takes %.0f %% of the span. Next: comm-overlap",
 		        100 * communication / span);

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A gap is host wait, then communication and other. */
+#define MAX_PARTS 3
+
 const char *ht_idle_category_name(enum ht_idle_category category)
 {
-	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait", "other",
-		"leading" };
+	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait",
+		"communication_wait", "other", "leading" };
 	return names[category];
 }
 
@@ -36,6 +39,7 @@ struct piece {
 	int32_t device;
 	uint32_t row;
 	bool chosen; /* in the frame; other work only shows that the stream was not idle */
+	bool communicates;
 };
 
 struct pieces {
@@ -76,6 +80,7 @@ static void collect_own(const struct ht_run *run, const struct ht_frame *frame,
 			.device = g->device,
 			.row = g->row,
 			.chosen = chosen,
+			.communicates = g->class_ == HT_CLASS_COMM,
 		};
 	}
 }
@@ -127,8 +132,41 @@ static int64_t first_launch(const struct piece *items, size_t n)
 	return first;
 }
 
-static void find_own_gaps(
-        const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
+/* When communication runs on a device, merged; the streams' gaps are looked up in order of time. */
+struct traffic {
+	const struct ht_interval *list;
+	size_t n, at;
+};
+
+/* How much of [from, to) it covers; from never goes back. */
+static int64_t covered(struct traffic *traffic, int64_t from, int64_t to)
+{
+	int64_t sum = 0;
+	while (traffic->at < traffic->n && traffic->list[traffic->at].end <= from)
+		traffic->at++;
+	for (size_t i = traffic->at; i < traffic->n && traffic->list[i].start < to; i++) {
+		int64_t start = traffic->list[i].start > from ? traffic->list[i].start : from;
+		int64_t end = traffic->list[i].end < to ? traffic->list[i].end : to;
+		sum += end - start;
+	}
+	return sum;
+}
+
+/* What is left of a gap once the work was launched. */
+static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, int64_t threshold_ns,
+        struct traffic *traffic)
+{
+	if (to - from < threshold_ns) {
+		push(stream, to - from, HT_IDLE_KERNEL_WAIT);
+		return;
+	}
+	int64_t communication = covered(traffic, from, to);
+	push(stream, communication, HT_IDLE_COMMUNICATION);
+	push(stream, to - from - communication, HT_IDLE_OTHER);
+}
+
+static void find_own_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
+        struct traffic traffic, struct ht_idle_stream *stream)
 {
 	size_t first = 0;
 	while (first < n && !items[first].chosen)
@@ -157,8 +195,7 @@ static void find_own_gaps(
 			        launched <= leads_to ? HT_IDLE_LEADING : HT_IDLE_HOST_WAIT);
 			from = launched;
 		}
-		push(stream, start - from,
-		        start - from < threshold_ns ? HT_IDLE_KERNEL_WAIT : HT_IDLE_OTHER);
+		push_rest(stream, from, start, threshold_ns, &traffic);
 	}
 	stream->span_ns = last - items[first].start;
 }
@@ -260,14 +297,61 @@ static enum ht_status add_leading(struct ht_run *run, const struct pieces *piece
 	return HT_OK;
 }
 
+/* Merged times of communication on the device of the first piece; pieces are sorted by device. */
+static enum ht_status find_traffic(
+        struct ht_run *run, const struct piece *first, const struct piece *end, struct traffic *ret)
+{
+	size_t n = 0, n_pieces = 0;
+	while (first + n_pieces < end && first[n_pieces].device == first->device)
+		n += first[n_pieces++].communicates;
+	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (size_t i = 0; i < n_pieces; i++)
+		if (first[i].communicates)
+			list[n++] = (struct ht_interval){ first[i].start, first[i].end };
+	*ret = (struct traffic){ list, ht_interval_merge(list, n), 0 };
+	return HT_OK;
+}
+
+static enum ht_status find_streams(struct ht_run *run, const struct pieces *pieces,
+        const struct ht_idle_options *options, struct ht_idle_gap *gaps,
+        struct ht_idle_stream *streams, size_t *ret_n)
+{
+	struct traffic traffic = { 0 };
+	size_t n_streams = 0;
+	for (size_t i = 0, n; i < pieces->n; i += n) {
+		const struct piece *first = &pieces->items[i];
+		bool any = first->chosen;
+		if (!run->hta_rows && (!i || first[-1].device != first->device))
+			HT_TRY(find_traffic(run, first, pieces->items + pieces->n, &traffic));
+		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
+		            first[n].stream == first->stream;
+		        n++)
+			any |= first[n].chosen;
+		if (!any)
+			continue;
+		struct ht_idle_stream *stream = &streams[n_streams++];
+		*stream = (struct ht_idle_stream){ .device = first->device,
+			.stream = first->stream,
+			.gaps = gaps + MAX_PARTS * i };
+		if (run->hta_compat)
+			find_hta_gaps(first, n, options->threshold_ns, stream);
+		else
+			find_own_gaps(first, n, options->threshold_ns, traffic, stream);
+	}
+	*ret_n = n_streams;
+	return HT_OK;
+}
+
 enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
 {
 	struct pieces pieces = { 0 };
 	size_t n_room = (run->hta_compat ? frame->n_gpu : frame->trace->n_gpu) + 1;
 	pieces.items = ht_arena_alloc(run->scratch, n_room * sizeof *pieces.items);
-	/* a gap has at most two parts */
-	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, 2 * n_room * sizeof *gaps);
+	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, MAX_PARTS * n_room * sizeof *gaps);
 	if (!pieces.items || !gaps)
 		return ht_fail_nomem(run->ctx);
 	if (run->hta_compat)
@@ -285,23 +369,7 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *streams);
 	if (!streams)
 		return ht_fail_nomem(run->ctx);
-	n_streams = 0;
-	for (size_t i = 0, n; i < pieces.n; i += n) {
-		const struct piece *first = &pieces.items[i];
-		bool any = first->chosen;
-		for (n = 1; i + n < pieces.n && first[n].device == first->device &&
-		            first[n].stream == first->stream;
-		        n++)
-			any |= first[n].chosen;
-		if (!any)
-			continue;
-		struct ht_idle_stream *stream = &streams[n_streams++];
-		*stream = (struct ht_idle_stream){
-			.device = first->device, .stream = first->stream, .gaps = gaps + 2 * i
-		};
-		(run->hta_compat ? find_hta_gaps : find_own_gaps)(
-		        first, n, options->threshold_ns, stream);
-	}
+	HT_TRY(find_streams(run, &pieces, options, gaps, streams, &n_streams));
 	if (run->hta_compat)
 		HT_TRY(order_by_appearance(run, &pieces, streams, n_streams));
 	if (!run->hta_rows && !options->by_device && !options->streams)

@@ -9,6 +9,9 @@
  *   ████████|---------------|---------------|██████
  *             host wait        kernel wait (short) or other (long)
  *
+ * Of a long rest, the time in which a communication kernel runs on another stream of the device is its own
+ * category: the work is queued, and most often waits for the collective's result.
+ *
  * Work that was launched before the recording began can be followed by a long gap in which the recording shows
  * nobody at work: what a device idles before the first launch call in the file is its leading gap. It belongs to
  * no stream, so it stands as a stream of its own, without a number; by device it is part of the gaps.
@@ -25,12 +28,13 @@
 enum ht_idle_category {
 	HT_IDLE_HOST_WAIT,
 	HT_IDLE_KERNEL_WAIT,
+	HT_IDLE_COMMUNICATION,
 	HT_IDLE_OTHER,
 	HT_IDLE_LEADING,
 	HT_IDLE_N
 };
 
-/* "host_wait", "kernel_wait", "other", "leading". */
+/* "host_wait", "kernel_wait", "communication_wait", "other", "leading". */
 const char *ht_idle_category_name(enum ht_idle_category category);
 
 struct ht_idle_gap {

@@ -443,7 +443,8 @@ def test_window_that_does_not_exist(tmp_path):
     done = support.run(VERB, trace, "--annotation", "nowhere")
     assert done.returncode == 0 and b"named 'nowhere'" in done.stdout
     assert rows(trace, "--annotation", "nowhere") == []
-    assert b"no step 9" in support.output(VERB, trace, "--step", "9")
+    done = support.run(VERB, trace, "--step", "9")
+    assert done.returncode == 2 and b"no such step; there are 3 to 4" in done.stderr
 
 
 def test_without_steps_the_whole_trace_counts(tmp_path):

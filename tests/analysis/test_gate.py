@@ -164,7 +164,7 @@ def test_what_cannot_be_judged_is_refused(tmp_path):
     done = support.run("gate", "--base", EXAMPLES / "cpu", "--test", EXAMPLES / "cpu", "--metric", "gpu")
     assert done.returncode == 3 and b"nothing in common" in done.stderr
     done = support.run("gate", "--base", base, "--test", base, "--step", "99")
-    assert done.returncode == 3 and b"chosen steps" in done.stderr
+    assert done.returncode == 2 and b"no such step; there are 1 to 6" in done.stderr
     for args in (["--base", base], ["--test", base], [base], [], [base, base, base]):
         assert support.run("gate", *args).returncode == 2
     for option, value in (("--max-slowdown", "3"), ("--max-slowdown", "-1%"), ("--confidence", "1")):

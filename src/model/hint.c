@@ -1,0 +1,46 @@
+/*
+ * hint.c - see hint.h.
+ */
+#include "model/hint.h"
+
+#include <string.h>
+
+double ht_hint_total(const ht_table *table, const char *column)
+{
+	double sum = 0;
+	size_t at = ht_table_find_column(table, column);
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, at))
+			sum += (double)ht_table_i64(table, row, at);
+	return sum;
+}
+
+double ht_hint_total_of(
+        const ht_table *table, const char *column, const char *key, const char *text)
+{
+	double sum = 0;
+	size_t at = ht_table_find_column(table, column), at_key = ht_table_find_column(table, key);
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, at) && !ht_table_is_null(table, row, at_key) &&
+		        !strcmp(ht_table_str(table, row, at_key), text))
+			sum += (double)ht_table_i64(table, row, at);
+	return sum;
+}
+
+enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *key,
+        const char *of_what, const struct ht_hint *hints, size_t n_hints)
+{
+	double total = ht_hint_total(table, column), largest = 0;
+	const struct ht_hint *hint = NULL;
+	for (size_t i = 0; i < n_hints; i++) {
+		double sum = ht_hint_total_of(table, column, key, hints[i].text);
+		if (sum > largest) {
+			largest = sum;
+			hint = &hints[i];
+		}
+	}
+	if (!hint || !(largest > HT_WORTH_A_HINT * total))
+		return HT_OK;
+	return ht_table_add_note(table, "%.0f %% of the %s is %s. Next: %s", 100 * largest / total,
+	        of_what, hint->is, hint->next);
+}
