@@ -8,6 +8,7 @@
 
 #include "base/platform.h"
 #include "base/temp.h"
+#include "base/thread.h"
 #include "store/cache_file.h"
 
 #include <dirent.h>
@@ -17,22 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-static bool write_all(ht_ctx *ctx, int fd, const void *bytes, size_t n)
-{
-	const char *at = bytes;
-	while (n) {
-		ssize_t n_done = ht_io_should_fail(ctx) ? -1 : write(fd, at, n);
-		if (n_done < 0 && errno == EINTR)
-			continue;
-		if (n_done <= 0)
-			return false;
-		at += n_done;
-		n -= (size_t)n_done;
-	}
-	return true;
-}
+#ifdef IOV_MAX
+#define MAX_PIECES IOV_MAX
+#else
+#define MAX_PIECES 16 /* as many as every system takes */
+#endif
+#define PARTS_AT_ONCE 16
 
 /* Head, lengths and path with their pad, in one block; the size of the file is in the head. */
 static char *make_front(ht_ctx *ctx, const struct ht_cache_key *key, const struct ht_sections *kind,
@@ -60,47 +54,104 @@ static char *make_front(ht_ctx *ctx, const struct ht_cache_key *key, const struc
 	return front;
 }
 
-/* All sections with pads between them, each at one go: the larger the writes, the larger the pieces of the
- * page cache in which systems keep the file, and the quicker it is mapped. */
-static bool write_sections(
-        ht_ctx *ctx, int fd, const struct ht_sections *kind, const void *store, uint64_t at)
+/* ---- the file ---- */
+
+struct writing {
+	ht_ctx *ctx;
+	int fd;
+	const char *front;
+	size_t n_front;
+	const struct ht_sections *kind;
+	const void *store;
+	uint64_t *hashes; /* of the front, then of each part */
+	size_t n_parts;
+	bool written;
+};
+
+/* Front, sections and the pads between them as one list. Returns how many pieces. */
+static size_t list_pieces(const struct writing *w, struct iovec *pieces)
 {
 	static const char zeros[HT_CACHE_ALIGN];
-	for (size_t i = 0; i < kind->n; i++) {
-		struct ht_section section = ht_section_get(store, &kind->list[i]);
-		size_t n = section.n * kind->list[i].elem_bytes;
-		if (!write_all(ctx, fd, zeros, ht_cache_align(at) - at) ||
-		        !write_all(ctx, fd, section.data, n))
-			return false;
+	uint64_t at = w->n_front;
+	size_t n_pieces = 0;
+	pieces[n_pieces++] = (struct iovec){ (void *)(uintptr_t)w->front, w->n_front };
+	for (size_t i = 0; i < w->kind->n; i++) {
+		struct ht_section section = ht_section_get(w->store, &w->kind->list[i]);
+		size_t n = section.n * w->kind->list[i].elem_bytes;
+		pieces[n_pieces++] =
+		        (struct iovec){ (void *)(uintptr_t)zeros, ht_cache_align(at) - at };
+		pieces[n_pieces++] = (struct iovec){ (void *)(uintptr_t)section.data, n };
 		at = ht_cache_align(at) + n;
 	}
-	return true;
+	return n_pieces;
 }
 
-static bool hash_parts(
-        ht_ctx *ctx, const struct ht_sections *kind, const void *store, struct ht_vec *hashes)
+/* As few writes as can be: the larger they are and the rounder their places in the file, the larger the pieces of
+ * the page cache in which systems keep it. Those of 2 MiB are mapped as one page each. */
+static bool write_pieces(ht_ctx *ctx, int fd, struct iovec *pieces, size_t n)
 {
-	size_t n_parts = ht_sections_n_parts(kind, store);
-	for (size_t i = 0; i < n_parts; i++) {
-		struct ht_part part = ht_sections_part(kind, store, i);
-		uint64_t hash = ht_cache_hash(part.bytes, part.n * part.info->elem_bytes);
-		if (!HT_VEC_PUSH(ctx->mem, hashes, uint64_t, hash))
+	while (n) {
+		int n_now = n < MAX_PIECES ? (int)n : MAX_PIECES;
+		ssize_t n_done = ht_io_should_fail(ctx) ? -1 : writev(fd, pieces, n_now);
+		if (n_done < 0 && errno == EINTR)
+			continue;
+		if (n_done < 0)
 			return false;
+		size_t left = (size_t)n_done;
+		for (; n && pieces->iov_len <= left; pieces++, n--)
+			left -= pieces->iov_len;
+		if (n && !n_done)
+			return false;
+		if (n) {
+			pieces->iov_base = (char *)pieces->iov_base + left;
+			pieces->iov_len -= left;
+		}
 	}
 	return true;
 }
 
-static bool write_file(ht_ctx *ctx, int fd, const char *front, size_t n_front,
-        const struct ht_sections *kind, const void *store, struct ht_vec *hashes)
+/* A cache that cannot be written is no error. */
+static void write_all(struct writing *w)
 {
-	uint64_t hash = ht_hash(front + HT_CACHE_COVERED, n_front - HT_CACHE_COVERED);
-	if (!HT_VEC_PUSH(ctx->mem, hashes, uint64_t, hash) || !write_all(ctx, fd, front, n_front) ||
-	        !write_sections(ctx, fd, kind, store, n_front) ||
-	        !hash_parts(ctx, kind, store, hashes) || ht_io_should_fail(ctx))
+	size_t n = (1 + 2 * w->kind->n) * sizeof(struct iovec);
+	struct iovec *pieces = ht_mem_alloc(w->ctx->mem, n);
+	if (pieces)
+		w->written = write_pieces(w->ctx, w->fd, pieces, list_pieces(w, pieces));
+	ht_mem_free(w->ctx->mem, pieces, n);
+}
+
+/* Writing is the kernel's work and one thread's; the others hash meanwhile. */
+static enum ht_status write_or_hash(void *user, size_t i_task, int i_worker)
+{
+	struct writing *w = user;
+	(void)i_worker;
+	if (!i_task) {
+		write_all(w);
+		return HT_OK;
+	}
+	size_t end = i_task * PARTS_AT_ONCE < w->n_parts ? i_task * PARTS_AT_ONCE : w->n_parts;
+	for (size_t i = (i_task - 1) * PARTS_AT_ONCE; i < end; i++) {
+		struct ht_part part = ht_sections_part(w->kind, w->store, i);
+		w->hashes[1 + i] = ht_cache_hash(part.bytes, part.n * part.info->elem_bytes);
+	}
+	return HT_OK;
+}
+
+static bool write_file(struct writing *w)
+{
+	w->n_parts = ht_sections_n_parts(w->kind, w->store);
+	size_t n_hashes = (1 + w->n_parts) * sizeof *w->hashes;
+	w->hashes = ht_mem_alloc(w->ctx->mem, n_hashes);
+	if (!w->hashes)
 		return false;
-	uint64_t checksum = ht_hash(hashes->data, hashes->n * sizeof hash);
-	return pwrite(fd, &checksum, sizeof checksum, offsetof(struct ht_cache_head, checksum)) ==
-	       sizeof checksum;
+	w->hashes[0] = ht_hash(w->front + HT_CACHE_COVERED, w->n_front - HT_CACHE_COVERED);
+	size_t n_tasks = 1 + (w->n_parts + PARTS_AT_ONCE - 1) / PARTS_AT_ONCE;
+	bool good = ht_parallel(w->ctx, n_tasks, write_or_hash, w) == HT_OK && w->written &&
+	            !ht_io_should_fail(w->ctx);
+	uint64_t checksum = ht_hash(w->hashes, n_hashes);
+	ht_mem_free(w->ctx->mem, w->hashes, n_hashes);
+	return good && pwrite(w->fd, &checksum, sizeof checksum,
+	                       offsetof(struct ht_cache_head, checksum)) == sizeof checksum;
 }
 
 /* ---- directory ---- */
@@ -208,12 +259,15 @@ static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key
         const struct ht_sections *kind, const void *store, const char *front, size_t n_front)
 {
 	struct ht_temp temp;
-	struct ht_vec hashes = { 0 };
 	if (ht_io_should_fail(ctx) || ht_temp_open(path, 0600, &temp))
 		return false;
-	bool good = write_file(ctx, temp.fd, front, n_front, kind, store, &hashes) &&
-	            !has_changed(ctx, key);
-	ht_vec_free(ctx->mem, &hashes, sizeof(uint64_t));
+	struct writing w = { .ctx = ctx,
+		.fd = temp.fd,
+		.front = front,
+		.n_front = n_front,
+		.kind = kind,
+		.store = store };
+	bool good = write_file(&w) && !has_changed(ctx, key);
 	if (good)
 		return !ht_temp_commit(&temp);
 	ht_temp_abort(&temp);

@@ -6,11 +6,16 @@
 
 #include "store/trace.h"
 
-/* Sorted by value; rows of one value ascend. */
+/* Sorted by value; rows of one value ascend. Ids are mostly counted through: where the values lie close enough,
+ * first tells for each of them where its rows begin, and nothing is searched. */
 struct ht_row_index {
 	uint64_t *keys; /* ht_sort_key_i64 of the values */
 	uint32_t *rows;
 	size_t n;
+	uint32_t *
+	        first; /* for keys min .. min + n_first - 2, and the end; NULL: values lie too far apart */
+	size_t n_first;
+	uint64_t min;
 	size_t hint; /* where the last value was found: the next is mostly near */
 };
 

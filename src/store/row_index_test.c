@@ -1,0 +1,105 @@
+/*
+ * row_index_test.c - rows by id, for ids that lie close, far apart, repeat, are negative, and are absent.
+ */
+#include "store/row_index.h"
+#include "store/set.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { N = 400 };
+
+/* One operator per id, in this order; every fifth is an annotation, which is not asked for. */
+static void write_trace(const char *path, const int64_t *ids)
+{
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("{\"schemaVersion\":1,\"traceEvents\":[", file);
+	for (int i = 0; i < N; i++)
+		fprintf(file,
+		        "%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"x\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,"
+		        "\"args\":{\"id\":%" PRId64 "}}",
+		        i ? "," : "", i % 5 ? "cpu_op" : "user_annotation", i, ids[i]);
+	fputs("]}", file);
+	fclose(file);
+}
+
+static void check_value(struct ht_row_index *index, const int64_t *ids, int64_t value)
+{
+	size_t n, n_all, k = 0;
+	const uint32_t *all = ht_row_index_find(index, value, N, &n_all);
+	for (uint32_t row = 0; row < N; row++)
+		if (ids[row] == value && row % 5) {
+			assert_true(k < n_all);
+			assert_int_equal(all[k++], row);
+		}
+	assert_int_equal(k, n_all);
+	ht_row_index_find(index, value, 1, &n);
+	assert_int_equal(n, n_all != 0);
+}
+
+static void check(const int64_t *ids, bool dense)
+{
+	char path[64];
+	const char *source = path;
+	ht_ctx *ctx;
+	ht_set *set;
+	const struct ht_trace *trace;
+	struct ht_arena arena;
+	struct ht_row_index index;
+	snprintf(path, sizeof path, "/tmp/holotrace-row-index-%d.json", (int)getpid());
+	write_trace(path, ids);
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	assert_int_equal(ht_open(ctx, &source, 1, NULL, &set), HT_OK);
+	assert_int_equal(ht_set_acquire(ctx, set, 0, &trace), HT_OK);
+	ht_arena_init(&arena, ctx->mem);
+	assert_int_equal(
+	        ht_row_index_make(ctx, trace, "id", HT_KIND_BIT(HT_KIND_CPU_OP), &arena, &index),
+	        HT_OK);
+	assert_int_equal(index.n, N - N / 5);
+	assert_int_equal(index.first != NULL, dense);
+	for (size_t i = 1; i < index.n; i++)
+		assert_true(index.keys[i - 1] <= index.keys[i]);
+	for (int i = 0; i < N; i++)
+		for (int64_t near = -2; near <= 2; near++)
+			check_value(&index, ids, ids[i] + near);
+	check_value(&index, ids, INT64_MIN);
+	check_value(&index, ids, INT64_MAX);
+	ht_arena_done(&arena);
+	ht_trace_release(trace);
+	ht_close(set);
+	ht_ctx_free(ctx);
+	unlink(path);
+}
+
+static void finds_rows(void **state)
+{
+	static int64_t ids[N];
+	(void)state;
+	for (int i = 0; i < N; i++)
+		ids[i] = i + 1;
+	check(ids, true);
+	for (int i = 0; i < N; i++)
+		ids[i] = (i * 37) % N / 2 - 50; /* in disorder, twice each, around 0 */
+	check(ids, true);
+	for (int i = 0; i < N; i++)
+		ids[i] = 7;
+	check(ids, true);
+	for (int i = 0; i < N; i++)
+		ids[i] = (i * 37) % N / 3 * INT64_C(1000000007);
+	check(ids, false);
+	ids[1] = INT64_MIN + 5;
+	ids[2] = INT64_MAX - 5;
+	check(ids, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(finds_rows) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
