@@ -333,6 +333,52 @@ class Session:
             correlation: correlation id that launch and GPU work share
         """
         ...
+    def steps(
+        self,
+        *,
+        view: Literal['steps', 'mean', 'gpu'] = 'steps',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What does the time of a step go to, and how well is the GPU used?
+
+        A step ends with the last GPU work that it launched. Each moment of it goes to the first of kernel, copy, fill, communication, runtime call, data loader, other host work, nothing; the parts add up to the step.
+
+        Arguments:
+            view: each step, the mean step of each rank, or how GPUs were used (steps, mean, gpu)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            step: profiler step; 0 for a trace without steps
+            total_ns [ns]: length of the step
+            kernel_ns [ns]: time with a kernel that computes
+            memcpy_ns [ns]: time with a copy and none of the above
+            memset_ns [ns]: time with a fill and none of the above
+            communication_ns [ns]: time with communication and none of the above
+            runtime_ns [ns]: time with a runtime or driver call and none of the above
+            dataloader_ns [ns]: time in a data loader and none of the above
+            cpu_exec_ns [ns]: time in another operator or annotation and none of the above
+            other_ns [ns]: time with nothing of the above
+            kernel_share [ratio]: kernel_ns over total_ns
+            n_work: kernels, copies and sets launched in the step
+        """
+        ...
     def temporal_breakdown(
         self,
         *,
