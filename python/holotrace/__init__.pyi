@@ -333,6 +333,139 @@ class Session:
             correlation: correlation id that launch and GPU work share
         """
         ...
+    def steps(
+        self,
+        *,
+        view: Literal['steps', 'mean', 'gpu'] = 'steps',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What does the time of a step go to, and how well is the GPU used?
+
+        A step ends with the last GPU work that it launched. Each moment of it goes to the first of kernel, copy, fill, communication, runtime call, data loader, other host work, nothing; the parts add up to the step.
+
+        Arguments:
+            view: each step, the mean step of each rank, or how GPUs were used (steps, mean, gpu)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            step: profiler step; 0 for a trace without steps
+            total_ns [ns]: length of the step
+            kernel_ns [ns]: time with a kernel that computes
+            memcpy_ns [ns]: time with a copy and none of the above
+            memset_ns [ns]: time with a fill and none of the above
+            communication_ns [ns]: time with communication and none of the above
+            runtime_ns [ns]: time with a runtime or driver call and none of the above
+            dataloader_ns [ns]: time in a data loader and none of the above
+            cpu_exec_ns [ns]: time in another operator or annotation and none of the above
+            other_ns [ns]: time with nothing of the above
+            kernel_share [ratio]: kernel_ns over total_ns
+            n_work: kernels, copies and sets launched in the step
+        """
+        ...
+    def operators(
+        self,
+        *,
+        by: Literal['name', 'shape', 'stack', 'shape-stack'] = 'name',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which operators take the time, on the host and on the device?
+
+        Times of operators summed over calls: total with and self without what is inside; device times are the GPU work that was launched there. Largest device_self_ns first, host_self_ns when there is no GPU work.
+
+        Arguments:
+            by: one row per name; name and input shapes; name and call stack; or all three (name, shape, stack, shape-stack)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            name: operator
+            calls: events
+            device_self_ns [ns]: GPU work that it launched itself
+            device_total_ns [ns]: GPU work launched from inside it
+            host_self_ns [ns]: its time without operators and runtime calls inside
+            host_total_ns [ns]: its time
+            tc_eligible: it, or an operator inside it, can run on tensor cores, or did
+            tc_self_pct [%]: share of device_self_ns on tensor cores, 0 without any
+            tc_total_pct [%]: share of device_total_ns on tensor cores, 0 without any
+            device_share [ratio]: device_self_ns over that of all rows
+            host_share [ratio]: host_self_ns over that of all rows
+        """
+        ...
+    def kernels(
+        self,
+        *,
+        by: Literal['name', 'properties', 'stream', 'core'] = 'name',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which kernels take the device's time, and how well do they fill it?
+
+        Durations of single kernels by name, or by name, operator and launch properties; estimates of blocks per SM and occupancy are weighted by duration. Largest total_ns first.
+
+        Arguments:
+            by: one row per name; name, launching operator and launch properties; name and stream; or core (name, properties, stream, core)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            name: kernel
+            tensor_cores: whether it runs on tensor cores, by its name
+            calls: kernels
+            total_ns [ns]: sum of their durations
+            mean_ns [ns]: mean duration
+            max_ns [ns]: longest
+            min_ns [ns]: shortest
+            mean_blocks_per_sm: blocks per SM, weighted by duration; null when no kernel says
+            mean_occupancy_pct [%]: estimated achieved occupancy, weighted by duration; null when no kernel says
+            share [ratio]: total_ns over that of all rows
+        """
+        ...
     def temporal_breakdown(
         self,
         *,

@@ -365,6 +365,27 @@ enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 	return make(run, !run->hta_compat, ret_frame);
 }
 
+enum ht_status ht_frame_marks(struct ht_run *run, const struct ht_frame *frame, bool **ret_in)
+{
+	bool *in = ht_arena_alloc(run->scratch, frame->trace->n_kind + 1);
+	if (!in)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < frame->n_rows; i++)
+		in[frame->rows[i]] = true;
+	*ret_in = in;
+	return HT_OK;
+}
+
+enum ht_status ht_frame_choose_whole(struct ht_run *run)
+{
+	for (size_t side = 0; side < run->n_sets; side++)
+		if (!run->steps[side])
+			run->steps[side] = "all";
+	if (!run->step)
+		run->step = "all";
+	return HT_OK;
+}
+
 /* Lowest and highest number of the steps that a run is about; false when there is none. */
 static bool find_steps(
         const struct ht_run *run, bool cut_last, int64_t *ret_first, int64_t *ret_last)

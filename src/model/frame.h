@@ -45,6 +45,12 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame) HT_
  * rather than of all events. */
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
+/* ret_in[row]: whether the frame has it. Memory in scratch. */
+enum ht_status ht_frame_marks(
+        struct ht_run *run, const struct ht_frame *frame, bool **ret_in) HT_MUST_USE;
+/* A choose of analyses that look at the whole trace unless steps are asked for. */
+enum ht_status ht_frame_choose_whole(struct ht_run *run) HT_MUST_USE;
+
 /* HTA's derived columns, indexed by trace row (not by position in the frame). */
 struct ht_hta_columns {
 	/* arg stream, unparsable read as -1; 4294967295 too, unless hta_compat */

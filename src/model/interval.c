@@ -10,6 +10,9 @@
  */
 #include "model/interval.h"
 
+#include "base/checked.h"
+#include "base/search.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -77,6 +80,19 @@ int64_t ht_interval_overlap(
 			i++;
 		else
 			j++;
+	}
+	return length;
+}
+
+int64_t ht_interval_within(const struct ht_interval *merged, size_t n, int64_t from, int64_t to)
+{
+	int64_t length = 0;
+	for (size_t i = HT_LOWER_BOUND(at, n, merged[at].end <= from);
+	        i < n && merged[i].start < to; i++) {
+		int64_t start = merged[i].start > from ? merged[i].start : from;
+		int64_t end = merged[i].end < to ? merged[i].end : to;
+		if (end > start)
+			length = ht_add_sat(length, ht_sub_sat(end, start));
 	}
 	return length;
 }

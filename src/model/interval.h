@@ -19,6 +19,8 @@ int64_t ht_interval_length(const struct ht_interval *merged, size_t n);
 /* Length of the intersection of two merged lists. */
 int64_t ht_interval_overlap(
         const struct ht_interval *a, size_t n_a, const struct ht_interval *b, size_t n_b);
+/* Length of what of the merged intervals is within [from, to). O(log n) and those within. */
+int64_t ht_interval_within(const struct ht_interval *merged, size_t n, int64_t from, int64_t to);
 /* What of a is not in b, both merged: ret has room for n_a + n_b. Returns their number. */
 size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struct ht_interval *b,
         size_t n_b, struct ht_interval *ret);

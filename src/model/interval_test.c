@@ -30,6 +30,22 @@ static size_t random_intervals(uint32_t *state, struct ht_interval *list, bool *
 	return n;
 }
 
+static void measures_within_a_window(void **state)
+{
+	(void)state;
+	uint32_t random = 7;
+	for (int round = 0; round < 500; round++) {
+		struct ht_interval list[8];
+		bool cells[N_CELLS];
+		size_t n = ht_interval_merge(list, random_intervals(&random, list, cells));
+		int64_t from = next_random(&random) % N_CELLS, to = next_random(&random) % N_CELLS;
+		int64_t expected = 0;
+		for (int64_t c = from; c < to; c++)
+			expected += cells[c];
+		assert_int_equal(ht_interval_within(list, n, from, to), expected);
+	}
+}
+
 static void merges_what_overlaps_or_touches(void **state)
 {
 	(void)state;
@@ -102,6 +118,7 @@ static void combines_up_to_eight_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(measures_within_a_window),
 		cmocka_unit_test(merges_what_overlaps_or_touches),
 		cmocka_unit_test(keeps_long_intervals_over_short_ones),
 		cmocka_unit_test(agrees_with_counting_cells),
