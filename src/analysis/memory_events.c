@@ -75,6 +75,7 @@ struct listing {
 	struct ht_run *run;
 	ht_table *table;
 	const struct ht_memory_events *events;
+	struct ht_op_tree tree;
 	const struct ht_memory_op *ops;
 	const struct top *tops;     /* by event: of its device */
 	const char *const *devices; /* by event */
@@ -114,7 +115,8 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	ht_table_put_known(l->table,
 	        alloc && freed ? ht_sub_sat(freed->ts_ns, alloc->ts_ns) : HT_NO_I64, HT_NO_I64);
 	ht_table_put_i64(l->table, at_peak);
-	ht_table_put_known(l->table, op ? op->op : HT_NONE, HT_NONE);
+	bool known = op && op->node != HT_NONE;
+	ht_table_put_known(l->table, known ? l->tree.nodes[op->node].row : HT_NONE, HT_NONE);
 	ht_table_put_known(l->table, alloc ? alloc->row : HT_NONE, HT_NONE);
 	ht_table_put_known(l->table, freed ? freed->row : HT_NONE, HT_NONE);
 	return HT_OK;
@@ -155,7 +157,10 @@ static enum ht_status list_pairs(struct ht_run *run, struct ht_part *part)
 	if (!events.n)
 		return HT_OK;
 	struct listing l = { .run = run, .table = part->facts[0], .events = &events };
-	HT_TRY(ht_memory_ops_find(run, &events, &l.ops));
+	struct ht_traits traits;
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_op_tree_make(run, run->trace, &traits, &l.tree));
+	HT_TRY(ht_memory_ops_find(run, &events, &l.tree, &l.ops));
 	HT_TRY(ht_memory_pairs_find(run, &events, &pairs, &n));
 	HT_TRY(look_at_devices(run, &events, &l));
 	for (size_t i = 0; i < n; i++)

@@ -17,7 +17,6 @@
 #include "analysis/analysis.h"
 #include "model/frame.h"
 #include "model/memory_events.h"
-#include "model/op_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,70 +62,39 @@ enum { INCREASE, COUNT, SIZE, N_SUMS };
 struct sums {
 	const char *name;
 	int64_t self[N_SUMS], total[N_SUMS];
-	uint32_t row; /* of the call; of a name, the one that allocates the most */
+	uint32_t row; /* of the call; of a name, the one that allocates the most; HT_NONE: none */
 	int64_t row_bytes;
 };
 
-/* The calls that have events on a device or in something inside, as slots. */
 struct tally {
 	struct ht_run *run;
-	struct ht_op_nodes nodes;
-	uint32_t *slot;     /* by row: its slot + 1, 0: none */
-	struct ht_vec list; /* struct sums */
-	bool no_memory;
+	struct ht_op_tree tree;
+	const struct ht_memory_op *ops;
+	const uint32_t *calls; /* by string id of the operator's name */
+	/* of the device in hand: by node of the tree, then one for each event of an operator that is not there */
+	struct sums *list;
+	ht_table *table;
 };
 
-static struct sums *sums_at(const struct tally *t, size_t i)
+static void add_event(struct sums *sums, const struct ht_memory_event *event)
 {
-	return (struct sums *)t->list.data + i;
-}
-
-static size_t slot_of(struct tally *t, uint32_t row)
-{
-	const struct ht_trace *trace = t->run->trace;
-	struct sums empty = { .name = ht_str(trace, trace->name[row]), .row = row };
-	if (!t->slot[row]) {
-		if (!HT_VEC_PUSH(t->run->ctx->mem, &t->list, struct sums, empty)) {
-			t->no_memory = true;
-			return 0;
-		}
-		t->slot[row] = (uint32_t)t->list.n;
-	}
-	return t->slot[row] - 1;
-}
-
-/* Of an operator that only the event names. */
-static size_t slot_without_row(struct tally *t, const char *name)
-{
-	struct sums empty = { .name = name, .row = HT_NONE };
-	if (!HT_VEC_PUSH(t->run->ctx->mem, &t->list, struct sums, empty)) {
-		t->no_memory = true;
-		return 0;
-	}
-	return t->list.n - 1;
-}
-
-static void add_event(int64_t *sums, const struct ht_memory_event *event)
-{
-	ht_sum(&sums[INCREASE], event->bytes);
+	ht_sum(&sums->self[INCREASE], event->bytes);
 	if (event->bytes > 0) {
-		sums[COUNT]++;
-		ht_sum(&sums[SIZE], event->bytes);
+		sums->self[COUNT]++;
+		ht_sum(&sums->self[SIZE], event->bytes);
 	}
 }
 
-/* From calls to what is around them: a row's parent stands before it in its track. */
-static void carry_up(struct tally *t)
+/* From calls to what is around them; parents stand before their children. */
+static void carry_up(const struct tally *t)
 {
-	const struct ht_trace *trace = t->run->trace;
-	for (size_t i = trace->n_track_rows; i-- > 0 && !t->no_memory;) {
-		uint32_t row = trace->track_rows[i];
-		uint32_t up = t->slot[row] ? t->nodes.op[row] : HT_NONE;
-		if (up == HT_NONE)
-			continue;
-		size_t to = slot_of(t, t->nodes.call[up]);
-		for (int k = 0; k < N_SUMS && !t->no_memory; k++)
-			ht_sum(&sums_at(t, to)->total[k], sums_at(t, t->slot[row] - 1)->total[k]);
+	for (size_t i = t->tree.n; i-- > 0;) {
+		uint32_t up = t->tree.nodes[i].parent;
+		for (int k = 0; k < N_SUMS; k++) {
+			ht_sum(&t->list[i].total[k], t->list[i].self[k]);
+			if (up != HT_NONE)
+				ht_sum(&t->list[up].total[k], t->list[i].total[k]);
+		}
 	}
 }
 
@@ -169,127 +137,135 @@ static int by_increase(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* ---- calls ---- */
-
-struct calls {
-	uint32_t *of; /* by string id */
-};
-
-/* The rows that are chosen: all of them unless steps or an annotation are. */
-static enum ht_status count_calls(
-        struct ht_run *run, const struct ht_op_nodes *nodes, struct calls *ret_calls)
+static bool is_zero(const struct sums *sums)
 {
-	const struct ht_trace *t = run->trace;
-	struct ht_frame frame = { 0 };
-	bool all = !run->step && !run->annotation;
-	uint32_t *of = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *of);
-	if (!of)
-		return ht_fail_nomem(run->ctx);
-	if (!all)
-		HT_TRY(ht_frame_make(run, &frame));
-	for (size_t i = 0; i < (all ? t->n_kind : frame.n_rows); i++) {
-		uint32_t row = all ? (uint32_t)i : frame.rows[i];
-		bool counts = nodes->node[row] == HT_NODE_OPERATOR && nodes->call[row] == row;
-		if (counts && t->name[row] != HT_NO_STR)
-			of[t->name[row]]++;
-	}
-	ret_calls->of = of;
-	return HT_OK;
-}
-
-static void put_sums(const struct tally *t, ht_table *table, const char *device,
-        const struct calls *calls, const struct sums *sums)
-{
-	uint32_t id = ht_str_find(t->run->trace, sums->name);
 	bool zero = true;
 	for (int k = 0; k < N_SUMS; k++)
 		zero &= !sums->self[k] && !sums->total[k];
-	if (zero)
-		return;
-	ht_table_row(table);
-	ht_table_put_i64(table, t->run->rank);
-	ht_table_put_str(table, device);
-	ht_table_put_str(table, sums->name);
-	ht_table_put_i64(table, id == HT_NO_STR ? 0 : calls->of[id]);
-	for (int k = 0; k < N_SUMS; k++) {
-		ht_table_put_i64(table, sums->total[k]);
-		ht_table_put_i64(table, sums->self[k]);
-	}
-	ht_table_put_known(table, sums->row, HT_NONE);
+	return zero;
 }
 
-/* The events of one device. */
-static enum ht_status put_device(struct tally *t, ht_table *table,
-        const struct ht_memory_event *events, const struct ht_memory_op *ops, size_t n,
-        const struct calls *calls)
+/* Leave operators with something to say, by name; returns how many. */
+static size_t gather(const struct tally *t, size_t n)
+{
+	const struct ht_trace *trace = t->run->trace;
+	size_t n_kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct sums *sums = &t->list[i];
+		if (i < t->tree.n) {
+			const struct ht_op_node *node = &t->tree.nodes[i];
+			if (!node->is_counted)
+				continue;
+			sums->name = ht_str(trace, trace->name[node->row]);
+			sums->row = node->row;
+		}
+		if (!is_zero(sums))
+			t->list[n_kept++] = *sums;
+	}
+	n_kept = join_names(t->list, n_kept);
+	qsort(t->list, n_kept, sizeof *t->list, by_increase);
+	return n_kept;
+}
+
+static void put_sums(const struct tally *t, const char *device, const struct sums *sums)
+{
+	uint32_t id = ht_str_find(t->run->trace, sums->name);
+	ht_table_row(t->table);
+	ht_table_put_i64(t->table, t->run->rank);
+	ht_table_put_str(t->table, device);
+	ht_table_put_str(t->table, sums->name);
+	ht_table_put_i64(t->table, id == HT_NO_STR ? 0 : t->calls[id]);
+	for (int k = 0; k < N_SUMS; k++) {
+		ht_table_put_i64(t->table, sums->total[k]);
+		ht_table_put_i64(t->table, sums->self[k]);
+	}
+	ht_table_put_known(t->table, sums->row, HT_NONE);
+}
+
+/* The n events of one device. */
+static enum ht_status put_device(const struct tally *t, const struct ht_memory_event *events,
+        const struct ht_memory_op *ops, size_t n)
 {
 	const char *device = ht_memory_device_name(t->run, events);
-	int64_t elsewhere[N_SUMS] = { 0 };
+	struct sums elsewhere = { 0 };
+	size_t n_sums = t->tree.n;
 	if (!device)
 		return ht_fail_nomem(t->run->ctx);
-	for (size_t i = 0; i < n && !t->no_memory; i++) {
-		if (!ops[i].name) {
-			add_event(elsewhere, &events[i]);
-			continue;
+	memset(t->list, 0, t->tree.n * sizeof *t->list);
+	for (size_t i = 0; i < n; i++) {
+		if (ops[i].node != HT_NONE) {
+			add_event(&t->list[ops[i].node], &events[i]);
+		} else if (ops[i].name) {
+			t->list[n_sums] = (struct sums){ .name = ops[i].name, .row = HT_NONE };
+			add_event(&t->list[n_sums], &events[i]);
+			memcpy(t->list[n_sums].total, t->list[n_sums].self,
+			        sizeof t->list[n_sums].self);
+			n_sums++;
+		} else {
+			add_event(&elsewhere, &events[i]);
 		}
-		size_t at = ops[i].op == HT_NONE ? slot_without_row(t, ops[i].name)
-		                                 : slot_of(t, ops[i].op);
-		if (t->no_memory)
-			break;
-		add_event(sums_at(t, at)->self, &events[i]);
-		add_event(sums_at(t, at)->total, &events[i]);
 	}
 	carry_up(t);
-	if (t->no_memory)
-		return ht_fail_nomem(t->run->ctx);
-	for (size_t i = 0; i < t->list.n; i++)
-		if (sums_at(t, i)->row != HT_NONE)
-			t->slot[sums_at(t, i)->row] = 0;
-	size_t n_names = join_names(t->list.data, t->list.n);
-	if (n_names)
-		qsort(t->list.data, n_names, sizeof(struct sums), by_increase);
+	size_t n_names = gather(t, n_sums);
 	for (size_t i = 0; i < n_names; i++)
-		put_sums(t, table, device, calls, sums_at(t, i));
-	t->list.n = 0;
-	if (!elsewhere[COUNT] && !elsewhere[INCREASE])
+		put_sums(t, device, &t->list[i]);
+	if (is_zero(&elsewhere))
 		return HT_OK;
-	return ht_table_add_note(table,
+	return ht_table_add_note(t->table,
 	        "rank %lld, %s: outside of operators %lld allocations of %lld bytes, increase %lld bytes",
-	        (long long)t->run->rank, device, (long long)elsewhere[COUNT],
-	        (long long)elsewhere[SIZE], (long long)elsewhere[INCREASE]);
+	        (long long)t->run->rank, device, (long long)elsewhere.self[COUNT],
+	        (long long)elsewhere.self[SIZE], (long long)elsewhere.self[INCREASE]);
 }
 
-static enum ht_status put_devices(struct tally *t, ht_table *table,
-        const struct ht_memory_events *events, const struct ht_memory_op *ops)
+/* Calls of the rows that are chosen: all of them unless steps or an annotation are. */
+static enum ht_status count_calls(struct tally *t)
 {
-	struct calls calls = { 0 };
-	HT_TRY(count_calls(t->run, &t->nodes, &calls));
-	for (size_t first = 0, end; first < events->n; first = end) {
-		for (end = first + 1; end < events->n; end++)
-			if (!ht_memory_same_device(&events->list[first], &events->list[end]))
-				break;
-		HT_TRY(put_device(
-		        t, table, events->list + first, ops + first, end - first, &calls));
+	struct ht_run *run = t->run;
+	const struct ht_trace *trace = run->trace;
+	bool all = !run->step && !run->annotation;
+	uint32_t *calls =
+	        ht_arena_alloc(run->scratch, (trace->n_string_offsets + 1) * sizeof *calls);
+	uint8_t *chosen = all ? NULL : ht_arena_alloc(run->scratch, trace->n_kind + 1);
+	if (!calls || (!all && !chosen))
+		return ht_fail_nomem(run->ctx);
+	if (!all) {
+		struct ht_frame frame;
+		HT_TRY(ht_frame_make(run, &frame));
+		for (size_t i = 0; i < frame.n_rows; i++)
+			chosen[frame.rows[i]] = 1;
 	}
+	for (size_t i = 0; i < t->tree.n; i++) {
+		uint32_t row = t->tree.nodes[i].row;
+		if (t->tree.nodes[i].is_counted && (all || chosen[row]) &&
+		        trace->name[row] != HT_NO_STR)
+			calls[trace->name[row]]++;
+	}
+	t->calls = calls;
 	return HT_OK;
 }
 
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_memory_events events;
-	const struct ht_memory_op *ops = NULL;
-	struct tally t = { .run = run };
+	struct ht_traits traits;
+	struct tally t = { .run = run, .table = part->facts[0] };
 	HT_TRY(ht_memory_events_collect(run, &events));
 	if (!events.n)
 		return HT_OK;
-	HT_TRY(ht_memory_ops_find(run, &events, &ops));
-	HT_TRY(ht_op_nodes_make(run, &t.nodes));
-	t.slot = ht_arena_alloc(run->scratch, (run->trace->n_kind + 1) * sizeof *t.slot);
-	if (!t.slot)
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_op_tree_make(run, run->trace, &traits, &t.tree));
+	HT_TRY(ht_memory_ops_find(run, &events, &t.tree, &t.ops));
+	HT_TRY(count_calls(&t));
+	t.list = ht_arena_alloc(run->scratch, (t.tree.n + events.n + 1) * sizeof *t.list);
+	if (!t.list)
 		return ht_fail_nomem(run->ctx);
-	enum ht_status status = put_devices(&t, part->facts[0], &events, ops);
-	ht_vec_free(run->ctx->mem, &t.list, sizeof(struct sums));
-	return status;
+	for (size_t first = 0, end; first < events.n; first = end) {
+		for (end = first + 1; end < events.n; end++)
+			if (!ht_memory_same_device(&events.list[first], &events.list[end]))
+				break;
+		HT_TRY(put_device(&t, events.list + first, t.ops + first, end - first));
+	}
+	return HT_OK;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -5,8 +5,6 @@
 
 #include "model/frame.h"
 #include "model/interval.h"
-#include "model/op_nodes.h"
-#include "store/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -278,16 +276,14 @@ static void walk_thread(const struct ht_trace *t, const struct thread *threads, 
 	}
 }
 
-static enum ht_status find_around(struct ht_run *run, uint32_t **ret_around)
+static enum ht_status find_around(struct ht_run *run, const int64_t *ends, uint32_t **ret_around)
 {
 	const struct ht_trace *t = run->trace;
-	int64_t *ends = NULL;
 	uint32_t *around = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *around);
 	uint32_t *at = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof *at);
 	struct thread *threads = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof *threads);
 	if (!around || !at || !threads)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_tree_ends(run->ctx, t, run->scratch, &ends));
 	for (uint32_t i = 0; i < t->n_tracks; i++)
 		threads[i] = thread_of(t, i);
 	qsort(threads, t->n_tracks, sizeof *threads, by_thread);
@@ -301,33 +297,31 @@ static enum ht_status find_around(struct ht_run *run, uint32_t **ret_around)
 	return HT_OK;
 }
 
-static const char *name_of(const struct ht_trace *t, uint32_t row)
+static const char *name_of(const struct ht_op_tree *tree, uint32_t node)
 {
-	return row == HT_NONE ? NULL : ht_str(t, t->name[row]);
+	const struct ht_trace *t = tree->trace;
+	return node == HT_NONE ? NULL : ht_str(t, t->name[tree->nodes[node].row]);
 }
 
 enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_events *events,
-        const struct ht_memory_op **ret_ops)
+        const struct ht_op_tree *tree, const struct ht_memory_op **ret_ops)
 {
 	const struct ht_trace *t = run->trace;
 	const struct ht_arg_column *named = ht_arg_find(t, "Operator", HT_ARG_STR);
-	struct ht_op_nodes nodes;
 	uint32_t *around = NULL;
 	struct ht_memory_op *ops = ht_arena_alloc(run->scratch, (events->n + 1) * sizeof *ops);
 	if (!ops)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_op_nodes_make(run, &nodes));
-	HT_TRY(find_around(run, &around));
+	HT_TRY(find_around(run, tree->ends, &around));
 	for (size_t i = 0; i < events->n; i++) {
-		uint32_t row = events->list[i].row, at = around[row];
+		uint32_t row = events->list[i].row;
+		uint32_t node = around[row] == HT_NONE ? HT_NONE : tree->of[around[row]];
 		const char *name = text_at(t, named, row);
-		if (at != HT_NONE && nodes.node[at] == HT_NODE_NONE)
-			at = nodes.around[at];
-		bool is_operator = at != HT_NONE && nodes.node[at] == HT_NODE_OPERATOR;
-		uint32_t op = is_operator ? nodes.call[at] : HT_NONE;
-		ops[i].op = op;
-		ops[i].name = name ? name : name_of(t, op);
-		ops[i].outer = op == HT_NONE ? NULL : name_of(t, nodes.around[op]);
+		if (node != HT_NONE && !tree->nodes[node].is_counted)
+			node = HT_NONE;
+		ops[i].node = node;
+		ops[i].name = name ? name : name_of(tree, node);
+		ops[i].outer = node == HT_NONE ? NULL : name_of(tree, tree->nodes[node].parent);
 	}
 	*ret_ops = ops;
 	return HT_OK;

@@ -5,7 +5,7 @@
  * allocator's totals after it where the profiler wrote them. Allocators that report apart (PTA, GE, ...) name
  * themselves in the arg Component; their totals are curves of their own. A row without bytes is a sample of totals.
  *
- * Whose   the operator (operator_calls) that is running on the event's thread at its time: start <= ts < end. Time
+ * Whose   the operator (op_tree.h) that is running on the event's thread at its time: start <= ts < end. Time
  *         that is inside a module, an optimizer's step or a data loader, but in no operator of it, is nobody's.
  *         Where the file names the operator itself (arg Operator) that name counts.
  * Pairs   an allocation and the next free of its address on its device. An allocation whose address is allocated
@@ -14,7 +14,7 @@
 #ifndef HT_MODEL_MEMORY_EVENTS_H
 #define HT_MODEL_MEMORY_EVENTS_H
 
-#include "model/run.h"
+#include "model/op_tree.h"
 
 struct ht_memory_event {
 	int64_t device_type, device_id;
@@ -46,12 +46,12 @@ void ht_memory_fill_totals(struct ht_memory_event *events, size_t n);
 
 /* Who asked, by event. */
 struct ht_memory_op {
-	uint32_t op;       /* row of the operator, HT_NONE: nobody */
+	uint32_t node;     /* of the operator in the tree, HT_NONE: nobody, or not in the tree */
 	const char *name;  /* of the operator, NULL: nobody */
 	const char *outer; /* of the operator or module around it, NULL: none */
 };
 enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_events *events,
-        const struct ht_memory_op **ret_ops) HT_MUST_USE;
+        const struct ht_op_tree *tree, const struct ht_memory_op **ret_ops) HT_MUST_USE;
 
 /* An allocation with its release: indexes of events, SIZE_MAX where one of the two is not in the selection. */
 struct ht_memory_pair {
