@@ -1410,6 +1410,134 @@ class Session:
             total_bytes [bytes]: sum of the categories
         """
         ...
+    def memory_curve(
+        self,
+        *,
+        view: Literal['curve', 'peaks'] = 'curve',
+        points: int = 10240,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much memory is allocated, reserved and active over time on each device?
+
+        The allocator's totals after every memory event, per device and component; the running sum of bytes where the file has no totals.
+
+        Arguments:
+            view: every point, or the peaks of each curve (curve, peaks)
+            points: at most so many points per curve; 0: all
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: cpu, cuda:0, ...
+            component: allocator, where several report apart; null: the only one
+            ts_ns [ns]: time of the point, from the first event of all ranks
+            allocated_bytes [bytes]: in use from this time on
+            reserved_bytes [bytes]: held by the allocator from this time on
+            active_bytes [bytes]: in use or waited for by a stream from this time on
+            delta_bytes [bytes]: bytes allocated, negative when freed; 0: a sample
+            index: row of the memory event
+        """
+        ...
+    def memory_events(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What was allocated by whom, how large is it, and how long does it live?
+
+        Allocations paired with the next free of the same address on the device, and the operator that was running on the thread.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: cpu, cuda:0, ...
+            operator: operator that allocated it, or <unknown>
+            size_bytes [bytes]: size of the allocation
+            allocated_ts_ns [ns]: when it was allocated, from the first event of all ranks; null: before the recording
+            released_ts_ns [ns]: when it was freed, from the first event of all ranks; null: not in the recording
+            duration_ns [ns]: from the one to the other; null without both
+            at_peak: alive when the device's allocated total peaks
+            op_index: row of the operator; null: none
+            index: row of the allocation; null: before the recording
+            release_index: row of the free; null: not in the recording
+        """
+        ...
+    def memory_stats(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which operators allocate memory, and how much do they leave allocated?
+
+        Memory events of the operator that was running on the thread; increase is allocated less freed, self without the operators inside.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: cpu, cuda:0, ...
+            operator: name of the operator
+            calls: calls of the operator
+            increase_bytes [bytes]: allocated less freed while it ran, with the operators inside it
+            self_increase_bytes [bytes]: the same without those
+            allocations: allocations, with those of the operators inside it
+            self_allocations: the same without those
+            allocated_bytes [bytes]: bytes of allocations, with those of the operators inside it
+            self_allocated_bytes [bytes]: the same without those
+            index: row of the call that allocates the most itself
+        """
+        ...
     def diff(
         self,
         other: Session,

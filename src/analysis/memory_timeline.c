@@ -18,12 +18,10 @@
  * 4 parameter and 2 activation; 4 MiB at the end.
  */
 #include "analysis/analysis.h"
-#include "model/frame.h"
-#include "model/interval.h"
+#include "model/memory_events.h"
 #include "model/memory_file.h"
 #include "base/checked.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part);
@@ -193,157 +191,15 @@ static enum ht_status show_file(
 
 /* ---- [memory] events ---- */
 
-struct event {
-	int64_t device_type, device_id, ts_ns;
-	int64_t bytes, allocated, reserved; /* HT_NO_I64 when absent */
-	uint32_t row;
-};
-
-static int compare(const void *left, const void *right)
-{
-	const struct event *a = left, *b = right;
-	if (a->device_type != b->device_type)
-		return a->device_type < b->device_type ? -1 : 1;
-	if (a->device_id != b->device_id)
-		return a->device_id < b->device_id ? -1 : 1;
-	if (a->ts_ns != b->ts_ns)
-		return a->ts_ns < b->ts_ns ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
-}
-
-/* PyTorch's numbers for device types. */
-static const char *device_name(struct ht_run *run, const struct event *event)
-{
-	static const struct {
-		int64_t type;
-		const char *name;
-	} types[] = { { 1, "cuda" }, { 6, "hip" }, { 12, "xpu" }, { 13, "mps" }, { 15, "hpu" },
-		{ 19, "mtia" }, { 20, "privateuse1" } };
-	if (event->device_type == 0)
-		return "cpu";
-	for (size_t i = 0; i < HT_COUNT(types); i++)
-		if (types[i].type == event->device_type)
-			return ht_arena_printf(run->scratch, "%s:%lld", types[i].name,
-			        (long long)event->device_id);
-	return ht_arena_printf(run->scratch, "type%lld:%lld", (long long)event->device_type,
-	        (long long)event->device_id);
-}
-
-/* The time that the chosen steps and annotations cover; none when everything counts. */
-static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_list, size_t *ret_n)
-{
-	if (!run->step && !run->annotation)
-		return HT_OK;
-	struct ht_frame frame;
-	HT_TRY(ht_frame_make(run, &frame));
-	struct ht_interval *list = ht_arena_alloc(run->scratch, (frame.n_rows + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	size_t n = 0;
-	for (size_t k = 0; k < frame.n_rows; k++) {
-		uint32_t row = frame.rows[k];
-		uint8_t kind = frame.trace->kind[row];
-		if (kind == HT_KIND_ANNOTATION || kind == HT_KIND_CPU_OP)
-			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
-				ht_end_ns(frame.trace, row) };
-	}
-	*ret_n = ht_interval_merge(list, n);
-	*ret_list = list;
-	return HT_OK;
-}
-
-static bool is_inside(const struct ht_interval *list, size_t n, int64_t t)
-{
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list[middle].end < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && list[low].start <= t;
-}
-
-struct args {
-	int64_t *device_type, *device_id, *bytes, *allocated, *reserved; /* by row */
-};
-
-static enum ht_status read_args(
-        struct ht_run *run, const struct ht_trace *trace, struct args *ret_args)
-{
-	const struct {
-		const char *key;
-		int64_t fallback;
-		int64_t **values;
-	} wanted[] = {
-		{ "Device Type", 0, &ret_args->device_type },
-		{ "Device Id", 0, &ret_args->device_id },
-		{ "Bytes", 0, &ret_args->bytes },
-		{ "Total Allocated", HT_NO_I64, &ret_args->allocated },
-		{ "Total Reserved", HT_NO_I64, &ret_args->reserved },
-	};
-	for (size_t i = 0; i < HT_COUNT(wanted); i++)
-		HT_TRY(ht_arg_dense_i64(run->ctx, trace, wanted[i].key, wanted[i].fallback,
-		        run->scratch, wanted[i].values));
-	return HT_OK;
-}
-
-static enum ht_status collect(struct ht_run *run, struct event **ret_events, size_t *ret_n)
-{
-	const struct ht_trace *trace = run->trace;
-	struct ht_interval *chosen = NULL;
-	size_t n_chosen = 0, n = 0;
-	for (size_t row = 0; row < trace->n_kind; row++)
-		n += trace->kind[row] == HT_KIND_MEMORY;
-	if (n == 0)
-		return HT_OK;
-	HT_TRY(chosen_time(run, &chosen, &n_chosen));
-	struct event *events = ht_arena_alloc(run->scratch, (n + 1) * sizeof *events);
-	if (!events)
-		return ht_fail_nomem(run->ctx);
-	n = 0;
-	struct args args = { 0 };
-	HT_TRY(read_args(run, trace, &args));
-	uint32_t name = ht_str_find(trace, "[memory]");
-	for (uint32_t row = 0; row < trace->n_kind; row++) {
-		if (trace->kind[row] != HT_KIND_MEMORY || trace->name[row] != name)
-			continue;
-		if (chosen && !is_inside(chosen, n_chosen, trace->ts_ns[row]))
-			continue;
-		events[n++] = (struct event){ .device_type = args.device_type[row],
-			.device_id = args.device_id[row],
-			.ts_ns = trace->ts_ns[row],
-			.bytes = args.bytes[row],
-			.allocated = args.allocated[row],
-			.reserved = args.reserved[row],
-			.row = row };
-	}
-	qsort(events, n, sizeof *events, compare);
-	*ret_events = events;
-	*ret_n = n;
-	return HT_OK;
-}
-
-/* Fill in the totals that the file does not have. */
-static void complete(struct event *events, size_t n)
-{
-	int64_t sum = 0;
-	for (size_t i = 0; i < n; i++) {
-		sum = events[i].allocated == HT_NO_I64 ? sum + events[i].bytes
-		                                       : events[i].allocated;
-		events[i].allocated = sum;
-	}
-}
-
-static void put_device_summary(
-        ht_table *table, int64_t rank, const char *device, const struct event *events, size_t n)
+static void put_device_summary(ht_table *table, int64_t rank, const char *device,
+        const struct ht_memory_event *events, size_t n)
 {
 	struct peak allocated = { 0 }, reserved = { 0 };
 	int64_t held = 0, held_at_peak = 0;
 	for (size_t i = 0; i < n; i++) {
 		int64_t before = allocated.peak_bytes;
-		follow(&allocated, events[i].allocated, events[i].ts_ns);
+		if (events[i].allocated != HT_NO_I64)
+			follow(&allocated, events[i].allocated, events[i].ts_ns);
 		if (events[i].reserved != HT_NO_I64) {
 			held = events[i].reserved;
 			follow(&reserved, held, events[i].ts_ns);
@@ -365,8 +221,8 @@ static void put_device_summary(
 	put_peak(table, "reserved", &reserved, allocated.peak_bytes);
 }
 
-static void put_device_series(
-        ht_table *table, int64_t rank, const char *device, const struct event *events, size_t n)
+static void put_device_series(ht_table *table, int64_t rank, const char *device,
+        const struct ht_memory_event *events, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
@@ -375,7 +231,7 @@ static void put_device_series(
 		put_nulls(table, N_SUMMARY_ONLY);
 		ht_table_put_i64(table, events[i].ts_ns);
 		ht_table_put_i64(table, events[i].bytes);
-		ht_table_put_i64(table, events[i].allocated);
+		ht_table_put_known(table, events[i].allocated, HT_NO_I64);
 		if (events[i].reserved != HT_NO_I64)
 			ht_table_put_i64(table, events[i].reserved);
 	}
@@ -384,16 +240,15 @@ static void put_device_series(
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
 {
 	bool as_series = ht_run_is(run, "view", "series");
-	struct event *events = NULL;
-	size_t n = 0;
-	HT_TRY(collect(run, &events, &n));
-	for (size_t start = 0; start < n;) {
+	struct ht_memory_events all;
+	HT_TRY(ht_memory_events_collect(run, &all));
+	struct ht_memory_event *events = all.list;
+	for (size_t start = 0; start < all.n;) {
 		size_t end = start + 1;
-		while (end < n && events[end].device_type == events[start].device_type &&
-		        events[end].device_id == events[start].device_id)
+		while (end < all.n && ht_memory_same_curve(&events[end], &events[start]))
 			end++;
-		complete(events + start, end - start);
-		const char *device = device_name(run, &events[start]);
+		ht_memory_fill_totals(events + start, end - start);
+		const char *device = ht_memory_device_name(run, &events[start]);
 		if (!device)
 			return ht_fail_nomem(run->ctx);
 		(as_series ? put_device_series : put_device_summary)(

@@ -7,7 +7,7 @@
  * others, by more than that varies, than the others differ, and than 5 % of the step. Nothing is a candidate by
  * its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness.
  *
- * The cause of a candidate is what it does more of than the ranks of its group (excess.h): the GPU work or the
+ * The cause of a candidate is what it does more of than the ranks of its group (straggler.h): the GPU work or the
  * annotation whose excess is at least half of its lateness, the larger of the two; else, when all its GPU work
  * together (or all its annotations) is, the largest part of that. Its longest event is the evidence.
  *
@@ -24,17 +24,9 @@
  * 20 us in it, and nobody is late: nothing tells rank 2 from one whose clock is 8 us off.
  */
 #include "analysis/analysis.h"
-#include "model/excess.h"
-#include "model/own_time.h"
-#include "table/shorten.h"
+#include "model/straggler.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Room for a kernel's name in a sentence. */
-#define NAME_CELLS 60
 
 static enum ht_status extract(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -106,6 +98,7 @@ static const struct ht_column span_columns[] = {
 	{ "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL },
 };
 enum { CALLS, PROFILES, STEPS, SPAN };
+static const struct ht_straggler_facts facts_at = { CALLS, PROFILES, STEPS };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "ranks", "sums per rank, or every collective", "ranks|collectives" },
@@ -156,148 +149,10 @@ static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_frame frame;
 	HT_TRY(ht_frame_make(run, &frame));
-	ht_chosen_calls_put(&frame, part->facts[CALLS]);
-	HT_TRY(ht_excess_put(run, &frame, part->facts[PROFILES]));
-	HT_TRY(ht_step_work_put(run, &frame, part->facts[STEPS]));
+	HT_TRY(ht_stragglers_put(run, &frame, &facts_at, part));
 	ht_table_row(part->facts[SPAN]);
 	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
 	return HT_OK;
-}
-
-/* ---- causes ---- */
-
-struct cause {
-	const char *side; /* NULL: nothing explains it */
-	const struct ht_excess *excess;
-	bool in_all; /* only all names together do */
-};
-
-struct answer {
-	struct ht_run *run;
-	const struct ht_parts *parts;
-	struct ht_lateness lateness;
-	struct ht_verdict *verdicts; /* one per part */
-	struct ht_excess *gpu, *host;
-};
-
-/* Of the ranks of a group whose verdict is from that group. */
-static enum ht_status find_excess_in(struct answer *a, struct ht_members members, bool *done)
-{
-	struct ht_excess *host = ht_arena_alloc(a->run->scratch, (members.n + 1) * sizeof *host);
-	struct ht_excess *gpu = ht_arena_alloc(a->run->scratch, (members.n + 1) * sizeof *gpu);
-	if (!host || !gpu)
-		return ht_fail_nomem(a->run->ctx);
-	HT_TRY(ht_excess_find(a->run, a->parts, PROFILES, &members, host, gpu));
-	for (size_t m = 0; m < members.n; m++) {
-		size_t p = members.parts[m];
-		const size_t *from = a->verdicts[p].members;
-		if (done[p] || (from && from != members.parts))
-			continue;
-		a->host[p] = host[m];
-		a->gpu[p] = gpu[m];
-		done[p] = true;
-	}
-	return HT_OK;
-}
-
-/* Against the ranks that wait for it; against all where nothing says who does. */
-static enum ht_status find_excess(struct answer *a)
-{
-	size_t n = a->parts->n;
-	size_t *all = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *all);
-	bool *done = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *done);
-	a->host = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *a->host);
-	a->gpu = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *a->gpu);
-	if (!all || !done || !a->host || !a->gpu)
-		return ht_fail_nomem(a->run->ctx);
-	for (size_t i = 0; i < n; i++)
-		all[i] = i;
-	for (size_t i = 0; i < n; i++) {
-		const struct ht_verdict *v = &a->verdicts[i];
-		struct ht_members members = { all, n };
-		if (v->members)
-			members = (struct ht_members){ v->members, v->n_members };
-		if (!done[i])
-			HT_TRY(find_excess_in(a, members, done));
-	}
-	return HT_OK;
-}
-
-static struct cause cause_of(const struct answer *a, const struct ht_late_rank *rank)
-{
-	const struct ht_excess *gpu = &a->gpu[rank->i_part], *host = &a->host[rank->i_part];
-	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
-	int64_t half_ns = verdict->late_steps_ns / 2;
-	const struct ht_excess *larger = host->ns > gpu->ns ? host : gpu;
-	if (!verdict->is_candidate)
-		return (struct cause){ 0 };
-	if (larger->name && larger->ns >= half_ns)
-		return (struct cause){ larger == gpu ? "kernel" : "host", larger, false };
-	larger = host->total_ns > gpu->total_ns ? host : gpu;
-	if (larger->name && larger->total_ns >= half_ns)
-		return (struct cause){ larger == gpu ? "kernel" : "host", larger, true };
-	return (struct cause){ 0 };
-}
-
-static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t most_ns)
-{
-	/* as few digits as tell the two apart */
-	double least = (double)least_ns / 1e6, most = (double)most_ns / 1e6;
-	int digits = most >= 10 ? 0 : most >= 0.1 ? 2 : 4;
-	char low[32], high[32];
-	snprintf(low, sizeof low, "%.*f", digits, least);
-	snprintf(high, sizeof high, "%.*f", digits, most);
-	if (!strcmp(low, high))
-		return ht_arena_printf(run->scratch, "%s ms", low);
-	return ht_arena_printf(run->scratch, "%s\u2013%s ms", low, high);
-}
-
-/* As much of a name as a sentence bears. */
-static const char *short_name(struct ht_run *run, const char *name)
-{
-	size_t n = strlen(name);
-	char *text = ht_arena_alloc(run->scratch, n + 5);
-	if (text)
-		text[ht_shorten(name, n, NAME_CELLS, text)] = '\0';
-	return text;
-}
-
-static enum ht_status note_candidate(
-        const struct answer *a, const struct ht_late_rank *rank, ht_table *table)
-{
-	const struct ht_verdict *v = &a->verdicts[rank->i_part];
-	struct cause cause = cause_of(a, rank);
-	const char *waiting = spread_text(a->run, v->least_ns, v->most_ns);
-	const char *steps =
-	        v->n_late_steps == v->n_steps
-	                ? ht_arena_printf(a->run->scratch, "in each of %zu steps", v->n_steps)
-	                : ht_arena_printf(a->run->scratch, "in %zu of %zu steps", v->n_late_steps,
-	                          v->n_steps);
-	if (!waiting || !steps)
-		return ht_fail_nomem(a->run->ctx);
-	if (!cause.side)
-		return ht_table_add_note(table,
-		        "rank %" PRId64
-		        " keeps the others waiting %s %s: no GPU work and no annotation "
-		        "takes that much more than on the other ranks (event %" PRId64
-		        " waited last)",
-		        rank->rank, waiting, steps, rank->worst_call->row);
-	int64_t ns =
-	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)v->n_steps;
-	const char *more = spread_text(a->run, ns, ns);
-	const char *name = short_name(a->run, cause.excess->name);
-	if (!more || !name)
-		return ht_fail_nomem(a->run->ctx);
-	bool gpu = cause.excess == &a->gpu[rank->i_part];
-	return ht_table_add_note(table,
-	        "rank %" PRId64
-	        " keeps the others waiting %s %s: %s%s%s takes %s a step more than on "
-	        "the other ranks (event %" PRId64 ")",
-	        rank->rank, waiting, steps,
-	        !cause.in_all ? (gpu ? "kernel " : "on the host ")
-	        : gpu         ? "its GPU work, most of all "
-	                      : "its host, most of all in ",
-	        name, cause.in_all ? "," : "", more, cause.excess->row);
 }
 
 /* ---- ranks ---- */
@@ -316,7 +171,7 @@ static void put_excess(ht_table *table, const struct ht_excess *excess)
 	ht_table_put_str(table, excess->name);
 }
 
-static void put_cause(ht_table *table, const struct cause *cause)
+static void put_cause(ht_table *table, const struct ht_straggler_cause *cause)
 {
 	if (!cause->side) {
 		for (int i = 0; i < 4; i++)
@@ -329,11 +184,12 @@ static void put_cause(ht_table *table, const struct cause *cause)
 	ht_table_put_i64(table, cause->excess->row);
 }
 
-static void put_rank(ht_table *table, const struct answer *a, const struct ht_late_rank *rank)
+static void put_rank(
+        ht_table *table, const struct ht_stragglers *a, const struct ht_late_rank *rank)
 {
 	int64_t all_ns = ht_table_i64(a->parts->list[rank->i_part].facts[SPAN], 0, 0);
 	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
-	struct cause cause = cause_of(a, rank);
+	struct ht_straggler_cause cause = ht_straggler_cause_of(a, rank);
 	ht_table_row(table);
 	ht_table_put_i64(table, rank->rank);
 	ht_table_put_i64(table, verdict->is_candidate);
@@ -363,7 +219,7 @@ static void put_rank(ht_table *table, const struct answer *a, const struct ht_la
 	put_excess(table, &a->host[rank->i_part]);
 }
 
-static enum ht_status put_ranks(struct answer *a, ht_table *table)
+static enum ht_status put_ranks(struct ht_stragglers *a, ht_table *table)
 {
 	for (size_t i = 0; i < a->parts->n; i++)
 		put_rank(table, a, &a->lateness.ranks[i]);
@@ -428,7 +284,7 @@ static enum ht_status note_absence(struct ht_run *run, ht_table *table)
 	return ht_clocks_note(run, table);
 }
 
-static enum ht_status note_verdict(const struct answer *a, ht_table *table)
+static enum ht_status note_verdict(const struct ht_stragglers *a, ht_table *table)
 {
 	size_t n_candidates = 0, most_steps = 0;
 	for (size_t i = 0; i < a->parts->n; i++) {
@@ -438,7 +294,10 @@ static enum ht_status note_verdict(const struct answer *a, ht_table *table)
 		if (!v->is_candidate)
 			continue;
 		n_candidates++;
-		HT_TRY(note_candidate(a, rank, table));
+		const char *sentence = ht_straggler_sentence(a, rank);
+		if (!sentence)
+			return ht_fail_nomem(a->run->ctx);
+		HT_TRY(ht_table_add_note(table, "%s", sentence));
 	}
 	if (n_candidates)
 		return HT_OK;
@@ -450,7 +309,7 @@ static enum ht_status note_verdict(const struct answer *a, ht_table *table)
 }
 
 /* The ranks with the largest delays come first; no more candidates than asked for. */
-static void order_ranks(struct answer *a)
+static void order_ranks(struct ht_stragglers *a)
 {
 	int64_t most = ht_run_i64(a->run, "num-candidates"), n = 0;
 	struct ht_late_rank *ranks = a->lateness.ranks;
@@ -465,15 +324,12 @@ static void order_ranks(struct answer *a)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct answer a = { .run = run, .parts = parts };
+	struct ht_stragglers a;
 	if (!run->clocks[0])
 		return note_absence(run, table);
-	HT_TRY(ht_lateness_find(run, parts, CALLS, &a.lateness));
+	HT_TRY(ht_stragglers_find(run, parts, &facts_at, &a));
 	if (!a.lateness.n)
 		return note_absence(run, table);
-	HT_TRY(ht_own_time_judge(run, parts, STEPS, &a.lateness, &a.verdicts));
-
-	HT_TRY(find_excess(&a));
 	order_ranks(&a);
 	if (ht_run_is(run, "view", "ranks")) {
 		HT_TRY(put_ranks(&a, table));

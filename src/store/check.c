@@ -598,7 +598,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 2,
+	.version = 3,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

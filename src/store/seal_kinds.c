@@ -145,6 +145,9 @@ static uint8_t row_kind(
 	else if (t->meta_->dialect == HT_DIALECT_ASCEND && t->categories[cat].name == HT_NO_STR)
 		kind = ascend_kind(t, row);
 	bool instant = ph == 'i' || ph == 'I' || ph == 'R';
+	/* memory events had no category until 2022 */
+	if (instant && t->categories[cat].name == HT_NO_STR)
+		kind = HT_KIND_MEMORY;
 	if (instant && kind != HT_KIND_MEMORY)
 		kind = HT_KIND_INSTANT;
 	if (kind == HT_KIND_MEMORY) {
