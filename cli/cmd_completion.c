@@ -25,6 +25,30 @@ static bool takes_path(const struct opt *opt)
 	       (strcmp(opt->value, "FILE") == 0 || strcmp(opt->value, "DIR") == 0);
 }
 
+/* Values that are lists of columns. */
+static bool takes_columns(const struct verb *verb, const struct opt *opt)
+{
+	return verb->analysis != NULL &&
+	       (strcmp(opt->name, "columns") == 0 || strcmp(opt->name, "sort") == 0);
+}
+
+/* Of all views, each name once. */
+static void print_columns(struct output *output, const struct ht_analysis_info *info)
+{
+	struct ht_analysis_info before = *info;
+	for (before.n_schemas = 0; before.n_schemas < info->n_schemas; before.n_schemas++) {
+		const struct ht_schema *schema = &info->schemas[before.n_schemas];
+		for (size_t k = 0; k < schema->n_columns; k++) {
+			if (!verb_has_column(&before, schema->columns[k].name))
+				output_print(output, " %s", schema->columns[k].name);
+		}
+	}
+	for (size_t i = 0; i < info->n_further; i++) {
+		if (!verb_has_column(info, info->further[i].name))
+			output_print(output, " %s", info->further[i].name);
+	}
+}
+
 /* "a|b|c" as "a b c". */
 static void print_choices(struct output *output, const char *choices)
 {
@@ -61,8 +85,12 @@ static void bash_verb(struct output *output, const struct verb *verb)
 		const struct opt *opt = &opts.list[i];
 		if (opt->value == NULL || takes_path(opt))
 			continue;
-		output_print(output, "\t\t--%s) values='", opt->name);
-		print_choices(output, opt->choices != NULL ? opt->choices : " ");
+		output_print(output, "\t\t--%s) %svalues='", opt->name,
+		        takes_columns(verb, opt) ? "list=1 " : "");
+		if (takes_columns(verb, opt))
+			print_columns(output, verb->analysis);
+		else
+			print_choices(output, opt->choices != NULL ? opt->choices : " ");
 		output_text(output, "' ;;\n");
 	}
 	output_text(output, "\t\tesac ;;\n");
@@ -74,7 +102,7 @@ static void write_bash(struct output *output)
 	        "# bash completion for holotrace, written by `holotrace completion bash`\n"
 	        "_holotrace()\n{\n"
 	        "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	        "\tlocal opts= values=\n\tlocal verbs='");
+	        "\tlocal opts= values= list= head=\n\tlocal verbs='");
 	print_verbs(output);
 	output_text(output,
 	        "'\n\tif ((COMP_CWORD == 1)); then\n"
@@ -85,16 +113,21 @@ static void write_bash(struct output *output)
 		verb_at(i, &verb);
 		bash_verb(output, &verb);
 	}
-	output_text(output, "\tesac\n"
-	                    "\tif [[ -n $values ]]; then\n"
-	                    "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
-	                    "\telif [[ $cur == -* ]]; then\n"
-	                    "\t\tCOMPREPLY=($(compgen -W \"$opts\" -- \"$cur\"))\n"
-	                    "\telif [[ ${COMP_WORDS[1]} == help ]]; then\n"
-	                    "\t\tCOMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))\n"
-	                    "\telse\n\t\tcompopt -o filenames\n"
-	                    "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n"
-	                    "complete -F _holotrace holotrace\n");
+	output_text(output,
+	        "\tesac\n"
+	        "\tif [[ -n $list ]]; then\n"
+	        "\t\t[[ $cur == *,* ]] && head=${cur%,*},\n"
+	        "\t\tcompopt -o nospace\n"
+	        "\t\tCOMPREPLY=($(compgen -P \"$head\" -W \"$values\" -- \"${cur##*,}\"))\n"
+	        "\telif [[ -n $values ]]; then\n"
+	        "\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+	        "\telif [[ $cur == -* ]]; then\n"
+	        "\t\tCOMPREPLY=($(compgen -W \"$opts\" -- \"$cur\"))\n"
+	        "\telif [[ ${COMP_WORDS[1]} == help ]]; then\n"
+	        "\t\tCOMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))\n"
+	        "\telse\n\t\tcompopt -o filenames\n"
+	        "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n"
+	        "complete -F _holotrace holotrace\n");
 }
 
 /* In zsh specs brackets and colons have a meaning of their own. */
@@ -118,7 +151,10 @@ static void zsh_verb(struct output *output, const struct verb *verb)
 		output_print(output, "\t\t\t'--%s%s[", opt->name, opt->value != NULL ? "=" : "");
 		print_zsh_text(output, opt->help);
 		output_text(output, "]");
-		if (opt->choices != NULL) {
+		if (takes_columns(verb, opt)) {
+			output_print(output, ":%s:_values -s , column", opt->name);
+			print_columns(output, verb->analysis);
+		} else if (opt->choices != NULL) {
 			output_print(output, ":%s:(", opt->name);
 			print_choices(output, opt->choices);
 			output_text(output, ")");
@@ -167,7 +203,11 @@ static void fish_verb(struct output *output, const struct verb *verb)
 			output_print(output, " -s %c", opt->letter);
 		if (opt->value != NULL)
 			output_text(output, takes_path(opt) ? " -r" : " -x");
-		if (opt->choices != NULL) {
+		if (takes_columns(verb, opt)) {
+			output_text(output, " -a '(__fish_append ,");
+			print_columns(output, verb->analysis);
+			output_text(output, ")'");
+		} else if (opt->choices != NULL) {
 			output_text(output, " -a '");
 			print_choices(output, opt->choices);
 			output_text(output, "'");

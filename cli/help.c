@@ -5,6 +5,7 @@
  * tools/gen_docs turns into man pages and reference pages.
  */
 #include "help.h"
+#include "examples.h"
 #include "output.h"
 
 #include <string.h>
@@ -146,8 +147,49 @@ static void help_schema(struct cli *cli, struct output *output, const struct ht_
 	heading(cli, output, title);
 	for (size_t i = 0; i < schema->n_columns; i++)
 		item(cli, output, schema->columns[i].name, schema->columns[i].sentence);
-	if (info->more_columns)
-		output_text(output, "  and further columns on request or from the data\n");
+	if (info->more_columns && info->n_further == 0)
+		output_text(output, "  and further columns from the data\n");
+}
+
+static void help_further(
+        struct cli *cli, struct output *output, const struct ht_analysis_info *info)
+{
+	if (info->n_further == 0)
+		return;
+	output_text(output, "\n");
+	heading(cli, output, "Columns on request, with --columns");
+	for (size_t i = 0; i < info->n_further; i++) {
+		if (!verb_has_column(info, info->further[i].name))
+			item(cli, output, info->further[i].name, info->further[i].sentence);
+	}
+	item(cli, output, "args.KEY", "an argument of the event; args.* for all that there are");
+	item(cli, output, "event.KEY", "any other key of the event");
+}
+
+/* A paragraph per line, wrapped. */
+static void help_paragraphs(struct output *output, const char *text, int width)
+{
+	for (const char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+		char line[4096];
+		snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
+		output_wrapped(output, line, 0, width);
+		output_text(output, "\n");
+	}
+}
+
+static void help_example(struct cli *cli, struct output *output, const char *verb)
+{
+	const struct example *example = example_of(verb);
+	if (example == NULL)
+		return;
+	output_text(output, "\n");
+	heading(cli, output, "Example");
+	output_text(output, example->text);
+	if (example->reading[0] != '\0' && example->reading[0] != '\n') {
+		output_text(output, "\n");
+		heading(cli, output, "How to read it");
+		help_paragraphs(output, example->reading, cli->term.width);
+	}
 }
 
 int help_verb(struct cli *cli, const struct verb *verb)
@@ -168,7 +210,10 @@ int help_verb(struct cli *cli, const struct verb *verb)
 		output_print(&output, "\nAnswers what %s of HTA answers.\n", info->hta);
 	for (size_t i = 0; info != NULL && i < info->n_schemas; i++)
 		help_schema(cli, &output, info, &info->schemas[i]);
+	if (info != NULL)
+		help_further(cli, &output, info);
 	help_options(cli, &output, verb);
+	help_example(cli, &output, verb->name);
 	return output_close(&output, true);
 }
 
@@ -178,11 +223,12 @@ static void json_member(struct output *output, const char *name, const char *val
 	output_json(output, value);
 }
 
-static void json_columns(struct output *output, const struct ht_schema *schema)
+static void json_columns(
+        struct output *output, const char *key, const struct ht_column *columns, size_t n)
 {
-	output_text(output, ",\"columns\":[");
-	for (size_t i = 0; i < schema->n_columns; i++) {
-		const struct ht_column *column = &schema->columns[i];
+	output_print(output, ",\"%s\":[", key);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_column *column = &columns[i];
 		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
 		output_json(output, column->name);
 		json_member(output, "type", type_name(column->type));
@@ -202,7 +248,8 @@ static void json_views(struct output *output, const struct ht_analysis_info *inf
 	for (size_t i = 0; i < info->n_schemas; i++) {
 		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
 		output_json(output, info->schemas[i].name);
-		json_columns(output, &info->schemas[i]);
+		json_columns(
+		        output, "columns", info->schemas[i].columns, info->schemas[i].n_columns);
 		output_text(output, "}");
 	}
 	output_text(output, "]");
@@ -246,6 +293,8 @@ static void json_verb(struct output *output, const struct verb *verb)
 		json_member(output, "hta", info->hta);
 		output_print(output, ",\"n_sets\":%zu", info->n_sets);
 		json_views(output, info);
+		if (info->n_further > 0)
+			json_columns(output, "further", info->further, info->n_further);
 	}
 	output_text(output, "}");
 }

@@ -87,7 +87,7 @@ static int say_unknown_verb(const char *word)
 	if (word[0] == '-')
 		cli_say("the verb comes before its options: holotrace VERB [options] TRACE...");
 	else if (access(word, F_OK) == 0)
-		cli_say("'%s' is a file, not a verb. Try: holotrace report %s", word, word);
+		cli_say("'%s' names traces, not a verb. Try: holotrace report %s", word, word);
 	else if (near != NULL)
 		cli_say("there is no verb '%s'. Did you mean '%s'?", word, near);
 	else

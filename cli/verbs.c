@@ -229,3 +229,14 @@ void verb_options(const struct verb *verb, struct opts *opts)
 		add_all(opts, trace_opts, COUNT(trace_opts));
 	opts_add(opts, &help_opt);
 }
+
+bool verb_has_column(const struct ht_analysis_info *info, const char *name)
+{
+	for (size_t i = 0; i < info->n_schemas; i++) {
+		for (size_t k = 0; k < info->schemas[i].n_columns; k++) {
+			if (strcmp(info->schemas[i].columns[k].name, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}

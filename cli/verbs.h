@@ -49,4 +49,7 @@ const char *verb_formats(void);
 /* The run function of every analysis, in cmd_run.c. */
 int run_analysis(struct cli *cli);
 
+/* Does any view of the analysis have a column of that name? */
+bool verb_has_column(const struct ht_analysis_info *info, const char *name);
+
 #endif

@@ -323,6 +323,9 @@ struct ht_analysis_info {
 	bool lists_events;   /* its rows are single events, too many for an overview */
 	bool more_columns;   /* further columns come on request or from the data */
 	const char *instead; /* parameter whose value replaces the traces, or NULL */
+	/* columns that come on request; args.KEY and what else the data has come besides */
+	const struct ht_column *further;
+	size_t n_further;
 };
 
 HT_API size_t ht_n_analyses(void);

@@ -70,6 +70,8 @@ const struct ht_analysis ht_analysis_events = {
 		.n_sets = 1,
 		.lists_events = true,
 		.more_columns = true,
+		.further = ht_event_fields,
+		.n_further = HT_N_EVENT_FIELDS,
 	},
 	.wants_hta = wants_hta,
 	.per_rank = list_events,

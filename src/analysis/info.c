@@ -7,6 +7,7 @@
  * them are in the other analyses.
  */
 #include "analysis/analysis.h"
+#include "store/job.h"
 #include "model/clocks.h"
 
 #include <inttypes.h>
@@ -114,11 +115,13 @@ static void put_devices(const struct facts *f)
 		const struct ht_device *d = &t->devices[i];
 		char item[32];
 		snprintf(item, sizeof item, "%" PRId64, d->id == HT_NO_I64 ? (int64_t)i : d->id);
+		const char *name = *ht_str(t, d->name) ? ht_str(t, d->name) : "unnamed";
 		if (d->total_memory_bytes != HT_NO_I64 && d->n_sms != HT_NO_I64)
-			putf(f, "device", item, "%s, %.1f GiB, %" PRId64 " SMs", ht_str(t, d->name),
-			        (double)d->total_memory_bytes / (1 << 30), d->n_sms);
+			putf(f, "device", item, "%s, %.1f GiB, %" PRId64 " %s", name,
+			        (double)d->total_memory_bytes / (1 << 30), d->n_sms,
+			        ht_job_is_amd(t) ? "CUs" : "SMs");
 		else
-			put(f, "device", item, ht_str(t, d->name));
+			put(f, "device", item, name);
 	}
 	for (size_t i = 0; i < t->n_process_groups; i++) {
 		const struct ht_process_group *g = &t->process_groups[i];

@@ -155,7 +155,7 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	ht_table_put_i64(table, (int64_t)series->n_copies);
 	ht_table_put_known(table, series->bytes, 0);
 	ht_table_put_i64(table, busy_ns);
-	ht_table_put_f64(table, time_mean);
+	ht_table_put_f64(table, series->bytes || run->hta_compat ? time_mean : NAN);
 	return HT_OK;
 }
 

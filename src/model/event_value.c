@@ -47,7 +47,9 @@ enum field {
 	N_FIELDS
 };
 
-static const struct ht_column fields[N_FIELDS] = {
+_Static_assert(N_FIELDS == HT_N_EVENT_FIELDS, "one column per field");
+
+const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS] = {
 	[RANK] = { "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
 	[INDEX] = { "index", HT_I64, HT_KEY, "position in the file's traceEvents, from 0", NULL },
 	[TS] = { "ts_ns", HT_TIME, HT_MEASURE, "start as in the file, base time not added", NULL },
@@ -101,11 +103,6 @@ static const struct ht_column fields[N_FIELDS] = {
 
 /* ---- finding ---- */
 
-const struct ht_column *ht_event_field(size_t i)
-{
-	return i < N_FIELDS ? &fields[i] : NULL;
-}
-
 /* The type that can show every type the key has; false when no event has it. */
 static bool argument_type(
         const struct ht_trace *t, const char *key, bool top_level, enum ht_type *ret_type)
@@ -134,9 +131,9 @@ bool ht_event_column_find(
 {
 	*ret = (struct ht_event_column){ .field = -1 };
 	for (int i = 0; i < N_FIELDS; i++)
-		if (!strcmp(fields[i].name, name)) {
+		if (!strcmp(ht_event_fields[i].name, name)) {
 			ret->field = i;
-			ret->column = fields[i];
+			ret->column = ht_event_fields[i];
 			return true;
 		}
 	bool args = !strncmp(name, "args.", 5), top = !strncmp(name, "event.", 6);

@@ -50,8 +50,9 @@ struct ht_event_column {
 	size_t n_cursors;
 };
 
-/* Fields and links, by number; NULL beyond the last. */
-const struct ht_column *ht_event_field(size_t i);
+/* Fields and links of every event. */
+#define HT_N_EVENT_FIELDS 33
+extern const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS];
 /* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s". */
 bool ht_event_column_find(
         const struct ht_trace *trace, const char *name, struct ht_event_column *ret_column);

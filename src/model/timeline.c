@@ -189,8 +189,8 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
 	struct ht_event_source source = { ctx, scratch, t, timeline->rank, &attribution };
 	struct ht_event_column column;
 	HT_TRY(ht_attribution_make(&run, t, HT_ATTRIBUTE_ALL, &attribution));
-	for (size_t i = 0; ht_event_field(i); i++) {
-		if (!ht_event_column_find(t, ht_event_field(i)->name, &column))
+	for (size_t i = 0; i < HT_N_EVENT_FIELDS; i++) {
+		if (!ht_event_column_find(t, ht_event_fields[i].name, &column))
 			continue;
 		ht_event_column_start(&column, &source);
 		put_detail(&column, row, table);

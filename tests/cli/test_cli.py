@@ -6,6 +6,7 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import struct
@@ -438,3 +439,24 @@ def test_man_pages_agree():
         for column in verb.get("columns", []):
             assert column["name"] in page
     assert pathlib.Path(support.ROOT / "docs/man/holotrace.1").exists()
+
+
+@pytest.mark.parametrize("verb", ANALYSES)
+def test_help_ends_with_an_example_that_is_true(verb):
+    """The example of the page is in the help, and the program answers it so today."""
+    text = support.output("help", verb).decode()
+    command = re.search(r"^Example\n\$ holotrace (.*)$", text, re.M)
+    assert command, "no example"
+    said = run(*shlex.split(command[1]), env={"COLUMNS": "100"})
+    assert said.returncode in (0, 1)
+    first = said.stdout.decode().splitlines()[0]
+    assert first.rstrip() in text
+
+
+def test_columns_are_completed():
+    script = support.output("completion", "bash").decode() + """
+        compopt() { :; }
+        COMP_WORDS=(holotrace events --columns name,st); COMP_CWORD=3; _holotrace; echo "${COMPREPLY[*]}" """
+    assert subprocess.run(["bash", "-c", script], capture_output=True).stdout.split() == [b"name,stream", b"name,step"]
+    assert b"_values -s , column" in support.output("completion", "zsh")
+    assert b"(__fish_append , rank" in support.output("completion", "fish")
