@@ -101,6 +101,9 @@ struct ht_open_options {
 	const char *kernel_rules; /* file with extra kernel-class rules, NULL: built in only */
 	size_t chunk_bytes;       /* how much text one task scans, 0: default; tests vary it */
 	bool verify_cache;        /* believe the cache only after hashing the whole trace file */
+	/* what the files are, NULL: told by their first bytes. "kineto" (any JSON list of events),
+	 * "memory-timeline" */
+	const char *reader;
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard

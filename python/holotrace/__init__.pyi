@@ -1354,7 +1354,7 @@ class Session:
     def memory_timeline(
         self,
         *,
-        view: Literal['summary', 'series'] = 'summary',
+        view: Literal['summary', 'series', 'categories'] = 'summary',
         file: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -1373,7 +1373,7 @@ class Session:
         Answers what MemoryAnalysis of HTA answers.
 
         Arguments:
-            view: peaks per category, or every change (summary, series)
+            view: peaks per category, every change of the total, or of each category (summary, series, categories)
             file: raw memory timeline file to show instead of the traces
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
@@ -1387,27 +1387,14 @@ class Session:
 
         Columns:
             rank: rank of the trace, null for a file
-            device: cpu, cuda:0, ...; null for a file
-            category: allocated or reserved; for a file what the memory holds, or total
+            device: cpu, cuda:0, ...; null for a raw timeline
+            category: allocated or reserved; of a raw timeline what the memory holds, or total
             peak_bytes [bytes]: most that was held at once
             peak_ts_ns [ns]: first time of that, from the first event of all ranks or of the file
-            at_total_peak_bytes [bytes]: what it held when the device's or file's total peaked
+            at_total_peak_bytes [bytes]: what it held when the device's or timeline's total peaked
             share_at_peak [ratio]: that over the total's peak
             final_bytes [bytes]: held after the last event
             changes: points at which it changed
-            ts_ns [ns]: time of the change, from the first event
-            delta_bytes [bytes]: bytes allocated, negative when freed
-            allocated_bytes [bytes]: in use from this time on
-            reserved_bytes [bytes]: held by the allocator from this time on
-            parameter_bytes [bytes]: held by parameters
-            optimizer_state_bytes [bytes]: held by optimizer state
-            input_bytes [bytes]: held by inputs
-            temporary_bytes [bytes]: held by temporaries
-            activation_bytes [bytes]: held by activations
-            gradient_bytes [bytes]: held by gradients
-            autograd_detail_bytes [bytes]: held by autograd internals
-            unknown_bytes [bytes]: held by things of unknown purpose
-            total_bytes [bytes]: sum of the categories
         """
         ...
     def memory_curve(

@@ -18,6 +18,8 @@
 
 struct ht_analysis {
 	struct ht_analysis_info info;
+	/* how the file of the parameter that replaces the traces (info.instead) is read */
+	const char *instead_reader;
 	/* tables of a part; when there are none, a part is one table with the columns of the view */
 	struct ht_schema facts[HT_PART_TABLES];
 	/* before anything is computed: refuse parameters, or choose ranks, steps and run->across otherwise; may be

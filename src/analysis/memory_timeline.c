@@ -1,15 +1,16 @@
 /*
  * memory_timeline.c - memory in use over time, and its peaks.
  *
- * Two sources:
- *   [memory] events of the traces: per device the allocator's total after each allocation and free
- *       (the running sum of bytes where the file has no totals), and what it has reserved;
- *   --file: a raw memory timeline of PyTorch's memory profiler, which knows the category of each
- *       tensor: parameter, optimizer state, input, temporary, activation, gradient, autograd detail,
- *       unknown. Then the traces are not looked at.
+ * Two kinds of events, by what the traces hold:
+ *   [memory] events: per device the allocator's total after each allocation and free (the running sum of
+ *       bytes where the file has no totals), and what it has reserved;
+ *   a raw memory timeline of PyTorch's memory profiler, which knows the category of each tensor: parameter,
+ *       optimizer state, input, temporary, activation, gradient, autograd detail, unknown. It is given as
+ *       a trace, or with --file, and then other traces are not looked at.
  *
- * Views: "summary", per device (or file) and category: peak, when, what it held when the total peaked,
- * and what was left at the end. "series": every change.
+ * Views: "summary", per device (or timeline) and category: peak, when, what it held when the total peaked,
+ * and what was left at the end. "series": every change of the total. "categories": every change of a raw
+ * timeline, by category; with --file "series" means this one.
  *
  * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not
  * allocate (CUDA contexts, NCCL buffers). O(n log n).
@@ -19,31 +20,55 @@
  */
 #include "analysis/analysis.h"
 #include "model/memory_events.h"
-#include "model/memory_file.h"
+#include "model/memory_samples.h"
 #include "base/checked.h"
 
 #include <string.h>
 
+static enum ht_status choose_view(struct ht_run *run);
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL },
-	{ "device", HT_STR, HT_KEY, "cpu, cuda:0, ...; null for a file", NULL },
+#define RANK                                                                                       \
+	{                                                                                          \
+		"rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL                 \
+	}
+#define DEVICE                                                                                     \
+	{                                                                                          \
+		"device", HT_STR, HT_KEY, "cpu, cuda:0, ...; null for a raw timeline", NULL        \
+	}
+#define TIME                                                                                       \
+	{                                                                                          \
+		"ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event", NULL         \
+	}
+
+static const struct ht_column summary_columns[] = {
+	RANK,
+	DEVICE,
 	{ "category", HT_STR, HT_KEY,
-	        "allocated or reserved; for a file what the memory holds, or total", NULL },
+	        "allocated or reserved; of a raw timeline what the memory holds, or total", NULL },
 	{ "peak_bytes", HT_BYTES, HT_MEASURE, "most that was held at once", NULL },
 	{ "peak_ts_ns", HT_TIME, HT_MEASURE,
 	        "first time of that, from the first event of all ranks or of the file", NULL },
 	{ "at_total_peak_bytes", HT_BYTES, HT_MEASURE,
-	        "what it held when the device's or file's total peaked", NULL },
+	        "what it held when the device's or timeline's total peaked", NULL },
 	{ "share_at_peak", HT_RATIO, HT_MEASURE, "that over the total's peak", NULL },
 	{ "final_bytes", HT_BYTES, HT_DETAIL, "held after the last event", NULL },
 	{ "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL },
-	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event", NULL },
+};
+
+static const struct ht_column series_columns[] = {
+	RANK,
+	DEVICE,
+	TIME,
 	{ "delta_bytes", HT_BYTES, HT_MEASURE, "bytes allocated, negative when freed", NULL },
 	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "in use from this time on", NULL },
 	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "held by the allocator from this time on", NULL },
+};
+
+static const struct ht_column category_columns[] = {
+	RANK,
+	TIME,
 	{ "parameter_bytes", HT_BYTES, HT_MEASURE, "held by parameters", NULL },
 	{ "optimizer_state_bytes", HT_BYTES, HT_MEASURE, "held by optimizer state", NULL },
 	{ "input_bytes", HT_BYTES, HT_MEASURE, "held by inputs", NULL },
@@ -54,17 +79,17 @@ static const struct ht_column columns[] = {
 	{ "unknown_bytes", HT_BYTES, HT_MEASURE, "held by things of unknown purpose", NULL },
 	{ "total_bytes", HT_BYTES, HT_MEASURE, "sum of the categories", NULL },
 };
-#define SUMMARY_COLUMNS                                                                             \
-	"rank,device,category,peak_bytes,peak_ts_ns,at_total_peak_bytes,share_at_peak,final_bytes," \
-	"changes"
-#define TRACE_COLUMNS "rank,device,ts_ns,delta_bytes,allocated_bytes,reserved_bytes"
-#define FILE_COLUMNS                                                                               \
-	"ts_ns,parameter_bytes,optimizer_state_bytes,input_bytes,temporary_bytes,"                 \
-	"activation_bytes,gradient_bytes,autograd_detail_bytes,unknown_bytes,total_bytes"
-enum { N_SUMMARY_ONLY = 7, N_TRACE_ONLY = 3 };
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary_columns, HT_COUNT(summary_columns) },
+	{ "series", series_columns, HT_COUNT(series_columns) },
+	{ "categories", category_columns, HT_COUNT(category_columns) },
+};
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "summary", "peaks per category, or every change", "summary|series" },
+	{ "view", HT_STR, "summary",
+	        "peaks per category, every change of the total, or of each category",
+	        "summary|series|categories" },
 	{ "file", HT_STR, NULL, "raw memory timeline file to show instead of the traces", NULL },
 };
 
@@ -78,10 +103,15 @@ const struct ht_analysis ht_analysis_memory_timeline = {
 	                "The allocator's totals after every allocation and free of the traces, or the "
 	                "running sums per category of a raw memory timeline file.",
 	        .hta = "MemoryAnalysis",
-	        HT_ONE_SCHEMA(columns),
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
-	        .n_sets = 1, .instead = "file", },
+	        .n_sets = 1,
+	        .instead = "file" },
+	.instead_reader = "memory-timeline",
+	.choose = choose_view,
 	.per_rank = follow_memory,
 	.finish = finish,
 };
@@ -118,75 +148,92 @@ static void put_peak(
 	ht_table_put_i64(table, (int64_t)peak->n_changes);
 }
 
-static void put_nulls(ht_table *table, int n)
-{
-	while (n-- > 0)
-		ht_table_put_null(table);
-}
-
-/* ---- raw timeline file ---- */
+/* ---- raw timeline ---- */
 
 enum { TOTAL = HT_N_MEMORY_CATEGORIES };
 
-static int64_t total_of(const struct ht_memory_sample *sample)
+static bool is_from_file(const struct ht_run *run)
 {
-	int64_t sum = 0;
-	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-		ht_sum(&sum, sample->bytes[c]);
-	return sum;
+	const char *path = ht_run_str(run, "file");
+	return path && *path;
 }
 
-static void put_file_summary(ht_table *table, const struct ht_memory_sample *samples, size_t n)
+static void put_rank(const struct ht_run *run, ht_table *table)
+{
+	if (is_from_file(run))
+		ht_table_put_null(table);
+	else
+		ht_table_put_i64(table, run->rank);
+}
+
+static void put_category_summary(
+        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
 {
 	struct peak peaks[HT_N_MEMORY_CATEGORIES + 1] = { 0 };
 	size_t i_peak = 0;
 	for (size_t i = 0; i < n; i++) {
-		int64_t ts_ns = samples[i].unix_ns - samples[0].unix_ns;
 		int64_t before = peaks[TOTAL].peak_bytes;
-		follow(&peaks[TOTAL], total_of(&samples[i]), ts_ns);
+		follow(&peaks[TOTAL], ht_memory_sample_total(&samples[i]), samples[i].ts_ns);
 		if (i == 0 || peaks[TOTAL].peak_bytes > before)
 			i_peak = i;
 		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-			follow(&peaks[c], samples[i].bytes[c], ts_ns);
+			follow(&peaks[c], samples[i].bytes[c], samples[i].ts_ns);
 	}
 	peaks[TOTAL].at_total_peak_bytes = peaks[TOTAL].peak_bytes;
 	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
 		peaks[c].at_total_peak_bytes = samples[i_peak].bytes[c];
 	for (size_t c = 0; c <= HT_N_MEMORY_CATEGORIES; c++) {
 		ht_table_row(table);
-		put_nulls(table, 2);
+		put_rank(run, table);
+		ht_table_put_null(table);
 		put_peak(table, c == TOTAL ? "total" : ht_memory_category_name(c), &peaks[c],
 		        peaks[TOTAL].peak_bytes);
 	}
 }
 
-static void put_file_series(ht_table *table, const struct ht_memory_sample *samples, size_t n)
+static void put_total_series(
+        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
 {
+	int64_t before = 0;
 	for (size_t i = 0; i < n; i++) {
+		int64_t total = ht_memory_sample_total(&samples[i]);
 		ht_table_row(table);
-		put_nulls(table, 2 + N_SUMMARY_ONLY);
-		ht_table_put_i64(table, samples[i].unix_ns - samples[0].unix_ns);
-		put_nulls(table, N_TRACE_ONLY);
-		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-			ht_table_put_i64(table, samples[i].bytes[c]);
-		ht_table_put_i64(table, total_of(&samples[i]));
+		put_rank(run, table);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, samples[i].ts_ns);
+		ht_table_put_i64(table, ht_sub_sat(total, before));
+		ht_table_put_i64(table, total);
+		before = total;
 	}
 }
 
-static enum ht_status show_file(
-        struct ht_run *run, ht_table *table, const char *path, bool as_series)
+static void put_category_series(
+        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		put_rank(run, table);
+		ht_table_put_i64(table, samples[i].ts_ns);
+		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+			ht_table_put_i64(table, samples[i].bytes[c]);
+		ht_table_put_i64(table, ht_memory_sample_total(&samples[i]));
+	}
+}
+
+static enum ht_status follow_categories(struct ht_run *run, ht_table *table)
 {
 	const struct ht_memory_sample *samples = NULL;
 	size_t n = 0;
-	HT_TRY(ht_memory_file_read(run->ctx, path, run->scratch, &samples, &n));
-	if (n == 0)
-		return ht_table_add_note(table, "the file holds no events");
-	if (as_series)
-		put_file_series(table, samples, n);
+	HT_TRY(ht_memory_samples_find(run->ctx, run->trace, run->scratch, &samples, &n));
+	if (!n)
+		return HT_OK;
+	if (ht_run_is(run, "view", "categories"))
+		put_category_series(run, table, samples, n);
+	else if (ht_run_is(run, "view", "series"))
+		put_total_series(run, table, samples, n);
 	else
-		put_file_summary(table, samples, n);
-	return ht_table_add_note(
-	        table, "time 0 is unix time %lld ns", (long long)samples[0].unix_ns);
+		put_category_summary(run, table, samples, n);
+	return HT_OK;
 }
 
 /* ---- [memory] events ---- */
@@ -228,7 +275,6 @@ static void put_device_series(ht_table *table, int64_t rank, const char *device,
 		ht_table_row(table);
 		ht_table_put_i64(table, rank);
 		ht_table_put_str(table, device);
-		put_nulls(table, N_SUMMARY_ONLY);
 		ht_table_put_i64(table, events[i].ts_ns);
 		ht_table_put_i64(table, events[i].bytes);
 		ht_table_put_known(table, events[i].allocated, HT_NO_I64);
@@ -237,7 +283,14 @@ static void put_device_series(ht_table *table, int64_t rank, const char *device,
 	}
 }
 
-static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
+static enum ht_status choose_view(struct ht_run *run)
+{
+	if (is_from_file(run) && ht_run_is(run, "view", "series"))
+		ht_run_set(run, "view", "categories");
+	return HT_OK;
+}
+
+static enum ht_status follow_devices(struct ht_run *run, ht_table *table)
 {
 	bool as_series = ht_run_is(run, "view", "series");
 	struct ht_memory_events all;
@@ -252,26 +305,33 @@ static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
 		if (!device)
 			return ht_fail_nomem(run->ctx);
 		(as_series ? put_device_series : put_device_summary)(
-		        part->facts[0], run->rank, device, events + start, end - start);
+		        table, run->rank, device, events + start, end - start);
 		start = end;
 	}
 	return HT_OK;
 }
 
+static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
+{
+	if (!ht_run_is(run, "view", "categories"))
+		HT_TRY(follow_devices(run, part->facts[0]));
+	return follow_categories(run, part->facts[0]);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	bool as_series = ht_run_is(run, "view", "series");
-	const char *path = ht_run_str(run, "file");
-	if (path && *path)
-		HT_TRY(show_file(run, table, path, as_series));
-	else
-		HT_TRY(ht_parts_rows_or(run, parts, table,
-		        "no memory events: record with profile_memory=True, or give a raw memory "
-		        "timeline with --file"));
-	if (!as_series)
+	const char *note =
+	        "no memory events: record with profile_memory=True, or give a raw memory "
+	        "timeline with --file";
+	if (ht_run_is(run, "view", "categories"))
+		note = "no raw memory timeline: give one with --file";
+	if (is_from_file(run))
+		note = "the file holds no events";
+	HT_TRY(ht_parts_rows_or(run, parts, table, note));
+	int64_t zero_ns = run->n_sets ? run->rosters[0]->zero_unix_ns : HT_NO_I64;
+	if (is_from_file(run) && ht_table_n_rows(table) && zero_ns != HT_NO_I64)
+		HT_TRY(ht_table_add_note(table, "time 0 is unix time %lld ns", (long long)zero_ns));
+	if (ht_run_is(run, "view", "summary"))
 		ht_table_set_bar(table, "share_at_peak");
-	struct ht_view view = { .columns = !as_series      ? SUMMARY_COLUMNS
-		                           : path && *path ? FILE_COLUMNS
-		                                           : TRACE_COLUMNS };
-	return ht_table_apply_view(run->ctx, table, &view);
+	return HT_OK;
 }

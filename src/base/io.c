@@ -33,6 +33,8 @@ struct ht_source {
 	uint64_t n_decoded;
 	uint8_t *step; /* decoded but not delivered: [step_next, step_end); NULL until needed */
 	size_t step_next, step_end;
+	struct ht_vec held; /* looked at but not delivered: from held_next on */
+	size_t held_next;
 	bool decoder_done;
 	bool at_end;
 	bool owns_fd;
@@ -226,6 +228,7 @@ void ht_source_close(struct ht_source *source)
 	if (source->piece_cap)
 		ht_mem_free(mem, source->in.bytes, source->piece_cap);
 	ht_mem_free(mem, source->step, STEP_BYTES);
+	ht_vec_free(mem, &source->held, 1);
 	if (source->owns_fd)
 		close(source->in.fd);
 	ht_mem_free(mem, source->path, source->path_bytes);
@@ -339,7 +342,7 @@ static enum ht_status check_limits(const struct ht_source *source)
 	return HT_OK;
 }
 
-enum ht_status ht_source_read(
+static enum ht_status read_ahead(
         ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n)
 {
 	size_t n = 0;
@@ -352,6 +355,34 @@ enum ht_status ht_source_read(
 		HT_TRY(check_limits(source));
 	}
 	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_source_peek(
+        ht_ctx *ctx, struct ht_source *source, size_t n, const char **ret_bytes, size_t *ret_n)
+{
+	if (!ht_vec_reserve(source->mem, &source->held, 1, n))
+		return ht_fail_nomem(ctx);
+	HT_TRY(read_ahead(ctx, source, source->held.data, n, &source->held.n));
+	source->pos -= source->held.n;
+	*ret_bytes = source->held.data;
+	*ret_n = source->held.n;
+	return HT_OK;
+}
+
+enum ht_status ht_source_read(
+        ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n)
+{
+	size_t n = source->held.n - source->held_next, n_more;
+	if (n > cap)
+		n = cap;
+	if (n) {
+		memcpy(buf, (const char *)source->held.data + source->held_next, n);
+		source->held_next += n;
+		source->pos += n;
+	}
+	HT_TRY(read_ahead(ctx, source, (char *)buf + n, cap - n, &n_more));
+	*ret_n = n + n_more;
 	return HT_OK;
 }
 
@@ -370,7 +401,7 @@ const struct ht_damage *ht_source_damage(const struct ht_source *source)
 	return &source->damage;
 }
 
-static enum ht_status read_text(
+enum ht_status ht_source_read_all(
         ht_ctx *ctx, struct ht_source *source, size_t max_bytes, struct ht_vec *text)
 {
 	for (size_t n = 1; n;) {
@@ -393,7 +424,7 @@ enum ht_status ht_read_all(ht_ctx *ctx, const char *path, size_t max_bytes, stru
 	struct ht_source *source;
 	struct ht_vec text = { 0 };
 	HT_TRY(ht_source_open(ctx, path, &source));
-	enum ht_status status = read_text(ctx, source, max_bytes, &text);
+	enum ht_status status = ht_source_read_all(ctx, source, max_bytes, &text);
 	ht_source_close(source);
 	if (status != HT_OK) {
 		ht_vec_free(ctx->mem, &text, 1);

@@ -74,11 +74,18 @@ void ht_source_set_limits(struct ht_source *source, const struct ht_source_limit
  * before. HT_FORMAT when compressed data cannot be used from the very first byte on. */
 enum ht_status ht_source_read(
         ht_ctx *ctx, struct ht_source *source, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
+/* Look at up to n bytes ahead of the first read, which delivers them again. They live until then. */
+enum ht_status ht_source_peek(ht_ctx *ctx, struct ht_source *source, size_t n,
+        const char **ret_bytes, size_t *ret_n) HT_MUST_USE;
 /* Bytes used up of the stored file (for progress against file_bytes), and bytes delivered. */
 uint64_t ht_source_file_pos(const struct ht_source *source);
 uint64_t ht_source_pos(const struct ht_source *source);
 /* Complete once ht_source_read has come to the end. Lives with the source. */
 const struct ht_damage *ht_source_damage(const struct ht_source *source);
+
+/* The rest of a source as ht_read_all reads it; text is empty before, and freed by the caller also on failure. */
+enum ht_status ht_source_read_all(
+        ht_ctx *ctx, struct ht_source *source, size_t max_bytes, struct ht_vec *text) HT_MUST_USE;
 
 /* Read a whole small file, decompressed, into a vector of char that the caller frees. A byte of 0
  * follows the text and is not counted. More than max_bytes is HT_LIMIT. */

@@ -512,6 +512,39 @@ static void whole_files_are_read_at_once(void **state)
 	assert_int_equal(ht_read_all(f->ctx, f->path[0], N_TEXT - 1, &text), HT_LIMIT);
 }
 
+/* What was looked at comes again, before what follows, in buffers of any size. */
+static void peeked_bytes_come_again(void **state)
+{
+	struct fixture *f = *state;
+	static const size_t peeks[] = { 1, 4095, 4096, 70000, N_TEXT, N_TEXT + 1 };
+	static const size_t buffers[] = { 1000, 65536, N_TEXT + 1 };
+	char *copy = malloc(N_TEXT + 1);
+	for (size_t i = 0; i < HT_COUNT(names) * HT_COUNT(peeks) * HT_COUNT(buffers); i++) {
+		size_t n_peek = peeks[i / HT_COUNT(names) % HT_COUNT(peeks)], n, total = 0;
+		size_t cap = buffers[i / HT_COUNT(names) / HT_COUNT(peeks)];
+		const char *path = at(f, 0, names[i % HT_COUNT(names)]), *seen;
+		struct ht_source *source;
+		assert_int_equal(write_file(f->ctx, path, f->text, N_TEXT, N_TEXT), HT_OK);
+		assert_int_equal(ht_source_open(f->ctx, path, &source), HT_OK);
+		assert_int_equal(ht_source_peek(f->ctx, source, n_peek, &seen, &n), HT_OK);
+		assert_int_equal(n, n_peek < N_TEXT ? n_peek : N_TEXT);
+		assert_memory_equal(seen, f->text, n);
+		assert_int_equal(ht_source_pos(source), 0);
+		do {
+			size_t left = N_TEXT + 1 - total;
+			assert_int_equal(ht_source_read(f->ctx, source, copy + total,
+			                         cap < left ? cap : left, &n),
+			        HT_OK);
+			total += n;
+		} while (n);
+		assert_int_equal(total, N_TEXT);
+		assert_int_equal(ht_source_pos(source), N_TEXT);
+		assert_memory_equal(copy, f->text, N_TEXT);
+		ht_source_close(source);
+	}
+	free(copy);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -530,6 +563,7 @@ int main(void)
 		TEST(writing_is_all_or_nothing),
 		TEST(every_failure_is_clean),
 		TEST(whole_files_are_read_at_once),
+		TEST(peeked_bytes_come_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

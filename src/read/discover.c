@@ -6,6 +6,7 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
+#include "read/reader.h"
 #include "read/wildcard.h"
 
 #include <dirent.h>
@@ -102,20 +103,25 @@ static bool is_trace_name(const char *name)
 
 /* What a look into a file told; the bytes themselves are in the finder's sniff_buf. */
 struct look {
-	struct ht_sniff sniff;
+	const struct ht_reader *reader; /* NULL: nobody knows it */
+	const char *what;               /* what it is then */
 	bool is_plain;
 	size_t n;
 };
 
 static enum ht_status sniff_source(
-        struct finder *finder, struct ht_source *source, struct look *look)
+        struct finder *finder, const char *path, struct ht_source *source, struct look *look)
 {
 	struct ht_source_limits limits = HT_SOURCE_LIMITS;
 	limits.piece_bytes = HT_SNIFF_BYTES;
 	ht_source_set_limits(source, &limits);
 	look->is_plain = ht_source_info(source)->compression == HT_PLAIN;
 	HT_TRY(ht_source_read(finder->ctx, source, finder->sniff_buf, HT_SNIFF_BYTES, &look->n));
-	look->sniff = ht_sniff_trace(finder->sniff_buf, look->n, look->n < HT_SNIFF_BYTES);
+	struct ht_head head = { ht_file_name(path), finder->sniff_buf, look->n,
+		look->n < HT_SNIFF_BYTES };
+	look->reader = ht_reader_find(&head);
+	look->what = look->reader ? look->reader->what
+	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
 	return HT_OK;
 }
 
@@ -126,13 +132,13 @@ static enum ht_status sniff_file(struct finder *finder, const char *path, struct
 	struct ht_source *source;
 	HT_TRY(ht_source_open(ctx, path, &source));
 	*ret_look = (struct look){ 0 };
-	enum ht_status status = sniff_source(finder, source, ret_look);
+	enum ht_status status = sniff_source(finder, path, source, ret_look);
 	ht_source_close(source);
 	if (status == HT_FORMAT) {
 		pthread_mutex_lock(&ctx->lock);
 		ctx->error.status = HT_OK;
 		pthread_mutex_unlock(&ctx->lock);
-		ret_look->sniff = (struct ht_sniff){ HT_SNIFF_OTHER, "damaged compressed data" };
+		*ret_look = (struct look){ .what = "damaged compressed data" };
 		return HT_OK;
 	}
 	return status;
@@ -146,8 +152,8 @@ static enum ht_status consider(
 	if (!S_ISREG(st->st_mode))
 		return note_skipped(finder, shown, "not a regular file");
 	HT_TRY(sniff_file(finder, path, &look));
-	if (!ht_sniff_is_trace(look.sniff.kind))
-		return note_skipped(finder, shown, look.sniff.what);
+	if (!look.reader || look.reader->by_name_only)
+		return note_skipped(finder, shown, look.what);
 	return add_entry(finder, path, st->st_dev, st->st_ino);
 }
 
@@ -496,7 +502,7 @@ static enum ht_status add_file(
 		struct look look;
 		bool is_list = false;
 		HT_TRY(sniff_file(finder, path, &look));
-		if (look.sniff.kind == HT_SNIFF_OTHER && look.is_plain)
+		if (!look.reader && look.is_plain)
 			HT_TRY(looks_like_list(finder, path, finder->sniff_buf, look.n, &is_list));
 		if (is_list)
 			return add_list(finder, path);

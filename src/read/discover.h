@@ -48,30 +48,10 @@ void ht_discovery_done(struct ht_discovery *discovery);
  * directories above it. */
 int64_t ht_rank_from_name(const char *path);
 
+/* The name of a file without its directories. */
+const char *ht_file_name(const char *path);
+
 /* Order of names as people read them: groups of digits compare as numbers. */
 int ht_natural_compare(const char *left, const char *right);
-
-enum ht_sniff_kind {
-	HT_SNIFF_OBJECT,          /* { ... "traceEvents": [ ... ] ... } */
-	HT_SNIFF_ARRAY,           /* [ event, event ... */
-	HT_SNIFF_LINES,           /* event newline event ... */
-	HT_SNIFF_EXECUTION_TRACE, /* { "schema": ..., "nodes": [ ... ] } */
-	HT_SNIFF_MEMORY_TIMELINE, /* [ [ number ... */
-	HT_SNIFF_OTHER,
-};
-
-struct ht_sniff {
-	enum ht_sniff_kind kind;
-	const char *what; /* static; "an execution trace", "not JSON" */
-};
-
-/* Enough bytes for ht_sniff_trace to decide on any trace seen so far. */
-#define HT_SNIFF_BYTES ((size_t)64 << 10)
-
-/* Tell from the first decompressed bytes what a file holds. is_all: there are no further bytes. */
-struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all);
-bool ht_sniff_is_trace(enum ht_sniff_kind kind);
-/* traceEvents, or a top-level key that only stands in traces. */
-bool ht_is_header_key(const char *name, size_t n);
 
 #endif

@@ -51,6 +51,12 @@ struct ht_doc_state ht_doc_state_guess(bool lines)
 	};
 }
 
+/* Among the documents of all files of the trace. */
+static uint16_t document_of(const struct scan *s)
+{
+	return (uint16_t)(s->w->builder->n_documents + s->state->document);
+}
+
 static int64_t offset_of(const struct scan *s, const char *p)
 {
 	return s->w->text_offset + (p - s->text);
@@ -65,14 +71,14 @@ static enum ht_status fail_memory(struct scan *s)
 {
 	if (s->w->guessing)
 		return HT_NOMEM;
-	return ht_fail_nomem(s->w->load->ctx);
+	return ht_fail_nomem(s->w->builder->ctx);
 }
 
 static enum ht_status fail_long(struct scan *s, const char *start)
 {
 	if (s->w->guessing)
 		return HT_LIMIT;
-	return ht_fail(s->w->load->ctx, HT_LIMIT, s->w->load->path, offset_of(s, start),
+	return ht_fail(s->w->builder->ctx, HT_LIMIT, s->w->builder->path, offset_of(s, start),
 	        "this does not look like a profiler trace",
 	        "an event or header value is longer than %zu MiB", HT_MAX_VALUE_BYTES >> 20);
 }
@@ -248,7 +254,7 @@ static enum ht_status scan_one_event(struct scan *s)
 	if (!s->state->comma && s->state->phase == HT_PHASE_EVENTS)
 		count(s, HT_STAT_missing_comma, s->p);
 	s->w->event_offset = offset_of(s, s->p);
-	s->w->document = s->state->document;
+	s->w->document = document_of(s);
 	const char *end = s->scan_event(s->w, s->p);
 	if (!end && s->w->too_many_columns)
 		return HT_LIMIT;
@@ -419,11 +425,11 @@ static enum ht_status store_header(
         struct scan *s, const char *key, size_t n_key, const char *value, size_t n_value)
 {
 	struct ht_worker *w = s->w;
-	struct ht_header header = { .document = s->state->document,
+	struct ht_header header = { .document = document_of(s),
 		.after_events = s->state->after_events };
 	size_t bad;
 	w->scratch.n = 0;
-	if (!ht_vec_reserve(w->load->mem, &w->scratch, 1, n_key * 3 + 1))
+	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, n_key * 3 + 1))
 		return fail_memory(s);
 	size_t n = ht_json_decode(key, n_key, w->scratch.data, &bad);
 	if (bad)
@@ -435,7 +441,7 @@ static enum ht_status store_header(
 		}
 	if (!ht_intern(&w->strings, w->scratch.data, n, &header.key) ||
 	        !ht_intern(&w->strings, value, n_value, &header.value) ||
-	        !HT_VEC_PUSH(w->load->mem, &w->chunk->headers, struct ht_header, header))
+	        !HT_VEC_PUSH(w->builder->mem, &w->chunk->headers, struct ht_header, header))
 		return fail_memory(s);
 	return HT_OK;
 }
@@ -480,7 +486,7 @@ static enum ht_repair copy_value(struct scan *s, const char *p, const char **ret
 	const char *end = value_end(p, s->limit);
 	size_t n = end ? (size_t)(end - p) : 0;
 	copy->n = 0;
-	if (end && !ht_vec_reserve(s->w->load->mem, copy, 1, n + HT_PADDING))
+	if (end && !ht_vec_reserve(s->w->builder->mem, copy, 1, n + HT_PADDING))
 		return HT_REPAIR_NOMEM;
 	if (end) {
 		memcpy(copy->data, p, n);
@@ -694,7 +700,7 @@ static enum ht_status scan_no_start(struct scan *s)
 	}
 	if (s->w->guessing)
 		return HT_FORMAT;
-	return ht_fail(s->w->load->ctx, HT_FORMAT, s->w->load->path, offset_of(s, s->p),
+	return ht_fail(s->w->builder->ctx, HT_FORMAT, s->w->builder->path, offset_of(s, s->p),
 	        "expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
 	        "not a trace: the file starts with %s", what);
 }

@@ -9,9 +9,9 @@
 #ifndef HT_READ_DOCUMENT_H
 #define HT_READ_DOCUMENT_H
 
-#include "read/chunk.h"
-#include "read/discover.h"
 #include "read/recover.h"
+#include "read/sniff.h"
+#include "read/worker.h"
 
 /* Longest event or header value. */
 #define HT_MAX_VALUE_BYTES ((size_t)64 << 20)

@@ -11,7 +11,7 @@
 #include "json/block.h"
 #include "json/number.h"
 #include "json/text.h"
-#include "read/chunk.h"
+#include "read/worker.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const char *scan_string_slow(
 	}
 	size_t n = (size_t)(p - body), bad;
 	w->scratch.n = 0;
-	if (!ht_vec_reserve(w->load->mem, &w->scratch, 1, n * 3 + 1)) {
+	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, n * 3 + 1)) {
 		w->out_of_memory = true;
 		return NULL;
 	}
@@ -144,7 +144,7 @@ static bool add_container(struct ht_worker *w, const char *start, size_t n, uint
 	uint64_t hash = ht_hash(start, n);
 	/* the validator wants a zero behind the text */
 	w->scratch.n = 0;
-	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n + HT_PADDING);
+	w->out_of_memory = !ht_vec_reserve(w->builder->mem, &w->scratch, 1, n + HT_PADDING);
 	if (w->out_of_memory)
 		return false;
 	memcpy(w->scratch.data, start, n);
@@ -156,7 +156,7 @@ static bool add_container(struct ht_worker *w, const char *start, size_t n, uint
 		known = ht_intern_find(&w->strings, start, n, hash);
 	struct ht_text valid = known ? *known : (struct ht_text){ 0 };
 	valid.hash = hash ^ VALID_JSON;
-	w->out_of_memory = !known || !ht_text_table_put(w->load->mem, &w->strings.table, &valid);
+	w->out_of_memory = !known || !ht_text_table_put(w->builder->mem, &w->strings.table, &valid);
 	return !w->out_of_memory;
 }
 

@@ -44,6 +44,12 @@ int ht_natural_compare(const char *left, const char *right)
 	return *a ? 1 : *b ? -1 : strcmp(left, right);
 }
 
+const char *ht_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

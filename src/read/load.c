@@ -47,7 +47,8 @@ struct piece {
 struct pipeline {
 	ht_ctx *ctx;
 	struct ht_source *source;
-	struct ht_loaded *out;
+	struct ht_builder *out;
+	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -167,7 +168,7 @@ static enum ht_status start_order(struct pipeline *l)
 	l->ordered = ht_mem_zalloc(mem, sizeof *l->ordered);
 	if (!l->ordered)
 		return ht_fail_nomem(l->ctx);
-	ht_worker_init(l->ordered, &l->out->load);
+	ht_worker_init(l->ordered, l->out);
 	l->ordered->use = &l->use;
 	if (!ht_vec_reserve(mem, &l->use.used, 1, n))
 		return ht_fail_nomem(l->ctx);
@@ -182,12 +183,12 @@ static enum ht_status start_order(struct pipeline *l)
 static enum ht_status scan_in_order(struct pipeline *l, struct ht_worker *w, struct piece *piece)
 {
 	if (!l->ordered) {
-		enum ht_status status = scan(w, piece, &l->out->state);
+		enum ht_status status = scan(w, piece, &l->state);
 		if (status != HT_LIMIT || !w->too_many_columns)
 			return status;
 		HT_TRY(start_order(l));
 	}
-	return scan(l->ordered, piece, &l->out->state);
+	return scan(l->ordered, piece, &l->state);
 }
 
 /* Text that an incomplete event left is scanned again only when it has doubled. */
@@ -203,16 +204,16 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 	if (l->left.n && !worth_a_scan(l, piece))
 		return append(l->ctx->mem, &l->left, text, piece->text.n) ? HT_OK
 		                                                          : ht_fail_nomem(l->ctx);
-	uint8_t n_lost_keys = l->out->state.n_lost_keys;
+	uint8_t n_lost_keys = l->state.n_lost_keys;
 	if (l->left.n || l->ordered || piece->status != HT_OK || piece->end.n_lost_keys ||
-	        !ht_doc_state_equal(&piece->start, &l->out->state)) {
+	        !ht_doc_state_equal(&piece->start, &l->state)) {
 		if (l->left.n)
 			HT_TRY(prepend_left(l, piece));
 		HT_TRY(scan_in_order(l, w, piece));
 		n_lost_keys = piece->end.n_lost_keys;
 	}
-	l->out->state = piece->end;
-	l->out->state.n_lost_keys = n_lost_keys;
+	l->state = piece->end;
+	l->state.n_lost_keys = n_lost_keys;
 	l->left.n = 0;
 	l->left_offset = piece->offset + (int64_t)piece->used;
 	l->left_seen = piece->text.n - piece->used;
@@ -220,7 +221,7 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 	if (!append(l->ctx->mem, &l->left, text + piece->used, piece->text.n - piece->used))
 		return ht_fail_nomem(l->ctx);
 	if ((uint64_t)l->out->all.n + piece->chunk.n >= HT_NONE - 1)
-		return ht_fail(l->ctx, HT_LIMIT, l->out->load.path, -1,
+		return ht_fail(l->ctx, HT_LIMIT, l->out->path, -1,
 		        "split the capture into shorter windows", "more than %u events in one file",
 		        HT_NONE - 2);
 	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
@@ -251,8 +252,8 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	piece->state = PIECE_FREE;
 	l->n_accepted++;
 	l->in_order = l->ordered != NULL;
-	l->lines = l->out->state.phase == HT_PHASE_LINES;
-	l->skipping = l->out->state.skipping;
+	l->lines = l->state.phase == HT_PHASE_LINES;
+	l->skipping = l->state.skipping;
 	if (status != HT_OK)
 		stop(l, status);
 }
@@ -298,7 +299,7 @@ static void tell(struct pipeline *l)
 	uint64_t done = l->filling ? 0 : ht_source_file_pos(l->source);
 	if (!done)
 		return;
-	enum ht_status status = ht_progress(l->ctx, l->out->load.path, done, info->file_bytes);
+	enum ht_status status = ht_progress(l->ctx, l->out->path, done, info->file_bytes);
 	if (status != HT_OK)
 		stop(l, status);
 }
@@ -345,7 +346,7 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 	for (size_t i = 0; ok && i < l->n_ring; i++)
 		ht_chunk_init(&l->ring[i].chunk, mem);
 	for (size_t i = 0; ok && i < n_workers; i++)
-		ht_worker_init(&l->workers[i], &l->out->load);
+		ht_worker_init(&l->workers[i], l->out);
 	enum ht_status status = HT_OK;
 	if (ok)
 		status = ht_parallel(l->ctx, n_workers, work, l);
@@ -370,7 +371,7 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 	return status;
 }
 
-static void note_damage(struct ht_loaded *out, const struct ht_source *source)
+static void note_damage(struct ht_builder *out, const struct ht_source *source, uint64_t n_before)
 {
 	const struct ht_damage *damage = ht_source_damage(source);
 	if (damage->kind == HT_DAMAGE_NONE)
@@ -378,41 +379,27 @@ static void note_damage(struct ht_loaded *out, const struct ht_source *source)
 	enum ht_stat_code code =
 	        damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated : HT_STAT_corrupt_stream;
 	/* a stream that ends early cuts the text too: that is one truncation, not two */
-	if (!out->all.stats[code].count)
+	if (code != HT_STAT_truncated || out->all.stats[code].count == n_before)
 		ht_chunk_stat(&out->all, code, (int64_t)ht_source_pos(source), 1);
 }
 
-enum ht_status ht_load_file(ht_ctx *ctx, struct ht_source *source, const char *path,
-        size_t chunk_bytes, struct ht_loaded *ret_loaded)
+enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source,
+        size_t chunk_bytes, struct ht_doc_state *ret_state)
 {
-	struct ht_loaded loaded = { 0 };
+	ht_ctx *ctx = builder->ctx;
+	uint64_t n_truncated = builder->all.stats[HT_STAT_truncated].count;
 	struct pipeline l = { .ctx = ctx,
 		.source = source,
-		.out = &loaded,
+		.out = builder,
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
-	ht_load_init(&loaded.load, ctx, path);
-	ht_chunk_init(&loaded.all, ctx->mem);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
 	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
 	pthread_cond_destroy(&l.changed);
 	pthread_mutex_destroy(&l.lock);
-	if (status != HT_OK) {
-		ht_loaded_done(&loaded);
-		return status;
-	}
-	const struct ht_source_info *info = ht_source_info(source);
-	loaded.file_bytes = info->is_regular ? info->file_bytes : ht_source_file_pos(source);
-	loaded.json_bytes = ht_source_pos(source);
-	loaded.compression = info->compression;
-	note_damage(&loaded, source);
-	*ret_loaded = loaded;
+	HT_TRY(status);
+	note_damage(builder, source, n_truncated);
+	*ret_state = l.state;
 	return HT_OK;
-}
-
-void ht_loaded_done(struct ht_loaded *loaded)
-{
-	ht_chunk_done(&loaded->all);
-	ht_load_done(&loaded->load);
 }

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "read/discover.h"
 #include "read/read.h"
+#include "read/reader.h"
 #include "store/set.h"
 
 #include <inttypes.h>
@@ -85,12 +86,6 @@ static int64_t claimed_rank(const struct opening *o, size_t i)
 	return ht_rank_from_name(o->found.found[i].path);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 struct claim {
 	int64_t rank;
 	size_t i; /* which file */
@@ -148,7 +143,7 @@ static enum ht_status grant_claims(
 
 static enum ht_status note_number(struct opening *o, size_t i, int64_t number)
 {
-	const char *name = base_name(o->found.found[i].path);
+	const char *name = ht_file_name(o->found.found[i].path);
 	struct ht_arena *arena = &o->set->arena;
 	int64_t claim = claimed_rank(o, i);
 	if (claim != HT_NO_RANK)
@@ -205,7 +200,8 @@ static enum ht_status keep_options(struct opening *o)
 	if (!reload)
 		return ht_fail_nomem(o->ctx);
 	reload->options = *o->options;
-	const char **texts[] = { &reload->options.cache_dir, &reload->options.kernel_rules };
+	const char **texts[] = { &reload->options.cache_dir, &reload->options.kernel_rules,
+		&reload->options.reader };
 	for (size_t i = 0; i < HT_COUNT(texts); i++) {
 		if (!*texts[i])
 			continue;
@@ -295,6 +291,9 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
+	if (taken.reader && !ht_reader_named(taken.reader))
+		return ht_fail(
+		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", taken.reader);
 	struct ht_set *set = ht_mem_zalloc(ctx->mem, sizeof *set);
 	if (!set)
 		return ht_fail_nomem(ctx);

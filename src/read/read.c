@@ -3,8 +3,8 @@
  */
 #include "read/read.h"
 
-#include "read/assemble.h"
-#include "read/load.h"
+#include "read/discover.h"
+#include "read/reader.h"
 #include "store/cache.h"
 #include "store/check.h"
 #include "store/seal.h"
@@ -12,37 +12,6 @@
 #include <string.h>
 
 #define DEFAULT_CACHE_BYTES ((uint64_t)8 << 30)
-
-/* Refuse a file in which nothing was found, with the reason that helps most. */
-static enum ht_status check_found(
-        ht_ctx *ctx, const char *path, const struct ht_loaded *loaded, const struct ht_trace *t)
-{
-	const struct ht_chunk_stat *lost = &loaded->all.stats[HT_STAT_events_lost];
-	const struct ht_chunk_stat *skipped = &loaded->all.stats[HT_STAT_bytes_skipped];
-	if (!loaded->json_bytes)
-		return ht_fail(ctx, HT_FORMAT, path, 0, "the export may have been interrupted",
-		        "the file is empty");
-	if (!loaded->state.any_events) {
-		bool nodes = ht_str_find(t, "nodes") != HT_NO_STR;
-		return ht_fail(ctx, HT_FORMAT, path, 0,
-		        nodes ? "this is an execution trace; give the Kineto trace of the same run"
-		              : "expected a JSON object with traceEvents, a list of events, or one event per line",
-		        "no traceEvents in the file");
-	}
-	uint64_t n_lists = loaded->all.stats[HT_STAT_nested_array].count;
-	if (!ht_n_events(t) && n_lists > HT_MAX_LIST_DEPTH)
-		return ht_fail(ctx, HT_FORMAT, path, 0, "this does not look like a profiler trace",
-		        "no event in %llu nested lists", (unsigned long long)n_lists);
-	if (!ht_n_events(t) && skipped->count)
-		return ht_fail(ctx, HT_FORMAT, path, skipped->first_offset,
-		        "the file may be damaged or not a trace",
-		        "no event could be understood; the first defect is");
-	if (!ht_n_events(t) && lost->count)
-		return ht_fail(ctx, HT_FORMAT, path, lost->first_offset,
-		        "the file may be damaged or not a trace",
-		        "no event could be understood; the first defect is");
-	return HT_OK;
-}
 
 static enum ht_status check_strict(ht_ctx *ctx, const char *path, const struct ht_trace *t)
 {
@@ -56,42 +25,57 @@ static enum ht_status check_strict(ht_ctx *ctx, const char *path, const struct h
 	return HT_OK;
 }
 
-static enum ht_status seal_loaded(ht_ctx *ctx, const char *path, struct ht_loaded *loaded,
-        const struct ht_kernel_rules *rules, struct ht_trace *t)
+/* The reader that knows the file; files that were named and nobody knows are tried as traces, which says best
+ * what is wrong with them. */
+static enum ht_status choose_reader(
+        ht_ctx *ctx, const struct ht_reading *reading, const struct ht_reader **ret_reader)
 {
-	struct ht_tally tally = { 0 };
-	struct ht_trace_meta *meta = HT_SECTION_ALLOC(ctx, t, meta_, struct ht_trace_meta, 1);
-	if (!meta)
-		return ht_fail_nomem(ctx);
-	*meta = (struct ht_trace_meta){ .file_bytes = loaded->file_bytes,
-		.json_bytes = loaded->json_bytes,
-		.compression = loaded->compression };
-	t->meta = meta;
-	HT_TRY(ht_assemble(ctx, loaded, t));
-	HT_TRY(check_found(ctx, path, loaded, t));
-	meta->n_documents = loaded->state.document + (loaded->state.phase != HT_PHASE_START);
-	for (int code = 0; code < HT_N_STATS; code++) {
-		tally.count[code] = loaded->all.stats[code].count;
-		tally.first_offset[code] = loaded->all.stats[code].first_offset;
-	}
-	ht_loaded_done(loaded);
-	*loaded = (struct ht_loaded){ .load = { .mem = ctx->mem }, .all = { .mem = ctx->mem } };
-	return ht_seal(ctx, t, rules, &tally);
+	struct ht_head head = { .name = ht_file_name(reading->path) };
+	HT_TRY(ht_source_peek(ctx, reading->source, HT_SNIFF_BYTES, &head.text, &head.n));
+	head.is_all = head.n < HT_SNIFF_BYTES;
+	*ret_reader = ht_reader_find(&head);
+	if (!*ret_reader)
+		*ret_reader = &ht_reader_kineto;
+	return HT_OK;
 }
 
-static enum ht_status read_text(ht_ctx *ctx, const char *path, size_t chunk_bytes,
+static enum ht_status add_source(
+        struct ht_builder *builder, const struct ht_reading *reading, const char *reader_name)
+{
+	const struct ht_reader *reader = reader_name ? ht_reader_named(reader_name) : NULL;
+	const struct ht_source_info *info = ht_source_info(reading->source);
+	if (!reader)
+		HT_TRY(choose_reader(builder->ctx, reading, &reader));
+	builder->path = reading->path;
+	HT_TRY(reader->read(builder, reading));
+	if (!builder->file_bytes)
+		builder->compression = info->compression;
+	builder->file_bytes +=
+	        info->is_regular ? info->file_bytes : ht_source_file_pos(reading->source);
+	builder->text_bytes += ht_source_pos(reading->source);
+	return HT_OK;
+}
+
+static enum ht_status add_file(
+        struct ht_builder *builder, const char *path, const struct ht_open_options *o)
+{
+	struct ht_reading reading = { .path = strcmp(path, "-") ? path : "standard input",
+		.chunk_bytes = o->chunk_bytes };
+	HT_TRY(ht_source_open(builder->ctx, path, &reading.source));
+	enum ht_status status = add_source(builder, &reading, o->reader);
+	ht_source_close(reading.source);
+	return status;
+}
+
+static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
         const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
-	struct ht_source *source;
-	struct ht_loaded loaded;
-	HT_TRY(ht_source_open(ctx, path, &source));
-	if (!strcmp(path, "-"))
-		path = "standard input";
-	enum ht_status status = ht_load_file(ctx, source, path, chunk_bytes, &loaded);
-	ht_source_close(source);
-	HT_TRY(status);
-	status = seal_loaded(ctx, path, &loaded, rules, t);
-	ht_loaded_done(&loaded);
+	struct ht_builder builder;
+	ht_builder_init(&builder, ctx, path);
+	enum ht_status status = add_file(&builder, path, o);
+	if (status == HT_OK)
+		status = ht_builder_seal(&builder, rules, t);
+	ht_builder_done(&builder);
 	return status;
 }
 
@@ -99,9 +83,12 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
         const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	struct ht_cache_key key;
+	uint64_t meaning = rules->hash;
+	if (o->reader)
+		meaning = ht_hash_mix(meaning, ht_hash(o->reader, strlen(o->reader)));
 	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
 	if (cached) {
-		HT_TRY(ht_cache_key_make(ctx, path, rules->hash, o->verify_cache, &key));
+		HT_TRY(ht_cache_key_make(ctx, path, meaning, o->verify_cache, &key));
 		HT_TRY(ht_cache_load(
 		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &t->map, &hit));
 	}
@@ -109,7 +96,7 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 		t->meta = t->meta_;
 		return HT_OK;
 	}
-	HT_TRY(read_text(ctx, path, o->chunk_bytes, rules, t));
+	HT_TRY(read_files(ctx, path, o, rules, t));
 	if (cached)
 		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, &ht_trace_sections, t,
 		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));

@@ -9,7 +9,7 @@
 #include "read/recover.h"
 
 #include "base/status.h"
-#include "read/discover.h"
+#include "read/sniff.h"
 
 #include <string.h>
 

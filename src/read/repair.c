@@ -44,7 +44,7 @@ static void count(struct repair *r, enum ht_stat_code code)
 
 static bool put(struct repair *r, const char *bytes, size_t n)
 {
-	if (!ht_vec_reserve(r->w->load->mem, r->out, 1, n + HT_PADDING))
+	if (!ht_vec_reserve(r->w->builder->mem, r->out, 1, n + HT_PADDING))
 		return fail(r, HT_REPAIR_NOMEM);
 	memcpy((char *)r->out->data + r->out->n, bytes, n);
 	r->out->n += n;

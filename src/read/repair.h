@@ -7,7 +7,7 @@
 #ifndef HT_READ_REPAIR_H
 #define HT_READ_REPAIR_H
 
-#include "read/chunk.h"
+#include "read/worker.h"
 
 enum ht_repair {
 	HT_REPAIRED,   /* the copy is in worker->repaired, followed by padding; counters are set */

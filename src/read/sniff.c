@@ -7,7 +7,7 @@
  *   schema with nodes, or workload_graph an execution trace
  * The walk only follows strings and brackets, so that a trace broken further on is still recognised.
  */
-#include "read/discover.h"
+#include "read/sniff.h"
 
 #include <string.h>
 
@@ -136,7 +136,12 @@ static struct ht_sniff sniff_array(const char *text, size_t n, size_t i)
 	i = skip_blanks(text, n, i + 1);
 	if (i == n || text[i] == ']')
 		return events;
-	if (text[i] == '[')
+	bool nested = text[i] == '[';
+	while (i < n && text[i] == '[')
+		i = skip_blanks(text, n, i + 1);
+	if (i == n)
+		return events;
+	if (nested && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9')))
 		return (struct ht_sniff){ HT_SNIFF_MEMORY_TIMELINE, "a memory timeline" };
 	if (text[i] != '{')
 		return other("a JSON array without events");

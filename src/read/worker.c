@@ -1,7 +1,7 @@
 /*
  * worker.c - one thread's view of a file that is being read, and storing one event; see chunk.h.
  */
-#include "read/chunk.h"
+#include "read/worker.h"
 
 #include "base/cpu.h"
 #include "json/text.h"
@@ -10,21 +10,21 @@
 
 #define DROPPED UINT32_MAX /* an item that a later one of the same key replaces */
 
-void ht_worker_init(struct ht_worker *w, struct ht_load *load)
+void ht_worker_init(struct ht_worker *w, struct ht_builder *builder)
 {
-	*w = (struct ht_worker){ .load = load };
-	w->strings.pool = &load->strings;
-	w->columns.pool = &load->columns;
-	w->shapes.pool = &load->shapes;
-	w->tracks.pool = &load->tracks;
-	w->categories.pool = &load->categories;
-	ht_arena_init(&w->arena, load->mem);
-	ht_layouts_init(&w->layouts, load->mem);
+	*w = (struct ht_worker){ .builder = builder };
+	w->strings.pool = &builder->strings;
+	w->columns.pool = &builder->columns;
+	w->shapes.pool = &builder->shapes;
+	w->tracks.pool = &builder->tracks;
+	w->categories.pool = &builder->categories;
+	ht_arena_init(&w->arena, builder->mem);
+	ht_layouts_init(&w->layouts, builder->mem);
 }
 
 void ht_worker_done(struct ht_worker *w)
 {
-	struct ht_mem *mem = w->load->mem;
+	struct ht_mem *mem = w->builder->mem;
 	ht_intern_done(&w->strings);
 	ht_intern_done(&w->columns);
 	ht_intern_done(&w->shapes);
@@ -61,7 +61,7 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 		return known->id;
 	size_t bad;
 	w->scratch.n = 0;
-	w->out_of_memory = !ht_vec_reserve(w->load->mem, &w->scratch, 1, n * 3 + 1);
+	w->out_of_memory = !ht_vec_reserve(w->builder->mem, &w->scratch, 1, n * 3 + 1);
 	if (w->out_of_memory)
 		return UINT32_MAX;
 	size_t decoded = ht_json_decode(text, n, w->scratch.data, &bad);
@@ -74,8 +74,8 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	if (w->out_of_memory)
 		return UINT32_MAX;
 	struct ht_text entry = { raw, hash, (uint32_t)n, (uint32_t)w->keys.n };
-	w->out_of_memory = !HT_VEC_PUSH(w->load->mem, &w->keys, struct ht_scan_key, key) ||
-	                   !ht_text_table_put(w->load->mem, &w->key_index, &entry);
+	w->out_of_memory = !HT_VEC_PUSH(w->builder->mem, &w->keys, struct ht_scan_key, key) ||
+	                   !ht_text_table_put(w->builder->mem, &w->key_index, &entry);
 	return w->out_of_memory ? UINT32_MAX : entry.id;
 }
 
@@ -95,7 +95,7 @@ bool ht_worker_column(
 
 bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
 {
-	struct ht_pool *pool = &w->load->columns;
+	struct ht_pool *pool = &w->builder->columns;
 	pthread_mutex_lock(&pool->lock);
 	bool known = column < pool->texts.n;
 	if (known)
@@ -127,7 +127,7 @@ void ht_worker_begin_event(struct ht_worker *w)
 
 bool ht_worker_grow_items(struct ht_worker *w)
 {
-	struct ht_mem *mem = w->load->mem;
+	struct ht_mem *mem = w->builder->mem;
 	size_t old = w->cap_items, cap = old ? old * 2 : 256;
 	if (cap > UINT32_MAX / 2)
 		return false;
@@ -232,7 +232,7 @@ static bool drop_duplicates(struct ht_worker *w)
 	while (cap < 2 * (size_t)w->n_items)
 		cap *= 2;
 	w->scratch.n = 0;
-	if (!ht_vec_reserve(w->load->mem, &w->scratch, 1, cap * sizeof(uint32_t)))
+	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, cap * sizeof(uint32_t)))
 		return false;
 	uint32_t *slots = w->scratch.data;
 	memset(slots, 0, cap * sizeof *slots);
@@ -266,7 +266,7 @@ static bool take_column(struct ht_worker *w, uint32_t column, bool *ret_taken)
 	struct ht_vec *used = &w->use->used;
 	if (column >= used->n) {
 		size_t extra = column + 1 - used->n;
-		if (!ht_vec_reserve(w->load->mem, used, 1, extra))
+		if (!ht_vec_reserve(w->builder->mem, used, 1, extra))
 			return false;
 		memset((uint8_t *)used->data + used->n, 0, extra);
 		used->n += extra;

@@ -143,18 +143,27 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 	struct ht_arena scratch;
 	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .is_partial = true };
 	struct ht_view taken;
+	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
-	HT_TRY(ht_run_start(&run, name, sets, n_sets));
-	HT_TRY(new_bundle(ctx, &bundle));
+	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
+	if (instead) {
+		sets = &instead;
+		n_sets = 1;
+	}
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = HT_OK;
-	if (!copy_question(&bundle->arena, name, args, n_args, &taken, &bundle->question))
-		status = ht_fail_nomem(ctx);
-	run.view = &bundle->question.view;
+	enum ht_status status = ht_run_start(&run, name, sets, n_sets);
 	if (status == HT_OK)
+		status = new_bundle(ctx, &bundle);
+	if (status == HT_OK &&
+	        !copy_question(&bundle->arena, name, args, n_args, &taken, &bundle->question))
+		status = ht_fail_nomem(ctx);
+	if (status == HT_OK) {
+		run.view = &bundle->question.view;
 		status = fill(bundle, &run, sets);
+	}
 	ht_arena_done(&scratch);
+	ht_close(instead);
 	if (status != HT_OK) {
 		ht_bundle_free(bundle);
 		return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;

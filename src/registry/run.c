@@ -344,7 +344,7 @@ enum ht_status ht_run_start(
 	if (info->sides[0] && n_sets > HT_MAX_SETS)
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, NULL,
 		        "%s takes up to %d runs, not %zu", name, HT_MAX_SETS, n_sets);
-	if (!ht_analysis_takes(info, n_sets) && (n_sets || !info->instead))
+	if (!ht_analysis_takes(info, n_sets))
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
 		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
 		        info->n_sets == 1 ? "" : "s", n_sets);
@@ -354,18 +354,44 @@ enum ht_status ht_run_start(
 	return HT_OK;
 }
 
+enum ht_status ht_run_open_instead(
+        ht_ctx *ctx, const char *name, const struct ht_arg *args, size_t n_args, ht_set **ret_set)
+{
+	const struct ht_analysis *analysis;
+	const char *path = NULL;
+	HT_TRY(ht_analysis_get(ctx, name, &analysis));
+	for (size_t i = 0; analysis->info.instead && i < n_args; i++)
+		if (!strcmp(args[i].name, analysis->info.instead))
+			path = args[i].value;
+	*ret_set = NULL;
+	if (!path || !*path)
+		return HT_OK;
+	struct ht_open_options options = {
+		.struct_size = sizeof options, .no_cache = true, .reader = analysis->instead_reader
+	};
+	return ht_open(ctx, &path, 1, &options, ret_set);
+}
+
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
 {
 	struct ht_arena scratch;
 	struct ht_view taken = { 0 };
 	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL };
+	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
-	HT_TRY(ht_run_start(&run, name, sets, n_sets));
+	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
+	if (instead) {
+		sets = &instead;
+		n_sets = 1;
+	}
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = run_analysis(&run, sets, args, n_args, ret_table);
+	enum ht_status status = ht_run_start(&run, name, sets, n_sets);
+	if (status == HT_OK)
+		status = run_analysis(&run, sets, args, n_args, ret_table);
 	ht_arena_done(&scratch);
+	ht_close(instead);
 	/* tables are filled without a context at hand: give their failure its text here */
 	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
 }

@@ -166,6 +166,8 @@ static enum ht_dialect dialect_of(const struct ht_trace *t)
 		for (size_t k = 0; k < HT_COUNT(ascend); k++)
 			if (!strcmp(ht_str(t, t->categories[i].name), ascend[k]))
 				return HT_DIALECT_ASCEND;
+	if (t->n_categories == 1 && !strcmp(ht_str(t, t->categories[0].name), "memory_timeline"))
+		return HT_DIALECT_MEMORY_TIMELINE;
 	if (names_process(t, "Ascend Hardware"))
 		return HT_DIALECT_ASCEND;
 	return ht_looks_like_kineto(t) ? HT_DIALECT_KINETO : HT_DIALECT_CHROME;

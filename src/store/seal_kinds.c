@@ -148,7 +148,7 @@ static uint8_t row_kind(
 	/* memory events had no category until 2022 */
 	if (instant && t->categories[cat].name == HT_NO_STR)
 		kind = HT_KIND_MEMORY;
-	if (instant && kind != HT_KIND_MEMORY)
+	if (instant && kind != HT_KIND_MEMORY && kind != HT_KIND_MEMORY_TIMELINE)
 		kind = HT_KIND_INSTANT;
 	if (kind == HT_KIND_MEMORY) {
 		const char *name = ht_str(t, t->name[row]);

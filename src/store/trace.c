@@ -72,7 +72,7 @@ const char *ht_kind_name(enum ht_kind kind)
 	static const char *const names[HT_N_KINDS] = { "other", "cpu_op", "annotation", "python",
 		"runtime", "driver", "kernel", "memcpy", "memset", "gpu_annotation", "sync",
 		"cuda_event", "overhead", "flow", "memory", "instant", "counter", "metadata",
-		"trace_span", "profiler_range", "async" };
+		"trace_span", "profiler_range", "async", "memory_timeline" };
 	return (size_t)kind < HT_N_KINDS ? names[kind] : "other";
 }
 

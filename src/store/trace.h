@@ -23,27 +23,28 @@
 
 /* What an event is, decided by category first, then dialect, then name (seal_kinds.c). */
 enum ht_kind {
-	HT_KIND_OTHER,          /* unknown category, kept and counted */
-	HT_KIND_CPU_OP,         /* operator or autograd node */
-	HT_KIND_ANNOTATION,     /* user_annotation on the host */
-	HT_KIND_PYTHON,         /* python_function */
-	HT_KIND_RUNTIME,        /* cuda_runtime, mtia_runtime, xpu_runtime, ... */
-	HT_KIND_DRIVER,         /* cuda_driver, xpu_driver, ... */
-	HT_KIND_KERNEL,         /* device kernel (and mtia_ccp_events, hpu_op, NPU tasks) */
-	HT_KIND_MEMCPY,         /* device copy */
-	HT_KIND_MEMSET,         /* device fill */
-	HT_KIND_GPU_ANNOTATION, /* gpu_user_annotation */
-	HT_KIND_SYNC,           /* cuda_sync, xpu_sync */
-	HT_KIND_CUDA_EVENT,     /* cuda_event */
-	HT_KIND_OVERHEAD,       /* profiler overhead */
-	HT_KIND_FLOW,           /* s, t, f */
-	HT_KIND_MEMORY,         /* [memory], [OutOfMemory] instants */
-	HT_KIND_INSTANT,        /* other instants */
-	HT_KIND_COUNTER,        /* C */
-	HT_KIND_METADATA,       /* M */
-	HT_KIND_TRACE_SPAN,     /* cat Trace */
-	HT_KIND_PROFILER_RANGE, /* cuda_profiler_range: CUPTI counters */
-	HT_KIND_ASYNC,          /* b, n, e */
+	HT_KIND_OTHER,           /* unknown category, kept and counted */
+	HT_KIND_CPU_OP,          /* operator or autograd node */
+	HT_KIND_ANNOTATION,      /* user_annotation on the host */
+	HT_KIND_PYTHON,          /* python_function */
+	HT_KIND_RUNTIME,         /* cuda_runtime, mtia_runtime, xpu_runtime, ... */
+	HT_KIND_DRIVER,          /* cuda_driver, xpu_driver, ... */
+	HT_KIND_KERNEL,          /* device kernel (and mtia_ccp_events, hpu_op, NPU tasks) */
+	HT_KIND_MEMCPY,          /* device copy */
+	HT_KIND_MEMSET,          /* device fill */
+	HT_KIND_GPU_ANNOTATION,  /* gpu_user_annotation */
+	HT_KIND_SYNC,            /* cuda_sync, xpu_sync */
+	HT_KIND_CUDA_EVENT,      /* cuda_event */
+	HT_KIND_OVERHEAD,        /* profiler overhead */
+	HT_KIND_FLOW,            /* s, t, f */
+	HT_KIND_MEMORY,          /* [memory], [OutOfMemory] instants */
+	HT_KIND_INSTANT,         /* other instants */
+	HT_KIND_COUNTER,         /* C */
+	HT_KIND_METADATA,        /* M */
+	HT_KIND_TRACE_SPAN,      /* cat Trace */
+	HT_KIND_PROFILER_RANGE,  /* cuda_profiler_range: CUPTI counters */
+	HT_KIND_ASYNC,           /* b, n, e */
+	HT_KIND_MEMORY_TIMELINE, /* a change of the memory that tensors of one category hold */
 	HT_N_KINDS
 };
 
@@ -71,7 +72,12 @@ enum ht_event_flag {
 #define HT_MAX_DURATION_NS ((int64_t)7 * 24 * 3600 * 1000000000)
 
 /* How the file is laid out and who wrote it. */
-enum ht_dialect { HT_DIALECT_CHROME, HT_DIALECT_KINETO, HT_DIALECT_ASCEND };
+enum ht_dialect {
+	HT_DIALECT_CHROME,
+	HT_DIALECT_KINETO,
+	HT_DIALECT_ASCEND,
+	HT_DIALECT_MEMORY_TIMELINE
+};
 
 /* A pid or tid: integer or text. */
 enum ht_id_type { HT_ID_ABSENT, HT_ID_INT, HT_ID_STR };

@@ -93,6 +93,49 @@ def test_series_of_a_file(tmp_path, trace):
         ("0", "100", "0", "0", "100"), ("0", "100", "7", "8", "115"), ("4000", "100", "0", "8", "108")]
 
 
+EVENTS = [[-1, 0, 100, 0], [5000, 1, 7, 4], [5000, "create", 8, 3], [9000, 3, -7, 4]]
+
+
+def test_a_timeline_is_a_trace_of_its_own(tmp_path):
+    """Named as a trace it is recognised, has a rank, and answers what --file answers."""
+    path = raw(tmp_path, EVENTS)
+    assert [r["value"] for r in rows("info", path) if r["item"] == "dialect"] == ["memory timeline"]
+    named = rows("memory-timeline", f"3={path}")
+    assert {r["rank"] for r in named} == {"3"} and len(named) == 9
+    assert [dict(r, rank=None) for r in named] == rows("memory-timeline", "--file", path)
+    found = rows("memory-timeline", path, "--view", "categories")
+    assert [dict(r, rank=None) for r in found] == rows("memory-timeline", "--file", path, "--view", "series")
+    found = rows("memory-timeline", path, "--view", "series")
+    assert [(r["device"], r["ts_ns"], r["delta_bytes"], r["allocated_bytes"], r["reserved_bytes"])
+            for r in found] == [(None, "0", "100", "100", None), (None, "0", "15", "115", None),
+                                (None, "4000", "-7", "108", None)]
+    found = rows("events", path, "--columns", "ts_ns,kind,name,args.Bytes,args.Action,args.Preexisting")
+    assert [(r["name"], r["args.Bytes"], r["args.Action"], r["args.Preexisting"]) for r in found] == [
+        ("parameter", "100", "0", "true"), ("activation", "7", "1", None), ("temporary", "8", "create", None),
+        ("activation", "-7", "3", None)]
+    assert {r["kind"] for r in found} == {"memory_timeline"}
+
+
+def test_a_timeline_survives_conversion_and_the_cache(tmp_path):
+    path, copy = raw(tmp_path, EVENTS), tmp_path / "copy.json"
+    assert support.run("convert", path, "-o", copy).returncode == 0
+    for _ in range(2):
+        for view in ("summary", "series", "categories"):
+            assert rows("memory-timeline", copy, "--view", view) == rows("memory-timeline", path, "--view", view)
+
+
+def test_directories_hold_traces_not_timelines(tmp_path, trace):
+    raw(trace.parent if hasattr(trace, "parent") else tmp_path, EVENTS)
+    done = support.run("info", tmp_path)
+    assert done.returncode == 0 and b"skipped timeline.raw.json.gz: a memory timeline" in done.stdout + done.stderr
+
+
+def test_nested_lists_of_events_are_no_timeline(tmp_path):
+    path = tmp_path / "nested.json"
+    path.write_text('[[{"ph":"X","name":"a","ts":1,"dur":2}]]')
+    assert [r["name"] for r in rows("events", path)] == ["a"]
+
+
 @pytest.mark.parametrize("text", [b"{}", b"[[1, 2]]", b"[[1, 2, 3, 9]]", b"[[1, 2, 3, 0]", b"[[1,",
                                   b""])
 def test_other_files_are_told(tmp_path, trace, text):

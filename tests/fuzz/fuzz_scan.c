@@ -7,21 +7,21 @@
 #include "fuzz.h"
 
 #include "json/block.h"
-#include "read/chunk.h"
+#include "read/worker.h"
 
 #define SCAN_MAX_EVENTS 64
 
 struct scan_side {
-	struct ht_load load;
+	struct ht_builder builder;
 	struct ht_worker worker;
 	struct ht_chunk chunk;
 };
 
 static void scan_begin(struct scan_side *side, ht_ctx *ctx)
 {
-	ht_load_init(&side->load, ctx, "trace");
-	ht_worker_init(&side->worker, &side->load);
-	ht_chunk_init(&side->chunk, side->load.mem);
+	ht_builder_init(&side->builder, ctx, "trace");
+	ht_worker_init(&side->worker, &side->builder);
+	ht_chunk_init(&side->chunk, side->builder.mem);
 	side->worker.chunk = &side->chunk;
 }
 
@@ -29,7 +29,7 @@ static void scan_end(struct scan_side *side)
 {
 	ht_chunk_done(&side->chunk);
 	ht_worker_done(&side->worker);
-	ht_load_done(&side->load);
+	ht_builder_done(&side->builder);
 }
 
 static void scan_compare_columns(const struct ht_chunk *a, const struct ht_chunk *b)

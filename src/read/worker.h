@@ -1,132 +1,12 @@
 /*
- * chunk.h - what scanning one piece of a file gives: rows, args and counters, with ids that all
- * pieces of the file share.
- *
- *   ht_load    one per file: pools that give ids to strings, arg columns, shapes, tracks, categories
- *   ht_worker  one per thread: local views of the pools, scratch of the event being read
- *   ht_chunk   one per piece of text: rows in file order, numbered from 0
- *
- * Because the ids are shared, joining chunks is concatenation.
+ * worker.h - one thread's part in reading a file: local views of the builder's pools, and the event that is
+ * being read.
  */
-#ifndef HT_READ_CHUNK_H
-#define HT_READ_CHUNK_H
+#ifndef HT_READ_WORKER_H
+#define HT_READ_WORKER_H
 
-#include "base/intern.h"
 #include "read/layout.h"
-#include "store/shape.h"
-#include "store/trace.h"
-
-#include <string.h>
-
-/* Distinct (key, type) pairs in one file; real traces have some 150. Of more, the first ones stored in file
- * order are kept, and the args of the others are counted as too_many_keys. */
-#define HT_MAX_COLUMNS 16384
-
-/* Keys of the pools; all bytes are significant, so zero-initialise. */
-struct ht_track_key {
-	int64_t pid, tid;
-	uint8_t pid_type, tid_type;
-	uint16_t document;
-	uint32_t zero;
-};
-
-struct ht_column_key {
-	uint32_t key; /* string id */
-	uint8_t type, top_level;
-	uint16_t zero;
-};
-
-struct ht_load {
-	ht_ctx *ctx;
-	struct ht_mem *mem;
-	const char *path;
-	struct ht_pool strings, columns, shapes, tracks, categories;
-};
-
-void ht_load_init(struct ht_load *load, ht_ctx *ctx, const char *path);
-void ht_load_done(struct ht_load *load);
-
-/* Values of one arg column of one chunk. */
-struct ht_chunk_column {
-	uint32_t *rows;
-	char *values; /* width bytes each */
-	uint32_t n, cap;
-	uint8_t width, type;
-};
-
-struct ht_chunk_stat {
-	uint64_t count;
-	int64_t first_offset;
-};
-
-/* What tells unpadded fractions of times (12.5 for 12.005) from decimal ones; see fix_fractions. */
-struct ht_fractions {
-	bool decimal; /* some fraction rules it out: the rest is not looked at */
-	uint8_t saw;  /* enum ht_fraction_form */
-	uint64_t n;   /* fractions seen */
-	struct ht_vec
-	        rows; /* uint64_t: row << 16 | ts digits << 8 | dur digits, where one is short */
-};
-enum ht_fraction_form {
-	HT_FRACTION_ONE = 1,
-	HT_FRACTION_TWO = 2,
-	HT_FRACTION_THREE = 4,
-	HT_FRACTION_ENDS_0 = 8, /* three digits, the last 0 */
-	HT_FRACTION_ALL = 15,
-};
-
-struct ht_chunk {
-	struct ht_mem *mem;
-	uint32_t n, cap;
-	int64_t *ts_ns, *dur_ns;
-	uint32_t *name, *track, *shape;
-	uint16_t *cat;
-	char *ph;
-	uint8_t *flags;
-	struct ht_vec columns; /* struct ht_chunk_column by column id */
-	struct ht_vec headers; /* struct ht_header */
-	struct ht_fractions fractions;
-	struct ht_chunk_stat stats[HT_N_STATS];
-};
-
-void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
-void ht_chunk_done(struct ht_chunk *chunk);
-/* Empty it, keep its memory for the next piece. */
-void ht_chunk_clear(struct ht_chunk *chunk);
-/* Room for more rows; after false the chunk is empty and to be given up. */
-bool ht_chunk_grow(struct ht_chunk *chunk);
-/* Set the capacity of the row arrays exactly; at least n. */
-bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
-/* The column of an id, made when it is new; NULL when out of memory. */
-struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
-/* Room for one more entry, wide enough for the value. */
-bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
-/* Append the rows, args, headers and counters of part to all. False when out of memory. */
-bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
-void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n);
-
-static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)
-{
-	return column->width != 4 || column->type != HT_ARG_I64 ||
-	       (int64_t)value == (int64_t)(int32_t)value;
-}
-
-static inline bool ht_chunk_push(
-        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
-{
-	if ((column->n == column->cap || !ht_chunk_column_fits(column, value)) &&
-	        !ht_chunk_make_room(chunk, column, value))
-		return false;
-	uint32_t i = column->n++;
-	column->rows[i] = row;
-	if (column->width == 4)
-		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
-	else if (column->width == 8)
-		((uint64_t *)(void *)column->values)[i] = value;
-	else if (column->width == 1)
-		column->values[i] = (char)value;
-	return true;
-}
+#include "store/builder.h"
 
 /* A key of an event or of args as this worker knows it. */
 struct ht_scan_key {
@@ -144,7 +24,7 @@ struct ht_column_use {
 };
 
 struct ht_worker {
-	struct ht_load *load;
+	struct ht_builder *builder;
 	struct ht_intern strings, columns, shapes, tracks, categories;
 	struct ht_arena arena; /* texts of keys */
 	struct ht_vec keys;    /* struct ht_scan_key */
@@ -185,7 +65,7 @@ struct ht_worker {
 	bool has_last_track, has_last_cat;
 };
 
-void ht_worker_init(struct ht_worker *worker, struct ht_load *load);
+void ht_worker_init(struct ht_worker *worker, struct ht_builder *builder);
 void ht_worker_done(struct ht_worker *worker);
 /* Look a key up by its raw text, adding it when new; UINT32_MAX when out of memory. */
 uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);
@@ -227,7 +107,7 @@ static inline bool ht_worker_mark(struct ht_worker *w, const char *start, const 
         uint32_t item, uint32_t key, uint8_t type)
 {
 	struct ht_mark mark = { start, end, item, key, type };
-	if (HT_VEC_PUSH(w->load->mem, &w->marks, struct ht_mark, mark))
+	if (HT_VEC_PUSH(w->builder->mem, &w->marks, struct ht_mark, mark))
 		return true;
 	w->out_of_memory = true;
 	return false;

@@ -4,7 +4,7 @@
  * Columns that no row uses (keys met only while scanning from a wrong guess) are left out, and the rest is
  * numbered by first appearance, so that the numbering depends on the file alone.
  */
-#include "read/assemble.h"
+#include "store/assemble.h"
 
 #include "base/thread.h"
 #include "json/text.h"
@@ -24,7 +24,7 @@ struct column_plan {
 
 struct assembly {
 	ht_ctx *ctx;
-	struct ht_loaded *loaded;
+	struct ht_builder *builder;
 	struct ht_trace *trace;
 	struct ht_chunk *all;
 	struct column_plan *plans;
@@ -79,8 +79,8 @@ static int compare_plans(const void *x, const void *y)
 
 static enum ht_status plan_columns(struct assembly *a)
 {
-	const struct ht_text *keys = a->loaded->load.columns.texts.data;
-	const struct ht_text *strings = a->loaded->load.strings.texts.data;
+	const struct ht_text *keys = a->builder->columns.texts.data;
+	const struct ht_text *strings = a->builder->strings.texts.data;
 	const struct ht_chunk_column *columns = a->all->columns.data;
 	a->plans = ht_arena_alloc(&a->arena, (a->all->columns.n + 1) * sizeof *a->plans);
 	if (!a->plans)
@@ -157,7 +157,7 @@ static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 
 static enum ht_status join_strings(struct assembly *a)
 {
-	const struct ht_pool *pool = &a->loaded->load.strings;
+	const struct ht_pool *pool = &a->builder->strings;
 	const struct ht_text *texts = pool->texts.data;
 	size_t n = pool->texts.n, n_index = 16;
 	while (n_index < n * 2)
@@ -185,9 +185,9 @@ static enum ht_status join_strings(struct assembly *a)
 /* Shape items name columns by pool id; rename them to positions in arg_columns. */
 static enum ht_status join_shapes(struct assembly *a)
 {
-	const struct ht_pool *pool = &a->loaded->load.shapes;
+	const struct ht_pool *pool = &a->builder->shapes;
 	const struct ht_text *texts = pool->texts.data;
-	size_t n_pool = a->loaded->load.columns.texts.n, n_items = 0;
+	size_t n_pool = a->builder->columns.texts.n, n_items = 0;
 	uint32_t *renamed = ht_arena_alloc(&a->arena, (n_pool + 1) * sizeof *renamed);
 	for (size_t i = 0; i < pool->texts.n; i++)
 		n_items += texts[i].n / sizeof(uint32_t);
@@ -196,7 +196,7 @@ static enum ht_status join_shapes(struct assembly *a)
 	if (!renamed || !offsets || !items)
 		return ht_fail_nomem(a->ctx);
 	if (n_items >= UINT32_MAX)
-		return ht_fail(a->ctx, HT_LIMIT, a->loaded->load.path, -1, NULL,
+		return ht_fail(a->ctx, HT_LIMIT, a->builder->path, -1, NULL,
 		        "events have too many different layouts");
 	memset(renamed, 0xff, (n_pool + 1) * sizeof *renamed);
 	for (size_t i = 0; i < a->n_plans; i++)
@@ -218,10 +218,10 @@ static enum ht_status join_shapes(struct assembly *a)
 
 static enum ht_status join_tracks(struct assembly *a)
 {
-	const struct ht_text *tracks = a->loaded->load.tracks.texts.data;
-	const struct ht_text *categories = a->loaded->load.categories.texts.data;
-	size_t n_tracks = a->loaded->load.tracks.texts.n;
-	size_t n_categories = a->loaded->load.categories.texts.n;
+	const struct ht_text *tracks = a->builder->tracks.texts.data;
+	const struct ht_text *categories = a->builder->categories.texts.data;
+	size_t n_tracks = a->builder->tracks.texts.n;
+	size_t n_categories = a->builder->categories.texts.n;
 	struct ht_track *track = ALLOC(a, tracks, struct ht_track, n_tracks);
 	struct ht_category *category = ALLOC(a, categories, struct ht_category, n_categories);
 	if (!track || !category)
@@ -316,7 +316,7 @@ static enum ht_status join_headers(struct assembly *a)
  * pool can still grow. */
 static bool intern_parts(struct assembly *a, const struct ht_json_value *value)
 {
-	struct ht_pool *pool = &a->loaded->load.strings;
+	struct ht_pool *pool = &a->builder->strings;
 	struct ht_json_value key, item;
 	struct ht_text text;
 	if (value->type == HT_JSON_STRING) {
@@ -340,7 +340,7 @@ static bool intern_parts(struct assembly *a, const struct ht_json_value *value)
 static enum ht_status intern_headers(struct assembly *a)
 {
 	for (size_t i = 0; i < a->trace->n_headers; i++) {
-		const struct ht_text *texts = a->loaded->load.strings.texts.data;
+		const struct ht_text *texts = a->builder->strings.texts.data;
 		const char *key = texts[a->trace->headers[i].key].bytes;
 		struct ht_json reader = { texts[a->trace->headers[i].value].bytes };
 		struct ht_json_value value = ht_json_next(&reader);
@@ -396,9 +396,11 @@ static enum ht_status assemble(struct assembly *a)
 	return HT_OK;
 }
 
-enum ht_status ht_assemble(ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace)
+enum ht_status ht_assemble(ht_ctx *ctx, struct ht_builder *builder, struct ht_trace *trace)
 {
-	struct assembly a = { .ctx = ctx, .loaded = loaded, .trace = trace, .all = &loaded->all };
+	struct assembly a = {
+		.ctx = ctx, .builder = builder, .trace = trace, .all = &builder->all
+	};
 	ht_arena_init(&a.arena, ctx->mem);
 	enum ht_status status = assemble(&a);
 	ht_arena_done(&a.arena);

@@ -1,30 +1,9 @@
 /*
- * chunk.c - see chunk.h.
+ * chunk.c - pieces of a trace that is being read; see builder.h.
  */
-#include "read/chunk.h"
+#include "store/builder.h"
 
 #include <string.h>
-
-void ht_load_init(struct ht_load *load, ht_ctx *ctx, const char *path)
-{
-	*load = (struct ht_load){ .ctx = ctx, .mem = ctx->mem, .path = path };
-	ht_pool_init(&load->strings, ctx->mem);
-	ht_pool_init(&load->columns, ctx->mem);
-	ht_pool_init(&load->shapes, ctx->mem);
-	ht_pool_init(&load->tracks, ctx->mem);
-	ht_pool_init(&load->categories, ctx->mem);
-}
-
-void ht_load_done(struct ht_load *load)
-{
-	ht_pool_done(&load->strings);
-	ht_pool_done(&load->columns);
-	ht_pool_done(&load->shapes);
-	ht_pool_done(&load->tracks);
-	ht_pool_done(&load->categories);
-}
-
-/* ---- chunk ---- */
 
 void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem)
 {

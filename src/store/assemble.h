@@ -1,14 +1,14 @@
 /*
- * assemble.h - make the arrays of a trace from the rows of a file.
+ * assemble.h - make the arrays of a trace from the rows that readers gave.
  */
-#ifndef HT_READ_ASSEMBLE_H
-#define HT_READ_ASSEMBLE_H
+#ifndef HT_STORE_ASSEMBLE_H
+#define HT_STORE_ASSEMBLE_H
 
-#include "read/load.h"
+#include "store/builder.h"
 
 /* Fills all sections that come straight from the file; links are made later by ht_trace_link. Rows
  * change hands, columns are emptied as they are copied, so that memory peaks at the result plus a column. */
 enum ht_status ht_assemble(
-        ht_ctx *ctx, struct ht_loaded *loaded, struct ht_trace *trace) HT_MUST_USE;
+        ht_ctx *ctx, struct ht_builder *builder, struct ht_trace *trace) HT_MUST_USE;
 
 #endif

@@ -1,0 +1,131 @@
+/*
+ * rows.c - see rows.h: a worker whose events do not come from a scanner.
+ */
+#include "read/rows.h"
+
+#include "json/text.h"
+
+void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder)
+{
+	rows->builder = builder;
+	ht_worker_init(&rows->worker, builder);
+	rows->worker.chunk = &builder->all;
+	rows->worker.document = builder->n_documents;
+}
+
+void ht_rows_done(struct ht_rows *rows)
+{
+	ht_worker_done(&rows->worker);
+}
+
+/* A text that is new here: bytes that are no UTF-8 become U+FFFD. */
+static uint32_t add_text(struct ht_rows *rows, const char *text, size_t n)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	struct ht_worker *w = &rows->worker;
+	uint32_t id;
+	size_t n_out = 0;
+	w->scratch.n = 0;
+	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, n * 3 + 1)) {
+		w->out_of_memory = true;
+		return HT_NO_STR;
+	}
+	char *out = w->scratch.data;
+	for (size_t i = 0, len; i < n; i += len ? len : 1) {
+		len = ht_utf8_length(text + i, n - i);
+		if (!len)
+			ht_worker_stat(w, HT_STAT_invalid_utf8);
+		memcpy(out + n_out, len ? text + i : replacement, len ? len : 3);
+		n_out += len ? len : 3;
+	}
+	w->out_of_memory |= !ht_intern(&w->strings, out, n_out, &id);
+	return w->out_of_memory ? HT_NO_STR : id;
+}
+
+uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n)
+{
+	const struct ht_text *known =
+	        ht_intern_find(&rows->worker.strings, text, n, ht_hash(text, n));
+	return known ? known->id : add_text(rows, text, n);
+}
+
+uint32_t ht_rows_column(struct ht_rows *rows, const char *key, enum ht_arg_type type)
+{
+	struct ht_worker *w = &rows->worker;
+	struct ht_scan_key scan_key = { .string = ht_rows_text(rows, key, strlen(key)) };
+	uint32_t column;
+	if (scan_key.string == HT_NO_STR || !ht_worker_column(w, &scan_key, type, &column)) {
+		w->out_of_memory = true;
+		return UINT32_MAX;
+	}
+	return column;
+}
+
+static void put_item(struct ht_rows *rows, uint32_t item, uint64_t value)
+{
+	(void)ht_worker_item(&rows->worker, item, UINT32_MAX, value);
+}
+
+void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t name)
+{
+	struct ht_worker *w = &rows->worker;
+	ht_worker_begin_event(w);
+	w->ph = ph;
+	w->cat = category;
+	w->name = name;
+	w->has_cat = category != HT_NO_STR;
+	put_item(rows, HT_FIELD_PH, 0);
+	if (w->has_cat)
+		put_item(rows, HT_FIELD_CAT, 0);
+	put_item(rows, HT_FIELD_NAME, 0);
+}
+
+void ht_row_process(struct ht_rows *rows, int64_t pid, int64_t tid)
+{
+	struct ht_track_key *track = &rows->worker.track;
+	track->pid = pid;
+	track->tid = tid;
+	track->pid_type = track->tid_type = HT_ID_INT;
+	put_item(rows, HT_FIELD_PID, 0);
+	put_item(rows, HT_FIELD_TID, 0);
+}
+
+void ht_row_time(struct ht_rows *rows, int64_t ts_ns)
+{
+	rows->worker.ts_ns = ts_ns;
+	rows->worker.has_ts = true;
+	put_item(rows, HT_FIELD_TS, 0);
+}
+
+void ht_row_duration(struct ht_rows *rows, int64_t dur_ns)
+{
+	rows->worker.dur_ns = dur_ns;
+	rows->worker.has_dur = true;
+	put_item(rows, HT_FIELD_DUR, 0);
+}
+
+void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value)
+{
+	struct ht_worker *w = &rows->worker;
+	if (w->first_arg_item == SIZE_MAX) {
+		w->first_arg_item = w->n_items;
+		put_item(rows, HT_FIELD_ARGS, 0);
+	}
+	put_item(rows, HT_FIELD_COUNT + column, value);
+}
+
+enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)
+{
+	struct ht_worker *w = &rows->worker;
+	uint32_t shape;
+	if (w->first_arg_item != SIZE_MAX)
+		put_item(rows, HT_FIELD_ARGS_END, 0);
+	w->event_offset = offset;
+	if (w->chunk->n >= HT_NONE - 2)
+		return ht_fail(rows->builder->ctx, HT_LIMIT, rows->builder->path, offset,
+		        "split the capture into shorter windows",
+		        "more than %u events in one trace", HT_NONE - 2);
+	if (w->out_of_memory || !ht_worker_shape(w, &shape) || !ht_worker_store(w, shape))
+		return ht_fail_nomem(rows->builder->ctx);
+	return HT_OK;
+}

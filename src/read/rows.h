@@ -1,0 +1,46 @@
+/*
+ * rows.h - add events to a trace one by one, for readers that do not scan JSON events.
+ *
+ *     struct ht_rows rows;
+ *     ht_rows_init(&rows, builder);
+ *     uint32_t bytes = ht_rows_column(&rows, "Bytes", HT_ARG_I64);
+ *     for (...) {
+ *             ht_row_begin(&rows, 'i', category, name);
+ *             ht_row_time(&rows, ts_ns);
+ *             ht_row_put(&rows, bytes, (uint64_t)n);
+ *             HT_TRY(ht_row_end(&rows, offset));
+ *     }
+ *     ht_rows_done(&rows);
+ *
+ * Memory that runs out is remembered and told by ht_row_end. Times are those of the trace's clock; a file of
+ * several processes gives each its pid.
+ */
+#ifndef HT_READ_ROWS_H
+#define HT_READ_ROWS_H
+
+#include "read/worker.h"
+
+struct ht_rows {
+	struct ht_builder *builder;
+	struct ht_worker worker;
+};
+
+void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder);
+void ht_rows_done(struct ht_rows *rows);
+
+/* Ids of texts, and of the column of an arg; both are kept by readers. HT_NO_STR and UINT32_MAX when out of
+ * memory. A text that is no UTF-8 is repaired. */
+uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n);
+uint32_t ht_rows_column(struct ht_rows *rows, const char *key, enum ht_arg_type type);
+
+/* One event: begin, then what it has, args last, then end. */
+void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t name);
+void ht_row_process(struct ht_rows *rows, int64_t pid, int64_t tid);
+void ht_row_time(struct ht_rows *rows, int64_t ts_ns);
+void ht_row_duration(struct ht_rows *rows, int64_t dur_ns);
+/* Integers as they are, doubles as their bits, texts as ids; the column has the type. */
+void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
+/* Store it. offset is where it stands in the file, for counters. */
+enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset) HT_MUST_USE;
+
+#endif

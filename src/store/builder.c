@@ -1,0 +1,52 @@
+/*
+ * builder.c - see builder.h.
+ */
+#include "store/builder.h"
+
+#include "store/assemble.h"
+#include "store/seal.h"
+
+void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path)
+{
+	*builder = (struct ht_builder){ .ctx = ctx, .mem = ctx->mem, .path = path };
+	ht_pool_init(&builder->strings, ctx->mem);
+	ht_pool_init(&builder->columns, ctx->mem);
+	ht_pool_init(&builder->shapes, ctx->mem);
+	ht_pool_init(&builder->tracks, ctx->mem);
+	ht_pool_init(&builder->categories, ctx->mem);
+	ht_chunk_init(&builder->all, ctx->mem);
+}
+
+void ht_builder_done(struct ht_builder *builder)
+{
+	ht_chunk_done(&builder->all);
+	ht_pool_done(&builder->strings);
+	ht_pool_done(&builder->columns);
+	ht_pool_done(&builder->shapes);
+	ht_pool_done(&builder->tracks);
+	ht_pool_done(&builder->categories);
+}
+
+enum ht_status ht_builder_seal(
+        struct ht_builder *builder, const struct ht_kernel_rules *rules, struct ht_trace *t)
+{
+	ht_ctx *ctx = builder->ctx;
+	struct ht_tally tally = { 0 };
+	struct ht_trace_meta *meta = HT_SECTION_ALLOC(ctx, t, meta_, struct ht_trace_meta, 1);
+	if (!meta)
+		return ht_fail_nomem(ctx);
+	*meta = (struct ht_trace_meta){ .file_bytes = builder->file_bytes,
+		.json_bytes = builder->text_bytes,
+		.compression = builder->compression,
+		.n_documents = builder->n_documents };
+	t->meta = meta;
+	HT_TRY(ht_assemble(ctx, builder, t));
+	for (int code = 0; code < HT_N_STATS; code++) {
+		tally.count[code] = builder->all.stats[code].count;
+		tally.first_offset[code] = builder->all.stats[code].first_offset;
+	}
+	/* what was read is in the trace: its memory is free while links are made */
+	ht_builder_done(builder);
+	ht_builder_init(builder, ctx, builder->path);
+	return ht_seal(ctx, t, rules, &tally);
+}

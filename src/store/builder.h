@@ -1,0 +1,140 @@
+/*
+ * builder.h - a trace while readers fill it: rows, args and counters, with ids that all its pieces share.
+ *
+ *   ht_builder  one per trace: pools that give ids to strings, arg columns, shapes, tracks, categories,
+ *               and all rows so far, whatever files they come from
+ *   ht_chunk    one per piece of text: rows in file order, numbered from 0
+ *
+ * Because the ids are shared, joining chunks is concatenation; chunks of one file, and files of one rank,
+ * follow each other. ht_builder_seal turns the whole into a trace.
+ */
+#ifndef HT_STORE_BUILDER_H
+#define HT_STORE_BUILDER_H
+
+#include "base/intern.h"
+#include "base/io.h"
+#include "store/kernel_rules.h"
+#include "store/shape.h"
+#include "store/trace.h"
+
+#include <string.h>
+
+/* Distinct (key, type) pairs in one file; real traces have some 150. Of more, the first ones stored in file
+ * order are kept, and the args of the others are counted as too_many_keys. */
+#define HT_MAX_COLUMNS 16384
+
+/* Keys of the pools; all bytes are significant, so zero-initialise. */
+struct ht_track_key {
+	int64_t pid, tid;
+	uint8_t pid_type, tid_type;
+	uint16_t document;
+	uint32_t zero;
+};
+
+struct ht_column_key {
+	uint32_t key; /* string id */
+	uint8_t type, top_level;
+	uint16_t zero;
+};
+
+/* Values of one arg column of one chunk. */
+struct ht_chunk_column {
+	uint32_t *rows;
+	char *values; /* width bytes each */
+	uint32_t n, cap;
+	uint8_t width, type;
+};
+
+struct ht_chunk_stat {
+	uint64_t count;
+	int64_t first_offset;
+};
+
+/* What tells unpadded fractions of times (12.5 for 12.005) from decimal ones; see fix_fractions. */
+struct ht_fractions {
+	bool decimal; /* some fraction rules it out: the rest is not looked at */
+	uint8_t saw;  /* enum ht_fraction_form */
+	uint64_t n;   /* fractions seen */
+	struct ht_vec
+	        rows; /* uint64_t: row << 16 | ts digits << 8 | dur digits, where one is short */
+};
+enum ht_fraction_form {
+	HT_FRACTION_ONE = 1,
+	HT_FRACTION_TWO = 2,
+	HT_FRACTION_THREE = 4,
+	HT_FRACTION_ENDS_0 = 8, /* three digits, the last 0 */
+	HT_FRACTION_ALL = 15,
+};
+
+struct ht_chunk {
+	struct ht_mem *mem;
+	uint32_t n, cap;
+	int64_t *ts_ns, *dur_ns;
+	uint32_t *name, *track, *shape;
+	uint16_t *cat;
+	char *ph;
+	uint8_t *flags;
+	struct ht_vec columns; /* struct ht_chunk_column by column id */
+	struct ht_vec headers; /* struct ht_header */
+	struct ht_fractions fractions;
+	struct ht_chunk_stat stats[HT_N_STATS];
+};
+
+void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
+void ht_chunk_done(struct ht_chunk *chunk);
+/* Empty it, keep its memory for the next piece. */
+void ht_chunk_clear(struct ht_chunk *chunk);
+/* Room for more rows; after false the chunk is empty and to be given up. */
+bool ht_chunk_grow(struct ht_chunk *chunk);
+/* Set the capacity of the row arrays exactly; at least n. */
+bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
+/* The column of an id, made when it is new; NULL when out of memory. */
+struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
+/* Room for one more entry, wide enough for the value. */
+bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
+/* Append the rows, args, headers and counters of part to all. False when out of memory. */
+bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
+void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n);
+
+static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)
+{
+	return column->width != 4 || column->type != HT_ARG_I64 ||
+	       (int64_t)value == (int64_t)(int32_t)value;
+}
+
+static inline bool ht_chunk_push(
+        struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
+{
+	if ((column->n == column->cap || !ht_chunk_column_fits(column, value)) &&
+	        !ht_chunk_make_room(chunk, column, value))
+		return false;
+	uint32_t i = column->n++;
+	column->rows[i] = row;
+	if (column->width == 4)
+		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
+	else if (column->width == 8)
+		((uint64_t *)(void *)column->values)[i] = value;
+	else if (column->width == 1)
+		column->values[i] = (char)value;
+	return true;
+}
+
+struct ht_builder {
+	ht_ctx *ctx;
+	struct ht_mem *mem;
+	const char *path; /* of the file being read, for messages */
+	struct ht_pool strings, columns, shapes, tracks, categories;
+	struct ht_chunk all;             /* the rows of all files, in order of reading */
+	uint64_t file_bytes, text_bytes; /* of all files, as stored and decompressed */
+	enum ht_compression compression; /* of the first one */
+	uint16_t n_documents; /* of the files before the one being read: pids of each are its own */
+};
+
+void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path);
+void ht_builder_done(struct ht_builder *builder);
+
+/* Make the trace of what was read and find its links. The builder is empty afterwards. */
+enum ht_status ht_builder_seal(struct ht_builder *builder, const struct ht_kernel_rules *rules,
+        struct ht_trace *trace) HT_MUST_USE;
+
+#endif
