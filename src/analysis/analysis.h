@@ -7,8 +7,8 @@
  * per_rank computes over run->trace, the rank in hand, and appends rows to the tables of its part. It runs on
  * any thread, sees no other rank but in the roster, and its times are the trace's own. finish brings the parts
  * of all ranks together; without one, or with NULL, the rows of the parts follow each other. Neither keeps
- * state, prints, reads files or includes another analysis; what two of them share is in model/, graph/ or
- * hta/. Threads, order, progress, cancelling and memory are the registry's. An analysis without data adds
+ * state, prints, reads files or includes another analysis; what two of them share is in model/ or graph/;
+ * where definitions differ they ask the policy. Threads, order, progress, cancelling and memory are the registry's. An analysis without data adds
  * a note and returns HT_OK.
  */
 #ifndef HT_ANALYSIS_ANALYSIS_H
@@ -28,8 +28,8 @@ struct ht_analysis {
 	/* finish compares ranks: where there are several it gets matched collectives and fitted clocks
 	 * (model/clocks.h). Otherwise clocks are fitted where the columns have times. */
 	bool across;
-	/* whether HTA's facts are needed though its rows are not; may be NULL: no */
-	bool (*wants_hta)(const struct ht_run *run);
+	/* whether run->facts are needed though the policy does not say so; may be NULL: no */
+	bool (*wants_facts)(const struct ht_run *run);
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
 	enum ht_status (*finish)(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 };

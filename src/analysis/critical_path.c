@@ -256,10 +256,7 @@ static enum ht_status check(struct ht_run *run)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 		        "across has the views summary, path and collectives",
 		        "there is no view %s across ranks", ht_run_str(run, "view"));
-	if (options.hta)
-		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "leave out --hta-compat",
-		        "HTA has no path across ranks");
-	return HT_OK;
+	return run->policy.refuse ? run->policy.refuse(run, "path across ranks") : HT_OK;
 }
 
 static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
@@ -268,8 +265,11 @@ static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_cp_options_read(run, &options));
 	if (is_across(run))
 		return ht_cp_chains_put(run, &options, part);
-	return (options.hta ? ht_cp_put_hta : ht_cp_put_model)(
-	        run, &options, view_of(run), ht_run_str(run, "scale"), part->facts[0]);
+	enum ht_cp_view_kind view = view_of(run);
+	const char *scale = ht_run_str(run, "scale");
+	if (run->policy.put_path)
+		return run->policy.put_path(run, &options, view, scale, part->facts[0]);
+	return ht_cp_put_model(run, &options, view, scale, part->facts[0]);
 }
 
 /* ---- all ranks ---- */

@@ -138,7 +138,8 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 		.cpu = !ht_run_is(run, "device", "gpu"),
 		.gpu = !ht_run_is(run, "device", "cpu"),
 		.short_names = ht_run_bool(run, "short-names") };
-	return (run->hta_compat ? ht_profile_put_hta : ht_profile_put)(run, &options, part);
+	return (run->policy.compares_counts ? ht_profile_put_rows : ht_profile_put)(
+	        run, &options, part);
 }
 
 /* One row to be: a name, or several folded. */
@@ -333,7 +334,7 @@ static int by_change(const void *left, const void *right)
 	return by_name ? by_name : (int)a->place - (int)b->place;
 }
 
-static int by_hta(const void *left, const void *right)
+static int by_added(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 	bool a_new = a->count[0] == 0, b_new = b->count[0] == 0;
@@ -342,7 +343,7 @@ static int by_hta(const void *left, const void *right)
 
 /* ---- cells ---- */
 
-static const char *hta_change(const struct row *row)
+static const char *count_change(const struct row *row)
 {
 	if (row->count[0] == 0)
 		return "added";
@@ -376,8 +377,8 @@ static const char *time_change(const struct compare *compare, const struct row *
 static const char *change(const struct compare *compare, const struct row *row)
 {
 	static const char *const calls[3] = { "fewer calls", NULL, "more calls" };
-	if (compare->run->hta_compat)
-		return hta_change(row);
+	if (compare->run->policy.compares_counts)
+		return count_change(row);
 	if (!row->count[0] != !row->count[1])
 		return row->count[0] ? "removed" : "added";
 	const char *count = calls[calls_change(compare, row) + 1];
@@ -428,7 +429,7 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 	ht_table_put_i64(table, diff_ns);
 	ht_table_put_f64(table, row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
 	ht_table_put_str(table, change(compare, row));
-	if (compare->run->hta_compat)
+	if (compare->run->policy.compares_counts)
 		return;
 	double whole = whole_of(compare, row->place);
 	struct ht_gap gap = gap_of(compare, row);
@@ -509,10 +510,10 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		return ht_fail_nomem(run->ctx);
 	if (!compare->rows.n)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
-	if (!run->hta_compat && compare->rows.n && ht_run_is(run, "view", "rows"))
+	if (!run->policy.compares_counts && compare->rows.n && ht_run_is(run, "view", "rows"))
 		HT_TRY(ht_table_add_note(table,
 		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
-	if (!run->hta_compat && compare->rows.n && !compare->tested)
+	if (!run->policy.compares_counts && compare->rows.n && !compare->tested)
 		HT_TRY(ht_table_add_note(table,
 		        "one step on each side: what is noise cannot be told; compare more steps "
 		        "(the last one counts when --step names it)"));
@@ -527,18 +528,18 @@ static void summarize(struct compare *compare)
 		compare->gpu[side] = ht_step_samples_of(samples, samples->gpu_ns, side);
 		compare->comm[side] = ht_step_samples_of(samples, samples->comm_ns, side);
 	}
-	compare->tested = !compare->run->hta_compat && compare->step[0].n && compare->step[1].n &&
-	                  compare->step[0].n + compare->step[1].n > 2;
+	compare->tested = !compare->run->policy.compares_counts && compare->step[0].n &&
+	                  compare->step[1].n && compare->step[0].n + compare->step[1].n > 2;
 }
 
 static enum ht_status put_rows(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
 	HT_TRY(test_rows(compare));
-	if (!run->hta_compat && !ht_run_bool(run, "all-rows"))
+	if (!run->policy.compares_counts && !ht_run_bool(run, "all-rows"))
 		HT_TRY(fold(compare));
 	qsort(compare->rows.items, compare->rows.n, sizeof(struct row),
-	        run->hta_compat ? by_hta : by_change);
+	        run->policy.compares_counts ? by_added : by_change);
 	for (size_t i = 0; i < compare->rows.n; i++)
 		put_row(table, compare, &compare->rows.items[i]);
 	return HT_OK;
@@ -546,9 +547,8 @@ static enum ht_status put_rows(struct compare *compare, ht_table *table)
 
 static enum ht_status put_summary(struct compare *compare, ht_table *table)
 {
-	if (compare->run->hta_compat)
-		return ht_fail(compare->run->ctx, HT_USAGE, NULL, -1, "leave out --hta-compat",
-		        "HTA has no summary of a comparison");
+	if (compare->run->policy.refuse)
+		return compare->run->policy.refuse(compare->run, "summary of a comparison");
 	put_metric(table, compare, "step", compare->step);
 	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
 		put_metric(table, compare, "gpu", compare->gpu);
@@ -561,7 +561,7 @@ static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 {
 	HT_TRY(collect(compare));
 	summarize(compare);
-	if (!compare->run->hta_compat)
+	if (!compare->run->policy.compares_counts)
 		HT_TRY(set_headline(compare, table));
 	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
 	        compare, table));

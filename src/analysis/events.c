@@ -6,8 +6,7 @@
  * Further columns on request by name: those below, args.KEY for any argument, event.KEY for any further
  * key of the event. All events are shown, whatever the step, unless --step or --annotation say otherwise.
  *
- * With --hta-rows the rows are those of HTA's table of the rank, in its order, and hta.KEY names its derived
- * columns (hta_cells.h).
+ * The policy may list the rows of the frame instead, in its order, and has derived columns of its own.
  *
  * ancestors-of, descendants-of and kernels-under walk the call tree of one event (by index); with several
  * ranks give --rank as well. kernels-under also takes an operator's name and then means all its calls.
@@ -17,11 +16,10 @@
 #include "model/event_value.h"
 #include "base/glob.h"
 #include "model/event_filter.h"
-#include "hta/hta_cells.h"
 
 #include <string.h>
 
-static bool wants_hta(const struct ht_run *run);
+static bool wants_facts(const struct ht_run *run);
 static enum ht_status list_events(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
@@ -73,29 +71,30 @@ const struct ht_analysis ht_analysis_events = {
 		.further = ht_event_fields,
 		.n_further = HT_N_EVENT_FIELDS,
 	},
-	.wants_hta = wants_hta,
+	.wants_facts = wants_facts,
 	.per_rank = list_events,
 	.finish = finish,
 };
 
-/* What is shown of an event: something the file has, or one of HTA's columns. */
+/* What is shown of an event: something the file has, or a derived column. */
 struct shown {
 	struct ht_event_column event;
-	int hta;     /* -1: not HTA's */
+	int derived; /* -1: not derived */
 	bool wanted; /* false: left out by the view, so its cells need no work */
 };
 
 struct request {
 	struct shown *columns;
 	size_t n;
-	bool with_hta, with_graph;
+	bool with_derived, with_graph;
 	unsigned attributes; /* what columns need of the trace's attribution */
 };
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
-	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
-	return ret_shown->hta >= 0 || ht_event_column_find(r->trace, name, &ret_shown->event);
+	const struct ht_cell_source *cells = r->policy.cells;
+	ret_shown->derived = cells ? cells->find(name, &ret_shown->event.column) : -1;
+	return ret_shown->derived >= 0 || ht_event_column_find(r->trace, name, &ret_shown->event);
 }
 
 /* Names that the request mentions. */
@@ -105,21 +104,23 @@ static enum ht_status requested(struct ht_run *r, const char *const **ret_names,
 	return r->view ? ht_view_columns(r->ctx, r->view, r->scratch, ret_names, ret_n) : HT_OK;
 }
 
-static bool is_hta(const char *name)
+static bool is_derived(const struct ht_run *run, const char *name)
 {
-	return !strncmp(name, "hta.", 4);
+	const struct ht_cell_source *cells = run->policy.cells;
+	return cells && !strncmp(name, cells->prefix, strlen(cells->prefix));
 }
 
-static bool wants_hta(const struct ht_run *run)
+static bool wants_facts(const struct ht_run *run)
 {
+	const struct ht_cell_source *cells = run->policy.cells;
 	const char *texts[] = { NULL, NULL, NULL };
-	if (run->view) {
+	if (cells && run->view) {
 		texts[0] = run->view->columns;
 		texts[1] = run->view->where;
 		texts[2] = run->view->sort;
 	}
 	for (size_t i = 0; i < HT_COUNT(texts); i++)
-		if (texts[i] && strstr(texts[i], "hta."))
+		if (texts[i] && strstr(texts[i], cells->prefix))
 			return true;
 	return false;
 }
@@ -132,10 +133,12 @@ static enum ht_status add_column(
 		return HT_OK;
 	HT_TRY(ht_table_add_column(table, &shown->event.column));
 	shown->wanted = true;
-	if (shown->hta < 0)
+	if (shown->derived < 0) {
 		q->attributes |= ht_event_column_attribution(&shown->event);
-	q->with_hta |= shown->hta >= 0;
-	q->with_graph |= ht_hta_cell_needs_graph(shown->hta);
+	} else {
+		q->with_derived = true;
+		q->with_graph |= r->policy.cells->needs_graph(shown->derived);
+	}
 	q->n++;
 	return HT_OK;
 }
@@ -194,15 +197,16 @@ static void put_value(struct ht_event_column *column, uint32_t row, ht_table *ta
 	ht_value_put(&value, column->column.type, table);
 }
 
-static void put_event(
-        const struct request *q, const struct ht_hta_cells *hta, uint32_t row, ht_table *table)
+/* cells: what derived columns are read from. */
+static void put_event(const struct request *q, const struct ht_cell_source *source,
+        const void *cells, uint32_t row, ht_table *table)
 {
 	ht_table_row(table);
 	for (size_t k = 0; k < q->n; k++) {
 		if (!q->columns[k].wanted)
 			ht_table_put_null(table);
-		else if (q->columns[k].hta >= 0)
-			ht_hta_cell_put(hta, q->columns[k].hta, row, table);
+		else if (q->columns[k].derived >= 0)
+			source->put(cells, q->columns[k].derived, row, table);
 		else
 			put_value(&q->columns[k].event, row, table);
 	}
@@ -213,22 +217,23 @@ static void start_columns(
 {
 	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution };
 	for (size_t k = 0; k < q->n; k++)
-		if (q->columns[k].hta < 0)
+		if (q->columns[k].derived < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
 }
 
-/* HTA's rows: GPU rows stand before host rows when steps were cut, so reading starts over once. */
-static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht_table *table)
+/* Rows of the frame: GPU rows may stand before host rows, so reading starts over once. */
+static enum ht_status put_frame(struct ht_run *r, const struct request *q, ht_table *table)
 {
 	const char *only = ht_run_str(r, "only");
 	struct ht_frame frame;
-	struct ht_hta_cells hta;
+	const struct ht_cell_source *source = r->policy.cells;
+	const void *cells = NULL;
 	const uint8_t *keep;
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_frame_make(r, &frame));
 	HT_TRY(ht_attribution_make(r, r->trace, q->attributes, &attribution));
-	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+	HT_TRY(source->start(r, &frame, q->with_graph, &cells));
 	start_columns(q, r, &attribution);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
@@ -236,10 +241,9 @@ static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht
 			start_columns(q, r, &attribution);
 		if (keep && !keep[row])
 			continue;
-		if (strcmp(only, "all") != 0 &&
-		        ht_hta_cells_is_gpu(&hta, row) != !strcmp(only, "gpu"))
+		if (strcmp(only, "all") != 0 && source->is_gpu(cells, row) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, &hta, row, table);
+		put_event(q, source, cells, row, table);
 	}
 	return HT_OK;
 }
@@ -250,13 +254,13 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 	const char *only = ht_run_str(r, "only");
 	const uint8_t *keep;
 	struct ht_frame frame = { .trace = t };
-	struct ht_hta_cells hta = { 0 };
+	const void *cells = NULL;
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_attribution_make(r, t, q->attributes, &attribution));
-	if (q->with_hta) {
+	if (q->with_derived) {
 		HT_TRY(ht_frame_make(r, &frame));
-		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+		HT_TRY(r->policy.cells->start(r, &frame, q->with_graph, &cells));
 	}
 	start_columns(q, r, &attribution);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
@@ -265,7 +269,7 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 		if (strcmp(only, "all") != 0 &&
 		        ht_kind_is_device(t->kind[row]) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, &hta, row, table);
+		put_event(q, r->policy.cells, cells, row, table);
 	}
 	return HT_OK;
 }
@@ -274,18 +278,18 @@ static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 {
 	struct request q;
 	HT_TRY(add_columns(run, part->facts[0], &q));
-	return (run->hta_rows ? put_hta_rows : put_rows)(run, &q, part->facts[0]);
+	return (run->policy.events_of_frame ? put_frame : put_rows)(run, &q, part->facts[0]);
 }
 
-/* HTA's table has a column for each argument it knows, whether or not the files do. */
+/* The policy's table has a column for each argument it knows, whether or not the files do. */
 static enum ht_status add_absent(struct ht_run *run, ht_table *table)
 {
 	const char *const *names = NULL;
 	size_t n = 0;
-	bool lenient = run->hta_rows;
+	bool lenient = run->policy.events_of_frame;
 	HT_TRY(requested(run, &names, &n));
 	for (size_t i = 0; i < n; i++)
-		lenient |= is_hta(names[i]);
+		lenient |= is_derived(run, names[i]);
 	for (size_t i = 0; i < n && lenient; i++) {
 		struct ht_column column = { .name = names[i],
 			.type = HT_STR,

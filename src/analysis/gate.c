@@ -139,8 +139,8 @@ static enum ht_status choose(struct ht_run *run)
 	int64_t n_base = ht_run_i64(run, "n-base");
 	double max_slowdown = ht_run_f64(run, "max-slowdown");
 	double confidence = ht_run_f64(run, "confidence");
-	/* HTA has no gate: its rules would only change what is measured */
-	run->hta_compat = run->hta_rows = false;
+	/* other rules would only change what is measured */
+	run->policy = (struct ht_policy){ 0 };
 	if (n_base < 1 || (size_t)n_base >= run->n_sets)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give a run for either side",
 		        "--n-base %lld of %zu runs: both sides need one", (long long)n_base,

@@ -79,7 +79,7 @@ static void put_stream(
 	for (size_t c = 0; c < HT_IDLE_N; c++) {
 		bool only_leading = stream->stream == HT_NO_I64 && stream->n == 1 &&
 		                    stream->gaps[0].category == HT_IDLE_LEADING;
-		bool optional = run->hta_compat || c == HT_IDLE_LEADING ||
+		bool optional = run->policy.no_empty_rows || c == HT_IDLE_LEADING ||
 		                c == HT_IDLE_COMMUNICATION || only_leading;
 		if (optional && !n_rows[c])
 			continue;
@@ -129,7 +129,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
 	ht_table_set_bar(table, "span_share");
 	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU work in the selection"));
-	return run->hta_compat ? HT_OK
-	                       : ht_hint_largest(table, "idle_ns", "idle_category",
-	                                 "streams' idle time", hints, HT_COUNT(hints));
+	return run->policy.no_hints ? HT_OK
+	                            : ht_hint_largest(table, "idle_ns", "idle_category",
+	                                      "streams' idle time", hints, HT_COUNT(hints));
 }

@@ -10,12 +10,11 @@
  * their own. Reads kernels, copies, sets and annotations. O(n log n).
  * Example: "forward" around "attention" around a launch: annotation "attention", stack
  * "forward / attention".
- * Definition: HTA get_gpu_kernels_with_user_annotations; hta_compat gives its
- * rows: source gpu, with the waits that it counts as GPU rows.
+ * Definition: HTA get_gpu_kernels_with_user_annotations.
  */
 #include "analysis/analysis.h"
 #include "model/annotate.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 #include "base/checked.h"
 
 #include <math.h>
@@ -107,10 +106,9 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 	.finish = finish,
 };
 
-/* HTA's table is that of single pieces. */
 static enum ht_status choose(struct ht_run *run)
 {
-	if (run->hta_compat && ht_run_is(run, "group-by", "annotation"))
+	if (run->policy.single_pieces && ht_run_is(run, "group-by", "annotation"))
 		ht_run_set(run, "group-by", "none");
 	return HT_OK;
 }
@@ -122,40 +120,6 @@ struct labelled {
 	uint64_t count;
 };
 
-static bool in_hta_table(const struct ht_trace *t, const struct ht_hta_columns *hta, uint32_t row)
-{
-	return (hta->stream[row] >= 0 && hta->correlation[row] >= 0) ||
-	       ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
-}
-
-/* HTA's GPU rows: with stream and correlation, and the waits on events and contexts. */
-static enum ht_status collect_hta(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
-{
-	const struct ht_trace *t = frame->trace;
-	struct ht_hta_columns hta = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
-	struct ht_work_list work = { 0 };
-	work.items = ht_arena_alloc(run->scratch, (frame->n_rows + 1) * sizeof *work.items);
-	if (!work.items)
-		return ht_fail_nomem(run->ctx);
-	for (size_t k = 0; k < frame->n_rows; k++) {
-		uint32_t row = frame->rows[k];
-		if (!in_hta_table(t, &hta, row))
-			continue;
-		work.items[work.n++] = (struct ht_work){
-			.start = t->ts_ns[row],
-			.end = ht_end_ns(t, row),
-			.stream = hta.stream[row],
-			.row = row,
-			.launch = HT_NONE,
-			.device = -1,
-		};
-	}
-	*ret_work = work;
-	return HT_OK;
-}
-
 static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, struct ht_annotated *ret)
 {
@@ -163,7 +127,7 @@ static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame 
 	const char **texts = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *texts);
 	if (!texts)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->hta_compat, &rows));
+	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->policy.collect_annotated != NULL, &rows));
 	HT_TRY(ht_annotate_gpu_paths(run, frame, rows, work->n, texts));
 	for (size_t i = 0; i < work->n; i++)
 		ret[i] = (struct ht_annotated){ texts[i], rows[i],
@@ -174,7 +138,7 @@ static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame 
 static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, struct ht_annotated *ret)
 {
-	if (run->hta_compat || !strcmp(ht_run_str(run, "source"), "gpu"))
+	if (run->policy.collect_annotated || ht_run_is(run, "source", "gpu"))
 		return annotate_by_gpu(run, frame, work, ret);
 	struct ht_autograd autograd;
 	uint32_t *rows = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *rows);
@@ -193,12 +157,12 @@ static void put_text_key(ht_table *table, const struct labelled *l)
 	ht_table_put_str(table, l->name);
 }
 
-static enum ht_hta_type type_of(
+static enum ht_work_type type_of(
         struct ht_run *run, const struct ht_trace *t, const struct ht_work *w)
 {
-	if (run->hta_compat)
-		return ht_hta_type(ht_str(t, t->name[w->row]));
-	return ht_hta_type_of_class((enum ht_class)w->class_);
+	if (run->policy.type_by_name)
+		return (enum ht_work_type)run->policy.type_by_name(ht_str(t, t->name[w->row]));
+	return ht_work_type_of_class((enum ht_class)w->class_);
 }
 
 static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
@@ -210,7 +174,7 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 	ht_table_put_i64(table, w->row);
 	put_text_key(table, l);
 	ht_table_put_str(table, l->short_name);
-	ht_table_put_str(table, ht_type_word(type_of(run, t, w), run->hta_compat));
+	ht_table_put_str(table, ht_work_type_word(run, type_of(run, t, w)));
 	if (w->stream == -1)
 		ht_table_put_null(table);
 	else
@@ -298,7 +262,7 @@ static enum ht_status shorten_names(struct ht_run *run, const struct ht_trace *t
 		uint32_t id = t->name[work->items[i].row];
 		const char **text = &shorts[id == HT_NO_STR ? t->n_string_offsets : id];
 		if (!*text)
-			*text = ht_hta_shorten_name(run->scratch, ht_str(t, id));
+			*text = ht_name_shorten(run->scratch, ht_str(t, id));
 		if (!*text)
 			return ht_fail_nomem(run->ctx);
 		list[i].short_name = *text;
@@ -334,8 +298,8 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 	struct ht_frame frame = { 0 };
 	struct ht_work_list work = { 0 };
 	HT_TRY(ht_frame_make(run, &frame));
-	if (run->hta_compat) {
-		HT_TRY(collect_hta(run, &frame, &work));
+	if (run->policy.collect_annotated) {
+		HT_TRY(run->policy.collect_annotated(run, &frame, &work));
 	} else {
 		HT_TRY(ht_work_collect(run, &frame, &work));
 		HT_TRY(ht_work_sort(run, &work));

@@ -16,7 +16,7 @@
 #include "analysis/analysis.h"
 #include "model/hint.h"
 #include "model/gpu_work.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 #include "model/name_groups.h"
 #include "table/shorten.h"
 #include "base/checked.h"
@@ -131,7 +131,8 @@ struct kernel {
 	uint64_t n_ranks;
 	int64_t rank_min_ns, rank_max_ns;
 	int64_t total_ns; /* what share is of */
-	uint8_t type;     /* enum ht_hta_type */
+	uint8_t type;     /* enum ht_work_type */
+	const char *word; /* its name */
 };
 
 struct kernels {
@@ -198,7 +199,7 @@ static enum ht_status add_type(struct ht_run *run, const struct ht_trace *t,
 	size_t n = 0;
 	for (size_t i = 0; i < work->n; i++) {
 		const struct ht_work *w = &work->items[i];
-		if (ht_hta_type_of_class((enum ht_class)w->class_) == type)
+		if (ht_work_type_of_class((enum ht_class)w->class_) == type)
 			durs[n++] = (struct ht_named_dur){ t->name[w->row], w->end - w->start };
 	}
 	struct ht_name_groups groups = { 0 };
@@ -272,8 +273,8 @@ static enum ht_status fold_pooled(struct ht_run *run, struct kernel *items, size
 	for (size_t i = 0, k = 0; i < groups.n; i++) {
 		if (groups.items[i].folded) {
 			HT_TRY(push(run, folded,
-			        (struct kernel){
-			                groups.items[i], HT_NO_I64, 0, 0, 0, 0, items[0].type }));
+			        (struct kernel){ groups.items[i], HT_NO_I64, 0, 0, 0, 0,
+			                items[0].type, items[0].word }));
 			continue;
 		}
 		while (items[k].group.name != groups.items[i].name)
@@ -320,12 +321,11 @@ static int compare_cost(const void *left, const void *right)
 	return compare_sum(left, right);
 }
 
-/* HTA's order: type by its word, name, rank. */
-static int compare_hta(const void *left, const void *right)
+/* Type by its word, name, rank. */
+static int compare_words(const void *left, const void *right)
 {
 	const struct kernel *a = left, *b = right;
-	int types = strcmp(ht_hta_type_name((enum ht_hta_type)a->type),
-	        ht_hta_type_name((enum ht_hta_type)b->type));
+	int types = strcmp(a->word, b->word);
 	return types ? types : compare_name(left, right);
 }
 
@@ -350,13 +350,13 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	ht_table_row(table);
 	if (k->rank != HT_NO_I64)
 		ht_table_put_i64(table, k->rank);
-	ht_table_put_str(table, ht_type_word((enum ht_hta_type)k->type, run->hta_compat));
+	ht_table_put_str(table, k->word);
 	ht_table_put_str(table, g->name);
 	ht_table_put_i64(table, (int64_t)g->count);
 	ht_table_put_i64(table, g->sum_ns);
 	ht_table_put_f64(table, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
 	ht_table_put_f64(table, ht_name_group_mean(g));
-	ht_table_put_f64(table, run->hta_compat && isnan(std) ? 0 : std);
+	ht_table_put_f64(table, run->policy.zero_spread && isnan(std) ? 0 : std);
 	ht_table_put_i64(table, g->min_ns);
 	ht_table_put_i64(table, g->max_ns);
 	ht_table_put_i64(table, (int64_t)g->n_names);
@@ -369,8 +369,8 @@ static struct options read_options(const struct ht_run *run)
 		.fold = {
 			.max_names = ht_run_i64(run, "num-kernels"),
 			.ratio = ht_run_f64(run, "duration-ratio"),
-			.ratio_of_names = run->hta_compat || ht_run_is(run, "ratio-of", "names"),
-			.stats_of_sums = run->hta_compat,
+			.ratio_of_names = run->policy.folds_sums || ht_run_is(run, "ratio-of", "names"),
+			.stats_of_sums = run->policy.folds_sums,
 		},
 		.by_all = ht_run_is(run, "by", "all"),
 		.memory = ht_run_bool(run, "include-memory"),
@@ -384,9 +384,9 @@ static enum ht_status group_names(struct ht_run *run, struct ht_part *part)
 	struct ht_work_list work = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	HT_TRY(ht_work_collect(run, &frame, &work));
-	for (unsigned type = 0; type < HT_HTA_N_TYPES; type++) {
-		if ((type == HT_HTA_OTHER && run->hta_compat) ||
-		        (type == HT_HTA_MEMORY && !options.memory))
+	for (unsigned type = 0; type < HT_WORK_N_TYPES; type++) {
+		if ((type == HT_WORK_OTHER && run->policy.only_known_types) ||
+		        (type == HT_WORK_MEMORY && !options.memory))
 			continue;
 		HT_TRY(add_type(run, frame.trace, &work, type, &options, part->facts[0]));
 	}
@@ -401,10 +401,11 @@ static enum ht_status collect(
 		size_t first = kernels->n;
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 			struct ht_name_group g = get_group(facts, row);
-			uint64_t type = (uint64_t)ht_table_i64(facts, row, TYPE) % HT_HTA_N_TYPES;
+			uint64_t type = (uint64_t)ht_table_i64(facts, row, TYPE) % HT_WORK_N_TYPES;
 			HT_TRY(push(run, kernels,
 			        (struct kernel){ g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0,
-			                (uint8_t)type }));
+			                (uint8_t)type,
+			                ht_work_type_word(run, (enum ht_work_type)type) }));
 		}
 		set_total(kernels, first);
 	}
@@ -440,13 +441,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(collect(run, parts, &kernels));
 	if (options.by_all && kernels.n)
 		HT_TRY(pool_and_fold(run, &options, &kernels));
-	if (kernels.n && (!run->hta_compat || !options.by_all))
+	if (kernels.n && (!run->policy.by_name || !options.by_all))
 		qsort(kernels.items, kernels.n, sizeof *kernels.items,
-		        run->hta_compat ? compare_hta : compare_cost);
+		        run->policy.by_name ? compare_words : compare_cost);
 	for (size_t i = 0; i < kernels.n; i++)
 		put_kernel(run, table, &kernels.items[i]);
 	if (!kernels.n)
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return run->hta_compat ? HT_OK : add_hint(table);
+	return run->policy.no_hints ? HT_OK : add_hint(table);
 }

@@ -7,22 +7,20 @@
  * Reads kernels, copies and sets; kernels that only synchronise or control are other. O(n log n).
  * Example: compute [0,4), communication [2,6) us: compute 2, compute overlapping communication 2,
  * communication 2, a third each.
- * Definition: HTA get_gpu_kernel_breakdown, first table. HTA cuts every moment
- * to whole microseconds before adding and has no OTHER; hta_compat does so too, in HTA's words and arithmetic.
+ * Definition: HTA get_gpu_kernel_breakdown, first table, which cuts every moment to whole microseconds before
+ * adding and has no OTHER.
  */
 #include "analysis/analysis.h"
 #include "model/gpu_work.h"
 #include "model/hint.h"
-#include "hta/hta_frame.h"
-#include "hta/hta_facts.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 #include "base/checked.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define N_TYPES  HT_HTA_N_TYPES
+#define N_TYPES  HT_WORK_N_TYPES
 #define N_LABELS (1 << N_TYPES)
 
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
@@ -73,14 +71,8 @@ const struct ht_analysis ht_analysis_kernel_types = {
 struct label {
 	int64_t sum_ns;
 	unsigned mask;
-	bool seen; /* there was such a moment, if only one that HTA cuts to 0 */
+	bool seen; /* there was such a moment, if only one that a policy cuts to 0 */
 };
-
-/* Bit k of a mask is enum ht_hta_type k. */
-static unsigned type_bit(const struct ht_work *work)
-{
-	return 1u << ht_hta_type_of_class((enum ht_class)work->class_);
-}
 
 static const char *label_text(struct ht_run *run, unsigned mask)
 {
@@ -89,72 +81,10 @@ static const char *label_text(struct ht_run *run, unsigned mask)
 	for (unsigned k = 0; k < N_TYPES; k++) {
 		if (!(mask & 1u << k))
 			continue;
-		const char *name = ht_type_word((enum ht_hta_type)k, run->hta_compat);
+		const char *name = ht_work_type_word(run, (enum ht_work_type)k);
 		text = text ? ht_arena_printf(arena, "%s overlapping %s", text, name) : name;
 	}
 	return text;
-}
-
-/* HTA's clock: doubles of microseconds from the first event of all ranks. */
-struct border {
-	double time_us;
-	int step; /* +bit where the type starts, -bit where it ends */
-};
-
-static int compare_border(const void *left, const void *right)
-{
-	const struct border *a = left, *b = right;
-	if (a->time_us != b->time_us)
-		return a->time_us < b->time_us ? -1 : 1;
-	return (a->step > b->step) - (a->step < b->step);
-}
-
-/* Merged borders of one type, appended. Work is sorted by start. */
-static size_t hta_borders(
-        const struct ht_work_list *work, double zero_us, unsigned bit, struct border *borders)
-{
-	size_t n = 0;
-	double end = 0;
-	for (size_t i = 0; i < work->n; i++) {
-		const struct ht_work *w = &work->items[i];
-		if (type_bit(w) != bit)
-			continue;
-		double start = ht_hta_us(w->start) - zero_us;
-		double stop = start + ht_hta_us(w->end - w->start);
-		if (n && start <= end) {
-			end = stop > end ? stop : end;
-			borders[n - 1].time_us = end;
-			continue;
-		}
-		end = stop;
-		borders[n++] = (struct border){ start, (int)bit };
-		borders[n++] = (struct border){ end, -(int)bit };
-	}
-	return n;
-}
-
-static enum ht_status add_hta(struct ht_run *run, const struct ht_work_list *work, unsigned types,
-        double zero_us, struct label *labels)
-{
-	struct border *borders = ht_arena_alloc(run->scratch, (2 * work->n + 1) * sizeof *borders);
-	if (!borders)
-		return ht_fail_nomem(run->ctx);
-	size_t n = 0;
-	for (unsigned k = 0; k < N_TYPES; k++) {
-		if (types & 1u << k)
-			n += hta_borders(work, zero_us, 1u << k, borders + n);
-	}
-	qsort(borders, n, sizeof *borders, compare_border);
-	int active = 0;
-	for (size_t i = 0; i + 1 < n; i++) {
-		active += borders[i].step;
-		double length_us = borders[i + 1].time_us - borders[i].time_us;
-		if (active <= 0 || length_us <= 0)
-			continue;
-		labels[active].seen = true;
-		labels[active].sum_ns += (int64_t)length_us * 1000;
-	}
-	return HT_OK;
 }
 
 static enum ht_status add_exact(
@@ -170,7 +100,7 @@ static enum ht_status add_exact(
 	}
 	for (size_t i = 0; i < work->n; i++) {
 		const struct ht_work *w = &work->items[i];
-		size_t k = ht_hta_type_of_class((enum ht_class)w->class_);
+		size_t k = ht_work_type_of_class((enum ht_class)w->class_);
 		if (types & 1u << k)
 			merged[k][n[k]++] = (struct ht_interval){ w->start, w->end };
 	}
@@ -180,6 +110,19 @@ static enum ht_status add_exact(
 	for (size_t mask = 1; mask < N_LABELS; mask++) {
 		labels[mask].sum_ns += length[mask];
 		labels[mask].seen |= length[mask] > 0;
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_by_policy(
+        struct ht_run *run, const struct ht_work_list *work, unsigned types, struct label *labels)
+{
+	int64_t sums_ns[N_LABELS] = { 0 };
+	bool seen[N_LABELS] = { false };
+	HT_TRY(run->policy.sum_types(run, work, types, sums_ns, seen));
+	for (size_t mask = 1; mask < N_LABELS; mask++) {
+		labels[mask].sum_ns += sums_ns[mask];
+		labels[mask].seen |= seen[mask];
 	}
 	return HT_OK;
 }
@@ -229,9 +172,9 @@ static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct
 
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 {
-	unsigned types = (1u << HT_HTA_COMPUTATION) | (1u << HT_HTA_COMMUNICATION);
-	types |= ht_run_bool(run, "include-memory") ? 1u << HT_HTA_MEMORY : 0;
-	types |= run->hta_compat ? 0 : 1u << HT_HTA_OTHER;
+	unsigned types = (1u << HT_WORK_COMPUTE) | (1u << HT_WORK_COMM);
+	types |= ht_run_bool(run, "include-memory") ? 1u << HT_WORK_MEMORY : 0;
+	types |= run->policy.only_known_types ? 0 : 1u << HT_WORK_OTHER;
 	struct label labels[N_LABELS];
 	struct ht_frame frame = { 0 };
 	struct ht_work_list work = { 0 };
@@ -239,8 +182,8 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	HT_TRY(ht_work_collect(run, &frame, &work));
 	HT_TRY(ht_work_sort(run, &work));
-	if (run->hta_compat)
-		HT_TRY(add_hta(run, &work, types, ht_hta_us(run->hta->first_ts_ns), labels));
+	if (run->policy.sum_types)
+		HT_TRY(add_by_policy(run, &work, types, labels));
 	else
 		HT_TRY(add_devices(run, &frame, &work, types, labels));
 	for (unsigned mask = 0; mask < N_LABELS; mask++) {
@@ -282,7 +225,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return run->hta_compat ? HT_OK
-	                       : ht_hint_largest(table, "sum_ns", "kernel_type", "busy time", hints,
-	                                 HT_COUNT(hints));
+	return run->policy.no_hints ? HT_OK
+	                            : ht_hint_largest(table, "sum_ns", "kernel_type", "busy time",
+	                                      hints, HT_COUNT(hints));
 }

@@ -17,7 +17,6 @@
 #include "analysis/analysis.h"
 #include "model/hint.h"
 #include "model/frame.h"
-#include "hta/hta_names.h"
 #include "model/launch.h"
 #include "base/checked.h"
 
@@ -121,10 +120,9 @@ const struct ht_analysis ht_analysis_launch_stats = {
 
 enum view { VIEW_SUMMARY, VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY };
 
-/* HTA has rows only. */
 static enum ht_status choose(struct ht_run *run)
 {
-	if (run->hta_compat && ht_run_is(run, "view", "summary"))
+	if (run->policy.single_pieces && ht_run_is(run, "view", "summary"))
 		ht_run_set(run, "view", "all");
 	return HT_OK;
 }
@@ -176,9 +174,9 @@ static size_t collect(const struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->launch == HT_NONE)
 			continue;
-		if (run->hta_compat) {
+		if (run->policy.counts_launch) {
 			const char *launch = ht_str(trace, trace->name[gpu->launch]);
-			if (!ht_hta_is_stats_launch(launch, options->include_memory))
+			if (!run->policy.counts_launch(launch, options->include_memory))
 				continue;
 		} else if (!options->include_memory && trace->kind[gpu->row] != HT_KIND_KERNEL) {
 			continue;
@@ -398,7 +396,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(summarize(run, parts, table));
 	else
 		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
-	if (order[view] && !run->hta_compat)
+	if (order[view] && !run->policy.by_name)
 		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
 	for (size_t i = 0; i < parts->n; i++)
 		n_linked += ht_table_i64(parts->list[i].facts[1], 0, 0);

@@ -16,7 +16,6 @@
  */
 #include "analysis/analysis.h"
 #include "model/launch.h"
-#include "hta/hta_facts.h"
 #include "model/series.h"
 #include "model/stats.h"
 
@@ -136,7 +135,7 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	for (size_t i = 0; i < series->n; i++)
 		if (series->points[i].gbps > 0)
 			values[n++] = series->points[i].gbps;
-	if (n == 0 && run->hta_compat)
+	if (n == 0 && run->policy.no_empty_rows)
 		return HT_OK;
 	struct ht_describe stats;
 	ht_describe_f64(values, n, &stats);
@@ -166,7 +165,7 @@ static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 	const struct ht_bandwidth_series *series;
 	size_t n_series;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_bandwidth_series_make(run, &frame, run->hta_compat, &series, &n_series));
+	HT_TRY(ht_bandwidth_series_make(run, &frame, &series, &n_series));
 	for (size_t s = 0; s < n_series; s++) {
 		if (as_series)
 			put_series(part->facts[0], &frame, &series[s]);
@@ -178,7 +177,7 @@ static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	HT_TRY(ht_parts_rows(run, parts, 0, run->hta_compat ? run->hta->zero_ns : 0, table));
+	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
 	if (ht_table_n_rows(table))
 		return HT_OK;
 	return ht_table_add_note(table, "no GPU copies or sets in the traces");

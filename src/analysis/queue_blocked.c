@@ -70,14 +70,14 @@ const struct ht_analysis ht_analysis_queue_blocked = {
 	        { "longest", longest_columns, HT_COUNT(longest_columns) } },
 };
 
-/* First event start to last event end; HTA stops at the last event start. */
-static int64_t duration_ns(const struct ht_frame *frame, bool hta)
+/* First event start to last event end, or start. */
+static int64_t duration_ns(const struct ht_frame *frame, bool to_last_start)
 {
 	const struct ht_trace *trace = frame->trace;
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
-		int64_t end_ns = hta ? trace->ts_ns[row] : ht_end_ns(trace, row);
+		int64_t end_ns = to_last_start ? trace->ts_ns[row] : ht_end_ns(trace, row);
 		if (trace->ts_ns[row] < first_ns)
 			first_ns = trace->ts_ns[row];
 		if (end_ns > last_ns)
@@ -153,7 +153,7 @@ static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trac
 		return HT_OK;
 	}
 	*ret_limit = (struct limit){ 0, "data" };
-	if (!run->hta_rows)
+	if (!run->policy.assumed_queue_limit)
 		HT_TRY(find_plateau(run, trace, series, &ret_limit->length));
 	if (!ret_limit->length)
 		*ret_limit = (struct limit){ ASSUMED_LIMIT, "assumed" };
@@ -188,8 +188,8 @@ static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
 	size_t n_series;
 	int64_t max = 0;
 	HT_TRY(ht_frame_make(run, &frame));
-	HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
-	int64_t span_ns = n_series ? duration_ns(&frame, run->hta_compat) : 0;
+	HT_TRY(ht_queue_series_make(run, &frame, &series, &n_series));
+	int64_t span_ns = n_series ? duration_ns(&frame, run->policy.span_to_last_start) : 0;
 	for (size_t s = 0; s < n_series; s++) {
 		struct limit limit;
 		int64_t longest = largest(&series[s]);

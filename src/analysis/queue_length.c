@@ -20,7 +20,6 @@
  */
 #include "analysis/analysis.h"
 #include "model/launch.h"
-#include "hta/hta_facts.h"
 #include "model/series.h"
 #include "model/stats.h"
 
@@ -163,7 +162,7 @@ static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part)
 	const struct ht_queue_series *series;
 	size_t n_series;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_queue_series_make(run, &frame, run->hta_compat, &series, &n_series));
+	HT_TRY(ht_queue_series_make(run, &frame, &series, &n_series));
 	for (size_t s = 0; s < n_series; s++) {
 		if (as_series)
 			put_series(part->facts[0], &frame, &series[s]);
@@ -175,7 +174,7 @@ static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	HT_TRY(ht_parts_rows(run, parts, 0, run->hta_compat ? run->hta->zero_ns : 0, table));
+	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
 	if (!ht_run_is(run, "view", "series"))
 		ht_table_set_bar(table, "empty_share");
 	if (ht_table_n_rows(table))

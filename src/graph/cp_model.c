@@ -24,7 +24,7 @@ enum ht_status ht_cp_model_make(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_cp_model *ret_model)
 {
 	struct ht_cp_model m = { .trace = run->trace, .options = *options };
-	HT_TRY(ht_cp_names_make(run, m.trace, options->data_load, false, &m.names));
+	HT_TRY(ht_cp_names_make(run, m.trace, options->data_load, NULL, &m.names));
 	enum ht_status status = make(run, &m);
 	if (status != HT_OK)
 		ht_cp_names_done(&m.names);

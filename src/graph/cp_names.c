@@ -13,15 +13,8 @@ static bool starts_with(const char *text, const char *prefix)
 
 static uint8_t look_at_wait(const struct ht_cp_names *names, const char *name)
 {
-	static const char *const known_to_hta[] = { "cudaDeviceSynchronize",
-		"cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
-		"cudaMemcpyAsync" };
-	for (size_t i = 0; names->hta && i < HT_COUNT(known_to_hta); i++) {
-		if (!strcmp(name, known_to_hta[i]))
-			return HT_CP_NAME_WAITS;
-	}
-	if (names->hta)
-		return 0;
+	if (names->waits)
+		return names->waits(name) ? HT_CP_NAME_WAITS : 0;
 	if (starts_with(name, "cudaMemcpy") || starts_with(name, "hipMemcpy") ||
 	        starts_with(name, "cuMemcpy"))
 		return HT_CP_NAME_WAITS | HT_CP_NAME_COPIES;
@@ -47,9 +40,9 @@ static uint8_t look_at_name(const struct ht_cp_names *names, const char *name)
 }
 
 enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace,
-        const char *data_load, bool hta, struct ht_cp_names *ret_names)
+        const char *data_load, bool (*waits)(const char *name), struct ht_cp_names *ret_names)
 {
-	struct ht_cp_names names = { .trace = trace, .hta = hta };
+	struct ht_cp_names names = { .trace = trace, .waits = waits };
 	names.bits = ht_arena_alloc(run->scratch, trace->n_string_offsets + 1);
 	if (!names.bits)
 		return ht_fail_nomem(run->ctx);

@@ -19,15 +19,16 @@ enum ht_cp_name {
 
 struct ht_cp_names {
 	const struct ht_trace *trace;
-	uint8_t *bits;   /* by string id */
-	void *data_load; /* regex_t of names that load data, or NULL */
-	bool hta;        /* HTA's list of calls that wait */
+	uint8_t *bits;                   /* by string id */
+	void *data_load;                 /* regex_t of names that load data, or NULL */
+	bool (*waits)(const char *name); /* which calls wait; NULL: by what names say */
 };
 
-/* data_load NULL: none. Memory in run->scratch; HT_USAGE when the expression is not valid. To be ended
+/* data_load NULL: none; waits NULL: by what names say. Memory in run->scratch; HT_USAGE when the expression is not valid. To be ended
  * with ht_cp_names_done. */
 enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace,
-        const char *data_load, bool hta, struct ht_cp_names *ret_names) HT_MUST_USE;
+        const char *data_load, bool (*waits)(const char *name),
+        struct ht_cp_names *ret_names) HT_MUST_USE;
 void ht_cp_names_done(struct ht_cp_names *names);
 /* Bits of a row's name; 0 without one. */
 uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row);

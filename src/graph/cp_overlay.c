@@ -3,22 +3,10 @@
  */
 #include "graph/cp_overlay.h"
 
-#include "graph/cp_graph.h"
 #include "graph/cp_links.h"
 #include "graph/cp_walk.h"
 
-/* Being made. */
-struct drawing {
-	struct ht_run *run;
-	const struct ht_trace *trace;
-	struct ht_cp_overlay *overlay;
-	uint8_t *critical;
-	struct ht_vec arrows;
-	bool no_memory;
-	bool all;
-};
-
-static void mark(struct drawing *d, uint32_t row)
+void ht_cp_mark(struct ht_cp_drawing *d, uint32_t row)
 {
 	if (row == HT_NONE)
 		return;
@@ -33,7 +21,7 @@ static int64_t inside(const struct ht_trace *t, uint32_t row, int64_t time_ns)
 	return time_ns < t->ts_ns[row] ? t->ts_ns[row] : time_ns > last ? last : time_ns;
 }
 
-static void draw(struct drawing *d, struct ht_cp_arrow arrow)
+void ht_cp_draw(struct ht_cp_drawing *d, struct ht_cp_arrow arrow)
 {
 	arrow.from_ns = inside(d->trace, arrow.from_row, arrow.from_ns);
 	arrow.to_ns = inside(d->trace, arrow.to_row, arrow.to_ns);
@@ -41,16 +29,16 @@ static void draw(struct drawing *d, struct ht_cp_arrow arrow)
 		d->no_memory = true;
 }
 
-/* ---- our path ---- */
+/* ---- the path ---- */
 
 /* From one piece to the next where they stand on different tracks; a delay is the arrow itself. */
-static void draw_path(struct drawing *d, const struct ht_cp_piece *pieces, size_t n)
+static void draw_path(struct ht_cp_drawing *d, const struct ht_cp_piece *pieces, size_t n)
 {
 	const struct ht_trace *t = d->trace;
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_cp_piece *piece = &pieces[i];
-		mark(d, piece->row);
-		mark(d, piece->from_row);
+		ht_cp_mark(d, piece->row);
+		ht_cp_mark(d, piece->from_row);
 		if (d->all)
 			continue;
 		struct ht_cp_arrow arrow = { .from_ns = piece->start_ns,
@@ -61,7 +49,7 @@ static void draw_path(struct drawing *d, const struct ht_cp_piece *pieces, size_
 			arrow.from_row = piece->from_row;
 			arrow.to_row = piece->row;
 			arrow.type = ht_cp_type_name(piece->type);
-			draw(d, arrow);
+			ht_cp_draw(d, arrow);
 			continue;
 		}
 		const struct ht_cp_piece *before = i ? &pieces[i - 1] : piece;
@@ -75,11 +63,11 @@ static void draw_path(struct drawing *d, const struct ht_cp_piece *pieces, size_
 		arrow.weight_ns = 0;
 		bool from_gpu = ht_kind_is_device(t->kind[before->row]);
 		arrow.type = ht_cp_type_name(from_gpu ? HT_CP_SYNC : HT_CP_DEPENDENCY);
-		draw(d, arrow);
+		ht_cp_draw(d, arrow);
 	}
 }
 
-static enum ht_status draw_links(struct drawing *d, struct ht_cp_clock *clock)
+static enum ht_status draw_links(struct ht_cp_drawing *d, struct ht_cp_clock *clock)
 {
 	struct ht_cp_link *links;
 	size_t n;
@@ -87,7 +75,8 @@ static enum ht_status draw_links(struct drawing *d, struct ht_cp_clock *clock)
 	const struct ht_trace *t = d->trace;
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_cp_link *link = &links[i];
-		draw(d, (struct ht_cp_arrow){ .from_row = link->from,
+		ht_cp_draw(d,
+		        (struct ht_cp_arrow){ .from_row = link->from,
 		                .to_row = link->to,
 		                .from_ns = link->from_end ? ht_end_ns(t, link->from)
 		                                          : t->ts_ns[link->from],
@@ -99,7 +88,7 @@ static enum ht_status draw_links(struct drawing *d, struct ht_cp_clock *clock)
 	return HT_OK;
 }
 
-static enum ht_status draw_windows(struct drawing *d, struct ht_cp_model *m)
+static enum ht_status draw_windows(struct ht_cp_drawing *d, struct ht_cp_model *m)
 {
 	struct ht_cp_clock clock;
 	HT_TRY(ht_cp_clock_make(d->run, m, &clock));
@@ -120,7 +109,7 @@ static enum ht_status draw_windows(struct drawing *d, struct ht_cp_model *m)
 	return status;
 }
 
-static enum ht_status draw_model(struct drawing *d, const struct ht_cp_options *options)
+static enum ht_status draw_model(struct ht_cp_drawing *d, const struct ht_cp_options *options)
 {
 	struct ht_cp_model m;
 	HT_TRY(ht_cp_model_make(d->run, options, &m));
@@ -130,60 +119,14 @@ static enum ht_status draw_model(struct drawing *d, const struct ht_cp_options *
 	return status;
 }
 
-/* ---- HTA's ---- */
-
-static bool is_shown(
-        const struct ht_cp_graph *g, const struct ht_cp_path *path, uint32_t i, bool all)
-{
-	const struct ht_cp_edge *edge = &g->edges[i];
-	if (all)
-		return edge->type != HT_CP_LAUNCH_DELAY || edge->weight != 0;
-	return path->on_path[i] &&
-	       (edge->type == HT_CP_DEPENDENCY || edge->type == HT_CP_LAUNCH_DELAY ||
-	               edge->type == HT_CP_SYNC);
-}
-
-static int64_t node_ns(const struct ht_cp_graph *g, uint32_t node)
-{
-	uint32_t row = ht_cp_node_row(g, node);
-	return node & 1 ? ht_end_ns(g->trace, row) : g->trace->ts_ns[row];
-}
-
-static enum ht_status draw_hta(struct drawing *d, const struct ht_cp_options *options)
-{
-	struct ht_cp_graph g;
-	struct ht_cp_path path;
-	HT_TRY(ht_cp_build(d->run, options, &g));
-	d->overlay->note = g.note;
-	if (g.empty)
-		return HT_OK;
-	HT_TRY(ht_cp_path_find(d->run, &g, NULL, &path));
-	for (size_t k = 0; k < path.n_edges; k++) {
-		mark(d, ht_cp_node_row(&g, g.edges[path.edges[k]].from));
-		mark(d, ht_cp_node_row(&g, g.edges[path.edges[k]].to));
-	}
-	for (uint32_t k = 0; k < g.n_edges; k++) {
-		const struct ht_cp_edge *edge = &g.edges[k];
-		if (is_shown(&g, &path, k, d->all))
-			draw(d, (struct ht_cp_arrow){ .from_row = ht_cp_node_row(&g, edge->from),
-			                .to_row = ht_cp_node_row(&g, edge->to),
-			                .from_ns = node_ns(&g, edge->from),
-			                .to_ns = node_ns(&g, edge->to),
-			                .weight_ns = ht_cp_ns(edge->weight),
-			                .type = ht_cp_type_name(edge->type),
-			                .critical = path.on_path[k] });
-	}
-	return HT_OK;
-}
-
-/* ---- both ---- */
+/* ---- the whole ---- */
 
 enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_cp_overlay *ret_overlay)
 {
 	struct ht_cp_options options;
 	HT_TRY(ht_cp_options_read(run, &options));
 	struct ht_cp_overlay overlay = { .only_critical = ht_run_bool(run, "only-critical") };
-	struct drawing d = { .run = run,
+	struct ht_cp_drawing d = { .run = run,
 		.trace = run->trace,
 		.overlay = &overlay,
 		.all = ht_run_bool(run, "all-edges") && !overlay.only_critical };
@@ -191,7 +134,8 @@ enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_cp_overlay *ret_
 	if (!d.critical)
 		return ht_fail_nomem(run->ctx);
 	overlay.critical = d.critical;
-	enum ht_status status = options.hta ? draw_hta(&d, &options) : draw_model(&d, &options);
+	enum ht_status status =
+	        (run->policy.draw_path ? run->policy.draw_path : draw_model)(&d, &options);
 	overlay.n_arrows = d.arrows.n;
 	overlay.arrows = ht_arena_alloc(run->scratch, (d.arrows.n + 1) * sizeof *overlay.arrows);
 	for (size_t k = 0; overlay.arrows && k < d.arrows.n; k++)

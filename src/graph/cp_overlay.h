@@ -29,6 +29,20 @@ struct ht_cp_overlay {
 	const char *note; /* NULL, or why there is nothing */
 };
 
+/* One being made; a policy that has another graph draws it with these. */
+struct ht_cp_drawing {
+	struct ht_run *run;
+	const struct ht_trace *trace;
+	struct ht_cp_overlay *overlay;
+	uint8_t *critical;
+	struct ht_vec arrows;
+	bool no_memory;
+	bool all; /* edges off the path too */
+};
+/* The row is on the path; HT_NONE is none. */
+void ht_cp_mark(struct ht_cp_drawing *drawing, uint32_t row);
+void ht_cp_draw(struct ht_cp_drawing *drawing, struct ht_cp_arrow arrow);
+
 /* Of the rank in hand, by the parameters of critical-path: only-critical leaves out spans off the path
  * (annotations and Python frames stay); arrows are the delays of the path and where it goes from one
  * track to another, or with all-edges everything that waits for something. Memory in run->scratch. */

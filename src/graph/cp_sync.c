@@ -1,5 +1,5 @@
 /*
- * cp_sync.c - which GPU work a wait for a CUDA event is about. See cp_graph.h.
+ * cp_sync.c - which GPU work a wait for a CUDA event is about. See cp_sync.h.
  *
  * A wait row names the record call (by correlation id) and the stream on which it was recorded. The
  * work before it is the latest work launched on that stream before the record. A stream wait holds back

@@ -4,8 +4,8 @@
 #include "graph/cp_tables.h"
 
 #include "graph/cp_links.h"
-#include "hta/hta_names.h"
 #include "model/launch.h"
+#include "model/work_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,9 +54,9 @@ void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row)
 	}
 	const char *name = ht_str(t, t->name[row]);
 	ht_table_put_str(table, name);
-	const char *short_name = ht_hta_shorten_name(run->scratch, name);
-	/* of a name in brackets HTA leaves nothing */
-	bool nothing = !run->hta_compat && short_name && !*short_name;
+	const char *short_name = ht_name_shorten(run->scratch, name);
+	/* of a name in brackets nothing is left */
+	bool nothing = !run->policy.empty_names && short_name && !*short_name;
 	ht_table_put_str(table, nothing ? name : short_name);
 	ht_cp_put_text(table, ht_cat(t, row));
 	ht_put_track(table, t, row);

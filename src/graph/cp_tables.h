@@ -1,12 +1,11 @@
 /*
- * cp_tables.h - the critical path as rows: one function per view, for our model and for HTA's graph.
+ * cp_tables.h - the critical path as rows: one function per view.
  *
  * Every function appends the rows of one rank in the order of the columns that its view names.
  */
 #ifndef HT_GRAPH_CP_TABLES_H
 #define HT_GRAPH_CP_TABLES_H
 
-#include "graph/cp_graph.h"
 #include "graph/cp_model.h"
 #include "graph/cp_walk.h"
 #include "graph/cp_whatif.h"
@@ -28,10 +27,8 @@ enum ht_cp_view_kind ht_cp_view_find(const char *name);
  * kind of bound at no cost. */
 enum ht_status ht_cp_put_model(struct ht_run *run, const struct ht_cp_options *options,
         enum ht_cp_view_kind view, const char *scale, ht_table *table) HT_MUST_USE;
-enum ht_status ht_cp_put_hta(struct ht_run *run, const struct ht_cp_options *options,
-        enum ht_cp_view_kind view, const char *scale, ht_table *table) HT_MUST_USE;
 
-/* ---- what both use ---- */
+/* ---- cells and rules, for other graphs too ---- */
 
 /* The rules of scale, or one for each kind of bound at no cost; to be ended with ht_cp_rules_done. */
 enum ht_status ht_cp_scale_read(

@@ -44,7 +44,6 @@ enum ht_cp_bound ht_cp_bound_of_class(uint8_t class_)
 	}
 }
 
-/* HTA's window is one: a number or a range of them. */
 static enum ht_status check_instance(struct ht_run *run, const char *text)
 {
 	struct ht_list list;
@@ -64,8 +63,7 @@ enum ht_status ht_cp_options_read(struct ht_run *run, struct ht_cp_options *ret_
 	struct ht_cp_options options = { .annotation = run->annotation,
 		.instance = ht_run_str(run, "instance"),
 		.data_load = ht_run_str(run, "data-load-events"),
-		.tolerance_ns = ht_run_duration_ns(run, "tolerance"),
-		.hta = run->hta_compat };
+		.tolerance_ns = ht_run_duration_ns(run, "tolerance") };
 	/* a week either way: sums with times stay in range */
 	if (options.tolerance_ns > HT_MAX_DURATION_NS)
 		options.tolerance_ns = HT_MAX_DURATION_NS;

@@ -15,7 +15,7 @@ enum ht_cp_type {
 	HT_CP_SYNC,         /* a wait for GPU work */
 	HT_CP_N_TYPES
 };
-/* "critical_path_operator", ...: HTA's words. */
+/* "critical_path_operator", ... */
 const char *ht_cp_type_name(enum ht_cp_type type);
 
 /* What the time depends on. */
@@ -42,8 +42,7 @@ struct ht_cp_options {
 	const char *instance;  /* NULL: all; which instances: "0,2-3" */
 	const char *data_load; /* regular expression, NULL: none */
 	int64_t tolerance_ns;  /* a start later than this after all that is known is unexplained */
-	bool launch_edges;     /* HTA: zero-weight edges from every launch to its work */
-	bool hta;              /* HTA's rules and arithmetic */
+	bool launch_edges; /* zero-weight edges from every launch to its work, where a graph has edges */
 };
 
 /* Options from the parameters of the critical-path analysis and what is common to all. */

@@ -5,7 +5,7 @@
 
 #include "hta/hta_facts.h"
 #include "hta/hta_frame.h"
-#include "hta/hta_names.h"
+#include "model/call_graph.h"
 #include "store/shape.h"
 
 #include <string.h>
@@ -61,7 +61,17 @@ static const struct ht_column fields[N_FIELDS] = {
 	        "their last end, null without", NULL },
 };
 
-int ht_hta_cell_find(const char *name, struct ht_column *ret_column)
+/* What the cells of one rank are read from. */
+struct cells {
+	const struct ht_trace *trace;
+	bool raw;        /* policy raw_columns */
+	int64_t zero_ns; /* HTA's time zero on the trace's clock */
+	const char *keys, *arg_keys;
+	struct ht_row_columns columns;
+	struct ht_call_graph graph; /* empty unless asked for */
+};
+
+static int find(const char *name, struct ht_column *ret_column)
 {
 	for (int i = 0; i < N_FIELDS; i++) {
 		if (!strcmp(fields[i].name, name)) {
@@ -72,7 +82,7 @@ int ht_hta_cell_find(const char *name, struct ht_column *ret_column)
 	return -1;
 }
 
-bool ht_hta_cell_needs_graph(int field)
+static bool needs_graph(int field)
 {
 	return field >= FIRST_OF_GRAPH;
 }
@@ -144,30 +154,32 @@ static enum ht_status list_arg_keys(
 	return HT_OK;
 }
 
-enum ht_status ht_hta_cells_start(struct ht_run *run, const struct ht_frame *frame, bool with_graph,
-        struct ht_hta_cells *ret_cells)
+static enum ht_status start(
+        struct ht_run *run, const struct ht_frame *frame, bool with_graph, const void **ret_cells)
 {
-	struct ht_hta_cells cells = { .trace = frame->trace, .compat = run->hta_compat };
-	cells.zero_ns = run->hta->first_ts_ns;
-	HT_TRY(ht_frame_hta_columns(run, frame, true, &cells.columns));
-	HT_TRY(list_keys(run, frame->trace, &cells.keys));
-	HT_TRY(list_arg_keys(run, frame->trace, &cells.arg_keys));
+	struct cells *cells = ht_arena_alloc(run->scratch, sizeof *cells);
+	if (!cells)
+		return ht_fail_nomem(run->ctx);
+	*cells = (struct cells){ .trace = frame->trace,
+		.raw = run->policy.raw_columns,
+		.zero_ns = run->facts->first_ts_ns };
+	HT_TRY(ht_hta_columns(run, frame, true, &cells->columns));
+	HT_TRY(list_keys(run, frame->trace, &cells->keys));
+	HT_TRY(list_arg_keys(run, frame->trace, &cells->arg_keys));
 	if (with_graph)
-		HT_TRY(ht_call_graph_make(run, frame, true, &cells.graph));
+		HT_TRY(ht_call_graph_make(run, frame, true, &cells->graph));
 	*ret_cells = cells;
 	return HT_OK;
 }
 
-bool ht_hta_cells_is_gpu(const struct ht_hta_cells *cells, uint32_t row)
+static bool is_gpu(const void *user, uint32_t row)
 {
-	const struct ht_trace *t = cells->trace;
-	if (cells->columns.stream[row] >= 0 && cells->columns.correlation[row] >= 0)
-		return true;
-	return ht_hta_is_gpu_sync(ht_str(t, t->name[row]));
+	const struct cells *cells = user;
+	return ht_hta_is_gpu_row(cells->trace, &cells->columns, row);
 }
 
 /* A wait on a stream: HTA hangs it under its call like GPU work. */
-static bool is_leaf_wait(const struct ht_hta_cells *cells, uint32_t row)
+static bool is_leaf_wait(const struct cells *cells, uint32_t row)
 {
 	return cells->trace->kind[row] == HT_KIND_SYNC && cells->columns.stream[row] > 0 &&
 	       cells->columns.partner[row] > 0 &&
@@ -182,7 +194,7 @@ static void put_time(ht_table *table, int64_t time, int64_t zero)
 		ht_table_put_i64(table, time - zero);
 }
 
-static void put_wait(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+static void put_wait(const struct cells *cells, int field, uint32_t row, ht_table *table)
 {
 	const struct ht_trace *t = cells->trace;
 	int64_t call = cells->columns.partner[row];
@@ -198,7 +210,7 @@ static void put_wait(const struct ht_hta_cells *cells, int field, uint32_t row, 
 	}
 }
 
-static void put_graph(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+static void put_graph(const struct cells *cells, int field, uint32_t row, ht_table *table)
 {
 	const struct ht_call_graph *g = &cells->graph;
 	bool has = g->n_kernels[row] != 0;
@@ -219,22 +231,23 @@ static void put_graph(const struct ht_hta_cells *cells, int field, uint32_t row,
 }
 
 /* Steps of the host; HTA lets GPU copies of steps paint over them. */
-static void put_iteration(const struct ht_hta_cells *cells, uint32_t row, ht_table *table)
+static void put_iteration(const struct cells *cells, uint32_t row, ht_table *table)
 {
 	const struct ht_trace *t = cells->trace;
 	int64_t number = -1;
 	/* a wait belongs to the step of the call that waits */
-	if (t->kind[row] == HT_KIND_SYNC && cells->columns.partner[row] > 0 && !cells->compat)
+	if (t->kind[row] == HT_KIND_SYNC && cells->columns.partner[row] > 0 && !cells->raw)
 		row = (uint32_t)cells->columns.partner[row];
-	if (cells->compat)
+	if (cells->raw)
 		number = cells->columns.iteration[row];
 	else if (t->step[row] != HT_NONE)
 		number = t->steps[t->step[row]].number;
 	put_time(table, number, 0);
 }
 
-void ht_hta_cell_put(const struct ht_hta_cells *cells, int field, uint32_t row, ht_table *table)
+static void put(const void *user, int field, uint32_t row, ht_table *table)
 {
+	const struct cells *cells = user;
 	const struct ht_trace *t = cells->trace;
 	switch (field) {
 	case TS: put_time(table, t->ts_ns[row], cells->zero_ns); break;
@@ -253,3 +266,12 @@ void ht_hta_cell_put(const struct ht_hta_cells *cells, int field, uint32_t row, 
 		break;
 	}
 }
+
+const struct ht_cell_source ht_hta_cells = {
+	.prefix = "hta.",
+	.find = find,
+	.needs_graph = needs_graph,
+	.start = start,
+	.put = put,
+	.is_gpu = is_gpu,
+};

@@ -81,9 +81,9 @@ static enum ht_status look_at_rank(void *user, size_t i, int i_worker)
 	return ht_ctx_end_task(search->ctx, &child, status);
 }
 
-static struct ht_hta_facts sum_up(const struct ht_roster *roster, const struct finding *findings)
+static struct ht_set_facts sum_up(const struct ht_roster *roster, const struct finding *findings)
 {
-	struct ht_hta_facts facts = { false, INT64_MAX, INT64_MAX, INT64_MAX };
+	struct ht_set_facts facts = { false, INT64_MAX, INT64_MAX, INT64_MAX };
 	struct finding steps = { .step = "" };
 	for (size_t i = 0; i < roster->n; i++) {
 		const struct finding *f = &findings[i];
@@ -104,11 +104,11 @@ static struct ht_hta_facts sum_up(const struct ht_roster *roster, const struct f
 }
 
 enum ht_status ht_hta_facts_find(
-        struct ht_run *run, const struct ht_set *set, const struct ht_hta_facts **ret_facts)
+        struct ht_run *run, const struct ht_set *set, const struct ht_set_facts **ret_facts)
 {
 	static const char kind;
 	struct ht_memo_key key = { SIZE_MAX, &kind, 0 };
-	const struct ht_hta_facts *kept = set->memo ? ht_memo_find(set->memo, key) : NULL;
+	const struct ht_set_facts *kept = set->memo ? ht_memo_find(set->memo, key) : NULL;
 	if (kept) {
 		*ret_facts = kept;
 		return HT_OK;
@@ -116,7 +116,7 @@ enum ht_status ht_hta_facts_find(
 	size_t n = set->roster.n;
 	struct search search = { run->ctx, set,
 		ht_arena_alloc(run->scratch, (n + 1) * sizeof *search.findings) };
-	struct ht_hta_facts *facts = ht_arena_alloc(run->scratch, sizeof *facts), *copy = NULL;
+	struct ht_set_facts *facts = ht_arena_alloc(run->scratch, sizeof *facts), *copy = NULL;
 	if (!search.findings || !facts)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_parallel(run->ctx, n, look_at_rank, &search));

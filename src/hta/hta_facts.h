@@ -9,7 +9,7 @@
 
 #include "model/run.h"
 
-struct ht_hta_facts {
+struct ht_set_facts {
 	bool two_steps; /* two different names of steps, GPU copies of steps included */
 	/* Where HTA's clock is 0: the first event of all ranks, by the files' own times, which it compares as
 	 * they are; 0 for an empty set. */
@@ -20,7 +20,7 @@ struct ht_hta_facts {
 
 /* Over every rank of the set, chosen or not. The answer lives as long as the set, or as the run. */
 enum ht_status ht_hta_facts_find(struct ht_run *run, const struct ht_set *set,
-        const struct ht_hta_facts **ret_facts) HT_MUST_USE;
+        const struct ht_set_facts **ret_facts) HT_MUST_USE;
 
 /* HTA drops rows without dur or cat, whatever their phase; rows whose time was refused are in no result. */
 static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)

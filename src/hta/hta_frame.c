@@ -338,7 +338,7 @@ static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
 
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame)
 {
-	if (run->hta->two_steps)
+	if (run->facts->two_steps)
 		return make_hta_cut(run, frame, run->step != NULL);
 	return make_hta_whole(run, frame);
 }
@@ -511,7 +511,7 @@ static enum ht_status fill_iteration(struct ht_run *run, const struct ht_trace *
 	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);
 	if (!iteration)
 		return ht_fail_nomem(run->ctx);
-	if (run->hta_rows)
+	if (run->policy.select_rows)
 		HT_TRY(fill_hta_iteration(run, t, a, partner, iteration));
 	else
 		fill_own_iteration(t, iteration);
@@ -519,8 +519,8 @@ static enum ht_status fill_iteration(struct ht_run *run, const struct ht_trace *
 	return HT_OK;
 }
 
-enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
-        bool with_iteration, struct ht_hta_columns *ret_columns)
+enum ht_status ht_hta_columns(struct ht_run *run, const struct ht_frame *frame, bool with_iteration,
+        struct ht_row_columns *ret_columns)
 {
 	const struct ht_trace *t = frame->trace;
 	struct hta_args a = { 0 };
@@ -533,10 +533,17 @@ enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *f
 	if (with_iteration)
 		HT_TRY(fill_iteration(run, t, &a, partner, &iteration));
 	/* HTA itself keeps Kineto's unsigned -1, and so counts such waits as GPU rows */
-	for (size_t row = 0; row < t->n_kind && !run->hta_compat; row++) {
+	for (size_t row = 0; row < t->n_kind && !run->policy.raw_columns; row++) {
 		if (a.stream[row] == UINT32_MAX)
 			a.stream[row] = -1;
 	}
-	*ret_columns = (struct ht_hta_columns){ a.stream, a.correlation, partner, iteration };
+	*ret_columns = (struct ht_row_columns){ a.stream, a.correlation, partner, iteration };
 	return HT_OK;
+}
+
+bool ht_hta_is_gpu_row(
+        const struct ht_trace *trace, const struct ht_row_columns *columns, uint32_t row)
+{
+	return (columns->stream[row] >= 0 && columns->correlation[row] >= 0) ||
+	       ht_hta_is_gpu_sync(ht_str(trace, trace->name[row]));
 }

@@ -1,5 +1,5 @@
 /*
- * hta_frame.h - HTA's own selection of rows; frame.c asks for it when run->hta_rows is set.
+ * hta_frame.h - HTA's own selection of rows, and what it reads from them.
  */
 #ifndef HT_HTA_HTA_FRAME_H
 #define HT_HTA_HTA_FRAME_H
@@ -14,8 +14,13 @@ double ht_hta_us(int64_t ns);
 /* The same in whole ns: absolute unix times come out in steps of 250 ns. */
 int64_t ht_hta_ns(int64_t ns);
 
-/* Room in scratch for the two lists of a frame. */
-enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_gpu,
-        uint32_t **ret_rows, uint32_t **ret_gpu) HT_MUST_USE;
+/* The columns that HTA derives: stream 4294967295 is -1 unless HTA's values are asked for; with its rows
+ * iterations follow its rule (3.2), where GPU rows of stream 0 have HT_NO_I64. */
+enum ht_status ht_hta_columns(struct ht_run *run, const struct ht_frame *frame, bool with_iteration,
+        struct ht_row_columns *ret_columns) HT_MUST_USE;
+/* Does HTA count the row among its GPU rows when it filters: with stream and correlation, or a wait on an event
+ * or context? */
+bool ht_hta_is_gpu_row(
+        const struct ht_trace *trace, const struct ht_row_columns *columns, uint32_t row);
 
 #endif

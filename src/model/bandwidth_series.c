@@ -2,7 +2,7 @@
  * bandwidth_series.c - copy bandwidth per kind. See series.h.
  */
 #include "model/series.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static const char *kind_of(
 		return "Memset";
 	if (strncmp(name, "Memcpy", 6) != 0 && strncmp(name, "Memset", 6) != 0)
 		return amd_kind(name);
-	return ht_hta_memory_kind(arena, name);
+	return ht_copy_kind(arena, name);
 }
 
 static double rate_of(const struct ht_trace *trace, uint32_t row, int64_t bytes)
@@ -72,12 +72,12 @@ static double rate_of(const struct ht_trace *trace, uint32_t row, int64_t bytes)
 	return (double)bytes / (double)(trace->dur_ns[row] ? trace->dur_ns[row] : 1);
 }
 
-static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, bool hta,
-        struct event *events, size_t *ret_n)
+static enum ht_status collect(
+        struct ht_run *run, const struct ht_frame *frame, struct event *events, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
-	/* HTA lengthens copies of 0 us to its clock's unit; ours is the nanosecond. */
-	int64_t shortest_ns = hta ? 1000 : 1;
+	/* a copy has a rate only if it takes time: one unit of the clock */
+	int64_t shortest_ns = run->policy.shortest_copy_ns ? run->policy.shortest_copy_ns : 1;
 	size_t n = 0;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
@@ -86,7 +86,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, 
 		int64_t bytes = ht_arg_i64(trace, "bytes", gpu->row, 0);
 		struct event event = { .kind = kind_of(trace, gpu, run->scratch),
 			.rate = (fixed)ldexp(rate_of(trace, gpu->row, bytes), FIXED_BITS),
-			.device = hta ? -1 : gpu->device,
+			.device = run->policy.streams_by_number ? -1 : gpu->device,
 			.ts_ns = trace->ts_ns[gpu->row],
 			.row = gpu->row };
 		if (!event.kind)
@@ -129,7 +129,7 @@ static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
 	return series;
 }
 
-enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_bandwidth_series **ret_series, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
@@ -141,7 +141,7 @@ enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_fram
 	struct event *events = ht_arena_alloc(run->scratch, 2 * n * sizeof *events + 1);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(collect(run, frame, hta, events, &n));
+	HT_TRY(collect(run, frame, events, &n));
 	qsort(events, n, sizeof *events, compare);
 	for (size_t i = 0; i < n; i++)
 		n_series += i == 0 || !same_series(&events[i - 1], &events[i]);

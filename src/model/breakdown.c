@@ -111,7 +111,8 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 		}
 	}
 	int64_t span = ht_sub_sat(last, first), non_compute = before - took[0];
-	int64_t outside = run->hta_rows ? 0 : ht_device_busy_ns(device, first, last) - before;
+	int64_t outside =
+	        run->policy.only_chosen ? 0 : ht_device_busy_ns(device, first, last) - before;
 	int64_t idle = span - before - outside;
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
@@ -121,7 +122,7 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	ht_table_put_i64(table, span);
 	ht_table_put_i64(table, idle);
 	ht_table_put_i64(table, outside);
-	ht_table_put_i64(table, run->hta_rows ? 0 : leading_ns(device, first, last));
+	ht_table_put_i64(table, run->policy.only_chosen ? 0 : leading_ns(device, first, last));
 	ht_table_put_i64(table, took[0]);
 	ht_table_put_i64(table, non_compute);
 	ht_table_put_i64(table, took[1]);

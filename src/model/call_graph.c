@@ -115,8 +115,8 @@ static void adopt(struct build *b, uint32_t i_track, const uint32_t *adopters, s
 	}
 }
 
-/* HTA's way: one main thread, one autograd thread. */
-static enum ht_status stitch_hta(struct build *b)
+/* One main thread, one autograd thread. */
+static enum ht_status stitch_one(struct build *b)
 {
 	uint8_t *labels = NULL;
 	HT_TRY(label_tracks(b, &labels));
@@ -229,19 +229,19 @@ static void sum_subtrees(struct build *b)
 	}
 }
 
-enum ht_status ht_call_graph_make(
-        struct ht_run *run, const struct ht_frame *frame, bool hta, struct ht_call_graph *ret_graph)
+enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *frame,
+        bool one_backward, struct ht_call_graph *ret_graph)
 {
 	struct build b = { .run = run, .trace = frame->trace, .n = frame->trace->n_kind };
 	uint32_t *around = NULL;
 	HT_TRY(allocate(&b));
 	struct ht_autograd autograd = { .parent = frame->trace->parent };
-	if (!hta)
+	if (!one_backward)
 		HT_TRY(ht_autograd_make(run, frame->trace, &autograd));
 	HT_TRY(ht_inside_nearest(run, frame->trace, &autograd, is_host_span, NULL, &around));
 	link_rows(&b, frame, around);
-	if (hta)
-		HT_TRY(stitch_hta(&b));
+	if (one_backward)
+		HT_TRY(stitch_one(&b));
 	HT_TRY(order_rows(&b, number_depths(&b)));
 	sum_subtrees(&b);
 	*ret_graph = (struct ht_call_graph){ .parent = b.parent,

@@ -10,7 +10,7 @@
  *      └─ autograd::engine::...        on the autograd thread, under what is open on the thread that waits
  *
  * Trees come from trace->parent (one thread each), autograd threads are joined to their callers
- * (autograd.h). With hta: the top-level rows of the only autograd thread become children of the
+ * (autograd.h). With one_backward: the top-level rows of the only autograd thread become children of the
  * "## backward ##" annotation that contains them in time on the main thread (the one with the profiler
  * steps), or of the step when there is no such annotation. Sums are over GPU work of the frame.
  * O(n log n) time, O(n) memory.
@@ -33,8 +33,8 @@ struct ht_call_graph {
 	size_t n_order;
 };
 
-/* With hta: stitched only when there is exactly one autograd thread, as HTA does. Memory in scratch. */
-enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
-        struct ht_call_graph *ret_graph) HT_MUST_USE;
+/* With one_backward: stitched only when there is exactly one autograd thread. Memory in scratch. */
+enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *frame,
+        bool one_backward, struct ht_call_graph *ret_graph) HT_MUST_USE;
 
 #endif

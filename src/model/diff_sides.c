@@ -46,7 +46,7 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 	if (!at)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_list_parse(run->ctx, option, text, &list));
-	bool only_first = !text && (run->hta_compat || !share_a_rank(run));
+	bool only_first = !text && (run->policy.compares_counts || !share_a_rank(run));
 	for (size_t i = 0; i < roster->n; i++) {
 		int64_t rank = roster->ranks[i].number;
 		bool wanted = text         ? ht_list_has(&list, rank)
@@ -127,9 +127,9 @@ static enum ht_status choose_steps(struct ht_run *run, bool balanced)
 	size_t n[HT_MAX_SETS], n_common = SIZE_MAX;
 	for (size_t i = 0; i < run->n_sets; i++) {
 		HT_TRY(list_steps(run, i, &numbers[i], &n[i]));
-		if (n[i] > 1 && !run->hta_compat)
+		if (n[i] > 1 && !run->policy.compares_counts)
 			n[i]--;
-		if (n[i] > 1 && run->hta_compat)
+		if (n[i] > 1 && run->policy.compares_counts)
 			n[i] = 1;
 		n_common = n[i] < n_common ? n[i] : n_common;
 		balanced = balanced && !run->steps[i];

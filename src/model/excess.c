@@ -4,7 +4,7 @@
 #include "model/excess.h"
 #include "model/stats.h"
 #include "base/checked.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 #include "store/tree.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 			continue;
 		const char *name = ht_str(trace, id);
 		if (!host)
-			name = ht_hta_shorten_name(run->scratch, name);
+			name = ht_name_shorten(run->scratch, name);
 		else if (strncmp(name, "ProfilerStep", 12) == 0)
 			name = "ProfilerStep";
 		if (!name)

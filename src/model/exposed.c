@@ -22,7 +22,7 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
         const struct ht_interval *compute, size_t n_compute, ht_table *call_facts,
         ht_table *gap_facts)
 {
-	if (run->hta_compat || (run->rosters[run->side]->n < 2 && !run->is_partial))
+	if (run->policy.waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
 		return HT_OK;
 	struct ht_interval *gaps =
 	        ht_arena_alloc(run->scratch, (n_communication + n_compute + 1) * sizeof *gaps);
@@ -101,7 +101,7 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 		call = end_of_key(calls, call, (int64_t)key);
 		gap = end_of_key(gaps, gap, (int64_t)key);
 		exposed[key] = (struct exposed){ HT_NO_I64, HT_NO_I64 };
-		if (!clocks || i_rank == SIZE_MAX || run->hta_compat ||
+		if (!clocks || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
 		        !list_transfers(&clocks->matches, i_rank, calls, first_call, call,
 		                transfers, &n_transfers))
 			continue;

@@ -2,11 +2,10 @@
  * frame.c - see frame.h.
  *
  * Selection is by windows of time: the chosen steps over all threads, the chosen annotations thread by
- * thread (inside.h). A host row is in when it starts inside one; GPU work is in when its launch does. HTA's
- * selection joins on correlation ids instead: hta_frame.c.
+ * thread (inside.h). A host row is in when it starts inside one; GPU work is in when its launch does. The
+ * policy may have another selection.
  */
 #include "model/frame.h"
-#include "hta/hta_frame.h"
 #include "model/inside.h"
 #include "base/list.h"
 
@@ -335,16 +334,16 @@ static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *r
 {
 	static const char kind;
 	bool listed = run->step && strcmp(run->step, "all") != 0;
-	bool hta = run->hta_rows && !run->annotation && !listed;
+	bool other = run->policy.select_rows && !run->annotation && !listed;
 	struct ht_memo_key key = { run->i_rank, &kind,
-		(uint32_t)(hta << 2 | (gpu_only && !hta) << 1 | (run->step != NULL)) };
+		(uint32_t)(other << 2 | (gpu_only && !other) << 1 | (run->step != NULL)) };
 	bool shared = run->memo && !listed && !run->annotation;
 	const struct ht_frame *kept = shared ? ht_memo_find(run->memo, key) : NULL;
 	struct ht_frame frame = { .trace = run->trace };
 	if (kept)
 		frame = *kept;
-	else if (hta)
-		HT_TRY(ht_hta_frame_fill(run, &frame));
+	else if (other)
+		HT_TRY(run->policy.select_rows(run, &frame));
 	else
 		HT_TRY(make_own(run, gpu_only, &frame));
 	if (shared && !kept)
@@ -362,7 +361,7 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame)
 
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 {
-	return make(run, !run->hta_compat, ret_frame);
+	return make(run, !run->policy.rows_with_gpu, ret_frame);
 }
 
 enum ht_status ht_frame_marks(struct ht_run *run, const struct ht_frame *frame, bool **ret_in)
@@ -437,9 +436,10 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 	const char *steps = ht_frame_steps_text(run);
 	const char *method = NULL;
 	if (steps)
-		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s · %s",
+		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s%s · %s",
 		        run->chosen[0].n, run->chosen[0].n == 1 ? "" : "s", steps,
 		        run->annotation ? " · inside " : "", run->annotation ? run->annotation : "",
-		        run->hta_compat ? " · as HTA" : "", of);
+		        run->policy.label ? " · " : "", run->policy.label ? run->policy.label : "",
+		        of);
 	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
 }

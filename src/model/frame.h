@@ -12,9 +12,7 @@
  * GPU work without a launch: when it precedes all launched work of its stream, it was launched before the
  * recording began and is in no step; else its launch was lost and its own start decides. A GPU annotation
  * goes with the host annotation of the same External id.
- * With hta_rows the selection is HTA's own: GPU-side step rows count as steps,
- * GPU rows without a launch in the kept part are dropped, a rank without steps is emptied only when
- * HTA does so; this is what the drop-in Python package shows.
+ * Another policy may select otherwise where neither steps nor annotations are named.
  * annotation: host rows that start inside a host annotation whose name contains the text (inside.h: on
  * their thread, or on the one that waits for their backward pass), and the GPU work launched from there; work without
  * a launch when it starts inside such an annotation of its stream.
@@ -41,8 +39,8 @@ struct ht_frame {
 /* The frame of the rank in hand; it lives as long as the rank is. */
 enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
-/* The same without rows (none, unless hta_compat): for analyses of GPU work alone, in time of that work
- * rather than of all events. */
+/* The same without rows (none, unless the policy has rows_with_gpu): for analyses of GPU work alone, in time
+ * of that work rather than of all events. */
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
 /* ret_in[row]: whether the frame has it. Memory in scratch. */
@@ -51,20 +49,20 @@ enum ht_status ht_frame_marks(
 /* A choose of analyses that look at the whole trace unless steps are asked for. */
 enum ht_status ht_frame_choose_whole(struct ht_run *run) HT_MUST_USE;
 
-/* HTA's derived columns, indexed by trace row (not by position in the frame). */
-struct ht_hta_columns {
-	/* arg stream, unparsable read as -1; 4294967295 too, unless hta_compat */
-	const int64_t *stream;
+/* What rows say of themselves, indexed by trace row (not by position in the frame); asked of the policy, whose
+ * rules they follow. */
+struct ht_row_columns {
+	const int64_t *stream;      /* arg stream, unparsable read as -1 */
 	const int64_t *correlation; /* arg correlation, -1 when absent */
-	/* index_correlation: launch <-> last GPU row; 0 correlation without partner, -1 no correlation
-	 * */
+	/* launch <-> last GPU row; 0 correlation without partner, -1 no correlation */
 	const int64_t *partner;
-	/* step number, -1 outside; with hta_rows by HTA's rule (3.2), where GPU rows of stream 0 have
-	 * HT_NO_I64; NULL unless asked for */
+	/* step number, -1 outside, HT_NO_I64: cannot be told; NULL unless asked for */
 	const int64_t *iteration;
 };
-enum ht_status ht_frame_hta_columns(struct ht_run *run, const struct ht_frame *frame,
-        bool with_iteration, struct ht_hta_columns *ret_columns) HT_MUST_USE;
+
+/* Room in scratch for the two lists of a frame. */
+enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_gpu,
+        uint32_t **ret_rows, uint32_t **ret_gpu) HT_MUST_USE;
 
 /* What the selection is, for titles and notes: "steps 3–4", "up to step 4" (the default: all but the last step),
  * "whole trace" or "no steps". Equal texts mean equal selections. Lives in scratch. */

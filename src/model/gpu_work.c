@@ -2,11 +2,7 @@
  * gpu_work.c - see gpu_work.h.
  */
 #include "model/gpu_work.h"
-#include "hta/hta_frame.h"
-#include "hta/hta_names.h"
 #include "base/sort.h"
-
-#include <string.h>
 
 #include <stdlib.h>
 
@@ -23,69 +19,18 @@ static struct ht_work work_of_gpu(const struct ht_trace *t, const struct ht_gpu 
 	};
 }
 
-static uint8_t class_by_name(const char *name)
-{
-	switch (ht_hta_type(name)) {
-	case HT_HTA_COMPUTATION: return HT_CLASS_COMPUTE;
-	case HT_HTA_COMMUNICATION: return HT_CLASS_COMM;
-	case HT_HTA_MEMORY: return strncmp(name, "Memset", 6) ? HT_CLASS_MEMCPY : HT_CLASS_MEMSET;
-	default: return HT_CLASS_SYNC;
-	}
-}
-
-/* Classes by string id, each name looked at once; 0 is not looked at yet, else class + 1. */
-static uint8_t class_of(const struct ht_trace *t, uint8_t *classes, uint32_t name)
-{
-	if (name == HT_NO_STR)
-		return class_by_name("");
-	if (!classes[name])
-		classes[name] = (uint8_t)(class_by_name(ht_str(t, name)) + 1);
-	return (uint8_t)(classes[name] - 1);
-}
-
-static enum ht_status collect_hta(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *work)
-{
-	const struct ht_trace *t = frame->trace;
-	struct ht_hta_columns columns = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, false, &columns));
-	uint8_t *classes = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
-	if (!classes)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < frame->n_rows; i++) {
-		uint32_t row = frame->rows[i];
-		if (columns.stream[row] == -1)
-			continue;
-		const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
-		int64_t start = ht_hta_ns(t->ts_ns[row]);
-		work->items[work->n++] = (struct ht_work){
-			.start = start,
-			.end = start + t->dur_ns[row],
-			.stream = columns.stream[row],
-			.row = row,
-			.launch =
-			        columns.partner[row] > 0 ? (uint32_t)columns.partner[row] : HT_NONE,
-			.device = gpu ? gpu->device : -1,
-			.class_ = class_of(t, classes, t->name[row]),
-		};
-	}
-	return HT_OK;
-}
-
 enum ht_status ht_work_collect(
         struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
 {
 	struct ht_work_list work = { 0 };
-	size_t n = run->hta_compat ? frame->n_rows : frame->n_gpu;
-	work.items = ht_arena_alloc(run->scratch, (n + 1) * sizeof *work.items);
+	if (run->policy.collect_work)
+		return run->policy.collect_work(run, frame, ret_work);
+	work.items = ht_arena_alloc(run->scratch, (frame->n_gpu + 1) * sizeof *work.items);
 	if (!work.items)
 		return ht_fail_nomem(run->ctx);
-	if (run->hta_compat)
-		HT_TRY(collect_hta(run, frame, &work));
-	else
-		for (; work.n < frame->n_gpu; work.n++)
-			work.items[work.n] =
-			        work_of_gpu(frame->trace, &frame->trace->gpu[frame->gpu[work.n]]);
+	for (; work.n < frame->n_gpu; work.n++)
+		work.items[work.n] =
+		        work_of_gpu(frame->trace, &frame->trace->gpu[frame->gpu[work.n]]);
 	*ret_work = work;
 	return HT_OK;
 }
@@ -148,7 +93,7 @@ static enum ht_status list_devices(struct ht_run *run, const struct ht_work_list
 	if (!numbers)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < work->n; i++) {
-		int32_t device = run->hta_rows ? -1 : work->items[i].device;
+		int32_t device = run->policy.one_device ? -1 : work->items[i].device;
 		if (!n || numbers[n - 1] != device)
 			numbers[n++] = device;
 	}
@@ -169,7 +114,7 @@ static enum ht_status fill_device(struct ht_run *run, const struct ht_frame *fra
         const struct ht_work_list *work, struct ht_device_work *d)
 {
 	const struct ht_trace *t = frame->trace;
-	bool every = run->hta_rows;
+	bool every = run->policy.one_device;
 	struct ht_interval *all = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *all);
 	d->work.items = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *d->work.items);
 	if (!all || !d->work.items)

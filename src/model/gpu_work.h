@@ -1,9 +1,7 @@
 /*
  * gpu_work.h - the GPU work of a frame as the breakdowns read it.
  *
- * By default: kernels, copies and sets, by category. With hta_compat: every row that has a stream,
- * classed by its name, which is how waits and host-side Triton operators get into HTA's tables
- *.
+ * Kernels, copies and sets, by category, unless the policy collects otherwise.
  */
 #ifndef HT_MODEL_GPU_WORK_H
 #define HT_MODEL_GPU_WORK_H
@@ -17,7 +15,7 @@ struct ht_work {
 	uint32_t row;
 	uint32_t launch; /* HT_NONE: none */
 	int32_t device;  /* -1 unknown */
-	uint8_t class_;  /* enum ht_class; HTA's OTHER is HT_CLASS_SYNC */
+	uint8_t class_;  /* enum ht_class; work that is nothing else is HT_CLASS_SYNC */
 };
 
 struct ht_work_list {
@@ -33,7 +31,7 @@ enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work) HT_MU
 
 /* The work of one device of the rank. */
 struct ht_device_work {
-	int32_t device; /* -1: unknown, or all together as HTA has them */
+	int32_t device; /* -1: unknown, or all together (policy one_device) */
 	struct ht_work_list work;
 	const struct ht_interval *all; /* merged: whatever runs on the device, chosen or not */
 	size_t n_all;

@@ -2,7 +2,6 @@
  * idle.c - see idle.h.
  */
 #include "model/idle.h"
-#include "hta/hta_frame.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -59,8 +58,8 @@ static int compare(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* All work, or with HTA's rows only theirs. */
-static void collect_own(const struct ht_run *run, const struct ht_frame *frame,
+/* All work, or only what was chosen. */
+static void collect(const struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct pieces *pieces)
 {
 	const struct ht_trace *t = frame->trace;
@@ -70,7 +69,7 @@ static void collect_own(const struct ht_run *run, const struct ht_frame *frame,
 			k++;
 		bool chosen = k < frame->n_gpu && frame->gpu[k] == i;
 		if (!ht_is_span(t, g->row) || !ht_list_text_has(options->streams, g->stream) ||
-		        (run->hta_rows && !chosen))
+		        (run->policy.only_chosen && !chosen))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : g->stream,
@@ -83,35 +82,6 @@ static void collect_own(const struct ht_run *run, const struct ht_frame *frame,
 			.communicates = g->class_ == HT_CLASS_COMM,
 		};
 	}
-}
-
-/* HTA looks the launch up by row number and takes 0, its word for "not found", for row 0. */
-static enum ht_status collect_hta(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_idle_options *options, struct pieces *pieces)
-{
-	const struct ht_trace *t = frame->trace;
-	struct ht_hta_columns hta = { 0 };
-	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
-	bool has_row_0 = false;
-	for (size_t k = 0; k < frame->n_rows && !has_row_0; k++)
-		has_row_0 = frame->rows[k] == 0;
-	for (size_t k = 0; k < frame->n_gpu; k++) {
-		uint32_t row = t->gpu[frame->gpu[k]].row;
-		int64_t partner = hta.partner[row], start = ht_hta_ns(t->ts_ns[row]);
-		bool launched = partner > 0 || (partner == 0 && has_row_0);
-		if (hta.stream[row] == -1 || !ht_list_text_has(options->streams, hta.stream[row]))
-			continue;
-		pieces->items[pieces->n++] = (struct piece){
-			.stream = options->by_device ? HT_NO_I64 : hta.stream[row],
-			.start = start,
-			.end = start + t->dur_ns[row],
-			.launch_ns = launched ? ht_hta_ns(t->ts_ns[partner]) : HT_NO_I64,
-			.device = -1,
-			.row = row,
-			.chosen = true,
-		};
-	}
-	return HT_OK;
 }
 
 static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_category category)
@@ -165,7 +135,7 @@ static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, i
 	push(stream, to - from - communication, HT_IDLE_OTHER);
 }
 
-static void find_own_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
+static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
         struct traffic traffic, struct ht_idle_stream *stream)
 {
 	size_t first = 0;
@@ -198,56 +168,6 @@ static void find_own_gaps(const struct piece *items, size_t n, int64_t threshold
 		push_rest(stream, from, start, threshold_ns, &traffic);
 	}
 	stream->span_ns = last - items[first].start;
-}
-
-static void find_hta_gaps(
-        const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
-{
-	stream->gaps[stream->n++] = (struct ht_idle_gap){ 0, HT_IDLE_OTHER, true };
-	int64_t last = items[0].end;
-	for (size_t i = 1; i < n; i++) {
-		int64_t end = items[i - 1].end, gap = items[i].start - end;
-		enum ht_idle_category category = HT_IDLE_OTHER;
-		if (items[i].launch_ns != HT_NO_I64 && items[i].launch_ns > end)
-			category = HT_IDLE_HOST_WAIT;
-		else if (gap < threshold_ns)
-			category = HT_IDLE_KERNEL_WAIT;
-		stream->gaps[stream->n++] = (struct ht_idle_gap){ gap, (uint8_t)category, false };
-		last = items[i].end > last ? items[i].end : last;
-	}
-	stream->span_ns = last - items[0].start;
-}
-
-/* A stream and where it first appears. */
-struct appearance {
-	uint32_t row;
-	struct ht_idle_stream stream;
-};
-
-static int compare_appearance(const void *left, const void *right)
-{
-	const struct appearance *a = left, *b = right;
-	return (a->row > b->row) - (a->row < b->row);
-}
-
-static enum ht_status order_by_appearance(
-        struct ht_run *run, const struct pieces *pieces, struct ht_idle_stream *streams, size_t n)
-{
-	struct appearance *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	size_t k = 0;
-	for (size_t s = 0; s < n; s++) {
-		list[s] = (struct appearance){ UINT32_MAX, streams[s] };
-		for (; k < pieces->n && pieces->items[k].stream == streams[s].stream; k++) {
-			if (pieces->items[k].row < list[s].row)
-				list[s].row = pieces->items[k].row;
-		}
-	}
-	qsort(list, n, sizeof *list, compare_appearance);
-	for (size_t s = 0; s < n; s++)
-		streams[s] = list[s].stream;
-	return HT_OK;
 }
 
 /* What a device idles before its first launch call; pieces are those of the device. */
@@ -324,7 +244,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct pieces *piec
 	for (size_t i = 0, n; i < pieces->n; i += n) {
 		const struct piece *first = &pieces->items[i];
 		bool any = first->chosen;
-		if (!run->hta_rows && (!i || first[-1].device != first->device))
+		if (!run->policy.only_chosen && (!i || first[-1].device != first->device))
 			HT_TRY(find_traffic(run, first, pieces->items + pieces->n, &traffic));
 		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
 		            first[n].stream == first->stream;
@@ -336,10 +256,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct pieces *piec
 		*stream = (struct ht_idle_stream){ .device = first->device,
 			.stream = first->stream,
 			.gaps = gaps + MAX_PARTS * i };
-		if (run->hta_compat)
-			find_hta_gaps(first, n, options->threshold_ns, stream);
-		else
-			find_own_gaps(first, n, options->threshold_ns, traffic, stream);
+		find_gaps(first, n, options->threshold_ns, traffic, stream);
 	}
 	*ret_n = n_streams;
 	return HT_OK;
@@ -349,15 +266,14 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
 {
 	struct pieces pieces = { 0 };
-	size_t n_room = (run->hta_compat ? frame->n_gpu : frame->trace->n_gpu) + 1;
+	size_t n_room = frame->trace->n_gpu + 1;
+	if (run->policy.collect_idle)
+		return run->policy.collect_idle(run, frame, options, ret_streams, ret_n);
 	pieces.items = ht_arena_alloc(run->scratch, n_room * sizeof *pieces.items);
 	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, MAX_PARTS * n_room * sizeof *gaps);
 	if (!pieces.items || !gaps)
 		return ht_fail_nomem(run->ctx);
-	if (run->hta_compat)
-		HT_TRY(collect_hta(run, frame, options, &pieces));
-	else
-		collect_own(run, frame, options, &pieces);
+	collect(run, frame, options, &pieces);
 	qsort(pieces.items, pieces.n, sizeof *pieces.items, compare);
 
 	size_t n_streams = 0;
@@ -370,9 +286,7 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	if (!streams)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_streams(run, &pieces, options, gaps, streams, &n_streams));
-	if (run->hta_compat)
-		HT_TRY(order_by_appearance(run, &pieces, streams, n_streams));
-	if (!run->hta_rows && !options->by_device && !options->streams)
+	if (!run->policy.only_chosen && !options->by_device && !options->streams)
 		HT_TRY(add_leading(run, &pieces, streams, &n_streams));
 	*ret_streams = streams;
 	*ret_n = n_streams;

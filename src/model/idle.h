@@ -16,9 +16,7 @@
  * nobody at work: what a device idles before the first launch call in the file is its leading gap. It belongs to
  * no stream, so it stands as a stream of its own, without a number; by device it is part of the gaps.
  *
- * HTA gives the whole gap to one category, measures from the end of the
- * previous row even when an earlier one is still running, and lists the first row as a gap without
- * length; hta_compat does so.
+ * The policy may measure otherwise, also with gaps that have no length or a negative one.
  */
 #ifndef HT_MODEL_IDLE_H
 #define HT_MODEL_IDLE_H
@@ -38,9 +36,9 @@ enum ht_idle_category {
 const char *ht_idle_category_name(enum ht_idle_category category);
 
 struct ht_idle_gap {
-	int64_t length_ns; /* negative only with hta_compat */
+	int64_t length_ns; /* negative only by another policy */
 	uint8_t category;  /* enum ht_idle_category */
-	bool unmeasured;   /* hta_compat: the first row */
+	bool unmeasured;   /* only by another policy: there is no gap */
 };
 
 struct ht_idle_stream {
@@ -60,7 +58,7 @@ struct ht_idle_options {
 /* The parameters threshold, streams and by, which both idle analyses have. */
 enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_options) HT_MUST_USE;
 
-/* Streams of one rank by device and number; with hta_compat in order of appearance. */
+/* Streams of one rank by device and number. */
 enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct ht_idle_stream **ret_streams,
         size_t *ret_n) HT_MUST_USE;

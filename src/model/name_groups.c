@@ -122,7 +122,7 @@ static bool stays(const struct ht_fold *fold, const struct ht_name_group *group,
 	return fold->ratio_of_names ? before + (double)group->sum_ns <= bound : before < bound;
 }
 
-/* HTA describes sums where events should be described. */
+/* The name stands for its sum, not for its events. */
 static void describe_sum(struct ht_name_group *group)
 {
 	group->min_ns = group->max_ns = group->sum_ns;

@@ -17,7 +17,7 @@ struct ht_named_dur {
 struct ht_name_group {
 	const char *name;
 	uint64_t count;     /* events */
-	uint64_t n_samples; /* what mean and spread are over: events, or HTA's sums of names */
+	uint64_t n_samples; /* what mean and spread are over: events, or sums of names */
 	int64_t sum_ns, min_ns, max_ns;
 	unsigned __int128
 	        squares;  /* sum of the squares of the samples: exact, so order does not matter */
@@ -45,8 +45,8 @@ void ht_name_groups_sort(struct ht_name_groups *groups);
 struct ht_fold {
 	int64_t max_names;   /* nothing is folded up to here; 0: no bound, only the ratio counts */
 	double ratio;        /* 0 to 1 */
-	bool ratio_of_names; /* HTA: a quantile over the list of running sums; else a share of time */
-	bool stats_of_sums;  /* HTA: after folding, statistics are over the sums of names */
+	bool ratio_of_names; /* a quantile over the list of running sums; else a share of time */
+	bool stats_of_sums;  /* after folding, statistics are over the sums of names */
 	const regex_t *keep; /* names that are never folded, NULL: none */
 };
 

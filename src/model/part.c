@@ -21,7 +21,7 @@ struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part 
 	size_t i = ht_roster_find(roster, part->rank);
 	if (i == SIZE_MAX)
 		return (struct ht_time_move){ 0 };
-	if (clocks && !run->hta_rows)
+	if (clocks && !run->policy.file_clocks)
 		return clocks->of[i].move;
 	return (struct ht_time_move){ .shift_ns = roster->ranks[i].offset_ns };
 }

@@ -33,7 +33,7 @@ struct ht_parts {
 void ht_parts_done(struct ht_parts *parts);
 
 /* Append the rows of facts[k] of every part of the run to a table of the same columns; times move to the set's
- * clock (the files' with HTA's rows), less zero_ns. */
+ * clock (the files' where the policy says so), less zero_ns. */
 enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, size_t k,
         int64_t zero_ns, ht_table *table) HT_MUST_USE;
 /* The rows of facts[0] as ht_parts_rows does, or a note when there are none. */

@@ -2,7 +2,6 @@
  * queue_series.c - launches that wait, per stream. See series.h.
  */
 #include "model/series.h"
-#include "hta/hta_names.h"
 #include "base/sort.h"
 
 struct event {
@@ -14,14 +13,14 @@ struct event {
 };
 
 /* Both events of a piece of work; a launch from before the recording stands before all else. */
-static struct event *put(
-        const struct ht_trace *trace, uint32_t i_gpu, bool hta, bool chosen, struct event *at)
+static struct event *put(const struct ht_run *run, const struct ht_trace *trace, uint32_t i_gpu,
+        bool chosen, struct event *at)
 {
 	const struct ht_gpu *gpu = &trace->gpu[i_gpu];
 	bool known = gpu->launch != HT_NONE;
 	struct event event = { .stream = gpu->stream,
 		.ts_ns = known ? trace->ts_ns[gpu->launch] : INT64_MIN,
-		.device = hta ? -1 : gpu->device,
+		.device = run->policy.streams_by_number ? -1 : gpu->device,
 		.delta = 1,
 		.row = known ? gpu->launch : gpu->row,
 		.gpu = i_gpu,
@@ -34,20 +33,22 @@ static struct event *put(
 	return at;
 }
 
-static bool is_counted(const struct ht_trace *trace, const struct ht_gpu *gpu, bool hta)
+static bool is_counted(
+        const struct ht_run *run, const struct ht_trace *trace, const struct ht_gpu *gpu)
 {
 	if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
 		return false;
-	return !hta || ht_hta_is_launch(ht_str(trace, trace->name[gpu->launch]));
+	return !run->policy.is_launch ||
+	       run->policy.is_launch(ht_str(trace, trace->name[gpu->launch]));
 }
 
-/* As HTA sees it: only what is in its rows. */
-static size_t collect_rows(const struct ht_frame *frame, bool hta, struct event *events)
+static size_t collect_chosen(
+        const struct ht_run *run, const struct ht_frame *frame, struct event *events)
 {
 	struct event *at = events;
 	for (size_t i = 0; i < frame->n_gpu; i++)
-		if (is_counted(frame->trace, &frame->trace->gpu[frame->gpu[i]], hta))
-			at = put(frame->trace, frame->gpu[i], hta, true, at);
+		if (is_counted(run, frame->trace, &frame->trace->gpu[frame->gpu[i]]))
+			at = put(run, frame->trace, frame->gpu[i], true, at);
 	return (size_t)(at - events);
 }
 
@@ -62,7 +63,7 @@ static enum ht_status find_first_launched(
 		first[k] = INT64_MAX;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t row = t->gpu[i].row;
-		if (is_counted(t, &t->gpu[i], false) && t->ts_ns[row] < first[t->track[row]])
+		if (is_counted(run, t, &t->gpu[i]) && t->ts_ns[row] < first[t->track[row]])
 			first[t->track[row]] = t->ts_ns[row];
 	}
 	*ret_first = first;
@@ -84,8 +85,8 @@ static enum ht_status collect_all(
 		bool from_before = gpu->launch == HT_NONE && ht_is_span(t, gpu->row) &&
 		                   first[t->track[gpu->row]] != INT64_MAX &&
 		                   t->ts_ns[gpu->row] < first[t->track[gpu->row]];
-		if (is_counted(t, gpu, false) || from_before)
-			at = put(t, i, false, chosen, at);
+		if (is_counted(run, t, gpu) || from_before)
+			at = put(run, t, i, chosen, at);
 	}
 	*ret_n = (size_t)(at - events);
 	return HT_OK;
@@ -158,15 +159,15 @@ static enum ht_status sort_events(struct ht_run *run, struct event **events, siz
 	return HT_OK;
 }
 
-enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_queue_series **ret_series, size_t *ret_n)
 {
-	size_t n_work = run->hta_rows ? frame->n_gpu : frame->trace->n_gpu, n = 0;
+	size_t n_work = run->policy.only_chosen ? frame->n_gpu : frame->trace->n_gpu, n = 0;
 	struct event *events = ht_arena_alloc(run->scratch, 2 * n_work * sizeof *events + 1);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
-	if (run->hta_rows)
-		n = collect_rows(frame, hta, events);
+	if (run->policy.only_chosen)
+		n = collect_chosen(run, frame, events);
 	else
 		HT_TRY(collect_all(run, frame, events, &n));
 	HT_TRY(sort_events(run, &events, n));

@@ -15,7 +15,7 @@ enum ht_row_names_by { HT_BY_NAME, HT_BY_PATH, HT_BY_SHAPE };
 
 /* Where a row's time passes. */
 enum ht_place {
-	HT_PLACE_NONE,       /* not told: HTA's rows */
+	HT_PLACE_NONE,       /* not told */
 	HT_PLACE_CPU,        /* the thread of the steps, and the backward pass that it waits for */
 	HT_PLACE_BACKGROUND, /* other host threads */
 	HT_PLACE_KERNEL,     /* kernels that compute */

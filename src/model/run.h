@@ -8,11 +8,11 @@
 #ifndef HT_MODEL_RUN_H
 #define HT_MODEL_RUN_H
 
+#include "model/policy.h"
 #include "store/set.h"
-#include "table/table.h"
 
 struct ht_analysis;
-struct ht_hta_facts;
+struct ht_set_facts;
 struct ht_clocks;
 
 /* Which ranks of a roster the user chose, as indexes, ascending. */
@@ -31,16 +31,16 @@ struct ht_run {
 	 * the set in hand */
 	const char *step, *steps[HT_MAX_SETS];
 	const char *annotation;     /* NULL: no restriction */
-	bool hta_compat;            /* HTA's values for quirks marked opt */
-	bool hta_rows;              /* HTA's selection of rows; implied by hta_compat */
+	struct ht_policy policy;    /* which definitions, ours unless asked otherwise */
 	const struct ht_view *view; /* for analyses with columns on request; may be NULL */
 	/* every rank that is known, and those that are looked at; two or more for comparisons */
 	const struct ht_roster *rosters[HT_MAX_SETS];
 	struct ht_chosen chosen[HT_MAX_SETS];
 	size_t n_sets;
 	bool is_partial; /* further ranks are elsewhere: that a chosen one is missing is no mistake */
-	/* of each set, and of the one in hand (the first when none is); NULL unless hta_rows */
-	const struct ht_hta_facts *hta_of[HT_MAX_SETS], *hta;
+	/* what the policy's rules have to know of each set, and of the one in hand (the first when none is); NULL
+	 * unless it needs them */
+	const struct ht_set_facts *facts_of[HT_MAX_SETS], *facts;
 	bool across; /* finishing compares ranks: as the analysis says, or its choose */
 	/* matched collectives and fitted clocks of each set, when parts are brought together; NULL for one rank,
 	 * and where the analysis does not ask for them */
@@ -61,6 +61,12 @@ static inline const struct ht_rank *ht_run_rank(const struct ht_run *run)
 static inline const struct ht_rank *ht_run_chosen(const struct ht_run *run, size_t side, size_t i)
 {
 	return &run->rosters[side]->ranks[run->chosen[side].at[i]];
+}
+
+/* What series take off their times. */
+static inline int64_t ht_run_series_zero(const struct ht_run *run)
+{
+	return run->policy.series_zero ? run->policy.series_zero(run) : 0;
 }
 
 /* Parameter values by name, parsed by the parameter's type; the registry has checked them. */

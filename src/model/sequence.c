@@ -3,7 +3,7 @@
  */
 #include "model/sequence.h"
 #include "model/call_graph.h"
-#include "hta/hta_names.h"
+#include "model/work_names.h"
 #include "base/intern.h"
 #include "base/checked.h"
 
@@ -70,9 +70,9 @@ static enum ht_status find_roots(struct ht_run *run, const struct ht_frame *fram
 		                       ? trace->kind[row] == HT_KIND_CPU_OP
 		                       : trace->name[row] != HT_NO_STR && matches[trace->name[row]];
 		/* order[] is by depth, so the first match is the shallowest */
-		if (is_root && options->hta && only_depth < 0)
+		if (is_root && run->policy.roots_at_one_depth && only_depth < 0)
 			only_depth = graph->depth[row];
-		if (is_root && (!options->hta || graph->depth[row] == only_depth))
+		if (is_root && (only_depth < 0 || graph->depth[row] == only_depth))
 			root_of[row] = row;
 	}
 	*ret_root_of = root_of;
@@ -87,27 +87,27 @@ static size_t add_piece(
 	return n;
 }
 
-/* HTA takes waits on a stream for GPU work. */
 static enum ht_status add_waits(struct ht_run *run, const struct ht_frame *frame,
         const uint32_t *root_of, struct piece *pieces, size_t *n)
 {
-	struct ht_hta_columns hta;
-	HT_TRY(ht_frame_hta_columns(run, frame, false, &hta));
+	struct ht_row_columns columns;
+	HT_TRY(run->policy.columns(run, frame, false, &columns));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
-		if (frame->trace->kind[row] == HT_KIND_SYNC && hta.stream[row] > 0 &&
-		        hta.partner[row] > 0)
-			*n = add_piece(frame->trace, root_of[hta.partner[row]], row, pieces, *n);
+		if (frame->trace->kind[row] == HT_KIND_SYNC && columns.stream[row] > 0 &&
+		        columns.partner[row] > 0)
+			*n = add_piece(
+			        frame->trace, root_of[columns.partner[row]], row, pieces, *n);
 	}
 	return HT_OK;
 }
 
 /* GPU work under roots, by root and start. */
 static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
-        const uint32_t *root_of, bool hta, struct piece **ret_pieces, size_t *ret_n)
+        const uint32_t *root_of, struct piece **ret_pieces, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
-	size_t room = hta ? frame->n_rows : frame->n_gpu, n = 0;
+	size_t room = run->policy.waits_are_work ? frame->n_rows : frame->n_gpu, n = 0;
 	struct piece *pieces = ht_arena_alloc(run->scratch, (room + 1) * sizeof *pieces);
 	if (!pieces)
 		return ht_fail_nomem(run->ctx);
@@ -115,7 +115,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
 		uint32_t row = trace->gpu[frame->gpu[i]].row;
 		n = add_piece(trace, root_of[row], row, pieces, n);
 	}
-	if (hta)
+	if (run->policy.waits_are_work)
 		HT_TRY(add_waits(run, frame, root_of, pieces, &n));
 	qsort(pieces, n, sizeof *pieces, compare_pieces);
 	*ret_pieces = pieces;
@@ -143,7 +143,7 @@ static bool show(struct names *names, uint32_t row, uint32_t *ret_id)
 	if (!names->shown[id]) {
 		const char *name = ht_str(names->trace, id);
 		if (names->shorten)
-			name = ht_hta_shorten_name(names->run->scratch, name);
+			name = ht_name_shorten(names->run->scratch, name);
 		size_t n = name ? strlen(name) : 0;
 		struct ht_text text;
 		if (!name || !ht_pool_add(&names->pool, name, n, ht_hash(name, n), &text))
@@ -304,12 +304,12 @@ enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *fram
         const struct ht_sequence_options *options, struct ht_sequences *ret_sequences)
 {
 	struct ht_call_graph graph;
-	HT_TRY(ht_call_graph_make(run, frame, options->hta, &graph));
+	HT_TRY(ht_call_graph_make(run, frame, run->policy.one_backward, &graph));
 	uint32_t *root_of = NULL;
 	HT_TRY(find_roots(run, frame, &graph, options, &root_of));
 	struct piece *pieces = NULL;
 	size_t n = 0;
-	HT_TRY(collect(run, frame, root_of, options->hta, &pieces, &n));
+	HT_TRY(collect(run, frame, root_of, &pieces, &n));
 
 	struct tally tally;
 	HT_TRY(tally_init(&tally, run, frame->trace, options->short_names));

@@ -14,7 +14,6 @@ struct ht_sequence_options {
 	const char *operator_name; /* NULL: every outermost operator */
 	int64_t min_length;
 	bool short_names; /* without template arguments and parameters */
-	bool hta; /* as HTA: waits on streams count, and only the shallowest depth of the text */
 };
 
 struct ht_sequence {

@@ -30,15 +30,15 @@ struct ht_queue_point {
 };
 
 struct ht_queue_series {
-	int32_t device; /* -1: unknown, or all devices together as HTA does */
+	int32_t device; /* -1: unknown, or all devices together (policy streams_by_number) */
 	int64_t stream;
 	const struct ht_queue_point *points;
 	size_t n;
 };
 
 /* One series per device and stream that has work with a known launch, ascending by stream, then
- * device. With hta: launches by HTA's names, streams of all devices together. Memory in scratch. */
-enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+ * device. Memory in scratch. */
+enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_queue_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
 struct ht_bandwidth_point {
@@ -49,7 +49,7 @@ struct ht_bandwidth_point {
 };
 
 struct ht_bandwidth_series {
-	int32_t device;   /* -1: unknown, or all devices together as HTA does */
+	int32_t device;   /* -1: unknown, or all devices together (policy streams_by_number) */
 	const char *kind; /* "Memcpy HtoD", ..., "Memset" */
 	int64_t bytes;    /* moved or set, 0 when the file does not say */
 	size_t n_copies;
@@ -58,7 +58,7 @@ struct ht_bandwidth_series {
 };
 
 /* One series per device and kind, ascending by kind, then device. */
-enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame, bool hta,
+enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -327,20 +327,20 @@ enum ht_status ht_profile_put(
 	return status;
 }
 
-/* ---- HTA's rows ---- */
+/* ---- rows as they are ---- */
 
-static enum ht_status count_hta(struct profile *p, const char *steps)
+static enum ht_status count_rows_of(struct profile *p, const char *steps)
 {
-	struct ht_hta_columns hta;
+	struct ht_row_columns columns;
 	struct ht_list list = { 0 };
 	bool ok = true;
 	HT_TRY(ht_frame_make(p->run, &p->frame));
-	HT_TRY(ht_frame_hta_columns(p->run, &p->frame, true, &hta));
+	HT_TRY(p->run->policy.columns(p->run, &p->frame, true, &columns));
 	HT_TRY(ht_list_parse(p->run->ctx, "step", steps, &list));
 	for (size_t i = 0; i < p->frame.n_rows && ok; i++) {
 		uint32_t row = p->frame.rows[i], number;
-		bool wanted = hta.stream[row] == -1 ? p->options->cpu : p->options->gpu;
-		if (wanted && ht_list_has(&list, hta.iteration[row]))
+		bool wanted = columns.stream[row] == -1 ? p->options->cpu : p->options->gpu;
+		if (wanted && ht_list_has(&list, columns.iteration[row]))
 			ok = ht_row_names_number(&p->names, row, HT_PLACE_NONE, &number) &&
 			     tally(p, number, 1, p->trace->dur_ns[row]);
 	}
@@ -348,7 +348,7 @@ static enum ht_status count_hta(struct profile *p, const char *steps)
 	return ok ? HT_OK : ht_fail_nomem(p->run->ctx);
 }
 
-enum ht_status ht_profile_put_hta(
+enum ht_status ht_profile_put_rows(
         struct ht_run *run, const struct ht_profile_options *options, struct ht_part *part)
 {
 	struct profile p;
@@ -356,7 +356,7 @@ enum ht_status ht_profile_put_hta(
 	run->step = "all";
 	enum ht_status status = profile_init(run, options, options->by == HT_BY_PATH, &p);
 	if (status == HT_OK)
-		status = count_hta(&p, steps);
+		status = count_rows_of(&p, steps);
 	if (status == HT_OK)
 		status = put_touched(&p, HT_NO_I64, part->facts[0]);
 	ht_table_row(part->facts[1]);

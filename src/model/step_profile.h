@@ -51,9 +51,9 @@ enum { HT_N_PROFILE_TYPICAL_COLUMNS = 3 };
 /* Fill the tables of the part from the rank in hand. */
 enum ht_status ht_profile_put(struct ht_run *run, const struct ht_profile_options *options,
         struct ht_part *part) HT_MUST_USE;
-/* HTA's rows instead: every row with a duration, by stream argument and iteration, host and GPU under one name
- * and in no place; the chosen steps as one. */
-enum ht_status ht_profile_put_hta(struct ht_run *run, const struct ht_profile_options *options,
+/* By the columns of the policy instead: every row with a duration, by stream argument and iteration, host and GPU
+ * under one name and in no place; the chosen steps as one. */
+enum ht_status ht_profile_put_rows(struct ht_run *run, const struct ht_profile_options *options,
         struct ht_part *part) HT_MUST_USE;
 
 #endif

@@ -116,7 +116,7 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 	struct ht_question *q = &bundle->question;
 	struct ht_arena *arena = &bundle->arena;
 	HT_TRY(ht_run_read_args(run, q->args, q->n_args));
-	HT_TRY(ht_run_find_hta_facts(run, sets));
+	HT_TRY(ht_run_find_facts(run, sets));
 	if (ht_run_needs_clocks(run))
 		HT_TRY(ht_run_list_calls(run, sets, &bundle->calls));
 	HT_TRY(ht_run_compute_parts(run, sets, &bundle->parts));
@@ -125,12 +125,12 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||
 		        !copy_text(arena, run->steps[i], &bundle->steps[i]))
 			return ht_fail_nomem(run->ctx);
-		if (!run->hta_of[i])
+		if (!run->facts_of[i])
 			continue;
-		bundle->hta_of[i] = ht_arena_alloc(arena, sizeof *bundle->hta_of[i]);
-		if (!bundle->hta_of[i])
+		bundle->facts_of[i] = ht_arena_alloc(arena, sizeof *bundle->facts_of[i]);
+		if (!bundle->facts_of[i])
 			return ht_fail_nomem(run->ctx);
-		*bundle->hta_of[i] = *run->hta_of[i];
+		*bundle->facts_of[i] = *run->facts_of[i];
 	}
 	return HT_OK;
 }
@@ -217,8 +217,8 @@ static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const st
 static enum ht_status merge_hta(ht_ctx *ctx, struct ht_bundle *into, const struct ht_bundle *from)
 {
 	for (size_t side = 0; side < into->n_sets; side++) {
-		struct ht_hta_facts *a = into->hta_of[side];
-		const struct ht_hta_facts *b = from->hta_of[side];
+		struct ht_set_facts *a = into->facts_of[side];
+		const struct ht_set_facts *b = from->facts_of[side];
 		if (!a || !b)
 			continue;
 		if (a->two_steps != b->two_steps || a->first_ts_ns != b->first_ts_ns ||
@@ -337,9 +337,9 @@ enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **
 	HT_TRY(ht_analysis_get(ctx, bundle->question.name, &run.analysis));
 	for (size_t i = 0; i < bundle->n_sets; i++) {
 		run.rosters[i] = &bundle->rosters[i];
-		run.hta_of[i] = bundle->hta_of[i];
+		run.facts_of[i] = bundle->facts_of[i];
 	}
-	run.hta = run.hta_of[0];
+	run.facts = run.facts_of[0];
 	ht_arena_init(&scratch, ctx->mem);
 	enum ht_status status = finish(&run, bundle, ret_table);
 	ht_arena_done(&scratch);

@@ -21,8 +21,8 @@ struct ht_bundle {
 	struct ht_question question;
 	size_t n_sets;
 	struct ht_roster rosters[HT_MAX_SETS];
-	const char *steps[HT_MAX_SETS];           /* what was chosen when the parts were made */
-	struct ht_hta_facts *hta_of[HT_MAX_SETS]; /* NULL: not needed */
+	const char *steps[HT_MAX_SETS];             /* what was chosen when the parts were made */
+	struct ht_set_facts *facts_of[HT_MAX_SETS]; /* NULL: not needed */
 	struct ht_parts parts;
 	struct ht_parts calls; /* communication calls of all ranks, where finishing needs clocks */
 };

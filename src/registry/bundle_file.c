@@ -64,7 +64,7 @@ static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 static void put_side(const struct ht_bundle *bundle, size_t side, struct ht_bytes_out *out)
 {
 	const struct ht_roster *roster = &bundle->rosters[side];
-	const struct ht_hta_facts *hta = bundle->hta_of[side];
+	const struct ht_set_facts *hta = bundle->facts_of[side];
 	ht_bytes_put_u64(out, roster->n);
 	for (size_t i = 0; i < roster->n; i++)
 		put_rank(&roster->ranks[i], out);
@@ -209,14 +209,14 @@ static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t si
 	bundle->steps[side] = ht_bytes_get_str(in, arena);
 	if (!ht_bytes_get_u64(in))
 		return !in->failed;
-	struct ht_hta_facts *hta = ht_arena_alloc(arena, sizeof *hta);
+	struct ht_set_facts *hta = ht_arena_alloc(arena, sizeof *hta);
 	if (!hta)
 		return false;
 	hta->two_steps = ht_bytes_get_u64(in);
 	hta->first_ts_ns = ht_bytes_get_i64(in);
 	hta->first_timed_ns = ht_bytes_get_i64(in);
 	hta->zero_ns = ht_bytes_get_i64(in);
-	bundle->hta_of[side] = hta;
+	bundle->facts_of[side] = hta;
 	return !in->failed;
 }
 

@@ -95,8 +95,7 @@ static enum ht_status find_patterns(struct ht_run *run, struct drawn *ret)
 	struct ht_frame frame;
 	struct ht_sequences sequences;
 	struct ht_sequence_options options = { .operator_name = ht_run_str(run, "operator"),
-		.min_length = ht_run_i64(run, "min-length"),
-		.hta = run->hta_compat };
+		.min_length = ht_run_i64(run, "min-length") };
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
 	return ht_sequences_overlay(run, &frame, &sequences,

@@ -5,6 +5,7 @@
 
 #include "registry/params.h"
 #include "base/list.h"
+#include "hta/hta_policy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -259,9 +260,10 @@ enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, s
 	for (size_t side = 0; side < run->n_sets; side++)
 		run->steps[side] = run->step;
 	run->annotation = values[COMMON_ANNOTATION];
-	(void)ht_parse_bool(values[COMMON_COMPAT], &run->hta_compat);
-	(void)ht_parse_bool(values[COMMON_ROWS], &run->hta_rows);
-	run->hta_rows |= run->hta_compat;
+	bool values_of_hta = false, rows_of_hta = false;
+	(void)ht_parse_bool(values[COMMON_COMPAT], &values_of_hta);
+	(void)ht_parse_bool(values[COMMON_ROWS], &rows_of_hta);
+	run->policy = ht_hta_policy(values_of_hta, rows_of_hta);
 	run->across = run->analysis->across;
 	return run->analysis->choose ? run->analysis->choose(run) : HT_OK;
 }

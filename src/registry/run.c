@@ -21,7 +21,7 @@ enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t 
 	run->i_rank = run->chosen[run->side].at[i];
 	run->rank = run->rosters[run->side]->ranks[run->i_rank].number;
 	run->step = run->steps[run->side];
-	run->hta = run->hta_of[run->side];
+	run->facts = run->facts_of[run->side];
 	run->memo = set->memo;
 	return ht_set_acquire(run->ctx, set, run->i_rank, &run->trace);
 }
@@ -293,20 +293,21 @@ enum ht_status ht_run_make_table(
 
 /* ---- running ---- */
 
-static enum ht_status find_hta_facts(struct ht_run *run, const struct ht_set *set, size_t side)
+static enum ht_status find_facts(struct ht_run *run, const struct ht_set *set, size_t side)
 {
-	bool wanted = run->hta_rows || (run->analysis->wants_hta && run->analysis->wants_hta(run));
+	bool wanted = run->policy.needs_facts ||
+	              (run->analysis->wants_facts && run->analysis->wants_facts(run));
 	if (!wanted)
 		return HT_OK;
-	HT_TRY(ht_hta_facts_find(run, set, &run->hta_of[side]));
-	run->hta = run->hta_of[0];
+	HT_TRY(ht_hta_facts_find(run, set, &run->facts_of[side]));
+	run->facts = run->facts_of[0];
 	return HT_OK;
 }
 
-enum ht_status ht_run_find_hta_facts(struct ht_run *run, ht_set *const *sets)
+enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets)
 {
 	for (size_t i = 0; i < run->n_sets; i++)
-		HT_TRY(find_hta_facts(run, sets[i], i));
+		HT_TRY(find_facts(run, sets[i], i));
 	return HT_OK;
 }
 
@@ -315,7 +316,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 {
 	struct ht_parts parts = { 0 };
 	HT_TRY(ht_run_read_args(run, args, n_args));
-	HT_TRY(ht_run_find_hta_facts(run, sets));
+	HT_TRY(ht_run_find_facts(run, sets));
 	HT_TRY(find_clocks(run, sets));
 	HT_TRY(ht_run_compute_parts(run, sets, &parts));
 	enum ht_status status = ht_run_make_table(run, &parts, ret_table);
@@ -331,7 +332,7 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 	};
 	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
 	HT_TRY(ht_run_read_args(&run, args, n_args));
-	HT_TRY(find_hta_facts(&run, set, 0));
+	HT_TRY(find_facts(&run, set, 0));
 	*ret_run = run;
 	return HT_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * run.h - the steps of running an analysis, for ht_run and for bundles.
  *
- *     ht_run_start ─► ht_run_read_args ─► ht_run_find_hta_facts ─► ht_run_compute_parts ─► ht_run_make_table
+ *     ht_run_start ─► ht_run_read_args ─► ht_run_find_facts ─► ht_run_compute_parts ─► ht_run_make_table
  *                                                       ht_run_list_calls ─► ht_run_fit_clocks ─┘
  */
 #ifndef HT_REGISTRY_RUN_H
@@ -16,8 +16,8 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, const struct h
 /* Which analysis, over which sets; ctx, scratch and view are the caller's. */
 enum ht_status ht_run_start(
         struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets) HT_MUST_USE;
-/* Only where HTA's rules or columns are asked for. */
-enum ht_status ht_run_find_hta_facts(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
+/* Only where the policy or a column needs them. */
+enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
 /* The part of every chosen rank, on the context's threads. */
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts) HT_MUST_USE;

@@ -1,11 +1,11 @@
 /*
- * cp_hta_tables.c - the views of HTA's critical path graph. See cp_tables.h.
+ * hta_cp_tables.c - the views of HTA's critical path graph. See graph/cp_tables.h.
  *
  * One window, the first instance unless said. Weights are HTA's: they need not cover the window.
  */
-#include "graph/cp_tables.h"
+#include "hta/hta_cp_graph.h"
 
-#include "graph/cp_whatif.h"
+#include "graph/cp_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -297,8 +297,8 @@ static enum ht_status add_notes(const struct shown *s)
 	return HT_OK;
 }
 
-enum ht_status ht_cp_put_hta(struct ht_run *run, const struct ht_cp_options *options,
-        enum ht_cp_view_kind view, const char *scale, ht_table *table)
+enum ht_status ht_hta_cp_put(struct ht_run *run, const struct ht_cp_options *options, int view,
+        const char *scale, ht_table *table)
 {
 	static enum ht_status (*const fill[HT_CP_N_VIEWS])(struct shown *) = {
 		[HT_CP_VIEW_SUMMARY] = put_summary,

@@ -1,11 +1,11 @@
 /*
- * cp_hta.c - the critical path graph as HTA selects and orders it: window, nodes, host edges
- *. For comparing with HTA; cp_model.h is the better one.
+ * hta_cp_select.c - the critical path graph as HTA selects and orders it: window, nodes, host edges.
+ * For comparing with HTA; cp_model.h is the better one.
  *
  * Times are HTA's doubles of microseconds after it took the earliest time of all ranks off, because
  * equal nanoseconds may differ there, and the order of points decides about edges.
  */
-#include "graph/cp_build.h"
+#include "hta/hta_cp_build.h"
 #include "base/list.h"
 #include "hta/hta_facts.h"
 
@@ -116,17 +116,16 @@ static enum ht_status read_instance(struct ht_cp_builder *b)
 	return HT_OK;
 }
 
-enum ht_status ht_cp_hta_select(struct ht_cp_builder *b)
+enum ht_status ht_hta_cp_select(struct ht_cp_builder *b)
 {
 	HT_TRY(read_instance(b));
 	struct ht_run run = *b->run;
 	run.annotation = NULL;
 	run.step = run.step && !strcmp(run.step, "all") ? run.step : NULL;
-	run.hta_rows = true;
 	HT_TRY(ht_frame_make(&run, &b->frame));
-	HT_TRY(ht_frame_hta_columns(&run, &b->frame, false, &b->columns));
+	HT_TRY(ht_hta_columns(&run, &b->frame, false, &b->columns));
 	b->correlation = b->columns.correlation;
-	b->zero = ht_cp_us(run.hta->first_timed_ns);
+	b->zero = ht_hta_us(run.facts->first_timed_ns);
 	b->in_frame = ht_cp_alloc(b, b->trace->n_kind, 1);
 	b->clipped = ht_cp_alloc(b, b->trace->n_kind, 1);
 	if (b->no_memory)
@@ -373,7 +372,7 @@ static enum ht_status stack_edges(struct ht_cp_builder *b)
 	return HT_OK;
 }
 
-enum ht_status ht_cp_hta_host_edges(struct ht_cp_builder *b)
+enum ht_status ht_hta_cp_host_edges(struct ht_cp_builder *b)
 {
 	HT_TRY(lock_edges(b));
 	return stack_edges(b);

@@ -1,12 +1,12 @@
 /*
- * cp_hta_host.c - host edges of HTA's critical path graph: a depth-first walk of the call stacks.
+ * hta_cp_host.c - host edges of HTA's critical path graph: a depth-first walk of the call stacks.
  *
  * From each node to the next, with the time between them when an operator is open, without time between
  * two operators of the top level.
  *
  *   thread    [ A  [call] ]   [ C ]       A.start → call.start → call.end → A.end ╌► C.start → C.end
  */
-#include "graph/cp_build.h"
+#include "hta/hta_cp_build.h"
 
 struct walk {
 	struct ht_cp_builder *b;

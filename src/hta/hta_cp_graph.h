@@ -1,5 +1,5 @@
 /*
- * cp_graph.h - HTA's graph of what had to wait for what, and the longest way through it.
+ * hta_cp_graph.h - HTA's graph of what had to wait for what, and the longest way through it.
  *
  * Every operator, runtime call and piece of GPU work of the window is an event with two nodes, its
  * start and its end. An edge says "not before", its weight is the time that passes on it.
@@ -10,16 +10,16 @@
  *                            ▼                │
  *   stream               k1.start ──► k1.end ─┴╌► k2.start ──► k2.end
  *
- * For comparing with HTA only: cp_model.h holds what we say ourselves. Built by cp_build.c with HTA's rules
- * (cp_hta*.c), walked by cp_path.c.
+ * For comparing with HTA only: cp_model.h holds what we say ourselves. Built by hta_cp_build.c and its
+ * neighbours, walked by hta_cp_path.c.
  *
  * Times and weights are doubles of microseconds as HTA computes them, because its choice between paths of
  * equal length hangs on its rounding.
  */
-#ifndef HT_GRAPH_CP_GRAPH_H
-#define HT_GRAPH_CP_GRAPH_H
+#ifndef HT_HTA_HTA_CP_GRAPH_H
+#define HT_HTA_HTA_CP_GRAPH_H
 
-#include "graph/cp_types.h"
+#include "graph/cp_overlay.h"
 
 struct ht_cp_edge {
 	uint32_t from, to; /* nodes */
@@ -43,7 +43,7 @@ struct ht_cp_graph {
 	struct ht_cp_event *events;
 	size_t n_events;
 	uint32_t *event_of_row;   /* HT_NONE: no nodes */
-	uint8_t *name_bits;       /* by string id: what the builders know of a name (cp_build.h) */
+	uint8_t *name_bits;       /* by string id: what the builders know of a name (hta_cp_build.h) */
 	double *time;             /* by node; node = 2 * event + (1 for its end) */
 	struct ht_cp_edge *edges; /* each (from, to) once, in order of first insertion */
 	size_t n_edges;
@@ -72,7 +72,7 @@ static inline uint32_t ht_cp_node_row(const struct ht_cp_graph *g, uint32_t node
 enum ht_status ht_cp_build(struct ht_run *run, const struct ht_cp_options *options,
         struct ht_cp_graph *ret_graph) HT_MUST_USE;
 
-/* ---- the path (cp_path.c) ---- */
+/* ---- the path (hta_cp_path.c) ---- */
 
 struct ht_cp_path {
 	uint32_t *edges; /* of graph->edges, in path order */
@@ -98,6 +98,14 @@ enum ht_status ht_cp_slack(struct ht_run *run, const struct ht_cp_graph *graph,
 /* ---- what an edge is bound by ---- */
 
 enum ht_cp_bound ht_cp_bound(const struct ht_cp_graph *graph, const struct ht_cp_edge *edge);
+
+/* ---- what the policy offers of it ---- */
+
+/* As ht_cp_put_model and the drawing of cp_overlay.h; view is enum ht_cp_view_kind. */
+enum ht_status ht_hta_cp_put(struct ht_run *run, const struct ht_cp_options *options, int view,
+        const char *scale, ht_table *table) HT_MUST_USE;
+enum ht_status ht_hta_cp_draw(
+        struct ht_cp_drawing *drawing, const struct ht_cp_options *options) HT_MUST_USE;
 
 /* Nanoseconds of a weight or time difference. */
 int64_t ht_cp_ns(double weight);

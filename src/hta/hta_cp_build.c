@@ -1,20 +1,16 @@
 /*
- * cp_build.c - HTA's critical path graph from a trace and a window. See cp_graph.h.
+ * hta_cp_build.c - HTA's critical path graph from a trace and a window. See hta_cp_graph.h.
  *
- * Window, nodes and edges are HTA's (cp_hta*.c); this file holds what they share.
+ * Window, nodes and edges have their own files; this one holds what they share.
  */
-#include "graph/cp_build.h"
+#include "hta/hta_cp_build.h"
 
-double ht_cp_us(int64_t ns)
-{
-	/* absolute times have more digits than a double */
-	return (double)((long double)ns / 1000);
-}
+#include "hta/hta_names.h"
 
 double ht_cp_time(const struct ht_cp_builder *b, uint32_t row, bool end)
 {
 	const struct ht_trace *t = b->trace;
-	double start = ht_cp_us(t->ts_ns[row]) - b->zero;
+	double start = ht_hta_us(t->ts_ns[row]) - b->zero;
 	return end ? start + (double)t->dur_ns[row] / 1000 : start;
 }
 
@@ -51,11 +47,11 @@ enum ht_status ht_cp_events_make(struct ht_cp_builder *b, const uint8_t *chosen)
 
 static enum ht_status build(struct ht_cp_builder *b)
 {
-	HT_TRY(ht_cp_hta_select(b));
+	HT_TRY(ht_hta_cp_select(b));
 	if (b->g->empty)
 		return HT_OK;
-	HT_TRY(ht_cp_hta_host_edges(b));
-	HT_TRY(ht_cp_hta_gpu_edges(b));
+	HT_TRY(ht_hta_cp_host_edges(b));
+	HT_TRY(ht_hta_cp_gpu_edges(b));
 	return ht_cp_graph_seal(b);
 }
 
@@ -64,7 +60,7 @@ enum ht_status ht_cp_build(
 {
 	struct ht_cp_graph g = { .trace = run->trace, .options = *options };
 	struct ht_cp_builder b = { .run = run, .g = &g, .trace = g.trace };
-	HT_TRY(ht_cp_names_make(run, g.trace, options->data_load, true, &b.names));
+	HT_TRY(ht_cp_names_make(run, g.trace, options->data_load, ht_hta_is_wait, &b.names));
 	g.name_bits = b.names.bits;
 	enum ht_status status = build(&b);
 	ht_cp_names_done(&b.names);

@@ -1,12 +1,12 @@
 /*
- * cp_build.h - what the builders of HTA's critical path graph share; not for analyses.
+ * hta_cp_build.h - what the builders of HTA's critical path graph share; not for analyses.
  */
-#ifndef HT_GRAPH_CP_BUILD_H
-#define HT_GRAPH_CP_BUILD_H
+#ifndef HT_HTA_HTA_CP_BUILD_H
+#define HT_HTA_HTA_CP_BUILD_H
 
-#include "graph/cp_graph.h"
+#include "hta/hta_cp_graph.h"
 #include "graph/cp_sync.h"
-#include "model/frame.h"
+#include "hta/hta_frame.h"
 
 struct ht_cp_builder {
 	struct ht_run *run; /* scratch is this rank's own */
@@ -21,7 +21,7 @@ struct ht_cp_builder {
 	const int64_t *correlation; /* by row, -1 when absent; NULL until a builder needs it */
 	/* HTA's table */
 	struct ht_frame frame;
-	struct ht_hta_columns columns;
+	struct ht_row_columns columns;
 	uint8_t *in_frame; /* by row */
 	uint8_t *clipped;  /* by row: HTA keeps it for the window */
 };
@@ -35,8 +35,6 @@ struct ht_cp_edge *ht_cp_edge_add(
 /* Merge repeated edges, index by node. */
 enum ht_status ht_cp_graph_seal(struct ht_cp_builder *b) HT_MUST_USE;
 
-/* Microseconds as a reader of decimal numbers gets them. */
-double ht_cp_us(int64_t ns);
 /* Start or end of a row in the graph's unit. */
 double ht_cp_time(const struct ht_cp_builder *b, uint32_t row, bool end);
 /* Nodes of the chosen rows: g->events is filled in the order of rows. */
@@ -48,11 +46,11 @@ struct ht_cp_tree {
 	const uint32_t *parent; /* position in rows, HT_NONE at the top */
 	size_t n;
 };
-/* Edges of a depth-first walk (cp_hta_host.c). */
+/* Edges of a depth-first walk (hta_cp_host.c). */
 void ht_cp_walk_tree(struct ht_cp_builder *b, const struct ht_cp_tree *tree);
 
-enum ht_status ht_cp_hta_select(struct ht_cp_builder *b) HT_MUST_USE;
-enum ht_status ht_cp_hta_host_edges(struct ht_cp_builder *b) HT_MUST_USE;
-enum ht_status ht_cp_hta_gpu_edges(struct ht_cp_builder *b) HT_MUST_USE;
+enum ht_status ht_hta_cp_select(struct ht_cp_builder *b) HT_MUST_USE;
+enum ht_status ht_hta_cp_host_edges(struct ht_cp_builder *b) HT_MUST_USE;
+enum ht_status ht_hta_cp_gpu_edges(struct ht_cp_builder *b) HT_MUST_USE;
 
 #endif

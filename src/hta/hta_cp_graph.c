@@ -1,11 +1,11 @@
 /*
- * cp_graph.c - edges of the critical path graph: collect, merge, index. See cp_graph.h.
+ * hta_cp_graph.c - edges of the critical path graph: collect, merge, index. See hta_cp_graph.h.
  *
  * Builders append edges in the order in which they find them. An edge found again replaces type and
  * weight but keeps its place, so that results do not depend on a container. Sealing sorts by counting:
  * O(nodes + edges).
  */
-#include "graph/cp_build.h"
+#include "hta/hta_cp_build.h"
 
 #include "hta/hta_names.h"
 
@@ -145,7 +145,7 @@ enum ht_status ht_cp_graph_seal(struct ht_cp_builder *b)
 static enum ht_cp_bound bound_gpu(const struct ht_cp_graph *g, uint32_t row)
 {
 	const char *name = ht_str(g->trace, g->trace->name[row]);
-	return ht_hta_type(name) == HT_HTA_COMMUNICATION ? HT_CP_BOUND_GPU_COMMUNICATION
+	return ht_hta_type(name) == HT_WORK_COMM ? HT_CP_BOUND_GPU_COMMUNICATION
 	                                                 : HT_CP_BOUND_GPU_COMPUTE;
 }
 

@@ -1,5 +1,5 @@
 /*
- * cp_path.c - the longest way through the critical path graph. See cp_graph.h.
+ * hta_cp_path.c - the longest way through the critical path graph. See hta_cp_graph.h.
  *
  * before(v) = max over edges u → v of before(u) + weight, 0 where nothing comes in; the path ends at the
  * node with the largest value. Nodes are visited in topological order by generations; what closes a
@@ -7,7 +7,7 @@
  *
  * Example: a –3→ b –1→ d and a –2→ c –1→ d: before(d) = 4, the path is a b d, the slack of a → c is 1.
  */
-#include "graph/cp_graph.h"
+#include "hta/hta_cp_graph.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /*
- * cp_hta_gpu.c - GPU edges of the critical path graph as HTA draws them.
+ * hta_cp_gpu.c - GPU edges of the critical path graph as HTA draws them.
  * For comparing with HTA; cp_work.c is the better one.
  *
  * Its rule for a launch delay asks for a queue of length 1 at the launch and 0 at the start of the
  * work; launches that it does not know by name have no queue, so their work hangs on the work before it
  * or on nothing.
  */
-#include "graph/cp_build.h"
+#include "hta/hta_cp_build.h"
 #include "hta/hta_names.h"
 #include "model/series.h"
 
@@ -45,7 +45,7 @@ static enum ht_status read_queue(struct hta_pass *p)
 		return ht_fail_nomem(b->run->ctx);
 	for (size_t row = 0; row < b->trace->n_kind; row++)
 		p->queue[row] = HT_NO_I64;
-	HT_TRY(ht_queue_series_make(b->run, &b->frame, true, &series, &n));
+	HT_TRY(ht_queue_series_make(b->run, &b->frame, &series, &n));
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < series[i].n; k++)
 			p->queue[series[i].points[k].row] = series[i].points[k].length;
@@ -248,7 +248,7 @@ static void add_work(struct hta_pass *p, uint32_t row)
 	p->last[lane] = event + 1;
 }
 
-enum ht_status ht_cp_hta_gpu_edges(struct ht_cp_builder *b)
+enum ht_status ht_hta_cp_gpu_edges(struct ht_cp_builder *b)
 {
 	struct hta_pass p = { .b = b };
 	size_t n = 0;

@@ -1,0 +1,63 @@
+/*
+ * work_names_test.c - short names and kinds of copies on the names that make them interesting.
+ */
+#include "model/work_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void shortens(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "void at::native::(anonymous namespace)::k<int>(x)", "at::native::::k" },
+		{ "Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)" },
+		{ "ampere_sgemm", "ampere_sgemm" },
+		{ "## forward (fast) ##", "##" },
+		{ "nccl:_all_gather (x)", "" },
+		{ "f<a->b, g(int)>(c) tail", "tail" },
+		{ "a > b < c", "c" },
+		{ "k<(1>2)>", "" },
+	};
+	struct ht_arena *arena = *state;
+	for (size_t i = 0; i < HT_COUNT(cases); i++)
+		assert_string_equal(ht_name_shorten(arena, cases[i][0]), cases[i][1]);
+}
+
+static void names_kinds_of_copies(void **state)
+{
+	struct ht_arena *arena = *state;
+	assert_string_equal(ht_copy_kind(arena, "Memcpy DtoH (Device -> Pinned)"), "Memcpy DtoH");
+	assert_string_equal(ht_copy_kind(arena, "Memset (Device)"), "Memset");
+	assert_string_equal(ht_copy_kind(arena, "Memcpy"), "Memcpy");
+	assert_string_equal(ht_copy_kind(arena, "dma"), "Memcpy Unknown");
+}
+
+static int setup(void **state)
+{
+	static struct ht_arena arena;
+	struct ht_mem *mem = ht_mem_new();
+	if (!mem)
+		return 1;
+	ht_arena_init(&arena, mem);
+	*state = &arena;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct ht_arena *arena = *state;
+	struct ht_mem *mem = arena->mem;
+	ht_arena_done(arena);
+	ht_mem_release(mem);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shortens),
+		cmocka_unit_test(names_kinds_of_copies),
+	};
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
