@@ -16,12 +16,21 @@
 #define HUGE_BYTES ((size_t)4 << 20) /* blocks this large ask for huge pages */
 #endif
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
+/* Sanitizers are to see a block that is used after it was freed. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS 0
+#else
+#define KEEPS 1
+#endif
+#define MAX_KEPT_BYTES ((size_t)64 << 20)
 
 struct ht_mem *ht_mem_new(void)
 {
 	struct ht_mem *mem = calloc(1, sizeof *mem);
-	if (mem)
-		atomic_store(&mem->n_refs, 1);
+	if (!mem)
+		return NULL;
+	atomic_store(&mem->n_refs, 1);
+	ht_keep_init(&mem->keep);
 	return mem;
 }
 
@@ -33,8 +42,10 @@ struct ht_mem *ht_mem_retain(struct ht_mem *mem)
 
 void ht_mem_release(struct ht_mem *mem)
 {
-	if (mem && atomic_fetch_sub(&mem->n_refs, 1) == 1)
-		free(mem);
+	if (!mem || atomic_fetch_sub(&mem->n_refs, 1) != 1)
+		return;
+	ht_keep_done(&mem->keep);
+	free(mem);
 }
 
 static bool account(struct ht_mem *mem, size_t add, size_t sub)
@@ -57,10 +68,23 @@ static bool account(struct ht_mem *mem, size_t add, size_t sub)
 	return true;
 }
 
-static void *raw_alloc(size_t n)
+/* How much may be kept beside what is in use. */
+static size_t room_to_keep(struct ht_mem *mem)
+{
+	unsigned long long peak = atomic_load_explicit(&mem->peak, memory_order_relaxed);
+	unsigned long long now = atomic_load_explicit(&mem->now, memory_order_relaxed);
+	unsigned long long room = peak > now ? (peak - now) / 2 : 0;
+	return room < MAX_KEPT_BYTES ? (size_t)room : MAX_KEPT_BYTES;
+}
+
+static void *raw_alloc(struct ht_mem *mem, size_t n)
 {
 	if (n < HT_MEM_MAP_BYTES)
 		return malloc(n ? n : 1);
+	void *kept = KEEPS ? ht_keep_get(&mem->keep, n) : NULL;
+	if (kept)
+		return kept;
+	ht_keep_trim(&mem->keep, room_to_keep(mem));
 	void *block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (block == MAP_FAILED)
 		return NULL;
@@ -71,29 +95,30 @@ static void *raw_alloc(size_t n)
 	return block;
 }
 
-static void raw_free(void *block, size_t n)
+static void raw_free(struct ht_mem *mem, void *block, size_t n)
 {
 	if (n < HT_MEM_MAP_BYTES)
 		free(block);
-	else
+	else if (!KEEPS || !ht_keep_put(&mem->keep, block, n, room_to_keep(mem)))
 		munmap(block, n);
 }
 
-static void *raw_realloc(void *block, size_t old_bytes, size_t new_bytes)
+static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes)
 {
 	if (old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES)
 		return realloc(block, new_bytes ? new_bytes : 1);
 #if HT_HAS_MREMAP
 	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES) {
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
+		ht_keep_trim(&mem->keep, room_to_keep(mem));
 		return grown == MAP_FAILED ? NULL : grown;
 	}
 #endif
-	void *moved = raw_alloc(new_bytes);
+	void *moved = raw_alloc(mem, new_bytes);
 	if (!moved)
 		return NULL;
 	memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-	raw_free(block, old_bytes);
+	raw_free(mem, block, old_bytes);
 	return moved;
 }
 
@@ -101,7 +126,7 @@ void *ht_mem_alloc(struct ht_mem *mem, size_t n_bytes)
 {
 	if (!account(mem, n_bytes, 0))
 		return NULL;
-	void *block = raw_alloc(n_bytes);
+	void *block = raw_alloc(mem, n_bytes);
 	if (!block) {
 		atomic_fetch_sub(&mem->now, n_bytes);
 		atomic_store(&mem->hit_limit, false);
@@ -123,7 +148,7 @@ void *ht_mem_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t n
 		return ht_mem_alloc(mem, new_bytes);
 	if (!account(mem, new_bytes, old_bytes))
 		return NULL;
-	void *moved = raw_realloc(block, old_bytes, new_bytes);
+	void *moved = raw_realloc(mem, block, old_bytes, new_bytes);
 	if (!moved) {
 		atomic_fetch_add(&mem->now, old_bytes);
 		atomic_fetch_sub(&mem->now, new_bytes);
@@ -136,8 +161,8 @@ void ht_mem_free(struct ht_mem *mem, void *block, size_t n_bytes)
 {
 	if (!block)
 		return;
-	raw_free(block, n_bytes);
 	atomic_fetch_sub(&mem->now, n_bytes);
+	raw_free(mem, block, n_bytes);
 }
 
 /* Keeps the alignment of what follows the note. */
@@ -178,7 +203,7 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 	if (ok && n_used > moved)
 		memcpy((char *)to + moved, (char *)block + moved, n_used - moved);
 	if (!moved)
-		raw_free(block, n_bytes);
+		raw_free(mem, block, n_bytes);
 	else if (n_bytes > moved)
 		munmap((char *)block + moved, n_bytes - moved);
 	atomic_fetch_sub(&mem->now, n_bytes);

@@ -2,13 +2,16 @@
  * mem.h - the one door for memory: counted, capped, failable in tests.
  *
  * Blocks of HT_MEM_MAP_BYTES and more come from mmap: they are zeroed, grow in place where the system has
- * mremap and go back to it when freed, so peak memory is what the counters say. Sizes are given back to
+ * mremap and go back to it when freed, or stay for the next within the peak so far (keep.h): peak memory is what
+ * the counters say. Sizes are given back to
  * free, so that no headers are stored and the count is exact.
  *
  *   ht_mem_*   raw blocks          ht_vec_*  growable arrays          ht_arena  many small, one free
  */
 #ifndef HT_BASE_MEM_H
 #define HT_BASE_MEM_H
+
+#include "base/keep.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,6 +27,7 @@ struct ht_mem {
 	unsigned long long limit; /* 0: none */
 	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
 	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
+	struct ht_keep keep;      /* freed, and not given back yet */
 };
 
 struct ht_mem *ht_mem_new(void);

@@ -55,11 +55,47 @@ static void arenas_are_zeroed(void **state)
 	ht_mem_release(mem);
 }
 
+/* What was freed comes again, cleared; the count does not see it, and the peak is not passed. */
+static void keeps_blocks(void **state)
+{
+	(void)state;
+	enum { N = 4 * HT_MEM_MAP_BYTES };
+	struct ht_mem *mem = ht_mem_new();
+	unsigned char *blocks[4];
+	for (size_t i = 0; i < 4; i++) {
+		blocks[i] = ht_mem_alloc(mem, N);
+		assert_non_null(blocks[i]);
+		memset(blocks[i], 0xff, N);
+	}
+	for (size_t i = 0; i < 4; i++)
+		ht_mem_free(mem, blocks[i], N);
+	assert_int_equal(mem->now, 0);
+	assert_in_range(mem->keep.bytes, 0, mem->peak / 2);
+	for (size_t n = HT_MEM_MAP_BYTES; n <= N; n += HT_MEM_MAP_BYTES / 2 + 1) {
+		unsigned char *block = ht_mem_zalloc(mem, n);
+		assert_non_null(block);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(block[k], 0);
+		memset(block, 0xff, n);
+		ht_mem_free(mem, block, n);
+	}
+	/* more in use than ever: nothing is kept beside it */
+	unsigned char *large = ht_mem_alloc(mem, 8 * (size_t)N);
+	assert_non_null(large);
+	assert_int_equal(mem->keep.bytes, 0);
+	ht_mem_free(mem, large, 8 * (size_t)N);
+	assert_int_equal(mem->now, 0);
+	ht_keep_trim(&mem->keep, 0);
+	assert_int_equal(mem->keep.n, 0);
+	ht_mem_release(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moves_blocks_of_every_size),
 		cmocka_unit_test(arenas_are_zeroed),
+		cmocka_unit_test(keeps_blocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

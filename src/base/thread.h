@@ -16,6 +16,23 @@ typedef enum ht_status (*ht_task_fn)(void *user, size_t i_task, int i_worker);
  * the caller's thread. A thread that cannot be created is done without. */
 enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user) HT_MUST_USE;
 
+/* Rows as tasks: [first, end) of the i-th of ht_n_ranges(n). Ranges are the same whatever the number of threads. */
+#define HT_RANGE_ROWS ((uint32_t)64 << 10)
+struct ht_range {
+	uint32_t first, end;
+};
+
+static inline size_t ht_n_ranges(uint32_t n)
+{
+	return n / HT_RANGE_ROWS + (n % HT_RANGE_ROWS != 0);
+}
+
+static inline struct ht_range ht_range_at(uint32_t n, size_t i)
+{
+	uint32_t first = (uint32_t)i * HT_RANGE_ROWS;
+	return (struct ht_range){ first, n - first < HT_RANGE_ROWS ? n : first + HT_RANGE_ROWS };
+}
+
 /* How far the tasks are; the caller's progress callback is shown it. */
 struct ht_watch {
 	const char *what;

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "base/thread.h"
 
 #include <string.h>
 
@@ -151,37 +152,36 @@ static uint8_t row_kind(
 	if (instant && kind != HT_KIND_MEMORY && kind != HT_KIND_MEMORY_TIMELINE)
 		kind = HT_KIND_INSTANT;
 	if (kind == HT_KIND_MEMORY) {
-		const char *name = ht_str(t, t->name[row]);
-		if (!instant || (strcmp(name, "[memory]") && strcmp(name, "[OutOfMemory]")))
+		const char *text = ht_str(t, t->name[row]);
+		if (!instant || (strcmp(text, "[memory]") && strcmp(text, "[OutOfMemory]")))
 			kind = instant ? HT_KIND_INSTANT : HT_KIND_OTHER;
 	}
 	if (kind == HT_KIND_FLOW)
 		kind = HT_KIND_OTHER; /* a flow's category on a span */
 	/* the profiler's steps were written as operators until 2021 */
-	if (kind == HT_KIND_CPU_OP && ht_step_number(ht_str(t, t->name[row])) != HT_NO_I64)
+	const char *name = kind == HT_KIND_CPU_OP ? ht_str(t, t->name[row]) : "";
+	if (*name == 'P' && ht_step_number(name) != HT_NO_I64)
 		kind = HT_KIND_ANNOTATION;
 	return (uint8_t)kind;
 }
 
 /* Spans cut at the window (or at a week) and GPU work without any time. */
-static void mend_times(struct ht_trace *t, struct ht_tally *tally)
+static void mend_time(struct ht_trace *t, uint32_t row, struct ht_tally *tally)
 {
 	int64_t *dur = HT_MUTABLE(int64_t, t->dur_ns);
 	uint8_t *flags = HT_MUTABLE(uint8_t, t->flags);
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
-		if (dur[row] > HT_MAX_DURATION_NS || ts > HT_MAX_TIME_NS - 1 - dur[row]) {
-			bool inside = window != HT_NO_I64 && window > ts &&
-			              !__builtin_sub_overflow(window, ts, &length) &&
-			              length <= HT_MAX_DURATION_NS;
-			dur[row] = inside ? length : 0;
-			ht_tally_add(tally, HT_STAT_absurd_duration, 1);
-		}
-		bool work = (flags[row] & HT_EV_SPAN) && ht_kind_is_gpu_work(t->kind[row]);
-		if (work && !ts && !dur[row]) {
-			flags[row] |= HT_EV_BAD_TIME;
-			ht_tally_add(tally, HT_STAT_zero_kernels, 1);
-		}
+	int64_t window = t->meta_->window_end_ns, ts = t->ts_ns[row], length;
+	if (dur[row] > HT_MAX_DURATION_NS || ts > HT_MAX_TIME_NS - 1 - dur[row]) {
+		bool inside = window != HT_NO_I64 && window > ts &&
+		              !__builtin_sub_overflow(window, ts, &length) &&
+		              length <= HT_MAX_DURATION_NS;
+		dur[row] = inside ? length : 0;
+		ht_tally_add(tally, HT_STAT_absurd_duration, 1);
+	}
+	bool work = (flags[row] & HT_EV_SPAN) && ht_kind_is_gpu_work(t->kind[row]);
+	if (work && !ts && !dur[row]) {
+		flags[row] |= HT_EV_BAD_TIME;
+		ht_tally_add(tally, HT_STAT_zero_kernels, 1);
 	}
 }
 
@@ -197,32 +197,87 @@ static void find_window(struct ht_trace *t)
 		}
 }
 
+/* What one thread has seen of a category. */
+struct seen {
+	uint32_t n, last_row; /* last_row: HT_NONE when n is 0 */
+};
+
+struct kinds {
+	struct ht_trace *t;
+	uint8_t *kind;             /* the section */
+	enum ht_kind *by_category; /* of those that are known */
+	bool *known;
+	struct seen *seen;        /* by thread and category */
+	struct ht_tally *tallies; /* by thread */
+};
+
+static enum ht_status do_range(void *user, size_t i_range, int i_worker)
+{
+	struct kinds *k = user;
+	struct ht_trace *t = k->t;
+	struct seen *seen = k->seen + (size_t)i_worker * t->n_categories;
+	struct ht_tally *tally = &k->tallies[i_worker];
+	struct ht_range range = ht_range_at(ht_n_events(t), i_range);
+	for (uint32_t row = range.first; row < range.end; row++) {
+		uint16_t cat = t->cat[row];
+		k->kind[row] = row_kind(t, k->by_category, k->known, row);
+		bool later = !seen[cat].n || row > seen[cat].last_row;
+		seen[cat].last_row = later ? row : seen[cat].last_row;
+		seen[cat].n++;
+		if (!k->known[cat] && t->categories[cat].name != HT_NO_STR &&
+		        k->kind[row] == HT_KIND_OTHER)
+			ht_tally_add(tally, HT_STAT_unknown_category, 1);
+		mend_time(t, row, tally);
+	}
+	return HT_OK;
+}
+
+/* A category is of the kind that its last row is. */
+static void join_seen(struct kinds *k, size_t n_workers, struct ht_tally *tally)
+{
+	struct ht_trace *t = k->t;
+	struct ht_category *categories = HT_MUTABLE(struct ht_category, t->categories);
+	for (size_t c = 0; c < t->n_categories; c++) {
+		uint32_t last = 0;
+		for (size_t w = 0; w < n_workers; w++) {
+			const struct seen *seen = &k->seen[w * t->n_categories + c];
+			categories[c].n += seen->n;
+			last = seen->n && seen->last_row > last ? seen->last_row : last;
+		}
+		if (categories[c].n)
+			categories[c].kind = k->kind[last];
+	}
+	for (size_t w = 0; w < n_workers; w++)
+		for (int code = 0; code < HT_N_STATS; code++)
+			ht_tally_add(tally, (enum ht_stat_code)code, k->tallies[w].count[code]);
+}
+
+static enum ht_status seal(
+        ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena, struct ht_tally *tally)
+{
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx), n = t->n_categories;
+	struct kinds k = { .t = t,
+		.kind = HT_SECTION_ALLOC(ctx, t, kind, uint8_t, ht_n_events(t)),
+		.by_category = ht_arena_alloc(arena, (n + 1) * sizeof *k.by_category),
+		.known = ht_arena_alloc(arena, n + 1),
+		.seen = ht_arena_alloc(arena, (n_workers * n + 1) * sizeof *k.seen),
+		.tallies = ht_arena_alloc(arena, n_workers * sizeof *k.tallies) };
+	if (!k.kind || !k.by_category || !k.known || !k.seen || !k.tallies)
+		return ht_fail_nomem(ctx);
+	HT_TRY(name_tracks(ctx, t, arena));
+	for (size_t i = 0; i < n; i++)
+		k.known[i] = category_kind(ht_str(t, t->categories[i].name), &k.by_category[i]);
+	find_window(t);
+	HT_TRY(ht_parallel(ctx, ht_n_ranges(ht_n_events(t)), do_range, &k));
+	join_seen(&k, n_workers, tally);
+	return HT_OK;
+}
+
 enum ht_status ht_seal_kinds(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
 {
 	struct ht_arena arena;
 	ht_arena_init(&arena, ctx->mem);
-	struct ht_category *categories = HT_MUTABLE(struct ht_category, t->categories);
-	enum ht_kind *kinds = ht_arena_alloc(&arena, (t->n_categories + 1) * sizeof *kinds);
-	bool *known = ht_arena_alloc(&arena, t->n_categories + 1);
-	uint8_t *kind = HT_SECTION_ALLOC(ctx, t, kind, uint8_t, ht_n_events(t));
-	enum ht_status status =
-	        kinds && known && kind ? name_tracks(ctx, t, &arena) : ht_fail_nomem(ctx);
-	if (status != HT_OK) {
-		ht_arena_done(&arena);
-		return status;
-	}
-	for (size_t i = 0; i < t->n_categories; i++)
-		known[i] = category_kind(ht_str(t, categories[i].name), &kinds[i]);
-	find_window(t);
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		uint16_t cat = t->cat[row];
-		kind[row] = row_kind(t, kinds, known, row);
-		categories[cat].n++;
-		categories[cat].kind = kind[row];
-		if (!known[cat] && categories[cat].name != HT_NO_STR && kind[row] == HT_KIND_OTHER)
-			ht_tally_add(tally, HT_STAT_unknown_category, 1);
-	}
+	enum ht_status status = seal(ctx, t, &arena, tally);
 	ht_arena_done(&arena);
-	mend_times(t, tally);
-	return HT_OK;
+	return status;
 }

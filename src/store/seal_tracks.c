@@ -24,10 +24,20 @@
 struct tracks {
 	ht_ctx *ctx;
 	struct ht_trace *t;
-	uint32_t *rows;           /* the section track_rows */
-	uint32_t *parent;         /* the section parent */
-	uint64_t *keys;           /* sort keys, parallel to rows */
-	struct ht_tally *tallies; /* one per track: tasks run in parallel */
+	uint32_t *rows;        /* the section track_rows */
+	uint32_t *parent;      /* the section parent */
+	uint64_t *keys;        /* sort keys, parallel to rows */
+	uint32_t *order;       /* tracks, those with most rows first */
+	struct worker *worker; /* one per thread */
+	/* for grouping: rows of a track before a range, at first their number */
+	uint32_t *placed;
+	size_t n_ranges;
+};
+
+/* What a thread found. */
+struct worker {
+	struct ht_tally tally;
+	int64_t min_ts_ns, max_end_ns; /* of rows with a usable time; HT_NO_I64: none */
 };
 
 static bool is_timed(const struct ht_trace *t, uint32_t row)
@@ -35,35 +45,88 @@ static bool is_timed(const struct ht_trace *t, uint32_t row)
 	return !(t->flags[row] & HT_EV_NO_TS) && t->kind[row] != HT_KIND_METADATA;
 }
 
-/* Group the rows by track, in row order. */
-static enum ht_status group(struct tracks *s)
+/* ---- grouping ---- */
+
+/* The i-th of n_ranges equal shares of the rows. */
+static struct ht_range share(const struct tracks *s, size_t i)
 {
-	struct ht_trace *t = s->t;
-	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
-	uint32_t n = ht_n_events(t), at = 0;
-	for (uint32_t row = 0; row < n; row++)
-		if (is_timed(t, row))
-			tracks[t->track[row]].n++;
-	for (size_t i = 0; i < t->n_tracks; i++) {
-		tracks[i].first = at;
-		at += tracks[i].n;
-		tracks[i].n = 0;
-	}
-	s->rows = HT_SECTION_ALLOC(s->ctx, t, track_rows, uint32_t, at);
-	s->parent = HT_SECTION_ALLOC(s->ctx, t, parent, uint32_t, n);
-	s->keys = ht_mem_alloc(s->ctx->mem, ((size_t)at + 1) * sizeof *s->keys);
-	s->tallies = ht_mem_zalloc(s->ctx->mem, (t->n_tracks + 1) * sizeof *s->tallies);
-	if (!s->rows || !s->parent || !s->keys || !s->tallies)
-		return ht_fail_nomem(s->ctx);
-	if (n)
-		memset(s->parent, 0xff, n * sizeof *s->parent);
-	for (uint32_t row = 0; row < n; row++)
-		if (is_timed(t, row)) {
-			struct ht_track *track = &tracks[t->track[row]];
-			s->rows[track->first + track->n++] = row;
-		}
+	uint64_t n = ht_n_events(s->t);
+	return (struct ht_range){ (uint32_t)(n * i / s->n_ranges),
+		(uint32_t)(n * (i + 1) / s->n_ranges) };
+}
+
+static enum ht_status count_range(void *user, size_t i_range, int i_worker)
+{
+	struct tracks *s = user;
+	const struct ht_trace *t = s->t;
+	uint32_t *n = s->placed + i_range * t->n_tracks;
+	struct ht_range range = share(s, i_range);
+	(void)i_worker;
+	for (uint32_t row = range.first; row < range.end; row++)
+		n[t->track[row]] += is_timed(t, row);
+	memset(s->parent + range.first, 0xff, (range.end - range.first) * sizeof *s->parent);
 	return HT_OK;
 }
+
+static enum ht_status place_range(void *user, size_t i_range, int i_worker)
+{
+	struct tracks *s = user;
+	const struct ht_trace *t = s->t;
+	uint32_t *at = s->placed + i_range * t->n_tracks;
+	struct ht_range range = share(s, i_range);
+	(void)i_worker;
+	for (uint32_t row = range.first; row < range.end; row++)
+		if (is_timed(t, row))
+			s->rows[at[t->track[row]]++] = row;
+	return HT_OK;
+}
+
+/* From how many rows of each track a range has to where it puts them. Returns how many there are in all. */
+static uint32_t place_tracks(struct tracks *s)
+{
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, s->t->tracks);
+	uint32_t at = 0;
+	for (size_t i = 0; i < s->t->n_tracks; i++) {
+		tracks[i].first = at;
+		for (size_t r = 0; r < s->n_ranges; r++) {
+			uint32_t *placed = &s->placed[r * s->t->n_tracks + i], n = *placed;
+			*placed = at;
+			at += n;
+		}
+		tracks[i].n = at - tracks[i].first;
+	}
+	return at;
+}
+
+/* As many shares as keep all threads busy, but no more places than rows. */
+static size_t choose_ranges(ht_ctx *ctx, const struct ht_trace *t)
+{
+	size_t n = ht_n_ranges(ht_n_events(t)), most = 4 * (size_t)ht_ctx_jobs(ctx);
+	size_t fit = t->n_tracks ? ht_n_events(t) / t->n_tracks : 0;
+	n = n < most ? n : most;
+	n = n < fit ? n : fit;
+	return n ? n : 1;
+}
+
+/* Group the rows by track, in row order. */
+static enum ht_status group(struct tracks *s, struct ht_arena *arena)
+{
+	struct ht_trace *t = s->t;
+	s->n_ranges = choose_ranges(s->ctx, t);
+	s->parent = HT_SECTION_ALLOC(s->ctx, t, parent, uint32_t, ht_n_events(t));
+	s->placed = ht_arena_alloc(arena, (s->n_ranges * t->n_tracks + 1) * sizeof *s->placed);
+	if (!s->parent || !s->placed)
+		return ht_fail_nomem(s->ctx);
+	HT_TRY(ht_parallel(s->ctx, s->n_ranges, count_range, s));
+	uint32_t n = place_tracks(s);
+	s->rows = HT_SECTION_ALLOC(s->ctx, t, track_rows, uint32_t, n);
+	s->keys = ht_arena_alloc(arena, ((size_t)n + 1) * sizeof *s->keys);
+	if (!s->rows || !s->keys)
+		return ht_fail_nomem(s->ctx);
+	return ht_parallel(s->ctx, s->n_ranges, place_range, s);
+}
+
+/* ---- one track ---- */
 
 /* E closes the last open B of its track; the B becomes a span. */
 static enum ht_status pair_begin_end(
@@ -179,7 +242,19 @@ static int64_t enclose(struct tracks *s, uint32_t row, const struct open_span *s
 	return stack[*n - 1].end;
 }
 
-static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struct ht_tally *tally)
+/* Widen what the thread has seen by a row. */
+static void note_span(const struct ht_trace *t, uint32_t row, struct worker *worker)
+{
+	if (t->flags[row] & HT_EV_BAD_TIME)
+		return;
+	int64_t ts = t->ts_ns[row], end = ht_end_ns(t, row);
+	if (worker->min_ts_ns == HT_NO_I64 || ts < worker->min_ts_ns)
+		worker->min_ts_ns = ts;
+	if (worker->max_end_ns == HT_NO_I64 || end > worker->max_end_ns)
+		worker->max_end_ns = end;
+}
+
+static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struct worker *worker)
 {
 	const struct ht_trace *t = s->t;
 	struct ht_vec open = { 0 };
@@ -187,6 +262,7 @@ static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struc
 	bool ok = true;
 	for (uint32_t i = 0; ok && i < track->n; i++) {
 		uint32_t row = s->rows[track->first + i];
+		note_span(t, row, worker);
 		if (!ht_is_span(t, row)) {
 			if (t->kind[row] == HT_KIND_FLOW)
 				s->parent[row] = bind_flow(t, row, last, open.data, &open.n);
@@ -196,7 +272,8 @@ static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struc
 		last = row;
 		if (ht_kind_is_device(t->kind[row]))
 			continue;
-		struct open_span span = { enclose(s, row, open.data, &open.n, tally), row };
+		struct open_span span = { enclose(s, row, open.data, &open.n, &worker->tally),
+			row };
 		ok = HT_VEC_PUSH(s->ctx->mem, &open, struct open_span, span);
 	}
 	ht_vec_free(s->ctx->mem, &open, sizeof(struct open_span));
@@ -212,47 +289,76 @@ static bool has_begins(const struct tracks *s, const struct ht_track *track)
 	return false;
 }
 
-static enum ht_status do_track(void *user, size_t i_track, int i_worker)
+static enum ht_status do_track(void *user, size_t i_task, int i_worker)
 {
 	struct tracks *s = user;
-	struct ht_track *track = HT_MUTABLE(struct ht_track, s->t->tracks) + i_track;
-	(void)i_worker;
+	struct worker *worker = &s->worker[i_worker];
+	struct ht_track *track = HT_MUTABLE(struct ht_track, s->t->tracks) + s->order[i_task];
 	HT_TRY(sort_track(s, track));
 	if (has_begins(s, track)) {
 		/* durations of B rows come from their E rows, and change the order of ties */
-		HT_TRY(pair_begin_end(s, track, &s->tallies[i_track]));
+		HT_TRY(pair_begin_end(s, track, &worker->tally));
 		HT_TRY(sort_track(s, track));
 	}
-	return build_tree(s, track, &s->tallies[i_track]);
+	return build_tree(s, track, worker);
 }
 
-static void find_span(struct ht_trace *t)
+/* ---- all ---- */
+
+/* The longest first, so that no thread is left with it at the end. */
+static enum ht_status order_tracks(struct tracks *s, struct ht_arena *arena)
 {
-	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
-	meta->min_ts_ns = meta->max_end_ns = HT_NO_I64;
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!is_timed(t, row) || (t->flags[row] & HT_EV_BAD_TIME))
-			continue;
-		int64_t end = ht_end_ns(t, row);
-		if (meta->min_ts_ns == HT_NO_I64 || t->ts_ns[row] < meta->min_ts_ns)
-			meta->min_ts_ns = t->ts_ns[row];
-		if (meta->max_end_ns == HT_NO_I64 || end > meta->max_end_ns)
-			meta->max_end_ns = end;
+	size_t n = s->t->n_tracks;
+	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
+	s->order = ht_arena_alloc(arena, (n + 1) * sizeof *s->order);
+	if (!keys || !s->order)
+		return ht_fail_nomem(s->ctx);
+	for (uint32_t i = 0; i < n; i++) {
+		keys[i] = ~(uint64_t)s->t->tracks[i].n;
+		s->order[i] = i;
 	}
+	return ht_sort_keys(s->ctx->mem, keys, s->order, n) ? HT_OK : ht_fail_nomem(s->ctx);
+}
+
+static void join_workers(const struct tracks *s, size_t n_workers, struct ht_tally *tally)
+{
+	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, s->t->meta_);
+	meta->min_ts_ns = meta->max_end_ns = HT_NO_I64;
+	for (size_t w = 0; w < n_workers; w++) {
+		const struct worker *worker = &s->worker[w];
+		for (int code = 0; code < HT_N_STATS; code++)
+			ht_tally_add(tally, (enum ht_stat_code)code, worker->tally.count[code]);
+		if (worker->min_ts_ns == HT_NO_I64)
+			continue;
+		if (meta->min_ts_ns == HT_NO_I64 || worker->min_ts_ns < meta->min_ts_ns)
+			meta->min_ts_ns = worker->min_ts_ns;
+		if (meta->max_end_ns == HT_NO_I64 || worker->max_end_ns > meta->max_end_ns)
+			meta->max_end_ns = worker->max_end_ns;
+	}
+}
+
+static enum ht_status seal(
+        ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena, struct ht_tally *tally)
+{
+	struct tracks s = { .ctx = ctx, .t = t };
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
+	s.worker = ht_arena_alloc(arena, n_workers * sizeof *s.worker);
+	if (!s.worker)
+		return ht_fail_nomem(ctx);
+	for (size_t w = 0; w < n_workers; w++)
+		s.worker[w].min_ts_ns = s.worker[w].max_end_ns = HT_NO_I64;
+	HT_TRY(group(&s, arena));
+	HT_TRY(order_tracks(&s, arena));
+	HT_TRY(ht_parallel(ctx, t->n_tracks, do_track, &s));
+	join_workers(&s, n_workers, tally);
+	return HT_OK;
 }
 
 enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
 {
-	struct tracks s = { .ctx = ctx, .t = t };
-	enum ht_status status = group(&s);
-	if (status == HT_OK)
-		status = ht_parallel(ctx, t->n_tracks, do_track, &s);
-	for (size_t i = 0; status == HT_OK && i < t->n_tracks; i++)
-		for (int code = 0; code < HT_N_STATS; code++)
-			ht_tally_add(tally, (enum ht_stat_code)code, s.tallies[i].count[code]);
-	ht_mem_free(ctx->mem, s.keys, (t->n_track_rows + 1) * sizeof *s.keys);
-	ht_mem_free(ctx->mem, s.tallies, (t->n_tracks + 1) * sizeof *s.tallies);
-	if (status == HT_OK)
-		find_span(t);
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = seal(ctx, t, &arena, tally);
+	ht_arena_done(&arena);
 	return status;
 }
