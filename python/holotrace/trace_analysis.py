@@ -134,7 +134,7 @@ class TraceAnalysis:
 
     def generate_trace_with_counters(self, time_series: Optional[TimeSeriesTypes] = None,
                                      ranks: Optional[List[int]] = None,
-                                     output_suffix: str = "_with_counters") -> None:
+                                     output_suffix: str = overlay.COUNTERS_SUFFIX) -> None:
         """Write each rank's trace, with counters added, beside the original."""
         both = TimeSeriesTypes.QUEUE_LENGTH | TimeSeriesTypes.MEMCPY_BANDWIDTH
         series = both if time_series is None else time_series

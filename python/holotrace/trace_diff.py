@@ -5,6 +5,7 @@
     TraceDiff.compare_traces(control, test)
 """
 
+import os
 import random
 from enum import Enum
 from typing import Dict, List, Optional, Union
@@ -18,6 +19,8 @@ from holotrace.common.trace import Trace
 from holotrace.utils.utils import shorten_name
 
 __all__ = ["DeviceType", "LabeledTrace", "TraceDiff"]
+
+TraceDir = str
 
 
 class DeviceType(Enum):
@@ -38,29 +41,46 @@ class LabeledTrace:
     def __init__(self, label: Optional[str] = None, t: Optional[Trace] = None,
                  trace_dir: Optional[str] = None):
         if t is None:
-            if trace_dir is None:
-                raise ValueError("give a Trace or a directory of traces")
+            if trace_dir is None or not os.path.isdir(trace_dir):
+                raise ValueError(f"give a Trace or a directory of traces, not {trace_dir!r}")
             t = Trace(trace_dir=trace_dir)
         if not t.is_parsed:
             t.parse_traces()
         self.label = label if label is not None else f"t{random.randint(0, 10)}"
         self.t = t
+        self.iteration_df = self._extract_iterations()
+
+    @property
+    def s_map(self) -> pd.Series:
+        """Ids by name."""
+        return self.t.symbol_table.get_sym_index_series()
+
+    @property
+    def s_tab(self) -> pd.Series:
+        """Names by id."""
+        return self.t.symbol_table.get_sym_table_series()
+
+    def _extract_iterations(self) -> pd.DataFrame:
+        prefix = "ProfilerStep#"
+        rows = [(name, i, int(name[len(prefix):])) for name, i in self.t.symbol_table.sym_index.items()
+                if name.startswith(prefix) and name[len(prefix):].isdigit()]
+        return pd.DataFrame(rows, columns=["symbol", "id", "iteration"])
 
     def ranks(self) -> List[int]:
-        return self.t.get_ranks()
+        """Ranks, ascending."""
+        return sorted(self.t.traces)
 
     def iterations(self) -> List[int]:
         """Numbers of the profiler steps, of all ranks."""
-        prefix = "ProfilerStep#"
-        names = self.t.symbol_table.sym_table
-        return sorted({int(name[len(prefix):]) for name in names
-                       if name.startswith(prefix) and name[len(prefix):].isdigit()})
+        return sorted(self.iteration_df["iteration"].tolist())
 
     def _chosen(self, what: str, asked, available: List[int]) -> List[int]:
         if not available:
             raise ValueError(f"{self.label} has no {what}s")
         if asked is None:
             return available[:1]
+        if not isinstance(asked, (int, np.integer, list, tuple, set, range)):
+            raise ValueError(f"a {what} is a number or a list of them, not {asked!r}")
         chosen = [int(one) for one in _as_list(asked)]
         for one in chosen:
             if one not in available:

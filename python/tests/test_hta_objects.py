@@ -163,7 +163,7 @@ def test_filters(ddp, frame):
     assert RankFilter(3)(frame) is frame
     with pytest.raises(ValueError):
         TimeRangeFilter((2, 1))
-    with pytest.raises(ValueError):
+    with pytest.raises(TypeError, match="instances of Filter"):
         CompositeFilter([lambda df: df])
 
 
@@ -210,6 +210,7 @@ def test_call_graph_of_a_frame():
         "pid": [1, 1, 1, 0], "tid": [1, 1, 1, 7], "ts": [0, 1, 2, 20], "dur": [10, 8, 1, 5],
         "stream": [-1, -1, -1, 7], "index_correlation": [-1, -1, 3, 2]})
     graph = CallGraph.from_dataframe(df)
+    df = graph.trace_data.get_trace(-1)
     assert df["parent"].tolist() == [-1, 0, 1, 2] and df["depth"].tolist() == [0, 1, 2, 3]
     assert df["height"].tolist() == [3, 2, 1, 0] and df["num_kernels"].tolist() == [1, 1, 1, 1]
     assert df["first_kernel_start"].tolist() == [20] * 4 and df["kernel_span"].tolist() == [5] * 4

@@ -9,10 +9,10 @@ NON_EXISTENT_NODE_INDEX = -2
 
 
 def nest(index, start, length) -> Dict[int, int]:
-    """{index: index of the innermost span around it, -1 at the top} of one thread's spans.
+    """{index: index of the innermost span that is open when it starts, -1 at the top} of one thread.
 
-    Of spans that start together the longer is outside, then the lower index. A span that overlaps
-    another only in part is not inside it.
+    Of spans that start together the longer is outside, then the lower index. One without length is
+    inside what ends where it is.
     """
     length = np.maximum(length, 0)
     end = start + length
@@ -20,8 +20,8 @@ def nest(index, start, length) -> Dict[int, int]:
     parent: Dict[int, int] = {}
     open_rows: List[int] = []
     for row in order.tolist():
-        while open_rows and (end[open_rows[-1]] < end[row] or (
-                end[open_rows[-1]] <= start[row] and length[open_rows[-1]] > 0)):
+        while open_rows and (end[open_rows[-1]] < start[row] or (
+                end[open_rows[-1]] == start[row] and length[open_rows[-1]] > 0 and length[row] > 0)):
             open_rows.pop()
         parent[int(index[row])] = int(index[open_rows[-1]]) if open_rows else NULL_NODE_INDEX
         open_rows.append(row)
@@ -47,12 +47,12 @@ class Tree:
         return list(self.children.get(idx, []))
 
     def get_path_to_root(self, idx: int) -> List[int]:
-        """The node, its ancestors and the root."""
+        """The node, its ancestors and the root; nothing for a node that is not here."""
         path = []
         while idx in self.parent:
             path.append(idx)
             idx = self.parent[idx]
-        return path + [self.root]
+        return path + [self.root] if path else []
 
     def descendants(self, idx: int) -> List[int]:
         """Everything below a node, parents first."""
@@ -62,8 +62,9 @@ class Tree:
         return found
 
     def leaves(self, idx: int) -> List[int]:
-        nodes = [idx, *self.descendants(idx)]
-        return [node for node in nodes if node != self.root and not self.children.get(node)]
+        found: List[int] = []
+        self.walk(lambda node: found.append(node) if not self.children.get(node) else None, start=idx)
+        return [node for node in found if node in self.parent]
 
     def paths_to_leaves(self, idx: int) -> List[List[int]]:
         paths = []

@@ -75,13 +75,15 @@ class Builder:
 
     def __init__(self, trace, rank, only="all", graph=False):
         self.trace, self.rank, self.only = trace, rank, only
-        self.graph = graph and trace.aligned
+        self.graph = graph
         self.config = trace.parser_config
 
     def run(self, columns):
         arguments = {"rank": str(self.rank), "only": self.only}
         if self.trace.aligned:
             arguments["hta-rows"] = True
+        elif self.graph:
+            arguments["step"] = "all"  # or GPU work of the last step would be nobody's
         return Result(self.trace.run_core("events", arguments, columns=columns))
 
     def rows(self, result):
@@ -174,11 +176,16 @@ class Builder:
             if name in ("kernel_dur_sum", "kernel_span"):
                 data[name] = result.ints(f"hta.{name}_ns") / 1000
             elif name in _GRAPH_TIMES:
-                data[name] = np.where(result.valid(f"hta.{name}_ns"),
-                                      self.trace.clock(result.ints(f"hta.{name}_ns")), -1.0)
+                times = result.ints(f"hta.{name}_ns")
+                made = (self.trace.clock(times) if self.trace.aligned
+                        else doubles(times + self.trace.min_ts_ns))
+                data[name] = np.where(result.valid(f"hta.{name}_ns"), made, -1.0)
             else:
                 data[name] = result.ints(f"hta.{name}")
-        if self.trace.has_doubles():
+        top = (data["depth"] == 0) & (data["parent"] == -1)
+        if data["tid"].dtype.kind == "i":  # HTA's root of a thread is minus its number
+            data["parent"] = np.where(top, -np.abs(data["tid"]), data["parent"])
+        if self.trace.has_doubles() and self.trace.aligned:
             self.add_graph_oddities(data)
 
     def add_graph_oddities(self, data):
@@ -195,8 +202,7 @@ def build_frame(trace, rank):
     df = Builder(trace, rank, graph=trace.has_call_graph(rank)).build()
     if trace.is_annotated(rank):
         df["user_annotation"] = user_annotations(trace, rank, df["index"].to_numpy())
-    if trace.aligned:
-        df = df.set_index("index", drop=False)
+    df.index = pd.Index(df["index"].to_numpy())
     return df
 
 

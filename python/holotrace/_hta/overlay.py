@@ -4,6 +4,11 @@ import os
 
 from holotrace._hta.engine import compat
 
+#: How files are named that were made from a trace; they are no traces of other ranks.
+COUNTERS_SUFFIX = "_with_counters"
+CRITICAL_PATH_PREFIX = "overlaid_critical_path_"
+SEQUENCES_PREFIX = "overlaid_"
+
 
 def _arguments(t, values):
     given = {key: value for key, value in values.items() if value is not None}

@@ -20,9 +20,10 @@ from holotrace._hta.critical_path import (CPEdge, CPEdgeType, CPNode, EdgeData, 
                                           number_nodes)
 from holotrace.common.trace_file import read_trace, write_trace
 from holotrace.configs import env_options
+from holotrace.utils.utils import is_comm_kernel
 
 __all__ = ["CPEdge", "CPEdgeType", "CPGraph", "CPNode", "CriticalPathAnalysis",
-           "DEFAULT_EDGE_TYPES_IN_VIZ", "restore_cpgraph"]
+           "DEFAULT_EDGE_TYPES_IN_VIZ", "bound_by", "restore_cpgraph"]
 
 logger = logging.getLogger("holotrace")
 
@@ -38,6 +39,15 @@ _BOUND_OF_TYPE = {
 }
 
 
+def bound_by(row: Dict[str, Any]) -> str:
+    """What bounds an edge: a row of get_critical_path_breakdown(), or a dict with type, stream, s_name."""
+    if row["type"] in _BOUND_OF_TYPE:
+        return _BOUND_OF_TYPE[row["type"]]
+    if row["stream"] < 0:
+        return "cpu_bound"
+    return "gpu_communication_bound" if is_comm_kernel(row["s_name"]) else "gpu_compute_bound"
+
+
 def _times(ns: np.ndarray) -> np.ndarray:
     return ns // 1000 if not (ns % 1000).any() else ns / 1000
 
@@ -49,10 +59,12 @@ class CPGraph(Graph):
     """
 
     BLOCKING_SYNC_CALLS = sorted(_BLOCKING)
+    bound_by = staticmethod(bound_by)
 
     def __init__(self, t, t_full, rank: int, arguments: Optional[Dict[str, Any]] = None,
                  exact: bool = False) -> None:
         super().__init__()
+        self.t = t
         self.t_full = self.full_trace = t_full or t
         self.rank = rank
         self.arguments = dict(arguments or {})
@@ -83,7 +95,7 @@ class CPGraph(Graph):
         end = start + events.ints("dur_ns")
         first, last, order = number_nodes(index, start, end)
         names = events.texts("name")
-        time = _times(np.concatenate([start, end]))
+        time = _times(np.concatenate([start, end]) - self.full_trace.zero_ns)  # the clock of trace_df
         n = len(index)
         self._nodes = [
             CPNode(i, int(index[p % n]), time[p].item(), bool(p < n), names[p % n] in _BLOCKING)
@@ -169,8 +181,26 @@ class CPGraph(Graph):
         return self.full_trace.symbol_table
 
     @property
+    def sym_table(self) -> List[str]:
+        return self.symbol_table.get_sym_table()
+
+    @property
+    def data_load_events(self) -> Optional[List[str]]:
+        """The texts that were given for events that load data."""
+        given = self.arguments.get("data-load-events")
+        return given[1:-1].split(")|(") if given else None
+
+    @property
     def trace_df(self) -> pd.DataFrame:
         return self.full_trace.get_trace(self.rank)
+
+    @property
+    def full_trace_df(self) -> pd.DataFrame:
+        return self.full_trace.get_trace(self.rank)
+
+    def _get_node_name(self, ev_id: int) -> str:
+        """Name of an event."""
+        return self.sym_table[self.trace_df["name"].loc[ev_id]] if ev_id >= 0 else "ROOT"
 
     def get_nodes_for_event(self, ev_id: int) -> Tuple[Optional[CPNode], Optional[CPNode]]:
         """(start, end) of an event; (None, None) when it has no nodes."""
@@ -340,6 +370,12 @@ def restore_cpgraph(zip_filename: str, t_full, rank: int) -> CPGraph:
 
 
 class CriticalPathAnalysis:
+    """The critical path as class methods over a Trace."""
+
+    @staticmethod
+    def _is_zero_weight_launch_edge(e: CPEdge) -> bool:
+        return e.type is CPEdgeType.KERNEL_LAUNCH_DELAY and e.weight == 0
+
     @classmethod
     def critical_path_analysis(cls, t, rank: int, annotation: str,
                                instance_id: Union[Optional[int], Tuple[int, int]] = None,
@@ -392,7 +428,7 @@ class CriticalPathAnalysis:
             logger.error("%s is not a directory", output_dir)
             return ""
         target = os.path.join(
-            output_dir, "overlaid_critical_path_" + os.path.basename(t.trace_files[rank]))
+            output_dir, overlay.CRITICAL_PATH_PREFIX + os.path.basename(t.trace_files[rank]))
         show_all_edges = show_all_edges and not only_show_critical_events
         graph = critical_path_graph
         types = DEFAULT_EDGE_TYPES_IN_VIZ if edge_types_to_viz is None else edge_types_to_viz

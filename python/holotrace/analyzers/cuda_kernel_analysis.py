@@ -45,7 +45,7 @@ class CudaKernelAnalysis:
             "GPU kernel duration (us)": gpu,
             "CPU op duration (us)": cpu,
         }).sort_values(["count", "pattern"], ascending=[False, True], ignore_index=True)
-        target = os.path.join(output_dir, "overlaid_" + os.path.basename(t.trace_files[rank]))
+        target = os.path.join(output_dir, overlay.SEQUENCES_PREFIX + os.path.basename(t.trace_files[rank]))
         overlay.write_sequences(t, rank, target, {**arguments, "top-patterns": max(1, int(top_k)),
                                                   "hta-compat": not exact}, compress_other_kernels)
         if visualize:

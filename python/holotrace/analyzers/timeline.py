@@ -9,7 +9,15 @@ from holotrace._hta import plots
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import holds_text
 
+_DRAWN = ["calibrated_start_global", "calibrated_end_global", "task", "label"]
 _NEEDED = ["iteration", "name", "cat", "rank", "stream", "ts", "dur"]
+
+
+def _get_unique_values(df: pd.DataFrame, column: str) -> list:
+    """Values of a column, ascending, without -1."""
+    if column not in df.columns:
+        raise ValueError(f"the events have no column {column}")
+    return sorted(value for value in df[column].unique().tolist() if value != -1)
 
 
 def _simplify_name(name: str) -> str:
@@ -46,7 +54,10 @@ def prepare_timeline_gpu_events(df: pd.DataFrame, symbol_table: TraceSymbolTable
 
 
 def plot_timeline(title: str, events: pd.DataFrame, ranks: Optional[List[int]] = None) -> None:
-    """Draw prepared events."""
+    """Draw what prepare_timeline_gpu_events() returned, of some ranks if asked."""
+    missing = [column for column in _DRAWN if column not in events.columns]
+    if missing:
+        raise ValueError(f"the events have no column {', '.join(missing)}; prepare them first")
     if ranks is not None and "rank" in events.columns:
         events = events[events["rank"].isin(ranks)]
     plots.show(plots.timeline(events, title, height=150 + 40 * events["task"].nunique()))

@@ -1,7 +1,7 @@
 """Call stacks of threads: CallGraph(trace).get_stack_of_node(index, rank)."""
 
 from enum import Enum
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import pandas as pd
 
@@ -13,7 +13,9 @@ EVENT_START = 1
 EVENT_END = -1
 
 __all__ = ["CallGraph", "CallStackGraph", "CallStackIdentity", "CallStackNode", "DeviceType",
-           "NON_EXISTENT_NODE_INDEX", "NULL_NODE_INDEX", "infer_device_type"]
+           "Event", "NON_EXISTENT_NODE_INDEX", "NULL_NODE_INDEX", "compare_events", "infer_device_type"]
+
+DFSCallback = Callable[[int, "CallStackNode"], None]
 
 
 class DeviceType(Enum):
@@ -22,13 +24,40 @@ class DeviceType(Enum):
     GPU = 2
 
 
+class Event(NamedTuple):
+    """One end of a row: type is EVENT_START or EVENT_END."""
+
+    idx: int
+    time: Any
+    dur: Any
+    type: int
+
+
+def compare_events(x: Event, y: Event) -> int:
+    """Below 0 when x comes first: so that a stack of started rows is the call stack."""
+    if x.idx == y.idx:
+        return y.type - x.type
+    if x.time != y.time:
+        return -1 if x.time < y.time else 1
+    if x.type != y.type and (x.dur == 0 or y.dur == 0):
+        return x.idx - y.idx if x.dur == y.dur else y.type - x.type
+    if x.type != y.type:
+        return x.type - y.type
+    longer_first = (y.dur - x.dur) or (x.idx - y.idx)
+    return longer_first * x.type
+
+
 class CallStackIdentity(NamedTuple):
+    """Where a call stack was recorded."""
+
     rank: int = -1
     pid: int = -1
     tid: int = -1
 
 
 class CallStackNode(NamedTuple):
+    """A row in a tree; depth is 0 at the top."""
+
     parent: int = -1
     depth: int = -1
     children: List[int] = []
@@ -45,8 +74,12 @@ class CallStackGraph:
 
     def __init__(self, df: pd.DataFrame, identity: CallStackIdentity,
                  filter_func: Optional[Filter] = None) -> None:
+        if "index_correlation" not in df.columns:
+            raise ValueError("the frame has no column index_correlation")
         self.identity = identity
+        self.filter_func = filter_func
         self.df = filter_func(df) if filter_func else df
+        self.correlations = self.df["index_correlation"]
         self.device_type = infer_device_type(self.df)
         parent: Dict[int, int] = {}
         if self.device_type is not DeviceType.GPU:
@@ -55,7 +88,22 @@ class CallStackGraph:
         self.tree = Tree(parent)
         self._depths = self.tree.depths()
 
+    def __repr__(self) -> str:
+        rows = "".join(f"    {index}: {node}\n" for index, node in self.nodes.items())
+        return f"CallStackGraph\n{rows}"
+
+    @property
+    def nodes(self) -> Dict[int, CallStackNode]:
+        return self.get_nodes()
+
+    @property
+    def depth(self) -> pd.Series:
+        return self.get_depth()
+
     def get_nodes(self) -> Dict[int, CallStackNode]:
+        """{index: node}, with the root -1; empty for a stream of the GPU."""
+        if self.device_type is DeviceType.GPU:
+            return {}
         return {node: CallStackNode(self.tree.get_parent(node) if node >= 0 else NULL_NODE_INDEX,
                                     depth, self.tree.get_children(node))
                 for node, depth in self._depths.items()}

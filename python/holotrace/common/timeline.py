@@ -1,5 +1,6 @@
 """Timelines of events with plotly: Timeline(events, symbol_table).plot(title)."""
 
+import logging
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -11,6 +12,8 @@ from holotrace._hta import plots
 from holotrace.common.trace_filter import Filter
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import holds_text
+
+logger = logging.getLogger("holotrace")
 
 CPUStreamID = -1
 AnnotationStreamID = 0
@@ -73,15 +76,14 @@ def auto_detect_setting(events: pd.DataFrame, setting: TimelinePlotSetting) -> N
 
 
 def _simplify_name(name: str, max_length: int = 45) -> str:
-    """A label for an event: annotations whole, kernels without arguments and templates."""
+    """A label for an event: annotations, copies and sets whole, kernels without arguments."""
     max_length = max(20, max_length)
-    if re.match(r"##.*##|<.*>|Mem\w+ \(", name):
+    if re.match(r"##.*##|<.*>|Mem\w+[^(]*\(", name):
         text = name
     else:
         text = name.replace("(anonymous namespace)::", "anon::").replace("void ", "")
         text = text.replace("autograd::engine::evaluate_function: ", "autograd::")
-        found = re.match(r"[\w:.#~\- ]+", text)
-        text = found.group(0) if found else text
+        text = text.partition("(")[0].rstrip() or text
     return text if len(text) < max_length else text[:max_length - 3] + "..."
 
 
@@ -113,8 +115,9 @@ def prepare_timeline_events(df: pd.DataFrame,
                             hover_columns: Optional[List[str]] = None) -> pd.DataFrame:
     """Events with the columns that plot_events_timeline needs: times as dates, task, label."""
     missing = [column for column in DefaultMustHaveColumns if column not in df.columns]
-    if missing:
-        raise ValueError(f"the events have no column {', '.join(missing)}")
+    if missing or df.empty:
+        logger.error("%s", f"the events have no column {', '.join(missing)}" if missing else "there are no events")
+        return pd.DataFrame()
     events = df.reset_index(drop=True).copy()
     if setting.auto_detect:
         auto_detect_setting(events, setting)
@@ -136,8 +139,20 @@ def prepare_timeline_events(df: pd.DataFrame,
 def plot_events_timeline(title: str, events: pd.DataFrame,
                          setting: TimelinePlotSetting = DefaultTimelinePlotSetting,
                          hover_columns: Optional[List[str]] = None,
-                         save_path: Optional[str] = None) -> Optional[str]:
-    """Draw prepared events inline, as text of HTML (returned), or into a file."""
+                         output_image_path: Optional[str] = None) -> Optional[str]:
+    """Draw prepared events inline, as text of HTML (returned), or into a file.
+
+    title               of the chart
+    events              what prepare_timeline_events() returned
+    setting             how it is drawn, and setting.plot_format where to
+    hover_columns       columns that show when the mouse is over an event
+    output_image_path   a file to write as well: .html, or an image
+    """
+    needed = {setting.x_start_column, setting.x_end_column, setting.task_column} - set(events.columns)
+    if events.empty or needed:
+        logger.error("%s", f"the events have no column {', '.join(sorted(needed))}" if needed and len(events)
+                     else "there are no events")
+        return None
     tasks = events[setting.task_column].nunique()
     height = 150 + tasks * (80 if tasks < 20 else setting.task_height)
     color = "label" if setting.color_column == "name" else setting.color_column
@@ -145,27 +160,32 @@ def plot_events_timeline(title: str, events: pd.DataFrame,
                             setting.task_column, color, hover_columns or DefaultHoverColumns, height)
     if figure is None:
         return None
+    path = output_image_path
+    if setting.plot_format is PlotFormat.File and not path:
+        path = get_fig_name_from_fig_title(title) + ".html"
+    if path:
+        plots.show_or_save(figure, False, path)
     if setting.plot_format is PlotFormat.HTML:
         return figure.to_html()
-    if setting.plot_format is PlotFormat.File or save_path:
-        plots.show_or_save(figure, False, save_path or get_fig_name_from_fig_title(title) + ".html")
-        return None
-    plots.show(figure)
+    if setting.plot_format is PlotFormat.Inline:
+        plots.show(figure)
     return None
 
 
 class Timeline:
-    """Events to draw, filtered and prepared once."""
+    """Events to draw, filtered and prepared once: timeline_events.
+
+        Timeline(t.get_trace(0), t.symbol_table, GPUKernelFilter()).plot("kernels")
+    """
 
     def __init__(self, timeline_events: pd.DataFrame, symbol_table: TraceSymbolTable,
                  filter_func: Optional[Filter] = None,
                  setting: TimelinePlotSetting = DefaultTimelinePlotSetting,
                  hover_columns: Optional[List[str]] = None) -> None:
-        self.events = timeline_events
+        self.timeline_events = timeline_events
         self.symbol_table = symbol_table
         self.setting = replace(setting)
-        self.hover_columns = hover_columns
-        self.prepared: Optional[pd.DataFrame] = None
+        self.hover_columns = hover_columns or DefaultHoverColumns
         self.prepare(filter_func)
 
     @staticmethod
@@ -173,14 +193,15 @@ class Timeline:
         return {setting.x_start_column, setting.x_end_column, setting.task_column} <= set(df.columns)
 
     def prepare(self, filter_func: Optional[Filter] = None) -> None:
-        events = filter_func(self.events, self.symbol_table) if filter_func else self.events
-        if self.is_timeline_events(events, self.setting):
-            self.prepared = events
-        else:
-            self.prepared = prepare_timeline_events(events, self.setting, self.symbol_table)
+        """Filter the events and give them what a timeline needs; again, it changes nothing."""
+        if self.is_timeline_events(self.timeline_events, self.setting):
+            return
+        events = filter_func(self.timeline_events, self.symbol_table) if filter_func else self.timeline_events
+        self.timeline_events = prepare_timeline_events(events, self.setting, self.symbol_table)
 
     def plot(self, title: str, save_path: Optional[str] = None) -> Optional[str]:
-        return plot_events_timeline(title, self.prepared, self.setting, self.hover_columns, save_path)
+        """Draw them as the setting says, and into a file if one is named."""
+        return plot_events_timeline(title, self.timeline_events, self.setting, self.hover_columns, save_path)
 
 
 def align_module_with_kernels(events_df: pd.DataFrame, module_list: List[str],
@@ -192,9 +213,12 @@ def align_module_with_kernels(events_df: pd.DataFrame, module_list: List[str],
         raise ValueError(f"the events have no column {', '.join(sorted(missing))}; make a CallGraph first")
     names = events_df["name"]
     if not holds_text(names):
-        if sym_table is None:
-            raise ValueError("names are ids: a symbol table is needed")
-        names = pd.Series(sym_table.texts(names), index=events_df.index)
+        if sym_table is not None:
+            names = pd.Series(sym_table.texts(names), index=events_df.index)
+        elif "s_name" in events_df.columns and holds_text(events_df["s_name"]):
+            names = events_df["s_name"]
+        else:
+            raise ValueError("names are ids: a symbol table or the column s_name is needed")
     pattern = re.compile("|".join(f"(?:{one})" for one in module_list))
     wanted = names.map(lambda name: pattern.search(name) is not None).astype(bool)
     modules = events_df[wanted & (events_df["stream"] == CPUStreamID) & (events_df["num_kernels"] > 0)].copy()
@@ -208,10 +232,10 @@ def align_module_with_kernels(events_df: pd.DataFrame, module_list: List[str],
 
 def get_fig_name_from_fig_title(title: str) -> str:
     """A file name from a title."""
-    return re.sub(r"\W+", "_", title.strip().lower()).strip("_")
+    return re.sub(r"\W+", "_", title.strip().lower()).strip("_") or "untitled_figure"
 
 
 def get_fig_title_from_fig_name(fig_name: str, sep: str = r"\s+|_+|-+") -> str:
     """A title from a file name."""
     words = re.split(sep, fig_name.rsplit("/", 1)[-1].rsplit(".", 1)[0])
-    return " ".join(word.capitalize() for word in words if word)
+    return " ".join(word.capitalize() for word in words if word) or "Untitled Figure"

@@ -16,12 +16,19 @@ import pandas as pd
 
 from holotrace._hta.engine import Result, compat, doubles, microseconds
 from holotrace._hta.events import build_frame, build_gpu_rows, user_annotations
+from holotrace._hta.overlay import COUNTERS_SUFFIX, CRITICAL_PATH_PREFIX, SEQUENCES_PREFIX
+from holotrace.common.trace_df import get_iterations
 from holotrace.common.trace_file import read_trace, write_trace
+from holotrace.common.trace_parser import parse_trace_dict
 from holotrace.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from holotrace.configs.default_values import DEFAULT_TRACE_DIR, AttributeSpec, ValueType
 from holotrace.configs.env_options import disable_ns_rounding
 from holotrace.configs.parser_config import ParserBackend, ParserConfig
 from holotrace.utils.utils import normalize_path
+
+__all__ = ["PHASE_COUNTER", "PHASE_FLOW_END", "PHASE_FLOW_START", "Trace", "add_fwd_bwd_links",
+           "add_iteration", "get_cpu_gpu_correlation", "parse_trace_dict", "parse_trace_file",
+           "trace_event_timestamp_to_unixtime_ns", "transform_correlation_to_index"]
 
 logger = logging.getLogger("holotrace")
 
@@ -30,6 +37,26 @@ PHASE_FLOW_START = "s"
 PHASE_FLOW_END = "f"
 
 MetaData = Dict[str, Any]
+
+
+def _without_own_files(folder: str):
+    """A folder, or its traces where it also holds what this package made of them: x_with_counters.json.gz
+    and overlaid_x.json.gz beside x.json.gz are no ranks of their own."""
+    names = set(os.listdir(folder))
+    prefixes = (CRITICAL_PATH_PREFIX, SEQUENCES_PREFIX)
+
+    def original(name: str) -> str:
+        stem, dot, ending = name.partition(".json")
+        if dot and stem.endswith(COUNTERS_SUFFIX):
+            return stem[:-len(COUNTERS_SUFFIX)] + dot + ending
+        return next((name[len(prefix):] for prefix in prefixes if name.startswith(prefix)), "")
+
+    made = {name for name in names if original(name) in names}
+    if not made:
+        return folder
+    logger.info("%s: %s left out, made from other files there", folder, ", ".join(sorted(made)))
+    return sorted(os.path.join(folder, name) for name in names - made
+                  if name.endswith((".json", ".gz", ".zst")))
 
 
 class _Frames(MutableMapping):
@@ -97,14 +124,22 @@ class _Headers(MutableMapping):
 class Trace:
     """One run: a trace per rank.
 
-    trace_files   None: the traces in trace_dir; a list of files; or {rank: file}
+        t = Trace(trace_dir="traces/")
+        t.load_traces()
+        t.get_trace(0)                   # the events of rank 0 as a DataFrame
+
+    trace_files     None: the traces in trace_dir; a list of files; or {rank: file}
+    trace_dir       where they are; files that are not named from the root are looked for in it
+    parser_config   which arguments become columns of the frames
+
+    Frames can also be put in by hand, without any file: Trace(trace_files={}), then t.traces[rank] = df
+    and t.symbol_table = table.
     """
 
-    def __init__(self, trace_files: Optional[Union[List[str], Dict[int, str]]] = None,
-                 trace_dir: str = DEFAULT_TRACE_DIR,
-                 parser_config: Optional[ParserConfig] = None) -> None:
-        self.trace_path = normalize_path(trace_dir)
-        self.parser_config = parser_config or ParserConfig.get_default_cfg()
+    def __new__(cls, *unused, **also_unused):
+        self = super().__new__(cls)
+        self.trace_path = ""
+        self.parser_config = ParserConfig.get_default_cfg()
         self.known_symbols = TraceSymbolTable()
         self._all_symbols_known = False
         self.is_parsed = False
@@ -113,30 +148,40 @@ class Trace:
         self.traces = _Frames(self, [])
         self.meta_data = _Headers(self)
         self._core = None
-        self._min_ts_ns: Optional[int] = None
-        self._with_graph: set = set()
-        self._annotated: set = set()
+        self._min_ts_ns = None
+        self._with_graph = set()
+        self._annotated = set()
+        self._sources = None
+        self._files = None
+        return self
+
+    def __init__(self, trace_files: Optional[Union[List[str], Dict[int, str]]] = None,
+                 trace_dir: str = DEFAULT_TRACE_DIR,
+                 parser_config: Optional[ParserConfig] = None) -> None:
+        self.trace_path = normalize_path(trace_dir)
+        if parser_config is not None:
+            self.parser_config = parser_config
         self._sources = self._check_sources(trace_files)
 
     def _check_sources(self, trace_files):
         if trace_files is None:
             if not os.path.isdir(self.trace_path):
                 raise ValueError(f"{self.trace_path} is not a directory with traces")
-            return self.trace_path
-        if not isinstance(trace_files, (dict, list, tuple)):
-            raise ValueError(f"trace_files is a list of files or a dict of them, not {trace_files!r}")
-
-        def located(path):
-            path = os.fspath(path)
-            if not path.startswith((self.trace_path, "/")):
-                path = os.path.join(self.trace_path, path)
-            if not os.access(path, os.R_OK):
-                raise ValueError(f"{path} does not exist or cannot be read")
-            return path
-
+            return _without_own_files(self.trace_path)
         if isinstance(trace_files, dict):
-            return {int(rank): located(path) for rank, path in trace_files.items()}
-        return [located(path) for path in trace_files]
+            return {int(rank): self._located(path) for rank, path in trace_files.items()}
+        if isinstance(trace_files, (list, tuple)):
+            return [self._located(path) for path in trace_files]
+        logger.error("trace_files is a list of files or {rank: file}, not %r; nothing is loaded", trace_files)
+        return {}
+
+    def _located(self, path):
+        path = os.fspath(path)
+        if not path.startswith((self.trace_path, "/")):
+            path = os.path.join(self.trace_path, path)
+        if not os.access(path, os.R_OK):
+            raise ValueError(f"trace files: validation failed: {path} does not exist or cannot be read")
+        return path
 
     # ---- the engine ----
 
@@ -146,7 +191,10 @@ class Trace:
         if self._core is None:
             from holotrace._session import core_open
 
-            self._core = core_open(self._sources)
+            sources = self._sources if self._files is None else self._files
+            if not sources:
+                raise ValueError("this Trace has no files that an analysis could read")
+            self._core = core_open(sources)
             if self._core.loss_note:
                 logger.warning("%s", self._core.loss_note)
         return self._core
@@ -172,8 +220,20 @@ class Trace:
         return Result(self.run_core(name, given, columns))
 
     @property
+    def has_files(self) -> bool:
+        """Whether there is anything that the engine could read."""
+        return bool(self._sources if self._files is None else self._files)
+
+    @property
     def trace_files(self) -> Dict[int, str]:
-        return dict(zip(self.core.ranks, self.core.paths))
+        """{rank: file}. Assign another before the traces are loaded to read other files."""
+        if self._files is None:
+            self._files = dict(zip(self.core.ranks, self.core.paths)) if self.has_files else {}
+        return self._files
+
+    @trace_files.setter
+    def trace_files(self, files: Dict[int, str]) -> None:
+        self._files, self._core = files, None
 
     @property
     def symbol_table(self) -> TraceSymbolTable:
@@ -181,7 +241,7 @@ class Trace:
 
         known_symbols is the same table with only what frames and results have needed so far.
         """
-        for rank in self.get_ranks() if not self._all_symbols_known else ():
+        for rank in self.get_ranks() if self.has_files and not self._all_symbols_known else ():
             result = Result(self.core.run("events", {"rank": str(rank)}, columns="cat,name,dur_ns"))
             valid = result.valid("dur_ns")
             for column in ("cat", "name"):
@@ -212,7 +272,7 @@ class Trace:
     def load_traces(self, include_last_profiler_step: Optional[bool] = False,
                     use_multiprocessing: bool = True, use_memory_profiling: bool = True) -> None:
         """Read all ranks, put them on one clock that starts at 0, and cut the last profiler step."""
-        if self.is_parsed and self.aligned:
+        if self.is_parsed and (self.aligned or not self.has_files):
             logger.warning("the traces are loaded already")
             return
         self.parse_traces(-1, use_multiprocessing, use_memory_profiling)
@@ -221,6 +281,9 @@ class Trace:
     def parse_traces(self, max_ranks: int = -1, use_multiprocessing: bool = True,
                      use_memory_profiling: bool = True) -> None:
         """Read ranks without aligning or cutting them."""
+        if not self.has_files:
+            logger.error("there are no trace files to read")
+            return
         ranks = sorted(self.core.ranks)
         self.parse_multiple_ranks(ranks[:max_ranks] if max_ranks > 0 else ranks)
 
@@ -245,7 +308,8 @@ class Trace:
             return
         self.aligned = True
         self.include_last = bool(include_last_profiler_step)
-        self.traces.forget()
+        if isinstance(self.traces, _Frames):
+            self.traces.forget()
 
     # ---- what is loaded ----
 
@@ -267,15 +331,21 @@ class Trace:
         return self.traces
 
     def get_iterations(self, rank: Optional[int] = None) -> List[int]:
-        rank = self._first_rank() if rank is None else rank
-        iterations = self.get_trace(rank)["iteration"].dropna().unique()
-        return sorted(int(i) for i in iterations if i >= 0)
+        """Profiler steps of a rank, the first by default; none for a rank that is not there."""
+        rank = self._first_rank() if rank is None and self.traces else rank
+        if rank not in self.traces or "iteration" not in self.traces[rank].columns:
+            return []
+        return get_iterations(self.traces[rank])
 
     def get_trace_duration(self, rank: Optional[int] = None) -> Union[int, float]:
         """From the first start to the last end in us; with hta_compat to the last start."""
         rank = self._first_rank() if rank is None else rank
         if rank not in self.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {self.get_ranks()}")
+        if not self.has_files:
+            df = self.traces[rank]
+            end = df["ts"] if compat() or "dur" not in df.columns else df["ts"] + df["dur"]
+            return end.max() - df["ts"].min()
         result = self.run("events", ranks=[rank], columns=["hta.ts_ns", "hta.end_ns"])
         if not result.n:
             return 0
@@ -285,7 +355,9 @@ class Trace:
 
     def get_device_type(self) -> str:
         """NVIDIA GPU, AMD GPU, MTIA or UNKNOWN GPU, by the first rank."""
-        header = self.meta_data[self._first_rank()]
+        return self.meta_data[self._first_rank()]["device_type"]
+
+    def _device_type(self, header: MetaData) -> str:
         if "mtia:hccl" in str(header.get("distributedInfo", {})):
             return "MTIA"
         symbols = self.symbol_table.sym_index
@@ -305,13 +377,22 @@ class Trace:
 
     @property
     def min_ts_ns(self) -> int:
-        for only in ("gpu", "host") if self._min_ts_ns is None else ():
-            result = Result(self.core.run("events", {"hta-rows": True, "only": only},
-                                          columns="ts_ns,hta.ts_ns"))
-            if result.n:
-                self._min_ts_ns = int(result.ints("ts_ns")[0] - result.ints("hta.ts_ns")[0])
-                break
+        if self._min_ts_ns is None and self.has_files:
+            self._min_ts_ns = self._zero("ts_ns")
         return self._min_ts_ns or 0
+
+    @property
+    def zero_ns(self) -> int:
+        """Where the loaded times are 0 on the clock that results of the engine have."""
+        return self._zero("time_ns")
+
+    def _zero(self, clock: str) -> int:
+        for only in ("gpu", "host"):
+            result = Result(self.core.run("events", {"hta-rows": True, "only": only},
+                                          columns=f"{clock},hta.ts_ns"))
+            if result.n:
+                return int(result.ints(clock)[0] - result.ints("hta.ts_ns")[0])
+        return 0
 
     @min_ts.setter
     def min_ts(self, us) -> None:
@@ -343,6 +424,8 @@ class Trace:
 
     def get_trace_start_unixtime_ns(self, rank: int) -> int:
         """Unix time of the first loaded event of all ranks."""
+        if rank not in self.traces:
+            raise ValueError(f"No trace found for rank {rank}; the traces have {self.get_ranks()}")
         base = int(self.meta_data[rank]["baseTimeNanoseconds"])
         return self.min_ts_ns + base
 
@@ -353,6 +436,7 @@ class Trace:
             with open(path, encoding="utf-8") as file:
                 header = json.load(file)
         header.pop("traceEvents", None)
+        header["device_type"] = self._device_type(header)
         return header
 
     # ---- what analyses leave behind ----
@@ -365,23 +449,40 @@ class Trace:
         if rank in self._annotated:
             return
         self._annotated.add(rank)
-        df = self.traces.built(rank)
+        df = self._built(rank)
         if df is not None:
             df["user_annotation"] = user_annotations(self, rank, df["index"].to_numpy())
 
     def is_annotated(self, rank) -> bool:
         return rank in self._annotated
 
-    def add_call_graph(self, rank) -> None:
-        """From now on the rank's frame has the columns of a call graph."""
-        if rank in self._with_graph:
-            return
+    def _built(self, rank) -> Optional[pd.DataFrame]:
+        """The frame of a rank if there is one yet."""
+        return self.traces.built(rank) if isinstance(self.traces, _Frames) else self.traces.get(rank)
+
+    def add_call_graph(self, rank, check=False) -> bool:
+        """From now on the rank's frame has the columns of a call graph.
+
+        With check: False when the frame is not as the file has it, so that they must be made from it.
+        """
+        if not self.has_files:
+            return False
+        before = rank in self._with_graph
+        if before and not check:
+            return True
         self._with_graph.add(rank)
-        df = self.traces.built(rank)
-        if df is not None:
-            fresh = build_frame(self, rank)
-            names = [name for name in fresh.columns if name not in df.columns]
-            df[names] = fresh[names].loc[df.index].to_numpy() if len(fresh) != len(df) else fresh[names]
+        df = self._built(rank)
+        if df is None:
+            return True
+        fresh = build_frame(self, rank)
+        if any(name not in df.columns or not np.array_equal(df[name].to_numpy(), fresh[name].to_numpy())
+               for name in ("index", "pid", "tid", "ts", "dur", "stream")):
+            return False
+        if not before:
+            for name in fresh.columns:
+                if name not in df.columns:
+                    df[name] = fresh[name].to_numpy()
+        return True
 
     def gpu_rows(self, rank) -> pd.DataFrame:
         """HTA's GPU rows of a rank as a frame of its own."""
@@ -434,6 +535,8 @@ class Trace:
 
     def get_raw_trace_for_one_rank(self, rank: int = 0) -> Dict[str, Any]:
         """The whole file of a rank as Python objects."""
+        if rank not in self.trace_files:
+            raise ValueError(f"there is no rank {rank}; the traces have {sorted(self.trace_files)}")
         return read_trace(self.trace_files[rank])
 
     def write_raw_trace(self, output_file: str, trace_contents: Dict[str, Any]) -> None:
@@ -447,21 +550,24 @@ class Trace:
 
     def convert_time_series_to_events(self, series: pd.DataFrame, counter_name: str,
                                       counter_col: str) -> List[Dict[str, Any]]:
-        """Counter events from a series with the columns ts, pid, counter_col, and maybe stream."""
+        """Counter events from a series with the columns ts, pid and counter_col.
+
+        A column name has names of their own for events; id, or else stream, tells counters apart.
+        """
         missing = {"ts", "pid", counter_col} - set(series.columns)
         if missing:
             logger.error("the series has no column %s", ", ".join(sorted(missing)))
             return []
         start = series["ts"].to_numpy() + self.min_ts
-        events = []
-        streams = series["stream"].tolist() if "stream" in series.columns else None
-        rows = zip(start.tolist(), series["pid"].tolist(), series[counter_col].tolist())
-        for i, (ts, pid, value) in enumerate(rows):
-            event = {"ph": PHASE_COUNTER, "name": counter_name, "pid": pid, "ts": ts,
-                     "args": {counter_name: value}}
-            if streams is not None:
-                event["id"] = streams[i]
-            events.append(event)
+        names = series["name"].tolist() if "name" in series.columns else [counter_name] * len(series)
+        events = [{"ph": PHASE_COUNTER, "name": name, "pid": pid, "ts": ts, "args": {counter_name: value}}
+                  for name, ts, pid, value in zip(names, start.tolist(), series["pid"].tolist(),
+                                                  series[counter_col].tolist())]
+        for column in ("id", "stream"):
+            if column in series.columns:
+                for event, number in zip(events, series[column].tolist()):
+                    event["id"] = number
+                break
         return events
 
     @staticmethod
@@ -470,16 +576,18 @@ class Trace:
         """One end of an arrow."""
         event: Dict[str, Any] = {
             "ph": PHASE_FLOW_START if is_start else PHASE_FLOW_END, "id": id, "pid": pid, "tid": tid,
-            "ts": ts, "cat": cat, "name": name, "args": args or {}}
+            "ts": ts, "cat": cat, "name": name}
         if not is_start:
             event["bp"] = "e"
+        if args is not None:
+            event["args"] = args
         return event
 
 
 def parse_trace_file(trace_file_path: str, cfg: Optional[ParserConfig] = None):
     """(header, frame, symbol table) of one file, neither aligned nor cut."""
     if not trace_file_path.endswith((".gz", ".json")):
-        raise ValueError(f"{trace_file_path}: the name of a trace must end in .gz or .json")
+        raise ValueError(f"{trace_file_path}: the name of a trace must end in '.gz' or 'json'")
     trace = Trace(trace_files=[os.path.abspath(trace_file_path)], trace_dir="/", parser_config=cfg)
     trace.parse_traces()
     rank = trace.get_ranks()[0]
@@ -515,7 +623,10 @@ def transform_correlation_to_index(df: pd.DataFrame, symbol_table: TraceSymbolTa
 
 
 def add_iteration(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFrame:
-    """Add iteration: the profiler step of the host in which a row starts; GPU rows have their launch's."""
+    """Add iteration: the profiler step of the host in which a row starts; GPU rows have their launch's.
+
+    Returns the rows of the steps, with their numbers in iter.
+    """
     names = pd.Series(symbol_table.texts(df["name"]), index=df.index)
     cats = symbol_table.texts(df["cat"])
     numbers = names.str.extract(r"^ProfilerStep\s*#\s*(\d+)", expand=False)
@@ -527,6 +638,30 @@ def add_iteration(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFr
         iteration[inside] = int(numbers[label])
     df["iteration"] = iteration
     launched = (df["stream"] >= 0) & (df["index_correlation"] > 0)
-    of_index = pd.Series(iteration, index=df["index"])
+    of_index = pd.Series(iteration, index=df["index"] if "index" in df.columns else df.index)
     df.loc[launched, "iteration"] = df.loc[launched, "index_correlation"].map(of_index).fillna(-1)
-    return df
+    return steps.assign(iter=numbers[steps.index].astype("int64"))
+
+
+def add_fwd_bwd_links(df: pd.DataFrame) -> None:
+    """Add fwdbwd_index, the partner of a forward or backward operator, and fwdbwd, 0 or 1, in place.
+
+    The frame has cat as text and the flows of the file: cat fwdbwd, ph s at the start of the forward
+    operator, ph f with bp e at that of the backward one, equal id. -1 for rows without a partner.
+    """
+    flows = df[df["cat"] == "fwdbwd"]
+    if flows.empty:
+        return
+    df["fwdbwd_index"] = -1
+    df["fwdbwd"] = -1
+    place = ["ts", "tid", "pid"]
+    operators = df.loc[df["cat"] == "cpu_op", ["index", *place]]
+    ends = {"s": flows[flows["ph"] == "s"], "f": flows[(flows["ph"] == "f") & (flows["bp"] == "e")]}
+    found = [ends[kind][["id", *place]].merge(operators, on=place).groupby("id")["index"].max()
+             for kind in ("s", "f")]
+    pairs = pd.concat(found, axis=1, join="inner", keys=["forward", "backward"])
+    for own, other, kind in (("forward", "backward", 0), ("backward", "forward", 1)):
+        partner = df["index"].map(dict(zip(pairs[own], pairs[other])))
+        linked = partner.notna()
+        df.loc[linked, "fwdbwd_index"] = partner[linked].astype("int64")
+        df.loc[linked, "fwdbwd"] = kind

@@ -4,86 +4,135 @@ For a Trace the columns parent, depth, height, num_kernels, ... come from the en
 t.traces[rank]; frames from elsewhere get them here.
 """
 
-from typing import Generator, List, Optional
+import logging
+from typing import Dict, Generator, List, Optional
 
 import numpy as np
 import pandas as pd
 
-from holotrace._hta.call_tree import NULL_NODE_INDEX, Tree, nest
-from holotrace.common.trace_call_stack import CallStackGraph, CallStackIdentity
+from holotrace._hta.call_tree import NULL_NODE_INDEX
+from holotrace.common.trace import Trace, get_cpu_gpu_correlation
+from holotrace.common.trace_call_stack import CallStackGraph, CallStackIdentity, CallStackNode
 from holotrace.common.trace_symbol_table import TraceSymbolTable
+from holotrace.common.types import DeviceType, infer_device_type
 from holotrace.utils.utils import holds_text
+
+logger = logging.getLogger("holotrace")
 
 
 class CallGraph:
-    """Call stacks of the chosen ranks."""
+    """Call stacks of the chosen ranks.
+
+        graph = CallGraph(analysis.t)
+        graph.get_stack_of_node(1234)          # an event with what calls it and what it calls
+
+    trace_data       the Trace; its frames have the columns in stack_columns from now on
+    rank_to_stacks   {rank: {CallStackIdentity: CallStackGraph}}
+    rank_to_nodes    {rank: {index of an event: CallStackNode}}
+    call_stacks      all CallStackGraphs
+    mapping          which of them is which thread
+    """
 
     stack_columns = ["parent", "depth", "height", "first_kernel_start", "last_kernel_end",
                      "num_kernels", "kernel_dur_sum", "kernel_span"]
 
     def __init__(self, trace, ranks: Optional[List[int]] = None) -> None:
-        self._begin()
+        self.trace_data = trace
+        available = trace.get_ranks()
+        self.ranks = [rank for rank in ranks if rank in available] if ranks else available
+        if not self.ranks:
+            raise ValueError(f"No rank was found: the trace has {available}, and {ranks} was asked for")
         self.symbol_table = trace.symbol_table
-        for rank in list(ranks) if ranks else trace.get_ranks():
-            trace.add_call_graph(rank)
-            self._add(rank, trace.get_trace(rank))
-        self._finish()
+        self.call_stacks: List[CallStackGraph] = []
+        self.rank_to_stacks: Dict[int, Dict[CallStackIdentity, CallStackGraph]] = {}
+        self.rank_to_nodes: Dict[int, Dict[int, CallStackNode]] = {}
+        rows: list = []
+        for rank in self.ranks:
+            rows += self._add(rank, trace.get_trace(rank), trace.add_call_graph(rank, check=True))
+        self.mapping = pd.DataFrame(rows, columns=["rank", "pid", "tid", "label", "stack_index",
+                                                   "stack_root", "count"])
+        self.mapping["count"] = self.mapping.groupby(["rank", "stack_root"]).cumcount() + 1
 
     @staticmethod
     def from_dataframe(df: pd.DataFrame, symbol_table: Optional[TraceSymbolTable] = None,
                        rank: int = -1) -> "CallGraph":
-        """Of one frame of events; the columns are added to it."""
-        graph = CallGraph.__new__(CallGraph)
-        graph._begin()
-        graph.symbol_table = symbol_table
-        _add_columns(df, graph._names(df))
-        graph._add(rank, df)
-        graph._finish()
-        return graph
-
-    def _begin(self) -> None:
-        self.call_stacks: List[CallStackGraph] = []
-        self.frames: dict = {}
-        self._rows: list = []
+        """Of one frame of events, which is copied: trace_data.get_trace(rank) has the columns."""
+        trace = Trace(trace_files={})
+        trace.symbol_table = symbol_table or (
+            TraceSymbolTable.create_from_df(df) if holds_text(df["name"]) else TraceSymbolTable())
+        trace.traces[rank] = df.copy()
+        trace.is_parsed = True
+        return CallGraph(trace)
 
     def _names(self, df: pd.DataFrame) -> np.ndarray:
-        if holds_text(df["name"]):
-            return df["name"].to_numpy()
-        if self.symbol_table is None:
-            return df["name"].astype(str).to_numpy()
-        return self.symbol_table.texts(df["name"])
+        return df["name"].to_numpy() if holds_text(df["name"]) else self.symbol_table.texts(df["name"])
 
-    def _add(self, rank: int, df: pd.DataFrame) -> None:
-        self.frames[rank] = df
-        df = df.reset_index(drop=True)
-        host = df[(df["stream"] == -1) & (df["depth"] >= 0)]
-        names = pd.Series(self._names(host), index=host.index)
+    def _add(self, rank: int, df: pd.DataFrame, known: bool) -> list:
+        """The stacks of a rank; the frame has the columns already when known."""
+        nodes = self.rank_to_nodes[rank] = {}
+        stacks = self.rank_to_stacks[rank] = {}
+        if not known:
+            for column in self.stack_columns:
+                counts = column in ("num_kernels", "kernel_dur_sum", "kernel_span")
+                df[column] = 0 if counts else -1
+        host = df[df["stream"] == -1]
+        if known:
+            host = host[host["depth"] >= 0]
+        launches = get_cpu_gpu_correlation(df)
+        busy = set(zip(df.loc[df["stream"] >= 0, "pid"], df.loc[df["stream"] >= 0, "tid"]))
+        rows = []
         for (pid, tid), part in host.groupby(["pid", "tid"], sort=True):
-            own = names[part.index]
-            if own.str.startswith("ProfilerStep#").any():
-                label = "main"
-            elif own.str.contains("autograd::", regex=False).any():
-                label = "bwd"
-            else:
-                label = own.iloc[0]
-            stack = CallStackGraph(part, CallStackIdentity(rank, pid, tid), df, label)
-            self._rows.append((rank, pid, tid, label, len(self.call_stacks), stack.root_index, len(part)))
+            # annotations on a stream of the GPU are nobody's callers
+            if (pid, tid) in busy or infer_device_type(part) is DeviceType.GPU:
+                continue
+            identity = CallStackIdentity(rank, pid, tid)
+            stack = CallStackGraph(part, identity, launches, df, self.symbol_table, nodes, known, False)
+            stacks[identity] = stack
+            rows.append([rank, pid, tid, self._label(part), len(self.call_stacks), stack, 1])
             self.call_stacks.append(stack)
+        self._link(df, rows, known)
+        if rows and known:
+            rows[-1][5].measure()
+        elif rows:
+            rows[-1][5].save_call_stack_to_dataframe(apply_whole_graph=True)
+        return [[*row[:5], row[5].root_index, 1] for row in rows]
 
-    def _finish(self) -> None:
-        self.mapping = pd.DataFrame(self._rows, columns=["rank", "pid", "tid", "label", "stack_index",
-                                                         "stack_root", "count"])
+    def _label(self, part: pd.DataFrame) -> str:
+        names = pd.Series(self._names(part), dtype=object).astype(str)
+        if names.str.startswith("ProfilerStep#").any():
+            return "main"
+        return "bwd" if names.str.contains("autograd::", regex=False).any() else names.iloc[0]
+
+    def _link(self, df: pd.DataFrame, rows: list, known: bool) -> None:
+        """Hang threads of the backward pass under the row of the main thread that waits for them."""
+        if known:
+            parent = dict(zip(df["index"].tolist(), df["parent"].tolist()))
+            for row in rows:
+                stack = row[5]
+                for node in list(stack.get_children(stack.root_index)):
+                    if parent[node] in stack.nodes and parent[node] >= 0:
+                        stack.move(node, parent[node])
+                own = df["index"].isin(stack.get_children(stack.root_index))
+                df.loc[own, "parent"] = stack.root_index
+            return
+        main = [row[5] for row in rows if row[3] == "main"]
+        backward = [row[5] for row in rows if row[3] == "bwd"]
+        if len(main) != 1 or len(backward) != 1:
+            return
+        names = pd.Series(self._names(main[0].df), index=main[0].df["index"].to_numpy()).astype(str)
+        found = names[names.str.startswith("## backward ##")]
+        if found.empty:
+            found = names[names.str.startswith("ProfilerStep#")]
+        for up in found.index.tolist():
+            backward[0].update_parent_of_first_layer_nodes(up)
 
     def _frame(self, rank: Optional[int]) -> pd.DataFrame:
-        if rank is None:
-            return next(iter(self.frames.values()))
-        if rank not in self.frames:
-            raise ValueError(f"the call graph has no rank {rank}; it has {sorted(self.frames)}")
-        return self.frames[rank]
+        return self.trace_data.get_trace(self._rank(rank))
 
     def _rank(self, rank: Optional[int]) -> int:
-        self._frame(rank)
-        return next(iter(self.frames)) if rank is None else rank
+        if rank is not None and rank not in self.ranks:
+            raise ValueError(f"the call graph has no rank {rank}; it has {self.ranks}")
+        return self.ranks[0] if rank is None else rank
 
     def get_call_stacks(self, rank: Optional[int] = None, pid: Optional[int] = None,
                         tid: Optional[int] = None, stack_index: Optional[int] = None
@@ -105,8 +154,12 @@ class CallGraph:
     def get_csg_of_node(self, index: int, rank: Optional[int] = None) -> CallStackGraph:
         """The stack that has a node; GPU work is in that of its launch."""
         rank = self._rank(rank)
+        df, host = self._frame(rank), index
+        row = df[df["index"] == index]
+        if len(row) and row["stream"].iloc[0] >= 0:
+            host = int(row["index_correlation"].iloc[0])
         for stack in self.get_call_stacks(rank=rank):
-            if index in stack.tree.parent:
+            if host in stack.nodes and (stack.df["index"] == host).any():
                 return stack
         raise ValueError(f"event {index} of rank {rank} is in no call stack")
 
@@ -130,64 +183,3 @@ class CallGraph:
     def get_gpu_kernels(self, rank: Optional[int] = None) -> pd.DataFrame:
         df = self._frame(rank)
         return df[df["stream"] >= 0]
-
-
-def _adopt_backward(df: pd.DataFrame, names: np.ndarray, parent: dict) -> None:
-    """Hang the top rows of the one autograd thread under the backward pass of the one main thread."""
-    host = (df["stream"] == -1).to_numpy()
-    names = pd.Series(names.astype(str), index=df.index)[host]
-    threads = df[host].groupby(["pid", "tid"]).groups
-    main = [rows for rows in threads.values() if names[rows].str.startswith("ProfilerStep#").any()]
-    backward = [rows for rows in threads.values() if rows is not main[0]
-                and names[rows].str.contains("autograd::", regex=False).any()] if len(main) == 1 else []
-    if len(backward) != 1:
-        return
-    of_main = names[main[0]]
-    adopters = df.loc[of_main.index[of_main.str.startswith("## backward ##")]]
-    if adopters.empty:
-        adopters = df.loc[of_main.index[of_main.str.startswith("ProfilerStep#")]]
-    top = df.loc[backward[0]]
-    top = top[top["index"].map(parent) == NULL_NODE_INDEX]
-    for index, start, length in zip(adopters["index"], adopters["ts"], adopters["dur"]):
-        inside = (top["ts"] >= start) & (top["ts"] + top["dur"] <= start + length)
-        parent.update(dict.fromkeys(top.loc[inside, "index"].tolist(), int(index)))
-
-
-def _add_columns(df: pd.DataFrame, names: np.ndarray) -> None:
-    """The columns of a call graph, for a frame that is not the engine's."""
-    index = df["index"].to_numpy()
-    host = df[df["stream"] == -1]
-    parent: dict = {}
-    for _, part in host.groupby(["pid", "tid"]):
-        parent.update(nest(part["index"].to_numpy(), part["ts"].to_numpy(), part["dur"].to_numpy()))
-    _adopt_backward(df, names, parent)
-    launched = df[(df["stream"] >= 0) & df["index_correlation"].isin(parent)]
-    kernels = dict(zip(launched["index"].tolist(), launched["index_correlation"].tolist()))
-    tree = Tree({**parent, **kernels})
-    depth = tree.depths()
-    start = dict(zip(index.tolist(), df["ts"].tolist()))
-    length = dict(zip(index.tolist(), df["dur"].tolist()))
-    sums = {node: [1, 0, 0, None, None] for node in tree.parent}
-    for node in reversed(tree.descendants(NULL_NODE_INDEX)):
-        own = sums[node]
-        if node in kernels:
-            own[:] = [0, 1, length[node], start[node], start[node] + length[node]]
-        up = sums.get(tree.parent[node])
-        if up is None:
-            continue
-        up[0] = max(up[0], own[0] + 1)
-        up[1] += own[1]
-        up[2] += own[2]
-        if own[1]:
-            up[3] = own[3] if up[3] is None else min(up[3], own[3])
-            up[4] = own[4] if up[4] is None else max(up[4], own[4])
-    none = [-1, 0, 0, None, None]
-    rows = [sums.get(node, none) for node in index.tolist()]
-    df["parent"] = [tree.parent.get(node, -1) for node in index.tolist()]
-    df["depth"] = [depth.get(node, -1) for node in index.tolist()]
-    df["height"] = [row[0] for row in rows]
-    df["num_kernels"] = [row[1] for row in rows]
-    df["kernel_dur_sum"] = [row[2] for row in rows]
-    df["first_kernel_start"] = [-1 if row[3] is None else row[3] for row in rows]
-    df["last_kernel_end"] = [-1 if row[4] is None else row[4] for row in rows]
-    df["kernel_span"] = np.where(df["num_kernels"] > 0, df["last_kernel_end"] - df["first_kernel_start"], 0)

@@ -8,6 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import List, Optional, Tuple, Union
 
+import numpy as np
 import pandas as pd
 
 from holotrace.common.trace_symbol_table import TraceSymbolTable
@@ -27,8 +28,12 @@ def is_gpu_row(df: pd.DataFrame, symbol_table: Optional[TraceSymbolTable] = None
     return gpu
 
 
-def _as_list(value) -> list:
-    return list(value) if isinstance(value, (list, tuple, set, range)) else [value]
+def _numbers(value, what: str) -> List[int]:
+    """One whole number or several as a list; TypeError for anything else."""
+    values = list(value) if isinstance(value, (list, tuple, set, range, np.ndarray)) else [value]
+    if not all(isinstance(one, (int, np.integer)) for one in values):
+        raise TypeError(f"{what} must be a whole number or a list of them, not {value!r}")
+    return values
 
 
 class Filter(ABC):
@@ -48,7 +53,7 @@ class IterationFilter(Filter):
     """Rows of these profiler steps."""
 
     def __init__(self, iterations: Union[int, List[int]]) -> None:
-        self.iterations = _as_list(iterations)
+        self.iterations = _numbers(iterations, "Iterations")
 
     def __call__(self, df, symbol_table=None):
         if self._lacks(df, "iteration"):
@@ -57,10 +62,10 @@ class IterationFilter(Filter):
 
 
 class IterationIndexFilter(Filter):
-    """Rows of the steps at these positions, 0 being the first step of df."""
+    """Rows of the steps at these positions, 0 being the first step of df; none is a frame without columns."""
 
     def __init__(self, iteration_index: Union[int, List[int]]) -> None:
-        self.iteration_index = _as_list(iteration_index)
+        self.iteration_index = _numbers(iteration_index, "iteration_index")
 
     def __call__(self, df, symbol_table=None):
         if self._lacks(df, "iteration"):
@@ -69,7 +74,7 @@ class IterationIndexFilter(Filter):
         if not steps:
             return df
         chosen = [steps[i] for i in self.iteration_index if 0 <= i < len(steps)]
-        return df[df["iteration"].isin(chosen)]
+        return df[df["iteration"].isin(chosen)] if chosen else pd.DataFrame()
 
 
 class FirstIterationFilter(IterationIndexFilter):
@@ -81,7 +86,7 @@ class RankFilter(Filter):
     """Rows of these ranks, by the column rank."""
 
     def __init__(self, ranks: Union[int, List[int]]) -> None:
-        self.ranks = _as_list(ranks)
+        self.ranks = _numbers(ranks, "ranks")
 
     def __call__(self, df, symbol_table=None):
         return df if self._lacks(df, "rank") else df[df["rank"].isin(self.ranks)]
@@ -91,16 +96,17 @@ class TimeRangeFilter(Filter):
     """Rows that start and end within (first, last), in us."""
 
     def __init__(self, time_range: Tuple[int, int]) -> None:
-        first, last = time_range
-        if first > last:
-            raise ValueError(f"the time range ({first}, {last}) ends before it starts")
-        self.time_range = (first, last)
+        if not isinstance(time_range, tuple) or len(time_range) != 2:
+            raise ValueError(f"a time range is a tuple of two times, (first, last), not {time_range!r}")
+        self.time_start, self.time_end = time_range
+        if self.time_start > self.time_end:
+            raise ValueError(f"the first time must be less than or equal to the last: {time_range!r}")
+        self.time_range = time_range
 
     def __call__(self, df, symbol_table=None):
         if self._lacks(df, "ts", "dur"):
             return df
-        first, last = self.time_range
-        return df[(df["ts"] >= first) & (df["ts"] + df["dur"] <= last)]
+        return df[(df["ts"] >= self.time_start) & (df["ts"] + df["dur"] <= self.time_end)]
 
 
 class NameStringColumnFilter(Filter):
@@ -122,6 +128,7 @@ class NameIdColumnFilter(Filter):
 
     def __init__(self, name_pattern: str) -> None:
         self.name_pattern = re.compile(name_pattern)
+        self.name_column = "name"
 
     def __call__(self, df, symbol_table=None):
         if symbol_table is None or self._lacks(df, "name"):
@@ -153,7 +160,7 @@ class QueryFilter(Filter):
     """Rows for which an expression of DataFrame.query holds."""
 
     def __init__(self, query_str: str) -> None:
-        self.query_str = query_str
+        self.query_str = self.filter_query = query_str
 
     def __call__(self, df, symbol_table=None):
         return df.query(self.query_str)
@@ -204,12 +211,12 @@ class CompositeFilter(Filter):
     def __init__(self, filters: List[Filter]) -> None:
         for one in filters:
             if not isinstance(one, Filter):
-                raise ValueError(f"{one!r} is not a Filter")
+                raise TypeError(f"filters must be instances of Filter, and {one!r} is not")
+            if one is self:
+                raise ValueError("a CompositeFilter cannot contain itself")
         self.filters = list(filters)
 
     def __call__(self, df, symbol_table=None):
         for one in self.filters:
-            if one is self:
-                raise ValueError("a CompositeFilter cannot contain itself")
             df = one(df, symbol_table)
         return df

@@ -23,6 +23,16 @@ def set_default_trace_parsing_backend(parser_backend: ParserBackend) -> None:
     _backend = ParserBackend(parser_backend)
 
 
+def _auto_detect_parser_backend() -> ParserBackend:
+    """All backends are one reader."""
+    return _backend
+
+
+def _open_trace_file(trace_file_path: str):
+    """A file to read bytes from, decompressed."""
+    return (gzip.open if trace_file_path.endswith("gz") else open)(trace_file_path, "rb")
+
+
 def parse_trace_dict(trace_file_path: str) -> Dict[str, Any]:
     """The whole document as Python objects."""
     return read_trace(trace_file_path)

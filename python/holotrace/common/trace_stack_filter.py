@@ -1,5 +1,6 @@
 """Filters around one call of an operator: what runs under, after or before it."""
 
+import logging
 from enum import Enum
 from typing import List, Optional
 
@@ -9,6 +10,8 @@ from holotrace.common.trace_df import find_op_occurrence
 from holotrace.common.trace_filter import Filter, FirstIterationFilter
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import get_symbol_column_names
+
+logger = logging.getLogger("holotrace")
 
 _CALLS = ("cuda_runtime", "cuda_driver", "mtia_runtime")
 
@@ -24,7 +27,8 @@ class OperatorFilterMethod(Enum):
 def get_matching_kernels(df_ops: pd.DataFrame, df_both: pd.DataFrame, cat_column: str) -> pd.DataFrame:
     """Rows of df_both that were launched by the calls in df_ops."""
     calls = df_ops.loc[df_ops[cat_column].isin(_CALLS), "index"]
-    return df_both[df_both["index_correlation"].isin(calls) & (df_both["stream"] >= 0)]
+    launched = df_both["index_correlation"].isin(calls)
+    return df_both[launched & (df_both["stream"] >= 0) if "stream" in df_both.columns else launched]
 
 
 class OperatorFilter(Filter):
@@ -43,7 +47,8 @@ class OperatorFilter(Filter):
         name_column, cat_column = get_symbol_column_names(df)
         name_column = self.name_column or name_column
         if not name_column:
-            raise ValueError("names must be text; call decode_symbol_ids() first")
+            logger.warning("%s: names must be text; call decode_symbol_ids() first", type(self).__name__)
+            return df
         found, op = find_op_occurrence(df, self.op_name, self.position, name_column)
         if not found:
             return df.iloc[0:0]
@@ -103,7 +108,8 @@ class CombinedOperatorFilter(Filter):
                  symbol_table: Optional[TraceSymbolTable] = None) -> pd.DataFrame:
         name_column, cat_column = get_symbol_column_names(df)
         if not name_column:
-            raise ValueError("names must be text; call decode_symbol_ids() first")
+            logger.warning("%s: names must be text; call decode_symbol_ids() first", type(self).__name__)
+            return df
         kept = FirstIterationFilter()(df)
         steps = [(self.root_op_name, UnderOperatorFilter, 0),
                  (self.preceding_op_name, AfterOperatorFilter, -1),

@@ -4,7 +4,7 @@ Ids follow the order of first appearance, so they are the same in every run.
 """
 
 import re
-from typing import Dict, Iterable, List
+from typing import Dict, Iterable, List, Optional
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from holotrace.utils.utils import holds_text, shorten_name
 MAX_NUM_PROCESSES_SMALL = 4
 
 _OPERATOR_CATEGORIES = ("cpu_op", "cuda_driver", "cuda_runtime")
+_DEVICE_RUNTIMES = ("mtia_runtime", "hip_runtime", "xpu_runtime", "privateuse1_runtime")
 _LAUNCHES = (
     "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
     "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel",
@@ -88,9 +89,19 @@ class TraceSymbolTable:
 
     @staticmethod
     def from_csv_file(file_path: str) -> "TraceSymbolTable":
+        """From a file with a column symbol, as to_csv_file() writes it."""
+        df = pd.read_csv(file_path, keep_default_na=False)
+        if "symbol" not in df.columns:
+            raise ValueError(f"{file_path}: expect a column symbol, not {', '.join(df.columns)}")
         table = TraceSymbolTable()
-        table.add_symbols(pd.read_csv(file_path, keep_default_na=False)["symbol"].astype(str))
+        table.add_symbols(df["symbol"].astype(str))
         return table
+
+    def to_csv_file(self, file_path: str) -> None:
+        """Write the texts in the order of their ids."""
+        pd.DataFrame({"symbol": self.sym_table}).to_csv(file_path, index=False)
+
+    _to_csv_file = to_csv_file
 
     @staticmethod
     def combine_symbol_tables(tables: List["TraceSymbolTable"]) -> "TraceSymbolTable":
@@ -107,7 +118,7 @@ class TraceSymbolTable:
         """From a frame whose name and cat are text."""
         for column in ("name", "cat"):
             if column not in df.columns or not holds_text(df[column]):
-                raise ValueError(f"column {column} must hold text")
+                raise ValueError(f"the name and cat columns must hold text, and {column} does not")
         table = TraceSymbolTable()
         table.add_symbols(df["cat"].unique())
         table.add_symbols(df["name"].unique())
@@ -144,8 +155,8 @@ class TraceSymbolTable:
                 df[column] = new_id[df[column].to_numpy()]
 
     def add_symbols_to_trace_df(self, trace_df: pd.DataFrame, col: str) -> None:
-        """s_<col> with the texts of the ids in col, "" for ids that do not exist."""
-        trace_df[f"s_{col}"] = self.texts(trace_df[col])
+        """The ids in col replaced by their texts, "" for ids that do not exist."""
+        trace_df[col] = self.texts(trace_df[col])
 
     def texts(self, ids, shorten: bool = False) -> np.ndarray:
         """Texts of an array of ids, "" for ids that do not exist."""
@@ -155,9 +166,21 @@ class TraceSymbolTable:
         ids = np.where(np.isnan(ids), -1, ids).astype(np.int64) if ids.dtype.kind == "f" else ids
         return table[np.where((ids >= 0) & (ids < len(names)), ids, len(names))]
 
-    def get_events_mask(self, df: pd.DataFrame, patterns: List[str]) -> pd.Series:
-        """Rows whose name matches any of the patterns."""
-        return df["name"].isin(self.find_matches(patterns))
+    def get_events_mask(self, df: pd.DataFrame, patterns: Optional[List[str]]) -> pd.Series:
+        """Rows whose name matches any of the patterns; none without patterns."""
+        return df["name"].isin(self.find_matches(patterns or []))
+
+    def get_operator_or_cuda_runtime_mask(self, df: pd.DataFrame) -> pd.Series:
+        """Rows that are operators, or calls of CUDA's runtime or driver."""
+        return df["cat"].isin(self._ids_of(_OPERATOR_CATEGORIES))
+
+    def get_operator_or_device_runtime_mask(self, df: pd.DataFrame) -> pd.Series:
+        """Rows that are operators, or calls of any device's runtime or driver."""
+        return df["cat"].isin(self._ids_of((*_OPERATOR_CATEGORIES, *_DEVICE_RUNTIMES)))
+
+    def get_runtime_launch_events_mask(self, df: pd.DataFrame) -> pd.Series:
+        """Rows that are calls which launched something."""
+        return df["name"].isin(self._ids_of(_LAUNCHES)) & (df["index_correlation"] > 0)
 
     def _ids_of(self, symbols: Iterable[str]) -> List[int]:
         return [self.sym_index.get(symbol, self.NULL) for symbol in symbols]
@@ -194,14 +217,17 @@ _ANNOTATIONS = ("user_annotation", "gpu_user_annotation")
 
 def decode_symbol_id_to_symbol_name(df: pd.DataFrame, symbol_table: TraceSymbolTable,
                                     use_shorten_name: bool) -> None:
-    """Add s_name and s_cat (and s_user_annotation) in place. Annotations are never shortened."""
-    df["s_name"] = symbol_table.texts(df["name"], shorten=use_shorten_name)
-    df["s_cat"] = symbol_table.texts(df["cat"])
-    if use_shorten_name:
+    """Add s_name and s_cat (and s_user_annotation) in place. Annotations are never shortened.
+
+    A column that holds text already gets no second one.
+    """
+    ids = [column for column in ("name", "cat", "user_annotation")
+           if column in df.columns and not holds_text(df[column])]
+    for column in ids:
+        df[f"s_{column}"] = symbol_table.texts(df[column], shorten=use_shorten_name and column == "name")
+    if use_shorten_name and "name" in ids and "s_cat" in df.columns:
         annotations = df["s_cat"].isin(_ANNOTATIONS).to_numpy()
         if annotations.any():
             names = df["s_name"].to_numpy(copy=True)
             names[annotations] = symbol_table.texts(df["name"].to_numpy()[annotations])
             df["s_name"] = names
-    if "user_annotation" in df.columns:
-        df["s_user_annotation"] = symbol_table.texts(df["user_annotation"])

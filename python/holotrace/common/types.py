@@ -41,22 +41,23 @@ class GroupingPattern:
     def match(self, name: str) -> bool:
         return (self.pattern.match(name) is not None) != self.inverse_match
 
+    def __hash__(self) -> int:
+        return hash((self.pattern.pattern, self.pattern.flags, self.inverse_match))
+
 
 def to_grouping_pattern(pattern: Union[str, List[str], Pattern[str], GroupingPattern],
                         group_name: Optional[str] = None,
                         inverse_match: Optional[bool] = None) -> GroupingPattern:
-    """A GroupingPattern from an expression, a list of them, or another pattern."""
+    """A GroupingPattern from an expression or a list of them; one that is one already is returned."""
     if isinstance(pattern, GroupingPattern):
-        return GroupingPattern(
-            pattern.pattern,
-            pattern.inverse_match if inverse_match is None else inverse_match,
-            pattern.group_name if group_name is None else group_name)
+        return pattern
     if isinstance(pattern, list):
         pattern = "|".join(f"({one})" for one in pattern)
     if isinstance(pattern, str):
         pattern = re.compile(pattern)
     if not isinstance(pattern, re.Pattern):
-        raise TypeError(f"a pattern is text, a list of texts or a compiled expression: {pattern!r}")
+        raise ValueError(f"Unsupported pattern type {type(pattern).__name__}; a pattern is text, a list of "
+                         "texts, a compiled expression or a GroupingPattern")
     return GroupingPattern(pattern, bool(inverse_match), group_name or "")
 
 
@@ -96,9 +97,12 @@ common_grouping_patterns = {
 
 
 def infer_device_type(df: pd.DataFrame) -> DeviceType:
-    """What the rows of one thread or stream are, by their streams."""
+    """What the rows of one thread or stream are: by their streams, and by the process and thread 0
+    that only GPU rows have."""
     if "stream" not in df.columns or df.empty:
         return DeviceType.UNKNOWN
     if (df["stream"] >= 0).all():
+        return DeviceType.GPU
+    if {"pid", "tid"} <= set(df.columns) and ((df["pid"] == 0).all() or (df["tid"] == 0).all()):
         return DeviceType.GPU
     return DeviceType.CPU if (df["stream"] < 0).all() else DeviceType.UNKNOWN

@@ -7,6 +7,8 @@ import os
 from typing import Any, List, Optional
 
 from holotrace.configs.default_values import DEFAULT_CONFIG_FILENAME
+from holotrace.utils.test_utils import data_roots
+from holotrace.utils.utils import get_value_from_dict
 
 logger = logging.getLogger("holotrace")
 
@@ -54,17 +56,15 @@ class HtaConfig:
         return self.config_file_paths
 
     def get_config(self, dot_path: Optional[str] = None, default_value: Any = None) -> Any:
-        found: Any = self.config
-        for key in dot_path.split(".") if dot_path else []:
-            if not isinstance(found, dict) or key not in found:
-                return default_value
-            found = found[key]
-        return found
+        return get_value_from_dict(self.config, dot_path, default_value) if dot_path else self.config
 
     def show(self):
         print(json.dumps(self.config, indent=4))
 
     @staticmethod
     def get_test_data_path(dataset: str) -> str:
-        return os.path.join(os.environ.get("HTA_TEST_DATA_PATH", os.path.join("tests", "data")),
-                            dataset)
+        """Where a data set of HTA's tests is, or would be: below $HTA_TEST_DATA_PATH or tests/data."""
+        given = os.environ.get("HTA_TEST_DATA_PATH")
+        roots = [given] if given else [os.path.join(root, "tests", "data") for root in data_roots()]
+        paths = [os.path.join(root, dataset) for root in roots]
+        return next((path for path in paths if os.path.exists(path)), paths[-1])

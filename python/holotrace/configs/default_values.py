@@ -21,19 +21,45 @@ class ValueType(Enum):
 
 
 class YamlVersion(NamedTuple):
+    """A version of the list of arguments: YamlVersion(1, 0, 0)."""
+
     major: int
     minor: int
     patch: int
 
+    def get_version_str(self) -> str:
+        """The version as text: 1.0.0."""
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+    @staticmethod
+    def from_string(version_str: str) -> "YamlVersion":
+        """From "1.0.0"; ValueError when the text is no version."""
+        parts = version_str.split(".")
+        if len(parts) != 3 or not all(part.isdigit() for part in parts):
+            raise ValueError(f"a version is three numbers like 1.0.0, not {version_str!r}")
+        return YamlVersion(*(int(part) for part in parts))
+
 
 class AttributeSpec(NamedTuple):
-    """An argument: the name of its column, its key in the file, its type, and what absence reads as."""
+    """An argument: the name of its column, its key in the file, its type, and what absence reads as.
+
+    Two specs are equal when these four are, whatever version they came with.
+    """
 
     name: str
     raw_name: str
     value_type: ValueType
     default_value: Any
     min_supported_version: YamlVersion
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AttributeSpec) and self[:4] == other[:4]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self[:3])
 
 
 class EventArgs(NamedTuple):
@@ -115,29 +141,41 @@ AVAILABLE_ARGS: Dict[str, AttributeSpec] = {
 }
 
 
-def _pick(*keys):
-    return [AVAILABLE_ARGS[key] for key in keys]
+#: Groups of arguments, by their keys.
+ARG_GROUPS: Dict[str, List[str]] = {
+    "minimum": ["cuda::stream", "correlation::cpu_gpu"],
+    "bandwidth": ["data::bytes", "data::bandwidth"],
+    "sync": ["cuda_sync::stream", "cuda_sync::event"],
+    "input_shape": ["cpu_op::input_dims", "cpu_op::input_type", "cpu_op::input_strides"],
+    "index": ["index::external_id", "index::python_id", "index::python_parent_id"],
+    "communication": ["nccl::collective_name", "nccl::in_msg_nelems", "nccl::out_msg_nelems",
+                      "nccl::dtype", "nccl::group_size", "nccl::rank", "nccl::in_split_size",
+                      "nccl::out_split_size"],
+    "triton_kernels": ["cpu_op::kernel_backend", "cpu_op::kernel_hash"],
+    "info": ["info::labels", "info::name", "info::sort_index"],
+}
+_DEFAULT_GROUPS = ("minimum", "bandwidth", "sync", "input_shape", "index", "communication")
 
 
-_MINIMUM = _pick("cuda::stream", "correlation::cpu_gpu")
-_BANDWIDTH = _pick("data::bytes", "data::bandwidth")
-_SYNC = _pick("cuda_sync::stream", "cuda_sync::event")
-_SHAPE = _pick("cpu_op::input_dims", "cpu_op::input_type", "cpu_op::input_strides")
-_INDEX = _pick("index::external_id", "index::python_id", "index::python_parent_id")
-_COMMUNICATION = _pick("nccl::collective_name", "nccl::in_msg_nelems", "nccl::out_msg_nelems",
-                       "nccl::dtype", "nccl::group_size", "nccl::rank", "nccl::in_split_size",
-                       "nccl::out_split_size")
-_INFO = _pick("info::labels", "info::name", "info::sort_index")
+def args_of(available: Dict[str, AttributeSpec], *groups: str) -> List[AttributeSpec]:
+    """The arguments of some groups, as far as they are available."""
+    return [available[key] for group in groups for key in ARG_GROUPS[group] if key in available]
 
-EVENT_ARGS = EventArgs(
-    AVAILABLE_ARGS=AVAILABLE_ARGS,
-    ARGS_INPUT_SHAPE=_SHAPE,
-    ARGS_BANDWIDTH=_BANDWIDTH,
-    ARGS_SYNC=_SYNC,
-    ARGS_MINIMUM=_MINIMUM,
-    ARGS_COMPLETE=[spec for key, spec in AVAILABLE_ARGS.items() if not key.startswith("info::")],
-    ARGS_INFO=_INFO,
-    ARGS_COMMUNICATION=_COMMUNICATION,
-    ARGS_TRITON_KERNELS=_pick("cpu_op::kernel_backend", "cpu_op::kernel_hash"),
-    ARGS_DEFAULT=_MINIMUM + _BANDWIDTH + _SYNC + _SHAPE + _INDEX + _COMMUNICATION,
-)
+
+def event_args(available: Dict[str, AttributeSpec]) -> EventArgs:
+    """All groups of the arguments that are available."""
+    return EventArgs(
+        AVAILABLE_ARGS=available,
+        ARGS_INPUT_SHAPE=args_of(available, "input_shape"),
+        ARGS_BANDWIDTH=args_of(available, "bandwidth"),
+        ARGS_SYNC=args_of(available, "sync"),
+        ARGS_MINIMUM=args_of(available, "minimum"),
+        ARGS_COMPLETE=[spec for key, spec in available.items() if not key.startswith("info::")],
+        ARGS_INFO=args_of(available, "info"),
+        ARGS_COMMUNICATION=args_of(available, "communication"),
+        ARGS_TRITON_KERNELS=args_of(available, "triton_kernels"),
+        ARGS_DEFAULT=args_of(available, *_DEFAULT_GROUPS),
+    )
+
+
+EVENT_ARGS = event_args(AVAILABLE_ARGS)

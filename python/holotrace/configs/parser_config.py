@@ -11,7 +11,10 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from holotrace.configs.default_values import (AVAILABLE_ARGS, EVENT_ARGS, VERSION, AttributeSpec,
                                               ValueType, YamlVersion)
+from holotrace.configs.event_args_yaml_parser import parse_event_args_yaml
 
+DEFAULT_PARSE_VERSION = VERSION
+DEFAULT_VER_EVENT_ARGS = parse_event_args_yaml(DEFAULT_PARSE_VERSION)
 MAX_EVENT_DURATION_US = 7 * 24 * 3600 * 1_000_000
 
 

@@ -1,13 +1,16 @@
 """Names of kernels, merged intervals and other helpers under HTA's names."""
 
+import logging
 import multiprocessing
 import os
 import re
 from enum import Enum
-from typing import Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 import pandas as pd
+
+logger = logging.getLogger("holotrace")
 
 
 class KernelType(Enum):
@@ -23,23 +26,23 @@ class IdleTimeType(Enum):
     OTHER = 2
 
 
-_COMMUNICATION = re.compile(r"nccl|hip|hccl|.*ncclKernel")
-_MEMORY = re.compile(r"(hip)?Memcpy|(hip)?Memset|dma")
-_NOT_COMPUTE = re.compile(
+NCCL_KERNEL_RE = re.compile(r"nccl|hip|hccl|.*ncclKernel")
+MEMORY_KERNEL_RE = re.compile(r"(hip)?Memcpy|(hip)?Memset|dma")
+NCCL_COMPUTE_KERNEL_RE = re.compile(
     r"nccl|.*Memcpy|.*Memset|.*dma|.*Sync|Stream Wait Event|cuda.*LaunchKernel|runFunction|hip"
     r"|job_exe|packet|pe_exe|cpum_exe_subgraph|hccl|collective_subgraph_execution")
 
 
 def is_comm_kernel(name: str) -> bool:
-    return _COMMUNICATION.match(name) is not None
+    return NCCL_KERNEL_RE.match(name) is not None
 
 
 def is_memory_kernel(name: str) -> bool:
-    return _MEMORY.match(name) is not None
+    return MEMORY_KERNEL_RE.match(name) is not None
 
 
 def is_compute_kernel(name: str) -> bool:
-    return _NOT_COMPUTE.match(name) is None
+    return NCCL_COMPUTE_KERNEL_RE.match(name) is None
 
 
 is_computer_kernel = is_compute_kernel
@@ -111,16 +114,31 @@ def flatten_column_names(df: pd.DataFrame) -> None:
 
 def normalize_gpu_stream_numbers(df: pd.DataFrame) -> None:
     """stream as int in place; what is no number becomes -1."""
+    if "stream" not in df.columns:
+        logger.error("there is no column stream")
+        return
     streams = pd.to_numeric(df["stream"], errors="coerce").fillna(-1).astype("int64")
     df["stream"] = streams.mask(streams == 2**32 - 1, -1)
 
 
 def normalize_path(path: str) -> str:
-    if path.startswith("./"):
-        return os.path.join(os.getcwd(), path[2:])
-    return os.path.expanduser(path) if path.startswith("~/") else path
+    """A path that begins with ./ or ~/ from the root; others as they are."""
+    for prefix, place in (("./", os.getcwd()), ("~/", os.path.expanduser("~"))):
+        if path.startswith(prefix):
+            return os.path.join(place, path[2:]) if path[2:] else place
+    return path
 
 
 def get_mp_pool_size(obj_size: int, num_objs: int) -> int:
     """How many processes HTA would use. The engine uses threads of its own."""
     return max(1, min(multiprocessing.cpu_count(), num_objs))
+
+
+def get_value_from_dict(config: Dict[str, Any], dot_path: str, default_value: Any = None) -> Any:
+    """The value at "a.b.c" in nested dicts, default_value where there is none."""
+    found: Any = config
+    for key in dot_path.split("."):
+        if not isinstance(found, dict) or key not in found:
+            return default_value
+        found = found[key]
+    return found
