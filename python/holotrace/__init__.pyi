@@ -596,7 +596,7 @@ class Session:
     ) -> Table:
         """What did each stream wait for while it was idle?
 
-        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else other. By rank, device, stream, category.
+        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else other; before the first launch in the file it is leading, which is also shown for the device as a whole. By rank, device, stream, category.
 
         Answers what get_idle_time_breakdown of HTA answers.
 
