@@ -861,7 +861,7 @@ class Session:
             copies: copies or sets of this kind
             bytes [bytes]: bytes they moved; null when the file does not say
             busy_ns [ns]: time with at least one of them running
-            time_mean_gbps [GB/s]: mean bandwidth over the busy time
+            time_mean_gbps [GB/s]: mean bandwidth over the busy time; null when the file does not say
         """
         ...
     def launch_stats(
