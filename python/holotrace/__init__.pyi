@@ -729,7 +729,7 @@ class Session:
     ) -> Table:
         """What did each stream wait for while it was idle?
 
-        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other. By rank, device, stream, category.
+        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other; before the first launch in the file it is leading, which is also shown for the device as a whole. By rank, device, stream, category.
 
         Answers what get_idle_time_breakdown of HTA answers.
 
@@ -994,7 +994,7 @@ class Session:
             copies: copies or sets of this kind
             bytes [bytes]: bytes they moved; null when the file does not say
             busy_ns [ns]: time with at least one of them running
-            time_mean_gbps [GB/s]: mean bandwidth over the busy time
+            time_mean_gbps [GB/s]: mean bandwidth over the busy time; null when the file does not say
         """
         ...
     def launch_stats(

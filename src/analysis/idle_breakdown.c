@@ -6,6 +6,7 @@
  *   kernel_wait         launched, and the rest of the gap is shorter than threshold: launch latency
  *   communication_wait  launched, but it started later, while communication ran on another stream
  *   other               launched, but it started later: an event, other work, another process
+ *   leading             before the first launch call in the file for the device: the recording shows nobody at work
  * `by device` takes all streams of a device as one, so only time with nothing on the GPU is idle.
  * Reads kernels, copies, sets and their launches. Work without a launch in the file never counts as
  * host_wait. Time before the first and after the last piece is not seen. O(n log n).
@@ -51,7 +52,8 @@ const struct ht_analysis ht_analysis_idle_breakdown = {
 		.question = "What did each stream wait for while it was idle?",
 		.method = "The gap before a piece of GPU work is host_wait until its launch starts; the rest "
 			  "is kernel_wait when shorter than threshold, else communication_wait while communication runs on "
-			  "another stream, and other. By rank, device, stream, "
+			  "another stream, and other; before the first launch in the file it is leading, which is also "
+			  "shown for the device as a whole. By rank, device, stream, "
 			  "category.",
 		.hta = "get_idle_time_breakdown",
 		HT_ONE_SCHEMA(columns),
@@ -77,10 +79,8 @@ static void put_stream(
 		n_rows[gap->category]++;
 	}
 	for (size_t c = 0; c < HT_IDLE_N; c++) {
-		bool only_leading = stream->stream == HT_NO_I64 && stream->n == 1 &&
-		                    stream->gaps[0].category == HT_IDLE_LEADING;
 		bool optional = run->policy.no_empty_rows || c == HT_IDLE_LEADING ||
-		                c == HT_IDLE_COMMUNICATION || only_leading;
+		                c == HT_IDLE_COMMUNICATION || stream->is_leading;
 		if (optional && !n_rows[c])
 			continue;
 		ht_table_row(table);

@@ -6,7 +6,8 @@
  * bytes over duration when it wrote none.
  *
  * Views: "summary", per rank and kind: count, mean, std, quartiles over the points with bandwidth above
- * zero (what HTA gives), and time_mean_gbps over the busy time. "series": every change point.
+ * zero (what HTA gives), and time_mean_gbps over the busy time, without that of copies that say neither.
+ * "series": every change point.
  *
  * Reads GPU copies and sets. Blind to copies that kernels do themselves (AMD blit kernels, NCCL).
  * O(n log n). Rows ascending by rank, kind, device; points by time, ends before starts.
@@ -41,7 +42,8 @@ static const struct ht_column summary[] = {
 	{ "bytes", HT_BYTES, HT_MEASURE, "bytes they moved; null when the file does not say",
 	        NULL },
 	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
-	{ "time_mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over the busy time", "GB/s" },
+	{ "time_mean_gbps", HT_F64, HT_MEASURE,
+	        "mean bandwidth over the busy time; null when the file does not say", "GB/s" },
 };
 
 static const struct ht_column series_columns[] = {
@@ -111,17 +113,18 @@ static void put_series(
 /* Busy time = time with a copy running, also one whose rate is unknown. */
 static int64_t busy_time(const struct ht_bandwidth_series *series, double *ret_mean)
 {
-	int64_t busy_ns = 0, n_active = 0;
+	int64_t busy_ns = 0, known_ns = 0, n_active = 0;
 	double area = 0;
 	for (size_t i = 0; i + 1 < series->n; i++) {
 		n_active += series->points[i].is_end ? -1 : 1;
 		int64_t dt_ns = series->points[i + 1].ts_ns - series->points[i].ts_ns;
 		if (n_active > 0) {
 			busy_ns += dt_ns;
+			known_ns += series->points[i].gbps > 0 ? dt_ns : 0;
 			area += series->points[i].gbps * (double)dt_ns;
 		}
 	}
-	*ret_mean = busy_ns > 0 ? area / (double)busy_ns : NAN;
+	*ret_mean = known_ns > 0 ? area / (double)known_ns : NAN;
 	return busy_ns;
 }
 
@@ -154,7 +157,7 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	ht_table_put_i64(table, (int64_t)series->n_copies);
 	ht_table_put_known(table, series->bytes, 0);
 	ht_table_put_i64(table, busy_ns);
-	ht_table_put_f64(table, series->bytes || run->hta_compat ? time_mean : NAN);
+	ht_table_put_f64(table, time_mean);
 	return HT_OK;
 }
 

@@ -385,14 +385,23 @@ enum ht_status ht_frame_choose_whole(struct ht_run *run)
 	return HT_OK;
 }
 
-/* Lowest and highest number of the steps that a run is about; false when there is none. */
-static bool find_steps(
-        const struct ht_run *run, bool cut_last, int64_t *ret_first, int64_t *ret_last)
+static int compare_numbers(const void *left, const void *right)
 {
-	int64_t first = INT64_MAX, last = INT64_MIN;
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+/* Numbers of the steps that a run is about, ascending, each once; NULL without memory or such a list. */
+static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
+{
+	size_t n = 0, n_distinct = 0;
 	struct ht_list chosen;
-	if (ht_list_parse(run->ctx, "--step", run->step, &chosen) != HT_OK)
-		return false;
+	for (size_t i = 0; i < run->chosen[0].n; i++)
+		n += ht_run_chosen(run, 0, i)->n_steps;
+	int64_t *numbers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *numbers);
+	if (!numbers || ht_list_parse(run->ctx, "--step", run->step, &chosen) != HT_OK)
+		return NULL;
+	n = 0;
 	for (size_t i = 0; i < run->chosen[0].n; i++) {
 		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
 		int64_t cut = INT64_MAX;
@@ -400,35 +409,50 @@ static bool find_steps(
 			cut = rank->steps[rank->n_steps - 1].ts_ns;
 		for (size_t k = 0; k < rank->n_steps; k++) {
 			const struct ht_step *s = &rank->steps[k];
-			if (s->ts_ns >= cut)
-				continue;
-			if (!ht_list_has(&chosen, s->number))
-				continue;
-			first = s->number < first ? s->number : first;
-			last = s->number > last ? s->number : last;
+			if (s->ts_ns < cut && ht_list_has(&chosen, s->number))
+				numbers[n++] = s->number;
 		}
 	}
 	ht_list_done(run->ctx, &chosen);
-	*ret_first = first;
-	*ret_last = last;
-	return first <= last;
+	qsort(numbers, n, sizeof *numbers, compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		if (!i || numbers[i] != numbers[i - 1])
+			numbers[n_distinct++] = numbers[i];
+	*ret_n = n_distinct;
+	return numbers;
+}
+
+/* "3–4, 7" */
+static const char *list_text(struct ht_run *run, const int64_t *numbers, size_t n)
+{
+	const char *text = "";
+	for (size_t i = 0, k; text && i < n; i = k) {
+		for (k = i + 1; k < n && numbers[k] == numbers[k - 1] + 1;)
+			k++;
+		const char *comma = i ? ", " : "";
+		long long first = numbers[i], last = numbers[k - 1];
+		text = first == last ? ht_arena_printf(run->scratch, "%s%s%lld", text, comma, first)
+		                     : ht_arena_printf(run->scratch, "%s%s%lld–%lld", text, comma,
+		                               first, last);
+	}
+	return text;
 }
 
 const char *ht_frame_steps_text(struct ht_run *run)
 {
 	bool all = run->step && !strcmp(run->step, "all");
 	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
-	int64_t first, last;
 	if (all || (!run->step && !cut_last))
 		return "whole trace";
-	if (!find_steps(run, cut_last, &first, &last))
-		return "no steps";
+	size_t n = 0;
+	const int64_t *numbers = find_steps(run, cut_last, &n);
+	if (!numbers || !n)
+		return numbers ? "no steps" : NULL;
 	/* what precedes the first step is in, so this is not the same as naming the steps */
 	if (cut_last)
-		return ht_arena_printf(run->scratch, "up to step %lld", (long long)last);
-	if (first == last)
-		return ht_arena_printf(run->scratch, "step %lld", (long long)first);
-	return ht_arena_printf(run->scratch, "steps %lld–%lld", (long long)first, (long long)last);
+		return ht_arena_printf(run->scratch, "up to step %lld", (long long)numbers[n - 1]);
+	const char *text = list_text(run, numbers, n);
+	return text ? ht_arena_printf(run->scratch, "step%s %s", n == 1 ? "" : "s", text) : NULL;
 }
 
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gap is host wait, then communication and other. */
-#define MAX_PARTS 3
+/* A gap is leading, then host wait, then communication and other. */
+#define MAX_PARTS 4
 
 const char *ht_idle_category_name(enum ht_idle_category category)
 {
@@ -91,14 +91,17 @@ static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_
 		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false };
 }
 
-/* The first launch call of some pieces; INT64_MIN: none is known. */
-static int64_t first_launch(const struct piece *items, size_t n)
+/* The first launch call of the chosen work of a device, on whatever stream; INT64_MIN: none is known. */
+static int64_t first_launch(const struct ht_frame *frame, int32_t device)
 {
+	const struct ht_trace *t = frame->trace;
 	int64_t first = INT64_MIN;
-	for (size_t i = 0; i < n; i++)
-		if (items[i].chosen && items[i].launch_ns != HT_NO_I64 &&
-		        (first == INT64_MIN || items[i].launch_ns < first))
-			first = items[i].launch_ns;
+	for (size_t k = 0; k < frame->n_gpu; k++) {
+		const struct ht_gpu *g = &t->gpu[frame->gpu[k]];
+		if (g->device == device && g->launch != HT_NONE &&
+		        (first == INT64_MIN || t->ts_ns[g->launch] < first))
+			first = t->ts_ns[g->launch];
+	}
 	return first;
 }
 
@@ -135,8 +138,9 @@ static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, i
 	push(stream, to - from - communication, HT_IDLE_OTHER);
 }
 
+/* leads_to: before this time the gaps are leading. */
 static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
-        struct traffic traffic, struct ht_idle_stream *stream)
+        struct traffic traffic, int64_t leads_to, struct ht_idle_stream *stream)
 {
 	size_t first = 0;
 	while (first < n && !items[first].chosen)
@@ -149,7 +153,6 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 	int64_t end = items[first].end;
 	for (size_t i = 0; i < first; i++)
 		end = items[i].end > end ? items[i].end : end;
-	int64_t leads_to = stream->stream == HT_NO_I64 ? first_launch(items, n) : INT64_MIN;
 	int64_t last = items[first].end;
 	for (size_t i = first + 1; i < n; i++) {
 		int64_t from = end, start = items[i].start, launch = items[i].launch_ns;
@@ -159,10 +162,14 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 			last = items[i].end;
 		if (start <= from)
 			continue;
+		if (leads_to > from) {
+			int64_t lead = leads_to < start ? leads_to : start;
+			push(stream, lead - from, HT_IDLE_LEADING);
+			from = lead;
+		}
 		if (launch != HT_NO_I64 && launch > from) {
 			int64_t launched = launch < start ? launch : start;
-			push(stream, launched - from,
-			        launched <= leads_to ? HT_IDLE_LEADING : HT_IDLE_HOST_WAIT);
+			push(stream, launched - from, HT_IDLE_HOST_WAIT);
 			from = launched;
 		}
 		push_rest(stream, from, start, threshold_ns, &traffic);
@@ -172,13 +179,12 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 
 /* What a device idles before its first launch call; pieces are those of the device. */
 static enum ht_status find_leading(struct ht_run *run, const struct piece *items, size_t n,
-        struct ht_idle_stream *ret_stream, bool *ret_found)
+        int64_t launch, struct ht_idle_stream *ret_stream)
 {
-	int64_t launch = first_launch(items, n), first = INT64_MAX, last = INT64_MIN;
+	int64_t first = INT64_MAX, last = INT64_MIN;
 	struct ht_interval *busy = ht_arena_alloc(run->scratch, (n + 1) * sizeof *busy);
-	struct ht_idle_gap *gap = ht_arena_alloc(run->scratch, sizeof *gap);
-	*ret_found = false;
-	if (!busy || !gap)
+	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, (n + 1) * sizeof *gaps);
+	if (!busy || !gaps)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++) {
 		busy[i] = (struct ht_interval){ items[i].start, items[i].end };
@@ -187,32 +193,34 @@ static enum ht_status find_leading(struct ht_run *run, const struct piece *items
 		first = items[i].start < first ? items[i].start : first;
 		last = items[i].end > last ? items[i].end : last;
 	}
-	if (launch == INT64_MIN || launch <= first)
+	*ret_stream = (struct ht_idle_stream){
+		.device = items[0].device, .stream = HT_NO_I64, .gaps = gaps, .is_leading = true
+	};
+	if (first > last)
 		return HT_OK;
-	struct ht_interval before = { first, launch };
-	int64_t idle =
-	        launch - first - ht_interval_overlap(busy, ht_interval_merge(busy, n), &before, 1);
-	*gap = (struct ht_idle_gap){ idle, HT_IDLE_LEADING, false };
-	*ret_stream = (struct ht_idle_stream){ .device = items[0].device,
-		.stream = HT_NO_I64,
-		.span_ns = last - first,
-		.gaps = gap,
-		.n = 1 };
-	*ret_found = idle > 0;
+	ret_stream->span_ns = last - first;
+	int64_t end = launch < last ? launch : last;
+	size_t n_busy = ht_interval_merge(busy, n);
+	for (size_t i = 0; i + 1 < n_busy && busy[i].end < end; i++) {
+		int64_t from = busy[i].end > first ? busy[i].end : first;
+		int64_t to = busy[i + 1].start < end ? busy[i + 1].start : end;
+		push(ret_stream, to - from, HT_IDLE_LEADING);
+	}
 	return HT_OK;
 }
 
 /* After the streams of each device, its leading gap. */
-static enum ht_status add_leading(struct ht_run *run, const struct pieces *pieces,
-        struct ht_idle_stream *streams, size_t *n_streams)
+static enum ht_status add_leading(struct ht_run *run, const struct ht_frame *frame,
+        const struct pieces *pieces, struct ht_idle_stream *streams, size_t *n_streams)
 {
 	for (size_t i = 0, n; i < pieces->n; i += n) {
-		bool found;
+		struct ht_idle_stream *stream = &streams[*n_streams];
 		for (n = 1; i + n < pieces->n &&
 		            pieces->items[i + n].device == pieces->items[i].device;)
 			n++;
-		HT_TRY(find_leading(run, pieces->items + i, n, &streams[*n_streams], &found));
-		*n_streams += found;
+		int64_t launch = first_launch(frame, pieces->items[i].device);
+		HT_TRY(find_leading(run, pieces->items + i, n, launch, stream));
+		*n_streams += stream->n > 0;
 	}
 	return HT_OK;
 }
@@ -235,17 +243,20 @@ static enum ht_status find_traffic(
 	return HT_OK;
 }
 
-static enum ht_status find_streams(struct ht_run *run, const struct pieces *pieces,
-        const struct ht_idle_options *options, struct ht_idle_gap *gaps,
-        struct ht_idle_stream *streams, size_t *ret_n)
+static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *frame,
+        const struct pieces *pieces, const struct ht_idle_options *options,
+        struct ht_idle_gap *gaps, struct ht_idle_stream *streams, size_t *ret_n)
 {
 	struct traffic traffic = { 0 };
+	int64_t leads_to = INT64_MIN;
 	size_t n_streams = 0;
 	for (size_t i = 0, n; i < pieces->n; i += n) {
 		const struct piece *first = &pieces->items[i];
 		bool any = first->chosen;
-		if (!run->policy.only_chosen && (!i || first[-1].device != first->device))
+		if (!run->policy.only_chosen && (!i || first[-1].device != first->device)) {
 			HT_TRY(find_traffic(run, first, pieces->items + pieces->n, &traffic));
+			leads_to = first_launch(frame, first->device);
+		}
 		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
 		            first[n].stream == first->stream;
 		        n++)
@@ -256,7 +267,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct pieces *piec
 		*stream = (struct ht_idle_stream){ .device = first->device,
 			.stream = first->stream,
 			.gaps = gaps + MAX_PARTS * i };
-		find_gaps(first, n, options->threshold_ns, traffic, stream);
+		find_gaps(first, n, options->threshold_ns, traffic, leads_to, stream);
 	}
 	*ret_n = n_streams;
 	return HT_OK;
@@ -285,9 +296,9 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *streams);
 	if (!streams)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(find_streams(run, &pieces, options, gaps, streams, &n_streams));
+	HT_TRY(find_streams(run, frame, &pieces, options, gaps, streams, &n_streams));
 	if (!run->policy.only_chosen && !options->by_device && !options->streams)
-		HT_TRY(add_leading(run, &pieces, streams, &n_streams));
+		HT_TRY(add_leading(run, frame, &pieces, streams, &n_streams));
 	*ret_streams = streams;
 	*ret_n = n_streams;
 	return HT_OK;

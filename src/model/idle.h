@@ -13,8 +13,8 @@
  * category: the work is queued, and most often waits for the collective's result.
  *
  * Work that was launched before the recording began can be followed by a long gap in which the recording shows
- * nobody at work: what a device idles before the first launch call in the file is its leading gap. It belongs to
- * no stream, so it stands as a stream of its own, without a number; by device it is part of the gaps.
+ * nobody at work: what idles before the first launch call in the file for the device is leading, whatever comes
+ * next. As that of the device belongs to no stream, it also stands as a stream of its own, without a number.
  *
  * The policy may measure otherwise, also with gaps that have no length or a negative one.
  */
@@ -47,6 +47,7 @@ struct ht_idle_stream {
 	int64_t span_ns; /* first start to last end */
 	struct ht_idle_gap *gaps;
 	size_t n;
+	bool is_leading; /* no stream: what the device idles before its first launch */
 };
 
 struct ht_idle_options {

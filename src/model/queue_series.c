@@ -12,7 +12,8 @@ struct event {
 	bool chosen; /* of work that the frame has */
 };
 
-/* Both events of a piece of work; a launch from before the recording stands before all else. */
+/* Both events of a piece of work; a launch from before the recording stands before all else. Where the clocks
+ * disagree work is launched when it starts at the latest, or the queue would hold less than nothing. */
 static struct event *put(const struct ht_run *run, const struct ht_trace *trace, uint32_t i_gpu,
         bool chosen, struct event *at)
 {
@@ -26,6 +27,8 @@ static struct event *put(const struct ht_run *run, const struct ht_trace *trace,
 		.gpu = i_gpu,
 		.chosen = chosen && known };
 	*at++ = event;
+	if (!run->policy.is_launch && event.ts_ns > trace->ts_ns[gpu->row])
+		at[-1].ts_ns = trace->ts_ns[gpu->row];
 	event.ts_ns = trace->ts_ns[gpu->row];
 	event.row = gpu->row;
 	event.delta = -1;

@@ -4,6 +4,7 @@
     --- trace a.json              text of a file; .gz and .zst are compressed; folders are made
     --- trace-escaped b.json      the same with \\xNN, \\n, \\\\ (a backslash at a line's end joins lines)
     --- trace-repeated c.json     the same with <<N|text>>: text N times, commas between, # is its number
+    --- timeline d.json           a trace as a list of events, one per line (below)
     --- run                       arguments of holotrace, as in a shell, in the folder of the traces
     events a.json --format csv
     --- stdout                    exactly this; stdout-escaped has escapes as above
@@ -14,8 +15,21 @@
 
 run, stdout, stderr-contains and exit may repeat; each run owns the sections after it. The newline
 before the next section does not belong to a trace. `pytest --accept` rewrites the stdout sections.
+
+A timeline has a line per event, `start duration kind [word]... [name]` with times in microseconds; a line that
+starts with # is a comment, and `KEY = JSON` sets a key of the document (rank = 1 the rank). Kinds:
+
+    step 3       ProfilerStep#3                       note NAME    annotation on the host
+    op NAME      operator                             python NAME  Python frame
+    call NAME    runtime call, cudaLaunchKernel       driver NAME  driver call, cuLaunchKernel
+    kernel NAME  on the GPU                           memcpy, memset, sync, gpunote NAME   the same
+    range NAME   profiler range of hardware counters  memory       an allocation, an instant
+
+Words: t=2 thread (1), s=9 stream (7), d=1 device (0; "d=" leaves it out), c=5 correlation, 'KEY:VALUE' an
+argument with a JSON value or text.
 """
 import gzip
+import json
 import pathlib
 import re
 import shlex
@@ -26,7 +40,7 @@ import pytest
 import support
 
 HERE = pathlib.Path(__file__).parent
-SECTION = re.compile(rb"^--- (trace|trace-escaped|trace-repeated|run|stdout|stdout-escaped|stdout-contains|stderr-contains|exit|health)(?: (.+))?$")
+SECTION = re.compile(rb"^--- (trace|trace-escaped|trace-repeated|timeline|run|stdout|stdout-escaped|stdout-contains|stderr-contains|exit|health)(?: (.+))?$")
 ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|[nrt0\\]|\n)")
 REPEAT = re.compile(rb"<<(\d+)\|(.*?)>>", re.DOTALL)
 SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0", b"\\": b"\\", b"\n": b""}
@@ -52,8 +66,64 @@ def unescape(body):
     return ESCAPE.sub(one, body)
 
 
+HOST = {"step": "user_annotation", "note": "user_annotation", "op": "cpu_op", "python": "python_function",
+        "call": "cuda_runtime", "driver": "cuda_driver"}
+GPU = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset", "sync": "cuda_sync",
+       "gpunote": "gpu_user_annotation", "range": "cuda_profiler_range"}
+NAMES = {"call": "cudaLaunchKernel", "driver": "cuLaunchKernel", "memory": "[memory]"}
+WORD = re.compile(r"([tsdc])=(-?\d*)$")
+ARGUMENT = re.compile(r"([\w ().%/]+):(.*)$")
+
+
+def value(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def timeline_event(line):
+    start, duration, kind, *rest = shlex.split(line)
+    words, args = {"t": "1", "s": "7", "d": "0", "c": ""}, {}
+    while rest and (WORD.match(rest[0]) or (ARGUMENT.match(rest[0]) and "::" not in rest[0])):
+        word = rest.pop(0)
+        if WORD.match(word):
+            words[word[0]] = word[2:]
+        else:
+            args.update([[ARGUMENT.match(word)[1], value(ARGUMENT.match(word)[2])]])
+    name = " ".join(rest) or NAMES.get(kind, "")
+    if words["c"]:
+        args["correlation"] = int(words["c"])
+    if kind == "memory":
+        return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": name, "pid": 1,
+                "tid": int(words["t"]), "ts": value(start), "args": args}
+    if kind in GPU:
+        args["stream"] = int(words["s"])
+        if words["d"]:
+            args["device"] = int(words["d"])
+    place = (1, int(words["t"])) if kind in HOST else (int(words["d"] or 0), int(words["s"]))
+    return {"ph": "X", "cat": {**HOST, **GPU}[kind], "name": f"ProfilerStep#{name}" if kind == "step" else name,
+            "pid": place[0], "tid": place[1], "ts": value(start), "dur": value(duration), "args": args}
+
+
+def timeline(text):
+    """The trace that a list of events stands for."""
+    document, events = {"schemaVersion": 1, "distributedInfo": {"rank": 0}}, []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        setting = re.match(r"([A-Za-z]\w*) = (.*)$", line)
+        if setting and setting[1] == "rank":
+            document["distributedInfo"] = {"rank": value(setting[2])}
+        elif setting:
+            document[setting[1]] = value(setting[2])
+        elif not line.startswith("#"):
+            events.append(timeline_event(line))
+    return json.dumps(dict(document, traceEvents=events)).encode()
+
+
 def write_trace(folder, kind, name, body):
     text = body[:-1] if body.endswith(b"\n") else body
+    if kind == "timeline":
+        text = timeline(text.decode())
     if kind == "trace-escaped":
         text = unescape(text)
     if kind == "trace-repeated":
@@ -92,7 +162,7 @@ def run_case(sections, folder, accept):
         kind, argument, body = section
         if kind in ("run", "health") and done is not None:
             assert done.returncode == exit_expected, done.stderr.decode(errors="replace")
-        if kind in ("trace", "trace-escaped", "trace-repeated"):
+        if kind in ("trace", "trace-escaped", "trace-repeated", "timeline"):
             write_trace(folder, kind, argument, body)
         elif kind == "run":
             done, exit_expected = support.run(*shlex.split(body.decode()), cwd=folder), 0
