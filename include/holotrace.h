@@ -314,7 +314,7 @@ struct ht_analysis_info {
 	const char *chosen_by; /* parameter that chooses the schema, NULL: there is one */
 	const struct ht_param *params;
 	size_t n_params;
-	size_t n_sets; /* 1, or 2 for comparisons */
+	size_t n_sets; /* 1, or 2 for comparisons; 0 when it is over files that are no traces */
 	/* Of comparisons of several runs: what the two sides are called, as in --base. The sets of the first side
 	 * come before those of the second; the parameter "n-" and the first name tells how many they are. NULL:
 	 * it takes n_sets sets exactly. */
@@ -323,6 +323,10 @@ struct ht_analysis_info {
 	bool lists_events;   /* its rows are single events, too many for an overview */
 	bool more_columns;   /* further columns come on request or from the data */
 	const char *instead; /* parameter whose value replaces the traces, or NULL */
+	/* Of an analysis over files that are no traces: the parameter that names them, a path per line, for which a
+	 * command line gives them as arguments; and the option by which it gives a set of traces besides, NULL when
+	 * none is taken. */
+	const char *files, *beside;
 };
 
 HT_API size_t ht_n_analyses(void);
