@@ -1361,6 +1361,46 @@ class Session:
             duration_us [us]: of Chakra's files: duration
         """
         ...
+    def et_check(
+        self,
+        *,
+        et: str | Iterable[str] | None = None,
+        limit: int = 20,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Is an execution trace sound, and does it belong to its Kineto trace?
+
+        Rules ET001 to ET070 over the file, its tree, arguments and attributes; with the Kineto trace of the same window also ids, names, parents and threads.
+
+        Arguments:
+            et: execution traces: files, folders or RANK=FILE, one per line
+            limit: findings that are told one by one per rule; 0 tells all
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the execution trace
+            rule: rule that is broken
+            severity: error, warning or info
+            node: id of the node, absent when it is about the file
+            message: what was found
+        """
+        ...
     def diff(
         self,
         other: Session,

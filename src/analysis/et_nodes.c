@@ -495,7 +495,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	struct listing l = { .run = run, .table = table };
 	if (!list)
 		return ht_table_add_note(table, "no execution trace was given");
-	return run->n_sets
-	               ? ht_parts_rows_or(run, parts, table, "no execution trace of these ranks")
-	               : ht_et_each(run->ctx, list, run->scratch, put_et, &l);
+	return run->n_sets ? ht_et_finish_ranks(run, parts, table)
+	                   : ht_et_each(run->ctx, list, run->scratch, put_et, &l);
 }

@@ -5,10 +5,12 @@
 
 #include "base/io.h"
 #include "base/list.h"
+#include "model/part.h"
 #include "read/discover.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -171,4 +173,30 @@ enum ht_status ht_et_take(struct ht_run *run, struct ht_et **ret_et)
 	HT_TRY(ht_et_files_find(run->ctx, list, run->scratch, &files));
 	const struct ht_et_file *file = ht_et_files_of(&files, run->rank, run->chosen[run->side].n);
 	return file ? ht_et_read(run->ctx, file->path, ret_et) : HT_OK;
+}
+
+enum ht_status ht_et_finish_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_et_files files;
+	HT_TRY(ht_et_files_find(run->ctx, ht_run_str(run, "et"), run->scratch, &files));
+	const struct ht_chosen *chosen = &run->chosen[0];
+	uint8_t *is_used = ht_arena_alloc(run->scratch, files.n + 1);
+	if (!is_used)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	for (size_t i = 0; i < chosen->n; i++) {
+		int64_t rank = ht_run_chosen(run, 0, i)->number;
+		const struct ht_et_file *file = ht_et_files_of(&files, rank, chosen->n);
+		if (file)
+			is_used[file - files.list] = 1;
+		else
+			HT_TRY(ht_table_add_note(
+			        table, "warning: rank %" PRId64 " has no execution trace", rank));
+	}
+	for (size_t i = 0; i < files.n; i++)
+		if (!is_used[i])
+			HT_TRY(ht_table_add_note(table,
+			        "warning: %s was not looked at: no Kineto trace is of its rank",
+			        files.list[i].path));
+	return HT_OK;
 }

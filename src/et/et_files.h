@@ -38,4 +38,9 @@ enum ht_status ht_et_each(
  * The caller frees it. */
 enum ht_status ht_et_take(struct ht_run *run, struct ht_et **ret_et) HT_MUST_USE;
 
+/* Rows of the parts of ranks, with notes on files without a rank and ranks without a file. */
+struct ht_parts;
+enum ht_status ht_et_finish_ranks(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table) HT_MUST_USE;
+
 #endif
