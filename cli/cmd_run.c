@@ -94,11 +94,40 @@ static int find_two(struct cli *cli, struct run_sets *sets)
 	return EXIT_DONE;
 }
 
+/* Files that are no traces are the arguments, as one text; traces come by an option. */
+static int find_files(struct cli *cli, struct run_sets *sets)
+{
+	const struct ht_analysis_info *info = cli->verb->analysis;
+	const struct opts *opts = &cli->opts;
+	size_t n_bytes = 1;
+	for (size_t i = 0; i < opts->n_args; i++)
+		n_bytes += strlen(opts->args[i]) + 1;
+	if (opts->n_args == 0) {
+		cli_say("%s needs an execution trace: holotrace %s %s", info->name, info->name,
+		        cli->verb->usage);
+		return EXIT_USAGE;
+	}
+	char *at = sets->files = malloc(n_bytes);
+	if (at == NULL)
+		return cli_fail_nomem();
+	for (size_t i = 0; i < opts->n_args; i++)
+		at += sprintf(at, "%s\n", opts->args[i]);
+	size_t n = info->beside != NULL
+	                   ? opts_values(opts, info->beside, sets->sources, HT_MAX_SETS)
+	                   : 0;
+	sets->n = n > 0;
+	return n > 0 ? session_open(cli, sets->sources, n < HT_MAX_SETS ? n : HT_MAX_SETS,
+	                       &sets->list[0])
+	             : EXIT_DONE;
+}
+
 int run_open_sets(struct cli *cli, struct run_sets *sets)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	const struct opts *opts = &cli->opts;
 	*sets = (struct run_sets){ .n = 0 };
+	if (info->files != NULL)
+		return find_files(cli, sets);
 	if (needs_no_trace(cli))
 		return EXIT_DONE;
 	if (info->n_sets == 1 && opts->n_args == 0) {
@@ -134,6 +163,8 @@ static void say_warnings(const struct cli *cli, const ht_table *table)
 size_t run_args(const struct cli *cli, const struct run_sets *sets, struct ht_arg *args)
 {
 	size_t n = session_args(cli, cli->verb->analysis, args);
+	if (sets->files != NULL && n < OPTS_MAX)
+		args[n++] = (struct ht_arg){ cli->verb->analysis->files, sets->files };
 	if (sets->name[0] != '\0' && n < OPTS_MAX)
 		args[n++] = (struct ht_arg){ sets->name, sets->n_first };
 	return n;
@@ -236,6 +267,7 @@ void run_close_sets(struct cli *cli, struct run_sets *sets, bool warn)
 			        one ? opts->n_args : 1);
 		ht_close(sets->list[i]);
 	}
+	free(sets->files);
 	session_end(cli);
 }
 

@@ -13,6 +13,7 @@ struct run_sets {
 	ht_set *list[HT_MAX_SETS];        /* NULL: not open */
 	const char *sources[HT_MAX_SETS]; /* of comparisons: as given */
 	size_t n;
+	char *files; /* of an analysis over other files: the arguments, a line each */
 	char name[32],
 	        n_first[24]; /* the parameter that tells the sides apart, "" when there is none */
 };

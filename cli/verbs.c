@@ -73,6 +73,8 @@ static const struct opt help_opt = { "help", 'h', NULL, NULL, NULL, "show this t
 static const char *usage_of(const struct ht_analysis_info *info)
 {
 	static char usage[64];
+	if (info->files != NULL)
+		return info->beside != NULL ? "ET... [--kineto KINETO...]" : "ET...";
 	if (info->sides[0] == NULL)
 		return info->n_sets == 2 ? "CONTROL TEST" : "TRACE...";
 	snprintf(usage, sizeof(usage), "--%s RUN... --%s RUN...", info->sides[0], info->sides[1]);
@@ -197,6 +199,19 @@ static void add_sides(struct opts *opts, const struct ht_analysis_info *info)
 	}
 }
 
+/* Traces beside the files that an analysis is over. */
+static void add_beside(struct opts *opts, const char *name)
+{
+	struct opt opt = {
+		.name = name,
+		.value = "FILE",
+		.help = "the Kineto trace of the same window, or a folder of ranks; may be given "
+		        "several times",
+		.heading = "This analysis",
+	};
+	opts_add(opts, &opt);
+}
+
 /* The parameter that tells how many runs the first side has follows from how often its option is given. */
 static bool counts_side(const struct ht_analysis_info *info, const char *param)
 {
@@ -204,13 +219,22 @@ static bool counts_side(const struct ht_analysis_info *info, const char *param)
 	       strcmp(param + 2, info->sides[0]) == 0;
 }
 
+/* The parameter that the arguments fill. */
+static bool names_files(const struct ht_analysis_info *info, const char *param)
+{
+	return info->files != NULL && strcmp(param, info->files) == 0;
+}
+
 void verb_options(const struct verb *verb, struct opts *opts)
 {
 	*opts = (struct opts){ 0 };
+	if (verb->analysis != NULL && verb->analysis->beside != NULL)
+		add_beside(opts, verb->analysis->beside);
 	if (verb->analysis != NULL && verb->analysis->sides[0] != NULL)
 		add_sides(opts, verb->analysis);
 	for (size_t i = 0; verb->analysis != NULL && i < verb->analysis->n_params; i++)
-		if (!counts_side(verb->analysis, verb->analysis->params[i].name))
+		if (!counts_side(verb->analysis, verb->analysis->params[i].name) &&
+		        !names_files(verb->analysis, verb->analysis->params[i].name))
 			add_param(opts, &verb->analysis->params[i], "This analysis");
 	if (verb->analysis != NULL && verb->analysis->draws)
 		opts_add(opts, &draw_opt);

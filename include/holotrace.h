@@ -317,7 +317,7 @@ struct ht_analysis_info {
 	const char *chosen_by; /* parameter that chooses the schema, NULL: there is one */
 	const struct ht_param *params;
 	size_t n_params;
-	size_t n_sets; /* 1, or 2 for comparisons */
+	size_t n_sets; /* 1, or 2 for comparisons; 0 when it is over files that are no traces */
 	/* Of comparisons of several runs: what the two sides are called, as in --base. The sets of the first side
 	 * come before those of the second; the parameter "n-" and the first name tells how many they are. NULL:
 	 * it takes n_sets sets exactly. */
@@ -329,6 +329,10 @@ struct ht_analysis_info {
 	/* columns that come on request; args.KEY and what else the data has come besides */
 	const struct ht_column *further;
 	size_t n_further;
+	/* Of an analysis over files that are no traces: the parameter that names them, a path per line, for which a
+	 * command line gives them as arguments; and the option by which it gives a set of traces besides, NULL when
+	 * none is taken. */
+	const char *files, *beside;
 };
 
 HT_API size_t ht_n_analyses(void);

@@ -1525,6 +1525,130 @@ class Session:
             index: row of the call that allocates the most itself
         """
         ...
+    def et_nodes(
+        self,
+        *,
+        et: str | Iterable[str] | None = None,
+        view: Literal['nodes', 'tensors', 'groups'] = 'nodes',
+        ancestors_of: int | None = None,
+        descendants_of: int | None = None,
+        producers_of: int | None = None,
+        consumers_of: int | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which operators were recorded, with which arguments, tensors and process groups?
+
+        The nodes as recorded, one per row, in file order.
+
+        Arguments:
+            et: execution traces: files, folders or RANK=FILE, one per line
+            view: nodes, the tensors that they use, or process groups (nodes, tensors, groups)
+            ancestors_of: only this node and those around it
+            descendants_of: only this node and those inside it
+            producers_of: only nodes that give this tensor
+            consumers_of: only nodes that take this tensor
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the execution trace
+            id: node id; ids ascend in the order of starts
+            parent: id of the node that called it (ctrl_deps)
+            name: operator, annotation or kernel
+            kind: op, process or thread
+            rf_id: record function id, which Kineto's events carry too
+            tid: logical thread, from 1
+            seq_id: autograd sequence number, -1 when none
+            scope: record scope: 0 function, 1 backward, 7 user
+            fw_parent: node around the call to backward, 0 when none
+            fw_tid: thread of the forward operator, 0 when none
+            op_schema: schema of the operator
+            inputs: values of the inputs
+            input_shapes: shapes of the inputs
+            input_types: types of the inputs
+            input_strides: strides of the inputs
+            outputs: values of the outputs
+            output_shapes: shapes of the outputs
+            output_types: types of the outputs
+            output_strides: strides of the outputs
+            input_tensors: ids of the tensors that it takes
+            output_tensors: ids of the tensors that it gives
+            collective: collective that it records
+            dtype: data type of the collective
+            in_msg_nelems: elements that go into the collective
+            out_msg_nelems: elements that come out of it
+            in_split_size: elements per peer that go out
+            out_split_size: elements per peer that come in
+            global_rank_start: first rank of the group
+            global_rank_stride: distance of its ranks
+            pg_name: process group
+            pg_desc: what the process group is for
+            pg_size: ranks in the process group
+            kernel_backend: triton for generated kernels
+            kernel_file: file of a generated kernel
+            tensor_range: least and greatest values of integral inputs
+            other_attrs: further attributes, as a JSON object
+            node_type: of Chakra's files: what the node is
+            data_deps: of Chakra's files: nodes that it waits for
+            start_us [us]: of Chakra's files: start time
+            duration_us [us]: of Chakra's files: duration
+        """
+        ...
+    def et_check(
+        self,
+        *,
+        et: str | Iterable[str] | None = None,
+        limit: int = 20,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Is an execution trace sound, and does it belong to its Kineto trace?
+
+        Rules ET001 to ET070 over the file, its tree, arguments and attributes; with the Kineto trace of the same window also ids, names, parents and threads.
+
+        Arguments:
+            et: execution traces: files, folders or RANK=FILE, one per line
+            limit: findings that are told one by one per rule; 0 tells all
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the execution trace
+            rule: rule that is broken
+            severity: error, warning or info
+            node: id of the node, absent when it is about the file
+            message: what was found
+        """
+        ...
     def diff(
         self,
         other: Session,

@@ -67,7 +67,7 @@ const struct ht_analysis_info *ht_analysis_find(const char *name)
 bool ht_analysis_takes(const struct ht_analysis_info *info, size_t n_sets)
 {
 	bool several = info->sides[0] && n_sets > info->n_sets && n_sets <= HT_MAX_SETS;
-	return several || n_sets == info->n_sets;
+	return several || n_sets == info->n_sets || (info->files && n_sets == 1);
 }
 
 size_t ht_n_common_params(void)

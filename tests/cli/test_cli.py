@@ -168,8 +168,8 @@ def test_top_all():
 
 def test_every_analysis_runs_and_takes_every_format():
     for name in ANALYSES:
-        traces = ["examples/diff/control", "examples/diff/test"] \
-            if VERBS[name]["n_sets"] == 2 else [TRAIN]
+        traces = [["examples/et/with_kineto.et.json.gz"], [TRAIN],
+                  ["examples/diff/control", "examples/diff/test"]][VERBS[name]["n_sets"]]
         for style in ("text", "csv", "json", "md", "html", "arrow"):
             out = support.output(name, *traces, "--top", "3", "--format", style, cwd=support.ROOT)
             assert out, (name, style)

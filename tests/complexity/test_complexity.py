@@ -51,7 +51,7 @@ class Trace:
 
 def verbs():
     said = json.loads(support.output("help", "--json"))
-    return [(v["name"], v["n_sets"]) for v in said["verbs"] if v["kind"] == "analysis"]
+    return [(v["name"], v["n_sets"]) for v in said["verbs"] if v["kind"] == "analysis" and v["n_sets"]]
 
 
 def grows_too_fast(seconds, again):

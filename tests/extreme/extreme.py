@@ -121,7 +121,7 @@ def command_lines():
     """(verb, number of sets, options): each verb plain, then with one option at a time, then as HTA."""
     said = json.loads(support.output("help", "--json"))
     for verb in said["verbs"]:
-        if verb["kind"] != "analysis":
+        if verb["kind"] != "analysis" or not verb["n_sets"]:
             continue
         yield verb["name"], verb["n_sets"], []
         for option in verb["options"]:

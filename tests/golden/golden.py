@@ -30,7 +30,7 @@ def verbs():
 
 def items():
     """(run, analysis, traces) of every golden file."""
-    return [(run, name, traces) for name, n_sets in verbs().items()
+    return [(run, name, traces) for name, n_sets in verbs().items() if n_sets
             for run, traces in (RUNS if n_sets == 1 else COMPARISONS).items()]
 
 

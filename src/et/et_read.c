@@ -1,0 +1,459 @@
+/*
+ * et_read.c - an execution trace from a file: envelope, list of nodes, recovery.
+ *
+ * The text passes through a buffer of some pieces; a node that does not end in it is read again when more has
+ * come, so memory is that of the store and of the longest node. What is no node is skipped up to the next place
+ * where one begins. A list without an end is that of a run that was killed: its nodes stand, and a process node
+ * is made, for it would have been the last.
+ */
+#include "et/et_reader.h"
+
+#include "base/io.h"
+#include "json/block.h"
+#include "json/text.h"
+#include "store/trace.h"
+
+#include <string.h>
+
+#define PIECE_BYTES    ((size_t)1 << 20)
+#define MAX_TEXT_BYTES ((size_t)1 << 40)
+#define SNIFF_BYTES    ((size_t)4 << 10)
+/* Chakra's files are not streamed; they are a tenth of the traces they come from. */
+#define MAX_CHAKRA_BYTES ((size_t)8 << 30)
+
+const struct ht_et_stat_info *ht_et_stat_info(enum ht_et_stat_code code)
+{
+	static const struct ht_et_stat_info infos[] = {
+#define STAT(name, severity, sentence, defect)                                                     \
+	{ #name, sentence, defect, severity >= HT_DATA_LOSS },
+#include "et/et_stats.def"
+#undef STAT
+	};
+	return &infos[code];
+}
+
+/* ---- text in hand ---- */
+
+struct input {
+	struct ht_et_reader r;
+	struct ht_source *source;
+	struct ht_vec text; /* zeros behind it */
+	size_t at;          /* used up so far */
+	bool at_end;
+};
+
+static const char *here(const struct input *in)
+{
+	return in->r.text + in->at;
+}
+
+/* Drop what is used up and read on. */
+static enum ht_status fill(struct input *in)
+{
+	size_t left = in->text.n - in->at, n;
+	char *text = in->text.data;
+	if (left && in->at)
+		memmove(text, text + in->at, left);
+	in->r.base += (int64_t)in->at;
+	in->text.n = left;
+	in->at = 0;
+	/* a node that fills the buffer needs a larger one, and is not looked at again before it has doubled */
+	size_t want = left < PIECE_BYTES ? PIECE_BYTES : left;
+	if (!ht_vec_reserve(in->r.ctx->mem, &in->text, 1, want + HT_PADDING))
+		return ht_fail_nomem(in->r.ctx);
+	text = in->text.data;
+	HT_TRY(ht_source_read(in->r.ctx, in->source, text + left, want, &n));
+	in->text.n += n;
+	in->at_end = n < want;
+	memset(text + in->text.n, 0, HT_PADDING);
+	in->r.text = text;
+	in->r.end = text + in->text.n;
+	uint64_t pos = ht_source_file_pos(in->source);
+	return ht_progress(in->r.ctx, "Reading", pos, ht_source_info(in->source)->file_bytes);
+}
+
+/* At least n bytes, or all there are. */
+static enum ht_status want(struct input *in, size_t n)
+{
+	while (in->text.n - in->at < n && !in->at_end)
+		HT_TRY(fill(in));
+	return HT_OK;
+}
+
+/* Blanks skipped, with a byte in hand unless the text ends. */
+static enum ht_status skip_blanks(struct input *in)
+{
+	for (;;) {
+		in->at = (size_t)(ht_skip_space(here(in)) - in->r.text);
+		if (in->at < in->text.n || in->at_end)
+			return HT_OK;
+		HT_TRY(fill(in));
+	}
+}
+
+/* ---- envelope ---- */
+
+static const struct {
+	const char *name;
+	enum ht_et_header flag;
+} known_keys[] = { { "schema", HT_ET_HAS_SCHEMA }, { "pid", HT_ET_HAS_PID },
+	{ "time", HT_ET_HAS_TIME }, { "start_ts", HT_ET_HAS_START }, { "nodes", HT_ET_HAS_NODES },
+	{ "finish_ts", HT_ET_HAS_FINISH } };
+
+static enum ht_et_header header_of(const char *key, size_t n)
+{
+	for (size_t i = 0; i < HT_COUNT(known_keys); i++)
+		if (strlen(known_keys[i].name) == n && !memcmp(known_keys[i].name, key, n))
+			return known_keys[i].flag;
+	return 0;
+}
+
+static bool set_header(struct input *in, enum ht_et_header flag, const char *key, size_t n_key,
+        const char *value, size_t n, bool escaped)
+{
+	struct ht_et *et = in->r.et;
+	struct ht_et_attr head = { .type = HT_ET_NO_STR };
+	bool is_string = n >= 2 && *value == '"', fits = false, kept = true;
+	int64_t *number = flag == HT_ET_HAS_PID      ? &et->pid
+	                  : flag == HT_ET_HAS_START  ? &et->start_ts
+	                  : flag == HT_ET_HAS_FINISH ? &et->finish_ts
+	                                             : NULL;
+	if (number) {
+		fits = ht_et_parse_i64(value, n, number);
+	} else if (flag && is_string) {
+		kept = ht_et_intern_string(&in->r, value + 1, n - 2, escaped,
+		        flag == HT_ET_HAS_SCHEMA ? &et->schema : &et->time);
+		fits = true;
+	}
+	if (fits)
+		et->headers |= flag;
+	if (fits || !kept)
+		return kept;
+	return ht_et_intern_string(&in->r, key, n_key, false, &head.name) &&
+	       ht_et_intern_json(&in->r, value, n, escaped, &head.value) &&
+	       HT_VEC_PUSH(et->mem, &et->more_heads, struct ht_et_attr, head);
+}
+
+enum step { STEP_NEXT, STEP_NODES, STEP_END };
+
+/* One key and its value, or the start of the list of nodes. */
+static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
+{
+	bool escaped = false, bad = false, key_escaped = false;
+	const struct ht_et_reader *r = &in->r;
+	const char *p = here(in);
+	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_escaped) : NULL;
+	if (!end)
+		return *p && *p != '"' ? HT_ET_BAD : HT_ET_SHORT;
+	const char *value = ht_skip_space(end);
+	if (*value != ':')
+		return value >= r->end ? HT_ET_SHORT : HT_ET_BAD;
+	value = ht_skip_space(value + 1);
+	enum ht_et_header flag = header_of(p + 1, (size_t)(end - p) - 2);
+	if (flag == HT_ET_HAS_NODES && *value == '[') {
+		in->r.et->headers |= flag;
+		in->at = (size_t)(value + 1 - r->text);
+		*ret_step = STEP_NODES;
+		return HT_ET_PARSED;
+	}
+	const char *after = ht_et_value_end(r, value, &escaped, &bad);
+	if (!after)
+		return bad ? HT_ET_BAD : HT_ET_SHORT;
+	if (!set_header(in, flag, p + 1, (size_t)(end - p) - 2, value, (size_t)(after - value),
+	            escaped))
+		return HT_ET_FAILED;
+	after = ht_skip_space(after);
+	in->at = (size_t)(after + (*after == ',') - r->text);
+	*ret_step = STEP_NEXT;
+	return HT_ET_PARSED;
+}
+
+/* ---- list of nodes ---- */
+
+/* Where a node seems to begin at or after p, or NULL. */
+static const char *find_node(const struct ht_et_reader *r, const char *p)
+{
+	for (; (p = memchr(p, '{', (size_t)(r->end - p))); p++) {
+		const char *key = ht_skip_space(p + 1);
+		if (!memcmp(key, "\"id\"", 4) && *ht_skip_space(key + 4) == ':')
+			return p;
+		if (memcmp(key, "\"name\"", 6) != 0)
+			continue;
+		/* attributes begin with their names, too, but go on with their types */
+		const char *value = ht_skip_space(key + 6);
+		bool escaped = false;
+		if (*value != ':' || *(value = ht_skip_space(value + 1)) != '"')
+			continue;
+		const char *end = ht_et_string_end(r, value, &escaped);
+		const char *next = end ? ht_skip_space(end) : r->end;
+		if (*next == ',' && !memcmp(ht_skip_space(next + 1), "\"id\"", 4))
+			return p;
+	}
+	return NULL;
+}
+
+static void skip_to(struct input *in, const char *to)
+{
+	ht_et_count(&in->r, HT_ET_STAT_bytes_skipped, (uint64_t)(to - here(in)), here(in));
+	in->at = (size_t)(to - in->r.text);
+}
+
+/* Skip to where the next node begins; the end of the text when there is none. The last bytes of a piece may be
+ * the start of one. */
+static enum ht_status resync(struct input *in)
+{
+	if (in->at < in->text.n)
+		skip_to(in, here(in) + 1);
+	for (;;) {
+		const char *found = find_node(&in->r, here(in));
+		if (found) {
+			skip_to(in, found);
+			return HT_OK;
+		}
+		size_t keep = in->text.n - in->at < SNIFF_BYTES || in->at_end ? 0 : SNIFF_BYTES;
+		skip_to(in, in->r.end - keep);
+		if (in->at_end)
+			return HT_OK;
+		HT_TRY(fill(in));
+	}
+}
+
+/* One node, read again with more text when it does not end. */
+static enum ht_status read_node(struct input *in)
+{
+	for (;;) {
+		const char *at = here(in);
+		enum ht_et_parse parsed = ht_et_parse_node(&in->r, &at);
+		if (parsed == HT_ET_PARSED) {
+			in->at = (size_t)(at - in->r.text);
+			return HT_OK;
+		}
+		if (parsed == HT_ET_FAILED)
+			return ht_fail_nomem(in->r.ctx);
+		if (parsed == HT_ET_SHORT && !in->at_end) {
+			HT_TRY(fill(in));
+			continue;
+		}
+		/* the last node of a killed run is cut; that is told by the missing end */
+		if (parsed == HT_ET_BAD || find_node(&in->r, here(in) + 1))
+			ht_et_count(&in->r, HT_ET_STAT_nodes_lost, 1, here(in));
+		else if (parsed == HT_ET_SHORT) {
+			in->at = in->text.n;
+			return HT_OK;
+		}
+		return resync(in);
+	}
+}
+
+/* Whether the bracket in hand ends the list: what follows are keys, the end of the file or another list. */
+static enum ht_status ends_list(struct input *in, bool *ret_ends)
+{
+	HT_TRY(want(in, 64));
+	const char *p = ht_skip_space(here(in) + 1);
+	*ret_ends = *p == '}' || p >= in->r.end || (*p == ',' && *ht_skip_space(p + 1) == '"');
+	return HT_OK;
+}
+
+static enum ht_status read_nodes(struct input *in, bool *ret_ended)
+{
+	struct ht_et_reader *r = &in->r;
+	size_t n_commas = 0;
+	bool first = true;
+	*ret_ended = false;
+	for (;;) {
+		HT_TRY(skip_blanks(in));
+		const char *p = here(in);
+		if (p >= r->end)
+			return HT_OK;
+		if (*p == ',') {
+			if (n_commas++ || first)
+				ht_et_count(r, HT_ET_STAT_stray_comma, 1, p);
+			in->at++;
+		} else if (*p == '{') {
+			if (!first && !n_commas)
+				ht_et_count(r, HT_ET_STAT_missing_comma, 1, p);
+			HT_TRY(read_node(in));
+			n_commas = 0;
+			first = false;
+		} else if (*p == ']') {
+			HT_TRY(ends_list(in, ret_ended));
+			if (*ret_ended && n_commas)
+				ht_et_count(r, HT_ET_STAT_stray_comma, 1, here(in));
+			if (!*ret_ended)
+				ht_et_count(r, HT_ET_STAT_stray_brace, 1, here(in));
+			in->at++;
+			if (*ret_ended)
+				return HT_OK;
+		} else if (*p == '}') {
+			ht_et_count(r, HT_ET_STAT_stray_brace, 1, p);
+			in->at++;
+		} else {
+			HT_TRY(resync(in));
+		}
+	}
+}
+
+/* ---- the whole ---- */
+
+static enum ht_status wrong_kind(ht_ctx *ctx, const char *path, bool is_empty, bool is_trace)
+{
+	if (is_empty)
+		return ht_fail(ctx, HT_FORMAT, path, 0,
+		        "the observer may not have been unregistered", "the file is empty");
+	return ht_fail(ctx, HT_FORMAT, path, 0,
+	        is_trace
+	                ? "this is a profiler trace; give the file that ExecutionTraceObserver wrote"
+	                : "expected a JSON object with schema and nodes, or Chakra's messages",
+	        "not an execution trace");
+}
+
+/* Top-level keys, the list of nodes among them. */
+static enum ht_status read_object(struct input *in)
+{
+	bool ended = false, had_nodes = false;
+	in->at++;
+	for (;;) {
+		enum step step = STEP_END;
+		HT_TRY(skip_blanks(in));
+		if (*here(in) == '}' || here(in) >= in->r.end)
+			break;
+		if (*here(in) == ',') {
+			in->at++;
+			continue;
+		}
+		enum ht_et_parse parsed = parse_head(in, &step);
+		if (parsed == HT_ET_FAILED)
+			return ht_fail_nomem(in->r.ctx);
+		if (parsed == HT_ET_SHORT && !in->at_end) {
+			HT_TRY(fill(in));
+			continue;
+		}
+		if (parsed != HT_ET_PARSED)
+			break;
+		if (step != STEP_NODES)
+			continue;
+		had_nodes = true;
+		HT_TRY(read_nodes(in, &ended));
+		if (!ended)
+			break;
+		HT_TRY(skip_blanks(in));
+		in->at += *here(in) == ',';
+	}
+	const char *p = here(in);
+	if (had_nodes && !ended)
+		ht_et_count(&in->r, HT_ET_STAT_not_finalised, 1, p);
+	else if (had_nodes && p < in->r.end && *p != '}')
+		ht_et_count(&in->r, HT_ET_STAT_bytes_skipped, (uint64_t)(in->r.end - p), p);
+	return HT_OK;
+}
+
+/* A node that stands for the process, when none of that name was read. */
+static enum ht_status complete_root(struct input *in)
+{
+	static const char name[] = "[pytorch|profiler|execution_trace|process]";
+	struct ht_et *et = in->r.et;
+	for (uint32_t row = 0; row < ht_et_n(et); row++)
+		if (ht_et_kind(et, row) == HT_ET_PROCESS)
+			return HT_OK;
+	struct ht_et_node node = { .id = 1,
+		.parent_id = 1,
+		.seq_id = -1,
+		.scope = 7,
+		.op_schema = HT_ET_NO_STR,
+		.kernel_backend = HT_ET_NO_STR,
+		.kernel_file = HT_ET_NO_STR,
+		.tensor_range = HT_ET_NO_STR,
+		.flags = HT_ET_ID | HT_ET_NAME | HT_ET_PARENT | HT_ET_MADE,
+		.in = { HT_ET_NO_STR, HT_ET_NO_STR, HT_ET_NO_STR, HT_ET_NO_STR },
+		.out = { HT_ET_NO_STR, HT_ET_NO_STR, HT_ET_NO_STR, HT_ET_NO_STR },
+		.first_attr = (uint32_t)et->attrs.n,
+		.first_tensor = (uint32_t)et->tensors.n,
+		.offset = (int64_t)et->text_bytes };
+	ht_et_count(&in->r, HT_ET_STAT_root_made, 1, here(in));
+	if (!ht_et_intern(et, name, sizeof name - 1, &node.name) ||
+	        !HT_VEC_PUSH(et->mem, &et->nodes, struct ht_et_node, node))
+		return ht_fail_nomem(in->r.ctx);
+	return HT_OK;
+}
+
+static enum ht_status read_json(struct input *in)
+{
+	struct ht_et *et = in->r.et;
+	HT_TRY(read_object(in));
+	et->text_bytes = ht_source_pos(in->source);
+	if (ht_source_damage(in->source)->kind != HT_DAMAGE_NONE)
+		ht_et_count(&in->r, HT_ET_STAT_cut_gzip, 1, here(in));
+	if (!(et->headers & HT_ET_HAS_NODES))
+		return ht_fail(in->r.ctx, HT_FORMAT, et->path, (int64_t)et->text_bytes,
+		        "the observer may have been killed before it wrote a node",
+		        "the execution trace has no list of nodes");
+	return complete_root(in);
+}
+
+static enum ht_status read_all_chakra(struct input *in)
+{
+	struct ht_et *et = in->r.et;
+	while (!in->at_end) {
+		if (in->text.n > MAX_CHAKRA_BYTES)
+			return ht_fail(in->r.ctx, HT_LIMIT, et->path, -1, NULL,
+			        "the file has more than %zu bytes", MAX_CHAKRA_BYTES);
+		HT_TRY(fill(in));
+	}
+	et->text_bytes = in->text.n;
+	et->format = HT_ET_CHAKRA;
+	return ht_et_read_chakra(in->r.ctx, in->text.data, in->text.n, et);
+}
+
+static enum ht_status read_input(struct input *in)
+{
+	struct ht_et *et = in->r.et;
+	enum ht_et_format format;
+	HT_TRY(fill(in));
+	HT_TRY(want(in, SNIFF_BYTES));
+	et->file_bytes = ht_source_info(in->source)->file_bytes;
+	if (!ht_et_sniff(in->r.text, in->text.n, in->at_end, &format))
+		return wrong_kind(in->r.ctx, et->path, !in->text.n,
+		        memmem(in->r.text, in->text.n, "\"traceEvents\"", 13) ||
+		                memmem(in->r.text, in->text.n, "\"ph\"", 4));
+	if (format == HT_ET_CHAKRA)
+		return read_all_chakra(in);
+	if (in->text.n >= 3 && !memcmp(in->r.text, "\xef\xbb\xbf", 3))
+		in->at = 3;
+	HT_TRY(skip_blanks(in));
+	return read_json(in);
+}
+
+enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
+{
+	struct ht_et *et = ht_mem_zalloc(ctx->mem, sizeof *et);
+	if (!et)
+		return ht_fail_nomem(ctx);
+	et->mem = ht_mem_retain(ctx->mem);
+	et->schema = et->time = HT_ET_NO_STR;
+	ht_pool_init(&et->pool, et->mem);
+	size_t n_path = strlen(path) + 1;
+	et->path = ht_mem_alloc(et->mem, n_path);
+	struct input in = { .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR } };
+	enum ht_status status = et->path ? HT_OK : ht_fail_nomem(ctx);
+	if (et->path)
+		memcpy(et->path, path, n_path);
+	if (status == HT_OK)
+		status = ht_source_open(ctx, path, &in.source);
+	if (status == HT_OK) {
+		status = read_input(&in);
+		ht_source_close(in.source);
+	}
+	if (status == HT_OK)
+		status = ht_et_index(ctx, et);
+	ht_vec_free(ctx->mem, &in.text, 1);
+	ht_vec_free(ctx->mem, &in.r.scratch, 1);
+	ht_vec_free(ctx->mem, &in.r.lists, sizeof(struct ht_et_type_list));
+	if (status == HT_NOMEM)
+		ht_error_in_file(ctx, path);
+	if (status != HT_OK) {
+		ht_et_free(et);
+		return status;
+	}
+	*ret_et = et;
+	return HT_OK;
+}

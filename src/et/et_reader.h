@@ -1,0 +1,69 @@
+/*
+ * et_reader.h - what the files that read execution traces share; for this folder only.
+ */
+#ifndef HT_ET_ET_READER_H
+#define HT_ET_ET_READER_H
+
+#include "et/et.h"
+
+enum ht_et_parse {
+	HT_ET_PARSED,
+	HT_ET_SHORT,  /* the text in hand ends before the item does */
+	HT_ET_BAD,    /* this is no such item */
+	HT_ET_FAILED, /* out of memory */
+};
+
+/* What is known of a list of types. */
+struct ht_et_type_list {
+	uint8_t state; /* 0: not looked at, 1: no tensors, 2: tensors in lists, 3: tensors at the places of the mask */
+	uint64_t mask;
+};
+
+struct ht_et_reader {
+	ht_ctx *ctx;
+	struct ht_et *et;
+	const char *text, *end; /* in hand; zeros from end on */
+	int64_t base;           /* offset of text in the file */
+	struct ht_vec scratch;  /* char, for decoding */
+	struct ht_vec lists;    /* struct ht_et_type_list by string id of types */
+	uint32_t last_device;   /* of the last tensor */
+	bool out_of_memory;     /* noticed where nothing can be answered */
+};
+
+static inline void ht_et_count(
+        struct ht_et_reader *r, enum ht_et_stat_code code, uint64_t n, const char *at)
+{
+	struct ht_et_stat *stat = &r->et->stats[code];
+	if (!stat->count)
+		stat->first_offset = r->base + (at - r->text);
+	stat->count += n;
+}
+
+/* The id of a text; false when out of memory. */
+bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id);
+
+/* Behind the string whose opening quote is at p; NULL when the text ends first. */
+const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, bool *ret_escaped);
+/* Behind any value at p; NULL with *ret_bad or because the text ends. An array of arguments holds no objects. */
+const char *ht_et_value_end(
+        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad);
+/* A string's body or a JSON text as string id, repaired where the writer is known to spoil it. */
+bool ht_et_intern_string(
+        struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id);
+bool ht_et_intern_json(
+        struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id);
+/* A whole number that ends where JSON's do; false for anything else. */
+bool ht_et_parse_i64(const char *p, size_t n, int64_t *ret_value);
+bool ht_et_parse_u64(const char *p, size_t n, uint64_t *ret_value);
+
+/* The node whose brace is at *at, appended to the store; *at moves behind it. */
+enum ht_et_parse ht_et_parse_node(struct ht_et_reader *r, const char **at);
+/* Tensors of a finished node. False when out of memory. */
+bool ht_et_add_tensors(struct ht_et_reader *r, struct ht_et_node *node, uint32_t row);
+
+/* Read Chakra's messages. */
+enum ht_status ht_et_read_chakra(ht_ctx *ctx, const char *bytes, size_t n, struct ht_et *et);
+/* Indexes over a complete list of nodes. */
+enum ht_status ht_et_index(ht_ctx *ctx, struct ht_et *et);
+
+#endif

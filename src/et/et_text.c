@@ -1,0 +1,258 @@
+/*
+ * et_text.c - strings and values of execution traces: where they end, what they say, known damage undone.
+ *
+ * PyTorch's observer writes each byte from 0x80 on of a string as \uffffffXX on CPUs whose char is signed; these
+ * bytes are put back. Other oddities are kept as they are and counted.
+ */
+#include "et/et_reader.h"
+
+#include "json/number.h"
+#include "json/text.h"
+
+#include <string.h>
+
+/* Objects where only scalars are expected are not followed further than this. */
+#define MAX_OBJECT_BYTES ((size_t)64 << 10)
+
+bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
+{
+	struct ht_text found;
+	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
+		return false;
+	*ret_id = found.id;
+	return true;
+}
+
+const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, bool *ret_escaped)
+{
+	const char *q = p + 1;
+	for (;;) {
+		q = memchr(q, '"', (size_t)(r->end - q));
+		if (!q)
+			return NULL;
+		const char *slash = q;
+		while (slash > p + 1 && slash[-1] == '\\')
+			slash--;
+		if ((q - slash) % 2 == 0)
+			break;
+		q++;
+	}
+	if (memchr(p + 1, '\\', (size_t)(q - p - 1)))
+		*ret_escaped = true;
+	return q + 1;
+}
+
+enum { PLAIN, QUOTE, OPEN, CLOSE, OBJECT, ZERO };
+static const uint8_t classes[256] = { ['"'] = QUOTE,
+	['['] = OPEN,
+	[']'] = CLOSE,
+	['{'] = OBJECT,
+	['}'] = OBJECT,
+	[':'] = OBJECT,
+	[0] = ZERO };
+
+/* Behind the array at p, which holds no objects. */
+static const char *array_end(
+        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+{
+	size_t depth = 0;
+	for (;;) {
+		while (!classes[(unsigned char)*p])
+			p++;
+		switch (classes[(unsigned char)*p]) {
+		case QUOTE:
+			p = ht_et_string_end(r, p, ret_escaped);
+			if (!p)
+				return NULL;
+			break;
+		case OPEN:
+			depth++;
+			p++;
+			break;
+		case CLOSE:
+			p++;
+			if (!--depth)
+				return p;
+			break;
+		default: *ret_bad = p != r->end; return NULL;
+		}
+	}
+}
+
+static const char *object_end(
+        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+{
+	const char *start = p;
+	size_t depth = 0;
+	while (p < r->end && (size_t)(p - start) < MAX_OBJECT_BYTES) {
+		if (*p == '"') {
+			p = ht_et_string_end(r, p, ret_escaped);
+			if (!p)
+				return NULL;
+			continue;
+		}
+		depth += *p == '{' || *p == '[';
+		if (*p == '}' || *p == ']')
+			depth--;
+		*ret_bad = !*p;
+		if (*ret_bad)
+			return NULL;
+		p++;
+		if (!depth)
+			return p;
+	}
+	*ret_bad = p < r->end;
+	return NULL;
+}
+
+const char *ht_et_value_end(
+        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+{
+	if (*p == '"')
+		return ht_et_string_end(r, p, ret_escaped);
+	if (*p == '[')
+		return array_end(r, p, ret_escaped, ret_bad);
+	if (*p == '{')
+		return object_end(r, p, ret_escaped, ret_bad);
+	const char *start = p;
+	while (*p && *p != ',' && *p != '}' && *p != ']' && (unsigned char)*p > ' ' && *p != '"')
+		p++;
+	if (!*p && p == r->end)
+		return NULL;
+	*ret_bad = p == start || !*p;
+	return *ret_bad ? NULL : p;
+}
+
+/* ---- known damage ---- */
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+	                              : -1;
+}
+
+/* The byte that \uffffffXX at p stands for, or -1. */
+static int mangled_byte(const char *p, size_t n)
+{
+	if (n < 10 || p[1] != 'u')
+		return -1;
+	for (int i = 2; i < 8; i++)
+		if ((p[i] | 0x20) != 'f')
+			return -1;
+	int high = hex(p[8]), low = hex(p[9]);
+	return high < 8 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* Text with mangled bytes put back into the scratch; 0 when there are none. What is no UTF-8 then becomes U+FFFD. */
+static bool unmangle(struct ht_et_reader *r, const char *text, size_t n, size_t *ret_n)
+{
+	size_t n_bytes = 0;
+	*ret_n = 0;
+	if (!memmem(text, n, "\\uffffff", 8) && !memmem(text, n, "\\uFFFFFF", 8))
+		return true;
+	r->scratch.n = 0;
+	/* a byte may become three, and three more are room for decoding */
+	if (!ht_vec_reserve(r->ctx->mem, &r->scratch, 1, 6 * n + 1))
+		return false;
+	char *out = r->scratch.data, *bytes = out + 3 * n;
+	size_t n_raw = 0;
+	for (size_t i = 0; i < n;) {
+		int byte = text[i] == '\\' ? mangled_byte(text + i, n - i) : -1;
+		if (byte >= 0) {
+			bytes[n_raw++] = (char)byte;
+			n_bytes++;
+			i += 10;
+			continue;
+		}
+		if (text[i] == '\\' && i + 1 < n)
+			bytes[n_raw++] = text[i++];
+		bytes[n_raw++] = text[i++];
+	}
+	if (!n_bytes)
+		return true;
+	ht_et_count(r, HT_ET_STAT_mangled_bytes, n_bytes, text);
+	size_t n_out = 0;
+	for (size_t i = 0; i < n_raw;) {
+		size_t length = ht_utf8_length(bytes + i, n_raw - i);
+		if (length)
+			memcpy(out + n_out, bytes + i, length);
+		else
+			memcpy(out + n_out, "\xef\xbf\xbd", 3);
+		n_out += length ? length : 3;
+		i += length ? length : 1;
+	}
+	*ret_n = n_out;
+	return true;
+}
+
+bool ht_et_intern_json(
+        struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id)
+{
+	size_t n_repaired = 0;
+	if (escaped && !unmangle(r, text, n, &n_repaired))
+		return false;
+	if (n_repaired)
+		return ht_et_intern(r->et, r->scratch.data, n_repaired, ret_id);
+	return ht_et_intern(r->et, text, n, ret_id);
+}
+
+static bool has_controls(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)text[i] < ' ')
+			return true;
+	return false;
+}
+
+bool ht_et_intern_string(
+        struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id)
+{
+	size_t n_repaired = 0, n_bad;
+	if (has_controls(body, n))
+		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
+	if (!escaped)
+		return ht_et_intern(r->et, body, n, ret_id);
+	if (!unmangle(r, body, n, &n_repaired))
+		return false;
+	if (!n_repaired) {
+		r->scratch.n = 0;
+		if (!ht_vec_reserve(r->ctx->mem, &r->scratch, 1, 6 * n + 1))
+			return false;
+		memcpy(r->scratch.data, body, n);
+		n_repaired = n;
+	}
+	char *out = (char *)r->scratch.data + 3 * n;
+	size_t n_out = ht_json_decode(r->scratch.data, n_repaired, out, &n_bad);
+	if (n_bad)
+		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
+	return ht_et_intern(r->et, out, n_out, ret_id);
+}
+
+/* ---- numbers ---- */
+
+bool ht_et_parse_u64(const char *p, size_t n, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	if (!n || n > 20)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!ht_is_digit(p[i]) || __builtin_mul_overflow(value, 10, &value) ||
+		        __builtin_add_overflow(value, (uint64_t)(p[i] - '0'), &value))
+			return false;
+	}
+	*ret_value = value;
+	return true;
+}
+
+bool ht_et_parse_i64(const char *p, size_t n, int64_t *ret_value)
+{
+	uint64_t value;
+	bool negative = n && *p == '-';
+	if (!ht_et_parse_u64(p + negative, n - negative, &value) ||
+	        value > (uint64_t)INT64_MAX + negative)
+		return false;
+	*ret_value = (int64_t)(negative ? 0 - value : value);
+	return true;
+}
