@@ -361,7 +361,9 @@ enum ht_status ht_run_open_instead(
 	const struct ht_analysis *analysis;
 	const char *path = NULL;
 	HT_TRY(ht_analysis_get(ctx, name, &analysis));
-	for (size_t i = 0; analysis->info.instead && i < n_args; i++)
+	/* files that are no traces are for the analysis itself */
+	bool opens = analysis->info.instead && !analysis->info.files;
+	for (size_t i = 0; opens && i < n_args; i++)
 		if (!strcmp(args[i].name, analysis->info.instead))
 			path = args[i].value;
 	*ret_set = NULL;
