@@ -111,7 +111,9 @@ static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size
 	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES) {
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
 		ht_keep_trim(&mem->keep, room_to_keep(mem));
-		return grown == MAP_FAILED ? NULL : grown;
+		/* one that others were moved into before it was kept is more than one mapping: copied */
+		if (grown != MAP_FAILED)
+			return grown;
 	}
 #endif
 	void *moved = raw_alloc(mem, new_bytes);

@@ -90,12 +90,43 @@ static void keeps_blocks(void **state)
 	ht_mem_release(mem);
 }
 
+/* A block into which others were moved comes again and grows, as any other. */
+static void grows_what_was_moved_into(void **state)
+{
+	(void)state;
+	enum { N = 8 * HT_MEM_MAP_BYTES };
+	struct ht_mem *mem = ht_mem_new();
+	void *peak = ht_mem_alloc(mem, 8 * (size_t)N);
+	ht_mem_free(mem, peak, 8 * (size_t)N);
+	ht_keep_trim(&mem->keep, 0);
+	unsigned char *to = ht_mem_zalloc(mem, N);
+	unsigned char *from = ht_mem_zalloc(mem, N / 4);
+	/* pages that are there make it another mapping */
+	memset(to, 1, N);
+	memset(from, 2, N / 4);
+	assert_true(ht_mem_move(mem, to + 2 * HT_MEM_MOVE_BYTES, from, N / 4, N / 4));
+	ht_mem_free(mem, to, N);
+	unsigned char *again = ht_mem_alloc(mem, N);
+	assert_non_null(again);
+	for (size_t k = 0; k < N; k++)
+		again[k] = (unsigned char)(k * 7 + k / 4096);
+	unsigned char *grown = ht_mem_realloc(mem, again, N, 2 * (size_t)N);
+	assert_non_null(grown);
+	for (size_t k = 0; k < N; k++)
+		assert_int_equal(grown[k], (unsigned char)(k * 7 + k / 4096));
+	assert_int_equal(mem->now, 2 * (size_t)N);
+	ht_mem_free(mem, grown, 2 * (size_t)N);
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moves_blocks_of_every_size),
 		cmocka_unit_test(arenas_are_zeroed),
 		cmocka_unit_test(keeps_blocks),
+		cmocka_unit_test(grows_what_was_moved_into),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

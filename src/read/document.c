@@ -671,9 +671,11 @@ static bool is_event_line(const char *p, const char *limit)
 			const char *end = key_end(p, limit);
 			if (!end)
 				return false;
-			if (depth == 1 && end - p == 3 && p[1] == 'p' && p[2] == 'h')
+			const char *colon = ht_skip_blanks(end + 1, limit);
+			bool is_key = depth == 1 && colon < limit && *colon == ':';
+			if (is_key && end - p == 3 && p[1] == 'p' && p[2] == 'h')
 				return true;
-			if (depth == 1 && end - p == 12 && !memcmp(p + 1, "traceEvents", 11))
+			if (is_key && end - p == 12 && !memcmp(p + 1, "traceEvents", 11))
 				return false;
 			p = end;
 		}

@@ -16,9 +16,9 @@ struct flows {
 	ht_ctx *ctx;
 	struct ht_trace *t;
 	struct ht_arena arena;
-	uint64_t *ids;  /* by flow row position */
-	uint32_t *rows; /* flow rows, grouped by (category, id), in time order within */
-	uint64_t *keys; /* sort keys; at last the category of each of rows */
+	uint32_t *rows;  /* flow rows, ascending */
+	uint64_t *ids;   /* of each */
+	uint32_t *order; /* positions in both, grouped by (category, id), in time order within */
 	size_t n;
 };
 
@@ -28,75 +28,94 @@ static bool is_flow(const struct ht_trace *t, uint32_t row)
 	       !(t->flags[row] & HT_EV_NO_TS);
 }
 
-/* The id of each row as a number: integers as they are, texts hashed. */
-static enum ht_status read_ids(struct flows *f, uint64_t **ret_ids)
-{
-	const struct ht_trace *t = f->t;
-	uint32_t key = ht_str_find(t, "id");
-	uint64_t *ids = ht_arena_alloc(&f->arena, ((size_t)ht_n_events(t) + 1) * sizeof *ids);
-	if (!ids)
-		return ht_fail_nomem(f->ctx);
-	for (size_t c = 0; key != HT_NO_STR && c < t->n_arg_columns; c++) {
-		const struct ht_arg_column *column = &t->arg_columns[c];
-		if (column->key != key || !column->top_level)
-			continue;
-		for (uint64_t i = 0; i < column->n; i++) {
-			uint32_t row = ht_arg_rows(t, column)[i];
-			uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
-			if (column->type == HT_ARG_STR)
-				value = ht_hash(
-				        ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
-			ids[row] = value;
-		}
-	}
-	*ret_ids = ids;
-	return HT_OK;
-}
-
-static enum ht_status sort_flows(struct flows *f)
+static enum ht_status list_flows(struct flows *f)
 {
 	const struct ht_trace *t = f->t;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		f->n += is_flow(t, row);
 	f->rows = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->rows);
-	f->keys = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->keys);
-	if (!f->rows || !f->keys)
+	f->ids = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->ids);
+	f->order = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->order);
+	if (!f->rows || !f->ids || !f->order)
 		return ht_fail_nomem(f->ctx);
-	if (!f->n)
-		return HT_OK;
-	HT_TRY(read_ids(f, &f->ids));
 	size_t n = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_flow(t, row)) {
-			f->keys[n] = ht_sort_key_i64(t->ts_ns[row]);
+	for (uint32_t row = 0; n < f->n && row < ht_n_events(t); row++)
+		if (is_flow(t, row))
 			f->rows[n++] = row;
+	return HT_OK;
+}
+
+/* The id of each row as a number: integers as they are, texts hashed. */
+static void read_ids(struct flows *f)
+{
+	const struct ht_trace *t = f->t;
+	uint32_t key = ht_str_find(t, "id");
+	for (size_t c = 0; key != HT_NO_STR && c < t->n_arg_columns; c++) {
+		const struct ht_arg_column *column = &t->arg_columns[c];
+		if (column->key != key || !column->top_level)
+			continue;
+		const uint32_t *rows = ht_arg_rows(t, column);
+		size_t k = 0;
+		for (uint64_t i = 0; i < column->n; i++) {
+			while (k < f->n && f->rows[k] < rows[i])
+				k++;
+			if (k == f->n)
+				break;
+			if (f->rows[k] != rows[i])
+				continue;
+			uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
+			if (column->type == HT_ARG_STR)
+				value = ht_hash(
+				        ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
+			f->ids[k] = value;
 		}
-	/* by time first, then stably by id and category: within those in time order */
-	bool ok = ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
-	for (size_t i = 0; i < f->n; i++)
-		f->keys[i] = f->ids[f->rows[i]];
-	ok = ok && ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
-	for (size_t i = 0; i < f->n; i++)
-		f->keys[i] = t->cat[f->rows[i]];
-	ok = ok && ht_sort_keys(f->ctx->mem, f->keys, f->rows, f->n);
+	}
+}
+
+/* By time first, then stably by id and category: within those in time order. */
+static enum ht_status sort_flows(struct flows *f)
+{
+	const struct ht_trace *t = f->t;
+	const unsigned id_bits = 48; /* those of most ids; the category is above them */
+	uint64_t *keys = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *keys), all = 0;
+	if (!keys)
+		return ht_fail_nomem(f->ctx);
+	for (size_t i = 0; i < f->n; i++) {
+		keys[i] = ht_sort_key_i64(t->ts_ns[f->rows[i]]);
+		f->order[i] = (uint32_t)i;
+		all |= f->ids[i];
+	}
+	bool ok = ht_sort_keys(f->ctx->mem, keys, f->order, f->n);
+	bool is_short = !(all >> id_bits);
+	for (size_t i = 0; i < f->n; i++) {
+		uint64_t cat = t->cat[f->rows[f->order[i]]], id = f->ids[f->order[i]];
+		keys[i] = is_short ? cat << id_bits | id : id;
+	}
+	ok = ok && ht_sort_keys(f->ctx->mem, keys, f->order, f->n);
+	for (size_t i = 0; !is_short && i < f->n; i++)
+		keys[i] = t->cat[f->rows[f->order[i]]];
+	ok = ok && (is_short || ht_sort_keys(f->ctx->mem, keys, f->order, f->n));
 	return ok ? HT_OK : ht_fail_nomem(f->ctx);
 }
 
-static bool same_group(const struct flows *f, size_t a, size_t b)
+static bool same_group(const struct flows *f, uint32_t a, uint32_t b)
 {
-	return f->keys[a] == f->keys[b] && f->ids[f->rows[a]] == f->ids[f->rows[b]];
+	return f->ids[a] == f->ids[b] && f->t->cat[f->rows[a]] == f->t->cat[f->rows[b]];
 }
 
+/* start and finish are positions. */
 static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, uint32_t finish)
 {
 	const struct ht_trace *t = f->t;
 	uint32_t any = start != HT_NONE ? start : finish;
+	uint32_t start_row = start == HT_NONE ? HT_NONE : f->rows[start];
+	uint32_t finish_row = finish == HT_NONE ? HT_NONE : f->rows[finish];
 	*flow = (struct ht_flow){ .id = f->ids[any],
-		.cat = t->categories[t->cat[any]].name,
-		.start_row = start,
-		.finish_row = finish,
-		.from = start == HT_NONE ? HT_NONE : t->parent[start],
-		.to = finish == HT_NONE ? HT_NONE : t->parent[finish] };
+		.cat = t->categories[t->cat[f->rows[any]]].name,
+		.start_row = start_row,
+		.finish_row = finish_row,
+		.from = start == HT_NONE ? HT_NONE : t->parent[start_row],
+		.to = finish == HT_NONE ? HT_NONE : t->parent[finish_row] };
 }
 
 /* Walk the groups; with out NULL only count. */
@@ -108,11 +127,12 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 		size_t end = i;
 		uint32_t start = HT_NONE;
 		bool used = true; /* the current start has a finish */
-		while (end < f->n && same_group(f, end, i))
+		while (end < f->n && same_group(f, f->order[end], f->order[i]))
 			end++;
 		for (; i < end; i++) {
-			uint32_t row = f->rows[i];
-			bool begins = t->ph[row] == 's';
+			uint32_t at = f->order[i];
+			char ph = t->ph[f->rows[at]];
+			bool begins = ph == 's';
 			if (begins && !used) {
 				if (out)
 					fill(f, &out[n], start, HT_NONE);
@@ -120,11 +140,11 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 			}
 			if (!begins) {
 				if (out)
-					fill(f, &out[n], start, row);
+					fill(f, &out[n], start, at);
 				n++;
 			}
 			/* a step of a flow (t) ends one arrow and starts the next */
-			start = t->ph[row] == 'f' ? start : row;
+			start = ph == 'f' ? start : at;
 			used = !begins;
 		}
 		if (!used) {
@@ -136,19 +156,24 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 	return n;
 }
 
+static enum ht_status seal(struct flows *f)
+{
+	HT_TRY(list_flows(f));
+	read_ids(f);
+	HT_TRY(sort_flows(f));
+	size_t n = pair(f, NULL);
+	struct ht_flow *flows = HT_SECTION_ALLOC(f->ctx, f->t, flows, struct ht_flow, n);
+	if (!flows)
+		return ht_fail_nomem(f->ctx);
+	pair(f, flows);
+	return HT_OK;
+}
+
 enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t)
 {
 	struct flows f = { .ctx = ctx, .t = t };
 	ht_arena_init(&f.arena, ctx->mem);
-	enum ht_status status = sort_flows(&f);
-	if (status == HT_OK) {
-		size_t n = pair(&f, NULL);
-		struct ht_flow *flows = HT_SECTION_ALLOC(ctx, t, flows, struct ht_flow, n);
-		if (flows)
-			pair(&f, flows);
-		else
-			status = ht_fail_nomem(ctx);
-	}
+	enum ht_status status = seal(&f);
 	ht_arena_done(&f.arena);
 	return status;
 }

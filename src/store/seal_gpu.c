@@ -147,8 +147,6 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
 	HT_TRY(ht_row_index_make(
 	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
-	if (t->n_gpu)
-		HT_TRY(ht_tree_nearest(b->ctx, t, is_op, NULL, &b->arena, &op_around));
 	for (size_t i = 1; i < launches.n; i++)
 		ht_tally_add(tally, HT_STAT_duplicate_correlation,
 		        launches.keys[i] == launches.keys[i - 1] &&
@@ -170,8 +168,12 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 			rows = ht_row_index_find(&ops, external, MAX_SAME, &n);
 			gpu->op = choose_op(t, rows, n, gpu->launch);
 		}
-		if (gpu->op == HT_NONE && gpu->launch != HT_NONE)
-			gpu->op = op_around[gpu->launch];
+		if (gpu->op != HT_NONE || gpu->launch == HT_NONE)
+			continue;
+		/* files without External ids only: a walk over all rows */
+		if (!op_around)
+			HT_TRY(ht_tree_nearest(b->ctx, t, is_op, NULL, &b->arena, &op_around));
+		gpu->op = op_around[gpu->launch];
 	}
 	return HT_OK;
 }
