@@ -3,6 +3,7 @@
  */
 #include "et/et_check.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "et/et_args.h"
 #include "et/et_groups.h"
@@ -135,14 +136,7 @@ static enum ht_status find_forwards(struct ht_et_check *c, struct forwards *ret_
 
 static bool has_forward(const struct forwards *f, uint64_t key)
 {
-	size_t low = 0, high = f->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, f->n, f->keys[at] < key);
 	return low < f->n && f->keys[low] == key;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "et/et_check.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -170,14 +171,7 @@ static enum ht_status find_threads(struct ht_et_check *c, struct threads *ret_th
 /* Place of a thread in the list, SIZE_MAX when it has no node. */
 static size_t thread_of(const struct threads *t, uint64_t tid)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->tids[middle] < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, t->n, t->tids[at] < tid);
 	return low < t->n && t->tids[low] == tid ? low : SIZE_MAX;
 }
 
