@@ -400,3 +400,16 @@ def test_timeline_names(ddp, tmp_path):
 def test_meta_data_knows_the_device(ddp):
     assert ddp.t.meta_data[0]["device_type"] == ddp.t.get_device_type() == "NVIDIA GPU"
     assert json.dumps(ddp.t.meta_data[0])
+
+
+def test_arguments_keep_their_types(tmp_path):
+    span = {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "dur": 1}
+    events = [{**span, "name": str(i), "ts": i, "args": {"Process Group Ranks": value, "Input Dims": value}}
+              for i, value in enumerate(["[0, 1]", [0, 1], "[0, 1", {"a": 1}, "text"])]
+    (tmp_path / "a.json").write_text(json.dumps({"traceEvents": events}))
+    config = ParserConfig(ParserConfig.ARGS_COMPLETE)
+    t = Trace(trace_dir=str(tmp_path), parser_config=config)
+    t.parse_traces()
+    df = t.get_trace(0)
+    for column in ("process_group_ranks", "input_dims"):
+        assert df[column].tolist() == ["[0, 1]", [0, 1], "[0, 1", {"a": 1}, "text"]

@@ -3,8 +3,9 @@
  *
  * One row per event in file order (rank, index); index is the position in the file's traceEvents. ts_ns
  * is the file's ts exactly, in nanoseconds, without base time; dur_ns is null where the file has none.
- * Further columns on request by name: those below, args.KEY for any argument, event.KEY for any further
- * key of the event. All events are shown, whatever the step, unless --step or --annotation say otherwise.
+ * Further columns on request by name: those below, args.KEY for any argument, type.KEY for what it is in the
+ * file (string, json, int, ...), event.KEY for any further key of the event. All events are shown, whatever
+ * the step, unless --step or --annotation say otherwise.
  *
  * The policy may list the rows of the frame instead, in its order, and has derived columns of its own.
  *
@@ -295,8 +296,8 @@ static enum ht_status add_absent(struct ht_run *run, ht_table *table)
 			.type = HT_STR,
 			.role = HT_DETAIL,
 			.sentence = "argument of the event" };
-		if (!strncmp(names[i], "args.", 5) &&
-		        ht_table_find_column(table, names[i]) == SIZE_MAX)
+		bool argument = !strncmp(names[i], "args.", 5) || !strncmp(names[i], "type.", 5);
+		if (argument && ht_table_find_column(table, names[i]) == SIZE_MAX)
 			HT_TRY(ht_table_add_null_column(table, &column));
 	}
 	return HT_OK;

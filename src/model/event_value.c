@@ -137,14 +137,20 @@ bool ht_event_column_find(
 			return true;
 		}
 	bool args = !strncmp(name, "args.", 5), top = !strncmp(name, "event.", 6);
-	if (!args && !top)
+	ret->type_only = !strncmp(name, "type.", 5);
+	if (!args && !top && !ret->type_only)
 		return false;
-	ret->key = name + (args ? 5 : 6);
+	ret->key = name + (top ? 6 : 5);
 	ret->top_level = top;
 	ret->column = (struct ht_column){ .name = name,
 		.role = HT_DETAIL,
-		.sentence = args ? "argument of the event" : "further key of the event" };
-	return argument_type(trace, ret->key, top, &ret->column.type);
+		.sentence = top              ? "further key of the event"
+		            : ret->type_only ? "what the argument is in the file"
+		                             : "argument of the event" };
+	bool found = argument_type(trace, ret->key, top, &ret->column.type);
+	if (ret->type_only)
+		ret->column.type = HT_STR;
+	return found;
 }
 
 static void add_cursors(struct ht_event_column *c, const char *key, bool top_level)
@@ -263,9 +269,27 @@ static void read_as_text(
 	set_printed(c, v, text);
 }
 
+/* How the file writes an argument. */
+static void read_type(const struct ht_event_cursor *cursor, struct ht_value *v)
+{
+	static const char *const names[HT_N_ARG_TYPES] = { [HT_ARG_I64] = "int",
+		[HT_ARG_U64] = "int",
+		[HT_ARG_F64] = "float",
+		[HT_ARG_STR] = "string",
+		[HT_ARG_JSON] = "json",
+		[HT_ARG_BOOL] = "bool",
+		[HT_ARG_NULL] = "null" };
+	const char *name = names[cursor->column->type];
+	set_text(v, name, strlen(name));
+}
+
 static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
 	const struct ht_event_cursor *cursor = seek(c, row);
+	if (cursor && c->type_only) {
+		read_type(cursor, v);
+		return;
+	}
 	if (!cursor || cursor->column->type == HT_ARG_NULL)
 		return;
 	if (c->column.type == HT_STR) {

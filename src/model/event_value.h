@@ -45,6 +45,7 @@ struct ht_event_column {
 	int field;               /* enum in event_value.c; -1: an argument */
 	const char *key;         /* of an argument */
 	bool top_level;
+	bool type_only; /* the argument's type in the file, not its value */
 	struct ht_event_source source;
 	struct ht_event_cursor cursors[8]; /* one per type the argument has */
 	size_t n_cursors;
@@ -53,7 +54,9 @@ struct ht_event_column {
 /* Fields and links of every event. */
 #define HT_N_EVENT_FIELDS 33
 extern const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS];
-/* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s". */
+/* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s";
+ * "type.bytes" is what the argument is in the file: string, json (a list or an object), int, float, bool
+ * or null. */
 bool ht_event_column_find(
         const struct ht_trace *trace, const char *name, struct ht_event_column *ret_column);
 /* The parts of the trace's attribution that the column reads; 0: none. */

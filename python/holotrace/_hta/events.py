@@ -28,15 +28,25 @@ def _numbers(codes, texts):
     return np.array(values or [0], dtype=np.int64)[codes]
 
 
-def _argument(result, column, spec):
-    """The cells of one argument, its default where the file has none."""
+def _may_be_json(result, column, spec):
+    """Whether an argument has texts that are lists or objects, or look as if they were."""
+    return (spec.value_type is ValueType.Object and result.is_text(column)
+            and any(text[:1] in ("[", "{") for text in result.codes(column)[1]))
+
+
+def _argument(result, column, spec, kinds=None):
+    """The cells of one argument, its default where the file has none; kinds are their types in the file."""
     if result.is_text(column):
         codes, texts = result.codes(column)
         if not texts:
             return np.full(result.n, spec.default_value,
                            dtype=object if isinstance(spec.default_value, (str, type(None))) else None)
         if spec.value_type is ValueType.Object:
-            return objects(codes, [parse_json(text) for text in texts], spec.default_value)
+            made = objects(codes, [parse_json(text) for text in texts], spec.default_value)
+            if kinds is not None:
+                strings = kinds == "string"
+                made[strings] = objects(codes[strings], list(texts), spec.default_value)
+            return made
         if spec.value_type in (ValueType.Int, ValueType.Float):
             values = [_number(text, spec.value_type) for text in texts]
             made = objects(codes, values, spec.default_value)
@@ -115,9 +125,15 @@ class Builder:
             columns += [f"hta.{name}{'_ns' * (name in _GRAPH_TIMES)}" for name in _GRAPH]
         result = self.run(columns)
         data = self.fields(result)
+        unclear = [f"type.{spec.raw_name}" for spec in specs
+                   if spec.name in asked and _may_be_json(result, asked[spec.name], spec)]
+        # "[0, 1]" and [0, 1] are different arguments with one text
+        kinds = self.run([*unclear, "hta.ts_ns"]) if unclear else ()
         for spec in specs:
             if spec.name in asked:
-                data[spec.name] = _argument(result, asked[spec.name], spec)
+                kind = f"type.{spec.raw_name}"
+                data[spec.name] = _argument(result, asked[spec.name], spec,
+                                            kinds.texts(kind) if kind in kinds else None)
             else:
                 data[spec.name] = result.ints(f"hta.{spec.name}")
         data["index_correlation"] = result.ints("hta.index_correlation")
