@@ -329,6 +329,9 @@ struct ht_analysis_info {
 	/* columns that come on request; args.KEY and what else the data has come besides */
 	const struct ht_column *further;
 	size_t n_further;
+	/* which rows an overview of all analyses needs, as a filter; NULL: all */
+	const char *overview;
+	bool tells_losses; /* it says what could not be read: first in an overview */
 };
 
 HT_API size_t ht_n_analyses(void);
