@@ -1312,7 +1312,7 @@ class Session:
             inferred_ns [ns]: of this, time that rests on dependencies without a record in the trace
             window_ns [ns]: from the start of the step to its end or that of its last work
             step_ns [ns]: duration of the step on the host
-            idle_ns [ns]: time of the window in which no GPU of the rank worked
+            idle_ns [ns]: time of the window in which no GPU of the rank worked; null without GPU work
             n_edges: pieces of the path
         """
         ...

@@ -59,11 +59,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		"window_ns", HT_DURATION, HT_MEASURE,                                              \
 		        "from the start of the step to its end or that of its last work", NULL     \
 	}
-#define STEP                                                                                       \
-	{ "step_ns", HT_DURATION, HT_DETAIL, "duration of the step on the host", NULL },           \
-	{                                                                                          \
-		"idle_ns", HT_DURATION, HT_MEASURE,                                                \
-		        "time of the window in which no GPU of the rank worked", NULL              \
+#define STEP                                                                                            \
+	{ "step_ns", HT_DURATION, HT_DETAIL, "duration of the step on the host", NULL },                \
+	{                                                                                               \
+		"idle_ns", HT_DURATION, HT_MEASURE,                                                     \
+		        "time of the window in which no GPU of the rank worked; null without GPU work", \
+		        NULL                                                                            \
 	}
 #define INFERRED                                                                                   \
 	{                                                                                          \

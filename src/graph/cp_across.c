@@ -435,7 +435,8 @@ static void put_own_window(const struct across *a, ht_table *table, size_t i_ran
 		if (!same_window(&own, a->window))
 			continue;
 		ht_table_put_i64(table, ht_table_i64(chains, k, HT_CP_CHAIN_STEP_NS));
-		ht_table_put_i64(table, ht_table_i64(chains, k, HT_CP_CHAIN_IDLE_NS));
+		ht_table_put_known(
+		        table, cell(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64), HT_NO_I64);
 		return;
 	}
 	ht_table_put_null(table);

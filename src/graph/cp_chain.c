@@ -142,7 +142,7 @@ static enum ht_status put_window(struct chains *c, const struct ht_cp_window *wi
 	ht_table_put_i64(c->table, window->instance);
 	ht_table_put_known(c->table, window->step, HT_NO_I64);
 	ht_table_put_i64(c->table, window->host_end_ns - window->start_ns);
-	ht_table_put_i64(c->table, idle_ns);
+	ht_table_put_known(c->table, idle_ns, HT_NO_I64);
 	ht_table_put_null(c->table);
 	put_end(c, first, &end);
 	return HT_OK;

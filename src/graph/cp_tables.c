@@ -126,7 +126,7 @@ static enum ht_status put_summary(struct shown *s)
 		ht_table_put_i64(s->table, totals[k].inferred_ns);
 		ht_table_put_i64(s->table, length);
 		ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
-		ht_table_put_i64(s->table, idle_ns);
+		ht_table_put_known(s->table, idle_ns, HT_NO_I64);
 		ht_table_put_i64(s->table, totals[k].n);
 	}
 	return HT_OK;
@@ -211,7 +211,7 @@ static enum ht_status put_graph(struct shown *s)
 	ht_table_put_i64(s->table, s->window->start_ns);
 	ht_table_put_i64(s->table, window_ns(s));
 	ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
-	ht_table_put_i64(s->table, idle_ns);
+	ht_table_put_known(s->table, idle_ns, HT_NO_I64);
 	ht_table_put_i64(s->table, window_ns(s));
 	ht_table_put_i64(s->table, inferred_ns);
 	ht_table_put_i64(s->table, count_distinct(ids, n_rows));

@@ -247,7 +247,9 @@ enum ht_status ht_cp_idle_ns(struct ht_run *run, const struct ht_cp_model *m,
 		}
 	}
 	size_t n = ht_interval_merge(vec.data, vec.n);
-	*ret_idle_ns = window->end_ns - window->start_ns - ht_interval_length(vec.data, n);
+	*ret_idle_ns =
+	        !m->n_devices ? HT_NO_I64
+	                      : window->end_ns - window->start_ns - ht_interval_length(vec.data, n);
 	ht_vec_free(run->ctx->mem, &vec, sizeof(struct ht_interval));
 	return stored ? HT_OK : ht_fail_nomem(run->ctx);
 }

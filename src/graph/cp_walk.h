@@ -54,7 +54,7 @@ enum ht_status ht_cp_walk(struct ht_run *run, struct ht_cp_model *model,
         const struct ht_cp_window *window, struct ht_cp_piece **ret_pieces,
         size_t *ret_n) HT_MUST_USE;
 
-/* How long no device worked in the window. */
+/* How long no device worked in the window; HT_NO_I64 where the rank has no GPU work at all. */
 enum ht_status ht_cp_idle_ns(struct ht_run *run, const struct ht_cp_model *model,
         const struct ht_cp_window *window, int64_t *ret_idle_ns) HT_MUST_USE;
 

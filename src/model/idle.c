@@ -46,16 +46,23 @@ struct pieces {
 	size_t n;
 };
 
-static int compare(const void *left, const void *right)
+static int compare_start(const struct piece *a, const struct piece *b)
 {
-	const struct piece *a = left, *b = right;
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
 	if (a->stream != b->stream)
 		return a->stream < b->stream ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->row > b->row) - (a->row < b->row);
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Of what starts at once, the gap before waited for what was launched first; unknown is before all. */
+static int compare(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	int order = compare_start(a, b);
+	if (!order)
+		order = (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
+	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
 /* All work, or only what was chosen. */

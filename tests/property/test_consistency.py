@@ -1,0 +1,267 @@
+"""Tables that cannot both be true: what one analysis says, another one must not deny.
+
+On the bundled runs, on those of $HOLOTRACE_EXTRA_DATA, and on small traces at random: several devices, streams,
+copies, lost launches, clocks that disagree, equal times, work without length, steps. The random ones are
+also compared with oracle/breakdown.py.
+"""
+import collections
+import json
+import pathlib
+import random
+import sys
+
+import pytest
+
+import support
+
+sys.path.insert(0, str(support.ROOT / "tests" / "oracle"))
+
+import breakdown  # noqa: E402
+
+CLASSES = {"gemm": "compute", "ncclDevKernel_AllReduce_Sum_f32_RING_LL": "communication", "job_exe": "other",
+           "Memcpy HtoD (Pinned -> Device)": "memcpy", "Memset (Device)": "memset"}
+N_RANDOM = 60
+
+
+def rows(verb, *args):
+    names, cells = support.read_csv(support.output(verb, *args, "--format", "csv"))
+    return [dict(zip(names, row)) for row in cells]
+
+
+def by(table, *keys):
+    """{key: rows}"""
+    found = collections.defaultdict(list)
+    for row in table:
+        found[tuple(row[k] for k in keys)].append(row)
+    return found
+
+
+def total(table, column):
+    return sum(int(row[column] or 0) for row in table)
+
+
+def runs():
+    """Folders and files: one run each."""
+    found = [support.ROOT / "examples" / name for name in ("cpu", "ddp", "graph", "straggler", "train")]
+    found += [support.ROOT / "tests" / "data" / name for name in ("compile", "memory", "pipeline", "resnet")]
+    extra = collections.defaultdict(list)
+    for path in support.extra_traces():
+        extra[path.parent].append(path)
+    for folder, files in extra.items():
+        found += files if len(files) > 8 else [folder]
+    return found
+
+
+# ---- traces at random ----
+
+
+def random_trace(rng):
+    """(events, pieces): a few pieces of work on few streams, with times from a coarse grid so that they tie."""
+    n_steps = rng.choice((0, 0, 1, 3))
+    events = [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 9, "tid": 1, "ts": 0, "dur": 200}]
+    steps = [(50 * i, 50 * i + 50) for i in range(n_steps)]
+    for i, (start, end) in enumerate(steps):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 9, "tid": 1,
+                       "ts": start, "dur": end - start})
+    work = []
+    for k in range(rng.randint(1, 9)):
+        name = rng.choice(list(CLASSES))
+        # work at 0 without length is a lost record
+        start, length = 4 * rng.randint(1, 45), rng.choice((0, 2, 4, 8, 20, 40))
+        # mostly before the start; where clocks disagree after it
+        launch = rng.choice((None, start - 4 * rng.randint(0, 20), start - 4 * rng.randint(0, 3), start + 4))
+        launch = launch if launch is None else max(launch, 0)
+        device, stream = rng.choice((0, 0, 0, 1)), rng.choice((7, 7, 9, 20))
+        if launch is not None:
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 1,
+                           "ts": launch, "dur": 1, "args": {"correlation": k + 1}})
+        cat = {"memcpy": "gpu_memcpy", "memset": "gpu_memset"}.get(CLASSES[name], "kernel")
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": device, "tid": stream, "ts": start,
+                       "dur": length, "args": {"device": device, "stream": stream, "correlation": k + 1}})
+        work.append((start, start + length, device, stream, CLASSES[name], launch))
+    return events, choose(work, steps)
+
+
+def choose(work, steps):
+    """By default: all but what the last step launches; lost launches by their own start, unless they precede all
+    launched work of their stream, which is then of no step."""
+    pieces = []
+    cut = steps[-1][0] if len(steps) > 1 else None
+    for start, end, device, stream, cls, launch in work:
+        launched = [w[0] for w in work if w[2:4] == (device, stream) and w[5] is not None]
+        if cut is None:
+            chosen = True
+        elif launch is not None:
+            chosen = launch < cut
+        else:
+            chosen = start < cut and (not launched or start >= min(launched))
+        pieces.append(breakdown.Piece(*(1000 * t for t in (start, end)), device, stream, cls,
+                                      None if launch is None else 1000 * launch, chosen))
+    return pieces
+
+
+def write_random(folder, seed):
+    rng = random.Random(seed)
+    events, pieces = random_trace(rng)
+    rng.shuffle(events)
+    path = pathlib.Path(folder) / "a.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": events}))
+    return path, pieces
+
+
+# ---- relations ----
+
+
+def check_times(run, *options):
+    """Temporal breakdown against overlap, types, idling and the names."""
+    temporal = rows("temporal-breakdown", run, *options)
+    overlap = by(rows("comm-overlap", run, *options), "rank", "device")
+    idle = by(rows("idle-breakdown", run, "--by", "device", *options), "rank", "device")
+    busy = collections.Counter()
+    n_work = collections.Counter()
+    for row in temporal:
+        n_work[row["rank"]] += int(row["n_work"] or 0)
+        if row["span_ns"] is None:
+            assert not idle[row["rank"], row["device"]]
+            continue
+        time = {k[:-3]: int(v) for k, v in row.items() if k.endswith("_ns") and v is not None}
+        key = row["rank"], row["device"]
+        assert time["non_compute"] == sum(time[k] for k in ("communication", "memcpy", "memset", "other"))
+        assert time["span"] == time["idle"] + time["outside"] + time["compute"] + time["non_compute"]
+        assert 0 <= time["leading"] <= time["idle"]
+        (both,) = overlap[key]
+        assert int(both["exposed_ns"]) == time["communication"] and int(both["compute_ns"]) == time["compute"]
+        for part in ("exposed_wait_ns", "exposed_transfer_ns"):
+            assert both[part] == row[part] or not int(both["count"]), (part, both, row)
+        assert total(idle[key], "idle_ns") == time["idle"]
+        assert total([r for r in idle[key] if r["idle_category"] == "leading"], "idle_ns") == time["leading"]
+        for name in ("compute", "communication"):
+            busy[row["rank"], name] += time[name]
+        busy[row["rank"], "all"] += time["compute"] + time["non_compute"]
+    check_types(run, options, busy)
+    return n_work
+
+
+def check_types(run, options, busy):
+    types = by(rows("kernel-types", run, "--by", "rank", *options), "rank")
+    for rank in {rank for rank, _ in busy}:
+        found = [(set(r["kernel_type"].split(" overlapping ")), int(r["sum_ns"])) for r in types[rank,]]
+        assert sum(t for _, t in found) == busy[rank, "all"]
+        assert sum(t for kinds, t in found if "compute" in kinds) == busy[rank, "compute"]
+        assert sum(t for kinds, t in found if "communication" in kinds and "compute" not in kinds) == (
+            busy[rank, "communication"])
+    pooled = {r["kernel_type"]: int(r["sum_ns"]) for r in rows("kernel-types", run, *options)}
+    summed = collections.Counter()
+    for table in types.values():
+        for r in table:
+            summed[r["kernel_type"]] += int(r["sum_ns"])
+    assert pooled == summed
+
+
+def check_counts(run, n_work, *options):
+    """As many pieces of work in every table that counts them."""
+    names = rows("kernel-breakdown", run, "--num-kernels", "100000", *options)
+    for table in (names, rows("kernel-annotations", run, *options)):
+        counted = collections.Counter()
+        for r in table:
+            counted[r["rank"]] += int(r["count"])
+        assert {k: v for k, v in counted.items() if v} == {k: v for k, v in n_work.items() if v}
+    copies = rows("memory-bandwidth", run, *options)
+    assert total(copies, "copies") == total([r for r in names if r["kernel_type"] == "memory"], "count")
+    launches = rows("launch-stats", run, "--view", "all", *options)
+    assert total(rows("launch-stats", run, *options), "count") == len(launches) <= sum(n_work.values())
+    for r in rows("queue-length", run, *options):
+        assert 0 <= int(r["min"]) <= int(r["max"])
+    calls = total(rows("comm-overlap", run, *options), "count")
+    assert calls == total([r for r in names if r["kernel_type"] == "communication"], "count")
+
+
+def check_gaps(run, *options):
+    """Sums of gaps against their statistics, by stream and by device."""
+    for how in ("stream", "device"):
+        key = "rank", "device", "stream", "idle_category"
+        sums = by([r for r in rows("idle-breakdown", run, "--by", how, *options) if int(r["count"])], *key)
+        stats = by(rows("idle-intervals", run, "--by", how, *options), *key)
+        assert set(sums) == set(stats)
+        for k, (row,) in sums.items():
+            (other,) = stats[k]
+            n, ns = int(row["count"]), int(row["idle_ns"])
+            assert int(other["count"]) == n and float(other["mean_ns"]) == pytest.approx(ns / n)
+            assert float(other["min_ns"]) <= ns / n * (1 + 1e-12) and float(other["max_ns"]) <= ns
+
+
+def check_paths(run):
+    for key, table in by(rows("critical-path", run), "rank", "instance").items():
+        assert total(table, "duration_ns") == int(table[0]["window_ns"]), key
+        assert {r["window_ns"] for r in table} == {table[0]["window_ns"]}
+        assert int(table[0]["idle_ns"] or 0) <= int(table[0]["window_ns"])
+
+
+ON_RUNS = pytest.mark.parametrize("run", runs(), ids=support.short)
+
+
+@ON_RUNS
+@pytest.mark.parametrize("options", [(), ("--step", "all")], ids=["default", "all"])
+def test_runs(run, options):
+    n_work = check_times(run, *options)
+    check_counts(run, n_work, *options)
+    check_gaps(run, *options)
+    if not options:
+        check_paths(run)
+
+
+@ON_RUNS
+def test_steps_partition_the_work(run):
+    """Every piece of work is in one step or in none, however rows are grouped."""
+    whole = collections.Counter()
+    for r in rows("temporal-breakdown", run, "--step", "all"):
+        whole[r["rank"], r["device"]] += int(r["n_work"] or 0)
+    parts = collections.Counter()
+    for r in rows("temporal-breakdown", run, "--step", "all", "--by", "step"):
+        parts[r["rank"], r["device"]] += int(r["n_work"] or 0)
+        if r["step"] is not None and r["span_ns"] is not None:
+            (alone,) = [x for x in rows("temporal-breakdown", run, "--step", r["step"], "--rank", r["rank"])
+                        if x["device"] == r["device"]]
+            assert {k: v for k, v in alone.items() if k != "step" and not k.startswith("exposed")} == {
+                k: v for k, v in r.items() if k != "step" and not k.startswith("exposed")}
+    assert whole == parts
+
+
+@pytest.mark.parametrize("seed", range(N_RANDOM))
+def test_random_traces(tmp_path, seed):
+    path, pieces = write_random(tmp_path, seed)
+    compare_with_oracle(path, pieces)
+    n_work = check_times(path)
+    check_counts(path, n_work)
+    check_gaps(path)
+    check_paths(path)
+
+
+def compare_with_oracle(path, pieces):
+    found = {int(r["device"]): r for r in rows("temporal-breakdown", path) if r["span_ns"] is not None}
+    devices = {p.device: [q for q in pieces if q.device == p.device] for p in pieces if p.chosen}
+    assert set(found) == set(devices)
+    overlap = {int(r["device"]): r for r in rows("comm-overlap", path) if r["device"] is not None}
+    types = collections.Counter()
+    for device, work in devices.items():
+        row, expected = found[device], breakdown.temporal(work)
+        for name in ("span", "idle", "outside", "leading", "compute", "communication", "memcpy", "memset", "other"):
+            assert int(row[f"{name}_ns"]) == expected[name], (device, name)
+        assert int(overlap[device]["overlap_ns"]) == expected["overlap"]
+        types.update(breakdown.labels(work))
+        compare_idle(path, device, work)
+    assert {frozenset(r["kernel_type"].split(" overlapping ")): int(r["sum_ns"])
+            for r in rows("kernel-types", path)} == dict(types)
+
+
+def compare_idle(path, device, work):
+    launches = [p.launch for p in work if p.chosen and p.launch is not None]
+    leads_to = min(launches, default=None)
+    groups = {None: work, **{p.stream: [q for q in work if q.stream == p.stream] for p in work if p.chosen}}
+    for stream, group in groups.items():
+        how = "device" if stream is None else "stream"
+        table = [r for r in rows("idle-breakdown", path, "--by", how) if r["device"] == str(device)
+                 and r["stream"] == (None if stream is None else str(stream))]
+        expected = breakdown.idle(group, 30_000, leads_to)
+        assert {r["idle_category"]: (int(r["count"]), int(r["idle_ns"])) for r in table if int(r["count"])} == {
+            k: (len(v), sum(v)) for k, v in expected.items()}, (device, stream)
