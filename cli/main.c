@@ -105,6 +105,8 @@ static int run_verb(struct cli *cli, const struct verb *verb, const char **argv,
 {
 	cli->verb = verb;
 	verb_options(verb, &cli->opts);
+	if (verb->respell != NULL)
+		verb->respell(argv, n);
 	if (!opts_parse(&cli->opts, verb->name, argv, n))
 		return EXIT_USAGE;
 	const char *color = opts_value(&cli->opts, "color");

@@ -20,10 +20,20 @@ void opts_add(struct opts *opts, const struct opt *opt)
 		opts->list[opts->n++] = *opt;
 }
 
+/* Underscores stand for dashes, as other programs spell options. */
+static bool is_name(const char *option, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (option[i] == '\0' || option[i] != (name[i] == '_' ? '-' : name[i]))
+			return false;
+	}
+	return option[n] == '\0';
+}
+
 static size_t find_name(const struct opts *opts, const char *name, size_t n)
 {
 	for (size_t i = 0; i < opts->n; i++) {
-		if (strlen(opts->list[i].name) == n && strncmp(opts->list[i].name, name, n) == 0)
+		if (is_name(opts->list[i].name, name, n))
 			return i;
 	}
 	return SIZE_MAX;

@@ -3,6 +3,8 @@
  */
 #include "verbs.h"
 
+#include "call_tree.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +94,13 @@ static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb
 		.run = run_analysis,
 		.analysis = info,
 	};
+	/* the one that is also called in another program's way */
+	if (strcmp(info->name, "call-tree") == 0) {
+		verb->opts = call_tree_opts;
+		verb->n_opts = n_call_tree_opts;
+		verb->respell = call_tree_respell;
+		verb->run = run_call_tree;
+	}
 }
 
 size_t verb_count(void)

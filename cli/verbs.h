@@ -28,7 +28,8 @@ struct verb {
 	bool hidden; /* works, but is not listed */
 	bool wraps;  /* an analysis follows, whose options it takes */
 	int (*run)(struct cli *cli);
-	const struct ht_analysis_info *analysis; /* NULL: a command */
+	void (*respell)(const char **argv, size_t n); /* other words for options; NULL: none */
+	const struct ht_analysis_info *analysis;      /* NULL: a command */
 };
 
 #define COMMAND(x) extern const struct verb command_##x;

@@ -466,6 +466,79 @@ class Session:
             share [ratio]: total_ns over that of all rows
         """
         ...
+    def call_tree(
+        self,
+        *,
+        host_cat: str | Iterable[str] | None = None,
+        device_cat: str | Iterable[str] | None = None,
+        monitor_cat: str = 'python_function',
+        preset: Literal['default', 'all'] = 'default',
+        max_depth: int = -1,
+        min_depth: int = -1,
+        modules_only: bool = False,
+        any_thread: bool = False,
+        aggregate: bool = False,
+        follow_fwdbwd: bool = False,
+        with_args: bool = False,
+        lists: bool = True,
+        cells: Literal['json', 'python'] = 'json',
+        sep: str = '$$',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which call on the host started which device work, call by call?
+
+        One row per monitored event with the path of calls around it; launches inside it on its thread and the device work with their correlation, counted whole. Inclusive: do not add up rows of different depth.
+
+        Arguments:
+            host_cat: categories of launches, separated by commas (default: cuda_runtime)
+            device_cat: categories of device work, separated by commas (default: kernel)
+            monitor_cat: categories of the events to list
+            preset: all: host-cat cuda_runtime,cuda_driver,xpu_runtime and device-cat kernel,gpu_memcpy,gpu_memset (default, all)
+            max_depth: rows up to this depth; -1: no limit
+            min_depth: rows from this depth on; -1: no limit
+            modules_only: only events whose name starts with nn.Module
+            any_thread: launches count in events of all threads
+            aggregate: one row for all events with the same path
+            follow_fwdbwd: also list the backward pass under its forward operator, as $$[backward]
+            with_args: with the args of each event
+            lists: with the lists of launches and device work
+            cells: how lists are written (json, python)
+            sep: what joins the names of a path
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            name: path from the outermost monitored event, joined by sep
+            host_ns [ns]: duration of the event
+            device_ns [ns]: durations of the device work launched inside, whole
+            launch_ns [ns]: durations of the launches inside
+            cuda_runtime: the launches inside, with their durations in ms
+            kernels: the device work, with its durations in ms
+            kernel_infos: the device work, with its args
+            rank: rank of the trace
+            depth: 1 for an event inside no other
+            thread: pid/tid
+            event: the event, the first of several
+            n_work: pieces of device work
+            calls: events in this row: more than 1 with aggregate
+            args: args of the event, with with-args
+        """
+        ...
     def temporal_breakdown(
         self,
         *,

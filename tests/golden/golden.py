@@ -1,7 +1,7 @@
 """Golden results: every bundled run through every analysis, as CSV in this folder.
 
-<run>/<analysis>.csv holds the table as the program prints it. Long tables are cut after the first rows;
-a last line then holds the number of rows and a digest of the whole, so that nothing escapes.
+<run>/<analysis>.csv holds the table as the program prints it. Long tables are cut after the first rows, and so are
+long lines; a last line then holds the number of rows and a digest of the whole, so that nothing escapes.
 """
 import hashlib
 import pathlib
@@ -11,6 +11,7 @@ import support
 
 HERE = pathlib.Path(__file__).resolve().parent
 MAX_ROWS = 200
+MAX_LINE = 6000
 RUNS = {
     "cpu": ["examples/cpu"],
     "ddp": ["examples/ddp"],
@@ -39,12 +40,15 @@ def path_of(run, analysis):
 
 
 def cut(table):
-    """What is kept of a table."""
+    """What is kept of a table: the first rows, of lists in their cells the beginning."""
     lines = table.splitlines(keepends=True)
-    if len(lines) <= MAX_ROWS + 1:
+    longest = max(map(len, lines), default=0)
+    if len(lines) <= MAX_ROWS + 1 and longest <= MAX_LINE:
         return table
     digest = hashlib.sha256(table).hexdigest()
-    return b"".join(lines[:MAX_ROWS + 1]) + f"# {len(lines) - 1} lines, sha256 {digest}\n".encode()
+    kept = [line if len(line) <= MAX_LINE else line[:MAX_LINE].decode(errors="ignore").encode() + b"...\n"
+            for line in lines[:MAX_ROWS + 1]]
+    return b"".join(kept) + f"# {len(lines) - 1} lines, sha256 {digest}\n".encode()
 
 
 def result(analysis, traces):
