@@ -1,7 +1,7 @@
 /*
  * cmd_report.c - run every analysis that the traces support and write one page.
  *
- * The health summary comes first, then the registry's order. Left out are comparisons, which need a
+ * In the registry's order: the verdict and the health of the data come first. Left out are comparisons, which need a
  * second run, and the event list, which is the trace itself. An analysis without data is named in one
  * line; one that fails says why in its place, and the rest goes on.
  */
@@ -23,24 +23,11 @@ const struct verb command_report = {
 	.usage = "TRACE...",
 	.summary = "Summarise a run: every analysis that the traces support, on one page",
 	.text = "Runs all analyses over one set of traces and writes the tables as text, Markdown or a "
-	        "self-contained HTML page, with the health summary first. Analyses that find nothing are "
+	        "self-contained HTML page, with the verdict and the health of the data first. Analyses that find nothing are "
 	        "listed in one line; each table ends with the number of rows that are not shown.",
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
 	.run = run,
 };
-
-/* What was lost is told first in a report, whatever its place in the registry. */
-static const struct ht_analysis_info *analysis_in_order(size_t i)
-{
-	for (int others = 0; others < 2; others++) {
-		for (size_t at = 0; at < ht_n_analyses(); at++) {
-			const struct ht_analysis_info *info = ht_analysis_at(at);
-			if (info->tells_losses != (others != 0) && i-- == 0)
-				return info;
-		}
-	}
-	return NULL;
-}
 
 static char *describe(const struct ht_error *error)
 {
@@ -94,7 +81,7 @@ static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *re
 	report->loss = ht_set_loss_note(set);
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
-		const struct ht_analysis_info *info = analysis_in_order(i);
+		const struct ht_analysis_info *info = ht_analysis_at(i);
 		if (info->n_sets == 1 && !info->lists_events)
 			code = add_section(cli, set, info, top, report);
 	}

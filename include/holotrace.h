@@ -335,7 +335,7 @@ struct ht_analysis_info {
 	const char *files, *beside;
 	/* which rows an overview of all analyses needs, as a filter; NULL: all */
 	const char *overview;
-	bool tells_losses; /* it says what could not be read: first in an overview */
+	bool tells_losses; /* it says what could not be read */
 };
 
 HT_API size_t ht_n_analyses(void);

@@ -1424,6 +1424,52 @@ class Session:
             host_excess_name: annotation with the largest such time
         """
         ...
+    def distributed(
+        self,
+        *,
+        view: Literal['overlap', 'waiting', 'operations', 'groups'] = 'overlap',
+        by: Literal['step', 'rank'] = 'step',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How do computing and communicating share each rank's steps, and what does communication wait for?
+
+        Computation, both at once, exposed communication and neither add up to the step. Exposed communication is waiting for the last rank, then transfer.
+
+        Arguments:
+            view: which table (overlap, waiting, operations, groups)
+            by: a row per rank and step, or the sum of a rank's steps (step, rank)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            step: profiler step; null for all of them
+            step_ns [ns]: length of the step, up to its last GPU work
+            computation_ns [ns]: computing without communication
+            overlapped_ns [ns]: computing and communicating at once
+            communication_ns [ns]: communicating without computing: exposed
+            exposed_kernel_ns [ns]: of that, with a kernel of communication running
+            exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
+            exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
+            other_ns [ns]: neither
+            communication_share [ratio]: communication_ns over step_ns
+        """
+        ...
     def memory_timeline(
         self,
         *,

@@ -37,23 +37,8 @@ static enum ht_status check(struct ht_run *run);
 static enum ht_status find_path(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define KEY                                                                                        \
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
-	        { "instance", HT_I64, HT_KEY, "which step or annotation, from 0 in time order",    \
-		        NULL },                                                                    \
-	{                                                                                          \
-		"step", HT_I64, HT_KEY, "number of the step; null outside of steps", NULL          \
-	}
-#define EVENT                                                                                      \
-	{ "name", HT_STR, HT_MEASURE, "name of the event", NULL },                                 \
-	        { "short_name", HT_STR, HT_DETAIL,                                                 \
-		        "name without template arguments and parameters", NULL },                  \
-	        { "cat", HT_STR, HT_DETAIL, "category of the event", NULL },                       \
-	        { "pid", HT_I64, HT_DETAIL, "process id of the event", NULL },                     \
-	        { "tid", HT_I64, HT_DETAIL, "thread id of the event", NULL },                      \
-	{                                                                                          \
-		"stream", HT_I64, HT_DETAIL, "stream of GPU work; null on the host", NULL          \
-	}
+#define KEY   HT_CP_KEY_COLUMNS
+#define EVENT HT_CP_EVENT_COLUMNS
 #define WINDOW                                                                                     \
 	{                                                                                          \
 		"window_ns", HT_DURATION, HT_MEASURE,                                              \
@@ -99,22 +84,6 @@ static const struct ht_column graph_columns[] = {
 	{ "graph_edges", HT_I64, HT_DETAIL, "edges between them", NULL },
 };
 
-static const struct ht_column path_columns[] = {
-	KEY,
-	{ "index", HT_I64, HT_KEY,
-	        "row of the event that the time belongs to, of a delay the work that is late; null "
-	        "when nobody's",
-	        NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins, from the first event of all ranks", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path", NULL },
-	{ "type", HT_STR, HT_MEASURE, "kind of the time", NULL },
-	EVENT,
-	{ "bound_by", HT_STR, HT_MEASURE, "what the time depends on; null for edges without time",
-	        NULL },
-	{ "inferred", HT_BOOL, HT_MEASURE, "that this was waited for has no record in the trace",
-	        NULL },
-};
-
 static const struct ht_column edge_columns[] = {
 	KEY,
 	{ "from_index", HT_I64, HT_KEY, "row of the event that the edge leaves", NULL },
@@ -147,17 +116,6 @@ static const struct ht_column event_columns[] = {
 	{ "critical", HT_BOOL, HT_MEASURE, "on the path, or without slack", NULL },
 };
 
-static const struct ht_column what_if_columns[] = {
-	KEY,
-	{ "scale", HT_STR, HT_KEY, "the rule: what, and by how much its time is multiplied", NULL },
-	{ "length_ns", HT_DURATION, HT_MEASURE, "length of the critical path", NULL },
-	{ "new_length_ns", HT_DURATION, HT_MEASURE, "length with the changed durations", NULL },
-	{ "saved_ns", HT_DURATION, HT_MEASURE, "how much shorter that is", NULL },
-	{ "saved_share", HT_RATIO, HT_MEASURE, "saved over length", NULL },
-	{ "matched_ns", HT_DURATION, HT_MEASURE, "time of the step that the rule fits", NULL },
-	{ "n_edges", HT_I64, HT_DETAIL, "pieces of time that the rule fits", NULL },
-};
-
 static const struct ht_column collective_columns[] = {
 	KEY,
 	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
@@ -177,10 +135,10 @@ static const struct ht_column collective_columns[] = {
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
 	{ "graph", graph_columns, HT_COUNT(graph_columns) },
-	{ "path", path_columns, HT_COUNT(path_columns) },
+	{ "path", ht_cp_path_columns, HT_CP_N_PATH_COLUMNS },
 	{ "edges", edge_columns, HT_COUNT(edge_columns) },
 	{ "events", event_columns, HT_COUNT(event_columns) },
-	{ "what-if", what_if_columns, HT_COUNT(what_if_columns) },
+	{ "what-if", ht_cp_what_if_columns, HT_CP_N_WHAT_IF_COLUMNS },
 	{ "collectives", collective_columns, HT_COUNT(collective_columns) },
 };
 
@@ -195,12 +153,13 @@ static const struct ht_param params[] = {
 	        "which steps or annotations, from 0 in time order: 0,2-3; all, with hta-compat the "
 	        "first, a-b as one window",
 	        NULL },
-	{ "tolerance", HT_DURATION, "10us",
+	{ "tolerance", HT_DURATION, HT_CP_TOLERANCE_TEXT,
 	        "work that starts later than this after all it is known to wait for has waited for "
 	        "other work, that ended at most this long before it",
 	        NULL },
 	{ "data-load-events", HT_STR, NULL,
-	        "expression for names of host events that load data: time in them is data_loading",
+	        "expression for names of host events that load data: time in them is data_loading; by "
+	        "default those of PyTorch's data loaders",
 	        NULL },
 	{ "scale", HT_STR, NULL,
 	        "what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'", NULL },

@@ -37,8 +37,8 @@ static const struct ht_column columns[] = {
 };
 
 static const struct ht_param params[] = {
-	{ "threshold", HT_DURATION, "30us", "a launched gap shorter than this is kernel_wait",
-	        NULL },
+	{ "threshold", HT_DURATION, HT_IDLE_THRESHOLD_TEXT,
+	        "a launched gap shorter than this is kernel_wait", NULL },
 	{ "streams", HT_STR, NULL, "streams to look at: 7,16-18", NULL },
 	{ "by", HT_STR, "stream", "one group of rows per stream, or per device", "stream|device" },
 };

@@ -15,7 +15,6 @@
  * cpu_exec 15, other 25.
  */
 #include "analysis/analysis.h"
-#include "base/list.h"
 #include "model/gpu_summary.h"
 #include "model/step_roles.h"
 
@@ -112,20 +111,6 @@ const struct ht_analysis ht_analysis_steps = {
 static double share(int64_t part, int64_t whole)
 {
 	return whole ? (double)part / (double)whole : NAN;
-}
-
-/* Only the steps asked for stay. */
-static enum ht_status keep_chosen(struct ht_run *run, struct ht_bounds *bounds)
-{
-	struct ht_list chosen;
-	size_t n = 0;
-	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
-	for (size_t i = 0; i < bounds->n; i++)
-		if (ht_list_has(&chosen, bounds->list[i].number))
-			bounds->list[n++] = bounds->list[i];
-	bounds->n = n;
-	ht_list_done(run->ctx, &chosen);
-	return HT_OK;
 }
 
 static void put_steps(struct ht_run *run, ht_table *table, const struct ht_bounds *bounds,
@@ -229,7 +214,7 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
 	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
 	HT_TRY(add_notes(run, &bounds, table));
-	HT_TRY(keep_chosen(run, &bounds));
+	HT_TRY(ht_bounds_choose(run, &bounds));
 	if (ht_run_is(run, "view", "gpu"))
 		return put_gpus(run, &frame, &traits, &bounds, table);
 	HT_TRY(ht_busy_make(run, &frame, &traits, &times));

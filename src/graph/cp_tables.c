@@ -11,6 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct ht_column ht_cp_path_columns[HT_CP_N_PATH_COLUMNS] = {
+	HT_CP_KEY_COLUMNS,
+	{ "index", HT_I64, HT_KEY,
+	        "row of the event that the time belongs to, of a delay the work that is late; null "
+	        "when nobody's",
+	        NULL },
+	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins, from the first event of all ranks", NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path", NULL },
+	{ "type", HT_STR, HT_MEASURE, "kind of the time", NULL },
+	HT_CP_EVENT_COLUMNS,
+	{ "bound_by", HT_STR, HT_MEASURE, "what the time depends on; null for edges without time",
+	        NULL },
+	{ "inferred", HT_BOOL, HT_MEASURE, "that this was waited for has no record in the trace",
+	        NULL },
+};
+
+const struct ht_column ht_cp_what_if_columns[HT_CP_N_WHAT_IF_COLUMNS] = {
+	HT_CP_KEY_COLUMNS,
+	{ "scale", HT_STR, HT_KEY, "the rule: what, and by how much its time is multiplied", NULL },
+	{ "length_ns", HT_DURATION, HT_MEASURE, "length of the critical path", NULL },
+	{ "new_length_ns", HT_DURATION, HT_MEASURE, "length with the changed durations", NULL },
+	{ "saved_ns", HT_DURATION, HT_MEASURE, "how much shorter that is", NULL },
+	{ "saved_share", HT_RATIO, HT_MEASURE, "saved over length", NULL },
+	{ "matched_ns", HT_DURATION, HT_MEASURE, "time of the step that the rule fits", NULL },
+	{ "n_edges", HT_I64, HT_DETAIL, "pieces of time that the rule fits", NULL },
+};
+
 enum ht_cp_view_kind ht_cp_view_find(const char *name)
 {
 	static const char *const names[HT_CP_N_VIEWS] = {

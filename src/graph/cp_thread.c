@@ -100,9 +100,12 @@ static enum ht_status find_autograd(struct ht_run *run, struct ht_cp_model *m, b
 	bool *member = ht_arena_alloc(run->scratch, t->n_tracks + 1);
 	if (!member)
 		return ht_fail_nomem(run->ctx);
+	/* until 2021 the engine's own rows were not recorded, only what they run */
+	struct ht_arg_cursor forward = ht_arg_cursor(t, "Fwd thread id");
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		if (t->kind[row] == HT_KIND_CPU_OP &&
-		        (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_AUTOGRAD))
+		        ((ht_cp_names_bits(&m->names, row) & HT_CP_NAME_AUTOGRAD) ||
+		                ht_arg_cursor_i64(&forward, row, 0) != 0))
 			member[t->track[row]] = true;
 	}
 	*ret_member = member;

@@ -58,19 +58,28 @@ static enum ht_status check_instance(struct ht_run *run, const char *text)
 	return HT_OK;
 }
 
-enum ht_status ht_cp_options_read(struct ht_run *run, struct ht_cp_options *ret_options)
+struct ht_cp_options ht_cp_options_default(const struct ht_run *run)
 {
 	struct ht_cp_options options = { .annotation = run->annotation,
-		.instance = ht_run_str(run, "instance"),
-		.data_load = ht_run_str(run, "data-load-events"),
-		.tolerance_ns = ht_run_duration_ns(run, "tolerance") };
+		.data_load = HT_CP_DATA_LOADERS,
+		.tolerance_ns = HT_CP_TOLERANCE_NS };
+	if (run->step && strcmp(run->step, "all") != 0)
+		options.step = run->step;
+	return options;
+}
+
+enum ht_status ht_cp_options_read(struct ht_run *run, struct ht_cp_options *ret_options)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	options.instance = ht_run_str(run, "instance");
+	options.tolerance_ns = ht_run_duration_ns(run, "tolerance");
+	if (ht_run_str(run, "data-load-events"))
+		options.data_load = ht_run_str(run, "data-load-events");
 	/* a week either way: sums with times stay in range */
 	if (options.tolerance_ns > HT_MAX_DURATION_NS)
 		options.tolerance_ns = HT_MAX_DURATION_NS;
 	if (options.tolerance_ns < 0)
 		options.tolerance_ns = 0;
-	if (run->step && strcmp(run->step, "all") != 0)
-		options.step = run->step;
 	if (ht_run_str(run, "zero-weight-launch-edges"))
 		options.launch_edges = ht_run_bool(run, "zero-weight-launch-edges");
 	if (options.instance)

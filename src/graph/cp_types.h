@@ -35,6 +35,11 @@ const char *ht_cp_bound_name(enum ht_cp_bound bound);
 /* Of GPU work by its class. */
 enum ht_cp_bound ht_cp_bound_of_class(uint8_t class_);
 
+/* What is taken unless the user says otherwise. */
+#define HT_CP_TOLERANCE_TEXT "10us"
+#define HT_CP_TOLERANCE_NS   10000
+#define HT_CP_DATA_LOADERS   "^enumerate\\(DataLoader\\)#.*\\.__next__$|^enumerate\\(DataPipe\\)#"
+
 struct ht_cp_options {
 	const char *
 	        annotation; /* NULL: ProfilerStep, or everything where there is none; "": everything */
@@ -45,6 +50,8 @@ struct ht_cp_options {
 	bool launch_edges; /* zero-weight edges from every launch to its work, where a graph has edges */
 };
 
+/* Those of an analysis without parameters for it: what is common to all, and the defaults. */
+struct ht_cp_options ht_cp_options_default(const struct ht_run *run);
 /* Options from the parameters of the critical-path analysis and what is common to all. */
 enum ht_status ht_cp_options_read(
         struct ht_run *run, struct ht_cp_options *ret_options) HT_MUST_USE;

@@ -65,7 +65,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
 static void find_gaps(
         const struct piece *items, size_t n, int64_t threshold_ns, struct ht_idle_stream *stream)
 {
-	stream->gaps[stream->n++] = (struct ht_idle_gap){ 0, HT_IDLE_OTHER, true };
+	stream->gaps[stream->n++] = (struct ht_idle_gap){ 0, HT_IDLE_OTHER, true, HT_NONE };
 	int64_t last = items[0].end;
 	for (size_t i = 1; i < n; i++) {
 		int64_t end = items[i - 1].end, gap = items[i].start - end;
@@ -74,7 +74,8 @@ static void find_gaps(
 			category = HT_IDLE_HOST_WAIT;
 		else if (gap < threshold_ns)
 			category = HT_IDLE_KERNEL_WAIT;
-		stream->gaps[stream->n++] = (struct ht_idle_gap){ gap, (uint8_t)category, false };
+		stream->gaps[stream->n++] =
+		        (struct ht_idle_gap){ gap, (uint8_t)category, false, HT_NONE };
 		last = items[i].end > last ? items[i].end : last;
 	}
 	stream->span_ns = last - items[0].start;

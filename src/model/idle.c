@@ -95,7 +95,7 @@ static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_
 {
 	if (length_ns > 0)
 		stream->gaps[stream->n++] =
-		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false };
+		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false, HT_NONE };
 }
 
 /* The first launch call of the chosen work of a device, on whatever stream; INT64_MIN: none is known. */
@@ -169,6 +169,7 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 			last = items[i].end;
 		if (start <= from)
 			continue;
+		size_t n_before = stream->n;
 		if (leads_to > from) {
 			int64_t lead = leads_to < start ? leads_to : start;
 			push(stream, lead - from, HT_IDLE_LEADING);
@@ -180,6 +181,8 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 			from = launched;
 		}
 		push_rest(stream, from, start, threshold_ns, &traffic);
+		for (size_t k = n_before; k < stream->n; k++)
+			stream->gaps[k].row = items[i].row;
 	}
 	stream->span_ns = last - items[first].start;
 }

@@ -39,6 +39,7 @@ struct ht_idle_gap {
 	int64_t length_ns; /* negative only by another policy */
 	uint8_t category;  /* enum ht_idle_category */
 	bool unmeasured;   /* only by another policy: there is no gap */
+	uint32_t row;      /* the work that ends it; HT_NONE: none is said */
 };
 
 struct ht_idle_stream {
@@ -49,6 +50,10 @@ struct ht_idle_stream {
 	size_t n;
 	bool is_leading; /* no stream: what the device idles before its first launch */
 };
+
+/* What launches take at most, unless the user says otherwise. */
+#define HT_IDLE_THRESHOLD_TEXT "30us"
+#define HT_IDLE_THRESHOLD_NS   30000
 
 struct ht_idle_options {
 	int64_t threshold_ns;

@@ -6,7 +6,6 @@
 #include "model/frame.h"
 #include "model/interval.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,71 +183,6 @@ void ht_memory_fill_totals(struct ht_memory_event *events, size_t n)
 
 /* ---- whose ---- */
 
-/* A track by the thread that it is of: in 2021 some events had their thread's number as text, others as number. */
-struct thread {
-	int64_t pid, tid;
-	uint8_t pid_type, tid_type;
-	uint16_t document;
-	uint32_t track;
-};
-
-static struct thread thread_of(const struct ht_trace *t, uint32_t track)
-{
-	const struct ht_track *k = &t->tracks[track];
-	struct thread thread = { k->pid, k->tid, k->pid_type, k->tid_type, k->document, track };
-	if (k->tid_type != HT_ID_STR)
-		return thread;
-	const char *text = ht_str(t, (uint32_t)k->tid);
-	char *end = NULL;
-	errno = 0;
-	long long number = strtoll(text, &end, 10);
-	bool is_number = *text >= '0' && *text <= '9' && (*text != '0' || !text[1]);
-	if (is_number && !*end && !errno) {
-		thread.tid = number;
-		thread.tid_type = HT_ID_INT;
-	}
-	return thread;
-}
-
-static int by_thread(const void *left, const void *right)
-{
-	const struct thread *a = left, *b = right;
-	int by = order(a->document, b->document);
-	by = by ? by : order(a->pid_type, b->pid_type);
-	by = by ? by : order(a->pid, b->pid);
-	by = by ? by : order(a->tid_type, b->tid_type);
-	by = by ? by : order(a->tid, b->tid);
-	return by ? by : order(a->track, b->track);
-}
-
-static bool same_thread(const struct thread *a, const struct thread *b)
-{
-	return a->document == b->document && a->pid_type == b->pid_type && a->pid == b->pid &&
-	       a->tid_type == b->tid_type && a->tid == b->tid;
-}
-
-/* The row of several sorted tracks that comes first: in time, longer before shorter. HT_NONE: no more. */
-static uint32_t next_row(
-        const struct ht_trace *t, const struct thread *threads, size_t n, uint32_t *at)
-{
-	uint32_t best = HT_NONE;
-	size_t from = 0;
-	for (size_t k = 0; k < n; k++) {
-		const struct ht_track *track = &t->tracks[threads[k].track];
-		if (at[k] == track->n)
-			continue;
-		uint32_t row = t->track_rows[track->first + at[k]];
-		if (best == HT_NONE || t->ts_ns[row] < t->ts_ns[best] ||
-		        (t->ts_ns[row] == t->ts_ns[best] && t->dur_ns[row] > t->dur_ns[best])) {
-			best = row;
-			from = k;
-		}
-	}
-	if (best != HT_NONE)
-		at[from]++;
-	return best;
-}
-
 /* Calls of the runtime are inside nothing that the operator around them is not. */
 static bool may_be_around(const struct ht_trace *t, uint32_t row)
 {
@@ -256,42 +190,28 @@ static bool may_be_around(const struct ht_trace *t, uint32_t row)
 	return kind == HT_KIND_CPU_OP || kind == HT_KIND_ANNOTATION || kind == HT_KIND_PYTHON;
 }
 
-/* One thread: of each memory event the innermost span that is open at its time. */
-static void walk_thread(const struct ht_trace *t, const struct thread *threads, size_t n,
-        const int64_t *ends, uint32_t *at, uint32_t *around)
-{
-	uint32_t open = HT_NONE, row;
-	memset(at, 0, n * sizeof *at);
-	while ((row = next_row(t, threads, n, at)) != HT_NONE) {
-		if (ht_is_span(t, row)) {
-			open = may_be_around(t, row) ? row : open;
-			continue;
-		}
-		if (t->kind[row] != HT_KIND_MEMORY)
-			continue;
-		/* what is over stays over, so the climb is paid once */
-		while (open != HT_NONE && ends[open] <= t->ts_ns[row])
-			open = t->parent[open];
-		around[row] = open;
-	}
-}
-
+/* By row of a memory event: the innermost span of its thread that is open at its time. */
 static enum ht_status find_around(struct ht_run *run, const int64_t *ends, uint32_t **ret_around)
 {
 	const struct ht_trace *t = run->trace;
 	uint32_t *around = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *around);
-	uint32_t *at = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof *at);
-	struct thread *threads = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof *threads);
-	if (!around || !at || !threads)
+	if (!around)
 		return ht_fail_nomem(run->ctx);
-	for (uint32_t i = 0; i < t->n_tracks; i++)
-		threads[i] = thread_of(t, i);
-	qsort(threads, t->n_tracks, sizeof *threads, by_thread);
-	for (size_t first = 0, end; first < t->n_tracks; first = end) {
-		for (end = first + 1; end < t->n_tracks; end++)
-			if (!same_thread(&threads[first], &threads[end]))
-				break;
-		walk_thread(t, threads + first, end - first, ends, at, around);
+	for (size_t k = 0; k < t->n_tracks; k++) {
+		uint32_t open = HT_NONE;
+		for (uint32_t i = 0; i < t->tracks[k].n; i++) {
+			uint32_t row = t->track_rows[t->tracks[k].first + i];
+			if (ht_is_span(t, row)) {
+				open = may_be_around(t, row) ? row : open;
+				continue;
+			}
+			if (t->kind[row] != HT_KIND_MEMORY)
+				continue;
+			/* what is over stays over, so the climb is paid once */
+			while (open != HT_NONE && ends[open] <= t->ts_ns[row])
+				open = t->parent[open];
+			around[row] = open;
+		}
 	}
 	*ret_around = around;
 	return HT_OK;

@@ -16,7 +16,7 @@
 
 #include "model/run.h"
 
-#define HT_PART_TABLES 4
+#define HT_PART_TABLES 16
 
 struct ht_part {
 	size_t side;

@@ -4,6 +4,7 @@
 #include "model/step_roles.h"
 
 #include "base/checked.h"
+#include "base/list.h"
 #include "base/search.h"
 
 #include <string.h>
@@ -159,6 +160,19 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 			drop_end(&bounds);
 	}
 	*ret_bounds = bounds;
+	return HT_OK;
+}
+
+enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds)
+{
+	struct ht_list chosen;
+	size_t n = 0;
+	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
+	for (size_t i = 0; i < bounds->n; i++)
+		if (ht_list_has(&chosen, bounds->list[i].number))
+			bounds->list[n++] = bounds->list[i];
+	bounds->n = n;
+	ht_list_done(run->ctx, &chosen);
 	return HT_OK;
 }
 

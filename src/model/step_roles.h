@@ -52,6 +52,8 @@ struct ht_busy_times {
 /* Of the rank in hand; all of these have their memory in scratch. With drop the end is cut as said above. */
 enum ht_status ht_bounds_make(
         struct ht_run *run, bool drop, struct ht_bounds *ret_bounds) HT_MUST_USE;
+/* Only the steps that the run chose stay. */
+enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds) HT_MUST_USE;
 /* Of the rows of a frame. */
 enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
         struct ht_traits *traits, struct ht_busy_times *ret_times) HT_MUST_USE;

@@ -76,6 +76,7 @@ enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_r
         struct ht_tally *tally)
 {
 	HT_TRY(ht_seal_header(ctx, t, tally));
+	HT_TRY(ht_seal_threads(ctx, t));
 	HT_TRY(ht_seal_kinds(ctx, t, tally));
 	HT_TRY(ht_seal_tracks(ctx, t, tally));
 	HT_TRY(seal_links(ctx, t, rules, tally));

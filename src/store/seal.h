@@ -36,6 +36,8 @@ bool ht_looks_like_kineto(const struct ht_trace *trace);
 /* The steps of sealing; each adds its sections. First these, in order: */
 enum ht_status ht_seal_header(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* Rows whose thread is a number written as text go to the track of the number. */
+enum ht_status ht_seal_threads(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_kinds(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_tracks(

@@ -62,6 +62,7 @@ struct ht_table {
 	size_t cursor; /* column of the next put */
 	size_t n_hidden;
 	size_t bar; /* column index, SIZE_MAX: none */
+	bool prose; /* rows are sentences */
 	bool says_no;
 	struct ht_table_pool pool;
 	struct ht_vec notes; /* const char * */

@@ -184,6 +184,11 @@ void ht_table_set_bar(ht_table *table, const char *column)
 	table->bar = ht_table_find_column(table, column);
 }
 
+void ht_table_set_prose(ht_table *table)
+{
+	table->prose = true;
+}
+
 static bool grow_rows(ht_table *table)
 {
 	size_t cap = table->cap_rows + table->cap_rows / 2 + 64;

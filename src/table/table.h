@@ -27,6 +27,8 @@ enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
 void ht_table_say_no(ht_table *table);
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
 void ht_table_set_bar(ht_table *table, const char *column);
+/* Rows are sentences: the first column is a label and the second what is said, both texts. */
+void ht_table_set_prose(ht_table *table);
 
 /* Begin a row; all its cells are null until set. Cells are set left to right by the put calls; a put
  * beyond the last column is ignored. Errors (out of memory) stick: appends after one are ignored, and

@@ -11,7 +11,8 @@
  *
  *   notes, one paragraph each
  *
- * Layout in layout.c. Names are made safe by escape.c: no control byte of a trace reaches a terminal.
+ * Tables of sentences (ht_table_set_prose) are written as such: label, sentence, and the other texts below it; their
+ * numbers are for programs. Layout in layout.c. Names are made safe by escape.c: no control byte of a trace reaches a terminal.
  */
 #include "table/brief.h"
 #include "table/format.h"
@@ -66,11 +67,12 @@ static const char *clean(
 	return t->clean.data;
 }
 
-/* Words broken into lines of at most the width; no word is cut. */
-static void write_wrapped(struct text *t, const char *text, size_t column)
+/* Words broken into lines of at most the width, further lines begin at indent; no word is cut. */
+static void write_wrapped(
+        struct text *t, const char *text, size_t n_text, size_t column, size_t indent)
 {
 	size_t n, width;
-	const char *at = clean(t, text, strlen(text), &n, &width);
+	const char *at = clean(t, text, n_text, &n, &width);
 	if (!at)
 		return;
 	for (const char *end = at + n, *word_end; at < end; at = word_end) {
@@ -82,9 +84,10 @@ static void write_wrapped(struct text *t, const char *text, size_t column)
 			word_end = end;
 		size_t n_space = (size_t)(word - at), n_word = (size_t)(word_end - word);
 		width = ht_utf8_width(word, n_word);
-		if (column && column + n_space + width > t->width) {
+		if (column > indent && column + n_space + width > t->width) {
 			ht_out_char(t->out, '\n');
-			column = 0;
+			ht_out_fill(t->out, ' ', indent);
+			column = indent;
 		} else {
 			ht_out_fill(t->out, ' ', n_space);
 			column += n_space;
@@ -106,7 +109,7 @@ static void write_title(struct text *t)
 	color(t, RESET);
 	if (t->table->method[0]) {
 		ht_out_str(t->out, " · ");
-		write_wrapped(t, t->table->method, width + 3);
+		write_wrapped(t, t->table->method, strlen(t->table->method), width + 3, 0);
 	} else {
 		ht_out_char(t->out, '\n');
 	}
@@ -258,6 +261,80 @@ static void write_row(struct text *t, size_t row)
 	ht_out_char(t->out, '\n');
 }
 
+/* ---- prose: a label, its sentence, and what else is text below it ---- */
+
+static const struct ht_table_pool_text *text_at(const struct text *t, size_t column, size_t row)
+{
+	const struct ht_cells *cells = ht_cells_at(t->table, column);
+	if (cells->meta.type != HT_STR || ht_cell_is_null(cells, row))
+		return NULL;
+	return ht_table_pool_at(t->table, cells->str[row]);
+}
+
+static size_t widest_label(struct text *t)
+{
+	size_t widest = 0, n, width;
+	for (size_t row = 0; row < t->table->n_rows; row++) {
+		const struct ht_table_pool_text *label = text_at(t, 0, row);
+		if (label && clean(t, label->text, label->n, &n, &width) && width > widest)
+			widest = width;
+	}
+	return widest;
+}
+
+/* "evidence 0:12, 2:7 · next stragglers" */
+static void write_particulars(struct text *t, size_t row, size_t indent)
+{
+	struct ht_vec line = { 0 };
+	struct ht_mem *mem = t->out->ctx->mem;
+	for (size_t column = 2; column < ht_n_columns(t->table); column++) {
+		const struct ht_table_pool_text *more = text_at(t, column, row);
+		const char *label = ht_cells_at(t->table, column)->label;
+		const char *before = line.n ? " · " : "";
+		size_t n_before = strlen(before), n_label = strlen(label);
+		if (!more || !more->n)
+			continue;
+		if (!ht_vec_reserve(mem, &line, 1, n_before + n_label + 1 + more->n)) {
+			t->nomem = true;
+			break;
+		}
+		char *to = (char *)line.data + line.n;
+		memcpy(to, before, n_before);
+		memcpy(to + n_before, label, n_label);
+		to[n_before + n_label] = ' ';
+		memcpy(to + n_before + n_label + 1, more->text, more->n);
+		line.n += n_before + n_label + 1 + more->n;
+	}
+	if (line.n) {
+		color(t, DIM);
+		ht_out_fill(t->out, ' ', indent);
+		write_wrapped(t, line.data, line.n, indent, indent);
+		color(t, RESET);
+	}
+	ht_vec_free(mem, &line, 1);
+}
+
+static void write_prose(struct text *t)
+{
+	size_t indent = widest_label(t) + HT_LAYOUT_GAP;
+	for (size_t row = 0; row < t->table->n_rows && !t->out->failed && !t->nomem; row++) {
+		const struct ht_table_pool_text *label = text_at(t, 0, row);
+		const struct ht_table_pool_text *sentence = text_at(t, 1, row);
+		size_t n = 0, width = 0;
+		const char *shown = label ? clean(t, label->text, label->n, &n, &width) : NULL;
+		color(t, BOLD);
+		if (shown)
+			ht_out_bytes(t->out, shown, n);
+		color(t, RESET);
+		ht_out_fill(t->out, ' ', indent - width);
+		if (sentence)
+			write_wrapped(t, sentence->text, sentence->n, indent, indent);
+		else
+			ht_out_char(t->out, '\n');
+		write_particulars(t, row, indent);
+	}
+}
+
 /* "before a, b, c" of the columns left out for want of values, or of room. */
 static void write_left_out(struct text *t, const char *before, bool empty, const char *after)
 {
@@ -281,7 +358,7 @@ static void write_left_out(struct text *t, const char *before, bool empty, const
 	t->nomem |= !ok;
 	if (ok && line.n) {
 		memcpy((char *)line.data + line.n, after, strlen(after) + 1);
-		write_wrapped(t, line.data, 0);
+		write_wrapped(t, line.data, strlen(line.data), 0, 0);
 	}
 	ht_vec_free(mem, &line, 1);
 }
@@ -305,7 +382,8 @@ static void write_foot(struct text *t)
 	if (t->table->notes.n)
 		ht_out_char(t->out, '\n');
 	for (size_t i = 0; i < t->table->notes.n; i++)
-		write_wrapped(t, ht_table_note(t->table, i), 0);
+		write_wrapped(
+		        t, ht_table_note(t->table, i), strlen(ht_table_note(t->table, i)), 0, 0);
 }
 
 static enum ht_status lay_out(struct text *t)
@@ -337,9 +415,15 @@ enum ht_status ht_render_text(
 	if (status == HT_OK) {
 		if (!options->no_title)
 			write_title(&t);
-		if (table->n_rows)
+		bool prose = table->prose && ht_n_columns(table) > 1;
+		if (prose) {
+			write_prose(&t);
+			t.layout.n_left_out = t.layout.n_empty = 0;
+		} else if (table->n_rows) {
 			write_header(&t);
-		for (size_t row = 0; row < table->n_rows && !out->failed && !t.nomem; row++)
+		}
+		for (size_t row = 0; !prose && row < table->n_rows && !out->failed && !t.nomem;
+		        row++)
 			write_row(&t, row);
 		write_foot(&t);
 	}

@@ -369,10 +369,11 @@ def test_data_loading(tmp_path):
     t.op("aten::stack", 5, 10)
     t.op("aten::add", 30, 10)
     trace = t.write(tmp_path)
-    assert {r["bound_by"] for r in rows(trace)} == {"cpu_bound"}
-    found = {r["bound_by"]: r["duration_ns"]
-             for r in rows(trace, "--data-load-events", "DataLoader|next_batch")}
-    assert found == {"data_loading": "30000", "cpu_bound": "10000"}
+    for more in ([], ["--data-load-events", "DataLoader|next_batch"]):
+        found = {r["bound_by"]: r["duration_ns"] for r in rows(trace, *more)}
+        assert found == {"data_loading": "30000", "cpu_bound": "10000"}
+    assert {r["bound_by"] for r in rows(trace, "--data-load-events", "nothing")} == {"cpu_bound"}
+    assert "data_loading" not in {r["bound_by"] for r in rows(trace, "--hta-compat")}
 
 
 def test_bounds_of_gpu_work(tmp_path):

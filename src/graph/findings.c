@@ -1,0 +1,571 @@
+/*
+ * findings.c - see findings.h.
+ */
+#include "graph/findings.h"
+
+#include "model/attribution.h"
+#include "model/stats.h"
+#include "model/step_roles.h"
+#include "model/op_tree.h"
+#include "hta/hta_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] = {
+	{ "category", HT_I64, HT_KEY, "what the device waited for", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "how long", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the work that ended the longest", NULL },
+	{ "row_ns", HT_DURATION, HT_MEASURE, "how long that was", NULL },
+};
+const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
+	{ "number", HT_I64, HT_KEY, "of the step; null: the whole recording", NULL },
+	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
+	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
+};
+const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] = {
+	{ "kind", HT_I64, HT_KEY, "kind of what takes time", NULL },
+	{ "name", HT_STR, HT_KEY, "its name", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "its time", NULL },
+	{ "count", HT_I64, HT_MEASURE, "how often", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the longest", NULL },
+	{ "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL },
+};
+enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
+enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
+enum { TOP_KIND, TOP_NAME, TOP_NS, TOP_COUNT, TOP_ROW, TOP_ROW_NS };
+
+static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
+	HT_FOUND_STEP_WORK };
+
+/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
+static int64_t step_left_out(const struct ht_run *run)
+{
+	int64_t last = HT_NO_I64;
+	const struct ht_roster *roster = run->rosters[0];
+	if (run->step || !roster->has_two_steps)
+		return last;
+	for (size_t i = 0; i < roster->n; i++)
+		for (size_t k = 0; k < roster->ranks[i].n_steps; k++)
+			if (roster->ranks[i].steps[k].number > last)
+				last = roster->ranks[i].steps[k].number;
+	return last;
+}
+
+/* Of a row of a table with steps. */
+static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left_out)
+{
+	return ht_table_is_null(table, row, column) || left_out == HT_NO_I64 ||
+	       ht_table_i64(table, row, column) != left_out;
+}
+
+/* ---- one rank: steps, idle time ---- */
+
+static enum ht_status put_steps(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	struct ht_bounds bounds = { 0 };
+	int64_t left_out = step_left_out(run);
+	HT_TRY(ht_bounds_make(run, false, &bounds));
+	HT_TRY(ht_bounds_choose(run, &bounds));
+	for (size_t i = 0; i < bounds.n; i++) {
+		const struct ht_bound *b = &bounds.list[i];
+		const struct ht_step *step = NULL;
+		for (size_t k = 0; k < t->n_steps && !step && !bounds.is_whole; k++)
+			if (t->steps[k].number == b->number)
+				step = &t->steps[k];
+		if (step && b->number == left_out)
+			continue;
+		bool on_host = step && t->meta->has_host_steps;
+		ht_table_row(table);
+		ht_table_put_known(table, step ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(table,
+		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
+		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
+		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
+		.by_device = true };
+	struct ht_idle_stream *devices = NULL;
+	size_t n = 0;
+	int64_t ns[HT_IDLE_N] = { 0 };
+	struct ht_idle_gap longest[HT_IDLE_N] = { 0 };
+	HT_TRY(ht_idle_collect(run, frame, &options, &devices, &n));
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < devices[i].n; k++) {
+			const struct ht_idle_gap *gap = &devices[i].gaps[k];
+			ht_sum(&ns[gap->category], gap->length_ns);
+			if (gap->length_ns > longest[gap->category].length_ns)
+				longest[gap->category] = *gap;
+		}
+	for (int category = 0; category < HT_IDLE_N; category++) {
+		if (!ns[category])
+			continue;
+		ht_table_row(table);
+		ht_table_put_i64(table, category);
+		ht_table_put_i64(table, ns[category]);
+		ht_table_put_known(table, longest[category].row, HT_NONE);
+		ht_table_put_i64(table, longest[category].length_ns);
+	}
+	return HT_OK;
+}
+
+/* ---- one rank: what takes time ---- */
+
+struct timed {
+	const char *name;
+	int64_t ns;
+	uint32_t row;
+	uint8_t kind;
+};
+
+struct times {
+	struct ht_run *run;
+	struct timed *list;
+	size_t n;
+};
+
+static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
+{
+	if (name && ns > 0)
+		t->list[t->n++] = (struct timed){ name, ns, row, (uint8_t)kind };
+}
+
+static int by_kind_and_name(const void *left, const void *right)
+{
+	const struct timed *a = left, *b = right;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	int by = a->name == b->name ? 0 : strcmp(a->name, b->name);
+	return by ? by : (a->row > b->row) - (a->row < b->row);
+}
+
+static void put_times(struct times *t, ht_table *table)
+{
+	qsort(t->list, t->n, sizeof *t->list, by_kind_and_name);
+	for (size_t first = 0, end; first < t->n; first = end) {
+		const struct timed *longest = &t->list[first];
+		int64_t ns = 0;
+		for (end = first; end < t->n; end++) {
+			const struct timed *timed = &t->list[end];
+			if (timed->kind != t->list[first].kind ||
+			        strcmp(timed->name, t->list[first].name) != 0)
+				break;
+			ht_sum(&ns, timed->ns);
+			longest = timed->ns > longest->ns ? timed : longest;
+		}
+		ht_table_row(table);
+		ht_table_put_i64(table, t->list[first].kind);
+		ht_table_put_str(table, t->list[first].name);
+		ht_table_put_i64(table, ns);
+		ht_table_put_i64(table, (int64_t)(end - first));
+		ht_table_put_i64(table, longest->row);
+		ht_table_put_i64(table, longest->ns);
+	}
+}
+
+static enum ht_status add_operators(struct times *t, const struct ht_frame *frame)
+{
+	struct ht_run *run = t->run;
+	const struct ht_trace *trace = run->trace;
+	struct ht_traits traits;
+	struct ht_op_tree tree;
+	uint8_t *chosen = ht_arena_alloc(run->scratch, trace->n_kind + 1);
+	if (!chosen)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_traits_init(run, trace, &traits));
+	HT_TRY(ht_op_tree_make(run, trace, &traits, &tree));
+	for (size_t i = 0; i < frame->n_rows; i++)
+		chosen[frame->rows[i]] = 1;
+	t->list =
+	        ht_arena_alloc(run->scratch, (2 * tree.n + 2 * frame->n_gpu + 1) * sizeof *t->list);
+	if (!t->list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < tree.n; i++) {
+		const struct ht_op_node *node = &tree.nodes[i];
+		const char *name = ht_str(trace, trace->name[node->row]);
+		if (!node->is_counted || !chosen[node->row])
+			continue;
+		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
+		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_work(struct times *t, const struct ht_frame *frame)
+{
+	static const uint8_t kinds[HT_N_CLASSES] = { [HT_CLASS_COMPUTE] = HT_TOP_KERNEL,
+		[HT_CLASS_COMM] = HT_TOP_COMM,
+		[HT_CLASS_MEMCPY] = HT_TOP_COPY,
+		[HT_CLASS_MEMSET] = HT_TOP_COPY,
+		[HT_CLASS_SYNC] = HT_N_TOP_KINDS };
+	struct ht_run *run = t->run;
+	const struct ht_trace *trace = run->trace;
+	struct ht_attribution attribution;
+	HT_TRY(ht_attribution_make(run, trace, HT_ATTRIBUTE_MODULES, &attribution));
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		const char *name = ht_str(trace, trace->name[gpu->row]);
+		int64_t ns = trace->dur_ns[gpu->row];
+		uint32_t module = attribution.modules ? attribution.modules[gpu->row] : HT_NONE;
+		if (kinds[gpu->class_] == HT_TOP_COMM)
+			name = ht_hta_shorten_name(run->scratch, name);
+		if (!name)
+			return ht_fail_nomem(run->ctx);
+		if (kinds[gpu->class_] != HT_N_TOP_KINDS)
+			add(t, kinds[gpu->class_], name, ns, gpu->row);
+		if (module != HT_NONE)
+			add(t, HT_TOP_MODULE, attribution.module_texts[module], ns, gpu->row);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	struct ht_frame frame;
+	struct times times = { .run = run };
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS));
+	HT_TRY(ht_cp_chains_put(run, &options, part));
+	if (run->rosters[0]->n < 2 && !run->is_partial)
+		HT_TRY(ht_cp_put_model(
+		        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]));
+	HT_TRY(put_idle(run, &frame, part->facts[HT_FOUND_IDLE]));
+	HT_TRY(ht_stragglers_put(run, &frame, &straggler_facts, part));
+	HT_TRY(put_steps(run, part->facts[HT_FOUND_STEPS]));
+	HT_TRY(add_operators(&times, &frame));
+	HT_TRY(add_work(&times, &frame));
+	put_times(&times, part->facts[HT_FOUND_TOPS]);
+	return HT_OK;
+}
+
+/* ---- all ranks: steps, devices ---- */
+
+static int64_t cell(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
+}
+
+static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank, const ht_table *f,
+        size_t row, int64_t ns)
+{
+	if (ns == HT_NO_I64)
+		return;
+	if (!times->n || ns < times->least_ns)
+		times->least_ns = ns;
+	if (!times->n || ns > times->most_ns) {
+		times->most_ns = ns;
+		times->rank = rank;
+		times->row = cell(f, row, STEP_ROW);
+	}
+	values[times->n++] = ns;
+}
+
+static enum ht_status find_steps(struct ht_findings *f)
+{
+	size_t n = ht_parts_n_rows(f->parts, HT_FOUND_STEPS), n_numbers = 0;
+	int64_t *host = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *host);
+	int64_t *device = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *device);
+	int64_t *numbers = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *numbers);
+	if (!host || !device || !numbers)
+		return ht_fail_nomem(f->run->ctx);
+	f->host.row = f->device.row = HT_NO_I64;
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
+		int64_t rank = f->parts->list[p].rank;
+		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
+			int64_t number = cell(steps, i, STEP_NUMBER);
+			add_step(&f->host, host, rank, steps, i, cell(steps, i, STEP_HOST));
+			add_step(&f->device, device, rank, steps, i, cell(steps, i, STEP_DEVICE));
+			if (number != HT_NO_I64)
+				numbers[n_numbers++] = number;
+		}
+	}
+	f->has_steps = n_numbers > 0;
+	ht_sort_i64(numbers, n_numbers);
+	for (size_t i = 0; i < n_numbers; i++)
+		f->n_steps += !i || numbers[i] != numbers[i - 1];
+	f->n_steps += !n_numbers;
+	if (f->host.n)
+		f->host.median_ns = ht_median_i64(host, f->host.n);
+	if (f->device.n)
+		f->device.median_ns = ht_median_i64(device, f->device.n);
+	return HT_OK;
+}
+
+static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts, size_t i)
+{
+	int64_t category = ht_table_i64(facts, i, IDLE_CATEGORY);
+	int64_t longest = ht_table_i64(facts, i, IDLE_ROW_NS);
+	if (category < 0 || category >= HT_IDLE_N)
+		return;
+	struct ht_idle_time *idle = &f->idle[category];
+	ht_sum(&idle->ns, ht_table_i64(facts, i, IDLE_NS));
+	if (longest <= idle->row_ns)
+		return;
+	idle->row_ns = longest;
+	idle->rank = rank;
+	idle->row = cell(facts, i, IDLE_ROW);
+}
+
+static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
+{
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *idle = f->parts->list[p].facts[HT_FOUND_IDLE];
+		HT_TRY(ht_breakdown_rows(
+		        f->run, &f->parts->list[p], HT_FOUND_EXPOSED, HT_FOUND_GAPS, rows));
+		for (size_t i = 0; i < ht_table_n_rows(idle); i++)
+			add_idle(f, f->parts->list[p].rank, idle, i);
+	}
+	HT_TRY(ht_table_finish(f->run->ctx, rows));
+	f->knows_waits = true;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
+			continue;
+		f->n_devices++;
+		f->knows_waits &= !ht_table_is_null(rows, i, HT_BREAKDOWN_WAIT);
+		for (size_t c = HT_BREAKDOWN_SPAN; c <= HT_BREAKDOWN_OTHER; c++)
+			if (!ht_table_is_null(rows, i, c))
+				ht_sum(&f->breakdown[c], ht_table_i64(rows, i, c));
+	}
+	return HT_OK;
+}
+
+static enum ht_status find_devices(struct ht_findings *f)
+{
+	ht_table *rows = NULL;
+	HT_TRY(ht_table_new(
+	        f->run->ctx, NULL, ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS, &rows));
+	enum ht_status status = add_up_devices(f, rows);
+	ht_table_free(rows);
+	return status;
+}
+
+/* ---- all ranks: the path ---- */
+
+static int bound_of(const char *name)
+{
+	int bound = HT_CP_N_BOUNDS - 1;
+	while (bound > HT_CP_BOUND_NONE && strcmp(ht_cp_bound_name(bound), name) != 0)
+		bound--;
+	return bound;
+}
+
+/* A piece of the path. */
+struct piece {
+	int bound;
+	const char *name; /* "": nobody's */
+	int64_t ns, rank, row;
+	size_t at; /* in the path */
+};
+
+static int by_bound_and_name(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	if (a->bound != b->bound)
+		return a->bound - b->bound;
+	int by = strcmp(a->name, b->name);
+	return by ? by : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Of each bound, the name with most time, and its longest piece. */
+static void name_bounds(struct ht_findings *f, struct piece *pieces, size_t n)
+{
+	qsort(pieces, n, sizeof *pieces, by_bound_and_name);
+	for (size_t first = 0, end; first < n; first = end) {
+		struct ht_path_bound *bound = &f->path[pieces[first].bound];
+		const struct piece *longest = &pieces[first];
+		int64_t ns = 0;
+		for (end = first; end < n && pieces[end].bound == pieces[first].bound &&
+		                  !strcmp(pieces[end].name, pieces[first].name);
+		        end++) {
+			ht_sum(&ns, pieces[end].ns);
+			longest = pieces[end].ns > longest->ns ? &pieces[end] : longest;
+		}
+		if (ns <= bound->name_ns)
+			continue;
+		bound->name = *longest->name ? longest->name : NULL;
+		bound->name_ns = ns;
+		bound->rank = longest->rank;
+		bound->row = longest->row;
+	}
+}
+
+static enum ht_status find_path(struct ht_findings *f)
+{
+	struct ht_run *run = f->run;
+	size_t n = 0;
+	int64_t left_out = step_left_out(run);
+	HT_TRY(ht_table_new(run->ctx, NULL, ht_cp_path_columns, HT_CP_N_PATH_COLUMNS, &f->paths));
+	HT_TRY(ht_cp_across_put(run, f->parts, HT_CP_VIEW_PATH, f->paths));
+	HT_TRY(ht_table_finish(run->ctx, f->paths));
+	struct piece *pieces =
+	        ht_arena_alloc(run->scratch, (ht_table_n_rows(f->paths) + 1) * sizeof *pieces);
+	if (!pieces)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < ht_table_n_rows(f->paths); i++) {
+		if (!is_in(f->paths, i, HT_CP_PATH_STEP, left_out) ||
+		        ht_table_is_null(f->paths, i, HT_CP_PATH_BOUND))
+			continue;
+		const char *name = ht_table_is_null(f->paths, i, HT_CP_PATH_NAME)
+		                           ? ""
+		                           : ht_table_str(f->paths, i, HT_CP_PATH_NAME);
+		struct piece piece = { bound_of(ht_table_str(f->paths, i, HT_CP_PATH_BOUND)), name,
+			ht_table_i64(f->paths, i, HT_CP_PATH_DURATION),
+			ht_table_i64(f->paths, i, HT_CP_PATH_RANK),
+			cell(f->paths, i, HT_CP_PATH_INDEX), i };
+		struct ht_path_bound *bound = &f->path[piece.bound];
+		ht_sum(&bound->ns, piece.ns);
+		ht_sum(&f->path_ns, piece.ns);
+		if (ht_table_i64(f->paths, i, HT_CP_PATH_INFERRED))
+			ht_sum(&bound->inferred_ns, piece.ns);
+		pieces[n++] = piece;
+	}
+	name_bounds(f, pieces, n);
+	return HT_OK;
+}
+
+/* What-if of one rank; of several the time on the path bounds what could be saved. */
+static void find_savings(struct ht_findings *f)
+{
+	bool known = false;
+	int64_t left_out = step_left_out(f->run);
+	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
+		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
+			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
+			const char *end = strchr(scale, '=');
+			char name[64];
+			if (!is_in(what_if, i, HT_CP_WHAT_IF_STEP, left_out) || !end ||
+			        (size_t)(end - scale) >= sizeof name)
+				continue;
+			memcpy(name, scale, (size_t)(end - scale));
+			name[end - scale] = '\0';
+			known = true;
+			ht_sum(&saved[bound_of(name)],
+			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
+		}
+	}
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		f->path[k].saved_ns = known ? saved[k] : f->path[k].ns;
+}
+
+/* ---- all ranks: stragglers, tops ---- */
+
+static enum ht_status find_stragglers(struct ht_findings *f)
+{
+	if (!f->run->clocks[0])
+		return HT_OK;
+	HT_TRY(ht_stragglers_find(f->run, f->parts, &straggler_facts, &f->stragglers));
+	f->compares = f->stragglers.lateness.n > 0;
+	for (size_t i = 0; f->compares && i < f->parts->n; i++) {
+		const struct ht_late_rank *rank = &f->stragglers.lateness.ranks[i];
+		if (!f->stragglers.verdicts[rank->i_part].is_candidate)
+			continue;
+		if (!f->latest || f->stragglers.verdicts[rank->i_part].late_steps_ns >
+		                          f->stragglers.verdicts[f->latest->i_part].late_steps_ns)
+			f->latest = rank;
+	}
+	return HT_OK;
+}
+
+struct top_row {
+	int64_t kind;
+	struct ht_top top;
+};
+
+static int by_name_of_kind(const void *left, const void *right)
+{
+	const struct top_row *a = left, *b = right;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	int by = strcmp(a->top.name, b->top.name);
+	return by ? by : (a->top.rank > b->top.rank) - (a->top.rank < b->top.rank);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct ht_top *a = left, *b = right;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static enum ht_status find_tops(struct ht_findings *f)
+{
+	size_t n_most = ht_parts_n_rows(f->parts, HT_FOUND_TOPS), n = 0, n_tops = 0;
+	struct top_row *rows = ht_arena_alloc(f->run->scratch, (n_most + 1) * sizeof *rows);
+	struct ht_top *tops = ht_arena_alloc(f->run->scratch, (n_most + 1) * sizeof *tops);
+	if (!rows || !tops)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
+		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
+			rows[n++] = (struct top_row){ ht_table_i64(facts, i, TOP_KIND),
+				{ ht_table_str(facts, i, TOP_NAME), ht_table_i64(facts, i, TOP_NS),
+				        ht_table_i64(facts, i, TOP_COUNT), f->parts->list[p].rank,
+				        ht_table_i64(facts, i, TOP_ROW),
+				        ht_table_i64(facts, i, TOP_ROW_NS) } };
+	}
+	qsort(rows, n, sizeof *rows, by_name_of_kind);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].kind < 0 || rows[i].kind >= HT_N_TOP_KINDS)
+			continue;
+		struct ht_tops *of = &f->tops[rows[i].kind];
+		of->list = of->n ? of->list : &tops[n_tops];
+		struct ht_top *last = of->n ? &of->list[of->n - 1] : NULL;
+		ht_sum(&of->total_ns, rows[i].top.ns);
+		if (!last || strcmp(last->name, rows[i].top.name) != 0) {
+			of->list[of->n++] = rows[i].top;
+			n_tops++;
+			continue;
+		}
+		ht_sum(&last->ns, rows[i].top.ns);
+		last->count += rows[i].top.count;
+		if (rows[i].top.row_ns > last->row_ns) {
+			last->row_ns = rows[i].top.row_ns;
+			last->row = rows[i].top.row;
+			last->rank = rows[i].top.rank;
+		}
+	}
+	for (int k = 0; k < HT_N_TOP_KINDS; k++)
+		if (f->tops[k].n)
+			qsort(f->tops[k].list, f->tops[k].n, sizeof *tops, by_time);
+	return HT_OK;
+}
+
+enum ht_status ht_findings_make(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret)
+{
+	*ret = (struct ht_findings){ .run = run, .parts = parts };
+	for (int k = 0; k < HT_IDLE_N; k++)
+		ret->idle[k].row = HT_NO_I64;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		ret->path[k].row = HT_NO_I64;
+	HT_TRY(find_steps(ret));
+	HT_TRY(find_devices(ret));
+	HT_TRY(find_path(ret));
+	find_savings(ret);
+	HT_TRY(find_stragglers(ret));
+	return find_tops(ret);
+}
+
+void ht_findings_done(struct ht_findings *findings)
+{
+	ht_table_free(findings->paths);
+}
+
+int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)
+{
+	if (findings->path_ns <= 0)
+		return 0;
+	return (int64_t)((__int128)path_ns * findings->device.median_ns / findings->path_ns);
+}
