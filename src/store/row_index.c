@@ -20,89 +20,133 @@ static bool is_wanted(const struct ht_trace *t, uint32_t row, uint32_t kinds)
 	return (HT_KIND_BIT(t->kind[row]) & kinds) && !ht_time_was_refused(t, row);
 }
 
-static void push(struct ht_row_index *index, int64_t value, uint32_t row)
+/* The i-th value of a column of integers. */
+static int64_t value_at(const struct ht_arg_column *column, const void *values, uint64_t i)
 {
-	index->keys[index->n] = ht_sort_key_i64(value);
-	index->rows[index->n++] = row;
+	return column->width == sizeof(int32_t) ? ((const int32_t *)values)[i]
+	                                        : ((const int64_t *)values)[i];
 }
 
-static void collect(const struct ht_trace *t, const struct ht_arg_column *column, uint32_t kinds,
-        struct ht_row_index *index)
+/* What is done with each value and its row. */
+typedef void visit_fn(struct ht_row_index *index, uint64_t key, uint32_t row);
+
+static inline void visit_column(const struct ht_trace *t, const struct ht_arg_column *column,
+        uint32_t kinds, visit_fn *visit, struct ht_row_index *index)
 {
 	const uint32_t *rows = ht_arg_rows(t, column);
 	const void *values = t->arg_values + column->first_byte;
-	int64_t value;
-	if (column->type != HT_ARG_I64) {
-		for (uint64_t i = 0; i < column->n; i++)
-			if (is_wanted(t, rows[i], kinds) && ht_arg_integer_at(t, column, i, &value))
-				push(index, value, rows[i]);
-	} else if (column->width == sizeof(int32_t)) {
-		for (uint64_t i = 0; i < column->n; i++)
-			if (is_wanted(t, rows[i], kinds))
-				push(index, ((const int32_t *)values)[i], rows[i]);
-	} else {
-		for (uint64_t i = 0; i < column->n; i++)
-			if (is_wanted(t, rows[i], kinds))
-				push(index, ((const int64_t *)values)[i], rows[i]);
+	bool plain = column->type == HT_ARG_I64;
+	for (uint64_t i = 0; i < column->n; i++) {
+		int64_t value;
+		if (!is_wanted(t, rows[i], kinds))
+			continue;
+		if (plain)
+			value = value_at(column, values, i);
+		else if (!ht_arg_integer_at(t, column, i, &value))
+			continue;
+		visit(index, ht_sort_key_i64(value), rows[i]);
 	}
 }
 
-/* Do the values lie close enough for a table? Finds the smallest, and the length of the table. */
-static bool is_dense(struct ht_row_index *index)
+static inline void visit_all(const struct ht_trace *t, uint32_t key, uint32_t kinds,
+        visit_fn *visit, struct ht_row_index *index)
 {
-	uint64_t min = UINT64_MAX, max = 0;
-	for (size_t i = 0; i < index->n; i++) {
-		min = index->keys[i] < min ? index->keys[i] : min;
-		max = index->keys[i] > max ? index->keys[i] : max;
-	}
-	if (!index->n || max - min >= (uint64_t)index->n * MAX_SPREAD)
-		return false;
-	index->min = min;
-	index->n_first = (size_t)(max - min) + 2;
-	return true;
+	for (size_t c = 0; key != HT_NO_STR && c < t->n_arg_columns; c++)
+		if (is_of(&t->arg_columns[c], key))
+			visit_column(t, &t->arg_columns[c], kinds, visit, index);
 }
 
-/* Count the rows of each value, place them, and write the keys in their new order. */
-static bool sort_dense(struct ht_row_index *index, struct ht_arena *arena)
+/* While the range is being found, n_first is the largest key. */
+static void widen(struct ht_row_index *index, uint64_t key, uint32_t row)
 {
-	uint32_t *first = ht_arena_alloc(arena, index->n_first * sizeof *first);
-	uint32_t *rows = ht_arena_alloc(arena, index->n * sizeof *rows);
-	if (!first || !rows)
+	(void)row;
+	index->min = !index->n || key < index->min ? key : index->min;
+	index->n_first = !index->n || key > index->n_first ? key : index->n_first;
+	index->n++;
+}
+
+static void count(struct ht_row_index *index, uint64_t key, uint32_t row)
+{
+	(void)row;
+	index->first[key - index->min + 1]++;
+}
+
+static void place(struct ht_row_index *index, uint64_t key, uint32_t row)
+{
+	index->rows[index->first[key - index->min]++] = row;
+}
+
+static void push(struct ht_row_index *index, uint64_t key, uint32_t row)
+{
+	index->keys[index->n] = key;
+	index->rows[index->n++] = row;
+}
+
+/* Count the rows of each value, and place them. */
+static bool make_table(const struct ht_trace *t, uint32_t key, uint32_t kinds,
+        struct ht_arena *arena, struct ht_row_index *index)
+{
+	index->first = ht_arena_alloc(arena, index->n_first * sizeof *index->first);
+	if (!index->first)
 		return false;
-	for (size_t i = 0; i < index->n; i++)
-		first[index->keys[i] - index->min + 1]++;
+	visit_all(t, key, kinds, count, index);
 	for (size_t v = 1; v < index->n_first; v++)
-		first[v] += first[v - 1];
-	for (size_t i = 0; i < index->n; i++)
-		rows[first[index->keys[i] - index->min]++] = index->rows[i];
+		index->first[v] += index->first[v - 1];
+	visit_all(t, key, kinds, place, index);
 	/* each place has moved on to the next one's */
-	memmove(first + 1, first, (index->n_first - 1) * sizeof *first);
-	first[0] = 0;
-	for (size_t v = 0; v + 1 < index->n_first; v++)
-		for (uint32_t i = first[v]; i < first[v + 1]; i++)
-			index->keys[i] = index->min + v;
-	index->rows = rows;
-	index->first = first;
+	memmove(index->first + 1, index->first, (index->n_first - 1) * sizeof *index->first);
+	index->first[0] = 0;
 	return true;
+}
+
+static bool make_sorted(struct ht_mem *mem, const struct ht_trace *t, uint32_t key, uint32_t kinds,
+        struct ht_arena *arena, struct ht_row_index *index)
+{
+	index->keys = ht_arena_alloc(arena, (index->n + 1) * sizeof *index->keys);
+	index->n_first = index->n = 0;
+	if (!index->keys)
+		return false;
+	visit_all(t, key, kinds, push, index);
+	return ht_sort_keys(mem, index->keys, index->rows, index->n);
 }
 
 enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *t, const char *key,
         uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret)
 {
 	uint32_t id = ht_str_find(t, key);
-	size_t n = 0;
-	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
-		n += is_of(&t->arg_columns[c], id) ? t->arg_columns[c].n : 0;
-	*ret = (struct ht_row_index){ .keys = ht_arena_alloc(arena, (n + 1) * sizeof *ret->keys),
-		.rows = ht_arena_alloc(arena, (n + 1) * sizeof *ret->rows) };
-	if (!ret->keys || !ret->rows)
+	*ret = (struct ht_row_index){ 0 };
+	visit_all(t, id, kinds, widen, ret);
+	ret->rows = ht_arena_alloc(arena, (ret->n + 1) * sizeof *ret->rows);
+	if (!ret->rows)
 		return ht_fail_nomem(ctx);
-	for (size_t c = 0; n && c < t->n_arg_columns; c++)
-		if (is_of(&t->arg_columns[c], id))
-			collect(t, &t->arg_columns[c], kinds, ret);
-	bool ok = is_dense(ret) ? sort_dense(ret, arena)
-	                        : ht_sort_keys(ctx->mem, ret->keys, ret->rows, ret->n);
+	uint64_t span = ret->n_first - ret->min;
+	bool is_dense = ret->n && span < (uint64_t)ret->n * MAX_SPREAD;
+	ret->n_first = is_dense ? (size_t)span + 2 : 0;
+	bool ok = is_dense ? make_table(t, id, kinds, arena, ret)
+	                   : make_sorted(ctx->mem, t, id, kinds, arena, ret);
 	return ok ? HT_OK : ht_fail_nomem(ctx);
+}
+
+bool ht_row_index_next(
+        const struct ht_row_index *index, size_t *at, const uint32_t **ret_rows, size_t *ret_n)
+{
+	if (index->keys) {
+		size_t first = *at, end = first;
+		while (end < index->n && index->keys[end] == index->keys[first])
+			end++;
+		*at = end;
+		*ret_rows = index->rows + first;
+		*ret_n = end - first;
+		return end > first;
+	}
+	while (*at + 1 < index->n_first && index->first[*at] == index->first[*at + 1])
+		++*at;
+	if (*at + 1 >= index->n_first)
+		return false;
+	*ret_rows = index->rows + index->first[*at];
+	*ret_n = index->first[*at + 1] - index->first[*at];
+	++*at;
+	return true;
 }
 
 /* First position whose key is not below: doubling steps away from the hint, then halving. */

@@ -7,11 +7,11 @@
 #include "store/trace.h"
 
 /* Sorted by value; rows of one value ascend. Ids are mostly counted through: where the values lie close enough,
- * first tells for each of them where its rows begin, and nothing is searched. */
+ * first tells for each of them where its rows begin, and nothing is searched; else there are keys. */
 struct ht_row_index {
-	uint64_t *keys; /* ht_sort_key_i64 of the values */
 	uint32_t *rows;
 	size_t n;
+	uint64_t *keys; /* ht_sort_key_i64 of the values; NULL: first tells */
 	uint32_t *
 	        first; /* for keys min .. min + n_first - 2, and the end; NULL: values lie too far apart */
 	size_t n_first;
@@ -25,6 +25,9 @@ struct ht_row_index {
  * timelines for their time are not found: nothing is linked to them. */
 enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
         uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret_index) HT_MUST_USE;
+/* The next value that has rows: all of them. Start with *at 0; false after the last. */
+bool ht_row_index_next(
+        const struct ht_row_index *index, size_t *at, const uint32_t **ret_rows, size_t *ret_n);
 /* The rows with that value, the first max of them. */
 const uint32_t *ht_row_index_find(
         struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n);

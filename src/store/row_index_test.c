@@ -63,8 +63,15 @@ static void check(const int64_t *ids, bool dense)
 	        HT_OK);
 	assert_int_equal(index.n, N - N / 5);
 	assert_int_equal(index.first != NULL, dense);
-	for (size_t i = 1; i < index.n; i++)
-		assert_true(index.keys[i - 1] <= index.keys[i]);
+	const uint32_t *rows;
+	size_t at = 0, n, n_all = 0;
+	for (int64_t last = INT64_MIN; ht_row_index_next(&index, &at, &rows, &n); n_all += n) {
+		assert_true(!n_all || ids[rows[0]] > last);
+		last = ids[rows[0]];
+		for (size_t i = 1; i < n; i++)
+			assert_true(ids[rows[i]] == last && rows[i] > rows[i - 1]);
+	}
+	assert_int_equal(n_all, index.n);
 	for (int i = 0; i < N; i++)
 		for (int64_t near = -2; near <= 2; near++)
 			check_value(&index, ids, ids[i] + near);

@@ -136,6 +136,18 @@ static bool is_op(const struct ht_trace *t, uint32_t row, const void *user)
 	return t->kind[row] == HT_KIND_CPU_OP;
 }
 
+/* Calls of one kind with one correlation. */
+static void count_repeats(
+        const struct ht_trace *t, const struct ht_row_index *launches, struct ht_tally *tally)
+{
+	const uint32_t *rows;
+	size_t at = 0, n;
+	while (ht_row_index_next(launches, &at, &rows, &n))
+		for (size_t i = 1; i < n; i++)
+			ht_tally_add(tally, HT_STAT_duplicate_correlation,
+			        t->kind[rows[i]] == t->kind[rows[i - 1]]);
+}
+
 static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 {
 	const struct ht_trace *t = b->t;
@@ -147,10 +159,7 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
 	HT_TRY(ht_row_index_make(
 	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
-	for (size_t i = 1; i < launches.n; i++)
-		ht_tally_add(tally, HT_STAT_duplicate_correlation,
-		        launches.keys[i] == launches.keys[i - 1] &&
-		                t->kind[launches.rows[i]] == t->kind[launches.rows[i - 1]]);
+	count_repeats(t, &launches, tally);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		struct ht_gpu *gpu = &b->gpu[i];
 		int64_t correlation = ht_arg_cursor_i64(&correlations, gpu->row, HT_NO_I64);
