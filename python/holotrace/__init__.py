@@ -19,13 +19,16 @@ from ._table import Column, Table
 from .options import options
 
 __version__ = _version()
-__all__ = ["open", "diff", "gate", "options", "Session", "Table", "Column", "Error", "InputError",
+__all__ = ["open", "diff", "gate", "options", "Session", "Report", "Table", "Column", "Error", "InputError",
            "UsageError", "LimitError", "MissingError", "CancelledError", "LossWarning"]
 
 
 def __getattr__(name):
-    """The observer is for programs that use torch; others never load it."""
+    """What few programs need is loaded when it is asked for; the observer is for those that use torch."""
     if name == "ExecutionTraceObserver":
         from .torch import ExecutionTraceObserver
         return ExecutionTraceObserver
+    if name == "Report":
+        from ._report import Report
+        return Report
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

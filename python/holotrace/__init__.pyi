@@ -162,6 +162,18 @@ _Run = Session | _Path
 
 def gate(base: _Run | list[_Run], test: _Run | list[_Run], **arguments: Any) -> Table: ...
 
+class Report:
+    about: str
+    tables: dict[str, Table]
+    empty: list[str]
+    problems: dict[str, str]
+    def __getitem__(self, name: str) -> Table: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def to_html(self, title: str = "Holotrace report") -> str: ...
+    def to_markdown(self) -> str: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+
 class Session:
     @property
     def ranks(self) -> list[int]: ...
@@ -187,6 +199,7 @@ class Session:
         top: int = 0,
         **arguments: Any,
     ) -> Table: ...
+    def report(self, path: str | os.PathLike[str] | None = None, *, top: int = 10) -> Report: ...
     def convert(
         self,
         path: str | os.PathLike[str],
@@ -219,6 +232,8 @@ class Session:
         """Which ranks, devices, versions, capture options, events, steps and streams are in the files?
 
         Facts from the files' headers and counts over their events.
+
+            holotrace.open("traces/").info(top=10)
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
@@ -254,6 +269,8 @@ class Session:
         """What could not be read, what was repaired, and which results does that weaken?
 
         Counters raised while reading, and checks of each trace against itself and the others.
+
+            holotrace.open("traces/").health(top=10)
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
@@ -299,6 +316,8 @@ class Session:
         """Which events are behind a number?
 
         The events as read, one per row, in file order.
+
+            holotrace.open("traces/").events(top=10)
 
         Arguments:
             ancestors_of: only the events around this index on the call tree
@@ -351,6 +370,8 @@ class Session:
 
         A step ends with the last GPU work that it launched. Each moment of it goes to the first of kernel, copy, fill, communication, runtime call, data loader, other host work, nothing; the parts add up to the step.
 
+            holotrace.open("traces/").steps(top=10)
+
         Arguments:
             view: each step, the mean step of each rank, or how GPUs were used (steps, mean, gpu)
             rank: ranks to look at: numbers, ranges, all
@@ -397,6 +418,8 @@ class Session:
 
         Times of operators summed over calls: total with and self without what is inside; device times are the GPU work that was launched there. Largest device_self_ns first, host_self_ns when there is no GPU work.
 
+            holotrace.open("traces/").operators(top=10)
+
         Arguments:
             by: one row per name; name and input shapes; name and call stack; or all three (name, shape, stack, shape-stack)
             rank: ranks to look at: numbers, ranges, all
@@ -440,6 +463,8 @@ class Session:
         """Which kernels take the device's time, and how well do they fill it?
 
         Durations of single kernels by name, or by name, operator and launch properties; estimates of blocks per SM and occupancy are weighted by duration. Largest total_ns first.
+
+            holotrace.open("traces/").kernels(top=10)
 
         Arguments:
             by: one row per name; name, launching operator and launch properties; name and stream; or core (name, properties, stream, core)
@@ -557,6 +582,8 @@ class Session:
 
         Per device. Span is first start to last end of the chosen GPU work, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
 
+            holotrace.open("traces/").temporal_breakdown(top=10)
+
         Answers what get_temporal_breakdown of HTA answers.
 
         Arguments:
@@ -614,11 +641,13 @@ class Session:
 
         Every moment of busy time is labelled with the types active in it (compute, communication, memory, other); labels exclude each other and add up to the busy time of the devices. Longest first, then in the order of the types.
 
+            holotrace.open("traces/").kernel_types(top=10)
+
         Answers what get_gpu_kernel_breakdown of HTA answers.
 
         Arguments:
             by: sum over ranks, or one group of rows per rank (all, rank)
-            include_memory: count copies and sets as memory; =false leaves them out
+            include_memory: count copies and sets as memory; False leaves them out
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -656,16 +685,18 @@ class Session:
     ) -> Table:
         """Which kernels take the time, and is it even over ranks?
 
-        Durations of GPU work by type and full name. With more than num-kernels names at most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is pooled as others. Largest sum first over all types and ranks, then rank, type and name; others last.
+        Durations of GPU work by type and full name. With more than num_kernels names at most the num_kernels longest stay, duration_ratio may leave fewer, and the rest is pooled as others. Largest sum first over all types and ranks, then rank, type and name; others last.
+
+            holotrace.open("traces/").kernel_breakdown(top=10)
 
         Answers what get_gpu_kernel_breakdown of HTA answers.
 
         Arguments:
             by: rows per rank, or all ranks pooled with their spread (rank, all)
-            num_kernels: names to show per type (and rank); 0: as many as duration-ratio asks for
+            num_kernels: names to show per type (and rank); 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded
-            ratio_of: duration-ratio is a quantile over names as in HTA, or a share of time (names, time)
-            include_memory: show copies and sets too; =false leaves them out
+            ratio_of: duration_ratio is a quantile over names as in HTA, or a share of time (names, time)
+            include_memory: show copies and sets too; False leaves them out
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -678,7 +709,7 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            kernel_type: compute, communication, memory or other; HTA's words with hta-compat
+            kernel_type: compute, communication, memory or other; HTA's words with hta_compat
             name: full name, or others for all names that were folded
             count: events
             sum_ns [ns]: sum of their durations
@@ -712,13 +743,15 @@ class Session:
 
         Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last.
 
+            holotrace.open("traces/").annotation_breakdown(top=10)
+
         Answers what get_gpu_user_annotation_breakdown of HTA answers.
 
         Arguments:
             source: annotations on the GPU or on the host (gpu, cpu)
-            num_kernels: names to show per rank; 0: as many as duration-ratio asks for
+            num_kernels: names to show per rank; 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded
-            ratio_of: duration-ratio is a quantile over names as in HTA, or a share of time (names, time)
+            ratio_of: duration_ratio is a quantile over names as in HTA, or a share of time (names, time)
             allowlist: names that match this regular expression are never folded
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
@@ -760,6 +793,8 @@ class Session:
         """Which user annotation does each kernel belong to?
 
         GPU work belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. Sums by annotation, longest first; single pieces by rank and start.
+
+            holotrace.open("traces/").kernel_annotations(top=10)
 
         Answers what get_gpu_kernels_with_user_annotations of HTA answers.
 
@@ -803,6 +838,8 @@ class Session:
         """What did each stream wait for while it was idle?
 
         The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other; before the first launch in the file it is leading, which is also shown for the device as a whole. By rank, device, stream, category.
+
+            holotrace.open("traces/").idle_breakdown(top=10)
 
         Answers what get_idle_time_breakdown of HTA answers.
 
@@ -850,6 +887,8 @@ class Session:
         """How long are the idle gaps of each stream?
 
         Count, mean, deviation and quartiles of the gaps that idle-breakdown adds up. By rank, device, stream, category.
+
+            holotrace.open("traces/").idle_intervals(top=10)
 
         Answers what get_idle_time_breakdown of HTA answers.
 
@@ -900,6 +939,8 @@ class Session:
 
         Overlap is the part of the union of communication kernels during which a compute kernel runs on the rank; the rest is exposed: waiting until the last rank has arrived, and transfer. By rank, communication descending, group, collective.
 
+            holotrace.open("traces/").comm_overlap(top=10)
+
         Answers what get_comm_comp_overlap of HTA answers.
 
         Arguments:
@@ -947,6 +988,8 @@ class Session:
 
         Length = launch calls started minus GPU work started, per stream, of all work in the trace; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
 
+            holotrace.open("traces/").queue_length(top=10)
+
         Answers what get_queue_length_time_series, get_queue_length_summary of HTA answers.
 
         Arguments:
@@ -963,7 +1006,7 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            device: GPU index; null when unknown or with hta-compat
+            device: GPU index; null when unknown or with hta_compat
             stream: stream on the GPU
             count: change points of the length
             mean: mean length over the change points
@@ -995,6 +1038,8 @@ class Session:
 
         Sum of the time between change points with a queue length of at least the limit, per stream, over the duration of the trace. The limit is where the length stays while launch calls wait, else 1024.
 
+            holotrace.open("traces/").queue_blocked(top=10)
+
         Answers what get_time_spent_blocked_on_full_queue of HTA answers.
 
         Arguments:
@@ -1011,7 +1056,7 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            device: GPU index; null when unknown or with hta-compat
+            device: GPU index; null when unknown or with hta_compat
             stream: stream on the GPU
             blocked_ns [ns]: time with the queue at or above the limit
             blocked_share [ratio]: that time over the duration of the rank's trace
@@ -1038,6 +1083,8 @@ class Session:
 
         Per kind, the sum of the GB/s of all running copies over time. Statistics are over the points above zero; time_mean_gbps is over the busy time.
 
+            holotrace.open("traces/").memory_bandwidth(top=10)
+
         Answers what get_memory_bw_time_series, get_memory_bw_summary of HTA answers.
 
         Arguments:
@@ -1054,7 +1101,7 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            device: GPU index; null when unknown or with hta-compat
+            device: GPU index; null when unknown or with hta_compat
             name: kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset
             count: points with bandwidth above zero
             mean_gbps [GB/s]: mean bandwidth over those points
@@ -1090,6 +1137,8 @@ class Session:
         """How long do launches take, and how long does launched work wait?
 
         Per piece of GPU work with its launch call: duration of both, and the delay from the end of the call to the start of the work.
+
+            holotrace.open("traces/").launch_stats(top=10)
 
         Answers what get_cuda_kernel_launch_stats of HTA answers.
 
@@ -1140,6 +1189,8 @@ class Session:
 
         Per call of an aten operator that launches kernels itself: time to its first launch call, and from there to the kernel's start; means per operator and kernel sequence.
 
+            holotrace.open("traces/").op_launch_delay(top=10)
+
         Answers what get_aten_op_kernels_and_delay of HTA answers.
 
         Arguments:
@@ -1184,13 +1235,15 @@ class Session:
 
         The GPU work launched inside each outermost operator of that name, by start time, counted by the sequence of names.
 
+            holotrace.open("traces/").kernel_sequences(top=10)
+
         Answers what get_frequent_cuda_kernel_sequences of HTA answers.
 
         Arguments:
             operator: text that the operator's name contains; without it every outermost operator
             min_length: least number of kernels, copies and sets in a sequence
             top_patterns: saved trace: how many of the most frequent patterns are marked
-            short_names: kernel names without template arguments and parameters; hta-compat shows all
+            short_names: kernel names without template arguments and parameters; hta_compat shows all
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -1227,6 +1280,8 @@ class Session:
         """What do the hardware counters say about each kernel and its operator?
 
         One row per cuda_profiler_range with its counters as further columns, matched to the launch call by kernel name and order.
+
+            holotrace.open("traces/").cupti_counters(top=10)
 
         Answers what get_cupti_counter_data_with_operators of HTA answers.
 
@@ -1280,18 +1335,20 @@ class Session:
 
         Walked back from the end of a step: each nanosecond belongs to what was waited for last. Host time counts only while the GPU work that must be waited for is idle.
 
+            holotrace.open("traces/").critical_path(top=10)
+
         Answers what critical_path_analysis of HTA answers.
 
         Arguments:
             view: which table (summary, graph, path, edges, events, what-if, collectives)
             across: one path through all ranks, from rank to rank at collectives: summary, path or collectives
-            instance: which steps or annotations, from 0 in time order: 0,2-3; all, with hta-compat the first, a-b as one window
+            instance: which steps or annotations, from 0 in time order: 0,2-3; all, with hta_compat the first, a-b as one window
             tolerance: work that starts later than this after all it is known to wait for has waited for other work, that ended at most this long before it
             data_load_events: expression for names of host events that load data: time in them is data_loading
             scale: what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'
-            zero_weight_launch_edges: with hta-compat: order work after its launch also where the launch cost no time
+            zero_weight_launch_edges: with hta_compat: order work after its launch also where the launch cost no time
             only_critical: saved trace: drop events that are not on the path
-            all_edges: saved trace: draw every edge of the graph; needs only-critical off
+            all_edges: saved trace: draw every edge of the graph; needs only_critical off
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -1333,6 +1390,8 @@ class Session:
         """What do collectives wait for, and how fast do they move data?
 
         Calls matched over ranks on one clock: wait is until the last rank has started, transfer is the rest of the duration; bandwidths as in nccl-tests, over transfer.
+
+            holotrace.open("traces/").collectives(top=10)
 
         Arguments:
             view: sums by group and kind, or every call (summary, calls)
@@ -1382,6 +1441,8 @@ class Session:
         """Which ranks keep the others waiting, by how much, why, and at which collectives?
 
         Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one. A candidate spends more time between collectives than the others in most steps.
+
+            holotrace.open("traces/").stragglers(top=10)
 
         Answers what get_potential_stragglers of HTA answers.
 
@@ -1489,6 +1550,8 @@ class Session:
 
         The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file.
 
+            holotrace.open("traces/").memory_timeline(top=10)
+
         Answers what MemoryAnalysis of HTA answers.
 
         Arguments:
@@ -1535,6 +1598,8 @@ class Session:
 
         The allocator's totals after every memory event, per device and component; the running sum of bytes where the file has no totals.
 
+            holotrace.open("traces/").memory_curve(top=10)
+
         Arguments:
             view: every point, or the peaks of each curve (curve, peaks)
             points: at most so many points per curve; 0: all
@@ -1577,6 +1642,8 @@ class Session:
 
         Allocations paired with the next free of the same address on the device, and the operator that was running on the thread.
 
+            holotrace.open("traces/").memory_events(top=10)
+
         Arguments:
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
@@ -1618,6 +1685,8 @@ class Session:
         """Which operators allocate memory, and how much do they leave allocated?
 
         Memory events of the operator that was running on the thread; increase is allocated less freed, self without the operators inside.
+
+            holotrace.open("traces/").memory_stats(top=10)
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
@@ -1666,6 +1735,8 @@ class Session:
         """Which operators were recorded, with which arguments, tensors and process groups?
 
         The nodes as recorded, one per row, in file order.
+
+            holotrace.open("traces/").et_nodes(top=10)
 
         Arguments:
             et: execution traces: files, folders or RANK=FILE, one per line
@@ -1747,6 +1818,8 @@ class Session:
 
         Rules ET001 to ET070 over the file, its tree, arguments and attributes; with the Kineto trace of the same window also ids, names, parents and threads.
 
+            holotrace.open("traces/").et_check(top=10)
+
         Arguments:
             et: execution traces: files, folders or RANK=FILE, one per line
             limit: findings that are told one by one per rule; 0 tells all
@@ -1795,6 +1868,8 @@ class Session:
 
         Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU work counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
 
+            holotrace.open("before/").diff(holotrace.open("after/"))
+
         Answers what TraceDiff.compare_traces, TraceDiff.ops_diff of HTA answers.
 
         Arguments:
@@ -1820,7 +1895,7 @@ class Session:
 
         Columns:
             name: operator, annotation, runtime call, kernel, copy or set; others: names within noise
-            device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta-compat
+            device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta_compat
             control_count: events of this name in control
             test_count: events of this name in test
             diff_count: test minus control
@@ -1860,7 +1935,9 @@ class Session:
     ) -> Table:
         """Is the test slower than the base, beyond what is allowed and beyond noise?
 
-        Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above max-slowdown and its interval above 0.
+        Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above max_slowdown and its interval above 0.
+
+            holotrace.open("before/").gate(holotrace.open("after/"))
 
         Arguments:
             other: the other sessions: those of base besides self, then those of test

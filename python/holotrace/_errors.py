@@ -9,6 +9,9 @@ class Error(Exception):
     """
 
     def __init__(self, message, file=None, offset=None, hint=None):
+        from ._speech import in_python  # which asks the engine, which needs these classes
+
+        message, hint = in_python(message), in_python(hint)
         super().__init__(message, file, offset, hint)
         self.message = message
         self.file = file
@@ -21,7 +24,10 @@ class Error(Exception):
             text = f"{self.file}: {text}"
         if self.offset is not None:
             text = f"{text} at byte {self.offset:,}"
-        return f"{text}. {self.hint[:1].upper()}{self.hint[1:]}" if self.hint else text
+        if not self.hint:
+            return text
+        begins_with_a_word = self.hint.split(" ")[0].rstrip(",:;").isalpha()
+        return f"{text}. {self.hint[:1].upper() if begins_with_a_word else self.hint[:1]}{self.hint[1:]}"
 
 
 class InputError(Error):

@@ -2,7 +2,7 @@
 
 The source of a method is text, from which Session gets its methods and tools/gen_python_stubs the stub.
 """
-import keyword
+from ._speech import argument, with_names
 
 #: Options that choose what of a result is kept; the engine calls them the view.
 VIEW = (
@@ -26,8 +26,7 @@ def method_name(analysis):
 
 def argument_name(param):
     """A name that Python can use."""
-    name = param["name"].replace("-", "_")
-    return name + "_" if keyword.iskeyword(name) else name
+    return argument(param["name"])
 
 
 def default_of(param):
@@ -81,9 +80,17 @@ def signature(analysis, common):
     return items
 
 
+def example(analysis):
+    """A call that works on any session."""
+    name = method_name(analysis)
+    if analysis["n_sets"] == 2:
+        return f'holotrace.open("before/").{name}(holotrace.open("after/"))'
+    return f'holotrace.open("traces/").{name}(top=10)'
+
+
 def docstring(analysis, common):
-    """Question, method, arguments and columns, as help() shows them."""
-    lines = [analysis["question"], "", analysis["method"], ""]
+    """Question, method, example, arguments and columns, as help() shows them."""
+    lines = [analysis["question"], "", analysis["method"], "", f"    {example(analysis)}", ""]
     if analysis["hta"]:
         lines += [f"Answers what {analysis['hta']} of HTA answers.", ""]
     lines.append("Arguments:")
@@ -100,7 +107,8 @@ def docstring(analysis, common):
     for column in analysis["columns"]:
         unit = f" [{column['unit']}]" if column["unit"] else ""
         lines.append(f"    {column['name']}{unit}: {column['sentence']}")
-    return "\n".join(lines)
+    names = [param["name"] for param in parameters(analysis, common)]
+    return "\n".join(with_names(line, names) for line in lines)
 
 
 def source(analysis, common):
@@ -110,5 +118,9 @@ def source(analysis, common):
                        for param in parameters(analysis, common))
     other = "other" if analysis["n_sets"] == 2 else "None"
     assert "rank" in names
-    return (f"def {method_name(analysis)}({', '.join(signature(analysis, common))}) -> Table:\n"
+    arguments = [argument_name(param) for param in parameters(analysis, common)]
+    arguments += [view[0] for view in VIEW]
+    return (f"def {method_name(analysis)}({', '.join(signature(analysis, common))}, **unknown) -> Table:\n"
+            f"    if unknown:\n"
+            f"        self._refuse({method_name(analysis)!r}, unknown, {arguments!r})\n"
             f"    return self._run({analysis['name']!r}, {{{values}}}, {other}, columns, where, sort, top)\n")

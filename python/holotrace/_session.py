@@ -3,7 +3,7 @@ import os
 import warnings
 
 from . import _core, _progress
-from ._errors import LossWarning
+from ._errors import LossWarning, UsageError
 from ._table import Table
 from .options import cache_dir as default_cache_dir, options, use_cache
 
@@ -100,9 +100,44 @@ class Session:
         return f"<holotrace.Session: {n_ranks} rank{'s' * (n_ranks != 1)}, {n_events:,} events>"
 
     def run(self, name, other=None, *, columns=None, where=None, sort=None, top=0, **arguments):
-        """Run an analysis by name: session.run("kernel-types", by="rank")."""
+        """Run an analysis by name: session.run("kernel-types", by="rank").
+
+        name: of the analysis, with - or _
+        other: the session to compare with, for analyses of two
+        columns: which columns, in which order: "a,b" or a list
+        where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+        sort: order by columns; a minus means descending: "-sum_ns,name"
+        top: only the first rows; 0: all
+        """
+        from ._speech import argument, nearest
+
         values = {key.rstrip("_").replace("_", "-"): value for key, value in arguments.items()}
-        return self._run(name.replace("_", "-"), values, other, columns, where, sort, top)
+        name = name.replace("_", "-")
+        known = {analysis["name"]: analysis for analysis in _core.analyses()}
+        if name not in known:
+            raise UsageError(f"no analysis named {name}",
+                             hint=nearest(name, known) or "help(holotrace.Session) shows all")
+        params = {param["name"] for param in [*known[name]["params"], *_core.common_params()]}
+        for key in values:
+            if key not in params:
+                raise UsageError(f"{name} has no argument {argument(key)}", hint=nearest(
+                    key, params) or f"help(holotrace.Session.{argument(name)}) shows all")
+        return self._run(name, values, other, columns, where, sort, top)
+
+    def report(self, path=None, *, top=10):
+        """Every analysis that the traces support, in one object that shows as text or in a notebook.
+
+            holotrace.open("traces/").report("report.html")
+
+        path: also write it, as .html, .md or .txt
+        top: rows of each table; 0: all
+        """
+        from ._report import Report
+
+        report = Report(self, top)
+        if path is not None:
+            report.save(path)
+        return report
 
     def convert(self, path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,
                 to_ns=None, document=None, merge=False, with_counters=False, overlay=None,
@@ -119,7 +154,18 @@ class Session:
         self._core.convert(path, merge=merge, with_counters=with_counters, overlay=overlay,
                            overlay_args=arguments, partial=partial, **texts)
 
+    @staticmethod
+    def _refuse(method, unknown, known):
+        """An argument that the method does not have: an error as Python's own, with the nearest name."""
+        from ._speech import nearest
+
+        name = next(iter(unknown))
+        raise TypeError("; ".join(filter(None, [
+            f"Session.{method}() got an unexpected keyword argument {name!r}", nearest(name, known)])))
+
     def _run(self, name, values, other, columns, where, sort, top):
+        if isinstance(top, bool) or not hasattr(top, "__index__"):
+            raise TypeError(f"top must be a whole number, not {top!r}")
         given = {}
         for key, value in values.items():
             value = joined(value)
@@ -135,6 +181,15 @@ class Session:
             other = [one._core for one in others]
         return Table(self._core.run(name, given, columns=joined(columns), where=where,
                                     sort=joined(sort), top=top, other=other), name)
+
+
+def _without_unknown(method):
+    """The signature of a method less the catch-all that finds misspelt arguments."""
+    import inspect  # slow to import, and needed by few programs
+
+    full = inspect.signature(method)
+    return full.replace(parameters=[one for one in full.parameters.values()
+                                    if one.kind is not one.VAR_KEYWORD])
 
 
 def _is_list(value):
@@ -158,6 +213,7 @@ class _Method:
         text = "from __future__ import annotations\n" + _methods.source(self.analysis, self.common)
         exec(compile(text, f"<holotrace.Session.{name}>", "exec"), {"__name__": __name__}, found)
         method = found[name]
+        method.__signature__ = _without_unknown(method)
         method.__qualname__ = f"Session.{name}"
         method.__doc__ = _methods.docstring(self.analysis, self.common)
         for param in _methods.parameters(self.analysis, self.common):

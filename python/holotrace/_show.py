@@ -46,6 +46,22 @@ def color_of(text):
     return f"hsl({value % 360},55%,45%)"
 
 
+def distinct_colors(labels):
+    """{label: colour}, no two alike: its own colour for a label where that is free, else the next of
+    a round of hues that stay far apart."""
+    colors, used, turn = {}, set(), 0
+    for label in labels:
+        if label in colors:
+            continue
+        color = color_of(label)
+        while color in used:
+            hue, turn = round(turn * 137.508) % 360, turn + 1  # the golden angle
+            color = f"hsl({hue},{(70, 45, 95)[turn // 360 % 3]}%,{(50, 35, 65)[turn // 120 % 3]}%)"
+        colors[label] = color
+        used.add(color)
+    return colors
+
+
 def digits(value):
     """Three significant digits, no exponent for what people read."""
     if value == 0:

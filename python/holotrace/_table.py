@@ -7,7 +7,6 @@ import os
 from .options import options
 
 
-
 def _need(name, what, package=None):
     """Import an optional package, or say how to get it."""
     try:
@@ -15,6 +14,11 @@ def _need(name, what, package=None):
     except ImportError as error:
         raise ImportError(f"{what} needs {name}, which is not installed: "
                           f"pip install {package or name}") from error
+
+
+def _shown(value):
+    """A value as people read it: six digits of a float are enough."""
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
 
 
 class Column:
@@ -46,7 +50,7 @@ class Column:
 
     def __repr__(self):
         unit = f" [{self.unit}]" if self.unit else ""
-        values = ", ".join(map(repr, self[:6])) + (", ..." if len(self) > 6 else "")
+        values = ", ".join(map(_shown, self[:6])) + (", ..." if len(self) > 6 else "")
         return f"<holotrace.Column {self.name}{unit}: {values}>"
 
     def __array__(self, dtype=None, copy=None):
@@ -96,7 +100,9 @@ class Table:
     @property
     def notes(self):
         """Lines that belong under the table."""
-        return self._core.notes
+        from ._speech import in_python
+
+        return [in_python(note) for note in self._core.notes]
 
     @property
     def columns(self):
@@ -150,6 +156,11 @@ class Table:
 
     def __getitem__(self, key):
         if isinstance(key, str):
+            if key not in self.columns:
+                from ._speech import nearest
+
+                raise KeyError("; ".join(filter(None, [
+                    f"no column {key!r} among {', '.join(self.columns)}", nearest(key, self.columns)])))
             return Column(self._core, key)
         if isinstance(key, slice):
             return [self[row] for row in range(len(self))[key]]

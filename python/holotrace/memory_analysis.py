@@ -9,6 +9,8 @@ import json
 from enum import Enum
 from typing import List, Tuple
 
+import holotrace._hta  # noqa: F401  first: says what is missing without pandas
+
 import numpy as np
 import pandas as pd
 

@@ -10,6 +10,8 @@ import random
 from enum import Enum
 from typing import Dict, List, Optional, Union
 
+import holotrace._hta  # noqa: F401  first: says what is missing without pandas
+
 import numpy as np
 import pandas as pd
 
@@ -179,13 +181,14 @@ class TraceDiff:
         else:
             times = [column / 1000 for column in times]
         difference = counts[1] - counts[0]
+        longer = np.round(times[1] - times[0], 3)  # nanoseconds; what is below is noise of doubles
         return pd.DataFrame({
             f"{control}_counts": counts[0],
             f"{control}_total_duration": times[0],
             f"{test}_counts": counts[1],
             f"{test}_total_duration": times[1],
             "diff_counts": difference,
-            "diff_duration": times[1] - times[0],
+            "diff_duration": longer,
             "counts_change_categories": np.where(difference > 0, "+", np.where(difference < 0, "-", "=")),
         }, index=pd.Index(result.texts("name"), name="short_name" if use_short_name else "name"))
 

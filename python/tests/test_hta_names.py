@@ -413,3 +413,82 @@ def test_arguments_keep_their_types(tmp_path):
     df = t.get_trace(0)
     for column in ("process_group_ranks", "input_dims"):
         assert df[column].tolist() == ["[0, 1]", [0, 1], "[0, 1", {"a": 1}, "text"]
+
+
+def test_repr_of_an_analysis(ddp, examples):
+    assert repr(ddp).startswith("<TraceAnalysis: 4 ranks, 59,644 events, without the last step, ")
+    assert repr(ddp).endswith("ddp>")
+    one = TraceAnalysis(trace_dir=str(examples / "train"), include_last_profiler_step=True)
+    assert "rank 0" in repr(one) and "with the last step" in repr(one)
+
+
+def test_docstrings_name_all_arguments():
+    import inspect
+    for name, method in inspect.getmembers(TraceAnalysis, inspect.isfunction):
+        if name.startswith("get_") or name.endswith("_analysis"):
+            for argument in list(inspect.signature(method).parameters)[1:]:
+                assert argument in (method.__doc__ or ""), (name, argument)
+
+
+def test_stragglers_without_steps(tmp_path, caplog):
+    def trace(rank):
+        work = [{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7,
+                 "ts": 100 * i + 10 * rank, "dur": 50, "args": {"stream": 7, "correlation": i}} for i in range(9)]
+        return {"distributedInfo": {"rank": rank}, "traceEvents": work}
+
+    for rank in (0, 1):
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(trace(rank)))
+    analysis = TraceAnalysis(trace_dir=str(tmp_path))
+    assert analysis.get_profiler_steps() == [] and analysis.get_potential_stragglers() == []
+    assert "no verdict" in caplog.text
+    scores = analysis.get_potential_stragglers(
+        num_candidates=1, straggler_identification_impl=lambda df, *rest: df.groupby("rank")["ts"].max()
+        .sort_values(ascending=False))
+    assert scores == [1]
+    with pytest.raises(ValueError, match="none of the steps"):
+        analysis.get_potential_stragglers([3])
+
+
+def test_annotations_that_hta_drops(tmp_path, caplog):
+    """A GPU annotation that starts after the last step began on the host is in no row of HTA's."""
+    def span(cat, name, ts, dur, tid, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+    events = [span("user_annotation", "ProfilerStep#1", 0, 10, 1), span("user_annotation", "ProfilerStep#2", 20, 10, 1),
+              span("cuda_runtime", "cudaLaunchKernel", 2, 1, 1, correlation=5),
+              span("kernel", "k", 100, 9, 7, stream=7, correlation=5),
+              span("gpu_user_annotation", "forward", 99, 20, 7)]
+    (tmp_path / "a.json").write_text(json.dumps({"traceEvents": events}))
+    analysis = TraceAnalysis(trace_dir=str(tmp_path))
+    assert analysis.get_gpu_user_annotation_breakdown(visualize=False).empty
+    assert "include_last_profiler_step=True keeps all" in caplog.text
+    caplog.clear()
+    rows = analysis.get_gpu_kernels_with_user_annotations(0, shorten_names=False)
+    assert rows["s_user_annotation"].tolist() == [""] and "keeps all" in caplog.text
+    caplog.clear()
+    analysis = TraceAnalysis(trace_dir=str(tmp_path), include_last_profiler_step=True)
+    assert analysis.get_gpu_user_annotation_breakdown(visualize=False)["name"].tolist() == ["forward"]
+    assert not caplog.text
+
+
+def test_times_have_the_digits_of_the_file(ddp):
+    df = ddp.t.get_trace(0)
+    for column in ("ts", "dur", "end"):
+        assert (df[column] == df[column].round(3)).all(), column
+    series = ddp.get_queue_length_time_series()[0]
+    events = ddp.t.convert_time_series_to_events(series, "q", "queue_length")
+    assert all(len(repr(event["ts"]).partition(".")[2]) <= 4 for event in events)
+
+
+def test_an_own_writer_gets_the_documents(examples, tmp_path):
+    analysis = TraceAnalysis(trace_dir=str(examples / "train"))
+    written = {}
+
+    class Writer(Trace):
+        def write_raw_trace(self, output_file, trace_contents):
+            written[output_file] = trace_contents
+
+    analysis.t.__class__ = Writer
+    analysis.generate_trace_with_counters()
+    (path, document), = written.items()
+    assert "_with_counters.json" in path and any(event["ph"] == "C" for event in document["traceEvents"])

@@ -138,12 +138,20 @@ class Builder:
                 data[spec.name] = result.ints(f"hta.{spec.name}")
         data["index_correlation"] = result.ints("hta.index_correlation")
         data["iteration"] = self.iteration(result)
-        data["end"] = data["ts"] + data["dur"]
+        data["end"] = self.end(result, data)
         if self.graph:
             self.add_graph(result, data)
         df = pd.DataFrame(data, copy=False)
         keep = self.rows(result)
         return df if keep is None else df[keep].reset_index(drop=True)
+
+    def end(self, result, data):
+        """ts + dur, added as nanoseconds: a sum of doubles has digits that nobody recorded."""
+        if data["ts"].dtype.kind == "i" or self.trace.has_doubles():
+            return data["ts"] + data["dur"]
+        start = result.ints("hta.ts_ns" if self.trace.aligned else "ts_ns", missing=0)
+        end = start + result.ints("dur_ns", missing=0)
+        return end / 1000 if self.trace.aligned else doubles(end)
 
     def fields(self, result):
         """index and the keys of the events, in the order of the file."""

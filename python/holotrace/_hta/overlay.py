@@ -1,8 +1,10 @@
 """Writing traces with what analyses found drawn into them."""
 
 import os
+import tempfile
 
 from holotrace._hta.engine import compat
+from holotrace.common.trace_file import read_trace
 
 #: How files are named that were made from a trace; they are no traces of other ranks.
 COUNTERS_SUFFIX = "_with_counters"
@@ -20,25 +22,34 @@ def _arguments(t, values):
     return given
 
 
+def _write(t, rank, target, **what):
+    """The engine writes the file, unless write_raw_trace() was replaced: that then gets the document."""
+    if getattr(type(t).write_raw_trace, "writes_files", False):
+        t.core.convert(target, ranks=str(rank), partial=True, **what)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json.gz")
+        t.core.convert(path, ranks=str(rank), partial=True, **what)
+        t.write_raw_trace(target, read_trace(path))
+
+
 def write_sequences(t, rank, target, arguments, compress_other_kernels=True):
     """The trace of a rank with the patterns of kernel sequences in the arguments of their events.
 
     compress_other_kernels is accepted for HTA's sake: names and arguments of other events are kept,
     and the file is small because it is compressed.
     """
-    t.core.convert(target, ranks=str(rank), overlay="kernel-sequences",
-                   overlay_args=_arguments(t, arguments), partial=True)
+    _write(t, rank, target, overlay="kernel-sequences", overlay_args=_arguments(t, arguments))
 
 
 def write_critical_path(t, rank, target, arguments):
     """The trace of a rank with the critical path as arrows."""
-    t.core.convert(target, ranks=str(rank), overlay="critical-path",
-                   overlay_args=_arguments(t, arguments), partial=True)
+    _write(t, rank, target, overlay="critical-path", overlay_args=_arguments(t, arguments))
 
 
 def write_counters(t, rank, target):
     """The trace of a rank with queue lengths and bandwidths as counters."""
-    t.core.convert(target, ranks=str(rank), with_counters=True, partial=True)
+    _write(t, rank, target, with_counters=True)
 
 
 def with_suffix(path, suffix):

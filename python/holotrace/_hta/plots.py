@@ -11,7 +11,7 @@ import warnings
 
 import pandas as pd
 
-from holotrace._show import COLORS, color_of, shorten
+from holotrace._show import COLORS, color_of, distinct_colors, shorten
 
 logger = logging.getLogger("holotrace")
 
@@ -118,9 +118,20 @@ def kernel_types(df):
     import plotly.graph_objects as go
 
     df = df[df["percentage"] > 0]
+    colors = distinct_colors(df["kernel_type"])
     figure = go.Figure(go.Pie(labels=df["kernel_type"], values=df["sum"], sort=False,
-                              marker_colors=[color_of(label) for label in df["kernel_type"]]))
+                              marker_colors=[colors[label] for label in df["kernel_type"]]))
     return _layout(figure, "Types of kernels, of GPU busy time")
+
+
+def _labels(names):
+    """{name: short label}, numbered where two would be alike: plotly adds up slices of one label."""
+    labels, used = {}, {}
+    for name in dict.fromkeys(names):
+        label = _short(name)
+        used[label] = used.get(label, 0) + 1
+        labels[name] = label if used[label] == 1 else f"{label} ({used[label]})"
+    return labels
 
 
 def _pies(df, title):
@@ -132,12 +143,13 @@ def _pies(df, title):
     rows = (len(ranks) + 1) // 2
     figure = make_subplots(rows=rows, cols=2, specs=[[{"type": "domain"}] * 2] * rows,
                            subplot_titles=[f"rank {rank}" for rank in ranks])
+    colors, labels = distinct_colors(df["name"]), _labels(df["name"])
     for i, rank in enumerate(ranks):
         part = df[df["rank"] == rank]
         figure.add_trace(
-            go.Pie(labels=[_short(name) for name in part["name"]], values=part["sum (us)"],
+            go.Pie(labels=[labels[name] for name in part["name"]], values=part["sum (us)"],
                    text=part["name"], textinfo="percent", hoverinfo="text+value+percent",
-                   marker_colors=[color_of(name) for name in part["name"]]),
+                   marker_colors=[colors[name] for name in part["name"]]),
             row=i // 2 + 1, col=i % 2 + 1)
     return _layout(figure, title, height=300 * rows + 150)
 

@@ -1,5 +1,6 @@
 """Where GPU time goes: kernels, annotations, idling."""
 
+import logging
 import re
 from typing import List, Optional, Tuple
 
@@ -9,6 +10,8 @@ import pandas as pd
 from holotrace._hta import plots
 from holotrace._hta.engine import STATISTICS, microseconds
 from holotrace.common.trace_symbol_table import decode_symbol_id_to_symbol_name
+
+logger = logging.getLogger("holotrace")
 
 _MEASURES = [("sum (us)", "sum_ns"), ("max (us)", "max_ns"), ("min (us)", "min_ns"),
              ("stddev", "std_ns"), ("mean (us)", "mean_ns")]
@@ -48,7 +51,19 @@ def _allowlist(patterns: Optional[List[str]]) -> Optional[str]:
 _HTA_TYPES = {"compute": "COMPUTATION", "communication": "COMMUNICATION", "memory": "MEMORY", "other": "OTHER"}
 
 
+def _warn_of_annotations(t, on_gpu: bool) -> None:
+    """Why HTA's rows have no annotation although the files do."""
+    why = "none of them is in what was loaded"
+    if not t.include_last:
+        why = ("HTA keeps those that start before the last profiler step does on the host; "
+               "include_last_profiler_step=True keeps all")
+    logger.warning("the traces have %s annotations, but no row has one: %s",
+                   "GPU" if on_gpu else "host", why)
+
+
 class BreakdownAnalysis:
+    """Where GPU time goes, as class methods over a Trace."""
+
     @classmethod
     def get_gpu_kernel_breakdown(cls, t, visualize: bool = True, duration_ratio: float = 0.8,
                                  num_kernels: int = 10, include_memory_kernels: bool = False,
@@ -91,8 +106,10 @@ class BreakdownAnalysis:
 
     @classmethod
     def get_gpu_kernels_with_user_annotations(cls, t, rank: int, expand_names: bool = True,
-                                              shortern_names: bool = True,
-                                              visualize: bool = False) -> Optional[pd.DataFrame]:
+                                              shortern_names: bool = True, visualize: bool = False, *,
+                                              shorten_names: Optional[bool] = None
+                                              ) -> Optional[pd.DataFrame]:
+        shortern_names = shortern_names if shorten_names is None else shorten_names
         if rank not in t.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {t.get_ranks()}")
         t.mark_annotated(rank)
@@ -102,6 +119,8 @@ class BreakdownAnalysis:
         labels = t.run("kernel-annotations", ranks=[rank], hta=True, group_by="none", columns=["annotation"])
         codes, texts = labels.codes("annotation")
         df["user_annotation"] = t.intern(texts)[codes]
+        if len(df) and (df["user_annotation"] == -1).all():
+            _warn_of_annotations(t, True)
         if expand_names:
             decode_symbol_id_to_symbol_name(df, t.known_symbols, shortern_names)
         if visualize:
@@ -125,6 +144,8 @@ class BreakdownAnalysis:
         df = pd.DataFrame(_statistics(result))
         df["rank"] = result.ints("rank")
         df = df.sort_values(["rank", "name"], ignore_index=True)
+        if df.empty:
+            _warn_of_annotations(t, use_gpu_annotation)
         if visualize:
             for figure in plots.annotation_breakdown(df, use_gpu_annotation):
                 plots.show(figure, image_renderer)

@@ -540,8 +540,14 @@ class Trace:
         return read_trace(self.trace_files[rank])
 
     def write_raw_trace(self, output_file: str, trace_contents: Dict[str, Any]) -> None:
-        """Write a document: gzip when the name ends in .gz."""
+        """Write a document: gzip when the name ends in .gz.
+
+        Overlays and counters are written by the engine; a subclass that has its own write_raw_trace()
+        gets their documents instead.
+        """
         write_trace(trace_contents, output_file)
+
+    write_raw_trace.writes_files = True  # type: ignore[attr-defined]
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Add s_name and s_cat to the frames of all ranks."""
@@ -558,7 +564,7 @@ class Trace:
         if missing:
             logger.error("the series has no column %s", ", ".join(sorted(missing)))
             return []
-        start = series["ts"].to_numpy() + self.min_ts
+        start = np.round(series["ts"].to_numpy() + self.min_ts, 3)
         names = series["name"].tolist() if "name" in series.columns else [counter_name] * len(series)
         events = [{"ph": PHASE_COUNTER, "name": name, "pid": pid, "ts": ts, "args": {counter_name: value}}
                   for name, ts, pid, value in zip(names, start.tolist(), series["pid"].tolist(),
