@@ -19,6 +19,7 @@ const char *result_format(const struct opts *opts)
 		{ ".csv", "csv" },
 		{ ".json", "json" },
 		{ ".md", "md" },
+		{ ".folded", "folded" },
 		{ ".html", "html" },
 		{ ".arrow", "arrow" },
 	};

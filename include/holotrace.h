@@ -239,7 +239,8 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* Write the table as text, csv, json, md, html (a fragment), or arrow (an IPC stream). */
+/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), or arrow (an
+ * IPC stream). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and

@@ -491,6 +491,88 @@ class Session:
             share [ratio]: total_ns over that of all rows
         """
         ...
+    def modules(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which modules of the model take the time, forward and backward?
+
+        Times of module calls by path, total with and self without what is inside; GPU work by where it was launched, of the backward pass by the forward operator. In the order of the model.
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            path: the modules around it and itself, / between
+            calls: calls of the module
+            operators: operators that it called itself
+            host_self_ns [ns]: time of its calls without modules, operators and runtime calls inside
+            host_total_ns [ns]: time of its calls
+            device_self_ns [ns]: GPU work launched inside, but not inside a module inside
+            device_total_ns [ns]: GPU work launched inside
+            backward_host_self_ns [ns]: time of the operators of its own backward pass
+            backward_host_total_ns [ns]: with those of the modules inside
+            backward_device_self_ns [ns]: GPU work of its own backward pass
+            backward_device_total_ns [ns]: with that of the modules inside
+            device_share [ratio]: its own GPU work, forward and backward, of that of all modules
+            name: module
+            depth: 1 for a module inside no other
+        """
+        ...
+    def stacks(
+        self,
+        *,
+        time: Literal['host', 'device'] = 'host',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which stacks of Python functions and operators is the time spent in?
+
+        Time of GPU work under the events around its launch, or own time of host events under those around them; equal stacks are one row. --format folded writes the lines that flame graph programs read. Largest self_ns first.
+
+        Arguments:
+            time: time of the host, or of GPU work by where it was launched (host, device)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            stack: names from the outermost in, ; between
+            self_ns [ns]: time in this stack and in none inside it
+            count: events, or pieces of GPU work
+            share [ratio]: self_ns of that of all stacks
+        """
+        ...
     def call_tree(
         self,
         *,

@@ -4,6 +4,7 @@
 #include "model/attribution.h"
 
 #include "model/inside.h"
+#include "model/name_traits.h"
 
 #include <string.h>
 
@@ -16,10 +17,10 @@ static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 
 static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 {
-	static const char prefix[] = "nn.Module: ";
 	(void)user;
-	return t->kind[row] == HT_KIND_PYTHON &&
-	       !strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1);
+	if (t->kind[row] != HT_KIND_PYTHON && t->kind[row] != HT_KIND_ANNOTATION)
+		return false;
+	return ht_is_module_name(ht_str(t, t->name[row]));
 }
 
 /* The module of a host row and how it was found. */

@@ -61,6 +61,11 @@ static bool is_any(const char *name, const char *const *list, size_t n, bool who
 	return false;
 }
 
+bool ht_is_module_name(const char *name)
+{
+	return starts_with(name, "nn.Module: ") || starts_with(name, "[pl][module]");
+}
+
 unsigned ht_name_traits(const char *name)
 {
 	unsigned traits = 0;
@@ -77,7 +82,7 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_PARALLEL;
 	if (is_comm(name))
 		traits |= HT_TRAIT_COMM;
-	if (starts_with(name, "nn.Module: ") || starts_with(name, "[pl][module]"))
+	if (ht_is_module_name(name))
 		traits |= HT_TRAIT_MODULE;
 	if (is_any(name, tc_ops, HT_COUNT(tc_ops), true))
 		traits |= HT_TRAIT_TC_OP;

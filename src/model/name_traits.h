@@ -32,6 +32,8 @@ enum ht_trait {
 
 /* Of any text. */
 unsigned ht_name_traits(const char *name);
+/* The same for HT_TRAIT_MODULE alone. */
+bool ht_is_module_name(const char *name);
 
 /* The traits of the names of one trace, found when first asked for. Not for several threads at once. */
 struct ht_traits {

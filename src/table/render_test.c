@@ -220,6 +220,13 @@ static void test_md(void **state)
 	ht_table_free(t);
 }
 
+static void test_folded(void **state)
+{
+	ht_table *t = small(*state);
+	check(*state, t, "folded", NULL, "gemm|<4> 41200000\n\\x1b[2J 3070\n");
+	ht_table_free(t);
+}
+
 static void test_html(void **state)
 {
 	ht_table *t = small(*state);
@@ -409,7 +416,7 @@ static void test_unknown_format(void **state)
 	struct ht_sink sink = { memory_write, &memory };
 	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
 	assert_string_equal(ht_error(*state)->message,
-	        "unknown format \"xml\"; formats are text, csv, json, md, html, arrow");
+	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow");
 	assert_null(ht_format_name(ht_n_formats()));
 	ht_table_free(t);
 }
@@ -698,6 +705,7 @@ int main(void)
 		TEST(test_safe_csv),
 		TEST(test_escape),
 		TEST(test_md),
+		TEST(test_folded),
 		TEST(test_html),
 		TEST(test_json),
 		TEST(test_controls_never_pass),
