@@ -163,9 +163,8 @@ static void zsh_verb(struct output *output, const struct verb *verb)
 		}
 		output_text(output, "' \\\n");
 	}
-	output_print(output, "\t\t\t'*:%s:%s' ;;\n",
-	        strcmp(verb->name, "help") == 0 ? "verb" : "trace",
-	        strcmp(verb->name, "help") == 0 ? "($verbs)" : "_files");
+	output_print(output, "\t\t\t'*:%s:%s' ;;\n", verb->of_verbs ? "verb" : "trace",
+	        verb->of_verbs ? "($verbs)" : "_files");
 }
 
 static void write_zsh(struct output *output)

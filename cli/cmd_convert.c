@@ -27,7 +27,7 @@ static const struct opt own[] = {
 	        "This command", false },
 	{ "merge", 0, NULL, NULL, NULL, "all ranks into one file on one clock, pids made distinct",
 	        "This command", false },
-	{ "overlay", 0, "ANALYSIS", "critical-path|kernel-sequences", NULL,
+	{ "overlay", 0, "ANALYSIS", choices_drawn, NULL,
 	        "draw the result of an analysis, with its defaults, into the trace", "This command",
 	        false },
 	{ "partial", 0, NULL, NULL, NULL, "also write traces of which something could not be read",

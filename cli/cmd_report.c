@@ -15,8 +15,6 @@
 
 #define PAGE_ROWS     50
 #define TERMINAL_ROWS 10
-/* Of the many facts about a run, those that a summary needs; `holotrace info` has the rest. */
-#define INFO_ROWS "topic = device or topic = step or item = length"
 
 static int run(struct cli *cli);
 
@@ -31,18 +29,17 @@ const struct verb command_report = {
 	.run = run,
 };
 
-/* "health" is first in a report, whatever its place in the registry. */
+/* What was lost is told first in a report, whatever its place in the registry. */
 static const struct ht_analysis_info *analysis_in_order(size_t i)
 {
-	const struct ht_analysis_info *health = ht_analysis_find("health");
-	if (health == NULL)
-		return ht_analysis_at(i);
-	for (size_t at = 0, place = 1; i > 0 && at < ht_n_analyses(); at++) {
-		const struct ht_analysis_info *info = ht_analysis_at(at);
-		if (info != health && place++ == i)
-			return info;
+	for (int others = 0; others < 2; others++) {
+		for (size_t at = 0; at < ht_n_analyses(); at++) {
+			const struct ht_analysis_info *info = ht_analysis_at(at);
+			if (info->tells_losses != (others != 0) && i-- == 0)
+				return info;
+		}
 	}
-	return health;
+	return NULL;
 }
 
 static char *describe(const struct ht_error *error)
@@ -62,8 +59,8 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, NULL, args);
 	struct ht_view view = { .struct_size = sizeof(view), .top = top };
-	if (top != 0 && strcmp(info->name, "info") == 0)
-		view.where = INFO_ROWS;
+	if (top != 0)
+		view.where = info->overview;
 	struct report_section section = { .info = info };
 	enum ht_status status =
 	        ht_run(cli->ctx, info->name, &set, 1, args, n_args, &view, &section.table);
@@ -98,7 +95,7 @@ static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *re
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
 		const struct ht_analysis_info *info = analysis_in_order(i);
-		if (info->n_sets == 1 && strcmp(info->name, "events") != 0)
+		if (info->n_sets == 1 && !info->lists_events)
 			code = add_section(cli, set, info, top, report);
 	}
 	progress_clear(&cli->progress);

@@ -133,8 +133,9 @@ void session_warn_loss(
         const struct cli *cli, const ht_set *set, const char *const *sources, size_t n_sources)
 {
 	const char *note = ht_set_loss_note(set);
-	bool is_health = strcmp(cli->verb->name, "health") == 0;
-	if (note == NULL || is_health || opts_flag(&cli->opts, "quiet"))
+	const struct ht_analysis_info *analysis = cli->verb->analysis;
+	bool told = analysis != NULL && analysis->tells_losses;
+	if (note == NULL || told || opts_flag(&cli->opts, "quiet"))
 		return;
 	fflush(stdout);
 	fprintf(stderr, "%s. Details: holotrace health", note);

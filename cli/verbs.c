@@ -153,6 +153,22 @@ const char *verb_formats(void)
 	return formats;
 }
 
+const char choices_drawn[] = "those that can be drawn";
+
+static const char *names_drawn(void)
+{
+	static char names[512];
+	size_t n = strlen(names);
+	for (size_t i = 0; n == 0 && i < ht_n_analyses(); i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		size_t at = strlen(names);
+		if (info->draws && at < sizeof(names))
+			snprintf(names + at, sizeof(names) - at, "%s%s", at > 0 ? "|" : "",
+			        info->name);
+	}
+	return names;
+}
+
 static const char *placeholder(const struct ht_param *param)
 {
 	if (param->choices != NULL)
@@ -247,7 +263,12 @@ void verb_options(const struct verb *verb, struct opts *opts)
 			add_param(opts, &verb->analysis->params[i], "This analysis");
 	if (verb->analysis != NULL && verb->analysis->draws)
 		opts_add(opts, &draw_opt);
-	add_all(opts, verb->opts, verb->n_opts);
+	for (size_t i = 0; i < verb->n_opts; i++) {
+		struct opt opt = verb->opts[i];
+		if (opt.choices == choices_drawn)
+			opt.choices = names_drawn();
+		opts_add(opts, &opt);
+	}
 	for (size_t i = 0; (verb->takes & TAKES_CHOICE) && i < ht_n_common_params(); i++)
 		add_param(opts, ht_common_param(i), "Choice of data");
 	if (verb->takes & TAKES_TABLE) {

@@ -25,8 +25,9 @@ struct verb {
 	unsigned takes;
 	const struct opt *opts; /* its own */
 	size_t n_opts;
-	bool hidden; /* works, but is not listed */
-	bool wraps;  /* an analysis follows, whose options it takes */
+	bool hidden;   /* works, but is not listed */
+	bool wraps;    /* an analysis follows, whose options it takes */
+	bool of_verbs; /* what follows are names of verbs, not traces */
 	int (*run)(struct cli *cli);
 	void (*respell)(const char **argv, size_t n); /* other words for options; NULL: none */
 	const struct ht_analysis_info *analysis;      /* NULL: a command */
@@ -46,6 +47,8 @@ const char *verb_near(const char *name);
 void verb_options(const struct verb *verb, struct opts *opts);
 /* "text|csv|json|..." */
 const char *verb_formats(void);
+/* The choices of an option that stand for the analyses which can be drawn into traces. */
+extern const char choices_drawn[];
 
 /* The run function of every analysis, in cmd_run.c. */
 int run_analysis(struct cli *cli);

@@ -333,6 +333,9 @@ struct ht_analysis_info {
 	 * command line gives them as arguments; and the option by which it gives a set of traces besides, NULL when
 	 * none is taken. */
 	const char *files, *beside;
+	/* which rows an overview of all analyses needs, as a filter; NULL: all */
+	const char *overview;
+	bool tells_losses; /* it says what could not be read: first in an overview */
 };
 
 HT_API size_t ht_n_analyses(void);

@@ -14,6 +14,7 @@
 #ifndef HT_ANALYSIS_ANALYSIS_H
 #define HT_ANALYSIS_ANALYSIS_H
 
+#include "model/drawing.h"
 #include "model/part.h"
 
 struct ht_analysis {
@@ -32,6 +33,8 @@ struct ht_analysis {
 	bool (*wants_facts)(const struct ht_run *run);
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
 	enum ht_status (*finish)(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+	/* what is drawn into the trace of the rank in hand; NULL unless info.draws. Memory in run->scratch */
+	enum ht_status (*draw)(struct ht_run *run, struct ht_drawing *ret_drawing);
 };
 
 /* The one schema of an analysis without views, for its info. */

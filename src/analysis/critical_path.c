@@ -26,6 +26,7 @@
  */
 #include "analysis/analysis.h"
 #include "graph/cp_across.h"
+#include "graph/cp_overlay.h"
 #include "model/hint.h"
 #include "model/clocks.h"
 #include "model/collective_match.h"
@@ -231,6 +232,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	                HT_CP_N_CHAIN_COLUMNS } },
 	.choose = check,
 	.per_rank = find_path,
+	.draw = ht_cp_overlay_make,
 	.finish = finish,
 };
 

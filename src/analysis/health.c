@@ -34,6 +34,7 @@ const struct ht_analysis ht_analysis_health = {
 		.method = "Counters raised while reading, and checks of each trace against itself and the others.",
 		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
+		.tells_losses = true,
 	},
 	.across = true,
 	.per_rank = list_counters,

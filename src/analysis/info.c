@@ -34,6 +34,7 @@ const struct ht_analysis ht_analysis_info = {
 		.method = "Facts from the files' headers and counts over their events.",
 		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
+		.overview = "topic = device or topic = step or item = length",
 	},
 	.across = true,
 	.per_rank = describe,

@@ -18,6 +18,7 @@
 #include "model/sequence.h"
 
 static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part);
+static enum ht_status draw_patterns(struct ht_run *run, struct ht_drawing *ret_drawing);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
@@ -58,6 +59,7 @@ const struct ht_analysis ht_analysis_kernel_sequences = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .draws = true, },
 	.per_rank = count_patterns,
+	.draw = draw_patterns,
 	.finish = finish,
 };
 
@@ -88,6 +90,22 @@ static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part)
 		ht_table_put_i64(table, sequence->op_ns);
 		ht_table_put_str(table, sequence->pattern);
 	}
+	return HT_OK;
+}
+
+/* args.Patterns on the events of the most frequent sequences. */
+static enum ht_status draw_patterns(struct ht_run *run, struct ht_drawing *ret_drawing)
+{
+	struct ht_frame frame;
+	struct ht_sequences sequences;
+	struct ht_drawing drawing = { .key = "Patterns" };
+	struct ht_sequence_options options = { .operator_name = ht_run_str(run, "operator"),
+		.min_length = ht_run_i64(run, "min-length") };
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_sequences_make(run, &frame, &options, &sequences));
+	HT_TRY(ht_sequences_overlay(run, &frame, &sequences,
+	        (size_t)ht_run_i64(run, "top-patterns"), &drawing.marks, &drawing.n_marks));
+	*ret_drawing = drawing;
 	return HT_OK;
 }
 

@@ -6,11 +6,13 @@
 #include "graph/cp_links.h"
 #include "graph/cp_walk.h"
 
+#include <string.h>
+
 void ht_cp_mark(struct ht_cp_drawing *d, uint32_t row)
 {
 	if (row == HT_NONE)
 		return;
-	d->overlay->n_critical += !d->critical[row];
+	d->n_critical += !d->critical[row];
 	d->critical[row] = 1;
 }
 
@@ -21,11 +23,11 @@ static int64_t inside(const struct ht_trace *t, uint32_t row, int64_t time_ns)
 	return time_ns < t->ts_ns[row] ? t->ts_ns[row] : time_ns > last ? last : time_ns;
 }
 
-void ht_cp_draw(struct ht_cp_drawing *d, struct ht_cp_arrow arrow)
+void ht_cp_draw(struct ht_cp_drawing *d, struct ht_arrow arrow)
 {
 	arrow.from_ns = inside(d->trace, arrow.from_row, arrow.from_ns);
 	arrow.to_ns = inside(d->trace, arrow.to_row, arrow.to_ns);
-	if (!HT_VEC_PUSH(d->run->ctx->mem, &d->arrows, struct ht_cp_arrow, arrow))
+	if (!HT_VEC_PUSH(d->run->ctx->mem, &d->arrows, struct ht_arrow, arrow))
 		d->no_memory = true;
 }
 
@@ -41,7 +43,7 @@ static void draw_path(struct ht_cp_drawing *d, const struct ht_cp_piece *pieces,
 		ht_cp_mark(d, piece->from_row);
 		if (d->all)
 			continue;
-		struct ht_cp_arrow arrow = { .from_ns = piece->start_ns,
+		struct ht_arrow arrow = { .from_ns = piece->start_ns,
 			.to_ns = piece->end_ns,
 			.weight_ns = piece->end_ns - piece->start_ns,
 			.critical = true };
@@ -76,7 +78,7 @@ static enum ht_status draw_links(struct ht_cp_drawing *d, struct ht_cp_clock *cl
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_cp_link *link = &links[i];
 		ht_cp_draw(d,
-		        (struct ht_cp_arrow){ .from_row = link->from,
+		        (struct ht_arrow){ .from_row = link->from,
 		                .to_row = link->to,
 		                .from_ns = link->from_end ? ht_end_ns(t, link->from)
 		                                          : t->ts_ns[link->from],
@@ -113,7 +115,6 @@ static enum ht_status draw_model(struct ht_cp_drawing *d, const struct ht_cp_opt
 {
 	struct ht_cp_model m;
 	HT_TRY(ht_cp_model_make(d->run, options, &m));
-	d->overlay->note = m.note;
 	enum ht_status status = m.n_windows ? draw_windows(d, &m) : HT_OK;
 	ht_cp_model_done(&m);
 	return status;
@@ -121,37 +122,74 @@ static enum ht_status draw_model(struct ht_cp_drawing *d, const struct ht_cp_opt
 
 /* ---- the whole ---- */
 
-enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_cp_overlay *ret_overlay)
+static enum ht_status draw_all(struct ht_cp_drawing *d)
 {
 	struct ht_cp_options options;
-	HT_TRY(ht_cp_options_read(run, &options));
-	struct ht_cp_overlay overlay = { .only_critical = ht_run_bool(run, "only-critical") };
-	struct ht_cp_drawing d = { .run = run,
-		.trace = run->trace,
-		.overlay = &overlay,
-		.all = ht_run_bool(run, "all-edges") && !overlay.only_critical };
-	d.critical = ht_arena_alloc(run->scratch, d.trace->n_kind + 1);
-	if (!d.critical)
-		return ht_fail_nomem(run->ctx);
-	overlay.critical = d.critical;
-	enum ht_status status =
-	        (run->policy.draw_path ? run->policy.draw_path : draw_model)(&d, &options);
-	overlay.n_arrows = d.arrows.n;
-	overlay.arrows = ht_arena_alloc(run->scratch, (d.arrows.n + 1) * sizeof *overlay.arrows);
-	for (size_t k = 0; overlay.arrows && k < d.arrows.n; k++)
-		overlay.arrows[k] = ((struct ht_cp_arrow *)d.arrows.data)[k];
-	ht_vec_free(run->ctx->mem, &d.arrows, sizeof *overlay.arrows);
-	HT_TRY(status);
-	if (d.no_memory || !overlay.arrows)
-		return ht_fail_nomem(run->ctx);
-	*ret_overlay = overlay;
+	HT_TRY(ht_cp_options_read(d->run, &options));
+	enum ht_status (*policy)(struct ht_cp_drawing *, const struct ht_cp_options *) =
+	        d->run->policy.draw_path;
+	HT_TRY((policy ? policy : draw_model)(d, &options));
+	return d->no_memory ? ht_fail_nomem(d->run->ctx) : HT_OK;
+}
+
+static enum ht_status list_marks(const struct ht_cp_drawing *d, struct ht_drawing *drawing)
+{
+	struct ht_row_text *marks =
+	        ht_arena_alloc(d->run->scratch, (d->n_critical + 1) * sizeof *marks);
+	if (!marks)
+		return ht_fail_nomem(d->run->ctx);
+	for (uint32_t row = 0; row < d->trace->n_kind; row++)
+		if (d->critical[row])
+			marks[drawing->n_marks++] = (struct ht_row_text){ row, "1" };
+	drawing->marks = marks;
 	return HT_OK;
 }
 
-bool ht_cp_overlay_keeps(
-        const struct ht_cp_overlay *overlay, const struct ht_trace *trace, uint32_t row)
+static enum ht_status copy_arrows(const struct ht_cp_drawing *d, struct ht_drawing *drawing)
 {
-	if (!overlay->only_critical || trace->ph[row] != 'X' || overlay->critical[row])
-		return true;
-	return trace->kind[row] == HT_KIND_ANNOTATION || trace->kind[row] == HT_KIND_PYTHON;
+	size_t n_bytes = d->arrows.n * sizeof(struct ht_arrow);
+	struct ht_arrow *arrows = ht_arena_alloc(d->run->scratch, n_bytes + 1);
+	if (!arrows)
+		return ht_fail_nomem(d->run->ctx);
+	if (n_bytes)
+		memcpy(arrows, d->arrows.data, n_bytes);
+	drawing->arrows = arrows;
+	drawing->n_arrows = d->arrows.n;
+	return HT_OK;
+}
+
+/* Spans off the path; annotations and Python frames stay. */
+static enum ht_status hide(const struct ht_cp_drawing *d, struct ht_drawing *drawing)
+{
+	const struct ht_trace *t = d->trace;
+	uint8_t *hidden = ht_arena_alloc(d->run->scratch, ht_n_events(t) + 1);
+	if (!hidden)
+		return ht_fail_nomem(d->run->ctx);
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		hidden[row] = t->ph[row] == 'X' && !d->critical[row] &&
+		              t->kind[row] != HT_KIND_ANNOTATION && t->kind[row] != HT_KIND_PYTHON;
+	drawing->hidden = hidden;
+	return HT_OK;
+}
+
+enum ht_status ht_cp_overlay_make(struct ht_run *run, struct ht_drawing *ret_drawing)
+{
+	bool only_critical = ht_run_bool(run, "only-critical");
+	struct ht_cp_drawing d = { .run = run,
+		.trace = run->trace,
+		.all = ht_run_bool(run, "all-edges") && !only_critical };
+	struct ht_drawing drawing = { .key = "critical", .arrow_name = "critical_path" };
+	d.critical = ht_arena_alloc(run->scratch, d.trace->n_kind + 1);
+	if (!d.critical)
+		return ht_fail_nomem(run->ctx);
+	enum ht_status status = draw_all(&d);
+	if (status == HT_OK)
+		status = copy_arrows(&d, &drawing);
+	ht_vec_free(run->ctx->mem, &d.arrows, sizeof(struct ht_arrow));
+	HT_TRY(status);
+	HT_TRY(list_marks(&d, &drawing));
+	if (only_critical)
+		HT_TRY(hide(&d, &drawing));
+	*ret_drawing = drawing;
+	return HT_OK;
 }

@@ -25,7 +25,6 @@ enum ht_status ht_hta_cp_draw(struct ht_cp_drawing *d, const struct ht_cp_option
 	struct ht_cp_graph g;
 	struct ht_cp_path path;
 	HT_TRY(ht_cp_build(d->run, options, &g));
-	d->overlay->note = g.note;
 	if (g.empty)
 		return HT_OK;
 	HT_TRY(ht_cp_path_find(d->run, &g, NULL, &path));
@@ -36,14 +35,13 @@ enum ht_status ht_hta_cp_draw(struct ht_cp_drawing *d, const struct ht_cp_option
 	for (uint32_t k = 0; k < g.n_edges; k++) {
 		const struct ht_cp_edge *edge = &g.edges[k];
 		if (is_shown(&g, &path, k, d->all))
-			ht_cp_draw(
-			        d, (struct ht_cp_arrow){ .from_row = ht_cp_node_row(&g, edge->from),
-			                   .to_row = ht_cp_node_row(&g, edge->to),
-			                   .from_ns = node_ns(&g, edge->from),
-			                   .to_ns = node_ns(&g, edge->to),
-			                   .weight_ns = ht_cp_ns(edge->weight),
-			                   .type = ht_cp_type_name(edge->type),
-			                   .critical = path.on_path[k] });
+			ht_cp_draw(d, (struct ht_arrow){ .from_row = ht_cp_node_row(&g, edge->from),
+			                      .to_row = ht_cp_node_row(&g, edge->to),
+			                      .from_ns = node_ns(&g, edge->from),
+			                      .to_ns = node_ns(&g, edge->to),
+			                      .weight_ns = ht_cp_ns(edge->weight),
+			                      .type = ht_cp_type_name(edge->type),
+			                      .critical = path.on_path[k] });
 	}
 	return HT_OK;
 }

@@ -8,6 +8,7 @@
 #ifndef HT_MODEL_SEQUENCE_H
 #define HT_MODEL_SEQUENCE_H
 
+#include "model/drawing.h"
 #include "model/frame.h"
 
 struct ht_sequence_options {
@@ -38,10 +39,6 @@ enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *fram
 
 /* What to write into a trace to show the first n_top patterns: for each row of their subtrees, host
  * rows and GPU work, the JSON object {"pattern": count}. Ascending by row. Memory in scratch. */
-struct ht_row_text {
-	uint32_t row;
-	const char *text;
-};
 enum ht_status ht_sequences_overlay(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_sequences *sequences, size_t n_top, const struct ht_row_text **ret_rows,
         size_t *ret_n) HT_MUST_USE;
