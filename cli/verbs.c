@@ -83,6 +83,17 @@ static const char *usage_of(const struct ht_analysis_info *info)
 	return usage;
 }
 
+/* Analyses that are also called in another program's way. */
+static const struct spelling {
+	const char *name;
+	const struct opt *opts;
+	const size_t *n_opts;
+	void (*respell)(const char **argv, size_t n);
+	int (*run)(struct cli *cli);
+} spellings[] = {
+	{ "call-tree", call_tree_opts, &n_call_tree_opts, call_tree_respell, run_call_tree },
+};
+
 static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb)
 {
 	*verb = (struct verb){
@@ -94,12 +105,14 @@ static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb
 		.run = run_analysis,
 		.analysis = info,
 	};
-	/* the one that is also called in another program's way */
-	if (strcmp(info->name, "call-tree") == 0) {
-		verb->opts = call_tree_opts;
-		verb->n_opts = n_call_tree_opts;
-		verb->respell = call_tree_respell;
-		verb->run = run_call_tree;
+	for (size_t i = 0; i < COUNT(spellings); i++) {
+		const struct spelling *also = &spellings[i];
+		if (strcmp(info->name, also->name) != 0)
+			continue;
+		verb->opts = also->opts;
+		verb->n_opts = *also->n_opts;
+		verb->respell = also->respell;
+		verb->run = also->run;
 	}
 }
 

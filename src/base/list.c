@@ -3,6 +3,8 @@
  */
 #include "base/list.h"
 
+#include "base/search.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,16 +113,9 @@ void ht_list_done(ht_ctx *ctx, struct ht_list *list)
 bool ht_list_has(const struct ht_list *list, int64_t value)
 {
 	const struct ht_range *ranges = list->ranges.data;
-	size_t low = 0, high = list->ranges.n;
 	if (!list->some)
 		return true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges[middle].last < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, list->ranges.n, ranges[at].last < value);
 	return low < list->ranges.n && ranges[low].first <= value;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "base/sort.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +86,7 @@ static size_t upper_bound(const uint64_t *keys, size_t n, uint64_t key)
 	}
 	if (step <= high)
 		low = high - step;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (keys[middle] <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low + HT_LOWER_BOUND(at, high - low, keys[low + at] <= key);
 }
 
 /* Rows of a trace are mostly a few ascending runs that overlap a little: take each run into the sorted

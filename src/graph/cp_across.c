@@ -9,6 +9,7 @@
 #include "graph/cp_across.h"
 
 #include "model/clocks.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,14 +257,8 @@ static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t 
 /* The chain that holds a piece: first pieces ascend. */
 static size_t chain_of_piece(const struct rank *rank, int64_t piece)
 {
-	size_t low = 0, high = ht_table_n_rows(rank->chains);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (cell(rank->chains, middle, HT_CP_CHAIN_FIRST, 0) <= piece)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, ht_table_n_rows(rank->chains),
+	        cell(rank->chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
 	while (low > 1 && cell(rank->chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
 		low--;
 	return low ? low - 1 : 0;

@@ -10,6 +10,7 @@
 
 #include "base/sort.h"
 #include "graph/cp_sync.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -31,15 +32,7 @@ static bool is_call(const struct ht_trace *t, uint32_t row)
 /* The first wait of a correlation. */
 static size_t find_wait(const struct ht_cp_wait *waits, size_t n, int64_t correlation)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (waits[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(at, n, waits[at].correlation < correlation);
 }
 
 static void find_calls(
@@ -151,14 +144,8 @@ static uint32_t find_awaited(const struct ht_cp_model *m, const struct question 
 {
 	const struct ht_trace *t = m->trace;
 	int64_t end = ht_end_ns(t, q->call);
-	size_t low = 0, high = m->n_works;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->works[m->by_end[middle]].end_ns <= end + m->options.tolerance_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(
+	        at, m->n_works, m->works[m->by_end[at]].end_ns <= end + m->options.tolerance_ns);
 	while (low--) {
 		const struct ht_cp_work *w = &m->works[m->by_end[low]];
 		if (w->end_ns <= t->ts_ns[q->call])

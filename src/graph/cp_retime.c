@@ -4,6 +4,7 @@
 #include "graph/cp_retime.h"
 
 #include "base/sort.h"
+#include "base/search.h"
 
 #include <math.h>
 
@@ -88,14 +89,7 @@ void ht_cp_clock_items(const struct ht_cp_clock *c, size_t *ret_first, size_t *r
 	size_t ends[2];
 	for (int k = 0; k < 2; k++) {
 		int64_t limit = k ? c->window->end_ns : c->window->start_ns - 1;
-		size_t low = 0, high = c->n_items;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-			if (c->item_ns[c->items[middle]] <= limit)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		size_t low = HT_LOWER_BOUND(at, c->n_items, c->item_ns[c->items[at]] <= limit);
 		ends[k] = low;
 	}
 	*ret_first = ends[0];

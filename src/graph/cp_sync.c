@@ -11,6 +11,8 @@
  */
 #include "graph/cp_sync.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,14 +59,7 @@ void ht_cp_lanes_sort(struct ht_cp_lanes *lanes)
 
 size_t ht_cp_lane_find(const struct ht_cp_lanes *lanes, struct ht_cp_lane lane)
 {
-	size_t low = 0, high = lanes->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ht_cp_lane_compare(&lanes->list[middle], &lane) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, lanes->n, ht_cp_lane_compare(&lanes->list[at], &lane) < 0);
 	return low < lanes->n && !ht_cp_lane_compare(&lanes->list[low], &lane) ? low : SIZE_MAX;
 }
 
@@ -115,14 +110,7 @@ static enum ht_status find_records(
 
 static uint32_t find_record(const struct record *records, size_t n, int64_t correlation)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (records[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, n, records[at].correlation < correlation);
 	return low < n && records[low].correlation == correlation ? records[low].row : HT_NONE;
 }
 
@@ -153,15 +141,7 @@ static int compare_by_thread(const void *left, const void *right)
 static size_t lower_bound(const struct ht_cp_launch *sorted, size_t n,
         const struct ht_cp_launch *key, int (*compare)(const void *, const void *))
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare(&sorted[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(at, n, compare(&sorted[at], key) < 0);
 }
 
 /* Work of the latest launch on the stream at or before the time. */

@@ -12,6 +12,7 @@
 #include "graph/cp_model.h"
 
 #include "base/sort.h"
+#include "base/search.h"
 
 bool ht_cp_kind_is_host(uint8_t kind)
 {
@@ -220,14 +221,9 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 
 uint32_t ht_cp_span_at(const struct ht_cp_model *m, uint32_t track, int64_t time_ns)
 {
-	uint32_t first = m->first_span[track], low = first, high = m->first_span[track + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->spans[middle].start_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t first = m->first_span[track], end = m->first_span[track + 1];
+	uint32_t low = first + (uint32_t)HT_LOWER_BOUND(
+	                               at, end - first, m->spans[first + at].start_ns <= time_ns);
 	return low > first ? low - 1 : HT_NONE;
 }
 
@@ -245,28 +241,17 @@ enum ht_cp_bound ht_cp_host_bound(struct ht_cp_model *m, uint32_t row)
 /* The last entry of a slice whose time is before the limit; HT_NONE: none. */
 static uint32_t last_held(const struct ht_cp_model *m, uint32_t track, int64_t limit_ns)
 {
-	uint32_t first = m->first_held[track], low = first, high = m->first_held[track + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->held[middle].end_ns <= limit_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t first = m->first_held[track], end = m->first_held[track + 1];
+	uint32_t low = first + (uint32_t)HT_LOWER_BOUND(
+	                               at, end - first, m->held[first + at].end_ns <= limit_ns);
 	return low > first ? low - 1 : HT_NONE;
 }
 
 static uint32_t last_handover(const struct ht_cp_model *m, uint32_t track, int64_t limit_ns)
 {
-	uint32_t first = m->first_handover[track], low = first;
-	uint32_t high = m->first_handover[track + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->handovers[middle].time_ns <= limit_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t first = m->first_handover[track], end = m->first_handover[track + 1];
+	uint32_t low = first + (uint32_t)HT_LOWER_BOUND(at, end - first,
+	                               m->handovers[first + at].time_ns <= limit_ns);
 	return low > first ? low - 1 : HT_NONE;
 }
 

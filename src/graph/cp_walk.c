@@ -8,6 +8,7 @@
 #include "graph/cp_walk.h"
 
 #include "model/interval.h"
+#include "base/search.h"
 
 struct walk {
 	struct ht_run *run;
@@ -176,14 +177,7 @@ bool ht_cp_walk_step(struct ht_run *run, struct ht_cp_model *model, int64_t sinc
 /* The last work that began before a time, whosoever it is. */
 static uint32_t last_before(const struct ht_cp_model *m, int64_t time_ns)
 {
-	size_t low = 0, high = m->n_works;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->works[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, m->n_works, m->works[at].start_ns < time_ns);
 	return low ? m->latest[low - 1] : HT_NONE;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/list.h"
 #include "base/sort.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -180,21 +181,18 @@ bool ht_cp_window_owns(
 	return time >= window->start_ns && time <= window->host_end_ns;
 }
 
+/* When the work could have begun, as far as its launch tells. */
+static int64_t ready_ns(const struct ht_cp_work *work)
+{
+	return work->launch == HT_NONE ? work->start_ns : work->launch_ns;
+}
+
 /* The first place in by_launch (or in works, which stand by start) at or after a time. */
 static size_t first_from(const struct ht_cp_model *m, bool by_start, int64_t time_ns)
 {
-	size_t low = 0, high = by_start ? m->n_works : m->n_by_launch;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ht_cp_work *w =
-		        &m->works[by_start ? (uint32_t)middle : m->by_launch[middle]];
-		int64_t time = by_start || w->launch == HT_NONE ? w->start_ns : w->launch_ns;
-		if (time < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (by_start)
+		return HT_LOWER_BOUND(at, m->n_works, m->works[at].start_ns < time_ns);
+	return HT_LOWER_BOUND(at, m->n_by_launch, ready_ns(&m->works[m->by_launch[at]]) < time_ns);
 }
 
 uint32_t ht_cp_first_running(const struct ht_cp_model *m, int64_t time_ns)

@@ -18,6 +18,7 @@
 
 #include "base/sort.h"
 #include "graph/cp_sync.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -204,14 +205,9 @@ static enum ht_status make_busy(struct ht_run *run, struct ht_cp_model *m)
 
 uint32_t ht_cp_busy_before(const struct ht_cp_model *m, uint32_t device, int64_t time_ns)
 {
-	uint32_t first = m->first_busy[device], low = first, high = m->first_busy[device + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->busy[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t first = m->first_busy[device], end = m->first_busy[device + 1];
+	uint32_t low = first + (uint32_t)HT_LOWER_BOUND(
+	                               at, end - first, m->busy[first + at].start_ns < time_ns);
 	return low > first ? low - 1 : HT_NONE;
 }
 
@@ -270,14 +266,7 @@ static bool launched_before(const struct ht_cp_work *other, const struct ht_cp_w
 static uint32_t find_ended(const struct ht_cp_model *m, uint32_t k, int64_t after_ns)
 {
 	const struct ht_cp_work *w = &m->works[k];
-	size_t low = 0, high = m->n_works;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (m->works[m->by_end[middle]].end_ns <= w->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, m->n_works, m->works[m->by_end[at]].end_ns <= w->start_ns);
 	for (size_t n = 0; low-- && n < N_LOOKED_AT; n++) {
 		uint32_t other = m->by_end[low];
 		const struct ht_cp_work *o = &m->works[other];

@@ -9,6 +9,7 @@
 #include "hta/hta_facts.h"
 #include "hta/hta_names.h"
 #include "base/sort.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -186,19 +187,6 @@ static int compare_i64(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 	return (a > b) - (a < b);
-}
-
-static size_t lower_bound(const int64_t *sorted, size_t n, int64_t value)
-{
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (sorted[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* By string id: is it the name of a step? Names are few, rows are many. */
@@ -427,8 +415,8 @@ static void paint_steps(struct step_map *map, const struct ht_trace *t, const ui
 	for (size_t k = n_steps; k--;) {
 		int64_t number = -1;
 		step_number(ht_str(t, t->name[steps[k]]), &number);
-		size_t end = lower_bound(map->border, map->n + 1, ht_end_ns(t, steps[k]));
-		for (size_t i = lower_bound(map->border, map->n + 1, t->ts_ns[steps[k]]);
+		size_t end = ht_lower_bound_i64(map->border, map->n + 1, ht_end_ns(t, steps[k]));
+		for (size_t i = ht_lower_bound_i64(map->border, map->n + 1, t->ts_ns[steps[k]]);
 		        i < end;) {
 			size_t free = i;
 			while (next[free] != free)
@@ -477,7 +465,7 @@ static int64_t step_at(const struct step_map *map, int64_t t)
 	if (!map->n || t < map->border[0] || t >= map->border[map->n])
 		return -1;
 	/* the last border at or before t: of equal borders only the last opens a real segment */
-	return map->number[lower_bound(map->border, map->n + 1, t + 1) - 1];
+	return map->number[ht_lower_bound_i64(map->border, map->n + 1, t + 1) - 1];
 }
 
 static enum ht_status fill_hta_iteration(struct ht_run *run, const struct ht_trace *t,

@@ -15,6 +15,7 @@
 
 #include "base/sort.h"
 #include "store/tree.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,15 +90,9 @@ static enum ht_status list_annotations(struct sweep *s, bool with_steps)
 /* How many annotations of the track have started at ts. */
 static uint32_t n_started(const struct sweep *s, uint32_t track, int64_t ts)
 {
-	uint32_t low = s->first[track], high = s->first[track + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (s->t->ts_ns[s->list[middle]] <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - s->first[track];
+	const uint32_t *rows = s->list + s->first[track];
+	size_t n = s->first[track + 1] - s->first[track];
+	return (uint32_t)HT_LOWER_BOUND(at, n, s->t->ts_ns[rows[at]] <= ts);
 }
 
 static int compare_questions(const void *left, const void *right)

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "store/tree.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,16 +95,8 @@ static enum ht_status index_sequences(struct build *b, const int64_t *numbers, s
 static uint32_t last_before(
         const struct ht_trace *t, const struct sequences *s, uint64_t number, int64_t ts)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		bool before = s->numbers[middle] != number ? s->numbers[middle] < number
-		                                           : t->ts_ns[s->rows[middle]] < ts;
-		if (before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, s->n,
+	        s->numbers[at] != number ? s->numbers[at] < number : t->ts_ns[s->rows[at]] < ts);
 	return low && s->numbers[low - 1] == number ? s->rows[low - 1] : HT_NONE;
 }
 

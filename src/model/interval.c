@@ -48,14 +48,7 @@ size_t ht_interval_merge(struct ht_interval *intervals, size_t n)
 
 bool ht_interval_has(const struct ht_interval *merged, size_t n, int64_t time)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (merged[middle].end <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, n, merged[at].end <= time);
 	return low < n && merged[low].start <= time;
 }
 

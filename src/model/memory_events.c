@@ -5,6 +5,7 @@
 
 #include "model/frame.h"
 #include "model/interval.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,7 @@ static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_l
 /* The end counts: the last free of a step is written when it ends. */
 static bool is_inside(const struct ht_interval *list, size_t n, int64_t t)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list[middle].end < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, n, list[at].end < t);
 	return low < n && list[low].start <= t;
 }
 

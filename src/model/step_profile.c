@@ -9,6 +9,7 @@
 #include "model/typical_time.h"
 #include "base/checked.h"
 #include "base/list.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -185,14 +186,7 @@ static size_t window_of(const struct profile *p, uint32_t row)
 		return 0;
 	int64_t number = t->step[row] == HT_NONE ? HT_NO_I64 : t->steps[t->step[row]].number;
 	int64_t ts = number == HT_NO_I64 ? t->ts_ns[row] : t->steps[t->step[row]].ts_ns;
-	size_t low = 0, high = time->n_windows;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (time->windows[middle].start <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, time->n_windows, time->windows[at].start <= ts);
 	/* windows may overlap, and of several with one number the first stands for all */
 	for (size_t i = low; i-- > 0;)
 		if (number == HT_NO_I64 ? is_in(&time->windows[i], ts)

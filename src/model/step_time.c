@@ -6,6 +6,7 @@
  */
 #include "model/step_time.h"
 #include "base/list.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,15 +227,7 @@ struct walk {
 /* The first piece that ends after a time. */
 static size_t first_after(const struct ht_pieces *pieces, int64_t time)
 {
-	size_t low = 0, high = pieces->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (pieces->list[middle].end <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(at, pieces->n, pieces->list[at].end <= time);
 }
 
 static void give(struct walk *walk, int64_t start, int64_t end, uint32_t row)

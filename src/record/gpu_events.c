@@ -9,6 +9,7 @@
  */
 #include "record/gpu.h"
 #include "record/timeline.h"
+#include "base/search.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -253,14 +254,7 @@ static bool match_launches(struct side *side)
 static struct launch *find_launch(const struct side *side, uint32_t correlation)
 {
 	struct launch *launches = side->launches.data;
-	size_t low = 0, high = side->launches.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (launches[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, side->launches.n, launches[at].correlation < correlation);
 	return low < side->launches.n && launches[low].correlation == correlation ? &launches[low]
 	                                                                          : NULL;
 }
@@ -488,14 +482,7 @@ static const struct ht_gpu_record *find_event(
         const struct side *side, const struct ht_gpu_record *sync)
 {
 	const struct ht_gpu_record *events = side->events.data, *found = NULL;
-	size_t low = 0, high = side->events.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (compare_events(&events[middle], sync) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, side->events.n, compare_events(&events[at], sync) < 0);
 	if (low && events[low - 1].context == sync->context && events[low - 1].event == sync->event)
 		found = &events[low - 1];
 	return found;

@@ -4,6 +4,7 @@
 #include "record/replay.h"
 
 #include "record/stream.h"
+#include "base/search.h"
 
 static struct ht_mem *mem_of(const struct ht_replay *replay)
 {
@@ -92,14 +93,8 @@ static bool scan_stream(struct ht_replay *replay, size_t i_stream, struct first_
 
 static struct ht_replay_stream *stream_by_index(const struct ht_replay *replay, uint64_t index)
 {
-	size_t low = 0, high = replay->n_streams;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (replay->streams[middle].cursor.stream->index < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(
+	        at, replay->n_streams, replay->streams[at].cursor.stream->index < index);
 	bool found = low < replay->n_streams && replay->streams[low].cursor.stream->index == index;
 	return found ? &replay->streams[low] : NULL;
 }
@@ -108,14 +103,7 @@ static struct ht_replay_stream *stream_by_index(const struct ht_replay *replay, 
 static uint64_t window_of(const struct ht_vec *windows, uint64_t sequence)
 {
 	const struct window_start *starts = windows->data;
-	size_t low = 0, high = windows->n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (starts[middle].sequence <= sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, windows->n, starts[at].sequence <= sequence);
 	return low ? starts[low - 1].window : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "store/check.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "json/text.h"
 #include "store/check_loops.h"
 #include "store/shape.h"
@@ -196,21 +197,16 @@ CHECK(string_index)
 
 #define check_arg_columns NULL /* in begin */
 
+static uint64_t end_of(const struct ht_arg_column *column, bool values)
+{
+	return values ? column->first_byte + column->n * column->width
+	              : column->first_row + column->n;
+}
+
 /* The first column whose slice does not end before a place; columns ascend, and gaps are nobody's. */
 static size_t column_at(const struct ht_trace *t, uint64_t place, bool values)
 {
-	size_t low = 0, high = t->n_arg_columns;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ht_arg_column *column = &t->arg_columns[middle];
-		uint64_t end = values ? column->first_byte + column->n * column->width
-		                      : column->first_row + column->n;
-		if (end <= place)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(at, t->n_arg_columns, end_of(&t->arg_columns[at], values) <= place);
 }
 
 CHECK(arg_rows)
@@ -503,14 +499,7 @@ static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
 	uint32_t row = t->python_parent[i];
 	if (row == HT_NONE)
 		return HT_NONE;
-	size_t low = 0, high = t->n_python_rows;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (t->python_rows[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, t->n_python_rows, t->python_rows[at] < row);
 	return low < t->n_python_rows && t->python_rows[low] == row ? (uint32_t)low : HT_NONE;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "store/set.h"
 
+#include "base/search.h"
+
 #include <string.h>
 
 static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes)
@@ -145,13 +147,6 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 
 size_t ht_roster_find(const struct ht_roster *roster, int64_t number)
 {
-	size_t low = 0, high = roster->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (roster->ranks[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, roster->n, roster->ranks[at].number < number);
 	return low < roster->n && roster->ranks[low].number == number ? low : SIZE_MAX;
 }

@@ -4,6 +4,7 @@
 #include "store/row_index.h"
 
 #include "base/sort.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -164,14 +165,7 @@ static size_t lower_bound(const struct ht_row_index *index, uint64_t key)
 		if (step < high)
 			low = high - step;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (index->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low + HT_LOWER_BOUND(i, high - low, index->keys[low + i] < key);
 }
 
 const uint32_t *ht_row_index_find(

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -135,29 +136,14 @@ static enum ht_status index_streams(struct checks *c, struct streams *ret)
 /* First of the ascending keys that is not below. */
 static size_t first_from(const uint64_t *keys, size_t n, uint64_t key)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(at, n, keys[at] < key);
 }
 
 /* Does the last work of a track that starts before a wait run on after it? */
 static bool runs_on(const struct ht_trace *t, const struct ht_track *track, uint32_t wait)
 {
 	const uint32_t *rows = t->track_rows + track->first;
-	size_t low = 0, high = track->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->ts_ns[rows[middle]] < t->ts_ns[wait])
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, track->n, t->ts_ns[rows[at]] < t->ts_ns[wait]);
 	return low && ht_kind_is_gpu_work(t->kind[rows[low - 1]]) &&
 	       ht_end_ns(t, rows[low - 1]) > ht_end_ns(t, wait);
 }

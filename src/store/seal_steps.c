@@ -9,6 +9,7 @@
 
 #include "base/sort.h"
 #include "store/row_index.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -84,14 +85,7 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 /* The latest step whose window holds the time. Steps follow each other, so few are looked at. */
 static uint32_t step_at(const struct ht_trace *t, int64_t ts)
 {
-	size_t low = 0, high = t->n_steps;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->steps[middle].ts_ns <= ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, t->n_steps, t->steps[at].ts_ns <= ts);
 	for (size_t i = low; i-- > 0 && low - i <= 16;)
 		if (ts < t->steps[i].end_ns)
 			return (uint32_t)i;

@@ -4,6 +4,7 @@
 #include "store/trace.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "json/number.h"
 #include "store/check.h"
 
@@ -142,14 +143,7 @@ double ht_arg_f64_at(const struct ht_trace *t, const struct ht_arg_column *colum
 uint64_t ht_arg_position(const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row)
 {
 	const uint32_t *rows = ht_arg_rows(t, column);
-	uint64_t low = 0, high = column->n;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (rows[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = ht_lower_bound_u32(rows, column->n, row);
 	return low < column->n && rows[low] == row ? low : UINT64_MAX;
 }
 
@@ -276,28 +270,14 @@ int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fa
 
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
 {
-	size_t low = 0, high = t->n_gpu;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->gpu[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, t->n_gpu, t->gpu[at].row < row);
 	return low < t->n_gpu && t->gpu[low].row == row ? &t->gpu[low] : NULL;
 }
 
 void ht_launch_gpus(
         const struct ht_trace *t, uint32_t launch_row, const uint32_t **ret_gpus, size_t *ret_n)
 {
-	size_t low = 0, high = t->n_launch_rows;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->launch_rows[middle] < launch_row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = HT_LOWER_BOUND(at, t->n_launch_rows, t->launch_rows[at] < launch_row);
 	bool found = low < t->n_launch_rows && t->launch_rows[low] == launch_row;
 	*ret_gpus = found ? t->launch_gpu + t->launch_offsets[low] : NULL;
 	*ret_n = found ? t->launch_offsets[low + 1] - t->launch_offsets[low] : 0;
