@@ -324,9 +324,9 @@ class Session:
             descendants_of: only the events inside this index on the call tree
             kernels_under: only GPU work launched inside this index, or operator name
             leaves: only spans that enclose no other span
-            from_: only events that end after this time of the file's clock
+            from_: only events that end at this time of the file's clock or later
             only: only rows of the GPU's timelines, or only those of the host (all, gpu, host)
-            to: only events that start before this time of the file's clock
+            to: only events that start at this time of the file's clock or earlier
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this

@@ -336,6 +336,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	const struct ht_chosen_call *all = NULL;
 	size_t n_all = 0, n = 0;
+	if (!ht_parts_n_rows(parts, 0))
+		return ht_table_add_note(table, "no communication kernels in the selection");
 	if (!run->clocks[0])
 		return ht_table_add_note(
 		        table, "one rank has no counterpart: give all ranks of a group");
@@ -346,8 +348,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < n_all; i++)
 		if (ht_collective_is_matched(all[i].collective))
 			calls[n++] = all[i];
-	if (!n_all)
-		return ht_table_add_note(table, "no communication kernels in the selection");
 	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, calls, n, table));
 		HT_TRY(add_hint(table));

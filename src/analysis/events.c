@@ -49,10 +49,11 @@ static const struct ht_param params[] = {
 	{ "kernels-under", HT_STR, NULL,
 	        "only GPU work launched inside this index, or operator name", NULL },
 	{ "leaves", HT_BOOL, "false", "only spans that enclose no other span", NULL },
-	{ "from", HT_TIME, NULL, "only events that end after this time of the file's clock", NULL },
+	{ "from", HT_TIME, NULL, "only events that end at this time of the file's clock or later",
+	        NULL },
 	{ "only", HT_STR, "all", "only rows of the GPU's timelines, or only those of the host",
 	        "all|gpu|host" },
-	{ "to", HT_TIME, NULL, "only events that start before this time of the file's clock",
+	{ "to", HT_TIME, NULL, "only events that start at this time of the file's clock or earlier",
 	        NULL },
 };
 

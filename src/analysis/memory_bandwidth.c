@@ -183,5 +183,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
 	if (ht_table_n_rows(table))
 		return HT_OK;
-	return ht_table_add_note(table, "no GPU copies or sets in the traces");
+	return ht_table_add_note(table, "no GPU copies or sets in the selection");
 }

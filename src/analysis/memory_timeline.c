@@ -323,6 +323,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	const char *note =
 	        "no memory events: record with profile_memory=True, or give a raw memory "
 	        "timeline with --file";
+	if (run->step || run->annotation)
+		note = "no memory events in the selection";
 	if (ht_run_is(run, "view", "categories"))
 		note = "no raw memory timeline: give one with --file";
 	if (is_from_file(run))

@@ -179,5 +179,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		ht_table_set_bar(table, "empty_share");
 	if (ht_table_n_rows(table))
 		return HT_OK;
-	return ht_table_add_note(table, "no GPU work with its launch call in the traces");
+	return ht_table_add_note(table, "no GPU work with its launch call in the selection");
 }

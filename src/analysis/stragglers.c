@@ -273,12 +273,13 @@ static void put_collective(
 
 /* ---- all ranks ---- */
 
-static enum ht_status note_absence(struct ht_run *run, ht_table *table)
+static enum ht_status note_absence(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	if (!ht_parts_n_rows(parts, CALLS))
+		return ht_table_add_note(table, "no communication kernels in the selection");
 	if (run->chosen[0].n < 2)
 		return ht_table_add_note(table, "one rank has nobody to wait for: give all ranks");
-	if (!run->clocks[0]->matches.n_calls)
-		return ht_table_add_note(table, "no communication kernels in the traces");
 	HT_TRY(ht_table_add_note(
 	        table, "no collective that makes ranks wait is on two or more of them"));
 	return ht_clocks_note(run, table);
@@ -326,10 +327,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	struct ht_stragglers a;
 	if (!run->clocks[0])
-		return note_absence(run, table);
+		return note_absence(run, parts, table);
 	HT_TRY(ht_stragglers_find(run, parts, &facts_at, &a));
 	if (!a.lateness.n)
-		return note_absence(run, table);
+		return note_absence(run, parts, table);
 	order_ranks(&a);
 	if (ht_run_is(run, "view", "ranks")) {
 		HT_TRY(put_ranks(&a, table));

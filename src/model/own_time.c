@@ -12,7 +12,8 @@
 
 const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS] = {
 	{ "step", HT_I64, HT_KEY, "profiler step that launched the work", NULL },
-	{ "span_ns", HT_DURATION, HT_MEASURE, "first start to last end of its GPU work", NULL },
+	{ "span_ns", HT_DURATION, HT_MEASURE,
+	        "length of the step, or of its GPU work when that takes longer", NULL },
 };
 enum { STEP, SPAN };
 
@@ -37,9 +38,11 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 	for (size_t i = 0; i < t->n_steps; i++) {
 		if (spans[i].end <= spans[i].start)
 			continue;
+		int64_t gpu_ns = spans[i].end - spans[i].start;
+		int64_t host_ns = t->steps[i].end_ns - t->steps[i].ts_ns;
 		ht_table_row(table);
 		ht_table_put_i64(table, t->steps[i].number);
-		ht_table_put_i64(table, spans[i].end - spans[i].start);
+		ht_table_put_i64(table, gpu_ns > host_ns ? gpu_ns : host_ns);
 	}
 	return HT_OK;
 }

@@ -19,7 +19,7 @@
  *     what its lateness varies by, over the middle half of its steps
  *     twice what the other ranks of the group are apart, over their middle half; of the values of the step and of
  *          three quarters of the steps the larger. In a group of two, what the median of the other groups is apart
- *     HT_LATE_SHARE of its step
+ *     HT_LATE_SHARE of its step: its length on the host, or of its GPU work when that takes longer
  * and a candidate when it is late in more than half of its steps, of which there must be two.
  */
 #ifndef HT_MODEL_OWN_TIME_H
