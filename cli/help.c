@@ -291,7 +291,8 @@ static void json_verb(struct output *output, const struct verb *verb)
 		json_member(output, "group", info->group);
 		json_member(output, "title", info->title);
 		json_member(output, "hta", info->hta);
-		output_print(output, ",\"n_sets\":%zu", info->n_sets);
+		output_print(output, ",\"n_sets\":%zu,\"lists_events\":%s", info->n_sets,
+		        info->lists_events ? "true" : "false");
 		json_views(output, info);
 		if (info->n_further > 0)
 			json_columns(output, "further", info->further, info->n_further);

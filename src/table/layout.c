@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* Terminals below this many cells. */
+#define NARROW 90
+
 static size_t max_of(size_t a, size_t b)
 {
 	return a > b ? a : b;
@@ -93,9 +96,9 @@ static size_t total_width(const struct ht_layout *layout, bool narrowed)
 	size_t total = 0;
 	for (size_t i = 0; i < layout->n_columns; i++) {
 		const struct ht_layout_column *col = &layout->columns[i];
-		bool narrow = narrowed && col->may_shrink && col->width > HT_LAYOUT_MIN_TEXT;
+		bool narrow = narrowed && col->may_shrink && col->width > layout->min_text;
 		if (col->shown)
-			total += (narrow ? HT_LAYOUT_MIN_TEXT : col->width) +
+			total += (narrow ? layout->min_text : col->width) +
 			         (total ? HT_LAYOUT_GAP : 0);
 	}
 	return total;
@@ -118,7 +121,7 @@ static void drop(const ht_table *table, struct ht_layout *layout, size_t width, 
 static void shrink(struct ht_layout *layout, size_t width)
 {
 	for (;;) {
-		size_t total = total_width(layout, false), second = HT_LAYOUT_MIN_TEXT;
+		size_t total = total_width(layout, false), second = layout->min_text;
 		struct ht_layout_column *widest = NULL;
 		for (size_t i = 0; i < layout->n_columns; i++) {
 			struct ht_layout_column *col = &layout->columns[i];
@@ -132,7 +135,7 @@ static void shrink(struct ht_layout *layout, size_t width)
 				second = max_of(second, col->width);
 			}
 		}
-		if (total <= width || !widest || widest->width <= HT_LAYOUT_MIN_TEXT)
+		if (total <= width || !widest || widest->width <= layout->min_text)
 			return;
 		size_t want = widest->width > total - width ? widest->width - (total - width) : 0;
 		/* At a tie take one cell, so that equals shrink together. */
@@ -144,7 +147,8 @@ static void shrink(struct ht_layout *layout, size_t width)
 enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
         struct ht_arena *arena, struct ht_layout *ret_layout)
 {
-	struct ht_layout layout = { .n_columns = ht_n_columns(table) };
+	struct ht_layout layout = { .n_columns = ht_n_columns(table),
+		.min_text = width < NARROW ? HT_LAYOUT_MIN_TEXT : HT_LAYOUT_FAIR_TEXT };
 	layout.columns = ht_arena_alloc(arena, (layout.n_columns + 1) * sizeof *layout.columns);
 	uint8_t *seen = ht_arena_alloc(arena, table->pool.texts.n);
 	if (!layout.columns || !seen)

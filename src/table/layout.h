@@ -5,7 +5,7 @@
  *   number column  |int|.frac| unit|    aligned at the decimal point
  *
  * Columns without a value in any row are left out. What does not fit is handled in this order: detail columns go from the right; the longest text
- * columns shrink, down to MIN_TEXT cells each; if even that is too wide, measures go from the right.
+ * columns shrink, down to MIN_TEXT or FAIR_TEXT cells each; if even that is too wide, measures go from the right.
  * The first column stays.
  */
 #ifndef HT_TABLE_LAYOUT_H
@@ -15,6 +15,8 @@
 
 #define HT_LAYOUT_GAP      2
 #define HT_LAYOUT_MIN_TEXT 16
+/* ... and where there is room for it. */
+#define HT_LAYOUT_FAIR_TEXT 24
 
 struct ht_layout_column {
 	size_t column; /* in the table */
@@ -28,6 +30,7 @@ struct ht_layout_column {
 struct ht_layout {
 	struct ht_layout_column *columns;
 	size_t n_columns;
+	size_t min_text;   /* cells that a text column keeps */
 	size_t n_left_out; /* for want of room */
 	size_t n_empty;
 	size_t width; /* of a row */

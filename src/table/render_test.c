@@ -646,8 +646,10 @@ static void test_names_stay_distinct(void **state)
 	for (int width = 17; width < 60; width += 7) {
 		ht_table *t = NULL;
 		assert_ok(ht_table_new(*state, "", columns, 1, &t));
-		for (size_t i = 0; i < HT_COUNT(names); i++)
+		for (size_t i = 0; i < HT_COUNT(names); i++) {
+			ht_table_row(t);
 			ht_table_put_str(t, names[i]);
+		}
 		assert_ok(ht_table_finish(*state, t));
 		struct memory_sink got = render(*state, t, "text",
 		        &(struct ht_render_options){ .width = width, .no_title = true });
@@ -665,6 +667,28 @@ static void test_names_stay_distinct(void **state)
 		free(got.data);
 		ht_table_free(t);
 	}
+}
+
+/* Texts of words are wrapped in their column, not cut. */
+static void test_sentences_wrap(void **state)
+{
+	static const struct ht_column columns[] = { { .name = "check", .type = HT_STR },
+		{ .name = "sentence", .type = HT_STR } };
+	ht_table *t = NULL;
+	assert_ok(ht_table_new(*state, "", columns, 2, &t));
+	ht_table_row(t);
+	ht_table_put_str(t, "lost");
+	ht_table_put_str(t, "an event could not be read and was left out");
+	ht_table_row(t);
+	ht_table_put_str(t, "odd");
+	ht_table_put_str(t, "it is odd");
+	assert_ok(ht_table_finish(*state, t));
+	check(*state, t, "text", &(struct ht_render_options){ .width = 30, .no_title = true },
+	        "check  sentence\n"
+	        "lost   an event could not be\n"
+	        "       read and was left out\n"
+	        "odd    it is odd\n");
+	ht_table_free(t);
 }
 
 /* Any brackets, any width: within the width and within the buffer (the sanitizer looks). */
@@ -720,6 +744,7 @@ int main(void)
 		TEST(test_doubles_read_back),
 		TEST(test_shorten),
 		TEST(test_shorten_anything),
+		TEST(test_sentences_wrap),
 		TEST(test_demangle),
 		TEST(test_names_stay_distinct),
 	};

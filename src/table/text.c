@@ -40,7 +40,8 @@ struct text {
 	struct ht_arena arena;
 	struct ht_layout layout;
 	struct ht_brief *
-	        *briefs;     /* by column of the layout; NULL where every name is shown whole */
+	        *briefs; /* by column of the layout; NULL where every name is shown whole */
+	size_t *written; /* by column: bytes of a sentence that earlier lines have; SIZE_MAX: no sentences */
 	struct ht_vec clean; /* chars: the safe text */
 	size_t width;
 	size_t bar_cells; /* 0: no bar */
@@ -237,28 +238,85 @@ static void write_bar(struct text *t, size_t row, size_t pending)
 	color(t, RESET);
 }
 
-static void write_row(struct text *t, size_t row)
+/* Bytes of the words that fit, at least one; of a word that is too long, what fits. */
+static size_t line_of(const char *text, size_t n, size_t width)
+{
+	size_t cells = 0, end = 0;
+	for (const char *at = text; at < text + n;) {
+		const char *here = at;
+		uint32_t code = ht_utf8_next(&at);
+		if (cells++ == width)
+			return end ? end : (size_t)(here - text);
+		if (code == ' ')
+			end = (size_t)(here - text);
+	}
+	return n;
+}
+
+/* The next line of a sentence. True when there is another after it. */
+static bool write_sentence(
+        struct text *t, const struct ht_layout_column *col, uint32_t id, size_t *pending)
+{
+	const struct ht_table_pool_text *text = ht_table_pool_at(t->table, id);
+	size_t *at = &t->written[col - t->layout.columns], n, width;
+	const char *shown = clean(t, text->text, text->n, &n, &width);
+	if (!shown || *at >= n) {
+		*pending += col->width;
+		return false;
+	}
+	size_t n_line = line_of(shown + *at, n - *at, col->width);
+	write_shown(t, col, shown + *at, n_line, ht_utf8_width(shown + *at, n_line), pending);
+	*at += n_line;
+	while (*at < n && shown[*at] == ' ')
+		(*at)++;
+	return *at < n;
+}
+
+static void write_cell(
+        struct text *t, const struct ht_layout_column *col, size_t row, size_t *pending)
+{
+	const struct ht_cells *cells = ht_cells_at(t->table, col->column);
+	char buf[HT_FORMAT_BYTES];
+	if (!col->is_text)
+		write_number(t, col, row, pending);
+	else if (cells->meta.type == HT_STR && !ht_cell_is_null(cells, row))
+		write_name(t, col, cells->str[row], pending);
+	else
+		write_text(t, col, buf, ht_format_human(buf, cells, row), pending);
+}
+
+/* One line of a row; sentences may need more. */
+static bool write_line(struct text *t, size_t row, bool first)
 {
 	size_t pending = 0;
+	bool more = false;
 	for (size_t i = 0; i < t->layout.n_columns; i++) {
 		const struct ht_layout_column *col = &t->layout.columns[i];
+		const struct ht_cells *cells = ht_cells_at(t->table, col->column);
 		if (!col->shown)
 			continue;
-		const struct ht_cells *cells = ht_cells_at(t->table, col->column);
-		char buf[HT_FORMAT_BYTES];
-		if (!col->is_text) {
-			write_number(t, col, row, &pending);
-		} else if (cells->meta.type == HT_STR && !ht_cell_is_null(cells, row)) {
-			write_name(t, col, cells->str[row], &pending);
-		} else {
-			size_t n = ht_format_human(buf, cells, row);
-			write_text(t, col, buf, n, &pending);
-		}
+		if (t->written[i] != SIZE_MAX && !ht_cell_is_null(cells, row))
+			more |= write_sentence(t, col, cells->str[row], &pending);
+		else if (first)
+			write_cell(t, col, row, &pending);
+		else
+			pending += col->width;
 		pending += HT_LAYOUT_GAP;
 	}
-	if (t->bar_cells)
+	if (first && t->bar_cells)
 		write_bar(t, row, pending);
 	ht_out_char(t->out, '\n');
+	return more;
+}
+
+static void write_row(struct text *t, size_t row)
+{
+	for (size_t i = 0; i < t->layout.n_columns; i++)
+		if (t->written[i] != SIZE_MAX)
+			t->written[i] = 0;
+	bool first = true;
+	while (write_line(t, row, first))
+		first = false;
 }
 
 /* ---- prose: a label, its sentence, and what else is text below it ---- */
@@ -386,18 +444,42 @@ static void write_foot(struct text *t)
 		        t, ht_table_note(t->table, i), strlen(ht_table_note(t->table, i)), 0, 0);
 }
 
+/* Sentences are wrapped, names are shortened: every text of several words, and none of C++. */
+static bool has_sentences(const ht_table *table, size_t column)
+{
+	const struct ht_cells *cells = ht_cells_at(table, column);
+	bool any = false;
+	for (size_t row = 0; row < table->n_rows; row++) {
+		if (ht_cell_is_null(cells, row))
+			continue;
+		const struct ht_table_pool_text *text = ht_table_pool_at(table, cells->str[row]);
+		if (!memchr(text->text, ' ', text->n) || strstr(text->text, "::") ||
+		        strpbrk(text->text, "<>{}|"))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static enum ht_status lay_out(struct text *t)
 {
 	ht_ctx *ctx = t->out->ctx;
 	size_t room = t->options->wide ? SIZE_MAX : t->width;
 	HT_TRY(ht_layout_make(ctx, t->table, room, &t->arena, &t->layout));
 	prepare_bar(t);
-	t->briefs = ht_arena_alloc(&t->arena, (t->layout.n_columns + 1) * sizeof *t->briefs);
-	if (!t->briefs)
+	size_t n = t->layout.n_columns;
+	t->briefs = ht_arena_alloc(&t->arena, (n + 1) * sizeof *t->briefs);
+	t->written = ht_arena_alloc(&t->arena, (n + 1) * sizeof *t->written);
+	if (!t->briefs || !t->written)
 		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < t->layout.n_columns; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct ht_layout_column *col = &t->layout.columns[i];
-		if (col->shown && col->may_shrink && col->width < col->whole)
+		t->written[i] = SIZE_MAX;
+		if (!col->shown || !col->may_shrink || col->width >= col->whole)
+			continue;
+		if (has_sentences(t->table, col->column))
+			t->written[i] = 0;
+		else
 			HT_TRY(ht_brief_make(
 			        ctx, t->table, col->column, col->width, &t->arena, &t->briefs[i]));
 	}
