@@ -303,7 +303,10 @@ static void json_verb(struct output *output, const struct verb *verb)
 int help_json(const struct verb *only)
 {
 	struct output output;
-	(void)output_open(&output, NULL, NULL);
+	ht_ctx *ctx;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return cli_fail_nomem();
+	(void)output_open(&output, ctx, NULL);
 	output_text(&output, "{\"version\":");
 	output_json(&output, ht_version());
 	output_text(&output, ",\"verbs\":[");
@@ -316,5 +319,7 @@ int help_json(const struct verb *only)
 		json_verb(&output, &verb);
 	}
 	output_text(&output, "]}\n");
-	return output_close(&output, true);
+	int code = output_close(&output, true);
+	ht_ctx_free(ctx);
+	return code;
 }

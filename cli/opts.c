@@ -214,68 +214,16 @@ bool parse_count(const char *text, uint64_t *ret_count)
 	return true;
 }
 
-bool parse_size(const char *text, uint64_t *ret_bytes)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	double size = strtod(text, &end);
-	if (*end != '\0') {
-		const char *unit = strchr(units, toupper((unsigned char)*end));
-		if (unit == NULL)
-			return false;
-		size *= (double)((uint64_t)1 << (10 * (unit - units + 1)));
-		end++;
-		if (*end == 'i')
-			end++;
-		if (*end == 'B' || *end == 'b')
-			end++;
-	}
-	if (*end != '\0' || size >= 1e18)
-		return false;
-	*ret_bytes = (uint64_t)size;
-	return true;
-}
-
 #define NEAR_MISS_LENGTH 48
-
-/* Edits between two words: insert, delete, replace, swap neighbours. */
-static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-	size_t rows[3][NEAR_MISS_LENGTH + 1];
-	size_t *before = rows[0], *last = rows[1], *row = rows[2];
-	for (size_t j = 0; j <= n_b; j++)
-		last[j] = j;
-	for (size_t i = 1; i <= n_a; i++) {
-		row[0] = i;
-		for (size_t j = 1; j <= n_b; j++) {
-			size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
-			if (last[j] + 1 < best)
-				best = last[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			        before[j - 2] + 1 < best)
-				best = before[j - 2] + 1;
-			row[j] = best;
-		}
-		size_t *oldest = before;
-		before = last;
-		last = row;
-		row = oldest;
-	}
-	return last[n_b];
-}
 
 /* The distance to a word, or to one of its parts: "temporl" means temporal-breakdown. */
 static size_t distance_to(const char *wanted, const char *word)
 {
 	size_t n_wanted = strlen(wanted);
-	size_t best = edit_distance(wanted, n_wanted, word, strlen(word));
+	size_t best = ht_edit_distance(wanted, n_wanted, word, strlen(word));
 	for (const char *part = word; *part != '\0';) {
 		size_t n = strcspn(part, "-");
-		size_t distance = edit_distance(wanted, n_wanted, part, n);
+		size_t distance = ht_edit_distance(wanted, n_wanted, part, n);
 		/* a whole word that is as near is the better guess */
 		if (n < strlen(word) && n > 2 && distance + 1 < best)
 			best = distance + 1;

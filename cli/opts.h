@@ -54,7 +54,6 @@ bool opts_flag(const struct opts *opts, const char *name);
 bool choice_has(const char *choices, const char *text);
 /* Counts and sizes; a size may end in K, M, G or T (powers of 1024). False when it is not one. */
 bool parse_count(const char *text, uint64_t *ret_count);
-bool parse_size(const char *text, uint64_t *ret_bytes);
 
 /* The nearest of the words seen so far, for "did you mean". Zero-initialise, offer, then read best. */
 struct near_miss {

@@ -128,17 +128,7 @@ void output_json(struct output *output, const char *text)
 		output_text(output, "null");
 		return;
 	}
-	output_text(output, "\"");
-	for (const char *at = text; *at != '\0'; at++) {
-		unsigned char byte = (unsigned char)*at;
-		if (byte == '"' || byte == '\\')
-			output_print(output, "\\%c", byte);
-		else if (byte < 0x20)
-			output_print(output, "\\u%04x", byte);
-		else
-			write_bytes(output, at, 1);
-	}
-	output_text(output, "\"");
+	output_escaped(output, text, "json");
 }
 
 void output_escaped(struct output *output, const char *text, const char *format)

@@ -21,7 +21,7 @@ static int bad_value(const char *name, const char *value, const char *wanted)
 static int size_option(const struct cli *cli, const char *name, uint64_t *ret_bytes)
 {
 	const char *value = opts_value(&cli->opts, name);
-	if (value != NULL && !parse_size(value, ret_bytes))
+	if (value != NULL && !ht_size_parse(value, ret_bytes))
 		return bad_value(name, value, "a size such as 500M or 8G");
 	return EXIT_DONE;
 }

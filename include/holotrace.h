@@ -247,6 +247,11 @@ HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *
  * other tricks shown as \x1b. */
 HT_API enum ht_status ht_escape(
         ht_ctx *ctx, const char *text, const char *format, const struct ht_sink *sink) HT_MUST_USE;
+/* A size as people type it, in bytes: 500M, 8GiB, 1.5g; K, M, G and T are powers of 1024. False for another text. */
+HT_API bool ht_size_parse(const char *text, uint64_t *ret_bytes);
+/* Edits from one word to another: insert, delete, replace, swap neighbours; SIZE_MAX when one has more than 64
+ * bytes. For "did you mean". */
+HT_API size_t ht_edit_distance(const char *a, size_t n_a, const char *b, size_t n_b);
 HT_API size_t ht_n_formats(void);
 HT_API const char *ht_format_name(size_t i);
 /* Whether a format is bytes for programs; false for a name that is none. */

@@ -6,7 +6,7 @@
 #include "base/sort.h"
 #include "et/et_args.h"
 #include "et/et_schema.h"
-#include "json/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdlib.h>

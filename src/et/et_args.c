@@ -3,7 +3,7 @@
  */
 #include "et/et_args.h"
 
-#include "json/number.h"
+#include "base/number.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #include "et/et_reader.h"
 
-#include "json/number.h"
+#include "base/number.h"
 #include "json/text.h"
 
 #include <string.h>

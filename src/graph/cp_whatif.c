@@ -3,6 +3,8 @@
  */
 #include "graph/cp_whatif.h"
 
+#include "base/literal.h"
+
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +29,10 @@ static enum ht_status read_rule(
 	char *sign = strrchr(item, '=');
 	if (!sign || sign == item)
 		return bad_rule(run, rule->text, "it needs a name, '=' and a factor");
-	char *end;
-	rule->factor = strtod(sign + 1, &end);
-	if (end == sign + 1 || *end || !(rule->factor >= 0) || rule->factor > 1e6)
+	struct ht_literal factor = { 0 };
+	bool known = ht_literal_parse(sign + 1, &factor) && factor.kind == HT_UNIT_NONE;
+	rule->factor = known ? ht_literal_f64(&factor) : -1;
+	if (!(rule->factor >= 0) || rule->factor > 1e6)
 		return bad_rule(run, rule->text, "the factor is a number from 0 to 1e6");
 	*sign = '\0';
 	rule->what = item;

@@ -6,7 +6,7 @@
 #define HT_JSON_TEXT_H
 
 #include "base/mem.h"
-#include "json/number.h"
+#include "base/number.h"
 
 /* How deep containers may nest before the text is refused. */
 #define HT_MAX_DEPTH 256

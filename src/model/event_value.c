@@ -4,7 +4,7 @@
 #include "model/event_value.h"
 
 #include "base/search.h"
-#include "json/number.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

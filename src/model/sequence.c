@@ -4,6 +4,7 @@
 #include "model/sequence.h"
 #include "model/call_graph.h"
 #include "model/work_names.h"
+#include "base/escape.h"
 #include "base/intern.h"
 #include "base/checked.h"
 
@@ -326,22 +327,16 @@ enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *fram
 /* {"pattern": count} with the pattern as a JSON string; NULL when out of memory. */
 static const char *spell_json(struct ht_run *run, const struct ht_sequence *sequence)
 {
-	char *quoted = ht_arena_alloc(run->scratch, 6 * strlen(sequence->pattern) + 1);
+	char *quoted =
+	        ht_arena_alloc(run->scratch, HT_JSON_ESCAPE_BYTES * strlen(sequence->pattern) + 1);
 	if (!quoted)
 		return NULL;
 	char *at = quoted;
 	for (const char *c = sequence->pattern; *c; c++) {
-		if (*c == '"' || *c == '\\') {
-			*at++ = '\\';
+		if (ht_json_needs_escape((unsigned char)*c))
+			at += ht_json_escape(at, (unsigned char)*c);
+		else
 			*at++ = *c;
-		} else if ((unsigned char)*c < 0x20) {
-			static const char digits[] = "0123456789abcdef";
-			at = stpcpy(at, "\\u00");
-			*at++ = digits[*c >> 4];
-			*at++ = digits[*c & 15];
-		} else {
-			*at++ = *c;
-		}
 	}
 	return ht_arena_printf(
 	        run->scratch, "{\"%s\": %llu}", quoted, (unsigned long long)sequence->count);

@@ -4,6 +4,8 @@
  * Times are the set's; events are known by their ids, names by their numbers in the trace.
  */
 #include "model/event_value.h"
+
+#include "base/number.h"
 #include "store/ranges.h"
 
 #include <stdio.h>
@@ -169,7 +171,7 @@ static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *t
 	switch (column->column.type) {
 	case HT_STR: ht_table_put_strn(table, value.text, value.n); return;
 	case HT_U64: snprintf(text, sizeof text, "%llu", (unsigned long long)value.i64); break;
-	case HT_F64: snprintf(text, sizeof text, "%.17g", value.f64); break;
+	case HT_F64: ht_double_print_short(text, value.f64); break;
 	case HT_BOOL: snprintf(text, sizeof text, "%s", value.i64 ? "true" : "false"); break;
 	case HT_EVENT:
 		snprintf(text, sizeof text, "%lld:%u", (long long)ht_event_rank(value.i64),

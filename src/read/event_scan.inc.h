@@ -9,7 +9,7 @@
  * key. Items are kept aside until the event is complete, so a defect leaves no trace.
  */
 #include "json/block.h"
-#include "json/number.h"
+#include "base/number.h"
 #include "json/text.h"
 #include "read/worker.h"
 

@@ -4,7 +4,7 @@
 #include "record/values.h"
 
 #include "base/hash.h"
-#include "json/number.h"
+#include "base/number.h"
 #include "record/stream.h"
 #include "table/utf8.h"
 

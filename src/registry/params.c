@@ -4,9 +4,9 @@
 #include "registry/params.h"
 
 #include "base/list.h"
-#include "json/number.h"
+#include "base/literal.h"
+#include "base/number.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,7 +67,7 @@ bool ht_parse_f64(const char *text, double *ret)
 bool ht_parse_ratio(const char *text, double *ret)
 {
 	const char *rest;
-	double value;
+	double value = 0;
 	if (!leading_number(text, &value, &rest) || (*rest && strcmp(rest, "%") != 0))
 		return false;
 	*ret = *rest ? value / 100 : value;
@@ -76,24 +76,15 @@ bool ht_parse_ratio(const char *text, double *ret)
 
 bool ht_parse_duration(const char *text, int64_t *ret_ns)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "µs", 1e3 }, { "μs", 1e3 },
-		{ "ms", 1e6 }, { "s", 1e9 } };
-	const char *rest;
-	double value = 0;
-	if (!leading_number(text, &value, &rest))
+	struct ht_literal literal;
+	if (!ht_literal_parse(text, &literal) ||
+	        (literal.kind != HT_UNIT_NONE && literal.kind != HT_UNIT_TIME))
 		return false;
-	for (size_t i = 0; i < HT_COUNT(units); i++)
-		if (!strcmp(rest, units[i].unit)) {
-			double ns = value * units[i].ns;
-			if (fabs(ns) > 9e18)
-				return false;
-			*ret_ns = (int64_t)llround(ns);
-			return true;
-		}
-	return false;
+	ht_i128 ns = ht_literal_round(&literal);
+	if (ns < -INT64_MAX || ns > INT64_MAX)
+		return false;
+	*ret_ns = (int64_t)ns;
+	return true;
 }
 
 static bool is_choice(const char *choices, const char *text)

@@ -3,8 +3,9 @@
  */
 #include "store/emit.h"
 
+#include "base/escape.h"
 #include "base/hash.h"
-#include "json/number.h"
+#include "base/number.h"
 
 #include <math.h>
 
@@ -145,22 +146,10 @@ static bool needs_escape(uint64_t w)
 
 static size_t escape(char *out, unsigned char c)
 {
-	static const char hex[] = "0123456789abcdef";
-	static const char shorts[] = "\b\t\n\f\r\"\\", letters[] = "btnfr\"\\";
-	if (c >= 0x20 && c != '"' && c != '\\') {
-		out[0] = (char)c;
-		return 1;
-	}
-	const char *known = c ? strchr(shorts, c) : NULL;
-	if (known) {
-		out[0] = '\\';
-		out[1] = letters[known - shorts];
-		return 2;
-	}
-	memcpy(out, "\\u00", 4);
-	out[4] = hex[c >> 4];
-	out[5] = hex[c & 15];
-	return 6;
+	if (ht_json_needs_escape(c))
+		return ht_json_escape(out, c);
+	out[0] = (char)c;
+	return 1;
 }
 
 void ht_emit_escaped(struct ht_emit *emit, const char *text, size_t n)

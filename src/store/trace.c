@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/search.h"
-#include "json/number.h"
+#include "base/number.h"
 #include "store/check.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
  * escape.c - see escape.h.
  */
 #include "table/escape.h"
+
+#include "base/escape.h"
 #include "table/utf8.h"
 
 #include <stdio.h>
@@ -154,16 +156,11 @@ void ht_out_json(struct ht_out *out, const char *text)
 			break;
 		const char *start = text;
 		uint32_t code = ht_utf8_next(&text);
-		char escaped[ESCAPE_BYTES] = { '\\', (char)code };
-		if (code >= 0xa0) {
+		char escaped[HT_JSON_ESCAPE_BYTES];
+		if (code >= 0xa0)
 			ht_out_bytes(out, start, (size_t)(text - start));
-			continue;
-		}
-		if (code == '\n' || code == '\t')
-			escaped[1] = code == '\n' ? 'n' : 't';
-		else if (is_control(code))
-			snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)code);
-		ht_out_str(out, escaped);
+		else
+			ht_out_bytes(out, escaped, ht_json_escape(escaped, (unsigned char)code));
 	}
 	ht_out_char(out, '"');
 }

@@ -6,7 +6,7 @@
  * Then the tree is evaluated BLOCK_ROWS rows at a time, a byte per row: 0 no, 1 yes, 2 unknown.
  */
 #include "table/filter.h"
-#include "table/literal.h"
+#include "base/literal.h"
 #include "table/view.h"
 
 #include <float.h>

@@ -5,6 +5,8 @@
  */
 #include "table/format.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,32 +60,11 @@ size_t ht_format_count(char *buf, uint64_t value)
 	return used;
 }
 
-/* A host program's locale may print another decimal point. */
-static size_t fix_point(char *buf, size_t n)
-{
-	size_t used = 0;
-	for (size_t i = 0; i < n; i++) {
-		bool known = (buf[i] >= '0' && buf[i] <= '9') || strchr("+-einfa", buf[i]);
-		if (known)
-			buf[used++] = buf[i];
-		else if (!used || buf[used - 1] != '.')
-			buf[used++] = '.';
-	}
-	buf[used] = '\0';
-	return used;
-}
-
 size_t ht_format_f64(char *buf, double value)
 {
 	if (fabs(value) < 1e15 && value == (double)(int64_t)value && !signbit(value))
 		return ht_format_i64(buf, (int64_t)value);
-	int n = 0;
-	for (int digits = 15; digits <= 17; digits++) {
-		n = snprintf(buf, HT_FORMAT_BYTES, "%.*g", digits, value);
-		if (strtod(buf, NULL) == value)
-			break;
-	}
-	return fix_point(buf, (size_t)n);
+	return (size_t)ht_double_print_short(buf, value);
 }
 
 /* "3:1234": row 1234 of rank 3. */
@@ -131,7 +112,7 @@ static int three_digits(double value)
 
 static size_t put_power(char *buf, double value)
 {
-	return fix_point(buf, (size_t)snprintf(buf, HT_FORMAT_BYTES / 2, "%.2e", value));
+	return (size_t)ht_double_print_power(buf, 2, value);
 }
 
 /* A value of 0 or more in the largest unit that keeps it at 1 or more. whole: the first unit is not

@@ -12,31 +12,6 @@
 
 #define MAX_SORT_KEYS 16
 
-static size_t min_of(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Edits between two names, counted up to a length that names do not have. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[65], n = strlen(b);
-	if (n > 64 || strlen(a) > 64)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
-			row[j] = min_of(min_of(above, row[j - 1]) + 1, changed);
-			diagonal = above;
-		}
-	}
-	return row[n];
-}
-
 /* The column that was probably meant, or NULL. */
 static const char *nearest(const ht_table *table, const char *name)
 {
@@ -44,7 +19,8 @@ static const char *nearest(const ht_table *table, const char *name)
 	size_t best_distance = 1 + strlen(name) / 3;
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		const char *candidate = ht_cells_at(table, c)->meta.name;
-		size_t distance = edit_distance(name, candidate);
+		size_t distance =
+		        ht_edit_distance(name, strlen(name), candidate, strlen(candidate));
 		if (distance > 1 && strlen(name) > 2 && strstr(candidate, name))
 			distance = 1;
 		if (distance > best_distance || (best && distance == best_distance))

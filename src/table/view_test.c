@@ -3,7 +3,7 @@
  */
 #include "table/table_test_help.h"
 
-#include "table/literal.h"
+#include "base/literal.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * where.c - see where.h. A recursive descent over the text itself; each rule is one function.
  */
 #include "table/where.h"
-#include "table/literal.h"
+#include "base/literal.h"
 
 #include <string.h>
 #include <strings.h>

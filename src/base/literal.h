@@ -1,11 +1,11 @@
 /*
- * literal.h - numbers as people type them: "200", "1.5ms", "64KiB", "12.5%".
+ * literal.h - numbers as people type them: "200", "1.5ms", "64KiB", "12.5%", ".5".
  *
  * A value is the exact fraction num / den in base units (ns, bytes, 1), so that a comparison with a
  * 64-bit integer column is exact: 1697123456.123456789s is that very nanosecond.
  */
-#ifndef HT_TABLE_LITERAL_H
-#define HT_TABLE_LITERAL_H
+#ifndef HT_BASE_LITERAL_H
+#define HT_BASE_LITERAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +33,8 @@ bool ht_literal_parse(const char *text, struct ht_literal *ret_literal);
 /* The largest integer not above, the smallest not below. */
 ht_i128 ht_literal_floor(const struct ht_literal *literal);
 ht_i128 ht_literal_ceil(const struct ht_literal *literal);
+/* The nearest integer, away from 0 when there are two. */
+ht_i128 ht_literal_round(const struct ht_literal *literal);
 double ht_literal_f64(const struct ht_literal *literal);
 
 #endif

@@ -4,7 +4,7 @@
  * Doubles: mantissa below 2^53 and a power of ten up to 22 are exact in one multiplication; the rest
  * goes through strtod in the C locale, whatever locale the program has.
  */
-#include "json/number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -182,18 +182,33 @@ struct ht_time ht_time_parse_slow(const char *p)
 	return time;
 }
 
+int ht_double_print_short(char *buffer, double value)
+{
+	int n = 0;
+	pthread_once(&c_locale_once, make_locale);
+	locale_t before = uselocale(c_locale);
+	for (int digits = 15; digits <= 17; digits++) {
+		n = snprintf(buffer, 32, "%.*g", digits, value);
+		if (strtod(buffer, NULL) == value)
+			break;
+	}
+	uselocale(before);
+	return n;
+}
+
+int ht_double_print_power(char *buffer, int n_decimals, double value)
+{
+	pthread_once(&c_locale_once, make_locale);
+	locale_t before = uselocale(c_locale);
+	int n = snprintf(buffer, 32, "%.*e", n_decimals, value);
+	uselocale(before);
+	return n;
+}
+
 int ht_double_print(char *buffer, double value)
 {
-	for (int digits = 15; digits <= 17; digits++) {
-		int n = snprintf(buffer, 32, "%.*g", digits, value);
-		for (char *c = buffer; *c; c++)
-			if (*c == ',')
-				*c = '.';
-		if (digits == 17 || slow_double(buffer, buffer + n) == value) {
-			if (!strpbrk(buffer, ".eEn"))
-				n += snprintf(buffer + n, 8, ".0");
-			return n;
-		}
-	}
-	return 0;
+	int n = ht_double_print_short(buffer, value);
+	if (!strpbrk(buffer, ".eEn"))
+		n += snprintf(buffer + n, 8, ".0");
+	return n;
 }

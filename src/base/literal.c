@@ -1,7 +1,9 @@
 /*
  * literal.c - see literal.h.
  */
-#include "table/literal.h"
+#include "base/literal.h"
+
+#include "holotrace.h"
 
 #include <string.h>
 
@@ -90,6 +92,7 @@ bool ht_literal_parse(const char *text, struct ht_literal *ret_literal)
 	const char *at = text + (*text == '-' || *text == '+');
 	if (!parse_digits(&at, &literal) || !parse_exponent(&at, &literal))
 		return false;
+	at += strspn(at, " ");
 	if (*at) {
 		const struct ht_unit *unit = ht_unit_find(at, strlen(at));
 		if (!unit ||
@@ -116,7 +119,43 @@ ht_i128 ht_literal_ceil(const struct ht_literal *literal)
 	return quotient + (literal->num % literal->den > 0);
 }
 
+ht_i128 ht_literal_round(const struct ht_literal *literal)
+{
+	ht_i128 quotient = literal->num / literal->den, rest = literal->num % literal->den;
+	ht_i128 size = rest < 0 ? -rest : rest;
+	if (size < literal->den - size)
+		return quotient;
+	return rest < 0 ? quotient - 1 : quotient + 1;
+}
+
 double ht_literal_f64(const struct ht_literal *literal)
 {
+	/* one rounding where both are exact, which what people type is */
+	const ht_i128 exact = (ht_i128)1 << 53, largest = (ht_i128)10000000000000000 * 1000000;
+	if (literal->num <= exact && -literal->num <= exact && literal->den <= largest)
+		return (double)literal->num / (double)literal->den;
 	return (double)((long double)literal->num / (long double)literal->den);
+}
+
+bool ht_size_parse(const char *text, uint64_t *ret_bytes)
+{
+	static const char letters[] = "KMGT";
+	struct ht_literal literal = { .num = 0, .den = 1 };
+	const char *at = text;
+	if (*text < '0' || *text > '9' || !parse_digits(&at, &literal) ||
+	        !parse_exponent(&at, &literal))
+		return false;
+	const char *unit = *at ? strchr(letters, *at >= 'a' ? *at - 'a' + 'A' : *at) : NULL;
+	if (unit) {
+		ht_i128 bytes = (ht_i128)1 << (10 * (unit - letters + 1));
+		if (__builtin_mul_overflow(literal.num, bytes, &literal.num))
+			return false;
+		at += 1 + (at[1] == 'i');
+		at += *at == 'B' || *at == 'b';
+	}
+	ht_i128 bytes = ht_literal_floor(&literal);
+	if (*at || bytes >= (ht_i128)1000000000000000000)
+		return false;
+	*ret_bytes = (uint64_t)bytes;
+	return true;
 }

@@ -1,8 +1,8 @@
 /*
- * number.h - JSON numbers: exact nanoseconds, and the ladder int64, uint64, double.
+ * number.h - decimal numbers as JSON writes them: exact nanoseconds, and the ladder int64, uint64, double.
  */
-#ifndef HT_JSON_NUMBER_H
-#define HT_JSON_NUMBER_H
+#ifndef HT_BASE_NUMBER_H
+#define HT_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +78,12 @@ static inline struct ht_time ht_time_parse(const char *p)
 	return (struct ht_time){ (int64_t)(us * 1000), p, 0, false, false };
 }
 
-/* Shortest decimal text that reads back as the same double; at least 32 bytes at buffer. */
+/* Shortest decimal text that reads back as the same double, in the C locale whatever the program has; at least 32
+ * bytes at buffer. Returns its length. */
+int ht_double_print_short(char *buffer, double value);
+/* "1.50e+09", with so many decimals, at most 16. */
+int ht_double_print_power(char *buffer, int n_decimals, double value);
+/* As ht_double_print_short, and ".0" where it would read as an integer. */
 int ht_double_print(char *buffer, double value);
 
 #endif

@@ -1,0 +1,153 @@
+/*
+ * number_test.c - numbers out and in: shortest doubles in any locale, sizes and times as people type them.
+ */
+#include "base/escape.h"
+#include "base/literal.h"
+#include "base/number.h"
+#include "holotrace.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static void prints_the_shortest(void **state)
+{
+	static const struct {
+		double value;
+		const char *text, *with_point;
+	} cases[] = { { 0.1, "0.1", "0.1" }, { 1, "1", "1.0" },
+		{ 1.0 / 3, "0.3333333333333333", NULL }, { 0.1 + 0.2, "0.30000000000000004", NULL },
+		{ 1e300, "1e+300", "1e+300" }, { -2.5e-8, "-2.5e-08", NULL },
+		{ 123456789012345680.0, "1.2345678901234568e+17", NULL } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char text[32];
+		size_t n = (size_t)ht_double_print_short(text, cases[i].value);
+		assert_string_equal(text, cases[i].text);
+		assert_int_equal(n, strlen(text));
+		assert_true(strtod(text, NULL) == cases[i].value);
+		ht_double_print(text, cases[i].value);
+		assert_string_equal(
+		        text, cases[i].with_point ? cases[i].with_point : cases[i].text);
+	}
+}
+
+/* A program that uses the library may have a comma for the point. */
+static void knows_no_locale(void **state)
+{
+	static const char *const names[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE.utf8",
+		"fr_FR.utf8" };
+	const char *set = NULL;
+	char text[32];
+	(void)state;
+	for (size_t i = 0; i < 4 && !set; i++)
+		set = setlocale(LC_ALL, names[i]);
+	ht_double_print_short(text, 0.5);
+	assert_string_equal(text, "0.5");
+	ht_double_print_power(text, 2, 1.5e9);
+	assert_string_equal(text, "1.50e+09");
+	struct ht_literal literal;
+	assert_true(ht_literal_parse("1.5us", &literal));
+	assert_int_equal((int)ht_literal_round(&literal), 1500);
+	uint64_t bytes;
+	assert_true(ht_size_parse("1.5K", &bytes));
+	assert_int_equal(bytes, 1536);
+	setlocale(LC_ALL, "C");
+	if (!set)
+		skip();
+}
+
+static void rounds_away_from_zero(void **state)
+{
+	static const struct {
+		const char *text;
+		int value;
+	} cases[] = { { "0.4", 0 }, { "0.5", 1 }, { "-0.5", -1 }, { "-0.4", 0 }, { "1.5us", 1500 },
+		{ "1.5 us", 1500 }, { "0.0005us", 1 }, { "2", 2 }, { "-2.6", -3 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct ht_literal literal;
+		assert_true(ht_literal_parse(cases[i].text, &literal));
+		assert_int_equal((int)ht_literal_round(&literal), cases[i].value);
+	}
+	struct ht_literal third;
+	assert_true(ht_literal_parse("0.1", &third));
+	assert_true(ht_literal_f64(&third) == 0.1);
+}
+
+static void reads_sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = { { "0", 0 }, { "100", 100 }, { "1k", 1024 }, { "500M", (uint64_t)500 << 20 },
+		{ "8GiB", (uint64_t)8 << 30 }, { "1.5g", (uint64_t)3 << 29 },
+		{ "2Tb", (uint64_t)2 << 40 }, { "1e3", 1000 },
+		{ "9007199254740993", 9007199254740993 } };
+	static const char *const bad[] = { "", "lots", "1Q", "-1", " 1", "1KK", "1iB", "1000000T",
+		"1.2.3", ".5K", "inf" };
+	uint64_t bytes = 7;
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+		assert_true(ht_size_parse(good[i].text, &bytes));
+		assert_true(bytes == good[i].bytes);
+	}
+	bytes = 7;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		if (ht_size_parse(bad[i], &bytes) || bytes != 7)
+			fail_msg("\"%s\" is taken for a size", bad[i]);
+}
+
+static void counts_edits(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		size_t n;
+	} cases[] = { { "", "", 0 }, { "", "abc", 3 }, { "rank", "rank", 0 }, { "rnak", "rank", 1 },
+		{ "ranks", "rank", 1 }, { "kitten", "sitting", 3 }, { "ab", "ba", 1 },
+		{ "abc", "xyz", 3 } };
+	char longer[66];
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *a = cases[i].a, *b = cases[i].b;
+		assert_int_equal(ht_edit_distance(a, strlen(a), b, strlen(b)), cases[i].n);
+		assert_int_equal(ht_edit_distance(b, strlen(b), a, strlen(a)), cases[i].n);
+	}
+	memset(longer, 'a', sizeof longer);
+	assert_int_equal(ht_edit_distance(longer, 64, "a", 1), 63);
+	assert_true(ht_edit_distance(longer, 65, "a", 1) == SIZE_MAX);
+}
+
+static void escapes(void **state)
+{
+	static const struct {
+		unsigned char code;
+		const char *text;
+	} cases[] = { { '\n', "\\n" }, { '\r', "\\r" }, { '"', "\\\"" }, { '\\', "\\\\" },
+		{ 0, "\\u0000" }, { 0x1f, "\\u001f" }, { 0x9b, "\\u009b" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char text[HT_JSON_ESCAPE_BYTES + 1] = "";
+		assert_int_equal(ht_json_escape(text, cases[i].code), strlen(cases[i].text));
+		assert_string_equal(text, cases[i].text);
+	}
+	assert_true(ht_json_needs_escape('"') && ht_json_needs_escape('\\') &&
+	            ht_json_needs_escape(0x1f));
+	assert_false(ht_json_needs_escape(' ') || ht_json_needs_escape('/') ||
+	             ht_json_needs_escape(0xc3));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prints_the_shortest),
+		cmocka_unit_test(knows_no_locale),
+		cmocka_unit_test(rounds_away_from_zero),
+		cmocka_unit_test(reads_sizes),
+		cmocka_unit_test(counts_edits),
+		cmocka_unit_test(escapes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
