@@ -1975,7 +1975,7 @@ class Session:
         self,
         other: Session,
         *,
-        view: Literal['rows', 'summary'] = 'rows',
+        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
         by: Literal['name', 'path', 'shape'] = 'name',
         all_rows: bool = False,
@@ -2004,9 +2004,9 @@ class Session:
 
         Arguments:
             other: the session to compare with; self is the control
-            view: names that explain the difference, or step and GPU time only (rows, summary)
+            view: names that explain the difference; step and GPU time only; or operators, kernels or modules of both side by side (rows, summary, operators, kernels, modules)
             device: which rows to compare (all, cpu, gpu)
-            by: what makes two events the same (name, path, shape)
+            by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show rows whose difference may be noise too
             control_rank: ranks of control: 0,2-3 or all
             test_rank: ranks of test: 0,2-3 or all

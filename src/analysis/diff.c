@@ -12,6 +12,8 @@
  * Hochberg at 5 %) are folded into one row per device, unless all-rows asks for them. With one step on each side
  * nothing is known of noise: all rows are shown, without interval.
  *
+ * Views operators, kernels and modules put the tables of those analyses side by side, matched by name (and shape) or
+ * path, largest change first.
  * Which ranks and steps: see diff_sides.h; a note under the table tells.
  * With hta-compat: HTA's rows and durations (every row with a duration, by stream argument and iteration), names
  * of host and GPU merged, first rank, first step, HTA's order, change by the counts.
@@ -24,6 +26,7 @@
 #include "analysis/analysis.h"
 #include "model/diff_sides.h"
 #include "model/step_samples.h"
+#include "model/view_diff.h"
 #include "table/format.h"
 #include "base/checked.h"
 
@@ -91,13 +94,27 @@ static const struct ht_column of_summary[] = {
 static const struct ht_schema schemas[] = {
 	{ "rows", of_rows, HT_COUNT(of_rows) },
 	{ "summary", of_summary, HT_COUNT(of_summary) },
+	{ "operators", ht_op_diff_columns, HT_N_OP_DIFF_COLUMNS },
+	{ "kernels", ht_kernel_diff_columns, HT_N_KERNEL_DIFF_COLUMNS },
+	{ "modules", ht_module_diff_columns, HT_N_MODULE_DIFF_COLUMNS },
 };
 
+/* Views that put the tables of other analyses side by side, and the part's table of each. */
+static const struct {
+	const char *name;
+	enum ht_view_diff view;
+	size_t k;
+} side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
+	{ "modules", HT_DIFF_MODULES, 4 } };
+
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "rows", "names that explain the difference, or step and GPU time only",
-	        "rows|summary" },
+	{ "view", HT_STR, "rows",
+	        "names that explain the difference; step and GPU time only; or operators, kernels or modules "
+	        "of both side by side",
+	        "rows|summary|operators|kernels|modules" },
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
-	{ "by", HT_STR, "name", "what makes two events the same", "name|path|shape" },
+	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
+	        "name|path|shape" },
 	{ "all-rows", HT_BOOL, "false", "show rows whose difference may be noise too", NULL },
 	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
 	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
@@ -124,14 +141,31 @@ const struct ht_analysis ht_analysis_diff = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2 },
-	.facts = HT_PROFILE_FACTS,
+	.facts = { { "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },
+	        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },
+	        { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS },
+	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
+	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
 	.choose = ht_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
 };
 
+/* The view of the run in side_by_side; beyond its end: one of the other views. */
+static size_t find_side_by_side(const struct ht_run *run)
+{
+	size_t i = 0;
+	while (i < HT_COUNT(side_by_side) && !ht_run_is(run, "view", side_by_side[i].name))
+		i++;
+	return i;
+}
+
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 {
+	size_t i_view = find_side_by_side(run);
+	if (i_view < HT_COUNT(side_by_side))
+		return ht_view_diff_put(run, side_by_side[i_view].view,
+		        ht_run_is(run, "by", "shape"), part->facts[side_by_side[i_view].k]);
 	struct ht_profile_options options = { .by = ht_run_is(run, "by", "path")    ? HT_BY_PATH
 		                                    : ht_run_is(run, "by", "shape") ? HT_BY_SHAPE
 		                                                                    : HT_BY_NAME,
@@ -502,12 +536,18 @@ static enum ht_status set_headline(struct compare *compare, ht_table *table)
 
 /* ---- notes ---- */
 
-static enum ht_status add_notes(struct compare *compare, ht_table *table)
+/* Which ranks and steps of both sides were compared. */
+static enum ht_status say_sides(struct ht_run *run, ht_table *table)
 {
-	struct ht_run *run = compare->run;
 	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
 	if (!control || !test)
 		return ht_fail_nomem(run->ctx);
+	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+}
+
+static enum ht_status add_notes(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
 	if (!compare->rows.n)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
 	if (!run->policy.compares_counts && compare->rows.n && ht_run_is(run, "view", "rows"))
@@ -517,7 +557,7 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		HT_TRY(ht_table_add_note(table,
 		        "one step on each side: what is noise cannot be told; compare more steps "
 		        "(the last one counts when --step names it)"));
-	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+	return say_sides(run, table);
 }
 
 static void summarize(struct compare *compare)
@@ -571,6 +611,12 @@ static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	struct compare compare = { .run = run };
+	size_t i_view = find_side_by_side(run);
+	if (i_view < HT_COUNT(side_by_side)) {
+		HT_TRY(ht_view_diff_rows(
+		        run, side_by_side[i_view].view, parts, side_by_side[i_view].k, table));
+		return say_sides(run, table);
+	}
 	enum ht_status status = ht_step_samples_init(run, parts, &compare.samples);
 	if (status == HT_OK)
 		status = compare_sides(&compare, table);

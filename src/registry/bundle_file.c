@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define MAGIC "holotrace bundle 1\n"
+#define MAGIC "holotrace bundle 2\n"
 
 /* ---- writing ---- */
 

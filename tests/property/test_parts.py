@@ -11,6 +11,11 @@ from support import EXE, ROOT, environment
 RUNS = {"ddp": "examples/ddp", "straggler": "examples/straggler"}
 #: Options that lead to other parts or other columns than the defaults do.
 OPTIONS = {
+    "steps": [["--view", "mean"], ["--view", "gpu"]],
+    "operators": [["--by", "shape"], ["--by", "stack"]],
+    "kernels": [["--by", "properties"], ["--by", "stream"], ["--by", "core"]],
+    "stacks": [["--time", "device"]],
+    "call-tree": [["--monitor-cat", "cpu_op", "--preset", "all", "--max-depth", "2"]],
     "temporal-breakdown": [["--by", "step"]],
     "kernel-types": [["--by", "rank"]],
     "kernel-breakdown": [["--by", "all"], ["--num-kernels", "3"]],
