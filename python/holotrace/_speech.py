@@ -3,6 +3,7 @@
     --by rnk: expected one of rank|all     →  by="rnk": expected one of "rank", "all"
     add --recursive                        →  add recursive=True
     `holotrace health` lists them          →  Session.health() lists them
+    Next: idle-breakdown --rank 0          →  Next: idle_breakdown(rank=0)
 """
 import keyword
 import re
@@ -13,6 +14,7 @@ from . import _core
 _SWITCHES = {"strict", "recursive", "partial", "merge", "with-counters"}
 _FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?:[ =](\"[^\"]*\"|[^\s:;,()\"]+))?(?=(:)?)")
 _COMMAND = re.compile(r"(`?)holotrace ([a-z][a-z-]*)\1")
+_NEXT = re.compile(r"(Next: )([a-z][a-z-]*)((?: --[a-z][a-z-]*(?: [^\s-]\S*)?)*)")
 _CHOICES = re.compile(r"expected one of ([\w-]+(?:\|[\w-]+)+)")
 _NUMBER = re.compile(r"-?[0-9][0-9.,:-]*%?$")
 _known = {}
@@ -56,19 +58,33 @@ def _flag(found):
     return f"{argument(name)}={rest}"
 
 
+def _next(found):
+    """What to ask next, as a method of the session."""
+    if not _is_analysis(found.group(2)):
+        return found.group(0)
+    arguments = re.split(r" (?=--)", found.group(3).strip())
+    given = ", ".join(_FLAG.sub(_flag, one) for one in arguments if one)
+    return f"{found.group(1)}{argument(found.group(2))}({given})"
+
+
+def _is_analysis(name):
+    return any(analysis["name"] == name for analysis in _core.analyses())
+
+
 def _command(found):
     name = found.group(2)
     if name == "list":
         return "help(holotrace.Session)"
-    if any(analysis["name"] == name for analysis in _core.analyses()):
+    if _is_analysis(name):
         return f"Session.{argument(name)}()"
     return found.group(0)
 
 
 def in_python(text):
     """A message of the engine with Python's names for arguments and methods; None stays None."""
-    if not text or ("--" not in text and "holotrace " not in text and "|" not in text):
+    if not text or not any(sign in text for sign in ("--", "holotrace ", "|", "Next: ")):
         return text
+    text = _NEXT.sub(_next, text)
     text = _CHOICES.sub(lambda found: "expected one of " + ", ".join(
         f'"{word}"' for word in found.group(1).split("|")), text)
     return _COMMAND.sub(_command, _FLAG.sub(_flag, text))

@@ -5,6 +5,7 @@
 
 #include "hta/hta_facts.h"
 #include "hta/hta_frame.h"
+#include "hta/hta_mtia.h"
 #include "model/call_graph.h"
 #include "store/shape.h"
 
@@ -65,6 +66,7 @@ static const struct ht_column fields[N_FIELDS] = {
 struct cells {
 	const struct ht_trace *trace;
 	bool raw;        /* policy raw_columns */
+	bool mtia;       /* copies that nobody launched have the step they start in */
 	int64_t zero_ns; /* HTA's time zero on the trace's clock */
 	const char *keys, *arg_keys;
 	struct ht_row_columns columns;
@@ -162,6 +164,7 @@ static enum ht_status start(
 		return ht_fail_nomem(run->ctx);
 	*cells = (struct cells){ .trace = frame->trace,
 		.raw = run->policy.raw_columns,
+		.mtia = run->policy.select_rows && ht_hta_is_mtia(frame->trace),
 		.zero_ns = run->facts->first_ts_ns };
 	HT_TRY(ht_hta_columns(run, frame, true, &cells->columns));
 	HT_TRY(list_keys(run, frame->trace, &cells->keys));
@@ -242,6 +245,8 @@ static void put_iteration(const struct cells *cells, uint32_t row, ht_table *tab
 		number = cells->columns.iteration[row];
 	else if (t->step[row] != HT_NONE)
 		number = t->steps[t->step[row]].number;
+	else if (cells->mtia && ht_kind_is_gpu_work(t->kind[row]))
+		number = cells->columns.iteration[row];
 	put_time(table, number, 0);
 }
 

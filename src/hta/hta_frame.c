@@ -7,6 +7,7 @@
  */
 #include "hta/hta_frame.h"
 #include "hta/hta_facts.h"
+#include "hta/hta_mtia.h"
 #include "hta/hta_names.h"
 #include "base/sort.h"
 #include "base/search.h"
@@ -326,6 +327,8 @@ static enum ht_status make_hta_whole(struct ht_run *run, struct ht_frame *frame)
 
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame)
 {
+	if (run->facts->two_steps && ht_hta_is_mtia(frame->trace))
+		return ht_hta_mtia_fill(run, frame);
 	if (run->facts->two_steps)
 		return make_hta_cut(run, frame, run->step != NULL);
 	return make_hta_whole(run, frame);
@@ -525,6 +528,8 @@ enum ht_status ht_hta_columns(struct ht_run *run, const struct ht_frame *frame, 
 		if (a.stream[row] == UINT32_MAX)
 			a.stream[row] = -1;
 	}
+	if (run->policy.select_rows && run->facts->two_steps && ht_hta_is_mtia(t))
+		HT_TRY(ht_hta_mtia_mend(run, t, a.stream, iteration));
 	*ret_columns = (struct ht_row_columns){ a.stream, a.correlation, partner, iteration };
 	return HT_OK;
 }

@@ -127,8 +127,8 @@ class CallStackGraph:
     def _has_valid_stack_columns(self) -> bool:
         if not {"parent", "depth", "height"} <= set(self.full_df.columns):
             return False
-        own = self.full_df[self.full_df["index"].isin(self.df["index"])]
-        return not own[["parent", "depth", "height"]].isna().any(axis=None) and bool((own["depth"] >= 0).any())
+        own = self.full_df.loc[self.full_df["index"].isin(self.df["index"]), ["parent", "depth", "height"]]
+        return not own.isna().to_numpy().any() and bool(((own["depth"] >= 0) & (own["parent"] != -1)).any())
 
     def _build(self, existing: bool) -> None:
         host = self.df[self.df["stream"] == -1]

@@ -53,7 +53,7 @@ def read_trace(file_path: str) -> Dict[str, Any]:
     if file_path.endswith(".json"):
         with open(file_path, encoding="utf-8", errors="replace") as file:
             return json.load(file)
-    raise ValueError(f"{file_path}: the name of a trace must end in .gz or .json")
+    raise ValueError(f"{file_path}: the name of a trace must end in '.gz' or 'json'")
 
 
 def write_trace(trace_data: Dict[str, Any], file_path: str) -> None:
