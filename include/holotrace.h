@@ -104,6 +104,7 @@ struct ht_open_options {
 	/* what the files are, NULL: told by their first bytes. "kineto" (any JSON list of events),
 	 * "memory-timeline" */
 	const char *reader;
+	bool prefer_db; /* of a rank that is there as text and as database, read the database */
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard

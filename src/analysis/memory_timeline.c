@@ -23,6 +23,7 @@
 #include "model/memory_samples.h"
 #include "base/checked.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static enum ht_status choose_view(struct ht_run *run);
@@ -46,7 +47,9 @@ static const struct ht_column summary_columns[] = {
 	RANK,
 	DEVICE,
 	{ "category", HT_STR, HT_KEY,
-	        "allocated or reserved; of a raw timeline what the memory holds, or total", NULL },
+	        "allocated or reserved, of allocators that report apart (NPU) behind the name; of a raw "
+	        "timeline what the memory holds, or total",
+	        NULL },
 	{ "peak_bytes", HT_BYTES, HT_MEASURE, "most that was held at once", NULL },
 	{ "peak_ts_ns", HT_TIME, HT_MEASURE,
 	        "first time of that, from the first event of all ranks or of the file", NULL },
@@ -238,6 +241,19 @@ static enum ht_status follow_categories(struct ht_run *run, ht_table *table)
 
 /* ---- [memory] events ---- */
 
+/* Allocators that report apart are told by their names. */
+static void put_curve(ht_table *table, int64_t rank, const char *device, const char *component,
+        const char *what, const struct peak *peak, int64_t total_peak_bytes)
+{
+	char category[160];
+	snprintf(category, sizeof category, "%s%s%s", component ? component : "",
+	        component ? " " : "", what);
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	ht_table_put_str(table, device);
+	put_peak(table, category, peak, total_peak_bytes);
+}
+
 static void put_device_summary(ht_table *table, int64_t rank, const char *device,
         const struct ht_memory_event *events, size_t n)
 {
@@ -256,16 +272,12 @@ static void put_device_summary(ht_table *table, int64_t rank, const char *device
 	}
 	allocated.at_total_peak_bytes = allocated.peak_bytes;
 	reserved.at_total_peak_bytes = held_at_peak;
-	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_str(table, device);
-	put_peak(table, "allocated", &allocated, allocated.peak_bytes);
-	if (reserved.peak_bytes <= 0)
-		return;
-	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_str(table, device);
-	put_peak(table, "reserved", &reserved, allocated.peak_bytes);
+	if (allocated.n_changes)
+		put_curve(table, rank, device, events[0].component, "allocated", &allocated,
+		        allocated.peak_bytes);
+	if (reserved.peak_bytes > 0)
+		put_curve(table, rank, device, events[0].component, "reserved", &reserved,
+		        allocated.peak_bytes);
 }
 
 static void put_device_series(ht_table *table, int64_t rank, const char *device,

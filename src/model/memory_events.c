@@ -51,6 +51,8 @@ const char *ht_memory_device_name(struct ht_run *run, const struct ht_memory_eve
 		{ 19, "mtia" }, { 20, "privateuse1" } };
 	if (event->device_type == 0)
 		return "cpu";
+	if (event->device_type == 20 && run->trace->meta->dialect == HT_DIALECT_ASCEND)
+		return ht_arena_printf(run->scratch, "npu:%lld", (long long)event->device_id);
 	for (size_t i = 0; i < HT_COUNT(types); i++)
 		if (types[i].type == event->device_type)
 			return ht_arena_printf(run->scratch, "%s:%lld", types[i].name,

@@ -6,6 +6,7 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
+#include "read/rank_files.h"
 #include "read/reader.h"
 #include "read/wildcard.h"
 
@@ -15,12 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LIST_MAX_BYTES    ((size_t)16 << 20)
-#define LIST_MAX_SOURCES  65536
-#define MAX_DEPTH         64
-#define MAX_NAME_NOTES    10 /* per directory; the rest are counted */
-#define PEEK_MAX_ENTRIES  20000
-#define ASCEND_TRACE_VIEW "ASCEND_PROFILER_OUTPUT/trace_view.json"
+#define LIST_MAX_BYTES   ((size_t)16 << 20)
+#define LIST_MAX_SOURCES 65536
+#define MAX_DEPTH        64
+#define MAX_NAME_NOTES   10 /* per directory; the rest are counted */
+#define PEEK_MAX_ENTRIES 20000
 
 /* A file that will be read, with what tells whether two paths are the same file. */
 struct entry {
@@ -191,21 +191,24 @@ static enum ht_status list_names(struct finder *finder, const char *dir, struct 
 	return status;
 }
 
-/* The timeline of an Ascend run directory, when it has one. */
-static enum ht_status add_ascend(struct finder *finder, const char *dir, const char *shown_dir)
+/* A directory that is a rank: all of its files together, or its timeline when there is nothing else. */
+static enum ht_status add_rank_dir(
+        struct finder *finder, const char *dir, const char *shown_dir, bool *ret_added)
 {
-	static const char *const ends[] = { "", ".gz", ".zst" };
-	for (size_t i = 0; i < HT_COUNT(ends); i++) {
-		char *name = ht_arena_printf(finder->arena, ASCEND_TRACE_VIEW "%s", ends[i]);
-		char *path = name ? join(finder, dir, name) : NULL;
-		char *shown = name ? join(finder, shown_dir, name) : NULL;
-		struct stat st;
-		if (!path || !shown)
-			return ht_fail_nomem(finder->ctx);
-		if (!stat(path, &st))
-			return consider(finder, path, shown, &st);
-	}
-	return HT_OK;
+	struct ht_rank_files files;
+	struct stat st;
+	*ret_added = false;
+	HT_TRY(ht_rank_files_list(finder->ctx, dir, false, finder->arena, &files));
+	if (!files.n)
+		return HT_OK;
+	*ret_added = true;
+	const char *path = files.only_timeline ? files.paths[0] : dir;
+	if (stat(path, &st) < 0)
+		return ht_fail_errno(finder->ctx, path, "cannot open", errno);
+	if (!files.only_timeline)
+		return add_entry(finder, path, st.st_dev, st.st_ino);
+	char *shown = join(finder, shown_dir, path + strlen(dir) + (dir[strlen(dir) - 1] != '/'));
+	return shown ? consider(finder, path, shown, &st) : ht_fail_nomem(finder->ctx);
 }
 
 static enum ht_status scan_dir(
@@ -215,8 +218,9 @@ static enum ht_status scan_subdir(
         struct finder *finder, const char *path, const char *shown, int depth)
 {
 	struct stat st;
+	bool is_rank;
 	if (!finder->recursive)
-		return add_ascend(finder, path, shown);
+		return add_rank_dir(finder, path, shown, &is_rank);
 	/* Links to directories may lead in circles; the user can name their targets. */
 	if (lstat(path, &st) < 0 || S_ISLNK(st.st_mode) || depth >= MAX_DEPTH)
 		return note_skipped(finder, shown,
@@ -251,13 +255,15 @@ static enum ht_status scan_dir(
 {
 	struct ht_vec names = { 0 };
 	size_t n_unnamed = 0;
+	bool is_rank;
+	HT_TRY(add_rank_dir(finder, dir, shown_dir, &is_rank));
+	if (is_rank)
+		return HT_OK;
 	enum ht_status status = list_names(finder, dir, &names);
 	for (size_t i = 0; i < names.n && status == HT_OK; i++)
 		status = scan_name(
 		        finder, dir, shown_dir, ((char **)names.data)[i], depth, &n_unnamed);
 	ht_vec_free(finder->ctx->mem, &names, sizeof(char *));
-	if (status == HT_OK && !finder->recursive)
-		status = add_ascend(finder, dir, shown_dir);
 	if (status == HT_OK && n_unnamed > MAX_NAME_NOTES)
 		status = note(
 		        finder, ht_arena_printf(finder->arena,
@@ -296,7 +302,7 @@ static enum ht_status fail_no_traces(
         struct finder *finder, const char *dir, size_t n_skipped, size_t i_note)
 {
 	static const char looked_for[] = "files named *.json, *.json.gz or *.json.zst and "
-	                                 "*/" ASCEND_TRACE_VIEW;
+	                                 "*/" HT_ASCEND_OUTPUT;
 	size_t n_looked_at = 0;
 	const char *hint = "name the trace files, or the directory that holds them";
 	if (!finder->recursive && peek_below(finder, dir, 0, &n_looked_at))

@@ -8,8 +8,9 @@
  *                by its form: lines short enough for paths, without quotes and braces, the first of
  *                which names something that exists
  *   @FILE        such a list, whatever it looks like
- *   DIRECTORY    the traces directly in it, and ASCEND_PROFILER_OUTPUT/trace_view.json of it and of
- *                its subdirectories; with recursive, the traces at any depth
+ *   DIRECTORY    a rank of Ascend's profiler (rank_files.h); else the traces directly in it, and those of
+ *                its subdirectories that are such ranks; with recursive, the traces at any depth, as for a log
+ *                directory that has runs below it and nothing else
  *   GLOB         with * ? [ when no such file exists: what matches, files and directories
  *   RANK=SOURCE  digits before the = when no such file exists: the rank of the one file it means
  *

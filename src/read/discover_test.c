@@ -156,16 +156,22 @@ static void ascend_runs_are_found(void **state)
 	        "{\"step\": {}}");
 	put(f, "run/rank0_99_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json.gz", events);
 	put(f, "run/rank0_99_ascend_pt/profiler_info_0.json", "{\"config\": {}}");
-#define OUTPUT "_99_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
+	put(f, "run/rank2_99/ASCEND_PROFILER_OUTPUT/trace_view.json", events);
+	put(f, "run/rank3_99/ASCEND_PROFILER_OUTPUT/notes.txt", "nothing that anybody reads");
+#define RANK(n)  "run/rank" n "_99_ascend_pt "
+#define ONE_FILE "run/rank2_99/ASCEND_PROFILER_OUTPUT/trace_view.json "
+	/* a rank is its directory; a timeline without anything else is a file like others */
 	assert_int_equal(find(f, "run", false), HT_OK);
-	expect(f, "run/rank0" OUTPUT ".gz run/rank1" OUTPUT " ", "");
+	expect(f, RANK("0") RANK("1") ONE_FILE, "");
 	assert_int_equal(ht_rank_from_name(f->result.found[1].path), 1);
 	assert_int_equal(find(f, "run/rank0_99_ascend_pt", false), HT_OK);
-	expect(f, "run/rank0" OUTPUT ".gz ",
-	        "skipped profiler_info_0.json: JSON without traceEvents\n");
+	expect(f, RANK("0"), "");
+	assert_int_equal(find(f, "run/rank1_99_ascend_pt/ASCEND_PROFILER_OUTPUT", false), HT_OK);
+	expect(f, "run/rank1_99_ascend_pt/ASCEND_PROFILER_OUTPUT ", "");
 	assert_int_equal(find(f, "run", true), HT_OK);
-	assert_int_equal(f->result.n_found, 2);
-#undef OUTPUT
+	assert_int_equal(f->result.n_found, 3);
+#undef RANK
+#undef ONE_FILE
 }
 
 static void directories_without_traces_say_so(void **state)

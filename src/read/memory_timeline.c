@@ -111,10 +111,10 @@ struct columns {
 static struct columns make_columns(struct ht_rows *rows)
 {
 	struct columns c = { .category = ht_rows_text(rows, "memory_timeline", 15),
-		.bytes = ht_rows_column(rows, "Bytes", HT_ARG_I64),
-		.action = ht_rows_column(rows, "Action", HT_ARG_I64),
-		.action_text = ht_rows_column(rows, "Action", HT_ARG_STR),
-		.preexisting = ht_rows_column(rows, "Preexisting", HT_ARG_BOOL) };
+		.bytes = ht_rows_column(rows, "Bytes", 5, HT_ARG_I64),
+		.action = ht_rows_column(rows, "Action", 6, HT_ARG_I64),
+		.action_text = ht_rows_column(rows, "Action", 6, HT_ARG_STR),
+		.preexisting = ht_rows_column(rows, "Preexisting", 11, HT_ARG_BOOL) };
 	for (size_t i = 0; i < HT_COUNT(categories); i++)
 		c.names[i] = ht_rows_text(rows, categories[i], strlen(categories[i]));
 	return c;

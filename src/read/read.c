@@ -4,6 +4,7 @@
 #include "read/read.h"
 
 #include "read/discover.h"
+#include "read/rank_files.h"
 #include "read/reader.h"
 #include "store/cache.h"
 #include "store/check.h"
@@ -67,28 +68,84 @@ static enum ht_status add_file(
 	return status;
 }
 
-static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
-        const struct ht_kernel_rules *rules, struct ht_trace *t)
+/* A file of a rank that has others: what cannot be used of it is counted. */
+static enum ht_status add_member(struct ht_builder *builder, const char *path,
+        const struct ht_open_options *o, size_t *n_read)
+{
+	enum ht_status status = add_file(builder, path, o);
+	*n_read += status == HT_OK;
+	if (status != HT_FORMAT)
+		return status;
+	ht_chunk_stat(&builder->all, HT_STAT_file_lost, -1, 1);
+	return HT_OK;
+}
+
+/* What the views of a rank need and its files do not have. */
+static void count_missing(struct ht_builder *builder, const struct ht_rank_files *files)
+{
+	static const struct {
+		const char *file;
+		enum ht_stat_code code;
+	} needs[] = { { "trace_view.json", HT_STAT_missing_trace },
+		{ "kernel_details.csv", HT_STAT_missing_kernels },
+		{ "operator_details.csv", HT_STAT_missing_operators },
+		{ "memory_record.csv", HT_STAT_missing_memory },
+		{ "operator_memory.csv", HT_STAT_missing_memory },
+		{ "step_trace_time.csv", HT_STAT_missing_communication },
+		{ "communication.json", HT_STAT_missing_communication } };
+	for (size_t i = 0; files->is_text && i < HT_COUNT(needs); i++) {
+		bool found = false;
+		for (size_t k = 0; k < files->n; k++)
+			found |= !strncmp(ht_file_name(files->paths[k]), needs[i].file,
+			        strlen(needs[i].file));
+		if (!found)
+			ht_chunk_stat(&builder->all, needs[i].code, -1, 1);
+	}
+}
+
+static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_rank_files *files,
+        const struct ht_open_options *o, const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	struct ht_builder builder;
+	size_t n_read = 0;
 	ht_builder_init(&builder, ctx, path);
-	enum ht_status status = add_file(&builder, path, o);
+	enum ht_status status = files->n ? HT_OK : add_file(&builder, path, o);
+	for (size_t i = 0; status == HT_OK && i < files->n; i++)
+		status = add_member(&builder, files->paths[i], o, &n_read);
+	if (status == HT_OK && files->n && !n_read)
+		status = HT_FORMAT; /* the last failure says why */
+	else if (status == HT_OK)
+		ht_error_clear(ctx);
+	if (status == HT_OK)
+		count_missing(&builder, files);
 	if (status == HT_OK)
 		status = ht_builder_seal(&builder, rules, t);
 	ht_builder_done(&builder);
 	return status;
 }
 
-static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
-        const struct ht_kernel_rules *rules, struct ht_trace *t)
+static enum ht_status make_key(ht_ctx *ctx, const char *path, const struct ht_rank_files *files,
+        const struct ht_open_options *o, const struct ht_kernel_rules *rules,
+        struct ht_cache_key *ret_key)
 {
-	struct ht_cache_key key;
 	uint64_t meaning = rules->hash;
 	if (o->reader)
 		meaning = ht_hash_mix(meaning, ht_hash(o->reader, strlen(o->reader)));
+	if (files->n)
+		return ht_cache_key_join(
+		        ctx, path, files->paths, files->n, meaning, o->verify_cache, ret_key);
+	return ht_cache_key_make(ctx, path, meaning, o->verify_cache, ret_key);
+}
+
+static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
+        const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_trace *t)
+{
+	struct ht_cache_key key;
+	struct ht_rank_files files;
 	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
+	HT_TRY(ht_rank_files_list(ctx, path, o->prefer_db, arena, &files));
 	if (cached) {
-		HT_TRY(ht_cache_key_make(ctx, path, meaning, o->verify_cache, &key));
+		HT_TRY(make_key(ctx, path, &files, o, rules, &key));
 		HT_TRY(ht_cache_load(
 		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &t->map, &hit));
 	}
@@ -96,7 +153,7 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 		t->meta = t->meta_;
 		return HT_OK;
 	}
-	HT_TRY(read_files(ctx, path, o, rules, t));
+	HT_TRY(read_files(ctx, path, &files, o, rules, t));
 	if (cached)
 		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, &ht_trace_sections, t,
 		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
@@ -115,8 +172,11 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 	enum ht_status status = t->path ? HT_OK : ht_fail_nomem(ctx);
 	if (t->path)
 		memcpy(t->path, path, n);
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
 	if (status == HT_OK)
-		status = read_or_map(ctx, path, options, rules, t);
+		status = read_or_map(ctx, path, options, rules, &arena, t);
+	ht_arena_done(&arena);
 	if (status == HT_OK && options->strict)
 		status = check_strict(ctx, path, t);
 	if (status == HT_NOMEM)

@@ -11,6 +11,7 @@ void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder)
 	ht_worker_init(&rows->worker, builder);
 	rows->worker.chunk = &builder->all;
 	rows->worker.document = builder->n_documents;
+	rows->extended = HT_NONE;
 }
 
 void ht_rows_done(struct ht_rows *rows)
@@ -49,16 +50,28 @@ uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n)
 	return known ? known->id : add_text(rows, text, n);
 }
 
-uint32_t ht_rows_column(struct ht_rows *rows, const char *key, enum ht_arg_type type)
+uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type)
 {
 	struct ht_worker *w = &rows->worker;
-	struct ht_scan_key scan_key = { .string = ht_rows_text(rows, key, strlen(key)) };
+	struct ht_scan_key scan_key = { .string = ht_rows_text(rows, key, n_key) };
 	uint32_t column;
 	if (scan_key.string == HT_NO_STR || !ht_worker_column(w, &scan_key, type, &column)) {
 		w->out_of_memory = true;
 		return UINT32_MAX;
 	}
 	return column;
+}
+
+const char *ht_rows_text_at(struct ht_rows *rows, uint32_t id, size_t *ret_n)
+{
+	struct ht_pool *pool = &rows->builder->strings;
+	struct ht_text text = { "", 0, 0, 0 };
+	pthread_mutex_lock(&pool->lock);
+	if (id < pool->texts.n)
+		text = ((struct ht_text *)pool->texts.data)[id];
+	pthread_mutex_unlock(&pool->lock);
+	*ret_n = text.n;
+	return text.bytes;
 }
 
 static void put_item(struct ht_rows *rows, uint32_t item, uint64_t value)
@@ -69,6 +82,7 @@ static void put_item(struct ht_rows *rows, uint32_t item, uint64_t value)
 void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t name)
 {
 	struct ht_worker *w = &rows->worker;
+	rows->extended = HT_NONE;
 	ht_worker_begin_event(w);
 	w->ph = ph;
 	w->cat = category;
@@ -107,11 +121,49 @@ void ht_row_duration(struct ht_rows *rows, int64_t dur_ns)
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value)
 {
 	struct ht_worker *w = &rows->worker;
+	for (uint32_t i = 0; rows->extended != HT_NONE && i < rows->n_old_items; i++)
+		if (w->items[i] == HT_FIELD_COUNT + column)
+			return;
 	if (w->first_arg_item == SIZE_MAX) {
 		w->first_arg_item = w->n_items;
 		put_item(rows, HT_FIELD_ARGS, 0);
 	}
 	put_item(rows, HT_FIELD_COUNT + column, value);
+}
+
+void ht_row_extend(struct ht_rows *rows, uint32_t row)
+{
+	struct ht_worker *w = &rows->worker;
+	const struct ht_pool *pool = &rows->builder->shapes;
+	const struct ht_text *shape =
+	        (const struct ht_text *)pool->texts.data + rows->builder->all.shape[row];
+	ht_worker_begin_event(w);
+	rows->extended = row;
+	for (size_t i = 0; i < shape->n / sizeof(uint32_t); i++) {
+		uint32_t item;
+		memcpy(&item, shape->bytes + i * sizeof item, sizeof item);
+		if (item == HT_FIELD_ARGS)
+			w->first_arg_item = w->n_items;
+		if (item != HT_FIELD_ARGS_END)
+			put_item(rows, item, 0);
+	}
+	rows->n_old_items = w->n_items;
+}
+
+static enum ht_status end_extended(struct ht_rows *rows)
+{
+	struct ht_worker *w = &rows->worker;
+	uint32_t shape;
+	bool ok = !w->out_of_memory && ht_worker_shape(w, &shape);
+	for (uint32_t i = rows->n_old_items; ok && i < w->n_items; i++)
+		if (w->items[i] >= HT_FIELD_COUNT)
+			ok = ht_worker_put_arg(
+			        w, rows->extended, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
+	if (!ok)
+		return ht_fail_nomem(rows->builder->ctx);
+	w->chunk->shape[rows->extended] = shape;
+	rows->builder->was_extended = true;
+	return HT_OK;
 }
 
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)
@@ -121,6 +173,8 @@ enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)
 	if (w->first_arg_item != SIZE_MAX)
 		put_item(rows, HT_FIELD_ARGS_END, 0);
 	w->event_offset = offset;
+	if (rows->extended != HT_NONE)
+		return end_extended(rows);
 	if (w->chunk->n >= HT_NONE - 2)
 		return ht_fail(rows->builder->ctx, HT_LIMIT, rows->builder->path, offset,
 		        "split the capture into shorter windows",

@@ -3,7 +3,7 @@
  *
  *     struct ht_rows rows;
  *     ht_rows_init(&rows, builder);
- *     uint32_t bytes = ht_rows_column(&rows, "Bytes", HT_ARG_I64);
+ *     uint32_t bytes = ht_rows_column(&rows, "Bytes", 5, HT_ARG_I64);
  *     for (...) {
  *             ht_row_begin(&rows, 'i', category, name);
  *             ht_row_time(&rows, ts_ns);
@@ -23,6 +23,8 @@
 struct ht_rows {
 	struct ht_builder *builder;
 	struct ht_worker worker;
+	uint32_t n_old_items;
+	uint32_t extended; /* row in hand when it is an old one, else HT_NONE */
 };
 
 void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder);
@@ -31,7 +33,9 @@ void ht_rows_done(struct ht_rows *rows);
 /* Ids of texts, and of the column of an arg; both are kept by readers. HT_NO_STR and UINT32_MAX when out of
  * memory. A text that is no UTF-8 is repaired. */
 uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n);
-uint32_t ht_rows_column(struct ht_rows *rows, const char *key, enum ht_arg_type type);
+uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type);
+/* The text of an id; it does not move while the builder lives. */
+const char *ht_rows_text_at(struct ht_rows *rows, uint32_t id, size_t *ret_n);
 
 /* One event: begin, then what it has, args last, then end. */
 void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t name);
@@ -40,6 +44,9 @@ void ht_row_time(struct ht_rows *rows, int64_t ts_ns);
 void ht_row_duration(struct ht_rows *rows, int64_t dur_ns);
 /* Integers as they are, doubles as their bits, texts as ids; the column has the type. */
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
+/* Add args to a row that is stored already; they come behind those that it has. Ended by ht_row_end, too. Rows may be
+ * extended in any order, each column once per row; what a row has already it keeps. */
+void ht_row_extend(struct ht_rows *rows, uint32_t row);
 /* Store it. offset is where it stands in the file, for counters. */
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset) HT_MUST_USE;
 

@@ -403,7 +403,7 @@ static uint8_t event_flags(struct ht_worker *w)
 	return flags;
 }
 
-static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t value)
+static inline bool put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column, uint64_t value)
 {
 	struct ht_chunk *c = w->chunk;
 	struct ht_chunk_column *column = NULL;
@@ -415,7 +415,12 @@ static inline bool put_arg(struct ht_worker *w, uint32_t i_column, uint64_t valu
 		        !(column = ht_chunk_column(c, i_column, key.type)))
 			return false;
 	}
-	return ht_chunk_push(c, column, c->n, value);
+	return ht_chunk_push(c, column, row, value);
+}
+
+bool ht_worker_put_arg(struct ht_worker *w, uint32_t row, uint32_t column, uint64_t value)
+{
+	return put_arg(w, row, column, value);
 }
 
 bool ht_worker_store(struct ht_worker *w, uint32_t shape)
@@ -426,7 +431,7 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 	          note_fractions(w, c->n);
 	for (size_t i = 0; ok && i < w->n_items; i++)
 		if (w->items[i] >= HT_FIELD_COUNT)
-			ok = put_arg(w, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
+			ok = put_arg(w, c->n, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
 	if (!ok) {
 		w->out_of_memory = true;
 		return false;

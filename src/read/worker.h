@@ -81,6 +81,8 @@ void ht_worker_drop_args(struct ht_worker *worker);
 void ht_worker_begin_event(struct ht_worker *worker);
 /* Find the shape of the event that was read. False when out of memory. */
 bool ht_worker_shape(struct ht_worker *worker, uint32_t *ret_shape);
+/* One value of a row of the chunk that is stored already. False when out of memory. */
+bool ht_worker_put_arg(struct ht_worker *worker, uint32_t row, uint32_t column, uint64_t value);
 /* Store the event that was read. False when out of memory. */
 bool ht_worker_store(struct ht_worker *worker, uint32_t shape);
 
@@ -96,7 +98,7 @@ static inline bool ht_worker_item(struct ht_worker *w, uint32_t item, uint32_t k
 	return true;
 }
 
-_Static_assert(HT_N_STATS <= 64, "an event's counters are bits of one word");
+_Static_assert(HT_STAT_absolute_time <= 64, "an event's counters are bits of one word");
 static inline void ht_worker_stat(struct ht_worker *worker, enum ht_stat_code code)
 {
 	worker->stat_bits |= (uint64_t)1 << code;

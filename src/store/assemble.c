@@ -6,6 +6,7 @@
  */
 #include "store/assemble.h"
 
+#include "base/sort.h"
 #include "base/thread.h"
 #include "json/text.h"
 #include "store/seal.h"
@@ -77,11 +78,41 @@ static int compare_plans(const void *x, const void *y)
 	               : a->column.type - b->column.type;
 }
 
+/* Entries of rows that were extended stand behind those of later rows: put them in order. */
+static enum ht_status sort_column(ht_ctx *ctx, struct ht_chunk_column *column)
+{
+	bool sorted = true;
+	for (uint32_t i = 1; sorted && i < column->n; i++)
+		sorted = column->rows[i - 1] < column->rows[i];
+	if (sorted)
+		return HT_OK;
+	size_t n = column->n, width = column->width;
+	uint64_t *keys = ht_mem_alloc(ctx->mem, n * sizeof *keys);
+	uint32_t *order = ht_mem_alloc(ctx->mem, n * sizeof *order);
+	char *values = ht_mem_alloc(ctx->mem, n * width + 1);
+	bool ok = keys && order && values;
+	for (uint32_t i = 0; ok && i < n; i++) {
+		keys[i] = column->rows[i];
+		order[i] = i;
+	}
+	ok = ok && ht_sort_keys(ctx->mem, keys, order, n);
+	if (ok && width)
+		memcpy(values, column->values, n * width);
+	for (size_t i = 0; ok && i < n; i++) {
+		column->rows[i] = (uint32_t)keys[i];
+		memcpy(column->values + i * width, values + order[i] * width, width);
+	}
+	ht_mem_free(ctx->mem, keys, n * sizeof *keys);
+	ht_mem_free(ctx->mem, order, n * sizeof *order);
+	ht_mem_free(ctx->mem, values, n * width + 1);
+	return ok ? HT_OK : ht_fail_nomem(ctx);
+}
+
 static enum ht_status plan_columns(struct assembly *a)
 {
 	const struct ht_text *keys = a->builder->columns.texts.data;
 	const struct ht_text *strings = a->builder->strings.texts.data;
-	const struct ht_chunk_column *columns = a->all->columns.data;
+	struct ht_chunk_column *columns = a->all->columns.data;
 	a->plans = ht_arena_alloc(&a->arena, (a->all->columns.n + 1) * sizeof *a->plans);
 	if (!a->plans)
 		return ht_fail_nomem(a->ctx);
@@ -89,6 +120,8 @@ static enum ht_status plan_columns(struct assembly *a)
 		struct ht_column_key key;
 		if (!columns[id].n)
 			continue;
+		if (a->builder->was_extended)
+			HT_TRY(sort_column(a->ctx, &columns[id]));
 		memcpy(&key, keys[id].bytes, sizeof key);
 		a->plans[a->n_plans++] = (struct column_plan){ .pool_id = id,
 			.key_text = &strings[key.key],

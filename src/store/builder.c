@@ -4,6 +4,7 @@
 #include "store/builder.h"
 
 #include "store/assemble.h"
+#include "store/draft.h"
 #include "store/seal.h"
 
 void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path)
@@ -20,6 +21,7 @@ void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path)
 void ht_builder_done(struct ht_builder *builder)
 {
 	ht_chunk_done(&builder->all);
+	ht_drafts_done(builder);
 	ht_pool_done(&builder->strings);
 	ht_pool_done(&builder->columns);
 	ht_pool_done(&builder->shapes);
@@ -38,8 +40,10 @@ enum ht_status ht_builder_seal(
 	*meta = (struct ht_trace_meta){ .file_bytes = builder->file_bytes,
 		.json_bytes = builder->text_bytes,
 		.compression = builder->compression,
+		.dialect = builder->dialect,
 		.n_documents = builder->n_documents };
 	t->meta = meta;
+	HT_TRY(ht_drafts_assemble(builder, t));
 	HT_TRY(ht_assemble(ctx, builder, t));
 	for (int code = 0; code < HT_N_STATS; code++) {
 		tally.count[code] = builder->all.stats[code].count;

@@ -127,6 +127,9 @@ struct ht_builder {
 	struct ht_chunk all;             /* the rows of all files, in order of reading */
 	uint64_t file_bytes, text_bytes; /* of all files, as stored and decompressed */
 	enum ht_compression compression; /* of the first one */
+	bool was_extended;    /* args were added to older rows: columns are out of order */
+	struct ht_vec drafts; /* side tables, see draft.h */
+	uint32_t dialect;     /* enum ht_dialect when a reader knows it, else 0: by the rows */
 	uint16_t n_documents; /* of the files before the one being read: pids of each are its own */
 };
 

@@ -117,6 +117,8 @@ enum ht_status ht_cache_key_make(
 {
 	memset(&ret_key->id, 0, sizeof ret_key->id);
 	ret_key->path[0] = '\0';
+	ret_key->files = NULL;
+	ret_key->n_files = 0;
 	/* a named pipe must not be waited for */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -139,6 +141,34 @@ enum ht_status ht_cache_key_make(
 	id->ctime_ns = to_ns(HT_STAT_CTIME(&st));
 	id->options = options;
 	return HT_OK;
+}
+
+enum ht_status ht_cache_key_join(ht_ctx *ctx, const char *dir, const char *const *files,
+        size_t n_files, uint64_t options, bool whole, struct ht_cache_key *ret_key)
+{
+	struct ht_cache_id all = { .options = options };
+	struct ht_cache_key *one = ht_mem_alloc(ctx->mem, sizeof *one);
+	enum ht_status status = one ? HT_OK : ht_fail_nomem(ctx);
+	bool known = true;
+	for (size_t i = 0; status == HT_OK && known && i < n_files; i++) {
+		status = ht_cache_key_make(ctx, files[i], options, whole, one);
+		known = status == HT_OK && one->path[0];
+		uint64_t sample = ht_hash_mix(one->id.sample, ht_hash(files[i], strlen(files[i])));
+		all.size += one->id.size;
+		all.inode = ht_hash_mix(all.inode, one->id.inode);
+		all.mtime_ns ^= (int64_t)ht_hash_mix((uint64_t)one->id.mtime_ns, i);
+		all.ctime_ns ^= (int64_t)ht_hash_mix((uint64_t)one->id.ctime_ns, i);
+		all.sample = ht_hash_mix(all.sample, sample);
+		all.content = whole ? ht_hash_mix(all.content, one->id.content) | 1 : 0;
+	}
+	ret_key->path[0] = '\0';
+	ret_key->id = all;
+	ret_key->files = files;
+	ret_key->n_files = n_files;
+	if (status == HT_OK && known && !realpath(dir, ret_key->path))
+		ret_key->path[0] = '\0';
+	ht_mem_free(ctx->mem, one, sizeof *one);
+	return status;
 }
 
 bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted)

@@ -251,8 +251,12 @@ void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max
 static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
 {
 	struct ht_cache_key now;
-	return ht_cache_key_make(ctx, key->path, key->id.options, key->id.content, &now) != HT_OK ||
-	       !now.path[0] || !ht_cache_id_fits(&now.id, &key->id);
+	enum ht_status status =
+	        key->files
+	                ? ht_cache_key_join(ctx, key->path, key->files, key->n_files,
+	                          key->id.options, key->id.content, &now)
+	                : ht_cache_key_make(ctx, key->path, key->id.options, key->id.content, &now);
+	return status != HT_OK || !now.path[0] || !ht_cache_id_fits(&now.id, &key->id);
 }
 
 static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,

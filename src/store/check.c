@@ -398,6 +398,39 @@ CHECK(stats)
 	return sound;
 }
 
+CHECK(tables)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; i < first + n; i++) {
+		const struct ht_side_table *table = &t->tables[i];
+		sound &= is_string(f, table->name) && table->first_column <= t->n_table_columns &&
+		         table->n_columns <= t->n_table_columns - table->first_column;
+	}
+	return sound;
+}
+
+/* Accessors look at the length of the column, not at that of the table. */
+CHECK(table_columns)
+{
+	KNOWN;
+	for (size_t i = first; i < first + n; i++) {
+		const struct ht_side_column *column = &t->table_columns[i];
+		if (!is_string(f, column->key) || column->first_cell > t->n_table_cells ||
+		        column->n > t->n_table_cells - column->first_cell)
+			return false;
+		if (column->type == HT_ARG_I64 || column->type == HT_ARG_F64)
+			continue;
+		const int64_t *cells = t->table_cells + column->first_cell;
+		for (uint64_t k = 0; k < column->n; k++)
+			if (cells[k] != HT_NO_I64 && (uint64_t)cells[k] >= f->n_strings)
+				return false;
+	}
+	return true;
+}
+
+#define check_table_cells NULL /* any number is one; texts are checked with their columns */
+
 static const struct ht_section_info list[] = {
 #define SECTION(name, type) HT_SECTION_INFO(struct ht_trace, name, type),
 #include "store/sections.def"

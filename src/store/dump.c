@@ -20,6 +20,7 @@
 #include "store/emit.h"
 #include "store/set.h"
 #include "store/shape.h"
+#include "store/side_table.h"
 
 #include <stdlib.h>
 
@@ -359,6 +360,44 @@ static void dump_stats(struct dump *d)
 	}
 }
 
+static void dump_cell(struct dump *d, const struct ht_side_column *column, uint64_t row)
+{
+	double real;
+	int64_t whole;
+	const char *string = ht_side_str(d->t, column, row);
+	ht_emit_char(&d->emit, ' ');
+	if (string)
+		ht_emit_string(&d->emit, string, strlen(string));
+	else if (ht_side_i64(d->t, column, row, &whole))
+		ht_emit_i64(&d->emit, whole);
+	else if (ht_side_f64(d->t, column, row, &real))
+		ht_emit_f64(&d->emit, real);
+	else
+		ht_emit_char(&d->emit, '-');
+}
+
+static void dump_tables(struct dump *d)
+{
+	const struct ht_trace *t = d->t;
+	for (size_t i = 0; i < t->n_tables; i++) {
+		const struct ht_side_table *table = &t->tables[i];
+		const struct ht_side_column *columns = t->table_columns + table->first_column;
+		HT_EMIT(&d->emit, "table ");
+		text(d, table->name);
+		for (uint32_t c = 0; c < table->n_columns; c++) {
+			ht_emit_char(&d->emit, ' ');
+			text(d, columns[c].key);
+		}
+		ht_emit_char(&d->emit, '\n');
+		for (uint64_t row = 0; row < table->n_rows; row++) {
+			HT_EMIT(&d->emit, "cells");
+			for (uint32_t c = 0; c < table->n_columns; c++)
+				dump_cell(d, &columns[c], row);
+			ht_emit_char(&d->emit, '\n');
+		}
+	}
+}
+
 static enum ht_status dump_trace(struct dump *d)
 {
 	HT_TRY(ht_row_walk_init(d->ctx, d->t, &d->walk));
@@ -372,6 +411,7 @@ static enum ht_status dump_trace(struct dump *d)
 	dump_flows(d);
 	HT_TRY(dump_groups(d));
 	dump_devices(d);
+	dump_tables(d);
 	dump_stats(d);
 	return d->emit.status;
 }

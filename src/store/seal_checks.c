@@ -263,6 +263,7 @@ static enum ht_status check_memory(struct checks *c)
 	const struct ht_arg_column *id = ht_arg_find(t, "Device Id", HT_ARG_I64);
 	const struct ht_arg_column *type = ht_arg_find(t, "Device Type", HT_ARG_I64);
 	const struct ht_arg_column *total = ht_arg_find(t, "Total Allocated", HT_ARG_I64);
+	const struct ht_arg_column *component = ht_arg_find(t, "Component", HT_ARG_STR);
 	enum { N_DEVICES = 64 };
 	struct {
 		int64_t total;
@@ -276,7 +277,9 @@ static enum ht_status check_memory(struct checks *c)
 	uint32_t track = HT_NONE;
 	for (uint64_t i = 0; i < cap && cap < UINT32_MAX; i++) {
 		uint32_t row = ht_arg_rows(t, bytes)[i];
-		if (t->kind[row] != HT_KIND_MEMORY)
+		/* allocators that report apart have totals of their own */
+		if (t->kind[row] != HT_KIND_MEMORY ||
+		        (component && ht_arg_position(t, component, row) != UINT64_MAX))
 			continue;
 		if (track != HT_NONE && track != t->track[row])
 			return HT_OK;

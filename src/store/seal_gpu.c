@@ -94,13 +94,13 @@ static const char *correlation_key(const struct builder *b)
 static void place(struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t stream)
 {
 	const struct ht_track *track = &b->t->tracks[b->t->track[gpu->row]];
+	/* pids of Ascend's timeline are made up; a file holds one NPU */
+	if (is_ascend(b) && device == HT_NO_I64)
+		device = 0;
 	if (device == HT_NO_I64 && track->pid_type == HT_ID_INT)
 		device = track->pid;
 	if (stream == HT_NO_I64 && track->tid_type == HT_ID_INT)
 		stream = track->tid;
-	/* Ascend's pids are made up; a file holds one NPU */
-	if (is_ascend(b))
-		device = 0;
 	gpu->device = device < 0 || device > INT32_MAX ? -1 : (int32_t)device;
 	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
 	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;
@@ -118,14 +118,17 @@ static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules 
 		return ht_fail_nomem(b->ctx);
 	struct ht_gpu *gpu = b->gpu;
 	struct ht_arg_cursor device = ht_arg_cursor(t, "device");
-	struct ht_arg_cursor stream = ht_arg_cursor(t, is_ascend(b) ? "Stream Id" : "stream");
+	struct ht_arg_cursor stream = ht_arg_cursor(t, "stream");
+	struct ht_arg_cursor ascend = ht_arg_cursor(t, "Stream Id");
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (!ht_kind_is_gpu_work(t->kind[row]) || !(t->flags[row] & HT_EV_SPAN))
 			continue;
 		*gpu = (struct ht_gpu){ .row = row, .launch = HT_NONE, .op = HT_NONE };
 		gpu->class_ = (uint8_t)class_of(b, rules, row);
-		place(b, gpu++, ht_arg_cursor_i64(&device, row, HT_NO_I64),
-		        ht_arg_cursor_i64(&stream, row, HT_NO_I64));
+		int64_t number = ht_arg_cursor_i64(&stream, row, HT_NO_I64);
+		if (is_ascend(b) && number == HT_NO_I64)
+			number = ht_arg_cursor_i64(&ascend, row, HT_NO_I64);
+		place(b, gpu++, ht_arg_cursor_i64(&device, row, HT_NO_I64), number);
 	}
 	return HT_OK;
 }

@@ -189,11 +189,13 @@ enum ht_status ht_seal_header(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *
 		meta->rank = number_of(&info, "rank");
 		meta->world_size = number_of(&info, "world_size");
 	}
-	if (meta->rank == HT_NO_I64)
+	struct ht_json_value rank = find_header(t, "rank_id");
+	if (meta->rank == HT_NO_I64 && !ht_json_i64(&rank, &meta->rank))
 		meta->rank = rank_from_collectives(t);
 	if (meta->rank == HT_NO_I64)
 		ht_tally_add(tally, HT_STAT_rank_unknown, 1);
-	meta->dialect = dialect_of(t);
+	if (!meta->dialect)
+		meta->dialect = dialect_of(t);
 	HT_TRY(seal_devices(ctx, t));
 	return seal_groups(ctx, t, &info);
 }

@@ -116,12 +116,25 @@ static enum ht_status name_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	return spread_process_names(ctx, t, named_at, arena);
 }
 
+/* Tasks that collectives are made of, by their task type: the collective itself is an event of its own. */
+static bool is_piece_of_collective(const struct ht_trace *t, uint32_t row)
+{
+	static const char *const pieces[] = { "SDMA", "RDMA", "RDMASend", "Write Value",
+		"Notify Wait", "Notify Record", "Notify_Wait", "Notify_Record", "Reduce Inline",
+		"Reduce_Inline", "Reduce TBE", "Memcpy" };
+	const char *type = ht_arg_str(t, "Task Type", row);
+	for (size_t i = 0; type && i < HT_COUNT(pieces); i++)
+		if (!strcmp(type, pieces[i]))
+			return true;
+	return false;
+}
+
 /* Events of Ascend's exporter have no category; their process says what they are. */
 static enum ht_kind ascend_kind(const struct ht_trace *t, uint32_t row)
 {
 	const char *process = ht_str(t, t->tracks[t->track[row]].process_name);
 	if (!strcmp(process, "Ascend Hardware") || !strcmp(process, "NPU"))
-		return HT_KIND_KERNEL;
+		return is_piece_of_collective(t, row) ? HT_KIND_SYNC : HT_KIND_KERNEL;
 	/* collectives as a whole; the tasks they are made of are on the hardware's streams */
 	bool collectives = !strcmp(process, "Communication") || !strcmp(process, "HCCL");
 	if (collectives && !strncmp(ht_str(t, t->name[row]), "hcom_", 5))

@@ -3,6 +3,9 @@
  */
 #include "store/set.h"
 
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* So many mapped files stay mapped; systems allow some 65,000 in all. */
@@ -113,10 +116,19 @@ bool ht_set_reads(const ht_set *set, const char *path)
 	struct stat target, source;
 	if (stat(path, &target) || !S_ISREG(target.st_mode))
 		return false;
-	for (size_t i = 0; i < set->roster.n; i++)
-		if (!stat(set->roster.ranks[i].path, &source) && source.st_dev == target.st_dev &&
-		        source.st_ino == target.st_ino)
+	char real[PATH_MAX], dir[PATH_MAX];
+	const char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
+	for (size_t i = 0; i < set->roster.n; i++) {
+		const char *rank = set->roster.ranks[i].path;
+		if (stat(rank, &source))
+			continue;
+		if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
 			return true;
+		/* a rank that is a directory is read from files in it, or in one below */
+		if (slash && S_ISDIR(source.st_mode) && realpath(rank, dir) &&
+		        !strncmp(real, dir, strlen(dir)) && real[strlen(dir)] == '/')
+			return true;
+	}
 	return false;
 }
 

@@ -172,6 +172,21 @@ struct ht_header {
 	uint8_t pad[5];
 };
 
+/* A table beside the events, its columns and their cells; see side_table.h. */
+struct ht_side_table {
+	uint32_t name; /* string id */
+	uint32_t first_column, n_columns;
+	uint32_t pad;
+	uint64_t n_rows;
+};
+
+struct ht_side_column {
+	uint32_t key; /* string id */
+	uint8_t type; /* HT_ARG_I64, HT_ARG_F64 or HT_ARG_STR */
+	uint8_t pad[3];
+	uint64_t first_cell, n; /* slice of table_cells */
+};
+
 /* A counter of import_stats.def that is not zero. */
 struct ht_stat {
 	uint32_t code; /* enum ht_stat_code */

@@ -1,0 +1,242 @@
+/*
+ * ascend.c - see ascend.h.
+ */
+#include "read/ascend.h"
+
+#include "json/number.h"
+
+#include <math.h>
+#include <strings.h>
+
+/* Columns in whose cells N/A is a text, and names that have changed: the older ones are kept. */
+static const char *const texts[] = { "Type", "OP State", "Accelerator Core", "HF32 Eligible",
+	"Input Shapes", "Input Data Types", "Input Formats", "Output Shapes", "Output Data Types",
+	"Output Formats", "Name" };
+static const struct {
+	const char *from, *to;
+} renamed[] = { { "Block Num", "Block Dim" }, { "Mix Block Num", "Mix Block Dim" } };
+
+bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns)
+{
+	const char *text = head->text, *end = memchr(text, '\n', head->n);
+	end = end ? end : text + head->n;
+	for (; *columns; columns++) {
+		size_t n = strlen(*columns);
+		bool found = false;
+		for (const char *p = text; !found && p + n <= end; p++) {
+			bool starts = p == text || strchr(", \t\"", p[-1]) ||
+			              (p == text + 3 && !memcmp(text, "\xef\xbb\xbf", 3));
+			found = starts && !strncasecmp(p, *columns, n) &&
+			        (p + n == end || strchr(", \t\"\r", p[n]));
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+bool ht_ascend_time(const struct ht_csv_cell *cell, int64_t *ret_ns)
+{
+	if (ht_ascend_is_missing(cell))
+		return false;
+	struct ht_time time = ht_time_parse(cell->text);
+	*ret_ns = time.ns;
+	return time.end == cell->text + cell->n;
+}
+
+bool ht_ascend_bytes(const struct ht_csv_cell *cell, int64_t unit, int64_t *ret_bytes)
+{
+	struct ht_number number = ht_number_parse(cell->text);
+	if (ht_ascend_is_missing(cell) || number.end != cell->text + cell->n)
+		return false;
+	double units = number.type == HT_NUMBER_I64 ? (double)number.i : number.f;
+	if (number.type == HT_NUMBER_U64 || number.type == HT_NUMBER_NONE ||
+	        fabs(units) > 9e18 / (double)unit)
+		return false;
+	if (number.type == HT_NUMBER_I64)
+		*ret_bytes = number.i * unit;
+	else
+		*ret_bytes = (int64_t)llround(units * (double)unit);
+	return true;
+}
+
+bool ht_ascend_i64(const struct ht_csv_cell *cell, int64_t *ret_value)
+{
+	struct ht_number number = ht_number_parse(cell->text);
+	*ret_value = number.i;
+	return cell->n && number.type == HT_NUMBER_I64 && number.end == cell->text + cell->n;
+}
+
+void ht_ascend_device(const struct ht_csv_cell *cell, int64_t *ret_type, int64_t *ret_id)
+{
+	struct ht_csv_cell id = *cell;
+	*ret_type = cell->n >= 3 && !strncasecmp(cell->text, "CPU", 3) ? 0 : HT_ASCEND_DEVICE_TYPE;
+	if (cell->n > 4 && cell->text[3] == ':')
+		id = (struct ht_csv_cell){ cell->text + 4, cell->n - 4 };
+	if (!ht_ascend_i64(&id, ret_id))
+		*ret_id = 0;
+}
+
+/* ---- args ---- */
+
+static bool is_text_column(const struct ht_csv_cell *name)
+{
+	for (size_t i = 0; i < HT_COUNT(texts); i++)
+		if (strlen(texts[i]) == name->n && !strncasecmp(texts[i], name->text, name->n))
+			return true;
+	return false;
+}
+
+static struct ht_csv_cell name_of(const struct ht_csv_cell *header)
+{
+	for (size_t i = 0; i < HT_COUNT(renamed); i++)
+		if (strlen(renamed[i].from) == header->n &&
+		        !strncasecmp(renamed[i].from, header->text, header->n))
+			return (struct ht_csv_cell){ renamed[i].to, strlen(renamed[i].to) };
+	return *header;
+}
+
+static bool is_repeated(const struct ht_ascend_plan *plan, const struct ht_csv_cell *name)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		if (plan->columns[i].n_key == name->n &&
+		        !memcmp(plan->columns[i].key, name->text, name->n))
+			return true;
+	return false;
+}
+
+enum ht_status ht_ascend_plan_make(const struct ht_csv *header, struct ht_ascend_plan *ret_plan)
+{
+	struct ht_ascend_plan plan = { .n = 0 };
+	ht_arena_init(&plan.arena, header->ctx->mem);
+	plan.columns = ht_arena_alloc(&plan.arena, (header->n_cells + 1) * sizeof *plan.columns);
+	bool ok = plan.columns != NULL;
+	for (size_t i = 0; ok && i < header->n_cells; i++) {
+		struct ht_csv_cell name = name_of(&header->cells[i]);
+		struct ht_ascend_column column = { .n_key = name.n,
+			.key = ht_arena_strndup(&plan.arena, name.text, name.n),
+			.is_text = is_text_column(&name),
+			.is_used = !name.n || is_repeated(&plan, &name) };
+		memset(column.of, 0xff, sizeof column.of);
+		ok = column.key != NULL;
+		plan.columns[plan.n++] = column;
+	}
+	if (!ok) {
+		ht_arena_done(&plan.arena);
+		return ht_fail_nomem(header->ctx);
+	}
+	*ret_plan = plan;
+	return HT_OK;
+}
+
+void ht_ascend_plan_done(struct ht_ascend_plan *plan)
+{
+	ht_arena_done(&plan->arena);
+}
+
+size_t ht_ascend_take(
+        struct ht_ascend_plan *plan, const struct ht_csv *header, const char *const *names)
+{
+	for (; *names; names++) {
+		size_t i = ht_csv_find(header, *names);
+		if (i == SIZE_MAX)
+			continue;
+		plan->columns[i].is_used = true;
+		return i;
+	}
+	return SIZE_MAX;
+}
+
+static uint32_t column_of(
+        struct ht_ascend_column *column, enum ht_arg_type type, struct ht_rows *rows)
+{
+	if (column->of[type] == UINT32_MAX)
+		column->of[type] = ht_rows_column(rows, column->key, column->n_key, type);
+	return column->of[type];
+}
+
+static uint32_t text_of(
+        struct ht_ascend_column *column, const struct ht_csv_cell *cell, struct ht_rows *rows)
+{
+	if (column->last && column->n_last == cell->n && !memcmp(column->last, cell->text, cell->n))
+		return column->last_id;
+	column->last_id = ht_rows_text(rows, cell->text, cell->n);
+	/* the pool's own text does not move, this one does */
+	column->last = ht_rows_text_at(rows, column->last_id, &column->n_last);
+	return column->last_id;
+}
+
+void ht_ascend_put_rest(struct ht_ascend_plan *plan, const struct ht_csv *row, struct ht_rows *rows)
+{
+	for (size_t i = 0; i < plan->n && i < row->n_cells; i++) {
+		struct ht_ascend_column *column = &plan->columns[i];
+		const struct ht_csv_cell *cell = &row->cells[i];
+		if (column->is_used || !cell->n)
+			continue;
+		if (!column->is_text && ht_ascend_is_missing(cell))
+			continue;
+		struct ht_number number = { .type = HT_NUMBER_NONE };
+		if (!column->is_text)
+			number = ht_number_parse(cell->text);
+		if (number.end != cell->text + cell->n)
+			number.type = HT_NUMBER_NONE;
+		uint64_t value;
+		enum ht_arg_type type = HT_ARG_STR;
+		switch (number.type) {
+		case HT_NUMBER_I64: type = HT_ARG_I64; break;
+		case HT_NUMBER_U64: type = HT_ARG_U64; break;
+		case HT_NUMBER_F64: type = HT_ARG_F64; break;
+		case HT_NUMBER_NONE: break;
+		}
+		if (type == HT_ARG_STR)
+			value = text_of(column, cell, rows);
+		else
+			memcpy(&value, &number.i, sizeof value);
+		ht_row_put(rows, column_of(column, type, rows), value);
+	}
+}
+
+/* ---- tables ---- */
+
+void ht_ascend_lose_row(struct ht_builder *builder, const struct ht_csv *row)
+{
+	ht_chunk_stat(
+	        &builder->all, row->is_cut ? HT_STAT_truncated : HT_STAT_row_lost, row->offset, 1);
+}
+
+enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_reading *reading,
+        const struct ht_ascend_table *table)
+{
+	struct ht_csv csv;
+	bool more = false;
+	size_t n_columns = 0;
+	ht_csv_init(&csv, builder->ctx, reading->source, reading->path);
+	if (reading->chunk_bytes)
+		csv.piece_bytes = reading->chunk_bytes;
+	enum ht_status status = ht_csv_next(&csv, &more);
+	if (status == HT_OK && !more)
+		status = ht_fail(builder->ctx, HT_FORMAT, reading->path, 0,
+		        "the export may have been interrupted", "the file is empty");
+	if (status == HT_OK) {
+		n_columns = csv.n_cells;
+		status = table->begin(table->user, &csv);
+	}
+	while (status == HT_OK) {
+		status = ht_csv_next(&csv, &more);
+		if (status != HT_OK || !more)
+			break;
+		if (csv.n_cells < n_columns)
+			ht_ascend_lose_row(builder, &csv);
+		else
+			status = table->put(table->user, &csv);
+	}
+	ht_csv_done(&csv);
+	const struct ht_damage *damage = ht_source_damage(reading->source);
+	if (status == HT_OK && damage->kind != HT_DAMAGE_NONE)
+		ht_chunk_stat(&builder->all,
+		        damage->kind == HT_DAMAGE_TRUNCATED ? HT_STAT_truncated
+		                                            : HT_STAT_corrupt_stream,
+		        (int64_t)ht_source_pos(reading->source), 1);
+	builder->dialect = HT_DIALECT_ASCEND;
+	return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * ascend.h - what the readers of Ascend's tables share: the names of columns, and cells as values.
+ *
+ * Files are written by torch_npu's profiler into ASCEND_PROFILER_OUTPUT; docs/formats/ascend.md lists their
+ * columns over the years. Columns are found by name, case and order aside; those that nobody asks for are kept under
+ * the name that they have.
+ */
+#ifndef HT_READ_ASCEND_H
+#define HT_READ_ASCEND_H
+
+#include "read/csv.h"
+#include "read/reader.h"
+#include "read/rows.h"
+
+/* PyTorch's number for devices of a backend of its own, as in "Device Type" of memory events. */
+#define HT_ASCEND_DEVICE_TYPE 20
+
+/* Does the first line of the file have all of these columns? The list ends with NULL. */
+bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns);
+
+/* A cell without a value: empty, or N/A. */
+static inline bool ht_ascend_is_missing(const struct ht_csv_cell *cell)
+{
+	return !cell->n || (cell->n == 3 && (cell->text[0] | 32) == 'n' && cell->text[1] == '/' &&
+	                           (cell->text[2] | 32) == 'a');
+}
+
+/* A whole cell as a time in microseconds, in ns; as a number of units of `unit` bytes, in bytes, rounded; as a whole
+ * number. False when it is none. */
+bool ht_ascend_time(const struct ht_csv_cell *cell, int64_t *ret_ns);
+bool ht_ascend_bytes(const struct ht_csv_cell *cell, int64_t unit, int64_t *ret_bytes);
+bool ht_ascend_i64(const struct ht_csv_cell *cell, int64_t *ret_value);
+/* "NPU:3" is device 3 of type HT_ASCEND_DEVICE_TYPE, "CPU" device 0 of type 0; a number is that device. */
+void ht_ascend_device(const struct ht_csv_cell *cell, int64_t *ret_type, int64_t *ret_id);
+
+/* One column of a table that becomes args of events. */
+struct ht_ascend_column {
+	const char *key; /* of the arg; in the plan's arena */
+	size_t n_key;
+	bool is_used;                /* somebody else reads it */
+	bool is_text;                /* N/A is a text here */
+	uint32_t of[HT_N_ARG_TYPES]; /* arg column by type, UINT32_MAX: not yet made */
+	/* the last text, which is often the next one, too */
+	const char *last;
+	size_t n_last;
+	uint32_t last_id;
+};
+
+struct ht_ascend_plan {
+	struct ht_ascend_column *columns; /* one per column of the header */
+	size_t n;
+	struct ht_arena arena;
+};
+
+/* From the header row that csv stands at. */
+enum ht_status ht_ascend_plan_make(
+        const struct ht_csv *header, struct ht_ascend_plan *ret_plan) HT_MUST_USE;
+void ht_ascend_plan_done(struct ht_ascend_plan *plan);
+/* Index of the first of these columns (NULL ends the list), which the caller reads; SIZE_MAX: none. */
+size_t ht_ascend_take(
+        struct ht_ascend_plan *plan, const struct ht_csv *header, const char *const *names);
+/* Put the cells of the row that nobody took into the event in hand. */
+void ht_ascend_put_rest(
+        struct ht_ascend_plan *plan, const struct ht_csv *row, struct ht_rows *rows);
+
+/* The whole of a table, row by row: begin with the header, then put for every row that has as many cells; others are
+ * counted. */
+struct ht_ascend_table {
+	enum ht_status (*begin)(void *user, const struct ht_csv *header);
+	enum ht_status (*put)(void *user, const struct ht_csv *row);
+	void *user;
+};
+enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_reading *reading,
+        const struct ht_ascend_table *table) HT_MUST_USE;
+/* Count a row that cannot be used. */
+void ht_ascend_lose_row(struct ht_builder *builder, const struct ht_csv *row);
+
+#endif

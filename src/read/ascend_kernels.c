@@ -1,0 +1,176 @@
+/*
+ * ascend_kernels.c - the reader of kernel_details.csv: one row per task of an NPU, with shapes and counters.
+ *
+ * When the rank's timeline was read before, its tasks are there already: a row adds its columns as args to the task of
+ * the same name that starts at the same time. The timeline rounds starts of communication to whole nanoseconds in
+ * another way, so a difference of up to a microsecond is none. Rows without such a task become tasks of their own,
+ * as all do when there is no timeline: spans of category "kernel" on the device and stream that the row names.
+ */
+#include "read/ascend.h"
+
+#include <stdlib.h>
+
+#define NEAR_NS 1000
+
+static const char *const name_names[] = { "Name", "kernel_name", "Op Name", NULL };
+static const char *const start_names[] = { "Start Time(us)", "Start Time", "Task Start Time(us)",
+	NULL };
+static const char *const duration_names[] = { "Duration(us)", "Duration", "Task Duration(us)",
+	NULL };
+static const char *const stream_names[] = { "Stream ID", NULL };
+static const char *const device_names[] = { "Device_id", NULL };
+
+/* A task of the timeline. */
+struct task {
+	uint32_t name, row;
+	int64_t ts_ns;
+	bool is_taken;
+};
+
+struct reading {
+	struct ht_builder *builder;
+	struct ht_rows rows;
+	struct ht_ascend_plan plan;
+	bool has_plan;
+	size_t name, start, duration, stream, device;
+	uint32_t category, stream_column, device_column;
+	struct task *tasks; /* by name, then time */
+	size_t n_tasks;
+};
+
+static int compare_tasks(const void *x, const void *y)
+{
+	const struct task *a = x, *b = y;
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* The spans of the timeline without a category: tasks, and others that no row is named like. */
+static enum ht_status list_tasks(struct reading *r)
+{
+	struct ht_builder *builder = r->builder;
+	const struct ht_chunk *all = &builder->all;
+	const struct ht_text *categories = builder->categories.texts.data;
+	if (!all->n)
+		return HT_OK;
+	r->tasks = ht_mem_alloc(builder->mem, all->n * sizeof *r->tasks);
+	if (!r->tasks)
+		return ht_fail_nomem(builder->ctx);
+	for (uint32_t row = 0; row < all->n; row++) {
+		uint32_t category;
+		memcpy(&category, categories[all->cat[row]].bytes, sizeof category);
+		if ((all->flags[row] & HT_EV_SPAN) && category == HT_NO_STR)
+			r->tasks[r->n_tasks++] = (struct task){
+				.name = all->name[row], .row = row, .ts_ns = all->ts_ns[row]
+			};
+	}
+	qsort(r->tasks, r->n_tasks, sizeof *r->tasks, compare_tasks);
+	return HT_OK;
+}
+
+/* The free task of that name nearest to a time; NULL when none is near. */
+static struct task *find_task(struct reading *r, uint32_t name, int64_t ts_ns)
+{
+	size_t low = 0, high = r->n_tasks;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct task *task = &r->tasks[middle];
+		if (task->name < name || (task->name == name && task->ts_ns < ts_ns - NEAR_NS))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct task *best = NULL;
+	for (struct task *task = r->tasks + low; task < r->tasks + r->n_tasks; task++) {
+		if (task->name != name || task->ts_ns > ts_ns + NEAR_NS)
+			break;
+		if (!task->is_taken &&
+		        (!best || llabs(task->ts_ns - ts_ns) < llabs(best->ts_ns - ts_ns)))
+			best = task;
+	}
+	return best;
+}
+
+static enum ht_status begin(void *user, const struct ht_csv *header)
+{
+	struct reading *r = user;
+	HT_TRY(ht_ascend_plan_make(header, &r->plan));
+	r->has_plan = true;
+	r->name = ht_ascend_take(&r->plan, header, name_names);
+	r->start = ht_ascend_take(&r->plan, header, start_names);
+	r->duration = ht_ascend_take(&r->plan, header, duration_names);
+	r->stream = ht_ascend_take(&r->plan, header, stream_names);
+	r->device = ht_ascend_take(&r->plan, header, device_names);
+	if (r->name == SIZE_MAX || r->start == SIZE_MAX || r->duration == SIZE_MAX)
+		return ht_fail(header->ctx, HT_FORMAT, header->path, 0, NULL,
+		        "the table has no columns for name, start and duration");
+	r->category = ht_rows_text(&r->rows, "kernel", 6);
+	r->stream_column = ht_rows_column(&r->rows, "stream", 6, HT_ARG_I64);
+	r->device_column = ht_rows_column(&r->rows, "device", 6, HT_ARG_I64);
+	return list_tasks(r);
+}
+
+static enum ht_status put(void *user, const struct ht_csv *row)
+{
+	struct reading *r = user;
+	const struct ht_csv_cell *cells = row->cells;
+	int64_t ts_ns, dur_ns, stream = -1, device = 0;
+	if (!cells[r->name].n || !ht_ascend_time(&cells[r->start], &ts_ns) ||
+	        !ht_ascend_time(&cells[r->duration], &dur_ns)) {
+		ht_ascend_lose_row(r->builder, row);
+		return HT_OK;
+	}
+	uint32_t name = ht_rows_text(&r->rows, cells[r->name].text, cells[r->name].n);
+	struct task *task = r->n_tasks ? find_task(r, name, ts_ns) : NULL;
+	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);
+	bool has_device = r->device != SIZE_MAX && ht_ascend_i64(&cells[r->device], &device);
+	if (task) {
+		task->is_taken = true;
+		ht_row_extend(&r->rows, task->row);
+	} else {
+		ht_row_begin(&r->rows, 'X', r->category, name);
+		ht_row_process(&r->rows, device, stream);
+		ht_row_time(&r->rows, ts_ns);
+		ht_row_duration(&r->rows, dur_ns);
+		if (r->n_tasks)
+			ht_chunk_stat(&r->builder->all, HT_STAT_unmatched_kernels, row->offset, 1);
+	}
+	if (has_device)
+		ht_row_put(&r->rows, r->device_column, (uint64_t)device);
+	if (has_stream)
+		ht_row_put(&r->rows, r->stream_column, (uint64_t)stream);
+	ht_ascend_put_rest(&r->plan, row, &r->rows);
+	return ht_row_end(&r->rows, row->offset);
+}
+
+static bool sniff(const struct ht_head *head)
+{
+	static const char *const columns[] = { "Name", "Duration(us)", "Accelerator Core", NULL };
+	return ht_ascend_header_has(head, columns);
+}
+
+static enum ht_status read_kernels(struct ht_builder *builder, const struct ht_reading *reading)
+{
+	struct reading r = { .builder = builder };
+	struct ht_ascend_table table = { begin, put, &r };
+	size_t n_before = builder->all.n;
+	ht_rows_init(&r.rows, builder);
+	enum ht_status status = ht_ascend_read_table(builder, reading, &table);
+	ht_rows_done(&r.rows);
+	ht_mem_free(builder->mem, r.tasks, n_before * sizeof *r.tasks);
+	if (r.has_plan)
+		ht_ascend_plan_done(&r.plan);
+	builder->n_documents++;
+	return status;
+}
+
+const struct ht_reader ht_reader_ascend_kernels = {
+	.name = "ascend-kernels",
+	.what = "kernel details of Ascend",
+	.by_name_only = true,
+	.sniff = sniff,
+	.read = read_kernels,
+};

@@ -1,0 +1,154 @@
+/*
+ * csv_test.c - cells come out the same however the text is cut into pieces, and as a plain automaton sees them.
+ */
+#include "read/csv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+	ht_ctx *ctx;
+	char path[64];
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof *f);
+	if (!f || ht_ctx_new(&f->ctx) != HT_OK)
+		return 1;
+	snprintf(f->path, sizeof f->path, "/tmp/ht-csv-XXXXXX");
+	close(mkstemp(f->path));
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	unlink(f->path);
+	ht_ctx_free(f->ctx);
+	free(f);
+	return 0;
+}
+
+static void write_text(struct fixture *f, const char *text, size_t n)
+{
+	FILE *file = fopen(f->path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, n, file), n);
+	fclose(file);
+}
+
+/* Rows as "[cell|cell]" one after the other, cut rows with a "~". */
+static void show(struct fixture *f, size_t piece_bytes, char *out, size_t cap)
+{
+	struct ht_source *source;
+	struct ht_csv csv;
+	size_t n = 0;
+	bool more;
+	assert_int_equal(ht_source_open(f->ctx, f->path, &source), HT_OK);
+	ht_csv_init(&csv, f->ctx, source, f->path);
+	csv.piece_bytes = piece_bytes;
+	while (ht_csv_next(&csv, &more) == HT_OK && more)
+		for (size_t i = 0; i < csv.n_cells && n + csv.cells[i].n + 4 < cap; i++) {
+			out[n++] = i ? '|' : '[';
+			memcpy(out + n, csv.cells[i].text, csv.cells[i].n);
+			n += csv.cells[i].n;
+			if (i + 1 == csv.n_cells)
+				out[n++] = csv.is_cut ? '~' : ']';
+		}
+	out[n] = '\0';
+	ht_csv_done(&csv);
+	ht_source_close(source);
+}
+
+static const struct {
+	const char *text, *rows;
+} cases[] = {
+	{ "", "" },
+	{ "a", "[a~" },
+	{ "a\n", "[a]" },
+	{ "\xef\xbb\xbf"
+	  "a,b\r\n1,2\r\n",
+	        "[a|b][1|2]" },
+	{ "a,,\n,,\n", "[a||][||]" },
+	{ "\n\na\n\r\n  \nb\n", "[a][b]" },
+	{ "t,x\n1736408883704643.212\t, 5 \n", "[t|x][1736408883704643.212|5]" },
+	{ "\"a,b\",\"c\nd\",\"e\"\"f\"\n", "[a,b|c\nd|e\"f]" },
+	{ "\"\"\"32,3,224\"\"\",x\n", "[32,3,224|x]" },
+	{ "\"\"\"32\"\",\"\"3\"\"\",x\n", "[32\",\"3|x]" },
+	{ "\"\",\"\"\"\"\n", "[|\"]" },
+	{ "a\"b,c\n", "[a\"b|c]" },
+	{ "\"a\" ,\"b\"junk,c\n", "[a|b|c]" },
+	{ "a,\"b\nc,d\n", "[a|b\nc,d\n~" },
+	{ "a,\"b\"\"\n", "[a|b\"\"\n~" },
+	{ "a,b", "[a|b~" },
+	{ "a,\"b\"", "[a|b~" },
+};
+
+static void cells_do_not_depend_on_pieces(void **state)
+{
+	struct fixture *f = *state;
+	char rows[512];
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		size_t n = strlen(cases[i].text);
+		write_text(f, cases[i].text, n);
+		for (size_t piece = 1; piece <= n + 2; piece++) {
+			show(f, piece, rows, sizeof rows);
+			assert_string_equal(rows, cases[i].rows);
+		}
+	}
+}
+
+/* Any text of these characters: pieces of one byte see what one piece sees. */
+static void random_texts_do_not_depend_on_pieces(void **state)
+{
+	static const char letters[] = "a,\"\n\r\t 1\"\",";
+	struct fixture *f = *state;
+	unsigned seed = 7;
+	for (int round = 0; round < 600; round++) {
+		char text[40], whole[256], pieces[256];
+		size_t n = 0;
+		for (; n < 1 + (size_t)round % (sizeof text - 1); n++) {
+			seed = seed * 1103515245 + 12345;
+			text[n] = letters[(seed >> 16) % (sizeof letters - 1)];
+		}
+		write_text(f, text, n);
+		show(f, 1 << 20, whole, sizeof whole);
+		show(f, 1 + (size_t)round % 5, pieces, sizeof pieces);
+		assert_string_equal(pieces, whole);
+	}
+}
+
+static void headers_are_found_by_name(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_source *source;
+	struct ht_csv csv;
+	bool more;
+	write_text(f, " Step Id ,\"NAME\"\n", 17);
+	assert_int_equal(ht_source_open(f->ctx, f->path, &source), HT_OK);
+	ht_csv_init(&csv, f->ctx, source, f->path);
+	assert_int_equal(ht_csv_next(&csv, &more), HT_OK);
+	assert_int_equal(ht_csv_find(&csv, "step id"), 0);
+	assert_int_equal(ht_csv_find(&csv, "Name"), 1);
+	assert_int_equal(ht_csv_find(&csv, "Nam"), SIZE_MAX);
+	ht_csv_done(&csv);
+	ht_source_close(source);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(cells_do_not_depend_on_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+		        random_texts_do_not_depend_on_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(headers_are_found_by_name, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,210 @@
+/*
+ * draft.c - see draft.h.
+ */
+#include "store/draft.h"
+
+#include "json/number.h"
+#include "store/seal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct draft_column {
+	uint32_t key;
+	uint8_t type;        /* enum ht_arg_type */
+	struct ht_vec cells; /* int64_t; rows behind the last one are empty */
+};
+
+struct draft {
+	uint32_t name;
+	uint64_t n_rows;
+	struct ht_vec columns; /* struct draft_column */
+};
+
+static struct draft *draft_at(struct ht_builder *b, uint32_t table)
+{
+	return (struct draft *)b->drafts.data + table;
+}
+
+static bool intern(struct ht_builder *b, const char *text, size_t n, uint32_t *ret_id)
+{
+	struct ht_text known;
+	if (!ht_pool_add(&b->strings, text, n, ht_hash(text, n), &known))
+		return false;
+	*ret_id = known.id;
+	return true;
+}
+
+uint32_t ht_draft_table(struct ht_builder *b, const char *name)
+{
+	struct draft draft = { 0 };
+	if (!intern(b, name, strlen(name), &draft.name))
+		return UINT32_MAX;
+	for (uint32_t i = 0; i < b->drafts.n; i++)
+		if (draft_at(b, i)->name == draft.name)
+			return i;
+	if (!HT_VEC_PUSH(b->mem, &b->drafts, struct draft, draft))
+		return UINT32_MAX;
+	return (uint32_t)b->drafts.n - 1;
+}
+
+uint32_t ht_draft_column(struct ht_builder *b, uint32_t table, const char *key, size_t n_key)
+{
+	struct draft_column column = { .type = HT_ARG_I64 };
+	if (table == UINT32_MAX || !intern(b, key, n_key, &column.key))
+		return UINT32_MAX;
+	struct draft *draft = draft_at(b, table);
+	const struct draft_column *columns = draft->columns.data;
+	for (uint32_t i = 0; i < draft->columns.n; i++)
+		if (columns[i].key == column.key)
+			return i;
+	if (!HT_VEC_PUSH(b->mem, &draft->columns, struct draft_column, column))
+		return UINT32_MAX;
+	return (uint32_t)draft->columns.n - 1;
+}
+
+void ht_draft_row(struct ht_builder *b, uint32_t table)
+{
+	draft_at(b, table)->n_rows++;
+}
+
+static int64_t bits_of(double value)
+{
+	int64_t bits;
+	value += 0.0; /* -0.0 has the bits of an empty cell */
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* The text of a number that shares its column with texts. */
+static bool to_text(struct ht_builder *b, uint8_t type, int64_t *cell)
+{
+	char text[40];
+	double value;
+	uint32_t id;
+	memcpy(&value, cell, sizeof value);
+	int n = type == HT_ARG_F64 ? ht_double_print(text, value)
+	                           : snprintf(text, sizeof text, "%" PRId64, *cell);
+	if (!intern(b, text, (size_t)n, &id))
+		return false;
+	*cell = id;
+	return true;
+}
+
+/* The cell as the column's type has it, or all cells of the column as the cell's. */
+static bool unite(struct ht_builder *b, struct draft_column *column, uint8_t type, int64_t *cell)
+{
+	int64_t *cells = column->cells.data;
+	if (type == HT_ARG_STR) {
+		for (size_t i = 0; i < column->cells.n; i++)
+			if (cells[i] != HT_NO_I64 && !to_text(b, column->type, &cells[i]))
+				return false;
+		column->type = type;
+	} else if (column->type == HT_ARG_STR) {
+		return to_text(b, type, cell);
+	} else if (type == HT_ARG_F64) {
+		for (size_t i = 0; i < column->cells.n; i++)
+			if (cells[i] != HT_NO_I64)
+				cells[i] = bits_of((double)cells[i]);
+		column->type = type;
+	} else {
+		*cell = bits_of((double)*cell);
+	}
+	return true;
+}
+
+static bool put(struct ht_builder *b, uint32_t table, uint32_t i_column, uint8_t type, int64_t cell)
+{
+	struct draft *draft = draft_at(b, table);
+	if (i_column >= draft->columns.n || !draft->n_rows)
+		return false;
+	struct draft_column *column = (struct draft_column *)draft->columns.data + i_column;
+	if (column->type != type && cell != HT_NO_I64 && !unite(b, column, type, &cell))
+		return false;
+	size_t missing = draft->n_rows - column->cells.n;
+	if (!missing) {
+		((int64_t *)column->cells.data)[draft->n_rows - 1] = cell;
+		return true;
+	}
+	if (!ht_vec_reserve(b->mem, &column->cells, sizeof(int64_t), missing))
+		return false;
+	int64_t *cells = column->cells.data;
+	while (column->cells.n + 1 < draft->n_rows)
+		cells[column->cells.n++] = HT_NO_I64;
+	cells[column->cells.n++] = cell;
+	return true;
+}
+
+bool ht_draft_put_i64(struct ht_builder *b, uint32_t table, uint32_t column, int64_t value)
+{
+	return put(b, table, column, HT_ARG_I64, value);
+}
+
+bool ht_draft_put_f64(struct ht_builder *b, uint32_t table, uint32_t column, double value)
+{
+	return put(b, table, column, HT_ARG_F64, bits_of(value));
+}
+
+bool ht_draft_put_str(
+        struct ht_builder *b, uint32_t table, uint32_t column, const char *text, size_t n)
+{
+	uint32_t id;
+	return intern(b, text, n, &id) && put(b, table, column, HT_ARG_STR, id);
+}
+
+/* ---- the end ---- */
+
+static void take_column(const struct draft *draft, const struct draft_column *from, uint64_t first,
+        int64_t *cells, struct ht_side_column *ret)
+{
+	*ret = (struct ht_side_column){
+		.key = from->key, .type = from->type, .first_cell = first, .n = draft->n_rows
+	};
+	if (from->cells.n)
+		memcpy(cells + first, from->cells.data, from->cells.n * sizeof *cells);
+	for (size_t i = from->cells.n; i < draft->n_rows; i++)
+		cells[first + i] = HT_NO_I64;
+}
+
+enum ht_status ht_drafts_assemble(struct ht_builder *b, struct ht_trace *t)
+{
+	ht_ctx *ctx = b->ctx;
+	size_t n_columns = 0, n_cells = 0;
+	for (uint32_t i = 0; i < b->drafts.n; i++) {
+		n_columns += draft_at(b, i)->columns.n;
+		n_cells += draft_at(b, i)->columns.n * draft_at(b, i)->n_rows;
+	}
+	struct ht_side_table *table =
+	        HT_SECTION_ALLOC(ctx, t, tables, struct ht_side_table, b->drafts.n);
+	struct ht_side_column *column =
+	        HT_SECTION_ALLOC(ctx, t, table_columns, struct ht_side_column, n_columns);
+	int64_t *cells = HT_SECTION_ALLOC(ctx, t, table_cells, int64_t, n_cells);
+	if (!table || !column || !cells)
+		return ht_fail_nomem(ctx);
+	uint64_t first_cell = 0;
+	uint32_t first_column = 0;
+	for (uint32_t i = 0; i < b->drafts.n; i++) {
+		const struct draft *draft = draft_at(b, i);
+		*table++ = (struct ht_side_table){ .name = draft->name,
+			.first_column = first_column,
+			.n_columns = (uint32_t)draft->columns.n,
+			.n_rows = draft->n_rows };
+		for (size_t k = 0; k < draft->columns.n; k++, first_cell += draft->n_rows)
+			take_column(draft, (const struct draft_column *)draft->columns.data + k,
+			        first_cell, cells, column++);
+		first_column += (uint32_t)draft->columns.n;
+	}
+	return HT_OK;
+}
+
+void ht_drafts_done(struct ht_builder *b)
+{
+	for (uint32_t i = 0; i < b->drafts.n; i++) {
+		struct draft *draft = draft_at(b, i);
+		struct draft_column *columns = draft->columns.data;
+		for (size_t k = 0; k < draft->columns.n; k++)
+			ht_vec_free(b->mem, &columns[k].cells, sizeof(int64_t));
+		ht_vec_free(b->mem, &draft->columns, sizeof(struct draft_column));
+	}
+	ht_vec_free(b->mem, &b->drafts, sizeof(struct draft));
+}

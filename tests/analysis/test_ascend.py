@@ -1,0 +1,259 @@
+"""Ascend's directories: tables of every age become events and side tables, by the names of their columns."""
+import gzip
+import json
+import os
+import pathlib
+
+import pytest
+
+import support
+from tiny import rows
+
+T0 = 1736408883000000  # us; 16 digits and three decimals do not fit a double
+
+
+def rank(folder, name="rank0_123_ascend_pt", **files):
+    """A rank's directory: files of ASCEND_PROFILER_OUTPUT by name, dots as two underscores."""
+    out = folder / name / "ASCEND_PROFILER_OUTPUT"
+    out.mkdir(parents=True)
+    for file, text in files.items():
+        data = text if isinstance(text, bytes) else text.encode()
+        (out / file.replace("__", ".")).write_bytes(data)
+    return folder / name
+
+
+def event(name, ts, dur, pid=2, **args):
+    return {"ph": "X", "name": name, "pid": pid, "tid": 7, "ts": f"{ts:.3f}", "dur": dur, "args": args}
+
+
+def timeline(*events):
+    names = [{"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+             for pid, name in ((1, "CANN"), (2, "Ascend Hardware"), (3, "HCCL"))]
+    return json.dumps(names + list(events))
+
+
+KERNELS = ("Step Id,Model ID,Task ID,Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),"
+           "Wait Time(us),Block Dim,Input Shapes,aic_mac_ratio\r\n"
+           f'5,4294967295,1,16,MatMul_1,MatMulV2,AI_CORE,{T0}.001\t,10.5,0,32,"""8,16;16,8""",0.5\r\n'
+           f"5,4294967295,N/A,N/A,hcom_allReduce__1,N/A,HCCL,{T0 + 20}.002\t,30,9.5,0,N/A,N/A\r\n")
+
+
+def test_kernels_without_a_timeline(tmp_path):
+    path = rank(tmp_path, kernel_details__csv="\ufeff" + KERNELS)
+    found = rows("events", path, "--columns", "ts_ns,dur_ns,name,kind,device,stream,args.*")
+    assert [(r["ts_ns"], r["dur_ns"], r["name"], r["kind"]) for r in found] == [
+        (f"{T0}001", "10500", "MatMul_1", "kernel"), (f"{T0 + 20}002", "30000", "hcom_allReduce__1", "kernel")]
+    first, second = found
+    assert first["stream"] == "16" and first["args.Accelerator Core"] == "AI_CORE"
+    assert first["args.Input Shapes"] == "8,16;16,8" and first["args.aic_mac_ratio"] == "0.5"
+    assert first["args.Block Dim"] == "32" and first["args.Step Id"] == "5"
+    # N/A is no number, and a text where texts are
+    assert second["args.aic_mac_ratio"] is None and second["args.Task ID"] is None
+    assert second["args.Type"] == "N/A"
+    kinds = {r["kernel_type"]: r for r in rows("kernel-types", path)}
+    assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
+
+
+def test_columns_are_found_by_name(tmp_path):
+    """Another order, older and newer names, case, unknown columns, extra cells."""
+    text = ("Surprise,DURATION(us),Block Num,Device_id,name,Start Time,accelerator core\n"
+            f"x,2,8,3,k,{T0}.5,AI_CPU,more\n")
+    path = rank(tmp_path, kernel_details__csv=text)
+    (row,) = rows("events", path, "--columns", "ts_ns,dur_ns,name,device,args.*")
+    assert (row["ts_ns"], row["dur_ns"], row["name"], row["device"]) == (f"{T0}500", "2000", "k", "3")
+    assert row["args.Block Dim"] == "8" and row["args.Surprise"] == "x"
+
+
+def test_tables_add_to_the_tasks_of_a_timeline(tmp_path):
+    """No task twice: what is in both has the args of both, the clocks of the two may differ by rounding."""
+    trace = timeline(event("aclrtLaunch", T0 - 5, 1, 1, connection_id=9),
+                     event("MatMul_1", T0 + .001, 10.5, Task_Type="x", connection_id=9),
+                     event("hcom_allReduce__1", T0 + 20.001, 30, 3),
+                     event("MatMul_1", T0 + 100, 10.5))
+    path = rank(tmp_path, trace_view__json=trace, kernel_details__csv=KERNELS +
+                f"5,1,2,16,Lonely,Add,AI_CORE,{T0 + 50},1,0,1,N/A,N/A\n")
+    found = rows("events", path, "--columns", "ts_ns,name,kind,args.*", "--where", "kind = kernel")
+    assert [(r["name"], r["args.Accelerator Core"], r["args.connection_id"]) for r in found] == [
+        ("MatMul_1", "AI_CORE", "9"), ("hcom_allReduce__1", "HCCL", None), ("MatMul_1", None, None),
+        ("Lonely", "AI_CORE", None)]
+    health = {r["check"]: r["count"] for r in rows("health", path)}
+    assert health["unmatched_kernels"] == "1"
+    # the links of the timeline are those of its tasks, and what was added survives a cache and a copy
+    copy = tmp_path / "copy.json"
+    assert support.run("convert", path, "-o", copy).returncode == 0
+    assert rows("events", copy, "--columns", "ts_ns,name,args.*") == rows(
+        "events", path, "--columns", "ts_ns,name,args.*")
+
+
+def test_memory(tmp_path):
+    record = ("Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type\n"
+              f"PTA+GE,{T0}.5\t,1.5,4,1.25,1,NPU:1\nAPP,{T0 + 1}.5\t,,8,,,NPU:1\n")
+    operator = ("Name,Size(KB),Allocation Time(us),Release Time(us),Allocation Total Allocated(MB),Device Type\n"
+                f"aten::empty,2,{T0},{T0 + 3},1,NPU:1\ncann::Add,-1,,{T0 + 4},,NPU:1\naten::x,3,{T0 + 5},,2,NPU:1\n"
+                "aten::lost,3,,,2,NPU:1\n")
+    path = rank(tmp_path, memory_record__csv=record, operator_memory__csv=operator)
+    found = rows("memory-curve", path)
+    assert {(r["device"], r["component"], r["allocated_bytes"], r["reserved_bytes"], r["active_bytes"])
+            for r in found} >= {("npu:1", "PTA+GE", str(3 << 19), str(4 << 20), str(5 << 18)),
+                                ("npu:1", "APP", None, str(8 << 20), None)}
+    found = {r["operator"]: r for r in rows("memory-events", path)}
+    assert found["aten::empty"]["size_bytes"] == "2048" and found["aten::empty"]["duration_ns"] == "3000"
+    assert found["<unknown>"]["size_bytes"] == "1024" and found["<unknown>"]["allocated_ts_ns"] is None
+    assert found["aten::x"]["released_ts_ns"] is None and "aten::lost" not in found
+    assert {r["check"]: r["count"] for r in rows("health", path)}["row_lost"] == "1"
+
+
+def test_older_memory_tables(tmp_path):
+    record = f"Tag,Timestamp(us),Total Reserved(KB),Total Allocated(KB),Device Type\nPTA,{T0},4,2,NPU:0\n"
+    operator = f"Tag,Operator,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\nx,op,1,{T0},,,CPU\n"
+    path = rank(tmp_path, memory_record__csv=record, operator_memory__csv=operator)
+    (row,) = [r for r in rows("memory-curve", path) if r["device"] == "npu:0"]
+    assert (row["allocated_bytes"], row["reserved_bytes"]) == ("2048", "4096")
+    assert [(r["device"], r["operator"]) for r in rows("memory-events", path)] == [("cpu", "op")]
+
+
+COMMUNICATION = {"step5": {"collective": {"hcom_x@77": {
+    "Communication Time Info": {"Start Timestamp(us)": T0 + .5, "Elapse Time(ms)": 1.5, "Wait Time(ms)": 0.25},
+    "Communication Bandwidth Info": {"HCCS": {"Transit Size(MB)": 2.5, "Transit Time(ms)": 0.5, "Bandwidth(GB/s)": 5,
+                                              "Size Distribution": {"2.5": [1, 0.5]}}}}}, "p2p": {}}}
+MATRIX = {"step": {"p2p": {"send-top1@77": {"3-12": {"Transport Type": "HCCS", "Transit Size(MB)": 1e-6,
+                                                    "Transit Time(ms)": 0.001, "Op Name": "hcom_send_"}}}}}
+
+
+def cells(path, table):
+    found = {}
+    for r in rows("tables", path, "--view", "cells", "--table", table):
+        found.setdefault(int(r["row"]), {})[r["column"]] = r["integer"] or r["number"] or r["text"]
+    return [found[i] for i in sorted(found)]
+
+
+def test_side_tables(tmp_path):
+    step = "\ufeffDevice_id,Step,Computing,Overlapped,Odd\r\n0,13,231290.1,,N/A\r\n0,,2,3,x\r\n"
+    path = rank(tmp_path, step_trace_time__csv=step, communication__json=json.dumps(COMMUNICATION),
+                communication_matrix__json=json.dumps(MATRIX))
+    assert cells(path, "step_trace_time") == [
+        {"Device_id": "0", "Step": "13", "Computing": "231290.1"},
+        {"Device_id": "0", "Computing": "2", "Overlapped": "3", "Odd": "x"}]
+    assert cells(path, "communication") == [
+        {"step": "5", "type": "collective", "op": "hcom_x", "group": "77", "start_ns": f"{T0}500",
+         "elapse_ns": "1500000", "wait_ns": "250000"}]
+    (link,) = cells(path, "communication_bandwidth")
+    assert link["transport"] == "HCCS" and link["transit_bytes"] == "2500000" and link["transit_ns"] == "500000"
+    assert json.loads(link["size_distribution"]) == {"2.5": [1, 0.5]}
+    (link,) = cells(path, "communication_matrix")
+    assert (link["src_rank"], link["dst_rank"], link["transit_bytes"], link["op_name"]) == ("3", "12", "1", "hcom_send_")
+    assert "step" not in link
+
+
+def test_embedded_line_ends(tmp_path):
+    text = 'Name,Input Shapes,Call Stack,Host Self Duration(us)\n"op","2,3;\r\n4","a.py(1): f;\r\nb ""q""",1.5\n'
+    path = rank(tmp_path, operator_details__csv=text)
+    assert cells(path, "operator_details") == [{"Name": "op", "Input Shapes": "2,3;\r\n4",
+                                               "Call Stack": 'a.py(1): f;\r\nb "q"', "Host Self Duration(us)": "1.5"}]
+
+
+def test_a_damaged_file_costs_itself_only(tmp_path):
+    path = rank(tmp_path, kernel_details__csv=KERNELS[:-20], communication__json='{"step": {"collective": {"a',
+                memory_record__csv="")
+    health = {r["check"]: r for r in rows("health", path)}
+    assert health["file_lost"]["count"] == "2" and health["truncated"]["severity"] == "data loss"
+    assert [r["name"] for r in rows("events", path)] == ["MatMul_1"]
+    assert support.run("info", path, "--strict").returncode == 3
+    path = rank(tmp_path, "rank1_1_ascend_pt", communication__json="{")
+    assert support.run("info", path).returncode == 3
+
+
+def test_health_says_what_is_missing(tmp_path):
+    path = rank(tmp_path, kernel_details__csv=KERNELS)
+    health = {r["check"]: r for r in rows("health", path)}
+    assert {c for c in health if c.startswith("missing_")} == {
+        "missing_trace", "missing_operators", "missing_memory", "missing_communication"}
+    assert "critical path" in health["missing_trace"]["weakens"]
+
+
+def test_the_rank_is_in_profiler_info(tmp_path):
+    for i, number in enumerate((7, 3)):
+        path = rank(tmp_path, f"host_{i}_99_ascend_pt", kernel_details__csv=KERNELS)
+        (path / f"profiler_info_{number}.json").write_text(json.dumps({"rank_id": number, "config": {}}))
+    assert sorted({r["rank"] for r in rows("info", tmp_path)}) == ["3", "7"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_threads_and_compression_do_not_matter(tmp_path, jobs):
+    files = {"kernel_details__csv": KERNELS, "memory_record__csv":
+             f"Component,Timestamp(us),Total Allocated(MB),Device Type\nPTA,{T0},1,NPU:0\n"}
+    plain = rank(tmp_path / "a", **files)
+    packed = rank(tmp_path / "b", **{k + "__gz": gzip.compress(v.encode()) for k, v in files.items()})
+    want = rows("events", plain, "--columns", "ts_ns,name,args.*")
+    assert rows("events", packed, "--columns", "ts_ns,name,args.*", "--jobs", jobs) == want
+
+
+def test_the_cache_sees_every_file(tmp_path):
+    path = rank(tmp_path, kernel_details__csv=KERNELS, step_trace_time__csv="Step,Computing\n1,2\n")
+    before = rows("tables", path, "--view", "cells")
+    assert rows("tables", path, "--view", "cells") == before
+    (path / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").write_text("Step,Computing\n1,3\n")
+    assert rows("tables", path, "--view", "cells") != before
+
+
+def test_output_is_never_written_over_a_file_of_the_rank(tmp_path):
+    path = rank(tmp_path, kernel_details__csv=KERNELS)
+    done = support.run("convert", path, "-o", path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")
+    assert done.returncode == 2
+    assert (path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").read_text(newline="") == KERNELS
+
+
+EXTRA = os.environ.get("HOLOTRACE_EXTRA_DATA")
+extra = pytest.mark.skipif(not EXTRA, reason="no extra data")
+
+
+def sample(name):
+    return pathlib.Path(EXTRA) / "ascend" / name
+
+
+def cores(path, number):
+    """Time by accelerator core, us."""
+    sums = {}
+    for r in rows("events", path, "--rank", str(number), "--columns", "dur_ns,args.Accelerator Core"):
+        if r["args.Accelerator Core"]:
+            sums[r["args.Accelerator Core"]] = sums.get(r["args.Accelerator Core"], 0) + int(r["dur_ns"])
+    return {core: ns / 1000 for core, ns in sums.items()}
+
+
+@extra
+def test_sample_with_a_timeline():
+    """What torch-tb-profiler-ascend computes on the same files."""
+    path = sample("ddp2_level1")
+    found = cores(path, 0)
+    assert {k: round(v, 1) for k, v in found.items()} == {
+        "AI_VECTOR_CORE": 5823.4, "AI_CORE": 2805.9, "DSA_SQE": 5.5, "MIX_AIV": 239.0, "HCCL": 105991.9}
+    kernels = [r for r in rows("events", path, "--rank", "0", "--columns", "name,args.Accelerator Core")
+               if r["args.Accelerator Core"]]
+    assert len(kernels) == 191 and len({r["name"] for r in kernels}) == 82
+    peaks = {r["category"]: int(r["peak_bytes"]) / (1 << 20) for r in rows("memory-timeline", path, "--rank", "0")}
+    assert {c: round(peaks[c], 1) for c in ("PTA+GE allocated", "APP reserved", "PTA reserved", "GE reserved")} == {
+        "PTA+GE allocated": 1261.0, "APP reserved": 2113.7, "PTA reserved": 1452.0, "GE reserved": 74.8}
+    assert round(peaks["module HCCL reserved"], 4) == 404.0625
+    assert len(rows("memory-events", path, "--rank", "0")) == 184
+    transfers = [int(c["transit_ns"]) for c in cells(path / "rank0_1736408884023_ascend_pt", "communication")
+                 if c["op"] != "Total Op Info"]
+    assert len(transfers) == 4
+    sizes = {}
+    for c in cells(path / "rank0_1736408884023_ascend_pt", "communication_bandwidth"):
+        if c["op"] != "Total Op Info":
+            sizes[c["transport"]] = sizes.get(c["transport"], 0) + int(c["transit_bytes"])
+    assert sizes["SDMA"] == 427596096
+
+
+@extra
+def test_samples_of_other_ages():
+    assert {k: round(v, 1) for k, v in cores(sample("ddp2_level0"), 0).items()} == {"N/A": 8827.5, "HCCL": 85516.9}
+    assert round(cores(sample("pp4_2025_deviceid"), 0)["COMMUNICATION"], 2) == 420174.26
+    steps = [c for r in range(4) for c in cells(next(sample("pp4_2025_deviceid").glob(f"rank{r}_*")), "step_trace_time")]
+    assert [c["Step"] for c in steps] == ["13"] * 4 and [c["Device_id"] for c in steps] == ["0", "1", "4", "5"]
+    assert [round(float(c["Computing"]), 2) for c in steps] == [231290.1, 230903.72, 400448.26, 401131.7]
+    counts = {}
+    for r in rows("events", sample("kernel_only"), "--columns", "rank,name"):
+        counts.setdefault(r["rank"], []).append(r["name"])
+    assert {k: (len(v), len(set(v))) for k, v in counts.items()} == {"0": (29, 7), "1": (591, 201)}
+    assert cores(sample("legacy_2023"), 0)["AI_CPU"] == pytest.approx(145.0223, abs=0.001)
