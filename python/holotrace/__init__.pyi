@@ -216,7 +216,7 @@ class Session:
         overlay: Literal["critical-path", "kernel-sequences"] | None = None,
         overlay_args: Mapping[str, Any] | None = None,
     ) -> None: ...
-    def info(
+    def summary(
         self,
         *,
         rank: int | str | Iterable[int] | None = 'all',
@@ -229,11 +229,11 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Which ranks, devices, versions, capture options, events, steps and streams are in the files?
+        """How long is a step, what bounds it, and what should be looked at first?
 
-        Facts from the files' headers and counts over their events.
+        Conclusions from steps, temporal-breakdown, idle-breakdown, critical-path and stragglers, each with the events behind it.
 
-            holotrace.open("traces/").info(top=10)
+            holotrace.open("traces/").summary(top=10)
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
@@ -247,10 +247,13 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            rank: rank of the trace
-            topic: what kind of fact it is
-            item: what the fact is about
-            value: the fact, with its unit
+            topic: what the line is about
+            finding: what was found
+            evidence: events behind it, as rank:row
+            next: verb and options that show more
+            value_ns [ns]: the time that it is about, of a step or, of lists, of the first in all
+            share [ratio]: of the whole that the sentence names
+            saves_ns [ns]: what a step could be shorter by, at most
         """
         ...
     def health(
@@ -291,6 +294,43 @@ class Session:
             first_offset: byte offset of the first one in the decompressed file; absent when not tied to a place
             sentence: what was met and what was done about it
             weakens: which results to read with care
+        """
+        ...
+    def info(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which ranks, devices, versions, capture options, events, steps and streams are in the files?
+
+        Facts from the files' headers and counts over their events.
+
+            holotrace.open("traces/").info(top=10)
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            topic: what kind of fact it is
+            item: what the fact is about
+            value: the fact, with its unit
         """
         ...
     def events(
@@ -508,6 +548,8 @@ class Session:
 
         Times of module calls by path, total with and self without what is inside; GPU work by where it was launched, of the backward pass by the forward operator. In the order of the model.
 
+            holotrace.open("traces/").modules(top=10)
+
         Arguments:
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
@@ -552,7 +594,9 @@ class Session:
     ) -> Table:
         """Which stacks of Python functions and operators is the time spent in?
 
-        Time of GPU work under the events around its launch, or own time of host events under those around them; equal stacks are one row. --format folded writes the lines that flame graph programs read. Largest self_ns first.
+        Time of GPU work under the events around its launch, or own time of host events under those around them; equal stacks are one row. format= folded writes the lines that flame graph programs read. Largest self_ns first.
+
+            holotrace.open("traces/").stacks(top=10)
 
         Arguments:
             time: time of the host, or of GPU work by where it was launched (host, device)
@@ -604,11 +648,13 @@ class Session:
 
         One row per monitored event with the path of calls around it; launches inside it on its thread and the device work with their correlation, counted whole. Inclusive: do not add up rows of different depth.
 
+            holotrace.open("traces/").call_tree(top=10)
+
         Arguments:
             host_cat: categories of launches, separated by commas (default: cuda_runtime)
             device_cat: categories of device work, separated by commas (default: kernel)
             monitor_cat: categories of the events to list
-            preset: all: host-cat cuda_runtime,cuda_driver,xpu_runtime and device-cat kernel,gpu_memcpy,gpu_memset (default, all)
+            preset: all: host_cat cuda_runtime,cuda_driver,xpu_runtime and device_cat kernel,gpu_memcpy,gpu_memset (default, all)
             max_depth: rows up to this depth; -1: no limit
             min_depth: rows from this depth on; -1: no limit
             modules_only: only events whose name starts with nn.Module
@@ -643,7 +689,7 @@ class Session:
             event: the event, the first of several
             n_work: pieces of device work
             calls: events in this row: more than 1 with aggregate
-            args: args of the event, with with-args
+            args: args of the event, with with_args
         """
         ...
     def temporal_breakdown(
@@ -1426,7 +1472,7 @@ class Session:
             across: one path through all ranks, from rank to rank at collectives: summary, path or collectives
             instance: which steps or annotations, from 0 in time order: 0,2-3; all, with hta_compat the first, a-b as one window
             tolerance: work that starts later than this after all it is known to wait for has waited for other work, that ended at most this long before it
-            data_load_events: expression for names of host events that load data: time in them is data_loading
+            data_load_events: expression for names of host events that load data: time in them is data_loading; by default those of PyTorch's data loaders
             scale: what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'
             zero_weight_launch_edges: with hta_compat: order work after its launch also where the launch cost no time
             only_critical: saved trace: drop events that are not on the path
@@ -1585,6 +1631,8 @@ class Session:
         """How do computing and communicating share each rank's steps, and what does communication wait for?
 
         Computation, both at once, exposed communication and neither add up to the step. Exposed communication is waiting for the last rank, then transfer.
+
+            holotrace.open("traces/").distributed(top=10)
 
         Arguments:
             view: which table (overlap, waiting, operations, groups)
