@@ -3,7 +3,7 @@
  *
  *   step time    median on the host, and up to the end of its GPU work
  *   made of      what a GPU's time is made of, as temporal-breakdown divides it
- *   GPU          how long it is busy, and what it waits for while idle, as idle-breakdown tells
+ *   GPU          how long kernels run, as steps has it, and what the device waits for while idle, as idle-breakdown tells
  *   bound by     what most of the critical path of the job depends on: the host, data loading, computing, memory copies,
  *                communication (its transfer, where waiting is known), waiting for a rank, launching
  *   could save   by how much each could shorten a step at most: what-if of one rank, else its share of the path
@@ -34,6 +34,8 @@
 #define WORTH_A_WORD 0.01
 /* A name has this much of what it is named for, or time is spread. */
 #define WORTH_NAMING 0.25
+/* Less than this of the steps' time is not all of it. */
+#define MOST 0.9
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
@@ -253,10 +255,16 @@ static void say_made_of(struct summary *s)
 			        share_text(s, ns[HT_BREAKDOWN_TRANSFER], span));
 		text = and_then(s, text, more);
 	}
+	int64_t window = s->f.gpu.window_ns;
+	const char *narrow =
+	        window > 0 && share_of(span, window) < MOST
+	                ? SAY(s, ", which is %s of the steps' time", share_text(s, span, window))
+	                : "";
 	if (!s->f.n_devices)
 		line.finding = "cannot tell: no GPU work was recorded";
 	else
-		line.finding = SAY(s, "%s, of the time from first to last GPU work", text);
+		line.finding =
+		        SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
 	put_line(s, &line);
 }
 
@@ -268,24 +276,27 @@ static void say_gpu(struct summary *s)
 		[HT_IDLE_COMMUNICATION] = "for communication",
 		[HT_IDLE_OTHER] = "for something else though launched",
 		[HT_IDLE_LEADING] = "before the first launch in the file" };
-	const int64_t *ns = s->f.breakdown, span = ns[HT_BREAKDOWN_SPAN];
-	int64_t busy = span - ns[HT_BREAKDOWN_IDLE] - ns[HT_BREAKDOWN_OUTSIDE];
+	const struct ht_gpu_use *gpu = &s->f.gpu;
+	int64_t span = s->f.breakdown[HT_BREAKDOWN_SPAN];
 	const char *text = "";
 	struct line line = { .topic = "GPU",
 		.next = "idle-breakdown --by device",
 		.value_ns = HT_NO_I64,
-		.part_ns = busy,
-		.whole_ns = span,
+		.part_ns = gpu->busy_ns,
+		.whole_ns = gpu->window_ns,
 		.saves_ns = HT_NO_I64 };
 	for (int k = 0; k < HT_IDLE_N; k++)
 		if (share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
 			text = and_then(s, text,
 			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span), words[k]));
-	if (!s->f.n_devices)
-		line.finding = "cannot tell: no GPU work was recorded";
+	if (!gpu->window_ns)
+		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
+		                              : "cannot tell: no GPU work was recorded";
 	else
-		line.finding = SAY(s, "busy %s of the time from first to last GPU work%s%s",
-		        share_text(s, busy, span), *text ? "; it waits " : "", text);
+		line.finding = SAY(s, "kernels run %s of the steps' time%s%s%s",
+		        share_text(s, gpu->busy_ns, gpu->window_ns),
+		        *text ? "; from its first to its last work it waits " : "", text,
+		        *text ? "" : "; between its first and its last work it does not wait");
 	line.evidence = part_of_time(s, HT_BREAKDOWN_IDLE);
 	put_line(s, &line);
 }

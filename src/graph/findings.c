@@ -4,6 +4,8 @@
 #include "graph/findings.h"
 
 #include "model/attribution.h"
+#include "model/gpu_summary.h"
+#include "model/row_names.h"
 #include "model/stats.h"
 #include "model/step_roles.h"
 #include "model/op_tree.h"
@@ -32,6 +34,15 @@ const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] = {
 	{ "row", HT_I64, HT_MEASURE, "row of the longest", NULL },
 	{ "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL },
 };
+const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
+	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
+	{ "window_ns", HT_DURATION, HT_MEASURE, "first step's start to last step's end", NULL },
+	{ "busy_ns", HT_DURATION, HT_MEASURE, "time in it with a kernel running", NULL },
+	{ "kernel_ns", HT_DURATION, HT_MEASURE, "sum of the durations of kernels", NULL },
+	{ "tc_ns", HT_DURATION, HT_MEASURE, "of that, on tensor cores", NULL },
+	{ "major", HT_I64, HT_MEASURE, "first number of its compute capability", NULL },
+};
+enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
 enum { TOP_KIND, TOP_NAME, TOP_NS, TOP_COUNT, TOP_ROW, TOP_ROW_NS };
@@ -62,21 +73,29 @@ static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left
 
 /* ---- one rank: steps, idle time ---- */
 
-static enum ht_status put_steps(struct ht_run *run, ht_table *table)
+/* The steps that count. */
+static enum ht_status find_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
+{
+	int64_t left_out = step_left_out(run);
+	size_t n = 0;
+	HT_TRY(ht_bounds_make(run, false, ret_bounds));
+	HT_TRY(ht_bounds_choose(run, ret_bounds));
+	for (size_t i = 0; i < ret_bounds->n; i++)
+		if (ret_bounds->is_whole || ret_bounds->list[i].number != left_out)
+			ret_bounds->list[n++] = ret_bounds->list[i];
+	ret_bounds->n = n;
+	return HT_OK;
+}
+
+static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
-	struct ht_bounds bounds = { 0 };
-	int64_t left_out = step_left_out(run);
-	HT_TRY(ht_bounds_make(run, false, &bounds));
-	HT_TRY(ht_bounds_choose(run, &bounds));
-	for (size_t i = 0; i < bounds.n; i++) {
-		const struct ht_bound *b = &bounds.list[i];
+	for (size_t i = 0; i < bounds->n; i++) {
+		const struct ht_bound *b = &bounds->list[i];
 		const struct ht_step *step = NULL;
-		for (size_t k = 0; k < t->n_steps && !step && !bounds.is_whole; k++)
+		for (size_t k = 0; k < t->n_steps && !step && !bounds->is_whole; k++)
 			if (t->steps[k].number == b->number)
 				step = &t->steps[k];
-		if (step && b->number == left_out)
-			continue;
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
 		ht_table_put_known(table, step ? b->number : HT_NO_I64, HT_NO_I64);
@@ -84,6 +103,39 @@ static enum ht_status put_steps(struct ht_run *run, ht_table *table)
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
 		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+	}
+}
+
+/* First number of a capability, HT_NO_I64: the file does not say. */
+static int64_t major_of(struct ht_run *run, const struct ht_device *device)
+{
+	const char *text = ht_gpu_capability(run, run->trace, device);
+	return text ? strtoll(text, NULL, 10) : HT_NO_I64;
+}
+
+static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	struct ht_run whole = *run;
+	struct ht_gpu_summary *list = NULL;
+	struct ht_traits traits;
+	struct ht_frame frame;
+	size_t n = 0;
+	if (!bounds->n)
+		return HT_OK;
+	/* any kernel may run in a step, whoever launched it */
+	whole.step = "all";
+	HT_TRY(ht_frame_make_gpu(&whole, &frame));
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, bounds->list[0].start,
+	        bounds->list[bounds->n - 1].end, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, list[i].device, -1);
+		ht_table_put_i64(table, list[i].window_ns);
+		ht_table_put_i64(table, list[i].busy_ns);
+		ht_table_put_i64(table, list[i].kernel_ns);
+		ht_table_put_i64(table, list[i].tc_ns);
+		ht_table_put_known(table, major_of(run, list[i].properties), HT_NO_I64);
 	}
 	return HT_OK;
 }
@@ -230,6 +282,7 @@ enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	struct ht_frame frame;
+	struct ht_bounds bounds = { 0 };
 	struct times times = { .run = run };
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS));
@@ -239,7 +292,9 @@ enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
 		        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]));
 	HT_TRY(put_idle(run, &frame, part->facts[HT_FOUND_IDLE]));
 	HT_TRY(ht_stragglers_put(run, &frame, &straggler_facts, part));
-	HT_TRY(put_steps(run, part->facts[HT_FOUND_STEPS]));
+	HT_TRY(find_bounds(run, &bounds));
+	put_steps(run, &bounds, part->facts[HT_FOUND_STEPS]);
+	HT_TRY(put_gpus(run, &bounds, part->facts[HT_FOUND_GPUS]));
 	HT_TRY(add_operators(&times, &frame));
 	HT_TRY(add_work(&times, &frame));
 	put_times(&times, part->facts[HT_FOUND_TOPS]);
@@ -315,6 +370,21 @@ static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts,
 	idle->row = cell(facts, i, IDLE_ROW);
 }
 
+static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts, size_t i)
+{
+	int64_t window = ht_table_i64(facts, i, GPU_WINDOW);
+	int64_t busy = ht_table_i64(facts, i, GPU_BUSY);
+	double share = window > 0 ? (double)busy / (double)window : 0;
+	if (!use->window_ns || share < use->least) {
+		use->least = share;
+		use->least_rank = rank;
+	}
+	ht_sum(&use->window_ns, window);
+	ht_sum(&use->busy_ns, busy);
+	ht_sum(&use->kernel_ns, ht_table_i64(facts, i, GPU_KERNEL));
+	ht_sum(&use->tc_ns, ht_table_i64(facts, i, GPU_TC));
+}
+
 static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 {
 	for (size_t p = 0; p < f->parts->n; p++) {
@@ -323,6 +393,9 @@ static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 		        f->run, &f->parts->list[p], HT_FOUND_EXPOSED, HT_FOUND_GAPS, rows));
 		for (size_t i = 0; i < ht_table_n_rows(idle); i++)
 			add_idle(f, f->parts->list[p].rank, idle, i);
+		const ht_table *gpus = f->parts->list[p].facts[HT_FOUND_GPUS];
+		for (size_t i = 0; i < ht_table_n_rows(gpus); i++)
+			add_gpu(&f->gpu, f->parts->list[p].rank, gpus, i);
 	}
 	HT_TRY(ht_table_finish(f->run->ctx, rows));
 	f->knows_waits = true;
@@ -417,6 +490,8 @@ static enum ht_status find_path(struct ht_findings *f)
 		const char *name = ht_table_is_null(f->paths, i, HT_CP_PATH_NAME)
 		                           ? ""
 		                           : ht_table_str(f->paths, i, HT_CP_PATH_NAME);
+		/* inside a step and nothing else is nobody's time */
+		name = ht_is_step_name(name) ? "" : name;
 		struct piece piece = { bound_of(ht_table_str(f->paths, i, HT_CP_PATH_BOUND)), name,
 			ht_table_i64(f->paths, i, HT_CP_PATH_DURATION),
 			ht_table_i64(f->paths, i, HT_CP_PATH_RANK),

@@ -33,12 +33,18 @@ enum {
 	HT_FOUND_STEP_WORK,
 	HT_FOUND_STEPS,
 	HT_FOUND_TOPS,
+	HT_FOUND_GPUS,
 	HT_N_FOUND
 };
 
 extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
-        ht_found_top_columns[];
-enum { HT_N_FOUND_IDLE_COLUMNS = 4, HT_N_FOUND_STEP_COLUMNS = 4, HT_N_FOUND_TOP_COLUMNS = 6 };
+        ht_found_top_columns[], ht_found_gpu_columns[];
+enum {
+	HT_N_FOUND_IDLE_COLUMNS = 4,
+	HT_N_FOUND_STEP_COLUMNS = 4,
+	HT_N_FOUND_TOP_COLUMNS = 6,
+	HT_N_FOUND_GPU_COLUMNS = 6
+};
 /* As the facts of an analysis; more may follow from HT_N_FOUND on. */
 #define HT_FINDINGS_FACTS                                                                          \
 	[HT_FOUND_BREAKDOWN] = { "breakdown", ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS },      \
@@ -52,7 +58,8 @@ enum { HT_N_FOUND_IDLE_COLUMNS = 4, HT_N_FOUND_STEP_COLUMNS = 4, HT_N_FOUND_TOP_
 	[HT_FOUND_PROFILES] = { "profiles", ht_excess_columns, HT_N_EXCESS_COLUMNS },              \
 	[HT_FOUND_STEP_WORK] = { "step-work", ht_step_work_columns, HT_N_STEP_WORK_COLUMNS },      \
 	[HT_FOUND_STEPS] = { "steps", ht_found_step_columns, HT_N_FOUND_STEP_COLUMNS },            \
-	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS }
+	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
+	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS }
 
 /* What the rank in hand contributes. */
 enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part) HT_MUST_USE;
@@ -95,6 +102,14 @@ struct ht_idle_time {
 	int64_t rank, row, row_ns; /* the work that ended the longest; row HT_NO_I64: none */
 };
 
+/* How well devices were used from the first step's start to the last one's end (gpu_summary.h): sums over devices. */
+struct ht_gpu_use {
+	int64_t window_ns, busy_ns; /* time with a kernel running */
+	int64_t kernel_ns, tc_ns;   /* sums of durations; on tensor cores */
+	int64_t least_rank;         /* of the device with the smallest share of busy time */
+	double least;               /* that share */
+};
+
 struct ht_step_times {
 	size_t n; /* over all ranks; 0: nothing was recorded */
 	int64_t median_ns, least_ns, most_ns;
@@ -110,6 +125,7 @@ struct ht_findings {
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	bool knows_waits;                          /* exposed communication is split */
+	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns; /* sum of the windows */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
