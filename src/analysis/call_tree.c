@@ -227,7 +227,7 @@ static void emit_path(struct lister *l, const struct item *item)
 {
 	const struct ht_forest *f = &l->forest;
 	const struct ht_trace *t = f->trace;
-	uint32_t chain[MAX_PATH];
+	uint32_t chain[MAX_PATH] = { 0 };
 	uint32_t depth = f->rows[item->place].depth, n = 0, k = 0;
 	for (uint32_t at = item->place; at != HT_NONE; at = f->rows[at].parent, k++)
 		if (depth <= MAX_PATH || k < MAX_PATH / 2 || k >= depth - MAX_PATH / 2)

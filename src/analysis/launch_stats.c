@@ -401,7 +401,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < parts->n; i++)
 		n_linked += ht_table_i64(parts->list[i].facts[1], 0, 0);
 	if (!n_linked)
-		return ht_table_add_note(table, "no GPU work with its launch call in the selection");
+		return ht_table_add_note(
+		        table, "no GPU work with its launch call in the selection");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(
 		        table, "none of %lld launches is of this kind", (long long)n_linked);

@@ -109,7 +109,8 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	ht_table_put_str(l->table, l->devices[some]);
 	ht_table_put_str(l->table, name);
 	/* what is freed is what was held, whatever was asked for */
-	ht_table_put_i64(l->table, freed ? ht_sub_sat(0, freed->bytes) : alloc->bytes);
+	int64_t bytes = freed ? ht_sub_sat(0, freed->bytes) : alloc ? alloc->bytes : 0;
+	ht_table_put_i64(l->table, bytes);
 	ht_table_put_known(l->table, alloc ? alloc->ts_ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_known(l->table, freed ? freed->ts_ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_known(l->table,

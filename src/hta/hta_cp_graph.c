@@ -146,7 +146,7 @@ static enum ht_cp_bound bound_gpu(const struct ht_cp_graph *g, uint32_t row)
 {
 	const char *name = ht_str(g->trace, g->trace->name[row]);
 	return ht_hta_type(name) == HT_WORK_COMM ? HT_CP_BOUND_GPU_COMMUNICATION
-	                                                 : HT_CP_BOUND_GPU_COMPUTE;
+	                                         : HT_CP_BOUND_GPU_COMPUTE;
 }
 
 enum ht_cp_bound ht_cp_bound(const struct ht_cp_graph *g, const struct ht_cp_edge *edge)

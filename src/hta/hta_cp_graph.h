@@ -42,9 +42,9 @@ struct ht_cp_graph {
 	int64_t first_instance;
 	struct ht_cp_event *events;
 	size_t n_events;
-	uint32_t *event_of_row;   /* HT_NONE: no nodes */
-	uint8_t *name_bits;       /* by string id: what the builders know of a name (hta_cp_build.h) */
-	double *time;             /* by node; node = 2 * event + (1 for its end) */
+	uint32_t *event_of_row; /* HT_NONE: no nodes */
+	uint8_t *name_bits; /* by string id: what the builders know of a name (hta_cp_build.h) */
+	double *time;       /* by node; node = 2 * event + (1 for its end) */
 	struct ht_cp_edge *edges; /* each (from, to) once, in order of first insertion */
 	size_t n_edges;
 	uint32_t *in_first, *in_edges; /* edges into a node: slices of in_edges, insertion order */

@@ -37,7 +37,7 @@ enum ht_status ht_stacks_init(struct ht_run *run, const struct ht_trace *t,
 		return ht_fail_nomem(run->ctx);
 	memset(of, 0xff, (ht_n_events(t) + (size_t)1) * sizeof *of);
 	/* threads that wait come before those that they wait for */
-	for (int late = 0; late <= over_threads; late++)
+	for (int late = 0, n_passes = over_threads ? 2 : 1; late < n_passes; late++)
 		for (size_t i = 0; i < t->n_track_rows; i++) {
 			uint32_t row = t->track_rows[i], up = parent[row];
 			if (over_threads && (autograd->callers[row] != HT_NONE) != late)
