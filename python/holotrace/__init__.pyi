@@ -155,6 +155,7 @@ def open(
     kernel_rules: str | os.PathLike[str] | None = None,
     progress: _Progress = None,
     verify_cache: bool = False,
+    prefer_db: bool = False,
 ) -> Session: ...
 def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
 
