@@ -3,7 +3,7 @@
  */
 #include "read/ascend.h"
 
-#include "json/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <strings.h>

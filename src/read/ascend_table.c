@@ -7,7 +7,7 @@
  */
 #include "read/ascend.h"
 
-#include "json/number.h"
+#include "base/number.h"
 #include "store/draft.h"
 
 #include <strings.h>

@@ -3,7 +3,7 @@
  */
 #include "store/draft.h"
 
-#include "json/number.h"
+#include "base/number.h"
 #include "store/seal.h"
 
 #include <inttypes.h>
