@@ -300,6 +300,7 @@ class Session:
     def info(
         self,
         *,
+        view: Literal['facts', 'runs'] = 'facts',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -317,6 +318,7 @@ class Session:
             holotrace.open("traces/").info(top=10)
 
         Arguments:
+            view: a fact per row, or the tree of runs, workers and spans (facts, runs)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -332,6 +334,48 @@ class Session:
             topic: what kind of fact it is
             item: what the fact is about
             value: the fact, with its unit
+        """
+        ...
+    def tables(
+        self,
+        *,
+        view: Literal['list', 'cells'] = 'list',
+        table: str | Iterable[str] | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which tables came with the traces, and what do they say?
+
+        Tables of the exporter that are no events, as they are in its files.
+
+            holotrace.open("traces/").tables(top=10)
+
+        Arguments:
+            view: which tables there are, or their values (list, cells)
+            table: only the table of this name
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            table: name of the table: its file without the ending
+            rows: rows of it
+            columns: columns of it
+            names: names of the columns
         """
         ...
     def events(
@@ -1701,7 +1745,7 @@ class Session:
         Columns:
             rank: rank of the trace, null for a file
             device: cpu, cuda:0, ...; null for a raw timeline
-            category: allocated or reserved; of a raw timeline what the memory holds, or total
+            category: allocated or reserved, of allocators that report apart (NPU) behind the name; of a raw timeline what the memory holds, or total
             peak_bytes [bytes]: most that was held at once
             peak_ts_ns [ns]: first time of that, from the first event of all ranks or of the file
             at_total_peak_bytes [bytes]: what it held when the device's or timeline's total peaked

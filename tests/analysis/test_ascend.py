@@ -178,6 +178,26 @@ def test_the_rank_is_in_profiler_info(tmp_path):
     assert sorted({r["rank"] for r in rows("info", tmp_path)}) == ["3", "7"]
 
 
+def test_a_log_directory_is_a_tree(tmp_path):
+    """Runs below a log directory are found without being told to look there; GPU and NPU side by side."""
+    rank(tmp_path / "first", "host_1_20_ascend_pt", kernel_details__csv=KERNELS)
+    rank(tmp_path / "first", "host_1_3_ascend_pt", kernel_details__csv=KERNELS)
+    (tmp_path / "second" / "deep").mkdir(parents=True)
+    (tmp_path / "second" / "deep" / "w0.7.pt.trace.json").write_text('{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]}')
+    found = rows("info", tmp_path, "--view", "runs")
+    assert [(r["run"], r["worker"], r["span"], r["stamp"], r["target"], r["node"], r["process"], r["events"])
+            for r in found] == [("first", "host_1", "1", "20", "npu", "host", "1", "2"),
+                                ("first", "host_1", "2", "3", "npu", "host", "1", "2"),
+                                ("second/deep", "w0", "1", "7", "gpu", "w0", None, "1")]
+    facts = [(r["item"], r["value"]) for r in rows("info", tmp_path / "first") if r["topic"] == "run"]
+    assert ("span", "2, stamp 3") in facts and ("worker", "host_1") in facts
+    # what is no run of either layout is not looked for
+    (tmp_path / "other" / "sub").mkdir(parents=True)
+    (tmp_path / "other" / "sub" / "a.json").write_text('{"traceEvents":[]}')
+    done = support.run("info", tmp_path / "other")
+    assert done.returncode == 3 and b"--recursive" in done.stderr
+
+
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_threads_and_compression_do_not_matter(tmp_path, jobs):
     files = {"kernel_details__csv": KERNELS, "memory_record__csv":
