@@ -59,6 +59,12 @@ static bool default_cache_dir(char *path, size_t n)
 	return length > 0 && (size_t)length < n;
 }
 
+static bool prefers_db(const struct opts *opts)
+{
+	const char *prefer = opts_value(opts, "prefer");
+	return prefer != NULL && strcmp(prefer, "db") == 0;
+}
+
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
 {
 	const struct opts *opts = &cli->opts;
@@ -71,6 +77,7 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		.cache_dir = opts_value(opts, "cache-dir"),
 		.kernel_rules = opts_value(opts, "kernel-rules"),
 		.verify_cache = opts_flag(opts, "verify-cache"),
+		.prefer_db = prefers_db(opts),
 	};
 	uint64_t chunk_bytes = 0;
 	if (n_sources == 0) {

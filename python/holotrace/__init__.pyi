@@ -155,6 +155,7 @@ def open(
     kernel_rules: str | os.PathLike[str] | None = None,
     progress: _Progress = None,
     verify_cache: bool = False,
+    prefer_db: bool = False,
 ) -> Session: ...
 def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
 
@@ -299,6 +300,7 @@ class Session:
     def info(
         self,
         *,
+        view: Literal['facts', 'runs'] = 'facts',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -316,6 +318,7 @@ class Session:
             holotrace.open("traces/").info(top=10)
 
         Arguments:
+            view: a fact per row, or the tree of runs, workers and spans (facts, runs)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this

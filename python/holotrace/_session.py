@@ -18,7 +18,7 @@ def source_list(sources):
 
 
 def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-              memory_limit=None, kernel_rules=None, progress=None, verify_cache=False):
+              memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False):
     """Open a set with the package's options as defaults; the engine's object."""
     cache = use_cache() if cache is None else bool(cache)
     place = cache_dir if cache_dir is not None else default_cache_dir()
@@ -30,7 +30,8 @@ def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=N
             cache_dir=place if cache else None, cache_max_bytes=options.cache_max_bytes,
             jobs=options.jobs if jobs is None else jobs,
             memory_limit=options.memory_limit if memory_limit is None else memory_limit,
-            kernel_rules=kernel_rules, progress=callback, verify_cache=verify_cache)
+            kernel_rules=kernel_rules, progress=callback, verify_cache=verify_cache,
+            prefer_db=prefer_db)
     finally:
         done()
 
@@ -232,7 +233,7 @@ _add_methods()
 
 
 def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-         memory_limit=None, kernel_rules=None, progress=None, verify_cache=False):
+         memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False):
     """Open traces and return a Session.
 
     sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
@@ -246,12 +247,13 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
     progress       True, False, None (terminals and notebooks), or a function of
                    (what, done, total) that may return False to cancel
     verify_cache   believe the cache only after hashing the whole trace file
+    prefer_db      of an Ascend rank that is there as text and as database, read the database
 
     What is not given comes from holotrace.options. Ctrl-C interrupts a load.
     """
     core = core_open(sources, recursive=recursive, strict=strict, cache=cache, cache_dir=cache_dir,
                      jobs=jobs, memory_limit=memory_limit, kernel_rules=kernel_rules, progress=progress,
-                     verify_cache=verify_cache)
+                     verify_cache=verify_cache, prefer_db=prefer_db)
     if core.loss_note:
         warnings.warn(core.loss_note + "; see Session.health()", LossWarning, stacklevel=2)
     return Session(core)

@@ -72,7 +72,7 @@ static PyMethodDef methods[] = {
 	{ "open", (PyCFunction)(void (*)(void))set_open, METH_VARARGS | METH_KEYWORDS,
 	        "open(sources, *, recursive=False, strict=False, no_cache=False, cache_dir=None,\n"
 	        "     cache_max_bytes=0, jobs=0, memory_limit=0, kernel_rules=None, progress=None,\n"
-	        "     verify_cache=False) -> Set\n"
+	        "     verify_cache=False, prefer_db=False) -> Set\n"
 	        "\n"
 	        "Open traces as one set. progress(what, done, total) may return False to cancel." },
 	{ "analyses", analyses, METH_NOARGS, "Every analysis with its columns and parameters." },

@@ -123,14 +123,14 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "sources", "recursive", "strict", "no_cache", "cache_dir",
 		"cache_max_bytes", "jobs", "memory_limit", "kernel_rules", "progress",
-		"verify_cache", NULL };
+		"verify_cache", "prefer_db", NULL };
 	PyObject *sources, *cache_dir = NULL, *rules = NULL, *progress = NULL, *set = NULL;
-	int recursive = 0, strict = 0, no_cache = 0, n_jobs = 0, verify_cache = 0;
+	int recursive = 0, strict = 0, no_cache = 0, n_jobs = 0, verify_cache = 0, prefer_db = 0;
 	Py_ssize_t cache_max = 0, memory_limit = 0;
 	(void)module;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOp:open", names, &sources,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOpp:open", names, &sources,
 	            &recursive, &strict, &no_cache, &cache_dir, &cache_max, &n_jobs, &memory_limit,
-	            &rules, &progress, &verify_cache))
+	            &rules, &progress, &verify_cache, &prefer_db))
 		return NULL;
 	if (n_jobs < 0 || n_jobs > 4096 || cache_max < 0 || memory_limit < 0) {
 		PyErr_SetString(PyExc_ValueError,
@@ -147,7 +147,8 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		.strict = strict,
 		.no_cache = no_cache,
 		.cache_max_bytes = (uint64_t)cache_max,
-		.verify_cache = verify_cache };
+		.verify_cache = verify_cache,
+		.prefer_db = prefer_db };
 	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
 	        optional_path(keep, rules, &options.kernel_rules))
 		set = open_sources(

@@ -2,17 +2,19 @@
  * info.c - what is in the traces: a fact per row.
  *
  * Facts come in topics, in this order: file, capture (header keys), device, process group, events (per
- * category), span, steps, stream, thread; of several ranks also clock (clocks.h): the correction of the
+ * category), span, steps, stream, thread, run (run_tree.h); of several ranks also clock (clocks.h): the correction of the
  * file's clock, how far it could be off against the reference, and what it was found from. Values are text as a person would write it; the numbers behind
  * them are in the other analyses.
  */
 #include "analysis/analysis.h"
 #include "store/job.h"
 #include "model/clocks.h"
+#include "model/run_tree.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum ht_status describe(struct ht_run *run, struct ht_part *part);
@@ -25,6 +27,30 @@ static const struct ht_column columns[] = {
 	{ "value", HT_STR, HT_MEASURE, "the fact, with its unit", NULL },
 };
 
+static const struct ht_column run_columns[] = {
+	{ "run", HT_STR, HT_KEY, "directory of the run, from where those of all runs part", NULL },
+	{ "worker", HT_STR, HT_KEY, "process that was recorded", NULL },
+	{ "span", HT_STR, HT_KEY, "recording of that worker: 1, 2, ... or default", NULL },
+	{ "stamp", HT_STR, HT_DETAIL, "stamp of time in the name", NULL },
+	{ "target", HT_STR, HT_MEASURE, "gpu or npu", NULL },
+	{ "node", HT_STR, HT_DETAIL, "machine, as the worker is named", NULL },
+	{ "process", HT_I64, HT_DETAIL, "process on it, when the name of the worker says so",
+	        NULL },
+	{ "rank", HT_I64, HT_MEASURE, "number of the trace here", NULL },
+	{ "events", HT_I64, HT_MEASURE, "events that were read", NULL },
+	{ "path", HT_STR, HT_MEASURE, "file or directory", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "facts", columns, HT_COUNT(columns) },
+	{ "runs", run_columns, HT_COUNT(run_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "facts", "a fact per row, or the tree of runs, workers and spans",
+	        "facts|runs" },
+};
+
 const struct ht_analysis ht_analysis_info = {
 	.info = {
 		.name = "info",
@@ -32,7 +58,11 @@ const struct ht_analysis ht_analysis_info = {
 		.title = "What the traces hold",
 		.question = "Which ranks, devices, versions, capture options, events, steps and streams are in the files?",
 		.method = "Facts from the files' headers and counts over their events.",
-		HT_ONE_SCHEMA(columns),
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "view",
+		.params = params,
+		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 		.overview = "topic = device or topic = step or item = length",
 	},
@@ -202,6 +232,8 @@ static void put_tracks(const struct facts *f)
 static enum ht_status describe(struct ht_run *run, struct ht_part *part)
 {
 	struct facts f = { run, run->trace, part->facts[0], run->rank };
+	if (ht_run_is(run, "view", "runs"))
+		return HT_OK; /* the roster says all */
 	put_file(&f);
 	put_capture(&f);
 	put_devices(&f);
@@ -238,14 +270,81 @@ static void put_clock(struct ht_run *run, int64_t rank, ht_table *table)
 	        clock->n_collectives, clock->n_pairs);
 }
 
+/* Where the rank stands, when its path is one of a log directory. */
+static void put_run(
+        struct ht_run *run, const struct ht_run_place *place, int64_t rank, ht_table *table)
+{
+	const struct facts f = { run, NULL, table, rank };
+	put(&f, "run", "name", place->run);
+	put(&f, "run", "worker", place->worker);
+	if (place->span)
+		putf(&f, "run", "span", "%" PRId64 ", stamp %s", place->span, place->stamp);
+	else
+		put(&f, "run", "span", "default");
+	put(&f, "run", "target", place->target);
+}
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct ht_run_place *a = *(const struct ht_run_place *const *)x,
+	                          *b = *(const struct ht_run_place *const *)y;
+	int by = strcmp(a->run, b->run);
+	by = by ? by : strcmp(a->worker, b->worker);
+	by = by ? by : (a->span > b->span) - (a->span < b->span);
+	return by ? by : (a > b) - (a < b);
+}
+
+static void put_place(const struct ht_run_place *place, const struct ht_rank *rank, ht_table *table)
+{
+	char span[24] = "default";
+	if (place->span)
+		snprintf(span, sizeof span, "%" PRId64, place->span);
+	ht_table_row(table);
+	ht_table_put_str(table, place->run);
+	ht_table_put_str(table, place->worker);
+	ht_table_put_str(table, span);
+	ht_table_put_str(table, place->stamp);
+	ht_table_put_str(table, place->target);
+	ht_table_put_str(table, place->node);
+	ht_table_put_known(table, place->process, HT_NO_I64);
+	ht_table_put_i64(table, rank->number);
+	ht_table_put_i64(table, (int64_t)rank->n_events);
+	ht_table_put_str(table, rank->path);
+}
+
+/* Runs, their workers, and the spans of these. */
+static enum ht_status put_tree(struct ht_run *run, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	const struct ht_run_place *places;
+	size_t n = run->chosen[0].n;
+	const struct ht_run_place **order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
+	if (!order || ht_run_tree_find(roster, run->scratch, &places) != HT_OK)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		order[i] = &places[run->chosen[0].at[i]];
+	qsort(order, n, sizeof *order, compare_places);
+	for (size_t i = 0; i < n; i++)
+		put_place(order[i], &roster->ranks[order[i] - places], table);
+	return HT_OK;
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_roster *roster = run->rosters[0];
+	const struct ht_run_place *places;
+	if (ht_run_is(run, "view", "runs"))
+		return put_tree(run, table);
+	if (ht_run_tree_find(roster, run->scratch, &places) != HT_OK)
+		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
 		HT_TRY(ht_table_append(table, parts->list[i].facts[0], &move));
 		if (run->clocks[0])
 			put_clock(run, parts->list[i].rank, table);
+		size_t at = ht_roster_find(roster, parts->list[i].rank);
+		if (at != SIZE_MAX && places[at].is_known)
+			put_run(run, &places[at], parts->list[i].rank, table);
 	}
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));

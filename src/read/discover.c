@@ -298,6 +298,33 @@ static bool peek_below(struct finder *finder, const char *dir, int depth, size_t
 	return is_found;
 }
 
+/* Whether the directories below are those of a log directory: runs with workers in them. */
+static bool has_runs_below(struct finder *finder, const char *dir, int depth, size_t *n_looked_at)
+{
+	DIR *stream = depth < 5 ? opendir(dir) : NULL;
+	if (!stream)
+		return false;
+	bool is_found = false;
+	for (struct dirent *item; !is_found && (item = readdir(stream));) {
+		const char *name = item->d_name;
+		if (++*n_looked_at > PEEK_MAX_ENTRIES)
+			break;
+		if (name[0] == '.')
+			continue;
+		char *path = join(finder, dir, name);
+		struct stat st;
+		if (!path || lstat(path, &st) < 0)
+			continue;
+		if (S_ISDIR(st.st_mode))
+			is_found = !strcmp(name, HT_ASCEND_OUTPUT) ||
+			           has_runs_below(finder, path, depth + 1, n_looked_at);
+		else
+			is_found = depth && strstr(name, ".pt.trace.json");
+	}
+	closedir(stream);
+	return is_found;
+}
+
 static enum ht_status fail_no_traces(
         struct finder *finder, const char *dir, size_t n_skipped, size_t i_note)
 {
@@ -320,6 +347,14 @@ static enum ht_status add_dir(struct finder *finder, const char *dir)
 	size_t n_entries = finder->entries.n, n_skipped = finder->n_skipped,
 	       i_note = finder->notes.n;
 	HT_TRY(scan_dir(finder, dir, NULL, 0));
+	size_t n_looked_at = 0;
+	if (finder->entries.n == n_entries && !finder->recursive &&
+	        has_runs_below(finder, dir, 0, &n_looked_at)) {
+		finder->recursive = true;
+		enum ht_status status = scan_dir(finder, dir, NULL, 0);
+		finder->recursive = false;
+		HT_TRY(status);
+	}
 	if (finder->entries.n == n_entries)
 		return fail_no_traces(finder, dir, finder->n_skipped - n_skipped, i_note);
 	return HT_OK;

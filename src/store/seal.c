@@ -65,6 +65,8 @@ static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,
 	struct sealing s = { .ctx = ctx, .t = t, .rules = rules };
 	HT_TRY(ht_parallel(ctx, N_LINKS, make_link, &s));
 	ht_seal_flow_rows(t);
+	if (t->meta_->dialect == HT_DIALECT_ASCEND)
+		ht_seal_ascend_ops(t);
 	HT_TRY(ht_parallel(ctx, N_LAST, make_last, &s));
 	for (size_t i = 0; i < N_LINKS; i++)
 		for (int code = 0; code < HT_N_STATS; code++)

@@ -54,6 +54,8 @@ enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 /* Whether the trace agrees with itself: counters only. */
 enum ht_status ht_seal_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+/* The operators of NPU work, where flows say them. */
+void ht_seal_ascend_ops(struct ht_trace *trace);
 /* At last what needs the GPU work's launches. */
 enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_launch_checks(

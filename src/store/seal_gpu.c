@@ -241,3 +241,22 @@ enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kern
 	ht_arena_done(&b.arena);
 	return status;
 }
+
+void ht_seal_ascend_ops(struct ht_trace *t)
+{
+	uint32_t cat = ht_str_find(t, "async_npu");
+	for (size_t i = 0; cat != HT_NO_STR && i < t->n_flows; i++) {
+		const struct ht_flow *flow = &t->flows[i];
+		if (flow->cat != cat || flow->from == HT_NONE || flow->to == HT_NONE)
+			continue;
+		struct ht_gpu *gpu = HT_MUTABLE(struct ht_gpu, ht_gpu_of_row(t, flow->to));
+		uint32_t op = flow->from;
+		while (op != HT_NONE && t->kind[op] != HT_KIND_CPU_OP)
+			op = t->parent[op];
+		/* an operator that starts several tasks has a flow for each; of several for one task the
+		 * innermost counts, which starts last */
+		if (gpu && op != HT_NONE &&
+		        (gpu->op == HT_NONE || t->ts_ns[gpu->op] < t->ts_ns[op]))
+			gpu->op = op;
+	}
+}

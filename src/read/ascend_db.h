@@ -1,0 +1,65 @@
+/*
+ * ascend_db.h - a database while it is read: queries over what it has, rows into the builder.
+ */
+#ifndef HT_READ_ASCEND_DB_H
+#define HT_READ_ASCEND_DB_H
+
+#include "read/rows.h"
+#include "store/draft.h"
+
+#include <sqlite3.h>
+
+struct ht_db {
+	ht_ctx *ctx;
+	struct ht_builder *builder;
+	const char *path;
+	sqlite3 *handle;
+	struct ht_rows rows;
+	bool has_strings; /* STRING_IDS is there */
+	bool has_steps;   /* an operator is a step */
+};
+
+/* HT_FORMAT when it is no database that can be read. */
+enum ht_status ht_db_open(
+        struct ht_db *db, struct ht_builder *builder, const char *path) HT_MUST_USE;
+void ht_db_close(struct ht_db *db);
+
+enum ht_status ht_db_read_host(struct ht_db *db) HT_MUST_USE;
+enum ht_status ht_db_read_device(struct ht_db *db) HT_MUST_USE;
+enum ht_status ht_db_read_memory(struct ht_db *db) HT_MUST_USE;
+enum ht_status ht_db_read_analysis(struct ht_db *db) HT_MUST_USE;
+
+/* The columns of a table by name, as the columns of the result. A name that starts with ~ is the id of a string,
+ * and the result its text; what the table does not have is null. The list ends with NULL. *ret_query is NULL when there
+ * is no such table; else the caller ends it with sqlite3_finalize. order is a column, or NULL. */
+enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *const *columns,
+        const char *order, sqlite3_stmt **ret_query) HT_MUST_USE;
+/* The next row; *ret_more is false behind the last one. */
+enum ht_status ht_db_step(struct ht_db *db, sqlite3_stmt *query, bool *ret_more) HT_MUST_USE;
+/* A statement of our own. */
+enum ht_status ht_db_run(struct ht_db *db, const char *sql) HT_MUST_USE;
+bool ht_db_has_table(struct ht_db *db, const char *table);
+
+/* Cells of the row. */
+static inline bool ht_db_is_null(sqlite3_stmt *query, int column)
+{
+	return sqlite3_column_type(query, column) == SQLITE_NULL;
+}
+static inline int64_t ht_db_i64(sqlite3_stmt *query, int column, int64_t fallback)
+{
+	return ht_db_is_null(query, column) ? fallback : sqlite3_column_int64(query, column);
+}
+/* Text of a cell as id, HT_NO_STR when it is null. */
+uint32_t ht_db_text(struct ht_db *db, sqlite3_stmt *query, int column);
+
+/* Args of the event in hand from cells that are not null. */
+struct ht_db_arg {
+	int column;
+	const char *key;
+	enum ht_arg_type type; /* of the arg: HT_ARG_I64, HT_ARG_F64 or HT_ARG_STR */
+	uint32_t of;           /* its column; see ht_db_args_make */
+};
+void ht_db_args_make(struct ht_db *db, struct ht_db_arg *args, size_t n);
+void ht_db_args_put(struct ht_db *db, sqlite3_stmt *query, const struct ht_db_arg *args, size_t n);
+
+#endif

@@ -1,0 +1,456 @@
+/*
+ * ascend_db_events.c - spans of a database: the host's calls, and the work of the NPU; see ascend_db.c.
+ */
+#if defined(HT_HAVE_SQLITE)
+
+#include "read/ascend_db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of globalTid: the process is in its upper half. */
+static void put_thread(struct ht_db *db, int64_t global_tid)
+{
+	ht_row_process(&db->rows, global_tid >> 32, global_tid & UINT32_MAX);
+}
+
+static void begin_span(struct ht_db *db, const char *category, uint32_t name, int64_t start_ns)
+{
+	ht_row_begin(&db->rows, 'X', ht_rows_text(&db->rows, category, strlen(category)), name);
+	ht_row_time(&db->rows, start_ns);
+}
+
+/* Take the rows of a query one by one. */
+static enum ht_status each(struct ht_db *db, sqlite3_stmt *query,
+        enum ht_status (*put)(struct ht_db *db, sqlite3_stmt *query, void *user), void *user)
+{
+	bool more = query != NULL;
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && more) {
+		status = ht_db_step(db, query, &more);
+		if (status == HT_OK && more)
+			status = put(db, query, user);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
+/* ---- host ---- */
+
+/* Types of ENUM_API_TYPE. */
+enum { API_OP = 50001, API_QUEUE = 50002, API_PYTHON = 50003, API_MSTX = 50004 };
+
+enum {
+	P_START,
+	P_END,
+	P_TID,
+	P_CONNECTION,
+	P_NAME,
+	P_SEQUENCE,
+	P_FWD,
+	P_TYPES,
+	P_DIMS,
+	P_CHAIN,
+	P_TYPE
+};
+static const char *const pytorch_columns[] = { "startNs", "endNs", "globalTid", "connectionId",
+	"~name", "sequenceNumber", "fwdThreadId", "~inputDtypes", "~inputShapes", "callchainId",
+	"type", NULL };
+
+struct host {
+	sqlite3_stmt *chain; /* the frames of a call chain */
+	uint32_t stack;      /* column */
+	struct ht_db_arg *args;
+	size_t n_args;
+	struct ht_vec text;
+};
+
+/* The frames of a call chain as one text, as in the timeline. */
+static enum ht_status put_stack(struct ht_db *db, struct host *host, int64_t chain)
+{
+	bool more = host->chain != NULL;
+	host->text.n = 0;
+	if (more) {
+		sqlite3_reset(host->chain);
+		sqlite3_bind_int64(host->chain, 1, chain);
+	}
+	while (more) {
+		HT_TRY(ht_db_step(db, host->chain, &more));
+		const char *frame = more ? (const char *)sqlite3_column_text(host->chain, 0) : NULL;
+		if (!frame)
+			continue;
+		size_t n = (size_t)sqlite3_column_bytes(host->chain, 0);
+		if (!ht_vec_reserve(db->builder->mem, &host->text, 1, n + 3))
+			return ht_fail_nomem(db->ctx);
+		char *end = (char *)host->text.data + host->text.n;
+		memcpy(end, ";\r\n", host->text.n ? 3 : 0);
+		memcpy(end + (host->text.n ? 3 : 0), frame, n);
+		host->text.n += n + (host->text.n ? 3 : 0);
+	}
+	if (host->text.n)
+		ht_row_put(&db->rows, host->stack,
+		        ht_rows_text(&db->rows, host->text.data, host->text.n));
+	return HT_OK;
+}
+
+static const char *category_of(int64_t type, const char *name)
+{
+	switch (type) {
+	case API_QUEUE: return !strncmp(name, "Dequeue", 7) ? "dequeue" : "enqueue";
+	case API_PYTHON: return "python_function";
+	case API_MSTX: return "user_annotation";
+	default: return "cpu_op";
+	}
+}
+
+static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	struct host *host = user;
+	const char *name = (const char *)sqlite3_column_text(query, P_NAME);
+	int64_t start_ns = ht_db_i64(query, P_START, 0), type = ht_db_i64(query, P_TYPE, API_OP);
+	db->has_steps |= name && !strncmp(name, "ProfilerStep#", 13);
+	const char *category = category_of(type, name ? name : "");
+	begin_span(db, category, ht_db_text(db, query, P_NAME), start_ns);
+	ht_row_duration(&db->rows, ht_db_i64(query, P_END, start_ns) - start_ns);
+	put_thread(db, ht_db_i64(query, P_TID, 0));
+	if (type == API_OP)
+		ht_db_args_put(db, query, host->args, host->n_args);
+	if (type == API_OP && !ht_db_is_null(query, P_CHAIN))
+		HT_TRY(put_stack(db, host, ht_db_i64(query, P_CHAIN, 0)));
+	return ht_row_end(&db->rows, -1);
+}
+
+static enum ht_status read_calls(struct ht_db *db)
+{
+	static const char chain[] = "SELECT s.value FROM PYTORCH_CALLCHAINS c JOIN STRING_IDS s ON "
+	                            "s.id=c.stack WHERE c.id=? ORDER BY c.stackDepth";
+	struct ht_db_arg args[] = { { P_CONNECTION, "External id", HT_ARG_I64, 0 },
+		{ P_SEQUENCE, "Sequence number", HT_ARG_I64, 0 },
+		{ P_FWD, "Fwd thread id", HT_ARG_I64, 0 }, { P_TYPES, "Input type", HT_ARG_STR, 0 },
+		{ P_DIMS, "Input Dims", HT_ARG_STR, 0 } };
+	struct host host = { .args = args, .n_args = HT_COUNT(args) };
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "PYTORCH_API", pytorch_columns, NULL, &query));
+	ht_db_args_make(db, args, HT_COUNT(args));
+	host.stack = ht_rows_column(&db->rows, "Call stack", 10, HT_ARG_STR);
+	/* an index of our own: the table has none, and every operator asks */
+	enum ht_status status = HT_OK;
+	if (query && db->has_strings && ht_db_has_table(db, "PYTORCH_CALLCHAINS"))
+		status = ht_db_run(db,
+		        "CREATE TEMP TABLE PYTORCH_CALLCHAINS AS SELECT id, stack, stackDepth FROM "
+		        "main.PYTORCH_CALLCHAINS; CREATE INDEX temp.ht_chain ON PYTORCH_CALLCHAINS(id)");
+	/* a chain without the columns that it should have is no chain */
+	if (status == HT_OK && query &&
+	        sqlite3_prepare_v2(db->handle, chain, -1, &host.chain, NULL) != SQLITE_OK)
+		host.chain = NULL;
+	if (status == HT_OK)
+		status = each(db, query, put_call, &host);
+	else
+		sqlite3_finalize(query);
+	sqlite3_finalize(host.chain);
+	ht_vec_free(db->builder->mem, &host.text, 1);
+	return status;
+}
+
+enum { C_START, C_END, C_TYPE, C_TID, C_CONNECTION, C_NAME };
+static const char *const cann_columns[] = { "startNs", "endNs", "type", "globalTid", "connectionId",
+	"~name", NULL };
+
+static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	static const struct {
+		int64_t type;
+		const char *name;
+	} levels[] = { { 5000, "Runtime" }, { 5500, "HCCL" }, { 10000, "Node" }, { 15000, "Model" },
+		{ 20000, "AscendCL" } };
+	const struct ht_db_arg *connection = user;
+	int64_t start_ns = ht_db_i64(query, C_START, 0), type = ht_db_i64(query, C_TYPE, 0);
+	const char *text = (const char *)sqlite3_column_text(query, C_NAME), *level = "CANN";
+	char name[512];
+	for (size_t i = 0; i < HT_COUNT(levels); i++)
+		if (levels[i].type == type)
+			level = levels[i].name;
+	int n = snprintf(name, sizeof name, "%s@%s", level, text ? text : "");
+	n = n < (int)sizeof name ? n : (int)sizeof name - 1;
+	begin_span(db, "cann_runtime", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
+	ht_row_duration(&db->rows, ht_db_i64(query, C_END, start_ns) - start_ns);
+	put_thread(db, ht_db_i64(query, C_TID, 0));
+	ht_db_args_put(db, query, connection, 1);
+	return ht_row_end(&db->rows, -1);
+}
+
+static enum ht_status put_step(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	char name[64];
+	int64_t start_ns = ht_db_i64(query, 1, 0);
+	(void)user;
+	int n = snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)ht_db_i64(query, 0, 0));
+	begin_span(db, "user_annotation", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
+	ht_row_duration(&db->rows, ht_db_i64(query, 2, start_ns) - start_ns);
+	ht_row_process(&db->rows, 0, 0);
+	return ht_row_end(&db->rows, -1);
+}
+
+static enum ht_status put_rank(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	struct ht_header header = { 0 };
+	char text[32];
+	(void)user;
+	int n = snprintf(text, sizeof text, "%lld", (long long)ht_db_i64(query, 0, 0));
+	header.key = ht_rows_text(&db->rows, "rank_id", 7);
+	header.value = ht_rows_text(&db->rows, text, (size_t)n);
+	/* -1: not a rank of a job */
+	if (ht_db_i64(query, 0, -1) < 0)
+		return HT_OK;
+	return HT_VEC_PUSH(db->builder->mem, &db->builder->all.headers, struct ht_header, header)
+	               ? HT_OK
+	               : ht_fail_nomem(db->ctx);
+}
+
+enum ht_status ht_db_read_host(struct ht_db *db)
+{
+	static const char *const step_columns[] = { "id", "startNs", "endNs", NULL };
+	static const char *const rank_columns[] = { "rankId", NULL };
+	struct ht_db_arg connection = { C_CONNECTION, "connection_id", HT_ARG_I64, 0 };
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "RANK_DEVICE_MAP", rank_columns, NULL, &query));
+	HT_TRY(each(db, query, put_rank, NULL));
+	HT_TRY(read_calls(db));
+	HT_TRY(ht_db_select(db, "CANN_API", cann_columns, NULL, &query));
+	ht_db_args_make(db, &connection, 1);
+	HT_TRY(each(db, query, put_cann, &connection));
+	if (db->has_steps)
+		return HT_OK;
+	HT_TRY(ht_db_select(db, "STEP_TIME", step_columns, NULL, &query));
+	return each(db, query, put_step, NULL);
+}
+
+/* ---- device ---- */
+
+enum {
+	T_START,
+	T_END,
+	T_DEVICE,
+	T_STREAM,
+	T_CONNECTION,
+	T_TASK_TYPE,
+	T_ID,
+	T_MODEL,
+	T_TASK,
+	T_NAME,
+	T_CORE,
+	T_OP_TYPE,
+	T_BLOCKS,
+	T_MIX_BLOCKS,
+	T_IN_SHAPES,
+	T_IN_TYPES,
+	T_IN_FORMATS,
+	T_OUT_SHAPES,
+	T_OUT_TYPES,
+	T_OUT_FORMATS,
+	T_WAIT,
+	T_PIECE,
+	T_OP
+};
+
+/* TASK with what the other tables say about it, made by us: missing tables and columns become nulls there. */
+static const char *const task_columns[] = { "startNs", "endNs", "deviceId", "streamId",
+	"connectionId", "~taskType", "globalTaskId", "modelId", "taskId", "~name", "~core",
+	"~opType", "blockDim", "mixBlockDim", "~inputShapes", "~inputDataTypes", "~inputFormats",
+	"~outputShapes", "~outputDataTypes", "~outputFormats", "wait", "piece", "op", NULL };
+
+struct task {
+	int64_t id;
+	uint32_t row;
+};
+
+struct device {
+	struct ht_db_arg *args;
+	size_t n_args;
+	struct ht_vec tasks; /* struct task, by id once all are there */
+	/* counters of one task, which come together */
+	int64_t id;
+	bool has_task;
+};
+
+static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	struct device *device = user;
+	int64_t start_ns = ht_db_i64(query, T_START, 0);
+	bool is_piece = ht_db_i64(query, T_PIECE, 0) != 0;
+	uint32_t name = ht_db_text(db, query, ht_db_is_null(query, T_NAME) ? T_TASK_TYPE : T_NAME);
+	begin_span(db, is_piece ? "npu_collective_task" : "kernel", name, start_ns);
+	ht_row_duration(&db->rows, ht_db_i64(query, T_END, start_ns) - start_ns);
+	ht_row_process(&db->rows, ht_db_i64(query, T_DEVICE, 0), ht_db_i64(query, T_STREAM, -1));
+	ht_db_args_put(db, query, device->args, device->n_args);
+	struct task task = { ht_db_i64(query, T_ID, -1), db->builder->all.n };
+	if (!HT_VEC_PUSH(db->builder->mem, &device->tasks, struct task, task))
+		return ht_fail_nomem(db->ctx);
+	return ht_row_end(&db->rows, -1);
+}
+
+static int compare_tasks(const void *x, const void *y)
+{
+	const struct task *a = x, *b = y;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* One counter of a task; those of one task follow each other. */
+static enum ht_status put_counter(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	struct device *device = user;
+	struct task key = { ht_db_i64(query, 0, -1), 0 };
+	const char *name = (const char *)sqlite3_column_text(query, 1);
+	if (device->has_task && key.id != device->id) {
+		device->has_task = false;
+		HT_TRY(ht_row_end(&db->rows, -1));
+	}
+	if (!device->has_task) {
+		const struct task *task =
+		        device->tasks.n ? bsearch(&key, device->tasks.data, device->tasks.n,
+		                                  sizeof key, compare_tasks)
+		                        : NULL;
+		if (!task)
+			return HT_OK;
+		ht_row_extend(&db->rows, task->row);
+		device->has_task = true;
+		device->id = key.id;
+	}
+	double value = sqlite3_column_double(query, 2);
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	if (name && !ht_db_is_null(query, 2))
+		ht_row_put(
+		        &db->rows, ht_rows_column(&db->rows, name, strlen(name), HT_ARG_F64), bits);
+	return HT_OK;
+}
+
+static enum ht_status read_counters(struct ht_db *db, struct device *device)
+{
+	static const char *const columns[] = { "globalTaskId", "~name", "value", NULL };
+	sqlite3_stmt *query;
+	if (device->tasks.n)
+		qsort(device->tasks.data, device->tasks.n, sizeof(struct task), compare_tasks);
+	HT_TRY(ht_db_select(db, "TASK_PMU_INFO", columns, "globalTaskId, name", &query));
+	HT_TRY(each(db, query, put_counter, device));
+	return device->has_task ? ht_row_end(&db->rows, -1) : HT_OK;
+}
+
+/* A table of its own with the columns that are wanted, whatever the database has. */
+static enum ht_status copy_table(
+        struct ht_db *db, const char *to, const char *from, const char *const *columns)
+{
+	struct ht_arena arena;
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, from, columns, NULL, &query));
+	ht_arena_init(&arena, db->builder->mem);
+	char *sql = ht_arena_printf(&arena, "CREATE TEMP TABLE %s(", to);
+	for (size_t i = 0; sql && columns[i]; i++)
+		sql = ht_arena_printf(&arena, "%s%s\"%s\"%s", sql, i ? "," : "", columns[i],
+		        i ? "" : " INTEGER PRIMARY KEY");
+	/* the text of the query says which columns are nulls */
+	if (sql && query)
+		sql = ht_arena_printf(
+		        &arena, "%s); INSERT OR IGNORE INTO %s %s", sql, to, sqlite3_sql(query));
+	else if (sql)
+		sql = ht_arena_printf(&arena, "%s)", sql);
+	enum ht_status status = sql ? ht_db_run(db, sql) : ht_fail_nomem(db->ctx);
+	sqlite3_finalize(query);
+	ht_arena_done(&arena);
+	return status;
+}
+
+/* What tasks are joined with. */
+static enum ht_status join_tasks(struct ht_db *db)
+{
+	static const char *const compute[] = { "globalTaskId", "name", "taskType", "opType",
+		"blockDim", "mixBlockDim", "inputShapes", "inputDataTypes", "inputFormats",
+		"outputShapes", "outputDataTypes", "outputFormats", "waitNs", NULL };
+	static const char *const pieces[] = { "globalTaskId", NULL };
+	static const char *const connections[] = { "connectionId", "id", NULL };
+	static const char *const collectives[] = { "connectionId", NULL };
+	static const char *const tasks[] = { "globalTaskId", "startNs", "endNs", "deviceId",
+		"streamId", "connectionId", "taskType", "modelId", "taskId", NULL };
+	HT_TRY(copy_table(db, "ht_compute", "COMPUTE_TASK_INFO", compute));
+	HT_TRY(copy_table(db, "ht_piece", "COMMUNICATION_TASK_INFO", pieces));
+	HT_TRY(copy_table(db, "ht_connection", "CONNECTION_IDS", connections));
+	HT_TRY(copy_table(db, "ht_plain_task", "TASK", tasks));
+	HT_TRY(copy_table(db, "ht_collective", "COMMUNICATION_OP", collectives));
+	return ht_db_run(db,
+	        "CREATE TEMP VIEW ht_task AS SELECT k.startNs, k.endNs, k.deviceId, k.streamId, "
+	        "k.connectionId, k.taskType, k.globalTaskId, k.modelId, k.taskId, c.name, "
+	        "c.taskType AS core, c.opType, c.blockDim, c.mixBlockDim, c.inputShapes, "
+	        "c.inputDataTypes, c.inputFormats, c.outputShapes, c.outputDataTypes, "
+	        "c.outputFormats, c.waitNs/1000.0 AS wait, p.globalTaskId IS NOT NULL OR (o.connectionId IS NOT NULL AND c.name IS NULL) AS piece, "
+	        "n.id AS op FROM ht_plain_task k LEFT JOIN ht_compute c USING(globalTaskId) LEFT JOIN "
+	        "ht_piece p USING(globalTaskId) LEFT JOIN ht_collective o ON o.connectionId=k.connectionId LEFT JOIN ht_connection n ON "
+	        "n.connectionId=k.connectionId ORDER BY k.globalTaskId");
+}
+
+enum { O_START, O_END, O_CONNECTION, O_NAME, O_GROUP, O_TYPE, O_ALGORITHM, O_COUNT, O_WAIT };
+static const char *const collective_columns[] = { "startNs", "endNs", "connectionId", "~opName",
+	"~groupName", "~opType", "~algType", "count", "waitNs", NULL };
+
+static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void *user)
+{
+	struct device *device = user;
+	int64_t start_ns = ht_db_i64(query, O_START, 0);
+	begin_span(db, "kernel", ht_db_text(db, query, O_NAME), start_ns);
+	ht_row_duration(&db->rows, ht_db_i64(query, O_END, start_ns) - start_ns);
+	ht_row_process(&db->rows, 0, -1);
+	ht_db_args_put(db, query, device->args, device->n_args);
+	/* as in kernel_details.csv */
+	ht_row_put(&db->rows, ht_rows_column(&db->rows, "Accelerator Core", 16, HT_ARG_STR),
+	        ht_rows_text(&db->rows, "HCCL", 4));
+	return ht_row_end(&db->rows, -1);
+}
+
+static enum ht_status read_collectives(struct ht_db *db)
+{
+	struct ht_db_arg args[] = { { O_CONNECTION, "connection_id", HT_ARG_I64, 0 },
+		{ O_GROUP, "group", HT_ARG_STR, 0 }, { O_TYPE, "Type", HT_ARG_STR, 0 },
+		{ O_ALGORITHM, "alg_type", HT_ARG_STR, 0 }, { O_COUNT, "count", HT_ARG_I64, 0 } };
+	struct device device = { .args = args, .n_args = HT_COUNT(args) };
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, NULL, &query));
+	ht_db_args_make(db, args, HT_COUNT(args));
+	return each(db, query, put_collective, &device);
+}
+
+static enum ht_status read_tasks(struct ht_db *db, struct device *device)
+{
+	sqlite3_stmt *query;
+	if (!ht_db_has_table(db, "TASK"))
+		return HT_OK;
+	HT_TRY(join_tasks(db));
+	HT_TRY(ht_db_select(db, "ht_task", task_columns, NULL, &query));
+	ht_db_args_make(db, device->args, device->n_args);
+	HT_TRY(each(db, query, put_task, device));
+	return read_counters(db, device);
+}
+
+enum ht_status ht_db_read_device(struct ht_db *db)
+{
+	struct ht_db_arg args[] = { { T_DEVICE, "device", HT_ARG_I64, 0 },
+		{ T_STREAM, "stream", HT_ARG_I64, 0 },
+		{ T_CONNECTION, "connection_id", HT_ARG_I64, 0 },
+		{ T_OP, "External id", HT_ARG_I64, 0 }, { T_TASK_TYPE, "Task Type", HT_ARG_STR, 0 },
+		{ T_MODEL, "Model ID", HT_ARG_I64, 0 }, { T_TASK, "Task ID", HT_ARG_I64, 0 },
+		{ T_CORE, "Accelerator Core", HT_ARG_STR, 0 }, { T_OP_TYPE, "Type", HT_ARG_STR, 0 },
+		{ T_BLOCKS, "Block Dim", HT_ARG_I64, 0 },
+		{ T_MIX_BLOCKS, "Mix Block Dim", HT_ARG_I64, 0 },
+		{ T_IN_SHAPES, "Input Shapes", HT_ARG_STR, 0 },
+		{ T_IN_TYPES, "Input Data Types", HT_ARG_STR, 0 },
+		{ T_IN_FORMATS, "Input Formats", HT_ARG_STR, 0 },
+		{ T_OUT_SHAPES, "Output Shapes", HT_ARG_STR, 0 },
+		{ T_OUT_TYPES, "Output Data Types", HT_ARG_STR, 0 },
+		{ T_OUT_FORMATS, "Output Formats", HT_ARG_STR, 0 },
+		{ T_WAIT, "Wait Time(us)", HT_ARG_F64, 0 } };
+	struct device device = { .args = args, .n_args = HT_COUNT(args) };
+	enum ht_status status = read_tasks(db, &device);
+	ht_vec_free(db->builder->mem, &device.tasks, sizeof(struct task));
+	HT_TRY(status);
+	return read_collectives(db);
+}
+
+#endif
