@@ -62,18 +62,6 @@ const struct ht_analysis ht_analysis_idle_intervals = {
 	.finish = finish,
 };
 
-static void put_describe(ht_table *table, const struct ht_describe *d)
-{
-	ht_table_put_i64(table, (int64_t)d->count);
-	ht_table_put_f64(table, d->mean);
-	ht_table_put_f64(table, d->std);
-	ht_table_put_f64(table, d->min);
-	ht_table_put_f64(table, d->p25);
-	ht_table_put_f64(table, d->p50);
-	ht_table_put_f64(table, d->p75);
-	ht_table_put_f64(table, d->max);
-}
-
 static enum ht_status put_stream(
         struct ht_run *run, ht_table *table, int64_t rank, const struct ht_idle_stream *stream)
 {
@@ -98,7 +86,7 @@ static enum ht_status put_stream(
 		ht_table_put_known(table, stream->device, -1);
 		ht_table_put_known(table, stream->stream, HT_NO_I64);
 		ht_table_put_str(table, ht_idle_category_name((enum ht_idle_category)c));
-		put_describe(table, &describe);
+		ht_describe_put(table, &describe, false);
 	}
 	return HT_OK;
 }

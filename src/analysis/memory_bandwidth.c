@@ -146,14 +146,7 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	int64_t busy_ns = busy_time(series, &time_mean);
 
 	put_key(table, frame, series);
-	ht_table_put_i64(table, (int64_t)stats.count);
-	ht_table_put_f64(table, stats.mean);
-	ht_table_put_f64(table, stats.std);
-	ht_table_put_f64(table, stats.min);
-	ht_table_put_f64(table, stats.p25);
-	ht_table_put_f64(table, stats.p50);
-	ht_table_put_f64(table, stats.p75);
-	ht_table_put_f64(table, stats.max);
+	ht_describe_put(table, &stats, false);
 	ht_table_put_i64(table, (int64_t)series->n_copies);
 	ht_table_put_known(table, series->bytes, 0);
 	ht_table_put_i64(table, busy_ns);

@@ -142,14 +142,7 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 	weigh_by_time(series, &time_mean, &empty_share);
 
 	put_key(table, frame, series);
-	ht_table_put_i64(table, (int64_t)stats.count);
-	ht_table_put_f64(table, stats.mean);
-	ht_table_put_f64(table, stats.std);
-	ht_table_put_i64(table, (int64_t)stats.min);
-	ht_table_put_f64(table, stats.p25);
-	ht_table_put_f64(table, stats.p50);
-	ht_table_put_f64(table, stats.p75);
-	ht_table_put_i64(table, (int64_t)stats.max);
+	ht_describe_put(table, &stats, true);
 	ht_table_put_f64(table, time_mean);
 	ht_table_put_f64(table, empty_share);
 	return HT_OK;

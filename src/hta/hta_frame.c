@@ -84,44 +84,6 @@ struct hta_links {
 	size_t n;
 };
 
-/* The column of a key that is written as integers everywhere; NULL when it is not. */
-static const struct ht_arg_column *integer_column(const struct ht_trace *t, const char *key)
-{
-	const struct ht_arg_column *found = NULL;
-	uint32_t id = ht_str_find(t, key);
-	for (size_t i = 0; id != HT_NO_STR && i < t->n_arg_columns; i++) {
-		if (t->arg_columns[i].key != id || t->arg_columns[i].top_level)
-			continue;
-		if (found || t->arg_columns[i].type != HT_ARG_I64)
-			return NULL;
-		found = &t->arg_columns[i];
-	}
-	return found;
-}
-
-/* From two sparse columns that are walked together; marks sides. */
-static enum ht_status walk_linked(struct ht_run *run, const struct ht_trace *t,
-        const struct ht_arg_column *correlations, const struct ht_arg_column *streams,
-        struct hta_links *links)
-{
-	const uint32_t *rows = ht_arg_rows(t, correlations), *stream_rows = ht_arg_rows(t, streams);
-	links->list = ht_arena_alloc(run->scratch, (correlations->n + 1) * sizeof *links->list);
-	if (!links->list)
-		return ht_fail_nomem(run->ctx);
-	uint64_t at = 0;
-	for (uint64_t i = 0; i < correlations->n; i++) {
-		int64_t correlation = ht_arg_i64_at(t, correlations, i);
-		while (at < streams->n && stream_rows[at] < rows[i])
-			at++;
-		bool has = at < streams->n && stream_rows[at] == rows[i];
-		mark_gpu(links->side, rows[i], has ? ht_arg_i64_at(t, streams, at) : -1,
-		        correlation);
-		if (correlation != -1)
-			links->list[links->n++] = (struct linked){ correlation, rows[i] };
-	}
-	return HT_OK;
-}
-
 static enum ht_status list_linked(struct ht_run *run, const struct ht_trace *t,
         const struct hta_args *a, struct hta_links *ret_links)
 {
@@ -140,19 +102,27 @@ static enum ht_status list_linked(struct ht_run *run, const struct ht_trace *t,
 	return HT_OK;
 }
 
-/* Files write both ids as integers; any other spelling takes the long way. */
+/* From sparse columns that are walked together; marks sides. */
 static enum ht_status read_linked(
         struct ht_run *run, const struct ht_trace *t, struct hta_links *ret_links)
 {
-	const struct ht_arg_column *correlations = integer_column(t, "correlation"),
-	                           *streams = integer_column(t, "stream");
-	if (correlations && streams) {
-		HT_TRY(mark_rows(run, t, &ret_links->side));
-		return walk_linked(run, t, correlations, streams, ret_links);
+	struct hta_links links = { 0 };
+	struct ht_arg_cursor correlations = ht_arg_cursor(t, "correlation"),
+	                     streams = ht_arg_cursor(t, "stream");
+	size_t n = ht_arg_cursor_n(&correlations);
+	HT_TRY(mark_rows(run, t, &links.side));
+	links.list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *links.list);
+	if (!links.list)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; n && row < t->n_kind; row++) {
+		int64_t correlation = ht_arg_cursor_i64(&correlations, row, -1);
+		if (correlation == -1)
+			continue;
+		mark_gpu(links.side, row, ht_arg_cursor_i64(&streams, row, -1), correlation);
+		links.list[links.n++] = (struct linked){ correlation, row };
 	}
-	struct hta_args a;
-	HT_TRY(read_hta_args(run, t, &a));
-	return list_linked(run, t, &a, ret_links);
+	*ret_links = links;
+	return HT_OK;
 }
 
 /* Positions in a list of links, ascending by correlation, then by row. */

@@ -101,8 +101,9 @@ static enum ht_status collect(
 	return HT_OK;
 }
 
-static bool same_series(const struct event *a, const struct event *b)
+static bool same_series(const void *left, const void *right)
 {
+	const struct event *a = left, *b = right;
 	return a->device == b->device && strcmp(a->kind, b->kind) == 0;
 }
 
@@ -133,7 +134,7 @@ enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_fram
         const struct ht_bandwidth_series **ret_series, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
-	size_t n = 0, n_series = 0;
+	size_t *starts = NULL, n = 0, n_series = 0;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		uint8_t class_ = trace->gpu[frame->gpu[i]].class_;
 		n += class_ == HT_CLASS_MEMCPY || class_ == HT_CLASS_MEMSET;
@@ -143,22 +144,15 @@ enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_fram
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(collect(run, frame, events, &n));
 	qsort(events, n, sizeof *events, compare);
-	for (size_t i = 0; i < n; i++)
-		n_series += i == 0 || !same_series(&events[i - 1], &events[i]);
-
+	HT_TRY(ht_series_starts(run, events, n, sizeof *events, same_series, &starts, &n_series));
 	struct ht_bandwidth_series *series =
 	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);
 	struct ht_bandwidth_point *points = ht_arena_alloc(run->scratch, n * sizeof *points + 1);
 	if (!series || !points)
 		return ht_fail_nomem(run->ctx);
-	size_t i_series = 0;
-	for (size_t start = 0; start < n;) {
-		size_t end = start + 1;
-		while (end < n && same_series(&events[start], &events[end]))
-			end++;
-		series[i_series++] = accumulate(trace, events + start, end - start, points + start);
-		start = end;
-	}
+	for (size_t i = 0; i < n_series; i++)
+		series[i] = accumulate(
+		        trace, events + starts[i], starts[i + 1] - starts[i], points + starts[i]);
 	*ret_series = series;
 	*ret_n = n_series;
 	return HT_OK;

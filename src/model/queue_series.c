@@ -95,8 +95,9 @@ static enum ht_status collect_all(
 	return HT_OK;
 }
 
-static bool same_series(const struct event *a, const struct event *b)
+static bool same_series(const void *left, const void *right)
 {
+	const struct event *a = left, *b = right;
 	return a->stream == b->stream && a->device == b->device;
 }
 
@@ -175,31 +176,24 @@ enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *f
 		HT_TRY(collect_all(run, frame, events, &n));
 	HT_TRY(sort_events(run, &events, n));
 
-	size_t n_series = 0;
-	for (size_t i = 0; i < n; i++)
-		n_series += i == 0 || !same_series(&events[i - 1], &events[i]);
+	size_t *starts = NULL, n_series = 0, n_shown = 0;
+	HT_TRY(ht_series_starts(run, events, n, sizeof *events, same_series, &starts, &n_series));
 	struct ht_queue_series *series =
 	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);
 	struct ht_queue_point *points = ht_arena_alloc(run->scratch, n * sizeof *points + 1);
 	if (!series || !points)
 		return ht_fail_nomem(run->ctx);
-
-	size_t i_series = 0;
-	for (size_t start = 0; start < n;) {
-		size_t end = start + 1;
-		while (end < n && same_series(&events[start], &events[end]))
-			end++;
-		size_t n_points = accumulate(events + start, end - start, points);
+	for (size_t i = 0; i < n_series; i++) {
+		const struct event *first = &events[starts[i]];
+		size_t n_points = accumulate(first, starts[i + 1] - starts[i], points);
 		if (n_points)
-			series[i_series++] =
-			        (struct ht_queue_series){ .device = events[start].device,
-				        .stream = events[start].stream,
-				        .points = points,
-				        .n = n_points };
+			series[n_shown++] = (struct ht_queue_series){ .device = first->device,
+				.stream = first->stream,
+				.points = points,
+				.n = n_points };
 		points += n_points;
-		start = end;
 	}
 	*ret_series = series;
-	*ret_n = i_series;
+	*ret_n = n_shown;
 	return HT_OK;
 }

@@ -57,6 +57,12 @@ struct ht_bandwidth_series {
 	size_t n;
 };
 
+/* Where each run of sorted events that belong together starts, and then where the last one ends: n + 1 places.
+ * Memory in scratch. */
+enum ht_status ht_series_starts(struct ht_run *run, const void *events, size_t n_events,
+        size_t n_bytes, bool (*same)(const void *a, const void *b), size_t **ret_starts,
+        size_t *ret_n) HT_MUST_USE;
+
 /* One series per device and kind, ascending by kind, then device. */
 enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;

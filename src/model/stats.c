@@ -136,3 +136,23 @@ void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe)
 		.max = values[n - 1],
 	};
 }
+
+static void put_end(ht_table *table, double value, bool whole)
+{
+	if (whole)
+		ht_table_put_i64(table, (int64_t)value);
+	else
+		ht_table_put_f64(table, value);
+}
+
+void ht_describe_put(ht_table *table, const struct ht_describe *describe, bool whole)
+{
+	ht_table_put_i64(table, (int64_t)describe->count);
+	ht_table_put_f64(table, describe->mean);
+	ht_table_put_f64(table, describe->std);
+	put_end(table, describe->min, whole);
+	ht_table_put_f64(table, describe->p25);
+	ht_table_put_f64(table, describe->p50);
+	ht_table_put_f64(table, describe->p75);
+	put_end(table, describe->max, whole);
+}

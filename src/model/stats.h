@@ -4,7 +4,7 @@
 #ifndef HT_MODEL_STATS_H
 #define HT_MODEL_STATS_H
 
-#include "base/status.h"
+#include "table/table.h"
 
 struct ht_describe {
 	uint64_t count;
@@ -35,5 +35,7 @@ size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value);
 /* Sorts values in place. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
 void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);
+/* Its eight cells: count, mean, std, min, p25, p50, p75, max; whole: of columns in which min and max are integers. */
+void ht_describe_put(ht_table *table, const struct ht_describe *describe, bool whole);
 
 #endif

@@ -28,7 +28,7 @@ static void check_launches(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *external = ht_arg_find(t, "External id", HT_ARG_I64);
-	uint64_t next = 0; /* entry of external; GPU rows ascend */
+	struct ht_arg_cursor cursor = ht_arg_cursor_of(t, external); /* GPU rows ascend */
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		if (gpu->launch == HT_NONE) {
@@ -39,14 +39,12 @@ static void check_launches(struct checks *c)
 		/* on Ascend a queue stands between operator and launch, on another thread */
 		if (!external || t->meta_->dialect == HT_DIALECT_ASCEND)
 			continue;
-		while (next < external->n && ht_arg_rows(t, external)[next] < gpu->row)
-			next++;
-		bool has = next < external->n && ht_arg_rows(t, external)[next] == gpu->row;
-		uint64_t a = has ? next : UINT64_MAX;
-		uint64_t b = has ? ht_arg_position(t, external, gpu->launch) : UINT64_MAX;
-		bool differs = a != UINT64_MAX && b != UINT64_MAX &&
-		               ht_arg_i64_at(t, external, a) != ht_arg_i64_at(t, external, b);
-		bool outside = a != UINT64_MAX && gpu->op != HT_NONE &&
+		int64_t own = ht_arg_cursor_i64(&cursor, gpu->row, HT_NO_I64);
+		if (own == HT_NO_I64)
+			continue;
+		uint64_t at = ht_arg_position(t, external, gpu->launch);
+		bool differs = at != UINT64_MAX && ht_arg_i64_at(t, external, at) != own;
+		bool outside = gpu->op != HT_NONE &&
 		               (t->track[gpu->op] != t->track[gpu->launch] ||
 		                       t->ts_ns[gpu->op] > t->ts_ns[gpu->launch] ||
 		                       ht_end_ns(t, gpu->op) < ht_end_ns(t, gpu->launch));

@@ -249,6 +249,19 @@ struct ht_arg_cursor ht_arg_cursor(const struct ht_trace *t, const char *key)
 	return cursor;
 }
 
+struct ht_arg_cursor ht_arg_cursor_of(const struct ht_trace *t, const struct ht_arg_column *column)
+{
+	return (struct ht_arg_cursor){ .trace = t, .columns = { column }, .n = column != NULL };
+}
+
+size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor)
+{
+	size_t n = 0;
+	for (size_t c = 0; c < cursor->n; c++)
+		n += cursor->columns[c]->n;
+	return n;
+}
+
 int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback)
 {
 	for (size_t c = 0; c < cursor->n; c++) {

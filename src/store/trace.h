@@ -314,6 +314,11 @@ struct ht_arg_cursor {
 	size_t n;
 };
 struct ht_arg_cursor ht_arg_cursor(const struct ht_trace *trace, const char *key);
+/* The same over one column. */
+struct ht_arg_cursor ht_arg_cursor_of(
+        const struct ht_trace *trace, const struct ht_arg_column *column);
+/* How many rows have a value at most. */
+size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor);
 int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback);
 
 /* ---- links ---- */
