@@ -3,7 +3,8 @@
  *
  * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. A host
  * row belongs to the step whose window holds its start (the latest such step), GPU work to the step of its
- * launch, a GPU annotation to the step of the host annotation with the same External id.
+ * launch (of its own start, where that was lost), a GPU annotation to the step of the host annotation with the
+ * same External id.
  */
 #include "store/seal.h"
 
@@ -115,7 +116,32 @@ static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
 	return HT_OK;
 }
 
-static void assign_work(struct ht_trace *t)
+/* A stream runs its work in order, so work without a launch before the first that has one was launched before
+ * the recording began and is in no step; later such work only lost its launch, and its own start decides. */
+static enum ht_status assign_lost(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	int64_t *first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *first);
+	if (!first)
+		return ht_fail_nomem(ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		first[k] = INT64_MIN;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		int64_t *launched = &first[t->track[row]];
+		if (t->gpu[i].launch != HT_NONE &&
+		        (*launched == INT64_MIN || t->ts_ns[row] < *launched))
+			*launched = t->ts_ns[row];
+	}
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (t->gpu[i].launch == HT_NONE && t->ts_ns[row] >= first[t->track[row]])
+			step[row] = step_at(t, t->ts_ns[row]);
+	}
+	return HT_OK;
+}
+
+static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
 	for (size_t i = 0; i < t->n_gpu; i++)
@@ -124,6 +150,7 @@ static void assign_work(struct ht_trace *t)
 	/* steps seen on the GPU only: work belongs to the window it runs in */
 	for (size_t i = 0; !t->meta_->has_host_steps && i < t->n_gpu; i++)
 		step[t->gpu[i].row] = step_at(t, t->ts_ns[t->gpu[i].row]);
+	return t->meta_->has_host_steps ? assign_lost(ctx, t, arena) : HT_OK;
 }
 
 /* The first row with that value, HT_NONE when none. */
@@ -200,7 +227,7 @@ enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *t)
 
 enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *t)
 {
-	assign_work(t);
+	HT_TRY(with_scratch(ctx, t, assign_work));
 	return with_scratch(ctx, t, step_gpu_annotations);
 }
 
