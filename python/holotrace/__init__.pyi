@@ -257,6 +257,50 @@ class Session:
             saves_ns [ns]: what a step could be shorter by, at most
         """
         ...
+    def advice(
+        self,
+        *,
+        view: Literal['fired', 'rules'] = 'fired',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What could be done to make a step shorter, and what would that save?
+
+        Rules with thresholds over what was measured; each that fires shows its events and what it costs of a step, at most.
+
+            holotrace.open("traces/").advice(top=10)
+
+        Arguments:
+            view: rules that fire, or all with why they do not (fired, rules)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rule: name of the rule
+            finding: what fired it, or why it does not
+            advice: what could be done
+            evidence: events behind it, as rank:row
+            next: verb and options that show more
+            cost_ns [ns]: what it costs of a step, at most; null: no time
+            share [ratio]: that over the rank's mean step
+            rank: rank where it does most
+            state: fires, no, or cannot tell
+        """
+        ...
     def health(
         self,
         *,

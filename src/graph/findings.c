@@ -45,7 +45,6 @@ const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
-enum { TOP_KIND, TOP_NAME, TOP_NS, TOP_COUNT, TOP_ROW, TOP_ROW_NS };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
@@ -73,8 +72,7 @@ static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left
 
 /* ---- one rank: steps, idle time ---- */
 
-/* The steps that count. */
-static enum ht_status find_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
+enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	int64_t left_out = step_left_out(run);
 	size_t n = 0;
@@ -292,7 +290,7 @@ enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
 		        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]));
 	HT_TRY(put_idle(run, &frame, part->facts[HT_FOUND_IDLE]));
 	HT_TRY(ht_stragglers_put(run, &frame, &straggler_facts, part));
-	HT_TRY(find_bounds(run, &bounds));
+	HT_TRY(ht_findings_bounds(run, &bounds));
 	put_steps(run, &bounds, part->facts[HT_FOUND_STEPS]);
 	HT_TRY(put_gpus(run, &bounds, part->facts[HT_FOUND_GPUS]));
 	HT_TRY(add_operators(&times, &frame));
@@ -375,6 +373,9 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	int64_t window = ht_table_i64(facts, i, GPU_WINDOW);
 	int64_t busy = ht_table_i64(facts, i, GPU_BUSY);
 	double share = window > 0 ? (double)busy / (double)window : 0;
+	int64_t major = cell(facts, i, GPU_MAJOR);
+	if (!use->window_ns || major < use->major)
+		use->major = major;
 	if (!use->window_ns || share < use->least) {
 		use->least = share;
 		use->least_rank = rank;
@@ -584,11 +585,12 @@ static enum ht_status find_tops(struct ht_findings *f)
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
 		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
-			rows[n++] = (struct top_row){ ht_table_i64(facts, i, TOP_KIND),
-				{ ht_table_str(facts, i, TOP_NAME), ht_table_i64(facts, i, TOP_NS),
-				        ht_table_i64(facts, i, TOP_COUNT), f->parts->list[p].rank,
-				        ht_table_i64(facts, i, TOP_ROW),
-				        ht_table_i64(facts, i, TOP_ROW_NS) } };
+			rows[n++] = (struct top_row){ ht_table_i64(facts, i, HT_TOP_KIND),
+				{ ht_table_str(facts, i, HT_TOP_NAME),
+				        ht_table_i64(facts, i, HT_TOP_NS),
+				        ht_table_i64(facts, i, HT_TOP_COUNT),
+				        f->parts->list[p].rank, ht_table_i64(facts, i, HT_TOP_ROW),
+				        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
 	}
 	qsort(rows, n, sizeof *rows, by_name_of_kind);
 	for (size_t i = 0; i < n; i++) {

@@ -17,6 +17,7 @@
 #include "graph/cp_across.h"
 #include "model/breakdown.h"
 #include "model/idle.h"
+#include "model/step_roles.h"
 #include "model/straggler.h"
 
 /* The tables of a part. */
@@ -61,9 +62,20 @@ enum {
 	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
 	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS }
 
+/* The steps of the rank in hand that count. */
+enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* What the rank in hand contributes. */
 enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part) HT_MUST_USE;
 
+/* Columns of what takes time. */
+enum {
+	HT_TOP_KIND, /* enum ht_top_kind */
+	HT_TOP_NAME,
+	HT_TOP_NS,
+	HT_TOP_COUNT,
+	HT_TOP_ROW, /* of the longest */
+	HT_TOP_ROW_NS
+};
 /* Kinds of what takes time. */
 enum ht_top_kind {
 	HT_TOP_OPERATOR,      /* by time of the GPU work that it launched itself */
@@ -108,6 +120,7 @@ struct ht_gpu_use {
 	int64_t kernel_ns, tc_ns;   /* sums of durations; on tensor cores */
 	int64_t least_rank;         /* of the device with the smallest share of busy time */
 	double least;               /* that share */
+	int64_t major; /* of compute capability, the least; HT_NO_I64: not all are known */
 };
 
 struct ht_step_times {

@@ -348,6 +348,8 @@ static void write_particulars(struct text *t, size_t row, size_t indent)
 	for (size_t column = 2; column < ht_n_columns(t->table); column++) {
 		const struct ht_table_pool_text *more = text_at(t, column, row);
 		const char *label = ht_cells_at(t->table, column)->label;
+		if (ht_cells_at(t->table, column)->meta.role == HT_DETAIL)
+			continue;
 		const char *before = line.n ? " · " : "";
 		size_t n_before = strlen(before), n_label = strlen(label);
 		if (!more || !more->n)

@@ -1,0 +1,717 @@
+/*
+ * advice.c - what could be done about the time of a step, where the data supports it.
+ *
+ * A rule fires when what it measures (model/rule_facts.h, graph/findings.h) passes its threshold on some rank; the rank
+ * where it does most is shown, with the events behind it, what it costs of a step, and the verb that shows more. A rule
+ * whose data a trace lacks does not fire; --view rules lists all with why.
+ *
+ *   data-loading       alone in data loaders > 5 % of the steps
+ *   slow-loader        one call of a data loader > 10 ms
+ *   communication      alone in communication > 10 % of the steps
+ *   small-messages     > 20 % of collectives move less than 1 MiB, and communication alone > 5 % of the steps
+ *   slow-rank          a straggler (own_time.h)
+ *   imbalance          most - least computing, communication or idle time over ranks > 5 % of the mean span
+ *   gpu-use            kernels run < 50 % of the steps on a device
+ *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
+ *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted
+ *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so
+ *   sync               idle after calls that wait for the device > 5 % of the steps
+ *   allocation         calls that allocate or free device memory > 1 % of the steps
+ *   pageable           copies from or to pageable memory > 1 % of the steps
+ *   small-grids        > 20 % of kernel time with less than a block per SM
+ *   memory-limit       peak allocated > 90 % of the device's memory
+ *   data-parallel      DataParallel.forward with several devices
+ *   ddp-backend        DistributedDataParallel.forward over Gloo or MPI on GPUs, and no NCCL
+ *   sync-batchnorm     20 calls of SyncBatchNorm or more
+ * What costs less than 1 % of a step does not fire. Costs are of a step of the rank, at most: rules overlap, so costs do not add up. O(n log n).
+ *
+ * Example: steps of 100 us, of which 40 are in a data loader and nothing else: data-loading fires with 40 us, 40 %.
+ */
+#include "analysis/analysis.h"
+#include "graph/findings.h"
+#include "model/rule_facts.h"
+#include "table/format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status look(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rule", HT_STR, HT_KEY, "name of the rule", NULL },
+	{ "finding", HT_STR, HT_MEASURE, "what fired it, or why it does not", NULL },
+	{ "advice", HT_STR, HT_MEASURE, "what could be done", NULL },
+	{ "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row", NULL },
+	{ "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL },
+	{ "cost_ns", HT_DURATION, HT_MEASURE, "what it costs of a step, at most; null: no time",
+	        NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "that over the rank's mean step", NULL },
+	{ "rank", HT_I64, HT_MEASURE, "rank where it does most", NULL },
+	{ "state", HT_STR, HT_DETAIL, "fires, no, or cannot tell", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "fired", "rules that fire, or all with why they do not", "fired|rules" },
+};
+
+enum { FACTS = HT_N_FOUND };
+
+const struct ht_analysis ht_analysis_advice = {
+	.info = { .name = "advice",
+	        .group = "conclusions",
+	        .title = "Advice",
+	        .question = "What could be done to make a step shorter, and what would that save?",
+	        .method = "Rules with thresholds over what was measured; each that fires shows its "
+	                  "events and what it costs of a step, at most.",
+	        HT_ONE_SCHEMA(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.facts = { HT_FINDINGS_FACTS, [FACTS] = { "rules", ht_rule_fact_columns,
+	                                      HT_N_FACT_COLUMNS } },
+	.across = true,
+	.per_rank = look,
+	.finish = finish,
+};
+
+static enum ht_status look(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_bounds bounds = { 0 };
+	HT_TRY(ht_findings_put(run, part));
+	HT_TRY(ht_findings_bounds(run, &bounds));
+	return ht_rule_facts_put(run, &bounds, part->facts[FACTS]);
+}
+
+/* ---- what was measured ---- */
+
+/* A metric of one rank. */
+struct fact {
+	bool is_known;
+	size_t i_part;
+	int64_t device, part, whole, count, row, row_ns; /* HT_NO_I64: none */
+	const char *name;                                /* NULL: none */
+};
+
+struct advice {
+	struct ht_run *run;
+	const struct ht_parts *parts;
+	struct ht_findings f;
+	ht_table *table;
+	bool all; /* rules that do not fire are listed, too */
+	bool no_memory;
+};
+
+/* What costs less of a step is not worth doing. */
+#define WORTH_IT 0.01
+
+static int64_t cell(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
+}
+
+static struct fact read_fact(const struct advice *a, size_t p, size_t row)
+{
+	const ht_table *facts = a->parts->list[p].facts[FACTS];
+	return (struct fact){ .is_known = true,
+		.i_part = p,
+		.device = cell(facts, row, HT_FACT_DEVICE),
+		.part = cell(facts, row, HT_FACT_PART),
+		.whole = cell(facts, row, HT_FACT_WHOLE),
+		.count = cell(facts, row, HT_FACT_COUNT),
+		.row = cell(facts, row, HT_FACT_ROW),
+		.row_ns = cell(facts, row, HT_FACT_ROW_NS),
+		.name = ht_table_is_null(facts, row, HT_FACT_NAME)
+		                ? NULL
+		                : ht_table_str(facts, row, HT_FACT_NAME) };
+}
+
+static struct fact fact_of(const struct advice *a, size_t p, enum ht_metric metric)
+{
+	const ht_table *facts = a->parts->list[p].facts[FACTS];
+	for (size_t i = 0; i < ht_table_n_rows(facts); i++)
+		if (ht_table_i64(facts, i, HT_FACT_METRIC) == (int64_t)metric)
+			return read_fact(a, p, i);
+	return (struct fact){ .part = 0, .whole = HT_NO_I64, .row = HT_NO_I64 };
+}
+
+static double ratio(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* Of the rank's steps, when the metric is time without a whole of its own. */
+static double share_of(const struct advice *a, const struct fact *fact)
+{
+	if (fact->whole != HT_NO_I64)
+		return ratio(fact->part, fact->whole);
+	return ratio(fact->part, fact_of(a, fact->i_part, HT_METRIC_STEPS).part);
+}
+
+/* The fact of the rank, or device, where the metric has the largest share. */
+static struct fact worst(const struct advice *a, enum ht_metric metric)
+{
+	struct fact most = { .row = HT_NO_I64 };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		const ht_table *facts = a->parts->list[p].facts[FACTS];
+		for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
+			if (ht_table_i64(facts, i, HT_FACT_METRIC) != (int64_t)metric)
+				continue;
+			struct fact fact = read_fact(a, p, i);
+			if (!most.is_known || share_of(a, &fact) > share_of(a, &most))
+				most = fact;
+		}
+	}
+	return most;
+}
+
+static bool has_events(const struct advice *a, enum ht_metric metric)
+{
+	bool any = false;
+	for (size_t p = 0; p < a->parts->n; p++)
+		any |= fact_of(a, p, metric).count > 0;
+	return any;
+}
+
+/* ---- words ---- */
+
+static const char *keep(struct advice *a, const char *text)
+{
+	a->no_memory |= !text;
+	return text ? text : "";
+}
+
+#define SAY(a, ...) keep(a, ht_arena_printf((a)->run->scratch, __VA_ARGS__))
+
+static const char *percent(struct advice *a, double share)
+{
+	return SAY(a, "%.1f %%", 100 * share);
+}
+
+static const char *time_text(struct advice *a, int64_t ns)
+{
+	char buf[HT_FORMAT_BYTES];
+	ht_format_double(buf, HT_DURATION_F64, (double)ns);
+	return SAY(a, "%s", buf);
+}
+
+/* ---- rules ---- */
+
+enum state { CANNOT_TELL, NO, FIRES };
+
+struct verdict {
+	enum state state;
+	const char *finding;
+	const char *next;     /* NULL: that of the rule */
+	size_t i_part;        /* SIZE_MAX: none */
+	int64_t row;          /* HT_NO_I64: none */
+	int64_t cost_ns;      /* of all steps of the rank; HT_NO_I64: none */
+	int64_t step_cost_ns; /* of a step, where that is known instead */
+};
+
+#define NOTHING                                                                                    \
+	{                                                                                          \
+		.i_part = SIZE_MAX, .row = HT_NO_I64, .cost_ns = HT_NO_I64,                        \
+		.step_cost_ns = HT_NO_I64                                                          \
+	}
+
+/* Most rules: a share above a threshold. */
+static struct verdict judge_share(
+        struct advice *a, struct fact fact, double threshold, const char *what, const char *of)
+{
+	struct verdict v = NOTHING;
+	double share = share_of(a, &fact);
+	if (!fact.is_known)
+		return v;
+	v.state = share > threshold ? FIRES : NO;
+	v.finding = SAY(a, "%s %s of %s%s", what, percent(a, share), of,
+	        v.state == FIRES ? "" : SAY(a, ", no more than %s", percent(a, threshold)));
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static struct verdict above(
+        struct advice *a, enum ht_metric metric, double threshold, const char *what, const char *of)
+{
+	return judge_share(a, worst(a, metric), threshold, what, of);
+}
+
+static struct verdict data_loading(struct advice *a)
+{
+	return above(a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", "the steps");
+}
+
+static struct verdict slow_loader(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	struct fact longest = { .row = HT_NO_I64 };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		struct fact fact = fact_of(a, p, HT_METRIC_LOADS);
+		if (fact.is_known && (!longest.is_known || fact.row_ns > longest.row_ns))
+			longest = fact;
+	}
+	if (!longest.is_known)
+		return v;
+	v.state = longest.row_ns > 10000000 ? FIRES : NO;
+	v.finding = SAY(a, "the longest of %" PRId64 " calls of the data loader takes %s",
+	        longest.count, time_text(a, longest.row_ns));
+	v.i_part = longest.i_part;
+	v.row = longest.row;
+	v.cost_ns = fact_of(a, longest.i_part, HT_METRIC_LOADER).part;
+	return v;
+}
+
+static struct verdict communication(struct advice *a)
+{
+	return above(a, HT_METRIC_COMM, 0.1, "communication that nothing hides has", "the steps");
+}
+
+static struct verdict small_messages(struct advice *a)
+{
+	struct fact fact = worst(a, HT_METRIC_MESSAGES), comm = worst(a, HT_METRIC_COMM);
+	struct verdict v = NOTHING;
+	if (!fact.is_known)
+		return v;
+	bool many = share_of(a, &fact) > 0.2, matters = comm.is_known && share_of(a, &comm) > 0.05;
+	v.state = many && matters ? FIRES : NO;
+	v.finding = SAY(a,
+	        "%" PRId64 " of %" PRId64
+	        " collectives move less than 1 MiB, and communication that "
+	        "nothing hides has %s of the steps",
+	        fact.part, fact.whole, percent(a, comm.is_known ? share_of(a, &comm) : 0));
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	return v;
+}
+
+static struct verdict slow_rank(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	const struct ht_late_rank *rank = a->f.latest;
+	size_t most_steps = 0;
+	for (size_t i = 0; a->f.compares && i < a->parts->n; i++)
+		if (a->f.stragglers.verdicts[i].n_steps > most_steps)
+			most_steps = a->f.stragglers.verdicts[i].n_steps;
+	if (!a->f.compares || most_steps < 2)
+		return v;
+	v.state = rank ? FIRES : NO;
+	v.finding = "no rank keeps the others waiting in most steps";
+	if (!rank)
+		return v;
+	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
+	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
+	v.finding = keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
+	v.i_part = rank->i_part;
+	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
+	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
+	return v;
+}
+
+/* Sum of a column over the devices of a rank; HT_NO_I64: no GPU work. */
+static int64_t of_rank(const struct advice *a, size_t p, size_t column)
+{
+	const ht_table *rows = a->parts->list[p].facts[HT_FOUND_BREAKDOWN];
+	int64_t sum = 0;
+	bool any = false;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		any |= !ht_table_is_null(rows, i, column);
+		ht_sum(&sum, ht_table_is_null(rows, i, column) ? 0 : ht_table_i64(rows, i, column));
+	}
+	return any ? sum : HT_NO_I64;
+}
+
+/* The longest of the kernels that take a rank's GPU most time; HT_NO_I64: none. */
+static int64_t longest_kernel(const struct advice *a, size_t p)
+{
+	const ht_table *tops = a->parts->list[p].facts[HT_FOUND_TOPS];
+	int64_t row = HT_NO_I64, most = 0;
+	for (size_t i = 0; i < ht_table_n_rows(tops); i++) {
+		int64_t ns = ht_table_i64(tops, i, HT_TOP_NS);
+		if (ht_table_i64(tops, i, HT_TOP_KIND) == HT_TOP_KERNEL && ns > most) {
+			most = ns;
+			row = ht_table_i64(tops, i, HT_TOP_ROW);
+		}
+	}
+	return row;
+}
+
+static struct verdict imbalance(struct advice *a)
+{
+	static const struct {
+		size_t column;
+		const char *words;
+	} kinds[] = { { HT_BREAKDOWN_COMPUTE, "computing" },
+		{ HT_BREAKDOWN_COMM, "communication that nothing hides" },
+		{ HT_BREAKDOWN_IDLE, "idle time" } };
+	struct verdict v = NOTHING;
+	int64_t span = 0, gap = -1;
+	size_t n = 0, kind = 0, most = 0, least = 0;
+	for (size_t p = 0; p < a->parts->n; p++)
+		if (of_rank(a, p, HT_BREAKDOWN_SPAN) != HT_NO_I64) {
+			ht_sum(&span, of_rank(a, p, HT_BREAKDOWN_SPAN));
+			n++;
+		}
+	if (n < 2 || n < a->parts->n || !a->f.n_steps)
+		return v;
+	for (size_t k = 0; k < HT_COUNT(kinds); k++) {
+		size_t high = 0, low = 0;
+		for (size_t p = 1; p < n; p++) {
+			int64_t ns = of_rank(a, p, kinds[k].column);
+			high = ns > of_rank(a, high, kinds[k].column) ? p : high;
+			low = ns < of_rank(a, low, kinds[k].column) ? p : low;
+		}
+		int64_t apart =
+		        of_rank(a, high, kinds[k].column) - of_rank(a, low, kinds[k].column);
+		if (apart > gap) {
+			gap = apart;
+			kind = k;
+			most = high;
+			least = low;
+		}
+	}
+	double share = ratio(gap, span / (int64_t)n);
+	v.state = share > 0.05 ? FIRES : NO;
+	v.finding = SAY(a,
+	        "%s: rank %" PRId64 " has %s a step more than rank %" PRId64
+	        ", %s of the mean span",
+	        kinds[kind].words, a->parts->list[most].rank,
+	        time_text(a, gap / (int64_t)a->f.n_steps), a->parts->list[least].rank,
+	        percent(a, share));
+	v.i_part = most;
+	v.row = kind == 0 ? longest_kernel(a, most)
+	                  : fact_of(a, most, kind == 1 ? HT_METRIC_COMM : HT_METRIC_LAUNCH).row;
+	v.step_cost_ns = gap / (int64_t)a->f.n_steps;
+	return v;
+}
+
+static struct verdict gpu_use(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	const struct ht_gpu_use *gpu = &a->f.gpu;
+	if (!gpu->window_ns)
+		return v;
+	size_t p = 0;
+	while (p < a->parts->n && a->parts->list[p].rank != gpu->least_rank)
+		p++;
+	struct fact launch = fact_of(a, p, HT_METRIC_LAUNCH);
+	v.state = gpu->least < 0.5 ? FIRES : NO;
+	v.finding = SAY(a, "kernels run %s of the steps' time%s", percent(a, gpu->least),
+	        a->parts->n > 1 ? SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
+	v.i_part = p;
+	v.row = launch.is_known ? launch.row : HT_NO_I64;
+	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)a->f.device.median_ns);
+	return v;
+}
+
+static struct verdict tensor_cores(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	const struct ht_gpu_use *gpu = &a->f.gpu;
+	struct fact fact = worst(a, HT_METRIC_TENSOR);
+	if (!gpu->kernel_ns || gpu->major == HT_NO_I64)
+		return v;
+	double share = fact.is_known ? share_of(a, &fact) : 0;
+	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;
+	v.state = could ? FIRES : NO;
+	v.finding =
+	        could ? SAY(a,
+	                        "no kernel runs on tensor cores, and %s of the GPU time is of operators that could use "
+	                        "them",
+	                        percent(a, share))
+	              : SAY(a, "%s of kernel time is on tensor cores",
+	                        percent(a, ratio(gpu->tc_ns, gpu->kernel_ns)));
+	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
+	v.row = fact.is_known ? fact.row : HT_NO_I64;
+	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;
+	return v;
+}
+
+/* Idle with nothing launched, but for what a data loader kept the host from launching. */
+static struct fact idle_of_host(const struct advice *a)
+{
+	struct fact most = { .row = HT_NO_I64 };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		struct fact idle = fact_of(a, p, HT_METRIC_LAUNCH);
+		int64_t loads = fact_of(a, p, HT_METRIC_LOADER).part;
+		idle.part = idle.part > loads ? idle.part - loads : 0;
+		if (idle.is_known && (!most.is_known || share_of(a, &idle) > share_of(a, &most)))
+			most = idle;
+	}
+	return most;
+}
+
+static struct verdict launch(struct advice *a)
+{
+	return judge_share(a, idle_of_host(a), 0.2, "with nothing launched the device idles",
+	        "the time from its first to its last work, without waits for data");
+}
+
+static struct verdict tiny_kernels(struct advice *a)
+{
+	struct fact fact = worst(a, HT_METRIC_TINY), idle = idle_of_host(a);
+	struct verdict v = NOTHING;
+	if (!fact.is_known)
+		return v;
+	bool many = share_of(a, &fact) > 0.5, matters = idle.is_known && share_of(a, &idle) > 0.1;
+	struct fact steps = fact_of(a, fact.i_part, HT_METRIC_STEPS);
+	v.state = many && matters ? FIRES : NO;
+	v.finding = SAY(a,
+	        "%" PRId64 " of %" PRId64 " kernels a step take less than 10 µs, and with nothing "
+	        "launched the device idles %s of its time",
+	        steps.count ? fact.part / steps.count : fact.part,
+	        steps.count ? fact.whole / steps.count : fact.whole,
+	        percent(a, idle.is_known ? share_of(a, &idle) : 0));
+	v.i_part = idle.is_known ? idle.i_part : fact.i_part;
+	v.row = idle.is_known ? idle.row : fact.row;
+	v.cost_ns = idle.is_known ? idle.part : HT_NO_I64;
+	return v;
+}
+
+static struct verdict sync_calls(struct advice *a)
+{
+	struct verdict v = above(a, HT_METRIC_SYNC, 0.05,
+	        "after calls that wait for the device it idles", "the steps until the next work");
+	struct fact fact = worst(a, HT_METRIC_SYNC);
+	if (v.state == FIRES)
+		v.finding = SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
+		        fact.count, fact.name ? fact.name : "one");
+	return v;
+}
+
+static struct verdict allocation(struct advice *a)
+{
+	return above(a, HT_METRIC_MALLOC, 0.01, "calls that allocate or free device memory have",
+	        "the steps");
+}
+
+static struct verdict pageable(struct advice *a)
+{
+	return above(
+	        a, HT_METRIC_PAGEABLE, 0.01, "copies from or to pageable memory have", "the steps");
+}
+
+static struct verdict small_grids(struct advice *a)
+{
+	return above(a, HT_METRIC_GRID, 0.2, "kernels with less than a block per SM have",
+	        "the kernel time");
+}
+
+static struct verdict memory_limit(struct advice *a)
+{
+	struct verdict v = above(
+	        a, HT_METRIC_MEMORY, 0.9, "the peak of allocated memory is", "the device's memory");
+	v.cost_ns = HT_NO_I64;
+	return v;
+}
+
+static struct verdict data_parallel(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	struct fact fact = worst(a, HT_METRIC_DP);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.count && fact.whole > 1 ? FIRES : NO;
+	v.finding = SAY(a, "DataParallel.forward runs %" PRId64 " times over %" PRId64 " devices",
+	        fact.count, fact.whole);
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	return v;
+}
+
+static struct verdict ddp_backend(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	struct fact ddp = worst(a, HT_METRIC_DDP), gloo = worst(a, HT_METRIC_GLOO);
+	bool nccl = has_events(a, HT_METRIC_NCCL), other = has_events(a, HT_METRIC_GLOO);
+	if (!ddp.is_known || a->f.gpu.major == HT_NO_I64 || !a->f.n_devices ||
+	        (ddp.count && !nccl && !other))
+		return v;
+	v.state = ddp.count && other && !nccl && a->f.gpu.major > 3 ? FIRES : NO;
+	v.finding = !ddp.count ? "no calls of DistributedDataParallel"
+	            : nccl     ? "NCCL is used"
+	                       : SAY(a, "DistributedDataParallel communicates by %s",
+                                     gloo.name ? gloo.name : "another backend");
+	v.i_part = gloo.i_part;
+	v.row = gloo.row;
+	v.cost_ns = gloo.is_known ? gloo.part : HT_NO_I64;
+	return v;
+}
+
+static struct verdict sync_batchnorm(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	struct fact fact = worst(a, HT_METRIC_BATCHNORM);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.count >= 20 ? FIRES : NO;
+	v.finding = SAY(a, "%" PRId64 " calls of SyncBatchNorm", fact.count);
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static const struct rule {
+	const char *name;
+	struct verdict (*judge)(struct advice *a);
+	const char *advice, *next, *needs;
+} rules[] = {
+	{ "slow-rank", slow_rank,
+	        "look at what that rank does more of: its data, its clocks, its neighbours on the host",
+	        "stragglers", "all ranks, two steps, collectives" },
+	{ "imbalance", imbalance, "divide the work evenly, or compare the two ranks",
+	        "temporal-breakdown", "two ranks with GPU work" },
+	{ "data-loading", data_loading,
+	        "raise num_workers of the DataLoader, prefetch, or do less in the main process",
+	        "steps", "data loaders of PyTorch in steps" },
+	{ "slow-loader", slow_loader,
+	        "look at storage, decoding and pinning behind that call; pin_memory, more workers",
+	        "events --where 'name ~ DataLoader'", "data loaders of PyTorch in steps" },
+	{ "communication", communication,
+	        "overlap it with the backward pass, larger batches, gradient accumulation or compression "
+	        "(mind convergence)",
+	        "comm-overlap", "communication in steps" },
+	{ "small-messages", small_messages,
+	        "larger buckets (bucket_cap_mb), fused collectives, less sharding", "collectives",
+	        "communication kernels that say their sizes" },
+	{ "launch", launch,
+	        "the host is too slow for the device: torch.compile, CUDA graphs, larger batches, less Python",
+	        "idle-breakdown --by device", "GPU work with its launches" },
+	{ "tiny-kernels", tiny_kernels,
+	        "CUDA graphs or torch.compile: fewer launches, longer kernels", "launch-stats",
+	        "kernels" },
+	{ "sync", sync_calls,
+	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
+	        "critical-path", "calls that wait for the device" },
+	{ "gpu-use", gpu_use,
+	        "larger batches (mind convergence), or remove what the device waits for",
+	        "idle-breakdown --by device", "kernels" },
+	{ "tensor-cores", tensor_cores,
+	        "automatic mixed precision (torch.autocast), or TF32: torch.set_float32_matmul_precision",
+	        "operators", "kernels and the compute capability of the device" },
+	{ "small-grids", small_grids, "larger batches or fused kernels: SMs have nothing to do",
+	        "kernels", "kernels that say their blocks per SM" },
+	{ "allocation", allocation,
+	        "no empty_cache() in steps; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fixed shapes",
+	        "events --where 'name ~ Malloc|Free'", "calls that allocate or free" },
+	{ "pageable", pageable, "pin_memory=True in the DataLoader and non_blocking=True copies",
+	        "memory-bandwidth", "copies that say their memory" },
+	{ "memory-limit", memory_limit,
+	        "activation checkpointing, mixed precision, a smaller batch, or sharding",
+	        "memory-curve --view peaks",
+	        "profile_memory, and the size of the device's memory" },
+	{ "data-parallel", data_parallel, "use DistributedDataParallel: one process per GPU",
+	        "events --where 'name ~ DataParallel'", "calls of DataParallel" },
+	{ "ddp-backend", ddp_backend, "use the NCCL backend on GPUs",
+	        "events --where 'name ~ gloo|mpi'",
+	        "calls of DistributedDataParallel and its backend" },
+	{ "sync-batchnorm", sync_batchnorm,
+	        "plain batch norm where batches are large enough, or fewer of them",
+	        "operators --where 'name ~ SyncBatchNorm'", "calls of SyncBatchNorm" },
+};
+
+/* ---- rows ---- */
+
+struct line {
+	const struct rule *rule;
+	struct verdict v;
+	int64_t cost_ns; /* of a step; HT_NO_I64: none */
+	double share;    /* of a step; negative: none */
+};
+
+static struct line judge(struct advice *a, const struct rule *rule)
+{
+	struct line line = { rule, rule->judge(a), HT_NO_I64, -1 };
+	struct fact steps = { .count = 0 };
+	if (line.v.i_part < a->parts->n)
+		steps = fact_of(a, line.v.i_part, HT_METRIC_STEPS);
+	if (line.v.step_cost_ns != HT_NO_I64)
+		line.cost_ns = line.v.step_cost_ns;
+	else if (line.v.cost_ns != HT_NO_I64 && steps.count > 0)
+		line.cost_ns = line.v.cost_ns / steps.count;
+	if (line.cost_ns != HT_NO_I64 && steps.count > 0)
+		line.share = ratio(line.cost_ns, steps.part / steps.count);
+	if (line.v.state == FIRES && line.share >= 0 && line.share < WORTH_IT) {
+		line.v.state = NO;
+		line.v.finding = SAY(a, "%s, but that costs %s of a step", line.v.finding,
+		        percent(a, line.share));
+	}
+	return line;
+}
+
+/* What fires comes first, then what costs most. */
+static int by_cost(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	if (a->v.state != b->v.state)
+		return a->v.state > b->v.state ? -1 : 1;
+	if (a->v.state == FIRES && a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	return a->rule < b->rule ? -1 : a->rule > b->rule;
+}
+
+static void put_line(struct advice *a, const struct line *line)
+{
+	static const char *const states[] = { "cannot tell", "no", "fires" };
+	const struct verdict *v = &line->v;
+	bool fires = v->state == FIRES, placed = v->i_part < a->parts->n;
+	int64_t rank = placed ? a->parts->list[v->i_part].rank : HT_NO_I64;
+	const char *why = v->state == CANNOT_TELL
+	                          ? SAY(a, "cannot tell: needs %s", line->rule->needs)
+	                          : v->finding;
+	if (fires && line->share >= 0)
+		why = SAY(a, "%s; costs at most %s of a step (%s)", why,
+		        time_text(a, line->cost_ns), percent(a, line->share));
+	ht_table_row(a->table);
+	ht_table_put_str(a->table, line->rule->name);
+	ht_table_put_str(a->table, fires || v->state == CANNOT_TELL ? why : SAY(a, "no: %s", why));
+	ht_table_put_str(a->table, fires ? line->rule->advice : NULL);
+	ht_table_put_str(a->table, fires && placed && v->row != HT_NO_I64
+	                                   ? SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
+	                                   : NULL);
+	ht_table_put_str(a->table, fires ? line->rule->next : NULL);
+	ht_table_put_known(a->table, fires ? line->cost_ns : HT_NO_I64, HT_NO_I64);
+	if (fires && line->share >= 0)
+		ht_table_put_f64(a->table, line->share);
+	else
+		ht_table_put_null(a->table);
+	ht_table_put_known(a->table, fires ? rank : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(a->table, states[v->state]);
+}
+
+static enum ht_status give(struct advice *a)
+{
+	struct line lines[HT_COUNT(rules)];
+	size_t n_fired = 0, n_unknown = 0;
+	HT_TRY(ht_findings_make(a->run, a->parts, &a->f));
+	for (size_t i = 0; i < HT_COUNT(rules); i++) {
+		lines[i] = judge(a, &rules[i]);
+		n_fired += lines[i].v.state == FIRES;
+		n_unknown += lines[i].v.state == CANNOT_TELL;
+	}
+	qsort(lines, HT_COUNT(rules), sizeof *lines, by_cost);
+	for (size_t i = 0; i < HT_COUNT(rules); i++)
+		if (a->all || lines[i].v.state == FIRES)
+			put_line(a, &lines[i]);
+	if (a->no_memory)
+		return ht_fail_nomem(a->run->ctx);
+	HT_TRY(ht_table_add_note(a->table,
+	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
+	        HT_COUNT(rules), n_unknown));
+	return ht_clocks_note_odd(a->run, a->table);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct advice a = {
+		.run = run, .parts = parts, .table = table, .all = ht_run_is(run, "view", "rules")
+	};
+	HT_TRY(ht_frame_set_method(run, table, "costs are of a step, at most"));
+	ht_table_set_prose(table);
+	enum ht_status status = give(&a);
+	ht_findings_done(&a.f);
+	return status;
+}
