@@ -418,6 +418,10 @@ def test_arguments_keep_their_types(tmp_path):
 def test_repr_of_an_analysis(ddp, examples):
     assert repr(ddp).startswith("<TraceAnalysis: 4 ranks, 59,644 events, without the last step, ")
     assert repr(ddp).endswith("ddp>")
+    assert repr(ddp.t) == "<Trace: 4 ranks, loaded>" and repr(Trace(trace_files={})) == (
+        "<Trace: no ranks, not read yet>")
+    assert repr(ddp.t.symbol_table).endswith("names and categories>")
+    assert repr(CallGraph(ddp.t, [0])).startswith("<CallGraph: 1 ranks, 3 threads, ")
     one = TraceAnalysis(trace_dir=str(examples / "train"), include_last_profiler_step=True)
     assert "rank 0" in repr(one) and "with the last step" in repr(one)
 
