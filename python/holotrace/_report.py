@@ -11,7 +11,10 @@ _PAGE = """<!doctype html>
 body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1400px; padding: 0 1rem; }}
 section {{ margin: 2rem 0; overflow-x: auto; }}
 nav a {{ margin-right: 1rem; white-space: nowrap; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #16191d; color: #e6e8eb; }} a {{ color: #8ab4f8; }} }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: #16191d; color: #e6e8eb; }}
+  a {{ color: #8ab4f8; }}
+}}
 </style></head><body>
 <h1>{title}</h1><p>{about}</p><nav>{links}</nav>
 {sections}
@@ -78,8 +81,9 @@ class Report:
     def to_html(self, title="Holotrace report"):
         """A page of its own, without anything from elsewhere."""
         links = "".join(f'<a href="#{name}">{escape(table.title)}</a>' for name, table in self.tables.items())
+        empty = f"<p>{escape(self._found_nothing())}</p>"
         return _PAGE.format(title=escape(title), about=escape(self.about), links=links,
-                            sections="\n".join(self._sections()), empty=f"<p>{escape(self._found_nothing())}</p>")
+                            sections="\n".join(self._sections()), empty=empty)
 
     def to_markdown(self):
         parts = [f"## {table.title}\n\n{table.render('md')}" for table in self.tables.values()]

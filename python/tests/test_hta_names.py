@@ -418,6 +418,10 @@ def test_arguments_keep_their_types(tmp_path):
 def test_repr_of_an_analysis(ddp, examples):
     assert repr(ddp).startswith("<TraceAnalysis: 4 ranks, 59,644 events, without the last step, ")
     assert repr(ddp).endswith("ddp>")
+    assert repr(ddp.t) == "<Trace: 4 ranks, loaded>" and repr(Trace(trace_files={})) == (
+        "<Trace: no ranks, not read yet>")
+    assert repr(ddp.t.symbol_table).endswith("names and categories>")
+    assert repr(CallGraph(ddp.t, [0])).startswith("<CallGraph: 1 ranks, 3 threads, ")
     one = TraceAnalysis(trace_dir=str(examples / "train"), include_last_profiler_step=True)
     assert "rank 0" in repr(one) and "with the last step" in repr(one)
 
@@ -432,8 +436,8 @@ def test_docstrings_name_all_arguments():
 
 def test_stragglers_without_steps(tmp_path, caplog):
     def trace(rank):
-        work = [{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7,
-                 "ts": 100 * i + 10 * rank, "dur": 50, "args": {"stream": 7, "correlation": i}} for i in range(9)]
+        work = [{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, "dur": 50,
+                 "ts": 100 * i + 10 * rank, "args": {"stream": 7, "correlation": i}} for i in range(9)]
         return {"distributedInfo": {"rank": rank}, "traceEvents": work}
 
     for rank in (0, 1):
@@ -454,7 +458,8 @@ def test_annotations_that_hta_drops(tmp_path, caplog):
     def span(cat, name, ts, dur, tid, **args):
         return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
 
-    events = [span("user_annotation", "ProfilerStep#1", 0, 10, 1), span("user_annotation", "ProfilerStep#2", 20, 10, 1),
+    events = [span("user_annotation", "ProfilerStep#1", 0, 10, 1),
+              span("user_annotation", "ProfilerStep#2", 20, 10, 1),
               span("cuda_runtime", "cudaLaunchKernel", 2, 1, 1, correlation=5),
               span("kernel", "k", 100, 9, 7, stream=7, correlation=5),
               span("gpu_user_annotation", "forward", 99, 20, 7)]

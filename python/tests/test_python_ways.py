@@ -93,7 +93,8 @@ def test_report(run, tmp_path):
 
 
 def test_one_clear_error_without_pandas(tmp_path):
-    (tmp_path / "pandas.py").write_text("raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')")
+    missing = "raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')"
+    (tmp_path / "pandas.py").write_text(missing)
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
     for module in ("trace_analysis", "trace_diff", "memory_analysis", "common.trace", "analyzers.timeline",
                    "utils.utils"):

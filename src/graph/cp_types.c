@@ -73,7 +73,8 @@ enum ht_status ht_cp_options_read(struct ht_run *run, struct ht_cp_options *ret_
 	struct ht_cp_options options = ht_cp_options_default(run);
 	options.instance = ht_run_str(run, "instance");
 	options.tolerance_ns = ht_run_duration_ns(run, "tolerance");
-	if (ht_run_str(run, "data-load-events"))
+	/* another definition of the path knows only the data loaders that are named to it */
+	if (ht_run_str(run, "data-load-events") || run->policy.put_path)
 		options.data_load = ht_run_str(run, "data-load-events");
 	/* a week either way: sums with times stay in range */
 	if (options.tolerance_ns > HT_MAX_DURATION_NS)

@@ -109,6 +109,10 @@ def _task_names(events: pd.DataFrame, setting: TimelinePlotSetting) -> pd.Series
     return made
 
 
+def _problem(missing: List[str]) -> str:
+    return f"the events have no column {', '.join(missing)}" if missing else "there are no events"
+
+
 def prepare_timeline_events(df: pd.DataFrame,
                             setting: TimelinePlotSetting = DefaultTimelinePlotSetting,
                             symbol_table: Optional[TraceSymbolTable] = None,
@@ -116,7 +120,7 @@ def prepare_timeline_events(df: pd.DataFrame,
     """Events with the columns that plot_events_timeline needs: times as dates, task, label."""
     missing = [column for column in DefaultMustHaveColumns if column not in df.columns]
     if missing or df.empty:
-        logger.error("%s", f"the events have no column {', '.join(missing)}" if missing else "there are no events")
+        logger.error("%s", _problem(missing))
         return pd.DataFrame()
     events = df.reset_index(drop=True).copy()
     if setting.auto_detect:
@@ -150,8 +154,7 @@ def plot_events_timeline(title: str, events: pd.DataFrame,
     """
     needed = {setting.x_start_column, setting.x_end_column, setting.task_column} - set(events.columns)
     if events.empty or needed:
-        logger.error("%s", f"the events have no column {', '.join(sorted(needed))}" if needed and len(events)
-                     else "there are no events")
+        logger.error("%s", _problem(sorted(needed) if len(events) else []))
         return None
     tasks = events[setting.task_column].nunique()
     height = 150 + tasks * (80 if tasks < 20 else setting.task_height)

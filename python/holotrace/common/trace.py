@@ -183,6 +183,12 @@ class Trace:
             raise ValueError(f"trace files: validation failed: {path} does not exist or cannot be read")
         return path
 
+    def __repr__(self) -> str:
+        ranks = self.get_ranks()
+        how = "loaded" if self.aligned else "parsed" if self.is_parsed else "not read yet"
+        named = "no ranks" if not ranks else f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
+        return f"<Trace: {named}, {how}>"
+
     # ---- the engine ----
 
     @property

@@ -53,6 +53,10 @@ class CallGraph:
                                                    "stack_root", "count"])
         self.mapping["count"] = self.mapping.groupby(["rank", "stack_root"]).cumcount() + 1
 
+    def __repr__(self) -> str:
+        nodes = sum(len(nodes) for nodes in self.rank_to_nodes.values())
+        return f"<CallGraph: {len(self.ranks)} ranks, {len(self.call_stacks)} threads, {nodes:,} nodes>"
+
     @staticmethod
     def from_dataframe(df: pd.DataFrame, symbol_table: Optional[TraceSymbolTable] = None,
                        rank: int = -1) -> "CallGraph":

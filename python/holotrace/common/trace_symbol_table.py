@@ -37,6 +37,12 @@ class TraceSymbolTable:
     def __len__(self) -> int:
         return len(self.sym_table)
 
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<TraceSymbolTable: {len(self):,} names and categories>"
+
     def is_empty(self) -> bool:
         return not self.sym_table
 
