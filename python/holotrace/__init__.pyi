@@ -161,6 +161,9 @@ def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any
 _Run = Session | _Path
 
 def gate(base: _Run | list[_Run], test: _Run | list[_Run], **arguments: Any) -> Table: ...
+def et_nodes(et: _Path | list[_Path], **arguments: Any) -> Table: ...
+def et_check(et: _Path | list[_Path], kineto: Session | _Sources | None = None, **arguments: Any) -> Table: ...
+def et_link(et: _Path | list[_Path], kineto: Session | _Sources, **arguments: Any) -> Table: ...
 
 class Session:
     @property
@@ -282,6 +285,7 @@ class Session:
         ancestors_of: int | None = None,
         descendants_of: int | None = None,
         kernels_under: str | Iterable[str] | None = None,
+        et: str | Iterable[str] | None = None,
         leaves: bool = False,
         from_: int | str | None = None,
         only: Literal['all', 'gpu', 'host'] = 'all',
@@ -304,6 +308,7 @@ class Session:
             ancestors_of: only the events around this index on the call tree
             descendants_of: only the events inside this index on the call tree
             kernels_under: only GPU work launched inside this index, or operator name
+            et: execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line
             leaves: only spans that enclose no other span
             from_: only events that end after this time of the file's clock
             only: only rows of the GPU's timelines, or only those of the host (all, gpu, host)

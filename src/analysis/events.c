@@ -9,6 +9,8 @@
  * With --hta-rows the rows are those of HTA's table of the rank, in its order, and hta.KEY names its derived
  * columns (hta_cells.h).
  *
+ * With --et, et.KEY names what the execution trace of the same window says about an event (et_cells.h).
+ *
  * ancestors-of, descendants-of and kernels-under walk the call tree of one event (by index); with several
  * ranks give --rank as well. kernels-under also takes an operator's name and then means all its calls.
  */
@@ -16,6 +18,7 @@
 
 #include "model/event_value.h"
 #include "base/glob.h"
+#include "et/et_cells.h"
 #include "model/event_filter.h"
 #include "hta/hta_cells.h"
 
@@ -49,6 +52,9 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "kernels-under", HT_STR, NULL,
 	        "only GPU work launched inside this index, or operator name", NULL },
+	{ "et", HT_STR, NULL,
+	        "execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line",
+	        NULL },
 	{ "leaves", HT_BOOL, "false", "only spans that enclose no other span", NULL },
 	{ "from", HT_TIME, NULL, "only events that end after this time of the file's clock", NULL },
 	{ "only", HT_STR, "all", "only rows of the GPU's timelines, or only those of the host",
@@ -80,20 +86,23 @@ const struct ht_analysis ht_analysis_events = {
 struct shown {
 	struct ht_event_column event;
 	int hta;     /* -1: not HTA's */
+	int et;      /* -1: not the execution trace's */
 	bool wanted; /* false: left out by the view, so its cells need no work */
 };
 
 struct request {
 	struct shown *columns;
 	size_t n;
-	bool with_hta, with_graph;
+	bool with_hta, with_graph, with_et;
 	unsigned attributes; /* what columns need of the trace's attribution */
 };
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
 	ret_shown->hta = ht_hta_cell_find(name, &ret_shown->event.column);
-	return ret_shown->hta >= 0 || ht_event_column_find(r->trace, name, &ret_shown->event);
+	ret_shown->et = ht_et_cell_find(name, &ret_shown->event.column);
+	return ret_shown->hta >= 0 || ret_shown->et >= 0 ||
+	       ht_event_column_find(r->trace, name, &ret_shown->event);
 }
 
 /* Names that the request mentions. */
@@ -130,9 +139,10 @@ static enum ht_status add_column(
 		return HT_OK;
 	HT_TRY(ht_table_add_column(table, &shown->event.column));
 	shown->wanted = true;
-	if (shown->hta < 0)
+	if (shown->hta < 0 && shown->et < 0)
 		q->attributes |= ht_event_column_attribution(&shown->event);
 	q->with_hta |= shown->hta >= 0;
+	q->with_et |= shown->et >= 0;
 	q->with_graph |= ht_hta_cell_needs_graph(shown->hta);
 	q->n++;
 	return HT_OK;
@@ -192,15 +202,23 @@ static void put_value(struct ht_event_column *column, uint32_t row, ht_table *ta
 	ht_value_put(&value, column->column.type, table);
 }
 
+/* What cells are read from besides the trace. */
+struct sources {
+	struct ht_hta_cells hta;
+	struct ht_et_cells et;
+};
+
 static void put_event(
-        const struct request *q, const struct ht_hta_cells *hta, uint32_t row, ht_table *table)
+        const struct request *q, const struct sources *from, uint32_t row, ht_table *table)
 {
 	ht_table_row(table);
 	for (size_t k = 0; k < q->n; k++) {
 		if (!q->columns[k].wanted)
 			ht_table_put_null(table);
 		else if (q->columns[k].hta >= 0)
-			ht_hta_cell_put(hta, q->columns[k].hta, row, table);
+			ht_hta_cell_put(&from->hta, q->columns[k].hta, row, table);
+		else if (q->columns[k].et >= 0)
+			ht_et_cell_put(&from->et, q->columns[k].et, row, table);
 		else
 			put_value(&q->columns[k].event, row, table);
 	}
@@ -211,22 +229,22 @@ static void start_columns(
 {
 	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution };
 	for (size_t k = 0; k < q->n; k++)
-		if (q->columns[k].hta < 0)
+		if (q->columns[k].hta < 0 && q->columns[k].et < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
 }
 
 /* HTA's rows: GPU rows stand before host rows when steps were cut, so reading starts over once. */
-static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht_table *table)
+static enum ht_status put_hta_rows(
+        struct ht_run *r, const struct request *q, struct sources *from, ht_table *table)
 {
 	const char *only = ht_run_str(r, "only");
 	struct ht_frame frame;
-	struct ht_hta_cells hta;
 	const uint8_t *keep;
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_frame_make(r, &frame));
 	HT_TRY(ht_attribution_make(r, r->trace, q->attributes, &attribution));
-	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+	HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &from->hta));
 	start_columns(q, r, &attribution);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
@@ -235,26 +253,26 @@ static enum ht_status put_hta_rows(struct ht_run *r, const struct request *q, ht
 		if (keep && !keep[row])
 			continue;
 		if (strcmp(only, "all") != 0 &&
-		        ht_hta_cells_is_gpu(&hta, row) != !strcmp(only, "gpu"))
+		        ht_hta_cells_is_gpu(&from->hta, row) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, &hta, row, table);
+		put_event(q, from, row, table);
 	}
 	return HT_OK;
 }
 
-static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_table *table)
+static enum ht_status put_rows(
+        struct ht_run *r, const struct request *q, struct sources *from, ht_table *table)
 {
 	const struct ht_trace *t = r->trace;
 	const char *only = ht_run_str(r, "only");
 	const uint8_t *keep;
 	struct ht_frame frame = { .trace = t };
-	struct ht_hta_cells hta = { 0 };
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_attribution_make(r, t, q->attributes, &attribution));
 	if (q->with_hta) {
 		HT_TRY(ht_frame_make(r, &frame));
-		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &hta));
+		HT_TRY(ht_hta_cells_start(r, &frame, q->with_graph, &from->hta));
 	}
 	start_columns(q, r, &attribution);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
@@ -263,7 +281,7 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 		if (strcmp(only, "all") != 0 &&
 		        ht_kind_is_device(t->kind[row]) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, &hta, row, table);
+		put_event(q, from, row, table);
 	}
 	return HT_OK;
 }
@@ -271,8 +289,14 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 {
 	struct request q;
+	struct sources from = { 0 };
 	HT_TRY(add_columns(run, part->facts[0], &q));
-	return (run->hta_rows ? put_hta_rows : put_rows)(run, &q, part->facts[0]);
+	if (q.with_et)
+		HT_TRY(ht_et_cells_start(run, &from.et));
+	enum ht_status status =
+	        (run->hta_rows ? put_hta_rows : put_rows)(run, &q, &from, part->facts[0]);
+	ht_et_cells_done(&from.et);
+	return status;
 }
 
 /* HTA's table has a column for each argument it knows, whether or not the files do. */
