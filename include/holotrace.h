@@ -477,6 +477,20 @@ struct ht_convert_options {
 HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
         const struct ht_convert_options *options) HT_MUST_USE;
 
+/* ---- writing execution traces --------------------------------------------------------------- */
+
+struct ht_et_convert_options {
+	size_t struct_size; /* sizeof, see the top */
+	const char *to;     /* "chakra", "json", "linked", "dot", "timeline"; NULL: by the ending of the path */
+	bool as_chakra;     /* only what Chakra's own linker and converter do */
+	bool partial;       /* also write traces of which reading lost something; else that is HT_FORMAT */
+};
+
+/* Write execution traces (a line each: a file, a directory, RANK=FILE) in another form. kineto has the Kineto
+ * traces of the same windows, or is NULL; "linked" needs it. Several traces need "{rank}" in the path. */
+HT_API enum ht_status ht_et_convert(ht_ctx *ctx, const char *et, ht_set *kineto, const char *path,
+        const struct ht_et_convert_options *options) HT_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,13 +14,13 @@ Programs that use PyTorch record execution traces with holotrace.ExecutionTraceO
 from ._core import version as _version
 from ._errors import (CancelledError, Error, InputError, LimitError, LossWarning, MissingError,
                       UsageError)
-from ._session import Session, diff, gate, open
+from ._session import Session, diff, et_check, et_link, et_nodes, gate, open
 from ._table import Column, Table
 from .options import options
 
 __version__ = _version()
-__all__ = ["open", "diff", "gate", "options", "Session", "Report", "Table", "Column", "Error", "InputError",
-           "UsageError", "LimitError", "MissingError", "CancelledError", "LossWarning"]
+__all__ = ["open", "diff", "gate", "et_nodes", "et_check", "et_link", "options", "Session", "Report", "Table", "Column",
+           "Error", "InputError", "UsageError", "LimitError", "MissingError", "CancelledError", "LossWarning"]
 
 
 def __getattr__(name):

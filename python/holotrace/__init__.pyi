@@ -162,6 +162,9 @@ def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any
 _Run = Session | _Path
 
 def gate(base: _Run | list[_Run], test: _Run | list[_Run], **arguments: Any) -> Table: ...
+def et_nodes(et: _Path | list[_Path], **arguments: Any) -> Table: ...
+def et_check(et: _Path | list[_Path], kineto: Session | _Sources | None = None, **arguments: Any) -> Table: ...
+def et_link(et: _Path | list[_Path], kineto: Session | _Sources, **arguments: Any) -> Table: ...
 
 class Report:
     about: str
@@ -428,6 +431,7 @@ class Session:
         ancestors_of: int | None = None,
         descendants_of: int | None = None,
         kernels_under: str | Iterable[str] | None = None,
+        et: str | Iterable[str] | None = None,
         leaves: bool = False,
         from_: int | str | None = None,
         only: Literal['all', 'gpu', 'host'] = 'all',
@@ -452,6 +456,7 @@ class Session:
             ancestors_of: only the events around this index on the call tree
             descendants_of: only the events inside this index on the call tree
             kernels_under: only GPU work launched inside this index, or operator name
+            et: execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line
             leaves: only spans that enclose no other span
             from_: only events that end at this time of the file's clock or later
             only: only rows of the GPU's timelines, or only those of the host (all, gpu, host)
@@ -2058,6 +2063,61 @@ class Session:
             severity: error, warning or info
             node: id of the node, absent when it is about the file
             message: what was found
+        """
+        ...
+    def et_link(
+        self,
+        *,
+        et: str | Iterable[str] | None = None,
+        view: Literal['summary', 'nodes', 'gpu'] = 'summary',
+        mode: Literal['ours', 'chakra'] = 'ours',
+        gap: int | str = '1ms',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """When did each node of an execution trace run, and what did it launch and wait for?
+
+        Nodes and events with the same record function id are the same call; GPU work belongs to the call around its launch.
+
+        Answers what correlate_execution_trace of HTA answers.
+
+        Arguments:
+            et: execution traces: files, folders or RANK=FILE, one per line
+            view: a row per rank, per node, or per piece of GPU work (summary, nodes, gpu)
+            mode: ours, or what Chakra's linker does (ours, chakra)
+            gap: calls of a thread that are further apart wait for what another thread did before
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the traces
+            joined_by: what joins them: rf_id, external_id or none
+            nodes: nodes of the execution trace
+            linked: nodes that have an event
+            other_names: of these, names that differ
+            only_in_et: nodes with an id that no event has
+            only_in_kineto: events with an id that no node has
+            kernels: kernels attached to nodes
+            copies: copies attached to nodes
+            sets: memory sets attached to nodes
+            orphans: GPU work launched before the window
+            thread_deps: nodes that wait for one of another thread
+            sync_deps: waits of nodes for GPU work
+            self_ns [ns]: time of calls without the calls inside, profiler steps left out
         """
         ...
     def diff(

@@ -301,3 +301,35 @@ def gate(base, test, **arguments):
         return first.gate(others, n_base=len(sides[0]), **arguments)
     finally:
         _close(sessions)
+
+
+def _over_files(name, et, kineto, arguments):
+    """An analysis over execution traces: alone, or with the Kineto traces of the same windows."""
+    paths = [os.fspath(path) for path in (et if _is_list(et) else [et])]
+    view = {key: arguments.pop(key) for key in ("columns", "where", "sort", "top") if key in arguments}
+    if kineto is None:
+        given = {key.rstrip("_").replace("_", "-"): joined(value) for key, value in arguments.items()}
+        for key in ("columns", "sort"):
+            if key in view:
+                view[key] = joined(view[key])
+        return Table(_core.run(name, {"et": "\n".join(paths), **given}, **view), name)
+    sessions = _sessions([kineto])
+    try:
+        return sessions[0][0].run(name, et="\n".join(paths), **view, **arguments)
+    finally:
+        _close(sessions)
+
+
+def et_nodes(et, **arguments):
+    """The nodes of execution traces: a file, a folder, or a list of such. Arguments as for Session.et_nodes()."""
+    return _over_files("et-nodes", et, None, arguments)
+
+
+def et_check(et, kineto=None, **arguments):
+    """Defects of execution traces, and of pairs with their Kineto traces: a session, or what open() takes."""
+    return _over_files("et-check", et, kineto, arguments)
+
+
+def et_link(et, kineto, **arguments):
+    """Execution traces joined with their Kineto traces: a session, or what open() takes."""
+    return _over_files("et-link", et, kineto, arguments)

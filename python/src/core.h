@@ -66,6 +66,8 @@ PyObject *array_new(PyObject *owner, enum array_kind kind, const void *data, siz
 /* Takes the table over, also on failure. */
 PyObject *table_wrap(ht_table *table);
 PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
+/* Run an analysis over files that are no traces. */
+PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
 
 /* Create the types; false with an exception set. */
 bool array_type_init(PyObject *module);

@@ -75,6 +75,10 @@ static PyMethodDef methods[] = {
 	        "     verify_cache=False, prefer_db=False) -> Set\n"
 	        "\n"
 	        "Open traces as one set. progress(what, done, total) may return False to cancel." },
+	{ "run", (PyCFunction)(void (*)(void))run_files, METH_VARARGS | METH_KEYWORDS,
+	        "run(name, args=None, columns=None, where=None, sort=None, top=0) -> Table\n"
+	        "\n"
+	        "Run an analysis over files that are no traces: its arguments name them." },
 	{ "analyses", analyses, METH_NOARGS, "Every analysis with its columns and parameters." },
 	{ "common_params", common_params, METH_NOARGS,
 	        "The parameters that every analysis takes." },

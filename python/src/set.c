@@ -173,7 +173,7 @@ static PyObject *run_entered(struct set_object *self, const struct request *requ
 	ht_set *sets[HT_MAX_SETS];
 	for (size_t i = 0; i < request->n_sets; i++)
 		sets[i] = request->users[i]->set;
-	if (!call_begin(&call, self->n_jobs, self->memory_limit, NULL))
+	if (!call_begin(&call, self ? self->n_jobs : 0, self ? self->memory_limit : 0, NULL))
 		return NULL;
 	enum ht_status status = ht_run(call.ctx, request->name, sets, request->n_sets,
 	        request->args, request->n_args, &request->view, &table);
@@ -230,10 +230,10 @@ static bool add_others(struct request *request, PyObject *keep, PyObject *others
 	return ok;
 }
 
-static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
+/* Run over a set, or over none when self is NULL. */
+static PyObject *run_over(struct set_object *self, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "name", "args", "columns", "where", "sort", "top", "other", NULL };
-	struct set_object *self = (struct set_object *)object;
 	PyObject *name, *dict = NULL, *columns = NULL, *where = NULL, *sort = NULL, *others = NULL;
 	PyObject *table = NULL;
 	Py_ssize_t top = 0;
@@ -248,7 +248,7 @@ static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 	struct request request = { .view.struct_size = sizeof(struct ht_view),
 		.view.top = (uint64_t)top,
 		.users = { self },
-		.n_sets = 1 };
+		.n_sets = self ? 1 : 0 };
 	bool ok = keep && add_others(&request, keep, others) &&
 	          text_args(keep, dict, &request.args, &request.n_args);
 	request.name = ok ? text_of(keep, name) : NULL;
@@ -260,6 +260,17 @@ static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 	PyMem_Free(request.args);
 	Py_XDECREF(keep);
 	return table;
+}
+
+static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	return run_over((struct set_object *)object, args, kwargs);
+}
+
+PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+	(void)module;
+	return run_over(NULL, args, kwargs);
 }
 
 static PyObject *set_dump(PyObject *object, PyObject *unused)

@@ -9,6 +9,8 @@
  *
  * The policy may list the rows of the frame instead, in its order, and has derived columns of its own.
  *
+ * With --et, et.KEY names what the execution trace of the same window says about an event (et_cells.h).
+ *
  * ancestors-of, descendants-of and kernels-under walk the call tree of one event (by index); with several
  * ranks give --rank as well. kernels-under also takes an operator's name and then means all its calls.
  */
@@ -16,6 +18,7 @@
 
 #include "model/event_value.h"
 #include "base/glob.h"
+#include "et/et_cells.h"
 #include "model/event_filter.h"
 
 #include <string.h>
@@ -48,6 +51,9 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "kernels-under", HT_STR, NULL,
 	        "only GPU work launched inside this index, or operator name", NULL },
+	{ "et", HT_STR, NULL,
+	        "execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line",
+	        NULL },
 	{ "leaves", HT_BOOL, "false", "only spans that enclose no other span", NULL },
 	{ "from", HT_TIME, NULL, "only events that end at this time of the file's clock or later",
 	        NULL },
@@ -82,13 +88,14 @@ const struct ht_analysis ht_analysis_events = {
 struct shown {
 	struct ht_event_column event;
 	int derived; /* -1: not derived */
+	int et;      /* -1: not the execution trace's */
 	bool wanted; /* false: left out by the view, so its cells need no work */
 };
 
 struct request {
 	struct shown *columns;
 	size_t n;
-	bool with_derived, with_graph;
+	bool with_derived, with_graph, with_et;
 	unsigned attributes; /* what columns need of the trace's attribution */
 };
 
@@ -96,7 +103,9 @@ static bool find_column(struct ht_run *r, const char *name, struct shown *ret_sh
 {
 	const struct ht_cell_source *cells = r->policy.cells;
 	ret_shown->derived = cells ? cells->find(name, &ret_shown->event.column) : -1;
-	return ret_shown->derived >= 0 || ht_event_column_find(r->trace, name, &ret_shown->event);
+	ret_shown->et = ht_et_cell_find(name, &ret_shown->event.column);
+	return ret_shown->derived >= 0 || ret_shown->et >= 0 ||
+	       ht_event_column_find(r->trace, name, &ret_shown->event);
 }
 
 /* Names that the request mentions. */
@@ -135,11 +144,13 @@ static enum ht_status add_column(
 		return HT_OK;
 	HT_TRY(ht_table_add_column(table, &shown->event.column));
 	shown->wanted = true;
-	if (shown->derived < 0) {
-		q->attributes |= ht_event_column_attribution(&shown->event);
-	} else {
+	if (shown->derived >= 0) {
 		q->with_derived = true;
 		q->with_graph |= r->policy.cells->needs_graph(shown->derived);
+	} else if (shown->et >= 0) {
+		q->with_et = true;
+	} else {
+		q->attributes |= ht_event_column_attribution(&shown->event);
 	}
 	q->n++;
 	return HT_OK;
@@ -199,16 +210,24 @@ static void put_value(struct ht_event_column *column, uint32_t row, ht_table *ta
 	ht_value_put(&value, column->column.type, table);
 }
 
-/* cells: what derived columns are read from. */
-static void put_event(const struct request *q, const struct ht_cell_source *source,
-        const void *cells, uint32_t row, ht_table *table)
+/* What cells are read from besides the trace. */
+struct sources {
+	const struct ht_cell_source *derived;
+	const void *cells; /* what derived columns are read from */
+	struct ht_et_cells et;
+};
+
+static void put_event(
+        const struct request *q, const struct sources *from, uint32_t row, ht_table *table)
 {
 	ht_table_row(table);
 	for (size_t k = 0; k < q->n; k++) {
 		if (!q->columns[k].wanted)
 			ht_table_put_null(table);
 		else if (q->columns[k].derived >= 0)
-			source->put(cells, q->columns[k].derived, row, table);
+			from->derived->put(from->cells, q->columns[k].derived, row, table);
+		else if (q->columns[k].et >= 0)
+			ht_et_cell_put(&from->et, q->columns[k].et, row, table);
 		else
 			put_value(&q->columns[k].event, row, table);
 	}
@@ -219,23 +238,22 @@ static void start_columns(
 {
 	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution };
 	for (size_t k = 0; k < q->n; k++)
-		if (q->columns[k].derived < 0)
+		if (q->columns[k].derived < 0 && q->columns[k].et < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
 }
 
 /* Rows of the frame: GPU rows may stand before host rows, so reading starts over once. */
-static enum ht_status put_frame(struct ht_run *r, const struct request *q, ht_table *table)
+static enum ht_status put_frame(
+        struct ht_run *r, const struct request *q, struct sources *from, ht_table *table)
 {
 	const char *only = ht_run_str(r, "only");
 	struct ht_frame frame;
-	const struct ht_cell_source *source = r->policy.cells;
-	const void *cells = NULL;
 	const uint8_t *keep;
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_frame_make(r, &frame));
 	HT_TRY(ht_attribution_make(r, r->trace, q->attributes, &attribution));
-	HT_TRY(source->start(r, &frame, q->with_graph, &cells));
+	HT_TRY(from->derived->start(r, &frame, q->with_graph, &from->cells));
 	start_columns(q, r, &attribution);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
@@ -243,26 +261,27 @@ static enum ht_status put_frame(struct ht_run *r, const struct request *q, ht_ta
 			start_columns(q, r, &attribution);
 		if (keep && !keep[row])
 			continue;
-		if (strcmp(only, "all") != 0 && source->is_gpu(cells, row) != !strcmp(only, "gpu"))
+		if (strcmp(only, "all") != 0 &&
+		        from->derived->is_gpu(from->cells, row) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, source, cells, row, table);
+		put_event(q, from, row, table);
 	}
 	return HT_OK;
 }
 
-static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_table *table)
+static enum ht_status put_rows(
+        struct ht_run *r, const struct request *q, struct sources *from, ht_table *table)
 {
 	const struct ht_trace *t = r->trace;
 	const char *only = ht_run_str(r, "only");
 	const uint8_t *keep;
 	struct ht_frame frame = { .trace = t };
-	const void *cells = NULL;
 	struct ht_attribution attribution;
 	HT_TRY(ht_event_filter_make(r, &keep));
 	HT_TRY(ht_attribution_make(r, t, q->attributes, &attribution));
 	if (q->with_derived) {
 		HT_TRY(ht_frame_make(r, &frame));
-		HT_TRY(r->policy.cells->start(r, &frame, q->with_graph, &cells));
+		HT_TRY(from->derived->start(r, &frame, q->with_graph, &from->cells));
 	}
 	start_columns(q, r, &attribution);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
@@ -271,7 +290,7 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 		if (strcmp(only, "all") != 0 &&
 		        ht_kind_is_device(t->kind[row]) != !strcmp(only, "gpu"))
 			continue;
-		put_event(q, r->policy.cells, cells, row, table);
+		put_event(q, from, row, table);
 	}
 	return HT_OK;
 }
@@ -279,8 +298,14 @@ static enum ht_status put_rows(struct ht_run *r, const struct request *q, ht_tab
 static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 {
 	struct request q;
+	struct sources from = { .derived = run->policy.cells };
 	HT_TRY(add_columns(run, part->facts[0], &q));
-	return (run->policy.events_of_frame ? put_frame : put_rows)(run, &q, part->facts[0]);
+	if (q.with_et)
+		HT_TRY(ht_et_cells_start(run, &from.et));
+	enum ht_status status = (run->policy.events_of_frame ? put_frame : put_rows)(
+	        run, &q, &from, part->facts[0]);
+	ht_et_cells_done(&from.et);
+	return status;
 }
 
 /* The policy's table has a column for each argument it knows, whether or not the files do. */

@@ -6,6 +6,8 @@
  */
 #include "write/convert.h"
 
+#include "base/rank_path.h"
+
 #include "model/counters.h"
 #include "base/io.h"
 
@@ -264,20 +266,6 @@ static enum ht_status write_file(
 	return ht_writer_commit(writer);
 }
 
-#define PLACE "{rank}"
-
-/* The path with the rank in place of "{rank}"; NULL when out of memory. */
-static const char *rank_path(struct conversion *c, const char *path, int64_t rank)
-{
-	const char *done = "", *place;
-	while (done && (place = strstr(path, PLACE))) {
-		done = ht_arena_printf(
-		        &c->arena, "%s%.*s%lld", done, (int)(place - path), path, (long long)rank);
-		path = place + strlen(PLACE);
-	}
-	return done ? ht_arena_printf(&c->arena, "%s%s", done, path) : NULL;
-}
-
 static enum ht_status choose(struct conversion *c)
 {
 	struct ht_list ranks;
@@ -347,7 +335,7 @@ static enum ht_status refuse_sources(struct conversion *c, const char *path)
 		n += identify(roster->ranks[i].path, &ids[n]);
 	qsort(ids, n, sizeof *ids, compare_ids);
 	for (size_t i = 0; i < c->n; i++) {
-		const char *one = rank_path(c, path, roster->ranks[c->chosen[i]].number);
+		const char *one = ht_rank_path(&c->arena, path, roster->ranks[c->chosen[i]].number);
 		if (!one)
 			return ht_fail_nomem(c->ctx);
 		if (identify(one, &target) && bsearch(&target, ids, n, sizeof *ids, compare_ids))
@@ -363,19 +351,20 @@ static enum ht_status convert(struct conversion *c, const char *path)
 	HT_TRY(check_whole(c));
 	HT_TRY(refuse_sources(c, path));
 	if (c->options->merge || c->n == 1) {
-		const char *one = rank_path(c, path, c->set->roster.ranks[c->chosen[0]].number);
+		const char *one =
+		        ht_rank_path(&c->arena, path, c->set->roster.ranks[c->chosen[0]].number);
 		if (!one)
 			return ht_fail_nomem(c->ctx);
 		return write_file(
 		        c, one, c->options->merge ? write_merged : write_alone, c->chosen[0]);
 	}
-	if (!strstr(path, PLACE))
+	if (!strstr(path, HT_RANK_PLACE))
 		return ht_fail(c->ctx, HT_USAGE, path, -1,
 		        "put {rank} into the name, merge the ranks, or choose one",
 		        "%zu ranks cannot go into one file", c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		int64_t rank = c->set->roster.ranks[c->chosen[i]].number;
-		const char *one = rank_path(c, path, rank);
+		const char *one = ht_rank_path(&c->arena, path, rank);
 		if (!one)
 			return ht_fail_nomem(c->ctx);
 		enum ht_status status = write_file(c, one, write_alone, c->chosen[i]);

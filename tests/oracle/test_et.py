@@ -10,7 +10,7 @@ import pytest
 
 import support
 
-FILES = sorted((support.ROOT / "tests/data/et").glob("*.et.json.gz")) + \
+FILES = [support.ROOT / f"tests/data/et/{name}.et.json.gz" for name in ("compile", "ddp_rank0", "pp_rank1")] + \
     sorted((support.ROOT / "examples/et").glob("*.et.json.gz"))
 EXTRA = os.environ.get("HOLOTRACE_EXTRA_DATA")
 if EXTRA:
@@ -89,3 +89,45 @@ def test_every_field(path):
                 assert row[name] == str(value), (node["id"], name)
         assert json.loads(row["input_tensors"]) == tensors(wanted["input_types"], wanted["inputs"])
         assert json.loads(row["output_tensors"]) == tensors(wanted["output_types"], wanted["outputs"])
+
+
+#: (execution trace, Kineto trace): nodes, linked, only in ET, kernels, copies, sets, orphans, self time in ns. Numbers of
+#: independent scripts over the files.
+LINKS = {
+    ("examples/et/with_kineto.et.json.gz", "examples/et/with_kineto.json.gz"): (147, 144, 0, 26, 10, 0, 0, 18229292),
+    ("tests/data/et/compile.et.json.gz", "tests/data/compile/compile.json.gz"): (1597, 1594, 0, 650, 2, 26, 0, 179946014),
+    ("tests/data/et/ddp_rank0.et.json.gz", "examples/ddp/ddp_rank0.json.gz"): (6463, 6459, 1, 966, 165, 78, 64, 1309565978),
+}
+EXTRA_LINKS = {
+    ("hta/benchmark_simple_add_et.json.gz", "hta/benchmark_simple_add_trace.json.gz"): (38, 36, 0, 4, 0, 0, 0, 19814157000),
+}
+PAIRS = [*LINKS, ("tests/data/et/train.et.json.gz", "examples/train/train.json.gz")] + \
+    [(f"tests/data/et/pp_rank{i}.et.json.gz", f"tests/data/pipeline/pp_rank{i}.json.gz") for i in range(4)]
+
+
+def links():
+    for (et, kineto), numbers in LINKS.items():
+        yield support.ROOT / et, support.ROOT / kineto, numbers
+    for (et, kineto), numbers in EXTRA_LINKS.items():
+        found = sorted(pathlib.Path(EXTRA).rglob(et)) if EXTRA else []
+        if found:
+            yield found[0], found[0].parent.parent / kineto, numbers
+
+
+@pytest.mark.parametrize("et, kineto, numbers", list(links()), ids=lambda x: getattr(x, "name", None))
+def test_links(et, kineto, numbers):
+    out = support.output("et-link", str(et), "--kineto", str(kineto), "--format", "csv", "--columns",
+                         "nodes,linked,only_in_et,kernels,copies,sets,orphans,self_ns").decode()
+    assert out.splitlines()[1] == ",".join(map(str, numbers))
+
+
+@pytest.mark.parametrize("et, kineto", PAIRS, ids=lambda x: pathlib.Path(x).name)
+def test_pairs_are_sound(et, kineto):
+    """No errors, and every node with a record function id but the declaration of groups has its event."""
+    done = support.run("et-check", et, "--kineto", kineto, "--format", "csv", cwd=support.ROOT)
+    assert done.returncode == 0 and b",error," not in done.stdout, done.stdout.decode()
+    names = {n["name"]: n for n in nodes_of(support.ROOT / et)}
+    out = support.output("et-link", et, "--kineto", kineto, "--view", "nodes", "--format", "csv", "--where",
+                         "rf_id > 0 and event is null", "--columns", "name", cwd=support.ROOT).decode()
+    left = [line for line in out.splitlines()[1:] if "process_group:init" not in line]
+    assert names and not left

@@ -1,0 +1,13 @@
+/*
+ * et_sync.h - calls that wait for the GPU: which work the next call of the thread depends on.
+ */
+#ifndef HT_ET_ET_SYNC_H
+#define HT_ET_ET_SYNC_H
+
+#include "et/et_link.h"
+
+/* Adds the dependencies to a link that has its GPU work. */
+enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_et *et, const struct ht_trace *trace,
+        struct ht_arena *arena, struct ht_et_link *link) HT_MUST_USE;
+
+#endif
