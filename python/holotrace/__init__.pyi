@@ -2086,6 +2086,8 @@ class Session:
 
         Nodes and events with the same record function id are the same call; GPU work belongs to the call around its launch.
 
+            holotrace.open("traces/").et_link(top=10)
+
         Answers what correlate_execution_trace of HTA answers.
 
         Arguments:
