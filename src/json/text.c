@@ -15,25 +15,6 @@ static const char *skip_space(const char *p)
 	return p;
 }
 
-size_t ht_utf8_length(const char *text, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)text;
-	if (!n)
-		return 0;
-	if (p[0] < 0x80)
-		return 1;
-	size_t need = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n < need)
-		return 0;
-	for (size_t i = 1; i < need; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-	bool surrogate = p[0] == 0xed && p[1] >= 0xa0;
-	bool beyond = p[0] == 0xf4 && p[1] >= 0x90;
-	return overlong || surrogate || beyond ? 0 : need;
-}
-
 static int hex4(const char *p)
 {
 	int value = 0;
@@ -48,30 +29,6 @@ static int hex4(const char *p)
 		value = value * 16 + digit;
 	}
 	return value;
-}
-
-static size_t put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
 }
 
 /* Decode the \uXXXX (pair) at p, n bytes left; returns bytes read, 0 when it is no escape. */
@@ -103,7 +60,7 @@ size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad)
 			size_t len = ht_utf8_length(body + i, n - i);
 			if (!len) {
 				++*ret_bad;
-				o += put_utf8(o, 0xfffd);
+				o += ht_utf8_put(o, 0xfffd);
 				i++;
 				continue;
 			}
@@ -120,7 +77,7 @@ size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad)
 			i += 2;
 		} else if (i + 1 < n && body[i + 1] == 'u' &&
 		           (used = decode_unicode(body + i, n - i, &c, ret_bad))) {
-			o += put_utf8(o, c);
+			o += ht_utf8_put(o, c);
 			i += used;
 		} else {
 			++*ret_bad;

@@ -7,12 +7,10 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 /* How deep containers may nest before the text is refused. */
 #define HT_MAX_DEPTH 256
-
-/* Length of the valid UTF-8 sequence at p (1 to 4), 0 when there is none within n bytes. */
-size_t ht_utf8_length(const char *p, size_t n);
 
 /* Decode the body of a JSON string (without quotes) into out, which has room for n bytes; returns the
  * decoded length. ret_bad counts escapes and bytes that were not valid and became U+FFFD (out then has

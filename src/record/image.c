@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 #include "record/values.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "record/stream.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "table/demangle.h"
 #include "table/escape.h"
 #include "table/shorten.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "table/escape.h"
 
 #include "base/escape.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "table/brief.h"
 #include "table/escape.h"
 #include "table/format.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "table/pack.h"
 
 #include "table/storage.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

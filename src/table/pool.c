@@ -6,7 +6,7 @@
  */
 #include "base/hash.h"
 #include "table/storage.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

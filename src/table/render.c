@@ -5,7 +5,7 @@
 
 #include "base/options.h"
 #include "table/escape.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>

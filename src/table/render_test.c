@@ -8,7 +8,7 @@
 #include "table/format.h"
 #include "table/demangle.h"
 #include "table/shorten.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 

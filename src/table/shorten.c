@@ -2,7 +2,7 @@
  * shorten.c - see shorten.h.
  */
 #include "table/shorten.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>

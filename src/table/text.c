@@ -19,7 +19,7 @@
 #include "table/layout.h"
 #include "table/render.h"
 #include "table/shorten.h"
-#include "table/utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

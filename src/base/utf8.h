@@ -1,15 +1,19 @@
 /*
- * utf8.h - the little UTF-8 a table needs: check, repair, walk, measure.
+ * utf8.h - the little UTF-8 that is needed: check, repair, walk, measure, write.
  *
  * Tables hold valid UTF-8 only, so everything but valid and repair may trust its input.
  */
-#ifndef HT_TABLE_UTF8_H
-#define HT_TABLE_UTF8_H
+#ifndef HT_BASE_UTF8_H
+#define HT_BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Length of the valid sequence at text (1 to 4), 0 when there is none within n bytes. */
+size_t ht_utf8_length(const char *text, size_t n);
+/* The sequence of a code point; out has room for 4 bytes. Returns its length. */
+size_t ht_utf8_put(char *out, uint32_t code);
 /* No malformed, overlong or surrogate sequence, and no NUL. */
 bool ht_utf8_valid(const char *text, size_t n);
 /* Writes text with U+FFFD for each offending byte; dst holds 3 n bytes. Returns the length. */
