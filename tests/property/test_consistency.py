@@ -255,13 +255,16 @@ def compare_with_oracle(path, pieces):
 
 
 def compare_idle(path, device, work):
-    launches = [p.launch for p in work if p.chosen and p.launch is not None]
+    launches = [p.launch for p in work if p.launch is not None]
     leads_to = min(launches, default=None)
     groups = {None: work, **{p.stream: [q for q in work if q.stream == p.stream] for p in work if p.chosen}}
     for stream, group in groups.items():
         how = "device" if stream is None else "stream"
         table = [r for r in rows("idle-breakdown", path, "--by", how) if r["device"] == str(device)
                  and r["stream"] == (None if stream is None else str(stream))]
-        expected = breakdown.idle(group, 30_000, leads_to)
+        expected = breakdown.idle(group, 30_000, leads_to, [p for p in work if p.cls == "communication"])
         assert {r["idle_category"]: (int(r["count"]), int(r["idle_ns"])) for r in table if int(r["count"])} == {
-            k: (len(v), sum(v)) for k, v in expected.items()}, (device, stream)
+            k: (len(v), sum(v)) for k, v in expected.items() if v}, (device, stream)
+        if stream is not None:
+            alone = rows("idle-breakdown", path, "--streams", str(stream))
+            assert [r for r in alone if r["device"] == str(device)] == table
