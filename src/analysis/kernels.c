@@ -3,7 +3,7 @@
  *
  * Kernels of the chosen ranks and steps, grouped by name; by name, launching operator, grid, block, registers and
  * shared memory; by name and stream; or by the core that they ran on. Durations are added over single kernels, so
- * kernels that run at the same time count twice; copies and sets are not kernels. Blocks per SM and achieved
+ * kernels that run at the same time count twice; copies, sets and control are not kernels. Blocks per SM and achieved
  * occupancy are the profiler's estimates, weighted by duration, 0 for kernels without one.
  * Tensor cores are told by the kernel's name (tensor_cores.def), cores of an NPU by the trace.
  * O(n log n). Unless steps are chosen, all of the trace.

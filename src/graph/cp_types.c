@@ -61,7 +61,8 @@ static enum ht_status check_instance(struct ht_run *run, const char *text)
 struct ht_cp_options ht_cp_options_default(const struct ht_run *run)
 {
 	struct ht_cp_options options = { .annotation = run->annotation,
-		.data_load = HT_CP_DATA_LOADERS,
+		/* a path by other rules knows no loaders by name */
+		.data_load = run->policy.put_path ? NULL : HT_CP_DATA_LOADERS,
 		.tolerance_ns = HT_CP_TOLERANCE_NS };
 	if (run->step && strcmp(run->step, "all") != 0)
 		options.step = run->step;

@@ -124,12 +124,14 @@ static enum ht_status fill_device(struct ht_run *run, const struct ht_frame *fra
 		if (!every && w->device != d->device)
 			continue;
 		d->work.items[d->work.n++] = *w;
-		if (w->launch != HT_NONE && t->ts_ns[w->launch] < d->first_launch_ns)
-			d->first_launch_ns = t->ts_ns[w->launch];
 	}
 	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row;
-		if ((every || t->gpu[i].device == d->device) && ht_is_span(t, row))
+		uint32_t row = t->gpu[i].row, launch = t->gpu[i].launch;
+		if (!every && t->gpu[i].device != d->device)
+			continue;
+		if (launch != HT_NONE && t->ts_ns[launch] < d->first_launch_ns)
+			d->first_launch_ns = t->ts_ns[launch];
+		if (ht_is_span(t, row))
 			all[d->n_all++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 	}
 	d->n_all = ht_interval_merge(all, d->n_all);

@@ -35,7 +35,7 @@ struct ht_device_work {
 	struct ht_work_list work;
 	const struct ht_interval *all; /* merged: whatever runs on the device, chosen or not */
 	size_t n_all;
-	int64_t first_launch_ns; /* first launch call in the file of chosen work; INT64_MAX: none */
+	int64_t first_launch_ns; /* first launch call in the file for it; INT64_MAX: none */
 };
 
 /* Sorted work apart by device, ascending. Work of several devices of one process never hides each other's. */

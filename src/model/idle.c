@@ -38,7 +38,6 @@ struct piece {
 	int32_t device;
 	uint32_t row;
 	bool chosen; /* in the frame; other work only shows that the stream was not idle */
-	bool communicates;
 };
 
 struct pieces {
@@ -86,7 +85,6 @@ static void collect(const struct ht_run *run, const struct ht_frame *frame,
 			.device = g->device,
 			.row = g->row,
 			.chosen = chosen,
-			.communicates = g->class_ == HT_CLASS_COMM,
 		};
 	}
 }
@@ -98,13 +96,13 @@ static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_
 		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false, HT_NONE };
 }
 
-/* The first launch call of the chosen work of a device, on whatever stream; INT64_MIN: none is known. */
+/* The first launch call in the file for a device, on whatever stream; INT64_MIN: none is known. */
 static int64_t first_launch(const struct ht_frame *frame, int32_t device)
 {
 	const struct ht_trace *t = frame->trace;
 	int64_t first = INT64_MIN;
-	for (size_t k = 0; k < frame->n_gpu; k++) {
-		const struct ht_gpu *g = &t->gpu[frame->gpu[k]];
+	for (size_t k = 0; k < t->n_gpu; k++) {
+		const struct ht_gpu *g = &t->gpu[k];
 		if (g->device == device && g->launch != HT_NONE &&
 		        (first == INT64_MIN || t->ts_ns[g->launch] < first))
 			first = t->ts_ns[g->launch];
@@ -235,20 +233,22 @@ static enum ht_status add_leading(struct ht_run *run, const struct ht_frame *fra
 	return HT_OK;
 }
 
-/* Merged times of communication on the device of the first piece; pieces are sorted by device. */
+/* Merged times of communication on a device, on whatever streams: also on those that are not looked at. */
 static enum ht_status find_traffic(
-        struct ht_run *run, const struct piece *first, const struct piece *end, struct traffic *ret)
+        struct ht_run *run, const struct ht_trace *t, int32_t device, struct traffic *ret)
 {
-	size_t n = 0, n_pieces = 0;
-	while (first + n_pieces < end && first[n_pieces].device == first->device)
-		n += first[n_pieces++].communicates;
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_gpu; i++)
+		n += t->gpu[i].device == device && t->gpu[i].class_ == HT_CLASS_COMM;
 	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	n = 0;
-	for (size_t i = 0; i < n_pieces; i++)
-		if (first[i].communicates)
-			list[n++] = (struct ht_interval){ first[i].start, first[i].end };
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *g = &t->gpu[i];
+		if (g->device == device && g->class_ == HT_CLASS_COMM && ht_is_span(t, g->row))
+			list[n++] = (struct ht_interval){ t->ts_ns[g->row], ht_end_ns(t, g->row) };
+	}
 	*ret = (struct traffic){ list, ht_interval_merge(list, n), 0 };
 	return HT_OK;
 }
@@ -264,7 +264,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *fr
 		const struct piece *first = &pieces->items[i];
 		bool any = first->chosen;
 		if (!run->policy.only_chosen && (!i || first[-1].device != first->device)) {
-			HT_TRY(find_traffic(run, first, pieces->items + pieces->n, &traffic));
+			HT_TRY(find_traffic(run, frame->trace, first->device, &traffic));
 			leads_to = first_launch(frame, first->device);
 		}
 		for (n = 1; i + n < pieces->n && first[n].device == first->device &&

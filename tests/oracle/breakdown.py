@@ -22,7 +22,7 @@ def temporal(pieces):
     if not chosen:
         return None
     first, last = min(p.start for p in chosen), max(p.end for p in chosen)
-    launches = [p.launch for p in chosen if p.launch is not None]
+    launches = [p.launch for p in pieces if p.launch is not None]
     row = collections.Counter(span=last - first)
     borders = moments(pieces + [p._replace(start=t, end=t) for p in chosen[:1] for t in launches])
     for a, b, classes, busy in borders:
@@ -39,8 +39,9 @@ def temporal(pieces):
     return row
 
 
-def idle(pieces, threshold, leads_to):
-    """{category: [lengths]} of one stream or device: gaps between the latest end and the next start."""
+def idle(pieces, threshold, leads_to, traffic):
+    """{category: [lengths]} of one stream or device: gaps between the latest end and the next start; traffic is
+    the communication of the device."""
     found = collections.defaultdict(list)
     # of what starts at once, the gap waited for what was launched first; an unknown launch was before
     order = sorted(pieces, key=lambda p: (p.start, -1 if p.launch is None else p.launch))
@@ -49,12 +50,12 @@ def idle(pieces, threshold, leads_to):
     end = None
     for p in order:
         if end is not None and p.start > end and first < p.start <= last:
-            split(found, max(end, first), p, threshold, leads_to)
+            split(found, max(end, first), p, threshold, leads_to, traffic)
         end = p.end if end is None else max(end, p.end)
     return found
 
 
-def split(found, at, piece, threshold, leads_to):
+def split(found, at, piece, threshold, leads_to, traffic):
     """One gap up to a piece of work."""
     if leads_to is not None and leads_to > at:
         found["leading"].append(min(leads_to, piece.start) - at)
@@ -62,8 +63,25 @@ def split(found, at, piece, threshold, leads_to):
     if piece.launch is not None and piece.launch > at < piece.start:
         found["host_wait"].append(min(piece.launch, piece.start) - at)
         at = min(piece.launch, piece.start)
-    if piece.start > at:
-        found["kernel_wait" if piece.start - at < threshold else "other"].append(piece.start - at)
+    rest = piece.start - at
+    if 0 < rest < threshold:
+        found["kernel_wait"].append(rest)
+    elif rest > 0:
+        busy = [(max(p.start, at), min(p.end, piece.start)) for p in traffic]
+        covered = sum(b - a for a, b in zip(*[iter(merged(busy))] * 2))
+        found["communication_wait"] += [covered] * (covered > 0)
+        found["other"] += [rest - covered] * (rest > covered)
+
+
+def merged(spans):
+    """Starts and ends of the union, in a row."""
+    out = []
+    for start, end in sorted(s for s in spans if s[0] < s[1]):
+        if out and start <= out[-1]:
+            out[-1] = max(out[-1], end)
+        else:
+            out += [start, end]
+    return out
 
 
 def labels(pieces):

@@ -190,8 +190,49 @@ def check_gaps(run, *options):
             assert float(other["min_ns"]) <= ns / n * (1 + 1e-12) and float(other["max_ns"]) <= ns
 
 
+def check_groupings(run):
+    """Kernels and operators add up to the same, however they are grouped, and to what other tables say."""
+    names = rows("kernel-breakdown", run, "--num-kernels", "100000", "--step", "all")
+    kernels = [r for r in names if r["kernel_type"] in ("compute", "communication")]
+    for how in ("name", "stream", "properties", "core"):
+        table = rows("kernels", run, "--by", how)
+        assert total(table, "total_ns") == total(kernels, "sum_ns"), how
+        assert total(table, "calls") == total(kernels, "count"), how
+    grouped = {how: rows("operators", run, "--by", how) for how in ("name", "shape", "stack")}
+    sums = {how: [total(t, c) for c in ("calls", "device_self_ns", "host_self_ns")] for how, t in grouped.items()}
+    assert sums["name"] == sums["shape"] == sums["stack"]
+    assert sums["name"][1] <= total(names, "sum_ns")
+    for r in grouped["name"]:
+        assert int(r["host_self_ns"]) <= int(r["host_total_ns"])
+        assert int(r["device_self_ns"]) <= int(r["device_total_ns"])
+
+
+def check_steps(run):
+    """Parts of a step add up to it."""
+    roles = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
+             "other_ns")
+    shares = ("computation_ns", "overlapped_ns", "communication_ns", "other_ns")
+    for r in rows("steps", run):
+        assert sum(int(r[c]) for c in roles) == int(r["total_ns"]), r
+    for r in rows("distributed", run):
+        assert sum(int(r[c]) for c in shares) == int(r["step_ns"]), r
+        if r["exposed_wait_ns"] is not None:
+            assert int(r["exposed_wait_ns"]) + int(r["exposed_transfer_ns"]) == int(r["exposed_kernel_ns"])
+
+
+#: What a path is bound by while the GPU works.
+ON_GPU = ("gpu_compute_bound", "gpu_memory_bound", "gpu_communication_bound")
+
+
 def check_paths(run):
+    streams = collections.defaultdict(set)
+    for r in rows("idle-breakdown", run, "--step", "all"):
+        if r["stream"] is not None:
+            streams[r["rank"]].add((r["device"], r["stream"]))
     for key, table in by(rows("critical-path", run), "rank", "instance").items():
+        if len(streams[key[0]]) == 1:
+            others = total([r for r in table if r["bound_by"] not in ON_GPU], "duration_ns")
+            assert others <= int(table[0]["idle_ns"]), key
         assert total(table, "duration_ns") == int(table[0]["window_ns"]), key
         assert {r["window_ns"] for r in table} == {table[0]["window_ns"]}
         assert int(table[0]["idle_ns"] or 0) <= int(table[0]["window_ns"])
@@ -208,6 +249,8 @@ def test_runs(run, options):
     check_gaps(run, *options)
     if not options:
         check_paths(run)
+        check_groupings(run)
+        check_steps(run)
 
 
 @ON_RUNS
@@ -235,6 +278,8 @@ def test_random_traces(tmp_path, seed):
     check_counts(path, n_work)
     check_gaps(path)
     check_paths(path)
+    check_groupings(path)
+    check_steps(path)
 
 
 def compare_with_oracle(path, pieces):
@@ -255,13 +300,16 @@ def compare_with_oracle(path, pieces):
 
 
 def compare_idle(path, device, work):
-    launches = [p.launch for p in work if p.chosen and p.launch is not None]
+    launches = [p.launch for p in work if p.launch is not None]
     leads_to = min(launches, default=None)
     groups = {None: work, **{p.stream: [q for q in work if q.stream == p.stream] for p in work if p.chosen}}
     for stream, group in groups.items():
         how = "device" if stream is None else "stream"
         table = [r for r in rows("idle-breakdown", path, "--by", how) if r["device"] == str(device)
                  and r["stream"] == (None if stream is None else str(stream))]
-        expected = breakdown.idle(group, 30_000, leads_to)
+        expected = breakdown.idle(group, 30_000, leads_to, [p for p in work if p.cls == "communication"])
         assert {r["idle_category"]: (int(r["count"]), int(r["idle_ns"])) for r in table if int(r["count"])} == {
-            k: (len(v), sum(v)) for k, v in expected.items()}, (device, stream)
+            k: (len(v), sum(v)) for k, v in expected.items() if v}, (device, stream)
+        if stream is not None:
+            alone = rows("idle-breakdown", path, "--streams", str(stream))
+            assert [r for r in alone if r["device"] == str(device)] == table
