@@ -10,6 +10,8 @@
  *   communication      alone in communication > 10 % of the steps
  *   small-messages     > 20 % of collectives move less than 1 MiB, and communication alone > 5 % of the steps
  *   slow-rank          a straggler (own_time.h)
+ *   late-votes         one rank's duration is the shortest beyond chance (votes.h) in three collectives, in 10 % of them
+ *                      and three times as often as any other's
  *   imbalance          most - least computing, communication or idle time over ranks > 5 % of the mean span
  *   gpu-use            kernels run < 50 % of the steps on a device
  *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
@@ -30,6 +32,7 @@
 #include "analysis/analysis.h"
 #include "graph/findings.h"
 #include "model/rule_facts.h"
+#include "model/votes.h"
 #include "table/format.h"
 
 #include <inttypes.h>
@@ -98,6 +101,7 @@ struct advice {
 	struct ht_run *run;
 	const struct ht_parts *parts;
 	struct ht_findings f;
+	struct ht_votes votes; /* of NULL: ranks cannot be compared */
 	ht_table *table;
 	bool all; /* rules that do not fire are listed, too */
 	bool no_memory;
@@ -307,6 +311,32 @@ static struct verdict slow_rank(struct advice *a)
 	v.i_part = rank->i_part;
 	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
 	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
+	return v;
+}
+
+/* By how little time a rank spends in collectives: needs no steps and no clocks. */
+static struct verdict late_votes(struct advice *a)
+{
+	struct verdict v = NOTHING;
+	const struct ht_votes *votes = &a->votes;
+	size_t most = 0, second = 0;
+	for (size_t p = 1; votes->of && p < a->parts->n; p++)
+		most = votes->of[p].n > votes->of[most].n ? p : most;
+	for (size_t p = 0; votes->of && p < a->parts->n; p++)
+		second = p != most && votes->of[p].n > second ? votes->of[p].n : second;
+	if (!votes->of || !votes->n_judged || !a->f.n_steps)
+		return v;
+	const struct ht_vote *mine = &votes->of[most];
+	bool clear = mine->n >= 3 && 10 * mine->n >= votes->n_judged && mine->n >= 3 * second;
+	v.state = clear ? FIRES : NO;
+	v.finding = SAY(a,
+	        "rank %" PRId64
+	        " comes last to %zu of %zu collectives: its duration is the shortest "
+	        "beyond chance (Dixon's test at 99.5 %%)",
+	        a->parts->list[most].rank, mine->n, votes->n_judged);
+	v.i_part = most;
+	v.row = mine->call ? mine->call->row : HT_NO_I64;
+	v.step_cost_ns = mine->ns / (int64_t)a->f.n_steps;
 	return v;
 }
 
@@ -562,6 +592,8 @@ static const struct rule {
 	{ "slow-rank", slow_rank,
 	        "look at what that rank does more of: its data, its clocks, its neighbours on the host",
 	        "stragglers", "all ranks, two steps, collectives" },
+	{ "late-votes", late_votes, "look at what that rank does before the collective",
+	        "stragglers --view collectives", "collectives on all of three and more ranks" },
 	{ "imbalance", imbalance, "divide the work evenly, or compare the two ranks",
 	        "temporal-breakdown", "two ranks with GPU work" },
 	{ "data-loading", data_loading,
@@ -687,6 +719,8 @@ static enum ht_status give(struct advice *a)
 	struct line lines[HT_COUNT(rules)];
 	size_t n_fired = 0, n_unknown = 0;
 	HT_TRY(ht_findings_make(a->run, a->parts, &a->f));
+	if (a->run->clocks[0])
+		HT_TRY(ht_votes_count(a->run, a->parts, HT_FOUND_CALLS, &a->votes));
 	for (size_t i = 0; i < HT_COUNT(rules); i++) {
 		lines[i] = judge(a, &rules[i]);
 		n_fired += lines[i].v.state == FIRES;

@@ -34,7 +34,7 @@ def test_what_fires_can_be_followed(name):
 
 def test_every_rule_has_a_reason():
     found = rows("advice", EXAMPLES / "cpu", "--view", "rules", "--quiet")
-    assert len(found) == 18 and all(row["finding"] for row in found)
+    assert len(found) == 19 and all(row["finding"] for row in found)
     assert {row["state"] for row in found} == {"no", "cannot tell"}
 
 
