@@ -33,7 +33,11 @@ CATEGORY_NAMES = ["Parameter", "Optimizer state", "Input", "Temporary", "Activat
 
 
 class MemoryAnalysis:
-    """Memory held per category after every event of a raw memory timeline."""
+    """Memory held per category after every event of a raw memory timeline.
+
+        memory = MemoryAnalysis("memory.raw.json.gz")
+        memory.get_memory_peaks()
+    """
 
     def __init__(self, path):
         self.path = path

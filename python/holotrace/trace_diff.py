@@ -38,7 +38,11 @@ def _as_list(value) -> list:
 
 
 class LabeledTrace:
-    """Traces of a run with a label for tables: of a Trace, or of those in a directory."""
+    """Traces of a run with a label for tables: of a Trace, or of those in a directory.
+
+        before = LabeledTrace("before", trace_dir="before/")
+        before.ranks(), before.iterations()
+    """
 
     def __init__(self, label: Optional[str] = None, t: Optional[Trace] = None,
                  trace_dir: Optional[str] = None):
@@ -149,8 +153,17 @@ class TraceDiff:
                        use_short_name: bool = False) -> pd.DataFrame:
         """Counts and durations by name in both runs, and test minus control.
 
-        The first rank and the first step of each run unless others are given. Rows are control's
-        names in order, then those that only test has.
+            control, test                      LabeledTraces, Traces or directories
+            control_rank, test_rank            which ranks; by default the first
+            control_iteration, test_iteration  which profiler steps; by default the first
+            device_type                        DeviceType.CPU, .GPU or .ALL
+            use_short_name                     names without templates and arguments
+
+        Returns per name: counts and total durations (us) of both, diff_counts, diff_duration and
+        counts_change_categories (+, - or =). Rows are control's names in order, then those that only
+        test has.
+
+            TraceDiff.compare_traces("before/", "after/", device_type=DeviceType.GPU)
         """
         control, test = _labeled(control, "Control"), _labeled(test, "Test")
         arguments = {
@@ -200,7 +213,12 @@ class TraceDiff:
                  control_iteration: Optional[Union[int, List[int]]] = None,
                  test_iteration: Optional[Union[int, List[int]]] = None,
                  device_type: DeviceType = DeviceType.ALL) -> Dict[str, List[str]]:
-        """Names by what happened to their counts: added, deleted, increased, decreased, unchanged."""
+        """Names by what happened to their counts: added, deleted, increased, decreased, unchanged.
+
+        Arguments as for compare_traces().
+
+            TraceDiff.ops_diff("before/", "after/")["added"]
+        """
         df = cls.compare_traces(control, test, control_rank, test_rank, control_iteration,
                                 test_iteration, device_type)
         before, after = df.iloc[:, 0], df.iloc[:, 2]
@@ -216,11 +234,16 @@ class TraceDiff:
     @classmethod
     def visualize_counts_diff(cls, df: pd.DataFrame, show_image: bool = True,
                               export_image_path: Optional[str] = None) -> None:
-        """Bars of the counts of both runs and their difference."""
+        """Bars of the counts of both runs and their difference.
+
+            df                  rows of compare_traces()
+            show_image          show the chart
+            export_image_path   a file to write it to, .html or an image
+        """
         plots.show_or_save(plots.difference(df, "counts"), show_image, export_image_path)
 
     @classmethod
     def visualize_duration_diff(cls, df: pd.DataFrame, show_image: bool = True,
                                 export_image_path: Optional[str] = None) -> None:
-        """Bars of the durations of both runs and their difference."""
+        """Bars of the durations of both runs and their difference; arguments as for the counts."""
         plots.show_or_save(plots.difference(df, "duration"), show_image, export_image_path)

@@ -497,3 +497,20 @@ def test_an_own_writer_gets_the_documents(examples, tmp_path):
     analysis.generate_trace_with_counters()
     (path, document), = written.items()
     assert "_with_counters.json" in path and any(event["ph"] == "C" for event in document["traceEvents"])
+
+
+def test_what_hta_does_not_know_is_said(examples, tmp_path, caplog):
+    """Launches of names that HTA has not heard of."""
+    def span(cat, name, ts, dur, tid, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+    events = [span("cuda_runtime", "cudaLaunchCooperativeKernel", 2, 1, 1, correlation=5),
+              span("kernel", "k", 9, 3, 7, stream=7, correlation=5)]
+    (tmp_path / "a.json").write_text(json.dumps({"traceEvents": events}))
+    analysis = TraceAnalysis(trace_dir=str(tmp_path))
+    assert analysis.get_cuda_kernel_launch_stats(visualize=False)[0].empty
+    assert "all_launches=True finds 1 rows" in caplog.text
+    assert analysis.get_queue_length_time_series() == {} and "exact=True finds 2 rows" in caplog.text
+    caplog.clear()
+    assert len(analysis.get_cuda_kernel_launch_stats(visualize=False, all_launches=True)[0]) == 1
+    assert not caplog.text

@@ -36,6 +36,8 @@ class CudaKernelAnalysis:
         t.add_call_graph(rank)
         arguments = {"operator": operator_name, "min-length": max(1, int(min_pattern_len))}
         result = t.run("kernel-sequences", ranks=[rank], hta=not exact, **arguments)
+        if not exact:
+            t.warn_if_more(result, "exact=True", "kernel-sequences", [rank], **arguments)
         if not result.n:
             return pd.DataFrame()
         gpu, cpu = microseconds(result.ints("gpu_ns"), result.ints("op_ns"))
@@ -65,6 +67,9 @@ class CudaKernelAnalysis:
         ranks = chosen_ranks(t, ranks)
         result = t.run("launch-stats", ranks=ranks, hta=not all_launches, view="all",
                        include_memory=bool(include_memory_events))
+        if not all_launches:
+            t.warn_if_more(result, "all_launches=True", "launch-stats", ranks, view="all",
+                           include_memory=bool(include_memory_events))
         cpu, gpu, delay = microseconds(result.ints("cpu_ns"), result.ints("gpu_ns"),
                                        result.ints("launch_delay_ns"))
         if delay.dtype.kind == "f" and t.has_doubles():

@@ -33,6 +33,8 @@ def _engine_summary(result: Result, by: str, keys: np.ndarray, value: str,
 
 
 class TraceCounters:
+    """Queue length and bandwidth, as class methods over a Trace."""
+
     @classmethod
     def get_queue_length_time_series(cls, t, ranks: Optional[List[int]] = None,
                                      exact: bool = False,
@@ -43,6 +45,8 @@ class TraceCounters:
         """
         ranks = chosen_ranks(t, ranks)
         result = t.run("queue-length", ranks=ranks, hta=not exact, view="series")
+        if not exact:
+            t.warn_if_more(result, "exact=True", "queue-length", ranks, view="series")
         frame = pd.DataFrame({
             "ts": t.clock(result.ints("ts_ns")),
             "pid": result.ints("pid"),
@@ -67,7 +71,9 @@ class TraceCounters:
         if exact:  # the engine tells devices apart, which this summary joins
             return cls.get_queue_length_summary_from_time_series(
                 cls.get_queue_length_time_series(t, ranks, exact))
-        result = t.run("queue-length", ranks=chosen_ranks(t, ranks), hta=True)
+        ranks = chosen_ranks(t, ranks)
+        result = t.run("queue-length", ranks=ranks, hta=True)
+        t.warn_if_more(result, "exact=True", "queue-length", ranks)
         return _engine_summary(result, "stream", result.ints("stream"), "queue_length")
 
     @classmethod

@@ -225,6 +225,14 @@ class Trace:
             given["rank"] = ",".join(str(rank) for rank in ranks)
         return Result(self.run_core(name, given, columns))
 
+    def warn_if_more(self, result: Result, argument: str, name, ranks, **arguments) -> None:
+        """Say so when HTA's definition leaves nothing and ours, which an argument asks for, would not."""
+        if result.n:
+            return
+        rows = self.run(name, ranks=ranks, **arguments).n
+        if rows:
+            logger.warning("HTA's definition finds nothing here; %s finds %d rows", argument, rows)
+
     @property
     def has_files(self) -> bool:
         """Whether there is anything that the engine could read."""
