@@ -4,8 +4,9 @@
  * All threads run the same loop and pick what is most urgent:
  *
  *    accept  the next piece in order is scanned: was it scanned from the state in which the piece
- *            before it ended? Keep its rows; else scan it again, in order (happens at the first and
- *            last piece, and where text is damaged)
+ *            before it ended? Else scan it again, in order (happens at the first and last piece, and
+ *            where text is damaged). Then its rows have their places, and while they are copied there
+ *            the next piece may be accepted
  *    scan    a filled piece waits: scan it from the guessed state "before an event"
  *    fill    a free piece: read or inflate into it, cut it where an event seems to start, and carry
  *            the rest over to the next piece
@@ -31,7 +32,7 @@
 #define MAX_UNCUT_BYTES ((size_t)4 << 20)
 #define MAX_RING        1024
 
-enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED };
+enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED, PIECE_COPYING };
 
 struct piece {
 	enum piece_state state;
@@ -52,6 +53,7 @@ struct pipeline {
 	size_t chunk_bytes;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
 	struct piece *ring;
 	size_t n_ring;
 	uint64_t n_filled, n_taken,
@@ -191,6 +193,26 @@ static enum ht_status scan_in_order(struct pipeline *l, struct ht_worker *w, str
 	return scan(l->ordered, piece, &l->state);
 }
 
+/* Say where the rows of a piece go. */
+static bool assign(struct pipeline *l, struct piece *piece)
+{
+	struct ht_chunk *all = &l->out->all;
+	bool ok = true;
+	if (!ht_chunk_has_room(all, &piece->chunk)) {
+		pthread_rwlock_wrlock(&l->arrays);
+		ok = ht_chunk_make_space(all, &piece->chunk);
+		pthread_rwlock_unlock(&l->arrays);
+	}
+	return ok && ht_chunk_assign(all, &piece->chunk);
+}
+
+static void copy(struct pipeline *l, const struct piece *piece)
+{
+	pthread_rwlock_rdlock(&l->arrays);
+	ht_chunk_copy(&l->out->all, &piece->chunk);
+	pthread_rwlock_unlock(&l->arrays);
+}
+
 /* Text that an incomplete event left is scanned again only when it has doubled. */
 static bool worth_a_scan(const struct pipeline *l, const struct piece *piece)
 {
@@ -201,9 +223,11 @@ static bool worth_a_scan(const struct pipeline *l, const struct piece *piece)
 static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct piece *piece)
 {
 	const char *text = piece->text.data;
-	if (l->left.n && !worth_a_scan(l, piece))
+	if (l->left.n && !worth_a_scan(l, piece)) {
+		ht_chunk_clear(&piece->chunk); /* nothing to copy */
 		return append(l->ctx->mem, &l->left, text, piece->text.n) ? HT_OK
 		                                                          : ht_fail_nomem(l->ctx);
+	}
 	uint8_t n_lost_keys = l->state.n_lost_keys;
 	if (l->left.n || l->ordered || piece->status != HT_OK || piece->end.n_lost_keys ||
 	        !ht_doc_state_equal(&piece->start, &l->state)) {
@@ -224,7 +248,7 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		return ht_fail(l->ctx, HT_LIMIT, l->out->path, -1,
 		        "split the capture into shorter windows", "more than %u events in one file",
 		        HT_NONE - 2);
-	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
+	return assign(l, piece) ? HT_OK : ht_fail_nomem(l->ctx);
 }
 
 static void stop(struct pipeline *l, enum ht_status status)
@@ -249,13 +273,20 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	enum ht_status status = accept(l, w, piece);
 	pthread_mutex_lock(&l->lock);
 	l->accepting = false;
-	piece->state = PIECE_FREE;
+	piece->state = PIECE_COPYING;
 	l->n_accepted++;
 	l->in_order = l->ordered != NULL;
 	l->lines = l->state.phase == HT_PHASE_LINES;
 	l->skipping = l->state.skipping;
-	if (status != HT_OK)
+	if (status != HT_OK) {
 		stop(l, status);
+		return;
+	}
+	pthread_cond_broadcast(&l->changed);
+	pthread_mutex_unlock(&l->lock);
+	copy(l, piece);
+	pthread_mutex_lock(&l->lock);
+	piece->state = PIECE_FREE;
 }
 
 static void do_scan(struct pipeline *l, struct ht_worker *w)
@@ -312,8 +343,9 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 	pthread_mutex_lock(&l->lock);
 	while (!l->failed && !(l->at_end && l->n_accepted == l->n_filled)) {
 		size_t waiting = (size_t)(l->n_filled - l->n_taken);
-		bool can_fill =
-		        !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring;
+		bool can_fill = !l->filling && !l->at_end &&
+		                l->n_filled - l->n_accepted < l->n_ring &&
+		                piece_at(l, l->n_filled)->state == PIECE_FREE;
 		tell(l);
 		if (l->failed)
 			break;
@@ -395,7 +427,9 @@ enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source
 		.caller = pthread_self() };
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
+	pthread_rwlock_init(&l.arrays, NULL);
 	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
+	pthread_rwlock_destroy(&l.arrays);
 	pthread_cond_destroy(&l.changed);
 	pthread_mutex_destroy(&l.lock);
 	HT_TRY(status);
