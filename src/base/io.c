@@ -386,6 +386,41 @@ enum ht_status ht_source_read(
 	return HT_OK;
 }
 
+bool ht_source_is_direct(const struct ht_source *source)
+{
+	uint64_t n = source->info.file_bytes, max = source->limits.max_bytes;
+	/* files of /proc have no size, and a descriptor that was passed on may stand anywhere */
+	return !source->decoder && source->info.is_regular && n && (!max || n <= max) &&
+	       lseek(source->in.fd, 0, SEEK_CUR) == (off_t)source->in.n_read;
+}
+
+enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, uint64_t offset,
+        void *buf, size_t cap, size_t *ret_n)
+{
+	size_t n = 0;
+	while (n < cap) {
+		ssize_t n_now = -1;
+		if (ht_io_should_fail(ctx))
+			errno = EIO;
+		else
+			n_now = pread(source->in.fd, (char *)buf + n, cap - n, (off_t)(offset + n));
+		if (n_now < 0 && errno == EINTR)
+			continue;
+		if (n_now < 0)
+			return ht_fail_errno(ctx, source->path, "cannot read", errno);
+		if (!n_now)
+			break;
+		n += (size_t)n_now;
+	}
+	*ret_n = n;
+	return HT_OK;
+}
+
+void ht_source_pass(struct ht_source *source, uint64_t n)
+{
+	source->pos = n;
+}
+
 uint64_t ht_source_file_pos(const struct ht_source *source)
 {
 	return ht_input_pos(&source->in);

@@ -77,6 +77,13 @@ enum ht_status ht_source_read(
 /* Look at up to n bytes ahead of the first read, which delivers them again. They live until then. */
 enum ht_status ht_source_peek(ht_ctx *ctx, struct ht_source *source, size_t n,
         const char **ret_bytes, size_t *ret_n) HT_MUST_USE;
+/* A plain file can be read at any place, by many threads at once: true then. */
+bool ht_source_is_direct(const struct ht_source *source);
+/* Fill buf from an offset on; fewer than cap bytes at the end of the file only. */
+enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, uint64_t offset,
+        void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
+/* The first n bytes have been read in this way: they count as delivered. */
+void ht_source_pass(struct ht_source *source, uint64_t n);
 /* Bytes used up of the stored file (for progress against file_bytes), and bytes delivered. */
 uint64_t ht_source_file_pos(const struct ht_source *source);
 uint64_t ht_source_pos(const struct ht_source *source);

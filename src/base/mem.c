@@ -246,6 +246,7 @@ void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes)
 struct ht_arena_block {
 	struct ht_arena_block *older;
 	size_t used, size; /* of the whole block, header included */
+	bool is_zeroed;    /* what is not used yet */
 };
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)
@@ -277,9 +278,10 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 		return NULL;
 	size_t n = (n_bytes + 15) & ~(size_t)15;
 	struct ht_arena_block *b = arena->last;
-	bool is_zeroed = false;
 	if (!b || b->size - b->used < n) {
-		size_t size = header + n > ARENA_BLOCK_BYTES ? header + n : ARENA_BLOCK_BYTES;
+		/* an arena that needs more than one takes blocks that are mapped, and kept for the next */
+		size_t least = b ? HT_MEM_MAP_BYTES : ARENA_BLOCK_BYTES;
+		size_t size = header + n > least ? header + n : least;
 		if (arena->cancelled &&
 		        atomic_load_explicit(arena->cancelled, memory_order_relaxed))
 			return NULL;
@@ -289,12 +291,12 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 		b->older = arena->last;
 		b->used = header;
 		b->size = size;
+		b->is_zeroed = size >= HT_MEM_MAP_BYTES;
 		arena->last = b;
-		is_zeroed = size >= HT_MEM_MAP_BYTES;
 	}
 	void *block = (char *)b + b->used;
 	b->used += n;
-	if (!is_zeroed)
+	if (!b->is_zeroed)
 		memset(block, 0, n);
 	return block;
 }

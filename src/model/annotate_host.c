@@ -28,6 +28,12 @@ struct question {
 	uint32_t i;        /* which row */
 };
 
+/* The annotations that are open between two changes; spelled when first asked for. */
+struct stack {
+	struct ht_chain chain;
+	const char *text; /* NULL: not yet */
+};
+
 struct sweep {
 	struct ht_run *run;
 	struct ht_arena temporary; /* for all but texts */
@@ -40,7 +46,8 @@ struct sweep {
 	uint32_t *previous, *next; /* by position: the linked list of what is open */
 	uint8_t *gone;             /* by position */
 	struct question *questions;
-	const struct ht_chain **own, **waiting; /* by row asked for: on its thread, on its caller */
+	struct stack **own,
+	        **waiting; /* by row asked for: on its thread, on its caller; NULL: none */
 };
 
 static bool is_annotation(const struct ht_trace *t, uint32_t row)
@@ -108,12 +115,12 @@ static int compare_questions(const void *left, const void *right)
 }
 
 /* The ends of the list as a chain. last is the innermost position, HT_NONE when nothing is open. */
-static const struct ht_chain *make_chain(
-        struct sweep *s, uint32_t outermost, uint32_t last, uint32_t n)
+static struct stack *make_stack(struct sweep *s, uint32_t outermost, uint32_t last, uint32_t n)
 {
-	struct ht_chain *chain = ht_arena_alloc(&s->temporary, sizeof *chain);
-	if (!chain)
+	struct stack *stack = ht_arena_alloc(&s->temporary, sizeof *stack);
+	if (!stack)
 		return NULL;
+	struct ht_chain *chain = &stack->chain;
 	const uint32_t n_kept = 2 * HT_CHAIN_HALF;
 	chain->n = n;
 	uint32_t n_first = n <= n_kept ? n : HT_CHAIN_HALF;
@@ -121,13 +128,13 @@ static const struct ht_chain *make_chain(
 		chain->rows[i] = s->list[outermost];
 	for (uint32_t i = 0; n > n_kept && i < HT_CHAIN_HALF; i++, last = s->previous[last])
 		chain->rows[n_kept - 1 - i] = s->list[last];
-	return chain;
+	return stack;
 }
 
 /* The annotations of one track that are open, as a doubly linked list in order of start. */
 struct opened {
 	uint32_t outermost, last, n;
-	const struct ht_chain *chain; /* NULL: changed since it was made */
+	struct stack *stack; /* NULL: changed since it was made */
 };
 
 static void enter(struct sweep *s, struct opened *o, uint32_t position)
@@ -140,7 +147,7 @@ static void enter(struct sweep *s, struct opened *o, uint32_t position)
 		s->next[o->last] = position;
 	o->last = position;
 	o->n++;
-	o->chain = NULL;
+	o->stack = NULL;
 }
 
 static void leave(struct sweep *s, struct opened *o, uint32_t position)
@@ -149,11 +156,11 @@ static void leave(struct sweep *s, struct opened *o, uint32_t position)
 	*(before == HT_NONE ? &o->outermost : &s->next[before]) = after;
 	*(after == HT_NONE ? &o->last : &s->previous[after]) = before;
 	o->n--;
-	o->chain = NULL;
+	o->stack = NULL;
 }
 
 static bool sweep_track(
-        struct sweep *s, const struct question *questions, size_t n, const struct ht_chain **ret)
+        struct sweep *s, const struct question *questions, size_t n, struct stack **ret)
 {
 	uint32_t first = s->first[questions[0].track], end = s->first[questions[0].track + 1];
 	uint32_t entered = first, left = first;
@@ -169,14 +176,14 @@ static bool sweep_track(
 			if (s->by_end[left] < entered)
 				leave(s, &o, s->by_end[left]);
 		}
-		if (o.n && !o.chain && !(o.chain = make_chain(s, o.outermost, o.last, o.n)))
+		if (o.n && !o.stack && !(o.stack = make_stack(s, o.outermost, o.last, o.n)))
 			return false;
-		ret[questions[q].i] = o.n ? o.chain : NULL;
+		ret[questions[q].i] = o.n ? o.stack : NULL;
 	}
 	return true;
 }
 
-static enum ht_status sweep_all(struct sweep *s, size_t n, const struct ht_chain **ret)
+static enum ht_status sweep_all(struct sweep *s, size_t n, struct stack **ret)
 {
 	ht_sort_items(s->questions, n, sizeof *s->questions, compare_questions);
 	for (size_t i = 0, j; i < n; i = j) {
@@ -223,31 +230,40 @@ static enum ht_status ask(struct sweep *s, const struct ht_autograd *autograd, c
 	return HT_OK;
 }
 
+/* The text of a stack by itself, made once. */
+static const char *spell(const struct sweep *s, struct stack *stack)
+{
+	if (!stack->text)
+		stack->text = ht_chain_text(s->run->scratch, s->t, &stack->chain, " / ");
+	return stack->text;
+}
+
 static enum ht_status put_answers(
         const struct sweep *s, const uint32_t *rows, size_t n, struct ht_annotated *ret)
 {
 	const struct ht_trace *t = s->t;
-	static const struct ht_chain nothing;
-	const struct ht_chain *last_own = NULL, *last_waiting = NULL;
-	const char *text = NULL;
+	const struct stack *last_own = NULL, *last_waiting = NULL;
+	const char *both = NULL; /* of the two last, one inside the other */
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_chain *own = s->own[i], *waiting = s->waiting[i];
+		struct stack *own = s->own[i], *waiting = s->waiting[i];
 		ret[i] = (struct ht_annotated){ NULL, HT_NONE, HT_WAY_NONE };
 		if (!own && !waiting)
 			continue;
-		struct ht_chain all =
-		        ht_chain_join(waiting ? waiting : &nothing, own ? own : &nothing);
-		if (!text || own != last_own || waiting != last_waiting)
-			text = ht_chain_text(s->run->scratch, t, &all, " / ");
+		if (own && waiting && (own != last_own || waiting != last_waiting)) {
+			struct ht_chain all = ht_chain_join(&waiting->chain, &own->chain);
+			both = ht_chain_text(s->run->scratch, t, &all, " / ");
+			last_own = own;
+			last_waiting = waiting;
+		}
+		const char *text = own && waiting ? both : spell(s, own ? own : waiting);
 		if (!text)
 			return ht_fail_nomem(s->run->ctx);
 		bool device = ht_kind_is_device(t->kind[place_of(t, rows[i])]);
-		ret[i] = (struct ht_annotated){ text, ht_chain_last(&all),
+		ret[i] = (struct ht_annotated){ text,
+			ht_chain_last(own ? &own->chain : &waiting->chain),
 			device ? HT_WAY_GPU
 			: own  ? HT_WAY_LAUNCH
 			       : HT_WAY_BACKWARD };
-		last_own = own;
-		last_waiting = waiting;
 	}
 	return HT_OK;
 }

@@ -41,14 +41,14 @@ static uint32_t choose_module(
 	return own;
 }
 
-/* The text of every module, its path over threads included. */
-static enum ht_status spell_modules(
-        struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
+/* The text of every module, its path over threads included. Chains are large, and texts are what is left of them. */
+static enum ht_status spell_chains(struct ht_run *run, struct ht_attribution *a,
+        const uint32_t *nearest, struct ht_arena *temporary)
 {
 	const struct ht_trace *t = a->trace;
 	struct ht_chains chains;
 	HT_TRY(ht_chains_make(
-	        run->ctx, t, is_module, nearest, a->autograd.callers, run->scratch, &chains));
+	        run->ctx, t, is_module, nearest, a->autograd.callers, temporary, &chains));
 	a->module_texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *a->module_texts);
 	if (!a->module_texts)
 		return ht_fail_nomem(run->ctx);
@@ -59,6 +59,16 @@ static enum ht_status spell_modules(
 			return ht_fail_nomem(run->ctx);
 	}
 	return HT_OK;
+}
+
+static enum ht_status spell_modules(
+        struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
+{
+	struct ht_arena temporary;
+	ht_arena_init(&temporary, run->ctx->mem);
+	enum ht_status status = spell_chains(run, a, nearest, &temporary);
+	ht_arena_done(&temporary);
+	return status;
 }
 
 static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
@@ -97,23 +107,29 @@ static bool has_modules(const struct ht_trace *t)
 	return false;
 }
 
+static enum ht_status find_annotations(struct ht_run *run, struct ht_attribution *a)
+{
+	size_t n = ht_n_events(a->trace);
+	uint32_t *rows = ht_mem_alloc(run->ctx->mem, (n + 1) * sizeof *rows);
+	struct ht_annotated *found = ht_arena_alloc(run->scratch, (n + 1) * sizeof *found);
+	enum ht_status status = rows && found ? HT_OK : ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; status == HT_OK && row < n; row++)
+		rows[row] = row;
+	if (status == HT_OK)
+		status = ht_annotate_rows(run, a->trace, &a->autograd, rows, n, true, found);
+	ht_mem_free(run->ctx->mem, rows, (n + 1) * sizeof *rows);
+	a->annotations = found;
+	return status;
+}
+
 enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t, unsigned parts,
         struct ht_attribution *ret_attribution)
 {
 	struct ht_attribution a = { .trace = t };
-	size_t n = ht_n_events(t);
 	if (parts)
 		HT_TRY(ht_autograd_make(run, t, &a.autograd));
-	if ((parts & HT_ATTRIBUTE_ANNOTATIONS) && has_annotations(t)) {
-		uint32_t *rows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rows);
-		struct ht_annotated *found = ht_arena_alloc(run->scratch, (n + 1) * sizeof *found);
-		if (!rows || !found)
-			return ht_fail_nomem(run->ctx);
-		for (uint32_t row = 0; row < n; row++)
-			rows[row] = row;
-		HT_TRY(ht_annotate_rows(run, t, &a.autograd, rows, n, true, found));
-		a.annotations = found;
-	}
+	if ((parts & HT_ATTRIBUTE_ANNOTATIONS) && has_annotations(t))
+		HT_TRY(find_annotations(run, &a));
 	if ((parts & HT_ATTRIBUTE_MODULES) && has_modules(t))
 		HT_TRY(find_modules(run, &a));
 	*ret_attribution = a;

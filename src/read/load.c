@@ -4,11 +4,13 @@
  * All threads run the same loop and pick what is most urgent:
  *
  *    accept  the next piece in order is scanned: was it scanned from the state in which the piece
- *            before it ended? Keep its rows; else scan it again, in order (happens at the first and
- *            last piece, and where text is damaged)
+ *            before it ended? Else scan it again, in order (happens at the first and last piece, and
+ *            where text is damaged). Then its rows have their places, and while they are copied there
+ *            the next piece may be accepted
  *    scan    a filled piece waits: scan it from the guessed state "before an event"
- *    fill    a free piece: read or inflate into it, cut it where an event seems to start, and carry
- *            the rest over to the next piece
+ *    fill    a free piece: inflate into it, cut it where an event seems to start, and carry the rest
+ *            over to the next piece. Of a plain file only the place of the cut is looked for; the
+ *            text is read by whoever scans it, so that reading is not one thread's work
  *
  * A file with more arg columns than can be kept is scanned in order from the first surplus on, so that the
  * columns kept are the first of the file, whoever met them first.
@@ -31,12 +33,14 @@
 #define MAX_UNCUT_BYTES ((size_t)4 << 20)
 #define MAX_RING        1024
 
-enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED };
+enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED, PIECE_COPYING };
 
 struct piece {
 	enum piece_state state;
 	struct ht_vec text; /* with HT_PADDING zero bytes behind */
 	int64_t offset;
+	size_t n_unread; /* bytes of a plain file from offset on that are still to be read */
+	enum ht_status read_status;
 	bool final;
 	struct ht_chunk chunk;
 	struct ht_doc_state start, end;
@@ -50,16 +54,20 @@ struct pipeline {
 	struct ht_builder *out;
 	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
+	bool direct; /* a plain file: read at any place */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
 	struct piece *ring;
 	size_t n_ring;
 	uint64_t n_filled, n_taken,
 	        n_accepted; /* pieces so far: filled, taken for scanning, accepted */
 	bool filling, accepting, at_end, failed;
 	enum ht_status status;
-	struct ht_vec carry; /* text behind the last cut, for the next piece; owned by the filler */
-	int64_t next_offset; /* file offset of carry */
+	struct ht_vec
+	        carry; /* text behind the last cut, for the next piece; owned by the filler. Of a
+	                      * plain file: room to look for the next cut */
+	int64_t next_offset; /* file offset of the next piece */
 	struct ht_vec left;  /* text that an accepted piece could not use; owned by the accepter */
 	int64_t left_offset;
 	size_t left_seen; /* how much of left was scanned in vain */
@@ -133,6 +141,64 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 	}
 }
 
+/* The last place in [start, end) of a plain file where an event seems to start; start for none. */
+static enum ht_status find_direct_cut(
+        struct pipeline *l, uint64_t start, uint64_t end, uint64_t *ret_cut)
+{
+	for (size_t window = 16 << 10;; window *= 8) {
+		size_t n = end - start < window ? (size_t)(end - start) : window;
+		l->carry.n = 0;
+		if (!ht_vec_reserve(l->ctx->mem, &l->carry, 1, n + HT_PADDING))
+			return ht_fail_nomem(l->ctx);
+		HT_TRY(ht_source_read_at(l->ctx, l->source, end - n, l->carry.data, n, &n));
+		const char *text = l->carry.data;
+		memset((char *)l->carry.data + n, 0, HT_PADDING);
+		const char *last = ht_last_event(text, text + n);
+		bool is_all = end - start <= window;
+		if (last || is_all) {
+			*ret_cut = last ? end - n + (uint64_t)(last - text) : start;
+			return HT_OK;
+		}
+	}
+}
+
+/* Say which part of a plain file the piece is. */
+static enum ht_status fill_direct(struct pipeline *l, struct piece *piece)
+{
+	uint64_t size = ht_source_info(l->source)->file_bytes, start = (uint64_t)l->next_offset;
+	uint64_t end = start, cut = start, want = l->chunk_bytes;
+	do {
+		end = size - end < want ? size : end + want;
+		want = end - start;
+		cut = end;
+		if (end < size)
+			HT_TRY(find_direct_cut(l, start, end, &cut));
+	} while (cut == start && end < size && want < MAX_UNCUT_BYTES);
+	cut = cut == start ? end : cut;
+	piece->offset = (int64_t)start;
+	piece->n_unread = (size_t)(cut - start);
+	piece->final = cut == size;
+	piece->text.n = 0;
+	l->next_offset = (int64_t)cut;
+	return HT_OK;
+}
+
+/* Have the text of a piece. What a file has lost since it was opened is missing at its end. */
+static enum ht_status read_piece(struct pipeline *l, struct piece *piece)
+{
+	size_t n = piece->n_unread;
+	piece->n_unread = 0;
+	if (!l->direct)
+		return HT_OK;
+	if (!ht_vec_reserve(l->ctx->mem, &piece->text, 1, n + HT_PADDING))
+		return ht_fail_nomem(l->ctx);
+	HT_TRY(ht_source_read_at(
+	        l->ctx, l->source, (uint64_t)piece->offset, piece->text.data, n, &n));
+	piece->text.n = n;
+	memset((char *)piece->text.data + n, 0, HT_PADDING);
+	return HT_OK;
+}
+
 static enum ht_status scan(
         struct ht_worker *w, struct piece *piece, const struct ht_doc_state *from)
 {
@@ -191,6 +257,26 @@ static enum ht_status scan_in_order(struct pipeline *l, struct ht_worker *w, str
 	return scan(l->ordered, piece, &l->state);
 }
 
+/* Say where the rows of a piece go. */
+static bool assign(struct pipeline *l, struct piece *piece)
+{
+	struct ht_chunk *all = &l->out->all;
+	bool ok = true;
+	if (!ht_chunk_has_room(all, &piece->chunk)) {
+		pthread_rwlock_wrlock(&l->arrays);
+		ok = ht_chunk_make_space(all, &piece->chunk);
+		pthread_rwlock_unlock(&l->arrays);
+	}
+	return ok && ht_chunk_assign(all, &piece->chunk);
+}
+
+static void copy(struct pipeline *l, const struct piece *piece)
+{
+	pthread_rwlock_rdlock(&l->arrays);
+	ht_chunk_copy(&l->out->all, &piece->chunk);
+	pthread_rwlock_unlock(&l->arrays);
+}
+
 /* Text that an incomplete event left is scanned again only when it has doubled. */
 static bool worth_a_scan(const struct pipeline *l, const struct piece *piece)
 {
@@ -201,9 +287,12 @@ static bool worth_a_scan(const struct pipeline *l, const struct piece *piece)
 static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct piece *piece)
 {
 	const char *text = piece->text.data;
-	if (l->left.n && !worth_a_scan(l, piece))
+	HT_TRY(piece->read_status);
+	if (l->left.n && !worth_a_scan(l, piece)) {
+		ht_chunk_clear(&piece->chunk); /* nothing to copy */
 		return append(l->ctx->mem, &l->left, text, piece->text.n) ? HT_OK
 		                                                          : ht_fail_nomem(l->ctx);
+	}
 	uint8_t n_lost_keys = l->state.n_lost_keys;
 	if (l->left.n || l->ordered || piece->status != HT_OK || piece->end.n_lost_keys ||
 	        !ht_doc_state_equal(&piece->start, &l->state)) {
@@ -224,7 +313,7 @@ static enum ht_status accept(struct pipeline *l, struct ht_worker *w, struct pie
 		return ht_fail(l->ctx, HT_LIMIT, l->out->path, -1,
 		        "split the capture into shorter windows", "more than %u events in one file",
 		        HT_NONE - 2);
-	return ht_chunk_append(&l->out->all, &piece->chunk) ? HT_OK : ht_fail_nomem(l->ctx);
+	return assign(l, piece) ? HT_OK : ht_fail_nomem(l->ctx);
 }
 
 static void stop(struct pipeline *l, enum ht_status status)
@@ -249,13 +338,20 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	enum ht_status status = accept(l, w, piece);
 	pthread_mutex_lock(&l->lock);
 	l->accepting = false;
-	piece->state = PIECE_FREE;
+	piece->state = PIECE_COPYING;
 	l->n_accepted++;
 	l->in_order = l->ordered != NULL;
 	l->lines = l->state.phase == HT_PHASE_LINES;
 	l->skipping = l->state.skipping;
-	if (status != HT_OK)
+	if (status != HT_OK) {
 		stop(l, status);
+		return;
+	}
+	pthread_cond_broadcast(&l->changed);
+	pthread_mutex_unlock(&l->lock);
+	copy(l, piece);
+	pthread_mutex_lock(&l->lock);
+	piece->state = PIECE_FREE;
 }
 
 static void do_scan(struct pipeline *l, struct ht_worker *w)
@@ -266,6 +362,8 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	piece->state = PIECE_SCANNING;
 	bool in_order = l->in_order || l->skipping;
 	pthread_mutex_unlock(&l->lock);
+	piece->read_status = read_piece(l, piece);
+	in_order |= piece->read_status != HT_OK;
 	/* an error may be the fault of the guess: accept scans again and reports */
 	w->guessing = true;
 	enum ht_status status = in_order ? HT_LIMIT : scan(w, piece, &from);
@@ -280,7 +378,7 @@ static void do_fill(struct pipeline *l)
 	struct piece *piece = piece_at(l, l->n_filled);
 	l->filling = true;
 	pthread_mutex_unlock(&l->lock);
-	enum ht_status status = fill(l, piece);
+	enum ht_status status = l->direct ? fill_direct(l, piece) : fill(l, piece);
 	pthread_mutex_lock(&l->lock);
 	l->filling = false;
 	l->at_end = piece->final;
@@ -296,7 +394,9 @@ static void tell(struct pipeline *l)
 	if (!l->ctx->progress || !pthread_equal(pthread_self(), l->caller))
 		return;
 	const struct ht_source_info *info = ht_source_info(l->source);
-	uint64_t done = l->filling ? 0 : ht_source_file_pos(l->source);
+	uint64_t done = l->filling  ? 0
+	                : l->direct ? (uint64_t)l->next_offset
+	                            : ht_source_file_pos(l->source);
 	if (!done)
 		return;
 	enum ht_status status = ht_progress(l->ctx, l->out->path, done, info->file_bytes);
@@ -312,8 +412,9 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 	pthread_mutex_lock(&l->lock);
 	while (!l->failed && !(l->at_end && l->n_accepted == l->n_filled)) {
 		size_t waiting = (size_t)(l->n_filled - l->n_taken);
-		bool can_fill =
-		        !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring;
+		bool can_fill = !l->filling && !l->at_end &&
+		                l->n_filled - l->n_accepted < l->n_ring &&
+		                piece_at(l, l->n_filled)->state == PIECE_FREE;
 		tell(l);
 		if (l->failed)
 			break;
@@ -393,12 +494,17 @@ enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source
 		.out = builder,
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
+	l.direct = l.chunk_bytes >= MIN_CUT_BYTES && ht_source_is_direct(source);
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
+	pthread_rwlock_init(&l.arrays, NULL);
 	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
+	pthread_rwlock_destroy(&l.arrays);
 	pthread_cond_destroy(&l.changed);
 	pthread_mutex_destroy(&l.lock);
 	HT_TRY(status);
+	if (l.direct)
+		ht_source_pass(source, (uint64_t)l.next_offset);
 	note_damage(builder, source, n_truncated);
 	*ret_state = l.state;
 	return HT_OK;

@@ -42,6 +42,7 @@ struct ht_chunk_column {
 	uint32_t *rows;
 	char *values; /* width bytes each */
 	uint32_t n, cap;
+	uint32_t base; /* of a part: where its entries go */
 	uint8_t width, type;
 };
 
@@ -69,6 +70,7 @@ enum ht_fraction_form {
 struct ht_chunk {
 	struct ht_mem *mem;
 	uint32_t n, cap;
+	uint32_t base; /* of a part: where its rows go */
 	int64_t *ts_ns, *dur_ns;
 	uint32_t *name, *track, *shape;
 	uint16_t *cat;
@@ -92,8 +94,15 @@ bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
 struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_column, uint8_t type);
 /* Room for one more entry, wide enough for the value. */
 bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
-/* Append the rows, args, headers and counters of part to all. False when out of memory. */
-bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part);
+/* Joining, in three steps, so that one thread at a time says where a part goes and many copy:
+ *   room      are the arrays of all large and wide enough? If not, make it, while nobody copies
+ *   assign    places for the rows and args of part, its headers and counters; in file order
+ *   copy      the rows and args to their places; any time later, by any thread
+ * False when out of memory. */
+bool ht_chunk_has_room(const struct ht_chunk *all, const struct ht_chunk *part);
+bool ht_chunk_make_space(struct ht_chunk *all, const struct ht_chunk *part);
+bool ht_chunk_assign(struct ht_chunk *all, struct ht_chunk *part);
+void ht_chunk_copy(struct ht_chunk *all, const struct ht_chunk *part);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n);
 
 static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, uint64_t value)

@@ -208,9 +208,44 @@ static bool needs_width(const struct ht_chunk_column *column)
 	return false;
 }
 
+/* Does the column of all have to be widened for those of a part? */
+static bool must_widen(const struct ht_chunk_column *to, const struct ht_chunk_column *from)
+{
+	return from->width > to->width && needs_width(from);
+}
+
+bool ht_chunk_has_room(const struct ht_chunk *all, const struct ht_chunk *part)
+{
+	const struct ht_chunk_column *to = all->columns.data, *from = part->columns.data;
+	bool room = all->cap - all->n >= part->n;
+	for (size_t i = 0; room && i < part->columns.n; i++)
+		if (from[i].n)
+			room = i < all->columns.n && to[i].cap &&
+			       to[i].cap - to[i].n >= from[i].n && !must_widen(&to[i], &from[i]);
+	return room;
+}
+
+bool ht_chunk_make_space(struct ht_chunk *all, const struct ht_chunk *part)
+{
+	const struct ht_chunk_column *from = part->columns.data;
+	if (!reserve_rows(all, part->n))
+		return false;
+	for (uint32_t i = 0; i < part->columns.n; i++) {
+		if (!from[i].n)
+			continue;
+		struct ht_chunk_column *to = ht_chunk_column(all, i, from[i].type);
+		/* whoever has to wait for a pause makes room for a few parts like this one */
+		uint32_t extra = from[i].n < UINT32_MAX / 8 ? 4 * from[i].n : from[i].n;
+		if (!to || !reserve_column(all, to, extra) ||
+		        (must_widen(to, &from[i]) && !widen(all, to)))
+			return false;
+	}
+	return true;
+}
+
 static void copy_values(struct ht_chunk_column *to, const struct ht_chunk_column *from)
 {
-	char *out = to->values + (size_t)to->n * to->width;
+	char *out = to->values + (size_t)from->base * to->width;
 	if (to->width == from->width) {
 		memcpy(out, from->values, (size_t)from->n * from->width);
 	} else if (to->width == 8) {
@@ -224,33 +259,24 @@ static void copy_values(struct ht_chunk_column *to, const struct ht_chunk_column
 	}
 }
 
-static bool append_column(
-        struct ht_chunk *all, uint32_t i_column, const struct ht_chunk_column *from)
+void ht_chunk_copy(struct ht_chunk *all, const struct ht_chunk *part)
 {
-	struct ht_chunk_column *to = ht_chunk_column(all, i_column, from->type);
-	if (!to || !reserve_column(all, to, from->n))
-		return false;
-	if (from->width > to->width && needs_width(from) && !widen(all, to))
-		return false;
-	for (uint32_t i = 0; i < from->n; i++)
-		to->rows[to->n + i] = all->n + from->rows[i];
-	copy_values(to, from);
-	to->n += from->n;
-	return true;
-}
-
-static bool append_rows(struct ht_chunk *all, struct ht_chunk *part)
-{
-	struct row_array to[N_ROW_ARRAYS], from[N_ROW_ARRAYS];
-	if (!reserve_rows(all, part->n))
-		return false;
-	list_row_arrays(all, to);
-	list_row_arrays(part, from);
+	struct ht_chunk_column *columns = all->columns.data;
+	const struct ht_chunk_column *from = part->columns.data;
+	for (size_t k = 0; k < part->columns.n; k++) {
+		if (!from[k].n)
+			continue;
+		uint32_t *rows = columns[k].rows + from[k].base;
+		for (uint32_t i = 0; i < from[k].n; i++)
+			rows[i] = part->base + from[k].rows[i];
+		copy_values(&columns[k], &from[k]);
+	}
+	struct row_array to_rows[N_ROW_ARRAYS], from_rows[N_ROW_ARRAYS];
+	list_row_arrays(all, to_rows);
+	list_row_arrays((struct ht_chunk *)(uintptr_t)part, from_rows);
 	for (size_t i = 0; part->n && i < N_ROW_ARRAYS; i++)
-		memcpy((char *)*to[i].array + (size_t)all->n * to[i].bytes, *from[i].array,
-		        (size_t)part->n * to[i].bytes);
-	all->n += part->n;
-	return true;
+		memcpy((char *)*to_rows[i].array + (size_t)part->base * to_rows[i].bytes,
+		        *from_rows[i].array, (size_t)part->n * to_rows[i].bytes);
 }
 
 static bool append_headers(struct ht_chunk *all, const struct ht_chunk *part)
@@ -278,18 +304,22 @@ static bool append_fractions(struct ht_chunk *all, const struct ht_chunk *part)
 	return true;
 }
 
-bool ht_chunk_append(struct ht_chunk *all, struct ht_chunk *part)
+bool ht_chunk_assign(struct ht_chunk *all, struct ht_chunk *part)
 {
-	const struct ht_chunk_column *columns = part->columns.data;
-	for (uint32_t i = 0; i < part->columns.n; i++)
-		if (columns[i].n && !append_column(all, i, &columns[i]))
-			return false;
+	struct ht_chunk_column *to = all->columns.data, *from = part->columns.data;
 	if (!append_headers(all, part) || !append_fractions(all, part))
 		return false;
+	for (size_t i = 0; i < part->columns.n; i++)
+		if (from[i].n) {
+			from[i].base = to[i].n;
+			to[i].n += from[i].n;
+		}
 	for (int code = 0; code < HT_N_STATS; code++) {
 		if (part->stats[code].count && !all->stats[code].count)
 			all->stats[code].first_offset = part->stats[code].first_offset;
 		all->stats[code].count += part->stats[code].count;
 	}
-	return append_rows(all, part);
+	part->base = all->n;
+	all->n += part->n;
+	return true;
 }

@@ -22,7 +22,16 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 }
 
 /* What runs in parallel, the longest first. */
-enum link { LINK_PYTHON, LINK_FLOWS, LINK_GPU, LINK_CHECKS, LINK_STEPS, N_LINKS };
+enum link {
+	LINK_PYTHON,
+	LINK_FLOWS,
+	LINK_GPU,
+	LINK_RECORD_CHECKS,
+	LINK_STEPS,
+	LINK_ROW_CHECKS,
+	LINK_SERIES_CHECKS,
+	N_LINKS
+};
 enum last { LAST_GPU_CHECKS, LAST_LAUNCH_CHECKS, LAST_STEPS, N_LAST };
 _Static_assert((int)N_LAST <= (int)N_LINKS, "one tally per task");
 
@@ -42,8 +51,10 @@ static enum ht_status make_link(void *user, size_t i_task, int i_worker)
 	case LINK_PYTHON: return ht_seal_python(s->ctx, s->t);
 	case LINK_FLOWS: return ht_seal_flows(s->ctx, s->t);
 	case LINK_GPU: return ht_seal_gpu(s->ctx, s->t, s->rules, tally);
-	case LINK_CHECKS: return ht_seal_checks(s->ctx, s->t, tally);
-	default: return ht_seal_steps(s->ctx, s->t);
+	case LINK_RECORD_CHECKS: return ht_seal_record_checks(s->ctx, s->t, tally);
+	case LINK_STEPS: return ht_seal_steps(s->ctx, s->t);
+	case LINK_ROW_CHECKS: return ht_seal_row_checks(s->ctx, s->t, tally);
+	default: return ht_seal_series_checks(s->ctx, s->t, tally);
 	}
 }
 

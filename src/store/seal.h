@@ -52,7 +52,11 @@ void ht_seal_flow_rows(struct ht_trace *trace);
 enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 /* Whether the trace agrees with itself: counters only. */
-enum ht_status ht_seal_checks(
+enum ht_status ht_seal_row_checks(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_series_checks(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
+enum ht_status ht_seal_record_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 /* The operators of NPU work, where flows say them. */
 void ht_seal_ascend_ops(struct ht_trace *trace);

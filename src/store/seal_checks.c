@@ -370,13 +370,17 @@ static void check_facts(struct checks *c)
 	add(c, HT_STAT_colliding_pid, colliding);
 }
 
-static enum ht_status check_host(struct checks *c)
+static enum ht_status check_rows(struct checks *c)
 {
-	HT_TRY(check_record_ids(c));
 	check_streams(c);
 	check_collectives(c);
-	HT_TRY(check_sequences(c));
 	check_window(c);
+	return HT_OK;
+}
+
+static enum ht_status check_series(struct checks *c)
+{
+	HT_TRY(check_sequences(c));
 	return check_memory(c);
 }
 
@@ -397,9 +401,19 @@ static enum ht_status run(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally
 	return status;
 }
 
-enum ht_status ht_seal_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+enum ht_status ht_seal_row_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
 {
-	return run(ctx, t, tally, check_host);
+	return run(ctx, t, tally, check_rows);
+}
+
+enum ht_status ht_seal_series_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+{
+	return run(ctx, t, tally, check_series);
+}
+
+enum ht_status ht_seal_record_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
+{
+	return run(ctx, t, tally, check_record_ids);
 }
 
 enum ht_status ht_seal_launch_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)

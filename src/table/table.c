@@ -220,6 +220,16 @@ static bool grow_rows(ht_table *table)
 	return true;
 }
 
+/* Zero an element. Large arrays come zeroed, and a page that is only read takes no memory: columns that nobody
+ * asked for, null from top to bottom, stay unwritten. */
+static void clear(void *array, size_t cap, size_t row, size_t elem)
+{
+	static const char zero[8];
+	char *at = (char *)array + row * elem;
+	if (cap * elem < HT_MEM_MAP_BYTES || memcmp(at, zero, elem) != 0)
+		memset(at, 0, elem);
+}
+
 static void set_null(ht_table *table, struct ht_cells *cells, size_t row)
 {
 	if (!cells->valid) {
@@ -231,11 +241,8 @@ static void set_null(ht_table *table, struct ht_cells *cells, size_t row)
 		cells->valid_cap = cells->cap;
 		memset(cells->valid, 1, row);
 	}
-	cells->valid[row] = 0;
-	if (cells->meta.type == HT_STR)
-		cells->str[row] = 0;
-	else
-		cells->u64[row] = 0;
+	clear(cells->valid, cells->valid_cap, row, 1);
+	clear(cells->any, cells->cap, row, ht_cell_bytes(cells->meta.type));
 }
 
 /* The cell that the next put fills, NULL when there is none. */
