@@ -1,6 +1,8 @@
 /*
  * ascend_db_base.c - opening and asking a database; see ascend_db.h.
  */
+#include "read/rows.h"
+
 #if defined(HT_HAVE_SQLITE)
 
 #include "read/ascend_db.h"
@@ -20,23 +22,29 @@ static enum ht_status fail_db(struct ht_db *db)
 	        "unusable database: %s", sqlite3_errmsg(db->handle));
 }
 
-/* The path as a URI: only these characters mean something in it. */
+/* The path as a URI, in which a few characters mean something. */
 static char *uri_of(struct ht_arena *arena, const char *path)
 {
 	struct stat st;
 	char *wal = ht_arena_printf(arena, "%s-wal", path);
-	char *uri = ht_arena_alloc(arena, strlen(path) * 3 + 64);
-	if (!wal || !uri)
+	char *escaped = ht_arena_alloc(arena, strlen(path) * 3 + 1);
+	if (!wal || !escaped)
 		return NULL;
+	char *out = escaped;
+	for (const char *p = path; *p; p++) {
+		static const char hex[] = "0123456789abcdef";
+		bool plain = *p != '?' && *p != '#' && *p != '%';
+		*out++ = plain ? *p : '%';
+		if (!plain) {
+			*out++ = hex[(unsigned char)*p >> 4];
+			*out++ = hex[*p & 15];
+		}
+	}
+	*out = '\0';
 	/* without a journal nothing is written, not even a lock file */
 	bool is_still = stat(wal, &st) < 0 || !st.st_size;
-	size_t n = (size_t)sprintf(uri, "file:%s", path[0] == '/' ? "//" : "");
-	for (; *path; path++) {
-		bool plain = *path != '?' && *path != '#' && *path != '%';
-		n += (size_t)sprintf(uri + n, plain ? "%c" : "%%%02x", (unsigned char)*path);
-	}
-	sprintf(uri + n, "?mode=ro%s", is_still ? "&immutable=1" : "");
-	return uri;
+	return ht_arena_printf(arena, "file:%s%s?mode=ro%s", path[0] == '/' ? "//" : "", escaped,
+	        is_still ? "&immutable=1" : "");
 }
 
 static int look(void *user)

@@ -1,6 +1,8 @@
 /*
  * ascend_db_events.c - spans of a database: the host's calls, and the work of the NPU; see ascend_db.c.
  */
+#include "read/rows.h"
+
 #if defined(HT_HAVE_SQLITE)
 
 #include "read/ascend_db.h"

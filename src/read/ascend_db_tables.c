@@ -1,6 +1,8 @@
 /*
  * ascend_db_tables.c - memory and analysis tables of a database; see ascend_db.c.
  */
+#include "read/rows.h"
+
 #if defined(HT_HAVE_SQLITE)
 
 #include "read/ascend.h"

@@ -29,6 +29,26 @@ WHERE = ["dur_ns > 1ms and name ~ nccl\n-dur_ns,name\nindex,name,dur_ns", "name 
          "dur_ns > 18446744073709551615", "dur_ns > 1e308ms or dur_ns < -1.5s", "name ~ /(a*)*b/ or name !~ 'x'", ",\n,\n,"]
 
 
+# a byte that chooses the reader, then its file
+TABLES = [
+    'Step Id,Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,Input Shapes,mac_ratio\r\n'
+    '5,16,MatMul_1,MatMulV2,AI_CORE,1736408883704643.212\t,10.5,32,"""8,16;16,8""",0.5\r\n'
+    '5,N/A,hcom_allReduce__1,N/A,HCCL,1736408883704663,30,0,N/A,N/A\r\n',
+    '\ufeffComponent,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type\n'
+    'PTA+GE,1736408883704643.212\t,1.5,4,1.25,1,NPU:1\nAPP,1736408883704643.5,,8,,,NPU:1\n',
+    'Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n0,SLOG,1736408883704643.212\t,0.5,NPU:0\n',
+    'Name,Size(KB),Allocation Time(us),Release Time(us),Allocation Total Allocated(MB),Device Type\n'
+    'aten::empty,2,1736408883704643,1736408883704646,1,NPU:1\ncann::Add,-1,,1736408883704646,,CPU\n',
+    'Name,Input Shapes,Call Stack,Host Self Duration(us)\n"op","2,3;\r\n4","a.py(1): f;\r\nb ""q""",1.5\nx,,,N/A\n',
+    '{"step5": {"collective": {"hcom_x@77": {"Communication Time Info": {"Start Timestamp(us)": 1736408883704643.5, '
+    '"Elapse Time(ms)": 1.5}, "Communication Bandwidth Info": {"HCCS": {"Transit Size(MB)": 2.5, "Size Distribution": '
+    '{"2.5": [1, 0.5]}}}}}, "p2p": {}}}',
+    '{"step": {"p2p": {"send-top1@77": {"3-12": {"Transport Type": "HCCS", "Transit Size(MB)": 1e-6, "Op Name": "s"}}}}}',
+    '{"rank_id": 3, "config": {"a": [1, null, "x"]}}',
+    '[[-1, 0, 100, 0], [5000, 1, 7, 4], [5000, "create", 8, 3], [9000, 3, -7, 4]]',
+]
+
+
 def pieces():
     """One small document per bundled trace: up to two events of each (phase, category)."""
     for path in support.bundled_traces():
@@ -94,6 +114,8 @@ def main():
             for t in small]
     write("zstd", [z[4:] for z in zstd] + [zstd[2][4:] + zstd[3], zstd[2][4:-8]])
     write("where", [w.encode() for w in WHERE])
+    tables = [bytes([i]) + text.encode() for i, text in enumerate(TABLES)]
+    write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
           + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]

@@ -20,6 +20,7 @@ int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
+int target_tables(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
 
@@ -43,6 +44,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_scan
 #include "fuzz_scan.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_tables
+#include "fuzz_tables.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_where
 #include "fuzz_where.c"
@@ -128,6 +132,7 @@ REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
 REPLAY(scan)
+REPLAY(tables)
 REPLAY(where)
 REPLAY(zstd)
 
@@ -141,6 +146,7 @@ int main(void)
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
+		cmocka_unit_test(replay_tables),
 		cmocka_unit_test(replay_where),
 		cmocka_unit_test(replay_zstd),
 	};

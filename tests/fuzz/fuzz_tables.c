@@ -1,0 +1,56 @@
+/*
+ * fuzz_tables.c - any bytes as one of the files that are no lists of events: tables, communication, memory timelines.
+ *
+ * The first byte chooses the reader. One piece must give the store that small pieces give, and what was read can be
+ * listed.
+ */
+#include "fuzz.h"
+
+static enum ht_status tables_open(
+        ht_ctx *ctx, const char *path, const char *reader, size_t chunk_bytes, ht_set **ret_set)
+{
+	struct ht_open_options options = { .struct_size = sizeof options,
+		.no_cache = true,
+		.reader = reader,
+		.chunk_bytes = chunk_bytes };
+	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
+	if (status != HT_OK)
+		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
+	return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const readers[] = { "ascend-kernels", "ascend-memory-record",
+		"ascend-module-memory", "ascend-operator-memory", "ascend-table",
+		"ascend-communication", "ascend-matrix", "ascend-about", "memory-timeline" };
+	char path[TEST_FILE_PATH];
+	if (!size)
+		return 0;
+	const char *reader = readers[data[0] % (sizeof readers / sizeof *readers)];
+	int fd = fuzz_file("", 0, data + 1, size - 1, path);
+	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
+	ht_set *whole = NULL, *cut = NULL;
+	enum ht_status a = tables_open(one, path, reader, 0, &whole);
+	enum ht_status b = tables_open(two, path, reader, 1 + size % 61, &cut);
+	FUZZ_REQUIRE(a == b);
+	if (a == HT_OK) {
+		struct fuzz_text x = { 0 }, y = { 0 };
+		fuzz_dump(one, whole, &x);
+		fuzz_dump(two, cut, &y);
+		FUZZ_REQUIRE(fuzz_same(&x, &y));
+		free(x.bytes);
+		free(y.bytes);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "events", "csv", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "tables", "json", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "health", "json", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "memory-timeline", "csv", NULL) == HT_OK);
+		FUZZ_REQUIRE(fuzz_run(one, whole, "kernels", "csv", NULL) == HT_OK);
+	}
+	ht_close(whole);
+	ht_close(cut);
+	fuzz_ctx_done(one);
+	fuzz_ctx_done(two);
+	test_file_close(fd, path);
+	return 0;
+}
