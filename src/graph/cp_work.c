@@ -36,7 +36,9 @@ static enum ht_status list_works(struct ht_run *run, struct ht_cp_model *m, uint
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0;
 	for (uint32_t i = 0; i < t->n_gpu; i++) {
-		if (ht_is_span(t, t->gpu[i].row) && t->dur_ns[t->gpu[i].row] >= 0)
+		/* what only waits on the device (EVENT_WAIT of NPUs) is no work: the path goes to what it waited for */
+		if (ht_is_span(t, t->gpu[i].row) && t->dur_ns[t->gpu[i].row] >= 0 &&
+		        t->gpu[i].class_ != HT_CLASS_SYNC)
 			gpus[n++] = i;
 	}
 	for (int pass = 0; pass < 2; pass++) {
