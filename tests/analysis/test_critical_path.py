@@ -626,7 +626,9 @@ def check_path(trace, one_stream, *args):
     window, idle, total, off = {}, {}, collections.Counter(), collections.Counter()
     for r in rows(trace, *args):
         key = r["rank"], r["instance"]
-        window[key], idle[key] = int(r["window_ns"]), int(r["idle_ns"])
+        window[key] = int(r["window_ns"])
+        # without GPU work nothing is idle, and the whole path is the host's
+        idle[key] = int(r["idle_ns"]) if r["idle_ns"] else window[key]
         total[key] += int(r["duration_ns"])
         if r["bound_by"] not in ON_GPU:
             off[key] += int(r["duration_ns"])
