@@ -10,7 +10,7 @@
 #include "et/et_reader.h"
 
 #include "et/wire.h"
-#include "store/emit.h"
+#include "base/emit.h"
 
 #include <string.h>
 

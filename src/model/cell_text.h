@@ -4,7 +4,7 @@
 #ifndef HT_MODEL_CELL_TEXT_H
 #define HT_MODEL_CELL_TEXT_H
 
-#include "store/emit.h"
+#include "base/emit.h"
 #include "store/trace.h"
 
 /* Text of one cell at a time: emit, take, emit the next. */

@@ -14,8 +14,8 @@ static const char process_name[] = "[pytorch|profiler|execution_trace|process]";
 static char *make_room(struct ht_nodes *nodes, size_t n)
 {
 	struct ht_emit *out = nodes->out;
-	if (n <= HT_EMIT_CAP) {
-		if (HT_EMIT_CAP - out->n < n)
+	if (n <= out->cap) {
+		if (out->cap - out->n < n)
 			ht_emit_drain(out);
 		return out->bytes + out->n;
 	}

@@ -11,7 +11,7 @@
 
 #include "record/ids.h"
 #include "record/image.h"
-#include "store/emit.h"
+#include "base/emit.h"
 
 #include "holotrace-record.h"
 

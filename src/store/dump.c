@@ -17,7 +17,7 @@
  * Types of args: i and u integers, f double, s string, j JSON text, b boolean, n null.
  */
 #include "base/hash.h"
-#include "store/emit.h"
+#include "base/emit.h"
 #include "store/set.h"
 #include "store/shape.h"
 #include "store/side_table.h"

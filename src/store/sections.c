@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/thread.h"
-#include "store/emit.h"
+#include "base/emit.h"
 
 void ht_sections_free(const struct ht_sections *kind, void *store, struct ht_mem *mem)
 {

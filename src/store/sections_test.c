@@ -7,7 +7,7 @@
 #include "store/cache.h"
 #include "store/cache_file.h"
 #include "store/check.h"
-#include "store/emit.h"
+#include "base/emit.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

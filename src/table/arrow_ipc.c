@@ -243,7 +243,7 @@ static enum ht_status write_batch_header(struct ht_out *out, const struct batch 
 static enum ht_status write_batches(
         struct ht_out *out, const ht_table *table, const enum ht_arrow_type *types)
 {
-	for (size_t row = 0; row < table->n_rows && !out->failed; row += BATCH_ROWS) {
+	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row += BATCH_ROWS) {
 		size_t n = table->n_rows - row < BATCH_ROWS ? table->n_rows - row : BATCH_ROWS;
 		struct batch batch = { table, types, row, n };
 		HT_TRY(write_batch_header(out, &batch));

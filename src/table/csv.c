@@ -90,7 +90,7 @@ enum ht_status ht_render_csv(
 		write_field(out, name, strlen(name), false);
 	}
 	ht_out_char(out, '\n');
-	for (size_t row = 0; row < table->n_rows && !out->failed; row++) {
+	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++) {
 		for (size_t c = 0; c < ht_n_columns(table); c++) {
 			if (c)
 				ht_out_char(out, ',');

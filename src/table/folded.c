@@ -48,7 +48,7 @@ enum ht_status ht_render_folded(
 		if (is_whole(cells->meta.type))
 			weight = cells;
 	}
-	for (size_t row = 0; stack && weight && row < table->n_rows && !out->failed; row++)
+	for (size_t row = 0; stack && weight && row < table->n_rows && !ht_out_failed(out); row++)
 		write_row(out, stack, weight, row, table);
 	return HT_OK;
 }

@@ -95,7 +95,7 @@ static void write_number_cell(struct ht_out *out, const struct ht_cells *cells, 
 
 static bool write_rows(struct ht_out *out, const ht_table *table, struct ht_vec *scratch)
 {
-	for (size_t row = 0; row < table->n_rows && !out->failed; row++) {
+	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++) {
 		ht_out_str(out, "<tr>");
 		for (size_t c = 0; c < ht_n_columns(table); c++) {
 			const struct ht_cells *cells = ht_cells_at(table, c);

@@ -81,7 +81,7 @@ enum ht_status ht_render_json(
 	ht_out_str(out, ",\n");
 	write_columns(out, table);
 	ht_out_str(out, "\"rows\":[");
-	for (size_t row = 0; row < table->n_rows && !out->failed; row++)
+	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
 		write_row(out, table, row);
 	ht_out_str(out, "],\n\"notes\":[");
 	for (size_t i = 0; i < table->notes.n; i++) {

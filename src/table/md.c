@@ -62,7 +62,7 @@ enum ht_status ht_render_md(
 		write_title(out, table);
 	if (ht_n_columns(table))
 		write_header(out, table);
-	for (size_t row = 0; row < table->n_rows && !out->failed; row++)
+	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
 		write_row(out, table, row);
 	if (table->n_hidden) {
 		ht_out_str(out, "\n… ");

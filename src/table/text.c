@@ -377,7 +377,7 @@ static void write_particulars(struct text *t, size_t row, size_t indent)
 static void write_prose(struct text *t)
 {
 	size_t indent = widest_label(t) + HT_LAYOUT_GAP;
-	for (size_t row = 0; row < t->table->n_rows && !t->out->failed && !t->nomem; row++) {
+	for (size_t row = 0; row < t->table->n_rows && !ht_out_failed(t->out) && !t->nomem; row++) {
 		const struct ht_table_pool_text *label = text_at(t, 0, row);
 		const struct ht_table_pool_text *sentence = text_at(t, 1, row);
 		size_t n = 0, width = 0;
@@ -506,8 +506,8 @@ enum ht_status ht_render_text(
 		} else if (table->n_rows) {
 			write_header(&t);
 		}
-		for (size_t row = 0; !prose && row < table->n_rows && !out->failed && !t.nomem;
-		        row++)
+		for (size_t row = 0;
+		        !prose && row < table->n_rows && !ht_out_failed(out) && !t.nomem; row++)
 			write_row(&t, row);
 		write_foot(&t);
 	}

@@ -22,7 +22,7 @@
 #ifndef HT_WRITE_JSON_H
 #define HT_WRITE_JSON_H
 
-#include "store/emit.h"
+#include "base/emit.h"
 #include "model/clocks.h"
 #include "write/filter.h"
 #include "write/pids.h"

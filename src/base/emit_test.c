@@ -1,7 +1,7 @@
 /*
  * emit_test.c - numbers, times and strings come out as JSON wants them, across buffer borders too.
  */
-#include "store/emit.h"
+#include "base/emit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

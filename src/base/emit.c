@@ -1,7 +1,7 @@
 /*
  * emit.c - see emit.h.
  */
-#include "store/emit.h"
+#include "base/emit.h"
 
 #include "base/escape.h"
 #include "base/hash.h"
@@ -11,10 +11,17 @@
 
 #define N_DOUBLES 512 /* power of two */
 
+void ht_emit_begin(
+        struct ht_emit *emit, ht_ctx *ctx, ht_flush_fn flush, void *user, char *bytes, size_t cap)
+{
+	*emit = (struct ht_emit){
+		.ctx = ctx, .flush = flush, .user = user, .bytes = bytes, .cap = cap
+	};
+}
+
 enum ht_status ht_emit_init(struct ht_emit *emit, ht_ctx *ctx, ht_flush_fn flush, void *user)
 {
-	*emit = (struct ht_emit){ .ctx = ctx, .flush = flush, .user = user };
-	emit->bytes = ht_mem_alloc(ctx->mem, HT_EMIT_CAP);
+	ht_emit_begin(emit, ctx, flush, user, ht_mem_alloc(ctx->mem, HT_EMIT_CAP), HT_EMIT_CAP);
 	emit->doubles = ht_mem_zalloc(ctx->mem, N_DOUBLES * sizeof *emit->doubles);
 	if (emit->bytes && emit->doubles)
 		return HT_OK;
@@ -40,14 +47,13 @@ void ht_emit_drain(struct ht_emit *emit)
 
 void ht_emit_long_text(struct ht_emit *emit, const char *text, size_t n)
 {
-	while (n) {
-		if (emit->n == HT_EMIT_CAP)
-			ht_emit_drain(emit);
-		size_t piece = HT_EMIT_CAP - emit->n < n ? HT_EMIT_CAP - emit->n : n;
-		memcpy(emit->bytes + emit->n, text, piece);
-		emit->n += piece;
-		text += piece;
-		n -= piece;
+	if (n > emit->cap - emit->n)
+		ht_emit_drain(emit);
+	if (n <= emit->cap) {
+		memcpy(emit->bytes + emit->n, text, n);
+		emit->n += n;
+	} else if (emit->status == HT_OK) {
+		emit->status = emit->flush(emit->user, text, n);
 	}
 }
 
@@ -117,6 +123,10 @@ void ht_emit_f64(struct ht_emit *emit, double value)
 			HT_EMIT(emit, "\"inf\"");
 		else
 			HT_EMIT(emit, "\"-inf\"");
+		return;
+	}
+	if (!emit->doubles) {
+		emit->n += (size_t)ht_double_print(ht_emit_room(emit), value);
 		return;
 	}
 	uint64_t bits;

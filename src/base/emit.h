@@ -6,8 +6,8 @@
  *
  *   ht_emit_*  ─► [ buffer ] ── full ──► flush(user, bytes, n)
  */
-#ifndef HT_STORE_EMIT_H
-#define HT_STORE_EMIT_H
+#ifndef HT_BASE_EMIT_H
+#define HT_BASE_EMIT_H
 
 #include "base/status.h"
 
@@ -15,6 +15,8 @@
 
 /* Longest piece that is written at one go; numbers are shorter. */
 #define HT_EMIT_PIECE 64
+/* Bytes that ht_emit_init makes room for. */
+#define HT_EMIT_CAP ((size_t)256 << 10)
 
 typedef enum ht_status (*ht_flush_fn)(void *user, const void *bytes, size_t n);
 
@@ -29,22 +31,25 @@ struct ht_emit {
 	ht_flush_fn flush;
 	void *user;
 	char *bytes;
-	size_t n;
+	size_t n, cap;
 	enum ht_status status;
-	struct ht_emit_double *doubles; /* what doubles look like: few are distinct, all are slow */
+	/* what doubles look like: few are distinct, all are slow; NULL: not kept */
+	struct ht_emit_double *doubles;
 };
 
 enum ht_status ht_emit_init(
         struct ht_emit *emit, ht_ctx *ctx, ht_flush_fn flush, void *user) HT_MUST_USE;
+/* The same over the caller's memory, more than HT_EMIT_PIECE bytes: ht_emit_drain ends it. */
+void ht_emit_begin(
+        struct ht_emit *emit, ht_ctx *ctx, ht_flush_fn flush, void *user, char *bytes, size_t cap);
 /* Drain and free; answers the first failure. Must be called once after a successful init. */
 enum ht_status ht_emit_done(struct ht_emit *emit) HT_MUST_USE;
 
 /* Room for n <= HT_EMIT_PIECE bytes; the caller adds what it used to emit->n. */
 void ht_emit_drain(struct ht_emit *emit);
-#define HT_EMIT_CAP ((size_t)256 << 10)
 static inline char *ht_emit_room(struct ht_emit *emit)
 {
-	if (emit->n > HT_EMIT_CAP - HT_EMIT_PIECE)
+	if (emit->n > emit->cap - HT_EMIT_PIECE)
 		ht_emit_drain(emit);
 	return emit->bytes + emit->n;
 }
