@@ -390,8 +390,8 @@ bool ht_source_is_direct(const struct ht_source *source)
 {
 	uint64_t n = source->info.file_bytes, max = source->limits.max_bytes;
 	/* files of /proc have no size, and a descriptor that was passed on may stand anywhere */
-	return !source->decoder && source->info.is_regular && n && (!max || n <= max) &&
-	       lseek(source->in.fd, 0, SEEK_CUR) == (off_t)source->in.n_read;
+	return !source->decoder && source->info.is_regular && !source->pos && n &&
+	       (!max || n <= max) && lseek(source->in.fd, 0, SEEK_CUR) == (off_t)source->in.n_read;
 }
 
 enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, uint64_t offset,
