@@ -145,7 +145,9 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 
 static bool is_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
 {
-	return t->kind[gpu->row] == HT_KIND_KERNEL && gpu->class_ != HT_CLASS_SYNC;
+	/* copies that run as kernels are copies here as everywhere */
+	bool works = gpu->class_ == HT_CLASS_COMPUTE || gpu->class_ == HT_CLASS_COMM;
+	return t->kind[gpu->row] == HT_KIND_KERNEL && works;
 }
 
 static enum ht_status group_kernels(struct grouper *g, ht_table *table)
