@@ -19,7 +19,8 @@
 
 #include <string.h>
 
-/* Names of a path at most; of more the outer and the inner half stay. */
+/* Programs do not call deeper. In a file that does, all paths together could be as long as its square, so that of more than
+ * 2 * HT_FOREST_HALF names those in the middle are left out. */
 #define MAX_PATH 1024
 
 static enum ht_status check_options(struct ht_run *run);
@@ -223,28 +224,42 @@ static enum ht_status choose_items(struct lister *l)
 
 /* ---- paths ---- */
 
+/* The rows whose names make the path of a row, innermost first; how many in between are left out. */
+static uint32_t choose_names(
+        const struct ht_forest *f, uint32_t at, uint32_t *chain, uint32_t *ret_left_out)
+{
+	const struct ht_forest_row *rows = f->rows;
+	uint32_t depth = rows[at].depth, n = 0, head = rows[at].head;
+	bool cut = f->deepest > MAX_PATH && depth > 2 * HT_FOREST_HALF;
+	for (; n < (cut ? HT_FOREST_HALF : depth); at = rows[at].parent)
+		chain[n++] = rows[at].row;
+	for (at = head; n < (cut ? 2 * HT_FOREST_HALF : depth); at = rows[at].parent)
+		chain[n++] = rows[at].row;
+	*ret_left_out = depth - n;
+	return n;
+}
+
 static void emit_path(struct lister *l, const struct item *item)
 {
-	const struct ht_forest *f = &l->forest;
-	const struct ht_trace *t = f->trace;
-	uint32_t chain[MAX_PATH] = { 0 };
-	uint32_t depth = f->rows[item->place].depth, n = 0, k = 0;
-	for (uint32_t at = item->place; at != HT_NONE; at = f->rows[at].parent, k++)
-		if (depth <= MAX_PATH || k < MAX_PATH / 2 || k >= depth - MAX_PATH / 2)
-			chain[n++] = f->rows[at].row;
+	const struct ht_trace *t = l->forest.trace;
+	struct ht_emit *emit = &l->cell.emit;
+	uint32_t chain[MAX_PATH], left_out = 0;
+	uint32_t n = choose_names(&l->forest, item->place, chain, &left_out);
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t name = t->name[chain[i]];
-		ht_emit_text(&l->cell.emit, ht_str(t, name), ht_str_len(t, name));
-		if (i)
-			ht_emit_text(&l->cell.emit, l->sep, strlen(l->sep));
-		if (depth > MAX_PATH && i == MAX_PATH / 2) {
-			ht_emit_text(&l->cell.emit, "…", strlen("…"));
-			ht_emit_text(&l->cell.emit, l->sep, strlen(l->sep));
+		if (left_out && i == HT_FOREST_HALF - 1) {
+			HT_EMIT(emit, "… ");
+			ht_emit_u64(emit, left_out);
+			HT_EMIT(emit, " more …");
+			ht_emit_text(emit, l->sep, strlen(l->sep));
 		}
+		ht_emit_text(emit, ht_str(t, name), ht_str_len(t, name));
+		if (i)
+			ht_emit_text(emit, l->sep, strlen(l->sep));
 	}
 	if (item->event != item->place) {
-		ht_emit_text(&l->cell.emit, l->sep, strlen(l->sep));
-		HT_EMIT(&l->cell.emit, "[backward]");
+		ht_emit_text(emit, l->sep, strlen(l->sep));
+		HT_EMIT(emit, "[backward]");
 	}
 }
 

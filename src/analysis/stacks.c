@@ -138,33 +138,31 @@ static enum ht_status add_device(struct folder *f)
 	return HT_OK;
 }
 
-static enum ht_status fold_rank(struct folder *f, struct ht_pooled *pooled, ht_table *table)
+/* Stacks are numbered in the order in which the file calls them, the same however it was read. */
+static enum ht_status fold_rank(struct folder *f, ht_table *table)
 {
+	static const struct ht_stack_spelling spelling = { .between = ";" };
 	HT_TRY(ht_frame_make(f->run, &f->frame));
 	HT_TRY((ht_run_is(f->run, "time", "host") ? add_host : add_device)(f));
 	for (uint32_t i = 0; i < f->self.n; i++) {
-		uint32_t text;
-		size_t group;
-		int64_t self_ns = ((int64_t *)f->self.data)[i], n = ((int64_t *)f->count.data)[i];
+		int64_t n = ((int64_t *)f->count.data)[i];
 		if (!n)
 			continue;
-		const char *names = ht_stacks_text(&f->stacks, i, false);
-		if (!names || !ht_pooled_text(pooled, names, &text) ||
-		        !ht_pooled_group(pooled, &text, &group))
+		const char *names = ht_stacks_text(&f->stacks, i, &spelling);
+		if (!names)
 			return ht_fail_nomem(f->run->ctx);
-		ht_pooled_add(pooled, group, 0, SELF, self_ns);
-		ht_pooled_add(pooled, group, 0, COUNT, n);
+		ht_table_row(table);
+		ht_table_put_str(table, names);
+		ht_table_put_i64(table, ((int64_t *)f->self.data)[i]);
+		ht_table_put_i64(table, n);
 	}
-	return ht_pooled_put(pooled, table);
+	return HT_OK;
 }
 
 static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 {
 	struct folder f = { .run = run, .t = run->trace };
-	struct ht_pooled pooled;
-	ht_pooled_init(&pooled, run, 1, 1, rules, N_VALUES);
-	enum ht_status status = fold_rank(&f, &pooled, part->facts[0]);
-	ht_pooled_done(&pooled);
+	enum ht_status status = fold_rank(&f, part->facts[0]);
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
 	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));

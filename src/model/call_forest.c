@@ -93,10 +93,14 @@ static void add_thread(const struct ht_match *m, const bool *in, uint32_t track,
 			over->later_touches = t->dur_ns[over->row] > 0 &&
 			                      ht_end_ns(t, over->row) == t->ts_ns[row];
 		}
+		uint32_t up = n_open ? stack[n_open - 1] : HT_NONE;
 		f->rows[f->n_rows] = (struct ht_forest_row){ .row = row,
-			.parent = n_open ? stack[n_open - 1] : HT_NONE,
-			.depth = (uint32_t)n_open + 1 };
+			.parent = up,
+			.depth = (uint32_t)n_open + 1,
+			.head = n_open < HT_FOREST_HALF ? (uint32_t)f->n_rows : f->rows[up].head };
 		stack[n_open++] = (uint32_t)f->n_rows++;
+		if (n_open > f->deepest)
+			f->deepest = (uint32_t)n_open;
 	}
 }
 

@@ -23,11 +23,15 @@ struct ht_forest_options {
 	bool any_thread;   /* launches match events of all threads */
 };
 
+/* How many names of a path stay at each end when some are left out. */
+#define HT_FOREST_HALF 8
+
 /* A monitored event. */
 struct ht_forest_row {
 	uint32_t row;
 	uint32_t parent; /* index, HT_NONE for a root */
 	uint32_t depth;  /* 1 for a root */
+	uint32_t head;   /* what is around it at depth HT_FOREST_HALF, or itself */
 	uint32_t n_works;
 	int64_t device_ns, launch_ns;
 	bool later_touches; /* a sibling starts where it ends */
@@ -55,6 +59,7 @@ struct ht_forest {
 	const struct ht_forest_slice
 	        *slices; /* by track: its launches; the first one: all, with any_thread */
 	bool any_thread;
+	uint32_t deepest; /* depth of the deepest row */
 	int64_t slack_ns; /* how far an event may end after what it is inside of */
 	/* what was matched how, and what was not */
 	size_t n_by_correlation, n_by_flow, n_by_external, n_shared_correlations;

@@ -74,7 +74,7 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 		struct ht_interval in = clip(w, start, end);
 		double occupancy = ht_arg_f64(t, "est. achieved occupancy %", w->row, -1);
 		int64_t per_sm = per_sm_of(t, w->row), inside_ns = ht_sub_sat(in.end, in.start);
-		bool on_tc = ht_traits_of(traits, w->row) & HT_TRAIT_TC_KERNEL;
+		bool on_tc = ht_traits_on_tc(traits, w->row, false);
 		s->n_kernels++;
 		ht_sum(&s->kernel_ns, ht_sub_sat(w->end, w->start));
 		ht_sum(&s->tc_ns, on_tc ? ht_sub_sat(w->end, w->start) : 0);

@@ -127,7 +127,7 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 {
 	const struct ht_trace *t = g->t;
 	uint32_t row = t->gpu[i_gpu].row, texts[HT_N_KG_KEYS];
-	bool on_tc = ht_traits_of(&g->traits, row) & HT_TRAIT_TC_KERNEL;
+	bool on_tc = ht_traits_on_tc(&g->traits, row, false);
 	const struct ht_op_node *op = launcher_of(g, i_gpu);
 	int64_t blocks = estimate(t, "blocks per SM", row),
 	        occupancy = estimate(t, "est. achieved occupancy %", row), dur = t->dur_ns[row];

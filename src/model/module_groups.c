@@ -171,25 +171,21 @@ static const char *bare_name(const char *name)
 
 static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
 {
-	size_t n = ht_stacks_n(&g->stacks);
-	const char **paths = ht_arena_alloc(g->run->scratch, (n + 1) * sizeof *paths);
-	if (!paths)
-		return ht_fail_nomem(g->run->ctx);
-	for (uint32_t i = 0; i < n; i++) {
-		struct ht_stack stack = ht_stacks_at(&g->stacks, i);
-		const char *name = bare_name(ht_str(g->t, stack.name));
-		bool is_top = stack.parent == HT_NONE;
+	static const struct ht_stack_spelling spelling = { .between = HT_MODULE_BETWEEN,
+		.bare = bare_name };
+	const struct ht_stack_path *paths = g->stacks.paths.data;
+	for (uint32_t i = 0; i < ht_stacks_n(&g->stacks); i++) {
+		const char *name = bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
 		int64_t *v = g->sums[i].v;
 		uint32_t texts[HT_N_MODULE_KEYS];
 		size_t group;
-		paths[i] = ht_arena_printf(g->run->scratch, "%s%s%s",
-		        is_top ? "" : paths[stack.parent], is_top ? "" : HT_MODULE_BETWEEN, name);
-		v[HT_MODULE_DEPTH] = is_top ? 1 : g->sums[stack.parent].v[HT_MODULE_DEPTH] + 1;
+		v[HT_MODULE_DEPTH] = paths[i].n;
 		v[HT_MODULE_ORDER] = i;
 		if (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
 		        !v[HT_MODULE_BACKWARD_DEVICE_TOTAL])
 			continue;
-		if (!paths[i] || !ht_pooled_text(pooled, paths[i], &texts[HT_MODULE_PATH]) ||
+		const char *path = ht_stacks_text(&g->stacks, i, &spelling);
+		if (!path || !ht_pooled_text(pooled, path, &texts[HT_MODULE_PATH]) ||
 		        !ht_pooled_text(pooled, name, &texts[HT_MODULE_NAME]) ||
 		        !ht_pooled_group(pooled, texts, &group))
 			return ht_fail_nomem(g->run->ctx);
@@ -283,11 +279,13 @@ enum ht_status ht_module_order(const struct ht_pooled *p, const size_t **ret_ord
 		return ht_fail_nomem(p->run->ctx);
 	for (size_t i = 0; i < n; i++) {
 		const char *path = ht_pooled_key(p, i, HT_MODULE_PATH);
-		size_t depth = (size_t)ht_pooled_i64(p, i, 0, HT_MODULE_DEPTH), k = 0;
-		int64_t *orders = ht_arena_alloc(scratch, (depth + 1) * sizeof *orders);
+		size_t n_names = 1, k = 0;
+		for (const char *at = path; (at = strstr(at, HT_MODULE_BETWEEN)) != NULL; n_names++)
+			at += strlen(HT_MODULE_BETWEEN);
+		int64_t *orders = ht_arena_alloc(scratch, (n_names + 1) * sizeof *orders);
 		if (!orders)
 			return ht_fail_nomem(p->run->ctx);
-		for (const char *at = path; at && k < depth; k++) {
+		for (const char *at = path; at; k++) {
 			at = strstr(at, HT_MODULE_BETWEEN);
 			orders[k] =
 			        order_of(p, by_path, path, at ? (size_t)(at - path) : strlen(path));

@@ -111,3 +111,13 @@ unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
 		traits->of[id] = (uint16_t)(SEEN | ht_name_traits(ht_str(traits->trace, id)));
 	return traits->of[id] & ~SEEN;
 }
+
+bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task)
+{
+	const struct ht_trace *t = traits->trace;
+	const char *args[] = { "Accelerator Core", "Task Type" };
+	const char *core = NULL;
+	for (size_t i = 0; i < HT_COUNT(args) && !core; i++)
+		core = ht_arg_str(t, args[by_task ? 1 - i : i], row);
+	return core ? !strcmp(core, "AI_CORE") : ht_traits_of(traits, row) & HT_TRAIT_TC_KERNEL;
+}

@@ -46,5 +46,9 @@ enum ht_status ht_traits_init(
         struct ht_run *run, const struct ht_trace *trace, struct ht_traits *ret_traits) HT_MUST_USE;
 /* Of the name of a row. */
 unsigned ht_traits_of(struct ht_traits *traits, uint32_t row);
+/* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where the trace says what a task runs
+ * on, when that is AI_CORE: by the type of the task, as the profiler counts for operators, or else by the core that
+ * its details name, which tells vector cores apart. */
+bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task);
 
 #endif

@@ -104,12 +104,14 @@ static bool is_python(const struct ht_trace *t, uint32_t row, const void *user)
 /* As the profiler wrote it, else the Python functions around; innermost first. */
 static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 {
+	static const struct ht_stack_spelling spelling = { .between = ";",
+		.innermost_first = true };
 	const char *text = ht_arg_str(g->t, "Call stack", row);
 	uint32_t stack = g->stacks.of[row];
 	if (text || stack == HT_NONE)
 		return ht_pooled_text(&g->pooled, text && *text ? text : NULL, ret_text);
 	if (!g->text_of_stack[stack]) {
-		text = ht_stacks_text(&g->stacks, stack, true);
+		text = ht_stacks_text(&g->stacks, stack, &spelling);
 		if (!text || !ht_pooled_text(&g->pooled, text, ret_text))
 			return false;
 		g->text_of_stack[stack] = *ret_text + 1;

@@ -152,7 +152,7 @@ static void time_device(struct builder *b)
 			continue;
 		struct ht_op_node *node = &b->nodes[b->of_gpu[i]];
 		bool on_tc = t->kind[gpu->row] == HT_KIND_KERNEL &&
-		             (ht_traits_of(b->traits, gpu->row) & HT_TRAIT_TC_KERNEL);
+		             ht_traits_on_tc(b->traits, gpu->row, true);
 		ht_sum(&node->device_self_ns, t->dur_ns[gpu->row]);
 		if (on_tc) {
 			ht_sum(&node->tc_self_ns, t->dur_ns[gpu->row]);

@@ -21,7 +21,17 @@ bool ht_stacks_push(struct ht_stacks *stacks, uint32_t parent, uint32_t name, ui
 	            ht_hash(&node, sizeof node), &added))
 		return false;
 	*ret_stack = added.id;
-	return true;
+	if (added.id < stacks->paths.n)
+		return true;
+	const struct ht_stack_path *paths = stacks->paths.data;
+	struct ht_stack_path path = { 1, added.id };
+	if (parent != HT_NONE) {
+		path.n = paths[parent].n + 1;
+		path.head = path.n <= HT_STACK_HALF ? added.id : paths[parent].head;
+	}
+	if (path.n > stacks->deepest)
+		stacks->deepest = path.n;
+	return HT_VEC_PUSH(stacks->run->ctx->mem, &stacks->paths, struct ht_stack_path, path);
 }
 
 enum ht_status ht_stacks_init(struct ht_run *run, const struct ht_trace *t,
@@ -53,42 +63,71 @@ enum ht_status ht_stacks_init(struct ht_run *run, const struct ht_trace *t,
 void ht_stacks_done(struct ht_stacks *stacks)
 {
 	ht_pool_done(&stacks->nodes);
+	if (!stacks->run)
+		return;
+	ht_vec_free(stacks->run->ctx->mem, &stacks->paths, sizeof(struct ht_stack_path));
+	ht_vec_free(stacks->run->ctx->mem, &stacks->room, 1);
 }
 
-/* A name without what separates names in a folded line. */
-static size_t copy_name(char *to, const char *name, size_t n)
+/* The names to spell, outermost first; the number of those left out before the last HT_STACK_HALF. */
+static size_t choose_names(
+        const struct ht_stacks *stacks, uint32_t stack, const char **names, size_t *ret_n_left_out)
 {
-	for (size_t i = 0; i < n; i++)
-		to[i] = name[i] == ';' || name[i] == '\n' || name[i] == '\r' ? ' ' : name[i];
-	return n;
-}
-
-/* The names to spell, innermost first; of a long chain the ends. Returns their number. */
-static size_t choose_frames(const struct ht_stacks *stacks, uint32_t stack, uint32_t *names)
-{
-	const size_t half = HT_STACK_FRAMES / 2;
-	size_t n = 0, n_all = 0, k = 0;
-	for (uint32_t at = stack; at != HT_NONE; at = ht_stacks_at(stacks, at).parent)
-		n_all++;
-	for (uint32_t at = stack; at != HT_NONE; at = ht_stacks_at(stacks, at).parent, k++)
-		if (n_all <= HT_STACK_FRAMES || k < half || k >= n_all - half)
-			names[n++] = ht_stacks_at(stacks, at).name;
-	return n;
-}
-
-const char *ht_stacks_text(const struct ht_stacks *stacks, uint32_t stack, bool innermost_first)
-{
-	const struct ht_trace *t = stacks->trace;
-	uint32_t names[HT_STACK_FRAMES];
-	size_t n = choose_frames(stacks, stack, names), n_bytes = 1, at = 0;
-	for (size_t i = 0; i < n; i++)
-		n_bytes += ht_str_len(t, names[i]) + 1;
-	char *text = ht_arena_alloc(stacks->run->scratch, n_bytes);
-	for (size_t i = 0; text && i < n; i++) {
-		uint32_t name = names[innermost_first ? i : n - 1 - i];
-		if (i)
-			text[at++] = ';';
-		at += copy_name(text + at, ht_str(t, name), ht_str_len(t, name));
+	const struct ht_stack_path *path = (const struct ht_stack_path *)stacks->paths.data + stack;
+	bool cut = stacks->deepest > HT_STACK_DEEP && path->n > 2 * HT_STACK_HALF;
+	size_t n = cut ? 2 * HT_STACK_HALF : path->n, i = n;
+	uint32_t at = stack;
+	while (i > (cut ? HT_STACK_HALF : 0)) {
+		struct ht_stack node = ht_stacks_at(stacks, at);
+		names[--i] = ht_str(stacks->trace, node.name);
+		at = node.parent;
 	}
-	return text;
+	for (at = path->head; i > 0;) {
+		struct ht_stack node = ht_stacks_at(stacks, at);
+		names[--i] = ht_str(stacks->trace, node.name);
+		at = node.parent;
+	}
+	*ret_n_left_out = path->n - n;
+	return n;
+}
+
+/* A name without what would look like the end of it; returns where it ends. */
+static char *put_name(char *to, const char *name, char between)
+{
+	for (; *name; name++)
+		*to++ = *name == between || *name == '\n' || *name == '\r' ? ' ' : *name;
+	return to;
+}
+
+const char *ht_stacks_text(
+        struct ht_stacks *stacks, uint32_t stack, const struct ht_stack_spelling *spelling)
+{
+	const char *names[HT_STACK_DEEP > 2 * HT_STACK_HALF ? HT_STACK_DEEP : 2 * HT_STACK_HALF];
+	char middle[40];
+	size_t n_left_out, n_between = strlen(spelling->between);
+	size_t n = choose_names(stacks, stack, names, &n_left_out);
+	size_t n_bytes = sizeof middle + n_between + 1;
+	for (size_t i = 0; i < n; i++) {
+		if (spelling->bare)
+			names[i] = spelling->bare(names[i]);
+		n_bytes += strlen(names[i]) + n_between;
+	}
+	stacks->room.n = 0;
+	if (!ht_vec_reserve(stacks->run->ctx->mem, &stacks->room, 1, n_bytes))
+		return NULL;
+	snprintf(middle, sizeof middle, "… %zu more …", n_left_out);
+	char *to = stacks->room.data;
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			to = (char *)memcpy(to, spelling->between, n_between) + n_between;
+		if (n_left_out && i == HT_STACK_HALF) {
+			to = put_name(to, middle, '\n');
+			to = (char *)memcpy(to, spelling->between, n_between) + n_between;
+		}
+		/* only one character can be told from a name's own */
+		to = put_name(to, names[spelling->innermost_first ? n - 1 - i : i],
+		        n_between == 1 ? spelling->between[0] : '\n');
+	}
+	*to = '\0';
+	return stacks->room.data;
 }

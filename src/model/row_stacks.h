@@ -23,6 +23,15 @@ struct ht_stacks {
 	const struct ht_trace *trace;
 	struct ht_pool nodes; /* struct ht_stack by number; parents before children */
 	const uint32_t *of;   /* by row: the stack that it is, or is in; HT_NONE: none */
+	struct ht_vec paths;  /* struct ht_stack_path by number */
+	uint32_t deepest;     /* names of the longest */
+	struct ht_vec room;   /* char: of the text asked for last */
+};
+
+/* How to spell a stack without going all the way up. */
+struct ht_stack_path {
+	uint32_t n;    /* names */
+	uint32_t head; /* the stack of its first HT_STACK_HALF names, or itself */
 };
 
 /* autograd may be NULL. End it with done, also after a failure. */
@@ -37,9 +46,18 @@ static inline size_t ht_stacks_n(const struct ht_stacks *stacks)
 	return stacks->nodes.texts.n;
 }
 struct ht_stack ht_stacks_at(const struct ht_stacks *stacks, uint32_t stack);
-/* Its names joined by ";", outermost or innermost first. Of a stack with more than HT_STACK_FRAMES names those
- * in the middle are left out. Memory in scratch, NULL when out of it. */
-#define HT_STACK_FRAMES 256
-const char *ht_stacks_text(const struct ht_stacks *stacks, uint32_t stack, bool innermost_first);
+/* Its names, outermost or innermost first, with a text between; prefix marks are left out by bare (may be NULL).
+ * Programs do not call deeper than HT_STACK_DEEP: in a file that does, all stacks together could be as long as its
+ * square, so of more than 2 * HT_STACK_HALF names those in the middle are left out.
+ * Alive until the next call; NULL when out of memory. */
+#define HT_STACK_DEEP 1024
+#define HT_STACK_HALF 8
+struct ht_stack_spelling {
+	const char *between;
+	bool innermost_first;
+	const char *(*bare)(const char *name);
+};
+const char *ht_stacks_text(
+        struct ht_stacks *stacks, uint32_t stack, const struct ht_stack_spelling *spelling);
 
 #endif
