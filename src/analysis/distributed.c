@@ -18,6 +18,7 @@
  * 7: computation 43, overlapped 7, communication 30, other 20.
  */
 #include "analysis/analysis.h"
+#include "base/search.h"
 #include "model/comm_ops.h"
 #include "model/exposed.h"
 
@@ -149,9 +150,20 @@ struct rank {
 	struct ht_run *run;
 	struct ht_part *part;
 	struct times compute, comm, kernels; /* merged: C, M, and what of M is on the device */
-	struct ht_exposed_call *calls;
+	struct ht_exposed_call *calls;       /* by start */
 	size_t n_calls;
+	/* windows come in order of time: those of the calls that have begun and may go on */
+	struct ht_exposed_call *open, *inside;
+	size_t n_begun, n_open;
 };
+
+/* Those of a merged list that are within [start, end) in part. */
+static struct times slice(struct times all, int64_t start, int64_t end)
+{
+	size_t first = HT_LOWER_BOUND(at, all.n, all.list[at].end <= start);
+	size_t last = HT_LOWER_BOUND(at, all.n, all.list[at].start < end);
+	return (struct times){ all.list + first, last > first ? last - first : 0 };
+}
 
 /* What of a is in b. */
 static enum ht_status intersect(
@@ -166,12 +178,22 @@ static enum ht_status intersect(
 	return HT_OK;
 }
 
+static int by_call_start(const void *left, const void *right)
+{
+	const struct ht_exposed_call *a = left, *b = right;
+	if (a->time.start != b->time.start)
+		return a->time.start < b->time.start ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
 static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 {
 	const struct ht_trace *t = r->run->trace;
 	struct ht_interval *list = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *list);
 	r->calls = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->calls);
-	if (!list || !r->calls)
+	r->open = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->open);
+	r->inside = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->inside);
+	if (!list || !r->calls || !r->open || !r->inside)
 		return ht_fail_nomem(r->run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t row = t->gpu[i].row;
@@ -182,16 +204,37 @@ static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 		r->n_calls++;
 	}
 	r->kernels = (struct times){ list, ht_interval_merge(list, r->n_calls) };
+	qsort(r->calls, r->n_calls, sizeof *r->calls, by_call_start);
 	return HT_OK;
 }
 
-static enum ht_status put_overlap(const struct rank *r, int64_t step, struct times windows)
+/* The calls that run in a window, which none before it begins after; in r->inside. */
+static size_t calls_inside(struct rank *r, struct times windows)
+{
+	int64_t start = windows.list[0].start, end = windows.list[windows.n - 1].end;
+	size_t n_open = 0, n = 0;
+	while (r->n_begun < r->n_calls && r->calls[r->n_begun].time.start < end)
+		r->open[r->n_open++] = r->calls[r->n_begun++];
+	for (size_t i = 0; i < r->n_open; i++) {
+		if (r->open[i].time.end <= start)
+			continue;
+		r->open[n_open++] = r->open[i];
+		if (ht_interval_within(windows.list, windows.n, r->open[n_open - 1].time.start,
+		            r->open[n_open - 1].time.end) > 0)
+			r->inside[n++] = r->open[n_open - 1];
+	}
+	r->n_open = n_open;
+	return n;
+}
+
+static enum ht_status put_overlap(struct rank *r, int64_t step, struct times windows)
 {
 	struct times compute, comm, kernels;
 	ht_table *table = r->part->facts[ROWS];
-	HT_TRY(intersect(r->run, r->compute, windows, &compute));
-	HT_TRY(intersect(r->run, r->comm, windows, &comm));
-	HT_TRY(intersect(r->run, r->kernels, windows, &kernels));
+	int64_t start = windows.list[0].start, end = windows.list[windows.n - 1].end;
+	HT_TRY(intersect(r->run, slice(r->compute, start, end), windows, &compute));
+	HT_TRY(intersect(r->run, slice(r->comm, start, end), windows, &comm));
+	HT_TRY(intersect(r->run, slice(r->kernels, start, end), windows, &kernels));
 	int64_t length = ht_interval_length(windows.list, windows.n);
 	int64_t c = ht_interval_length(compute.list, compute.n);
 	int64_t m = ht_interval_length(comm.list, comm.n);
@@ -211,20 +254,13 @@ static enum ht_status put_overlap(const struct rank *r, int64_t step, struct tim
 	ht_table_put_null(table);
 	ht_table_put_i64(table, length + both - c - m);
 	ht_table_put_f64(table, length ? (double)(m - both) / (double)length : NAN);
-	size_t n = 0;
-	struct ht_exposed_call *inside =
-	        ht_arena_alloc(r->run->scratch, (r->n_calls + 1) * sizeof *inside);
-	if (!inside)
-		return ht_fail_nomem(r->run->ctx);
-	for (size_t i = 0; i < r->n_calls; i++)
-		if (ht_interval_within(windows.list, windows.n, r->calls[i].time.start,
-		            r->calls[i].time.end) > 0)
-			inside[n++] = r->calls[i];
-	return ht_exposed_put(r->run, (int64_t)ht_table_n_rows(table) - 1, inside, n, kernels.list,
-	        kernels.n, compute.list, compute.n, r->part->facts[CALLS], r->part->facts[GAPS]);
+	size_t n = calls_inside(r, windows);
+	return ht_exposed_put(r->run, (int64_t)ht_table_n_rows(table) - 1, r->inside, n,
+	        kernels.list, kernels.n, compute.list, compute.n, r->part->facts[CALLS],
+	        r->part->facts[GAPS]);
 }
 
-static enum ht_status put_steps(const struct rank *r, const struct ht_bounds *bounds)
+static enum ht_status put_steps(struct rank *r, const struct ht_bounds *bounds)
 {
 	struct ht_interval *windows =
 	        ht_arena_alloc(r->run->scratch, (bounds->n + 1) * sizeof *windows);

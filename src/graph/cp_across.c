@@ -32,6 +32,7 @@ struct rank {
 	const ht_table *pieces, *chains;
 	struct kernel *kernels; /* by row */
 	size_t n_kernels;
+	size_t own; /* chain of the window that was looked up last */
 };
 
 struct span {
@@ -418,24 +419,37 @@ static int compare_totals(const void *left, const void *right)
 	return a->bound - b->bound;
 }
 
+static bool is_own_window(const struct across *a, const ht_table *chains, size_t k)
+{
+	struct job_window own = { .instance = cell(chains, k, HT_CP_CHAIN_INSTANCE, 0),
+		.step = cell(chains, k, HT_CP_CHAIN_STEP, HT_NO_I64) };
+	return ht_table_is_null(chains, k, HT_CP_CHAIN_ROW) && same_window(&own, a->window);
+}
+
+/* The chain of the rank's own window, SIZE_MAX: none. Windows are asked for in order, so it is the last one or the next. */
+static size_t find_own_window(const struct across *a, struct rank *rank)
+{
+	size_t n = ht_table_n_rows(rank->chains);
+	for (size_t k = rank->own; k < n && k < rank->own + 2; k++)
+		if (is_own_window(a, rank->chains, k))
+			return rank->own = k;
+	for (size_t k = n; k-- > 0 && ht_table_is_null(rank->chains, k, HT_CP_CHAIN_ROW);)
+		if (is_own_window(a, rank->chains, k))
+			return rank->own = k;
+	return SIZE_MAX;
+}
+
 /* step_ns and idle_ns of the rank's own window */
 static void put_own_window(const struct across *a, ht_table *table, size_t i_rank)
 {
 	const ht_table *chains = a->ranks[i_rank].chains;
-	for (size_t k = ht_table_n_rows(chains); k-- > 0;) {
-		struct job_window own = { .instance = cell(chains, k, HT_CP_CHAIN_INSTANCE, 0),
-			.step = cell(chains, k, HT_CP_CHAIN_STEP, HT_NO_I64) };
-		if (!ht_table_is_null(chains, k, HT_CP_CHAIN_ROW))
-			break;
-		if (!same_window(&own, a->window))
-			continue;
-		ht_table_put_i64(table, ht_table_i64(chains, k, HT_CP_CHAIN_STEP_NS));
-		ht_table_put_known(
-		        table, cell(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64), HT_NO_I64);
-		return;
-	}
-	ht_table_put_null(table);
-	ht_table_put_null(table);
+	size_t k = find_own_window(a, &a->ranks[i_rank]);
+	ht_table_put_known(table,
+	        k == SIZE_MAX ? HT_NO_I64 : ht_table_i64(chains, k, HT_CP_CHAIN_STEP_NS),
+	        HT_NO_I64);
+	ht_table_put_known(table,
+	        k == SIZE_MAX ? HT_NO_I64 : cell(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64),
+	        HT_NO_I64);
 }
 
 static enum ht_status put_summary(struct across *a, ht_table *table)

@@ -98,6 +98,7 @@ struct shown {
 	const char *scale;
 	struct ht_cp_model *m;
 	struct ht_cp_clock *clock; /* views that need it */
+	struct ht_cp_rules rules;  /* of what-if */
 	const struct ht_cp_window *window;
 	struct ht_cp_piece *pieces;
 	size_t n;
@@ -338,15 +339,12 @@ enum ht_status ht_cp_scale_read(
 
 static enum ht_status put_what_if(struct shown *s)
 {
-	struct ht_cp_rules rules;
-	HT_TRY(ht_cp_scale_read(s->run, s->scale, &rules));
-	for (size_t k = 0; k < rules.n; k++) {
-		struct ht_cp_rules one = { rules.list[k].text, &rules.list[k], 1 };
+	for (size_t k = 0; k < s->rules.n; k++) {
+		struct ht_cp_rules one = { s->rules.list[k].text, &s->rules.list[k], 1 };
 		put_rules(s, &one, !s->scale);
 	}
-	if (s->scale && rules.n > 1)
-		put_rules(s, &rules, false);
-	ht_cp_rules_done(&rules);
+	if (s->scale && s->rules.n > 1)
+		put_rules(s, &s->rules, false);
 	return HT_OK;
 }
 
@@ -377,7 +375,13 @@ static enum ht_status put_clocked(struct shown *s, enum ht_cp_view_kind view)
 	struct ht_cp_clock clock;
 	HT_TRY(ht_cp_clock_make(s->run, s->m, &clock));
 	s->clock = &clock;
-	enum ht_status status = put_windows(s, view);
+	/* rules are about all windows of the rank: they are read once */
+	enum ht_status status =
+	        view == HT_CP_VIEW_WHAT_IF ? ht_cp_scale_read(s->run, s->scale, &s->rules) : HT_OK;
+	if (status == HT_OK) {
+		status = put_windows(s, view);
+		ht_cp_rules_done(&s->rules);
+	}
 	ht_cp_clock_done(&clock);
 	return status;
 }

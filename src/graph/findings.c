@@ -88,12 +88,14 @@ enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_boun
 static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
+	size_t at = 0;
 	for (size_t i = 0; i < bounds->n; i++) {
 		const struct ht_bound *b = &bounds->list[i];
-		const struct ht_step *step = NULL;
-		for (size_t k = 0; k < t->n_steps && !step && !bounds->is_whole; k++)
-			if (t->steps[k].number == b->number)
-				step = &t->steps[k];
+		/* bounds are those of some steps, in their order */
+		while (at < t->n_steps && !bounds->is_whole && t->steps[at].number != b->number)
+			at++;
+		bool is_step = at < t->n_steps && !bounds->is_whole;
+		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
 		ht_table_put_known(table, step ? b->number : HT_NO_I64, HT_NO_I64);
