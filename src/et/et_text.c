@@ -14,9 +14,52 @@
 /* Objects where only scalars are expected are not followed further than this. */
 #define MAX_OBJECT_BYTES ((size_t)64 << 10)
 
+/* Eight bytes at a time, for nearly all texts are. */
+static bool is_ascii(const char *text, size_t n)
+{
+	uint64_t bits = 0, word;
+	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
+		memcpy(&word, text, sizeof word);
+		bits |= word;
+	}
+	for (; n; n--)
+		bits |= (uint64_t)(unsigned char)*text++;
+	return !(bits & 0x8080808080808080u);
+}
+
+static bool is_utf8(const char *text, size_t n)
+{
+	for (size_t i = 0, length; i < n; i += length) {
+		length = ht_utf8_length(text + i, n - i);
+		if (!length)
+			return false;
+	}
+	return true;
+}
+
+/* What is no UTF-8 becomes U+FFFD. */
+static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
+{
+	char *copy = ht_mem_alloc(et->mem, 3 * n);
+	size_t n_copy = 0;
+	if (!copy)
+		return false;
+	for (size_t i = 0; i < n;) {
+		size_t length = ht_utf8_length(text + i, n - i);
+		memcpy(copy + n_copy, length ? text + i : "\xef\xbf\xbd", length ? length : 3);
+		n_copy += length ? length : 3;
+		i += length ? length : 1;
+	}
+	bool ok = ht_et_intern(et, copy, n_copy, ret_id);
+	ht_mem_free(et->mem, copy, 3 * n);
+	return ok;
+}
+
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	struct ht_text found;
+	if (!is_ascii(text, n) && !is_utf8(text, n))
+		return intern_repaired(et, text, n, ret_id);
 	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
 		return false;
 	*ret_id = found.id;
@@ -195,6 +238,8 @@ bool ht_et_intern_json(
 		return false;
 	if (n_repaired)
 		return ht_et_intern(r->et, r->scratch.data, n_repaired, ret_id);
+	if (!is_ascii(text, n) && !is_utf8(text, n))
+		ht_et_count(r, HT_ET_STAT_odd_text, 1, text);
 	return ht_et_intern(r->et, text, n, ret_id);
 }
 
@@ -210,7 +255,7 @@ bool ht_et_intern_string(
         struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id)
 {
 	size_t n_repaired = 0, n_bad;
-	if (has_controls(body, n))
+	if (has_controls(body, n) || (!is_ascii(body, n) && !is_utf8(body, n)))
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
 	if (!escaped)
 		return ht_et_intern(r->et, body, n, ret_id);
