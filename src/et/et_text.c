@@ -37,13 +37,14 @@ static bool is_utf8(const char *text, size_t n)
 	return true;
 }
 
-/* What is no UTF-8 becomes U+FFFD. */
+/* What is no UTF-8 becomes U+FFFD and is counted. */
 static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	char *copy = ht_mem_alloc(et->mem, 3 * n);
 	size_t n_copy = 0;
 	if (!copy)
 		return false;
+	et->stats[HT_ET_STAT_odd_text].count++;
 	for (size_t i = 0; i < n;) {
 		size_t length = ht_utf8_length(text + i, n - i);
 		memcpy(copy + n_copy, length ? text + i : "\xef\xbf\xbd", length ? length : 3);
@@ -230,6 +231,17 @@ static bool unmangle(struct ht_et_reader *r, const char *text, size_t n, size_t 
 	return true;
 }
 
+/* The same, with the place in the file of a text that is no UTF-8. */
+static bool intern_at(
+        struct ht_et_reader *r, const char *text, size_t n, const char *at, uint32_t *ret_id)
+{
+	struct ht_et_stat *odd = &r->et->stats[HT_ET_STAT_odd_text];
+	bool is_first = !odd->count, ok = ht_et_intern(r->et, text, n, ret_id);
+	if (is_first && odd->count)
+		odd->first_offset = r->base + (at - r->text);
+	return ok;
+}
+
 bool ht_et_intern_json(
         struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id)
 {
@@ -238,27 +250,26 @@ bool ht_et_intern_json(
 		return false;
 	if (n_repaired)
 		return ht_et_intern(r->et, r->scratch.data, n_repaired, ret_id);
-	if (!is_ascii(text, n) && !is_utf8(text, n))
-		ht_et_count(r, HT_ET_STAT_odd_text, 1, text);
-	return ht_et_intern(r->et, text, n, ret_id);
+	return intern_at(r, text, n, text, ret_id);
 }
 
+/* Without a way out of the loop, so that it runs over many bytes at once. */
 static bool has_controls(const char *text, size_t n)
 {
+	unsigned found = 0;
 	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ')
-			return true;
-	return false;
+		found |= (unsigned char)text[i] < ' ';
+	return found;
 }
 
 bool ht_et_intern_string(
         struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id)
 {
 	size_t n_repaired = 0, n_bad;
-	if (has_controls(body, n) || (!is_ascii(body, n) && !is_utf8(body, n)))
+	if (has_controls(body, n))
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
 	if (!escaped)
-		return ht_et_intern(r->et, body, n, ret_id);
+		return intern_at(r, body, n, body, ret_id);
 	if (!unmangle(r, body, n, &n_repaired))
 		return false;
 	if (!n_repaired) {
@@ -272,7 +283,7 @@ bool ht_et_intern_string(
 	size_t n_out = ht_json_decode(r->scratch.data, n_repaired, out, &n_bad);
 	if (n_bad)
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
-	return ht_et_intern(r->et, out, n_out, ret_id);
+	return intern_at(r, out, n_out, body, ret_id);
 }
 
 /* ---- numbers ---- */
