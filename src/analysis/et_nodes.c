@@ -273,8 +273,7 @@ static void put_comm(const struct listing *l, uint32_t row)
 /* Attributes without a column, as an object. */
 static void put_others(const struct listing *l, const struct ht_et_node *node)
 {
-	const struct ht_et_attr *attrs =
-	        (const struct ht_et_attr *)l->et->attrs.data + node->first_attr;
+	const struct ht_et_attr *attrs = ht_et_attrs_of(l->et, node);
 	size_t n_bytes = 3, n = 0;
 	for (uint32_t i = 0; i < node->n_attrs; i++)
 		n_bytes += ht_et_str_len(l->et, attrs[i].name) +
@@ -304,9 +303,9 @@ static void put_chakra(const struct listing *l, uint32_t row)
 	if (row >= l->et->chakra.n)
 		return;
 	const struct ht_et_chakra *c = (const struct ht_et_chakra *)l->et->chakra.data + row;
-	const uint64_t *deps = (const uint64_t *)l->et->deps.data + c->first_dep;
+	const uint64_t *deps = l->et->deps.data;
 	ht_table_put_str(l->table, c->type < HT_COUNT(types) ? types[c->type] : "unknown");
-	put_ids(l, deps, sizeof *deps, c->n_deps);
+	put_ids(l, deps ? deps + c->first_dep : NULL, sizeof *deps, c->n_deps);
 	ht_table_put_i64(l->table, (int64_t)c->start_us);
 	ht_table_put_i64(l->table, (int64_t)c->dur_us);
 }
@@ -323,8 +322,7 @@ static void put_node(const struct listing *l, uint32_t row)
 {
 	static const char *const kinds[] = { "op", "process", "thread" };
 	const struct ht_et_node *node = &ht_et_nodes(l->et)[row];
-	const struct ht_et_tensor *tensors =
-	        (const struct ht_et_tensor *)l->et->tensors.data + node->first_tensor;
+	const struct ht_et_tensor *tensors = ht_et_tensors_of(l->et, node);
 	ht_table_row(l->table);
 	ht_table_put_i64(l->table, l->rank);
 	put_number(l, node, HT_ET_ID, node->id);
@@ -341,7 +339,7 @@ static void put_node(const struct listing *l, uint32_t row)
 	put_io(l, &node->in);
 	put_io(l, &node->out);
 	put_ids(l, tensors, sizeof *tensors, node->n_in);
-	put_ids(l, tensors + node->n_in, sizeof *tensors, node->n_out);
+	put_ids(l, tensors ? tensors + node->n_in : NULL, sizeof *tensors, node->n_out);
 	put_comm(l, row);
 	put_text(l, node->kernel_backend);
 	put_text(l, node->kernel_file);

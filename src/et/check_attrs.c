@@ -39,8 +39,7 @@ static void check_tags(struct ht_et_check *c, uint32_t row)
 {
 	const struct ht_et *et = c->et;
 	const struct ht_et_node *node = &ht_et_nodes(et)[row];
-	const struct ht_et_attr *attrs =
-	        (const struct ht_et_attr *)et->attrs.data + node->first_attr;
+	const struct ht_et_attr *attrs = ht_et_attrs_of(et, node);
 	/* all ten came with 1.1.1, whose last was added without a new version */
 	unsigned n_wanted = c->version >= 10101 ? 9 : 7;
 	for (unsigned i = 0; i < n_wanted; i++)

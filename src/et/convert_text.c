@@ -4,6 +4,7 @@
 #include "et/et_convert.h"
 
 #include "et/et_files.h"
+#include "json/text.h"
 
 #include <string.h>
 
@@ -17,12 +18,31 @@ static void emit_str(struct ht_emit *e, const char *text)
 	ht_emit_text(e, text, strlen(text));
 }
 
+/* JSON text as read; what is none, for the reader does not look into values, becomes a string. */
+static void emit_json(struct ht_emit *e, const struct ht_et *et, uint32_t id)
+{
+	const char *text = ht_et_str(et, id);
+	size_t n = ht_et_str_len(et, id);
+	if (ht_json_valid(text, n))
+		ht_emit_text(e, text, n);
+	else
+		ht_emit_string(e, text, n);
+}
+
 static void emit_quoted(struct ht_emit *e, const struct ht_et *et, uint32_t id)
 {
 	ht_emit_string(e, ht_et_str(et, id), ht_et_str_len(et, id));
 }
 
 /* ---- PyTorch's layout ---- */
+
+static void emit_list(struct ht_emit *e, const struct ht_et *et, uint32_t id)
+{
+	if (id == HT_ET_NO_STR)
+		HT_EMIT(e, "[]");
+	else
+		emit_json(e, et, id);
+}
 
 static void emit_io(
         struct ht_emit *e, const struct ht_et *et, const char *name, const struct ht_et_io *io)
@@ -44,7 +64,7 @@ static void emit_io(
 		if (et->format == HT_ET_CHAKRA)
 			emit_quoted(e, et, ids[i]);
 		else
-			emit_str(e, ids[i] == HT_ET_NO_STR ? "[]" : ht_et_str(et, ids[i]));
+			emit_list(e, et, ids[i]);
 	}
 	HT_EMIT(e, "}");
 }
@@ -97,8 +117,7 @@ static void emit_base_attrs(struct ht_emit *e, const struct ht_et *et,
 static void emit_attrs(struct ht_emit *e, const struct ht_et *et, const struct ht_et_node *node,
         uint64_t fw_parent)
 {
-	const struct ht_et_attr *attrs =
-	        (const struct ht_et_attr *)et->attrs.data + node->first_attr;
+	const struct ht_et_attr *attrs = ht_et_attrs_of(et, node);
 	const char *comma = "";
 	HT_EMIT(e, "        \"attrs\": [");
 	emit_base_attrs(e, et, node, fw_parent, &comma);
@@ -106,7 +125,7 @@ static void emit_attrs(struct ht_emit *e, const struct ht_et *et, const struct h
 		if (attrs[i].type == HT_ET_NO_STR)
 			continue;
 		emit_attr(e, ht_et_str(et, attrs[i].name), ht_et_str(et, attrs[i].type), &comma);
-		emit_str(e, ht_et_str(et, attrs[i].value));
+		emit_json(e, et, attrs[i].value);
 		ht_emit_char(e, '}');
 	}
 	HT_EMIT(e, "]");
@@ -115,8 +134,7 @@ static void emit_attrs(struct ht_emit *e, const struct ht_et *et, const struct h
 /* Keys of the node itself that have no field. */
 static void emit_keys(struct ht_emit *e, const struct ht_et *et, const struct ht_et_node *node)
 {
-	const struct ht_et_attr *attrs =
-	        (const struct ht_et_attr *)et->attrs.data + node->first_attr;
+	const struct ht_et_attr *attrs = ht_et_attrs_of(et, node);
 	for (uint32_t i = 0; i < node->n_attrs; i++) {
 		const char *name = ht_et_str(et, attrs[i].name);
 		if (attrs[i].type != HT_ET_NO_STR || !strcmp(name, "ctrl_deps") ||
@@ -125,7 +143,7 @@ static void emit_keys(struct ht_emit *e, const struct ht_et *et, const struct ht
 		HT_EMIT(e, ", ");
 		ht_emit_string(e, name, strlen(name));
 		HT_EMIT(e, ": ");
-		emit_str(e, ht_et_str(et, attrs[i].value));
+		emit_json(e, et, attrs[i].value);
 	}
 }
 
@@ -149,7 +167,7 @@ static void emit_head(struct ht_emit *e, const struct ht_et *et)
 		HT_EMIT(e, ", ");
 		emit_quoted(e, et, heads[i].name);
 		HT_EMIT(e, ": ");
-		emit_str(e, ht_et_str(et, heads[i].value));
+		emit_json(e, et, heads[i].value);
 	}
 	HT_EMIT(e, ",\n  \"nodes\": [");
 }

@@ -138,6 +138,21 @@ static inline uint32_t ht_et_n(const struct ht_et *et)
 	return (uint32_t)et->nodes.n;
 }
 
+/* The attributes and the tensors of a node; NULL when the file has none at all. */
+static inline const struct ht_et_attr *ht_et_attrs_of(
+        const struct ht_et *et, const struct ht_et_node *node)
+{
+	const struct ht_et_attr *attrs = et->attrs.data;
+	return attrs ? attrs + node->first_attr : NULL;
+}
+
+static inline const struct ht_et_tensor *ht_et_tensors_of(
+        const struct ht_et *et, const struct ht_et_node *node)
+{
+	const struct ht_et_tensor *tensors = et->tensors.data;
+	return tensors ? tensors + node->first_tensor : NULL;
+}
+
 /* Text of a string id, "" for none; it ends in NUL. */
 static inline const char *ht_et_str(const struct ht_et *et, uint32_t id)
 {

@@ -120,7 +120,7 @@ static bool set_header(struct input *in, enum ht_et_header flag, const char *key
 	                                             : NULL;
 	if (number) {
 		fits = ht_et_parse_i64(value, n, number);
-	} else if (flag && is_string) {
+	} else if ((flag == HT_ET_HAS_SCHEMA || flag == HT_ET_HAS_TIME) && is_string) {
 		kept = ht_et_intern_string(&in->r, value + 1, n - 2, escaped,
 		        flag == HT_ET_HAS_SCHEMA ? &et->schema : &et->time);
 		fits = true;

@@ -14,9 +14,53 @@
 /* Objects where only scalars are expected are not followed further than this. */
 #define MAX_OBJECT_BYTES ((size_t)64 << 10)
 
+/* Eight bytes at a time, for nearly all texts are. */
+static bool is_ascii(const char *text, size_t n)
+{
+	uint64_t bits = 0, word;
+	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
+		memcpy(&word, text, sizeof word);
+		bits |= word;
+	}
+	for (; n; n--)
+		bits |= (uint64_t)(unsigned char)*text++;
+	return !(bits & 0x8080808080808080u);
+}
+
+static bool is_utf8(const char *text, size_t n)
+{
+	for (size_t i = 0, length; i < n; i += length) {
+		length = ht_utf8_length(text + i, n - i);
+		if (!length)
+			return false;
+	}
+	return true;
+}
+
+/* What is no UTF-8 becomes U+FFFD and is counted. */
+static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
+{
+	char *copy = ht_mem_alloc(et->mem, 3 * n);
+	size_t n_copy = 0;
+	if (!copy)
+		return false;
+	et->stats[HT_ET_STAT_odd_text].count++;
+	for (size_t i = 0; i < n;) {
+		size_t length = ht_utf8_length(text + i, n - i);
+		memcpy(copy + n_copy, length ? text + i : "\xef\xbf\xbd", length ? length : 3);
+		n_copy += length ? length : 3;
+		i += length ? length : 1;
+	}
+	bool ok = ht_et_intern(et, copy, n_copy, ret_id);
+	ht_mem_free(et->mem, copy, 3 * n);
+	return ok;
+}
+
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	struct ht_text found;
+	if (!is_ascii(text, n) && !is_utf8(text, n))
+		return intern_repaired(et, text, n, ret_id);
 	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
 		return false;
 	*ret_id = found.id;
@@ -187,6 +231,17 @@ static bool unmangle(struct ht_et_reader *r, const char *text, size_t n, size_t 
 	return true;
 }
 
+/* The same, with the place in the file of a text that is no UTF-8. */
+static bool intern_at(
+        struct ht_et_reader *r, const char *text, size_t n, const char *at, uint32_t *ret_id)
+{
+	struct ht_et_stat *odd = &r->et->stats[HT_ET_STAT_odd_text];
+	bool is_first = !odd->count, ok = ht_et_intern(r->et, text, n, ret_id);
+	if (is_first && odd->count)
+		odd->first_offset = r->base + (at - r->text);
+	return ok;
+}
+
 bool ht_et_intern_json(
         struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id)
 {
@@ -195,15 +250,16 @@ bool ht_et_intern_json(
 		return false;
 	if (n_repaired)
 		return ht_et_intern(r->et, r->scratch.data, n_repaired, ret_id);
-	return ht_et_intern(r->et, text, n, ret_id);
+	return intern_at(r, text, n, text, ret_id);
 }
 
+/* Without a way out of the loop, so that it runs over many bytes at once. */
 static bool has_controls(const char *text, size_t n)
 {
+	unsigned found = 0;
 	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ')
-			return true;
-	return false;
+		found |= (unsigned char)text[i] < ' ';
+	return found;
 }
 
 bool ht_et_intern_string(
@@ -213,7 +269,7 @@ bool ht_et_intern_string(
 	if (has_controls(body, n))
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
 	if (!escaped)
-		return ht_et_intern(r->et, body, n, ret_id);
+		return intern_at(r, body, n, body, ret_id);
 	if (!unmangle(r, body, n, &n_repaired))
 		return false;
 	if (!n_repaired) {
@@ -227,7 +283,7 @@ bool ht_et_intern_string(
 	size_t n_out = ht_json_decode(r->scratch.data, n_repaired, out, &n_bad);
 	if (n_bad)
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
-	return ht_et_intern(r->et, out, n_out, ret_id);
+	return intern_at(r, out, n_out, body, ret_id);
 }
 
 /* ---- numbers ---- */

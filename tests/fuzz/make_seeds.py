@@ -65,9 +65,35 @@ def pieces():
 
 def case_traces():
     for path in test_cases.CASES:
+        if path.parent.name == "et":
+            continue
         for kind, _, body in test_cases.parse(path):
             if kind in ("trace", "trace-escaped"):
                 yield test_cases.unescape(body) if kind == "trace-escaped" else body
+
+
+def execution_traces():
+    """Those of the cases, without the longest."""
+    for path in test_cases.CASES:
+        if path.parent.name == "et":
+            for kind, _, body in test_cases.parse(path):
+                if kind == "trace" and b'"nodes"' in body and len(body) < 6000:
+                    yield body
+
+
+def chakra_files(texts):
+    """The same as Chakra's messages, where they can be converted."""
+    for text in texts:
+        done = subprocess.run([support.EXE, "et-convert", "0=/dev/stdin", "--to", "chakra", "--partial", "-o", "-"],
+                              input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if done.returncode == 0 and done.stdout:
+            yield done.stdout
+
+
+def write_execution_traces():
+    texts = list(dict.fromkeys(execution_traces()))[::3]
+    write("et", texts)
+    write("chakra", list(dict.fromkeys(chakra_files(texts)))[::2])
 
 
 def mutate(text, seed):
@@ -116,6 +142,7 @@ def main():
     write("where", [w.encode() for w in WHERE])
     tables = [bytes([i]) + text.encode() for i, text in enumerate(TABLES)]
     write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
+    write_execution_traces()
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
           + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]

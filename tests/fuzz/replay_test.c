@@ -15,7 +15,9 @@
 
 int target_bundle(const uint8_t *data, size_t size);
 int target_cache(const uint8_t *data, size_t size);
+int target_chakra(const uint8_t *data, size_t size);
 int target_convert(const uint8_t *data, size_t size);
+int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
@@ -30,8 +32,14 @@ int target_zstd(const uint8_t *data, size_t size);
 #define LLVMFuzzerTestOneInput target_cache
 #include "fuzz_cache.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_chakra
+#include "fuzz_chakra.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_convert
 #include "fuzz_convert.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_et
+#include "fuzz_et.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_events
 #include "fuzz_events.c"
@@ -127,7 +135,9 @@ static void replay(const char *name, target_fn target)
 	}
 REPLAY(bundle)
 REPLAY(cache)
+REPLAY(chakra)
 REPLAY(convert)
+REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
@@ -141,7 +151,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replay_bundle),
 		cmocka_unit_test(replay_cache),
+		cmocka_unit_test(replay_chakra),
 		cmocka_unit_test(replay_convert),
+		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
