@@ -108,7 +108,8 @@ def test_render(ddp):
     table = ddp.temporal_breakdown()
     for form in _core.formats():
         data = table.render(form)
-        assert data and isinstance(data, bytes if form == "arrow" else str)
+        # folded has a line per stack, and this table has none
+        assert bool(data) == (form != "folded") and isinstance(data, bytes if form == "arrow" else str)
     assert "\033[" in table.render("text", color=True)
     with pytest.raises(holotrace.UsageError):
         table.render("nothing")
