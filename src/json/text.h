@@ -14,6 +14,10 @@
 /* Length of the valid UTF-8 sequence at p (1 to 4), 0 when there is none within n bytes. */
 size_t ht_utf8_length(const char *p, size_t n);
 
+/* Copy a text, zeros included, into out, which has room for 3 n bytes, with U+FFFD for every byte that is no UTF-8; returns the length.
+ * ret_bad counts them. */
+size_t ht_text_repair(const char *text, size_t n, char *out, size_t *ret_bad);
+
 /* Decode the body of a JSON string (without quotes) into out, which has room for n bytes; returns the
  * decoded length. ret_bad counts escapes and bytes that were not valid and became U+FFFD (out then has
  * room for 3 n). NULL body escapes other than JSON's are kept literally and counted in ret_bad too. */
