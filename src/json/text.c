@@ -50,6 +50,23 @@ static size_t decode_unicode(const char *p, size_t n, uint32_t *ret_char, size_t
 	return 6;
 }
 
+size_t ht_text_repair(const char *text, size_t n, char *out, size_t *ret_bad)
+{
+	char *o = out;
+	*ret_bad = 0;
+	for (size_t i = 0, len; i < n; i += len ? len : 1) {
+		len = ht_utf8_length(text + i, n - i);
+		if (!len) {
+			++*ret_bad;
+			o += put_utf8(o, 0xfffd);
+			continue;
+		}
+		memcpy(o, text + i, len);
+		o += len;
+	}
+	return (size_t)(o - out);
+}
+
 size_t ht_json_decode(const char *body, size_t n, char *out, size_t *ret_bad)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

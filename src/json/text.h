@@ -12,6 +12,10 @@
 /* How deep containers may nest before the text is refused. */
 #define HT_MAX_DEPTH 256
 
+/* Copy a text, zeros included, into out, which has room for 3 n bytes, with U+FFFD for every byte that is no UTF-8;
+ * returns the length. ret_bad counts them. */
+size_t ht_text_repair(const char *text, size_t n, char *out, size_t *ret_bad);
+
 /* Decode the body of a JSON string (without quotes) into out, which has room for n bytes; returns the
  * decoded length. ret_bad counts escapes and bytes that were not valid and became U+FFFD (out then has
  * room for 3 n). NULL body escapes other than JSON's are kept literally and counted in ret_bad too. */

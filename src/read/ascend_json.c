@@ -240,11 +240,7 @@ static enum ht_status read_with(struct ht_builder *builder, const struct ht_read
 	struct reading r = { .builder = builder };
 	struct ht_vec text = { 0 };
 	struct ht_json_value root = { HT_JSON_END, "", 0 };
-	/* a byte behind the text, and more for numbers that are read eight digits at a time */
-	enum ht_status status =
-	        ht_vec_reserve(builder->mem, &text, 1, 4096) ? HT_OK : ht_fail_nomem(builder->ctx);
-	if (status == HT_OK)
-		status = read_object(builder, reading, &text, &root);
+	enum ht_status status = read_object(builder, reading, &text, &root);
 	if (status == HT_OK)
 		walk(&r, &root, put);
 	if (status == HT_OK && r.failed)
@@ -306,7 +302,11 @@ static enum ht_status read_about(struct ht_builder *builder, const struct ht_rea
 	struct ht_json reader = ht_json_enter(&root);
 	while (status == HT_OK && ht_json_member(&reader, &key, &value)) {
 		struct ht_header header = { 0 };
-		if (!add_text(builder, key.text, key.n, &header.key) ||
+		char name[256];
+		size_t bad, n_name = 0;
+		if (key.n < sizeof name)
+			n_name = ht_json_decode(key.text, key.n, name, &bad);
+		if (!add_text(builder, name, n_name, &header.key) ||
 		        !add_text(builder, value.text, value.n, &header.value) ||
 		        !HT_VEC_PUSH(builder->mem, &builder->all.headers, struct ht_header, header))
 			status = ht_fail_nomem(builder->ctx);

@@ -22,23 +22,18 @@ void ht_rows_done(struct ht_rows *rows)
 /* A text that is new here: bytes that are no UTF-8 become U+FFFD. */
 static uint32_t add_text(struct ht_rows *rows, const char *text, size_t n)
 {
-	static const char replacement[] = "\xef\xbf\xbd";
 	struct ht_worker *w = &rows->worker;
 	uint32_t id;
-	size_t n_out = 0;
+	size_t bad;
 	w->scratch.n = 0;
 	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, n * 3 + 1)) {
 		w->out_of_memory = true;
 		return HT_NO_STR;
 	}
 	char *out = w->scratch.data;
-	for (size_t i = 0, len; i < n; i += len ? len : 1) {
-		len = ht_utf8_length(text + i, n - i);
-		if (!len)
-			ht_worker_stat(w, HT_STAT_invalid_utf8);
-		memcpy(out + n_out, len ? text + i : replacement, len ? len : 3);
-		n_out += len ? len : 3;
-	}
+	size_t n_out = ht_text_repair(text, n, out, &bad);
+	if (bad)
+		ht_chunk_stat(&w->builder->all, HT_STAT_invalid_utf8, -1, 1);
 	w->out_of_memory |= !ht_intern(&w->strings, out, n_out, &id);
 	return w->out_of_memory ? HT_NO_STR : id;
 }
@@ -55,11 +50,13 @@ uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enu
 	struct ht_worker *w = &rows->worker;
 	struct ht_scan_key scan_key = { .string = ht_rows_text(rows, key, n_key) };
 	uint32_t column;
-	if (scan_key.string == HT_NO_STR || !ht_worker_column(w, &scan_key, type, &column)) {
-		w->out_of_memory = true;
-		return UINT32_MAX;
-	}
-	return column;
+	if (scan_key.string != HT_NO_STR && ht_worker_column(w, &scan_key, type, &column))
+		return column;
+	if (w->too_many_columns)
+		ht_chunk_stat(&w->builder->all, HT_STAT_too_many_keys, -1, 1);
+	w->out_of_memory |= !w->too_many_columns;
+	w->too_many_columns = false;
+	return UINT32_MAX;
 }
 
 const char *ht_rows_text_at(struct ht_rows *rows, uint32_t id, size_t *ret_n)
@@ -121,6 +118,8 @@ void ht_row_duration(struct ht_rows *rows, int64_t dur_ns)
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value)
 {
 	struct ht_worker *w = &rows->worker;
+	if (column == UINT32_MAX)
+		return;
 	for (uint32_t i = 0; rows->extended != HT_NONE && i < rows->n_old_items; i++)
 		if (w->items[i] == HT_FIELD_COUNT + column)
 			return;

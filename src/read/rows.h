@@ -31,7 +31,8 @@ void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder);
 void ht_rows_done(struct ht_rows *rows);
 
 /* Ids of texts, and of the column of an arg; both are kept by readers. HT_NO_STR and UINT32_MAX when out of
- * memory. A text that is no UTF-8 is repaired. */
+ * memory; the latter also when there are too many columns, and then what is put there is left out. A text that is no
+ * UTF-8 is repaired. */
 uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n);
 uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type);
 /* The text of an id; it does not move while the builder lives. */

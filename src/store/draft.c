@@ -4,6 +4,7 @@
 #include "store/draft.h"
 
 #include "base/number.h"
+#include "json/text.h"
 #include "store/seal.h"
 
 #include <inttypes.h>
@@ -26,13 +27,26 @@ static struct draft *draft_at(struct ht_builder *b, uint32_t table)
 	return (struct draft *)b->drafts.data + table;
 }
 
+/* The id of a text; bytes that are no UTF-8 become U+FFFD. */
 static bool intern(struct ht_builder *b, const char *text, size_t n, uint32_t *ret_id)
 {
 	struct ht_text known;
-	if (!ht_pool_add(&b->strings, text, n, ht_hash(text, n), &known))
-		return false;
-	*ret_id = known.id;
-	return true;
+	size_t bad = 0, at = 0, n_copy = n;
+	while (at < n && ht_utf8_length(text + at, n - at))
+		at += ht_utf8_length(text + at, n - at);
+	char *copy = at < n ? ht_mem_alloc(b->mem, n * 3) : NULL;
+	if (copy)
+		n_copy = ht_text_repair(text, n, copy, &bad);
+	if (bad)
+		ht_chunk_stat(&b->all, HT_STAT_invalid_utf8, -1, 1);
+	const char *valid = copy ? copy : text;
+	bool ok = (at >= n || copy) &&
+	          ht_pool_add(&b->strings, valid, n_copy, ht_hash(valid, n_copy), &known);
+	if (copy)
+		ht_mem_free(b->mem, copy, n * 3);
+	if (ok)
+		*ret_id = known.id;
+	return ok;
 }
 
 uint32_t ht_draft_table(struct ht_builder *b, const char *name)

@@ -152,6 +152,24 @@ def test_embedded_line_ends(tmp_path):
                                                "Call Stack": 'a.py(1): f;\r\nb "q"', "Host Self Duration(us)": "1.5"}]
 
 
+def test_bytes_that_are_no_text(tmp_path):
+    table = b"Name,Od\xffd\nop\xfe,1\n"
+    kernels = KERNELS.encode().replace(b"MatMul_1", b"Mat\xffMul").replace(b"aic_mac_ratio", b"ratio\xff")
+    path = rank(tmp_path, operator_details__csv=table, kernel_details__csv=kernels)
+    assert cells(path, "operator_details") == [{"Name": "op\ufffd", "Od\ufffdd": "1"}]
+    (row,) = rows("events", path, "--columns", "name,args.*", "--top", "1")
+    assert row["name"] == "Mat\ufffdMul" and row["args.ratio\ufffd"] == "0.5"
+    assert "invalid_utf8" in {r["check"] for r in rows("health", path)}
+
+
+def test_more_columns_than_can_be_kept(tmp_path):
+    names = [f"c{i}" for i in range(17000)]
+    text = "Name,Start Time(us),Duration(us),Accelerator Core," + ",".join(names) + f"\nk,{T0},1,x," + ",".join("1" * 17000)
+    path = rank(tmp_path, kernel_details__csv=text + "\n")
+    assert [r["name"] for r in rows("events", path)] == ["k"]
+    assert "too_many_keys" in {r["check"] for r in rows("health", path)}
+
+
 def test_a_damaged_file_costs_itself_only(tmp_path):
     path = rank(tmp_path, kernel_details__csv=KERNELS[:-20], communication__json='{"step": {"collective": {"a',
                 memory_record__csv="")
