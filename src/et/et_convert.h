@@ -5,7 +5,7 @@
 #define HT_ET_ET_CONVERT_H
 
 #include "et/et_plan.h"
-#include "store/emit.h"
+#include "base/emit.h"
 
 /* Where bytes go. */
 struct ht_et_out {
