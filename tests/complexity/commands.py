@@ -3,7 +3,11 @@
 #: Options beside the plain verbs that take other paths through the program.
 MORE = [("events", "--columns", "annotation_stack,module,forward_op"), ("events", "--kernels-under", "op1"),
         ("events", "--descendants-of", "0"), ("events", "--leaves"), ("kernel-annotations", "--group-by", "stack"),
-        ("kernel-annotations", "--source", "gpu"), ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path")]
+        ("kernel-annotations", "--source", "gpu"), ("operators", "--by", "shape-stack"), ("kernels", "--by", "properties"),
+        ("stacks", "--time", "device"), ("steps", "--view", "gpu"),
+        ("call-tree", "--monitor-cat", "cpu_op,user_annotation", "--preset", "all", "--no-lists", "--aggregate"),
+        ("diff", "--view", "operators"), ("diff", "--view", "modules"),
+        ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path")]
 
 
 def command_lines(verbs):
