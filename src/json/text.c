@@ -58,7 +58,7 @@ size_t ht_text_repair(const char *text, size_t n, char *out, size_t *ret_bad)
 		len = ht_utf8_length(text + i, n - i);
 		if (!len) {
 			++*ret_bad;
-			o += put_utf8(o, 0xfffd);
+			o += ht_utf8_put(o, 0xfffd);
 			continue;
 		}
 		memcpy(o, text + i, len);
