@@ -18,6 +18,22 @@ static enum ht_status bad_rule(struct ht_run *run, const char *rule, const char 
 	        "scale '%s' is not a rule: %s", rule, why);
 }
 
+/* Rules are asked for every piece of a trace: what their word stands for is found once. */
+static void find_words(struct ht_cp_rule *rule)
+{
+	for (unsigned i = 0; i < HT_CP_N_BOUNDS; i++)
+		rule->bounds |= (uint32_t)!strcmp(rule->what, ht_cp_bound_name((enum ht_cp_bound)i))
+		                << i;
+	for (unsigned i = 0; i < HT_CP_N_TYPES; i++)
+		rule->types |= (uint32_t)!strcmp(rule->what, ht_cp_type_name((enum ht_cp_type)i))
+		               << i;
+	for (unsigned i = 0; i < HT_N_KINDS; i++)
+		rule->kinds |= (uint32_t)!strcmp(rule->what, ht_kind_name((enum ht_kind)i)) << i;
+	for (unsigned i = 0; i < HT_N_CLASSES; i++)
+		rule->classes |= (uint32_t)!strcmp(rule->what, ht_class_name((enum ht_class)i))
+		                 << i;
+}
+
 static enum ht_status read_rule(
         struct ht_run *run, size_t n_strings, char *item, struct ht_cp_rule *rule)
 {
@@ -36,6 +52,7 @@ static enum ht_status read_rule(
 		return bad_rule(run, rule->text, "the factor is a number from 0 to 1e6");
 	*sign = '\0';
 	rule->what = item;
+	find_words(rule);
 	if (regcomp(regex, rule->what, REG_EXTENDED | REG_NOSUB))
 		return bad_rule(run, rule->text, "the expression is not valid");
 	rule->regex = regex;
@@ -97,15 +114,14 @@ void ht_cp_rules_done(struct ht_cp_rules *rules)
 static bool is_word(const struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,
         enum ht_cp_bound bound, uint32_t row)
 {
-	if (!strcmp(rule->what, ht_cp_bound_name(bound)) ||
-	        !strcmp(rule->what, ht_cp_type_name(type)))
+	if ((rule->bounds >> bound & 1) || (rule->types >> type & 1))
 		return true;
 	if (row == HT_NONE || type != HT_CP_OPERATOR)
 		return false;
-	if (!strcmp(rule->what, ht_kind_name(t->kind[row])))
+	if (rule->kinds >> t->kind[row] & 1)
 		return true;
-	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
-	return gpu && !strcmp(rule->what, ht_class_name(gpu->class_));
+	const struct ht_gpu *gpu = rule->classes ? ht_gpu_of_row(t, row) : NULL;
+	return gpu && (rule->classes >> gpu->class_ & 1);
 }
 
 static bool matches(struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,

@@ -16,6 +16,8 @@ struct ht_cp_rule {
 	double factor;
 	void *regex;      /* regex_t */
 	uint8_t *by_name; /* by string id of the trace: 0 not looked at, 1 no, 2 yes */
+	/* what is a word for these: a bit for each of enum ht_cp_bound, ht_cp_type, ht_kind and ht_class */
+	uint32_t bounds, types, kinds, classes;
 };
 
 struct ht_cp_rules {
