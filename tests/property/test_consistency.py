@@ -276,8 +276,8 @@ def test_steps_partition_the_work(run):
     assert whole == parts
 
 
-PER_RANK = ("kernel-types --by rank", "kernel-breakdown", "annotation-breakdown", "kernel-annotations", "idle-breakdown",
-            "idle-breakdown --by device", "idle-intervals", "queue-length", "memory-bandwidth", "op-launch-delay",
+PER_RANK = ("kernel-types --by rank", "kernel-breakdown", "annotation-breakdown", "kernel-annotations",
+            "idle-breakdown", "idle-breakdown --by device", "idle-intervals", "queue-length", "memory-bandwidth", "op-launch-delay",
             "kernel-sequences", "launch-stats --view all", "critical-path", "steps", "memory-timeline")
 
 
