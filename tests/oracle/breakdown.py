@@ -44,7 +44,7 @@ def idle(pieces, threshold, leads_to, traffic):
     the communication of the device."""
     found = collections.defaultdict(list)
     # of what starts at once, the gap waited for what was launched first; an unknown launch was before
-    order = sorted(pieces, key=lambda p: (p.start, -1 if p.launch is None else p.launch))
+    order = sorted(pieces, key=lambda p: (p.start, p.launch is not None, p.launch or 0))
     first = min(p.start for p in order if p.chosen)
     last = max(p.start for p in order if p.chosen)
     end = None
