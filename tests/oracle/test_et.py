@@ -131,3 +131,20 @@ def test_pairs_are_sound(et, kineto):
                          "rf_id > 0 and event is null", "--columns", "name", cwd=support.ROOT).decode()
     left = [line for line in out.splitlines()[1:] if "process_group:init" not in line]
     assert names and not left
+
+
+def test_chakra_sample():
+    """Numbers of independent scripts over Chakra's own sample."""
+    found = sorted(pathlib.Path(EXTRA).rglob("chakra.0.et.gz")) if EXTRA else []
+    if not found:
+        pytest.skip("skipped: no sample of Chakra")
+    csv.field_size_limit(1 << 30)
+    out = support.output("et-nodes", str(found[0]), "--format", "csv", "--columns",
+                         "id,node_type,data_deps,start_us").decode()
+    rows = list(csv.DictReader(io.StringIO(out)))
+    types = [row["node_type"] for row in rows]
+    assert len(rows) == 3664 and types.count("comp") == 3643 and types.count("coll") == 21
+    assert all(row["start_us"] == "0" for row in rows)
+    ids = {int(row["id"]) for row in rows}
+    deps = [dep for row in rows for dep in json.loads(row["data_deps"])]
+    assert len(deps) == 181878 and set(deps) <= ids and min(ids) == 216
