@@ -12,10 +12,7 @@ static bool table_grow(struct ht_mem *mem, struct ht_text_table *table)
 	for (size_t i = 0; i < table->cap; i++) {
 		if (!table->slots[i].bytes)
 			continue;
-		size_t j = table->slots[i].hash & (cap - 1);
-		while (slots[j].bytes)
-			j = (j + 1) & (cap - 1);
-		slots[j] = table->slots[i];
+		slots[HT_PROBE(at, cap, table->slots[i].hash, !slots[at].bytes)] = table->slots[i];
 	}
 	ht_mem_free(mem, table->slots, table->cap * sizeof *slots);
 	table->slots = slots;
@@ -27,10 +24,7 @@ bool ht_text_table_put(struct ht_mem *mem, struct ht_text_table *table, const st
 {
 	if (table->n * 2 >= table->cap && !table_grow(mem, table))
 		return false;
-	size_t i = text->hash & (table->cap - 1);
-	while (table->slots[i].bytes)
-		i = (i + 1) & (table->cap - 1);
-	table->slots[i] = *text;
+	table->slots[HT_PROBE(at, table->cap, text->hash, !table->slots[at].bytes)] = *text;
 	table->n++;
 	return true;
 }

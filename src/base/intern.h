@@ -36,11 +36,10 @@ static inline struct ht_text *ht_text_table_find(
 {
 	if (!t->cap)
 		return NULL;
-	for (size_t i = hash & (t->cap - 1); t->slots[i].bytes; i = (i + 1) & (t->cap - 1))
-		if (t->slots[i].hash == hash && t->slots[i].n == n &&
-		        (!n || memcmp(t->slots[i].bytes, bytes, n) == 0))
-			return &t->slots[i];
-	return NULL;
+	struct ht_text *slot = &t->slots[HT_PROBE(at, t->cap, hash,
+	        !t->slots[at].bytes || (t->slots[at].hash == hash && t->slots[at].n == n &&
+	                                       (!n || memcmp(t->slots[at].bytes, bytes, n) == 0)))];
+	return slot->bytes ? slot : NULL;
 }
 
 struct ht_pool {

@@ -219,10 +219,8 @@ static bool same_key(const struct ht_worker *w, size_t i, size_t j)
 static uint32_t *find_slot(const struct ht_worker *w, uint32_t *slots, size_t cap, size_t i)
 {
 	const struct ht_scan_key *key = (struct ht_scan_key *)w->keys.data + w->item_keys[i];
-	size_t at = ht_hash_mix(key->string, key->top_level) & (cap - 1);
-	while (slots[at] && !same_key(w, i, slots[at] - 1))
-		at = (at + 1) & (cap - 1);
-	return &slots[at];
+	return &slots[HT_PROBE(at, cap, ht_hash_mix(key->string, key->top_level),
+	        !slots[at] || same_key(w, i, slots[at] - 1))];
 }
 
 /* Duplicate keys: the last one wins. Only for shapes not seen before. False when out of memory. */

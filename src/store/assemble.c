@@ -206,10 +206,8 @@ static enum ht_status join_strings(struct assembly *a)
 		offsets[i] = at;
 		memcpy(bytes + at, texts[i].bytes, (size_t)texts[i].n + 1);
 		at += (uint64_t)texts[i].n + 1;
-		size_t slot = texts[i].hash & (n_index - 1);
-		while (index[slot] != HT_NO_STR)
-			slot = (slot + 1) & (n_index - 1);
-		index[slot] = (uint32_t)i;
+		index[HT_PROBE(slot, n_index, texts[i].hash, index[slot] == HT_NO_STR)] =
+		        (uint32_t)i;
 	}
 	offsets[n] = at;
 	return HT_OK;

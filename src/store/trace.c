@@ -54,18 +54,19 @@ size_t ht_str_len(const struct ht_trace *t, uint32_t id)
 	                       : (size_t)(t->string_offsets[id + 1] - t->string_offsets[id] - 1);
 }
 
+static bool is_text(const struct ht_trace *t, uint32_t id, const char *text, size_t n)
+{
+	return ht_str_len(t, id) == n && memcmp(ht_str(t, id), text, n) == 0;
+}
+
 uint32_t ht_str_find(const struct ht_trace *t, const char *text)
 {
-	size_t n = strlen(text), mask = t->n_string_index - 1;
+	size_t n = strlen(text);
 	if (!t->n_string_index)
 		return HT_NO_STR;
-	for (size_t i = ht_hash(text, n) & mask; t->string_index[i] != HT_NO_STR;
-	        i = (i + 1) & mask) {
-		uint32_t id = t->string_index[i];
-		if (ht_str_len(t, id) == n && memcmp(ht_str(t, id), text, n) == 0)
-			return id;
-	}
-	return HT_NO_STR;
+	const uint32_t *ids = t->string_index;
+	return ids[HT_PROBE(at, t->n_string_index, ht_hash(text, n),
+	        ids[at] == HT_NO_STR || is_text(t, ids[at], text, n))];
 }
 
 const char *ht_kind_name(enum ht_kind kind)

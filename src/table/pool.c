@@ -28,20 +28,21 @@ void ht_table_pool_done(ht_table *table)
 	ht_vec_free(table->mem, &pool->texts, sizeof(struct ht_table_pool_text));
 }
 
+static bool is_text(const ht_table *table, const struct ht_table_pool_slot *slot, uint32_t tag,
+        const char *text, size_t n)
+{
+	const struct ht_table_pool_text *known = ht_table_pool_at(table, slot->id);
+	return slot->tag == tag && known->n == n && !memcmp(known->text, text, n);
+}
+
 /* The slot of the text, or the free one where it belongs. */
 static struct ht_table_pool_slot *probe(
         const ht_table *table, const char *text, size_t n, uint64_t hash)
 {
-	const struct ht_table_pool *pool = &table->pool;
+	struct ht_table_pool_slot *slots = table->pool.slots;
 	uint32_t tag = (uint32_t)(hash >> 32);
-	for (size_t i = hash & (pool->n_slots - 1);; i = (i + 1) & (pool->n_slots - 1)) {
-		struct ht_table_pool_slot *slot = &pool->slots[i];
-		if (!slot->id)
-			return slot;
-		const struct ht_table_pool_text *known = ht_table_pool_at(table, slot->id);
-		if (slot->tag == tag && known->n == n && !memcmp(known->text, text, n))
-			return slot;
-	}
+	return &slots[HT_PROBE(at, table->pool.n_slots, hash,
+	        !slots[at].id || is_text(table, &slots[at], tag, text, n))];
 }
 
 static bool grow_slots(ht_table *table)
