@@ -80,7 +80,7 @@ static enum ht_status add_member(struct ht_builder *builder, const char *path,
 	return HT_OK;
 }
 
-/* What the views of a rank need and its files do not have. */
+/* What the views of a rank need and its files do not have, and what they have twice. */
 static void count_missing(struct ht_builder *builder, const struct ht_rank_files *files)
 {
 	static const struct {
@@ -93,6 +93,8 @@ static void count_missing(struct ht_builder *builder, const struct ht_rank_files
 		{ "operator_memory.csv", HT_STAT_missing_memory },
 		{ "step_trace_time.csv", HT_STAT_missing_communication },
 		{ "communication.json", HT_STAT_missing_communication } };
+	if (files->has_text && files->has_db)
+		ht_chunk_stat(&builder->all, HT_STAT_other_form, -1, 1);
 	for (size_t i = 0; files->is_text && i < HT_COUNT(needs); i++) {
 		bool found = false;
 		for (size_t k = 0; k < files->n; k++)

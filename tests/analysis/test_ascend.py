@@ -307,6 +307,7 @@ def test_database_and_text_give_the_same_answers(tmp_path):
         have = rows(verb, path)[0].keys()
         columns = ",".join(c for c in columns.split(",") if c in have)
         assert rows(verb, path, "--columns", columns) == rows(verb, path, "--columns", columns, "--prefer", "db"), verb
+    assert "other_form" in {r["check"] for r in rows("health", path)}
     (matmul,) = rows("events", path, "--prefer", "db", "--columns", "ts_ns,dur_ns,stream,args.*", "--where", "name = MatMul_1")
     (other,) = rows("events", path, "--columns", "ts_ns,dur_ns,stream,args.*", "--where", "name = MatMul_1")
     for key in ("ts_ns", "dur_ns", "stream", "args.Type", "args.Accelerator Core", "args.Block Dim", "args.Input Shapes",
