@@ -230,3 +230,50 @@ def test_curve(case):
             assert near(scaled(row["allocated_bytes"], KIB), allocated)
             assert near(scaled(row["reserved_bytes"], KIB) or 0, reserved)
         assert near(scaled(peaks[device]["allocated_bytes"], KIB), max(p[1] for p in points))
+
+
+# ---- check values of an NPU run ----
+
+MIB = 1 << 20
+
+
+def npu_run():
+    path = pathlib.Path(EXTRA) / "ascend" / "ddp2_level1"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    return path
+
+
+def test_npu_peaks():
+    """Peaks in MB, times in ms from the trace's start; the plugin shows the curve of PTA+GE with 495 points."""
+    found = {row["component"]: row for row in
+             rows("memory-curve", npu_run(), "--view", "peaks", "--rank", "0", "--quiet")}
+    assert {row["device"] for row in found.values()} == {"npu:0"}
+    assert int(found["PTA+GE"]["allocated_bytes"]) / MIB == pytest.approx(1261.0, abs=0.06)
+    assert found["PTA+GE"]["points"] == "495"
+    for component, megabytes in (("APP", 2113.7), ("PTA", 1452.0), ("GE", 74.8)):
+        assert int(found[component]["reserved_bytes"]) / MIB == pytest.approx(megabytes, abs=0.06)
+    for component, megabytes, ms in (("APP", 1452.0, 83.198), ("HCCL", 404.0625, None),
+                                     ("RUNTIME", 92.234375, 183.112), ("GE", 76.0, None)):
+        row = found[f"module {component}"]
+        assert int(row["reserved_bytes"]) / MIB == megabytes
+        assert ms is None or round(int(row["reserved_ts_ns"]) / 1e6, 3) == ms
+    assert sum(component.startswith("module ") for component in found) == 77
+
+
+def test_npu_events():
+    found = rows("memory-events", npu_run(), "--rank", "0", "--sort", "allocated_ts_ns", "--quiet")
+    assert len(found) == 184
+    assert sum(row["released_ts_ns"] in (None, "") for row in found) == 24
+    first = found[0]
+    assert (first["operator"], int(first["size_bytes"]) / KIB) == ("aten::empty_strided", 18816.5)
+    assert round(int(first["allocated_ts_ns"]) / 1e6, 3) == 120.737
+
+
+def test_npu_overlap():
+    """Their step_trace_time.csv, in us; what is neither depends on where a step ends, which we take from the host."""
+    found = {row["rank"]: row for row in rows("distributed", npu_run(), "--quiet")}
+    for rank, parts in (("0", (4845.081, 4028.675, 101963.203)), ("1", (4862.056, 4016.239, 96359.047))):
+        assert found[rank]["step"] == "50"
+        for key, us in zip(("computation_ns", "overlapped_ns", "communication_ns"), parts):
+            assert int(found[rank][key]) / 1000 == pytest.approx(us, abs=0.02)
