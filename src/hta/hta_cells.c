@@ -233,6 +233,12 @@ static void put_graph(const struct cells *cells, int field, uint32_t row, ht_tab
 	}
 }
 
+/* GPU work whose launch is not in the file: its step is a guess from its own start, which HTA does not make. */
+static bool has_lost_launch(const struct ht_trace *t, uint32_t row)
+{
+	return ht_kind_is_gpu_work(t->kind[row]) && ht_gpu_of_row(t, row)->launch == HT_NONE;
+}
+
 /* Steps of the host; HTA lets GPU copies of steps paint over them. */
 static void put_iteration(const struct cells *cells, uint32_t row, ht_table *table)
 {
@@ -243,10 +249,10 @@ static void put_iteration(const struct cells *cells, uint32_t row, ht_table *tab
 		row = (uint32_t)cells->columns.partner[row];
 	if (cells->raw)
 		number = cells->columns.iteration[row];
+	else if (has_lost_launch(t, row))
+		number = cells->mtia ? cells->columns.iteration[row] : -1;
 	else if (t->step[row] != HT_NONE)
 		number = t->steps[t->step[row]].number;
-	else if (cells->mtia && ht_kind_is_gpu_work(t->kind[row]))
-		number = cells->columns.iteration[row];
 	put_time(table, number, 0);
 }
 
