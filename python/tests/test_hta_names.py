@@ -514,3 +514,18 @@ def test_what_hta_does_not_know_is_said(examples, tmp_path, caplog):
     caplog.clear()
     assert len(analysis.get_cuda_kernel_launch_stats(visualize=False, all_launches=True)[0]) == 1
     assert not caplog.text
+
+
+def test_work_without_a_launch_has_no_iteration(tmp_path):
+    """HTA's iteration of GPU rows is that of their launch; our tables go by the work's own start."""
+    def span(cat, name, ts, dur, tid, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+    events = [span("user_annotation", "ProfilerStep#1", 0, 50, 1),
+              span("cuda_runtime", "cudaLaunchKernel", 2, 1, 1, correlation=5),
+              span("kernel", "k", 9, 3, 7, stream=7, correlation=5),
+              span("kernel", "lost", 20, 3, 7, stream=7, correlation=6)]
+    (tmp_path / "a.json").write_text(json.dumps({"traceEvents": events}))
+    t = Trace(trace_dir=str(tmp_path))
+    t.parse_traces()
+    assert t.get_trace(0)["iteration"].tolist() == [1, 1, 1, -1]
