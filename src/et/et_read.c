@@ -108,7 +108,13 @@ static enum ht_et_header header_of(const char *key, size_t n)
 	return 0;
 }
 
-static bool set_header(struct input *in, enum ht_et_header flag, const char *key, size_t n_key,
+struct key {
+	const char *text;
+	size_t n;
+	bool escaped;
+};
+
+static bool set_header(struct input *in, enum ht_et_header flag, const struct key *key,
         const char *value, size_t n, bool escaped)
 {
 	struct ht_et *et = in->r.et;
@@ -129,7 +135,7 @@ static bool set_header(struct input *in, enum ht_et_header flag, const char *key
 		et->headers |= flag;
 	if (fits || !kept)
 		return kept;
-	return ht_et_intern_string(&in->r, key, n_key, false, &head.name) &&
+	return ht_et_intern_string(&in->r, key->text, key->n, key->escaped, &head.name) &&
 	       ht_et_intern_json(&in->r, value, n, escaped, &head.value) &&
 	       HT_VEC_PUSH(et->mem, &et->more_heads, struct ht_et_attr, head);
 }
@@ -159,8 +165,8 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 	const char *after = ht_et_value_end(r, value, &escaped, &bad);
 	if (!after)
 		return bad ? HT_ET_BAD : HT_ET_SHORT;
-	if (!set_header(in, flag, p + 1, (size_t)(end - p) - 2, value, (size_t)(after - value),
-	            escaped))
+	struct key key = { p + 1, (size_t)(end - p) - 2, key_escaped };
+	if (!set_header(in, flag, &key, value, (size_t)(after - value), escaped))
 		return HT_ET_FAILED;
 	after = ht_skip_space(after);
 	in->at = (size_t)(after + (*after == ',') - r->text);
