@@ -481,9 +481,10 @@ HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
 
 struct ht_et_convert_options {
 	size_t struct_size; /* sizeof, see the top */
-	const char *to;     /* "chakra", "json", "linked", "dot", "timeline"; NULL: by the ending of the path */
-	bool as_chakra;     /* only what Chakra's own linker and converter do */
-	bool partial;       /* also write traces of which reading lost something; else that is HT_FORMAT */
+	const char *
+	        to; /* "chakra", "json", "linked", "dot", "timeline"; NULL: by the ending of the path */
+	bool as_chakra; /* only what Chakra's own linker and converter do */
+	bool partial; /* also write traces of which reading lost something; else that is HT_FORMAT */
 };
 
 /* Write execution traces (a line each: a file, a directory, RANK=FILE) in another form. kineto has the Kineto

@@ -642,10 +642,10 @@ static void test_names_stay_distinct(void **state)
 		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<half> >(int)",
 		"void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<half> >(int)",
 	};
-	static const struct ht_column columns[] = { { .name = "name", .type = HT_STR } };
+	static const struct ht_column texts[] = { { .name = "name", .type = HT_STR } };
 	for (int width = 17; width < 60; width += 7) {
 		ht_table *t = NULL;
-		assert_ok(ht_table_new(*state, "", columns, 1, &t));
+		assert_ok(ht_table_new(*state, "", texts, 1, &t));
 		for (size_t i = 0; i < HT_COUNT(names); i++) {
 			ht_table_row(t);
 			ht_table_put_str(t, names[i]);
@@ -672,10 +672,10 @@ static void test_names_stay_distinct(void **state)
 /* Texts of words are wrapped in their column, not cut. */
 static void test_sentences_wrap(void **state)
 {
-	static const struct ht_column columns[] = { { .name = "check", .type = HT_STR },
+	static const struct ht_column texts[] = { { .name = "check", .type = HT_STR },
 		{ .name = "sentence", .type = HT_STR } };
 	ht_table *t = NULL;
-	assert_ok(ht_table_new(*state, "", columns, 2, &t));
+	assert_ok(ht_table_new(*state, "", texts, 2, &t));
 	ht_table_row(t);
 	ht_table_put_str(t, "lost");
 	ht_table_put_str(t, "an event could not be read and was left out");

@@ -187,6 +187,9 @@ def test_health_says_what_is_missing(tmp_path):
     assert {c for c in health if c.startswith("missing_")} == {
         "missing_trace", "missing_operators", "missing_memory", "missing_communication"}
     assert "critical path" in health["missing_trace"]["weakens"]
+    path = rank(tmp_path, "rank1_1_ascend_pt", trace_view__json="""[{"name": "aten::add", "ph": "X", "cat": "cpu_op",
+        "pid": 1, "tid": 1, "ts": "%s", "dur": 1}]""" % T0)
+    assert "missing_kernels" in {r["check"] for r in rows("health", path)}
 
 
 def test_the_rank_is_in_profiler_info(tmp_path):
