@@ -41,18 +41,6 @@ const struct verb command_et_convert = {
 	.run = run,
 };
 
-/* The arguments, a line each; NULL when out of memory. */
-static char *lines_of(const struct opts *opts)
-{
-	size_t n_bytes = 1;
-	for (size_t i = 0; i < opts->n_args; i++)
-		n_bytes += strlen(opts->args[i]) + 1;
-	char *lines = malloc(n_bytes), *at = lines;
-	for (size_t i = 0; lines != NULL && i < opts->n_args; i++)
-		at += sprintf(at, "%s\n", opts->args[i]);
-	return lines;
-}
-
 static int convert(struct cli *cli, ht_set *set, const char *path)
 {
 	const char *compat = opts_value(&cli->opts, "compat");
@@ -62,7 +50,7 @@ static int convert(struct cli *cli, ht_set *set, const char *path)
 		.as_chakra = compat != NULL && strcmp(compat, "chakra") == 0,
 		.partial = opts_flag(&cli->opts, "partial"),
 	};
-	char *lines = lines_of(&cli->opts);
+	char *lines = opts_lines(&cli->opts);
 	if (lines == NULL)
 		return cli_fail_nomem();
 	enum ht_status status = ht_et_convert(cli->ctx, lines, set, path, &options);

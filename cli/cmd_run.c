@@ -99,19 +99,14 @@ static int find_files(struct cli *cli, struct run_sets *sets)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	const struct opts *opts = &cli->opts;
-	size_t n_bytes = 1;
-	for (size_t i = 0; i < opts->n_args; i++)
-		n_bytes += strlen(opts->args[i]) + 1;
 	if (opts->n_args == 0) {
 		cli_say("%s needs an execution trace: holotrace %s %s", info->name, info->name,
 		        cli->verb->usage);
 		return EXIT_USAGE;
 	}
-	char *at = sets->files = malloc(n_bytes);
-	if (at == NULL)
+	sets->files = opts_lines(opts);
+	if (sets->files == NULL)
 		return cli_fail_nomem();
-	for (size_t i = 0; i < opts->n_args; i++)
-		at += sprintf(at, "%s\n", opts->args[i]);
 	size_t n = info->beside != NULL
 	                   ? opts_values(opts, info->beside, sets->sources, HT_MAX_SETS)
 	                   : 0;

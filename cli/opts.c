@@ -244,3 +244,20 @@ void near_miss_offer(struct near_miss *miss, const char *word)
 		miss->distance = distance;
 	}
 }
+
+char *opts_lines(const struct opts *opts)
+{
+	size_t n_bytes = 1;
+	for (size_t i = 0; i < opts->n_args; i++)
+		n_bytes += strlen(opts->args[i]) + 1;
+	char *lines = malloc(n_bytes), *at = lines;
+	for (size_t i = 0; lines != NULL && i < opts->n_args; i++) {
+		size_t n = strlen(opts->args[i]);
+		memcpy(at, opts->args[i], n);
+		at[n] = '\n';
+		at += n + 1;
+	}
+	if (lines != NULL)
+		*at = '\0';
+	return lines;
+}

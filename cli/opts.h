@@ -63,4 +63,7 @@ struct near_miss {
 };
 void near_miss_offer(struct near_miss *miss, const char *word);
 
+/* The arguments, a line each, for the caller to free; NULL when out of memory. */
+char *opts_lines(const struct opts *opts);
+
 #endif

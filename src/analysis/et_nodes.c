@@ -285,8 +285,8 @@ static void put_others(const struct listing *l, const struct ht_et_node *node)
 		for (size_t k = 0; k < HT_COUNT(comm_attrs); k++)
 			known |= !strcmp(name, comm_attrs[k]);
 		if (!known)
-			at += sprintf(at, "%s\"%s\": %s", n++ ? ", " : "{", name,
-			        ht_et_str(l->et, attrs[i].value));
+			at += snprintf(at, n_bytes - (size_t)(at - text), "%s\"%s\": %s",
+			        n++ ? ", " : "{", name, ht_et_str(l->et, attrs[i].value));
 	}
 	if (n) {
 		*at++ = '}';

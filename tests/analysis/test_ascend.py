@@ -187,7 +187,7 @@ def test_health_says_what_is_missing(tmp_path):
     assert {c for c in health if c.startswith("missing_")} == {
         "missing_trace", "missing_operators", "missing_memory", "missing_communication"}
     assert "critical path" in health["missing_trace"]["weakens"]
-    path = rank(tmp_path, "rank1_1_ascend_pt", trace_view__json="""[{"name": "aten::add", "ph": "X", "cat": "cpu_op",
+    path = rank(tmp_path, "rank1_1_ascend_pt", step_trace_time__csv="Step,Computing\n1,2.5\n", trace_view__json="""[{"name": "aten::add", "ph": "X", "cat": "cpu_op",
         "pid": 1, "tid": 1, "ts": "%s", "dur": 1}]""" % T0)
     assert "missing_kernels" in {r["check"] for r in rows("health", path)}
 
