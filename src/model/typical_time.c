@@ -27,7 +27,8 @@ static int compare_calls(const void *left, const void *right)
 
 void ht_calls_sort(struct ht_call *calls, size_t n)
 {
-	qsort(calls, n, sizeof *calls, compare_calls);
+	if (n > 1)
+		qsort(calls, n, sizeof *calls, compare_calls);
 }
 
 double ht_typical_by_place(
