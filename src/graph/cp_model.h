@@ -99,6 +99,8 @@ struct ht_cp_model {
 	const struct ht_trace *trace;
 	struct ht_cp_options options;
 	struct ht_cp_names names;
+	uint8_t *
+	        bound_of_row; /* what host rows asked about are bound by; HT_CP_BOUND_NONE: not asked yet */
 	const char *note; /* NULL, or one line about the windows; in the arena */
 
 	struct ht_cp_work *works; /* by start, end, row */

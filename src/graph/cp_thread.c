@@ -205,6 +205,9 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 		m->first_span[k + 1] = s.n_spans;
 	}
 	bool *member = NULL;
+	m->bound_of_row = ht_arena_alloc(run->scratch, ht_n_events(t) + (size_t)1);
+	if (!m->bound_of_row)
+		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_autograd(run, m, &member));
 	find_main(m, member);
 	size_t n = 0;
@@ -231,11 +234,21 @@ enum ht_cp_bound ht_cp_host_bound(struct ht_cp_model *m, uint32_t row)
 {
 	if (!m->options.data_load)
 		return HT_CP_BOUND_CPU;
-	for (; row != HT_NONE; row = m->trace->parent[row]) {
-		if (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_DATA_LOAD)
-			return HT_CP_BOUND_DATA_LOADING;
+	/* up to where it is known, then down again: each row is looked at once, however deep the calls */
+	const uint32_t *parent = m->trace->parent;
+	uint8_t bound = HT_CP_BOUND_CPU;
+	uint32_t top = row;
+	for (; top != HT_NONE && bound == HT_CP_BOUND_CPU; top = parent[top]) {
+		if (m->bound_of_row[top] != HT_CP_BOUND_NONE) {
+			bound = m->bound_of_row[top];
+			break;
+		}
+		if (ht_cp_names_bits(&m->names, top) & HT_CP_NAME_DATA_LOAD)
+			bound = HT_CP_BOUND_DATA_LOADING;
 	}
-	return HT_CP_BOUND_CPU;
+	for (; row != top; row = parent[row])
+		m->bound_of_row[row] = bound;
+	return (enum ht_cp_bound)bound;
 }
 
 /* The last entry of a slice whose time is before the limit; HT_NONE: none. */
