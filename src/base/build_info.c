@@ -13,11 +13,17 @@
 #define MEMORY ", portable memory"
 #endif
 
+#ifdef HT_HAVE_SQLITE
+#define DATABASES ", SQLite"
+#else
+#define DATABASES ", no databases"
+#endif
+
 static char text[128];
 
 static void write_text(void)
 {
-	snprintf(text, sizeof text, "gzip by %s, zstd %s" MEMORY, ht_deflate_library(),
+	snprintf(text, sizeof text, "gzip by %s, zstd %s" DATABASES MEMORY, ht_deflate_library(),
 	        ZSTD_versionString());
 }
 
