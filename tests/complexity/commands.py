@@ -9,11 +9,15 @@ MORE = [("events", "--columns", "annotation_stack,module,forward_op"), ("events"
         ("diff", "--view", "operators"), ("diff", "--view", "modules"),
         ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path")]
 
+#: Analyses that HTA has no definition of.
+OURS = {"info", "health", "events", "tables", "summary", "advice", "steps", "operators", "kernels", "modules", "stacks",
+        "call-tree", "memory-curve", "memory-events", "memory-stats", "distributed"}
+
 
 def command_lines(verbs):
     """Every analysis of (name, number of sets), plain and as HTA, and the options above."""
     for name, _ in verbs:
         yield (name,)
-        if name not in ("info", "health", "events"):
+        if name not in OURS:
             yield (name, "--hta-compat")
     yield from MORE
