@@ -151,7 +151,7 @@ static void put_devices(const struct facts *f)
 		if (d->total_memory_bytes != HT_NO_I64 && d->n_sms != HT_NO_I64)
 			putf(f, "device", item, "%s, %.1f GiB, %" PRId64 " %s", name,
 			        (double)d->total_memory_bytes / (1 << 30), d->n_sms,
-			        ht_job_is_amd(t) ? "CUs" : "SMs");
+			        ht_job_is_amd(&ht_run_rank(f->r)->job) ? "CUs" : "SMs");
 		else
 			put(f, "device", item, name);
 	}

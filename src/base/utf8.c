@@ -108,3 +108,11 @@ size_t ht_utf8_width(const char *text, size_t n)
 		width += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return width;
 }
+
+size_t ht_utf8_bytes(const char *text, size_t n, size_t cells)
+{
+	const char *at = text, *end = text + n;
+	while (at < end && cells--)
+		ht_utf8_next(&at);
+	return (size_t)(at - text);
+}

@@ -22,5 +22,7 @@ size_t ht_utf8_repair(const char *text, size_t n, char *dst);
 uint32_t ht_utf8_next(const char **at);
 /* Terminal cells, one per code point. */
 size_t ht_utf8_width(const char *text, size_t n);
+/* Bytes of at most so many cells from the front. */
+size_t ht_utf8_bytes(const char *text, size_t n, size_t cells);
 
 #endif

@@ -99,28 +99,29 @@ static int compare_claims(const void *x, const void *y)
 	return a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* What a user says twice is a mistake; what files say twice is sorted out below. */
-static enum ht_status refuse_repeated(const struct opening *o, const struct claim *claims, size_t n)
+/* What a user says twice is a mistake, told before anything is read; what files say twice is sorted out below. */
+static enum ht_status refuse_repeated(const struct opening *o)
 {
-	const struct ht_found *found = o->found.found, *last = NULL;
-	int64_t rank = HT_NO_RANK;
-	for (size_t k = 0; k < n; k++) {
-		const struct ht_found *f = &found[claims[k].i];
-		if (f->rank == HT_NO_RANK)
-			continue;
-		if (last && rank == f->rank)
+	const struct ht_found *found = o->found.found;
+	struct claim *claims =
+	        ht_arena_alloc(&o->set->arena, (o->found.n_found + 1) * sizeof *claims);
+	size_t n = 0;
+	if (!claims)
+		return ht_fail_nomem(o->ctx);
+	for (size_t i = 0; i < o->found.n_found; i++)
+		if (found[i].rank != HT_NO_RANK)
+			claims[n++] = (struct claim){ found[i].rank, i };
+	qsort(claims, n, sizeof *claims, compare_claims);
+	for (size_t k = 1; k < n; k++)
+		if (claims[k].rank == claims[k - 1].rank)
 			return ht_fail(o->ctx, HT_USAGE, NULL, -1, "give each file its own rank",
-			        "rank %" PRId64 " is given twice: %s and %s", rank, last->path,
-			        f->path);
-		last = f;
-		rank = f->rank;
-	}
+			        "rank %" PRId64 " is given twice: %s and %s", claims[k].rank,
+			        found[claims[k - 1].i].path, found[claims[k].i].path);
 	return HT_OK;
 }
 
 /* The first file that claims a number has it; taken lists those numbers, ascending. */
-static enum ht_status grant_claims(
-        const struct opening *o, struct claim *taken, int64_t *ranks, size_t *ret_n)
+static size_t grant_claims(const struct opening *o, struct claim *taken, int64_t *ranks)
 {
 	size_t n = 0, n_taken = 0;
 	for (size_t i = 0; i < o->found.n_found; i++) {
@@ -130,15 +131,13 @@ static enum ht_status grant_claims(
 			taken[n++] = (struct claim){ rank, i };
 	}
 	qsort(taken, n, sizeof *taken, compare_claims);
-	HT_TRY(refuse_repeated(o, taken, n));
 	for (size_t k = 0; k < n; k++) {
 		if (n_taken && taken[n_taken - 1].rank == taken[k].rank)
 			continue;
 		ranks[taken[k].i] = taken[k].rank;
 		taken[n_taken++] = taken[k];
 	}
-	*ret_n = n_taken;
-	return HT_OK;
+	return n_taken;
 }
 
 static enum ht_status note_number(struct opening *o, size_t i, int64_t number)
@@ -161,11 +160,11 @@ static enum ht_status note_number(struct opening *o, size_t i, int64_t number)
 /* Claims first, then the rest gets the lowest free numbers in order of path. */
 static enum ht_status give_ranks(struct opening *o, int64_t *ranks)
 {
-	size_t n = o->found.n_found, k = 0, n_taken;
+	size_t n = o->found.n_found, k = 0;
 	struct claim *taken = ht_arena_alloc(&o->set->arena, (n + 1) * sizeof *taken);
 	if (!taken)
 		return ht_fail_nomem(o->ctx);
-	HT_TRY(grant_claims(o, taken, ranks, &n_taken));
+	size_t n_taken = grant_claims(o, taken, ranks);
 	int64_t next = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (ranks[i] != HT_NO_RANK)
@@ -265,6 +264,7 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 	HT_TRY(ht_discover(o->ctx, sources, n_sources, o->options->recursive, &o->found));
 	for (size_t i = 0; i < o->found.n_notes; i++)
 		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena, "%s", o->found.notes[i])));
+	HT_TRY(refuse_repeated(o));
 	HT_TRY(read_files(o));
 	HT_TRY(order_ranks(o));
 	o->set->roster.n_repeated = o->found.n_repeated;

@@ -63,11 +63,9 @@ void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job)
 	*ret_job = job;
 }
 
-bool ht_job_is_amd(const struct ht_trace *trace)
+bool ht_job_is_amd(const struct ht_job *job)
 {
-	struct ht_job job;
-	ht_job_describe(trace, &job);
-	return job.maker == AMD;
+	return job->maker == AMD;
 }
 
 static bool are_other_models(const struct ht_job *a, const struct ht_job *b)

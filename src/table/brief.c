@@ -64,15 +64,6 @@ static bool joins(char c)
 	       (unsigned char)c >= 0x80;
 }
 
-/* Bytes of at most so many cells from the front. */
-static size_t bytes_of(const char *text, size_t n, size_t cells)
-{
-	const char *at = text, *end = text + n;
-	while (at < end && cells--)
-		ht_utf8_next(&at);
-	return (size_t)(at - text);
-}
-
 /* Some of the front, and the word in which the name parts from its neighbours. */
 static bool show_difference(
         struct name *name, size_t differs_at, size_t width, struct ht_arena *arena)
@@ -81,12 +72,12 @@ static bool show_difference(
 	while (from && joins(name->full[from - 1]))
 		from--;
 	size_t head = width >= HEAD_FROM_WIDTH ? width / 3 : 0;
-	size_t n_head = bytes_of(name->full, from, head);
+	size_t n_head = ht_utf8_bytes(name->full, from, head);
 	head = ht_utf8_width(name->full, n_head);
 	/* a word that begins so early that nothing is left out between */
 	const char *gap = n_head < from ? ELLIPSIS : "";
 	size_t room = width - head - (*gap ? 1 : 0);
-	size_t n_tail = bytes_of(name->full + from, name->n_full - from, room);
+	size_t n_tail = ht_utf8_bytes(name->full + from, name->n_full - from, room);
 	/* the difference itself must be seen */
 	if (from + n_tail <= differs_at && differs_at < name->n_full) {
 		from = differs_at;
@@ -94,7 +85,7 @@ static bool show_difference(
 			from--;
 		gap = ELLIPSIS;
 		room = width - head - 1;
-		n_tail = bytes_of(name->full + from, name->n_full - from, room);
+		n_tail = ht_utf8_bytes(name->full + from, name->n_full - from, room);
 	}
 	char *text = ht_arena_printf(
 	        arena, "%.*s%s%.*s", (int)n_head, name->full, gap, (int)n_tail, name->full + from);

@@ -140,22 +140,13 @@ static size_t drop_namespaces(char *text, size_t n)
 	return used;
 }
 
-/* Bytes of the first so many code points. */
-static size_t bytes_of(const char *text, size_t n_points)
-{
-	const char *at = text;
-	while (n_points--)
-		ht_utf8_next(&at);
-	return (size_t)(at - text);
-}
-
 /* Three fifths of the front, the rest from the end. */
 static size_t cut_middle(char *text, size_t n, size_t width)
 {
 	size_t total = ht_utf8_width(text, n), front = (width - 1) * 3 / 5,
 	       back = width - 1 - front;
-	size_t n_front = bytes_of(text, front);
-	size_t from = bytes_of(text, total - back);
+	size_t n_front = ht_utf8_bytes(text, n, front);
+	size_t from = ht_utf8_bytes(text, n, total - back);
 	memmove(text + n_front + ELLIPSIS_BYTES, text + from, n - from);
 	memcpy(text + n_front, ELLIPSIS, ELLIPSIS_BYTES);
 	return n_front + ELLIPSIS_BYTES + (n - from);
