@@ -18,7 +18,6 @@
 #include "model/gpu_work.h"
 #include "model/work_names.h"
 #include "model/name_groups.h"
-#include "table/shorten.h"
 #include "base/checked.h"
 
 #include <math.h>
@@ -27,9 +26,6 @@
 
 static enum ht_status group_names(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
-
-#define HINT_NAME_CELLS 60
-#define HINT_NAME_BYTES 4096
 
 static const struct ht_column of_ranks[] = {
 	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
@@ -413,7 +409,7 @@ static enum ht_status collect(
 }
 
 /* The kernel of the first row, which is the most expensive one, over all ranks. */
-static enum ht_status add_hint(ht_table *table)
+static enum ht_status add_hint(struct ht_run *run, ht_table *table)
 {
 	if (!ht_table_n_rows(table))
 		return HT_OK;
@@ -421,11 +417,11 @@ static enum ht_status add_hint(ht_table *table)
 	const char *type = ht_table_str(table, 0, ht_table_find_column(table, "kernel_type"));
 	double all = ht_hint_total(table, "sum_ns");
 	double sum = ht_hint_total_of(table, "sum_ns", "name", name);
-	char brief[HINT_NAME_BYTES];
-	size_t n = strlen(name);
-	if (!(sum > HT_WORTH_A_HINT * all) || n + 4 > sizeof brief || !strcmp(name, "others"))
+	if (!(sum > HT_WORTH_A_HINT * all) || !strcmp(name, "others"))
 		return HT_OK;
-	brief[ht_shorten(name, n, HINT_NAME_CELLS, brief)] = '\0';
+	const char *brief = ht_hint_name(run->scratch, name);
+	if (!brief)
+		return ht_fail_nomem(run->ctx);
 	return ht_table_add_note(table, "%s takes %.0f %% of the GPU time. Next: %s", brief,
 	        100 * sum / all,
 	        !strcmp(type, "communication") ? "collectives"
@@ -449,5 +445,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!kernels.n)
 		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
 	ht_table_set_bar(table, "share");
-	return run->policy.no_hints ? HT_OK : add_hint(table);
+	return run->policy.no_hints ? HT_OK : add_hint(run, table);
 }

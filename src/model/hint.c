@@ -2,8 +2,11 @@
  * hint.c - see hint.h.
  */
 #include "model/hint.h"
+#include "table/shorten.h"
 
 #include <string.h>
+
+#define NAME_CELLS 60
 
 double ht_hint_total(const ht_table *table, const char *column)
 {
@@ -25,6 +28,15 @@ double ht_hint_total_of(
 		        !strcmp(ht_table_str(table, row, at_key), text))
 			sum += (double)ht_table_i64(table, row, at);
 	return sum;
+}
+
+const char *ht_hint_name(struct ht_arena *arena, const char *name)
+{
+	size_t n = strlen(name);
+	char *text = ht_arena_alloc(arena, n + 5);
+	if (text)
+		text[ht_shorten(name, n, NAME_CELLS, text)] = '\0';
+	return text;
 }
 
 enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *key,

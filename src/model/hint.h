@@ -17,6 +17,9 @@ double ht_hint_total(const ht_table *table, const char *column);
 double ht_hint_total_of(
         const ht_table *table, const char *column, const char *key, const char *text);
 
+/* As much of a name as a sentence bears; NULL when out of memory. */
+const char *ht_hint_name(struct ht_arena *arena, const char *name);
+
 /* A text with what it leads to. */
 struct ht_hint {
 	const char *text; /* as in the rows */

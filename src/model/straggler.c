@@ -3,14 +3,11 @@
  */
 #include "model/straggler.h"
 
-#include "table/shorten.h"
+#include "model/hint.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Room for a kernel's name in a sentence. */
-#define NAME_CELLS 60
 
 enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_straggler_facts *at, struct ht_part *part)
@@ -96,16 +93,6 @@ static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t mos
 	return ht_arena_printf(run->scratch, "%s\u2013%s ms", low, high);
 }
 
-/* As much of a name as a sentence bears. */
-static const char *short_name(struct ht_run *run, const char *name)
-{
-	size_t n = strlen(name);
-	char *text = ht_arena_alloc(run->scratch, n + 5);
-	if (text)
-		text[ht_shorten(name, n, NAME_CELLS, text)] = '\0';
-	return text;
-}
-
 const char *ht_straggler_sentence(const struct ht_stragglers *a, const struct ht_late_rank *rank)
 {
 	struct ht_arena *scratch = a->run->scratch;
@@ -128,7 +115,7 @@ const char *ht_straggler_sentence(const struct ht_stragglers *a, const struct ht
 	int64_t ns =
 	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)v->n_steps;
 	const char *more = spread_text(a->run, ns, ns);
-	const char *name = short_name(a->run, cause.excess->name);
+	const char *name = ht_hint_name(a->run->scratch, cause.excess->name);
 	if (!more || !name)
 		return NULL;
 	bool gpu = cause.excess == &a->gpu[rank->i_part];
