@@ -114,6 +114,18 @@ static inline void fuzz_ctx_done(ht_ctx *ctx)
 	ht_ctx_free(ctx);
 }
 
+/* Two readings of one file are the same store. */
+static inline void fuzz_require_equal(
+        ht_ctx *one, const ht_set *whole, ht_ctx *two, const ht_set *cut)
+{
+	struct fuzz_text x = { 0 }, y = { 0 };
+	fuzz_dump(one, whole, &x);
+	fuzz_dump(two, cut, &y);
+	FUZZ_REQUIRE(fuzz_same(&x, &y));
+	free(x.bytes);
+	free(y.bytes);
+}
+
 /* Read the same bytes whole on one thread, and in small chunks on two: one answer, one store. */
 static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
 {
@@ -125,12 +137,7 @@ static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t
 	enum ht_status b = fuzz_open(two, path, 1 + size % 61, NULL, &cut);
 	FUZZ_REQUIRE(a == b);
 	if (a == HT_OK) {
-		struct fuzz_text x = { 0 }, y = { 0 };
-		fuzz_dump(one, whole, &x);
-		fuzz_dump(two, cut, &y);
-		FUZZ_REQUIRE(fuzz_same(&x, &y));
-		free(x.bytes);
-		free(y.bytes);
+		fuzz_require_equal(one, whole, two, cut);
 		FUZZ_REQUIRE(fuzz_run(one, whole, "events", "csv", NULL) == HT_OK);
 		FUZZ_REQUIRE(fuzz_run(one, whole, "health", "json", NULL) == HT_OK);
 		FUZZ_REQUIRE(fuzz_run(one, whole, "info", "text", NULL) == HT_OK);
