@@ -137,7 +137,7 @@ static enum ht_status collect_kernels(struct ht_run *run, const struct ht_trace 
 		if (by == BY_COLLECTIVE)
 			k.collective = ht_arg_str(t, "Collective name", w->row);
 		if (by == BY_COLLECTIVE && !k.collective) {
-			k.collective = ht_name_shorten(run->scratch, ht_str(t, t->name[w->row]));
+			k.collective = ht_name_shorten(run, ht_str(t, t->name[w->row]));
 			if (!k.collective)
 				return ht_fail_nomem(run->ctx);
 		}

@@ -262,7 +262,7 @@ static enum ht_status shorten_names(struct ht_run *run, const struct ht_trace *t
 		uint32_t id = t->name[work->items[i].row];
 		const char **text = &shorts[id == HT_NO_STR ? t->n_string_offsets : id];
 		if (!*text)
-			*text = ht_name_shorten(run->scratch, ht_str(t, id));
+			*text = ht_name_shorten(run, ht_str(t, id));
 		if (!*text)
 			return ht_fail_nomem(run->ctx);
 		list[i].short_name = *text;

@@ -267,7 +267,7 @@ static enum ht_status add_work(struct times *t, const struct ht_frame *frame)
 		int64_t ns = trace->dur_ns[gpu->row];
 		uint32_t module = attribution.modules ? attribution.modules[gpu->row] : HT_NONE;
 		if (kinds[gpu->class_] == HT_TOP_COMM)
-			name = ht_name_shorten(run->scratch, name);
+			name = ht_name_shorten(run, name);
 		if (!name)
 			return ht_fail_nomem(run->ctx);
 		if (kinds[gpu->class_] != HT_N_TOP_KINDS)

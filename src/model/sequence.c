@@ -144,7 +144,7 @@ static bool show(struct names *names, uint32_t row, uint32_t *ret_id)
 	if (!names->shown[id]) {
 		const char *name = ht_str(names->trace, id);
 		if (names->shorten)
-			name = ht_name_shorten(names->run->scratch, name);
+			name = ht_name_shorten(names->run, name);
 		size_t n = name ? strlen(name) : 0;
 		struct ht_text text;
 		if (!name || !ht_pool_add(&names->pool, name, n, ht_hash(name, n), &text))
