@@ -16,6 +16,12 @@ export function classText(cls: Class): string {
   return `var(--on-${cls.replace("_", "-")})`;
 }
 
+// What can be read on a colour: that of its class, where it is one of a class.
+export function textOn(color: string): string {
+  const cls = CLASSES.find(name => color === classColor(name));
+  return cls ? classText(cls) : "#ffffff";
+}
+
 const WORDS: [RegExp, Class][] = [
   [/^(overlapped|hidden|comm_pale|waiting|wait)\b/i, "comm_pale"],
   [/^(comm|communication|exposed|transfer|collective|nccl|hccl|hcom)/i, "communication"],
