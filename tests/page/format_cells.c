@@ -15,8 +15,8 @@ static void write_number(char *line)
 {
 	char *type = strtok(line, "\t"), *role = strtok(NULL, "\t"), *unit = strtok(NULL, "\t");
 	char *value = strtok(NULL, "\t"), text[HT_FORMAT_BYTES];
-	static const char *const names[] = { "int64", "uint64", "double", "time", "duration",
-		"duration_f64", "bytes", "ratio" };
+	static const char *const names[] = { "int64", "uint64", "float64", "time", "duration",
+		"duration_float", "bytes", "ratio" };
 	static const enum ht_type types[] = { HT_I64, HT_U64, HT_F64, HT_TIME, HT_DURATION,
 		HT_DURATION_F64, HT_BYTES, HT_RATIO };
 	struct ht_cells cells = { .meta = { .name = "x",

@@ -60,10 +60,10 @@ def numbers():
         yield "int64", "key", None, str(value)
         yield "int64", "measure", "GB/s", str(value)
     for value in parts:
-        for kind in ("double", "ratio", "duration_f64"):
+        for kind in ("float64", "ratio", "duration_float"):
             yield kind, "measure", None, repr(value)
             yield kind, "measure", None, repr(-value)
-        yield "double", "measure", "GB/s", repr(value)
+        yield "float64", "measure", "GB/s", repr(value)
 
 
 @needs_node
@@ -72,7 +72,7 @@ def test_numbers_are_those_of_the_terminal(terminal, tmp_path):
     expected = terminal([f"{kind}\t{role}\t{unit or '-'}\t{value}\n" for kind, role, unit, value in cases])
     sent = []
     for kind, role, unit, value in cases:
-        number = float(value) if kind in ("double", "ratio", "duration_f64") else int(value)
+        number = float(value) if kind in ("float64", "ratio", "duration_float") else int(value)
         sent.append([{"type": kind, "role": role, "unit": unit},
                      number if abs(number) <= 2**53 or isinstance(number, float) else value])
     shown = evaluate(tmp_path, 'import { human } from "./ui/format";\n'

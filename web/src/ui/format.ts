@@ -67,7 +67,7 @@ function double(value: number, type: Column["type"]): string {
   if (value === 0) return "0";
   const sign = value < 0 ? "-" : "", size = Math.abs(value);
   if (type === "ratio" && size < 1e12) return `${sign}${fixed(size * 100, 1)} %`;
-  if (type === "duration_f64") return sign + scaled(size, TIME_UNITS, 1000, false);
+  if (type === "duration_float") return sign + scaled(size, TIME_UNITS, 1000, false);
   return sign + plain(size);
 }
 
@@ -87,7 +87,7 @@ function integer(digits: string, column: ColumnLook): string {
 }
 
 function isDouble(type: Column["type"]): boolean {
-  return type === "double" || type === "ratio" || type === "duration_f64";
+  return type === "float64" || type === "ratio" || type === "duration_float";
 }
 
 export function isNumber(type: Column["type"]): boolean {
@@ -104,8 +104,8 @@ export function human(value: Cell | undefined, column: ColumnLook): string {
   if (column.type === "bool") return value === true || value === "true" ? "yes" : "no";
   if (column.type === "string" || column.type === "event") return String(value);
   const text = isDouble(column.type) ? double(Number(value), column.type) : integer(digitsOf(value), column);
-  const own = column.type === "int64" || column.type === "uint64" || column.type === "double";
-  return own && column.unit && !(Number(value) === 0 && column.type !== "double")
+  const own = column.type === "int64" || column.type === "uint64" || column.type === "float64";
+  return own && column.unit && !(Number(value) === 0 && column.type !== "float64")
     ? `${text} ${column.unit}` : text;
 }
 
@@ -129,7 +129,7 @@ export function nsText(ns: number): string {
 export function label(column: Pick<Column, "name" | "type" | "unit">): string {
   let name = column.name;
   const unit = column.type === "bytes" ? "bytes" : column.type === "time" || column.type === "duration" ||
-    column.type === "duration_f64" ? "ns" : "";
+    column.type === "duration_float" ? "ns" : "";
   if (unit && name.length > unit.length + 1 && name.endsWith(`_${unit}`)) name = name.slice(0, -unit.length - 1);
   return name.replaceAll("_", " ");
 }

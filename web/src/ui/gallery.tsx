@@ -28,7 +28,7 @@ function tableOf(n: number): Table {
   return {
     title: "Kernels", method: "every kernel of all ranks", rows, notes: ["A note that says what is lost."], hidden: 12, bar: "gpu_share",
     columns: [column("kernel", "string", "key"), column("class", "string", "key"), column("rank", "int64", "key"), column("calls", "int64", "measure"), column("sum_ns", "duration", "measure", "ns"),
-      column("mean_ns", "duration_f64", "measure", "ns"), column("gpu_share", "ratio", "measure"), column("size_bytes", "bytes", "detail", "bytes"), column("first", "event", "detail"), column("nothing", "double", "detail")],
+      column("mean_ns", "duration_float", "measure", "ns"), column("gpu_share", "ratio", "measure"), column("size_bytes", "bytes", "detail", "bytes"), column("first", "event", "detail"), column("nothing", "float64", "detail")],
   };
 }
 

@@ -12,12 +12,12 @@ interface Measure { type: ColumnType; unit: string | null }
 
 function measureOf(unit: Unit): Measure {
   switch (unit) {
-    case "ns": return { type: "duration_f64", unit: "ns" };
+    case "ns": return { type: "duration_float", unit: "ns" };
     case "bytes": return { type: "bytes", unit: "bytes" };
     case "ratio": return { type: "ratio", unit: null };
     case "count": return { type: "int64", unit: null };
-    case "": return { type: "double", unit: null };
-    default: return { type: "double", unit };
+    case "": return { type: "float64", unit: null };
+    default: return { type: "float64", unit };
   }
 }
 
