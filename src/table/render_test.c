@@ -591,6 +591,7 @@ static void test_shorten(void **state)
 		{ "abcdefghij", 2, "…j" },
 		{ "éééééééééé", 5, "éé…éé" },
 		{ "a<b<c", 3, "a…c" },
+		{ "éééééééééé<Functor<x>>(naïve argument)", 13, "ééééé…Functor" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 30,
 		        "f::(anonymous namespace)::g(…)" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },

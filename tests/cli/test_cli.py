@@ -109,7 +109,7 @@ def test_help_flag_is_help_verb(verb, flag):
 def test_version():
     text = support.output("version")
     assert re.fullmatch(rb"holotrace \d+\.\d+\.\d+\n"
-                        rb"gzip by (ISA-L|zlib|zlib-ng) [\d.]+\S*, zstd [\d.]+, (SQLite|no databases)(, portable memory)?\n", text)
+                        rb"gzip by (ISA-L|zlib|zlib-ng) [\d.]+\S*, zstd [\d.]+, (SQLite|no databases)(, portable memory)?, (no )?page\n", text)
     assert support.output("--version") == text == support.output("-V")
 
 

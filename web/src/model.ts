@@ -3,8 +3,8 @@
 // nanoseconds. JSON numbers beyond 2^53 come as texts of digits in columns of type uint64, time and event.
 
 export type ColumnType =
-  | "int64" | "uint64" | "double" | "string" | "bool"
-  | "time" | "duration" | "duration_f64" | "bytes" | "ratio" | "event";
+  | "int64" | "uint64" | "float64" | "string" | "bool"
+  | "time" | "duration" | "duration_float" | "bytes" | "ratio" | "event";
 
 export interface Column {
   name: string;            // lower snake case with its unit as suffix
