@@ -432,6 +432,8 @@ struct ht_span {
 	uint16_t lane;
 	uint8_t kind; /* for ht_timeline_kind */
 	uint8_t work; /* what GPU work does: 0 compute, 1 communication, 2 copy, 3 fill, 4 wait; 255: none */
+	/* of the call of a collective: how long it waits at its start for the last rank; 0: not, or unknown */
+	int64_t wait_ns;
 };
 
 typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
@@ -467,8 +469,8 @@ HT_API enum ht_status ht_timeline_event(
 /* Two events that belong together; one of them is the one asked for, or around it. */
 struct ht_link {
 	int64_t from, to;
-	/* "parent" (from is around to, or called it), "launch", "operator", "forward", or the category of a flow
-	 * of the file: "fwdbwd", "async_npu", "HostToDevice" */
+	/* "parent" (from is around to, or called it), "launch", "operator", "forward", "collective" (the same on
+	 * another rank), or the category of a flow of the file: "fwdbwd", "async_npu", "HostToDevice" */
 	const char *name;
 };
 

@@ -6,10 +6,63 @@
  */
 #include "registry/timeline.h"
 
+#include "base/search.h"
 #include "registry/run.h"
 #include "model/clocks.h"
 
 #include <string.h>
+
+/* ---- clock and collectives ---- */
+
+static enum ht_status copy_call(ht_ctx *ctx, const struct ht_roster *roster,
+        const struct ht_call_place *place, struct ht_arena *arena, struct ht_timeline_call *ret)
+{
+	const struct ht_collective *c = place->collective;
+	int64_t *peers = ht_arena_alloc(arena, (c->n + 1) * sizeof *peers);
+	const struct ht_comm_call *last = place->call;
+	struct ht_timeline_call call = { .row = (uint32_t)place->row,
+		.wait_ns = place->call->wait_ns,
+		.bytes = c->bytes,
+		.sequence = c->nth,
+		.group = ht_arena_strndup(arena, c->group, strlen(c->group)),
+		.peers = peers };
+	if (!peers || !call.group)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ht_comm_call *other = &c->calls[i];
+		last = other->start_ns > last->start_ns ? other : last;
+		if (other != place->call)
+			peers[call.n_peers++] = ht_event_id(
+			        roster->ranks[other->i_rank].number, (uint32_t)other->row);
+	}
+	call.last_rank = roster->ranks[last->i_rank].number;
+	*ret = call;
+	return HT_OK;
+}
+
+static enum ht_status copy_calls(ht_ctx *ctx, const struct ht_roster *roster,
+        const struct ht_matches *matches, size_t i_rank, struct ht_timeline *timeline)
+{
+	size_t n = matches->n_places[i_rank];
+	timeline->calls = ht_arena_alloc(&timeline->arena, (n + 1) * sizeof *timeline->calls);
+	if (!timeline->calls)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_call_place *place = &matches->places[i_rank][i];
+		if (place->collective->n < 2)
+			continue;
+		HT_TRY(copy_call(ctx, roster, place, &timeline->arena,
+		        &timeline->calls[timeline->n_calls++]));
+	}
+	return HT_OK;
+}
+
+const struct ht_timeline_call *ht_timeline_call(const ht_timeline *timeline, uint32_t row)
+{
+	size_t at = HT_LOWER_BOUND(i, timeline->n_calls, timeline->calls[i].row < row);
+	return at < timeline->n_calls && timeline->calls[at].row == row ? &timeline->calls[at]
+	                                                                : NULL;
+}
 
 static enum ht_status find_clock(ht_ctx *ctx, ht_set *set, size_t i, struct ht_timeline *timeline)
 {
@@ -31,6 +84,7 @@ static enum ht_status find_clock(ht_ctx *ctx, ht_set *set, size_t i, struct ht_t
 		timeline->info.moved_ns = clock->moved_ns;
 		if (clock->uncertainty_ns != HT_NO_I64)
 			timeline->info.uncertainty_ns = clock->uncertainty_ns;
+		status = copy_calls(ctx, &set->roster, &clocks->matches, i, timeline);
 	}
 	ht_arena_done(&scratch);
 	return status;
@@ -190,6 +244,8 @@ static struct ht_span span_of(const struct ht_timeline *timeline, const struct h
 	const struct ht_trace *t = timeline->trace;
 	const struct ht_gpu *gpu =
 	        ht_kind_is_gpu_work(t->kind[hit->row]) ? ht_gpu_of_row(t, hit->row) : NULL;
+	const struct ht_timeline_call *call =
+	        gpu && hit->n == 1 ? ht_timeline_call(timeline, hit->row) : NULL;
 	int64_t start_ns = ht_time_moved(&timeline->move, hit->start_ns);
 	return (struct ht_span){ .id = ht_event_id(timeline->info.rank, hit->row),
 		.start_ns = start_ns,
@@ -199,7 +255,8 @@ static struct ht_span span_of(const struct ht_timeline *timeline, const struct h
 		.n = hit->n,
 		.lane = (uint16_t)(hit->lane < UINT16_MAX ? hit->lane : UINT16_MAX),
 		.kind = t->kind[hit->row],
-		.work = gpu ? gpu->class_ : UINT8_MAX };
+		.work = gpu ? gpu->class_ : UINT8_MAX,
+		.wait_ns = call && call->wait_ns > 0 ? call->wait_ns : 0 };
 }
 
 struct telling {

@@ -10,6 +10,17 @@
 
 #include <pthread.h>
 
+/* A call of a collective on this rank, and those of the same on others. */
+struct ht_timeline_call {
+	uint32_t row;
+	int64_t wait_ns; /* until the last rank had started, HT_NO_I64: unknown */
+	int64_t bytes, sequence;
+	int64_t last_rank; /* the one that started last */
+	const char *group;
+	const int64_t *peers; /* events */
+	size_t n_peers;
+};
+
 struct ht_timeline {
 	struct ht_mem *mem;
 	struct ht_arena arena;
@@ -17,6 +28,8 @@ struct ht_timeline {
 	struct ht_timeline_info info;
 	struct ht_time_move move; /* own time to set time */
 	struct ht_ranges ranges;
+	struct ht_timeline_call *calls; /* ascending by row */
+	size_t n_calls;
 	/* made by the first who asks for an event, under the lock; never changed after */
 	pthread_mutex_t lock;
 	struct ht_attribution attribution;
@@ -28,6 +41,8 @@ int64_t ht_timeline_own_ns(const ht_timeline *timeline, int64_t set_ns);
 /* What rows belong to, made when it is asked for first. */
 enum ht_status ht_timeline_attribution(ht_ctx *ctx, const ht_timeline *timeline,
         const struct ht_attribution **ret_attribution) HT_MUST_USE;
+/* The collective that a row is a call of; NULL: none that is known. */
+const struct ht_timeline_call *ht_timeline_call(const ht_timeline *timeline, uint32_t row);
 /* The layer of an NPU trace that a track is of; NULL for others. */
 const char *ht_timeline_layer(const struct ht_trace *trace, const struct ht_track *track);
 

@@ -2,7 +2,7 @@
  * timeline_event.c - everything about one event of a timeline: fields, arguments, what it is linked to.
  *
  * Links: the spans around it (of GPU work: around its launch, of backward work also on the thread that waits for
- * it), innermost first; the call that launched GPU work and the operator behind it, and the other way round; its
+ * it), innermost first; the same collective on other ranks; the call that launched GPU work and the operator behind it, and the other way round; its
  * forward operator; and the flows of the file that bind to it. What two of them say is said once: a launch rather
  * than its flow, the flow rather than the forward operator.
  */
@@ -64,6 +64,35 @@ static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *t
 	ht_table_put_str(table, text);
 }
 
+static void put_i64(ht_table *table, const char *key, int64_t value)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	ht_table_row(table);
+	ht_table_put_str(table, key);
+	ht_table_put_str(table, text);
+}
+
+/* What is known of a call of a collective from the other ranks. */
+static void put_call(const ht_timeline *timeline, uint32_t row, ht_table *table)
+{
+	const struct ht_timeline_call *call = ht_timeline_call(timeline, row);
+	if (!call)
+		return;
+	ht_table_row(table);
+	ht_table_put_str(table, "collective.group");
+	ht_table_put_str(table, call->group);
+	if (call->sequence != HT_NO_I64)
+		put_i64(table, "collective.sequence", call->sequence);
+	if (call->bytes != HT_NO_I64)
+		put_i64(table, "collective.bytes", call->bytes);
+	if (call->wait_ns == HT_NO_I64)
+		return;
+	put_i64(table, "collective.wait_ns", call->wait_ns);
+	put_i64(table, "collective.transfer_ns", timeline->trace->dur_ns[row] - call->wait_ns);
+	put_i64(table, "collective.last_rank", call->last_rank);
+}
+
 static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint32_t row,
         struct ht_arena *scratch, ht_table *table)
 {
@@ -78,6 +107,7 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
 		ht_event_column_start(&column, &source);
 		put_detail(&column, row, table);
 	}
+	put_call(timeline, row, table);
 	for (size_t i = 0; i < t->n_arg_columns; i++) {
 		const struct ht_arg_column *arg = &t->arg_columns[i];
 		if (ht_arg_position(t, arg, row) == UINT64_MAX)
@@ -157,6 +187,19 @@ static bool tell_parents(const struct linking *l, const struct ht_attribution *a
 	return true;
 }
 
+static bool tell_peers(const struct linking *l)
+{
+	const struct ht_timeline_call *call = ht_timeline_call(l->timeline, l->row);
+	for (size_t i = 0; call && i < call->n_peers; i++) {
+		struct ht_link link = { .from = ht_event_id(l->timeline->info.rank, l->row),
+			.to = call->peers[i],
+			.name = "collective" };
+		if (!l->fn(l->user, &link))
+			return false;
+	}
+	return true;
+}
+
 static bool tell_launched(const struct linking *l)
 {
 	const struct ht_trace *t = l->timeline->trace;
@@ -219,7 +262,7 @@ enum ht_status ht_timeline_links(
 	uint32_t forward = ht_attribution_forward(attribution, row);
 	if (!has_flow(t, forward, row) && !tell_link(&l, "forward", forward, row))
 		return HT_OK;
-	if (tell_launched(&l))
+	if (tell_peers(&l) && tell_launched(&l))
 		(void)tell_flows(&l);
 	return HT_OK;
 }

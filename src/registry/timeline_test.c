@@ -274,6 +274,108 @@ static void test_only_the_tracks_that_are_asked_for(void **state)
 	ht_timeline_close(timeline);
 }
 
+/* ---- several ranks ---- */
+
+static ht_set *open_ranks(ht_ctx *ctx)
+{
+	char path[4096];
+	const char *root = getenv("HT_SOURCE_ROOT"), *source = path;
+	ht_set *set;
+	snprintf(path, sizeof path, "%s/examples/straggler", root ? root : ".");
+	assert_int_equal(ht_open(ctx, &source, 1, NULL, &set), HT_OK);
+	assert_true(ht_set_n_ranks(set) > 1);
+	return set;
+}
+
+static size_t column_of(const ht_table *table, const char *name)
+{
+	for (size_t i = 0; i < ht_table_n_columns(table); i++)
+		if (!strcmp(ht_table_column(table, i)->name, name))
+			return i;
+	fail_msg("no column %s", name);
+	return 0;
+}
+
+/* Timelines say what the tables say: when events start, and how long collectives wait. */
+static void test_ranks_are_on_the_clock_of_the_tables(void **state)
+{
+	struct fixture *f = *state;
+	ht_set *set = open_ranks(f->ctx);
+	const struct ht_arg args[] = { { "view", "calls" }, { "step", "all" } };
+	const struct ht_view view = {
+		.struct_size = sizeof view, .columns = "id,time_ns", .where = "kind = kernel"
+	};
+	ht_table *calls, *events;
+	size_t n_waits = 0;
+	assert_int_equal(ht_run(f->ctx, "collectives", &set, 1, args, 2, NULL, &calls), HT_OK);
+	assert_int_equal(ht_run(f->ctx, "events", &set, 1, NULL, 0, &view, &events), HT_OK);
+	assert_true(ht_table_n_rows(events) > 100);
+	for (size_t i = 0; i < ht_set_n_ranks(set); i++) {
+		ht_timeline *timeline;
+		struct ht_span span;
+		size_t track;
+		assert_int_equal(ht_timeline_open(f->ctx, set, i, &timeline), HT_OK);
+		for (size_t row = 0; row < ht_table_n_rows(events); row++) {
+			int64_t id = ht_table_i64(events, row, 0);
+			if (ht_event_rank(id) != ht_set_rank(set, i))
+				continue;
+			assert_true(ht_timeline_span(timeline, ht_event_row(id), &track, &span));
+			assert_int_equal(span.start_ns, ht_table_i64(events, row, 1));
+		}
+		for (size_t row = 0; row < ht_table_n_rows(calls); row++) {
+			if (ht_table_i64(calls, row, column_of(calls, "rank")) !=
+			        ht_set_rank(set, i))
+				continue;
+			int64_t at = ht_table_i64(calls, row, column_of(calls, "row"));
+			assert_true(ht_timeline_span(timeline, (uint32_t)at, &track, &span));
+			assert_int_equal(span.wait_ns,
+			        ht_table_i64(calls, row, column_of(calls, "wait_ns")));
+			n_waits += span.wait_ns > 0;
+		}
+		ht_timeline_close(timeline);
+	}
+	assert_true(n_waits > 10);
+	ht_table_free(calls);
+	ht_table_free(events);
+	ht_close(set);
+}
+
+static bool count_peers(void *user, const struct ht_link *link)
+{
+	size_t *n = user;
+	if (!strcmp(link->name, "collective")) {
+		assert_int_not_equal(ht_event_rank(link->from), ht_event_rank(link->to));
+		++*n;
+	}
+	return true;
+}
+
+static void test_a_collective_is_linked_with_itself_on_other_ranks(void **state)
+{
+	struct fixture *f = *state;
+	ht_set *set = open_ranks(f->ctx);
+	const struct ht_arg args[] = { { "view", "calls" }, { "step", "all" } };
+	ht_table *calls;
+	ht_timeline *timeline;
+	assert_int_equal(ht_run(f->ctx, "collectives", &set, 1, args, 2, NULL, &calls), HT_OK);
+	assert_int_equal(ht_timeline_open(f->ctx, set, 0, &timeline), HT_OK);
+	size_t n_seen = 0;
+	for (size_t row = 0; row < ht_table_n_rows(calls); row++) {
+		size_t n = 0;
+		if (ht_table_i64(calls, row, column_of(calls, "rank")) != ht_set_rank(set, 0))
+			continue;
+		int64_t at = ht_table_i64(calls, row, column_of(calls, "row"));
+		assert_int_equal(
+		        ht_timeline_links(f->ctx, timeline, (uint32_t)at, count_peers, &n), HT_OK);
+		assert_int_equal(n, ht_table_i64(calls, row, column_of(calls, "ranks")) - 1);
+		n_seen++;
+	}
+	assert_true(n_seen > 10);
+	ht_table_free(calls);
+	ht_timeline_close(timeline);
+	ht_close(set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +385,8 @@ int main(void)
 		cmocka_unit_test(test_links_of_events),
 		cmocka_unit_test(test_sums_of_a_selection),
 		cmocka_unit_test(test_only_the_tracks_that_are_asked_for),
+		cmocka_unit_test(test_ranks_are_on_the_clock_of_the_tables),
+		cmocka_unit_test(test_a_collective_is_linked_with_itself_on_other_ranks),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
