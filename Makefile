@@ -89,6 +89,7 @@ bench: ## measure against the yardsticks; prints the table
 	@ninja -C build-bench --quiet
 	@bench/run build-bench
 	@bench/complexity build-bench
+	@test "$$(nproc)" -lt 8 || bench/cores build-bench
 
 dist: ## static programs, source archive and wheels with checksums in dist/, tested
 	@tools/setup dist
