@@ -1,10 +1,8 @@
-// The page's beginning: mounts the shell.
+// The page's beginning: styles, then the shell in its place.
 import { render } from "preact";
 import "../ui/tokens.css";
-
-function App() {
-  return <main>Holotrace</main>;
-}
+import "./app.css";
+import { Page } from "./Shell";
 
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+if (root) render(<Page />, root);
