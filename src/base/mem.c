@@ -263,6 +263,17 @@ void ht_arena_done(struct ht_arena *arena)
 	arena->last = NULL;
 }
 
+void ht_arena_join(struct ht_arena *into, struct ht_arena *from)
+{
+	/* behind the block that is being filled */
+	struct ht_arena_block **end = into->last ? &into->last->older : &into->last, *rest = *end;
+	*end = from->last;
+	while (*end)
+		end = &(*end)->older;
+	*end = rest;
+	from->last = NULL;
+}
+
 size_t ht_arena_bytes(const struct ht_arena *arena)
 {
 	size_t n = 0;

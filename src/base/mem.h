@@ -81,6 +81,8 @@ struct ht_arena {
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
 void ht_arena_done(struct ht_arena *arena);
+/* What lies in from lies in into, and from is empty. Both are of the same memory. */
+void ht_arena_join(struct ht_arena *into, struct ht_arena *from);
 size_t ht_arena_bytes(const struct ht_arena *arena);
 /* Zeroed, aligned to 16; NULL when out of memory. */
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
