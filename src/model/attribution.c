@@ -66,7 +66,7 @@ static enum ht_status spell_modules(
         struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
 {
 	struct ht_arena temporary;
-	ht_arena_init(&temporary, run->ctx->mem);
+	ht_arena_init_like(&temporary, run->scratch);
 	enum ht_status status = spell_chains(run, a, nearest, &temporary);
 	ht_arena_done(&temporary);
 	return status;

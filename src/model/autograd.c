@@ -360,7 +360,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	struct ht_autograd *ret = ret_value;
 	struct build b = { .run = run, .t = t };
 	*ret = (struct ht_autograd){ .parent = t->parent };
-	ht_arena_init(&b.temporary, run->ctx->mem);
+	ht_arena_init_like(&b.temporary, run->scratch);
 	enum ht_status status = answer(&b, ret);
 	ht_arena_done(&b.temporary);
 	return status;

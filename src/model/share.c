@@ -29,7 +29,10 @@ enum ht_status ht_share(
 		memcpy(ret_value, kept, how->n_bytes);
 		return HT_OK;
 	}
-	ht_arena_init(&arena, run->memo->mem);
+	if (run->spare)
+		ht_arena_init_spare(&arena, run->spare);
+	else
+		ht_arena_init(&arena, run->memo->mem);
 	arena.cancelled = run->scratch->cancelled;
 	maker.scratch = &arena;
 	void *value = ht_arena_alloc(&arena, how->n_bytes);

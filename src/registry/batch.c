@@ -17,6 +17,7 @@
 
 #include "base/options.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 #include <string.h>
@@ -58,6 +59,7 @@ struct batch {
 	size_t n;
 	struct rank *ranks; /* by index in the roster */
 	struct common *common;
+	struct ht_spare *spare; /* by worker */
 	bool by_rank;
 	atomic_ullong done; /* bytes of JSON, once per question */
 };
@@ -82,14 +84,9 @@ static bool is_lost(struct question *q, size_t i_rank)
 	return lost;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 {
-	return same_text(a->step, b->step) && same_text(a->annotation, b->annotation) &&
+	return ht_text_same(a->step, b->step) && ht_text_same(a->annotation, b->annotation) &&
 	       !memcmp(&a->policy, &b->policy, sizeof a->policy) &&
 	       a->chosen[0].n == b->chosen[0].n &&
 	       (!a->chosen[0].n || !memcmp(a->chosen[0].at, b->chosen[0].at,
@@ -196,13 +193,13 @@ static enum ht_status fill(struct batch *batch, struct ht_run *run, struct ht_pa
 }
 
 /* The part of one rank for one question. */
-static void compute(struct batch *batch, struct question *q, size_t i_chosen, ht_ctx *parent)
+static void compute(struct batch *batch, struct question *q, size_t i_chosen, int i_worker)
 {
 	struct ht_run run = q->run;
 	struct ht_arena scratch;
 	ht_ctx child;
-	ht_ctx_begin_task(parent, &child);
-	ht_arena_init(&scratch, child.mem);
+	ht_ctx_begin_task(batch->ctx, &child);
+	ht_arena_init_spare(&scratch, &batch->spare[i_worker]);
 	scratch.cancelled = &batch->ctx->cancelled;
 	run.ctx = &child;
 	run.scratch = &scratch;
@@ -212,6 +209,8 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, ht
 	run.facts = run.facts_of[0];
 	run.memo = &batch->ranks[run.i_rank].memo;
 	run.shares_rank = true;
+	/* what is shared dies on the thread of its rank where a rank has one */
+	run.spare = batch->by_rank ? &batch->spare[i_worker] : NULL;
 	enum ht_status status = open_rank(&child, batch, run.i_rank);
 	if (status == HT_OK) {
 		struct ht_part *part = &q->parts.list[i_chosen];
@@ -237,11 +236,11 @@ static size_t find_chosen(const struct question *q, size_t i_rank)
 	return at < chosen->n && chosen->at[at] == i_rank ? at : chosen->n;
 }
 
-static void ask(struct batch *batch, size_t i_rank, struct question *q)
+static void ask(struct batch *batch, size_t i_rank, struct question *q, int i_worker)
 {
 	size_t at = find_chosen(q, i_rank);
 	if (at < q->run.chosen[0].n && !is_lost(q, i_rank) && !ht_ctx_is_cancelled(batch->ctx))
-		compute(batch, q, at, batch->ctx);
+		compute(batch, q, at, i_worker);
 	atomic_fetch_add(&batch->done, batch->set->roster.ranks[i_rank].json_bytes);
 	leave_rank(&batch->ranks[i_rank]);
 }
@@ -249,11 +248,10 @@ static void ask(struct batch *batch, size_t i_rank, struct question *q)
 static enum ht_status look_at_rank(void *user, size_t i_task, int i_worker)
 {
 	struct batch *batch = user;
-	(void)i_worker;
 	for (size_t i = 0; batch->by_rank && i < batch->n; i++)
-		ask(batch, i_task, &batch->questions[i]);
+		ask(batch, i_task, &batch->questions[i], i_worker);
 	if (!batch->by_rank)
-		ask(batch, i_task / batch->n, &batch->questions[i_task % batch->n]);
+		ask(batch, i_task / batch->n, &batch->questions[i_task % batch->n], i_worker);
 	return HT_OK;
 }
 
@@ -262,6 +260,8 @@ static enum ht_status look_at_ranks(struct batch *batch)
 	size_t n_ranks = batch->set->roster.n;
 	struct ht_watch watch = { .what = "Analyses", .done = &batch->done };
 	batch->by_rank = n_ranks >= (size_t)ht_ctx_jobs(batch->ctx);
+	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
+		ht_spare_init(&batch->spare[i], batch->ctx->mem);
 	for (size_t i = 0; i < n_ranks; i++) {
 		struct rank *rank = &batch->ranks[i];
 		*rank = (struct rank){ .common = &batch->common[i * batch->n], .n_left = batch->n };
@@ -277,6 +277,8 @@ static enum ht_status look_at_ranks(struct batch *batch)
 			leave_rank(&batch->ranks[i]);
 		pthread_mutex_destroy(&batch->ranks[i].lock);
 	}
+	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
+		ht_spare_done(&batch->spare[i]);
 	return status;
 }
 
@@ -310,8 +312,10 @@ static enum ht_status answer_together(struct batch *batch)
 	ht_arena_init(&arena, batch->ctx->mem);
 	batch->ranks = ht_arena_alloc(&arena, (n_ranks + 1) * sizeof *batch->ranks);
 	batch->common = ht_arena_alloc(&arena, (n_ranks * batch->n + 1) * sizeof *batch->common);
-	enum ht_status status =
-	        batch->ranks && batch->common ? look_at_ranks(batch) : ht_fail_nomem(batch->ctx);
+	batch->spare =
+	        ht_arena_alloc(&arena, (size_t)ht_ctx_jobs(batch->ctx) * sizeof *batch->spare);
+	bool ok = batch->ranks && batch->common && batch->spare;
+	enum ht_status status = ok ? look_at_ranks(batch) : ht_fail_nomem(batch->ctx);
 	ht_arena_done(&arena);
 	return status == HT_OK ? ht_parallel(batch->ctx, batch->n, finish, batch) : status;
 }

@@ -38,7 +38,8 @@ struct job {
 	const struct ht_run *run;
 	ht_set *const *sets;
 	struct ht_parts *parts;
-	atomic_ullong done; /* bytes of JSON behind the ranks that are done */
+	struct ht_spare *spare; /* by worker */
+	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
 };
 
 /* From the first one on that is not there yet. */
@@ -69,8 +70,7 @@ static enum ht_status finish_tables(ht_ctx *ctx, struct ht_part *part, size_t fi
 static enum ht_status fill_common(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_arena own, *whole = run->scratch;
-	ht_arena_init(&own, run->ctx->mem);
-	own.cancelled = whole->cancelled;
+	ht_arena_init_like(&own, whole);
 	run->scratch = &own;
 	enum ht_status status = run->analysis->common->per_rank(run, part);
 	run->scratch = whole;
@@ -99,9 +99,8 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	struct ht_part *part = &job->parts->list[i];
 	ht_ctx child;
 	struct ht_arena scratch;
-	(void)i_worker;
 	ht_ctx_begin_task(parent, &child);
-	ht_arena_init(&scratch, child.mem);
+	ht_arena_init_spare(&scratch, &job->spare[i_worker]);
 	scratch.cancelled = &parent->cancelled;
 	struct ht_run run = *job->run;
 	run.ctx = &child;
@@ -123,6 +122,22 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	return ht_ctx_end_task(parent, &child, status);
 }
 
+/* Scratch memory goes from rank to rank, on each thread for itself. */
+static enum ht_status run_job(ht_ctx *ctx, size_t n, struct job *job, const struct ht_watch *watch)
+{
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
+	job->spare = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->spare);
+	if (!job->spare)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n_workers; i++)
+		ht_spare_init(&job->spare[i], ctx->mem);
+	enum ht_status status = ht_parallel_watched(ctx, n, compute_part, job, watch);
+	for (size_t i = 0; i < n_workers; i++)
+		ht_spare_done(&job->spare[i]);
+	ht_mem_free(ctx->mem, job->spare, n_workers * sizeof *job->spare);
+	return status;
+}
+
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
 {
@@ -139,7 +154,7 @@ enum ht_status ht_run_compute_parts(
 	for (size_t side = 0; side < run->n_sets; side++)
 		for (size_t i = 0; i < run->chosen[side].n; i++)
 			watch.total += ht_run_chosen(run, side, i)->json_bytes;
-	enum ht_status status = ht_parallel_watched(run->ctx, parts.n, compute_part, &job, &watch);
+	enum ht_status status = run_job(run->ctx, parts.n, &job, &watch);
 	if (status != HT_OK) {
 		ht_parts_done(&parts);
 		return status;
