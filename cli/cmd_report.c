@@ -39,33 +39,82 @@ static char *describe(const struct ht_error *error)
 	return text;
 }
 
-/* Run one analysis into the report; an exit code other than EXIT_DONE ends the report. */
-static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_info *info,
-        uint64_t top, struct report *report)
+/* The analyses that are asked, and where their answers go. */
+struct questions {
+	struct cli *cli;
+	struct report *report;
+	const struct ht_analysis_info **infos;
+	const char **names;
+	struct ht_view *views;
+	const struct ht_view **view_of;
+	size_t n;
+	int code; /* other than EXIT_DONE: the report ends */
+};
+
+/* Put one answer into the report; false ends it. */
+static bool add_section(void *user, size_t i, enum ht_status status, ht_table *table)
 {
-	struct ht_arg args[OPTS_MAX];
-	size_t n_args = session_args(cli, NULL, args);
-	struct ht_view view = { .struct_size = sizeof(view), .top = top };
-	if (top != 0)
-		view.where = info->overview;
-	struct report_section section = { .info = info };
-	enum ht_status status =
-	        ht_run(cli->ctx, info->name, &set, 1, args, n_args, &view, &section.table);
-	if (status == HT_USAGE)
-		return cli_fail(cli);
-	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(section.table) == 0)) {
-		if (status == HT_OK)
-			ht_table_free(section.table);
-		report->empty[report->n_empty++] = info->name;
-		return EXIT_DONE;
+	struct questions *q = user;
+	struct report *report = q->report;
+	struct report_section section = { .info = q->infos[i], .table = table };
+	if (status == HT_USAGE) {
+		q->code = cli_fail(q->cli);
+		return false;
+	}
+	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(table) == 0)) {
+		ht_table_free(table);
+		report->empty[report->n_empty++] = section.info->name;
+		return true;
 	}
 	if (status != HT_OK) {
-		section.problem = describe(ht_error(cli->ctx));
-		if (section.problem == NULL)
-			return cli_fail_nomem();
+		section.problem = describe(ht_error(q->cli->ctx));
+		if (section.problem == NULL) {
+			q->code = cli_fail_nomem();
+			return false;
+		}
 	}
 	report->sections[report->n_sections++] = section;
-	return EXIT_DONE;
+	return true;
+}
+
+static void add_question(struct questions *q, const struct ht_analysis_info *info, uint64_t top)
+{
+	struct ht_view *view = &q->views[q->n];
+	*view = (struct ht_view){ .struct_size = sizeof(*view), .top = top };
+	if (top != 0)
+		view->where = info->overview;
+	q->infos[q->n] = info;
+	q->names[q->n] = info->name;
+	q->view_of[q->n++] = view;
+}
+
+static int ask(struct cli *cli, ht_set *set, uint64_t top, struct questions *q)
+{
+	struct ht_arg args[OPTS_MAX];
+	size_t n_args = session_args(cli, NULL, args), n = ht_n_analyses();
+	q->infos = calloc(n + 1, sizeof(*q->infos));
+	q->names = calloc(n + 1, sizeof(*q->names));
+	q->views = calloc(n + 1, sizeof(*q->views));
+	q->view_of = calloc(n + 1, sizeof(*q->view_of));
+	if (q->infos == NULL || q->names == NULL || q->views == NULL || q->view_of == NULL)
+		return cli_fail_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets == 1 && !info->lists_events)
+			add_question(q, info, top);
+	}
+	if (ht_run_all(cli->ctx, set, q->names, q->n, args, n_args, q->view_of, add_section, q) !=
+	        HT_OK)
+		return cli_fail(cli);
+	return q->code;
+}
+
+static void questions_done(struct questions *q)
+{
+	free(q->infos);
+	free(q->names);
+	free(q->views);
+	free(q->view_of);
 }
 
 static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *report)
@@ -79,12 +128,9 @@ static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *re
 	for (size_t i = 0; i < report->n_ranks; i++)
 		report->n_events += ht_set_n_events(set, i);
 	report->loss = ht_set_loss_note(set);
-	int code = EXIT_DONE;
-	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
-		const struct ht_analysis_info *info = ht_analysis_at(i);
-		if (info->n_sets == 1 && !info->lists_events)
-			code = add_section(cli, set, info, top, report);
-	}
+	struct questions questions = { .cli = cli, .report = report };
+	int code = ask(cli, set, top, &questions);
+	questions_done(&questions);
 	progress_clear(&cli->progress);
 	return code;
 }

@@ -367,6 +367,17 @@ HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
+/* An answer of ht_run_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
+ * failure ht_error tells of that question. false: no further answers are wanted. */
+typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
+
+/* Run several analyses of one set with the same args, each with its own view (views, or one of them, may be NULL).
+ * Every answer is that of ht_run, but each rank is opened once, and what several of them have to find out about it is
+ * found once. Answers come in the order of the names, on the calling thread, when all are known. */
+HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user) HT_MUST_USE;
+
 /* ---- in pieces ------------------------------------------------------------------------------ */
 
 /* What an analysis found out about some ranks: plain data that can be written, read elsewhere and brought

@@ -75,27 +75,14 @@ const struct ht_analysis ht_analysis_advice = {
 	.facts = { HT_FINDINGS_FACTS, [FACTS] = { "rules", ht_rule_fact_columns,
 	                                      HT_N_FACT_COLUMNS } },
 	.across = true,
+	.common = &ht_findings_common,
 	.per_rank = look,
 	.finish = finish,
 };
 
-/* What the critical path needs is let go before the rules are looked at. */
-static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
-{
-	struct ht_arena own, *whole = run->scratch;
-	ht_arena_init(&own, run->ctx->mem);
-	own.cancelled = whole->cancelled;
-	run->scratch = &own;
-	enum ht_status status = ht_findings_put(run, part);
-	run->scratch = whole;
-	ht_arena_done(&own);
-	return status;
-}
-
 static enum ht_status look(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_bounds bounds = { 0 };
-	HT_TRY(put_findings(run, part));
 	HT_TRY(ht_findings_bounds(run, &bounds));
 	return ht_rule_facts_put(run, &bounds, part->facts[FACTS]);
 }

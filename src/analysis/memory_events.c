@@ -160,7 +160,7 @@ static enum ht_status list_pairs(struct ht_run *run, struct ht_part *part)
 	struct listing l = { .run = run, .table = part->facts[0], .events = &events };
 	struct ht_traits traits;
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_op_tree_make(run, run->trace, &traits, &l.tree));
+	HT_TRY(ht_op_tree_make(run, &traits, &l.tree));
 	HT_TRY(ht_memory_ops_find(run, &events, &l.tree, &l.ops));
 	HT_TRY(ht_memory_pairs_find(run, &events, &pairs, &n));
 	HT_TRY(look_at_devices(run, &events, &l));

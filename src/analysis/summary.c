@@ -63,7 +63,7 @@ const struct ht_analysis ht_analysis_summary = {
 	        .n_sets = 1 },
 	.facts = { HT_FINDINGS_FACTS },
 	.across = true,
-	.per_rank = ht_findings_put,
+	.common = &ht_findings_common,
 	.finish = finish,
 };
 

@@ -132,6 +132,8 @@ enum ht_status ht_hta_facts_find(
 		return HT_OK;
 	*copy = *facts;
 	kept = ht_memo_keep(set->memo, key, &arena, copy);
+	if (!kept)
+		ht_arena_done(&arena);
 	*ret_facts = kept ? kept : facts;
 	return HT_OK;
 }

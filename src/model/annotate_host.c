@@ -289,7 +289,7 @@ enum ht_status ht_annotate_rows(struct ht_run *run, const struct ht_trace *t,
         struct ht_annotated *ret)
 {
 	struct sweep s = { .run = run, .t = t };
-	ht_arena_init(&s.temporary, run->ctx->mem);
+	ht_arena_init_like(&s.temporary, run->scratch);
 	enum ht_status status = sweep_rows(&s, autograd, rows, n, with_steps, ret);
 	ht_arena_done(&s.temporary);
 	return status;

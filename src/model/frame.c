@@ -327,7 +327,8 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	*kept = *frame;
 	kept->rows = rows;
 	kept->gpu = gpu;
-	(void)ht_memo_keep(run->memo, key, &arena, kept);
+	if (!ht_memo_keep(run->memo, key, &arena, kept))
+		ht_arena_done(&arena);
 }
 
 static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *ret_frame)
@@ -350,6 +351,7 @@ static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *r
 		keep_frame(run, key, &frame);
 	frame.trace = run->trace;
 	frame.rank = run->rank;
+	frame.shared_as = shared ? key.variant + 1 : 0;
 	*ret_frame = frame;
 	return HT_OK;
 }

@@ -311,7 +311,7 @@ static void find_work(struct facts *f)
 static enum ht_status find_tensor(struct facts *f)
 {
 	struct ht_op_tree tree;
-	HT_TRY(ht_op_tree_make(f->run, f->t, &f->traits, &tree));
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
 	struct sum *sum = &f->of[HT_METRIC_TENSOR];
 	bool *holds = ht_arena_alloc(f->run->scratch, tree.n + 1);
 	int64_t *ns = ht_arena_alloc(f->run->scratch, (tree.n + 1) * sizeof *ns);

@@ -3,6 +3,7 @@
  */
 #include "model/step_roles.h"
 
+#include "model/share.h"
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/search.h"
@@ -217,9 +218,15 @@ static enum ht_busy role_of_row(const struct ht_trace *t, struct ht_traits *trai
 	return gpu ? ht_busy_of_work(traits, gpu) : HT_BUSY_OTHER;
 }
 
-enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, struct ht_busy_times *ret_times)
+struct rows {
+	const struct ht_frame *frame;
+	struct ht_traits *traits;
+};
+
+static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_value)
 {
+	const struct ht_frame *frame = ((const struct rows *)of)->frame;
+	struct ht_traits *traits = ((const struct rows *)of)->traits;
 	const struct ht_trace *t = frame->trace;
 	struct ht_busy_times times = { 0 };
 	uint8_t *role = ht_arena_alloc(run->scratch, frame->n_rows + 1);
@@ -245,8 +252,18 @@ enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
 	}
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++)
 		times.n[k] = ht_interval_merge(times.list[k], times.n[k]);
-	*ret_times = times;
+	*(struct ht_busy_times *)ret_value = times;
 	return HT_OK;
+}
+
+enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_traits *traits, struct ht_busy_times *ret_times)
+{
+	static const char kind;
+	const struct rows rows = { frame, traits };
+	const struct ht_sharing how = { &kind, frame->shared_as, make_busy, sizeof *ret_times };
+	return frame->shared_as ? ht_share(run, &how, &rows, ret_times)
+	                        : make_busy(run, &rows, ret_times);
 }
 
 enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,

@@ -8,6 +8,7 @@
 #include "registry/bundle.h"
 
 #include "base/options.h"
+#include "base/text.h"
 #include "registry/run.h"
 #include "hta/hta_facts.h"
 
@@ -174,20 +175,15 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 
 /* ---- merging ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool same_question(const struct ht_question *a, const struct ht_question *b)
 {
-	bool same = same_text(a->name, b->name) && a->n_args == b->n_args &&
-	            same_text(a->view.columns, b->view.columns) &&
-	            same_text(a->view.where, b->view.where) &&
-	            same_text(a->view.sort, b->view.sort) && a->view.top == b->view.top;
+	bool same = ht_text_same(a->name, b->name) && a->n_args == b->n_args &&
+	            ht_text_same(a->view.columns, b->view.columns) &&
+	            ht_text_same(a->view.where, b->view.where) &&
+	            ht_text_same(a->view.sort, b->view.sort) && a->view.top == b->view.top;
 	for (size_t i = 0; same && i < a->n_args; i++)
-		same = same_text(a->args[i].name, b->args[i].name) &&
-		       same_text(a->args[i].value, b->args[i].value);
+		same = ht_text_same(a->args[i].name, b->args[i].name) &&
+		       ht_text_same(a->args[i].value, b->args[i].value);
 	return same;
 }
 
@@ -198,7 +194,7 @@ static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const st
 		        "make all parts with the same verb and options",
 		        "the parts answer different questions");
 	for (size_t side = 0; side < a->n_sets; side++) {
-		if (!same_text(a->steps[side], b->steps[side]))
+		if (!ht_text_same(a->steps[side], b->steps[side]))
 			return ht_fail(ctx, HT_USAGE, NULL, -1,
 			        "give the steps, so that every part means the same",
 			        "the parts were made over different steps");
@@ -307,7 +303,7 @@ static enum ht_status pick_parts(
 static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bundle)
 {
 	for (size_t side = 0; side < run->n_sets; side++)
-		if (!same_text(run->steps[side], bundle->steps[side]))
+		if (!ht_text_same(run->steps[side], bundle->steps[side]))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 			        "give the steps when making parts",
 			        "the ranks together mean other steps than the parts were made over");
