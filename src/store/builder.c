@@ -3,6 +3,7 @@
  */
 #include "store/builder.h"
 
+#include "store/arg_table.h"
 #include "store/assemble.h"
 #include "store/draft.h"
 #include "store/seal.h"
@@ -22,6 +23,7 @@ void ht_builder_done(struct ht_builder *builder)
 {
 	ht_chunk_done(&builder->all);
 	ht_drafts_done(builder);
+	ht_arg_tables_done(builder);
 	ht_pool_done(&builder->strings);
 	ht_pool_done(&builder->columns);
 	ht_pool_done(&builder->shapes);

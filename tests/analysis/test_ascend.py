@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pathlib
+import random
 
 import pytest
 
@@ -54,6 +55,62 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+CELLS = {  # what a cell may hold, and what comes out; more than a block of rows, so that blocks differ
+    "few digits": lambda rng: f"{rng.randint(0, 10 ** rng.randint(0, 7))}.{rng.randint(0, 999)}",
+    "whole": lambda rng: str(rng.randint(0, 2 ** rng.choice((1, 31, 53, 62)))),
+    "ratio": lambda rng: f"{rng.random():.{rng.randint(1, 14)}f}",
+    "constant": lambda rng: "4294967295",
+    "signed": lambda rng: str(rng.choice((-1, 1)) * rng.randint(0, 10 ** 12)),
+    "exponents": lambda rng: rng.choice(("0.5", "1e-7", "2.5E+20", "17", "0.1234567890123456789")),
+    "beyond": lambda rng: rng.choice(("7", "18446744073709551615", "12345678901234567890123")),
+    "text": lambda rng: rng.choice(("forward", "backward", "12", "a, b", "\u00e4" * rng.randint(1, 30))),
+    "late text": lambda rng: rng.choice(("1", "2.5", "3", "4", "5", "wait")),
+    "odd": lambda rng: rng.choice(("007", "1.", ".5", "+1", "-0", "0x1", "1.2.3", "0.0", "00")),
+}
+
+
+def as_table(text):
+    """The value that a cell is, as the tables write it: a JSON number is one, all else is a text."""
+    try:
+        number = json.loads(text)
+    except ValueError:
+        return text
+    return number if isinstance(number, (int, float)) else text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_of_many_rows(tmp_path, seed):
+    """Packed columns hold what is written, whatever comes together: every cell against Python's reading of it."""
+    rng = random.Random(seed)
+    names, written = list(CELLS), []
+    lines = ["Name,Start Time(us),Duration(us),Accelerator Core,Stream ID," + ",".join(names)]
+    for i in range(rng.choice((255, 257, 1500))):
+        row = {name: "N/A" if rng.random() < rng.choice((0, 0, .3)) else CELLS[name](rng) for name in names}
+        written.append(row)
+        lines.append(f"k{i % 300},{T0 + i}.25,1.5,AI_CORE,{rng.choice((2, 3, 'N/A'))}," +
+                     ",".join(f'"{row[name]}"' for name in names))
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    shown = ",".join(f"args.{name}" for name in names)
+    first = rows("events", path, "--columns", shown, "--format", "csv")
+    assert len(first) == len(written)
+    texts = {name: False for name in names}
+    for i, (want, got) in enumerate(zip(written, first)):
+        for name in names:
+            cell = got[f"args.{name}"]
+            if want[name] == "N/A":
+                assert cell is None, (i, name)
+                continue
+            value = as_table(want[name])
+            texts[name] |= isinstance(value, str) and name == "text"
+            if isinstance(value, str) or texts[name]:
+                assert cell == want[name], (i, name)
+            else:
+                assert float(cell) == float(value), (i, name, want[name])
+                assert not isinstance(value, int) or abs(value) > 2 ** 63 or int(float(cell)) == int(float(value))
+    # and once more, from the cache
+    assert rows("events", path, "--columns", shown, "--format", "csv") == first
+
+
 def test_columns_are_found_by_name(tmp_path):
     """Another order, older and newer names, case, unknown columns, extra cells."""
     text = ("Surprise,DURATION(us),Block Num,Device_id,name,Start Time,accelerator core\n"
@@ -98,7 +155,9 @@ def test_memory(tmp_path):
                                 ("npu:1", "APP", None, str(8 << 20), None)}
     found = {r["operator"]: r for r in rows("memory-events", path)}
     assert found["aten::empty"]["size_bytes"] == "2048" and found["aten::empty"]["duration_ns"] == "3000"
-    assert found["<unknown>"]["size_bytes"] == "1024" and found["<unknown>"]["allocated_ts_ns"] is None
+    # the row names its operator though only the release is in the recording
+    assert found["cann::Add"]["size_bytes"] == "1024" and found["cann::Add"]["allocated_ts_ns"] is None
+    assert "<unknown>" not in found and found["cann::Add"]["op_index"] is None
     assert found["aten::x"]["released_ts_ns"] is None and "aten::lost" not in found
     assert {r["check"]: r["count"] for r in rows("health", path)}["row_lost"] == "1"
 
