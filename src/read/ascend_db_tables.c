@@ -7,6 +7,7 @@
 
 #include "read/ascend.h"
 #include "base/number.h"
+#include "json/text.h"
 #include "read/ascend_db.h"
 
 #include <math.h>
@@ -380,8 +381,62 @@ static enum ht_status read_bandwidth(struct ht_db *db)
 	return status == HT_OK && !ok ? ht_fail_nomem(db->ctx) : status;
 }
 
+/* ---- the rest ---- */
+
+/* Clocks of the AI core as counters, as in the timeline. */
+static enum ht_status read_clocks(struct ht_db *db)
+{
+	static const char *const columns[] = { "timestampNs", "deviceId", "freq", NULL };
+	uint32_t name = ht_rows_text(&db->rows, "AI Core Freq", 12);
+	uint32_t mhz = ht_rows_column(&db->rows, "MHz", 3, HT_ARG_F64);
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "AICORE_FREQ", columns, NULL, &query));
+	bool more = query != NULL;
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && more) {
+		status = ht_db_step(db, query, &more);
+		if (status != HT_OK || !more)
+			break;
+		double value = sqlite3_column_double(query, 2);
+		uint64_t bits;
+		memcpy(&bits, &value, sizeof bits);
+		ht_row_begin(&db->rows, 'C', HT_NO_STR, name);
+		ht_row_process(&db->rows, ht_db_i64(query, 1, 0), 0);
+		ht_row_time(&db->rows, ht_db_i64(query, 0, 0));
+		ht_row_put(&db->rows, mhz, bits);
+		status = ht_row_end(&db->rows, -1);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
+/* What is JSON about the recording, as keys of the header, as from profiler_metadata.json. */
+static enum ht_status read_about(struct ht_db *db)
+{
+	static const char *const columns[] = { "name", "value", NULL };
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "META_DATA", columns, NULL, &query));
+	bool more = query != NULL;
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && more) {
+		status = ht_db_step(db, query, &more);
+		if (status != HT_OK || !more)
+			break;
+		const char *name = (const char *)sqlite3_column_text(query, 0);
+		const char *value = (const char *)sqlite3_column_text(query, 1);
+		if (!name || !value || *value != '{' || !ht_json_valid(value, strlen(value)))
+			continue;
+		if (!ht_builder_header(db->builder, name, strlen(name), value, strlen(value)))
+			status = ht_fail_nomem(db->ctx);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
 enum ht_status ht_db_read_analysis(struct ht_db *db)
 {
+	HT_TRY(read_clocks(db));
+	HT_TRY(read_about(db));
 	HT_TRY(read_table(
 	        db, "StepTraceTime", "step_trace_time", step_cells, HT_COUNT(step_cells)));
 	HT_TRY(read_table(

@@ -146,6 +146,10 @@ struct ht_builder {
 void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path);
 void ht_builder_done(struct ht_builder *builder);
 
+/* A key of the trace's header and its value, which is valid JSON. False when out of memory. */
+bool ht_builder_header(struct ht_builder *builder, const char *key, size_t n_key, const char *value,
+        size_t n_value);
+
 /* Make the trace of what was read and find its links. The builder is empty afterwards. */
 enum ht_status ht_builder_seal(struct ht_builder *builder, const struct ht_kernel_rules *rules,
         struct ht_trace *trace) HT_MUST_USE;
