@@ -109,7 +109,7 @@ static enum ht_status put_times(struct times *t, ht_table *table)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].kind == HT_TOP_COMM) {
-			t->list[i].name = ht_name_shorten(t->run->scratch, t->list[i].name);
+			t->list[i].name = ht_name_shorten(t->run, t->list[i].name);
 			if (!t->list[i].name)
 				return ht_fail_nomem(t->run->ctx);
 		}

@@ -236,6 +236,7 @@ enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_eve
 		if (node != HT_NONE && !tree->nodes[node].is_counted)
 			node = HT_NONE;
 		ops[i].node = node;
+		ops[i].is_told = name != NULL;
 		ops[i].name = name ? name : name_of(tree, node);
 		ops[i].outer = node == HT_NONE ? NULL : name_of(tree, tree->nodes[node].parent);
 	}

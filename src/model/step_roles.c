@@ -36,10 +36,23 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 	return true;
 }
 
+/* The step that all work names which names one (Ascend's tables do); 0 when they differ, or none does. */
+static int64_t number_of_whole(const struct ht_trace *t)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	int64_t number = ids && ids->n ? ht_arg_i64_at(t, ids, 0) : 0;
+	for (uint64_t i = 1; ids && i < ids->n; i++)
+		if (ht_arg_i64_at(t, ids, i) != number)
+			return 0;
+	return number;
+}
+
 /* One step over the operators, or over the GPU work of a trace that has nothing else. */
 static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 {
-	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN };
+	struct ht_bound whole = {
+		.number = number_of_whole(t), .start = INT64_MAX, .end = INT64_MIN
+	};
 	bool any = false;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		if (is_plain_host(t, row))

@@ -3,7 +3,8 @@
  *
  * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
  * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
- * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators.
+ * still runs when it begins puts its start off. A trace without steps is one, over its operators; its number is 0, or the one
+ * that all its work names.
  * Unless steps are asked for, trailing steps without GPU work are left out, and the last one when it has less than
  * 0.8 of the GPU work of the step before: there the profiler stopped in between.
  *

@@ -36,7 +36,7 @@ static inline void visit_column(const struct ht_trace *t, const struct ht_arg_co
 {
 	const uint32_t *rows = ht_arg_rows(t, column);
 	const void *values = t->arg_values + column->first_byte;
-	bool plain = column->type == HT_ARG_I64;
+	bool plain = column->type == HT_ARG_I64 && !column->is_packed;
 	for (uint64_t i = 0; i < column->n; i++) {
 		int64_t value;
 		if (!is_wanted(t, rows[i], kinds))
