@@ -367,6 +367,27 @@ HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
+/* ---- SQL ------------------------------------------------------------------------------------ */
+
+struct ht_sql_options {
+	size_t struct_size;          /* sizeof, see the top */
+	uint64_t timeout_ms;         /* stop with HT_LIMIT after so long, 0: never */
+	uint64_t max_rows;           /* stop after so many rows and say so in a note, 0: never */
+	const struct ht_arg *params; /* values of :name in the query; numbers where they look like one */
+	size_t n_params;
+};
+
+/* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the traces (events, gpu,
+ * ops, launches, collectives, steps, ranks, tracks, args, strings, health ...) and, with its arguments as a text,
+ * every analysis over one set: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
+ * NULL when only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit and
+ * the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build without SQLite.
+ * Each call has a connection of its own: any number of threads may query one set, with a context each. */
+HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
+/* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts and scripts. */
+HT_API size_t ht_sql_statement(const char *text);
+
 /* ---- in pieces ------------------------------------------------------------------------------ */
 
 /* What an analysis found out about some ranks: plain data that can be written, read elsewhere and brought
