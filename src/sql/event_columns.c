@@ -355,9 +355,18 @@ int ht_event_cell(struct ht_event_walk *w, sqlite3_context *result, int column)
 {
 	const struct ht_trace *t = w->trace;
 	enum ht_event_how how = w->vtab->cells[column].how;
-	const struct ht_track *track = &t->tracks[t->track[w->row]];
+	int64_t carried;
+	if (ht_event_carried(w, how, &carried)) {
+		put_number(result, carried);
+		return SQLITE_OK;
+	}
 	switch (how) {
-	case HT_HOW_NAME: put_string(t, t->name[w->row], result); break;
+	case HT_HOW_NAME:
+		if (w->group_name)
+			ht_sql_result_text(result, w->group_name, w->n_group_name);
+		else
+			put_string(t, t->name[w->row], result);
+		break;
 	case HT_HOW_CAT: put_string(t, t->categories[t->cat[w->row]].name, result); break;
 	case HT_HOW_KIND:
 		sqlite3_result_text(
@@ -370,8 +379,14 @@ int ht_event_cell(struct ht_event_walk *w, sqlite3_context *result, int column)
 			        result, ht_class_name((enum ht_class)class_), -1, SQLITE_STATIC);
 		break;
 	}
-	case HT_HOW_PID: put_id(t, track->pid, track->pid_type, result); break;
-	case HT_HOW_TID: put_id(t, track->tid, track->tid_type, result); break;
+	case HT_HOW_PID:
+	case HT_HOW_TID: {
+		const struct ht_track *track = &t->tracks[t->track[w->row]];
+		bool is_pid = how == HT_HOW_PID;
+		put_id(t, is_pid ? track->pid : track->tid,
+		        is_pid ? track->pid_type : track->tid_type, result);
+		break;
+	}
 	case HT_HOW_DEVICE:
 	case HT_HOW_STREAM:
 	case HT_HOW_CORRELATION:

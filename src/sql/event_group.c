@@ -8,7 +8,9 @@
  *     name  b a b b a
  *
  * Groups stand in SQL's order of their values, so this serves ORDER BY as well; rows of a group stand in file order.
- * Eight bytes per row. Texts are the same in all ranks: each rank's string ids are mapped to common ones.
+ * Rows of a group lie far apart, and each cell would wait for memory. So numbers that the query reads come along when
+ * rows are put into place, and the name of a group is looked up once.
+ * Eight bytes per row and number. Texts are the same in all ranks: each rank's string ids are mapped to common ones.
  */
 #if defined(HT_HAVE_SQLITE)
 
@@ -36,6 +38,9 @@ struct grouping {
 	uint32_t *slots;      /* group + 1 by hash of its keys */
 	size_t n_slots;
 	uint32_t last; /* group of the last row: the next is often in the same */
+	/* where the only key is a text, its common id is its group, and this is that of null */
+	bool by_text;
+	struct group nameless;
 };
 
 static void done(struct grouping *g)
@@ -134,12 +139,27 @@ static bool grow_slots(struct grouping *g)
 	return true;
 }
 
+/* The same where the only key is a text: its common id is its group. */
+static struct group *group_of_text(struct grouping *g, int64_t id)
+{
+	while (g->groups.n <= (size_t)id) {
+		struct group new = { .keys = { (int64_t)g->groups.n } };
+		if (!HT_VEC_PUSH(g->mem, &g->groups, struct group, new))
+			return NULL;
+	}
+	return (struct group *)g->groups.data + id;
+}
+
 /* The group of the row in hand, new when there is none; NULL when out of memory. */
 static struct group *group_of_row(struct grouping *g)
 {
 	struct group new = { 0 };
 	if (!read_keys(g, new.keys))
 		return NULL;
+	if (g->by_text && new.keys[0] != HT_NO_I64)
+		return group_of_text(g, new.keys[0]);
+	if (g->by_text)
+		return &g->nameless;
 	if (g->groups.n && is_same(g, g->last, new.keys))
 		return (struct group *)g->groups.data + g->last;
 	if (g->groups.n * 2 >= g->n_slots && !grow_slots(g))
@@ -203,25 +223,35 @@ static int compare_groups(const void *a, const void *b)
 	return 0;
 }
 
+/* Where the rows of a group begin; answers where those of the next do. */
+static uint64_t place_one(const struct grouping *g, struct group *group, uint64_t at)
+{
+	uint64_t n = g->walk->plan.one_each && group->n ? 1 : group->n;
+	group->at = at;
+	group->n = 0;
+	return at + n;
+}
+
 /* Where the rows of each group begin; answers how many rows there are, or false. */
 static bool place_groups(struct grouping *g, size_t *ret_n)
 {
 	struct group *groups = g->groups.data;
 	size_t n_bytes = (g->groups.n + 1) * sizeof(struct ranked);
 	struct ranked *order = ht_mem_alloc(g->mem, n_bytes);
+	const struct ht_event_plan *plan = &g->walk->plan;
 	uint64_t at = 0;
 	if (!order)
 		return false;
+	if (!plan->descending[0])
+		at = place_one(g, &g->nameless, at);
 	for (size_t i = 0; i < g->groups.n; i++)
 		order[i] = (struct ranked){ g, i };
 	if (g->groups.n)
 		qsort(order, g->groups.n, sizeof *order, compare_groups);
-	for (size_t i = 0; i < g->groups.n; i++) {
-		struct group *group = &groups[order[i].group];
-		group->at = at;
-		at += g->walk->plan.one_each ? 1 : group->n;
-		group->n = 0;
-	}
+	for (size_t i = 0; i < g->groups.n; i++)
+		at = place_one(g, &groups[order[i].group], at);
+	if (plan->descending[0])
+		at = place_one(g, &g->nameless, at);
 	ht_mem_free(g->mem, order, n_bytes);
 	*ret_n = (size_t)at;
 	return true;
@@ -242,6 +272,14 @@ static int count_rows(struct grouping *g)
 	return code;
 }
 
+static void place_row(struct ht_event_walk *w, struct group *group, uint64_t *places)
+{
+	uint64_t at = group->at + group->n;
+	places[at] = (uint64_t)w->i_rank << 32 | w->row | (group->n ? 0 : HT_GROUP_START);
+	for (size_t i = 0; i < w->plan.n_carried; i++)
+		w->carried[i][at] = ht_event_number(w, (enum ht_event_how)w->plan.carried[i]);
+}
+
 static int place_rows(struct grouping *g, uint64_t *places)
 {
 	struct ht_event_walk *w = g->walk;
@@ -251,11 +289,38 @@ static int place_rows(struct grouping *g, uint64_t *places)
 		if (!group)
 			return SQLITE_NOMEM;
 		if (!w->plan.one_each || !group->n)
-			places[group->at + group->n] = (uint64_t)w->i_rank << 32 | w->row;
+			place_row(w, group, places);
 		group->n++;
 		code = ht_event_walk_next(w);
 	}
 	return code;
+}
+
+void ht_event_group_forget(struct ht_event_walk *w)
+{
+	size_t n_bytes = (w->n_grouped + 1) * sizeof *w->grouped;
+	for (size_t i = 0; i < HT_PLAN_CARRIED; i++) {
+		if (w->carried[i])
+			ht_mem_free(w->arena.mem, w->carried[i], n_bytes);
+		w->carried[i] = NULL;
+	}
+	if (w->grouped)
+		ht_mem_free(w->arena.mem, w->grouped, n_bytes);
+	w->grouped = NULL;
+	w->group_name = NULL;
+}
+
+/* Room for n rows; false when out of memory, and what there is will be forgotten. */
+static bool make_room(struct ht_event_walk *w, size_t n, uint64_t **ret_places)
+{
+	bool ok = true;
+	w->n_grouped = n;
+	*ret_places = ht_mem_alloc(w->arena.mem, (n + 1) * sizeof **ret_places);
+	for (size_t i = 0; i < w->plan.n_carried; i++) {
+		w->carried[i] = ht_mem_alloc(w->arena.mem, (n + 1) * sizeof *w->carried[i]);
+		ok &= w->carried[i] != NULL;
+	}
+	return ok && *ret_places;
 }
 
 int ht_event_group(struct ht_event_walk *w)
@@ -263,25 +328,41 @@ int ht_event_group(struct ht_event_walk *w)
 	struct grouping g = { .walk = w, .mem = w->arena.mem };
 	uint64_t *places = NULL;
 	size_t n = 0;
+	g.by_text = w->plan.n_groups == 1 && is_pooled(w->plan.groups[0]);
 	int code = count_rows(&g);
-	if (code == SQLITE_OK && !place_groups(&g, &n))
-		code = SQLITE_NOMEM;
-	if (code == SQLITE_OK && !(places = ht_mem_alloc(g.mem, (n + 1) * sizeof *places)))
+	if (code == SQLITE_OK && (!place_groups(&g, &n) || !make_room(w, n, &places)))
 		code = SQLITE_NOMEM;
 	if (code == SQLITE_OK)
 		code = place_rows(&g, places);
 	done(&g);
-	if (code != SQLITE_OK) {
-		if (places)
-			ht_mem_free(w->arena.mem, places, (n + 1) * sizeof *places);
-		return code;
-	}
 	w->grouped = places;
-	w->n_grouped = n;
 	w->at_grouped = 0;
 	w->is_end = false;
 	w->i_rank = SIZE_MAX;
-	return ht_event_walk_next(w);
+	return code == SQLITE_OK ? ht_event_group_next(w) : code;
+}
+
+int ht_event_group_next(struct ht_event_walk *w)
+{
+	if (w->at_grouped == w->n_grouped) {
+		w->is_end = true;
+		return SQLITE_OK;
+	}
+	uint64_t place = w->grouped[w->at_grouped++];
+	size_t i_rank = (size_t)((place & ~HT_GROUP_START) >> 32);
+	w->row = (uint32_t)place;
+	int code = i_rank == w->i_rank ? SQLITE_OK : ht_event_walk_take(w, i_rank);
+	if (code != SQLITE_OK || !(place & HT_GROUP_START))
+		return code;
+	w->group_name = NULL;
+	for (size_t i = 0; i < w->plan.n_groups; i++) {
+		uint32_t name = w->trace->name[w->row];
+		if (w->plan.groups[i] == HT_HOW_NAME && name != HT_NO_STR) {
+			w->group_name = ht_str(w->trace, name);
+			w->n_group_name = ht_str_len(w->trace, name);
+		}
+	}
+	return SQLITE_OK;
 }
 
 #endif

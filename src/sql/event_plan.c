@@ -181,6 +181,11 @@ static void take_order(
 		plan->groups[plan->n_groups] = (uint8_t)v->cells[column].how;
 		plan->descending[plan->n_groups++] = info->aOrderBy[i].desc;
 	}
+	static const enum ht_event_how numbers[] = { HT_HOW_DUR, HT_HOW_TS, HT_HOW_END };
+	for (size_t c = 0; c < v->n_columns && c < 63; c++)
+		for (size_t k = 0; k < HT_COUNT(numbers) && plan->n_carried < HT_PLAN_CARRIED; k++)
+			if (v->cells[c].how == numbers[k] && info->colUsed >> c & 1)
+				plan->carried[plan->n_carried++] = (uint8_t)numbers[k];
 	/* when nothing else of a row is looked at, all rows of a group are the same to the query */
 	plan->one_each = distinct_of(info) >= 2 && !(info->colUsed & ~by);
 	info->orderByConsumed = 1;

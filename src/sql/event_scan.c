@@ -38,18 +38,19 @@ int64_t ht_event_number(struct ht_event_walk *w, enum ht_event_how how)
 {
 	const struct ht_trace *t = w->trace;
 	uint32_t row = w->row;
-	uint8_t flags = t->flags[row];
 	switch (how) {
 	case HT_HOW_ID: return ht_event_id(w->number, row);
 	case HT_HOW_RANK: return w->number;
 	case HT_HOW_ROW: return row;
-	case HT_HOW_TS: return flags & HT_EV_NO_TS ? HT_NO_I64 : t->ts_ns[row];
-	case HT_HOW_DUR: return flags & HT_EV_NO_DUR ? HT_NO_I64 : t->dur_ns[row];
+	case HT_HOW_TS: return t->flags[row] & HT_EV_NO_TS ? HT_NO_I64 : t->ts_ns[row];
+	case HT_HOW_DUR: return t->flags[row] & HT_EV_NO_DUR ? HT_NO_I64 : t->dur_ns[row];
 	case HT_HOW_END:
-		return (flags & HT_EV_NO_TS) || !(flags & HT_EV_SPAN) ? HT_NO_I64
-		                                                      : ht_end_ns(t, row);
+		return (t->flags[row] & (HT_EV_NO_TS | HT_EV_SPAN)) != HT_EV_SPAN
+		               ? HT_NO_I64
+		               : ht_end_ns(t, row);
 	case HT_HOW_TIME:
-		return flags & HT_EV_NO_TS ? HT_NO_I64 : ht_time_moved(&w->move, t->ts_ns[row]);
+		return t->flags[row] & HT_EV_NO_TS ? HT_NO_I64
+		                                   : ht_time_moved(&w->move, t->ts_ns[row]);
 	case HT_HOW_NAME: return or_null(t->name[row]);
 	case HT_HOW_KIND: return t->kind[row];
 	case HT_HOW_CAT: return or_null(t->categories[t->cat[row]].name);
@@ -611,16 +612,7 @@ int ht_event_walk_first(struct ht_event_walk *w)
 
 int ht_event_walk_next(struct ht_event_walk *w)
 {
-	if (!w->grouped)
-		return walk_on(w);
-	if (w->at_grouped == w->n_grouped) {
-		w->is_end = true;
-		return SQLITE_OK;
-	}
-	uint64_t place = w->grouped[w->at_grouped++];
-	w->row = (uint32_t)place;
-	size_t i_rank = (size_t)(place >> 32);
-	return i_rank == w->i_rank ? SQLITE_OK : ht_event_walk_take(w, i_rank);
+	return w->grouped ? ht_event_group_next(w) : walk_on(w);
 }
 
 int ht_event_walk_bind(struct ht_event_walk *w, sqlite3_value **values)

@@ -73,18 +73,11 @@ static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 	return SQLITE_OK;
 }
 
-static void forget_groups(struct ht_event_walk *w)
-{
-	if (w->grouped)
-		ht_mem_free(w->arena.mem, w->grouped, (w->n_grouped + 1) * sizeof *w->grouped);
-	w->grouped = NULL;
-}
-
 static int cursor_close(sqlite3_vtab_cursor *cursor)
 {
 	struct ht_event_walk *w = (struct ht_event_walk *)cursor;
 	struct ht_mem *mem = w->arena.mem;
-	forget_groups(w);
+	ht_event_group_forget(w);
 	ht_vec_free(mem, &w->found, sizeof(uint32_t));
 	ht_arena_done(&w->arena);
 	ht_mem_free(mem, w, cursor_bytes(w->vtab));
@@ -99,7 +92,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	struct ht_mem *mem = w->arena.mem;
 	(void)text;
 	(void)n_values;
-	forget_groups(w);
+	ht_event_group_forget(w);
 	ht_arena_done(&w->arena);
 	ht_arena_init(&w->arena, mem);
 	w->plan = plans[number];

@@ -85,8 +85,9 @@ struct ht_event_test {
 	uint8_t op;  /* SQLITE_INDEX_CONSTRAINT_x */
 };
 
-#define HT_PLAN_TESTS  16
-#define HT_PLAN_GROUPS 4
+#define HT_PLAN_TESTS   16
+#define HT_PLAN_GROUPS  4
+#define HT_PLAN_CARRIED 2
 
 struct ht_event_plan {
 	enum ht_event_path path;
@@ -96,11 +97,17 @@ struct ht_event_plan {
 	bool descending[HT_PLAN_GROUPS];
 	size_t n_groups;
 	bool one_each; /* one row of each group will do */
+	/* enum ht_event_how: numbers that the query reads of every row; they are moved with it */
+	uint8_t carried[HT_PLAN_CARRIED];
+	size_t n_carried;
 };
 
 int ht_event_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
 /* ---- cursors ---- */
+
+/* Ranks are below 2^31. */
+#define HT_GROUP_START ((uint64_t)1 << 63)
 
 /* A test with its value; texts are looked up rank by rank. */
 struct ht_event_bound {
@@ -136,8 +143,11 @@ struct ht_event_walk {
 	bool by_track;    /* candidates come track by track */
 	uint32_t i_track; /* the next one */
 	/* rows in groups */
-	uint64_t *grouped; /* rank << 32 | row */
+	uint64_t *grouped; /* rank << 32 | row; HT_GROUP_START with the first of a group */
+	int64_t *carried[HT_PLAN_CARRIED];
 	size_t n_grouped, at_grouped;
+	const char *group_name; /* of the group in hand, where groups have names */
+	size_t n_group_name;
 	/* where it stands */
 	uint32_t row;
 	bool is_end;
@@ -153,8 +163,21 @@ int ht_event_walk_first(struct ht_event_walk *w);
 int ht_event_walk_next(struct ht_event_walk *w);
 /* Take another rank in hand without candidates, for cells. */
 int ht_event_walk_take(struct ht_event_walk *w, size_t i_rank);
-/* Gather all events of the walk into groups; then next goes through them. */
+/* Gather all events of the walk into groups; then next goes through them, until they are forgotten. */
 int ht_event_group(struct ht_event_walk *w);
+int ht_event_group_next(struct ht_event_walk *w);
+void ht_event_group_forget(struct ht_event_walk *w);
+/* The number of the row in hand that came along; false: it has to be read. */
+static inline bool ht_event_carried(
+        const struct ht_event_walk *w, enum ht_event_how how, int64_t *ret_value)
+{
+	for (size_t i = 0; w->grouped && i < w->plan.n_carried; i++)
+		if (w->plan.carried[i] == how) {
+			*ret_value = w->carried[i][w->at_grouped - 1];
+			return true;
+		}
+	return false;
+}
 /* Values that tests and groups read; HT_NO_I64 for null. Texts are ids of the trace's strings. */
 int64_t ht_event_number(struct ht_event_walk *w, enum ht_event_how how);
 
