@@ -61,6 +61,9 @@ static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 {
 	struct ht_event_vtab *v = (struct ht_event_vtab *)vtab;
 	struct ht_mem *mem = v->common.session->ctx->mem;
+	int code = ht_sql_check_open(&v->common);
+	if (code != SQLITE_OK)
+		return code;
 	struct ht_event_walk *w = ht_mem_zalloc(mem, cursor_bytes(v));
 	if (!w)
 		return SQLITE_NOMEM;
@@ -101,12 +104,14 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	int code = ht_event_walk_bind(w, values);
 	if (code != SQLITE_OK)
 		return code;
-	return w->plan.n_groups ? ht_event_group(w) : ht_event_walk_first(w);
+	code = w->plan.n_groups ? ht_event_group(w) : ht_event_walk_first(w);
+	return ht_sql_report(&w->vtab->common, code);
 }
 
 static int cursor_next(sqlite3_vtab_cursor *cursor)
 {
-	return ht_event_walk_next((struct ht_event_walk *)cursor);
+	struct ht_event_walk *w = (struct ht_event_walk *)cursor;
+	return ht_sql_report(&w->vtab->common, ht_event_walk_next(w));
 }
 
 static int cursor_eof(sqlite3_vtab_cursor *cursor)
@@ -116,7 +121,8 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 
 static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *result, int column)
 {
-	return ht_event_cell((struct ht_event_walk *)cursor, result, column);
+	struct ht_event_walk *w = (struct ht_event_walk *)cursor;
+	return ht_sql_report(&w->vtab->common, ht_event_cell(w, result, column));
 }
 
 static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_id)

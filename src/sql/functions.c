@@ -37,7 +37,7 @@ const size_t ht_sql_n_functions = HT_COUNT(ht_sql_functions);
 
 static struct ht_sql_session *session_of(sqlite3_context *call)
 {
-	return sqlite3_user_data(call);
+	return *(struct ht_sql_session **)sqlite3_user_data(call);
 }
 
 static bool any_null(int n, sqlite3_value **values)
@@ -239,7 +239,7 @@ static void arg(sqlite3_context *call, int n, sqlite3_value **values)
 	}
 }
 
-int ht_sql_register_functions(struct ht_sql_session *s)
+int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session)
 {
 	static const struct {
 		const char *name;
@@ -258,8 +258,8 @@ int ht_sql_register_functions(struct ht_sql_session *s)
 	};
 	int code = SQLITE_OK;
 	for (size_t i = 0; i < HT_COUNT(list) && code == SQLITE_OK; i++)
-		code = sqlite3_create_function(s->db, list[i].name, list[i].n,
-		        SQLITE_UTF8 | SQLITE_DETERMINISTIC, s, list[i].call, list[i].step,
+		code = sqlite3_create_function(db, list[i].name, list[i].n,
+		        SQLITE_UTF8 | SQLITE_DETERMINISTIC, session, list[i].call, list[i].step,
 		        list[i].final);
 	return code;
 }

@@ -83,11 +83,13 @@ static enum ht_status run(struct ht_sql_guard *guard, const char *text,
 static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const char *query,
         const struct ht_sql_options *options, ht_table **ret_table)
 {
-	struct ht_sql_session session;
+	struct ht_sql_session session, *holder = &session;
 	struct ht_sql_guard guard;
 	enum ht_status status = ht_sql_session_init(&session, ctx, set, db);
 	session.query = query;
-	int code = status == HT_OK ? ht_sql_register(&session) : SQLITE_OK;
+	int code = status == HT_OK ? ht_sql_register_tables(&session) : SQLITE_OK;
+	if (code == SQLITE_OK)
+		code = ht_sql_register_functions(db, &holder);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 	if (code != SQLITE_OK)

@@ -24,7 +24,7 @@ struct vtab {
 
 struct cursor {
 	sqlite3_vtab_cursor base;
-	const struct vtab *vtab;
+	struct vtab *vtab;
 	const ht_table *table;
 	size_t *places; /* by declared column: that of the table, SIZE_MAX for none */
 	size_t row;
@@ -168,7 +168,10 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 
 static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 {
-	const struct vtab *v = (const struct vtab *)vtab;
+	struct vtab *v = (struct vtab *)vtab;
+	int code = v->source->info ? ht_sql_check_open(&v->common) : SQLITE_OK;
+	if (code != SQLITE_OK)
+		return code;
 	struct cursor *c = sqlite3_malloc64(sizeof *c + v->n_columns * sizeof *c->places);
 	if (!c)
 		return SQLITE_NOMEM;
@@ -187,7 +190,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
         sqlite3_value **values)
 {
 	struct cursor *c = (struct cursor *)cursor;
-	const struct vtab *v = c->vtab;
+	struct vtab *v = c->vtab;
 	const char *arguments =
 	        number && n_values ? (const char *)sqlite3_value_text(values[0]) : "";
 	(void)text;
@@ -199,7 +202,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int number, const char *te
 	int code = find_or_make(v, arguments, &c->table);
 	for (size_t i = 0; code == SQLITE_OK && i < v->n_columns; i++)
 		c->places[i] = ht_table_find_column(c->table, v->columns[i].name);
-	return code;
+	return ht_sql_report(&v->common, code);
 }
 
 static int cursor_next(sqlite3_vtab_cursor *cursor)

@@ -279,16 +279,39 @@ void ht_sql_result_text(sqlite3_context *result, const char *text, size_t n)
 		sqlite3_result_text64(result, text, n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-int ht_sql_register(struct ht_sql_session *s)
+int ht_sql_register_tables(struct ht_sql_session *s)
 {
 	int code = ht_sql_register_events(s);
 	if (code == SQLITE_OK)
 		code = ht_sql_register_values(s);
 	if (code == SQLITE_OK)
 		code = ht_sql_register_results(s);
-	if (code == SQLITE_OK)
-		code = ht_sql_register_functions(s);
 	return code;
+}
+
+static void say(struct ht_sql_vtab *v, const char *message, const char *hint)
+{
+	sqlite3_free(v->base.zErrMsg);
+	v->base.zErrMsg = sqlite3_mprintf("%s%s%s", message, hint ? ". " : "", hint ? hint : "");
+}
+
+int ht_sql_report(struct ht_sql_vtab *v, int code)
+{
+	struct ht_sql_session *s = v->session;
+	if (code == SQLITE_OK || !s->is_loaded || s->failed == HT_OK)
+		return code;
+	say(v, s->ctx->error.message, s->ctx->error.hint);
+	s->failed = HT_OK;
+	ht_error_clear(s->ctx);
+	return code;
+}
+
+int ht_sql_check_open(struct ht_sql_vtab *v)
+{
+	if (v->session->set || !v->session->is_loaded)
+		return SQLITE_OK;
+	say(v, "no traces are open", "Open some: SELECT holotrace_open('traces/')");
+	return SQLITE_ERROR;
 }
 
 #endif

@@ -45,6 +45,7 @@ struct ht_sql_session {
 	struct ht_sql_kept *kept; /* tables that were made (result_table.c), and who frees them */
 	void (*free_kept)(struct ht_sql_kept *kept);
 	bool is_declaring;     /* a table tells SQLite its columns */
+	bool is_loaded;        /* inside another program, which asks SQLite what went wrong */
 	uint64_t n_rows;       /* of the result so far */
 	enum ht_status failed; /* of a call inside SQLite; its text is in the context */
 };
@@ -54,8 +55,8 @@ enum ht_status ht_sql_session_init(
         struct ht_sql_session *s, ht_ctx *ctx, ht_set *set, sqlite3 *db) HT_MUST_USE;
 /* Release the traces; after the connection is closed. */
 void ht_sql_session_done(struct ht_sql_session *s);
-/* Tables and functions for the session's connection; an SQLite code. */
-int ht_sql_register(struct ht_sql_session *s);
+/* All tables for the session's connection; an SQLite code. */
+int ht_sql_register_tables(struct ht_sql_session *s);
 
 /* A failed call of ours inside a callback of SQLite: remembered, and as a code of SQLite. */
 int ht_sql_failed(struct ht_sql_session *s, enum ht_status status);
@@ -95,6 +96,11 @@ struct ht_sql_vtab {
 	struct ht_sql_session *session;
 };
 
+/* The code of a call, with its text where a host program looks for it. */
+int ht_sql_report(struct ht_sql_vtab *v, int code);
+/* Whether there are traces to walk: without, a host program is told. */
+int ht_sql_check_open(struct ht_sql_vtab *v);
+
 /* Declare columns to SQLite under types that ht_sql_type_of reads back. Those from n_visible on are hidden; before
  * them stands the argument of a function, which is hidden, too. */
 int ht_sql_declare(struct ht_sql_session *s, const struct ht_column *columns, size_t n,
@@ -114,7 +120,8 @@ int ht_sql_register_events(struct ht_sql_session *s);
 int ht_sql_register_values(struct ht_sql_session *s);
 int ht_sql_register_results(struct ht_sql_session *s);
 int ht_sql_register_small(struct ht_sql_session *s);
-int ht_sql_register_functions(struct ht_sql_session *s);
+/* Functions take the session from where the pointer points when they are called. */
+int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session);
 
 /* All tables of fixed columns, in the order of help: the i-th, NULL after the last. */
 const struct ht_sql_table *ht_sql_event_table(size_t i);

@@ -59,7 +59,7 @@ struct vtab {
 
 struct cursor {
 	sqlite3_vtab_cursor base;
-	const struct vtab *vtab;
+	struct vtab *vtab;
 	bool has_rank, has_row, has_text;
 	int64_t only_rank, only_row;
 	char *text; /* sqlite3_malloc */
@@ -185,7 +185,7 @@ static int cursor_next(sqlite3_vtab_cursor *cursor)
 			return SQLITE_OK;
 	}
 	c->i_rank++;
-	return find_rank(c);
+	return ht_sql_report(&c->vtab->common, find_rank(c));
 }
 
 static bool take_text(struct cursor *c, sqlite3_value *value)
@@ -225,7 +225,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int bits, const char *text
 		}
 	}
 	c->i_rank = 0;
-	return find_rank(c);
+	return ht_sql_report(&c->vtab->common, find_rank(c));
 }
 
 /* ---- cells ---- */
@@ -322,10 +322,13 @@ static int table_disconnect(sqlite3_vtab *vtab)
 
 static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 {
+	int code = ht_sql_check_open((struct ht_sql_vtab *)vtab);
+	if (code != SQLITE_OK)
+		return code;
 	struct cursor *c = sqlite3_malloc(sizeof *c);
 	if (!c)
 		return SQLITE_NOMEM;
-	*c = (struct cursor){ .vtab = (const struct vtab *)vtab };
+	*c = (struct cursor){ .vtab = (struct vtab *)vtab };
 	*ret_cursor = &c->base;
 	return SQLITE_OK;
 }
