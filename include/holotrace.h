@@ -240,8 +240,8 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), or arrow (an
- * IPC stream). */
+/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), arrow (an
+ * IPC stream) or feather (an IPC file). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
@@ -387,6 +387,18 @@ HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
         const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
 /* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts and scripts. */
 HT_API size_t ht_sql_statement(const char *text);
+
+struct ht_export_options {
+	size_t struct_size;   /* sizeof, see the top */
+	const char *tables;   /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	uint64_t rows_a_file; /* of one rank, then the next file begins; 0: a million */
+};
+
+/* Write tables of SQL as a dataset: Arrow IPC files, those with a column rank in a folder per rank
+ * (events/rank=0/part-0.arrow), and manifest.json with columns, sentences, sources and versions, which comes last.
+ * The folder is made; one that has a manifest is refused with HT_USAGE. */
+HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
+        const struct ht_export_options *options) HT_MUST_USE;
 
 /* ---- in pieces ------------------------------------------------------------------------------ */
 

@@ -81,12 +81,13 @@ static enum ht_status run(struct ht_sql_guard *guard, const char *text,
 }
 
 static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const char *query,
-        const struct ht_sql_options *options, ht_table **ret_table)
+        const struct ht_sql_options *options, bool any_is_text, ht_table **ret_table)
 {
 	struct ht_sql_session session, *holder = &session;
 	struct ht_sql_guard guard;
 	enum ht_status status = ht_sql_session_init(&session, ctx, set, db);
 	session.query = query;
+	session.any_is_text = any_is_text;
 	int code = status == HT_OK ? ht_sql_register_tables(&session) : SQLITE_OK;
 	if (code == SQLITE_OK)
 		code = ht_sql_register_functions(db, &holder);
@@ -105,20 +106,26 @@ static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const
 	return status;
 }
 
-enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
-        const struct ht_sql_options *options, ht_table **ret_table)
+enum ht_status ht_sql_query(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, bool any_is_text, ht_table **ret_table)
 {
-	struct ht_sql_options taken;
 	sqlite3 *db = NULL;
-	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_sql_options, n_params, options, &taken));
 	int code = sqlite3_open_v2(":memory:", &db,
 	        SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK) {
 		sqlite3_close(db);
 		return ht_fail_nomem(ctx);
 	}
-	return run_connected(ctx, set, db, query, &taken, ret_table);
+	return run_connected(ctx, set, db, query, options, any_is_text, ret_table);
+}
+
+enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, ht_table **ret_table)
+{
+	struct ht_sql_options taken;
+	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_sql_options, n_params, options, &taken));
+	return ht_sql_query(ctx, set, query, &taken, false, ret_table);
 }
 
 #else

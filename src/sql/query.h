@@ -20,6 +20,10 @@ struct ht_sql_guard {
 	void *progress_user;
 };
 
+/* ht_sql without clearing the error first; values of columns that have several types may all be texts. */
+enum ht_status ht_sql_query(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, bool any_is_text, ht_table **ret_table) HT_MUST_USE;
+
 /* Watch a connection, and the context's progress, until done. */
 void ht_sql_guard_start(struct ht_sql_guard *g, struct ht_sql_session *s, uint64_t timeout_ms);
 void ht_sql_guard_done(struct ht_sql_guard *g);

@@ -141,10 +141,16 @@ struct result_column {
 	bool is_known; /* a value has settled the type, or the declaration */
 };
 
-static void describe(sqlite3_stmt *query, int i, struct result_column *column)
+static void describe(
+        const struct ht_sql_session *s, sqlite3_stmt *query, int i, struct result_column *column)
 {
 	const struct ht_column *origin = NULL;
-	column->is_known = ht_sql_type_of(sqlite3_column_decltype(query, i), &column->type);
+	const char *declared = sqlite3_column_decltype(query, i);
+	column->is_known = ht_sql_type_of(declared, &column->type);
+	if (s->any_is_text && ht_sql_type_is_any(declared)) {
+		column->is_known = true;
+		column->type = HT_STR;
+	}
 #ifdef HT_HAVE_SQLITE_ORIGINS
 	const char *table = sqlite3_column_table_name(query, i);
 	if (table)
@@ -193,7 +199,7 @@ static enum ht_status start(struct result *r)
 			break;
 		}
 		column->sentence = "expression of the query";
-		describe(r->query, i, column);
+		describe(s, r->query, i, column);
 		struct ht_column shown = { column->name, column->type, HT_MEASURE, column->sentence,
 			column->unit };
 		status = ht_table_add_column(r->table, &shown);

@@ -240,6 +240,11 @@ bool ht_sql_type_of(const char *text, enum ht_type *ret_type)
 	return false;
 }
 
+bool ht_sql_type_is_any(const char *text)
+{
+	return text && !strcmp(text, type_texts[HT_SQL_ANY]);
+}
+
 int ht_sql_declare(struct ht_sql_session *s, const struct ht_column *columns, size_t n,
         size_t n_visible, bool with_argument)
 {
@@ -255,9 +260,7 @@ int ht_sql_declare(struct ht_sql_session *s, const struct ht_column *columns, si
 	}
 	sqlite3_str_appendall(text, ")");
 	char *sql = sqlite3_str_finish(text);
-	s->is_declaring = true;
 	int code = sql ? sqlite3_declare_vtab(s->db, sql) : SQLITE_NOMEM;
-	s->is_declaring = false;
 	sqlite3_free(sql);
 	return code;
 }

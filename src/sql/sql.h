@@ -44,8 +44,8 @@ struct ht_sql_session {
 	const char *query;        /* text of the query in hand; NULL: unknown */
 	struct ht_sql_kept *kept; /* tables that were made (result_table.c), and who frees them */
 	void (*free_kept)(struct ht_sql_kept *kept);
-	bool is_declaring;     /* a table tells SQLite its columns */
 	bool is_loaded;        /* inside another program, which asks SQLite what went wrong */
+	bool any_is_text;      /* values of columns with several types are all given as texts */
 	uint64_t n_rows;       /* of the result so far */
 	enum ht_status failed; /* of a call inside SQLite; its text is in the context */
 };
@@ -108,6 +108,7 @@ int ht_sql_declare(struct ht_sql_session *s, const struct ht_column *columns, si
 /* "INTEGER DURATION" and the like; and back: false when it is none of ours. */
 const char *ht_sql_type_text(enum ht_type type);
 bool ht_sql_type_of(const char *text, enum ht_type *ret_type);
+bool ht_sql_type_is_any(const char *text);
 /* A number of the trace as result; those beyond int64 as text, since SQLite has none. */
 void ht_sql_result_u64(sqlite3_context *result, uint64_t value);
 void ht_sql_result_text(sqlite3_context *result, const char *text, size_t n);
