@@ -90,6 +90,7 @@ class Set:
         timeout_ms: int = 0,
         max_rows: int = 0,
     ) -> Table: ...
+    def export(self, folder: _Path, tables: str | None = None, rows_a_file: int = 0) -> None: ...
     def convert(
         self,
         path: _Path,

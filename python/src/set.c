@@ -319,6 +319,36 @@ static PyObject *set_sql(PyObject *object, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
+static PyObject *set_export(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "folder", "tables", "rows_a_file", NULL };
+	struct set_object *self = (struct set_object *)object;
+	struct ht_export_options options = { .struct_size = sizeof options };
+	struct call call;
+	PyObject *folder, *tables = NULL;
+	Py_ssize_t rows = 0;
+	bool ok = false;
+	if (!PyArg_ParseTupleAndKeywords(
+	            args, kwargs, "O|On:export", names, &folder, &tables, &rows))
+		return NULL;
+	if (rows < 0) {
+		PyErr_SetString(PyExc_ValueError, "rows_a_file must not be negative");
+		return NULL;
+	}
+	options.rows_a_file = (uint64_t)rows;
+	PyObject *keep = PyList_New(0);
+	const char *path = keep ? text_of_path(keep, folder) : NULL;
+	if (path && text_optional(keep, tables, "tables", &options.tables) && enter(self)) {
+		if (call_begin(&call, self->n_jobs, self->memory_limit, NULL))
+			ok = call_end(&call, ht_export(call.ctx, self->set, path, &options));
+		leave(self);
+	}
+	Py_XDECREF(keep);
+	if (!ok)
+		return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyObject *set_dump(PyObject *object, PyObject *unused)
 {
 	struct set_object *self = (struct set_object *)object;
@@ -470,6 +500,8 @@ static PyMethodDef methods[] = {
 	        "run(name, args=None, columns=None, where=None, sort=None, top=0, other=None) -> Table" },
 	{ "sql", (PyCFunction)(void (*)(void))set_sql, METH_VARARGS | METH_KEYWORDS,
 	        "sql(query, params=None, timeout_ms=0, max_rows=0) -> Table" },
+	{ "export", (PyCFunction)(void (*)(void))set_export, METH_VARARGS | METH_KEYWORDS,
+	        "export(folder, tables=None, rows_a_file=0)\n\nWrite a dataset of Arrow files." },
 	{ "convert", (PyCFunction)(void (*)(void))set_convert, METH_VARARGS | METH_KEYWORDS,
 	        "convert(path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,\n"
 	        "        to_ns=None, document=None, merge=False, with_counters=False, overlay=None,\n"

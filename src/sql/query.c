@@ -69,6 +69,9 @@ static enum ht_status run(struct ht_sql_guard *guard, const char *text,
 	if (!is_blank(rest))
 		status = ht_fail(s->ctx, HT_USAGE, NULL, -1, "give them one by one",
 		        "the text has more than one statement");
+	else if (!sqlite3_column_count(query) || !sqlite3_stmt_readonly(query))
+		status = ht_fail(
+		        s->ctx, HT_USAGE, NULL, -1, HT_SQL_READS, "the statement is no query");
 	if (status == HT_OK)
 		status = bind(s->ctx, query, options);
 	if (status == HT_OK) {

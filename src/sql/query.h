@@ -6,6 +6,8 @@
 
 #include "sql/sql.h"
 
+#define HT_SQL_READS "a query only reads: SELECT, WITH, VALUES, EXPLAIN"
+
 /* What watches a query: deadline, memory, cancelling. */
 struct ht_sql_guard {
 	struct ht_sql_session *session;

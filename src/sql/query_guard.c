@@ -195,8 +195,8 @@ static const char *hint_for(const char *message, char *room, size_t n_room)
 		        "SELECT * FROM sql_columns WHERE table_name = '...' lists all" },
 		{ "no such function: ", offer_functions,
 		        "sql_tables lists ours; SQLite's own are there too" },
-		{ "not authorized", NULL, "a query only reads: SELECT, WITH, VALUES, EXPLAIN" },
-		{ "access to ", NULL, "a query only reads: SELECT, WITH, VALUES, EXPLAIN" },
+		{ "not authorized", NULL, HT_SQL_READS },
+		{ "access to ", NULL, HT_SQL_READS },
 	};
 	for (size_t i = 0; i < HT_COUNT(kinds); i++) {
 		size_t n = strlen(kinds[i].start);

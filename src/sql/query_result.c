@@ -138,6 +138,7 @@ static enum ht_type type_for(enum ht_type type, int value_type)
 struct result_column {
 	const char *name, *sentence, *unit;
 	enum ht_type type;
+	enum ht_role role;
 	bool is_known; /* a value has settled the type, or the declaration */
 };
 
@@ -162,6 +163,7 @@ static void describe(
 	if (origin) {
 		column->sentence = origin->sentence;
 		column->unit = origin->unit;
+		column->role = origin->role;
 	}
 	int value_type = sqlite3_column_type(query, i);
 	if (column->is_known)
@@ -199,9 +201,10 @@ static enum ht_status start(struct result *r)
 			break;
 		}
 		column->sentence = "expression of the query";
+		column->role = HT_MEASURE;
 		describe(s, r->query, i, column);
-		struct ht_column shown = { column->name, column->type, HT_MEASURE, column->sentence,
-			column->unit };
+		struct ht_column shown = { column->name, column->type, column->role,
+			column->sentence, column->unit };
 		status = ht_table_add_column(r->table, &shown);
 		if (status == HT_OK && column->type == HT_RATIO)
 			ht_table_set_bar(r->table, column->name);
@@ -272,6 +275,9 @@ static enum ht_status fill(struct result *r, uint64_t max_rows, int *ret_code)
 		HT_TRY(widen(r));
 		put_row(r);
 		s->n_rows++;
+		/* a table that has failed takes no more rows, and the query might have no end */
+		if (ht_table_n_rows(r->table) != s->n_rows)
+			return ht_table_finish(s->ctx, r->table);
 	}
 	*ret_code = code;
 	return code == SQLITE_DONE ? HT_OK : HT_USAGE;
