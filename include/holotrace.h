@@ -240,8 +240,8 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), or arrow (an
- * IPC stream). */
+/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), arrow (an
+ * IPC stream) or feather (an IPC file). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
@@ -377,6 +377,39 @@ typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_tab
 HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
         const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
         ht_answer_fn fn, void *user) HT_MUST_USE;
+
+/* ---- SQL ------------------------------------------------------------------------------------ */
+
+struct ht_sql_options {
+	size_t struct_size;          /* sizeof, see the top */
+	uint64_t timeout_ms;         /* stop with HT_LIMIT after so long, 0: never */
+	uint64_t max_rows;           /* stop after so many rows and say so in a note, 0: never */
+	const struct ht_arg *params; /* values of :name in the query; numbers where they look like one */
+	size_t n_params;
+};
+
+/* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the traces (events, gpu,
+ * ops, launches, collectives, steps, ranks, tracks, args, strings, health ...) and, with its arguments as a text,
+ * every analysis over one set: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
+ * NULL when only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit and
+ * the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build without SQLite.
+ * Each call has a connection of its own: any number of threads may query one set, with a context each. */
+HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
+/* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts and scripts. */
+HT_API size_t ht_sql_statement(const char *text);
+
+struct ht_export_options {
+	size_t struct_size;   /* sizeof, see the top */
+	const char *tables;   /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	uint64_t rows_a_file; /* of one rank, then the next file begins; 0: a million */
+};
+
+/* Write tables of SQL as a dataset: Arrow IPC files, those with a column rank in a folder per rank
+ * (events/rank=0/part-0.arrow), and manifest.json with columns, sentences, sources and versions, which comes last.
+ * The folder is made; one that has a manifest is refused with HT_USAGE. */
+HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
+        const struct ht_export_options *options) HT_MUST_USE;
 
 /* ---- in pieces ------------------------------------------------------------------------------ */
 

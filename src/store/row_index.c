@@ -18,7 +18,8 @@ static bool is_of(const struct ht_arg_column *column, uint32_t key)
 
 static bool is_wanted(const struct ht_trace *t, uint32_t row, uint32_t kinds)
 {
-	return (HT_KIND_BIT(t->kind[row]) & kinds) && !ht_time_was_refused(t, row);
+	return (HT_KIND_BIT(t->kind[row]) & kinds) &&
+	       ((kinds & HT_WITH_REFUSED) || !ht_time_was_refused(t, row));
 }
 
 /* The i-th value of a column of integers. */
