@@ -112,6 +112,17 @@ struct ht_open_options {
 HT_API enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
 HT_API void ht_close(ht_set *set);
+
+/* The i-th rank of a set. */
+struct ht_member {
+	ht_set *set;
+	size_t i;
+};
+
+/* Ranks of other sets as a set of its own, numbered and aligned as if their files had been opened together. The
+ * traces are shared; the other sets may be closed afterwards. The caller closes the set. */
+HT_API enum ht_status ht_set_join(ht_ctx *ctx, const struct ht_member *members, size_t n_members,
+        ht_set **ret_set) HT_MUST_USE;
 HT_API size_t ht_set_n_ranks(const ht_set *set);
 /* The i-th trace of the set, in ascending rank. Strings are owned by the set. */
 HT_API int64_t ht_set_rank(const ht_set *set, size_t i);
@@ -129,6 +140,34 @@ HT_API const char *ht_set_note(const ht_set *set, size_t i);
 struct ht_sink;
 HT_API enum ht_status ht_dump(
         ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
+
+/* What there is to open in some places, without reading it: the runs of a log directory, their workers and the
+ * recordings of each. */
+typedef struct ht_catalog ht_catalog;
+
+struct ht_recording {
+	const char *path;
+	int64_t rank;        /* as given with rank=path, else -1 */
+	const char *dir;     /* of the run, as the path has it */
+	const char *worker;  /* process that was recorded, by the name of the file or directory */
+	const char *stamp;   /* of time in the name, "" when there is none */
+	int64_t span;        /* recording of that worker: 1, 2, ...; 0: the name does not say */
+	bool is_npu;         /* of Ascend's profiler */
+	bool is_known;       /* the name has the form that profilers give it */
+	const char *why_not; /* NULL for a trace; why another file of such a name is none */
+	uint64_t size_bytes; /* as stored; of a directory, of the files in it that are read */
+	int64_t mtime_ns;    /* when it was written last, since 1970 */
+	uint64_t file_id;    /* another one when a new file has taken the place of the old */
+};
+
+/* Look at sources as in ht_open, at any depth, while others may write there: what cannot be looked at is passed
+ * over, and that nothing is there is an answer. */
+HT_API enum ht_status ht_catalog_find(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        ht_catalog **ret_catalog) HT_MUST_USE;
+HT_API void ht_catalog_free(ht_catalog *catalog);
+HT_API size_t ht_catalog_n(const ht_catalog *catalog);
+/* In the order of ht_open; what is no trace comes last. NULL beyond the end. */
+HT_API const struct ht_recording *ht_catalog_at(const ht_catalog *catalog, size_t i);
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -190,6 +229,9 @@ struct ht_render_options {
 	int width;          /* columns available, 0: 100 */
 	bool no_title;      /* leave out title and method line (also md, html) */
 	bool safe_csv;      /* csv: an apostrophe before texts that a spreadsheet would compute */
+	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would round, are texts; the
+	 * end has "hidden", "bar" and "says_no" */
+	bool for_page;
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -547,6 +589,10 @@ HT_API enum ht_status ht_writer_write(ht_writer *writer, const void *bytes, size
 HT_API enum ht_status ht_writer_commit(ht_writer *writer) HT_MUST_USE;
 /* Remove what was written and free the writer. NULL is fine. */
 HT_API void ht_writer_abort(ht_writer *writer);
+
+/* Bytes in memory as "gzip" or "zstd" (of HTTP's content codings), as a whole. */
+HT_API enum ht_status ht_compress(ht_ctx *ctx, const char *coding, const void *bytes, size_t n,
+        const struct ht_sink *sink) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 

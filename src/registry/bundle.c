@@ -71,22 +71,6 @@ static bool copy_question(struct ht_arena *arena, const char *name, const struct
 	return ok;
 }
 
-static bool copy_rank(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret)
-{
-	struct ht_step *steps = ht_arena_alloc(arena, rank->n_steps * sizeof *steps + 1);
-	struct ht_stat *stats = ht_arena_alloc(arena, rank->n_stats * sizeof *stats + 1);
-	*ret = *rank;
-	if (!steps || !stats || !copy_text(arena, rank->path, &ret->path))
-		return false;
-	if (rank->n_steps)
-		memcpy(steps, rank->steps, rank->n_steps * sizeof *steps);
-	if (rank->n_stats)
-		memcpy(stats, rank->stats, rank->n_stats * sizeof *stats);
-	ret->steps = steps;
-	ret->stats = stats;
-	return true;
-}
-
 /* The ranks and notes of two rosters, ranks in ascending order; b may be NULL. */
 static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
         const struct ht_roster *b, struct ht_roster *ret)
@@ -103,7 +87,7 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 	for (size_t i = 0, k = 0; ok && i + k < all.n;) {
 		bool first = k == b->n || (i < a->n && a->ranks[i].number < b->ranks[k].number);
 		size_t at = i + k;
-		ok = copy_rank(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
+		ok = ht_rank_copy(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
 	}
 	for (size_t i = 0; ok && i < all.n_notes; i++)
 		ok = copy_text(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],

@@ -54,6 +54,8 @@ struct ht_roster {
 /* What is known of a trace; lists are copied to the arena. HT_NOMEM without a text. */
 enum ht_status ht_rank_describe(
         const struct ht_trace *trace, struct ht_arena *arena, struct ht_rank *ret_rank) HT_MUST_USE;
+/* The same of another set; lists are copied. False when out of memory. */
+bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret_rank);
 /* Choose the clock and say what was lost; when all ranks are in. Texts go to the arena. HT_NOMEM without a
  * text. */
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena) HT_MUST_USE;
@@ -81,7 +83,9 @@ struct ht_set {
 	size_t hand; /* rank that is asked first for its memory */
 	ht_set_load_fn load;
 	void *load_user;
-	void (*load_done)(struct ht_mem *mem, void *load_user); /* frees load_user; may be NULL */
+	void (*load_done)(struct ht_set *set); /* before the set goes; may be NULL */
+	const int64_t *
+	        claims; /* by rank: the number that it asked for, INT64_MIN for none; NULL: nobody knows */
 	struct ht_memo *memo; /* what its runs share; NULL: nothing */
 };
 
