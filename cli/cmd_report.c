@@ -1,8 +1,8 @@
 /*
  * cmd_report.c - run every analysis that the traces support and write one page.
  *
- * In the registry's order: the verdict and the health of the data come first. Left out are comparisons, which need a
- * second run, and the event list, which is the trace itself. An analysis without data is named in one
+ * In the registry's order: the verdict and the health of the data come first. Comparisons need a second run (--base);
+ * left out is the event list, which is the trace itself. An analysis without data is named in one
  * line; one that fails says why in its place, and the rest goes on.
  */
 #include "report.h"
@@ -13,19 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHART_ROWS    500 /* of the page, whose tables open row by row */
 #define PAGE_ROWS     50
 #define TERMINAL_ROWS 10
+#define RANK_ROWS     20000 /* of tables by rank and step, which charts show whole */
 
 static int run(struct cli *cli);
+
+static const struct opt report_opts[] = {
+	{ "base", 0, "RUN", NULL, NULL,
+	        "also compare with this run: what became slower and faster since", "Result",
+	        false },
+};
 
 const struct verb command_report = {
 	.name = "report",
 	.usage = "TRACE...",
 	.summary = "Summarise a run: every analysis that the traces support, on one page",
 	.text = "Runs all analyses over one set of traces and writes the tables as text, Markdown or a "
-	        "self-contained HTML page, with the verdict and the health of the data first. Analyses that find nothing are "
+	        "self-contained HTML page with charts, with the verdict and the health of the data first; --base adds a "
+	        "comparison with another run. Analyses that find nothing are "
 	        "listed in one line; each table ends with the number of rows that are not shown.",
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
+	.opts = report_opts,
+	.n_opts = COUNT(report_opts),
 	.run = run,
 };
 
@@ -39,18 +50,32 @@ static char *describe(const struct ht_error *error)
 	return text;
 }
 
+/* How many rows of it are shown: the page's charts want tables by rank and step whole. */
+static uint64_t rows_of(const struct ht_analysis_info *info, uint64_t top, bool is_page)
+{
+	static const char *const by_rank[] = { "steps", "temporal-breakdown", "distributed",
+		"stragglers", "comm-overlap" };
+	for (size_t i = 0; is_page && top == CHART_ROWS && i < COUNT(by_rank); i++) {
+		if (strcmp(info->name, by_rank[i]) == 0)
+			return RANK_ROWS;
+	}
+	return top;
+}
+
 /* Run one analysis into the report; an exit code other than EXIT_DONE ends the report. */
-static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_info *info,
-        uint64_t top, struct report *report)
+static int add_section(struct cli *cli, struct report *report, const struct ht_analysis_info *info,
+        uint64_t top, bool is_page)
 {
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, NULL, args);
-	struct ht_view view = { .struct_size = sizeof(view), .top = top };
+	ht_set *sets[] = { report->base_set, report->set };
+	/* the page shows what costs most; the others keep the order of the analysis */
+	struct ht_view view = { .struct_size = sizeof(view), .top = is_page ? 0 : top };
 	if (top != 0)
 		view.where = info->overview;
 	struct report_section section = { .info = info };
-	enum ht_status status =
-	        ht_run(cli->ctx, info->name, &set, 1, args, n_args, &view, &section.table);
+	enum ht_status status = ht_run(cli->ctx, info->name, info->n_sets == 2 ? sets : sets + 1,
+	        info->n_sets, args, n_args, &view, &section.table);
 	if (status == HT_USAGE)
 		return cli_fail(cli);
 	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(section.table) == 0)) {
@@ -65,26 +90,39 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 			return cli_fail_nomem();
 	}
 	report->sections[report->n_sections++] = section;
-	return EXIT_DONE;
+	if (!is_page || section.table == NULL)
+		return EXIT_DONE;
+	return report_cut(
+	        cli, &report->sections[report->n_sections - 1].table, rows_of(info, top, is_page));
 }
 
-static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *report)
+/* One run, or two when there is another to compare with; nothing that is over files or sides of several runs. */
+static bool is_for(const struct ht_analysis_info *info, const struct report *report)
+{
+	size_t n_sets = report->base_set != NULL ? 2 : 1;
+	return info->n_sets >= 1 && info->n_sets <= n_sets && info->sides[0] == NULL &&
+	       !info->lists_events;
+}
+
+static int collect(struct cli *cli, struct report *report, uint64_t top, bool is_page)
 {
 	size_t n = ht_n_analyses();
 	report->sections = calloc(n + 1, sizeof(*report->sections));
 	report->empty = calloc(n + 1, sizeof(*report->empty));
 	if (report->sections == NULL || report->empty == NULL)
 		return cli_fail_nomem();
-	report->n_ranks = ht_set_n_ranks(set);
+	report->n_ranks = ht_set_n_ranks(report->set);
 	for (size_t i = 0; i < report->n_ranks; i++)
-		report->n_events += ht_set_n_events(set, i);
-	report->loss = ht_set_loss_note(set);
+		report->n_events += ht_set_n_events(report->set, i);
+	report->loss = ht_set_loss_note(report->set);
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
 		const struct ht_analysis_info *info = ht_analysis_at(i);
-		if (info->n_sets == 1 && !info->lists_events)
-			code = add_section(cli, set, info, top, report);
+		if (is_for(info, report))
+			code = add_section(cli, report, info, top, is_page);
 	}
+	if (is_page && code == EXIT_DONE)
+		code = report_add_extras(cli, report);
 	progress_clear(&cli->progress);
 	return code;
 }
@@ -111,6 +149,7 @@ static void report_done(struct report *report)
 			ht_table_free(report->sections[i].table);
 		free(report->sections[i].problem);
 	}
+	report_extras_done(report);
 	free(report->sections);
 	free(report->empty);
 }
@@ -127,21 +166,51 @@ static int count_failures(const struct report *report)
 	return EXIT_LIMIT;
 }
 
-static int report_set(struct cli *cli, ht_set *set, const char *format, uint64_t top)
+static int report_sets(
+        struct cli *cli, ht_set *set, ht_set *base, const char *format, uint64_t top, bool is_page)
 {
 	const struct opts *opts = &cli->opts;
-	struct report report = { .name = opts->args[0] };
+	struct report report = {
+		.name = opts->args[0],
+		.base = opts_value(opts, "base"),
+		.set = set,
+		.base_set = base,
+	};
 	char name[256];
 	if (opts->n_args > 1) {
 		snprintf(name, sizeof(name), "%s and %zu more", opts->args[0], opts->n_args - 1);
 		report.name = name;
 	}
-	int code = collect(cli, set, top, &report);
+	int code = collect(cli, &report, top, is_page);
 	if (code == EXIT_DONE)
 		code = write_report(cli, &report, format);
 	if (code == EXIT_DONE)
 		code = count_failures(&report);
 	report_done(&report);
+	return code;
+}
+
+/* Open what the arguments and --base name, and report on it; an exit code. */
+static int open_and_report(struct cli *cli, const char *format, uint64_t top, bool is_page)
+{
+	const struct opts *opts = &cli->opts;
+	const char *base_path = opts_value(opts, "base");
+	ht_set *sets[2] = { NULL, NULL };
+	int code = session_open(cli, opts->args, opts->n_args, &sets[0]);
+	if (code == EXIT_DONE && base_path != NULL)
+		code = session_open(cli, &base_path, 1, &sets[1]);
+	if (code == EXIT_DONE)
+		code = session_refuse_sources(cli, sets, COUNT(sets));
+	if (code == EXIT_DONE)
+		code = report_sets(cli, sets[0], sets[1], format, top, is_page);
+	if (sets[0] != NULL) {
+		session_warn_loss(cli, sets[0], opts->args, opts->n_args);
+		ht_close(sets[0]);
+	}
+	if (sets[1] != NULL) {
+		session_warn_loss(cli, sets[1], &base_path, 1);
+		ht_close(sets[1]);
+	}
 	return code;
 }
 
@@ -156,19 +225,16 @@ static int run(struct cli *cli)
 		cli_say("a report can be text, md or html, not %s", format);
 		return EXIT_USAGE;
 	}
-	int code = result_top(opts, strcmp(format, "text") == 0 ? TERMINAL_ROWS : PAGE_ROWS, &top);
+	bool is_page = strcmp(format, "html") == 0 && report_has_page();
+	int code = result_top(opts,
+	        is_page                       ? CHART_ROWS
+	        : strcmp(format, "text") == 0 ? TERMINAL_ROWS
+	                                      : PAGE_ROWS,
+	        &top);
 	if (code == EXIT_DONE)
 		code = session_start(cli);
-	ht_set *set = NULL;
 	if (code == EXIT_DONE)
-		code = session_open(cli, opts->args, opts->n_args, &set);
-	if (code == EXIT_DONE) {
-		code = session_refuse_sources(cli, &set, 1);
-		if (code == EXIT_DONE)
-			code = report_set(cli, set, format, top);
-		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
-		ht_close(set);
-	}
+		code = open_and_report(cli, format, top, is_page);
 	session_end(cli);
 	return code;
 }
