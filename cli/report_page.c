@@ -31,8 +31,8 @@ static void write_head(struct output *output, const struct report *report)
 {
 	const struct ht_asset *script = ht_asset_find("report.js");
 	const struct ht_asset *style = ht_asset_find("report.css");
-	output_text(
-	        output, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+	output_text(output,
+	        "<!DOCTYPE html>\n<html lang=\"en\" data-theme=\"light\">\n<head>\n<meta charset=\"utf-8\">\n");
 	output_print(output,
 	        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	        "script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -40,7 +40,7 @@ static void write_head(struct output *output, const struct report *report)
 	        script->sha256);
 	output_text(output,
 	        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	        "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+	        "<meta name=\"color-scheme\" content=\"light\">\n<title>");
 	output_escaped(output, report->name, "html");
 	output_text(output, " · Holotrace report</title>\n<style>");
 	write_asset(output, style);
