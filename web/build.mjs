@@ -1,7 +1,7 @@
 // Build the page: node build.mjs OUT [--dev]. Writes app.js, app.css, report.js, report.css and index.html into
 // OUT; --dev adds the gallery of components (gallery.html) and readable output. Types are checked first by tsc.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -14,6 +14,10 @@ mkdirSync(out, { recursive: true });
 const checked = spawnSync(process.execPath, [join(web, "node_modules/typescript/bin/tsc"), "-p", web],
   { stdio: "inherit" });
 if (checked.status !== 0) process.exit(1);
+
+// The licences of what is bundled go where it goes.
+const licences = ["preact", "uplot"].map(name =>
+  `${name}\n${readFileSync(join(web, "node_modules", name, "LICENSE"), "utf8").trim()}`).join("\n\n");
 
 const entries = { app: "src/app/main.tsx", report: "src/report/main.tsx" };
 if (dev) entries.gallery = "src/ui/gallery.tsx";
@@ -30,6 +34,7 @@ for (const [name, file] of Object.entries(entries)) {
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
+    banner: { js: `/*!\n${licences}\n*/` },
     logLevel: "warning",
   });
   // Whether a bundle has styles depends on what it imports; the embedder wants both files always.

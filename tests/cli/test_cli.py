@@ -357,9 +357,13 @@ def test_report_formats(tmp_path):
         page = path.read_text()
         assert page.startswith(ending)
         assert page.index("Health") < page.index(VERBS["info"]["title"])
+    # with charts where the build has the page (tests/page), else plain tables
     html = (tmp_path / "r.html").read_text()
-    assert "prefers-color-scheme" in html and "<script" not in html and "http" not in html
-    assert html.count("<section") == html.count("</section>") >= 2
+    assert "prefers-color-scheme" in html and "://" not in html.replace("http://www.w3.org/", "")
+    if support.output("version").rstrip().endswith(b", no page"):
+        assert "<script" not in html and html.count("<section") == html.count("</section>") >= 2
+    else:
+        assert html.count("<script") == html.count("</script>") == 2
 
 
 def test_report_names_what_has_no_data():

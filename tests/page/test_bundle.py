@@ -8,13 +8,10 @@ import sys
 import pytest
 
 import support
+from web import has_page
 
 WEB = pathlib.Path(support.EXE).parent / "web"
 MAX_GZIP = 400 << 10
-
-
-def has_page():
-    return support.output("version").rstrip().endswith(b", page")
 
 
 @pytest.mark.skipif(not has_page(), reason="skipped: built without the page")

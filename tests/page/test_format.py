@@ -96,11 +96,13 @@ def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
 
 @needs_node
 def test_absent_values_and_words(tmp_path):
-    text = evaluate(tmp_path, 'import { exact, human, nsText } from "./ui/format";\n'
+    text = evaluate(tmp_path, 'import { exact, human, nsText, shortName } from "./ui/format";\n'
                     "answer = [human(null, {type: 'duration', unit: 'ns'}), human(NaN, {type: 'ratio', unit: null}),"
                     "human(true, {type: 'bool', unit: null}), human(false, {type: 'bool', unit: null}),"
                     "human('0:17', {type: 'event', unit: null}), exact(41234567, {type: 'duration', unit: 'ns'}),"
                     "exact('1767225600123456789', {type: 'time', unit: 'ns'}), exact(null, {type: 'int64', unit: null}),"
-                    "exact(0.1, {type: 'ratio', unit: 'ratio'}), nsText(3070)];", None)
+                    "exact(0.1, {type: 'ratio', unit: 'ratio'}), nsText(3070),"
+                    "human('a\\x1b[0m\\n\\u202eb\\u009b', {type: 'string', unit: null}), shortName('x\\x07y', 9)];", None)
     assert text == ["–", "–", "yes", "no", "0:17", "41\u2009234\u2009567 ns",
-                    "1\u2009767\u2009225\u2009600\u2009123\u2009456\u2009789 ns", "no value", "10 %", "3.07 µs"]
+                    "1\u2009767\u2009225\u2009600\u2009123\u2009456\u2009789 ns", "no value", "10 %", "3.07 µs",
+                    r"a\x1b[0m\n\u202eb\x9b", r"x\x07y"]

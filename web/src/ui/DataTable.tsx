@@ -38,8 +38,9 @@ export interface DataTableProps {
 function rowColor(table: Table, row: Cell[]): string {
   for (let i = 0; i < table.columns.length; i++) {
     const value = row[i];
-    if (table.columns[i]?.type !== "string" || typeof value !== "string" || value.length > 24) continue;
-    const cls = classOf(value);
+    if (table.columns[i]?.type !== "string" || typeof value !== "string") continue;
+    // of long names only those that begin with what they are
+    const cls = value.length <= 24 || /^(nccl|rccl|hccl|hcom|Memcpy|Memset)/i.test(value) ? classOf(value) : undefined;
     if (cls) return classColor(cls);
   }
   return classColor("compute");
@@ -62,7 +63,7 @@ function content({ table, laid, row, scale, props }: CellProps): ComponentChildr
     if (!props.onEvent) return id;
     return <button class="plain" onClick={e => { e.stopPropagation(); props.onEvent?.(id); }}>{id}</button>;
   }
-  const room = Math.max(4, Math.floor((width - 18) / CODE_PX));
+  const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
   const text = kind === "name" ? shortName(String(value), room) : human(value, column);
   if (table.bar === column.name && isNumber(column.type)) {
     const share = Math.min(1, Math.max(0, Number(value) / scale));

@@ -1,7 +1,7 @@
 // Numbers and names as people read them: the rules of src/table/format.c and src/table/shorten.c, so that terminal,
 // page and report show the same text for the same value (tests/page/test_format.py compares them).
-export { shortName } from "./shorten";
 import type { Cell, Column } from "../model";
+import { shorten } from "./shorten";
 
 export type ColumnLook = Pick<Column, "type" | "unit"> & Partial<Pick<Column, "role">>;
 
@@ -9,6 +9,22 @@ const THIN_SPACE = "\u2009";
 const DASH = "–";
 const TIME_UNITS = ["ns", "µs", "ms", "s"];
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+// Controls and characters that cannot be seen or turn the text around, as in a terminal: \x1b, \u202e.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
+const BLANKS: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+
+export function visible(text: string): string {
+  return text.replace(UNSEEN, c => {
+    const code = c.codePointAt(0) ?? 0, digits = code.toString(16);
+    return BLANKS[c] ?? (code < 0x100 ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`);
+  });
+}
+
+// At most `max` characters of a name, safe to show; hover has the whole.
+export function shortName(name: string, max: number): string {
+  return shorten(visible(name), max);
+}
 
 // Digits in groups of three.
 function group(digits: string): string {
@@ -102,7 +118,7 @@ function digitsOf(value: Cell): string {
 export function human(value: Cell | undefined, column: ColumnLook): string {
   if (value === null || value === undefined || (typeof value === "number" && !Number.isFinite(value))) return DASH;
   if (column.type === "bool") return value === true || value === "true" ? "yes" : "no";
-  if (column.type === "string" || column.type === "event") return String(value);
+  if (column.type === "string" || column.type === "event") return visible(String(value));
   const text = isDouble(column.type) ? double(Number(value), column.type) : integer(digitsOf(value), column);
   const own = column.type === "int64" || column.type === "uint64" || column.type === "float64";
   return own && column.unit && !(Number(value) === 0 && column.type !== "float64")

@@ -164,8 +164,7 @@ const encoder = new TextEncoder(), decoder = new TextDecoder();
 const MAX_NAME = 8192;
 const known = new Map<string, string>();
 
-// At most `max` characters of a name; hover and copy have the whole.
-export function shortName(name: string, max: number): string {
+export function shorten(name: string, max: number): string {
   if (name.length <= max) return name;
   const key = `${max} ${name.length > 512 ? "" : name}`;
   const before = name.length > 512 ? undefined : known.get(key);

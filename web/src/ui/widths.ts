@@ -8,7 +8,8 @@ const PADDING = 20, SAMPLE = 120, NAME_MIN = 150, NAME_MAX = 900, PROSE_MIN = 22
 
 export type Kind = "number" | "name" | "prose" | "word";
 
-export interface Laid { column: Column; index: number; kind: Kind; width: number; empty: boolean }
+// width is what the cells need, want what the heading needs besides.
+export interface Laid { column: Column; index: number; kind: Kind; width: number; want: number; empty: boolean }
 
 // Sentences wrap; names do not. A name may have blanks in its brackets, a sentence has them between words.
 export function kindOf(column: Column, rows: Cell[][], index: number): Kind {
@@ -19,7 +20,7 @@ export function kindOf(column: Column, rows: Cell[][], index: number): Kind {
     if (typeof text !== "string") continue;
     n++;
     longest = Math.max(longest, text.length);
-    if (text.length > 40 && !/[<>]|::/.test(text) && text.split(" ").length > 5) sentences++;
+    if (text.length > 24 && !/[<>]|::/.test(text) && text.split(" ").length > 4) sentences++;
   }
   if (sentences > 0 && sentences * 3 >= n) return "prose";
   return longest > 14 ? "name" : "word";
@@ -33,10 +34,11 @@ function sampled(rows: Cell[][]): Cell[][] {
 
 // What each column wants, before the room is known.
 export function measure(table: Table): Laid[] {
-  const rows = sampled(table.rows), plain = sans(13), code = mono(12), bold = sans(13, 400);
+  const rows = sampled(table.rows), plain = sans(13), code = mono(12);
   return table.columns.map((column, index) => {
     const kind = kindOf(column, rows, index);
-    let width = textWidth(label(column), bold) + 12, empty = true;
+    // a heading wraps between its words
+    let width = Math.max(...label(column).split(" ").map(word => textWidth(word, plain))) + 14, empty = true;
     for (const row of rows) {
       const value = row[index] ?? null;
       if (value === null) continue;
@@ -46,7 +48,8 @@ export function measure(table: Table): Laid[] {
     }
     if (empty) empty = table.rows.every(row => (row[index] ?? null) === null);
     if (table.bar === column.name) width += BAR_PX;
-    return { column, index, kind, width: Math.ceil(width) + PADDING, empty };
+    const want = Math.max(width, textWidth(label(column), plain) + 14);
+    return { column, index, kind, width: Math.ceil(width) + PADDING, want: Math.ceil(want) + PADDING, empty };
   });
 }
 
@@ -69,12 +72,21 @@ export function layOut(wanted: Laid[], room: number, chosen: Map<string, boolean
     shown = shown.filter(other => other !== laid);
     dropped++;
   }
-  let left = Math.max(0, room - total);
-  const result = shown.map(laid => {
-    const least_ = least(laid);
-    const more = Math.min(left, Math.max(0, Math.min(laid.width, NAME_MAX) - least_));
-    left -= more;
-    return { ...laid, width: resized.get(laid.column.name) ?? least_ + more };
-  });
-  return { shown: result, dropped };
+  const widths = share(shown, Math.max(0, room - total));
+  return { shown: shown.map((laid, i) => ({ ...laid, width: resized.get(laid.column.name) ?? widths[i] ?? laid.width })), dropped };
+}
+
+// What is left goes to those that want more, alike, until they have what they want.
+function share(shown: Laid[], left: number): number[] {
+  const widths = shown.map(least), wants = shown.map(laid => Math.min(laid.want, NAME_MAX));
+  for (;;) {
+    const hungry = widths.flatMap((width, i) => width + 0.5 < (wants[i] ?? 0) ? [i] : []);
+    if (hungry.length === 0 || left < 1) return widths.map(Math.floor);
+    const part = left / hungry.length;
+    for (const i of hungry) {
+      const more = Math.min(part, (wants[i] ?? 0) - (widths[i] ?? 0));
+      widths[i] = (widths[i] ?? 0) + more;
+      left -= more;
+    }
+  }
 }

@@ -15,6 +15,7 @@ export interface Bar {
 export interface BarsProps extends FrameProps {
   bars: Bar[];
   unit: Unit;
+  signed?: boolean;                  // of differences: + before what is more
   onClick?: (index: number) => void;
 }
 
@@ -25,7 +26,7 @@ export function Bars(props: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>(560);
   const { tip, show, hide } = useTip();
   const most = Math.max(...bars.map(bar => Math.abs(bar.value)), 0) || 1;
-  const texts = bars.map(bar => shown(bar.value, unit) +
+  const texts = bars.map(bar => (props.signed && bar.value > 0 ? "+" : "") + shown(bar.value, unit) +
     (bar.share !== undefined && bar.share !== null ? `  ${shown(bar.share, "ratio")}` : ""));
   const right = Math.max(...texts.map(text => textWidth(text, sans(11.5))), 20) + 12;
   const widest = Math.max(...bars.map(bar => textWidth(bar.name.slice(0, 120), mono(12))), 20);

@@ -27,6 +27,9 @@ function align(series: Line[]): uPlot.AlignedData {
   return tables.length === 1 ? tables[0] as uPlot.AlignedData : uPlot.join(tables);
 }
 
+// Steps of an axis that counts.
+const WHOLE = Array.from({ length: 48 }, (_, i) => [1, 2, 5][i % 3] as number * 10 ** Math.floor(i / 3));
+
 function axisSize(_: uPlot, values: string[] | null): number {
   return Math.ceil(Math.max(24, ...(values ?? []).map(value => textWidth(value, sans(11))))) + 14;
 }
@@ -37,25 +40,25 @@ function options(props: LinesProps, width: number, height: number): uPlot.Option
   const steps = Array.from({ length: 60 }, (_, i) => 2 ** i);
   return {
     width, height,
-    padding: [10, 12, 0, 0],
+    padding: [10, 28, 0, 0],
     cursor: { drag: { x: true, y: false, setScale: !props.onRange }, points: { size: 5 } },
     legend: { live: true },
     scales: { x: { time: false }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.06 : 1] } },
     axes: [
-      { stroke: dim, font, grid, ticks: { show: false }, size: 24, space: 90,
+      { stroke: dim, font, grid, ticks: { show: false }, size: 24, space: 90, ...(props.xUnit === "count" ? { incrs: WHOLE } : {}),
         values: (_, marks) => marks.map(mark => tick(mark, props.xUnit)) },
-      { stroke: dim, font, grid, ticks: { show: false }, size: axisSize, ...(bytes ? { incrs: steps } : {}),
+      { stroke: dim, font, grid, ticks: { show: false }, size: axisSize, ...(bytes ? { incrs: steps } : props.yUnit === "count" ? { incrs: WHOLE } : {}),
         values: (_, marks) => marks.map(mark => tick(mark, props.yUnit)) },
     ],
     series: [
-      { label: props.xName ?? "at", value: (_, value) => value === null ? "–" : full(value, props.xUnit) },
+      { label: props.xName ?? "at", value: (_, value) => value === null ? "" : full(value, props.xUnit) },
       ...props.series.map(line => {
         const color = resolve(line.color), paths = line.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
         return {
           label: line.name, stroke: color, width: 1.5, spanGaps: true,
           points: { show: line.points.length <= 40, size: 5, fill: color },
           ...(paths ? { paths } : {}), ...(line.fill ? { fill: color + "26" } : {}),
-          value: (_: uPlot, value: number | null) => value === null ? "–" : full(value, props.yUnit),
+          value: (_: uPlot, value: number | null) => value === null ? "" : full(value, props.yUnit),
         } as uPlot.Series;
       }),
     ],

@@ -2,7 +2,7 @@
 import { type ComponentChildren, type JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { ColumnType } from "../../model";
-import { exact, human } from "../format";
+import { exact, human, visible } from "../format";
 import "./charts.css";
 
 // What a chart's numbers are: "ns", "bytes", "ratio", "count", or another unit that is written as it is.
@@ -54,7 +54,7 @@ export function useTip(): { tip: JSX.Element | null; show: ShowTip; hide: () => 
       left: `${Math.max(4, Math.min(state.x + 14, innerWidth - 340))}px`,
       ...(state.y > innerHeight - 160 ? { bottom: `${innerHeight - state.y + 12}px` } : { top: `${state.y + 14}px` }),
     }}>
-      <b>{state.title}</b>
+      <b>{visible(state.title)}</b>
       {state.lines.map((line, i) => <div key={i}>
         {line.color && <i style={{ background: line.color }} />}<span>{line.name}</span><span>{line.value}</span></div>)}
     </div>
