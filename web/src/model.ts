@@ -94,5 +94,47 @@ export interface Track {
   first_ns: number; last_ns: number;
 }
 
-export interface Tracks { generation: number; from_ns: number; to_ns: number; tracks: Track[]; steps: Step[] }
+export interface Tracks {
+  generation: number;
+  from_ns: number; to_ns: number;
+  aligned: boolean;                 // times of all ranks can be compared
+  ranks: RankClock[];
+  kinds: string[];                  // what the kinds of a tile's spans are called
+  tracks: Track[]; steps: Step[];
+}
+export interface RankClock {
+  rank: number; from_ns: number; to_ns: number;
+  moved_ns: number;                 // by how much collectives say that the file's clock is off
+  uncertainty_ns: number | null;    // how far they leave that open
+}
 export interface Step { rank: number; name: string; start_ns: number; end_ns: number }
+
+// An event and where it stands; of what is no span the id alone.
+export interface EventPlace {
+  id: string;
+  name?: string; kind?: string; class?: string | null;
+  rank?: number; track?: number; lane?: number;
+  start_ns?: number; end_ns?: number;
+  wait_ns?: number;                 // of a collective: at its start, for the last rank
+}
+export interface EventLink extends EventPlace { link: string; outgoing: boolean }
+export interface EventDetails extends EventPlace {
+  fields: [string, string][];       // everything about it, as texts
+  stack: EventLink[];               // what is around it, the innermost first
+  links: EventLink[];
+}
+export interface Flow { link: string; from: EventPlace; to: EventPlace }
+export interface Flows { flows: Flow[] }
+// In order of time, from where the search begins; before: how many matches are earlier than the earliest of them.
+export interface Found { total: number; before: number; events: EventPlace[] }
+export interface Sums { classes: Table; names: Table }
+
+// A result drawn into the timeline: curves, each point [time, least, most, last] of what happens within a pixel, or
+// spans [start, end, class, name, event].
+export type CurvePoint = [number, number, number, number];
+export type OverlaySpan = [number, number, string, string, string | null];
+export interface Overlay {
+  unit: string | null;
+  series: { name: string; max: number; points: CurvePoint[] }[];
+  spans: OverlaySpan[];
+}
