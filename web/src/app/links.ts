@@ -18,6 +18,8 @@ const VIEW_OF: Readonly<Record<string, string>> = {
   "diff": "diff", "summary": "overview", "advice": "overview",
 };
 
+export const viewIdOf = (verb: string): string | undefined => VIEW_OF[verb];
+
 // Splits as a shell does, as far as the verbs' own hints need it.
 export function splitWords(text: string): string[] {
   const words: string[] = [];

@@ -125,16 +125,19 @@ export interface VerbTableProps {
   verb: string;
   query?: Query;
   title?: string;
-  height?: number;
+  height?: number | string;
   top?: number;
   hide?: readonly string[];                // columns that the context already says
   keep?: (rows: Rows, row: Row) => boolean;  // rows chosen by a click in a chart
   onRow?: (rows: Rows, row: Row) => void;
   tools?: ComponentChildren;
+  quiet?: boolean;                         // its notes are said elsewhere on the page
   url?: boolean;                           // its order and filter are the URL's: for the main table of a view
 }
 
 const TOP = 10000;
+const SEARCH_FROM = 8;
+const HEIGHT = "min(72vh, 900px)";
 
 interface View { table: Table; whole: Map<Row, Row> }  // whole: the row as asked for, of a row as shown
 
@@ -193,7 +196,7 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
         {given.tools ? <div class="block-tools">{given.tools}</div> : null}
       </div>
       <DataTable
-        table={table} search height={given.height} {...(given.url ? urlOrder(route) : {})}
+        table={table} search={table.rows.length > SEARCH_FROM} height={given.height ?? HEIGHT} notes={!given.quiet} {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
         onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
         linkOf={(column, row) => cellLink(route, given.verb, table, column, row)}

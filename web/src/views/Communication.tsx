@@ -41,7 +41,7 @@ export function Communication() {
       <Head title="Communication" lead="What collectives wait for and how fast they move data. Waiting is until the last rank has started; transfer is the rest." />
       <Waiting />
       {keep ? <p class="filter-note">Only {kind} {group} <button type="button" class="pill" onClick={() => go(linkWith(route, { kind: null, group: null }))}>show all</button></p> : null}
-      <VerbTable verb="collectives" query={{ view: route.query.view }} keep={keep}
+      <VerbTable url verb="collectives" query={{ view: route.query.view }} keep={keep}
         tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("collectives", "view"))} />} />
       <VerbTable verb="distributed" query={{ view: "operations" }} title="Operations of each rank" />
     </>

@@ -27,13 +27,13 @@ function stacks(rows: Rows, across: boolean) {
   for (const row of rows.all) if (!first.has(key(rows, row, across))) first.set(key(rows, row, across), row);
   const keys = [...first.keys()];
   const known = new Map(BOUND.map(([name, label, color]) => [name, { label, color }]));
-  const found = new Map<string, { name: string; color: string; values: (number | null)[] }>();
+  const found = new Map<string, { name: string; cause: string; color: string; values: (number | null)[] }>();
   for (const row of rows.all) {
     const bound = rows.text(row, "bound_by");
     const look = known.get(bound) ?? { label: bound.replace(/_/g, " "), color: classColor("python") };
     const name = across ? `${look.label}, rank ${rows.text(row, "rank")}` : look.label;
     let series = found.get(name);
-    if (!series) found.set(name, series = { name, color: look.color, values: keys.map(() => null) });
+    if (!series) found.set(name, series = { name, cause: look.label, color: look.color, values: keys.map(() => null) });
     series.values[keys.indexOf(key(rows, row, across))] = rows.number(row, "duration_ns");
   }
   return { keys, bars: [...first.values()], series: [...found.values()] };
@@ -46,7 +46,8 @@ function Bounds(props: { across: boolean }) {
       <Ask verb="critical-path" query={{ across: props.across || undefined }}>
         {(rows) => {
           const { keys, bars, series } = stacks(rows, props.across);
-          return <StackedBars title="What each step waits for" of={`${props.across ? "one path through all ranks" : "the path of each rank"}; click to look at one step`} categories={keys} series={series} unit="ns"
+          const legend = [...new Map(series.map((one) => [one.cause, one])).values()].map((one) => ({ name: one.cause, color: one.color }));
+          return <StackedBars legend={legend} title="What each step waits for" of={`${props.across ? "one path through all ranks" : "the path of each rank"}; click to look at one step`} categories={keys} series={series} unit="ns"
             onClick={(i) => { const row = bars[i]; if (row) go(linkWith(route, { step: rows.text(row, "step") || null, rank: props.across ? route.query.rank : rows.text(row, "rank") })); }} />;
         }}
       </Ask>

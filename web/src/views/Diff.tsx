@@ -19,8 +19,12 @@ function signed(rows: Rows, row: Row, name: string): string {
 function word(rows: Rows, row: Row): { text: string; tone: string } {
   const low = rows.number(row, "low_ns");
   const high = rows.number(row, "high_ns");
-  if (low !== null && low > 0) return { text: "slower", tone: "more" };
-  if (high !== null && high < 0) return { text: "faster", tone: "less" };
+  if (low === null || high === null) {
+    const diff = rows.number(row, "diff_ns") ?? 0;
+    return { text: `${diff > 0 ? "slower" : "faster"}, one step: no interval`, tone: diff > 0 ? "more" : "less" };
+  }
+  if (low > 0) return { text: "slower", tone: "more" };
+  if (high < 0) return { text: "faster", tone: "less" };
   return { text: "within noise", tone: "dim" };
 }
 

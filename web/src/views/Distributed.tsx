@@ -45,7 +45,7 @@ export function Distributed() {
           </Ask>
         </section>
       </div>
-      <VerbTable verb="distributed" query={{ view, by }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("distributed", "view"))} />} />
+      <VerbTable url verb="distributed" query={{ view, by }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("distributed", "view"))} />} />
       <VerbTable verb="steps" query={{ view: "gpu" }} title="Devices" />
     </>
   );

@@ -46,7 +46,7 @@ export function FlameGraph() {
         </Ask>
       </section>
       {under ? <p class="filter-note">Below: stacks under <span class="mono">{under.split(";").at(-1)}</span> <button type="button" class="pill" onClick={() => go(linkWith(route, { under: null }))}>show all</button></p> : null}
-      <VerbTable verb="stacks" query={query} keep={under ? (rows, row) => rows.text(row, "stack").startsWith(under) : undefined} />
+      <VerbTable url verb="stacks" query={query} keep={under ? (rows, row) => rows.text(row, "stack").startsWith(under) : undefined} />
     </>
   );
 }

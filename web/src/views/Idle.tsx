@@ -54,7 +54,7 @@ export function Idle() {
           }}
         </Ask>
       </section>
-      <VerbTable verb="idle-breakdown" query={{ by, threshold }} />
+      <VerbTable url verb="idle-breakdown" query={{ by, threshold }} />
       <VerbTable verb="idle-intervals" query={{ by, threshold }} />
     </>
   );

@@ -34,6 +34,10 @@ function TypeShares() {
   );
 }
 
+function rankNumbers(rows: Rows): number[] {
+  return rows.distinct("rank").map(Number).sort((a, b) => a - b);
+}
+
 function TopOfType(props: { rows: Rows; type: string; rank: string }) {
   const { route } = useApp();
   const { rows, type } = props;
@@ -53,7 +57,8 @@ function TopOfType(props: { rows: Rows; type: string; rank: string }) {
 function OverRanks(props: { rows: Rows; type: string; name: string }) {
   const { route } = useApp();
   const { rows } = props;
-  const mine = rows.all.filter((row) => rows.text(row, "name") === props.name && rows.text(row, "kernel_type") === props.type);
+  const mine = rows.all.filter((row) => rows.text(row, "name") === props.name && rows.text(row, "kernel_type") === props.type)
+    .sort((a, b) => (rows.number(a, "rank") ?? 0) - (rows.number(b, "rank") ?? 0));
   if (mine.length === 0) return null;
   return (
     <section class="block chart">
@@ -80,7 +85,7 @@ export function KernelTypes() {
         {(rows) => {
           const types = rows.distinct("kernel_type").map(String);
           const type = types.find((one) => one === route.query.type) ?? types[0] ?? "";
-          const ranks = rows.distinct("rank").map(String);
+          const ranks = rankNumbers(rows).map(String);
           const shownRank = ranks.includes(rank) ? rank : ranks[0] ?? "0";
           const name = route.query.kernel ?? rows.text(rows.all.find((row) => rows.text(row, "kernel_type") === type) ?? [], "name");
           return (
@@ -97,7 +102,7 @@ export function KernelTypes() {
           );
         }}
       </Ask>
-      <VerbTable verb="kernel-breakdown" query={{ by }} onRow={(rows, row) => go(linkWith(route, { kernel: rows.text(row, "name"), type: rows.text(row, "kernel_type") }))}
+      <VerbTable url verb="kernel-breakdown" query={{ by }} onRow={(rows, row) => go(linkWith(route, { kernel: rows.text(row, "name"), type: rows.text(row, "kernel_type") }))}
         tools={<UrlSwitch name="by" label="rows:" options={[{ value: "rank", label: "each rank" }, { value: "all", label: "all ranks with their spread" }]} />} />
     </>
   );

@@ -38,7 +38,7 @@ function Behind(props: { name: string }) {
       <VerbTable verb="kernels" title="By operator and launch" query={{ by: "properties", where }} hide={["name"]} height={200} />
       <VerbTable verb="kernel-annotations" title="Inside annotations" query={{ "group-by": "name", where }} hide={["name"]} height={180} />
       <VerbTable verb="launch-stats" title="Launches" query={{ where }} hide={["name"]} height={120} />
-      <VerbTable verb="events" title="Longest calls" query={{ where, columns: "id,dur_ns,ts_ns,step,stream", sort: "-dur_ns", top: 100 }} height={220} />
+      <VerbTable verb="events" title="Longest calls" query={{ where, columns: "id,dur_ns,time_ns,step,stream", sort: "-dur_ns", top: 100 }} height={220} />
     </Details>
   );
 }
@@ -66,7 +66,7 @@ export function Kernels() {
             </section>
             <Cores />
           </div>
-          <VerbTable verb="kernels" query={{ by }} onRow={open} tools={<UrlSwitch name="by" label="group by:" options={choicesOf(useParam("kernels", "by"))} />} />
+          <VerbTable url verb="kernels" query={{ by }} onRow={open} tools={<UrlSwitch name="by" label="group by:" options={choicesOf(useParam("kernels", "by"))} />} />
         </div>
         {chosenName ? <Behind name={chosenName} /> : null}
       </div>

@@ -64,9 +64,9 @@ function Below(props: { place: Place }) {
   const { from, to, below } = route.query;
   const tools = <UrlSwitch name="below" label="show:" options={TABLES} />;
   const rank = place.rank || undefined;
-  if (below === "stats") return <VerbTable verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
-  if (below === "peaks") return <VerbTable verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
-  if (below === "summary") return <VerbTable verb="memory-timeline" tools={tools} />;
+  if (below === "stats") return <VerbTable url verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
+  if (below === "peaks") return <VerbTable url verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
+  if (below === "summary") return <VerbTable url verb="memory-timeline" tools={tools} />;
   const range = from && to ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}` : "";
   return (
     <>
@@ -76,7 +76,7 @@ function Below(props: { place: Place }) {
           {" "}<button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>show all</button>
         </p>
       ) : null}
-      <VerbTable verb="memory-events" query={{ rank, where: here + range, sort: "-size_bytes" }} tools={tools} />
+      <VerbTable url verb="memory-events" query={{ rank, where: here + range, sort: "-size_bytes" }} tools={tools} />
     </>
   );
 }

@@ -127,7 +127,7 @@ function Behind(props: { path: string }) {
   return (
     <Details name={props.path} close="path">
       <VerbTable verb="modules" title="This module and what is inside" query={{ where: `path ~ ${quoted(props.path)}` }} height={260} />
-      <VerbTable verb="events" title="Calls" query={{ where: `name == ${quoted(`nn.Module: ${name}`)}`, columns: "id,dur_ns,ts_ns,step,tid", sort: "-dur_ns", top: 100 }} height={220} />
+      <VerbTable verb="events" title="Calls" query={{ where: `name == ${quoted(`nn.Module: ${name}`)}`, columns: "id,dur_ns,time_ns,step,tid", sort: "-dur_ns", top: 100 }} height={220} />
     </Details>
   );
 }

@@ -31,7 +31,8 @@ function Charts() {
         const n = Number(route.query.n ?? 10);
         return (
           <section class="block chart">
-            <TopBars rows={rows} title={`Operators by ${measure.label} time`} of={`${measure.title}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`} actions={<><UrlSwitch name="measure" label="time:" options={there} /><UrlSwitch name="n" label="top:" options={TOPS} /></>}
+            <TopBars rows={rows} title={`Operators by ${measure.label} time`} of={`${measure.title}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`} 
+              actions={<span class="block-tools"><UrlSwitch name="measure" label="time:" options={there} /><UrlSwitch name="n" label="top:" options={TOPS} /></span>}
               name={(row) => rows.text(row, "name")} column={measure.value}
               share={measure.share} n={n} color={() => classColor(measure.value.startsWith("host") ? "host" : "compute")}
               onClick={(row) => go(linkWith(route, { name: rows.text(row, "name") }))} />
@@ -55,9 +56,9 @@ function Stacks(props: { where: string }) {
   const [open, setOpen] = useState<string | null>(null);
   return (
     <>
-      <VerbTable verb="operators" title="By call stack" query={{ by: "stack", where: props.where }} hide={["name", "tc_eligible", "tc_self_pct", "tc_total_pct"]} height={180}
-        onRow={(rows, row) => setOpen(rows.text(row, "call_stack"))} />
-      {open ? <Frames stack={open} /> : <p class="dim">Click on a row to see its frames.</p>}
+      <VerbTable verb="operators" title="By call stack: click on a row to see its frames" query={{ by: "stack", where: `${props.where} and call_stack ~ ""` }}
+        hide={["name", "tc_eligible", "tc_self_pct", "tc_total_pct"]} height={180} onRow={(rows, row) => setOpen(rows.text(row, "call_stack"))} />
+      {open ? <Frames stack={open} /> : null}
     </>
   );
 }
@@ -71,7 +72,7 @@ function Behind(props: { name: string }) {
       <VerbTable verb="operators" title="By input shapes" query={{ by: "shape", where }} hide={["name"]} height={180} />
       {hasStacks ? <Stacks where={where} /> : null}
       <VerbTable verb="kernels" title="Kernels it launches" query={{ by: "properties", where: `operator == ${quoted(props.name)}` }} hide={["operator"]} height={180} />
-      <VerbTable verb="events" title="Longest calls" query={{ where, columns: "id,dur_ns,ts_ns,step,tid", sort: "-dur_ns", top: 100 }} height={220} />
+      <VerbTable verb="events" title="Longest calls" query={{ where, columns: "id,dur_ns,time_ns,step,tid", sort: "-dur_ns", top: 100 }} height={220} />
     </Details>
   );
 }
@@ -88,7 +89,7 @@ export function Operators() {
       <div class={chosenName ? "with-details" : ""}>
         <div class="content">
           <Charts />
-          <VerbTable verb="operators" query={{ by }} onRow={open} tools={<UrlSwitch name="by" label="group by:" options={choices} />} />
+          <VerbTable url verb="operators" query={{ by }} onRow={open} tools={<UrlSwitch name="by" label="group by:" options={choices} />} />
         </div>
         {chosenName ? <Behind name={chosenName} /> : null}
       </div>

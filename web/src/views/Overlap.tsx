@@ -22,7 +22,7 @@ export function Overlap() {
           )}
         </Ask>
       </section>
-      <VerbTable verb="comm-overlap" query={{ by }} />
+      <VerbTable url verb="comm-overlap" query={{ by }} />
     </>
   );
 }

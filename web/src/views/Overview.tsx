@@ -6,7 +6,7 @@ import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
-import { eventIds, nextLink, parseNext, verbLink } from "../app/links";
+import { eventIds, nextLink, parseNext, verbLink, viewIdOf } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
@@ -56,8 +56,8 @@ function Evidence(props: { rows: Rows; row: Row }) {
 // The view that a "next" opens, in its own words.
 function viewTitle(next: string): string {
   const verb = parseNext(next).verb;
-  const title = viewOf(verb)?.title;
-  return title ?? capital(verb.replace(/-/g, " "));
+  const view = viewOf(viewIdOf(verb) ?? "")?.title;
+  return view && view !== "Overview" ? view : capital(verb.replace(/-/g, " "));
 }
 
 function Figure(props: { label: string; value: string; title?: string; href?: string }) {
@@ -72,9 +72,9 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
 const FIGURES: readonly [topic: string, column: string, label: string, type: "duration" | "ratio"][] = [
   ["step time", "value_ns", "step time", "duration"],
   ["GPU", "share", "GPU busy", "ratio"],
-  ["bound by", "share", "bound by that", "ratio"],
+  ["bound by", "share", "of the critical path", "ratio"],
   ["bound by", "saves_ns", "to save, at most", "duration"],
-  ["slow rank", "value_ns", "waits for it", "duration"],
+  ["slow rank", "value_ns", "wait for it a step", "duration"],
 ];
 
 function Figures(props: { rows: Rows }) {
@@ -107,7 +107,7 @@ function Verdict() {
         return (
           <header class="verdict">
             <div>
-              <p class="dim">{[`${ranks.length} ${ranks.length === 1 ? "rank" : "ranks"}`, ...devices, rows.table.method.replace(/^[^·]*·\s*/, "")].join(" · ")}</p>
+              <p class="dim">{[`${ranks.length} ${ranks.length === 1 ? "rank" : "ranks"}`, ...devices, rows.table.method.split(" · ")[1] ?? ""].join(" · ")}</p>
               <h1>{capital(words.head)}</h1>
               <p class="lead">
                 {words.rest ? <>{capital(words.rest)}. </> : null}
@@ -232,11 +232,11 @@ function LateMap() {
 // The cost and share have columns of their own.
 const withoutCost = (finding: string) => finding.replace(/; costs at most .*$/, "");
 
-function ShareBar(props: { share: number | null; color?: string }) {
+function ShareBar(props: { share: number | null; color?: string; width?: number }) {
   if (props.share === null) return <>–</>;
   return (
     <span class="share">
-      <span class="share-bar" style={{ width: `${Math.max(0, Math.min(1, props.share)) * 100}px`, background: props.color ?? classColor("communication") }} />
+      <span class="share-bar" style={{ width: `${Math.max(0, Math.min(1, props.share)) * (props.width ?? 100)}px`, background: props.color ?? classColor("communication") }} />
       {human(props.share, { type: "ratio", unit: "ratio" })}
     </span>
   );
@@ -271,6 +271,9 @@ function LookFirst() {
   );
 }
 
+// As many characters as half of the page has room for.
+const nameRoom = () => (innerWidth > 1700 ? 64 : 30);
+
 function Top(props: { verb: string; title: string; columns: readonly [name: string, label: string][]; share: string }) {
   const { route } = useApp();
   return (
@@ -278,16 +281,16 @@ function Top(props: { verb: string; title: string; columns: readonly [name: stri
       <div class="block-head"><h2>{props.title} <a href={verbLink(route, props.verb)}>all →</a></h2></div>
       <Ask verb={props.verb} query={{ top: 6 }}>
         {(rows) => (
-          <table class="plain top">
+          <table class="plain largest">
             <thead><tr><th>name</th>{props.columns.map(([name, label]) => <th key={name} class="num" title={rows.column(name)?.sentence}>{label}</th>)}<th title={rows.column(props.share)?.sentence}>share</th></tr></thead>
             <tbody>
               {rows.all.map((row) => {
                 const name = rows.text(row, "name");
                 return (
                   <tr key={name}>
-                    <td class="mono" title={name}><a class="quiet" href={linkTo(route, props.verb, { name })}>{shortName(name, 46)}</a></td>
+                    <td class="mono" title={name}><a class="quiet" href={linkTo(route, props.verb, { name })}>{shortName(name, nameRoom())}</a></td>
                     {props.columns.map(([column]) => <td key={column} class="num">{human(rows.cell(row, column), rows.column(column) ?? { type: "int64", unit: null })}</td>)}
-                    <td><ShareBar share={rows.number(row, props.share)} color={classColor("compute")} /></td>
+                    <td><ShareBar share={rows.number(row, props.share)} color={classColor("compute")} width={48} /></td>
                   </tr>
                 );
               })}

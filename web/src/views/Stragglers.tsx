@@ -31,9 +31,9 @@ export function Stragglers() {
           )}
         </Ask>
       </section>
-      <VerbTable verb="stragglers" title="Ranks" onRow={(rows, row) => go(linkWith(route, { last: rows.text(row, "rank") }))} />
+      <VerbTable url verb="stragglers" title="Ranks" onRow={(rows, row) => go(linkWith(route, { last: rows.text(row, "rank") }))} />
       {last ? <p class="filter-note">Collectives at which rank {last} was last <button type="button" class="pill" onClick={() => go(linkWith(route, { last: null }))}>show all</button></p> : null}
-      <VerbTable verb="stragglers" query={{ view: "collectives" }} title="Collectives" keep={keep} />
+      <VerbTable verb="stragglers" query={{ view: "collectives" }} title="Collectives" quiet keep={keep} />
     </>
   );
 }

@@ -28,7 +28,7 @@ export function Temporal() {
           )}
         </Ask>
       </section>
-      <VerbTable verb="temporal-breakdown" query={{ by }} />
+      <VerbTable url verb="temporal-breakdown" query={{ by }} />
     </>
   );
 }
