@@ -4,7 +4,7 @@ import type { Run, Worker } from "../model";
 import { useApp } from "./context";
 import { useTable } from "./hooks";
 import { Popover } from "./Popover";
-import { formatRoute, go, linkWith } from "./route";
+import { formatRoute, go, linkTo, linkWith } from "./route";
 import { Rows } from "./rows";
 
 function Select(props: { label: string; value: string; options: [value: string, label: string][]; onChange: (value: string) => void }) {
@@ -29,13 +29,14 @@ export function RunChooser() {
   // Another run has other ranks, steps and events; the view stays.
   const choose = (id: string) => go(formatRoute({ run: id, view: route.view, sub: route.sub, query: {} }));
   const others = runs.runs.filter((other) => other.id !== run.id);
+  const comparing = route.view === "diff" || route.view === "analysis";
   return (
     <>
       <Select label="run" value={run.id} options={runOptions(runs.runs)} onChange={choose} />
       {others.length > 0 ? (
         <Select
           label="compare with" value={base?.id ?? ""} options={[["", "none"], ...runOptions(others)]}
-          onChange={(id) => go(linkWith(route, { base: id || null }))}
+          onChange={(id) => go(id && !comparing ? linkTo(route, "diff", { base: id }) : linkWith(route, { base: id || null }))}
         />
       ) : null}
     </>
@@ -152,7 +153,7 @@ export function StepChooser() {
   const rows = asked.table ? new Rows(asked.table) : null;
   const steps = rows ? rows.distinct("step").filter((step): step is number => typeof step === "number").sort((a, b) => a - b) : [];
   if (steps.length < 2 && !route.query.step) return null;
-  const word = route.query.step ?? "all whole ones";
+  const word = route.query.step ?? "all but last";
   return (
     <Popover label={<><span class="dim">steps</span> {word} <span class="caret">▾</span></>} title="Profiler steps to look at">
       {(close) => (

@@ -16,7 +16,7 @@ const EVENT_HITS = 12;
 const EVENT_CHARS = 2;
 
 // What the search route answers, as far as this box reads it.
-interface FoundEvents { events?: { id: string; name: string; rank?: number; start_ns?: number }[]; hits?: { id: string; name: string }[] }
+interface Found { total: number; events: { id: string; name: string; rank: number; start_ns: number }[] }
 
 function matches(text: string, words: readonly string[]): boolean {
   const lower = text.toLowerCase();
@@ -38,10 +38,9 @@ function useEvents(run: string, text: string, query: Record<string, string | und
     if (text.length < EVENT_CHARS) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<FoundEvents>(runPath(run, "search"), { q: text, limit: EVENT_HITS, ...query }, stop.signal).then((found) => {
-        const events = found.events ?? found.hits ?? [];
-        setHits(events.slice(0, EVENT_HITS).map((event) => ({
-          kind: "event", text: event.name, note: event.id, link: eventLink(app.route, event.id),
+      get<Found>(runPath(run, "search"), { q: text, limit: EVENT_HITS, ...query }, stop.signal).then((found) => {
+        setHits(found.events.slice(0, EVENT_HITS).map((event) => ({
+          kind: "event", text: event.name, note: `rank ${event.rank}, ${event.id}`, link: eventLink(app.route, event.id),
         })));
       }, () => undefined); // the other kinds are found without the server
     }, 200);

@@ -103,7 +103,7 @@ function AskedState(props: { asked: Asked; what: string }) {
 
 // Asks for a verb's table and shows its children with it; what is missing is said in its place.
 export function Ask(props: {
-  verb: string; query?: Query; what?: string; empty?: ComponentChildren; children: (rows: Rows) => ComponentChildren;
+  verb: string; query?: Query; what?: string; title?: string; brief?: boolean; empty?: ComponentChildren; children: (rows: Rows) => ComponentChildren;
 }) {
   const app = useApp();
   const query = { ...chosen(app, props.verb), ...props.query };
@@ -111,9 +111,11 @@ export function Ask(props: {
   const rows = useMemo(() => (asked.table ? new Rows(asked.table) : null), [asked.table]);
   if (!rows) return <AskedState asked={asked} what={props.what ?? `Computing ${props.verb} …`} />;
   if (rows.all.length === 0) {
+    const notes = props.empty ?? rows.table.notes.map((note) => <p key={note}>{note}</p>);
+    if (props.brief) return <div class="dim" role="status">{notes}</div>;
     return (
-      <Empty title={`${rows.table.title}: nothing to show`}>
-        {props.empty ?? rows.table.notes.map((note) => <p key={note}>{note}</p>)}
+      <Empty title={`${props.title ?? rows.table.title}: nothing to show`}>
+        {notes}
         <p class="dim">Looked at: {rows.table.method}</p>
       </Empty>
     );
@@ -162,7 +164,7 @@ export function VerbTable(props: VerbTableProps) {
   const query: Query = { ...chosen(app, props.verb), top: props.top ?? TOP, ...props.query };
   return (
     <section class="block">
-      <Ask verb={props.verb} query={query}>
+      <Ask verb={props.verb} query={query} title={props.title}>
         {(rows) => <Shown rows={rows} given={props} query={query} />}
       </Ask>
     </section>
@@ -209,6 +211,19 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
 // The options of a parameter with choices, from the registry: a new choice needs no new code here.
 export function choicesOf(param: Param | undefined): Option[] {
   return options(...(param?.choices ?? []));
+}
+
+// A switch over a parameter with choices.
+export function ParamSwitch(props: { verb: string; name: string; label: string }) {
+  const { route } = useApp();
+  const param = useParam(props.verb, props.name);
+  if (!param?.choices) return null;
+  return (
+    <Switch
+      label={props.label} options={choicesOf(param)} value={route.query[props.name] ?? param.default ?? ""}
+      onChange={(value) => go(linkWith(route, { [props.name]: value === param.default ? null : value }))}
+    />
+  );
 }
 
 export function useParam(verb: string, name: string): Param | undefined {

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -36,7 +36,7 @@ export function Annotations() {
   return (
     <>
       <Head title="Annotations" lead="GPU time inside user annotations: by the annotations around its launch, or by those drawn on the GPU.">
-        <UrlSwitch name="source" label="annotations of:" options={choicesOf(useParam("kernel-annotations", "source"))} />
+        <ParamSwitch verb="kernel-annotations" name="source" label="annotations of:" />
       </Head>
       <section class="block chart">
         <Ask verb="kernel-annotations" query={{ "group-by": "stack", source }} empty={<p>No GPU work lies inside annotations. <code>torch.profiler.record_function("name")</code> makes one.</p>}>
@@ -46,7 +46,7 @@ export function Annotations() {
       {under ? <p class="filter-note">Only inside <span class="mono">{under}</span> <button type="button" class="pill" onClick={() => go(linkWith(route, { under: null }))}>show all</button></p> : null}
       <VerbTable url verb="kernel-annotations" title="GPU work inside annotations" query={{ "group-by": group, source }}
         keep={under ? (rows, row) => `${rows.text(row, "annotation_stack")} ${rows.text(row, "annotation")} rank ${rows.text(row, "rank")}`.includes(under) : undefined}
-        tools={<UrlSwitch name="group-by" label="group by:" options={choicesOf(useParam("kernel-annotations", "group-by"))} />} />
+        tools={<ParamSwitch verb="kernel-annotations" name="group-by" label="group by:" />} />
       <VerbTable verb="annotation-breakdown" query={{ source: source === "gpu" ? "gpu" : "cpu" }} title="Duration of the annotations themselves" />
     </>
   );

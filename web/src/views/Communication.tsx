@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -42,7 +42,7 @@ export function Communication() {
       <Waiting />
       {keep ? <p class="filter-note">Only {kind} {group} <button type="button" class="pill" onClick={() => go(linkWith(route, { kind: null, group: null }))}>show all</button></p> : null}
       <VerbTable url verb="collectives" query={{ view: route.query.view }} keep={keep}
-        tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("collectives", "view"))} />} />
+        tools={<ParamSwitch verb="collectives" name="view" label="show:" />} />
       <VerbTable verb="distributed" query={{ view: "operations" }} title="Operations of each rank" />
     </>
   );

@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -67,7 +67,7 @@ export function CriticalPath() {
         {several ? <UrlSwitch name="across" label="path:" options={[{ value: "true", label: "through all ranks" }, { value: "false", label: "of each rank" }]} /> : null}
       </Head>
       <Bounds across={across} />
-      <VerbTable url verb="critical-path" query={{ view, across: acrossTable || undefined }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("critical-path", "view"))} />} />
+      <VerbTable url verb="critical-path" query={{ view, across: acrossTable || undefined }} tools={<ParamSwitch verb="critical-path" name="view" label="show:" />} />
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, stackOf } from "./stacks";
@@ -45,7 +45,7 @@ export function Distributed() {
           </Ask>
         </section>
       </div>
-      <VerbTable url verb="distributed" query={{ view, by }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("distributed", "view"))} />} />
+      <VerbTable url verb="distributed" query={{ view, by }} tools={<ParamSwitch verb="distributed" name="view" label="show:" />} />
       <VerbTable verb="steps" query={{ view: "gpu" }} title="Devices" />
     </>
   );

@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -42,7 +42,7 @@ export function Idle() {
   return (
     <>
       <Head title="Idle time" lead="What each stream waited for while it was idle: the host, the launch of the next kernel, or communication.">
-        <UrlSwitch name="by" label="rows:" options={choicesOf(useParam("idle-breakdown", "by"))} />
+        <ParamSwitch verb="idle-breakdown" name="by" label="rows:" />
         <UrlSwitch name="threshold" label="short gaps up to:" options={[{ value: "30us", label: "30 µs" }, { value: "10us", label: "10 µs" }, { value: "100us", label: "100 µs" }, { value: "1ms", label: "1 ms" }]} />
       </Head>
       <section class="block chart">

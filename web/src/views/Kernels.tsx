@@ -4,7 +4,7 @@ import { Shares } from "../ui/charts";
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
 import { quoted } from "../app/links";
-import { Ask, choicesOf, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
@@ -66,7 +66,7 @@ export function Kernels() {
             </section>
             <Cores />
           </div>
-          <VerbTable url verb="kernels" query={{ by }} onRow={open} tools={<UrlSwitch name="by" label="group by:" options={choicesOf(useParam("kernels", "by"))} />} />
+          <VerbTable url verb="kernels" query={{ by }} onRow={open} tools={<ParamSwitch verb="kernels" name="by" label="group by:" />} />
         </div>
         {chosenName ? <Behind name={chosenName} /> : null}
       </div>

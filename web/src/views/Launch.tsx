@@ -1,7 +1,7 @@
 // How long launches take and how long launched work waits, with those that stand out.
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkTo } from "../app/route";
 import { TopBars } from "./TopBars";
@@ -29,7 +29,7 @@ export function Launch() {
           )}
         </Ask>
       </section>
-      <VerbTable url verb="launch-stats" query={{ view, ...cutoffs }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("launch-stats", "view"))} />} />
+      <VerbTable url verb="launch-stats" query={{ view, ...cutoffs }} tools={<ParamSwitch verb="launch-stats" name="view" label="show:" />} />
       <VerbTable verb="op-launch-delay" />
     </>
   );

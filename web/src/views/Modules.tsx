@@ -26,6 +26,8 @@ const COLUMNS: readonly [name: string, label: string][] = [
 
 const OPEN_DEPTH = 2;
 
+const AS = <UrlSwitch name="as" label="as:" options={[{ value: "tree", label: "tree" }, { value: "table", label: "table" }]} />;
+
 interface Line { row: Row; path: string; parent: string; name: string; depth: number; leaf: boolean }
 
 function linesOf(rows: Rows): Line[] {
@@ -150,16 +152,19 @@ export function Modules() {
                 <section class="block chart">
                   <ModuleFlame rows={rows} measure={measure} measures={there} open={open} />
                 </section>
-                <section class="block">
+                {route.query.as === "table" ? (
+                  <VerbTable url verb="modules" onRow={(asked, row) => open(asked.text(row, "path"))} tools={AS} />
+                ) : <section class="block">
                   <div class="block-head">
                     <h2>{rows.table.title} <span class="method">{rows.table.method}</span></h2>
                     <span class="block-tools">
+                      {AS}
                       <a href={tableUrl(app.run.id, "modules", chosen(app, "modules"), "csv")} download>CSV</a>
                       <a href={tableUrl(app.run.id, "modules", chosen(app, "modules"), "json")} download>JSON</a>
                     </span>
                   </div>
                   <Tree rows={rows} open={open} selected={chosenPath} />
-                </section>
+                </section>}
               </div>
               {chosenPath ? <Behind path={chosenPath} /> : null}
             </div>

@@ -1,7 +1,7 @@
 // How much communication is hidden behind computing, and how much is exposed.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { OVERLAP_PARTS, stackOf } from "./stacks";
 
@@ -11,7 +11,7 @@ export function Overlap() {
   return (
     <>
       <Head title="Overlap" lead="How much communication is hidden behind computing, and how much is exposed: waiting for the last rank, then transfer.">
-        <UrlSwitch name="by" label="rows:" options={choicesOf(useParam("comm-overlap", "by"))} />
+        <ParamSwitch verb="comm-overlap" name="by" label="rows:" />
       </Head>
       <section class="block chart">
         <Ask verb="comm-overlap" query={{ by }}>

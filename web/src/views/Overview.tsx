@@ -246,7 +246,7 @@ function LookFirst() {
   return (
     <section class="block">
       <div class="block-head"><h2>Look at first <span class="method">what it costs of a step at most, and where the evidence is</span></h2></div>
-      <Ask verb="advice" empty={<p>No rule fires on this run.</p>}>
+      <Ask verb="advice" brief empty={<p>No rule fires on this run.</p>}>
         {(rows) => (
           <table class="plain advice">
             <thead><tr><th>finding</th><th class="num">costs</th><th>of the step</th><th>evidence</th></tr></thead>
@@ -271,32 +271,46 @@ function LookFirst() {
   );
 }
 
+type Measure = readonly [column: string, label: string, share: string];
+
 // As many characters as half of the page has room for.
 const nameRoom = () => (innerWidth > 1700 ? 64 : 30);
 
-function Top(props: { verb: string; title: string; columns: readonly [name: string, label: string][]; share: string }) {
+function Top(props: { verb: string; title: string; columns: readonly Measure[] }) {
   const { route } = useApp();
   return (
     <section class="block">
       <div class="block-head"><h2>{props.title} <a href={verbLink(route, props.verb)}>all →</a></h2></div>
-      <Ask verb={props.verb} query={{ top: 6 }}>
-        {(rows) => (
-          <table class="plain largest">
-            <thead><tr><th>name</th>{props.columns.map(([name, label]) => <th key={name} class="num" title={rows.column(name)?.sentence}>{label}</th>)}<th title={rows.column(props.share)?.sentence}>share</th></tr></thead>
-            <tbody>
-              {rows.all.map((row) => {
-                const name = rows.text(row, "name");
-                return (
-                  <tr key={name}>
-                    <td class="mono" title={name}><a class="quiet" href={linkTo(route, props.verb, { name })}>{shortName(name, nameRoom())}</a></td>
-                    {props.columns.map(([column]) => <td key={column} class="num">{human(rows.cell(row, column), rows.column(column) ?? { type: "int64", unit: null })}</td>)}
-                    <td><ShareBar share={rows.number(row, props.share)} color={classColor("compute")} width={48} /></td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        )}
+      <Ask verb={props.verb} query={{ top: 6 }} brief>
+        {(rows) => {
+          // What is zero everywhere says nothing; the share is that of the first measure that is there.
+          const columns = props.columns.filter(([name]) => rows.any(name));
+          const share = columns.find(([, , of]) => of && rows.any(of))?.[2];
+          return (
+            <table class="plain largest">
+              <thead>
+                <tr>
+                  <th>name</th><th class="num" title={rows.column("calls")?.sentence}>calls</th>
+                  {columns.map(([name, label]) => <th key={name} class="num" title={rows.column(name)?.sentence}>{label}</th>)}
+                  {share ? <th title={rows.column(share)?.sentence}>share</th> : null}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.all.map((row) => {
+                  const name = rows.text(row, "name");
+                  return (
+                    <tr key={name}>
+                      <td class="mono" title={name}><a class="quiet" href={linkTo(route, props.verb, { name })}>{shortName(name, nameRoom())}</a></td>
+                      <td class="num">{human(rows.cell(row, "calls"), { type: "int64", unit: null })}</td>
+                      {columns.map(([column]) => <td key={column} class="num">{human(rows.cell(row, column), rows.column(column) ?? { type: "int64", unit: null })}</td>)}
+                      {share ? <td><ShareBar share={rows.number(row, share)} color={classColor(share.startsWith("host") ? "host" : "compute")} width={36} /></td> : null}
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          );
+        }}
       </Ask>
     </section>
   );
@@ -306,6 +320,12 @@ function Pair(props: { children: ComponentChildren }) {
   return <div class="pair">{props.children}</div>;
 }
 
+function GpuSummary() {
+  const { run } = useApp();
+  if (run.workers.every((worker) => worker.vendor === "cpu")) return null;
+  return <VerbTable verb="steps" query={{ view: "gpu" }} title="How well devices were used" />;
+}
+
 export function Overview() {
   return (
     <>
@@ -313,11 +333,11 @@ export function Overview() {
       <Pair><StepStack /><LateMap /></Pair>
       <LookFirst />
       <Pair>
-        <Top verb="kernels" title="Kernels that cost most" columns={[["calls", "calls"], ["total_ns", "time"]]} share="share" />
-        <Top verb="operators" title="Operators that cost most" columns={[["calls", "calls"], ["device_self_ns", "device self"], ["host_self_ns", "host self"]]} share="device_share" />
+        <Top verb="kernels" title="Kernels that cost most" columns={[["total_ns", "time", "share"]]} />
+        <Top verb="operators" title="Operators that cost most" columns={[["device_self_ns", "device self", "device_share"], ["host_self_ns", "host self", "host_share"]]} />
       </Pair>
       <Conclusions />
-      <VerbTable verb="steps" query={{ view: "gpu" }} title="GPU summary" />
+      <GpuSummary />
     </>
   );
 }

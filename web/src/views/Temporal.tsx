@@ -1,7 +1,7 @@
 // How much of the GPU's time is idle, computing, or spent on anything else.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { stackOf, TEMPORAL_PARTS } from "./stacks";
@@ -18,7 +18,7 @@ export function Temporal() {
   return (
     <>
       <Head title="Temporal breakdown" lead="How much of the GPU's time is idle, computing, or spent on anything else. The parts add up to the span from first to last GPU work.">
-        <UrlSwitch name="by" label="rows:" options={choicesOf(useParam("temporal-breakdown", "by"))} />
+        <ParamSwitch verb="temporal-breakdown" name="by" label="rows:" />
       </Head>
       <section class="block chart">
         <Ask verb="temporal-breakdown" query={{ by }}>
