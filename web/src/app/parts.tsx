@@ -163,7 +163,7 @@ export function VerbTable(props: VerbTableProps) {
   const app = useApp();
   const query: Query = { ...chosen(app, props.verb), top: props.top ?? TOP, ...props.query };
   return (
-    <section class="block">
+    <section class="block" data-verb={props.verb}>
       <Ask verb={props.verb} query={query} title={props.title}>
         {(rows) => <Shown rows={rows} given={props} query={query} />}
       </Ask>

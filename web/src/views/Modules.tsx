@@ -26,7 +26,7 @@ const COLUMNS: readonly [name: string, label: string][] = [
 
 const OPEN_DEPTH = 2;
 
-const AS = <UrlSwitch name="as" label="as:" options={[{ value: "tree", label: "tree" }, { value: "table", label: "table" }]} />;
+const As = () => <UrlSwitch name="as" label="as:" options={[{ value: "tree", label: "tree" }, { value: "table", label: "table" }]} />;
 
 interface Line { row: Row; path: string; parent: string; name: string; depth: number; leaf: boolean }
 
@@ -128,7 +128,7 @@ function Behind(props: { path: string }) {
   const name = props.path.split(" / ").at(-1) ?? props.path;
   return (
     <Details name={props.path} close="path">
-      <VerbTable verb="modules" title="This module and what is inside" query={{ where: `path ~ ${quoted(props.path)}` }} height={260} />
+      <VerbTable verb="modules" title="This module and what is inside" query={{ where: `path == ${quoted(props.path)} or path ~ ${quoted(`${props.path} / `)}` }} height={260} />
       <VerbTable verb="events" title="Calls" query={{ where: `name == ${quoted(`nn.Module: ${name}`)}`, columns: "id,dur_ns,time_ns,step,tid", sort: "-dur_ns", top: 100 }} height={220} />
     </Details>
   );
@@ -153,12 +153,12 @@ export function Modules() {
                   <ModuleFlame rows={rows} measure={measure} measures={there} open={open} />
                 </section>
                 {route.query.as === "table" ? (
-                  <VerbTable url verb="modules" onRow={(asked, row) => open(asked.text(row, "path"))} tools={AS} />
+                  <VerbTable url verb="modules" onRow={(asked, row) => open(asked.text(row, "path"))} tools={<As />} />
                 ) : <section class="block">
                   <div class="block-head">
                     <h2>{rows.table.title} <span class="method">{rows.table.method}</span></h2>
                     <span class="block-tools">
-                      {AS}
+                      <As />
                       <a href={tableUrl(app.run.id, "modules", chosen(app, "modules"), "csv")} download>CSV</a>
                       <a href={tableUrl(app.run.id, "modules", chosen(app, "modules"), "json")} download>JSON</a>
                     </span>
