@@ -4,7 +4,7 @@ import { Component } from "preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Analyses, Run, Runs } from "../model";
-import { analyses as askAnalyses, ApiError } from "./api";
+import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
@@ -183,9 +183,11 @@ export function Page() {
   const route = useRoute();
   const watched = useRuns();
   const [registry, setRegistry] = useState<Analyses | null>(null);
+  const [routes, setRoutes] = useState<readonly string[]>([]);
   const [problem, setProblem] = useState<ApiError | null>(null);
   const reached = watched.runs !== null;
   useEffect(() => {
+    askRoutes().then(setRoutes, () => undefined); // without it, what not every server has is not offered
     if (!registry) askAnalyses().then(setRegistry, (error: unknown) => { if (error instanceof ApiError) setProblem(error); });
   }, [reached]);
   const runs = watched.runs;
@@ -209,7 +211,7 @@ export function Page() {
     );
   }
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
-  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry };
+  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry, routes };
   return (
     <AppProvider value={app}>
       <Frame lost={watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null} />

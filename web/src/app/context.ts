@@ -11,6 +11,7 @@ export interface App {
   base: Run | null;          // the run it is compared with
   runs: Runs;
   analyses: Analyses;
+  routes: readonly string[];   // what this server can be asked
 }
 
 const Context = createContext<App | null>(null);

@@ -83,9 +83,6 @@ function Changes(props: { view: string }) {
   );
 }
 
-// The differences first: without an order of its own a table of both sides is sorted by change.
-const ORDER: Readonly<Record<string, string>> = { operators: "-diff_device_self_ns,-diff_host_self_ns", kernels: "-diff_total_ns", modules: "-diff_device_self_ns,-diff_host_self_ns" };
-
 function Choose() {
   const { route, run, runs } = useApp();
   const others = runs.runs.filter((other) => other.id !== run.id);
@@ -111,7 +108,7 @@ export function Diff() {
       </Head>
       <Summary />
       <Changes view={view} />
-      <VerbTable url verb="diff" query={{ view, "all-rows": route.query["all-rows"], sort: ORDER[view] }}
+      <VerbTable url verb="diff" query={{ view, "all-rows": route.query["all-rows"] }}
         tools={<UrlSwitch name="view" label="compare:" options={choices} />} />
     </>
   );

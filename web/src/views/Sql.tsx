@@ -10,14 +10,15 @@ import { Busy, Head, ProblemBox } from "../app/parts";
 import { eventLink, go, linkWith } from "../app/route";
 
 const EXAMPLES: readonly [title: string, query: string][] = [
-  ["Longest kernels", "SELECT name, COUNT(*) AS calls, SUM(dur_ns) AS total_ns\nFROM events WHERE cat = 'kernel'\nGROUP BY name ORDER BY total_ns DESC LIMIT 20"],
-  ["Events by category and rank", "SELECT rank, cat, COUNT(*) AS events, SUM(dur_ns) AS total_ns\nFROM events GROUP BY rank, cat ORDER BY rank, total_ns DESC"],
-  ["Steps", "SELECT rank, name, ts_ns, dur_ns FROM events\nWHERE name LIKE 'ProfilerStep#%' ORDER BY rank, ts_ns"],
+  ["GPU time by class", "SELECT rank, class, COUNT(*) AS n, SUM(dur_ns) AS total_ns\nFROM gpu\nGROUP BY rank, class\nORDER BY rank, total_ns DESC"],
+  ["Longest kernels", "SELECT id, rank, step, stream, dur_ns, name\nFROM gpu\nORDER BY dur_ns DESC\nLIMIT 20"],
+  ["Operators by calls", "SELECT name, COUNT(*) AS calls, SUM(dur_ns) AS total_ns\nFROM ops\nGROUP BY name\nORDER BY calls DESC\nLIMIT 20"],
+  ["An analysis as a table", "SELECT kernel_type, name, sum_ns, imbalance\nFROM kernel_breakdown('by=all')\nORDER BY imbalance DESC\nLIMIT 20"],
+  ["Which tables there are", "SELECT * FROM sql_tables"],
 ];
 
-// The server says by the registry whether it has SQL.
 export function sqlIsThere(app: App): boolean {
-  return app.analyses.analyses.some((analysis) => analysis.name === "sql");
+  return app.routes.some((route) => route.endsWith("/sql"));
 }
 
 interface Answer { table: Table | null; problem: Problem | null; status: number }
