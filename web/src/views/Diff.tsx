@@ -2,8 +2,9 @@
 // only repeats them.
 import { human } from "../ui/format";
 import { Bars } from "../ui/charts";
+import type { Query } from "../app/api";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Empty, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, choicesOf, Empty, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -54,23 +55,29 @@ const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>>
   rows: ["step_diff_ns", "name"], operators: ["diff_device_self_ns", "name"], kernels: ["diff_total_ns", "name"], modules: ["diff_device_self_ns", "path"],
 };
 
-function measureOf(rows: Rows, view: string): [string, string] {
+const CALLS: readonly string[] = ["diff_count", "diff_calls"];
+
+function measureOf(rows: Rows, view: string, counts: boolean): [string, string] {
   const [difference, name] = VIEW_MEASURE[view] ?? ["diff_ns", "name"];
+  const calls = CALLS.find((column) => rows.has(column));
+  if (counts && calls) return [calls, name];
   return [rows.any(difference) ? difference : rows.has("diff_host_self_ns") ? "diff_host_self_ns" : difference, name];
 }
 
-function Changes(props: { view: string }) {
+function Changes(props: { query: Query; view: string }) {
   const { route } = useApp();
+  const counts = route.query.measure === "calls";
   return (
-    <Ask verb="diff" query={{ view: props.view, "all-rows": route.query["all-rows"] }}>
+    <Ask verb="diff" query={props.query}>
       {(rows) => {
-        const [column, name] = measureOf(rows, props.view);
+        const [column, name] = measureOf(rows, props.view, counts);
         const size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
         const top = [...rows.all].filter((row) => size(row) > 0 && rows.text(row, name) !== "others").sort((a, b) => size(b) - size(a)).slice(0, 12);
         if (top.length === 0) return null;
         return (
           <section class="block chart">
-            <Bars title="What changed most" of={`${rows.column(column)?.sentence ?? ""}; click to filter the table`} unit="ns"
+            <Bars title="What changed most" of={`${rows.column(column)?.sentence ?? ""}; click to filter the table`} unit={counts ? "count" : "ns"}
+              actions={<UrlSwitch name="measure" label="change of:" options={[{ value: "time", label: "time" }, { value: "calls", label: "calls" }]} />}
               bars={top.map((row) => {
                 const value = rows.number(row, column) ?? 0;
                 return { name: `${rows.text(row, "change")}: ${rows.text(row, name)}`, value, color: value > 0 ? "var(--more)" : "var(--less)" };
@@ -99,16 +106,17 @@ export function Diff() {
   const { route, run, base } = useApp();
   const view = route.query.view ?? "rows";
   const choices = choicesOf(useParam("diff", "view")).filter((choice) => choice.value !== "summary");
-  const by = useParam("diff", "by");
+  const query: Query = { view, "all-rows": route.query["all-rows"], by: route.query.by };
   if (!base) return <><Head title="Diff" lead="How much longer is a step, and which operators and kernels explain it?" /><Choose /></>;
   return (
     <>
       <Head title={`${run.name} against ${base.name}`} lead={<>Test minus control: + is slower, − is faster. Control is {base.name}, test is {run.name}; intervals are over steps.</>}>
-        {by ? <UrlSwitch name="all-rows" label="rows:" options={[{ value: "", label: "beyond noise" }, { value: "true", label: "all" }]} /> : null}
+        <UrlSwitch name="all-rows" label="rows:" options={[{ value: "", label: "beyond noise" }, { value: "true", label: "all" }]} />
+        {view === "rows" || view === "operators" ? <UrlSwitch name="by" label="same when equal in:" options={options("name", view === "rows" ? "path" : "shape")} /> : null}
       </Head>
       <Summary />
-      <Changes view={view} />
-      <VerbTable url verb="diff" query={{ view, "all-rows": route.query["all-rows"] }}
+      <Changes view={view} query={query} />
+      <VerbTable url verb="diff" query={query}
         tools={<UrlSwitch name="view" label="compare:" options={choices} />} />
     </>
   );

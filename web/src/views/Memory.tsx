@@ -57,6 +57,15 @@ const TABLES = [
   { value: "events", label: "allocations" }, { value: "stats", label: "operators" }, { value: "peaks", label: "peaks" }, { value: "summary", label: "summary" },
 ];
 
+// Which allocations to list, as filters of the table.
+const WHICH = [
+  { value: "all", label: "all" }, { value: "peak", label: "alive at the peak" }, { value: "kept", label: "not freed" },
+];
+const WHICH_FILTER: Readonly<Record<string, string>> = { peak: " and at_peak == true", kept: " and released_ts_ns is null" };
+const SIZES = [
+  { value: "all", label: "any" }, { value: "1MiB", label: "1 MiB" }, { value: "16MiB", label: "16 MiB" }, { value: "256MiB", label: "256 MiB" },
+];
+
 function Below(props: { place: Place }) {
   const { route } = useApp();
   const { place } = props;
@@ -67,7 +76,9 @@ function Below(props: { place: Place }) {
   if (below === "stats") return <VerbTable url verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
   if (below === "peaks") return <VerbTable url verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
   if (below === "summary") return <VerbTable url verb="memory-timeline" tools={tools} />;
-  const range = from && to ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}` : "";
+  const { which = "all", size = "all" } = route.query;
+  const filter = (WHICH_FILTER[which] ?? "") + (SIZES.some((one) => one.value === size) && size !== "all" ? ` and size_bytes >= ${size}` : "");
+  const range = from && to && /^-?\d+$/.test(from) && /^-?\d+$/.test(to) ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}` : "";
   return (
     <>
       {range ? (
@@ -76,7 +87,8 @@ function Below(props: { place: Place }) {
           {" "}<button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>show all</button>
         </p>
       ) : null}
-      <VerbTable url verb="memory-events" query={{ rank, where: here + range, sort: "-size_bytes" }} tools={tools} />
+      <VerbTable url verb="memory-events" query={{ rank, where: here + range + filter, sort: "-size_bytes" }}
+        tools={<>{tools}<UrlSwitch name="which" label="which:" options={WHICH} /><UrlSwitch name="size" label="at least:" options={SIZES} /></>} />
     </>
   );
 }

@@ -56,7 +56,7 @@ function Stacks(props: { where: string }) {
   const [open, setOpen] = useState<string | null>(null);
   return (
     <>
-      <VerbTable verb="operators" title="By call stack: click on a row to see its frames" query={{ by: "stack", where: `${props.where} and call_stack ~ ""` }}
+      <VerbTable verb="operators" title="By call stack: click on a row to see its frames" query={{ by: "stack", where: `${props.where} and call_stack is not null` }}
         hide={["name", "tc_eligible", "tc_self_pct", "tc_total_pct"]} height={180} onRow={(rows, row) => setOpen(rows.text(row, "call_stack"))} />
       {open ? <Frames stack={open} /> : null}
     </>
