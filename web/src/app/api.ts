@@ -6,7 +6,10 @@ export type Query = Readonly<Record<string, string | number | boolean | null | u
 
 // What went wrong, as the server says it. status 0: the server cannot be reached.
 export class ApiError extends Error {
-  constructor(readonly status: number, readonly problem: Problem) {
+  constructor(
+    readonly status: number,
+    readonly problem: Problem,
+  ) {
     super(problem.error);
   }
 }

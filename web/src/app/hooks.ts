@@ -6,9 +6,9 @@ import type { Query, RunKey } from "./api";
 import { queryText } from "./api";
 
 export interface Asked {
-  table: Table | null;      // the last good answer, also while the next is asked for
+  table: Table | null; // the last good answer, also while the next is asked for
   problem: Problem | null;
-  status: number;           // of the problem
+  status: number; // of the problem
   busy: boolean;
 }
 
@@ -33,15 +33,25 @@ export function useTable(run: RunKey, verb: string | null, query: Query = {}, ba
     let gone = false;
     setAsked((before) => ({ ...before, busy: true }));
     askTable(run, verb, query, baseGeneration).then(
-      (table) => { if (!gone) setAsked({ table, problem: null, status: 0, busy: false }); },
-      (error: unknown) => { if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) }); },
+      (table) => {
+        if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
+      },
+      (error: unknown) => {
+        if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) });
+      },
     );
-    return () => { gone = true; };
+    return () => {
+      gone = true;
+    };
   }, [key]);
   return asked;
 }
 
-export interface Watched { runs: Runs | null; problem: Problem | null; again: () => void }
+export interface Watched {
+  runs: Runs | null;
+  problem: Problem | null;
+  again: () => void;
+}
 
 const RETRY_MS = 2000;
 
@@ -63,7 +73,9 @@ export function useRuns(): Watched {
       } catch (error) {
         if (stop.signal.aborted) return;
         setProblem(problemOf(error).problem);
-        await new Promise<void>((done) => { timer = window.setTimeout(done, RETRY_MS); });
+        await new Promise<void>((done) => {
+          timer = window.setTimeout(done, RETRY_MS);
+        });
         next = undefined; // the server may be another one by now
       }
       if (!stop.signal.aborted) void watch(next);
