@@ -14,7 +14,8 @@ export interface Asked {
 
 const NOTHING: Asked = { table: null, problem: null, status: 0, busy: false };
 
-function problemOf(error: unknown): { problem: Problem; status: number } {
+// What went wrong, of whatever was thrown.
+export function problemOf(error: unknown): { problem: Problem; status: number } {
   if (error instanceof ApiError) return { problem: error.problem, status: error.status };
   const text = error instanceof Error ? error.message : String(error);
   return { problem: { error: text, file: null, offset: null, hint: null }, status: -1 };

@@ -5,12 +5,12 @@ import { go, linkWith } from "../app/route";
 import type { Change } from "../app/route";
 
 export function TimelineView() {
-    const { route, run } = useApp();
-    return (
-        <Timeline
-            run={run}
-            state={route.query}
-            onState={(change: Change, replace?: boolean) => go(linkWith(route, change), replace ?? true)}
-        />
-    );
+  const { route, run } = useApp();
+  return (
+    <Timeline
+      run={run}
+      state={route.query}
+      onState={(change: Change, replace?: boolean) => go(linkWith(route, change), replace ?? true)}
+    />
+  );
 }
