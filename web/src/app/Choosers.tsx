@@ -4,15 +4,24 @@ import type { Run, Worker } from "../model";
 import { useApp } from "./context";
 import { useTable } from "./hooks";
 import { Popover } from "./Popover";
-import { formatRoute, go, linkWith } from "./route";
+import { formatRoute, go, linkTo, linkWith } from "./route";
 import { Rows } from "./rows";
 
-function Select(props: { label: string; value: string; options: [value: string, label: string][]; onChange: (value: string) => void }) {
+function Select(props: {
+  label: string;
+  value: string;
+  options: [value: string, label: string][];
+  onChange: (value: string) => void;
+}) {
   return (
     <label class="chooser">
       <span class="dim">{props.label}</span>
       <select value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-        {props.options.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+        {props.options.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
       </select>
     </label>
   );
@@ -29,13 +38,18 @@ export function RunChooser() {
   // Another run has other ranks, steps and events; the view stays.
   const choose = (id: string) => go(formatRoute({ run: id, view: route.view, sub: route.sub, query: {} }));
   const others = runs.runs.filter((other) => other.id !== run.id);
+  const comparing = route.view === "diff" || route.view === "analysis";
   return (
     <>
       <Select label="run" value={run.id} options={runOptions(runs.runs)} onChange={choose} />
       {others.length > 0 ? (
         <Select
-          label="compare with" value={base?.id ?? ""} options={[["", "none"], ...runOptions(others)]}
-          onChange={(id) => go(linkWith(route, { base: id || null }))}
+          label="compare with"
+          value={base?.id ?? ""}
+          options={[["", "none"], ...runOptions(others)]}
+          onChange={(id) =>
+            go(id && !comparing ? linkTo(route, "diff", { base: id }) : linkWith(route, { base: id || null }))
+          }
         />
       ) : null}
     </>
@@ -47,8 +61,12 @@ export function SpanChooser() {
   if (run.spans.length < 2) return null;
   const choices: [string, string][] = [["", "default"], ...run.spans.map((span): [string, string] => [span, span])];
   return (
-    <Select label="span" value={route.query.span ?? ""} options={choices}
-      onChange={(span) => go(linkWith(route, { span: span || null }))} />
+    <Select
+      label="span"
+      value={route.query.span ?? ""}
+      options={choices}
+      onChange={(span) => go(linkWith(route, { span: span || null }))}
+    />
   );
 }
 
@@ -78,11 +96,13 @@ export function formatRanges(numbers: Iterable<number>): string {
   return parts.join(",");
 }
 
+const LISTED = 512; // more are typed, not ticked
+
 interface ListProps {
   name: "rank" | "step";
   numbers: readonly number[];
   noteOf?: (n: number) => string;
-  whole: string;                  // the words for "no choice made"
+  whole: string; // the words for "no choice made"
   extra?: [value: string, label: string][];
 }
 
@@ -91,38 +111,66 @@ function NumberList(props: ListProps & { close: () => void }) {
   const { route } = useApp();
   const given = route.query[props.name] ?? "";
   const [text, setText] = useState(given);
-  const ticked = (given ? parseRanges(given) : null) ?? new Set<number>();
-  const set = (value: string | null) => go(linkWith(route, { [props.name]: value }));
+  const set = (value: string | null) => {
+    setText(value ?? "");
+    go(linkWith(route, { [props.name]: value }));
+  };
+  const choices: [string | null, string][] = [[null, props.whole], ...(props.extra ?? [])];
+  return (
+    <form
+      class="number-list"
+      onSubmit={(event) => {
+        event.preventDefault();
+        set(text.trim() || null);
+        props.close();
+      }}
+    >
+      <div class="row">
+        <input
+          aria-label={`${props.name}s`}
+          placeholder="0,2-3"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <button type="submit" class="pill">
+          set
+        </button>
+      </div>
+      <div class="row">
+        {choices.map(([value, label]) => (
+          <button
+            key={label}
+            type="button"
+            class={given === (value ?? "") ? "pill on" : "pill"}
+            onClick={() => set(value)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <TickList {...props} given={given} set={set} />
+    </form>
+  );
+}
+
+function TickList(props: ListProps & { given: string; set: (value: string | null) => void }) {
+  const ticked = (props.given ? parseRanges(props.given) : null) ?? new Set<number>();
   const tick = (n: number) => {
     const next = new Set(ticked);
     if (!next.delete(n)) next.add(n);
-    const value = next.size && next.size < props.numbers.length ? formatRanges(next) : null;
-    setText(value ?? "");
-    set(value);
+    props.set(next.size && next.size < props.numbers.length ? formatRanges(next) : null);
   };
   return (
-    <form class="number-list" onSubmit={(event) => { event.preventDefault(); set(text.trim() || null); props.close(); }}>
-      <div class="row">
-        <input aria-label={`${props.name}s`} placeholder="0,2-3" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <button type="submit" class="pill">set</button>
-      </div>
-      <div class="row">
-        <button type="button" class={given ? "pill" : "pill on"} onClick={() => { setText(""); set(null); }}>{props.whole}</button>
-        {(props.extra ?? []).map(([value, label]) => (
-          <button key={value} type="button" class={given === value ? "pill on" : "pill"} onClick={() => { setText(value); set(value); }}>{label}</button>
-        ))}
-      </div>
-      <ul>
-        {props.numbers.slice(0, 512).map((n) => (
-          <li key={n}>
-            <label>
-              <input type="checkbox" checked={ticked.has(n)} onChange={() => tick(n)} />
-              {props.name} {n} <span class="dim">{props.noteOf?.(n)}</span>
-            </label>
-          </li>
-        ))}
-      </ul>
-    </form>
+    <ul>
+      {props.numbers.slice(0, LISTED).map((n) => (
+        <li key={n}>
+          <label>
+            <input type="checkbox" checked={ticked.has(n)} onChange={() => tick(n)} />
+            {props.name} {n} <span class="dim">{props.noteOf?.(n)}</span>
+          </label>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -139,8 +187,23 @@ export function RankChooser() {
   if (ranks.length < 2 && !route.query.rank) return null;
   const word = route.query.rank ?? `all ${ranks.length}`;
   return (
-    <Popover label={<><span class="dim">ranks</span> {word} <span class="caret">▾</span></>} title="Ranks to look at">
-      {(close) => <NumberList name="rank" numbers={ranks} whole="all ranks" noteOf={(n) => workerNote(workers, n)} close={close} />}
+    <Popover
+      label={
+        <>
+          <span class="dim">ranks</span> {word} <span class="caret">▾</span>
+        </>
+      }
+      title="Ranks to look at"
+    >
+      {(close) => (
+        <NumberList
+          name="rank"
+          numbers={ranks}
+          whole="all ranks"
+          noteOf={(n) => workerNote(workers, n)}
+          close={close}
+        />
+      )}
     </Popover>
   );
 }
@@ -150,14 +213,30 @@ export function StepChooser() {
   const query = { span: route.query.span, step: "all", columns: "step" };
   const asked = useTable(run, run.workers.some((worker) => worker.rank !== null) ? "steps" : null, query);
   const rows = asked.table ? new Rows(asked.table) : null;
-  const steps = rows ? rows.distinct("step").filter((step): step is number => typeof step === "number").sort((a, b) => a - b) : [];
+  const steps = rows
+    ? rows
+        .distinct("step")
+        .filter((step): step is number => typeof step === "number")
+        .sort((a, b) => a - b)
+    : [];
   if (steps.length < 2 && !route.query.step) return null;
-  const word = route.query.step ?? "all whole ones";
+  const word = route.query.step ?? "all but last";
   return (
-    <Popover label={<><span class="dim">steps</span> {word} <span class="caret">▾</span></>} title="Profiler steps to look at">
+    <Popover
+      label={
+        <>
+          <span class="dim">steps</span> {word} <span class="caret">▾</span>
+        </>
+      }
+      title="Profiler steps to look at"
+    >
       {(close) => (
         <NumberList
-          name="step" numbers={steps} whole="all but the last, which is cut short" extra={[["all", "all"]]} close={close}
+          name="step"
+          numbers={steps}
+          whole="all but the last, which is cut short"
+          extra={[["all", "all"]]}
+          close={close}
         />
       )}
     </Popover>

@@ -33,12 +33,24 @@ export function FileLine(props: { file: FileState }) {
   const { file } = props;
   return (
     <li class={`file ${file.state}`}>
-      <span class="file-name" title={file.path}>{file.path}</span>
-      <span class="file-size">
-        {file.state === "loading" ? `${bytes(file.done)} of ${bytes(file.bytes)}` : file.state === "waiting" ? "waiting" : bytes(file.bytes)}
+      <span class="file-name" title={file.path}>
+        {file.path}
       </span>
-      {file.state === "loading" ? <progress value={file.done} max={file.bytes || 1} aria-label={`reading ${file.path}`} /> : null}
-      {file.error ? <p class="file-error" role="alert">{file.error}</p> : null}
+      <span class="file-size">
+        {file.state === "loading"
+          ? `${bytes(file.done)} of ${bytes(file.bytes)}`
+          : file.state === "waiting"
+            ? "waiting"
+            : bytes(file.bytes)}
+      </span>
+      {file.state === "loading" ? (
+        <progress value={file.done} max={file.bytes || 1} aria-label={`reading ${file.path}`} />
+      ) : null}
+      {file.error ? (
+        <p class="file-error" role="alert">
+          {file.error}
+        </p>
+      ) : null}
     </li>
   );
 }
@@ -48,11 +60,18 @@ export function Rescan() {
   const [failed, setFailed] = useState("");
   const look = () => {
     setBusy(true);
-    rescan().then(() => setFailed(""), (error: Error) => setFailed(error.message)).finally(() => setBusy(false));
+    rescan()
+      .then(
+        () => setFailed(""),
+        (error: Error) => setFailed(error.message),
+      )
+      .finally(() => setBusy(false));
   };
   return (
     <span class="rescan">
-      <button type="button" class="pill" disabled={busy} onClick={look}>{busy ? "Looking …" : "Look for new files"}</button>
+      <button type="button" class="pill" disabled={busy} onClick={look}>
+        {busy ? "Looking …" : "Look for new files"}
+      </button>
       {failed ? <span class="file-error">{failed}</span> : null}
     </span>
   );
@@ -63,17 +82,39 @@ export function HealthDot() {
   const files = filesOf(run);
   return (
     <Popover
-      class="health right" title="What could not be read, and the files"
-      label={<><span class={`dot ${healthLevel(run)}`} aria-hidden="true" />health: {healthWords(run)}</>}
+      class="health right"
+      title="What could not be read, and the files"
+      label={
+        <>
+          <span class={`dot ${healthLevel(run)}`} aria-hidden="true" />
+          health: {healthWords(run)}
+        </>
+      }
     >
       {(close) => (
         <>
-          {run.health.notes.length > 0
-            ? <ul class="notes">{run.health.notes.map((note, i) => <li key={i}>{note}</li>)}</ul>
-            : <p>{run.health.level === "good" ? "Everything was read as written." : "No notes so far."}</p>}
-          <p><a href={linkTo(route, "analysis", {}, "health")} onClick={close}>All checks of this run →</a></p>
-          <h3>Files <span class="method">{files.length}</span></h3>
-          <ul class="files">{files.slice(0, 400).map((file) => <FileLine key={file.path} file={file} />)}</ul>
+          {run.health.notes.length > 0 ? (
+            <ul class="notes">
+              {run.health.notes.map((note, i) => (
+                <li key={i}>{note}</li>
+              ))}
+            </ul>
+          ) : (
+            <p>{run.health.level === "good" ? "Everything was read as written." : "No notes so far."}</p>
+          )}
+          <p>
+            <a href={linkTo(route, "analysis", {}, "health")} onClick={close}>
+              All checks of this run →
+            </a>
+          </p>
+          <h3>
+            Files <span class="method">{files.length}</span>
+          </h3>
+          <ul class="files">
+            {files.slice(0, 400).map((file) => (
+              <FileLine key={file.path} file={file} />
+            ))}
+          </ul>
           <Rescan />
         </>
       )}
@@ -91,7 +132,13 @@ export function LoadingStrip() {
   return (
     <div class="strip" role="status">
       <span class="spin" aria-hidden="true" />
-      Reading {now ? <>{now.path} ({bytes(now.done)} of {bytes(now.bytes)})</> : null} · {files.length - open.length} of {files.length} files are shown
+      Reading{" "}
+      {now ? (
+        <>
+          {now.path} ({bytes(now.done)} of {bytes(now.bytes)})
+        </>
+      ) : null}{" "}
+      · {files.length - open.length} of {files.length} files are shown
     </div>
   );
 }
@@ -103,8 +150,14 @@ export function FailedStrip() {
   if (failed.length === 0) return null;
   return (
     <details class="strip failed" role="alert">
-      <summary>{failed.length === 1 ? "1 file" : `${failed.length} files`} of {filesOf(run).length} could not be read</summary>
-      <ul class="files">{failed.map((file) => <FileLine key={file.path} file={file} />)}</ul>
+      <summary>
+        {failed.length === 1 ? "1 file" : `${failed.length} files`} of {filesOf(run).length} could not be read
+      </summary>
+      <ul class="files">
+        {failed.map((file) => (
+          <FileLine key={file.path} file={file} />
+        ))}
+      </ul>
     </details>
   );
 }

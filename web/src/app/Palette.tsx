@@ -4,19 +4,28 @@ import type { Cell, Table } from "../model";
 import { shortName } from "../ui/format";
 import { get, runPath } from "./api";
 import { chosen, useApp } from "./context";
+import type { App } from "./context";
 import { useTable } from "./hooks";
 import { eventLink, formatRoute, go, linkTo } from "./route";
 import { Rows } from "./rows";
-import { VIEWS } from "../views/registry";
+import { shownViews } from "../views/registry";
 
-interface Hit { kind: string; text: string; note: string; link: string }
+interface Hit {
+  kind: string;
+  text: string;
+  note: string;
+  link: string;
+}
 
 const PER_KIND = 8;
 const EVENT_HITS = 12;
 const EVENT_CHARS = 2;
 
 // What the search route answers, as far as this box reads it.
-interface FoundEvents { events?: { id: string; name: string; rank?: number; start_ns?: number }[]; hits?: { id: string; name: string }[] }
+interface Found {
+  total: number;
+  events: { id: string; name: string; rank: number; start_ns: number }[];
+}
 
 function matches(text: string, words: readonly string[]): boolean {
   const lower = text.toLowerCase();
@@ -38,12 +47,19 @@ function useEvents(run: string, text: string, query: Record<string, string | und
     if (text.length < EVENT_CHARS) return;
     const stop = new AbortController();
     const timer = setTimeout(() => {
-      get<FoundEvents>(runPath(run, "search"), { q: text, limit: EVENT_HITS, ...query }, stop.signal).then((found) => {
-        const events = found.events ?? found.hits ?? [];
-        setHits(events.slice(0, EVENT_HITS).map((event) => ({
-          kind: "event", text: event.name, note: event.id, link: eventLink(app.route, event.id),
-        })));
-      }, () => undefined); // the other kinds are found without the server
+      get<Found>(runPath(run, "search"), { q: text, limit: EVENT_HITS, ...query }, stop.signal).then(
+        (found) => {
+          setHits(
+            found.events.slice(0, EVENT_HITS).map((event) => ({
+              kind: "event",
+              text: event.name,
+              note: `rank ${event.rank}, ${event.id}`,
+              link: eventLink(app.route, event.id),
+            })),
+          );
+        },
+        () => undefined,
+      ); // the other kinds are found without the server
     }, 200);
     return () => {
       clearTimeout(timer);
@@ -51,6 +67,27 @@ function useEvents(run: string, text: string, query: Record<string, string | und
     };
   }, [key]);
   return hits;
+}
+
+// What is found without asking: views, runs, and of names only what was typed.
+function localHits(app: App, words: readonly string[], operators: string[], kernels: string[]): Hit[] {
+  const { route, run } = app;
+  const pick = (hits: Hit[]) => hits.filter((hit) => matches(`${hit.text} ${hit.note}`, words)).slice(0, PER_KIND);
+  const hit = (kind: string, text: string, link: string, note = ""): Hit => ({ kind, text, note, link });
+  const runLink = (id: string) => formatRoute({ run: id, view: route.view, sub: route.sub, query: {} });
+  const others = app.runs.runs.filter((one) => one.id !== run.id);
+  const found = [
+    ...pick(shownViews(app).map((view) => hit("view", view.title, linkTo(route, view.id), view.group))),
+    ...pick(others.map((one) => hit("run", one.name, runLink(one.id)))),
+  ];
+  if (words.length === 0) return found;
+  const verbs = app.analyses.analyses.filter((one) => one.n_sets > 0);
+  return [
+    ...found,
+    ...pick(operators.map((name) => hit("operator", name, linkTo(route, "operators", { name })))),
+    ...pick(kernels.map((name) => hit("kernel", name, linkTo(route, "kernels", { name })))),
+    ...pick(verbs.map((one) => hit("analysis", one.name, linkTo(route, "analysis", {}, one.name), one.question))),
+  ];
 }
 
 function useHits(text: string): Hit[] {
@@ -61,19 +98,33 @@ function useHits(text: string): Hit[] {
   const events = useEvents(run.id, text.trim(), { rank: route.query.rank, span: route.query.span });
   return useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const pick = (hits: Hit[]) => hits.filter((hit) => matches(`${hit.text} ${hit.note}`, words)).slice(0, PER_KIND);
-    const all = pick(VIEWS.filter((view) => !view.hidden).map((view) => ({ kind: "view", text: view.title, note: view.group, link: linkTo(route, view.id) })));
-    all.push(...pick(app.runs.runs.filter((one) => one.id !== run.id).map((one) => (
-      { kind: "run", text: one.name, note: "", link: formatRoute({ run: one.id, view: route.view, sub: route.sub, query: {} }) }))));
-    if (words.length > 0) {
-      all.push(...pick(names(operators.table, "name").map((name) => ({ kind: "operator", text: name, note: "", link: linkTo(route, "operators", { name }) }))));
-      all.push(...pick(names(kernels.table, "name").map((name) => ({ kind: "kernel", text: name, note: "", link: linkTo(route, "kernels", { name }) }))));
-      all.push(...pick(app.analyses.analyses.filter((one) => one.n_sets > 0).map((one) => (
-        { kind: "analysis", text: one.name, note: one.question, link: linkTo(route, "analysis", {}, one.name) }))));
-      all.push(...events);
-    }
-    return all;
+    const local = localHits(app, words, names(operators.table, "name"), names(kernels.table, "name"));
+    return words.length > 0 ? [...local, ...events] : local;
   }, [text, operators.table, kernels.table, events, route]);
+}
+
+function HitList(props: { hits: readonly Hit[]; at: number; setAt: (at: number) => void; open: (hit: Hit) => void }) {
+  return (
+    <ul id="hits" role="listbox">
+      {props.hits.map((hit, i) => (
+        <li
+          key={`${hit.kind} ${hit.link}`}
+          id={`hit-${i}`}
+          role="option"
+          aria-selected={i === props.at}
+          class={i === props.at ? "on" : ""}
+          onPointerMove={() => props.setAt(i)}
+          onClick={() => props.open(hit)}
+          title={hit.text}
+        >
+          <span class="hit-kind">{hit.kind}</span>
+          <span class="hit-text">{shortName(hit.text, 90)}</span>
+          <span class="dim hit-note">{hit.note}</span>
+        </li>
+      ))}
+      {props.hits.length === 0 ? <li class="dim">Nothing in this run is called that.</li> : null}
+    </ul>
+  );
 }
 
 export function Palette(props: { close: () => void }) {
@@ -100,24 +151,25 @@ export function Palette(props: { close: () => void }) {
     }
   };
   return (
-    <div class="veil" onPointerDown={(event) => { if (event.target === event.currentTarget) props.close(); }}>
+    <div
+      class="veil"
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) props.close();
+      }}
+    >
       <div class="palette" role="dialog" aria-label="Search">
         <input
-          ref={box} role="combobox" aria-expanded="true" aria-controls="hits" aria-activedescendant={`hit-${at}`}
-          placeholder="Events, operators, kernels, views, runs" value={text}
-          onInput={(event) => setText(event.currentTarget.value)} onKeyDown={press}
+          ref={box}
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="hits"
+          aria-activedescendant={`hit-${at}`}
+          placeholder="Events, operators, kernels, views, runs"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={press}
         />
-        <ul id="hits" role="listbox">
-          {hits.map((hit, i) => (
-            <li key={`${hit.kind} ${hit.link}`} id={`hit-${i}`} role="option" aria-selected={i === at} class={i === at ? "on" : ""}
-              onPointerMove={() => setAt(i)} onClick={() => open(hit)} title={hit.text}>
-              <span class="hit-kind">{hit.kind}</span>
-              <span class="hit-text">{shortName(hit.text, 90)}</span>
-              <span class="dim hit-note">{hit.note}</span>
-            </li>
-          ))}
-          {hits.length === 0 ? <li class="dim">Nothing in this run is called that.</li> : null}
-        </ul>
+        <HitList hits={hits} at={at} setAt={setAt} open={open} />
       </div>
     </div>
   );

@@ -2,7 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-export function Popover(props: { label: ComponentChildren; title?: string; class?: string; children: (close: () => void) => ComponentChildren }) {
+export function Popover(props: {
+  label: ComponentChildren;
+  title?: string;
+  class?: string;
+  children: (close: () => void) => ComponentChildren;
+}) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -10,7 +15,9 @@ export function Popover(props: { label: ComponentChildren; title?: string; class
     const outside = (event: Event) => {
       if (!(event.target instanceof Node) || !root.current?.contains(event.target)) setOpen(false);
     };
-    const escape = (event: KeyboardEvent) => { if (event.key === "Escape") setOpen(false); };
+    const escape = (event: KeyboardEvent) => {
+      if (event.key === "Escape") setOpen(false);
+    };
     addEventListener("pointerdown", outside);
     addEventListener("keydown", escape);
     return () => {

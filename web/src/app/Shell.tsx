@@ -4,7 +4,7 @@ import { Component } from "preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Analyses, Run, Runs } from "../model";
-import { analyses as askAnalyses, ApiError } from "./api";
+import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
@@ -32,8 +32,14 @@ function Nav() {
           <div key={group} class="nav-group">
             {group ? <h2>{group}</h2> : null}
             {views.map((view) => (
-              <a key={view.id} href={linkTo(app.route, view.id)} class={view === here ? "on" : ""} aria-current={view === here ? "page" : undefined}>
-                <span>{view.title}</span>{view.key ? <kbd>{view.key.toUpperCase()}</kbd> : null}
+              <a
+                key={view.id}
+                href={linkTo(app.route, view.id)}
+                class={view === here ? "on" : ""}
+                aria-current={view === here ? "page" : undefined}
+              >
+                <span>{view.title}</span>
+                {view.key ? <kbd>{view.key.toUpperCase()}</kbd> : null}
               </a>
             ))}
           </div>
@@ -54,25 +60,54 @@ function Top(props: { search: () => void }) {
       <StepChooser />
       <span class="grow" />
       <button type="button" class="search-box" onClick={props.search}>
-        <span>Search events, operators, kernels</span><kbd>/</kbd>
+        <span>Search events, operators, kernels</span>
+        <kbd>/</kbd>
       </button>
       <HealthDot />
-      <button type="button" class="icon" onClick={nextTheme} title={`Theme: ${THEME_WORD[theme]}`} aria-label={`Theme: ${THEME_WORD[theme]}`}>◐</button>
+      <button
+        type="button"
+        class="icon"
+        onClick={nextTheme}
+        title={`Theme: ${THEME_WORD[theme]}`}
+        aria-label={`Theme: ${THEME_WORD[theme]}`}
+      >
+        ◐
+      </button>
     </header>
   );
 }
 
 const KEYS: readonly [string, string][] = [
-  ["⌘K  or  /", "search"], ["1 … 8", "the first views"], ["D", "diff"], ["Q", "SQL"], ["?", "these keys"], ["Esc", "close"],
-  ["click on a header", "sort; with shift add to the order"], ["click on a chart", "filter, or open what is behind it"],
+  ["⌘K  or  /", "search"],
+  ["1 … 8", "the first views"],
+  ["D", "diff"],
+  ["Q", "SQL"],
+  ["?", "these keys"],
+  ["Esc", "close"],
+  ["click on a header", "sort; with shift add to the order"],
+  ["click on a chart", "filter, or open what is behind it"],
 ];
 
 function Help(props: { close: () => void }) {
   return (
-    <div class="veil" onPointerDown={(event) => { if (event.target === event.currentTarget) props.close(); }}>
+    <div
+      class="veil"
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) props.close();
+      }}
+    >
       <div class="palette keys" role="dialog" aria-label="Keys">
         <h2>Keys</h2>
-        <dl>{KEYS.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+        <dl>
+          {KEYS.map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
         <p class="dim">The timeline has keys of its own: ? there lists them.</p>
       </div>
     </div>
@@ -94,7 +129,17 @@ class Guard extends Component<{ resetKey: string; children: ComponentChildren },
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
-    return <ProblemBox status={-1} problem={{ error: `This view failed: ${error.message}`, file: null, offset: null, hint: "The other views still work." }} />;
+    return (
+      <ProblemBox
+        status={-1}
+        problem={{
+          error: `This view failed: ${error.message}`,
+          file: null,
+          offset: null,
+          hint: "The other views still work.",
+        }}
+      />
+    );
   }
 }
 
@@ -102,7 +147,12 @@ function Middle() {
   const app = useApp();
   const view = viewOf(app.route.view);
   const read = app.run.workers.some((worker) => worker.rank !== null);
-  if (!view) return <Empty title={`There is no view called ${app.route.view}`}><p>Choose one at the left.</p></Empty>;
+  if (!view)
+    return (
+      <Empty title={`There is no view called ${app.route.view}`}>
+        <p>Choose one at the left.</p>
+      </Empty>
+    );
   if (!read) return <Unread />;
   const View = view.component;
   return <View />;
@@ -117,7 +167,11 @@ function Unread() {
     <div class="unread">
       <h1>{failed ? `Nothing of ${run.name} could be read` : `Reading ${run.name}`}</h1>
       <p class="lead">{failed ? "Each file says why:" : "Views appear as soon as the first file is read."}</p>
-      <ul class="files">{files.map((file) => <FileLine key={file.path} file={file} />)}</ul>
+      <ul class="files">
+        {files.map((file) => (
+          <FileLine key={file.path} file={file} />
+        ))}
+      </ul>
       <Rescan />
     </div>
   );
@@ -147,10 +201,16 @@ function Frame(props: { lost: string | null }) {
       <Top search={() => setOpen("search")} />
       <Nav />
       <main class={wide ? "main wide" : "main"} id="main">
-        {props.lost ? <div class="strip failed" role="alert">{props.lost}</div> : null}
+        {props.lost ? (
+          <div class="strip failed" role="alert">
+            {props.lost}
+          </div>
+        ) : null}
         <LoadingStrip />
         <FailedStrip />
-        <Guard resetKey={`${app.run.id} ${app.route.view} ${app.route.sub}`}><Middle /></Guard>
+        <Guard resetKey={`${app.run.id} ${app.route.view} ${app.route.sub}`}>
+          <Middle />
+        </Guard>
       </main>
       {open === "search" ? <Palette close={close} /> : null}
       {open === "help" ? <Help close={close} /> : null}
@@ -159,16 +219,27 @@ function Frame(props: { lost: string | null }) {
 }
 
 function Start(props: { children: ComponentChildren }) {
-  return <div class="start"><span class="brand">Holotrace</span>{props.children}</div>;
+  return (
+    <div class="start">
+      <span class="brand">Holotrace</span>
+      {props.children}
+    </div>
+  );
 }
 
 function NoRuns(props: { runs: Runs }) {
   return (
     <Start>
       <Empty title={props.runs.scanning ? "Looking for traces" : "No traces found"}>
-        <p>Looked below <code>{props.runs.logdir}</code> for files named <code>*.pt.trace.json</code>, <code>*.json</code>, <code>*.json.gz</code> and
-          folders of an Ascend profiler. New files appear here by themselves.</p>
-        <p>To record one: <code>torch.profiler.profile(on_trace_ready=torch.profiler.tensorboard_trace_handler(DIR))</code></p>
+        <p>
+          Looked below <code>{props.runs.logdir}</code> for files named <code>*.pt.trace.json</code>,{" "}
+          <code>*.json</code>, <code>*.json.gz</code> and folders of an Ascend profiler. New files appear here by
+          themselves.
+        </p>
+        <p>
+          To record one:{" "}
+          <code>torch.profiler.profile(on_trace_ready=torch.profiler.tensorboard_trace_handler(DIR))</code>
+        </p>
         <Rescan />
       </Empty>
     </Start>
@@ -179,40 +250,70 @@ function chooseRun(runs: Runs, route: Route): Run | undefined {
   return runs.runs.find((run) => run.id === route.run) ?? (route.run ? undefined : runs.runs[0]);
 }
 
+function NoSuchRun(props: { runs: Runs; route: Route }) {
+  const { runs, route } = props;
+  const link = (id: string) => formatRoute({ run: id, view: route.view, sub: route.sub, query: {} });
+  return (
+    <Start>
+      <Empty title={`There is no run called ${route.run}`}>
+        <p>
+          It may have been moved or deleted. Below <code>{runs.logdir}</code> there{" "}
+          {runs.runs.length === 1 ? "is" : "are"}:
+        </p>
+        <ul>
+          {runs.runs.map((one) => (
+            <li key={one.id}>
+              <a href={link(one.id)}>{one.name}</a>
+            </li>
+          ))}
+        </ul>
+      </Empty>
+    </Start>
+  );
+}
+
+interface Server {
+  registry: Analyses | null;
+  routes: readonly string[];
+  problem: ApiError | null;
+}
+
+// What the server can answer: asked once it is reached, and again when it was away.
+function useServer(reached: boolean): Server {
+  const [registry, setRegistry] = useState<Analyses | null>(null);
+  const [routes, setRoutes] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  useEffect(() => {
+    if (!reached) return;
+    askRoutes().then(setRoutes, () => undefined); // without it, what not every server has is not offered
+    askAnalyses().then(setRegistry, (error: unknown) => {
+      if (error instanceof ApiError) setProblem(error);
+    });
+  }, [reached]);
+  return { registry, routes, problem };
+}
+
 export function Page() {
   const route = useRoute();
   const watched = useRuns();
-  const [registry, setRegistry] = useState<Analyses | null>(null);
-  const [problem, setProblem] = useState<ApiError | null>(null);
-  const reached = watched.runs !== null;
-  useEffect(() => {
-    if (!registry) askAnalyses().then(setRegistry, (error: unknown) => { if (error instanceof ApiError) setProblem(error); });
-  }, [reached]);
+  const { registry, routes, problem } = useServer(watched.runs !== null && watched.problem === null);
   const runs = watched.runs;
   const run = runs ? chooseRun(runs, route) : undefined;
   useEffect(() => {
     if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);
   if (!runs || !registry) {
-    const failed = watched.problem ?? (reached ? problem?.problem : undefined);
-    return <Start>{failed ? <ProblemBox status={problem?.status ?? 0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
+    const failed = watched.problem ?? problem?.problem;
+    return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
   }
   if (runs.runs.length === 0) return <NoRuns runs={runs} />;
-  if (!run) {
-    return (
-      <Start>
-        <Empty title={`There is no run called ${route.run}`}>
-          <p>It may have been moved or deleted. Below <code>{runs.logdir}</code> there {runs.runs.length === 1 ? "is" : "are"}:</p>
-          <ul>{runs.runs.map((one) => <li key={one.id}><a href={formatRoute({ run: one.id, view: route.view, sub: route.sub, query: {} })}>{one.name}</a></li>)}</ul>
-        </Empty>
-      </Start>
-    );
-  }
+  if (!run) return <NoSuchRun runs={runs} route={route} />;
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
-  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry };
+  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry, routes };
+  const lost = watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null;
   return (
     <AppProvider value={app}>
-      <Frame lost={watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null} />
+      <Frame lost={lost} />
     </AppProvider>
   );
 }

@@ -6,7 +6,10 @@ export type Query = Readonly<Record<string, string | number | boolean | null | u
 
 // What went wrong, as the server says it. status 0: the server cannot be reached.
 export class ApiError extends Error {
-  constructor(readonly status: number, readonly problem: Problem) {
+  constructor(
+    readonly status: number,
+    readonly problem: Problem,
+  ) {
     super(problem.error);
   }
 }
@@ -79,6 +82,12 @@ export function runPath(run: string, rest: string): string {
 }
 
 export const analyses = () => get<Analyses>("api/v1/analyses");
+// The paths of the interface as this server describes it.
+export async function routes(): Promise<string[]> {
+  const described = await get<{ paths?: Record<string, unknown> }>("api/v1/openapi.json");
+  return Object.keys(described.paths ?? {});
+}
+
 export const runs = (after?: number, signal?: AbortSignal) => get<Runs>("api/v1/runs", { after }, signal);
 export const rescan = () => post<unknown>("api/v1/rescan", {});
 export const sql = (run: string, query: string) => post<Table>(runPath(run, "sql"), { query });

@@ -8,9 +8,10 @@ import type { Route } from "./route";
 export interface App {
   route: Route;
   run: Run;
-  base: Run | null;          // the run it is compared with
+  base: Run | null; // the run it is compared with
   runs: Runs;
   analyses: Analyses;
+  routes: readonly string[]; // what this server can be asked
 }
 
 const Context = createContext<App | null>(null);

@@ -6,15 +6,16 @@ import type { Query, RunKey } from "./api";
 import { queryText } from "./api";
 
 export interface Asked {
-  table: Table | null;      // the last good answer, also while the next is asked for
+  table: Table | null; // the last good answer, also while the next is asked for
   problem: Problem | null;
-  status: number;           // of the problem
+  status: number; // of the problem
   busy: boolean;
 }
 
 const NOTHING: Asked = { table: null, problem: null, status: 0, busy: false };
 
-function problemOf(error: unknown): { problem: Problem; status: number } {
+// What went wrong, of whatever was thrown.
+export function problemOf(error: unknown): { problem: Problem; status: number } {
   if (error instanceof ApiError) return { problem: error.problem, status: error.status };
   const text = error instanceof Error ? error.message : String(error);
   return { problem: { error: text, file: null, offset: null, hint: null }, status: -1 };
@@ -33,15 +34,25 @@ export function useTable(run: RunKey, verb: string | null, query: Query = {}, ba
     let gone = false;
     setAsked((before) => ({ ...before, busy: true }));
     askTable(run, verb, query, baseGeneration).then(
-      (table) => { if (!gone) setAsked({ table, problem: null, status: 0, busy: false }); },
-      (error: unknown) => { if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) }); },
+      (table) => {
+        if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
+      },
+      (error: unknown) => {
+        if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) });
+      },
     );
-    return () => { gone = true; };
+    return () => {
+      gone = true;
+    };
   }, [key]);
   return asked;
 }
 
-export interface Watched { runs: Runs | null; problem: Problem | null; again: () => void }
+export interface Watched {
+  runs: Runs | null;
+  problem: Problem | null;
+  again: () => void;
+}
 
 const RETRY_MS = 2000;
 
@@ -63,7 +74,9 @@ export function useRuns(): Watched {
       } catch (error) {
         if (stop.signal.aborted) return;
         setProblem(problemOf(error).problem);
-        await new Promise<void>((done) => { timer = window.setTimeout(done, RETRY_MS); });
+        await new Promise<void>((done) => {
+          timer = window.setTimeout(done, RETRY_MS);
+        });
         next = undefined; // the server may be another one by now
       }
       if (!stop.signal.aborted) void watch(next);

@@ -2,15 +2,18 @@
 import { useEffect } from "preact/hooks";
 
 export function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName))
+  );
 }
 
 export interface Keys {
   search: () => void;
   help: () => void;
   close: () => void;
-  view: (key: string) => boolean;   // whether a view has this key
-  ownLetters: boolean;              // the view takes letters and / itself
+  view: (key: string) => boolean; // whether a view has this key
+  ownLetters: boolean; // the view takes letters and / itself
 }
 
 export function useKeys(keys: Keys): void {

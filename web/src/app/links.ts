@@ -7,16 +7,38 @@ import type { Change, Route } from "./route";
 
 // Verbs with a view of their own.
 const VIEW_OF: Readonly<Record<string, string>> = {
-  "operators": "operators", "kernels": "kernels", "modules": "modules", "stacks": "flame",
-  "memory-curve": "memory", "memory-events": "memory", "memory-stats": "memory", "memory-timeline": "memory",
-  "collectives": "communication", "distributed": "distributed", "stragglers": "stragglers",
-  "temporal-breakdown": "temporal", "idle-breakdown": "idle", "idle-intervals": "idle",
-  "kernel-types": "kernel-types", "kernel-breakdown": "kernel-types", "comm-overlap": "overlap",
-  "queue-length": "queue", "queue-blocked": "queue", "memory-bandwidth": "bandwidth",
-  "launch-stats": "launch", "kernel-sequences": "sequences", "critical-path": "critical-path",
-  "annotation-breakdown": "annotations", "kernel-annotations": "annotations", "cupti-counters": "counters",
-  "diff": "diff", "summary": "overview", "advice": "overview",
+  operators: "operators",
+  kernels: "kernels",
+  modules: "modules",
+  stacks: "flame",
+  "memory-curve": "memory",
+  "memory-events": "memory",
+  "memory-stats": "memory",
+  "memory-timeline": "memory",
+  collectives: "communication",
+  distributed: "distributed",
+  stragglers: "stragglers",
+  "temporal-breakdown": "temporal",
+  "idle-breakdown": "idle",
+  "idle-intervals": "idle",
+  "kernel-types": "kernel-types",
+  "kernel-breakdown": "kernel-types",
+  "comm-overlap": "overlap",
+  "queue-length": "queue",
+  "queue-blocked": "queue",
+  "memory-bandwidth": "bandwidth",
+  "launch-stats": "launch",
+  "kernel-sequences": "sequences",
+  "critical-path": "critical-path",
+  "annotation-breakdown": "annotations",
+  "kernel-annotations": "annotations",
+  "cupti-counters": "counters",
+  diff: "diff",
+  summary: "overview",
+  advice: "overview",
 };
+
+export const viewIdOf = (verb: string): string | undefined => VIEW_OF[verb];
 
 // Splits as a shell does, as far as the verbs' own hints need it.
 export function splitWords(text: string): string[] {
@@ -25,7 +47,10 @@ export function splitWords(text: string): string[] {
   return words;
 }
 
-export interface Next { verb: string; options: Record<string, string> }
+export interface Next {
+  verb: string;
+  options: Record<string, string>;
+}
 
 // "critical-path --view path --where 'x'" as verb and options.
 export function parseNext(text: string): Next {
@@ -90,6 +115,8 @@ export function cellLink(route: Route, verb: string, table: Table, column: Colum
   const value = row[table.columns.indexOf(column)];
   if (typeof value !== "string" || !value) return undefined;
   if (column.name === "next") return nextLink(route, value);
-  if (column.name === "operator" && verb !== "operators") return linkTo(route, "operators", { name: value });
+  // an allocation inside another operator is named after both
+  const operator = value.replace(/ \(aten::empty\w*\)$/, "");
+  if (column.name === "operator" && verb !== "operators") return linkTo(route, "operators", { name: operator });
   return undefined;
 }

@@ -28,17 +28,30 @@ export function Head(props: { title: string; lead?: ComponentChildren; children?
   );
 }
 
-export interface Option { value: string; label: string; title?: string }
+export interface Option {
+  value: string;
+  label: string;
+  title?: string;
+}
 
 // One of a few, kept in the URL by the caller.
-export function Switch(props: { label: string; value: string; options: readonly Option[]; onChange: (value: string) => void }) {
+export function Switch(props: {
+  label: string;
+  value: string;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}) {
   return (
     <div class="switch" role="radiogroup" aria-label={props.label}>
       <span class="switch-label">{props.label}</span>
       {props.options.map((option) => (
         <button
-          key={option.value} type="button" role="radio" aria-checked={option.value === props.value}
-          class={option.value === props.value ? "pill on" : "pill"} title={option.title}
+          key={option.value}
+          type="button"
+          role="radio"
+          aria-checked={option.value === props.value}
+          class={option.value === props.value ? "pill on" : "pill"}
+          title={option.title}
           onClick={() => props.onChange(option.value)}
         >
           {option.label}
@@ -54,7 +67,9 @@ export function UrlSwitch(props: { name: string; label: string; options: readonl
   const first = props.options[0]?.value ?? "";
   return (
     <Switch
-      label={props.label} options={props.options} value={route.query[props.name] ?? first}
+      label={props.label}
+      options={props.options}
+      value={route.query[props.name] ?? first}
       onChange={(value) => go(linkWith(route, { [props.name]: value === first ? null : value }))}
     />
   );
@@ -65,12 +80,22 @@ export function options(...values: string[]): Option[] {
 }
 
 export function Busy(props: { what: string }) {
-  return <div class="state busy" role="status"><span class="spin" aria-hidden="true" />{props.what}</div>;
+  return (
+    <div class="state busy" role="status">
+      <span class="spin" aria-hidden="true" />
+      {props.what}
+    </div>
+  );
 }
 
 // What was looked for, where, and what to do.
 export function Empty(props: { title: string; children?: ComponentChildren }) {
-  return <div class="state empty" role="status"><strong>{props.title}</strong>{props.children}</div>;
+  return (
+    <div class="state empty" role="status">
+      <strong>{props.title}</strong>
+      {props.children}
+    </div>
+  );
 }
 
 export function ProblemBox(props: { problem: Problem; status: number; children?: ComponentChildren }) {
@@ -80,7 +105,12 @@ export function ProblemBox(props: { problem: Problem; status: number; children?:
     <div class={lacks ? "state empty" : "state problem"} role={lacks ? "status" : "alert"}>
       <strong>{lacks ? "The trace does not hold what this needs" : "This could not be answered"}</strong>
       <p>{problem.error}</p>
-      {problem.file ? <p class="dim">{problem.file}{problem.offset !== null ? `, byte ${problem.offset}` : ""}</p> : null}
+      {problem.file ? (
+        <p class="dim">
+          {problem.file}
+          {problem.offset !== null ? `, byte ${problem.offset}` : ""}
+        </p>
+      ) : null}
       {problem.hint ? <p>{problem.hint}</p> : null}
       {props.children}
     </div>
@@ -94,7 +124,11 @@ function AskedState(props: { asked: Asked; what: string }) {
     const narrowed = route.query.rank || route.query.step;
     return (
       <ProblemBox problem={asked.problem} status={asked.status}>
-        {narrowed ? <p><a href={linkWith(route, { rank: null, step: null })}>Look at all ranks and steps</a></p> : null}
+        {narrowed ? (
+          <p>
+            <a href={linkWith(route, { rank: null, step: null })}>Look at all ranks and steps</a>
+          </p>
+        ) : null}
       </ProblemBox>
     );
   }
@@ -103,7 +137,13 @@ function AskedState(props: { asked: Asked; what: string }) {
 
 // Asks for a verb's table and shows its children with it; what is missing is said in its place.
 export function Ask(props: {
-  verb: string; query?: Query; what?: string; empty?: ComponentChildren; children: (rows: Rows) => ComponentChildren;
+  verb: string;
+  query?: Query;
+  what?: string;
+  title?: string;
+  brief?: boolean;
+  empty?: ComponentChildren;
+  children: (rows: Rows) => ComponentChildren;
 }) {
   const app = useApp();
   const query = { ...chosen(app, props.verb), ...props.query };
@@ -111,9 +151,16 @@ export function Ask(props: {
   const rows = useMemo(() => (asked.table ? new Rows(asked.table) : null), [asked.table]);
   if (!rows) return <AskedState asked={asked} what={props.what ?? `Computing ${props.verb} …`} />;
   if (rows.all.length === 0) {
+    const notes = props.empty ?? rows.table.notes.map((note) => <p key={note}>{note}</p>);
+    if (props.brief)
+      return (
+        <div class="dim" role="status">
+          {notes}
+        </div>
+      );
     return (
-      <Empty title={`${rows.table.title}: nothing to show`}>
-        {props.empty ?? rows.table.notes.map((note) => <p key={note}>{note}</p>)}
+      <Empty title={`${props.title ?? rows.table.title}: nothing to show`}>
+        {notes}
         <p class="dim">Looked at: {rows.table.method}</p>
       </Empty>
     );
@@ -125,18 +172,24 @@ export interface VerbTableProps {
   verb: string;
   query?: Query;
   title?: string;
-  height?: number;
+  height?: number | string;
   top?: number;
-  hide?: readonly string[];                // columns that the context already says
-  keep?: (rows: Rows, row: Row) => boolean;  // rows chosen by a click in a chart
+  hide?: readonly string[]; // columns that the context already says
+  keep?: (rows: Rows, row: Row) => boolean; // rows chosen by a click in a chart
   onRow?: (rows: Rows, row: Row) => void;
   tools?: ComponentChildren;
-  url?: boolean;                           // its order and filter are the URL's: for the main table of a view
+  quiet?: boolean; // its notes are said elsewhere on the page
+  url?: boolean; // its order and filter are the URL's: for the main table of a view
 }
 
 const TOP = 10000;
+const SEARCH_FROM = 8;
+const HEIGHT = "min(72vh, 900px)";
 
-interface View { table: Table; whole: Map<Row, Row> }  // whole: the row as asked for, of a row as shown
+interface View {
+  table: Table;
+  whole: Map<Row, Row>;
+} // whole: the row as asked for, of a row as shown
 
 function shown(rows: Rows, props: VerbTableProps): View {
   const keep = props.keep;
@@ -158,8 +211,8 @@ export function VerbTable(props: VerbTableProps) {
   const app = useApp();
   const query: Query = { ...chosen(app, props.verb), top: props.top ?? TOP, ...props.query };
   return (
-    <section class="block">
-      <Ask verb={props.verb} query={query}>
+    <section class="block" data-verb={props.verb}>
+      <Ask verb={props.verb} query={query} title={props.title}>
         {(rows) => <Shown rows={rows} given={props} query={query} />}
       </Ask>
     </section>
@@ -167,7 +220,10 @@ export function VerbTable(props: VerbTableProps) {
 }
 
 const sortKeys = (text: string): SortKey[] =>
-  text.split(",").filter(Boolean).map((word) => ({ column: word.replace(/^-/, ""), down: word.startsWith("-") }));
+  text
+    .split(",")
+    .filter(Boolean)
+    .map((word) => ({ column: word.replace(/^-/, ""), down: word.startsWith("-") }));
 
 const sortText = (keys: readonly SortKey[]): string => keys.map((key) => (key.down ? "-" : "") + key.column).join(",");
 
@@ -189,11 +245,17 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
   return (
     <>
       <div class="block-head">
-        <h2>{given.title ?? table.title} <span class="method">{table.method}</span></h2>
+        <h2>
+          {given.title ?? table.title} <span class="method">{table.method}</span>
+        </h2>
         {given.tools ? <div class="block-tools">{given.tools}</div> : null}
       </div>
       <DataTable
-        table={table} search height={given.height} {...(given.url ? urlOrder(route) : {})}
+        table={table}
+        search={table.rows.length > SEARCH_FROM}
+        height={given.height ?? HEIGHT}
+        notes={!given.quiet}
+        {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
         onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
         linkOf={(column, row) => cellLink(route, given.verb, table, column, row)}
@@ -206,6 +268,21 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
 // The options of a parameter with choices, from the registry: a new choice needs no new code here.
 export function choicesOf(param: Param | undefined): Option[] {
   return options(...(param?.choices ?? []));
+}
+
+// A switch over a parameter with choices.
+export function ParamSwitch(props: { verb: string; name: string; label: string }) {
+  const { route } = useApp();
+  const param = useParam(props.verb, props.name);
+  if (!param?.choices) return null;
+  return (
+    <Switch
+      label={props.label}
+      options={choicesOf(param)}
+      value={route.query[props.name] ?? param.default ?? ""}
+      onChange={(value) => go(linkWith(route, { [props.name]: value === param.default ? null : value }))}
+    />
+  );
 }
 
 export function useParam(verb: string, name: string): Param | undefined {

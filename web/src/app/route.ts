@@ -3,9 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 
 export interface Route {
-  run: string;                       // "" before any run is known
+  run: string; // "" before any run is known
   view: string;
-  sub: string;                       // the verb on the page of one analysis
+  sub: string; // the verb on the page of one analysis
   query: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 // Light, dark, or as the system has it. The choice is the browser's, not the URL's: a shared link keeps the
 // reader's own.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -23,7 +23,7 @@ function apply(theme: Theme): void {
 
 export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(stored);
-  useEffect(() => {
+  useLayoutEffect(() => {
     apply(theme);
     try {
       localStorage.setItem(KEY, theme);

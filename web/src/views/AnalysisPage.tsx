@@ -12,8 +12,20 @@ import type { Change } from "../app/route";
 const ELSEWHERE = ["rank", "step", "save-trace", "only-critical", "all-edges", "top-patterns"];
 
 const VIEW_OPTIONS: readonly Param[] = [
-  { name: "where", type: "string", default: null, help: "keep rows for which this holds: dur_ns > 1ms and name ~ nccl", choices: null },
-  { name: "sort", type: "string", default: null, help: "order by columns; a minus means descending: -sum_ns,name", choices: null },
+  {
+    name: "where",
+    type: "string",
+    default: null,
+    help: "keep rows for which this holds: dur_ns > 1ms and name ~ nccl",
+    choices: null,
+  },
+  {
+    name: "sort",
+    type: "string",
+    default: null,
+    help: "order by columns; a minus means descending: -sum_ns,name",
+    choices: null,
+  },
   { name: "columns", type: "string", default: null, help: "which columns, in which order", choices: null },
   { name: "top", type: "int64", default: "1000", help: "how many rows, or all", choices: null },
 ];
@@ -23,16 +35,39 @@ function Field(props: { param: Param; value: string; set: (value: string) => voi
   const name = `param-${param.name}`;
   if (param.choices) {
     return (
-      <select id={name} value={value || param.default || param.choices[0]} onChange={(event) => set(event.currentTarget.value === param.default ? "" : event.currentTarget.value)}>
-        {param.choices.map((choice) => <option key={choice} value={choice}>{choice}</option>)}
+      <select
+        id={name}
+        value={value || param.default || param.choices[0]}
+        onChange={(event) => set(event.currentTarget.value === param.default ? "" : event.currentTarget.value)}
+      >
+        {param.choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
       </select>
     );
   }
   if (param.type === "bool") {
     const on = (value || param.default) === "true";
-    return <input id={name} type="checkbox" checked={on} onChange={() => set(String(!on) === param.default ? "" : String(!on))} />;
+    return (
+      <input
+        id={name}
+        type="checkbox"
+        checked={on}
+        onChange={() => set(String(!on) === param.default ? "" : String(!on))}
+      />
+    );
   }
-  return <input id={name} type="text" value={value} placeholder={param.default ?? ""} onInput={(event) => set(event.currentTarget.value)} />;
+  return (
+    <input
+      id={name}
+      type="text"
+      value={value}
+      placeholder={param.default ?? ""}
+      onInput={(event) => set(event.currentTarget.value)}
+    />
+  );
 }
 
 function Form(props: { analysis: Analysis }) {
@@ -61,14 +96,22 @@ function Form(props: { analysis: Analysis }) {
     </div>
   );
   return (
-    <form class="params" onSubmit={(event) => { event.preventDefault(); apply(values); }}>
+    <form
+      class="params"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(values);
+      }}
+    >
       <div class="fields">{own.map(field)}</div>
       <details open={[...VIEW_OPTIONS, ...shared].some((param) => route.query[param.name])}>
         <summary>Filter, order and columns</summary>
         <div class="fields">{[...VIEW_OPTIONS, ...shared].map(field)}</div>
       </details>
       <div class="row tools">
-        <button type="submit" class="pill on">Apply</button>
+        <button type="submit" class="pill on">
+          Apply
+        </button>
         <a href={linkTo(route, "analysis", {}, props.analysis.name)}>Reset</a>
       </div>
     </form>
@@ -79,19 +122,32 @@ export function AnalysisPage() {
   const app = useApp();
   const { route, base } = app;
   const analysis = analysisOf(app, route.sub);
-  if (!analysis) return <Empty title={`There is no analysis called ${route.sub}`}><p><a href={linkTo(route, "analyses")}>All analyses</a></p></Empty>;
+  if (!analysis)
+    return (
+      <Empty title={`There is no analysis called ${route.sub}`}>
+        <p>
+          <a href={linkTo(route, "analyses")}>All analyses</a>
+        </p>
+      </Empty>
+    );
   const names = [...analysis.params, ...app.analyses.common, ...VIEW_OPTIONS].map((param) => param.name);
   const query: Record<string, string | undefined> = { top: "1000" };
   for (const name of names) if (route.query[name] && !["rank", "step"].includes(name)) query[name] = route.query[name];
   const key = `${analysis.name} ${JSON.stringify(route.query)}`;
   return (
     <>
-      <Head title={analysis.title} lead={analysis.question}><span class="dim mono">holotrace {analysis.name}</span></Head>
+      <Head title={analysis.title} lead={analysis.question}>
+        <span class="dim mono">holotrace {analysis.name}</span>
+      </Head>
       <p class="dim measure">{analysis.method}</p>
       <Form analysis={analysis} key={key} />
-      {analysis.n_sets > 1 && !base
-        ? <Empty title="This compares two runs"><p>Choose the run to compare with at the top.</p></Empty>
-        : <VerbTable key={analysis.name} url verb={analysis.name} query={query} />}
+      {analysis.n_sets > 1 && !base ? (
+        <Empty title="This compares two runs">
+          <p>Choose the run to compare with at the top.</p>
+        </Empty>
+      ) : (
+        <VerbTable key={analysis.name} url verb={analysis.name} query={query} />
+      )}
     </>
   );
 }

@@ -6,8 +6,14 @@ export function Bandwidth() {
   return (
     <>
       <Head title="Copy bandwidth" lead="How fast copies between host and device, and fills, are." />
-      <Series verb="memory-bandwidth" column="memory_bw_gbps" title="Bandwidth of all running copies" says="per kind" unit="GB/s"
-        lineOf={(rows, row) => rows.text(row, "name")} />
+      <Series
+        verb="memory-bandwidth"
+        column="memory_bw_gbps"
+        title="Bandwidth of all running copies"
+        says="per kind"
+        unit="GB/s"
+        lineOf={(rows, row) => rows.text(row, "name")}
+      />
       <VerbTable url verb="memory-bandwidth" />
     </>
   );

@@ -8,7 +8,10 @@ export function Counters() {
   if (!analysisOf(app, "cupti-counters")) return <Empty title="This build has no analysis of counters" />;
   return (
     <>
-      <Head title="Counters" lead="What the hardware counters say about each kernel and its operator. They are recorded with CUPTI's range profiler (experimental_config of the profiler)." />
+      <Head
+        title="Counters"
+        lead="What the hardware counters say about each kernel and its operator. They are recorded with CUPTI's range profiler (experimental_config of the profiler)."
+      />
       <VerbTable url verb="cupti-counters" />
     </>
   );

@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -19,7 +19,8 @@ const BOUND: readonly [name: string, label: string, color: string][] = [
 
 const NO_ACROSS = ["graph", "edges", "events", "what-if"];
 
-const key = (rows: Rows, row: Row, across: boolean) => (across ? "" : `rank ${rows.text(row, "rank")} `) + `step ${rows.text(row, "step") || rows.text(row, "instance")}`;
+const key = (rows: Rows, row: Row, across: boolean) =>
+  (across ? "" : `rank ${rows.text(row, "rank")} `) + `step ${rows.text(row, "step") || rows.text(row, "instance")}`;
 
 // Bars are steps; on a path across ranks the parts of a cause are one series per rank.
 function stacks(rows: Rows, across: boolean) {
@@ -27,13 +28,14 @@ function stacks(rows: Rows, across: boolean) {
   for (const row of rows.all) if (!first.has(key(rows, row, across))) first.set(key(rows, row, across), row);
   const keys = [...first.keys()];
   const known = new Map(BOUND.map(([name, label, color]) => [name, { label, color }]));
-  const found = new Map<string, { name: string; color: string; values: (number | null)[] }>();
+  const found = new Map<string, { name: string; cause: string; color: string; values: (number | null)[] }>();
   for (const row of rows.all) {
     const bound = rows.text(row, "bound_by");
     const look = known.get(bound) ?? { label: bound.replace(/_/g, " "), color: classColor("python") };
     const name = across ? `${look.label}, rank ${rows.text(row, "rank")}` : look.label;
     let series = found.get(name);
-    if (!series) found.set(name, series = { name, color: look.color, values: keys.map(() => null) });
+    if (!series)
+      found.set(name, (series = { name, cause: look.label, color: look.color, values: keys.map(() => null) }));
     series.values[keys.indexOf(key(rows, row, across))] = rows.number(row, "duration_ns");
   }
   return { keys, bars: [...first.values()], series: [...found.values()] };
@@ -46,8 +48,30 @@ function Bounds(props: { across: boolean }) {
       <Ask verb="critical-path" query={{ across: props.across || undefined }}>
         {(rows) => {
           const { keys, bars, series } = stacks(rows, props.across);
-          return <StackedBars title="What each step waits for" of={`${props.across ? "one path through all ranks" : "the path of each rank"}; click to look at one step`} categories={keys} series={series} unit="ns"
-            onClick={(i) => { const row = bars[i]; if (row) go(linkWith(route, { step: rows.text(row, "step") || null, rank: props.across ? route.query.rank : rows.text(row, "rank") })); }} />;
+          const legend = [...new Map(series.map((one) => [one.cause, one])).values()].map((one) => ({
+            name: one.cause,
+            color: one.color,
+          }));
+          return (
+            <StackedBars
+              legend={legend}
+              title="What each step waits for"
+              of={`${props.across ? "one path through all ranks" : "the path of each rank"}; click to look at one step`}
+              categories={keys}
+              series={series}
+              unit="ns"
+              onClick={(i) => {
+                const row = bars[i];
+                if (row)
+                  go(
+                    linkWith(route, {
+                      step: rows.text(row, "step") || null,
+                      rank: props.across ? route.query.rank : rows.text(row, "rank"),
+                    }),
+                  );
+              }}
+            />
+          );
         }}
       </Ask>
     </section>
@@ -62,11 +86,28 @@ export function CriticalPath() {
   const acrossTable = across && !NO_ACROSS.includes(view);
   return (
     <>
-      <Head title="Critical path" lead="What the time of each step depends on: shortening anything else does not shorten the step.">
-        {several ? <UrlSwitch name="across" label="path:" options={[{ value: "true", label: "through all ranks" }, { value: "false", label: "of each rank" }]} /> : null}
+      <Head
+        title="Critical path"
+        lead="What the time of each step depends on: shortening anything else does not shorten the step."
+      >
+        {several ? (
+          <UrlSwitch
+            name="across"
+            label="path:"
+            options={[
+              { value: "true", label: "through all ranks" },
+              { value: "false", label: "of each rank" },
+            ]}
+          />
+        ) : null}
       </Head>
       <Bounds across={across} />
-      <VerbTable url verb="critical-path" query={{ view, across: acrossTable || undefined }} tools={<UrlSwitch name="view" label="show:" options={choicesOf(useParam("critical-path", "view"))} />} />
+      <VerbTable
+        url
+        verb="critical-path"
+        query={{ view, across: acrossTable || undefined }}
+        tools={<ParamSwitch verb="critical-path" name="view" label="show:" />}
+      />
     </>
   );
 }

@@ -10,10 +10,21 @@ export function Details(props: { name: string; close: string; children: Componen
   return (
     <aside class="details" aria-label={`Details of ${props.name}`}>
       <div class="block-head">
-        <h2 class="mono" title={props.name}>{shortName(props.name, 60)}</h2>
+        <h2 class="mono" title={props.name}>
+          {shortName(props.name, 60)}
+        </h2>
         <span class="block-tools">
-          <button type="button" class="pill" onClick={() => void navigator.clipboard?.writeText(props.name)} title="Copy the full name">copy</button>
-          <button type="button" class="icon" onClick={shut} aria-label="Close details">×</button>
+          <button
+            type="button"
+            class="pill"
+            onClick={() => void navigator.clipboard?.writeText(props.name)}
+            title="Copy the full name"
+          >
+            copy
+          </button>
+          <button type="button" class="icon" onClick={shut} aria-label="Close details">
+            ×
+          </button>
         </span>
       </div>
       {props.children}

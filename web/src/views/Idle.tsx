@@ -2,7 +2,7 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -24,7 +24,8 @@ function stacks(rows: Rows) {
   const at = new Map(keys.map((text, i) => [text, i]));
   const series = CATEGORIES.map(([name, label, color]) => {
     const values: (number | null)[] = keys.map(() => null);
-    for (const row of rows.all) if (rows.text(row, "idle_category") === name) values[at.get(key(rows, row)) ?? 0] = rows.number(row, "idle_ns");
+    for (const row of rows.all)
+      if (rows.text(row, "idle_category") === name) values[at.get(key(rows, row)) ?? 0] = rows.number(row, "idle_ns");
     return { name: label, color, values };
   });
   return { bars: [...first.values()], series: series.filter((one) => one.values.some((value) => value)) };
@@ -41,20 +42,43 @@ export function Idle() {
   const threshold = route.query.threshold;
   return (
     <>
-      <Head title="Idle time" lead="What each stream waited for while it was idle: the host, the launch of the next kernel, or communication.">
-        <UrlSwitch name="by" label="rows:" options={choicesOf(useParam("idle-breakdown", "by"))} />
-        <UrlSwitch name="threshold" label="short gaps up to:" options={[{ value: "30us", label: "30 µs" }, { value: "10us", label: "10 µs" }, { value: "100us", label: "100 µs" }, { value: "1ms", label: "1 ms" }]} />
+      <Head
+        title="Idle time"
+        lead="What each stream waited for while it was idle: the host, the launch of the next kernel, or communication."
+      >
+        <ParamSwitch verb="idle-breakdown" name="by" label="rows:" />
+        <UrlSwitch
+          name="threshold"
+          label="short gaps up to:"
+          options={[
+            { value: "30us", label: "30 µs" },
+            { value: "10us", label: "10 µs" },
+            { value: "100us", label: "100 µs" },
+            { value: "1ms", label: "1 ms" },
+          ]}
+        />
       </Head>
       <section class="block chart">
         <Ask verb="idle-breakdown" query={{ by, threshold }}>
           {(rows) => {
             const { bars, series } = stacks(rows);
-            return <StackedBars title="Idle time by cause" of="sum of the gaps; click to look at one rank" categories={bars.map((row) => label(rows, row))} series={series} unit="ns"
-              onClick={(i) => { const row = bars[i]; if (row) go(linkWith(route, { rank: rows.text(row, "rank") })); }} />;
+            return (
+              <StackedBars
+                title="Idle time by cause"
+                of="sum of the gaps; click to look at one rank"
+                categories={bars.map((row) => label(rows, row))}
+                series={series}
+                unit="ns"
+                onClick={(i) => {
+                  const row = bars[i];
+                  if (row) go(linkWith(route, { rank: rows.text(row, "rank") }));
+                }}
+              />
+            );
           }}
         </Ask>
       </section>
-      <VerbTable verb="idle-breakdown" query={{ by, threshold }} />
+      <VerbTable url verb="idle-breakdown" query={{ by, threshold }} />
       <VerbTable verb="idle-intervals" query={{ by, threshold }} />
     </>
   );

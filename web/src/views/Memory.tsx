@@ -11,12 +11,18 @@ import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
 const CURVES: readonly [column: string, name: string][] = [
-  ["allocated_bytes", "allocated"], ["reserved_bytes", "reserved"], ["active_bytes", "active"],
+  ["allocated_bytes", "allocated"],
+  ["reserved_bytes", "reserved"],
+  ["active_bytes", "active"],
 ];
 
 const keyOf = (rows: Rows, row: Row) => `${rows.text(row, "rank")} ${rows.text(row, "device")}`;
 
-interface Place { key: string; rank: string; device: string }
+interface Place {
+  key: string;
+  rank: string;
+  device: string;
+}
 
 function places(peaks: Rows): Place[] {
   const found = new Map<string, Place>();
@@ -34,27 +40,54 @@ function firstPlace(all: readonly Place[]): Place | undefined {
 
 function seriesOf(rows: Rows) {
   const components = rows.distinct("component");
-  const series = components.flatMap((component) => CURVES.filter(([column]) => rows.any(column)).map(([column, name]) => ({
-    name: component === null ? name : `${String(component)} ${name}`,
-    stepped: true,
-    points: rows.all.filter((row) => rows.cell(row, "component") === component)
-      .map((row): [number, number | null] => [rows.number(row, "ts_ns") ?? 0, rows.number(row, column)])
-      .filter((point): point is [number, number] => point[1] !== null),
-  })));
-  return series.filter((one) => one.points.length > 0).map((one, i) => ({ ...one, color: SERIES[i % SERIES.length] ?? "var(--compute)" }));
+  const series = components.flatMap((component) =>
+    CURVES.filter(([column]) => rows.any(column)).map(([column, name]) => ({
+      name: component === null ? name : `${String(component)} ${name}`,
+      stepped: true,
+      points: rows.all
+        .filter((row) => rows.cell(row, "component") === component)
+        .map((row): [number, number | null] => [rows.number(row, "ts_ns") ?? 0, rows.number(row, column)])
+        .filter((point): point is [number, number] => point[1] !== null),
+    })),
+  );
+  return series
+    .filter((one) => one.points.length > 0)
+    .map((one, i) => ({ ...one, color: SERIES[i % SERIES.length] ?? "var(--compute)" }));
 }
 
 function peakWords(peaks: Rows, place: Place): string {
   const rows = peaks.all.filter((row) => keyOf(peaks, row) === place.key);
-  return rows.map((row) => {
-    const component = peaks.text(row, "component");
-    const of = (name: string) => human(peaks.cell(row, name), peaks.column(name) ?? { type: "bytes", unit: "bytes" });
-    return `${component ? component + " " : ""}${of("allocated_bytes")} allocated, ${of("reserved_bytes")} reserved at most`;
-  }).join(" · ");
+  return rows
+    .map((row) => {
+      const component = peaks.text(row, "component");
+      const of = (name: string) => human(peaks.cell(row, name), peaks.column(name) ?? { type: "bytes", unit: "bytes" });
+      return `${component ? component + " " : ""}${of("allocated_bytes")} allocated, ${of("reserved_bytes")} reserved at most`;
+    })
+    .join(" · ");
 }
 
 const TABLES = [
-  { value: "events", label: "allocations" }, { value: "stats", label: "operators" }, { value: "peaks", label: "peaks" }, { value: "summary", label: "summary" },
+  { value: "events", label: "allocations" },
+  { value: "stats", label: "operators" },
+  { value: "peaks", label: "peaks" },
+  { value: "summary", label: "summary" },
+];
+
+// Which allocations to list, as filters of the table.
+const WHICH = [
+  { value: "all", label: "all" },
+  { value: "peak", label: "alive at the peak" },
+  { value: "kept", label: "not freed" },
+];
+const WHICH_FILTER: Readonly<Record<string, string>> = {
+  peak: " and at_peak == true",
+  kept: " and released_ts_ns is null",
+};
+const SIZES = [
+  { value: "all", label: "any" },
+  { value: "1MiB", label: "1 MiB" },
+  { value: "16MiB", label: "16 MiB" },
+  { value: "256MiB", label: "256 MiB" },
 ];
 
 function Below(props: { place: Place }) {
@@ -64,19 +97,40 @@ function Below(props: { place: Place }) {
   const { from, to, below } = route.query;
   const tools = <UrlSwitch name="below" label="show:" options={TABLES} />;
   const rank = place.rank || undefined;
-  if (below === "stats") return <VerbTable verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
-  if (below === "peaks") return <VerbTable verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
-  if (below === "summary") return <VerbTable verb="memory-timeline" tools={tools} />;
-  const range = from && to ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}` : "";
+  if (below === "stats") return <VerbTable url verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
+  if (below === "peaks") return <VerbTable url verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
+  if (below === "summary") return <VerbTable url verb="memory-timeline" tools={tools} />;
+  const { which = "all", size = "all" } = route.query;
+  const filter =
+    (WHICH_FILTER[which] ?? "") +
+    (SIZES.some((one) => one.value === size) && size !== "all" ? ` and size_bytes >= ${size}` : "");
+  const range =
+    from && to && /^-?\d+$/.test(from) && /^-?\d+$/.test(to)
+      ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}`
+      : "";
   return (
     <>
       {range ? (
         <p class="filter-note">
-          Allocations from {human(Number(from), { type: "duration", unit: "ns" })} to {human(Number(to), { type: "duration", unit: "ns" })}
-          {" "}<button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>show all</button>
+          Allocations from {human(Number(from), { type: "duration", unit: "ns" })} to{" "}
+          {human(Number(to), { type: "duration", unit: "ns" })}{" "}
+          <button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>
+            show all
+          </button>
         </p>
       ) : null}
-      <VerbTable verb="memory-events" query={{ rank, where: here + range, sort: "-size_bytes" }} tools={tools} />
+      <VerbTable
+        url
+        verb="memory-events"
+        query={{ rank, where: here + range + filter, sort: "-size_bytes" }}
+        tools={
+          <>
+            {tools}
+            <UrlSwitch name="which" label="which:" options={WHICH} />
+            <UrlSwitch name="size" label="at least:" options={SIZES} />
+          </>
+        }
+      />
     </>
   );
 }
@@ -85,8 +139,17 @@ function Drawn(props: { rows: Rows; place: Place; says: string }) {
   const { route } = useApp();
   const series = useMemo(() => seriesOf(props.rows), [props.rows]);
   return (
-    <Lines title={`Memory of ${props.place.device}`} of={`${props.says}; drag to list what was allocated then`} series={series} xUnit="ns" yUnit="bytes" height={240}
-      onRange={(from, to) => go(linkWith(route, { from: String(Math.floor(from)), to: String(Math.ceil(to)), below: null }))} />
+    <Lines
+      title={`Memory of ${props.place.device}`}
+      of={`${props.says}; drag to list what was allocated then`}
+      series={series}
+      xUnit="ns"
+      yUnit="bytes"
+      height={240}
+      onRange={(from, to) =>
+        go(linkWith(route, { from: String(Math.floor(from)), to: String(Math.ceil(to)), below: null }))
+      }
+    />
   );
 }
 
@@ -106,7 +169,15 @@ export function Memory() {
   return (
     <>
       <Head title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
-      <Ask verb="memory-curve" query={{ view: "peaks" }} empty={<p>Memory is recorded with <code>profile_memory=True</code>.</p>}>
+      <Ask
+        verb="memory-curve"
+        query={{ view: "peaks" }}
+        empty={
+          <p>
+            Memory is recorded with <code>profile_memory=True</code>.
+          </p>
+        }
+      >
         {(peaks) => {
           const all = places(peaks);
           const place = all.find((one) => one.key === route.query.place) ?? firstPlace(all);
@@ -115,8 +186,12 @@ export function Memory() {
           return (
             <>
               {all.length > 1 ? (
-                <Switch label="device:" value={place.key} options={all.slice(0, 24).map((one) => ({ value: one.key, label: label(one) }))}
-                  onChange={(key) => go(linkWith(route, { place: key, from: null, to: null }))} />
+                <Switch
+                  label="device:"
+                  value={place.key}
+                  options={all.slice(0, 24).map((one) => ({ value: one.key, label: label(one) }))}
+                  onChange={(key) => go(linkWith(route, { place: key, from: null, to: null }))}
+                />
               ) : null}
               <Curve place={place} peaks={peaks} />
               <Below place={place} />

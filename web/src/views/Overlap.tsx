@@ -1,7 +1,7 @@
 // How much communication is hidden behind computing, and how much is exposed.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Head, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { OVERLAP_PARTS, stackOf } from "./stacks";
 
@@ -10,19 +10,34 @@ export function Overlap() {
   const by = route.query.by ?? "rank";
   return (
     <>
-      <Head title="Overlap" lead="How much communication is hidden behind computing, and how much is exposed: waiting for the last rank, then transfer.">
-        <UrlSwitch name="by" label="rows:" options={choicesOf(useParam("comm-overlap", "by"))} />
+      <Head
+        title="Overlap"
+        lead="How much communication is hidden behind computing, and how much is exposed: waiting for the last rank, then transfer."
+      >
+        <ParamSwitch verb="comm-overlap" name="by" label="rows:" />
       </Head>
       <section class="block chart">
         <Ask verb="comm-overlap" query={{ by }}>
           {(rows) => (
-            <StackedBars title="Communication, hidden and exposed" of="time with a communication kernel running; click to look at one rank" series={stackOf(rows, OVERLAP_PARTS)} unit="ns"
-              categories={rows.all.map((row) => [`rank ${rows.text(row, "rank")}`, rows.text(row, "group"), rows.text(row, "collective")].filter(Boolean).join(" "))}
-              onClick={(i) => { const row = rows.all[i]; if (row) go(linkWith(route, { rank: rows.text(row, "rank") })); }} />
+            <StackedBars
+              title="Communication, hidden and exposed"
+              of="time with a communication kernel running; click to look at one rank"
+              series={stackOf(rows, OVERLAP_PARTS)}
+              unit="ns"
+              categories={rows.all.map((row) =>
+                [`rank ${rows.text(row, "rank")}`, rows.text(row, "group"), rows.text(row, "collective")]
+                  .filter(Boolean)
+                  .join(" "),
+              )}
+              onClick={(i) => {
+                const row = rows.all[i];
+                if (row) go(linkWith(route, { rank: rows.text(row, "rank") }));
+              }}
+            />
           )}
         </Ask>
       </section>
-      <VerbTable verb="comm-overlap" query={{ by }} />
+      <VerbTable url verb="comm-overlap" query={{ by }} />
     </>
   );
 }

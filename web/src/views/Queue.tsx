@@ -5,9 +5,18 @@ import { Series } from "./Series";
 export function Queue() {
   return (
     <>
-      <Head title="Queue length" lead="How much launched work waits on each stream: long queues keep the GPU fed, empty ones leave it dry." />
-      <Series verb="queue-length" column="queue_length" title="Launched and not started" says="per stream" unit=""
-        lineOf={(rows, row) => `stream ${rows.text(row, "stream")}`} />
+      <Head
+        title="Queue length"
+        lead="How much launched work waits on each stream: long queues keep the GPU fed, empty ones leave it dry."
+      />
+      <Series
+        verb="queue-length"
+        column="queue_length"
+        title="Launched and not started"
+        says="per stream"
+        unit=""
+        lineOf={(rows, row) => `stream ${rows.text(row, "stream")}`}
+      />
       <VerbTable url verb="queue-length" />
       <VerbTable verb="queue-blocked" />
     </>

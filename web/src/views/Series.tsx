@@ -24,10 +24,15 @@ function lines(rows: Rows, props: SeriesProps) {
   for (const row of rows.all) {
     const name = props.lineOf(rows, row);
     let points = found.get(name);
-    if (!points) found.set(name, points = []);
+    if (!points) found.set(name, (points = []));
     points.push([rows.number(row, "ts_ns") ?? 0, rows.number(row, props.column) ?? 0]);
   }
-  return [...found].map(([name, points], i) => ({ name, points, stepped: true, color: SERIES[i % SERIES.length] ?? "var(--compute)" }));
+  return [...found].map(([name, points], i) => ({
+    name,
+    points,
+    stepped: true,
+    color: SERIES[i % SERIES.length] ?? "var(--compute)",
+  }));
 }
 
 function Drawn(props: { rows: Rows; given: SeriesProps; rank: string }) {
@@ -35,19 +40,34 @@ function Drawn(props: { rows: Rows; given: SeriesProps; rank: string }) {
   const { given, rank } = props;
   const series = useMemo(() => lines(props.rows, given), [props.rows]);
   return (
-    <Lines title={given.title} of={`${given.says}, rank ${rank}; drag to open that time in the timeline`} series={series} xUnit="ns" yUnit={given.unit} height={240}
-      onRange={(from, to) => go(linkTo(route, "timeline", { rank, from: String(Math.floor(from)), to: String(Math.ceil(to)) }))} />
+    <Lines
+      title={given.title}
+      of={`${given.says}, rank ${rank}; drag to open that time in the timeline`}
+      series={series}
+      xUnit="ns"
+      yUnit={given.unit}
+      height={240}
+      onRange={(from, to) =>
+        go(linkTo(route, "timeline", { rank, from: String(Math.floor(from)), to: String(Math.ceil(to)) }))
+      }
+    />
   );
 }
 
 export function Series(props: SeriesProps) {
   const { route, run } = useApp();
   const ranks = rankList(run);
-  const one = route.query.rank && /^\d+$/.test(route.query.rank) ? route.query.rank : route.query.of ?? String(ranks[0] ?? 0);
+  const one =
+    route.query.rank && /^\d+$/.test(route.query.rank) ? route.query.rank : (route.query.of ?? String(ranks[0] ?? 0));
   return (
     <section class="block chart">
       {ranks.length > 1 && ranks.length <= 32 && !route.query.rank ? (
-        <Switch label="rank:" value={one} options={ranks.map((rank) => ({ value: String(rank), label: String(rank) }))} onChange={(value) => go(linkWith(route, { of: value }))} />
+        <Switch
+          label="rank:"
+          value={one}
+          options={ranks.map((rank) => ({ value: String(rank), label: String(rank) }))}
+          onChange={(value) => go(linkWith(route, { of: value }))}
+        />
       ) : null}
       <Ask verb={props.verb} query={{ view: "series", rank: one, top: POINTS }}>
         {(rows) => (

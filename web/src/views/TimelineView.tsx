@@ -6,5 +6,11 @@ import type { Change } from "../app/route";
 
 export function TimelineView() {
   const { route, run } = useApp();
-  return <Timeline run={run} state={route.query} onState={(change: Change, replace?: boolean) => go(linkWith(route, change), replace ?? true)} />;
+  return (
+    <Timeline
+      run={run}
+      state={route.query}
+      onState={(change: Change, replace?: boolean) => go(linkWith(route, change), replace ?? true)}
+    />
+  );
 }

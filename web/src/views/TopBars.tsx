@@ -20,16 +20,27 @@ export interface TopBarsProps {
 export function TopBars(props: TopBarsProps) {
   const { rows, column } = props;
   const value = (row: Row) => rows.number(row, column) ?? 0;
-  const top = [...rows.all].sort((a, b) => value(b) - value(a)).filter((row) => value(row) > 0).slice(0, props.n ?? 10);
+  const top = [...rows.all]
+    .sort((a, b) => value(b) - value(a))
+    .filter((row) => value(row) > 0)
+    .slice(0, props.n ?? 10);
   const unit = rows.column(column)?.unit ?? "";
   return (
     <Bars
-      title={props.title} of={props.of} actions={props.actions} unit={unit}
+      title={props.title}
+      of={props.of}
+      actions={props.actions}
+      unit={unit}
       bars={top.map((row) => ({
-        name: props.name(row), value: value(row), share: props.share ? rows.number(row, props.share) : null,
+        name: props.name(row),
+        value: value(row),
+        share: props.share ? rows.number(row, props.share) : null,
         color: props.color?.(row) ?? classColor("compute"),
       }))}
-      onClick={(i) => { const row = top[i]; if (row) props.onClick?.(row); }}
+      onClick={(i) => {
+        const row = top[i];
+        if (row) props.onClick?.(row);
+      }}
     />
   );
 }

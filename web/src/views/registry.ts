@@ -33,8 +33,8 @@ export interface View {
   group: string;
   component: FunctionComponent;
   key?: string;
-  hidden?: true;                     // reached by links only
-  there?: (app: App) => boolean;     // absent: always
+  hidden?: true; // reached by links only
+  there?: (app: App) => boolean; // absent: always
 }
 
 const TIME = "Where time goes";

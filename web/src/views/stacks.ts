@@ -2,7 +2,11 @@
 import { classColor } from "../ui/colors";
 import type { Rows } from "../app/rows";
 
-export interface Series { name: string; color: string; values: (number | null)[] }
+export interface Series {
+  name: string;
+  color: string;
+  values: (number | null)[];
+}
 export type Part = readonly [column: string, name: string, color: string];
 
 export const STEP_PARTS: readonly Part[] = [
