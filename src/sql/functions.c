@@ -149,7 +149,8 @@ static void short_name(sqlite3_context *call, int n, sqlite3_value **values)
 	if (!name)
 		return;
 	ht_arena_init(&arena, session_of(call)->ctx->mem);
-	const char *text = ht_name_shorten(&arena, name);
+	const struct ht_run run = { .scratch = &arena };
+	const char *text = ht_name_shorten(&run, name);
 	if (text)
 		sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);
 	else
