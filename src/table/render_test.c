@@ -447,7 +447,7 @@ static void test_unknown_format(void **state)
 	struct ht_sink sink = { memory_write, &memory };
 	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
 	assert_string_equal(ht_error(*state)->message,
-	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow");
+	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow, feather");
 	assert_null(ht_format_name(ht_n_formats()));
 	ht_table_free(t);
 }
