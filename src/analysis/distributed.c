@@ -20,6 +20,7 @@
  * 7: computation 43, overlapped 7, communication 30, other 20.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "model/comm_ops.h"
 #include "model/exporter.h"
@@ -221,8 +222,8 @@ static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 		r->calls[r->n_calls] = (struct ht_exposed_call){ row, list[r->n_calls] };
 		r->n_calls++;
 	}
-	r->kernels = (struct times){ list, ht_interval_merge(list, r->n_calls) };
-	qsort(r->calls, r->n_calls, sizeof *r->calls, by_call_start);
+	r->kernels = (struct times){ list, ht_interval_merge(r->run->ctx->mem, list, r->n_calls) };
+	ht_sort_items(r->run->ctx->mem, r->calls, r->n_calls, sizeof *r->calls, by_call_start);
 	return HT_OK;
 }
 
@@ -287,7 +288,7 @@ static enum ht_status put_steps(struct rank *r, const struct ht_bounds *bounds)
 	for (size_t i = 0; i < bounds->n; i++)
 		windows[i] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
 	if (by_rank(r->run)) {
-		size_t n = ht_interval_merge(windows, bounds->n);
+		size_t n = ht_interval_merge(r->run->ctx->mem, windows, bounds->n);
 		return n ? put_overlap(r, HT_NO_I64, (struct times){ windows, n }) : HT_OK;
 	}
 	for (size_t i = 0; i < bounds->n; i++)
@@ -540,9 +541,9 @@ static struct lengths measure(const struct job *j, struct op *const *list, size_
 				transfer[n_transfer++] =
 				        (struct ht_interval){ j->ranges[k].transfer,
 					        j->ranges[k].end };
-	size_t n_merged = ht_interval_merge(all, n_all);
+	size_t n_merged = ht_interval_merge(j->run->ctx->mem, all, n_all);
 	struct lengths ret = { .all = ht_interval_length(all, n_merged) };
-	n_merged = ht_interval_merge(transfer, n_transfer);
+	n_merged = ht_interval_merge(j->run->ctx->mem, transfer, n_transfer);
 	ret.transfer = ht_interval_length(transfer, n_merged);
 	return ret;
 }

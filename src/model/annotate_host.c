@@ -185,7 +185,7 @@ static bool sweep_track(
 
 static enum ht_status sweep_all(struct sweep *s, size_t n, struct stack **ret)
 {
-	ht_sort_items(s->questions, n, sizeof *s->questions, compare_questions);
+	ht_sort_items(s->run->ctx->mem, s->questions, n, sizeof *s->questions, compare_questions);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && s->questions[j].track == s->questions[i].track;)
 			j++;

@@ -266,7 +266,7 @@ static enum ht_status ask(
 	uint32_t *stack = allocate(b, b->t->n_track_rows, sizeof *stack);
 	if (!stack)
 		return ht_fail_nomem(b->run->ctx);
-	ht_sort_items(questions, n, sizeof *questions, compare_questions);
+	ht_sort_items(b->run->ctx->mem, questions, n, sizeof *questions, compare_questions);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && questions[j].track == questions[i].track;)
 			j++;

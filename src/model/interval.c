@@ -13,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -44,11 +45,11 @@ static bool merge_neighbours(struct ht_interval *intervals, size_t *n)
 	return ascends;
 }
 
-size_t ht_interval_merge(struct ht_interval *intervals, size_t n)
+size_t ht_interval_merge(struct ht_mem *mem, struct ht_interval *intervals, size_t n)
 {
 	if (!n || merge_neighbours(intervals, &n))
 		return n;
-	qsort(intervals, n, sizeof *intervals, compare);
+	ht_sort_items(mem, intervals, n, sizeof *intervals, compare);
 	(void)merge_neighbours(intervals, &n);
 	return n;
 }

@@ -81,7 +81,7 @@ static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_l
 			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
 				ht_end_ns(frame.trace, row) };
 	}
-	*ret_n = ht_interval_merge(list, n);
+	*ret_n = ht_interval_merge(run->ctx->mem, list, n);
 	*ret_list = list;
 	return HT_OK;
 }

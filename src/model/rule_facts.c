@@ -3,6 +3,7 @@
  */
 #include "model/rule_facts.h"
 
+#include "base/sort.h"
 #include "base/search.h"
 #include "model/comm_calls.h"
 #include "model/idle.h"
@@ -188,8 +189,8 @@ static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
 		if (ht_is_span(t, t->gpu[i].row))
 			busy[n_busy++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
 				ht_end_ns(t, t->gpu[i].row) };
-	n_busy = ht_interval_merge(busy, n_busy);
-	qsort(list, n, sizeof *list, by_end);
+	n_busy = ht_interval_merge(f->run->ctx->mem, busy, n_busy);
+	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
 	for (size_t i = 0; i < n; i++) {
 		while (at < n_busy && busy[at].end <= list[i].end_ns)
 			at++;

@@ -264,7 +264,7 @@ static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_va
 			        (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 	}
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++)
-		times.n[k] = ht_interval_merge(times.list[k], times.n[k]);
+		times.n[k] = ht_interval_merge(run->ctx->mem, times.list[k], times.n[k]);
 	*(struct ht_busy_times *)ret_value = times;
 	return HT_OK;
 }
@@ -291,7 +291,7 @@ enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
 		left[n_left++] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
 		ns[i][HT_BUSY_OTHER] = ht_sub_sat(bounds->list[i].end, bounds->list[i].start);
 	}
-	n_left = ht_interval_merge(left, n_left);
+	n_left = ht_interval_merge(run->ctx->mem, left, n_left);
 	/* OTHER holds what is left of a step; each role takes its share from it */
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
 		struct ht_interval *rest =
