@@ -1,5 +1,5 @@
 /*
- * fuzz_db.c - any bytes as a database of Ascend.
+ * fuzz_db.c - any bytes as a database of Ascend, behind the line that all of them start with.
  *
  * SQLite has no checksums, so that a changed byte is mostly another value, type, page or schema, which is what the reader
  * must stand. Two readings give one store, and what was read can be asked.
@@ -22,7 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const verbs[] = { "events", "tables", "health", "kernels", "operators",
 		"memory-events", "memory-curve", "steps", "distributed", "advice" };
 	char path[TEST_FILE_PATH];
-	int fd = fuzz_file("", 0, data, size, path);
+	/* without its first line it would be a text, which may name other files */
+	static const char magic[16] = "SQLite format 3";
+	int fd = fuzz_file(magic, sizeof magic, data, size, path);
 	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
 	ht_set *first = NULL, *again = NULL;
 	enum ht_status a = db_open(one, path, &first);

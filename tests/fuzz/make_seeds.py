@@ -208,7 +208,7 @@ def main():
     write("where", [w.encode() for w in WHERE])
     tables = [bytes([i]) + text.encode() for i, text in enumerate(TABLES)]
     write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
-    databases = [database(tables) for tables in DATABASES]
+    databases = [database(tables)[16:] for tables in DATABASES]
     write("db", databases + [mutate(d, i) for i, d in enumerate(databases)])
     write_execution_traces()
     random.seed(3)
