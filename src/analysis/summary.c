@@ -268,6 +268,13 @@ static void say_made_of(struct summary *s)
 	put_line(s, &line);
 }
 
+/* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
+static bool has_host(const struct ht_findings *f)
+{
+	return f->has_steps || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
+	       f->idle[HT_IDLE_HOST_WAIT].ns || !f->n_devices;
+}
+
 static void say_gpu(struct summary *s)
 {
 	static const char *const words[HT_IDLE_N] = { [HT_IDLE_HOST_WAIT] =
@@ -288,7 +295,8 @@ static void say_gpu(struct summary *s)
 	for (int k = 0; k < HT_IDLE_N; k++)
 		if (share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
 			text = and_then(s, text,
-			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span), words[k]));
+			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span),
+			                has_host(&s->f) ? words[k] : "for what nothing says"));
 	if (!gpu->window_ns)
 		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
 		                              : "cannot tell: no GPU work was recorded";
@@ -446,8 +454,11 @@ static void say_bound(struct summary *s, const struct part *parts)
 		.next = bound_next(s, &parts[0]),
 		.value_ns = HT_NO_I64,
 		.saves_ns = HT_NO_I64 };
-	if (f->path_ns <= 0) {
-		line.finding = "cannot tell: nothing with a duration was recorded";
+	if (f->path_ns <= 0 || !has_host(f)) {
+		line.finding =
+		        f->path_ns > 0
+		                ? "cannot tell: no steps, operators or launches were recorded"
+		                : "cannot tell: nothing with a duration was recorded";
 		line.next = "health";
 		put_line(s, &line);
 		return;
@@ -503,8 +514,13 @@ static void say_savings(struct summary *s, struct part *parts)
 			events = and_then(s, events, event);
 	}
 	line.evidence = events;
-	line.finding = *text ? SAY(s, "at most, of a step: %s", text)
-	                     : "cannot tell: no part of the path could be told from the others";
+	line.finding =
+	        !has_host(f)
+	                ? "cannot tell: what depends on what takes steps, operators or launches"
+	        : *text ? SAY(s, "at most, of a step: %s", text)
+	                : "cannot tell: no part of the path could be told from the others";
+	if (!has_host(f))
+		line.evidence = "";
 	put_line(s, &line);
 }
 

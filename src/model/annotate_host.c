@@ -14,6 +14,7 @@
 #include "model/annotate.h"
 
 #include "base/sort.h"
+#include "model/launch.h"
 #include "store/tree.h"
 #include "base/search.h"
 
@@ -201,7 +202,8 @@ static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 	const struct ht_gpu *gpu = NULL;
 	if (row != HT_NONE && ht_kind_is_gpu_work(t->kind[row]))
 		gpu = ht_gpu_of_row(t, row);
-	return gpu && gpu->launch != HT_NONE ? gpu->launch : row;
+	uint32_t place = gpu ? ht_host_place(t, gpu) : HT_NONE;
+	return place != HT_NONE ? place : row;
 }
 
 static enum ht_status ask(struct sweep *s, const struct ht_autograd *autograd, const uint32_t *rows,

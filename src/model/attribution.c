@@ -4,6 +4,7 @@
 #include "model/attribution.h"
 
 #include "model/inside.h"
+#include "model/launch.h"
 #include "model/name_traits.h"
 #include "model/share.h"
 
@@ -13,7 +14,7 @@
 static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 {
 	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
-	return gpu ? gpu->launch : row;
+	return gpu ? ht_host_place(t, gpu) : row;
 }
 
 static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)

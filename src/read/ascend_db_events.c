@@ -154,6 +154,24 @@ static enum ht_status read_calls(struct ht_db *db)
 	return status;
 }
 
+/* CANN is a process of its own in the timeline, with the threads of the one that calls it: its calls are not inside
+ * operators, whose own time they are. A pid beyond all of the system's, and named. */
+#define CANN_PIDS ((int64_t)1 << 32)
+
+struct cann {
+	struct ht_db_arg connection;
+	int64_t pid; /* that was named last */
+};
+
+static enum ht_status name_process(struct ht_db *db, int64_t pid, const char *name)
+{
+	ht_row_begin(&db->rows, 'M', HT_NO_STR, ht_rows_text(&db->rows, "process_name", 12));
+	ht_row_process(&db->rows, pid, 0);
+	ht_row_put(&db->rows, ht_rows_column(&db->rows, "name", 4, HT_ARG_STR),
+	        ht_rows_text(&db->rows, name, strlen(name)));
+	return ht_row_end(&db->rows, -1);
+}
+
 enum { C_START, C_END, C_TYPE, C_TID, C_CONNECTION, C_NAME };
 static const char *const cann_columns[] = { "startNs", "endNs", "type", "globalTid", "connectionId",
 	"~name", NULL };
@@ -165,10 +183,14 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 		const char *name;
 	} levels[] = { { 5000, "Runtime" }, { 5500, "HCCL" }, { 10000, "Node" }, { 15000, "Model" },
 		{ 20000, "AscendCL" } };
-	const struct ht_db_arg *connection = user;
+	struct cann *cann = user;
 	int64_t start_ns = ht_db_i64(query, C_START, 0), type = ht_db_i64(query, C_TYPE, 0);
+	int64_t tid = ht_db_i64(query, C_TID, 0), pid = CANN_PIDS + (tid >> 32 & UINT32_MAX);
 	const char *text = (const char *)sqlite3_column_text(query, C_NAME), *level = "CANN";
 	char name[512];
+	if (pid != cann->pid)
+		HT_TRY(name_process(db, pid, "CANN"));
+	cann->pid = pid;
 	for (size_t i = 0; i < HT_COUNT(levels); i++)
 		if (levels[i].type == type)
 			level = levels[i].name;
@@ -176,8 +198,8 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 	n = n < (int)sizeof name ? n : (int)sizeof name - 1;
 	begin_span(db, "cann_runtime", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, C_END, start_ns) - start_ns);
-	put_thread(db, ht_db_i64(query, C_TID, 0));
-	ht_db_args_put(db, query, connection, 1);
+	ht_row_process(&db->rows, pid, tid & UINT32_MAX);
+	ht_db_args_put(db, query, &cann->connection, 1);
 	return ht_row_end(&db->rows, -1);
 }
 
@@ -213,14 +235,14 @@ enum ht_status ht_db_read_host(struct ht_db *db)
 {
 	static const char *const step_columns[] = { "id", "startNs", "endNs", NULL };
 	static const char *const rank_columns[] = { "rankId", NULL };
-	struct ht_db_arg connection = { C_CONNECTION, "connection_id", HT_ARG_I64, 0 };
+	struct cann cann = { { C_CONNECTION, "connection_id", HT_ARG_I64, 0 }, -1 };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "RANK_DEVICE_MAP", rank_columns, NULL, &query));
 	HT_TRY(each(db, query, put_rank, NULL));
 	HT_TRY(read_calls(db));
 	HT_TRY(ht_db_select(db, "CANN_API", cann_columns, NULL, &query));
-	ht_db_args_make(db, &connection, 1);
-	HT_TRY(each(db, query, put_cann, &connection));
+	ht_db_args_make(db, &cann.connection, 1);
+	HT_TRY(each(db, query, put_cann, &cann));
 	if (db->has_steps)
 		return HT_OK;
 	HT_TRY(ht_db_select(db, "STEP_TIME", step_columns, NULL, &query));
@@ -279,7 +301,10 @@ struct device {
 	/* counters of one task, which come together; of collectives id is the device */
 	int64_t id;
 	bool has_task;
-	uint32_t column; /* of the arg "device" */
+	uint32_t column;      /* of the arg "device" */
+	struct ht_vec groups; /* uint32_t: names of those that collectives have */
+	sqlite3_stmt *op_of;  /* the operator of a connection, NULL: nothing says */
+	uint32_t op_column;   /* of the arg \"External id\" */
 };
 
 static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user)
@@ -440,15 +465,46 @@ static enum ht_status find_device(struct ht_db *db, int64_t *ret_device)
 	return status;
 }
 
+/* Groups are numbered as they come, and are streams; -1 when out of memory. */
+static int64_t find_group(struct ht_db *db, struct device *device, uint32_t name)
+{
+	const uint32_t *names = device->groups.data;
+	size_t i = 0;
+	while (i < device->groups.n && names[i] != name)
+		i++;
+	if (i == device->groups.n &&
+	        !HT_VEC_PUSH(db->builder->mem, &device->groups, uint32_t, name))
+		return -1;
+	return (int64_t)i;
+}
+
+static enum ht_status put_operator(struct ht_db *db, struct device *device, int64_t connection)
+{
+	bool more = false;
+	if (!device->op_of)
+		return HT_OK;
+	sqlite3_reset(device->op_of);
+	sqlite3_bind_int64(device->op_of, 1, connection);
+	HT_TRY(ht_db_step(db, device->op_of, &more));
+	if (more && !ht_db_is_null(device->op_of, 0))
+		ht_row_put(&db->rows, device->op_column,
+		        (uint64_t)sqlite3_column_int64(device->op_of, 0));
+	return HT_OK;
+}
+
 static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void *user)
 {
 	struct device *device = user;
 	int64_t start_ns = ht_db_i64(query, O_START, 0);
 	begin_span(db, "kernel", ht_db_text(db, query, O_NAME), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, O_END, start_ns) - start_ns);
-	ht_row_process(&db->rows, ht_db_i64(query, O_DEVICE, device->id), -1);
+	int64_t group = find_group(db, device, ht_db_text(db, query, O_GROUP));
+	if (group < 0)
+		return ht_fail_nomem(db->ctx);
+	ht_row_process(&db->rows, ht_db_i64(query, O_DEVICE, device->id), group);
 	ht_row_put(&db->rows, device->column, (uint64_t)ht_db_i64(query, O_DEVICE, device->id));
 	ht_db_args_put(db, query, device->args, device->n_args);
+	HT_TRY(put_operator(db, device, ht_db_i64(query, O_CONNECTION, -1)));
 	/* as in kernel_details.csv */
 	ht_row_put(&db->rows, ht_rows_column(&db->rows, "Accelerator Core", 16, HT_ARG_STR),
 	        ht_rows_text(&db->rows, "HCCL", 4));
@@ -464,9 +520,16 @@ static enum ht_status read_collectives(struct ht_db *db)
 	sqlite3_stmt *query;
 	HT_TRY(find_device(db, &device.id));
 	device.column = ht_rows_column(&db->rows, "device", 6, HT_ARG_I64);
-	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, NULL, &query));
+	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, "startNs", &query));
 	ht_db_args_make(db, args, HT_COUNT(args));
-	return each(db, query, put_collective, &device);
+	device.op_column = ht_rows_column(&db->rows, "External id", 11, HT_ARG_I64);
+	if (sqlite3_prepare_v2(db->handle, "SELECT id FROM ht_connection WHERE connectionId=?", -1,
+	            &device.op_of, NULL) != SQLITE_OK)
+		device.op_of = NULL;
+	enum ht_status status = each(db, query, put_collective, &device);
+	sqlite3_finalize(device.op_of);
+	ht_vec_free(db->builder->mem, &device.groups, sizeof(uint32_t));
+	return status;
 }
 
 static enum ht_status read_tasks(struct ht_db *db, struct device *device)

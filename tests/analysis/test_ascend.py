@@ -382,6 +382,33 @@ def test_steps_of_a_rank_without_events(tmp_path):
     assert b"no events" in support.output("distributed", path)
 
 
+def test_a_summary_without_the_host(tmp_path):
+    """Tables of kernels alone do not tell what bounds a step."""
+    path = rank(tmp_path, kernel_details__csv=KERNELS)
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["bound by"].startswith("cannot tell") and found["could save"].startswith("cannot tell")
+    assert "nothing says" in found["GPU"] and "launch" not in found["GPU"]
+
+
+def test_modules_of_work_that_cann_launched(tmp_path):
+    """CANN's calls are a process of their own: what is around the operator counts, for the summary as for modules."""
+    def host(name, start, length, kind="cpu_op", **args):
+        return {"ph": "X", "name": name, "cat": kind, "pid": 7, "tid": 8, "ts": f"{T0 + start}", "dur": length, "args": args}
+
+    flow = {"bp": "e", "name": "torch_to_npu", "cat": "async_npu", "id": 9}
+    trace = json.loads(timeline(event("Node@launch", T0 + 30, 5, 1, connection_id=9),
+                                event("MatMul_1", T0 + 50, 10.5, connection_id=9))) + [
+        host("ProfilerStep#5", 0, 100), host("nn.Module: Linear_0", 10, 50, "python_function", **{"Python id": 1, "Python module id": 0}),
+        host("note", 15, 40, "user_annotation"), host("aten::mm", 20, 30),
+        dict(flow, ph="s", pid=7, tid=8, ts=f"{T0 + 20}"), dict(flow, ph="f", pid=2, tid=7, ts=f"{T0 + 50}")]
+    path = rank(tmp_path, trace_view__json=json.dumps(trace))
+    (module,) = rows("modules", path)
+    assert (module["path"], module["device_total_ns"]) == ("Linear_0", "10500")
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["modules"].startswith("Linear_0 10.5 µs in 1")
+    assert [r["annotation"] for r in rows("kernel-annotations", path)] == ["note"]
+
+
 def test_a_step_that_all_rows_name(tmp_path):
     path = rank(tmp_path, kernel_details__csv=KERNELS)
     assert [r["step"] for r in rows("steps", path)] == ["5"]

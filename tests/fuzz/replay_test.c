@@ -17,6 +17,7 @@ int target_bundle(const uint8_t *data, size_t size);
 int target_cache(const uint8_t *data, size_t size);
 int target_chakra(const uint8_t *data, size_t size);
 int target_convert(const uint8_t *data, size_t size);
+int target_db(const uint8_t *data, size_t size);
 int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
@@ -37,6 +38,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_convert
 #include "fuzz_convert.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_db
+#include "fuzz_db.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_et
 #include "fuzz_et.c"
@@ -137,6 +141,7 @@ REPLAY(bundle)
 REPLAY(cache)
 REPLAY(chakra)
 REPLAY(convert)
+REPLAY(db)
 REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
@@ -153,6 +158,7 @@ int main(void)
 		cmocka_unit_test(replay_cache),
 		cmocka_unit_test(replay_chakra),
 		cmocka_unit_test(replay_convert),
+		cmocka_unit_test(replay_db),
 		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
