@@ -243,7 +243,7 @@ static int64_t own_time(const struct ht_time_move *move, int64_t time, bool firs
 {
 	int64_t low = -HT_MAX_TIME_NS, high = HT_MAX_TIME_NS;
 	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
+		int64_t middle = (int64_t)(((__int128)low + high) >> 1);
 		if (ht_time_moved(move, middle) < time)
 			low = middle + 1;
 		else
@@ -350,23 +350,34 @@ static int take_overlap(struct ht_event_walk *w, uint32_t i_track)
 	return finding.is_full ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+/* After all tracks: rows that stand in none. */
+static int take_loose(struct ht_event_walk *w)
+{
+	const struct ht_sql_loose *loose;
+	int code = ht_sql_loose(w->vtab->common.session, w->i_rank, &loose);
+	if (code == SQLITE_OK)
+		take_list(w, loose->rows,
+		        w->plan.path == HT_PATH_OVERLAP ? loose->n_all : loose->n_loose);
+	return code;
+}
+
 /* Candidates of the next track, where they come so; none when all were. */
 static int take_track(struct ht_event_walk *w, bool *ret_more)
 {
 	const struct ht_event_bound *only = equal_bound(w, HT_HOW_TRACK);
+	size_t n_tracks = w->trace->n_tracks;
 	int64_t from, to;
-	*ret_more = false;
-	if (only && w->i_track == 0 && only->value >= 0 &&
-	        (uint64_t)only->value < w->trace->n_tracks)
-		w->i_track = (uint32_t)only->value;
-	else if (only)
-		return SQLITE_OK;
-	if (w->i_track >= w->trace->n_tracks)
-		return SQLITE_OK;
-	*ret_more = true;
-	uint32_t i_track = w->i_track++;
-	if (only)
-		w->i_track = (uint32_t)w->trace->n_tracks;
+	if (only && !w->i_track)
+		w->i_track = only->value >= 0 && (uint64_t)only->value < n_tracks
+		                     ? (size_t)only->value
+		                     : n_tracks;
+	*ret_more = w->i_track <= n_tracks;
+	if (w->i_track >= n_tracks) {
+		w->i_track = n_tracks + 1;
+		return *ret_more ? take_loose(w) : SQLITE_OK;
+	}
+	uint32_t i_track = (uint32_t)w->i_track;
+	w->i_track = only ? n_tracks : w->i_track + 1;
 	if (w->plan.path == HT_PATH_OVERLAP)
 		return take_overlap(w, i_track);
 	time_range(w, &from, &to);
@@ -479,8 +490,6 @@ static bool is_path_bound(const struct ht_event_walk *w, enum ht_event_how how)
 
 static int take_path(struct ht_event_walk *w)
 {
-	bool is_timed = false;
-	int code = SQLITE_OK;
 	switch (w->plan.path) {
 	case HT_PATH_ID:
 		if (!is_path_bound(w, HT_HOW_ID))
@@ -506,13 +515,7 @@ static int take_path(struct ht_event_walk *w)
 		take_children(w);
 		return SQLITE_OK;
 	case HT_PATH_START:
-	case HT_PATH_OVERLAP:
-		code = ht_sql_is_timed(w->vtab->common.session, w->i_rank, &is_timed);
-		if (code != SQLITE_OK || is_timed) {
-			w->by_track = is_timed;
-			return code;
-		}
-		break;
+	case HT_PATH_OVERLAP: w->by_track = true; return SQLITE_OK;
 	case HT_PATH_SCAN: break;
 	}
 	return take_scan(w);

@@ -140,8 +140,8 @@ struct ht_event_walk {
 	bool is_natural;   /* candidates are rows of the table already */
 	uint8_t *has_args; /* bit by row, where the table is that of arguments */
 	struct ht_vec found;
-	bool by_track;    /* candidates come track by track */
-	uint32_t i_track; /* the next one */
+	bool by_track;  /* candidates come track by track */
+	size_t i_track; /* the next one; after the last come rows that stand in none */
 	/* rows in groups */
 	uint64_t *grouped; /* rank << 32 | row; HT_GROUP_START with the first of a group */
 	int64_t *carried[HT_PLAN_CARRIED];

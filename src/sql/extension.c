@@ -68,7 +68,7 @@ static int use(struct extension *e, ht_set *set)
 	return code;
 }
 
-static void fail(sqlite3_context *call, const ht_ctx *ctx)
+static void fail(sqlite3_context *call, ht_ctx *ctx)
 {
 	const struct ht_error *error = ht_error(ctx);
 	char *text = sqlite3_mprintf("%s%s%s%s%s", error->file ? error->file : "",
@@ -76,6 +76,8 @@ static void fail(sqlite3_context *call, const ht_ctx *ctx)
 	        error->hint ? error->hint : "");
 	sqlite3_result_error(call, text ? text : "out of memory", -1);
 	sqlite3_free(text);
+	/* the next error is another one */
+	ht_error_clear(ctx);
 }
 
 static void open_traces(sqlite3_context *call, int n, sqlite3_value **values)

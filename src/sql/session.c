@@ -84,7 +84,7 @@ int ht_sql_attribution(
 
 /* ---- indexes ---- */
 
-static const char correlations_kind, ranges_kind;
+static const char correlations_kind, ranges_kind, loose_kind;
 
 /* Makes a value in an arena; NULL with the error in the context. */
 typedef void *make_fn(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena);
@@ -174,22 +174,50 @@ int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **r
 	return SQLITE_OK;
 }
 
-int ht_sql_is_timed(struct ht_sql_session *s, size_t i, bool *ret_is_timed)
+static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena)
+{
+	struct ht_sql_loose *loose = ht_arena_alloc(arena, sizeof *loose);
+	struct ht_arena scratch;
+	size_t n = 0;
+	ht_arena_init(&scratch, ctx->mem);
+	uint8_t *is_placed = ht_arena_alloc(&scratch, (size_t)ht_n_events(t) + 1);
+	uint32_t *rows = NULL;
+	for (size_t i = 0; is_placed && i < t->n_track_rows; i++)
+		is_placed[t->track_rows[i]] = 1;
+	for (uint32_t row = 0; is_placed && row < ht_n_events(t); row++)
+		n += !is_placed[row] || (t->flags[row] & HT_EV_BAD_TIME);
+	if (loose && is_placed)
+		rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows);
+	for (int placed = 0; rows && placed < 2; placed++)
+		for (uint32_t row = 0; row < ht_n_events(t); row++) {
+			uint8_t flags = t->flags[row];
+			bool is_odd = placed ? flags & HT_EV_BAD_TIME : !(flags & HT_EV_NO_TS);
+			if (is_placed[row] != placed || !is_odd)
+				continue;
+			rows[loose->n_all++] = row;
+			loose->n_loose += !placed;
+		}
+	ht_arena_done(&scratch);
+	if (!rows) {
+		(void)ht_fail_nomem(ctx);
+		return NULL;
+	}
+	loose->rows = rows;
+	return loose;
+}
+
+int ht_sql_loose(struct ht_sql_session *s, size_t i, const struct ht_sql_loose **ret_loose)
 {
 	struct ht_sql_rank *rank = &s->ranks[i];
-	const struct ht_trace *t;
-	int code = ht_sql_take(s, i, &t);
-	if (code == SQLITE_OK && !rank->is_timed_known) {
-		size_t n = 0, n_bad = 0;
-		for (uint32_t row = 0; row < ht_n_events(t); row++) {
-			n += !(t->flags[row] & HT_EV_NO_TS);
-			n_bad += (t->flags[row] & HT_EV_BAD_TIME) != 0;
-		}
-		rank->is_timed = n == t->n_track_rows && !n_bad;
-		rank->is_timed_known = true;
+	const void *loose;
+	if (!rank->loose) {
+		int code = find_or_make(s, i, &loose_kind, make_loose, &loose);
+		if (code != SQLITE_OK)
+			return code;
+		rank->loose = loose;
 	}
-	*ret_is_timed = rank->is_timed;
-	return code;
+	*ret_loose = rank->loose;
+	return SQLITE_OK;
 }
 
 int ht_sql_find_event(

@@ -21,6 +21,13 @@
 
 struct ht_sql_kept;
 
+/* Rows with a start that do not stand in their track (metadata, mostly), then those that do and are left out of
+ * timelines for their time: what an answer from tracks would miss. */
+struct ht_sql_loose {
+	const uint32_t *rows;
+	size_t n_loose, n_all;
+};
+
 /* What a connection knows of one rank. */
 struct ht_sql_rank {
 	const struct ht_trace *trace; /* NULL: not taken yet */
@@ -29,7 +36,7 @@ struct ht_sql_rank {
 	struct ht_row_index correlations;
 	bool has_correlations, has_ranges;
 	struct ht_ranges ranges;
-	bool is_timed, is_timed_known; /* every row with a time stands in its track */
+	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
 };
 
 struct ht_sql_session {
@@ -71,8 +78,7 @@ int ht_sql_attribution(
 /* Rows by correlation id; kept with the set where that is possible. */
 int ht_sql_correlations(struct ht_sql_session *s, size_t i, struct ht_row_index **ret_index);
 int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **ret_ranges);
-/* Whether every row that has a start stands in its track, so that tracks answer questions about times. */
-int ht_sql_is_timed(struct ht_sql_session *s, size_t i, bool *ret_is_timed);
+int ht_sql_loose(struct ht_sql_session *s, size_t i, const struct ht_sql_loose **ret_loose);
 
 /* An event id as rank of the roster and row; false when there is no such event. */
 int ht_sql_find_event(
