@@ -69,7 +69,8 @@ static bool is_same_cell(const ht_table *table, size_t a, size_t b, size_t colum
 }
 
 struct curve {
-	size_t first, n;
+	size_t first, last, n; /* rows; others may stand between them */
+	uint32_t id;
 	double most;
 };
 
@@ -83,18 +84,33 @@ static bool is_same_curve(const ht_table *table, const struct extra *extra, size
 	return true;
 }
 
-/* Rows of a curve stand together; returns how many curves there are, the first ones of them in ret. */
-static size_t find_curves(
-        const ht_table *table, const struct extra *extra, size_t value, struct curve *ret)
+/* The curve of a row among n, searched from the last one on: rows of a curve stand together, or among few others. */
+static size_t curve_of(const ht_table *table, const struct extra *extra, const struct curve *curves,
+        size_t n, size_t row)
+{
+	size_t i = n;
+	while (i > 0 && !is_same_curve(table, extra, curves[i - 1].first, row))
+		i--;
+	return i > 0 ? i - 1 : n;
+}
+
+/* All curves, and by row which one it is of. Returns how many there are; ret has room for a curve per row. */
+static size_t find_curves(const ht_table *table, const struct extra *extra, size_t value,
+        struct curve *ret, uint32_t *ret_of_row)
 {
 	size_t n = 0;
 	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
-		if (row == 0 || !is_same_curve(table, extra, row - 1, row))
-			ret[n++] = (struct curve){ .first = row };
-		struct curve *curve = &ret[n - 1];
+		size_t at = row > 0 && is_same_curve(table, extra, row - 1, row)
+		                    ? ret_of_row[row - 1]
+		                    : curve_of(table, extra, ret, n, row);
+		if (at == n)
+			ret[n++] = (struct curve){ .first = row, .id = (uint32_t)at };
+		struct curve *curve = &ret[at];
 		double here = number_at(table, row, value);
 		curve->most = curve->n == 0 || here > curve->most ? here : curve->most;
+		curve->last = row;
 		curve->n++;
+		ret_of_row[row] = (uint32_t)at;
 	}
 	return n;
 }
@@ -108,20 +124,22 @@ static int by_peak(const void *a, const void *b)
 }
 
 /* Of each piece of time the first row, the least and the most; the last row of all. */
-static void thin_out(const ht_table *table, const struct curve *curve, size_t value, bool *kept)
+static void thin_out(const ht_table *table, const struct curve *curve, size_t value,
+        const uint32_t *of_row, bool *kept)
 {
-	size_t time = find_column(table, "ts_ns"), last = curve->first + curve->n - 1;
-	kept[last] = true;
-	if (curve->n <= MAX_POINTS || time == SIZE_MAX) {
-		memset(kept + curve->first, 1, curve->n * sizeof(*kept));
-		return;
-	}
-	int64_t from_ns = ht_table_i64(table, curve->first, time);
-	int64_t piece_ns = (ht_table_i64(table, last, time) - from_ns) / (MAX_POINTS / 3) + 1,
+	size_t time = find_column(table, "ts_ns");
+	bool is_short = curve->n <= MAX_POINTS || time == SIZE_MAX;
+	int64_t from_ns = is_short ? 0 : ht_table_i64(table, curve->first, time), piece_ns = 1,
 	        piece = -1;
+	if (!is_short)
+		piece_ns =
+		        (ht_table_i64(table, curve->last, time) - from_ns) / (MAX_POINTS / 3) + 1;
 	size_t least = curve->first, most = curve->first;
-	for (size_t row = curve->first; row <= last; row++) {
-		int64_t here = (ht_table_i64(table, row, time) - from_ns) / piece_ns;
+	for (size_t row = curve->first; row <= curve->last; row++) {
+		if (of_row[row] != curve->id)
+			continue;
+		int64_t here = is_short ? (int64_t)row
+		                        : (ht_table_i64(table, row, time) - from_ns) / piece_ns;
 		if (here != piece) {
 			kept[least] = kept[most] = kept[row] = true;
 			least = most = row;
@@ -131,7 +149,7 @@ static void thin_out(const ht_table *table, const struct curve *curve, size_t va
 		least = now < number_at(table, least, value) ? row : least;
 		most = now > number_at(table, most, value) ? row : most;
 	}
-	kept[least] = kept[most] = true;
+	kept[least] = kept[most] = kept[curve->last] = true;
 }
 
 static int choose_rows(struct report_extra *found, const struct extra *extra)
@@ -141,18 +159,19 @@ static int choose_rows(struct report_extra *found, const struct extra *extra)
 	if (value == SIZE_MAX || n_rows == 0)
 		return EXIT_DONE;
 	struct curve *curves = malloc(n_rows * sizeof(*curves));
+	uint32_t *of_row = malloc(n_rows * sizeof(*of_row));
 	found->kept = calloc(n_rows, sizeof(*found->kept));
-	if (curves == NULL || found->kept == NULL) {
-		free(curves);
-		return cli_fail_nomem();
+	bool ok = curves != NULL && of_row != NULL && found->kept != NULL;
+	if (ok) {
+		found->n_of = find_curves(table, extra, value, curves, of_row);
+		qsort(curves, found->n_of, sizeof(*curves), by_peak);
+		found->n_series = found->n_of < MAX_CURVES ? found->n_of : MAX_CURVES;
 	}
-	found->n_of = find_curves(table, extra, value, curves);
-	qsort(curves, found->n_of, sizeof(*curves), by_peak);
-	found->n_series = found->n_of < MAX_CURVES ? found->n_of : MAX_CURVES;
 	for (size_t i = 0; i < found->n_series; i++)
-		thin_out(table, &curves[i], value, found->kept);
+		thin_out(table, &curves[i], value, of_row, found->kept);
 	free(curves);
-	return EXIT_DONE;
+	free(of_row);
+	return ok ? EXIT_DONE : cli_fail_nomem();
 }
 
 static int add_extra(struct cli *cli, struct report *report, const struct extra *extra)

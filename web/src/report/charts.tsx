@@ -179,7 +179,7 @@ export function RankMap({ report, metric, actions }: { report: Report; metric: M
     if (line && at !== undefined) line[at] = rows.number(row, metric.column);
   }
   return <HeatMap title={`${metric.name.charAt(0).toUpperCase()}${metric.name.slice(1)} by rank and step`} of={metric.says} unit="ns" values={values}
-    rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)} actions={actions} />;
+    rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)} actions={actions} maxHeight={260} />;
 }
 
 const kernelColor = (rows: Rows, row: Row) => classColor(classOf(rows.text(row, "kernel_type")) ?? kernelClass(rows.text(row, "name")));

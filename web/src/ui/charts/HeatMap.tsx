@@ -11,6 +11,7 @@ export interface HeatMapProps extends FrameProps {
   columns: string[];
   values: (number | null)[][];       // by row, then column
   unit: Unit;
+  maxHeight?: number;                // rows become thinner, down to a pixel
   onClick?: (row: number, column: number) => void;
 }
 
@@ -37,7 +38,7 @@ export function HeatMap(props: HeatMapProps) {
   const least = Math.min(...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
   const left = Math.min(120, Math.max(...rows.slice(0, 400).map(name => textWidth(name, sans(11)))) + 10);
   const cell = (width - left) / Math.max(1, columns.length);
-  const high = Math.max(2, Math.min(28, Math.floor(560 / Math.max(1, rows.length))));
+  const high = Math.max(1, Math.min(28, Math.floor((props.maxHeight ?? 560) / Math.max(1, rows.length))));
   const height = 20 + rows.length * high + 2;
   useEffect(() => {
     if (canvas.current) draw(canvas.current, { rows, columns, values, unit, left, cell, high, width, height, least, most });
