@@ -46,6 +46,9 @@ enum exit_code cli_exit_code(const struct ht_error *error);
 
 /* A context with the limits, jobs and progress line that the options ask for; an exit code. */
 int session_start(struct cli *cli);
+/* How to read, and with how much memory, as the options ask; an exit code. Strings live as long as the program. */
+int session_reading(
+        const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
 /* Refuse to write --output over a file that is being read: a trace of the sets (NULL ones are passed

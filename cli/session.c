@@ -65,10 +65,11 @@ static bool prefers_db(const struct opts *opts)
 	return prefer != NULL && strcmp(prefer, "db") == 0;
 }
 
-int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+int session_reading(
+        const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit)
 {
 	const struct opts *opts = &cli->opts;
-	char cache_dir[4096];
+	static char cache_dir[4096];
 	struct ht_open_options options = {
 		.struct_size = sizeof(options),
 		.recursive = opts_flag(opts, "recursive"),
@@ -80,19 +81,32 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		.prefer_db = prefers_db(opts),
 	};
 	uint64_t chunk_bytes = 0;
-	if (n_sources == 0) {
-		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard input",
-		        cli->verb->name);
-		return EXIT_USAGE;
-	}
 	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
 	if (code == EXIT_DONE)
 		code = size_option(cli, "chunk-bytes", &chunk_bytes);
+	if (code == EXIT_DONE)
+		code = size_option(cli, "memory-limit", ret_memory_limit);
 	if (code != EXIT_DONE)
 		return code;
 	options.chunk_bytes = (size_t)chunk_bytes;
 	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
 		options.cache_dir = cache_dir;
+	*ret_options = options;
+	return EXIT_DONE;
+}
+
+int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+{
+	struct ht_open_options options;
+	uint64_t limit = 0;
+	if (n_sources == 0) {
+		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard input",
+		        cli->verb->name);
+		return EXIT_USAGE;
+	}
+	int code = session_reading(cli, &options, &limit);
+	if (code != EXIT_DONE)
+		return code;
 	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);

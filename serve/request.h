@@ -10,10 +10,12 @@
 #include "holotrace.h"
 #include "response.h"
 
-#define SERVE_MAX_QUERY 96
+#define SERVE_MAX_QUERY  96
+#define SERVE_MAX_OTHERS 16
 
 struct server;
 struct snapshot;
+struct span_set;
 
 struct query_value {
 	const char *name, *value; /* decoded; any bytes but NUL */
@@ -31,7 +33,15 @@ struct serve_request {
 	/* of routes with {run}: what is read of it now; stays as it is while the request lasts */
 	struct snapshot *run;
 	ht_set *set; /* its ranks, or those of the span that was asked for; NULL: nothing is read yet */
+	struct span_set *of; /* the same, with its timelines */
 	uint64_t generation;
+	/* the runs that base and test name, in this order, held like the run */
+	struct other_run {
+		bool is_test;
+		struct snapshot *run;
+		ht_set *set;
+	} others[SERVE_MAX_OTHERS];
+	size_t n_others;
 };
 
 /* Decode %41 in place, and + as a space when asked for. False for what is no code, and for NUL. */
@@ -47,10 +57,5 @@ bool serve_query_i64(const struct serve_request *request, struct serve_response 
 /* "rank:row" as an event; false, with the refusal made, when it is absent or none. */
 bool serve_query_event(const struct serve_request *request, struct serve_response *response,
         const char *name, int64_t *ret_id);
-
-/* The tracks of a rank of the set, opened once and shared by requests; alive while the request lasts. Refuses
- * with 404 when there is no such rank. */
-enum ht_status serve_timeline(struct serve_request *request, struct serve_response *response,
-        int64_t rank, const ht_timeline **ret_timeline) HT_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * route.h - the routes: a line each in routes.def, which openapi.json must match (tests/serve).
  *
- *     ROUTE(GET, "/api/v1/runs/{run}/tile", tile, ROUTE_RUN | ROUTE_CACHED)
+ *     ROUTE(GET, "/api/v1/runs/{run}/tile", tile, ROUTE_RUN)
  *
  * stands for the function
  *
@@ -16,13 +16,14 @@
 #include "response.h"
 
 enum route_flags {
-	ROUTE_RUN = 1, /* has {run}: 404 without one, 503 while nothing of it is read */
-	ROUTE_CACHED =
-	        2, /* the answer follows from the run's generation and the query: ETag, kept for others */
-	ROUTE_QUICK = 4, /* computes nothing: answered at once, also when all workers are busy */
-	ROUTE_WAITS = 8, /* ?after=GENERATION waits for news */
-	ROUTE_OPEN = 16, /* the page itself: no token needed */
+	ROUTE_RUN = 1,   /* has {run}: 404 without one, 503 while nothing of it is read */
+	ROUTE_WAITS = 2, /* about all runs; ?after=GENERATION waits for news */
+	ROUTE_ACTS = 4,  /* changes something: done at once, never kept */
+	ROUTE_OPEN = 8,  /* the page itself, which others may link to */
 };
+
+/* An answer follows from the route, the query and the generation of what it is about, unless the route acts: it gets
+ * an ETag, and is kept for others. */
 
 typedef enum ht_status (*route_fn)(struct serve_request *request, struct serve_response *response);
 
