@@ -1,10 +1,11 @@
 /*
- * api_trace.c - what the timeline asks: tiles, tracks, events, arrows, search and sums, over the ranks of a run.
+ * api_trace.c - what the timeline asks: tiles, tracks, events, arrows, search, sums and overlays, over the ranks of a run.
  *
  * The answers are tile.c's and trace_view.c's; here the query becomes their arguments.
  */
 #include "route.h"
 
+#include "overlay.h"
 #include "snapshot.h"
 #include "tile.h"
 #include "trace_view.h"
@@ -14,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FOUND 10000
-#define MAX_NAMES 10000
+#define MAX_FOUND   10000
+#define MAX_NAMES   10000
+#define MAX_POINTS  100000
+#define MAX_TIME_NS ((int64_t)1 << 61) /* differences of two stay in range */
 
 /* Timelines of the ranks that were asked for; the list is the caller's to free. */
 struct ranks {
@@ -66,15 +69,13 @@ static enum ht_status take_ranks(struct serve_request *request, struct serve_res
 	return HT_OK;
 }
 
-/* That of an event, as a list of ranks. */
+/* An event, with all ranks: a collective leads to others. */
 static enum ht_status take_event(struct serve_request *request, struct serve_response *response,
         int64_t *ret_id, struct ranks *ret_ranks)
 {
-	char rank[24];
 	if (!serve_query_event(request, response, "id", ret_id))
 		return HT_USAGE;
-	snprintf(rank, sizeof(rank), "%" PRId64, ht_event_rank(*ret_id));
-	return take_ranks(request, response, rank, ret_ranks);
+	return take_ranks(request, response, NULL, ret_ranks);
 }
 
 enum ht_status serve_tracks(struct serve_request *request, struct serve_response *response)
@@ -186,4 +187,24 @@ enum ht_status serve_range(struct serve_request *request, struct serve_response 
 	if (status == HT_USAGE)
 		return serve_refuse(response, 400, NULL, "the selection is none");
 	return status;
+}
+
+enum ht_status serve_overlay(struct serve_request *request, struct serve_response *response)
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct serve_overlay_question question = { .name = serve_query(request, "name") };
+	if (question.name == NULL || !serve_overlay_exists(question.name))
+		return serve_refuse(response, 400, NULL, "name is an analysis that can be drawn");
+	if (!serve_query_i64(request, response, "rank", 0, INT32_MAX, 0, &question.rank) ||
+	        !serve_query_i64(request, response, "from", -MAX_TIME_NS, MAX_TIME_NS, 0,
+	                &question.from_ns) ||
+	        !serve_query_i64(request, response, "to", -MAX_TIME_NS, MAX_TIME_NS, MAX_TIME_NS,
+	                &question.to_ns) ||
+	        !serve_query_i64(
+	                request, response, "points", 1, MAX_POINTS, 1000, &question.n_points))
+		return HT_USAGE;
+	if (question.to_ns <= question.from_ns)
+		return serve_refuse(
+		        response, 400, NULL, "the stretch of time ends before it begins");
+	return serve_overlay_write(request->of->overlays, request->set, &question, &json);
 }

@@ -11,7 +11,8 @@
 static bool add_timelines(struct span_set *of)
 {
 	of->timelines = calloc(ht_set_n_ranks(of->set) + 1, sizeof(*of->timelines));
-	return of->timelines != NULL;
+	of->overlays = serve_overlays_new();
+	return of->timelines != NULL && of->overlays != NULL;
 }
 
 static void close_span(struct span_set *of)
@@ -19,6 +20,7 @@ static void close_span(struct span_set *of)
 	for (size_t i = 0; of->timelines != NULL && i < ht_set_n_ranks(of->set); i++)
 		ht_timeline_close(atomic_load(&of->timelines[i]));
 	free(of->timelines);
+	serve_overlays_free(of->overlays);
 	pthread_mutex_destroy(&of->lock);
 	ht_close(of->set);
 }

@@ -8,6 +8,7 @@
 #define SERVE_SNAPSHOT_H
 
 #include "holotrace.h"
+#include "overlay.h"
 
 #include <stdatomic.h>
 
@@ -17,7 +18,8 @@
 struct span_set {
 	int64_t span; /* 0: default */
 	ht_set *set;
-	pthread_mutex_t lock; /* while one is opened */
+	struct serve_overlays *overlays; /* results that are drawn into its timelines */
+	pthread_mutex_t lock;            /* while one is opened */
 	_Atomic(ht_timeline *) *timelines;
 };
 

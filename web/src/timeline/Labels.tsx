@@ -10,7 +10,7 @@ function RowLabel(props: { row: Row; y: number; note: string } & LabelActions) {
   if (row.kind === "rank") {
     return (
       <div class="tl-label rank" style={style}>
-        <button type="button" class="plain" aria-expanded={!row.collapsed} aria-label={`${row.collapsed ? "Expand" : "Collapse"} rank ${row.rank}`} onClick={() => props.onCollapse(row.key)}>
+        <button type="button" class="tl-plain" aria-expanded={!row.collapsed} aria-label={`${row.collapsed ? "Expand" : "Collapse"} rank ${row.rank}`} onClick={() => props.onCollapse(row.key)}>
           <span class="caret">{row.collapsed ? "▸" : "▾"}</span> rank {row.rank}
         </button>
         <span class="dim">{props.note}</span>
@@ -19,11 +19,11 @@ function RowLabel(props: { row: Row; y: number; note: string } & LabelActions) {
   }
   return (
     <div class="tl-label" style={style} title={`${row.group} · ${row.label} · ${row.track.spans} spans`}>
-      <button type="button" class="plain" aria-expanded={!row.collapsed} aria-label={`${row.collapsed ? "Expand" : "Collapse"} ${row.label} of rank ${row.rank}`} onClick={() => props.onCollapse(row.key)}>
+      <button type="button" class="tl-plain" aria-expanded={!row.collapsed} aria-label={`${row.collapsed ? "Expand" : "Collapse"} ${row.label} of rank ${row.rank}`} onClick={() => props.onCollapse(row.key)}>
         <span class="caret">{row.collapsed ? "▸" : "▾"}</span>
       </button>
       <span class="text">{row.pinned ? `${row.rank} · ` : ""}{row.label}</span>
-      <button type="button" class={row.pinned ? "plain pin on" : "plain pin"} aria-pressed={row.pinned} aria-label={`${row.pinned ? "Unpin" : "Pin"} ${row.label} of rank ${row.rank}`} onClick={() => props.onPin(row.key)}>
+      <button type="button" class={row.pinned ? "tl-plain pin on" : "tl-plain pin"} aria-pressed={row.pinned} aria-label={`${row.pinned ? "Unpin" : "Pin"} ${row.label} of rank ${row.rank}`} onClick={() => props.onPin(row.key)}>
         {row.pinned ? "★" : "☆"}
       </button>
     </div>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { EventDetails, EventLink, Sums, Table } from "../model";
 import { classColor, classOf } from "../ui/colors";
-import { exact, human, label, nsText, shortName } from "../ui/format";
+import { exact, human, isNumber, label, nsText, shortName } from "../ui/format";
 import { classOfSpan } from "./palette";
 import type { Range } from "./stage";
 
@@ -20,7 +20,7 @@ function LinkTo(props: { link: EventLink; word: string; onEvent: (id: string) =>
   const { link } = props;
   return (
     <li>
-      <button type="button" class="plain tl-link" onClick={() => props.onEvent(link.id)} title={link.name}>
+      <button type="button" class="tl-plain tl-link" onClick={() => props.onEvent(link.id)} title={link.name}>
         <span class="dim">{props.word}</span> {shortName(link.name ?? link.id, 60)}
       </button>
     </li>
@@ -48,7 +48,7 @@ function Links(props: { event: EventDetails; onEvent: (id: string) => void }) {
     <section>
       <h3>Links</h3>
       <ul class="tl-links">{shown.map((link, i) => <LinkTo key={i} link={link} word={linkWord(link)} onEvent={props.onEvent} />)}</ul>
-      {shown.length < links.length ? <button type="button" class="plain" onClick={() => setAll(true)}>{links.length - shown.length} more</button> : null}
+      {shown.length < links.length ? <button type="button" class="tl-plain" onClick={() => setAll(true)}>{links.length - shown.length} more</button> : null}
     </section>
   );
 }
@@ -70,20 +70,20 @@ function Value(props: { text: string }) {
   return (
     <>
       {open ? props.text : props.text.slice(0, LONG_VALUE) + " …"}{" "}
-      <button type="button" class="plain" onClick={() => setOpen(!open)}>{open ? "less" : `all ${props.text.length} characters`}</button>
+      <button type="button" class="tl-plain" onClick={() => setOpen(!open)}>{open ? "less" : `all ${props.text.length} characters`}</button>
     </>
   );
 }
 
-function Fields(props: { title: string; fields: [string, string][] }) {
+function Fields(props: { title: string; fields: [string, string][]; open: boolean }) {
   if (props.fields.length === 0) return null;
   return (
-    <section>
-      <h3>{props.title}</h3>
+    <details open={props.open}>
+      <summary>{props.title} ({props.fields.length})</summary>
       <table class="tl-fields"><tbody>
         {props.fields.map(([name, value]) => <tr key={name}><th scope="row">{name.replace(/^args\./, "")}</th><td class="mono"><Value text={value} /></td></tr>)}
       </tbody></table>
-    </section>
+    </details>
   );
 }
 
@@ -123,9 +123,9 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
       </tbody></table>
       <Rows event={event} link={props.link} />
       <Links event={event} onEvent={props.onEvent} />
-      <Fields title="Arguments" fields={args} />
+      <Fields title="Arguments" fields={args} open />
       <Stack event={event} onEvent={props.onEvent} />
-      <Fields title="Fields" fields={others} />
+      <Fields title="Fields" fields={others} open={false} />
     </div>
   );
 }
@@ -141,7 +141,7 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
   return (
     <table class="tl-sums">
       <caption>{props.caption}</caption>
-      <thead><tr>{at.map((i) => <th key={i} scope="col" title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "", type: "string", unit: null })}</th>)}</tr></thead>
+      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "", type: "string", unit: null })}</th>)}</tr></thead>
       <tbody>
         {table.rows.slice(0, props.rows).map((row, k) => (
           <tr key={k}>
@@ -149,7 +149,8 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
               const column = table.columns[i], cell = row[i] ?? null;
               if (!column) return null;
               if (i === nameAt && props.onEvent && longest >= 0)
-                return <td key={i}><button type="button" class="plain tl-link" title={`${String(cell)} · go to the longest`} onClick={() => props.onEvent?.(String(row[longest]))}>{shortName(String(cell), 36)}</button></td>;
+                return <td key={i}><button type="button" class="tl-plain tl-link" title={`${String(cell)} · go to the longest`} onClick={() => props.onEvent?.(String(row[longest]))}>{shortName(String(cell), 32)}</button></td>;
+              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `GPU ${cell}`}</td>;
               if (column.name === "class") return <td key={i}><i style={{ background: classColor(classOf(String(cell)) ?? "host") }} />{String(cell)}</td>;
               return <td key={i} class="number" title={exact(cell, column)}>{human(cell, column)}</td>;
             })}
@@ -165,12 +166,12 @@ export function Selection(props: { range: Range; sums: Sums | null; problem: str
   const rank = sums ? new Set(sums.classes.rows.map((row) => row[0])).size > 1 : false;
   return (
     <div class="tl-selection" aria-label="Selected range">
-      <h2>In the selection <button type="button" class="plain" onClick={props.onClear} aria-label="Clear the selection">✕</button></h2>
+      <h2>In the selection <button type="button" class="tl-plain" onClick={props.onClear} aria-label="Clear the selection">✕</button></h2>
       <p class="dim">{nsText(range.to - range.from)}, from {nsText(range.from)} to {nsText(range.to)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
       {props.problem ? <p class="bad">{props.problem}</p> : null}
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
       {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} /> : null}
-      {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns", "mean_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
+      {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
     </div>
   );
 }

@@ -60,6 +60,13 @@ function clockText(tracks: Tracks): string {
   return `${tracks.ranks.length} ranks on one clock${most > 0 ? ` (± ${nsText(most)})` : ""}`;
 }
 
+// The same for little room.
+function clockShort(tracks: Tracks): string {
+  const most = Math.max(...tracks.ranks.map((rank) => rank.uncertainty_ns ?? 0));
+  if (tracks.ranks.length < 2) return "";
+  return `${tracks.ranks.length} ranks, ${tracks.aligned ? (most > 0 ? `± ${nsText(most)}` : "one clock") : "own clocks"}`;
+}
+
 export function Timeline(props: TimelineProps) {
   const { run, state } = props, span = state.span;
   const [tracks, setTracks] = useState<Tracks | null>(null);
@@ -213,6 +220,7 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
 function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const { tracks, stage, run, state, onState } = props;
   const canvas = useRef<HTMLCanvasElement>(null), ruler = useRef<HTMLCanvasElement>(null), scroller = useRef<HTMLDivElement>(null), box = useRef<HTMLInputElement>(null);
+  const drag = useRef<{ x: number; y: number; time: number; moved: boolean; pans: boolean; lastX: number } | null>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [scroll, setScroll] = useState(0);
   const [range, setRange] = useState<Range | null>(null);
@@ -223,11 +231,12 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
   stage.layout = layout;
-  stage.range = range;
+  if (!drag.current?.moved) stage.range = range;
   stage.marks = marks;
   useViewInUrl(stage, props);
   useOverlays(stage, props, choice);
 
+  const clicked = useRef<string | null>(null);   // chosen in the picture: it is on screen already
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
 
@@ -286,18 +295,18 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useEffect(() => {
     const chosen = stage.chosen;
     if (!chosen || !event) return;
+    if (clicked.current === event.id) return;
+    clicked.current = null;
     const { from, to } = stage.view, length = Math.max(chosen.end - chosen.start, 1), whole = to - from;
-    const seen = chosen.start < to && chosen.end > from && length > whole / 2000 && length < whole * 3;
     const inside = chosen.start >= from && chosen.end <= to;
-    if (state.from === undefined || !seen || !inside) {
-      const around = Math.max(length * 6, 400);
-      if (!(inside && seen)) stage.show(chosen.start - around / 2 + length / 2, chosen.start + around / 2 + length / 2);
+    if (state.from === undefined || !inside || length < whole / 400) {
+      const around = Math.max(length * 6, 400), middle = chosen.start + length / 2;
+      stage.show(middle - around / 2, middle + around / 2);
     }
     bringIntoView(chosen);
   }, [event?.id]);
 
   // ---- pointer ----
-  const drag = useRef<{ x: number; y: number; time: number; moved: boolean; pans: boolean; lastX: number } | null>(null);
   const place = (pointer: MouseEvent) => {
     const box2 = (canvas.current as HTMLCanvasElement).getBoundingClientRect();
     return { x: pointer.clientX - box2.left, y: pointer.clientY - box2.top };
@@ -319,11 +328,15 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     drag.current = { ...at, time: stage.timeAt(at.x), moved: false, pans: pointer.shiftKey || pointer.button === 1, lastX: at.x };
     setTip(null);
   };
-  const selectTo = (at: { x: number; y: number }, all: boolean) => {
+  const selectTo = (at: { x: number; y: number }, all: boolean, done: boolean) => {
     const from = drag.current;
     if (!from) return;
     const a = from.time, b = stage.timeAt(at.x), tracksIn = all ? null : tracksBetween(from.y, at.y);
-    setRange({ from: Math.round(Math.min(a, b)), to: Math.round(Math.max(a, b)), tracks: tracksIn && tracksIn.length > 0 ? tracksIn : null });
+    const next = { from: Math.round(Math.min(a, b)), to: Math.round(Math.max(a, b)), tracks: tracksIn && tracksIn.length > 0 ? tracksIn : null };
+    // the panel, which takes room, comes when the pointer is let go
+    if (done) setRange(next);
+    stage.range = next;
+    stage.redraw();
   };
   const pointerMove = (pointer: PointerEvent, onRuler: boolean) => {
     const at = place(pointer), from = drag.current;
@@ -335,11 +348,12 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     if (Math.abs(at.x - from.x) > 3 || (from.moved && !from.pans)) from.moved = true;
     if (!from.moved) return;
     if (from.pans) stage.panPixels(from.lastX - at.x);
-    else selectTo(at, onRuler);
+    else selectTo(at, onRuler, false);
     from.lastX = at.x;
   };
   const pointerUp = (pointer: PointerEvent, onRuler: boolean) => {
     const from = drag.current, at = place(pointer);
+    if (from?.moved && !from.pans) selectTo(at, onRuler, true);
     drag.current = null;
     if (!from) return;
     if (from.moved) {
@@ -349,7 +363,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     if (onRuler) return;
     const hit = stage.hit(at.x, at.y);
     if (hit) {
-      chooseEvent(`${hit.row.rank}:${hit.tile.row[hit.i]}`);
+      clicked.current = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
+      chooseEvent(clicked.current);
       return;
     }
     const row = stage.rowAt(at.y);
@@ -470,7 +485,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     <div class="tl">
       <div class="tl-tools">
         <h1>Timeline</h1>
-        <span class="dim">{clockText(tracks)} · drag to select · ? keys</span>
+        <span class="dim tl-clock">{clockText(tracks)}</span>
         <span class="group" role="group" aria-label="Overlays">
           {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title}</button>)}
         </span>
@@ -483,12 +498,13 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
           </div>
         </details>
         {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
+        <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />
         <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={(backwards) => void search.step(backwards)}
           onText={(text) => { search.clear(); onState({ q: text || null }, true); }} />
       </div>
       <div class="tl-body">
-        <div class="tl-corner">{range ? "" : `${nsText(stage.view.to - stage.view.from)} shown`}</div>
+        <div class="tl-corner" title={clockText(tracks)}>{clockShort(tracks)}</div>
         <canvas ref={ruler} class="tl-ruler" aria-hidden="true" onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, true)} onPointerUp={(e) => pointerUp(e, true)} />
         <div ref={scroller} class="tl-scroll" onScroll={(e) => { stage.scroll = e.currentTarget.scrollTop; setScroll(e.currentTarget.scrollTop); stage.redraw(); }}>
           <div class="tl-space" style={{ height: `${Math.max(layout.height + layout.pinnedHeight, size.height)}px` }}>

@@ -17,7 +17,7 @@ export function drawSteps(context: CanvasRenderingContext2D, stage: Stage, row: 
   for (const step of stage.stepsOf(row.rank)) {
     const x0 = Math.max(0, stage.xAt(step.start_ns)), x1 = Math.min(stage.width, stage.xAt(step.end_ns));
     if (x1 - x0 < 24) continue;
-    const text = x1 - x0 < 130 ? step.name : `step ${step.name} · ${nsText(step.end_ns - step.start_ns)}`;
+    const text = x1 - x0 < 50 ? step.name : x1 - x0 < 110 ? `step ${step.name}` : `step ${step.name} · ${nsText(step.end_ns - step.start_ns)}`;
     context.fillText(text, x0 + 5, y);
   }
 }

@@ -148,7 +148,7 @@ export class Painter {
     const waits = (tile.wait.get(i) ?? 0) * scale > Math.min(width, 60);
     this.labels.push({
       x: (start - scene.view.from) * scale, width, y, height, text: count > 1 ? `${count} × ${name}` : name,
-      color: waits ? scene.palette.theme.text : textOn(kind, work, name),
+      color: waits ? scene.palette.theme.text : textOn(scene.palette.theme, kind, work, name),
     });
   }
 

@@ -84,7 +84,7 @@ export class Palette {
     const cls = classOfSpan(kind, work, name), key = `${cls} ${kind === "annotation" ? 1 : 0} ${name}`;
     const known = this.byName.get(key);
     if (known !== undefined) return known;
-    const own = this.color(nameHue(name, cls));
+    const own = this.color(cls === "idle" ? classColor(cls) : nameHue(name, cls));
     // annotations stand apart from the operators inside them
     const value = kind === "annotation" || kind === "gpu_annotation" ? mix(own, this.theme.background, 0.2) : own;
     this.byName.set(key, value);
@@ -96,4 +96,8 @@ export class Palette {
   }
 }
 
-export const textOn = (kind: string, work: number, name: string) => nameText(classOfSpan(kind, work, name));
+// What can be read on it.
+export function textOn(theme: Theme, kind: string, work: number, name: string): string {
+  const cls = classOfSpan(kind, work, name);
+  return cls === "idle" ? theme.text : nameText(cls);
+}

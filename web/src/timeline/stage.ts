@@ -30,7 +30,6 @@ export class Stage {
   overlays = new Map<string, Overlay>();
   pointer: { x: number; y: number } | null = null;
   scroll = 0;
-  frames = 0;                       // drawn so far: for measurements
   readonly tiles: Tiles;
   readonly palette = new Palette();
   private readonly painter = new Painter();
@@ -203,6 +202,15 @@ export class Stage {
     this.tiles.want(keys);
   }
 
+  // What the picture shows, for whoever reads the document: programs, and tests.
+  private tell(canvas: HTMLCanvasElement): void {
+    const said: Record<string, string> = {
+      from: String(Math.round(this.view.from)), to: String(Math.round(this.view.to)), waiting: String(this.tiles.waiting),
+      arrows: String(this.flows.length), marks: String(this.marks.length), chosen: this.chosen?.id ?? "",
+    };
+    for (const name of Object.keys(said)) if (canvas.dataset[name] !== said[name]) canvas.dataset[name] = said[name];
+  }
+
   private draw(): void {
     const canvas = this.canvas, ruler = this.ruler;
     if (!canvas || !ruler || !this.tracks) return;
@@ -227,7 +235,7 @@ export class Stage {
     top.scale(devicePixelRatio, devicePixelRatio);
     drawRuler(top, this);
     top.restore();
-    this.frames++;
+    this.tell(canvas);
     this.onDrawn();
   }
 }
