@@ -8,11 +8,20 @@ import subprocess
 import time
 import urllib.request
 
+import pytest
+
 import support
-from web import CHROMIUM, NODE
+from web import CHROMIUM, NODE, has_page
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
+
+
+def can_serve():
+    return has_page() and support.run("help", "serve").returncode == 0
+
+
+needs_serve = pytest.mark.skipif(not can_serve(), reason="skipped: built without the page or the server")
 
 
 def runs_of(url):

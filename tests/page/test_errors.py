@@ -2,16 +2,14 @@
 import json
 import shutil
 
-import pytest
-
 import served
 import support
-from web import has_page, needs_browser
+from web import needs_browser
 
 EXAMPLES = support.ROOT / "examples"
 CPU = EXAMPLES / "cpu" / "cpu.json.gz"
 
-pytestmark = [needs_browser, pytest.mark.skipif(not has_page(), reason="skipped: built without the page")]
+pytestmark = [needs_browser, served.needs_serve]
 
 
 def drive(scenario, root, n_runs, *args):

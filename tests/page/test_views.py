@@ -13,11 +13,11 @@ import pytest
 
 import served
 import support
-from web import has_page, needs_browser
+from web import needs_browser
 
 EXAMPLES = ["cpu", "ddp", "graph", "straggler", "train"]
 
-pytestmark = [needs_browser, pytest.mark.skipif(not has_page(), reason="skipped: built without the page")]
+pytestmark = [needs_browser, served.needs_serve]
 
 # view, run, options in the URL, tables (verb and options of the command line), charts at least
 VIEWS = [

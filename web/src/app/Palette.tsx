@@ -1,6 +1,6 @@
 // One box that finds: views, analyses, runs, operators and kernels of the run, and events by name.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Cell, Table } from "../model";
+import type { Cell, Found, Table } from "../model";
 import { shortName } from "../ui/format";
 import { get, runPath } from "./api";
 import { chosen, useApp } from "./context";
@@ -20,12 +20,6 @@ interface Hit {
 const PER_KIND = 8;
 const EVENT_HITS = 12;
 const EVENT_CHARS = 2;
-
-// What the search route answers, as far as this box reads it.
-interface Found {
-  total: number;
-  events: { id: string; name: string; rank: number; start_ns: number }[];
-}
 
 function matches(text: string, words: readonly string[]): boolean {
   const lower = text.toLowerCase();
@@ -52,8 +46,8 @@ function useEvents(run: string, text: string, query: Record<string, string | und
           setHits(
             found.events.slice(0, EVENT_HITS).map((event) => ({
               kind: "event",
-              text: event.name,
-              note: `rank ${event.rank}, ${event.id}`,
+              text: event.name ?? event.id,
+              note: event.id,
               link: eventLink(app.route, event.id),
             })),
           );

@@ -13,6 +13,7 @@ import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { viewOf } from "./registry";
+import { splitVerdict } from "./words";
 import { rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
@@ -22,12 +23,6 @@ function rowOf(rows: Rows, topic: string): Row | undefined {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-// "the host: 89 % of the critical path, spread widely" as head and rest.
-export function splitVerdict(finding: string): [head: string, rest: string] {
-  const found = /^(.*?%[^,;]*)[,;]\s*(.*)$/s.exec(finding);
-  return found ? [found[1] ?? finding, found[2] ?? ""] : [finding, ""];
 }
 
 function verdict(rows: Rows): { head: string; rest: string; row: Row | undefined } {
