@@ -484,7 +484,7 @@ static enum ht_status list_products(struct reading *r, struct ht_interval **ret,
 		if (r->kernels[i].is_product)
 			list[n++] = (struct ht_interval){ start, start + r->kernels[i].dur_ns };
 	}
-	*ret_n = ht_interval_merge(list, n);
+	*ret_n = ht_interval_merge(r->run->ctx->mem, list, n);
 	*ret = list;
 	return HT_OK;
 }
