@@ -119,14 +119,14 @@ static void put_device(struct summing *s, ht_table *table)
 			continue;
 		for (size_t i = 0; i < n; i++)
 			ht_sum(&sum_ns, of[i].end - of[i].start);
-		size_t n_merged = ht_interval_merge(of, n);
+		size_t n_merged = ht_interval_merge(s->ctx->mem, of, n);
 		put_class(s, table, class_text(c), n, sum_ns, ht_interval_length(of, n_merged));
 		for (size_t i = 0; c >= HT_N_KINDS && i < n_merged; i++)
 			s->nomem |= !HT_VEC_PUSH(s->ctx->mem, &work, struct ht_interval, of[i]);
 		list->n = 0;
 	}
 	if (s->device >= 0) {
-		size_t n = work.n ? ht_interval_merge(work.data, work.n) : 0;
+		size_t n = work.n ? ht_interval_merge(s->ctx->mem, work.data, work.n) : 0;
 		int64_t busy_ns = n ? ht_interval_length(work.data, n) : 0;
 		put_class(s, table, "idle", 0, s->length_ns - busy_ns, s->length_ns - busy_ns);
 	}
