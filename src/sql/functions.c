@@ -114,7 +114,7 @@ static void union_final(sqlite3_context *call)
 		return;
 	}
 	struct ht_interval *list = g->lists[0].data;
-	size_t n = ht_interval_merge(list, g->lists[0].n);
+	size_t n = ht_interval_merge(session_of(call)->ctx->mem, list, g->lists[0].n);
 	if (g->failed)
 		sqlite3_result_error_nomem(call);
 	else
@@ -130,8 +130,8 @@ static void overlap_final(sqlite3_context *call)
 		return;
 	}
 	struct ht_interval *a = g->lists[0].data, *b = g->lists[1].data;
-	size_t n_a = ht_interval_merge(a, g->lists[0].n);
-	size_t n_b = ht_interval_merge(b, g->lists[1].n);
+	size_t n_a = ht_interval_merge(session_of(call)->ctx->mem, a, g->lists[0].n);
+	size_t n_b = ht_interval_merge(session_of(call)->ctx->mem, b, g->lists[1].n);
 	if (g->failed)
 		sqlite3_result_error_nomem(call);
 	else
