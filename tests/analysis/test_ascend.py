@@ -420,6 +420,7 @@ def test_steps_that_only_work_names(tmp_path):
     assert [(r["step"], r["total_ns"], r["kernel_ns"]) for r in rows("steps", path)] == [
         ("7", "45000", "25000"), ("8", "15000", "15000"), ("9", "10000", "10000")]
     assert [(r["step"], r["step_ns"]) for r in rows("distributed", path)] == [("7", "45000"), ("8", "15000"), ("9", "10000")]
+    assert rows("summary", path)[0]["finding"].startswith("15.0 µs up to the end of its GPU work (median of 3 steps")
 
 
 STRINGS = {1: "MatMul_1", 2: "MatMulV2", 3: "AI_CORE", 4: "8,16;16,8", 5: "hcom_allReduce__1", 6: "aten::mm", 7: "PTA+GE",
