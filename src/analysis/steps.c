@@ -200,6 +200,11 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld has no profiler steps: all of it is one step",
 		        (long long)run->rank));
+	if (bounds->is_named)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %lld has no profiler steps: those that its work names, from first to last "
+		        "work",
+		        (long long)run->rank));
 	if (bounds->n_left_out)
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: last %zu step%s left out, the profiler stopped before all GPU work "

@@ -271,7 +271,7 @@ static void say_made_of(struct summary *s)
 /* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
 static bool has_host(const struct ht_findings *f)
 {
-	return f->has_steps || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
+	return f->host.n || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
 	       f->idle[HT_IDLE_HOST_WAIT].ns || !f->n_devices;
 }
 
@@ -292,11 +292,15 @@ static void say_gpu(struct summary *s)
 		.part_ns = gpu->busy_ns,
 		.whole_ns = gpu->window_ns,
 		.saves_ns = HT_NO_I64 };
-	for (int k = 0; k < HT_IDLE_N; k++)
-		if (share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
+	int64_t idle_ns = 0;
+	for (int k = 0; k < HT_IDLE_N; k++) {
+		ht_sum(&idle_ns, s->f.idle[k].ns);
+		if (has_host(&s->f) && share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
 			text = and_then(s, text,
-			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span),
-			                has_host(&s->f) ? words[k] : "for what nothing says"));
+			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span), words[k]));
+	}
+	if (!has_host(&s->f) && share_of(idle_ns, span) >= WORTH_A_WORD)
+		text = SAY(s, "%s for what nothing says", share_text(s, idle_ns, span));
 	if (!gpu->window_ns)
 		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
 		                              : "cannot tell: no GPU work was recorded";
@@ -457,7 +461,7 @@ static void say_bound(struct summary *s, const struct part *parts)
 	if (f->path_ns <= 0 || !has_host(f)) {
 		line.finding =
 		        f->path_ns > 0
-		                ? "cannot tell: no steps, operators or launches were recorded"
+		                ? "cannot tell: nothing of the host was recorded, no operators, no launches"
 		                : "cannot tell: nothing with a duration was recorded";
 		line.next = "health";
 		put_line(s, &line);
@@ -514,11 +518,9 @@ static void say_savings(struct summary *s, struct part *parts)
 			events = and_then(s, events, event);
 	}
 	line.evidence = events;
-	line.finding =
-	        !has_host(f)
-	                ? "cannot tell: what depends on what takes steps, operators or launches"
-	        : *text ? SAY(s, "at most, of a step: %s", text)
-	                : "cannot tell: no part of the path could be told from the others";
+	line.finding = !has_host(f) ? "cannot tell: nothing of the host was recorded"
+	               : *text      ? SAY(s, "at most, of a step: %s", text)
+	                       : "cannot tell: no part of the path could be told from the others";
 	if (!has_host(f))
 		line.evidence = "";
 	put_line(s, &line);

@@ -88,7 +88,8 @@ static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_tab
 		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
-		ht_table_put_known(table, step ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(
+		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
 		ht_table_put_known(table,
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));

@@ -20,8 +20,9 @@ struct known_text {
 enum kind { KIND_UNKNOWN, KIND_NUMBER, KIND_TEXT };
 
 struct cell_column {
-	size_t at;    /* cell of the row */
-	size_t to;    /* column of the table */
+	size_t at; /* cell of the row */
+	size_t to; /* column of the table */
+	struct ht_table_column *column;
 	uint8_t kind; /* enum kind */
 	bool keeps_missing;
 	/* the last short number, which is often the next one, too: 0.0 */
@@ -174,7 +175,10 @@ static bool add_column(struct ht_ascend_cells *c, size_t at, struct ht_ascend_co
 	for (size_t i = 0; i < c->n_columns; i++)
 		if (c->table->columns[i].pool_id == id)
 			return true; /* the same key again */
-	*column = (struct cell_column){ .at = at, .to = c->n_columns, .plan = plan };
+	*column = (struct cell_column){ .at = at,
+		.to = c->n_columns,
+		.column = &c->table->columns[c->n_columns],
+		.plan = plan };
 	column->keeps_missing = plan && plan->is_text;
 	column->kind = column->keeps_missing ? KIND_TEXT : KIND_UNKNOWN;
 	column->known = make_known(c->plan);
@@ -283,7 +287,7 @@ static inline bool put_short(
 		column->last_bytes = bytes;
 		column->kind = KIND_NUMBER;
 	}
-	ht_arg_table_decimal(c->table, column->to, column->last_value, column->last_scale);
+	ht_table_column_put(c->table, column->column, column->last_value, column->last_scale);
 	return true;
 }
 

@@ -110,6 +110,7 @@ bool ht_packer_flush(struct ht_mem *mem, struct ht_packer *p)
 	if (!p->n)
 		return true;
 	const struct ht_pack_block block = measure(p);
+	p->is_float |= p->scale > 0;
 	unsigned n = p->n, n_bits = block.n_bits;
 	size_t n_words = ((size_t)n * n_bits + 63) / 64;
 	uint64_t *values = (uint64_t *)p->values;
@@ -135,7 +136,7 @@ int64_t ht_table_column_bits(const struct ht_table_column *column, uint64_t i)
 	const uint64_t *words = column->packer.words.data;
 	double value;
 	int64_t bits;
-	if (!column->is_float)
+	if (!column->packer.is_float)
 		return ht_pack_i64(block, words, i % HT_PACK_VALUES);
 	value = ht_pack_f64(block, words, i % HT_PACK_VALUES);
 	memcpy(&bits, &value, sizeof bits);
@@ -178,8 +179,10 @@ struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_colum
 	t->n_lacks = ht_arena_alloc(&t->arena, (n_columns + 1) * sizeof *t->n_lacks);
 	if (t->has)
 		memset(t->has, 0, n_columns + 1);
-	for (size_t i = 0; t->columns && i < n_columns; i++)
+	for (size_t i = 0; t->columns && t->has && i < n_columns; i++) {
 		t->columns[i].moved = UINT32_MAX;
+		t->columns[i].has = &t->has[i];
+	}
 	if (t->columns && t->has && t->n_has && t->n_lacks &&
 	        HT_VEC_PUSH(mem, &t->lists, struct ht_vec, list) &&
 	        HT_VEC_PUSH(mem, &builder->tables, struct ht_arg_table *, t))

@@ -23,6 +23,7 @@ struct ht_packer {
 	int64_t values[HT_PACK_VALUES]; /* of the block in hand, all over 10^scale */
 	unsigned n;
 	uint8_t scale;        /* HT_PACK_RAW: they are the bits of doubles */
+	bool is_float;        /* some block is of doubles */
 	struct ht_vec blocks; /* struct ht_pack_block */
 	struct ht_vec words;  /* uint64_t */
 };
@@ -32,7 +33,8 @@ struct ht_table_column {
 	uint32_t moved;   /* column of all rows that its values were moved to, UINT32_MAX: none */
 	uint32_t list;    /* of rows */
 	uint64_t n;       /* values, without those of the block in hand */
-	bool is_text, is_float;
+	bool is_text;
+	uint8_t *has; /* in the row in hand: a byte of the table's */
 	struct ht_packer packer;
 };
 
@@ -72,12 +74,11 @@ bool ht_packer_flush(struct ht_mem *mem, struct ht_packer *packer);
 /* A value of another scale than those in hand: they become of one. */
 int64_t ht_packer_rescale(struct ht_packer *packer, int64_t value, uint8_t scale);
 
-static inline void ht_arg_table_put(
-        struct ht_arg_table *table, size_t i, int64_t value, uint8_t scale)
+static inline void ht_table_column_put(
+        struct ht_arg_table *table, struct ht_table_column *column, int64_t value, uint8_t scale)
 {
-	struct ht_table_column *column = table->columns + i;
 	struct ht_packer *p = &column->packer;
-	table->has[i] = 1;
+	*column->has = 1;
 	if (p->scale != scale) {
 		uint8_t less = (uint8_t)(p->scale - scale);
 		/* the bits of doubles are more than that apart from all scales */
@@ -97,21 +98,19 @@ static inline void ht_arg_table_put(
 static inline void ht_arg_table_decimal(
         struct ht_arg_table *table, size_t i, int64_t value, uint8_t scale)
 {
-	table->columns[i].is_float |= scale > 0;
-	ht_arg_table_put(table, i, value, scale);
+	ht_table_column_put(table, &table->columns[i], value, scale);
 }
 
 static inline void ht_arg_table_text(struct ht_arg_table *table, size_t i, uint32_t id)
 {
-	ht_arg_table_put(table, i, id, 0);
+	ht_table_column_put(table, &table->columns[i], id, 0);
 }
 
 static inline void ht_arg_table_double(struct ht_arg_table *table, size_t i, double value)
 {
 	int64_t bits;
 	memcpy(&bits, &value, sizeof bits);
-	table->columns[i].is_float = true;
-	ht_arg_table_put(table, i, bits, HT_PACK_RAW);
+	ht_table_column_put(table, &table->columns[i], bits, HT_PACK_RAW);
 }
 
 #endif

@@ -117,7 +117,7 @@ static enum ht_status sort_column(ht_ctx *ctx, struct ht_chunk_column *column)
 
 static uint8_t type_of(const struct ht_table_column *column)
 {
-	return column->is_text ? HT_ARG_STR : column->is_float ? HT_ARG_F64 : HT_ARG_I64;
+	return column->is_text ? HT_ARG_STR : column->packer.is_float ? HT_ARG_F64 : HT_ARG_I64;
 }
 
 static struct ht_column_key key_of(const struct assembly *a, uint32_t pool_id)

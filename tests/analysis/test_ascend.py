@@ -409,9 +409,18 @@ def test_modules_of_work_that_cann_launched(tmp_path):
     assert [r["annotation"] for r in rows("kernel-annotations", path)] == ["note"]
 
 
-def test_a_step_that_all_rows_name(tmp_path):
-    path = rank(tmp_path, kernel_details__csv=KERNELS)
-    assert [r["step"] for r in rows("steps", path)] == ["5"]
+def test_steps_that_only_work_names(tmp_path):
+    """Without a timeline: from the first work to the last, and not before the one before has ended."""
+    assert [r["step"] for r in rows("steps", rank(tmp_path / "one", kernel_details__csv=KERNELS))] == ["5"]
+    text = "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n" + "".join(
+        f"{step},k,Add,AI_CORE,{T0 + start},{length}\n" for step, start, length in
+        ((7, 0, 10), (8, 40, 20), (7, 30, 15), ("", 200, 5), (9, 100, 10)))
+    path = rank(tmp_path / "three", kernel_details__csv=text)
+    # 7: [0, 45), 8: [45, 60) of [40, 60), 9: [100, 110)
+    assert [(r["step"], r["total_ns"], r["kernel_ns"]) for r in rows("steps", path)] == [
+        ("7", "45000", "25000"), ("8", "15000", "15000"), ("9", "10000", "10000")]
+    assert [(r["step"], r["step_ns"]) for r in rows("distributed", path)] == [("7", "45000"), ("8", "15000"), ("9", "10000")]
+    assert rows("summary", path)[0]["finding"].startswith("15.0 µs up to the end of its GPU work (median of 3 steps")
 
 
 STRINGS = {1: "MatMul_1", 2: "MatMulV2", 3: "AI_CORE", 4: "8,16;16,8", 5: "hcom_allReduce__1", 6: "aten::mm", 7: "PTA+GE",
