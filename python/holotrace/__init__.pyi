@@ -1726,7 +1726,7 @@ class Session:
     def distributed(
         self,
         *,
-        view: Literal['overlap', 'waiting', 'operations', 'groups'] = 'overlap',
+        view: Literal['overlap', 'waiting', 'operations', 'groups', 'steps', 'collectives', 'bandwidth', 'links'] = 'overlap',
         by: Literal['step', 'rank'] = 'step',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -1745,7 +1745,7 @@ class Session:
             holotrace.open("traces/").distributed(top=10)
 
         Arguments:
-            view: which table (overlap, waiting, operations, groups)
+            view: which table (overlap, waiting, operations, groups, steps, collectives, bandwidth, links)
             by: a row per rank and step, or the sum of a rank's steps (step, rank)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
