@@ -125,7 +125,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def render(
         self,
-        format: Literal["text", "csv", "json", "md", "html", "arrow"],
+        format: Literal["text", "csv", "json", "md", "html", "arrow", "feather"],
         *,
         color: bool = False,
         bars: bool = False,
@@ -203,6 +203,22 @@ class Session:
         top: int = 0,
         **arguments: Any,
     ) -> Table: ...
+    def sql(
+        self,
+        query: str,
+        params: Mapping[str, _Value] | None = None,
+        *,
+        timeout: float = 0,
+        max_rows: int = 0,
+    ) -> Table: ...
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        tables: str | Iterable[str] | None = None,
+        format: Literal["arrow", "parquet"] = "arrow",
+        rows_a_file: int = 0,
+    ) -> None: ...
     def report(self, path: str | os.PathLike[str] | None = None, *, top: int = 10) -> Report: ...
     def convert(
         self,

@@ -23,6 +23,7 @@ int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
+int target_sql(const uint8_t *data, size_t size);
 int target_tables(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
@@ -56,6 +57,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_scan
 #include "fuzz_scan.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_sql
+#include "fuzz_sql.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_tables
 #include "fuzz_tables.c"
@@ -147,6 +151,7 @@ REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
 REPLAY(scan)
+REPLAY(sql)
 REPLAY(tables)
 REPLAY(where)
 REPLAY(zstd)
@@ -164,6 +169,7 @@ int main(void)
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
+		cmocka_unit_test(replay_sql),
 		cmocka_unit_test(replay_tables),
 		cmocka_unit_test(replay_where),
 		cmocka_unit_test(replay_zstd),
