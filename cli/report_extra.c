@@ -134,7 +134,7 @@ static void thin_out(const ht_table *table, const struct curve *curve, size_t va
 	if (!is_short)
 		piece_ns =
 		        (ht_table_i64(table, curve->last, time) - from_ns) / (MAX_POINTS / 3) + 1;
-	size_t least = curve->first, most = curve->first;
+	size_t least = curve->first, most = least;
 	for (size_t row = curve->first; row <= curve->last; row++) {
 		if (of_row[row] != curve->id)
 			continue;

@@ -50,11 +50,17 @@ static int64_t sum_of(const ht_table *table, size_t row, const char *const *name
 	return sum;
 }
 
+/* The section that says what each step of each rank is made of. */
 static const ht_table *steps_of(const struct report *report)
 {
+	static const char *const names[] = { "rank", "step", "total_ns", "kernel_ns" };
 	for (size_t i = 0; i < report->n_sections; i++) {
-		if (strcmp(report->sections[i].info->name, "steps") == 0)
-			return report->sections[i].table;
+		const ht_table *table = report->sections[i].table;
+		size_t n_found = 0;
+		for (size_t j = 0; table != NULL && j < COUNT(names); j++)
+			n_found += find_column(table, names[j]) != SIZE_MAX;
+		if (n_found == COUNT(names))
+			return table;
 	}
 	return NULL;
 }
@@ -126,9 +132,10 @@ static bool collect_span(void *user, const struct ht_span *span)
 	if (list->n == list->n_room) {
 		size_t n_room = list->n_room * 2 + 256;
 		struct ht_span *more = realloc(list->spans, n_room * sizeof(*more));
-		list->failed = more == NULL;
-		if (list->failed)
+		if (more == NULL) {
+			list->failed = true;
 			return false;
+		}
 		list->spans = more;
 		list->n_room = n_room;
 	}

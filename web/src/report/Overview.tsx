@@ -39,25 +39,25 @@ function split(finding: string): [string, string] {
   return found ? [found[1] ?? finding, found[2] ?? ""] : [finding, ""];
 }
 
-function headline(rows: Rows): { head: string; rest: string } {
+function headline(rows: Rows): { head: string; rest: string; next: string } {
   const bound = rowOf(rows, "bound by"), text = bound ? rows.text(bound, "finding") : "";
   if (text && !/^(cannot tell|none)/.test(text)) {
     const [head, rest] = split(text);
-    return { head: `Bound by ${head}`, rest };
+    return { head: `Bound by ${head}`, rest, next: rows.text(bound ?? [], "next") };
   }
   const step = rowOf(rows, "step time");
-  return { head: step ? `Step time: ${rows.text(step, "finding")}` : "What the traces say", rest: text };
+  return { head: step ? `Step time: ${rows.text(step, "finding")}` : "What the traces say", rest: text, next: step ? rows.text(step, "next") : "" };
 }
 
 export function Verdict({ report }: { report: Report }) {
   const table = tableOf(report, "summary");
   if (!table) return <h1>{report.name}</h1>;
-  const rows = new Rows(table), { head, rest } = headline(rows), step = rowOf(rows, "step time");
+  const rows = new Rows(table), { head, rest, next } = headline(rows), step = rowOf(rows, "step time");
   return (
     <div class="rp-verdict">
       <div>
         <h1>{capital(head)}</h1>
-        <p class="rp-lead">{rest && `${capital(rest)}. `}{step && !head.startsWith("Step time") && `A step takes ${rows.text(step, "finding")}.`}</p>
+        <p class="rp-lead">{rest && `${capital(rest)}. `}{step && !head.startsWith("Step time") && `A step takes ${rows.text(step, "finding")}. `}<Next report={report} next={next} /></p>
       </div>
       <div class="rp-figures">{FIGURES.map(([topic, column, name, type]) => {
         const row = rowOf(rows, topic), value = row ? rows.number(row, column) : null;

@@ -1,6 +1,6 @@
 // A table to look into: sorted by its headings (shift adds a column), filtered, columns resized and hidden, bars where
 // the analysis names a share. Many rows are virtual: only those in sight are in the document.
-import { type ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell, Column, Table } from "../model";
 import { classColor, classOf } from "./colors";
@@ -75,8 +75,20 @@ function content({ table, laid, row, scale, props }: CellProps): ComponentChildr
   return href ? <a href={href} onClick={e => e.stopPropagation()}>{text}</a> : text;
 }
 
-function Row({ table, shown, row, scale, props }:
-    { table: Table; shown: Laid[]; row: Cell[]; scale: number; props: DataTableProps }) {
+interface RowProps { table: Table; shown: Laid[]; row: Cell[]; scale: number; props: DataTableProps }
+
+// Rows that stay in sight while scrolling are not made again.
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    const now = this.props;
+    return next.row !== now.row || next.shown !== now.shown || next.scale !== now.scale || next.props !== now.props;
+  }
+  override render() {
+    return drawRow(this.props);
+  }
+}
+
+function drawRow({ table, shown, row, scale, props }: RowProps) {
   const act = props.onRow;
   return (
     <tr class={props.selected?.(row) ? "ht-selected" : undefined} data-clickable={act ? "" : undefined}
