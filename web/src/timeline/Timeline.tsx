@@ -122,6 +122,7 @@ function useViewInUrl(stage: Stage, props: TimelineProps) {
     const a = number(from), b = number(to);
     if (a === null || b === null || b <= a || (from === written.current.from && to === written.current.to)) return;
     written.current = { from: String(from), to: String(to) };
+    stage.placedFor = props.state.event ?? null;
     stage.show(a, b);
   }, [stage, from, to]);
 }
@@ -236,7 +237,6 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useViewInUrl(stage, props);
   useOverlays(stage, props, choice);
 
-  const clicked = useRef<string | null>(null);   // chosen in the picture: it is on screen already
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
 
@@ -295,14 +295,13 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useEffect(() => {
     const chosen = stage.chosen;
     if (!chosen || !event) return;
-    if (clicked.current === event.id) return;
-    clicked.current = null;
     const { from, to } = stage.view, length = Math.max(chosen.end - chosen.start, 1), whole = to - from;
     const inside = chosen.start >= from && chosen.end <= to;
-    if (state.from === undefined || !inside || length < whole / 400) {
+    if (stage.placedFor !== event.id && (state.from === undefined || !inside || length < whole / 400)) {
       const around = Math.max(length * 6, 400), middle = chosen.start + length / 2;
       stage.show(middle - around / 2, middle + around / 2);
     }
+    stage.placedFor = null;
     bringIntoView(chosen);
   }, [event?.id]);
 
@@ -363,8 +362,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     if (onRuler) return;
     const hit = stage.hit(at.x, at.y);
     if (hit) {
-      clicked.current = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
-      chooseEvent(clicked.current);
+      stage.placedFor = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
+      chooseEvent(stage.placedFor);
       return;
     }
     const row = stage.rowAt(at.y);
