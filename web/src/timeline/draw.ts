@@ -156,8 +156,10 @@ export function drawRuler(context: CanvasRenderingContext2D, stage: Stage): void
     const x = stage.xAt(at);
     context.fillStyle = theme.line;
     context.fillRect(Math.round(x), height - 7, 1, 7);
+    const text = tickText(at, step);
+    if (x + 6 + context.measureText(text).width > stage.width) continue;
     context.fillStyle = theme.dim;
-    context.fillText(tickText(at, step), x + 4, height / 2);
+    context.fillText(text, x + 4, height / 2);
   }
   if (stage.range) {
     const x0 = stage.xAt(stage.range.from), x1 = stage.xAt(stage.range.to), text = nsText(stage.range.to - stage.range.from);
