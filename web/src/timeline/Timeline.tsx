@@ -26,7 +26,7 @@ const KEYS: readonly [string, string][] = [
   ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["/", "search"], ["N  P", "next, previous match"],
   ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
 ];
-const MANY_RANKS = 2;
+const ROOM_FOR_OTHERS = 160;
 const OVERLAY_POINTS = 2000;
 
 function ranksOf(text: string | undefined): ReadonlySet<number> | null {
@@ -48,9 +48,15 @@ function toggled(set: ReadonlySet<string>, key: string): Set<string> {
   return out;
 }
 
-// Of many ranks one is open, the others are bands.
+// As many ranks are open as there is room for, but one; the others are bands.
 function firstCollapsed(tracks: Tracks): Set<string> {
-  return new Set(tracks.ranks.length > MANY_RANKS ? tracks.ranks.slice(1).map(({ rank }) => rankKey(rank)) : []);
+  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [] });
+  const room = innerHeight - ROOM_FOR_OTHERS, out = new Set<string>();
+  tracks.ranks.forEach(({ rank }, i) => {
+    const end = all.rows.reduce((y, row) => (row.rank === rank ? Math.max(y, row.y + row.height) : y), 0);
+    if (i > 0 && end > room) out.add(rankKey(rank));
+  });
+  return out;
 }
 
 function clockText(tracks: Tracks): string {
