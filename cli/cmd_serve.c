@@ -23,11 +23,11 @@ static const struct opt own[] = {
 	{ "host", 0, "ADDRESS", NULL, "127.0.0.1",
 	        "address to listen at; one that others can reach needs the token in the URL",
 	        "Page", false },
-	{ "bind_all", 0, NULL, NULL, NULL, "listen at all addresses of the machine", "Page",
+	{ "bind-all", 0, NULL, NULL, NULL, "listen at all addresses of the machine", "Page",
 	        false },
 	{ "token", 0, "TEXT", NULL, NULL,
 	        "what clients must show; made up where others can connect", "Page", false },
-	{ "path_prefix", 0, "PATH", NULL, NULL, "where a proxy puts the page: /holotrace", "Page",
+	{ "path-prefix", 0, "PATH", NULL, NULL, "where a proxy puts the page: /holotrace", "Page",
 	        false },
 	{ "allow-host", 0, "NAME", NULL, NULL, "name by which a proxy is called", "Page", false },
 	{ "follow-links", 0, NULL, NULL, NULL,
@@ -42,7 +42,7 @@ const struct verb command_serve = {
 	.usage = "LOGDIR|TRACE...",
 	.summary = "Show runs in a browser: views, tables and the timeline",
 	.text = "Prints a URL and answers from then on, with what is read so far. New files below LOGDIR are "
-	        "picked up. Only this machine can connect, unless --host or --bind_all say otherwise. "
+	        "picked up. Only this machine can connect, unless --host or --bind-all say otherwise. "
 	        "Ctrl-C ends it, with status 0.",
 	.takes = TAKES_TRACES,
 	.opts = own,
@@ -121,9 +121,9 @@ static int fill_options(struct cli *cli, struct serve_options *options)
 	options->request_ms = (unsigned)request_s * 1000;
 	options->n_jobs = (int)jobs;
 	options->host = opts_value(opts, "host");
-	options->bind_all = opts_flag(opts, "bind_all");
+	options->bind_all = opts_flag(opts, "bind-all");
 	options->token = opts_value(opts, "token");
-	options->path_prefix = opts_value(opts, "path_prefix");
+	options->path_prefix = opts_value(opts, "path-prefix");
 	options->allowed_host = opts_value(opts, "allow-host");
 	options->follow_links = opts_flag(opts, "follow-links");
 	return session_reading(cli, &options->open, &options->read_bytes);
