@@ -1,6 +1,7 @@
 // Measure the trace view in Chromium: node bench/timeline.mjs URL [WIDTH HEIGHT]. URL is that of a timeline, as in
 // http://127.0.0.1:6006/#/RUN/timeline. Prints when the first picture was painted after the page was asked for (and
-// after the tracks were there), and frames per second while zooming and panning with held keys.
+// after the tracks were there), frames per second while zooming and panning with held keys, and how long the server
+// takes for tiles anywhere, at any level, each asked once.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { dirname, join } from "node:path";
@@ -48,6 +49,22 @@ async function hold(key, ms) {
   await page.keyboard.up(key);
 }
 
+async function tiles(n) {
+  const [, root, run] = /^(.*\/)#\/([^/]+)\//.exec(url), base = `${root}api/v1/runs/${run}/`;
+  const tracks = await (await fetch(`${base}tracks`)).json(), times = [], levels = Math.ceil(Math.log2(tracks.to_ns / 512)) + 1;
+  let seed = 1, most = 0;
+  const below = (limit) => { seed = (seed * 48271) % 2147483647; return Math.floor(seed / 2147483647 * limit); };
+  for (let i = 0; i < n; i++) {
+    const level = below(levels), index = below(tracks.to_ns / (512 * 2 ** level)), { rank } = tracks.ranks[below(tracks.ranks.length)];
+    const begin = performance.now();
+    most = Math.max(most, (await (await fetch(`${base}tile?rank=${rank}&level=${level}&index=${index}`)).arrayBuffer()).byteLength);
+    times.push(performance.now() - begin);
+  }
+  times.sort((a, b) => a - b);
+  const at = (share) => times[Math.min(n - 1, Math.floor(n * share))].toFixed(1);
+  console.log(`${n} tiles: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, largest ${most} bytes`);
+}
+
 const asked = Date.now();
 await page.goto(url);
 await page.waitForFunction(painted, null, { polling: 30, timeout: 60000 });
@@ -60,6 +77,7 @@ rates.push(await frames("pan", () => hold("d", 3000)));
 rates.push(await frames("pan back", () => hold("a", 3000)));
 rates.push(await frames("zoom out", () => hold("s", 2500)));
 rates.push(await frames("scroll", async () => { for (let i = 0; i < 40; i++) { await page.mouse.wheel(0, i < 20 ? 60 : -60); await page.waitForTimeout(25); } }));
+await tiles(400);
 for (const problem of problems) console.log(`error: ${problem}`);
 await browser.close();
 process.exit(problems.length > 0 ? 1 : 0);

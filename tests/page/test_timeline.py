@@ -95,7 +95,7 @@ def check_sums(said, all_events, kernel):
     assert abs(idle - number(classes["idle"]["busy_ns"])) <= 4 * slack
 
 
-@pytest.mark.parametrize("name, word", [("train", "gemm"), ("straggler", "allreduce")])
+@pytest.mark.parametrize("name, word", [("train", "elementwise"), ("straggler", "allreduce")])
 def test_timeline(tmp_path, name, word):
     shutil.copytree(support.ROOT / "examples" / name, tmp_path / name)
     all_events, facts = facts_of(tmp_path / name, word)

@@ -7,6 +7,15 @@ export interface LabelActions { onCollapse: (key: string) => void; onPin: (key: 
 function RowLabel(props: { row: Row; y: number; note: string } & LabelActions) {
   const { row } = props, style = { top: `${props.y}px`, height: `${row.height}px` };
   if (row.kind === "overlay") return <div class="tl-label overlay" style={style}><span>{row.label}</span></div>;
+  if (row.kind === "layer") {
+    return (
+      <div class="tl-label layer" style={style}>
+        <button type="button" class="tl-plain" aria-expanded={!row.collapsed} aria-label={`${row.collapsed ? "Expand" : "Collapse"} layer ${row.label} of rank ${row.rank}`} onClick={() => props.onCollapse(row.key)}>
+          <span class="caret">{row.collapsed ? "▸" : "▾"}</span> {row.label}
+        </button>
+      </div>
+    );
+  }
   if (row.kind === "rank") {
     return (
       <div class="tl-label rank" style={style}>

@@ -26,7 +26,7 @@ const KEYS: readonly [string, string][] = [
   ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["/", "search"], ["N  P", "next, previous match"],
   ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
 ];
-const MANY_RANKS = 2;
+const ROOM_FOR_OTHERS = 160;
 const OVERLAY_POINTS = 2000;
 
 function ranksOf(text: string | undefined): ReadonlySet<number> | null {
@@ -48,9 +48,15 @@ function toggled(set: ReadonlySet<string>, key: string): Set<string> {
   return out;
 }
 
-// Of many ranks one is open, the others are bands.
+// As many ranks are open as there is room for, but one; the others are bands.
 function firstCollapsed(tracks: Tracks): Set<string> {
-  return new Set(tracks.ranks.length > MANY_RANKS ? tracks.ranks.slice(1).map(({ rank }) => rankKey(rank)) : []);
+  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [] });
+  const room = innerHeight - ROOM_FOR_OTHERS, out = new Set<string>();
+  tracks.ranks.forEach(({ rank }, i) => {
+    const end = all.rows.reduce((y, row) => (row.rank === rank ? Math.max(y, row.y + row.height) : y), 0);
+    if (i > 0 && end > room) out.add(rankKey(rank));
+  });
+  return out;
 }
 
 function clockText(tracks: Tracks): string {
@@ -122,6 +128,7 @@ function useViewInUrl(stage: Stage, props: TimelineProps) {
     const a = number(from), b = number(to);
     if (a === null || b === null || b <= a || (from === written.current.from && to === written.current.to)) return;
     written.current = { from: String(from), to: String(to) };
+    stage.placedFor = props.state.event ?? null;
     stage.show(a, b);
   }, [stage, from, to]);
 }
@@ -236,7 +243,6 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useViewInUrl(stage, props);
   useOverlays(stage, props, choice);
 
-  const clicked = useRef<string | null>(null);   // chosen in the picture: it is on screen already
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
 
@@ -295,14 +301,13 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useEffect(() => {
     const chosen = stage.chosen;
     if (!chosen || !event) return;
-    if (clicked.current === event.id) return;
-    clicked.current = null;
     const { from, to } = stage.view, length = Math.max(chosen.end - chosen.start, 1), whole = to - from;
     const inside = chosen.start >= from && chosen.end <= to;
-    if (state.from === undefined || !inside || length < whole / 400) {
+    if (stage.placedFor !== event.id && (state.from === undefined || !inside || length < whole / 400)) {
       const around = Math.max(length * 6, 400), middle = chosen.start + length / 2;
       stage.show(middle - around / 2, middle + around / 2);
     }
+    stage.placedFor = null;
     bringIntoView(chosen);
   }, [event?.id]);
 
@@ -363,8 +368,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     if (onRuler) return;
     const hit = stage.hit(at.x, at.y);
     if (hit) {
-      clicked.current = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
-      chooseEvent(clicked.current);
+      stage.placedFor = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
+      chooseEvent(stage.placedFor);
       return;
     }
     const row = stage.rowAt(at.y);

@@ -1,6 +1,6 @@
 // What is drawn over the tracks: steps, curves, the selection, arrows, marks and the ruler.
-import { nsText, shortName } from "../ui/format";
-import { classOf } from "../ui/colors";
+import { human, nsText, shortName } from "../ui/format";
+import { classOf, classText, resolve } from "../ui/colors";
 import type { Overlay } from "../model";
 import type { OverlayRow, RankRow } from "./layout";
 import { tickStep, tickText, ticks } from "./ruler";
@@ -24,19 +24,24 @@ export function drawSteps(context: CanvasRenderingContext2D, stage: Stage, row: 
 
 // ---- overlays ----
 
+function valueText(value: number, unit: string | null): string {
+  return unit === "bytes" ? human(value, { type: "bytes", unit }) : human(value, { type: "float64", unit });
+}
+
 function drawCurves(context: CanvasRenderingContext2D, stage: Stage, overlay: Overlay, top: number, height: number): void {
   const colors = ["compute", "communication", "memory", "sync", "python", "data"] as const;
   const most = Math.max(...overlay.series.map((one) => one.max), 0) || 1;
+  let x = 6;
   const yOf = (value: number) => top + height - 2 - (value / most) * (height - 6);
   overlay.series.forEach((one, i) => {
     const color = stage.palette.class(colors[i % colors.length] ?? "compute");
     context.beginPath();
     one.points.forEach(([at, least, highest, last], k) => {
-      const x = stage.xAt(at);
-      if (k === 0) context.moveTo(x, yOf(last));
-      context.lineTo(x, yOf(highest));
-      context.lineTo(x, yOf(least));
-      context.lineTo(x, yOf(last));
+      const here = stage.xAt(at);
+      if (k === 0) context.moveTo(here, yOf(last));
+      context.lineTo(here, yOf(highest));
+      context.lineTo(here, yOf(least));
+      context.lineTo(here, yOf(last));
       const next = one.points[k + 1];
       if (next) context.lineTo(stage.xAt(next[0]), yOf(last));
     });
@@ -44,7 +49,9 @@ function drawCurves(context: CanvasRenderingContext2D, stage: Stage, overlay: Ov
     context.lineWidth = 1.25;
     context.stroke();
     context.fillStyle = color;
-    context.fillText(one.name, 6 + i * 150, top + 8);
+    const text = `${one.name} · at most ${valueText(one.max, overlay.unit)}`;
+    context.fillText(text, x, top + 8);
+    x += context.measureText(text).width + 24;
   });
 }
 
@@ -56,7 +63,7 @@ function drawSpans(context: CanvasRenderingContext2D, stage: Stage, overlay: Ove
     context.fillStyle = stage.palette.class(known);
     context.fillRect(x0, top + 3, Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)), height - 7);
     if (x1 - x0 < 40) continue;
-    context.fillStyle = "#ffffff";
+    context.fillStyle = resolve(classText(known));
     context.fillText(shortName(name, Math.floor((x1 - x0 - 8) / 6)), x0 + 4, top + height / 2);
   }
 }
@@ -156,8 +163,10 @@ export function drawRuler(context: CanvasRenderingContext2D, stage: Stage): void
     const x = stage.xAt(at);
     context.fillStyle = theme.line;
     context.fillRect(Math.round(x), height - 7, 1, 7);
+    const text = tickText(at, step);
+    if (x + 6 + context.measureText(text).width > stage.width) continue;
     context.fillStyle = theme.dim;
-    context.fillText(tickText(at, step), x + 4, height / 2);
+    context.fillText(text, x + 4, height / 2);
   }
   if (stage.range) {
     const x0 = stage.xAt(stage.range.from), x1 = stage.xAt(stage.range.to), text = nsText(stage.range.to - stage.range.from);

@@ -1,5 +1,5 @@
 // Which rows there are and where: rank, then its overlays, devices with their streams (or an NPU's layers), host
-// threads. A collapsed rank is one band, a collapsed track a thin line. Heights follow from lanes.
+// threads. A collapsed rank is one band, a collapsed layer its name, a collapsed track a thin line. Heights follow from lanes.
 import type { Track, Tracks } from "../model";
 
 export interface Choice {
@@ -14,7 +14,8 @@ interface Place { key: string; y: number; height: number; rank: number; pinned: 
 export interface RankRow extends Place { kind: "rank"; collapsed: boolean; tracks: Track[] }
 export interface TrackRow extends Place { kind: "track"; track: Track; collapsed: boolean; laneHeight: number; label: string; group: string }
 export interface OverlayRow extends Place { kind: "overlay"; overlay: string; label: string }
-export type Row = RankRow | TrackRow | OverlayRow;
+export interface LayerRow extends Place { kind: "layer"; label: string; collapsed: boolean }
+export type Row = RankRow | TrackRow | OverlayRow | LayerRow;
 
 export interface Layout { rows: Row[]; pinned: Row[]; height: number; pinnedHeight: number }
 
@@ -25,7 +26,7 @@ export const OVERLAYS: readonly { id: string; title: string; verb: string; heigh
   { id: "memory", title: "memory", verb: "memory-curve", height: 48 },
 ];
 
-const RANK_HEIGHT = 24, BAND_HEIGHT = 22, GAP = 4, MAX_TRACK_HEIGHT = 6000;
+const RANK_HEIGHT = 24, BAND_HEIGHT = 22, LAYER_HEIGHT = 20, GAP = 4, MAX_TRACK_HEIGHT = 6000;
 const LAYERS = ["framework", "CANN", "hardware", "communication", "overlap"];
 
 export const rankKey = (rank: number) => `r${rank}`;
@@ -63,6 +64,11 @@ function trackRow(track: Track, choice: Choice): TrackRow {
   };
 }
 
+function layerRow(rank: number, layer: string, choice: Choice): LayerRow {
+  const key = `l${rank}:${layer}`;
+  return { kind: "layer", key, y: 0, height: LAYER_HEIGHT, rank, label: layer, collapsed: choice.collapsed.has(key), pinned: false };
+}
+
 function place(rows: Row[], from: number): number {
   let y = from;
   for (const row of rows) {
@@ -86,9 +92,11 @@ export function layOut(tracks: Tracks, choice: Choice): Layout {
     if (collapsed) continue;
     for (const { id, title, height } of OVERLAYS)
       if (choice.overlays.includes(id)) rows.push({ kind: "overlay", key: `o${rank}:${id}`, y: 0, height, rank, overlay: id, label: title, pinned: false });
+    let layer: LayerRow | null = null;
     for (const track of own) {
       const row = trackRow(track, choice);
-      if (!row.pinned) rows.push(row);
+      if (track.layer && track.layer !== layer?.label) rows.push(layer = layerRow(rank, track.layer, choice));
+      if (!row.pinned && !(track.layer && layer?.collapsed)) rows.push(row);
     }
   }
   return { rows, pinned, height: place(rows, 0) + 24, pinnedHeight: place(pinned, 0) };

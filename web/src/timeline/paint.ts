@@ -145,7 +145,8 @@ export class Painter {
     if (width < LABEL_PIXELS || start < from || start >= to) return;
     const name = scene.tiles.nameOf(track.rank, tile.name[i] as number), count = tile.count[i] as number;
     const work = tile.work[i] as number, kind = scene.kinds[tile.kind[i] as number] ?? "other";
-    const waits = (tile.wait.get(i) ?? 0) * scale > Math.min(width, 60);
+    // what most of the text stands on
+    const waits = ((tile.wait.get(i) ?? 0) - (start - (tile.start[i] as number))) * scale > Math.min(width, 6 * name.length) / 2;
     this.labels.push({
       x: (start - scene.view.from) * scale, width, y, height, text: count > 1 ? `${count} × ${name}` : name,
       color: waits ? scene.palette.theme.text : textOn(scene.palette.theme, kind, work, name),

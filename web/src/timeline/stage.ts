@@ -30,6 +30,7 @@ export class Stage {
   overlays = new Map<string, Overlay>();
   pointer: { x: number; y: number } | null = null;
   scroll = 0;
+  placedFor: string | null = null;  // the event that this view was chosen for: it need not be brought on screen
   readonly tiles: Tiles;
   readonly palette = new Palette();
   private readonly painter = new Painter();
