@@ -195,7 +195,7 @@ function StepStack() {
       <Ask verb={several ? "distributed" : "steps"} query={query}>
         {(rows) => (
           <StackedBars
-            title="What a step is made of"
+            title="What the steps are made of"
             of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
@@ -284,9 +284,14 @@ function MetricMap(props: { metric: Metric }) {
   const { route } = useApp();
   const { metric } = props;
   // without collectives that ranks share nobody is late: the length of the steps is there always
-  const instead = metric.value === "late" ? <MetricMap metric={METRICS[1]!} /> : undefined;
+  const instead = metric.value === "late" && (
+    <>
+      <p>No collective is shared by these ranks: nobody can be called late.</p>
+      <MetricMap metric={METRICS[1]!} />
+    </>
+  );
   return (
-    <Ask verb={metric.verb} query={metric.query} brief empty={instead}>
+    <Ask verb={metric.verb} query={metric.query} brief empty={instead || undefined}>
       {(rows) => {
         const { ranks, steps, values } = grid(rows, metric.column);
         return (
