@@ -29,7 +29,7 @@ const SCENARIOS = {
   // a run of which nothing can be read says so for each file, and the others still work
   async broken(page) {
     await go(page, "#/broken/overview");
-    await says(page, ".unread", "Nothing of broken could be read", "worker.json");
+    await says(page, ".unread", "Nothing of broken could be read", "worker.pt.trace.json.gz");
     if ((await page.locator(".file-error").first().innerText()).length < 10) throw new Error("no reason given");
     await page.locator(".top select").first().selectOption("good");
     await settle(page);
@@ -45,6 +45,16 @@ const SCENARIOS = {
     await says(page, ".strip.failed .file-error", "straggler_rank1");
     const rows = await page.locator('section[data-verb="temporal-breakdown"] tbody tr').count();
     check("ranks that are shown", rows, 3);
+  },
+
+  // a file that ends in the middle is shown as far as it goes, and the dot says that data was lost
+  async cut(page) {
+    await go(page, "#/ranks/analysis/info");
+    await page.locator(".top .dot.lost").waitFor({ timeout: WAIT_MS });
+    await page.locator(".health button").first().click();
+    await says(page, ".panel .notes", "ends in the middle");
+    await page.locator(".panel a", { hasText: "All checks" }).click();
+    await says(page, 'section[data-verb="health"]', "data loss");
   },
 
   // the run that is looked at is deleted

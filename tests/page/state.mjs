@@ -150,6 +150,16 @@ try {
   const href = await table("kernels").getByRole("link", { name: "CSV" }).getAttribute("href");
   check("CSV", await page.evaluate(path => fetch(path).then(answer => answer.text()), href), wanted.csv);
 
+  // a query, by its URL and by hand
+  if (wanted.sql) {
+    await go(page, at("train", `sql?query=${encodeURIComponent(wanted.sql_query)}`));
+    checkTable("SQL", await readTable(page.locator("#main .ht-table").first()), wanted.sql);
+    await page.getByRole("button", { name: "Which tables there are" }).click();
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator("#main .ht-table td", { hasText: "launches" }).first().waitFor();
+    await includes(page, "sql_tables");
+  }
+
   // what is not there
   await go(page, "#/nothing%20here/kernels");
   if (!(await page.locator(".start").innerText()).includes("There is no run called nothing here")) throw new Error("unknown run");

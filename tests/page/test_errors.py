@@ -31,14 +31,26 @@ def test_empty_directory_then_a_run_appears(tmp_path):
 def test_broken_file(tmp_path):
     put(CPU, tmp_path / "good" / "cpu.json.gz")
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "worker.json").write_bytes(b"\x1f\x8b this is no trace" * 20)
+    (tmp_path / "broken" / "worker.pt.trace.json.gz").write_bytes(b"\x1f\x8b\x08 this is no trace" * 20)
     drive("broken", tmp_path, 2)
 
 
+def put_ranks(directory):
+    """Four ranks, named as PyTorch names them: what is called so is a trace, whatever is in it."""
+    for rank in range(4):
+        put(EXAMPLES / "straggler" / f"straggler_rank{rank}.json.gz", directory / f"straggler_rank{rank}.pt.trace.json.gz")
+    return directory / "straggler_rank1.pt.trace.json.gz"
+
+
 def test_one_of_four_ranks_is_broken(tmp_path):
-    shutil.copytree(EXAMPLES / "straggler", tmp_path / "ranks")
-    (tmp_path / "ranks" / "straggler_rank1.json.gz").write_bytes(b"no gzip and no JSON")
+    put_ranks(tmp_path / "ranks").write_bytes(b"no gzip and no JSON")
     drive("partial", tmp_path, 1)
+
+
+def test_one_of_four_ranks_is_cut_off(tmp_path):
+    path = put_ranks(tmp_path / "ranks")
+    path.write_bytes(path.read_bytes()[:30000])
+    drive("cut", tmp_path, 1)
 
 
 def test_run_is_deleted_while_open(tmp_path):

@@ -142,12 +142,21 @@ def test_every_analysis_has_a_page(site, tmp_path):
     look(root, url, rows, tmp_path)
 
 
+SQL = "SELECT cat, COUNT(*) AS n, SUM(dur_ns) AS total_ns FROM events WHERE dur_ns > 0 GROUP BY cat ORDER BY n DESC"
+
+
+def has_sqlite():
+    return b"SQLite" in support.output("version")
+
+
 def test_state_search_and_drill_down(site):
     root, url = site
     found = ids(url)
     served.drive("state.mjs", url, json.dumps(found), json.dumps({
         "by_shape": served.table("operators", root / "train", "--by", "shape", "--sort", "-calls"),
         "rank_2": served.table("temporal-breakdown", root / "straggler", "--rank", "2"),
+        "sql_query": SQL,
+        "sql": json.loads(support.output("sql", root / "train", SQL, "--format", "json")) if has_sqlite() else None,
         "csv": support.output("kernels", root / "train", "--format", "csv").decode(),
     }))
 
@@ -165,3 +174,19 @@ def test_ascend_samples(tmp_path):
     with served.serving(root) as url:
         served.wait_ready(url)
         look(root, url, [(view, "npu", "", tables, 0) for view, tables in ASCEND], tmp_path)
+
+
+DOCS = support.ROOT / "docs"
+MAX_PICTURE = 150 << 10
+
+
+def test_pictures_of_the_readme(site, accept, tmp_path):
+    """--accept draws them anew; each must be there, be named in the README, and be small."""
+    _, url = site
+    served.drive("readme.mjs", url, ids(url)["straggler"], DOCS if accept else tmp_path)
+    text = (support.ROOT / "README.md").read_text()
+    for name in ("page-overview.png", "page-timeline.png"):
+        old, new = DOCS / name, (DOCS if accept else tmp_path) / name
+        assert f"docs/{name}" in text
+        assert 0 < old.stat().st_size < MAX_PICTURE
+        assert old.read_bytes()[:24] == new.read_bytes()[:24], "not of the size that the test draws"

@@ -122,12 +122,17 @@ export function HealthDot() {
   );
 }
 
+// Is anything of the run read? Until then the page lists the files itself.
+export function isShown(run: Run): boolean {
+  return run.workers.some((worker) => worker.rank !== null);
+}
+
 // While files are read: which, and how far. What is there already is shown below it.
 export function LoadingStrip() {
   const { run } = useApp();
   const files = filesOf(run);
   const open = files.filter((file) => file.state === "loading" || file.state === "waiting");
-  if (open.length === 0) return null;
+  if (open.length === 0 || !isShown(run)) return null;
   const now = open.find((file) => file.state === "loading") ?? open[0];
   return (
     <div class="strip" role="status">
@@ -147,7 +152,7 @@ export function LoadingStrip() {
 export function FailedStrip() {
   const { run } = useApp();
   const failed = filesOf(run).filter((file) => file.state === "failed");
-  if (failed.length === 0) return null;
+  if (failed.length === 0 || !isShown(run)) return null;
   return (
     <details class="strip failed" role="alert">
       <summary>

@@ -8,7 +8,7 @@ import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
-import { FailedStrip, FileLine, filesOf, HealthDot, LoadingStrip, Rescan } from "./Health";
+import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, Rescan } from "./Health";
 import { useRuns } from "./hooks";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
@@ -146,14 +146,13 @@ class Guard extends Component<{ resetKey: string; children: ComponentChildren },
 function Middle() {
   const app = useApp();
   const view = viewOf(app.route.view);
-  const read = app.run.workers.some((worker) => worker.rank !== null);
   if (!view)
     return (
       <Empty title={`There is no view called ${app.route.view}`}>
         <p>Choose one at the left.</p>
       </Empty>
     );
-  if (!read) return <Unread />;
+  if (!isShown(app.run)) return <Unread />;
   const View = view.component;
   return <View />;
 }

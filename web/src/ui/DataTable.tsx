@@ -52,6 +52,12 @@ function barScale(table: Table): number {
   return table.rows.reduce((most, row) => Math.max(most, Number(row[index] ?? 0)), 0) || 1;
 }
 
+// A stack is known by its innermost frame: the last one, of call_stack the first.
+function nameText(name: string, column: string, room: number): string {
+  if (!column.endsWith("stack") || name.length <= room) return shortName(name, room);
+  return column === "call_stack" ? `${name.slice(0, room - 1)}…` : `…${name.slice(1 - room)}`;
+}
+
 interface CellProps { table: Table; laid: Laid; row: Cell[]; scale: number; props: DataTableProps }
 
 function content({ table, laid, row, scale, props }: CellProps): ComponentChildren {
@@ -64,7 +70,7 @@ function content({ table, laid, row, scale, props }: CellProps): ComponentChildr
     return <button class="plain" onClick={e => { e.stopPropagation(); props.onEvent?.(id); }}>{id}</button>;
   }
   const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
-  const text = kind === "name" ? shortName(String(value), room) : human(value, column);
+  const text = kind === "name" ? nameText(String(value), column.name, room) : human(value, column);
   if (table.bar === column.name && isNumber(column.type)) {
     const share = Math.min(1, Math.max(0, Number(value) / scale));
     return <span class="ht-barred"><span class="ht-track" style={{ width: `${BAR_PX - 8}px` }}>

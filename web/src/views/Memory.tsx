@@ -1,12 +1,13 @@
 // Memory of one device: the curve with its peak, and below it allocations, operators or peaks; a range drawn in the
 // curve narrows the allocations.
 import { useMemo } from "preact/hooks";
+import type { Cell } from "../model";
 import { human } from "../ui/format";
 import { SERIES } from "../ui/colors";
 import { Lines } from "../ui/charts";
 import { useApp } from "../app/context";
 import { quoted } from "../app/links";
-import { Ask, Head, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { Ask, Head, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -38,8 +39,23 @@ function firstPlace(all: readonly Place[]): Place | undefined {
   return all.find((place) => !/^cpu/i.test(place.device)) ?? all[0];
 }
 
-function seriesOf(rows: Rows) {
-  const components = rows.distinct("component");
+// An NPU's file has allocators, and modules of the driver beside them: dozens, most of them empty.
+const isModule = (component: Cell) => String(component ?? "").startsWith("module ");
+
+// The components to draw: allocators, or the modules that hold anything.
+function shownComponents(rows: Rows, modules: boolean): Cell[] {
+  const holds = (component: Cell) =>
+    rows.all.some(
+      (row) =>
+        rows.cell(row, "component") === component && CURVES.some(([column]) => (rows.number(row, column) ?? 0) > 0),
+    );
+  return rows
+    .distinct("component")
+    .filter((component) => isModule(component) === modules && (!modules || holds(component)));
+}
+
+function seriesOf(rows: Rows, modules: boolean) {
+  const components = shownComponents(rows, modules);
   const series = components.flatMap((component) =>
     CURVES.filter(([column]) => rows.any(column)).map(([column, name]) => ({
       name: component === null ? name : `${String(component)} ${name}`,
@@ -56,15 +72,18 @@ function seriesOf(rows: Rows) {
 }
 
 function peakWords(peaks: Rows, place: Place): string {
-  const rows = peaks.all.filter((row) => keyOf(peaks, row) === place.key);
+  const rows = peaks.all.filter((row) => keyOf(peaks, row) === place.key && !isModule(peaks.cell(row, "component")));
+  const amount = (row: Row, name: string, word: string) =>
+    peaks.number(row, name) === null ? [] : [`${human(peaks.cell(row, name), BYTES)} ${word}`];
   return rows
     .map((row) => {
-      const component = peaks.text(row, "component");
-      const of = (name: string) => human(peaks.cell(row, name), peaks.column(name) ?? { type: "bytes", unit: "bytes" });
-      return `${component ? component + " " : ""}${of("allocated_bytes")} allocated, ${of("reserved_bytes")} reserved at most`;
+      const parts = [...amount(row, "allocated_bytes", "allocated"), ...amount(row, "reserved_bytes", "reserved")];
+      return `${peaks.text(row, "component")} ${parts.join(", ")}`.trim();
     })
     .join(" · ");
 }
+
+const BYTES = { type: "bytes", unit: "bytes" } as const;
 
 const TABLES = [
   { value: "events", label: "allocations" },
@@ -137,11 +156,16 @@ function Below(props: { place: Place }) {
 
 function Drawn(props: { rows: Rows; place: Place; says: string }) {
   const { route } = useApp();
-  const series = useMemo(() => seriesOf(props.rows), [props.rows]);
+  const modules = route.query.curves === "modules";
+  const series = useMemo(() => seriesOf(props.rows, modules), [props.rows, modules]);
+  const hasModules = props.rows.distinct("component").some(isModule);
   return (
     <Lines
       title={`Memory of ${props.place.device}`}
-      of={`${props.says}; drag to list what was allocated then`}
+      of={`at most ${props.says}; drag to list what was allocated then`}
+      actions={
+        hasModules ? <UrlSwitch name="curves" label="curves:" options={options("allocators", "modules")} /> : undefined
+      }
       series={series}
       xUnit="ns"
       yUnit="bytes"

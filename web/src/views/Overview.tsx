@@ -13,7 +13,7 @@ import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { viewOf } from "./registry";
-import { splitVerdict } from "./words";
+import { capital, hasNoAnswer, splitVerdict, stepSentence } from "./words";
 import { rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
@@ -21,19 +21,15 @@ function rowOf(rows: Rows, topic: string): Row | undefined {
   return rows.all.find((row) => rows.text(row, "topic") === topic);
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 function verdict(rows: Rows): { head: string; rest: string; row: Row | undefined } {
   const bound = rowOf(rows, "bound by");
   const text = bound ? rows.text(bound, "finding") : "";
-  if (bound && text && !/^(cannot tell|none)/.test(text)) {
+  if (bound && text && !hasNoAnswer(text)) {
     const [head, rest] = splitVerdict(text);
     return { head: `Bound by ${head}`, rest, row: bound };
   }
   const step = rowOf(rows, "step time");
-  return { head: step ? `A step takes ${rows.text(step, "finding")}` : rows.table.title, rest: text, row: step };
+  return { head: step ? stepSentence(rows.text(step, "finding")) : rows.table.title, rest: text, row: step };
 }
 
 function Evidence(props: { rows: Rows; row: Row }) {
@@ -132,7 +128,7 @@ function Verdict() {
               <h1>{capital(words.head)}</h1>
               <p class="lead">
                 {words.rest ? <>{capital(words.rest)}. </> : null}
-                {step && words.row !== step ? <>A step takes {rows.text(step, "finding")}. </> : null}
+                {step && words.row !== step ? <>{stepSentence(rows.text(step, "finding"))}. </> : null}
                 {words.row ? <Evidence rows={rows} row={words.row} /> : null}
               </p>
             </div>
@@ -199,7 +195,7 @@ function StepStack() {
       <Ask verb={several ? "distributed" : "steps"} query={query}>
         {(rows) => (
           <StackedBars
-            title="What a step is made of"
+            title="What the steps are made of"
             of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
@@ -284,28 +280,43 @@ function grid(rows: Rows, column: string): { ranks: string[]; steps: string[]; v
   return { ranks: ranks.map(String), steps: steps.map(String), values };
 }
 
+function MetricMap(props: { metric: Metric }) {
+  const { route } = useApp();
+  const { metric } = props;
+  // without collectives that ranks share nobody is late: the length of the steps is there always
+  const instead = metric.value === "late" && (
+    <>
+      <p>No collective is shared by these ranks: nobody can be called late.</p>
+      <MetricMap metric={METRICS[1]!} />
+    </>
+  );
+  return (
+    <Ask verb={metric.verb} query={metric.query} brief empty={instead || undefined}>
+      {(rows) => {
+        const { ranks, steps, values } = grid(rows, metric.column);
+        return (
+          <HeatMap
+            title={metric.value === "late" ? "Who is late" : `${capital(metric.label)} of each rank`}
+            of={metric.says}
+            unit="ns"
+            values={values}
+            rows={ranks.map((rank) => `rank ${rank}`)}
+            columns={steps.map((step) => `step ${step}`)}
+            onClick={(r, c) => go(linkTo(route, "timeline", { rank: ranks[r], step: steps[c] }))}
+          />
+        );
+      }}
+    </Ask>
+  );
+}
+
 function LateMap() {
   const { route, run } = useApp();
   if (rankList(run).length < 2) return null;
   const metric = METRICS.find((one) => one.value === route.query.heat) ?? METRICS[0]!;
   return (
     <section class="block chart">
-      <Ask verb={metric.verb} query={metric.query}>
-        {(rows) => {
-          const { ranks, steps, values } = grid(rows, metric.column);
-          return (
-            <HeatMap
-              title={metric.value === "late" ? "Who is late" : `${capital(metric.label)} of each rank`}
-              of={metric.says}
-              unit="ns"
-              values={values}
-              rows={ranks.map((rank) => `rank ${rank}`)}
-              columns={steps.map((step) => `step ${step}`)}
-              onClick={(r, c) => go(linkTo(route, "timeline", { rank: ranks[r], step: steps[c] }))}
-            />
-          );
-        }}
-      </Ask>
+      <MetricMap metric={metric} />
       <Switch
         label="metric:"
         value={metric.value}
