@@ -35,7 +35,6 @@ static void add(struct tally *tally, enum what what, int64_t value)
 struct counting {
 	struct tally *tally;
 	size_t columns[4]; /* SIZE_MAX: not there */
-	int64_t unit;      /* of sizes */
 };
 
 struct counted {
