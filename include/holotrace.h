@@ -423,10 +423,11 @@ HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *na
 /* ---- SQL ------------------------------------------------------------------------------------ */
 
 struct ht_sql_options {
-	size_t struct_size;          /* sizeof, see the top */
-	uint64_t timeout_ms;         /* stop with HT_LIMIT after so long, 0: never */
-	uint64_t max_rows;           /* stop after so many rows and say so in a note, 0: never */
-	const struct ht_arg *params; /* values of :name in the query; numbers where they look like one */
+	size_t struct_size;  /* sizeof, see the top */
+	uint64_t timeout_ms; /* stop with HT_LIMIT after so long, 0: never */
+	uint64_t max_rows;   /* stop after so many rows and say so in a note, 0: never */
+	const struct ht_arg
+	        *params; /* values of :name in the query; numbers where they look like one */
 	size_t n_params;
 };
 
@@ -442,8 +443,9 @@ HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
 HT_API size_t ht_sql_statement(const char *text);
 
 struct ht_export_options {
-	size_t struct_size;   /* sizeof, see the top */
-	const char *tables;   /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	size_t struct_size; /* sizeof, see the top */
+	const char *
+	        tables; /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
 	uint64_t rows_a_file; /* of one rank, then the next file begins; 0: a million */
 };
 
