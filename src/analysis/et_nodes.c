@@ -420,8 +420,7 @@ static int64_t count_of(const struct listing *l, const uint32_t *counts, const c
 {
 	char *quoted = ht_arena_printf(l->run->scratch, "\"%s\"", name ? name : "");
 	size_t n = quoted ? strlen(quoted) : 0;
-	const struct ht_text *text =
-	        ht_text_table_find(&l->et->pool.table, quoted, n, ht_hash(quoted, n));
+	const struct ht_text *text = ht_pool_find(&l->et->pool, quoted, n, ht_hash(quoted, n));
 	return text ? counts[text->id] : 0;
 }
 

@@ -42,16 +42,65 @@ void ht_pool_done(struct ht_pool *pool)
 		return;
 	pthread_mutex_destroy(&pool->lock);
 	ht_arena_done(&pool->arena);
-	ht_mem_free(pool->mem, pool->table.slots, pool->table.cap * sizeof(struct ht_text));
+	ht_mem_free(pool->mem, pool->slots, pool->n_slots * sizeof *pool->slots);
 	ht_vec_free(pool->mem, &pool->texts, sizeof(struct ht_text));
+}
+
+/* The low bits of a hash choose the slot, the high ones are compared. */
+static uint32_t tag_of(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+/* Room for one more text in at most half of the slots. */
+static bool pool_reserve(struct ht_pool *pool)
+{
+	const struct ht_text *texts = pool->texts.data;
+	if (pool->texts.n * 2 < pool->n_slots)
+		return true;
+	size_t n_slots = pool->n_slots ? pool->n_slots * 2 : 256;
+	struct ht_pool_slot *slots = ht_mem_zalloc(pool->mem, n_slots * sizeof *slots);
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < pool->texts.n; i++)
+		slots[HT_PROBE(at, n_slots, texts[i].hash, !slots[at].id_1)] =
+		        (struct ht_pool_slot){ tag_of(texts[i].hash), (uint32_t)i + 1 };
+	ht_mem_free(pool->mem, pool->slots, pool->n_slots * sizeof *slots);
+	pool->slots = slots;
+	pool->n_slots = n_slots;
+	return true;
+}
+
+/* The slot of a text, or the one where it belongs. */
+static struct ht_pool_slot *slot_of(
+        const struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash)
+{
+	const struct ht_pool_slot *slots = pool->slots;
+	const struct ht_text *texts = pool->texts.data;
+	uint32_t tag = tag_of(hash);
+	return &pool->slots[HT_PROBE(at, pool->n_slots, hash,
+	        !slots[at].id_1 ||
+	                (slots[at].tag == tag && texts[slots[at].id_1 - 1].hash == hash &&
+	                        texts[slots[at].id_1 - 1].n == n &&
+	                        (!n || !memcmp(texts[slots[at].id_1 - 1].bytes, bytes, n))))];
+}
+
+const struct ht_text *ht_pool_find(
+        const struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash)
+{
+	const struct ht_pool_slot *slot = pool->n_slots ? slot_of(pool, bytes, n, hash) : NULL;
+	return slot && slot->id_1 ? (const struct ht_text *)pool->texts.data + slot->id_1 - 1
+	                          : NULL;
 }
 
 static bool pool_insert(
         struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text)
 {
-	const struct ht_text *known = ht_text_table_find(&pool->table, bytes, n, hash);
-	if (known) {
-		*ret_text = *known;
+	if (!pool_reserve(pool))
+		return false;
+	struct ht_pool_slot *slot = slot_of(pool, bytes, n, hash);
+	if (slot->id_1) {
+		*ret_text = ((struct ht_text *)pool->texts.data)[slot->id_1 - 1];
 		return true;
 	}
 	if (pool->texts.n >= UINT32_MAX - 1 || n >= UINT32_MAX)
@@ -62,10 +111,7 @@ static bool pool_insert(
 	struct ht_text text = { copy, hash, (uint32_t)n, (uint32_t)pool->texts.n };
 	if (!HT_VEC_PUSH(pool->mem, &pool->texts, struct ht_text, text))
 		return false;
-	if (!ht_text_table_put(pool->mem, &pool->table, &text)) {
-		pool->texts.n--;
-		return false;
-	}
+	*slot = (struct ht_pool_slot){ tag_of(hash), text.id + 1 };
 	pool->n_bytes += n + 1;
 	*ret_text = text;
 	return true;

@@ -22,7 +22,7 @@ struct ht_text {
 	uint32_t id;
 };
 
-/* Open addressing over ids or texts; shared by pool and local tables. */
+/* Open addressing over texts, for the tables of workers. */
 struct ht_text_table {
 	struct ht_text *slots; /* bytes NULL: free */
 	size_t cap, n;
@@ -42,11 +42,19 @@ static inline struct ht_text *ht_text_table_find(
 	return slot->bytes ? slot : NULL;
 }
 
+/* Where a text of a pool is: part of its hash, and its id. */
+struct ht_pool_slot {
+	uint32_t tag;
+	uint32_t id_1; /* id + 1; 0: free */
+};
+
 struct ht_pool {
 	struct ht_mem *mem;
 	pthread_mutex_t lock;
 	struct ht_arena arena;
-	struct ht_text_table table;
+	struct ht_pool_slot
+	        *slots;      /* small: a pool has all texts of a file, workers those they use */
+	size_t n_slots;      /* a power of two, or 0 */
 	struct ht_vec texts; /* struct ht_text by id */
 	uint64_t n_bytes;
 };
@@ -56,6 +64,10 @@ void ht_pool_done(struct ht_pool *pool);
 /* Id of the text, inserted when new. False when out of memory. Thread-safe. */
 bool ht_pool_add(
         struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text);
+
+/* The text of a pool that nobody adds to any more; NULL: it has none. */
+const struct ht_text *ht_pool_find(
+        const struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash);
 
 /* A worker's view of the pool. */
 struct ht_intern {

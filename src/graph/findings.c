@@ -159,23 +159,86 @@ static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame,
 	return HT_OK;
 }
 
-static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
+/* ---- one rank: all of it ---- */
+
+/* What all pieces look at. */
+struct chosen {
+	struct ht_frame frame;
+	struct ht_bounds bounds;
+};
+
+typedef enum ht_status (*put_fn)(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part);
+
+static enum ht_status put_device_time(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	(void)chosen;
+	return ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS);
+}
+
+static enum ht_status put_path(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
-	struct ht_frame frame;
-	struct ht_bounds bounds = { 0 };
-	HT_TRY(ht_frame_make(run, &frame));
-	HT_TRY(ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS));
-	HT_TRY(ht_cp_chains_put(run, &options, part));
-	if (run->rosters[0]->n < 2 && !run->is_partial)
-		HT_TRY(ht_cp_put_model(
-		        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]));
-	HT_TRY(put_idle(run, &frame, part->facts[HT_FOUND_IDLE]));
-	HT_TRY(ht_stragglers_put(run, &frame, &straggler_facts, part));
-	HT_TRY(ht_findings_bounds(run, &bounds));
-	put_steps(run, &bounds, part->facts[HT_FOUND_STEPS]);
-	HT_TRY(put_gpus(run, &bounds, part->facts[HT_FOUND_GPUS]));
-	return ht_tops_put(run, &frame, part->facts[HT_FOUND_TOPS]);
+	(void)chosen;
+	return ht_cp_chains_put(run, &options, part);
+}
+
+static enum ht_status put_savings(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	(void)chosen;
+	if (run->rosters[0]->n > 1 || run->is_partial)
+		return HT_OK;
+	return ht_cp_put_model(
+	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
+}
+
+static enum ht_status put_waits(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return put_idle(run, &chosen->frame, part->facts[HT_FOUND_IDLE]);
+}
+
+static enum ht_status put_lateness(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return ht_stragglers_put(run, &chosen->frame, &straggler_facts, part);
+}
+
+static enum ht_status put_use(struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	put_steps(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]);
+	return put_gpus(run, &chosen->bounds, part->facts[HT_FOUND_GPUS]);
+}
+
+static enum ht_status put_tops(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return ht_tops_put(run, &chosen->frame, part->facts[HT_FOUND_TOPS]);
+}
+
+/* Each piece lets go of its memory before the next: the largest counts, not their sum. */
+static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
+{
+	static const put_fn pieces[] = { put_device_time, put_path, put_savings, put_waits,
+		put_lateness, put_use, put_tops };
+	struct ht_arena *whole = run->scratch;
+	struct chosen chosen = { 0 };
+	enum ht_status status = HT_OK;
+	HT_TRY(ht_frame_make(run, &chosen.frame));
+	HT_TRY(ht_findings_bounds(run, &chosen.bounds));
+	for (size_t i = 0; status == HT_OK && i < HT_COUNT(pieces); i++) {
+		struct ht_arena own;
+		ht_arena_init_like(&own, whole);
+		run->scratch = &own;
+		status = pieces[i](run, &chosen, part);
+		run->scratch = whole;
+		ht_arena_done(&own);
+	}
+	return status;
 }
 
 const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };

@@ -69,8 +69,7 @@ uint32_t ht_rows_table_column(
 	while (own.table < rows->builder->tables.n && tables[own.table] != table)
 		own.table++;
 	own.table++;
-	if (own.key == HT_NO_STR ||
-	        !ht_intern(&w->columns, (const char *)&own, sizeof own, &column)) {
+	if (own.key == HT_NO_STR || !ht_column_number(rows->builder, &own, &column)) {
 		w->out_of_memory = true;
 		return UINT32_MAX;
 	}

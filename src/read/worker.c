@@ -14,7 +14,6 @@ void ht_worker_init(struct ht_worker *w, struct ht_builder *builder)
 {
 	*w = (struct ht_worker){ .builder = builder };
 	w->strings.pool = &builder->strings;
-	w->columns.pool = &builder->columns;
 	w->shapes.pool = &builder->shapes;
 	w->tracks.pool = &builder->tracks;
 	w->categories.pool = &builder->categories;
@@ -26,7 +25,6 @@ void ht_worker_done(struct ht_worker *w)
 {
 	struct ht_mem *mem = w->builder->mem;
 	ht_intern_done(&w->strings);
-	ht_intern_done(&w->columns);
 	ht_intern_done(&w->shapes);
 	ht_intern_done(&w->tracks);
 	ht_intern_done(&w->categories);
@@ -70,20 +68,35 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	struct ht_scan_key key = { .top_level = top_level };
 	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
 	char *raw = ht_arena_strndup(&w->arena, text, n);
-	w->out_of_memory = !raw || !ht_intern(&w->strings, w->scratch.data, decoded, &key.string);
+	/* a key is asked for once: the worker's own table of texts has no use for it */
+	struct ht_text string;
+	w->out_of_memory = !raw || !ht_pool_add(&w->builder->strings, w->scratch.data, decoded,
+	                                   ht_hash(w->scratch.data, decoded), &string);
 	if (w->out_of_memory)
 		return UINT32_MAX;
+	key.string = string.id;
 	struct ht_text entry = { raw, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->builder->mem, &w->keys, struct ht_scan_key, key) ||
 	                   !ht_text_table_put(w->builder->mem, &w->key_index, &entry);
 	return w->out_of_memory ? UINT32_MAX : entry.id;
 }
 
+bool ht_column_number(
+        struct ht_builder *builder, const struct ht_column_key *key, uint32_t *ret_column)
+{
+	struct ht_text text;
+	if (!ht_pool_add(&builder->columns, (const char *)key, sizeof *key,
+	            ht_hash(key, sizeof *key), &text))
+		return false;
+	*ret_column = text.id;
+	return true;
+}
+
 bool ht_worker_column(
         struct ht_worker *w, struct ht_scan_key *key, enum ht_arg_type type, uint32_t *ret_column)
 {
 	struct ht_column_key column = { key->string, (uint8_t)type, key->top_level, 0 };
-	if (!ht_intern(&w->columns, (const char *)&column, sizeof column, ret_column))
+	if (!ht_column_number(w->builder, &column, ret_column))
 		return false;
 	if (*ret_column >= HT_MAX_COLUMNS && !w->use) {
 		w->too_many_columns = true;

@@ -25,7 +25,7 @@ struct ht_column_use {
 
 struct ht_worker {
 	struct ht_builder *builder;
-	struct ht_intern strings, columns, shapes, tracks, categories;
+	struct ht_intern strings, shapes, tracks, categories;
 	struct ht_arena arena; /* texts of keys */
 	struct ht_vec keys;    /* struct ht_scan_key */
 	struct ht_text_table key_index;
@@ -69,6 +69,10 @@ void ht_worker_init(struct ht_worker *worker, struct ht_builder *builder);
 void ht_worker_done(struct ht_worker *worker);
 /* Look a key up by its raw text, adding it when new; UINT32_MAX when out of memory. */
 uint32_t ht_worker_key(struct ht_worker *worker, const char *text, size_t n, bool top_level);
+/* The number of a column, given out when it is first asked for; false when out of memory. Keys keep it: no worker has
+ * a table of its own. */
+bool ht_column_number(
+        struct ht_builder *builder, const struct ht_column_key *key, uint32_t *ret_column);
 /* Column id of a key and type; false when out of memory, or when there are too many. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
         uint32_t *ret_column);

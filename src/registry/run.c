@@ -38,7 +38,7 @@ struct job {
 	const struct ht_run *run;
 	ht_set *const *sets;
 	struct ht_parts *parts;
-	struct ht_spare *spare; /* by worker */
+	struct ht_spare *spare; /* by worker; NULL: each has one rank at most */
 	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
 };
 
@@ -100,7 +100,10 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	ht_ctx child;
 	struct ht_arena scratch;
 	ht_ctx_begin_task(parent, &child);
-	ht_arena_init_spare(&scratch, &job->spare[i_worker]);
+	if (job->spare)
+		ht_arena_init_spare(&scratch, &job->spare[i_worker]);
+	else
+		ht_arena_init(&scratch, child.mem);
 	scratch.cancelled = &parent->cancelled;
 	struct ht_run run = *job->run;
 	run.ctx = &child;
@@ -126,6 +129,8 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 static enum ht_status run_job(ht_ctx *ctx, size_t n, struct job *job, const struct ht_watch *watch)
 {
 	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
+	if (n <= n_workers)
+		return ht_parallel_watched(ctx, n, compute_part, job, watch);
 	job->spare = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->spare);
 	if (!job->spare)
 		return ht_fail_nomem(ctx);
