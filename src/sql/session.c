@@ -174,6 +174,17 @@ int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **r
 	return SQLITE_OK;
 }
 
+/* Making the index costs as much as walking the tracks some dozen times. */
+#define OVERLAPS_WALKED 16
+
+bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i)
+{
+	struct ht_memo *memo = s->set->memo;
+	struct ht_memo_key key = { i, &ranges_kind, 0 };
+	return s->ranks[i].has_ranges || ++s->ranks[i].n_overlaps > OVERLAPS_WALKED ||
+	       (memo && ht_memo_find(memo, key));
+}
+
 static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena)
 {
 	struct ht_sql_loose *loose = ht_arena_alloc(arena, sizeof *loose);
