@@ -22,7 +22,7 @@ enum ht_status ht_sql_session_init(struct ht_sql_session *s, ht_ctx *ctx, ht_set
 
 void ht_sql_session_done(struct ht_sql_session *s)
 {
-	for (size_t i = 0; i < s->n_ranks; i++)
+	for (size_t i = 0; s->ranks && i < s->n_ranks; i++)
 		ht_trace_release(s->ranks[i].trace);
 	if (s->free_kept)
 		s->free_kept(s->kept);
