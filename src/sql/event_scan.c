@@ -356,8 +356,7 @@ static int take_loose(struct ht_event_walk *w)
 	const struct ht_sql_loose *loose;
 	int code = ht_sql_loose(w->vtab->common.session, w->i_rank, &loose);
 	if (code == SQLITE_OK)
-		take_list(w, loose->rows,
-		        w->plan.path == HT_PATH_OVERLAP ? loose->n_all : loose->n_loose);
+		take_list(w, loose->rows, w->by_ranges ? loose->n_all : loose->n_loose);
 	return code;
 }
 
@@ -378,7 +377,7 @@ static int take_track(struct ht_event_walk *w, bool *ret_more)
 	}
 	uint32_t i_track = (uint32_t)w->i_track;
 	w->i_track = only ? n_tracks : w->i_track + 1;
-	if (w->plan.path == HT_PATH_OVERLAP)
+	if (w->by_ranges)
 		return take_overlap(w, i_track);
 	time_range(w, &from, &to);
 	take_slice(w, i_track, from, to);
@@ -514,8 +513,11 @@ static int take_path(struct ht_event_walk *w)
 			break;
 		take_children(w);
 		return SQLITE_OK;
-	case HT_PATH_START:
-	case HT_PATH_OVERLAP: w->by_track = true; return SQLITE_OK;
+	case HT_PATH_OVERLAP:
+		w->by_ranges = ht_sql_wants_ranges(w->vtab->common.session, w->i_rank);
+		w->by_track = true;
+		return SQLITE_OK;
+	case HT_PATH_START: w->by_track = true; return SQLITE_OK;
 	case HT_PATH_SCAN: break;
 	}
 	return take_scan(w);
@@ -526,7 +528,7 @@ static int begin_rank(struct ht_event_walk *w)
 	struct ht_sql_session *s = w->vtab->common.session;
 	bool possible;
 	w->at = w->n = 0;
-	w->by_track = false;
+	w->by_track = w->by_ranges = false;
 	w->i_track = 0;
 	w->has_args = NULL;
 	if (!is_rank_wanted(w, s->set->roster.ranks[w->i_rank].number))
@@ -575,7 +577,7 @@ static bool next_candidate(struct ht_event_walk *w)
 		w->row = w->walk == HT_WALK_ROWS  ? (uint32_t)at
 		         : w->walk == HT_WALK_GPU ? w->trace->gpu[at].row
 		                                  : w->list[at];
-		if ((w->is_natural || belongs(w, w->row)) && passes(w))
+		if (passes(w) && (w->is_natural || belongs(w, w->row)))
 			return true;
 	}
 	return false;

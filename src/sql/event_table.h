@@ -141,6 +141,7 @@ struct ht_event_walk {
 	uint8_t *has_args; /* bit by row, where the table is that of arguments */
 	struct ht_vec found;
 	bool by_track;  /* candidates come track by track */
+	bool by_ranges; /* from the range index */
 	size_t i_track; /* the next one; after the last come rows that stand in none */
 	/* rows in groups */
 	uint64_t *grouped; /* rank << 32 | row; HT_GROUP_START with the first of a group */

@@ -22,7 +22,7 @@ enum ht_status ht_sql_session_init(struct ht_sql_session *s, ht_ctx *ctx, ht_set
 
 void ht_sql_session_done(struct ht_sql_session *s)
 {
-	for (size_t i = 0; i < s->n_ranks; i++)
+	for (size_t i = 0; s->ranks && i < s->n_ranks; i++)
 		ht_trace_release(s->ranks[i].trace);
 	if (s->free_kept)
 		s->free_kept(s->kept);
@@ -172,6 +172,17 @@ int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **r
 	rank->ranges.trace = rank->trace;
 	rank->has_ranges = true;
 	return SQLITE_OK;
+}
+
+/* Making the index costs as much as walking the tracks some dozen times. */
+#define OVERLAPS_WALKED 16
+
+bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i)
+{
+	struct ht_memo *memo = s->set->memo;
+	struct ht_memo_key key = { i, &ranges_kind, 0 };
+	return s->ranks[i].has_ranges || ++s->ranks[i].n_overlaps > OVERLAPS_WALKED ||
+	       (memo && ht_memo_find(memo, key));
 }
 
 static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena)

@@ -35,6 +35,7 @@ struct ht_sql_rank {
 	unsigned attributes; /* parts of it that are made */
 	struct ht_row_index correlations;
 	bool has_correlations, has_ranges;
+	unsigned n_overlaps; /* questions for what overlaps a range of time */
 	struct ht_ranges ranges;
 	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
 };
@@ -78,6 +79,8 @@ int ht_sql_attribution(
 /* Rows by correlation id; kept with the set where that is possible. */
 int ht_sql_correlations(struct ht_sql_session *s, size_t i, struct ht_row_index **ret_index);
 int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **ret_ranges);
+/* Whether to ask the range index: it is there, or enough questions have come to pay for making it. */
+bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i);
 int ht_sql_loose(struct ht_sql_session *s, size_t i, const struct ht_sql_loose **ret_loose);
 
 /* An event id as rank of the roster and row; false when there is no such event. */

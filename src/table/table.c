@@ -45,6 +45,9 @@ enum ht_status ht_table_fail(ht_table *table, enum ht_status status)
 	if (table->failed != HT_OK)
 		return table->failed;
 	table->failed = status;
+	/* the row in hand may be half made, and analyses look at what they have so far */
+	if (table->n_rows)
+		table->n_rows--;
 	if (table->building && status == HT_NOMEM)
 		table->failed = ht_fail_nomem(table->building);
 	else if (table->building && status == HT_LIMIT)

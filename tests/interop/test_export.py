@@ -81,3 +81,19 @@ def test_duckdb(folder):
     gpu = dataset.dataset(folder / "gpu", format="ipc", partitioning="hive")  # noqa: F841: the query names it
     query = "SELECT rank, count(*), sum(dur_ns) FROM gpu GROUP BY rank ORDER BY rank"
     assert duckdb.sql(query).fetchall() == per_rank("gpu")
+
+
+def test_feather_is_the_stream_with_a_footer():
+    """By the format's definition, without a library: magic, the stream, where each batch is, size, magic."""
+    stream = support.output("events", DDP, "--format", "arrow")
+    file = support.output("events", DDP, "--format", "feather")
+    assert file[8:8 + len(stream)] == stream
+    n_footer = int.from_bytes(file[-10:-6], "little")
+    assert len(file) == 8 + len(stream) + n_footer + 10
+    footer = file[8 + len(stream):-10]
+    assert int.from_bytes(stream[:4], "little") == 0xffffffff
+    batch = 8 + 8 + int.from_bytes(stream[4:8], "little")  # after the schema
+    header = 8 + int.from_bytes(file[batch + 4:batch + 8], "little")
+    body = 8 + len(stream) - 8 - batch - header  # up to the end of the stream
+    block = b"".join(number.to_bytes(8, "little") for number in (batch, header, body))
+    assert footer.count(block) == 1

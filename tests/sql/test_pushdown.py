@@ -114,6 +114,15 @@ def test_overlap_by_range_index_is_that_by_hand():
         assert rows(query) == [[str(wanted)]]
 
 
+def test_overlap_in_a_join():
+    """Enough questions that the index is made: which host spans of a thread overlap each kernel?"""
+    wanted = rows("SELECT g.id, count(*) FROM gpu g JOIN events e ON +e.track = 0 AND +e.ts_ns < g.end_ns AND "
+                  "+e.end_ns > g.ts_ns WHERE g.row % 9 = 0 GROUP BY g.id")
+    got = rows("SELECT g.id, count(*) FROM gpu g CROSS JOIN events e ON e.track = 0 AND e.ts_ns < g.end_ns AND "
+               "e.end_ns > g.ts_ns WHERE g.row % 9 = 0 GROUP BY g.id")
+    assert got == wanted and len(got) > 30
+
+
 def test_rows_without_a_usable_time(tmp_path):
     """Metadata with a time, kernels at time zero, events without a time: an index must not lose them."""
     events = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "ts": 5, "args": {"name": "p", "correlation": 4}},

@@ -269,7 +269,41 @@ static enum ht_status read_npu(ht_ctx *ctx, struct ht_sink *sink)
 	return status;
 }
 
+/* Tables of every kind, groups, indexes, aggregates and an analysis, in SQL. */
+static enum ht_status ask_in_sql(ht_ctx *ctx, struct ht_sink *sink)
+{
+	static const char *const queries[] = {
+		"SELECT name, kind, sum(dur_ns) FROM events GROUP BY name, kind",
+		"SELECT name, sum(dur_ns) FROM gpu WHERE name LIKE '%bad%' GROUP BY name",
+		"SELECT g.id, stack(g.id), short_name(l.name), arg(g.id, 'stream') FROM gpu g JOIN launches l "
+		"ON l.id = g.launch WHERE g.correlation = 7",
+		"SELECT * FROM args WHERE rank = 0",
+		"SELECT key, value FROM arg_values JOIN strings ON text = key ORDER BY key, value",
+		"SELECT union_ns(ts_ns, end_ns), count(module) FROM events WHERE time_ns BETWEEN 0 AND 99000",
+		"SELECT count(*) FROM tracks, ranks, steps, sql_columns",
+		"SELECT * FROM kernel_breakdown('by=all')",
+	};
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < HT_COUNT(queries) && status == HT_OK; i++) {
+		ht_table *table;
+		status = ht_sql(ctx, set, queries[i], NULL, &table);
+		if (status == HT_USAGE && strstr(ht_build_info(), "no databases"))
+			status = HT_OK;
+		else if (status == HT_OK) {
+			status = ht_render(ctx, table, "csv", NULL, sink);
+			ht_table_free(table);
+		}
+	}
+	ht_close(set);
+	return status;
+}
+
 static const struct scenario scenarios[] = {
+	{ "ask in SQL", ask_in_sql },
 	{ "read plain", read_plain },
 	{ "read plain, three threads", read_plain_threads },
 	{ "read gzip", read_gzip },

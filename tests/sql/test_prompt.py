@@ -1,0 +1,74 @@
+"""The prompt of `holotrace sql`, at a terminal of its own."""
+import os
+import pty
+import select
+import subprocess
+import time
+
+import pytest
+
+import support
+
+TRAIN = support.ROOT / "examples" / "train" / "train.json.gz"
+
+
+class Terminal:
+    """The program behind a pseudo-terminal."""
+
+    def __init__(self, home):
+        self.master, slave = pty.openpty()
+        env = support.environment(HOME=str(home), XDG_STATE_HOME=str(home / "state"), TERM="dumb", COLUMNS="100")
+        self.program = subprocess.Popen([support.EXE, "sql", TRAIN], stdin=slave, stdout=slave, stderr=slave, env=env,
+                                        start_new_session=True, preexec_fn=lambda: __import__("fcntl").ioctl(
+                                            0, __import__("termios").TIOCSCTTY, 0))
+        os.close(slave)
+
+    def until(self, text, seconds=20):
+        """What is shown up to a text."""
+        shown, end = "", time.monotonic() + seconds
+        while text not in shown:
+            left = end - time.monotonic()
+            assert left > 0, f"{text!r} did not come in {shown!r}"
+            if select.select([self.master], [], [], left)[0]:
+                shown += os.read(self.master, 4096).decode(errors="replace")
+        return shown
+
+    def say(self, text):
+        os.write(self.master, text.encode())
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    if b"no databases" in support.output("version"):
+        pytest.skip("the program was built without SQLite")
+    terminal = Terminal(tmp_path)
+    terminal.until("sql> ")
+    yield terminal
+    if terminal.program.poll() is None:
+        terminal.program.kill()
+    terminal.program.wait()
+    os.close(terminal.master)
+
+
+def test_statements_and_commands(terminal):
+    terminal.say("SELECT 40 +\n")
+    terminal.until("...> ")
+    terminal.say("2 AS answer;\n")
+    assert "42" in terminal.until("sql> ")
+    terminal.say(".schema ranks\n")
+    assert "rank of the trace" in terminal.until("sql> ")
+    terminal.say("SELECT * FROM gpus;\n")
+    assert "Did you mean gpu" in terminal.until("sql> ")
+    terminal.say(".quit\n")
+    assert terminal.program.wait(20) == 0
+
+
+def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
+    terminal.say("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;\n")
+    time.sleep(1)
+    terminal.say("\x03")
+    assert "cancelled" in terminal.until("sql> ")
+    terminal.say("SELECT 6 * 7 AS answer;\n")
+    assert "42" in terminal.until("sql> ")
+    terminal.say("\x04")
+    assert terminal.program.wait(20) == 0
