@@ -49,15 +49,17 @@ const char *file_state_name(enum file_state state)
 const char *run_state(const struct run *run)
 {
 	size_t n[4] = { 0 };
-	for (size_t i = 0; i < run->n_files; i++)
-		n[run->files[i]->state]++;
-	/* read, but not in a snapshot yet, is not there for anybody */
-	if (n[FILE_LOADING] > 0 || (n[FILE_WAITING] > 0 && n[FILE_READY] > 0))
+	bool is_behind = run->is_stale;
+	for (size_t i = 0; i < run->n_files; i++) {
+		const struct file *file = run->files[i];
+		n[file->state]++;
+		/* read, but not in the snapshot yet, is there for nobody */
+		is_behind |= file->state == FILE_READY && (file->fresh != NULL || !file->is_shown);
+	}
+	if (n[FILE_LOADING] > 0 || is_behind || (n[FILE_WAITING] > 0 && n[FILE_READY] > 0))
 		return "loading";
 	if (n[FILE_WAITING] > 0)
 		return "waiting";
-	if (run->is_stale && n[FILE_READY] > 0)
-		return "loading";
 	return n[FILE_READY] > 0 ? "ready" : "failed";
 }
 

@@ -5,6 +5,10 @@
     run.temporal_breakdown()                   every analysis is a method that returns a Table
     run.kernel_breakdown(rank=0, top=20).to_pandas()
 
+The page of `holotrace serve`, in a notebook's cell or a browser:
+
+    holotrace.serve("runs")                    or run.serve()
+
 Users of HTA replace hta by holotrace in their imports:
 
     from holotrace.trace_analysis import TraceAnalysis
@@ -16,10 +20,11 @@ from ._errors import (CancelledError, Error, InputError, LimitError, LossWarning
                       UsageError)
 from ._session import Session, diff, et_check, et_link, et_nodes, gate, open
 from ._table import Column, Table
+from ._serve import Server, serve
 from .options import options
 
 __version__ = _version()
-__all__ = ["open", "diff", "gate", "et_nodes", "et_check", "et_link", "options", "Session", "Report", "Table", "Column",
+__all__ = ["open", "diff", "gate", "et_nodes", "et_check", "et_link", "options", "Session", "Report", "serve", "Server", "Table", "Column",
            "Error", "InputError", "UsageError", "LimitError", "MissingError", "CancelledError", "LossWarning"]
 
 

@@ -111,6 +111,22 @@ class Set:
     def dump(self) -> bytes: ...
     def close(self) -> None: ...
 
+class Server:
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def port(self) -> int: ...
+    def stop(self) -> None: ...
+
+def serve(
+    sources: list[str],
+    port: int = 0,
+    or_next_port: bool = False,
+    cache_dir: str | None = None,
+    jobs: int = 0,
+    path_prefix: str | None = None,
+    rescan_ms: int = 0,
+) -> Server: ...
 def open(
     sources: list[_Path] | tuple[_Path, ...],
     *,

@@ -74,6 +74,11 @@ class Session:
         """{rank: number of events}"""
         return dict(zip(self._core.ranks, self._core.n_events))
 
+    def serve(self, port=None):
+        """Show these traces as a page: in the cell of a notebook, or in a browser at .url; .stop() ends it."""
+        from ._serve import serve
+        return serve(self.paths, port=port)
+
     @property
     def loss_note(self):
         """What was lost while reading, or None."""

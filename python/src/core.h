@@ -4,7 +4,7 @@
  *   module.c    the module: open, analyses, version        call.c    one library call: GIL, signals, errors
  *   set.c       Set, an open set of traces                  text.c    Python values as C strings
  *   table.c     Table, a result                             array.c   Array, memory of a table for numpy
- *   describe.c  what the registry says, as dicts
+ *   describe.c  what the registry says, as dicts            server.c  Server, the page inside this process
  *
  * CPython's limited API of 3.9, so that one binary serves every later version. That API lacks the buffer
  * protocol, hence Array speaks numpy's __array_interface__; and it lacks UTF-8 views of str, hence texts
@@ -69,10 +69,14 @@ PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
 /* Run an analysis over files that are no traces. */
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
 
+/* Start the page's server. */
+PyObject *server_start(PyObject *module, PyObject *args, PyObject *kwargs);
+
 /* Create the types; false with an exception set. */
 bool array_type_init(PyObject *module);
 bool table_type_init(PyObject *module);
 bool set_type_init(PyObject *module);
+bool server_type_init(PyObject *module);
 /* For tp_new of types that only this module makes. */
 PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 /* Make a heap type of the spec and add it to the module; NULL with an exception set. */

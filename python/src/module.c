@@ -79,6 +79,11 @@ static PyMethodDef methods[] = {
 	        "run(name, args=None, columns=None, where=None, sort=None, top=0) -> Table\n"
 	        "\n"
 	        "Run an analysis over files that are no traces: its arguments name them." },
+	{ "serve", (PyCFunction)(void (*)(void))server_start, METH_VARARGS | METH_KEYWORDS,
+	        "serve(sources, port=0, or_next_port=False, cache_dir=None, jobs=0, path_prefix=None,\n"
+	        "      rescan_ms=0) -> Server\n"
+	        "\n"
+	        "Start the page's server on loopback." },
 	{ "analyses", analyses, METH_NOARGS, "Every analysis with its columns and parameters." },
 	{ "common_params", common_params, METH_NOARGS,
 	        "The parameters that every analysis takes." },
@@ -100,7 +105,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
 	PyObject *module = PyModule_Create(&definition);
-	if (module && array_type_init(module) && table_type_init(module) && set_type_init(module))
+	if (module && array_type_init(module) && table_type_init(module) && set_type_init(module) &&
+	        server_type_init(module))
 		return module;
 	Py_XDECREF(module);
 	return NULL;
