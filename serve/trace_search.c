@@ -142,8 +142,7 @@ static void put_match(
 	serve_json_open(json, '{');
 	serve_json_key(json, "id");
 	serve_json_event(json, match->id);
-	serve_json_key(json, "name");
-	serve_json_str(json, ht_timeline_name(timeline, match->name));
+	serve_list_name(json, ht_timeline_name(timeline, match->name));
 	serve_json_key(json, "kind");
 	serve_json_str(json, ht_timeline_kind(match->kind));
 	serve_json_key(json, "rank");

@@ -169,3 +169,16 @@ def test_the_critical_path_is_all_there(server):
 @pytest.mark.parametrize("path", ["overlay", "overlay?name=steps", "overlay?name=queue-length&from=5&to=5", "overlay?name=queue-length&points=0"])
 def test_what_cannot_be_drawn(server, path):
     assert server.ask(f"/api/v1/runs/{quote(server.run)}/{path}").status == 400
+
+
+def test_long_names_are_whole_where_they_are_asked_for(tmp_path):
+    long = "ü" * 300_000
+    spans = [{"ph": "X", "cat": "cpu_op", "name": long, "pid": 1, "tid": 1, "ts": i, "dur": 100 - 2 * i} for i in range(30)]
+    spans.append({"ph": "X", "cat": "cpu_op", "name": "inside", "pid": 1, "tid": 1, "ts": 40, "dur": 1})
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": spans}))
+    with serving(tmp_path) as server:
+        server.run = server.ready()["runs"][0]["id"]
+        inside = ask(server, "event?id=0:30")
+        assert len(inside["stack"]) == 30 and all(len(one["name"]) == 501 and one["name"].endswith("…") for one in inside["stack"])
+        assert len(ask(server, "search?q=%C3%BC&limit=1")["events"][0]["name"]) == 501
+        assert ask(server, "event?id=0:3")["name"] == long
