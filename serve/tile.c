@@ -84,13 +84,12 @@ static void put_waits(struct serve_buffer *out, const struct tile *tile)
 			serve_put(out, &i, sizeof(i));
 }
 
-/* As much of a text as tiles carry, whole characters only. */
-static size_t cut_length(const char *text)
+size_t serve_cut(const char *text, size_t max)
 {
-	size_t n = strnlen(text, SERVE_TILE_NAME + 1);
-	if (n <= SERVE_TILE_NAME)
+	size_t n = strnlen(text, max + 1);
+	if (n <= max)
 		return n;
-	n = SERVE_TILE_NAME;
+	n = max;
 	while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
 		n--;
 	return n;
@@ -106,7 +105,7 @@ static void put_names(
 		serve_put(out, names, tile->names.n);
 	for (size_t i = 0; i < n; i++) {
 		const char *text = ht_timeline_name(timeline, names[i]);
-		size_t length = cut_length(text);
+		size_t length = serve_cut(text, SERVE_TILE_NAME);
 		end += (uint32_t)length;
 		if (texts)
 			serve_put(out, text, length);

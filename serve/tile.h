@@ -31,6 +31,8 @@
 #define SERVE_TILE_NAME      160
 #define SERVE_TILE_MAX_LEVEL 44
 
+/* How many bytes of a text to carry: at most so many, whole characters only. */
+size_t serve_cut(const char *text, size_t max);
 /* False when there is no such tile: a level or an index out of range. */
 bool serve_tile_write(
         const ht_timeline *timeline, int64_t level, int64_t index, struct serve_buffer *out);

@@ -23,7 +23,8 @@ struct finding {
 	size_t track;
 	struct serve_buffer holds; /* by name of the rank in hand: 1 holds the text, 2 does not */
 	struct match *heap;
-	size_t n, n_total, n_before; /* before: the place that the search goes on from */
+	size_t n, n_total;
+	size_t n_before; /* matches that the place to go on from leaves behind, itself included */
 };
 
 static char lower(char c)
@@ -127,7 +128,7 @@ static bool look_at(void *user, const struct ht_span *span)
 	int order = search->has_place
 	                    ? compare(span->start_ns, span->id, search->from_ns, search->id)
 	                    : (search->backwards ? -1 : 1);
-	f->n_before += order < 0;
+	f->n_before += search->backwards ? order < 0 : order <= 0;
 	if (search->backwards ? order < 0 : order > 0)
 		keep(f, &match);
 	return !f->holds.failed;
@@ -141,8 +142,7 @@ static void put_match(
 	serve_json_open(json, '{');
 	serve_json_key(json, "id");
 	serve_json_event(json, match->id);
-	serve_json_key(json, "name");
-	serve_json_str(json, ht_timeline_name(timeline, match->name));
+	serve_list_name(json, ht_timeline_name(timeline, match->name));
 	serve_json_key(json, "kind");
 	serve_json_str(json, ht_timeline_kind(match->kind));
 	serve_json_key(json, "rank");

@@ -3,6 +3,8 @@
  */
 #include "trace_view.h"
 
+#include "tile.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,16 @@ const ht_timeline *serve_ranks_find(const struct serve_ranks *ranks, int64_t ran
 		if (ht_timeline_info(ranks->timelines[i])->rank == rank)
 			return ranks->timelines[i];
 	return NULL;
+}
+
+void serve_list_name(struct serve_json *json, const char *name)
+{
+	char text[SERVE_LIST_NAME + sizeof("…")];
+	size_t n = serve_cut(name, SERVE_LIST_NAME);
+	memcpy(text, name, n);
+	snprintf(text + n, sizeof(text) - n, "%s", name[n] != '\0' ? "…" : "");
+	serve_json_key(json, "name");
+	serve_json_str(json, text);
 }
 
 /* ---- tracks ---- */
@@ -156,7 +168,8 @@ void serve_tracks_write(
 /* ---- an event and where it is ---- */
 
 /* id, name, kind, and where it stands; of what is no span the id alone. */
-static void put_place(const struct serve_ranks *ranks, int64_t id, struct serve_json *json)
+static void put_place(
+        const struct serve_ranks *ranks, int64_t id, bool whole_name, struct serve_json *json)
 {
 	const ht_timeline *timeline = serve_ranks_find(ranks, ht_event_rank(id));
 	struct ht_span span;
@@ -165,7 +178,10 @@ static void put_place(const struct serve_ranks *ranks, int64_t id, struct serve_
 	serve_json_event(json, id);
 	if (timeline == NULL || !ht_timeline_span(timeline, ht_event_row(id), &track, &span))
 		return;
-	put_str(json, "name", ht_timeline_name(timeline, span.name));
+	if (whole_name)
+		put_str(json, "name", ht_timeline_name(timeline, span.name));
+	else
+		serve_list_name(json, ht_timeline_name(timeline, span.name));
 	put_str(json, "kind", ht_timeline_kind(span.kind));
 	put_str(json, "class", ht_timeline_work(span.work));
 	put_i64(json, "rank", ht_event_rank(id));
@@ -198,16 +214,16 @@ static bool put_link(void *user, const struct ht_link *link)
 	if (l->is_flow) {
 		serve_json_key(l->json, "from");
 		serve_json_open(l->json, '{');
-		put_place(l->ranks, link->from, l->json);
+		put_place(l->ranks, link->from, false, l->json);
 		serve_json_close(l->json, '}');
 		serve_json_key(l->json, "to");
 		serve_json_open(l->json, '{');
-		put_place(l->ranks, link->to, l->json);
+		put_place(l->ranks, link->to, false, l->json);
 		serve_json_close(l->json, '}');
 	} else {
 		serve_json_key(l->json, "outgoing");
 		serve_json_bool(l->json, !is_parent && link->from == l->id);
-		put_place(l->ranks, is_parent || link->from != l->id ? link->from : link->to,
+		put_place(l->ranks, is_parent || link->from != l->id ? link->from : link->to, false,
 		        l->json);
 	}
 	serve_json_close(l->json, '}');
@@ -253,7 +269,7 @@ enum ht_status serve_event_write(
 	if (timeline == NULL)
 		return HT_USAGE;
 	serve_json_open(json, '{');
-	put_place(ranks, id, json);
+	put_place(ranks, id, true, json);
 	enum ht_status status = put_fields(timeline, id, json);
 	if (status == HT_OK)
 		status = put_links(ranks, timeline, id, "stack", true, false, json);

@@ -18,6 +18,10 @@ struct serve_ranks {
 /* NULL when there is no such rank. */
 const ht_timeline *serve_ranks_find(const struct serve_ranks *ranks, int64_t rank);
 
+/* The name of something in a list, cut where it is longer than names are: hostile ones are a megabyte. */
+#define SERVE_LIST_NAME 1000
+void serve_list_name(struct serve_json *json, const char *name);
+
 /* Tracks and steps of all ranks (Tracks). */
 void serve_tracks_write(
         const struct serve_ranks *ranks, uint64_t generation, struct serve_json *json);

@@ -146,7 +146,8 @@ int64_t ht_timeline_own_ns(const ht_timeline *timeline, int64_t set_ns)
 {
 	const struct ht_time_move *move = &timeline->move;
 	int64_t own = ht_sub_sat(set_ns, move->shift_ns);
-	if (!move->drift_ppt || own == INT64_MIN || own == INT64_MAX)
+	/* beyond what traces hold nothing can be told apart, and nothing may overflow */
+	if (!move->drift_ppt || own > HT_MAX_TIME_NS || own < -HT_MAX_TIME_NS)
 		return own;
 	const __int128 one = 1000000000000;
 	__int128 since = (__int128)own - move->pivot_ns;

@@ -99,6 +99,7 @@ def check_sums(said, all_events, kernel):
 def test_timeline(tmp_path, name, word):
     shutil.copytree(support.ROOT / "examples" / name, tmp_path / name)
     all_events, facts = facts_of(tmp_path / name, word)
+    facts["pictures"] = name == "straggler"
     served.SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with served.serving(tmp_path) as url:
         run = served.wait_ready(url)["runs"][0]["id"]

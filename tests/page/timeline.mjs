@@ -251,7 +251,7 @@ try {
   await rows(page);
   const selection = await select(page);
   check("errors", errors, []);
-  await pictures(browser);
+  if (facts.pictures) await pictures(browser);
   console.log(JSON.stringify(selection));
 } finally {
   await browser.close();

@@ -4,6 +4,7 @@ import type { EventDetails, EventLink, Sums, Table } from "../model";
 import { classColor, classOf } from "../ui/colors";
 import { exact, human, isNumber, label, nsText, shortName } from "../ui/format";
 import { classOfSpan } from "./palette";
+import { tickText } from "./ruler";
 import type { Range } from "./stage";
 
 const WORK = ["compute", "communication", "memcpy", "memset", "sync"];
@@ -110,11 +111,11 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
   return (
     <div class="tl-details" aria-label="Chosen event">
       <h2>Selected</h2>
-      <p class="tl-name mono" title={event.name}><i style={{ background: swatch(event.kind, event.class, event.name) }} />{shortName(event.name ?? event.id, 400)}</p>
+      <p class="tl-name mono" title={event.name}><i style={{ background: swatch(event.kind, event.class, event.name) }} /><span>{shortName(event.name ?? event.id, 400)}</span></p>
       <table class="tl-pairs"><tbody>
         <Pair name="rank, track" value={`${event.rank ?? "–"}, ${props.track}`} />
         <Pair name="kind" value={`${event.kind ?? "–"}${event.class ? ` · ${event.class}` : ""}`} />
-        {event.start_ns !== undefined ? <Pair name="start" value={nsText(event.start_ns)} title={`${event.start_ns} ns`} /> : null}
+        {event.start_ns !== undefined ? <Pair name="start" value={tickText(event.start_ns, 1000)} title={`${event.start_ns} ns`} /> : null}
         {duration !== null ? <Pair name="duration" value={nsText(duration)} title={`${duration} ns`} /> : null}
         {wait !== undefined ? <Pair name={Number(wait) > 0 ? `waiting for rank ${get("collective.last_rank") ?? "?"}` : "waiting"} value={nsText(Number(wait))} title={`${wait} ns`} /> : null}
         {transfer !== undefined ? <Pair name="transfer" value={nsText(Number(transfer))} title={`${transfer} ns`} /> : null}
@@ -167,7 +168,7 @@ export function Selection(props: { range: Range; sums: Sums | null; problem: str
   return (
     <div class="tl-selection" aria-label="Selected range">
       <h2>In the selection <button type="button" class="tl-plain" onClick={props.onClear} aria-label="Clear the selection">✕</button></h2>
-      <p class="dim">{nsText(range.to - range.from)}, from {nsText(range.from)} to {nsText(range.to)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
+      <p class="dim">{nsText(range.to - range.from)}, from {tickText(range.from, 1000)} to {tickText(range.to, 1000)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
       {props.problem ? <p class="bad">{props.problem}</p> : null}
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
       {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} /> : null}

@@ -107,7 +107,7 @@ function useChoice(tracks: Tracks, state: TimelineProps["state"]) {
 // The view in the URL: written when movement ends, read when somebody else has written it.
 function useViewInUrl(stage: Stage, props: TimelineProps) {
   const written = useRef<{ from?: string; to?: string }>({});
-  const latest = useRef(props);
+  const latest = useRef(props), shown = useRef<Stage>(stage);
   latest.current = props;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -126,7 +126,9 @@ function useViewInUrl(stage: Stage, props: TimelineProps) {
   const { from, to } = props.state;
   useEffect(() => {
     const a = number(from), b = number(to);
-    if (a === null || b === null || b <= a || (from === written.current.from && to === written.current.to)) return;
+    const own = shown.current === stage && from === written.current.from && to === written.current.to;
+    if (a === null || b === null || b <= a || own) return;
+    shown.current = stage;   // there is a new one when more of the run is read
     written.current = { from: String(from), to: String(to) };
     stage.placedFor = props.state.event ?? null;
     stage.show(a, b);
@@ -141,27 +143,37 @@ function useSearch(props: TimelineProps, stage: Stage, onEvent: (id: string) => 
   const [match, setMatch] = useState<Match | null>(null);
   const [note, setNote] = useState("");
   const text = props.state.q ?? "";
-  const asked = useRef<AbortController | null>(null);
-  // The next match, from the current one or from what is on screen; round and round.
-  const step = async (backwards: boolean, words = text) => {
-    if (!words) return;
-    asked.current?.abort();
-    const stop = asked.current = new AbortController();
+  const here = useRef<EventPlace | null>(null), queue = useRef<Promise<void>>(Promise.resolve()), stop = useRef(new AbortController());
+  const show = (next: Match | null, words: string) => {
+    here.current = next?.event ?? null;
+    setMatch(next);
+    setNote(words);
+  };
+  const find = async (backwards: boolean, words: string, signal: AbortSignal) => {
     const ask = (from: number | null, id: string | null): Promise<Found> => askSearch(
-      props.run, { text: words, backwards, from, id, rank: props.state.rank, limit: 1 }, props.state.span, stop.signal);
+      props.run, { text: words, backwards, from, id, rank: props.state.rank, limit: 1 }, props.state.span, signal);
     try {
-      const here = match && words === text ? match.event : null;
-      let found = await ask(here?.start_ns ?? (backwards ? stage.view.to : stage.view.from), here?.id ?? null);
+      const at = here.current;
+      let found = await ask(at?.start_ns ?? (backwards ? stage.view.to : stage.view.from), at?.id ?? null);
       if (found.events.length === 0 && found.total > 0) found = await ask(null, null);
       const event = found.events[0];
-      setNote(event ? "" : "no match");
-      setMatch(event ? { event, at: found.before + 1, total: found.total } : null);
+      show(event ? { event, at: found.before + 1, total: found.total } : null, event ? "" : "no match");
       if (event) onEvent(event.id);
     } catch (error) {
-      if (!stop.signal.aborted) setNote(error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) show(null, error instanceof Error ? error.message : String(error));
     }
   };
-  return { match, note, step, clear: () => { setMatch(null); setNote(""); } };
+  // The next match, from the current one or from what is on screen; round and round. Every press counts, in order.
+  const step = (backwards: boolean) => {
+    const { signal } = stop.current;
+    if (text) queue.current = queue.current.then(() => (signal.aborted ? undefined : find(backwards, text, signal)));
+  };
+  const clear = () => {
+    stop.current.abort();
+    stop.current = new AbortController();
+    show(null, "");
+  };
+  return { match, note, step, clear };
 }
 
 function Search(props: { text: string; onText: (text: string) => void; onStep: (backwards: boolean) => void; match: Match | null; note: string; box: { current: HTMLInputElement | null } }) {
@@ -444,7 +456,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     const arrows: Record<string, string> = { ArrowLeft: "a", ArrowRight: "d" };
     const moves = arrows[key] ?? (["w", "a", "s", "d"].includes(key) ? key : null);
     const actions: Record<string, () => void> = {
-      f: fit, "/": () => { box.current?.focus(); box.current?.select(); }, n: () => void search.step(false), p: () => void search.step(true),
+      f: fit, "/": () => { box.current?.focus(); box.current?.select(); }, n: () => search.step(false), p: () => search.step(true),
       "[": () => goStep(-1), "]": () => goStep(1), m: mark, "?": () => setHelp(!help),
       Escape: () => { if (help) setHelp(false); else if (range) setRange(null); else if (eventId) chooseEvent(null); },
     };
@@ -505,7 +517,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
         <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />
-        <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={(backwards) => void search.step(backwards)}
+        <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={search.step}
           onText={(text) => { search.clear(); onState({ q: text || null }, true); }} />
       </div>
       <div class="tl-body">
