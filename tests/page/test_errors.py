@@ -1,6 +1,7 @@
 """The page when there is nothing to show, when files are broken or go away, and when names are hostile."""
 import json
 import shutil
+import socket
 
 import served
 import support
@@ -92,3 +93,11 @@ def test_hostile_names(tmp_path):
     (tmp_path / "hostile").mkdir()
     (tmp_path / "hostile" / "worker.json").write_text(json.dumps(hostile_trace()))
     drive("hostile", tmp_path, 1)
+
+
+def test_server_goes_away_and_comes_back(tmp_path):
+    put(EXAMPLES / "train" / "train.json.gz", tmp_path / "train" / "train.json.gz")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    served.drive("away.mjs", support.EXE, tmp_path, port, "train")
