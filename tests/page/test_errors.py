@@ -65,6 +65,12 @@ def test_no_gpu_events(tmp_path):
     drive("nogpu", tmp_path, 1)
 
 
+def test_spans_of_a_worker(tmp_path):
+    for stamp, side in ((100, "control"), (200, "test")):
+        put(EXAMPLES / "diff" / side / f"{side}.json.gz", tmp_path / "twice" / f"worker.{stamp}.pt.trace.json.gz")
+    drive("spans", tmp_path, 1)
+
+
 NAMES = ["<script>window.hit=1</script>", '"><img src=x onerror=window.hit=1>', "</td></tr></table><iframe src=javascript:window.hit=1>",
          "\u202egnp.exe", "a" * (1 << 20), "${window.hit=1}", "{{constructor.constructor('window.hit=1')()}}", "nl\nand\ttab", "'; DROP TABLE events; --"]
 
