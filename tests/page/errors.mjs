@@ -107,6 +107,8 @@ const SCENARIOS = {
       check(`${view}: elements from names`, await page.locator("img, iframe, #app script").count(), 0);
     }
     await says(page, "aside.details h2", "<script>window.hit=1</script>");
+    await go(page, `#/hostile/kernels?name=${"a".repeat(1 << 20)}`);
+    check("a name of 1 MB", await page.locator(".state.problem").allInnerTexts(), []);
     check("scripts that ran", await page.evaluate(() => window.hit), undefined);
     await page.keyboard.press("/");
     await page.keyboard.type("<script>");
