@@ -82,6 +82,21 @@ const SCENARIOS = {
     await says(page, ".state", "Look at all ranks and steps");
   },
 
+  // recordings of one worker at other times are looked at one by one, the last first
+  async spans(page) {
+    const calls = async (query) => {
+      await go(page, `#/twice/kernels${query}`);
+      return page.locator('section[data-verb="kernels"] .ht-table').getAttribute("data-rows");
+    };
+    const [first, second] = [await calls("?span=1"), await calls("?span=2")];
+    if (first === second) throw new Error(`both spans have ${first} kernels`);
+    check("the last at first", await calls(""), second);
+    await page.locator(".top label", { hasText: "span" }).locator("select").selectOption("1");
+    await settle(page);
+    check("chosen at the top", await page.evaluate(() => location.hash), "#/twice/kernels?span=1");
+    check("its kernels", await page.locator('section[data-verb="kernels"] .ht-table').getAttribute("data-rows"), first);
+  },
+
   // names that are markup stay text, wherever they are shown
   async hostile(page) {
     const views = ["overview", "operators", "kernels", "modules", "flame", "annotations", "launch", "sequences", "critical-path", "analysis/events",
@@ -92,6 +107,8 @@ const SCENARIOS = {
       check(`${view}: elements from names`, await page.locator("img, iframe, #app script").count(), 0);
     }
     await says(page, "aside.details h2", "<script>window.hit=1</script>");
+    await go(page, `#/hostile/kernels?name=${"a".repeat(1 << 20)}`);
+    check("a name of 1 MB", await page.locator(".state.problem").allInnerTexts(), []);
     check("scripts that ran", await page.evaluate(() => window.hit), undefined);
     await page.keyboard.press("/");
     await page.keyboard.type("<script>");

@@ -24,9 +24,13 @@ def can_serve():
 needs_serve = pytest.mark.skipif(not can_serve(), reason="skipped: built without the page or the server")
 
 
-def runs_of(url):
-    with urllib.request.urlopen(f"{url}api/v1/runs", timeout=30) as answer:
+def get(url, path):
+    with urllib.request.urlopen(f"{url}api/v1/{path}", timeout=30) as answer:
         return json.load(answer)
+
+
+def runs_of(url):
+    return get(url, "runs")
 
 
 def wait_ready(url, n_runs=1, seconds=60):

@@ -1,6 +1,7 @@
 """The page when there is nothing to show, when files are broken or go away, and when names are hostile."""
 import json
 import shutil
+import socket
 
 import served
 import support
@@ -64,6 +65,12 @@ def test_no_gpu_events(tmp_path):
     drive("nogpu", tmp_path, 1)
 
 
+def test_spans_of_a_worker(tmp_path):
+    for stamp, side in ((100, "control"), (200, "test")):
+        put(EXAMPLES / "diff" / side / f"{side}.json.gz", tmp_path / "twice" / f"worker.{stamp}.pt.trace.json.gz")
+    drive("spans", tmp_path, 1)
+
+
 NAMES = ["<script>window.hit=1</script>", '"><img src=x onerror=window.hit=1>', "</td></tr></table><iframe src=javascript:window.hit=1>",
          "\u202egnp.exe", "a" * (1 << 20), "${window.hit=1}", "{{constructor.constructor('window.hit=1')()}}", "nl\nand\ttab", "'; DROP TABLE events; --"]
 
@@ -92,3 +99,11 @@ def test_hostile_names(tmp_path):
     (tmp_path / "hostile").mkdir()
     (tmp_path / "hostile" / "worker.json").write_text(json.dumps(hostile_trace()))
     drive("hostile", tmp_path, 1)
+
+
+def test_server_goes_away_and_comes_back(tmp_path):
+    put(EXAMPLES / "train" / "train.json.gz", tmp_path / "train" / "train.json.gz")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    served.drive("away.mjs", support.EXE, tmp_path, port, "train")

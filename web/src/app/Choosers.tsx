@@ -60,13 +60,13 @@ export function RunChooser() {
 export function SpanChooser() {
   const { route, run } = useApp();
   if (run.spans.length < 2) return null;
-  const choices: [string, string][] = [["", "default"], ...run.spans.map((span): [string, string] => [span, span])];
+  const choices = run.spans.map((span): [string, string] => [span, span]);
   return (
     <Select
       label="span"
       value={route.query.span ?? ""}
       options={choices}
-      onChange={(span) => go(linkWith(route, { span: span || null }))}
+      onChange={(span) => go(linkWith(route, { span }))}
     />
   );
 }

@@ -292,6 +292,12 @@ function useServer(reached: boolean): Server {
   return { registry, routes, problem };
 }
 
+// The place in this run. Spans are recordings of the same ranks at other times: looked at one by one, the last first.
+function within(run: Run, route: Route): Route {
+  const span = route.query.span ?? (run.spans.length > 1 ? run.spans.at(-1) : undefined);
+  return { ...route, run: run.id, query: span ? { ...route.query, span } : route.query };
+}
+
 export function Page() {
   const route = useRoute();
   const watched = useRuns();
@@ -308,7 +314,7 @@ export function Page() {
   if (runs.runs.length === 0) return <NoRuns runs={runs} />;
   if (!run) return <NoSuchRun runs={runs} route={route} />;
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
-  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry, routes };
+  const app: App = { route: within(run, route), run, base, runs, analyses: registry, routes };
   const lost = watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null;
   return (
     <AppProvider value={app}>

@@ -90,7 +90,8 @@ export async function routes(): Promise<string[]> {
 
 export const runs = (after?: number, signal?: AbortSignal) => get<Runs>("api/v1/runs", { after }, signal);
 export const rescan = () => post<unknown>("api/v1/rescan", {});
-export const sql = (run: string, query: string) => post<Table>(runPath(run, "sql"), { query });
+export const sql = (run: string, query: string, span?: string) =>
+  post<Table>(runPath(run, "sql") + queryText({ span }), { query });
 
 const kept = new Map<string, Promise<Table>>();
 

@@ -21,10 +21,13 @@ export function problemOf(error: unknown): { problem: Problem; status: number } 
   return { problem: { error: text, file: null, offset: null, hint: null }, status: -1 };
 }
 
+const RETRY_MS = 2000;
+
 // verb null: nothing is asked yet. An answer for other options replaces the table at once when it comes; until
 // then the old one stays, marked busy.
 export function useTable(run: RunKey, verb: string | null, query: Query = {}, baseGeneration = 0): Asked {
   const [asked, setAsked] = useState<Asked>(NOTHING);
+  const [attempt, setAttempt] = useState(0);
   const key = verb === null ? "" : `${run.id} ${run.generation} ${baseGeneration} ${verb} ${queryText(query)}`;
   useEffect(() => {
     if (verb === null) {
@@ -32,19 +35,23 @@ export function useTable(run: RunKey, verb: string | null, query: Query = {}, ba
       return;
     }
     let gone = false;
+    let timer = 0;
+    const fail = (error: unknown) => {
+      if (gone) return;
+      const failed = problemOf(error);
+      setAsked({ table: null, busy: false, ...failed });
+      // a server that is away may come back
+      if (failed.status === 0) timer = window.setTimeout(() => setAttempt(attempt + 1), RETRY_MS);
+    };
     setAsked((before) => ({ ...before, busy: true }));
-    askTable(run, verb, query, baseGeneration).then(
-      (table) => {
-        if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
-      },
-      (error: unknown) => {
-        if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) });
-      },
-    );
+    askTable(run, verb, query, baseGeneration).then((table) => {
+      if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
+    }, fail);
     return () => {
       gone = true;
+      clearTimeout(timer);
     };
-  }, [key]);
+  }, [key, attempt]);
   return asked;
 }
 
@@ -53,8 +60,6 @@ export interface Watched {
   problem: Problem | null;
   again: () => void;
 }
-
-const RETRY_MS = 2000;
 
 // The runs, told again whenever the server has news.
 export function useRuns(): Watched {

@@ -107,6 +107,13 @@ export function quoted(text: string): string {
   return '"' + text.replace(/[\\"]/g, "\\$&") + '"';
 }
 
+const MAX_OPERAND = 1000;
+
+// The filter for rows of this name. A request has room for so much: of longer names, the beginning must do.
+export function isNamed(column: string, name: string): string {
+  return name.length <= MAX_OPERAND ? `${column} == ${quoted(name)}` : `${column} ~ ${quoted(name.slice(0, MAX_OPERAND))}`;
+}
+
 // The link behind a cell of a verb's table.
 export function cellLink(route: Route, verb: string, table: Table, column: Column, row: Row): string | undefined {
   if (verb === "tables") return undefined; // its rows are those of a file

@@ -3,7 +3,7 @@ import { nameHue } from "../ui/colors";
 import { Shares } from "../ui/charts";
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
-import { quoted } from "../app/links";
+import { isNamed } from "../app/links";
 import { Ask, Head, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
@@ -44,7 +44,7 @@ function Cores() {
 }
 
 function Behind(props: { name: string }) {
-  const where = `name == ${quoted(props.name)}`;
+  const where = isNamed("name", props.name);
   return (
     <Details name={props.name} close="name">
       <VerbTable

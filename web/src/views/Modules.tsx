@@ -6,7 +6,7 @@ import { Flame } from "../ui/charts";
 import type { FlameNode } from "../ui/charts";
 import { tableUrl } from "../app/api";
 import { chosen, useApp } from "../app/context";
-import { quoted } from "../app/links";
+import { isNamed, quoted } from "../app/links";
 import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
@@ -256,7 +256,7 @@ function Behind(props: { path: string }) {
         verb="events"
         title="Calls"
         query={{
-          where: `name == ${quoted(`nn.Module: ${name}`)}`,
+          where: isNamed("name", `nn.Module: ${name}`),
           columns: "id,dur_ns,time_ns,step,tid",
           sort: "-dur_ns",
           top: 100,

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { classColor } from "../ui/colors";
 import { analysisOf, useApp } from "../app/context";
-import { quoted } from "../app/links";
+import { isNamed } from "../app/links";
 import { Ask, choicesOf, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
@@ -92,7 +92,7 @@ function Stacks(props: { where: string }) {
 
 function Behind(props: { name: string }) {
   const app = useApp();
-  const where = `name == ${quoted(props.name)}`;
+  const where = isNamed("name", props.name);
   const hasStacks = analysisOf(app, "operators")?.schemas.some((schema) => schema.name === "stack");
   return (
     <Details name={props.name} close="name">
@@ -101,7 +101,7 @@ function Behind(props: { name: string }) {
       <VerbTable
         verb="kernels"
         title="Kernels it launches"
-        query={{ by: "properties", where: `operator == ${quoted(props.name)}` }}
+        query={{ by: "properties", where: isNamed("operator", props.name) }}
         hide={["operator"]}
         height={180}
       />

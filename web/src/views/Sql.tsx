@@ -38,7 +38,7 @@ interface Answer {
 }
 
 // The answer to the query in the URL; null before the first.
-function useAnswer(run: Run, asked: string | undefined): { answer: Answer | null; busy: boolean } {
+function useAnswer(run: Run, asked: string | undefined, span: string | undefined): { answer: Answer | null; busy: boolean } {
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
@@ -50,14 +50,14 @@ function useAnswer(run: Run, asked: string | undefined): { answer: Answer | null
       setBusy(false);
     };
     setBusy(true);
-    sql(run.id, asked).then(
+    sql(run.id, asked, span).then(
       (table) => tell({ table, problem: null, status: 0 }),
       (error: unknown) => tell({ table: null, ...problemOf(error) }),
     );
     return () => {
       gone = true;
     };
-  }, [asked, run.id, run.generation]);
+  }, [asked, span, run.id, run.generation]);
   return { answer, busy };
 }
 
@@ -68,7 +68,7 @@ export function Sql() {
   useEffect(() => {
     if (asked) setText(asked);
   }, [asked]);
-  const { answer, busy } = useAnswer(run, asked);
+  const { answer, busy } = useAnswer(run, asked, route.query.span);
   const ask = () => go(linkWith(route, { query: text.trim() || null }));
   return (
     <>
