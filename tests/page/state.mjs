@@ -89,6 +89,13 @@ try {
   await settle(page);
   check("the rank stays", await hash(page), at("straggler", "kernels?rank=2"));
 
+  // a choice without rows keeps the way back
+  await go(page, at("straggler", "distributed?view=links"));
+  await page.locator('section[data-verb="distributed"] .state.empty').waitFor();
+  await page.getByRole("radio", { name: "overlap", exact: true }).click();
+  await settle(page);
+  if ((await readTable(table("distributed"))).n === 0) throw new Error("no way back");
+
   // charts lead on
   await go(page, at("straggler", "overview"));
   await page.locator("figure.ht-chart svg g.ht-click").first().click();

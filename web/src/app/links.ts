@@ -111,7 +111,9 @@ const MAX_OPERAND = 1000;
 
 // The filter for rows of this name. A request has room for so much: of longer names, the beginning must do.
 export function isNamed(column: string, name: string): string {
-  return name.length <= MAX_OPERAND ? `${column} == ${quoted(name)}` : `${column} ~ ${quoted(name.slice(0, MAX_OPERAND))}`;
+  return name.length <= MAX_OPERAND
+    ? `${column} == ${quoted(name)}`
+    : `${column} ~ ${quoted(name.slice(0, MAX_OPERAND))}`;
 }
 
 // The link behind a cell of a verb's table.

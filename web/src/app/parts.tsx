@@ -143,13 +143,21 @@ export function Ask(props: {
   title?: string;
   brief?: boolean;
   empty?: ComponentChildren;
+  tools?: ComponentChildren; // beside what is missing: the way to another choice
   children: (rows: Rows) => ComponentChildren;
 }) {
   const app = useApp();
   const query = { ...chosen(app, props.verb), ...props.query };
   const asked = useTable(app.run, props.verb, query, app.base?.generation ?? 0);
   const rows = useMemo(() => (asked.table ? new Rows(asked.table) : null), [asked.table]);
-  if (!rows) return <AskedState asked={asked} what={props.what ?? `Computing ${props.verb} …`} />;
+  const tools = props.tools ? <div class="block-tools">{props.tools}</div> : null;
+  if (!rows)
+    return (
+      <>
+        {asked.problem ? tools : null}
+        <AskedState asked={asked} what={props.what ?? `Computing ${props.verb} …`} />
+      </>
+    );
   if (rows.all.length === 0) {
     const notes = props.empty ?? rows.table.notes.map((note) => <p key={note}>{note}</p>);
     if (props.brief)
@@ -159,10 +167,13 @@ export function Ask(props: {
         </div>
       );
     return (
-      <Empty title={`${props.title ?? rows.table.title}: nothing to show`}>
-        {notes}
-        <p class="dim">Looked at: {rows.table.method}</p>
-      </Empty>
+      <>
+        {tools}
+        <Empty title={`${props.title ?? rows.table.title}: nothing to show`}>
+          {notes}
+          <p class="dim">Looked at: {rows.table.method}</p>
+        </Empty>
+      </>
     );
   }
   return <div class={asked.busy ? "stale" : "fresh"}>{props.children(rows)}</div>;
@@ -212,7 +223,7 @@ export function VerbTable(props: VerbTableProps) {
   const query: Query = { ...chosen(app, props.verb), top: props.top ?? TOP, ...props.query };
   return (
     <section class="block" data-verb={props.verb}>
-      <Ask verb={props.verb} query={query} title={props.title}>
+      <Ask verb={props.verb} query={query} title={props.title} tools={props.tools}>
         {(rows) => <Shown rows={rows} given={props} query={query} />}
       </Ask>
     </section>

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { human, shortName } from "../ui/format";
 import { classColor } from "../ui/colors";
+import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
@@ -378,8 +379,10 @@ function LookFirst() {
 
 type Measure = readonly [column: string, label: string, share: string];
 
-// As many characters as half of the page has room for.
-const nameRoom = () => (innerWidth > 1700 ? 64 : 30);
+// As many characters as the numbers beside them leave room for.
+const NUMBERS_PX = 300;
+const CODE_PX = 7.4;
+const nameRoom = (width: number) => Math.max(16, Math.min(90, Math.floor((width - NUMBERS_PX) / CODE_PX)));
 
 interface TopProps {
   verb: string;
@@ -399,48 +402,51 @@ function TopTable(props: TopProps & { rows: Rows }) {
     ["calls", "calls"],
     ...columns.map(([name, label]) => [name, label] as const),
   ];
+  const [box, width] = useWidth<HTMLDivElement>(520);
   return (
-    <table class="plain largest">
-      <thead>
-        <tr>
-          <th>name</th>
-          {numbers.map(([name, label]) => (
-            <th key={name} class="num" title={rows.column(name)?.sentence}>
-              {label}
-            </th>
-          ))}
-          {share ? <th title={rows.column(share)?.sentence}>share</th> : null}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.all.map((row) => {
-          const name = rows.text(row, "name");
-          return (
-            <tr key={name}>
-              <td class="mono" title={name}>
-                <a class="quiet" href={linkTo(route, props.verb, { name })}>
-                  {shortName(name, nameRoom())}
-                </a>
-              </td>
-              {numbers.map(([column]) => (
-                <td key={column} class="num">
-                  {human(rows.cell(row, column), rows.column(column) ?? COUNT)}
+    <div ref={box}>
+      <table class="plain largest">
+        <thead>
+          <tr>
+            <th>name</th>
+            {numbers.map(([name, label]) => (
+              <th key={name} class="num" title={rows.column(name)?.sentence}>
+                {label}
+              </th>
+            ))}
+            {share ? <th title={rows.column(share)?.sentence}>share</th> : null}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.all.map((row) => {
+            const name = rows.text(row, "name");
+            return (
+              <tr key={name}>
+                <td class="mono" title={name}>
+                  <a class="quiet" href={linkTo(route, props.verb, { name })}>
+                    {shortName(name, nameRoom(width))}
+                  </a>
                 </td>
-              ))}
-              {share ? (
-                <td>
-                  <ShareBar
-                    share={rows.number(row, share)}
-                    color={classColor(share.startsWith("host") ? "host" : "compute")}
-                    width={36}
-                  />
-                </td>
-              ) : null}
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+                {numbers.map(([column]) => (
+                  <td key={column} class="num">
+                    {human(rows.cell(row, column), rows.column(column) ?? COUNT)}
+                  </td>
+                ))}
+                {share ? (
+                  <td>
+                    <ShareBar
+                      share={rows.number(row, share)}
+                      color={classColor(share.startsWith("host") ? "host" : "compute")}
+                      width={36}
+                    />
+                  </td>
+                ) : null}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -38,7 +38,11 @@ interface Answer {
 }
 
 // The answer to the query in the URL; null before the first.
-function useAnswer(run: Run, asked: string | undefined, span: string | undefined): { answer: Answer | null; busy: boolean } {
+function useAnswer(
+  run: Run,
+  asked: string | undefined,
+  span: string | undefined,
+): { answer: Answer | null; busy: boolean } {
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
