@@ -24,6 +24,9 @@ struct ht_bundle {
 	const char *steps[HT_MAX_SETS];             /* what was chosen when the parts were made */
 	struct ht_set_facts *facts_of[HT_MAX_SETS]; /* NULL: not needed */
 	struct ht_parts parts;
+	/* Of joined sets: a hash of their descriptions, which is the same for all that may be merged; the rosters
+	 * are empty then, as finishing has the sets. 0: the rosters are here. */
+	uint64_t joined_hash;
 	struct ht_parts calls; /* communication calls of all ranks, where finishing needs clocks */
 };
 
