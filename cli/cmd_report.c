@@ -26,6 +26,7 @@ const struct verb command_report = {
 	        "self-contained HTML page, with the verdict and the health of the data first. Analyses that find nothing are "
 	        "listed in one line; each table ends with the number of rows that are not shown.",
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
+	.deals = true,
 	.run = run,
 };
 
@@ -50,7 +51,7 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 		view.where = info->overview;
 	struct report_section section = { .info = info };
 	enum ht_status status =
-	        ht_run(cli->ctx, info->name, &set, 1, args, n_args, &view, &section.table);
+	        session_run(cli, info->name, &set, 1, args, n_args, &view, &section.table);
 	if (status == HT_USAGE)
 		return cli_fail(cli);
 	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(section.table) == 0)) {
@@ -60,7 +61,7 @@ static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_in
 		return EXIT_DONE;
 	}
 	if (status != HT_OK) {
-		section.problem = describe(ht_error(cli->ctx));
+		section.problem = describe(session_error(cli));
 		if (section.problem == NULL)
 			return cli_fail_nomem();
 	}
@@ -167,7 +168,7 @@ static int run(struct cli *cli)
 		if (code == EXIT_DONE)
 			code = report_set(cli, set, format, top);
 		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
-		ht_close(set);
+		session_close(cli, set);
 	}
 	session_end(cli);
 	return code;

@@ -38,6 +38,8 @@ int session_start(struct cli *cli)
 		return code;
 	if (ht_ctx_new(&cli->ctx) != HT_OK)
 		return cli_fail_nomem();
+	if (n_jobs == 0 && cli->engine != NULL)
+		n_jobs = (uint64_t)cli->engine->n_jobs;
 	ht_ctx_set_jobs(cli->ctx, (int)n_jobs);
 	ht_ctx_set_memory_limit(cli->ctx, limit);
 	bool show = cli->term.err_is_tty && !opts_flag(opts, "quiet") &&
@@ -65,6 +67,38 @@ static bool prefers_db(const struct opts *opts)
 	return prefer != NULL && strcmp(prefer, "db") == 0;
 }
 
+/* The processes that open the traces of this verb; NULL: this one. What is drawn into traces is written here. */
+static const struct engine *engine_of(const struct cli *cli)
+{
+	bool draws = opts_value(&cli->opts, "save-trace") != NULL;
+	return cli->verb->deals && !draws ? cli->engine : NULL;
+}
+
+const struct ht_error *session_error(const struct cli *cli)
+{
+	const struct engine *engine = engine_of(cli);
+	const struct ht_error *error = engine != NULL ? engine->error(cli) : NULL;
+	return error != NULL ? error : ht_error(cli->ctx);
+}
+
+void session_close(struct cli *cli, ht_set *set)
+{
+	const struct engine *engine = engine_of(cli);
+	if (engine != NULL && set != NULL)
+		engine->close(cli, set);
+	else
+		ht_close(set);
+}
+
+enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
+{
+	const struct engine *engine = engine_of(cli);
+	return engine != NULL && n_sets > 0
+	               ? engine->run(cli, name, sets, n_sets, args, n_args, view, ret_table)
+	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
+}
+
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
 {
 	const struct opts *opts = &cli->opts;
@@ -78,6 +112,9 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		.kernel_rules = opts_value(opts, "kernel-rules"),
 		.verify_cache = opts_flag(opts, "verify-cache"),
 		.prefer_db = prefers_db(opts),
+		/* what convert means by it is about data, not files */
+		.partial = opts_flag(opts, "partial") &&
+		           (cli->verb->takes & (TAKES_TABLE | TAKES_PAGE)) != 0,
 	};
 	uint64_t chunk_bytes = 0;
 	if (n_sources == 0) {
@@ -93,7 +130,10 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	options.chunk_bytes = (size_t)chunk_bytes;
 	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
 		options.cache_dir = cache_dir;
-	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);
+	const struct engine *engine = engine_of(cli);
+	enum ht_status status = engine != NULL
+	                                ? engine->open(cli, sources, n_sources, &options, ret_set)
+	                                : ht_open(cli->ctx, sources, n_sources, &options, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }

@@ -233,6 +233,9 @@ static enum ht_status join(struct joining *j, const ht_set *own, size_t i_own)
 	const size_t *was_at;
 	HT_TRY(line_up(j));
 	HT_TRY(gather_lines(j));
+	if (!j->n)
+		return ht_fail(j->ctx, HT_MISSING, NULL, -1, NULL, "no trace could be read: %s",
+		        set->roster.n_missing ? set->roster.missing[0] : "none was found");
 	HT_TRY(ht_roster_number(j->ctx, &set->roster, &set->arena, &j->notes, &was_at));
 	HT_TRY(keep_notes(j));
 	if (ht_roster_complete(&set->roster, &set->arena) != HT_OK)

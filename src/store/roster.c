@@ -3,8 +3,10 @@
  */
 #include "store/set.h"
 
+#include "base/natural.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes)
@@ -139,7 +141,12 @@ static bool has_two_steps(const struct ht_roster *roster)
 	return false;
 }
 
-/* Names are told up to a few; info and the messages while reading have the rest. */
+static int compare_lines(const void *x, const void *y)
+{
+	return ht_natural_compare(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* In natural order, whoever missed them; told up to a few. */
 static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *arena)
 {
 	enum { SHOWN = 3 };
@@ -147,13 +154,14 @@ static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *ar
 	roster->missing_note = NULL;
 	if (!roster->n_missing)
 		return HT_OK;
+	qsort(roster->missing, roster->n_missing, sizeof *roster->missing, compare_lines);
 	for (size_t i = 0; list && i < roster->n_missing && i < SHOWN; i++)
 		list = ht_arena_printf(arena, "%s%s%s", list, i ? "; " : "", roster->missing[i]);
 	size_t n_more = roster->n_missing > SHOWN ? roster->n_missing - SHOWN : 0;
-	char *note = !list ? NULL
-	                   : ht_arena_printf(arena, "warning: %zu of %zu traces %s missing: %s",
-	                             roster->n_missing, roster->n + roster->n_missing,
-	                             roster->n_missing == 1 ? "is" : "are", list);
+	char *note =
+	        !list ? NULL
+	              : ht_arena_printf(arena, "warning: missing from this result, %zu file%s: %s",
+	                        roster->n_missing, roster->n_missing == 1 ? "" : "s", list);
 	roster->missing_note =
 	        note && n_more ? ht_arena_printf(arena, "%s; and %zu more", note, n_more) : note;
 	return roster->missing_note ? HT_OK : HT_NOMEM;
