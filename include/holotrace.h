@@ -389,6 +389,9 @@ HT_API void ht_bundle_free(ht_bundle *bundle);
 HT_API const char *ht_bundle_name(const ht_bundle *bundle);
 /* Add the ranks of another bundle of the same question, which is empty then. HT_USAGE when they do not fit. */
 HT_API enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from) HT_MUST_USE;
+/* Have every table of the bundle name what is missing: "name: why", a line each. Not for one of joined sets. */
+HT_API enum ht_status ht_bundle_miss(
+        ht_ctx *ctx, ht_bundle *bundle, const char *const *lines, size_t n_lines) HT_MUST_USE;
 /* The table over all ranks of the bundle. */
 HT_API enum ht_status ht_bundle_table(
         ht_ctx *ctx, const ht_bundle *bundle, ht_table **ret_table) HT_MUST_USE;

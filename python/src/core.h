@@ -4,7 +4,7 @@
  *   module.c    the module: open, analyses, version        call.c    one library call: GIL, signals, errors
  *   set.c       Set, an open set of traces                  text.c    Python values as C strings
  *   table.c     Table, a result                             array.c   Array, memory of a table for numpy
- *   describe.c  what the registry says, as dicts
+ *   describe.c  what the registry says, as dicts            share.c   sets whose ranks are in several processes
  *
  * CPython's limited API of 3.9, so that one binary serves every later version. That API lacks the buffer
  * protocol, hence Array speaks numpy's __array_interface__; and it lacks UTF-8 views of str, hence texts
@@ -68,6 +68,12 @@ PyObject *table_wrap(ht_table *table);
 PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
 /* Run an analysis over files that are no traces. */
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
+
+/* Functions of the module for sets whose ranks are in several processes; share.c. */
+PyObject *share_list(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *share_deal(PyObject *module, PyObject *args);
+PyObject *share_describe_missing(PyObject *module, PyObject *args);
+PyObject *share_join(PyObject *module, PyObject *args);
 
 /* Create the types; false with an exception set. */
 bool array_type_init(PyObject *module);

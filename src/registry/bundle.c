@@ -330,6 +330,23 @@ enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 	return HT_OK;
 }
 
+enum ht_status ht_bundle_miss(
+        ht_ctx *ctx, ht_bundle *bundle, const char *const *lines, size_t n_lines)
+{
+	struct ht_roster roster,
+	        more = { .missing = (const char **)(uintptr_t)lines, .n_missing = n_lines };
+	ht_error_clear(ctx);
+	if (bundle->joined_hash)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "describe what is missing, and join that",
+		        "the parts are of joined sets");
+	if (!bundle->n_sets)
+		return HT_OK;
+	if (!copy_rosters(&bundle->arena, &bundle->rosters[0], &more, &roster))
+		return ht_fail_nomem(ctx);
+	bundle->rosters[0] = roster;
+	return HT_OK;
+}
+
 /* ---- finishing ---- */
 
 /* The parts of the chosen ranks: others were not asked for after all. */
