@@ -16,6 +16,7 @@
 #define HUGE_BYTES ((size_t)4 << 20) /* blocks this large ask for huge pages */
 #endif
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
+#define SMALL_BLOCK_BYTES ((size_t)512)
 /* Sanitizers are to see a block that is used after it was freed. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KEEPS 0
@@ -254,6 +255,12 @@ void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)
 	*arena = (struct ht_arena){ .mem = mem };
 }
 
+void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem)
+{
+	ht_arena_init(arena, mem);
+	arena->is_small = true;
+}
+
 void ht_arena_done(struct ht_arena *arena)
 {
 	for (struct ht_arena_block *b = arena->last, *older; b; b = older) {
@@ -271,6 +278,16 @@ size_t ht_arena_bytes(const struct ht_arena *arena)
 	return n;
 }
 
+/* An arena that needs more than one takes blocks that are mapped, and kept for the next; a small one doubles until
+ * it is as large as others begin. */
+static size_t next_block_bytes(const struct ht_arena *arena)
+{
+	const struct ht_arena_block *b = arena->last;
+	if (!b)
+		return arena->is_small ? SMALL_BLOCK_BYTES : ARENA_BLOCK_BYTES;
+	return arena->is_small && b->size < ARENA_BLOCK_BYTES ? 2 * b->size : HT_MEM_MAP_BYTES;
+}
+
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 {
 	const size_t header = (sizeof(struct ht_arena_block) + 15) & ~(size_t)15;
@@ -279,8 +296,7 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 	size_t n = (n_bytes + 15) & ~(size_t)15;
 	struct ht_arena_block *b = arena->last;
 	if (!b || b->size - b->used < n) {
-		/* an arena that needs more than one takes blocks that are mapped, and kept for the next */
-		size_t least = b ? HT_MEM_MAP_BYTES : ARENA_BLOCK_BYTES;
+		size_t least = next_block_bytes(arena);
 		size_t size = header + n > least ? header + n : least;
 		if (arena->cancelled &&
 		        atomic_load_explicit(arena->cancelled, memory_order_relaxed))

@@ -77,9 +77,12 @@ struct ht_arena {
 	struct ht_arena_block *last;
 	/* when true no further block is to be had, so that long work ends soon; NULL: never */
 	const atomic_bool *cancelled;
+	bool is_small; /* the first blocks are small ones */
 };
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
+/* For what there may be thousands of, most of them with little in it. */
+void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem);
 void ht_arena_done(struct ht_arena *arena);
 size_t ht_arena_bytes(const struct ht_arena *arena);
 /* Zeroed, aligned to 16; NULL when out of memory. */
