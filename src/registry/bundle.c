@@ -135,6 +135,14 @@ static enum ht_status hash_sets(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
 	return HT_OK;
 }
 
+static bool has_steps(const struct ht_roster *roster)
+{
+	for (size_t i = 0; i < roster->n; i++)
+		if (roster->ranks[i].n_steps)
+			return true;
+	return false;
+}
+
 static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_question *q = &bundle->question;
@@ -149,6 +157,7 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||
 		        !copy_text(arena, run->steps[i], &bundle->steps[i]))
 			return ht_fail_nomem(run->ctx);
+		bundle->one_step[i] = has_steps(run->rosters[i]) && !run->rosters[i]->has_two_steps;
 		if (!run->facts_of[i])
 			continue;
 		bundle->facts_of[i] = ht_arena_alloc(arena, sizeof *bundle->facts_of[i]);
@@ -325,6 +334,8 @@ enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 			return ht_fail_nomem(ctx);
 	HT_TRY(merge_parts(ctx, &into->parts, &from->parts));
 	HT_TRY(merge_parts(ctx, &into->calls, &from->calls));
+	for (size_t side = 0; side < into->n_sets; side++)
+		into->one_step[side] |= from->one_step[side];
 	memcpy(into->rosters, rosters, sizeof rosters);
 	memset(from->rosters, 0, sizeof from->rosters);
 	return HT_OK;
@@ -375,7 +386,10 @@ static enum ht_status pick_parts(
 static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bundle)
 {
 	for (size_t side = 0; side < run->n_sets; side++)
-		if (!same_text(run->steps[side], bundle->steps[side]))
+		/* by default the last of several steps is left out, which who had one did not do */
+		if (!same_text(run->steps[side], bundle->steps[side]) ||
+		        (!run->steps[side] && bundle->one_step[side] &&
+		                run->rosters[side]->has_two_steps))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 			        "give the steps when making parts",
 			        "the ranks together mean other steps than the parts were made over");

@@ -21,7 +21,9 @@ struct ht_bundle {
 	struct ht_question question;
 	size_t n_sets;
 	struct ht_roster rosters[HT_MAX_SETS];
-	const char *steps[HT_MAX_SETS];             /* what was chosen when the parts were made */
+	const char *steps[HT_MAX_SETS]; /* what was chosen when the parts were made */
+	bool one_step
+	        [HT_MAX_SETS]; /* some were made of ranks that together had one step, which is not cut off */
 	struct ht_set_facts *facts_of[HT_MAX_SETS]; /* NULL: not needed */
 	struct ht_parts parts;
 	/* Of joined sets: a hash of their descriptions, which is the same for all that may be merged; the rosters

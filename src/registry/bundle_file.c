@@ -39,6 +39,7 @@ static void put_side(const struct ht_bundle *bundle, size_t side, struct ht_byte
 	const struct ht_set_facts *hta = bundle->facts_of[side];
 	ht_roster_put(&bundle->rosters[side], out);
 	ht_bytes_put_str(out, bundle->steps[side]);
+	ht_bytes_put_u64(out, bundle->one_step[side]);
 	ht_bytes_put_u64(out, hta != NULL);
 	if (!hta)
 		return;
@@ -116,6 +117,7 @@ static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t si
 	        ht_roster_complete(roster, arena) != HT_OK)
 		return false;
 	bundle->steps[side] = ht_bytes_get_str(in, arena);
+	bundle->one_step[side] = ht_bytes_get_u64(in);
 	if (!ht_bytes_get_u64(in))
 		return !in->failed;
 	struct ht_set_facts *hta = ht_arena_alloc(arena, sizeof *hta);

@@ -155,3 +155,26 @@ def test_ranks_without_a_common_clock_are_told(tmp_path):
     whole = run("info", *paths)
     assert b"no common clock" in whole
     assert run("merge", "info", str(tmp_path / "0.part"), str(tmp_path / "1.part")) == whole
+
+
+def test_a_rank_with_one_step_among_others_with_two(tmp_path):
+    """By default the last step is cut off when there are two anywhere: who made a part of one step could not know."""
+    for rank, steps in ((0, (1, 2)), (1, (1,))):
+        events = []
+        for i, step in enumerate(steps):
+            events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1,
+                        "ts": 100 * i, "dur": 90},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                        "ts": 100 * i + 1, "dur": 2, "args": {"correlation": i + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100 * i + 10, "dur": 5,
+                        "args": {"device": 0, "stream": 7, "correlation": i + 1}}]
+        (tmp_path / f"{rank}.json").write_text(json.dumps({"traceEvents": events, "distributedInfo": {"rank": rank}}))
+    paths = [str(tmp_path / f"{rank}.json") for rank in range(2)]
+    parts = [str(tmp_path / f"{rank}.part") for rank in range(2)]
+    for steps in ([], ["--step", "1"]):
+        for path, part in zip(paths, parts):
+            run("part", "kernel-types", "--by", "rank", *steps, "-o", part, path)
+        if not steps:
+            code, why = refused("merge", "kernel-types", *parts)
+            assert code == 2 and "other steps than the parts were made over" in why
+    assert run("merge", "kernel-types", *parts) == run("kernel-types", "--by", "rank", "--step", "1", *paths)
