@@ -31,7 +31,7 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 		-Db_sanitize=address,undefined -Db_lundef=false -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
-		tests/cases tests/badinput tests/golden tests/extreme
+		tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
 		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py
@@ -89,6 +89,7 @@ bench: ## measure against the yardsticks; prints the table
 	@ninja -C build-bench --quiet
 	@bench/run build-bench
 	@bench/complexity build-bench
+	@test "$$(nproc)" -lt 8 || bench/cores build-bench
 
 dist: ## static programs, source archive and wheels with checksums in dist/, tested
 	@tools/setup dist

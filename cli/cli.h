@@ -66,6 +66,9 @@ enum exit_code cli_exit_code(const struct ht_error *error);
 
 /* A context with the limits, jobs and progress line that the options ask for; an exit code. */
 int session_start(struct cli *cli);
+/* How to read, and with how much memory, as the options ask; an exit code. Strings live as long as the program. */
+int session_reading(
+        const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
 /* Close it; NULL is fine. */
@@ -73,6 +76,10 @@ void session_close(struct cli *cli, ht_set *set);
 /* ht_run over sets that session_open gave. */
 enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table);
+/* ht_run_all over such a set. */
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user);
 /* What went wrong last. */
 const struct ht_error *session_error(const struct cli *cli);
 /* Refuse to write --output over a file that is being read: a trace of the sets (NULL ones are passed

@@ -1,8 +1,8 @@
 /*
  * cmd_report.c - run every analysis that the traces support and write one page.
  *
- * In the registry's order: the verdict and the health of the data come first. Left out are comparisons, which need a
- * second run, and the event list, which is the trace itself. An analysis without data is named in one
+ * In the registry's order: the verdict and the health of the data come first. Comparisons need a second run (--base);
+ * left out is the event list, which is the trace itself. An analysis without data is named in one
  * line; one that fails says why in its place, and the rest goes on.
  */
 #include "report.h"
@@ -13,19 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHART_ROWS    500 /* of the page, whose tables open row by row */
 #define PAGE_ROWS     50
 #define TERMINAL_ROWS 10
+#define RANK_ROWS     20000 /* of tables by rank and step, which charts show whole */
 
 static int run(struct cli *cli);
+
+static const struct opt report_opts[] = {
+	{ "base", 0, "RUN", NULL, NULL,
+	        "also compare with this run: what became slower and faster since", "Result",
+	        false },
+};
 
 const struct verb command_report = {
 	.name = "report",
 	.usage = "TRACE...",
 	.summary = "Summarise a run: every analysis that the traces support, on one page",
 	.text = "Runs all analyses over one set of traces and writes the tables as text, Markdown or a "
-	        "self-contained HTML page, with the verdict and the health of the data first. Analyses that find nothing are "
+	        "self-contained HTML page with charts, with the verdict and the health of the data first; --base adds a "
+	        "comparison with another run. Analyses that find nothing are "
 	        "listed in one line; each table ends with the number of rows that are not shown.",
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
+	.opts = report_opts,
+	.n_opts = COUNT(report_opts),
 	.deals = true,
 	.run = run,
 };
@@ -40,52 +51,141 @@ static char *describe(const struct ht_error *error)
 	return text;
 }
 
-/* Run one analysis into the report; an exit code other than EXIT_DONE ends the report. */
-static int add_section(struct cli *cli, ht_set *set, const struct ht_analysis_info *info,
-        uint64_t top, struct report *report)
+/* The analyses that are asked, and where their answers go. */
+struct questions {
+	struct cli *cli;
+	struct report *report;
+	const struct ht_analysis_info **infos;
+	const char **names;
+	struct ht_view *views;
+	const struct ht_view **view_of;
+	size_t n;
+	uint64_t top; /* rows of a table */
+	bool is_page;
+	int code; /* other than EXIT_DONE: the report ends */
+};
+
+/* How many rows of it are shown: the page's charts want tables by rank and step, which no text tells apart, whole. */
+static uint64_t rows_of(const struct questions *q, const struct ht_analysis_info *info)
 {
-	struct ht_arg args[OPTS_MAX];
-	size_t n_args = session_args(cli, NULL, args);
-	struct ht_view view = { .struct_size = sizeof(view), .top = top };
-	if (top != 0)
-		view.where = info->overview;
-	struct report_section section = { .info = info };
-	enum ht_status status =
-	        session_run(cli, info->name, &set, 1, args, n_args, &view, &section.table);
-	if (status == HT_USAGE)
-		return cli_fail(cli);
-	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(section.table) == 0)) {
-		if (status == HT_OK)
-			ht_table_free(section.table);
-		report->empty[report->n_empty++] = info->name;
-		return EXIT_DONE;
+	const struct ht_schema *schema = &info->schemas[0];
+	if (!q->is_page || q->top != CHART_ROWS)
+		return q->top;
+	for (size_t i = 0; i < schema->n_columns; i++) {
+		if (schema->columns[i].role == HT_KEY && schema->columns[i].type == HT_STR)
+			return q->top;
 	}
-	if (status != HT_OK) {
-		section.problem = describe(session_error(cli));
-		if (section.problem == NULL)
-			return cli_fail_nomem();
-	}
-	report->sections[report->n_sections++] = section;
-	return EXIT_DONE;
+	return RANK_ROWS;
 }
 
-static int collect(struct cli *cli, ht_set *set, uint64_t top, struct report *report)
+/* Put one answer into the report; false ends it. */
+static bool add_section(void *user, size_t i, enum ht_status status, ht_table *table)
+{
+	struct questions *q = user;
+	struct report *report = q->report;
+	struct report_section section = { .info = q->infos[i], .table = table };
+	if (status == HT_USAGE) {
+		q->code = cli_fail(q->cli);
+		return false;
+	}
+	if (status == HT_MISSING || (status == HT_OK && ht_table_n_rows(table) == 0)) {
+		ht_table_free(table);
+		report->empty[report->n_empty++] = section.info->name;
+		return true;
+	}
+	if (status != HT_OK) {
+		section.problem = describe(session_error(q->cli));
+		if (section.problem == NULL) {
+			q->code = cli_fail_nomem();
+			return false;
+		}
+	}
+	report->sections[report->n_sections++] = section;
+	if (q->is_page && table != NULL)
+		q->code = report_cut(q->cli, &report->sections[report->n_sections - 1].table,
+		        rows_of(q, section.info));
+	return q->code == EXIT_DONE;
+}
+
+static void add_question(struct questions *q, const struct ht_analysis_info *info)
+{
+	/* the page shows what costs most; the others keep the order of the analysis */
+	struct ht_view *view = &q->views[q->n];
+	*view = (struct ht_view){ .struct_size = sizeof(*view), .top = q->is_page ? 0 : q->top };
+	if (q->top != 0)
+		view->where = info->overview;
+	q->infos[q->n] = info;
+	q->names[q->n] = info->name;
+	q->view_of[q->n++] = view;
+}
+
+/* The comparisons with another run, one after the other. */
+static void compare(struct questions *q, const struct ht_arg *args, size_t n_args)
+{
+	ht_set *sets[] = { q->report->base_set, q->report->set };
+	bool more = sets[0] != NULL;
+	for (size_t i = 0; more && q->code == EXIT_DONE && i < ht_n_analyses(); i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets != 2 || info->sides[0] != NULL || info->lists_events)
+			continue;
+		ht_table *table = NULL;
+		size_t at = q->n;
+		add_question(q, info);
+		enum ht_status status = session_run(
+		        q->cli, info->name, sets, 2, args, n_args, q->view_of[at], &table);
+		more = add_section(q, at, status, table);
+	}
+}
+
+static int ask(struct questions *q)
+{
+	struct ht_arg args[OPTS_MAX];
+	struct cli *cli = q->cli;
+	size_t n_args = session_args(cli, NULL, args), n = ht_n_analyses();
+	q->infos = calloc(n + 1, sizeof(*q->infos));
+	q->names = calloc(n + 1, sizeof(*q->names));
+	q->views = calloc(n + 1, sizeof(*q->views));
+	q->view_of = calloc(n + 1, sizeof(*q->view_of));
+	if (q->infos == NULL || q->names == NULL || q->views == NULL || q->view_of == NULL)
+		return cli_fail_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets == 1 && !info->lists_events)
+			add_question(q, info);
+	}
+	if (session_run_all(cli, q->report->set, q->names, q->n, args, n_args, q->view_of,
+	            add_section, q) != HT_OK)
+		return cli_fail(cli);
+	compare(q, args, n_args);
+	return q->code;
+}
+
+static void questions_done(struct questions *q)
+{
+	free(q->infos);
+	free(q->names);
+	free(q->views);
+	free(q->view_of);
+}
+
+static int collect(struct cli *cli, struct report *report, uint64_t top, bool is_page)
 {
 	size_t n = ht_n_analyses();
 	report->sections = calloc(n + 1, sizeof(*report->sections));
 	report->empty = calloc(n + 1, sizeof(*report->empty));
 	if (report->sections == NULL || report->empty == NULL)
 		return cli_fail_nomem();
-	report->n_ranks = ht_set_n_ranks(set);
+	report->n_ranks = ht_set_n_ranks(report->set);
 	for (size_t i = 0; i < report->n_ranks; i++)
-		report->n_events += ht_set_n_events(set, i);
-	report->loss = ht_set_loss_note(set);
-	int code = EXIT_DONE;
-	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
-		const struct ht_analysis_info *info = ht_analysis_at(i);
-		if (info->n_sets == 1 && !info->lists_events)
-			code = add_section(cli, set, info, top, report);
-	}
+		report->n_events += ht_set_n_events(report->set, i);
+	report->loss = ht_set_loss_note(report->set);
+	struct questions questions = {
+		.cli = cli, .report = report, .top = top, .is_page = is_page
+	};
+	int code = ask(&questions);
+	questions_done(&questions);
+	if (is_page && code == EXIT_DONE)
+		code = report_add_extras(cli, report);
 	progress_clear(&cli->progress);
 	return code;
 }
@@ -112,6 +212,7 @@ static void report_done(struct report *report)
 			ht_table_free(report->sections[i].table);
 		free(report->sections[i].problem);
 	}
+	report_extras_done(report);
 	free(report->sections);
 	free(report->empty);
 }
@@ -128,21 +229,51 @@ static int count_failures(const struct report *report)
 	return EXIT_LIMIT;
 }
 
-static int report_set(struct cli *cli, ht_set *set, const char *format, uint64_t top)
+static int report_sets(
+        struct cli *cli, ht_set *set, ht_set *base, const char *format, uint64_t top, bool is_page)
 {
 	const struct opts *opts = &cli->opts;
-	struct report report = { .name = opts->args[0] };
+	struct report report = {
+		.name = opts->args[0],
+		.base = opts_value(opts, "base"),
+		.set = set,
+		.base_set = base,
+	};
 	char name[256];
 	if (opts->n_args > 1) {
 		snprintf(name, sizeof(name), "%s and %zu more", opts->args[0], opts->n_args - 1);
 		report.name = name;
 	}
-	int code = collect(cli, set, top, &report);
+	int code = collect(cli, &report, top, is_page);
 	if (code == EXIT_DONE)
 		code = write_report(cli, &report, format);
 	if (code == EXIT_DONE)
 		code = count_failures(&report);
 	report_done(&report);
+	return code;
+}
+
+/* Open what the arguments and --base name, and report on it; an exit code. */
+static int open_and_report(struct cli *cli, const char *format, uint64_t top, bool is_page)
+{
+	const struct opts *opts = &cli->opts;
+	const char *base_path = opts_value(opts, "base");
+	ht_set *sets[2] = { NULL, NULL };
+	int code = session_open(cli, opts->args, opts->n_args, &sets[0]);
+	if (code == EXIT_DONE && base_path != NULL)
+		code = session_open(cli, &base_path, 1, &sets[1]);
+	if (code == EXIT_DONE)
+		code = session_refuse_sources(cli, sets, COUNT(sets));
+	if (code == EXIT_DONE)
+		code = report_sets(cli, sets[0], sets[1], format, top, is_page);
+	if (sets[0] != NULL) {
+		session_warn_loss(cli, sets[0], opts->args, opts->n_args);
+		session_close(cli, sets[0]);
+	}
+	if (sets[1] != NULL) {
+		session_warn_loss(cli, sets[1], &base_path, 1);
+		session_close(cli, sets[1]);
+	}
 	return code;
 }
 
@@ -157,19 +288,16 @@ static int run(struct cli *cli)
 		cli_say("a report can be text, md or html, not %s", format);
 		return EXIT_USAGE;
 	}
-	int code = result_top(opts, strcmp(format, "text") == 0 ? TERMINAL_ROWS : PAGE_ROWS, &top);
+	bool is_page = strcmp(format, "html") == 0 && report_has_page();
+	int code = result_top(opts,
+	        is_page                       ? CHART_ROWS
+	        : strcmp(format, "text") == 0 ? TERMINAL_ROWS
+	                                      : PAGE_ROWS,
+	        &top);
 	if (code == EXIT_DONE)
 		code = session_start(cli);
-	ht_set *set = NULL;
 	if (code == EXIT_DONE)
-		code = session_open(cli, opts->args, opts->n_args, &set);
-	if (code == EXIT_DONE) {
-		code = session_refuse_sources(cli, &set, 1);
-		if (code == EXIT_DONE)
-			code = report_set(cli, set, format, top);
-		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
-		session_close(cli, set);
-	}
+		code = open_and_report(cli, format, top, is_page);
 	session_end(cli);
 	return code;
 }

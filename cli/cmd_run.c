@@ -192,6 +192,13 @@ int run_render(struct cli *cli, const ht_table *table)
 	return code == EXIT_DONE && ht_table_says_no(table) ? EXIT_SAID_NO : code;
 }
 
+void run_say_cut(const struct cli *cli, const struct ht_view *view, const ht_table *table)
+{
+	if (view->top == TERMINAL_ROWS && opts_value(&cli->opts, "top") == NULL &&
+	        ht_table_n_rows(table) == TERMINAL_ROWS && !opts_flag(&cli->opts, "quiet"))
+		cli_say("first %d rows; --top all shows every row", TERMINAL_ROWS);
+}
+
 /* Write the traces with the analysis drawn into them. */
 static int save_trace(struct cli *cli, ht_set *set, const struct ht_arg *args, size_t n_args)
 {
@@ -221,10 +228,8 @@ static int run_and_render(struct cli *cli, const struct run_sets *sets, const st
 	if (status != HT_OK)
 		return cli_fail(cli);
 	int code = run_render(cli, table);
-	if (code == EXIT_DONE && view->top == TERMINAL_ROWS &&
-	        opts_value(&cli->opts, "top") == NULL && ht_table_n_rows(table) == TERMINAL_ROWS &&
-	        !opts_flag(&cli->opts, "quiet"))
-		cli_say("first %d rows; --top all shows every row", TERMINAL_ROWS);
+	if (code == EXIT_DONE)
+		run_say_cut(cli, view, table);
 	ht_table_free(table);
 	if (code == EXIT_DONE && info->draws)
 		code = save_trace(cli, sets->list[0], args, n_args);
@@ -245,9 +250,9 @@ int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view)
 		cli_say("%s is binary and not for a terminal. Use -o FILE or a pipe", format);
 		return EXIT_USAGE;
 	}
-	/* a trace has up to millions of events; nobody wants them all on the screen */
-	bool is_long =
-	        to_terminal && cli->verb->analysis->lists_events && strcmp(format, "text") == 0;
+	/* a trace has up to millions of events, and a query may show them; nobody wants them all on the screen */
+	bool lists_events = cli->verb->analysis == NULL || cli->verb->analysis->lists_events;
+	bool is_long = to_terminal && lists_events && strcmp(format, "text") == 0;
 	*ret_view = view;
 	return result_top(opts, is_long ? TERMINAL_ROWS : 0, &ret_view->top);
 }

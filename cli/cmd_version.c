@@ -1,6 +1,7 @@
 /*
  * cmd_version.c - the version of the library this program was built with, and what that uses.
  */
+#include "asset.h"
 #include "output.h"
 #include "verbs.h"
 
@@ -18,6 +19,7 @@ static int run(struct cli *cli)
 	struct output output;
 	(void)cli;
 	(void)output_open(&output, NULL, NULL);
-	output_print(&output, "holotrace %s\n%s\n", ht_version(), ht_build_info());
+	output_print(&output, "holotrace %s\n%s%s\n", ht_version(), ht_build_info(),
+	        ht_asset_find("app.js") != NULL ? ", page" : ", no page");
 	return output_close(&output, true);
 }

@@ -45,6 +45,14 @@ void interrupt_release(void)
 		end_by((int)pending);
 }
 
+bool interrupt_forget(void)
+{
+	bool had_come = pending != 0;
+	pending = 0;
+	interrupt_release();
+	return had_come;
+}
+
 bool interrupt_pending(void)
 {
 	return pending != 0;

@@ -11,5 +11,7 @@
 void interrupt_hold(void);
 void interrupt_release(void);
 bool interrupt_pending(void);
+/* Release, and go on though one has come; whether one has. For a prompt, where it ends the query only. */
+bool interrupt_forget(void);
 
 #endif

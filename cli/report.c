@@ -1,10 +1,10 @@
 /*
  * report.c - a report as text for the terminal, as Markdown, or as one HTML page.
  *
- * The tables themselves are written by the library's renderers; here is only what stands around them.
+ * The tables themselves are written by the library's renderers; here is only what stands around them. HTML is the page
+ * with charts (report_page.c) where the build has it, and plain tables otherwise.
  */
 #include "report.h"
-#include "chart.h"
 #include "page.h"
 
 #include <string.h>
@@ -139,7 +139,6 @@ static enum ht_status write_html_section(ht_ctx *ctx, const struct report_sectio
 	output_escaped(output, info->question, "html");
 	output_text(output, "</p>\n");
 	if (section->table != NULL) {
-		chart_write(output, section->table);
 		status = ht_render(ctx, section->table, "html", look, &sink);
 	} else {
 		output_text(output, "<p class=\"bad\">Failed: ");
@@ -176,6 +175,8 @@ enum ht_status report_write(ht_ctx *ctx, const struct report *report, const char
         struct ht_render_options *look, struct output *output)
 {
 	look->no_title = true;
+	if (strcmp(format, "html") == 0 && report_has_page())
+		return report_write_page(ctx, report, output);
 	if (strcmp(format, "html") == 0)
 		return write_html(ctx, report, look, output);
 	if (strcmp(format, "md") == 0)

@@ -13,13 +13,27 @@ struct report_section {
 	char *problem;   /* why */
 };
 
+/* A table behind a chart of the page, beside those of the sections. */
+struct report_extra {
+	const char *key; /* by which the page finds it: "steps.mean" */
+	ht_table *table;
+	bool *kept;            /* rows that the chart needs; NULL: all */
+	size_t n_series, n_of; /* of curves: how many are drawn, and of how many */
+};
+
+#define REPORT_MAX_EXTRAS 12
+
 struct report {
 	const char *name; /* the sources, as the user gave them */
+	const char *base; /* the run that it is compared with, NULL: none */
+	ht_set *set, *base_set;
 	size_t n_ranks;
 	uint64_t n_events;
 	const char *loss;                /* NULL: nothing was lost */
 	struct report_section *sections; /* those with something to show */
 	size_t n_sections;
+	struct report_extra extras[REPORT_MAX_EXTRAS];
+	size_t n_extras;
 	const char **empty; /* names of analyses without data */
 	size_t n_empty;
 };
@@ -27,5 +41,16 @@ struct report {
 /* Write the whole page as text, md or html. */
 enum ht_status report_write(ht_ctx *ctx, const struct report *report, const char *format,
         struct ht_render_options *look, struct output *output) HT_MUST_USE;
+
+/* Whether html is the page with charts: its script is in this build. */
+bool report_has_page(void);
+/* The page with charts, from the same tables. */
+enum ht_status report_write_page(
+        ht_ctx *ctx, const struct report *report, struct output *output) HT_MUST_USE;
+/* Run what the page's charts need besides the sections; an exit code. */
+int report_add_extras(struct cli *cli, struct report *report);
+void report_extras_done(struct report *report);
+/* Of a table with more rows, the top ones by what they cost, in place; an exit code. */
+int report_cut(struct cli *cli, ht_table **table, uint64_t top);
 
 #endif

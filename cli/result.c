@@ -22,6 +22,7 @@ const char *result_format(const struct opts *opts)
 		{ ".folded", "folded" },
 		{ ".html", "html" },
 		{ ".arrow", "arrow" },
+		{ ".feather", "feather" },
 	};
 	const char *format = opts_value(opts, "format"), *path = opts_value(opts, "output");
 	if (format != NULL)
@@ -50,7 +51,6 @@ int result_refuse_ending(const struct opts *opts)
 	static const char *const plain[] = { ".txt", ".text", ".log", ".out" };
 	static const char *const hints[][2] = {
 		{ ".parquet", ".arrow holds the same and opens in pandas, polars and DuckDB" },
-		{ ".feather", ".arrow is the same format" },
 		{ ".xlsx", ".csv opens in a spreadsheet" },
 		{ ".pdf", ".html can be printed from a browser" },
 		{ ".png", ".html has charts" },
@@ -65,7 +65,7 @@ int result_refuse_ending(const struct opts *opts)
 		if (strcmp(ending, plain[i]) == 0)
 			return EXIT_DONE;
 	}
-	const char *hint = "Endings are .csv, .json, .md, .html, .arrow and .txt";
+	const char *hint = "Endings are .csv, .json, .md, .html, .arrow, .feather and .txt";
 	for (size_t i = 0; i < COUNT(hints); i++) {
 		if (strcmp(ending, hints[i][0]) == 0)
 			hint = hints[i][1];

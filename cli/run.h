@@ -26,5 +26,7 @@ size_t run_args(const struct cli *cli, const struct run_sets *sets, struct ht_ar
 void run_close_sets(struct cli *cli, struct run_sets *sets, bool warn);
 /* Write the table as the options ask; an exit code, that of a check when the table is its answer. */
 int run_render(struct cli *cli, const ht_table *table);
+/* Say that a terminal got the first rows only, where that is so. */
+void run_say_cut(const struct cli *cli, const struct ht_view *view, const ht_table *table);
 
 #endif

@@ -4,6 +4,7 @@
  * The library reads no environment; where the cache is by default is decided here.
  */
 #include "interrupt.h"
+#include "result.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -67,11 +68,14 @@ static bool prefers_db(const struct opts *opts)
 	return prefer != NULL && strcmp(prefer, "db") == 0;
 }
 
-/* The processes that open the traces of this verb; NULL: this one. What is drawn into traces is written here. */
+/* The processes that open the traces of this verb; NULL: this one. What is drawn into traces, and the page of a
+ * report, which shows events of all ranks, need the traces here. */
 static const struct engine *engine_of(const struct cli *cli)
 {
 	bool draws = opts_value(&cli->opts, "save-trace") != NULL;
-	return cli->verb->deals && !draws ? cli->engine : NULL;
+	bool is_page = (cli->verb->takes & TAKES_PAGE) != 0 &&
+	               strcmp(result_format(&cli->opts), "html") == 0;
+	return cli->verb->deals && !draws && !is_page ? cli->engine : NULL;
 }
 
 const struct ht_error *session_error(const struct cli *cli)
@@ -99,10 +103,27 @@ enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *set
 	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
 }
 
-int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user)
+{
+	bool more = true;
+	if (engine_of(cli) == NULL)
+		return ht_run_all(cli->ctx, set, names, n, args, n_args, views, fn, user);
+	for (size_t i = 0; i < n && more; i++) {
+		ht_table *table = NULL;
+		enum ht_status status =
+		        session_run(cli, names[i], &set, 1, args, n_args, views[i], &table);
+		more = fn(user, i, status, table);
+	}
+	return HT_OK;
+}
+
+int session_reading(
+        const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit)
 {
 	const struct opts *opts = &cli->opts;
-	char cache_dir[4096];
+	static char cache_dir[4096];
 	struct ht_open_options options = {
 		.struct_size = sizeof(options),
 		.recursive = opts_flag(opts, "recursive"),
@@ -117,19 +138,32 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 		           (cli->verb->takes & (TAKES_TABLE | TAKES_PAGE)) != 0,
 	};
 	uint64_t chunk_bytes = 0;
-	if (n_sources == 0) {
-		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard input",
-		        cli->verb->name);
-		return EXIT_USAGE;
-	}
 	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
 	if (code == EXIT_DONE)
 		code = size_option(cli, "chunk-bytes", &chunk_bytes);
+	if (code == EXIT_DONE)
+		code = size_option(cli, "memory-limit", ret_memory_limit);
 	if (code != EXIT_DONE)
 		return code;
 	options.chunk_bytes = (size_t)chunk_bytes;
 	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
 		options.cache_dir = cache_dir;
+	*ret_options = options;
+	return EXIT_DONE;
+}
+
+int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+{
+	struct ht_open_options options;
+	uint64_t limit = 0;
+	if (n_sources == 0) {
+		cli_say("%s needs a TRACE: a file, a directory, a glob, rank=path, or - for standard input",
+		        cli->verb->name);
+		return EXIT_USAGE;
+	}
+	int code = session_reading(cli, &options, &limit);
+	if (code != EXIT_DONE)
+		return code;
 	const struct engine *engine = engine_of(cli);
 	enum ht_status status = engine != NULL
 	                                ? engine->open(cli, sources, n_sources, &options, ret_set)

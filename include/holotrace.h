@@ -114,6 +114,17 @@ struct ht_open_options {
 HT_API enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
 HT_API void ht_close(ht_set *set);
+
+/* The i-th rank of a set. */
+struct ht_member {
+	ht_set *set;
+	size_t i;
+};
+
+/* Ranks of other sets as a set of its own, numbered and aligned as if their files had been opened together. The
+ * traces are shared; the other sets may be closed afterwards. The caller closes the set. */
+HT_API enum ht_status ht_set_join(ht_ctx *ctx, const struct ht_member *members, size_t n_members,
+        ht_set **ret_set) HT_MUST_USE;
 HT_API size_t ht_set_n_ranks(const ht_set *set);
 /* The i-th trace of the set, in ascending rank. Strings are owned by the set. */
 HT_API int64_t ht_set_rank(const ht_set *set, size_t i);
@@ -131,6 +142,34 @@ HT_API const char *ht_set_note(const ht_set *set, size_t i);
 struct ht_sink;
 HT_API enum ht_status ht_dump(
         ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
+
+/* What there is to open in some places, without reading it: the runs of a log directory, their workers and the
+ * recordings of each. */
+typedef struct ht_catalog ht_catalog;
+
+struct ht_recording {
+	const char *path;
+	int64_t rank;        /* as given with rank=path, else -1 */
+	const char *dir;     /* of the run, as the path has it */
+	const char *worker;  /* process that was recorded, by the name of the file or directory */
+	const char *stamp;   /* of time in the name, "" when there is none */
+	int64_t span;        /* recording of that worker: 1, 2, ...; 0: the name does not say */
+	bool is_npu;         /* of Ascend's profiler */
+	bool is_known;       /* the name has the form that profilers give it */
+	const char *why_not; /* NULL for a trace; why another file of such a name is none */
+	uint64_t size_bytes; /* as stored; of a directory, of the files in it that are read */
+	int64_t mtime_ns;    /* when it was written last, since 1970 */
+	uint64_t file_id;    /* another one when a new file has taken the place of the old */
+};
+
+/* Look at sources as in ht_open, at any depth, while others may write there: what cannot be looked at is passed
+ * over, and that nothing is there is an answer. */
+HT_API enum ht_status ht_catalog_find(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        ht_catalog **ret_catalog) HT_MUST_USE;
+HT_API void ht_catalog_free(ht_catalog *catalog);
+HT_API size_t ht_catalog_n(const ht_catalog *catalog);
+/* In the order of ht_open; what is no trace comes last. NULL beyond the end. */
+HT_API const struct ht_recording *ht_catalog_at(const ht_catalog *catalog, size_t i);
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -192,6 +231,9 @@ struct ht_render_options {
 	int width;          /* columns available, 0: 100 */
 	bool no_title;      /* leave out title and method line (also md, html) */
 	bool safe_csv;      /* csv: an apostrophe before texts that a spreadsheet would compute */
+	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would round, are texts; the
+	 * end has "hidden", "bar" and "says_no" */
+	bool for_page;
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -242,8 +284,8 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), or arrow (an
- * IPC stream). */
+/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), arrow (an
+ * IPC stream) or feather (an IPC file). */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
@@ -369,6 +411,52 @@ HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
+/* An answer of ht_run_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
+ * failure ht_error tells of that question. false: no further answers are wanted. */
+typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
+
+/* Run several analyses of one set with the same args, each with its own view (views, or one of them, may be NULL).
+ * Every answer is that of ht_run, but each rank is opened once, and what several of them have to find out about it is
+ * found once. Answers come in the order of the names, on the calling thread, when all are known. */
+HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user) HT_MUST_USE;
+
+/* ---- SQL ------------------------------------------------------------------------------------ */
+
+struct ht_sql_options {
+	size_t struct_size;  /* sizeof, see the top */
+	uint64_t timeout_ms; /* stop with HT_LIMIT after so long, 0: never */
+	uint64_t max_rows;   /* stop after so many rows and say so in a note, 0: never */
+	const struct ht_arg
+	        *params; /* values of :name in the query; numbers where they look like one */
+	size_t n_params;
+};
+
+/* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the traces (events, gpu,
+ * ops, launches, collectives, steps, ranks, tracks, args, strings, health ...) and, with its arguments as a text,
+ * every analysis over one set: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
+ * NULL when only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit and
+ * the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build without SQLite.
+ * Each call has a connection of its own: any number of threads may query one set, with a context each. */
+HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
+        const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
+/* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts and scripts. */
+HT_API size_t ht_sql_statement(const char *text);
+
+struct ht_export_options {
+	size_t struct_size; /* sizeof, see the top */
+	const char *
+	        tables; /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	uint64_t rows_a_file; /* of one rank, then the next file begins; 0: a million */
+};
+
+/* Write tables of SQL as a dataset: Arrow IPC files, those with a column rank in a folder per rank
+ * (events/rank=0/part-0.arrow), and manifest.json with columns, sentences, sources and versions, which comes last.
+ * The folder is made; one that has a manifest is refused with HT_USAGE. */
+HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
+        const struct ht_export_options *options) HT_MUST_USE;
+
 /* ---- in pieces ------------------------------------------------------------------------------ */
 
 /* What an analysis found out about some ranks: plain data that can be written, read elsewhere and brought
@@ -402,7 +490,7 @@ HT_API enum ht_status ht_bundle_table(
  * them, all are told what the others have, and parts are made where the traces are.
  *
  *     ht_listing_make ─► ht_deal ─► each: ht_open(listed) ─► ht_set_describe ─┐
- *              the table ◄─ ht_bundle_finish ◄─ ht_bundle_merge ◄─ each: ht_bundle_make ◄─ each: ht_set_join
+ *              the table ◄─ ht_bundle_finish ◄─ ht_bundle_merge ◄─ each: ht_bundle_make ◄─ each: ht_shares_join
  *
  * Ranks, clocks, notes and parts are then those of one process that opened all files, to the byte. How the bytes
  * travel is up to the caller. */
@@ -420,7 +508,7 @@ HT_API size_t ht_listing_n(const ht_listing *listing);
 /* The i-th as a source for ht_open with the option listed, and its size. The text is the listing's. */
 HT_API const char *ht_listing_source(const ht_listing *listing, size_t i);
 HT_API uint64_t ht_listing_size_bytes(const ht_listing *listing, size_t i);
-/* What finding the files has to say, as a description without ranks, for ht_set_join. */
+/* What finding the files has to say, as a description without ranks, for ht_shares_join. */
 HT_API enum ht_status ht_listing_describe(
         ht_ctx *ctx, const ht_listing *listing, const struct ht_sink *sink) HT_MUST_USE;
 /* Deal n things by size into so many shares, largest first, each to the share that has least: ret_shares has
@@ -438,7 +526,7 @@ HT_API enum ht_status ht_missing_describe(ht_ctx *ctx, const char *const *lines,
 /* The set of all ranks that are described. own are the ranks of this process, and descriptions[i_own] is what it
  * said of them; own may be NULL. It must stay open longer than the answer, which the caller closes. HT_FORMAT
  * for descriptions that are damaged or of another version. */
-HT_API enum ht_status ht_set_join(ht_ctx *ctx, const ht_set *own, size_t i_own,
+HT_API enum ht_status ht_shares_join(ht_ctx *ctx, const ht_set *own, size_t i_own,
         const struct ht_description *descriptions, size_t n_descriptions,
         ht_set **ret_set) HT_MUST_USE;
 /* Whether parts of this question can only be made of sets whose descriptions were made with facts, and these
@@ -463,9 +551,26 @@ struct ht_track_info {
 	int32_t device;                  /* GPU index of a stream, -1 for a thread of the host */
 	size_t n_spans, n_lanes;         /* spans on different lanes do not hide each other */
 	int64_t first_ns, last_ns;       /* first start and last end, in set time */
+	/* of NPU traces: "framework", "CANN", "hardware", "communication", "overlap"; NULL for others */
+	const char *layer;
 };
 
-/* A span, or n short ones that start close to each other. Times are set time. */
+/* A rank and its clock. Set time is the time of all ranks' tables: 0 is the first event of all. */
+struct ht_timeline_info {
+	int64_t rank;
+	int64_t from_ns, to_ns; /* first start and last end of its events */
+	bool aligned;           /* times of all ranks of the set can be compared */
+	int64_t moved_ns;       /* by how much collectives say that its file's clock is off */
+	int64_t uncertainty_ns; /* how far they leave that open; -1: nothing is known */
+};
+
+struct ht_step_info {
+	int64_t id; /* of its event */
+	int64_t number;
+	int64_t start_ns, end_ns;
+};
+
+/* A span, or n short ones of a lane that start close to each other. Times are set time. */
 struct ht_span {
 	int64_t id; /* of the event, or of the longest of the n */
 	int64_t start_ns, end_ns;
@@ -475,6 +580,8 @@ struct ht_span {
 	uint16_t lane;
 	uint8_t kind; /* for ht_timeline_kind */
 	uint8_t work; /* what GPU work does: 0 compute, 1 communication, 2 copy, 3 fill, 4 wait; 255: none */
+	/* of the call of a collective: how long it waits at its start for the last rank; 0: not, or unknown */
+	int64_t wait_ns;
 };
 
 typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
@@ -483,20 +590,50 @@ typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
 HT_API enum ht_status ht_timeline_open(
         ht_ctx *ctx, ht_set *set, size_t i, ht_timeline **ret_timeline) HT_MUST_USE;
 HT_API void ht_timeline_close(ht_timeline *timeline);
+HT_API const struct ht_timeline_info *ht_timeline_info(const ht_timeline *timeline);
 HT_API size_t ht_timeline_n_tracks(const ht_timeline *timeline);
 /* False when there is no such track. Strings live with the timeline. */
 HT_API bool ht_timeline_track(
         const ht_timeline *timeline, size_t track, struct ht_track_info *ret_track);
-/* Tell every span that overlaps [from_ns, to_ns) of set time; with a resolution above 0, spans that start
- * within it and are no longer come together. False from the callback stops. O(log n + answer). */
+/* The i-th profiler step, by start; false when there are fewer. */
+HT_API bool ht_timeline_step(const ht_timeline *timeline, size_t i, struct ht_step_info *ret_step);
+/* Tell every span that overlaps [from_ns, to_ns) of set time, lane by lane. With a resolution above 0 the interval
+ * is cut into pieces of that length, and spans of a lane that start in one piece and are shorter than it come
+ * together: at most two per lane and piece, however many there are. False from the callback stops. */
 HT_API void ht_timeline_range(const ht_timeline *timeline, size_t track, int64_t from_ns,
         int64_t to_ns, int64_t resolution_ns, ht_span_fn fn, void *user);
+/* One event as it stands on its track; false when it is no span. */
+HT_API bool ht_timeline_span(
+        const ht_timeline *timeline, uint32_t row, size_t *ret_track, struct ht_span *ret_span);
 HT_API const char *ht_timeline_name(const ht_timeline *timeline, uint32_t name);
 /* "kernel", "cpu_op", ...: what an event of that kind is. */
 HT_API const char *ht_timeline_kind(uint8_t kind);
+/* "compute", "communication", ...: what GPU work does; NULL for what is none. */
+HT_API const char *ht_timeline_work(uint8_t work);
 /* Everything about one event: its fields, links and arguments as rows of key and value. */
 HT_API enum ht_status ht_timeline_event(
         ht_ctx *ctx, const ht_timeline *timeline, uint32_t row, ht_table **ret_table) HT_MUST_USE;
+
+/* Two events that belong together; one of them is the one asked for, or around it. */
+struct ht_link {
+	int64_t from, to;
+	/* "parent" (from is around to, or called it), "launch", "operator", "forward", "collective" (the same on
+	 * another rank), or the category of a flow of the file: "fwdbwd", "async_npu", "HostToDevice" */
+	const char *name;
+};
+
+typedef bool (*ht_link_fn)(void *user, const struct ht_link *link);
+
+/* Tell the links of an event: parents first, from the innermost outwards. False from the callback stops. */
+HT_API enum ht_status ht_timeline_links(ht_ctx *ctx, const ht_timeline *timeline, uint32_t row,
+        ht_link_fn fn, void *user) HT_MUST_USE;
+
+/* Sums over [from_ns, to_ns) of set time, spans cut to it. tracks is a list "rank:track,..." of the timelines'
+ * tracks, NULL for all. By "class": per rank and device what GPU work of a class, or host events of a kind, take,
+ * and for how long the device did nothing. By "name": per name and class, the longest first. */
+HT_API enum ht_status ht_timeline_sum(ht_ctx *ctx, const ht_timeline *const *timelines,
+        size_t n_timelines, const char *tracks, int64_t from_ns, int64_t to_ns, const char *by,
+        ht_table **ret_table) HT_MUST_USE;
 
 /* ---- writing files -------------------------------------------------------------------------- */
 
@@ -514,6 +651,10 @@ HT_API enum ht_status ht_writer_write(ht_writer *writer, const void *bytes, size
 HT_API enum ht_status ht_writer_commit(ht_writer *writer) HT_MUST_USE;
 /* Remove what was written and free the writer. NULL is fine. */
 HT_API void ht_writer_abort(ht_writer *writer);
+
+/* Bytes in memory as "gzip" or "zstd" (of HTTP's content codings), as a whole. */
+HT_API enum ht_status ht_compress(ht_ctx *ctx, const char *coding, const void *bytes, size_t n,
+        const struct ht_sink *sink) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 

@@ -177,7 +177,7 @@ static enum ht_status join(struct desk *desk, struct wire_in *in)
 		told[i].data = wire_get_bytes(in, &told[i].n);
 	ht_set *joined = NULL;
 	/* without memory for the list the library says what an empty one cannot be */
-	enum ht_status status = ht_set_join(
+	enum ht_status status = ht_shares_join(
 	        desk->ctx, held->own, desk->seat.id, told, told != NULL ? n : 0, &joined);
 	if (status == HT_OK) {
 		ht_close(held->joined);

@@ -107,6 +107,12 @@ def extra_traces():
     return [path for path, _ in find_traces(folder)] if folder else []
 
 
+def extra_files(name):
+    """Files of this name below $HOLOTRACE_EXTRA_DATA."""
+    folder = os.environ.get("HOLOTRACE_EXTRA_DATA")
+    return sorted(pathlib.Path(folder).rglob(name)) if folder else []
+
+
 def short(path):
     """A test id."""
     for base in (ROOT, os.environ.get("HOLOTRACE_EXTRA_DATA") or ROOT):

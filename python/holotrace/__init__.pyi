@@ -126,7 +126,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def render(
         self,
-        format: Literal["text", "csv", "json", "md", "html", "arrow"],
+        format: Literal["text", "csv", "json", "md", "html", "arrow", "feather"],
         *,
         color: bool = False,
         bars: bool = False,
@@ -207,6 +207,22 @@ class Session:
         top: int = 0,
         **arguments: Any,
     ) -> Table: ...
+    def sql(
+        self,
+        query: str,
+        params: Mapping[str, _Value] | None = None,
+        *,
+        timeout: float = 0,
+        max_rows: int = 0,
+    ) -> Table: ...
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        tables: str | Iterable[str] | None = None,
+        format: Literal["arrow", "parquet"] = "arrow",
+        rows_a_file: int = 0,
+    ) -> None: ...
     def report(self, path: str | os.PathLike[str] | None = None, *, top: int = 10) -> Report: ...
     def convert(
         self,
@@ -1714,7 +1730,7 @@ class Session:
     def distributed(
         self,
         *,
-        view: Literal['overlap', 'waiting', 'operations', 'groups'] = 'overlap',
+        view: Literal['overlap', 'waiting', 'operations', 'groups', 'steps', 'collectives', 'bandwidth', 'links'] = 'overlap',
         by: Literal['step', 'rank'] = 'step',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -1733,7 +1749,7 @@ class Session:
             holotrace.open("traces/").distributed(top=10)
 
         Arguments:
-            view: which table (overlap, waiting, operations, groups)
+            view: which table (overlap, waiting, operations, groups, steps, collectives, bandwidth, links)
             by: a row per rank and step, or the sum of a rank's steps (step, rank)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short

@@ -83,6 +83,14 @@ class Set:
         top: int = 0,
         other: Set | list[Set] | None = None,
     ) -> Table: ...
+    def sql(
+        self,
+        query: str,
+        params: Mapping[str, _Value] | None = None,
+        timeout_ms: int = 0,
+        max_rows: int = 0,
+    ) -> Table: ...
+    def export(self, folder: _Path, tables: str | None = None, rows_a_file: int = 0) -> None: ...
     def convert(
         self,
         path: _Path,

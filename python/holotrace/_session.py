@@ -126,6 +126,40 @@ class Session:
                     key, params) or f"help(holotrace.Session.{argument(name)}) shows all")
         return self._run(name, values, other, columns, where, sort, top)
 
+    def sql(self, query, params=None, *, timeout=0, max_rows=0):
+        """Run one SQL statement over all ranks: session.sql("SELECT name, sum(dur_ns) FROM gpu GROUP BY name").
+
+        Tables are events, gpu, ops, launches, collectives, steps, ranks, tracks, args, strings, health, and
+        every analysis: kernel_breakdown('by=all'). "SELECT * FROM sql_tables" and sql_columns list them.
+
+        query: the statement, in SQLite's language; it only reads
+        params: {name: value} for :name in the query
+        timeout: seconds after which LimitError is raised; 0: never
+        max_rows: stop after so many rows, with a note; 0: never
+        """
+        given = {key: joined(value) for key, value in (params or {}).items()}
+        return Table(self._core.sql(query, given, timeout_ms=round(timeout * 1000), max_rows=max_rows), "sql")
+
+    def export(self, folder, *, tables=None, format="arrow", rows_a_file=0):
+        """Write tables of SQL as a dataset: a folder per table and rank, and manifest.json.
+
+        folder: where to; it must not hold a dataset already
+        tables: which, "events,gpu" or a list; None: those of the columns
+        format: "arrow" (IPC files) or "parquet", which needs pyarrow
+        rows_a_file: events of a rank in one file; 0: a million
+        """
+        if format not in ("arrow", "parquet"):
+            raise ValueError(f"format must be 'arrow' or 'parquet', not {format!r}")
+        if format == "parquet":
+            from ._table import _need
+
+            _need("pyarrow", "Session.export(format='parquet')")
+        self._core.export(folder, joined(tables), rows_a_file)
+        if format == "parquet":
+            from ._parquet import to_parquet
+
+            to_parquet(folder)
+
     def report(self, path=None, *, top=10):
         """Every analysis that the traces support, in one object that shows as text or in a notebook.
 

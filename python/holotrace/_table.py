@@ -190,7 +190,7 @@ class Table:
         color, bars, wide, width and no_title are the command line's options for text, safe_csv for csv.
         """
         data = self._core.render(format, **how)
-        return data if format == "arrow" else data.decode()
+        return data if format in ("arrow", "feather") else data.decode()
 
     def to_dict(self):
         """{column: list of values}"""

@@ -262,6 +262,82 @@ PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs)
 	return set_ask(NULL, args, kwargs, run_entered);
 }
 
+static PyObject *sql_with(
+        struct set_object *self, const char *query, const struct ht_sql_options *options)
+{
+	struct call call;
+	ht_table *table = NULL;
+	PyObject *result = NULL;
+	if (!set_enter(self))
+		return NULL;
+	if (call_begin(&call, self->n_jobs, self->memory_limit, NULL)) {
+		enum ht_status status = ht_sql(call.ctx, self->set, query, options, &table);
+		if (call_end(&call, status))
+			result = table_wrap(table);
+		else if (status == HT_OK)
+			ht_table_free(table);
+	}
+	set_leave(self);
+	return result;
+}
+
+static PyObject *set_sql(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "query", "params", "timeout_ms", "max_rows", NULL };
+	struct ht_sql_options options = { .struct_size = sizeof options };
+	struct ht_arg *params = NULL;
+	PyObject *query, *dict = NULL, *result = NULL;
+	Py_ssize_t timeout_ms = 0, max_rows = 0;
+	if (!PyArg_ParseTupleAndKeywords(
+	            args, kwargs, "U|Onn:sql", names, &query, &dict, &timeout_ms, &max_rows))
+		return NULL;
+	if (timeout_ms < 0 || max_rows < 0) {
+		PyErr_SetString(PyExc_ValueError, "timeout and max_rows must not be negative");
+		return NULL;
+	}
+	options.timeout_ms = (uint64_t)timeout_ms;
+	options.max_rows = (uint64_t)max_rows;
+	PyObject *keep = PyList_New(0);
+	const char *text = keep ? text_of(keep, query) : NULL;
+	if (text && text_args(keep, dict, &params, &options.n_params)) {
+		options.params = params;
+		result = sql_with((struct set_object *)object, text, &options);
+	}
+	PyMem_Free(params);
+	Py_XDECREF(keep);
+	return result;
+}
+
+static PyObject *set_export(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+	static char *names[] = { "folder", "tables", "rows_a_file", NULL };
+	struct set_object *self = (struct set_object *)object;
+	struct ht_export_options options = { .struct_size = sizeof options };
+	struct call call;
+	PyObject *folder, *tables = NULL;
+	Py_ssize_t rows = 0;
+	bool ok = false;
+	if (!PyArg_ParseTupleAndKeywords(
+	            args, kwargs, "O|On:export", names, &folder, &tables, &rows))
+		return NULL;
+	if (rows < 0) {
+		PyErr_SetString(PyExc_ValueError, "rows_a_file must not be negative");
+		return NULL;
+	}
+	options.rows_a_file = (uint64_t)rows;
+	PyObject *keep = PyList_New(0);
+	const char *path = keep ? text_of_path(keep, folder) : NULL;
+	if (path && text_optional(keep, tables, "tables", &options.tables) && set_enter(self)) {
+		if (call_begin(&call, self->n_jobs, self->memory_limit, NULL))
+			ok = call_end(&call, ht_export(call.ctx, self->set, path, &options));
+		set_leave(self);
+	}
+	Py_XDECREF(keep);
+	if (!ok)
+		return NULL;
+	Py_RETURN_NONE;
+}
+
 static PyObject *set_dump(PyObject *object, PyObject *unused)
 {
 	struct set_object *self = (struct set_object *)object;
@@ -411,6 +487,10 @@ static PyObject *set_closed(PyObject *object, void *closure)
 static PyMethodDef methods[] = {
 	{ "run", (PyCFunction)(void (*)(void))set_run, METH_VARARGS | METH_KEYWORDS,
 	        "run(name, args=None, columns=None, where=None, sort=None, top=0, other=None) -> Table" },
+	{ "sql", (PyCFunction)(void (*)(void))set_sql, METH_VARARGS | METH_KEYWORDS,
+	        "sql(query, params=None, timeout_ms=0, max_rows=0) -> Table" },
+	{ "export", (PyCFunction)(void (*)(void))set_export, METH_VARARGS | METH_KEYWORDS,
+	        "export(folder, tables=None, rows_a_file=0)\n\nWrite a dataset of Arrow files." },
 	{ "convert", (PyCFunction)(void (*)(void))set_convert, METH_VARARGS | METH_KEYWORDS,
 	        "convert(path, *, ranks=None, steps=None, categories=None, threads=None, from_ns=None,\n"
 	        "        to_ns=None, document=None, merge=False, with_counters=False, overlay=None,\n"

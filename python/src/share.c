@@ -180,7 +180,7 @@ static PyObject *join_entered(
 	if (!call_begin(&call, n_jobs, limit, NULL))
 		return NULL;
 	enum ht_status status =
-	        ht_set_join(call.ctx, own ? own->set : NULL, (size_t)i_own, told, n, &set);
+	        ht_shares_join(call.ctx, own ? own->set : NULL, (size_t)i_own, told, n, &set);
 	if (call_end(&call, status))
 		return set_wrap(set, n_jobs, limit, (PyObject *)own);
 	if (status == HT_OK)

@@ -392,3 +392,34 @@ def test_progress_bar_is_drawn(monkeypatch):
     assert progress("a", 2, 10) and progress("a", 3, 10)
     progress.close()
     assert len(shown) == 2 and shown[-1] == "clear"
+
+
+def test_sql(ddp):
+    table = ddp.sql("SELECT rank, count(*) AS n FROM gpu WHERE dur_ns > :least GROUP BY rank", {"least": 0})
+    assert list(table["rank"]) == ddp.ranks and all(n > 0 for n in table["n"])
+    with pytest.raises(holotrace.UsageError, match="gpus"):
+        ddp.sql("SELECT * FROM gpus")
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    with pytest.raises(holotrace.LimitError, match="longer"):
+        ddp.sql(endless, timeout=0.1)
+    assert len(ddp.sql("SELECT * FROM events", max_rows=3)) == 3
+
+
+def test_sql_on_threads(ddp):
+    from concurrent.futures import ThreadPoolExecutor
+
+    queries = ["SELECT name, sum(dur_ns) FROM gpu GROUP BY name", "SELECT * FROM temporal_breakdown",
+               "SELECT count(*) FROM events WHERE correlation = 5", "SELECT module, count(*) FROM gpu GROUP BY 1"]
+    alone = [ddp.sql(query).to_csv() for query in queries]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda query: ddp.sql(query).to_csv(), queries * 4))
+    assert together == alone * 4
+
+
+def test_export(ddp, tmp_path):
+    ddp.export(tmp_path / "a", tables=["gpu", "ranks"])
+    assert (tmp_path / "a" / "gpu" / "rank=3" / "part-0.arrow").exists()
+    parquet = pytest.importorskip("pyarrow.parquet")
+    ddp.export(tmp_path / "p", tables="gpu", format="parquet")
+    assert parquet.read_table(tmp_path / "p" / "gpu").num_rows == len(ddp.sql("SELECT id FROM gpu"))
+    assert not list((tmp_path / "p").rglob("*.arrow"))

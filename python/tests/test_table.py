@@ -109,7 +109,8 @@ def test_render(ddp):
     for form in _core.formats():
         data = table.render(form)
         # folded has a line per stack, and this table has none
-        assert bool(data) == (form != "folded") and isinstance(data, bytes if form == "arrow" else str)
+        assert bool(data) == (form != "folded") and isinstance(
+            data, bytes if form in ("arrow", "feather") else str)
     assert "\033[" in table.render("text", color=True)
     with pytest.raises(holotrace.UsageError):
         table.render("nothing")

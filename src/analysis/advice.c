@@ -25,15 +25,33 @@
  *   data-parallel      DataParallel.forward with several devices
  *   ddp-backend        DistributedDataParallel.forward over Gloo or MPI on GPUs, and no NCCL
  *   sync-batchnorm     20 calls of SyncBatchNorm or more
+ * and on NPUs (npu_facts.h):
+ *   uneven-steps       as imbalance, of the exporter's steps: computing, else free time, else communication > 5 % apart
+ *   free-time          neither computing nor communicating > 10 % of the exporter's steps
+ *   ai-cpu             kernels on the AI CPU, one of them >= 20 us
+ *   no-bound           kernels > 20 us without a pipe that is busy > 0.8 of the time
+ *   vector-use         types of kernels on vector cores with room: no pipe at 0.7, all together below 0.9
+ *   cube-use           matrix products of 100 MB below 0.8 of the cube's and 0.95 of memory's time
+ *   format-changes     TransData > 5 % of the kernel time
+ *   dynamic-shapes     no kernel of static shape
+ *   core-clock         kernels lose > 5 % to a clock below its highest
+ *   op-compile         20 calls of aclopCompileAndExecute or more
+ *   launch-blocking    > half of the launches are followed by waiting for the stream
+ *   gc                 garbage collections > 1 ms
+ *   fused-optimizer    an optimizer that is not NpuFused
+ *   slow-link          GB/s of ranks >= 5 % of the mean apart, over SDMA or RDMA
+ *   small-packets      > 20 % of packets small (exporter.h), and communication alone > 5 % of the steps
+ *   unaligned          transfers over SDMA that are no multiple of 512 bytes
+ *   contention         transfers over SDMA below 14.4 GB/s while a matrix product runs
+ *   rdma-retries       an operation that moves data over RDMA for > 4 s
+ *   environment        recorded settings that are not as recommended
  * What costs less than 1 % of a step does not fire. Costs are of a step of the rank, at most: rules overlap, so costs do not add up. O(n log n).
  *
  * Example: steps of 100 us, of which 40 are in a data loader and nothing else: data-loading fires with 40 us, 40 %.
  */
 #include "analysis/analysis.h"
-#include "graph/findings.h"
-#include "model/rule_facts.h"
-#include "model/votes.h"
-#include "table/format.h"
+#include "graph/rules.h"
+#include "model/npu_facts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,8 +77,6 @@ static const struct ht_param params[] = {
 	{ "view", HT_STR, "fired", "rules that fire, or all with why they do not", "fired|rules" },
 };
 
-enum { FACTS = HT_N_FOUND };
-
 const struct ht_analysis ht_analysis_advice = {
 	.info = { .name = "advice",
 	        .group = "conclusions",
@@ -72,241 +88,91 @@ const struct ht_analysis ht_analysis_advice = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.facts = { HT_FINDINGS_FACTS, [FACTS] = { "rules", ht_rule_fact_columns,
+	.facts = { HT_FINDINGS_FACTS, [HT_ADVICE_FACTS] = { "rules", ht_rule_fact_columns,
 	                                      HT_N_FACT_COLUMNS } },
 	.across = true,
+	.common = &ht_findings_common,
 	.per_rank = look,
 	.finish = finish,
 };
 
-/* What the critical path needs is let go before the rules are looked at. */
-static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
-{
-	struct ht_arena own, *whole = run->scratch;
-	ht_arena_init(&own, run->ctx->mem);
-	own.cancelled = whole->cancelled;
-	run->scratch = &own;
-	enum ht_status status = ht_findings_put(run, part);
-	run->scratch = whole;
-	ht_arena_done(&own);
-	return status;
-}
-
 static enum ht_status look(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_bounds bounds = { 0 };
-	HT_TRY(put_findings(run, part));
 	HT_TRY(ht_findings_bounds(run, &bounds));
-	return ht_rule_facts_put(run, &bounds, part->facts[FACTS]);
+	HT_TRY(ht_rule_facts_put(run, &bounds, part->facts[HT_ADVICE_FACTS]));
+	return ht_npu_facts_put(run, &bounds, part->facts[HT_ADVICE_FACTS]);
 }
-
-/* ---- what was measured ---- */
-
-/* A metric of one rank. */
-struct fact {
-	bool is_known;
-	size_t i_part;
-	int64_t device, part, whole, count, row, row_ns; /* HT_NO_I64: none */
-	const char *name;                                /* NULL: none */
-};
-
-struct advice {
-	struct ht_run *run;
-	const struct ht_parts *parts;
-	struct ht_findings f;
-	struct ht_votes votes; /* of NULL: ranks cannot be compared */
-	ht_table *table;
-	bool all; /* rules that do not fire are listed, too */
-	bool no_memory;
-};
 
 /* What costs less of a step is not worth doing. */
 #define WORTH_IT 0.01
 
-static int64_t cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
-}
+/* ---- rules ---- */
 
-static struct fact read_fact(const struct advice *a, size_t p, size_t row)
-{
-	const ht_table *facts = a->parts->list[p].facts[FACTS];
-	return (struct fact){ .is_known = true,
-		.i_part = p,
-		.device = cell(facts, row, HT_FACT_DEVICE),
-		.part = cell(facts, row, HT_FACT_PART),
-		.whole = cell(facts, row, HT_FACT_WHOLE),
-		.count = cell(facts, row, HT_FACT_COUNT),
-		.row = cell(facts, row, HT_FACT_ROW),
-		.row_ns = cell(facts, row, HT_FACT_ROW_NS),
-		.name = ht_table_is_null(facts, row, HT_FACT_NAME)
-		                ? NULL
-		                : ht_table_str(facts, row, HT_FACT_NAME) };
-}
-
-static struct fact fact_of(const struct advice *a, size_t p, enum ht_metric metric)
-{
-	const ht_table *facts = a->parts->list[p].facts[FACTS];
-	for (size_t i = 0; i < ht_table_n_rows(facts); i++)
-		if (ht_table_i64(facts, i, HT_FACT_METRIC) == (int64_t)metric)
-			return read_fact(a, p, i);
-	return (struct fact){ .part = 0, .whole = HT_NO_I64, .row = HT_NO_I64 };
-}
-
-static double ratio(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
-/* Of the rank's steps, when the metric is time without a whole of its own. */
-static double share_of(const struct advice *a, const struct fact *fact)
-{
-	if (fact->whole != HT_NO_I64)
-		return ratio(fact->part, fact->whole);
-	return ratio(fact->part, fact_of(a, fact->i_part, HT_METRIC_STEPS).part);
-}
-
-/* The fact of the rank, or device, where the metric has the largest share. */
-static struct fact worst(const struct advice *a, enum ht_metric metric)
-{
-	struct fact most = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n; p++) {
-		const ht_table *facts = a->parts->list[p].facts[FACTS];
-		for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
-			if (ht_table_i64(facts, i, HT_FACT_METRIC) != (int64_t)metric)
-				continue;
-			struct fact fact = read_fact(a, p, i);
-			if (!most.is_known || share_of(a, &fact) > share_of(a, &most))
-				most = fact;
-		}
-	}
-	return most;
-}
-
-static bool has_events(const struct advice *a, enum ht_metric metric)
+static bool has_events(const struct ht_advice *a, enum ht_metric metric)
 {
 	bool any = false;
 	for (size_t p = 0; p < a->parts->n; p++)
-		any |= fact_of(a, p, metric).count > 0;
+		any |= ht_rule_fact_of(a, p, metric).count > 0;
 	return any;
 }
 
-/* ---- words ---- */
-
-static const char *keep(struct advice *a, const char *text)
+static struct ht_rule_verdict data_loading(struct ht_advice *a)
 {
-	a->no_memory |= !text;
-	return text ? text : "";
+	return ht_rule_above(
+	        a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", "the steps");
 }
 
-#define SAY(a, ...) keep(a, ht_arena_printf((a)->run->scratch, __VA_ARGS__))
-
-static const char *percent(struct advice *a, double share)
+static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 {
-	return SAY(a, "%.1f %%", 100 * share);
-}
-
-static const char *time_text(struct advice *a, int64_t ns)
-{
-	char buf[HT_FORMAT_BYTES];
-	ht_format_double(buf, HT_DURATION_F64, (double)ns);
-	return SAY(a, "%s", buf);
-}
-
-/* ---- rules ---- */
-
-enum state { CANNOT_TELL, NO, FIRES };
-
-struct verdict {
-	enum state state;
-	const char *finding;
-	const char *next;     /* NULL: that of the rule */
-	size_t i_part;        /* SIZE_MAX: none */
-	int64_t row;          /* HT_NO_I64: none */
-	int64_t cost_ns;      /* of all steps of the rank; HT_NO_I64: none */
-	int64_t step_cost_ns; /* of a step, where that is known instead */
-};
-
-#define NOTHING                                                                                    \
-	{                                                                                          \
-		.i_part = SIZE_MAX, .row = HT_NO_I64, .cost_ns = HT_NO_I64,                        \
-		.step_cost_ns = HT_NO_I64                                                          \
-	}
-
-/* Most rules: a share above a threshold. */
-static struct verdict judge_share(
-        struct advice *a, struct fact fact, double threshold, const char *what, const char *of)
-{
-	struct verdict v = NOTHING;
-	double share = share_of(a, &fact);
-	if (!fact.is_known)
-		return v;
-	v.state = share > threshold ? FIRES : NO;
-	v.finding = SAY(a, "%s %s of %s%s", what, percent(a, share), of,
-	        v.state == FIRES ? "" : SAY(a, ", no more than %s", percent(a, threshold)));
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
-	return v;
-}
-
-static struct verdict above(
-        struct advice *a, enum ht_metric metric, double threshold, const char *what, const char *of)
-{
-	return judge_share(a, worst(a, metric), threshold, what, of);
-}
-
-static struct verdict data_loading(struct advice *a)
-{
-	return above(a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", "the steps");
-}
-
-static struct verdict slow_loader(struct advice *a)
-{
-	struct verdict v = NOTHING;
-	struct fact longest = { .row = HT_NO_I64 };
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact longest = { .row = HT_NO_I64 };
 	for (size_t p = 0; p < a->parts->n; p++) {
-		struct fact fact = fact_of(a, p, HT_METRIC_LOADS);
+		struct ht_rule_fact fact = ht_rule_fact_of(a, p, HT_METRIC_LOADS);
 		if (fact.is_known && (!longest.is_known || fact.row_ns > longest.row_ns))
 			longest = fact;
 	}
 	if (!longest.is_known)
 		return v;
-	v.state = longest.row_ns > 10000000 ? FIRES : NO;
-	v.finding = SAY(a, "the longest of %" PRId64 " calls of the data loader takes %s",
-	        longest.count, time_text(a, longest.row_ns));
+	v.state = longest.row_ns > 10000000 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a, "the longest of %" PRId64 " calls of the data loader takes %s",
+	        longest.count, ht_rule_time(a, longest.row_ns));
 	v.i_part = longest.i_part;
 	v.row = longest.row;
-	v.cost_ns = fact_of(a, longest.i_part, HT_METRIC_LOADER).part;
+	v.cost_ns = ht_rule_fact_of(a, longest.i_part, HT_METRIC_LOADER).part;
 	return v;
 }
 
-static struct verdict communication(struct advice *a)
+static struct ht_rule_verdict communication(struct ht_advice *a)
 {
-	return above(a, HT_METRIC_COMM, 0.1, "communication that nothing hides has", "the steps");
+	return ht_rule_above(
+	        a, HT_METRIC_COMM, 0.1, "communication that nothing hides has", "the steps");
 }
 
-static struct verdict small_messages(struct advice *a)
+static struct ht_rule_verdict small_messages(struct ht_advice *a)
 {
-	struct fact fact = worst(a, HT_METRIC_MESSAGES), comm = worst(a, HT_METRIC_COMM);
-	struct verdict v = NOTHING;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_MESSAGES),
+	                    comm = ht_rule_worst(a, HT_METRIC_COMM);
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	if (!fact.is_known)
 		return v;
-	bool many = share_of(a, &fact) > 0.2, matters = comm.is_known && share_of(a, &comm) > 0.05;
-	v.state = many && matters ? FIRES : NO;
-	v.finding = SAY(a,
+	bool many = ht_rule_share(a, &fact) > 0.2,
+	     matters = comm.is_known && ht_rule_share(a, &comm) > 0.05;
+	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a,
 	        "%" PRId64 " of %" PRId64
 	        " collectives move less than 1 MiB, and communication that "
 	        "nothing hides has %s of the steps",
-	        fact.part, fact.whole, percent(a, comm.is_known ? share_of(a, &comm) : 0));
+	        fact.part, fact.whole,
+	        ht_rule_percent(a, comm.is_known ? ht_rule_share(a, &comm) : 0));
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
 }
 
-static struct verdict slow_rank(struct advice *a)
+static struct ht_rule_verdict slow_rank(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_late_rank *rank = a->f.latest;
 	size_t most_steps = 0;
 	for (size_t i = 0; a->f.compares && i < a->parts->n; i++)
@@ -314,13 +180,13 @@ static struct verdict slow_rank(struct advice *a)
 			most_steps = a->f.stragglers.verdicts[i].n_steps;
 	if (!a->f.compares || most_steps < 2)
 		return v;
-	v.state = rank ? FIRES : NO;
+	v.state = rank ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = "no rank keeps the others waiting in most steps";
 	if (!rank)
 		return v;
 	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
-	v.finding = keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
+	v.finding = ht_rule_keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
 	v.i_part = rank->i_part;
 	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
 	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
@@ -328,9 +194,9 @@ static struct verdict slow_rank(struct advice *a)
 }
 
 /* By how little time a rank spends in collectives: needs no steps and no clocks. */
-static struct verdict late_votes(struct advice *a)
+static struct ht_rule_verdict late_votes(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_votes *votes = &a->votes;
 	size_t most = 0, second = 0;
 	for (size_t p = 1; votes->of && p < a->parts->n; p++)
@@ -341,8 +207,8 @@ static struct verdict late_votes(struct advice *a)
 		return v;
 	const struct ht_vote *mine = &votes->of[most];
 	bool clear = mine->n >= 3 && 10 * mine->n >= votes->n_judged && mine->n >= 3 * second;
-	v.state = clear ? FIRES : NO;
-	v.finding = SAY(a,
+	v.state = clear ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a,
 	        "rank %" PRId64
 	        " comes last to %zu of %zu collectives: its duration is the shortest "
 	        "beyond chance (Dixon's test at 99.5 %%)",
@@ -354,7 +220,7 @@ static struct verdict late_votes(struct advice *a)
 }
 
 /* Sum of a column over the devices of a rank; HT_NO_I64: no GPU work. */
-static int64_t of_rank(const struct advice *a, size_t p, size_t column)
+static int64_t of_rank(const struct ht_advice *a, size_t p, size_t column)
 {
 	const ht_table *rows = a->parts->list[p].facts[HT_FOUND_BREAKDOWN];
 	int64_t sum = 0;
@@ -367,7 +233,7 @@ static int64_t of_rank(const struct advice *a, size_t p, size_t column)
 }
 
 /* The longest of the kernels that take a rank's GPU most time; HT_NO_I64: none. */
-static int64_t longest_kernel(const struct advice *a, size_t p)
+static int64_t longest_kernel(const struct ht_advice *a, size_t p)
 {
 	const ht_table *tops = a->parts->list[p].facts[HT_FOUND_TOPS];
 	int64_t row = HT_NO_I64, most = 0;
@@ -381,7 +247,7 @@ static int64_t longest_kernel(const struct advice *a, size_t p)
 	return row;
 }
 
-static struct verdict imbalance(struct advice *a)
+static struct ht_rule_verdict imbalance(struct ht_advice *a)
 {
 	static const struct {
 		size_t column;
@@ -389,7 +255,7 @@ static struct verdict imbalance(struct advice *a)
 	} kinds[] = { { HT_BREAKDOWN_COMPUTE, "computing" },
 		{ HT_BREAKDOWN_COMM, "communication that nothing hides" },
 		{ HT_BREAKDOWN_IDLE, "idle time" } };
-	struct verdict v = NOTHING;
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	int64_t span = 0, gap = -1;
 	size_t n = 0, kind = 0, most = 0, least = 0;
 	for (size_t p = 0; p < a->parts->n; p++)
@@ -415,57 +281,58 @@ static struct verdict imbalance(struct advice *a)
 			least = low;
 		}
 	}
-	double share = ratio(gap, span / (int64_t)n);
-	v.state = share > 0.05 ? FIRES : NO;
-	v.finding = SAY(a,
+	double share = ht_rule_ratio(gap, span / (int64_t)n);
+	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a,
 	        "%s: rank %" PRId64 " has %s a step more than rank %" PRId64
 	        ", %s of the mean span",
 	        kinds[kind].words, a->parts->list[most].rank,
-	        time_text(a, gap / (int64_t)a->f.n_steps), a->parts->list[least].rank,
-	        percent(a, share));
+	        ht_rule_time(a, gap / (int64_t)a->f.n_steps), a->parts->list[least].rank,
+	        ht_rule_percent(a, share));
 	v.i_part = most;
 	v.row = kind == 0 ? longest_kernel(a, most)
-	                  : fact_of(a, most, kind == 1 ? HT_METRIC_COMM : HT_METRIC_LAUNCH).row;
+	                  : ht_rule_fact_of(a, most, kind == 1 ? HT_METRIC_COMM : HT_METRIC_LAUNCH)
+	                            .row;
 	v.step_cost_ns = gap / (int64_t)a->f.n_steps;
 	return v;
 }
 
-static struct verdict gpu_use(struct advice *a)
+static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	if (!gpu->window_ns)
 		return v;
 	size_t p = 0;
 	while (p < a->parts->n && a->parts->list[p].rank != gpu->least_rank)
 		p++;
-	struct fact launch = fact_of(a, p, HT_METRIC_LAUNCH);
-	v.state = gpu->least < 0.5 ? FIRES : NO;
-	v.finding = SAY(a, "kernels run %s of the steps' time%s", percent(a, gpu->least),
-	        a->parts->n > 1 ? SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
+	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
+	v.state = gpu->least < 0.5 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a, "kernels run %s of the steps' time%s", ht_rule_percent(a, gpu->least),
+	        a->parts->n > 1 ? HT_SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
 	v.i_part = p;
 	v.row = launch.is_known ? launch.row : HT_NO_I64;
 	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)a->f.device.median_ns);
 	return v;
 }
 
-static struct verdict tensor_cores(struct advice *a)
+static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_gpu_use *gpu = &a->f.gpu;
-	struct fact fact = worst(a, HT_METRIC_TENSOR);
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
 	if (!gpu->kernel_ns || gpu->major == HT_NO_I64)
 		return v;
-	double share = fact.is_known ? share_of(a, &fact) : 0;
+	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
 	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;
-	v.state = could ? FIRES : NO;
+	v.state = could ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding =
-	        could ? SAY(a,
+	        could ? HT_SAY(a,
 	                        "no kernel runs on tensor cores, and %s of the GPU time is of operators that could use "
 	                        "them",
-	                        percent(a, share))
-	              : SAY(a, "%s of kernel time is on tensor cores",
-	                        percent(a, ratio(gpu->tc_ns, gpu->kernel_ns)));
+	                        ht_rule_percent(a, share))
+	              : HT_SAY(a, "%s of kernel time is on tensor cores",
+	                        ht_rule_percent(a, ht_rule_ratio(gpu->tc_ns, gpu->kernel_ns)));
 	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
 	v.row = fact.is_known ? fact.row : HT_NO_I64;
 	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;
@@ -473,109 +340,113 @@ static struct verdict tensor_cores(struct advice *a)
 }
 
 /* Idle with nothing launched, but for what a data loader kept the host from launching. */
-static struct fact idle_of_host(const struct advice *a)
+static struct ht_rule_fact idle_of_host(const struct ht_advice *a)
 {
-	struct fact most = { .row = HT_NO_I64 };
+	struct ht_rule_fact most = { .row = HT_NO_I64 };
 	for (size_t p = 0; p < a->parts->n; p++) {
-		struct fact idle = fact_of(a, p, HT_METRIC_LAUNCH);
-		int64_t loads = fact_of(a, p, HT_METRIC_LOADER).part;
+		struct ht_rule_fact idle = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
+		int64_t loads = ht_rule_fact_of(a, p, HT_METRIC_LOADER).part;
 		idle.part = idle.part > loads ? idle.part - loads : 0;
-		if (idle.is_known && (!most.is_known || share_of(a, &idle) > share_of(a, &most)))
+		if (idle.is_known &&
+		        (!most.is_known || ht_rule_share(a, &idle) > ht_rule_share(a, &most)))
 			most = idle;
 	}
 	return most;
 }
 
-static struct verdict launch(struct advice *a)
+static struct ht_rule_verdict launch(struct ht_advice *a)
 {
-	return judge_share(a, idle_of_host(a), 0.2, "with nothing launched the device idles",
+	return ht_rule_judge(a, idle_of_host(a), 0.2, "with nothing launched the device idles",
 	        "the time from its first to its last work, without waits for data");
 }
 
-static struct verdict tiny_kernels(struct advice *a)
+static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 {
-	struct fact fact = worst(a, HT_METRIC_TINY), idle = idle_of_host(a);
-	struct verdict v = NOTHING;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TINY), idle = idle_of_host(a);
+	struct ht_rule_verdict v = HT_NO_VERDICT;
 	if (!fact.is_known)
 		return v;
-	bool many = share_of(a, &fact) > 0.5, matters = idle.is_known && share_of(a, &idle) > 0.1;
-	struct fact steps = fact_of(a, fact.i_part, HT_METRIC_STEPS);
-	v.state = many && matters ? FIRES : NO;
-	v.finding = SAY(a,
+	bool many = ht_rule_share(a, &fact) > 0.5,
+	     matters = idle.is_known && ht_rule_share(a, &idle) > 0.1;
+	struct ht_rule_fact steps = ht_rule_fact_of(a, fact.i_part, HT_METRIC_STEPS);
+	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a,
 	        "%" PRId64 " of %" PRId64 " kernels a step take less than 10 µs, and with nothing "
 	        "launched the device idles %s of its time",
 	        steps.count ? fact.part / steps.count : fact.part,
 	        steps.count ? fact.whole / steps.count : fact.whole,
-	        percent(a, idle.is_known ? share_of(a, &idle) : 0));
+	        ht_rule_percent(a, idle.is_known ? ht_rule_share(a, &idle) : 0));
 	v.i_part = idle.is_known ? idle.i_part : fact.i_part;
 	v.row = idle.is_known ? idle.row : fact.row;
 	v.cost_ns = idle.is_known ? idle.part : HT_NO_I64;
 	return v;
 }
 
-static struct verdict sync_calls(struct advice *a)
+static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 {
-	struct verdict v = above(a, HT_METRIC_SYNC, 0.05,
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SYNC, 0.05,
 	        "after calls that wait for the device it idles", "the steps until the next work");
-	struct fact fact = worst(a, HT_METRIC_SYNC);
-	if (v.state == FIRES)
-		v.finding = SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SYNC);
+	if (v.state == HT_RULE_FIRES)
+		v.finding = HT_SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
 		        fact.count, fact.name ? fact.name : "one");
 	return v;
 }
 
-static struct verdict allocation(struct advice *a)
+static struct ht_rule_verdict allocation(struct ht_advice *a)
 {
-	return above(a, HT_METRIC_MALLOC, 0.01, "calls that allocate or free device memory have",
-	        "the steps");
+	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01,
+	        "calls that allocate or free device memory have", "the steps");
 }
 
-static struct verdict pageable(struct advice *a)
+static struct ht_rule_verdict pageable(struct ht_advice *a)
 {
-	return above(
+	return ht_rule_above(
 	        a, HT_METRIC_PAGEABLE, 0.01, "copies from or to pageable memory have", "the steps");
 }
 
-static struct verdict small_grids(struct advice *a)
+static struct ht_rule_verdict small_grids(struct ht_advice *a)
 {
-	return above(a, HT_METRIC_GRID, 0.2, "kernels with less than a block per SM have",
+	return ht_rule_above(a, HT_METRIC_GRID, 0.2, "kernels with less than a block per SM have",
 	        "the kernel time");
 }
 
-static struct verdict memory_limit(struct advice *a)
+static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 {
-	struct verdict v = above(
+	struct ht_rule_verdict v = ht_rule_above(
 	        a, HT_METRIC_MEMORY, 0.9, "the peak of allocated memory is", "the device's memory");
 	v.cost_ns = HT_NO_I64;
 	return v;
 }
 
-static struct verdict data_parallel(struct advice *a)
+static struct ht_rule_verdict data_parallel(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
-	struct fact fact = worst(a, HT_METRIC_DP);
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_DP);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count && fact.whole > 1 ? FIRES : NO;
-	v.finding = SAY(a, "DataParallel.forward runs %" PRId64 " times over %" PRId64 " devices",
-	        fact.count, fact.whole);
+	v.state = fact.count && fact.whole > 1 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding =
+	        HT_SAY(a, "DataParallel.forward runs %" PRId64 " times over %" PRId64 " devices",
+	                fact.count, fact.whole);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
 }
 
-static struct verdict ddp_backend(struct advice *a)
+static struct ht_rule_verdict ddp_backend(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
-	struct fact ddp = worst(a, HT_METRIC_DDP), gloo = worst(a, HT_METRIC_GLOO);
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact ddp = ht_rule_worst(a, HT_METRIC_DDP),
+	                    gloo = ht_rule_worst(a, HT_METRIC_GLOO);
 	bool nccl = has_events(a, HT_METRIC_NCCL), other = has_events(a, HT_METRIC_GLOO);
 	if (!ddp.is_known || a->f.gpu.major == HT_NO_I64 || !a->f.n_devices ||
 	        (ddp.count && !nccl && !other))
 		return v;
-	v.state = ddp.count && other && !nccl && a->f.gpu.major > 3 ? FIRES : NO;
+	v.state = ddp.count && other && !nccl && a->f.gpu.major > 3 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = !ddp.count ? "no calls of DistributedDataParallel"
 	            : nccl     ? "NCCL is used"
-	                       : SAY(a, "DistributedDataParallel communicates by %s",
+	                       : HT_SAY(a, "DistributedDataParallel communicates by %s",
                                      gloo.name ? gloo.name : "another backend");
 	v.i_part = gloo.i_part;
 	v.row = gloo.row;
@@ -583,25 +454,21 @@ static struct verdict ddp_backend(struct advice *a)
 	return v;
 }
 
-static struct verdict sync_batchnorm(struct advice *a)
+static struct ht_rule_verdict sync_batchnorm(struct ht_advice *a)
 {
-	struct verdict v = NOTHING;
-	struct fact fact = worst(a, HT_METRIC_BATCHNORM);
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BATCHNORM);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count >= 20 ? FIRES : NO;
-	v.finding = SAY(a, "%" PRId64 " calls of SyncBatchNorm", fact.count);
+	v.state = fact.count >= 20 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a, "%" PRId64 " calls of SyncBatchNorm", fact.count);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	v.cost_ns = fact.part;
 	return v;
 }
 
-static const struct rule {
-	const char *name;
-	struct verdict (*judge)(struct advice *a);
-	const char *advice, *next, *needs;
-} rules[] = {
+static const struct ht_rule rules[] = {
 	{ "slow-rank", slow_rank,
 	        "look at what that rank does more of: its data, its clocks, its neighbours on the host",
 	        "stragglers", "all ranks, two steps, collectives" },
@@ -661,28 +528,29 @@ static const struct rule {
 /* ---- rows ---- */
 
 struct line {
-	const struct rule *rule;
-	struct verdict v;
+	const struct ht_rule *rule;
+	struct ht_rule_verdict v;
 	int64_t cost_ns; /* of a step; HT_NO_I64: none */
 	double share;    /* of a step; negative: none */
+	size_t order;    /* of the rules */
 };
 
-static struct line judge(struct advice *a, const struct rule *rule)
+static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 {
-	struct line line = { rule, rule->judge(a), HT_NO_I64, -1 };
-	struct fact steps = { .count = 0 };
+	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0 };
+	struct ht_rule_fact steps = { .count = 0 };
 	if (line.v.i_part < a->parts->n)
-		steps = fact_of(a, line.v.i_part, HT_METRIC_STEPS);
+		steps = ht_rule_fact_of(a, line.v.i_part, HT_METRIC_STEPS);
 	if (line.v.step_cost_ns != HT_NO_I64)
 		line.cost_ns = line.v.step_cost_ns;
 	else if (line.v.cost_ns != HT_NO_I64 && steps.count > 0)
 		line.cost_ns = line.v.cost_ns / steps.count;
 	if (line.cost_ns != HT_NO_I64 && steps.count > 0)
-		line.share = ratio(line.cost_ns, steps.part / steps.count);
-	if (line.v.state == FIRES && line.share >= 0 && line.share < WORTH_IT) {
-		line.v.state = NO;
-		line.v.finding = SAY(a, "%s, but that costs %s of a step", line.v.finding,
-		        percent(a, line.share));
+		line.share = ht_rule_ratio(line.cost_ns, steps.part / steps.count);
+	if (line.v.state == HT_RULE_FIRES && line.share >= 0 && line.share < WORTH_IT) {
+		line.v.state = HT_RULE_NO;
+		line.v.finding = HT_SAY(a, "%s, but that costs %s of a step", line.v.finding,
+		        ht_rule_percent(a, line.share));
 	}
 	return line;
 }
@@ -693,29 +561,30 @@ static int by_cost(const void *left, const void *right)
 	const struct line *a = left, *b = right;
 	if (a->v.state != b->v.state)
 		return a->v.state > b->v.state ? -1 : 1;
-	if (a->v.state == FIRES && a->cost_ns != b->cost_ns)
+	if (a->v.state == HT_RULE_FIRES && a->cost_ns != b->cost_ns)
 		return a->cost_ns > b->cost_ns ? -1 : 1;
-	return a->rule < b->rule ? -1 : a->rule > b->rule;
+	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void put_line(struct advice *a, const struct line *line)
+static void put_line(struct ht_advice *a, const struct line *line)
 {
 	static const char *const states[] = { "cannot tell", "no", "fires" };
-	const struct verdict *v = &line->v;
-	bool fires = v->state == FIRES, placed = v->i_part < a->parts->n;
+	const struct ht_rule_verdict *v = &line->v;
+	bool fires = v->state == HT_RULE_FIRES, placed = v->i_part < a->parts->n;
 	int64_t rank = placed ? a->parts->list[v->i_part].rank : HT_NO_I64;
-	const char *why = v->state == CANNOT_TELL
-	                          ? SAY(a, "cannot tell: needs %s", line->rule->needs)
+	const char *why = v->state == HT_RULE_CANNOT_TELL
+	                          ? HT_SAY(a, "cannot tell: needs %s", line->rule->needs)
 	                          : v->finding;
 	if (fires && line->share >= 0)
-		why = SAY(a, "%s; costs at most %s of a step (%s)", why,
-		        time_text(a, line->cost_ns), percent(a, line->share));
+		why = HT_SAY(a, "%s; costs at most %s of a step (%s)", why,
+		        ht_rule_time(a, line->cost_ns), ht_rule_percent(a, line->share));
 	ht_table_row(a->table);
 	ht_table_put_str(a->table, line->rule->name);
-	ht_table_put_str(a->table, fires || v->state == CANNOT_TELL ? why : SAY(a, "no: %s", why));
+	ht_table_put_str(a->table,
+	        fires || v->state == HT_RULE_CANNOT_TELL ? why : HT_SAY(a, "no: %s", why));
 	ht_table_put_str(a->table, fires ? line->rule->advice : NULL);
 	ht_table_put_str(a->table, fires && placed && v->row != HT_NO_I64
-	                                   ? SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
+	                                   ? HT_SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
 	                                   : NULL);
 	ht_table_put_str(a->table, fires ? line->rule->next : NULL);
 	ht_table_put_known(a->table, fires ? line->cost_ns : HT_NO_I64, HT_NO_I64);
@@ -727,33 +596,38 @@ static void put_line(struct advice *a, const struct line *line)
 	ht_table_put_str(a->table, states[v->state]);
 }
 
-static enum ht_status give(struct advice *a)
+static enum ht_status give(struct ht_advice *a)
 {
-	struct line lines[HT_COUNT(rules)];
-	size_t n_fired = 0, n_unknown = 0;
+	size_t n_fired = 0, n_unknown = 0, n_npu, n = HT_COUNT(rules);
+	const struct ht_rule *npu = ht_rules_npu(a, &n_npu);
+	struct line *lines = ht_arena_alloc(a->run->scratch, (n + n_npu) * sizeof *lines);
+	if (!lines)
+		return ht_fail_nomem(a->run->ctx);
 	HT_TRY(ht_findings_make(a->run, a->parts, &a->f));
 	if (a->run->clocks[0])
 		HT_TRY(ht_votes_count(a->run, a->parts, HT_FOUND_CALLS, &a->votes));
-	for (size_t i = 0; i < HT_COUNT(rules); i++) {
-		lines[i] = judge(a, &rules[i]);
-		n_fired += lines[i].v.state == FIRES;
-		n_unknown += lines[i].v.state == CANNOT_TELL;
+	for (size_t i = 0; i < n + n_npu; i++) {
+		lines[i] = judge(a, i < n ? &rules[i] : &npu[i - n]);
+		lines[i].order = i;
+		n_fired += lines[i].v.state == HT_RULE_FIRES;
+		n_unknown += lines[i].v.state == HT_RULE_CANNOT_TELL;
 	}
-	qsort(lines, HT_COUNT(rules), sizeof *lines, by_cost);
-	for (size_t i = 0; i < HT_COUNT(rules); i++)
-		if (a->all || lines[i].v.state == FIRES)
+	n += n_npu;
+	qsort(lines, n, sizeof *lines, by_cost);
+	for (size_t i = 0; i < n; i++)
+		if (a->all || lines[i].v.state == HT_RULE_FIRES)
 			put_line(a, &lines[i]);
 	if (a->no_memory)
 		return ht_fail_nomem(a->run->ctx);
 	HT_TRY(ht_table_add_note(a->table,
 	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
-	        HT_COUNT(rules), n_unknown));
+	        n, n_unknown));
 	return ht_clocks_note_odd(a->run, a->table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct advice a = {
+	struct ht_advice a = {
 		.run = run, .parts = parts, .table = table, .all = ht_run_is(run, "view", "rules")
 	};
 	HT_TRY(ht_frame_set_method(run, table, "costs are of a step, at most"));

@@ -31,6 +31,8 @@ struct ht_analysis {
 	bool across;
 	/* whether run->facts are needed though the policy does not say so; may be NULL: no */
 	bool (*wants_facts)(const struct ht_run *run);
+	const struct ht_common_facts *common; /* before per_rank; may be NULL */
+	/* may be NULL where all is common */
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
 	enum ht_status (*finish)(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 	/* what is drawn into the trace of the rank in hand; NULL unless info.draws. Memory in run->scratch */

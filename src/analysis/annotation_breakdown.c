@@ -11,6 +11,7 @@
  * Definition: HTA get_gpu_user_annotation_breakdown.
  */
 #include "analysis/analysis.h"
+#include "base/pattern.h"
 #include "model/frame.h"
 #include "model/name_groups.h"
 
@@ -121,12 +122,11 @@ static enum ht_status put_rank(
 
 static enum ht_status compile_allowlist(struct ht_run *run, const char *allow, regex_t *ret_keep)
 {
-	int bad = regcomp(ret_keep, allow, REG_EXTENDED | REG_NOSUB);
-	if (!bad)
+	char why[HT_PATTERN_WHY];
+	enum ht_status status = ht_pattern_compile(allow, ret_keep, why);
+	if (status == HT_OK)
 		return HT_OK;
-	char why[128];
-	regerror(bad, ret_keep, why, sizeof why);
-	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+	return ht_fail(run->ctx, status, NULL, -1,
 	        "give an extended regular expression such as 'forward|backward'",
 	        "allowlist '%s' is not a regular expression: %s", allow, why);
 }

@@ -124,6 +124,9 @@ struct item {
 	bool is_further; /* has been added to another one */
 };
 
+/* Columns that list what is inside a call. */
+enum list { LAUNCHES, WORKS, INFOS };
+
 struct lister {
 	struct ht_run *run;
 	struct ht_forest forest;
@@ -132,7 +135,8 @@ struct lister {
 	size_t n_items;
 	int64_t min_depth, max_depth; /* -1: open */
 	const char *sep;
-	bool lists, python, with_args;
+	bool python, with_args;
+	bool wanted[INFOS + 1]; /* by list */
 };
 
 /* ---- which rows ---- */
@@ -291,8 +295,6 @@ static enum ht_status aggregate(struct lister *l, struct ht_pool *paths)
 
 /* ---- cells ---- */
 
-enum list { LAUNCHES, WORKS, INFOS };
-
 static void emit_entry(struct lister *l, enum list list, uint32_t row, bool *first)
 {
 	const struct ht_trace *t = l->forest.trace;
@@ -394,7 +396,7 @@ static bool put_item(struct lister *l, const struct item *head, ht_table *table)
 	ht_table_put_i64(table, device_ns);
 	ht_table_put_i64(table, launch_ns);
 	for (size_t list = LAUNCHES; list <= INFOS; list++) {
-		if (!l->lists)
+		if (!l->wanted[list])
 			ht_table_put_null(table);
 		else if (!put_list(l, head, (enum list)list, table))
 			return false;
@@ -459,13 +461,26 @@ static enum ht_status list_rank(struct lister *l, struct ht_pool *paths, ht_tabl
 	return add_notes(l, &options, table);
 }
 
+/* Lists are as long as all device work at every depth, so those that nobody looks at are not made. */
+static bool is_asked_for(const struct ht_run *run, const char *column)
+{
+	const struct ht_view *view = run->view;
+	if (!ht_run_bool(run, "lists"))
+		return false;
+	return !view || !view->columns || strstr(view->columns, column) ||
+	       (view->where && strstr(view->where, column)) ||
+	       (view->sort && strstr(view->sort, column));
+}
+
 static enum ht_status list_calls(struct ht_run *run, struct ht_part *part)
 {
 	struct lister l = { .run = run,
 		.min_depth = ht_run_i64(run, "min-depth"),
 		.max_depth = ht_run_i64(run, "max-depth"),
 		.sep = ht_run_str(run, "sep"),
-		.lists = ht_run_bool(run, "lists"),
+		.wanted = { [LAUNCHES] = is_asked_for(run, "cuda_runtime"),
+		        [WORKS] = is_asked_for(run, "kernels"),
+		        [INFOS] = is_asked_for(run, "kernel_infos") },
 		.python = ht_run_is(run, "cells", "python"),
 		.with_args = ht_run_bool(run, "with-args") };
 	struct ht_pool paths;

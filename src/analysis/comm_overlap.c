@@ -13,6 +13,7 @@
  * Definition: HTA get_comm_comp_overlap.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "model/hint.h"
 #include "model/exposed.h"
 #include "model/gpu_work.h"
@@ -137,13 +138,13 @@ static enum ht_status collect_kernels(struct ht_run *run, const struct ht_trace 
 		if (by == BY_COLLECTIVE)
 			k.collective = ht_arg_str(t, "Collective name", w->row);
 		if (by == BY_COLLECTIVE && !k.collective) {
-			k.collective = ht_name_shorten(run->scratch, ht_str(t, t->name[w->row]));
+			k.collective = ht_name_shorten(run, ht_str(t, t->name[w->row]));
 			if (!k.collective)
 				return ht_fail_nomem(run->ctx);
 		}
 		kernels[n++] = k;
 	}
-	qsort(kernels, n, sizeof *kernels, compare_kernel);
+	ht_sort_items(run->ctx->mem, kernels, n, sizeof *kernels, compare_kernel);
 	*ret_kernels = kernels;
 	*ret_n = n;
 	return HT_OK;
@@ -175,6 +176,7 @@ static void put_total(ht_table *table, int64_t rank, int32_t device, const struc
 }
 
 struct rank {
+	struct ht_run *run;
 	struct kernel *kernels;
 	struct ht_interval *compute, *times; /* times has room for all kernels */
 	struct ht_exposed_call *calls;       /* so has calls */
@@ -189,7 +191,7 @@ static size_t list_times(const struct rank *r, const struct total *total)
 		r->calls[i] = r->kernels[total->first + i].call;
 		r->times[i] = r->calls[i].time;
 	}
-	return ht_interval_merge(r->times, total->count);
+	return ht_interval_merge(r->run->ctx->mem, r->times, total->count);
 }
 
 static void add_up(struct rank *r)
@@ -211,7 +213,7 @@ static enum ht_status put_device(
         struct ht_run *run, const struct ht_device_work *device, enum by by, struct ht_part *part)
 {
 	const struct ht_work_list *work = &device->work;
-	struct rank r = { 0 };
+	struct rank r = { .run = run };
 	HT_TRY(ht_work_union(run, work, ht_class_bit(HT_CLASS_COMPUTE), &r.compute, &r.n_compute));
 	HT_TRY(collect_kernels(run, run->trace, work, by, &r.kernels, &r.n));
 	r.totals = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.totals);

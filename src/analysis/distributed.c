@@ -12,14 +12,18 @@
  *               the rest of the union of ranges is synchronising.
  *   operations  the same over all steps, by name: calls, bytes, latency = |union of ranges|, transfer
  *   groups      kernels by process group: duration, wait and transfer of the matched calls, as in `collectives`
+ *   steps, collectives, bandwidth, links   what the exporter of the traces says in tables of its own (exporter.h):
+ *               Ascend's step_trace_time, communication and communication_matrix
  * Calls are paired by `collectives`' matching; without it by name and order, when all ranks have as many. O(n log n).
  *
  * Example: step [0,100), kernel [10,60), nccl:all_reduce [50,55) on the host with its kernel [58,90) us: C 50, M 37, both
  * 7: computation 43, overlapped 7, communication 30, other 20.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "base/search.h"
 #include "model/comm_ops.h"
+#include "model/exporter.h"
 #include "model/exposed.h"
 
 #include <math.h>
@@ -95,17 +99,23 @@ static const struct ht_column group_columns[] = {
 	{ "index", HT_I64, HT_DETAIL, "row of the one that waits longest", NULL },
 };
 
+enum { FIRST_EXPORTER_VIEW = 4 };
 static const struct ht_schema schemas[] = {
 	{ "overlap", overlap_columns, HT_COUNT(overlap_columns) },
 	{ "waiting", waiting_columns, HT_COUNT(waiting_columns) },
 	{ "operations", operation_columns, HT_COUNT(operation_columns) },
 	{ "groups", group_columns, HT_COUNT(group_columns) },
+	{ "steps", ht_exporter_step_columns, HT_N_EXPORTER_STEP_COLUMNS },
+	{ "collectives", ht_exporter_collective_columns, HT_N_EXPORTER_COLLECTIVE_COLUMNS },
+	{ "bandwidth", ht_exporter_bandwidth_columns, HT_N_EXPORTER_BANDWIDTH_COLUMNS },
+	{ "links", ht_exporter_link_columns, HT_N_EXPORTER_LINK_COLUMNS },
 };
 
 enum { ROWS, CALLS, GAPS, RANGES };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "overlap", "which table", "overlap|waiting|operations|groups" },
+	{ "view", HT_STR, "overlap", "which table",
+	        "overlap|waiting|operations|groups|steps|collectives|bandwidth|links" },
 	{ "by", HT_STR, "step", "a row per rank and step, or the sum of a rank's steps",
 	        "step|rank" },
 };
@@ -137,6 +147,15 @@ const struct ht_analysis ht_analysis_distributed = {
 static bool by_rank(const struct ht_run *run)
 {
 	return ht_run_is(run, "by", "rank");
+}
+
+/* Which of the exporter's views is asked for; HT_N_EXPORTER_VIEWS: none. */
+static enum ht_exporter_view exporter_view(const struct ht_run *run)
+{
+	for (unsigned i = 0; i < HT_N_EXPORTER_VIEWS; i++)
+		if (ht_run_is(run, "view", schemas[FIRST_EXPORTER_VIEW + i].name))
+			return (enum ht_exporter_view)i;
+	return HT_N_EXPORTER_VIEWS;
 }
 
 /* ---- overlap: one rank ---- */
@@ -203,8 +222,8 @@ static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 		r->calls[r->n_calls] = (struct ht_exposed_call){ row, list[r->n_calls] };
 		r->n_calls++;
 	}
-	r->kernels = (struct times){ list, ht_interval_merge(list, r->n_calls) };
-	qsort(r->calls, r->n_calls, sizeof *r->calls, by_call_start);
+	r->kernels = (struct times){ list, ht_interval_merge(r->run->ctx->mem, list, r->n_calls) };
+	ht_sort_items(r->run->ctx->mem, r->calls, r->n_calls, sizeof *r->calls, by_call_start);
 	return HT_OK;
 }
 
@@ -269,12 +288,37 @@ static enum ht_status put_steps(struct rank *r, const struct ht_bounds *bounds)
 	for (size_t i = 0; i < bounds->n; i++)
 		windows[i] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
 	if (by_rank(r->run)) {
-		size_t n = ht_interval_merge(windows, bounds->n);
+		size_t n = ht_interval_merge(r->run->ctx->mem, windows, bounds->n);
 		return n ? put_overlap(r, HT_NO_I64, (struct times){ windows, n }) : HT_OK;
 	}
 	for (size_t i = 0; i < bounds->n; i++)
 		HT_TRY(put_overlap(r, bounds->list[i].number, (struct times){ &windows[i], 1 }));
 	return HT_OK;
+}
+
+/* A rank without events of its own: what the exporter says. */
+static enum ht_status put_exported(struct ht_run *run, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_exporter_steps(run, by_rank(run), &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_exporter_step *step = &steps[i];
+		ht_table_row(table);
+		ht_table_put_i64(table, run->rank);
+		ht_table_put_known(table, step->number, HT_NO_I64);
+		ht_table_put_i64(table, step->step_ns);
+		ht_table_put_i64(table, ht_sub_sat(step->computing_ns, step->overlapped_ns));
+		ht_table_put_i64(table, step->overlapped_ns);
+		ht_table_put_i64(table, step->exposed_ns);
+		ht_table_put_null(table);
+		ht_table_put_null(table);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, step->free_ns);
+		ht_table_put_f64(table,
+		        step->step_ns > 0 ? (double)step->exposed_ns / (double)step->step_ns : NAN);
+	}
+	return n ? ht_exporter_note(run, table) : HT_OK;
 }
 
 static enum ht_status look(struct ht_run *run, struct ht_part *part)
@@ -285,8 +329,12 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 	struct ht_bounds bounds = { 0 };
 	struct ht_busy_times times = { 0 };
 	struct rank rank = { .run = run, .part = part };
+	if (exporter_view(run) != HT_N_EXPORTER_VIEWS)
+		return ht_exporter_put(run, exporter_view(run), by_rank(run), part->facts[ROWS]);
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
 	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
+	if (!bounds.n && ht_run_is(run, "view", "overlap"))
+		return put_exported(run, part->facts[ROWS]);
 	HT_TRY(ht_bounds_choose(run, &bounds));
 	if (!ht_run_is(run, "view", "overlap"))
 		return ht_comm_ops_put(run, &traits, &bounds, part->facts[RANGES]);
@@ -493,9 +541,9 @@ static struct lengths measure(const struct job *j, struct op *const *list, size_
 				transfer[n_transfer++] =
 				        (struct ht_interval){ j->ranges[k].transfer,
 					        j->ranges[k].end };
-	size_t n_merged = ht_interval_merge(all, n_all);
+	size_t n_merged = ht_interval_merge(j->run->ctx->mem, all, n_all);
 	struct lengths ret = { .all = ht_interval_length(all, n_merged) };
-	n_merged = ht_interval_merge(transfer, n_transfer);
+	n_merged = ht_interval_merge(j->run->ctx->mem, transfer, n_transfer);
 	ret.transfer = ht_interval_length(transfer, n_merged);
 	return ret;
 }
@@ -700,12 +748,30 @@ static enum ht_status finish_pairs(
 	return ht_clocks_note_odd(run, table);
 }
 
+static enum ht_status finish_exporter(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_table_set_method(table, "as the exporter of the traces has it"));
+	HT_TRY(ht_parts_rows(run, parts, ROWS, 0, table));
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "no such table of an exporter: Ascend's profiler writes them from Level1 on; --view overlap "
+	        "computes from events");
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	if (exporter_view(run) != HT_N_EXPORTER_VIEWS)
+		return finish_exporter(run, parts, table);
 	if (!ht_run_is(run, "view", "overlap"))
 		return finish_pairs(run, parts, table);
-	for (size_t i = 0; i < parts->n; i++)
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *rows = parts->list[i].facts[ROWS];
 		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
+		for (size_t k = 0; k < ht_table_n_notes(rows); k++)
+			HT_TRY(ht_table_add_note(table, "%s", ht_table_note(rows, k)));
+	}
 	ht_table_set_bar(table, "communication_share");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(table, "no steps, operators or GPU work in the traces");

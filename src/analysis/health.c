@@ -4,10 +4,15 @@
  * One row per rank and counter that is not zero, worst first. Counters are named in import_stats.def;
  * they are made while reading and sealing, so this costs nothing. A clean trace gives an empty table. Of several
  * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
- * and that ranks do not agree about are counted at the end of each rank.
+ * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
+ * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
  */
 #include "analysis/analysis.h"
 #include "model/clocks.h"
+#include "store/side_table.h"
+#include "table/format.h"
+
+#include <inttypes.h>
 
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -60,6 +65,98 @@ static void append(ht_table *table, int64_t rank, const struct ht_stat *stat)
 	ht_table_put_str(table, info->weakens);
 }
 
+/* ---- two forms of a rank ---- */
+
+struct form_row {
+	const char *what, *unit;
+	int64_t counts[2], totals[2], tolerance; /* of text, of the database */
+};
+
+static struct form_row read_form(
+        const struct ht_trace *t, const struct ht_side_table *table, uint64_t row)
+{
+	struct form_row f = { .what = "", .unit = "" };
+	const char *text = ht_side_str(t, ht_side_column_find(t, table, "what"), row);
+	const char *unit = ht_side_str(t, ht_side_column_find(t, table, "unit"), row);
+	const struct {
+		const char *key;
+		int64_t *to;
+	} cells[] = { { "text_count", &f.counts[0] }, { "database_count", &f.counts[1] },
+		{ "text_total", &f.totals[0] }, { "database_total", &f.totals[1] },
+		{ "tolerance", &f.tolerance } };
+	for (size_t i = 0; i < HT_COUNT(cells); i++)
+		(void)ht_side_i64(t, ht_side_column_find(t, table, cells[i].key), row, cells[i].to);
+	f.what = text ? text : "";
+	f.unit = unit ? unit : "";
+	return f;
+}
+
+static bool differs(const struct form_row *f)
+{
+	int64_t apart = ht_sub_sat(f->totals[0], f->totals[1]);
+	apart = apart < 0 ? ht_sub_sat(0, apart) : apart;
+	return f->counts[0] != f->counts[1] || apart > f->tolerance;
+}
+
+/* NULL when out of memory. */
+static const char *total_text(struct ht_run *run, const struct form_row *f, size_t i)
+{
+	char buf[HT_FORMAT_BYTES];
+	if (f->unit[0] == 'b')
+		return ht_arena_printf(run->scratch, "%" PRId64 " %s", f->totals[i], f->unit);
+	ht_format_double(buf, HT_DURATION_F64, (double)f->totals[i]);
+	return ht_arena_printf(run->scratch, "%s", buf);
+}
+
+static void put_form(struct ht_run *run, ht_table *table, const char *check, const char *severity,
+        int64_t count, const char *sentence, const char *weakens)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_str(table, check);
+	ht_table_put_str(table, severity);
+	ht_table_put_i64(table, count);
+	ht_table_put_null(table);
+	ht_table_put_str(table, sentence);
+	ht_table_put_str(table, weakens);
+}
+
+static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	const struct ht_side_table *forms = ht_side_table_find(t, "forms");
+	const char *same = "";
+	int64_t n_same = 0;
+	for (uint64_t row = 0; forms && row < forms->n_rows; row++) {
+		struct form_row f = read_form(t, forms, row);
+		const char *totals[2] = { total_text(run, &f, 0), total_text(run, &f, 1) };
+		if (!totals[0] || !totals[1])
+			return ht_fail_nomem(run->ctx);
+		const char *sentence =
+		        differs(&f)
+		                ? ht_arena_printf(run->scratch,
+		                          "%s: %" PRId64 " with %s in the text, %" PRId64
+		                          " with %s in the database; %" PRId64
+		                          " %s apart, and rounding explains %" PRId64,
+		                          f.what, f.counts[0], totals[0], f.counts[1], totals[1],
+		                          ht_sub_sat(f.totals[0], f.totals[1]), f.unit, f.tolerance)
+		                : (same = ht_arena_printf(run->scratch,
+		                           "%s%s%s: %" PRId64 " with %s", same, *same ? ", " : "",
+		                           f.what, f.counts[0], totals[0]));
+		if (!sentence)
+			return ht_fail_nomem(run->ctx);
+		n_same += !differs(&f);
+		if (differs(&f))
+			put_form(run, table, "forms_differ", severity_name(HT_NOTICE), 1, sentence,
+			        "answers differ with --prefer");
+	}
+	if (n_same)
+		put_form(run, table, "forms_agree", severity_name(HT_INFO), n_same,
+		        ht_arena_printf(run->scratch, "text and database have the same %s", same),
+		        "nothing");
+	return HT_OK;
+}
+
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
@@ -69,7 +166,7 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 			if ((int)ht_stat_info(code)->severity == severity)
 				append(part->facts[0], run->rank, &t->stats[k]);
 		}
-	return HT_OK;
+	return compare_forms(run, part->facts[0]);
 }
 
 static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)

@@ -13,6 +13,7 @@
  * Definition: HTA get_gpu_kernels_with_user_annotations.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "model/annotate.h"
 #include "model/work_names.h"
 #include "base/checked.h"
@@ -228,7 +229,7 @@ static int compare_time(const void *left, const void *right)
 }
 
 /* Equal keys become one; longest first. */
-static size_t group(struct labelled *list, size_t n, const char *by)
+static size_t group(struct ht_run *run, struct labelled *list, size_t n, const char *by)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(by, "name") != 0)
@@ -236,7 +237,7 @@ static size_t group(struct labelled *list, size_t n, const char *by)
 		if (strcmp(by, "stack") != 0)
 			list[i].stack = NULL;
 	}
-	qsort(list, n, sizeof *list, compare_key);
+	ht_sort_items(run->ctx->mem, list, n, sizeof *list, compare_key);
 	size_t n_groups = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (n_groups && !compare_key(&list[n_groups - 1], &list[i])) {
@@ -262,7 +263,7 @@ static enum ht_status shorten_names(struct ht_run *run, const struct ht_trace *t
 		uint32_t id = t->name[work->items[i].row];
 		const char **text = &shorts[id == HT_NO_STR ? t->n_string_offsets : id];
 		if (!*text)
-			*text = ht_name_shorten(run->scratch, ht_str(t, id));
+			*text = ht_name_shorten(run, ht_str(t, id));
 		if (!*text)
 			return ht_fail_nomem(run->ctx);
 		list[i].short_name = *text;
@@ -317,7 +318,7 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 			put_work(run, table, &frame, &work.items[i], &list[i], total);
 		return HT_OK;
 	}
-	size_t n = group(list, work.n, by);
+	size_t n = group(run, list, work.n, by);
 	for (size_t i = 0; i < n; i++)
 		put_group(table, &frame, &list[i], by, total);
 	return HT_OK;

@@ -105,7 +105,7 @@ static enum ht_status add_exact(
 			merged[k][n[k]++] = (struct ht_interval){ w->start, w->end };
 	}
 	for (size_t k = 0; k < N_TYPES; k++)
-		n[k] = ht_interval_merge(merged[k], n[k]);
+		n[k] = ht_interval_merge(run->ctx->mem, merged[k], n[k]);
 	ht_interval_combinations((const struct ht_interval *const *)merged, n, N_TYPES, length);
 	for (size_t mask = 1; mask < N_LABELS; mask++) {
 		labels[mask].sum_ns += length[mask];

@@ -15,6 +15,7 @@
  * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "model/hint.h"
 #include "model/frame.h"
 #include "model/launch.h"
@@ -184,7 +185,7 @@ static size_t collect(const struct ht_run *run, const struct ht_frame *frame,
 		if (is_shown(options, trace, gpu))
 			pairs[n++] = (struct pair){ gpu->launch, frame->gpu[i] };
 	}
-	qsort(pairs, n, sizeof *pairs, compare);
+	ht_sort_items(run->ctx->mem, pairs, n, sizeof *pairs, compare);
 	return n;
 }
 

@@ -96,9 +96,9 @@ static void put_key(
 	ht_table_put_str(table, series->kind);
 }
 
-static void put_series(
-        ht_table *table, const struct ht_frame *frame, const struct ht_bandwidth_series *series)
+static void put_points(ht_table *table, const struct ht_frame *frame, const void *of)
 {
+	const struct ht_bandwidth_series *series = of;
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_bandwidth_point *point = &series->points[i];
 		put_key(table, frame, series);
@@ -128,9 +128,10 @@ static int64_t busy_time(const struct ht_bandwidth_series *series, double *ret_m
 	return busy_ns;
 }
 
-static enum ht_status put_summary(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
-        const struct ht_bandwidth_series *series)
+static enum ht_status put_summary(
+        struct ht_run *run, ht_table *table, const struct ht_frame *frame, const void *of)
 {
+	const struct ht_bandwidth_series *series = of;
 	double *values = ht_arena_alloc(run->scratch, series->n * sizeof *values);
 	if (!values)
 		return ht_fail_nomem(run->ctx);
@@ -156,19 +157,14 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 
 static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 {
-	bool as_series = ht_run_is(run, "view", "series");
-	struct ht_frame frame;
+	static const struct ht_series_rows rows = { sizeof(struct ht_bandwidth_series), put_points,
+		put_summary };
 	const struct ht_bandwidth_series *series;
-	size_t n_series;
+	struct ht_frame frame;
+	size_t n;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_bandwidth_series_make(run, &frame, &series, &n_series));
-	for (size_t s = 0; s < n_series; s++) {
-		if (as_series)
-			put_series(part->facts[0], &frame, &series[s]);
-		else
-			HT_TRY(put_summary(run, part->facts[0], &frame, &series[s]));
-	}
-	return HT_OK;
+	HT_TRY(ht_bandwidth_series_make(run, &frame, &series, &n));
+	return ht_series_put(run, &rows, &frame, series, n, part->facts[0]);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

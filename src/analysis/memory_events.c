@@ -5,7 +5,7 @@
  * What was allocated before the recording has no allocation time, what is freed after it no release time.
  *   operator  the operator that was running on the thread of the allocation; of aten::empty and its kin, which all
  *             allocate through, the one around it: "aten::randint (aten::empty)". <unknown> outside of operators, and
- *             where only the free is in the recording.
+ *             where only the free is in the recording, unless the file names the operator there, too (Ascend).
  *   at_peak   alive when the device's allocated total is highest for the first time: what the peak is made of, as far
  *             as it was allocated in the recording
  * Reads [memory] events with addresses (PyTorch 1.10 and later), operators, and the args of both. All events count
@@ -97,8 +97,8 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	const struct ht_memory_event *list = l->events->list;
 	const struct ht_memory_event *alloc = pair->alloc == SIZE_MAX ? NULL : &list[pair->alloc];
 	const struct ht_memory_event *freed = pair->free == SIZE_MAX ? NULL : &list[pair->free];
-	const struct ht_memory_op *op = alloc ? &l->ops[pair->alloc] : NULL;
 	size_t some = alloc ? pair->alloc : pair->free;
+	const struct ht_memory_op *op = alloc || l->ops[some].is_told ? &l->ops[some] : NULL;
 	int64_t top_ns = l->tops[some].ts_ns;
 	bool at_peak = (!alloc || alloc->ts_ns <= top_ns) && (!freed || freed->ts_ns > top_ns);
 	const char *name = shown_name(l->run, op);
@@ -116,7 +116,7 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	ht_table_put_known(l->table,
 	        alloc && freed ? ht_sub_sat(freed->ts_ns, alloc->ts_ns) : HT_NO_I64, HT_NO_I64);
 	ht_table_put_i64(l->table, at_peak);
-	bool known = op && op->node != HT_NONE;
+	bool known = alloc && op->node != HT_NONE;
 	ht_table_put_known(l->table, known ? l->tree.nodes[op->node].row : HT_NONE, HT_NONE);
 	ht_table_put_known(l->table, alloc ? alloc->row : HT_NONE, HT_NONE);
 	ht_table_put_known(l->table, freed ? freed->row : HT_NONE, HT_NONE);
@@ -160,7 +160,7 @@ static enum ht_status list_pairs(struct ht_run *run, struct ht_part *part)
 	struct listing l = { .run = run, .table = part->facts[0], .events = &events };
 	struct ht_traits traits;
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_op_tree_make(run, run->trace, &traits, &l.tree));
+	HT_TRY(ht_op_tree_make(run, &traits, &l.tree));
 	HT_TRY(ht_memory_ops_find(run, &events, &l.tree, &l.ops));
 	HT_TRY(ht_memory_pairs_find(run, &events, &pairs, &n));
 	HT_TRY(look_at_devices(run, &events, &l));

@@ -253,7 +253,7 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	if (!events.n)
 		return HT_OK;
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_op_tree_make(run, run->trace, &traits, &t.tree));
+	HT_TRY(ht_op_tree_make(run, &traits, &t.tree));
 	HT_TRY(ht_memory_ops_find(run, &events, &t.tree, &t.ops));
 	HT_TRY(count_calls(&t));
 	t.list = ht_arena_alloc(run->scratch, (t.tree.n + events.n + 1) * sizeof *t.list);

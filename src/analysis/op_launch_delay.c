@@ -15,6 +15,7 @@
  * 5 us.
  */
 #include "analysis/analysis.h"
+#include "base/sort.h"
 #include "model/frame.h"
 #include "store/tree.h"
 #include "base/intern.h"
@@ -115,7 +116,7 @@ static enum ht_status collect(
 			pieces[n++] = (struct piece){ trace->ts_ns[gpu->launch], op, gpu->launch,
 				gpu->row };
 	}
-	qsort(pieces, n, sizeof *pieces, compare_pieces);
+	ht_sort_items(run->ctx->mem, pieces, n, sizeof *pieces, compare_pieces);
 	*ret_n = n;
 	return HT_OK;
 }

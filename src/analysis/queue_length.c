@@ -98,9 +98,9 @@ static void put_key(
 	ht_table_put_i64(table, series->stream);
 }
 
-static void put_series(
-        ht_table *table, const struct ht_frame *frame, const struct ht_queue_series *series)
+static void put_points(ht_table *table, const struct ht_frame *frame, const void *of)
 {
+	const struct ht_queue_series *series = of;
 	const struct ht_trace *trace = frame->trace;
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_queue_point *point = &series->points[i];
@@ -128,9 +128,10 @@ static void weigh_by_time(const struct ht_queue_series *series, double *ret_mean
 	*ret_empty = span_ns > 0 ? (double)empty_ns / (double)span_ns : NAN;
 }
 
-static enum ht_status put_summary(struct ht_run *run, ht_table *table, const struct ht_frame *frame,
-        const struct ht_queue_series *series)
+static enum ht_status put_summary(
+        struct ht_run *run, ht_table *table, const struct ht_frame *frame, const void *of)
 {
+	const struct ht_queue_series *series = of;
 	int64_t *lengths = ht_arena_alloc(run->scratch, series->n * sizeof *lengths);
 	if (!lengths)
 		return ht_fail_nomem(run->ctx);
@@ -150,19 +151,14 @@ static enum ht_status put_summary(struct ht_run *run, ht_table *table, const str
 
 static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part)
 {
-	bool as_series = ht_run_is(run, "view", "series");
-	struct ht_frame frame;
+	static const struct ht_series_rows rows = { sizeof(struct ht_queue_series), put_points,
+		put_summary };
 	const struct ht_queue_series *series;
-	size_t n_series;
+	struct ht_frame frame;
+	size_t n;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_queue_series_make(run, &frame, &series, &n_series));
-	for (size_t s = 0; s < n_series; s++) {
-		if (as_series)
-			put_series(part->facts[0], &frame, &series[s]);
-		else
-			HT_TRY(put_summary(run, part->facts[0], &frame, &series[s]));
-	}
-	return HT_OK;
+	HT_TRY(ht_queue_series_make(run, &frame, &series, &n));
+	return ht_series_put(run, &rows, &frame, series, n, part->facts[0]);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

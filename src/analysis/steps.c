@@ -15,6 +15,7 @@
  * cpu_exec 15, other 25.
  */
 #include "analysis/analysis.h"
+#include "model/exporter.h"
 #include "model/gpu_summary.h"
 #include "model/step_roles.h"
 
@@ -150,6 +151,15 @@ static void put_mean(struct ht_run *run, ht_table *table, const struct ht_bounds
 	ht_table_put_f64(table, share(sums[HT_BUSY_KERNEL], total));
 }
 
+/* A time, or its mean over so many steps. */
+static void put_part(ht_table *table, int64_t ns, size_t n_steps)
+{
+	if (n_steps)
+		ht_table_put_f64(table, (double)ns / (double)n_steps);
+	else
+		ht_table_put_i64(table, ns);
+}
+
 static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
         struct ht_traits *traits, const struct ht_bounds *bounds, ht_table *table)
 {
@@ -190,6 +200,11 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld has no profiler steps: all of it is one step",
 		        (long long)run->rank));
+	if (bounds->is_named)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %lld has no profiler steps: those that its work names, from first to last "
+		        "work",
+		        (long long)run->rank));
 	if (bounds->n_left_out)
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: last %zu step%s left out, the profiler stopped before all GPU work "
@@ -197,6 +212,37 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 		        (long long)run->rank, bounds->n_left_out,
 		        bounds->n_left_out == 1 ? "" : "s"));
 	return HT_OK;
+}
+
+/* A rank without events: what its exporter says of kernels, communication and the rest. */
+static enum ht_status put_exported(struct ht_run *run, bool mean, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0, n_steps = 1;
+	HT_TRY(ht_exporter_steps(run, false, &steps, &n_steps));
+	HT_TRY(ht_exporter_steps(run, mean, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_exporter_step *step = &steps[i];
+		const int64_t known[HT_N_BUSY] = { [HT_BUSY_KERNEL] = step->computing_ns,
+			[HT_BUSY_COMM] = step->exposed_ns,
+			[HT_BUSY_OTHER] = step->free_ns };
+		const bool is_known[HT_N_BUSY] = {
+			[HT_BUSY_KERNEL] = true, [HT_BUSY_COMM] = true, [HT_BUSY_OTHER] = true
+		};
+		ht_table_row(table);
+		ht_table_put_i64(table, run->rank);
+		ht_table_put_known(table, mean ? (int64_t)n_steps : step->number, HT_NO_I64);
+		put_part(table, step->step_ns, mean ? n_steps : 0);
+		for (size_t k = 0; k < HT_N_BUSY; k++)
+			if (is_known[k])
+				put_part(table, known[k], mean ? n_steps : 0);
+			else
+				ht_table_put_null(table);
+		ht_table_put_f64(table, share(step->computing_ns, step->step_ns));
+		if (!mean)
+			ht_table_put_null(table);
+	}
+	return n ? ht_exporter_note(run, table) : HT_OK;
 }
 
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
@@ -214,6 +260,8 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
 	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
 	HT_TRY(add_notes(run, &bounds, table));
+	if (!bounds.n && !ht_run_is(run, "view", "gpu"))
+		return put_exported(run, ht_run_is(run, "view", "mean"), table);
 	HT_TRY(ht_bounds_choose(run, &bounds));
 	if (ht_run_is(run, "view", "gpu"))
 		return put_gpus(run, &frame, &traits, &bounds, table);

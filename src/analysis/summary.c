@@ -63,7 +63,7 @@ const struct ht_analysis ht_analysis_summary = {
 	        .n_sets = 1 },
 	.facts = { HT_FINDINGS_FACTS },
 	.across = true,
-	.per_rank = ht_findings_put,
+	.common = &ht_findings_common,
 	.finish = finish,
 };
 
@@ -268,6 +268,13 @@ static void say_made_of(struct summary *s)
 	put_line(s, &line);
 }
 
+/* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
+static bool has_host(const struct ht_findings *f)
+{
+	return f->host.n || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
+	       f->idle[HT_IDLE_HOST_WAIT].ns || !f->n_devices;
+}
+
 static void say_gpu(struct summary *s)
 {
 	static const char *const words[HT_IDLE_N] = { [HT_IDLE_HOST_WAIT] =
@@ -285,10 +292,15 @@ static void say_gpu(struct summary *s)
 		.part_ns = gpu->busy_ns,
 		.whole_ns = gpu->window_ns,
 		.saves_ns = HT_NO_I64 };
-	for (int k = 0; k < HT_IDLE_N; k++)
-		if (share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
+	int64_t idle_ns = 0;
+	for (int k = 0; k < HT_IDLE_N; k++) {
+		ht_sum(&idle_ns, s->f.idle[k].ns);
+		if (has_host(&s->f) && share_of(s->f.idle[k].ns, span) >= WORTH_A_WORD)
 			text = and_then(s, text,
 			        SAY(s, "%s %s", share_text(s, s->f.idle[k].ns, span), words[k]));
+	}
+	if (!has_host(&s->f) && share_of(idle_ns, span) >= WORTH_A_WORD)
+		text = SAY(s, "%s for what nothing says", share_text(s, idle_ns, span));
 	if (!gpu->window_ns)
 		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
 		                              : "cannot tell: no GPU work was recorded";
@@ -446,8 +458,11 @@ static void say_bound(struct summary *s, const struct part *parts)
 		.next = bound_next(s, &parts[0]),
 		.value_ns = HT_NO_I64,
 		.saves_ns = HT_NO_I64 };
-	if (f->path_ns <= 0) {
-		line.finding = "cannot tell: nothing with a duration was recorded";
+	if (f->path_ns <= 0 || !has_host(f)) {
+		line.finding =
+		        f->path_ns > 0
+		                ? "cannot tell: nothing of the host was recorded, no operators, no launches"
+		                : "cannot tell: nothing with a duration was recorded";
 		line.next = "health";
 		put_line(s, &line);
 		return;
@@ -503,8 +518,11 @@ static void say_savings(struct summary *s, struct part *parts)
 			events = and_then(s, events, event);
 	}
 	line.evidence = events;
-	line.finding = *text ? SAY(s, "at most, of a step: %s", text)
-	                     : "cannot tell: no part of the path could be told from the others";
+	line.finding = !has_host(f) ? "cannot tell: nothing of the host was recorded"
+	               : *text      ? SAY(s, "at most, of a step: %s", text)
+	                       : "cannot tell: no part of the path could be told from the others";
+	if (!has_host(f))
+		line.evidence = "";
 	put_line(s, &line);
 }
 

@@ -42,6 +42,7 @@ struct ht_output {
 	ht_ctx *ctx;
 	const char *path; /* for messages */
 	int fd;
+	const struct ht_sink *sink; /* where they go instead of fd; NULL: to fd */
 	uint8_t *bytes;
 	size_t n, cap;
 };

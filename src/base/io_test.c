@@ -182,6 +182,39 @@ static void reads_what_was_written(void **state)
 	assert_int_equal(n_files(f->dir), HT_COUNT(names));
 }
 
+static bool write_bytes(void *user, const void *bytes, size_t n)
+{
+	put(user, bytes, n, "ab");
+	return true;
+}
+
+static bool write_nothing(void *user, const void *bytes, size_t n)
+{
+	(void)user;
+	(void)bytes;
+	(void)n;
+	return false;
+}
+
+static void memory_is_compressed_too(void **state)
+{
+	static const char *const codings[] = { "gzip", "zstd" };
+	struct fixture *f = *state;
+	for (size_t i = 0; i < HT_COUNT(codings); i++) {
+		const char *path = at(f, 0, codings[i]);
+		struct ht_sink sink = { write_bytes, (void *)(uintptr_t)path };
+		assert_int_equal(ht_compress(f->ctx, codings[i], f->text, N_TEXT, &sink), HT_OK);
+		struct stat st;
+		assert_int_equal(stat(path, &st), 0);
+		assert_true(st.st_size < N_TEXT);
+		expect_text(f, path, 4096, 4096, 1);
+		sink = (struct ht_sink){ write_nothing, NULL };
+		assert_int_equal(ht_compress(f->ctx, codings[i], f->text, N_TEXT, &sink), HT_IO);
+	}
+	struct ht_sink sink = { write_nothing, NULL };
+	assert_int_equal(ht_compress(f->ctx, "br", f->text, N_TEXT, &sink), HT_USAGE);
+}
+
 static void empty_files_are_empty(void **state)
 {
 	struct fixture *f = *state;
@@ -551,6 +584,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(reads_what_was_written),
+		TEST(memory_is_compressed_too),
 		TEST(empty_files_are_empty),
 		TEST(content_decides_not_the_name),
 		TEST(members_and_frames_follow_each_other),

@@ -39,6 +39,12 @@ struct ht_writer {
 enum ht_status ht_output_flush(struct ht_output *out)
 {
 	size_t n_done = 0;
+	if (out->sink) {
+		if (!out->sink->write(out->sink->user, out->bytes, out->n))
+			return ht_fail(out->ctx, HT_IO, NULL, -1, NULL,
+			        "cannot write: the receiver stopped");
+		n_done = out->n;
+	}
 	while (n_done < out->n) {
 		if (ht_io_should_fail(out->ctx))
 			return ht_fail_errno(out->ctx, out->path, "cannot write", ENOSPC);

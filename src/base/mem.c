@@ -17,6 +17,7 @@
 #endif
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
 #define SMALL_BLOCK_BYTES ((size_t)512)
+#define SPARE_BLOCK_BYTES ((size_t)1 << 20)
 /* Sanitizers are to see a block that is used after it was freed. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define KEEPS 0
@@ -249,6 +250,55 @@ struct ht_arena_block {
 	size_t used, size; /* of the whole block, header included */
 	bool is_zeroed;    /* what is not used yet */
 };
+#define BLOCK_HEADER ((sizeof(struct ht_arena_block) + 15) & ~(size_t)15)
+
+/* ---- arenas ---- */
+
+void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem)
+{
+	*spare = (struct ht_spare){ .mem = mem };
+}
+
+static void free_blocks(struct ht_mem *mem, struct ht_arena_block *list)
+{
+	for (struct ht_arena_block *b = list, *older; b; b = older) {
+		older = b->older;
+		ht_mem_free(mem, b, b->size);
+	}
+}
+
+void ht_spare_done(struct ht_spare *spare)
+{
+	free_blocks(spare->mem, spare->list);
+	*spare = (struct ht_spare){ .mem = spare->mem };
+}
+
+static void give_spare(struct ht_spare *spare, struct ht_arena_block *b)
+{
+	if (spare->mem->limit || b->size > HT_SPARE_BYTES - spare->n_bytes) {
+		ht_mem_free(spare->mem, b, b->size);
+		return;
+	}
+	b->older = spare->list;
+	spare->list = b;
+	spare->n_bytes += b->size;
+}
+
+/* The smallest that is large enough; NULL: none. */
+static struct ht_arena_block *take_spare(struct ht_spare *spare, size_t size)
+{
+	struct ht_arena_block **best = NULL;
+	for (struct ht_arena_block **at = &spare->list; *at; at = &(*at)->older)
+		if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
+			best = at;
+	if (!best)
+		return NULL;
+	struct ht_arena_block *b = *best;
+	*best = b->older;
+	spare->n_bytes -= b->size;
+	b->is_zeroed = false;
+	return b;
+}
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)
 {
@@ -261,13 +311,38 @@ void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem)
 	arena->is_small = true;
 }
 
+void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare)
+{
+	*arena = (struct ht_arena){ .mem = spare->mem, .spare = spare };
+}
+
+void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other)
+{
+	*arena = (struct ht_arena){
+		.mem = other->mem, .spare = other->spare, .cancelled = other->cancelled
+	};
+}
+
 void ht_arena_done(struct ht_arena *arena)
 {
-	for (struct ht_arena_block *b = arena->last, *older; b; b = older) {
+	if (!arena->spare)
+		free_blocks(arena->mem, arena->last);
+	for (struct ht_arena_block *b = arena->spare ? arena->last : NULL, *older; b; b = older) {
 		older = b->older;
-		ht_mem_free(arena->mem, b, b->size);
+		give_spare(arena->spare, b);
 	}
 	arena->last = NULL;
+}
+
+void ht_arena_join(struct ht_arena *into, struct ht_arena *from)
+{
+	/* behind the block that is being filled */
+	struct ht_arena_block **end = into->last ? &into->last->older : &into->last, *rest = *end;
+	*end = from->last;
+	while (*end)
+		end = &(*end)->older;
+	*end = rest;
+	from->last = NULL;
 }
 
 size_t ht_arena_bytes(const struct ht_arena *arena)
@@ -278,36 +353,49 @@ size_t ht_arena_bytes(const struct ht_arena *arena)
 	return n;
 }
 
-/* An arena that needs more than one takes blocks that are mapped, and kept for the next; a small one doubles until
- * it is as large as others begin. */
-static size_t next_block_bytes(const struct ht_arena *arena)
+/* An arena that needs more than one takes blocks that are mapped, and kept for the next; spare ones are large, so
+ * that many sizes fit into them; a small one doubles until it is as large as others begin. */
+static size_t least_bytes(const struct ht_arena *arena)
 {
 	const struct ht_arena_block *b = arena->last;
+	if (arena->spare)
+		return SPARE_BLOCK_BYTES;
 	if (!b)
 		return arena->is_small ? SMALL_BLOCK_BYTES : ARENA_BLOCK_BYTES;
 	return arena->is_small && b->size < ARENA_BLOCK_BYTES ? 2 * b->size : HT_MEM_MAP_BYTES;
 }
 
+/* A block with room for n bytes behind its header. */
+static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
+{
+	size_t least = least_bytes(arena);
+	size_t size = BLOCK_HEADER + n > least ? BLOCK_HEADER + n : least;
+	struct ht_arena_block *b = arena->spare ? take_spare(arena->spare, size) : NULL;
+	if (!b) {
+		b = ht_mem_alloc(arena->mem, size);
+		if (!b)
+			return NULL;
+		b->size = size;
+		b->is_zeroed = size >= HT_MEM_MAP_BYTES;
+	}
+	b->older = arena->last;
+	b->used = BLOCK_HEADER;
+	return b;
+}
+
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 {
-	const size_t header = (sizeof(struct ht_arena_block) + 15) & ~(size_t)15;
 	if (n_bytes > SIZE_MAX / 2)
 		return NULL;
 	size_t n = (n_bytes + 15) & ~(size_t)15;
 	struct ht_arena_block *b = arena->last;
 	if (!b || b->size - b->used < n) {
-		size_t least = next_block_bytes(arena);
-		size_t size = header + n > least ? header + n : least;
 		if (arena->cancelled &&
 		        atomic_load_explicit(arena->cancelled, memory_order_relaxed))
 			return NULL;
-		b = ht_mem_alloc(arena->mem, size);
+		b = new_block(arena, n);
 		if (!b)
 			return NULL;
-		b->older = arena->last;
-		b->used = header;
-		b->size = size;
-		b->is_zeroed = size >= HT_MEM_MAP_BYTES;
 		arena->last = b;
 	}
 	void *block = (char *)b + b->used;

@@ -120,11 +120,46 @@ static void grows_what_was_moved_into(void **state)
 	ht_mem_release(mem);
 }
 
+/* Blocks go from arena to arena, are zeroed again and never more than allowed. */
+static void spare_blocks_are_used_again(void **state)
+{
+	struct ht_mem *mem = ht_mem_new();
+	struct ht_spare spare;
+	struct ht_arena arena, other;
+	(void)state;
+	ht_spare_init(&spare, mem);
+	ht_arena_init_spare(&arena, &spare);
+	char *first = ht_arena_alloc(&arena, 100);
+	assert_non_null(first);
+	memset(first, 7, 100);
+	ht_arena_done(&arena);
+	assert_true(spare.n_bytes > 0);
+	unsigned long long before = mem->now;
+	ht_arena_init_like(&other, &arena);
+	char *again = ht_arena_alloc(&other, 100);
+	assert_ptr_equal(again, first);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(again[i], 0);
+	assert_int_equal(mem->now, before);
+	/* what is joined dies with the other */
+	ht_arena_init(&arena, mem);
+	assert_non_null(ht_arena_alloc(&arena, 300000));
+	ht_arena_join(&other, &arena);
+	assert_null(arena.last);
+	assert_non_null(ht_arena_alloc(&other, HT_SPARE_BYTES));
+	ht_arena_done(&other);
+	assert_true(spare.n_bytes <= HT_SPARE_BYTES);
+	ht_spare_done(&spare);
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moves_blocks_of_every_size),
 		cmocka_unit_test(arenas_are_zeroed),
+		cmocka_unit_test(spare_blocks_are_used_again),
 		cmocka_unit_test(keeps_blocks),
 		cmocka_unit_test(grows_what_was_moved_into),
 	};

@@ -47,10 +47,8 @@ const void *ht_memo_keep(
         struct ht_memo *memo, struct ht_memo_key key, struct ht_arena *arena, const void *value)
 {
 	struct ht_memo_entry *mine = ht_arena_alloc(arena, sizeof *mine);
-	if (!mine) {
-		ht_arena_done(arena);
+	if (!mine)
 		return NULL;
-	}
 	pthread_mutex_lock(&memo->lock);
 	const struct ht_memo_entry *first = find(memo, key);
 	size_t n_bytes = ht_arena_bytes(arena);
@@ -61,7 +59,7 @@ const void *ht_memo_keep(
 		*arena = (struct ht_arena){ 0 };
 	}
 	pthread_mutex_unlock(&memo->lock);
-	if (first != mine)
+	if (first && first != mine)
 		ht_arena_done(arena);
 	return first ? first->value : NULL;
 }

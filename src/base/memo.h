@@ -34,8 +34,7 @@ void ht_memo_done(struct ht_memo *memo);
 /* NULL: nobody kept it yet. */
 const void *ht_memo_find(struct ht_memo *memo, struct ht_memo_key key);
 /* Keep value and take over the arena that it lies in. The answer is value, or what another thread kept
- * first; NULL when there is
- * no room, and the arena is freed then. */
+ * first; NULL when there is no room, and the arena stays the caller's then. */
 const void *ht_memo_keep(
         struct ht_memo *memo, struct ht_memo_key key, struct ht_arena *arena, const void *value);
 

@@ -41,11 +41,9 @@ static inline bool ht_is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
-/* Eight digits at p as a number, or -1 when one of them is no digit. */
-static inline int64_t ht_eight_digits(const char *p)
+/* Eight digits, the first in the lowest byte, as a number, or -1 when one of them is no digit. */
+static inline int64_t ht_eight_digits_of(uint64_t word)
 {
-	uint64_t word;
-	memcpy(&word, p, sizeof word);
 	uint64_t value = word - 0x3030303030303030u;
 	if (((word + 0x4646464646464646u) | value) & 0x8080808080808080u)
 		return -1;
@@ -55,7 +53,15 @@ static inline int64_t ht_eight_digits(const char *p)
 	                 32);
 }
 
-/* The form that Kineto writes, 1 to 15 digits, a point and three digits, else the general one. */
+/* The same of eight bytes at p. */
+static inline int64_t ht_eight_digits(const char *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof word);
+	return ht_eight_digits_of(word);
+}
+
+/* The form that profilers write, 1 to 16 digits that fit as ns, a point and three digits, else the general one. */
 static inline struct ht_time ht_time_parse(const char *p)
 {
 	const char *start = p;
@@ -65,7 +71,7 @@ static inline struct ht_time ht_time_parse(const char *p)
 	while (ht_is_digit(*p))
 		us = us * 10 + (uint64_t)(*p++ - '0');
 	size_t n = (size_t)(p - start);
-	if (n == 0 || n > 15 || (n > 1 && *start == '0'))
+	if (n == 0 || n > 16 || (n == 16 && *start > '8') || (n > 1 && *start == '0'))
 		return ht_time_parse_slow(start);
 	if (*p == '.' && ht_is_digit(p[1]) && ht_is_digit(p[2]) && ht_is_digit(p[3]) &&
 	        !ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {

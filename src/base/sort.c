@@ -138,12 +138,106 @@ bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t 
 	return ok;
 }
 
-void ht_sort_items(void *items, size_t n, size_t size, int (*compare)(const void *, const void *))
+/* ---- items ---- */
+
+/* Runs shorter than this on average are no order. */
+#define RUN_ITEMS 8
+
+typedef int (*compare_fn)(const void *, const void *);
+
+/* Merge [a, b) and [b, end) into to. Sizes that are constants make the copies single moves. */
+static inline __attribute__((always_inline)) void merge_of_size(
+        const char *a, const char *b, const char *end, char *to, size_t size, compare_fn compare)
 {
-	const char *at = items;
-	size_t i = 1;
-	while (i < n && compare(at + (i - 1) * size, at + i * size) <= 0)
+	const char *a_end = b;
+	while (a < a_end && b < end) {
+		const char **next = compare(a, b) <= 0 ? &a : &b;
+		memcpy(to, *next, size);
+		*next += size;
+		to += size;
+	}
+	memcpy(to, a, (size_t)(a_end - a));
+	memcpy(to + (a_end - a), b, (size_t)(end - b));
+}
+
+static void merge_items(
+        const char *a, const char *b, const char *end, char *to, size_t size, compare_fn compare)
+{
+	if (b == end || compare(b - size, b) <= 0) {
+		memcpy(to, a, (size_t)(end - a));
+		return;
+	}
+	switch (size) {
+	case 8: merge_of_size(a, b, end, to, 8, compare); break;
+	case 16: merge_of_size(a, b, end, to, 16, compare); break;
+	case 24: merge_of_size(a, b, end, to, 24, compare); break;
+	case 32: merge_of_size(a, b, end, to, 32, compare); break;
+	case 40: merge_of_size(a, b, end, to, 40, compare); break;
+	default: merge_of_size(a, b, end, to, size, compare); break;
+	}
+}
+
+/* The starts of runs, and n behind the last; 0 when there are more than fit. */
+static size_t find_runs(const char *items, size_t n, size_t size, compare_fn compare,
+        uint32_t *starts, size_t n_most)
+{
+	size_t n_runs = 0;
+	starts[n_runs++] = 0;
+	for (size_t i = 1; i < n; i++) {
+		if (compare(items + (i - 1) * size, items + i * size) <= 0)
+			continue;
+		if (n_runs == n_most)
+			return 0;
+		starts[n_runs++] = (uint32_t)i;
+	}
+	starts[n_runs] = (uint32_t)n;
+	return n_runs;
+}
+
+/* Neighbours become one until one is left; answers where it is. */
+static char *merge_all(
+        char *items, char *room, size_t size, compare_fn compare, uint32_t *starts, size_t n_runs)
+{
+	char *from = items, *to = room;
+	while (n_runs > 1) {
+		size_t n = 0;
+		for (size_t i = 0; i < n_runs; i += 2) {
+			size_t middle = i + 1 < n_runs ? starts[i + 1] : starts[n_runs];
+			size_t end = i + 2 < n_runs ? starts[i + 2] : starts[n_runs];
+			size_t first = starts[i];
+			merge_items(from + first * size, from + middle * size, from + end * size,
+			        to + first * size, size, compare);
+			starts[n++] = (uint32_t)first;
+		}
+		starts[n] = starts[n_runs];
+		n_runs = n;
+		char *other = from;
+		from = to;
+		to = other;
+	}
+	return from;
+}
+
+void ht_sort_items(struct ht_mem *mem, void *items, size_t n, size_t size, compare_fn compare)
+{
+	size_t i = 1, n_most = n / RUN_ITEMS + 1;
+	while (i < n && compare((char *)items + (i - 1) * size, (char *)items + i * size) <= 0)
 		i++;
-	if (i < n)
+	if (i >= n)
+		return;
+	/* the runs, then a copy of the items, which needs its alignment */
+	size_t runs_bytes = ((n_most + 1) * sizeof(uint32_t) + 15) & ~(size_t)15;
+	size_t n_bytes = runs_bytes + n * size;
+	char *room = n >= SMALL && n < UINT32_MAX ? ht_mem_alloc(mem, n_bytes) : NULL;
+	uint32_t *starts = (uint32_t *)(void *)room;
+	size_t n_runs = room ? find_runs(items, n, size, compare, starts, n_most) : 0;
+	if (n_runs) {
+		const char *sorted =
+		        merge_all(items, room + runs_bytes, size, compare, starts, n_runs);
+		if (sorted != items)
+			memcpy(items, sorted, n * size);
+	} else {
 		qsort(items, n, size, compare);
+	}
+	ht_mem_free(mem, room, room ? n_bytes : 0);
 }

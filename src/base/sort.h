@@ -10,8 +10,10 @@
  * merged, anything else is sorted by radix over the bits in which keys differ. False when out of memory. */
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n);
 
-/* qsort, but linear for what is in order already, as rows of a trace mostly are. */
-void ht_sort_items(void *items, size_t n, size_t size, int (*compare)(const void *, const void *));
+/* qsort, stable, but merging runs that are in order already, as rows of a trace mostly are: linear for a few. The room
+ * for it is from mem; without any it is qsort. */
+void ht_sort_items(struct ht_mem *mem, void *items, size_t n, size_t size,
+        int (*compare)(const void *, const void *));
 
 /* A signed number as a key that sorts in the same order. */
 static inline uint64_t ht_sort_key_i64(int64_t value)

@@ -78,23 +78,56 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
+/* By the high half; the low half tells where an item was. */
+static int compare_high(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left >> 32, b = *(const uint64_t *)right >> 32;
+	return (a > b) - (a < b);
+}
+
+static void merges_runs_of_items(void **state)
+{
+	static uint64_t items[N];
+	static const size_t runs[] = { 1, 2, 3, 10, 64, 500, 2499, N };
+	static const size_t lengths[] = { 47, 48, 49, 50, 1000, N };
+	struct ht_mem *mem = ht_mem_new();
+	(void)state;
+	for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+		for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+			for (int fails = 0; fails < 2; fails++) {
+				size_t n = lengths[k];
+				fill_runs(items, n, runs[r], 50);
+				for (size_t i = 0; i < n; i++)
+					items[i] = (items[i] & 0xffff) << 32 | i;
+				mem->fail_in = fails;
+				ht_sort_items(mem, items, n, sizeof *items, compare_high);
+				mem->fail_in = 0;
+				for (size_t i = 1; i < n; i++)
+					assert_true(items[i - 1] < items[i]);
+			}
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
 static void sorts_items(void **state)
 {
+	struct ht_mem *mem = ht_mem_new();
 	(void)state;
 	static uint64_t items[N];
 	for (size_t last_is_low = 0; last_is_low < 2; last_is_low++)
 		for (size_t n = 0; n < 50; n++) {
 			for (size_t i = 0; i < n; i++)
 				items[i] = last_is_low && i + 1 == n ? 0 : i / 2 + 1;
-			ht_sort_items(items, n, sizeof *items, compare);
+			ht_sort_items(mem, items, n, sizeof *items, compare);
 			for (size_t i = 1; i < n; i++)
 				assert_true(items[i - 1] <= items[i]);
 		}
+	ht_mem_release(mem);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(sorts_runs_and_noise),
-		cmocka_unit_test(sorts_items) };
+		cmocka_unit_test(sorts_items), cmocka_unit_test(merges_runs_of_items) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,25 @@ void ht_error_in_file(ht_ctx *ctx, const char *file)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
+void ht_error_save(const ht_ctx *ctx, struct ht_error_text *ret_text)
+{
+	ret_text->error = ctx->error;
+	memcpy(ret_text->message, ctx->message, sizeof ctx->message);
+	memcpy(ret_text->file, ctx->file, sizeof ctx->file);
+	memcpy(ret_text->hint, ctx->hint, sizeof ctx->hint);
+}
+
+void ht_error_load(ht_ctx *ctx, const struct ht_error_text *text)
+{
+	ctx->error = text->error;
+	memcpy(ctx->message, text->message, sizeof ctx->message);
+	memcpy(ctx->file, text->file, sizeof ctx->file);
+	memcpy(ctx->hint, text->hint, sizeof ctx->hint);
+	ctx->error.message = ctx->message;
+	ctx->error.file = text->error.file ? ctx->file : NULL;
+	ctx->error.hint = text->error.hint ? ctx->hint : NULL;
+}
+
 void ht_error_clear(ht_ctx *ctx)
 {
 	ctx->error = (struct ht_error){ .offset = -1 };

@@ -37,6 +37,14 @@ struct ht_ctx {
 	atomic_llong fail_io_in;
 };
 
+/* An error kept aside, as a context has room for one only. */
+struct ht_error_text {
+	struct ht_error error; /* status HT_OK: none */
+	char message[sizeof((struct ht_ctx *)0)->message];
+	char file[sizeof((struct ht_ctx *)0)->file];
+	char hint[sizeof((struct ht_ctx *)0)->hint];
+};
+
 /* Set the error, return the status. The first error of a call wins; file and hint may be NULL. */
 enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,
         const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -45,6 +53,9 @@ enum ht_status ht_fail_nomem(ht_ctx *ctx);
 void ht_error_prefix(ht_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Name the file that the current error is about, unless it names one. */
 void ht_error_in_file(ht_ctx *ctx, const char *file);
+/* Keep a copy of the context's error; make one the error of a context, this or another. */
+void ht_error_save(const ht_ctx *ctx, struct ht_error_text *ret_text);
+void ht_error_load(ht_ctx *ctx, const struct ht_error_text *text);
 /* Forget the last error; every public entry point starts with this. */
 void ht_error_clear(ht_ctx *ctx);
 /* Tell the caller how far we are; HT_CANCELLED when it said stop. Only from the calling thread. */

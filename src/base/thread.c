@@ -20,10 +20,7 @@
 struct failure {
 	size_t i_task; /* SIZE_MAX: none */
 	enum ht_status status;
-	struct ht_error error; /* status HT_OK: the task failed without a text */
-	char message[sizeof((ht_ctx *)0)->message];
-	char file[sizeof((ht_ctx *)0)->file];
-	char hint[sizeof((ht_ctx *)0)->hint];
+	struct ht_error_text text; /* none: the task failed without one */
 };
 
 struct run {
@@ -55,10 +52,7 @@ static void record(struct run *run, size_t i_task, enum ht_status status)
 	if (i_task < lowest->i_task) {
 		lowest->i_task = i_task;
 		lowest->status = status;
-		lowest->error = ctx->error;
-		memcpy(lowest->message, ctx->message, sizeof lowest->message);
-		memcpy(lowest->file, ctx->file, sizeof lowest->file);
-		memcpy(lowest->hint, ctx->hint, sizeof lowest->hint);
+		ht_error_save(ctx, &lowest->text);
 	}
 	ctx->error.status = HT_OK;
 	pthread_mutex_unlock(&ctx->lock);
@@ -71,12 +65,8 @@ static enum ht_status restore(struct run *run)
 	ht_ctx *ctx = run->ctx;
 	struct failure *lowest = &run->lowest;
 	pthread_mutex_lock(&ctx->lock);
-	if (lowest->error.status != HT_OK) {
-		ctx->error = lowest->error;
-		memcpy(ctx->message, lowest->message, sizeof ctx->message);
-		memcpy(ctx->file, lowest->file, sizeof ctx->file);
-		memcpy(ctx->hint, lowest->hint, sizeof ctx->hint);
-	}
+	if (lowest->text.error.status != HT_OK)
+		ht_error_load(ctx, &lowest->text);
 	pthread_mutex_unlock(&ctx->lock);
 	return lowest->status;
 }

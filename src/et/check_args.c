@@ -288,9 +288,10 @@ static bool is_tiny(struct ht_et_piece text)
 		return false;
 	memcpy(digits, text.text, text.n);
 	digits[text.n] = '\0';
-	char *end;
-	double value = strtod(digits, &end);
-	return !*end && value != 0 && fabs(value) < 5e-7;
+	/* whole numbers are zero or not tiny */
+	struct ht_number number = ht_number_parse(digits);
+	return number.type == HT_NUMBER_F64 && !*number.end && number.f != 0 &&
+	       fabs(number.f) < 5e-7;
 }
 
 static void check_precision(struct ht_et_check *c, uint32_t row)

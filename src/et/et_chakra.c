@@ -36,6 +36,14 @@ static bool intern(struct chakra *c, const void *bytes, size_t n, uint32_t *ret_
 	return ht_et_intern(c->et, (const char *)bytes, n, ret_id);
 }
 
+/* The bytes of a field that has some. */
+static struct ht_wire packed_of(const struct ht_wire_field *field)
+{
+	if (field->type != HT_WIRE_BYTES)
+		return (struct ht_wire){ 0 };
+	return (struct ht_wire){ field->bytes, field->bytes + field->n, false };
+}
+
 /* ---- values of attributes ---- */
 
 enum value_kind { F64, F32, INT, UINT, SINT, SFIXED32, SFIXED64, BOOL, TEXT };
@@ -96,8 +104,8 @@ static void emit_list(struct ht_emit *e, size_t i, const struct ht_wire_field *l
 			comma = ",";
 			continue;
 		}
-		struct ht_wire packed = { field.bytes, field.bytes + field.n, false };
 		bool is_packed = field.type == HT_WIRE_BYTES;
+		struct ht_wire packed = packed_of(&field);
 		bits = field.value;
 		while (!is_packed || ht_wire_packed(&packed, value_types[i].wire, &bits)) {
 			ht_emit_text(e, comma, strlen(comma));
@@ -216,8 +224,8 @@ static enum ht_status set_io(
 /* Ids, packed or one by one. */
 static enum ht_status add_deps(struct chakra *c, const struct ht_wire_field *field, uint32_t *n)
 {
-	struct ht_wire packed = { field->bytes, field->bytes + field->n, false };
 	bool is_packed = field->type == HT_WIRE_BYTES;
+	struct ht_wire packed = packed_of(field);
 	uint64_t id = field->value;
 	while (!is_packed || ht_wire_packed(&packed, HT_WIRE_VARINT, &id)) {
 		if (c->et->deps.n >= HT_ET_NONE - 1 ||

@@ -37,7 +37,7 @@ static bool is_utf8(const char *text, size_t n)
 	return true;
 }
 
-/* What is no UTF-8 becomes U+FFFD and is counted. */
+/* What is no UTF-8, or would end a text, becomes U+FFFD and is counted. */
 static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	char *copy = ht_mem_alloc(et->mem, 3 * n);
@@ -46,7 +46,7 @@ static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32
 		return false;
 	et->stats[HT_ET_STAT_odd_text].count++;
 	for (size_t i = 0; i < n;) {
-		size_t length = ht_utf8_length(text + i, n - i);
+		size_t length = text[i] ? ht_utf8_length(text + i, n - i) : 0;
 		memcpy(copy + n_copy, length ? text + i : "\xef\xbf\xbd", length ? length : 3);
 		n_copy += length ? length : 3;
 		i += length ? length : 1;
@@ -59,7 +59,7 @@ static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	struct ht_text found;
-	if (!is_ascii(text, n) && !is_utf8(text, n))
+	if ((!is_ascii(text, n) && !is_utf8(text, n)) || memchr(text, 0, n))
 		return intern_repaired(et, text, n, ret_id);
 	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
 		return false;

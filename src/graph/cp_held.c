@@ -103,7 +103,7 @@ enum ht_status ht_cp_waits_collect(
 			.device = ht_arg_i64(t, "device", row, t->tracks[t->track[row]].device),
 			.stream = stream == UINT32_MAX ? -1 : stream };
 	}
-	qsort(waits, n, sizeof *waits, compare_wait);
+	ht_sort_items(run->ctx->mem, waits, n, sizeof *waits, compare_wait);
 	find_calls(t, correlation, waits, n);
 	struct ht_cp_launch *launches = NULL;
 	HT_TRY(list_launches(run, t, &launches, &n_launches));

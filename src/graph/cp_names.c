@@ -2,8 +2,8 @@
  * cp_names.c - see cp_names.h.
  */
 #include "graph/cp_names.h"
+#include "base/pattern.h"
 
-#include <regex.h>
 #include <string.h>
 
 static bool starts_with(const char *text, const char *prefix)
@@ -50,10 +50,12 @@ enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace
 		names.data_load = ht_arena_alloc(run->scratch, sizeof(regex_t));
 		if (!names.data_load)
 			return ht_fail_nomem(run->ctx);
-		if (regcomp(names.data_load, data_load, REG_EXTENDED | REG_NOSUB))
-			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+		char why[HT_PATTERN_WHY];
+		enum ht_status status = ht_pattern_compile(data_load, names.data_load, why);
+		if (status != HT_OK)
+			return ht_fail(run->ctx, status, NULL, -1,
 			        "data-load-events is an extended regular expression",
-			        "bad expression '%s'", data_load);
+			        "bad expression '%s': %s", data_load, why);
 	}
 	*ret_names = names;
 	return HT_OK;

@@ -11,6 +11,7 @@
  */
 #include "graph/cp_sync.h"
 
+#include "base/sort.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static enum ht_status find_records(
 			n++;
 		}
 	}
-	qsort(records, n, sizeof *records, compare_record);
+	ht_sort_items(sync->run->ctx->mem, records, n, sizeof *records, compare_record);
 	*ret_records = records;
 	*ret_n = n;
 	return HT_OK;
@@ -226,9 +227,11 @@ enum ht_status ht_cp_resolve_waits(const struct ht_cp_sync *sync, struct ht_cp_l
 	struct record *records = NULL;
 	size_t n_records = 0;
 	HT_TRY(find_records(sync, &records, &n_records));
-	qsort(launches, n_launches, sizeof *launches, compare_by_stream);
+	ht_sort_items(
+	        sync->run->ctx->mem, launches, n_launches, sizeof *launches, compare_by_stream);
 	find_sources(sync, launches, n_launches, waits, n_waits, records, n_records);
-	qsort(launches, n_launches, sizeof *launches, compare_by_thread);
+	ht_sort_items(
+	        sync->run->ctx->mem, launches, n_launches, sizeof *launches, compare_by_thread);
 	find_targets(sync, launches, n_launches, waits, n_waits);
 	return HT_OK;
 }

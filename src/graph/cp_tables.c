@@ -81,10 +81,7 @@ void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row)
 	}
 	const char *name = ht_str(t, t->name[row]);
 	ht_table_put_str(table, name);
-	const char *short_name = ht_name_shorten(run->scratch, name);
-	/* of a name in brackets nothing is left */
-	bool nothing = !run->policy.empty_names && short_name && !*short_name;
-	ht_table_put_str(table, nothing ? name : short_name);
+	ht_table_put_str(table, ht_name_shorten(run, name));
 	ht_cp_put_text(table, ht_cat(t, row));
 	ht_put_track(table, t, row);
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);

@@ -240,7 +240,7 @@ enum ht_status ht_cp_idle_ns(struct ht_run *run, const struct ht_cp_model *m,
 				stored = HT_VEC_PUSH(run->ctx->mem, &vec, struct ht_interval, busy);
 		}
 	}
-	size_t n = ht_interval_merge(vec.data, vec.n);
+	size_t n = ht_interval_merge(run->ctx->mem, vec.data, vec.n);
 	*ret_idle_ns =
 	        !m->n_devices ? HT_NO_I64
 	                      : window->end_ns - window->start_ns - ht_interval_length(vec.data, n);

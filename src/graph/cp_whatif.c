@@ -4,8 +4,8 @@
 #include "graph/cp_whatif.h"
 
 #include "base/literal.h"
+#include "base/pattern.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,8 +53,9 @@ static enum ht_status read_rule(
 	*sign = '\0';
 	rule->what = item;
 	find_words(rule);
-	if (regcomp(regex, rule->what, REG_EXTENDED | REG_NOSUB))
-		return bad_rule(run, rule->text, "the expression is not valid");
+	char why[HT_PATTERN_WHY];
+	if (ht_pattern_compile(rule->what, regex, why) != HT_OK)
+		return bad_rule(run, rule->text, why);
 	rule->regex = regex;
 	return HT_OK;
 }

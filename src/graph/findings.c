@@ -3,12 +3,10 @@
  */
 #include "graph/findings.h"
 
-#include "model/attribution.h"
 #include "model/gpu_summary.h"
 #include "model/row_names.h"
 #include "model/stats.h"
 #include "model/step_roles.h"
-#include "model/op_tree.h"
 #include "model/work_names.h"
 
 #include <stdlib.h>
@@ -25,14 +23,6 @@ const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
 	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
 	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
 	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
-};
-const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] = {
-	{ "kind", HT_I64, HT_KEY, "kind of what takes time", NULL },
-	{ "name", HT_STR, HT_KEY, "its name", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "its time", NULL },
-	{ "count", HT_I64, HT_MEASURE, "how often", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the longest", NULL },
-	{ "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL },
 };
 const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
@@ -98,7 +88,8 @@ static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_tab
 		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
-		ht_table_put_known(table, step ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(
+		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
 		ht_table_put_known(table,
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
@@ -168,122 +159,11 @@ static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame,
 	return HT_OK;
 }
 
-/* ---- one rank: what takes time ---- */
-
-struct timed {
-	const char *name;
-	int64_t ns;
-	uint32_t row;
-	uint8_t kind;
-};
-
-struct times {
-	struct ht_run *run;
-	struct timed *list;
-	size_t n;
-};
-
-static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
-{
-	if (name && ns > 0)
-		t->list[t->n++] = (struct timed){ name, ns, row, (uint8_t)kind };
-}
-
-static int by_kind_and_name(const void *left, const void *right)
-{
-	const struct timed *a = left, *b = right;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	int by = a->name == b->name ? 0 : strcmp(a->name, b->name);
-	return by ? by : (a->row > b->row) - (a->row < b->row);
-}
-
-static void put_times(struct times *t, ht_table *table)
-{
-	qsort(t->list, t->n, sizeof *t->list, by_kind_and_name);
-	for (size_t first = 0, end; first < t->n; first = end) {
-		const struct timed *longest = &t->list[first];
-		int64_t ns = 0;
-		for (end = first; end < t->n; end++) {
-			const struct timed *timed = &t->list[end];
-			if (timed->kind != t->list[first].kind ||
-			        strcmp(timed->name, t->list[first].name) != 0)
-				break;
-			ht_sum(&ns, timed->ns);
-			longest = timed->ns > longest->ns ? timed : longest;
-		}
-		ht_table_row(table);
-		ht_table_put_i64(table, t->list[first].kind);
-		ht_table_put_str(table, t->list[first].name);
-		ht_table_put_i64(table, ns);
-		ht_table_put_i64(table, (int64_t)(end - first));
-		ht_table_put_i64(table, longest->row);
-		ht_table_put_i64(table, longest->ns);
-	}
-}
-
-static enum ht_status add_operators(struct times *t, const struct ht_frame *frame)
-{
-	struct ht_run *run = t->run;
-	const struct ht_trace *trace = run->trace;
-	struct ht_traits traits;
-	struct ht_op_tree tree;
-	uint8_t *chosen = ht_arena_alloc(run->scratch, trace->n_kind + 1);
-	if (!chosen)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_traits_init(run, trace, &traits));
-	HT_TRY(ht_op_tree_make(run, trace, &traits, &tree));
-	for (size_t i = 0; i < frame->n_rows; i++)
-		chosen[frame->rows[i]] = 1;
-	t->list =
-	        ht_arena_alloc(run->scratch, (2 * tree.n + 2 * frame->n_gpu + 1) * sizeof *t->list);
-	if (!t->list)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < tree.n; i++) {
-		const struct ht_op_node *node = &tree.nodes[i];
-		const char *name = ht_str(trace, trace->name[node->row]);
-		if (!node->is_counted || !chosen[node->row])
-			continue;
-		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
-		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
-	}
-	return HT_OK;
-}
-
-static enum ht_status add_work(struct times *t, const struct ht_frame *frame)
-{
-	static const uint8_t kinds[HT_N_CLASSES] = { [HT_CLASS_COMPUTE] = HT_TOP_KERNEL,
-		[HT_CLASS_COMM] = HT_TOP_COMM,
-		[HT_CLASS_MEMCPY] = HT_TOP_COPY,
-		[HT_CLASS_MEMSET] = HT_TOP_COPY,
-		[HT_CLASS_SYNC] = HT_N_TOP_KINDS };
-	struct ht_run *run = t->run;
-	const struct ht_trace *trace = run->trace;
-	struct ht_attribution attribution;
-	HT_TRY(ht_attribution_make(run, trace, HT_ATTRIBUTE_MODULES, &attribution));
-	for (size_t i = 0; i < frame->n_gpu; i++) {
-		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
-		const char *name = ht_str(trace, trace->name[gpu->row]);
-		int64_t ns = trace->dur_ns[gpu->row];
-		uint32_t module = attribution.modules ? attribution.modules[gpu->row] : HT_NONE;
-		if (kinds[gpu->class_] == HT_TOP_COMM)
-			name = ht_name_shorten(run->scratch, name);
-		if (!name)
-			return ht_fail_nomem(run->ctx);
-		if (kinds[gpu->class_] != HT_N_TOP_KINDS)
-			add(t, kinds[gpu->class_], name, ns, gpu->row);
-		if (module != HT_NONE)
-			add(t, HT_TOP_MODULE, attribution.module_texts[module], ns, gpu->row);
-	}
-	return HT_OK;
-}
-
-enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
+static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	struct ht_frame frame;
 	struct ht_bounds bounds = { 0 };
-	struct times times = { .run = run };
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS));
 	HT_TRY(ht_cp_chains_put(run, &options, part));
@@ -295,11 +175,10 @@ enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_findings_bounds(run, &bounds));
 	put_steps(run, &bounds, part->facts[HT_FOUND_STEPS]);
 	HT_TRY(put_gpus(run, &bounds, part->facts[HT_FOUND_GPUS]));
-	HT_TRY(add_operators(&times, &frame));
-	HT_TRY(add_work(&times, &frame));
-	put_times(&times, part->facts[HT_FOUND_TOPS]);
-	return HT_OK;
+	return ht_tops_put(run, &frame, part->facts[HT_FOUND_TOPS]);
 }
+
+const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
 
 /* ---- all ranks: steps, devices ---- */
 

@@ -62,10 +62,14 @@ enum {
 	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
 	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS }
 
+/* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
+extern const struct ht_common_facts ht_findings_common;
+
 /* The steps of the rank in hand that count. */
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
-/* What the rank in hand contributes. */
-enum ht_status ht_findings_put(struct ht_run *run, struct ht_part *part) HT_MUST_USE;
+/* What takes time on the rank in hand, as the table says that holds it (tops.c). */
+enum ht_status ht_tops_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
 /* Columns of what takes time. */
 enum {

@@ -122,7 +122,10 @@ static const struct ht_set_facts *keep(struct ht_memo *memo, const struct ht_set
 	if (!copy)
 		return NULL;
 	*copy = *facts;
-	return ht_memo_keep(memo, key, &arena, copy);
+	const struct ht_set_facts *kept = ht_memo_keep(memo, key, &arena, copy);
+	if (!kept)
+		ht_arena_done(&arena);
+	return kept;
 }
 
 enum ht_status ht_hta_facts_keep(

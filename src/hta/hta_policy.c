@@ -65,7 +65,7 @@ static void take_values(struct ht_policy *policy)
 	policy->by_name = true;
 	policy->no_empty_rows = true;
 	policy->full_names = true;
-	policy->empty_names = true;
+	policy->raw_short_names = true;
 	policy->zero_spread = true;
 	policy->folds_sums = true;
 	policy->one_backward = true;

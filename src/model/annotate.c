@@ -135,7 +135,7 @@ enum ht_status ht_annotate_by_gpu(struct ht_run *run, const struct ht_frame *fra
 		rows[i] = HT_NONE;
 		pieces[i] = (struct piece){ w->start, w->end, t->track[w->row], (uint32_t)i };
 	}
-	ht_sort_items(pieces, work->n, sizeof *pieces, compare_work);
+	ht_sort_items(run->ctx->mem, pieces, work->n, sizeof *pieces, compare_work);
 	for (size_t i = 0, a = 0, n; i < work->n; i += n) {
 		uint32_t track = pieces[i].track;
 		for (n = 1; i + n < work->n && pieces[i + n].track == track;)

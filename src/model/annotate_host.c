@@ -14,6 +14,7 @@
 #include "model/annotate.h"
 
 #include "base/sort.h"
+#include "model/launch.h"
 #include "store/tree.h"
 #include "base/search.h"
 
@@ -185,7 +186,7 @@ static bool sweep_track(
 
 static enum ht_status sweep_all(struct sweep *s, size_t n, struct stack **ret)
 {
-	ht_sort_items(s->questions, n, sizeof *s->questions, compare_questions);
+	ht_sort_items(s->run->ctx->mem, s->questions, n, sizeof *s->questions, compare_questions);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && s->questions[j].track == s->questions[i].track;)
 			j++;
@@ -201,7 +202,8 @@ static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 	const struct ht_gpu *gpu = NULL;
 	if (row != HT_NONE && ht_kind_is_gpu_work(t->kind[row]))
 		gpu = ht_gpu_of_row(t, row);
-	return gpu && gpu->launch != HT_NONE ? gpu->launch : row;
+	uint32_t place = gpu ? ht_host_place(t, gpu) : HT_NONE;
+	return place != HT_NONE ? place : row;
 }
 
 static enum ht_status ask(struct sweep *s, const struct ht_autograd *autograd, const uint32_t *rows,
@@ -289,7 +291,7 @@ enum ht_status ht_annotate_rows(struct ht_run *run, const struct ht_trace *t,
         struct ht_annotated *ret)
 {
 	struct sweep s = { .run = run, .t = t };
-	ht_arena_init(&s.temporary, run->ctx->mem);
+	ht_arena_init_like(&s.temporary, run->scratch);
 	enum ht_status status = sweep_rows(&s, autograd, rows, n, with_steps, ret);
 	ht_arena_done(&s.temporary);
 	return status;

@@ -4,7 +4,9 @@
 #include "model/attribution.h"
 
 #include "model/inside.h"
+#include "model/launch.h"
 #include "model/name_traits.h"
+#include "model/share.h"
 
 #include <string.h>
 
@@ -12,7 +14,7 @@
 static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 {
 	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
-	return gpu ? gpu->launch : row;
+	return gpu ? ht_host_place(t, gpu) : row;
 }
 
 static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
@@ -65,7 +67,7 @@ static enum ht_status spell_modules(
         struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
 {
 	struct ht_arena temporary;
-	ht_arena_init(&temporary, run->ctx->mem);
+	ht_arena_init_like(&temporary, run->scratch);
 	enum ht_status status = spell_chains(run, a, nearest, &temporary);
 	ht_arena_done(&temporary);
 	return status;
@@ -122,9 +124,16 @@ static enum ht_status find_annotations(struct ht_run *run, struct ht_attribution
 	return status;
 }
 
-enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t, unsigned parts,
-        struct ht_attribution *ret_attribution)
+struct wanted {
+	const struct ht_trace *trace;
+	unsigned parts;
+};
+
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 {
+	const struct wanted *wanted = of;
+	const struct ht_trace *t = wanted->trace;
+	unsigned parts = wanted->parts;
 	struct ht_attribution a = { .trace = t };
 	if (parts)
 		HT_TRY(ht_autograd_make(run, t, &a.autograd));
@@ -132,8 +141,19 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 		HT_TRY(find_annotations(run, &a));
 	if ((parts & HT_ATTRIBUTE_MODULES) && has_modules(t))
 		HT_TRY(find_modules(run, &a));
-	*ret_attribution = a;
+	*(struct ht_attribution *)ret_value = a;
 	return HT_OK;
+}
+
+enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t, unsigned parts,
+        struct ht_attribution *ret_attribution)
+{
+	static const char kind;
+	/* forward operators are told with all the others */
+	const struct wanted wanted = { t, parts };
+	uint32_t variant = parts ? parts | HT_ATTRIBUTE_FORWARD : 0;
+	const struct ht_sharing how = { &kind, variant, make, sizeof *ret_attribution };
+	return ht_share(run, &how, &wanted, ret_attribution);
 }
 
 uint32_t ht_attribution_forward(const struct ht_attribution *a, uint32_t row)

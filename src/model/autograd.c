@@ -3,6 +3,7 @@
  */
 #include "model/autograd.h"
 
+#include "model/share.h"
 #include "base/sort.h"
 #include "store/tree.h"
 #include "base/search.h"
@@ -265,7 +266,7 @@ static enum ht_status ask(
 	uint32_t *stack = allocate(b, b->t->n_track_rows, sizeof *stack);
 	if (!stack)
 		return ht_fail_nomem(b->run->ctx);
-	ht_sort_items(questions, n, sizeof *questions, compare_questions);
+	ht_sort_items(b->run->ctx->mem, questions, n, sizeof *questions, compare_questions);
 	for (size_t i = 0, j; i < n; i = j) {
 		for (j = i + 1; j < n && questions[j].track == questions[i].track;)
 			j++;
@@ -353,13 +354,22 @@ static enum ht_status answer(struct build *b, struct ht_autograd *ret)
 	return HT_OK;
 }
 
-enum ht_status ht_autograd_make(
-        struct ht_run *run, const struct ht_trace *t, struct ht_autograd *ret)
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 {
+	const struct ht_trace *t = of;
+	struct ht_autograd *ret = ret_value;
 	struct build b = { .run = run, .t = t };
 	*ret = (struct ht_autograd){ .parent = t->parent };
-	ht_arena_init(&b.temporary, run->ctx->mem);
+	ht_arena_init_like(&b.temporary, run->scratch);
 	enum ht_status status = answer(&b, ret);
 	ht_arena_done(&b.temporary);
 	return status;
+}
+
+enum ht_status ht_autograd_make(
+        struct ht_run *run, const struct ht_trace *t, struct ht_autograd *ret)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, 0, make, sizeof *ret };
+	return ht_share(run, &how, t, ret);
 }

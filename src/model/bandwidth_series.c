@@ -2,6 +2,7 @@
  * bandwidth_series.c - copy bandwidth per kind. See series.h.
  */
 #include "model/series.h"
+#include "base/sort.h"
 #include "model/work_names.h"
 
 #include <math.h>
@@ -143,7 +144,7 @@ enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_fram
 	if (!events)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(collect(run, frame, events, &n));
-	qsort(events, n, sizeof *events, compare);
+	ht_sort_items(run->ctx->mem, events, n, sizeof *events, compare);
 	HT_TRY(ht_series_starts(run, events, n, sizeof *events, same_series, &starts, &n_series));
 	struct ht_bandwidth_series *series =
 	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);

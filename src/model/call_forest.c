@@ -234,8 +234,8 @@ static enum ht_status sum_rows(struct ht_run *run, struct ht_forest *f, size_t f
 			first + i };
 	for (size_t i = 0; i < slice.n; i++)
 		launches[i] = (struct ender){ f->launches[slice.first + i].end, i };
-	ht_sort_items(rows, n, sizeof *rows, compare_end);
-	ht_sort_items(launches, slice.n, sizeof *launches, compare_end);
+	ht_sort_items(run->ctx->mem, rows, n, sizeof *rows, compare_end);
+	ht_sort_items(run->ctx->mem, launches, slice.n, sizeof *launches, compare_end);
 	for (size_t i = 0; i < n; i++) {
 		struct ht_forest_row *row = &f->rows[rows[i].i];
 		for (; done < slice.n && launches[done].end <= rows[i].end; done++)
@@ -307,12 +307,12 @@ static int compare_start(const void *left, const void *right)
 
 /* Which launches of a slice are inside of one of the roots. Of the roots that have started the one that ends last
  * decides. */
-static void mark_taken(const struct ht_forest *f, struct ht_forest_slice slice,
+static void mark_taken(struct ht_run *run, const struct ht_forest *f, struct ht_forest_slice slice,
         struct ht_interval *roots, size_t n_roots, bool *taken)
 {
 	int64_t end = INT64_MIN;
 	size_t k = 0;
-	ht_sort_items(roots, n_roots, sizeof *roots, compare_start);
+	ht_sort_items(run->ctx->mem, roots, n_roots, sizeof *roots, compare_start);
 	for (size_t i = slice.first; i < slice.first + slice.n; i++) {
 		const struct ht_forest_launch *launch = &f->launches[i];
 		for (; k < n_roots && roots[k].start <= launch->start; k++)
@@ -339,7 +339,8 @@ static enum ht_status count_loose(const struct ht_match *m, struct ht_forest *f)
 			roots[n++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 		if (!last)
 			continue;
-		mark_taken(f, f->slices[f->any_thread ? 0 : t->track[row]], roots, n, taken);
+		mark_taken(
+		        m->run, f, f->slices[f->any_thread ? 0 : t->track[row]], roots, n, taken);
 		n = 0;
 	}
 	for (size_t i = 0; i < f->n_launches; i++) {

@@ -89,7 +89,7 @@ static enum ht_status list_keys(struct ht_match *m, const bool *in, const bool *
 		if (key != 0 && key != -1)
 			keys.list[keys.n++] = (struct keyed){ key, t->ts_ns[row], row };
 	}
-	ht_sort_items(keys.list, keys.n, sizeof *keys.list, compare_keyed);
+	ht_sort_items(m->run->ctx->mem, keys.list, keys.n, sizeof *keys.list, compare_keyed);
 	*ret_keys = keys;
 	return HT_OK;
 }
@@ -279,7 +279,7 @@ static enum ht_status list_entries(struct ht_match *m, const bool *in, struct ht
 		if (in[row] && m->launch[t->cat[row]])
 			entries[n++] = (struct entry){ t, row, false, false, true };
 	}
-	ht_sort_items(entries, n, sizeof *entries, compare_entry);
+	ht_sort_items(m->run->ctx->mem, entries, n, sizeof *entries, compare_entry);
 	mark_nested(entries, n);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (owns[row])
@@ -287,7 +287,7 @@ static enum ht_status list_entries(struct ht_match *m, const bool *in, struct ht
 	}
 	for (size_t i = 0; i < n; i++)
 		entries[i].by_track = !f->any_thread;
-	ht_sort_items(entries, n, sizeof *entries, compare_entry);
+	ht_sort_items(m->run->ctx->mem, entries, n, sizeof *entries, compare_entry);
 	*ret_entries = entries;
 	*ret_n = n;
 	return HT_OK;

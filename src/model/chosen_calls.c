@@ -2,6 +2,7 @@
  * chosen_calls.c - see chosen_calls.h.
  */
 #include "model/chosen_calls.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -48,7 +49,7 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 					place->call, p };
 		}
 	}
-	qsort(calls, n, sizeof *calls, by_collective);
+	ht_sort_items(run->ctx->mem, calls, n, sizeof *calls, by_collective);
 	*ret_calls = calls;
 	*ret_n = n;
 	return HT_OK;

@@ -4,6 +4,7 @@
  *   calls of all ranks ─ sort ─► families (group) ─► buckets (sequence, or step) ─► collectives
  */
 #include "model/collective_match.h"
+#include "base/sort.h"
 #include "base/intern.h"
 
 #include <inttypes.h>
@@ -258,7 +259,7 @@ static enum ht_status place_sequence(struct match *m, struct loose *calls, size_
 
 static enum ht_status match_sequences(struct match *m, struct loose *calls, size_t n)
 {
-	qsort(calls, n, sizeof *calls, by_sequence);
+	ht_sort_items(m->ctx->mem, calls, n, sizeof *calls, by_sequence);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && calls[end].seq == calls[i].seq; end++)
 			;
@@ -314,7 +315,7 @@ static enum ht_status match_step(struct match *m, struct loose *calls, size_t n,
 
 static enum ht_status match_steps(struct match *m, struct loose *calls, size_t n)
 {
-	qsort(calls, n, sizeof *calls, by_step);
+	ht_sort_items(m->ctx->mem, calls, n, sizeof *calls, by_step);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && calls[end].call.step == calls[i].call.step; end++)
 			;
@@ -369,7 +370,7 @@ static void group_calls(
 		                                     : calls[end].call.step == calls[i].call.step);
 		        end++)
 			;
-		qsort(calls + i, end - i, sizeof *calls, by_position);
+		ht_sort_items(m->ctx->mem, calls + i, end - i, sizeof *calls, by_position);
 		for (size_t k = i, next; k < end; k = next) {
 			for (next = k + 1; next < end && goes_with(&calls[k], &calls[next], by_seq);
 			        next++)
@@ -422,7 +423,7 @@ static enum ht_status match_all(struct match *m)
 	if (!flat || !m->found.collectives)
 		return ht_fail_nomem(m->ctx);
 	size_t n = set_aside(m);
-	qsort(m->calls, n, sizeof *m->calls, by_family);
+	ht_sort_items(m->ctx->mem, m->calls, n, sizeof *m->calls, by_family);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && m->calls[end].family == m->calls[i].family; end++)
 			;
@@ -450,7 +451,7 @@ enum ht_status ht_matches_order(
 	found->n_places = ht_arena_alloc(arena, (n_ranks + 1) * sizeof *found->n_places);
 	if (!all || !found->places || !found->n_places)
 		return ht_fail_nomem(ctx);
-	qsort(found->collectives, found->n, sizeof *found->collectives, by_start);
+	ht_sort_items(ctx->mem, found->collectives, found->n, sizeof *found->collectives, by_start);
 	for (size_t i = 0; i < found->n; i++)
 		for (size_t k = 0; k < found->collectives[i].n; k++)
 			found->n_places[found->collectives[i].calls[k].i_rank]++;
@@ -468,7 +469,8 @@ enum ht_status ht_matches_order(
 		}
 	}
 	for (size_t i = 0; i < n_ranks; i++)
-		qsort(found->places[i], found->n_places[i], sizeof *found->places[i], by_row);
+		ht_sort_items(ctx->mem, found->places[i], found->n_places[i],
+		        sizeof *found->places[i], by_row);
 	return HT_OK;
 }
 

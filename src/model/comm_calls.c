@@ -198,7 +198,7 @@ static enum ht_status describe(struct ht_run *run, const struct ht_gpu *gpu, str
 	const char *name = ht_arg_str(trace, "Collective name", row);
 	struct call call = { .dtype = ht_arg_str(trace, "dtype", row) };
 	if (!name || !*name)
-		name = ht_name_shorten(run->scratch, ht_str(trace, trace->name[gpu->row]));
+		name = ht_name_shorten(run, ht_str(trace, trace->name[gpu->row]));
 	if (!name)
 		return ht_fail_nomem(run->ctx);
 	call.kind = ht_comm_kind_of(name);

@@ -280,7 +280,7 @@ enum ht_status ht_comm_ops_put(struct ht_run *run, struct ht_traits *traits,
 {
 	struct ops o = { .run = run, .t = run->trace };
 	uint32_t *inner = NULL;
-	HT_TRY(ht_op_tree_make(run, run->trace, traits, &o.tree));
+	HT_TRY(ht_op_tree_make(run, traits, &o.tree));
 	size_t n_most = o.tree.n + o.t->n_gpu + 1;
 	o.op_of = ht_arena_alloc(run->scratch, n_most * sizeof *o.op_of);
 	o.list = ht_arena_alloc(run->scratch, n_most * sizeof *o.list);

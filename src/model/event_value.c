@@ -240,7 +240,7 @@ static void move_to(struct ht_event_cursor *cursor, uint32_t row)
 	cursor->at += ht_lower_bound_u32(cursor->rows + cursor->at, column->n - cursor->at, row);
 }
 
-static const struct ht_event_cursor *seek(struct ht_event_column *c, uint32_t row)
+const struct ht_event_cursor *ht_event_argument(struct ht_event_column *c, uint32_t row)
 {
 	for (size_t i = 0; i < c->n_cursors; i++) {
 		struct ht_event_cursor *cursor = &c->cursors[i];
@@ -285,7 +285,7 @@ static void read_type(const struct ht_event_cursor *cursor, struct ht_value *v)
 
 static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
-	const struct ht_event_cursor *cursor = seek(c, row);
+	const struct ht_event_cursor *cursor = ht_event_argument(c, row);
 	if (cursor && c->type_only) {
 		read_type(cursor, v);
 		return;
@@ -305,7 +305,7 @@ static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_val
 /* An integer argument in any spelling. */
 static void read_integer(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
-	const struct ht_event_cursor *cursor = seek(c, row);
+	const struct ht_event_cursor *cursor = ht_event_argument(c, row);
 	int64_t value;
 	if (cursor && ht_arg_integer_at(c->source.trace, cursor->column, cursor->at, &value))
 		set_i64(v, value);

@@ -43,7 +43,7 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 			continue;
 		const char *name = ht_str(trace, id);
 		if (!host)
-			name = ht_name_shorten(run->scratch, name);
+			name = ht_name_shorten(run, name);
 		else if (strncmp(name, "ProfilerStep", 12) == 0)
 			name = "ProfilerStep";
 		if (!name)

@@ -58,8 +58,8 @@ static size_t end_of_key(const ht_table *facts, size_t from, int64_t key)
 }
 
 /* Transfers of one key, merged; false when a wait is not known. */
-static bool list_transfers(const struct ht_matches *matches, size_t i_rank, const ht_table *facts,
-        size_t from, size_t to, struct ht_interval *times, size_t *ret_n)
+static bool list_transfers(struct ht_run *run, const struct ht_matches *matches, size_t i_rank,
+        const ht_table *facts, size_t from, size_t to, struct ht_interval *times, size_t *ret_n)
 {
 	size_t n = 0;
 	for (size_t row = from; row < to; row++) {
@@ -71,7 +71,7 @@ static bool list_transfers(const struct ht_matches *matches, size_t i_rank, cons
 			                                   place->call->wait_ns,
 			ht_table_i64(facts, row, CALL_END) };
 	}
-	*ret_n = ht_interval_merge(times, n);
+	*ret_n = ht_interval_merge(run->ctx->mem, times, n);
 	return true;
 }
 
@@ -102,7 +102,7 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 		gap = end_of_key(gaps, gap, (int64_t)key);
 		exposed[key] = (struct exposed){ HT_NO_I64, HT_NO_I64 };
 		if (!clocks || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
-		        !list_transfers(&clocks->matches, i_rank, calls, first_call, call,
+		        !list_transfers(run, &clocks->matches, i_rank, calls, first_call, call,
 		                transfers, &n_transfers))
 			continue;
 		for (size_t row = first_gap; row < gap; row++)

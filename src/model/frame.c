@@ -45,7 +45,7 @@ static enum ht_status step_windows(
 				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
 		}
 		ht_list_done(run->ctx, &chosen);
-		w.n = ht_interval_merge(w.list, w.n);
+		w.n = ht_interval_merge(run->ctx->mem, w.list, w.n);
 	} else {
 		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
 		w.all = cut == INT64_MIN || !run->rosters[run->side]->has_two_steps;
@@ -107,7 +107,8 @@ static enum ht_status select_annotations(struct ht_run *run, struct selection *s
 	for (size_t k = 0; k < t->n_tracks; k++)
 		for (size_t i = 0; i < a->n[k]; i++)
 			list[n++] = a->windows[a->first[k] + i];
-	s->any_thread = (struct windows){ .list = list, .n = ht_interval_merge(list, n) };
+	s->any_thread =
+	        (struct windows){ .list = list, .n = ht_interval_merge(run->ctx->mem, list, n) };
 	return HT_OK;
 }
 
@@ -327,7 +328,8 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	*kept = *frame;
 	kept->rows = rows;
 	kept->gpu = gpu;
-	(void)ht_memo_keep(run->memo, key, &arena, kept);
+	if (!ht_memo_keep(run->memo, key, &arena, kept))
+		ht_arena_done(&arena);
 }
 
 static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *ret_frame)
@@ -350,6 +352,7 @@ static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *r
 		keep_frame(run, key, &frame);
 	frame.trace = run->trace;
 	frame.rank = run->rank;
+	frame.shared_as = shared ? key.variant + 1 : 0;
 	*ret_frame = frame;
 	return HT_OK;
 }

@@ -34,6 +34,8 @@ struct ht_frame {
 	const uint32_t *gpu;
 	size_t n_gpu;
 	bool cut; /* steps were cut */
+	/* other runs over the rank have the same frame under this number; 0: it is this run's own */
+	uint32_t shared_as;
 };
 
 /* The frame of the rank in hand; it lives as long as the rank is. */

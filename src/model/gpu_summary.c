@@ -35,11 +35,11 @@ static int64_t per_sm_of(const struct ht_trace *t, uint32_t row)
 }
 
 /* The integral over time of what runs, at most 1. */
-static double integrate(struct change *changes, size_t n)
+static double integrate(struct ht_run *run, struct change *changes, size_t n)
 {
 	__int128 area = 0;
 	int64_t now = 0;
-	ht_sort_items(changes, n, sizeof *changes, compare_time);
+	ht_sort_items(run->ctx->mem, changes, n, sizeof *changes, compare_time);
 	for (size_t i = 0; i + 1 < n; i++) {
 		now += changes[i].per_sm;
 		area += (__int128)(now < ONE ? now : ONE) *
@@ -90,13 +90,13 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 			weight += (double)inside_ns;
 		}
 	}
-	n = ht_interval_merge(busy, n);
+	n = ht_interval_merge(run->ctx->mem, busy, n);
 	s->device = device->device;
 	s->window_ns = ht_sub_sat(end, start);
 	s->busy_ns = ht_interval_length(busy, n);
 	s->occupancy_pct = weight > 0 ? weighted / weight : NAN;
 	s->sm_efficiency = n_changes && s->window_ns > 0
-	                           ? integrate(changes, n_changes) / (double)s->window_ns
+	                           ? integrate(run, changes, n_changes) / (double)s->window_ns
 	                           : NAN;
 	for (size_t i = 0; i < t->n_devices; i++)
 		if (t->devices[i].id == s->device)

@@ -71,7 +71,7 @@ enum ht_status ht_work_union(struct ht_run *run, const struct ht_work_list *work
 		if (classes & ht_class_bit(w->class_))
 			list[n++] = (struct ht_interval){ w->start, w->end };
 	}
-	*ret_n = ht_interval_merge(list, n);
+	*ret_n = ht_interval_merge(run->ctx->mem, list, n);
 	*ret_merged = list;
 	return HT_OK;
 }
@@ -134,7 +134,7 @@ static enum ht_status fill_device(struct ht_run *run, const struct ht_frame *fra
 		if (ht_is_span(t, row))
 			all[d->n_all++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 	}
-	d->n_all = ht_interval_merge(all, d->n_all);
+	d->n_all = ht_interval_merge(run->ctx->mem, all, d->n_all);
 	d->all = all;
 	return HT_OK;
 }

@@ -2,6 +2,7 @@
  * idle.c - see idle.h.
  */
 #include "model/idle.h"
+#include "base/sort.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static enum ht_status find_leading(struct ht_run *run, const struct piece *items
 		return HT_OK;
 	ret_stream->span_ns = last - first;
 	int64_t end = launch < last ? launch : last;
-	size_t n_busy = ht_interval_merge(busy, n);
+	size_t n_busy = ht_interval_merge(run->ctx->mem, busy, n);
 	for (size_t i = 0; i + 1 < n_busy && busy[i].end < end; i++) {
 		int64_t from = busy[i].end > first ? busy[i].end : first;
 		int64_t to = busy[i + 1].start < end ? busy[i + 1].start : end;
@@ -249,7 +250,7 @@ static enum ht_status find_traffic(
 		if (g->device == device && g->class_ == HT_CLASS_COMM && ht_is_span(t, g->row))
 			list[n++] = (struct ht_interval){ t->ts_ns[g->row], ht_end_ns(t, g->row) };
 	}
-	*ret = (struct traffic){ list, ht_interval_merge(list, n), 0 };
+	*ret = (struct traffic){ list, ht_interval_merge(run->ctx->mem, list, n), 0 };
 	return HT_OK;
 }
 
@@ -295,7 +296,7 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	if (!pieces.items || !gaps)
 		return ht_fail_nomem(run->ctx);
 	collect(run, frame, options, &pieces);
-	qsort(pieces.items, pieces.n, sizeof *pieces.items, compare);
+	ht_sort_items(run->ctx->mem, pieces.items, pieces.n, sizeof *pieces.items, compare);
 
 	size_t n_streams = 0;
 	for (size_t i = 0; i < pieces.n; i++)

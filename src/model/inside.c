@@ -44,7 +44,7 @@ enum ht_status ht_inside_make(struct ht_run *run, const struct ht_trace *t,
 				        (struct ht_interval){ t->ts_ns[row], ends[row] };
 		}
 		inside.n[k] = (uint32_t)ht_interval_merge(
-		        inside.windows + inside.first[k], n - inside.first[k]);
+		        run->ctx->mem, inside.windows + inside.first[k], n - inside.first[k]);
 		n = inside.first[k] + inside.n[k];
 	}
 	*ret_inside = inside;

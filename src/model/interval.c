@@ -1,7 +1,8 @@
 /*
  * interval.c - see interval.h.
  *
- * Rows of a trace arrive almost sorted by start, so merging looks first and sorts only when needed.
+ * Rows of a trace arrive almost sorted by start, calls before what they call: so merging begins with neighbours, which
+ * leaves few, and sorts only when needed.
  * Combinations are a sweep over the borders of all lists at once:
  *
  *   a  [----------)        [--)
@@ -12,6 +13,7 @@
 
 #include "base/checked.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,24 +28,30 @@ static int compare(const void *left, const void *right)
 	return (a->end > b->end) - (a->end < b->end);
 }
 
-size_t ht_interval_merge(struct ht_interval *intervals, size_t n)
+/* Merge what follows and begins in the one before; false when one that follows begins before it. */
+static bool merge_neighbours(struct ht_interval *intervals, size_t *n)
 {
-	if (!n)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if (intervals[i].start < intervals[i - 1].start) {
-			qsort(intervals, n, sizeof *intervals, compare);
-			break;
-		}
-	}
+	bool ascends = true;
 	size_t last = 0;
-	for (size_t i = 1; i < n; i++) {
-		if (intervals[i].start > intervals[last].end)
+	for (size_t i = 1; i < *n; i++) {
+		bool after = intervals[i].start >= intervals[last].start;
+		ascends &= after;
+		if (!after || intervals[i].start > intervals[last].end)
 			intervals[++last] = intervals[i];
 		else if (intervals[i].end > intervals[last].end)
 			intervals[last].end = intervals[i].end;
 	}
-	return last + 1;
+	*n = last + 1;
+	return ascends;
+}
+
+size_t ht_interval_merge(struct ht_mem *mem, struct ht_interval *intervals, size_t n)
+{
+	if (!n || merge_neighbours(intervals, &n))
+		return n;
+	ht_sort_items(mem, intervals, n, sizeof *intervals, compare);
+	(void)merge_neighbours(intervals, &n);
+	return n;
 }
 
 bool ht_interval_has(const struct ht_interval *merged, size_t n, int64_t time)

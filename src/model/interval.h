@@ -10,8 +10,8 @@ struct ht_interval {
 	int64_t start, end;
 };
 
-/* Sort in place and merge what overlaps or touches; returns the number left. O(n log n). */
-size_t ht_interval_merge(struct ht_interval *intervals, size_t n);
+/* Sort in place and merge what overlaps or touches; returns the number left. O(n log n); mem has room to sort. */
+size_t ht_interval_merge(struct ht_mem *mem, struct ht_interval *intervals, size_t n);
 /* Is a time in one of the merged intervals, which are half open? O(log n). */
 bool ht_interval_has(const struct ht_interval *merged, size_t n, int64_t time);
 /* Sum of lengths of merged intervals. */

@@ -32,12 +32,12 @@ static size_t random_intervals(uint32_t *state, struct ht_interval *list, bool *
 
 static void measures_within_a_window(void **state)
 {
-	(void)state;
+	struct ht_mem *mem = *state;
 	uint32_t random = 7;
 	for (int round = 0; round < 500; round++) {
 		struct ht_interval list[8];
 		bool cells[N_CELLS];
-		size_t n = ht_interval_merge(list, random_intervals(&random, list, cells));
+		size_t n = ht_interval_merge(mem, list, random_intervals(&random, list, cells));
 		int64_t from = next_random(&random) % N_CELLS, to = next_random(&random) % N_CELLS;
 		int64_t expected = 0;
 		for (int64_t c = from; c < to; c++)
@@ -48,28 +48,28 @@ static void measures_within_a_window(void **state)
 
 static void merges_what_overlaps_or_touches(void **state)
 {
-	(void)state;
+	struct ht_mem *mem = *state;
 	struct ht_interval list[] = { { 9, 10 }, { 0, 4 }, { 2, 5 }, { 5, 6 }, { 1, 2 } };
-	assert_int_equal(ht_interval_merge(list, 5), 2);
+	assert_int_equal(ht_interval_merge(mem, list, 5), 2);
 	assert_int_equal(list[0].start, 0);
 	assert_int_equal(list[0].end, 6);
 	assert_int_equal(list[1].start, 9);
 	assert_int_equal(ht_interval_length(list, 2), 7);
-	assert_int_equal(ht_interval_merge(list, 0), 0);
+	assert_int_equal(ht_interval_merge(mem, list, 0), 0);
 	assert_int_equal(ht_interval_length(list, 0), 0);
 }
 
 static void keeps_long_intervals_over_short_ones(void **state)
 {
-	(void)state;
+	struct ht_mem *mem = *state;
 	struct ht_interval list[] = { { 0, 10 }, { 1, 2 }, { 3, 4 }, { 11, 12 } };
-	assert_int_equal(ht_interval_merge(list, 4), 2);
+	assert_int_equal(ht_interval_merge(mem, list, 4), 2);
 	assert_int_equal(list[0].end, 10);
 }
 
 static void agrees_with_counting_cells(void **state)
 {
-	(void)state;
+	struct ht_mem *mem = *state;
 	uint32_t seed = 7;
 	for (int round = 0; round < 2000; round++) {
 		struct ht_interval lists[3][7];
@@ -79,7 +79,7 @@ static void agrees_with_counting_cells(void **state)
 		int64_t expected[8] = { 0 }, length[8], both = 0;
 		for (size_t k = 0; k < 3; k++) {
 			n[k] = random_intervals(&seed, lists[k], cells[k]);
-			n[k] = ht_interval_merge(lists[k], n[k]);
+			n[k] = ht_interval_merge(mem, lists[k], n[k]);
 		}
 		for (size_t c = 0; c < N_CELLS; c++) {
 			size_t mask =
@@ -115,6 +115,18 @@ static void combines_up_to_eight_lists(void **state)
 	assert_int_equal(length[0], 0);
 }
 
+static int setup(void **state)
+{
+	*state = ht_mem_new();
+	return *state ? 0 : 1;
+}
+
+static int teardown(void **state)
+{
+	ht_mem_release(*state);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,5 +136,5 @@ int main(void)
 		cmocka_unit_test(agrees_with_counting_cells),
 		cmocka_unit_test(combines_up_to_eight_lists),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -156,7 +156,7 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 	HT_TRY(ht_frame_make_gpu(g->run, &frame));
 	HT_TRY(ht_traits_init(g->run, g->t, &g->traits));
 	if (wants(g, HT_KG_OPERATOR))
-		HT_TRY(ht_op_tree_make(g->run, g->t, &g->traits, &g->tree));
+		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
 	for (size_t i = 0; i < frame.n_gpu; i++)
 		if (is_kernel(g->t, &g->t->gpu[frame.gpu[i]]) && !add_kernel(g, frame.gpu[i]))
 			return ht_fail_nomem(g->run->ctx);

@@ -2,6 +2,7 @@
  * lateness.c - see lateness.h.
  */
 #include "model/lateness.h"
+#include "base/sort.h"
 #include "model/stats.h"
 
 #include <stdlib.h>
@@ -126,7 +127,8 @@ static void find_uncertainty(const struct lateness *l, struct ht_arrival *a)
 
 static void compare_ends(struct lateness *l)
 {
-	qsort(l->found.arrivals, l->found.n, sizeof *l->found.arrivals, by_group);
+	ht_sort_items(l->run->ctx->mem, l->found.arrivals, l->found.n, sizeof *l->found.arrivals,
+	        by_group);
 	for (size_t i = 0, end; i < l->found.n; i = end) {
 		const char *group = l->found.arrivals[i].collective->group;
 		memset(l->apart_ns, 0, l->parts->n * sizeof *l->apart_ns);
@@ -137,7 +139,8 @@ static void compare_ends(struct lateness *l)
 		for (size_t k = i; k < end; k++)
 			find_uncertainty(l, &l->found.arrivals[k]);
 	}
-	qsort(l->found.arrivals, l->found.n, sizeof *l->found.arrivals, by_collective);
+	ht_sort_items(l->run->ctx->mem, l->found.arrivals, l->found.n, sizeof *l->found.arrivals,
+	        by_collective);
 }
 
 /* ---- sums ---- */

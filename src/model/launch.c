@@ -35,3 +35,10 @@ void ht_put_index(ht_table *table, int64_t index)
 	else
 		ht_table_put_null(table);
 }
+
+uint32_t ht_host_place(const struct ht_trace *t, const struct ht_gpu *gpu)
+{
+	bool apart = t->meta->dialect == HT_DIALECT_ASCEND && gpu->op != HT_NONE &&
+	             (gpu->launch == HT_NONE || t->track[gpu->launch] != t->track[gpu->op]);
+	return apart ? gpu->op : gpu->launch;
+}

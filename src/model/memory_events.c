@@ -81,7 +81,7 @@ static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_l
 			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
 				ht_end_ns(frame.trace, row) };
 	}
-	*ret_n = ht_interval_merge(list, n);
+	*ret_n = ht_interval_merge(run->ctx->mem, list, n);
 	*ret_list = list;
 	return HT_OK;
 }
@@ -236,6 +236,7 @@ enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_eve
 		if (node != HT_NONE && !tree->nodes[node].is_counted)
 			node = HT_NONE;
 		ops[i].node = node;
+		ops[i].is_told = name != NULL;
 		ops[i].name = name ? name : name_of(tree, node);
 		ops[i].outer = node == HT_NONE ? NULL : name_of(tree, tree->nodes[node].parent);
 	}

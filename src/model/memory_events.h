@@ -49,6 +49,7 @@ struct ht_memory_op {
 	uint32_t node;     /* of the operator in the tree, HT_NONE: nobody, or not in the tree */
 	const char *name;  /* of the operator, NULL: nobody */
 	const char *outer; /* of the operator or module around it, NULL: none */
+	bool is_told;      /* the file names it: of a release, too, it is the one that allocated */
 };
 enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_events *events,
         const struct ht_op_tree *tree, const struct ht_memory_op **ret_ops) HT_MUST_USE;

@@ -67,7 +67,7 @@ static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 
 static enum ht_status add_forward(struct grouper *g)
 {
-	struct ht_op_node *nodes = g->tree.nodes;
+	const struct ht_op_node *nodes = g->tree.nodes;
 	g->module_of = ht_arena_alloc(g->run->scratch, (g->tree.n + 1) * sizeof *g->module_of);
 	if (!g->module_of)
 		return ht_fail_nomem(g->run->ctx);
@@ -211,7 +211,7 @@ static enum ht_status group_modules(struct grouper *g, struct ht_pooled *pooled,
 		return ht_fail_nomem(g->run->ctx);
 	HT_TRY(ht_frame_make(g->run, &frame));
 	HT_TRY(ht_frame_marks(g->run, &frame, &g->in));
-	HT_TRY(ht_op_tree_make(g->run, g->t, traits, &g->tree));
+	HT_TRY(ht_op_tree_make(g->run, traits, &g->tree));
 	HT_TRY(add_forward(g));
 	if (g->attribution.modules)
 		HT_TRY(add_backward(g));

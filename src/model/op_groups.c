@@ -178,7 +178,7 @@ static enum ht_status group_ops(struct grouper *g, ht_table *table)
 	HT_TRY(ht_frame_make(g->run, &frame));
 	HT_TRY(ht_frame_marks(g->run, &frame, &in));
 	HT_TRY(ht_traits_init(g->run, g->t, &traits));
-	HT_TRY(ht_op_tree_make(g->run, g->t, &traits, &tree));
+	HT_TRY(ht_op_tree_make(g->run, &traits, &tree));
 	for (size_t i = 0; i < tree.n; i++)
 		if (tree.nodes[i].is_counted && in[tree.nodes[i].row] && !add_op(g, &tree.nodes[i]))
 			return ht_fail_nomem(g->run->ctx);

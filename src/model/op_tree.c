@@ -3,6 +3,7 @@
  */
 #include "model/op_tree.h"
 
+#include "model/share.h"
 #include "store/tree.h"
 #include "base/checked.h"
 
@@ -172,10 +173,12 @@ static void time_device(struct builder *b)
 	}
 }
 
-enum ht_status ht_op_tree_make(struct ht_run *run, const struct ht_trace *trace,
-        struct ht_traits *traits, struct ht_op_tree *ret_tree)
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 {
-	struct builder b = { .run = run, .t = trace, .traits = traits };
+	struct ht_traits traits = *(const struct ht_traits *)of;
+	const struct ht_trace *trace = traits.trace;
+	struct ht_op_tree *ret_tree = ret_value;
+	struct builder b = { .run = run, .t = trace, .traits = &traits };
 	HT_TRY(ht_tree_ends(run->ctx, trace, run->scratch, &b.ends));
 	HT_TRY(list_nodes(&b));
 	HT_TRY(merge_nodes(&b));
@@ -183,4 +186,12 @@ enum ht_status ht_op_tree_make(struct ht_run *run, const struct ht_trace *trace,
 	time_device(&b);
 	*ret_tree = (struct ht_op_tree){ trace, b.nodes, b.n, b.of, b.of_gpu, b.ends };
 	return HT_OK;
+}
+
+enum ht_status ht_op_tree_make(
+        struct ht_run *run, const struct ht_traits *traits, struct ht_op_tree *ret_tree)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, 0, make, sizeof *ret_tree };
+	return ht_share(run, &how, traits, ret_tree);
 }

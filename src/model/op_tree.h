@@ -45,15 +45,15 @@ struct ht_op_node {
 
 struct ht_op_tree {
 	const struct ht_trace *trace;
-	struct ht_op_node *nodes; /* parents before children; of each thread by time */
+	const struct ht_op_node *nodes; /* parents before children; of each thread by time */
 	size_t n;
 	const uint32_t *of;     /* by row: the node that it is or is inside of; HT_NONE: none */
 	const uint32_t *of_gpu; /* by index of gpu[]: the node that launched it; HT_NONE: none */
 	const int64_t *ends;    /* by row: where it ends for the tree */
 };
 
-/* Memory in scratch. O(n). */
-enum ht_status ht_op_tree_make(struct ht_run *run, const struct ht_trace *trace,
-        struct ht_traits *traits, struct ht_op_tree *ret_tree) HT_MUST_USE;
+/* Of the traits' trace. Memory in scratch, or shared (share.h): not to be changed. O(n). */
+enum ht_status ht_op_tree_make(struct ht_run *run, const struct ht_traits *traits,
+        struct ht_op_tree *ret_tree) HT_MUST_USE;
 
 #endif

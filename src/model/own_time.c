@@ -4,6 +4,7 @@
  *   arrivals, by group ─► cells [member][step] of each group ─► own time ─► lateness [part][step] ─► verdict
  */
 #include "model/own_time.h"
+#include "base/sort.h"
 #include "model/interval.h"
 #include "model/stats.h"
 
@@ -168,7 +169,7 @@ static enum ht_status list_groups(struct judging *j)
 		return ht_fail_nomem(j->run->ctx);
 	if (n)
 		memcpy(arrivals, j->lateness->arrivals, n * sizeof *arrivals);
-	qsort(arrivals, n, sizeof *arrivals, by_group);
+	ht_sort_items(j->run->ctx->mem, arrivals, n, sizeof *arrivals, by_group);
 	for (size_t i = 0; i < n; i++) {
 		if (!i || strcmp(arrivals[i - 1].collective->group, arrivals[i].collective->group))
 			j->groups[j->n_groups++] = (struct group){ .arrivals = &arrivals[i] };

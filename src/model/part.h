@@ -30,6 +30,13 @@ struct ht_parts {
 	struct ht_mem *mem;
 };
 
+/* What several analyses find out about a rank in the same way: the first n tables of their parts. Filled once where they
+ * run together. */
+struct ht_common_facts {
+	size_t n;
+	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
+};
+
 void ht_parts_done(struct ht_parts *parts);
 
 /* Append the rows of facts[k] of every part of the run to a table of the same columns; times move to the set's

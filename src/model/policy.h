@@ -69,15 +69,15 @@ struct ht_policy {
 	        size_t *ret_n);
 
 	/* ---- what tables show ---- */
-	const char *label;  /* said under the title; NULL: nothing */
-	bool no_hints;      /* nothing is concluded under the table */
-	bool single_pieces; /* rows of single events where the default is a summary */
-	bool by_name;       /* rows in the order of names, or as found, not largest first */
-	bool no_empty_rows; /* what has no events has no row */
-	bool full_names;    /* names are not shortened where that is the default */
-	bool empty_names;   /* a short name of which nothing is left stays empty */
-	bool zero_spread;   /* the deviation of one sample is 0, not null */
-	bool folds_sums;    /* what is folded is chosen and described by the sums of names */
+	const char *label;    /* said under the title; NULL: nothing */
+	bool no_hints;        /* nothing is concluded under the table */
+	bool single_pieces;   /* rows of single events where the default is a summary */
+	bool by_name;         /* rows in the order of names, or as found, not largest first */
+	bool no_empty_rows;   /* what has no events has no row */
+	bool full_names;      /* names are not shortened where that is the default */
+	bool raw_short_names; /* short names are what brackets leave: "a::::k", or nothing */
+	bool zero_spread;     /* the deviation of one sample is 0, not null */
+	bool folds_sums;      /* what is folded is chosen and described by the sums of names */
 	bool one_backward; /* call trees: only one autograd thread has its rows under the main one */
 	bool roots_at_one_depth; /* operators of sequences are those at the depth of the first */
 	bool compares_counts;    /* differences: first rank and step, by count; nothing is tested */

@@ -3,6 +3,7 @@
  */
 #include "model/rule_facts.h"
 
+#include "base/sort.h"
 #include "base/search.h"
 #include "model/comm_calls.h"
 #include "model/idle.h"
@@ -11,6 +12,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The others are of npu_facts.c. */
+enum { N_OWN_METRICS = HT_METRIC_AI_CPU };
+_Static_assert(N_OWN_METRICS <= 32, "metrics of names are bits of one word");
 
 const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS] = {
 	{ "metric", HT_I64, HT_KEY, "what is measured", NULL },
@@ -23,25 +28,18 @@ const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS] = {
 	{ "name", HT_STR, HT_MEASURE, "its name", NULL },
 };
 
-/* A sum over events with the largest of them. */
-struct sum {
-	int64_t part, whole; /* whole HT_NO_I64: none */
-	int64_t count, row_ns;
-	uint32_t row;
-};
-
 struct facts {
 	struct ht_run *run;
 	const struct ht_trace *t;
 	const struct ht_bounds *bounds;
 	struct ht_traits traits;
 	struct ht_frame frame; /* all rows */
-	struct sum of[HT_N_METRICS];
-	bool known[HT_N_METRICS]; /* the trace has what it takes, be it 0 */
+	struct ht_rule_sum of[N_OWN_METRICS];
+	bool known[N_OWN_METRICS]; /* the trace has what it takes, be it 0 */
 	ht_table *table;
 };
 
-static void add(struct sum *sum, int64_t part, uint32_t row, int64_t row_ns)
+void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns)
 {
 	ht_sum(&sum->part, part);
 	sum->count++;
@@ -51,24 +49,31 @@ static void add(struct sum *sum, int64_t part, uint32_t row, int64_t row_ns)
 	}
 }
 
-static void put(const struct facts *f, enum ht_metric metric, int64_t device, const struct sum *s)
+void ht_rule_fact_put(const struct ht_trace *t, ht_table *table, enum ht_metric metric,
+        int64_t device, const struct ht_rule_sum *s)
 {
-	bool named = s->row != HT_NONE && f->t->name[s->row] != HT_NO_STR;
-	ht_table_row(f->table);
-	ht_table_put_i64(f->table, metric);
-	ht_table_put_known(f->table, device, HT_NO_I64);
-	ht_table_put_i64(f->table, s->part);
-	ht_table_put_known(f->table, s->whole, HT_NO_I64);
-	ht_table_put_i64(f->table, s->count);
-	ht_table_put_known(f->table, s->row, HT_NONE);
-	ht_table_put_i64(f->table, s->row_ns);
-	ht_table_put_str(f->table, named ? ht_str(f->t, f->t->name[s->row]) : NULL);
+	const char *name = s->name;
+	if (!name && s->row != HT_NONE && t->name[s->row] != HT_NO_STR)
+		name = ht_str(t, t->name[s->row]);
+	ht_table_row(table);
+	ht_table_put_i64(table, metric);
+	ht_table_put_known(table, device, HT_NO_I64);
+	ht_table_put_i64(table, s->part);
+	ht_table_put_known(table, s->whole, HT_NO_I64);
+	ht_table_put_i64(table, s->count);
+	ht_table_put_known(table, s->row, HT_NONE);
+	ht_table_put_i64(table, s->row_ns);
+	ht_table_put_str(table, name);
 }
 
-/* Does a time lie in one of the steps? */
-static bool in_steps(const struct facts *f, int64_t time_ns)
+static void put(
+        const struct facts *f, enum ht_metric metric, int64_t device, const struct ht_rule_sum *s)
 {
-	const struct ht_bounds *b = f->bounds;
+	ht_rule_fact_put(f->t, f->table, metric, device, s);
+}
+
+bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
+{
 	size_t i = HT_LOWER_BOUND(at, b->n, b->list[at].start <= time_ns);
 	return i && time_ns < b->list[i - 1].end;
 }
@@ -79,8 +84,8 @@ static enum ht_status find_roles(struct facts *f)
 {
 	struct ht_busy_times times = { 0 };
 	int64_t(*ns)[HT_N_BUSY] = NULL;
-	struct sum *steps = &f->of[HT_METRIC_STEPS];
-	struct sum *loader = &f->of[HT_METRIC_LOADER], *comm = &f->of[HT_METRIC_COMM];
+	struct ht_rule_sum *steps = &f->of[HT_METRIC_STEPS];
+	struct ht_rule_sum *loader = &f->of[HT_METRIC_LOADER], *comm = &f->of[HT_METRIC_COMM];
 	HT_TRY(ht_busy_make(f->run, &f->frame, &f->traits, &times));
 	HT_TRY(ht_busy_split(f->run, f->bounds, &times, &ns));
 	steps->count = (int64_t)f->bounds->n;
@@ -104,9 +109,11 @@ static bool starts_with(const char *text, const char *prefix)
 
 static bool allocates(const char *name)
 {
+	static const char cann[] = "AscendCL@";
 	static const char *const names[] = { "cudaMalloc", "cudaFree", "cudaHostAlloc", "hipMalloc",
 		"hipFree", "hipHostMalloc", "cuMemAlloc", "cuMemFree", "cuMemCreate", "aclrtMalloc",
-		"aclrtFree" };
+		"aclrtFree", "aclMallocMemInner" };
+	name += starts_with(name, cann) ? sizeof cann - 1 : 0;
 	for (size_t i = 0; i < HT_COUNT(names); i++)
 		if (starts_with(name, names[i]))
 			return true;
@@ -175,15 +182,15 @@ static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
 	const struct ht_trace *t = f->t;
 	struct ht_interval *busy = ht_arena_alloc(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
 	size_t n_busy = 0, at = 0;
-	struct sum *sum = &f->of[HT_METRIC_SYNC];
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_SYNC];
 	if (!busy)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++)
 		if (ht_is_span(t, t->gpu[i].row))
 			busy[n_busy++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
 				ht_end_ns(t, t->gpu[i].row) };
-	n_busy = ht_interval_merge(busy, n_busy);
-	qsort(list, n, sizeof *list, by_end);
+	n_busy = ht_interval_merge(f->run->ctx->mem, busy, n_busy);
+	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
 	for (size_t i = 0; i < n; i++) {
 		while (at < n_busy && busy[at].end <= list[i].end_ns)
 			at++;
@@ -192,7 +199,8 @@ static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
 		if (i + 1 < n && list[i + 1].end_ns < until)
 			until = list[i + 1].end_ns;
 		if (until > list[i].end_ns && at)
-			add(sum, until - list[i].end_ns, list[i].row, until - list[i].end_ns);
+			ht_rule_sum_add(
+			        sum, until - list[i].end_ns, list[i].row, until - list[i].end_ns);
 	}
 	return HT_OK;
 }
@@ -217,15 +225,15 @@ static enum ht_status find_host(struct facts *f)
 		uint32_t could = bits_of_kind(t->kind[row]) & host_metrics;
 		found &= could;
 		kinds |= could;
-		if (!found || !ht_is_span(t, row) || !in_steps(f, t->ts_ns[row]))
+		if (!found || !ht_is_span(t, row) || !ht_bounds_hold(f->bounds, t->ts_ns[row]))
 			continue;
-		for (int k = 0; k < HT_N_METRICS; k++)
+		for (int k = 0; k < N_OWN_METRICS; k++)
 			if ((found & 1u << k) && k != HT_METRIC_SYNC)
-				add(&f->of[k], t->dur_ns[row], row, t->dur_ns[row]);
+				ht_rule_sum_add(&f->of[k], t->dur_ns[row], row, t->dur_ns[row]);
 		if (found & 1u << HT_METRIC_SYNC)
 			list[n_waits++] = (struct wait){ ht_end_ns(t, row), row };
 	}
-	for (int k = 0; k < HT_N_METRICS; k++)
+	for (int k = 0; k < N_OWN_METRICS; k++)
 		f->known[k] |= (kinds & 1u << k) != 0;
 	f->known[HT_METRIC_LOADER] = f->known[HT_METRIC_LOADS];
 	f->known[HT_METRIC_COMM] = f->known[HT_METRIC_GLOO];
@@ -242,17 +250,17 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char
 	const struct ht_trace *t = f->t;
 	int64_t ns = t->dur_ns[gpu->row];
 	double blocks = ht_arg_f64(t, blocks_key, gpu->row, -1);
-	struct sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
+	struct ht_rule_sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
 	f->known[HT_METRIC_TINY] = true;
 	tiny->whole = tiny->whole == HT_NO_I64 ? 1 : tiny->whole + 1;
 	if (ns < HT_TINY_NS)
-		add(tiny, 1, gpu->row, ns);
+		ht_rule_sum_add(tiny, 1, gpu->row, ns);
 	if (blocks < 0)
 		return;
 	f->known[HT_METRIC_GRID] = true;
 	grid->whole = grid->whole == HT_NO_I64 ? ns : ht_add_sat(grid->whole, ns);
 	if (blocks < 1)
-		add(grid, ns, gpu->row, ns);
+		ht_rule_sum_add(grid, ns, gpu->row, ns);
 }
 
 static void look_at_message(struct facts *f, const struct ht_gpu *gpu)
@@ -261,15 +269,15 @@ static void look_at_message(struct facts *f, const struct ht_gpu *gpu)
 	int64_t in = ht_arg_i64(t, "In msg nelems", gpu->row, HT_NO_I64);
 	int64_t out = ht_arg_i64(t, "Out msg nelems", gpu->row, HT_NO_I64), bytes;
 	int64_t each = ht_dtype_bytes(ht_arg_str(t, "dtype", gpu->row));
-	struct sum *sum = &f->of[HT_METRIC_MESSAGES];
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_MESSAGES];
 	f->known[HT_METRIC_NCCL] = f->known[HT_METRIC_COMM] = true;
-	add(&f->of[HT_METRIC_NCCL], t->dur_ns[gpu->row], gpu->row, t->dur_ns[gpu->row]);
+	ht_rule_sum_add(&f->of[HT_METRIC_NCCL], t->dur_ns[gpu->row], gpu->row, t->dur_ns[gpu->row]);
 	if (in < 0 || !each || __builtin_mul_overflow(out > in ? out : in, each, &bytes))
 		return;
 	f->known[HT_METRIC_MESSAGES] = true;
 	sum->whole = sum->whole == HT_NO_I64 ? 1 : sum->whole + 1;
 	if (bytes < HT_SMALL_BYTES)
-		add(sum, 1, gpu->row, t->dur_ns[gpu->row]);
+		ht_rule_sum_add(sum, 1, gpu->row, t->dur_ns[gpu->row]);
 }
 
 /* "Memcpy HtoD (Pageable -> Device)" */
@@ -279,7 +287,7 @@ static void look_at_copy(struct facts *f, const struct ht_gpu *gpu)
 	int64_t ns = f->t->dur_ns[gpu->row];
 	f->known[HT_METRIC_PAGEABLE] |= strstr(name, "->") != NULL;
 	if (strstr(name, "Pageable"))
-		add(&f->of[HT_METRIC_PAGEABLE], ns, gpu->row, ns);
+		ht_rule_sum_add(&f->of[HT_METRIC_PAGEABLE], ns, gpu->row, ns);
 }
 
 static void find_work(struct facts *f)
@@ -288,7 +296,7 @@ static void find_work(struct facts *f)
 	uint64_t devices = 0;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
-		if (!ht_is_span(t, gpu->row) || !in_steps(f, t->ts_ns[gpu->row]))
+		if (!ht_is_span(t, gpu->row) || !ht_bounds_hold(f->bounds, t->ts_ns[gpu->row]))
 			continue;
 		if (gpu->device >= 0 && gpu->device < 64)
 			devices |= (uint64_t)1 << gpu->device;
@@ -301,8 +309,8 @@ static void find_work(struct facts *f)
 	}
 	f->of[HT_METRIC_DP].whole = __builtin_popcountll(devices);
 	/* the longest of communication, whoever does it */
-	const struct sum *nccl = &f->of[HT_METRIC_NCCL], *gloo = &f->of[HT_METRIC_GLOO];
-	const struct sum *longest = gloo->row_ns > nccl->row_ns ? gloo : nccl;
+	const struct ht_rule_sum *nccl = &f->of[HT_METRIC_NCCL], *gloo = &f->of[HT_METRIC_GLOO];
+	const struct ht_rule_sum *longest = gloo->row_ns > nccl->row_ns ? gloo : nccl;
 	f->of[HT_METRIC_COMM].row = longest->row;
 	f->of[HT_METRIC_COMM].row_ns = longest->row_ns;
 }
@@ -311,8 +319,8 @@ static void find_work(struct facts *f)
 static enum ht_status find_tensor(struct facts *f)
 {
 	struct ht_op_tree tree;
-	HT_TRY(ht_op_tree_make(f->run, f->t, &f->traits, &tree));
-	struct sum *sum = &f->of[HT_METRIC_TENSOR];
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_TENSOR];
 	bool *holds = ht_arena_alloc(f->run->scratch, tree.n + 1);
 	int64_t *ns = ht_arena_alloc(f->run->scratch, (tree.n + 1) * sizeof *ns);
 	if (!holds || !ns)
@@ -321,7 +329,7 @@ static enum ht_status find_tensor(struct facts *f)
 	for (size_t i = 0; i < f->t->n_gpu; i++) {
 		uint32_t row = f->t->gpu[i].row;
 		if (f->t->kind[row] != HT_KIND_KERNEL || tree.of_gpu[i] == HT_NONE ||
-		        !ht_is_span(f->t, row) || !in_steps(f, f->t->ts_ns[row]))
+		        !ht_is_span(f->t, row) || !ht_bounds_hold(f->bounds, f->t->ts_ns[row]))
 			continue;
 		ht_sum(&ns[tree.of_gpu[i]], f->t->dur_ns[row]);
 		ht_sum(&sum->whole, f->t->dur_ns[row]);
@@ -335,7 +343,7 @@ static enum ht_status find_tensor(struct facts *f)
 			ht_sum(&ns[node->parent], ns[i]);
 		}
 		if (node->tc_eligible && !holds[i] && ns[i] > 0)
-			add(sum, ns[i], node->row, ns[i]);
+			ht_rule_sum_add(sum, ns[i], node->row, ns[i]);
 	}
 	f->known[HT_METRIC_TENSOR] = sum->whole > 0;
 	return HT_OK;
@@ -349,7 +357,7 @@ static enum ht_status find_launches(struct facts *f)
 	struct ht_idle_stream *devices = NULL;
 	struct ht_frame frame;
 	size_t n = 0;
-	struct sum *sum = &f->of[HT_METRIC_LAUNCH];
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
 	HT_TRY(ht_frame_make_gpu(f->run, &frame));
 	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
 	for (size_t i = 0; i < n; i++) {
@@ -360,8 +368,8 @@ static enum ht_status find_launches(struct facts *f)
 		f->known[HT_METRIC_LAUNCH] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
 			if (devices[i].gaps[k].category == HT_IDLE_HOST_WAIT)
-				add(sum, devices[i].gaps[k].length_ns, devices[i].gaps[k].row,
-				        devices[i].gaps[k].length_ns);
+				ht_rule_sum_add(sum, devices[i].gaps[k].length_ns,
+				        devices[i].gaps[k].row, devices[i].gaps[k].length_ns);
 	}
 	return HT_OK;
 }
@@ -381,7 +389,7 @@ static enum ht_status put_memory(const struct facts *f)
 	struct ht_memory_events events;
 	HT_TRY(ht_memory_events_collect(f->run, &events));
 	for (size_t first = 0, end; first < events.n; first = end) {
-		struct sum peak = { .row = HT_NONE,
+		struct ht_rule_sum peak = { .row = HT_NONE,
 			.whole = bytes_of_device(f->t, &events.list[first]) };
 		for (end = first; end < events.n; end++) {
 			const struct ht_memory_event *event = &events.list[end];
@@ -405,8 +413,8 @@ enum ht_status ht_rule_facts_put(
 {
 	struct facts f = { .run = run, .t = run->trace, .bounds = bounds, .table = table };
 	struct ht_run whole = *run;
-	for (int k = 0; k < HT_N_METRICS; k++)
-		f.of[k] = (struct sum){ .whole = HT_NO_I64, .row = HT_NONE };
+	for (int k = 0; k < N_OWN_METRICS; k++)
+		f.of[k] = HT_RULE_SUM;
 	if (!bounds->n)
 		return HT_OK;
 	/* any row may fall into a step, whoever launched it */
@@ -418,7 +426,7 @@ enum ht_status ht_rule_facts_put(
 	find_work(&f);
 	HT_TRY(find_tensor(&f));
 	HT_TRY(find_launches(&f));
-	for (int k = 0; k < HT_N_METRICS; k++)
+	for (int k = 0; k < N_OWN_METRICS; k++)
 		if (f.known[k])
 			put(&f, k, HT_NO_I64, &f.of[k]);
 	return put_memory(&f);

@@ -48,6 +48,30 @@ enum ht_metric {
 	HT_METRIC_PAGEABLE,
 	HT_METRIC_MESSAGES,
 	HT_METRIC_BATCHNORM,
+	/* see npu_facts.h */
+	HT_METRIC_AI_CPU,
+	HT_METRIC_STATIC,
+	HT_METRIC_NO_BOUND,
+	HT_METRIC_VECTOR,
+	HT_METRIC_CUBE,
+	HT_METRIC_FORMAT,
+	HT_METRIC_FREQUENCY,
+	HT_METRIC_COMPILE,
+	HT_METRIC_BLOCKING,
+	HT_METRIC_LAUNCHES,
+	HT_METRIC_GC,
+	HT_METRIC_OPTIMIZER,
+	HT_METRIC_UNALIGNED,
+	HT_METRIC_CONTENTION,
+	HT_METRIC_SMALL_SDMA,
+	HT_METRIC_SMALL_RDMA,
+	HT_METRIC_SDMA_RATE,
+	HT_METRIC_RDMA_RATE,
+	HT_METRIC_RDMA_LONGEST,
+	HT_METRIC_FREE,
+	HT_METRIC_COMPUTING,
+	HT_METRIC_EXPOSED,
+	HT_METRIC_ENVIRONMENT,
 	HT_N_METRICS
 };
 
@@ -63,6 +87,22 @@ enum ht_rule_fact_column {
 	HT_N_FACT_COLUMNS
 };
 extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
+
+/* A sum over events with the largest of them. */
+struct ht_rule_sum {
+	int64_t part, whole; /* whole HT_NO_I64: none */
+	int64_t count, row_ns;
+	uint32_t row;     /* HT_NONE: none */
+	const char *name; /* NULL: that of the row */
+};
+/* Zero, of nothing. */
+#define HT_RULE_SUM ((struct ht_rule_sum){ .whole = HT_NO_I64, .row = HT_NONE })
+/* One more event. */
+void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns);
+void ht_rule_fact_put(const struct ht_trace *trace, ht_table *table, enum ht_metric metric,
+        int64_t device, const struct ht_rule_sum *sum);
+/* Does a time lie in one of the steps? */
+bool ht_bounds_hold(const struct ht_bounds *bounds, int64_t time_ns);
 
 /* Of the rank in hand, in the steps of bounds. */
 enum ht_status ht_rule_facts_put(

@@ -50,6 +50,11 @@ struct ht_run {
 	int64_t rank;
 	size_t side, i_rank;  /* which set, and its index in that roster */
 	struct ht_memo *memo; /* of that set; NULL: nothing is kept */
+	/* the memo is of this rank alone, and other runs look at the rank beside this one (model/share.h);
+	 * those with the same selection chose the same steps, ranks and definitions */
+	bool shares_rank;
+	struct ht_spare *spare; /* for what is shared; NULL: none */
+	uint32_t selection;
 };
 
 /* The rank in hand, or the i-th chosen one. */

@@ -168,24 +168,24 @@ static bool number_spans(struct ht_run_place *places, size_t n, struct ht_arena 
 	return true;
 }
 
-enum ht_status ht_run_tree_find(const struct ht_roster *roster, struct ht_arena *arena,
+enum ht_status ht_run_tree_place(const char *const *paths, size_t n, struct ht_arena *arena,
         const struct ht_run_place **ret_places)
 {
-	size_t n = roster->n;
 	struct ht_run_place *places = ht_arena_alloc(arena, (n + 1) * sizeof *places);
 	struct found *found = ht_arena_alloc(arena, (n + 1) * sizeof *found);
 	if (!places || !found)
 		return HT_NOMEM;
 	for (size_t i = 0; i < n; i++)
-		found[i] = look_at(roster->ranks[i].path);
+		found[i] = look_at(paths[i]);
 	size_t common = common_start(found, n);
 	for (size_t i = 0; i < n; i++) {
-		places[i] = (struct ht_run_place){ .run = run_name(arena, found[i].dir, common),
+		places[i] = (struct ht_run_place){ .dir = text_of(arena, found[i].dir),
+			.run = run_name(arena, found[i].dir, common),
 			.worker = text_of(arena, found[i].worker),
 			.stamp = text_of(arena, found[i].stamp),
 			.target = found[i].is_npu ? "npu" : "gpu",
 			.is_known = found[i].is_known };
-		if (!places[i].run || !places[i].worker || !places[i].stamp ||
+		if (!places[i].dir || !places[i].run || !places[i].worker || !places[i].stamp ||
 		        !split_worker(arena, &places[i]))
 			return HT_NOMEM;
 	}
@@ -193,4 +193,15 @@ enum ht_status ht_run_tree_find(const struct ht_roster *roster, struct ht_arena 
 		return HT_NOMEM;
 	*ret_places = places;
 	return HT_OK;
+}
+
+enum ht_status ht_run_tree_find(const struct ht_roster *roster, struct ht_arena *arena,
+        const struct ht_run_place **ret_places)
+{
+	const char **paths = ht_arena_alloc(arena, (roster->n + 1) * sizeof *paths);
+	if (!paths)
+		return HT_NOMEM;
+	for (size_t i = 0; i < roster->n; i++)
+		paths[i] = roster->ranks[i].path;
+	return ht_run_tree_place(paths, roster->n, arena, ret_places);
 }

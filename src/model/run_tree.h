@@ -14,6 +14,7 @@
 #include "store/set.h"
 
 struct ht_run_place {
+	const char *dir; /* of the run, as the path has it; ends in a slash unless it is "" */
 	const char *run, *worker, *stamp; /* stamp is "" when there is none */
 	const char *target;               /* "gpu", "npu" */
 	const char *node;
@@ -22,6 +23,9 @@ struct ht_run_place {
 	bool is_known; /* the path has one of the two layouts; else worker is the name of the file */
 };
 
+/* One for every path, in their order. Memory in the arena; HT_NOMEM without a text. */
+enum ht_status ht_run_tree_place(const char *const *paths, size_t n, struct ht_arena *arena,
+        const struct ht_run_place **ret_places) HT_MUST_USE;
 /* One for every rank of the roster, in its order. Memory in the arena; HT_NOMEM without a text. */
 enum ht_status ht_run_tree_find(const struct ht_roster *roster, struct ht_arena *arena,
         const struct ht_run_place **ret_places) HT_MUST_USE;

@@ -2,6 +2,7 @@
  * sequence.c - see sequence.h.
  */
 #include "model/sequence.h"
+#include "base/sort.h"
 #include "model/call_graph.h"
 #include "model/work_names.h"
 #include "base/escape.h"
@@ -118,7 +119,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
 	}
 	if (run->policy.waits_are_work)
 		HT_TRY(add_waits(run, frame, root_of, pieces, &n));
-	qsort(pieces, n, sizeof *pieces, compare_pieces);
+	ht_sort_items(run->ctx->mem, pieces, n, sizeof *pieces, compare_pieces);
 	*ret_pieces = pieces;
 	*ret_n = n;
 	return HT_OK;
@@ -144,7 +145,7 @@ static bool show(struct names *names, uint32_t row, uint32_t *ret_id)
 	if (!names->shown[id]) {
 		const char *name = ht_str(names->trace, id);
 		if (names->shorten)
-			name = ht_name_shorten(names->run->scratch, name);
+			name = ht_name_shorten(names->run, name);
 		size_t n = name ? strlen(name) : 0;
 		struct ht_text text;
 		if (!name || !ht_pool_add(&names->pool, name, n, ht_hash(name, n), &text))

@@ -20,3 +20,17 @@ enum ht_status ht_series_starts(struct ht_run *run, const void *events, size_t n
 	*ret_n = n;
 	return HT_OK;
 }
+
+enum ht_status ht_series_put(struct ht_run *run, const struct ht_series_rows *how,
+        const struct ht_frame *frame, const void *series, size_t n, ht_table *table)
+{
+	bool points = ht_run_is(run, "view", "series");
+	const char *at = series;
+	for (size_t i = 0; i < n; i++, at += how->n_bytes) {
+		if (points)
+			how->put_points(table, frame, at);
+		else
+			HT_TRY(how->put_summary(run, table, frame, at));
+	}
+	return HT_OK;
+}

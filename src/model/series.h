@@ -63,6 +63,18 @@ enum ht_status ht_series_starts(struct ht_run *run, const void *events, size_t n
         size_t n_bytes, bool (*same)(const void *a, const void *b), size_t **ret_starts,
         size_t *ret_n) HT_MUST_USE;
 
+/* How series of a kind are written into a table. */
+struct ht_series_rows {
+	size_t n_bytes; /* of one series */
+	void (*put_points)(ht_table *table, const struct ht_frame *frame, const void *series);
+	enum ht_status (*put_summary)(struct ht_run *run, ht_table *table,
+	        const struct ht_frame *frame, const void *series);
+};
+
+/* The rows of n series: every point, or a summary of each, as the parameter view says. */
+enum ht_status ht_series_put(struct ht_run *run, const struct ht_series_rows *how,
+        const struct ht_frame *frame, const void *series, size_t n, ht_table *table) HT_MUST_USE;
+
 /* One series per device and kind, ascending by kind, then device. */
 enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;

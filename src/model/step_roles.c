@@ -3,10 +3,12 @@
  */
 #include "model/step_roles.h"
 
+#include "model/share.h"
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -33,6 +35,49 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 	if (ht_end_ns(t, row) > bound->end)
 		bound->end = ht_end_ns(t, row);
 	return true;
+}
+
+/* Of more steps no table tells. */
+#define MAX_NAMED 4096
+
+static int by_start(const void *left, const void *right)
+{
+	const struct ht_bound *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Steps that only the work names (Ascend's tables do, where there is no timeline): each from its first work to its last,
+ * but not before the one before it has ended. */
+static void list_named(const struct ht_trace *t, struct ht_bounds *bounds)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	size_t last = 0, n = 0;
+	for (uint64_t i = 0; ids && i < ids->n; i++) {
+		int64_t number = ht_arg_i64_at(t, ids, i);
+		if (!ht_kind_is_gpu_work(t->kind[rows[i]]) || !ht_is_span(t, rows[i]))
+			continue;
+		for (size_t k = 0; k < n && bounds->list[last].number != number; k++)
+			last = k;
+		if (!n || bounds->list[last].number != number) {
+			if (n == MAX_NAMED)
+				return;
+			last = n++;
+			bounds->list[last] = (struct ht_bound){ number, INT64_MAX, INT64_MIN, 0 };
+		}
+		(void)add_span(t, rows[i], &bounds->list[last]);
+		bounds->list[last].n_work++;
+	}
+	qsort(bounds->list, n, sizeof *bounds->list, by_start);
+	for (size_t i = 1; i < n; i++) {
+		struct ht_bound *b = &bounds->list[i];
+		b->start = b->start < b[-1].end ? b[-1].end : b->start;
+		b->end = b->end < b->start ? b->start : b->end;
+	}
+	bounds->n = n;
+	bounds->is_named = n > 0;
 }
 
 /* One step over the operators, or over the GPU work of a trace that has nothing else. */
@@ -144,13 +189,16 @@ static void drop_end(struct ht_bounds *bounds)
 enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
 {
 	const struct ht_trace *t = run->trace;
+	size_t n_room = t->n_steps ? t->n_steps + 1 : MAX_NAMED;
 	struct ht_bounds bounds = { .list = ht_arena_alloc(
-		                            run->scratch, (t->n_steps + 1) * sizeof *bounds.list) };
-	struct reach *reach = ht_arena_alloc(run->scratch, (t->n_steps + 1) * sizeof *reach);
+		                            run->scratch, n_room * sizeof *bounds.list) };
+	struct reach *reach = ht_arena_alloc(run->scratch, n_room * sizeof *reach);
 	size_t *step_of_work = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof(size_t));
 	if (!bounds.list || !reach || !step_of_work)
 		return ht_fail_nomem(run->ctx);
 	list_steps(t, &bounds);
+	if (!bounds.n)
+		list_named(t, &bounds);
 	if (!bounds.n)
 		span_whole(t, &bounds);
 	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
@@ -217,9 +265,15 @@ static enum ht_busy role_of_row(const struct ht_trace *t, struct ht_traits *trai
 	return gpu ? ht_busy_of_work(traits, gpu) : HT_BUSY_OTHER;
 }
 
-enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, struct ht_busy_times *ret_times)
+struct rows {
+	const struct ht_frame *frame;
+	struct ht_traits *traits;
+};
+
+static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_value)
 {
+	const struct ht_frame *frame = ((const struct rows *)of)->frame;
+	struct ht_traits *traits = ((const struct rows *)of)->traits;
 	const struct ht_trace *t = frame->trace;
 	struct ht_busy_times times = { 0 };
 	uint8_t *role = ht_arena_alloc(run->scratch, frame->n_rows + 1);
@@ -244,9 +298,19 @@ enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
 			        (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 	}
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++)
-		times.n[k] = ht_interval_merge(times.list[k], times.n[k]);
-	*ret_times = times;
+		times.n[k] = ht_interval_merge(run->ctx->mem, times.list[k], times.n[k]);
+	*(struct ht_busy_times *)ret_value = times;
 	return HT_OK;
+}
+
+enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_traits *traits, struct ht_busy_times *ret_times)
+{
+	static const char kind;
+	const struct rows rows = { frame, traits };
+	const struct ht_sharing how = { &kind, frame->shared_as, make_busy, sizeof *ret_times };
+	return frame->shared_as ? ht_share(run, &how, &rows, ret_times)
+	                        : make_busy(run, &rows, ret_times);
 }
 
 enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
@@ -261,7 +325,7 @@ enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
 		left[n_left++] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
 		ns[i][HT_BUSY_OTHER] = ht_sub_sat(bounds->list[i].end, bounds->list[i].start);
 	}
-	n_left = ht_interval_merge(left, n_left);
+	n_left = ht_interval_merge(run->ctx->mem, left, n_left);
 	/* OTHER holds what is left of a step; each role takes its share from it */
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
 		struct ht_interval *rest =

@@ -3,7 +3,8 @@
  *
  * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
  * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
- * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators.
+ * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators; where
+ * work names its step, that is from its first work to its last.
  * Unless steps are asked for, trailing steps without GPU work are left out, and the last one when it has less than
  * 0.8 of the GPU work of the step before: there the profiler stopped in between.
  *
@@ -29,6 +30,7 @@ struct ht_bounds {
 	size_t n;
 	size_t n_left_out; /* at the end: see above */
 	bool is_whole;     /* the trace has no steps */
+	bool is_named;     /* it has none, but its work names some */
 };
 
 enum ht_busy {

@@ -56,16 +56,21 @@ static size_t take_back(const char *out, size_t n, char open)
 	return n ? n - 1 : 0;
 }
 
-const char *ht_name_shorten(struct ht_arena *arena, const char *name)
+/* Nothing of it is worth keeping, and the colons go with it. */
+static const char unnamed[] = "(anonymous namespace)::";
+
+const char *ht_name_shorten(const struct ht_run *run, const char *name)
 {
 	if (ht_name_is_memory(name) || !strpbrk(name, "<("))
 		return name;
 	size_t length = strlen(name), n = 0;
-	char *out = ht_arena_alloc(arena, length + 1);
+	char *out = ht_arena_alloc(run->scratch, length + 1);
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < length; i++) {
-		if (name[i] == '-' && name[i + 1] == '>')
+		if (!run->policy.raw_short_names && starts(name + i, unnamed))
+			i += sizeof unnamed - 2;
+		else if (name[i] == '-' && name[i + 1] == '>')
 			i++;
 		else if (name[i] == '>')
 			n = take_back(out, n, '<');
@@ -76,5 +81,8 @@ const char *ht_name_shorten(struct ht_arena *arena, const char *name)
 	}
 	out[n] = '\0';
 	char *space = strrchr(out, ' ');
-	return space ? space + 1 : out;
+	const char *left = space ? space + 1 : out;
+	/* More words than a return type and a name: no C++, and brackets may mean something. */
+	bool words = space && memchr(out, ' ', (size_t)(space - out));
+	return run->policy.raw_short_names || (*left && !words) ? left : name;
 }

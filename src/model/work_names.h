@@ -18,8 +18,8 @@ bool ht_name_is_memory(const char *name);
 /* Kind of a copy or set: "Memset", "Memcpy DtoH", ..., "Memcpy Unknown". Static or copied to the arena; NULL
  * when out of memory. */
 const char *ht_copy_kind(struct ht_arena *arena, const char *name);
-/* Template arguments, parameters and the return type taken off: "at::native::k". Names of memory work stay.
- * The name itself, or a copy in the arena; NULL when out of memory. */
-const char *ht_name_shorten(struct ht_arena *arena, const char *name);
+/* Template arguments, parameters and the return type taken off: "at::native::k". Names of memory work stay, and
+ * those of which nothing would be left. The name itself, or a copy in the run's scratch; NULL when out of memory. */
+const char *ht_name_shorten(const struct ht_run *run, const char *name);
 
 #endif

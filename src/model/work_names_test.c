@@ -7,21 +7,28 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+/* A name, its short form, and what HTA's rule leaves of it. */
 static void shortens(void **state)
 {
-	static const char *const cases[][2] = {
-		{ "void at::native::(anonymous namespace)::k<int>(x)", "at::native::::k" },
-		{ "Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)" },
-		{ "ampere_sgemm", "ampere_sgemm" },
-		{ "## forward (fast) ##", "##" },
-		{ "nccl:_all_gather (x)", "" },
-		{ "f<a->b, g(int)>(c) tail", "tail" },
-		{ "a > b < c", "c" },
-		{ "k<(1>2)>", "" },
+	static const char *const cases[][3] = {
+		{ "void at::native::(anonymous namespace)::k<int>(x)", "at::native::k",
+		        "at::native::::k" },
+		{ "void a::k<(anonymous namespace)::f>(x)", "a::k", "a::k" },
+		{ "Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)",
+		        "Memcpy HtoD (Pinned -> Device)" },
+		{ "ampere_sgemm", "ampere_sgemm", "ampere_sgemm" },
+		{ "## forward (fast) ##", "## forward (fast) ##", "##" },
+		{ "nccl:_all_gather (x)", "nccl:_all_gather (x)", "" },
+		{ "f<a->b, g(int)>(c) tail", "tail", "tail" },
+		{ "a > b < c", "a > b < c", "c" },
+		{ "k<(1>2)>", "k<(1>2)>", "" },
 	};
-	struct ht_arena *arena = *state;
+	struct ht_run run = { .scratch = *state };
 	for (size_t i = 0; i < HT_COUNT(cases); i++)
-		assert_string_equal(ht_name_shorten(arena, cases[i][0]), cases[i][1]);
+		for (int raw = 0; raw < 2; raw++) {
+			run.policy.raw_short_names = raw;
+			assert_string_equal(ht_name_shorten(&run, cases[i][0]), cases[i][1 + raw]);
+		}
 }
 
 static void names_kinds_of_copies(void **state)

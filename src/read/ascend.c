@@ -166,32 +166,6 @@ static uint32_t text_of(
 	return column->last_id;
 }
 
-/* Up to 15 digits with at most one point, as almost all cells are: an exact quotient of two exact doubles, which is
- * what the general way gives, too. Anything else, and what is no number, is left to that. */
-static struct ht_number parse_cell(const struct ht_csv_cell *cell)
-{
-	static const double powers[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
-		1e11, 1e12, 1e13, 1e14, 1e15 };
-	const char *p = cell->text, *end = p + cell->n, *point = NULL;
-	int64_t digits = 0;
-	bool odd = cell->n > 15 || *p == '.' || (cell->n > 1 && *p == '0' && p[1] != '.');
-	for (; !odd && p < end; p++) {
-		if (ht_is_digit(*p))
-			digits = digits * 10 + (*p - '0');
-		else if (*p == '.' && !point && p + 1 < end)
-			point = p;
-		else
-			odd = true;
-	}
-	if (odd)
-		return ht_number_parse(cell->text);
-	if (!point)
-		return (struct ht_number){ .type = HT_NUMBER_I64, .i = digits, .end = end };
-	return (struct ht_number){
-		.type = HT_NUMBER_F64, .f = (double)digits / powers[end - point - 1], .end = end
-	};
-}
-
 void ht_ascend_put_rest(struct ht_ascend_plan *plan, const struct ht_csv *row, struct ht_rows *rows)
 {
 	for (size_t i = 0; i < plan->n && i < row->n_cells; i++) {
@@ -203,7 +177,7 @@ void ht_ascend_put_rest(struct ht_ascend_plan *plan, const struct ht_csv *row, s
 			continue;
 		struct ht_number number = { .type = HT_NUMBER_NONE };
 		if (!column->is_text)
-			number = parse_cell(cell);
+			number = ht_ascend_number(cell);
 		if (number.end != cell->text + cell->n)
 			number.type = HT_NUMBER_NONE;
 		uint64_t value;

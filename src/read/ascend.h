@@ -59,9 +59,25 @@ void ht_ascend_plan_done(struct ht_ascend_plan *plan);
 /* Index of the first of these columns (NULL ends the list), which the caller reads; SIZE_MAX: none. */
 size_t ht_ascend_take(
         struct ht_ascend_plan *plan, const struct ht_csv *header, const char *const *names);
+/* The number that a cell is, as ht_number_parse has it. */
+struct ht_number ht_ascend_number(const struct ht_csv_cell *cell);
 /* Put the cells of the row that nobody took into the event in hand. */
 void ht_ascend_put_rest(
         struct ht_ascend_plan *plan, const struct ht_csv *row, struct ht_rows *rows);
+
+/* Cells as args in packed columns (store/arg_table.h): for tables all of whose rows are new events. A column is of texts
+ * or of numbers, as its first cell is; what is a text in a column of numbers has a column of its own. */
+struct ht_ascend_cells;
+/* NULL when out of memory, or with more columns than are packed; which says *ret_status. Columns that somebody took are
+ * left out; extra is a list of further columns of numbers, NULL at its end. */
+struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct ht_rows *rows,
+        const char *const *extra, enum ht_status *ret_status);
+/* A number in an extra column; then the cells of the row that nobody took; then the event in hand is stored. */
+void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, int64_t value);
+enum ht_status ht_ascend_cells_end(
+        struct ht_ascend_cells *cells, const struct ht_csv *row) HT_MUST_USE;
+/* The id of a text that comes again and again. */
+uint32_t ht_ascend_cells_name(struct ht_ascend_cells *cells, const struct ht_csv_cell *cell);
 
 /* The whole of a table, row by row: begin with the header, then put for every row that has as many cells; others are
  * counted. */

@@ -160,7 +160,13 @@ uint32_t ht_db_text(struct ht_db *db, sqlite3_stmt *query, int column)
 	const char *text = (const char *)sqlite3_column_text(query, column);
 	if (!text)
 		return HT_NO_STR;
-	return ht_rows_text(&db->rows, text, (size_t)sqlite3_column_bytes(query, column));
+	size_t n = (size_t)sqlite3_column_bytes(query, column);
+	/* shapes are in quotes, as they are in files */
+	if (n >= 2 && text[0] == '"' && text[n - 1] == '"') {
+		text++;
+		n -= 2;
+	}
+	return ht_rows_text(&db->rows, text, n);
 }
 
 void ht_db_args_make(struct ht_db *db, struct ht_db_arg *args, size_t n)

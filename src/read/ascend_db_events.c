@@ -154,6 +154,24 @@ static enum ht_status read_calls(struct ht_db *db)
 	return status;
 }
 
+/* CANN is a process of its own in the timeline, with the threads of the one that calls it: its calls are not inside
+ * operators, whose own time they are. A pid beyond all of the system's, and named. */
+#define CANN_PIDS ((int64_t)1 << 32)
+
+struct cann {
+	struct ht_db_arg connection;
+	int64_t pid; /* that was named last */
+};
+
+static enum ht_status name_process(struct ht_db *db, int64_t pid, const char *name)
+{
+	ht_row_begin(&db->rows, 'M', HT_NO_STR, ht_rows_text(&db->rows, "process_name", 12));
+	ht_row_process(&db->rows, pid, 0);
+	ht_row_put(&db->rows, ht_rows_column(&db->rows, "name", 4, HT_ARG_STR),
+	        ht_rows_text(&db->rows, name, strlen(name)));
+	return ht_row_end(&db->rows, -1);
+}
+
 enum { C_START, C_END, C_TYPE, C_TID, C_CONNECTION, C_NAME };
 static const char *const cann_columns[] = { "startNs", "endNs", "type", "globalTid", "connectionId",
 	"~name", NULL };
@@ -165,10 +183,14 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 		const char *name;
 	} levels[] = { { 5000, "Runtime" }, { 5500, "HCCL" }, { 10000, "Node" }, { 15000, "Model" },
 		{ 20000, "AscendCL" } };
-	const struct ht_db_arg *connection = user;
+	struct cann *cann = user;
 	int64_t start_ns = ht_db_i64(query, C_START, 0), type = ht_db_i64(query, C_TYPE, 0);
+	int64_t tid = ht_db_i64(query, C_TID, 0), pid = CANN_PIDS + (tid >> 32 & UINT32_MAX);
 	const char *text = (const char *)sqlite3_column_text(query, C_NAME), *level = "CANN";
 	char name[512];
+	if (pid != cann->pid)
+		HT_TRY(name_process(db, pid, "CANN"));
+	cann->pid = pid;
 	for (size_t i = 0; i < HT_COUNT(levels); i++)
 		if (levels[i].type == type)
 			level = levels[i].name;
@@ -176,8 +198,8 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 	n = n < (int)sizeof name ? n : (int)sizeof name - 1;
 	begin_span(db, "cann_runtime", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, C_END, start_ns) - start_ns);
-	put_thread(db, ht_db_i64(query, C_TID, 0));
-	ht_db_args_put(db, query, connection, 1);
+	ht_row_process(&db->rows, pid, tid & UINT32_MAX);
+	ht_db_args_put(db, query, &cann->connection, 1);
 	return ht_row_end(&db->rows, -1);
 }
 
@@ -213,14 +235,14 @@ enum ht_status ht_db_read_host(struct ht_db *db)
 {
 	static const char *const step_columns[] = { "id", "startNs", "endNs", NULL };
 	static const char *const rank_columns[] = { "rankId", NULL };
-	struct ht_db_arg connection = { C_CONNECTION, "connection_id", HT_ARG_I64, 0 };
+	struct cann cann = { { C_CONNECTION, "connection_id", HT_ARG_I64, 0 }, -1 };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "RANK_DEVICE_MAP", rank_columns, NULL, &query));
 	HT_TRY(each(db, query, put_rank, NULL));
 	HT_TRY(read_calls(db));
 	HT_TRY(ht_db_select(db, "CANN_API", cann_columns, NULL, &query));
-	ht_db_args_make(db, &connection, 1);
-	HT_TRY(each(db, query, put_cann, &connection));
+	ht_db_args_make(db, &cann.connection, 1);
+	HT_TRY(each(db, query, put_cann, &cann));
 	if (db->has_steps)
 		return HT_OK;
 	HT_TRY(ht_db_select(db, "STEP_TIME", step_columns, NULL, &query));
@@ -252,14 +274,20 @@ enum {
 	T_OUT_FORMATS,
 	T_WAIT,
 	T_PIECE,
-	T_OP
+	T_OP,
+	T_STATE,
+	T_TRANSPORT,
+	T_LINK,
+	T_BYTES,
+	T_SPEED
 };
 
 /* TASK with what the other tables say about it, made by us: missing tables and columns become nulls there. */
 static const char *const task_columns[] = { "startNs", "endNs", "deviceId", "streamId",
 	"connectionId", "~taskType", "globalTaskId", "modelId", "taskId", "~name", "~core",
 	"~opType", "blockDim", "mixBlockDim", "~inputShapes", "~inputDataTypes", "~inputFormats",
-	"~outputShapes", "~outputDataTypes", "~outputFormats", "wait", "piece", "op", NULL };
+	"~outputShapes", "~outputDataTypes", "~outputFormats", "wait", "piece", "op", "~opState",
+	"transport", "link", "size", "speed", NULL };
 
 struct task {
 	int64_t id;
@@ -270,9 +298,13 @@ struct device {
 	struct ht_db_arg *args;
 	size_t n_args;
 	struct ht_vec tasks; /* struct task, by id once all are there */
-	/* counters of one task, which come together */
+	/* counters of one task, which come together; of collectives id is the device */
 	int64_t id;
 	bool has_task;
+	uint32_t column;      /* of the arg "device" */
+	struct ht_vec groups; /* uint32_t: names of those that collectives have */
+	sqlite3_stmt *op_of;  /* the operator of a connection, NULL: nothing says */
+	uint32_t op_column;   /* of the arg \"External id\" */
 };
 
 static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user)
@@ -297,6 +329,21 @@ static int compare_tasks(const void *x, const void *y)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* The column of kernel_details.csv that a counter is, into a buffer of 128 bytes; times are in ns here and in us there.
+ * Returns what to multiply it with. */
+static double rename_counter(const char *name, char *key)
+{
+	static const char *const totals[][2] = { { "aic_total_time", "aicore_time(us)" },
+		{ "aiv_total_time", "aiv_time(us)" }, { "total_time", "aicore_time(us)" } };
+	size_t n = strlen(name);
+	bool is_time = n > 5 && !strcmp(name + n - 5, "_time");
+	(void)snprintf(key, 128, "%.100s%s", name, is_time ? "(us)" : "");
+	for (size_t i = 0; i < HT_COUNT(totals); i++)
+		if (!strcmp(name, totals[i][0]))
+			(void)snprintf(key, 128, "%s", totals[i][1]);
+	return is_time ? 1e-3 : 1;
+}
+
 /* One counter of a task; those of one task follow each other. */
 static enum ht_status put_counter(struct ht_db *db, sqlite3_stmt *query, void *user)
 {
@@ -318,12 +365,13 @@ static enum ht_status put_counter(struct ht_db *db, sqlite3_stmt *query, void *u
 		device->has_task = true;
 		device->id = key.id;
 	}
-	double value = sqlite3_column_double(query, 2);
+	char counter[128];
+	double value = sqlite3_column_double(query, 2) * rename_counter(name ? name : "", counter);
 	uint64_t bits;
 	memcpy(&bits, &value, sizeof bits);
 	if (name && !ht_db_is_null(query, 2))
-		ht_row_put(
-		        &db->rows, ht_rows_column(&db->rows, name, strlen(name), HT_ARG_F64), bits);
+		ht_row_put(&db->rows,
+		        ht_rows_column(&db->rows, counter, strlen(counter), HT_ARG_F64), bits);
 	return HT_OK;
 }
 
@@ -367,14 +415,18 @@ static enum ht_status join_tasks(struct ht_db *db)
 {
 	static const char *const compute[] = { "globalTaskId", "name", "taskType", "opType",
 		"blockDim", "mixBlockDim", "inputShapes", "inputDataTypes", "inputFormats",
-		"outputShapes", "outputDataTypes", "outputFormats", "waitNs", NULL };
-	static const char *const pieces[] = { "globalTaskId", NULL };
+		"outputShapes", "outputDataTypes", "outputFormats", "waitNs", "opState", NULL };
+	static const char *const pieces[] = { "globalTaskId", "transportType", "linkType", "size",
+		NULL };
+	static const char *const names[] = { "id", "name", NULL };
 	static const char *const connections[] = { "connectionId", "id", NULL };
 	static const char *const collectives[] = { "connectionId", NULL };
 	static const char *const tasks[] = { "globalTaskId", "startNs", "endNs", "deviceId",
 		"streamId", "connectionId", "taskType", "modelId", "taskId", NULL };
 	HT_TRY(copy_table(db, "ht_compute", "COMPUTE_TASK_INFO", compute));
 	HT_TRY(copy_table(db, "ht_piece", "COMMUNICATION_TASK_INFO", pieces));
+	HT_TRY(copy_table(db, "ht_transport", "ENUM_HCCL_TRANSPORT_TYPE", names));
+	HT_TRY(copy_table(db, "ht_link", "ENUM_HCCL_LINK_TYPE", names));
 	HT_TRY(copy_table(db, "ht_connection", "CONNECTION_IDS", connections));
 	HT_TRY(copy_table(db, "ht_plain_task", "TASK", tasks));
 	HT_TRY(copy_table(db, "ht_collective", "COMMUNICATION_OP", collectives));
@@ -384,14 +436,61 @@ static enum ht_status join_tasks(struct ht_db *db)
 	        "c.taskType AS core, c.opType, c.blockDim, c.mixBlockDim, c.inputShapes, "
 	        "c.inputDataTypes, c.inputFormats, c.outputShapes, c.outputDataTypes, "
 	        "c.outputFormats, c.waitNs/1000.0 AS wait, p.globalTaskId IS NOT NULL OR (o.connectionId IS NOT NULL AND c.name IS NULL) AS piece, "
-	        "n.id AS op FROM ht_plain_task k LEFT JOIN ht_compute c USING(globalTaskId) LEFT JOIN "
-	        "ht_piece p USING(globalTaskId) LEFT JOIN ht_collective o ON o.connectionId=k.connectionId LEFT JOIN ht_connection n ON "
+	        "n.id AS op, c.opState, r.name AS transport, l.name AS link, p.size, "
+	        "CASE WHEN k.endNs > k.startNs THEN p.size*1.0/(k.endNs-k.startNs) END AS speed FROM ht_plain_task k LEFT JOIN ht_compute c USING(globalTaskId) LEFT JOIN "
+	        "ht_piece p USING(globalTaskId) LEFT JOIN ht_transport r ON r.id=p.transportType LEFT JOIN ht_link l ON l.id=p.linkType LEFT JOIN ht_collective o ON o.connectionId=k.connectionId LEFT JOIN ht_connection n ON "
 	        "n.connectionId=k.connectionId ORDER BY k.globalTaskId");
 }
 
-enum { O_START, O_END, O_CONNECTION, O_NAME, O_GROUP, O_TYPE, O_ALGORITHM, O_COUNT, O_WAIT };
+enum { O_START, O_END, O_CONNECTION, O_NAME, O_GROUP, O_TYPE, O_ALGORITHM, O_COUNT, O_DEVICE };
 static const char *const collective_columns[] = { "startNs", "endNs", "connectionId", "~opName",
-	"~groupName", "~opType", "~algType", "count", "waitNs", NULL };
+	"~groupName", "~opType", "~algType", "count", "deviceId", NULL };
+
+/* The device that most tasks run on: that of the collectives, which do not name theirs in older databases. */
+static enum ht_status find_device(struct ht_db *db, int64_t *ret_device)
+{
+	sqlite3_stmt *query = NULL;
+	bool more = false;
+	if (!ht_db_has_table(db, "ht_plain_task"))
+		return HT_OK;
+	if (sqlite3_prepare_v2(db->handle,
+	            "SELECT deviceId FROM ht_plain_task WHERE deviceId IS NOT NULL GROUP BY deviceId "
+	            "ORDER BY COUNT(*) DESC, deviceId LIMIT 1",
+	            -1, &query, NULL) != SQLITE_OK)
+		return HT_OK;
+	enum ht_status status = ht_db_step(db, query, &more);
+	if (status == HT_OK && more)
+		*ret_device = sqlite3_column_int64(query, 0);
+	sqlite3_finalize(query);
+	return status;
+}
+
+/* Groups are numbered as they come, and are streams; -1 when out of memory. */
+static int64_t find_group(struct ht_db *db, struct device *device, uint32_t name)
+{
+	const uint32_t *names = device->groups.data;
+	size_t i = 0;
+	while (i < device->groups.n && names[i] != name)
+		i++;
+	if (i == device->groups.n &&
+	        !HT_VEC_PUSH(db->builder->mem, &device->groups, uint32_t, name))
+		return -1;
+	return (int64_t)i;
+}
+
+static enum ht_status put_operator(struct ht_db *db, struct device *device, int64_t connection)
+{
+	bool more = false;
+	if (!device->op_of)
+		return HT_OK;
+	sqlite3_reset(device->op_of);
+	sqlite3_bind_int64(device->op_of, 1, connection);
+	HT_TRY(ht_db_step(db, device->op_of, &more));
+	if (more && !ht_db_is_null(device->op_of, 0))
+		ht_row_put(&db->rows, device->op_column,
+		        (uint64_t)sqlite3_column_int64(device->op_of, 0));
+	return HT_OK;
+}
 
 static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void *user)
 {
@@ -399,8 +498,13 @@ static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void
 	int64_t start_ns = ht_db_i64(query, O_START, 0);
 	begin_span(db, "kernel", ht_db_text(db, query, O_NAME), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, O_END, start_ns) - start_ns);
-	ht_row_process(&db->rows, 0, -1);
+	int64_t group = find_group(db, device, ht_db_text(db, query, O_GROUP));
+	if (group < 0)
+		return ht_fail_nomem(db->ctx);
+	ht_row_process(&db->rows, ht_db_i64(query, O_DEVICE, device->id), group);
+	ht_row_put(&db->rows, device->column, (uint64_t)ht_db_i64(query, O_DEVICE, device->id));
 	ht_db_args_put(db, query, device->args, device->n_args);
+	HT_TRY(put_operator(db, device, ht_db_i64(query, O_CONNECTION, -1)));
 	/* as in kernel_details.csv */
 	ht_row_put(&db->rows, ht_rows_column(&db->rows, "Accelerator Core", 16, HT_ARG_STR),
 	        ht_rows_text(&db->rows, "HCCL", 4));
@@ -414,9 +518,18 @@ static enum ht_status read_collectives(struct ht_db *db)
 		{ O_ALGORITHM, "alg_type", HT_ARG_STR, 0 }, { O_COUNT, "count", HT_ARG_I64, 0 } };
 	struct device device = { .args = args, .n_args = HT_COUNT(args) };
 	sqlite3_stmt *query;
-	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, NULL, &query));
+	HT_TRY(find_device(db, &device.id));
+	device.column = ht_rows_column(&db->rows, "device", 6, HT_ARG_I64);
+	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, "startNs", &query));
 	ht_db_args_make(db, args, HT_COUNT(args));
-	return each(db, query, put_collective, &device);
+	device.op_column = ht_rows_column(&db->rows, "External id", 11, HT_ARG_I64);
+	if (sqlite3_prepare_v2(db->handle, "SELECT id FROM ht_connection WHERE connectionId=?", -1,
+	            &device.op_of, NULL) != SQLITE_OK)
+		device.op_of = NULL;
+	enum ht_status status = each(db, query, put_collective, &device);
+	sqlite3_finalize(device.op_of);
+	ht_vec_free(db->builder->mem, &device.groups, sizeof(uint32_t));
+	return status;
 }
 
 static enum ht_status read_tasks(struct ht_db *db, struct device *device)
@@ -447,7 +560,10 @@ enum ht_status ht_db_read_device(struct ht_db *db)
 		{ T_OUT_SHAPES, "Output Shapes", HT_ARG_STR, 0 },
 		{ T_OUT_TYPES, "Output Data Types", HT_ARG_STR, 0 },
 		{ T_OUT_FORMATS, "Output Formats", HT_ARG_STR, 0 },
-		{ T_WAIT, "Wait Time(us)", HT_ARG_F64, 0 } };
+		{ T_WAIT, "Wait Time(us)", HT_ARG_F64, 0 }, { T_STATE, "OP State", HT_ARG_STR, 0 },
+		{ T_TRANSPORT, "transport type", HT_ARG_STR, 0 },
+		{ T_LINK, "link type", HT_ARG_STR, 0 }, { T_BYTES, "size(Byte)", HT_ARG_I64, 0 },
+		{ T_SPEED, "bandwidth(GB/s)", HT_ARG_F64, 0 } };
 	struct device device = { .args = args, .n_args = HT_COUNT(args) };
 	enum ht_status status = read_tasks(db, &device);
 	ht_vec_free(db->builder->mem, &device.tasks, sizeof(struct task));

@@ -6,6 +6,8 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "read/ascend.h"
+#include "base/number.h"
+#include "json/text.h"
 #include "read/ascend_db.h"
 
 #include <math.h>
@@ -255,32 +257,33 @@ static bool put_cell(
 	return ht_draft_put_i64(b, table, column, (int64_t)value);
 }
 
-static enum ht_status read_table(struct ht_db *db, const char *from, const char *to,
-        const struct cell *cells, size_t n, bool once)
+static enum ht_status select_cells(struct ht_db *db, const char *from, const struct cell *cells,
+        size_t n, const char *const *more, sqlite3_stmt **ret_query)
 {
 	const char *columns[16] = { NULL };
+	size_t n_columns = 0;
+	for (size_t i = 0; i < n && n_columns + 1 < HT_COUNT(columns); i++)
+		columns[n_columns++] = cells[i].column;
+	for (; *more && n_columns + 1 < HT_COUNT(columns); more++)
+		columns[n_columns++] = *more;
+	return ht_db_select(db, from, columns, NULL, ret_query);
+}
+
+static enum ht_status read_table(
+        struct ht_db *db, const char *from, const char *to, const struct cell *cells, size_t n)
+{
+	static const char *const none[] = { NULL };
 	sqlite3_stmt *query;
-	for (size_t i = 0; i < n && i + 1 < HT_COUNT(columns); i++)
-		columns[i] = cells[i].column;
-	HT_TRY(ht_db_select(db, from, columns, NULL, &query));
+	HT_TRY(select_cells(db, from, cells, n, none, &query));
 	if (!query)
 		return HT_OK;
 	uint32_t table = ht_draft_table(db->builder, to);
-	uint64_t hash_before = 0;
 	bool more = true, ok = table != UINT32_MAX;
 	enum ht_status status = HT_OK;
 	while (ok && status == HT_OK) {
-		uint64_t hash = 1;
 		status = ht_db_step(db, query, &more);
 		if (status != HT_OK || !more)
 			break;
-		for (int i = 0; once && i < (int)n; i++) {
-			const char *text = (const char *)sqlite3_column_text(query, i);
-			hash = ht_hash_mix(hash, text ? ht_hash(text, strlen(text)) : 0);
-		}
-		if (once && hash == hash_before)
-			continue;
-		hash_before = hash;
 		ht_draft_row(db->builder, table);
 		for (size_t i = 0; ok && i < n; i++)
 			ok = put_cell(db, table, &cells[i], query, (int)i);
@@ -289,17 +292,158 @@ static enum ht_status read_table(struct ht_db *db, const char *from, const char 
 	return status == HT_OK && !ok ? ht_fail_nomem(db->ctx) : status;
 }
 
+/* ---- bandwidth ---- */
+
+/* A transport of an operation, which has a row per size of its packets: the sizes as the text files have them. */
+struct packets {
+	struct ht_vec text; /* {"size in MB": [count, ms], ... */
+	uint64_t of;        /* hash of the cells that are the same in all rows */
+	bool any;
+};
+
+static bool append(struct ht_db *db, struct packets *p, const char *text, size_t n)
+{
+	if (!ht_vec_reserve(db->builder->mem, &p->text, 1, n))
+		return false;
+	memcpy((char *)p->text.data + p->text.n, text, n);
+	p->text.n += n;
+	return true;
+}
+
+/* The size, count and time of the row in hand, in columns from first on. */
+static bool add_packets(struct ht_db *db, struct packets *p, sqlite3_stmt *query, int first)
+{
+	char text[128], size[32], ms[32];
+	int64_t count = sqlite3_column_int64(query, first + 1);
+	if (count <= 0)
+		return true;
+	int n_size = ht_double_print_short(size, sqlite3_column_double(query, first));
+	int n_ms = ht_double_print_short(ms, sqlite3_column_double(query, first + 2));
+	int n = snprintf(text, sizeof text, "%s\"%.*s\": [%lld, %.*s]", p->text.n > 1 ? ", " : "",
+	        n_size, size, (long long)count, n_ms, ms);
+	return append(db, p, text, (size_t)n);
+}
+
+static bool end_packets(struct ht_db *db, struct packets *p, uint32_t table)
+{
+	static const char key[] = "size_distribution";
+	uint32_t column = ht_draft_column(db->builder, table, key, sizeof key - 1);
+	bool ok = !p->any ||
+	          (append(db, p, "}", 1) && column != UINT32_MAX &&
+	                  ht_draft_put_str(db->builder, table, column, p->text.data, p->text.n));
+	p->text.n = 0;
+	p->any = false;
+	return ok;
+}
+
+static bool put_transport(struct ht_db *db, struct packets *p, uint32_t table, sqlite3_stmt *query)
+{
+	const size_t n = HT_COUNT(bandwidth_cells);
+	uint64_t hash = 1;
+	bool ok = true;
+	for (int i = 0; i < (int)n; i++) {
+		const char *text = (const char *)sqlite3_column_text(query, i);
+		hash = ht_hash_mix(hash, text ? ht_hash(text, strlen(text)) : 0);
+	}
+	if (!p->any || hash != p->of) {
+		ok = end_packets(db, p, table) && append(db, p, "{", 1);
+		ht_draft_row(db->builder, table);
+		for (size_t i = 0; ok && i < n; i++)
+			ok = put_cell(db, table, &bandwidth_cells[i], query, (int)i);
+		p->any = true;
+		p->of = hash;
+	}
+	return ok && add_packets(db, p, query, (int)n);
+}
+
+static enum ht_status read_bandwidth(struct ht_db *db)
+{
+	static const char *const packet_columns[] = { "package_size", "count", "total_duration",
+		NULL };
+	struct packets packets = { .any = false };
+	sqlite3_stmt *query;
+	HT_TRY(select_cells(db, "CommAnalyzerBandwidth", bandwidth_cells, HT_COUNT(bandwidth_cells),
+	        packet_columns, &query));
+	if (!query)
+		return HT_OK;
+	uint32_t table = ht_draft_table(db->builder, "communication_bandwidth");
+	bool more = true, ok = table != UINT32_MAX;
+	enum ht_status status = HT_OK;
+	while (ok && status == HT_OK) {
+		status = ht_db_step(db, query, &more);
+		if (status != HT_OK || !more)
+			break;
+		ok = put_transport(db, &packets, table, query);
+	}
+	ok = ok && end_packets(db, &packets, table);
+	ht_vec_free(db->builder->mem, &packets.text, 1);
+	sqlite3_finalize(query);
+	return status == HT_OK && !ok ? ht_fail_nomem(db->ctx) : status;
+}
+
+/* ---- the rest ---- */
+
+/* Clocks of the AI core as counters, as in the timeline. */
+static enum ht_status read_clocks(struct ht_db *db)
+{
+	static const char *const columns[] = { "timestampNs", "deviceId", "freq", NULL };
+	uint32_t name = ht_rows_text(&db->rows, "AI Core Freq", 12);
+	uint32_t mhz = ht_rows_column(&db->rows, "MHz", 3, HT_ARG_F64);
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "AICORE_FREQ", columns, NULL, &query));
+	bool more = query != NULL;
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && more) {
+		status = ht_db_step(db, query, &more);
+		if (status != HT_OK || !more)
+			break;
+		double value = sqlite3_column_double(query, 2);
+		uint64_t bits;
+		memcpy(&bits, &value, sizeof bits);
+		ht_row_begin(&db->rows, 'C', HT_NO_STR, name);
+		ht_row_process(&db->rows, ht_db_i64(query, 1, 0), 0);
+		ht_row_time(&db->rows, ht_db_i64(query, 0, 0));
+		ht_row_put(&db->rows, mhz, bits);
+		status = ht_row_end(&db->rows, -1);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
+/* What is JSON about the recording, as keys of the header, as from profiler_metadata.json. */
+static enum ht_status read_about(struct ht_db *db)
+{
+	static const char *const columns[] = { "name", "value", NULL };
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "META_DATA", columns, NULL, &query));
+	bool more = query != NULL;
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && more) {
+		status = ht_db_step(db, query, &more);
+		if (status != HT_OK || !more)
+			break;
+		const char *name = (const char *)sqlite3_column_text(query, 0);
+		const char *value = (const char *)sqlite3_column_text(query, 1);
+		if (!name || !value || *value != '{' || !ht_json_valid(value, strlen(value)))
+			continue;
+		if (!ht_builder_header(db->builder, name, strlen(name), value, strlen(value)))
+			status = ht_fail_nomem(db->ctx);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
 enum ht_status ht_db_read_analysis(struct ht_db *db)
 {
+	HT_TRY(read_clocks(db));
+	HT_TRY(read_about(db));
 	HT_TRY(read_table(
-	        db, "StepTraceTime", "step_trace_time", step_cells, HT_COUNT(step_cells), false));
+	        db, "StepTraceTime", "step_trace_time", step_cells, HT_COUNT(step_cells)));
 	HT_TRY(read_table(
-	        db, "CommAnalyzerTime", "communication", time_cells, HT_COUNT(time_cells), false));
-	/* one row per size of packages; what is read is the same in all of a transport */
-	HT_TRY(read_table(db, "CommAnalyzerBandwidth", "communication_bandwidth", bandwidth_cells,
-	        HT_COUNT(bandwidth_cells), true));
+	        db, "CommAnalyzerTime", "communication", time_cells, HT_COUNT(time_cells)));
+	HT_TRY(read_bandwidth(db));
 	return read_table(db, "CommAnalyzerMatrix", "communication_matrix", matrix_cells,
-	        HT_COUNT(matrix_cells), false);
+	        HT_COUNT(matrix_cells));
 }
 
 #endif

@@ -285,15 +285,6 @@ static bool sniff_about(const struct ht_head *head)
 	       !strncmp(head->name, "profiler_metadata", 17);
 }
 
-static bool add_text(struct ht_builder *builder, const char *text, size_t n, uint32_t *ret_id)
-{
-	struct ht_text known;
-	if (!ht_pool_add(&builder->strings, text, n, ht_hash(text, n), &known))
-		return false;
-	*ret_id = known.id;
-	return true;
-}
-
 static enum ht_status read_about(struct ht_builder *builder, const struct ht_reading *reading)
 {
 	struct ht_vec text = { 0 };
@@ -301,14 +292,11 @@ static enum ht_status read_about(struct ht_builder *builder, const struct ht_rea
 	enum ht_status status = read_object(builder, reading, &text, &root);
 	struct ht_json reader = ht_json_enter(&root);
 	while (status == HT_OK && ht_json_member(&reader, &key, &value)) {
-		struct ht_header header = { 0 };
 		char name[256];
 		size_t bad, n_name = 0;
 		if (key.n < sizeof name)
 			n_name = ht_json_decode(key.text, key.n, name, &bad);
-		if (!add_text(builder, name, n_name, &header.key) ||
-		        !add_text(builder, value.text, value.n, &header.value) ||
-		        !HT_VEC_PUSH(builder->mem, &builder->all.headers, struct ht_header, header))
+		if (!ht_builder_header(builder, name, n_name, value.text, value.n))
 			status = ht_fail_nomem(builder->ctx);
 	}
 	ht_vec_free(builder->mem, &text, 1);

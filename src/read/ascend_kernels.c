@@ -20,6 +20,9 @@ static const char *const duration_names[] = { "Duration(us)", "Duration", "Task 
 static const char *const stream_names[] = { "Stream ID", NULL };
 static const char *const device_names[] = { "Device_id", NULL };
 
+static const char *const own_args[] = { "device", "stream", NULL };
+enum { OWN_DEVICE, OWN_STREAM };
+
 /* A task of the timeline. */
 struct task {
 	uint32_t name, row;
@@ -34,6 +37,8 @@ struct reading {
 	bool has_plan;
 	size_t name, start, duration, stream, device;
 	uint32_t category, stream_column, device_column;
+	struct ht_ascend_cells
+	        *cells;     /* when all rows are tasks of their own, NULL: some may not be */
 	struct task *tasks; /* by name, then time */
 	size_t n_tasks;
 };
@@ -110,7 +115,30 @@ static enum ht_status begin(void *user, const struct ht_csv *header)
 	r->category = ht_rows_text(&r->rows, "kernel", 6);
 	r->stream_column = ht_rows_column(&r->rows, "stream", 6, HT_ARG_I64);
 	r->device_column = ht_rows_column(&r->rows, "device", 6, HT_ARG_I64);
-	return list_tasks(r);
+	HT_TRY(list_tasks(r));
+	enum ht_status status = HT_OK;
+	if (!r->n_tasks)
+		r->cells = ht_ascend_cells_make(&r->plan, &r->rows, own_args, &status);
+	return status;
+}
+
+/* A row that is a task of its own, with its args in packed columns. */
+static enum ht_status put_task(
+        struct reading *r, const struct ht_csv *row, int64_t ts_ns, int64_t dur_ns)
+{
+	const struct ht_csv_cell *cells = row->cells;
+	int64_t stream = -1, device = 0;
+	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);
+	bool has_device = r->device != SIZE_MAX && ht_ascend_i64(&cells[r->device], &device);
+	ht_row_begin(&r->rows, 'X', r->category, ht_ascend_cells_name(r->cells, &cells[r->name]));
+	ht_row_process(&r->rows, device, stream);
+	ht_row_time(&r->rows, ts_ns);
+	ht_row_duration(&r->rows, dur_ns);
+	if (has_device)
+		ht_ascend_cells_extra(r->cells, OWN_DEVICE, device);
+	if (has_stream)
+		ht_ascend_cells_extra(r->cells, OWN_STREAM, stream);
+	return ht_ascend_cells_end(r->cells, row);
 }
 
 static enum ht_status put(void *user, const struct ht_csv *row)
@@ -123,6 +151,8 @@ static enum ht_status put(void *user, const struct ht_csv *row)
 		ht_ascend_lose_row(r->builder, row);
 		return HT_OK;
 	}
+	if (r->cells)
+		return put_task(r, row, ts_ns, dur_ns);
 	uint32_t name = ht_rows_text(&r->rows, cells[r->name].text, cells[r->name].n);
 	struct task *task = r->n_tasks ? find_task(r, name, ts_ns) : NULL;
 	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);

@@ -28,26 +28,34 @@ void ht_csv_done(struct ht_csv *csv)
 	ht_vec_free(csv->ctx->mem, &csv->cell_vec, sizeof(struct ht_csv_cell));
 }
 
-/* The next comma, line end or zero; behind the text stands a zero. */
-static const char *cell_stop(const char *p)
+/* Commas, line ends and zeros of 64 bytes, bit by bit. */
+static inline uint64_t find_stops(const char *p)
 {
+	uint64_t bits = 0;
 #if defined(__SSE2__)
 	const __m128i comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n');
 	const __m128i zero = _mm_setzero_si128();
-	for (;; p += 16) {
-		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+	for (unsigned i = 0; i < 64; i += 16) {
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
 		__m128i hit = _mm_or_si128(
 		        _mm_or_si128(_mm_cmpeq_epi8(b, comma), _mm_cmpeq_epi8(b, line)),
 		        _mm_cmpeq_epi8(b, zero));
-		unsigned mask = (unsigned)_mm_movemask_epi8(hit);
-		if (mask)
-			return p + __builtin_ctz(mask);
+		bits |= (uint64_t)(unsigned)_mm_movemask_epi8(hit) << i;
 	}
 #else
-	while (*p != ',' && *p != '\n' && *p)
-		p++;
-	return p;
+	for (unsigned i = 0; i < 64; i++)
+		bits |= (uint64_t)(p[i] == ',' || p[i] == '\n' || !p[i]) << i;
 #endif
+	return bits;
+}
+
+/* The next comma, line end or zero; behind the text stands a zero. */
+static const char *cell_stop(const char *p)
+{
+	uint64_t bits;
+	for (; !(bits = find_stops(p)); p += 64) {
+	}
+	return p + __builtin_ctzll(bits);
 }
 
 static bool is_blank(char c)
@@ -111,11 +119,6 @@ static struct ht_csv_cell unquote(const struct quoted *q)
 	return cell;
 }
 
-static bool push(struct ht_csv *csv, struct ht_csv_cell cell)
-{
-	return HT_VEC_PUSH(csv->ctx->mem, &csv->cell_vec, struct ht_csv_cell, cell);
-}
-
 enum cut { CUT_ROW, CUT_MORE, CUT_NOMEM };
 
 /* Is the row that goes on at p, inside or behind a cell, whole? */
@@ -167,24 +170,64 @@ static bool cut_cell(struct ht_csv *csv, char **p, char *limit, bool final, stru
 	return true;
 }
 
+/* Most cells: no quotes, no blanks around. */
+static inline bool is_plain(const char *start, const char *stop)
+{
+	unsigned char first = (unsigned char)*start;
+	return first > ' ' && first != '"' && (stop == start || (unsigned char)stop[-1] > ' ');
+}
+
+/* The cells from p on that are plain, up to one that is not, the row's end, or as many as there is room for. Returns where
+ * the next cell starts; *ret_done: the row's end was met, and that is behind it. */
+static const char *cut_plain(
+        const char *p, struct ht_csv_cell *cells, size_t *n, size_t cap, bool *ret_done)
+{
+	struct ht_csv_cell *cell = cells + *n, *last = cells + cap;
+	const char *base = p;
+	char stopped_by = ',';
+	for (uint64_t bits = find_stops(base); cell < last && stopped_by == ','; cell++) {
+		while (!bits) {
+			base += 64;
+			bits = find_stops(base);
+		}
+		const char *stop = base + __builtin_ctzll(bits);
+		bits &= bits - 1;
+		stopped_by = *stop;
+		if (!is_plain(p, stop) || !stopped_by)
+			break;
+		cell->text = p;
+		cell->n = (size_t)(stop - p);
+		p = stop + 1;
+	}
+	*n = (size_t)(cell - cells);
+	*ret_done = stopped_by == '\n' && cell > cells && p[-1] == '\n';
+	return p;
+}
+
 /* Cut the row at csv->at; final: the text ends where it ends. */
 static enum cut cut_row(struct ht_csv *csv, bool final)
 {
 	char *text = csv->buf.data, *p = text + csv->at, *limit = text + csv->end;
-	csv->cell_vec.n = 0;
+	struct ht_vec *vec = &csv->cell_vec;
+	vec->n = 0;
 	csv->is_cut = false;
-	for (;; p++) {
-		struct ht_csv_cell cell;
-		if (!cut_cell(csv, &p, limit, final, &cell) || (!final && p >= limit))
-			return CUT_MORE;
-		if (!push(csv, cell))
+	for (bool done = false; !done;) {
+		if (vec->n == vec->cap &&
+		        !ht_vec_reserve(csv->ctx->mem, vec, sizeof(struct ht_csv_cell), 1))
 			return CUT_NOMEM;
-		if (p >= limit || *p == '\n')
-			break;
+		p += cut_plain(p, vec->data, &vec->n, vec->cap, &done) - p;
+		if (done || vec->n == vec->cap)
+			continue;
+		struct ht_csv_cell *cell = (struct ht_csv_cell *)vec->data + vec->n;
+		if (!cut_cell(csv, &p, limit, final, cell) || (!final && p >= limit))
+			return CUT_MORE;
+		vec->n++;
+		done = p >= limit || *p == '\n';
+		csv->is_cut |= p >= limit;
+		p += p < limit;
 	}
-	csv->is_cut |= p >= limit;
 	csv->offset = csv->buf_offset + (int64_t)csv->at;
-	csv->at = p < limit ? (size_t)(p - text) + 1 : csv->end;
+	csv->at = (size_t)(p - text);
 	return CUT_ROW;
 }
 

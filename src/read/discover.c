@@ -36,11 +36,13 @@ struct finder {
 	struct ht_arena *arena;
 	struct ht_vec entries; /* struct entry */
 	struct ht_vec notes;   /* const char * */
+	struct ht_vec skipped; /* struct ht_skipped */
 	struct ht_vec missing; /* const char * */
 	size_t n_skipped;
 	char *sniff_buf; /* HT_SNIFF_BYTES */
 	bool recursive;
-	bool partial;
+	bool is_live; /* files come and go meanwhile */
+	bool partial; /* what cannot be read is done without */
 };
 
 static enum ht_status add_source(
@@ -158,6 +160,27 @@ static enum ht_status miss(struct finder *finder, const char *path, enum ht_stat
 	return HT_OK;
 }
 
+static enum ht_status remember_skipped(struct finder *finder, const char *path, const char *why)
+{
+	struct ht_skipped skipped = { path, why };
+	if (!HT_VEC_PUSH(finder->ctx->mem, &finder->skipped, struct ht_skipped, skipped))
+		return ht_fail_nomem(finder->ctx);
+	return HT_OK;
+}
+
+/* Of directories that are written to: pass over what cannot be looked at, and say so. */
+static enum ht_status forgive(struct finder *finder, enum ht_status status, const char *path)
+{
+	ht_ctx *ctx = finder->ctx;
+	if (!finder->is_live || (status != HT_IO && status != HT_MISSING))
+		return status;
+	char *why = ht_arena_strndup(finder->arena, ctx->error.message, strlen(ctx->error.message));
+	ht_error_clear(ctx);
+	if (status == HT_MISSING)
+		return HT_OK;
+	return why ? remember_skipped(finder, path, why) : ht_fail_nomem(ctx);
+}
+
 /* A file that a directory or glob turned up: take it when it is a trace, else say why not. */
 static enum ht_status consider(
         struct finder *finder, const char *path, const char *shown, const struct stat *st)
@@ -168,8 +191,10 @@ static enum ht_status consider(
 	enum ht_status status = sniff_file(finder, path, &look);
 	if (status != HT_OK)
 		return miss(finder, path, status);
-	if (!look.reader || look.reader->by_name_only)
+	if (!look.reader || look.reader->by_name_only) {
+		HT_TRY(remember_skipped(finder, path, look.what));
 		return note_skipped(finder, shown, look.what);
+	}
 	return add_entry(finder, path, st->st_dev, st->st_ino);
 }
 
@@ -256,9 +281,9 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 		return note_skipped(finder, shown,
 		        errno == ENOENT ? "a link to nowhere" : "it cannot be looked at");
 	if (S_ISDIR(st.st_mode))
-		return scan_subdir(finder, path, shown, depth);
+		return forgive(finder, scan_subdir(finder, path, shown, depth), path);
 	if (is_trace_name(name))
-		return consider(finder, path, shown, &st);
+		return forgive(finder, consider(finder, path, shown, &st), path);
 	if (++*n_unnamed <= MAX_NAME_NOTES)
 		return note_skipped(finder, shown, "not a trace by its name");
 	finder->n_skipped++;
@@ -683,19 +708,26 @@ static enum ht_status finish(struct finder *finder, struct ht_discovery *discove
 		if (!entries[i].is_dropped)
 			discovery->found[discovery->n_found++] = entries[i].found;
 	discovery->n_repeated = n - discovery->n_found;
+	discovery->skipped =
+	        ht_arena_alloc(finder->arena, (finder->skipped.n + 1) * sizeof *discovery->skipped);
+	if (!discovery->skipped)
+		return ht_fail_nomem(ctx);
+	if (finder->skipped.n)
+		memcpy(discovery->skipped, finder->skipped.data,
+		        finder->skipped.n * sizeof *discovery->skipped);
+	discovery->n_skipped = finder->skipped.n;
 	if (finder->notes.n)
 		memcpy(discovery->notes, finder->notes.data, finder->notes.n * sizeof(char *));
 	discovery->n_notes = finder->notes.n;
 	return HT_OK;
 }
 
-enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        bool recursive, bool partial, struct ht_discovery *ret_discovery)
+static enum ht_status discover(struct finder finder, const char *const *sources, size_t n_sources,
+        struct ht_discovery *ret_discovery)
 {
+	ht_ctx *ctx = finder.ctx;
 	struct ht_discovery discovery = { 0 };
-	struct finder finder = {
-		.ctx = ctx, .arena = &discovery.arena, .recursive = recursive, .partial = partial
-	};
+	finder.arena = &discovery.arena;
 	enum ht_status status = HT_OK;
 	ht_arena_init(&discovery.arena, ctx->mem);
 	/* One more byte: looks_like_list() ends the text. */
@@ -703,19 +735,35 @@ enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sou
 	if (!finder.sniff_buf)
 		status = ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n_sources && status == HT_OK; i++)
-		status = miss(&finder, sources[i], add_source(&finder, NULL, sources[i], true));
+		status = miss(&finder, sources[i],
+		        forgive(&finder, add_source(&finder, NULL, sources[i], true), sources[i]));
 	if (status == HT_OK)
 		status = finish(&finder, &discovery);
 	ht_mem_free(ctx->mem, finder.sniff_buf, HT_SNIFF_BYTES + 1);
 	ht_vec_free(ctx->mem, &finder.entries, sizeof(struct entry));
 	ht_vec_free(ctx->mem, &finder.notes, sizeof(const char *));
 	ht_vec_free(ctx->mem, &finder.missing, sizeof(const char *));
+	ht_vec_free(ctx->mem, &finder.skipped, sizeof(struct ht_skipped));
 	if (status != HT_OK) {
 		ht_arena_done(&discovery.arena);
 		return status;
 	}
 	*ret_discovery = discovery;
 	return HT_OK;
+}
+
+enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        bool recursive, bool partial, struct ht_discovery *ret_discovery)
+{
+	struct finder finder = { .ctx = ctx, .recursive = recursive, .partial = partial };
+	return discover(finder, sources, n_sources, ret_discovery);
+}
+
+enum ht_status ht_discover_live(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        struct ht_discovery *ret_discovery)
+{
+	struct finder finder = { .ctx = ctx, .recursive = true, .is_live = true };
+	return discover(finder, sources, n_sources, ret_discovery);
 }
 
 void ht_discovery_done(struct ht_discovery *discovery)

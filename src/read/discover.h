@@ -30,11 +30,19 @@ struct ht_found {
 	int64_t rank;     /* as given with RANK=, else HT_NO_RANK */
 };
 
+/* A file that has the name of a trace, and why it is none. */
+struct ht_skipped {
+	const char *path, *why;
+};
+
 struct ht_discovery {
 	struct ht_found *found; /* in natural order of path: rank2 before rank10; no file twice */
 	size_t n_found;
 	const char **notes; /* sentences: "skipped a.et.json.gz: an execution trace" */
 	size_t n_notes;
+	struct ht_skipped
+	        *skipped; /* of directories and globs, in the order in which they were met */
+	size_t n_skipped;
 	size_t n_repeated;    /* other names of files that are in found already */
 	const char **missing; /* with the option partial: "name: why it cannot be read" */
 	size_t n_missing;
@@ -45,6 +53,10 @@ struct ht_discovery {
  * exist or cannot be looked into. The caller ends the result with ht_discovery_done. */
 enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         bool recursive, bool partial, struct ht_discovery *ret_discovery) HT_MUST_USE;
+/* The same at any depth, for directories that others write to meanwhile: what cannot be looked at is skipped,
+ * and that nothing is there is an answer. */
+enum ht_status ht_discover_live(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        struct ht_discovery *ret_discovery) HT_MUST_USE;
 /* The same by the options, or the sources as a listing gave them; a rank that is given twice is HT_USAGE. */
 enum ht_status ht_find_files(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, struct ht_discovery *ret_discovery) HT_MUST_USE;

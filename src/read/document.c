@@ -7,6 +7,7 @@
  * follows it.
  */
 #include "read/document.h"
+#include "json/events_key.h"
 
 #include "json/block.h"
 #include "json/text.h"

@@ -9,7 +9,9 @@
 #include "read/discover.h"
 #include "read/read.h"
 #include "read/reader.h"
-#include "store/set.h"
+#include "store/give_ranks.h"
+#include "read/reload.h"
+#include "read/set_make.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@ struct opening {
 	ht_ctx *ctx;
 	const struct ht_open_options *options;
 	struct ht_discovery found;
-	struct ht_kernel_rules *rules;
+	struct ht_reload *reload;
 	struct ht_set *set;
 	struct ht_vec notes;  /* const char *, in set->arena */
 	const char **missing; /* by file: why it is done without, NULL: it is there */
@@ -39,7 +41,7 @@ static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
 	struct ht_set *set = o->set;
 	struct ht_trace *trace = NULL;
 	const struct ht_found *found = &o->found.found[i];
-	HT_TRY(ht_read_trace(ctx, found->path, o->options, o->rules, &trace));
+	HT_TRY(ht_read_trace(ctx, found->path, o->options, &o->reload->rules, &trace));
 	pthread_mutex_lock(&set->lock);
 	enum ht_status status = ht_rank_describe(trace, &set->arena, &set->roster.ranks[i]);
 	pthread_mutex_unlock(&set->lock);
@@ -96,43 +98,6 @@ static enum ht_status read_files(struct opening *o)
 	return HT_OK;
 }
 
-/* What reading a rank again needs; in the set's arena. */
-struct reload {
-	struct ht_open_options options;
-	struct ht_kernel_rules rules;
-};
-
-static enum ht_status load_again(
-        ht_ctx *ctx, const struct ht_set *set, size_t i, struct ht_trace **ret_trace)
-{
-	const struct reload *reload = set->load_user;
-	return ht_read_trace(
-	        ctx, set->roster.ranks[i].path, &reload->options, &reload->rules, ret_trace);
-}
-
-/* The options outlive the caller's strings. */
-static enum ht_status keep_options(struct opening *o)
-{
-	struct ht_arena *arena = &o->set->arena;
-	struct reload *reload = ht_arena_alloc(arena, sizeof *reload);
-	if (!reload)
-		return ht_fail_nomem(o->ctx);
-	reload->options = *o->options;
-	const char **texts[] = { &reload->options.cache_dir, &reload->options.kernel_rules,
-		&reload->options.reader };
-	for (size_t i = 0; i < HT_COUNT(texts); i++) {
-		if (!*texts[i])
-			continue;
-		*texts[i] = ht_arena_strndup(arena, *texts[i], strlen(*texts[i]));
-		if (!*texts[i])
-			return ht_fail_nomem(o->ctx);
-	}
-	o->rules = &reload->rules;
-	o->set->load = load_again;
-	o->set->load_user = reload;
-	return HT_OK;
-}
-
 /* Close the gaps of files that are done without, which join those that were not even found. */
 static enum ht_status leave_out_missing(struct opening *o)
 {
@@ -170,35 +135,36 @@ static enum ht_status order_ranks(struct opening *o)
 	struct ht_set *set = o->set;
 	size_t n = set->roster.n;
 	struct ht_kept *kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *kept);
+	int64_t *claimed = ht_arena_alloc(&set->arena, (n + 1) * sizeof *claimed);
 	const size_t *was_at;
-	if (!kept)
+	if (!kept || !claimed)
 		return ht_fail_nomem(o->ctx);
 	HT_TRY(ht_roster_number(o->ctx, &set->roster, &set->arena, &o->notes, &was_at));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		kept[i] = set->kept[was_at[i]];
+		claimed[i] = ht_rank_claim(&set->roster.ranks[i]);
+	}
 	set->kept = kept;
+	set->claims = claimed;
 	return HT_OK;
 }
 
-static enum ht_status keep_notes(struct opening *o)
+/* All ranks are read again in the same way. */
+static enum ht_status share_reload(struct opening *o)
 {
-	struct ht_set *set = o->set;
-	struct ht_roster *roster = &set->roster;
-	roster->notes = ht_arena_alloc(&set->arena, (o->notes.n + 1) * sizeof *roster->notes);
-	if (!roster->notes)
+	size_t n = o->set->roster.n;
+	struct ht_reload **list = ht_arena_alloc(&o->set->arena, (n + 1) * sizeof(*list));
+	if (!list)
 		return ht_fail_nomem(o->ctx);
-	if (o->notes.n)
-		memcpy(roster->notes, o->notes.data, o->notes.n * sizeof *roster->notes);
-	roster->n_notes = o->notes.n;
+	for (size_t i = 0; i < n; i++)
+		list[i] = ht_reload_retain(o->reload);
+	ht_reload_use(o->set, list);
 	return HT_OK;
 }
 
 static enum ht_status open_set(struct opening *o, const char *const *sources, size_t n_sources)
 {
-	HT_TRY(keep_options(o));
-	if (o->options->kernel_rules)
-		HT_TRY(ht_kernel_rules_read(
-		        o->ctx, o->options->kernel_rules, &o->set->arena, o->rules));
+	HT_TRY(ht_reload_new(o->ctx, o->options, &o->reload));
 	HT_TRY(ht_find_files(o->ctx, sources, n_sources, o->options, &o->found));
 	for (size_t i = 0; i < o->found.n_notes; i++)
 		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena, "%s", o->found.notes[i])));
@@ -207,14 +173,8 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 	HT_TRY(leave_out_missing(o));
 	HT_TRY(order_ranks(o));
 	o->set->roster.n_repeated = o->found.n_repeated;
-	if (ht_roster_complete(&o->set->roster, &o->set->arena) != HT_OK)
-		return ht_fail_nomem(o->ctx);
-	struct ht_memo *memo = ht_arena_alloc(&o->set->arena, sizeof *memo);
-	if (!memo)
-		return ht_fail_nomem(o->ctx);
-	ht_memo_init(memo, o->set->arena.mem);
-	o->set->memo = memo;
-	return keep_notes(o);
+	HT_TRY(share_reload(o));
+	return ht_set_finish(o->ctx, o->set, &o->notes);
 }
 
 enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
@@ -229,15 +189,13 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 	if (taken.reader && !ht_reader_named(taken.reader))
 		return ht_fail(
 		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", taken.reader);
-	struct ht_set *set = ht_mem_zalloc(ctx->mem, sizeof *set);
-	if (!set)
-		return ht_fail_nomem(ctx);
-	ht_arena_init(&set->arena, ht_mem_retain(ctx->mem));
-	pthread_mutex_init(&set->lock, NULL);
+	struct ht_set *set;
+	HT_TRY(ht_set_new(ctx, &set));
 	struct opening o = { .ctx = ctx, .options = &taken, .set = set, .caller = pthread_self() };
 	enum ht_status status = open_set(&o, sources, n_sources);
 	ht_vec_free(ctx->mem, &o.notes, sizeof(const char *));
 	ht_discovery_done(&o.found);
+	ht_reload_release(o.reload);
 	if (status != HT_OK) {
 		ht_close(set);
 		return status;

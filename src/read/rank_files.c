@@ -127,6 +127,9 @@ static enum ht_status choose(ht_ctx *ctx, const struct ht_vec *files, bool prefe
 	for (size_t i = 0; i < files->n; i++)
 		if (list[i].role == ROLE_ABOUT || (list[i].role == ROLE_DB) == from_db)
 			ret->paths[ret->n++] = list[i].path;
+	for (size_t i = 0; i < files->n; i++)
+		if (list[i].role != ROLE_ABOUT && (list[i].role == ROLE_DB) != from_db)
+			ret->paths[ret->n + ret->n_others++] = list[i].path;
 	ret->only_timeline = files->n == 1 && list[0].role == ROLE_TIMELINE;
 	return HT_OK;
 }

@@ -13,8 +13,8 @@
 #define HT_ASCEND_OUTPUT "ASCEND_PROFILER_OUTPUT"
 
 struct ht_rank_files {
-	const char **paths; /* the timeline first, so that tables can add to it */
-	size_t n;
+	const char **paths;    /* the timeline first, so that tables can add to it */
+	size_t n, n_others;    /* behind those that are read: the files of the form that is not */
 	bool has_text, has_db; /* there are some, read or not */
 	bool is_text;          /* what is read is text */
 	bool only_timeline;    /* one file, trace_view.json, and nothing else of either directory */

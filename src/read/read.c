@@ -3,6 +3,7 @@
  */
 #include "read/read.h"
 
+#include "read/ascend_forms.h"
 #include "read/discover.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
@@ -121,6 +122,8 @@ static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_
 	if (status == HT_OK)
 		count_missing(&builder, files);
 	if (status == HT_OK)
+		status = ht_ascend_forms_compare(&builder, files);
+	if (status == HT_OK)
 		status = ht_builder_seal(&builder, rules, t);
 	ht_builder_done(&builder);
 	return status;
@@ -133,9 +136,12 @@ static enum ht_status make_key(ht_ctx *ctx, const char *path, const struct ht_ra
 	uint64_t meaning = rules->hash;
 	if (o->reader)
 		meaning = ht_hash_mix(meaning, ht_hash(o->reader, strlen(o->reader)));
+	/* both forms are compared, one is read */
+	if (files->n_others)
+		meaning = ht_hash_mix(meaning, files->is_text);
 	if (files->n)
-		return ht_cache_key_join(
-		        ctx, path, files->paths, files->n, meaning, o->verify_cache, ret_key);
+		return ht_cache_key_join(ctx, path, files->paths, files->n + files->n_others,
+		        meaning, o->verify_cache, ret_key);
 	return ht_cache_key_make(ctx, path, meaning, o->verify_cache, ret_key);
 }
 

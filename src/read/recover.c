@@ -7,6 +7,7 @@
  * nobody knows what is inside a string.
  */
 #include "read/recover.h"
+#include "json/events_key.h"
 
 #include "base/status.h"
 #include "read/sniff.h"
@@ -15,7 +16,6 @@
 
 #define MAX_KEY_BYTES 256
 #define FORM_BYTES    ((ptrdiff_t)1024)
-#define EVENTS_KEY    "traceEvents"
 #define BIT(place)    (1u << (place))
 
 static bool is_blank(char c)
@@ -75,22 +75,6 @@ bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
 		return false;
 	const char *colon = ht_skip_blanks(end + 1, ht_look_limit(p, limit));
 	return colon < limit && *colon == ':' && is_of_kind(p + 1, (size_t)(end - p - 1), kind);
-}
-
-bool ht_is_events_key(const char *name, size_t n)
-{
-	static const char want[] = EVENTS_KEY;
-	const size_t n_want = sizeof want - 1;
-	size_t head = 0, tail = 0;
-	if (n + 1 < n_want || n > n_want + 1)
-		return false;
-	while (head < n && head < n_want && name[head] == want[head])
-		head++;
-	while (tail < n - head && tail < n_want - head &&
-	        name[n - 1 - tail] == want[n_want - 1 - tail])
-		tail++;
-	/* what is left of each between the common ends */
-	return n - head - tail <= 1 && n_want - head - tail <= 1;
 }
 
 /* ---- events ---- */
@@ -175,8 +159,8 @@ bool ht_list_end_form(const char *p, const char *limit, struct ht_before before)
 	next = ht_skip_blanks(next + 1, limit);
 	if (!ht_key_form(next, limit, HT_ANY_KEY))
 		return false;
-	const char *other = memmem(
-	        next, (size_t)(limit - next), "\"" EVENTS_KEY "\"", strlen("\"" EVENTS_KEY "\""));
+	const char *other = memmem(next, (size_t)(limit - next), "\"" HT_EVENTS_KEY "\"",
+	        strlen("\"" HT_EVENTS_KEY "\""));
 	return !event_follows(next, other ? other : limit);
 }
 

@@ -26,8 +26,6 @@ const char *ht_skip_blanks(const char *p, const char *limit);
 enum ht_key_kind { HT_ANY_KEY, HT_EVENT_FIELD, HT_CORE_FIELD, HT_HEADER_KEY };
 /* True when "key": of that kind starts at p. */
 bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind);
-/* "traceEvents", or that with one byte damaged, missing or too much. */
-bool ht_is_events_key(const char *name, size_t n);
 
 /* True when the brace at p opens an event: its own keys, as far as they are in sight, tell. */
 bool ht_event_form(const char *p, const char *limit);

@@ -59,6 +59,27 @@ uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enu
 	return UINT32_MAX;
 }
 
+uint32_t ht_rows_table_column(
+        struct ht_rows *rows, const char *key, size_t n_key, const struct ht_arg_table *table)
+{
+	struct ht_worker *w = &rows->worker;
+	struct ht_arg_table **tables = rows->builder->tables.data;
+	struct ht_column_key own = { .key = ht_rows_text(rows, key, n_key) };
+	uint32_t column;
+	while (own.table < rows->builder->tables.n && tables[own.table] != table)
+		own.table++;
+	own.table++;
+	if (own.key == HT_NO_STR ||
+	        !ht_intern(&w->columns, (const char *)&own, sizeof own, &column)) {
+		w->out_of_memory = true;
+		return UINT32_MAX;
+	}
+	if (column < HT_MAX_COLUMNS)
+		return column;
+	ht_chunk_stat(&w->builder->all, HT_STAT_too_many_keys, -1, 1);
+	return UINT32_MAX;
+}
+
 const char *ht_rows_text_at(struct ht_rows *rows, uint32_t id, size_t *ret_n)
 {
 	struct ht_pool *pool = &rows->builder->strings;
@@ -165,6 +186,57 @@ static enum ht_status end_extended(struct ht_rows *rows)
 	return HT_OK;
 }
 
+static enum ht_status fail_too_many(struct ht_rows *rows, int64_t offset)
+{
+	return ht_fail(rows->builder->ctx, HT_LIMIT, rows->builder->path, offset,
+	        "split the capture into shorter windows", "more than %u events in one trace",
+	        HT_NONE - 2);
+}
+
+/* The shape of an event that has these args of a table, and others that were put. */
+static bool table_shape(struct ht_rows *rows, const struct ht_arg_table *table,
+        const struct ht_table_pattern *pattern, uint32_t *ret_shape)
+{
+	struct ht_worker *w = &rows->worker;
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (pattern->has[i])
+			ht_row_put(rows, table->columns[i].pool_id, 0);
+	if (w->first_arg_item != SIZE_MAX)
+		put_item(rows, HT_FIELD_ARGS_END, 0);
+	return !w->out_of_memory && ht_worker_shape(w, ret_shape);
+}
+
+/* What was put into columns that are not the table's. */
+static bool put_others(struct ht_rows *rows, uint32_t n_items, uint32_t row)
+{
+	struct ht_worker *w = &rows->worker;
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < n_items; i++)
+		if (w->items[i] >= HT_FIELD_COUNT)
+			ok = ht_worker_put_arg(
+			        w, row, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
+	return ok;
+}
+
+enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *table, int64_t offset)
+{
+	struct ht_worker *w = &rows->worker;
+	struct ht_table_pattern *pattern;
+	uint32_t row = w->chunk->n, n_items = w->n_items, shape;
+	bool has_others = w->first_arg_item != SIZE_MAX;
+	w->event_offset = offset;
+	if (row >= HT_NONE - 2)
+		return fail_too_many(rows, offset);
+	bool ok = !w->out_of_memory && ht_arg_table_end(table, row, &pattern);
+	shape = ok && !has_others ? pattern->shape : HT_NONE;
+	if (ok && shape == HT_NONE)
+		ok = table_shape(rows, table, pattern, &shape) && put_others(rows, n_items, row);
+	if (ok && !has_others)
+		pattern->shape = shape;
+	w->n_items = 0; /* args are stored already */
+	return ok && ht_worker_store(w, shape) ? HT_OK : ht_fail_nomem(rows->builder->ctx);
+}
+
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)
 {
 	struct ht_worker *w = &rows->worker;
@@ -175,9 +247,7 @@ enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)
 	if (rows->extended != HT_NONE)
 		return end_extended(rows);
 	if (w->chunk->n >= HT_NONE - 2)
-		return ht_fail(rows->builder->ctx, HT_LIMIT, rows->builder->path, offset,
-		        "split the capture into shorter windows",
-		        "more than %u events in one trace", HT_NONE - 2);
+		return fail_too_many(rows, offset);
 	if (w->out_of_memory || !ht_worker_shape(w, &shape) || !ht_worker_store(w, shape))
 		return ht_fail_nomem(rows->builder->ctx);
 	return HT_OK;

@@ -19,6 +19,7 @@
 #define HT_READ_ROWS_H
 
 #include "read/worker.h"
+#include "store/arg_table.h"
 
 struct ht_rows {
 	struct ht_builder *builder;
@@ -35,6 +36,9 @@ void ht_rows_done(struct ht_rows *rows);
  * UTF-8 is repaired. */
 uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n);
 uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type);
+/* A column of the table's own (store/arg_table.h); UINT32_MAX as above. */
+uint32_t ht_rows_table_column(
+        struct ht_rows *rows, const char *key, size_t n_key, const struct ht_arg_table *table);
 /* The text of an id; it does not move while the builder lives. */
 const char *ht_rows_text_at(struct ht_rows *rows, uint32_t id, size_t *ret_n);
 
@@ -48,6 +52,9 @@ void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
 /* Add args to a row that is stored already; they come behind those that it has. Ended by ht_row_end, too. Rows may be
  * extended in any order, each column once per row; what a row has already it keeps. */
 void ht_row_extend(struct ht_rows *rows, uint32_t row);
+/* Store it with the args that the table has of it: those of the row in hand there. */
+enum ht_status ht_row_end_of_table(
+        struct ht_rows *rows, struct ht_arg_table *table, int64_t offset) HT_MUST_USE;
 /* Store it. offset is where it stands in the file, for counters. */
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset) HT_MUST_USE;
 

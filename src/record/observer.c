@@ -208,6 +208,7 @@ void ht_recorder_run(void)
 		return;
 	if (ht_recorder.options.flags & HT_RECORD_CUDA)
 		ht_gpu_run();
+	ht_part_prepare(&ht_recorder.part);
 	atomic_fetch_add(&ht_recorder.window, 1);
 	atomic_store(&ht_recorder.running, true);
 }

@@ -11,6 +11,7 @@
 
 #define FIRST_SEGMENT ((size_t)256 << 10)
 #define LAST_SEGMENT  ((size_t)16 << 20)
+#define READY_BYTES   ((size_t)4 << 20) /* 40,000 operators */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -118,6 +119,21 @@ int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uin
 	memcpy(part->header->magic, HT_PART_MAGIC, sizeof part->header->magic);
 	part->header->version = HT_PART_VERSION;
 	return 0;
+}
+
+void ht_part_prepare(struct ht_part *part)
+{
+	pthread_mutex_lock(&part->lock);
+	struct ht_segment *last = (struct ht_segment *)part->segments.data + part->segments.n - 1;
+	/* Without room for it, or for what takes its place, recording finds out itself. */
+	if (last->n_bytes - part->last_used >= READY_BYTES / 2 ||
+	        add_segment(part, READY_BYTES) == 0) {
+		last = (struct ht_segment *)part->segments.data + part->segments.n - 1;
+		size_t n = last->n_bytes - part->last_used;
+		(void)madvise(last->bytes + part->last_used, n < READY_BYTES ? n : READY_BYTES,
+		        MADV_POPULATE_WRITE);
+	}
+	pthread_mutex_unlock(&part->lock);
 }
 
 struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head, size_t n_bytes)

@@ -102,6 +102,9 @@ bool ht_record_has_ticks(void);
 int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uint64_t max_bytes);
 /* A chunk with room for n_bytes of records, zeroed but for its head. NULL: no room. Thread-safe. */
 struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head, size_t n_bytes);
+/* Before recording goes on: have the memory of a usual window ready, for to get a page costs as much as to record
+ * ten operators into it. */
+void ht_part_prepare(struct ht_part *part);
 /* Unmap and close; the file is removed when asked. No stream may be in use. */
 void ht_part_close(struct ht_part *part, bool remove_file);
 

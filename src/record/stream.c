@@ -97,8 +97,9 @@ static uint8_t tensor_bits(const struct ht_record_tensor *t)
 
 static void put_tensor(struct ht_stream *s, const struct ht_record_tensor *t)
 {
-	struct ht_record_tensor shapeless = *t;
+	struct ht_record_tensor shapeless;
 	if (t->n_dims > HT_TENSOR_DIMS) {
+		shapeless = *t;
 		shapeless.n_dims = 0;
 		t = &shapeless;
 	}

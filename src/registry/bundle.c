@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "registry/run.h"
 #include "hta/hta_facts.h"
 
@@ -72,22 +73,6 @@ static bool copy_question(struct ht_arena *arena, const char *name, const struct
 	return ok;
 }
 
-static bool copy_rank(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret)
-{
-	struct ht_step *steps = ht_arena_alloc(arena, rank->n_steps * sizeof *steps + 1);
-	struct ht_stat *stats = ht_arena_alloc(arena, rank->n_stats * sizeof *stats + 1);
-	*ret = *rank;
-	if (!steps || !stats || !copy_text(arena, rank->path, &ret->path))
-		return false;
-	if (rank->n_steps)
-		memcpy(steps, rank->steps, rank->n_steps * sizeof *steps);
-	if (rank->n_stats)
-		memcpy(stats, rank->stats, rank->n_stats * sizeof *stats);
-	ret->steps = steps;
-	ret->stats = stats;
-	return true;
-}
-
 /* The ranks and notes of two rosters, ranks in ascending order; b may be NULL. */
 static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
         const struct ht_roster *b, struct ht_roster *ret)
@@ -106,7 +91,7 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 	for (size_t i = 0, k = 0; ok && i + k < all.n;) {
 		bool first = k == b->n || (i < a->n && a->ranks[i].number < b->ranks[k].number);
 		size_t at = i + k;
-		ok = copy_rank(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
+		ok = ht_rank_copy(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
 	}
 	for (size_t i = 0; ok && i < all.n_notes; i++)
 		ok = copy_text(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],
@@ -211,21 +196,16 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 
 /* ---- merging ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static bool same_question(const struct ht_question *a, const struct ht_question *b)
 {
-	bool same = same_text(a->name, b->name) && a->n_args == b->n_args &&
-	            same_text(a->view.columns, b->view.columns) &&
-	            same_text(a->view.where, b->view.where) &&
-	            same_text(a->view.sort, b->view.sort) && a->view.top == b->view.top &&
+	bool same = ht_text_same(a->name, b->name) && a->n_args == b->n_args &&
+	            ht_text_same(a->view.columns, b->view.columns) &&
+	            ht_text_same(a->view.where, b->view.where) &&
+	            ht_text_same(a->view.sort, b->view.sort) && a->view.top == b->view.top &&
 	            a->view.offset == b->view.offset;
 	for (size_t i = 0; same && i < a->n_args; i++)
-		same = same_text(a->args[i].name, b->args[i].name) &&
-		       same_text(a->args[i].value, b->args[i].value);
+		same = ht_text_same(a->args[i].name, b->args[i].name) &&
+		       ht_text_same(a->args[i].value, b->args[i].value);
 	return same;
 }
 
@@ -268,7 +248,7 @@ static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const st
 	if (a->joined_hash || b->joined_hash)
 		return check_joined(ctx, a, b);
 	for (size_t side = 0; side < a->n_sets; side++) {
-		if (!same_text(a->steps[side], b->steps[side]))
+		if (!ht_text_same(a->steps[side], b->steps[side]))
 			return ht_fail(ctx, HT_USAGE, NULL, -1,
 			        "give the steps, so that every part means the same",
 			        "the parts were made over different steps");
@@ -387,7 +367,7 @@ static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bu
 {
 	for (size_t side = 0; side < run->n_sets; side++)
 		/* by default the last of several steps is left out, which who had one did not do */
-		if (!same_text(run->steps[side], bundle->steps[side]) ||
+		if (!ht_text_same(run->steps[side], bundle->steps[side]) ||
 		        (!run->steps[side] && bundle->one_step[side] &&
 		                run->rosters[side]->has_two_steps))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,

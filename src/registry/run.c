@@ -44,9 +44,11 @@ struct job {
 	ht_set *const *sets;
 	struct place *places; /* parallel to the parts */
 	struct ht_parts *parts;
-	atomic_ullong done; /* bytes of JSON behind the ranks that are done */
+	struct ht_spare *spare; /* by worker */
+	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
 };
 
+/* From the first one on that is not there yet. */
 static enum ht_status make_tables(ht_ctx *ctx, const struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_analysis *analysis = run->analysis;
@@ -55,21 +57,44 @@ static enum ht_status make_tables(ht_ctx *ctx, const struct ht_run *run, struct 
 		const struct ht_schema *schema = &analysis->facts[k];
 		if (!k && !schema->columns)
 			schema = only;
-		if (schema->columns)
+		if (schema->columns && !part->facts[k])
 			HT_TRY(ht_table_new(
 			        ctx, NULL, schema->columns, schema->n_columns, &part->facts[k]));
 	}
 	return HT_OK;
 }
 
-static enum ht_status fill_part(struct ht_run *run, struct ht_part *part)
+static enum ht_status finish_tables(ht_ctx *ctx, struct ht_part *part, size_t first, size_t end)
 {
-	HT_TRY(make_tables(run->ctx, run, part));
-	HT_TRY(run->analysis->per_rank(run, part));
-	for (size_t k = 0; k < HT_PART_TABLES; k++)
+	for (size_t k = first; k < end; k++)
 		if (part->facts[k])
-			HT_TRY(ht_table_finish(run->ctx, part->facts[k]));
+			HT_TRY(ht_table_finish(ctx, part->facts[k]));
 	return HT_OK;
+}
+
+/* What the common facts needed is let go before the rest is looked at. */
+static enum ht_status fill_common(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_arena own, *whole = run->scratch;
+	ht_arena_init_like(&own, whole);
+	run->scratch = &own;
+	enum ht_status status = run->analysis->common->per_rank(run, part);
+	run->scratch = whole;
+	ht_arena_done(&own);
+	return status == HT_OK ? finish_tables(run->ctx, part, 0, run->analysis->common->n)
+	                       : status;
+}
+
+enum ht_status ht_run_fill_part(struct ht_run *run, bool has_common, struct ht_part *part)
+{
+	const struct ht_analysis *analysis = run->analysis;
+	size_t n_common = analysis->common ? analysis->common->n : 0;
+	HT_TRY(make_tables(run->ctx, run, part));
+	if (n_common && !has_common)
+		HT_TRY(fill_common(run, part));
+	if (analysis->per_rank)
+		HT_TRY(analysis->per_rank(run, part));
+	return finish_tables(run->ctx, part, n_common, HT_PART_TABLES);
 }
 
 /* A task of its own context and memory; the answer is the same on any thread. */
@@ -80,9 +105,8 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	struct ht_part *part = &job->parts->list[i];
 	ht_ctx child;
 	struct ht_arena scratch;
-	(void)i_worker;
 	ht_ctx_begin_task(parent, &child);
-	ht_arena_init(&scratch, child.mem);
+	ht_arena_init_spare(&scratch, &job->spare[i_worker]);
 	scratch.cancelled = &parent->cancelled;
 	struct ht_run run = *job->run;
 	run.ctx = &child;
@@ -91,7 +115,7 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	enum ht_status status = ht_run_take(&run, job->sets[run.side], job->places[i].i);
 	if (status == HT_OK) {
 		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
-		status = fill_part(&run, part);
+		status = ht_run_fill_part(&run, false, part);
 		ht_run_let_go(&run);
 	}
 	ht_arena_done(&scratch);
@@ -124,6 +148,22 @@ static enum ht_status find_places(struct job *job, uint64_t *ret_bytes)
 	return HT_OK;
 }
 
+/* Scratch memory goes from rank to rank, on each thread for itself. */
+static enum ht_status run_job(ht_ctx *ctx, size_t n, struct job *job, const struct ht_watch *watch)
+{
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
+	job->spare = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->spare);
+	if (!job->spare)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n_workers; i++)
+		ht_spare_init(&job->spare[i], ctx->mem);
+	enum ht_status status = ht_parallel_watched(ctx, n, compute_part, job, watch);
+	for (size_t i = 0; i < n_workers; i++)
+		ht_spare_done(&job->spare[i]);
+	ht_mem_free(ctx->mem, job->spare, n_workers * sizeof *job->spare);
+	return status;
+}
+
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
 {
@@ -136,7 +176,7 @@ enum ht_status ht_run_compute_parts(
 		if (!parts.list)
 			return ht_fail_nomem(run->ctx);
 	}
-	enum ht_status status = ht_parallel_watched(run->ctx, parts.n, compute_part, &job, &watch);
+	enum ht_status status = run_job(run->ctx, parts.n, &job, &watch);
 	if (status != HT_OK) {
 		ht_parts_done(&parts);
 		return status;
@@ -225,6 +265,7 @@ static enum ht_status fit_side(
 		run->clocks[side] = ht_memo_keep(memo, clocks_key, &arena, run->clocks[side]);
 		if (run->clocks[side])
 			return HT_OK;
+		ht_arena_done(&arena);
 	}
 	return ht_clocks_fit(
 	        run->ctx, run->scratch, run->scratch, roster, calls, &run->clocks[side]);
@@ -240,7 +281,7 @@ enum ht_status ht_run_fit_clocks(
 	return HT_OK;
 }
 
-static enum ht_status find_clocks(struct ht_run *run, ht_set *const *sets)
+enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_parts calls = { 0 };
 	size_t n_kept = 0;
@@ -267,7 +308,7 @@ enum ht_status ht_set_clocks(
 		.rosters = { &set->roster },
 		.n_sets = 1,
 		.across = true };
-	HT_TRY(find_clocks(&run, &set));
+	HT_TRY(ht_run_find_clocks(&run, &set));
 	*ret_clocks = run.clocks[0];
 	return HT_OK;
 }
@@ -357,7 +398,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 		HT_TRY(refuse_elsewhere(run->ctx, sets[i]));
 	HT_TRY(ht_run_read_args(run, args, n_args));
 	HT_TRY(ht_run_find_facts(run, sets));
-	HT_TRY(find_clocks(run, sets));
+	HT_TRY(ht_run_find_clocks(run, sets));
 	HT_TRY(ht_run_compute_parts(run, sets, &parts));
 	enum ht_status status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);

@@ -1,5 +1,5 @@
 /*
- * run.h - the steps of running an analysis, for ht_run and for bundles.
+ * run.h - the steps of running an analysis, for ht_run, ht_run_all and bundles.
  *
  *     ht_run_start ─► ht_run_read_args ─► ht_run_find_facts ─► ht_run_compute_parts ─► ht_run_make_table
  *                                                       ht_run_list_calls ─► ht_run_fit_clocks ─┘
@@ -23,6 +23,9 @@ enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets) HT_MUS
 /* The part of every chosen rank that the sets have, on the context's threads. */
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts) HT_MUST_USE;
+/* The tables of the part of the rank in hand; has_common: those of analysis->common are there. */
+enum ht_status ht_run_fill_part(
+        struct ht_run *run, bool has_common, struct ht_part *part) HT_MUST_USE;
 /* Whether finishing needs clocks: to compare ranks, or to show their times together. */
 bool ht_run_needs_clocks(const struct ht_run *run);
 /* What lists them; no verb. */
@@ -33,6 +36,8 @@ enum ht_status ht_run_list_calls(
 /* The clocks from them, for finishing; they live with the run, or with the sets where there are some. */
 enum ht_status ht_run_fit_clocks(
         struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls) HT_MUST_USE;
+/* All of that for finishing, where it needs clocks. */
+enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
 /* The clocks of a set, for what is no run; they live in scratch, or with the set. */
 enum ht_status ht_set_clocks(ht_ctx *ctx, ht_set *set, struct ht_arena *scratch,
         const struct ht_clocks **ret_clocks) HT_MUST_USE;

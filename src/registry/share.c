@@ -259,7 +259,7 @@ static enum ht_status join(struct joining *j, const ht_set *own, size_t i_own)
 	return keep_facts(j, was_at);
 }
 
-enum ht_status ht_set_join(ht_ctx *ctx, const ht_set *own, size_t i_own,
+enum ht_status ht_shares_join(ht_ctx *ctx, const ht_set *own, size_t i_own,
         const struct ht_description *descriptions, size_t n_descriptions, ht_set **ret_set)
 {
 	ht_error_clear(ctx);

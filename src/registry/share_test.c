@@ -76,7 +76,7 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 		struct ht_description told[MAX_SHARES + 1];
 		for (size_t i = 0; i <= s->n; i++)
 			told[i] = (struct ht_description){ s->told[i].bytes, s->told[i].n };
-		check(ctx, ht_set_join(ctx, s->own[k], k, told, s->n + 1, &s->joined[k]));
+		check(ctx, ht_shares_join(ctx, s->own[k], k, told, s->n + 1, &s->joined[k]));
 	}
 }
 
@@ -210,10 +210,10 @@ static void test_ranks_elsewhere_are_refused(void **state)
 	ht_set *set;
 	for (size_t at = 0; at < told.n; at += told.n / 50 + 1) {
 		s.told[0].bytes[at] ^= 0x41;
-		assert_int_equal(ht_set_join(ctx, NULL, 0, &told, 1, &set), HT_FORMAT);
+		assert_int_equal(ht_shares_join(ctx, NULL, 0, &told, 1, &set), HT_FORMAT);
 		s.told[0].bytes[at] ^= 0x41;
 		struct ht_description cut = { s.told[0].bytes, at };
-		assert_int_equal(ht_set_join(ctx, NULL, 0, &cut, 1, &set), HT_FORMAT);
+		assert_int_equal(ht_shares_join(ctx, NULL, 0, &cut, 1, &set), HT_FORMAT);
 	}
 	close_shares(&s);
 	ht_ctx_free(ctx);

@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "base/thread.h"
 #include "json/text.h"
+#include "store/arg_table.h"
 #include "store/seal.h"
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ struct column_plan {
 	uint32_t pool_id;
 	uint32_t first_row;
 	const struct ht_text *key_text;
+	struct ht_arg_table *table; /* that it is a packed column of, NULL: none */
+	struct ht_table_column *packed;
 	struct ht_arg_column column;
 };
 
@@ -33,6 +36,8 @@ struct assembly {
 	struct ht_arena arena;
 	uint32_t *arg_rows;
 	char *arg_values;
+	struct ht_pack_block *arg_blocks;
+	uint64_t *arg_words;
 };
 
 #define ALLOC(a, section, type, count) HT_SECTION_ALLOC((a)->ctx, (a)->trace, section, type, count)
@@ -108,12 +113,95 @@ static enum ht_status sort_column(ht_ctx *ctx, struct ht_chunk_column *column)
 	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
+/* ---- columns of tables ---- */
+
+static uint8_t type_of(const struct ht_table_column *column)
+{
+	return column->is_text ? HT_ARG_STR : column->packer.is_float ? HT_ARG_F64 : HT_ARG_I64;
+}
+
+static struct ht_column_key key_of(const struct assembly *a, uint32_t pool_id)
+{
+	const struct ht_text *keys = a->builder->columns.texts.data;
+	struct ht_column_key key;
+	memcpy(&key, keys[pool_id].bytes, sizeof key);
+	return key;
+}
+
+/* Values of a table's column join those of the events that have the same key and type. */
+static bool move_out(struct assembly *a, const struct ht_arg_table *table,
+        struct ht_table_column *column, uint32_t to)
+{
+	const struct ht_vec *list = (const struct ht_vec *)table->lists.data + column->list;
+	struct ht_chunk_column *plain = ht_chunk_column(a->all, to, type_of(column));
+	bool ok = plain != NULL;
+	for (uint64_t i = 0; ok && i < column->n; i++)
+		ok = ht_chunk_push(a->all, plain, ((const uint32_t *)list->data)[i],
+		        (uint64_t)ht_table_column_bits(column, i));
+	column->n = 0;
+	column->moved = to;
+	a->builder->was_extended = true;
+	return ok;
+}
+
+/* Of one key and type there is one column: tables have theirs packed only when nobody else has it. */
+static enum ht_status settle_tables(struct assembly *a)
+{
+	struct ht_builder *b = a->builder;
+	struct ht_arg_table **tables = b->tables.data;
+	for (size_t i = 0; i < b->tables.n; i++) {
+		if (!ht_arg_table_seal(tables[i]))
+			return ht_fail_nomem(a->ctx);
+		for (size_t k = 0; k < tables[i]->n_columns; k++) {
+			struct ht_table_column *column = &tables[i]->columns[k];
+			struct ht_column_key key = key_of(a, column->pool_id);
+			struct ht_text plain;
+			key.type = type_of(column);
+			key.table = 0;
+			if (!ht_pool_add(&b->columns, (const char *)&key, sizeof key,
+			            ht_hash((const char *)&key, sizeof key), &plain))
+				return ht_fail_nomem(a->ctx);
+			const struct ht_chunk_column *all = a->all->columns.data;
+			bool clashes = plain.id < a->all->columns.n && all[plain.id].n;
+			if (column->n && (clashes || b->tables.n > 1) &&
+			        !move_out(a, tables[i], column, plain.id))
+				return ht_fail_nomem(a->ctx);
+		}
+	}
+	return HT_OK;
+}
+
+static void plan_tables(struct assembly *a)
+{
+	const struct ht_text *strings = a->builder->strings.texts.data;
+	struct ht_arg_table **tables = a->builder->tables.data;
+	for (size_t i = 0; i < a->builder->tables.n; i++)
+		for (size_t k = 0; k < tables[i]->n_columns; k++) {
+			struct ht_table_column *column = &tables[i]->columns[k];
+			const struct ht_vec *list = tables[i]->lists.data;
+			struct ht_column_key key = key_of(a, column->pool_id);
+			if (!column->n)
+				continue;
+			a->plans[a->n_plans++] = (struct column_plan){ .pool_id = column->pool_id,
+				.key_text = &strings[key.key],
+				.first_row = ((const uint32_t *)list[column->list].data)[0],
+				.table = tables[i],
+				.packed = column,
+				.column = { .key = key.key,
+				        .type = type_of(column),
+				        .is_packed = 1,
+				        .n = column->n } };
+		}
+}
+
 static enum ht_status plan_columns(struct assembly *a)
 {
+	HT_TRY(settle_tables(a));
 	const struct ht_text *keys = a->builder->columns.texts.data;
 	const struct ht_text *strings = a->builder->strings.texts.data;
 	struct ht_chunk_column *columns = a->all->columns.data;
-	a->plans = ht_arena_alloc(&a->arena, (a->all->columns.n + 1) * sizeof *a->plans);
+	size_t n_room = a->all->columns.n + a->builder->columns.texts.n + 1;
+	a->plans = ht_arena_alloc(&a->arena, n_room * sizeof *a->plans);
 	if (!a->plans)
 		return ht_fail_nomem(a->ctx);
 	for (uint32_t id = 0; id < a->all->columns.n; id++) {
@@ -132,6 +220,7 @@ static enum ht_status plan_columns(struct assembly *a)
 			        .width = columns[id].width,
 			        .n = columns[id].n } };
 	}
+	plan_tables(a);
 	if (a->n_plans)
 		qsort(a->plans, a->n_plans, sizeof *a->plans, compare_plans);
 	return HT_OK;
@@ -145,39 +234,96 @@ static uint64_t place_column(uint64_t at, uint64_t n_bytes, uint64_t to)
 	return (at + to - 1) / to * to;
 }
 
+/* Where its rows are: where those of an earlier column of the same list are, or at the end. */
+static void place_rows(struct assembly *a, size_t i, uint64_t *n_rows)
+{
+	struct column_plan *plan = &a->plans[i];
+	struct ht_arg_column *c = &plan->column;
+	const uint64_t size = sizeof(uint32_t);
+	c->rows_of = (uint32_t)i;
+	for (size_t k = 0; plan->packed && k < i; k++)
+		if (a->plans[k].table == plan->table &&
+		        a->plans[k].packed->list == plan->packed->list) {
+			c->rows_of = (uint32_t)k;
+			c->first_row = a->plans[k].column.first_row;
+			return;
+		}
+	*n_rows = place_column(*n_rows * size, c->n * size, size) / size;
+	c->first_row = *n_rows;
+	*n_rows += c->n;
+}
+
 static enum ht_status alloc_columns(struct assembly *a)
 {
-	uint64_t n_rows = 0, n_bytes = 0;
+	uint64_t n_rows = 0, n_bytes = 0, n_blocks = 0, n_words = 0;
 	for (size_t i = 0; i < a->n_plans; i++) {
 		struct ht_arg_column *c = &a->plans[i].column;
-		uint64_t size = sizeof(uint32_t);
-		n_rows = place_column(n_rows * size, c->n * size, size) / size;
+		place_rows(a, i, &n_rows);
 		n_bytes = place_column(n_bytes, c->n * c->width, 8);
-		c->first_row = n_rows;
 		c->first_byte = n_bytes;
-		n_rows += c->n;
+		c->first_block = n_blocks;
 		n_bytes += (c->n * c->width + 7) & ~(uint64_t)7;
+		n_blocks += a->plans[i].packed ? a->plans[i].packed->packer.blocks.n : 0;
+		n_words += a->plans[i].packed ? a->plans[i].packed->packer.words.n : 0;
 	}
 	struct ht_arg_column *columns = ALLOC(a, arg_columns, struct ht_arg_column, a->n_plans);
 	a->arg_rows = ALLOC(a, arg_rows, uint32_t, n_rows);
 	a->arg_values = ALLOC(a, arg_values, char, n_bytes);
-	if (!columns || !a->arg_rows || !a->arg_values)
+	a->arg_blocks = ALLOC(a, arg_blocks, struct ht_pack_block, n_blocks);
+	a->arg_words = ALLOC(a, arg_words, uint64_t, n_words + 1);
+	if (!columns || !a->arg_rows || !a->arg_values || !a->arg_blocks || !a->arg_words)
 		return ht_fail_nomem(a->ctx);
+	a->arg_words[n_words] = 0;
 	for (size_t i = 0; i < a->n_plans; i++)
 		columns[i] = a->plans[i].column;
 	return HT_OK;
+}
+
+/* The blocks of packed columns, whose words now follow each other; what was copied is freed. */
+static enum ht_status join_packed(struct assembly *a)
+{
+	struct ht_mem *mem = a->ctx->mem;
+	uint64_t first_word = 0;
+	bool ok = true;
+	for (size_t i = 0; ok && i < a->n_plans; i++) {
+		const struct ht_arg_column *column = &a->plans[i].column;
+		if (!a->plans[i].packed)
+			continue;
+		struct ht_packer *from = &a->plans[i].packed->packer;
+		const struct ht_pack_block *blocks = from->blocks.data;
+		struct ht_vec *list =
+		        (struct ht_vec *)a->plans[i].table->lists.data + a->plans[i].packed->list;
+		for (size_t k = 0; k < from->blocks.n; k++) {
+			a->arg_blocks[column->first_block + k] = blocks[k];
+			a->arg_blocks[column->first_block + k].first_word =
+			        (first_word + blocks[k].first_word) & 0xffffffffffff;
+		}
+		if (from->words.n)
+			memcpy(a->arg_words + first_word, from->words.data, from->words.n * 8);
+		first_word += from->words.n;
+		ht_vec_free(mem, &from->blocks, sizeof *blocks);
+		ht_vec_free(mem, &from->words, sizeof(uint64_t));
+		if (column->rows_of != i)
+			continue;
+		ok = ht_mem_move(mem, a->arg_rows + column->first_row, list->data,
+		        list->cap * sizeof(uint32_t), list->n * sizeof(uint32_t));
+		*list = (struct ht_vec){ 0 };
+	}
+	return ok ? HT_OK : ht_fail_nomem(a->ctx);
 }
 
 static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 {
 	struct assembly *a = user;
 	const struct column_plan *plan = &a->plans[i_plan];
+	(void)i_worker;
+	if (plan->packed)
+		return HT_OK;
 	struct ht_chunk_column *from =
 	        (struct ht_chunk_column *)a->all->columns.data + plan->pool_id;
 	struct ht_mem *mem = a->ctx->mem;
 	char *values = a->arg_values + plan->column.first_byte;
 	size_t cap = from->cap, n = plan->column.n, used = n * plan->column.width;
-	(void)i_worker;
 	bool ok = ht_mem_move(mem, a->arg_rows + plan->column.first_row, from->rows,
 	        cap * sizeof(uint32_t), n * sizeof(uint32_t));
 	ok &= ht_mem_move(mem, values, from->values, cap * from->width, used);
@@ -213,6 +359,17 @@ static enum ht_status join_strings(struct assembly *a)
 	return HT_OK;
 }
 
+/* Columns of tables that were moved are where they were moved to. */
+static void rename_moved(const struct assembly *a, uint32_t *renamed)
+{
+	struct ht_arg_table **tables = a->builder->tables.data;
+	for (size_t i = 0; i < a->builder->tables.n; i++)
+		for (size_t k = 0; k < tables[i]->n_columns; k++)
+			if (tables[i]->columns[k].moved != UINT32_MAX)
+				renamed[tables[i]->columns[k].pool_id] =
+				        renamed[tables[i]->columns[k].moved];
+}
+
 /* Shape items name columns by pool id; rename them to positions in arg_columns. */
 static enum ht_status join_shapes(struct assembly *a)
 {
@@ -232,6 +389,7 @@ static enum ht_status join_shapes(struct assembly *a)
 	memset(renamed, 0xff, (n_pool + 1) * sizeof *renamed);
 	for (size_t i = 0; i < a->n_plans; i++)
 		renamed[a->plans[i].pool_id] = (uint32_t)i;
+	rename_moved(a, renamed);
 	uint32_t at = 0;
 	for (size_t i = 0; i < pool->texts.n; i++) {
 		offsets[i] = at;
@@ -420,6 +578,7 @@ static enum ht_status assemble(struct assembly *a)
 	HT_TRY(join_shapes(a));
 	HT_TRY(take_rows(a));
 	HT_TRY(alloc_columns(a));
+	HT_TRY(join_packed(a));
 	HT_TRY(ht_parallel(a->ctx, a->n_plans, join_column, a));
 	HT_TRY(renumber(a));
 	HT_TRY(join_strings(a));

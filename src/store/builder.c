@@ -3,6 +3,7 @@
  */
 #include "store/builder.h"
 
+#include "store/arg_table.h"
 #include "store/assemble.h"
 #include "store/draft.h"
 #include "store/seal.h"
@@ -22,11 +23,23 @@ void ht_builder_done(struct ht_builder *builder)
 {
 	ht_chunk_done(&builder->all);
 	ht_drafts_done(builder);
+	ht_arg_tables_done(builder);
 	ht_pool_done(&builder->strings);
 	ht_pool_done(&builder->columns);
 	ht_pool_done(&builder->shapes);
 	ht_pool_done(&builder->tracks);
 	ht_pool_done(&builder->categories);
+}
+
+bool ht_builder_header(
+        struct ht_builder *b, const char *key, size_t n_key, const char *value, size_t n_value)
+{
+	struct ht_text key_text, value_text;
+	if (!ht_pool_add(&b->strings, key, n_key, ht_hash(key, n_key), &key_text) ||
+	        !ht_pool_add(&b->strings, value, n_value, ht_hash(value, n_value), &value_text))
+		return false;
+	struct ht_header header = { .key = key_text.id, .value = value_text.id };
+	return HT_VEC_PUSH(b->mem, &b->all.headers, struct ht_header, header);
 }
 
 enum ht_status ht_builder_seal(

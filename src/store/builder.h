@@ -34,7 +34,7 @@ struct ht_track_key {
 struct ht_column_key {
 	uint32_t key; /* string id */
 	uint8_t type, top_level;
-	uint16_t zero;
+	uint16_t table; /* 1 + number of the arg table whose own column it is, 0: none */
 };
 
 /* Values of one arg column of one chunk. */
@@ -138,12 +138,17 @@ struct ht_builder {
 	enum ht_compression compression; /* of the first one */
 	bool was_extended;    /* args were added to older rows: columns are out of order */
 	struct ht_vec drafts; /* side tables, see draft.h */
+	struct ht_vec tables; /* struct ht_arg_table *: args that came as tables, see arg_table.h */
 	uint32_t dialect;     /* enum ht_dialect when a reader knows it, else 0: by the rows */
 	uint16_t n_documents; /* of the files before the one being read: pids of each are its own */
 };
 
 void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path);
 void ht_builder_done(struct ht_builder *builder);
+
+/* A key of the trace's header and its value, which is valid JSON. False when out of memory. */
+bool ht_builder_header(struct ht_builder *builder, const char *key, size_t n_key, const char *value,
+        size_t n_value);
 
 /* Make the trace of what was read and find its links. The builder is empty afterwards. */
 enum ht_status ht_builder_seal(struct ht_builder *builder, const struct ht_kernel_rules *rules,

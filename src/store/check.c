@@ -197,41 +197,79 @@ CHECK(string_index)
 
 #define check_arg_columns NULL /* in begin */
 
-static uint64_t end_of(const struct ht_arg_column *column, bool values)
+/* The first column whose values do not end before a place; columns ascend, and gaps are nobody's. */
+static size_t column_at(const struct ht_trace *t, uint64_t place)
 {
-	return values ? column->first_byte + column->n * column->width
-	              : column->first_row + column->n;
-}
-
-/* The first column whose slice does not end before a place; columns ascend, and gaps are nobody's. */
-static size_t column_at(const struct ht_trace *t, uint64_t place, bool values)
-{
-	return HT_LOWER_BOUND(at, t->n_arg_columns, end_of(&t->arg_columns[at], values) <= place);
+	return HT_LOWER_BOUND(at, t->n_arg_columns,
+	        t->arg_columns[at].first_byte + t->arg_columns[at].n * t->arg_columns[at].width <=
+	                place);
 }
 
 CHECK(arg_rows)
 {
 	KNOWN;
 	bool sound = true;
-	for (size_t c = column_at(t, first, false); c < t->n_arg_columns; c++) {
+	for (size_t c = 0; c < t->n_arg_columns; c++) {
 		const struct ht_arg_column *column = &t->arg_columns[c];
 		uint64_t from = column->first_row > first ? column->first_row : first;
 		uint64_t to = column->first_row + column->n;
-		if (from >= first + n)
-			break;
 		to = to < first + n ? to : first + n;
-		if (from < to)
+		if (column->rows_of == c && from < to)
 			sound &= are_rows(f, t->arg_rows + column->first_row,
 			        from - column->first_row, to - from);
 	}
 	return sound;
 }
 
+/* The packed column of a block, NULL: nobody's. */
+static const struct ht_arg_column *column_of_block(const struct ht_trace *t, uint64_t block)
+{
+	size_t at = HT_LOWER_BOUND(i, t->n_arg_columns, t->arg_columns[i].first_block <= block);
+	while (at-- > 0) {
+		const struct ht_arg_column *column = &t->arg_columns[at];
+		if (column->is_packed)
+			return ht_pack_n_blocks(column->n) > block - column->first_block ? column
+			                                                                 : NULL;
+	}
+	return NULL;
+}
+
+static bool is_block(const struct ht_trace *t, const struct facts *f, uint64_t i)
+{
+	const struct ht_pack_block *block = &t->arg_blocks[i];
+	const struct ht_arg_column *column = column_of_block(t, i);
+	if (!column)
+		return false;
+	uint64_t before = (i - column->first_block) * HT_PACK_VALUES, left = column->n - before;
+	unsigned n = left < HT_PACK_VALUES ? (unsigned)left : HT_PACK_VALUES;
+	uint64_t n_words = ((uint64_t)n * block->n_bits + 63) / 64;
+	/* one word more is read with the last */
+	if (block->n_bits > 64 || block->first_word >= t->n_arg_words ||
+	        n_words >= t->n_arg_words - block->first_word ||
+	        (block->scale > HT_PACK_MAX_SCALE && block->scale != HT_PACK_RAW))
+		return false;
+	bool sound = true;
+	for (unsigned k = 0; column->type == HT_ARG_STR && k < n; k++)
+		sound &= (uint64_t)ht_pack_i64(block, t->arg_words, k) < f->n_strings;
+	return sound;
+}
+
+CHECK(arg_blocks)
+{
+	KNOWN;
+	bool sound = true;
+	for (size_t i = first; sound && i < first + n; i++)
+		sound = is_block(t, f, i);
+	return sound;
+}
+
+#define check_arg_words NULL /* any bits are values; ids are looked at with their block */
+
 CHECK(arg_values)
 {
 	KNOWN;
 	bool sound = true;
-	for (size_t c = column_at(t, first, true); c < t->n_arg_columns; c++) {
+	for (size_t c = column_at(t, first); c < t->n_arg_columns; c++) {
 		const struct ht_arg_column *column = &t->arg_columns[c];
 		uint64_t from = column->first_byte > first ? column->first_byte : first;
 		uint64_t to = column->first_byte + column->n * column->width;
@@ -455,8 +493,10 @@ static bool are_lengths(const struct ht_trace *t)
 	       !(n_index & (n_index - 1)) && t->n_arg_columns < UINT32_MAX - HT_FIELD_COUNT;
 }
 
-static bool is_width(uint8_t type, uint8_t width)
+static bool is_width(uint8_t type, uint8_t width, bool is_packed)
 {
+	if (is_packed)
+		return !width;
 	switch (type) {
 	case HT_ARG_I64: return width == 4 || width == 8;
 	case HT_ARG_U64:
@@ -469,23 +509,50 @@ static bool is_width(uint8_t type, uint8_t width)
 	}
 }
 
+/* Rows are those of a column before, or begin behind all of them. */
+static bool are_rows_of(const struct ht_trace *t, size_t i, uint64_t *next_row)
+{
+	const struct ht_arg_column *column = &t->arg_columns[i];
+	if (column->n > t->n_arg_rows || column->first_row > t->n_arg_rows - column->n)
+		return false;
+	if (column->rows_of < i) {
+		const struct ht_arg_column *owner = &t->arg_columns[column->rows_of];
+		return owner->rows_of == column->rows_of && owner->n == column->n &&
+		       owner->first_row == column->first_row;
+	}
+	bool sound = column->rows_of == i && column->first_row >= *next_row;
+	*next_row = column->first_row + column->n;
+	return sound;
+}
+
+static bool are_blocks_of(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t *next_block)
+{
+	uint64_t n = column->is_packed ? ht_pack_n_blocks(column->n) : 0;
+	bool can = !column->is_packed || column->type == HT_ARG_I64 || column->type == HT_ARG_F64 ||
+	           column->type == HT_ARG_STR;
+	bool sound = column->is_packed <= 1 && can && column->first_block == *next_block &&
+	             n <= t->n_arg_blocks && *next_block <= t->n_arg_blocks - n;
+	*next_block += n;
+	return sound;
+}
+
 /* Every column is a slice, and none begins before the end of the one before. */
 static bool are_columns(const struct ht_trace *t, const struct facts *f)
 {
-	uint64_t next_row = 0, next_byte = 0;
+	uint64_t next_row = 0, next_byte = 0, next_block = 0;
 	for (size_t i = 0; i < t->n_arg_columns; i++) {
 		const struct ht_arg_column *column = &t->arg_columns[i];
 		if (!is_string(f, column->key) || column->top_level > 1 ||
-		        !is_width(column->type, column->width) || column->n > t->n_arg_rows ||
-		        column->first_row > t->n_arg_rows - column->n || column->first_byte % 8 ||
-		        column->first_byte > t->n_arg_values ||
+		        !is_width(column->type, column->width, column->is_packed) ||
+		        !are_rows_of(t, i, &next_row) || !are_blocks_of(t, column, &next_block) ||
+		        column->first_byte % 8 || column->first_byte > t->n_arg_values ||
 		        column->n * column->width > t->n_arg_values - column->first_byte ||
-		        column->first_row < next_row || column->first_byte < next_byte)
+		        column->first_byte < next_byte)
 			return false;
-		next_row = column->first_row + column->n;
 		next_byte = column->first_byte + column->n * column->width;
 	}
-	return true;
+	return next_block == t->n_arg_blocks;
 }
 
 /* Shapes that no row has may name columns that do not exist. */
@@ -620,7 +687,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 3,
+	.version = 4,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

@@ -3,10 +3,8 @@
  */
 #include "store/ranges.h"
 
+#include "base/checked.h"
 #include "base/search.h"
-
-#define MAX_LEVELS 16
-#define MAX_LANES  65535
 
 /* ---- lanes ---- */
 
@@ -49,111 +47,141 @@ static size_t take_lane(struct lanes *lanes, int64_t start_ns, int64_t end_ns)
 	return lane;
 }
 
-static enum ht_status give_lanes(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena,
-        struct ht_track_ranges *track)
+/* The lane of each of n rows, which ascend by start. */
+static enum ht_status choose_lanes(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *scratch,
+        const uint32_t *rows, size_t n, uint32_t *ret_lane_of, size_t *ret_n_lanes)
 {
 	struct lanes lanes = { 0 };
-	struct ht_arena scratch;
-	uint16_t *of = ht_arena_alloc(arena, (track->n + 1) * sizeof *of);
-	if (!of)
-		return ht_fail_nomem(ctx);
-	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = grow_lanes(ctx, &scratch, &lanes);
-	for (size_t i = 0; i < track->n && status == HT_OK; i++) {
-		uint32_t row = track->rows[i];
-		int64_t start = t->ts_ns[row], end = ht_end_ns(t, row);
+	HT_TRY(grow_lanes(ctx, scratch, &lanes));
+	for (size_t i = 0; i < n; i++) {
+		int64_t start = t->ts_ns[rows[i]], end = ht_end_ns(t, rows[i]);
 		if (lanes.tree[1] > start)
-			status = grow_lanes(ctx, &scratch, &lanes);
-		if (status != HT_OK)
-			break;
+			HT_TRY(grow_lanes(ctx, scratch, &lanes));
 		/* a span of no length still needs a place of its own */
-		size_t lane = take_lane(&lanes, start, end > start ? end : start + 1);
-		of[i] = (uint16_t)(lane < MAX_LANES ? lane : MAX_LANES);
+		ret_lane_of[i] = (uint32_t)take_lane(&lanes, start, end > start ? end : start + 1);
 	}
-	ht_arena_done(&scratch);
-	track->lanes = of;
-	track->n_lanes = (uint16_t)(lanes.n < MAX_LANES ? lanes.n : MAX_LANES);
-	return status;
-}
-
-/* ---- pyramid ---- */
-
-static void add(struct ht_range_block *to, const struct ht_range_block *from)
-{
-	if (!to->n) {
-		*to = *from;
-		return;
-	}
-	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
-	if (from->last_start_ns > to->last_start_ns)
-		to->last_start_ns = from->last_start_ns;
-	to->last_ns = from->last_ns > to->last_ns ? from->last_ns : to->last_ns;
-	to->sum_ns += from->sum_ns;
-	to->n += from->n;
-	if (from->longest_ns > to->longest_ns) {
-		to->longest_ns = from->longest_ns;
-		to->longest_row = from->longest_row;
-	}
-}
-
-static struct ht_range_block leaf(const struct ht_trace *t, uint32_t row)
-{
-	return (struct ht_range_block){ .first_ns = t->ts_ns[row],
-		.last_start_ns = t->ts_ns[row],
-		.last_ns = ht_end_ns(t, row),
-		.sum_ns = t->dur_ns[row],
-		.longest_ns = t->dur_ns[row],
-		.longest_row = row,
-		.n = 1 };
-}
-
-static enum ht_status build_pyramid(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena,
-        struct ht_track_ranges *track)
-{
-	size_t *first = ht_arena_alloc(arena, (MAX_LEVELS + 1) * sizeof *first), n_blocks = 0;
-	size_t n_levels = 0;
-	if (!first)
-		return ht_fail_nomem(ctx);
-	for (size_t n = track->n; n > 1 && n_levels < MAX_LEVELS;) {
-		n = (n + HT_RANGE_FANOUT - 1) / HT_RANGE_FANOUT;
-		first[n_levels++] = n_blocks;
-		n_blocks += n;
-	}
-	first[n_levels] = n_blocks;
-	struct ht_range_block *blocks = ht_arena_alloc(arena, (n_blocks + 1) * sizeof *blocks);
-	if (!blocks)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < track->n && n_levels; i++) {
-		struct ht_range_block one = leaf(t, track->rows[i]);
-		add(&blocks[i / HT_RANGE_FANOUT], &one);
-	}
-	for (size_t level = 1; level < n_levels; level++)
-		for (size_t i = first[level - 1]; i < first[level]; i++)
-			add(&blocks[first[level] + (i - first[level - 1]) / HT_RANGE_FANOUT],
-			        &blocks[i]);
-	track->blocks = blocks;
-	track->n_levels = n_levels;
-	track->first_block = first;
+	*ret_n_lanes = lanes.n;
 	return HT_OK;
+}
+
+/* ---- the longest of a run ---- */
+
+static bool is_longer(
+        const struct ht_trace *t, const struct ht_track_ranges *r, uint32_t a, uint32_t b)
+{
+	return t->dur_ns[r->rows[a]] > t->dur_ns[r->rows[b]];
+}
+
+/* Place of the longest span of place i of a level; level 0 are the spans. */
+static uint32_t longest_at(const struct ht_track_ranges *r, size_t level, size_t i)
+{
+	return level ? r->longest[r->first_longest[level - 1] + i] : (uint32_t)i;
+}
+
+static enum ht_status build_longest(
+        ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena, struct ht_track_ranges *r)
+{
+	size_t n_all = 0;
+	for (size_t n = r->n; n > HT_RANGE_FANOUT && r->n_levels < HT_RANGE_LEVELS;) {
+		n = (n + HT_RANGE_FANOUT - 1) / HT_RANGE_FANOUT;
+		r->first_longest[r->n_levels++] = n_all;
+		n_all += n;
+		r->first_longest[r->n_levels] = n_all;
+	}
+	uint32_t *longest = ht_arena_alloc(arena, (n_all + 1) * sizeof *longest);
+	if (!longest)
+		return ht_fail_nomem(ctx);
+	r->longest = longest;
+	size_t n_below = r->n;
+	for (size_t level = 0; level < r->n_levels; level++) {
+		for (size_t i = 0; i < n_below; i++) {
+			uint32_t *best = &longest[r->first_longest[level] + i / HT_RANGE_FANOUT];
+			uint32_t one = longest_at(r, level, i);
+			if (i % HT_RANGE_FANOUT == 0 || is_longer(t, r, one, *best))
+				*best = one;
+		}
+		n_below = r->first_longest[level + 1] - r->first_longest[level];
+	}
+	return HT_OK;
+}
+
+/* Of the spans at [first, end), which are some; of equals the first in time. */
+static uint32_t find_longest(
+        const struct ht_trace *t, const struct ht_track_ranges *r, size_t first, size_t end)
+{
+	uint32_t best = (uint32_t)first, best_high = UINT32_MAX;
+	for (size_t level = 0; first < end; level++) {
+		bool is_top = level == r->n_levels;
+		for (; first < end && (is_top || first % HT_RANGE_FANOUT); first++)
+			if (is_longer(t, r, longest_at(r, level, first), best))
+				best = longest_at(r, level, first);
+		for (; first < end && end % HT_RANGE_FANOUT; end--) {
+			uint32_t one = longest_at(r, level, end - 1);
+			if (best_high == UINT32_MAX || !is_longer(t, r, best_high, one))
+				best_high = one;
+		}
+		first /= HT_RANGE_FANOUT;
+		end /= HT_RANGE_FANOUT;
+	}
+	return best_high != UINT32_MAX && is_longer(t, r, best_high, best) ? best_high : best;
 }
 
 /* ---- making ---- */
 
+/* Rows by lane, then by start, with their sums. */
+static enum ht_status put_in_lanes(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena,
+        const uint32_t *rows, const uint32_t *lane_of, struct ht_track_ranges *r)
+{
+	uint32_t *first = ht_arena_alloc(arena, (r->n_lanes + 2) * sizeof *first);
+	uint32_t *sorted = ht_arena_alloc(arena, (r->n + 1) * sizeof *sorted);
+	int64_t *sums_ns = ht_arena_alloc(arena, (r->n + 1) * sizeof *sums_ns);
+	if (!first || !sorted || !sums_ns)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i <= r->n_lanes + 1; i++)
+		first[i] = 0;
+	for (size_t i = 0; i < r->n; i++)
+		first[lane_of[i] + 2]++;
+	for (size_t i = 1; i <= r->n_lanes + 1; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; i < r->n; i++)
+		sorted[first[lane_of[i] + 1]++] = rows[i];
+	sums_ns[0] = 0;
+	for (size_t i = 0; i < r->n; i++)
+		sums_ns[i + 1] = ht_add_sat(sums_ns[i], t->dur_ns[sorted[i]]);
+	r->first = first;
+	r->rows = sorted;
+	r->sums_ns = sums_ns;
+	return HT_OK;
+}
+
+static void find_extent(const struct ht_trace *t, struct ht_track_ranges *r)
+{
+	for (size_t lane = 0; lane < r->n_lanes; lane++) {
+		int64_t start = t->ts_ns[r->rows[r->first[lane]]];
+		int64_t end = ht_end_ns(t, r->rows[r->first[lane + 1] - 1]);
+		r->first_ns = lane && r->first_ns < start ? r->first_ns : start;
+		r->last_ns = lane && r->last_ns > end ? r->last_ns : end;
+	}
+}
+
 static enum ht_status make_track(ht_ctx *ctx, const struct ht_trace *t, uint32_t i_track,
-        struct ht_arena *arena, struct ht_track_ranges *ret)
+        struct ht_arena *arena, struct ht_arena *scratch, struct ht_track_ranges *ret)
 {
 	const struct ht_track *track = &t->tracks[i_track];
-	uint32_t *rows = ht_arena_alloc(arena, (track->n + 1) * sizeof *rows);
-	struct ht_track_ranges r = { .rows = rows };
-	if (!rows)
+	uint32_t *rows = ht_arena_alloc(scratch, (track->n + 1) * sizeof *rows);
+	uint32_t *lane_of = ht_arena_alloc(scratch, (track->n + 1) * sizeof *lane_of);
+	struct ht_track_ranges r = { 0 };
+	if (!rows || !lane_of)
 		return ht_fail_nomem(ctx);
 	for (uint32_t i = 0; i < track->n; i++) {
 		uint32_t row = t->track_rows[track->first + i];
 		if (ht_is_span(t, row))
 			rows[r.n++] = row;
 	}
-	HT_TRY(give_lanes(ctx, t, arena, &r));
-	HT_TRY(build_pyramid(ctx, t, arena, &r));
+	HT_TRY(choose_lanes(ctx, t, scratch, rows, r.n, lane_of, &r.n_lanes));
+	HT_TRY(put_in_lanes(ctx, t, arena, rows, lane_of, &r));
+	HT_TRY(build_longest(ctx, t, arena, &r));
+	find_extent(t, &r);
 	*ret = r;
 	return HT_OK;
 }
@@ -162,13 +190,19 @@ enum ht_status ht_ranges_make(ht_ctx *ctx, const struct ht_trace *trace, struct 
         struct ht_ranges *ret_ranges)
 {
 	struct ht_ranges ranges = { .trace = trace, .n_tracks = trace->n_tracks };
+	enum ht_status status = HT_OK;
 	ranges.tracks = ht_arena_alloc(arena, (ranges.n_tracks + 1) * sizeof *ranges.tracks);
 	if (!ranges.tracks)
 		return ht_fail_nomem(ctx);
-	for (uint32_t i = 0; i < ranges.n_tracks; i++)
-		HT_TRY(make_track(ctx, trace, i, arena, &ranges.tracks[i]));
-	*ret_ranges = ranges;
-	return HT_OK;
+	for (uint32_t i = 0; i < ranges.n_tracks && status == HT_OK; i++) {
+		struct ht_arena scratch;
+		ht_arena_init(&scratch, ctx->mem);
+		status = make_track(ctx, trace, i, arena, &scratch, &ranges.tracks[i]);
+		ht_arena_done(&scratch);
+	}
+	if (status == HT_OK)
+		*ret_ranges = ranges;
+	return status;
 }
 
 /* ---- queries ---- */
@@ -177,105 +211,82 @@ struct query {
 	const struct ht_trace *trace;
 	const struct ht_track_ranges *track;
 	int64_t from_ns, to_ns, resolution_ns;
-	size_t n; /* spans that start before to_ns */
 	ht_range_fn fn;
 	void *user;
 };
 
-static bool overlaps(const struct query *q, int64_t start_ns, int64_t end_ns)
+static int64_t start_at(const struct query *q, size_t i)
 {
-	return start_ns < q->to_ns && (end_ns > q->from_ns || start_ns >= q->from_ns);
+	return q->trace->ts_ns[q->track->rows[i]];
 }
 
-static bool tell_spans(const struct query *q, size_t first, size_t end)
+static int64_t end_at(const struct query *q, size_t i)
 {
-	for (size_t i = first; i < end && i < q->n; i++) {
-		uint32_t row = q->track->rows[i];
-		int64_t start = q->trace->ts_ns[row], stop = ht_end_ns(q->trace, row);
-		if (!overlaps(q, start, stop))
-			continue;
-		struct ht_range_hit hit = { start, stop, stop - start, row, (uint32_t)i, 1 };
-		if (!q->fn(q->user, &hit))
-			return false;
-	}
-	return true;
+	return ht_end_ns(q->trace, q->track->rows[i]);
 }
 
-static const struct ht_range_block *block_at(const struct query *q, size_t level, size_t i)
+static bool tell_span(const struct query *q, uint32_t lane, size_t i)
 {
-	return &q->track->blocks[q->track->first_block[level] + i];
-}
-
-static size_t n_blocks_at(const struct query *q, size_t level)
-{
-	return q->track->first_block[level + 1] - q->track->first_block[level];
-}
-
-/* A block whose spans start within the resolution: the long ones are told, the others go into rest. Goes down
- * only to where long ones are. The depth is that of the pyramid. */
-static bool gather(const struct query *q, size_t level, size_t i, struct ht_range_block *rest)
-{
-	const struct ht_range_block *block = block_at(q, level, i);
-	if (block->longest_ns <= q->resolution_ns) {
-		add(rest, block);
-		return true;
-	}
-	size_t first = i * HT_RANGE_FANOUT, end = first + HT_RANGE_FANOUT;
-	if (level) {
-		size_t n = n_blocks_at(q, level - 1);
-		for (size_t k = first; k < end && k < n; k++)
-			if (!gather(q, level - 1, k, rest))
-				return false;
-		return true;
-	}
-	for (size_t k = first; k < end && k < q->track->n; k++) {
-		uint32_t row = q->track->rows[k];
-		if (q->trace->dur_ns[row] > q->resolution_ns) {
-			if (!tell_spans(q, k, k + 1))
-				return false;
-			continue;
-		}
-		struct ht_range_block one = leaf(q->trace, row);
-		add(rest, &one);
-	}
-	return true;
-}
-
-static bool tell_together(const struct query *q, size_t level, size_t i, size_t position)
-{
-	struct ht_range_block rest = { 0 };
-	if (!gather(q, level, i, &rest))
-		return false;
-	if (!rest.n || !overlaps(q, rest.first_ns, rest.last_ns))
-		return true;
-	struct ht_range_hit hit = { rest.first_ns, rest.last_ns, rest.sum_ns, rest.longest_row,
-		(uint32_t)position, rest.n };
+	int64_t start = start_at(q, i), end = end_at(q, i);
+	struct ht_range_hit hit = { start, end, end - start, q->track->rows[i], lane, 1 };
 	return q->fn(q->user, &hit);
 }
 
-/* Goes down into the blocks of a level that reach into the interval; false when told to stop. The depth is
- * that of the pyramid. */
-static bool visit(const struct query *q, size_t level, size_t first, size_t end, size_t width)
+static bool tell_run(const struct query *q, uint32_t lane, size_t first, size_t end)
 {
-	size_t n_here = n_blocks_at(q, level);
-	for (size_t i = first; i < end && i < n_here; i++) {
-		const struct ht_range_block *block = block_at(q, level, i);
-		size_t start = i * width;
-		bool goes_on;
-		if (start >= q->n)
-			return true;
-		if (!overlaps(q, block->first_ns, block->last_ns))
+	const struct ht_track_ranges *r = q->track;
+	if (end - first == 1)
+		return tell_span(q, lane, first);
+	struct ht_range_hit hit = { .start_ns = start_at(q, first),
+		.end_ns = end_at(q, end - 1),
+		.sum_ns = r->sums_ns[end] - r->sums_ns[first],
+		.row = r->rows[find_longest(q->trace, r, first, end)],
+		.lane = lane,
+		.n = (uint32_t)(end - first) };
+	return q->fn(q->user, &hit);
+}
+
+/* The end of the run of spans from first on that start before a time: first in steps that double, then between
+ * the last two. */
+static size_t run_end(const struct query *q, size_t first, size_t end, int64_t before_ns)
+{
+	size_t step = 1, low = first;
+	while (low + step < end && start_at(q, low + step) < before_ns) {
+		low += step;
+		step *= 2;
+	}
+	size_t n = (low + step < end ? low + step : end) - low;
+	return low + HT_LOWER_BOUND(at, n, start_at(q, low + at) < before_ns);
+}
+
+/* The end of the piece of time that a start lies in; pieces are counted from the query's start. */
+static int64_t piece_end_ns(const struct query *q, int64_t start_ns)
+{
+	uint64_t since = (uint64_t)start_ns - (uint64_t)q->from_ns;
+	int64_t begin = start_ns - (int64_t)(since % (uint64_t)q->resolution_ns);
+	return ht_add_sat(begin, q->resolution_ns);
+}
+
+static bool tell_lane(const struct query *q, uint32_t lane)
+{
+	size_t first = q->track->first[lane], end = q->track->first[lane + 1];
+	first += HT_LOWER_BOUND(at, end - first,
+	        start_at(q, first + at) < q->from_ns && end_at(q, first + at) <= q->from_ns);
+	end = first + HT_LOWER_BOUND(at, end - first, start_at(q, first + at) < q->to_ns);
+	while (first < end) {
+		if (!q->resolution_ns || start_at(q, first) < q->from_ns) {
+			if (!tell_span(q, lane, first++))
+				return false;
 			continue;
-		if (q->resolution_ns && block->n > 1 &&
-		        block->last_start_ns - block->first_ns <= q->resolution_ns)
-			goes_on = tell_together(q, level, i, start);
-		else if (!level)
-			goes_on = tell_spans(q, start, start + width);
-		else
-			goes_on = visit(q, level - 1, i * HT_RANGE_FANOUT,
-			        (i + 1) * HT_RANGE_FANOUT, width / HT_RANGE_FANOUT);
-		if (!goes_on)
+		}
+		size_t next = run_end(q, first, end, piece_end_ns(q, start_at(q, first)));
+		bool is_long = end_at(q, next - 1) - start_at(q, next - 1) >= q->resolution_ns;
+		size_t short_end = next - is_long;
+		if (short_end > first && !tell_run(q, lane, first, short_end))
 			return false;
+		if (is_long && !tell_span(q, lane, next - 1))
+			return false;
+		first = next;
 	}
 	return true;
 }
@@ -283,22 +294,29 @@ static bool visit(const struct query *q, size_t level, size_t first, size_t end,
 void ht_track_range(const struct ht_ranges *ranges, uint32_t i_track, int64_t from_ns,
         int64_t to_ns, int64_t resolution_ns, ht_range_fn fn, void *user)
 {
-	const struct ht_trace *t = ranges->trace;
 	const struct ht_track_ranges *track = &ranges->tracks[i_track];
-	struct query q = { .trace = t,
-		.track = track,
-		.from_ns = from_ns,
-		.to_ns = to_ns,
-		.resolution_ns = resolution_ns,
-		.n = HT_LOWER_BOUND(at, track->n, t->ts_ns[track->rows[at]] < to_ns),
-		.fn = fn,
-		.user = user };
-	if (!track->n_levels) {
-		(void)tell_spans(&q, 0, track->n);
+	struct query q = { ranges->trace, track, from_ns, to_ns,
+		resolution_ns > 0 ? resolution_ns : 0, fn, user };
+	if (!track->n || to_ns <= track->first_ns || from_ns > track->last_ns)
 		return;
+	for (uint32_t lane = 0; lane < track->n_lanes; lane++)
+		if (!tell_lane(&q, lane))
+			return;
+}
+
+bool ht_track_lane(
+        const struct ht_ranges *ranges, uint32_t i_track, uint32_t row, uint32_t *ret_lane)
+{
+	const struct ht_track_ranges *r = &ranges->tracks[i_track];
+	const struct ht_trace *t = ranges->trace;
+	for (uint32_t lane = 0; lane < r->n_lanes; lane++) {
+		size_t first = r->first[lane], n = r->first[lane + 1] - first;
+		size_t i = first +
+		           HT_LOWER_BOUND(at, n, t->ts_ns[r->rows[first + at]] < t->ts_ns[row]);
+		if (i < first + n && r->rows[i] == row) {
+			*ret_lane = lane;
+			return true;
+		}
 	}
-	size_t top = track->n_levels - 1, width = HT_RANGE_FANOUT;
-	for (size_t level = 0; level < top; level++)
-		width *= HT_RANGE_FANOUT;
-	(void)visit(&q, top, 0, SIZE_MAX, width);
+	return false;
 }

@@ -1,21 +1,19 @@
 /*
- * ranges.h - the events of a track by time: which overlap an interval, on which lane they are drawn, and what
+ * ranges.h - the spans of a track by time: which overlap an interval, on which lane they are drawn, and what
  * they look like from far away.
  *
- * A track's spans stand in order of start (track_rows). Above them a pyramid of blocks, 16 spans or 16 blocks
- * each, knows when a block's spans begin and end at the latest, how long they are together and how long the
- * longest is:
- *
- *     level 2   [                               |          ...
- *     level 1   [   |   |   |   ... 16 blocks   |   |      ...
- *     spans     ||||||||||||||||||||||||||||||||||||||||   ...
- *
- * A query goes down only into blocks that reach into the interval, so long spans that began long before are
- * found in O(log n + answer). From far away the spans of a block that all start within a pixel are one answer,
- * not a thousand; those of them that are longer than a pixel are told one by one.
- *
  * Lanes: spans of a track that overlap get different lanes, the lowest that is free, so that none hides
- * another; a properly nested track has its depth as lanes.
+ * another; a properly nested track has its depth as lanes. The spans of one lane are disjoint, so both their
+ * starts and their ends ascend, and everything about a lane is a binary search:
+ *
+ *     lane 0   [==][=][========]      [===]       rows: lane after lane, by start
+ *     lane 1    []      [=] [==]                  sums: durations before each, so that those of any
+ *     lane 2             |                              run of spans are one subtraction
+ *
+ * From far away, time is cut into pieces of the resolution, counted from where the query begins. Of the spans
+ * of a lane that start in one piece only the last can be as long as the piece: it is told by itself then, and
+ * the others come together. So an answer has at most two hits per lane and piece, found in O(log n) each,
+ * however many spans there are; the longest of a run comes from a pyramid of maxima.
  *
  * The index is made from a sealed trace when it is asked for: O(n log lanes).
  */
@@ -25,23 +23,18 @@
 #include "store/trace.h"
 
 #define HT_RANGE_FANOUT 16
-
-struct ht_range_block {
-	int64_t first_ns, last_start_ns, last_ns; /* first and last start, latest end */
-	int64_t sum_ns;                           /* of the durations */
-	int64_t longest_ns;
-	uint32_t longest_row;
-	uint32_t n; /* spans */
-};
+#define HT_RANGE_LEVELS 8 /* 16^8 is the number of rows at most */
 
 struct ht_track_ranges {
-	const uint32_t *rows; /* spans with a usable time, ascending by start */
-	const uint16_t *lanes;
-	size_t n;
-	uint16_t n_lanes;
-	const struct ht_range_block *blocks; /* level after level, the finest first */
-	size_t n_levels;
-	const size_t *first_block; /* by level: index into blocks; n_levels + 1 entries */
+	const uint32_t *rows; /* spans with a usable time, by lane, then by start */
+	const int64_t
+	        *sums_ns;      /* durations of the spans before each place in rows; n + 1 entries */
+	const uint32_t *first; /* by lane: its place in rows; n_lanes + 1 entries */
+	const uint32_t
+	        *longest; /* places of the longest span of each block of 16, level after level */
+	size_t first_longest[HT_RANGE_LEVELS + 1];
+	size_t n, n_lanes, n_levels;
+	int64_t first_ns, last_ns; /* first start and last end; 0 when there is no span */
 };
 
 struct ht_ranges {
@@ -54,21 +47,26 @@ struct ht_ranges {
 enum ht_status ht_ranges_make(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena,
         struct ht_ranges *ret_ranges) HT_MUST_USE;
 
-/* What a query tells: a span (n 1), or n spans that start within the resolution and are no longer than it. */
+/* What a query tells: a span (n 1), or n spans of a lane that start in one piece of the resolution and are
+ * shorter than it. */
 struct ht_range_hit {
-	int64_t start_ns, end_ns;
-	int64_t sum_ns;    /* of the durations */
-	uint32_t row;      /* the span, or the longest of the block */
-	uint32_t position; /* of the span, or of the first of the block, in rows and lanes */
+	int64_t start_ns, end_ns; /* of the first start and the last end */
+	int64_t sum_ns;           /* of the durations */
+	uint32_t row;             /* the span, or the longest of them */
+	uint32_t lane;
 	uint32_t n;
 };
 
-/* Called for each hit, in order of start when every span is told; false stops. */
+/* Called for each hit, lane by lane and in order of start; false stops. */
 typedef bool (*ht_range_fn)(void *user, const struct ht_range_hit *hit);
 
 /* All spans that overlap [from_ns, to_ns), or start in it when they have no length. resolution_ns 0: every span
- * by itself; else short ones come together. */
+ * by itself; else short ones that start in the interval come together. */
 void ht_track_range(const struct ht_ranges *ranges, uint32_t track, int64_t from_ns, int64_t to_ns,
         int64_t resolution_ns, ht_range_fn fn, void *user);
+
+/* The lane of a row of the track; false when it is no span of it. O(lanes * log n). */
+bool ht_track_lane(
+        const struct ht_ranges *ranges, uint32_t track, uint32_t row, uint32_t *ret_lane);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ranges_test.c - range queries against walking all spans, lanes without overlap, blocks that add up.
+ * ranges_test.c - range queries against walking all spans: with and without resolution; lanes without overlap.
  */
 #include "store/ranges.h"
 #include "store/set.h"
@@ -78,21 +78,25 @@ static int teardown(void **state)
 }
 
 struct answer {
+	const struct ht_trace *trace;
 	uint8_t seen[N_SPANS];
-	size_t n, n_spans;
-	int64_t last_start;
+	uint32_t lane;
+	int64_t last_end;
 	bool in_order;
 };
 
 static bool note(void *user, const struct ht_range_hit *hit)
 {
 	struct answer *a = user;
-	a->in_order &= hit->start_ns >= a->last_start;
-	a->last_start = hit->start_ns;
-	a->n++;
-	a->n_spans += hit->n;
-	if (hit->n == 1)
-		a->seen[hit->row]++;
+	a->in_order &=
+	        hit->lane > a->lane || (hit->lane == a->lane && hit->start_ns >= a->last_end);
+	a->lane = hit->lane;
+	a->last_end = hit->end_ns;
+	assert_int_equal(hit->n, 1);
+	assert_int_equal(hit->start_ns, a->trace->ts_ns[hit->row]);
+	assert_int_equal(hit->end_ns, ht_end_ns(a->trace, hit->row));
+	assert_int_equal(hit->sum_ns, a->trace->dur_ns[hit->row]);
+	a->seen[hit->row]++;
 	return true;
 }
 
@@ -111,7 +115,9 @@ static void test_every_overlap_is_found(void **state)
 		int64_t to = from + (int64_t)random_below(i % 2 ? 300 : 60000) * 1000;
 		for (uint32_t track = 0; track < 2; track++) {
 			static struct answer a;
-			a = (struct answer){ .last_start = INT64_MIN, .in_order = true };
+			a = (struct answer){
+				.trace = f->trace, .last_end = INT64_MIN, .in_order = true
+			};
 			ht_track_range(&f->ranges, track, from, to, 0, note, &a);
 			assert_true(a.in_order);
 			for (uint32_t row = 0; row < N_SPANS; row++)
@@ -122,17 +128,101 @@ static void test_every_overlap_is_found(void **state)
 	}
 }
 
-static void test_from_far_away_spans_come_together(void **state)
+/* ---- from far away ---- */
+
+struct far {
+	const struct fixture *f;
+	int64_t from_ns, to_ns, resolution_ns;
+	uint8_t alone[N_SPANS];
+	size_t n_hits, n_spans;
+	int64_t sum_ns;
+};
+
+static int64_t piece_of(const struct far *far, int64_t start_ns)
+{
+	return (start_ns - far->from_ns) / far->resolution_ns;
+}
+
+/* What the spans of the hit's lane and piece are, by looking at each. */
+static void check_run(const struct far *far, const struct ht_range_hit *hit)
+{
+	const struct ht_trace *t = far->f->trace;
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, sum_ns = 0, longest_ns = -1;
+	uint32_t n = 0, track = t->track[hit->row], longest = 0;
+	for (uint32_t row = 0; row < N_SPANS; row++) {
+		uint32_t lane;
+		if (t->track[row] != track || t->dur_ns[row] >= far->resolution_ns ||
+		        t->ts_ns[row] < far->from_ns || t->ts_ns[row] >= far->to_ns ||
+		        piece_of(far, t->ts_ns[row]) != piece_of(far, hit->start_ns) ||
+		        !ht_track_lane(&far->f->ranges, track, row, &lane) || lane != hit->lane)
+			continue;
+		n++;
+		sum_ns += t->dur_ns[row];
+		first_ns = t->ts_ns[row] < first_ns ? t->ts_ns[row] : first_ns;
+		last_ns = ht_end_ns(t, row) > last_ns ? ht_end_ns(t, row) : last_ns;
+		if (t->dur_ns[row] > longest_ns ||
+		        (t->dur_ns[row] == longest_ns && t->ts_ns[row] < t->ts_ns[longest])) {
+			longest_ns = t->dur_ns[row];
+			longest = row;
+		}
+	}
+	assert_int_equal(hit->n, n);
+	assert_int_equal(hit->sum_ns, sum_ns);
+	assert_int_equal(hit->start_ns, first_ns);
+	assert_int_equal(hit->end_ns, last_ns);
+	assert_int_equal(hit->row, longest);
+}
+
+static bool note_far(void *user, const struct ht_range_hit *hit)
+{
+	struct far *far = user;
+	far->n_hits++;
+	far->n_spans += hit->n;
+	far->sum_ns += hit->sum_ns;
+	if (hit->n == 1)
+		far->alone[hit->row]++;
+	else
+		check_run(far, hit);
+	return true;
+}
+
+static void test_from_far_away_short_spans_come_together(void **state)
 {
 	struct fixture *f = *state;
-	static struct answer near_by, far;
-	near_by = (struct answer){ .last_start = INT64_MIN };
-	far = (struct answer){ .last_start = INT64_MIN };
-	ht_track_range(&f->ranges, 0, INT64_MIN, INT64_MAX, 0, note, &near_by);
-	ht_track_range(&f->ranges, 0, INT64_MIN, INT64_MAX, 2000000, note, &far);
-	assert_int_equal(near_by.n, near_by.n_spans);
-	assert_int_equal(far.n_spans, near_by.n_spans);
-	assert_true(far.n < near_by.n / 4);
+	static struct far far;
+	for (int i = 0; i < 60; i++) {
+		int64_t from = (int64_t)random_below(90000) * 1000;
+		int64_t to = from + (int64_t)random_below(30000) * 1000;
+		int64_t resolution = 1 + (int64_t)random_below(i % 3 ? 40000 : 5000000);
+		const struct ht_trace *t = f->trace;
+		size_t n = 0;
+		int64_t sum_ns = 0;
+		far = (struct far){ f, from, to, resolution, { 0 }, 0, 0, 0 };
+		ht_track_range(&f->ranges, 0, from, to, resolution, note_far, &far);
+		for (uint32_t row = 0; row < N_SPANS; row++) {
+			if (t->track[row] != 0 || !should_be(t, row, from, to)) {
+				assert_int_equal(far.alone[row], 0);
+				continue;
+			}
+			n++;
+			sum_ns += t->dur_ns[row];
+			/* as long as a piece, or begun before: told by itself, once */
+			if (t->dur_ns[row] >= resolution || t->ts_ns[row] < from)
+				assert_int_equal(far.alone[row], 1);
+		}
+		assert_int_equal(far.n_spans, n);
+		assert_int_equal(far.sum_ns, sum_ns);
+	}
+}
+
+static void test_an_answer_is_bounded_by_its_pieces(void **state)
+{
+	struct fixture *f = *state;
+	static struct far far;
+	far = (struct far){ .f = f, .to_ns = 100000000, .resolution_ns = 10000000 };
+	ht_track_range(&f->ranges, 0, 0, far.to_ns, far.resolution_ns, note_far, &far);
+	assert_true(far.n_spans > 1000);
+	assert_true(far.n_hits <= 2 * 10 * f->ranges.tracks[0].n_lanes);
 }
 
 static void test_no_lane_hides_a_span(void **state)
@@ -140,16 +230,12 @@ static void test_no_lane_hides_a_span(void **state)
 	struct fixture *f = *state;
 	for (uint32_t track = 0; track < 2; track++) {
 		const struct ht_track_ranges *r = &f->ranges.tracks[track];
-		int64_t *end = calloc(r->n_lanes, sizeof *end);
-		for (size_t i = 0; i < r->n_lanes; i++)
-			end[i] = INT64_MIN;
-		for (size_t i = 0; i < r->n; i++) {
-			uint32_t row = r->rows[i];
-			assert_true(r->lanes[i] < r->n_lanes);
-			assert_true(end[r->lanes[i]] <= f->trace->ts_ns[row]);
-			end[r->lanes[i]] = ht_end_ns(f->trace, row);
-		}
-		free(end);
+		assert_int_equal(r->first[0], 0);
+		assert_int_equal(r->first[r->n_lanes], r->n);
+		for (size_t lane = 0; lane < r->n_lanes; lane++)
+			for (size_t i = r->first[lane] + 1; i < r->first[lane + 1]; i++)
+				assert_true(ht_end_ns(f->trace, r->rows[i - 1]) <=
+				            f->trace->ts_ns[r->rows[i]]);
 	}
 }
 
@@ -171,7 +257,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_overlap_is_found),
-		cmocka_unit_test(test_from_far_away_spans_come_together),
+		cmocka_unit_test(test_from_far_away_short_spans_come_together),
+		cmocka_unit_test(test_an_answer_is_bounded_by_its_pieces),
 		cmocka_unit_test(test_no_lane_hides_a_span),
 		cmocka_unit_test(test_a_query_can_be_stopped),
 	};

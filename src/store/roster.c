@@ -41,6 +41,18 @@ enum ht_status ht_rank_describe(
 	return HT_OK;
 }
 
+bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret_rank)
+{
+	struct ht_rank own = *rank;
+	own.path = ht_arena_strndup(arena, rank->path, strlen(rank->path));
+	own.steps = copy(arena, rank->steps, rank->n_steps * sizeof *rank->steps);
+	own.stats = copy(arena, rank->stats, rank->n_stats * sizeof *rank->stats);
+	if (!own.path || !own.steps || !own.stats)
+		return false;
+	*ret_rank = own;
+	return true;
+}
+
 /* A trace without base time whose times are near today's unix time in ns. */
 static bool is_absolute(const struct ht_rank *rank)
 {

@@ -18,7 +18,8 @@ static bool is_of(const struct ht_arg_column *column, uint32_t key)
 
 static bool is_wanted(const struct ht_trace *t, uint32_t row, uint32_t kinds)
 {
-	return (HT_KIND_BIT(t->kind[row]) & kinds) && !ht_time_was_refused(t, row);
+	return (HT_KIND_BIT(t->kind[row]) & kinds) &&
+	       ((kinds & HT_WITH_REFUSED) || !ht_time_was_refused(t, row));
 }
 
 /* The i-th value of a column of integers. */
@@ -36,7 +37,7 @@ static inline void visit_column(const struct ht_trace *t, const struct ht_arg_co
 {
 	const uint32_t *rows = ht_arg_rows(t, column);
 	const void *values = t->arg_values + column->first_byte;
-	bool plain = column->type == HT_ARG_I64;
+	bool plain = column->type == HT_ARG_I64 && !column->is_packed;
 	for (uint64_t i = 0; i < column->n; i++) {
 		int64_t value;
 		if (!is_wanted(t, rows[i], kinds))

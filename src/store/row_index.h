@@ -20,9 +20,12 @@ struct ht_row_index {
 };
 
 #define HT_KIND_BIT(kind) ((uint32_t)1 << (kind))
+#define HT_ALL_KINDS      (HT_KIND_BIT(HT_N_KINDS) - 1)
+/* A bit that is no kind: rows whose time was refused, too. */
+#define HT_WITH_REFUSED HT_KIND_BIT(31)
 
 /* Index the rows of the kinds in the mask that have the argument, in any spelling. Rows that were left out of
- * timelines for their time are not found: nothing is linked to them. */
+ * timelines for their time are not found, as nothing is linked to them, unless the mask says so. */
 enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
         uint32_t kinds, struct ht_arena *arena, struct ht_row_index *ret_index) HT_MUST_USE;
 /* The next value that has rows: all of them. Start with *at 0; false after the last. */

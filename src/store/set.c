@@ -96,7 +96,7 @@ void ht_close(ht_set *set)
 	for (size_t i = 0; set->kept && i < set->roster.n; i++)
 		ht_trace_release(set->kept[i].trace);
 	if (set->load_done)
-		set->load_done(mem, set->load_user);
+		set->load_done(set);
 	pthread_mutex_destroy(&set->lock);
 	ht_arena_done(&set->arena);
 	ht_mem_free(mem, set, sizeof *set);

@@ -40,6 +40,14 @@ struct ht_rank {
 	struct ht_job job;
 };
 
+/* The number that it wants: given, else in the file, else in its name; HT_NO_I64 when nobody says. */
+static inline int64_t ht_rank_claim(const struct ht_rank *rank)
+{
+	if (rank->given != HT_NO_I64)
+		return rank->given;
+	return rank->claimed != HT_NO_I64 ? rank->claimed : rank->named;
+}
+
 struct ht_roster {
 	struct ht_rank *ranks; /* ascending by number */
 	size_t n;
@@ -68,6 +76,8 @@ enum ht_status ht_given_check(ht_ctx *ctx, struct ht_arena *arena, const int64_t
  * notes (const char *, in the arena) what is not as the files say; ret_was_at tells where each was. */
 enum ht_status ht_roster_number(ht_ctx *ctx, struct ht_roster *roster, struct ht_arena *arena,
         struct ht_vec *notes, const size_t **ret_was_at) HT_MUST_USE;
+/* The same of another set; lists are copied. False when out of memory. */
+bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret_rank);
 /* Choose the clock and say what was lost; when all ranks are in. Texts go to the arena. HT_NOMEM without a
  * text. */
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena) HT_MUST_USE;
@@ -108,7 +118,9 @@ struct ht_set {
 	size_t hand; /* rank that is asked first for its memory */
 	ht_set_load_fn load;
 	void *load_user;
-	void (*load_done)(struct ht_mem *mem, void *load_user); /* frees load_user; may be NULL */
+	void (*load_done)(struct ht_set *set); /* before the set goes; may be NULL */
+	const int64_t *
+	        claims; /* by rank: the number that it asked for, INT64_MIN for none; NULL: nobody knows */
 	struct ht_memo *memo; /* what its runs share; NULL: nothing */
 	/* Of a set of which other processes hold the rest: its own ranks, NULL when it has none, and where each
 	 * rank of the roster is there, SIZE_MAX for those elsewhere. Both NULL for a set of its own. */

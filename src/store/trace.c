@@ -114,9 +114,17 @@ const uint32_t *ht_arg_rows(const struct ht_trace *t, const struct ht_arg_column
 	return t->arg_rows + column->first_row;
 }
 
+static const struct ht_pack_block *block_of(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
+{
+	return &t->arg_blocks[column->first_block + i / HT_PACK_VALUES];
+}
+
 int64_t ht_arg_i64_at(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
 {
 	const char *p = t->arg_values + column->first_byte + i * column->width;
+	if (column->is_packed && column->type != HT_ARG_F64)
+		return ht_pack_i64(block_of(t, column, i), t->arg_words, i % HT_PACK_VALUES);
 	if (column->type == HT_ARG_F64) {
 		double value = ht_arg_f64_at(t, column, i);
 		return value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
@@ -134,6 +142,8 @@ int64_t ht_arg_i64_at(const struct ht_trace *t, const struct ht_arg_column *colu
 
 double ht_arg_f64_at(const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
 {
+	if (column->is_packed && column->type == HT_ARG_F64)
+		return ht_pack_f64(block_of(t, column, i), t->arg_words, i % HT_PACK_VALUES);
 	if (column->type == HT_ARG_F64)
 		return ((const double *)(const void *)(t->arg_values + column->first_byte))[i];
 	if (column->type == HT_ARG_U64)

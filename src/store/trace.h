@@ -16,6 +16,7 @@
 #define HT_STORE_TRACE_H
 
 #include "base/map.h"
+#include "store/pack.h"
 
 #define HT_NONE   UINT32_MAX
 #define HT_NO_STR UINT32_MAX
@@ -110,10 +111,13 @@ struct ht_arg_column {
 	uint32_t key;      /* string id */
 	uint8_t type;      /* enum ht_arg_type */
 	uint8_t top_level; /* a key of the event itself, not of its args */
-	uint8_t width;     /* bytes per value: 0 (null), 1 (bool), 4 or 8 */
-	uint8_t pad;
-	uint64_t first_row;  /* slice of arg_rows */
-	uint64_t first_byte; /* slice of arg_values */
+	uint8_t width;     /* bytes per value: 0 (null, or packed), 1 (bool), 4 or 8 */
+	uint8_t is_packed; /* values are in blocks: from tables of many rows */
+	uint32_t rows_of;  /* the column whose rows are the same ones: itself, or one before it */
+	uint32_t pad;
+	uint64_t first_row;   /* slice of arg_rows */
+	uint64_t first_byte;  /* slice of arg_values */
+	uint64_t first_block; /* slice of arg_blocks, HT_PACK_VALUES each */
 	uint64_t n;
 };
 

@@ -24,10 +24,9 @@ static enum ht_type common_type(enum ht_type a, enum ht_type b)
 	return a_number && b_number ? HT_F64 : HT_STR;
 }
 
-/* Change the cells of a column to another type; false when out of memory. */
-static bool widen(ht_table *table, struct ht_cells *cells, enum ht_type type)
+bool ht_table_widen(ht_table *table, size_t column, enum ht_type type)
 {
-	struct ht_cells old = *cells;
+	struct ht_cells *cells = ht_cells_at(table, column), old = *cells;
 	size_t elem = ht_cell_bytes(type), n = table->n_rows;
 	void *any = ht_mem_zalloc(table->mem, (old.cap ? old.cap : 1) * elem);
 	if (!any)
@@ -40,7 +39,7 @@ static bool widen(ht_table *table, struct ht_cells *cells, enum ht_type type)
 		char text[HT_FORMAT_BYTES];
 		if (ht_cell_is_null(&old, row))
 			continue;
-		if (type == HT_F64)
+		if (ht_type_is_f64(type))
 			cells->f64[row] = (double)old.i64[row];
 		else
 			ok = ht_table_pool_intern(
@@ -83,9 +82,9 @@ static enum ht_status match_columns(ht_table *table, const ht_table *source, siz
 			HT_TRY(ht_table_add_null_column(table, &from->meta));
 			at[c] = ht_n_columns(table) - 1;
 		}
-		struct ht_cells *to = ht_cells_at(table, at[c]);
-		enum ht_type type = common_type(to->meta.type, from->meta.type);
-		if (type != to->meta.type && !widen(table, to, type))
+		enum ht_type now = ht_cells_at(table, at[c])->meta.type;
+		enum ht_type type = common_type(now, from->meta.type);
+		if (type != now && !ht_table_widen(table, at[c], type))
 			return HT_NOMEM;
 	}
 	return HT_OK;

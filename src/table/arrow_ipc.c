@@ -1,7 +1,9 @@
 /*
- * arrow_ipc.c - a table as an Arrow IPC stream: what pyarrow, polars, duckdb and others open as a file.
+ * arrow_ipc.c - a table as an Arrow IPC stream, or as an IPC file (Feather): what pyarrow, polars, duckdb and others
+ * open.
  *
- *   schema message | record batch message, body | ... | end of stream
+ *   stream  schema message | record batch message, body | ... | end of stream
+ *   file    ARROW1 00 00 | the stream | footer: schema, where each batch is | int32 its size | ARROW1
  *   message = FFFFFFFF, int32 header size, header (FlatBuffers), padding to 8
  *   body    = per column: validity bits, [offsets,] values, each padded to 64
  *
@@ -34,12 +36,26 @@ static void write_i32(struct ht_out *out, int32_t value)
 	ht_out_bytes(out, &value, sizeof value);
 }
 
+/* A batch of a file, as the footer has it. */
+struct block {
+	int64_t offset, header_bytes, body_bytes;
+};
+
+/* Where writing is, for the footer. */
+struct ipc {
+	struct ht_out *out;
+	uint64_t at;
+	struct ht_vec blocks; /* struct block */
+};
+
 /* Header and padding of a message whose body the caller writes. */
-static enum ht_status write_message(struct ht_out *out, const struct ht_flatbuf *fb)
+static enum ht_status write_message(struct ipc *ipc, const struct ht_flatbuf *fb)
 {
+	struct ht_out *out = ipc->out;
 	if (fb->failed)
 		return ht_fail_nomem(out->ctx);
 	size_t n = pad(fb->bytes.n, 8);
+	ipc->at += 8 + n;
 	write_i32(out, -1);
 	write_i32(out, (int32_t)n);
 	ht_out_bytes(out, fb->bytes.data, fb->bytes.n);
@@ -99,25 +115,32 @@ static void put_field(struct ht_flatbuf *fb, size_t hole, const ht_table *table,
 	put_pairs(fb, at[6], pairs, ht_arrow_column_pairs(meta, pairs));
 }
 
-static enum ht_status write_schema(struct ht_out *out, const ht_table *table)
+static void put_schema(
+        struct ht_flatbuf *fb, size_t hole, const ht_table *table, struct ht_arena *arena)
 {
-	struct ht_flatbuf fb;
-	struct ht_arena arena;
 	struct ht_arrow_pair pairs[HT_ARROW_MAX_PAIRS];
 	size_t n_pairs = 0, n = ht_n_columns(table);
-	ht_arena_init(&arena, out->ctx->mem);
-	ht_flatbuf_init(&fb, out->ctx->mem);
-	if (!ht_arrow_table_pairs(table, &arena, pairs, &n_pairs))
-		fb.failed = true;
+	if (!ht_arrow_table_pairs(table, arena, pairs, &n_pairs))
+		fb->failed = true;
 	/* endianness, fields, metadata */
 	const struct ht_flatbuf_field fields[] = { { 2, 0 }, OFFSET, OFFSET };
 	size_t at[HT_COUNT(fields)];
-	ht_flatbuf_table(&fb, put_message(&fb, HEADER_SCHEMA, 0), fields, HT_COUNT(fields), at);
-	size_t vector = ht_flatbuf_vector(&fb, at[1], n, 4, 4);
+	ht_flatbuf_table(fb, hole, fields, HT_COUNT(fields), at);
+	size_t vector = ht_flatbuf_vector(fb, at[1], n, 4, 4);
 	for (size_t c = 0; c < n; c++)
-		put_field(&fb, vector + 4 * c, table, c);
-	put_pairs(&fb, at[2], pairs, n_pairs);
-	enum ht_status status = write_message(out, &fb);
+		put_field(fb, vector + 4 * c, table, c);
+	put_pairs(fb, at[2], pairs, n_pairs);
+}
+
+static enum ht_status write_schema(struct ipc *ipc, const ht_table *table)
+{
+	struct ht_flatbuf fb;
+	struct ht_arena arena;
+	struct ht_mem *mem = ipc->out->ctx->mem;
+	ht_arena_init(&arena, mem);
+	ht_flatbuf_init(&fb, mem);
+	put_schema(&fb, put_message(&fb, HEADER_SCHEMA, 0), table, &arena);
+	enum ht_status status = write_message(ipc, &fb);
 	ht_flatbuf_done(&fb);
 	ht_arena_done(&arena);
 	return status;
@@ -202,7 +225,7 @@ static void write_column(struct ht_out *out, const struct batch *b, size_t colum
 }
 
 /* Header of a batch: a (length, nulls) pair per column, an (offset, length) pair per buffer. */
-static enum ht_status write_batch_header(struct ht_out *out, const struct batch *b)
+static enum ht_status write_batch_header(struct ipc *ipc, const struct batch *b)
 {
 	struct ht_flatbuf fb;
 	uint64_t sizes[3], body = 0;
@@ -213,7 +236,9 @@ static enum ht_status write_batch_header(struct ht_out *out, const struct batch 
 			body += pad(sizes[i], BODY_ALIGN);
 		n_buffers += n_own;
 	}
-	ht_flatbuf_init(&fb, out->ctx->mem);
+	struct ht_mem *mem = ipc->out->ctx->mem;
+	struct block block = { .offset = (int64_t)ipc->at, .body_bytes = (int64_t)body };
+	ht_flatbuf_init(&fb, mem);
 	const struct ht_flatbuf_field fields[] = { { 8, (int64_t)b->n }, OFFSET, OFFSET };
 	size_t at[HT_COUNT(fields)];
 	size_t hole = put_message(&fb, HEADER_BATCH, (int64_t)body);
@@ -235,39 +260,108 @@ static enum ht_status write_batch_header(struct ht_out *out, const struct batch 
 			body += pad(sizes[i], BODY_ALIGN);
 		}
 	}
-	enum ht_status status = write_message(out, &fb);
+	enum ht_status status = write_message(ipc, &fb);
 	ht_flatbuf_done(&fb);
+	block.header_bytes = (int64_t)ipc->at - block.offset;
+	ipc->at += body;
+	if (status == HT_OK && !HT_VEC_PUSH(mem, &ipc->blocks, struct block, block))
+		status = ht_fail_nomem(ipc->out->ctx);
 	return status;
 }
 
 static enum ht_status write_batches(
-        struct ht_out *out, const ht_table *table, const enum ht_arrow_type *types)
+        struct ipc *ipc, const ht_table *table, const enum ht_arrow_type *types)
 {
+	struct ht_out *out = ipc->out;
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row += BATCH_ROWS) {
 		size_t n = table->n_rows - row < BATCH_ROWS ? table->n_rows - row : BATCH_ROWS;
 		struct batch batch = { table, types, row, n };
-		HT_TRY(write_batch_header(out, &batch));
+		HT_TRY(write_batch_header(ipc, &batch));
 		for (size_t c = 0; c < ht_n_columns(table); c++)
 			write_column(out, &batch, c);
 	}
 	return HT_OK;
 }
 
-enum ht_status ht_render_arrow(
-        struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
+static enum ht_status write_stream(struct ipc *ipc, const ht_table *table)
 {
-	(void)options;
+	struct ht_out *out = ipc->out;
 	size_t n = ht_n_columns(table), n_bytes = (n + 1) * sizeof(enum ht_arrow_type);
 	enum ht_arrow_type *types = ht_mem_alloc(out->ctx->mem, n_bytes);
 	if (!types)
 		return ht_fail_nomem(out->ctx);
 	for (size_t c = 0; c < n; c++)
 		types[c] = ht_arrow_type_of(table, c);
-	enum ht_status status = write_schema(out, table);
+	enum ht_status status = write_schema(ipc, table);
 	if (status == HT_OK)
-		status = write_batches(out, table, types);
+		status = write_batches(ipc, table, types);
 	ht_mem_free(out->ctx->mem, types, n_bytes);
 	write_i32(out, -1);
 	write_i32(out, 0);
+	return status;
+}
+
+static void ipc_done(struct ipc *ipc)
+{
+	ht_vec_free(ipc->out->ctx->mem, &ipc->blocks, sizeof(struct block));
+}
+
+enum ht_status ht_render_arrow(
+        struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
+{
+	struct ipc ipc = { .out = out };
+	(void)options;
+	enum ht_status status = write_stream(&ipc, table);
+	ipc_done(&ipc);
+	return status;
+}
+
+/* ---- files ---- */
+
+static const char magic[8] = "ARROW1";
+
+static enum ht_status write_footer(struct ipc *ipc, const ht_table *table)
+{
+	enum { BLOCK_BYTES = 24 };
+	struct ht_flatbuf fb;
+	struct ht_arena arena;
+	struct ht_mem *mem = ipc->out->ctx->mem;
+	const struct block *blocks = ipc->blocks.data;
+	/* version, schema, dictionaries, batches */
+	const struct ht_flatbuf_field fields[] = { { 2, METADATA_V5 }, OFFSET, OFFSET, OFFSET };
+	size_t at[HT_COUNT(fields)];
+	ht_arena_init(&arena, mem);
+	ht_flatbuf_init(&fb, mem);
+	ht_flatbuf_table(&fb, 0, fields, HT_COUNT(fields), at);
+	put_schema(&fb, at[1], table, &arena);
+	ht_flatbuf_vector(&fb, at[2], 0, BLOCK_BYTES, 8);
+	size_t place = ht_flatbuf_vector(&fb, at[3], ipc->blocks.n, BLOCK_BYTES, 8);
+	for (size_t i = 0; i < ipc->blocks.n; i++, place += BLOCK_BYTES) {
+		ht_flatbuf_set_i64(&fb, place, blocks[i].offset);
+		/* 32 bits and as many of nothing */
+		ht_flatbuf_set_i64(&fb, place + 8, blocks[i].header_bytes);
+		ht_flatbuf_set_i64(&fb, place + 16, blocks[i].body_bytes);
+	}
+	enum ht_status status = fb.failed ? ht_fail_nomem(ipc->out->ctx) : HT_OK;
+	if (status == HT_OK) {
+		ht_out_bytes(ipc->out, fb.bytes.data, fb.bytes.n);
+		write_i32(ipc->out, (int32_t)fb.bytes.n);
+	}
+	ht_flatbuf_done(&fb);
+	ht_arena_done(&arena);
+	return status;
+}
+
+enum ht_status ht_render_feather(
+        struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
+{
+	struct ipc ipc = { .out = out, .at = sizeof magic };
+	(void)options;
+	ht_out_bytes(out, magic, sizeof magic);
+	enum ht_status status = write_stream(&ipc, table);
+	if (status == HT_OK)
+		status = write_footer(&ipc, table);
+	ht_out_bytes(out, magic, 6);
+	ipc_done(&ipc);
 	return status;
 }

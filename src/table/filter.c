@@ -7,17 +7,15 @@
  */
 #include "table/filter.h"
 #include "base/literal.h"
+#include "base/pattern.h"
 #include "table/view.h"
 
 #include <float.h>
 #include <math.h>
-#include <regex.h>
 #include <string.h>
 #include <strings.h>
 
-#define BLOCK_ROWS      8192
-#define MAX_REGEX_BYTES 1024
-#define MAX_REPEATS     1000
+#define BLOCK_ROWS 8192
 
 enum { NO = 0, YES = 1, UNKNOWN = 2 };
 
@@ -123,46 +121,15 @@ static enum ht_status bind_number(struct filter *f, struct ht_where *node, struc
 	return HT_OK;
 }
 
-/* The C library expands a{1,255} to copies, and tries back-references one by one: both are ways to
- * make a short pattern cost hours. */
-static bool is_bounded(const char *pattern)
-{
-	size_t product = 1;
-	if (strlen(pattern) > MAX_REGEX_BYTES)
-		return false;
-	for (const char *at = pattern; *at; at++) {
-		if (at[0] == '\\' && at[1] >= '1' && at[1] <= '9')
-			return false;
-		if (at[0] == '\\' && at[1]) {
-			at++;
-			continue;
-		}
-		size_t bound = 0, largest = 1;
-		for (const char *p = at + 1; *at == '{' && (*p == ',' || (*p >= '0' && *p <= '9'));
-		        p++) {
-			bound = *p == ',' || bound > MAX_REPEATS ? 0
-			                                         : bound * 10 + (size_t)(*p - '0');
-			largest = bound > largest ? bound : largest;
-		}
-		product *= largest;
-		if (product > MAX_REPEATS)
-			return false;
-	}
-	return true;
-}
-
 static enum ht_status bind_regex(struct filter *f, struct ht_where *node, struct ht_test *test)
 {
-	if (!is_bounded(node->value))
-		return ht_fail(f->ctx, HT_LIMIT, NULL, -1, "use a shorter pattern without \\1",
-		        "regular expression beyond the limits of %d bytes and %d repeats",
-		        MAX_REGEX_BYTES, MAX_REPEATS);
-	int rc = regcomp(&test->regex, node->value, REG_EXTENDED | REG_NOSUB);
-	if (rc) {
-		char why[128];
-		regerror(rc, &test->regex, why, sizeof why);
+	char why[HT_PATTERN_WHY];
+	enum ht_status status = ht_pattern_compile(node->value, &test->regex, why);
+	if (status == HT_LIMIT)
+		return ht_fail(f->ctx, HT_LIMIT, NULL, -1, "use a shorter pattern",
+		        "regular expression %s", why);
+	if (status != HT_OK)
 		return bad_value(f, node, why);
-	}
 	test->next = f->regexes;
 	f->regexes = test;
 	return HT_OK;

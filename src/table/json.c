@@ -6,7 +6,10 @@
  *    "rows":[[3070]],
  *    "notes":[],"n_hidden":0}
  *
- * Base units unrounded; integers keep all 64 bits, so a reader that makes doubles of them loses some.
+ * Base units unrounded; integers keep all 64 bits, so a reader that makes doubles of them loses some. For the page,
+ * which is such a reader, those that it would round are texts, and the end is
+ *
+ *    "notes":[],"hidden":0,"bar":"busy_share","says_no":false}
  */
 #include "table/escape.h"
 #include "table/format.h"
@@ -40,11 +43,25 @@ static void write_columns(struct ht_out *out, const ht_table *table)
 	ht_out_str(out, "],\n");
 }
 
+/* A whole number that a double may not hold. */
+static bool is_beyond_doubles(const struct ht_cells *cells, size_t row)
+{
+	const int64_t max = (int64_t)1 << 53;
+	switch (cells->meta.type) {
+	case HT_U64: return cells->u64[row] >= (uint64_t)max;
+	case HT_I64:
+	case HT_TIME:
+	case HT_DURATION:
+	case HT_BYTES: return cells->i64[row] >= max || cells->i64[row] <= -max;
+	default: return false;
+	}
+}
+
 /* Numbers as they are; an event is text. */
-static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t row)
+static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t row, bool for_page)
 {
 	char buf[HT_FORMAT_BYTES];
-	bool quoted = cells->meta.type == HT_EVENT;
+	bool quoted = cells->meta.type == HT_EVENT || (for_page && is_beyond_doubles(cells, row));
 	if (quoted)
 		ht_out_char(out, '"');
 	ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
@@ -52,7 +69,7 @@ static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t r
 		ht_out_char(out, '"');
 }
 
-static void write_row(struct ht_out *out, const ht_table *table, size_t row)
+static void write_row(struct ht_out *out, const ht_table *table, size_t row, bool for_page)
 {
 	ht_out_str(out, row ? ",\n [" : "\n [");
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
@@ -64,7 +81,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 		else if (cells->meta.type == HT_STR)
 			ht_out_json(out, ht_table_pool_at(table, cells->str[row])->text);
 		else
-			put_exact(out, cells, row);
+			put_exact(out, cells, row, for_page);
 	}
 	ht_out_char(out, ']');
 }
@@ -72,7 +89,6 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 enum ht_status ht_render_json(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
-	(void)options;
 	char buf[HT_FORMAT_BYTES];
 	ht_out_char(out, '{');
 	write_member(out, "title", table->title);
@@ -82,14 +98,22 @@ enum ht_status ht_render_json(
 	write_columns(out, table);
 	ht_out_str(out, "\"rows\":[");
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
-		write_row(out, table, row);
+		write_row(out, table, row, options->for_page);
 	ht_out_str(out, "],\n\"notes\":[");
 	for (size_t i = 0; i < table->notes.n; i++) {
 		ht_out_str(out, i ? ",\n " : "\n ");
 		ht_out_json(out, ht_table_note(table, i));
 	}
-	ht_out_str(out, "],\n\"n_hidden\":");
+	ht_out_str(out, options->for_page ? "],\n\"hidden\":" : "],\n\"n_hidden\":");
 	ht_out_bytes(out, buf, ht_format_u64(buf, table->n_hidden));
+	if (options->for_page) {
+		size_t bar = ht_table_bar(table);
+		ht_out_str(out, ",\n");
+		write_member(out, "bar",
+		        bar < ht_n_columns(table) ? ht_cells_at(table, bar)->meta.name : NULL);
+		ht_out_str(out,
+		        ht_table_says_no(table) ? ",\n\"says_no\":true" : ",\n\"says_no\":false");
+	}
 	ht_out_str(out, "}\n");
 	return HT_OK;
 }

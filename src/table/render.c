@@ -57,7 +57,7 @@ enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
 {
 	struct ht_render_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, safe_csv, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, for_page, options, &taken));
 	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
 		if (!format || strcmp(renderers[i].name, format) != 0)
 			continue;

@@ -260,6 +260,37 @@ static void test_json(void **state)
 	ht_table_free(t);
 }
 
+/* What JavaScript would round is text: from 2^53 on, on both sides; neighbours are not. */
+static void test_json_for_page(void **state)
+{
+	static const struct ht_column wide[] = { { "at_ns", HT_TIME, HT_KEY, "when", NULL },
+		{ "id", HT_U64, HT_KEY, "which", NULL },
+		{ "share", HT_RATIO, HT_MEASURE, "how much", NULL } };
+	static const struct ht_render_options page = { .struct_size = sizeof page,
+		.for_page = true };
+	ht_table *t;
+	assert_ok(ht_table_new(*state, "T", wide, HT_COUNT(wide), &t));
+	static const int64_t times[] = { 9007199254740991, 9007199254740992, -9007199254740992 };
+	static const uint64_t ids[] = { 0, UINT64_MAX, 9007199254740991 };
+	for (size_t i = 0; i < HT_COUNT(times); i++) {
+		ht_table_row(t);
+		ht_table_put_i64(t, times[i]);
+		ht_table_put_i64(t, (int64_t)ids[i]);
+		ht_table_put_f64(t, 0.5);
+	}
+	assert_ok(ht_table_finish(*state, t));
+	struct memory_sink got = render(*state, t, "json", &page);
+	const char *rows = strstr(got.data, "\"rows\"");
+	assert_non_null(rows);
+	assert_string_equal(rows,
+	        "\"rows\":[\n [9007199254740991,0,0.5],\n"
+	        " [\"9007199254740992\",\"18446744073709551615\",0.5],\n"
+	        " [\"-9007199254740992\",9007199254740991,0.5]],\n"
+	        "\"notes\":[],\n\"hidden\":0,\n\"bar\":null,\n\"says_no\":false}\n");
+	free(got.data);
+	ht_table_free(t);
+}
+
 /* No byte below a blank but the line end, no delete, no raw C1: for the formats people look at. */
 static void test_controls_never_pass(void **state)
 {
@@ -416,7 +447,7 @@ static void test_unknown_format(void **state)
 	struct ht_sink sink = { memory_write, &memory };
 	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
 	assert_string_equal(ht_error(*state)->message,
-	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow");
+	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow, feather");
 	assert_null(ht_format_name(ht_n_formats()));
 	ht_table_free(t);
 }
@@ -591,6 +622,7 @@ static void test_shorten(void **state)
 		{ "abcdefghij", 2, "…j" },
 		{ "éééééééééé", 5, "éé…éé" },
 		{ "a<b<c", 3, "a…c" },
+		{ "éééééééééé<Functor<x>>(naïve argument)", 13, "ééééé…Functor" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 30,
 		        "f::(anonymous namespace)::g(…)" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },
@@ -732,6 +764,7 @@ int main(void)
 		TEST(test_folded),
 		TEST(test_html),
 		TEST(test_json),
+		TEST(test_json_for_page),
 		TEST(test_controls_never_pass),
 		TEST(test_csv_reads_back),
 		TEST(test_json_reads_back),

@@ -192,7 +192,7 @@ static size_t keep_functor(char *text, size_t n, size_t width)
 	size_t n_head = (size_t)((const char *)memchr(text, '<', n) - text);
 	size_t most = width - 1 - width / 3;
 	n_functor = n_functor < most ? n_functor : most;
-	n_head = n_head < width - 1 - n_functor ? n_head : width - 1 - n_functor;
+	n_head = ht_utf8_bytes(text, n_head, width - 1 - n_functor);
 	if (n_head + ELLIPSIS_BYTES + n_functor > n)
 		return n;
 	memmove(text + n_head + ELLIPSIS_BYTES, text + at, n_functor);

@@ -52,6 +52,9 @@ void ht_table_keep_clock(ht_table *table, size_t column);
 /* A further column that all rows so far lack. */
 enum ht_status ht_table_add_null_column(
         ht_table *table, const struct ht_column *column) HT_MUST_USE;
+/* Change a column of integers to one of doubles, or any column to one of texts, between rows; a column of nulls to
+ * anything. False when out of memory. */
+bool ht_table_widen(ht_table *table, size_t column, enum ht_type type) HT_MUST_USE;
 /* From one clock to another: t becomes t + shift_ns + (t - pivot_ns) * drift_ppt / 10^12. */
 struct ht_time_move {
 	int64_t shift_ns;

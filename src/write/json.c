@@ -2,6 +2,7 @@
  * json.c - see json.h.
  */
 #include "write/json.h"
+#include "json/events_key.h"
 
 #include "store/shape.h"
 
@@ -485,19 +486,25 @@ enum ht_status ht_write_more(struct ht_json_out *out)
 
 /* ---- around the events ---- */
 
-/* A key that readers would take for something else keeps its first letter as an escape, as it must have
- * been written: "ph" makes an event of the document, a list under "traceEvents" is the list of events. */
+/* A key that readers would take for something else has its first letter as an escape, as it must have been
+ * written, or was read while what it has was still damaged: "ph" makes an event of the document, a list under
+ * "traceEvents" or nearly that is the list of events. */
 static void put_header_key(struct ht_json_out *out, const struct ht_header *header)
 {
 	const char *key = ht_str(out->trace, header->key);
 	size_t n = ht_str_len(out->trace, header->key);
-	bool is_list = *ht_str(out->trace, header->value) == '[';
-	if (n == 2 && !memcmp(key, "ph", 2))
-		HT_EMIT(out->emit, "\"\\u0070h\"");
-	else if (is_list && n == 11 && !memcmp(key, "traceEvents", 11))
-		HT_EMIT(out->emit, "\"\\u0074raceEvents\"");
-	else
+	char first = *ht_str(out->trace, header->value);
+	bool holds = first == '[' || first == '{';
+	if ((n == 2 && !memcmp(key, "ph", 2)) || (holds && ht_is_events_key(key, n))) {
+		static const char digits[] = "0123456789abcdef";
+		HT_EMIT(out->emit, "\"\\u00");
+		ht_emit_char(out->emit, digits[*key >> 4 & 7]);
+		ht_emit_char(out->emit, digits[*key & 15]);
+		ht_emit_escaped(out->emit, key + 1, n - 1);
+		ht_emit_char(out->emit, '"');
+	} else {
 		ht_emit_string(out->emit, key, n);
+	}
 	ht_emit_char(out->emit, ':');
 }
 

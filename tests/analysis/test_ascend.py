@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pathlib
+import random
 
 import pytest
 
@@ -54,6 +55,62 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+CELLS = {  # what a cell may hold, and what comes out; more than a block of rows, so that blocks differ
+    "few digits": lambda rng: f"{rng.randint(0, 10 ** rng.randint(0, 7))}.{rng.randint(0, 999)}",
+    "whole": lambda rng: str(rng.randint(0, 2 ** rng.choice((1, 31, 53, 62)))),
+    "ratio": lambda rng: f"{rng.random():.{rng.randint(1, 14)}f}",
+    "constant": lambda rng: "4294967295",
+    "signed": lambda rng: str(rng.choice((-1, 1)) * rng.randint(0, 10 ** 12)),
+    "exponents": lambda rng: rng.choice(("0.5", "1e-7", "2.5E+20", "17", "0.1234567890123456789")),
+    "beyond": lambda rng: rng.choice(("7", "18446744073709551615", "12345678901234567890123")),
+    "text": lambda rng: rng.choice(("forward", "backward", "12", "a, b", "\u00e4" * rng.randint(1, 30))),
+    "late text": lambda rng: rng.choice(("1", "2.5", "3", "4", "5", "wait")),
+    "odd": lambda rng: rng.choice(("007", "1.", ".5", "+1", "-0", "0x1", "1.2.3", "0.0", "00")),
+}
+
+
+def as_table(text):
+    """The value that a cell is, as the tables write it: a JSON number is one, all else is a text."""
+    try:
+        number = json.loads(text)
+    except ValueError:
+        return text
+    return number if isinstance(number, (int, float)) else text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cells_of_many_rows(tmp_path, seed):
+    """Packed columns hold what is written, whatever comes together: every cell against Python's reading of it."""
+    rng = random.Random(seed)
+    names, written = list(CELLS), []
+    lines = ["Name,Start Time(us),Duration(us),Accelerator Core,Stream ID," + ",".join(names)]
+    for i in range(rng.choice((255, 257, 1500))):
+        row = {name: "N/A" if rng.random() < rng.choice((0, 0, .3)) else CELLS[name](rng) for name in names}
+        written.append(row)
+        lines.append(f"k{i % 300},{T0 + i}.25,1.5,AI_CORE,{rng.choice((2, 3, 'N/A'))}," +
+                     ",".join(f'"{row[name]}"' for name in names))
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    shown = ",".join(f"args.{name}" for name in names)
+    first = rows("events", path, "--columns", shown, "--format", "csv")
+    assert len(first) == len(written)
+    texts = {name: False for name in names}
+    for i, (want, got) in enumerate(zip(written, first)):
+        for name in names:
+            cell = got[f"args.{name}"]
+            if want[name] == "N/A":
+                assert cell is None, (i, name)
+                continue
+            value = as_table(want[name])
+            texts[name] |= isinstance(value, str) and name == "text"
+            if isinstance(value, str) or texts[name]:
+                assert cell == want[name], (i, name)
+            else:
+                assert float(cell) == float(value), (i, name, want[name])
+                assert not isinstance(value, int) or abs(value) > 2 ** 63 or int(float(cell)) == int(float(value))
+    # and once more, from the cache
+    assert rows("events", path, "--columns", shown, "--format", "csv") == first
+
+
 def test_columns_are_found_by_name(tmp_path):
     """Another order, older and newer names, case, unknown columns, extra cells."""
     text = ("Surprise,DURATION(us),Block Num,Device_id,name,Start Time,accelerator core\n"
@@ -98,7 +155,9 @@ def test_memory(tmp_path):
                                 ("npu:1", "APP", None, str(8 << 20), None)}
     found = {r["operator"]: r for r in rows("memory-events", path)}
     assert found["aten::empty"]["size_bytes"] == "2048" and found["aten::empty"]["duration_ns"] == "3000"
-    assert found["<unknown>"]["size_bytes"] == "1024" and found["<unknown>"]["allocated_ts_ns"] is None
+    # the row names its operator though only the release is in the recording
+    assert found["cann::Add"]["size_bytes"] == "1024" and found["cann::Add"]["allocated_ts_ns"] is None
+    assert "<unknown>" not in found and found["cann::Add"]["op_index"] is None
     assert found["aten::x"]["released_ts_ns"] is None and "aten::lost" not in found
     assert {r["check"]: r["count"] for r in rows("health", path)}["row_lost"] == "1"
 
@@ -244,6 +303,126 @@ def test_output_is_never_written_over_a_file_of_the_rank(tmp_path):
     assert (path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").read_bytes() == KERNELS.encode()
 
 
+STEP_TIMES = ("Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,Preparing\n"
+              "0,5,100.5,40.25,10,50.25,9.25,150,1,2\n0,6,10,4,1,5,1,15,0,\n")
+MOVED = {"RDMA": (0.5, 0.25, {"0.25": [2, 0.25]}), "HCCS": (20, 2, {"16": [1, 1.5], "2": [2, 0.5]}), "PCIE": (0, 0, {}),
+         "SDMA": (20, 2, {}), "SIO": (0, 0, {})}
+
+
+def operation(elapse, transit, wait, moved):
+    return {"Communication Time Info": {"Start Timestamp(us)": T0, "Elapse Time(ms)": elapse, "Transit Time(ms)": transit,
+                                        "Wait Time(ms)": wait, "Synchronization Time(ms)": 0, "Idle Time(ms)": 1},
+            "Communication Bandwidth Info": {
+                name: {"Transit Size(MB)": size, "Transit Time(ms)": ms, "Bandwidth(GB/s)": 1, "Large Packet Ratio": 0,
+                       "Size Distribution": sizes} for name, (size, ms, sizes) in moved.items()}}
+
+
+def link(transport, size, ms):
+    return {"Transport Type": transport, "Transit Size(MB)": size, "Transit Time(ms)": ms, "Bandwidth(GB/s)": 1, "Op Name": "x"}
+
+
+def exporter_files():
+    """Two allreduces and a send in step 5; links of one group, whose ranks are known, and of another."""
+    ops = {"hcom_allReduce__586_0_1@77": operation(4, 2, 1, MOVED), "hcom_allReduce__586_1_1@77": operation(3, 1, 1, MOVED)}
+    matrix = {"allreduce-top1@77": {"0-1": link("HCCS", 20, 2)}, "allreduce-total@77":
+              {"0-0": link("LOCAL", 1, .5), "0-1": link("HCCS", 40, 4)}, "send-total@88": {"0-1": link("RDMA", 1, 1)}}
+    return {"step_trace_time__csv": STEP_TIMES,
+            "communication__json": json.dumps({"step5": {
+                "p2p": {"hcom_send__9_0@88": operation(1, 1, 0, {})},
+                "collective": dict(ops, **{"Total Op Info": operation(7, 3, 2, MOVED)})}}),
+            "communication_matrix__json": json.dumps({"step5": {"p2p": {}, "collective": matrix}})}
+
+
+def view(path, name, *more):
+    """The rows of a view of the exporter's tables, as tuples."""
+    return [tuple(row.values()) for row in rows("distributed", path, "--view", name, *more)]
+
+
+def test_views_of_the_exporter(tmp_path):
+    path = rank(tmp_path, **exporter_files())
+    (path / "profiler_metadata.json").write_text(json.dumps(
+        {"parallel_group_info": {"77": {"group_name": "dp", "group_rank": 0, "global_ranks": [4, 6]}}}))
+    # computing + exposed communication + free: 100.5 + 40.25 + 9.25 = 150 us
+    assert view(path, "steps") == [
+        ("0", "5", "150000", "100500", "10000", "40250", "9250", "2000", "1000", "150000"),
+        ("0", "6", "15000", "10000", "1000", "4000", "1000", None, "0", "15000")]
+    steps = [event(f"ProfilerStep#{n}", T0 + n, 1, 1, connection_id=n) | {"cat": "cpu_op"} for n in (5, 6, 7)]
+    (path / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text(timeline(*steps))
+    assert view(path, "steps", "--step", "6") == view(path, "steps")[1:]
+    assert view(path, "steps", "--by", "rank") == [
+        ("0", None, "165000", "110500", "11000", "44250", "10250", "2000", "1000", "165000")]
+    # SDMA and RDMA of both calls: 2 * 20.5 MB; Total Op Info is no call; wait of wait and transit: 2 / 5
+    assert view(path, "collectives") == [
+        ("0", "5", "collective", "hcom_allReduce__", "77", "2", "41000000", "7000000", "3000000", "2000000", "0", "2000000",
+         "0.4"),
+        ("0", "5", "p2p", "hcom_send__", "88", "1", None, "1000000", "1000000", "0", "0", "1000000", "0")]
+    # packets of 16 MB are not small, those of RDMA are below 1 MB
+    assert view(path, "bandwidth") == [
+        ("0", "5", "HCCS", "40000000", "4000000", "10", "6", "4", repr(4 / 6), "false"),
+        ("0", "5", "RDMA", "1000000", "500000", "2", "4", "4", "1", "false"),
+        ("0", "5", "SDMA", "40000000", "4000000", "10", None, None, None, "true")]
+    assert view(path, "links") == [
+        ("0", "5", "77", "0", "0", "LOCAL", "4", "4", "1000000", "500000", "2"),
+        ("0", "5", "77", "0", "1", "HCCS", "4", "6", "40000000", "4000000", "10"),
+        ("0", "5", "88", "0", "1", "RDMA", None, None, "1000000", "1000000", "1")]
+
+
+def test_steps_of_a_rank_without_events(tmp_path):
+    """Where there is nothing to compute from, the exporter's steps are shown, and a note says so."""
+    path = rank(tmp_path, **exporter_files())
+    (five, six) = rows("steps", path)
+    assert (five["step"], five["total_ns"], five["kernel_ns"], five["communication_ns"], five["other_ns"]) == (
+        "5", "150000", "100500", "40250", "9250")
+    assert five["memcpy_ns"] is None and six["step"] == "6"
+    (mean,) = rows("steps", path, "--view", "mean")
+    assert (mean["n_steps"], mean["total_ns"], mean["kernel_ns"]) == ("2", "82500", "55250")
+    (five, six) = rows("distributed", path)
+    assert (five["step"], five["step_ns"], five["computation_ns"], five["overlapped_ns"], five["communication_ns"],
+            five["other_ns"], five["exposed_wait_ns"]) == ("5", "150000", "90500", "10000", "40250", "9250", None)
+    assert b"no events" in support.output("distributed", path)
+
+
+def test_a_summary_without_the_host(tmp_path):
+    """Tables of kernels alone do not tell what bounds a step."""
+    path = rank(tmp_path, kernel_details__csv=KERNELS)
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["bound by"].startswith("cannot tell") and found["could save"].startswith("cannot tell")
+    assert "nothing says" in found["GPU"] and "launch" not in found["GPU"]
+
+
+def test_modules_of_work_that_cann_launched(tmp_path):
+    """CANN's calls are a process of their own: what is around the operator counts, for the summary as for modules."""
+    def host(name, start, length, kind="cpu_op", **args):
+        return {"ph": "X", "name": name, "cat": kind, "pid": 7, "tid": 8, "ts": f"{T0 + start}", "dur": length, "args": args}
+
+    flow = {"bp": "e", "name": "torch_to_npu", "cat": "async_npu", "id": 9}
+    trace = json.loads(timeline(event("Node@launch", T0 + 30, 5, 1, connection_id=9),
+                                event("MatMul_1", T0 + 50, 10.5, connection_id=9))) + [
+        host("ProfilerStep#5", 0, 100), host("nn.Module: Linear_0", 10, 50, "python_function", **{"Python id": 1, "Python module id": 0}),
+        host("note", 15, 40, "user_annotation"), host("aten::mm", 20, 30),
+        dict(flow, ph="s", pid=7, tid=8, ts=f"{T0 + 20}"), dict(flow, ph="f", pid=2, tid=7, ts=f"{T0 + 50}")]
+    path = rank(tmp_path, trace_view__json=json.dumps(trace))
+    (module,) = rows("modules", path)
+    assert (module["path"], module["device_total_ns"]) == ("Linear_0", "10500")
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["modules"].startswith("Linear_0 10.5 µs in 1")
+    assert [r["annotation"] for r in rows("kernel-annotations", path)] == ["note"]
+
+
+def test_steps_that_only_work_names(tmp_path):
+    """Without a timeline: from the first work to the last, and not before the one before has ended."""
+    assert [r["step"] for r in rows("steps", rank(tmp_path / "one", kernel_details__csv=KERNELS))] == ["5"]
+    text = "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n" + "".join(
+        f"{step},k,Add,AI_CORE,{T0 + start},{length}\n" for step, start, length in
+        ((7, 0, 10), (8, 40, 20), (7, 30, 15), ("", 200, 5), (9, 100, 10)))
+    path = rank(tmp_path / "three", kernel_details__csv=text)
+    # 7: [0, 45), 8: [45, 60) of [40, 60), 9: [100, 110)
+    assert [(r["step"], r["total_ns"], r["kernel_ns"]) for r in rows("steps", path)] == [
+        ("7", "45000", "25000"), ("8", "15000", "15000"), ("9", "10000", "10000")]
+    assert [(r["step"], r["step_ns"]) for r in rows("distributed", path)] == [("7", "45000"), ("8", "15000"), ("9", "10000")]
+    assert rows("summary", path)[0]["finding"].startswith("15.0 µs up to the end of its GPU work (median of 3 steps")
+
+
 STRINGS = {1: "MatMul_1", 2: "MatMulV2", 3: "AI_CORE", 4: "8,16;16,8", 5: "hcom_allReduce__1", 6: "aten::mm", 7: "PTA+GE",
            8: "aten::empty", 9: "aic_mac_ratio", 10: "launch", 11: "Notify Wait", 12: "group", 13: "a.py(1): f",
            14: "main", 15: "ProfilerStep#5"}
@@ -282,6 +461,12 @@ def database(path, drop=()):
         "StepTraceTime": ("step TEXT, computing NUMERIC", [("13", 231290.1)]),
         "CommAnalyzerTime": ("hccl_op_name TEXT, group_name TEXT, elapse_time NUMERIC, step TEXT, type TEXT",
                              [("hcom_x", "77", 1.5, "step5", "collective")]),
+        "CommAnalyzerBandwidth": ("hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC,"
+                                  " transit_time NUMERIC, bandwidth NUMERIC, large_packet_ratio NUMERIC, package_size NUMERIC,"
+                                  " count NUMERIC, total_duration NUMERIC, step TEXT, type TEXT",
+                                  [("hcom_x", "77", "HCCS", 20, 2, 10, 0, 16, 1, 1.5, "step5", "collective"),
+                                   ("hcom_x", "77", "HCCS", 20, 2, 10, 0, 2, 2, .5, "step5", "collective"),
+                                   ("hcom_x", "77", "SDMA", 20, 2, 10, 0, 0, 0, 0, "step5", "collective")]),
     }
     for name, (columns, values) in tables.items():
         if name not in drop:
@@ -400,6 +585,47 @@ def test_sample_with_a_timeline():
         if c["op"] != "Total Op Info":
             sizes[c["transport"]] = sizes.get(c["transport"], 0) + int(c["transit_bytes"])
     assert sizes["SDMA"] == 427596096
+
+
+@extra
+@pytest.mark.parametrize("name, want", (
+    # rank, computing without communication, both, communication alone, free; transit, synchronization; us
+    ("ddp2_level1", [(0, 4845.081, 4028.675, 101963.203, 25744.05, 3683.353, 5615.712),
+                     (1, 4862.056, 4016.239, 96359.047, 26675.274, 3859.677, 20.9)]),
+    ("legacy_2023", [(0, 68187.271, 6987.303, 146614.02, 69909.504, 6277.668, 115756.663),
+                     (1, 68292.76, 7129.46, 151303.54, 67860.8, 6269.94, 114018.5)]),
+    ("pp4_2025_deviceid", [(0, 231290.1, 0, 420174.26, None, 0, 164143.54), (1, 230903.72, 0, None, None, 6.58, 169598.78),
+                           (2, 400448.26, 0, None, None, 12.56, 10811.44), (3, 401131.7, 0, None, None, 16.66, 807.38)]),
+))
+def test_samples_of_exporters(name, want):
+    """What torch-tb-profiler-ascend shows of them in its distributed view."""
+    path = sample(name)
+    waits = {}
+    for row in rows("distributed", path, "--view", "collectives"):
+        sums = waits.setdefault(int(row["rank"]), [0, 0])
+        sums[0] += int(row["transit_ns"])
+        sums[1] += int(row["synchronization_ns"])
+    for row, (number, *times) in zip(rows("distributed", path, "--view", "steps"), want):
+        have = [int(row["computing_ns"]) - int(row["overlapped_ns"]), int(row["overlapped_ns"]), int(row["communication_ns"]),
+                int(row["free_ns"]), *waits[number]]
+        assert int(row["rank"]) == number
+        for got, time in zip(have, times):
+            assert time is None or abs(got / 1000 - time) < .01, (number, have, times)
+
+
+@extra
+@pytest.mark.parametrize("name", ("ddp2_level1", "db_level1"))
+def test_steps_and_exporter_agree(name):
+    """What is computed from events is what the exporter says, but for the length of the step: the exporter's begins with the
+    first work, and the database's events and sums are rounded on their own."""
+    path = sample(name)
+    for ours, theirs in zip(rows("distributed", path), rows("distributed", path, "--view", "steps")):
+        assert ours["rank"] == theirs["rank"] and ours["step"] == theirs["step"]
+        computing = int(ours["computation_ns"]) + int(ours["overlapped_ns"])
+        assert abs(computing - int(theirs["computing_ns"])) < .01 * computing
+        assert abs(int(ours["communication_ns"]) - int(theirs["communication_ns"])) < 100_000
+    (calls,) = {tuple(r.values())[2:7] for r in rows("distributed", path, "--view", "collectives")}
+    assert calls[3:] == ("4", "427596096")
 
 
 @extra

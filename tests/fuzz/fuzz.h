@@ -51,12 +51,38 @@ static inline bool fuzz_same(const struct fuzz_text *a, const struct fuzz_text *
 	return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
+/* A folder of its own for the name of the file: a text that is a list of files names others of its folder, and those of
+ * /proc/self/fd are the fuzzer's pipes, which never end. */
+static char fuzz_folder[TEST_FILE_PATH], fuzz_name[TEST_FILE_PATH];
+
+static inline void fuzz_remove_folder(void)
+{
+	(void)unlink(fuzz_name);
+	(void)rmdir(fuzz_folder);
+}
+
+static inline void fuzz_move_name(char *path)
+{
+	if (!*fuzz_folder) {
+		strcpy(fuzz_folder, "/tmp/holotrace-fuzz-XXXXXX");
+		FUZZ_REQUIRE(mkdtemp(fuzz_folder));
+		snprintf(fuzz_name, sizeof fuzz_name, "%.40s/trace", fuzz_folder);
+		atexit(fuzz_remove_folder);
+	}
+	(void)unlink(fuzz_name);
+	FUZZ_REQUIRE(!symlink(path, fuzz_name));
+	strcpy(path, fuzz_name);
+}
+
 /* A file with a prefix and the data, for test_file_close. */
 static inline int fuzz_file(
         const void *prefix, size_t n_prefix, const uint8_t *data, size_t size, char *path)
 {
 	int fd = test_file_open(path);
 	FUZZ_REQUIRE(fd >= 0);
+#ifdef TEST_FILE_IN_MEMORY
+	fuzz_move_name(path);
+#endif
 	FUZZ_REQUIRE(write(fd, prefix, n_prefix) == (ssize_t)n_prefix);
 	FUZZ_REQUIRE(write(fd, data, size) == (ssize_t)size);
 	return fd;

@@ -11,8 +11,10 @@ import hashlib
 import json
 import pathlib
 import random
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -96,6 +98,70 @@ def write_execution_traces():
     write("chakra", list(dict.fromkeys(chakra_files(texts)))[::2])
 
 
+NS = 1736408883704643212
+STRINGS = ["MatMul_1", "MatMulV2", "AI_CORE", '"8,16;16,8"', "hcom_allReduce__1", "aten::mm", "PTA+GE", "aten::empty",
+           "aic_mac_ratio", "launch", "Notify Wait", "group", "a.py(1): f", "main", "ProfilerStep#5", "FLOAT;FLOAT"]
+DATABASES = [{
+    "STRING_IDS": ("id INTEGER PRIMARY KEY, value TEXT", list(enumerate(STRINGS, 1))),
+    "PYTORCH_API": ("startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER, name INTEGER, sequenceNumber INTEGER,"
+                    " inputShapes INTEGER, callchainId INTEGER, type INTEGER",
+                    [(str(NS - 9000), str(NS - 6000), (7 << 32) + 8, 40, 6, 1, 4, 3, 50001),
+                     (str(NS - 10000), str(NS + 90000), (7 << 32) + 8, None, 15, None, None, None, 50001)]),
+    "PYTORCH_CALLCHAINS": ("id INTEGER, stack INTEGER, stackDepth INTEGER", [(3, 14, 1), (3, 13, 0)]),
+    "CONNECTION_IDS": ("id INTEGER, connectionId INTEGER", [(40, 9), (40, 10)]),
+    "CANN_API": ("startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, connectionId INTEGER, name INTEGER",
+                 [(NS - 5000, NS - 4000, 10000, (7 << 32) + 9, 9, 10), (NS - 3000, NS - 2000, 20000, (7 << 32) + 9, 10, 10)]),
+    "TASK": ("startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,"
+             " taskType INTEGER, streamId INTEGER", [(NS + 1, NS + 10501, 1, 9, 100, 3, 16), (NS + 21000, NS + 21500, 1, 10, 101, 11, 17)]),
+    "COMPUTE_TASK_INFO": ("name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockDim INTEGER, taskType INTEGER, opType INTEGER,"
+                          " inputShapes INTEGER, inputDataTypes INTEGER, waitNs INTEGER", [(1, 100, 32, 3, 2, 4, 16, 5)]),
+    "COMMUNICATION_TASK_INFO": ("globalTaskId INTEGER, transportType INTEGER, linkType INTEGER, size INTEGER", [(101, 0, 1, 1025)]),
+    "ENUM_HCCL_TRANSPORT_TYPE": ("id INTEGER, name TEXT", [(0, "SDMA")]),
+    "ENUM_HCCL_LINK_TYPE": ("id INTEGER, name TEXT", [(1, "HCCS")]),
+    "COMMUNICATION_OP": ("opName INTEGER, startNs INTEGER, endNs INTEGER, connectionId INTEGER, groupName INTEGER, count INTEGER",
+                         [(5, NS + 20002, NS + 50002, 10, 12, 4)]),
+    "TASK_PMU_INFO": ("globalTaskId INTEGER, name INTEGER, value NUMERIC", [(100, 9, .5), (999, 9, 1)]),
+}, {
+    "STRING_IDS": ("id INTEGER PRIMARY KEY, value TEXT", list(enumerate(STRINGS, 1))),
+    "MEMORY_RECORD": ("component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER, deviceId INTEGER",
+                      [(7, NS + 500, 3 << 19, 4 << 20, 0)]),
+    "OP_MEMORY": ("name INTEGER, size INTEGER, allocationTime INTEGER, releaseTime INTEGER, streamPtr INTEGER, deviceId INTEGER",
+                  [(8, 2048, NS, NS + 3000, 1, 0), (8, -1024, None, NS + 4000, None, 0)]),
+    "NPU_MODULE_MEM": ("timestampNs INTEGER, deviceId INTEGER, moduleId INTEGER, totalReserved INTEGER", [(NS, 0, 3, 4096)]),
+    "ENUM_MODULE": ("id INTEGER, name TEXT", [(3, "HCCL")]),
+    "RANK_DEVICE_MAP": ("rankId INTEGER, deviceId INTEGER", [(4, 0)]),
+    "STEP_TIME": ("id INTEGER, startNs INTEGER, endNs INTEGER", [(5, NS, NS + 90000)]),
+    "AICORE_FREQ": ("deviceId INTEGER, timestampNs INTEGER, freq NUMERIC", [(0, NS, 1800), (0, NS + 9, 800)]),
+    "META_DATA": ("name TEXT, value TEXT", [("ENV_VARIABLES", '{"ACLNN_CACHE_LIMIT": ""}'), ("SCHEMA_VERSION", "1.0.0")]),
+}, {
+    "StepTraceTime": ("step TEXT, computing NUMERIC, communication_not_overlapped NUMERIC, overlapped NUMERIC, free NUMERIC",
+                      [("13", 231290.1, 4.5, 0, 7), ("", 1, 1, 1, 1)]),
+    "CommAnalyzerTime": ("hccl_op_name TEXT, group_name TEXT, start_timestamp NUMERIC, elapse_time NUMERIC, transit_time NUMERIC,"
+                         " step TEXT, type TEXT", [("hcom_x", "77", 1736408883704643.2, 1.5, 1, "step5", "collective")]),
+    "CommAnalyzerBandwidth": ("hccl_op_name TEXT, group_name TEXT, transport_type TEXT, transit_size NUMERIC, transit_time NUMERIC,"
+                              " package_size NUMERIC, count NUMERIC, total_duration NUMERIC, step TEXT, type TEXT",
+                              [("hcom_x", "77", "HCCS", 20, 2, 16, 1, 1.5, "step5", "collective"),
+                               ("hcom_x", "77", "HCCS", 20, 2, 2, 2, .5, "step5", "collective")]),
+    "CommAnalyzerMatrix": ("hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT, transport_type TEXT,"
+                           " transit_size NUMERIC, transit_time NUMERIC, step TEXT, type TEXT",
+                           [("allreduce-total", "77", "0", "1", "HCCS", 37.5, 2.25, "step5", "collective")]),
+}]
+
+
+def database(tables):
+    """The bytes of a small one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "x.db"
+        db = sqlite3.connect(path)
+        db.execute("PRAGMA page_size = 512")
+        for name, (columns, values) in tables.items():
+            db.execute(f"CREATE TABLE {name} ({columns})")
+            db.executemany(f"INSERT INTO {name} VALUES ({','.join('?' * len(values[0]))})", values)
+        db.commit()
+        db.close()
+        return path.read_bytes()
+
+
 def mutate(text, seed):
     """Damage of the kind that real writers and disks do."""
     random.seed(seed)
@@ -142,6 +208,8 @@ def main():
     write("where", [w.encode() for w in WHERE])
     tables = [bytes([i]) + text.encode() for i, text in enumerate(TABLES)]
     write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
+    databases = [database(tables)[16:] for tables in DATABASES]
+    write("db", databases + [mutate(d, i) for i, d in enumerate(databases)])
     write_execution_traces()
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]

@@ -17,11 +17,13 @@ int target_bundle(const uint8_t *data, size_t size);
 int target_cache(const uint8_t *data, size_t size);
 int target_chakra(const uint8_t *data, size_t size);
 int target_convert(const uint8_t *data, size_t size);
+int target_db(const uint8_t *data, size_t size);
 int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
+int target_sql(const uint8_t *data, size_t size);
 int target_tables(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
@@ -38,6 +40,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #define LLVMFuzzerTestOneInput target_convert
 #include "fuzz_convert.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_db
+#include "fuzz_db.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_et
 #include "fuzz_et.c"
 #undef LLVMFuzzerTestOneInput
@@ -52,6 +57,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_scan
 #include "fuzz_scan.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_sql
+#include "fuzz_sql.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_tables
 #include "fuzz_tables.c"
@@ -137,11 +145,13 @@ REPLAY(bundle)
 REPLAY(cache)
 REPLAY(chakra)
 REPLAY(convert)
+REPLAY(db)
 REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
 REPLAY(scan)
+REPLAY(sql)
 REPLAY(tables)
 REPLAY(where)
 REPLAY(zstd)
@@ -153,11 +163,13 @@ int main(void)
 		cmocka_unit_test(replay_cache),
 		cmocka_unit_test(replay_chakra),
 		cmocka_unit_test(replay_convert),
+		cmocka_unit_test(replay_db),
 		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
+		cmocka_unit_test(replay_sql),
 		cmocka_unit_test(replay_tables),
 		cmocka_unit_test(replay_where),
 		cmocka_unit_test(replay_zstd),

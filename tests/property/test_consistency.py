@@ -248,6 +248,57 @@ def check_paths(run):
 ON_RUNS = pytest.mark.parametrize("run", runs(), ids=support.short)
 
 
+#: Views of diff: the verb whose table each side is, its key, and the columns that are compared.
+DIFFS = {"operators": ("name", ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")),
+         "kernels": ("name", ("calls", "total_ns")),
+         "modules": ("path", ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns",
+                              "backward_device_self_ns"))}
+
+
+@pytest.mark.parametrize("view", DIFFS)
+@pytest.mark.parametrize("control, test", [("examples/train", "tests/data/resnet"), ("examples/ddp", "examples/straggler"),
+                                           ("examples/ddp", "examples/ddp")])
+def test_sides_of_a_diff_are_tables_of_their_runs(control, test, view):
+    key, columns = DIFFS[view]
+    paths = {"control": support.ROOT / control, "test": support.ROOT / test}
+    table = rows("diff", paths["control"], paths["test"], "--view", view, "--control-step", "all", "--test-step", "all")
+    for side, path in paths.items():
+        alone = by(rows(view, path, "--step", "all"), key)
+        compared = by(table, key)
+        for name, found in compared.items():
+            for column in columns:
+                assert total(found, f"{side}_{column}") == total(alone.get(name, ()), column), (side, name, column)
+        assert set(alone) <= set(compared)
+    for row in table:
+        for column in columns:
+            assert int(row[f"diff_{column}"]) == int(row[f"test_{column}"]) - int(row[f"control_{column}"])
+    if control == test:
+        assert {row["change"] for row in table} <= {"equal"}
+
+
+def ascend_runs():
+    """Of $HOLOTRACE_EXTRA_DATA: runs that have tables of Ascend's exporter."""
+    return sorted({path.parent.parent.parent for path in support.extra_files("step_trace_time.csv")})
+
+
+@pytest.mark.parametrize("run", ascend_runs(), ids=support.short)
+def test_views_of_an_exporter_agree(run):
+    """What links, transports and operations move is one number of bytes; the parts of a step are the step."""
+    steps = rows("distributed", run, "--view", "steps", "--by", "rank")
+    for row in steps:
+        assert int(row["step_ns"]) == sum(int(row[c]) for c in ("computing_ns", "communication_ns", "free_ns"))
+        assert int(row["overlapped_ns"]) <= int(row["computing_ns"])
+    assert total(steps, "step_ns") == total(rows("distributed", run, "--view", "steps"), "step_ns")
+    operations = by(rows("distributed", run, "--view", "collectives"), "rank")
+    for key, table in by(rows("distributed", run, "--view", "bandwidth"), "rank").items():
+        moved = {r["transport"]: int(r["bytes"]) for r in table}
+        parts = sum(moved.get(name, 0) for name in ("HCCS", "PCIE", "SIO"))
+        assert abs(moved.get("SDMA", 0) - parts) <= len(operations[key])
+        assert moved.get("SDMA", 0) + moved.get("RDMA", 0) == total(operations[key], "bytes")
+        for r in operations[key]:
+            assert int(r["transit_ns"]) + int(r["wait_ns"]) <= int(r["elapsed_ns"]) + 1000
+
+
 @ON_RUNS
 @pytest.mark.parametrize("options", [(), ("--step", "all")], ids=["default", "all"])
 def test_runs(run, options):

@@ -290,6 +290,35 @@ static void threads(void)
 	need(ht_record_unregister() == 0, "unregister");
 }
 
+static pthread_barrier_t turns;
+
+static void *late_body(void *user)
+{
+	ht_record_end(ht_record_push("early"), NULL);
+	pthread_barrier_wait(&turns);
+	pthread_barrier_wait(&turns);
+	ht_record_end(handed_over, NULL);
+	return user;
+}
+
+/* A call ends on a thread whose own last call was before it began. */
+static void hand_over(void)
+{
+	pthread_t id;
+	enlist();
+	ht_record_start();
+	pthread_barrier_init(&turns, NULL, 2);
+	need(pthread_create(&id, NULL, late_body, NULL) == 0, "thread");
+	pthread_barrier_wait(&turns);
+	handed_over = ht_record_push("handed over");
+	loop(0);
+	pthread_barrier_wait(&turns);
+	pthread_join(id, NULL);
+	loop(1);
+	need(ht_record_unregister() == 0, "unregister");
+	pthread_barrier_destroy(&turns);
+}
+
 /* Threads that record while another starts and stops all the time. */
 static void *storm_body(void *user)
 {
@@ -583,10 +612,11 @@ int main(int argc, char **argv)
 	} scenarios[] = { { "alone", alone }, { "schedule", schedule },
 		{ "schedule-repeat", schedule_repeat }, { "start-stop", start_stop },
 		{ "repeat", repeat }, { "no-capture", no_capture }, { "nested", nested },
-		{ "edges", edges }, { "threads", threads }, { "storm", storm },
-		{ "fork", fork_child }, { "exit", exit_running }, { "killed", killed },
-		{ "recover", recover }, { "kinds", kinds }, { "freed", freed }, { "limit", limit },
-		{ "large", large }, { "cuda", cuda }, { "bench", bench } };
+		{ "edges", edges }, { "threads", threads }, { "hand_over", hand_over },
+		{ "storm", storm }, { "fork", fork_child }, { "exit", exit_running },
+		{ "killed", killed }, { "recover", recover }, { "kinds", kinds },
+		{ "freed", freed }, { "limit", limit }, { "large", large }, { "cuda", cuda },
+		{ "bench", bench } };
 	if (argc < 3) {
 		fprintf(stderr,
 		        "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");

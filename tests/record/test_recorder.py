@@ -145,6 +145,13 @@ def test_threads(tmp_path):
     assert {e["tid"] for e in calls} == {e["tid"] for e in meta}
 
 
+def test_a_call_ends_on_another_thread(tmp_path):
+    trace = record(tmp_path, "hand_over")
+    assert problems(trace) == []
+    parents = {n["name"]: parent(trace, n)["name"] for n in trace["nodes"] if n["name"].startswith("## LOOP")}
+    assert parents == {"## LOOP 0 ##": "handed over", "## LOOP 1 ##": THREAD}
+
+
 def test_threads_in_a_storm_of_windows(tmp_path):
     trace = record(tmp_path, "storm")
     assert loops(trace) == [0]

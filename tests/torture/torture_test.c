@@ -41,7 +41,23 @@ static const char tiny[] =
         " \"name\": \"ac2g\", \"pid\": 99, \"tid\": 99, \"ts\": 3}],\n"
         "\"traceName\": \"x\"}\n";
 
-static char dir[64], plain[96], gz[96], zst[96], folder[96], cache_dir[96], out_json[96],
+/* A rank of an NPU: packed columns, side tables, the environment. */
+static const char npu_kernels[] =
+        "Step Id,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),Block Num,Input Shapes,"
+        "aic_mac_ratio,Surprise\n"
+        "5,16,MatMul_1,MatMulV2,dynamic,AI_CORE,1736408883704643.212\t,100.5,32,\"\"\"8,16;16,8\"\"\",0.5,x\n"
+        "5,N/A,hcom_allReduce__1,N/A,N/A,HCCL,1736408883704763,30,0,N/A,N/A,1\n"
+        "5,16,Add_1,Add,static,AI_CPU,1736408883704800,25,1,8,18446744073709551615,y\n";
+static const char npu_steps[] =
+        "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,126,30,0,2\n";
+static const char npu_communication[] =
+        "{\"step5\": {\"collective\": {\"hcom_allReduce__1@7\": {\"Communication Time Info\": {\"Elapse Time(ms)\": 0.03,"
+        " \"Transit Time(ms)\": 0.02, \"Wait Time(ms)\": 0.01}, \"Communication Bandwidth Info\": {\"HCCS\": {"
+        "\"Transit Size(MB)\": 1, \"Transit Time(ms)\": 0.02, \"Size Distribution\": {\"1\": [1, 0.02]}}}}}}}";
+static const char npu_about[] =
+        "{\"ENV_VARIABLES\": {\"ACLNN_CACHE_LIMIT\": \"\", \"HCCL_ALGO\": \"x\"}}";
+
+static char dir[64], npu[96], plain[96], gz[96], zst[96], folder[96], cache_dir[96], out_json[96],
         out_gz[96];
 
 /* A scenario does one job with a context and appends what it found to text. */
@@ -228,6 +244,31 @@ static enum ht_status critical_paths(ht_ctx *ctx, struct ht_sink *sink)
 	return status;
 }
 
+/* A rank of several files, and what only such ranks have. */
+static enum ht_status read_npu(ht_ctx *ctx, struct ht_sink *sink)
+{
+	static const struct {
+		const char *verb, *view;
+	} asked[] = { { "distributed", "steps" }, { "distributed", "collectives" },
+		{ "distributed", "bandwidth" }, { "advice", "rules" }, { "tables", "cells" } };
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = npu;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = ht_dump(ctx, set, sink);
+	for (size_t i = 0; i < HT_COUNT(asked) && status == HT_OK; i++) {
+		struct ht_arg arg = { "view", asked[i].view };
+		ht_table *table;
+		status = ht_run(ctx, asked[i].verb, &set, 1, &arg, 1, NULL, &table);
+		if (status == HT_OK) {
+			status = ht_render(ctx, table, "csv", NULL, sink);
+			ht_table_free(table);
+		}
+	}
+	ht_close(set);
+	return status;
+}
+
 static const struct scenario scenarios[] = {
 	{ "read plain", read_plain },
 	{ "read plain, three threads", read_plain_threads },
@@ -241,6 +282,7 @@ static const struct scenario scenarios[] = {
 	{ "run all analyses", analyse },
 	{ "apply a view", view },
 	{ "critical paths", critical_paths },
+	{ "a rank of an NPU", read_npu },
 };
 
 enum fault { FAULT_MEMORY, FAULT_IO };
@@ -323,6 +365,25 @@ static void write_file(const char *path, const char *text, size_t n)
 	assert_int_equal(fclose(file), 0);
 }
 
+static void write_npu(void)
+{
+	static const struct {
+		const char *name, *text;
+	} files[] = { { "ASCEND_PROFILER_OUTPUT/kernel_details.csv", npu_kernels },
+		{ "ASCEND_PROFILER_OUTPUT/step_trace_time.csv", npu_steps },
+		{ "ASCEND_PROFILER_OUTPUT/communication.json", npu_communication },
+		{ "profiler_metadata.json", npu_about } };
+	char path[192];
+	snprintf(npu, sizeof npu, "%s/rank0_1_ascend_pt", dir);
+	assert_int_equal(mkdir(npu, 0700), 0);
+	snprintf(path, sizeof path, "%s/ASCEND_PROFILER_OUTPUT", npu);
+	assert_int_equal(mkdir(path, 0700), 0);
+	for (size_t i = 0; i < HT_COUNT(files); i++) {
+		snprintf(path, sizeof path, "%s/%s", npu, files[i].name);
+		write_file(path, files[i].text, strlen(files[i].text));
+	}
+}
+
 /* The inputs, in a folder of their own; compressed ones are made by the library itself. */
 static int prepare(void **state)
 {
@@ -345,6 +406,7 @@ static int prepare(void **state)
 	}
 	snprintf(path, sizeof path, "%s/notes.txt", folder);
 	write_file(path, "nothing", 7);
+	write_npu();
 	ht_ctx *ctx;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	assert_int_equal(convert_to(ctx, gz), HT_OK);

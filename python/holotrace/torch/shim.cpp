@@ -26,6 +26,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -492,7 +493,7 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context)
 	Busy busy(thread);
 	ht_record_result result = {};
 #ifdef HAVE_COMMS
-	Comms comms;
+	std::optional<Comms> comms;
 #endif
 	try {
 		const auto &outputs = fn.outputs();
@@ -502,9 +503,9 @@ void end(const at::RecordFunction &fn, at::ObserverContext *context)
 		result.n_outputs = n;
 #ifdef HAVE_COMMS
 		if (fn.isNcclMeta()) {
-			comms.read();
-			result.attributes = comms.attributes.data();
-			result.n_attributes = comms.attributes.size();
+			comms.emplace().read();
+			result.attributes = comms->attributes.data();
+			result.n_attributes = comms->attributes.size();
 		}
 #endif
 	} catch (const std::exception &) {

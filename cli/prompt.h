@@ -1,0 +1,12 @@
+/*
+ * prompt.h - the prompt of `holotrace sql`.
+ */
+#ifndef CLI_PROMPT_H
+#define CLI_PROMPT_H
+
+#include "sql.h"
+
+/* Statements from a terminal until its end or .quit; an exit code. */
+int prompt_run(struct sql_session *session);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * sql.h - what `holotrace sql` and its prompt share: the open traces and how results are shown.
+ */
+#ifndef CLI_SQL_H
+#define CLI_SQL_H
+
+#include "cli.h"
+
+struct sql_session {
+	struct cli *cli;
+	ht_set *set; /* NULL: none was given */
+	struct ht_view view;
+	struct ht_sql_options options;
+	struct ht_arg params[64]; /* of --set; names are the session's own */
+};
+
+/* Run one statement and show its table, with the session's parameters or one other; an exit code. */
+int sql_run(struct sql_session *session, const char *query, const struct ht_arg *more);
+/* Run statements and commands (.tables ...) one after the other, up to the first that fails; an exit code. */
+int sql_run_text(struct sql_session *session, const char *text);
+
+#endif

@@ -1,0 +1,210 @@
+/*
+ * api_trace.c - what the timeline asks: tiles, tracks, events, arrows, search, sums and overlays, over the ranks of a run.
+ *
+ * The answers are tile.c's and trace_view.c's; here the query becomes their arguments.
+ */
+#include "route.h"
+
+#include "overlay.h"
+#include "snapshot.h"
+#include "tile.h"
+#include "trace_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FOUND   10000
+#define MAX_NAMES   10000
+#define MAX_POINTS  100000
+#define MAX_TIME_NS ((int64_t)1 << 61) /* differences of two stay in range */
+
+/* Timelines of the ranks that were asked for; the list is the caller's to free. */
+struct ranks {
+	const ht_timeline **list;
+	size_t n;
+};
+
+/* Whether a list such as "0,4-7" has a number; "all" has every one. */
+static bool has_number(const char *list, int64_t number)
+{
+	if (list == NULL || strcmp(list, "all") == 0)
+		return true;
+	for (const char *at = list; *at != '\0';) {
+		char *end;
+		int64_t first = strtoll(at, &end, 10), last = first;
+		if (end == at)
+			return false;
+		if (*end == '-')
+			last = strtoll(end + 1, &end, 10);
+		if (number >= first && number <= last)
+			return true;
+		at = *end == ',' ? end + 1 : end + strlen(end);
+	}
+	return false;
+}
+
+/* The timelines of the ranks in a list, ascending; 404 when there is none of them. */
+static enum ht_status take_ranks(struct serve_request *request, struct serve_response *response,
+        const char *list, struct ranks *ret_ranks)
+{
+	size_t n = ht_set_n_ranks(request->set);
+	struct ranks ranks = { .list = calloc(n + 1, sizeof(ht_timeline *)) };
+	enum ht_status status = ranks.list != NULL ? HT_OK : HT_NOMEM;
+	for (size_t i = 0; i < n && status == HT_OK; i++) {
+		if (!has_number(list, ht_set_rank(request->set, i)))
+			continue;
+		status = snapshot_timeline(request->ctx, request->of, i, &ranks.list[ranks.n]);
+		ranks.n++;
+	}
+	if (status == HT_OK && ranks.n == 0)
+		status = serve_refuse(
+		        response, 404, NULL, "the run has no rank %.60s", list != NULL ? list : "");
+	if (status != HT_OK) {
+		free(ranks.list);
+		return status;
+	}
+	*ret_ranks = ranks;
+	return HT_OK;
+}
+
+/* An event, with all ranks: a collective leads to others. */
+static enum ht_status take_event(struct serve_request *request, struct serve_response *response,
+        int64_t *ret_id, struct ranks *ret_ranks)
+{
+	if (!serve_query_event(request, response, "id", ret_id))
+		return HT_USAGE;
+	return take_ranks(request, response, NULL, ret_ranks);
+}
+
+enum ht_status serve_tracks(struct serve_request *request, struct serve_response *response)
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct ranks ranks;
+	enum ht_status status = take_ranks(request, response, serve_query(request, "rank"), &ranks);
+	if (status != HT_OK)
+		return status;
+	serve_tracks_write(
+	        &(struct serve_ranks){ ranks.list, ranks.n }, request->generation, &json);
+	free(ranks.list);
+	return HT_OK;
+}
+
+enum ht_status serve_tile(struct serve_request *request, struct serve_response *response)
+{
+	const char *rank = serve_query(request, "rank");
+	struct ranks ranks;
+	int64_t level, index;
+	if (!serve_query_i64(request, response, "level", 0, SERVE_TILE_MAX_LEVEL, 0, &level) ||
+	        !serve_query_i64(request, response, "index", INT64_MIN, INT64_MAX, 0, &index))
+		return HT_USAGE;
+	enum ht_status status = take_ranks(request, response, rank != NULL ? rank : "", &ranks);
+	if (status != HT_OK)
+		return status;
+	if (ranks.n != 1)
+		status = serve_refuse(response, 400, NULL, "a tile is of one rank");
+	else if (!serve_tile_write(ranks.list[0], level, index, &response->body))
+		status = serve_refuse(response, 404, NULL, "there is no such tile");
+	response->type = "application/octet-stream";
+	free(ranks.list);
+	return status;
+}
+
+static enum ht_status answer_event(struct serve_request *request, struct serve_response *response,
+        enum ht_status (*write)(
+                const struct serve_ranks *ranks, int64_t id, struct serve_json *json))
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct ranks ranks;
+	int64_t id;
+	enum ht_status status = take_event(request, response, &id, &ranks);
+	if (status != HT_OK)
+		return status;
+	status = write(&(struct serve_ranks){ ranks.list, ranks.n }, id, &json);
+	free(ranks.list);
+	if (status == HT_USAGE)
+		return serve_refuse(response, 404, NULL, "there is no event %" PRId64 ":%" PRIu32,
+		        ht_event_rank(id), ht_event_row(id));
+	return status;
+}
+
+enum ht_status serve_event(struct serve_request *request, struct serve_response *response)
+{
+	return answer_event(request, response, serve_event_write);
+}
+
+enum ht_status serve_flows(struct serve_request *request, struct serve_response *response)
+{
+	return answer_event(request, response, serve_flows_write);
+}
+
+enum ht_status serve_search(struct serve_request *request, struct serve_response *response)
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	const char *direction = serve_query(request, "direction");
+	struct serve_search search = { .text = serve_query(request, "q"),
+		.backwards = direction != NULL && strcmp(direction, "previous") == 0,
+		.has_place = serve_query(request, "from") != NULL };
+	struct ranks ranks;
+	int64_t limit;
+	if (search.text == NULL || search.text[0] == '\0')
+		return serve_refuse(response, 400, NULL, "q is the text to search for");
+	if (!serve_query_i64(request, response, "limit", 1, MAX_FOUND, 100, &limit) ||
+	        !serve_query_i64(
+	                request, response, "from", INT64_MIN, INT64_MAX, 0, &search.from_ns))
+		return HT_USAGE;
+	search.id = -1;
+	if (serve_query(request, "after") != NULL &&
+	        !serve_query_event(request, response, "after", &search.id))
+		return HT_USAGE;
+	search.limit = (size_t)limit;
+	enum ht_status status = take_ranks(request, response, serve_query(request, "rank"), &ranks);
+	if (status != HT_OK)
+		return status;
+	serve_search_write(&(struct serve_ranks){ ranks.list, ranks.n }, &search, &json);
+	free(ranks.list);
+	return HT_OK;
+}
+
+enum ht_status serve_range(struct serve_request *request, struct serve_response *response)
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct ranks ranks;
+	int64_t from_ns, to_ns, top;
+	if (!serve_query_i64(
+	            request, response, "from", INT64_MIN, INT64_MAX, INT64_MIN, &from_ns) ||
+	        !serve_query_i64(
+	                request, response, "to", INT64_MIN, INT64_MAX, INT64_MAX, &to_ns) ||
+	        !serve_query_i64(request, response, "top", 0, MAX_NAMES, 100, &top))
+		return HT_USAGE;
+	enum ht_status status = take_ranks(request, response, serve_query(request, "rank"), &ranks);
+	if (status != HT_OK)
+		return status;
+	status = serve_range_write(&(struct serve_ranks){ ranks.list, ranks.n },
+	        serve_query(request, "tracks"), from_ns, to_ns, (uint64_t)top, &json);
+	free(ranks.list);
+	if (status == HT_USAGE)
+		return serve_refuse(response, 400, NULL, "the selection is none");
+	return status;
+}
+
+enum ht_status serve_overlay(struct serve_request *request, struct serve_response *response)
+{
+	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct serve_overlay_question question = { .name = serve_query(request, "name") };
+	if (question.name == NULL || !serve_overlay_exists(question.name))
+		return serve_refuse(response, 400, NULL, "name is an analysis that can be drawn");
+	if (!serve_query_i64(request, response, "rank", 0, INT32_MAX, 0, &question.rank) ||
+	        !serve_query_i64(request, response, "from", -MAX_TIME_NS, MAX_TIME_NS, 0,
+	                &question.from_ns) ||
+	        !serve_query_i64(request, response, "to", -MAX_TIME_NS, MAX_TIME_NS, MAX_TIME_NS,
+	                &question.to_ns) ||
+	        !serve_query_i64(
+	                request, response, "points", 1, MAX_POINTS, 1000, &question.n_points))
+		return HT_USAGE;
+	if (question.to_ns <= question.from_ns)
+		return serve_refuse(
+		        response, 400, NULL, "the stretch of time ends before it begins");
+	return serve_overlay_write(request->of->overlays, request->set, &question, &json);
+}

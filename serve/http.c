@@ -1,0 +1,361 @@
+/*
+ * http.c - libmicrohttpd's side: connections, headers, bodies; what to answer is exchange.c's.
+ *
+ * One thread talks to all clients and never computes: a request that needs work is suspended and resumed when a
+ * worker has its answer, or when there are news for one that waits for them.
+ */
+#include "exchange.h"
+#include "listen.h"
+#include "pool.h"
+
+#include <microhttpd.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MAX_CONNECTIONS  1000
+#define CONNECTION_BYTES (32 << 10) /* of a request's line and headers */
+#define IDLE_S           60
+
+struct http {
+	struct server *server;
+	struct MHD_Daemon *daemon;
+	pthread_mutex_t lock;
+	struct exchange *news; /* those who wait for them */
+	bool is_stopping;
+};
+
+/* Scripts and styles come from us alone, none stands in the page. Notebooks and TensorBoard on this machine may
+ * show it in a frame. */
+static const char policy[] =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* "
+        "https://127.0.0.1:*";
+
+/* ---- sending ---- */
+
+static void release_answer(void *answer)
+{
+	answer_release(answer);
+}
+
+static void add(struct MHD_Response *response, const char *name, const char *value)
+{
+	(void)MHD_add_response_header(response, name, value);
+}
+
+static void add_cookie(const struct exchange *exchange, struct MHD_Response *response)
+{
+	const struct serve_options *options = &exchange->server->options;
+	char name[32], value[1024];
+	guard_cookie_name(exchange->server->port, name);
+	snprintf(value, sizeof(value), "%s=%s; Path=%s/; HttpOnly; SameSite=Strict", name,
+	        options->token, options->path_prefix != NULL ? options->path_prefix : "");
+	add(response, "Set-Cookie", value);
+}
+
+static void add_headers(const struct exchange *exchange, struct MHD_Response *response)
+{
+	const struct answer *answer = exchange->answer;
+	const struct serve_options *options = &exchange->server->options;
+	char text[512];
+	add(response, "Content-Security-Policy", policy);
+	add(response, "X-Content-Type-Options", "nosniff");
+	add(response, "Referrer-Policy", "no-referrer");
+	add(response, "Cross-Origin-Resource-Policy", "same-origin");
+	add(response, "Cache-Control", answer->etag[0] != '\0' ? "private, no-cache" : "no-store");
+	add(response, "Vary", "Accept-Encoding");
+	if (answer->status != 304)
+		add(response, "Content-Type", answer->type);
+	if (answer->coding != NULL)
+		add(response, "Content-Encoding", answer->coding);
+	if (answer->etag[0] != '\0')
+		add(response, "ETag", answer->etag);
+	if (answer->filename != NULL) {
+		snprintf(text, sizeof(text), "attachment; filename=\"%s\"", answer->filename);
+		add(response, "Content-Disposition", text);
+	}
+	if (answer->status == 503)
+		add(response, "Retry-After", "1");
+	if (exchange->allow != NULL)
+		add(response, "Allow", exchange->allow);
+	if (answer->status == 308) {
+		snprintf(text, sizeof(text), "%s/", options->path_prefix);
+		add(response, "Location", text);
+	}
+	if (exchange->sets_cookie && options->token != NULL)
+		add_cookie(exchange, response);
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange, struct MHD_Connection *connection)
+{
+	struct answer *answer = exchange->answer;
+	if (answer == NULL) {
+		exchange_refuse(exchange, 503, NULL, "out of memory");
+		answer = exchange->answer;
+	}
+	if (answer == NULL)
+		return MHD_NO;
+	struct MHD_Response *response =
+	        answer->status == 304
+	                ? MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT)
+	                : MHD_create_response_from_buffer_with_free_callback_cls(
+	                          answer->n, answer->bytes, release_answer, answer_hold(answer));
+	if (response == NULL) {
+		if (answer->status != 304)
+			answer_release(answer);
+		return MHD_NO;
+	}
+	add_headers(exchange, response);
+	enum MHD_Result result = MHD_queue_response(connection, (unsigned)answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* ---- waiting ---- */
+
+/* Under the lock: nobody is resumed before he was suspended. */
+static void resume_locked(struct exchange *exchange)
+{
+	exchange->is_told = true;
+	MHD_resume_connection(exchange->connection);
+}
+
+static void resume(struct exchange *exchange)
+{
+	struct http *http = exchange->server->http;
+	pthread_mutex_lock(&http->lock);
+	resume_locked(exchange);
+	pthread_mutex_unlock(&http->lock);
+}
+
+static void compute(void *user)
+{
+	exchange_compute(user, resume);
+}
+
+/* Resume those who wait for news, or those of them who have waited until then. */
+static void end_waiting(struct http *http, uint64_t until_ms)
+{
+	pthread_mutex_lock(&http->lock);
+	struct exchange **at = &http->news;
+	while (*at != NULL) {
+		struct exchange *exchange = *at;
+		if (exchange->news_ms > until_ms) {
+			at = &exchange->next_news;
+			continue;
+		}
+		*at = exchange->next_news;
+		MHD_resume_connection(exchange->connection);
+	}
+	pthread_mutex_unlock(&http->lock);
+}
+
+void http_tell(struct http *http)
+{
+	end_waiting(http, UINT64_MAX);
+}
+
+void http_expire(struct http *http)
+{
+	end_waiting(http, now_ms());
+}
+
+/* ---- requests ---- */
+
+static enum MHD_Result note_host(
+        void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct guard_headers *headers = user;
+	(void)kind;
+	if (strcasecmp(name, "Host") == 0) {
+		headers->host = value;
+		headers->n_hosts++;
+	}
+	return MHD_YES;
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static void read_headers(struct exchange *exchange, struct MHD_Connection *connection)
+{
+	struct guard_headers *headers = &exchange->headers;
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, note_host, headers);
+	headers->origin = header(connection, "Origin");
+	headers->fetch_site = header(connection, "Sec-Fetch-Site");
+	headers->fetch_mode = header(connection, "Sec-Fetch-Mode");
+	headers->authorization = header(connection, "Authorization");
+	headers->cookie = header(connection, "Cookie");
+	exchange->accept_encoding = header(connection, "Accept-Encoding");
+	exchange->if_none_match = header(connection, "If-None-Match");
+}
+
+/* What came between looking and waiting. */
+static bool has_news(const struct exchange *exchange)
+{
+	struct runs *runs = &exchange->server->runs;
+	pthread_mutex_lock(&runs->lock);
+	bool is_newer = runs->generation != exchange->request.generation;
+	pthread_mutex_unlock(&runs->lock);
+	return is_newer;
+}
+
+/* Go on with a request whose body is there. Who goes on to wait is suspended before anybody can find him. */
+static enum MHD_Result go_on(struct http *http, struct exchange *exchange)
+{
+	struct MHD_Connection *connection = exchange->connection;
+	pthread_mutex_lock(&http->lock);
+	enum next_step step = exchange_begin(exchange);
+	if (step == STEP_WAIT_NEWS && http->is_stopping) {
+		exchange_refuse(exchange, 503, NULL, "the server stops");
+		step = STEP_DONE;
+	}
+	if (step != STEP_DONE)
+		MHD_suspend_connection(connection);
+	if (step == STEP_WAIT_NEWS) {
+		exchange->next_news = http->news;
+		http->news = exchange;
+	}
+	pthread_mutex_unlock(&http->lock);
+	if (step == STEP_WAIT_NEWS && has_news(exchange))
+		http_tell(http);
+	if (step == STEP_COMPUTE && !pool_submit(http->server->pool, compute, exchange))
+		exchange_give_up(exchange, resume);
+	return step == STEP_DONE ? send_answer(exchange, connection) : MHD_YES;
+}
+
+static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url,
+        const char *method, const char *version, const char *upload, size_t *n_upload, void **state)
+{
+	struct http *http = user;
+	struct exchange *exchange = *state;
+	(void)url;
+	(void)version;
+	if (exchange == NULL)
+		return MHD_NO;
+	if (exchange->connection == NULL) {
+		exchange->connection = connection;
+		exchange->method = method;
+		read_headers(exchange, connection);
+		return MHD_YES; /* the body comes first */
+	}
+	if (*n_upload > 0) {
+		if (exchange->body.n <= EXCHANGE_MAX_BODY)
+			serve_put(&exchange->body, upload,
+			        *n_upload < EXCHANGE_MAX_BODY + 1 - exchange->body.n
+			                ? *n_upload
+			                : EXCHANGE_MAX_BODY + 1 - exchange->body.n);
+		*n_upload = 0;
+		return MHD_YES;
+	}
+	if (exchange->answer != NULL || exchange->is_told)
+		return send_answer(exchange, connection);
+	return go_on(http, exchange);
+}
+
+/* Before anything else of a request is known: what stands in its first line. */
+static void *begin(void *user, const char *target, struct MHD_Connection *connection)
+{
+	struct http *http = user;
+	(void)connection;
+	return exchange_new(http->server, target);
+}
+
+static void end(void *user, struct MHD_Connection *connection, void **state,
+        enum MHD_RequestTerminationCode code)
+{
+	(void)user;
+	(void)connection;
+	(void)code;
+	exchange_free(*state);
+	*state = NULL;
+}
+
+/* Nothing is decoded here; exchange.c takes the raw text. */
+static size_t leave_alone(void *user, struct MHD_Connection *connection, char *text)
+{
+	(void)user;
+	(void)connection;
+	return strlen(text);
+}
+
+/* ---- the server ---- */
+
+static char *make_url(const struct server *server, const struct listening *at)
+{
+	const struct serve_options *options = &server->options;
+	char url[2048];
+	snprintf(url, sizeof(url), "http://%s:%d%s/%s%s", at->host, at->port,
+	        options->path_prefix != NULL ? options->path_prefix : "",
+	        options->token != NULL ? "?token=" : "",
+	        options->token != NULL ? options->token : "");
+	return copy_text(url);
+}
+
+static struct MHD_Daemon *start_daemon(struct http *http, int fd)
+{
+	return MHD_start_daemon(
+	        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
+	        NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
+	        begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_UNESCAPE_CALLBACK,
+	        leave_alone, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+	        MHD_OPTION_END);
+}
+
+enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
+{
+	struct listening at;
+	enum ht_status status = listen_open(&server->options, &at, error);
+	if (status != HT_OK)
+		return status;
+	struct http *http = calloc(1, sizeof(*http));
+	server->port = at.port;
+	server->url = make_url(server, &at);
+	if (http != NULL) {
+		http->server = server;
+		pthread_mutex_init(&http->lock, NULL);
+		server->http = http; /* before the first request */
+		http->daemon = server->url != NULL ? start_daemon(http, at.fd) : NULL;
+	}
+	if (http == NULL || http->daemon == NULL) {
+		snprintf(error, SERVE_ERROR_BYTES, "cannot start the web server");
+		close(at.fd);
+		server->http = NULL;
+		free(http);
+		return HT_IO;
+	}
+	return HT_OK;
+}
+
+void http_quiesce(struct http *http)
+{
+	pthread_mutex_lock(&http->lock);
+	http->is_stopping = true;
+	pthread_mutex_unlock(&http->lock);
+	http_tell(http);
+}
+
+void http_stop(struct http *http)
+{
+	if (http == NULL)
+		return;
+	MHD_stop_daemon(http->daemon);
+	pthread_mutex_destroy(&http->lock);
+	free(http);
+}
+
+const char *serve_build_info(void)
+{
+	static char text[64];
+	snprintf(text, sizeof(text), "libmicrohttpd %s", MHD_get_version());
+	return text;
+}

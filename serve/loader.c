@@ -1,0 +1,162 @@
+/*
+ * loader.c - threads that read the files that wait, one at a time each.
+ *
+ * A file becomes a set of one rank; the keeper brings it together with the others of its run. What goes wrong is
+ * the file's error. How many threads read inside a file depends on how many files are read at once.
+ */
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TELL_MS 250
+
+struct loading {
+	struct server *server;
+	struct file *file;
+	uint64_t told_ms;
+};
+
+/* The next file that waits: the runs in order, and of each the first worker first. */
+static struct file *next_file(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		for (size_t k = 0; k < runs->list[i]->n_files; k++) {
+			struct file *file = runs->list[i]->files[k];
+			if (file->state == FILE_WAITING && !file->is_new && !file->is_gone)
+				return file;
+		}
+	return NULL;
+}
+
+static bool show_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	struct loading *loading = user;
+	struct server *server = loading->server;
+	uint64_t now = now_ms();
+	(void)what;
+	if (now - loading->told_ms >= TELL_MS) {
+		struct file *file = loading->file;
+		loading->told_ms = now;
+		pthread_mutex_lock(&server->runs.lock);
+		double share = total > 0 && done <= total ? (double)done / (double)total : 0;
+		file->done_bytes = (uint64_t)(share * (double)file->read.size_bytes);
+		runs_touch(&server->runs);
+		pthread_mutex_unlock(&server->runs.lock);
+		http_tell(server->http);
+	}
+	return !atomic_load(&server->is_stopping);
+}
+
+/* Message, place and hint as one line. */
+static char *error_text(const struct ht_error *error, const struct file *file)
+{
+	char text[2048], place[64] = "";
+	if (error->offset >= 0)
+		snprintf(place, sizeof(place), " at byte %lld", (long long)error->offset);
+	snprintf(text, sizeof(text), "%s: %s%s%s%s", file->shown, error->message, place,
+	        error->hint != NULL ? "; " : "", error->hint != NULL ? error->hint : "");
+	return copy_text(text);
+}
+
+/* Who made the device, and its name: from the facts that the trace tells about itself. */
+static void describe(
+        ht_ctx *ctx, ht_set *set, bool is_npu, const char **ret_vendor, char **ret_device)
+{
+	const struct ht_view view = { .struct_size = sizeof(view),
+		.columns = "topic,item,value",
+		.where = "topic = device or topic = \"gpu work\" or item = dialect" };
+	ht_table *table;
+	bool has_work = false;
+	char *device = NULL;
+	if (ht_run(ctx, "info", &set, 1, NULL, 0, &view, &table) != HT_OK)
+		return;
+	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
+		const char *topic = ht_table_str(table, row, 0),
+		           *value = ht_table_str(table, row, 2);
+		has_work |= strcmp(topic, "gpu work") == 0;
+		is_npu |= strcmp(topic, "file") == 0 && strcmp(value, "Ascend") == 0;
+		if (strcmp(topic, "device") == 0 && device == NULL)
+			device = copy_text(value);
+	}
+	ht_table_free(table);
+	*ret_vendor = is_npu ? "npu" : has_work ? "gpu" : "cpu";
+	*ret_device = device;
+}
+
+static enum ht_status read_file(
+        ht_ctx *ctx, struct server *server, const struct file *file, ht_set **ret_set)
+{
+	char text[8192];
+	const char *source = file->path;
+	if (file->given_rank >= 0) {
+		int n = snprintf(
+		        text, sizeof(text), "%lld=%s", (long long)file->given_rank, file->path);
+		if (n > 0 && (size_t)n < sizeof(text))
+			source = text;
+	}
+	return ht_open(ctx, &source, 1, &server->options.open, ret_set);
+}
+
+/* Read one file; its path does not change meanwhile, and only this thread touches what it fills in. */
+static void load(struct server *server, struct file *file)
+{
+	struct runs *runs = &server->runs;
+	struct loading loading = { server, file, now_ms() };
+	ht_ctx *ctx;
+	ht_set *set = NULL;
+	const char *vendor = NULL;
+	char *device = NULL, *error = NULL;
+	if (ht_ctx_new(&ctx) != HT_OK) {
+		error = copy_text("out of memory");
+	} else {
+		int n_loading = atomic_load(&server->n_loading);
+		ht_ctx_set_jobs(ctx, n_loading < server->n_cpus ? server->n_cpus / n_loading : 1);
+		ht_ctx_set_memory_limit(ctx, server->options.read_bytes);
+		ht_ctx_set_progress(ctx, show_progress, &loading);
+		if (read_file(ctx, server, file, &set) != HT_OK)
+			error = error_text(ht_error(ctx), file);
+		else
+			describe(ctx, set, file->is_npu, &vendor, &device);
+		ht_ctx_free(ctx);
+	}
+	pthread_mutex_lock(&runs->lock);
+	free(file->device);
+	free(file->error);
+	file->vendor = vendor;
+	file->device = device;
+	file->error = error;
+	file->state = set != NULL ? FILE_READY : FILE_FAILED;
+	file->done_bytes = set != NULL ? file->read.size_bytes : file->done_bytes;
+	file->n_events = set != NULL ? ht_set_n_events(set, 0) : 0;
+	ht_close(file->fresh);
+	file->fresh = set;
+	runs_touch(runs);
+	pthread_mutex_unlock(&runs->lock);
+	http_tell(server->http);
+}
+
+void *loader_main(void *user)
+{
+	struct server *server = user;
+	struct runs *runs = &server->runs;
+	pthread_mutex_lock(&runs->lock);
+	while (!runs->is_stopping) {
+		struct file *file = next_file(runs);
+		if (file == NULL) {
+			pthread_cond_wait(&runs->changed, &runs->lock);
+			continue;
+		}
+		file->state = FILE_LOADING;
+		file->done_bytes = 0;
+		file->read = file->seen;
+		atomic_fetch_add(&server->n_loading, 1);
+		pthread_mutex_unlock(&runs->lock);
+		load(server, file);
+		pthread_mutex_lock(&runs->lock);
+		atomic_fetch_sub(&server->n_loading, 1);
+	}
+	pthread_mutex_unlock(&runs->lock);
+	return NULL;
+}

@@ -1,0 +1,421 @@
+/*
+ * overlay.c - see overlay.h.
+ */
+#include "overlay.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_KEPT   12
+#define MAX_SERIES 64
+#define MAX_SPANS  20000
+
+/* How the table of an analysis is drawn. */
+struct drawing {
+	const char *name;
+	struct ht_arg args[3];
+	const char *columns;      /* time first; then those that name a curve; then values */
+	const char *where, *sort; /* NULL: none */
+	size_t n_keys;
+	const char *values
+	        [2]; /* what each value is called behind the keys; "" nothing; NULL: no second */
+	const char *unit;
+	bool is_spans; /* columns: start, duration, class, name, index */
+};
+
+static const struct drawing drawings[] = {
+	{ .name = "queue-length",
+	        .args = { { "view", "series" }, { "step", "all" } },
+	        .columns = "ts_ns,device,stream,queue_length",
+	        .n_keys = 2,
+	        .values = { "" },
+	        .unit = NULL },
+	{ .name = "memory-bandwidth",
+	        .args = { { "view", "series" }, { "step", "all" } },
+	        .columns = "ts_ns,device,name,memory_bw_gbps",
+	        .n_keys = 2,
+	        .values = { "" },
+	        .unit = "GB/s" },
+	{ .name = "memory-curve",
+	        .args = { { "view", "curve" }, { "points", "0" } },
+	        .columns = "ts_ns,device,component,allocated_bytes,reserved_bytes",
+	        .n_keys = 2,
+	        .values = { "allocated", "reserved" },
+	        .unit = "bytes" },
+	{ .name = "critical-path",
+	        .args = { { "view", "path" }, { "step", "all" } },
+	        .columns = "ts_ns,duration_ns,bound_by,name,index",
+	        .where = "duration_ns > 0",
+	        .sort = "ts_ns",
+	        .is_spans = true },
+};
+
+static const struct drawing *find_drawing(const char *name)
+{
+	for (size_t i = 0; i < sizeof(drawings) / sizeof(*drawings); i++)
+		if (!strcmp(drawings[i].name, name))
+			return &drawings[i];
+	return NULL;
+}
+
+bool serve_overlay_exists(const char *name)
+{
+	return find_drawing(name) != NULL;
+}
+
+/* ---- tables that are kept ---- */
+
+struct kept {
+	const struct drawing *drawing; /* NULL: free */
+	int64_t rank;
+	ht_table *table;
+	uint64_t used; /* when, in questions */
+	size_t n_users;
+};
+
+struct serve_overlays {
+	pthread_mutex_t lock;
+	struct kept kept[MAX_KEPT];
+	uint64_t n_questions;
+};
+
+struct serve_overlays *serve_overlays_new(void)
+{
+	struct serve_overlays *overlays = calloc(1, sizeof(*overlays));
+	if (overlays != NULL)
+		pthread_mutex_init(&overlays->lock, NULL);
+	return overlays;
+}
+
+void serve_overlays_free(struct serve_overlays *overlays)
+{
+	if (overlays == NULL)
+		return;
+	for (size_t i = 0; i < MAX_KEPT; i++)
+		ht_table_free(overlays->kept[i].table);
+	pthread_mutex_destroy(&overlays->lock);
+	free(overlays);
+}
+
+static enum ht_status run_drawing(
+        ht_ctx *ctx, ht_set *set, const struct drawing *drawing, int64_t rank, ht_table **ret_table)
+{
+	char text[32];
+	struct ht_arg args[] = { drawing->args[0], drawing->args[1], { "rank", text } };
+	const struct ht_view view = { .struct_size = sizeof(view),
+		.columns = drawing->columns,
+		.where = drawing->where,
+		.sort = drawing->sort };
+	snprintf(text, sizeof(text), "%" PRId64, rank);
+	return ht_run(ctx, drawing->name, &set, 1, args, 3, &view, ret_table);
+}
+
+static const ht_table *take_kept(
+        struct serve_overlays *overlays, const struct drawing *drawing, int64_t rank)
+{
+	const ht_table *table = NULL;
+	pthread_mutex_lock(&overlays->lock);
+	overlays->n_questions++;
+	for (size_t i = 0; i < MAX_KEPT && table == NULL; i++) {
+		struct kept *kept = &overlays->kept[i];
+		if (kept->drawing != drawing || kept->rank != rank)
+			continue;
+		kept->n_users++;
+		kept->used = overlays->n_questions;
+		table = kept->table;
+	}
+	pthread_mutex_unlock(&overlays->lock);
+	return table;
+}
+
+/* Takes the table over when there is room or something that nobody looks at; false: the caller keeps it. */
+static bool keep(struct serve_overlays *overlays, const struct drawing *drawing, int64_t rank,
+        ht_table *table)
+{
+	struct kept *place = NULL;
+	pthread_mutex_lock(&overlays->lock);
+	for (size_t i = 0; i < MAX_KEPT; i++) {
+		struct kept *kept = &overlays->kept[i];
+		if (kept->n_users == 0 && (place == NULL || kept->used < place->used))
+			place = kept;
+	}
+	if (place != NULL) {
+		ht_table_free(place->table);
+		*place = (struct kept){ .drawing = drawing,
+			.rank = rank,
+			.table = table,
+			.used = overlays->n_questions,
+			.n_users = 1 };
+	}
+	pthread_mutex_unlock(&overlays->lock);
+	return place != NULL;
+}
+
+static void give_back(struct serve_overlays *overlays, const ht_table *table)
+{
+	pthread_mutex_lock(&overlays->lock);
+	for (size_t i = 0; i < MAX_KEPT; i++)
+		overlays->kept[i].n_users -= overlays->kept[i].table == table;
+	pthread_mutex_unlock(&overlays->lock);
+}
+
+/* ---- curves ---- */
+
+struct curve {
+	char name[160];
+	size_t key_row; /* a row of it */
+	size_t value;   /* which of the row's values */
+	struct serve_buffer points;
+	/* the point that is being made; piece -1: what lies before the stretch */
+	bool has_point;
+	int64_t piece, at_ns;
+	double least, most, last, highest;
+};
+
+struct curves {
+	const struct drawing *drawing;
+	const ht_table *table;
+	const struct serve_overlay_question *question;
+	int64_t piece_ns;
+	struct curve list[MAX_SERIES];
+	size_t n;
+};
+
+static double number_at(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_column(table, column)->type == HT_F64
+	               ? ht_table_f64(table, row, column)
+	               : (double)ht_table_i64(table, row, column);
+}
+
+static bool has_key(const struct curves *c, const struct curve *curve, size_t row)
+{
+	for (size_t k = 1; k <= c->drawing->n_keys; k++) {
+		if (ht_table_is_null(c->table, row, k) !=
+		        ht_table_is_null(c->table, curve->key_row, k))
+			return false;
+		bool same = ht_table_column(c->table, k)->type == HT_STR
+		                    ? !strcmp(ht_table_str(c->table, row, k),
+		                              ht_table_str(c->table, curve->key_row, k))
+		                    : ht_table_i64(c->table, row, k) ==
+		                              ht_table_i64(c->table, curve->key_row, k);
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+/* "device 0 stream 7", "cuda:0 allocated". */
+static void name_curve(const struct curves *c, struct curve *curve)
+{
+	struct serve_buffer text = { .max = sizeof(curve->name) - 1 };
+	for (size_t k = 1; k <= c->drawing->n_keys; k++) {
+		const struct ht_column *column = ht_table_column(c->table, k);
+		if (ht_table_is_null(c->table, curve->key_row, k))
+			continue;
+		if (column->type == HT_STR)
+			serve_printf(&text, "%.60s ", ht_table_str(c->table, curve->key_row, k));
+		else
+			serve_printf(&text, "%s %" PRId64 " ", column->name,
+			        ht_table_i64(c->table, curve->key_row, k));
+	}
+	serve_puts(&text, c->drawing->values[curve->value]);
+	while (text.n > 0 && text.bytes[text.n - 1] == ' ')
+		text.n--;
+	memcpy(curve->name, text.bytes, text.n);
+	curve->name[text.n] = '\0';
+	serve_buffer_done(&text);
+}
+
+static struct curve *curve_of(struct curves *c, size_t row, size_t value)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->list[i].value == value && has_key(c, &c->list[i], row))
+			return &c->list[i];
+	if (c->n == MAX_SERIES)
+		return NULL;
+	struct curve *curve = &c->list[c->n++];
+	*curve = (struct curve){ .key_row = row, .value = value };
+	name_curve(c, curve);
+	return curve;
+}
+
+static void end_point(const struct curves *c, struct curve *curve)
+{
+	if (!curve->has_point)
+		return;
+	/* what was before the stretch counts from its start */
+	int64_t at_ns = curve->piece < 0 ? c->question->from_ns : curve->at_ns;
+	double least = curve->piece < 0 ? curve->last : curve->least;
+	double most = curve->piece < 0 ? curve->last : curve->most;
+	serve_printf(&curve->points, "%s[%" PRId64 ",%.17g,%.17g,%.17g]",
+	        curve->points.n > 0 ? "," : "", at_ns, least, most, curve->last);
+	curve->has_point = false;
+}
+
+static void add_value(const struct curves *c, struct curve *curve, int64_t at_ns, double value)
+{
+	const struct serve_overlay_question *q = c->question;
+	int64_t piece = at_ns < q->from_ns ? -1 : (at_ns - q->from_ns) / c->piece_ns;
+	if (value > curve->highest)
+		curve->highest = value;
+	if (at_ns >= q->to_ns)
+		return;
+	if (curve->has_point && curve->piece != piece)
+		end_point(c, curve);
+	if (!curve->has_point) {
+		curve->has_point = true;
+		curve->piece = piece;
+		curve->at_ns = at_ns;
+		curve->least = curve->most = value;
+	}
+	curve->least = value < curve->least ? value : curve->least;
+	curve->most = value > curve->most ? value : curve->most;
+	curve->last = value;
+}
+
+static void put_curves(struct curves *c, struct serve_json *json)
+{
+	const struct drawing *d = c->drawing;
+	size_t n_values = d->values[1] != NULL ? 2 : 1;
+	for (size_t row = 0; row < ht_table_n_rows(c->table); row++) {
+		for (size_t v = 0; v < n_values; v++) {
+			size_t column = 1 + d->n_keys + v;
+			struct curve *curve = ht_table_is_null(c->table, row, column)
+			                              ? NULL
+			                              : curve_of(c, row, v);
+			if (curve != NULL)
+				add_value(c, curve, ht_table_i64(c->table, row, 0),
+				        number_at(c->table, row, column));
+		}
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		struct curve *curve = &c->list[i];
+		end_point(c, curve);
+		serve_json_open(json, '{');
+		serve_json_key(json, "name");
+		serve_json_str(json, curve->name);
+		serve_json_key(json, "max");
+		serve_printf(json->out, "%.17g,\"points\":[", curve->highest);
+		serve_put(json->out, curve->points.bytes, curve->points.n);
+		serve_puts(json->out, "]}");
+		json->has_item = true;
+		json->out->failed |= curve->points.failed;
+		serve_buffer_done(&curve->points);
+	}
+}
+
+/* ---- spans ---- */
+
+struct joined {
+	int64_t start_ns, end_ns, longest_ns;
+	size_t row; /* of the longest */
+};
+
+static void put_span(
+        const ht_table *table, int64_t rank, const struct joined *span, struct serve_json *json)
+{
+	serve_json_open(json, '[');
+	serve_json_i64(json, span->start_ns);
+	serve_json_i64(json, span->end_ns);
+	serve_json_str(json, ht_table_str(table, span->row, 2));
+	serve_json_str(json, ht_table_str(table, span->row, 3));
+	if (ht_table_is_null(table, span->row, 4))
+		serve_json_null(json);
+	else
+		serve_json_event(
+		        json, ht_event_id(rank, (uint32_t)ht_table_i64(table, span->row, 4)));
+	serve_json_close(json, ']');
+}
+
+/* Those that are shorter than a piece and begin in the same one come together. */
+static void put_spans(const ht_table *table, const struct serve_overlay_question *q,
+        int64_t piece_ns, struct serve_json *json)
+{
+	struct joined joined = { .longest_ns = -1 };
+	size_t n = 0;
+	for (size_t row = 0; row < ht_table_n_rows(table) && n < MAX_SPANS; row++) {
+		int64_t start = ht_table_i64(table, row, 0), length = ht_table_i64(table, row, 1);
+		struct joined one = { start, start + length, length, row };
+		if (start >= q->to_ns || one.end_ns <= q->from_ns)
+			continue;
+		bool joins = joined.longest_ns >= 0 && length < piece_ns &&
+		             joined.longest_ns < piece_ns &&
+		             (start - q->from_ns) / piece_ns ==
+		                     (joined.start_ns - q->from_ns) / piece_ns;
+		if (joins) {
+			joined.end_ns = one.end_ns > joined.end_ns ? one.end_ns : joined.end_ns;
+			if (length > joined.longest_ns) {
+				joined.longest_ns = length;
+				joined.row = row;
+			}
+			continue;
+		}
+		if (joined.longest_ns >= 0) {
+			put_span(table, q->rank, &joined, json);
+			n++;
+		}
+		joined = one;
+	}
+	if (joined.longest_ns >= 0)
+		put_span(table, q->rank, &joined, json);
+}
+
+/* ---- all of it ---- */
+
+static void put_overlay(const ht_table *table, const struct drawing *drawing,
+        const struct serve_overlay_question *q, struct serve_json *json)
+{
+	int64_t piece_ns = (q->to_ns - q->from_ns) / (q->n_points > 0 ? q->n_points : 1);
+	struct curves *curves = calloc(1, sizeof(*curves));
+	if (curves == NULL) {
+		json->out->failed = true;
+		return;
+	}
+	piece_ns = piece_ns > 0 ? piece_ns : 1;
+	*curves = (struct curves){
+		.drawing = drawing, .table = table, .question = q, .piece_ns = piece_ns
+	};
+	serve_json_open(json, '{');
+	serve_json_key(json, "unit");
+	serve_json_str(json, drawing->unit);
+	serve_json_key(json, "series");
+	serve_json_open(json, '[');
+	if (!drawing->is_spans)
+		put_curves(curves, json);
+	serve_json_close(json, ']');
+	serve_json_key(json, "spans");
+	serve_json_open(json, '[');
+	if (drawing->is_spans)
+		put_spans(table, q, piece_ns, json);
+	serve_json_close(json, ']');
+	serve_json_close(json, '}');
+	free(curves);
+}
+
+enum ht_status serve_overlay_write(struct serve_overlays *overlays, ht_set *set,
+        const struct serve_overlay_question *question, struct serve_json *json)
+{
+	const struct drawing *drawing = find_drawing(question->name);
+	if (drawing == NULL || question->to_ns <= question->from_ns)
+		return HT_USAGE;
+	const ht_table *kept = take_kept(overlays, drawing, question->rank);
+	if (kept != NULL) {
+		put_overlay(kept, drawing, question, json);
+		give_back(overlays, kept);
+		return HT_OK;
+	}
+	ht_table *table;
+	enum ht_status status = run_drawing(json->ctx, set, drawing, question->rank, &table);
+	if (status != HT_OK)
+		return status;
+	put_overlay(table, drawing, question, json);
+	if (keep(overlays, drawing, question->rank, table))
+		give_back(overlays, table);
+	else
+		ht_table_free(table);
+	return HT_OK;
+}

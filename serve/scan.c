@@ -1,0 +1,372 @@
+/*
+ * scan.c - see scan.h.
+ *
+ * Files are known by their paths. One that is new or has changed waits to be read; one that is gone stays in the
+ * list, with that as its error, until somebody asks for a rescan. A file that a link below a directory leads to is
+ * read only when it is below that directory itself.
+ */
+#include "scan.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define SETTLED_NS ((int64_t)2000000000)
+
+/* The source without "12=". */
+static const char *without_rank(const char *source)
+{
+	struct stat st;
+	size_t n_digits = strspn(source, "0123456789");
+	bool is_ranked = n_digits > 0 && source[n_digits] == '=' && stat(source, &st) != 0;
+	return is_ranked ? source + n_digits + 1 : source;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *scan_root(const char *const *sources, size_t n_sources)
+{
+	const char *first = without_rank(sources[0]);
+	size_t n = strlen(first);
+	if (n_sources == 1 && is_directory(first)) {
+		char *root = malloc(n + 2);
+		if (root != NULL)
+			sprintf(root, "%s%s", first, n > 0 && first[n - 1] == '/' ? "" : "/");
+		return root;
+	}
+	for (size_t i = 1; i < n_sources; i++) {
+		const char *other = without_rank(sources[i]);
+		size_t k = 0;
+		while (k < n && other[k] == first[k])
+			k++;
+		n = k;
+	}
+	while (n > 0 && first[n - 1] != '/')
+		n--;
+	return strndup(first, n);
+}
+
+/* ---- links ---- */
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || (n == 1 && dir[0] == '/'));
+}
+
+static bool stays_in(const char *path, const char *dir)
+{
+	char real[PATH_MAX];
+	return realpath(path, real) != NULL && (is_below(real, dir) || strcmp(real, dir) == 0);
+}
+
+/* Whether all that a rank's directory holds stays in dir. */
+static bool content_stays_in(const char *path, const char *dir, int depth)
+{
+	bool stays = true;
+	DIR *stream = depth < 3 ? opendir(path) : NULL;
+	for (struct dirent *item; stays && stream != NULL && (item = readdir(stream)) != NULL;) {
+		char inside[PATH_MAX];
+		struct stat st;
+		int n = snprintf(inside, sizeof(inside), "%s/%s", path, item->d_name);
+		if (item->d_name[0] == '.' || n < 0 || (size_t)n >= sizeof(inside) ||
+		        lstat(inside, &st) != 0)
+			continue;
+		if (S_ISLNK(st.st_mode))
+			stays = stays_in(inside, dir);
+		else if (S_ISDIR(st.st_mode))
+			stays = content_stays_in(inside, dir, depth + 1);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	return stays;
+}
+
+/* Whether a path that was found may be read: what the user named may, and what is below a directory that he named,
+ * links followed. */
+static bool may_read(const struct server *server, const char *path)
+{
+	const struct serve_options *options = &server->options;
+	bool is_found = false;
+	for (size_t i = 0; i < options->n_sources; i++) {
+		const char *source = without_rank(options->sources[i]);
+		char dir[PATH_MAX];
+		size_t n = strlen(source);
+		bool inside = strncmp(path, source, n) == 0 &&
+		              (path[n] == '/' || (n > 0 && source[n - 1] == '/'));
+		if (strcmp(path, source) == 0)
+			return true;
+		if (!inside || realpath(source, dir) == NULL)
+			continue;
+		is_found = true;
+		if (stays_in(path, dir) && content_stays_in(path, dir, 0))
+			return true;
+	}
+	return !is_found || options->follow_links;
+}
+
+/* ---- merging ---- */
+
+static const char *below_root(const struct server *server, const char *path)
+{
+	const char *root = server->runs.root;
+	return strncmp(path, root, strlen(root)) == 0 ? path + strlen(root) : path;
+}
+
+/* A run of its own name: its directory below the root, or that of the root. */
+static struct run *new_run(struct server *server, const char *dir)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	if (run == NULL)
+		return NULL;
+	run->dir = copy_text(dir);
+	run->name = copy_text(below_root(server, dir));
+	for (size_t n = run->name != NULL ? strlen(run->name) : 0; n > 0 && run->name[n - 1] == '/';
+	        n--)
+		run->name[n - 1] = '\0';
+	run->id = run->name != NULL ? run_id(run->name) : NULL;
+	if (run->name != NULL && run->name[0] == '\0') {
+		char real[PATH_MAX];
+		const char *slash = realpath(*dir != '\0' ? dir : ".", real) != NULL
+		                            ? strrchr(real, '/')
+		                            : NULL;
+		free(run->name);
+		run->name = copy_text(slash != NULL && slash[1] != '\0' ? slash + 1 : ".");
+	}
+	run->health = "unknown";
+	if (run->dir == NULL || run->name == NULL || run->id == NULL) {
+		run_free(run);
+		return NULL;
+	}
+	return run;
+}
+
+static int compare_runs(const void *x, const void *y)
+{
+	return strcmp((*(struct run *const *)x)->name, (*(struct run *const *)y)->name);
+}
+
+static bool append(void ***list, size_t *n, void *item)
+{
+	void **grown = item != NULL ? realloc(*list, (*n + 1) * sizeof(*grown)) : NULL;
+	if (grown == NULL)
+		return false;
+	grown[(*n)++] = item;
+	*list = grown;
+	return true;
+}
+
+static struct run *find_run(struct server *server, const char *dir)
+{
+	struct runs *runs = &server->runs;
+	for (size_t i = 0; i < runs->n; i++)
+		if (strcmp(runs->list[i]->dir, dir) == 0)
+			return runs->list[i];
+	struct run *run = new_run(server, dir);
+	if (!append((void ***)&runs->list, &runs->n, run)) {
+		run_free(run);
+		return NULL;
+	}
+	qsort(runs->list, runs->n, sizeof(struct run *), compare_runs);
+	return run;
+}
+
+static struct file *new_file(struct server *server, const struct ht_recording *found)
+{
+	struct file *file = calloc(1, sizeof(*file));
+	if (file == NULL)
+		return NULL;
+	file->path = copy_text(found->path);
+	file->shown = copy_text(below_root(server, found->path));
+	file->worker = copy_text(found->worker);
+	file->stamp = copy_text(found->stamp);
+	file->given_rank = found->rank;
+	file->is_npu = found->is_npu;
+	file->rank = -1;
+	if (file->path == NULL || file->shown == NULL || file->worker == NULL ||
+	        file->stamp == NULL) {
+		file_free(file);
+		return NULL;
+	}
+	return file;
+}
+
+/* The file of a path; looked for from a hint on, as both lists have the same order. */
+static struct file *find_file(struct run *run, const struct ht_recording *found, size_t *hint)
+{
+	for (size_t k = 0; k < run->n_files; k++) {
+		size_t i = (*hint + k) % run->n_files;
+		struct file *file = run->files[i];
+		if (strcmp(file->path, found->path) == 0 && file->given_rank == found->rank) {
+			*hint = i + 1;
+			return file;
+		}
+	}
+	return NULL;
+}
+
+static void set_error(struct file *file, const char *why)
+{
+	char text[2048];
+	snprintf(text, sizeof(text), "%s: %s", file->shown, why);
+	free(file->error);
+	file->error = copy_text(text);
+	file->state = FILE_FAILED;
+}
+
+static bool same_stamp(const struct file_stamp *a, const struct file_stamp *b)
+{
+	return a->size_bytes == b->size_bytes && a->file_id == b->file_id &&
+	       a->mtime_ns == b->mtime_ns;
+}
+
+static int64_t wall_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* What a look says about a file; true when something changed. */
+static bool meet(struct server *server, struct file *file, const struct ht_recording *found)
+{
+	struct file_stamp stamp = { found->size_bytes, found->file_id, found->mtime_ns };
+	bool was_gone = file->is_gone, was_new = file->is_new;
+	bool changed = was_gone || !same_stamp(&stamp, &file->seen) || file->span != found->span;
+	file->is_met = true;
+	file->is_gone = false;
+	file->span = found->span;
+	if (!same_stamp(&stamp, &file->seen) || was_gone) {
+		file->is_new = wall_ns() - found->mtime_ns < SETTLED_NS;
+		file->seen = stamp;
+	} else {
+		file->is_new = false;
+	}
+	if (file->state == FILE_LOADING)
+		return changed;
+	if (found->why_not != NULL)
+		set_error(file, found->why_not);
+	else if (changed && !may_read(server, file->path))
+		set_error(file,
+		        "a link leads out of the log directory; start with --follow-links to "
+		        "read it all the same");
+	else if (was_gone || !same_stamp(&file->read, &file->seen))
+		file->state = FILE_WAITING;
+	return changed || was_new != file->is_new;
+}
+
+static int compare_files(const void *x, const void *y)
+{
+	const struct file *a = *(struct file *const *)x, *b = *(struct file *const *)y;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* True when something changed. */
+static bool merge(struct server *server, const ht_catalog *catalog)
+{
+	struct run *run = NULL;
+	size_t hint = 0;
+	bool changed = false;
+	for (size_t i = 0; i < ht_catalog_n(catalog); i++) {
+		const struct ht_recording *found = ht_catalog_at(catalog, i);
+		if (found->why_not != NULL && !found->is_known)
+			continue;
+		if (run == NULL || strcmp(run->dir, found->dir) != 0) {
+			run = find_run(server, found->dir);
+			hint = 0;
+		}
+		if (run == NULL)
+			return changed;
+		struct file *file = find_file(run, found, &hint);
+		if (file == NULL) {
+			file = new_file(server, found);
+			if (!append((void ***)&run->files, &run->n_files, file)) {
+				file_free(file);
+				return changed;
+			}
+			file->is_gone = true; /* so that all of it counts as a change */
+		}
+		file->order = i;
+		changed |= meet(server, file, found);
+	}
+	for (size_t i = 0; changed && i < server->runs.n; i++)
+		qsort(server->runs.list[i]->files, server->runs.list[i]->n_files,
+		        sizeof(struct file *), compare_files);
+	return changed;
+}
+
+/* Files that were not met are gone; forgotten ones leave the list, unless somebody reads them. */
+static bool drop_gone(struct run *run, bool forget)
+{
+	bool changed = false;
+	size_t n = 0;
+	for (size_t i = 0; i < run->n_files; i++) {
+		struct file *file = run->files[i];
+		if (!file->is_met && !file->is_gone && file->state != FILE_LOADING) {
+			file->is_gone = true;
+			set_error(file, "the file is gone");
+			changed = true;
+		}
+		if (file->is_gone && forget && file->state != FILE_LOADING) {
+			changed = true;
+			run->is_stale |= file->is_shown;
+			file_free(file);
+			continue;
+		}
+		file->is_met = false;
+		run->files[n++] = file;
+	}
+	run->n_files = n;
+	return changed;
+}
+
+static bool drop_all_gone(struct runs *runs)
+{
+	bool changed = false;
+	size_t n = 0;
+	for (size_t i = 0; i < runs->n; i++) {
+		struct run *run = runs->list[i];
+		changed |= drop_gone(run, runs->forgets_gone);
+		if (run->n_files == 0)
+			run_free(run);
+		else
+			runs->list[n++] = run;
+	}
+	runs->n = n;
+	runs->forgets_gone = false;
+	return changed;
+}
+
+void scan(struct server *server)
+{
+	struct runs *runs = &server->runs;
+	ht_ctx *ctx;
+	ht_catalog *catalog = NULL;
+	bool changed = false;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return;
+	enum ht_status status =
+	        ht_catalog_find(ctx, server->options.sources, server->options.n_sources, &catalog);
+	pthread_mutex_lock(&runs->lock);
+	if (status == HT_OK) {
+		changed = merge(server, catalog);
+		changed |= drop_all_gone(runs);
+	}
+	changed |= runs->is_scanning;
+	runs->is_scanning = false;
+	if (changed)
+		runs_touch(runs);
+	pthread_mutex_unlock(&runs->lock);
+	if (changed)
+		http_tell(server->http);
+	ht_catalog_free(catalog);
+	ht_ctx_free(ctx);
+}

@@ -1,0 +1,110 @@
+/*
+ * snapshot.c - see snapshot.h.
+ */
+#include "snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_timelines(struct span_set *of)
+{
+	of->timelines = calloc(ht_set_n_ranks(of->set) + 1, sizeof(*of->timelines));
+	of->overlays = serve_overlays_new();
+	return of->timelines != NULL && of->overlays != NULL;
+}
+
+static void close_span(struct span_set *of)
+{
+	for (size_t i = 0; of->timelines != NULL && i < ht_set_n_ranks(of->set); i++)
+		ht_timeline_close(atomic_load(&of->timelines[i]));
+	free(of->timelines);
+	serve_overlays_free(of->overlays);
+	pthread_mutex_destroy(&of->lock);
+	ht_close(of->set);
+}
+
+static void free_snapshot(struct snapshot *snapshot)
+{
+	close_span(&snapshot->all);
+	for (size_t i = 0; i < snapshot->n_spans; i++)
+		close_span(&snapshot->spans[i]);
+	free(snapshot->spans);
+	free(snapshot);
+}
+
+struct snapshot *snapshot_new(
+        uint64_t generation, ht_set *all, struct span_set *spans, size_t n_spans)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	if (snapshot == NULL) {
+		ht_close(all);
+		for (size_t i = 0; i < n_spans; i++)
+			ht_close(spans[i].set);
+		free(spans);
+		return NULL;
+	}
+	*snapshot = (struct snapshot){ .n_refs = 1,
+		.generation = generation,
+		.all = { .set = all },
+		.spans = spans,
+		.n_spans = n_spans };
+	pthread_mutex_init(&snapshot->all.lock, NULL);
+	bool is_made = add_timelines(&snapshot->all);
+	for (size_t i = 0; i < n_spans; i++) {
+		pthread_mutex_init(&spans[i].lock, NULL);
+		is_made &= add_timelines(&spans[i]);
+	}
+	if (!is_made) {
+		free_snapshot(snapshot);
+		return NULL;
+	}
+	return snapshot;
+}
+
+struct snapshot *snapshot_hold(struct snapshot *snapshot)
+{
+	atomic_fetch_add(&snapshot->n_refs, 1);
+	return snapshot;
+}
+
+void snapshot_release(struct snapshot *snapshot)
+{
+	if (snapshot != NULL && atomic_fetch_sub(&snapshot->n_refs, 1) == 1)
+		free_snapshot(snapshot);
+}
+
+struct span_set *snapshot_span(struct snapshot *snapshot, const char *span)
+{
+	if (span == NULL || *span == '\0')
+		return &snapshot->all;
+	for (size_t i = 0; i < snapshot->n_spans; i++) {
+		char name[24] = "default";
+		if (snapshot->spans[i].span > 0)
+			snprintf(name, sizeof(name), "%" PRId64, snapshot->spans[i].span);
+		if (strcmp(name, span) == 0)
+			return &snapshot->spans[i];
+	}
+	return NULL;
+}
+
+enum ht_status snapshot_timeline(
+        ht_ctx *ctx, struct span_set *of, size_t i, const ht_timeline **ret_timeline)
+{
+	enum ht_status status = HT_OK;
+	ht_timeline *timeline = atomic_load(&of->timelines[i]);
+	if (timeline == NULL) {
+		/* who asks for the same meanwhile wants to wait for it */
+		pthread_mutex_lock(&of->lock);
+		timeline = atomic_load(&of->timelines[i]);
+		if (timeline == NULL)
+			status = ht_timeline_open(ctx, of->set, i, &timeline);
+		if (status == HT_OK)
+			atomic_store(&of->timelines[i], timeline);
+		pthread_mutex_unlock(&of->lock);
+	}
+	if (status == HT_OK)
+		*ret_timeline = timeline;
+	return status;
+}

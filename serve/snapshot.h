@@ -1,0 +1,46 @@
+/*
+ * snapshot.h - the ranks of a run that were read at some time: sets that nobody changes.
+ *
+ * A request holds one for as long as it lasts. When more of the run is read the run gets another one, whose sets
+ * share the traces; the old one goes with its last holder.
+ */
+#ifndef SERVE_SNAPSHOT_H
+#define SERVE_SNAPSHOT_H
+
+#include "holotrace.h"
+#include "overlay.h"
+
+#include <stdatomic.h>
+
+#include <pthread.h>
+
+/* The ranks of a span, or of all, and the timelines of those that were asked for, which live as long. */
+struct span_set {
+	int64_t span; /* 0: default */
+	ht_set *set;
+	struct serve_overlays *overlays; /* results that are drawn into its timelines */
+	pthread_mutex_t lock;            /* while one is opened */
+	_Atomic(ht_timeline *) *timelines;
+};
+
+struct snapshot {
+	atomic_int n_refs;
+	uint64_t generation;
+	struct span_set all;    /* of the whole run */
+	struct span_set *spans; /* NULL when the run has one only */
+	size_t n_spans;
+};
+
+/* Takes over the sets of all and spans, and the list, from malloc; frees them also on failure. */
+struct snapshot *snapshot_new(
+        uint64_t generation, ht_set *all, struct span_set *spans, size_t n_spans);
+struct snapshot *snapshot_hold(struct snapshot *snapshot);
+void snapshot_release(struct snapshot *snapshot);
+/* The set of a span by its text ("2", "default"), or of the whole run for NULL; NULL when there is none. */
+struct span_set *snapshot_span(struct snapshot *snapshot, const char *span);
+
+/* The timeline of the i-th rank, opened when it is not. */
+enum ht_status snapshot_timeline(
+        ht_ctx *ctx, struct span_set *of, size_t i, const ht_timeline **ret_timeline) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * events_key.c - see events_key.h.
+ */
+#include "json/events_key.h"
+
+bool ht_is_events_key(const char *name, size_t n)
+{
+	static const char want[] = HT_EVENTS_KEY;
+	const size_t n_want = sizeof want - 1;
+	size_t head = 0, tail = 0;
+	if (n + 1 < n_want || n > n_want + 1)
+		return false;
+	while (head < n && head < n_want && name[head] == want[head])
+		head++;
+	while (tail < n - head && tail < n_want - head &&
+	        name[n - 1 - tail] == want[n_want - 1 - tail])
+		tail++;
+	/* what is left of each between the common ends */
+	return n - head - tail <= 1 && n_want - head - tail <= 1;
+}

@@ -1,0 +1,49 @@
+/*
+ * timeline.h - what the parts of the timeline share; see holotrace.h for the questions.
+ */
+#ifndef HT_REGISTRY_TIMELINE_H
+#define HT_REGISTRY_TIMELINE_H
+
+#include "model/attribution.h"
+#include "store/ranges.h"
+#include "table/table.h"
+
+#include <pthread.h>
+
+/* A call of a collective on this rank, and those of the same on others. */
+struct ht_timeline_call {
+	uint32_t row;
+	int64_t wait_ns; /* until the last rank had started, HT_NO_I64: unknown */
+	int64_t bytes, sequence;
+	int64_t last_rank; /* the one that started last */
+	const char *group;
+	const int64_t *peers; /* events */
+	size_t n_peers;
+};
+
+struct ht_timeline {
+	struct ht_mem *mem;
+	struct ht_arena arena;
+	const struct ht_trace *trace;
+	struct ht_timeline_info info;
+	struct ht_time_move move; /* own time to set time */
+	struct ht_ranges ranges;
+	struct ht_timeline_call *calls; /* ascending by row */
+	size_t n_calls;
+	/* made by the first who asks for an event, under the lock; never changed after */
+	pthread_mutex_t lock;
+	struct ht_attribution attribution;
+	bool has_attribution;
+};
+
+/* The first instant of the trace's own clock that is not before a set time. */
+int64_t ht_timeline_own_ns(const ht_timeline *timeline, int64_t set_ns);
+/* What rows belong to, made when it is asked for first. */
+enum ht_status ht_timeline_attribution(ht_ctx *ctx, const ht_timeline *timeline,
+        const struct ht_attribution **ret_attribution) HT_MUST_USE;
+/* The collective that a row is a call of; NULL: none that is known. */
+const struct ht_timeline_call *ht_timeline_call(const ht_timeline *timeline, uint32_t row);
+/* The layer of an NPU trace that a track is of; NULL for others. */
+const char *ht_timeline_layer(const struct ht_trace *trace, const struct ht_track *track);
+
+#endif

@@ -1,0 +1,302 @@
+/*
+ * arg_table.c - see arg_table.h.
+ *
+ * Rows of a table come in few patterns, mostly that of the row before; what a pattern means for the lists of rows is
+ * found once, and again after a list was split.
+ */
+#include "store/arg_table.h"
+
+/* 2^53: whole numbers up to here are doubles. */
+#define MAX_EXACT ((int64_t)1 << 53)
+
+const double ht_pack_powers[HT_PACK_MAX_SCALE + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
+	1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+const int64_t ht_pack_factors[HT_PACK_MAX_SCALE + 1] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
+	10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
+	100000000000000, 1000000000000000 };
+
+#define ROOM(power) (MAX_EXACT / (power))
+const int64_t ht_pack_rooms[HT_PACK_MAX_SCALE + 1] = { ROOM(1), ROOM(10), ROOM(100), ROOM(1000),
+	ROOM(10000), ROOM(100000), ROOM(1000000), ROOM(10000000), ROOM(100000000), ROOM(1000000000),
+	ROOM(10000000000), ROOM(100000000000), ROOM(1000000000000), ROOM(10000000000000),
+	ROOM(100000000000000), ROOM(1000000000000000) };
+
+/* ---- one column ---- */
+
+static int64_t bits_of(int64_t value, uint8_t scale)
+{
+	double number = (double)value / ht_pack_powers[scale];
+	memcpy(&value, &number, sizeof number);
+	return value;
+}
+
+/* Can all values in hand, and one more of another scale, be over 10^to exactly? */
+static bool can_be_over(const struct ht_packer *p, int64_t value, uint8_t scale, uint8_t to)
+{
+	int64_t room = ht_pack_rooms[to - p->scale], own = ht_pack_rooms[to - scale];
+	bool can = value <= own && value >= -own;
+	for (unsigned i = 0; to > p->scale && i < p->n; i++)
+		can &= p->values[i] <= room && p->values[i] >= -room;
+	return can;
+}
+
+int64_t ht_packer_rescale(struct ht_packer *p, int64_t value, uint8_t scale)
+{
+	uint8_t to = p->scale > scale ? p->scale : scale;
+	if (!p->n) {
+		p->scale = scale;
+		return value;
+	}
+	if (to != HT_PACK_RAW && !can_be_over(p, value, scale, to))
+		to = HT_PACK_RAW;
+	for (unsigned i = 0; to != p->scale && i < p->n; i++) {
+		if (to == HT_PACK_RAW)
+			p->values[i] = bits_of(p->values[i], p->scale);
+		else
+			p->values[i] *= ht_pack_factors[to - p->scale];
+	}
+	p->scale = to;
+	if (to == scale)
+		return value;
+	return to == HT_PACK_RAW ? bits_of(value, scale) : value * ht_pack_factors[to - scale];
+}
+
+/* The base and bits of a full block's values, or of fewer: from 0 on, unless they are one value. */
+static struct ht_pack_block measure(const struct ht_packer *p)
+{
+	struct ht_pack_block block = { .base = 0 };
+	uint64_t any = 0, all = ~(uint64_t)0;
+	if (p->n == HT_PACK_VALUES) {
+		/* a count that is known is what compilers make wide instructions of */
+		for (unsigned i = 0; i < HT_PACK_VALUES; i++) {
+			any |= (uint64_t)p->values[i];
+			all &= (uint64_t)p->values[i];
+		}
+	}
+	for (unsigned i = 0; p->n < HT_PACK_VALUES && i < p->n; i++) {
+		any |= (uint64_t)p->values[i];
+		all &= (uint64_t)p->values[i];
+	}
+	if (any == all)
+		block.base = p->values[0];
+	else
+		block.n_bits = (64 - (unsigned)__builtin_clzll(any)) & 0xff;
+	block.scale = p->scale;
+	block.first_word = p->words.n & 0xffffffffffff;
+	return block;
+}
+
+/* n values of n_bits each, one behind the other. */
+static void pack(const uint64_t *values, unsigned n, unsigned n_bits, uint64_t *out)
+{
+	uint64_t word = 0;
+	unsigned used = 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t value = values[i];
+		word |= value << used;
+		used += n_bits;
+		if (used >= 64) {
+			*out++ = word;
+			used -= 64;
+			word = used ? value >> (n_bits - used) : 0;
+		}
+	}
+	if (used)
+		*out = word;
+}
+
+bool ht_packer_flush(struct ht_mem *mem, struct ht_packer *p)
+{
+	if (!p->n)
+		return true;
+	const struct ht_pack_block block = measure(p);
+	p->is_float |= p->scale > 0;
+	unsigned n = p->n, n_bits = block.n_bits;
+	size_t n_words = ((size_t)n * n_bits + 63) / 64;
+	uint64_t *values = (uint64_t *)p->values;
+	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
+	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
+		return false;
+	/* two, four and more that fit a word are one value of as many bits */
+	for (; n_bits && n_bits <= 16 && n % 2 == 0; n /= 2, n_bits *= 2)
+		for (unsigned i = 0; i < n / 2; i++)
+			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
+	if (n_bits)
+		pack(values, n, n_bits, (uint64_t *)p->words.data + p->words.n);
+	p->words.n += n_words;
+	p->n = 0;
+	p->scale = 0;
+	return true;
+}
+
+int64_t ht_table_column_bits(const struct ht_table_column *column, uint64_t i)
+{
+	const struct ht_pack_block *block =
+	        (const struct ht_pack_block *)column->packer.blocks.data + i / HT_PACK_VALUES;
+	const uint64_t *words = column->packer.words.data;
+	double value;
+	int64_t bits;
+	if (!column->packer.is_float)
+		return ht_pack_i64(block, words, i % HT_PACK_VALUES);
+	value = ht_pack_f64(block, words, i % HT_PACK_VALUES);
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* ---- the table ---- */
+
+static void table_done(struct ht_arg_table *t)
+{
+	struct ht_mem *mem = t->mem;
+	struct ht_vec *lists = t->lists.data;
+	for (size_t i = 0; t->columns && i < t->n_room; i++) {
+		ht_vec_free(mem, &t->columns[i].packer.blocks, sizeof(struct ht_pack_block));
+		ht_vec_free(mem, &t->columns[i].packer.words, sizeof(uint64_t));
+	}
+	for (size_t i = 0; i < t->lists.n; i++)
+		ht_vec_free(mem, &lists[i], sizeof(uint32_t));
+	ht_vec_free(mem, &t->lists, sizeof(struct ht_vec));
+	ht_vec_free(mem, &t->patterns, sizeof(struct ht_table_pattern));
+	ht_mem_free(mem, t->index.slots, t->index.cap * sizeof *t->index.slots);
+	ht_mem_free(mem, t->columns, t->n_room * sizeof *t->columns);
+	ht_arena_done(&t->arena);
+	ht_mem_free(mem, t, sizeof *t);
+}
+
+struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_columns)
+{
+	struct ht_mem *mem = builder->mem;
+	struct ht_vec list = { 0 };
+	struct ht_arg_table *t = ht_mem_zalloc(mem, sizeof *t);
+	if (!t)
+		return NULL;
+	t->mem = mem;
+	ht_arena_init(&t->arena, mem);
+	t->n_columns = t->n_room = n_columns;
+	t->columns = ht_mem_zalloc(mem, n_columns * sizeof *t->columns);
+	t->has = ht_arena_alloc(&t->arena, n_columns + 1);
+	t->n_has = ht_arena_alloc(&t->arena, (n_columns + 1) * sizeof *t->n_has);
+	t->n_lacks = ht_arena_alloc(&t->arena, (n_columns + 1) * sizeof *t->n_lacks);
+	if (t->has)
+		memset(t->has, 0, n_columns + 1);
+	for (size_t i = 0; t->columns && t->has && i < n_columns; i++) {
+		t->columns[i].moved = UINT32_MAX;
+		t->columns[i].has = &t->has[i];
+	}
+	if (t->columns && t->has && t->n_has && t->n_lacks &&
+	        HT_VEC_PUSH(mem, &t->lists, struct ht_vec, list) &&
+	        HT_VEC_PUSH(mem, &builder->tables, struct ht_arg_table *, t))
+		return t;
+	table_done(t);
+	return NULL;
+}
+
+void ht_arg_tables_done(struct ht_builder *builder)
+{
+	struct ht_arg_table **tables = builder->tables.data;
+	for (size_t i = 0; i < builder->tables.n; i++)
+		table_done(tables[i]);
+	ht_vec_free(builder->mem, &builder->tables, sizeof *tables);
+}
+
+static bool copy_list(struct ht_arg_table *t, uint32_t from, uint32_t *ret_to)
+{
+	struct ht_vec copy = { 0 }, *list = (struct ht_vec *)t->lists.data + from;
+	if (!ht_vec_reserve(t->mem, &copy, sizeof(uint32_t), list->n + 1))
+		return false;
+	if (list->n)
+		memcpy(copy.data, list->data, list->n * sizeof(uint32_t));
+	copy.n = list->n;
+	*ret_to = (uint32_t)t->lists.n;
+	if (HT_VEC_PUSH(t->mem, &t->lists, struct ht_vec, copy))
+		return true;
+	ht_vec_free(t->mem, &copy, sizeof(uint32_t));
+	return false;
+}
+
+/* Columns of the list that a pattern does not have get one of their own. */
+static bool split_list(struct ht_arg_table *t, uint32_t list, const uint8_t *has)
+{
+	uint32_t other;
+	if (!copy_list(t, list, &other))
+		return false;
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (t->columns[i].list == list && !has[i])
+			t->columns[i].list = other;
+	return true;
+}
+
+/* The lists that rows of a pattern are on; those of which it has only some columns are split first. */
+static bool find_lists(struct ht_arg_table *t, struct ht_table_pattern *pattern)
+{
+	uint32_t n = 0, n_lists = (uint32_t)t->lists.n;
+	memset(t->n_has, 0, t->n_columns * sizeof *t->n_has);
+	memset(t->n_lacks, 0, t->n_columns * sizeof *t->n_lacks);
+	for (size_t i = 0; i < t->n_columns; i++)
+		(pattern->has[i] ? t->n_has : t->n_lacks)[t->columns[i].list]++;
+	for (uint32_t list = 0; list < n_lists; list++) {
+		if (t->n_has[list] && t->n_lacks[list] && !split_list(t, list, pattern->has))
+			return false;
+		if (t->n_has[list])
+			pattern->lists[n++] = list;
+	}
+	pattern->n_lists = n;
+	pattern->n_all = (uint32_t)t->lists.n;
+	return true;
+}
+
+static bool add_pattern(struct ht_arg_table *t, uint64_t hash)
+{
+	size_t n = t->n_columns;
+	struct ht_table_pattern pattern = { .shape = HT_NONE };
+	pattern.has = ht_arena_alloc(&t->arena, n + 1);
+	pattern.lists = ht_arena_alloc(&t->arena, (n + 1) * sizeof *pattern.lists);
+	if (!pattern.has || !pattern.lists)
+		return false;
+	memcpy(pattern.has, t->has, n);
+	struct ht_text entry = { (char *)pattern.has, hash, (uint32_t)n, (uint32_t)t->patterns.n };
+	t->last = t->patterns.n;
+	return ht_text_table_put(t->mem, &t->index, &entry) &&
+	       HT_VEC_PUSH(t->mem, &t->patterns, struct ht_table_pattern, pattern);
+}
+
+/* The pattern of the row in hand becomes the last one. */
+static bool find_pattern(struct ht_arg_table *t)
+{
+	const struct ht_table_pattern *patterns = t->patterns.data;
+	const char *has = (const char *)t->has;
+	if (t->patterns.n && !memcmp(patterns[t->last].has, has, t->n_columns))
+		return true;
+	uint64_t hash = ht_hash(has, t->n_columns);
+	const struct ht_text *known = ht_text_table_find(&t->index, has, t->n_columns, hash);
+	if (!known)
+		return add_pattern(t, hash);
+	t->last = known->id;
+	return true;
+}
+
+bool ht_arg_table_end(struct ht_arg_table *t, uint32_t row, struct ht_table_pattern **ret)
+{
+	if (t->failed || !find_pattern(t))
+		return false;
+	struct ht_table_pattern *pattern = (struct ht_table_pattern *)t->patterns.data + t->last;
+	if (pattern->n_all != t->lists.n && !find_lists(t, pattern))
+		return false;
+	struct ht_vec *lists = t->lists.data;
+	for (uint32_t i = 0; i < pattern->n_lists; i++)
+		if (!HT_VEC_PUSH(t->mem, &lists[pattern->lists[i]], uint32_t, row))
+			return false;
+	memset(t->has, 0, t->n_columns);
+	*ret = pattern;
+	return true;
+}
+
+bool ht_arg_table_seal(struct ht_arg_table *t)
+{
+	for (size_t i = 0; i < t->n_columns; i++) {
+		t->columns[i].n += t->columns[i].packer.n;
+		if (!ht_packer_flush(t->mem, &t->columns[i].packer))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,44 @@
+/*
+ * fuzz_db.c - any bytes as a database of Ascend, behind the line that all of them start with.
+ *
+ * SQLite has no checksums, so that a changed byte is mostly another value, type, page or schema, which is what the reader
+ * must stand. Two readings give one store, and what was read can be asked.
+ */
+#include "fuzz.h"
+
+static enum ht_status db_open(ht_ctx *ctx, const char *path, ht_set **ret_set)
+{
+	struct ht_open_options options = {
+		.struct_size = sizeof options, .no_cache = true, .reader = "ascend-db"
+	};
+	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
+	if (status != HT_OK)
+		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
+	return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const verbs[] = { "events", "tables", "health", "kernels", "operators",
+		"memory-events", "memory-curve", "steps", "distributed", "advice" };
+	char path[TEST_FILE_PATH];
+	/* without its first line it would be a text, which may name other files */
+	static const char magic[16] = "SQLite format 3";
+	int fd = fuzz_file(magic, sizeof magic, data, size, path);
+	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
+	ht_set *first = NULL, *again = NULL;
+	enum ht_status a = db_open(one, path, &first);
+	enum ht_status b = db_open(two, path, &again);
+	FUZZ_REQUIRE(a == b);
+	if (a == HT_OK) {
+		fuzz_require_equal(one, first, two, again);
+		for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+			FUZZ_REQUIRE(fuzz_run(one, first, verbs[i], "csv", NULL) == HT_OK);
+	}
+	ht_close(first);
+	ht_close(again);
+	fuzz_ctx_done(one);
+	fuzz_ctx_done(two);
+	test_file_close(fd, path);
+	return 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * format_cells.c - values and names as the terminal writes them, for the comparison with the page.
+ *
+ * Reads lines "TYPE ROLE UNIT VALUE" (numbers) or "name WIDTH TEXT"; writes one text per line.
+ */
+#include "table/format.h"
+#include "table/shorten.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_number(char *line)
+{
+	char *type = strtok(line, "\t"), *role = strtok(NULL, "\t"), *unit = strtok(NULL, "\t");
+	char *value = strtok(NULL, "\t"), text[HT_FORMAT_BYTES];
+	static const char *const names[] = { "int64", "uint64", "float64", "time", "duration",
+		"duration_float", "bytes", "ratio" };
+	static const enum ht_type types[] = { HT_I64, HT_U64, HT_F64, HT_TIME, HT_DURATION,
+		HT_DURATION_F64, HT_BYTES, HT_RATIO };
+	struct ht_cells cells = { .meta = { .name = "x",
+		                          .role = strcmp(role, "key") == 0 ? HT_KEY : HT_MEASURE,
+		                          .unit = strcmp(unit, "-") == 0 ? NULL : unit } };
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(type, names[i]) == 0)
+			cells.meta.type = types[i];
+	union {
+		double f64;
+		int64_t i64;
+		uint64_t u64;
+	} cell;
+	if (cells.meta.type == HT_F64 || cells.meta.type == HT_RATIO ||
+	        cells.meta.type == HT_DURATION_F64) {
+		cell.f64 = strtod(value, NULL);
+		cells.f64 = &cell.f64;
+	} else if (cells.meta.type == HT_U64) {
+		cell.u64 = strtoull(value, NULL, 10);
+		cells.u64 = &cell.u64;
+	} else {
+		cell.i64 = strtoll(value, NULL, 10);
+		cells.i64 = &cell.i64;
+	}
+	ht_format_human(text, &cells, 0);
+	puts(text);
+}
+
+static void write_name(char *line)
+{
+	strtok(line, "\t");
+	size_t width = strtoul(strtok(NULL, "\t"), NULL, 10);
+	char *name = strtok(NULL, "\t"), *shown = malloc(strlen(name) + 4);
+	printf("%.*s\n", (int)ht_shorten(name, strlen(name), width, shown), shown);
+	free(shown);
+}
+
+int main(void)
+{
+	char *line = NULL;
+	size_t room = 0;
+	while (getline(&line, &room, stdin) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "name\t", 5) == 0)
+			write_name(line);
+		else
+			write_number(line);
+	}
+	free(line);
+	return 0;
+}

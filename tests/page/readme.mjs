@@ -1,0 +1,17 @@
+// The pictures of the README: node readme.mjs URL RUN OUT. Small enough to look at beside the text.
+import { go, launch, open, settle } from "./app.mjs";
+
+const [url, run, out] = process.argv.slice(2);
+const browser = await launch();
+try {
+  const { page } = await open(browser, url, { width: 1160, height: 640 });
+  await settle(page);
+  await go(page, `#/${encodeURIComponent(run)}/overview`);
+  await page.screenshot({ path: `${out}/page-overview.png` });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await go(page, `#/${encodeURIComponent(run)}/timeline`);
+  await page.waitForTimeout(1500);
+  await page.screenshot({ path: `${out}/page-timeline.png` });
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,71 @@
+"""A server over traces for the tests of the page, and what the command line says to the same questions."""
+import contextlib
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+import support
+from web import CHROMIUM, NODE, has_page
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
+
+
+def can_serve():
+    return has_page() and support.run("help", "serve").returncode == 0
+
+
+needs_serve = pytest.mark.skipif(not can_serve(), reason="skipped: built without the page or the server")
+
+
+def runs_of(url):
+    with urllib.request.urlopen(f"{url}api/v1/runs", timeout=30) as answer:
+        return json.load(answer)
+
+
+def wait_ready(url, n_runs=1, seconds=60):
+    """Until so many runs are there and none is being read."""
+    end = time.monotonic() + seconds
+    while True:
+        found = runs_of(url)
+        if len(found["runs"]) >= n_runs and all(run["state"] in ("ready", "failed") for run in found["runs"]):
+            return found
+        assert time.monotonic() < end, found
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def serving(logdir, *options):
+    """holotrace serve over a directory, on a free port; answers the page's URL."""
+    process = subprocess.Popen([support.EXE, "serve", str(logdir), "--port", "0", *options], env=support.environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        for line in process.stdout:
+            found = re.search(r"http://\S+", line)
+            if found:
+                break
+        else:
+            raise AssertionError("holotrace serve printed no URL")
+        yield found[0].rstrip("/.") + "/"
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
+def drive(script, *args, timeout=240):
+    """Run a script of this folder in Node; it fails by its exit status."""
+    done = subprocess.run([NODE, HERE / script, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=support.environment(CHROMIUM=CHROMIUM), timeout=timeout)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def table(verb, *args):
+    """A verb's table by the command line."""
+    return json.loads(support.output(verb, *args, "--format", "json"))

@@ -1,0 +1,171 @@
+// The page's state is its URL: views, group-bys, order, filter, ranks; reload and back show the same. Search, keys,
+// drill-down and downloads too. node state.mjs URL IDS WANTED
+import { check, checkTable, go, hash, launch, open, readTable, settle } from "./app.mjs";
+
+const [url, idsText, wantedText] = process.argv.slice(2);
+const ids = JSON.parse(idsText), wanted = JSON.parse(wantedText);
+const at = (run, rest) => `#/${encodeURIComponent(ids[run])}/${rest}`;
+
+async function includes(page, text) {
+  const now = await hash(page);
+  if (!now.includes(text)) throw new Error(`the URL is ${now}, wanted ${text} in it`);
+}
+
+const browser = await launch();
+try {
+  const { page, errors } = await open(browser, url);
+  const main = page.locator("#main");
+  const table = verb => page.locator(`section[data-verb="${verb}"] .ht-table`).first();
+  const nav = name => page.locator("nav a", { hasText: new RegExp(`^${name}`) });
+
+  // the first run's overview without being asked
+  await settle(page);
+  await includes(page, "/overview");
+
+  // group-by, order and filter are in the URL, and survive a reload
+  await go(page, at("train", "overview"));
+  await nav("Operators").click();
+  await settle(page);
+  check("operators", await hash(page), at("train", "operators"));
+  await page.getByRole("radio", { name: "shape", exact: true }).click();
+  await settle(page);
+  await includes(page, "by=shape");
+  await table("operators").locator('th[data-column="calls"] button').click();
+  await settle(page);
+  await includes(page, "sort=-calls");
+  checkTable("sorted by calls", await readTable(table("operators")), wanted.by_shape);
+  await table("operators").locator('input[type="search"]').fill("addmm");
+  await includes(page, "find=addmm");
+  const few = (await readTable(table("operators"))).n;
+  if (few === 0 || few >= wanted.by_shape.rows.length) throw new Error(`filter: ${few} rows`);
+  const before = await hash(page);
+  await page.reload();
+  await settle(page);
+  check("after a reload", await hash(page), before);
+  check("rows after a reload", (await readTable(table("operators"))).n, few);
+  check("order after a reload", await table("operators").locator('th[data-column="calls"]').getAttribute("aria-sort"), "descending");
+
+  // back undoes one choice after the other
+  await page.goBack();
+  await settle(page);
+  check("back: no order", (await hash(page)).includes("sort"), false);
+  await page.goBack();
+  await settle(page);
+  check("back: by name", await hash(page), at("train", "operators"));
+  await page.goForward();
+  await settle(page);
+  await includes(page, "by=shape");
+
+  // drill-down: a row opens shapes, kernels and calls; an event leads to the timeline
+  await go(page, at("train", "operators"));
+  await table("operators").locator("tbody tr", { hasText: "aten::mm" }).first().click();
+  await settle(page);
+  await includes(page, "name=aten%3A%3Amm");
+  const details = page.locator("aside.details");
+  check("details", await details.locator("h2").first().innerText(), "aten::mm");
+  for (const title of ["By input shapes", "Kernels it launches", "Longest calls"])
+    check(title, await details.locator("h2", { hasText: title }).count(), 1);
+  await details.locator('section[data-verb="events"] tbody a').first().click();
+  await includes(page, "/timeline?event=0%3A");
+  await page.goBack();
+  await settle(page);
+  await details.getByRole("button", { name: "Close details" }).click();
+  check("closed", await details.count(), 0);
+
+  // call stacks
+  await go(page, at("cpu", "operators?name=aten%3A%3Amm"));
+  await details.locator('section[data-verb="operators"]').nth(1).locator("tbody tr").first().click();
+  if (await details.locator(".frames li").count() < 3) throw new Error("no frames of the call stack");
+
+  // ranks and steps chosen at the top stay from view to view
+  await go(page, at("straggler", "temporal"));
+  await page.getByRole("button", { name: /^ranks/ }).click();
+  await page.locator(".panel label", { hasText: "rank 2" }).locator("input").check();
+  await page.keyboard.press("Escape");
+  await settle(page);
+  await includes(page, "rank=2");
+  checkTable("only rank 2", await readTable(table("temporal-breakdown")), wanted.rank_2);
+  await nav("Kernels").click();
+  await settle(page);
+  check("the rank stays", await hash(page), at("straggler", "kernels?rank=2"));
+
+  // charts lead on
+  await go(page, at("straggler", "overview"));
+  await page.locator("figure.ht-chart svg g.ht-click").first().click();
+  await settle(page);
+  await includes(page, "rank=0");
+  await go(page, at("straggler", "overview"));
+  await page.locator("figure.ht-chart canvas").click({ position: { x: 200, y: 40 } });
+  await includes(page, "/timeline?");
+
+  // the verdict's evidence opens
+  await go(page, at("straggler", "overview"));
+  await page.locator(".verdict .evidence a").first().click();
+  await settle(page);
+  check("evidence", await hash(page), at("straggler", "stragglers"));
+
+  // keys and search
+  await page.keyboard.press("4");
+  await settle(page);
+  await includes(page, "/kernels");
+  await page.keyboard.press("/");
+  await page.keyboard.type("aten::addmm");
+  await page.locator(".palette li", { hasText: "operator" }).first().waitFor();
+  await page.locator(".palette li.on").waitFor();
+  await page.locator(".palette li", { hasText: "operator" }).first().click();
+  await settle(page);
+  await includes(page, "/operators?name=aten%3A%3Aaddmm");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("critical");
+  await page.locator(".palette li", { hasText: "Critical path" }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await settle(page);
+  await includes(page, "/critical-path");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  // theme
+  await page.getByRole("button", { name: /^Theme/ }).click();
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+  await page.getByRole("button", { name: /^Theme/ }).click();
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+
+  // another run: the view stays, the ranks do not
+  await go(page, at("straggler", "kernels?rank=2"));
+  await page.locator(".top select").first().selectOption(ids.train);
+  await settle(page);
+  check("another run", await hash(page), at("train", "kernels"));
+
+  // comparing from anywhere opens the differences, with a sign and a word
+  await go(page, at("test", "kernels"));
+  await page.locator(".top select").nth(1).selectOption(ids.control);
+  await settle(page);
+  check("compare", await hash(page), at("test", `diff?base=${encodeURIComponent(ids.control)}`));
+  const figure = await page.locator(".figure").first().innerText();
+  if (!/[-−+]\d/.test(figure) || !/faster|slower|noise/.test(figure)) throw new Error(`no sign or word: ${figure}`);
+
+  // what is downloaded is the command line's
+  await go(page, at("train", "kernels"));
+  const href = await table("kernels").getByRole("link", { name: "CSV" }).getAttribute("href");
+  check("CSV", await page.evaluate(path => fetch(path).then(answer => answer.text()), href), wanted.csv);
+
+  // a query, by its URL and by hand
+  if (wanted.sql) {
+    await go(page, at("train", `sql?query=${encodeURIComponent(wanted.sql_query)}`));
+    checkTable("SQL", await readTable(page.locator("#main .ht-table").first()), wanted.sql);
+    await page.getByRole("button", { name: "Which tables there are" }).click();
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.locator("#main .ht-table td", { hasText: "launches" }).first().waitFor();
+    await includes(page, "sql_tables");
+  }
+
+  // what is not there
+  await go(page, "#/nothing%20here/kernels");
+  if (!(await page.locator(".start").innerText()).includes("There is no run called nothing here")) throw new Error("unknown run");
+  await go(page, at("train", "no-such-view"));
+  if (!(await main.innerText()).includes("There is no view called no-such-view")) throw new Error("unknown view");
+  check("errors", errors, []);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,100 @@
+"""What the page computes itself: places in the URL, links, filters, trees. Numbers are the engine's."""
+import json
+
+import support
+from test_errors import NAMES, hostile_trace
+from web import evaluate, needs_node
+
+pytestmark = needs_node
+
+
+def test_places_survive_the_url(tmp_path):
+    routes = [{"run": run, "view": "kernels", "sub": "", "query": {"name": name}}
+              for run in ("a", "a~b", "ü/ö ?&#%") for name in (*(n for n in NAMES if len(n) < 1000), "a=b&c", "%41", "+ +")]
+    source = """import { formatRoute, parseRoute } from "./app/route";
+answer = input.map((route: any) => parseRoute(formatRoute(route)));"""
+    assert evaluate(tmp_path, source, routes) == routes
+
+
+def test_what_is_chosen_at_the_top_stays(tmp_path):
+    source = """import { linkTo, linkWith, parseRoute } from "./app/route";
+const here = parseRoute("#/r/operators?rank=2&step=3&base=b&span=1&sort=-calls&name=x");
+answer = [linkTo(here, "kernels", { by: "core" }), linkWith(here, { name: null, by: "shape" }), parseRoute(""), parseRoute("#/r/kernels?a=%zz")];"""
+    kept, same, empty, broken = evaluate(tmp_path, source, None)
+    assert kept == "#/r/kernels?rank=2&step=3&span=1&base=b&by=core"
+    assert same == "#/r/operators?rank=2&step=3&base=b&span=1&sort=-calls&by=shape"
+    assert empty == {"run": "", "view": "overview", "sub": "", "query": {}}
+    assert broken["view"] == "kernels"
+
+
+NEXT = [
+    ("steps", "steps", {}),
+    ("idle-breakdown --by device", "idle-breakdown", {"by": "device"}),
+    ("critical-path --view path --where 'bound_by == cpu_bound'", "critical-path", {"view": "path", "where": "bound_by == cpu_bound"}),
+    ("critical-path --across", "critical-path", {"across": "true"}),
+    ("x --a=1=2 --b", "x", {"a": "1=2", "b": "true"}),
+]
+
+
+def test_next_is_a_verb_with_options(tmp_path):
+    source = 'import { parseNext } from "./app/links"; answer = input.map(parseNext);'
+    assert evaluate(tmp_path, source, [text for text, _, _ in NEXT]) == \
+        [{"verb": verb, "options": options} for _, verb, options in NEXT]
+
+
+def test_every_next_of_a_summary_is_a_verb(tmp_path):
+    verbs = support.output("list", "--names").decode().split()
+    table = json.loads(support.output("summary", support.ROOT / "examples" / "straggler", "--format", "json"))
+    at = [column["name"] for column in table["columns"]].index("next")
+    source = 'import { parseNext } from "./app/links"; answer = input.map((text: string) => parseNext(text).verb);'
+    assert set(evaluate(tmp_path, source, [row[at] for row in table["rows"]])) <= set(verbs)
+
+
+def test_quoted_names_are_filters_that_find_them(tmp_path):
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps(hostile_trace()))
+    names = [name for name in NAMES if len(name) < 1000]
+    quoted = evaluate(tmp_path, 'import { quoted } from "./app/links"; answer = input.map(quoted);', names)
+    for name, text in zip(names, quoted):
+        table = json.loads(support.output("kernels", trace, "--where", f"name == {text}", "--format", "json"))
+        assert [row[0] for row in table["rows"]] == [name]
+
+
+def test_events_behind_cells(tmp_path):
+    source = """import { eventOf } from "./app/links";
+const column = (name: string, type = "int64") => ({ name, type, unit: null, role: "key", sentence: "" });
+const columns: any[] = ["rank", "index", "last_rank", "last_row", "index_launch", "evidence", "calls", "id"].map((name) => column(name, name === "id" ? "event" : "int64"));
+const table: any = { columns, rows: [] };
+const row = [3, 17, 1, 8, null, "2:5, 2:6", 9, "0:4"];
+answer = columns.map((one) => eventOf(table, one, row) ?? null);"""
+    assert evaluate(tmp_path, source, None) == [None, "3:17", None, "1:8", None, "2:5", None, "0:4"]
+
+
+def test_lists_of_numbers(tmp_path):
+    source = """import { formatRanges, parseRanges } from "./app/ranges";
+answer = input.map((text: string) => { const found = parseRanges(text); return found && formatRanges(found); });"""
+    assert evaluate(tmp_path, source, ["0,2-3", "5,4,3", "1", "7-9,8-10", "all", "1,,2", "3-x"]) == \
+        ["0,2-3", "3-5", "1", "7-10", None, None, None]
+
+
+def test_flame_is_as_wide_as_what_is_inside(tmp_path):
+    rows = [{"path": ["a"], "self": 1}, {"path": ["a", "b"], "self": 2}, {"path": ["a", "b"], "self": 3}, {"path": ["c"], "self": 4}]
+    tree = evaluate(tmp_path, 'import { treeOf } from "./views/tree"; answer = treeOf(input, "all", () => "host");', rows)
+    assert tree["value"] == 10
+    a, c = tree["children"]
+    assert (a["name"], a["value"], a["self"], a["children"][0]["value"]) == ("a", 6, 1, 5)
+    assert (c["value"], c["children"]) == (4, [])
+
+
+VERDICTS = [
+    ("waiting for rank 2: 51 % of the critical path of the job; then communication transfer, 46 %",
+     "waiting for rank 2: 51 % of the critical path of the job", "then communication transfer, 46 %"),
+    ("the host: 89 % of the critical path, spread widely", "the host: 89 % of the critical path", "spread widely"),
+    ("nothing in particular", "nothing in particular", ""),
+]
+
+
+def test_verdicts_are_split_for_the_heading(tmp_path):
+    source = 'import { splitVerdict } from "./views/words"; answer = input.map(splitVerdict);'
+    assert evaluate(tmp_path, source, [finding for finding, _, _ in VERDICTS]) == \
+        [[head, rest] for _, head, rest in VERDICTS]

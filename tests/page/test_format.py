@@ -1,0 +1,108 @@
+"""Page and terminal write the same text for the same value, and shorten names alike."""
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+import support
+from web import evaluate, needs_node
+
+BUILD = pathlib.Path(support.EXE).parent
+LIBRARIES = ["-lm", "-lpthread"]
+EDGES = [0, 1, 2, 9, 10, 99, 100, 500, 949, 950, 994, 995, 999, 1000, 1023, 1024, 1535, 1536, 9994, 9995, 9999, 10000,
+         99949, 99950, 99999, 100000, 999499, 999500, 999999, 1000000, 1048575, 1048576, 123456789, 999999999,
+         1000000000, 3600 * 10**9, 2**53 - 1, 2**53, 2**53 + 1, 10**15 * 10**3 - 1, 1767225600123456789, 2**63 - 1]
+FRACTIONS = [0.0, 1e-9, 0.00009999, 0.0001, 0.0009994, 0.0009995, 0.009994, 0.009995, 0.0999, 0.09995, 0.124, 0.4995,
+             0.5, 0.9994, 0.9995, 0.99949, 1.0, 1.005, 9.994, 9.995, 99.94, 99.95, 999.5, 12345.678, 1e14, 999999999999999.0,
+             1e15, 1.125e15, 1.135e15, 4.5e18, 1e300, 5e-324]
+NAMES = [
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+    "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+    "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas",
+    "autograd::engine::evaluate_function: AddmmBackward0", "Memcpy HtoD (Pinned -> Device)", "aten::add_",
+    "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(c10::Scalar const&)::"
+    "{lambda()#1}::operator()() const::{lambda()#7}::operator()() const::{lambda(long)#1}>(int, long)",
+    "bool operator<(std::vector<int> const&, std::vector<int> const&)", "a<b<c<d<e<f>>>>>", "a<b", "a>b->c", "x->y<z>",
+    "größte_Überraschung_des_Kerns<mit_Größe, ÄÖÜ_Funktor<ß>>(naïve)", "名前空間::関数<型, 別の型<整数>>(引数)", "",
+    "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, float, false, true, true, "
+    "false, 7, false, cublasGemvParamsEx<int, cublasGemvTensorStridedBatched<float const>>>(cublasGemvParamsEx<int>)",
+]
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory):
+    """A function from lines to the texts that the library makes of them."""
+    program = tmp_path_factory.mktemp("format") / "format_cells"
+    options = support.ROOT / "tests" / "page" / "format_cells.c"
+    subprocess.run(["cc", "-D_GNU_SOURCE=", "-std=gnu11", f"-I{support.ROOT / 'src'}", f"-I{support.ROOT / 'include'}",
+                    "-o", program, options, BUILD / "libholotrace.so", f"-Wl,-rpath,{BUILD}",
+                    BUILD / "libholotrace.a", *LIBRARIES], check=True)
+
+    def ask(lines):
+        done = subprocess.run([program], input="".join(lines).encode(), stdout=subprocess.PIPE, check=True)
+        return done.stdout.decode().split("\n")[:-1]
+
+    return ask
+
+
+def numbers():
+    """(type, role, unit, digits) of edges, of their neighbours, and of random ones."""
+    draw = random.Random(12)
+    whole = sorted({*EDGES, *(draw.randrange(10 ** draw.randrange(1, 19)) for _ in range(1500))})
+    parts = [*FRACTIONS, *(draw.random() * 10.0 ** draw.randrange(-8, 20) for _ in range(1500))]
+    for value in whole:
+        for kind in ("int64", "uint64", "time", "duration", "bytes"):
+            yield kind, "measure", None, str(value)
+            if kind != "uint64":
+                yield kind, "measure", None, str(-value)
+        yield "int64", "key", None, str(value)
+        yield "int64", "measure", "GB/s", str(value)
+    for value in parts:
+        for kind in ("float64", "ratio", "duration_float"):
+            yield kind, "measure", None, repr(value)
+            yield kind, "measure", None, repr(-value)
+        yield "float64", "measure", "GB/s", repr(value)
+
+
+@needs_node
+def test_numbers_are_those_of_the_terminal(terminal, tmp_path):
+    cases = list(numbers())
+    expected = terminal([f"{kind}\t{role}\t{unit or '-'}\t{value}\n" for kind, role, unit, value in cases])
+    sent = []
+    for kind, role, unit, value in cases:
+        number = float(value) if kind in ("float64", "ratio", "duration_float") else int(value)
+        sent.append([{"type": kind, "role": role, "unit": unit},
+                     number if abs(number) <= 2**53 or isinstance(number, float) else value])
+    shown = evaluate(tmp_path, 'import { human } from "./ui/format";\n'
+                               "answer = input.map(([column, value]) => human(value, column));", sent)
+    wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
+    assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:5]}"
+
+
+@needs_node
+def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
+    draw = random.Random(34)
+    words = ["at", "native", "::", "<", ">", "(", ")", ", ", "void ", "float", "Functor", "operator<", "->", "é", " ", "kernel_t"]
+    made = ["".join(draw.choice(words) for _ in range(draw.randrange(1, 40))) for _ in range(600)]
+    cases = [(name, width) for name in [*NAMES, *made] for width in (1, 5, 11, 12, 20, 33, 48, 80) if name.strip()]
+    expected = terminal([f"name\t{width}\t{name}\n" for name, width in cases])
+    shown = evaluate(tmp_path, 'import { shortName } from "./ui/format";\n'
+                               "answer = input.map(([name, width]) => shortName(name, width));", cases)
+    wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
+    assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:5]}"
+
+
+@needs_node
+def test_absent_values_and_words(tmp_path):
+    text = evaluate(tmp_path, 'import { exact, human, nsText, shortName } from "./ui/format";\n'
+                    "answer = [human(null, {type: 'duration', unit: 'ns'}), human(NaN, {type: 'ratio', unit: null}),"
+                    "human(true, {type: 'bool', unit: null}), human(false, {type: 'bool', unit: null}),"
+                    "human('0:17', {type: 'event', unit: null}), exact(41234567, {type: 'duration', unit: 'ns'}),"
+                    "exact('1767225600123456789', {type: 'time', unit: 'ns'}), exact(null, {type: 'int64', unit: null}),"
+                    "exact(0.1, {type: 'ratio', unit: 'ratio'}), nsText(3070),"
+                    "human('a\\x1b[0m\\n\\u202eb\\u009b', {type: 'string', unit: null}), shortName('x\\x07y', 9)];", None)
+    assert text == ["–", "–", "yes", "no", "0:17", "41\u2009234\u2009567 ns",
+                    "1\u2009767\u2009225\u2009600\u2009123\u2009456\u2009789 ns", "no value", "10 %", "3.07 µs",
+                    r"a\x1b[0m\n\u202eb\x9b", r"x\x07y"]

@@ -1,0 +1,192 @@
+"""Every view of the page on the bundled traces, in Chromium: the numbers are the command line's, pictures of both themes
+at two widths are kept in build/screenshots, nothing is wider than the page, and the console is silent.
+
+With HOLOTRACE_EXTRA_DATA the samples of an Ascend profiler below it are looked at too.
+"""
+import json
+import os
+import pathlib
+import shutil
+import urllib.parse
+
+import pytest
+
+import served
+import support
+from web import needs_browser
+
+EXAMPLES = ["cpu", "ddp", "graph", "straggler", "train"]
+
+pytestmark = [needs_browser, served.needs_serve]
+
+# view, run, options in the URL, tables (verb and options of the command line), charts at least
+VIEWS = [
+    ("overview", "straggler", "", [("steps", "--view", "gpu")], 2),
+    ("overview", "train", "", [("steps", "--view", "gpu")], 1),
+    ("overview", "cpu", "", [], 1),
+    ("operators", "train", "", [("operators",)], 1),
+    ("operators", "train", "by=shape&sort=-calls", [("operators", "--by", "shape", "--sort", "-calls")], 1),
+    ("kernels", "straggler", "", [("kernels",)], 2),
+    ("kernels", "train", "by=properties", [("kernels", "--by", "properties")], 2),
+    ("kernels", "straggler", "rank=2&step=3", [("kernels", "--rank", "2", "--step", "3")], 2),
+    ("modules", "train", "as=table", [("modules",)], 1),
+    ("modules", "train", "", [], 1),
+    ("flame", "train", "time=device", [("stacks", "--time", "device")], 1),
+    ("flame", "cpu", "", [("stacks",)], 1),
+    ("memory", "train", "below=stats", [("memory-stats", "--rank", "0", "--where", 'device == "cuda:0"')], 1),
+    ("memory", "train", "", [("memory-events", "--rank", "0", "--where", 'device == "cuda:0"', "--sort", "-size_bytes")], 1),
+    ("communication", "straggler", "", [("collectives",), ("distributed", "--view", "operations")], 1),
+    ("communication", "straggler", "view=calls", [("collectives", "--view", "calls")], 1),
+    ("distributed", "straggler", "", [("distributed", "--by", "rank")], 2),
+    ("stragglers", "straggler", "", [("stragglers",)], 1),
+    ("overlap", "ddp", "", [("comm-overlap",)], 1),
+    ("temporal", "straggler", "", [("temporal-breakdown",)], 1),
+    ("temporal", "straggler", "by=step", [("temporal-breakdown", "--by", "step")], 1),
+    ("idle", "straggler", "", [("idle-breakdown",), ("idle-intervals",)], 1),
+    ("kernel-types", "straggler", "", [("kernel-breakdown",)], 3),
+    ("annotations", "straggler", "", [("kernel-annotations",), ("annotation-breakdown", "--source", "cpu")], 1),
+    ("queue", "straggler", "", [("queue-length",)], 1),
+    ("bandwidth", "straggler", "", [("memory-bandwidth",)], 1),
+    ("launch", "straggler", "", [("launch-stats",), ("op-launch-delay",)], 1),
+    ("launch", "train", "view=runtime-outliers", [("launch-stats", "--view", "runtime-outliers")], 1),
+    ("sequences", "train", "", [("kernel-sequences",)], 1),
+    ("critical-path", "straggler", "", [("critical-path", "--across")], 1),
+    ("critical-path", "train", "view=what-if", [("critical-path", "--view", "what-if")], 1),
+    ("counters", "train", "", [], 0),
+    ("analyses", "train", "", [], 0),
+    ("analysis/info", "train", "", [("info",)], 0),
+    ("analysis/health", "straggler", "", [("health",)], 0),
+]
+
+
+def layout(root):
+    """A directory of runs: the examples, each below a name of its own."""
+    for name in EXAMPLES:
+        shutil.copytree(support.ROOT / "examples" / name, root / name)
+    for side in ("control", "test"):
+        shutil.copytree(support.ROOT / "examples" / "diff" / side, root / side)
+    return root
+
+
+def ids(url):
+    return {run["name"]: run["id"] for run in served.runs_of(url)["runs"]}
+
+
+def place(run, view, query):
+    return f"#/{urllib.parse.quote(run, safe='')}/{view}" + (f"?{query}" if query else "")
+
+
+def summary_words(directory):
+    """What the overview must say: the findings that it shows, in the engine's words."""
+    rows = {row[0]: row[1] for row in served.table("summary", directory)["rows"]}
+    return [rows["made of"], rows["could save"]]
+
+
+def wanted_view(root, run_ids, row, pictures):
+    view, run, query, tables, charts = row
+    name = f"{view.replace('/', '-')}-{run}"
+    out = {"at": place(run_ids[run], view, query), "charts": charts, "tables": []}
+    if not query and name not in pictures:
+        out["name"] = name
+        pictures.add(name)
+    for verb, *options in tables:
+        out["tables"].append({"verb": verb, "wanted": served.table(verb, root / run, *options)})
+    if view == "overview":
+        out["says"] = summary_words(root / run)
+    return out
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    root = layout(tmp_path_factory.mktemp("runs"))
+    with served.serving(root) as url:
+        served.wait_ready(url, len(EXAMPLES) + 2)
+        yield root, url
+
+
+def look(root, url, rows, tmp_path):
+    served.SCREENSHOTS.mkdir(exist_ok=True)
+    pictures, found = set(), ids(url)
+    wanted = tmp_path / "wanted.json"
+    wanted.write_text(json.dumps([wanted_view(root, found, row, pictures) for row in rows]))
+    served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
+
+
+def test_numbers_are_those_of_the_command_line(site, tmp_path):
+    root, url = site
+    look(root, url, VIEWS, tmp_path)
+
+
+def test_diff(site, tmp_path):
+    """Two runs: rows, operators and kernels of both, in the order of the command line, and the page's words."""
+    root, url = site
+    found = ids(url)
+    base = urllib.parse.quote(found["control"], safe="")
+    wanted = []
+    for view in ("rows", "operators", "kernels"):
+        wanted.append({"at": place(found["test"], "diff", f"base={base}&view={view}"), "charts": 1, "name": f"diff-{view}",
+                       "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", "--view", view)}]})
+    path = tmp_path / "wanted.json"
+    path.write_text(json.dumps(wanted))
+    served.drive("views.mjs", url, path, served.SCREENSHOTS)
+
+
+def test_every_analysis_has_a_page(site, tmp_path):
+    """Without code of its own: what the registry lists is shown, with the command line's rows where one run is enough."""
+    root, url = site
+    verbs = support.output("list", "--names").decode().split()
+    single = [verb for verb in verbs if verb not in ("diff", "gate") and not verb.startswith("et-")]
+    rows = [(f"analysis/{verb}", "train", "top=50", [], 0) for verb in single]
+    rows += [("analysis/operators", "train", "top=50&by=shape", [("operators", "--by", "shape", "--top", "50")], 0),
+             ("analysis/events", "train", "top=50&where=dur_ns > 1ms", [("events", "--where", "dur_ns > 1ms", "--top", "50")], 0)]
+    look(root, url, rows, tmp_path)
+
+
+SQL = "SELECT cat, COUNT(*) AS n, SUM(dur_ns) AS total_ns FROM events WHERE dur_ns > 0 GROUP BY cat ORDER BY n DESC"
+
+
+def has_sqlite():
+    return b"SQLite" in support.output("version")
+
+
+def test_state_search_and_drill_down(site):
+    root, url = site
+    found = ids(url)
+    served.drive("state.mjs", url, json.dumps(found), json.dumps({
+        "by_shape": served.table("operators", root / "train", "--by", "shape", "--sort", "-calls"),
+        "rank_2": served.table("temporal-breakdown", root / "straggler", "--rank", "2"),
+        "sql_query": SQL,
+        "sql": json.loads(support.output("sql", root / "train", SQL, "--format", "json")) if has_sqlite() else None,
+        "csv": support.output("kernels", root / "train", "--format", "csv").decode(),
+    }))
+
+
+EXTRA = os.environ.get("HOLOTRACE_EXTRA_DATA")
+ASCEND = [("overview", []), ("operators", [("operators",)]), ("kernels", [("kernels",)]), ("temporal", [("temporal-breakdown",)]),
+          ("memory", []), ("distributed", [("distributed", "--by", "rank")]), ("communication", [("collectives",)])]
+
+
+@pytest.mark.skipif(not EXTRA, reason="skipped: HOLOTRACE_EXTRA_DATA names no further samples")
+def test_ascend_samples(tmp_path):
+    source = pathlib.Path(EXTRA) / "ascend" / "ddp2_level1"
+    root = tmp_path / "runs"
+    shutil.copytree(source, root / "npu")
+    with served.serving(root) as url:
+        served.wait_ready(url)
+        look(root, url, [(view, "npu", "", tables, 0) for view, tables in ASCEND], tmp_path)
+
+
+DOCS = support.ROOT / "docs"
+MAX_PICTURE = 150 << 10
+
+
+def test_pictures_of_the_readme(site, accept, tmp_path):
+    """--accept draws them anew; each must be there, be named in the README, and be small."""
+    _, url = site
+    served.drive("readme.mjs", url, ids(url)["straggler"], DOCS if accept else tmp_path)
+    text = (support.ROOT / "README.md").read_text()
+    for name in ("page-overview.png", "page-timeline.png"):
+        old, new = DOCS / name, (DOCS if accept else tmp_path) / name
+        assert f"docs/{name}" in text
+        assert 0 < old.stat().st_size < MAX_PICTURE
+        assert old.read_bytes()[:24] == new.read_bytes()[:24], "not of the size that the test draws"

@@ -1,0 +1,258 @@
+// The trace view in Chromium: node timeline.mjs URL RUN FACTS SHOTS. FACTS is JSON of what the command line says about
+// the run (test_timeline.py); the script checks what can be seen, and prints as JSON what the selection's sums were.
+import { check, launch, open } from "./browser.mjs";
+import { join } from "node:path";
+
+const [url, run, factsText, shots] = process.argv.slice(2);
+const facts = JSON.parse(factsText);
+const place = query => `${url}#/${encodeURIComponent(run)}/timeline${query ? "?" + query : ""}`;
+const truth = (what, holds) => { if (!holds) throw new Error(what); };
+
+// Nothing is asked for any more, and two frames went by.
+async function still(page) {
+  await page.waitForFunction(() => document.querySelector(".tl-canvas")?.dataset.waiting === "0", null, { timeout: 30000, polling: 40 });
+  await page.waitForTimeout(450); // the view goes to the URL when movement has ended
+  await page.waitForFunction(() => document.querySelector(".tl-canvas")?.dataset.waiting === "0", null, { timeout: 30000, polling: 40 });
+}
+const said = (page, name) => page.locator(".tl-canvas").evaluate((canvas, key) => canvas.dataset[key], name);
+const view = async page => [Number(await said(page, "from")), Number(await said(page, "to"))];
+const query = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split("?")[1] ?? "")));
+const chosen = async page => (await query(page)).event;
+async function waitChosen(page, id) {
+  await page.waitForFunction(wanted => document.querySelector(".tl-canvas")?.dataset.chosen === wanted, id, { timeout: 15000, polling: 40 })
+    .catch(async () => { throw new Error(`chosen is ${await said(page, "chosen")}, wanted ${id}`); });
+}
+// How many colours a picture has: an empty one has few.
+const colours = page => page.locator(".tl-canvas").evaluate(canvas => {
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, seen = new Set();
+  for (let i = 0; i < data.length; i += 4 * 13) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+  return seen.size;
+});
+
+async function at(page, ns, label, lane) {
+  const box = await page.locator(".tl-canvas").boundingBox(), [from, to] = await view(page);
+  const row = await page.locator(".tl-label", { hasText: label }).first().boundingBox();
+  return { x: box.x + (ns - from) / (to - from) * box.width, y: row.y + (lane + 0.5) * 16 };
+}
+
+async function search(page) {
+  const { search: word, matches } = facts;
+  await page.keyboard.press("/");
+  await page.keyboard.type(word);
+  await page.keyboard.press("Enter");
+  await waitChosen(page, matches[0].id);
+  await still(page);
+  truth("matches are counted", (await page.locator(".tl-search .count").innerText()) === `1 of ${matches.length}`);
+  const [from, to] = await view(page);
+  truth("the view holds the match", from <= matches[0].start_ns && matches[0].end_ns <= to);
+  truth("and is near", (to - from) < 400 * Math.max(1, matches[0].end_ns - matches[0].start_ns));
+  truth("its name is told", (await page.locator(".tl-name").getAttribute("title")).toLowerCase().includes(word));
+  await page.keyboard.press("Escape"); // out of the box
+  await page.keyboard.press("n");
+  await waitChosen(page, matches[1].id);
+  await page.keyboard.press("n");
+  await waitChosen(page, matches[2].id);
+  await page.keyboard.press("p");
+  await waitChosen(page, matches[1].id);
+  await page.keyboard.press("p");
+  await page.keyboard.press("p"); // round and round
+  await waitChosen(page, matches.at(-1).id);
+}
+
+// The kernel's launch is a link, an arrow, and leads back.
+async function flow(page) {
+  const { kernel } = facts;
+  await page.goto(place(`event=${kernel.id}`));
+  await waitChosen(page, kernel.id);
+  await still(page);
+  truth("there is an arrow", Number(await said(page, "arrows")) >= 1);
+  await page.locator(".tl-links button", { hasText: "launch ←" }).first().click();
+  await waitChosen(page, kernel.launch);
+  await page.locator(".tl-links button", { hasText: "launched →" }).first().click();
+  await waitChosen(page, kernel.id);
+  await page.goBack();
+  await waitChosen(page, kernel.launch);
+  await page.goBack();
+  await waitChosen(page, kernel.id);
+  const stack = await page.locator("ol.tl-links li").count();
+  check("depth of the call stack", stack, kernel.depth);
+  for (const [name, value] of kernel.args) {
+    const row = page.locator(".tl-fields tr").filter({ has: page.locator("th", { hasText: name }) }).first();
+    check(`argument ${name}`, await row.locator("td").innerText(), value);
+  }
+}
+
+// A kernel is where its time says, and a click finds it.
+async function click(page) {
+  const { kernel } = facts;
+  await page.goto(place(`from=${kernel.start_ns - 3 * kernel.dur_ns}&to=${kernel.start_ns + 4 * kernel.dur_ns}`));
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  const point = await at(page, kernel.start_ns + kernel.dur_ns / 2, kernel.label, kernel.lane);
+  await page.mouse.move(point.x, point.y);
+  truth("the tip names it", (await page.locator(".tl-tip").innerText()).startsWith(kernel.short));
+  const before = await view(page);
+  await page.mouse.click(point.x, point.y);
+  await waitChosen(page, kernel.id);
+  await still(page);
+  check("a click does not move the view", await view(page), before);
+}
+
+async function keys(page) {
+  await page.goto(place(""));
+  await page.reload();
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  const span = async () => { const [from, to] = await view(page); return to - from; };
+  const whole = await span();
+  truth("everything is shown at first", whole >= facts.to_ns && whole < facts.to_ns * 1.3);
+  await page.mouse.move(700, 500);
+  await page.keyboard.press("w");
+  await still(page);
+  const near = await span();
+  truth("w zooms in", near < whole);
+  const [left] = await view(page);
+  await page.keyboard.press("d");
+  await still(page);
+  const [right] = await view(page);
+  truth("d goes right", right > left && Math.abs(await span() - near) < 2);
+  await page.keyboard.press("a"); // how far depends on how long the key was down
+  await still(page);
+  truth("a goes left", (await view(page))[0] < right && Math.abs(await span() - near) < 2);
+  await page.keyboard.press("s");
+  await still(page);
+  truth("s zooms out", (await span()) > near);
+  await page.keyboard.press("f");
+  await still(page);
+  truth("f shows all", Math.abs(await span() - whole) < whole * 0.05);
+  if (facts.steps.length > 1) {
+    const shown = async () => { const [from, to] = await view(page); return facts.steps.findIndex(([start, end]) => from <= start && end <= to && to - from < 1.2 * (end - start)); };
+    await page.keyboard.press("]");
+    await still(page);
+    const first = await shown();
+    truth("] goes to a step", first >= 0);
+    await page.keyboard.press("[");
+    await still(page);
+    check("[ goes to the one before", await shown(), Math.max(0, first - 1));
+    await page.keyboard.press("]");
+    await still(page);
+    check("] goes to the one after", await shown(), Math.max(0, first - 1) + 1);
+  }
+  await page.keyboard.press("m");
+  await page.waitForFunction(() => document.querySelector(".tl-canvas").dataset.marks === "1");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys of the timeline" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Keys of the timeline" }).waitFor({ state: "detached" });
+  const box = await page.locator(".tl-canvas").boundingBox(), time = async x => { const [from, to] = await view(page); return from + (x - box.x) / box.width * (to - from); };
+  const under = await time(800);
+  await page.mouse.move(800, 400);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -300);
+  await page.keyboard.up("Control");
+  await still(page);
+  truth("the wheel zooms at the pointer", Math.abs(await time(800) - under) < (await span()) / 100);
+}
+
+// The state is the URL's: the same after a reload.
+async function state(page) {
+  const { kernel } = facts;
+  await page.goto(place(`event=${kernel.id}&show=queue&from=${kernel.start_ns - 50000}&to=${kernel.start_ns + 90000}`));
+  await waitChosen(page, kernel.id);
+  await still(page);
+  const before = await query(page), shown = await view(page);
+  check("the view that was asked for", shown, [kernel.start_ns - 50000, kernel.start_ns + 90000]);
+  await page.reload();
+  await waitChosen(page, kernel.id);
+  await still(page);
+  check("the state after a reload", await query(page), before);
+  check("the view after a reload", await view(page), shown);
+  check("the overlay is on", await page.getByRole("button", { name: "queue length" }).getAttribute("aria-pressed"), "true");
+  check("the event", await chosen(page), kernel.id);
+}
+
+// Drag over one stream; answers what the panel says.
+async function select(page) {
+  const { kernel } = facts;
+  await page.goto(place(`from=${kernel.start_ns - 400000}&to=${kernel.start_ns + 600000}`));
+  await page.reload();
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  const box = await page.locator(".tl-canvas").boundingBox(), point = await at(page, kernel.start_ns, kernel.label, 0), [from, to] = await view(page);
+  const x0 = Math.round(box.x + box.width * 0.2), x1 = Math.round(box.x + box.width * 0.8);
+  await page.mouse.move(x0, point.y);
+  await page.mouse.down();
+  await page.mouse.move((x0 + x1) / 2, point.y);
+  await page.mouse.move(x1, point.y);
+  await page.mouse.up();
+  await page.waitForSelector(".tl-sums");
+  const ns = x => from + (x - box.x) / box.width * (to - from);
+  const sums = await page.locator(".tl-sums").evaluateAll(tables => tables.map(table => {
+    const columns = [...table.querySelectorAll("th")].map(head => head.dataset.column);
+    return [...table.querySelectorAll("tbody tr")].map(row => Object.fromEntries([...row.cells].map((cell, i) =>
+      [columns[i], cell.querySelector("button")?.title ?? (cell.title || cell.innerText)])));
+  }));
+  return { from: ns(x0), to: ns(x1), pixel: (to - from) / box.width, classes: sums[0], names: sums[1] };
+}
+
+async function rows(page) {
+  await page.goto(place(""));
+  await page.reload();
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  const labels = page.locator(".tl-label:not(.rank)"), n = await labels.count();
+  await labels.first().hover();
+  await labels.first().getByRole("button", { name: /^Pin / }).click();
+  check("one is pinned", await page.locator(".tl-pinned .tl-label").count(), 1);
+  await page.locator(".tl-pinned .tl-label").getByRole("button", { name: /^Unpin / }).click();
+  check("none is pinned", await page.locator(".tl-pinned .tl-label").count(), 0);
+  await page.getByRole("button", { name: "Collapse rank 0" }).click();
+  truth("a collapsed rank has no rows", (await labels.count()) < n);
+  await still(page);
+  truth("but a band", (await colours(page)) > 4);
+  await page.getByRole("button", { name: "Expand rank 0" }).click();
+  check("rows are back", await labels.count(), n);
+  await page.getByText("processes").click();
+  await page.locator(".tl-menu input").first().uncheck();
+  truth("a process is left out", (await labels.count()) < n);
+}
+
+async function pictures(browser) {
+  for (const [width, height] of [[1280, 900], [2560, 1440]]) {
+    for (const theme of ["light", "dark"]) {
+      const { page, errors } = await open(browser, place(`event=${facts.kernel.id}&show=critical,queue,memory,bandwidth`), { width, height, theme });
+      await waitChosen(page, facts.kernel.id);
+      await still(page);
+      await page.waitForTimeout(1200);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check("nothing is wider than the page", overflow, 0);
+      await page.screenshot({ path: join(shots, `timeline-${run}-${width}-${theme}.png`) });
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("f");
+      await still(page);
+      await page.screenshot({ path: join(shots, `timeline-${run}-all-${width}-${theme}.png`) });
+      check("errors", errors, []);
+      await page.close();
+    }
+  }
+}
+
+const browser = await launch();
+try {
+  const { page, errors } = await open(browser, place(""));
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  truth("something is painted", (await colours(page)) > 8);
+  await search(page);
+  await flow(page);
+  await click(page);
+  await state(page);
+  await keys(page);
+  await rows(page);
+  const selection = await select(page);
+  check("errors", errors, []);
+  await pictures(browser);
+  console.log(JSON.stringify(selection));
+} finally {
+  await browser.close();
+}

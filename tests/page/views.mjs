@@ -1,0 +1,64 @@
+// Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, and a
+// picture is kept of each in both themes and at two widths. node views.mjs URL WANTED.json PICTURES
+import { readFileSync } from "node:fs";
+import { checkTable, go, launch, open, readTable, settle } from "./app.mjs";
+
+const [url, wantedPath, pictures] = process.argv.slice(2);
+const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
+const SIZES = [[1280, 860], [2560, 1440]];
+const problems = [];
+
+async function checkOverview(page, view) {
+  const words = await page.locator(".main").innerText();
+  const flat = words.replace(/\s+/g, " ").toLowerCase();
+  for (const text of view.says) if (!flat.includes(text.replace(/\s+/g, " ").toLowerCase())) problems.push(`${view.at}: does not say "${text}"`);
+}
+
+async function checkWidth(page, view, width) {
+  const wide = await page.evaluate(() => {
+    const main = document.querySelector(".main");
+    return Math.max(document.documentElement.scrollWidth - innerWidth, main ? main.scrollWidth - main.clientWidth : 0);
+  });
+  if (wide > 1) problems.push(`${view.at}: ${wide} px too wide at ${width}`);
+}
+
+const browser = await launch();
+try {
+  const { page, errors } = await open(browser, url);
+  await settle(page);
+  for (const view of wanted) {
+    try {
+      await page.setViewportSize({ width: SIZES[0][0], height: SIZES[0][1] });
+      await page.emulateMedia({ colorScheme: "light" });
+      await go(page, view.at);
+      for (const table of view.tables ?? []) {
+        const box = page.locator(`section[data-verb="${table.verb}"] .ht-table`).nth(table.nth ?? 0);
+        checkTable(`${view.at} ${table.verb}`, await readTable(box), table.wanted);
+      }
+      if (view.says) await checkOverview(page, view);
+      const failed = await page.locator(".state.problem").allInnerTexts();
+      if (failed.length > 0) problems.push(`${view.at}: ${failed.join("; ")}`);
+      if (view.charts) {
+        const drawn = await page.locator(".main figure.ht-chart").count();
+        if (drawn < view.charts) problems.push(`${view.at}: ${drawn} charts, wanted ${view.charts}`);
+      }
+      if (!view.name) continue;
+      for (const [width, height] of SIZES) {
+        await page.setViewportSize({ width, height });
+        for (const theme of ["light", "dark"]) {
+          await page.emulateMedia({ colorScheme: theme });
+          await settle(page);
+          await page.screenshot({ path: `${pictures}/${view.name}-${theme}-${width}.png` });
+        }
+        await checkWidth(page, view, width);
+      }
+    } catch (error) {
+      problems.push(`${view.at}: ${error.message}`);
+    }
+    while (errors.length > 0) problems.push(`${view.at}: console: ${errors.shift()}`);
+  }
+} finally {
+  await browser.close();
+}
+for (const problem of problems) console.log(problem);
+process.exit(problems.length > 0 ? 1 : 0);

@@ -1,0 +1,303 @@
+"""A log directory that changes while it is served, and who may ask."""
+import gzip
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import time
+
+import pytest
+import support
+
+from client import Server, serving
+
+EXAMPLES = support.ROOT / "examples"
+
+
+def event(name, ts=1, rank=None):
+    header = {} if rank is None else {"distributedInfo": {"rank": rank}}
+    return json.dumps({**header, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": name, "ts": ts, "dur": 5, "pid": 1, "tid": 1}]})
+
+
+def old(path, text):
+    """A file that was written a while ago."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    os.utime(path, (time.time() - 60, time.time() - 60))
+
+
+def by_name(runs):
+    return {run["name"]: run for run in runs["runs"]}
+
+
+def test_the_url_comes_at_once(tmp_path):
+    with serving(EXAMPLES) as server:
+        assert server.seconds_to_url < (5 if support.is_sanitized() else 1)
+        assert server.url == f"http://127.0.0.1:{server.port}/"
+
+
+def test_a_directory_that_grows(tmp_path):
+    with serving(tmp_path) as server:
+        assert server.until(lambda runs: not runs["scanning"])["runs"] == []
+        old(tmp_path / "a" / "host_0.1700000000001.pt.trace.json", event("first", rank=0))
+        first = by_name(server.until(lambda runs: runs["runs"] and runs["runs"][0]["state"] == "ready"))["a"]
+        assert [worker["name"] for worker in first["workers"]] == ["host_0"] and first["spans"] == []
+        old(tmp_path / "a" / "host_1.1700000000001.pt.trace.json", event("second", rank=1))
+        second = by_name(server.until(lambda runs: len(runs["runs"][0]["workers"]) == 2
+                                      and runs["runs"][0]["state"] == "ready"))["a"]
+        assert second["generation"] > first["generation"] and second["id"] == first["id"]
+        assert [worker["rank"] for worker in second["workers"]] == [0, 1]
+        rows = server.table("a", "events", columns="rank,name").json()["rows"]
+        assert rows == [[0, "first"], [1, "second"]]
+        # a second recording of one worker: spans
+        old(tmp_path / "a" / "host_0.1700000000002.pt.trace.json", event("third", rank=0))
+        third = by_name(server.until(lambda runs: len(runs["runs"][0]["workers"]) == 3
+                                     and runs["runs"][0]["state"] == "ready"))["a"]
+        assert third["spans"] == ["1", "2"]
+        assert [(worker["name"], worker["span"], worker["rank"]) for worker in third["workers"]] == [
+            ("host_0", "1", 0), ("host_0", "2", 0), ("host_1", "1", 1)]
+        assert server.table("a", "events", columns="name", span="2").json()["rows"] == [["third"]]
+        assert server.table("a", "events", columns="name", span="1").json()["rows"] == [["first"], ["second"]]
+
+
+def test_a_file_that_changes_is_read_again(tmp_path):
+    path = tmp_path / "x.pt.trace.json"
+    old(path, event("before"))
+    with serving(tmp_path) as server:
+        run, = server.ready()["runs"]
+        assert run["id"] == "~" and run["name"] == tmp_path.name
+        tag = server.table("~", "events").headers["ETag"]
+        os.utime(path, (1, 1))
+        old(path, event("after, and longer"))
+        server.until(lambda runs: runs["runs"][0]["generation"] > run["generation"])
+        answer = server.table("~", "events", columns="name")
+        assert answer.json()["rows"] == [["after, and longer"]]
+        assert server.ask("/api/v1/runs/~/table/events", If_None_Match=tag).status == 200
+
+
+def test_what_is_being_written_is_read_when_it_rests(tmp_path):
+    with serving(tmp_path) as server:
+        (tmp_path / "x.pt.trace.json").write_text(event("new"))
+        run, = server.until(lambda runs: runs["runs"] and runs["runs"][0]["state"] == "ready")["runs"]
+        assert run["workers"][0]["events"] == 1
+
+
+def test_files_that_go_away(tmp_path):
+    for rank in range(2):
+        old(tmp_path / "a" / f"w{rank}.pt.trace.json", event(f"rank {rank}", rank=rank))
+    with serving(tmp_path) as server:
+        server.ready()
+        (tmp_path / "a" / "w1.pt.trace.json").unlink()
+        run, = server.until(lambda runs: runs["runs"][0]["workers"][1]["files"][0]["state"] == "failed")["runs"]
+        assert "gone" in run["workers"][1]["files"][0]["error"]
+        server.until(lambda runs: server.table("a", "events", columns="name").json()["rows"] == [["rank 0"]])
+        shutil.rmtree(tmp_path / "a")
+        server.until(lambda runs: runs["runs"][0]["state"] == "failed")
+        answer = server.until(lambda runs: server.table("a", "events").status == 422) and server.table("a", "events")
+        assert "gone" in answer.json()["error"]
+        assert server.ask("/api/v1/rescan", "POST", "").status == 202
+        assert server.until(lambda runs: runs["runs"] == [])
+        shutil.rmtree(tmp_path)
+        assert server.until(lambda runs: not runs["scanning"])["runs"] == []
+        assert server.table("a", "events").status == 404
+
+
+def test_broken_files_do_not_hide_others(tmp_path):
+    old(tmp_path / "r" / "good.pt.trace.json", event("good"))
+    old(tmp_path / "r" / "empty.pt.trace.json", b"")
+    old(tmp_path / "r" / "noise.pt.trace.json", b"\x00\xff" * 500)
+    old(tmp_path / "r" / "cut.pt.trace.json.gz", gzip.compress(event("cut").encode() * 50)[:60])
+    old(tmp_path / "r" / "notes.txt", b"nothing")
+    old(tmp_path / "r" / "config.json", b"{}")
+    with serving(tmp_path) as server:
+        run, = server.ready()["runs"]
+        states = {worker["name"]: worker["files"][0] for worker in run["workers"]}
+        assert states["good"]["state"] == "ready"
+        for name in ("empty", "noise"):
+            assert states[name]["state"] == "failed" and states[name]["error"], name
+        assert "notes.txt" not in json.dumps(run) and "config" not in states
+        assert ["good"] in server.table("r", "events", columns="name").json()["rows"]
+
+
+def test_links_do_not_lead_out(tmp_path):
+    old(tmp_path / "outside" / "secret.pt.trace.json", event("secret"))
+    inside = tmp_path / "logs"
+    old(inside / "a" / "own.pt.trace.json", event("own"))
+    (inside / "a" / "link.pt.trace.json").symlink_to(tmp_path / "outside" / "secret.pt.trace.json")
+    (inside / "a" / "near.pt.trace.json").symlink_to(inside / "b" / "near.pt.trace.json")
+    old(inside / "b" / "near.pt.trace.json", event("near"))
+    (inside / "linked").symlink_to(tmp_path / "outside")
+    rank = inside / "n" / "w_17_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    rank.mkdir(parents=True)
+    (rank / "trace_view.json").symlink_to(tmp_path / "outside" / "secret.pt.trace.json")
+    with serving(inside) as server:
+        runs = by_name(server.ready())
+        assert "link leads out" in json.dumps(runs["a"]) and "linked" not in runs
+        for run in runs.values():
+            assert b"secret" not in server.table(run["id"], "events", columns="name").body.replace(b"secret.pt", b"")
+    with serving(inside, "--follow-links") as server:
+        server.ready()
+        assert ["secret"] in server.table("a", "events", columns="name").json()["rows"]
+
+
+def test_hostile_names(tmp_path):
+    script = "<script>alert(1)</script>"
+    long = "x" * (1 << 20)
+    events = [{"ph": "X", "cat": "cpu_op", "name": name, "ts": i, "dur": 1, "pid": 1, "tid": 1}
+              for i, name in enumerate([script, long, "a\u0000b\u001b[2J\u2028", "\"'&%2F../"])]
+    old(tmp_path / ("<b>&'\" %2f é") / "w<i>.pt.trace.json", json.dumps({"traceEvents": events}))
+    with serving(tmp_path) as server:
+        run, = server.ready()["runs"]
+        assert run["name"] == "<b>&'\" %2f é" and set(run["id"]) <= set(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-~!")
+        answer = server.table(run["id"], "events", columns="name")
+        names = [row[0] for row in answer.json()["rows"]]
+        assert names[0] == script and names[1] == long and answer.headers["Content-Type"] == "application/json"
+        for path in ("tracks", "search?q=script", "event?id=0:0", "event?id=0:1", "range?from=0&to=100"):
+            got = server.ask(f"/api/v1/runs/{run['id']}/{path}")
+            assert got.status == 200 and got.headers["Content-Type"] == "application/json", path
+            got.json()
+        page = server.table(run["id"], "events", format="html")
+        assert script.encode() not in page.body and page.headers["Content-Type"].startswith("text/plain")
+
+
+# ---- who may ask ----
+
+@pytest.fixture(scope="module")
+def local():
+    with serving(EXAMPLES / "cpu") as server:
+        server.ready()
+        yield server
+
+
+@pytest.mark.parametrize("host, status", [
+    ("localhost", 200), ("localhost:1234", 200), ("127.0.0.1", 200), ("127.9.9.9:80", 200), ("[::1]:6006", 200),
+    ("my.localhost", 200), ("evil.example", 403), ("localhost.evil.example", 403), ("127.0.0.1.evil.example", 403),
+    ("192.168.1.1", 403), ("", 403), ("localhost:x", 403), ("[::1", 403), ("localhost@evil.example", 403),
+])
+def test_host(local, host, status):
+    assert local.ask("/api/v1/runs", host=host).status == status
+
+
+def test_host_must_be_said_once(local):
+    assert b" 403 " in local.raw(b"GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n"
+                                 b"Connection: close\r\n\r\n").split(b"\r\n")[0]
+    assert b" 200 " not in local.raw(b"GET /api/v1/runs HTTP/1.0\r\n\r\n").split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("origin, status", [
+    ("http://localhost:7", 200), ("https://localhost:7", 200), ("http://localhost:8", 403),
+    ("http://evil.example", 403), ("null", 403), ("file://", 403), ("http://localhost:7.evil.example", 403),
+])
+def test_origin(local, origin, status):
+    assert local.ask("/api/v1/runs", host="localhost:7", Origin=origin).status == status
+    assert local.ask("/api/v1/rescan", "POST", "", host="localhost:7", Origin=origin).status == (
+        202 if status == 200 else status)
+
+
+def test_pages_of_other_sites(local):
+    for site in ("cross-site", "same-site"):
+        assert local.ask("/api/v1/runs", Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors").status == 403
+        assert local.ask("/api/v1/runs", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate").status == 403
+    assert local.ask("/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate").status != 403
+    assert local.ask("/api/v1/runs", Sec_Fetch_Site="same-origin").status == 200
+
+
+def test_token():
+    with serving(EXAMPLES / "cpu", "--host", "0.0.0.0") as server:
+        token = server.url.split("token=")[1]
+        assert len(token) == 32
+        for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Bearer " + token[:-1]},
+                        {"Cookie": f"holotrace_{server.port}=" + "0" * 32}, {"Authorization": token}):
+            answer = server.ask("/api/v1/runs", **headers)
+            assert answer.status == 403 and "token" in answer.json()["error"]
+        assert server.ask("/").status == 403
+        assert server.ask("/api/v1/runs", Authorization=f"Bearer {token}").status == 200
+        page = server.ask(f"/?token={token}")
+        cookie = page.headers["Set-Cookie"]
+        assert page.status in (200, 404) and "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert server.ask("/api/v1/runs", Cookie="a=b; " + cookie.split(";")[0]).status == 200
+        assert server.ask("/api/v1/runs", host="any.example", Cookie=cookie.split(";")[0]).status == 200
+
+
+def test_path_prefix():
+    with serving(EXAMPLES / "cpu", "--path_prefix", "/some/where/") as server:
+        assert server.url.endswith("/some/where/")
+        assert server.ask("/some/where/api/v1/runs").status == 200
+        assert server.ask("/api/v1/runs").status == 404
+        moved = server.ask("/some/where")
+        assert moved.status == 308 and moved.headers["Location"] == "/some/where/"
+
+
+# ---- the program ----
+
+def test_tensorboards_options(tmp_path):
+    old(tmp_path / "x.pt.trace.json", event("x"))
+    with serving(f"--logdir={tmp_path}", "--bind_all", "--token", "0123456789") as server:
+        assert "token=0123456789" in server.url
+        assert server.ask("/api/v1/runs?token=0123456789").status == 200
+
+
+def test_a_taken_port(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        server = Server(tmp_path, port=str(port))
+        assert server.code == 4 and "port" in server.error
+
+
+@pytest.mark.parametrize("args, code", [
+    ([], 2), (["/no/such/directory"], 3), (["-"], 2), ([".", "--port", "x"], 2), ([".", "--port", "70000"], 2),
+    ([".", "--token", "short"], 2), ([".", "--path_prefix", "x"], 2), ([".", "--host", "no.such.name"], 2),
+    ([".", "--token", "with blank inside"], 2),
+])
+def test_wrong_usage(args, code):
+    server = Server(*args, port=None)
+    assert server.code == code and server.error.startswith("holotrace: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ending(number):
+    """At any time: while it reads, while somebody waits for news, and while somebody computes."""
+    for delay in (0, 0.05, 0.5):
+        server = Server(EXAMPLES)
+        with socket.create_connection(("127.0.0.1", server.port)) as waiting:
+            waiting.sendall(b"GET /api/v1/runs?after=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(delay)
+            begin = time.monotonic()
+            code, said = server.stop(number)
+        assert code == 0, said
+        assert time.monotonic() - begin < 20
+        assert "Sanitizer" not in said
+
+
+def test_malformed_requests(local):
+    """Requests of chance: the server answers or closes, and goes on."""
+    chance = random.Random(7)
+    seeds = [b"GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+             b"GET /api/v1/runs/~/table/events?top=3&where=name%20~%20x HTTP/1.1\r\nHost: localhost\r\n"
+             b"Accept-Encoding: gzip\r\nIf-None-Match: \"x\"\r\nConnection: close\r\n\r\n",
+             b"POST /api/v1/runs/~/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 22\r\n"
+             b"Connection: close\r\n\r\n{\"query\": \"select 1\"}  ",
+             b"POST /api/v1/rescan HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+             b"Connection: close\r\n\r\n4\r\nabcd\r\n0\r\n\r\n"]
+    bits = [b"\r\n", b"\0", b"%", b"%00", b"\xff\xfe", b"?", b"&", b"=", b"/", b"A" * 40000, b"Host: x\r\n",
+            b"Content-Length: -1\r\n", b"Content-Length: 99999999999999999999\r\n", b" ", b"HTTP/9.9", b"{", b"\\u",
+            b"&a=b" * 200, b"~", b"@"]
+    for _ in range(120):
+        data = bytearray(chance.choice(seeds))
+        for _change in range(chance.randint(1, 6)):
+            at = chance.randrange(len(data) + 1)
+            kind = chance.randrange(4)
+            if kind == 0:
+                data[at:at] = chance.choice(bits)
+            elif kind == 1:
+                del data[at:at + chance.randint(1, 20)]
+            elif kind == 2 and at < len(data):
+                data[at] = chance.randrange(256)
+            else:
+                data = data[:max(at, 1)]
+        local.raw(bytes(data), seconds=0.3)
+    assert local.ask("/api/v1/runs").status == 200

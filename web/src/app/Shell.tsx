@@ -1,0 +1,318 @@
+// The frame: what is looked at on top, views on the left, the view in the middle. Also what to say before there is
+// anything to look at.
+import { Component } from "preact";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Analyses, Run, Runs } from "../model";
+import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
+import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
+import { AppProvider, useApp } from "./context";
+import type { App } from "./context";
+import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, Rescan } from "./Health";
+import { useRuns } from "./hooks";
+import { useKeys } from "./keys";
+import { Palette } from "./Palette";
+import { Busy, Empty, ProblemBox } from "./parts";
+import { formatRoute, go, linkTo, useRoute } from "./route";
+import type { Route } from "./route";
+import { useTheme } from "./theme";
+import { GROUPS, shownViews, viewOf } from "../views/registry";
+
+const THEME_WORD = { system: "as the system", light: "light", dark: "dark" } as const;
+
+function Nav() {
+  const app = useApp();
+  const here = viewOf(app.route.view);
+  return (
+    <nav class="nav" aria-label="Views">
+      {GROUPS.map((group) => {
+        const views = shownViews(app).filter((view) => view.group === group);
+        if (views.length === 0) return null;
+        return (
+          <div key={group} class="nav-group">
+            {group ? <h2>{group}</h2> : null}
+            {views.map((view) => (
+              <a
+                key={view.id}
+                href={linkTo(app.route, view.id)}
+                class={view === here ? "on" : ""}
+                aria-current={view === here ? "page" : undefined}
+              >
+                <span>{view.title}</span>
+                {view.key ? <kbd>{view.key.toUpperCase()}</kbd> : null}
+              </a>
+            ))}
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+function Top(props: { search: () => void }) {
+  const [theme, nextTheme] = useTheme();
+  return (
+    <header class="top">
+      <span class="brand">Holotrace</span>
+      <RunChooser />
+      <SpanChooser />
+      <RankChooser />
+      <StepChooser />
+      <span class="grow" />
+      <button type="button" class="search-box" onClick={props.search}>
+        <span>Search events, operators, kernels</span>
+        <kbd>/</kbd>
+      </button>
+      <HealthDot />
+      <button
+        type="button"
+        class="icon"
+        onClick={nextTheme}
+        title={`Theme: ${THEME_WORD[theme]}`}
+        aria-label={`Theme: ${THEME_WORD[theme]}`}
+      >
+        ◐
+      </button>
+    </header>
+  );
+}
+
+const KEYS: readonly [string, string][] = [
+  ["⌘K  or  /", "search"],
+  ["1 … 8", "the first views"],
+  ["D", "diff"],
+  ["Q", "SQL"],
+  ["?", "these keys"],
+  ["Esc", "close"],
+  ["click on a header", "sort; with shift add to the order"],
+  ["click on a chart", "filter, or open what is behind it"],
+];
+
+function Help(props: { close: () => void }) {
+  return (
+    <div
+      class="veil"
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) props.close();
+      }}
+    >
+      <div class="palette keys" role="dialog" aria-label="Keys">
+        <h2>Keys</h2>
+        <dl>
+          {KEYS.map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <p class="dim">The timeline has keys of its own: ? there lists them.</p>
+      </div>
+    </div>
+  );
+}
+
+// A view that fails must not take the page along.
+class Guard extends Component<{ resetKey: string; children: ComponentChildren }, { error: Error | null }> {
+  override state: { error: Error | null } = { error: null };
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override componentDidUpdate(before: { resetKey: string }) {
+    if (before.resetKey !== this.props.resetKey && this.state.error) this.setState({ error: null });
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <ProblemBox
+        status={-1}
+        problem={{
+          error: `This view failed: ${error.message}`,
+          file: null,
+          offset: null,
+          hint: "The other views still work.",
+        }}
+      />
+    );
+  }
+}
+
+function Middle() {
+  const app = useApp();
+  const view = viewOf(app.route.view);
+  if (!view)
+    return (
+      <Empty title={`There is no view called ${app.route.view}`}>
+        <p>Choose one at the left.</p>
+      </Empty>
+    );
+  if (!isShown(app.run)) return <Unread />;
+  const View = view.component;
+  return <View />;
+}
+
+// Nothing of the run can be shown yet, or ever.
+function Unread() {
+  const { run } = useApp();
+  const files = filesOf(run);
+  const failed = run.state === "failed";
+  return (
+    <div class="unread">
+      <h1>{failed ? `Nothing of ${run.name} could be read` : `Reading ${run.name}`}</h1>
+      <p class="lead">{failed ? "Each file says why:" : "Views appear as soon as the first file is read."}</p>
+      <ul class="files">
+        {files.map((file) => (
+          <FileLine key={file.path} file={file} />
+        ))}
+      </ul>
+      <Rescan />
+    </div>
+  );
+}
+
+function Frame(props: { lost: string | null }) {
+  const app = useApp();
+  const [open, setOpen] = useState<"search" | "help" | null>(null);
+  const close = () => setOpen(null);
+  useKeys({
+    search: () => setOpen("search"),
+    help: () => setOpen("help"),
+    close,
+    view: (key) => {
+      const view = shownViews(app).find((one) => one.key === key);
+      if (view) go(linkTo(app.route, view.id));
+      return view !== undefined;
+    },
+    ownLetters: app.route.view === "timeline",
+  });
+  useEffect(() => {
+    document.title = `${viewOf(app.route.view)?.title ?? "Holotrace"} · ${app.run.name} · Holotrace`;
+  }, [app.route.view, app.run.name]);
+  const wide = app.route.view === "timeline";
+  return (
+    <div class="frame">
+      <Top search={() => setOpen("search")} />
+      <Nav />
+      <main class={wide ? "main wide" : "main"} id="main">
+        {props.lost ? (
+          <div class="strip failed" role="alert">
+            {props.lost}
+          </div>
+        ) : null}
+        <LoadingStrip />
+        <FailedStrip />
+        <Guard resetKey={`${app.run.id} ${app.route.view} ${app.route.sub}`}>
+          <Middle />
+        </Guard>
+      </main>
+      {open === "search" ? <Palette close={close} /> : null}
+      {open === "help" ? <Help close={close} /> : null}
+    </div>
+  );
+}
+
+function Start(props: { children: ComponentChildren }) {
+  return (
+    <div class="start">
+      <span class="brand">Holotrace</span>
+      {props.children}
+    </div>
+  );
+}
+
+function NoRuns(props: { runs: Runs }) {
+  return (
+    <Start>
+      <Empty title={props.runs.scanning ? "Looking for traces" : "No traces found"}>
+        <p>
+          Looked below <code>{props.runs.logdir}</code> for files named <code>*.pt.trace.json</code>,{" "}
+          <code>*.json</code>, <code>*.json.gz</code> and folders of an Ascend profiler. New files appear here by
+          themselves.
+        </p>
+        <p>
+          To record one:{" "}
+          <code>torch.profiler.profile(on_trace_ready=torch.profiler.tensorboard_trace_handler(DIR))</code>
+        </p>
+        <Rescan />
+      </Empty>
+    </Start>
+  );
+}
+
+function chooseRun(runs: Runs, route: Route): Run | undefined {
+  return runs.runs.find((run) => run.id === route.run) ?? (route.run ? undefined : runs.runs[0]);
+}
+
+function NoSuchRun(props: { runs: Runs; route: Route }) {
+  const { runs, route } = props;
+  const link = (id: string) => formatRoute({ run: id, view: route.view, sub: route.sub, query: {} });
+  return (
+    <Start>
+      <Empty title={`There is no run called ${route.run}`}>
+        <p>
+          It may have been moved or deleted. Below <code>{runs.logdir}</code> there{" "}
+          {runs.runs.length === 1 ? "is" : "are"}:
+        </p>
+        <ul>
+          {runs.runs.map((one) => (
+            <li key={one.id}>
+              <a href={link(one.id)}>{one.name}</a>
+            </li>
+          ))}
+        </ul>
+      </Empty>
+    </Start>
+  );
+}
+
+interface Server {
+  registry: Analyses | null;
+  routes: readonly string[];
+  problem: ApiError | null;
+}
+
+// What the server can answer: asked once it is reached, and again when it was away.
+function useServer(reached: boolean): Server {
+  const [registry, setRegistry] = useState<Analyses | null>(null);
+  const [routes, setRoutes] = useState<readonly string[]>([]);
+  const [problem, setProblem] = useState<ApiError | null>(null);
+  useEffect(() => {
+    if (!reached) return;
+    askRoutes().then(setRoutes, () => undefined); // without it, what not every server has is not offered
+    askAnalyses().then(setRegistry, (error: unknown) => {
+      if (error instanceof ApiError) setProblem(error);
+    });
+  }, [reached]);
+  return { registry, routes, problem };
+}
+
+export function Page() {
+  const route = useRoute();
+  const watched = useRuns();
+  const { registry, routes, problem } = useServer(watched.runs !== null && watched.problem === null);
+  const runs = watched.runs;
+  const run = runs ? chooseRun(runs, route) : undefined;
+  useEffect(() => {
+    if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
+  }, [run?.id, route.run]);
+  if (!runs || !registry) {
+    const failed = watched.problem ?? problem?.problem;
+    return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
+  }
+  if (runs.runs.length === 0) return <NoRuns runs={runs} />;
+  if (!run) return <NoSuchRun runs={runs} route={route} />;
+  const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
+  const app: App = { route: { ...route, run: run.id }, run, base, runs, analyses: registry, routes };
+  const lost = watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null;
+  return (
+    <AppProvider value={app}>
+      <Frame lost={lost} />
+    </AppProvider>
+  );
+}

@@ -1,0 +1,91 @@
+// What views need of the server, as hooks: a table while its run grows, and the runs themselves.
+import { useEffect, useState } from "preact/hooks";
+import type { Problem, Runs, Table } from "../model";
+import { ApiError, runs as askRuns, table as askTable } from "./api";
+import type { Query, RunKey } from "./api";
+import { queryText } from "./api";
+
+export interface Asked {
+  table: Table | null; // the last good answer, also while the next is asked for
+  problem: Problem | null;
+  status: number; // of the problem
+  busy: boolean;
+}
+
+const NOTHING: Asked = { table: null, problem: null, status: 0, busy: false };
+
+// What went wrong, of whatever was thrown.
+export function problemOf(error: unknown): { problem: Problem; status: number } {
+  if (error instanceof ApiError) return { problem: error.problem, status: error.status };
+  const text = error instanceof Error ? error.message : String(error);
+  return { problem: { error: text, file: null, offset: null, hint: null }, status: -1 };
+}
+
+// verb null: nothing is asked yet. An answer for other options replaces the table at once when it comes; until
+// then the old one stays, marked busy.
+export function useTable(run: RunKey, verb: string | null, query: Query = {}, baseGeneration = 0): Asked {
+  const [asked, setAsked] = useState<Asked>(NOTHING);
+  const key = verb === null ? "" : `${run.id} ${run.generation} ${baseGeneration} ${verb} ${queryText(query)}`;
+  useEffect(() => {
+    if (verb === null) {
+      setAsked(NOTHING);
+      return;
+    }
+    let gone = false;
+    setAsked((before) => ({ ...before, busy: true }));
+    askTable(run, verb, query, baseGeneration).then(
+      (table) => {
+        if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
+      },
+      (error: unknown) => {
+        if (!gone) setAsked({ table: null, busy: false, ...problemOf(error) });
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [key]);
+  return asked;
+}
+
+export interface Watched {
+  runs: Runs | null;
+  problem: Problem | null;
+  again: () => void;
+}
+
+const RETRY_MS = 2000;
+
+// The runs, told again whenever the server has news.
+export function useRuns(): Watched {
+  const [runs, setRuns] = useState<Runs | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer = 0;
+    const watch = async (after?: number) => {
+      let next = after;
+      try {
+        const got = await askRuns(after, stop.signal);
+        setRuns(got);
+        setProblem(null);
+        next = got.generation;
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        setProblem(problemOf(error).problem);
+        await new Promise<void>((done) => {
+          timer = window.setTimeout(done, RETRY_MS);
+        });
+        next = undefined; // the server may be another one by now
+      }
+      if (!stop.signal.aborted) void watch(next);
+    };
+    void watch();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [round]);
+  return { runs, problem, again: () => setRound(round + 1) };
+}

@@ -1,0 +1,122 @@
+// Where cells and words lead: events to the timeline, "next" of a conclusion to the view that shows more, names of
+// operators and kernels to their rows.
+import type { Column, Table } from "../model";
+import type { Row } from "./rows";
+import { eventLink, linkTo } from "./route";
+import type { Change, Route } from "./route";
+
+// Verbs with a view of their own.
+const VIEW_OF: Readonly<Record<string, string>> = {
+  operators: "operators",
+  kernels: "kernels",
+  modules: "modules",
+  stacks: "flame",
+  "memory-curve": "memory",
+  "memory-events": "memory",
+  "memory-stats": "memory",
+  "memory-timeline": "memory",
+  collectives: "communication",
+  distributed: "distributed",
+  stragglers: "stragglers",
+  "temporal-breakdown": "temporal",
+  "idle-breakdown": "idle",
+  "idle-intervals": "idle",
+  "kernel-types": "kernel-types",
+  "kernel-breakdown": "kernel-types",
+  "comm-overlap": "overlap",
+  "queue-length": "queue",
+  "queue-blocked": "queue",
+  "memory-bandwidth": "bandwidth",
+  "launch-stats": "launch",
+  "kernel-sequences": "sequences",
+  "critical-path": "critical-path",
+  "annotation-breakdown": "annotations",
+  "kernel-annotations": "annotations",
+  "cupti-counters": "counters",
+  diff: "diff",
+  summary: "overview",
+  advice: "overview",
+};
+
+export const viewIdOf = (verb: string): string | undefined => VIEW_OF[verb];
+
+// Splits as a shell does, as far as the verbs' own hints need it.
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  for (const found of text.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)) words.push(found[1] ?? found[2] ?? found[3] ?? "");
+  return words;
+}
+
+export interface Next {
+  verb: string;
+  options: Record<string, string>;
+}
+
+// "critical-path --view path --where 'x'" as verb and options.
+export function parseNext(text: string): Next {
+  const words = splitWords(text);
+  const next: Next = { verb: words[0] ?? "", options: {} };
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i] ?? "";
+    if (!word.startsWith("--")) continue;
+    const [name = "", given] = word.slice(2).split(/=(.*)/s);
+    const follows = words[i + 1];
+    if (given !== undefined) next.options[name] = given;
+    else if (follows !== undefined && !follows.startsWith("--")) next.options[name] = words[++i] ?? "";
+    else next.options[name] = "true";
+  }
+  return next;
+}
+
+// The view of a verb takes its by, view and time options; what it does not know is for the analysis' own page.
+export function verbLink(route: Route, verb: string, options: Change = {}): string {
+  const view = VIEW_OF[verb];
+  const fits = Object.keys(options).every((name) => ["by", "view", "time"].includes(name));
+  return view && fits ? linkTo(route, view, options) : linkTo(route, "analysis", options, verb);
+}
+
+export function nextLink(route: Route, text: string): string {
+  const next = parseNext(text);
+  return verbLink(route, next.verb, next.options);
+}
+
+// Ids "rank:row" in a text such as "2:10006, 2:11458".
+export function eventIds(text: string): string[] {
+  return text.match(/\d+:\d+/g) ?? [];
+}
+
+const ROW_COLUMN = /(^|_)(index|row)(_|$)/;
+
+// The event that a cell names: itself, or the row of the trace of the row's rank.
+export function eventOf(table: Table, column: Column, row: Row): string | undefined {
+  const at = table.columns.indexOf(column);
+  const value = row[at];
+  if (value === null || value === undefined) return undefined;
+  if (column.type === "event") return String(value);
+  if (column.name === "evidence") return eventIds(String(value))[0];
+  if (!ROW_COLUMN.test(column.name) || typeof value === "boolean") return undefined;
+  const own = column.name.replace(ROW_COLUMN, "$1rank");
+  const rank = table.columns.findIndex((other) => other.name === own);
+  const rankAt = rank >= 0 ? rank : table.columns.findIndex((other) => other.name === "rank");
+  const rankValue = rankAt >= 0 ? row[rankAt] : null;
+  return rankValue === null || rankValue === undefined ? undefined : `${rankValue}:${value}`;
+}
+
+// A text as the operand of a filter expression.
+export function quoted(text: string): string {
+  return '"' + text.replace(/[\\"]/g, "\\$&") + '"';
+}
+
+// The link behind a cell of a verb's table.
+export function cellLink(route: Route, verb: string, table: Table, column: Column, row: Row): string | undefined {
+  if (verb === "tables") return undefined; // its rows are those of a file
+  const event = eventOf(table, column, row);
+  if (event) return eventLink(route, event);
+  const value = row[table.columns.indexOf(column)];
+  if (typeof value !== "string" || !value) return undefined;
+  if (column.name === "next") return nextLink(route, value);
+  // an allocation inside another operator is named after both
+  const operator = value.replace(/ \(aten::empty\w*\)$/, "");
+  if (column.name === "operator" && verb !== "operators") return linkTo(route, "operators", { name: operator });
+  return undefined;
+}

@@ -1,0 +1,193 @@
+// The report's first screen: the verdict in words, what a step is made of, what to look at first, with links to the
+// evidence further down. Sentences and numbers are those of summary, advice and diff.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Table } from "../model";
+import { Rows, type Row } from "../app/rows";
+import { classColor } from "../ui/colors";
+import { count, human, nsText } from "../ui/format";
+import { Bars } from "../ui/charts";
+import { bandwidthCurve, gpuTime, hasStepTimes, KernelBars, memoryCurve, metricsOf, OperatorBars, queueCurve, RankMap, StepStack, StepTimes } from "./charts";
+import { extraOf, type Report, sectionOf, tableOf } from "./data";
+import { StepTimeline } from "./Timeline";
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const rowOf = (rows: Rows, topic: string): Row | undefined => rows.all.find(row => rows.text(row, "topic") === topic);
+
+// "idle-breakdown --by device" is shown by the section of its verb.
+export function Next({ report, next }: { report: Report; next: string }) {
+  const verb = next.split(" ")[0] ?? "", section = sectionOf(report, verb);
+  if (!next) return null;
+  return section ? <a href={`#${verb}`}>{section.title} →</a> : <code class="dim">holotrace {next}</code>;
+}
+
+const FIGURES: [topic: string, column: string, name: string, type: "duration" | "ratio"][] = [
+  ["step time", "value_ns", "step time", "duration"],
+  ["GPU", "share", "GPU busy", "ratio"],
+  ["bound by", "saves_ns", "to save, at most", "duration"],
+  ["slow rank", "value_ns", "others wait for a rank", "duration"],
+];
+
+function Figure({ name, value, note, tone }: { name: string; value: string; note?: string; tone?: string }) {
+  return <div class="rp-figure"><span>{name}</span><b class={tone}>{value}</b>{note && <small>{note}</small>}</div>;
+}
+
+// "waiting for rank 2: 51 % of the critical path; then …" as a head and the rest.
+function split(finding: string): [string, string] {
+  const found = /^(.*?%[^,;]*)[,;]\s*(.*)$/s.exec(finding);
+  return found ? [found[1] ?? finding, found[2] ?? ""] : [finding, ""];
+}
+
+function headline(rows: Rows): { head: string; rest: string; next: string } {
+  const bound = rowOf(rows, "bound by"), text = bound ? rows.text(bound, "finding") : "";
+  if (text && !/^(cannot tell|none)/.test(text)) {
+    const [head, rest] = split(text);
+    return { head: `Bound by ${head}`, rest, next: rows.text(bound ?? [], "next") };
+  }
+  const step = rowOf(rows, "step time");
+  return { head: step ? `Step time: ${rows.text(step, "finding")}` : "What the traces say", rest: text, next: step ? rows.text(step, "next") : "" };
+}
+
+export function Verdict({ report }: { report: Report }) {
+  const table = tableOf(report, "summary");
+  if (!table) return <h1>{report.name}</h1>;
+  const rows = new Rows(table), { head, rest, next } = headline(rows), step = rowOf(rows, "step time");
+  return (
+    <div class="rp-verdict">
+      <div>
+        <h1>{capital(head)}</h1>
+        <p class="rp-lead">{rest && `${capital(rest)}. `}{step && !head.startsWith("Step time") && `A step takes ${rows.text(step, "finding")}. `}<Next report={report} next={next} /></p>
+      </div>
+      <div class="rp-figures">{FIGURES.map(([topic, column, name, type]) => {
+        const row = rowOf(rows, topic), value = row ? rows.number(row, column) : null;
+        return value === null ? null : <Figure key={name} name={name} value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })} />;
+      })}</div>
+    </div>
+  );
+}
+
+function Share({ share }: { share: number | null }) {
+  if (share === null) return <>–</>;
+  return <span class="rp-share"><i style={{ width: `${Math.max(1, Math.min(1, share) * 80)}px`, background: classColor("communication") }} />{human(share, { type: "ratio", unit: "ratio" })}</span>;
+}
+
+export function Advice({ report }: { report: Report }) {
+  const table = tableOf(report, "advice");
+  if (!table) return null;
+  const rows = new Rows(table);
+  return (
+    <section class="rp-block" id="advice">
+      <h2>Look at first <span class="dim">what it costs of a step at most, and where the evidence is</span></h2>
+      <ul class="rp-advice">{rows.all.map(row => (
+        <li key={rows.text(row, "rule")}>
+          <div><b>{capital(rows.text(row, "finding").replace(/; costs at most .*$/, ""))}</b><p class="dim">{capital(rows.text(row, "advice"))}</p></div>
+          <b>{human(rows.cell(row, "cost_ns"), { type: "duration", unit: "ns" })}</b>
+          <Share share={rows.number(row, "share")} />
+          <span><Next report={report} next={rows.text(row, "next")} /></span>
+        </li>))}</ul>
+      {table.notes.map((note, i) => <p key={i} class="dim">{note}</p>)}
+    </section>
+  );
+}
+
+export function Findings({ report }: { report: Report }) {
+  const table = tableOf(report, "summary");
+  if (!table) return null;
+  const rows = new Rows(table);
+  return (
+    <section class="rp-block" id="summary">
+      <h2>All that was found <span class="dim">each with the events behind it, as rank:row</span></h2>
+      <dl class="rp-findings">{rows.all.map(row => (
+        <div key={rows.text(row, "topic")}>
+          <dt>{rows.text(row, "topic")}</dt>
+          <dd>{rows.text(row, "finding")}</dd>
+          <dd><Next report={report} next={rows.text(row, "next")} /> <code class="dim">{rows.text(row, "evidence")}</code></dd>
+        </div>))}</dl>
+    </section>
+  );
+}
+
+function Ranks({ report }: { report: Report }) {
+  const metrics = metricsOf(report), [key, setKey] = useState(metrics[0]?.key ?? "");
+  const metric = metrics.find(one => one.key === key);
+  if (report.ranks < 2 || !metric) return hasStepTimes(report) ? <StepTimes report={report} /> : <>{gpuTime(report)}</>;
+  return <RankMap report={report} metric={metric} actions={<span class="rp-choice">{metrics.map(one =>
+    <button key={one.key} aria-pressed={one.key === key} onClick={() => setKey(one.key)}>{one.name}</button>)}</span>} />;
+}
+
+export function Pair({ children }: { children: ComponentChildren }) {
+  return <div class="rp-pair">{children}</div>;
+}
+
+const signed = (rows: Rows, row: Row, name: string): string => {
+  const text = human(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
+  return (rows.number(row, name) ?? 0) > 0 ? `+${text}` : text;
+};
+
+const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "GPU work", comm: "communication" };
+
+function ChangeBars({ table, title, column, word }: { table: Table; title: string; column: string; word: (rows: Rows, row: Row) => string }) {
+  const rows = new Rows(table), size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
+  const most = [...rows.all].filter(row => size(row) > 0).sort((a, b) => size(b) - size(a)).slice(0, 10);
+  if (most.length === 0) return null;
+  return <Bars title={title} of={rows.column(column)?.sentence ?? ""} unit="ns" signed bars={most.map(row => {
+    const value = rows.number(row, column) ?? 0;
+    return { name: `${word(rows, row)}: ${rows.text(row, "name")}`, value, color: value > 0 ? "var(--more)" : "var(--less)" };
+  })} />;
+}
+
+const direction = (column: string) => (rows: Rows, row: Row) => (rows.number(row, column) ?? 0) > 0 ? "slower" : "faster";
+
+export function Comparison({ report }: { report: Report }) {
+  const summary = extraOf(report, "diff.summary"), rowsOf = extraOf(report, "diff.rows"), operators = extraOf(report, "diff.operators");
+  if (!report.base || !summary) return null;
+  const rows = new Rows(summary.table);
+  return (
+    <section class="rp-block" id="compared">
+      <h2>Compared with {report.base} <span class="dim">this run less that one: + is slower, - is faster</span></h2>
+      <div class="rp-figures rp-left">{rows.all.map(row => {
+        const change = rows.number(row, "diff_ns") ?? 0;
+        return <Figure key={rows.text(row, "metric")} name={METRIC_WORDS[rows.text(row, "metric")] ?? rows.text(row, "metric")} value={signed(rows, row, "diff_ns")} tone={change > 0 ? "rp-more" : "rp-less"}
+          note={`${change > 0 ? "slower" : "faster"}: ${human(rows.cell(row, "control_ns"), { type: "duration", unit: "ns" })} → ${human(rows.cell(row, "test_ns"), { type: "duration", unit: "ns" })} (${signed(rows, row, "change_share")})`} />;
+      })}</div>
+      <Pair>
+        {rowsOf && <ChangeBars table={rowsOf.table} title="What changed most" column="diff_ns" word={(r, row) => r.text(row, "change") || direction("diff_ns")(r, row)} />}
+        {operators && <ChangeBars table={operators.table} title="Operators that changed most on the device" column="diff_device_self_ns" word={direction("diff_device_self_ns")} />}
+      </Pair>
+      {summary.table.notes.map((note, i) => <p key={i} class="dim">{note}</p>)}
+      <p><a href="#diff">All differences →</a></p>
+    </section>
+  );
+}
+
+export function Curves({ report }: { report: Report }) {
+  const drawn = [memoryCurve(report), queueCurve(report)].filter(chart => chart !== null);
+  const all = drawn.length < 2 ? [...drawn, bandwidthCurve(report)].filter(chart => chart !== null) : drawn;
+  return all.length > 0 ? <Pair>{all}</Pair> : null;
+}
+
+export function BusiestStep({ report }: { report: Report }) {
+  const data = report.timeline;
+  if (!data || data.ranks.every(rank => rank.tracks.length === 0)) return null;
+  const title = data.step < 0 ? "The whole recording" : `The busiest step: step ${count(data.step)} of rank ${data.rank}`;
+  const work = data.step < 0 || data.busy_ns === 0 ? "" : `${nsText(data.busy_ns)} of work in a step of ${nsText(data.length_ns)}, `;
+  const ranks = report.ranks > data.ranks.length ? `, ${data.ranks.length} of ${count(report.ranks)} ranks` : "";
+  return <StepTimeline data={data} title={title} of={`${work}streams and busiest threads${ranks}; drag to go in`} />;
+}
+
+export function Overview({ report }: { report: Report }) {
+  const kernels = tableOf(report, "kernels"), operators = tableOf(report, "operators");
+  return (
+    <>
+      <Verdict report={report} />
+      <Comparison report={report} />
+      <Pair><StepStack report={report} /><Ranks report={report} /></Pair>
+      <Advice report={report} />
+      <div class="rp-block"><BusiestStep report={report} /></div>
+      <Pair>{kernels && <KernelBars table={kernels} />}{operators && <OperatorBars table={operators} />}</Pair>
+      <Curves report={report} />
+      <Findings report={report} />
+    </>
+  );
+}

@@ -1,0 +1,276 @@
+// The chart of each analysis, from its table: what costs most, parts of a whole, curves over time. A table that is not
+// named here gets bars of the share or time that it measures.
+import type { ComponentChildren } from "preact";
+import type { Column, Table } from "../model";
+import { Rows, type Row } from "../app/rows";
+import { classColor, classOf, SERIES } from "../ui/colors";
+import { human, isNumber, label } from "../ui/format";
+import { Bars, Flame, HeatMap, Lines, type Line, MinMaxBars, Shares, StackedBars } from "../ui/charts";
+import { kernelClass, stackClass } from "../views/names";
+import { DISTRIBUTED_PARTS, OVERLAP_PARTS, type Part, STEP_PARTS, stackOf, TEMPORAL_PARTS } from "../views/stacks";
+import { treeOf } from "../views/tree";
+import { type Extra, extraOf, type Report, tableOf } from "./data";
+
+const TOP = 10;
+
+// "rank 0, GPU 1, stream 7": what a row is about, from its keys.
+function labelOf(rows: Rows, row: Row, names: string[]): string {
+  const words: Record<string, string> = { device: "GPU" };
+  return names.filter(name => rows.cell(row, name) !== null)
+    .map(name => typeof rows.cell(row, name) === "string" ? rows.text(row, name) : `${words[name] ?? label(rows.column(name) ?? { name, type: "int64", unit: null })} ${rows.text(row, name)}`).join(", ");
+}
+
+// Only those keys that differ tell rows apart.
+function telling(rows: Rows, names: string[]): string[] {
+  const differ = names.filter(name => rows.has(name) && rows.distinct(name).length > 1);
+  return differ.length > 0 ? differ : names.slice(0, 1);
+}
+
+const unitOf = (column: Column | undefined): string => {
+  if (!column) return "";
+  if (column.type === "duration" || column.type === "duration_float" || column.type === "time") return "ns";
+  if (column.type === "bytes") return "bytes";
+  if (column.type === "ratio") return "ratio";
+  return column.unit ?? (column.type === "int64" || column.type === "uint64" ? "count" : "");
+};
+
+function largest(rows: Rows, column: string, n: number): Row[] {
+  const value = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
+  return [...rows.all].filter(row => value(row) > 0).sort((a, b) => value(b) - value(a)).slice(0, n);
+}
+
+const ofRows = (table: Table, shown: number): string => {
+  const all = table.rows.length + table.hidden;
+  return shown < all ? ` · the ${shown} largest of ${human(all, { type: "int64", unit: null })}` : "";
+};
+
+interface TopProps { title: string; of: string; column: string; keys: string[]; share?: string; color?: (rows: Rows, row: Row) => string; n?: number }
+
+export function Top({ table, title, of, column, keys, share, color, n }: TopProps & { table: Table }) {
+  const rows = new Rows(table), top = largest(rows, column, n ?? TOP);
+  if (top.length === 0) return null;
+  const names = telling(rows, keys);
+  return <Bars title={title} of={of + ofRows(table, top.length)} unit={unitOf(rows.column(column))} bars={top.map(row => ({
+    name: labelOf(rows, row, names), value: rows.number(row, column) ?? 0, share: share ? rows.number(row, share) : null,
+    color: color?.(rows, row) ?? classColor("compute"),
+  }))} />;
+}
+
+function stacked(parts: readonly Part[], title: string, of: string, keys = ["rank", "device", "step"]) {
+  return (table: Table) => {
+    const rows = new Rows(table), names = telling(rows, keys);
+    return <StackedBars title={title} of={of} unit="ns" categories={rows.all.map(row => labelOf(rows, row, names))} series={stackOf(rows, parts)} />;
+  };
+}
+
+// Rows of one bar each by some keys, and one part per word of another column.
+function pivoted(title: string, of: string, keys: string[], by: string, value: string) {
+  return (table: Table) => {
+    const rows = new Rows(table), names = telling(rows, keys), bars = new Map<string, Map<string, number>>(), words = new Map<string, number>();
+    for (const row of rows.all) {
+      const name = labelOf(rows, row, names), word = rows.text(row, by), here = bars.get(name) ?? new Map<string, number>();
+      bars.set(name, here);
+      here.set(word, (here.get(word) ?? 0) + (rows.number(row, value) ?? 0));
+      words.set(word, (words.get(word) ?? 0) + (rows.number(row, value) ?? 0));
+    }
+    const order = [...words].sort((a, b) => b[1] - a[1]).map(([word]) => word), used = new Set<string>();
+    return <StackedBars title={title} of={of} unit={unitOf(rows.column(value))} categories={[...bars.keys()]} series={order.map((word, i) => {
+      const cls = wordClass(word), color = cls && !used.has(cls) ? classColor(cls) : SERIES[(i + 4) % SERIES.length] as string;
+      if (cls) used.add(cls);
+      return { name: word.replaceAll("_", " "), color, values: [...bars.values()].map(bar => bar.get(word) ?? null) };
+    })} />;
+  };
+}
+
+// Words of idle times and of critical paths, as classes.
+function wordClass(word: string) {
+  const known: Record<string, "compute" | "communication" | "comm_pale" | "memory" | "sync" | "idle" | "host" | "data"> = {
+    host_wait: "host", kernel_wait: "sync", communication_wait: "comm_pale", other: "idle", leading: "data",
+    gpu_compute_bound: "compute", gpu_communication_bound: "communication", gpu_memory_bound: "memory", cpu_bound: "host",
+    data_loading: "data", gpu_kernel_launch_overhead: "sync", gpu_kernel_kernel_overhead: "idle",
+  };
+  return known[word] ?? classOf(word);
+}
+
+function curves(extra: Extra | null, value: string, keys: string[], title: string, of: string, what: string) {
+  if (!extra) return null;
+  const rows = new Rows(extra.table), names = telling(rows, keys), found = new Map<string, [number, number | null][]>();
+  const start = rows.all.reduce((first, row) => Math.min(first, rows.number(row, "ts_ns") ?? first), Infinity);
+  for (const row of rows.all) {
+    const name = extra.series > 1 ? labelOf(rows, row, names) || what : what, points = found.get(name) ?? [];
+    found.set(name, points);
+    points.push([(rows.number(row, "ts_ns") ?? 0) - (start > 1e15 ? start : 0), rows.number(row, value)]);
+  }
+  const series: Line[] = [...found].map(([name, points], i) => ({ name, points, stepped: true, fill: found.size === 1, color: SERIES[i % SERIES.length] as string }));
+  const few = extra.of > extra.series ? ` · the ${extra.series} with the highest peaks of ${extra.of}` : "";
+  return <Lines title={title} of={of + few} xUnit="ns" yUnit={unitOf(rows.column(value))} series={series} />;
+}
+
+export const memoryCurve = (report: Report) => curves(extraOf(report, "memory"), "allocated_bytes", ["rank", "device", "component"],
+  "Memory over time", "allocated, of each device", "allocated");
+export const queueCurve = (report: Report) => curves(extraOf(report, "queue"), "queue_length", ["rank", "device", "stream"],
+  "Work that waits on a stream", "launched and not started, over time", "queue");
+export const bandwidthCurve = (report: Report) => curves(extraOf(report, "bandwidth"), "memory_bw_gbps", ["rank", "device", "name"],
+  "Copy bandwidth over time", "sum of the running copies", "bandwidth");
+
+// The mean step of each rank, or each step of the only one.
+export function StepStack({ report }: { report: Report }) {
+  const mean = extraOf(report, "steps.mean"), steps = tableOf(report, "steps");
+  if (report.ranks > 1 && mean) return stacked(STEP_PARTS, "What a step is made of", "the mean step of each rank", ["rank"])(mean.table);
+  if (!steps) return null;
+  return stacked(STEP_PARTS, "What a step is made of", "each step", ["rank", "step"])(steps);
+}
+
+// Fewer than three steps are no curve.
+export function hasStepTimes(report: Report): boolean {
+  const table = tableOf(report, "steps");
+  return table !== null && new Rows(table).distinct("step").length > 2;
+}
+
+// What the GPU's time is made of, where there is GPU work.
+export function gpuTime(report: Report): ComponentChildren {
+  const table = tableOf(report, "temporal-breakdown");
+  return table && CHARTS["temporal-breakdown"]?.(table, report);
+}
+
+// Step times as lines: for one rank, or the few ranks with the longest.
+export function StepTimes({ report }: { report: Report }) {
+  const table = tableOf(report, "steps");
+  if (!table || !hasStepTimes(report)) return null;
+  const rows = new Rows(table), byRank = new Map<number, [number, number | null][]>();
+  for (const row of rows.all) {
+    const rank = rows.number(row, "rank") ?? 0, points = byRank.get(rank) ?? [];
+    byRank.set(rank, points);
+    points.push([rows.number(row, "step") ?? 0, rows.number(row, "total_ns")]);
+  }
+  const longest = [...byRank].map(([rank, points]) => ({ rank, points, most: Math.max(...points.map(point => point[1] ?? 0)) }))
+    .sort((a, b) => b.most - a.most || a.rank - b.rank).slice(0, 8).sort((a, b) => a.rank - b.rank);
+  const few = byRank.size > longest.length ? ` · the ${longest.length} ranks with the longest steps of ${byRank.size}` : "";
+  return <Lines title="Step time over steps" of={`of each rank${few}`} xUnit="count" yUnit="ns" xName="step" series={longest.map(({ rank, points }, i) => ({
+    name: `rank ${rank}`, points, color: SERIES[i % SERIES.length] as string }))} />;
+}
+
+export interface Metric { key: string; name: string; verb: string; column: string; says: string }
+
+export const METRICS: Metric[] = [
+  { key: "wait", name: "waiting", verb: "distributed", column: "exposed_wait_ns", says: "waiting for another rank, hidden by nothing" },
+  { key: "total", name: "step time", verb: "steps", column: "total_ns", says: "length of the step" },
+  { key: "compute", name: "compute", verb: "steps", column: "kernel_ns", says: "time with a kernel that computes" },
+  { key: "comm", name: "communication", verb: "steps", column: "communication_ns", says: "communication while nothing computes" },
+  { key: "host", name: "host", verb: "steps", column: "cpu_exec_ns", says: "time with host operators only" },
+];
+
+export function metricsOf(report: Report): Metric[] {
+  return METRICS.filter(metric => {
+    const table = tableOf(report, metric.verb);
+    return table !== null && new Rows(table).any(metric.column);
+  });
+}
+
+export function RankMap({ report, metric, actions }: { report: Report; metric: Metric; actions: ComponentChildren }) {
+  const table = tableOf(report, metric.verb);
+  if (!table) return null;
+  const rows = new Rows(table);
+  const numbers = (name: string) => rows.distinct(name).filter((cell): cell is number => typeof cell === "number").sort((a, b) => a - b);
+  const ranks = numbers("rank"), steps = numbers("step"), values: (number | null)[][] = ranks.map(() => steps.map(() => null));
+  const rankAt = new Map(ranks.map((rank, i) => [rank, i])), stepAt = new Map(steps.map((step, i) => [step, i]));
+  for (const row of rows.all) {
+    const line = values[rankAt.get(rows.number(row, "rank") ?? -1) ?? -1], at = stepAt.get(rows.number(row, "step") ?? -1);
+    if (line && at !== undefined) line[at] = rows.number(row, metric.column);
+  }
+  return <HeatMap title={`${metric.name.charAt(0).toUpperCase()}${metric.name.slice(1)} by rank and step`} of={metric.says} unit="ns" values={values}
+    rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)} actions={actions} maxHeight={260} />;
+}
+
+const kernelColor = (rows: Rows, row: Row) => classColor(classOf(rows.text(row, "kernel_type")) ?? kernelClass(rows.text(row, "name")));
+
+export const KernelBars = ({ table }: { table: Table }) => <Top table={table} title="Kernels that cost most" of="sum over all ranks, share of their time"
+  column="total_ns" keys={["name"]} share="share" color={kernelColor} />;
+
+// By device time where there is any, else by host time.
+export function OperatorBars({ table }: { table: Table }) {
+  const device = new Rows(table).any("device_self_ns");
+  return <Top table={table} title="Operators that cost most" of={device ? "device time launched by the operator itself" : "time on the host, without what they call"}
+    column={device ? "device_self_ns" : "host_self_ns"} keys={["name"]} share={device ? "device_share" : "host_share"} color={() => classColor(device ? "compute" : "host")} />;
+}
+
+function ranges(title: string, of: string, keys: string[]) {
+  return (table: Table) => {
+    const rows = new Rows(table), top = largest(rows, rows.has("sum_ns") ? "sum_ns" : "mean_ns", TOP), names = telling(rows, keys);
+    if (top.length === 0) return null;
+    return <MinMaxBars title={title} of={of + ofRows(table, top.length)} unit="ns" bars={top.map(row => ({ name: labelOf(rows, row, names), value: rows.number(row, "mean_ns") ?? 0,
+      min: rows.number(row, "min_ns") ?? 0, max: rows.number(row, "max_ns") ?? 0, color: kernelColor(rows, row) }))} />;
+  };
+}
+
+function flame(table: Table) {
+  const rows = new Rows(table);
+  const root = treeOf(rows.all.map(row => ({ path: rows.text(row, "stack").split(";"), self: rows.number(row, "self_ns") ?? 0 })), "all", stackClass);
+  return <Flame title="Where the host's time goes, by call stack" of={`widths are sums over calls and ranks; click to go in${table.hidden > 0 ? ` · the ${table.rows.length} longest stacks of ${table.rows.length + table.hidden}` : ""}`} unit="ns" root={root} />;
+}
+
+function byRankAndStep(column: string, title: string) {
+  return (table: Table) => {
+    const rows = new Rows(table);
+    if (rows.distinct("step").length < 2 || rows.distinct("rank").length < 2) return stacked(DISTRIBUTED_PARTS, "What a step is made of", "of each rank and step")(table);
+    const ranks = rows.distinct("rank").map(Number), steps = rows.distinct("step").filter(step => step !== null).map(Number);
+    return <HeatMap title={title} of="of each rank and step" unit={unitOf(rows.column(column))} rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)}
+      values={ranks.map(rank => steps.map(step => { const row = rows.all.find(one => rows.number(one, "rank") === rank && rows.number(one, "step") === step); return row ? rows.number(row, column) : null; }))} />;
+  };
+}
+
+type Draw = (table: Table, report: Report) => ComponentChildren;
+
+const top = (props: TopProps): Draw => table => <Top table={table} {...props} />;
+
+const CHARTS: Record<string, Draw> = {
+  steps: (_, report) => <StepTimes report={report} />,
+  "temporal-breakdown": stacked(TEMPORAL_PARTS, "What the GPU's time is made of", "each moment once"),
+  "kernel-types": table => {
+    const rows = new Rows(table);
+    return <Shares title="What the GPU's busy time is" of="all ranks" unit="ns" parts={rows.all.map(row => ({ name: rows.text(row, "kernel_type"), value: rows.number(row, "sum_ns") ?? 0,
+      color: classColor(/overlapping/.test(rows.text(row, "kernel_type")) ? "sync" : classOf(rows.text(row, "kernel_type")) ?? "host") }))} />;
+  },
+  "kernel-breakdown": ranges("How long a kernel takes", "mean, with least and most, of the kernels with the largest sums", ["rank", "name"]),
+  "annotation-breakdown": ranges("How long an annotation takes", "mean, with least and most, of those with the largest sums", ["rank", "name"]),
+  "kernel-annotations": top({ title: "GPU time by annotation", of: "share of summed GPU time", column: "dur_ns", keys: ["rank", "annotation"], share: "share" }),
+  "idle-breakdown": pivoted("Idle time by cause", "sum of the gaps of each stream", ["rank", "device", "stream"], "idle_category", "idle_ns"),
+  "comm-overlap": stacked(OVERLAP_PARTS, "Communication, hidden and not", "of each rank", ["rank", "device", "group", "collective"]),
+  distributed: byRankAndStep("communication_share", "Share of communication that nothing hides"),
+  stragglers: top({ title: "Ranks that keep others waiting", of: "sum over collectives of last start less the last but one", column: "delay_ns", keys: ["rank"], share: "delay_share", color: () => classColor("communication") }),
+  collectives: stacked([["transfer_ns", "transfer", classColor("communication")], ["wait_ns", "waiting for the last rank", classColor("comm_pale")]], "Waiting and transfer of collectives", "sums over calls", ["group", "kind"]),
+  "critical-path": pivoted("What each step waits for", "the critical path of each rank and step", ["rank", "step"], "bound_by", "duration_ns"),
+  "queue-length": (_, report) => queueCurve(report),
+  "memory-curve": (_, report) => memoryCurve(report),
+  "memory-bandwidth": (_, report) => bandwidthCurve(report),
+  "memory-timeline": top({ title: "Peak of memory", of: "of each device and kind", column: "peak_bytes", keys: ["rank", "device", "category"], color: () => classColor("memory") }),
+  "memory-stats": top({ title: "Operators that allocate most", of: "bytes allocated by the operator itself", column: "self_allocated_bytes", keys: ["device", "operator"], color: () => classColor("memory") }),
+  "memory-events": top({ title: "Largest allocations", of: "each one allocation", column: "size_bytes", keys: ["rank", "device", "operator"], color: () => classColor("memory") }),
+  modules: table => <Top table={table} title="Modules that cost most" of="with what is inside them, forward" column={new Rows(table).any("device_total_ns") ? "device_total_ns" : "host_total_ns"} keys={["path"]} n={12} />,
+  kernels: table => <KernelBars table={table} />,
+  operators: table => <OperatorBars table={table} />,
+  stacks: flame,
+  "launch-stats": top({ title: "Launched work that waits longest", of: "sum of the delays from launch to start", column: "launch_delay_ns", keys: ["name"], color: kernelColor }),
+  "op-launch-delay": top({ title: "Operators that launch late", of: "mean from operator to its first launch", column: "op_launch_delay_ns", keys: ["rank", "operator"], color: () => classColor("host") }),
+  "kernel-sequences": top({ title: "Sequences that cost most", of: "GPU time of the sequence", column: "gpu_ns", keys: ["rank", "operator"] }),
+  "idle-intervals": ranges("How long the gaps are", "mean, with least and most", ["rank", "device", "stream", "idle_category"]),
+  "queue-blocked": top({ title: "Time that the host is blocked", of: "share of its time", column: "blocked_ns", keys: ["rank", "device", "stream"], share: "blocked_share" }),
+};
+
+// Facts and sentences have no chart.
+const PLAIN = new Set(["summary", "advice", "health", "info", "tables", "cupti-counters"]);
+
+// The share that is drawn in the table, else the first time or size that is measured.
+function generic(table: Table): ComponentChildren {
+  const rows = new Rows(table), keys = table.columns.filter(column => column.role === "key").map(column => column.name);
+  const measure = table.columns.find(column => column.name === table.bar) ??
+    table.columns.find(column => column.role === "measure" && ["duration", "bytes", "ratio"].includes(column.type));
+  if (!measure || keys.length === 0 || !isNumber(measure.type) || !rows.any(measure.name)) return null;
+  return <Top table={table} title={`By ${label(measure)}`} of={measure.sentence} column={measure.name} keys={keys} />;
+}
+
+export function chartOf(report: Report, verb: string, table: Table): ComponentChildren {
+  if (PLAIN.has(verb) || table.rows.length === 0) return null;
+  return CHARTS[verb] ? CHARTS[verb](table, report) : generic(table);
+}
+

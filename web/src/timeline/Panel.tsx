@@ -1,0 +1,196 @@
+// The side panel: everything about the chosen event, and the sums of the selected range.
+import { useEffect, useState } from "preact/hooks";
+import type { EventDetails, EventLink, Sums, Table } from "../model";
+import { classColor, classOf } from "../ui/colors";
+import { exact, human, isNumber, label, nsText, shortName } from "../ui/format";
+import { classOfSpan } from "./palette";
+import type { Range } from "./stage";
+
+const WORK = ["compute", "communication", "memcpy", "memset", "sync"];
+
+export function swatch(kind: string | undefined, work: string | null | undefined, name: string | undefined): string {
+  return classColor(classOfSpan(kind ?? "other", work ? WORK.indexOf(work) : 255, name ?? ""));
+}
+
+function Pair(props: { name: string; value: string; title?: string }) {
+  return <tr title={props.title}><th scope="row">{props.name}</th><td>{props.value}</td></tr>;
+}
+
+function LinkTo(props: { link: EventLink; word: string; onEvent: (id: string) => void }) {
+  const { link } = props;
+  return (
+    <li>
+      <button type="button" class="tl-plain tl-link" onClick={() => props.onEvent(link.id)} title={link.name}>
+        <span class="dim">{props.word}</span> {shortName(link.name ?? link.id, 60)}
+      </button>
+    </li>
+  );
+}
+
+// How a link reads from the event's side.
+function linkWord(link: EventLink): string {
+  switch (link.link) {
+    case "launch": return link.outgoing ? "launched →" : "launch ←";
+    case "operator": return link.outgoing ? "its work →" : "operator ←";
+    case "forward": return link.outgoing ? "backward →" : "forward ←";
+    case "collective": return `on rank ${link.rank ?? "?"} →`;
+    default: return `${link.link} ${link.outgoing ? "→" : "←"}`;
+  }
+}
+
+const MAX_LINKS = 24, LONG_VALUE = 400;
+
+function Links(props: { event: EventDetails; onEvent: (id: string) => void }) {
+  const [all, setAll] = useState(false);
+  const { links } = props.event, shown = all ? links : links.slice(0, MAX_LINKS);
+  if (links.length === 0) return null;
+  return (
+    <section>
+      <h3>Links</h3>
+      <ul class="tl-links">{shown.map((link, i) => <LinkTo key={i} link={link} word={linkWord(link)} onEvent={props.onEvent} />)}</ul>
+      {shown.length < links.length ? <button type="button" class="tl-plain" onClick={() => setAll(true)}>{links.length - shown.length} more</button> : null}
+    </section>
+  );
+}
+
+function Stack(props: { event: EventDetails; onEvent: (id: string) => void }) {
+  const { stack } = props.event;
+  if (stack.length === 0) return null;
+  return (
+    <section>
+      <h3>Call stack</h3>
+      <ol class="tl-links">{stack.map((link, i) => <LinkTo key={i} link={link} word={`${stack.length - i}`} onEvent={props.onEvent} />)}</ol>
+    </section>
+  );
+}
+
+function Value(props: { text: string }) {
+  const [open, setOpen] = useState(false);
+  if (props.text.length <= LONG_VALUE) return <>{props.text}</>;
+  return (
+    <>
+      {open ? props.text : props.text.slice(0, LONG_VALUE) + " …"}{" "}
+      <button type="button" class="tl-plain" onClick={() => setOpen(!open)}>{open ? "less" : `all ${props.text.length} characters`}</button>
+    </>
+  );
+}
+
+function Fields(props: { title: string; fields: [string, string][]; open: boolean }) {
+  if (props.fields.length === 0) return null;
+  return (
+    <details open={props.open}>
+      <summary>{props.title} ({props.fields.length})</summary>
+      <table class="tl-fields"><tbody>
+        {props.fields.map(([name, value]) => <tr key={name}><th scope="row">{name.replace(/^args\./, "")}</th><td class="mono"><Value text={value} /></td></tr>)}
+      </tbody></table>
+    </details>
+  );
+}
+
+// The rows of the tables that the event counts in.
+function Rows(props: { event: EventDetails; link: (view: string, change: Record<string, string>) => string }) {
+  const { event } = props;
+  if (!event.name) return null;
+  const links: [string, string][] = [];
+  if (event.kind === "kernel") links.push(["kernel row →", props.link("kernels", { name: event.name })]);
+  if (event.kind === "cpu_op") links.push(["operator row →", props.link("operators", { name: event.name })]);
+  const operator = event.links.find((link) => link.link === "operator" && !link.outgoing);
+  if (operator?.name) links.push(["operator row →", props.link("operators", { name: operator.name })]);
+  if (event.class === "communication") links.push(["all calls →", props.link("communication", {})]);
+  if (links.length === 0) return null;
+  return <p class="tl-rows">{links.map(([text, href]) => <a key={text} href={href}>{text}</a>)}</p>;
+}
+
+export function Details(props: { event: EventDetails; track: string; onEvent: (id: string) => void; link: (view: string, change: Record<string, string>) => string }) {
+  const { event } = props, get = (name: string) => event.fields.find(([key]) => key === name)?.[1];
+  const duration = event.end_ns !== undefined && event.start_ns !== undefined ? event.end_ns - event.start_ns : null;
+  const wait = get("collective.wait_ns"), transfer = get("collective.transfer_ns"), bytes = get("collective.bytes");
+  const args = event.fields.filter(([key]) => key.startsWith("args."));
+  const others = event.fields.filter(([key]) => !key.startsWith("args.") && key !== "name");
+  return (
+    <div class="tl-details" aria-label="Chosen event">
+      <h2>Selected</h2>
+      <p class="tl-name mono" title={event.name}><i style={{ background: swatch(event.kind, event.class, event.name) }} />{shortName(event.name ?? event.id, 400)}</p>
+      <table class="tl-pairs"><tbody>
+        <Pair name="rank, track" value={`${event.rank ?? "–"}, ${props.track}`} />
+        <Pair name="kind" value={`${event.kind ?? "–"}${event.class ? ` · ${event.class}` : ""}`} />
+        {event.start_ns !== undefined ? <Pair name="start" value={nsText(event.start_ns)} title={`${event.start_ns} ns`} /> : null}
+        {duration !== null ? <Pair name="duration" value={nsText(duration)} title={`${duration} ns`} /> : null}
+        {wait !== undefined ? <Pair name={Number(wait) > 0 ? `waiting for rank ${get("collective.last_rank") ?? "?"}` : "waiting"} value={nsText(Number(wait))} title={`${wait} ns`} /> : null}
+        {transfer !== undefined ? <Pair name="transfer" value={nsText(Number(transfer))} title={`${transfer} ns`} /> : null}
+        {get("collective.group") !== undefined ? <Pair name="group, sequence" value={`${get("collective.group")}, ${get("collective.sequence") ?? "–"}`} /> : null}
+        {bytes !== undefined ? <Pair name="bytes" value={human(bytes, { type: "bytes", unit: "bytes" })} title={`${bytes} bytes`} /> : null}
+      </tbody></table>
+      <Rows event={event} link={props.link} />
+      <Links event={event} onEvent={props.onEvent} />
+      <Fields title="Arguments" fields={args} open />
+      <Stack event={event} onEvent={props.onEvent} />
+      <Fields title="Fields" fields={others} open={false} />
+    </div>
+  );
+}
+
+// ---- sums ----
+
+const TOP_NAMES = 40;
+
+function SumTable(props: { table: Table; columns: string[]; caption: string; rows: number; onEvent?: (id: string) => void }) {
+  const { table } = props;
+  const at = props.columns.map((name) => table.columns.findIndex((column) => column.name === name)).filter((i) => i >= 0);
+  const nameAt = table.columns.findIndex((column) => column.name === "name"), longest = table.columns.findIndex((column) => column.name === "longest");
+  return (
+    <table class="tl-sums">
+      <caption>{props.caption}</caption>
+      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "", type: "string", unit: null })}</th>)}</tr></thead>
+      <tbody>
+        {table.rows.slice(0, props.rows).map((row, k) => (
+          <tr key={k}>
+            {at.map((i) => {
+              const column = table.columns[i], cell = row[i] ?? null;
+              if (!column) return null;
+              if (i === nameAt && props.onEvent && longest >= 0)
+                return <td key={i}><button type="button" class="tl-plain tl-link" title={`${String(cell)} · go to the longest`} onClick={() => props.onEvent?.(String(row[longest]))}>{shortName(String(cell), 32)}</button></td>;
+              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `GPU ${cell}`}</td>;
+              if (column.name === "class") return <td key={i}><i style={{ background: classColor(classOf(String(cell)) ?? "host") }} />{String(cell)}</td>;
+              return <td key={i} class="number" title={exact(cell, column)}>{human(cell, column)}</td>;
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function Selection(props: { range: Range; sums: Sums | null; problem: string | null; onEvent: (id: string) => void; onClear: () => void }) {
+  const { range, sums } = props;
+  const rank = sums ? new Set(sums.classes.rows.map((row) => row[0])).size > 1 : false;
+  return (
+    <div class="tl-selection" aria-label="Selected range">
+      <h2>In the selection <button type="button" class="tl-plain" onClick={props.onClear} aria-label="Clear the selection">✕</button></h2>
+      <p class="dim">{nsText(range.to - range.from)}, from {nsText(range.from)} to {nsText(range.to)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
+      {props.problem ? <p class="bad">{props.problem}</p> : null}
+      {!sums && !props.problem ? <p class="dim">summing …</p> : null}
+      {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} /> : null}
+      {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
+    </div>
+  );
+}
+
+// What an asynchronous question answered, of the latest that was asked.
+export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, wait = 0): [T | null, string | null] {
+  const [state, setState] = useState<{ key: string | null; answer: T | null; problem: string | null }>({ key: null, answer: null, problem: null });
+  useEffect(() => {
+    if (key === null) return;
+    const stop = new AbortController();
+    const timer = setTimeout(() => {
+      ask(stop.signal).then(
+        (answer) => setState({ key, answer, problem: null }),
+        (error: unknown) => { if (!stop.signal.aborted) setState({ key, answer: null, problem: error instanceof Error ? error.message : String(error) }); });
+    }, wait);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [key]);
+  return state.key === key && key !== null ? [state.answer, state.problem] : [null, null];
+}

@@ -1,0 +1,540 @@
+// The trace view: all ranks, processes, threads and streams on one clock. The picture is the Stage's; here is the frame
+// around it: tools, names of rows, the panel, keys and pointer, and the state in the URL.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { EventDetails, EventPlace, Found, Run, Tracks } from "../model";
+import { isTyping } from "../app/keys";
+import { linkTo, parseRoute } from "../app/route";
+import { nsText, shortName } from "../ui/format";
+import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
+import { Labels, PinnedLabels } from "./Labels";
+import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
+import type { Choice } from "./layout";
+import { Details, Selection, useAnswer } from "./Panel";
+import { Stage } from "./stage";
+import type { Range } from "./stage";
+import "./timeline.css";
+
+export type TimelineChange = Readonly<Record<string, string | null | undefined>>;
+export interface TimelineProps {
+  run: Run;
+  state: Readonly<Record<string, string>>;
+  onState: (change: TimelineChange, replace?: boolean) => void;
+}
+
+const KEYS: readonly [string, string][] = [
+  ["W  S", "zoom in, out"], ["A  D", "to the left, to the right"], ["F", "fit the selection, or everything"], ["drag", "select a range"],
+  ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["/", "search"], ["N  P", "next, previous match"],
+  ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
+];
+const ROOM_FOR_OTHERS = 160;
+const OVERLAY_POINTS = 2000;
+
+function ranksOf(text: string | undefined): ReadonlySet<number> | null {
+  if (!text || text === "all") return null;
+  const out = new Set<number>();
+  for (const part of text.split(",")) {
+    const [first, last = first] = part.split("-").map(Number);
+    if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) continue;
+    for (let rank = first; rank <= Math.min(last, first + 100000); rank++) out.add(rank);
+  }
+  return out;
+}
+
+const number = (text: string | undefined) => (text !== undefined && text !== "" && Number.isFinite(Number(text)) ? Number(text) : null);
+
+function toggled(set: ReadonlySet<string>, key: string): Set<string> {
+  const out = new Set(set);
+  if (!out.delete(key)) out.add(key);
+  return out;
+}
+
+// As many ranks are open as there is room for, but one; the others are bands.
+function firstCollapsed(tracks: Tracks): Set<string> {
+  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [] });
+  const room = innerHeight - ROOM_FOR_OTHERS, out = new Set<string>();
+  tracks.ranks.forEach(({ rank }, i) => {
+    const end = all.rows.reduce((y, row) => (row.rank === rank ? Math.max(y, row.y + row.height) : y), 0);
+    if (i > 0 && end > room) out.add(rankKey(rank));
+  });
+  return out;
+}
+
+function clockText(tracks: Tracks): string {
+  if (tracks.ranks.length < 2) return "1 rank";
+  if (!tracks.aligned) return `${tracks.ranks.length} ranks; their clocks cannot be compared, each starts at its first event`;
+  const most = Math.max(...tracks.ranks.map((rank) => rank.uncertainty_ns ?? 0));
+  return `${tracks.ranks.length} ranks on one clock${most > 0 ? ` (± ${nsText(most)})` : ""}`;
+}
+
+// The same for little room.
+function clockShort(tracks: Tracks): string {
+  const most = Math.max(...tracks.ranks.map((rank) => rank.uncertainty_ns ?? 0));
+  if (tracks.ranks.length < 2) return "";
+  return `${tracks.ranks.length} ranks, ${tracks.aligned ? (most > 0 ? `± ${nsText(most)}` : "one clock") : "own clocks"}`;
+}
+
+export function Timeline(props: TimelineProps) {
+  const { run, state } = props, span = state.span;
+  const [tracks, setTracks] = useState<Tracks | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const runKey = { id: run.id, generation: run.generation };
+  const stage = useMemo(() => new Stage((key, signal) => fetchTile(runKey, key, span, signal)), [run.id, run.generation, span]);
+  useEffect(() => () => stage.close(), [stage]);
+  useEffect(() => {
+    const stop = new AbortController();
+    askTracks(runKey, span, stop.signal).then((answer) => {
+      setTracks(answer);
+      setProblem(null);
+    }, (error: unknown) => { if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error)); });
+    return () => stop.abort();
+  }, [run.id, run.generation, span]);
+  if (!tracks) return <div class="tl"><p class="dim" style={{ padding: "16px" }}>{problem ?? "Reading tracks …"}</p></div>;
+  return <Loaded {...props} tracks={tracks} stage={stage} key={`${run.id} ${span ?? ""}`} />;
+}
+
+// ---- what is chosen, as the URL says ----
+
+function useChoice(tracks: Tracks, state: TimelineProps["state"]) {
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(() => firstCollapsed(tracks));
+  const [pinned, setPinned] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const overlays = useMemo(() => (state.show ?? "").split(",").filter(Boolean), [state.show]);
+  const ranks = useMemo(() => ranksOf(state.rank), [state.rank]);
+  const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays }), [ranks, collapsed, pinned, hidden, overlays]);
+  return { choice, setCollapsed, setPinned, setHidden };
+}
+
+// The view in the URL: written when movement ends, read when somebody else has written it.
+function useViewInUrl(stage: Stage, props: TimelineProps) {
+  const written = useRef<{ from?: string; to?: string }>({});
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    stage.onMoved = (settled) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        written.current = { from: String(Math.round(stage.view.from)), to: String(Math.round(stage.view.to)) };
+        latest.current.onState(written.current, true);
+      }, settled ? 120 : 350);
+    };
+    return () => {
+      clearTimeout(timer);
+      stage.onMoved = () => undefined;
+    };
+  }, [stage]);
+  const { from, to } = props.state;
+  useEffect(() => {
+    const a = number(from), b = number(to);
+    if (a === null || b === null || b <= a || (from === written.current.from && to === written.current.to)) return;
+    written.current = { from: String(from), to: String(to) };
+    stage.placedFor = props.state.event ?? null;
+    stage.show(a, b);
+  }, [stage, from, to]);
+}
+
+// ---- search ----
+
+interface Match { event: EventPlace; at: number; total: number }
+
+function useSearch(props: TimelineProps, stage: Stage, onEvent: (id: string) => void) {
+  const [match, setMatch] = useState<Match | null>(null);
+  const [note, setNote] = useState("");
+  const text = props.state.q ?? "";
+  const asked = useRef<AbortController | null>(null);
+  // The next match, from the current one or from what is on screen; round and round.
+  const step = async (backwards: boolean, words = text) => {
+    if (!words) return;
+    asked.current?.abort();
+    const stop = asked.current = new AbortController();
+    const ask = (from: number | null, id: string | null): Promise<Found> => askSearch(
+      props.run, { text: words, backwards, from, id, rank: props.state.rank, limit: 1 }, props.state.span, stop.signal);
+    try {
+      const here = match && words === text ? match.event : null;
+      let found = await ask(here?.start_ns ?? (backwards ? stage.view.to : stage.view.from), here?.id ?? null);
+      if (found.events.length === 0 && found.total > 0) found = await ask(null, null);
+      const event = found.events[0];
+      setNote(event ? "" : "no match");
+      setMatch(event ? { event, at: found.before + 1, total: found.total } : null);
+      if (event) onEvent(event.id);
+    } catch (error) {
+      if (!stop.signal.aborted) setNote(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return { match, note, step, clear: () => { setMatch(null); setNote(""); } };
+}
+
+function Search(props: { text: string; onText: (text: string) => void; onStep: (backwards: boolean) => void; match: Match | null; note: string; box: { current: HTMLInputElement | null } }) {
+  return (
+    <form class="tl-search group" role="search" onSubmit={(event) => { event.preventDefault(); props.onStep(false); }}>
+      <input
+        ref={props.box} type="search" value={props.text} placeholder="Search by name  /" aria-label="Search events by name"
+        onInput={(event) => props.onText(event.currentTarget.value)}
+        onKeyDown={(event) => { if (event.key === "Escape") event.currentTarget.blur(); }}
+      />
+      <button type="button" aria-label="Previous match" title="previous (P)" onClick={() => props.onStep(true)}>‹</button>
+      <button type="button" aria-label="Next match" title="next (N)" onClick={() => props.onStep(false)}>›</button>
+      <span class="count dim" role="status">{props.match ? `${props.match.at} of ${props.match.total}` : props.note}</span>
+    </form>
+  );
+}
+
+// ---- overlays ----
+
+interface Drawn { from: number; to: number; span: number }
+
+// Curves and paths of the rows on screen, for the view and as much on both sides.
+function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
+  const drawn = useRef(new Map<string, Drawn>());
+  const busy = useRef(new Set<string>());
+  useEffect(() => {
+    drawn.current.clear();
+    stage.overlays.clear();
+    const stop = new AbortController();
+    stage.onDrawn = () => {
+      const { from, to } = stage.view, span = to - from;
+      for (const row of stage.layout.rows) {
+        if (row.kind !== "overlay" || busy.current.has(row.key)) continue;
+        const y = stage.topOf(row), have = drawn.current.get(row.key);
+        if (y > stage.height || y + row.height < 0) continue;
+        if (have && have.from <= from && have.to >= to && have.span < span * 4 && have.span > span / 4) continue;
+        const want = { from: from - span, to: to + span, span };
+        const verb = OVERLAYS.find((one) => one.id === row.overlay)?.verb ?? row.overlay;
+        busy.current.add(row.key);
+        askOverlay(props.run, verb, row.rank, want.from, want.to, OVERLAY_POINTS, props.state.span, stop.signal)
+          .catch(() => ({ unit: null, series: [], spans: [] }))
+          .then((answer) => {
+            if (stop.signal.aborted) return;
+            drawn.current.set(row.key, want);
+            stage.overlays.set(row.key, answer);
+          })
+          .finally(() => {
+            busy.current.delete(row.key);
+            stage.redraw();
+          });
+      }
+    };
+    return () => {
+      stop.abort();
+      busy.current.clear();
+      stage.onDrawn = () => undefined;
+    };
+  }, [stage, choice.overlays.join()]);
+}
+
+// ---- all of it ----
+
+function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
+  const { tracks, stage, run, state, onState } = props;
+  const canvas = useRef<HTMLCanvasElement>(null), ruler = useRef<HTMLCanvasElement>(null), scroller = useRef<HTMLDivElement>(null), box = useRef<HTMLInputElement>(null);
+  const drag = useRef<{ x: number; y: number; time: number; moved: boolean; pans: boolean; lastX: number } | null>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  const [scroll, setScroll] = useState(0);
+  const [range, setRange] = useState<Range | null>(null);
+  const [help, setHelp] = useState(false);
+  const [tip, setTip] = useState<{ x: number; y: number; text: string; more: string } | null>(null);
+  const [marks, setMarks] = useState<number[]>([]);
+  const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, state);
+  const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
+  stage.tracks = tracks;
+  stage.layout = layout;
+  if (!drag.current?.moved) stage.range = range;
+  stage.marks = marks;
+  useViewInUrl(stage, props);
+  useOverlays(stage, props, choice);
+
+  const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
+  const search = useSearch(props, stage, (id) => chooseEvent(id, true));
+
+  const eventId = state.event ?? null;
+  const [event, eventProblem] = useAnswer<EventDetails>(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askEvent(run, eventId ?? "", state.span, signal));
+  const [flows] = useAnswer(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askFlows(run, eventId ?? "", state.span, signal));
+  const [sums, sumsProblem] = useAnswer(
+    range && `${run.id} ${run.generation} ${state.rank ?? ""} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""}`,
+    (signal) => askSums(run, range?.from ?? 0, range?.to ?? 0, range?.tracks?.join() ?? null, state.rank, state.span, signal), 120);
+
+  stage.chosen = event && event.id === eventId && event.start_ns !== undefined
+    ? { id: event.id, rank: event.rank ?? 0, track: event.track ?? 0, lane: event.lane ?? 0, start: event.start_ns, end: event.end_ns ?? event.start_ns } : null;
+  stage.flows = flows && eventId ? flows.flows : [];
+
+  // Size, theme, and the first view.
+  useEffect(() => {
+    const body = scroller.current;
+    if (!body) return;
+    const measure = () => setSize({ width: body.clientWidth, height: body.clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(body);
+    measure();
+    const recolor = () => { stage.palette.refresh(); stage.redraw(); };
+    const theme = new MutationObserver(recolor), system = matchMedia("(prefers-color-scheme: dark)");
+    theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    system.addEventListener("change", recolor);
+    return () => {
+      observer.disconnect();
+      theme.disconnect();
+      system.removeEventListener("change", recolor);
+    };
+  }, [stage]);
+  useEffect(() => stage.attach(canvas.current, ruler.current), [stage]);
+  useEffect(() => {
+    if (number(state.from) !== null && number(state.to) !== null) return;
+    const step = state.step ? stage.stepsOf().find((one) => one.name === state.step) : undefined;
+    if (step) stage.show(step.start_ns, step.end_ns);
+    else if (!eventId) stage.showAll();
+  }, [stage, state.step]);
+  useEffect(() => stage.redraw());
+
+  const bringIntoView = (target: { rank: number; track: number; lane: number }) => {
+    const key = rankKey(target.rank);
+    if (choice.collapsed.has(key)) {
+      setCollapsed(toggled(choice.collapsed, key));
+      requestAnimationFrame(() => requestAnimationFrame(() => bringRow(target)));
+    } else bringRow(target);
+  };
+  const bringRow = (target: { rank: number; track: number; lane: number }) => {
+    const row = stage.trackRow(target.rank, target.track), body = scroller.current;
+    if (!row || row.pinned || !body) return;
+    const y = row.y + target.lane * row.laneHeight, visible = stage.height - stage.layout.pinnedHeight;
+    if (y < stage.scroll + 8 || y + 32 > stage.scroll + visible) body.scrollTop = Math.max(0, y - visible / 3);
+  };
+  // An event that is chosen elsewhere is brought on screen.
+  useEffect(() => {
+    const chosen = stage.chosen;
+    if (!chosen || !event) return;
+    const { from, to } = stage.view, length = Math.max(chosen.end - chosen.start, 1), whole = to - from;
+    const inside = chosen.start >= from && chosen.end <= to;
+    if (stage.placedFor !== event.id && (state.from === undefined || !inside || length < whole / 400)) {
+      const around = Math.max(length * 6, 400), middle = chosen.start + length / 2;
+      stage.show(middle - around / 2, middle + around / 2);
+    }
+    stage.placedFor = null;
+    bringIntoView(chosen);
+  }, [event?.id]);
+
+  // ---- pointer ----
+  const place = (pointer: MouseEvent) => {
+    const box2 = (canvas.current as HTMLCanvasElement).getBoundingClientRect();
+    return { x: pointer.clientX - box2.left, y: pointer.clientY - box2.top };
+  };
+  const tracksBetween = (y0: number, y1: number): string[] => {
+    const low = Math.min(y0, y1), high = Math.max(y0, y1), out: string[] = [];
+    for (const row of [...layout.pinned, ...layout.rows]) {
+      const top = stage.topOf(row);
+      if (top + row.height <= low || top >= high + 1) continue;
+      if (row.kind === "track") out.push(`${row.rank}:${row.track.track}`);
+      else if (row.kind === "rank" && row.collapsed) for (const track of row.tracks) out.push(`${row.rank}:${track.track}`);
+    }
+    return [...new Set(out)];
+  };
+  const pointerDown = (pointer: PointerEvent) => {
+    if (pointer.button > 1) return;
+    const at = place(pointer);
+    (pointer.currentTarget as HTMLElement).setPointerCapture(pointer.pointerId);
+    drag.current = { ...at, time: stage.timeAt(at.x), moved: false, pans: pointer.shiftKey || pointer.button === 1, lastX: at.x };
+    setTip(null);
+  };
+  const selectTo = (at: { x: number; y: number }, all: boolean, done: boolean) => {
+    const from = drag.current;
+    if (!from) return;
+    const a = from.time, b = stage.timeAt(at.x), tracksIn = all ? null : tracksBetween(from.y, at.y);
+    const next = { from: Math.round(Math.min(a, b)), to: Math.round(Math.max(a, b)), tracks: tracksIn && tracksIn.length > 0 ? tracksIn : null };
+    // the panel, which takes room, comes when the pointer is let go
+    if (done) setRange(next);
+    stage.range = next;
+    stage.redraw();
+  };
+  const pointerMove = (pointer: PointerEvent, onRuler: boolean) => {
+    const at = place(pointer), from = drag.current;
+    stage.pointer = at;
+    if (!from) {
+      if (!onRuler) hover(pointer, at);
+      return;
+    }
+    if (Math.abs(at.x - from.x) > 3 || (from.moved && !from.pans)) from.moved = true;
+    if (!from.moved) return;
+    if (from.pans) stage.panPixels(from.lastX - at.x);
+    else selectTo(at, onRuler, false);
+    from.lastX = at.x;
+  };
+  const pointerUp = (pointer: PointerEvent, onRuler: boolean) => {
+    const from = drag.current, at = place(pointer);
+    if (from?.moved && !from.pans) selectTo(at, onRuler, true);
+    drag.current = null;
+    if (!from) return;
+    if (from.moved) {
+      if (from.pans) stage.onMoved(true);
+      return;
+    }
+    if (onRuler) return;
+    const hit = stage.hit(at.x, at.y);
+    if (hit) {
+      stage.placedFor = `${hit.row.rank}:${hit.tile.row[hit.i]}`;
+      chooseEvent(stage.placedFor);
+      return;
+    }
+    const row = stage.rowAt(at.y);
+    if (row?.kind === "rank" && row.collapsed) setCollapsed(toggled(choice.collapsed, row.key));
+    else if (row?.kind === "overlay") {
+      const time = stage.timeAt(at.x), found = stage.overlays.get(row.key)?.spans.find(([start, end]) => start <= time && end >= time);
+      if (found?.[4]) chooseEvent(found[4]);
+    } else if (eventId) chooseEvent(null);
+    else setRange(null);
+  };
+  const hover = (pointer: PointerEvent, at: { x: number; y: number }) => {
+    const hit = stage.hit(at.x, at.y);
+    if (!hit) {
+      setTip(null);
+      return;
+    }
+    const { tile, i } = hit, count = tile.count[i] as number, length = (tile.end[i] as number) - (tile.start[i] as number);
+    const wait = tile.wait.get(i);
+    setTip({
+      x: pointer.clientX, y: pointer.clientY, text: shortName(hit.name, 200),
+      more: count > 1 ? `${count} spans, ${nsText(tile.sum[i] as number)} together; zoom in to see each` : `${nsText(length)}${wait ? `, of that ${nsText(wait)} waiting` : ""}`,
+    });
+  };
+  useEffect(() => {
+    const body = scroller.current, top = ruler.current;
+    if (!body || !top) return;
+    const wheel = (event2: WheelEvent) => {
+      if (event2.ctrlKey || event2.metaKey) {
+        event2.preventDefault();
+        const at = place(event2);
+        stage.zoom(Math.exp(Math.max(-240, Math.min(240, event2.deltaY)) / 300), stage.timeAt(at.x), false);
+      } else if (event2.shiftKey || Math.abs(event2.deltaX) > Math.abs(event2.deltaY)) {
+        event2.preventDefault();
+        stage.panPixels(event2.deltaX || event2.deltaY);
+      }
+    };
+    body.addEventListener("wheel", wheel, { passive: false });
+    top.addEventListener("wheel", wheel, { passive: false });
+    return () => {
+      body.removeEventListener("wheel", wheel);
+      top.removeEventListener("wheel", wheel);
+    };
+  }, [stage]);
+
+  // ---- keys ----
+  const fit = () => {
+    const target = range ?? (stage.chosen ? { from: stage.chosen.start, to: Math.max(stage.chosen.end, stage.chosen.start + 1) } : null);
+    if (!target) stage.showAll();
+    else {
+      const margin = (target.to - target.from) * 0.05;
+      stage.show(target.from - margin, target.to + margin);
+    }
+  };
+  const goStep = (direction: number) => {
+    const rank = stage.chosen?.rank ?? layout.rows[0]?.rank, steps = stage.stepsOf(rank), middle = (stage.view.from + stage.view.to) / 2;
+    let at = steps.findIndex((step) => step.start_ns <= middle && middle < step.end_ns);
+    const shown = at >= 0 && Math.abs((steps[at]?.end_ns ?? 0) - (steps[at]?.start_ns ?? 0) - (stage.view.to - stage.view.from)) < (stage.view.to - stage.view.from) * 0.2;
+    if (at < 0) at = direction > 0 ? steps.findIndex((step) => step.start_ns > middle) : steps.filter((step) => step.end_ns <= middle).length - 1;
+    else if (shown) at += direction;
+    const step = steps[at];
+    if (!step) return;
+    const margin = (step.end_ns - step.start_ns) * 0.02;
+    stage.show(step.start_ns - margin, step.end_ns + margin);
+  };
+  const mark = () => {
+    const at = range ? [range.from, range.to] : stage.chosen ? [stage.chosen.start] : stage.pointer ? [stage.timeAt(stage.pointer.x)] : [];
+    setMarks(at.every((one) => marks.includes(one)) ? marks.filter((one) => !at.includes(one)) : [...new Set([...marks, ...at])]);
+  };
+  const press = (event2: KeyboardEvent) => {
+    if (event2.metaKey || event2.ctrlKey || event2.altKey || isTyping(event2.target)) return;
+    const key = event2.key.length === 1 ? event2.key.toLowerCase() : event2.key;
+    const arrows: Record<string, string> = { ArrowLeft: "a", ArrowRight: "d" };
+    const moves = arrows[key] ?? (["w", "a", "s", "d"].includes(key) ? key : null);
+    const actions: Record<string, () => void> = {
+      f: fit, "/": () => { box.current?.focus(); box.current?.select(); }, n: () => void search.step(false), p: () => void search.step(true),
+      "[": () => goStep(-1), "]": () => goStep(1), m: mark, "?": () => setHelp(!help),
+      Escape: () => { if (help) setHelp(false); else if (range) setRange(null); else if (eventId) chooseEvent(null); },
+    };
+    if (moves) stage.press(moves);
+    else if (actions[key]) actions[key]();
+    else return;
+    event2.preventDefault();
+  };
+  const pressed = useRef(press);
+  pressed.current = press;
+  useEffect(() => {
+    const down = (event2: KeyboardEvent) => pressed.current(event2);
+    const up = (event2: KeyboardEvent) => {
+      const key = { ArrowLeft: "a", ArrowRight: "d" }[event2.key] ?? event2.key.toLowerCase();
+      stage.release(key);
+    };
+    const away = () => stage.release();
+    addEventListener("keydown", down);
+    addEventListener("keyup", up);
+    addEventListener("blur", away);
+    return () => {
+      removeEventListener("keydown", down);
+      removeEventListener("keyup", up);
+      removeEventListener("blur", away);
+    };
+  }, [stage]);
+
+  const processes = useMemo(() => [...new Set(tracks.tracks.map(processOf))].sort(), [tracks]);
+  const toggleOverlay = (id: string) => {
+    const next = choice.overlays.includes(id) ? choice.overlays.filter((one) => one !== id) : [...choice.overlays, id];
+    onState({ show: next.join(",") || null }, true);
+  };
+  const chosenTrack = stage.chosen ? tracks.tracks.find((track) => trackKey(track) === trackKey({ rank: stage.chosen?.rank ?? 0, track: stage.chosen?.track ?? 0 })) : undefined;
+  const noteOf = (rank: number) => {
+    const clock = tracks.ranks.find((one) => one.rank === rank);
+    return clock && clock.moved_ns !== 0 ? `clock moved ${nsText(Math.abs(clock.moved_ns))}` : "";
+  };
+  const onCollapse = (key: string) => setCollapsed(toggled(choice.collapsed, key)), onPin = (key: string) => setPinned(toggled(choice.pinned, key));
+  const allCollapsed = tracks.ranks.every(({ rank }) => choice.collapsed.has(rankKey(rank)));
+  const link = (view: string, change: TimelineChange) => linkTo(parseRoute(location.hash), view, change);
+
+  return (
+    <div class="tl">
+      <div class="tl-tools">
+        <h1>Timeline</h1>
+        <span class="dim tl-clock">{clockText(tracks)}</span>
+        <span class="group" role="group" aria-label="Overlays">
+          {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title}</button>)}
+        </span>
+        <details>
+          <summary>processes{choice.hidden.size > 0 ? ` (${processes.length - choice.hidden.size} of ${processes.length})` : ""}</summary>
+          <div class="tl-menu">
+            {processes.map((name) => (
+              <label key={name}><input type="checkbox" checked={!choice.hidden.has(name)} onChange={() => setHidden(toggled(choice.hidden, name))} /> {shortName(name, 60)}</label>
+            ))}
+          </div>
+        </details>
+        {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
+        <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
+        <span class="grow" />
+        <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={(backwards) => void search.step(backwards)}
+          onText={(text) => { search.clear(); onState({ q: text || null }, true); }} />
+      </div>
+      <div class="tl-body">
+        <div class="tl-corner" title={clockText(tracks)}>{clockShort(tracks)}</div>
+        <canvas ref={ruler} class="tl-ruler" aria-hidden="true" onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, true)} onPointerUp={(e) => pointerUp(e, true)} />
+        <div ref={scroller} class="tl-scroll" onScroll={(e) => { stage.scroll = e.currentTarget.scrollTop; setScroll(e.currentTarget.scrollTop); stage.redraw(); }}>
+          <div class="tl-space" style={{ height: `${Math.max(layout.height + layout.pinnedHeight, size.height)}px` }}>
+            <div class="tl-sticky">
+              <canvas
+                ref={canvas} class="tl-canvas" style={{ height: `${size.height}px` }} tabIndex={0} role="img"
+                aria-label={`Timeline of ${run.name}: ${tracks.tracks.length} tracks of ${clockText(tracks)}. Keys: W and S zoom, A and D move, slash searches, question mark lists all.`}
+                onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, false)} onPointerUp={(e) => pointerUp(e, false)} onPointerLeave={() => { stage.pointer = null; setTip(null); }}
+              />
+              <PinnedLabels layout={layout} onCollapse={onCollapse} onPin={onPin} />
+            </div>
+            <Labels layout={layout} scroll={scroll} height={size.height} noteOf={noteOf} onCollapse={onCollapse} onPin={onPin} />
+          </div>
+        </div>
+        {layout.rows.length === 0 ? <p class="tl-none">No rank is chosen, or the trace has no spans.</p> : null}
+        {help ? <div class="tl-keys" role="dialog" aria-label="Keys of the timeline"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl></div> : null}
+      </div>
+      {eventId || range ? (
+        <aside class="tl-panel" aria-label="Details">
+          {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
+          {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
+          {range ? <Selection range={range} sums={sums} problem={sumsProblem} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
+        </aside>
+      ) : null}
+      {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}
+    </div>
+  );
+}

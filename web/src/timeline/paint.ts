@@ -1,0 +1,243 @@
+// Painting tracks: every lane is one line of pixels, filled span by span and then repeated for its height. So a frame
+// costs about as much as its spans and its area, however many spans there are.
+import { shortName } from "../ui/format";
+import { rowsBetween } from "./layout";
+import type { Layout, RankRow, Row, TrackRow } from "./layout";
+import { mix, textOn } from "./palette";
+import type { Palette } from "./palette";
+import type { Tile } from "./tile";
+import { Tiles } from "./tiles";
+import type { TileKey } from "./tiles";
+import { ticks, tickStep } from "./ruler";
+import type { Step, Track } from "../model";
+
+export interface View { from: number; to: number }
+
+export interface Label { x: number; width: number; y: number; height: number; text: string; color: string }
+
+interface Scene {
+  tiles: Tiles; palette: Palette; kinds: readonly string[]; view: View; width: number; height: number; ratio: number;
+  layout: Layout; scroll: number; steps: readonly Step[];
+}
+
+const LABEL_PIXELS = 28;
+
+interface Colored extends Tile { colors?: Uint32Array; version?: number }
+
+function colorsOf(scene: Scene, rank: number, tile: Colored): Uint32Array {
+  const { palette, kinds, tiles } = scene;
+  if (tile.colors && tile.version === palette.theme.version) return tile.colors;
+  const colors = new Uint32Array(tile.n);
+  for (let i = 0; i < tile.n; i++) {
+    const own = palette.of(kinds[tile.kind[i] as number] ?? "other", tile.work[i] as number, tiles.nameOf(rank, tile.name[i] as number));
+    const length = (tile.end[i] as number) - (tile.start[i] as number);
+    // several short ones: as strong as they fill their place
+    colors[i] = tile.count[i] === 1 || length <= 0 ? own
+      : mix(palette.theme.background, own, Math.max(0.4, Math.min(1, (tile.sum[i] as number) / length)));
+  }
+  tile.colors = colors;
+  tile.version = palette.theme.version;
+  return colors;
+}
+
+export class Painter {
+  private image: ImageData | null = null;
+  private pixels = new Uint32Array(0);
+  private base = new Uint32Array(0);
+  private lines = new Uint32Array(0);
+  private labels: Label[] = [];
+  private readonly short = new Map<string, string>();
+
+  // Pixels of everything but overlays; labels, selection and arrows are drawn over it.
+  paint(context: CanvasRenderingContext2D, scene: Scene): void {
+    const width = Math.max(1, Math.round(scene.width * scene.ratio)), height = Math.max(1, Math.round(scene.height * scene.ratio));
+    if (!this.image || this.image.width !== width || this.image.height !== height) {
+      this.image = new ImageData(width, height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+      this.base = new Uint32Array(width);
+    }
+    this.labels = [];
+    this.pixels.fill(scene.palette.theme.background);
+    this.drawGrid(scene, width, height);
+    const { layout, scroll } = scene;
+    const top = layout.pinnedHeight;
+    for (const row of rowsBetween(layout.rows, scroll, scroll + scene.height - top)) this.paintRow(scene, row, row.y - scroll + top, top);
+    if (top > 0) {
+      this.fillRows(0, Math.round(top * scene.ratio), width, this.base);
+      this.labels = this.labels.filter((label) => label.y >= top);
+      for (const row of layout.pinned) this.paintRow(scene, row, row.y, 0);
+    }
+    context.putImageData(this.image, 0, 0);
+    this.drawLabels(context, scene);
+  }
+
+  private fillRows(from: number, to: number, width: number, line: Uint32Array): void {
+    for (let y = Math.max(0, from); y < to && (y + 1) * width <= this.pixels.length; y++) this.pixels.set(line, y * width);
+  }
+
+  private drawGrid(scene: Scene, width: number, height: number): void {
+    const { theme } = scene.palette, { from, to } = scene.view, scale = width / (to - from);
+    this.base.fill(theme.background);
+    for (const at of ticks(from, to, tickStep((to - from) / scene.width, 110))) {
+      const x = Math.round((at - from) * scale);
+      if (x >= 0 && x < width) this.base[x] = theme.grid;
+    }
+    this.fillRows(0, height, width, this.base);
+  }
+
+  private paintRow(scene: Scene, row: Row, y: number, clipTop: number): void {
+    if (row.kind === "rank") this.paintRank(scene, row, y, clipTop);
+    else if (row.kind === "track") this.paintTrack(scene, row, y, clipTop);
+  }
+
+  // The tiles of a rank over the view, each with the stretch that it is to be drawn in.
+  private *tilesOf(scene: Scene, rank: number): Generator<[Colored, number, number]> {
+    const { view, width, ratio } = scene, level = Tiles.levelOf((view.to - view.from) / (width * ratio));
+    const [first, last] = Tiles.over(level, view.from, view.to), length = 512 * 2 ** level;
+    for (let index = first; index <= last; index++) {
+      const tile = scene.tiles.best({ rank, level, index });
+      if (tile) yield [tile, Math.max(view.from, index * length), Math.min(view.to, (index + 1) * length)];
+    }
+  }
+
+  private lanes(n: number, width: number): Uint32Array {
+    if (this.lines.length < n * width) this.lines = new Uint32Array(n * width);
+    for (let i = 0; i < n; i++) this.lines.set(this.base, i * width);
+    return this.lines;
+  }
+
+  // The spans of a track into lines: those of lanes from first on, or all into one.
+  private fill(scene: Scene, track: Track, lines: Uint32Array, first: number, n: number, y: number, laneHeight: number, wanted: (work: number) => boolean): void {
+    const { view, ratio } = scene, width = this.base.length, scale = width / (view.to - view.from), flat = laneHeight === 0;
+    for (const [tile, from, to] of this.tilesOf(scene, track.rank)) {
+      const [begin, end] = tile.tracks.get(track.track) ?? [0, 0];
+      const colors = colorsOf(scene, track.rank, tile);
+      for (let i = begin; i < end; i++) {
+        const lane = flat ? 0 : (tile.lane[i] as number) - first;
+        if (lane < 0) continue;
+        if (lane >= n) break;
+        const start = tile.start[i] as number, stop = tile.end[i] as number;
+        if (start >= to || (stop <= from && start < from) || !wanted(tile.work[i] as number)) continue;
+        const x0 = Math.max(0, Math.round((Math.max(start, from) - view.from) * scale));
+        let x1 = Math.min(width, Math.round((Math.min(stop, to) - view.from) * scale));
+        if (x1 <= x0) x1 = Math.min(width, x0 + 1);
+        const at = lane * width, color = colors[i] as number;
+        if (x1 - x0 === 1) {
+          lines[at + x0] = color;
+          continue;
+        }
+        const ends = stop <= to && x1 - x0 > 3;
+        lines.fill(color, at + x0, at + x1 - (ends ? 1 : 0));
+        const wait = tile.wait.get(i);
+        if (wait) {
+          const waits = Math.min(x1, Math.round((start + wait - view.from) * scale));
+          if (waits > x0) lines.fill(scene.palette.theme.pale, at + x0, at + waits);
+        }
+        if (!flat && laneHeight >= 11) this.note(scene, track, tile, i, from, to, y + lane * laneHeight, laneHeight, scale / ratio);
+      }
+    }
+  }
+
+  // A label where the visible part of a span begins, once.
+  private note(scene: Scene, track: Track, tile: Tile, i: number, from: number, to: number, y: number, height: number, scale: number): void {
+    const start = Math.max(tile.start[i] as number, scene.view.from), stop = Math.min(tile.end[i] as number, scene.view.to);
+    const width = (stop - start) * scale;
+    if (width < LABEL_PIXELS || start < from || start >= to) return;
+    const name = scene.tiles.nameOf(track.rank, tile.name[i] as number), count = tile.count[i] as number;
+    const work = tile.work[i] as number, kind = scene.kinds[tile.kind[i] as number] ?? "other";
+    // what most of the text stands on
+    const waits = ((tile.wait.get(i) ?? 0) - (start - (tile.start[i] as number))) * scale > Math.min(width, 6 * name.length) / 2;
+    this.labels.push({
+      x: (start - scene.view.from) * scale, width, y, height, text: count > 1 ? `${count} × ${name}` : name,
+      color: waits ? scene.palette.theme.text : textOn(scene.palette.theme, kind, work, name),
+    });
+  }
+
+  private paintTrack(scene: Scene, row: TrackRow, y: number, clipTop: number): void {
+    const width = this.base.length, { ratio } = scene;
+    const laneHeight = row.collapsed ? 8 : row.laneHeight;
+    const all = row.collapsed ? 1 : row.track.lanes;
+    const first = row.collapsed ? 0 : Math.max(0, Math.floor((clipTop - y) / laneHeight));
+    const n = Math.min(all - first, Math.ceil((scene.height - Math.max(y, clipTop)) / laneHeight) + 1);
+    if (n <= 0) return;
+    const lines = this.lanes(n, width);
+    this.fill(scene, row.track, lines, first, n, y + first * laneHeight, row.collapsed ? 0 : laneHeight, () => true);
+    const gap = laneHeight * ratio >= 4 ? 1 : 0;
+    for (let lane = 0; lane < n; lane++) {
+      const top = Math.round((y + (first + lane) * laneHeight) * ratio), bottom = Math.round((y + (first + lane + 1) * laneHeight) * ratio) - gap;
+      this.fillRows(Math.max(top, Math.round(clipTop * ratio)), bottom, width, lines.subarray(lane * width, (lane + 1) * width));
+    }
+  }
+
+  // The head of a rank with its steps; when it is collapsed, what its devices do, in one band.
+  private paintRank(scene: Scene, row: RankRow, y: number, clipTop: number): void {
+    const width = this.base.length, { ratio, view } = scene, { theme } = scene.palette;
+    const line = this.lanes(1, width).subarray(0, width);
+    const scale = width / (view.to - view.from);
+    if (!row.collapsed) {
+      line.fill(theme.band);
+    } else {
+      const devices = row.tracks.filter((track) => track.device !== null || track.layer === "hardware" || track.layer === "communication");
+      const shown = devices.length > 0 ? devices : row.tracks.slice(0, 1);
+      for (const works of [[255, 4], [2, 3], [1], [0]])
+        for (const track of shown) this.fill(scene, track, line, 0, 1, y, 0, (work) => works.includes(work));
+    }
+    for (const step of scene.steps) {
+      if (step.rank !== row.rank) continue;
+      const x = Math.round((step.start_ns - view.from) * scale);
+      if (x >= 0 && x < width) line[x] = theme.step;
+    }
+    const inset = row.collapsed ? 2 : 0;
+    this.fillRows(Math.max(Math.round((y + inset) * ratio), Math.round(clipTop * ratio)), Math.round((y + row.height - inset) * ratio), width, line.slice());
+  }
+
+  private drawLabels(context: CanvasRenderingContext2D, scene: Scene): void {
+    context.save();
+    context.scale(scene.ratio, scene.ratio);
+    context.textBaseline = "middle";
+    context.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+    const average = context.measureText("abcdefghij_0").width / 12;
+    for (const label of this.labels) {
+      const room = Math.floor((label.width - 8) / average);
+      if (room < 3) continue;
+      context.fillStyle = label.color;
+      context.fillText(this.fit(context, label.text, room, label.width - 6), label.x + 4, label.y + label.height / 2);
+    }
+    context.restore();
+  }
+
+  private fit(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {
+    const key = `${room} ${text}`;
+    let short = this.short.get(key);
+    if (short === undefined) {
+      short = shortName(text, room);
+      for (let less = room - 1; less > 2 && context.measureText(short).width > width; less--) short = shortName(text, less);
+      if (this.short.size > 20000) this.short.clear();
+      this.short.set(key, short);
+    }
+    return short;
+  }
+}
+
+// The span under a point of a track: of those of the lane the one that holds the time, or is within a pixel or two.
+export interface Hit { row: TrackRow; tile: Tile; i: number; name: string }
+
+export function hitSpan(tiles: Tiles, row: TrackRow, lane: number, time: number, level: number, slack: number): Hit | null {
+  const [index] = Tiles.over(level, time, time);
+  const keys: TileKey[] = [index, index - 1].map((one) => ({ rank: row.rank, level, index: one }));
+  let found: Hit | null = null, nearest = slack;
+  for (const key of keys) {
+    const tile = tiles.best(key);
+    if (!tile) continue;
+    const [begin, end] = tile.tracks.get(row.track.track) ?? [0, 0];
+    for (let i = begin; i < end; i++) {
+      if (!row.collapsed && tile.lane[i] !== lane) continue;
+      const start = tile.start[i] as number, stop = tile.end[i] as number;
+      const away = time < start ? start - time : time > stop ? time - stop : 0;
+      if (away > nearest || (away === nearest && found && !row.collapsed)) continue;
+      nearest = away;
+      found = { row, tile, i, name: tiles.nameOf(row.rank, tile.name[i] as number) };
+    }
+  }
+  return found;
+}

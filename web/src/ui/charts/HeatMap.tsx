@@ -1,0 +1,107 @@
+// Rows by columns of one unit: ranks by steps. Dark is much. Few cells have their number; many are a picture with
+// a tip under the pointer.
+import { useEffect, useRef } from "preact/hooks";
+import { resolve } from "../colors";
+import { sans, textWidth, useTheme, useWidth } from "../hooks";
+import { Frame, type FrameProps, full, type Unit, shown, useTip } from "./frame";
+import { every } from "./scale";
+
+export interface HeatMapProps extends FrameProps {
+  rows: string[];
+  columns: string[];
+  values: (number | null)[][];       // by row, then column
+  unit: Unit;
+  maxHeight?: number;                // rows become thinner, down to a pixel
+  onClick?: (row: number, column: number) => void;
+}
+
+type Rgb = [number, number, number];
+
+function rgb(color: string): Rgb {
+  const hex = resolve(color);
+  return [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)) as Rgb;
+}
+
+function luminance(color: Rgb): number {
+  const [r, g, b] = color.map(c => c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4) as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+const mix = (a: Rgb, b: Rgb, t: number): Rgb => a.map((c, i) => Math.round(c + ((b[i] ?? 0) - c) * t)) as Rgb;
+
+export function HeatMap(props: HeatMapProps) {
+  const { rows, columns, values, unit } = props;
+  const [box, width] = useWidth<HTMLDivElement>(560);
+  const { tip, show, hide } = useTip();
+  const canvas = useRef<HTMLCanvasElement>(null), theme = useTheme();
+  const all = values.flat().filter((value): value is number => value !== null);
+  const least = Math.min(...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
+  const left = Math.min(120, Math.max(...rows.slice(0, 400).map(name => textWidth(name, sans(11)))) + 10);
+  const cell = (width - left) / Math.max(1, columns.length);
+  const high = Math.max(1, Math.min(28, Math.floor((props.maxHeight ?? 560) / Math.max(1, rows.length))));
+  const height = 20 + rows.length * high + 2;
+  useEffect(() => {
+    if (canvas.current) draw(canvas.current, { rows, columns, values, unit, left, cell, high, width, height, least, most });
+  }, [rows, columns, values, left, cell, high, width, height, theme]);
+  const at = (e: MouseEvent): [number, number] | null => {
+    const area = canvas.current?.getBoundingClientRect();
+    if (!area) return null;
+    const column = Math.floor((e.clientX - area.left - left) / cell), row = Math.floor((e.clientY - area.top - 20) / high);
+    return column >= 0 && column < columns.length && row >= 0 && row < rows.length ? [row, column] : null;
+  };
+  return (
+    <Frame {...props}>
+      <div ref={box} class="ht-plot">
+        <canvas ref={canvas} style={{ width: "100%", display: "block" }} role="img" class={props.onClick ? "ht-click" : undefined}
+          aria-label={`${props.title}: ${rows.length} by ${columns.length}, from ${shown(least, unit)} to ${shown(most, unit)}`}
+          onMouseMove={e => {
+            const place = at(e);
+            if (!place) return hide();
+            const [row, column] = place;
+            show(e, `${rows[row]} · ${columns[column]}`, [{ name: props.of ?? "value", value: full(values[row]?.[column] ?? null, unit) }]);
+          }} onMouseLeave={hide} onClick={e => { const place = at(e); if (place) props.onClick?.(...place); }} />
+        <div class="ht-heat-key"><span>{shown(least, unit)}</span><i /><span>{shown(most, unit)}</span></div>
+      </div>
+      {tip}
+    </Frame>
+  );
+}
+
+// Of many values, without spreading them all over the stack.
+function extent(values: number[], pick: (a: number, b: number) => number): number[] {
+  return values.length === 0 ? [0] : [values.reduce((a, b) => pick(a, b))];
+}
+
+interface Drawing {
+  rows: string[]; columns: string[]; values: (number | null)[][]; unit: Unit;
+  left: number; cell: number; high: number; width: number; height: number; least: number; most: number;
+}
+
+function draw(canvas: HTMLCanvasElement, d: Drawing): void {
+  const density = devicePixelRatio || 1, ctx = canvas.getContext("2d");
+  canvas.width = Math.round(d.width * density);
+  canvas.height = Math.round(d.height * density);
+  if (!ctx) return;
+  ctx.scale(density, density);
+  const low = rgb("var(--heat-low)"), top = rgb("var(--heat-high)"), dim = resolve("var(--dim)");
+  const gap = d.cell > 6 ? 2 : 0, gapY = d.high > 6 ? 2 : 0, span = d.most - d.least || 1;
+  ctx.font = sans(11);
+  ctx.fillStyle = dim;
+  ctx.textAlign = "center";
+  const skip = every(d.columns.length, d.width - d.left, Math.max(...d.columns.slice(0, 500).map(name => textWidth(name, sans(11)))) + 8);
+  d.columns.forEach((name, i) => { if (i % skip === 0) ctx.fillText(name, d.left + d.cell * (i + 0.5), 13); });
+  ctx.textAlign = "right";
+  const skipRows = every(d.rows.length, d.rows.length * d.high, 14);
+  d.rows.forEach((name, i) => { if (i % skipRows === 0) ctx.fillText(name, d.left - 8, 20 + d.high * (i + 0.5) + 4, d.left - 10); });
+  ctx.textAlign = "center";
+  d.values.forEach((row, r) => row.forEach((value, c) => {
+    if (value === null) return;
+    const color = mix(low, top, (value - d.least) / span);
+    ctx.fillStyle = `rgb(${color.join(" ")})`;
+    ctx.fillRect(d.left + d.cell * c, 20 + d.high * r, Math.max(0.5, d.cell - gap), d.high - gapY);
+    const text = shown(value, d.unit);
+    if (d.high < 16 || textWidth(text, sans(11)) > d.cell - 6) return;
+    ctx.fillStyle = luminance(color) > 0.2 ? "#14100a" : "#ffffff";
+    ctx.fillText(text, d.left + d.cell * (c + 0.5) - gap / 2, 20 + d.high * (r + 0.5) + 3);
+  }));
+}

@@ -1,0 +1,91 @@
+// Curves over time or over steps, by uPlot. Dragging chooses a range; the legend shows the values under the pointer.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { resolve } from "../colors";
+import { sans, textWidth, useTheme, useWidth } from "../hooks";
+import { Frame, type FrameProps, full, tick, type Unit } from "./frame";
+
+export interface Line { name: string; color: string; points: [number, number | null][]; stepped?: boolean; fill?: boolean }
+
+export interface LinesProps extends FrameProps {
+  series: Line[];
+  xUnit: Unit;
+  yUnit: Unit;
+  xName?: string;
+  height?: number;
+  onRange?: (from: number, to: number) => void;
+}
+
+// One list of places on the x axis; a curve has no value where it has no point, and is drawn through.
+function align(series: Line[]): uPlot.AlignedData {
+  const tables = series.map(line => {
+    const sorted = [...line.points].sort((a, b) => a[0] - b[0]);
+    return [sorted.map(point => point[0]), sorted.map(point => point[1])] as uPlot.AlignedData;
+  });
+  if (tables.length === 0) return [[]];
+  return tables.length === 1 ? tables[0] as uPlot.AlignedData : uPlot.join(tables);
+}
+
+// Steps of an axis that counts.
+const WHOLE = Array.from({ length: 48 }, (_, i) => [1, 2, 5][i % 3] as number * 10 ** Math.floor(i / 3));
+
+function axisSize(_: uPlot, values: string[] | null): number {
+  return Math.ceil(Math.max(24, ...(values ?? []).map(value => textWidth(value, sans(11))))) + 14;
+}
+
+function options(props: LinesProps, width: number, height: number): uPlot.Options {
+  const dim = resolve("var(--dim)"), grid = { stroke: resolve("var(--grid)"), width: 1 }, font = sans(11);
+  const bytes = props.yUnit === "bytes";
+  const steps = Array.from({ length: 60 }, (_, i) => 2 ** i);
+  return {
+    width, height,
+    padding: [10, 28, 0, 0],
+    cursor: { drag: { x: true, y: false, setScale: !props.onRange }, points: { size: 5 } },
+    legend: { live: true },
+    scales: { x: { time: false }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.06 : 1] } },
+    axes: [
+      { stroke: dim, font, grid, ticks: { show: false }, size: 24, space: 90, ...(props.xUnit === "count" ? { incrs: WHOLE } : {}),
+        values: (_, marks) => marks.map(mark => tick(mark, props.xUnit)) },
+      { stroke: dim, font, grid, ticks: { show: false }, size: axisSize, ...(bytes ? { incrs: steps } : props.yUnit === "count" ? { incrs: WHOLE } : {}),
+        values: (_, marks) => marks.map(mark => tick(mark, props.yUnit)) },
+    ],
+    series: [
+      { label: props.xName ?? "at", value: (_, value) => value === null ? "" : full(value, props.xUnit) },
+      ...props.series.map(line => {
+        const color = resolve(line.color), paths = line.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+        return {
+          label: line.name, stroke: color, width: 1.5, spanGaps: true,
+          points: { show: line.points.length <= 40, size: 5, fill: color },
+          ...(paths ? { paths } : {}), ...(line.fill ? { fill: color + "26" } : {}),
+          value: (_: uPlot, value: number | null) => value === null ? "" : full(value, props.yUnit),
+        } as uPlot.Series;
+      }),
+    ],
+    hooks: {
+      setSelect: [plot => {
+        if (!props.onRange || plot.select.width < 3) return;
+        props.onRange(plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x"));
+        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      }],
+    },
+  };
+}
+
+export function Lines(props: LinesProps) {
+  const [box, width] = useWidth<HTMLDivElement>(560);
+  const place = useRef<HTMLDivElement>(null), theme = useTheme();
+  const height = props.height ?? 208;
+  useEffect(() => {
+    if (!place.current) return;
+    const plot = new uPlot(options(props, width, height), align(props.series), place.current);
+    return () => plot.destroy();
+  }, [props.series, width, height, theme]);
+  return (
+    <Frame {...props}>
+      <div ref={box} class="ht-plot">
+        <div ref={place} role="img" aria-label={`${props.title}: ${props.series.map(line => line.name).join(", ")}`} />
+      </div>
+    </Frame>
+  );
+}

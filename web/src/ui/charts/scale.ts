@@ -1,0 +1,21 @@
+// Round steps of an axis, in the units that people read.
+
+// At most about n values from 0 to the top, at 1, 2 or 5 times a power of the base.
+export function ticks(top: number, n: number, base = 10): number[] {
+  if (!(top > 0)) return [0];
+  const rough = top / Math.max(1, n);
+  let step = base ** Math.floor(Math.log(rough) / Math.log(base));
+  const factors = base === 1024 ? [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] : [1, 2, 5, 10];
+  step *= factors.find(factor => factor * step >= rough) ?? base;
+  const found: number[] = [];
+  for (let i = 0; i * step <= top * 1.0001; i++) found.push(i * step);
+  return found;
+}
+
+// Every so many labels, so that each has its room.
+export function every(n: number, room: number, each: number): number {
+  const fits = Math.max(1, Math.floor(room / each));
+  const rough = Math.ceil(n / fits);
+  const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10000];
+  return steps.find(step => step >= rough) ?? rough;
+}

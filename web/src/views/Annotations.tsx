@@ -1,0 +1,95 @@
+// User annotations: GPU time by the stack of annotations around its launch, as a flame graph and as tables.
+import { useMemo } from "preact/hooks";
+import { Flame } from "../ui/charts";
+import { useApp } from "../app/context";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Rows } from "../app/rows";
+import { rankList } from "./ranks";
+import { treeOf } from "./tree";
+
+const NONE = "(no annotation)";
+
+function stackRows(rows: Rows, several: boolean) {
+  return rows.all.map((row) => {
+    const stack = rows.text(row, "annotation_stack") || NONE;
+    const path = stack.split(" / ");
+    return {
+      path: several ? [`rank ${rows.text(row, "rank")}`, ...path] : path,
+      self: rows.number(row, "dur_ns") ?? 0,
+    };
+  });
+}
+
+function Stacks(props: { rows: Rows; several: boolean }) {
+  const { route } = useApp();
+  const root = useMemo(() => treeOf(stackRows(props.rows, props.several), "all", () => "compute"), [props.rows]);
+  return (
+    <Flame
+      title="GPU time under each stack of annotations"
+      of="sum of durations of GPU work; click to look inside"
+      root={root}
+      unit="ns"
+      onSelect={(path) => go(linkWith(route, { under: path.length > 1 ? path.at(-1)?.name : null }))}
+    />
+  );
+}
+
+export function Annotations() {
+  const { route, run } = useApp();
+  const source = route.query.source ?? "host";
+  const under = route.query.under;
+  const several = rankList(run).length > 1;
+  const group = route.query["group-by"] ?? "annotation";
+  return (
+    <>
+      <Head
+        title="Annotations"
+        lead="GPU time inside user annotations: by the annotations around its launch, or by those drawn on the GPU."
+      >
+        <ParamSwitch verb="kernel-annotations" name="source" label="annotations of:" />
+      </Head>
+      <section class="block chart">
+        <Ask
+          verb="kernel-annotations"
+          query={{ "group-by": "stack", source }}
+          empty={
+            <p>
+              No GPU work lies inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
+            </p>
+          }
+        >
+          {(rows) => <Stacks rows={rows} several={several} />}
+        </Ask>
+      </section>
+      {under ? (
+        <p class="filter-note">
+          Only inside <span class="mono">{under}</span>{" "}
+          <button type="button" class="pill" onClick={() => go(linkWith(route, { under: null }))}>
+            show all
+          </button>
+        </p>
+      ) : null}
+      <VerbTable
+        url
+        verb="kernel-annotations"
+        title="GPU work inside annotations"
+        query={{ "group-by": group, source }}
+        keep={
+          under
+            ? (rows, row) =>
+                `${rows.text(row, "annotation_stack")} ${rows.text(row, "annotation")} rank ${rows.text(row, "rank")}`.includes(
+                  under,
+                )
+            : undefined
+        }
+        tools={<ParamSwitch verb="kernel-annotations" name="group-by" label="group by:" />}
+      />
+      <VerbTable
+        verb="annotation-breakdown"
+        query={{ source: source === "gpu" ? "gpu" : "cpu" }}
+        title="Duration of the annotations themselves"
+      />
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+// How fast copies between host and device are, over time and in sum.
+import { Head, VerbTable } from "../app/parts";
+import { Series } from "./Series";
+
+export function Bandwidth() {
+  return (
+    <>
+      <Head title="Copy bandwidth" lead="How fast copies between host and device, and fills, are." />
+      <Series
+        verb="memory-bandwidth"
+        column="memory_bw_gbps"
+        title="Bandwidth of all running copies"
+        says="per kind"
+        unit="GB/s"
+        lineOf={(rows, row) => rows.text(row, "name")}
+      />
+      <VerbTable url verb="memory-bandwidth" />
+    </>
+  );
+}

@@ -1,0 +1,202 @@
+// Two runs side by side: how much longer a step is, and what explains it. Signs and words say the direction; colour
+// only repeats them.
+import { human } from "../ui/format";
+import { Bars } from "../ui/charts";
+import type { Query } from "../app/api";
+import { useApp } from "../app/context";
+import { Ask, choicesOf, Empty, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+
+const METRIC_WORD: Readonly<Record<string, string>> = { step: "step", gpu: "GPU work", comm: "communication" };
+
+function signed(rows: Rows, row: Row, name: string): string {
+  const value = rows.number(row, name);
+  const text = human(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
+  return value !== null && value > 0 ? `+${text}` : text;
+}
+
+// The interval over steps decides; one that spans zero may be noise.
+function word(rows: Rows, row: Row): { text: string; tone: string } {
+  const low = rows.number(row, "low_ns");
+  const high = rows.number(row, "high_ns");
+  if (low === null || high === null) {
+    const diff = rows.number(row, "diff_ns") ?? 0;
+    return { text: `${diff > 0 ? "slower" : "faster"}, one step: no interval`, tone: diff > 0 ? "more" : "less" };
+  }
+  if (low > 0) return { text: "slower", tone: "more" };
+  if (high < 0) return { text: "faster", tone: "less" };
+  return { text: "within noise", tone: "dim" };
+}
+
+function Summary() {
+  return (
+    <Ask verb="diff" query={{ view: "summary" }}>
+      {(rows) => (
+        <div class="figures left">
+          {rows.all.map((row) => {
+            const metric = rows.text(row, "metric");
+            const { text, tone } = word(rows, row);
+            return (
+              <div
+                class="figure"
+                key={metric}
+                title={`95 % interval ${signed(rows, row, "low_ns")} to ${signed(rows, row, "high_ns")}`}
+              >
+                <span class="figure-label">{METRIC_WORD[metric] ?? metric}</span>
+                <span class={`figure-value ${tone}`}>{signed(rows, row, "diff_ns")}</span>
+                <span class="figure-note">
+                  {text}: {human(rows.cell(row, "control_ns"), { type: "duration", unit: "ns" })} →{" "}
+                  {human(rows.cell(row, "test_ns"), { type: "duration", unit: "ns" })} (
+                  {signed(rows, row, "change_share")})
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      )}
+    </Ask>
+  );
+}
+
+const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>> = {
+  rows: ["step_diff_ns", "name"],
+  operators: ["diff_device_self_ns", "name"],
+  kernels: ["diff_total_ns", "name"],
+  modules: ["diff_device_self_ns", "path"],
+};
+
+const CALLS: readonly string[] = ["diff_count", "diff_calls"];
+
+function measureOf(rows: Rows, view: string, counts: boolean): [string, string] {
+  const [difference, name] = VIEW_MEASURE[view] ?? ["diff_ns", "name"];
+  const calls = CALLS.find((column) => rows.has(column));
+  if (counts && calls) return [calls, name];
+  return [rows.any(difference) ? difference : rows.has("diff_host_self_ns") ? "diff_host_self_ns" : difference, name];
+}
+
+// The engine's word is about time; of calls the sign says it.
+function changeWord(change: string, value: number, counts: boolean): string {
+  if (!counts || change === "added" || change === "removed") return change;
+  return value > 0 ? "more calls" : "fewer calls";
+}
+
+function Changes(props: { query: Query; view: string }) {
+  const { route } = useApp();
+  const counts = route.query.measure === "calls";
+  return (
+    <Ask verb="diff" query={props.query}>
+      {(rows) => {
+        const [column, name] = measureOf(rows, props.view, counts);
+        const size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
+        const top = [...rows.all]
+          .filter((row) => size(row) > 0 && rows.text(row, name) !== "others")
+          .sort((a, b) => size(b) - size(a))
+          .slice(0, 12);
+        if (top.length === 0) return null;
+        return (
+          <section class="block chart">
+            <Bars
+              title="What changed most"
+              of={`${rows.column(column)?.sentence ?? ""}; click to filter the table`}
+              unit={counts ? "count" : "ns"}
+              actions={
+                <UrlSwitch
+                  name="measure"
+                  label="change of:"
+                  options={[
+                    { value: "time", label: "time" },
+                    { value: "calls", label: "calls" },
+                  ]}
+                />
+              }
+              bars={top.map((row) => {
+                const value = rows.number(row, column) ?? 0;
+                return {
+                  name: `${changeWord(rows.text(row, "change"), value, counts)}: ${rows.text(row, name)}`,
+                  value,
+                  color: value > 0 ? "var(--more)" : "var(--less)",
+                };
+              })}
+              onClick={(i) => {
+                const row = top[i];
+                if (row) go(linkWith(route, { find: rows.text(row, name) }));
+              }}
+            />
+          </section>
+        );
+      }}
+    </Ask>
+  );
+}
+
+function Choose() {
+  const { route, run, runs } = useApp();
+  const others = runs.runs.filter((other) => other.id !== run.id);
+  if (others.length === 0)
+    return (
+      <Empty title="There is only one run">
+        <p>
+          Put the traces of another run into a folder of their own below <code>{runs.logdir}</code>: it appears here.
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title="Compare with which run?">
+      <p>{run.name} is the test; the run chosen here is the control.</p>
+      <ul>
+        {others.map((other) => (
+          <li key={other.id}>
+            <a href={linkWith(route, { base: other.id })}>{other.name}</a>
+          </li>
+        ))}
+      </ul>
+    </Empty>
+  );
+}
+
+export function Diff() {
+  const { route, run, base } = useApp();
+  const view = route.query.view ?? "rows";
+  const choices = choicesOf(useParam("diff", "view")).filter((choice) => choice.value !== "summary");
+  const query: Query = { view, "all-rows": route.query["all-rows"], by: route.query.by };
+  if (!base)
+    return (
+      <>
+        <Head title="Diff" lead="How much longer is a step, and which operators and kernels explain it?" />
+        <Choose />
+      </>
+    );
+  return (
+    <>
+      <Head
+        title={`${run.name} against ${base.name}`}
+        lead={
+          <>
+            Test minus control: + is slower, − is faster. Control is {base.name}, test is {run.name}; intervals are over
+            steps.
+          </>
+        }
+      >
+        <UrlSwitch
+          name="all-rows"
+          label="rows:"
+          options={[
+            { value: "", label: "beyond noise" },
+            { value: "true", label: "all" },
+          ]}
+        />
+        {view === "rows" || view === "operators" ? (
+          <UrlSwitch
+            name="by"
+            label="same when equal in:"
+            options={options("name", view === "rows" ? "path" : "shape")}
+          />
+        ) : null}
+      </Head>
+      <Summary />
+      <Changes view={view} query={query} />
+      <VerbTable url verb="diff" query={query} tools={<UrlSwitch name="view" label="compare:" options={choices} />} />
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// How computing and communicating share each rank's steps, what communication waits for, and the devices.
+import { classColor } from "../ui/colors";
+import { StackedBars } from "../ui/charts";
+import { useApp } from "../app/context";
+import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+import { DISTRIBUTED_PARTS, stackOf } from "./stacks";
+import type { Part } from "./stacks";
+
+const BY = [
+  { value: "rank", label: "ranks" },
+  { value: "step", label: "ranks and steps" },
+];
+
+export const place = (rows: Rows, row: Row) => {
+  const step = rows.cell(row, "step");
+  return `rank ${rows.text(row, "rank")}${step === null ? "" : `, step ${step}`}`;
+};
+
+const WAITING: readonly Part[] = [
+  ["transfer_ns", "transfer", classColor("communication")],
+  ["synchronizing_ns", "synchronising", classColor("comm_pale")],
+];
+
+function Stack(props: { title: string; of: string; view: string; by: string; parts: readonly Part[] }) {
+  const { route } = useApp();
+  const click = (rows: Rows, i: number) => {
+    const row = rows.all[i];
+    if (!row) return;
+    go(linkWith(route, { rank: rows.text(row, "rank"), step: rows.text(row, "step") || route.query.step }));
+  };
+  return (
+    <section class="block chart">
+      <Ask verb="distributed" query={{ view: props.view, by: props.by }}>
+        {(rows) => (
+          <StackedBars
+            title={props.title}
+            of={props.of}
+            categories={rows.all.map((row) => place(rows, row))}
+            series={stackOf(rows, props.parts)}
+            unit="ns"
+            onClick={(i) => click(rows, i)}
+          />
+        )}
+      </Ask>
+    </section>
+  );
+}
+
+export function Distributed() {
+  const { route } = useApp();
+  const by = route.query.by ?? "rank";
+  return (
+    <>
+      <Head
+        title="Distributed"
+        lead="How computing and communicating share each rank's steps, and what communication waits for."
+      >
+        <UrlSwitch name="by" label="bars:" options={BY} />
+      </Head>
+      <div class="pair">
+        <Stack
+          title="Computing and communicating"
+          of="parts of the steps"
+          view="overlap"
+          by={by}
+          parts={DISTRIBUTED_PARTS}
+        />
+        <Stack
+          title="Transfer and synchronising"
+          of="transfer lasts as long as the fastest rank needs"
+          view="waiting"
+          by={by}
+          parts={WAITING}
+        />
+      </div>
+      <VerbTable
+        url
+        verb="distributed"
+        query={{ view: route.query.view ?? "overlap", by }}
+        tools={<ParamSwitch verb="distributed" name="view" label="show:" />}
+      />
+      <VerbTable verb="steps" query={{ view: "gpu" }} title="Devices" />
+    </>
+  );
+}

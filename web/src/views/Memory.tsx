@@ -1,0 +1,228 @@
+// Memory of one device: the curve with its peak, and below it allocations, operators or peaks; a range drawn in the
+// curve narrows the allocations.
+import { useMemo } from "preact/hooks";
+import type { Cell } from "../model";
+import { human } from "../ui/format";
+import { SERIES } from "../ui/colors";
+import { Lines } from "../ui/charts";
+import { useApp } from "../app/context";
+import { quoted } from "../app/links";
+import { Ask, Head, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+
+const CURVES: readonly [column: string, name: string][] = [
+  ["allocated_bytes", "allocated"],
+  ["reserved_bytes", "reserved"],
+  ["active_bytes", "active"],
+];
+
+const keyOf = (rows: Rows, row: Row) => `${rows.text(row, "rank")} ${rows.text(row, "device")}`;
+
+interface Place {
+  key: string;
+  rank: string;
+  device: string;
+}
+
+function places(peaks: Rows): Place[] {
+  const found = new Map<string, Place>();
+  for (const row of peaks.all) {
+    const key = keyOf(peaks, row);
+    if (!found.has(key)) found.set(key, { key, rank: peaks.text(row, "rank"), device: peaks.text(row, "device") });
+  }
+  return [...found.values()];
+}
+
+// A device is more interesting than the host's memory.
+function firstPlace(all: readonly Place[]): Place | undefined {
+  return all.find((place) => !/^cpu/i.test(place.device)) ?? all[0];
+}
+
+// An NPU's file has allocators, and modules of the driver beside them: dozens, most of them empty.
+const isModule = (component: Cell) => String(component ?? "").startsWith("module ");
+
+// The components to draw: allocators, or the modules that hold anything.
+function shownComponents(rows: Rows, modules: boolean): Cell[] {
+  const holds = (component: Cell) =>
+    rows.all.some(
+      (row) =>
+        rows.cell(row, "component") === component && CURVES.some(([column]) => (rows.number(row, column) ?? 0) > 0),
+    );
+  return rows
+    .distinct("component")
+    .filter((component) => isModule(component) === modules && (!modules || holds(component)));
+}
+
+function seriesOf(rows: Rows, modules: boolean) {
+  const components = shownComponents(rows, modules);
+  const series = components.flatMap((component) =>
+    CURVES.filter(([column]) => rows.any(column)).map(([column, name]) => ({
+      name: component === null ? name : `${String(component)} ${name}`,
+      stepped: true,
+      points: rows.all
+        .filter((row) => rows.cell(row, "component") === component)
+        .map((row): [number, number | null] => [rows.number(row, "ts_ns") ?? 0, rows.number(row, column)])
+        .filter((point): point is [number, number] => point[1] !== null),
+    })),
+  );
+  return series
+    .filter((one) => one.points.length > 0)
+    .map((one, i) => ({ ...one, color: SERIES[i % SERIES.length] ?? "var(--compute)" }));
+}
+
+function peakWords(peaks: Rows, place: Place): string {
+  const rows = peaks.all.filter((row) => keyOf(peaks, row) === place.key && !isModule(peaks.cell(row, "component")));
+  const amount = (row: Row, name: string, word: string) =>
+    peaks.number(row, name) === null ? [] : [`${human(peaks.cell(row, name), BYTES)} ${word}`];
+  return rows
+    .map((row) => {
+      const parts = [...amount(row, "allocated_bytes", "allocated"), ...amount(row, "reserved_bytes", "reserved")];
+      return `${peaks.text(row, "component")} ${parts.join(", ")}`.trim();
+    })
+    .join(" · ");
+}
+
+const BYTES = { type: "bytes", unit: "bytes" } as const;
+
+const TABLES = [
+  { value: "events", label: "allocations" },
+  { value: "stats", label: "operators" },
+  { value: "peaks", label: "peaks" },
+  { value: "summary", label: "summary" },
+];
+
+// Which allocations to list, as filters of the table.
+const WHICH = [
+  { value: "all", label: "all" },
+  { value: "peak", label: "alive at the peak" },
+  { value: "kept", label: "not freed" },
+];
+const WHICH_FILTER: Readonly<Record<string, string>> = {
+  peak: " and at_peak == true",
+  kept: " and released_ts_ns is null",
+};
+const SIZES = [
+  { value: "all", label: "any" },
+  { value: "1MiB", label: "1 MiB" },
+  { value: "16MiB", label: "16 MiB" },
+  { value: "256MiB", label: "256 MiB" },
+];
+
+function Below(props: { place: Place }) {
+  const { route } = useApp();
+  const { place } = props;
+  const here = `device == ${quoted(place.device)}`;
+  const { from, to, below } = route.query;
+  const tools = <UrlSwitch name="below" label="show:" options={TABLES} />;
+  const rank = place.rank || undefined;
+  if (below === "stats") return <VerbTable url verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
+  if (below === "peaks") return <VerbTable url verb="memory-curve" query={{ view: "peaks" }} tools={tools} />;
+  if (below === "summary") return <VerbTable url verb="memory-timeline" tools={tools} />;
+  const { which = "all", size = "all" } = route.query;
+  const filter =
+    (WHICH_FILTER[which] ?? "") +
+    (SIZES.some((one) => one.value === size) && size !== "all" ? ` and size_bytes >= ${size}` : "");
+  const range =
+    from && to && /^-?\d+$/.test(from) && /^-?\d+$/.test(to)
+      ? ` and allocated_ts_ns >= ${from} and allocated_ts_ns <= ${to}`
+      : "";
+  return (
+    <>
+      {range ? (
+        <p class="filter-note">
+          Allocations from {human(Number(from), { type: "duration", unit: "ns" })} to{" "}
+          {human(Number(to), { type: "duration", unit: "ns" })}{" "}
+          <button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>
+            show all
+          </button>
+        </p>
+      ) : null}
+      <VerbTable
+        url
+        verb="memory-events"
+        query={{ rank, where: here + range + filter, sort: "-size_bytes" }}
+        tools={
+          <>
+            {tools}
+            <UrlSwitch name="which" label="which:" options={WHICH} />
+            <UrlSwitch name="size" label="at least:" options={SIZES} />
+          </>
+        }
+      />
+    </>
+  );
+}
+
+function Drawn(props: { rows: Rows; place: Place; says: string }) {
+  const { route } = useApp();
+  const modules = route.query.curves === "modules";
+  const series = useMemo(() => seriesOf(props.rows, modules), [props.rows, modules]);
+  const hasModules = props.rows.distinct("component").some(isModule);
+  return (
+    <Lines
+      title={`Memory of ${props.place.device}`}
+      of={`at most ${props.says}; drag to list what was allocated then`}
+      actions={
+        hasModules ? <UrlSwitch name="curves" label="curves:" options={options("allocators", "modules")} /> : undefined
+      }
+      series={series}
+      xUnit="ns"
+      yUnit="bytes"
+      height={240}
+      onRange={(from, to) =>
+        go(linkWith(route, { from: String(Math.floor(from)), to: String(Math.ceil(to)), below: null }))
+      }
+    />
+  );
+}
+
+function Curve(props: { place: Place; peaks: Rows }) {
+  const { place } = props;
+  return (
+    <section class="block chart">
+      <Ask verb="memory-curve" query={{ rank: place.rank || undefined, where: `device == ${quoted(place.device)}` }}>
+        {(rows) => <Drawn rows={rows} place={place} says={peakWords(props.peaks, place)} />}
+      </Ask>
+    </section>
+  );
+}
+
+export function Memory() {
+  const { route } = useApp();
+  return (
+    <>
+      <Head title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
+      <Ask
+        verb="memory-curve"
+        query={{ view: "peaks" }}
+        empty={
+          <p>
+            Memory is recorded with <code>profile_memory=True</code>.
+          </p>
+        }
+      >
+        {(peaks) => {
+          const all = places(peaks);
+          const place = all.find((one) => one.key === route.query.place) ?? firstPlace(all);
+          if (!place) return null;
+          const label = (one: Place) => (one.rank ? `rank ${one.rank} ${one.device}` : one.device);
+          return (
+            <>
+              {all.length > 1 ? (
+                <Switch
+                  label="device:"
+                  value={place.key}
+                  options={all.slice(0, 24).map((one) => ({ value: one.key, label: label(one) }))}
+                  onChange={(key) => go(linkWith(route, { place: key, from: null, to: null }))}
+                />
+              ) : null}
+              <Curve place={place} peaks={peaks} />
+              <Below place={place} />
+            </>
+          );
+        }}
+      </Ask>
+    </>
+  );
+}

@@ -1,0 +1,145 @@
+// Which operators take the time: bars of one measure, the table by name, shapes or call stack, and what is behind
+// one operator: shapes, call stacks, kernels, calls.
+import { useState } from "preact/hooks";
+import { classColor } from "../ui/colors";
+import { analysisOf, useApp } from "../app/context";
+import { quoted } from "../app/links";
+import { Ask, choicesOf, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import type { Option } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+import { Details } from "./Details";
+import { TopBars } from "./TopBars";
+
+const TOPS = options("10", "20", "50");
+
+const MEASURES: readonly (Option & { share?: string })[] = [
+  { value: "device_self_ns", label: "device self", share: "device_share", title: "GPU work that it launched itself" },
+  { value: "device_total_ns", label: "device total", title: "GPU work launched from inside it" },
+  {
+    value: "host_self_ns",
+    label: "host self",
+    share: "host_share",
+    title: "its time without operators and runtime calls inside",
+  },
+  { value: "host_total_ns", label: "host total", title: "its time" },
+];
+
+function Charts() {
+  const { route } = useApp();
+  return (
+    <Ask verb="operators">
+      {(rows) => {
+        const there = MEASURES.filter((measure) => rows.any(measure.value));
+        const measure = there.find((one) => one.value === route.query.measure) ?? there[0];
+        if (!measure) return null;
+        const n = Number(route.query.n ?? 10);
+        return (
+          <section class="block chart">
+            <TopBars
+              rows={rows}
+              title={`Operators by ${measure.label} time`}
+              of={`${measure.title}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`}
+              actions={
+                <span class="block-tools">
+                  <UrlSwitch name="measure" label="time:" options={there} />
+                  <UrlSwitch name="n" label="top:" options={TOPS} />
+                </span>
+              }
+              name={(row) => rows.text(row, "name")}
+              column={measure.value}
+              share={measure.share}
+              n={n}
+              color={() => classColor(measure.value.startsWith("host") ? "host" : "compute")}
+              onClick={(row) => go(linkWith(route, { name: rows.text(row, "name") }))}
+            />
+          </section>
+        );
+      }}
+    </Ask>
+  );
+}
+
+// The frames of one call stack, innermost first as the engine says.
+function Frames(props: { stack: string }) {
+  return (
+    <ol class="frames">
+      {props.stack.split(";").map((frame, i) => (
+        <li key={i} class="mono">
+          {frame.trim()}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Stacks(props: { where: string }) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <>
+      <VerbTable
+        verb="operators"
+        title="By call stack: click on a row to see its frames"
+        query={{ by: "stack", where: `${props.where} and call_stack is not null` }}
+        hide={["name", "tc_eligible", "tc_self_pct", "tc_total_pct"]}
+        height={180}
+        onRow={(rows, row) => setOpen(rows.text(row, "call_stack"))}
+      />
+      {open ? <Frames stack={open} /> : null}
+    </>
+  );
+}
+
+function Behind(props: { name: string }) {
+  const app = useApp();
+  const where = `name == ${quoted(props.name)}`;
+  const hasStacks = analysisOf(app, "operators")?.schemas.some((schema) => schema.name === "stack");
+  return (
+    <Details name={props.name} close="name">
+      <VerbTable verb="operators" title="By input shapes" query={{ by: "shape", where }} hide={["name"]} height={180} />
+      {hasStacks ? <Stacks where={where} /> : null}
+      <VerbTable
+        verb="kernels"
+        title="Kernels it launches"
+        query={{ by: "properties", where: `operator == ${quoted(props.name)}` }}
+        hide={["operator"]}
+        height={180}
+      />
+      <VerbTable
+        verb="events"
+        title="Longest calls"
+        query={{ where, columns: "id,dur_ns,time_ns,step,tid", sort: "-dur_ns", top: 100 }}
+        height={220}
+      />
+    </Details>
+  );
+}
+
+export function Operators() {
+  const { route } = useApp();
+  const by = route.query.by ?? "name";
+  const choices = choicesOf(useParam("operators", "by"));
+  const open = (rows: Rows, row: Row) => go(linkWith(route, { name: rows.text(row, "name") }));
+  const chosenName = route.query.name;
+  return (
+    <>
+      <Head
+        title="Operators"
+        lead="Which operators take the time, on the host and on the device. Click on one to see its shapes, call stacks, kernels and calls."
+      />
+      <div class={chosenName ? "with-details" : ""}>
+        <div class="content">
+          <Charts />
+          <VerbTable
+            url
+            verb="operators"
+            query={{ by }}
+            onRow={open}
+            tools={<UrlSwitch name="by" label="group by:" options={choices} />}
+          />
+        </div>
+        {chosenName ? <Behind name={chosenName} /> : null}
+      </div>
+    </>
+  );
+}

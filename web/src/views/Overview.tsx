@@ -1,0 +1,497 @@
+// What the step time is, what it is made of, which rank is off, what to look at first. Every sentence and number is
+// the engine's: summary, advice, steps, distributed, collectives, kernels, operators.
+import type { ComponentChildren } from "preact";
+import { human, shortName } from "../ui/format";
+import { classColor } from "../ui/colors";
+import { StackedBars } from "../ui/charts";
+import { HeatMap } from "../ui/charts";
+import { useApp } from "../app/context";
+import { eventIds, nextLink, parseNext, verbLink, viewIdOf } from "../app/links";
+import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import type { Option } from "../app/parts";
+import { eventLink, go, linkTo, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
+import { viewOf } from "./registry";
+import { capital, hasNoAnswer, splitVerdict, stepSentence } from "./words";
+import { rankList } from "./ranks";
+import { ShareBar } from "./ShareBar";
+
+function rowOf(rows: Rows, topic: string): Row | undefined {
+  return rows.all.find((row) => rows.text(row, "topic") === topic);
+}
+
+function verdict(rows: Rows): { head: string; rest: string; row: Row | undefined } {
+  const bound = rowOf(rows, "bound by");
+  const text = bound ? rows.text(bound, "finding") : "";
+  if (bound && text && !hasNoAnswer(text)) {
+    const [head, rest] = splitVerdict(text);
+    return { head: `Bound by ${head}`, rest, row: bound };
+  }
+  const step = rowOf(rows, "step time");
+  return { head: step ? stepSentence(rows.text(step, "finding")) : rows.table.title, rest: text, row: step };
+}
+
+function Evidence(props: { rows: Rows; row: Row }) {
+  const { route } = useApp();
+  const { rows, row } = props;
+  const ids = eventIds(rows.text(row, "evidence"));
+  const next = rows.text(row, "next");
+  return (
+    <span class="evidence">
+      {next ? (
+        <a href={nextLink(route, next)} title={next}>
+          {viewTitle(next)} →
+        </a>
+      ) : null}
+      {ids.slice(0, 3).map((id) => (
+        <a key={id} class="event-link" href={eventLink(route, id)} title={`event ${id} in the timeline`}>
+          {id}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+// The view that a "next" opens, in its own words.
+function viewTitle(next: string): string {
+  const verb = parseNext(next).verb;
+  const view = viewOf(viewIdOf(verb) ?? "")?.title;
+  return view && view !== "Overview" ? view : capital(verb.replace(/-/g, " "));
+}
+
+function Figure(props: { label: string; value: string; title?: string; href?: string }) {
+  return (
+    <div class="figure" title={props.title}>
+      <span class="figure-label">{props.label}</span>
+      {props.href ? (
+        <a class="figure-value" href={props.href}>
+          {props.value}
+        </a>
+      ) : (
+        <span class="figure-value">{props.value}</span>
+      )}
+    </div>
+  );
+}
+
+const FIGURES: readonly [topic: string, column: string, label: string, type: "duration" | "ratio"][] = [
+  ["step time", "value_ns", "step time", "duration"],
+  ["GPU", "share", "GPU busy", "ratio"],
+  ["bound by", "share", "of the critical path", "ratio"],
+  ["bound by", "saves_ns", "to save, at most", "duration"],
+  ["slow rank", "value_ns", "wait for it a step", "duration"],
+];
+
+function Figures(props: { rows: Rows }) {
+  const { route } = useApp();
+  const { rows } = props;
+  return (
+    <div class="figures">
+      {FIGURES.map(([topic, column, label, type]) => {
+        const row = rowOf(rows, topic);
+        const value = row ? rows.number(row, column) : null;
+        if (!row || value === null) return null;
+        return (
+          <Figure
+            key={topic + column}
+            label={label}
+            value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
+            title={rows.text(row, "finding")}
+            href={nextLink(route, rows.text(row, "next"))}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+function Verdict() {
+  const { run } = useApp();
+  const ranks = rankList(run);
+  const devices = [...new Set(run.workers.map((worker) => worker.device).filter(Boolean))];
+  return (
+    <Ask verb="summary" what="Reading the verdict …">
+      {(rows) => {
+        const words = verdict(rows);
+        const step = rowOf(rows, "step time");
+        return (
+          <header class="verdict">
+            <div>
+              <p class="dim">
+                {[
+                  `${ranks.length} ${ranks.length === 1 ? "rank" : "ranks"}`,
+                  ...devices,
+                  rows.table.method.split(" · ")[1] ?? "",
+                ].join(" · ")}
+              </p>
+              <h1>{capital(words.head)}</h1>
+              <p class="lead">
+                {words.rest ? <>{capital(words.rest)}. </> : null}
+                {step && words.row !== step ? <>{stepSentence(rows.text(step, "finding"))}. </> : null}
+                {words.row ? <Evidence rows={rows} row={words.row} /> : null}
+              </p>
+            </div>
+            <Figures rows={rows} />
+          </header>
+        );
+      }}
+    </Ask>
+  );
+}
+
+// The other conclusions, one line each.
+function Conclusions() {
+  const topics = ["made of", "GPU", "could save", "slow rank", "modules", "collectives"];
+  return (
+    <section class="block">
+      <div class="block-head">
+        <h2>
+          What else was found <span class="method">each with the events behind it</span>
+        </h2>
+      </div>
+      <Ask verb="summary">
+        {(rows) => (
+          <table class="plain findings">
+            <tbody>
+              {topics.map((topic) => {
+                const row = rowOf(rows, topic);
+                return row ? (
+                  <tr key={topic}>
+                    <th scope="row">{topic}</th>
+                    <td>{rows.text(row, "finding")}</td>
+                    <td>
+                      <Evidence rows={rows} row={row} />
+                    </td>
+                  </tr>
+                ) : null;
+              })}
+            </tbody>
+          </table>
+        )}
+      </Ask>
+    </section>
+  );
+}
+
+function StepStack() {
+  const { route, run } = useApp();
+  const ranks = rankList(run);
+  const several = ranks.length > 1;
+  const shown = route.query.stack ?? (several ? "rank" : "step");
+  const rank = route.query.rank && /^\d+$/.test(route.query.rank) ? route.query.rank : String(ranks[0] ?? 0);
+  const byRank = several && shown === "rank";
+  const query = several
+    ? { view: "overlap", by: byRank ? "rank" : "step", rank: byRank ? route.query.rank : rank }
+    : { view: "steps" };
+  const click = (rows: Rows, i: number) => {
+    const row = rows.all[i];
+    if (!row) return;
+    const column = byRank ? "rank" : "step";
+    go(linkWith(route, { [column]: rows.text(row, column), stack: byRank ? "step" : route.query.stack }));
+  };
+  return (
+    <section class="block chart">
+      <Ask verb={several ? "distributed" : "steps"} query={query}>
+        {(rows) => (
+          <StackedBars
+            title="What the steps are made of"
+            of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
+            actions={
+              several ? (
+                <UrlSwitch
+                  name="stack"
+                  label="bars:"
+                  options={[
+                    { value: "rank", label: "ranks" },
+                    { value: "step", label: `steps of rank ${rank}` },
+                  ]}
+                />
+              ) : undefined
+            }
+            categories={rows.all.map((row) =>
+              byRank ? `rank ${rows.text(row, "rank")}` : `step ${rows.text(row, "step")}`,
+            )}
+            series={stackOf(rows, several ? DISTRIBUTED_PARTS : STEP_PARTS)}
+            unit="ns"
+            onClick={(i) => click(rows, i)}
+          />
+        )}
+      </Ask>
+    </section>
+  );
+}
+
+interface Metric extends Option {
+  verb: string;
+  column: string;
+  query: Record<string, string>;
+  says: string;
+}
+
+const METRICS: readonly Metric[] = [
+  {
+    value: "late",
+    label: "lateness",
+    verb: "collectives",
+    column: "late_ns",
+    query: { view: "calls", columns: "rank,step,late_ns", sort: "-late_ns" },
+    says: "after the first rank, worst collective of the step",
+  },
+  { value: "total", label: "step time", verb: "steps", column: "total_ns", query: {}, says: "length of the step" },
+  {
+    value: "compute",
+    label: "compute",
+    verb: "steps",
+    column: "kernel_ns",
+    query: {},
+    says: "time with a kernel that computes",
+  },
+  {
+    value: "wait",
+    label: "waiting",
+    verb: "distributed",
+    column: "exposed_wait_ns",
+    query: {},
+    says: "waiting for another rank, hidden by nothing",
+  },
+  {
+    value: "idle",
+    label: "idle",
+    verb: "temporal-breakdown",
+    column: "idle_ns",
+    query: { by: "step" },
+    says: "time with nothing on the GPU",
+  },
+];
+
+// One value per rank and step: of several rows the first, which the order makes the worst.
+function grid(rows: Rows, column: string): { ranks: string[]; steps: string[]; values: (number | null)[][] } {
+  const has = rows.all.filter((row) => rows.cell(row, "step") !== null);
+  const sorted = (name: string) => [...new Set(has.map((row) => rows.number(row, name) ?? 0))].sort((a, b) => a - b);
+  const ranks = sorted("rank");
+  const steps = sorted("step");
+  const values: (number | null)[][] = ranks.map(() => steps.map(() => null));
+  for (const row of has) {
+    const line = values[ranks.indexOf(rows.number(row, "rank") ?? 0)];
+    const at = steps.indexOf(rows.number(row, "step") ?? 0);
+    if (line && line[at] === null) line[at] = rows.number(row, column);
+  }
+  return { ranks: ranks.map(String), steps: steps.map(String), values };
+}
+
+function MetricMap(props: { metric: Metric }) {
+  const { route } = useApp();
+  const { metric } = props;
+  // without collectives that ranks share nobody is late: the length of the steps is there always
+  const instead = metric.value === "late" && (
+    <>
+      <p>No collective is shared by these ranks: nobody can be called late.</p>
+      <MetricMap metric={METRICS[1]!} />
+    </>
+  );
+  return (
+    <Ask verb={metric.verb} query={metric.query} brief empty={instead || undefined}>
+      {(rows) => {
+        const { ranks, steps, values } = grid(rows, metric.column);
+        return (
+          <HeatMap
+            title={metric.value === "late" ? "Who is late" : `${capital(metric.label)} of each rank`}
+            of={metric.says}
+            unit="ns"
+            values={values}
+            rows={ranks.map((rank) => `rank ${rank}`)}
+            columns={steps.map((step) => `step ${step}`)}
+            onClick={(r, c) => go(linkTo(route, "timeline", { rank: ranks[r], step: steps[c] }))}
+          />
+        );
+      }}
+    </Ask>
+  );
+}
+
+function LateMap() {
+  const { route, run } = useApp();
+  if (rankList(run).length < 2) return null;
+  const metric = METRICS.find((one) => one.value === route.query.heat) ?? METRICS[0]!;
+  return (
+    <section class="block chart">
+      <MetricMap metric={metric} />
+      <Switch
+        label="metric:"
+        value={metric.value}
+        options={METRICS}
+        onChange={(value) => go(linkWith(route, { heat: value === METRICS[0]!.value ? null : value }))}
+      />
+    </section>
+  );
+}
+
+// The cost and share have columns of their own.
+const withoutCost = (finding: string) => finding.replace(/; costs at most .*$/, "");
+
+function LookFirst() {
+  return (
+    <section class="block">
+      <div class="block-head">
+        <h2>
+          Look at first <span class="method">what it costs of a step at most, and where the evidence is</span>
+        </h2>
+      </div>
+      <Ask verb="advice" brief empty={<p>No rule fires on this run.</p>}>
+        {(rows) => (
+          <table class="plain advice">
+            <thead>
+              <tr>
+                <th>finding</th>
+                <th class="num">costs</th>
+                <th>of the step</th>
+                <th>evidence</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.all.map((row) => (
+                <tr key={rows.text(row, "rule")}>
+                  <td>
+                    <strong>{capital(withoutCost(rows.text(row, "finding")))}</strong>
+                    <div class="dim">{capital(rows.text(row, "advice"))}</div>
+                  </td>
+                  <td class="num">
+                    <strong>{human(rows.cell(row, "cost_ns"), { type: "duration", unit: "ns" })}</strong>
+                  </td>
+                  <td>
+                    <ShareBar share={rows.number(row, "share")} />
+                  </td>
+                  <td>
+                    <Evidence rows={rows} row={row} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+            {rows.table.notes.length > 0 ? <caption class="notes">{rows.table.notes.join(" ")}</caption> : null}
+          </table>
+        )}
+      </Ask>
+    </section>
+  );
+}
+
+type Measure = readonly [column: string, label: string, share: string];
+
+// As many characters as half of the page has room for.
+const nameRoom = () => (innerWidth > 1700 ? 64 : 30);
+
+interface TopProps {
+  verb: string;
+  title: string;
+  columns: readonly Measure[];
+}
+
+const COUNT = { type: "int64", unit: null } as const;
+
+function TopTable(props: TopProps & { rows: Rows }) {
+  const { route } = useApp();
+  const { rows } = props;
+  // What is zero everywhere says nothing; the share is that of the first measure that is there.
+  const columns = props.columns.filter(([name]) => rows.any(name));
+  const share = columns.find(([, , of]) => rows.any(of))?.[2];
+  const numbers: (readonly [string, string])[] = [
+    ["calls", "calls"],
+    ...columns.map(([name, label]) => [name, label] as const),
+  ];
+  return (
+    <table class="plain largest">
+      <thead>
+        <tr>
+          <th>name</th>
+          {numbers.map(([name, label]) => (
+            <th key={name} class="num" title={rows.column(name)?.sentence}>
+              {label}
+            </th>
+          ))}
+          {share ? <th title={rows.column(share)?.sentence}>share</th> : null}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.all.map((row) => {
+          const name = rows.text(row, "name");
+          return (
+            <tr key={name}>
+              <td class="mono" title={name}>
+                <a class="quiet" href={linkTo(route, props.verb, { name })}>
+                  {shortName(name, nameRoom())}
+                </a>
+              </td>
+              {numbers.map(([column]) => (
+                <td key={column} class="num">
+                  {human(rows.cell(row, column), rows.column(column) ?? COUNT)}
+                </td>
+              ))}
+              {share ? (
+                <td>
+                  <ShareBar
+                    share={rows.number(row, share)}
+                    color={classColor(share.startsWith("host") ? "host" : "compute")}
+                    width={36}
+                  />
+                </td>
+              ) : null}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Top(props: TopProps) {
+  const { route } = useApp();
+  return (
+    <section class="block">
+      <div class="block-head">
+        <h2>
+          {props.title} <a href={verbLink(route, props.verb)}>all →</a>
+        </h2>
+      </div>
+      <Ask verb={props.verb} query={{ top: 6 }} brief>
+        {(rows) => <TopTable {...props} rows={rows} />}
+      </Ask>
+    </section>
+  );
+}
+
+function Pair(props: { children: ComponentChildren }) {
+  return <div class="pair">{props.children}</div>;
+}
+
+function GpuSummary() {
+  const { run } = useApp();
+  if (run.workers.every((worker) => worker.vendor === "cpu")) return null;
+  return <VerbTable verb="steps" query={{ view: "gpu" }} title="How well devices were used" />;
+}
+
+export function Overview() {
+  return (
+    <>
+      <Verdict />
+      <Pair>
+        <StepStack />
+        <LateMap />
+      </Pair>
+      <LookFirst />
+      <Pair>
+        <Top verb="kernels" title="Kernels that cost most" columns={[["total_ns", "time", "share"]]} />
+        <Top
+          verb="operators"
+          title="Operators that cost most"
+          columns={[
+            ["device_self_ns", "device self", "device_share"],
+            ["host_self_ns", "host self", "host_share"],
+          ]}
+        />
+      </Pair>
+      <Conclusions />
+      <GpuSummary />
+    </>
+  );
+}

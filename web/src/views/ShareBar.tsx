@@ -1,0 +1,19 @@
+// A share as a small bar with its number.
+import { human } from "../ui/format";
+import { classColor } from "../ui/colors";
+
+export function ShareBar(props: { share: number | null; color?: string; width?: number }) {
+  if (props.share === null) return <>–</>;
+  return (
+    <span class="share">
+      <span
+        class="share-bar"
+        style={{
+          width: `${Math.max(0, Math.min(1, props.share)) * (props.width ?? 100)}px`,
+          background: props.color ?? classColor("communication"),
+        }}
+      />
+      {human(props.share, { type: "ratio", unit: "ratio" })}
+    </span>
+  );
+}

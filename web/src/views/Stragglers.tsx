@@ -1,0 +1,62 @@
+// Which ranks keep the others waiting, by how much and why, and at which collectives.
+import { classColor } from "../ui/colors";
+import { useApp } from "../app/context";
+import { Ask, Head, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+import { TopBars } from "./TopBars";
+
+function Words() {
+  return (
+    <Ask verb="summary" query={{ where: 'topic == "slow rank"' }}>
+      {(rows) => <p class="statement">{rows.all.map((row) => rows.text(row, "finding")).join(" ")}</p>}
+    </Ask>
+  );
+}
+
+export function Stragglers() {
+  const { route } = useApp();
+  const last = route.query.last;
+  const keep = last ? (rows: Rows, row: Row) => rows.text(row, "last_rank") === last : undefined;
+  return (
+    <>
+      <Head
+        title="Stragglers"
+        lead="Which ranks keep the others waiting, by how much, why, and at which collectives."
+      />
+      <Words />
+      <section class="block chart">
+        <Ask verb="stragglers">
+          {(rows) => (
+            <TopBars
+              rows={rows}
+              title="Delay that each rank causes"
+              of="how much earlier collectives would have begun without it; click to see where"
+              column="delay_ns"
+              share="delay_share"
+              n={64}
+              name={(row) => `rank ${rows.text(row, "rank")}`}
+              color={(row) => classColor(rows.cell(row, "candidate") === true ? "communication" : "comm_pale")}
+              onClick={(row) => go(linkWith(route, { last: rows.text(row, "rank") }))}
+            />
+          )}
+        </Ask>
+      </section>
+      <VerbTable
+        url
+        verb="stragglers"
+        title="Ranks"
+        onRow={(rows, row) => go(linkWith(route, { last: rows.text(row, "rank") }))}
+      />
+      {last ? (
+        <p class="filter-note">
+          Collectives at which rank {last} was last{" "}
+          <button type="button" class="pill" onClick={() => go(linkWith(route, { last: null }))}>
+            show all
+          </button>
+        </p>
+      ) : null}
+      <VerbTable verb="stragglers" query={{ view: "collectives" }} title="Collectives" quiet keep={keep} />
+    </>
+  );
+}

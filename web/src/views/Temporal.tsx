@@ -1,0 +1,52 @@
+// How much of the GPU's time is idle, computing, or spent on anything else.
+import { StackedBars } from "../ui/charts";
+import { useApp } from "../app/context";
+import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { go, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
+import { stackOf, TEMPORAL_PARTS } from "./stacks";
+
+function label(rows: Rows, row: Row): string {
+  const step = rows.cell(row, "step");
+  const devices = rows.distinct("device").length > 1 ? ` GPU ${rows.text(row, "device")}` : "";
+  return `rank ${rows.text(row, "rank")}${devices}${step === null ? "" : `, step ${step}`}`;
+}
+
+export function Temporal() {
+  const { route } = useApp();
+  const by = route.query.by ?? "rank";
+  return (
+    <>
+      <Head
+        title="Temporal breakdown"
+        lead="How much of the GPU's time is idle, computing, or spent on anything else. The parts add up to the span from first to last GPU work."
+      >
+        <ParamSwitch verb="temporal-breakdown" name="by" label="rows:" />
+      </Head>
+      <section class="block chart">
+        <Ask verb="temporal-breakdown" query={{ by }}>
+          {(rows) => (
+            <StackedBars
+              title="What the GPU's time is made of"
+              of={`each moment once; click to look at one ${by}`}
+              categories={rows.all.map((row) => label(rows, row))}
+              series={stackOf(rows, TEMPORAL_PARTS)}
+              unit="ns"
+              onClick={(i) => {
+                const row = rows.all[i];
+                if (row)
+                  go(
+                    linkWith(route, {
+                      rank: rows.text(row, "rank"),
+                      step: rows.text(row, "step") || route.query.step,
+                    }),
+                  );
+              }}
+            />
+          )}
+        </Ask>
+      </section>
+      <VerbTable url verb="temporal-breakdown" query={{ by }} />
+    </>
+  );
+}

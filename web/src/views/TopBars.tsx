@@ -1,0 +1,46 @@
+// The largest rows of a table as bars: the rows as the engine ordered them, or by the column that is drawn.
+import type { ComponentChildren } from "preact";
+import { classColor } from "../ui/colors";
+import { Bars } from "../ui/charts";
+import type { Row, Rows } from "../app/rows";
+
+export interface TopBarsProps {
+  rows: Rows;
+  title: string;
+  of?: string;
+  actions?: ComponentChildren;
+  name: (row: Row) => string;
+  column: string;
+  share?: string;
+  n?: number;
+  color?: (row: Row) => string;
+  onClick?: (row: Row) => void;
+}
+
+export function TopBars(props: TopBarsProps) {
+  const { rows, column } = props;
+  const value = (row: Row) => rows.number(row, column) ?? 0;
+  const top = [...rows.all]
+    .sort((a, b) => value(b) - value(a))
+    .filter((row) => value(row) > 0)
+    .slice(0, props.n ?? 10);
+  const unit = rows.column(column)?.unit ?? "";
+  return (
+    <Bars
+      title={props.title}
+      of={props.of}
+      actions={props.actions}
+      unit={unit}
+      bars={top.map((row) => ({
+        name: props.name(row),
+        value: value(row),
+        share: props.share ? rows.number(row, props.share) : null,
+        color: props.color?.(row) ?? classColor("compute"),
+      }))}
+      onClick={(i) => {
+        const row = top[i];
+        if (row) props.onClick?.(row);
+      }}
+    />
+  );
+}

@@ -1,0 +1,60 @@
+// Which columns of a table are parts of a whole, and the colour of each: the same everywhere.
+import { classColor } from "../ui/colors";
+import type { Rows } from "../app/rows";
+
+export interface Series {
+  name: string;
+  color: string;
+  values: (number | null)[];
+}
+export type Part = readonly [column: string, name: string, color: string];
+
+export const STEP_PARTS: readonly Part[] = [
+  ["kernel_ns", "kernel", classColor("compute")],
+  ["memcpy_ns", "copy", classColor("memory")],
+  ["memset_ns", "fill", classColor("memory")],
+  ["communication_ns", "communication", classColor("communication")],
+  ["runtime_ns", "runtime", classColor("sync")],
+  ["dataloader_ns", "data loading", classColor("data")],
+  ["cpu_exec_ns", "host", classColor("host")],
+  ["other_ns", "other", classColor("idle")],
+];
+
+// Waiting and transfer are parts of exposed communication; where they are unknown it is drawn whole.
+export const DISTRIBUTED_PARTS: readonly Part[] = [
+  ["computation_ns", "compute", classColor("compute")],
+  ["overlapped_ns", "compute and communication", classColor("sync")],
+  ["exposed_transfer_ns", "transfer", classColor("communication")],
+  ["exposed_wait_ns", "waiting for a rank", classColor("comm_pale")],
+  ["communication_ns", "communication", classColor("communication")],
+  ["other_ns", "neither", classColor("idle")],
+];
+
+export const TEMPORAL_PARTS: readonly Part[] = [
+  ["compute_ns", "compute", classColor("compute")],
+  ["exposed_transfer_ns", "transfer", classColor("communication")],
+  ["exposed_wait_ns", "waiting for a rank", classColor("comm_pale")],
+  ["communication_ns", "communication", classColor("communication")],
+  ["memcpy_ns", "copies", classColor("memory")],
+  ["memset_ns", "fills", classColor("memory")],
+  ["other_ns", "other", classColor("sync")],
+  ["outside_ns", "other steps", classColor("host")],
+  ["idle_ns", "idle", classColor("idle")],
+];
+
+export const OVERLAP_PARTS: readonly Part[] = [
+  ["overlap_ns", "hidden behind compute", classColor("sync")],
+  ["exposed_transfer_ns", "transfer, exposed", classColor("communication")],
+  ["exposed_wait_ns", "waiting, exposed", classColor("comm_pale")],
+  ["exposed_ns", "exposed", classColor("communication")],
+];
+
+const SPLIT: Readonly<Record<string, true>> = { communication_ns: true, exposed_ns: true };
+
+// The parts that are there, as series. A whole is left out where the parts of it are known.
+export function stackOf(rows: Rows, parts: readonly Part[]): Series[] {
+  const split = rows.all.some((row) => rows.number(row, "exposed_wait_ns") !== null);
+  return parts
+    .filter(([column]) => rows.any(column) && !(split && SPLIT[column]))
+    .map(([column, name, color]) => ({ name, color, values: rows.all.map((row) => rows.number(row, column)) }));
+}
