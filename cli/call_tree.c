@@ -133,7 +133,7 @@ static int write_file(struct cli *cli, ht_set *set, const char *path)
 	struct output output;
 	ht_table *table;
 	enum ht_status status =
-	        ht_run(cli->ctx, cli->verb->analysis->name, &set, 1, args, n_args, NULL, &table);
+	        session_run(cli, cli->verb->analysis->name, &set, 1, args, n_args, NULL, &table);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
@@ -167,7 +167,7 @@ static int run_file(struct cli *cli, const char *source, const char *path)
 		code = write_file(cli, set, path);
 	if (set != NULL && code == EXIT_DONE)
 		session_warn_loss(cli, set, &source, 1);
-	ht_close(set);
+	session_close(cli, set);
 	session_end(cli);
 	return code;
 }

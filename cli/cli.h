@@ -25,15 +25,35 @@ enum exit_code {
 };
 
 struct verb;
+struct cli;
+
+/* Who opens traces and answers questions when several processes do: like ht_open, ht_run and ht_close, but the
+ * traces may be anywhere. */
+struct engine {
+	void *user;
+	int n_jobs; /* threads of a process unless --jobs says otherwise */
+	enum ht_status (*open)(struct cli *cli, const char *const *sources, size_t n_sources,
+	        const struct ht_open_options *options, ht_set **ret_set);
+	enum ht_status (*run)(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
+	        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+	        ht_table **ret_table);
+	void (*close)(struct cli *cli, ht_set *set);
+	/* What went wrong last; NULL when the context knows. */
+	const struct ht_error *(*error)(const struct cli *cli);
+};
 
 /* One run of the program. */
 struct cli {
+	const struct engine *engine; /* NULL: this process */
 	const struct verb *verb;
 	struct opts opts;
 	struct term term;
 	struct progress progress;
 	ht_ctx *ctx; /* NULL until session_start */
 };
+
+/* Run the program over argv; NULL: in this process. An exit code. */
+int program_run(int argc, char **argv, const struct engine *engine);
 
 /* Print "holotrace: ..." as one line on standard error. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -51,6 +71,17 @@ int session_reading(
         const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
+/* Close it; NULL is fine. */
+void session_close(struct cli *cli, ht_set *set);
+/* ht_run over sets that session_open gave. */
+enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table);
+/* ht_run_all over such a set. */
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user);
+/* What went wrong last. */
+const struct ht_error *session_error(const struct cli *cli);
 /* Refuse to write --output over a file that is being read: a trace of the sets (NULL ones are passed
  * over), or any file that the command line names; an exit code. */
 int session_refuse_sources(const struct cli *cli, ht_set *const *sets, size_t n_sets);

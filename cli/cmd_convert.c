@@ -98,7 +98,7 @@ static int run(struct cli *cli)
 		if (code == EXIT_DONE)
 			code = convert(cli, set, path);
 		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
-		ht_close(set);
+		session_close(cli, set);
 	}
 	session_end(cli);
 	return code;

@@ -58,7 +58,7 @@ static int run_dump(struct cli *cli)
 		code = session_open(cli, cli->opts.args, cli->opts.n_args, &set);
 	if (code == EXIT_DONE) {
 		code = dump(cli, set);
-		ht_close(set);
+		session_close(cli, set);
 	}
 	session_end(cli);
 	return code;
@@ -91,7 +91,7 @@ static int run_load(struct cli *cli)
 		        ht_set_n_ranks(set), (unsigned long long)n_events, load_s,
 		        (unsigned long long)now_bytes, (unsigned long long)peak_bytes);
 		code = output_close(&output, true);
-		ht_close(set);
+		session_close(cli, set);
 	}
 	session_end(cli);
 	return code;

@@ -77,7 +77,7 @@ static int run(struct cli *cli)
 			code = convert(cli, set, path);
 		if (set != NULL) {
 			session_warn_loss(cli, set, sources, n < HT_MAX_SETS ? n : HT_MAX_SETS);
-			ht_close(set);
+			session_close(cli, set);
 		}
 	}
 	session_end(cli);

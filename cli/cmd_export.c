@@ -65,7 +65,7 @@ static int run(struct cli *cli)
 	if (code == EXIT_DONE) {
 		code = export(cli, set);
 		session_warn_loss(cli, set, cli->opts.args, cli->opts.n_args);
-		ht_close(set);
+		session_close(cli, set);
 	}
 	session_end(cli);
 	return code;

@@ -28,8 +28,9 @@ const struct verb command_merge = {
 	.name = "merge",
 	.usage = "VERB FILE...",
 	.summary = "Make one table of the files that holotrace part wrote",
-	.text = "The files must be of the same verb and options, and no rank may be in two of them. Rows, "
-	        "order and columns are as the parts were asked for.",
+	.text = "The files must be of the same version, verb and options, and no rank may be in two of them. "
+	        "Rows, order and columns are as the parts were asked for. With --partial files that cannot be "
+	        "read are left out, and the table says which.",
 	.takes = 0,
 	.wraps = true,
 	.run = run_merge,
@@ -86,7 +87,7 @@ static int run_part(struct cli *cli)
 	return code;
 }
 
-/* The whole file; NULL after saying why not. */
+/* The whole file; NULL when it cannot be read. */
 static char *read_file(const char *path, size_t *ret_n)
 {
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -106,7 +107,6 @@ static char *read_file(const char *path, size_t *ret_n)
 			break;
 	}
 	if (file == NULL || bytes == NULL || ferror(file)) {
-		cli_say("%s: cannot be read", path);
 		free(bytes);
 		bytes = NULL;
 	}
@@ -116,53 +116,109 @@ static char *read_file(const char *path, size_t *ret_n)
 	return bytes;
 }
 
-static int add_file(struct cli *cli, const char *path, ht_bundle **all)
+/* The parts so far, and what could not be read. */
+struct merging {
+	ht_bundle *all; /* NULL: none yet */
+	char **missing; /* "name: why" */
+	size_t n_missing;
+};
+
+/* With --partial a file is done without, else it is an error; an exit code. */
+static int miss_file(struct cli *cli, struct merging *merging, const struct ht_error *error)
 {
-	size_t n;
-	ht_bundle *bundle = NULL;
-	char *bytes = read_file(path, &n);
-	if (bytes == NULL)
-		return EXIT_INPUT;
-	enum ht_status status = ht_bundle_read(cli->ctx, bytes, n, &bundle);
-	free(bytes);
-	if (status == HT_OK && strcmp(ht_bundle_name(bundle), cli->verb->name) != 0) {
+	if (!opts_flag(&cli->opts, "partial")) {
+		progress_clear(&cli->progress);
+		cli_say_error(error);
+		return (int)cli_exit_code(error);
+	}
+	size_t n = strlen(error->file) + strlen(error->message) + 3;
+	char *line = malloc(n);
+	if (line == NULL)
+		return cli_fail_nomem();
+	snprintf(line, n, "%s: %s", error->file, error->message);
+	merging->missing[merging->n_missing++] = line;
+	return EXIT_DONE;
+}
+
+static int add_bundle(struct cli *cli, struct merging *merging, ht_bundle *bundle, const char *path)
+{
+	if (strcmp(ht_bundle_name(bundle), cli->verb->name) != 0) {
 		cli_say("%s is a part of %s, not of %s", path, ht_bundle_name(bundle),
 		        cli->verb->name);
 		ht_bundle_free(bundle);
 		return EXIT_USAGE;
 	}
-	if (status == HT_OK && *all == NULL) {
-		*all = bundle;
+	if (merging->all == NULL) {
+		merging->all = bundle;
 		return EXIT_DONE;
 	}
-	if (status == HT_OK)
-		status = ht_bundle_merge(cli->ctx, *all, bundle);
+	enum ht_status status = ht_bundle_merge(cli->ctx, merging->all, bundle);
 	ht_bundle_free(bundle);
 	if (status == HT_OK)
 		return EXIT_DONE;
-	cli_say("%s:", path);
-	return cli_fail(cli);
+	struct ht_error error = *ht_error(cli->ctx);
+	if (error.file == NULL)
+		error.file = path;
+	cli_say_error(&error);
+	return (int)cli_exit_code(&error);
+}
+
+static int add_file(struct cli *cli, struct merging *merging, const char *path)
+{
+	size_t n;
+	ht_bundle *bundle;
+	struct ht_error error = { HT_IO, "cannot be read", path, -1, NULL };
+	char *bytes = read_file(path, &n);
+	if (bytes == NULL)
+		return miss_file(cli, merging, &error);
+	enum ht_status status = ht_bundle_read(cli->ctx, bytes, n, &bundle);
+	free(bytes);
+	if (status == HT_OK)
+		return add_bundle(cli, merging, bundle, path);
+	if (status != HT_FORMAT)
+		return cli_fail(cli);
+	error = *ht_error(cli->ctx);
+	error.file = path;
+	return miss_file(cli, merging, &error);
+}
+
+/* The table of what was merged; an exit code. */
+static int finish_merge(struct cli *cli, struct merging *merging)
+{
+	ht_table *table = NULL;
+	if (merging->all == NULL) {
+		cli_say("no part could be read: %s", merging->missing[0]);
+		return EXIT_INPUT;
+	}
+	if (ht_bundle_miss(cli->ctx, merging->all, (const char *const *)merging->missing,
+	            merging->n_missing) != HT_OK ||
+	        ht_bundle_table(cli->ctx, merging->all, &table) != HT_OK)
+		return cli_fail(cli);
+	int code = run_render(cli, table);
+	ht_table_free(table);
+	return code;
 }
 
 static int run_merge(struct cli *cli)
 {
-	ht_bundle *all = NULL;
-	ht_table *table = NULL;
-	if (cli->opts.n_args == 0) {
+	size_t n = cli->opts.n_args;
+	struct merging merging = { .missing = calloc(n + 1, sizeof(*merging.missing)) };
+	if (n == 0) {
 		cli_say("merge needs the files that holotrace part %s wrote", cli->verb->name);
+		free(merging.missing);
 		return EXIT_USAGE;
 	}
-	int code = session_start(cli);
+	int code = merging.missing != NULL ? session_start(cli) : cli_fail_nomem();
 	if (code == EXIT_DONE)
 		code = session_refuse_sources(cli, NULL, 0);
-	for (size_t i = 0; code == EXIT_DONE && i < cli->opts.n_args; i++)
-		code = add_file(cli, cli->opts.args[i], &all);
-	if (code == EXIT_DONE && ht_bundle_table(cli->ctx, all, &table) != HT_OK)
-		code = cli_fail(cli);
+	for (size_t i = 0; code == EXIT_DONE && i < n; i++)
+		code = add_file(cli, &merging, cli->opts.args[i]);
 	if (code == EXIT_DONE)
-		code = run_render(cli, table);
-	ht_table_free(table);
-	ht_bundle_free(all);
+		code = finish_merge(cli, &merging);
+	for (size_t i = 0; i < merging.n_missing; i++)
+		free(merging.missing[i]);
+	free(merging.missing);
+	ht_bundle_free(merging.all);
 	session_end(cli);
 	return code;
 }

@@ -37,6 +37,7 @@ const struct verb command_report = {
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
 	.opts = report_opts,
 	.n_opts = COUNT(report_opts),
+	.deals = true,
 	.run = run,
 };
 
@@ -93,7 +94,7 @@ static bool add_section(void *user, size_t i, enum ht_status status, ht_table *t
 		return true;
 	}
 	if (status != HT_OK) {
-		section.problem = describe(ht_error(q->cli->ctx));
+		section.problem = describe(session_error(q->cli));
 		if (section.problem == NULL) {
 			q->code = cli_fail_nomem();
 			return false;
@@ -130,8 +131,8 @@ static void compare(struct questions *q, const struct ht_arg *args, size_t n_arg
 		ht_table *table = NULL;
 		size_t at = q->n;
 		add_question(q, info);
-		enum ht_status status = ht_run(
-		        q->cli->ctx, info->name, sets, 2, args, n_args, q->view_of[at], &table);
+		enum ht_status status = session_run(
+		        q->cli, info->name, sets, 2, args, n_args, q->view_of[at], &table);
 		more = add_section(q, at, status, table);
 	}
 }
@@ -152,7 +153,7 @@ static int ask(struct questions *q)
 		if (info->n_sets == 1 && !info->lists_events)
 			add_question(q, info);
 	}
-	if (ht_run_all(cli->ctx, q->report->set, q->names, q->n, args, n_args, q->view_of,
+	if (session_run_all(cli, q->report->set, q->names, q->n, args, n_args, q->view_of,
 	            add_section, q) != HT_OK)
 		return cli_fail(cli);
 	compare(q, args, n_args);
@@ -267,11 +268,11 @@ static int open_and_report(struct cli *cli, const char *format, uint64_t top, bo
 		code = report_sets(cli, sets[0], sets[1], format, top, is_page);
 	if (sets[0] != NULL) {
 		session_warn_loss(cli, sets[0], opts->args, opts->n_args);
-		ht_close(sets[0]);
+		session_close(cli, sets[0]);
 	}
 	if (sets[1] != NULL) {
 		session_warn_loss(cli, sets[1], &base_path, 1);
-		ht_close(sets[1]);
+		session_close(cli, sets[1]);
 	}
 	return code;
 }

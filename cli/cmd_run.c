@@ -223,7 +223,7 @@ static int run_and_render(struct cli *cli, const struct run_sets *sets, const st
 	size_t n_args = run_args(cli, sets, args);
 	ht_table *table;
 	enum ht_status status =
-	        ht_run(cli->ctx, info->name, sets->list, sets->n, args, n_args, view, &table);
+	        session_run(cli, info->name, sets->list, sets->n, args, n_args, view, &table);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);
@@ -265,7 +265,7 @@ void run_close_sets(struct cli *cli, struct run_sets *sets, bool warn)
 		if (sets->list[i] != NULL && warn)
 			session_warn_loss(cli, sets->list[i], one ? opts->args : &sets->sources[i],
 			        one ? opts->n_args : 1);
-		ht_close(sets->list[i]);
+		session_close(cli, sets->list[i]);
 	}
 	free(sets->files);
 	session_end(cli);

@@ -283,7 +283,7 @@ static int run(struct cli *cli)
 	if (session.set != NULL && code == EXIT_DONE)
 		session_warn_loss(cli, session.set, opts->args, opts->n_args);
 	if (session.set != NULL)
-		ht_close(session.set);
+		session_close(cli, session.set);
 	for (size_t i = 0; i < session.options.n_params; i++)
 		free((char *)session.params[i].name);
 	session_end(cli);

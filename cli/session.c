@@ -4,6 +4,7 @@
  * The library reads no environment; where the cache is by default is decided here.
  */
 #include "interrupt.h"
+#include "result.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -38,6 +39,8 @@ int session_start(struct cli *cli)
 		return code;
 	if (ht_ctx_new(&cli->ctx) != HT_OK)
 		return cli_fail_nomem();
+	if (n_jobs == 0 && cli->engine != NULL)
+		n_jobs = (uint64_t)cli->engine->n_jobs;
 	ht_ctx_set_jobs(cli->ctx, (int)n_jobs);
 	ht_ctx_set_memory_limit(cli->ctx, limit);
 	bool show = cli->term.err_is_tty && !opts_flag(opts, "quiet") &&
@@ -65,6 +68,57 @@ static bool prefers_db(const struct opts *opts)
 	return prefer != NULL && strcmp(prefer, "db") == 0;
 }
 
+/* The processes that open the traces of this verb; NULL: this one. What is drawn into traces, and the page of a
+ * report, which shows events of all ranks, need the traces here. */
+static const struct engine *engine_of(const struct cli *cli)
+{
+	bool draws = opts_value(&cli->opts, "save-trace") != NULL;
+	bool is_page = (cli->verb->takes & TAKES_PAGE) != 0 &&
+	               strcmp(result_format(&cli->opts), "html") == 0;
+	return cli->verb->deals && !draws && !is_page ? cli->engine : NULL;
+}
+
+const struct ht_error *session_error(const struct cli *cli)
+{
+	const struct engine *engine = engine_of(cli);
+	const struct ht_error *error = engine != NULL ? engine->error(cli) : NULL;
+	return error != NULL ? error : ht_error(cli->ctx);
+}
+
+void session_close(struct cli *cli, ht_set *set)
+{
+	const struct engine *engine = engine_of(cli);
+	if (engine != NULL && set != NULL)
+		engine->close(cli, set);
+	else
+		ht_close(set);
+}
+
+enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
+{
+	const struct engine *engine = engine_of(cli);
+	return engine != NULL && n_sets > 0
+	               ? engine->run(cli, name, sets, n_sets, args, n_args, view, ret_table)
+	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
+}
+
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user)
+{
+	bool more = true;
+	if (engine_of(cli) == NULL)
+		return ht_run_all(cli->ctx, set, names, n, args, n_args, views, fn, user);
+	for (size_t i = 0; i < n && more; i++) {
+		ht_table *table = NULL;
+		enum ht_status status =
+		        session_run(cli, names[i], &set, 1, args, n_args, views[i], &table);
+		more = fn(user, i, status, table);
+	}
+	return HT_OK;
+}
+
 int session_reading(
         const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit)
 {
@@ -79,6 +133,9 @@ int session_reading(
 		.kernel_rules = opts_value(opts, "kernel-rules"),
 		.verify_cache = opts_flag(opts, "verify-cache"),
 		.prefer_db = prefers_db(opts),
+		/* what convert means by it is about data, not files */
+		.partial = opts_flag(opts, "partial") &&
+		           (cli->verb->takes & (TAKES_TABLE | TAKES_PAGE)) != 0,
 	};
 	uint64_t chunk_bytes = 0;
 	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
@@ -107,7 +164,10 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	int code = session_reading(cli, &options, &limit);
 	if (code != EXIT_DONE)
 		return code;
-	enum ht_status status = ht_open(cli->ctx, sources, n_sources, &options, ret_set);
+	const struct engine *engine = engine_of(cli);
+	enum ht_status status = engine != NULL
+	                                ? engine->open(cli, sources, n_sources, &options, ret_set)
+	                                : ht_open(cli->ctx, sources, n_sources, &options, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }

@@ -29,12 +29,12 @@ static int said_width(void)
 	return width > 0 && width < MIN_WIDTH ? MIN_WIDTH : width;
 }
 
-void term_init(struct term *term)
+void term_init(struct term *term, bool piped)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *kind = getenv("TERM");
-	term->out_is_tty = isatty(STDOUT_FILENO) == 1;
-	term->err_is_tty = isatty(STDERR_FILENO) == 1;
+	term->out_is_tty = !piped && isatty(STDOUT_FILENO) == 1;
+	term->err_is_tty = !piped && isatty(STDERR_FILENO) == 1;
 	term->color = term->out_is_tty && (no_color == NULL || no_color[0] == '\0') &&
 	              kind != NULL && strcmp(kind, "dumb") != 0;
 	int said = said_width();

@@ -14,6 +14,7 @@ struct term {
 	int err_width;
 };
 
-void term_init(struct term *term);
+/* piped: what looks like a terminal is none, but what a launcher puts between. */
+void term_init(struct term *term, bool piped);
 
 #endif

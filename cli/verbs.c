@@ -61,6 +61,9 @@ static const struct opt trace_opts[] = {
 	{ "prefer", 0, "KIND", "text|db", "text",
 	        "which files to read of an Ascend rank that is there as text and as database",
 	        "Reading", false },
+	{ "partial", 0, NULL, NULL, NULL,
+	        "go on without files that cannot be read; the result says which", "Reading",
+	        false },
 	{ "memory-limit", 0, "SIZE", NULL, "none", "stop instead of using more memory", "Reading",
 	        false },
 	{ "jobs", 'j', "N", NULL, "one per CPU", "threads to use; results do not depend on it",
@@ -108,6 +111,7 @@ static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb
 		.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_TABLE,
 		.run = run_analysis,
 		.analysis = info,
+		.deals = info->n_sets > 0 && info->files == NULL,
 	};
 	for (size_t i = 0; i < COUNT(spellings); i++) {
 		const struct spelling *also = &spellings[i];

@@ -1,6 +1,7 @@
 # Types of the package. Written by tools/gen_python_stubs; the methods of Session come from the registry.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from typing import IO, Any, Literal, TypedDict, overload
 
 import numpy
@@ -156,6 +157,9 @@ def open(
     progress: _Progress = None,
     verify_cache: bool = False,
     prefer_db: bool = False,
+    partial: bool = False,
+    executor: Executor | list[Executor] | tuple[Executor, ...] | None = None,
+    shares: int | None = None,
 ) -> Session: ...
 def serve(
     logdir: _Sources,

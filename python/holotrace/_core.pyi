@@ -109,6 +109,28 @@ class Set:
         partial: bool = False,
     ) -> None: ...
     def dump(self) -> bytes: ...
+    def describe(self, with_facts: bool, /) -> bytes: ...
+    def make(
+        self,
+        name: str,
+        args: Mapping[str, _Value] | None = None,
+        columns: str | None = None,
+        where: str | None = None,
+        sort: str | None = None,
+        top: int = 0,
+        other: Set | list[Set] | None = None,
+    ) -> bytes: ...
+    def lacks_facts(
+        self,
+        name: str,
+        args: Mapping[str, _Value] | None = None,
+        columns: str | None = None,
+        where: str | None = None,
+        sort: str | None = None,
+        top: int = 0,
+        other: Set | list[Set] | None = None,
+    ) -> bool: ...
+    def finish(self, parts: list[bytes], other: list[Set] | None = None, /) -> Table: ...
     def close(self) -> None: ...
 
 class Server:
@@ -141,7 +163,18 @@ def open(
     progress: Callable[[str, int, int], bool | None] | None = None,
     verify_cache: bool = False,
     prefer_db: bool = False,
+    partial: bool = False,
+    listed: bool = False,
 ) -> Set: ...
+def list_files(
+    sources: list[_Path] | tuple[_Path, ...],
+    recursive: bool = False,
+    partial: bool = False,
+    prefer_db: bool = False,
+) -> tuple[bytes, list[tuple[str, int]]]: ...
+def deal(sizes: list[int], n_shares: int, /) -> list[int]: ...
+def describe_missing(lines: list[str], /) -> bytes: ...
+def join(own: Set | None, i_own: int, descriptions: list[bytes], /) -> Set: ...
 def run(
     name: str,
     args: Mapping[str, _Value] | None = None,

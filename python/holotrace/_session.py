@@ -18,7 +18,8 @@ def source_list(sources):
 
 
 def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-              memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False):
+              memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False,
+              partial=False, listed=False):
     """Open a set with the package's options as defaults; the engine's object."""
     cache = use_cache() if cache is None else bool(cache)
     place = cache_dir if cache_dir is not None else default_cache_dir()
@@ -31,7 +32,7 @@ def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=N
             jobs=options.jobs if jobs is None else jobs,
             memory_limit=options.memory_limit if memory_limit is None else memory_limit,
             kernel_rules=kernel_rules, progress=callback, verify_cache=verify_cache,
-            prefer_db=prefer_db)
+            prefer_db=prefer_db, partial=partial, listed=listed)
     finally:
         done()
 
@@ -272,7 +273,8 @@ _add_methods()
 
 
 def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
-         memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False):
+         memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False,
+         partial=False, executor=None, shares=None):
     """Open traces and return a Session.
 
     sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
@@ -287,12 +289,25 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
                    (what, done, total) that may return False to cancel
     verify_cache   believe the cache only after hashing the whole trace file
     prefer_db      of an Ascend rank that is there as text and as database, read the database
+    partial        go on without files that cannot be read; every result names them
+    executor       read the traces and compute with the workers of a concurrent.futures.Executor, which
+                   see the paths; this process need not. A list of them for machines that see different
+                   files. jobs is then threads per worker, 1 unless given. See docs/cluster.md
+    shares         into how many tasks to deal the files; by default four per worker
 
     What is not given comes from holotrace.options. Ctrl-C interrupts a load.
     """
-    core = core_open(sources, recursive=recursive, strict=strict, cache=cache, cache_dir=cache_dir,
-                     jobs=jobs, memory_limit=memory_limit, kernel_rules=kernel_rules, progress=progress,
-                     verify_cache=verify_cache, prefer_db=prefer_db)
+    choice = {"recursive": recursive, "strict": strict, "cache": cache, "cache_dir": cache_dir,
+              "memory_limit": memory_limit, "kernel_rules": kernel_rules, "verify_cache": verify_cache,
+              "prefer_db": prefer_db, "partial": partial}
+    if executor is None:
+        core = core_open(sources, jobs=jobs, progress=progress, **choice)
+    else:
+        from ._executor import FarSet  # few programs need it
+
+        executors = list(executor) if _is_list(executor) else [executor]
+        core = FarSet([os.fsdecode(source) for source in source_list(sources)], executors,
+                      {**choice, "jobs": 1 if jobs is None else jobs}, shares)
     if core.loss_note:
         warnings.warn(core.loss_note + "; see Session.health()", LossWarning, stacklevel=2)
     return Session(core)

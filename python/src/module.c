@@ -72,7 +72,7 @@ static PyMethodDef methods[] = {
 	{ "open", (PyCFunction)(void (*)(void))set_open, METH_VARARGS | METH_KEYWORDS,
 	        "open(sources, *, recursive=False, strict=False, no_cache=False, cache_dir=None,\n"
 	        "     cache_max_bytes=0, jobs=0, memory_limit=0, kernel_rules=None, progress=None,\n"
-	        "     verify_cache=False, prefer_db=False) -> Set\n"
+	        "     verify_cache=False, prefer_db=False, partial=False, listed=False) -> Set\n"
 	        "\n"
 	        "Open traces as one set. progress(what, done, total) may return False to cancel." },
 	{ "run", (PyCFunction)(void (*)(void))run_files, METH_VARARGS | METH_KEYWORDS,
@@ -84,6 +84,15 @@ static PyMethodDef methods[] = {
 	        "      rescan_ms=0) -> Server\n"
 	        "\n"
 	        "Start the page's server on loopback." },
+	{ "list_files", (PyCFunction)(void (*)(void))share_list, METH_VARARGS | METH_KEYWORDS,
+	        "list_files(sources, recursive=False, partial=False, prefer_db=False) -> (bytes, [(source, size)])\n"
+	        "\n"
+	        "The files that open() would read, as sources for open(listed=True), and what finding them said." },
+	{ "deal", share_deal, METH_VARARGS, "deal(sizes, n_shares) -> the share of each" },
+	{ "describe_missing", share_describe_missing, METH_VARARGS,
+	        "describe_missing(lines) -> bytes\n\nA description that only names what is missing." },
+	{ "join", share_join, METH_VARARGS,
+	        "join(own, i_own, descriptions) -> Set\n\nThe set of all ranks that are described." },
 	{ "analyses", analyses, METH_NOARGS, "Every analysis with its columns and parameters." },
 	{ "common_params", common_params, METH_NOARGS,
 	        "The parameters that every analysis takes." },

@@ -4,20 +4,11 @@
  * Calls run without the GIL, so close() may come while another thread still computes. Each call counts
  * as a user; close() forbids new ones, and the last user to leave closes the set.
  */
-#include "core.h"
-
-struct set_object {
-	PyObject_HEAD ht_set *set; /* NULL after the last user left a closed set */
-	size_t n_users;
-	int closed;
-	int n_jobs;
-	uint64_t memory_limit;
-};
+#include "set.h"
 
 static PyTypeObject *set_type;
 
-/* Count a user; false with an exception set when the set is closed. */
-static bool enter(struct set_object *self)
+bool set_enter(struct set_object *self)
 {
 	if (self->closed) {
 		PyErr_SetString(PyExc_ValueError, "the traces have been closed");
@@ -27,8 +18,8 @@ static bool enter(struct set_object *self)
 	return true;
 }
 
-/* With the GIL. Closing unmaps files and frees memory, which is quick. */
-static void leave(struct set_object *self)
+/* Closing unmaps files and frees memory, which is quick. */
+void set_leave(struct set_object *self)
 {
 	self->n_users--;
 	if (!self->closed || self->n_users > 0)
@@ -42,10 +33,14 @@ static void set_dealloc(PyObject *object)
 {
 	struct set_object *self = (struct set_object *)object;
 	ht_close(self->set);
+	if (self->own) {
+		set_leave((struct set_object *)self->own);
+		Py_DECREF(self->own);
+	}
 	free_instance(object);
 }
 
-static PyObject *set_wrap(ht_set *set, int n_jobs, uint64_t memory_limit)
+PyObject *set_wrap(ht_set *set, int n_jobs, uint64_t memory_limit, PyObject *own)
 {
 	struct set_object *self = PyObject_New(struct set_object, set_type);
 	if (!self) {
@@ -57,11 +52,12 @@ static PyObject *set_wrap(ht_set *set, int n_jobs, uint64_t memory_limit)
 	self->closed = 0;
 	self->n_jobs = n_jobs;
 	self->memory_limit = memory_limit;
+	Py_XINCREF(own);
+	self->own = own;
 	return (PyObject *)self;
 }
 
-/* A list or tuple of paths as strings; the caller frees the array with PyMem_Free. */
-static const char **source_texts(PyObject *keep, PyObject *sources, size_t *ret_n)
+const char **source_texts(PyObject *keep, PyObject *sources, size_t *ret_n)
 {
 	/* A copy, because converting a path may run Python code. */
 	PyObject *tuple = NULL;
@@ -113,7 +109,7 @@ static PyObject *open_sources(PyObject *keep, PyObject *sources,
 	bool ok = call_end(&call, status);
 	PyMem_Free(texts);
 	if (ok)
-		return set_wrap(set, n_jobs, memory_limit);
+		return set_wrap(set, n_jobs, memory_limit, NULL);
 	if (status == HT_OK)
 		ht_close(set);
 	return NULL;
@@ -123,14 +119,15 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "sources", "recursive", "strict", "no_cache", "cache_dir",
 		"cache_max_bytes", "jobs", "memory_limit", "kernel_rules", "progress",
-		"verify_cache", "prefer_db", NULL };
+		"verify_cache", "prefer_db", "partial", "listed", NULL };
 	PyObject *sources, *cache_dir = NULL, *rules = NULL, *progress = NULL, *set = NULL;
 	int recursive = 0, strict = 0, no_cache = 0, n_jobs = 0, verify_cache = 0, prefer_db = 0;
+	int partial = 0, listed = 0;
 	Py_ssize_t cache_max = 0, memory_limit = 0;
 	(void)module;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOpp:open", names, &sources,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOpppp:open", names, &sources,
 	            &recursive, &strict, &no_cache, &cache_dir, &cache_max, &n_jobs, &memory_limit,
-	            &rules, &progress, &verify_cache, &prefer_db))
+	            &rules, &progress, &verify_cache, &prefer_db, &partial, &listed))
 		return NULL;
 	if (n_jobs < 0 || n_jobs > 4096 || cache_max < 0 || memory_limit < 0) {
 		PyErr_SetString(PyExc_ValueError,
@@ -148,7 +145,9 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		.no_cache = no_cache,
 		.cache_max_bytes = (uint64_t)cache_max,
 		.verify_cache = verify_cache,
-		.prefer_db = prefer_db };
+		.prefer_db = prefer_db,
+		.partial = partial,
+		.listed = listed };
 	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
 	        optional_path(keep, rules, &options.kernel_rules))
 		set = open_sources(
@@ -157,22 +156,11 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 	return set;
 }
 
-struct request {
-	const char *name;
-	struct ht_view view;
-	struct ht_arg *args;
-	size_t n_args;
-	struct set_object *users[HT_MAX_SETS]; /* the sets to run over */
-	size_t n_sets;
-};
-
-static PyObject *run_entered(struct set_object *self, const struct request *request)
+static PyObject *run_entered(
+        struct set_object *self, const struct request *request, ht_set *const *sets)
 {
 	struct call call;
 	ht_table *table = NULL;
-	ht_set *sets[HT_MAX_SETS];
-	for (size_t i = 0; i < request->n_sets; i++)
-		sets[i] = request->users[i]->set;
 	if (!call_begin(&call, self ? self->n_jobs : 0, self ? self->memory_limit : 0, NULL))
 		return NULL;
 	enum ht_status status = ht_run(call.ctx, request->name, sets, request->n_sets,
@@ -184,31 +172,33 @@ static PyObject *run_entered(struct set_object *self, const struct request *requ
 	return NULL;
 }
 
-static PyObject *run_request(struct set_object *self, const struct request *request)
+static PyObject *answer_request(
+        struct set_object *self, const struct request *request, request_fn answer)
 {
 	PyObject *table = NULL;
+	ht_set *sets[HT_MAX_SETS];
 	size_t n = 0;
-	while (n < request->n_sets && enter(request->users[n]))
+	while (n < request->n_sets && set_enter(request->users[n]))
 		n++;
+	for (size_t i = 0; i < n; i++)
+		sets[i] = request->users[i]->set;
 	if (n == request->n_sets)
-		table = run_entered(self, request);
+		table = answer(self, request, sets);
 	while (n > 0)
-		leave(request->users[--n]);
+		set_leave(request->users[--n]);
 	return table;
 }
 
-static bool is_set(PyObject *object)
+bool set_is(PyObject *object)
 {
 	return Py_TYPE(object) == set_type;
 }
 
-/* The sets of a comparison after the first: a Set, or a list of them. False with an exception set; the sets are
- * kept alive by keep. */
-static bool add_others(struct request *request, PyObject *keep, PyObject *others)
+bool set_add_others(struct request *request, PyObject *keep, PyObject *others)
 {
 	if (!others || others == Py_None)
 		return true;
-	PyObject *tuple = is_set(others) ? PyTuple_Pack(1, others) : PySequence_Tuple(others);
+	PyObject *tuple = set_is(others) ? PyTuple_Pack(1, others) : PySequence_Tuple(others);
 	if (!tuple)
 		return false;
 	Py_ssize_t n = PyTuple_Size(tuple);
@@ -220,7 +210,7 @@ static bool add_others(struct request *request, PyObject *keep, PyObject *others
 	}
 	for (Py_ssize_t i = 0; ok && i < n; i++) {
 		PyObject *other = PyTuple_GetItem(tuple, i);
-		ok = is_set(other);
+		ok = set_is(other);
 		if (ok)
 			request->users[request->n_sets++] = (struct set_object *)other;
 		else
@@ -230,8 +220,7 @@ static bool add_others(struct request *request, PyObject *keep, PyObject *others
 	return ok;
 }
 
-/* Run over a set, or over none when self is NULL. */
-static PyObject *run_over(struct set_object *self, PyObject *args, PyObject *kwargs)
+PyObject *set_ask(struct set_object *self, PyObject *args, PyObject *kwargs, request_fn answer)
 {
 	static char *names[] = { "name", "args", "columns", "where", "sort", "top", "other", NULL };
 	PyObject *name, *dict = NULL, *columns = NULL, *where = NULL, *sort = NULL, *others = NULL;
@@ -249,14 +238,14 @@ static PyObject *run_over(struct set_object *self, PyObject *args, PyObject *kwa
 		.view.top = (uint64_t)top,
 		.users = { self },
 		.n_sets = self ? 1 : 0 };
-	bool ok = keep && add_others(&request, keep, others) &&
+	bool ok = keep && set_add_others(&request, keep, others) &&
 	          text_args(keep, dict, &request.args, &request.n_args);
 	request.name = ok ? text_of(keep, name) : NULL;
 	ok = request.name && text_optional(keep, columns, "columns", &request.view.columns) &&
 	     text_optional(keep, where, "where", &request.view.where) &&
 	     text_optional(keep, sort, "sort", &request.view.sort);
 	if (ok)
-		table = run_request(self, &request);
+		table = answer_request(self, &request, answer);
 	PyMem_Free(request.args);
 	Py_XDECREF(keep);
 	return table;
@@ -264,13 +253,13 @@ static PyObject *run_over(struct set_object *self, PyObject *args, PyObject *kwa
 
 static PyObject *set_run(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-	return run_over((struct set_object *)object, args, kwargs);
+	return set_ask((struct set_object *)object, args, kwargs, run_entered);
 }
 
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	(void)module;
-	return run_over(NULL, args, kwargs);
+	return set_ask(NULL, args, kwargs, run_entered);
 }
 
 static PyObject *sql_with(
@@ -279,7 +268,7 @@ static PyObject *sql_with(
 	struct call call;
 	ht_table *table = NULL;
 	PyObject *result = NULL;
-	if (!enter(self))
+	if (!set_enter(self))
 		return NULL;
 	if (call_begin(&call, self->n_jobs, self->memory_limit, NULL)) {
 		enum ht_status status = ht_sql(call.ctx, self->set, query, options, &table);
@@ -288,7 +277,7 @@ static PyObject *sql_with(
 		else if (status == HT_OK)
 			ht_table_free(table);
 	}
-	leave(self);
+	set_leave(self);
 	return result;
 }
 
@@ -338,10 +327,10 @@ static PyObject *set_export(PyObject *object, PyObject *args, PyObject *kwargs)
 	options.rows_a_file = (uint64_t)rows;
 	PyObject *keep = PyList_New(0);
 	const char *path = keep ? text_of_path(keep, folder) : NULL;
-	if (path && text_optional(keep, tables, "tables", &options.tables) && enter(self)) {
+	if (path && text_optional(keep, tables, "tables", &options.tables) && set_enter(self)) {
 		if (call_begin(&call, self->n_jobs, self->memory_limit, NULL))
 			ok = call_end(&call, ht_export(call.ctx, self->set, path, &options));
-		leave(self);
+		set_leave(self);
 	}
 	Py_XDECREF(keep);
 	if (!ok)
@@ -356,14 +345,14 @@ static PyObject *set_dump(PyObject *object, PyObject *unused)
 	struct buffer buffer = { 0 };
 	PyObject *result = NULL;
 	(void)unused;
-	if (!enter(self))
+	if (!set_enter(self))
 		return NULL;
 	if (call_begin(&call, self->n_jobs, 0, NULL)) {
 		struct ht_sink sink = { buffer_write, &buffer };
 		if (call_end(&call, ht_dump(call.ctx, self->set, &sink)))
 			result = PyBytes_FromStringAndSize(buffer.bytes, (Py_ssize_t)buffer.n);
 	}
-	leave(self);
+	set_leave(self);
 	free(buffer.bytes);
 	return result;
 }
@@ -373,11 +362,11 @@ static PyObject *convert_with(
 {
 	struct call call;
 	bool ok = false;
-	if (!enter(self))
+	if (!set_enter(self))
 		return NULL;
 	if (call_begin(&call, self->n_jobs, self->memory_limit, NULL))
 		ok = call_end(&call, ht_convert(call.ctx, self->set, path, options));
-	leave(self);
+	set_leave(self);
 	if (!ok)
 		return NULL;
 	Py_RETURN_NONE;
@@ -420,9 +409,9 @@ static PyObject *set_close(PyObject *object, PyObject *unused)
 {
 	struct set_object *self = (struct set_object *)object;
 	(void)unused;
-	if (!self->closed && enter(self)) {
+	if (!self->closed && set_enter(self)) {
 		self->closed = 1;
-		leave(self);
+		set_leave(self);
 	}
 	Py_RETURN_NONE;
 }
@@ -431,7 +420,7 @@ static PyObject *set_close(PyObject *object, PyObject *unused)
 static PyObject *per_trace(PyObject *object, PyObject *(*item)(const ht_set *, size_t))
 {
 	struct set_object *self = (struct set_object *)object;
-	if (!enter(self))
+	if (!set_enter(self))
 		return NULL;
 	PyObject *list = PyList_New(0);
 	for (size_t i = 0; list && i < ht_set_n_ranks(self->set); i++) {
@@ -440,7 +429,7 @@ static PyObject *per_trace(PyObject *object, PyObject *(*item)(const ht_set *, s
 			Py_CLEAR(list);
 		Py_XDECREF(value);
 	}
-	leave(self);
+	set_leave(self);
 	return list;
 }
 
@@ -482,10 +471,10 @@ static PyObject *set_loss_note(PyObject *object, void *closure)
 {
 	struct set_object *self = (struct set_object *)object;
 	(void)closure;
-	if (!enter(self))
+	if (!set_enter(self))
 		return NULL;
 	PyObject *note = text_to_python(ht_set_loss_note(self->set));
-	leave(self);
+	set_leave(self);
 	return note;
 }
 
@@ -507,6 +496,14 @@ static PyMethodDef methods[] = {
 	        "        to_ns=None, document=None, merge=False, with_counters=False, overlay=None,\n"
 	        "        overlay_args=None, partial=False)\n\nWrite the traces as Chrome JSON." },
 	{ "dump", set_dump, METH_NOARGS, "A text that determines the whole store." },
+	{ "describe", set_describe, METH_VARARGS,
+	        "describe(with_facts) -> bytes\n\nWhat other processes have to know of these ranks." },
+	{ "make", (PyCFunction)(void (*)(void))set_make, METH_VARARGS | METH_KEYWORDS,
+	        "make(...) as run(...) -> bytes\n\nThe parts of the ranks that are here." },
+	{ "lacks_facts", (PyCFunction)(void (*)(void))set_lacks_facts, METH_VARARGS | METH_KEYWORDS,
+	        "lacks_facts(...) as run(...) -> bool\n\nWhether parts need descriptions with facts." },
+	{ "finish", set_finish, METH_VARARGS,
+	        "finish(parts, other=None) -> Table\n\nThe table of the parts of all ranks." },
 	{ "close", set_close, METH_NOARGS, "Let go of the traces; calls under way finish first." },
 	{ NULL, NULL, 0, NULL },
 };

@@ -348,5 +348,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	}
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
-	return HT_OK;
+	return roster->clock_note ? ht_table_add_note(table, "%s", roster->clock_note) : HT_OK;
 }

@@ -16,6 +16,7 @@
 #define HUGE_BYTES ((size_t)4 << 20) /* blocks this large ask for huge pages */
 #endif
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
+#define SMALL_BLOCK_BYTES ((size_t)512)
 #define SPARE_BLOCK_BYTES ((size_t)1 << 20)
 /* Sanitizers are to see a block that is used after it was freed. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -304,6 +305,12 @@ void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)
 	*arena = (struct ht_arena){ .mem = mem };
 }
 
+void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem)
+{
+	ht_arena_init(arena, mem);
+	arena->is_small = true;
+}
+
 void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare)
 {
 	*arena = (struct ht_arena){ .mem = spare->mem, .spare = spare };
@@ -311,7 +318,9 @@ void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare)
 
 void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other)
 {
-	*arena = (struct ht_arena){ other->mem, NULL, other->spare, other->cancelled };
+	*arena = (struct ht_arena){
+		.mem = other->mem, .spare = other->spare, .cancelled = other->cancelled
+	};
 }
 
 void ht_arena_done(struct ht_arena *arena)
@@ -344,14 +353,22 @@ size_t ht_arena_bytes(const struct ht_arena *arena)
 	return n;
 }
 
+/* An arena that needs more than one takes blocks that are mapped, and kept for the next; spare ones are large, so
+ * that many sizes fit into them; a small one doubles until it is as large as others begin. */
+static size_t least_bytes(const struct ht_arena *arena)
+{
+	const struct ht_arena_block *b = arena->last;
+	if (arena->spare)
+		return SPARE_BLOCK_BYTES;
+	if (!b)
+		return arena->is_small ? SMALL_BLOCK_BYTES : ARENA_BLOCK_BYTES;
+	return arena->is_small && b->size < ARENA_BLOCK_BYTES ? 2 * b->size : HT_MEM_MAP_BYTES;
+}
+
 /* A block with room for n bytes behind its header. */
 static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
 {
-	/* an arena that needs more than one takes blocks that are mapped, and kept for the next; spare ones are
-	 * large, so that many sizes fit into them */
-	size_t least = arena->spare  ? SPARE_BLOCK_BYTES
-	               : arena->last ? HT_MEM_MAP_BYTES
-	                             : ARENA_BLOCK_BYTES;
+	size_t least = least_bytes(arena);
 	size_t size = BLOCK_HEADER + n > least ? BLOCK_HEADER + n : least;
 	struct ht_arena_block *b = arena->spare ? take_spare(arena->spare, size) : NULL;
 	if (!b) {

@@ -78,6 +78,7 @@ struct ht_arena {
 	struct ht_spare *spare; /* where blocks come from and go to; NULL: mem */
 	/* when true no further block is to be had, so that long work ends soon; NULL: never */
 	const atomic_bool *cancelled;
+	bool is_small; /* the first blocks are small ones */
 };
 
 /* Blocks of arenas that are done, for the next arenas of the same thread: work that is repeated, task after task, needs
@@ -93,6 +94,8 @@ void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem);
 void ht_spare_done(struct ht_spare *spare);
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
+/* For what there may be thousands of, most of them with little in it. */
+void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem);
 /* One whose blocks are taken from, and given to, what is spare. It is done before that, on the same thread. */
 void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare);
 /* One that takes its blocks where another one does, and is cancelled with it. */

@@ -15,14 +15,7 @@ bool ht_hta_is_step_name(const char *name)
 	       name[sizeof prefix - 1] <= '9';
 }
 
-/* One rank's share. */
-struct finding {
-	int64_t first_ts_ns, first_timed_ns, first_span_ns; /* INT64_MAX: no such row */
-	char step[64];                                      /* the first name met, "" for none */
-	bool two_steps;
-};
-
-static void add_step(struct finding *f, const char *name)
+static void add_step(struct ht_hta_finding *f, const char *name)
 {
 	if (!*f->step)
 		snprintf(f->step, sizeof f->step, "%s", name);
@@ -36,9 +29,9 @@ static void lower(int64_t *least, int64_t value)
 		*least = value;
 }
 
-static void look_at(const struct ht_trace *t, struct finding *f)
+static void look_at(const struct ht_trace *t, struct ht_hta_finding *f)
 {
-	*f = (struct finding){ INT64_MAX, INT64_MAX, INT64_MAX, "", false };
+	*f = (struct ht_hta_finding){ INT64_MAX, INT64_MAX, INT64_MAX, "", false };
 	for (size_t k = 0; k < t->n_steps; k++)
 		add_step(f, ht_str(t, t->name[t->steps[k].row]));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
@@ -63,7 +56,7 @@ static void look_at(const struct ht_trace *t, struct finding *f)
 struct search {
 	ht_ctx *ctx;
 	const struct ht_set *set;
-	struct finding *findings;
+	struct ht_hta_finding *findings;
 };
 
 static enum ht_status look_at_rank(void *user, size_t i, int i_worker)
@@ -81,12 +74,13 @@ static enum ht_status look_at_rank(void *user, size_t i, int i_worker)
 	return ht_ctx_end_task(search->ctx, &child, status);
 }
 
-static struct ht_set_facts sum_up(const struct ht_roster *roster, const struct finding *findings)
+static struct ht_set_facts sum_up(
+        const struct ht_roster *roster, const struct ht_hta_finding *findings)
 {
 	struct ht_set_facts facts = { false, INT64_MAX, INT64_MAX, INT64_MAX };
-	struct finding steps = { .step = "" };
+	struct ht_hta_finding steps = { .step = "" };
 	for (size_t i = 0; i < roster->n; i++) {
-		const struct finding *f = &findings[i];
+		const struct ht_hta_finding *f = &findings[i];
 		if (*f->step)
 			add_step(&steps, f->step);
 		facts.two_steps |= f->two_steps;
@@ -103,37 +97,62 @@ static struct ht_set_facts sum_up(const struct ht_roster *roster, const struct f
 	return facts;
 }
 
+enum ht_status ht_hta_findings(ht_ctx *ctx, struct ht_arena *arena, const struct ht_set *set,
+        struct ht_hta_finding **ret_findings)
+{
+	size_t n = set->roster.n;
+	struct search search = { ctx, set,
+		ht_arena_alloc(arena, (n + 1) * sizeof *search.findings) };
+	if (!search.findings)
+		return ht_fail_nomem(ctx);
+	HT_TRY(ht_parallel(ctx, n, look_at_rank, &search));
+	*ret_findings = search.findings;
+	return HT_OK;
+}
+
+static const char kind;
+static const struct ht_memo_key key = { SIZE_MAX, &kind, 0 };
+
+/* NULL when they cannot be kept. */
+static const struct ht_set_facts *keep(struct ht_memo *memo, const struct ht_set_facts *facts)
+{
+	struct ht_arena arena;
+	ht_arena_init(&arena, memo->mem);
+	struct ht_set_facts *copy = ht_arena_alloc(&arena, sizeof *copy);
+	if (!copy)
+		return NULL;
+	*copy = *facts;
+	const struct ht_set_facts *kept = ht_memo_keep(memo, key, &arena, copy);
+	if (!kept)
+		ht_arena_done(&arena);
+	return kept;
+}
+
+enum ht_status ht_hta_facts_keep(
+        ht_ctx *ctx, struct ht_set *set, const struct ht_hta_finding *findings)
+{
+	struct ht_set_facts facts = sum_up(&set->roster, findings);
+	set->has_facts = keep(set->memo, &facts) != NULL;
+	return set->has_facts ? HT_OK : ht_fail_nomem(ctx);
+}
+
 enum ht_status ht_hta_facts_find(
         struct ht_run *run, const struct ht_set *set, const struct ht_set_facts **ret_facts)
 {
-	static const char kind;
-	struct ht_memo_key key = { SIZE_MAX, &kind, 0 };
 	const struct ht_set_facts *kept = set->memo ? ht_memo_find(set->memo, key) : NULL;
 	if (kept) {
 		*ret_facts = kept;
 		return HT_OK;
 	}
-	size_t n = set->roster.n;
-	struct search search = { run->ctx, set,
-		ht_arena_alloc(run->scratch, (n + 1) * sizeof *search.findings) };
-	struct ht_set_facts *facts = ht_arena_alloc(run->scratch, sizeof *facts), *copy = NULL;
-	if (!search.findings || !facts)
+	struct ht_hta_finding *findings;
+	struct ht_set_facts *facts = ht_arena_alloc(run->scratch, sizeof *facts);
+	if (!facts)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_parallel(run->ctx, n, look_at_rank, &search));
-	*facts = sum_up(&set->roster, search.findings);
-	*ret_facts = facts;
+	HT_TRY(ht_hta_findings(run->ctx, run->scratch, set, &findings));
+	*facts = sum_up(&set->roster, findings);
 	/* under a limit nothing is kept, or what one run keeps could make another fail */
-	if (!set->memo || set->memo->mem->limit)
-		return HT_OK;
-	struct ht_arena arena;
-	ht_arena_init(&arena, set->memo->mem);
-	copy = ht_arena_alloc(&arena, sizeof *copy);
-	if (!copy)
-		return HT_OK;
-	*copy = *facts;
-	kept = ht_memo_keep(set->memo, key, &arena, copy);
-	if (!kept)
-		ht_arena_done(&arena);
+	if (set->memo && !set->memo->mem->limit)
+		kept = keep(set->memo, facts);
 	*ret_facts = kept ? kept : facts;
 	return HT_OK;
 }

@@ -22,6 +22,19 @@ struct ht_set_facts {
 enum ht_status ht_hta_facts_find(struct ht_run *run, const struct ht_set *set,
         const struct ht_set_facts **ret_facts) HT_MUST_USE;
 
+/* What one rank contributes to that. */
+struct ht_hta_finding {
+	int64_t first_ts_ns, first_timed_ns, first_span_ns; /* INT64_MAX: no such row */
+	char step[64];                                      /* the first name met, "" for none */
+	bool two_steps;
+};
+/* Of every rank of the set, in the arena. */
+enum ht_status ht_hta_findings(ht_ctx *ctx, struct ht_arena *arena, const struct ht_set *set,
+        struct ht_hta_finding **ret_findings) HT_MUST_USE;
+/* Keep for all runs over the set what findings from elsewhere say, one per rank of its roster. */
+enum ht_status ht_hta_facts_keep(
+        ht_ctx *ctx, struct ht_set *set, const struct ht_hta_finding *findings) HT_MUST_USE;
+
 /* HTA drops rows without dur or cat, whatever their phase; rows whose time was refused are in no result. */
 static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)
 {

@@ -37,10 +37,12 @@ struct finder {
 	struct ht_vec entries; /* struct entry */
 	struct ht_vec notes;   /* const char * */
 	struct ht_vec skipped; /* struct ht_skipped */
+	struct ht_vec missing; /* const char * */
 	size_t n_skipped;
 	char *sniff_buf; /* HT_SNIFF_BYTES */
 	bool recursive;
 	bool is_live; /* files come and go meanwhile */
+	bool partial; /* what cannot be read is done without */
 };
 
 static enum ht_status add_source(
@@ -146,6 +148,18 @@ static enum ht_status sniff_file(struct finder *finder, const char *path, struct
 	return status;
 }
 
+/* Done without when that was asked for: what cannot be looked into. */
+static enum ht_status miss(struct finder *finder, const char *path, enum ht_status status)
+{
+	if (!finder->partial || !ht_is_missing(status))
+		return status;
+	const char *text = ht_missing_text(finder->ctx, finder->arena, path);
+	if (!text || !HT_VEC_PUSH(finder->ctx->mem, &finder->missing, const char *, text))
+		return ht_fail_nomem(finder->ctx);
+	ht_error_clear(finder->ctx);
+	return HT_OK;
+}
+
 static enum ht_status remember_skipped(struct finder *finder, const char *path, const char *why)
 {
 	struct ht_skipped skipped = { path, why };
@@ -174,7 +188,9 @@ static enum ht_status consider(
 	struct look look;
 	if (!S_ISREG(st->st_mode))
 		return note_skipped(finder, shown, "not a regular file");
-	HT_TRY(sniff_file(finder, path, &look));
+	enum ht_status status = sniff_file(finder, path, &look);
+	if (status != HT_OK)
+		return miss(finder, path, status);
 	if (!look.reader || look.reader->by_name_only) {
 		HT_TRY(remember_skipped(finder, path, look.what));
 		return note_skipped(finder, shown, look.what);
@@ -471,7 +487,7 @@ static enum ht_status add_lines(struct finder *finder, const char *path, char *t
 			return ht_fail(finder->ctx, HT_LIMIT, path, -1,
 			        "write one path on each line, or name a directory",
 			        "the list is too long: line %zu", i_line);
-		enum ht_status status = add_source(finder, base, line, false);
+		enum ht_status status = miss(finder, line, add_source(finder, base, line, false));
 		if (status != HT_OK) {
 			ht_error_prefix(finder->ctx, "line %zu of %s", i_line, path);
 			return status;
@@ -676,6 +692,14 @@ static enum ht_status finish(struct finder *finder, struct ht_discovery *discove
 	if (n)
 		qsort(entries, n, sizeof(*entries), compare_paths);
 	HT_TRY(drop_repeated(finder));
+	discovery->missing =
+	        ht_arena_alloc(finder->arena, (finder->missing.n + 1) * sizeof(char *));
+	if (!discovery->missing)
+		return ht_fail_nomem(ctx);
+	if (finder->missing.n)
+		memcpy(discovery->missing, finder->missing.data,
+		        finder->missing.n * sizeof(char *));
+	discovery->n_missing = finder->missing.n;
 	discovery->found = ht_arena_alloc(finder->arena, n * sizeof(*discovery->found));
 	discovery->notes = ht_arena_alloc(finder->arena, finder->notes.n * sizeof(char *));
 	if (!discovery->found || !discovery->notes)
@@ -698,13 +722,12 @@ static enum ht_status finish(struct finder *finder, struct ht_discovery *discove
 	return HT_OK;
 }
 
-static enum ht_status discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        bool recursive, bool is_live, struct ht_discovery *ret_discovery)
+static enum ht_status discover(struct finder finder, const char *const *sources, size_t n_sources,
+        struct ht_discovery *ret_discovery)
 {
+	ht_ctx *ctx = finder.ctx;
 	struct ht_discovery discovery = { 0 };
-	struct finder finder = {
-		.ctx = ctx, .arena = &discovery.arena, .recursive = recursive, .is_live = is_live
-	};
+	finder.arena = &discovery.arena;
 	enum ht_status status = HT_OK;
 	ht_arena_init(&discovery.arena, ctx->mem);
 	/* One more byte: looks_like_list() ends the text. */
@@ -712,12 +735,14 @@ static enum ht_status discover(ht_ctx *ctx, const char *const *sources, size_t n
 	if (!finder.sniff_buf)
 		status = ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n_sources && status == HT_OK; i++)
-		status = forgive(&finder, add_source(&finder, NULL, sources[i], true), sources[i]);
+		status = miss(&finder, sources[i],
+		        forgive(&finder, add_source(&finder, NULL, sources[i], true), sources[i]));
 	if (status == HT_OK)
 		status = finish(&finder, &discovery);
 	ht_mem_free(ctx->mem, finder.sniff_buf, HT_SNIFF_BYTES + 1);
 	ht_vec_free(ctx->mem, &finder.entries, sizeof(struct entry));
 	ht_vec_free(ctx->mem, &finder.notes, sizeof(const char *));
+	ht_vec_free(ctx->mem, &finder.missing, sizeof(const char *));
 	ht_vec_free(ctx->mem, &finder.skipped, sizeof(struct ht_skipped));
 	if (status != HT_OK) {
 		ht_arena_done(&discovery.arena);
@@ -728,15 +753,17 @@ static enum ht_status discover(ht_ctx *ctx, const char *const *sources, size_t n
 }
 
 enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        bool recursive, struct ht_discovery *ret_discovery)
+        bool recursive, bool partial, struct ht_discovery *ret_discovery)
 {
-	return discover(ctx, sources, n_sources, recursive, false, ret_discovery);
+	struct finder finder = { .ctx = ctx, .recursive = recursive, .partial = partial };
+	return discover(finder, sources, n_sources, ret_discovery);
 }
 
 enum ht_status ht_discover_live(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         struct ht_discovery *ret_discovery)
 {
-	return discover(ctx, sources, n_sources, true, true, ret_discovery);
+	struct finder finder = { .ctx = ctx, .recursive = true, .is_live = true };
+	return discover(finder, sources, n_sources, ret_discovery);
 }
 
 void ht_discovery_done(struct ht_discovery *discovery)

@@ -20,6 +20,7 @@
 #ifndef HT_READ_DISCOVER_H
 #define HT_READ_DISCOVER_H
 
+#include "base/natural.h"
 #include "base/status.h"
 
 #define HT_NO_RANK INT64_MIN
@@ -42,19 +43,29 @@ struct ht_discovery {
 	struct ht_skipped
 	        *skipped; /* of directories and globs, in the order in which they were met */
 	size_t n_skipped;
-	size_t n_repeated;     /* other names of files that are in found already */
+	size_t n_repeated;    /* other names of files that are in found already */
+	const char **missing; /* with the option partial: "name: why it cannot be read" */
+	size_t n_missing;
 	struct ht_arena arena; /* owns all of the above */
 };
 
 /* Find the files meant. HT_MISSING when a directory or glob holds no trace, HT_IO when a path does not
  * exist or cannot be looked into. The caller ends the result with ht_discovery_done. */
 enum ht_status ht_discover(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        bool recursive, struct ht_discovery *ret_discovery) HT_MUST_USE;
+        bool recursive, bool partial, struct ht_discovery *ret_discovery) HT_MUST_USE;
 /* The same at any depth, for directories that others write to meanwhile: what cannot be looked at is skipped,
  * and that nothing is there is an answer. */
 enum ht_status ht_discover_live(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         struct ht_discovery *ret_discovery) HT_MUST_USE;
+/* The same by the options, or the sources as a listing gave them; a rank that is given twice is HT_USAGE. */
+enum ht_status ht_find_files(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, struct ht_discovery *ret_discovery) HT_MUST_USE;
 void ht_discovery_done(struct ht_discovery *discovery);
+
+/* Whether a file that answered so can be done without. */
+bool ht_is_missing(enum ht_status status);
+/* "name: why", of the error of the context, in the arena; NULL when out of memory. */
+const char *ht_missing_text(ht_ctx *ctx, struct ht_arena *arena, const char *path);
 
 /* The rank that a path names, else HT_NO_RANK: the digits after "rank", else after "worker", with at
  * most one sign between (rank3, rank-3, rank_3, rank[3]); in the file name first, then in the two
@@ -63,8 +74,5 @@ int64_t ht_rank_from_name(const char *path);
 
 /* The name of a file without its directories. */
 const char *ht_file_name(const char *path);
-
-/* Order of names as people read them: groups of digits compare as numbers. */
-int ht_natural_compare(const char *left, const char *right);
 
 #endif

@@ -71,7 +71,7 @@ static enum ht_status find(struct fixture *f, const char *source, bool recursive
 	ht_error_clear(f->ctx);
 	ht_discovery_done(&f->result);
 	f->result = (struct ht_discovery){ 0 };
-	return ht_discover(f->ctx, &source, 1, recursive, &f->result);
+	return ht_discover(f->ctx, &source, 1, recursive, false, &f->result);
 }
 
 /* All paths found, with their ranks, and all notes, each list joined by blanks and lines. */
@@ -279,7 +279,8 @@ static void repeated_files_are_left_out(void **state)
 	assert_int_equal(link("a.json", "z.json"), 0);
 	assert_int_equal(symlink("b.json", "y.json"), 0);
 	const char *sources[] = { ".", "3=b.json", "0=a.json", "1=a.json", "-", "-" };
-	assert_int_equal(ht_discover(f->ctx, sources, HT_COUNT(sources), false, &f->result), HT_OK);
+	assert_int_equal(
+	        ht_discover(f->ctx, sources, HT_COUNT(sources), false, false, &f->result), HT_OK);
 	assert_int_equal(f->result.n_found, 4);
 	assert_int_equal(f->result.n_notes, 5);
 	assert_string_equal(f->result.found[0].path, "-");
@@ -392,7 +393,8 @@ static void every_failure_is_clean(void **state)
 				atomic_store(&f->ctx->fail_io_in, n);
 			ht_error_clear(f->ctx);
 			struct ht_discovery result;
-			status = ht_discover(f->ctx, sources, HT_COUNT(sources), false, &result);
+			status = ht_discover(
+			        f->ctx, sources, HT_COUNT(sources), false, false, &result);
 			assert_true(status == HT_OK || status == (kind ? HT_NOMEM : HT_IO));
 			if (status == HT_OK)
 				ht_discovery_done(&result);

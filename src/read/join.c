@@ -5,7 +5,7 @@
  * read file by file ends as the set that ht_open makes of it. Nothing of the other sets is needed afterwards.
  */
 #include "read/discover.h"
-#include "read/give_ranks.h"
+#include "store/give_ranks.h"
 #include "read/reload.h"
 #include "read/set_make.h"
 

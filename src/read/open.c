@@ -9,7 +9,7 @@
 #include "read/discover.h"
 #include "read/read.h"
 #include "read/reader.h"
-#include "read/give_ranks.h"
+#include "store/give_ranks.h"
 #include "read/reload.h"
 #include "read/set_make.h"
 
@@ -23,7 +23,8 @@ struct opening {
 	struct ht_discovery found;
 	struct ht_reload *reload;
 	struct ht_set *set;
-	struct ht_vec notes; /* const char *, in set->arena */
+	struct ht_vec notes;  /* const char *, in set->arena */
+	const char **missing; /* by file: why it is done without, NULL: it is there */
 	pthread_t caller;
 };
 
@@ -39,15 +40,33 @@ static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
 {
 	struct ht_set *set = o->set;
 	struct ht_trace *trace = NULL;
-	HT_TRY(ht_read_trace(ctx, o->found.found[i].path, o->options, &o->reload->rules, &trace));
+	const struct ht_found *found = &o->found.found[i];
+	HT_TRY(ht_read_trace(ctx, found->path, o->options, &o->reload->rules, &trace));
 	pthread_mutex_lock(&set->lock);
 	enum ht_status status = ht_rank_describe(trace, &set->arena, &set->roster.ranks[i]);
 	pthread_mutex_unlock(&set->lock);
+	set->roster.ranks[i].given = found->rank;
+	set->roster.ranks[i].named = ht_rank_from_name(found->path);
 	if (status != HT_OK) {
 		ht_trace_release(trace);
 		return ht_fail_nomem(ctx);
 	}
 	ht_set_keep(set, i, trace, !strcmp(trace->path, "-"));
+	return HT_OK;
+}
+
+/* With the option partial a file that cannot be read is done without. */
+static enum ht_status read_or_miss(struct opening *o, ht_ctx *ctx, size_t i)
+{
+	enum ht_status status = read_one(o, ctx, i);
+	if (!o->options->partial || !ht_is_missing(status))
+		return status;
+	pthread_mutex_lock(&o->set->lock);
+	o->missing[i] = ht_missing_text(ctx, &o->set->arena, o->found.found[i].path);
+	pthread_mutex_unlock(&o->set->lock);
+	if (!o->missing[i])
+		return ht_fail_nomem(ctx);
+	ht_error_clear(ctx);
 	return HT_OK;
 }
 
@@ -59,7 +78,7 @@ static enum ht_status read_alone(void *user, size_t i, int i_worker)
 	ht_ctx_begin_task(o->ctx, &child);
 	if (pthread_equal(pthread_self(), o->caller))
 		ht_ctx_set_progress(&child, o->ctx->progress, o->ctx->progress_user);
-	return ht_ctx_end_task(o->ctx, &child, read_one(o, &child, i));
+	return ht_ctx_end_task(o->ctx, &child, read_or_miss(o, &child, i));
 }
 
 static enum ht_status read_files(struct opening *o)
@@ -68,89 +87,62 @@ static enum ht_status read_files(struct opening *o)
 	size_t n = o->found.n_found;
 	set->roster.ranks = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->roster.ranks);
 	set->kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->kept);
-	if (!set->roster.ranks || !set->kept)
+	o->missing = ht_arena_alloc(&set->arena, (n + 1) * sizeof *o->missing);
+	if (!set->roster.ranks || !set->kept || !o->missing)
 		return ht_fail_nomem(o->ctx);
 	set->roster.n = n;
 	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
 		return ht_parallel(o->ctx, n, read_alone, o);
 	for (size_t i = 0; i < n; i++)
-		HT_TRY(read_one(o, o->ctx, i));
+		HT_TRY(read_or_miss(o, o->ctx, i));
 	return HT_OK;
 }
 
-/* Given, else in the file, else in its name; HT_NO_RANK when nobody says. */
-static int64_t claimed_rank(const struct opening *o, size_t i)
+/* Close the gaps of files that are done without, which join those that were not even found. */
+static enum ht_status leave_out_missing(struct opening *o)
 {
-	if (o->found.found[i].rank != HT_NO_RANK)
-		return o->found.found[i].rank;
-	if (o->set->roster.ranks[i].claimed != HT_NO_I64)
-		return o->set->roster.ranks[i].claimed;
-	return ht_rank_from_name(o->found.found[i].path);
-}
-
-struct claim {
-	int64_t rank;
-	size_t i; /* which file */
-};
-
-static int compare_claims(const void *x, const void *y)
-{
-	const struct claim *a = x, *b = y;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->i < b->i ? -1 : a->i > b->i;
-}
-
-/* What a user says twice is a mistake, told before anything is read; what files say twice is sorted out below. */
-static enum ht_status refuse_repeated(const struct opening *o)
-{
-	const struct ht_found *found = o->found.found;
-	struct claim *claims =
-	        ht_arena_alloc(&o->set->arena, (o->found.n_found + 1) * sizeof *claims);
-	size_t n = 0;
-	if (!claims)
+	struct ht_set *set = o->set;
+	struct ht_roster *roster = &set->roster;
+	size_t n = 0, n_listed = o->found.n_missing;
+	roster->missing =
+	        ht_arena_alloc(&set->arena, (n_listed + roster->n + 1) * sizeof *roster->missing);
+	if (!roster->missing)
 		return ht_fail_nomem(o->ctx);
-	for (size_t i = 0; i < o->found.n_found; i++)
-		if (found[i].rank != HT_NO_RANK)
-			claims[n++] = (struct claim){ found[i].rank, i };
-	qsort(claims, n, sizeof *claims, compare_claims);
-	for (size_t k = 1; k < n; k++)
-		if (claims[k].rank == claims[k - 1].rank)
-			return ht_fail(o->ctx, HT_USAGE, NULL, -1, "give each file its own rank",
-			        "rank %" PRId64 " is given twice: %s and %s", claims[k].rank,
-			        found[claims[k - 1].i].path, found[claims[k].i].path);
+	for (size_t i = 0; i < n_listed; i++) {
+		roster->missing[i] = ht_arena_printf(&set->arena, "%s", o->found.missing[i]);
+		if (!roster->missing[i])
+			return ht_fail_nomem(o->ctx);
+	}
+	roster->n_missing = n_listed;
+	for (size_t i = 0; i < roster->n; i++) {
+		if (o->missing[i]) {
+			roster->missing[roster->n_missing++] = o->missing[i];
+			continue;
+		}
+		roster->ranks[n] = roster->ranks[i];
+		set->kept[n++] = set->kept[i];
+	}
+	roster->n = n;
+	if (!n && !o->options->listed)
+		return ht_fail(o->ctx, HT_MISSING, NULL, -1, NULL, "no trace could be read: %s",
+		        roster->n_missing ? roster->missing[0] : "none was found");
 	return HT_OK;
 }
 
-static int compare_numbers(const void *x, const void *y)
-{
-	const struct ht_rank *a = x, *b = y;
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* Ranks and what is kept of them, in ascending order of numbers. */
+/* What is kept of the ranks, in the order of their numbers. */
 static enum ht_status order_ranks(struct opening *o)
 {
 	struct ht_set *set = o->set;
-	struct ht_rank *ranks = set->roster.ranks;
 	size_t n = set->roster.n;
-	int64_t *numbers = ht_arena_alloc(&set->arena, (n + 1) * sizeof *numbers);
-	int64_t *claimed = ht_arena_alloc(&set->arena, (n + 1) * sizeof *claimed);
-	struct ht_claim *claims = ht_arena_alloc(&set->arena, (n + 1) * sizeof *claims);
 	struct ht_kept *kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *kept);
-	if (!numbers || !claimed || !claims || !kept)
+	int64_t *claimed = ht_arena_alloc(&set->arena, (n + 1) * sizeof *claimed);
+	const size_t *was_at;
+	if (!kept || !claimed)
 		return ht_fail_nomem(o->ctx);
-	for (size_t i = 0; i < n; i++)
-		claims[i] = (struct ht_claim){ o->found.found[i].path, claimed_rank(o, i) };
-	HT_TRY(ht_give_ranks(o->ctx, claims, n, &set->arena, &o->notes, numbers));
+	HT_TRY(ht_roster_number(o->ctx, &set->roster, &set->arena, &o->notes, &was_at));
 	for (size_t i = 0; i < n; i++) {
-		ranks[i].number = numbers[i];
-		ranks[i].offset_ns = (int64_t)i; /* where it was, until clocks are chosen */
-	}
-	qsort(ranks, n, sizeof *ranks, compare_numbers);
-	for (size_t i = 0; i < n; i++) {
-		kept[i] = set->kept[ranks[i].offset_ns];
-		claimed[i] = claims[ranks[i].offset_ns].rank;
+		kept[i] = set->kept[was_at[i]];
+		claimed[i] = ht_rank_claim(&set->roster.ranks[i]);
 	}
 	set->kept = kept;
 	set->claims = claimed;
@@ -173,11 +165,12 @@ static enum ht_status share_reload(struct opening *o)
 static enum ht_status open_set(struct opening *o, const char *const *sources, size_t n_sources)
 {
 	HT_TRY(ht_reload_new(o->ctx, o->options, &o->reload));
-	HT_TRY(ht_discover(o->ctx, sources, n_sources, o->options->recursive, &o->found));
+	HT_TRY(ht_find_files(o->ctx, sources, n_sources, o->options, &o->found));
 	for (size_t i = 0; i < o->found.n_notes; i++)
 		HT_TRY(add_note(o, ht_arena_printf(&o->set->arena, "%s", o->found.notes[i])));
-	HT_TRY(refuse_repeated(o));
+	o->set->n_found_notes = o->notes.n;
 	HT_TRY(read_files(o));
+	HT_TRY(leave_out_missing(o));
 	HT_TRY(order_ranks(o));
 	o->set->roster.n_repeated = o->found.n_repeated;
 	HT_TRY(share_reload(o));

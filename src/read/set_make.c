@@ -16,22 +16,11 @@ enum ht_status ht_set_new(ht_ctx *ctx, struct ht_set **ret_set)
 	return HT_OK;
 }
 
-static enum ht_status note_clock(ht_ctx *ctx, struct ht_set *set, struct ht_vec *notes)
-{
-	char *note = ht_arena_printf(
-	        &set->arena, "the ranks have no common clock; each starts at its own first event");
-	if (!note || !HT_VEC_PUSH(ctx->mem, notes, const char *, note))
-		return ht_fail_nomem(ctx);
-	return HT_OK;
-}
-
 enum ht_status ht_set_finish(ht_ctx *ctx, struct ht_set *set, struct ht_vec *notes)
 {
 	struct ht_roster *roster = &set->roster;
 	if (ht_roster_complete(roster, &set->arena) != HT_OK)
 		return ht_fail_nomem(ctx);
-	if (!roster->aligned)
-		HT_TRY(note_clock(ctx, set, notes));
 	struct ht_memo *memo = ht_arena_alloc(&set->arena, sizeof *memo);
 	roster->notes = ht_arena_alloc(&set->arena, (notes->n + 1) * sizeof *roster->notes);
 	if (!memo || !roster->notes)

@@ -7,6 +7,7 @@
  */
 #include "registry/bundle.h"
 
+#include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "registry/run.h"
@@ -68,6 +69,7 @@ static bool copy_question(struct ht_arena *arena, const char *name, const struct
 		     copy_text(arena, view->where, &ret->view.where) &&
 		     copy_text(arena, view->sort, &ret->view.sort);
 	ret->view.top = view ? view->top : 0;
+	ret->view.offset = view ? view->offset : 0;
 	return ok;
 }
 
@@ -80,10 +82,12 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 		b = &none;
 	struct ht_roster all = { .n = a->n + b->n,
 		.n_notes = a->n_notes + b->n_notes,
+		.n_missing = a->n_missing + b->n_missing,
 		.n_repeated = a->n_repeated + b->n_repeated };
 	all.ranks = ht_arena_alloc(arena, (all.n + 1) * sizeof *all.ranks);
 	all.notes = ht_arena_alloc(arena, (all.n_notes + 1) * sizeof *all.notes);
-	bool ok = all.ranks && all.notes;
+	all.missing = ht_arena_alloc(arena, (all.n_missing + 1) * sizeof *all.missing);
+	bool ok = all.ranks && all.notes && all.missing;
 	for (size_t i = 0, k = 0; ok && i + k < all.n;) {
 		bool first = k == b->n || (i < a->n && a->ranks[i].number < b->ranks[k].number);
 		size_t at = i + k;
@@ -92,8 +96,36 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 	for (size_t i = 0; ok && i < all.n_notes; i++)
 		ok = copy_text(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],
 		        &all.notes[i]);
+	for (size_t i = 0; ok && i < all.n_missing; i++)
+		ok = copy_text(arena,
+		        i < a->n_missing ? a->missing[i] : b->missing[i - a->n_missing],
+		        &all.missing[i]);
 	*ret = all;
 	return ok && ht_roster_complete(ret, arena) == HT_OK;
+}
+
+/* Which descriptions the sets were joined of; 0 when they were not. */
+static enum ht_status hash_sets(ht_ctx *ctx, ht_set *const *sets, size_t n_sets, uint64_t *ret_hash)
+{
+	uint64_t hash = 0;
+	size_t n_joined = 0;
+	for (size_t i = 0; i < n_sets; i++) {
+		n_joined += sets[i]->joined_hash != 0;
+		hash = ht_hash_mix(hash, sets[i]->joined_hash);
+	}
+	if (n_joined && n_joined < n_sets)
+		return ht_fail(
+		        ctx, HT_USAGE, NULL, -1, NULL, "either all sets are joined, or none");
+	*ret_hash = n_joined ? hash | 1 : 0;
+	return HT_OK;
+}
+
+static bool has_steps(const struct ht_roster *roster)
+{
+	for (size_t i = 0; i < roster->n; i++)
+		if (roster->ranks[i].n_steps)
+			return true;
+	return false;
 }
 
 static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set *const *sets)
@@ -106,10 +138,11 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 		HT_TRY(ht_run_list_calls(run, sets, &bundle->calls));
 	HT_TRY(ht_run_compute_parts(run, sets, &bundle->parts));
 	bundle->n_sets = run->n_sets;
-	for (size_t i = 0; i < run->n_sets; i++) {
+	for (size_t i = 0; !bundle->joined_hash && i < run->n_sets; i++) {
 		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||
 		        !copy_text(arena, run->steps[i], &bundle->steps[i]))
 			return ht_fail_nomem(run->ctx);
+		bundle->one_step[i] = has_steps(run->rosters[i]) && !run->rosters[i]->has_two_steps;
 		if (!run->facts_of[i])
 			continue;
 		bundle->facts_of[i] = ht_arena_alloc(arena, sizeof *bundle->facts_of[i]);
@@ -126,7 +159,7 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 {
 	struct ht_bundle *bundle = NULL;
 	struct ht_arena scratch;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .is_partial = true };
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch };
 	struct ht_view taken;
 	ht_set *instead;
 	ht_error_clear(ctx);
@@ -143,8 +176,12 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 	if (status == HT_OK &&
 	        !copy_question(&bundle->arena, name, args, n_args, &taken, &bundle->question))
 		status = ht_fail_nomem(ctx);
+	if (status == HT_OK)
+		status = hash_sets(ctx, sets, n_sets, &bundle->joined_hash);
 	if (status == HT_OK) {
 		run.view = &bundle->question.view;
+		/* who was joined knows of all ranks */
+		run.is_partial = !bundle->joined_hash;
 		status = fill(bundle, &run, sets);
 	}
 	ht_arena_done(&scratch);
@@ -164,11 +201,42 @@ static bool same_question(const struct ht_question *a, const struct ht_question 
 	bool same = ht_text_same(a->name, b->name) && a->n_args == b->n_args &&
 	            ht_text_same(a->view.columns, b->view.columns) &&
 	            ht_text_same(a->view.where, b->view.where) &&
-	            ht_text_same(a->view.sort, b->view.sort) && a->view.top == b->view.top;
+	            ht_text_same(a->view.sort, b->view.sort) && a->view.top == b->view.top &&
+	            a->view.offset == b->view.offset;
 	for (size_t i = 0; same && i < a->n_args; i++)
 		same = ht_text_same(a->args[i].name, b->args[i].name) &&
 		       ht_text_same(a->args[i].value, b->args[i].value);
 	return same;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+	const struct ht_part *a = left, *b = right;
+	if (a->side != b->side)
+		return a->side < b->side ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static const struct ht_part *find_part(const struct ht_parts *parts, size_t side, int64_t rank)
+{
+	struct ht_part key = { .side = side, .rank = rank };
+	return parts->n ? bsearch(&key, parts->list, parts->n, sizeof key, compare_parts) : NULL;
+}
+
+/* Joined sets agree on all but who computed what. */
+static enum ht_status check_joined(
+        ht_ctx *ctx, const struct ht_bundle *a, const struct ht_bundle *b)
+{
+	if (a->joined_hash != b->joined_hash)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "join all sets of the same descriptions",
+		        "the parts are of sets that were joined otherwise");
+	for (size_t i = 0; i < b->parts.n; i++) {
+		const struct ht_part *part = &b->parts.list[i];
+		if (find_part(&a->parts, part->side, part->rank))
+			return ht_fail(ctx, HT_USAGE, NULL, -1, NULL,
+			        "rank %" PRId64 " is in two parts", part->rank);
+	}
+	return HT_OK;
 }
 
 static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const struct ht_bundle *b)
@@ -177,6 +245,8 @@ static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const st
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "make all parts with the same verb and options",
 		        "the parts answer different questions");
+	if (a->joined_hash || b->joined_hash)
+		return check_joined(ctx, a, b);
 	for (size_t side = 0; side < a->n_sets; side++) {
 		if (!ht_text_same(a->steps[side], b->steps[side]))
 			return ht_fail(ctx, HT_USAGE, NULL, -1,
@@ -210,14 +280,6 @@ static enum ht_status merge_hta(ht_ctx *ctx, struct ht_bundle *into, const struc
 	return HT_OK;
 }
 
-static int compare_parts(const void *left, const void *right)
-{
-	const struct ht_part *a = left, *b = right;
-	if (a->side != b->side)
-		return a->side < b->side ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
 static enum ht_status merge_parts(ht_ctx *ctx, struct ht_parts *into, struct ht_parts *from)
 {
 	size_t n = into->n + from->n;
@@ -246,14 +308,33 @@ enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 	ht_error_clear(ctx);
 	HT_TRY(check_fit(ctx, into, from));
 	HT_TRY(merge_hta(ctx, into, from));
-	for (size_t side = 0; side < into->n_sets; side++)
+	for (size_t side = 0; !into->joined_hash && side < into->n_sets; side++)
 		if (!copy_rosters(&into->arena, &into->rosters[side], &from->rosters[side],
 		            &rosters[side]))
 			return ht_fail_nomem(ctx);
 	HT_TRY(merge_parts(ctx, &into->parts, &from->parts));
 	HT_TRY(merge_parts(ctx, &into->calls, &from->calls));
+	for (size_t side = 0; side < into->n_sets; side++)
+		into->one_step[side] |= from->one_step[side];
 	memcpy(into->rosters, rosters, sizeof rosters);
 	memset(from->rosters, 0, sizeof from->rosters);
+	return HT_OK;
+}
+
+enum ht_status ht_bundle_miss(
+        ht_ctx *ctx, ht_bundle *bundle, const char *const *lines, size_t n_lines)
+{
+	struct ht_roster roster,
+	        more = { .missing = (const char **)(uintptr_t)lines, .n_missing = n_lines };
+	ht_error_clear(ctx);
+	if (bundle->joined_hash)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "describe what is missing, and join that",
+		        "the parts are of joined sets");
+	if (!bundle->n_sets)
+		return HT_OK;
+	if (!copy_rosters(&bundle->arena, &bundle->rosters[0], &more, &roster))
+		return ht_fail_nomem(ctx);
+	bundle->rosters[0] = roster;
 	return HT_OK;
 }
 
@@ -269,14 +350,12 @@ static enum ht_status pick_parts(
 		return ht_fail_nomem(run->ctx);
 	for (size_t side = 0; side < run->n_sets; side++) {
 		for (size_t i = 0; i < run->chosen[side].n; i++) {
-			struct ht_part key = { .side = side,
-				.rank = ht_run_chosen(run, side, i)->number };
-			const struct ht_part *part = bsearch(&key, bundle->parts.list,
-			        bundle->parts.n, sizeof key, compare_parts);
+			int64_t rank = ht_run_chosen(run, side, i)->number;
+			const struct ht_part *part = find_part(&bundle->parts, side, rank);
 			if (!part)
 				return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 				        "choose the ranks explicitly when making parts",
-				        "there is no part of rank %" PRId64, key.rank);
+				        "there is no part of rank %" PRId64, rank);
 			parts.list[parts.n++] = *part;
 		}
 	}
@@ -287,22 +366,28 @@ static enum ht_status pick_parts(
 static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bundle)
 {
 	for (size_t side = 0; side < run->n_sets; side++)
-		if (!ht_text_same(run->steps[side], bundle->steps[side]))
+		/* by default the last of several steps is left out, which who had one did not do */
+		if (!ht_text_same(run->steps[side], bundle->steps[side]) ||
+		        (!run->steps[side] && bundle->one_step[side] &&
+		                run->rosters[side]->has_two_steps))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 			        "give the steps when making parts",
 			        "the ranks together mean other steps than the parts were made over");
 	return HT_OK;
 }
 
-static enum ht_status finish(
-        struct ht_run *run, const struct ht_bundle *bundle, ht_table **ret_table)
+static enum ht_status finish(struct ht_run *run, const struct ht_bundle *bundle,
+        ht_set *const *sets, ht_table **ret_table)
 {
 	struct ht_parts parts;
 	HT_TRY(ht_run_read_args(run, bundle->question.args, bundle->question.n_args));
-	HT_TRY(check_steps(run, bundle));
+	if (sets)
+		HT_TRY(ht_run_find_facts(run, sets));
+	else
+		HT_TRY(check_steps(run, bundle));
 	HT_TRY(pick_parts(run, bundle, &parts));
 	if (ht_run_needs_clocks(run))
-		HT_TRY(ht_run_fit_clocks(run, NULL, &bundle->calls));
+		HT_TRY(ht_run_fit_clocks(run, sets, &bundle->calls));
 	return ht_run_make_table(run, &parts, ret_table);
 }
 
@@ -314,6 +399,9 @@ enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **
 		.n_sets = bundle->n_sets,
 		.view = &bundle->question.view };
 	ht_error_clear(ctx);
+	if (bundle->joined_hash)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, "finish it with those sets",
+		        "the parts are of joined sets");
 	HT_TRY(ht_analysis_get(ctx, bundle->question.name, &run.analysis));
 	for (size_t i = 0; i < bundle->n_sets; i++) {
 		run.rosters[i] = &bundle->rosters[i];
@@ -321,7 +409,47 @@ enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **
 	}
 	run.facts = run.facts_of[0];
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = finish(&run, bundle, ret_table);
+	enum ht_status status = finish(&run, bundle, NULL, ret_table);
 	ht_arena_done(&scratch);
 	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+}
+
+enum ht_status ht_bundle_finish(ht_ctx *ctx, const ht_bundle *bundle, ht_set *const *sets,
+        size_t n_sets, ht_table **ret_table)
+{
+	struct ht_arena scratch;
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = &bundle->question.view };
+	uint64_t hash;
+	ht_error_clear(ctx);
+	HT_TRY(ht_run_start(&run, bundle->question.name, sets, n_sets));
+	HT_TRY(hash_sets(ctx, sets, n_sets, &hash));
+	if (!hash || hash != bundle->joined_hash)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "the parts are of other sets");
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = finish(&run, bundle, sets, ret_table);
+	ht_arena_done(&scratch);
+	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+}
+
+enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, const char *name, ht_set *const *sets,
+        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+        bool *ret_lacks)
+{
+	struct ht_arena scratch;
+	struct ht_view taken;
+	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = &taken };
+	bool lacks = false;
+	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
+	HT_TRY(ht_run_start(&run, name, sets, n_sets));
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = ht_run_read_args(&run, args, n_args);
+	if (status == HT_OK && ht_run_wants_facts(&run))
+		for (size_t i = 0; i < n_sets; i++)
+			lacks |= sets[i]->joined_hash && !sets[i]->has_facts;
+	ht_arena_done(&scratch);
+	if (status != HT_OK)
+		return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+	*ret_lacks = lacks;
+	return HT_OK;
 }

@@ -21,9 +21,14 @@ struct ht_bundle {
 	struct ht_question question;
 	size_t n_sets;
 	struct ht_roster rosters[HT_MAX_SETS];
-	const char *steps[HT_MAX_SETS];             /* what was chosen when the parts were made */
+	const char *steps[HT_MAX_SETS]; /* what was chosen when the parts were made */
+	bool one_step
+	        [HT_MAX_SETS]; /* some were made of ranks that together had one step, which is not cut off */
 	struct ht_set_facts *facts_of[HT_MAX_SETS]; /* NULL: not needed */
 	struct ht_parts parts;
+	/* Of joined sets: a hash of their descriptions, which is the same for all that may be merged; the rosters
+	 * are empty then, as finishing has the sets. 0: the rosters are here. */
+	uint64_t joined_hash;
 	struct ht_parts calls; /* communication calls of all ranks, where finishing needs clocks */
 };
 

@@ -1,21 +1,21 @@
 /*
  * bundle_file.c - bundles as bytes: written for another process or machine, checked when read.
  *
- *   magic, library version | question | sides: roster, steps, HTA's facts | parts | calls | hash of all before
+ *   frame | question | sides: roster, steps, HTA's facts | parts | calls
  *
- * A bundle is read by the version that wrote it and by no other: parts are as the analyses of that version
- * make them.
+ * Parts are as the analyses of one version make them, so the frame lets no other read them.
  */
 #include "registry/bundle.h"
 
 #include "registry/run.h"
-#include "base/hash.h"
+#include "base/frame.h"
 #include "hta/hta_facts.h"
 #include "table/pack.h"
 
 #include <string.h>
 
-#define MAGIC "holotrace bundle 2\n"
+static const struct ht_frame frame = { "holotrace bundle 3\n", "the part",
+	"this is no part of an analysis", "holotrace part makes them" };
 
 /* ---- writing ---- */
 
@@ -31,48 +31,15 @@ static void put_question(const struct ht_question *q, struct ht_bytes_out *out)
 	ht_bytes_put_str(out, q->view.where);
 	ht_bytes_put_str(out, q->view.sort);
 	ht_bytes_put_u64(out, q->view.top);
-}
-
-static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
-{
-	ht_bytes_put_i64(out, rank->number);
-	ht_bytes_put_i64(out, rank->claimed);
-	ht_bytes_put_str(out, rank->path);
-	ht_bytes_put_u64(out, rank->n_events);
-	ht_bytes_put_u64(out, rank->json_bytes);
-	ht_bytes_put_i64(out, rank->base_ns);
-	ht_bytes_put_i64(out, rank->min_ts_ns);
-	ht_bytes_put_i64(out, rank->max_end_ns);
-	ht_bytes_put_i64(out, rank->job.world_size);
-	ht_bytes_put_u64(out, rank->job.maker);
-	ht_bytes_put_u64(out, rank->job.operators);
-	ht_bytes_put_u64(out, rank->n_steps);
-	for (size_t i = 0; i < rank->n_steps; i++) {
-		ht_bytes_put_i64(out, rank->steps[i].number);
-		ht_bytes_put_u64(out, rank->steps[i].row);
-		ht_bytes_put_i64(out, rank->steps[i].ts_ns);
-		ht_bytes_put_i64(out, rank->steps[i].end_ns);
-	}
-	ht_bytes_put_u64(out, rank->n_stats);
-	for (size_t i = 0; i < rank->n_stats; i++) {
-		ht_bytes_put_u64(out, rank->stats[i].code);
-		ht_bytes_put_u64(out, rank->stats[i].count);
-		ht_bytes_put_i64(out, rank->stats[i].first_offset);
-	}
+	ht_bytes_put_u64(out, q->view.offset);
 }
 
 static void put_side(const struct ht_bundle *bundle, size_t side, struct ht_bytes_out *out)
 {
-	const struct ht_roster *roster = &bundle->rosters[side];
 	const struct ht_set_facts *hta = bundle->facts_of[side];
-	ht_bytes_put_u64(out, roster->n);
-	for (size_t i = 0; i < roster->n; i++)
-		put_rank(&roster->ranks[i], out);
-	ht_bytes_put_u64(out, roster->n_repeated);
-	ht_bytes_put_u64(out, roster->n_notes);
-	for (size_t i = 0; i < roster->n_notes; i++)
-		ht_bytes_put_str(out, roster->notes[i]);
+	ht_roster_put(&bundle->rosters[side], out);
 	ht_bytes_put_str(out, bundle->steps[side]);
+	ht_bytes_put_u64(out, bundle->one_step[side]);
 	ht_bytes_put_u64(out, hta != NULL);
 	if (!hta)
 		return;
@@ -100,18 +67,16 @@ static void put_parts(const struct ht_parts *parts, struct ht_bytes_out *out)
 		put_part(&parts->list[i], out);
 }
 
-static enum ht_status pack(ht_ctx *ctx, const struct ht_bundle *bundle, struct ht_bytes_out *out)
+static void pack(const struct ht_bundle *bundle, struct ht_bytes_out *out)
 {
-	ht_bytes_put(out, MAGIC, sizeof MAGIC - 1);
-	ht_bytes_put_str(out, ht_version());
+	ht_frame_begin(out, &frame);
 	put_question(&bundle->question, out);
+	ht_bytes_put_u64(out, bundle->joined_hash);
 	ht_bytes_put_u64(out, bundle->n_sets);
 	for (size_t side = 0; side < bundle->n_sets; side++)
 		put_side(bundle, side, out);
 	put_parts(&bundle->parts, out);
 	put_parts(&bundle->calls, out);
-	ht_bytes_put_u64(out, ht_hash(out->bytes.data, out->bytes.n));
-	return out->failed ? ht_fail_nomem(ctx) : HT_OK;
 }
 
 /* ---- reading ---- */
@@ -131,82 +96,28 @@ static bool get_question(
 	q.view.where = ht_bytes_get_str(in, arena);
 	q.view.sort = ht_bytes_get_str(in, arena);
 	q.view.top = ht_bytes_get_u64(in);
+	q.view.offset = ht_bytes_get_u64(in);
 	*ret_question = q;
 	return !in->failed && q.args && q.name;
 }
 
-static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+static bool is_ascending(const struct ht_roster *roster)
 {
-	rank->n_steps = ht_bytes_get_count(in, 4 * 8);
-	struct ht_step *steps = ht_arena_alloc(arena, (rank->n_steps + 1) * sizeof *steps);
-	for (size_t i = 0; steps && i < rank->n_steps; i++) {
-		steps[i].number = ht_bytes_get_i64(in);
-		steps[i].row = (uint32_t)ht_bytes_get_u64(in);
-		steps[i].ts_ns = ht_bytes_get_i64(in);
-		steps[i].end_ns = ht_bytes_get_i64(in);
-	}
-	rank->steps = steps;
-	return steps != NULL;
-}
-
-static bool get_stats(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
-{
-	rank->n_stats = ht_bytes_get_count(in, 3 * 8);
-	struct ht_stat *stats = ht_arena_alloc(arena, (rank->n_stats + 1) * sizeof *stats);
-	for (size_t i = 0; stats && i < rank->n_stats; i++) {
-		uint64_t code = ht_bytes_get_u64(in);
-		in->failed |= code >= HT_N_STATS;
-		stats[i].code = (uint32_t)(in->failed ? 0 : code);
-		stats[i].count = ht_bytes_get_u64(in);
-		stats[i].first_offset = ht_bytes_get_i64(in);
-	}
-	rank->stats = stats;
-	return stats != NULL;
-}
-
-static bool get_rank(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
-{
-	rank->number = ht_bytes_get_i64(in);
-	rank->claimed = ht_bytes_get_i64(in);
-	rank->path = ht_bytes_get_str(in, arena);
-	rank->n_events = ht_bytes_get_u64(in);
-	rank->json_bytes = ht_bytes_get_u64(in);
-	rank->base_ns = ht_bytes_get_i64(in);
-	rank->min_ts_ns = ht_bytes_get_i64(in);
-	rank->max_end_ns = ht_bytes_get_i64(in);
-	rank->job.world_size = ht_bytes_get_i64(in);
-	rank->job.maker = ht_bytes_get_u64(in);
-	rank->job.operators = ht_bytes_get_u64(in);
-	return get_steps(in, arena, rank) && get_stats(in, arena, rank) && !in->failed &&
-	       rank->path;
-}
-
-static bool get_roster(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *roster)
-{
-	roster->n = ht_bytes_get_count(in, 13 * 8);
-	roster->ranks = ht_arena_alloc(arena, (roster->n + 1) * sizeof *roster->ranks);
-	for (size_t i = 0; roster->ranks && i < roster->n; i++) {
-		if (!get_rank(in, arena, &roster->ranks[i]) ||
-		        (i && roster->ranks[i].number <= roster->ranks[i - 1].number))
+	for (size_t i = 1; i < roster->n; i++)
+		if (roster->ranks[i].number <= roster->ranks[i - 1].number)
 			return false;
-	}
-	roster->n_repeated = ht_bytes_get_u64(in);
-	roster->n_notes = ht_bytes_get_count(in, 8);
-	roster->notes = ht_arena_alloc(arena, (roster->n_notes + 1) * sizeof *roster->notes);
-	for (size_t i = 0; roster->notes && i < roster->n_notes; i++) {
-		roster->notes[i] = ht_bytes_get_str(in, arena);
-		in->failed |= !roster->notes[i];
-	}
-	return roster->ranks && roster->notes && !in->failed &&
-	       ht_roster_complete(roster, arena) == HT_OK;
+	return true;
 }
 
 static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t side)
 {
 	struct ht_arena *arena = &bundle->arena;
-	if (!get_roster(in, arena, &bundle->rosters[side]))
+	struct ht_roster *roster = &bundle->rosters[side];
+	if (!ht_roster_get(in, arena, roster) || !is_ascending(roster) ||
+	        ht_roster_complete(roster, arena) != HT_OK)
 		return false;
 	bundle->steps[side] = ht_bytes_get_str(in, arena);
+	bundle->one_step[side] = ht_bytes_get_u64(in);
 	if (!ht_bytes_get_u64(in))
 		return !in->failed;
 	struct ht_set_facts *hta = ht_arena_alloc(arena, sizeof *hta);
@@ -245,8 +156,10 @@ static enum ht_status get_part(ht_ctx *ctx, struct ht_bytes_in *in, const struct
 {
 	part->side = (size_t)ht_bytes_get_u64(in);
 	part->rank = ht_bytes_get_i64(in);
-	if (in->failed || part->side >= bundle->n_sets ||
-	        ht_roster_find(&bundle->rosters[part->side], part->rank) == SIZE_MAX)
+	bool joined = bundle->joined_hash != 0;
+	if (in->failed || part->side >= bundle->n_sets)
+		return HT_FORMAT;
+	if (!joined && ht_roster_find(&bundle->rosters[part->side], part->rank) == SIZE_MAX)
 		return HT_FORMAT;
 	for (size_t k = 0; k < HT_PART_TABLES; k++)
 		if (ht_bytes_get_u64(in))
@@ -283,6 +196,7 @@ static enum ht_status unpack(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_bund
 	if (!get_question(in, &bundle->arena, &bundle->question) ||
 	        !ht_analysis_named(bundle->question.name))
 		return HT_FORMAT;
+	bundle->joined_hash = ht_bytes_get_u64(in);
 	bundle->n_sets = (size_t)ht_bytes_get_u64(in);
 	if (!ht_analysis_takes(ht_analysis_find(bundle->question.name), bundle->n_sets))
 		return HT_FORMAT;
@@ -301,33 +215,8 @@ enum ht_status ht_bundle_write(ht_ctx *ctx, const ht_bundle *bundle, const struc
 {
 	struct ht_bytes_out out = { .mem = ctx->mem };
 	ht_error_clear(ctx);
-	enum ht_status status = pack(ctx, bundle, &out);
-	if (status == HT_OK && !sink->write(sink->user, out.bytes.data, out.bytes.n))
-		status = ht_fail(ctx, HT_IO, NULL, -1, NULL, "cannot write the part");
-	ht_vec_free(ctx->mem, &out.bytes, 1);
-	return status;
-}
-
-/* The frame around the contents: magic, version and hash. */
-static enum ht_status open_frame(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_arena *arena)
-{
-	const unsigned char *all = in->at;
-	size_t n = in->n, n_magic = sizeof MAGIC - 1;
-	const void *magic = ht_bytes_get(in, n_magic);
-	if (!magic || memcmp(magic, MAGIC, n_magic) != 0)
-		return ht_fail(ctx, HT_FORMAT, NULL, 0, "holotrace part makes them",
-		        "this is no part of an analysis");
-	const char *version = ht_bytes_get_str(in, arena);
-	if (!version || strcmp(version, ht_version()) != 0)
-		return ht_fail(ctx, HT_FORMAT, NULL, -1, "make all parts with one version",
-		        "the part was made by version %.32s, this is %s",
-		        version ? version : "unknown", ht_version());
-	struct ht_bytes_in end = { n >= 8 ? all + n - 8 : all, n >= 8 ? 8 : 0, false };
-	if (in->n < 8 || ht_bytes_get_u64(&end) != ht_hash(all, n - 8))
-		return ht_fail(ctx, HT_FORMAT, NULL, -1, "copy or make it again",
-		        "the part is damaged or cut short");
-	in->n -= 8;
-	return HT_OK;
+	pack(bundle, &out);
+	return ht_frame_write(ctx, &out, &frame, sink);
 }
 
 enum ht_status ht_bundle_read(
@@ -340,7 +229,7 @@ enum ht_status ht_bundle_read(
 		return ht_fail_nomem(ctx);
 	bundle->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&bundle->arena, bundle->mem);
-	enum ht_status status = open_frame(ctx, &in, &bundle->arena);
+	enum ht_status status = ht_frame_open(ctx, &in, &bundle->arena, &frame);
 	if (status == HT_OK) {
 		status = unpack(ctx, &in, bundle);
 		if (status == HT_FORMAT)

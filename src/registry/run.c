@@ -34,9 +34,15 @@ void ht_run_let_go(struct ht_run *run)
 
 /* ---- parts ---- */
 
+/* A rank to compute: the i-th chosen one of a side. */
+struct place {
+	size_t side, i;
+};
+
 struct job {
 	const struct ht_run *run;
 	ht_set *const *sets;
+	struct place *places; /* parallel to the parts */
 	struct ht_parts *parts;
 	struct ht_spare *spare; /* by worker; NULL: each has one rank at most */
 	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
@@ -108,9 +114,8 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	struct ht_run run = *job->run;
 	run.ctx = &child;
 	run.scratch = &scratch;
-	for (run.side = 0; i >= run.chosen[run.side].n; run.side++)
-		i -= run.chosen[run.side].n;
-	enum ht_status status = ht_run_take(&run, job->sets[run.side], i);
+	run.side = job->places[i].side;
+	enum ht_status status = ht_run_take(&run, job->sets[run.side], job->places[i].i);
 	if (status == HT_OK) {
 		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
 		status = ht_run_fill_part(&run, false, part);
@@ -123,6 +128,27 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 		ht_error_in_file(&child, ht_run_rank(&run)->path);
 	atomic_fetch_add(&job->done, ht_run_rank(&run)->json_bytes);
 	return ht_ctx_end_task(parent, &child, status);
+}
+
+/* Every chosen rank whose trace is here, ascending; and the bytes of JSON behind them. */
+static enum ht_status find_places(struct job *job, uint64_t *ret_bytes)
+{
+	const struct ht_run *run = job->run;
+	size_t n = 0;
+	for (size_t side = 0; side < run->n_sets; side++)
+		n += run->chosen[side].n;
+	job->places = ht_arena_alloc(run->scratch, (n + 1) * sizeof *job->places);
+	if (!job->places)
+		return ht_fail_nomem(run->ctx);
+	for (size_t side = 0; side < run->n_sets; side++) {
+		for (size_t i = 0; i < run->chosen[side].n; i++) {
+			if (!ht_set_has(job->sets[side], run->chosen[side].at[i]))
+				continue;
+			job->places[job->parts->n++] = (struct place){ side, i };
+			*ret_bytes += ht_run_chosen(run, side, i)->json_bytes;
+		}
+	}
+	return HT_OK;
 }
 
 /* Scratch memory goes from rank to rank, on each thread for itself. */
@@ -149,16 +175,12 @@ enum ht_status ht_run_compute_parts(
 	struct ht_parts parts = { .mem = run->ctx->mem };
 	struct job job = { .run = run, .sets = sets, .parts = &parts };
 	struct ht_watch watch = { .what = run->analysis->info.title, .done = &job.done };
-	for (size_t side = 0; side < run->n_sets; side++)
-		parts.n += run->chosen[side].n;
+	HT_TRY(find_places(&job, &watch.total));
 	if (parts.n) {
 		parts.list = ht_mem_zalloc(parts.mem, parts.n * sizeof *parts.list);
 		if (!parts.list)
 			return ht_fail_nomem(run->ctx);
 	}
-	for (size_t side = 0; side < run->n_sets; side++)
-		for (size_t i = 0; i < run->chosen[side].n; i++)
-			watch.total += ht_run_chosen(run, side, i)->json_bytes;
 	enum ht_status status = run_job(run->ctx, parts.n, &job, &watch);
 	if (status != HT_OK) {
 		ht_parts_done(&parts);
@@ -312,6 +334,8 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 			        "files with several names are read once: %" PRIu64
 			        " left out, info says which",
 			        roster->n_repeated));
+		if (roster->missing_note)
+			HT_TRY(ht_table_add_note(table, "%s", roster->missing_note));
 		if (roster->job_note)
 			HT_TRY(ht_table_add_note(table, "%s", roster->job_note));
 		if (roster->loss_note)
@@ -339,11 +363,15 @@ enum ht_status ht_run_make_table(
 
 /* ---- running ---- */
 
+bool ht_run_wants_facts(const struct ht_run *run)
+{
+	return run->policy.needs_facts ||
+	       (run->analysis->wants_facts && run->analysis->wants_facts(run));
+}
+
 static enum ht_status find_facts(struct ht_run *run, const struct ht_set *set, size_t side)
 {
-	bool wanted = run->policy.needs_facts ||
-	              (run->analysis->wants_facts && run->analysis->wants_facts(run));
-	if (!wanted)
+	if (!ht_run_wants_facts(run))
 		return HT_OK;
 	HT_TRY(ht_hta_facts_find(run, set, &run->facts_of[side]));
 	run->facts = run->facts_of[0];
@@ -357,10 +385,22 @@ enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets)
 	return HT_OK;
 }
 
+/* Parts of ranks that are elsewhere cannot be made here. */
+static enum ht_status refuse_elsewhere(ht_ctx *ctx, const struct ht_set *set)
+{
+	const struct ht_trace *none;
+	for (size_t i = 0; i < set->roster.n; i++)
+		if (!ht_set_has(set, i))
+			return ht_set_acquire(ctx, set, i, &none);
+	return HT_OK;
+}
+
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
 	struct ht_parts parts = { 0 };
+	for (size_t i = 0; i < run->n_sets; i++)
+		HT_TRY(refuse_elsewhere(run->ctx, sets[i]));
 	HT_TRY(ht_run_read_args(run, args, n_args));
 	HT_TRY(ht_run_find_facts(run, sets));
 	HT_TRY(ht_run_find_clocks(run, sets));

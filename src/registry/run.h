@@ -16,9 +16,11 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, const struct h
 /* Which analysis, over which sets; ctx, scratch and view are the caller's. */
 enum ht_status ht_run_start(
         struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets) HT_MUST_USE;
+/* Whether the policy or a column needs facts of all ranks. */
+bool ht_run_wants_facts(const struct ht_run *run);
 /* Only where the policy or a column needs them. */
 enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
-/* The part of every chosen rank, on the context's threads. */
+/* The part of every chosen rank that the sets have, on the context's threads. */
 enum ht_status ht_run_compute_parts(
         const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts) HT_MUST_USE;
 /* The tables of the part of the rank in hand; has_common: those of analysis->common are there. */

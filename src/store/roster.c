@@ -3,8 +3,10 @@
  */
 #include "store/set.h"
 
+#include "base/natural.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes)
@@ -19,7 +21,9 @@ enum ht_status ht_rank_describe(
         const struct ht_trace *t, struct ht_arena *arena, struct ht_rank *ret_rank)
 {
 	struct ht_rank rank = { .number = ret_rank->number,
+		.given = HT_NO_I64,
 		.claimed = t->meta->rank,
+		.named = HT_NO_I64,
 		.path = ht_arena_strndup(arena, t->path, strlen(t->path)),
 		.n_events = ht_n_events(t),
 		.json_bytes = t->meta->json_bytes,
@@ -149,9 +153,40 @@ static bool has_two_steps(const struct ht_roster *roster)
 	return false;
 }
 
+static int compare_lines(const void *x, const void *y)
+{
+	return ht_natural_compare(*(const char *const *)x, *(const char *const *)y);
+}
+
+/* In natural order, whoever missed them; told up to a few. */
+static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *arena)
+{
+	enum { SHOWN = 3 };
+	const char *list = "";
+	roster->missing_note = NULL;
+	if (!roster->n_missing)
+		return HT_OK;
+	qsort(roster->missing, roster->n_missing, sizeof *roster->missing, compare_lines);
+	for (size_t i = 0; list && i < roster->n_missing && i < SHOWN; i++)
+		list = ht_arena_printf(arena, "%s%s%s", list, i ? "; " : "", roster->missing[i]);
+	size_t n_more = roster->n_missing > SHOWN ? roster->n_missing - SHOWN : 0;
+	char *note =
+	        !list ? NULL
+	              : ht_arena_printf(arena, "warning: missing from this result, %zu file%s: %s",
+	                        roster->n_missing, roster->n_missing == 1 ? "" : "s", list);
+	roster->missing_note =
+	        note && n_more ? ht_arena_printf(arena, "%s; and %zu more", note, n_more) : note;
+	return roster->missing_note ? HT_OK : HT_NOMEM;
+}
+
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena)
 {
 	align(roster);
+	roster->clock_note =
+	        roster->aligned
+	                ? NULL
+	                : "the ranks have no common clock; each starts at its own first event";
+	HT_TRY(note_missing(roster, arena));
 	roster->has_two_steps = has_two_steps(roster);
 	HT_TRY(ht_job_compare(roster, arena, &roster->job_note));
 	return note_losses(roster, arena);

@@ -3,6 +3,7 @@
  */
 #include "store/set.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,13 @@ enum ht_status ht_set_acquire(
 	/* keeping traces is not a change that anybody can see */
 	struct ht_set *own = (struct ht_set *)(uintptr_t)set;
 	struct ht_trace *trace = NULL;
+	if (set->origin_at && !ht_set_has(set, i))
+		return ht_fail(ctx, HT_MISSING, set->roster.ranks[i].path, -1,
+		        "ask for parts there and merge them",
+		        "the trace of rank %" PRId64 " is with another process",
+		        set->roster.ranks[i].number);
+	if (set->origin_at)
+		return ht_set_acquire(ctx, set->origin, set->origin_at[i], ret_trace);
 	pthread_mutex_lock(&own->lock);
 	if (own->kept[i].trace) {
 		trace = ht_trace_retain(own->kept[i].trace);
@@ -139,12 +147,15 @@ uint64_t ht_set_n_events(const ht_set *set, size_t i)
 
 size_t ht_set_n_notes(const ht_set *set)
 {
-	return set->roster.n_notes;
+	return set->roster.n_notes + (set->roster.clock_note != NULL);
 }
 
 const char *ht_set_note(const ht_set *set, size_t i)
 {
-	return i < set->roster.n_notes ? set->roster.notes[i] : NULL;
+	const struct ht_roster *roster = &set->roster;
+	return i < roster->n_notes    ? roster->notes[i]
+	       : i == roster->n_notes ? roster->clock_note
+	                              : NULL;
 }
 
 const char *ht_set_loss_note(const ht_set *set)

@@ -25,7 +25,9 @@
 
 struct ht_rank {
 	int64_t number;
-	int64_t claimed;   /* the number that the file says, HT_NO_I64 when it does not */
+	int64_t given;     /* the number that the user says, HT_NO_I64 when he does not */
+	int64_t claimed;   /* that the file says, likewise */
+	int64_t named;     /* that its name says, likewise */
 	const char *path;  /* as given by the user */
 	int64_t offset_ns; /* add to a trace's ts to get set time */
 	uint64_t n_events, json_bytes;
@@ -38,6 +40,14 @@ struct ht_rank {
 	struct ht_job job;
 };
 
+/* The number that it wants: given, else in the file, else in its name; HT_NO_I64 when nobody says. */
+static inline int64_t ht_rank_claim(const struct ht_rank *rank)
+{
+	if (rank->given != HT_NO_I64)
+		return rank->given;
+	return rank->claimed != HT_NO_I64 ? rank->claimed : rank->named;
+}
+
 struct ht_roster {
 	struct ht_rank *ranks; /* ascending by number */
 	size_t n;
@@ -45,15 +55,27 @@ struct ht_roster {
 	int64_t zero_unix_ns; /* unix time of set time 0, HT_NO_I64 when unknown */
 	const char **notes;   /* skipped files, rank collisions: one line each */
 	size_t n_notes;
-	uint64_t n_repeated;   /* other names of the same files, left out */
-	const char *loss_note; /* NULL: nothing was lost */
-	const char *job_note;  /* NULL: nothing speaks against one job */
-	bool has_two_steps;    /* two different step numbers anywhere */
+	uint64_t n_repeated; /* other names of the same files, left out */
+	const char **
+	        missing; /* what could not be read and is done without: "name: why", one line each */
+	size_t n_missing;
+	const char *missing_note; /* the same as one sentence, NULL: nothing is missing */
+	const char *clock_note;   /* NULL: the ranks have one clock */
+	const char *loss_note;    /* NULL: nothing was lost */
+	const char *job_note;     /* NULL: nothing speaks against one job */
+	bool has_two_steps;       /* two different step numbers anywhere */
 };
 
 /* What is known of a trace; lists are copied to the arena. HT_NOMEM without a text. */
 enum ht_status ht_rank_describe(
         const struct ht_trace *trace, struct ht_arena *arena, struct ht_rank *ret_rank) HT_MUST_USE;
+/* Refuse a rank that is given to two of n files: HT_USAGE. given has HT_NO_I64 where the user says nothing. */
+enum ht_status ht_given_check(ht_ctx *ctx, struct ht_arena *arena, const int64_t *given,
+        const char *const *paths, size_t n) HT_MUST_USE;
+/* Give every rank its number and bring them into that order; they come in natural order of path. Adds to the
+ * notes (const char *, in the arena) what is not as the files say; ret_was_at tells where each was. */
+enum ht_status ht_roster_number(ht_ctx *ctx, struct ht_roster *roster, struct ht_arena *arena,
+        struct ht_vec *notes, const size_t **ret_was_at) HT_MUST_USE;
 /* The same of another set; lists are copied. False when out of memory. */
 bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret_rank);
 /* Choose the clock and say what was lost; when all ranks are in. Texts go to the arena. HT_NOMEM without a
@@ -61,6 +83,19 @@ bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena) HT_MUST_USE;
 /* Index of a rank by its number, SIZE_MAX when there is none. */
 size_t ht_roster_find(const struct ht_roster *roster, int64_t number);
+
+struct ht_bytes_out;
+struct ht_bytes_in;
+struct ht_frame;
+/* The ranks and lines of a roster as bytes; what ht_roster_complete finds out is left out. */
+void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out);
+/* False when the bytes are none, or memory ran out. Texts and lists go to the arena. */
+bool ht_roster_get(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *ret_roster);
+/* What descriptions of ranks stand in: frame | roster | facts per rank, or none. */
+extern const struct ht_frame ht_roster_frame;
+/* A description without facts. */
+enum ht_status ht_roster_write(
+        ht_ctx *ctx, const struct ht_roster *roster, const struct ht_sink *sink) HT_MUST_USE;
 
 struct ht_set;
 /* Reads the trace of rank i; from whoever opened the set. */
@@ -87,7 +122,21 @@ struct ht_set {
 	const int64_t *
 	        claims; /* by rank: the number that it asked for, INT64_MIN for none; NULL: nobody knows */
 	struct ht_memo *memo; /* what its runs share; NULL: nothing */
+	/* Of a set of which other processes hold the rest: its own ranks, NULL when it has none, and where each
+	 * rank of the roster is there, SIZE_MAX for those elsewhere. Both NULL for a set of its own. */
+	const struct ht_set *origin;
+	const size_t *origin_at;
+	uint64_t
+	        joined_hash; /* of the descriptions that it was joined of, not 0; 0 for a set of its own */
+	size_t n_found_notes; /* so many of the notes, the first, are about finding files */
+	bool has_facts;       /* the memo holds what HTA's rules have to know of all ranks */
 };
+
+/* Whether the trace of rank i can be had in this process. */
+static inline bool ht_set_has(const struct ht_set *set, size_t i)
+{
+	return !set->origin_at || set->origin_at[i] != SIZE_MAX;
+}
 
 /* The trace of rank i, read again when it was let go. The caller ends with ht_trace_release. */
 enum ht_status ht_set_acquire(ht_ctx *ctx, const struct ht_set *set, size_t i,

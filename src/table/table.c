@@ -70,7 +70,7 @@ enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_colu
 	table->building = ctx;
 	table->bar = SIZE_MAX;
 	table->method = "";
-	ht_arena_init(&table->arena, table->mem);
+	ht_arena_init_small(&table->arena, table->mem);
 	enum ht_status status = HT_OK;
 	if (!title)
 		title = "";

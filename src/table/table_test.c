@@ -226,9 +226,9 @@ static void test_each_allocation_may_fail(void **state)
 static void test_memory_limit(void **state)
 {
 	ht_ctx *ctx = *state;
-	ht_ctx_set_memory_limit(ctx, 70000);
+	ht_ctx_set_memory_limit(ctx, 3000);
 	assert_int_equal(build(ctx), HT_LIMIT);
-	assert_non_null(strstr(ht_error(ctx)->message, "70000"));
+	assert_non_null(strstr(ht_error(ctx)->message, "3000"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ctx, teardown_ctx)

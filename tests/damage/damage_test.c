@@ -372,7 +372,7 @@ static void damage_costs_its_event(void **state)
 	(void)state;
 	snprintf(examples, sizeof examples, "%s/examples", getenv("HT_SOURCE_ROOT"));
 	snprintf(data, sizeof data, "%s/tests/data", getenv("HT_SOURCE_ROOT"));
-	assert_int_equal(ht_discover(ctx, sources, sources[2] ? 3 : 2, true, &found), HT_OK);
+	assert_int_equal(ht_discover(ctx, sources, sources[2] ? 3 : 2, true, false, &found), HT_OK);
 	assert_true(found.n_found >= 10);
 	for (size_t i = 0; i < found.n_found; i++)
 		damage_trace(found.found[i].path);

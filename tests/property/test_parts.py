@@ -99,3 +99,82 @@ def test_damaged_parts_are_refused(tmp_path):
         done = subprocess.run([EXE, "merge", "kernel-types", part], stderr=subprocess.PIPE,
                               stdout=subprocess.DEVNULL)
         assert done.returncode == 3, at
+
+
+def refused(*args):
+    """The exit code and the one line that says why."""
+    done = subprocess.run([EXE, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    assert done.stdout == b"" and done.stderr.count(b"\n") == 1, done.stderr
+    return done.returncode, done.stderr.decode()
+
+
+def test_parts_of_another_version_are_refused(tmp_path):
+    part = tmp_path / "0.part"
+    run("part", "kernel-types", "-o", str(part), "examples/ddp")
+    version = json.loads(run("help", "--json"))["version"].encode()
+    part.write_bytes(part.read_bytes().replace(version, b"9" * len(version), 1))
+    code, why = refused("merge", "kernel-types", part)
+    assert code == 3 and f"was made by version {'9' * len(version)}, this is {version.decode()}" in why
+    assert str(part) in why
+
+
+def test_a_part_on_a_full_disk_is_refused():
+    code, why = refused("part", "kernel-types", "-o", "/dev/full", "examples/ddp")
+    assert code == 4 and "/dev/full" in why
+
+
+def test_partial_merges_what_there_is(tmp_path):
+    """A part that is damaged, one that is not there, and a trace that was not there when its part was made."""
+    files = sorted(str(f) for f in (ROOT / "examples/ddp").glob("*.json.gz"))
+    run("part", "kernel-types", "--partial", "-o", str(tmp_path / "0.part"), files[0], "no_such_trace.json")
+    run("part", "kernel-types", "--partial", "-o", str(tmp_path / "1.part"), files[1])
+    (tmp_path / "2.part").write_bytes((tmp_path / "1.part").read_bytes()[:-9])
+    parts = [tmp_path / f"{i}.part" for i in range(4)]
+    assert refused("merge", "kernel-types", *parts)[0] == 3
+    notes = json.loads(run("merge", "kernel-types", "--partial", "--format", "json", *map(str, parts)))["notes"]
+    assert [note for note in notes if note.startswith("warning: ")] == [
+        f"warning: missing from this result, 3 files: {parts[2]}: the part is damaged or cut short; "
+        f"{parts[3]}: cannot be read; no_such_trace.json: cannot open: No such file or directory"]
+    whole = json.loads(run("kernel-types", "--format", "json", *files[:2]))
+    merged = json.loads(run("merge", "kernel-types", "--partial", "--format", "json", *map(str, parts)))
+    assert merged["rows"] == whole["rows"]
+    assert refused("merge", "kernel-types", "--partial", parts[2])[0] == 3
+
+
+def test_ranks_without_a_common_clock_are_told(tmp_path):
+    """Each part alone has one clock; together they have none, and info says so."""
+    paths = []
+    for rank in range(2):
+        trace = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1}],
+                 "distributedInfo": {"rank": rank}}
+        if rank:
+            trace["baseTimeNanoseconds"] = 1_700_000_000_000_000_000
+        (tmp_path / f"{rank}.json").write_text(json.dumps(trace))
+        run("part", "info", "-o", str(tmp_path / f"{rank}.part"), str(tmp_path / f"{rank}.json"))
+        paths.append(str(tmp_path / f"{rank}.json"))
+    whole = run("info", *paths)
+    assert b"no common clock" in whole
+    assert run("merge", "info", str(tmp_path / "0.part"), str(tmp_path / "1.part")) == whole
+
+
+def test_a_rank_with_one_step_among_others_with_two(tmp_path):
+    """By default the last step is cut off when there are two anywhere: who made a part of one step could not know."""
+    for rank, steps in ((0, (1, 2)), (1, (1,))):
+        events = []
+        for i, step in enumerate(steps):
+            events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1,
+                        "ts": 100 * i, "dur": 90},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                        "ts": 100 * i + 1, "dur": 2, "args": {"correlation": i + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100 * i + 10, "dur": 5,
+                        "args": {"device": 0, "stream": 7, "correlation": i + 1}}]
+        (tmp_path / f"{rank}.json").write_text(json.dumps({"traceEvents": events, "distributedInfo": {"rank": rank}}))
+    paths = [str(tmp_path / f"{rank}.json") for rank in range(2)]
+    parts = [str(tmp_path / f"{rank}.part") for rank in range(2)]
+    for steps in ([], ["--step", "1"]):
+        for path, part in zip(paths, parts):
+            run("part", "kernel-types", "--by", "rank", *steps, "-o", part, path)
+        if not steps:
+            code, why = refused("merge", "kernel-types", *parts)
+            assert code == 2 and "other steps than the parts were made over" in why
+    assert run("merge", "kernel-types", *parts) == run("kernel-types", "--by", "rank", "--step", "1", *paths)

@@ -4,15 +4,15 @@
  * The first in order that claims a number has it; what claims nothing, or what another has already, gets the lowest
  * free numbers in order. Whoever is shown under a number that nobody said gets a note.
  */
-#ifndef HT_READ_GIVE_RANKS_H
-#define HT_READ_GIVE_RANKS_H
+#ifndef HT_STORE_GIVE_RANKS_H
+#define HT_STORE_GIVE_RANKS_H
 
 #include "base/status.h"
 
 /* A trace that wants a number. */
 struct ht_claim {
 	const char *path;
-	int64_t rank; /* given, else in the file, else in its name; HT_NO_RANK when nobody says */
+	int64_t rank; /* given, else in the file, else in its name; HT_NO_I64 when nobody says */
 };
 
 /* Numbers for all, in their order; notes, in the arena, are appended to a vector of const char *. */

@@ -1,12 +1,13 @@
 /*
  * give_ranks.c - see give_ranks.h.
  */
-#include "read/give_ranks.h"
+#include "store/give_ranks.h"
 
-#include "read/discover.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct wish {
 	int64_t rank;
@@ -27,8 +28,8 @@ static size_t grant(
 {
 	size_t n = 0, n_taken = 0;
 	for (size_t i = 0; i < n_claims; i++) {
-		ranks[i] = HT_NO_RANK;
-		if (claims[i].rank != HT_NO_RANK)
+		ranks[i] = HT_NO_I64;
+		if (claims[i].rank != HT_NO_I64)
 			taken[n++] = (struct wish){ claims[i].rank, i };
 	}
 	qsort(taken, n, sizeof *taken, compare_wishes);
@@ -44,9 +45,9 @@ static size_t grant(
 static enum ht_status note_number(ht_ctx *ctx, const struct ht_claim *claim, int64_t number,
         struct ht_arena *arena, struct ht_vec *notes)
 {
-	const char *name = ht_file_name(claim->path);
+	const char *slash = strrchr(claim->path, '/'), *name = slash ? slash + 1 : claim->path;
 	char *note;
-	if (claim->rank != HT_NO_RANK)
+	if (claim->rank != HT_NO_I64)
 		note = ht_arena_printf(arena,
 		        "%s also claims rank %" PRId64 "; it is shown as rank %" PRId64, name,
 		        claim->rank, number);
@@ -68,11 +69,11 @@ enum ht_status ht_give_ranks(ht_ctx *ctx, const struct ht_claim *claims, size_t 
 	size_t n_taken = grant(claims, n, taken, ret_ranks);
 	int64_t next = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (ret_ranks[i] != HT_NO_RANK)
+		if (ret_ranks[i] != HT_NO_I64)
 			continue;
 		for (; k < n_taken && taken[k].rank <= next; k++)
 			next += taken[k].rank == next;
-		if (claims[i].rank != HT_NO_RANK || n > 1)
+		if (claims[i].rank != HT_NO_I64 || n > 1)
 			HT_TRY(note_number(ctx, &claims[i], next, arena, notes));
 		ret_ranks[i] = next++;
 	}

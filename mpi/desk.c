@@ -1,0 +1,256 @@
+/*
+ * desk.c - what a process does with its share of the traces: list, open, describe, join, make parts.
+ *
+ * The leader uses it for its own share, workers for what they are asked.
+ */
+#include "team.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- plain data ---- */
+
+void item_put(struct wire *out, const struct item *item)
+{
+	wire_put_u64(out, item->id);
+	wire_put_u64(out, item->node);
+	wire_put_u64(out, item->state);
+	wire_put_bytes(out, item->bytes, item->n);
+}
+
+bool item_get(struct wire_in *in, struct item *ret_item)
+{
+	if (in->n == 0)
+		return false;
+	ret_item->id = (size_t)wire_get_u64(in);
+	ret_item->node = (size_t)wire_get_u64(in);
+	ret_item->state = (enum item_state)wire_get_u64(in);
+	ret_item->bytes = wire_get_bytes(in, &ret_item->n);
+	return !in->failed;
+}
+
+void error_put(struct wire *out, const struct ht_error *error)
+{
+	wire_put_u64(out, error->status);
+	wire_put_str(out, error->message);
+	wire_put_str(out, error->file);
+	wire_put_u64(out, (uint64_t)error->offset);
+	wire_put_str(out, error->hint);
+}
+
+bool error_get(struct wire_in *in, struct ht_error *ret_error)
+{
+	ret_error->status = (enum ht_status)wire_get_u64(in);
+	ret_error->message = wire_get_str(in);
+	ret_error->file = wire_get_str(in);
+	ret_error->offset = (int64_t)wire_get_u64(in);
+	ret_error->hint = wire_get_str(in);
+	return !in->failed && ret_error->message != NULL;
+}
+
+void options_put(struct wire *out, const struct ht_open_options *options)
+{
+	wire_put_u64(out, options->recursive | options->strict << 1 | options->no_cache << 2 |
+	                          options->verify_cache << 3 | options->prefer_db << 4 |
+	                          options->partial << 5);
+	wire_put_str(out, options->cache_dir);
+	wire_put_u64(out, options->cache_max_bytes);
+	wire_put_str(out, options->kernel_rules);
+	wire_put_u64(out, options->chunk_bytes);
+}
+
+void options_get(struct wire_in *in, struct ht_open_options *ret_options)
+{
+	uint64_t flags = wire_get_u64(in);
+	*ret_options = (struct ht_open_options){
+		.struct_size = sizeof(*ret_options),
+		.recursive = flags & 1,
+		.strict = flags >> 1 & 1,
+		.no_cache = flags >> 2 & 1,
+		.verify_cache = flags >> 3 & 1,
+		.prefer_db = flags >> 4 & 1,
+		.partial = flags >> 5 & 1,
+	};
+	ret_options->cache_dir = wire_get_str(in);
+	ret_options->cache_max_bytes = wire_get_u64(in);
+	ret_options->kernel_rules = wire_get_str(in);
+	ret_options->chunk_bytes = (size_t)wire_get_u64(in);
+}
+
+/* ---- requests; each puts what it answers and returns a status with the context's error ---- */
+
+/* n texts in place, for the caller to free; NULL when there are none, or too few. */
+static const char **get_texts(struct wire_in *in, size_t *ret_n)
+{
+	uint64_t n = wire_get_u64(in);
+	const char **texts = n > 0 && n <= in->n ? calloc(n, sizeof(*texts)) : NULL;
+	*ret_n = texts != NULL ? (size_t)n : 0;
+	for (size_t i = 0; i < *ret_n; i++)
+		texts[i] = wire_get_str(in);
+	return texts;
+}
+
+/* When the file was changed last: with path and size it tells that two machines see one file. */
+static uint64_t changed_ns(const char *source)
+{
+	const char *equals = strchr(source, '=');
+	struct stat st;
+	if (equals == NULL || stat(equals + 1, &st) != 0)
+		return 0;
+	return (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+/* One process of each machine looks: options, sources -> description, files with their sizes. */
+static enum ht_status list_files(struct desk *desk, struct wire_in *in, struct wire *out)
+{
+	struct ht_open_options options;
+	size_t n;
+	options_get(in, &options);
+	const char **sources = get_texts(in, &n);
+	ht_listing *listing = NULL;
+	enum ht_status status = HT_OK;
+	if (desk->seat.i_local == 0)
+		status = ht_listing_make(desk->ctx, sources, n, &options, &listing);
+	if (status == HT_OK && listing != NULL) {
+		struct wire told = { 0 };
+		struct ht_sink sink = { wire_write, &told };
+		status = ht_listing_describe(desk->ctx, listing, &sink);
+		wire_put_bytes(out, told.bytes, told.n);
+		wire_free(&told);
+	}
+	for (size_t i = 0; status == HT_OK && listing != NULL && i < ht_listing_n(listing); i++) {
+		const char *source = ht_listing_source(listing, i);
+		wire_put_str(out, source);
+		wire_put_u64(out, ht_listing_size_bytes(listing, i));
+		wire_put_u64(out, changed_ns(source));
+	}
+	ht_listing_free(listing);
+	free(sources);
+	return status;
+}
+
+static enum ht_status describe(
+        struct desk *desk, const struct holding *held, bool with_facts, struct wire *out)
+{
+	struct ht_sink sink = { wire_write, out };
+	return held->own != NULL ? ht_set_describe(desk->ctx, held->own, with_facts, &sink)
+	                         : ht_missing_describe(desk->ctx, NULL, 0, &sink);
+}
+
+/* set, limits, options, then the files of every process in turn -> description */
+static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct wire *out)
+{
+	size_t i_set = (size_t)wire_get_u64(in);
+	int n_jobs = (int)wire_get_u64(in);
+	uint64_t limit = wire_get_u64(in);
+	struct ht_open_options options;
+	options_get(in, &options);
+	options.listed = true;
+	const char **sources = NULL;
+	size_t n = 0;
+	for (size_t id = 0; id <= desk->seat.id; id++) {
+		free(sources);
+		sources = get_texts(in, &n);
+	}
+	desk_close(desk, i_set);
+	if (desk->seat.id != 0) {
+		ht_ctx_set_jobs(desk->ctx, n_jobs > 0 ? n_jobs : desk->seat.n_jobs);
+		ht_ctx_set_memory_limit(desk->ctx, limit);
+	}
+	struct holding *held = &desk->sets[i_set];
+	enum ht_status status =
+	        n > 0 ? ht_open(desk->ctx, sources, n, &options, &held->own) : HT_OK;
+	if (status == HT_OK)
+		status = describe(desk, held, false, out);
+	free(sources);
+	return status;
+}
+
+/* set, which description is whose, descriptions */
+static enum ht_status join(struct desk *desk, struct wire_in *in)
+{
+	struct holding *held = &desk->sets[wire_get_u64(in)];
+	size_t n = (size_t)wire_get_u64(in);
+	struct ht_description *told = calloc(n + 1, sizeof(*told));
+	for (size_t i = 0; told != NULL && i < n; i++)
+		told[i].data = wire_get_bytes(in, &told[i].n);
+	ht_set *joined = NULL;
+	/* without memory for the list the library says what an empty one cannot be */
+	enum ht_status status = ht_shares_join(
+	        desk->ctx, held->own, desk->seat.id, told, told != NULL ? n : 0, &joined);
+	if (status == HT_OK) {
+		ht_close(held->joined);
+		held->joined = joined;
+	}
+	free(told);
+	return status;
+}
+
+/* sets, name, arguments, view -> bundle */
+static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct wire *out)
+{
+	ht_set *sets[HT_MAX_SETS];
+	struct ht_arg args[OPTS_MAX];
+	ht_bundle *bundle;
+	size_t n_sets = (size_t)wire_get_u64(in), n_args;
+	for (size_t i = 0; i < n_sets; i++)
+		sets[i] = desk->sets[wire_get_u64(in)].joined;
+	const char *name = wire_get_str(in);
+	n_args = (size_t)wire_get_u64(in);
+	for (size_t i = 0; i < n_args; i++) {
+		args[i].name = wire_get_str(in);
+		args[i].value = wire_get_str(in);
+	}
+	struct ht_view view = { .struct_size = sizeof(view) };
+	view.columns = wire_get_str(in);
+	view.where = wire_get_str(in);
+	view.sort = wire_get_str(in);
+	view.top = wire_get_u64(in);
+	view.offset = wire_get_u64(in);
+	enum ht_status status =
+	        ht_bundle_make(desk->ctx, name, sets, n_sets, args, n_args, &view, &bundle);
+	if (status != HT_OK)
+		return status;
+	struct ht_sink sink = { wire_write, out };
+	status = ht_bundle_write(desk->ctx, bundle, &sink);
+	ht_bundle_free(bundle);
+	return status;
+}
+
+void desk_close(struct desk *desk, size_t i_set)
+{
+	struct holding *held = &desk->sets[i_set];
+	ht_close(held->joined);
+	ht_close(held->own);
+	*held = (struct holding){ NULL, NULL };
+}
+
+static enum ht_status obey(struct desk *desk, enum kind kind, struct wire_in *in, struct wire *out)
+{
+	switch (kind) {
+	case KIND_LIST: return list_files(desk, in, out);
+	case KIND_OPEN: return open_share(desk, in, out);
+	case KIND_DESCRIBE: return describe(desk, &desk->sets[wire_get_u64(in)], true, out);
+	case KIND_JOIN: return join(desk, in);
+	case KIND_MAKE: return make_parts(desk, in, out);
+	case KIND_CLOSE: desk_close(desk, (size_t)wire_get_u64(in)); break;
+	default: break;
+	}
+	return HT_OK;
+}
+
+void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, struct wire *answer)
+{
+	struct wire out = { 0 };
+	struct item item = { .id = desk->seat.id, .node = desk->seat.node, .state = ITEM_OK };
+	if (obey(desk, kind, &request, &out) != HT_OK) {
+		item.state = ITEM_ERROR;
+		out.n = 0;
+		error_put(&out, ht_error(desk->ctx));
+	}
+	item.bytes = out.bytes;
+	item.n = out.n;
+	item_put(answer, &item);
+	wire_free(&out);
+}

@@ -1,0 +1,41 @@
+/*
+ * worker.c - a process that has a share of the traces and does what the leader asks; see team.h.
+ */
+#include "team.h"
+
+#include <unistd.h>
+
+/* Ends with the carrier: when it is gone, so is who would want the answer. */
+static bool keep_going(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	const pid_t *carrier = user;
+	(void)what;
+	(void)done;
+	(void)total;
+	return getppid() == *carrier;
+}
+
+int worker_run(int fd, const struct seat *seat)
+{
+	struct desk desk = { .seat = *seat };
+	uint64_t kind;
+	struct wire request, answer;
+	pid_t carrier = getppid();
+	if (ht_ctx_new(&desk.ctx) != HT_OK)
+		return EXIT_LIMIT;
+	ht_ctx_set_progress(desk.ctx, keep_going, &carrier);
+	while (frame_receive(fd, &kind, &request) && kind != KIND_QUIT) {
+		answer = (struct wire){ 0 };
+		desk_answer(&desk, (enum kind)kind,
+		        (struct wire_in){ request.bytes, request.n, false }, &answer);
+		bool sent = !answer.failed && frame_send(fd, KIND_ANSWER, answer.bytes, answer.n);
+		wire_free(&answer);
+		wire_free(&request);
+		if (!sent)
+			break;
+	}
+	for (size_t i = 0; i < HT_MAX_SETS; i++)
+		desk_close(&desk, i);
+	ht_ctx_free(desk.ctx);
+	return EXIT_DONE;
+}

@@ -1,0 +1,9 @@
+/*
+ * natural.h - order of names as people read them: groups of digits compare as numbers.
+ */
+#ifndef HT_BASE_NATURAL_H
+#define HT_BASE_NATURAL_H
+
+int ht_natural_compare(const char *left, const char *right);
+
+#endif

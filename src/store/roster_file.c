@@ -1,0 +1,144 @@
+/*
+ * roster_file.c - rosters as bytes and back: what travels of ranks where their traces cannot. See set.h.
+ */
+#include "base/frame.h"
+#include "store/set.h"
+
+#include <string.h>
+
+const struct ht_frame ht_roster_frame = { "holotrace ranks 1\n", "the description of ranks",
+	"this is no description of ranks", NULL };
+
+static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
+{
+	ht_bytes_put_i64(out, rank->number);
+	ht_bytes_put_i64(out, rank->given);
+	ht_bytes_put_i64(out, rank->claimed);
+	ht_bytes_put_i64(out, rank->named);
+	ht_bytes_put_str(out, rank->path);
+	ht_bytes_put_u64(out, rank->n_events);
+	ht_bytes_put_u64(out, rank->json_bytes);
+	ht_bytes_put_i64(out, rank->base_ns);
+	ht_bytes_put_i64(out, rank->min_ts_ns);
+	ht_bytes_put_i64(out, rank->max_end_ns);
+	ht_bytes_put_i64(out, rank->job.world_size);
+	ht_bytes_put_u64(out, rank->job.maker);
+	ht_bytes_put_u64(out, rank->job.operators);
+	ht_bytes_put_u64(out, rank->n_steps);
+	for (size_t i = 0; i < rank->n_steps; i++) {
+		ht_bytes_put_i64(out, rank->steps[i].number);
+		ht_bytes_put_u64(out, rank->steps[i].row);
+		ht_bytes_put_i64(out, rank->steps[i].ts_ns);
+		ht_bytes_put_i64(out, rank->steps[i].end_ns);
+	}
+	ht_bytes_put_u64(out, rank->n_stats);
+	for (size_t i = 0; i < rank->n_stats; i++) {
+		ht_bytes_put_u64(out, rank->stats[i].code);
+		ht_bytes_put_u64(out, rank->stats[i].count);
+		ht_bytes_put_i64(out, rank->stats[i].first_offset);
+	}
+}
+
+static void put_lines(const char *const *lines, size_t n, struct ht_bytes_out *out)
+{
+	ht_bytes_put_u64(out, n);
+	for (size_t i = 0; i < n; i++)
+		ht_bytes_put_str(out, lines[i]);
+}
+
+void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out)
+{
+	ht_bytes_put_u64(out, roster->n);
+	for (size_t i = 0; i < roster->n; i++)
+		put_rank(&roster->ranks[i], out);
+	ht_bytes_put_u64(out, roster->n_repeated);
+	put_lines(roster->notes, roster->n_notes, out);
+	put_lines(roster->missing, roster->n_missing, out);
+}
+
+static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->n_steps = ht_bytes_get_count(in, 4 * 8);
+	struct ht_step *steps = ht_arena_alloc(arena, (rank->n_steps + 1) * sizeof *steps);
+	for (size_t i = 0; steps && i < rank->n_steps; i++) {
+		steps[i].number = ht_bytes_get_i64(in);
+		steps[i].row = (uint32_t)ht_bytes_get_u64(in);
+		steps[i].ts_ns = ht_bytes_get_i64(in);
+		steps[i].end_ns = ht_bytes_get_i64(in);
+	}
+	rank->steps = steps;
+	return steps != NULL;
+}
+
+static bool get_stats(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->n_stats = ht_bytes_get_count(in, 3 * 8);
+	struct ht_stat *stats = ht_arena_alloc(arena, (rank->n_stats + 1) * sizeof *stats);
+	for (size_t i = 0; stats && i < rank->n_stats; i++) {
+		uint64_t code = ht_bytes_get_u64(in);
+		in->failed |= code >= HT_N_STATS;
+		stats[i].code = (uint32_t)(in->failed ? 0 : code);
+		stats[i].count = ht_bytes_get_u64(in);
+		stats[i].first_offset = ht_bytes_get_i64(in);
+	}
+	rank->stats = stats;
+	return stats != NULL;
+}
+
+static bool get_rank(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
+{
+	rank->number = ht_bytes_get_i64(in);
+	rank->given = ht_bytes_get_i64(in);
+	rank->claimed = ht_bytes_get_i64(in);
+	rank->named = ht_bytes_get_i64(in);
+	rank->path = ht_bytes_get_str(in, arena);
+	rank->n_events = ht_bytes_get_u64(in);
+	rank->json_bytes = ht_bytes_get_u64(in);
+	rank->base_ns = ht_bytes_get_i64(in);
+	rank->min_ts_ns = ht_bytes_get_i64(in);
+	rank->max_end_ns = ht_bytes_get_i64(in);
+	rank->job.world_size = ht_bytes_get_i64(in);
+	rank->job.maker = ht_bytes_get_u64(in);
+	rank->job.operators = ht_bytes_get_u64(in);
+	return get_steps(in, arena, rank) && get_stats(in, arena, rank) && !in->failed &&
+	       rank->path;
+}
+
+static bool get_lines(
+        struct ht_bytes_in *in, struct ht_arena *arena, const char ***ret_lines, size_t *ret_n)
+{
+	size_t n = ht_bytes_get_count(in, 8);
+	const char **lines = ht_arena_alloc(arena, (n + 1) * sizeof *lines);
+	for (size_t i = 0; lines && i < n; i++) {
+		lines[i] = ht_bytes_get_str(in, arena);
+		in->failed |= !lines[i];
+	}
+	*ret_lines = lines;
+	*ret_n = n;
+	return lines && !in->failed;
+}
+
+bool ht_roster_get(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *ret_roster)
+{
+	struct ht_roster roster = { .n = ht_bytes_get_count(in, 15 * 8) };
+	roster.ranks = ht_arena_alloc(arena, (roster.n + 1) * sizeof *roster.ranks);
+	for (size_t i = 0; roster.ranks && i < roster.n; i++)
+		if (!get_rank(in, arena, &roster.ranks[i]))
+			return false;
+	roster.n_repeated = ht_bytes_get_u64(in);
+	if (!roster.ranks || !get_lines(in, arena, &roster.notes, &roster.n_notes) ||
+	        !get_lines(in, arena, &roster.missing, &roster.n_missing))
+		return false;
+	*ret_roster = roster;
+	return true;
+}
+
+enum ht_status ht_roster_write(
+        ht_ctx *ctx, const struct ht_roster *roster, const struct ht_sink *sink)
+{
+	struct ht_bytes_out out = { .mem = ctx->mem };
+	ht_frame_begin(&out, &ht_roster_frame);
+	ht_roster_put(roster, &out);
+	ht_bytes_put_u64(&out, 0);
+	return ht_frame_write(ctx, &out, &ht_roster_frame, sink);
+}

@@ -1,0 +1,337 @@
+"""holotrace-mpi: however many processes, the bytes are those of one; and nobody waits for who is gone.
+
+Skipped where no MPI was found when the program was built."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from support import EXE, ROOT, environment
+
+sys.path.insert(0, str(ROOT / "tests/property"))
+from test_parts import OPTIONS  # noqa: E402
+
+BUILD = pathlib.Path(EXE).parent
+#: How the MPIs of Debian are started by root, with more processes than processors.
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"],
+    "mpich": ["mpirun.mpich"],
+}
+HERE = [name for name, words in LAUNCHERS.items()
+        if (BUILD / f"holotrace-mpi.{name}").exists() and shutil.which(words[0])]
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")
+
+
+def program(mpi):
+    return str(BUILD / f"holotrace-mpi.{mpi}")
+
+
+def launch(mpi, np, *args, **kwargs):
+    """Run to the end; nothing may take longer than SECONDS."""
+    return subprocess.run([*LAUNCHERS[mpi], "-np", str(np), program(mpi), *args], cwd=kwargs.pop("cwd", ROOT),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS,
+                          env=environment(), **kwargs)
+
+
+def alone(*args, cwd=ROOT):
+    return subprocess.run([EXE, *args], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+
+
+def said(stderr):
+    """What the program said, without what launchers add."""
+    return [line for line in stderr.decode().splitlines()
+            if line.startswith(("holotrace: ", "data was lost"))]
+
+
+def check(mpi, np, *args):
+    one, many = alone(*args), launch(mpi, np, *args)
+    assert many.stdout == one.stdout
+    assert many.returncode == one.returncode, many.stderr.decode()
+    assert said(many.stderr) == said(one.stderr)
+    return one
+
+
+def analyses():
+    verbs = json.loads(alone("help", "--json").stdout)["verbs"] if HERE else []
+    for verb in verbs:
+        if verb["kind"] != "analysis":
+            continue
+        if "TRACE" in verb["usage"]:
+            yield verb["name"], ["examples/straggler"]
+        elif "CONTROL" in verb["usage"]:
+            yield verb["name"], ["examples/ddp", "examples/straggler"]
+        elif "--base" in verb["usage"]:
+            yield verb["name"], ["--base", "examples/ddp", "--test", "examples/straggler"]
+
+
+ANALYSES = list(analyses())
+
+
+@pytest.mark.parametrize("name, sources", ANALYSES, ids=[name for name, _ in ANALYSES])
+def test_every_analysis_is_the_same(name, sources):
+    """With one MPI over every number of processes, more than there are files among them; with others over 3."""
+    whole = alone(name, "--format", "json", *sources)
+    for np in (1, 2, 3, 8):
+        done = launch(HERE[-1], np, name, "--format", "json", *sources)
+        assert done.stdout == whole.stdout, np
+        assert done.returncode == whole.returncode, done.stderr.decode()
+    for mpi in HERE[:-1]:
+        assert launch(mpi, 3, name, "--format", "json", *sources).stdout == whole.stdout
+
+
+@pytest.mark.parametrize("name, options", [(name, options) for name, lists in OPTIONS.items() for options in lists])
+def test_options_are_the_same(name, options):
+    assert check(HERE[-1], 3, name, *options, "--format", "csv", "examples/ddp").returncode == 0
+
+
+def test_the_list_of_analyses_is_not_empty():
+    assert len(ANALYSES) > 20
+    assert any(len(sources) > 1 for _, sources in ANALYSES)
+
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("args", [
+    ["report", "examples/ddp"], ["report", "examples/ddp", "--format", "html", "--top", "3"],
+    ["kernel-breakdown", "--hta-compat", "examples/ddp"], ["steps", "--hta-rows", "examples/straggler"],
+    ["events", "--columns", "rank,index,s_name,ts_ns", "--top", "100", "--format", "csv", "examples/ddp"],
+    ["dump", "examples/train"], ["list"], ["version"], ["kernel-types"], ["no-such-verb"],
+    ["kernel-types", "--rank", "9", "examples/ddp"], ["info", "no/such/file.json"],
+], ids=" ".join)
+def test_other_verbs_and_mistakes_are_the_same(mpi, args):
+    check(mpi, 3, *args)
+
+
+def write_trace(path, rank=None, kernel="k", ts=100, base=None):
+    events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": ts, "dur": 5,
+               "args": {"device": 0, "stream": 7}}]
+    trace = {"schemaVersion": 1, "traceEvents": events}
+    if rank is not None:
+        trace["distributedInfo"] = {"rank": rank, "world_size": 4}
+    if base is not None:
+        trace["baseTimeNanoseconds"] = base
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(trace))
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_ranks_are_given_as_in_one_process(mpi, tmp_path):
+    """Files that do not say their rank, two that say the same, one that is given, a file that is no trace, a second
+    name of a file, and clocks that cannot be compared."""
+    write_trace(tmp_path / "t/b10.json")
+    write_trace(tmp_path / "t/b9.json")
+    write_trace(tmp_path / "t/c.json", rank=1)
+    write_trace(tmp_path / "t/d.json", rank=1, base=1_700_000_000_000_000_000)
+    write_trace(tmp_path / "t/x_rank3.json")
+    (tmp_path / "t/note.json").write_text("[1, 2]")
+    (tmp_path / "t/same.json").hardlink_to(tmp_path / "t/b9.json")
+    write_trace(tmp_path / "other/e.json", rank=0)
+    for verb in ("info", "kernel-breakdown", "health"):
+        one = alone(verb, "t", "7=other/e.json", cwd=tmp_path)
+        assert one.returncode == 0
+        for np in (2, 3, 8):
+            done = launch(mpi, np, verb, "t", "7=other/e.json", cwd=tmp_path)
+            assert done.stdout == one.stdout
+            assert said(done.stderr) == said(one.stderr)
+    assert b"does not say its rank" in alone("info", "t", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_standard_input(mpi, tmp_path):
+    """It is where the launcher puts it, at process 0. A small one: MPICH's launcher gives up when a pipe is full."""
+    write_trace(tmp_path / "t.json")
+    trace = (tmp_path / "t.json").read_bytes()
+    one = subprocess.run([EXE, "kernel-types", "-"], input=trace, stdout=subprocess.PIPE, env=environment())
+    done = launch(mpi, 2, "kernel-types", "-", input=trace)
+    assert done.stdout == one.stdout and done.returncode == 0
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_that_cannot_be_read(mpi, tmp_path):
+    for rank in range(4):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank)
+    (tmp_path / "rank2.json").write_text("this is no trace")
+    files = [f"rank{rank}.json" for rank in range(4)]
+    one, many = alone("kernel-types", *files, cwd=tmp_path), launch(mpi, 3, "kernel-types", *files, cwd=tmp_path)
+    assert one.returncode == many.returncode == 3
+    assert said(many.stderr) == said(one.stderr) and len(said(many.stderr)) == 1
+    files.append("rank9.json")
+    for extra in ([], ["--format", "csv"]):
+        one = alone("kernel-breakdown", "--partial", *extra, *files, cwd=tmp_path)
+        many = launch(mpi, 3, "kernel-breakdown", "--partial", *extra, *files, cwd=tmp_path)
+        assert one.returncode == many.returncode == 0
+        assert many.stdout == one.stdout and said(many.stderr) == said(one.stderr)
+        text = " ".join((one.stdout + one.stderr).decode().split())
+        assert "missing from this result, 2 files: rank2.json: " in text and "rank9.json: " in text
+    done = launch(mpi, 2, "kernel-types", "--partial", "rank2.json", "rank9.json", cwd=tmp_path)
+    assert done.returncode == 3 and "no trace could be read: rank2.json" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_full_disk(mpi):
+    done = launch(mpi, 2, "kernel-types", "examples/ddp", "-o", "/dev/full")
+    assert done.returncode == alone("kernel-types", "examples/ddp", "-o", "/dev/full").returncode == 4
+    assert len(said(done.stderr)) == 1
+
+
+class Stopped:
+    """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
+
+    def __init__(self, mpi, folder, *args, launch=()):
+        for rank in range(6):
+            write_trace(folder / f"rank{rank}.json", rank=rank)
+        self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *launch, "kernel-types", *args,
+                                     str(folder)], env=environment(), stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, start_new_session=True)
+        deadline = time.time() + SECONDS
+        self.worker = None
+        while self.worker is None:
+            assert time.time() < deadline and self.run.poll() is None, self.run.communicate()
+            programs = list(self.processes())
+            self.worker = next((pid for pid in programs
+                                if self.parent(pid) in programs and self.rank(pid) == "1"), None)
+        os.kill(self.worker, signal.SIGSTOP)
+        self.carrier = self.parent(self.worker)
+        time.sleep(2)  # the others find the files, deal them and wait
+        assert self.run.poll() is None
+
+    def processes(self):
+        """Processes of the program that this run started."""
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and "holotrace-mpi" in (entry / "cmdline").read_text().split("\0")[0] and \
+                        self.is_below(int(entry.name)):
+                    yield int(entry.name)
+            except OSError:
+                pass
+
+    def is_below(self, pid):
+        while pid > 1 and pid != self.run.pid:
+            pid = self.parent(pid)
+        return pid == self.run.pid
+
+    @staticmethod
+    def parent(pid):
+        try:
+            return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return 0
+
+    @staticmethod
+    def rank(pid):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/environ").read_text().split("\0")
+        except OSError:
+            return None
+        said = dict(word.split("=", 1) for word in words if "=" in word)
+        return said.get("OMPI_COMM_WORLD_RANK", said.get("PMI_RANK"))
+
+    def end(self):
+        workers = [pid for pid in self.processes() if pid != self.run.pid]
+        try:
+            out, err = self.run.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            self.run.kill()
+            raise
+        finally:
+            time.sleep(0.5)
+            left = [pid for pid in workers if self.lives(pid)]
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+        assert not left
+        return self.run.returncode, out.decode(), err
+
+    @staticmethod
+    def lives(pid):
+        try:
+            return "holotrace-mpi" in pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+        except OSError:
+            return False
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_worker_that_is_killed(mpi, tmp_path):
+    run = Stopped(mpi, tmp_path)
+    os.kill(run.worker, signal.SIGKILL)
+    code, out, err = run.end()
+    assert code == 4 and out == ""
+    lines = said(err)
+    assert len(lines) == 1 and "process 1 was killed by signal 9; it had 2 traces, the first " in lines[0]
+    assert "--partial" in lines[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_partial_goes_on_without_a_worker(mpi, tmp_path):
+    run = Stopped(mpi, tmp_path, "--partial")
+    os.kill(run.worker, signal.SIGKILL)
+    code, out, err = run.end()
+    assert code == 0, err.decode()
+    text = " ".join(out.split())
+    missing = [rank for rank in range(6) if f"rank{rank}.json: process 1 was killed by signal 9" in text]
+    assert len(missing) == 2 and "missing from this result, 2 files: " in text
+    rest = [str(tmp_path / f"rank{rank}.json") for rank in range(6) if rank not in missing]
+    assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_carrier_that_is_killed(mpi, tmp_path):
+    """MPI cannot go on without one of its processes: everything ends, and soon."""
+    run = Stopped(mpi, tmp_path, "--partial")
+    os.kill(run.carrier, signal.SIGKILL)
+    began = time.time()
+    code, out, err = run.end()
+    assert code != 0 and "Kernel types" not in out and time.time() - began < 30
+    assert (out + err.decode()).strip()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_carrier_that_hangs(mpi, tmp_path):
+    """Who is not heard of is taken for dead, also where the launcher sees a process that lives."""
+    run = Stopped(mpi, tmp_path, launch=["--timeout", "3"])
+    os.kill(run.carrier, signal.SIGSTOP)
+    began = time.time()
+    code, out, err = run.end()
+    assert code != 0 and "Kernel types" not in out and time.time() - began < 30
+    assert "process 1 is not heard of any more; the run ends" in err.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_of_each_machine(mpi, tmp_path):
+    """Two machines, played by two folders: each process sees its own files only."""
+    for node, ranks in (("a", (0, 1, 2)), ("b", (3, 4))):
+        for rank in ranks:
+            write_trace(tmp_path / node / f"traces/rank{rank}.json", rank=rank, kernel=f"k{rank}")
+            write_trace(tmp_path / f"all/traces/rank{rank}.json", rank=rank, kernel=f"k{rank}")
+    words = []
+    for node, np in (("a", 2), ("b", 1)):
+        separator = [":"] if words else []
+        directory = ["-wdir", str(tmp_path / node)]
+        name = (["-x", f"HOLOTRACE_MPI_NODE={node}"] if mpi == "openmpi"
+                else ["-env", "HOLOTRACE_MPI_NODE", node])
+        words += separator + ["-np", str(np), *directory, *name, program(mpi), "--local", "info", "traces"]
+    done = subprocess.run([*LAUNCHERS[mpi], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS,
+                          env=environment())
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout == alone("info", "traces", cwd=tmp_path / "all").stdout
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_shared_folder_is_not_local(mpi, tmp_path):
+    for rank in range(2):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank)
+    words = []
+    for node in ("a", "b"):
+        name = (["-x", f"HOLOTRACE_MPI_NODE={node}"] if mpi == "openmpi"
+                else ["-env", "HOLOTRACE_MPI_NODE", node])
+        words += ([":"] if words else []) + ["-np", "1", *name, program(mpi), "--local", "info", str(tmp_path)]
+    done = subprocess.run([*LAUNCHERS[mpi], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS,
+                          env=environment())
+    assert done.returncode == 2
+    assert "is the same file on two machines. Leave --local out" in done.stderr.decode()
