@@ -386,7 +386,8 @@ struct ht_analysis_info {
 	const char *files, *beside;
 	/* which rows an overview of all analyses needs, as a filter; NULL: all */
 	const char *overview;
-	bool tells_losses; /* it says what could not be read */
+	bool tells_losses; /* it says what could not be read, with a severity and a sentence */
+	bool tells_facts;  /* it says what the files hold, by topic, item and value */
 };
 
 HT_API size_t ht_n_analyses(void);

@@ -233,7 +233,7 @@ static void add_note(struct findings *findings, const char *text)
 static void weigh(struct findings *findings, const char *severity, const char *sentence)
 {
 	bool is_loss = strcmp(severity, "data loss") == 0 || strcmp(severity, "severe") == 0;
-	if (strcmp(severity, "info") == 0)
+	if (!is_loss && strcmp(severity, "notice") != 0 && strcmp(severity, "repair") != 0)
 		return;
 	if (is_loss)
 		findings->level = "lost";
@@ -249,7 +249,7 @@ static void check_set(ht_ctx *ctx, ht_set *set, struct findings *findings)
 	findings->level = "good";
 	for (size_t i = 0; i < ht_set_n_notes(set); i++)
 		weigh(findings, "notice", ht_set_note(set, i));
-	if (ht_run(ctx, "health", &set, 1, NULL, 0, &view, &table) != HT_OK) {
+	if (ht_run(ctx, serve_teller(false), &set, 1, NULL, 0, &view, &table) != HT_OK) {
 		findings->level = "unknown";
 		return;
 	}

@@ -19,6 +19,16 @@
 #define MAX_WORKERS   16
 #define MAX_QUEUED    1000
 
+const char *serve_teller(bool facts)
+{
+	for (size_t i = 0; i < ht_n_analyses(); i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets == 1 && (facts ? info->tells_facts : info->tells_losses))
+			return info->name;
+	}
+	return NULL;
+}
+
 char *copy_text(const char *text)
 {
 	return text != NULL ? strdup(text) : NULL;

@@ -41,6 +41,9 @@ uint64_t now_ms(void);
 /* A copy, or NULL for NULL and when out of memory. */
 char *copy_text(const char *text);
 
+/* The analysis that tells what the files hold (facts), or what could not be read of them; NULL when there is none. */
+const char *serve_teller(bool facts);
+
 /* The listening socket and the loop; HT_IO with a text. */
 enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES]) HT_MUST_USE;
 /* There are news for those who wait for them. */

@@ -55,6 +55,7 @@ const struct ht_analysis ht_analysis_info = {
 	.info = {
 		.name = "info",
 		.group = "engine",
+		.tells_facts = true,
 		.title = "What the traces hold",
 		.question = "Which ranks, devices, versions, capture options, events, steps and streams are in the files?",
 		.method = "Facts from the files' headers and counts over their events.",
