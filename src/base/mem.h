@@ -90,6 +90,10 @@ struct ht_spare {
 	size_t n_bytes; /* HT_SPARE_BYTES at most */
 };
 
+/* Return to the system what was freed in small pieces, where the system's allocator holds on to it. Takes
+ * milliseconds: for after a lot was freed that nothing of the same sizes follows. */
+void ht_mem_give_back(void);
+
 void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem);
 void ht_spare_done(struct ht_spare *spare);
 
