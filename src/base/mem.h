@@ -27,7 +27,9 @@ struct ht_mem {
 	unsigned long long limit; /* 0: none */
 	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
 	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
-	struct ht_keep keep;      /* freed, and not given back yet */
+	atomic_llong
+	        cache_room_bytes; /* so much may be stored before the cache is looked at again (cache.h) */
+	struct ht_keep keep; /* freed, and not given back yet */
 };
 
 struct ht_mem *ht_mem_new(void);
