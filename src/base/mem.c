@@ -8,6 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__GLIBC__) && !defined(HT_PORTABLE)
+#include <malloc.h>
+#endif
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -298,6 +301,13 @@ static struct ht_arena_block *take_spare(struct ht_spare *spare, size_t size)
 	spare->n_bytes -= b->size;
 	b->is_zeroed = false;
 	return b;
+}
+
+void ht_mem_give_back(void)
+{
+#if defined(__GLIBC__) && !defined(HT_PORTABLE)
+	(void)malloc_trim(0);
+#endif
 }
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem)

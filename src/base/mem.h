@@ -27,7 +27,9 @@ struct ht_mem {
 	unsigned long long limit; /* 0: none */
 	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
 	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
-	struct ht_keep keep;      /* freed, and not given back yet */
+	atomic_llong
+	        cache_room_bytes; /* so much may be stored before the cache is looked at again (cache.h) */
+	struct ht_keep keep; /* freed, and not given back yet */
 };
 
 struct ht_mem *ht_mem_new(void);
@@ -89,6 +91,10 @@ struct ht_spare {
 	struct ht_arena_block *list;
 	size_t n_bytes; /* HT_SPARE_BYTES at most */
 };
+
+/* Return to the system what was freed in small pieces, where the system's allocator holds on to it. Takes
+ * milliseconds: for after a lot was freed that nothing of the same sizes follows. */
+void ht_mem_give_back(void);
 
 void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem);
 void ht_spare_done(struct ht_spare *spare);

@@ -173,6 +173,8 @@ static bool make_directory(const char *dir)
 	return !mkdir(path, 0700) || errno == EEXIST;
 }
 
+#define MANY_ENTRIES 64
+
 struct entry {
 	char name[48];
 	uint64_t bytes;
@@ -234,16 +236,29 @@ void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max
 	struct ht_vec entries = { 0 };
 	uint64_t total = list_entries(ctx, dir, stream, &entries);
 	struct entry *list = entries.data;
+	uint64_t wanted = max_bytes;
 	if (total > max_bytes && entries.n)
 		qsort(list, entries.n, sizeof *list, compare_use);
-	for (size_t i = 0; i < entries.n && total > max_bytes; i++) {
+	/* of many files some more go, so that not every one to come needs another look */
+	if (total > max_bytes && entries.n > MANY_ENTRIES)
+		wanted -= max_bytes / 16;
+	for (size_t i = 0; i < entries.n && total > wanted; i++) {
 		if (!strcmp(list[i].name, keep))
 			continue;
 		unlinkat(dirfd(stream), list[i].name, 0);
 		total -= list[i].bytes;
 	}
+	atomic_store(&ctx->mem->cache_room_bytes, total < max_bytes && entries.n > MANY_ENTRIES
+	                                                  ? (long long)(max_bytes - total) / 2
+	                                                  : 0);
 	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
 	closedir(stream);
+}
+
+/* Looking at every file for every file is quadratic: among many, only when half the room there was is used up. */
+static bool is_room_used(ht_ctx *ctx, uint64_t bytes)
+{
+	return atomic_fetch_sub(&ctx->mem->cache_room_bytes, (long long)bytes) <= (long long)bytes;
 }
 
 /* ---- storing ---- */
@@ -291,7 +306,9 @@ enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cach
 	            ((const struct ht_cache_head *)(const void *)front)->file_bytes <= max_bytes;
 	if (fits && make_directory(dir)) {
 		*ret_stored = write_whole(ctx, path, key, kind, store, front, n_front);
-		ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
+		if (is_room_used(
+		            ctx, ((const struct ht_cache_head *)(const void *)front)->file_bytes))
+			ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
 	}
 	ht_mem_free(ctx->mem, front, n_front);
 	return HT_OK;

@@ -10,16 +10,24 @@
 #include <sys/stat.h>
 
 /* So many mapped files stay mapped; systems allow some 65,000 in all. */
-#define MAX_MAPPED 16384
+#define MAX_MAPPED      16384
+#define GIVE_BACK_BYTES ((uint64_t)128 << 20)
 
 static void let_go_of(struct ht_set *set, struct ht_kept *kept)
 {
-	set->kept_bytes -= kept->bytes;
+	uint64_t bytes = kept->bytes;
+	set->kept_bytes -= bytes;
 	kept->bytes = 0;
 	if (set->roster.n <= MAX_MAPPED && ht_trace_rest(kept->trace))
 		return;
 	ht_trace_release(kept->trace);
 	kept->trace = NULL;
+	/* what follows may come mapped from the cache, and would stand beside what was freed */
+	set->freed_bytes += bytes;
+	if (set->freed_bytes < GIVE_BACK_BYTES)
+		return;
+	set->freed_bytes = 0;
+	ht_mem_give_back();
 }
 
 /* In turn, until the rest is within bounds; the rank in hand stays. */

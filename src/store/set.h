@@ -115,7 +115,8 @@ struct ht_set {
 	pthread_mutex_t lock; /* guards the rest */
 	struct ht_kept *kept; /* by rank */
 	uint64_t kept_bytes;
-	size_t hand; /* rank that is asked first for its memory */
+	uint64_t freed_bytes; /* of traces that were let go since memory was given back */
+	size_t hand;          /* rank that is asked first for its memory */
 	ht_set_load_fn load;
 	void *load_user;
 	void (*load_done)(struct ht_set *set); /* before the set goes; may be NULL */
