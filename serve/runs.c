@@ -32,7 +32,7 @@ char *run_id(const char *name)
 		else if (*name == '/')
 			*to++ = '~';
 		else
-			to += sprintf(to, "!%02x", (unsigned char)*name);
+			to += snprintf(to, sizeof("!ff"), "!%02x", (unsigned char)*name);
 	}
 	if (to == id)
 		*to++ = '~';

@@ -39,7 +39,8 @@ char *scan_root(const char *const *sources, size_t n_sources)
 	if (n_sources == 1 && is_directory(first)) {
 		char *root = malloc(n + 2);
 		if (root != NULL)
-			sprintf(root, "%s%s", first, n > 0 && first[n - 1] == '/' ? "" : "/");
+			snprintf(root, n + 2, "%s%s", first,
+			        n > 0 && first[n - 1] == '/' ? "" : "/");
 		return root;
 	}
 	for (size_t i = 1; i < n_sources; i++) {

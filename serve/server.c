@@ -106,7 +106,7 @@ static bool make_token(struct server *server)
 	if (!random_bytes(bytes, sizeof(bytes)))
 		return false;
 	for (size_t i = 0; i < sizeof(bytes); i++)
-		sprintf(text + 2 * i, "%02x", bytes[i]);
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	options->token = text;
 	return keep(server, &options->token);
 }
