@@ -182,7 +182,7 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 {
 	struct ht_open_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, prefer_db, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, listed, options, &taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
