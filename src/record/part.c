@@ -75,6 +75,7 @@ static int add_segment(struct ht_part *part, size_t wanted)
 	((struct ht_segment *)part->segments.data)[part->segments.n++] = segment;
 	part->file_bytes += n_bytes;
 	part->last_used = 0;
+	part->ready = NULL;
 	return 0;
 }
 
@@ -129,9 +130,10 @@ void ht_part_prepare(struct ht_part *part)
 	if (last->n_bytes - part->last_used >= READY_BYTES / 2 ||
 	        add_segment(part, READY_BYTES) == 0) {
 		last = (struct ht_segment *)part->segments.data + part->segments.n - 1;
+		uint8_t *from = last->bytes + part->last_used;
 		size_t n = last->n_bytes - part->last_used;
-		(void)madvise(last->bytes + part->last_used, n < READY_BYTES ? n : READY_BYTES,
-		        MADV_POPULATE_WRITE);
+		n = n < READY_BYTES ? n : READY_BYTES;
+		part->ready = madvise(from, n, MADV_POPULATE_WRITE) == 0 ? from + n : NULL;
 	}
 	pthread_mutex_unlock(&part->lock);
 }
@@ -141,17 +143,21 @@ struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head
 	n_bytes = round_up(n_bytes + sizeof *head, HT_PART_PAGE);
 	pthread_mutex_lock(&part->lock);
 	uint8_t *bytes = NULL;
+	bool is_ready = false;
 	if (!ht_vec_reserve(part->mem, &part->chunks, sizeof(struct ht_chunk *), 1) ||
 	        take(part, n_bytes, &bytes) != 0)
 		bytes = NULL;
-	if (bytes)
+	if (bytes) {
 		((struct ht_chunk **)part->chunks.data)[part->chunks.n++] =
 		        (struct ht_chunk *)bytes;
+		is_ready = bytes < part->ready && (size_t)(part->ready - bytes) >= n_bytes;
+	}
 	pthread_mutex_unlock(&part->lock);
 	if (!bytes)
 		return NULL;
 	/* All pages at once: cheaper than a fault for each. Kernels that cannot say so, fault. */
-	(void)madvise(bytes, n_bytes, MADV_POPULATE_WRITE);
+	if (!is_ready)
+		(void)madvise(bytes, n_bytes, MADV_POPULATE_WRITE);
 	struct ht_chunk *chunk = (struct ht_chunk *)bytes;
 	*chunk = *head;
 	chunk->n_bytes = n_bytes;

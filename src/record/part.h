@@ -70,6 +70,7 @@ struct ht_part {
 	pthread_mutex_t lock;   /* guards what follows */
 	struct ht_vec segments; /* struct ht_segment */
 	size_t last_used;       /* bytes of the last segment */
+	const uint8_t *ready;   /* its pages are there up to here; NULL: unknown */
 	struct ht_vec chunks;   /* struct ht_chunk * */
 	struct ht_part_header *header;
 	char name[PATH_MAX];

@@ -59,32 +59,46 @@ class Arena
 	template <typename T> T *take(size_t n)
 	{
 		size_t bytes = (n * sizeof(T) + 15) & ~size_t(15);
-		while (i_block_ < blocks_.size() && blocks_[i_block_].size - used_ < bytes) {
-			i_block_++;
-			used_ = 0;
-		}
-		if (i_block_ == blocks_.size()) {
-			size_t size = std::max(bytes, size_t(64) << 10);
-			blocks_.push_back({ std::make_unique<char[]>(size), size });
-			used_ = 0;
-		}
-		T *taken = reinterpret_cast<T *>(blocks_[i_block_].bytes.get() + used_);
-		used_ += bytes;
+		if (size_t(end_ - at_) < bytes)
+			next(bytes);
+		T *taken = reinterpret_cast<T *>(at_);
+		at_ += bytes;
 		return taken;
 	}
 
 	void reset()
 	{
-		i_block_ = used_ = 0;
+		if (!blocks_.empty())
+			use(0);
 	}
 
       private:
+	void use(size_t i)
+	{
+		i_block_ = i;
+		at_ = blocks_[i].bytes.get();
+		end_ = at_ + blocks_[i].size;
+	}
+
+	void next(size_t bytes)
+	{
+		size_t i = blocks_.empty() ? 0 : i_block_ + 1;
+		while (i < blocks_.size() && blocks_[i].size < bytes)
+			i++;
+		if (i == blocks_.size()) {
+			size_t size = std::max(bytes, size_t(64) << 10);
+			blocks_.push_back({ std::make_unique<char[]>(size), size });
+		}
+		use(i);
+	}
+
 	struct Block {
 		std::unique_ptr<char[]> bytes;
 		size_t size;
 	};
 	std::vector<Block> blocks_;
-	size_t i_block_ = 0, used_ = 0;
+	size_t i_block_ = 0;
+	char *at_ = nullptr, *end_ = nullptr; // what is left of that block
 };
 
 // Names of an operator, found again by the addresses of its texts, which belong to its schema.
