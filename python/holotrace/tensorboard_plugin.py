@@ -5,6 +5,7 @@ the tab is first asked for, and its routes are passed on below TensorBoard's own
 TensorBoard alone and what protects or proxies that holds here too.
 """
 import http.client
+import re
 import threading
 import urllib.parse
 
@@ -15,7 +16,7 @@ from ._serve import serve
 
 SCRIPT = b"""export function render() {
   const page = document.createElement("iframe");
-  page.src = "page/";
+  page.src = "page/index.html";
   page.title = "Holotrace";
   page.style.cssText = "position:fixed;inset:0;width:100%;height:100%;border:0";
   document.body.appendChild(page);
@@ -64,8 +65,9 @@ class HolotracePlugin(base_plugin.TBPlugin):
         if (request.content_length or 0) > MAX_BODY:
             return wrappers.Response("the body is too large", status=413)
         raw = request.environ.get("RAW_URI") or request.environ.get("REQUEST_URI") or request.full_path
-        target = "/" + raw.split("/holotrace/page/", 1)[-1]
-        return self._ask(request, target)
+        target = raw.split("/holotrace/page/", 1)[-1]
+        # TensorBoard drops the slash at the end of a path, so its page has a name here.
+        return self._ask(request, "/" + re.sub(r"^index\.html(?=\?|$)", "", target))
 
     def _ask(self, request, target):
         connection = http.client.HTTPConnection("127.0.0.1", self.server().port, timeout=120)
@@ -79,5 +81,7 @@ class HolotracePlugin(base_plugin.TBPlugin):
             return wrappers.Response(f"the page's server does not answer: {error}", status=502)
         finally:
             connection.close()
-        kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in OWN_HEADERS]
+        # What frames the page is TensorBoard itself, whatever it is called from outside.
+        kept = [(name, re.sub(r"frame-ancestors [^;]*", "frame-ancestors 'self'", value))
+                for name, value in answer.getheaders() if name.lower() not in OWN_HEADERS]
         return wrappers.Response(content, status=answer.status, headers=kept)

@@ -110,6 +110,10 @@ def test_tensorboard(start, tmp_path):
     assert listed["holotrace"]["tab_name"] == "Holotrace" and listed["holotrace"]["enabled"]
     page = "/data/plugin/holotrace/page/"
     ready(plugin.server().url)
+    shown = client.get(page + "index.html")
+    assert shown.status_code == 200 and "<title>Holotrace" in shown.get_data(as_text=True)
+    assert "frame-ancestors 'self'" in shown.headers["Content-Security-Policy"]
+    assert "page/index.html" in client.get("/data/plugin/holotrace/index.js").get_data(as_text=True)
     answer = client.get(page + "api/v1/runs/diff~control/table/steps?top=2")
     assert answer.status_code == 200
     assert json.loads(answer.get_data()) == get(plugin.server().url + "api/v1/runs/diff~control/table/steps?top=2")
