@@ -197,6 +197,10 @@ class Stopped:
             programs = list(self.processes())
             self.worker = next((pid for pid in programs
                                 if self.parent(pid) in programs and self.rank(pid) == "1"), None)
+        # Not before it waits for its first question: one that is stopped on its way there has not yet asked the
+        # kernel to end it with its carrier.
+        while not (self.waits(self.worker) and not time.sleep(0.02) and self.waits(self.worker)):
+            assert time.time() < deadline
         os.kill(self.worker, signal.SIGSTOP)
         self.carrier = self.parent(self.worker)
         time.sleep(2)  # the others find the files, deal them and wait
@@ -211,6 +215,10 @@ class Stopped:
                     yield int(entry.name)
             except OSError:
                 pass
+
+    @staticmethod
+    def waits(pid):
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S"
 
     def is_below(self, pid):
         while pid > 1 and pid != self.run.pid:
