@@ -15,16 +15,17 @@
 #define MAX_OBJECT_BYTES ((size_t)64 << 10)
 
 /* Eight bytes at a time, for nearly all texts are. */
-static bool is_ascii(const char *text, size_t n)
+/* ASCII without zero bytes; eight at a time, of which a zero borrows from what is above it. */
+static bool is_plain(const char *text, size_t n)
 {
-	uint64_t bits = 0, word;
+	uint64_t odd = 0, word;
 	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
 		memcpy(&word, text, sizeof word);
-		bits |= word;
+		odd |= word | ((word - 0x0101010101010101u) & ~word);
 	}
-	for (; n; n--)
-		bits |= (uint64_t)(unsigned char)*text++;
-	return !(bits & 0x8080808080808080u);
+	for (; n; n--, text++)
+		odd |= (uint64_t)(unsigned char)*text | (*text ? 0 : 0x80);
+	return !(odd & 0x8080808080808080u);
 }
 
 static bool is_utf8(const char *text, size_t n)
@@ -59,7 +60,7 @@ static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
 	struct ht_text found;
-	if ((!is_ascii(text, n) && !is_utf8(text, n)) || memchr(text, 0, n))
+	if (!is_plain(text, n) && (memchr(text, 0, n) || !is_utf8(text, n)))
 		return intern_repaired(et, text, n, ret_id);
 	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
 		return false;
