@@ -36,6 +36,9 @@ enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *con
         const char *order, sqlite3_stmt **ret_query) HT_MUST_USE;
 /* The next row; *ret_more is false behind the last one. */
 enum ht_status ht_db_step(struct ht_db *db, sqlite3_stmt *query, bool *ret_more) HT_MUST_USE;
+/* The same for loops over all rows of what ht_db_select gave: false behind the last one, without a query, and when
+ * *status is or becomes an error. */
+bool ht_db_next(struct ht_db *db, sqlite3_stmt *query, enum ht_status *status);
 /* A statement of our own. */
 enum ht_status ht_db_run(struct ht_db *db, const char *sql) HT_MUST_USE;
 bool ht_db_has_table(struct ht_db *db, const char *table);

@@ -155,6 +155,14 @@ enum ht_status ht_db_step(struct ht_db *db, sqlite3_stmt *query, bool *ret_more)
 	return code == SQLITE_INTERRUPT ? ht_progress(db->ctx, db->path, 0, 0) : fail_db(db);
 }
 
+bool ht_db_next(struct ht_db *db, sqlite3_stmt *query, enum ht_status *status)
+{
+	bool more = false;
+	if (query && *status == HT_OK)
+		*status = ht_db_step(db, query, &more);
+	return more;
+}
+
 uint32_t ht_db_text(struct ht_db *db, sqlite3_stmt *query, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(query, column);

@@ -26,13 +26,9 @@ static void begin_span(struct ht_db *db, const char *category, uint32_t name, in
 static enum ht_status each(struct ht_db *db, sqlite3_stmt *query,
         enum ht_status (*put)(struct ht_db *db, sqlite3_stmt *query, void *user), void *user)
 {
-	bool more = query != NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
-		status = ht_db_step(db, query, &more);
-		if (status == HT_OK && more)
-			status = put(db, query, user);
-	}
+	while (ht_db_next(db, query, &status))
+		status = put(db, query, user);
 	sqlite3_finalize(query);
 	return status;
 }

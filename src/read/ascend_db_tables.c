@@ -59,12 +59,8 @@ static enum ht_status read_records(struct ht_db *db, struct memory *m)
 		"totalAllocated", "totalReserved", "totalActive", NULL };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "MEMORY_RECORD", columns, NULL, &query));
-	bool more = query != NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ht_db_next(db, query, &status)) {
 		begin_memory(db, m, ht_db_i64(query, 0, 0), ht_db_i64(query, 1, 0));
 		if (!ht_db_is_null(query, 2))
 			ht_row_put(&db->rows, m->component, ht_db_text(db, query, 2));
@@ -119,12 +115,8 @@ static enum ht_status read_allocations(struct ht_db *db, struct memory *m)
 		"releaseTotalActive", NULL };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "OP_MEMORY", columns, NULL, &query));
-	bool more = query != NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ht_db_next(db, query, &status)) {
 		m->next_addr++;
 		status = put_half(db, m, query, M_ALLOC, M_ALLOC_TOTALS);
 		if (status == HT_OK)
@@ -140,16 +132,12 @@ static enum ht_status read_modules(struct ht_db *db, struct memory *m)
 		"totalReserved", NULL };
 	sqlite3_stmt *query, *names = NULL;
 	HT_TRY(ht_db_select(db, "NPU_MODULE_MEM", columns, NULL, &query));
-	bool more = query != NULL;
 	if (sqlite3_prepare_v2(db->handle, "SELECT name FROM ENUM_MODULE WHERE id=?", -1, &names,
 	            NULL) != SQLITE_OK)
 		names = NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
+	while (ht_db_next(db, query, &status)) {
 		char name[128];
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
 		int64_t id = ht_db_i64(query, 2, -1);
 		int n = snprintf(name, sizeof name, "module %lld", (long long)id);
 		if (names) {
@@ -278,12 +266,9 @@ static enum ht_status read_table(
 	if (!query)
 		return HT_OK;
 	uint32_t table = ht_draft_table(db->builder, to);
-	bool more = true, ok = table != UINT32_MAX;
+	bool ok = table != UINT32_MAX;
 	enum ht_status status = HT_OK;
-	while (ok && status == HT_OK) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ok && ht_db_next(db, query, &status)) {
 		ht_draft_row(db->builder, table);
 		for (size_t i = 0; ok && i < n; i++)
 			ok = put_cell(db, table, &cells[i], query, (int)i);
@@ -367,12 +352,9 @@ static enum ht_status read_bandwidth(struct ht_db *db)
 	if (!query)
 		return HT_OK;
 	uint32_t table = ht_draft_table(db->builder, "communication_bandwidth");
-	bool more = true, ok = table != UINT32_MAX;
+	bool ok = table != UINT32_MAX;
 	enum ht_status status = HT_OK;
-	while (ok && status == HT_OK) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ok && ht_db_next(db, query, &status)) {
 		ok = put_transport(db, &packets, table, query);
 	}
 	ok = ok && end_packets(db, &packets, table);
@@ -391,12 +373,8 @@ static enum ht_status read_clocks(struct ht_db *db)
 	uint32_t mhz = ht_rows_column(&db->rows, "MHz", 3, HT_ARG_F64);
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "AICORE_FREQ", columns, NULL, &query));
-	bool more = query != NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ht_db_next(db, query, &status)) {
 		double value = sqlite3_column_double(query, 2);
 		uint64_t bits;
 		memcpy(&bits, &value, sizeof bits);
@@ -416,12 +394,8 @@ static enum ht_status read_about(struct ht_db *db)
 	static const char *const columns[] = { "name", "value", NULL };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "META_DATA", columns, NULL, &query));
-	bool more = query != NULL;
 	enum ht_status status = HT_OK;
-	while (status == HT_OK && more) {
-		status = ht_db_step(db, query, &more);
-		if (status != HT_OK || !more)
-			break;
+	while (ht_db_next(db, query, &status)) {
 		const char *name = (const char *)sqlite3_column_text(query, 0);
 		const char *value = (const char *)sqlite3_column_text(query, 1);
 		if (!name || !value || *value != '{' || !ht_json_valid(value, strlen(value)))
