@@ -19,7 +19,7 @@ import served
 import support
 from web import needs_browser
 
-pytest.importorskip("tensorboard", reason="TensorBoard is not installed: its tab is untested")
+pytest.importorskip("tensorboard.plugins.base_plugin", reason="TensorBoard is not installed: its tab is untested")
 pytestmark = [needs_browser, served.needs_serve]
 RUNS = [support.ROOT / "examples"] + sorted({path.parents[2] for path in support.extra_files("step_trace_time.csv")})[:1]
 
