@@ -27,7 +27,7 @@ struct ht_analysis {
 	 * NULL */
 	enum ht_status (*choose)(struct ht_run *run);
 	/* finish compares ranks: where there are several it gets matched collectives and fitted clocks
-	 * (model/clocks.h). Otherwise clocks are fitted where the columns have times. */
+	 * (model/clocks/clocks.h). Otherwise clocks are fitted where the columns have times. */
 	bool across;
 	/* whether run->facts are needed though the policy does not say so; may be NULL: no */
 	bool (*wants_facts)(const struct ht_run *run);

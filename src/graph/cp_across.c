@@ -8,7 +8,7 @@
  */
 #include "graph/cp_across.h"
 
-#include "model/clocks.h"
+#include "model/clocks/clocks.h"
 #include "base/search.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "graph/cp_across.h"
 
-#include "model/frame.h"
+#include "model/rows/frame.h"
 
 const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] = {
 	{ "index", HT_I64, HT_KEY, "row of the event", NULL },

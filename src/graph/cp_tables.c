@@ -4,8 +4,8 @@
 #include "graph/cp_tables.h"
 
 #include "graph/cp_links.h"
-#include "model/launch.h"
-#include "model/work_names.h"
+#include "model/device/launch.h"
+#include "model/rows/work_names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "graph/cp_walk.h"
 
-#include "model/interval.h"
+#include "model/numbers/interval.h"
 #include "base/search.h"
 
 struct walk {

@@ -6,7 +6,7 @@
 #include "hta/hta_facts.h"
 #include "hta/hta_frame.h"
 #include "hta/hta_mtia.h"
-#include "model/call_graph.h"
+#include "model/calls/call_graph.h"
 #include "store/shape.h"
 
 #include <string.h>

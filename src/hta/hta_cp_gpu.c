@@ -8,7 +8,7 @@
  */
 #include "hta/hta_cp_build.h"
 #include "hta/hta_names.h"
-#include "model/series.h"
+#include "model/device/series.h"
 
 #include <math.h>
 #include <stdlib.h>

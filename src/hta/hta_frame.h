@@ -4,7 +4,7 @@
 #ifndef HT_HTA_HTA_FRAME_H
 #define HT_HTA_HTA_FRAME_H
 
-#include "model/frame.h"
+#include "model/rows/frame.h"
 
 /* Fill rows, gpu and cut of a frame whose trace is set. */
 enum ht_status ht_hta_frame_fill(struct ht_run *run, struct ht_frame *frame) HT_MUST_USE;

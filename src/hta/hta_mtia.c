@@ -7,7 +7,7 @@
 #include "hta/hta_mtia.h"
 #include "hta/hta_facts.h"
 #include "base/search.h"
-#include "model/work_names.h"
+#include "model/rows/work_names.h"
 
 #include <stdlib.h>
 #include <string.h>

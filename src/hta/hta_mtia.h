@@ -8,7 +8,7 @@
 #ifndef HT_HTA_HTA_MTIA_H
 #define HT_HTA_HTA_MTIA_H
 
-#include "model/frame.h"
+#include "model/rows/frame.h"
 
 /* By the call that submits jobs there, unless CUDA or HIP launch something too. */
 bool ht_hta_is_mtia(const struct ht_trace *trace);

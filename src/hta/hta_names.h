@@ -6,7 +6,7 @@
 #ifndef HT_HTA_HTA_NAMES_H
 #define HT_HTA_HTA_NAMES_H
 
-#include "model/work_names.h"
+#include "model/rows/work_names.h"
 
 /* By name, case-sensitive. */
 enum ht_work_type ht_hta_type(const char *name);

@@ -5,7 +5,7 @@
 
 #include "hta/hta_facts.h"
 #include "hta/hta_frame.h"
-#include "model/work_names.h"
+#include "model/rows/work_names.h"
 
 #include <stdlib.h>
 

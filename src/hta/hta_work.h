@@ -4,8 +4,8 @@
 #ifndef HT_HTA_HTA_WORK_H
 #define HT_HTA_HTA_WORK_H
 
-#include "model/gpu_work.h"
-#include "model/idle.h"
+#include "model/device/gpu_work.h"
+#include "model/device/idle.h"
 
 /* Every row that has a stream, classed by its name, which is how waits and host-side Triton operators get into
  * HTA's tables; OTHER is HT_CLASS_SYNC. */

@@ -1,7 +1,7 @@
 /*
  * part.c - see part.h.
  */
-#include "model/clocks.h"
+#include "model/clocks/clocks.h"
 #include "base/checked.h"
 
 void ht_parts_done(struct ht_parts *parts)

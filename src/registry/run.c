@@ -9,7 +9,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
-#include "model/clocks.h"
+#include "model/clocks/clocks.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/search.h"
 #include "registry/run.h"
-#include "model/clocks.h"
+#include "model/clocks/clocks.h"
 
 #include <string.h>
 

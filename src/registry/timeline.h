@@ -4,7 +4,7 @@
 #ifndef HT_REGISTRY_TIMELINE_H
 #define HT_REGISTRY_TIMELINE_H
 
-#include "model/attribution.h"
+#include "model/calls/attribution.h"
 #include "store/ranges.h"
 #include "table/table.h"
 

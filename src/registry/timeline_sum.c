@@ -15,7 +15,7 @@
 #include "registry/timeline.h"
 
 #include "base/intern.h"
-#include "model/interval.h"
+#include "model/numbers/interval.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 
 #include "sql/sql.h"
 
-#include "model/interval.h"
-#include "model/work_names.h"
+#include "model/numbers/interval.h"
+#include "model/rows/work_names.h"
 #include "table/format.h"
 
 #include <math.h>

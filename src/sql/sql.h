@@ -13,8 +13,8 @@
 #ifndef HT_SQL_SQL_H
 #define HT_SQL_SQL_H
 
-#include "model/attribution.h"
-#include "model/clocks.h"
+#include "model/calls/attribution.h"
+#include "model/clocks/clocks.h"
 #include "sql/sqlite.h"
 #include "store/ranges.h"
 #include "store/row_index.h"

@@ -8,7 +8,7 @@
 
 #include "base/rank_path.h"
 
-#include "model/counters.h"
+#include "model/device/counters.h"
 #include "base/io.h"
 
 #include <limits.h>

@@ -23,7 +23,7 @@
 #define HT_WRITE_JSON_H
 
 #include "base/emit.h"
-#include "model/clocks.h"
+#include "model/clocks/clocks.h"
 #include "write/filter.h"
 #include "write/pids.h"
 

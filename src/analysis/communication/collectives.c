@@ -1,0 +1,359 @@
+/*
+ * collectives.c - what collectives wait for, and how fast they move data.
+ *
+ * A collective is one call on every rank of its group (collective_match.h says how calls are matched), on the
+ * clocks of clocks.h. For each of its calls:
+ *   skew      from the first start to the last, over its ranks
+ *   wait      from its own start until the last rank had started; for a broadcast, a receive and the like, the
+ *             last that started before it ended
+ *   transfer  = duration - wait
+ *   algorithm bandwidth = bytes / transfer, bytes being those of the larger side, input or output, of the rank
+ *             that has most: what nccl-tests calls size
+ *   bus bandwidth = algorithm bandwidth * factor, as nccl-tests defines it for n ranks: 2(n-1)/n for allreduce,
+ *             (n-1)/n for allgather, reduce_scatter, alltoall, gather and scatter, 1 for broadcast, reduce, send
+ * Wait, transfer and bandwidth are null when a rank of the group is missing.
+ *
+ * Views: "summary", sums by group and kind, longest first; bandwidths there are all bytes over all transfer.
+ * "calls", one row per matched collective and rank, by start. Sends and receives are a kind of their own.
+ * Reads communication kernels, their arguments and launches. Blind to what carries no arguments but its kernel's
+ * name, and to data that kernels other than communication move. O(n log n).
+ *
+ * Example: an allreduce of 1000 bytes on two ranks runs from 0 to 10 us and from 4 to 10 us: skew 4, waits 4
+ * and 0, transfers 6 and 6 us, algorithm bandwidth 0.167 GB/s, and the bus bandwidth is the same.
+ */
+#include "analysis/analysis.h"
+#include "model/hint.h"
+#include "model/communication/chosen_calls.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status extract(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column summary_columns[] = {
+	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "kind", HT_STR, HT_KEY, "kind of collective", NULL },
+	{ "ranks", HT_I64, HT_MEASURE, "ranks of the group that are there", NULL },
+	{ "collectives", HT_I64, HT_MEASURE, "collectives matched over ranks", NULL },
+	{ "calls", HT_I64, HT_DETAIL, "their calls on all ranks", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "larger side of each collective, added up", NULL },
+	{ "duration_ns", HT_DURATION, HT_DETAIL, "duration of the calls, added up", NULL },
+	{ "wait_ns", HT_DURATION, HT_MEASURE,
+	        "of that, until the last rank had arrived; null unless all ranks are there", NULL },
+	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest of the duration", NULL },
+	{ "wait_share", HT_RATIO, HT_MEASURE, "wait over duration", NULL },
+	{ "skew_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of first to last arrival", NULL },
+	{ "skew_max_ns", HT_DURATION, HT_DETAIL, "largest first to last arrival", NULL },
+	{ "uncertainty_ns", HT_DURATION, HT_DETAIL,
+	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL },
+	{ "algbw_gb_per_s", HT_F64, HT_MEASURE, "bytes of all calls over their transfer", "GB/s" },
+	{ "busbw_gb_per_s", HT_F64, HT_MEASURE, "that times the factor of its kind and group size",
+	        "GB/s" },
+};
+
+static const struct ht_column call_columns[] = {
+	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "name", HT_STR, HT_KEY, "collective, or its kernel", NULL },
+	{ "kind", HT_STR, HT_DETAIL, "kind of collective", NULL },
+	{ "step", HT_I64, HT_KEY, "step of its launch, null outside steps", NULL },
+	{ "sequence", HT_I64, HT_KEY,
+	        "sequence number in the group, or position in the step from 0", NULL },
+	{ "rank", HT_I64, HT_KEY, "rank of this call", NULL },
+	{ "row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
+	{ "ranks", HT_I64, HT_DETAIL, "ranks whose call was found", NULL },
+	{ "group_size", HT_I64, HT_DETAIL, "ranks of the group", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "bytes of the call's larger side", NULL },
+	{ "dtype", HT_STR, HT_MEASURE, "type of its elements", NULL },
+	{ "start_ns", HT_TIME, HT_DETAIL, "its start, from the first event of all ranks", NULL },
+	{ "duration_ns", HT_DURATION, HT_DETAIL, "duration of its kernel", NULL },
+	{ "late_ns", HT_DURATION, HT_DETAIL, "its start after the first start", NULL },
+	{ "skew_ns", HT_DURATION, HT_MEASURE, "first start to last start of the collective", NULL },
+	{ "wait_ns", HT_DURATION, HT_MEASURE,
+	        "until the last rank had arrived; null unless all ranks are there", NULL },
+	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest of the duration", NULL },
+	{ "uncertainty_ns", HT_DURATION, HT_DETAIL,
+	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL },
+	{ "algbw_gb_per_s", HT_F64, HT_MEASURE, "bytes of the collective over transfer", "GB/s" },
+	{ "busbw_gb_per_s", HT_F64, HT_MEASURE, "that times the factor of its kind and group size",
+	        "GB/s" },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary_columns, HT_COUNT(summary_columns) },
+	{ "calls", call_columns, HT_COUNT(call_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "sums by group and kind, or every call", "summary|calls" },
+};
+
+const struct ht_analysis ht_analysis_collectives = {
+	.info = { .name = "collectives",
+	        .group = "distributed",
+	        .title = "Collectives",
+	        .question = "What do collectives wait for, and how fast do they move data?",
+	        .method =
+	                "Calls matched over ranks on one clock: wait is until the last rank has started, "
+	                "transfer is the rest of the duration; bandwidths as in nccl-tests, over "
+	                "transfer.",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.facts = { { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS } },
+	.across = true,
+	.per_rank = extract,
+	.finish = finish,
+};
+
+static enum ht_status extract(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	ht_chosen_calls_put(&frame, part->facts[0]);
+	return HT_OK;
+}
+
+/* ---- one collective ---- */
+
+struct arrivals {
+	int64_t first_ns, last_ns, uncertainty_ns;
+};
+
+/* Over all ranks that are there, chosen or not. */
+static struct arrivals arrivals_of(const struct ht_clocks *clocks, const struct ht_collective *c)
+{
+	struct arrivals a = { INT64_MAX, INT64_MIN, 0 };
+	int64_t most_ns = 0, next_ns = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int64_t ns = clocks->of[c->calls[i].i_rank].uncertainty_ns;
+		a.first_ns = c->calls[i].start_ns < a.first_ns ? c->calls[i].start_ns : a.first_ns;
+		a.last_ns = c->calls[i].start_ns > a.last_ns ? c->calls[i].start_ns : a.last_ns;
+		if (ns == HT_NO_I64)
+			a.uncertainty_ns = HT_NO_I64;
+		if (ns > most_ns) {
+			next_ns = most_ns;
+			most_ns = ns;
+		} else if (ns > next_ns) {
+			next_ns = ns;
+		}
+	}
+	if (a.uncertainty_ns != HT_NO_I64)
+		a.uncertainty_ns = ht_add_sat(most_ns, next_ns);
+	return a;
+}
+
+static int64_t duration_of(const struct ht_comm_call *call)
+{
+	return ht_sub_sat(call->end_ns, call->start_ns);
+}
+
+static int64_t transfer_of(const struct ht_comm_call *call)
+{
+	if (call->wait_ns == HT_NO_I64)
+		return HT_NO_I64;
+	return ht_sub_sat(duration_of(call), call->wait_ns);
+}
+
+/* GB/s is bytes per ns. */
+static void put_bandwidths(
+        ht_table *table, double bytes, double transfer_ns, enum ht_comm_kind kind, int64_t n_ranks)
+{
+	double gbps = transfer_ns > 0 ? bytes / transfer_ns : NAN;
+	ht_table_put_f64(table, gbps);
+	ht_table_put_f64(table, gbps * ht_comm_bus_factor(kind, n_ranks));
+}
+
+static int64_t size_of(const struct ht_collective *c)
+{
+	return c->size == HT_NO_I64 ? (int64_t)c->n : c->size;
+}
+
+/* ---- calls ---- */
+
+static void put_call(ht_table *table, const struct ht_run *run, const struct ht_parts *parts,
+        const struct ht_chosen_call *chosen)
+{
+	const struct ht_collective *c = chosen->collective;
+	const struct ht_comm_call *call = chosen->call;
+	struct arrivals a = arrivals_of(run->clocks[0], c);
+	int64_t transfer_ns = transfer_of(call);
+	bool measured = transfer_ns != HT_NO_I64 && c->bytes != HT_NO_I64;
+	ht_table_row(table);
+	ht_table_put_str(table, *c->group ? c->group : NULL);
+	ht_table_put_str(table, c->name);
+	ht_table_put_str(table, ht_comm_kind_name(c->kind));
+	ht_table_put_known(table, c->step, HT_NO_I64);
+	ht_table_put_known(table, c->nth, HT_NO_I64);
+	ht_table_put_i64(table, parts->list[chosen->i_part].rank);
+	ht_table_put_i64(table, call->row);
+	ht_table_put_i64(table, (int64_t)c->n);
+	ht_table_put_known(table, c->size, HT_NO_I64);
+	ht_table_put_known(table, call->bytes, HT_NO_I64);
+	ht_table_put_str(table, c->dtype);
+	ht_table_put_i64(table, call->start_ns);
+	ht_table_put_i64(table, duration_of(call));
+	ht_table_put_i64(table, ht_sub_sat(call->start_ns, a.first_ns));
+	ht_table_put_i64(table, ht_sub_sat(a.last_ns, a.first_ns));
+	ht_table_put_known(table, call->wait_ns, HT_NO_I64);
+	ht_table_put_known(table, transfer_ns, HT_NO_I64);
+	ht_table_put_known(table, a.uncertainty_ns, HT_NO_I64);
+	put_bandwidths(
+	        table, measured ? (double)c->bytes : NAN, (double)transfer_ns, c->kind, size_of(c));
+}
+
+/* ---- summary ---- */
+
+struct sum {
+	const struct ht_collective *example;
+	int64_t n_ranks, n_collectives, n_calls;
+	int64_t bytes, duration_ns, wait_ns; /* HT_NO_I64 when one is not known */
+	double call_bytes; /* bytes of the collective for every call: transfers are of calls */
+	int64_t skew_ns, skew_max_ns, uncertainty_ns;
+};
+
+static int compare_keys(const struct ht_collective *a, const struct ht_collective *b)
+{
+	int order = strcmp(a->group, b->group);
+	return order ? order : (int)a->kind - (int)b->kind;
+}
+
+static int by_key(const void *left, const void *right)
+{
+	const struct ht_chosen_call *a = left, *b = right;
+	int order = compare_keys(a->collective, b->collective);
+	if (order)
+		return order;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
+	return a->i_part < b->i_part ? -1 : a->i_part > b->i_part;
+}
+
+static int by_duration(const void *left, const void *right)
+{
+	const struct sum *a = left, *b = right;
+	if (a->duration_ns != b->duration_ns)
+		return a->duration_ns > b->duration_ns ? -1 : 1;
+	return compare_keys(a->example, b->example);
+}
+
+/* Unknown plus anything is unknown. */
+static void add_known(int64_t *sum, int64_t value)
+{
+	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : ht_add_sat(*sum, value);
+}
+
+static void add_call(struct sum *sum, const struct ht_clocks *clocks,
+        const struct ht_chosen_call *chosen, bool first)
+{
+	const struct ht_collective *c = chosen->collective;
+	const struct ht_comm_call *call = chosen->call;
+	sum->n_calls++;
+	ht_sum(&sum->duration_ns, duration_of(call));
+	sum->call_bytes += c->bytes == HT_NO_I64 ? NAN : (double)c->bytes;
+	add_known(&sum->wait_ns, call->wait_ns);
+	if (!first)
+		return;
+	struct arrivals a = arrivals_of(clocks, c);
+	int64_t skew_ns = ht_sub_sat(a.last_ns, a.first_ns);
+	sum->n_collectives++;
+	sum->n_ranks = (int64_t)c->n > sum->n_ranks ? (int64_t)c->n : sum->n_ranks;
+	add_known(&sum->bytes, c->bytes);
+	ht_sum(&sum->skew_ns, skew_ns);
+	sum->skew_max_ns = skew_ns > sum->skew_max_ns ? skew_ns : sum->skew_max_ns;
+	if (a.uncertainty_ns == HT_NO_I64 || sum->uncertainty_ns == HT_NO_I64)
+		sum->uncertainty_ns = HT_NO_I64;
+	else if (a.uncertainty_ns > sum->uncertainty_ns)
+		sum->uncertainty_ns = a.uncertainty_ns;
+}
+
+static void put_sum(ht_table *table, const struct sum *sum)
+{
+	const struct ht_collective *c = sum->example;
+	bool known = sum->wait_ns != HT_NO_I64;
+	int64_t transfer_ns = known ? ht_sub_sat(sum->duration_ns, sum->wait_ns) : HT_NO_I64;
+	ht_table_row(table);
+	ht_table_put_str(table, *c->group ? c->group : NULL);
+	ht_table_put_str(table, ht_comm_kind_name(c->kind));
+	ht_table_put_i64(table, sum->n_ranks);
+	ht_table_put_i64(table, sum->n_collectives);
+	ht_table_put_i64(table, sum->n_calls);
+	ht_table_put_known(table, sum->bytes, HT_NO_I64);
+	ht_table_put_i64(table, sum->duration_ns);
+	ht_table_put_known(table, sum->wait_ns, HT_NO_I64);
+	ht_table_put_known(table, transfer_ns, HT_NO_I64);
+	ht_table_put_f64(table,
+	        known && sum->duration_ns ? (double)sum->wait_ns / (double)sum->duration_ns : NAN);
+	ht_table_put_f64(table, (double)sum->skew_ns / (double)sum->n_collectives);
+	ht_table_put_i64(table, sum->skew_max_ns);
+	ht_table_put_known(table, sum->uncertainty_ns, HT_NO_I64);
+	put_bandwidths(
+	        table, known ? sum->call_bytes : NAN, (double)transfer_ns, c->kind, size_of(c));
+}
+
+static enum ht_status put_summary(
+        struct ht_run *run, struct ht_chosen_call *calls, size_t n, ht_table *table)
+{
+	size_t n_sums = 0;
+	struct sum *sums = ht_arena_alloc(run->scratch, (n + 1) * sizeof *sums);
+	if (!sums)
+		return ht_fail_nomem(run->ctx);
+	qsort(calls, n, sizeof *calls, by_key);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || compare_keys(calls[i - 1].collective, calls[i].collective))
+			sums[n_sums++].example = calls[i].collective;
+		add_call(&sums[n_sums - 1], run->clocks[0], &calls[i],
+		        !i || calls[i - 1].collective != calls[i].collective);
+	}
+	qsort(sums, n_sums, sizeof *sums, by_duration);
+	for (size_t i = 0; i < n_sums; i++)
+		put_sum(table, &sums[i]);
+	ht_table_set_bar(table, "wait_share");
+	return HT_OK;
+}
+
+/* ---- all ranks ---- */
+
+static enum ht_status add_hint(ht_table *table)
+{
+	double all = ht_hint_total(table, "duration_ns"), wait = ht_hint_total(table, "wait_ns");
+	if (!(all > 0))
+		return HT_OK;
+	if (wait > HT_WORTH_A_HINT * all)
+		return ht_table_add_note(table,
+		        "%.0f %% of the communication is waiting for the last rank. Next: stragglers",
+		        100 * wait / all);
+	return ht_table_add_note(table,
+	        "%.0f %% of the communication is transfer. Next: comm-overlap shows what compute hides",
+	        100 * (all - wait) / all);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const struct ht_chosen_call *all = NULL;
+	size_t n_all = 0, n = 0;
+	if (!ht_parts_n_rows(parts, 0))
+		return ht_table_add_note(table, "no communication kernels in the selection");
+	if (!run->clocks[0])
+		return ht_table_add_note(
+		        table, "one rank has no counterpart: give all ranks of a group");
+	HT_TRY(ht_chosen_calls_get(run, parts, 0, &all, &n_all));
+	struct ht_chosen_call *calls = ht_arena_alloc(run->scratch, (n_all + 1) * sizeof *calls);
+	if (!calls)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n_all; i++)
+		if (ht_collective_is_matched(all[i].collective))
+			calls[n++] = all[i];
+	if (ht_run_is(run, "view", "summary")) {
+		HT_TRY(put_summary(run, calls, n, table));
+		HT_TRY(add_hint(table));
+	} else
+		for (size_t i = 0; i < n; i++)
+			put_call(table, run, parts, &calls[i]);
+	HT_TRY(ht_chosen_calls_note(table, n_all - n, n_all));
+	return ht_clocks_note(run, table);
+}

@@ -1,0 +1,779 @@
+/*
+ * distributed.c - how computing and communicating share the steps of every rank, and what communication waits for.
+ *
+ * Views, per rank and step (bounds and roles as in `steps`: step_roles.h):
+ *   overlap     C = time with a kernel that computes (host operators where there is no kernel), M = time with
+ *               communication: its kernels, and its calls on the host. computation = C without M, overlapped = both,
+ *               communication = M without C, other = neither; they add up to the step. Of communication, with a
+ *               kernel of it running, waiting for the last rank and transfer, as `collectives` has them (exposed.h);
+ *               null unless all ranks of its collectives are there.
+ *   waiting     another estimate, which needs no common clock: calls of one collective (comm_ops.h) are paired over
+ *               ranks, range by range; the shortest of a range's durations is transfer on all ranks, at its end, and
+ *               the rest of the union of ranges is synchronising.
+ *   operations  the same over all steps, by name: calls, bytes, latency = |union of ranges|, transfer
+ *   groups      kernels by process group: duration, wait and transfer of the matched calls, as in `collectives`
+ *   steps, collectives, bandwidth, links   what the exporter of the traces says in tables of its own (exporter.h):
+ *               Ascend's step_trace_time, communication and communication_matrix
+ * Calls are paired by `collectives`' matching; without it by name and order, when all ranks have as many. O(n log n).
+ *
+ * Example: step [0,100), kernel [10,60), nccl:all_reduce [50,55) on the host with its kernel [58,90) us: C 50, M 37, both
+ * 7: computation 43, overlapped 7, communication 30, other 20.
+ */
+#include "analysis/analysis.h"
+#include "base/sort.h"
+#include "base/search.h"
+#include "model/communication/comm_ops.h"
+#include "model/communication/exporter.h"
+#include "model/communication/exposed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status look(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define RANK                                                                                       \
+	{                                                                                          \
+		"rank", HT_I64, HT_KEY, "rank of the trace", NULL                                  \
+	}
+#define STEP                                                                                       \
+	{                                                                                          \
+		"step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL                \
+	}
+
+static const struct ht_column overlap_columns[] = {
+	RANK,
+	STEP,
+	{ "step_ns", HT_DURATION, HT_MEASURE, "length of the step, up to its last GPU work", NULL },
+	{ "computation_ns", HT_DURATION, HT_MEASURE, "computing without communication", NULL },
+	{ "overlapped_ns", HT_DURATION, HT_MEASURE, "computing and communicating at once", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE, "communicating without computing: exposed",
+	        NULL },
+	{ "exposed_kernel_ns", HT_DURATION, HT_DETAIL,
+	        "of that, with a kernel of communication running", NULL },
+	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
+	        "of that, waiting for a rank; null unless all ranks are there", NULL },
+	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
+	        "of that, the rest: data can move; null unless all ranks are there", NULL },
+	{ "other_ns", HT_DURATION, HT_MEASURE, "neither", NULL },
+	{ "communication_share", HT_RATIO, HT_DETAIL, "communication_ns over step_ns", NULL },
+};
+enum { EXPOSED_WAIT = 7 };
+
+static const struct ht_column waiting_columns[] = {
+	RANK,
+	STEP,
+	{ "transfer_ns", HT_DURATION, HT_MEASURE,
+	        "communication for as long as the fastest rank needs", NULL },
+	{ "synchronizing_ns", HT_DURATION, HT_MEASURE, "the rest of communication", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE,
+	        "time with a call or kernel of communication", NULL },
+	{ "calls", HT_I64, HT_DETAIL, "calls that were paired over ranks", NULL },
+};
+
+static const struct ht_column operation_columns[] = {
+	RANK,
+	{ "name", HT_STR, HT_KEY, "operator of communication, or its kernel", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "calls", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "of their inputs; null when unknown", NULL },
+	{ "mean_bytes", HT_F64, HT_DETAIL, "bytes over calls", "bytes" },
+	{ "latency_ns", HT_DURATION, HT_MEASURE, "time with one of them, on host or device", NULL },
+	{ "mean_latency_ns", HT_DURATION_F64, HT_DETAIL, "latency over calls", NULL },
+	{ "transfer_ns", HT_DURATION, HT_MEASURE,
+	        "of that, for as long as the fastest rank needs; null when not paired", NULL },
+	{ "mean_transfer_ns", HT_DURATION_F64, HT_DETAIL, "transfer over calls", NULL },
+	{ "index", HT_I64, HT_DETAIL, "row of the longest", NULL },
+};
+
+static const struct ht_column group_columns[] = {
+	RANK,
+	STEP,
+	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "kernels of communication", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "larger side of each, added up", NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "their durations, added up", NULL },
+	{ "wait_ns", HT_DURATION, HT_MEASURE,
+	        "of that, until the last rank had arrived; null unless all ranks are there", NULL },
+	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest", NULL },
+	{ "index", HT_I64, HT_DETAIL, "row of the one that waits longest", NULL },
+};
+
+enum { FIRST_EXPORTER_VIEW = 4 };
+static const struct ht_schema schemas[] = {
+	{ "overlap", overlap_columns, HT_COUNT(overlap_columns) },
+	{ "waiting", waiting_columns, HT_COUNT(waiting_columns) },
+	{ "operations", operation_columns, HT_COUNT(operation_columns) },
+	{ "groups", group_columns, HT_COUNT(group_columns) },
+	{ "steps", ht_exporter_step_columns, HT_N_EXPORTER_STEP_COLUMNS },
+	{ "collectives", ht_exporter_collective_columns, HT_N_EXPORTER_COLLECTIVE_COLUMNS },
+	{ "bandwidth", ht_exporter_bandwidth_columns, HT_N_EXPORTER_BANDWIDTH_COLUMNS },
+	{ "links", ht_exporter_link_columns, HT_N_EXPORTER_LINK_COLUMNS },
+};
+
+enum { ROWS, CALLS, GAPS, RANGES };
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "overlap", "which table",
+	        "overlap|waiting|operations|groups|steps|collectives|bandwidth|links" },
+	{ "by", HT_STR, "step", "a row per rank and step, or the sum of a rank's steps",
+	        "step|rank" },
+};
+
+const struct ht_analysis ht_analysis_distributed = {
+	.info = { .name = "distributed",
+	        .group = "distributed",
+	        .title = "Distributed",
+	        .question =
+	                "How do computing and communicating share each rank's steps, and what does "
+	                "communication wait for?",
+	        .method =
+	                "Computation, both at once, exposed communication and neither add up to the "
+	                "step. Exposed communication is waiting for the last rank, then transfer.",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.facts = { [CALLS] = { "calls", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },
+	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS },
+	        [RANGES] = { "ranges", ht_comm_op_columns, HT_N_COMM_OP_COLUMNS } },
+	.across = true,
+	.per_rank = look,
+	.finish = finish,
+};
+
+static bool by_rank(const struct ht_run *run)
+{
+	return ht_run_is(run, "by", "rank");
+}
+
+/* Which of the exporter's views is asked for; HT_N_EXPORTER_VIEWS: none. */
+static enum ht_exporter_view exporter_view(const struct ht_run *run)
+{
+	for (unsigned i = 0; i < HT_N_EXPORTER_VIEWS; i++)
+		if (ht_run_is(run, "view", schemas[FIRST_EXPORTER_VIEW + i].name))
+			return (enum ht_exporter_view)i;
+	return HT_N_EXPORTER_VIEWS;
+}
+
+/* ---- overlap: one rank ---- */
+
+struct times {
+	struct ht_interval *list;
+	size_t n;
+};
+
+struct rank {
+	struct ht_run *run;
+	struct ht_part *part;
+	struct times compute, comm, kernels; /* merged: C, M, and what of M is on the device */
+	struct ht_exposed_call *calls;       /* by start */
+	size_t n_calls;
+	/* windows come in order of time: those of the calls that have begun and may go on */
+	struct ht_exposed_call *open, *inside;
+	size_t n_begun, n_open;
+};
+
+/* Those of a merged list that are within [start, end) in part. */
+static struct times slice(struct times all, int64_t start, int64_t end)
+{
+	size_t first = HT_LOWER_BOUND(at, all.n, all.list[at].end <= start);
+	size_t last = HT_LOWER_BOUND(at, all.n, all.list[at].start < end);
+	return (struct times){ all.list + first, last > first ? last - first : 0 };
+}
+
+/* What of a is in b. */
+static enum ht_status intersect(
+        struct ht_run *run, struct times a, struct times b, struct times *ret)
+{
+	struct ht_interval *out = ht_arena_alloc(run->scratch, (a.n + b.n + 1) * sizeof *out);
+	struct ht_interval *in = ht_arena_alloc(run->scratch, (2 * a.n + b.n + 1) * sizeof *in);
+	if (!out || !in)
+		return ht_fail_nomem(run->ctx);
+	size_t n_out = ht_interval_subtract(a.list, a.n, b.list, b.n, out);
+	*ret = (struct times){ in, ht_interval_subtract(a.list, a.n, out, n_out, in) };
+	return HT_OK;
+}
+
+static int by_call_start(const void *left, const void *right)
+{
+	const struct ht_exposed_call *a = left, *b = right;
+	if (a->time.start != b->time.start)
+		return a->time.start < b->time.start ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
+{
+	const struct ht_trace *t = r->run->trace;
+	struct ht_interval *list = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *list);
+	r->calls = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->calls);
+	r->open = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->open);
+	r->inside = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->inside);
+	if (!list || !r->calls || !r->open || !r->inside)
+		return ht_fail_nomem(r->run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (ht_busy_of_work(traits, &t->gpu[i]) != HT_BUSY_COMM || !ht_is_span(t, row))
+			continue;
+		list[r->n_calls] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+		r->calls[r->n_calls] = (struct ht_exposed_call){ row, list[r->n_calls] };
+		r->n_calls++;
+	}
+	r->kernels = (struct times){ list, ht_interval_merge(r->run->ctx->mem, list, r->n_calls) };
+	ht_sort_items(r->run->ctx->mem, r->calls, r->n_calls, sizeof *r->calls, by_call_start);
+	return HT_OK;
+}
+
+/* The calls that run in a window, which none before it begins after; in r->inside. */
+static size_t calls_inside(struct rank *r, struct times windows)
+{
+	int64_t start = windows.list[0].start, end = windows.list[windows.n - 1].end;
+	size_t n_open = 0, n = 0;
+	while (r->n_begun < r->n_calls && r->calls[r->n_begun].time.start < end)
+		r->open[r->n_open++] = r->calls[r->n_begun++];
+	for (size_t i = 0; i < r->n_open; i++) {
+		if (r->open[i].time.end <= start)
+			continue;
+		r->open[n_open++] = r->open[i];
+		if (ht_interval_within(windows.list, windows.n, r->open[n_open - 1].time.start,
+		            r->open[n_open - 1].time.end) > 0)
+			r->inside[n++] = r->open[n_open - 1];
+	}
+	r->n_open = n_open;
+	return n;
+}
+
+static enum ht_status put_overlap(struct rank *r, int64_t step, struct times windows)
+{
+	struct times compute, comm, kernels;
+	ht_table *table = r->part->facts[ROWS];
+	int64_t start = windows.list[0].start, end = windows.list[windows.n - 1].end;
+	HT_TRY(intersect(r->run, slice(r->compute, start, end), windows, &compute));
+	HT_TRY(intersect(r->run, slice(r->comm, start, end), windows, &comm));
+	HT_TRY(intersect(r->run, slice(r->kernels, start, end), windows, &kernels));
+	int64_t length = ht_interval_length(windows.list, windows.n);
+	int64_t c = ht_interval_length(compute.list, compute.n);
+	int64_t m = ht_interval_length(comm.list, comm.n);
+	int64_t both = ht_interval_overlap(compute.list, compute.n, comm.list, comm.n);
+	int64_t exposed_kernels =
+	        ht_interval_length(kernels.list, kernels.n) -
+	        ht_interval_overlap(compute.list, compute.n, kernels.list, kernels.n);
+	ht_table_row(table);
+	ht_table_put_i64(table, r->run->rank);
+	ht_table_put_known(table, step, HT_NO_I64);
+	ht_table_put_i64(table, length);
+	ht_table_put_i64(table, c - both);
+	ht_table_put_i64(table, both);
+	ht_table_put_i64(table, m - both);
+	ht_table_put_i64(table, exposed_kernels);
+	ht_table_put_null(table);
+	ht_table_put_null(table);
+	ht_table_put_i64(table, length + both - c - m);
+	ht_table_put_f64(table, length ? (double)(m - both) / (double)length : NAN);
+	size_t n = calls_inside(r, windows);
+	return ht_exposed_put(r->run, (int64_t)ht_table_n_rows(table) - 1, r->inside, n,
+	        kernels.list, kernels.n, compute.list, compute.n, r->part->facts[CALLS],
+	        r->part->facts[GAPS]);
+}
+
+static enum ht_status put_steps(struct rank *r, const struct ht_bounds *bounds)
+{
+	struct ht_interval *windows =
+	        ht_arena_alloc(r->run->scratch, (bounds->n + 1) * sizeof *windows);
+	if (!windows)
+		return ht_fail_nomem(r->run->ctx);
+	for (size_t i = 0; i < bounds->n; i++)
+		windows[i] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
+	if (by_rank(r->run)) {
+		size_t n = ht_interval_merge(r->run->ctx->mem, windows, bounds->n);
+		return n ? put_overlap(r, HT_NO_I64, (struct times){ windows, n }) : HT_OK;
+	}
+	for (size_t i = 0; i < bounds->n; i++)
+		HT_TRY(put_overlap(r, bounds->list[i].number, (struct times){ &windows[i], 1 }));
+	return HT_OK;
+}
+
+/* A rank without events of its own: what the exporter says. */
+static enum ht_status put_exported(struct ht_run *run, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_exporter_steps(run, by_rank(run), &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_exporter_step *step = &steps[i];
+		ht_table_row(table);
+		ht_table_put_i64(table, run->rank);
+		ht_table_put_known(table, step->number, HT_NO_I64);
+		ht_table_put_i64(table, step->step_ns);
+		ht_table_put_i64(table, ht_sub_sat(step->computing_ns, step->overlapped_ns));
+		ht_table_put_i64(table, step->overlapped_ns);
+		ht_table_put_i64(table, step->exposed_ns);
+		ht_table_put_null(table);
+		ht_table_put_null(table);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, step->free_ns);
+		ht_table_put_f64(table,
+		        step->step_ns > 0 ? (double)step->exposed_ns / (double)step->step_ns : NAN);
+	}
+	return n ? ht_exporter_note(run, table) : HT_OK;
+}
+
+static enum ht_status look(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_run whole = *run;
+	struct ht_frame frame = { 0 };
+	struct ht_traits traits = { 0 };
+	struct ht_bounds bounds = { 0 };
+	struct ht_busy_times times = { 0 };
+	struct rank rank = { .run = run, .part = part };
+	if (exporter_view(run) != HT_N_EXPORTER_VIEWS)
+		return ht_exporter_put(run, exporter_view(run), by_rank(run), part->facts[ROWS]);
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
+	if (!bounds.n && ht_run_is(run, "view", "overlap"))
+		return put_exported(run, part->facts[ROWS]);
+	HT_TRY(ht_bounds_choose(run, &bounds));
+	if (!ht_run_is(run, "view", "overlap"))
+		return ht_comm_ops_put(run, &traits, &bounds, part->facts[RANGES]);
+	/* any row may fall into a step, whoever launched it */
+	whole.step = "all";
+	HT_TRY(ht_frame_make(&whole, &frame));
+	HT_TRY(ht_busy_make(run, &frame, &traits, &times));
+	int computing = times.n[HT_BUSY_KERNEL] ? HT_BUSY_KERNEL : HT_BUSY_CPU;
+	rank.compute = (struct times){ times.list[computing], times.n[computing] };
+	rank.comm = (struct times){ times.list[HT_BUSY_COMM], times.n[HT_BUSY_COMM] };
+	HT_TRY(find_kernels(&rank, &traits));
+	return put_steps(&rank, &bounds);
+}
+
+/* ---- pairs: all ranks ---- */
+
+struct range {
+	int64_t start, end;
+	int64_t transfer; /* when that begins, HT_NO_I64: not paired */
+	int64_t row;
+	bool is_kernel;
+};
+
+struct op {
+	size_t i_part, first, n; /* ranges */
+	const char *name;
+	int64_t bytes, step;                    /* HT_NO_I64 */
+	const struct ht_collective *collective; /* that all ranks are known of; NULL */
+	size_t nth, n_alike; /* without one: which of the rank's calls of that name, and how many */
+	bool is_paired;
+};
+
+struct job {
+	struct ht_run *run;
+	const struct ht_parts *parts;
+	struct op *ops; /* by part, in time */
+	size_t n_ops;
+	struct range *ranges;
+	size_t n_unpaired;
+	struct ht_interval *room; /* two for each range */
+};
+
+static int64_t cell(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
+}
+
+/* The place of a range in the matching, NULL: none. */
+static const struct ht_call_place *place_of(
+        const struct job *j, size_t i_part, const struct range *range)
+{
+	size_t i_rank = ht_roster_find(j->run->rosters[0], j->parts->list[i_part].rank);
+	if (!j->run->clocks[0] || !range->is_kernel || i_rank == SIZE_MAX)
+		return NULL;
+	return ht_matches_find(&j->run->clocks[0]->matches, i_rank, range->row);
+}
+
+static void read_part(struct job *j, size_t p, size_t *n_ranges)
+{
+	const ht_table *facts = j->parts->list[p].facts[RANGES];
+	bool all = !j->run->step;
+	for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
+		int64_t step = cell(facts, i, HT_COMM_OP_STEP);
+		bool starts = !i || ht_table_i64(facts, i, HT_COMM_OP) !=
+		                            ht_table_i64(facts, i - 1, HT_COMM_OP);
+		if (!all && step == HT_NO_I64)
+			continue;
+		if (starts)
+			j->ops[j->n_ops++] = (struct op){ .i_part = p,
+				.first = *n_ranges,
+				.name = ht_table_str(facts, i, HT_COMM_OP_NAME),
+				.bytes = cell(facts, i, HT_COMM_OP_BYTES),
+				.step = step };
+		struct op *op = &j->ops[j->n_ops - 1];
+		struct range *range = &j->ranges[(*n_ranges)++];
+		*range = (struct range){ ht_table_i64(facts, i, HT_COMM_OP_START),
+			ht_table_i64(facts, i, HT_COMM_OP_END), HT_NO_I64,
+			ht_table_i64(facts, i, HT_COMM_OP_ROW),
+			ht_table_i64(facts, i, HT_COMM_OP_IS_KERNEL) != 0 };
+		op->n++;
+		const struct ht_call_place *place = place_of(j, p, range);
+		if (place && !op->collective && place->collective->complete &&
+		        ht_collective_is_matched(place->collective))
+			op->collective = place->collective;
+	}
+}
+
+static enum ht_status read_ops(struct job *j)
+{
+	size_t n = ht_parts_n_rows(j->parts, RANGES), n_ranges = 0;
+	j->ops = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->ops);
+	j->ranges = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->ranges);
+	j->room = ht_arena_alloc(j->run->scratch, (2 * n + 2) * sizeof *j->room);
+	if (!j->ops || !j->ranges || !j->room)
+		return ht_fail_nomem(j->run->ctx);
+	for (size_t p = 0; p < j->parts->n; p++)
+		read_part(j, p, &n_ranges);
+	return HT_OK;
+}
+
+static int by_name_and_part(const void *left, const void *right)
+{
+	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	int by = strcmp(a->name, b->name);
+	if (by)
+		return by;
+	if (a->i_part != b->i_part)
+		return a->i_part < b->i_part ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int by_pair(const void *left, const void *right)
+{
+	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
+	if (!a->collective) {
+		int by = strcmp(a->name, b->name);
+		if (by)
+			return by;
+		if (a->nth != b->nth)
+			return a->nth < b->nth ? -1 : 1;
+	}
+	return (a > b) - (a < b);
+}
+
+/* Calls without a matched kernel: their position among those of the name. */
+static void number_alike(struct op **list, size_t n)
+{
+	qsort(list, n, sizeof *list, by_name_and_part);
+	for (size_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n; end++)
+			if (strcmp(list[end]->name, list[first]->name) != 0 ||
+			        list[end]->i_part != list[first]->i_part)
+				break;
+		for (size_t i = first, nth = 0; i < end; i++) {
+			list[i]->nth = list[i]->collective ? 0 : nth++;
+			list[i]->n_alike = end - first;
+		}
+	}
+}
+
+/* One collective: as long as the fastest needs is transfer, range by range. */
+static bool pair_up(struct job *j, struct op **list, size_t n)
+{
+	bool alike = n > 1;
+	for (size_t i = 1; i < n; i++)
+		alike &= list[i]->n == list[0]->n && list[i]->i_part != list[i - 1]->i_part &&
+		         (list[0]->collective || list[i]->n_alike == list[0]->n_alike);
+	for (size_t k = 0; alike && k < list[0]->n; k++) {
+		int64_t shortest = INT64_MAX;
+		for (size_t i = 0; i < n; i++) {
+			const struct range *range = &j->ranges[list[i]->first + k];
+			if (range->end - range->start < shortest)
+				shortest = range->end - range->start;
+		}
+		for (size_t i = 0; i < n; i++) {
+			struct range *range = &j->ranges[list[i]->first + k];
+			range->transfer = range->end - shortest;
+			list[i]->is_paired = true;
+		}
+	}
+	return alike;
+}
+
+static enum ht_status pair_ops(struct job *j)
+{
+	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(j->run->ctx);
+	for (size_t i = 0; i < j->n_ops; i++)
+		list[i] = &j->ops[i];
+	number_alike(list, j->n_ops);
+	qsort(list, j->n_ops, sizeof *list, by_pair);
+	for (size_t first = 0, end; first < j->n_ops; first = end) {
+		for (end = first + 1; end < j->n_ops; end++) {
+			const struct op *a = list[first], *b = list[end];
+			if (a->collective != b->collective ||
+			        (!a->collective && (strcmp(a->name, b->name) || a->nth != b->nth)))
+				break;
+		}
+		if (!pair_up(j, list + first, end - first))
+			j->n_unpaired += end - first;
+	}
+	return HT_OK;
+}
+
+/* Time of some calls, and of their transfers. */
+struct lengths {
+	int64_t all, transfer;
+};
+
+static struct lengths measure(const struct job *j, struct op *const *list, size_t n)
+{
+	struct ht_interval *all = j->room, *transfer;
+	size_t n_all = 0, n_transfer = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
+			all[n_all++] = (struct ht_interval){ j->ranges[k].start, j->ranges[k].end };
+	transfer = all + n_all;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
+			if (j->ranges[k].transfer != HT_NO_I64)
+				transfer[n_transfer++] =
+				        (struct ht_interval){ j->ranges[k].transfer,
+					        j->ranges[k].end };
+	size_t n_merged = ht_interval_merge(j->run->ctx->mem, all, n_all);
+	struct lengths ret = { .all = ht_interval_length(all, n_merged) };
+	n_merged = ht_interval_merge(j->run->ctx->mem, transfer, n_transfer);
+	ret.transfer = ht_interval_length(transfer, n_merged);
+	return ret;
+}
+
+/* ---- waiting ---- */
+
+static int by_step(const void *left, const void *right)
+{
+	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	if (a->i_part != b->i_part)
+		return a->i_part < b->i_part ? -1 : 1;
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static enum ht_status put_waiting(struct job *j, ht_table *table)
+{
+	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
+	size_t n = 0;
+	bool ranks = by_rank(j->run);
+	if (!list)
+		return ht_fail_nomem(j->run->ctx);
+	for (size_t i = 0; i < j->n_ops; i++)
+		if (j->ops[i].is_paired && j->ops[i].step != HT_NO_I64)
+			list[n++] = &j->ops[i];
+	qsort(list, n, sizeof *list, by_step);
+	for (size_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n; end++)
+			if (list[end]->i_part != list[first]->i_part ||
+			        (!ranks && list[end]->step != list[first]->step))
+				break;
+		struct lengths lengths = measure(j, list + first, end - first);
+		ht_table_row(table);
+		ht_table_put_i64(table, j->parts->list[list[first]->i_part].rank);
+		ht_table_put_known(table, ranks ? HT_NO_I64 : list[first]->step, HT_NO_I64);
+		ht_table_put_i64(table, lengths.transfer);
+		ht_table_put_i64(table, lengths.all - lengths.transfer);
+		ht_table_put_i64(table, lengths.all);
+		ht_table_put_i64(table, (int64_t)(end - first));
+	}
+	return HT_OK;
+}
+
+/* ---- operations ---- */
+
+static int by_part_and_name(const void *left, const void *right)
+{
+	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	if (a->i_part != b->i_part)
+		return a->i_part < b->i_part ? -1 : 1;
+	int by = strcmp(a->name, b->name);
+	return by ? by : (a > b) - (a < b);
+}
+
+static void put_operation(const struct job *j, struct op *const *list, size_t n, ht_table *table)
+{
+	struct lengths lengths = measure(j, list, n);
+	const struct range *longest = &j->ranges[list[0]->first];
+	int64_t bytes = 0;
+	bool paired = true, sized = true;
+	for (size_t i = 0; i < n; i++) {
+		paired &= list[i]->is_paired;
+		sized &= list[i]->bytes != HT_NO_I64;
+		ht_sum(&bytes, sized ? list[i]->bytes : 0);
+		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
+			if (j->ranges[k].end - j->ranges[k].start > longest->end - longest->start)
+				longest = &j->ranges[k];
+	}
+	ht_table_row(table);
+	ht_table_put_i64(table, j->parts->list[list[0]->i_part].rank);
+	ht_table_put_str(table, list[0]->name);
+	ht_table_put_i64(table, (int64_t)n);
+	ht_table_put_known(table, sized ? bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, sized ? (double)bytes / (double)n : NAN);
+	ht_table_put_i64(table, lengths.all);
+	ht_table_put_f64(table, (double)lengths.all / (double)n);
+	ht_table_put_known(table, paired ? lengths.transfer : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, paired ? (double)lengths.transfer / (double)n : NAN);
+	ht_table_put_i64(table, longest->row);
+}
+
+static enum ht_status put_operations(struct job *j, ht_table *table)
+{
+	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(j->run->ctx);
+	for (size_t i = 0; i < j->n_ops; i++)
+		list[i] = &j->ops[i];
+	qsort(list, j->n_ops, sizeof *list, by_part_and_name);
+	for (size_t first = 0, end; first < j->n_ops; first = end) {
+		for (end = first + 1; end < j->n_ops; end++)
+			if (list[end]->i_part != list[first]->i_part ||
+			        strcmp(list[end]->name, list[first]->name) != 0)
+				break;
+		put_operation(j, list + first, end - first, table);
+	}
+	return HT_OK;
+}
+
+/* ---- groups ---- */
+
+struct member {
+	const struct op *op;
+	const struct range *range;
+	const struct ht_call_place *place;
+	bool any_step; /* steps are not told apart */
+};
+
+static int by_group(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	if (a->op->i_part != b->op->i_part)
+		return a->op->i_part < b->op->i_part ? -1 : 1;
+	if (!a->any_step && a->op->step != b->op->step)
+		return a->op->step < b->op->step ? -1 : 1;
+	int by = strcmp(a->place->collective->group, b->place->collective->group);
+	return by ? by : (a->range > b->range) - (a->range < b->range);
+}
+
+static void put_group(const struct job *j, const struct member *list, size_t n, ht_table *table)
+{
+	const struct ht_collective *example = list[0].place->collective;
+	int64_t duration = 0, wait = 0, bytes = 0, row = list[0].range->row, longest = INT64_MIN;
+	bool known = true, sized = true;
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_comm_call *call = list[i].place->call;
+		ht_sum(&duration, list[i].range->end - list[i].range->start);
+		known &= call->wait_ns != HT_NO_I64;
+		ht_sum(&wait, known ? call->wait_ns : 0);
+		sized &= call->bytes != HT_NO_I64;
+		ht_sum(&bytes, sized ? call->bytes : 0);
+		if (call->wait_ns > longest) {
+			longest = call->wait_ns;
+			row = list[i].range->row;
+		}
+	}
+	ht_table_row(table);
+	ht_table_put_i64(table, j->parts->list[list[0].op->i_part].rank);
+	ht_table_put_known(table, list[0].any_step ? HT_NO_I64 : list[0].op->step, HT_NO_I64);
+	ht_table_put_str(table, *example->group ? example->group : NULL);
+	ht_table_put_i64(table, (int64_t)n);
+	ht_table_put_known(table, sized ? bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, duration);
+	ht_table_put_known(table, known ? wait : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, known ? ht_sub_sat(duration, wait) : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, row);
+}
+
+static enum ht_status put_groups(struct job *j, ht_table *table)
+{
+	struct member *list = ht_arena_alloc(
+	        j->run->scratch, (ht_parts_n_rows(j->parts, RANGES) + 1) * sizeof *list);
+	size_t n = 0;
+	if (!list)
+		return ht_fail_nomem(j->run->ctx);
+	if (!j->run->clocks[0])
+		return ht_table_add_note(table, "one rank has no counterpart: give all ranks");
+	for (size_t i = 0; i < j->n_ops; i++)
+		for (size_t k = j->ops[i].first; k < j->ops[i].first + j->ops[i].n; k++) {
+			const struct ht_call_place *place =
+			        place_of(j, j->ops[i].i_part, &j->ranges[k]);
+			if (place && j->ops[i].step != HT_NO_I64)
+				list[n++] = (struct member){ &j->ops[i], &j->ranges[k], place,
+					by_rank(j->run) };
+		}
+	qsort(list, n, sizeof *list, by_group);
+	for (size_t first = 0, end; first < n; first = end) {
+		for (end = first + 1; end < n; end++)
+			if (list[end].op->i_part != list[first].op->i_part ||
+			        (!list[end].any_step &&
+			                list[end].op->step != list[first].op->step) ||
+			        strcmp(list[end].place->collective->group,
+			                list[first].place->collective->group) != 0)
+				break;
+		put_group(j, list + first, end - first, table);
+	}
+	return HT_OK;
+}
+
+/* ---- all ranks ---- */
+
+static enum ht_status finish_pairs(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct job j = { .run = run, .parts = parts };
+	HT_TRY(read_ops(&j));
+	HT_TRY(pair_ops(&j));
+	if (ht_run_is(run, "view", "waiting"))
+		HT_TRY(put_waiting(&j, table));
+	else if (ht_run_is(run, "view", "operations"))
+		HT_TRY(put_operations(&j, table));
+	else
+		HT_TRY(put_groups(&j, table));
+	if (!j.n_ops)
+		return ht_table_add_note(table, "no communication in the selection");
+	if (j.n_unpaired && !ht_run_is(run, "view", "groups"))
+		HT_TRY(ht_table_add_note(table,
+		        "%zu of %zu calls have no counterpart on other ranks: nothing says what of them "
+		        "is transfer",
+		        j.n_unpaired, j.n_ops));
+	return ht_clocks_note_odd(run, table);
+}
+
+static enum ht_status finish_exporter(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_table_set_method(table, "as the exporter of the traces has it"));
+	HT_TRY(ht_parts_rows(run, parts, ROWS, 0, table));
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "no such table of an exporter: Ascend's profiler writes them from Level1 on; --view overlap "
+	        "computes from events");
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	if (exporter_view(run) != HT_N_EXPORTER_VIEWS)
+		return finish_exporter(run, parts, table);
+	if (!ht_run_is(run, "view", "overlap"))
+		return finish_pairs(run, parts, table);
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *rows = parts->list[i].facts[ROWS];
+		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
+		for (size_t k = 0; k < ht_table_n_notes(rows); k++)
+			HT_TRY(ht_table_add_note(table, "%s", ht_table_note(rows, k)));
+	}
+	ht_table_set_bar(table, "communication_share");
+	if (!ht_table_n_rows(table))
+		return ht_table_add_note(table, "no steps, operators or GPU work in the traces");
+	return ht_clocks_note(run, table);
+}

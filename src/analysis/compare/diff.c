@@ -1,0 +1,625 @@
+/*
+ * diff.c - what changed between two runs: step time, and what explains it by operator and kernel.
+ *
+ * Headline: mean step time of control and test with their spread over steps, and the difference with its 95 %
+ * interval. Per name (or call path, or name and input shape), over the chosen ranks and steps:
+ *     cpu         time of the step that is its own: innermost on the thread of the steps, or in the backward
+ *                 pass that this waits for (step_time.h); these rows add up to the difference in step time
+ *     background  own time on other host threads
+ *     gpu         durations; these rows add up to the difference in GPU time
+ * so that one change is one row, not one per caller. A row's interval is over steps, by Student's t; its variance
+ * is helped by what rows of its kind vary by (struct ht_noise). Rows whose difference may be noise (Benjamini and
+ * Hochberg at 5 %) are folded into one row per device, unless all-rows asks for them. With one step on each side
+ * nothing is known of noise: all rows are shown, without interval.
+ *
+ * Views operators, kernels and modules put the tables of those analyses side by side, matched by name (and shape) or
+ * path, largest change first.
+ * Which ranks and steps: see diff_sides.h; a note under the table tells.
+ * With hta-compat: HTA's rows and durations (every row with a duration, by stream argument and iteration), names
+ * of host and GPU merged, first rank, first step, HTA's order, change by the counts.
+ *
+ * O(n) + sorting the names. Order: largest |diff_ns| first, then name, then device; folded rows last.
+ *
+ * Example: control has aten::mm 2x in one step for 30 us of its own, test 3x for 24 us: count +1, diff_ns -6000,
+ * change_share -20 %, "more calls, faster".
+ */
+#include "analysis/analysis.h"
+#include "model/compare/diff_sides.h"
+#include "model/compare/step_samples.h"
+#include "model/compare/view_diff.h"
+#include "table/format.h"
+#include "base/checked.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chance of an interval to miss on each side, and share of noise among what is shown. */
+#define MISS        0.025
+#define FALSE_SHARE 0.05
+/* How many degrees of freedom the spread of other rows is worth: as much as that of three steps. */
+#define KNOWN_DF 2
+
+static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column of_rows[] = {
+	{ "name", HT_STR, HT_KEY,
+	        "operator, annotation, runtime call, kernel, copy or set; others: names within noise",
+	        NULL },
+	{ "device", HT_STR, HT_KEY,
+	        "cpu: on the thread of the steps or in the backward pass that it waits for; "
+	        "background: other host threads; gpu; null with hta-compat",
+	        NULL },
+	{ "control_count", HT_I64, HT_DETAIL, "events of this name in control", NULL },
+	{ "test_count", HT_I64, HT_DETAIL, "events of this name in test", NULL },
+	{ "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL },
+	{ "control_ns", HT_DURATION, HT_DETAIL,
+	        "their own time in control, over all ranks and steps", NULL },
+	{ "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL },
+	{ "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL },
+	{ "change_share", HT_RATIO, HT_DETAIL, "diff_ns over control_ns, null without control",
+	        NULL },
+	{ "change", HT_STR, HT_MEASURE,
+	        "added, removed, more or fewer calls; slower, faster or within noise; equal",
+	        NULL },
+	{ "control_step_ns", HT_DURATION_F64, HT_MEASURE, "control_ns per step and rank", NULL },
+	{ "test_step_ns", HT_DURATION_F64, HT_MEASURE, "test_ns per step and rank", NULL },
+	{ "step_diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control, per step and rank",
+	        NULL },
+	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
+	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
+	{ "share", HT_RATIO, HT_MEASURE,
+	        "step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)", NULL },
+	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
+};
+
+static const struct ht_column of_summary[] = {
+	{ "metric", HT_STR, HT_KEY,
+	        "step: its length on the host; gpu: durations of GPU work; comm: those of it that are "
+	        "communication",
+	        NULL },
+	{ "control_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of control", NULL },
+	{ "control_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
+	{ "control_steps", HT_I64, HT_DETAIL, "its steps", NULL },
+	{ "test_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of test", NULL },
+	{ "test_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
+	{ "test_steps", HT_I64, HT_DETAIL, "its steps", NULL },
+	{ "diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control", NULL },
+	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
+	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
+	{ "change_share", HT_RATIO, HT_MEASURE, "diff_ns over control_ns", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "rows", of_rows, HT_COUNT(of_rows) },
+	{ "summary", of_summary, HT_COUNT(of_summary) },
+	{ "operators", ht_op_diff_columns, HT_N_OP_DIFF_COLUMNS },
+	{ "kernels", ht_kernel_diff_columns, HT_N_KERNEL_DIFF_COLUMNS },
+	{ "modules", ht_module_diff_columns, HT_N_MODULE_DIFF_COLUMNS },
+};
+
+/* Views that put the tables of other analyses side by side, and the part's table of each. */
+static const struct {
+	const char *name;
+	enum ht_view_diff view;
+	size_t k;
+} side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
+	{ "modules", HT_DIFF_MODULES, 4 } };
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "rows",
+	        "names that explain the difference; step and GPU time only; or operators, kernels or modules "
+	        "of both side by side",
+	        "rows|summary|operators|kernels|modules" },
+	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
+	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
+	        "name|path|shape" },
+	{ "all-rows", HT_BOOL, "false", "show rows whose difference may be noise too", NULL },
+	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
+	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
+	{ "control-step", HT_STR, NULL, "steps of control: 3-5,7 or all", NULL },
+	{ "test-step", HT_STR, NULL, "steps of test: 3-5,7 or all", NULL },
+	{ "short-names", HT_BOOL, "false", "without template arguments and parameters", NULL },
+};
+
+const struct ht_analysis ht_analysis_diff = {
+	.info = { .name = "diff",
+	        .group = "compare",
+	        .title = "Differences between two runs",
+	        .question =
+	                "How much longer is a step, and which operators and kernels explain it?",
+	        .method =
+	                "Every moment of a step belongs to the innermost row of its thread, or of the "
+	                "backward pass that this waits for; GPU work counts by its duration. Per name "
+	                "over the chosen ranks and steps of both runs, test minus control, with 95 % "
+	                "intervals over steps; what may be noise is folded.",
+	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 2 },
+	.facts = { { "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },
+	        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },
+	        { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS },
+	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
+	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
+	.choose = ht_diff_choose,
+	.per_rank = count_rank,
+	.finish = finish,
+};
+
+/* The view of the run in side_by_side; beyond its end: one of the other views. */
+static size_t find_side_by_side(const struct ht_run *run)
+{
+	size_t i = 0;
+	while (i < HT_COUNT(side_by_side) && !ht_run_is(run, "view", side_by_side[i].name))
+		i++;
+	return i;
+}
+
+static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
+{
+	size_t i_view = find_side_by_side(run);
+	if (i_view < HT_COUNT(side_by_side))
+		return ht_view_diff_put(run, side_by_side[i_view].view,
+		        ht_run_is(run, "by", "shape"), part->facts[side_by_side[i_view].k]);
+	struct ht_profile_options options = { .by = ht_run_is(run, "by", "path")    ? HT_BY_PATH
+		                                    : ht_run_is(run, "by", "shape") ? HT_BY_SHAPE
+		                                                                    : HT_BY_NAME,
+		.cpu = !ht_run_is(run, "device", "gpu"),
+		.gpu = !ht_run_is(run, "device", "cpu"),
+		.short_names = ht_run_bool(run, "short-names") };
+	return (run->policy.compares_counts ? ht_profile_put_rows : ht_profile_put)(
+	        run, &options, part);
+}
+
+/* One row to be: a name, or several folded. */
+struct row {
+	const char *name;
+	enum ht_place place;
+	int64_t count[2], ns[2];
+	double mean[2], squares[2]; /* of its samples: time per step and rank */
+	double chance;              /* that the difference is noise */
+	uint64_t n_names;           /* 0: a name of its own */
+};
+
+struct rows {
+	struct row *items;
+	size_t n;
+};
+
+/* All that is compared. */
+struct compare {
+	struct ht_run *run;
+	struct ht_step_samples samples;
+	struct rows rows;
+	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
+	bool tested;                               /* steps tell of noise */
+	double typical
+	        [2]; /* how rows of the host and of the GPU vary, as a share of their time squared */
+	double limit;                 /* chances above it may be noise */
+	double quantile_df, quantile; /* of the interval asked for last */
+};
+
+/* ---- rows ---- */
+
+static void set_samples(
+        const struct ht_step_samples *samples, const double *values, struct row *row)
+{
+	for (size_t side = 0; side < 2; side++) {
+		struct ht_sample sample = ht_step_samples_of(samples, values, side);
+		row->mean[side] = sample.mean;
+		row->squares[side] = sample.squares;
+	}
+}
+
+static struct row row_in_hand(struct ht_step_samples *samples)
+{
+	struct row row = { .name = samples->name, .place = samples->place };
+	for (size_t side = 0; side < 2; side++) {
+		row.count[side] = samples->count[side];
+		row.ns[side] = samples->ns[side];
+	}
+	set_samples(samples, samples->values, &row);
+	return row;
+}
+
+static enum ht_status collect(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	size_t n = 0;
+	while (ht_step_samples_next(samples))
+		n++;
+	compare->rows.items =
+	        ht_arena_alloc(compare->run->scratch, (n + HT_N_PLACES) * sizeof(struct row));
+	if (!compare->rows.items)
+		return ht_fail_nomem(compare->run->ctx);
+	ht_step_samples_rewind(samples);
+	while (ht_step_samples_next(samples))
+		compare->rows.items[compare->rows.n++] = row_in_hand(samples);
+	return HT_OK;
+}
+
+static double larger_mean(const struct row *row)
+{
+	return fmax(row->mean[0], row->mean[1]);
+}
+
+/* Other rows tell what a row varies by at least; of what was folded, its own steps. */
+static struct ht_gap gap_of(const struct compare *compare, const struct row *row)
+{
+	double mean = larger_mean(row);
+	struct ht_noise known = { 0 };
+	struct ht_sample side[2];
+	for (size_t i = 0; i < 2; i++)
+		side[i] = (struct ht_sample){ compare->step[i].n, row->mean[i], row->squares[i] };
+	if (compare->tested && !row->n_names)
+		known = (struct ht_noise){
+			compare->typical[ht_place_is_gpu(row->place)] * mean * mean, KNOWN_DF
+		};
+	return ht_sample_gap(&side[0], &side[1], known);
+}
+
+/* The upper quartile of what rows vary by, so that most are quieter. */
+static double typical_variance(const struct compare *compare, bool on_gpu, double *room)
+{
+	double df = (double)(compare->step[0].n + compare->step[1].n) - 2;
+	size_t n = 0;
+	for (size_t i = 0; i < compare->rows.n; i++) {
+		const struct row *row = &compare->rows.items[i];
+		double mean = larger_mean(row);
+		if (ht_place_is_gpu(row->place) == on_gpu && row->mean[0] > 0 && row->mean[1] > 0)
+			room[n++] = (row->squares[0] + row->squares[1]) / df / (mean * mean);
+	}
+	ht_values_sort(room, n);
+	return n ? room[n * 3 / 4] : 0;
+}
+
+static enum ht_status test_rows(struct compare *compare)
+{
+	struct rows *rows = &compare->rows;
+	double *room = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *room);
+	if (!room)
+		return ht_fail_nomem(compare->run->ctx);
+	for (size_t k = 0; k < 2 && compare->tested; k++)
+		compare->typical[k] = typical_variance(compare, k, room);
+	for (size_t i = 0; i < rows->n; i++) {
+		struct ht_gap gap = gap_of(compare, &rows->items[i]);
+		rows->items[i].chance = room[i] = ht_gap_chance(&gap);
+	}
+	compare->limit = ht_false_discovery_limit(room, rows->n, FALSE_SHARE);
+	return HT_OK;
+}
+
+/* ---- folding ---- */
+
+static bool is_noise(const struct compare *compare, const struct row *row)
+{
+	return compare->tested && row->chance > compare->limit;
+}
+
+/* all GPU work is one device to the reader */
+static enum ht_place shown_place(enum ht_place place)
+{
+	return ht_place_is_gpu(place) ? HT_PLACE_KERNEL : place;
+}
+
+/* What may be noise becomes one row per place, tested as the sum that it is. */
+static enum ht_status fold(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	struct row others[HT_N_PLACES] = { 0 };
+	size_t n_bytes = (samples->n_values + 1) * sizeof(double), n = 0, i = 0;
+	double *values[HT_N_PLACES];
+	for (size_t place = 0; place < HT_N_PLACES; place++) {
+		values[place] = ht_arena_alloc(compare->run->scratch, n_bytes);
+		if (!values[place])
+			return ht_fail_nomem(compare->run->ctx);
+		others[place].name = "others";
+		others[place].place = (enum ht_place)place;
+	}
+	ht_step_samples_rewind(samples);
+	for (; ht_step_samples_next(samples); i++) {
+		struct row *row = &compare->rows.items[i];
+		if (!is_noise(compare, row)) {
+			compare->rows.items[n++] = *row;
+			continue;
+		}
+		struct row *other = &others[shown_place(row->place)];
+		other->n_names++;
+		for (size_t side = 0; side < 2; side++) {
+			other->count[side] += row->count[side];
+			ht_sum(&other->ns[side], row->ns[side]);
+		}
+		for (size_t k = 0; k < samples->n_values; k++)
+			values[other->place][k] += samples->values[k];
+	}
+	for (size_t place = 0; place < HT_N_PLACES; place++) {
+		struct row *other = &others[place];
+		if (!other->n_names)
+			continue;
+		set_samples(samples, values[place], other);
+		other->chance = 1;
+		compare->rows.items[n++] = *other;
+	}
+	compare->rows.n = n;
+	return HT_OK;
+}
+
+/* ---- order ---- */
+
+static uint64_t magnitude(const struct row *row)
+{
+	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
+	return diff_ns < 0 ? 0 - (uint64_t)diff_ns : (uint64_t)diff_ns;
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	if (!a->n_names != !b->n_names)
+		return a->n_names ? 1 : -1;
+	if (magnitude(a) != magnitude(b))
+		return magnitude(a) > magnitude(b) ? -1 : 1;
+	int by_name = strcmp(a->name, b->name);
+	return by_name ? by_name : (int)a->place - (int)b->place;
+}
+
+static int by_added(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	bool a_new = a->count[0] == 0, b_new = b->count[0] == 0;
+	return a_new != b_new ? a_new - b_new : strcmp(a->name, b->name);
+}
+
+/* ---- cells ---- */
+
+static const char *count_change(const struct row *row)
+{
+	if (row->count[0] == 0)
+		return "added";
+	if (row->count[1] == 0)
+		return "removed";
+	if (row->count[1] == row->count[0])
+		return "equal";
+	return row->count[1] > row->count[0] ? "increased" : "decreased";
+}
+
+/* Calls per step and rank, so that another number of steps is no change. */
+static int calls_change(const struct compare *compare, const struct row *row)
+{
+	int64_t n[2] = { 0, 0 };
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; i < compare->samples.sets[side].n; i++)
+			n[side] += compare->samples.sets[side].n_ranks[i];
+	__int128 control = (__int128)row->count[0] * n[1], test = (__int128)row->count[1] * n[0];
+	return (test > control) - (test < control);
+}
+
+static const char *time_change(const struct compare *compare, const struct row *row)
+{
+	if (row->mean[0] == row->mean[1])
+		return NULL;
+	if (compare->tested && row->chance > compare->limit)
+		return "within noise";
+	return row->mean[1] > row->mean[0] ? "slower" : "faster";
+}
+
+static const char *change(const struct compare *compare, const struct row *row)
+{
+	static const char *const calls[3] = { "fewer calls", NULL, "more calls" };
+	if (compare->run->policy.compares_counts)
+		return count_change(row);
+	if (!row->count[0] != !row->count[1])
+		return row->count[0] ? "removed" : "added";
+	const char *count = calls[calls_change(compare, row) + 1];
+	const char *time = time_change(compare, row);
+	if (!count || !time)
+		return count ? count : time ? time : "equal";
+	return ht_arena_printf(compare->run->scratch, "%s, %s", count, time);
+}
+
+/* The interval, or nulls when nothing is known of noise. */
+static void put_interval(ht_table *table, struct compare *compare, const struct ht_gap *gap)
+{
+	/* rows have the same degrees of freedom, and a quantile takes a while */
+	if (gap->df > 0 && gap->df != compare->quantile_df) {
+		compare->quantile_df = gap->df;
+		compare->quantile = ht_student_quantile(MISS, gap->df);
+	}
+	double reach = gap->df > 0 ? gap->error * compare->quantile : NAN;
+	if (isnan(reach)) {
+		ht_table_put_null(table);
+		ht_table_put_null(table);
+		return;
+	}
+	ht_table_put_i64(table, (int64_t)llround(gap->mean - reach));
+	ht_table_put_i64(table, (int64_t)llround(gap->mean + reach));
+}
+
+/* What the rows of a place add up to. */
+static double whole_of(const struct compare *compare, enum ht_place place)
+{
+	if (place == HT_PLACE_CPU)
+		return compare->step[1].mean - compare->step[0].mean;
+	return ht_place_is_gpu(place) ? compare->gpu[1].mean - compare->gpu[0].mean : 0;
+}
+
+static void put_row(ht_table *table, struct compare *compare, const struct row *row)
+{
+	static const char *const devices[] = { NULL, "cpu", "background", "gpu", "gpu", "gpu" };
+	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
+	ht_table_row(table);
+	ht_table_put_str(table, row->name);
+	ht_table_put_str(table, devices[row->place]);
+	ht_table_put_i64(table, row->count[0]);
+	ht_table_put_i64(table, row->count[1]);
+	ht_table_put_i64(table, row->count[1] - row->count[0]);
+	ht_table_put_i64(table, row->ns[0]);
+	ht_table_put_i64(table, row->ns[1]);
+	ht_table_put_i64(table, diff_ns);
+	ht_table_put_f64(table, row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
+	ht_table_put_str(table, change(compare, row));
+	if (compare->run->policy.compares_counts)
+		return;
+	double whole = whole_of(compare, row->place);
+	struct ht_gap gap = gap_of(compare, row);
+	ht_table_put_f64(table, row->mean[0]);
+	ht_table_put_f64(table, row->mean[1]);
+	ht_table_put_f64(table, gap.mean);
+	put_interval(table, compare, &gap);
+	ht_table_put_f64(table, whole != 0 ? gap.mean / whole : NAN);
+	ht_table_put_i64(table, row->n_names ? (int64_t)row->n_names : 1);
+}
+
+/* ---- headline ---- */
+
+static void put_metric(
+        ht_table *table, struct compare *compare, const char *metric, const struct ht_sample *sides)
+{
+	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
+	ht_table_row(table);
+	ht_table_put_str(table, metric);
+	for (size_t side = 0; side < 2; side++) {
+		ht_table_put_f64(table, sides[side].mean);
+		ht_table_put_f64(table, ht_sample_std(&sides[side]));
+		ht_table_put_i64(table, (int64_t)sides[side].n);
+	}
+	ht_table_put_f64(table, gap.mean);
+	put_interval(table, compare, &gap);
+	ht_table_put_f64(table, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
+}
+
+/* "25.9 ms ± 1.2 %" of one side; the text lives in scratch. */
+static const char *say_side(struct ht_run *run, const struct ht_sample *side)
+{
+	char mean[HT_FORMAT_BYTES], spread[HT_FORMAT_BYTES];
+	double std = ht_sample_std(side);
+	ht_format_double(mean, HT_DURATION_F64, side->mean);
+	if (isnan(std) || side->mean <= 0)
+		return ht_arena_printf(run->scratch, "%s", mean);
+	ht_format_double(spread, HT_RATIO, std / side->mean);
+	return ht_arena_printf(run->scratch, "%s ± %s", mean, spread);
+}
+
+/* "step 25.9 ms ± 1.2 % → 18.4 ms ± 1.0 %, -29.0 %" */
+static const char *say_metric(struct ht_run *run, const char *what, const struct ht_sample *sides)
+{
+	char change[HT_FORMAT_BYTES] = "0";
+	const char *control = say_side(run, &sides[0]), *test = say_side(run, &sides[1]);
+	if (sides[0].mean > 0)
+		ht_format_double(change, HT_RATIO, sides[1].mean / sides[0].mean - 1);
+	if (!control || !test)
+		return NULL;
+	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s", what, control, test,
+	        sides[1].mean > sides[0].mean ? "+" : "", change);
+}
+
+static enum ht_status set_headline(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	bool whole = !strcmp(run->steps[0], "all");
+	const char *step = say_metric(run, whole ? "Whole trace" : "Step", compare->step);
+	const char *gpu = say_metric(run, "GPU time", compare->gpu);
+	if (!step || !gpu)
+		return ht_fail_nomem(run->ctx);
+	bool has_gpu = compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0;
+	const char *text = ht_arena_printf(run->scratch,
+	        "%s%s%s; per step and rank, %zu and %zu step%s", step, has_gpu ? " · " : "",
+	        has_gpu ? gpu : "", compare->step[0].n, compare->step[1].n,
+	        compare->step[0].n + compare->step[1].n == 2 ? "" : "s");
+	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
+}
+
+/* ---- notes ---- */
+
+/* Which ranks and steps of both sides were compared. */
+static enum ht_status say_sides(struct ht_run *run, ht_table *table)
+{
+	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
+	if (!control || !test)
+		return ht_fail_nomem(run->ctx);
+	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+}
+
+static enum ht_status add_notes(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	if (!compare->rows.n)
+		HT_TRY(ht_table_add_note(table, "no events to compare"));
+	if (!run->policy.compares_counts && compare->rows.n && ht_run_is(run, "view", "rows"))
+		HT_TRY(ht_table_add_note(table,
+		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
+	if (!run->policy.compares_counts && compare->rows.n && !compare->tested)
+		HT_TRY(ht_table_add_note(table,
+		        "one step on each side: what is noise cannot be told; compare more steps "
+		        "(the last one counts when --step names it)"));
+	return say_sides(run, table);
+}
+
+static void summarize(struct compare *compare)
+{
+	struct ht_step_samples *samples = &compare->samples;
+	for (size_t side = 0; side < 2; side++) {
+		compare->step[side] = ht_step_samples_of(samples, samples->step_ns, side);
+		compare->gpu[side] = ht_step_samples_of(samples, samples->gpu_ns, side);
+		compare->comm[side] = ht_step_samples_of(samples, samples->comm_ns, side);
+	}
+	compare->tested = !compare->run->policy.compares_counts && compare->step[0].n &&
+	                  compare->step[1].n && compare->step[0].n + compare->step[1].n > 2;
+}
+
+static enum ht_status put_rows(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	HT_TRY(test_rows(compare));
+	if (!run->policy.compares_counts && !ht_run_bool(run, "all-rows"))
+		HT_TRY(fold(compare));
+	qsort(compare->rows.items, compare->rows.n, sizeof(struct row),
+	        run->policy.compares_counts ? by_added : by_change);
+	for (size_t i = 0; i < compare->rows.n; i++)
+		put_row(table, compare, &compare->rows.items[i]);
+	return HT_OK;
+}
+
+static enum ht_status put_summary(struct compare *compare, ht_table *table)
+{
+	if (compare->run->policy.refuse)
+		return compare->run->policy.refuse(compare->run, "summary of a comparison");
+	put_metric(table, compare, "step", compare->step);
+	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
+		put_metric(table, compare, "gpu", compare->gpu);
+	if (compare->comm[0].mean > 0 || compare->comm[1].mean > 0)
+		put_metric(table, compare, "comm", compare->comm);
+	return HT_OK;
+}
+
+static enum ht_status compare_sides(struct compare *compare, ht_table *table)
+{
+	HT_TRY(collect(compare));
+	summarize(compare);
+	if (!compare->run->policy.compares_counts)
+		HT_TRY(set_headline(compare, table));
+	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
+	        compare, table));
+	return add_notes(compare, table);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct compare compare = { .run = run };
+	size_t i_view = find_side_by_side(run);
+	if (i_view < HT_COUNT(side_by_side)) {
+		HT_TRY(ht_view_diff_rows(
+		        run, side_by_side[i_view].view, parts, side_by_side[i_view].k, table));
+		return say_sides(run, table);
+	}
+	enum ht_status status = ht_step_samples_init(run, parts, &compare.samples);
+	if (status == HT_OK)
+		status = compare_sides(&compare, table);
+	ht_step_samples_done(&compare.samples);
+	return status;
+}

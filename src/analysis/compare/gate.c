@@ -1,0 +1,679 @@
+/*
+ * gate.c - is the test slower than the base by more than allowed, and more than noise: a yes or no for CI.
+ *
+ * Metrics, per step and rank:
+ *     step    length of a step on the host
+ *     gpu     durations of GPU work without communication
+ *     comm    durations of communication on the GPU, waiting for other ranks included
+ *     kernel  every kernel that computes, is on both sides and takes min-share of the GPU time of one of them
+ * The change of a metric is the mean over the runs of test against that over the runs of base; a run counts by the
+ * mean of its steps. It fails the gate when it is above max-slowdown and its interval is above 0. Intervals hold
+ * together: confidence is shared out over the metrics asked for, and within kernel over the kernels.
+ *
+ * Steps of a run vary, and runs vary by more than that; the two are kept apart (sampling.h). With several runs on a
+ * side the spread of runs is measured. With one on each it is assumed: 15 % for what the host has a part in (step,
+ * comm, copies), 0.5 % for the sum of kernels and 1 % for single ones, which is twice and more of what recordings of
+ * one program on one machine showed. So one run on each side finds slow kernels, hardly ever slow hosts; what could
+ * have been found is in every row (detectable_share: found four times of five).
+ *
+ * A kernel or the GPU is slower only if its typical time is too (typical_time.h): calls that were held up, as happens
+ * where processes share a GPU, are no change of the program. Kernels on one side only are counted, and judged in gpu.
+ * Does not see: another number of ranks (those that all runs have are compared), other inputs, another machine.
+ * Order: step, gpu, comm, then kernels that are slower or faster, largest difference first; all-rows shows the rest.
+ *
+ * Example: one run each, gemm 100 us in every step of base, 110 us in test: +10 %, interval +6 % to +14 %: slower.
+ */
+#include "analysis/analysis.h"
+#include "model/compare/diff_sides.h"
+#include "model/compare/step_samples.h"
+#include "model/device/typical_time.h"
+#include "table/format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status choose(struct ht_run *run);
+static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "metric", HT_STR, HT_KEY, "step, gpu, comm or kernel", NULL },
+	{ "name", HT_STR, HT_KEY, "of the kernel", NULL },
+	{ "verdict", HT_STR, HT_MEASURE,
+	        "slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: "
+	        "it is not; added, removed: on one side only",
+	        NULL },
+	{ "base_ns", HT_DURATION_F64, HT_MEASURE, "per step and rank, mean over the runs of base",
+	        NULL },
+	{ "test_ns", HT_DURATION_F64, HT_MEASURE, "likewise of test", NULL },
+	{ "change_share", HT_RATIO, HT_MEASURE, "test over base, less 1", NULL },
+	{ "low_share", HT_RATIO, HT_MEASURE, "lower end of its interval", NULL },
+	{ "high_share", HT_RATIO, HT_MEASURE, "upper end", NULL },
+	{ "detectable_share", HT_RATIO, HT_MEASURE,
+	        "slowdown that the gate would have found four times of five", NULL },
+	{ "typical_share", HT_RATIO, HT_DETAIL,
+	        "change of the typical call, which accidents do not move; must be above the limit too",
+	        NULL },
+	{ "step_noise", HT_RATIO, HT_DETAIL, "deviation between the steps of a run", NULL },
+	{ "run_noise", HT_RATIO, HT_DETAIL, "deviation between runs beyond that", NULL },
+	{ "noise_source", HT_STR, HT_DETAIL, "whether run_noise was measured or is assumed", NULL },
+	{ "base_runs", HT_I64, HT_DETAIL, "runs of base", NULL },
+	{ "test_runs", HT_I64, HT_DETAIL, "runs of test", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "max-slowdown", HT_RATIO, "0.03", "how much slower test may be: 0.03 or 3%", NULL },
+	{ "metric", HT_STR, "all", "what to judge", "all|step|gpu|kernel|comm" },
+	{ "confidence", HT_RATIO, "0.99", "how sure to be before failing, over all that is judged",
+	        NULL },
+	{ "min-share", HT_RATIO, "0.005", "share of the GPU time from which a kernel is judged",
+	        NULL },
+	{ "all-rows", HT_BOOL, "false",
+	        "show kernels that are neither slower nor faster too, and those of one side only",
+	        NULL },
+	{ "n-base", HT_I64, "1", "how many of the runs are the base, from the first", NULL },
+};
+
+const struct ht_analysis ht_analysis_gate = {
+	.info = { .name = "gate",
+	        .group = "compare",
+	        .title = "Gate",
+	        .question =
+	                "Is the test slower than the base, beyond what is allowed and beyond noise?",
+	        .method =
+	                "Means over runs of the means over steps; Student's t over the spread of runs, which "
+	                "one run on each side cannot show and which is assumed then (15 % on the host, "
+	                "0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above "
+	                "max-slowdown and its interval above 0.",
+	        HT_ONE_SCHEMA(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 2,
+	        .sides = { "base", "test" } },
+	.facts = HT_PROFILE_FACTS_TYPICAL,
+	.choose = choose,
+	.per_rank = profile_rank,
+	.finish = finish,
+};
+
+/* What recordings of one program vary by, and how well that is known. */
+static const struct ht_run_noise host_noise = { 0.15, 8, false };
+static const struct ht_run_noise gpu_noise = { 0.005, 30, true };
+static const struct ht_run_noise kernel_noise = { 0.01, 30, true };
+/* how often a slowdown of detectable_share is missed */
+#define MISS 0.2
+
+enum verdict { SLOWER, FASTER, SAME, UNCLEAR, ADDED, REMOVED };
+
+/* One row to be. */
+struct judged {
+	const char *metric, *name;
+	struct ht_run_gap gap;
+	double chance;  /* of a false alarm that is taken */
+	double typical; /* change of the typical time, NaN when there is none */
+	double low, high, detectable;
+	enum verdict verdict;
+};
+
+/* Typical time of a name on both sides, both ways. */
+struct typical {
+	const char *name;
+	double ns[2][2]; /* by way and side; NaN: cannot be told */
+};
+
+struct gate {
+	struct ht_run *run;
+	struct ht_step_samples samples;
+	size_t n_base, n_metrics, n_kernels;
+	double max_slowdown, chance; /* taken for one metric */
+	struct ht_sample *runs;      /* of the values in hand, by set */
+	struct typical *typical;     /* by name */
+	size_t n_typical;
+	struct judged *rows;
+	size_t n_rows, n_kernel_rows;
+};
+
+static enum ht_status choose(struct ht_run *run)
+{
+	int64_t n_base = ht_run_i64(run, "n-base");
+	double max_slowdown = ht_run_f64(run, "max-slowdown");
+	double confidence = ht_run_f64(run, "confidence");
+	/* other rules would only change what is measured */
+	run->policy = (struct ht_policy){ 0 };
+	if (n_base < 1 || (size_t)n_base >= run->n_sets)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give a run for either side",
+		        "--n-base %lld of %zu runs: both sides need one", (long long)n_base,
+		        run->n_sets);
+	if (!(max_slowdown >= 0 && max_slowdown < 1))
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "3% and 0.03 are the same",
+		        "--max-slowdown %s: expected a share from 0 to below 1",
+		        ht_run_str(run, "max-slowdown"));
+	if (!(confidence >= 0.5 && confidence < 1))
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "99% and 0.99 are the same",
+		        "--confidence %s: expected a share from 0.5 to below 1",
+		        ht_run_str(run, "confidence"));
+	return ht_sides_choose(run);
+}
+
+static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_profile_options options = { .by = HT_BY_NAME, .cpu = true, .gpu = true };
+	return ht_profile_put(run, &options, part);
+}
+
+/* ---- typical times ---- */
+
+/* Of one name on one rank of one run. */
+struct typical_call {
+	const char *name;
+	size_t side; /* 0: base */
+	double ns[2];
+};
+
+static int compare_typical(const void *left, const void *right)
+{
+	const struct typical_call *a = left, *b = right;
+	int names = strcmp(a->name, b->name);
+	return names ? names : (a->side > b->side) - (a->side < b->side);
+}
+
+/* The larger growth of both ways: what neither sees is an accident. */
+static double growth(const double ns[2][2])
+{
+	double grown = NAN;
+	for (size_t way = 0; way < 2; way++)
+		if (ns[way][0] > 0)
+			grown = fmax(grown, ns[way][1] / ns[way][0] - 1);
+	return grown;
+}
+
+/* Each name once: the lower quartile over the ranks of a side's runs, in proportion to those that have it. */
+static void unite_typical(struct gate *gate, const struct typical_call *calls, size_t n,
+        const size_t *n_ranks, double *values)
+{
+	for (size_t first = 0, end; first < n; first = end) {
+		struct typical typical = { .name = calls[first].name };
+		size_t n_calls[2] = { 0, 0 };
+		for (end = first; end < n && !strcmp(calls[end].name, calls[first].name); end++)
+			n_calls[calls[end].side]++;
+		for (size_t k = 0; k < 4; k++) {
+			size_t way = k / 2, side = k % 2, at = first + side * n_calls[0],
+			       n_known = 0;
+			for (size_t i = 0; i < n_calls[side]; i++)
+				if (!isnan(calls[at + i].ns[way]))
+					values[n_known++] = calls[at + i].ns[way];
+			double share = (double)n_calls[side] / (double)n_ranks[side];
+			if (n_calls[side])
+				typical.ns[way][side] =
+				        n_known ? share * ht_lower_quartile(values, n_known) : NAN;
+		}
+		gate->typical[gate->n_typical++] = typical;
+	}
+}
+
+static double cell(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? NAN : ht_table_f64(table, row, column);
+}
+
+static enum ht_status find_typical(struct gate *gate, const struct ht_parts *parts)
+{
+	struct ht_arena *scratch = gate->run->scratch;
+	size_t n_rows = ht_parts_n_rows(parts, 2), n = 0, n_ranks[2] = { 0, 0 };
+	struct typical_call *calls = ht_arena_alloc(scratch, (n_rows + 1) * sizeof *calls);
+	double *values = ht_arena_alloc(scratch, (parts->n + 1) * sizeof *values);
+	gate->typical = ht_arena_alloc(scratch, (n_rows + 1) * sizeof *gate->typical);
+	if (!calls || !values || !gate->typical)
+		return ht_fail_nomem(gate->run->ctx);
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *facts = parts->list[i].facts[2];
+		size_t side = parts->list[i].side >= gate->n_base;
+		n_ranks[side]++;
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+			calls[n++] =
+			        (struct typical_call){ ht_table_str(facts, row, HT_TYPICAL_NAME),
+				        side,
+				        { cell(facts, row, HT_TYPICAL_BY_PLACE),
+				                cell(facts, row, HT_TYPICAL_BY_HALF) } };
+	}
+	qsort(calls, n, sizeof *calls, compare_typical);
+	unite_typical(gate, calls, n, n_ranks, values);
+	return HT_OK;
+}
+
+static int compare_typical_name(const void *key, const void *item)
+{
+	return strcmp(key, ((const struct typical *)item)->name);
+}
+
+/* How much the typical time of a name changed. */
+static double typical_growth(const struct gate *gate, const char *name)
+{
+	const struct typical *found = bsearch(
+	        name, gate->typical, gate->n_typical, sizeof *gate->typical, compare_typical_name);
+	return found ? growth(found->ns) : NAN;
+}
+
+/* The same of all names together. */
+static double typical_growth_of_all(const struct gate *gate)
+{
+	double ns[2][2] = { { 0 } };
+	for (size_t i = 0; i < gate->n_typical; i++)
+		for (size_t k = 0; k < 4; k++)
+			ns[k / 2][k % 2] += gate->typical[i].ns[k / 2][k % 2];
+	return growth(ns);
+}
+
+/* ---- judging ---- */
+
+static bool is_asked(const struct gate *gate, const char *metric)
+{
+	return ht_run_is(gate->run, "metric", "all") || ht_run_is(gate->run, "metric", metric);
+}
+
+static struct ht_runs side_of(const struct gate *gate, size_t side)
+{
+	size_t n_test = gate->run->n_sets - gate->n_base;
+	return side ? (struct ht_runs){ gate->runs + gate->n_base, n_test }
+	            : (struct ht_runs){ gate->runs, gate->n_base };
+}
+
+static struct ht_run_gap measure(struct gate *gate, const double *values, struct ht_run_noise noise)
+{
+	for (size_t side = 0; side < gate->run->n_sets; side++)
+		gate->runs[side] = ht_step_samples_of(&gate->samples, values, side);
+	return ht_runs_gap(side_of(gate, 0), side_of(gate, 1), noise);
+}
+
+static void judge(const struct gate *gate, struct judged *row)
+{
+	const struct ht_run_gap *gap = &row->gap;
+	double change = gap->gap.mean / gap->base;
+	double reach = ht_gap_reach(&gap->gap, row->chance) / gap->base;
+	double found = reach + ht_gap_reach(&gap->gap, MISS) / gap->base;
+	row->low = change - reach;
+	row->high = change + reach;
+	row->detectable = fmax(gate->max_slowdown, found);
+	/* a few calls that were held up move the mean, and only that */
+	bool is_accident = row->typical <= gate->max_slowdown;
+	if (change > gate->max_slowdown && row->low > 0 && !is_accident)
+		row->verdict = SLOWER;
+	else if (change < -gate->max_slowdown && row->high < 0)
+		row->verdict = FASTER;
+	else
+		row->verdict = row->high <= gate->max_slowdown ? SAME : UNCLEAR;
+}
+
+/* A metric that is not there is no row. */
+static void judge_metric(struct gate *gate, const char *metric, const double *values,
+        struct ht_run_noise noise, double typical)
+{
+	struct judged row = { .metric = metric, .chance = gate->chance, .typical = typical };
+	row.gap = measure(gate, values, noise);
+	if (!is_asked(gate, metric) || !(row.gap.base > 0))
+		return;
+	judge(gate, &row);
+	gate->rows[gate->n_rows++] = row;
+}
+
+/* Copies depend on the host, kernels do not. */
+static struct ht_run_noise noise_of_gpu(struct gate *gate)
+{
+	double kernels = measure(gate, gate->samples.kernel_ns, gpu_noise).base;
+	double copies = measure(gate, gate->samples.copy_ns, host_noise).base;
+	double all = kernels + copies;
+	struct ht_run_noise noise = gpu_noise;
+	if (all > 0)
+		noise.share = hypot(gpu_noise.share * kernels, host_noise.share * copies) / all;
+	return noise;
+}
+
+static void judge_gpu(struct gate *gate)
+{
+	struct ht_step_samples *samples = &gate->samples;
+	for (size_t i = 0; i < samples->n_values; i++)
+		samples->values[i] = samples->kernel_ns[i] + samples->copy_ns[i];
+	judge_metric(gate, "gpu", samples->values, noise_of_gpu(gate), typical_growth_of_all(gate));
+}
+
+/* ---- kernels ---- */
+
+/* Kernels that take enough of either side's GPU time. */
+static enum ht_status collect_kernels(struct gate *gate)
+{
+	struct ht_step_samples *samples = &gate->samples;
+	double min_share = ht_run_f64(gate->run, "min-share");
+	struct ht_run_gap all = measure(gate, samples->kernel_ns, kernel_noise);
+	while (ht_step_samples_next(samples)) {
+		if (samples->place != HT_PLACE_KERNEL)
+			continue;
+		struct judged row = { .metric = "kernel", .name = samples->name };
+		row.gap = measure(gate, samples->values, kernel_noise);
+		if (row.gap.base < min_share * all.base && row.gap.test < min_share * all.test)
+			continue;
+		row.verdict = row.gap.base > 0 ? REMOVED : ADDED;
+		if (row.gap.base > 0 && row.gap.test > 0) {
+			row.verdict = UNCLEAR;
+			gate->n_kernels++;
+		}
+		gate->rows[gate->n_rows + gate->n_kernel_rows++] = row;
+	}
+	return HT_OK;
+}
+
+static double size_of(const struct judged *row)
+{
+	return fabs(row->gap.gap.mean);
+}
+
+static bool is_one_sided(const struct judged *row)
+{
+	return row->verdict == ADDED || row->verdict == REMOVED;
+}
+
+static int compare_kernels(const void *left, const void *right)
+{
+	const struct judged *a = left, *b = right;
+	if ((a->verdict == SLOWER) != (b->verdict == SLOWER))
+		return a->verdict == SLOWER ? -1 : 1;
+	if (size_of(a) != size_of(b))
+		return size_of(a) > size_of(b) ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static enum ht_status judge_kernels(struct gate *gate)
+{
+	if (!is_asked(gate, "kernel"))
+		return HT_OK;
+	HT_TRY(collect_kernels(gate));
+	struct judged *kernels = gate->rows + gate->n_rows;
+	for (size_t i = 0; i < gate->n_kernel_rows; i++) {
+		if (kernels[i].verdict != UNCLEAR)
+			continue;
+		kernels[i].chance = gate->chance / (double)gate->n_kernels;
+		kernels[i].typical = typical_growth(gate, kernels[i].name);
+		judge(gate, &kernels[i]);
+	}
+	qsort(kernels, gate->n_kernel_rows, sizeof *kernels, compare_kernels);
+	return HT_OK;
+}
+
+/* ---- cells ---- */
+
+static void put_judged(const struct gate *gate, ht_table *table, const struct judged *row)
+{
+	static const char *const words[] = { "slower", "faster", "same", "unclear", "added",
+		"removed" };
+	const struct ht_run_gap *gap = &row->gap;
+	bool one_sided = is_one_sided(row);
+	ht_table_row(table);
+	ht_table_put_str(table, row->metric);
+	ht_table_put_str(table, row->name);
+	ht_table_put_str(table, words[row->verdict]);
+	ht_table_put_f64(table, gap->base);
+	ht_table_put_f64(table, gap->test);
+	ht_table_put_f64(table, gap->base > 0 ? gap->gap.mean / gap->base : NAN);
+	ht_table_put_f64(table, one_sided ? NAN : row->low);
+	ht_table_put_f64(table, one_sided ? NAN : row->high);
+	ht_table_put_f64(table, one_sided ? NAN : row->detectable);
+	ht_table_put_f64(table, one_sided ? NAN : row->typical);
+	ht_table_put_f64(table, gap->base > 0 ? gap->step_std / gap->base : NAN);
+	ht_table_put_f64(table, gap->base > 0 ? gap->run_std / gap->base : NAN);
+	ht_table_put_str(table, gap->measured ? "measured" : "assumed");
+	ht_table_put_i64(table, (int64_t)gate->n_base);
+	ht_table_put_i64(table, (int64_t)(gate->run->n_sets - gate->n_base));
+}
+
+static bool is_shown(const struct gate *gate, const struct judged *row)
+{
+	return !row->name || row->verdict == SLOWER || row->verdict == FASTER ||
+	       ht_run_bool(gate->run, "all-rows");
+}
+
+/* ---- notes ---- */
+
+static const char *percent(struct ht_run *run, double share)
+{
+	char text[HT_FORMAT_BYTES];
+	ht_format_double(text, HT_RATIO, share);
+	return ht_arena_printf(run->scratch, "%s%s", share > 0 ? "+" : "", text);
+}
+
+static double middle_of(double *values, size_t n)
+{
+	ht_values_sort(values, n);
+	return values[n / 2];
+}
+
+/* What grew most in a place: the first thing to look at. */
+struct cause {
+	const char *name;
+	double ns;
+};
+
+static struct cause find_cause(struct gate *gate, bool (*counts)(enum ht_place place))
+{
+	struct ht_step_samples *samples = &gate->samples;
+	struct cause cause = { 0 };
+	ht_step_samples_rewind(samples);
+	while (ht_step_samples_next(samples)) {
+		if (!counts(samples->place))
+			continue;
+		double ns = measure(gate, samples->values, kernel_noise).gap.mean;
+		/* equal ones by name: the order of names is that of the files */
+		if (ns > cause.ns ||
+		        (ns == cause.ns && cause.name && strcmp(samples->name, cause.name) < 0))
+			cause = (struct cause){ samples->name, ns };
+	}
+	return cause;
+}
+
+static bool is_cpu(enum ht_place place)
+{
+	return place == HT_PLACE_CPU;
+}
+
+static bool is_work(enum ht_place place)
+{
+	return place == HT_PLACE_KERNEL || place == HT_PLACE_COPY;
+}
+
+static bool is_comm(enum ht_place place)
+{
+	return place == HT_PLACE_COMM;
+}
+
+static enum ht_status note_cause(
+        const struct judged *row, const char *where, struct cause cause, ht_table *table)
+{
+	char total[HT_FORMAT_BYTES], part[HT_FORMAT_BYTES];
+	if (!cause.name)
+		return HT_OK;
+	ht_format_double(total, HT_DURATION_F64, row->gap.gap.mean);
+	ht_format_double(part, HT_DURATION_F64, cause.ns);
+	return ht_table_add_note(table, "%s is %s longer; most %s: %s +%s", row->metric, total,
+	        where, cause.name, part);
+}
+
+static enum ht_status note_slower(struct gate *gate, const struct judged *row, ht_table *table)
+{
+	if (!strcmp(row->metric, "step")) {
+		HT_TRY(note_cause(row, "on the host", find_cause(gate, is_cpu), table));
+		return note_cause(row, "on the GPU", find_cause(gate, is_work), table);
+	}
+	if (!strcmp(row->metric, "gpu"))
+		return note_cause(row, "of it", find_cause(gate, is_work), table);
+	if (!strcmp(row->metric, "comm"))
+		return note_cause(row, "of it", find_cause(gate, is_comm), table);
+	return HT_OK;
+}
+
+/* How many, what would have been found, and what is on one side only. */
+static enum ht_status note_kernels(struct gate *gate, ht_table *table)
+{
+	const struct judged *kernels = gate->rows + gate->n_rows;
+	double *detectable =
+	        ht_arena_alloc(gate->run->scratch, (gate->n_kernels + 1) * sizeof *detectable);
+	size_t n = 0, n_slower = 0, n_one_sided[2] = { 0, 0 };
+	double one_sided_ns[2] = { 0, 0 };
+	if (!detectable)
+		return ht_fail_nomem(gate->run->ctx);
+	for (size_t i = 0; i < gate->n_kernel_rows; i++) {
+		if (is_one_sided(&kernels[i])) {
+			n_one_sided[kernels[i].verdict == ADDED]++;
+			one_sided_ns[kernels[i].verdict == ADDED] += size_of(&kernels[i]);
+			continue;
+		}
+		detectable[n++] = kernels[i].detectable;
+		n_slower += kernels[i].verdict == SLOWER;
+	}
+	if (n) {
+		const char *found = percent(gate->run, middle_of(detectable, n));
+		if (!found)
+			return ht_fail_nomem(gate->run->ctx);
+		HT_TRY(ht_table_add_note(table,
+		        "%zu kernels judged, %zu slower; in half of them %s would have been found",
+		        n, n_slower, found));
+	}
+	if (!n_one_sided[0] && !n_one_sided[1])
+		return HT_OK;
+	char removed[HT_FORMAT_BYTES], added[HT_FORMAT_BYTES];
+	ht_format_double(removed, HT_DURATION_F64, one_sided_ns[0]);
+	ht_format_double(added, HT_DURATION_F64, one_sided_ns[1]);
+	return ht_table_add_note(table,
+	        "on one side only: %zu kernels of base (%s a step), %zu of test (%s); gpu judges them",
+	        n_one_sided[0], removed, n_one_sided[1], added);
+}
+
+/* "failed: kernel gemm +10.0 %; gpu +4.0 %" or "passed" */
+static enum ht_status note_verdict(struct gate *gate, ht_table *table)
+{
+	struct ht_run *run = gate->run;
+	const char *failed = NULL;
+	size_t n_named = 0, n_more = 0;
+	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows; i++) {
+		const struct judged *row = &gate->rows[i];
+		if (row->verdict != SLOWER)
+			continue;
+		if (n_named++ >= 5) {
+			n_more++;
+			continue;
+		}
+		const char *change = percent(run, row->gap.gap.mean / row->gap.base);
+		failed = ht_arena_printf(run->scratch, "%s%s%s%s%s %s", failed ? failed : "",
+		        failed ? "; " : "", row->metric, row->name ? " " : "",
+		        row->name ? row->name : "", change ? change : "");
+		if (!failed || !change)
+			return ht_fail_nomem(run->ctx);
+	}
+	const char *limit = percent(run, gate->max_slowdown);
+	if (!limit)
+		return ht_fail_nomem(run->ctx);
+	if (!failed)
+		return ht_table_add_note(table,
+		        "passed: nothing is slower by more than %s beyond noise",
+		        gate->max_slowdown > 0 ? limit + 1 : "0 %");
+	ht_table_say_no(table);
+	return ht_table_add_note(
+	        table, n_more ? "failed: %s; and %zu more" : "failed: %s", failed, n_more);
+}
+
+static enum ht_status add_notes(struct gate *gate, ht_table *table)
+{
+	bool unclear = false, measured = gate->run->n_sets > 2;
+	for (size_t i = 0; i < gate->n_rows; i++) {
+		unclear |= gate->rows[i].verdict == UNCLEAR;
+		if (gate->rows[i].verdict == SLOWER)
+			HT_TRY(note_slower(gate, &gate->rows[i], table));
+	}
+	HT_TRY(note_kernels(gate, table));
+	if (unclear && !measured)
+		HT_TRY(ht_table_add_note(table,
+		        "one run on each side does not show how runs vary; with several (--base A --base "
+		        "B --test C --test D) smaller changes are found"));
+	return note_verdict(gate, table);
+}
+
+/* ---- finishing ---- */
+
+static enum ht_status check_steps(const struct gate *gate)
+{
+	for (size_t side = 0; side < gate->run->n_sets; side++)
+		if (!gate->samples.sets[side].n)
+			return ht_fail(gate->run->ctx, HT_MISSING, NULL, -1,
+			        "holotrace info shows the steps of a run",
+			        "run %zu of %zu has nothing to judge in the chosen steps", side + 1,
+			        gate->run->n_sets);
+	return HT_OK;
+}
+
+/* "1 run against 2 · 4 to 5 steps each · limit 3.0 % · 99 % confidence" */
+static enum ht_status set_headline(struct gate *gate, ht_table *table)
+{
+	struct ht_run *run = gate->run;
+	char limit[HT_FORMAT_BYTES], confidence[HT_FORMAT_BYTES];
+	size_t least = SIZE_MAX, most = 0;
+	for (size_t side = 0; side < run->n_sets; side++) {
+		size_t n = gate->samples.sets[side].n;
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	ht_format_double(limit, HT_RATIO, gate->max_slowdown);
+	ht_format_double(confidence, HT_RATIO, ht_run_f64(run, "confidence"));
+	const char *steps = least == most
+	                            ? ht_arena_printf(run->scratch, "%zu", most)
+	                            : ht_arena_printf(run->scratch, "%zu to %zu", least, most);
+	const char *text =
+	        steps ? ht_arena_printf(run->scratch,
+	                        "%zu run%s of base, %zu of test · %s step%s each · limit %s · "
+	                        "confidence %s",
+	                        gate->n_base, gate->n_base == 1 ? "" : "s",
+	                        run->n_sets - gate->n_base, steps, most == 1 ? "" : "s", limit,
+	                        confidence)
+	              : NULL;
+	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
+}
+
+static enum ht_status judge_all(struct gate *gate, ht_table *table)
+{
+	struct ht_step_samples *samples = &gate->samples;
+	size_t n = 3;
+	HT_TRY(check_steps(gate));
+	HT_TRY(set_headline(gate, table));
+	while (ht_step_samples_next(samples))
+		n++;
+	ht_step_samples_rewind(samples);
+	gate->rows = ht_arena_alloc(gate->run->scratch, n * sizeof *gate->rows);
+	gate->runs = ht_arena_alloc(gate->run->scratch, HT_MAX_SETS * sizeof *gate->runs);
+	if (!gate->rows || !gate->runs)
+		return ht_fail_nomem(gate->run->ctx);
+	judge_metric(gate, "step", samples->step_ns, host_noise, NAN);
+	judge_gpu(gate);
+	judge_metric(gate, "comm", samples->comm_ns, host_noise, NAN);
+	HT_TRY(judge_kernels(gate));
+	if (!gate->n_rows && !gate->n_kernels)
+		return ht_fail(gate->run->ctx, HT_MISSING, NULL, -1, "choose another --metric",
+		        "the runs have nothing in common to judge by %s",
+		        ht_run_str(gate->run, "metric"));
+	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows; i++)
+		if (is_shown(gate, &gate->rows[i]))
+			put_judged(gate, table, &gate->rows[i]);
+	return add_notes(gate, table);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct gate gate = { .run = run,
+		.n_base = (size_t)ht_run_i64(run, "n-base"),
+		.n_metrics = ht_run_is(run, "metric", "all") ? 4 : 1,
+		.max_slowdown = ht_run_f64(run, "max-slowdown") };
+	gate.chance = (1 - ht_run_f64(run, "confidence")) / (double)gate.n_metrics;
+	enum ht_status status = ht_step_samples_init(run, parts, &gate.samples);
+	if (status == HT_OK)
+		status = find_typical(&gate, parts);
+	if (status == HT_OK)
+		status = judge_all(&gate, table);
+	ht_step_samples_done(&gate.samples);
+	return status;
+}

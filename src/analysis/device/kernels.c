@@ -1,0 +1,196 @@
+/*
+ * kernels.c - which kernels take the device's time, with what properties, launched by what.
+ *
+ * Kernels of the chosen ranks and steps, grouped by name; by name, launching operator, grid, block, registers and
+ * shared memory; by name and stream; or by the core that they ran on. Durations are added over single kernels, so
+ * kernels that run at the same time count twice; copies, sets and control are not kernels. Blocks per SM and achieved
+ * occupancy are the profiler's estimates, weighted by duration, 0 for kernels without one.
+ * Tensor cores are told by the kernel's name (tensor_cores.def), cores of an NPU by the trace.
+ * O(n log n). Unless steps are chosen, all of the trace.
+ * Example: gemm_h1688 for 4 and 6 us with occupancy 50 and 100 %: calls 2, total 10, mean 5, max 6, min 4, occupancy 80 %.
+ */
+#include "analysis/analysis.h"
+#include "model/rows/frame.h"
+#include "model/device/kernel_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define ESTIMATES 1e6 /* estimates are counted in millionths */
+
+#define NAME                                                                                       \
+	{                                                                                          \
+		"name", HT_STR, HT_KEY, "kernel", NULL                                             \
+	}
+#define ON_TC                                                                                      \
+	{                                                                                          \
+		"tensor_cores", HT_BOOL, HT_MEASURE,                                               \
+		        "whether it runs on tensor cores, by its name", NULL                       \
+	}
+#define MEASURES                                                                                   \
+	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },                                          \
+	        { "total_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },           \
+	        { "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },                 \
+	        { "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },                            \
+	        { "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },                           \
+	        { "mean_blocks_per_sm", HT_F64, HT_MEASURE,                                        \
+		        "blocks per SM, weighted by duration; null when no kernel says", NULL },   \
+	        { "mean_occupancy_pct", HT_F64, HT_MEASURE,                                        \
+		        "estimated achieved occupancy, weighted by duration; null when no kernel " \
+		        "says",                                                                    \
+		        "%" },                                                                     \
+	{                                                                                          \
+		"share", HT_RATIO, HT_DETAIL, "total_ns over that of all rows", NULL               \
+	}
+
+static const struct ht_column by_name[] = { NAME, ON_TC, MEASURES };
+static const struct ht_column by_properties[] = { NAME,
+	{ "operator", HT_STR, HT_KEY, "operator that launched it, null when none is known", NULL },
+	{ "grid", HT_STR, HT_KEY, "blocks of the grid", NULL },
+	{ "block", HT_STR, HT_KEY, "threads of a block", NULL },
+	{ "registers", HT_I64, HT_KEY, "registers per thread", NULL },
+	{ "shared_memory", HT_BYTES, HT_KEY, "shared memory of a block", NULL }, ON_TC,
+	{ "op_tc_eligible", HT_BOOL, HT_MEASURE,
+	        "whether the operator can run on tensor cores, by its name", NULL },
+	MEASURES };
+static const struct ht_column by_stream[] = { NAME,
+	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
+	{ "stream", HT_I64, HT_KEY, "stream, null when the file does not say", NULL }, ON_TC,
+	MEASURES };
+static const struct ht_column by_core[] = { { "core", HT_STR, HT_KEY,
+	                                            "tensor cores or other cores; on an NPU the "
+	                                            "accelerator core",
+	                                            NULL },
+	MEASURES };
+
+static const struct ht_schema schemas[] = {
+	{ "name", by_name, HT_COUNT(by_name) },
+	{ "properties", by_properties, HT_COUNT(by_properties) },
+	{ "stream", by_stream, HT_COUNT(by_stream) },
+	{ "core", by_core, HT_COUNT(by_core) },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "name",
+	        "one row per name; name, launching operator and launch properties; name and stream; or core",
+	        "name|properties|stream|core" },
+};
+
+const struct ht_analysis ht_analysis_kernels = {
+	.info = {
+		.name = "kernels",
+		.group = "views",
+		.title = "Kernels",
+		.question = "Which kernels take the device's time, and how well do they fill it?",
+		.method = "Durations of single kernels by name, or by name, operator and launch properties; estimates "
+			  "of blocks per SM and occupancy are weighted by duration. Largest total_ns first.",
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "by",
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.facts = { { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS } },
+	.choose = ht_frame_choose_whole,
+	.per_rank = group,
+	.finish = finish,
+};
+
+/* Keys of a view in the order of its columns; HT_N_KG_KEYS ends them. */
+struct view {
+	const char *name;
+	uint8_t keys[7];
+};
+static const struct view views[] = {
+	{ "name", { HT_KG_NAME, HT_N_KG_KEYS } },
+	{ "properties", { HT_KG_NAME, HT_KG_OPERATOR, HT_KG_GRID, HT_KG_BLOCK, HT_KG_REGISTERS,
+	                        HT_KG_SHARED, HT_N_KG_KEYS } },
+	{ "stream", { HT_KG_NAME, HT_KG_DEVICE, HT_KG_STREAM, HT_N_KG_KEYS } },
+	{ "core", { HT_KG_CORE, HT_N_KG_KEYS } },
+};
+
+static const struct view *view_of(const struct ht_run *run)
+{
+	size_t i = 0;
+	while (i + 1 < HT_COUNT(views) && !ht_run_is(run, "by", views[i].name))
+		i++;
+	return &views[i];
+}
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part)
+{
+	const struct view *view = view_of(run);
+	unsigned keys = 0;
+	for (size_t i = 0; view->keys[i] != HT_N_KG_KEYS; i++)
+		keys |= 1u << view->keys[i];
+	return ht_kernel_groups_put(run, keys, part->facts[0]);
+}
+
+static void put_key(ht_table *table, const char *text, unsigned key)
+{
+	bool is_number = key >= HT_KG_REGISTERS && key <= HT_KG_STREAM;
+	if (text && is_number)
+		ht_table_put_i64(table, strtoll(text, NULL, 10));
+	else
+		ht_table_put_str(table, text);
+}
+
+static void put_row(
+        const struct ht_pooled *p, const struct view *view, size_t i, int64_t sum, ht_table *table)
+{
+	int64_t calls = ht_pooled_i64(p, i, 0, HT_KG_CALLS);
+	int64_t total = ht_pooled_i64(p, i, 0, HT_KG_TOTAL);
+	double weight = total ? (double)total * ESTIMATES : NAN;
+	ht_table_row(table);
+	for (size_t k = 0; view->keys[k] != HT_N_KG_KEYS; k++)
+		put_key(table, ht_pooled_key(p, i, view->keys[k]), view->keys[k]);
+	if (view->keys[0] == HT_KG_NAME)
+		ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_TC));
+	if (view->keys[1] == HT_KG_OPERATOR)
+		ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_OP_ELIGIBLE));
+	ht_table_put_i64(table, calls);
+	ht_table_put_i64(table, total);
+	ht_table_put_f64(table, (double)total / (double)calls);
+	ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_MAX));
+	ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_MIN));
+	for (size_t k = 0; k < 2; k++) {
+		double area = (double)ht_pooled_value(p, i, 0, HT_KG_BLOCKS_NS + k);
+		bool known = ht_pooled_i64(p, i, 0, HT_KG_HAS_BLOCKS + k);
+		ht_table_put_f64(table, known ? area / weight : NAN);
+	}
+	ht_table_put_f64(table, sum ? (double)total / (double)sum : NAN);
+}
+
+static enum ht_status put_groups(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+{
+	int64_t sum = 0;
+	HT_TRY(ht_pooled_parts(p, parts, 0));
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		ht_sum(&sum, ht_pooled_i64(p, i, 0, HT_KG_TOTAL));
+	const size_t *order = ht_pooled_order(p);
+	if (!order)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		put_row(p, view_of(run), order[i], sum, table);
+	HT_TRY(ht_frame_set_method(run, table, "sums over kernels and ranks"));
+	ht_table_set_bar(table, "share");
+	HT_TRY(ht_table_sort(run->ctx, table, "-total_ns"));
+	if (!ht_pooled_n(p))
+		return ht_table_add_note(
+		        table, "no kernels in the selection: record with ProfilerActivity.CUDA");
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, HT_N_KG_KEYS, 1, ht_kernel_rules, HT_N_KG_VALUES);
+	enum ht_status status = put_groups(run, parts, &pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}

@@ -1,0 +1,411 @@
+/*
+ * launch_stats.c - launches with their GPU work: call time, run time, delay.
+ *
+ * Of every piece of GPU work whose launch call is in the trace (a graph launch has one per kernel):
+ *     launch_delay = max(0, start of the work - end of the launch call)
+ *
+ * Views: "summary", by name of the work over all ranks: count, means and largest of the three, and how many are short;
+ * "all", a row each; "short", work that runs shorter than its own launch took (cpu <= runtime-cutoff and gpu < cpu);
+ * "runtime-outliers", calls longer than runtime-cutoff; "delay-outliers", delays above launch-delay-cutoff.
+ *
+ * Reads GPU work and runtime and driver calls. Blind to work launched before the window. O(n log n).
+ * Order: summary by summed delay, then name; all by rank, launch row, GPU row; the others worst first. With
+ * hta-compat there is no summary but HTA's rows.
+ *
+ * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
+ */
+#include "analysis/analysis.h"
+#include "base/sort.h"
+#include "model/hint.h"
+#include "model/rows/frame.h"
+#include "model/device/launch.h"
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status choose(struct ht_run *run);
+static enum ht_status list_launches(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column of_launches[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "correlation", HT_I64, HT_KEY, "correlation id that links call and work", NULL },
+	{ "cpu_ns", HT_DURATION, HT_MEASURE, "duration of the launch call", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU work", NULL },
+	{ "launch_delay_ns", HT_DURATION, HT_MEASURE,
+	        "from the end of the call to the start of the work, 0 when it starts before",
+	        NULL },
+	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
+	{ "launch", HT_STR, HT_KEY, "name of the launch call", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index, null when unknown", NULL },
+	{ "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL },
+	{ "index_launch", HT_I64, HT_DETAIL, "row of the launch call", NULL },
+	{ "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL },
+};
+
+static const struct ht_column of_summary[] = {
+	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
+	{ "count", HT_I64, HT_MEASURE, "launches of it", NULL },
+	{ "launch_delay_mean_ns", HT_DURATION_F64, HT_MEASURE,
+	        "from the end of the call to the start of the work", NULL },
+	{ "launch_delay_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL },
+	{ "cpu_mean_ns", HT_DURATION_F64, HT_MEASURE, "duration of the launch calls", NULL },
+	{ "cpu_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL },
+	{ "gpu_mean_ns", HT_DURATION_F64, HT_MEASURE, "duration of the work", NULL },
+	{ "gpu_max_ns", HT_DURATION, HT_DETAIL, "the longest", NULL },
+	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its launch call", NULL },
+	{ "launch_delay_ns", HT_DURATION, HT_DETAIL, "sum of the delays", NULL },
+	{ "cpu_ns", HT_DURATION, HT_DETAIL, "sum of the calls", NULL },
+	{ "gpu_ns", HT_DURATION, HT_DETAIL, "sum of the work", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "summary", of_summary, HT_COUNT(of_summary) },
+	{ "all", of_launches, HT_COUNT(of_launches) },
+	{ "short", of_launches, HT_COUNT(of_launches) },
+	{ "runtime-outliers", of_launches, HT_COUNT(of_launches) },
+	{ "delay-outliers", of_launches, HT_COUNT(of_launches) },
+};
+
+/* What a rank contributes to the summary. */
+static const struct ht_column group_columns[] = {
+	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
+	{ "count", HT_I64, HT_MEASURE, "launches", NULL },
+	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its call", NULL },
+	{ "delay_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
+	{ "delay_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
+	{ "cpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
+	{ "cpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
+	{ "gpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
+};
+enum { NAME, COUNT, N_SHORT, DELAY };
+
+static const struct ht_column counts[] = {
+	{ "n_linked", HT_I64, HT_MEASURE, "GPU work whose launch call is in the trace", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "sums by name, all launches, or those that stand out",
+	        "summary|all|short|runtime-outliers|delay-outliers" },
+	{ "runtime-cutoff", HT_DURATION, "50us", "a launch call longer than this is an outlier",
+	        NULL },
+	{ "launch-delay-cutoff", HT_DURATION, "100us", "a delay longer than this is an outlier",
+	        NULL },
+	{ "include-memory", HT_BOOL, "true", "copies and sets too", NULL },
+};
+
+const struct ht_analysis ht_analysis_launch_stats = {
+	.info = { .name = "launch-stats",
+	        .group = "launch",
+	        .title = "Launch statistics",
+	        .question = "How long do launches take, and how long does launched work wait?",
+	        .method =
+	                "Per piece of GPU work with its launch call: duration of both, and the delay "
+	                "from the end of the call to the start of the work.",
+	        .hta = "get_cuda_kernel_launch_stats",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.facts = { { "launches", of_launches, HT_COUNT(of_launches) },
+	        { "linked", counts, HT_COUNT(counts) },
+	        { "groups", group_columns, HT_COUNT(group_columns) } },
+	.choose = choose,
+	.per_rank = list_launches,
+	.finish = finish,
+};
+
+enum view { VIEW_SUMMARY, VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY };
+
+static enum ht_status choose(struct ht_run *run)
+{
+	if (run->policy.single_pieces && ht_run_is(run, "view", "summary"))
+		ht_run_set(run, "view", "all");
+	return HT_OK;
+}
+
+struct options {
+	enum view view;
+	int64_t runtime_cutoff_ns, delay_cutoff_ns;
+	bool include_memory;
+};
+
+struct pair {
+	uint32_t launch, gpu; /* row; index into trace->gpu */
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+	if (a->launch != b->launch)
+		return a->launch < b->launch ? -1 : 1;
+	return a->gpu < b->gpu ? -1 : a->gpu > b->gpu;
+}
+
+static int64_t delay_of(const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	int64_t delay_ns = trace->ts_ns[gpu->row] - ht_end_ns(trace, gpu->launch);
+	return delay_ns > 0 ? delay_ns : 0;
+}
+
+static bool is_shown(
+        const struct options *options, const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	int64_t cpu_ns = trace->dur_ns[gpu->launch], gpu_ns = trace->dur_ns[gpu->row];
+	switch (options->view) {
+	case VIEW_SUMMARY:
+	case VIEW_ALL: return true;
+	case VIEW_SHORT: return cpu_ns <= options->runtime_cutoff_ns && gpu_ns < cpu_ns;
+	case VIEW_RUNTIME: return cpu_ns > options->runtime_cutoff_ns;
+	case VIEW_DELAY: return delay_of(trace, gpu) > options->delay_cutoff_ns;
+	}
+	return false;
+}
+
+static size_t collect(const struct ht_run *run, const struct ht_frame *frame,
+        const struct options *options, struct pair *pairs)
+{
+	const struct ht_trace *trace = frame->trace;
+	size_t n = 0;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		if (gpu->launch == HT_NONE)
+			continue;
+		if (run->policy.counts_launch) {
+			const char *launch = ht_str(trace, trace->name[gpu->launch]);
+			if (!run->policy.counts_launch(launch, options->include_memory))
+				continue;
+		} else if (!options->include_memory && trace->kind[gpu->row] != HT_KIND_KERNEL) {
+			continue;
+		}
+		if (is_shown(options, trace, gpu))
+			pairs[n++] = (struct pair){ gpu->launch, frame->gpu[i] };
+	}
+	ht_sort_items(run->ctx->mem, pairs, n, sizeof *pairs, compare);
+	return n;
+}
+
+static void put_row(
+        ht_table *table, const struct ht_frame *frame, const struct pair *pair, int64_t correlation)
+{
+	const struct ht_trace *trace = frame->trace;
+	const struct ht_gpu *gpu = &trace->gpu[pair->gpu];
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_table_put_known(table, correlation, HT_NO_I64);
+	ht_table_put_i64(table, trace->dur_ns[gpu->launch]);
+	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_i64(table, delay_of(trace, gpu));
+	ht_table_put_str(table, ht_str(trace, trace->name[gpu->row]));
+	ht_table_put_str(table, ht_str(trace, trace->name[gpu->launch]));
+	ht_put_index(table, gpu->device);
+	ht_table_put_i64(table, gpu->stream);
+	ht_table_put_i64(table, gpu->launch);
+	ht_table_put_i64(table, gpu->row);
+}
+
+static struct options read_options(const struct ht_run *run)
+{
+	static const char *const names[] = { "summary", "all", "short", "runtime-outliers",
+		"delay-outliers" };
+	struct options options = { .runtime_cutoff_ns = ht_run_duration_ns(run, "runtime-cutoff"),
+		.delay_cutoff_ns = ht_run_duration_ns(run, "launch-delay-cutoff"),
+		.include_memory = ht_run_bool(run, "include-memory") };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (strcmp(ht_run_str(run, "view"), names[i]) == 0)
+			options.view = (enum view)i;
+	return options;
+}
+
+/* ---- summary ---- */
+
+/* Launches of one name. */
+struct group {
+	const char *name;
+	int64_t count, n_short;
+	int64_t sum_ns[3], max_ns[3]; /* delay, cpu, gpu */
+};
+
+static void add_launch(struct group *group, const int64_t *ns)
+{
+	group->count++;
+	group->n_short += ns[2] < ns[1];
+	for (size_t k = 0; k < 3; k++) {
+		ht_sum(&group->sum_ns[k], ns[k]);
+		group->max_ns[k] = ns[k] > group->max_ns[k] ? ns[k] : group->max_ns[k];
+	}
+}
+
+static void put_group(ht_table *table, const struct group *group)
+{
+	ht_table_row(table);
+	ht_table_put_str(table, group->name);
+	ht_table_put_i64(table, group->count);
+	ht_table_put_i64(table, group->n_short);
+	for (size_t k = 0; k < 3; k++) {
+		ht_table_put_i64(table, group->sum_ns[k]);
+		ht_table_put_i64(table, group->max_ns[k]);
+	}
+}
+
+/* By string id; the last for work without a name. */
+static enum ht_status sum_names(struct ht_run *run, const struct ht_frame *frame,
+        const struct pair *pairs, size_t n, ht_table *table)
+{
+	const struct ht_trace *trace = frame->trace;
+	size_t n_names = trace->n_string_offsets + 1;
+	struct group *groups = ht_arena_alloc(run->scratch, n_names * sizeof *groups);
+	if (!groups)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[pairs[i].gpu];
+		uint32_t id = trace->name[gpu->row];
+		struct group *group = &groups[id == HT_NO_STR ? n_names - 1 : id];
+		int64_t ns[3] = { delay_of(trace, gpu), trace->dur_ns[gpu->launch],
+			trace->dur_ns[gpu->row] };
+		group->name = ht_str(trace, id);
+		add_launch(group, ns);
+	}
+	for (size_t i = 0; i < n_names; i++)
+		if (groups[i].count)
+			put_group(table, &groups[i]);
+	return HT_OK;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(((const struct group *)left)->name, ((const struct group *)right)->name);
+}
+
+static int by_delay(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+	if (a->sum_ns[0] != b->sum_ns[0])
+		return a->sum_ns[0] > b->sum_ns[0] ? -1 : 1;
+	return by_name(left, right);
+}
+
+static struct group get_group(const ht_table *facts, size_t row)
+{
+	struct group group = { ht_table_str(facts, row, NAME), ht_table_i64(facts, row, COUNT),
+		ht_table_i64(facts, row, N_SHORT), { 0 }, { 0 } };
+	for (size_t k = 0; k < 3; k++) {
+		group.sum_ns[k] = ht_table_i64(facts, row, DELAY + 2 * k);
+		group.max_ns[k] = ht_table_i64(facts, row, DELAY + 2 * k + 1);
+	}
+	return group;
+}
+
+static void pool(struct group *into, const struct group *from)
+{
+	into->count += from->count;
+	into->n_short += from->n_short;
+	for (size_t k = 0; k < 3; k++) {
+		ht_sum(&into->sum_ns[k], from->sum_ns[k]);
+		if (from->max_ns[k] > into->max_ns[k])
+			into->max_ns[k] = from->max_ns[k];
+	}
+}
+
+static void put_summary(ht_table *table, const struct group *group)
+{
+	ht_table_row(table);
+	ht_table_put_str(table, group->name);
+	ht_table_put_i64(table, group->count);
+	for (size_t k = 0; k < 3; k++) {
+		ht_table_put_f64(table, (double)group->sum_ns[k] / (double)group->count);
+		ht_table_put_i64(table, group->max_ns[k]);
+	}
+	ht_table_put_i64(table, group->n_short);
+	for (size_t k = 0; k < 3; k++)
+		ht_table_put_i64(table, group->sum_ns[k]);
+}
+
+/* Names of all ranks, each once. */
+static enum ht_status summarize(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	size_t n = 0, n_kept = 0;
+	struct group *groups =
+	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, 2) + 1) * sizeof *groups);
+	if (!groups)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < parts->n; i++)
+		for (size_t row = 0; row < ht_table_n_rows(parts->list[i].facts[2]); row++)
+			groups[n++] = get_group(parts->list[i].facts[2], row);
+	qsort(groups, n, sizeof *groups, by_name);
+	for (size_t i = 0; i < n; i++) {
+		if (n_kept && !by_name(&groups[n_kept - 1], &groups[i]))
+			pool(&groups[n_kept - 1], &groups[i]);
+		else
+			groups[n_kept++] = groups[i];
+	}
+	qsort(groups, n_kept, sizeof *groups, by_delay);
+	for (size_t i = 0; i < n_kept; i++)
+		put_summary(table, &groups[i]);
+	return HT_OK;
+}
+
+/* ---- rows ---- */
+
+static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
+{
+	struct options options = read_options(run);
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	struct pair *pairs = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pairs + 1);
+	if (!pairs)
+		return ht_fail_nomem(run->ctx);
+	size_t n = collect(run, &frame, &options, pairs), n_linked = 0;
+	for (size_t g = 0; g < frame.n_gpu; g++)
+		n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
+	ht_table_row(part->facts[1]);
+	ht_table_put_i64(part->facts[1], (int64_t)n_linked);
+	if (options.view == VIEW_SUMMARY)
+		return sum_names(run, &frame, pairs, n, part->facts[2]);
+	int64_t *correlation;
+	HT_TRY(ht_arg_dense_i64(
+	        run->ctx, frame.trace, "correlation", HT_NO_I64, run->scratch, &correlation));
+	for (size_t p = 0; p < n; p++)
+		put_row(part->facts[0], &frame, &pairs[p],
+		        correlation[frame.trace->gpu[pairs[p].gpu].row]);
+	return HT_OK;
+}
+
+static enum ht_status add_hint(ht_table *table)
+{
+	double all = ht_hint_total(table, "count"), n_short = ht_hint_total(table, "n_short");
+	if (!(n_short > all / 2))
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "%.0f %% of the GPU work is shorter than the call that launches it: fuse it or capture it in a "
+	        "graph. Next: kernel-sequences",
+	        100 * n_short / all);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	static const char *const order[] = { [VIEW_SHORT] = "-cpu_ns",
+		[VIEW_RUNTIME] = "-cpu_ns",
+		[VIEW_DELAY] = "-launch_delay_ns" };
+	enum view view = read_options(run).view;
+	int64_t n_linked = 0;
+	if (view == VIEW_SUMMARY)
+		HT_TRY(summarize(run, parts, table));
+	else
+		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	if (order[view] && !run->policy.by_name)
+		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
+	for (size_t i = 0; i < parts->n; i++)
+		n_linked += ht_table_i64(parts->list[i].facts[1], 0, 0);
+	if (!n_linked)
+		return ht_table_add_note(
+		        table, "no GPU work with its launch call in the selection");
+	if (!ht_table_n_rows(table))
+		return ht_table_add_note(
+		        table, "none of %lld launches is of this kind", (long long)n_linked);
+	return view == VIEW_SUMMARY ? add_hint(table) : HT_OK;
+}

@@ -1,0 +1,176 @@
+/*
+ * memory_bandwidth.c - how fast copies and sets run, per direction.
+ *
+ * Bandwidth of a kind (Memcpy HtoD, DtoH, DtoD, PtoP, Memset) at a time = sum of the GB/s of the copies
+ * of that kind that run then. A copy's GB/s is what the profiler wrote ("memory bandwidth (GB/s)"), or
+ * bytes over duration when it wrote none.
+ *
+ * Views: "summary", per rank and kind: count, mean, std, quartiles over the points with bandwidth above
+ * zero (what HTA gives), and time_mean_gbps over the busy time, without that of copies that say neither.
+ * "series": every change point.
+ *
+ * Reads GPU copies and sets. Blind to copies that kernels do themselves (AMD blit kernels, NCCL).
+ * O(n log n). Rows ascending by rank, kind, device; points by time, ends before starts.
+ *
+ * Example: HtoD copies [0,4) at 10 GB/s and [2,4) at 20: points 10 30 20 0; mean of the positive ones
+ * 20; over busy time (10*2 + 30*2) / 4 = 20.
+ */
+#include "analysis/analysis.h"
+#include "model/device/launch.h"
+#include "model/device/series.h"
+#include "model/numbers/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column summary[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
+	{ "count", HT_I64, HT_DETAIL, "points with bandwidth above zero", NULL },
+	{ "mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over those points", "GB/s" },
+	{ "std_gbps", HT_F64, HT_DETAIL, "standard deviation over those points (n - 1)", "GB/s" },
+	{ "min_gbps", HT_F64, HT_DETAIL, "smallest bandwidth of those points", "GB/s" },
+	{ "p25_gbps", HT_F64, HT_DETAIL, "first quartile over those points", "GB/s" },
+	{ "p50_gbps", HT_F64, HT_DETAIL, "median over those points", "GB/s" },
+	{ "p75_gbps", HT_F64, HT_DETAIL, "third quartile over those points", "GB/s" },
+	{ "max_gbps", HT_F64, HT_MEASURE, "largest bandwidth", "GB/s" },
+	{ "copies", HT_I64, HT_MEASURE, "copies or sets of this kind", NULL },
+	{ "bytes", HT_BYTES, HT_MEASURE, "bytes they moved; null when the file does not say",
+	        NULL },
+	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
+	{ "time_mean_gbps", HT_F64, HT_MEASURE,
+	        "mean bandwidth over the busy time; null when the file does not say", "GB/s" },
+};
+
+static const struct ht_column series_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
+	{ "index", HT_I64, HT_DETAIL, "row of the copy or set that starts or ends here", NULL },
+	{ "is_end", HT_BOOL, HT_DETAIL, "1 where the copy ends, 0 where it starts", NULL },
+	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
+	{ "pid", HT_I64, HT_DETAIL, "process id of the copy", NULL },
+	{ "tid", HT_I64, HT_DETAIL, "thread id of the copy", NULL },
+	{ "memory_bw_gbps", HT_F64, HT_MEASURE, "bandwidth of the kind from this time on", "GB/s" },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary, HT_COUNT(summary) },
+	{ "series", series_columns, HT_COUNT(series_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "statistics per kind, or every change point",
+	        "summary|series" },
+};
+
+const struct ht_analysis ht_analysis_memory_bandwidth = {
+	.info = { .name = "memory-bandwidth",
+	        .group = "memory",
+	        .title = "Copy and set bandwidth",
+	        .question = "How fast are copies between host and device, and sets?",
+	        .method =
+	                "Per kind, the sum of the GB/s of all running copies over time. Statistics are "
+	                "over the points above zero; time_mean_gbps is over the busy time.",
+	        .hta = "get_memory_bw_time_series, get_memory_bw_summary",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.per_rank = measure_copies,
+	.finish = finish,
+};
+
+static void put_key(
+        ht_table *table, const struct ht_frame *frame, const struct ht_bandwidth_series *series)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_put_index(table, series->device);
+	ht_table_put_str(table, series->kind);
+}
+
+static void put_points(ht_table *table, const struct ht_frame *frame, const void *of)
+{
+	const struct ht_bandwidth_series *series = of;
+	for (size_t i = 0; i < series->n; i++) {
+		const struct ht_bandwidth_point *point = &series->points[i];
+		put_key(table, frame, series);
+		ht_table_put_i64(table, point->row);
+		ht_table_put_i64(table, point->is_end);
+		ht_table_put_i64(table, point->ts_ns);
+		ht_put_track(table, frame->trace, point->row);
+		ht_table_put_f64(table, point->gbps);
+	}
+}
+
+/* Busy time = time with a copy running, also one whose rate is unknown. */
+static int64_t busy_time(const struct ht_bandwidth_series *series, double *ret_mean)
+{
+	int64_t busy_ns = 0, known_ns = 0, n_active = 0;
+	double area = 0;
+	for (size_t i = 0; i + 1 < series->n; i++) {
+		n_active += series->points[i].is_end ? -1 : 1;
+		int64_t dt_ns = series->points[i + 1].ts_ns - series->points[i].ts_ns;
+		if (n_active > 0) {
+			busy_ns += dt_ns;
+			known_ns += series->points[i].gbps > 0 ? dt_ns : 0;
+			area += series->points[i].gbps * (double)dt_ns;
+		}
+	}
+	*ret_mean = known_ns > 0 ? area / (double)known_ns : NAN;
+	return busy_ns;
+}
+
+static enum ht_status put_summary(
+        struct ht_run *run, ht_table *table, const struct ht_frame *frame, const void *of)
+{
+	const struct ht_bandwidth_series *series = of;
+	double *values = ht_arena_alloc(run->scratch, series->n * sizeof *values);
+	if (!values)
+		return ht_fail_nomem(run->ctx);
+	size_t n = 0;
+	for (size_t i = 0; i < series->n; i++)
+		if (series->points[i].gbps > 0)
+			values[n++] = series->points[i].gbps;
+	if (n == 0 && run->policy.no_empty_rows)
+		return HT_OK;
+	struct ht_describe stats;
+	ht_describe_f64(values, n, &stats);
+	double time_mean;
+	int64_t busy_ns = busy_time(series, &time_mean);
+
+	put_key(table, frame, series);
+	ht_describe_put(table, &stats, false);
+	ht_table_put_i64(table, (int64_t)series->n_copies);
+	ht_table_put_known(table, series->bytes, 0);
+	ht_table_put_i64(table, busy_ns);
+	ht_table_put_f64(table, time_mean);
+	return HT_OK;
+}
+
+static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
+{
+	static const struct ht_series_rows rows = { sizeof(struct ht_bandwidth_series), put_points,
+		put_summary };
+	const struct ht_bandwidth_series *series;
+	struct ht_frame frame;
+	size_t n;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_bandwidth_series_make(run, &frame, &series, &n));
+	return ht_series_put(run, &rows, &frame, series, n, part->facts[0]);
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table, "no GPU copies or sets in the selection");
+}

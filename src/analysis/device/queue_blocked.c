@@ -1,0 +1,228 @@
+/*
+ * queue_blocked.c - how long the launch queue of a stream was full.
+ *
+ * Per rank and stream: sum of (next change - change) over the change points with queue_length >= limit; share =
+ * that over the duration of the rank's trace (first event start to last event end). While a queue is full the
+ * host blocks in its launch calls.
+ *
+ * The limit is found from the data where it shows: a queue that is full stays within a 64th of its largest
+ * length, and the launch calls that are made there wait, so they are long. So when the largest length is 64 or
+ * more, at least 16 launch calls were made within that band, and their median duration is at least four times
+ * that of the other calls, the lower end of the band is the limit. Where no plateau shows, the limit is
+ * assumed: 1024, what CUDA is known for. A limit that is given is used as it is.
+ *
+ * Reads GPU work with its launch calls. O(n log n). Rows: streams that reached the limit, ascending by rank,
+ * stream, device.
+ *
+ * Example: limit 2, lengths 1 2 1 0 at 0 1 3 4 us in a trace of 10 us: 2 us, share 0.2.
+ */
+#include "analysis/analysis.h"
+#include "model/device/launch.h"
+#include "model/device/series.h"
+
+#include <stdlib.h>
+
+static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
+	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
+	{ "blocked_ns", HT_DURATION, HT_MEASURE, "time with the queue at or above the limit",
+	        NULL },
+	{ "blocked_share", HT_RATIO, HT_MEASURE, "that time over the duration of the rank's trace",
+	        NULL },
+	{ "max_queue_length", HT_I64, HT_DETAIL, "largest length seen on the stream", NULL },
+	{ "limit", HT_I64, HT_DETAIL, "length from which the queue counts as full", NULL },
+	{ "limit_from", HT_STR, HT_DETAIL, "where the limit comes from: data, given or assumed",
+	        NULL },
+};
+
+/* What a rank contributes besides its full streams. */
+static const struct ht_column longest_columns[] = {
+	{ "max_queue_length", HT_I64, HT_MEASURE, "largest length of all streams", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "max-queue-length", HT_I64, NULL,
+	        "length from which the queue counts as full; by default found from the data, else 1024",
+	        NULL },
+};
+
+const struct ht_analysis ht_analysis_queue_blocked = {
+	.info = { .name = "queue-blocked",
+	        .group = "launch",
+	        .title = "Time with a full launch queue",
+	        .question = "Does the host block because a stream's launch queue is full?",
+	        .method =
+	                "Sum of the time between change points with a queue length of at least "
+	                "the limit, per stream, over the duration of the trace. The limit is where "
+	                "the length stays while launch calls wait, else 1024.",
+	        .hta = "get_time_spent_blocked_on_full_queue",
+	        HT_ONE_SCHEMA(columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.per_rank = find_full,
+	.finish = finish,
+	.facts = { { "streams", columns, HT_COUNT(columns) },
+	        { "longest", longest_columns, HT_COUNT(longest_columns) } },
+};
+
+/* First event start to last event end, or start. */
+static int64_t duration_ns(const struct ht_frame *frame, bool to_last_start)
+{
+	const struct ht_trace *trace = frame->trace;
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		int64_t end_ns = to_last_start ? trace->ts_ns[row] : ht_end_ns(trace, row);
+		if (trace->ts_ns[row] < first_ns)
+			first_ns = trace->ts_ns[row];
+		if (end_ns > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+static int64_t largest(const struct ht_queue_series *series)
+{
+	int64_t max = 0;
+	for (size_t i = 0; i < series->n; i++)
+		if (series->points[i].length > max)
+			max = series->points[i].length;
+	return max;
+}
+
+struct limit {
+	int64_t length;
+	const char *from;
+};
+
+#define ASSUMED_LIMIT   1024
+#define MIN_PLATEAU     64
+#define MIN_CALLS       16
+#define LONG_CALL_RATIO 4
+
+static int compare_i64(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+static int64_t median(int64_t *values, size_t n)
+{
+	qsort(values, n, sizeof *values, compare_i64);
+	return values[(n - 1) / 2];
+}
+
+/* Where the length stays while launch calls wait; 0 when no such plateau shows. */
+static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *trace,
+        const struct ht_queue_series *series, int64_t *ret_limit)
+{
+	int64_t max = largest(series), band = max / 64 > 2 ? max / 64 : 2;
+	size_t n_high = 0, n_low = 0;
+	*ret_limit = 0;
+	if (max < MIN_PLATEAU)
+		return HT_OK;
+	int64_t *high = ht_arena_alloc(run->scratch, series->n * sizeof *high);
+	int64_t *low = ht_arena_alloc(run->scratch, series->n * sizeof *low);
+	if (!high || !low)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < series->n; i++) {
+		const struct ht_queue_point *point = &series->points[i];
+		if (!point->is_launch)
+			continue;
+		if (point->length >= max - band)
+			high[n_high++] = trace->dur_ns[point->row];
+		else
+			low[n_low++] = trace->dur_ns[point->row];
+	}
+	if (n_high >= MIN_CALLS && n_low >= MIN_CALLS &&
+	        median(high, n_high) >= LONG_CALL_RATIO * median(low, n_low))
+		*ret_limit = max - band;
+	return HT_OK;
+}
+
+static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trace,
+        const struct ht_queue_series *series, struct limit *ret_limit)
+{
+	if (ht_run_str(run, "max-queue-length")) {
+		*ret_limit = (struct limit){ ht_run_i64(run, "max-queue-length"), "given" };
+		return HT_OK;
+	}
+	*ret_limit = (struct limit){ 0, "data" };
+	if (!run->policy.assumed_queue_limit)
+		HT_TRY(find_plateau(run, trace, series, &ret_limit->length));
+	if (!ret_limit->length)
+		*ret_limit = (struct limit){ ASSUMED_LIMIT, "assumed" };
+	return HT_OK;
+}
+
+static void put_row(ht_table *table, const struct ht_frame *frame,
+        const struct ht_queue_series *series, const struct limit *limit, int64_t span_ns)
+{
+	int64_t blocked_ns = 0;
+	for (size_t i = 0; i + 1 < series->n; i++)
+		if (series->points[i].length >= limit->length)
+			blocked_ns += series->points[i + 1].ts_ns - series->points[i].ts_ns;
+	ht_table_row(table);
+	ht_table_put_i64(table, frame->rank);
+	ht_put_index(table, series->device);
+	ht_table_put_i64(table, series->stream);
+	ht_table_put_i64(table, blocked_ns);
+	if (span_ns > 0)
+		ht_table_put_f64(table, (double)blocked_ns / (double)span_ns);
+	else
+		ht_table_put_null(table);
+	ht_table_put_i64(table, largest(series));
+	ht_table_put_i64(table, limit->length);
+	ht_table_put_str(table, limit->from);
+}
+
+static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_frame frame;
+	const struct ht_queue_series *series;
+	size_t n_series;
+	int64_t max = 0;
+	HT_TRY(ht_frame_make(run, &frame));
+	HT_TRY(ht_queue_series_make(run, &frame, &series, &n_series));
+	int64_t span_ns = n_series ? duration_ns(&frame, run->policy.span_to_last_start) : 0;
+	for (size_t s = 0; s < n_series; s++) {
+		struct limit limit;
+		int64_t longest = largest(&series[s]);
+		HT_TRY(find_limit(run, frame.trace, &series[s], &limit));
+		if (longest >= limit.length)
+			put_row(part->facts[0], &frame, &series[s], &limit, span_ns);
+		max = longest > max ? longest : max;
+	}
+	ht_table_row(part->facts[1]);
+	ht_table_put_i64(part->facts[1], max);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	int64_t max = 0;
+	bool given = ht_run_str(run, "max-queue-length") != NULL;
+	ht_table_set_bar(table, "blocked_share");
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	if (ht_table_n_rows(table))
+		return HT_OK;
+	for (size_t i = 0; i < parts->n; i++) {
+		int64_t longest = ht_table_i64(parts->list[i].facts[1], 0, 0);
+		max = longest > max ? longest : max;
+	}
+	if (max == 0)
+		return ht_table_add_note(
+		        table, "no GPU work with its launch call in the selection");
+	if (given)
+		return ht_table_add_note(table, "no queue reached %lld; the longest is %lld",
+		        (long long)ht_run_i64(run, "max-queue-length"), (long long)max);
+	return ht_table_add_note(table,
+	        "no queue stays at a length while launch calls wait, and none reached %d, which is "
+	        "assumed to be the limit; the longest is %lld",
+	        ASSUMED_LIMIT, (long long)max);
+}

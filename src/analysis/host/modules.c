@@ -1,0 +1,110 @@
+/*
+ * modules.c - which modules take the time, forward and backward, on the host and on the device.
+ *
+ * One row per path of modules, in the order of the model; sums over calls and ranks (module_groups.h):
+ *   host total    length of the calls                host self    without modules, operators and runtime calls inside
+ *   device total  GPU work launched inside           device self  but not inside a module inside
+ *   backward      the same of the backward pass, by the autograd links
+ * Device times are sums of durations: work that runs at the same time counts twice.
+ * Reads Python frames nn.Module: ... (record with with_stack and with_modules), or annotations [pl][module]... of PyTorch
+ * Lightning. O(n log n). Unless steps are chosen, all of the trace.
+ * Example: Net_0 [0,100) us calls Linear_0 [10,50), which launches 30 us of GPU work, and whose backward pass is 40 us of GPU work:
+ * Linear_0 has device 30 and backward device 40 us; Net_0 as total the same, of its own nothing.
+ */
+#include "analysis/analysis.h"
+#include "model/rows/frame.h"
+#include "model/calls/module_groups.h"
+
+#include <math.h>
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "path", HT_STR, HT_KEY, "the modules around it and itself, / between", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "calls of the module", NULL },
+	{ "operators", HT_I64, HT_DETAIL, "operators that it called itself", NULL },
+	{ "host_self_ns", HT_DURATION, HT_MEASURE,
+	        "time of its calls without modules, operators and runtime calls inside", NULL },
+	{ "host_total_ns", HT_DURATION, HT_MEASURE, "time of its calls", NULL },
+	{ "device_self_ns", HT_DURATION, HT_MEASURE,
+	        "GPU work launched inside, but not inside a module inside", NULL },
+	{ "device_total_ns", HT_DURATION, HT_MEASURE, "GPU work launched inside", NULL },
+	{ "backward_host_self_ns", HT_DURATION, HT_DETAIL,
+	        "time of the operators of its own backward pass", NULL },
+	{ "backward_host_total_ns", HT_DURATION, HT_MEASURE, "with those of the modules inside",
+	        NULL },
+	{ "backward_device_self_ns", HT_DURATION, HT_DETAIL, "GPU work of its own backward pass",
+	        NULL },
+	{ "backward_device_total_ns", HT_DURATION, HT_MEASURE, "with that of the modules inside",
+	        NULL },
+	{ "device_share", HT_RATIO, HT_DETAIL,
+	        "its own GPU work, forward and backward, of that of all modules", NULL },
+	{ "name", HT_STR, HT_DETAIL, "module", NULL },
+	{ "depth", HT_I64, HT_DETAIL, "1 for a module inside no other", NULL },
+};
+
+const struct ht_analysis ht_analysis_modules = {
+	.info = {
+		.name = "modules",
+		.group = "views",
+		.title = "Modules",
+		.question = "Which modules of the model take the time, forward and backward?",
+		.method = "Times of module calls by path, total with and self without what is inside; GPU work "
+			  "by where it was launched, of the backward pass by the forward operator. In the order of "
+			  "the model.",
+		HT_ONE_SCHEMA(columns),
+		.n_sets = 1,
+	},
+	.facts = { { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
+	.choose = ht_frame_choose_whole,
+	.per_rank = group,
+	.finish = finish,
+};
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part)
+{
+	return ht_module_groups_put(run, part->facts[0]);
+}
+
+static int64_t own_device_ns(const struct ht_pooled *p, size_t i)
+{
+	return ht_add_sat(ht_pooled_i64(p, i, 0, HT_MODULE_DEVICE_SELF),
+	        ht_pooled_i64(p, i, 0, HT_MODULE_BACKWARD_DEVICE_SELF));
+}
+
+static enum ht_status put_groups(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+{
+	const size_t *order = NULL;
+	int64_t sum = 0;
+	HT_TRY(ht_pooled_parts(p, parts, 0));
+	HT_TRY(ht_module_order(p, &order));
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		ht_sum(&sum, own_device_ns(p, i));
+	for (size_t i = 0; i < ht_pooled_n(p); i++) {
+		ht_table_row(table);
+		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_MODULE_PATH));
+		for (size_t k = HT_MODULE_CALLS; k <= HT_MODULE_BACKWARD_DEVICE_TOTAL; k++)
+			ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, k));
+		ht_table_put_f64(
+		        table, sum ? (double)own_device_ns(p, order[i]) / (double)sum : NAN);
+		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_MODULE_NAME));
+		ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, HT_MODULE_DEPTH));
+	}
+	HT_TRY(ht_frame_set_method(run, table, "sums over calls and ranks"));
+	ht_table_set_bar(table, "device_share");
+	if (!ht_pooled_n(p))
+		return ht_table_add_note(table,
+		        "no modules in the trace: record with with_stack=True and with_modules=True");
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, HT_N_MODULE_KEYS, 1, ht_module_rules, HT_N_MODULE_VALUES);
+	enum ht_status status = put_groups(run, parts, &pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}

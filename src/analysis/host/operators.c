@@ -1,0 +1,168 @@
+/*
+ * operators.c - which operators take the time, on the host and on the device.
+ *
+ * Per operator name (and input shape, and call stack), summed over calls and ranks (op_tree.h):
+ *   host total    length of the operator            host self    without operators and runtime calls inside it
+ *   device total  GPU work launched from inside it  device self  launched by itself, not by an operator inside it
+ *   tc            share of that GPU work that runs on tensor cores
+ * An operator whose only child has its own name counts once. Device times are sums of durations: work that runs
+ * at the same time counts twice. The backward pass counts under its own operators.
+ * Reads operators, runtime and driver calls, kernels, copies and sets. O(n log n). Unless steps are chosen, all of
+ * the trace.
+ * Example: aten::linear [0,100) us around aten::addmm [10,60) which launches (5 us) a gemm of 30 us: linear host self
+ * 50, total 100, device self 0, total 30; addmm host self 45, total 50, device self and total 30.
+ */
+#include "analysis/analysis.h"
+#include "model/rows/frame.h"
+#include "model/calls/op_groups.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define NAME                                                                                       \
+	{                                                                                          \
+		"name", HT_STR, HT_KEY, "operator", NULL                                           \
+	}
+#define SHAPE                                                                                      \
+	{                                                                                          \
+		"input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL                        \
+	}
+#define STACK                                                                                      \
+	{                                                                                          \
+		"call_stack", HT_STR, HT_KEY, "frames around it, innermost first, ; between", NULL \
+	}
+#define MEASURES                                                                                   \
+	{ "calls", HT_I64, HT_MEASURE, "events", NULL },                                           \
+	        { "device_self_ns", HT_DURATION, HT_MEASURE, "GPU work that it launched itself",   \
+		        NULL },                                                                    \
+	        { "device_total_ns", HT_DURATION, HT_MEASURE, "GPU work launched from inside it",  \
+		        NULL },                                                                    \
+	        { "host_self_ns", HT_DURATION, HT_MEASURE,                                         \
+		        "its time without operators and runtime calls inside", NULL },             \
+	        { "host_total_ns", HT_DURATION, HT_MEASURE, "its time", NULL },                    \
+	        { "tc_eligible", HT_BOOL, HT_MEASURE,                                              \
+		        "it, or an operator inside it, can run on tensor cores, or did", NULL },   \
+	        { "tc_self_pct", HT_F64, HT_MEASURE,                                               \
+		        "share of device_self_ns on tensor cores, 0 without any", "%" },           \
+	        { "tc_total_pct", HT_F64, HT_MEASURE,                                              \
+		        "share of device_total_ns on tensor cores, 0 without any", "%" },          \
+	        { "device_share", HT_RATIO, HT_DETAIL, "device_self_ns over that of all rows",     \
+		        NULL },                                                                    \
+	{                                                                                          \
+		"host_share", HT_RATIO, HT_DETAIL, "host_self_ns over that of all rows", NULL      \
+	}
+
+static const struct ht_column by_name[] = { NAME, MEASURES };
+static const struct ht_column by_shape[] = { NAME, SHAPE, MEASURES };
+static const struct ht_column by_stack[] = { NAME, STACK, MEASURES };
+static const struct ht_column by_both[] = { NAME, SHAPE, STACK, MEASURES };
+
+static const struct ht_schema schemas[] = {
+	{ "name", by_name, HT_COUNT(by_name) },
+	{ "shape", by_shape, HT_COUNT(by_shape) },
+	{ "stack", by_stack, HT_COUNT(by_stack) },
+	{ "shape-stack", by_both, HT_COUNT(by_both) },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "name",
+	        "one row per name; name and input shapes; name and call stack; or all three",
+	        "name|shape|stack|shape-stack" },
+};
+
+const struct ht_analysis ht_analysis_operators = {
+	.info = {
+		.name = "operators",
+		.group = "views",
+		.title = "Operators",
+		.question = "Which operators take the time, on the host and on the device?",
+		.method = "Times of operators summed over calls: total with and self without what is inside; device "
+			  "times are the GPU work that was launched there. Largest device_self_ns first, "
+			  "host_self_ns when there is no GPU work.",
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "by",
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.facts = { { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS } },
+	.choose = ht_frame_choose_whole,
+	.per_rank = group,
+	.finish = finish,
+};
+
+static enum ht_status group(struct ht_run *run, struct ht_part *part)
+{
+	bool both = ht_run_is(run, "by", "shape-stack");
+	return ht_op_groups_put(run, both || ht_run_is(run, "by", "shape"),
+	        both || ht_run_is(run, "by", "stack"), part->facts[0]);
+}
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static void put_rows(struct ht_run *run, const struct ht_pooled *p, const size_t *order,
+        const int64_t *sums, ht_table *table)
+{
+	bool both = ht_run_is(run, "by", "shape-stack");
+	for (size_t i = 0; i < ht_pooled_n(p); i++) {
+		int64_t v[HT_N_OP_VALUES];
+		for (size_t k = 0; k < HT_N_OP_VALUES; k++)
+			v[k] = ht_pooled_i64(p, order[i], 0, k);
+		ht_table_row(table);
+		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_NAME));
+		if (both || ht_run_is(run, "by", "shape"))
+			ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_SHAPE));
+		if (both || ht_run_is(run, "by", "stack"))
+			ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_STACK));
+		for (size_t k = HT_OP_CALLS; k <= HT_OP_HOST_TOTAL; k++)
+			ht_table_put_i64(table, v[k]);
+		ht_table_put_i64(table, v[HT_OP_TC_ELIGIBLE]);
+		ht_table_put_f64(table, 100 * share(v[HT_OP_TC_SELF], v[HT_OP_DEVICE_SELF]));
+		ht_table_put_f64(table, 100 * share(v[HT_OP_TC_TOTAL], v[HT_OP_DEVICE_TOTAL]));
+		ht_table_put_f64(table, share(v[HT_OP_DEVICE_SELF], sums[HT_OP_DEVICE_SELF]));
+		ht_table_put_f64(table, share(v[HT_OP_HOST_SELF], sums[HT_OP_HOST_SELF]));
+	}
+}
+
+static enum ht_status put_groups(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+{
+	int64_t sums[HT_N_OP_VALUES] = { 0 };
+	HT_TRY(ht_pooled_parts(p, parts, 0));
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		for (size_t k = 0; k < HT_N_OP_VALUES; k++)
+			ht_sum(&sums[k], ht_pooled_i64(p, i, 0, k));
+	const size_t *order = ht_pooled_order(p);
+	if (!order)
+		return ht_fail_nomem(run->ctx);
+	put_rows(run, p, order, sums, table);
+	HT_TRY(ht_frame_set_method(run, table, "sums over calls and ranks"));
+	bool device = sums[HT_OP_DEVICE_SELF] > 0;
+	ht_table_set_bar(table, device ? "device_share" : "host_share");
+	/* rows are by their keys so far, and sorting keeps that where times are equal */
+	HT_TRY(ht_table_sort(
+	        run->ctx, table, device ? "-device_self_ns,-host_self_ns" : "-host_self_ns"));
+	if (!ht_pooled_n(p))
+		return ht_table_add_note(table, "no operators: record with ProfilerActivity.CPU");
+	if (!device)
+		return ht_table_add_note(
+		        table, "no GPU work below operators: device columns are 0");
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, HT_N_OP_KEYS, 1, ht_op_rules, HT_N_OP_VALUES);
+	enum ht_status status = put_groups(run, parts, &pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}

@@ -1,0 +1,206 @@
+/*
+ * stacks.c - a flame graph: which stacks of Python functions, annotations and operators the time is spent in.
+ *
+ * time host    the time of each event of the host that no event inside it has, under the events around it on its thread
+ * time device  the duration of each piece of GPU work, under the events around its launch; from an autograd thread the
+ *              stack goes on to what is open on the thread that waits for it
+ * Equal stacks are one row, over ranks. Lines of --format folded are what flame graph programs read: the names from the
+ * outermost in, joined by ";", and the time in ns. Rows add up to the time of the threads, or of the GPU work.
+ * Reads Python functions, annotations, operators, runtime and driver calls, GPU work. O(n log n). Unless steps are
+ * chosen, all of the trace.
+ * Example: f [0,10) us calls aten::mm [2,8) which launches [4,5) a kernel k of 20 us: host rows f 4, f;aten::mm 5,
+ * f;aten::mm;cudaLaunchKernel 1 us; device row f;aten::mm;cudaLaunchKernel;k 20 us.
+ */
+#include "analysis/analysis.h"
+#include "base/checked.h"
+#include "model/rows/frame.h"
+#include "model/numbers/pooled.h"
+#include "model/rows/row_names.h"
+#include "model/rows/row_stacks.h"
+
+#include <math.h>
+
+static enum ht_status fold(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "stack", HT_STR, HT_KEY, "names from the outermost in, ; between", NULL },
+	{ "self_ns", HT_DURATION, HT_MEASURE, "time in this stack and in none inside it", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events, or pieces of GPU work", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "self_ns of that of all stacks", NULL },
+};
+
+static const struct ht_column group_columns[] = {
+	{ "stack", HT_STR, HT_KEY, "names", NULL },
+	{ "self_ns", HT_DURATION, HT_MEASURE, "time", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+};
+enum { SELF, COUNT, N_VALUES };
+static const uint8_t rules[N_VALUES];
+
+static const struct ht_param params[] = {
+	{ "time", HT_STR, "host", "time of the host, or of GPU work by where it was launched",
+	        "host|device" },
+};
+
+const struct ht_analysis ht_analysis_stacks = {
+	.info = {
+		.name = "stacks",
+		.group = "views",
+		.title = "Stacks",
+		.question = "Which stacks of Python functions and operators is the time spent in?",
+		.method = "Time of GPU work under the events around its launch, or own time of host events under "
+			  "those around them; equal stacks are one row. --format folded writes the lines that "
+			  "flame graph programs read. Largest self_ns first.",
+		HT_ONE_SCHEMA(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+		.lists_events = true,
+	},
+	.facts = { { "stacks", group_columns, HT_COUNT(group_columns) } },
+	.choose = ht_frame_choose_whole,
+	.per_rank = fold,
+	.finish = finish,
+};
+
+struct folder {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	struct ht_frame frame;
+	struct ht_stacks stacks;
+	struct ht_vec self, count; /* int64_t by stack */
+};
+
+/* Steps are left out, so that what is done in each of them is one stack. */
+static bool is_level(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	(void)user;
+	switch ((enum ht_kind)t->kind[row]) {
+	case HT_KIND_CPU_OP:
+	case HT_KIND_ANNOTATION: return !ht_is_step_name(ht_str(t, t->name[row]));
+	case HT_KIND_PYTHON:
+	case HT_KIND_RUNTIME:
+	case HT_KIND_DRIVER: return true;
+	default: return false;
+	}
+}
+
+static bool add(struct folder *f, uint32_t stack, int64_t self_ns, int64_t count)
+{
+	struct ht_mem *mem = f->run->ctx->mem;
+	while (f->self.n <= stack)
+		if (!HT_VEC_PUSH(mem, &f->self, int64_t, 0) ||
+		        !HT_VEC_PUSH(mem, &f->count, int64_t, 0))
+			return false;
+	ht_sum(&((int64_t *)f->self.data)[stack], self_ns);
+	((int64_t *)f->count.data)[stack] += count;
+	return true;
+}
+
+/* An event gives its time to its stack, and takes it from that of the event around it. */
+static enum ht_status add_host(struct folder *f)
+{
+	const struct ht_trace *t = f->t;
+	uint32_t *around = NULL;
+	int64_t *ends = NULL;
+	bool *in = NULL;
+	HT_TRY(ht_stacks_init(f->run, t, NULL, is_level, NULL, &f->stacks));
+	HT_TRY(ht_tree_nearest(f->run->ctx, t, is_level, NULL, f->run->scratch, &around));
+	HT_TRY(ht_tree_ends(f->run->ctx, t, f->run->scratch, &ends));
+	HT_TRY(ht_frame_marks(f->run, &f->frame, &in));
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!in[row] || !is_level(t, row, NULL))
+			continue;
+		int64_t ns = ht_sub_sat(ends[row], t->ts_ns[row]);
+		uint32_t up = around[row];
+		if (!add(f, f->stacks.of[row], ns, 1) ||
+		        (up != HT_NONE && in[up] && !add(f, f->stacks.of[up], -ns, 0)))
+			return ht_fail_nomem(f->run->ctx);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_device(struct folder *f)
+{
+	const struct ht_trace *t = f->t;
+	struct ht_autograd autograd = { 0 };
+	HT_TRY(ht_autograd_make(f->run, t, &autograd));
+	HT_TRY(ht_stacks_init(f->run, t, &autograd, is_level, NULL, &f->stacks));
+	for (size_t i = 0; i < f->frame.n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[f->frame.gpu[i]];
+		uint32_t from = gpu->launch != HT_NONE ? gpu->launch : gpu->op, stack;
+		if (!ht_stacks_push(&f->stacks, from == HT_NONE ? HT_NONE : f->stacks.of[from],
+		            t->name[gpu->row], &stack) ||
+		        !add(f, stack, t->dur_ns[gpu->row], 1))
+			return ht_fail_nomem(f->run->ctx);
+	}
+	return HT_OK;
+}
+
+/* Stacks are numbered in the order in which the file calls them, the same however it was read. */
+static enum ht_status fold_rank(struct folder *f, ht_table *table)
+{
+	static const struct ht_stack_spelling spelling = { .between = ";" };
+	HT_TRY(ht_frame_make(f->run, &f->frame));
+	HT_TRY((ht_run_is(f->run, "time", "host") ? add_host : add_device)(f));
+	for (uint32_t i = 0; i < f->self.n; i++) {
+		int64_t n = ((int64_t *)f->count.data)[i];
+		if (!n)
+			continue;
+		const char *names = ht_stacks_text(&f->stacks, i, &spelling);
+		if (!names)
+			return ht_fail_nomem(f->run->ctx);
+		ht_table_row(table);
+		ht_table_put_str(table, names);
+		ht_table_put_i64(table, ((int64_t *)f->self.data)[i]);
+		ht_table_put_i64(table, n);
+	}
+	return HT_OK;
+}
+
+static enum ht_status fold(struct ht_run *run, struct ht_part *part)
+{
+	struct folder f = { .run = run, .t = run->trace };
+	enum ht_status status = fold_rank(&f, part->facts[0]);
+	ht_stacks_done(&f.stacks);
+	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
+	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));
+	return status;
+}
+
+static enum ht_status put_stacks(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+{
+	int64_t sum = 0;
+	HT_TRY(ht_pooled_parts(p, parts, 0));
+	const size_t *order = ht_pooled_order(p);
+	if (!order)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		ht_sum(&sum, ht_pooled_i64(p, i, 0, SELF));
+	for (size_t i = 0; i < ht_pooled_n(p); i++) {
+		int64_t self_ns = ht_pooled_i64(p, order[i], 0, SELF);
+		ht_table_row(table);
+		ht_table_put_str(table, ht_pooled_key(p, order[i], 0));
+		ht_table_put_i64(table, self_ns);
+		ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, COUNT));
+		ht_table_put_f64(table, sum ? (double)self_ns / (double)sum : NAN);
+	}
+	HT_TRY(ht_frame_set_method(run, table, "sums over events and ranks"));
+	ht_table_set_bar(table, "share");
+	HT_TRY(ht_table_sort(run->ctx, table, "-self_ns"));
+	if (!ht_pooled_n(p))
+		return ht_table_add_note(table, "no %s in the selection",
+		        ht_run_is(run, "time", "host") ? "events of the host" : "GPU work");
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, 1, 1, rules, N_VALUES);
+	enum ht_status status = put_stacks(run, parts, &pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}

@@ -1,0 +1,222 @@
+/*
+ * memory_curve.c - allocated, reserved and active memory over time, and their peaks.
+ *
+ * One curve per device, and per component where allocators report apart (PTA, GE, APP, ... on NPU). A point is a
+ * [memory] event of the trace (memory_events.h): from its time on, so much is
+ *   allocated  in use by tensors: the allocator's total, or the running sum of bytes where the file has no totals
+ *   reserved   held by the allocator; reserved - allocated is what fragments or waits to be used again
+ *   active     allocated, or freed and still waited for by a stream; NPU
+ * Views: "curve", every point, or as many per curve as --points says (thin_out.h); "peaks", per curve the most of each
+ * and the first time of it.
+ * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not allocate. O(n log n).
+ *
+ * Example: +4 MiB at 0, +2 MiB at 1 us, -2 MiB at 3 us: points 4, 6, 4 MiB; peak 6 MiB at 1 us.
+ */
+#include "analysis/analysis.h"
+#include "model/memory/memory_events.h"
+#include "model/numbers/thin_out.h"
+
+#include <string.h>
+
+static enum ht_status check(struct ht_run *run);
+static enum ht_status follow(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define KEY                                                                                        \
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
+	        { "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL },                            \
+	{                                                                                          \
+		"component", HT_STR, HT_KEY,                                                       \
+		        "allocator, where several report apart; null: the only one", NULL          \
+	}
+
+static const struct ht_column curve_columns[] = {
+	KEY,
+	{ "ts_ns", HT_TIME, HT_KEY, "time of the point, from the first event of all ranks", NULL },
+	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "in use from this time on", NULL },
+	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "held by the allocator from this time on", NULL },
+	{ "active_bytes", HT_BYTES, HT_MEASURE,
+	        "in use or waited for by a stream from this time on", NULL },
+	{ "delta_bytes", HT_BYTES, HT_DETAIL, "bytes allocated, negative when freed; 0: a sample",
+	        NULL },
+	{ "index", HT_I64, HT_DETAIL, "row of the memory event", NULL },
+};
+
+static const struct ht_column peak_columns[] = {
+	KEY,
+	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "most in use at once", NULL },
+	{ "allocated_ts_ns", HT_TIME, HT_MEASURE,
+	        "first time of that, from the first event of all ranks", NULL },
+	{ "allocated_index", HT_I64, HT_DETAIL, "row of that memory event", NULL },
+	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "most held by the allocator", NULL },
+	{ "reserved_ts_ns", HT_TIME, HT_MEASURE, "first time of that", NULL },
+	{ "active_bytes", HT_BYTES, HT_MEASURE, "most in use or waited for", NULL },
+	{ "active_ts_ns", HT_TIME, HT_MEASURE, "first time of that", NULL },
+	{ "device_bytes", HT_BYTES, HT_MEASURE, "memory of the device, where the file says", NULL },
+	{ "points", HT_I64, HT_DETAIL, "points of the curve", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "curve", curve_columns, HT_COUNT(curve_columns) },
+	{ "peaks", peak_columns, HT_COUNT(peak_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "curve", "every point, or the peaks of each curve", "curve|peaks" },
+	{ "points", HT_I64, "10240", "at most so many points per curve; 0: all", NULL },
+};
+
+const struct ht_analysis ht_analysis_memory_curve = {
+	.info = { .name = "memory-curve",
+	        .group = "memory",
+	        .title = "Memory curve",
+	        .question =
+	                "How much memory is allocated, reserved and active over time on each device?",
+	        .method =
+	                "The allocator's totals after every memory event, per device and component; "
+	                "the running sum of bytes where the file has no totals.",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1 },
+	.choose = check,
+	.per_rank = follow,
+	.finish = finish,
+};
+
+static enum ht_status check(struct ht_run *run)
+{
+	int64_t points = ht_run_i64(run, "points");
+	if (points == 0 || points >= 3)
+		return HT_OK;
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give 0 for all, or 3 and more",
+	        "a curve of %lld points is none", (long long)points);
+}
+
+/* ---- one curve ---- */
+
+struct curve {
+	struct ht_run *run;
+	ht_table *table;
+	const char *device, *component;
+	const struct ht_memory_event *events;
+	size_t n;
+};
+
+static void put_key(const struct curve *c)
+{
+	ht_table_row(c->table);
+	ht_table_put_i64(c->table, c->run->rank);
+	ht_table_put_str(c->table, c->device);
+	ht_table_put_str(c->table, c->component);
+}
+
+static void put_point(const struct curve *c, const struct ht_memory_event *event)
+{
+	put_key(c);
+	ht_table_put_i64(c->table, event->ts_ns);
+	ht_table_put_known(c->table, event->allocated, HT_NO_I64);
+	ht_table_put_known(c->table, event->reserved, HT_NO_I64);
+	ht_table_put_known(c->table, event->active, HT_NO_I64);
+	ht_table_put_i64(c->table, event->bytes);
+	ht_table_put_i64(c->table, event->row);
+}
+
+static enum ht_status put_curve(const struct curve *c)
+{
+	size_t n_kept = (size_t)ht_run_i64(c->run, "points");
+	if (!n_kept || c->n <= n_kept) {
+		for (size_t i = 0; i < c->n; i++)
+			put_point(c, &c->events[i]);
+		return HT_OK;
+	}
+	struct ht_point *points = ht_arena_alloc(c->run->scratch, (c->n + 1) * sizeof *points);
+	size_t *kept = ht_arena_alloc(c->run->scratch, (n_kept + 1) * sizeof *kept);
+	if (!points || !kept)
+		return ht_fail_nomem(c->run->ctx);
+	for (size_t i = 0; i < c->n; i++)
+		points[i] = (struct ht_point){ c->events[i].ts_ns - c->events[0].ts_ns,
+			c->events[i].allocated == HT_NO_I64 ? 0 : c->events[i].allocated };
+	n_kept = ht_thin_out(points, c->n, n_kept, kept);
+	for (size_t i = 0; i < n_kept; i++)
+		put_point(c, &c->events[kept[i]]);
+	return ht_table_add_note(c->table,
+	        "rank %lld, %s: %zu of %zu points are kept; --points 0 shows all",
+	        (long long)c->run->rank, c->device, n_kept, c->n);
+}
+
+struct peak {
+	int64_t bytes, ts_ns, row;
+};
+
+static void climb(struct peak *peak, int64_t bytes, const struct ht_memory_event *event)
+{
+	if (bytes != HT_NO_I64 && (peak->bytes == HT_NO_I64 || bytes > peak->bytes))
+		*peak = (struct peak){ bytes, event->ts_ns, event->row };
+}
+
+static void put_peak(ht_table *table, const struct peak *peak)
+{
+	bool known = peak->bytes != HT_NO_I64;
+	ht_table_put_known(table, peak->bytes, HT_NO_I64);
+	ht_table_put_known(table, known ? peak->ts_ns : HT_NO_I64, HT_NO_I64);
+}
+
+static int64_t device_bytes(const struct curve *c)
+{
+	const struct ht_trace *t = c->run->trace;
+	for (size_t i = 0; c->events[0].device_type != 0 && i < t->n_devices; i++)
+		if (t->devices[i].id == c->events[0].device_id)
+			return t->devices[i].total_memory_bytes;
+	return HT_NO_I64;
+}
+
+static enum ht_status put_peaks(const struct curve *c)
+{
+	const struct peak none = { HT_NO_I64, 0, 0 };
+	struct peak allocated = none, reserved = none, active = none;
+	for (size_t i = 0; i < c->n; i++) {
+		climb(&allocated, c->events[i].allocated, &c->events[i]);
+		climb(&reserved, c->events[i].reserved, &c->events[i]);
+		climb(&active, c->events[i].active, &c->events[i]);
+	}
+	put_key(c);
+	put_peak(c->table, &allocated);
+	ht_table_put_known(
+	        c->table, allocated.bytes == HT_NO_I64 ? HT_NO_I64 : allocated.row, HT_NO_I64);
+	put_peak(c->table, &reserved);
+	put_peak(c->table, &active);
+	ht_table_put_known(c->table, device_bytes(c), HT_NO_I64);
+	ht_table_put_i64(c->table, (int64_t)c->n);
+	return HT_OK;
+}
+
+/* ---- a rank ---- */
+
+static enum ht_status follow(struct ht_run *run, struct ht_part *part)
+{
+	bool peaks = ht_run_is(run, "view", "peaks");
+	struct ht_memory_events events;
+	HT_TRY(ht_memory_events_collect(run, &events));
+	for (size_t first = 0, end; first < events.n; first = end) {
+		struct ht_memory_event *list = events.list + first;
+		for (end = first + 1; end < events.n; end++)
+			if (!ht_memory_same_curve(list, &events.list[end]))
+				break;
+		ht_memory_fill_totals(list, end - first);
+		struct curve curve = { run, part->facts[0], ht_memory_device_name(run, list),
+			list->component, list, end - first };
+		if (!curve.device)
+			return ht_fail_nomem(run->ctx);
+		HT_TRY((peaks ? put_peaks : put_curve)(&curve));
+	}
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	return ht_parts_rows_or(
+	        run, parts, table, "no memory events: record with profile_memory=True");
+}

@@ -1,0 +1,302 @@
+/*
+ * critical_path.c - what the time of each step was spent on, and what would make it shorter.
+ *
+ * A window lasts from the start of a step on the host to its end or that of its last GPU work. Its critical
+ * path is walked back from there (graph/cp_walk.h): every nanosecond belongs to the work, the host time or
+ * the delay that what came after it waited for last. So
+ *     sum of the pieces of a window = window_ns
+ * What waited for what: work for the work before it on its stream, for other streams by events, for its
+ * launch; host calls for the work that they wait for. Where the trace has no record of a wait, work that
+ * starts when other work ends, within --tolerance, waited for it, and such time is counted in inferred_ns. Time
+ * is the host's only while all GPU work that must be waited for is idle: on one stream, host time and
+ * delays together are at most the idle time.
+ *
+ * With --across the path goes from rank to rank: in a collective to the rank that came last (cp_across.h); the
+ * sum over ranks is the window of the job, and "collectives" says what each one waited for.
+ *
+ * Views: "summary" time by what bounds it; "graph" sizes; "path" its pieces in order; "edges" what waits for
+ * what; "events" time on the path and slack of every event; "what-if" the length with other durations
+ * of the step's own events, --scale "nccl=0.5,aten::copy_=0", or with each kind of bound at no cost.
+ *
+ * Reads host events, GPU work, cuda_sync rows. Blind to dependencies through data between threads (other
+ * than the autograd threads). O(n log n) time, O(n) memory per rank.
+ *
+ * Example: op [0,10) us calls launch [2,4), its kernel runs [7,20), the step ends at 15: window 20 us;
+ * 2 us cpu_bound, 5 us launch overhead, 13 us gpu_compute_bound.
+ */
+#include "analysis/analysis.h"
+#include "graph/cp_across.h"
+#include "graph/cp_overlay.h"
+#include "model/hint.h"
+#include "model/clocks/clocks.h"
+#include "model/communication/collective_match.h"
+
+#include <string.h>
+
+static enum ht_status check(struct ht_run *run);
+static enum ht_status find_path(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define KEY   HT_CP_KEY_COLUMNS
+#define EVENT HT_CP_EVENT_COLUMNS
+#define WINDOW                                                                                     \
+	{                                                                                          \
+		"window_ns", HT_DURATION, HT_MEASURE,                                              \
+		        "from the start of the step to its end or that of its last work", NULL     \
+	}
+#define STEP                                                                                            \
+	{ "step_ns", HT_DURATION, HT_DETAIL, "duration of the step on the host", NULL },                \
+	{                                                                                               \
+		"idle_ns", HT_DURATION, HT_MEASURE,                                                     \
+		        "time of the window in which no GPU of the rank worked; null without GPU work", \
+		        NULL                                                                            \
+	}
+#define INFERRED                                                                                   \
+	{                                                                                          \
+		"inferred_ns", HT_DURATION, HT_MEASURE,                                            \
+		        "of this, time that rests on dependencies without a record in the trace",  \
+		        NULL                                                                       \
+	}
+
+static const struct ht_column summary_columns[] = {
+	KEY,
+	{ "bound_by", HT_STR, HT_KEY, "what the time depends on", NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path so bound", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the window", NULL },
+	INFERRED,
+	WINDOW,
+	STEP,
+	{ "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL },
+};
+
+static const struct ht_column graph_columns[] = {
+	KEY,
+	{ "window_start_ns", HT_TIME, HT_MEASURE,
+	        "start of the window, from the first event of all ranks", NULL },
+	WINDOW,
+	STEP,
+	{ "length_ns", HT_DURATION, HT_MEASURE, "length of the critical path", NULL },
+	INFERRED,
+	{ "n_events", HT_I64, HT_MEASURE, "events on the path", NULL },
+	{ "n_nodes", HT_I64, HT_DETAIL, "points of the path", NULL },
+	{ "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL },
+	{ "graph_nodes", HT_I64, HT_DETAIL, "starts and ends that have an edge", NULL },
+	{ "graph_edges", HT_I64, HT_DETAIL, "edges between them", NULL },
+};
+
+static const struct ht_column edge_columns[] = {
+	KEY,
+	{ "from_index", HT_I64, HT_KEY, "row of the event that the edge leaves", NULL },
+	{ "from_point", HT_STR, HT_KEY, "start or end of that event", NULL },
+	{ "to_index", HT_I64, HT_KEY, "row of the event that the edge enters", NULL },
+	{ "to_point", HT_STR, HT_KEY, "start or end of that event", NULL },
+	{ "index", HT_I64, HT_KEY, "row of the event that the time belongs to; null when nobody's",
+	        NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "least time between the two", NULL },
+	{ "type", HT_STR, HT_MEASURE, "kind of the edge", NULL },
+	{ "bound_by", HT_STR, HT_MEASURE, "what the time depends on; null for edges without time",
+	        NULL },
+	{ "slack_ns", HT_DURATION, HT_MEASURE,
+	        "how much longer it could take before the window gets longer; null: without end",
+	        NULL },
+	{ "critical", HT_BOOL, HT_MEASURE, "no slack", NULL },
+};
+
+static const struct ht_column event_columns[] = {
+	KEY,
+	{ "index", HT_I64, HT_KEY, "row of the event", NULL },
+	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins, from the first event of all ranks", NULL },
+	EVENT,
+	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration of the event itself", NULL },
+	{ "path_ns", HT_DURATION, HT_MEASURE, "time on the critical path that belongs to the event",
+	        NULL },
+	{ "slack_ns", HT_DURATION, HT_MEASURE,
+	        "how much longer it could take before the window gets longer; null: without end",
+	        NULL },
+	{ "critical", HT_BOOL, HT_MEASURE, "on the path, or without slack", NULL },
+};
+
+static const struct ht_column collective_columns[] = {
+	KEY,
+	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
+	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
+	{ "nth", HT_I64, HT_KEY, "sequence number, or position from 0 in the step", NULL },
+	{ "ts_ns", HT_TIME, HT_MEASURE,
+	        "when the last rank came, from the first event of all ranks", NULL },
+	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path after that", NULL },
+	{ "last_rank", HT_I64, HT_MEASURE, "rank that came last, where the path goes on", NULL },
+	{ "wait_ns", HT_DURATION, HT_MEASURE, "from the first rank to come to the last", NULL },
+	{ "waited_for", HT_STR, HT_MEASURE,
+	        "what took the last rank the most of that time on the path; null: nothing", NULL },
+	{ "waited_for_bound", HT_STR, HT_MEASURE, "what that depends on", NULL },
+	{ "waited_for_ns", HT_DURATION, HT_MEASURE, "how long that took", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "summary", summary_columns, HT_COUNT(summary_columns) },
+	{ "graph", graph_columns, HT_COUNT(graph_columns) },
+	{ "path", ht_cp_path_columns, HT_CP_N_PATH_COLUMNS },
+	{ "edges", edge_columns, HT_COUNT(edge_columns) },
+	{ "events", event_columns, HT_COUNT(event_columns) },
+	{ "what-if", ht_cp_what_if_columns, HT_CP_N_WHAT_IF_COLUMNS },
+	{ "collectives", collective_columns, HT_COUNT(collective_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "which table",
+	        "summary|graph|path|edges|events|what-if|collectives" },
+	{ "across", HT_BOOL, "false",
+	        "one path through all ranks, from rank to rank at collectives: summary, path or "
+	        "collectives",
+	        NULL },
+	{ "instance", HT_STR, NULL,
+	        "which steps or annotations, from 0 in time order: 0,2-3; all, with hta-compat the "
+	        "first, a-b as one window",
+	        NULL },
+	{ "tolerance", HT_DURATION, HT_CP_TOLERANCE_TEXT,
+	        "work that starts later than this after all it is known to wait for has waited for "
+	        "other work, that ended at most this long before it",
+	        NULL },
+	{ "data-load-events", HT_STR, NULL,
+	        "expression for names of host events that load data: time in them is data_loading; by "
+	        "default those of PyTorch's data loaders",
+	        NULL },
+	{ "scale", HT_STR, NULL,
+	        "what-if rules, name expression or word = factor: 'nccl=0.5,cpu_bound=0'", NULL },
+	{ "zero-weight-launch-edges", HT_BOOL, NULL,
+	        "with hta-compat: order work after its launch also where the launch cost no time",
+	        NULL },
+	{ "only-critical", HT_BOOL, "true", "saved trace: drop events that are not on the path",
+	        NULL },
+	{ "all-edges", HT_BOOL, "false",
+	        "saved trace: draw every edge of the graph; needs only-critical off", NULL },
+};
+
+const struct ht_analysis ht_analysis_critical_path = {
+	.info = { .name = "critical-path",
+	        .group = "dependencies",
+	        .title = "Critical path",
+	        .question = "What is the time of each step spent on, and what would shorten it?",
+	        .method = "Walked back from the end of a step: each nanosecond belongs to what was "
+	                  "waited for last. Host time counts only while the GPU work that must be "
+	                  "waited for is idle.",
+	        .hta = "critical_path_analysis",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1, .draws = true, },
+	.facts = { [HT_CP_FACTS_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },
+	        [HT_CP_FACTS_CHAINS] = { "chains", ht_cp_chain_columns,
+	                HT_CP_N_CHAIN_COLUMNS } },
+	.choose = check,
+	.per_rank = find_path,
+	.draw = ht_cp_overlay_make,
+	.finish = finish,
+};
+
+static enum ht_cp_view_kind view_of(const struct ht_run *run)
+{
+	return ht_cp_view_find(ht_run_str(run, "view"));
+}
+
+static bool is_across(const struct ht_run *run)
+{
+	return ht_run_bool(run, "across") || view_of(run) == HT_CP_VIEW_COLLECTIVES;
+}
+
+static enum ht_status check(struct ht_run *run)
+{
+	struct ht_cp_options options;
+	HT_TRY(ht_cp_options_read(run, &options));
+	run->across = is_across(run);
+	if (!run->across)
+		return HT_OK;
+	enum ht_cp_view_kind view = view_of(run);
+	if (view != HT_CP_VIEW_SUMMARY && view != HT_CP_VIEW_PATH && view != HT_CP_VIEW_COLLECTIVES)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+		        "across has the views summary, path and collectives",
+		        "there is no view %s across ranks", ht_run_str(run, "view"));
+	return run->policy.refuse ? run->policy.refuse(run, "path across ranks") : HT_OK;
+}
+
+static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_cp_options options;
+	HT_TRY(ht_cp_options_read(run, &options));
+	if (is_across(run))
+		return ht_cp_chains_put(run, &options, part);
+	enum ht_cp_view_kind view = view_of(run);
+	const char *scale = ht_run_str(run, "scale");
+	if (run->policy.put_path)
+		return run->policy.put_path(run, &options, view, scale, part->facts[0]);
+	return ht_cp_put_model(run, &options, view, scale, part->facts[0]);
+}
+
+/* ---- all ranks ---- */
+
+/* A rule that fits nothing anywhere is a slip of the pen. */
+static enum ht_status warn(struct ht_run *run, ht_table *table)
+{
+	size_t scale = ht_table_find_column(table, "scale");
+	size_t matched = ht_table_find_column(table, "n_edges");
+	size_t n = ht_table_n_rows(table);
+	for (size_t i = 0; ht_run_str(run, "scale") && i < n; i++) {
+		const char *rule = ht_table_str(table, i, scale);
+		bool first = true, fits = false;
+		for (size_t k = 0; k < n; k++) {
+			bool same = !strcmp(ht_table_str(table, k, scale), rule);
+			first &= !same || k >= i;
+			fits |= same && ht_table_i64(table, k, matched) > 0;
+		}
+		if (first && !fits)
+			HT_TRY(ht_table_add_note(table, "warning: nothing fits '%s'", rule));
+	}
+	return HT_OK;
+}
+
+/* How much of it all is inferred. */
+static enum ht_status note_inferred(struct ht_run *run, ht_table *table)
+{
+	size_t duration = ht_table_find_column(table, "duration_ns");
+	size_t inferred = ht_table_find_column(table, "inferred_ns");
+	double sum = 0, part = 0;
+	for (size_t i = 0; i < ht_table_n_rows(table); i++) {
+		sum += (double)ht_table_i64(table, i, duration);
+		part += (double)ht_table_i64(table, i, inferred);
+	}
+	if (part == 0)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "%.1f %% of the paths rests on inferred dependencies (tolerance %s)",
+	        100 * part / sum, ht_run_str(run, "tolerance"));
+}
+
+static const struct ht_hint hints[] = {
+	{ "gpu_compute_bound", "GPU compute", "kernel-breakdown" },
+	{ "gpu_communication_bound", "communication on the GPU", "collectives" },
+	{ "gpu_memory_bound", "copies and sets on the GPU", "memory-bandwidth" },
+	{ "cpu_bound", "work of the host", "op-launch-delay" },
+	{ "gpu_kernel_launch_overhead", "the way from launch calls to the GPU", "launch-stats" },
+	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
+};
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	enum ht_cp_view_kind view = view_of(run);
+	if (view == HT_CP_VIEW_SUMMARY)
+		ht_table_set_bar(table, "share");
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	if (is_across(run)) {
+		HT_TRY(ht_cp_across_put(run, parts, view, table));
+		HT_TRY(ht_clocks_note(run, table));
+	}
+	if (view == HT_CP_VIEW_WHAT_IF)
+		return warn(run, table);
+	if (view != HT_CP_VIEW_SUMMARY)
+		return HT_OK;
+	HT_TRY(ht_hint_largest(
+	        table, "duration_ns", "bound_by", "critical path", hints, HT_COUNT(hints)));
+	return note_inferred(run, table);
+}

@@ -1,0 +1,205 @@
+/*
+ * health.c - what reading repaired, lost or found odd, and what that weakens.
+ *
+ * One row per rank and counter that is not zero, worst first. Counters are named in import_stats.def;
+ * they are made while reading and sealing, so this costs nothing. A clean trace gives an empty table. Of several
+ * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
+ * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
+ * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
+ */
+#include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
+#include "store/side_table.h"
+#include "table/format.h"
+
+#include <inttypes.h>
+
+static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "check", HT_STR, HT_KEY, "name of the counter", NULL },
+	{ "severity", HT_STR, HT_MEASURE,
+	        "info, notice, repair (not stored as written) or data loss", NULL },
+	{ "count", HT_I64, HT_MEASURE, "how often it was met", NULL },
+	{ "first_offset", HT_I64, HT_DETAIL,
+	        "byte offset of the first one in the decompressed file; absent when not tied to a place",
+	        NULL },
+	{ "sentence", HT_STR, HT_MEASURE, "what was met and what was done about it", NULL },
+	{ "weakens", HT_STR, HT_MEASURE, "which results to read with care", NULL },
+};
+
+const struct ht_analysis ht_analysis_health = {
+	.info = {
+		.name = "health",
+		.group = "engine",
+		.title = "Health of the traces",
+		.question = "What could not be read, what was repaired, and which results does that weaken?",
+		.method = "Counters raised while reading, and checks of each trace against itself and the others.",
+		HT_ONE_SCHEMA(columns),
+		.n_sets = 1,
+		.tells_losses = true,
+	},
+	.across = true,
+	.per_rank = list_counters,
+	.finish = finish,
+};
+
+static const char *severity_name(enum ht_severity severity)
+{
+	static const char *const names[] = { "info", "notice", "repair", "data loss", "severe" };
+	return names[severity];
+}
+
+static void append(ht_table *table, int64_t rank, const struct ht_stat *stat)
+{
+	const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)stat->code);
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+	ht_table_put_str(table, info->name);
+	ht_table_put_str(table, severity_name(info->severity));
+	ht_table_put_i64(table, (int64_t)stat->count);
+	ht_table_put_known(table, stat->first_offset, -1);
+	ht_table_put_str(table, info->sentence);
+	ht_table_put_str(table, info->weakens);
+}
+
+/* ---- two forms of a rank ---- */
+
+struct form_row {
+	const char *what, *unit;
+	int64_t counts[2], totals[2], tolerance; /* of text, of the database */
+};
+
+static struct form_row read_form(
+        const struct ht_trace *t, const struct ht_side_table *table, uint64_t row)
+{
+	struct form_row f = { .what = "", .unit = "" };
+	const char *text = ht_side_str(t, ht_side_column_find(t, table, "what"), row);
+	const char *unit = ht_side_str(t, ht_side_column_find(t, table, "unit"), row);
+	const struct {
+		const char *key;
+		int64_t *to;
+	} cells[] = { { "text_count", &f.counts[0] }, { "database_count", &f.counts[1] },
+		{ "text_total", &f.totals[0] }, { "database_total", &f.totals[1] },
+		{ "tolerance", &f.tolerance } };
+	for (size_t i = 0; i < HT_COUNT(cells); i++)
+		(void)ht_side_i64(t, ht_side_column_find(t, table, cells[i].key), row, cells[i].to);
+	f.what = text ? text : "";
+	f.unit = unit ? unit : "";
+	return f;
+}
+
+static bool differs(const struct form_row *f)
+{
+	int64_t apart = ht_sub_sat(f->totals[0], f->totals[1]);
+	apart = apart < 0 ? ht_sub_sat(0, apart) : apart;
+	return f->counts[0] != f->counts[1] || apart > f->tolerance;
+}
+
+/* NULL when out of memory. */
+static const char *total_text(struct ht_run *run, const struct form_row *f, size_t i)
+{
+	char buf[HT_FORMAT_BYTES];
+	if (f->unit[0] == 'b')
+		return ht_arena_printf(run->scratch, "%" PRId64 " %s", f->totals[i], f->unit);
+	ht_format_double(buf, HT_DURATION_F64, (double)f->totals[i]);
+	return ht_arena_printf(run->scratch, "%s", buf);
+}
+
+static void put_form(struct ht_run *run, ht_table *table, const char *check, const char *severity,
+        int64_t count, const char *sentence, const char *weakens)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_str(table, check);
+	ht_table_put_str(table, severity);
+	ht_table_put_i64(table, count);
+	ht_table_put_null(table);
+	ht_table_put_str(table, sentence);
+	ht_table_put_str(table, weakens);
+}
+
+static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	const struct ht_side_table *forms = ht_side_table_find(t, "forms");
+	const char *same = "";
+	int64_t n_same = 0;
+	for (uint64_t row = 0; forms && row < forms->n_rows; row++) {
+		struct form_row f = read_form(t, forms, row);
+		const char *totals[2] = { total_text(run, &f, 0), total_text(run, &f, 1) };
+		if (!totals[0] || !totals[1])
+			return ht_fail_nomem(run->ctx);
+		const char *sentence =
+		        differs(&f)
+		                ? ht_arena_printf(run->scratch,
+		                          "%s: %" PRId64 " with %s in the text, %" PRId64
+		                          " with %s in the database; %" PRId64
+		                          " %s apart, and rounding explains %" PRId64,
+		                          f.what, f.counts[0], totals[0], f.counts[1], totals[1],
+		                          ht_sub_sat(f.totals[0], f.totals[1]), f.unit, f.tolerance)
+		                : (same = ht_arena_printf(run->scratch,
+		                           "%s%s%s: %" PRId64 " with %s", same, *same ? ", " : "",
+		                           f.what, f.counts[0], totals[0]));
+		if (!sentence)
+			return ht_fail_nomem(run->ctx);
+		n_same += !differs(&f);
+		if (differs(&f))
+			put_form(run, table, "forms_differ", severity_name(HT_NOTICE), 1, sentence,
+			        "answers differ with --prefer");
+	}
+	if (n_same)
+		put_form(run, table, "forms_agree", severity_name(HT_INFO), n_same,
+		        ht_arena_printf(run->scratch, "text and database have the same %s", same),
+		        "nothing");
+	return HT_OK;
+}
+
+static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
+{
+	const struct ht_trace *t = run->trace;
+	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
+		for (size_t k = 0; k < t->n_stats; k++) {
+			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
+			if ((int)ht_stat_info(code)->severity == severity)
+				append(part->facts[0], run->rank, &t->stats[k]);
+		}
+	return compare_forms(run, part->facts[0]);
+}
+
+static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
+{
+	const struct ht_clocks *clocks = run->clocks[0];
+	const struct ht_clock *clock = &clocks->of[ht_roster_find(run->rosters[0], rank)];
+	const struct ht_stat counts[] = {
+		{ .code = HT_STAT_impossible_clocks, .count = clock->n_violated },
+		{ .code = HT_STAT_collective_mismatch, .count = clock->n_mismatched },
+		{ .code = HT_STAT_clock_moved,
+		        .count = clocks->from_files && (clock->moved_ns || clock->drift_ppt) },
+	};
+	for (size_t i = 0; i < HT_COUNT(counts); i++) {
+		struct ht_stat stat = counts[i];
+		stat.first_offset = -1;
+		if (stat.count)
+			append(table, rank, &stat);
+	}
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	for (size_t i = 0; i < parts->n; i++) {
+		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
+		HT_TRY(ht_table_append(table, parts->list[i].facts[0], &move));
+		if (run->clocks[0])
+			count_clock(run, parts->list[i].rank, table);
+	}
+	HT_TRY(ht_clocks_note_odd(run, table));
+	for (size_t i = 0; i < roster->n_notes; i++)
+		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));
+	if (!ht_table_n_rows(table))
+		HT_TRY(ht_table_add_note(table, "nothing was repaired, lost or found odd"));
+	return HT_OK;
+}

@@ -1,0 +1,433 @@
+/*
+ * rule_facts.c - see rule_facts.h.
+ */
+#include "model/advice/rule_facts.h"
+
+#include "base/sort.h"
+#include "base/search.h"
+#include "model/communication/comm_calls.h"
+#include "model/device/idle.h"
+#include "model/memory/memory_events.h"
+#include "model/calls/op_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The others are of npu_facts.c. */
+enum { N_OWN_METRICS = HT_METRIC_AI_CPU };
+_Static_assert(N_OWN_METRICS <= 32, "metrics of names are bits of one word");
+
+const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS] = {
+	{ "metric", HT_I64, HT_KEY, "what is measured", NULL },
+	{ "device", HT_I64, HT_KEY, "of which device; null: all", NULL },
+	{ "part", HT_I64, HT_MEASURE, "how much", NULL },
+	{ "whole", HT_I64, HT_MEASURE, "of how much", NULL },
+	{ "count", HT_I64, HT_MEASURE, "events", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the largest", NULL },
+	{ "row_ns", HT_I64, HT_MEASURE, "its time", NULL },
+	{ "name", HT_STR, HT_MEASURE, "its name", NULL },
+};
+
+struct facts {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	const struct ht_bounds *bounds;
+	struct ht_traits traits;
+	struct ht_frame frame; /* all rows */
+	struct ht_rule_sum of[N_OWN_METRICS];
+	bool known[N_OWN_METRICS]; /* the trace has what it takes, be it 0 */
+	ht_table *table;
+};
+
+void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns)
+{
+	ht_sum(&sum->part, part);
+	sum->count++;
+	if (row_ns > sum->row_ns || sum->row == HT_NONE) {
+		sum->row = row;
+		sum->row_ns = row_ns;
+	}
+}
+
+void ht_rule_fact_put(const struct ht_trace *t, ht_table *table, enum ht_metric metric,
+        int64_t device, const struct ht_rule_sum *s)
+{
+	const char *name = s->name;
+	if (!name && s->row != HT_NONE && t->name[s->row] != HT_NO_STR)
+		name = ht_str(t, t->name[s->row]);
+	ht_table_row(table);
+	ht_table_put_i64(table, metric);
+	ht_table_put_known(table, device, HT_NO_I64);
+	ht_table_put_i64(table, s->part);
+	ht_table_put_known(table, s->whole, HT_NO_I64);
+	ht_table_put_i64(table, s->count);
+	ht_table_put_known(table, s->row, HT_NONE);
+	ht_table_put_i64(table, s->row_ns);
+	ht_table_put_str(table, name);
+}
+
+static void put(
+        const struct facts *f, enum ht_metric metric, int64_t device, const struct ht_rule_sum *s)
+{
+	ht_rule_fact_put(f->t, f->table, metric, device, s);
+}
+
+bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
+{
+	size_t i = HT_LOWER_BOUND(at, b->n, b->list[at].start <= time_ns);
+	return i && time_ns < b->list[i - 1].end;
+}
+
+/* ---- roles ---- */
+
+static enum ht_status find_roles(struct facts *f)
+{
+	struct ht_busy_times times = { 0 };
+	int64_t(*ns)[HT_N_BUSY] = NULL;
+	struct ht_rule_sum *steps = &f->of[HT_METRIC_STEPS];
+	struct ht_rule_sum *loader = &f->of[HT_METRIC_LOADER], *comm = &f->of[HT_METRIC_COMM];
+	HT_TRY(ht_busy_make(f->run, &f->frame, &f->traits, &times));
+	HT_TRY(ht_busy_split(f->run, f->bounds, &times, &ns));
+	steps->count = (int64_t)f->bounds->n;
+	for (size_t i = 0; i < f->bounds->n; i++) {
+		ht_sum(&steps->part, ht_sub_sat(f->bounds->list[i].end, f->bounds->list[i].start));
+		ht_sum(&loader->part, ns[i][HT_BUSY_LOADER]);
+		ht_sum(&comm->part, ns[i][HT_BUSY_COMM]);
+	}
+	loader->whole = comm->whole = steps->part;
+	comm->count = comm->part > 0;
+	f->known[HT_METRIC_STEPS] = true;
+	return HT_OK;
+}
+
+/* ---- names of host rows ---- */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool allocates(const char *name)
+{
+	static const char cann[] = "AscendCL@";
+	static const char *const names[] = { "cudaMalloc", "cudaFree", "cudaHostAlloc", "hipMalloc",
+		"hipFree", "hipHostMalloc", "cuMemAlloc", "cuMemFree", "cuMemCreate", "aclrtMalloc",
+		"aclrtFree", "aclMallocMemInner" };
+	name += starts_with(name, cann) ? sizeof cann - 1 : 0;
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (starts_with(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool waits(const char *name)
+{
+	return strstr(name, "Synchronize") && !strstr(name, "WaitEvent");
+}
+
+/* What a host row is to the rules, by its name: bits of metrics. */
+static uint32_t host_bits(const char *name, unsigned traits)
+{
+	uint32_t bits = 0;
+	if (traits & HT_TRAIT_LOADER)
+		bits |= 1u << HT_METRIC_LOADS;
+	if (!strcmp(name, "DataParallel.forward"))
+		bits |= 1u << HT_METRIC_DP;
+	if (!strcmp(name, "DistributedDataParallel.forward"))
+		bits |= 1u << HT_METRIC_DDP;
+	if (starts_with(name, "nccl:") || starts_with(name, "hccl:") || starts_with(name, "xccl:"))
+		bits |= 1u << HT_METRIC_NCCL;
+	if (starts_with(name, "gloo:") || starts_with(name, "mpi:"))
+		bits |= 1u << HT_METRIC_GLOO;
+	if (allocates(name))
+		bits |= 1u << HT_METRIC_MALLOC;
+	if (waits(name))
+		bits |= 1u << HT_METRIC_SYNC;
+	if (strstr(name, "SyncBatchNorm"))
+		bits |= 1u << HT_METRIC_BATCHNORM;
+	return bits;
+}
+
+/* Whether a row of a kind can be what its name says. */
+static uint32_t bits_of_kind(uint8_t kind)
+{
+	const uint32_t calls = 1u << HT_METRIC_MALLOC | 1u << HT_METRIC_SYNC;
+	switch (kind) {
+	case HT_KIND_RUNTIME:
+	case HT_KIND_DRIVER: return calls;
+	case HT_KIND_CPU_OP:
+	case HT_KIND_ANNOTATION: return ~calls;
+	default: return 0;
+	}
+}
+
+/* ---- idle after waits ---- */
+
+struct wait {
+	int64_t end_ns;
+	uint32_t row;
+};
+
+static int by_end(const void *left, const void *right)
+{
+	const struct wait *a = left, *b = right;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* The device is idle from the end of a call that waited for it to the next work; what runs on meanwhile is no cost. */
+static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
+{
+	const struct ht_trace *t = f->t;
+	struct ht_interval *busy = ht_arena_alloc(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
+	size_t n_busy = 0, at = 0;
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_SYNC];
+	if (!busy)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++)
+		if (ht_is_span(t, t->gpu[i].row))
+			busy[n_busy++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
+				ht_end_ns(t, t->gpu[i].row) };
+	n_busy = ht_interval_merge(f->run->ctx->mem, busy, n_busy);
+	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
+	for (size_t i = 0; i < n; i++) {
+		while (at < n_busy && busy[at].end <= list[i].end_ns)
+			at++;
+		/* nothing to come, or still at work; a later wait in the same gap has what is left of it */
+		int64_t until = at < n_busy ? busy[at].start : list[i].end_ns;
+		if (i + 1 < n && list[i + 1].end_ns < until)
+			until = list[i + 1].end_ns;
+		if (until > list[i].end_ns && at)
+			ht_rule_sum_add(
+			        sum, until - list[i].end_ns, list[i].row, until - list[i].end_ns);
+	}
+	return HT_OK;
+}
+
+static enum ht_status find_host(struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	size_t n_strings = t->n_string_offsets ? t->n_string_offsets - 1 : 0, n_waits = 0;
+	const uint32_t host_metrics = 1u << HT_METRIC_LOADS | 1u << HT_METRIC_DP |
+	                              1u << HT_METRIC_DDP | 1u << HT_METRIC_NCCL |
+	                              1u << HT_METRIC_GLOO | 1u << HT_METRIC_MALLOC |
+	                              1u << HT_METRIC_SYNC | 1u << HT_METRIC_BATCHNORM;
+	uint32_t kinds = 0;
+	uint32_t *bits = ht_arena_alloc(f->run->scratch, (n_strings + 1) * sizeof *bits);
+	struct wait *list = ht_arena_alloc(f->run->scratch, (t->n_kind + 1) * sizeof *list);
+	if (!bits || !list)
+		return ht_fail_nomem(f->run->ctx);
+	for (uint32_t id = 0; id < n_strings; id++)
+		bits[id] = host_bits(ht_str(t, id), ht_name_traits(ht_str(t, id)));
+	for (uint32_t row = 0; row < t->n_kind; row++) {
+		uint32_t found = t->name[row] == HT_NO_STR ? 0 : bits[t->name[row]];
+		uint32_t could = bits_of_kind(t->kind[row]) & host_metrics;
+		found &= could;
+		kinds |= could;
+		if (!found || !ht_is_span(t, row) || !ht_bounds_hold(f->bounds, t->ts_ns[row]))
+			continue;
+		for (int k = 0; k < N_OWN_METRICS; k++)
+			if ((found & 1u << k) && k != HT_METRIC_SYNC)
+				ht_rule_sum_add(&f->of[k], t->dur_ns[row], row, t->dur_ns[row]);
+		if (found & 1u << HT_METRIC_SYNC)
+			list[n_waits++] = (struct wait){ ht_end_ns(t, row), row };
+	}
+	for (int k = 0; k < N_OWN_METRICS; k++)
+		f->known[k] |= (kinds & 1u << k) != 0;
+	f->known[HT_METRIC_LOADER] = f->known[HT_METRIC_LOADS];
+	f->known[HT_METRIC_COMM] = f->known[HT_METRIC_GLOO];
+	f->of[HT_METRIC_LOADER].row = f->of[HT_METRIC_LOADS].row;
+	f->of[HT_METRIC_LOADER].row_ns = f->of[HT_METRIC_LOADS].row_ns;
+	f->of[HT_METRIC_LOADER].count = f->of[HT_METRIC_LOADS].count;
+	return find_waits(f, list, n_waits);
+}
+
+/* ---- GPU work ---- */
+
+static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char *blocks_key)
+{
+	const struct ht_trace *t = f->t;
+	int64_t ns = t->dur_ns[gpu->row];
+	double blocks = ht_arg_f64(t, blocks_key, gpu->row, -1);
+	struct ht_rule_sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
+	f->known[HT_METRIC_TINY] = true;
+	tiny->whole = tiny->whole == HT_NO_I64 ? 1 : tiny->whole + 1;
+	if (ns < HT_TINY_NS)
+		ht_rule_sum_add(tiny, 1, gpu->row, ns);
+	if (blocks < 0)
+		return;
+	f->known[HT_METRIC_GRID] = true;
+	grid->whole = grid->whole == HT_NO_I64 ? ns : ht_add_sat(grid->whole, ns);
+	if (blocks < 1)
+		ht_rule_sum_add(grid, ns, gpu->row, ns);
+}
+
+static void look_at_message(struct facts *f, const struct ht_gpu *gpu)
+{
+	const struct ht_trace *t = f->t;
+	int64_t in = ht_arg_i64(t, "In msg nelems", gpu->row, HT_NO_I64);
+	int64_t out = ht_arg_i64(t, "Out msg nelems", gpu->row, HT_NO_I64), bytes;
+	int64_t each = ht_dtype_bytes(ht_arg_str(t, "dtype", gpu->row));
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_MESSAGES];
+	f->known[HT_METRIC_NCCL] = f->known[HT_METRIC_COMM] = true;
+	ht_rule_sum_add(&f->of[HT_METRIC_NCCL], t->dur_ns[gpu->row], gpu->row, t->dur_ns[gpu->row]);
+	if (in < 0 || !each || __builtin_mul_overflow(out > in ? out : in, each, &bytes))
+		return;
+	f->known[HT_METRIC_MESSAGES] = true;
+	sum->whole = sum->whole == HT_NO_I64 ? 1 : sum->whole + 1;
+	if (bytes < HT_SMALL_BYTES)
+		ht_rule_sum_add(sum, 1, gpu->row, t->dur_ns[gpu->row]);
+}
+
+/* "Memcpy HtoD (Pageable -> Device)" */
+static void look_at_copy(struct facts *f, const struct ht_gpu *gpu)
+{
+	const char *name = ht_str(f->t, f->t->name[gpu->row]);
+	int64_t ns = f->t->dur_ns[gpu->row];
+	f->known[HT_METRIC_PAGEABLE] |= strstr(name, "->") != NULL;
+	if (strstr(name, "Pageable"))
+		ht_rule_sum_add(&f->of[HT_METRIC_PAGEABLE], ns, gpu->row, ns);
+}
+
+static void find_work(struct facts *f)
+{
+	const struct ht_trace *t = f->t;
+	uint64_t devices = 0;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		if (!ht_is_span(t, gpu->row) || !ht_bounds_hold(f->bounds, t->ts_ns[gpu->row]))
+			continue;
+		if (gpu->device >= 0 && gpu->device < 64)
+			devices |= (uint64_t)1 << gpu->device;
+		if (gpu->class_ == HT_CLASS_COMPUTE)
+			look_at_kernel(f, gpu, "blocks per SM");
+		else if (gpu->class_ == HT_CLASS_COMM)
+			look_at_message(f, gpu);
+		else if (gpu->class_ == HT_CLASS_MEMCPY)
+			look_at_copy(f, gpu);
+	}
+	f->of[HT_METRIC_DP].whole = __builtin_popcountll(devices);
+	/* the longest of communication, whoever does it */
+	const struct ht_rule_sum *nccl = &f->of[HT_METRIC_NCCL], *gloo = &f->of[HT_METRIC_GLOO];
+	const struct ht_rule_sum *longest = gloo->row_ns > nccl->row_ns ? gloo : nccl;
+	f->of[HT_METRIC_COMM].row = longest->row;
+	f->of[HT_METRIC_COMM].row_ns = longest->row_ns;
+}
+
+/* The lowest operators that could run on tensor cores: none inside them could. Kernels alone count. */
+static enum ht_status find_tensor(struct facts *f)
+{
+	struct ht_op_tree tree;
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_TENSOR];
+	bool *holds = ht_arena_alloc(f->run->scratch, tree.n + 1);
+	int64_t *ns = ht_arena_alloc(f->run->scratch, (tree.n + 1) * sizeof *ns);
+	if (!holds || !ns)
+		return ht_fail_nomem(f->run->ctx);
+	sum->whole = 0;
+	for (size_t i = 0; i < f->t->n_gpu; i++) {
+		uint32_t row = f->t->gpu[i].row;
+		if (f->t->kind[row] != HT_KIND_KERNEL || tree.of_gpu[i] == HT_NONE ||
+		        !ht_is_span(f->t, row) || !ht_bounds_hold(f->bounds, f->t->ts_ns[row]))
+			continue;
+		ht_sum(&ns[tree.of_gpu[i]], f->t->dur_ns[row]);
+		ht_sum(&sum->whole, f->t->dur_ns[row]);
+	}
+	for (size_t i = tree.n; i-- > 0;) {
+		const struct ht_op_node *node = &tree.nodes[i];
+		if (node->kind == HT_NODE_MERGED)
+			continue;
+		if (node->parent != HT_NONE) {
+			holds[node->parent] |= node->tc_eligible;
+			ht_sum(&ns[node->parent], ns[i]);
+		}
+		if (node->tc_eligible && !holds[i] && ns[i] > 0)
+			ht_rule_sum_add(sum, ns[i], node->row, ns[i]);
+	}
+	f->known[HT_METRIC_TENSOR] = sum->whole > 0;
+	return HT_OK;
+}
+
+/* Idle because nothing was launched; the work that ended the longest of these gaps. */
+static enum ht_status find_launches(struct facts *f)
+{
+	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
+		.by_device = true };
+	struct ht_idle_stream *devices = NULL;
+	struct ht_frame frame;
+	size_t n = 0;
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
+	HT_TRY(ht_frame_make_gpu(f->run, &frame));
+	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (!devices[i].is_leading)
+			sum->whole = sum->whole == HT_NO_I64
+			                     ? devices[i].span_ns
+			                     : ht_add_sat(sum->whole, devices[i].span_ns);
+		f->known[HT_METRIC_LAUNCH] = true;
+		for (size_t k = 0; k < devices[i].n; k++)
+			if (devices[i].gaps[k].category == HT_IDLE_HOST_WAIT)
+				ht_rule_sum_add(sum, devices[i].gaps[k].length_ns,
+				        devices[i].gaps[k].row, devices[i].gaps[k].length_ns);
+	}
+	return HT_OK;
+}
+
+/* ---- memory ---- */
+
+static int64_t bytes_of_device(const struct ht_trace *t, const struct ht_memory_event *event)
+{
+	for (size_t i = 0; event->device_type != 0 && i < t->n_devices; i++)
+		if (t->devices[i].id == event->device_id)
+			return t->devices[i].total_memory_bytes;
+	return HT_NO_I64;
+}
+
+static enum ht_status put_memory(const struct facts *f)
+{
+	struct ht_memory_events events;
+	HT_TRY(ht_memory_events_collect(f->run, &events));
+	for (size_t first = 0, end; first < events.n; first = end) {
+		struct ht_rule_sum peak = { .row = HT_NONE,
+			.whole = bytes_of_device(f->t, &events.list[first]) };
+		for (end = first; end < events.n; end++) {
+			const struct ht_memory_event *event = &events.list[end];
+			if (!ht_memory_same_curve(&events.list[first], event))
+				break;
+			/* without the allocator's totals nobody knows what was there before */
+			if (event->allocated != HT_NO_I64 && event->allocated > peak.part) {
+				peak.part = event->allocated;
+				peak.row = event->row;
+			}
+			peak.count++;
+		}
+		if (peak.whole != HT_NO_I64 && peak.part > 0)
+			put(f, HT_METRIC_MEMORY, events.list[first].device_id, &peak);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_rule_facts_put(
+        struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	struct facts f = { .run = run, .t = run->trace, .bounds = bounds, .table = table };
+	struct ht_run whole = *run;
+	for (int k = 0; k < N_OWN_METRICS; k++)
+		f.of[k] = HT_RULE_SUM;
+	if (!bounds->n)
+		return HT_OK;
+	/* any row may fall into a step, whoever launched it */
+	whole.step = "all";
+	HT_TRY(ht_frame_make(&whole, &f.frame));
+	HT_TRY(ht_traits_init(run, run->trace, &f.traits));
+	HT_TRY(find_roles(&f));
+	HT_TRY(find_host(&f));
+	find_work(&f);
+	HT_TRY(find_tensor(&f));
+	HT_TRY(find_launches(&f));
+	for (int k = 0; k < N_OWN_METRICS; k++)
+		if (f.known[k])
+			put(&f, k, HT_NO_I64, &f.of[k]);
+	return put_memory(&f);
+}

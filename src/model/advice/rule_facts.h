@@ -1,0 +1,111 @@
+/*
+ * rule_facts.h - what rules of advice are decided by, of one rank: sums over its steps, with the event that stands for each.
+ *
+ * A metric is there only when the trace has what it takes; so a rule whose metric is missing cannot fire.
+ *
+ *   STEPS      the steps: count, their time
+ *   LOADER     time of the steps in data loaders and nothing else (step_roles.h); the longest call
+ *   LOADS      the longest call of a data loader alone
+ *   COMM       time of the steps in communication and nothing that computes or copies
+ *   DP, DDP    calls of the wrapper's forward; for DP whole is the number of devices that worked
+ *   NCCL, GLOO communication: kernels of NCCL and its kin and their calls; calls of Gloo or MPI
+ *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h)
+ *   MEMORY     per device: most allocated bytes, of the bytes that it has
+ *   GRID       time of kernels with less than a block per SM, of that of all kernels that say
+ *   SYNC       time that the device idles after calls that wait for it, until the next work that is launched starts
+ *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
+ *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h)
+ *   TINY       kernels of less than HT_TINY_NS, of all kernels
+ *   PAGEABLE   time of copies from and to pageable memory
+ *   MESSAGES   communication kernels with less than HT_SMALL_BYTES, of those that say their size
+ *   BATCHNORM  operators of synchronised batch norm
+ */
+#ifndef HT_MODEL_ADVICE_RULE_FACTS_H
+#define HT_MODEL_ADVICE_RULE_FACTS_H
+
+#include "model/part.h"
+#include "model/steps/step_roles.h"
+
+#define HT_TINY_NS     10000
+#define HT_SMALL_BYTES ((int64_t)1 << 20)
+
+enum ht_metric {
+	HT_METRIC_STEPS,
+	HT_METRIC_LOADER,
+	HT_METRIC_LOADS,
+	HT_METRIC_COMM,
+	HT_METRIC_DP,
+	HT_METRIC_DDP,
+	HT_METRIC_NCCL,
+	HT_METRIC_GLOO,
+	HT_METRIC_TENSOR,
+	HT_METRIC_MEMORY,
+	HT_METRIC_GRID,
+	HT_METRIC_SYNC,
+	HT_METRIC_MALLOC,
+	HT_METRIC_LAUNCH,
+	HT_METRIC_TINY,
+	HT_METRIC_PAGEABLE,
+	HT_METRIC_MESSAGES,
+	HT_METRIC_BATCHNORM,
+	/* see npu_facts.h */
+	HT_METRIC_AI_CPU,
+	HT_METRIC_STATIC,
+	HT_METRIC_NO_BOUND,
+	HT_METRIC_VECTOR,
+	HT_METRIC_CUBE,
+	HT_METRIC_FORMAT,
+	HT_METRIC_FREQUENCY,
+	HT_METRIC_COMPILE,
+	HT_METRIC_BLOCKING,
+	HT_METRIC_LAUNCHES,
+	HT_METRIC_GC,
+	HT_METRIC_OPTIMIZER,
+	HT_METRIC_UNALIGNED,
+	HT_METRIC_CONTENTION,
+	HT_METRIC_SMALL_SDMA,
+	HT_METRIC_SMALL_RDMA,
+	HT_METRIC_SDMA_RATE,
+	HT_METRIC_RDMA_RATE,
+	HT_METRIC_RDMA_LONGEST,
+	HT_METRIC_FREE,
+	HT_METRIC_COMPUTING,
+	HT_METRIC_EXPOSED,
+	HT_METRIC_ENVIRONMENT,
+	HT_N_METRICS
+};
+
+enum ht_rule_fact_column {
+	HT_FACT_METRIC,
+	HT_FACT_DEVICE, /* null: all */
+	HT_FACT_PART,   /* ns, bytes or events */
+	HT_FACT_WHOLE,  /* that it is of; null: none */
+	HT_FACT_COUNT,
+	HT_FACT_ROW,    /* the largest event; null: none */
+	HT_FACT_ROW_NS, /* its time */
+	HT_FACT_NAME,   /* its name */
+	HT_N_FACT_COLUMNS
+};
+extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
+
+/* A sum over events with the largest of them. */
+struct ht_rule_sum {
+	int64_t part, whole; /* whole HT_NO_I64: none */
+	int64_t count, row_ns;
+	uint32_t row;     /* HT_NONE: none */
+	const char *name; /* NULL: that of the row */
+};
+/* Zero, of nothing. */
+#define HT_RULE_SUM ((struct ht_rule_sum){ .whole = HT_NO_I64, .row = HT_NONE })
+/* One more event. */
+void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns);
+void ht_rule_fact_put(const struct ht_trace *trace, ht_table *table, enum ht_metric metric,
+        int64_t device, const struct ht_rule_sum *sum);
+/* Does a time lie in one of the steps? */
+bool ht_bounds_hold(const struct ht_bounds *bounds, int64_t time_ns);
+
+/* Of the rank in hand, in the steps of bounds. */
+enum ht_status ht_rule_facts_put(
+        struct ht_run *run, const struct ht_bounds *bounds, ht_table *table) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * module_groups.c - see module_groups.h.
+ *
+ * Stacks of modules (row_stacks.h) number the paths; sums are by that number, and totals of the backward pass rise from
+ * each path to the one around it.
+ */
+#include "model/calls/module_groups.h"
+
+#include "base/checked.h"
+#include "model/calls/attribution.h"
+#include "model/rows/frame.h"
+#include "model/calls/op_tree.h"
+#include "model/rows/row_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const uint8_t ht_module_rules[HT_N_MODULE_VALUES] = {
+	[HT_MODULE_DEPTH] = HT_POOL_MAX,
+	[HT_MODULE_ORDER] = HT_POOL_MIN,
+};
+
+const struct ht_column ht_module_group_columns[] = {
+	{ "path", HT_STR, HT_KEY, "modules around it and itself", NULL },
+	{ "name", HT_STR, HT_KEY, "module", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "calls", NULL },
+	{ "operators", HT_I64, HT_MEASURE, "operators that it called itself", NULL },
+	{ "host_self_ns", HT_DURATION, HT_MEASURE, "without what is inside", NULL },
+	{ "host_total_ns", HT_DURATION, HT_MEASURE, "duration", NULL },
+	{ "device_self_ns", HT_DURATION, HT_MEASURE, "GPU work of its own", NULL },
+	{ "device_total_ns", HT_DURATION, HT_MEASURE, "GPU work", NULL },
+	{ "backward_host_self_ns", HT_DURATION, HT_MEASURE, "host, backward, own", NULL },
+	{ "backward_host_total_ns", HT_DURATION, HT_MEASURE, "host, backward", NULL },
+	{ "backward_device_self_ns", HT_DURATION, HT_MEASURE, "GPU work, backward, own", NULL },
+	{ "backward_device_total_ns", HT_DURATION, HT_MEASURE, "GPU work, backward", NULL },
+	{ "depth", HT_I64, HT_MEASURE, "1 at the top", NULL },
+	{ "first", HT_I64, HT_MEASURE, "when it was first called", NULL },
+};
+
+struct sums {
+	int64_t v[HT_N_MODULE_VALUES];
+};
+
+struct grouper {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	struct ht_traits traits;
+	struct ht_op_tree tree;
+	struct ht_attribution attribution;
+	struct ht_stacks stacks;
+	bool *in;
+	uint32_t *module_of; /* by node: the module node around it, HT_NONE */
+	uint32_t *backward;  /* by node: path whose gradient it computes, HT_NONE */
+	struct sums *sums;   /* by path */
+};
+
+static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	/* traits are a cache, to the caller of this a constant */
+	struct ht_traits *traits = *(struct ht_traits *const *)user;
+	uint8_t kind = t->kind[row];
+	return (kind == HT_KIND_PYTHON || kind == HT_KIND_ANNOTATION || kind == HT_KIND_CPU_OP) &&
+	       (ht_traits_of(traits, row) & HT_TRAIT_MODULE);
+}
+
+/* ---- forward ---- */
+
+static enum ht_status add_forward(struct grouper *g)
+{
+	const struct ht_op_node *nodes = g->tree.nodes;
+	g->module_of = ht_arena_alloc(g->run->scratch, (g->tree.n + 1) * sizeof *g->module_of);
+	if (!g->module_of)
+		return ht_fail_nomem(g->run->ctx);
+	for (uint32_t i = 0; i < g->tree.n; i++) {
+		uint32_t up = nodes[i].parent;
+		bool parent_is_module = up != HT_NONE && nodes[up].kind == HT_NODE_MODULE;
+		g->module_of[i] = up == HT_NONE      ? HT_NONE
+		                  : parent_is_module ? up
+		                                     : g->module_of[up];
+		uint32_t around = g->module_of[i];
+		bool around_in = around != HT_NONE && g->in[nodes[around].row];
+		if (nodes[i].kind == HT_NODE_OPERATOR && parent_is_module && around_in)
+			g->sums[g->stacks.of[nodes[around].row]].v[HT_MODULE_OPERATORS]++;
+		if (nodes[i].kind != HT_NODE_MODULE)
+			continue;
+		/* what is inside a module is not its caller's own */
+		if (around_in)
+			ht_sum(&g->sums[g->stacks.of[nodes[around].row]].v[HT_MODULE_DEVICE_SELF],
+			        -nodes[i].device_total_ns);
+		if (!g->in[nodes[i].row])
+			continue;
+		int64_t *v = g->sums[g->stacks.of[nodes[i].row]].v;
+		v[HT_MODULE_CALLS]++;
+		ht_sum(&v[HT_MODULE_HOST_SELF], nodes[i].host_self_ns);
+		ht_sum(&v[HT_MODULE_HOST_TOTAL], nodes[i].host_total_ns);
+		ht_sum(&v[HT_MODULE_DEVICE_SELF], nodes[i].device_total_ns);
+		ht_sum(&v[HT_MODULE_DEVICE_TOTAL], nodes[i].device_total_ns);
+	}
+	return HT_OK;
+}
+
+/* ---- backward ---- */
+
+static bool accumulates(const struct ht_trace *t, uint32_t row)
+{
+	return strstr(ht_str(t, t->name[row]), "AccumulateGrad") != NULL;
+}
+
+/* The path whose gradient an operator computes; before has that of the last top-level one of its thread. */
+static uint32_t backward_of(const struct grouper *g, const struct ht_op_node *node, uint32_t before)
+{
+	const struct ht_attribution *a = &g->attribution;
+	uint32_t module = a->modules[node->row];
+	if (module != HT_NONE)
+		return a->module_ways[node->row] == HT_WAY_FORWARD ? g->stacks.of[module] : HT_NONE;
+	if (node->parent != HT_NONE)
+		return g->backward[node->parent];
+	return accumulates(g->t, node->row) ? before : HT_NONE;
+}
+
+static enum ht_status add_backward(struct grouper *g)
+{
+	const struct ht_trace *t = g->t;
+	uint32_t before = HT_NONE, track = HT_NONE;
+	g->backward = ht_arena_alloc(g->run->scratch, (g->tree.n + 1) * sizeof *g->backward);
+	if (!g->backward)
+		return ht_fail_nomem(g->run->ctx);
+	for (size_t i = 0; i < g->tree.n; i++) {
+		const struct ht_op_node *node = &g->tree.nodes[i];
+		if (t->track[node->row] != track)
+			before = HT_NONE;
+		track = t->track[node->row];
+		g->backward[i] = backward_of(g, node, before);
+		if (node->parent == HT_NONE)
+			before = g->backward[i];
+		bool is_top = node->parent == HT_NONE || g->backward[node->parent] == HT_NONE;
+		if (g->backward[i] != HT_NONE && is_top && g->in[node->row])
+			ht_sum(&g->sums[g->backward[i]].v[HT_MODULE_BACKWARD_HOST_SELF],
+			        node->host_total_ns);
+	}
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t node = g->tree.of_gpu[i], row = t->gpu[i].row;
+		uint32_t path = node == HT_NONE ? HT_NONE : g->backward[node];
+		if (path != HT_NONE && g->in[row] && ht_is_span(t, row))
+			ht_sum(&g->sums[path].v[HT_MODULE_BACKWARD_DEVICE_SELF], t->dur_ns[row]);
+	}
+	/* paths inside come after those around them */
+	for (size_t i = ht_stacks_n(&g->stacks); i-- > 0;) {
+		uint32_t up = ht_stacks_at(&g->stacks, (uint32_t)i).parent;
+		for (size_t k = HT_MODULE_BACKWARD_HOST_SELF; k <= HT_MODULE_BACKWARD_DEVICE_SELF;
+		        k += 2) {
+			ht_sum(&g->sums[i].v[k + 1], g->sums[i].v[k]);
+			if (up != HT_NONE)
+				ht_sum(&g->sums[up].v[k + 1], g->sums[i].v[k + 1]);
+		}
+	}
+	return HT_OK;
+}
+
+/* ---- texts ---- */
+
+/* The name without what marks it as a module. */
+static const char *bare_name(const char *name)
+{
+	static const char *const marks[] = { "nn.Module: ", "[pl][module]" };
+	for (size_t i = 0; i < HT_COUNT(marks); i++)
+		if (!strncmp(name, marks[i], strlen(marks[i])))
+			return name + strlen(marks[i]);
+	return name;
+}
+
+static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
+{
+	static const struct ht_stack_spelling spelling = { .between = HT_MODULE_BETWEEN,
+		.bare = bare_name };
+	const struct ht_stack_path *paths = g->stacks.paths.data;
+	for (uint32_t i = 0; i < ht_stacks_n(&g->stacks); i++) {
+		const char *name = bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
+		int64_t *v = g->sums[i].v;
+		uint32_t texts[HT_N_MODULE_KEYS];
+		size_t group;
+		v[HT_MODULE_DEPTH] = paths[i].n;
+		v[HT_MODULE_ORDER] = i;
+		if (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
+		        !v[HT_MODULE_BACKWARD_DEVICE_TOTAL])
+			continue;
+		const char *path = ht_stacks_text(&g->stacks, i, &spelling);
+		if (!path || !ht_pooled_text(pooled, path, &texts[HT_MODULE_PATH]) ||
+		        !ht_pooled_text(pooled, name, &texts[HT_MODULE_NAME]) ||
+		        !ht_pooled_group(pooled, texts, &group))
+			return ht_fail_nomem(g->run->ctx);
+		for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
+			ht_pooled_add(pooled, group, 0, k, v[k]);
+	}
+	return ht_pooled_put(pooled, table);
+}
+
+static enum ht_status group_modules(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
+{
+	struct ht_frame frame = { 0 };
+	struct ht_traits *traits = &g->traits;
+	HT_TRY(ht_traits_init(g->run, g->t, traits));
+	HT_TRY(ht_attribution_make(
+	        g->run, g->t, HT_ATTRIBUTE_MODULES | HT_ATTRIBUTE_FORWARD, &g->attribution));
+	HT_TRY(ht_stacks_init(
+	        g->run, g->t, &g->attribution.autograd, is_module, &traits, &g->stacks));
+	if (!ht_stacks_n(&g->stacks))
+		return HT_OK;
+	g->sums = ht_arena_alloc(g->run->scratch, (ht_stacks_n(&g->stacks) + 1) * sizeof *g->sums);
+	if (!g->sums)
+		return ht_fail_nomem(g->run->ctx);
+	HT_TRY(ht_frame_make(g->run, &frame));
+	HT_TRY(ht_frame_marks(g->run, &frame, &g->in));
+	HT_TRY(ht_op_tree_make(g->run, traits, &g->tree));
+	HT_TRY(add_forward(g));
+	if (g->attribution.modules)
+		HT_TRY(add_backward(g));
+	return put_paths(g, pooled, table);
+}
+
+enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table)
+{
+	struct grouper g = { .run = run, .t = run->trace };
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, HT_N_MODULE_KEYS, 1, ht_module_rules, HT_N_MODULE_VALUES);
+	enum ht_status status = group_modules(&g, &pooled, table);
+	ht_pooled_done(&pooled);
+	ht_stacks_done(&g.stacks);
+	return status;
+}
+
+/* ---- order ---- */
+
+/* When the module of the first n bytes of a path was first called; last when there is no such group. */
+static int64_t order_of(
+        const struct ht_pooled *p, const size_t *by_path, const char *path, size_t n)
+{
+	size_t low = 0, high = ht_pooled_n(p);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const char *at = ht_pooled_key(p, by_path[middle], HT_MODULE_PATH);
+		int order = strncmp(at, path, n);
+		if (!order && !at[n])
+			return ht_pooled_i64(p, by_path[middle], 0, HT_MODULE_ORDER);
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return INT64_MAX;
+}
+
+struct ordered {
+	size_t group;
+	const int64_t *orders; /* of the modules around it, and its own */
+	size_t n;
+	const char *path;
+};
+
+static int compare_ordered(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (a->orders[i] != b->orders[i])
+			return a->orders[i] < b->orders[i] ? -1 : 1;
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+enum ht_status ht_module_order(const struct ht_pooled *p, const size_t **ret_order)
+{
+	size_t n = ht_pooled_n(p);
+	struct ht_arena *scratch = p->run->scratch;
+	const size_t *by_path = ht_pooled_order(p);
+	struct ordered *list = ht_arena_alloc(scratch, (n + 1) * sizeof *list);
+	size_t *order = ht_arena_alloc(scratch, (n + 1) * sizeof *order);
+	if (!by_path || !list || !order)
+		return ht_fail_nomem(p->run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		const char *path = ht_pooled_key(p, i, HT_MODULE_PATH);
+		size_t n_names = 1, k = 0;
+		for (const char *at = path; (at = strstr(at, HT_MODULE_BETWEEN)) != NULL; n_names++)
+			at += strlen(HT_MODULE_BETWEEN);
+		int64_t *orders = ht_arena_alloc(scratch, (n_names + 1) * sizeof *orders);
+		if (!orders)
+			return ht_fail_nomem(p->run->ctx);
+		for (const char *at = path; at; k++) {
+			at = strstr(at, HT_MODULE_BETWEEN);
+			orders[k] =
+			        order_of(p, by_path, path, at ? (size_t)(at - path) : strlen(path));
+			at = at ? at + strlen(HT_MODULE_BETWEEN) : NULL;
+		}
+		list[i] = (struct ordered){ i, orders, k, path };
+	}
+	qsort(list, n, sizeof *list, compare_ordered);
+	for (size_t i = 0; i < n; i++)
+		order[i] = list[i].group;
+	*ret_order = order;
+	return HT_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * module_groups.h - the modules of a rank by their path, with the time of their forward and backward pass.
+ *
+ * A module is a Python frame nn.Module: X, or an annotation [pl][module]X; its path are the modules around it. Of
+ * its calls in the frame:
+ *   host        total: their length; self: without modules, operators and runtime calls inside
+ *   device      total: GPU work launched inside; self: but not inside a module inside
+ *   backward    GPU work and host time of operators whose forward operator ran in the module (attribution.h); what
+ *               accumulates a gradient belongs where the operator before it on its thread does
+ */
+#ifndef HT_MODEL_CALLS_MODULE_GROUPS_H
+#define HT_MODEL_CALLS_MODULE_GROUPS_H
+
+#include "model/numbers/pooled.h"
+
+enum { HT_MODULE_PATH, HT_MODULE_NAME, HT_N_MODULE_KEYS };
+enum {
+	HT_MODULE_CALLS,
+	HT_MODULE_OPERATORS, /* called by itself */
+	HT_MODULE_HOST_SELF,
+	HT_MODULE_HOST_TOTAL,
+	HT_MODULE_DEVICE_SELF,
+	HT_MODULE_DEVICE_TOTAL,
+	HT_MODULE_BACKWARD_HOST_SELF,
+	HT_MODULE_BACKWARD_HOST_TOTAL,
+	HT_MODULE_BACKWARD_DEVICE_SELF,
+	HT_MODULE_BACKWARD_DEVICE_TOTAL,
+	HT_MODULE_DEPTH, /* 1 at the top */
+	HT_MODULE_ORDER, /* when it was first called, among the modules of its rank */
+	HT_N_MODULE_VALUES
+};
+extern const uint8_t ht_module_rules[HT_N_MODULE_VALUES];
+
+/* What stands between the names of a path. */
+#define HT_MODULE_BETWEEN " / "
+
+/* The table of a part. */
+extern const struct ht_column ht_module_group_columns[];
+enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
+
+/* Group the modules of the rank in hand. */
+enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
+/* The groups as a tree: each module before those inside it, by when it was first called. Memory in scratch. */
+enum ht_status ht_module_order(
+        const struct ht_pooled *pooled, const size_t **ret_order) HT_MUST_USE;
+
+#endif

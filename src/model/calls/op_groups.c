@@ -1,0 +1,198 @@
+/*
+ * op_groups.c - see op_groups.h.
+ *
+ * Shapes are spelled the same whoever wrote them: "[[2, 3], []]" for lists, and for Ascend's "2,3;\r\n".
+ */
+#include "model/calls/op_groups.h"
+
+#include "model/rows/frame.h"
+#include "model/calls/op_tree.h"
+#include "model/rows/row_stacks.h"
+
+#include <string.h>
+
+const uint8_t ht_op_rules[HT_N_OP_VALUES] = { [HT_OP_TC_ELIGIBLE] = HT_POOL_ANY };
+
+const struct ht_column ht_op_group_columns[] = {
+	{ "name", HT_STR, HT_KEY, "operator", NULL },
+	{ "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL },
+	{ "call_stack", HT_STR, HT_KEY, "frames around it", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "events", NULL },
+	{ "device_self_ns", HT_DURATION, HT_MEASURE, "GPU work of its own", NULL },
+	{ "device_total_ns", HT_DURATION, HT_MEASURE, "with that of what it called", NULL },
+	{ "host_self_ns", HT_DURATION, HT_MEASURE, "without operators and calls inside", NULL },
+	{ "host_total_ns", HT_DURATION, HT_MEASURE, "duration", NULL },
+	{ "tc_self_ns", HT_DURATION, HT_MEASURE, "own GPU work on tensor cores", NULL },
+	{ "tc_total_ns", HT_DURATION, HT_MEASURE, "with that of what it called", NULL },
+	{ "tc_eligible", HT_I64, HT_MEASURE, "can run on tensor cores", NULL },
+};
+
+struct grouper {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	struct ht_pooled pooled;
+	struct ht_stacks stacks; /* of Python functions; only by stack */
+	bool by_shape, by_stack;
+	uint32_t *text_of_name;  /* by string id; 0: not asked for yet, else the text + 1 */
+	uint32_t *text_of_shape; /* likewise, of the arg's text */
+	uint32_t *text_of_stack; /* by stack, likewise */
+};
+
+/* ---- shapes ---- */
+
+/* Lists of JSON with one blank after each comma; a text of Ascend as such a list. */
+static const char *spell_shape(struct ht_arena *arena, const char *raw)
+{
+	bool is_list = raw[strspn(raw, " \t\r\n")] == '[';
+	size_t n = 0, n_raw = strlen(raw);
+	char *text = ht_arena_alloc(arena, 3 * n_raw + 8);
+	if (!text)
+		return NULL;
+	if (!is_list)
+		text[n++] = '[', text[n++] = '[';
+	for (size_t i = 0; i < n_raw; i++) {
+		if (strchr(" \t\r\n\"", raw[i]))
+			continue;
+		if (raw[i] == ';' && !is_list) {
+			memcpy(text + n, "], [", 4);
+			n += 4;
+			continue;
+		}
+		text[n++] = raw[i];
+		if (raw[i] == ',')
+			text[n++] = ' ';
+	}
+	if (!is_list)
+		text[n++] = ']', text[n++] = ']';
+	return text;
+}
+
+static const char *shape_of(const struct ht_trace *t, uint32_t row)
+{
+	const char *text = ht_arg_str(t, "Input Dims", row);
+	return text ? text : ht_arg_str(t, "Input dims", row);
+}
+
+/* Texts that come from the trace's own pool are known by their place in it. */
+static bool add_shape(struct grouper *g, uint32_t row, uint32_t *ret_text)
+{
+	const char *raw = shape_of(g->t, row);
+	if (!raw)
+		return ht_pooled_text(&g->pooled, "[]", ret_text);
+	uint32_t id = ht_str_find(g->t, raw);
+	uint32_t *known = id == HT_NO_STR ? NULL : &g->text_of_shape[id];
+	if (known && *known) {
+		*ret_text = *known - 1;
+		return true;
+	}
+	const char *text = spell_shape(g->run->scratch, raw);
+	if (!text || !ht_pooled_text(&g->pooled, text, ret_text))
+		return false;
+	if (known)
+		*known = *ret_text + 1;
+	return true;
+}
+
+/* ---- stacks ---- */
+
+static bool is_python(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	(void)user;
+	return t->kind[row] == HT_KIND_PYTHON;
+}
+
+/* As the profiler wrote it, else the Python functions around; innermost first. */
+static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
+{
+	static const struct ht_stack_spelling spelling = { .between = ";",
+		.innermost_first = true };
+	const char *text = ht_arg_str(g->t, "Call stack", row);
+	uint32_t stack = g->stacks.of[row];
+	if (text || stack == HT_NONE)
+		return ht_pooled_text(&g->pooled, text && *text ? text : NULL, ret_text);
+	if (!g->text_of_stack[stack]) {
+		text = ht_stacks_text(&g->stacks, stack, &spelling);
+		if (!text || !ht_pooled_text(&g->pooled, text, ret_text))
+			return false;
+		g->text_of_stack[stack] = *ret_text + 1;
+	}
+	*ret_text = g->text_of_stack[stack] - 1;
+	return true;
+}
+
+/* ---- groups ---- */
+
+static bool add_name(struct grouper *g, uint32_t row, uint32_t *ret_text)
+{
+	uint32_t id = g->t->name[row];
+	if (id == HT_NO_STR)
+		return ht_pooled_text(&g->pooled, "", ret_text);
+	if (!g->text_of_name[id]) {
+		if (!ht_pooled_text(&g->pooled, ht_str(g->t, id), ret_text))
+			return false;
+		g->text_of_name[id] = *ret_text + 1;
+	}
+	*ret_text = g->text_of_name[id] - 1;
+	return true;
+}
+
+static bool add_op(struct grouper *g, const struct ht_op_node *node)
+{
+	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
+	size_t group;
+	if (!add_name(g, node->row, &texts[HT_OP_NAME]) ||
+	        (g->by_shape && !add_shape(g, node->row, &texts[HT_OP_SHAPE])) ||
+	        (g->by_stack && !add_stack(g, node->row, &texts[HT_OP_STACK])) ||
+	        !ht_pooled_group(&g->pooled, texts, &group))
+		return false;
+	const int64_t values[HT_N_OP_VALUES] = { 1, node->device_self_ns, node->device_total_ns,
+		node->host_self_ns, node->host_total_ns, node->tc_self_ns, node->tc_total_ns,
+		node->tc_eligible };
+	for (size_t v = 0; v < HT_N_OP_VALUES; v++)
+		ht_pooled_add(&g->pooled, group, 0, v, values[v]);
+	return true;
+}
+
+static enum ht_status make_room(struct grouper *g)
+{
+	size_t n = g->t->n_string_offsets * sizeof(uint32_t);
+	g->text_of_name = ht_arena_alloc(g->run->scratch, n);
+	g->text_of_shape = g->by_shape ? ht_arena_alloc(g->run->scratch, n) : NULL;
+	if (!g->text_of_name || (g->by_shape && !g->text_of_shape))
+		return ht_fail_nomem(g->run->ctx);
+	if (!g->by_stack)
+		return HT_OK;
+	HT_TRY(ht_stacks_init(g->run, g->t, NULL, is_python, NULL, &g->stacks));
+	g->text_of_stack =
+	        ht_arena_alloc(g->run->scratch, (ht_stacks_n(&g->stacks) + 1) * sizeof(uint32_t));
+	return g->text_of_stack ? HT_OK : ht_fail_nomem(g->run->ctx);
+}
+
+static enum ht_status group_ops(struct grouper *g, ht_table *table)
+{
+	struct ht_frame frame = { 0 };
+	struct ht_traits traits = { 0 };
+	struct ht_op_tree tree = { 0 };
+	bool *in = NULL;
+	HT_TRY(make_room(g));
+	HT_TRY(ht_frame_make(g->run, &frame));
+	HT_TRY(ht_frame_marks(g->run, &frame, &in));
+	HT_TRY(ht_traits_init(g->run, g->t, &traits));
+	HT_TRY(ht_op_tree_make(g->run, &traits, &tree));
+	for (size_t i = 0; i < tree.n; i++)
+		if (tree.nodes[i].is_counted && in[tree.nodes[i].row] && !add_op(g, &tree.nodes[i]))
+			return ht_fail_nomem(g->run->ctx);
+	return ht_pooled_put(&g->pooled, table);
+}
+
+enum ht_status ht_op_groups_put(struct ht_run *run, bool by_shape, bool by_stack, ht_table *table)
+{
+	struct grouper g = {
+		.run = run, .t = run->trace, .by_shape = by_shape, .by_stack = by_stack
+	};
+	ht_pooled_init(&g.pooled, run, HT_N_OP_KEYS, 1, ht_op_rules, HT_N_OP_VALUES);
+	enum ht_status status = group_ops(&g, table);
+	ht_pooled_done(&g.pooled);
+	ht_stacks_done(&g.stacks);
+	return status;
+}

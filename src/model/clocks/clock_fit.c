@@ -1,0 +1,164 @@
+/*
+ * clock_fit.c - see clock_fit.h.
+ *
+ * A line with drift r keeps all bounds when the room between them at that drift,
+ *     room(r) = min(upper - r t) - max(lower - r t),
+ * is not negative. It is concave in r, so the drifts that do are one interval: its peak by ternary search, its
+ * borders by bisection. Within it the drift is the median of the slopes between pairs of ends (Theil-Sen), so a
+ * third of the ends may lie anywhere.
+ */
+#include "model/clocks/clock_fit.h"
+#include "model/numbers/stats.h"
+
+/* Slopes between so many ends are enough. */
+#define MAX_SLOPE_POINTS 200
+
+static int64_t drifted(int64_t drift_ppt, int64_t dt)
+{
+	return (int64_t)((__int128)drift_ppt * dt / 1000000000000);
+}
+
+/* Where the constant of a line with this drift may lie; a missing bound is INT64_MIN or INT64_MAX. */
+static void find_room(const struct ht_clock_points *p, int64_t pivot_ns, int64_t drift_ppt,
+        int64_t *ret_low, int64_t *ret_high)
+{
+	*ret_low = INT64_MIN;
+	*ret_high = INT64_MAX;
+	for (size_t i = 0; i < p->n_lower; i++) {
+		int64_t ns = p->lower[i].ns - drifted(drift_ppt, p->lower[i].at_ns - pivot_ns);
+		*ret_low = ns > *ret_low ? ns : *ret_low;
+	}
+	for (size_t i = 0; i < p->n_upper; i++) {
+		int64_t ns = p->upper[i].ns - drifted(drift_ppt, p->upper[i].at_ns - pivot_ns);
+		*ret_high = ns < *ret_high ? ns : *ret_high;
+	}
+}
+
+static int64_t room(const struct ht_clock_points *p, int64_t pivot_ns, int64_t drift_ppt)
+{
+	int64_t low, high;
+	find_room(p, pivot_ns, drift_ppt, &low, &high);
+	return high - low;
+}
+
+size_t ht_clock_broken(
+        const struct ht_time_move *c, const struct ht_clock_points *p, int64_t tolerance_ns)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_lower; i++)
+		n += c->shift_ns + drifted(c->drift_ppt, p->lower[i].at_ns - c->pivot_ns) <
+		     p->lower[i].ns - tolerance_ns;
+	for (size_t i = 0; i < p->n_upper; i++)
+		n += c->shift_ns + drifted(c->drift_ppt, p->upper[i].at_ns - c->pivot_ns) >
+		     p->upper[i].ns + tolerance_ns;
+	return n;
+}
+
+/* The median of the ends within the bounds; without ends the middle of the bounds, and with one bound the
+ * smallest correction. */
+static bool fit_constant(
+        struct ht_arena *scratch, const struct ht_clock_points *p, struct ht_time_move *c)
+{
+	int64_t low, high;
+	int64_t *values = ht_arena_alloc(scratch, (p->n_ends + 1) * sizeof *values);
+	if (!values)
+		return false;
+	find_room(p, c->pivot_ns, c->drift_ppt, &low, &high);
+	if (p->n_ends) {
+		for (size_t i = 0; i < p->n_ends; i++)
+			values[i] = p->ends[i].ns -
+			            drifted(c->drift_ppt, p->ends[i].at_ns - c->pivot_ns);
+		c->shift_ns = ht_median_i64(values, p->n_ends);
+	} else if (p->n_lower && p->n_upper) {
+		c->shift_ns = low + (high - low) / 2;
+	} else {
+		c->shift_ns = 0;
+	}
+	if (low <= high) {
+		c->shift_ns = c->shift_ns < low ? low : c->shift_ns;
+		c->shift_ns = c->shift_ns > high ? high : c->shift_ns;
+	} else if (!p->n_ends) {
+		c->shift_ns = low + (high - low) / 2;
+	}
+	return true;
+}
+
+static int64_t peak(const struct ht_clock_points *p, int64_t pivot_ns)
+{
+	int64_t low = -HT_CLOCK_MAX_DRIFT_PPT, high = HT_CLOCK_MAX_DRIFT_PPT;
+	while (high - low > 2) {
+		int64_t third = (high - low) / 3;
+		if (room(p, pivot_ns, low + third) < room(p, pivot_ns, high - third))
+			low += third;
+		else
+			high -= third;
+	}
+	int64_t best = low;
+	for (int64_t r = low + 1; r <= high; r++)
+		best = room(p, pivot_ns, r) > room(p, pivot_ns, best) ? r : best;
+	return best;
+}
+
+/* The drift furthest from one that has room, towards limit, that still has. */
+static int64_t border(
+        const struct ht_clock_points *p, int64_t pivot_ns, int64_t has_room, int64_t limit)
+{
+	if (room(p, pivot_ns, limit) >= 0)
+		return limit;
+	while (has_room - limit > 1 || limit - has_room > 1) {
+		int64_t middle = has_room + (limit - has_room) / 2;
+		if (room(p, pivot_ns, middle) >= 0)
+			has_room = middle;
+		else
+			limit = middle;
+	}
+	return has_room;
+}
+
+static bool slope_of_ends(
+        struct ht_arena *scratch, const struct ht_clock_points *p, int64_t *ret_ppt)
+{
+	size_t every = p->n_ends / MAX_SLOPE_POINTS + 1, m = p->n_ends / every + 1, n = 0;
+	int64_t *slopes = ht_arena_alloc(scratch, (m * m / 2 + 1) * sizeof *slopes);
+	if (!slopes)
+		return false;
+	for (size_t i = 0; i < p->n_ends; i += every) {
+		for (size_t k = i + every; k < p->n_ends; k += every) {
+			int64_t dt = p->ends[k].at_ns - p->ends[i].at_ns;
+			__int128 rise = (__int128)(p->ends[k].ns - p->ends[i].ns) * 1000000000000;
+			__int128 slope = dt ? rise / dt : 0;
+			if (slope > HT_CLOCK_MAX_DRIFT_PPT)
+				slope = HT_CLOCK_MAX_DRIFT_PPT;
+			if (slope < -HT_CLOCK_MAX_DRIFT_PPT)
+				slope = -HT_CLOCK_MAX_DRIFT_PPT;
+			if (dt)
+				slopes[n++] = (int64_t)slope;
+		}
+	}
+	*ret_ppt = n ? ht_median_i64(slopes, n) : 0;
+	return true;
+}
+
+bool ht_clock_fit(struct ht_arena *scratch, const struct ht_clock_points *p, int64_t tolerance_ns,
+        struct ht_time_move *ret_move)
+{
+	struct ht_time_move c = { 0 };
+	if (!fit_constant(scratch, p, &c))
+		return false;
+	*ret_move = c;
+	if (!p->n_lower || !p->n_upper || !ht_clock_broken(&c, p, tolerance_ns))
+		return true;
+	c.pivot_ns = p->lower[p->n_lower / 2].at_ns;
+	int64_t best = peak(p, c.pivot_ns);
+	if (room(p, c.pivot_ns, best) < 0)
+		return true;
+	int64_t low = border(p, c.pivot_ns, best, -HT_CLOCK_MAX_DRIFT_PPT);
+	int64_t high = border(p, c.pivot_ns, best, HT_CLOCK_MAX_DRIFT_PPT);
+	if (!slope_of_ends(scratch, p, &c.drift_ppt))
+		return false;
+	c.drift_ppt = c.drift_ppt < low ? low : c.drift_ppt > high ? high : c.drift_ppt;
+	if (!fit_constant(scratch, p, &c))
+		return false;
+	*ret_move = c;
+	return true;
+}

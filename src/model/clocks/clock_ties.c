@@ -1,0 +1,178 @@
+/*
+ * clock_ties.c - see clock_ties.h.
+ */
+#include "model/clocks/clock_ties.h"
+
+/* Times further out are no clock's; sums of a few stay within 64 bits. */
+#define MAX_TIME_NS ((int64_t)1 << 60)
+
+static bool is_usable(const struct ht_comm_call *call)
+{
+	return call->tie && call->start_ns > -MAX_TIME_NS && call->end_ns < MAX_TIME_NS;
+}
+
+/* Somebody arrives whom somebody else waits for. */
+static bool ties_ranks(const struct ht_collective *c)
+{
+	size_t n_arrive = 0, n_leave = 0, n = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		if (!is_usable(&c->calls[i]))
+			continue;
+		n++;
+		n_arrive += (c->calls[i].tie & HT_TIE_ARRIVES) != 0;
+		n_leave += (c->calls[i].tie & HT_TIE_LEAVES) != 0;
+	}
+	return n > 1 && n_arrive && n_leave;
+}
+
+bool ht_ties_collect(struct ht_arena *arena, const struct ht_matches *matches, size_t n_ranks,
+        struct ht_ties *ret_ties)
+{
+	struct ht_ties ties = { .n_ranks = n_ranks };
+	ties.calls = ht_arena_alloc(arena, (matches->n_calls + 1) * sizeof *ties.calls);
+	ties.first = ht_arena_alloc(arena, (matches->n + 2) * sizeof *ties.first);
+	if (!ties.calls || !ties.first)
+		return false;
+	for (size_t i = 0; i < matches->n; i++) {
+		const struct ht_collective *c = &matches->collectives[i];
+		if (!ties_ranks(c))
+			continue;
+		size_t n = ties.first[ties.n];
+		for (size_t k = 0; k < c->n; k++)
+			if (is_usable(&c->calls[k]))
+				ties.calls[n++] = (struct ht_tied_call){ c->calls[k].i_rank,
+					c->calls[k].start_ns, c->calls[k].end_ns, c->calls[k].tie };
+		ties.first[++ties.n] = n;
+	}
+	*ret_ties = ties;
+	return true;
+}
+
+int64_t ht_ties_excess_ns(const struct ht_ties *ties, size_t t)
+{
+	int64_t arrived = INT64_MIN / 2, left = INT64_MAX / 2;
+	for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
+		const struct ht_tied_call *call = &ties->calls[i];
+		if (call->tie & HT_TIE_ARRIVES && call->start_ns > arrived)
+			arrived = call->start_ns;
+		if (call->tie & HT_TIE_LEAVES && call->end_ns < left)
+			left = call->end_ns;
+	}
+	return arrived - left;
+}
+
+size_t ht_ties_broken(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *ret_worst_ns)
+{
+	size_t n = 0;
+	*ret_worst_ns = 0;
+	for (size_t t = 0; t < ties->n; t++) {
+		int64_t ns = ht_ties_excess_ns(ties, t);
+		n += ns > tolerance_ns;
+		*ret_worst_ns = ns > *ret_worst_ns ? ns : *ret_worst_ns;
+	}
+	return n;
+}
+
+void ht_ties_drop_broken(struct ht_ties *ties, int64_t tolerance_ns)
+{
+	size_t n = 0, n_calls = 0;
+	for (size_t t = 0; t < ties->n; t++) {
+		size_t from = ties->first[t], to = ties->first[t + 1];
+		if (ht_ties_excess_ns(ties, t) > tolerance_ns)
+			continue;
+		ties->first[n++] = n_calls;
+		for (size_t i = from; i < to; i++)
+			ties->calls[n_calls++] = ties->calls[i];
+	}
+	ties->first[n] = n_calls;
+	ties->n = n;
+}
+
+/* ---- borders ---- */
+
+/* Lower d where a rank would arrive after another left; unknown d are INT64_MAX. */
+static bool pull_back(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d)
+{
+	bool changed = false;
+	for (size_t t = 0; t < ties->n; t++) {
+		int64_t left = INT64_MAX;
+		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
+			const struct ht_tied_call *c = &ties->calls[i];
+			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] != INT64_MAX &&
+			        c->end_ns + d[c->i_rank] < left)
+				left = c->end_ns + d[c->i_rank];
+		}
+		for (size_t i = ties->first[t]; left != INT64_MAX && i < ties->first[t + 1]; i++) {
+			const struct ht_tied_call *c = &ties->calls[i];
+			int64_t limit = left - c->start_ns + tolerance_ns;
+			if (c->tie & HT_TIE_ARRIVES && d[c->i_rank] > limit) {
+				d[c->i_rank] = limit;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+/* Raise d where a rank would leave before another arrived; unknown d are INT64_MIN. */
+static bool push_on(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d)
+{
+	bool changed = false;
+	for (size_t t = 0; t < ties->n; t++) {
+		int64_t arrived = INT64_MIN;
+		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
+			const struct ht_tied_call *c = &ties->calls[i];
+			if (c->tie & HT_TIE_ARRIVES && d[c->i_rank] != INT64_MIN &&
+			        c->start_ns + d[c->i_rank] > arrived)
+				arrived = c->start_ns + d[c->i_rank];
+		}
+		for (size_t i = ties->first[t]; arrived != INT64_MIN && i < ties->first[t + 1];
+		        i++) {
+			const struct ht_tied_call *c = &ties->calls[i];
+			int64_t limit = arrived - c->end_ns - tolerance_ns;
+			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] < limit) {
+				d[c->i_rank] = limit;
+				changed = true;
+			}
+		}
+	}
+	return changed;
+}
+
+/* The greatest solution without a move forwards and the least without one back; their mean is a solution as
+ * well, and no other has a smaller largest move. */
+bool ht_ties_mend(struct ht_arena *scratch, const struct ht_ties *ties, int64_t tolerance_ns,
+        int64_t *move_ns, bool *ret_nomem)
+{
+	int64_t *back = ht_arena_alloc(scratch, (ties->n_ranks + 1) * sizeof *back);
+	int64_t *forth = ht_arena_alloc(scratch, (ties->n_ranks + 1) * sizeof *forth);
+	*ret_nomem = !back || !forth;
+	if (*ret_nomem)
+		return false;
+	size_t n_rounds = 0;
+	while (pull_back(ties, tolerance_ns, back))
+		if (++n_rounds > ties->n_ranks)
+			return false;
+	n_rounds = 0;
+	while (push_on(ties, tolerance_ns, forth))
+		if (++n_rounds > ties->n_ranks)
+			return false;
+	for (size_t i = 0; i < ties->n_ranks; i++)
+		move_ns[i] = (back[i] + forth[i]) / 2;
+	return true;
+}
+
+void ht_ties_slack(const struct ht_ties *ties, size_t from, int64_t tolerance_ns,
+        int64_t *forward_ns, int64_t *back_ns)
+{
+	for (size_t i = 0; i < ties->n_ranks; i++) {
+		forward_ns[i] = i == from ? 0 : INT64_MAX;
+		back_ns[i] = i == from ? 0 : INT64_MIN;
+	}
+	while (pull_back(ties, tolerance_ns, forward_ns))
+		;
+	while (push_on(ties, tolerance_ns, back_ns))
+		;
+	for (size_t i = 0; i < ties->n_ranks; i++)
+		back_ns[i] = back_ns[i] == INT64_MIN ? INT64_MAX : -back_ns[i];
+}

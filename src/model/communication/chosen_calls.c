@@ -1,0 +1,64 @@
+/*
+ * chosen_calls.c - see chosen_calls.h.
+ */
+#include "model/communication/chosen_calls.h"
+#include "base/sort.h"
+
+#include <stdlib.h>
+
+const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] = {
+	{ "row", HT_I64, HT_KEY, "row of a communication kernel", NULL },
+};
+
+void ht_chosen_calls_put(const struct ht_frame *frame, ht_table *table)
+{
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &frame->trace->gpu[frame->gpu[i]];
+		if (gpu->class_ != HT_CLASS_COMM)
+			continue;
+		ht_table_row(table);
+		ht_table_put_i64(table, gpu->row);
+	}
+}
+
+static int by_collective(const void *left, const void *right)
+{
+	const struct ht_chosen_call *a = left, *b = right;
+	if (a->collective != b->collective)
+		return a->collective < b->collective ? -1 : 1;
+	return a->i_part < b->i_part ? -1 : a->i_part > b->i_part;
+}
+
+enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_chosen_call **ret_calls, size_t *ret_n)
+{
+	const struct ht_matches *matches = &run->clocks[0]->matches;
+	size_t n = 0;
+	struct ht_chosen_call *calls =
+	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, k) + 1) * sizeof *calls);
+	if (!calls)
+		return ht_fail_nomem(run->ctx);
+	for (size_t p = 0; p < parts->n; p++) {
+		const ht_table *facts = parts->list[p].facts[k];
+		size_t i_rank = ht_roster_find(run->rosters[0], parts->list[p].rank);
+		for (size_t i = 0; i_rank != SIZE_MAX && i < ht_table_n_rows(facts); i++) {
+			const struct ht_call_place *place =
+			        ht_matches_find(matches, i_rank, ht_table_i64(facts, i, 0));
+			if (place)
+				calls[n++] = (struct ht_chosen_call){ place->collective,
+					place->call, p };
+		}
+	}
+	ht_sort_items(run->ctx->mem, calls, n, sizeof *calls, by_collective);
+	*ret_calls = calls;
+	*ret_n = n;
+	return HT_OK;
+}
+
+enum ht_status ht_chosen_calls_note(ht_table *table, size_t n_unmatched, size_t n_calls)
+{
+	if (!n_unmatched)
+		return HT_OK;
+	return ht_table_add_note(table, "%zu of %zu calls have no counterpart on another rank",
+	        n_unmatched, n_calls);
+}

@@ -1,0 +1,33 @@
+/*
+ * chosen_calls.h - which of the matched communication calls a question is about.
+ *
+ * Calls are matched over everything that was recorded (clocks.h); what is chosen of it (steps, annotations,
+ * ranks) only says whose rows are shown, so that a collective has the same wait in every table.
+ */
+#ifndef HT_MODEL_COMMUNICATION_CHOSEN_CALLS_H
+#define HT_MODEL_COMMUNICATION_CHOSEN_CALLS_H
+
+#include "model/clocks/clocks.h"
+#include "model/rows/frame.h"
+
+extern const struct ht_column ht_chosen_call_columns[];
+enum { HT_N_CHOSEN_CALL_COLUMNS = 1 };
+/* The communication kernels of the frame: what per_rank contributes. */
+void ht_chosen_calls_put(const struct ht_frame *frame, ht_table *table);
+
+struct ht_chosen_call {
+	const struct ht_collective *collective;
+	const struct ht_comm_call *call;
+	size_t i_part;
+};
+
+/* Those of all parts, whose facts[k] has them: ascending by collective (they are in one array, by start), then
+ * rank. run->clocks[0] is there. Memory in scratch. */
+enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_chosen_call **ret_calls, size_t *ret_n) HT_MUST_USE;
+
+/* A note when some have no counterpart. */
+enum ht_status ht_chosen_calls_note(
+        ht_table *table, size_t n_unmatched, size_t n_calls) HT_MUST_USE;
+
+#endif

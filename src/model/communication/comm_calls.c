@@ -1,0 +1,281 @@
+/*
+ * comm_calls.c - see comm_calls.h.
+ */
+#include "model/communication/comm_calls.h"
+#include "model/rows/work_names.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS] = {
+	[HT_CALL_GROUP] = { "group", HT_STR, HT_KEY, "process group and its ranks, or the pair",
+	        NULL },
+	[HT_CALL_NAME] = { "name", HT_STR, HT_KEY, "collective, or its kernel", NULL },
+	[HT_CALL_KIND] = { "kind", HT_I64, HT_KEY, "enum ht_comm_kind", NULL },
+	[HT_CALL_TIE] = { "tie", HT_I64, HT_DETAIL, "enum ht_comm_tie", NULL },
+	[HT_CALL_SIZE] = { "size", HT_I64, HT_DETAIL, "ranks of the group", NULL },
+	[HT_CALL_SEQ] = { "seq", HT_I64, HT_KEY, "sequence number in the group", NULL },
+	[HT_CALL_STEP] = { "step", HT_I64, HT_KEY, "step of the launch", NULL },
+	[HT_CALL_DTYPE] = { "dtype", HT_STR, HT_DETAIL, "type of an element", NULL },
+	[HT_CALL_ELEMENTS] = { "elements", HT_I64, HT_DETAIL, "elements of its larger side", NULL },
+	[HT_CALL_BYTES] = { "bytes", HT_I64, HT_DETAIL, "bytes of its larger side", NULL },
+	[HT_CALL_START] = { "start_ns", HT_TIME, HT_MEASURE, "start of the kernel", NULL },
+	[HT_CALL_DUR] = { "dur_ns", HT_DURATION, HT_MEASURE, "duration of the kernel", NULL },
+	[HT_CALL_LAUNCH] = { "launch_ns", HT_TIME, HT_MEASURE, "start of the launch call", NULL },
+	[HT_CALL_ORDER] = { "order_ns", HT_TIME, HT_DETAIL,
+	        "what calls are ordered by; null: the launch was not recorded", NULL },
+	[HT_CALL_ROW] = { "row", HT_I64, HT_KEY, "row of the kernel", NULL },
+};
+
+/* ---- kinds ---- */
+
+/* Names without case and underscores that contain the word are of the kind; the first that fits. */
+static const struct {
+	const char *word;
+	enum ht_comm_kind kind;
+} words[] = {
+	{ "allreduce", HT_COMM_ALLREDUCE },
+	{ "reducescatter", HT_COMM_REDUCE_SCATTER },
+	{ "allgather", HT_COMM_ALLGATHER },
+	{ "alltoall", HT_COMM_ALLTOALL },
+	{ "barrier", HT_COMM_BARRIER },
+	{ "broadcast", HT_COMM_BROADCAST },
+	{ "send", HT_COMM_SEND_RECV },
+	{ "recv", HT_COMM_SEND_RECV },
+	{ "gather", HT_COMM_GATHER },
+	{ "scatter", HT_COMM_SCATTER },
+	{ "reduce", HT_COMM_REDUCE },
+};
+
+enum ht_comm_kind ht_comm_kind_of(const char *name)
+{
+	char plain[256];
+	size_t n = 0;
+	for (; *name && n + 1 < sizeof plain; name++)
+		if (*name != '_')
+			plain[n++] = (char)tolower((unsigned char)*name);
+	plain[n] = '\0';
+	for (size_t i = 0; i < HT_COUNT(words); i++)
+		if (strstr(plain, words[i].word))
+			return words[i].kind;
+	return HT_COMM_OTHER;
+}
+
+const char *ht_comm_kind_name(enum ht_comm_kind kind)
+{
+	static const char *const names[HT_N_COMM_KINDS] = { "other", "allreduce", "allgather",
+		"reduce_scatter", "alltoall", "barrier", "broadcast", "reduce", "gather", "scatter",
+		"send/recv" };
+	return names[kind];
+}
+
+bool ht_comm_kind_synchronises(enum ht_comm_kind kind)
+{
+	return kind >= HT_COMM_ALLREDUCE && kind <= HT_COMM_BARRIER;
+}
+
+double ht_comm_bus_factor(enum ht_comm_kind kind, int64_t n_ranks)
+{
+	if (n_ranks < 1)
+		return NAN;
+	double others = (double)(n_ranks - 1) / (double)n_ranks;
+	switch (kind) {
+	case HT_COMM_ALLREDUCE: return 2 * others;
+	case HT_COMM_ALLGATHER:
+	case HT_COMM_REDUCE_SCATTER:
+	case HT_COMM_ALLTOALL:
+	case HT_COMM_GATHER:
+	case HT_COMM_SCATTER: return others;
+	case HT_COMM_BROADCAST:
+	case HT_COMM_REDUCE:
+	case HT_COMM_SEND_RECV: return 1;
+	default: return NAN;
+	}
+}
+
+int64_t ht_dtype_bytes(const char *dtype)
+{
+	static const struct {
+		const char *name;
+		int64_t bytes;
+	} types[] = { { "Float", 4 }, { "Double", 8 }, { "Half", 2 }, { "BFloat16", 2 },
+		{ "Byte", 1 }, { "Char", 1 }, { "Bool", 1 }, { "Short", 2 }, { "Int", 4 },
+		{ "Long", 8 }, { "UInt16", 2 }, { "UInt32", 4 }, { "UInt64", 8 },
+		{ "ComplexHalf", 4 }, { "ComplexFloat", 8 }, { "ComplexDouble", 16 } };
+	for (size_t i = 0; dtype && i < HT_COUNT(types); i++)
+		if (!strcmp(dtype, types[i].name))
+			return types[i].bytes;
+	return dtype && !strncmp(dtype, "Float8", 6) ? 1 : 0;
+}
+
+/* ---- one call ---- */
+
+struct call {
+	const char *group, *name, *dtype; /* dtype NULL: unknown */
+	enum ht_comm_kind kind;
+	int64_t size, seq, elements; /* HT_NO_I64 when unknown */
+	int tie;
+};
+
+/* The row with the collective's arguments: the kernel, or record_param_comms around its launch. */
+static uint32_t args_row(const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	if (ht_arg_str(trace, "Collective name", gpu->row))
+		return gpu->row;
+	uint32_t up = gpu->launch;
+	for (int level = 0; up != HT_NONE && level < 64; level++, up = trace->parent[up])
+		if (ht_arg_str(trace, "Collective name", up))
+			return up;
+	return gpu->row;
+}
+
+/* The pair for a send or receive whose other end is known, else the group with its members. */
+static const char *group_text(struct ht_run *run, uint32_t row, bool pair)
+{
+	const struct ht_trace *trace = run->trace;
+	int64_t from = ht_arg_i64(trace, "Src Rank", row, HT_NO_I64);
+	int64_t to = ht_arg_i64(trace, "Dst Rank", row, HT_NO_I64);
+	if (pair && (from != HT_NO_I64 || to != HT_NO_I64))
+		return ht_arena_printf(run->scratch, "%lld->%lld",
+		        (long long)(from != HT_NO_I64 ? from : run->rank),
+		        (long long)(to != HT_NO_I64 ? to : run->rank));
+	const char *name = pair ? NULL : ht_arg_str(trace, "Process Group Name", row);
+	const char *ranks = pair ? NULL : ht_arg_str(trace, "Process Group Ranks", row);
+	if (name && ranks)
+		return ht_arena_printf(run->scratch, "%s %s", name, ranks);
+	return name ? name : ranks ? ranks : "";
+}
+
+/* Of the group when the file says so, else the members that it lists; HT_NO_I64 when it lists not all. */
+static int64_t group_size(const struct ht_trace *trace, uint32_t row)
+{
+	const char *ranks = ht_arg_str(trace, "Process Group Ranks", row);
+	int64_t size = ht_arg_i64(trace, "Group size", row, HT_NO_I64), n = 0;
+	if (size != HT_NO_I64 || !ranks || strstr(ranks, "..."))
+		return size;
+	for (const char *at = ranks; *at; at++)
+		n += isdigit((unsigned char)*at) && !isdigit((unsigned char)at[1]);
+	return n ? n : HT_NO_I64;
+}
+
+/* Of splits over the ranks: whether somebody gets nothing, as far as the text shows them. */
+static bool has_empty_split(const char *splits)
+{
+	if (!splits)
+		return false;
+	if (strstr(splits, "..."))
+		return true;
+	for (const char *at = splits; *at; at++) {
+		bool starts = isdigit((unsigned char)*at) &&
+		              (at == splits || !isdigit((unsigned char)at[-1]));
+		if (starts && *at == '0' && !isdigit((unsigned char)at[1]))
+			return true;
+	}
+	return false;
+}
+
+static int tie_of(const struct ht_trace *trace, uint32_t row, const struct call *call)
+{
+	if (call->kind == HT_COMM_SEND_RECV) {
+		/* a receive ends after the send began; a send may leave its data and go */
+		bool sends = ht_arg_i64(trace, "Dst Rank", row, HT_NO_I64) != HT_NO_I64;
+		return !*call->group ? 0 : sends ? HT_TIE_ARRIVES : HT_TIE_LEAVES;
+	}
+	if (!ht_comm_kind_synchronises(call->kind))
+		return 0;
+	if (call->kind == HT_COMM_ALLTOALL &&
+	        (has_empty_split(ht_arg_str(trace, "In split size", row)) ||
+	                has_empty_split(ht_arg_str(trace, "Out split size", row))))
+		return 0;
+	return HT_TIE_ARRIVES | HT_TIE_LEAVES;
+}
+
+static enum ht_status describe(struct ht_run *run, const struct ht_gpu *gpu, struct call *ret_call)
+{
+	const struct ht_trace *trace = run->trace;
+	uint32_t row = args_row(trace, gpu);
+	const char *name = ht_arg_str(trace, "Collective name", row);
+	struct call call = { .dtype = ht_arg_str(trace, "dtype", row) };
+	if (!name || !*name)
+		name = ht_name_shorten(run, ht_str(trace, trace->name[gpu->row]));
+	if (!name)
+		return ht_fail_nomem(run->ctx);
+	call.kind = ht_comm_kind_of(name);
+	bool pair = call.kind == HT_COMM_SEND_RECV;
+	/* both ends of a pair must have one name */
+	call.name = pair ? ht_comm_kind_name(HT_COMM_SEND_RECV) : name;
+	call.group = group_text(run, row, pair);
+	if (!call.group)
+		return ht_fail_nomem(run->ctx);
+	call.size = pair ? 2 : group_size(trace, row);
+	/* sends and receives are numbered by each rank alone */
+	call.seq = pair ? HT_NO_I64 : ht_arg_i64(trace, "Seq", row, HT_NO_I64);
+	int64_t in = ht_arg_i64(trace, "In msg nelems", row, HT_NO_I64);
+	int64_t out = ht_arg_i64(trace, "Out msg nelems", row, HT_NO_I64);
+	call.elements = in > out ? in : out;
+	call.tie = tie_of(trace, row, &call);
+	*ret_call = call;
+	return HT_OK;
+}
+
+/* ---- the rank ---- */
+
+static bool is_call(const struct ht_trace *trace, const struct ht_gpu *gpu)
+{
+	return gpu->class_ == HT_CLASS_COMM && ht_is_span(trace, gpu->row);
+}
+
+static bool has_launched(const struct ht_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_gpu; i++)
+		if (is_call(trace, &trace->gpu[i]) && trace->gpu[i].launch != HT_NONE)
+			return true;
+	return false;
+}
+
+static void put_call(ht_table *table, const struct ht_trace *trace, const struct ht_gpu *gpu,
+        const struct call *call, bool launched_only)
+{
+	int64_t start_ns = trace->ts_ns[gpu->row], launch_ns = HT_NO_I64, step = HT_NO_I64;
+	int64_t bytes = ht_dtype_bytes(call->dtype);
+	if (gpu->launch != HT_NONE) {
+		launch_ns = trace->ts_ns[gpu->launch];
+		if (trace->step[gpu->launch] != HT_NONE)
+			step = trace->steps[trace->step[gpu->launch]].number;
+	}
+	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
+	ht_table_row(table);
+	ht_table_put_str(table, call->group);
+	ht_table_put_str(table, call->name);
+	ht_table_put_i64(table, call->kind);
+	ht_table_put_i64(table, call->tie);
+	ht_table_put_known(table, call->size, HT_NO_I64);
+	ht_table_put_known(table, call->seq, HT_NO_I64);
+	ht_table_put_known(table, step, HT_NO_I64);
+	ht_table_put_str(table, call->dtype);
+	ht_table_put_known(table, call->elements, HT_NO_I64);
+	ht_table_put_known(table, sized ? bytes * call->elements : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, start_ns);
+	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_known(table, launch_ns, HT_NO_I64);
+	if (launched_only)
+		ht_table_put_known(table, launch_ns, HT_NO_I64);
+	else
+		ht_table_put_i64(table, start_ns);
+	ht_table_put_i64(table, gpu->row);
+}
+
+enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *trace = run->trace;
+	bool launched_only = has_launched(trace);
+	for (size_t i = 0; i < trace->n_gpu; i++) {
+		struct call call = { 0 };
+		if (!is_call(trace, &trace->gpu[i]))
+			continue;
+		HT_TRY(describe(run, &trace->gpu[i], &call));
+		put_call(table, trace, &trace->gpu[i], &call, launched_only);
+	}
+	return HT_OK;
+}

@@ -1,0 +1,65 @@
+/*
+ * comm_calls.h - the communication calls of one rank: what matching them over ranks needs.
+ *
+ * A call is a communication kernel with what the profiler wrote about its collective (on the kernel, or on
+ * record_param_comms around its launch). All calls of a trace are taken, whatever is chosen of it, so that
+ * every question sees the same collectives and the same clocks.
+ */
+#ifndef HT_MODEL_COMMUNICATION_COMM_CALLS_H
+#define HT_MODEL_COMMUNICATION_COMM_CALLS_H
+
+#include "model/part.h"
+
+enum ht_comm_kind {
+	HT_COMM_OTHER,
+	HT_COMM_ALLREDUCE,
+	HT_COMM_ALLGATHER,
+	HT_COMM_REDUCE_SCATTER,
+	HT_COMM_ALLTOALL,
+	HT_COMM_BARRIER,
+	HT_COMM_BROADCAST,
+	HT_COMM_REDUCE,
+	HT_COMM_GATHER,
+	HT_COMM_SCATTER,
+	HT_COMM_SEND_RECV,
+	HT_N_COMM_KINDS
+};
+
+/* "allreduce", "send/recv"; by the name of a collective or of its kernel. */
+const char *ht_comm_kind_name(enum ht_comm_kind kind);
+enum ht_comm_kind ht_comm_kind_of(const char *name);
+/* Every rank needs something of every other: none can leave before the last one arrived. */
+bool ht_comm_kind_synchronises(enum ht_comm_kind kind);
+/* Bus bandwidth over algorithm bandwidth for n ranks, as nccl-tests defines it; NAN when it has none. */
+double ht_comm_bus_factor(enum ht_comm_kind kind, int64_t n_ranks);
+/* Bytes per element of a dtype as PyTorch writes it ("BFloat16"), 0 when unknown. */
+int64_t ht_dtype_bytes(const char *dtype);
+
+/* How a call ties the clocks of its ranks: nobody leaves before all who arrive have. */
+enum ht_comm_tie { HT_TIE_ARRIVES = 1, HT_TIE_LEAVES = 2 };
+
+/* The columns of a call; order_ns is what calls of a rank are ordered by. */
+enum ht_comm_column {
+	HT_CALL_GROUP,
+	HT_CALL_NAME,
+	HT_CALL_KIND,
+	HT_CALL_TIE,
+	HT_CALL_SIZE,
+	HT_CALL_SEQ,
+	HT_CALL_STEP,
+	HT_CALL_DTYPE,
+	HT_CALL_ELEMENTS,
+	HT_CALL_BYTES,
+	HT_CALL_START,
+	HT_CALL_DUR,
+	HT_CALL_LAUNCH,
+	HT_CALL_ORDER,
+	HT_CALL_ROW,
+	HT_N_CALL_COLUMNS
+};
+extern const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS];
+
+/* The calls of the rank in hand, by row. */
+enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * comm_ops.h - communication as operators: the host's call with the kernels that it launched.
+ *
+ * An operator of communication is the outermost of nested host rows whose names say so (name_traits.h: nccl:all_reduce,
+ * gloo:..., record_param_comms). It has several ranges: its own on the host, and that of each of its kernels. A
+ * communication kernel without such a call is an operator of one range.
+ *   bytes   of its inputs, from their sizes and types; else what its kernels say they take in; null when neither is there
+ *   step    whose bounds (step_roles.h) hold the host's call, or the kernel that has none; null outside
+ * Plain data of one rank, in its own time: a row per range, those of an operator together, operators by (start, longer
+ * first), ranges by start.
+ */
+#ifndef HT_MODEL_COMMUNICATION_COMM_OPS_H
+#define HT_MODEL_COMMUNICATION_COMM_OPS_H
+
+#include "model/part.h"
+#include "model/steps/step_roles.h"
+
+enum ht_comm_op_column {
+	HT_COMM_OP,       /* number of the operator, from 0 */
+	HT_COMM_OP_NAME,  /* nccl:all_reduce */
+	HT_COMM_OP_BYTES, /* of the operator */
+	HT_COMM_OP_STEP,
+	HT_COMM_OP_ROW, /* of the range */
+	HT_COMM_OP_IS_KERNEL,
+	HT_COMM_OP_START,
+	HT_COMM_OP_END,
+	HT_N_COMM_OP_COLUMNS
+};
+extern const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS];
+
+/* Of the rank in hand. */
+enum ht_status ht_comm_ops_put(struct ht_run *run, struct ht_traits *traits,
+        const struct ht_bounds *bounds, ht_table *table) HT_MUST_USE;
+
+#endif

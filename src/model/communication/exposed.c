@@ -1,0 +1,137 @@
+/*
+ * exposed.c - see exposed.h.
+ */
+#include "model/communication/exposed.h"
+
+const struct ht_column ht_exposed_call_columns[HT_N_EXPOSED_CALL_COLUMNS] = {
+	{ "key", HT_I64, HT_KEY, "row that it belongs to", NULL },
+	{ "row", HT_I64, HT_KEY, "row of the communication kernel", NULL },
+	{ "start_ns", HT_TIME, HT_MEASURE, "its start", NULL },
+	{ "end_ns", HT_TIME, HT_MEASURE, "its end", NULL },
+};
+const struct ht_column ht_exposed_gap_columns[HT_N_EXPOSED_GAP_COLUMNS] = {
+	{ "key", HT_I64, HT_KEY, "row that it belongs to", NULL },
+	{ "start_ns", HT_TIME, HT_MEASURE, "start of exposed communication", NULL },
+	{ "end_ns", HT_TIME, HT_MEASURE, "its end", NULL },
+};
+enum { CALL_KEY, CALL_ROW, CALL_START, CALL_END };
+enum { GAP_KEY, GAP_START, GAP_END };
+
+enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_exposed_call *calls,
+        size_t n_calls, const struct ht_interval *communication, size_t n_communication,
+        const struct ht_interval *compute, size_t n_compute, ht_table *call_facts,
+        ht_table *gap_facts)
+{
+	if (run->policy.waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
+		return HT_OK;
+	struct ht_interval *gaps =
+	        ht_arena_alloc(run->scratch, (n_communication + n_compute + 1) * sizeof *gaps);
+	if (!gaps)
+		return ht_fail_nomem(run->ctx);
+	size_t n = ht_interval_subtract(communication, n_communication, compute, n_compute, gaps);
+	for (size_t i = 0; i < n_calls; i++) {
+		ht_table_row(call_facts);
+		ht_table_put_i64(call_facts, key);
+		ht_table_put_i64(call_facts, calls[i].row);
+		ht_table_put_i64(call_facts, calls[i].time.start);
+		ht_table_put_i64(call_facts, calls[i].time.end);
+	}
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(gap_facts);
+		ht_table_put_i64(gap_facts, key);
+		ht_table_put_i64(gap_facts, gaps[i].start);
+		ht_table_put_i64(gap_facts, gaps[i].end);
+	}
+	return HT_OK;
+}
+
+struct exposed {
+	int64_t wait_ns, transfer_ns; /* HT_NO_I64 when a kernel's wait is not known */
+};
+
+/* Rows of one key stand together, and keys ascend. */
+static size_t end_of_key(const ht_table *facts, size_t from, int64_t key)
+{
+	while (from < ht_table_n_rows(facts) && ht_table_i64(facts, from, 0) == key)
+		from++;
+	return from;
+}
+
+/* Transfers of one key, merged; false when a wait is not known. */
+static bool list_transfers(struct ht_run *run, const struct ht_matches *matches, size_t i_rank,
+        const ht_table *facts, size_t from, size_t to, struct ht_interval *times, size_t *ret_n)
+{
+	size_t n = 0;
+	for (size_t row = from; row < to; row++) {
+		const struct ht_call_place *place =
+		        ht_matches_find(matches, i_rank, ht_table_i64(facts, row, CALL_ROW));
+		if (!place || place->call->wait_ns == HT_NO_I64)
+			return false;
+		times[n++] = (struct ht_interval){ ht_table_i64(facts, row, CALL_START) +
+			                                   place->call->wait_ns,
+			ht_table_i64(facts, row, CALL_END) };
+	}
+	*ret_n = ht_interval_merge(run->ctx->mem, times, n);
+	return true;
+}
+
+static struct exposed split(const struct ht_interval *transfers, size_t n_transfers,
+        const struct ht_interval *gaps, size_t n_gaps)
+{
+	int64_t all_ns = ht_interval_length(gaps, n_gaps);
+	int64_t transfer_ns = ht_interval_overlap(transfers, n_transfers, gaps, n_gaps);
+	return (struct exposed){ all_ns - transfer_ns, transfer_ns };
+}
+
+static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, size_t calls_k,
+        size_t gaps_k, size_t n_keys, const struct exposed **ret_exposed)
+{
+	const struct ht_clocks *clocks = run->clocks[part->side];
+	const ht_table *calls = part->facts[calls_k], *gaps = part->facts[gaps_k];
+	size_t i_rank = ht_roster_find(run->rosters[part->side], part->rank);
+	struct exposed *exposed = ht_arena_alloc(run->scratch, (n_keys + 1) * sizeof *exposed);
+	struct ht_interval *transfers =
+	        ht_arena_alloc(run->scratch, (ht_table_n_rows(calls) + 1) * sizeof *transfers);
+	struct ht_interval *list =
+	        ht_arena_alloc(run->scratch, (ht_table_n_rows(gaps) + 1) * sizeof *list);
+	if (!exposed || !transfers || !list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t key = 0, call = 0, gap = 0; key < n_keys; key++) {
+		size_t first_call = call, first_gap = gap, n_transfers = 0;
+		call = end_of_key(calls, call, (int64_t)key);
+		gap = end_of_key(gaps, gap, (int64_t)key);
+		exposed[key] = (struct exposed){ HT_NO_I64, HT_NO_I64 };
+		if (!clocks || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
+		        !list_transfers(run, &clocks->matches, i_rank, calls, first_call, call,
+		                transfers, &n_transfers))
+			continue;
+		for (size_t row = first_gap; row < gap; row++)
+			list[row - first_gap] =
+			        (struct ht_interval){ ht_table_i64(gaps, row, GAP_START),
+				        ht_table_i64(gaps, row, GAP_END) };
+		exposed[key] = split(transfers, n_transfers, list, gap - first_gap);
+	}
+	*ret_exposed = exposed;
+	return HT_OK;
+}
+
+enum ht_status ht_exposed_rows(struct ht_run *run, const struct ht_part *part, size_t calls_k,
+        size_t gaps_k, size_t wait, ht_table *table)
+{
+	const ht_table *rows = part->facts[0];
+	const struct exposed *exposed = NULL;
+	HT_TRY(split_all(run, part, calls_k, gaps_k, ht_table_n_rows(rows), &exposed));
+	for (size_t row = 0; row < ht_table_n_rows(rows); row++) {
+		bool some = !ht_table_is_null(rows, row, wait - 1);
+		ht_table_row(table);
+		for (size_t c = 0; c < ht_table_n_columns(rows); c++) {
+			if (some && c == wait)
+				ht_table_put_known(table, exposed[row].wait_ns, HT_NO_I64);
+			else if (some && c == wait + 1)
+				ht_table_put_known(table, exposed[row].transfer_ns, HT_NO_I64);
+			else
+				ht_table_put_cell(table, rows, row, c);
+		}
+	}
+	return HT_OK;
+}

@@ -1,0 +1,204 @@
+/*
+ * breakdown.c - see breakdown.h.
+ */
+#include "model/device/breakdown.h"
+
+#include "base/checked.h"
+#include "model/device/gpu_work.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct ht_column ht_breakdown_columns[HT_N_BREAKDOWN_COLUMNS] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", NULL },
+	{ "step", HT_I64, HT_KEY, "profiler step that launched the work; null for all of it",
+	        NULL },
+	{ "span_ns", HT_DURATION, HT_MEASURE, "first start to last end of GPU work", NULL },
+	{ "idle_ns", HT_DURATION, HT_MEASURE, "time inside the span with nothing on the GPU",
+	        NULL },
+	{ "outside_ns", HT_DURATION, HT_DETAIL,
+	        "time inside the span with only work of steps that were not chosen", NULL },
+	{ "leading_ns", HT_DURATION, HT_DETAIL,
+	        "idle time before the first launch call in the file", NULL },
+	{ "compute_ns", HT_DURATION, HT_MEASURE, "time with a compute kernel running", NULL },
+	{ "non_compute_ns", HT_DURATION, HT_MEASURE, "busy time without a compute kernel", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication that no compute kernel hides",
+	        NULL },
+	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
+	        "of that, waiting for a rank; null unless all ranks are there", NULL },
+	{ "exposed_transfer_ns", HT_DURATION, HT_DETAIL,
+	        "of that, the rest: data can move; null unless all ranks are there", NULL },
+	{ "memcpy_ns", HT_DURATION, HT_MEASURE,
+	        "copies that neither compute nor communication hides", NULL },
+	{ "memset_ns", HT_DURATION, HT_DETAIL, "fills that nothing of the above hides", NULL },
+	{ "other_ns", HT_DURATION, HT_DETAIL,
+	        "kernels that only synchronise or control, alone on the GPU", NULL },
+	{ "idle_share", HT_RATIO, HT_MEASURE, "idle over span", NULL },
+	{ "compute_share", HT_RATIO, HT_MEASURE, "compute over span", NULL },
+	{ "non_compute_share", HT_RATIO, HT_MEASURE, "non-compute over span", NULL },
+	{ "communication_share", HT_RATIO, HT_DETAIL, "exposed communication over span", NULL },
+	{ "memory_share", HT_RATIO, HT_DETAIL, "exposed copies and sets over span", NULL },
+	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL },
+};
+
+/* Where the rows of a rank go. */
+struct facts {
+	struct ht_run *run;
+	ht_table *rows, *calls, *gaps;
+};
+
+/* Classes in the order in which they take time; sync and control come last. */
+static const uint8_t order[] = { HT_CLASS_COMPUTE, HT_CLASS_COMM, HT_CLASS_MEMCPY, HT_CLASS_MEMSET,
+	HT_CLASS_SYNC };
+
+static void put_nothing(ht_table *table, int64_t rank)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, rank);
+}
+
+/* The communication of a row, to be split when all ranks are known. */
+static enum ht_status put_exposed(const struct facts *facts, const struct ht_work_list *work)
+{
+	struct ht_run *run = facts->run;
+	struct ht_interval *compute = NULL, *communication = NULL;
+	size_t n_compute = 0, n_communication = 0, n = 0;
+	int64_t key = (int64_t)ht_table_n_rows(facts->rows) - 1;
+	struct ht_exposed_call *calls = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *calls);
+	if (!calls)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_work_union(run, work, ht_class_bit(HT_CLASS_COMPUTE), &compute, &n_compute));
+	HT_TRY(ht_work_union(
+	        run, work, ht_class_bit(HT_CLASS_COMM), &communication, &n_communication));
+	for (size_t i = 0; i < work->n; i++) {
+		const struct ht_work *w = &work->items[i];
+		if (w->class_ == HT_CLASS_COMM)
+			calls[n++] = (struct ht_exposed_call){ w->row, { w->start, w->end } };
+	}
+	return ht_exposed_put(run, key, calls, n, communication, n_communication, compute,
+	        n_compute, facts->calls, facts->gaps);
+}
+
+/* Idle time within the span before the first launch call. */
+static int64_t leading_ns(const struct ht_device_work *device, int64_t first, int64_t last)
+{
+	int64_t end = device->first_launch_ns < last ? device->first_launch_ns : last;
+	if (device->first_launch_ns == INT64_MAX || end <= first)
+		return 0;
+	return ht_sub_sat(end, first) - ht_device_busy_ns(device, first, end);
+}
+
+static enum ht_status put_breakdown(const struct facts *facts, const struct ht_device_work *device,
+        int64_t step, const struct ht_work_list *work)
+{
+	struct ht_run *run = facts->run;
+	ht_table *table = facts->rows;
+	int64_t took[HT_COUNT(order)], before = 0;
+	int64_t first = 0, last = 0;
+	unsigned classes = 0;
+	for (size_t k = 0; k < HT_COUNT(order); k++) {
+		struct ht_interval *merged = NULL;
+		size_t n = 0;
+		classes |= ht_class_bit(order[k]);
+		HT_TRY(ht_work_union(run, work, classes, &merged, &n));
+		int64_t length = ht_interval_length(merged, n);
+		took[k] = length - before;
+		before = length;
+		if (n) {
+			first = merged[0].start;
+			last = merged[n - 1].end;
+		}
+	}
+	int64_t span = ht_sub_sat(last, first), non_compute = before - took[0];
+	int64_t outside =
+	        run->policy.only_chosen ? 0 : ht_device_busy_ns(device, first, last) - before;
+	int64_t idle = span - before - outside;
+	double whole = span ? (double)span : NAN;
+	ht_table_row(table);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_known(table, device->device, -1);
+	ht_table_put_known(table, step, HT_NO_I64);
+	ht_table_put_i64(table, span);
+	ht_table_put_i64(table, idle);
+	ht_table_put_i64(table, outside);
+	ht_table_put_i64(table, run->policy.only_chosen ? 0 : leading_ns(device, first, last));
+	ht_table_put_i64(table, took[0]);
+	ht_table_put_i64(table, non_compute);
+	ht_table_put_i64(table, took[1]);
+	ht_table_put_null(table);
+	ht_table_put_null(table);
+	for (size_t k = 2; k < HT_COUNT(order); k++)
+		ht_table_put_i64(table, took[k]);
+	ht_table_put_f64(table, (double)idle / whole);
+	ht_table_put_f64(table, (double)took[0] / whole);
+	ht_table_put_f64(table, (double)non_compute / whole);
+	ht_table_put_f64(table, (double)took[1] / whole);
+	ht_table_put_f64(table, (double)(took[2] + took[3]) / whole);
+	ht_table_put_i64(table, (int64_t)work->n);
+	return put_exposed(facts, work);
+}
+
+/* Work outside any step forms the group n_steps, shown last. */
+static enum ht_status put_steps(const struct facts *facts, const struct ht_device_work *device)
+{
+	struct ht_run *run = facts->run;
+	const struct ht_trace *t = run->trace;
+	const struct ht_work_list *work = &device->work;
+	size_t n_groups = t->n_steps + 1;
+	size_t *first = ht_arena_alloc(run->scratch, (n_groups + 1) * sizeof *first);
+	struct ht_work *sorted = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *sorted);
+	if (!first || !sorted)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++) {
+		uint32_t step = t->step[work->items[i].row];
+		first[(step == HT_NONE ? t->n_steps : step) + 1]++;
+	}
+	for (size_t g = 0; g < n_groups; g++)
+		first[g + 1] += first[g];
+	for (size_t i = work->n; i--;) {
+		/* filled from the back, so that first[g + 1] ends as the start of group g */
+		uint32_t step = t->step[work->items[i].row];
+		sorted[--first[(step == HT_NONE ? t->n_steps : step) + 1]] = work->items[i];
+	}
+	for (size_t g = 0; g < n_groups; g++) {
+		size_t end = g + 1 < n_groups ? first[g + 2] : work->n;
+		struct ht_work_list part = { sorted + first[g + 1], end - first[g + 1] };
+		if (part.n)
+			HT_TRY(put_breakdown(facts, device,
+			        g < t->n_steps ? t->steps[g].number : HT_NO_I64, &part));
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_breakdown_put(
+        struct ht_run *run, bool by_step, struct ht_part *part, size_t calls_k, size_t gaps_k)
+{
+	const struct facts facts = { run, part->facts[0], part->facts[calls_k],
+		part->facts[gaps_k] };
+	struct ht_frame frame = { 0 };
+	struct ht_work_list work = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_work_collect(run, &frame, &work));
+	HT_TRY(ht_work_sort(run, &work));
+	if (!work.n) {
+		put_nothing(facts.rows, frame.rank);
+		return HT_OK;
+	}
+	struct ht_device_work *devices = NULL;
+	size_t n = 0;
+	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (by_step)
+			HT_TRY(put_steps(&facts, &devices[i]));
+		else
+			HT_TRY(put_breakdown(&facts, &devices[i], HT_NO_I64, &devices[i].work));
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_breakdown_rows(struct ht_run *run, const struct ht_part *part, size_t calls_k,
+        size_t gaps_k, ht_table *table)
+{
+	return ht_exposed_rows(run, part, calls_k, gaps_k, HT_BREAKDOWN_WAIT, table);
+}

@@ -1,0 +1,149 @@
+/*
+ * gpu_summary.c - see gpu_summary.h.
+ *
+ * Blocks per SM are counted in millionths, which is what the profiler writes: a sum that goes up and down again comes
+ * back to 0 exactly.
+ */
+#include "model/device/gpu_summary.h"
+
+#include "base/checked.h"
+#include "base/sort.h"
+#include "json/text.h"
+#include "model/device/gpu_work.h"
+
+#include <math.h>
+
+#define ONE         1000000
+#define MAX_PER_SM  1e6
+#define MAX_PERCENT 1e6
+
+/* A kernel starts or ends to run. */
+struct change {
+	int64_t time, per_sm;
+};
+
+static int compare_time(const void *left, const void *right)
+{
+	const struct change *a = left, *b = right;
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+static int64_t per_sm_of(const struct ht_trace *t, uint32_t row)
+{
+	double value = ht_arg_f64(t, "blocks per SM", row, 0);
+	return value > 0 && value < MAX_PER_SM ? (int64_t)llround(value * ONE) : 0;
+}
+
+/* The integral over time of what runs, at most 1. */
+static double integrate(struct ht_run *run, struct change *changes, size_t n)
+{
+	__int128 area = 0;
+	int64_t now = 0;
+	ht_sort_items(run->ctx->mem, changes, n, sizeof *changes, compare_time);
+	for (size_t i = 0; i + 1 < n; i++) {
+		now += changes[i].per_sm;
+		area += (__int128)(now < ONE ? now : ONE) *
+		        ht_sub_sat(changes[i + 1].time, changes[i].time);
+	}
+	return (double)area / ONE;
+}
+
+static struct ht_interval clip(const struct ht_work *w, int64_t start, int64_t end)
+{
+	struct ht_interval in = { w->start > start ? w->start : start,
+		w->end < end ? w->end : end };
+	if (in.end < in.start)
+		in.end = in.start;
+	return in;
+}
+
+static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
+        struct ht_traits *traits, const struct ht_device_work *device, int64_t start, int64_t end,
+        struct ht_gpu_summary *s)
+{
+	size_t n = 0, n_changes = 0;
+	struct ht_interval *busy =
+	        ht_arena_alloc(run->scratch, (device->work.n + 1) * sizeof *busy);
+	struct change *changes =
+	        ht_arena_alloc(run->scratch, (2 * device->work.n + 1) * sizeof *changes);
+	double weighted = 0, weight = 0;
+	if (!busy || !changes)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < device->work.n; i++) {
+		const struct ht_work *w = &device->work.items[i];
+		struct ht_interval in = clip(w, start, end);
+		double occupancy = ht_arg_f64(t, "est. achieved occupancy %", w->row, -1);
+		int64_t per_sm = per_sm_of(t, w->row), inside_ns = ht_sub_sat(in.end, in.start);
+		bool on_tc = ht_traits_on_tc(traits, w->row, false);
+		s->n_kernels++;
+		ht_sum(&s->kernel_ns, ht_sub_sat(w->end, w->start));
+		ht_sum(&s->tc_ns, on_tc ? ht_sub_sat(w->end, w->start) : 0);
+		if (!inside_ns)
+			continue;
+		busy[n++] = in;
+		if (per_sm) {
+			changes[n_changes++] = (struct change){ in.start, per_sm };
+			changes[n_changes++] = (struct change){ in.end, -per_sm };
+		}
+		if (occupancy >= 0 && occupancy < MAX_PERCENT) {
+			weighted += occupancy * (double)inside_ns;
+			weight += (double)inside_ns;
+		}
+	}
+	n = ht_interval_merge(run->ctx->mem, busy, n);
+	s->device = device->device;
+	s->window_ns = ht_sub_sat(end, start);
+	s->busy_ns = ht_interval_length(busy, n);
+	s->occupancy_pct = weight > 0 ? weighted / weight : NAN;
+	s->sm_efficiency = n_changes && s->window_ns > 0
+	                           ? integrate(run, changes, n_changes) / (double)s->window_ns
+	                           : NAN;
+	for (size_t i = 0; i < t->n_devices; i++)
+		if (t->devices[i].id == s->device)
+			s->properties = &t->devices[i];
+	return HT_OK;
+}
+
+enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_traits *traits, int64_t start, int64_t end, struct ht_gpu_summary **ret_list,
+        size_t *ret_n)
+{
+	const struct ht_trace *t = frame->trace;
+	struct ht_work_list work = { 0 };
+	struct ht_device_work *devices = NULL;
+	size_t n_kernels = 0, n = 0;
+	HT_TRY(ht_work_collect(run, frame, &work));
+	for (size_t i = 0; i < work.n; i++)
+		if (t->kind[work.items[i].row] == HT_KIND_KERNEL &&
+		        (work.items[i].class_ == HT_CLASS_COMPUTE ||
+		                work.items[i].class_ == HT_CLASS_COMM))
+			work.items[n_kernels++] = work.items[i];
+	work.n = n_kernels;
+	HT_TRY(ht_work_sort(run, &work));
+	if (work.n)
+		HT_TRY(ht_work_by_device(run, frame, &work, &devices, &n));
+	struct ht_gpu_summary *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		HT_TRY(summarise(run, t, traits, &devices[i], start, end, &list[i]));
+	*ret_list = list;
+	*ret_n = n;
+	return HT_OK;
+}
+
+const char *ht_gpu_capability(
+        struct ht_run *run, const struct ht_trace *trace, const struct ht_device *device)
+{
+	if (!device || device->properties == HT_NO_STR)
+		return NULL;
+	struct ht_json reader = { ht_str(trace, device->properties) };
+	struct ht_json_value object = ht_json_next(&reader);
+	struct ht_json_value major = ht_json_get(&object, "computeMajor"),
+	                     minor = ht_json_get(&object, "computeMinor");
+	int64_t numbers[2];
+	if (!ht_json_i64(&major, &numbers[0]) || !ht_json_i64(&minor, &numbers[1]))
+		return NULL;
+	return ht_arena_printf(
+	        run->scratch, "%lld.%lld", (long long)numbers[0], (long long)numbers[1]);
+}

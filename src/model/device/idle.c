@@ -1,0 +1,316 @@
+/*
+ * idle.c - see idle.h.
+ */
+#include "model/device/idle.h"
+#include "base/sort.h"
+#include "base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A gap is leading, then host wait, then communication and other. */
+#define MAX_PARTS 4
+
+const char *ht_idle_category_name(enum ht_idle_category category)
+{
+	static const char *const names[HT_IDLE_N] = { "host_wait", "kernel_wait",
+		"communication_wait", "other", "leading" };
+	return names[category];
+}
+
+enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_options)
+{
+	struct ht_idle_options options = {
+		.threshold_ns = ht_run_duration_ns(run, "threshold"),
+		.streams = ht_run_str(run, "streams"),
+		.by_device = !strcmp(ht_run_str(run, "by"), "device"),
+	};
+	struct ht_list streams;
+	HT_TRY(ht_list_parse(run->ctx, "--streams", options.streams, &streams));
+	ht_list_done(run->ctx, &streams);
+	*ret_options = options;
+	return HT_OK;
+}
+
+/* A piece of work in its group. */
+struct piece {
+	int64_t stream, start, end;
+	int64_t launch_ns; /* HT_NO_I64: unknown */
+	int32_t device;
+	uint32_t row;
+	bool chosen; /* in the frame; other work only shows that the stream was not idle */
+};
+
+struct pieces {
+	struct piece *items;
+	size_t n;
+};
+
+static int compare_start(const struct piece *a, const struct piece *b)
+{
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Of what starts at once, the gap before waited for what was launched first; unknown is before all. */
+static int compare(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	int order = compare_start(a, b);
+	if (!order)
+		order = (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
+	return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* All work, or only what was chosen. */
+static void collect(const struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct pieces *pieces)
+{
+	const struct ht_trace *t = frame->trace;
+	for (uint32_t i = 0, k = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *g = &t->gpu[i];
+		while (k < frame->n_gpu && frame->gpu[k] < i)
+			k++;
+		bool chosen = k < frame->n_gpu && frame->gpu[k] == i;
+		if (!ht_is_span(t, g->row) || !ht_list_text_has(options->streams, g->stream) ||
+		        (run->policy.only_chosen && !chosen))
+			continue;
+		pieces->items[pieces->n++] = (struct piece){
+			.stream = options->by_device ? HT_NO_I64 : g->stream,
+			.start = t->ts_ns[g->row],
+			.end = ht_end_ns(t, g->row),
+			.launch_ns = g->launch == HT_NONE ? HT_NO_I64 : t->ts_ns[g->launch],
+			.device = g->device,
+			.row = g->row,
+			.chosen = chosen,
+		};
+	}
+}
+
+static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_category category)
+{
+	if (length_ns > 0)
+		stream->gaps[stream->n++] =
+		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false, HT_NONE };
+}
+
+/* The first launch call in the file for a device, on whatever stream; INT64_MIN: none is known. */
+static int64_t first_launch(const struct ht_frame *frame, int32_t device)
+{
+	const struct ht_trace *t = frame->trace;
+	int64_t first = INT64_MIN;
+	for (size_t k = 0; k < t->n_gpu; k++) {
+		const struct ht_gpu *g = &t->gpu[k];
+		if (g->device == device && g->launch != HT_NONE &&
+		        (first == INT64_MIN || t->ts_ns[g->launch] < first))
+			first = t->ts_ns[g->launch];
+	}
+	return first;
+}
+
+/* When communication runs on a device, merged; the streams' gaps are looked up in order of time. */
+struct traffic {
+	const struct ht_interval *list;
+	size_t n, at;
+};
+
+/* How much of [from, to) it covers; from never goes back. */
+static int64_t covered(struct traffic *traffic, int64_t from, int64_t to)
+{
+	int64_t sum = 0;
+	while (traffic->at < traffic->n && traffic->list[traffic->at].end <= from)
+		traffic->at++;
+	for (size_t i = traffic->at; i < traffic->n && traffic->list[i].start < to; i++) {
+		int64_t start = traffic->list[i].start > from ? traffic->list[i].start : from;
+		int64_t end = traffic->list[i].end < to ? traffic->list[i].end : to;
+		sum += end - start;
+	}
+	return sum;
+}
+
+/* What is left of a gap once the work was launched. */
+static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, int64_t threshold_ns,
+        struct traffic *traffic)
+{
+	if (to - from < threshold_ns) {
+		push(stream, to - from, HT_IDLE_KERNEL_WAIT);
+		return;
+	}
+	int64_t communication = covered(traffic, from, to);
+	push(stream, communication, HT_IDLE_COMMUNICATION);
+	push(stream, to - from - communication, HT_IDLE_OTHER);
+}
+
+/* leads_to: before this time the gaps are leading. */
+static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
+        struct traffic traffic, int64_t leads_to, struct ht_idle_stream *stream)
+{
+	size_t first = 0;
+	while (first < n && !items[first].chosen)
+		first++;
+	while (n > first && !items[n - 1].chosen)
+		n--;
+	if (first == n)
+		return;
+	/* work from before the first chosen piece may still be running */
+	int64_t end = items[first].end;
+	for (size_t i = 0; i < first; i++)
+		end = items[i].end > end ? items[i].end : end;
+	int64_t last = items[first].end;
+	for (size_t i = first + 1; i < n; i++) {
+		int64_t from = end, start = items[i].start, launch = items[i].launch_ns;
+		if (items[i].end > end)
+			end = items[i].end;
+		if (items[i].chosen && items[i].end > last)
+			last = items[i].end;
+		if (start <= from)
+			continue;
+		size_t n_before = stream->n;
+		if (leads_to > from) {
+			int64_t lead = leads_to < start ? leads_to : start;
+			push(stream, lead - from, HT_IDLE_LEADING);
+			from = lead;
+		}
+		if (launch != HT_NO_I64 && launch > from) {
+			int64_t launched = launch < start ? launch : start;
+			push(stream, launched - from, HT_IDLE_HOST_WAIT);
+			from = launched;
+		}
+		push_rest(stream, from, start, threshold_ns, &traffic);
+		for (size_t k = n_before; k < stream->n; k++)
+			stream->gaps[k].row = items[i].row;
+	}
+	stream->span_ns = last - items[first].start;
+}
+
+/* What a device idles before its first launch call; pieces are those of the device. */
+static enum ht_status find_leading(struct ht_run *run, const struct piece *items, size_t n,
+        int64_t launch, struct ht_idle_stream *ret_stream)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	struct ht_interval *busy = ht_arena_alloc(run->scratch, (n + 1) * sizeof *busy);
+	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, (n + 1) * sizeof *gaps);
+	if (!busy || !gaps)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		busy[i] = (struct ht_interval){ items[i].start, items[i].end };
+		if (!items[i].chosen)
+			continue;
+		first = items[i].start < first ? items[i].start : first;
+		last = items[i].end > last ? items[i].end : last;
+	}
+	*ret_stream = (struct ht_idle_stream){
+		.device = items[0].device, .stream = HT_NO_I64, .gaps = gaps, .is_leading = true
+	};
+	if (first > last)
+		return HT_OK;
+	ret_stream->span_ns = last - first;
+	int64_t end = launch < last ? launch : last;
+	size_t n_busy = ht_interval_merge(run->ctx->mem, busy, n);
+	for (size_t i = 0; i + 1 < n_busy && busy[i].end < end; i++) {
+		int64_t from = busy[i].end > first ? busy[i].end : first;
+		int64_t to = busy[i + 1].start < end ? busy[i + 1].start : end;
+		push(ret_stream, to - from, HT_IDLE_LEADING);
+	}
+	return HT_OK;
+}
+
+/* After the streams of each device, its leading gap. */
+static enum ht_status add_leading(struct ht_run *run, const struct ht_frame *frame,
+        const struct pieces *pieces, struct ht_idle_stream *streams, size_t *n_streams)
+{
+	for (size_t i = 0, n; i < pieces->n; i += n) {
+		struct ht_idle_stream *stream = &streams[*n_streams];
+		for (n = 1; i + n < pieces->n &&
+		            pieces->items[i + n].device == pieces->items[i].device;)
+			n++;
+		int64_t launch = first_launch(frame, pieces->items[i].device);
+		HT_TRY(find_leading(run, pieces->items + i, n, launch, stream));
+		*n_streams += stream->n > 0;
+	}
+	return HT_OK;
+}
+
+/* Merged times of communication on a device, on whatever streams: also on those that are not looked at. */
+static enum ht_status find_traffic(
+        struct ht_run *run, const struct ht_trace *t, int32_t device, struct traffic *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_gpu; i++)
+		n += t->gpu[i].device == device && t->gpu[i].class_ == HT_CLASS_COMM;
+	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *g = &t->gpu[i];
+		if (g->device == device && g->class_ == HT_CLASS_COMM && ht_is_span(t, g->row))
+			list[n++] = (struct ht_interval){ t->ts_ns[g->row], ht_end_ns(t, g->row) };
+	}
+	*ret = (struct traffic){ list, ht_interval_merge(run->ctx->mem, list, n), 0 };
+	return HT_OK;
+}
+
+static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *frame,
+        const struct pieces *pieces, const struct ht_idle_options *options,
+        struct ht_idle_gap *gaps, struct ht_idle_stream *streams, size_t *ret_n)
+{
+	struct traffic traffic = { 0 };
+	int64_t leads_to = INT64_MIN;
+	size_t n_streams = 0;
+	for (size_t i = 0, n; i < pieces->n; i += n) {
+		const struct piece *first = &pieces->items[i];
+		bool any = first->chosen;
+		if (!run->policy.only_chosen && (!i || first[-1].device != first->device)) {
+			HT_TRY(find_traffic(run, frame->trace, first->device, &traffic));
+			leads_to = first_launch(frame, first->device);
+		}
+		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
+		            first[n].stream == first->stream;
+		        n++)
+			any |= first[n].chosen;
+		if (!any)
+			continue;
+		struct ht_idle_stream *stream = &streams[n_streams++];
+		*stream = (struct ht_idle_stream){ .device = first->device,
+			.stream = first->stream,
+			.gaps = gaps + MAX_PARTS * i };
+		find_gaps(first, n, options->threshold_ns, traffic, leads_to, stream);
+	}
+	*ret_n = n_streams;
+	return HT_OK;
+}
+
+enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
+{
+	struct pieces pieces = { 0 };
+	size_t n_room = frame->trace->n_gpu + 1;
+	if (run->policy.collect_idle)
+		return run->policy.collect_idle(run, frame, options, ret_streams, ret_n);
+	pieces.items = ht_arena_alloc(run->scratch, n_room * sizeof *pieces.items);
+	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, MAX_PARTS * n_room * sizeof *gaps);
+	if (!pieces.items || !gaps)
+		return ht_fail_nomem(run->ctx);
+	collect(run, frame, options, &pieces);
+	ht_sort_items(run->ctx->mem, pieces.items, pieces.n, sizeof *pieces.items, compare);
+
+	size_t n_streams = 0;
+	for (size_t i = 0; i < pieces.n; i++)
+		n_streams += !i || pieces.items[i].device != pieces.items[i - 1].device ||
+		             pieces.items[i].stream != pieces.items[i - 1].stream;
+	/* every device may have a leading gap too */
+	struct ht_idle_stream *streams =
+	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *streams);
+	if (!streams)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(find_streams(run, frame, &pieces, options, gaps, streams, &n_streams));
+	if (!run->policy.only_chosen && !options->by_device && !options->streams)
+		HT_TRY(add_leading(run, frame, &pieces, streams, &n_streams));
+	*ret_streams = streams;
+	*ret_n = n_streams;
+	return HT_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * launch.c - see launch.h.
+ */
+#include "model/device/launch.h"
+
+#include <string.h>
+
+bool ht_is_kernel_launch_name(const char *name)
+{
+	if (strncmp(name, "runFunction", 11) == 0)
+		return true;
+	if (strncmp(name, "cu", 2) != 0 && strncmp(name, "hip", 3) != 0)
+		return false;
+	const char *launch = strstr(name, "Launch");
+	return launch && strstr(launch, "Kernel");
+}
+
+void ht_put_track(ht_table *table, const struct ht_trace *trace, uint32_t row)
+{
+	const struct ht_track *track = &trace->tracks[trace->track[row]];
+	if (track->pid_type == HT_ID_INT)
+		ht_table_put_i64(table, track->pid);
+	else
+		ht_table_put_null(table);
+	if (track->tid_type == HT_ID_INT)
+		ht_table_put_i64(table, track->tid);
+	else
+		ht_table_put_null(table);
+}
+
+void ht_put_index(ht_table *table, int64_t index)
+{
+	if (index >= 0)
+		ht_table_put_i64(table, index);
+	else
+		ht_table_put_null(table);
+}
+
+uint32_t ht_host_place(const struct ht_trace *t, const struct ht_gpu *gpu)
+{
+	bool apart = t->meta->dialect == HT_DIALECT_ASCEND && gpu->op != HT_NONE &&
+	             (gpu->launch == HT_NONE || t->track[gpu->launch] != t->track[gpu->op]);
+	return apart ? gpu->op : gpu->launch;
+}

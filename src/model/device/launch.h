@@ -1,0 +1,24 @@
+/*
+ * launch.h - launch calls told by name alone, where work was asked for, and the track of GPU work as cells.
+ */
+#ifndef HT_MODEL_DEVICE_LAUNCH_H
+#define HT_MODEL_DEVICE_LAUNCH_H
+
+#include "store/trace.h"
+#include "table/table.h"
+
+/* A host call that launches a kernel, whether or not its kernel is in the file: cudaLaunchKernel,
+ * cuLaunchKernelEx, cudaLaunchCooperativeKernel, hipModuleLaunchKernel, ... */
+bool ht_is_kernel_launch_name(const char *name);
+
+/* The row of the host that GPU work stands for: its launch, or HT_NONE. CANN's calls are on threads of their own process, so
+ * that nothing is around them: work of an NPU stands where its operator is. */
+uint32_t ht_host_place(const struct ht_trace *trace, const struct ht_gpu *gpu);
+
+/* pid and tid of a row's track as table cells: integers, null when text or absent. */
+void ht_put_track(ht_table *table, const struct ht_trace *trace, uint32_t row);
+
+/* An index as cell, null when negative (unknown). */
+void ht_put_index(ht_table *table, int64_t index);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * stats.c - see stats.h.
+ *
+ * Sums and sums of squares of integers are exact; those of doubles lose digits, so their deviation is taken
+ * around the mean in a second pass. Quantile q sits at position q * (n - 1) of the sorted samples, linear in between.
+ */
+#include "model/numbers/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare_i64(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+	return (a > b) - (a < b);
+}
+
+void ht_sort_i64(int64_t *values, size_t n)
+{
+	qsort(values, n, sizeof *values, compare_i64);
+}
+
+int64_t ht_median_i64(int64_t *values, size_t n)
+{
+	ht_sort_i64(values, n);
+	return values[(n - 1) / 2];
+}
+
+size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)
+{
+	const int64_t *at = bsearch(&value, sorted, n, sizeof value, compare_i64);
+	return at ? (size_t)(at - sorted) : n;
+}
+
+static int compare_f64(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return (a > b) - (a < b);
+}
+
+/* The quantile between two neighbours, as pandas rounds it: from the nearer end. */
+static double between(double low, double high, double part)
+{
+	double gap = high - low;
+	return part >= 0.5 ? high - gap * (1 - part) : low + gap * part;
+}
+
+static void position(double q, size_t n, size_t *ret_low, size_t *ret_high, double *ret_part)
+{
+	double at = q * (double)(n - 1);
+	*ret_low = (size_t)at;
+	*ret_high = *ret_low + 1 < n ? *ret_low + 1 : *ret_low;
+	*ret_part = at - (double)*ret_low;
+}
+
+static double quantile_i64(const int64_t *sorted, size_t n, double q)
+{
+	size_t low, high;
+	double part;
+	position(q, n, &low, &high, &part);
+	return between((double)sorted[low], (double)sorted[high], part);
+}
+
+static double quantile_f64(const double *sorted, size_t n, double q)
+{
+	size_t low, high;
+	double part;
+	position(q, n, &low, &high, &part);
+	return between(sorted[low], sorted[high], part);
+}
+
+double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares)
+{
+	if (n < 2)
+		return NAN;
+	/* distances = squares - sum^2 / n, in integers: whole part and rest of the division apart */
+	unsigned __int128 size = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum;
+	unsigned __int128 whole = size / n, rest = size % n;
+	/* sum^2 / n = (whole n + rest)^2 / n = whole^2 n + 2 whole rest + rest^2 / n */
+	unsigned __int128 taken = whole * whole * n + 2 * whole * rest;
+	double distances = (double)(squares - taken) - (double)rest * (double)rest / (double)n;
+	return sqrt((distances > 0 ? distances : 0) / (double)(n - 1));
+}
+
+static void describe_nothing(struct ht_describe *ret_describe)
+{
+	*ret_describe = (struct ht_describe){
+		.mean = NAN, .std = NAN, .min = NAN, .p25 = NAN, .p50 = NAN, .p75 = NAN, .max = NAN
+	};
+}
+
+void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe)
+{
+	describe_nothing(ret_describe);
+	if (!n)
+		return;
+	qsort(values, n, sizeof *values, compare_i64);
+	__int128 sum = 0;
+	unsigned __int128 squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		sum += values[i];
+		squares += ht_square(values[i]);
+	}
+	*ret_describe = (struct ht_describe){
+		.count = n,
+		.mean = (double)sum / (double)n,
+		.std = ht_exact_std(n, sum, squares),
+		.min = (double)values[0],
+		.p25 = quantile_i64(values, n, 0.25),
+		.p50 = quantile_i64(values, n, 0.5),
+		.p75 = quantile_i64(values, n, 0.75),
+		.max = (double)values[n - 1],
+	};
+}
+
+void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe)
+{
+	describe_nothing(ret_describe);
+	if (!n)
+		return;
+	qsort(values, n, sizeof *values, compare_f64);
+	double sum = 0, squares = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	double mean = sum / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - mean) * (values[i] - mean);
+	*ret_describe = (struct ht_describe){
+		.count = n,
+		.mean = mean,
+		.std = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN,
+		.min = values[0],
+		.p25 = quantile_f64(values, n, 0.25),
+		.p50 = quantile_f64(values, n, 0.5),
+		.p75 = quantile_f64(values, n, 0.75),
+		.max = values[n - 1],
+	};
+}
+
+static void put_end(ht_table *table, double value, bool whole)
+{
+	if (whole)
+		ht_table_put_i64(table, (int64_t)value);
+	else
+		ht_table_put_f64(table, value);
+}
+
+void ht_describe_put(ht_table *table, const struct ht_describe *describe, bool whole)
+{
+	ht_table_put_i64(table, (int64_t)describe->count);
+	ht_table_put_f64(table, describe->mean);
+	ht_table_put_f64(table, describe->std);
+	put_end(table, describe->min, whole);
+	ht_table_put_f64(table, describe->p25);
+	ht_table_put_f64(table, describe->p50);
+	ht_table_put_f64(table, describe->p75);
+	put_end(table, describe->max, whole);
+}

@@ -1,0 +1,41 @@
+/*
+ * stats.h - the eight numbers of a distribution, as pandas describe gives them.
+ */
+#ifndef HT_MODEL_NUMBERS_STATS_H
+#define HT_MODEL_NUMBERS_STATS_H
+
+#include "table/table.h"
+
+struct ht_describe {
+	uint64_t count;
+	double mean, std;               /* std with n - 1, NaN for one sample */
+	double min, p25, p50, p75, max; /* linear interpolation; NaN for no sample */
+};
+
+/* Sums of integers and of their squares are exact in any order. */
+static inline unsigned __int128 ht_square(int64_t value)
+{
+	unsigned __int128 size = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+	return size * size;
+}
+/* Deviation with n - 1 from such sums, NaN for fewer than two samples. */
+double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
+
+/* Sorts values in place; of an even number the lower of the middle two. n is not 0. */
+int64_t ht_median_i64(int64_t *values, size_t n);
+/* Of sorted values without the one at position but. */
+static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
+{
+	return sorted[k + (k >= but)];
+}
+/* Sort, and the position of a value that is there. */
+void ht_sort_i64(int64_t *values, size_t n);
+size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value);
+
+/* Sorts values in place. */
+void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
+void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);
+/* Its eight cells: count, mean, std, min, p25, p50, p75, max; whole: of columns in which min and max are integers. */
+void ht_describe_put(ht_table *table, const struct ht_describe *describe, bool whole);
+
+#endif

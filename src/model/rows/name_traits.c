@@ -1,0 +1,123 @@
+/*
+ * name_traits.c - see name_traits.h.
+ */
+#include "model/rows/name_traits.h"
+
+#include "model/rows/row_names.h"
+
+#include <string.h>
+
+#define SEEN 0x8000u
+
+static const char *const tc_kernels[] = {
+#define TENSOR_CORE_KERNEL(text) text,
+#define TENSOR_CORE_OP(name)
+#include "model/rows/tensor_cores.def"
+#undef TENSOR_CORE_KERNEL
+#undef TENSOR_CORE_OP
+};
+
+static const char *const tc_ops[] = {
+#define TENSOR_CORE_KERNEL(text)
+#define TENSOR_CORE_OP(name) name,
+#include "model/rows/tensor_cores.def"
+#undef TENSOR_CORE_KERNEL
+#undef TENSOR_CORE_OP
+};
+
+static bool starts_with(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), n_ending = strlen(ending);
+	return n >= n_ending && !strcmp(name + n - n_ending, ending);
+}
+
+static bool is_loader(const char *name)
+{
+	return (starts_with(name, "enumerate(DataLoader)#") && ends_with(name, ".__next__")) ||
+	       starts_with(name, "enumerate(DataPipe)#");
+}
+
+static bool is_comm(const char *name)
+{
+	static const char *const backends[] = {
+		"nccl:", "gloo:", "hccl:", "xccl:", "ucc:", "mpi:"
+	};
+	for (size_t i = 0; i < HT_COUNT(backends); i++)
+		if (starts_with(name, backends[i]) && name[strlen(backends[i])] != ':')
+			return true;
+	return !strcmp(name, "record_param_comms");
+}
+
+static bool is_any(const char *name, const char *const *list, size_t n, bool whole)
+{
+	for (size_t i = 0; i < n; i++)
+		if (whole ? !strcmp(name, list[i]) : strstr(name, list[i]) != NULL)
+			return true;
+	return false;
+}
+
+bool ht_is_module_name(const char *name)
+{
+	return starts_with(name, "nn.Module: ") || starts_with(name, "[pl][module]");
+}
+
+unsigned ht_name_traits(const char *name)
+{
+	unsigned traits = 0;
+	if (ht_is_step_name(name))
+		traits |= HT_TRAIT_STEP;
+	if (is_loader(name))
+		traits |= HT_TRAIT_LOADER;
+	if (starts_with(name, "Optimizer.step"))
+		traits |= HT_TRAIT_OPTIMIZER;
+	if (starts_with(name, "Optimizer."))
+		traits |= HT_TRAIT_OPTIMIZERS;
+	if (!strcmp(name, "DataParallel.forward") ||
+	        !strcmp(name, "DistributedDataParallel.forward"))
+		traits |= HT_TRAIT_PARALLEL;
+	if (is_comm(name))
+		traits |= HT_TRAIT_COMM;
+	if (ht_is_module_name(name))
+		traits |= HT_TRAIT_MODULE;
+	if (is_any(name, tc_ops, HT_COUNT(tc_ops), true))
+		traits |= HT_TRAIT_TC_OP;
+	if (is_any(name, tc_kernels, HT_COUNT(tc_kernels), false))
+		traits |= HT_TRAIT_TC_KERNEL;
+	return traits;
+}
+
+enum ht_status ht_traits_init(
+        struct ht_run *run, const struct ht_trace *trace, struct ht_traits *ret_traits)
+{
+	struct ht_traits traits = { trace,
+		ht_arena_alloc(run->scratch, trace->n_string_offsets * sizeof(uint16_t)) };
+	if (!traits.of)
+		return ht_fail_nomem(run->ctx);
+	*ret_traits = traits;
+	return HT_OK;
+}
+
+unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
+{
+	uint32_t id = traits->trace->name[row];
+	if (id == HT_NO_STR)
+		return 0;
+	if (!(traits->of[id] & SEEN))
+		traits->of[id] = (uint16_t)(SEEN | ht_name_traits(ht_str(traits->trace, id)));
+	return traits->of[id] & ~SEEN;
+}
+
+bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task)
+{
+	const struct ht_trace *t = traits->trace;
+	const char *args[] = { "Accelerator Core", "Task Type" };
+	const char *core = NULL;
+	for (size_t i = 0; i < HT_COUNT(args) && !core; i++)
+		core = ht_arg_str(t, args[by_task ? 1 - i : i], row);
+	return core ? !strcmp(core, "AI_CORE") : ht_traits_of(traits, row) & HT_TRAIT_TC_KERNEL;
+}

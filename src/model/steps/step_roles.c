@@ -1,0 +1,346 @@
+/*
+ * step_roles.c - see step_roles.h.
+ */
+#include "model/steps/step_roles.h"
+
+#include "model/share.h"
+#include "base/checked.h"
+#include "base/list.h"
+#include "base/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- bounds ---- */
+
+/* Of GPU work launched in a step. */
+struct reach {
+	int64_t first, last; /* first start, last end */
+};
+
+/* Is a row one of those that make the span of a trace without steps? */
+static bool is_plain_host(const struct ht_trace *t, uint32_t row)
+{
+	return t->kind[row] == HT_KIND_CPU_OP ||
+	       (t->kind[row] == HT_KIND_OTHER && !strcasecmp(ht_cat(t, row), "python"));
+}
+
+static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bound)
+{
+	if (!ht_is_span(t, row))
+		return false;
+	if (t->ts_ns[row] < bound->start)
+		bound->start = t->ts_ns[row];
+	if (ht_end_ns(t, row) > bound->end)
+		bound->end = ht_end_ns(t, row);
+	return true;
+}
+
+/* Of more steps no table tells. */
+#define MAX_NAMED 4096
+
+static int by_start(const void *left, const void *right)
+{
+	const struct ht_bound *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Steps that only the work names (Ascend's tables do, where there is no timeline): each from its first work to its last,
+ * but not before the one before it has ended. */
+static void list_named(const struct ht_trace *t, struct ht_bounds *bounds)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	size_t last = 0, n = 0;
+	for (uint64_t i = 0; ids && i < ids->n; i++) {
+		int64_t number = ht_arg_i64_at(t, ids, i);
+		if (!ht_kind_is_gpu_work(t->kind[rows[i]]) || !ht_is_span(t, rows[i]))
+			continue;
+		for (size_t k = 0; k < n && bounds->list[last].number != number; k++)
+			last = k;
+		if (!n || bounds->list[last].number != number) {
+			if (n == MAX_NAMED)
+				return;
+			last = n++;
+			bounds->list[last] = (struct ht_bound){ number, INT64_MAX, INT64_MIN, 0 };
+		}
+		(void)add_span(t, rows[i], &bounds->list[last]);
+		bounds->list[last].n_work++;
+	}
+	qsort(bounds->list, n, sizeof *bounds->list, by_start);
+	for (size_t i = 1; i < n; i++) {
+		struct ht_bound *b = &bounds->list[i];
+		b->start = b->start < b[-1].end ? b[-1].end : b->start;
+		b->end = b->end < b->start ? b->start : b->end;
+	}
+	bounds->n = n;
+	bounds->is_named = n > 0;
+}
+
+/* One step over the operators, or over the GPU work of a trace that has nothing else. */
+static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
+{
+	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN };
+	bool any = false;
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (is_plain_host(t, row))
+			any |= add_span(t, row, &whole);
+	for (size_t i = 0; !any && i < t->n_gpu; i++)
+		(void)add_span(t, t->gpu[i].row, &whole);
+	if (whole.start <= whole.end)
+		bounds->list[bounds->n++] = whole;
+	bounds->is_whole = true;
+}
+
+/* Host ranges, one per number: the first in time. */
+static void list_steps(const struct ht_trace *t, struct ht_bounds *bounds)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct ht_step *s = &t->steps[i];
+		if (bounds->n && bounds->list[bounds->n - 1].number == s->number)
+			continue;
+		bounds->list[bounds->n++] = (struct ht_bound){ s->number, s->ts_ns, s->end_ns, 0 };
+	}
+}
+
+/* The step whose host range holds a launch whole; bounds->n: none. */
+static size_t step_of_launch(
+        const struct ht_trace *t, const struct ht_bounds *bounds, uint32_t launch)
+{
+	size_t i = HT_LOWER_BOUND(at, bounds->n, bounds->list[at].start <= t->ts_ns[launch]);
+	if (!i || ht_end_ns(t, launch) > bounds->list[i - 1].end)
+		return bounds->n;
+	return i - 1;
+}
+
+/* How far the GPU work of each step reaches; true when there is any. */
+static bool find_reach(const struct ht_trace *t, struct ht_bounds *bounds, struct reach *reach,
+        size_t *step_of_work)
+{
+	bool any = false;
+	for (size_t i = 0; i < bounds->n; i++)
+		reach[i] = (struct reach){ INT64_MAX, INT64_MIN };
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		size_t s = bounds->n;
+		if (gpu->launch != HT_NONE && ht_is_span(t, gpu->row))
+			s = step_of_launch(t, bounds, gpu->launch);
+		step_of_work[i] = s;
+		if (s == bounds->n)
+			continue;
+		int64_t end = ht_end_ns(t, gpu->row);
+		bounds->list[s].n_work++;
+		if (t->ts_ns[gpu->row] < reach[s].first)
+			reach[s].first = t->ts_ns[gpu->row];
+		if (end > reach[s].last)
+			reach[s].last = end;
+		any = true;
+	}
+	return any;
+}
+
+/* Where GPU work of before the first step ends. */
+static int64_t earlier_end(const struct ht_trace *t, const struct ht_bounds *bounds,
+        const struct reach *reach, const size_t *step_of_work)
+{
+	int64_t latest = bounds->list[0].start;
+	for (size_t i = 0; i < t->n_gpu && bounds->list[0].n_work; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (step_of_work[i] != bounds->n || !ht_is_span(t, row))
+			continue;
+		int64_t end = ht_end_ns(t, row);
+		if (end > latest && end <= reach[0].first)
+			latest = end;
+	}
+	return latest;
+}
+
+static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const struct reach *reach,
+        const size_t *step_of_work)
+{
+	int64_t before = earlier_end(t, bounds, reach, step_of_work);
+	for (size_t i = 0; i < bounds->n; i++) {
+		struct ht_bound *b = &bounds->list[i];
+		if (b->start < before)
+			b->start = before;
+		if (b->n_work && reach[i].last > b->end)
+			b->end = reach[i].last;
+		if (b->end < b->start)
+			b->end = b->start;
+		before = b->end;
+	}
+}
+
+static void drop_end(struct ht_bounds *bounds)
+{
+	size_t n = bounds->n;
+	while (n && !bounds->list[n - 1].n_work)
+		n--;
+	if (n > 1 &&
+	        5 * (uint64_t)bounds->list[n - 1].n_work < 4 * (uint64_t)bounds->list[n - 2].n_work)
+		n--;
+	bounds->n_left_out = bounds->n - n;
+	bounds->n = n;
+}
+
+enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
+{
+	const struct ht_trace *t = run->trace;
+	size_t n_room = t->n_steps ? t->n_steps + 1 : MAX_NAMED;
+	struct ht_bounds bounds = { .list = ht_arena_alloc(
+		                            run->scratch, n_room * sizeof *bounds.list) };
+	struct reach *reach = ht_arena_alloc(run->scratch, n_room * sizeof *reach);
+	size_t *step_of_work = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof(size_t));
+	if (!bounds.list || !reach || !step_of_work)
+		return ht_fail_nomem(run->ctx);
+	list_steps(t, &bounds);
+	if (!bounds.n)
+		list_named(t, &bounds);
+	if (!bounds.n)
+		span_whole(t, &bounds);
+	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
+	if (on_host && find_reach(t, &bounds, reach, step_of_work)) {
+		reach_out(t, &bounds, reach, step_of_work);
+		if (drop)
+			drop_end(&bounds);
+	}
+	*ret_bounds = bounds;
+	return HT_OK;
+}
+
+enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds)
+{
+	struct ht_list chosen;
+	size_t n = 0;
+	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
+	for (size_t i = 0; i < bounds->n; i++)
+		if (ht_list_has(&chosen, bounds->list[i].number))
+			bounds->list[n++] = bounds->list[i];
+	bounds->n = n;
+	ht_list_done(run->ctx, &chosen);
+	return HT_OK;
+}
+
+/* ---- roles ---- */
+
+enum ht_busy ht_busy_of_work(struct ht_traits *traits, const struct ht_gpu *gpu)
+{
+	switch ((enum ht_class)gpu->class_) {
+	case HT_CLASS_MEMCPY: return HT_BUSY_MEMCPY;
+	case HT_CLASS_MEMSET: return HT_BUSY_MEMSET;
+	case HT_CLASS_COMM: return HT_BUSY_COMM;
+	case HT_CLASS_COMPUTE:
+		if (gpu->op != HT_NONE && (ht_traits_of(traits, gpu->op) & HT_TRAIT_COMM))
+			return HT_BUSY_COMM;
+		return HT_BUSY_KERNEL;
+	case HT_CLASS_SYNC:
+	case HT_N_CLASSES: break;
+	}
+	return HT_BUSY_OTHER;
+}
+
+static enum ht_busy role_of_host(const struct ht_trace *t, struct ht_traits *traits, uint32_t row)
+{
+	uint8_t kind = t->kind[row];
+	if (kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER)
+		return HT_BUSY_RUNTIME;
+	if (!is_plain_host(t, row) && kind != HT_KIND_ANNOTATION)
+		return HT_BUSY_OTHER;
+	unsigned traits_of = ht_traits_of(traits, row);
+	if (traits_of & HT_TRAIT_STEP)
+		return HT_BUSY_OTHER;
+	if (traits_of & HT_TRAIT_LOADER)
+		return HT_BUSY_LOADER;
+	return traits_of & HT_TRAIT_COMM ? HT_BUSY_COMM : HT_BUSY_CPU;
+}
+
+static enum ht_busy role_of_row(const struct ht_trace *t, struct ht_traits *traits, uint32_t row)
+{
+	if (!ht_kind_is_gpu_work(t->kind[row]))
+		return role_of_host(t, traits, row);
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	return gpu ? ht_busy_of_work(traits, gpu) : HT_BUSY_OTHER;
+}
+
+struct rows {
+	const struct ht_frame *frame;
+	struct ht_traits *traits;
+};
+
+static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_value)
+{
+	const struct ht_frame *frame = ((const struct rows *)of)->frame;
+	struct ht_traits *traits = ((const struct rows *)of)->traits;
+	const struct ht_trace *t = frame->trace;
+	struct ht_busy_times times = { 0 };
+	uint8_t *role = ht_arena_alloc(run->scratch, frame->n_rows + 1);
+	if (!role)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		role[i] = (uint8_t)role_of_row(t, traits, frame->rows[i]);
+		if (role[i] != HT_BUSY_OTHER)
+			times.n[role[i]]++;
+	}
+	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
+		times.list[k] =
+		        ht_arena_alloc(run->scratch, (times.n[k] + 1) * sizeof(struct ht_interval));
+		if (!times.list[k])
+			return ht_fail_nomem(run->ctx);
+		times.n[k] = 0;
+	}
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		if (role[i] != HT_BUSY_OTHER)
+			times.list[role[i]][times.n[role[i]]++] =
+			        (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+	}
+	for (size_t k = 0; k < HT_BUSY_OTHER; k++)
+		times.n[k] = ht_interval_merge(run->ctx->mem, times.list[k], times.n[k]);
+	*(struct ht_busy_times *)ret_value = times;
+	return HT_OK;
+}
+
+enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_traits *traits, struct ht_busy_times *ret_times)
+{
+	static const char kind;
+	const struct rows rows = { frame, traits };
+	const struct ht_sharing how = { &kind, frame->shared_as, make_busy, sizeof *ret_times };
+	return frame->shared_as ? ht_share(run, &how, &rows, ret_times)
+	                        : make_busy(run, &rows, ret_times);
+}
+
+enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
+        const struct ht_busy_times *times, int64_t (**ret_ns)[HT_N_BUSY])
+{
+	int64_t(*ns)[HT_N_BUSY] = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *ns);
+	struct ht_interval *left = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *left);
+	size_t n_left = 0;
+	if (!ns || !left)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < bounds->n; i++) {
+		left[n_left++] = (struct ht_interval){ bounds->list[i].start, bounds->list[i].end };
+		ns[i][HT_BUSY_OTHER] = ht_sub_sat(bounds->list[i].end, bounds->list[i].start);
+	}
+	n_left = ht_interval_merge(run->ctx->mem, left, n_left);
+	/* OTHER holds what is left of a step; each role takes its share from it */
+	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
+		struct ht_interval *rest =
+		        ht_arena_alloc(run->scratch, (n_left + times->n[k] + 1) * sizeof *rest);
+		if (!rest)
+			return ht_fail_nomem(run->ctx);
+		n_left = ht_interval_subtract(left, n_left, times->list[k], times->n[k], rest);
+		left = rest;
+		for (size_t i = 0; i < bounds->n; i++) {
+			const struct ht_bound *b = &bounds->list[i];
+			int64_t still = ht_interval_within(left, n_left, b->start, b->end);
+			ns[i][k] = ns[i][HT_BUSY_OTHER] - still;
+			ns[i][HT_BUSY_OTHER] = still;
+		}
+	}
+	*ret_ns = ns;
+	return HT_OK;
+}

@@ -1,0 +1,69 @@
+/*
+ * step_roles.h - the steps of a rank up to their last GPU work, and what each moment of them goes to.
+ *
+ * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
+ * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
+ * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators; where
+ * work names its step, that is from its first work to its last.
+ * Unless steps are asked for, trailing steps without GPU work are left out, and the last one when it has less than
+ * 0.8 of the GPU work of the step before: there the profiler stopped in between.
+ *
+ * Roles. A moment goes to the first of: kernel, copy, set, communication, runtime or driver call, data loader, anything
+ * else on the host, nothing; so the parts of a step add up to its length. A kernel is communication by its class, or
+ * when its operator is (name_traits.h).
+ */
+#ifndef HT_MODEL_STEPS_STEP_ROLES_H
+#define HT_MODEL_STEPS_STEP_ROLES_H
+
+#include "model/rows/frame.h"
+#include "model/numbers/interval.h"
+#include "model/rows/name_traits.h"
+
+struct ht_bound {
+	int64_t number;
+	int64_t start, end; /* ns, the trace's own clock */
+	uint32_t n_work;    /* GPU work that was launched inside the host range */
+};
+
+struct ht_bounds {
+	struct ht_bound *list; /* ascending, apart */
+	size_t n;
+	size_t n_left_out; /* at the end: see above */
+	bool is_whole;     /* the trace has no steps */
+	bool is_named;     /* it has none, but its work names some */
+};
+
+enum ht_busy {
+	HT_BUSY_KERNEL,
+	HT_BUSY_MEMCPY,
+	HT_BUSY_MEMSET,
+	HT_BUSY_COMM,
+	HT_BUSY_RUNTIME,
+	HT_BUSY_LOADER,
+	HT_BUSY_CPU,
+	HT_BUSY_OTHER, /* nothing of the above */
+	HT_N_BUSY
+};
+
+/* When a role is active, on any thread or stream: merged, hiding nothing. */
+struct ht_busy_times {
+	struct ht_interval *list[HT_BUSY_OTHER];
+	size_t n[HT_BUSY_OTHER];
+};
+
+/* Of the rank in hand; all of these have their memory in scratch. With drop the end is cut as said above. */
+enum ht_status ht_bounds_make(
+        struct ht_run *run, bool drop, struct ht_bounds *ret_bounds) HT_MUST_USE;
+/* Only the steps that the run chose stay. */
+enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds) HT_MUST_USE;
+/* Of the rows of a frame. */
+enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_traits *traits, struct ht_busy_times *ret_times) HT_MUST_USE;
+/* ret_ns[step][role]: what each role has of each step that no role before it has. */
+enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
+        const struct ht_busy_times *times, int64_t (**ret_ns)[HT_N_BUSY]) HT_MUST_USE;
+
+/* The role of a piece of GPU work; HT_BUSY_OTHER: none, as for work that only waits. */
+enum ht_busy ht_busy_of_work(struct ht_traits *traits, const struct ht_gpu *gpu);
+
+#endif

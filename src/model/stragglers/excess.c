@@ -1,0 +1,217 @@
+/*
+ * excess.c - see excess.h.
+ */
+#include "model/stragglers/excess.h"
+#include "model/numbers/stats.h"
+#include "base/checked.h"
+#include "model/rows/work_names.h"
+#include "store/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] = {
+	{ "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL },
+	{ "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL },
+	{ "row", HT_I64, HT_DETAIL, "its longest event", NULL },
+	{ "longest_ns", HT_DURATION, HT_DETAIL, "duration of that event", NULL },
+};
+enum { ON_HOST, NAME, NS, ROW, LONGEST };
+
+/* By string id. */
+struct profile {
+	int64_t *ns;
+	uint32_t *row; /* the longest; HT_NONE: none seen */
+};
+
+static void see(const struct ht_trace *trace, struct profile *profile, uint32_t row, int64_t dur_ns)
+{
+	uint32_t id = trace->name[row];
+	/* the first of equals */
+	if (profile->row[id] == HT_NONE || trace->dur_ns[row] > trace->dur_ns[profile->row[id]])
+		profile->row[id] = row;
+	ht_sum(&profile->ns[id], dur_ns);
+}
+
+/* By string id, time summed first, so that each name is put once. */
+static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace,
+        const struct profile *profile, bool host, ht_table *table)
+{
+	for (uint32_t id = 0; id < trace->n_string_offsets; id++) {
+		if (!profile->ns[id] || profile->row[id] == HT_NONE)
+			continue;
+		const char *name = ht_str(trace, id);
+		if (!host)
+			name = ht_name_shorten(run, name);
+		else if (strncmp(name, "ProfilerStep", 12) == 0)
+			name = "ProfilerStep";
+		if (!name)
+			return ht_fail_nomem(run->ctx);
+		ht_table_row(table);
+		ht_table_put_i64(table, host);
+		ht_table_put_str(table, name);
+		ht_table_put_i64(table, profile->ns[id]);
+		ht_table_put_i64(table, profile->row[id]);
+		ht_table_put_i64(table, trace->dur_ns[profile->row[id]]);
+	}
+	return HT_OK;
+}
+
+static enum ht_status sum_gpu(
+        struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
+{
+	const struct ht_trace *trace = frame->trace;
+	(void)run;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		if (gpu->class_ != HT_CLASS_COMM && trace->name[gpu->row] != HT_NO_STR)
+			see(trace, profile, gpu->row, trace->dur_ns[gpu->row]);
+	}
+	return HT_OK;
+}
+
+static bool is_api_call(const struct ht_trace *trace, uint32_t row)
+{
+	return trace->kind[row] == HT_KIND_RUNTIME || trace->kind[row] == HT_KIND_DRIVER;
+}
+
+static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *user)
+{
+	(void)user;
+	return trace->kind[row] == HT_KIND_ANNOTATION || is_api_call(trace, row);
+}
+
+/* A row's time is taken off the annotation around it; not off one around another API call, whose time has
+ * been taken off already. */
+static enum ht_status sum_host(
+        struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
+{
+	const struct ht_trace *trace = frame->trace;
+	uint32_t *payer = NULL;
+	int64_t *ends = NULL;
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, NULL, run->scratch, &payer));
+	HT_TRY(ht_tree_ends(run->ctx, trace, run->scratch, &ends));
+	for (size_t i = 0; i < frame->n_rows; i++) {
+		uint32_t row = frame->rows[i];
+		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
+		int64_t dur_ns = ends[row] - trace->ts_ns[row];
+		if (annotation && trace->name[row] != HT_NO_STR)
+			see(trace, profile, row, dur_ns);
+		if (!annotation && !is_api_call(trace, row))
+			continue;
+		uint32_t up = payer[row];
+		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
+		        trace->name[up] != HT_NO_STR)
+			ht_sum(&profile->ns[trace->name[up]], -dur_ns);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	for (int host = 0; host < 2; host++) {
+		size_t n = frame->trace->n_string_offsets + 1;
+		struct profile profile = { ht_arena_alloc(run->scratch, n * sizeof *profile.ns),
+			ht_arena_alloc(run->scratch, n * sizeof *profile.row) };
+		if (!profile.ns || !profile.row)
+			return ht_fail_nomem(run->ctx);
+		memset(profile.row, 0xff, n * sizeof *profile.row);
+		HT_TRY((host ? sum_host : sum_gpu)(run, frame, &profile));
+		HT_TRY(put_names(run, frame->trace, &profile, host, table));
+	}
+	return HT_OK;
+}
+
+/* ---- all ranks ---- */
+
+/* One name on one rank. */
+struct share {
+	const char *name;
+	size_t i_member;
+	int64_t ns, row, longest_ns;
+};
+
+static int compare_shares(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+	if (order)
+		return order;
+	if (a->i_member != b->i_member)
+		return a->i_member < b->i_member ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+/* One name on all members: all has an entry for each, sorted is room for as many numbers. */
+static void follow_name(
+        const struct share *all, int64_t *sorted, size_t n, const char *name, struct ht_excess *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = all[i].ns;
+	ht_sort_i64(sorted, n);
+	for (size_t i = 0; i < n; i++) {
+		size_t but = ht_sorted_find(sorted, n, all[i].ns);
+		int64_t usual_ns = ht_sorted_but(sorted, but, (n - 1) / 2);
+		int64_t excess_ns = ht_sub_sat(all[i].ns, usual_ns);
+		ht_sum(&ret[i].total_ns, excess_ns);
+		if (excess_ns > ret[i].ns) {
+			ret[i].name = name;
+			ret[i].ns = excess_ns;
+			ret[i].row = all[i].row;
+		}
+	}
+}
+
+/* The shares of one name, short for several, by part. */
+static size_t gather(const struct share *shares, size_t n, struct share *all, size_t n_parts)
+{
+	size_t end = 0;
+	memset(all, 0, n_parts * sizeof *all);
+	for (; end < n && !strcmp(shares[end].name, shares[0].name); end++) {
+		struct share *one = &all[shares[end].i_member];
+		if (shares[end].longest_ns > one->longest_ns || !one->name) {
+			one->row = shares[end].row;
+			one->longest_ns = shares[end].longest_ns;
+		}
+		one->name = shares[end].name;
+		ht_sum(&one->ns, shares[end].ns);
+	}
+	return end;
+}
+
+static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_members *members, bool host, struct ht_excess *ret)
+{
+	size_t n_rows = 0, n = 0;
+	for (size_t m = 0; m < members->n; m++)
+		n_rows += ht_table_n_rows(parts->list[members->parts[m]].facts[k]);
+	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
+	struct share *all = ht_arena_alloc(run->scratch, (members->n + 1) * sizeof *all);
+	int64_t *sorted = ht_arena_alloc(run->scratch, (members->n + 1) * sizeof *sorted);
+	if (!shares || !all || !sorted)
+		return ht_fail_nomem(run->ctx);
+	memset(ret, 0, members->n * sizeof *ret);
+	for (size_t m = 0; m < members->n; m++) {
+		const ht_table *facts = parts->list[members->parts[m]].facts[k];
+		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+			if (ht_table_i64(facts, row, ON_HOST) == host)
+				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), m,
+					ht_table_i64(facts, row, NS), ht_table_i64(facts, row, ROW),
+					ht_table_i64(facts, row, LONGEST) };
+	}
+	qsort(shares, n, sizeof *shares, compare_shares);
+	for (size_t start = 0; start < n && members->n > 1;) {
+		size_t n_here = gather(shares + start, n - start, all, members->n);
+		follow_name(all, sorted, members->n, shares[start].name, ret);
+		start += n_here;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
+        const struct ht_members *members, struct ht_excess *ret_host, struct ht_excess *ret_gpu)
+{
+	HT_TRY(find(run, parts, k, members, true, ret_host));
+	return find(run, parts, k, members, false, ret_gpu);
+}

@@ -1,0 +1,47 @@
+/*
+ * straggler.h - the verdict on stragglers with its cause, as every verb tells it.
+ *
+ * own_time.h says who keeps the others waiting in most steps; the cause of a candidate is what it does more of than the
+ * ranks of its group (excess.h): the GPU work or the annotation whose excess is at least half of its lateness, the larger
+ * of the two; else, when all its GPU work together (or all its annotations) is, the largest part of that.
+ */
+#ifndef HT_MODEL_STRAGGLERS_STRAGGLER_H
+#define HT_MODEL_STRAGGLERS_STRAGGLER_H
+
+#include "model/stragglers/excess.h"
+#include "model/stragglers/own_time.h"
+
+struct ht_straggler_cause {
+	const char *side; /* "kernel", "host"; NULL: nothing explains it */
+	const struct ht_excess *excess;
+	bool in_all; /* only all names together do */
+};
+
+struct ht_stragglers {
+	struct ht_run *run;
+	const struct ht_parts *parts;
+	struct ht_lateness lateness; /* n 0: nothing can be said */
+	struct ht_verdict *verdicts; /* one per part */
+	struct ht_excess *gpu, *host;
+};
+
+/* The tables of a part that it is found from, and writing them for the rank in hand. */
+struct ht_straggler_facts {
+	size_t calls, profiles, steps; /* chosen_calls.h, excess.h, own_time.h */
+};
+enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_straggler_facts *at, struct ht_part *part) HT_MUST_USE;
+/* run->clocks[0] is there. Memory in scratch. Where no collective makes ranks wait, lateness.n is 0 and nothing else is
+ * there. */
+enum ht_status ht_stragglers_find(struct ht_run *run, const struct ht_parts *parts,
+        const struct ht_straggler_facts *at, struct ht_stragglers *ret_stragglers) HT_MUST_USE;
+
+/* Of a rank of the lateness; nothing unless it is a candidate. */
+struct ht_straggler_cause ht_straggler_cause_of(
+        const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
+/* "rank 2 keeps the others waiting 61–71 ms in each of 5 steps: kernel X takes 66 ms a step more than on the other ranks
+ * (event 1234)". Memory in scratch; NULL when out of it. */
+const char *ht_straggler_sentence(
+        const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
+
+#endif

@@ -1,0 +1,592 @@
+/*
+ * findings.c - see findings.h.
+ */
+#include "verdict/findings.h"
+
+#include "model/device/gpu_summary.h"
+#include "model/rows/row_names.h"
+#include "model/numbers/stats.h"
+#include "model/steps/step_roles.h"
+#include "model/rows/work_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] = {
+	{ "category", HT_I64, HT_KEY, "what the device waited for", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "how long", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the work that ended the longest", NULL },
+	{ "row_ns", HT_DURATION, HT_MEASURE, "how long that was", NULL },
+};
+const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
+	{ "number", HT_I64, HT_KEY, "of the step; null: the whole recording", NULL },
+	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
+	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
+};
+const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
+	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
+	{ "window_ns", HT_DURATION, HT_MEASURE, "first step's start to last step's end", NULL },
+	{ "busy_ns", HT_DURATION, HT_MEASURE, "time in it with a kernel running", NULL },
+	{ "kernel_ns", HT_DURATION, HT_MEASURE, "sum of the durations of kernels", NULL },
+	{ "tc_ns", HT_DURATION, HT_MEASURE, "of that, on tensor cores", NULL },
+	{ "major", HT_I64, HT_MEASURE, "first number of its compute capability", NULL },
+};
+enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
+enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
+enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
+
+static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
+	HT_FOUND_STEP_WORK };
+
+/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
+static int64_t step_left_out(const struct ht_run *run)
+{
+	int64_t last = HT_NO_I64;
+	const struct ht_roster *roster = run->rosters[0];
+	if (run->step || !roster->has_two_steps)
+		return last;
+	for (size_t i = 0; i < roster->n; i++)
+		for (size_t k = 0; k < roster->ranks[i].n_steps; k++)
+			if (roster->ranks[i].steps[k].number > last)
+				last = roster->ranks[i].steps[k].number;
+	return last;
+}
+
+/* Of a row of a table with steps. */
+static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left_out)
+{
+	return ht_table_is_null(table, row, column) || left_out == HT_NO_I64 ||
+	       ht_table_i64(table, row, column) != left_out;
+}
+
+/* ---- one rank: steps, idle time ---- */
+
+enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
+{
+	int64_t left_out = step_left_out(run);
+	size_t n = 0;
+	HT_TRY(ht_bounds_make(run, false, ret_bounds));
+	HT_TRY(ht_bounds_choose(run, ret_bounds));
+	for (size_t i = 0; i < ret_bounds->n; i++)
+		if (ret_bounds->is_whole || ret_bounds->list[i].number != left_out)
+			ret_bounds->list[n++] = ret_bounds->list[i];
+	ret_bounds->n = n;
+	return HT_OK;
+}
+
+static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	size_t at = 0;
+	for (size_t i = 0; i < bounds->n; i++) {
+		const struct ht_bound *b = &bounds->list[i];
+		/* bounds are those of some steps, in their order */
+		while (at < t->n_steps && !bounds->is_whole && t->steps[at].number != b->number)
+			at++;
+		bool is_step = at < t->n_steps && !bounds->is_whole;
+		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
+		bool on_host = step && t->meta->has_host_steps;
+		ht_table_row(table);
+		ht_table_put_known(
+		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(table,
+		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
+		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
+		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+	}
+}
+
+/* First number of a capability, HT_NO_I64: the file does not say. */
+static int64_t major_of(struct ht_run *run, const struct ht_device *device)
+{
+	const char *text = ht_gpu_capability(run, run->trace, device);
+	return text ? strtoll(text, NULL, 10) : HT_NO_I64;
+}
+
+static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	struct ht_run whole = *run;
+	struct ht_gpu_summary *list = NULL;
+	struct ht_traits traits;
+	struct ht_frame frame;
+	size_t n = 0;
+	if (!bounds->n)
+		return HT_OK;
+	/* any kernel may run in a step, whoever launched it */
+	whole.step = "all";
+	HT_TRY(ht_frame_make_gpu(&whole, &frame));
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, bounds->list[0].start,
+	        bounds->list[bounds->n - 1].end, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, list[i].device, -1);
+		ht_table_put_i64(table, list[i].window_ns);
+		ht_table_put_i64(table, list[i].busy_ns);
+		ht_table_put_i64(table, list[i].kernel_ns);
+		ht_table_put_i64(table, list[i].tc_ns);
+		ht_table_put_known(table, major_of(run, list[i].properties), HT_NO_I64);
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
+		.by_device = true };
+	struct ht_idle_stream *devices = NULL;
+	size_t n = 0;
+	int64_t ns[HT_IDLE_N] = { 0 };
+	struct ht_idle_gap longest[HT_IDLE_N] = { 0 };
+	HT_TRY(ht_idle_collect(run, frame, &options, &devices, &n));
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < devices[i].n; k++) {
+			const struct ht_idle_gap *gap = &devices[i].gaps[k];
+			ht_sum(&ns[gap->category], gap->length_ns);
+			if (gap->length_ns > longest[gap->category].length_ns)
+				longest[gap->category] = *gap;
+		}
+	for (int category = 0; category < HT_IDLE_N; category++) {
+		if (!ns[category])
+			continue;
+		ht_table_row(table);
+		ht_table_put_i64(table, category);
+		ht_table_put_i64(table, ns[category]);
+		ht_table_put_known(table, longest[category].row, HT_NONE);
+		ht_table_put_i64(table, longest[category].length_ns);
+	}
+	return HT_OK;
+}
+
+/* ---- one rank: all of it ---- */
+
+/* What all pieces look at. */
+struct chosen {
+	struct ht_frame frame;
+	struct ht_bounds bounds;
+};
+
+typedef enum ht_status (*put_fn)(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part);
+
+static enum ht_status put_device_time(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	(void)chosen;
+	return ht_breakdown_put(run, false, part, HT_FOUND_EXPOSED, HT_FOUND_GAPS);
+}
+
+static enum ht_status put_path(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	(void)chosen;
+	return ht_cp_chains_put(run, &options, part);
+}
+
+static enum ht_status put_savings(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	(void)chosen;
+	if (run->rosters[0]->n > 1 || run->is_partial)
+		return HT_OK;
+	return ht_cp_put_model(
+	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
+}
+
+static enum ht_status put_waits(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return put_idle(run, &chosen->frame, part->facts[HT_FOUND_IDLE]);
+}
+
+static enum ht_status put_lateness(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return ht_stragglers_put(run, &chosen->frame, &straggler_facts, part);
+}
+
+static enum ht_status put_use(struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	put_steps(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]);
+	return put_gpus(run, &chosen->bounds, part->facts[HT_FOUND_GPUS]);
+}
+
+static enum ht_status put_tops(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	return ht_tops_put(run, &chosen->frame, part->facts[HT_FOUND_TOPS]);
+}
+
+/* Each piece lets go of its memory before the next: the largest counts, not their sum. */
+static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
+{
+	static const put_fn pieces[] = { put_device_time, put_path, put_savings, put_waits,
+		put_lateness, put_use, put_tops };
+	struct ht_arena *whole = run->scratch;
+	struct chosen chosen = { 0 };
+	enum ht_status status = HT_OK;
+	HT_TRY(ht_frame_make(run, &chosen.frame));
+	HT_TRY(ht_findings_bounds(run, &chosen.bounds));
+	for (size_t i = 0; status == HT_OK && i < HT_COUNT(pieces); i++) {
+		struct ht_arena own;
+		ht_arena_init_like(&own, whole);
+		run->scratch = &own;
+		status = pieces[i](run, &chosen, part);
+		run->scratch = whole;
+		ht_arena_done(&own);
+	}
+	return status;
+}
+
+const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
+
+/* ---- all ranks: steps, devices ---- */
+
+static int64_t cell(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
+}
+
+static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank, const ht_table *f,
+        size_t row, int64_t ns)
+{
+	if (ns == HT_NO_I64)
+		return;
+	if (!times->n || ns < times->least_ns)
+		times->least_ns = ns;
+	if (!times->n || ns > times->most_ns) {
+		times->most_ns = ns;
+		times->rank = rank;
+		times->row = cell(f, row, STEP_ROW);
+	}
+	values[times->n++] = ns;
+}
+
+static enum ht_status find_steps(struct ht_findings *f)
+{
+	size_t n = ht_parts_n_rows(f->parts, HT_FOUND_STEPS), n_numbers = 0;
+	int64_t *host = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *host);
+	int64_t *device = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *device);
+	int64_t *numbers = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *numbers);
+	if (!host || !device || !numbers)
+		return ht_fail_nomem(f->run->ctx);
+	f->host.row = f->device.row = HT_NO_I64;
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
+		int64_t rank = f->parts->list[p].rank;
+		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
+			int64_t number = cell(steps, i, STEP_NUMBER);
+			add_step(&f->host, host, rank, steps, i, cell(steps, i, STEP_HOST));
+			add_step(&f->device, device, rank, steps, i, cell(steps, i, STEP_DEVICE));
+			if (number != HT_NO_I64)
+				numbers[n_numbers++] = number;
+		}
+	}
+	f->has_steps = n_numbers > 0;
+	ht_sort_i64(numbers, n_numbers);
+	for (size_t i = 0; i < n_numbers; i++)
+		f->n_steps += !i || numbers[i] != numbers[i - 1];
+	f->n_steps += !n_numbers;
+	if (f->host.n)
+		f->host.median_ns = ht_median_i64(host, f->host.n);
+	if (f->device.n)
+		f->device.median_ns = ht_median_i64(device, f->device.n);
+	return HT_OK;
+}
+
+static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts, size_t i)
+{
+	int64_t category = ht_table_i64(facts, i, IDLE_CATEGORY);
+	int64_t longest = ht_table_i64(facts, i, IDLE_ROW_NS);
+	if (category < 0 || category >= HT_IDLE_N)
+		return;
+	struct ht_idle_time *idle = &f->idle[category];
+	ht_sum(&idle->ns, ht_table_i64(facts, i, IDLE_NS));
+	if (longest <= idle->row_ns)
+		return;
+	idle->row_ns = longest;
+	idle->rank = rank;
+	idle->row = cell(facts, i, IDLE_ROW);
+}
+
+static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts, size_t i)
+{
+	int64_t window = ht_table_i64(facts, i, GPU_WINDOW);
+	int64_t busy = ht_table_i64(facts, i, GPU_BUSY);
+	double share = window > 0 ? (double)busy / (double)window : 0;
+	int64_t major = cell(facts, i, GPU_MAJOR);
+	if (!use->window_ns || major < use->major)
+		use->major = major;
+	if (!use->window_ns || share < use->least) {
+		use->least = share;
+		use->least_rank = rank;
+	}
+	ht_sum(&use->window_ns, window);
+	ht_sum(&use->busy_ns, busy);
+	ht_sum(&use->kernel_ns, ht_table_i64(facts, i, GPU_KERNEL));
+	ht_sum(&use->tc_ns, ht_table_i64(facts, i, GPU_TC));
+}
+
+static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
+{
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *idle = f->parts->list[p].facts[HT_FOUND_IDLE];
+		HT_TRY(ht_breakdown_rows(
+		        f->run, &f->parts->list[p], HT_FOUND_EXPOSED, HT_FOUND_GAPS, rows));
+		for (size_t i = 0; i < ht_table_n_rows(idle); i++)
+			add_idle(f, f->parts->list[p].rank, idle, i);
+		const ht_table *gpus = f->parts->list[p].facts[HT_FOUND_GPUS];
+		for (size_t i = 0; i < ht_table_n_rows(gpus); i++)
+			add_gpu(&f->gpu, f->parts->list[p].rank, gpus, i);
+	}
+	HT_TRY(ht_table_finish(f->run->ctx, rows));
+	f->knows_waits = true;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
+			continue;
+		f->n_devices++;
+		f->knows_waits &= !ht_table_is_null(rows, i, HT_BREAKDOWN_WAIT);
+		for (size_t c = HT_BREAKDOWN_SPAN; c <= HT_BREAKDOWN_OTHER; c++)
+			if (!ht_table_is_null(rows, i, c))
+				ht_sum(&f->breakdown[c], ht_table_i64(rows, i, c));
+	}
+	return HT_OK;
+}
+
+static enum ht_status find_devices(struct ht_findings *f)
+{
+	ht_table *rows = NULL;
+	HT_TRY(ht_table_new(
+	        f->run->ctx, NULL, ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS, &rows));
+	enum ht_status status = add_up_devices(f, rows);
+	ht_table_free(rows);
+	return status;
+}
+
+/* ---- all ranks: the path ---- */
+
+static int bound_of(const char *name)
+{
+	int bound = HT_CP_N_BOUNDS - 1;
+	while (bound > HT_CP_BOUND_NONE && strcmp(ht_cp_bound_name(bound), name) != 0)
+		bound--;
+	return bound;
+}
+
+/* A piece of the path. */
+struct piece {
+	int bound;
+	const char *name; /* "": nobody's */
+	int64_t ns, rank, row;
+	size_t at; /* in the path */
+};
+
+static int by_bound_and_name(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	if (a->bound != b->bound)
+		return a->bound - b->bound;
+	int by = strcmp(a->name, b->name);
+	return by ? by : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Of each bound, the name with most time, and its longest piece. */
+static void name_bounds(struct ht_findings *f, struct piece *pieces, size_t n)
+{
+	qsort(pieces, n, sizeof *pieces, by_bound_and_name);
+	for (size_t first = 0, end; first < n; first = end) {
+		struct ht_path_bound *bound = &f->path[pieces[first].bound];
+		const struct piece *longest = &pieces[first];
+		int64_t ns = 0;
+		for (end = first; end < n && pieces[end].bound == pieces[first].bound &&
+		                  !strcmp(pieces[end].name, pieces[first].name);
+		        end++) {
+			ht_sum(&ns, pieces[end].ns);
+			longest = pieces[end].ns > longest->ns ? &pieces[end] : longest;
+		}
+		if (ns <= bound->name_ns)
+			continue;
+		bound->name = *longest->name ? longest->name : NULL;
+		bound->name_ns = ns;
+		bound->rank = longest->rank;
+		bound->row = longest->row;
+	}
+}
+
+static enum ht_status find_path(struct ht_findings *f)
+{
+	struct ht_run *run = f->run;
+	size_t n = 0;
+	int64_t left_out = step_left_out(run);
+	HT_TRY(ht_table_new(run->ctx, NULL, ht_cp_path_columns, HT_CP_N_PATH_COLUMNS, &f->paths));
+	HT_TRY(ht_cp_across_put(run, f->parts, HT_CP_VIEW_PATH, f->paths));
+	HT_TRY(ht_table_finish(run->ctx, f->paths));
+	struct piece *pieces =
+	        ht_arena_alloc(run->scratch, (ht_table_n_rows(f->paths) + 1) * sizeof *pieces);
+	if (!pieces)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < ht_table_n_rows(f->paths); i++) {
+		if (!is_in(f->paths, i, HT_CP_PATH_STEP, left_out) ||
+		        ht_table_is_null(f->paths, i, HT_CP_PATH_BOUND))
+			continue;
+		const char *name = ht_table_is_null(f->paths, i, HT_CP_PATH_NAME)
+		                           ? ""
+		                           : ht_table_str(f->paths, i, HT_CP_PATH_NAME);
+		/* inside a step and nothing else is nobody's time */
+		name = ht_is_step_name(name) ? "" : name;
+		struct piece piece = { bound_of(ht_table_str(f->paths, i, HT_CP_PATH_BOUND)), name,
+			ht_table_i64(f->paths, i, HT_CP_PATH_DURATION),
+			ht_table_i64(f->paths, i, HT_CP_PATH_RANK),
+			cell(f->paths, i, HT_CP_PATH_INDEX), i };
+		struct ht_path_bound *bound = &f->path[piece.bound];
+		ht_sum(&bound->ns, piece.ns);
+		ht_sum(&f->path_ns, piece.ns);
+		if (ht_table_i64(f->paths, i, HT_CP_PATH_INFERRED))
+			ht_sum(&bound->inferred_ns, piece.ns);
+		pieces[n++] = piece;
+	}
+	name_bounds(f, pieces, n);
+	return HT_OK;
+}
+
+/* What-if of one rank; of several the time on the path bounds what could be saved. */
+static void find_savings(struct ht_findings *f)
+{
+	bool known = false;
+	int64_t left_out = step_left_out(f->run);
+	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
+		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
+			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
+			const char *end = strchr(scale, '=');
+			char name[64];
+			if (!is_in(what_if, i, HT_CP_WHAT_IF_STEP, left_out) || !end ||
+			        (size_t)(end - scale) >= sizeof name)
+				continue;
+			memcpy(name, scale, (size_t)(end - scale));
+			name[end - scale] = '\0';
+			known = true;
+			ht_sum(&saved[bound_of(name)],
+			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
+		}
+	}
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		f->path[k].saved_ns = known ? saved[k] : f->path[k].ns;
+}
+
+/* ---- all ranks: stragglers, tops ---- */
+
+static enum ht_status find_stragglers(struct ht_findings *f)
+{
+	if (!f->run->clocks[0])
+		return HT_OK;
+	HT_TRY(ht_stragglers_find(f->run, f->parts, &straggler_facts, &f->stragglers));
+	f->compares = f->stragglers.lateness.n > 0;
+	for (size_t i = 0; f->compares && i < f->parts->n; i++) {
+		const struct ht_late_rank *rank = &f->stragglers.lateness.ranks[i];
+		if (!f->stragglers.verdicts[rank->i_part].is_candidate)
+			continue;
+		if (!f->latest || f->stragglers.verdicts[rank->i_part].late_steps_ns >
+		                          f->stragglers.verdicts[f->latest->i_part].late_steps_ns)
+			f->latest = rank;
+	}
+	return HT_OK;
+}
+
+struct top_row {
+	int64_t kind;
+	struct ht_top top;
+};
+
+static int by_name_of_kind(const void *left, const void *right)
+{
+	const struct top_row *a = left, *b = right;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	int by = strcmp(a->top.name, b->top.name);
+	return by ? by : (a->top.rank > b->top.rank) - (a->top.rank < b->top.rank);
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct ht_top *a = left, *b = right;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static enum ht_status find_tops(struct ht_findings *f)
+{
+	size_t n_most = ht_parts_n_rows(f->parts, HT_FOUND_TOPS), n = 0, n_tops = 0;
+	struct top_row *rows = ht_arena_alloc(f->run->scratch, (n_most + 1) * sizeof *rows);
+	struct ht_top *tops = ht_arena_alloc(f->run->scratch, (n_most + 1) * sizeof *tops);
+	if (!rows || !tops)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
+		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
+			rows[n++] = (struct top_row){ ht_table_i64(facts, i, HT_TOP_KIND),
+				{ ht_table_str(facts, i, HT_TOP_NAME),
+				        ht_table_i64(facts, i, HT_TOP_NS),
+				        ht_table_i64(facts, i, HT_TOP_COUNT),
+				        f->parts->list[p].rank, ht_table_i64(facts, i, HT_TOP_ROW),
+				        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
+	}
+	qsort(rows, n, sizeof *rows, by_name_of_kind);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].kind < 0 || rows[i].kind >= HT_N_TOP_KINDS)
+			continue;
+		struct ht_tops *of = &f->tops[rows[i].kind];
+		of->list = of->n ? of->list : &tops[n_tops];
+		struct ht_top *last = of->n ? &of->list[of->n - 1] : NULL;
+		ht_sum(&of->total_ns, rows[i].top.ns);
+		if (!last || strcmp(last->name, rows[i].top.name) != 0) {
+			of->list[of->n++] = rows[i].top;
+			n_tops++;
+			continue;
+		}
+		ht_sum(&last->ns, rows[i].top.ns);
+		last->count += rows[i].top.count;
+		if (rows[i].top.row_ns > last->row_ns) {
+			last->row_ns = rows[i].top.row_ns;
+			last->row = rows[i].top.row;
+			last->rank = rows[i].top.rank;
+		}
+	}
+	for (int k = 0; k < HT_N_TOP_KINDS; k++)
+		if (f->tops[k].n)
+			qsort(f->tops[k].list, f->tops[k].n, sizeof *tops, by_time);
+	return HT_OK;
+}
+
+enum ht_status ht_findings_make(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret)
+{
+	*ret = (struct ht_findings){ .run = run, .parts = parts };
+	for (int k = 0; k < HT_IDLE_N; k++)
+		ret->idle[k].row = HT_NO_I64;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		ret->path[k].row = HT_NO_I64;
+	HT_TRY(find_steps(ret));
+	HT_TRY(find_devices(ret));
+	HT_TRY(find_path(ret));
+	find_savings(ret);
+	HT_TRY(find_stragglers(ret));
+	return find_tops(ret);
+}
+
+void ht_findings_done(struct ht_findings *findings)
+{
+	ht_table_free(findings->paths);
+}
+
+int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)
+{
+	if (findings->path_ns <= 0)
+		return 0;
+	return (int64_t)((__int128)path_ns * findings->device.median_ns / findings->path_ns);
+}

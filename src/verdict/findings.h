@@ -1,0 +1,164 @@
+/*
+ * findings.h - what is known of a run as a whole, from the facts that the single verbs show.
+ *
+ *   steps      their time on the host (the annotation) and up to their last GPU work (step_roles.h)
+ *   device     what its time is made of (breakdown.h), what it waited for while idle (idle.h)
+ *   path       what the critical path of the job is bound by (cp_across.h; of one rank its own), what each kind of bound
+ *              would save at no cost (cp_retime.h; of several ranks: nothing is known beyond its time on the path)
+ *   straggler  who keeps the others waiting (straggler.h)
+ *   tops       time by operator, kernel, module, collective
+ *
+ * Nothing is measured anew here, so that no conclusion contradicts the verb that shows its facts. All of it is over the
+ * steps that frame.h chooses: all but the last, unless the user says otherwise.
+ */
+#ifndef HT_VERDICT_FINDINGS_H
+#define HT_VERDICT_FINDINGS_H
+
+#include "graph/cp_across.h"
+#include "model/device/breakdown.h"
+#include "model/device/idle.h"
+#include "model/steps/step_roles.h"
+#include "model/stragglers/straggler.h"
+
+/* The tables of a part. */
+enum {
+	HT_FOUND_BREAKDOWN,                   /* breakdown.h */
+	HT_FOUND_PIECES = HT_CP_FACTS_PIECES, /* cp_across.h */
+	HT_FOUND_CHAINS = HT_CP_FACTS_CHAINS,
+	HT_FOUND_WHAT_IF,
+	HT_FOUND_EXPOSED, /* exposed.h */
+	HT_FOUND_GAPS,
+	HT_FOUND_IDLE,
+	HT_FOUND_CALLS, /* straggler.h */
+	HT_FOUND_PROFILES,
+	HT_FOUND_STEP_WORK,
+	HT_FOUND_STEPS,
+	HT_FOUND_TOPS,
+	HT_FOUND_GPUS,
+	HT_N_FOUND
+};
+
+extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
+        ht_found_top_columns[], ht_found_gpu_columns[];
+enum {
+	HT_N_FOUND_IDLE_COLUMNS = 4,
+	HT_N_FOUND_STEP_COLUMNS = 4,
+	HT_N_FOUND_TOP_COLUMNS = 6,
+	HT_N_FOUND_GPU_COLUMNS = 6
+};
+/* As the facts of an analysis; more may follow from HT_N_FOUND on. */
+#define HT_FINDINGS_FACTS                                                                          \
+	[HT_FOUND_BREAKDOWN] = { "breakdown", ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS },      \
+	[HT_FOUND_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },              \
+	[HT_FOUND_CHAINS] = { "chains", ht_cp_chain_columns, HT_CP_N_CHAIN_COLUMNS },              \
+	[HT_FOUND_WHAT_IF] = { "what-if", ht_cp_what_if_columns, HT_CP_N_WHAT_IF_COLUMNS },        \
+	[HT_FOUND_EXPOSED] = { "exposed", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },    \
+	[HT_FOUND_GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS },            \
+	[HT_FOUND_IDLE] = { "idle", ht_found_idle_columns, HT_N_FOUND_IDLE_COLUMNS },              \
+	[HT_FOUND_CALLS] = { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS },          \
+	[HT_FOUND_PROFILES] = { "profiles", ht_excess_columns, HT_N_EXCESS_COLUMNS },              \
+	[HT_FOUND_STEP_WORK] = { "step-work", ht_step_work_columns, HT_N_STEP_WORK_COLUMNS },      \
+	[HT_FOUND_STEPS] = { "steps", ht_found_step_columns, HT_N_FOUND_STEP_COLUMNS },            \
+	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
+	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS }
+
+/* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
+extern const struct ht_common_facts ht_findings_common;
+
+/* The steps of the rank in hand that count. */
+enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
+/* What takes time on the rank in hand, as the table says that holds it (tops.c). */
+enum ht_status ht_tops_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
+
+/* Columns of what takes time. */
+enum {
+	HT_TOP_KIND, /* enum ht_top_kind */
+	HT_TOP_NAME,
+	HT_TOP_NS,
+	HT_TOP_COUNT,
+	HT_TOP_ROW, /* of the longest */
+	HT_TOP_ROW_NS
+};
+/* Kinds of what takes time. */
+enum ht_top_kind {
+	HT_TOP_OPERATOR,      /* by time of the GPU work that it launched itself */
+	HT_TOP_OPERATOR_HOST, /* by its own time on the host */
+	HT_TOP_KERNEL,        /* that computes */
+	HT_TOP_COPY,          /* copies and sets */
+	HT_TOP_MODULE,        /* innermost module, by GPU time */
+	HT_TOP_COMM,          /* communication kernels by their short name */
+	HT_N_TOP_KINDS
+};
+
+struct ht_top {
+	const char *name; /* of a part */
+	int64_t ns, count;
+	int64_t rank, row, row_ns; /* the longest of them */
+};
+
+struct ht_tops {
+	struct ht_top *list; /* most time first, then by name */
+	size_t n;
+	int64_t total_ns;
+};
+
+/* What of the path is bound by one thing. */
+struct ht_path_bound {
+	int64_t ns, inferred_ns;
+	const char *name; /* what has most of it; NULL: nothing that has a name */
+	int64_t name_ns;
+	int64_t rank, row; /* its longest piece; row HT_NO_I64: none */
+	int64_t saved_ns;  /* what the path would be shorter by without it, at most */
+};
+
+/* Idle time of devices by what they waited for. */
+struct ht_idle_time {
+	int64_t ns;                /* sum over devices */
+	int64_t rank, row, row_ns; /* the work that ended the longest; row HT_NO_I64: none */
+};
+
+/* How well devices were used from the first step's start to the last one's end (gpu_summary.h): sums over devices. */
+struct ht_gpu_use {
+	int64_t window_ns, busy_ns; /* time with a kernel running */
+	int64_t kernel_ns, tc_ns;   /* sums of durations; on tensor cores */
+	int64_t least_rank;         /* of the device with the smallest share of busy time */
+	double least;               /* that share */
+	int64_t major; /* of compute capability, the least; HT_NO_I64: not all are known */
+};
+
+struct ht_step_times {
+	size_t n; /* over all ranks; 0: nothing was recorded */
+	int64_t median_ns, least_ns, most_ns;
+	int64_t rank, row; /* of the longest; row HT_NO_I64: no such row */
+};
+
+struct ht_findings {
+	struct ht_run *run;
+	const struct ht_parts *parts;
+	bool has_steps;
+	size_t n_steps;                            /* different numbers; 1 without steps */
+	struct ht_step_times host, device;         /* without steps device is the whole recording */
+	size_t n_devices;                          /* that worked */
+	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
+	bool knows_waits;                          /* exposed communication is split */
+	struct ht_gpu_use gpu;
+	struct ht_idle_time idle[HT_IDLE_N];
+	int64_t path_ns; /* sum of the windows */
+	struct ht_path_bound path[HT_CP_N_BOUNDS];
+	bool compares;                     /* ranks could be compared */
+	struct ht_stragglers stragglers;   /* when it does */
+	const struct ht_late_rank *latest; /* the candidate with most delay; NULL: none */
+	struct ht_tops tops[HT_N_TOP_KINDS];
+	ht_table *paths; /* owns the names of the path */
+};
+
+/* Brought together; ended with ht_findings_done, also after a failure. Memory in scratch. */
+enum ht_status ht_findings_make(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
+void ht_findings_done(struct ht_findings *findings);
+
+/* A time of the path as time of a step: its share of the path, times the median step. */
+int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
+
+#endif

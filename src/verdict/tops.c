@@ -1,0 +1,184 @@
+/*
+ * tops.c - the time of one rank by operator, kernel, module and collective; see findings.h.
+ *
+ * Times are added up as they come, by kind and name. Names of a trace are the same text at the same address, so
+ * groups are found by address; those whose texts turn out to be the same in the end are one.
+ */
+#include "verdict/findings.h"
+
+#include "base/hash.h"
+#include "model/calls/attribution.h"
+#include "model/calls/op_tree.h"
+#include "model/rows/work_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] = {
+	{ "kind", HT_I64, HT_KEY, "kind of what takes time", NULL },
+	{ "name", HT_STR, HT_KEY, "its name", NULL },
+	{ "ns", HT_DURATION, HT_MEASURE, "its time", NULL },
+	{ "count", HT_I64, HT_MEASURE, "how often", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the longest", NULL },
+	{ "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL },
+};
+/* A group. */
+struct timed {
+	const char *name;
+	int64_t ns, count;
+	int64_t row_ns; /* of the longest; of several the first */
+	uint32_t row;
+	uint8_t kind;
+};
+
+struct times {
+	struct ht_run *run;
+	struct timed *list;
+	size_t n, cap;
+	uint32_t *slots; /* index into list + 1; 0: free */
+	size_t n_slots;  /* a power of two, at least twice cap */
+	bool no_memory;
+};
+
+static size_t slot_of(const struct times *t, uint8_t kind, const char *name)
+{
+	uint64_t hash = ht_hash_mix((uintptr_t)name, kind);
+	return HT_PROBE(at, t->n_slots, hash,
+	        !t->slots[at] || (t->list[t->slots[at] - 1].name == name &&
+	                                 t->list[t->slots[at] - 1].kind == kind));
+}
+
+/* Room for one more group. */
+static bool reserve(struct times *t)
+{
+	if (t->n < t->cap)
+		return true;
+	struct times more = *t;
+	more.cap = t->cap ? 2 * t->cap : 512;
+	more.n_slots = 2 * more.cap;
+	more.list = ht_arena_alloc(t->run->scratch, more.cap * sizeof *more.list);
+	more.slots = ht_arena_alloc(t->run->scratch, more.n_slots * sizeof *more.slots);
+	if (!more.list || !more.slots)
+		return false;
+	if (t->n)
+		memcpy(more.list, t->list, t->n * sizeof *t->list);
+	for (size_t i = 0; i < t->n; i++)
+		more.slots[slot_of(&more, t->list[i].kind, t->list[i].name)] = (uint32_t)i + 1;
+	*t = more;
+	return true;
+}
+
+static void pool(struct timed *into, const struct timed *from)
+{
+	ht_sum(&into->ns, from->ns);
+	into->count += from->count;
+	if (from->row_ns > into->row_ns ||
+	        (from->row_ns == into->row_ns && from->row < into->row)) {
+		into->row_ns = from->row_ns;
+		into->row = from->row;
+	}
+}
+
+static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
+{
+	const struct timed timed = { name, ns, 1, ns, row, (uint8_t)kind };
+	if (!name || ns <= 0 || t->no_memory)
+		return;
+	if (!reserve(t)) {
+		t->no_memory = true;
+		return;
+	}
+	size_t at = slot_of(t, timed.kind, name);
+	if (t->slots[at]) {
+		pool(&t->list[t->slots[at] - 1], &timed);
+		return;
+	}
+	t->list[t->n++] = timed;
+	t->slots[at] = (uint32_t)t->n;
+}
+
+static int by_kind_and_name(const void *left, const void *right)
+{
+	const struct timed *a = left, *b = right;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static enum ht_status put_times(struct times *t, ht_table *table)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].kind == HT_TOP_COMM) {
+			t->list[i].name = ht_name_shorten(t->run, t->list[i].name);
+			if (!t->list[i].name)
+				return ht_fail_nomem(t->run->ctx);
+		}
+	if (t->n)
+		qsort(t->list, t->n, sizeof *t->list, by_kind_and_name);
+	for (size_t first = 0, end; first < t->n; first = end) {
+		struct timed sum = t->list[first];
+		for (end = first + 1; end < t->n && !by_kind_and_name(&sum, &t->list[end]); end++)
+			pool(&sum, &t->list[end]);
+		ht_table_row(table);
+		ht_table_put_i64(table, sum.kind);
+		ht_table_put_str(table, sum.name);
+		ht_table_put_i64(table, sum.ns);
+		ht_table_put_i64(table, sum.count);
+		ht_table_put_i64(table, sum.row);
+		ht_table_put_i64(table, sum.row_ns);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_operators(struct times *t, const struct ht_frame *frame)
+{
+	struct ht_run *run = t->run;
+	const struct ht_trace *trace = run->trace;
+	struct ht_traits traits;
+	struct ht_op_tree tree;
+	bool *chosen;
+	HT_TRY(ht_traits_init(run, trace, &traits));
+	HT_TRY(ht_op_tree_make(run, &traits, &tree));
+	HT_TRY(ht_frame_marks(run, frame, &chosen));
+	for (size_t i = 0; i < tree.n; i++) {
+		const struct ht_op_node *node = &tree.nodes[i];
+		const char *name = ht_str(trace, trace->name[node->row]);
+		if (!node->is_counted || !chosen[node->row])
+			continue;
+		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
+		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_work(struct times *t, const struct ht_frame *frame)
+{
+	static const uint8_t kinds[HT_N_CLASSES] = { [HT_CLASS_COMPUTE] = HT_TOP_KERNEL,
+		[HT_CLASS_COMM] = HT_TOP_COMM,
+		[HT_CLASS_MEMCPY] = HT_TOP_COPY,
+		[HT_CLASS_MEMSET] = HT_TOP_COPY,
+		[HT_CLASS_SYNC] = HT_N_TOP_KINDS };
+	struct ht_run *run = t->run;
+	const struct ht_trace *trace = run->trace;
+	struct ht_attribution attribution;
+	HT_TRY(ht_attribution_make(run, trace, HT_ATTRIBUTE_MODULES, &attribution));
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
+		int64_t ns = trace->dur_ns[gpu->row];
+		uint32_t module = attribution.modules ? attribution.modules[gpu->row] : HT_NONE;
+		if (kinds[gpu->class_] != HT_N_TOP_KINDS)
+			add(t, kinds[gpu->class_], ht_str(trace, trace->name[gpu->row]), ns,
+			        gpu->row);
+		if (module != HT_NONE)
+			add(t, HT_TOP_MODULE, attribution.module_texts[module], ns, gpu->row);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_tops_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	struct times times = { .run = run };
+	HT_TRY(add_operators(&times, frame));
+	HT_TRY(add_work(&times, frame));
+	return times.no_memory ? ht_fail_nomem(run->ctx) : put_times(&times, table);
+}
