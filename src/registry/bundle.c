@@ -134,9 +134,8 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 	struct ht_arena *arena = &bundle->arena;
 	HT_TRY(ht_run_read_args(run, q->args, q->n_args));
 	HT_TRY(ht_run_find_facts(run, sets));
-	if (ht_run_needs_clocks(run))
-		HT_TRY(ht_run_list_calls(run, sets, &bundle->calls));
-	HT_TRY(ht_run_compute_parts(run, sets, &bundle->parts));
+	HT_TRY(ht_run_compute(
+	        run, sets, &bundle->parts, ht_run_needs_clocks(run) ? &bundle->calls : NULL));
 	bundle->n_sets = run->n_sets;
 	for (size_t i = 0; !bundle->joined_hash && i < run->n_sets; i++) {
 		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||

@@ -16,14 +16,19 @@
 
 /* ---- a rank in hand ---- */
 
-enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i)
+static enum ht_status take_rank(struct ht_run *run, const struct ht_set *set, size_t i_rank)
 {
-	run->i_rank = run->chosen[run->side].at[i];
+	run->i_rank = i_rank;
 	run->rank = run->rosters[run->side]->ranks[run->i_rank].number;
 	run->step = run->steps[run->side];
 	run->facts = run->facts_of[run->side];
 	run->memo = set->memo;
 	return ht_set_acquire(run->ctx, set, run->i_rank, &run->trace);
+}
+
+enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i)
+{
+	return take_rank(run, set, run->chosen[run->side].at[i]);
 }
 
 void ht_run_let_go(struct ht_run *run)
@@ -34,18 +39,22 @@ void ht_run_let_go(struct ht_run *run)
 
 /* ---- parts ---- */
 
-/* A rank to compute: the i-th chosen one of a side. */
+/* A rank to look at. */
 struct place {
-	size_t side, i;
+	size_t side, i_rank;
+	size_t i_part; /* SIZE_MAX: it was not chosen */
 };
 
 struct job {
 	const struct ht_run *run;
 	ht_set *const *sets;
-	struct place *places; /* parallel to the parts */
-	struct ht_parts *parts;
+	struct place *places;
+	size_t n;
+	struct ht_parts *parts; /* NULL: not wanted */
+	struct ht_parts *calls; /* parallel to the places; NULL: not wanted */
 	struct ht_spare *spare; /* by worker; NULL: each has one rank at most */
 	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
+	uint64_t n_bytes;       /* behind all of them */
 };
 
 /* From the first one on that is not there yet. */
@@ -97,12 +106,40 @@ enum ht_status ht_run_fill_part(struct ht_run *run, bool has_common, struct ht_p
 	return finish_tables(run->ctx, part, n_common, HT_PART_TABLES);
 }
 
+static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
+{
+	return ht_comm_calls_put(run, part->facts[0]);
+}
+
+const struct ht_analysis ht_calls_analysis = {
+	.info = { .title = "Communication calls" },
+	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
+	.per_rank = put_calls,
+};
+
+/* Everything that is wanted of the rank in hand. */
+static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
+{
+	const struct ht_part empty = { .side = run->side, .rank = run->rank };
+	size_t i_part = job->places[i].i_part;
+	if (job->calls) {
+		struct ht_run all = *run;
+		all.analysis = &ht_calls_analysis;
+		job->calls->list[i] = empty;
+		HT_TRY(ht_run_fill_part(&all, false, &job->calls->list[i]));
+	}
+	if (i_part == SIZE_MAX)
+		return HT_OK;
+	job->parts->list[i_part] = empty;
+	return ht_run_fill_part(run, false, &job->parts->list[i_part]);
+}
+
 /* A task of its own context and memory; the answer is the same on any thread. */
-static enum ht_status compute_part(void *user, size_t i, int i_worker)
+static enum ht_status look_at(void *user, size_t i, int i_worker)
 {
 	struct job *job = user;
+	const struct place *place = &job->places[i];
 	ht_ctx *parent = job->run->ctx;
-	struct ht_part *part = &job->parts->list[i];
 	ht_ctx child;
 	struct ht_arena scratch;
 	ht_ctx_begin_task(parent, &child);
@@ -114,11 +151,10 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	struct ht_run run = *job->run;
 	run.ctx = &child;
 	run.scratch = &scratch;
-	run.side = job->places[i].side;
-	enum ht_status status = ht_run_take(&run, job->sets[run.side], job->places[i].i);
+	run.side = place->side;
+	enum ht_status status = take_rank(&run, job->sets[run.side], place->i_rank);
 	if (status == HT_OK) {
-		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
-		status = ht_run_fill_part(&run, false, part);
+		status = fill_place(job, i, &run);
 		ht_run_let_go(&run);
 	}
 	ht_arena_done(&scratch);
@@ -130,63 +166,86 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	return ht_ctx_end_task(parent, &child, status);
 }
 
-/* Every chosen rank whose trace is here, ascending; and the bytes of JSON behind them. */
-static enum ht_status find_places(struct job *job, uint64_t *ret_bytes)
+/* The ranks of one side whose traces are here and of which something is wanted, ascending. */
+static void find_places(struct job *job, size_t side, size_t *n_parts)
 {
 	const struct ht_run *run = job->run;
-	size_t n = 0;
-	for (size_t side = 0; side < run->n_sets; side++)
-		n += run->chosen[side].n;
-	job->places = ht_arena_alloc(run->scratch, (n + 1) * sizeof *job->places);
-	if (!job->places)
-		return ht_fail_nomem(run->ctx);
-	for (size_t side = 0; side < run->n_sets; side++) {
-		for (size_t i = 0; i < run->chosen[side].n; i++) {
-			if (!ht_set_has(job->sets[side], run->chosen[side].at[i]))
-				continue;
-			job->places[job->parts->n++] = (struct place){ side, i };
-			*ret_bytes += ht_run_chosen(run, side, i)->json_bytes;
-		}
+	const struct ht_chosen *chosen = &run->chosen[side];
+	for (size_t i = 0, next = 0; i < run->rosters[side]->n; i++) {
+		bool is_chosen = job->parts && next < chosen->n && chosen->at[next] == i;
+		next += is_chosen;
+		if (!ht_set_has(job->sets[side], i) || (!is_chosen && !job->calls))
+			continue;
+		job->places[job->n++] =
+		        (struct place){ side, i, is_chosen ? (*n_parts)++ : SIZE_MAX };
+		job->n_bytes += run->rosters[side]->ranks[i].json_bytes;
 	}
-	return HT_OK;
+}
+
+static enum ht_status make_parts(ht_ctx *ctx, struct ht_parts *parts, size_t n)
+{
+	if (!parts || !n)
+		return HT_OK;
+	parts->list = ht_mem_zalloc(ctx->mem, n * sizeof *parts->list);
+	parts->n = parts->list ? n : 0;
+	return parts->list ? HT_OK : ht_fail_nomem(ctx);
 }
 
 /* Scratch memory goes from rank to rank, on each thread for itself. */
-static enum ht_status run_job(ht_ctx *ctx, size_t n, struct job *job, const struct ht_watch *watch)
+static enum ht_status run_job(ht_ctx *ctx, struct job *job)
 {
 	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
-	if (n <= n_workers)
-		return ht_parallel_watched(ctx, n, compute_part, job, watch);
+	struct ht_watch watch = {
+		.what = job->run->analysis->info.title, .done = &job->done, .total = job->n_bytes
+	};
+	if (job->n <= n_workers)
+		return ht_parallel_watched(ctx, job->n, look_at, job, &watch);
 	job->spare = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->spare);
 	if (!job->spare)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n_workers; i++)
 		ht_spare_init(&job->spare[i], ctx->mem);
-	enum ht_status status = ht_parallel_watched(ctx, n, compute_part, job, watch);
+	enum ht_status status = ht_parallel_watched(ctx, job->n, look_at, job, &watch);
 	for (size_t i = 0; i < n_workers; i++)
 		ht_spare_done(&job->spare[i]);
 	ht_mem_free(ctx->mem, job->spare, n_workers * sizeof *job->spare);
 	return status;
 }
 
-enum ht_status ht_run_compute_parts(
-        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts)
+static enum ht_status compute(struct job *job)
 {
-	struct ht_parts parts = { .mem = run->ctx->mem };
-	struct job job = { .run = run, .sets = sets, .parts = &parts };
-	struct ht_watch watch = { .what = run->analysis->info.title, .done = &job.done };
-	HT_TRY(find_places(&job, &watch.total));
-	if (parts.n) {
-		parts.list = ht_mem_zalloc(parts.mem, parts.n * sizeof *parts.list);
-		if (!parts.list)
-			return ht_fail_nomem(run->ctx);
-	}
-	enum ht_status status = run_job(run->ctx, parts.n, &job, &watch);
+	const struct ht_run *run = job->run;
+	size_t n = 0, n_parts = 0;
+	for (size_t side = 0; side < run->n_sets; side++)
+		n += run->rosters[side]->n;
+	job->places = ht_arena_alloc(run->scratch, (n + 1) * sizeof *job->places);
+	if (!job->places)
+		return ht_fail_nomem(run->ctx);
+	for (size_t side = 0; side < run->n_sets; side++)
+		find_places(job, side, &n_parts);
+	HT_TRY(make_parts(run->ctx, job->parts, n_parts));
+	HT_TRY(make_parts(run->ctx, job->calls, job->n));
+	return run_job(run->ctx, job);
+}
+
+enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
+        struct ht_parts *ret_parts, struct ht_parts *ret_calls)
+{
+	struct ht_parts parts = { .mem = run->ctx->mem }, calls = parts;
+	struct job job = { .run = run,
+		.sets = sets,
+		.parts = ret_parts ? &parts : NULL,
+		.calls = ret_calls ? &calls : NULL };
+	enum ht_status status = compute(&job);
 	if (status != HT_OK) {
 		ht_parts_done(&parts);
+		ht_parts_done(&calls);
 		return status;
 	}
-	*ret_parts = parts;
+	if (ret_parts)
+		*ret_parts = parts;
+	if (ret_calls)
+		*ret_calls = calls;
 	return HT_OK;
 }
 
@@ -206,34 +265,6 @@ bool ht_run_needs_clocks(const struct ht_run *run)
 	for (size_t i = 0; i < run->n_sets; i++)
 		several |= run->rosters[i]->n > 1;
 	return several && (run->across || has_times(ht_run_schema(run)));
-}
-
-static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
-{
-	return ht_comm_calls_put(run, part->facts[0]);
-}
-
-const struct ht_analysis ht_calls_analysis = {
-	.info = { .title = "Communication calls" },
-	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
-	.per_rank = put_calls,
-};
-
-enum ht_status ht_run_list_calls(
-        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_calls)
-{
-	struct ht_run all = *run;
-	all.analysis = &ht_calls_analysis;
-	for (size_t side = 0; side < run->n_sets; side++) {
-		size_t n = run->rosters[side]->n;
-		size_t *at = ht_arena_alloc(run->scratch, (n + 1) * sizeof *at);
-		if (!at)
-			return ht_fail_nomem(run->ctx);
-		for (size_t i = 0; i < n; i++)
-			at[i] = i;
-		all.chosen[side] = (struct ht_chosen){ at, n };
-	}
-	return ht_run_compute_parts(&all, sets, ret_calls);
 }
 
 /* The parts of one side, which stand together. */
@@ -286,19 +317,23 @@ enum ht_status ht_run_fit_clocks(
 	return HT_OK;
 }
 
+/* Whether finishing needs clocks that are not kept from a run before. */
+static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
+{
+	bool lacks = false;
+	for (size_t i = 0; ht_run_needs_clocks(run) && i < run->n_sets; i++) {
+		run->clocks[i] = sets[i]->memo ? ht_memo_find(sets[i]->memo, clocks_key) : NULL;
+		lacks |= !run->clocks[i];
+	}
+	return lacks;
+}
+
 enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_parts calls = { 0 };
-	size_t n_kept = 0;
-	if (!ht_run_needs_clocks(run))
+	if (!lacks_clocks(run, sets))
 		return HT_OK;
-	for (size_t i = 0; i < run->n_sets; i++) {
-		run->clocks[i] = sets[i]->memo ? ht_memo_find(sets[i]->memo, clocks_key) : NULL;
-		n_kept += run->clocks[i] != NULL;
-	}
-	if (n_kept == run->n_sets)
-		return HT_OK;
-	HT_TRY(ht_run_list_calls(run, sets, &calls));
+	HT_TRY(ht_run_compute(run, sets, NULL, &calls));
 	enum ht_status status = ht_run_fit_clocks(run, sets, &calls);
 	ht_parts_done(&calls);
 	return status;
@@ -398,14 +433,17 @@ static enum ht_status refuse_elsewhere(ht_ctx *ctx, const struct ht_set *set)
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
-	struct ht_parts parts = { 0 };
+	struct ht_parts parts = { 0 }, calls = { 0 };
 	for (size_t i = 0; i < run->n_sets; i++)
 		HT_TRY(refuse_elsewhere(run->ctx, sets[i]));
 	HT_TRY(ht_run_read_args(run, args, n_args));
 	HT_TRY(ht_run_find_facts(run, sets));
-	HT_TRY(ht_run_find_clocks(run, sets));
-	HT_TRY(ht_run_compute_parts(run, sets, &parts));
-	enum ht_status status = ht_run_make_table(run, &parts, ret_table);
+	bool lacks = lacks_clocks(run, sets);
+	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
+	enum ht_status status = lacks ? ht_run_fit_clocks(run, sets, &calls) : HT_OK;
+	ht_parts_done(&calls);
+	if (status == HT_OK)
+		status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);
 	return status;
 }

@@ -1,8 +1,8 @@
 /*
  * run.h - the steps of running an analysis, for ht_run, ht_run_all and bundles.
  *
- *     ht_run_start ─► ht_run_read_args ─► ht_run_find_facts ─► ht_run_compute_parts ─► ht_run_make_table
- *                                                       ht_run_list_calls ─► ht_run_fit_clocks ─┘
+ *     ht_run_start ─► ht_run_read_args ─► ht_run_find_facts ─► ht_run_compute ─┬────────────────────► ht_run_make_table
+ *                                                                              └─► ht_run_fit_clocks ─┘
  */
 #ifndef HT_REGISTRY_RUN_H
 #define HT_REGISTRY_RUN_H
@@ -20,9 +20,10 @@ enum ht_status ht_run_start(
 bool ht_run_wants_facts(const struct ht_run *run);
 /* Only where the policy or a column needs them. */
 enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
-/* The part of every chosen rank that the sets have, on the context's threads. */
-enum ht_status ht_run_compute_parts(
-        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_parts) HT_MUST_USE;
+/* The part of every chosen rank that the sets have, and the communication calls of every rank, chosen or not, as
+ * facts[0] of a part each; on the context's threads, each rank opened once. NULL: not wanted. */
+enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
+        struct ht_parts *ret_parts, struct ht_parts *ret_calls) HT_MUST_USE;
 /* The tables of the part of the rank in hand; has_common: those of analysis->common are there. */
 enum ht_status ht_run_fill_part(
         struct ht_run *run, bool has_common, struct ht_part *part) HT_MUST_USE;
@@ -30,9 +31,6 @@ enum ht_status ht_run_fill_part(
 bool ht_run_needs_clocks(const struct ht_run *run);
 /* What lists them; no verb. */
 extern const struct ht_analysis ht_calls_analysis;
-/* The communication calls of every rank, chosen or not, as facts[0] of a part each. */
-enum ht_status ht_run_list_calls(
-        const struct ht_run *run, ht_set *const *sets, struct ht_parts *ret_calls) HT_MUST_USE;
 /* The clocks from them, for finishing; they live with the run, or with the sets where there are some. */
 enum ht_status ht_run_fit_clocks(
         struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls) HT_MUST_USE;

@@ -61,12 +61,28 @@ struct ht_time_move {
 	int64_t pivot_ns, drift_ppt; /* drift 0: only shifted */
 };
 
+/* (t - pivot_ns) * drift_ppt / 10^12, towards zero. With drifts that clocks have, and times of up to a century, the
+ * product has fewer than 93 bits, and is divided by 4096 and 5^12 in words: a fit asks a million times. */
+static inline __int128 ht_time_drift(int64_t drift_ppt, __int128 dt)
+{
+	const uint64_t rest = 244140625, low = UINT32_MAX;
+	unsigned __int128 n = dt < 0 ? -(unsigned __int128)dt : (unsigned __int128)dt;
+	uint64_t drift = drift_ppt < 0 ? -(uint64_t)drift_ppt : (uint64_t)drift_ppt;
+	if (drift > low || n >> 62)
+		return dt * drift_ppt / 1000000000000;
+	n = n * drift >> 12;
+	uint64_t high = (uint64_t)(n >> 32);
+	uint64_t lower = (high % rest << 32 | ((uint64_t)n & low)) / rest;
+	__int128 drifted = (__int128)((unsigned __int128)(high / rest) << 32 | lower);
+	return (dt < 0) != (drift_ppt < 0) ? -drifted : drifted;
+}
+
 static inline int64_t ht_time_moved(const struct ht_time_move *move, int64_t t)
 {
 	int64_t moved = ht_add_sat(t, move->shift_ns);
 	if (!move->drift_ppt)
 		return moved;
-	__int128 drift = ((__int128)t - move->pivot_ns) * move->drift_ppt / 1000000000000;
+	__int128 drift = ht_time_drift(move->drift_ppt, (__int128)t - move->pivot_ns);
 	return drift > INT64_MAX || drift < INT64_MIN ? moved : ht_add_sat(moved, (int64_t)drift);
 }
 

@@ -10,12 +10,15 @@
 #include "model/clocks/clock_fit.h"
 #include "model/numbers/stats.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Slopes between so many ends are enough. */
 #define MAX_SLOPE_POINTS 200
 
 static int64_t drifted(int64_t drift_ppt, int64_t dt)
 {
-	return (int64_t)((__int128)drift_ppt * dt / 1000000000000);
+	return drift_ppt ? (int64_t)ht_time_drift(drift_ppt, dt) : 0;
 }
 
 /* Where the constant of a line with this drift may lie; a missing bound is INT64_MIN or INT64_MAX. */
@@ -83,6 +86,77 @@ static bool fit_constant(
 	return true;
 }
 
+/* ---- the bounds that count ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ht_clock_point *x = a, *y = b;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* How far p lies above the line through a and b, times the time between those. */
+static __int128 above(const struct ht_clock_point *a, const struct ht_clock_point *b,
+        const struct ht_clock_point *p)
+{
+	return (__int128)(b->at_ns - a->at_ns) * (p->ns - a->ns) -
+	       (__int128)(b->ns - a->ns) * (p->at_ns - a->at_ns);
+}
+
+/* Only points of the convex hull are ever the lowest over a line, whatever its drift; and as lines are rounded, those
+ * less than 2 ns above it. Sorted by time, the hull is found by looking back; what does not count is dropped. */
+static size_t keep_lowest(struct ht_clock_point *p, size_t n, struct ht_clock_point *hull)
+{
+	size_t m = 0, n_kept = 0;
+	qsort(p, n, sizeof *p, by_time);
+	for (size_t i = 0; i < n; i++) {
+		if (m && hull[m - 1].at_ns == p[i].at_ns)
+			continue;
+		while (m > 1 && above(&hull[m - 2], &hull[m - 1], &p[i]) <= 0)
+			m--;
+		hull[m++] = p[i];
+	}
+	for (size_t i = 0, k = 0; i < n; i++) {
+		while (k + 1 < m && hull[k + 1].at_ns <= p[i].at_ns)
+			k++;
+		bool near = k + 1 < m ? above(&hull[k], &hull[k + 1], &p[i]) <
+		                                (__int128)2 * (hull[k + 1].at_ns - hull[k].at_ns)
+		                      : p[i].ns < hull[k].ns + 2;
+		if (near)
+			p[n_kept++] = p[i];
+	}
+	return n_kept;
+}
+
+static void mirror(struct ht_clock_point *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i].ns = -p[i].ns;
+}
+
+/* The same room at every drift from fewer bounds. */
+static bool keep_nearest(struct ht_arena *scratch, struct ht_clock_points *p)
+{
+	size_t n = (p->n_lower > p->n_upper ? p->n_lower : p->n_upper) + 1;
+	struct ht_clock_point *hull = ht_arena_alloc(scratch, n * sizeof *hull);
+	struct ht_clock_point *lower = ht_arena_alloc(scratch, (p->n_lower + 1) * sizeof *lower);
+	struct ht_clock_point *upper = ht_arena_alloc(scratch, (p->n_upper + 1) * sizeof *upper);
+	if (!hull || !lower || !upper)
+		return false;
+	memcpy(upper, p->upper, p->n_upper * sizeof *upper);
+	p->n_upper = keep_lowest(upper, p->n_upper, hull);
+	memcpy(lower, p->lower, p->n_lower * sizeof *lower);
+	mirror(lower, p->n_lower);
+	p->n_lower = keep_lowest(lower, p->n_lower, hull);
+	mirror(lower, p->n_lower);
+	p->upper = upper;
+	p->lower = lower;
+	return true;
+}
+
+/* ---- drift ---- */
+
 static int64_t peak(const struct ht_clock_points *p, int64_t pivot_ns)
 {
 	int64_t low = -HT_CLOCK_MAX_DRIFT_PPT, high = HT_CLOCK_MAX_DRIFT_PPT;
@@ -115,6 +189,18 @@ static int64_t border(
 	return has_room;
 }
 
+/* Kept within the drifts that clocks have; most differences are small enough for 64 bits. */
+static int64_t slope(int64_t rise_ns, int64_t dt)
+{
+	int64_t product;
+	__int128 ppt = !__builtin_mul_overflow(rise_ns, INT64_C(1000000000000), &product)
+	                       ? product / dt
+	                       : (__int128)rise_ns * 1000000000000 / dt;
+	if (ppt > HT_CLOCK_MAX_DRIFT_PPT)
+		return HT_CLOCK_MAX_DRIFT_PPT;
+	return ppt < -HT_CLOCK_MAX_DRIFT_PPT ? -HT_CLOCK_MAX_DRIFT_PPT : (int64_t)ppt;
+}
+
 static bool slope_of_ends(
         struct ht_arena *scratch, const struct ht_clock_points *p, int64_t *ret_ppt)
 {
@@ -125,14 +211,8 @@ static bool slope_of_ends(
 	for (size_t i = 0; i < p->n_ends; i += every) {
 		for (size_t k = i + every; k < p->n_ends; k += every) {
 			int64_t dt = p->ends[k].at_ns - p->ends[i].at_ns;
-			__int128 rise = (__int128)(p->ends[k].ns - p->ends[i].ns) * 1000000000000;
-			__int128 slope = dt ? rise / dt : 0;
-			if (slope > HT_CLOCK_MAX_DRIFT_PPT)
-				slope = HT_CLOCK_MAX_DRIFT_PPT;
-			if (slope < -HT_CLOCK_MAX_DRIFT_PPT)
-				slope = -HT_CLOCK_MAX_DRIFT_PPT;
 			if (dt)
-				slopes[n++] = (int64_t)slope;
+				slopes[n++] = slope(p->ends[k].ns - p->ends[i].ns, dt);
 		}
 	}
 	*ret_ppt = n ? ht_median_i64(slopes, n) : 0;
@@ -149,11 +229,14 @@ bool ht_clock_fit(struct ht_arena *scratch, const struct ht_clock_points *p, int
 	if (!p->n_lower || !p->n_upper || !ht_clock_broken(&c, p, tolerance_ns))
 		return true;
 	c.pivot_ns = p->lower[p->n_lower / 2].at_ns;
-	int64_t best = peak(p, c.pivot_ns);
-	if (room(p, c.pivot_ns, best) < 0)
+	struct ht_clock_points near = *p;
+	if (!keep_nearest(scratch, &near))
+		return false;
+	int64_t best = peak(&near, c.pivot_ns);
+	if (room(&near, c.pivot_ns, best) < 0)
 		return true;
-	int64_t low = border(p, c.pivot_ns, best, -HT_CLOCK_MAX_DRIFT_PPT);
-	int64_t high = border(p, c.pivot_ns, best, HT_CLOCK_MAX_DRIFT_PPT);
+	int64_t low = border(&near, c.pivot_ns, best, -HT_CLOCK_MAX_DRIFT_PPT);
+	int64_t high = border(&near, c.pivot_ns, best, HT_CLOCK_MAX_DRIFT_PPT);
 	if (!slope_of_ends(scratch, p, &c.drift_ppt))
 		return false;
 	c.drift_ppt = c.drift_ppt < low ? low : c.drift_ppt > high ? high : c.drift_ppt;

@@ -99,6 +99,51 @@ static void finds_a_drift(void **state)
 	}
 }
 
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* Bounds in any order and at any distance, some of them touching the line that was put in: all are kept. */
+static void keeps_bounds_that_touch(void **state)
+{
+	(void)state;
+	uint64_t random = 1;
+	for (int round = 0; round < 200; round++) {
+		struct world w;
+		begin(&w);
+		struct ht_time_move put = { .shift_ns = (int64_t)next_random(&random) - (1 << 30),
+			.drift_ppt = (int64_t)(next_random(&random) % 1600000000) - 800000000 };
+		for (int i = 0; i < MAX_POINTS; i++) {
+			int64_t at = (int64_t)(next_random(&random) % 1000000) * 100000;
+			int64_t line = ht_time_moved(&put, at) - at;
+			int64_t slack = (int64_t)(next_random(&random) % (i % 8 ? 2000000 : 3));
+			add(&w, at, line - slack, line + (int64_t)(next_random(&random) % 2000000),
+			        line);
+		}
+		struct ht_clock_points points = w.points;
+		struct ht_time_move move = fit(&w);
+		assert_int_equal(ht_clock_broken(&move, &points, 1), 0);
+	}
+}
+
+static void divides_as_128_bits_do(void **state)
+{
+	(void)state;
+	uint64_t random = 7;
+	for (int i = 0; i < 100000; i++) {
+		int64_t dt =
+		        (int64_t)(next_random(&random) << 31 | next_random(&random)) >> (i % 62);
+		int64_t drift = (int64_t)(next_random(&random) << (i % 4)) - (1 << 30);
+		dt = i % 2 ? -dt : dt;
+		__int128 wanted = (__int128)dt * drift / 1000000000000;
+		assert_true(ht_time_drift(drift, dt) == wanted);
+	}
+	assert_true(ht_time_drift(-1000000000, INT64_MIN) ==
+	            (__int128)INT64_MIN * -1000000000 / 1000000000000);
+}
+
 static void leaves_the_impossible_constant(void **state)
 {
 	(void)state;
@@ -121,6 +166,8 @@ int main(void)
 		cmocka_unit_test(keeps_within_the_bounds),
 		cmocka_unit_test(takes_the_middle_without_ends),
 		cmocka_unit_test(finds_a_drift),
+		cmocka_unit_test(keeps_bounds_that_touch),
+		cmocka_unit_test(divides_as_128_bits_do),
 		cmocka_unit_test(leaves_the_impossible_constant),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
