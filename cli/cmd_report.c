@@ -101,6 +101,8 @@ static bool add_section(void *user, size_t i, enum ht_status status, ht_table *t
 		}
 	}
 	report->sections[report->n_sections++] = section;
+	if (q->is_page && table != NULL && q->view_of[i]->where == NULL)
+		report_note_peaks(report, section.info->name, table);
 	if (q->is_page && table != NULL)
 		q->code = report_cut(q->cli, &report->sections[report->n_sections - 1].table,
 		        rows_of(q, section.info));

@@ -23,6 +23,17 @@ struct report_extra {
 
 #define REPORT_MAX_EXTRAS 12
 
+#define REPORT_MAX_CURVES 6
+
+/* Of one kind of curve, where the highest are; from the table that sums them up. */
+struct report_peaks {
+	size_t n_curves; /* 0: not known */
+	struct {
+		int64_t rank;
+		double most;
+	} at[REPORT_MAX_CURVES];
+};
+
 struct report {
 	const char *name; /* the sources, as the user gave them */
 	const char *base; /* the run that it is compared with, NULL: none */
@@ -34,7 +45,8 @@ struct report {
 	size_t n_sections;
 	struct report_extra extras[REPORT_MAX_EXTRAS];
 	size_t n_extras;
-	const char **empty; /* names of analyses without data */
+	struct report_peaks peaks[REPORT_MAX_EXTRAS]; /* parallel to what report_extra.c lists */
+	const char **empty;                           /* names of analyses without data */
 	size_t n_empty;
 };
 
@@ -47,6 +59,8 @@ bool report_has_page(void);
 /* The page with charts, from the same tables. */
 enum ht_status report_write_page(
         ht_ctx *ctx, const struct report *report, struct output *output) HT_MUST_USE;
+/* See in the whole table of an analysis where the highest curves are, for report_add_extras. */
+void report_note_peaks(struct report *report, const char *verb, const ht_table *table);
 /* Run what the page's charts need besides the sections; an exit code. */
 int report_add_extras(struct cli *cli, struct report *report);
 void report_extras_done(struct report *report);

