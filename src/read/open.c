@@ -1,8 +1,9 @@
 /*
  * open.c - ht_open: find the files, read them, give them ranks, make the set.
  *
- * With at least as many files as threads each thread reads whole files; with fewer, files are read one
- * after the other and all threads work inside one. The set is the same either way.
+ * With at least as many files as threads each thread reads whole files, and what the cache knows of one is enough: its
+ * trace is opened when it is asked for, by the thread that looks at it. With fewer, files are read one after the other
+ * and all threads work inside one. The set is the same either way.
  */
 #include "base/options.h"
 #include "base/thread.h"
@@ -25,6 +26,7 @@ struct opening {
 	struct ht_set *set;
 	struct ht_vec notes;  /* const char *, in set->arena */
 	const char **missing; /* by file: why it is done without, NULL: it is there */
+	bool by_file;         /* a thread per file */
 	pthread_t caller;
 };
 
@@ -35,23 +37,55 @@ static enum ht_status add_note(struct opening *o, char *note)
 	return HT_OK;
 }
 
+/* What the cache knows of a file, where that is enough. */
+static enum ht_status describe_one(struct opening *o, ht_ctx *ctx, size_t i, bool *ret_known)
+{
+	struct ht_set *set = o->set;
+	struct ht_arena arena;
+	struct ht_rank rank;
+	*ret_known = false;
+	if (!o->by_file)
+		return HT_OK;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = ht_read_known(ctx, o->found.found[i].path, o->options,
+	        &o->reload->rules, &arena, &rank, ret_known);
+	pthread_mutex_lock(&set->lock);
+	if (*ret_known && status == HT_OK &&
+	        !ht_rank_copy(&set->arena, &rank, &set->roster.ranks[i]))
+		status = ht_fail_nomem(ctx);
+	pthread_mutex_unlock(&set->lock);
+	ht_arena_done(&arena);
+	return status;
+}
+
 /* Read a file and hand it to the set, which keeps what there is room for. */
-static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
+static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i)
 {
 	struct ht_set *set = o->set;
 	struct ht_trace *trace = NULL;
-	const struct ht_found *found = &o->found.found[i];
-	HT_TRY(ht_read_trace(ctx, found->path, o->options, &o->reload->rules, &trace));
+	HT_TRY(ht_read_trace(ctx, o->found.found[i].path, o->options, &o->reload->rules, &trace));
 	pthread_mutex_lock(&set->lock);
-	enum ht_status status = ht_rank_describe(trace, &set->arena, &set->roster.ranks[i]);
+	enum ht_status status =
+	        ht_rank_describe(trace, trace->path, &set->arena, &set->roster.ranks[i]);
 	pthread_mutex_unlock(&set->lock);
-	set->roster.ranks[i].given = found->rank;
-	set->roster.ranks[i].named = ht_rank_from_name(found->path);
 	if (status != HT_OK) {
 		ht_trace_release(trace);
 		return ht_fail_nomem(ctx);
 	}
 	ht_set_keep(set, i, trace, !strcmp(trace->path, "-"));
+	return HT_OK;
+}
+
+static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
+{
+	const struct ht_found *found = &o->found.found[i];
+	struct ht_rank *rank = &o->set->roster.ranks[i];
+	bool known;
+	HT_TRY(describe_one(o, ctx, i, &known));
+	if (!known)
+		HT_TRY(read_whole(o, ctx, i));
+	rank->given = found->rank;
+	rank->named = ht_rank_from_name(found->path);
 	return HT_OK;
 }
 
@@ -91,7 +125,8 @@ static enum ht_status read_files(struct opening *o)
 	if (!set->roster.ranks || !set->kept || !o->missing)
 		return ht_fail_nomem(o->ctx);
 	set->roster.n = n;
-	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
+	o->by_file = n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx);
+	if (o->by_file)
 		return ht_parallel(o->ctx, n, read_alone, o);
 	for (size_t i = 0; i < n; i++)
 		HT_TRY(read_or_miss(o, o->ctx, i));

@@ -15,14 +15,15 @@
 
 #define DEFAULT_CACHE_BYTES ((uint64_t)8 << 30)
 
-static enum ht_status check_strict(ht_ctx *ctx, const char *path, const struct ht_trace *t)
+static enum ht_status check_strict(
+        ht_ctx *ctx, const char *path, const struct ht_stat *stats, size_t n)
 {
-	for (size_t i = 0; i < t->n_stats; i++) {
-		const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)t->stats[i].code);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)stats[i].code);
 		if (info->severity >= HT_REPAIR)
-			return ht_fail(ctx, HT_FORMAT, path, t->stats[i].first_offset,
+			return ht_fail(ctx, HT_FORMAT, path, stats[i].first_offset,
 			        "leave --strict out to use what could be read", "%s (%llu times)",
-			        info->sentence, (unsigned long long)t->stats[i].count);
+			        info->sentence, (unsigned long long)stats[i].count);
 	}
 	return HT_OK;
 }
@@ -145,12 +146,17 @@ static enum ht_status make_key(ht_ctx *ctx, const char *path, const struct ht_ra
 	return ht_cache_key_make(ctx, path, meaning, o->verify_cache, ret_key);
 }
 
+static bool is_cached(const char *path, const struct ht_open_options *o)
+{
+	return !o->no_cache && o->cache_dir && strcmp(path, "-");
+}
+
 static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
         const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_trace *t)
 {
 	struct ht_cache_key key;
 	struct ht_rank_files files;
-	bool cached = !o->no_cache && o->cache_dir && strcmp(path, "-"), hit = false, stored;
+	bool cached = is_cached(path, o), hit = false, stored;
 	HT_TRY(ht_rank_files_list(ctx, path, o->prefer_db, arena, &files));
 	if (cached) {
 		HT_TRY(make_key(ctx, path, &files, o, rules, &key));
@@ -186,7 +192,7 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 		status = read_or_map(ctx, path, options, rules, &arena, t);
 	ht_arena_done(&arena);
 	if (status == HT_OK && options->strict)
-		status = check_strict(ctx, path, t);
+		status = check_strict(ctx, path, t->stats, t->n_stats);
 	if (status == HT_NOMEM)
 		ht_error_in_file(ctx, path);
 	if (status != HT_OK) {
@@ -195,4 +201,24 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 	}
 	*ret_trace = t;
 	return HT_OK;
+}
+
+enum ht_status ht_read_known(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
+        const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_rank *ret_rank,
+        bool *ret_known)
+{
+	struct ht_cache_key key;
+	struct ht_rank_files files;
+	struct ht_section description;
+	*ret_known = false;
+	if (!is_cached(path, options))
+		return HT_OK;
+	HT_TRY(ht_rank_files_list(ctx, path, options->prefer_db, arena, &files));
+	HT_TRY(make_key(ctx, path, &files, options, rules, &key));
+	HT_TRY(ht_cache_peek(
+	        ctx, options->cache_dir, &key, &ht_trace_sections, arena, &description));
+	*ret_known = ht_rank_unpack(description.data, description.n, path, arena, ret_rank);
+	return *ret_known && options->strict
+	               ? check_strict(ctx, path, ret_rank->stats, ret_rank->n_stats)
+	               : HT_OK;
 }

@@ -5,10 +5,14 @@
 #define HT_READ_READ_H
 
 #include "store/kernel_rules.h"
-#include "store/trace.h"
+#include "store/set.h"
 
 /* Open one file as a sealed trace; the caller frees it with ht_trace_release. */
 enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
         const struct ht_kernel_rules *rules, struct ht_trace **ret_trace) HT_MUST_USE;
+/* What the cache knows of a file whose trace it has, without opening that. Lists go to the arena. */
+enum ht_status ht_read_known(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
+        const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_rank *ret_rank,
+        bool *ret_known) HT_MUST_USE;
 
 #endif

@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A first section that is longer is no small one. */
+#define MAX_PEEK_BYTES ((uint64_t)1 << 20)
+
 uint64_t ht_cache_hash(const void *bytes, size_t n)
 {
 #if defined(__x86_64__)
@@ -105,29 +108,31 @@ uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, co
 
 /* ---- loading ---- */
 
-static bool head_fits(
-        const struct ht_map *map, const struct ht_sections *kind, const struct ht_cache_key *key)
+/* bytes has all up to the first section of a file of file_bytes, or the whole of a shorter one. */
+static bool head_fits(const char *bytes, uint64_t file_bytes, const struct ht_sections *kind,
+        const struct ht_cache_key *key)
 {
 	struct ht_cache_head head;
 	size_t n_path = strlen(key->path);
 	char name[sizeof head.kind] = "";
 	snprintf(name, sizeof name, "%s", kind->name);
-	if (map->n < ht_cache_first_section(kind, n_path))
+	if (file_bytes < ht_cache_first_section(kind, n_path))
 		return false;
-	memcpy(&head, map->bytes, sizeof head);
+	memcpy(&head, bytes, sizeof head);
 	return !memcmp(head.magic, HT_CACHE_MAGIC, sizeof head.magic) &&
 	       head.version == HT_CACHE_VERSION && head.byte_order == HT_CACHE_ORDER &&
 	       !memcmp(head.kind, name, sizeof name) && head.layout == ht_sections_layout(kind) &&
-	       head.file_bytes == map->n && head.n_sections == kind->n && head.n_path == n_path &&
-	       ht_cache_id_fits(&head.id, &key->id) &&
-	       !memcmp(map->bytes + sizeof head + kind->n * sizeof(uint64_t), key->path, n_path);
+	       head.file_bytes == file_bytes && head.n_sections == kind->n &&
+	       head.n_path == n_path && ht_cache_id_fits(&head.id, &key->id) &&
+	       !memcmp(bytes + sizeof head + kind->n * sizeof(uint64_t), key->path, n_path);
 }
 
 static enum ht_status believe(ht_ctx *ctx, const struct ht_map *map, const struct ht_sections *kind,
         const struct ht_cache_key *key, void *store, bool *ret_hit)
 {
 	const struct ht_cache_head *head = (const void *)map->bytes;
-	if (!head_fits(map, kind, key) || !ht_cache_place(kind, map->bytes, map->n, store))
+	if (!head_fits(map->bytes, map->n, kind, key) ||
+	        !ht_cache_place(kind, map->bytes, map->n, store))
 		return HT_OK;
 	struct hashing h = { .kind = kind, .n = 1 + ht_sections_n_parts(kind, store) };
 	h.hashes = ht_mem_alloc(ctx->mem, h.n * sizeof *h.hashes);
@@ -140,15 +145,22 @@ static enum ht_status believe(ht_ctx *ctx, const struct ht_map *map, const struc
 	return status;
 }
 
+/* The cache file of a key, or -1. */
+static int open_file(const char *dir, const struct ht_cache_key *key,
+        const struct ht_sections *kind, char *path, size_t cap)
+{
+	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, cap))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
         const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
 {
 	char path[PATH_MAX];
 	struct ht_map map;
 	*ret_hit = false;
-	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, sizeof path))
-		return HT_OK;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_file(dir, key, kind, path, sizeof path);
 	if (fd < 0)
 		return HT_OK;
 	HT_TRY(ht_map_open(ctx, fd, &map));
@@ -167,5 +179,46 @@ enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache
 	for (size_t i = 0; i < kind->n; i++)
 		ht_section_set(store, &kind->list[i], (struct ht_section){ 0 });
 	ht_map_close(&map);
+	return status;
+}
+
+/* ---- the first section ---- */
+
+/* What is there is read again by ht_cache_load, which believes nothing that is said here. */
+static enum ht_status peek(ht_ctx *ctx, int fd, const struct ht_cache_key *key,
+        const struct ht_sections *kind, struct ht_arena *arena, struct ht_section *ret_section)
+{
+	struct stat st;
+	size_t n_head = ht_cache_first_section(kind, strlen(key->path)), n_read = 0;
+	char *head = ht_arena_alloc(arena, n_head);
+	if (!head)
+		return ht_fail_nomem(ctx);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	        !ht_cache_read_at(ctx, fd, head, n_head, 0, &n_read) || n_read < n_head ||
+	        !head_fits(head, (uint64_t)st.st_size, kind, key))
+		return HT_OK;
+	uint64_t n;
+	memcpy(&n, head + sizeof(struct ht_cache_head), sizeof n);
+	if (n > MAX_PEEK_BYTES / kind->list[0].elem_bytes)
+		return HT_OK;
+	size_t n_bytes = (size_t)n * kind->list[0].elem_bytes;
+	char *bytes = ht_arena_alloc(arena, n_bytes + 1);
+	if (!bytes)
+		return ht_fail_nomem(ctx);
+	if (ht_cache_read_at(ctx, fd, bytes, n_bytes, n_head, &n_read) && n_read == n_bytes)
+		*ret_section = (struct ht_section){ bytes, (size_t)n };
+	return HT_OK;
+}
+
+enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        const struct ht_sections *kind, struct ht_arena *arena, struct ht_section *ret_section)
+{
+	char path[PATH_MAX];
+	*ret_section = (struct ht_section){ 0 };
+	int fd = open_file(dir, key, kind, path, sizeof path);
+	if (fd < 0)
+		return HT_OK;
+	enum ht_status status = peek(ctx, fd, key, kind, arena, ret_section);
+	close(fd);
 	return status;
 }

@@ -53,6 +53,12 @@ enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache
         const struct ht_sections *kind, void *store, struct ht_map *ret_map,
         bool *ret_hit) HT_MUST_USE;
 
+/* The first section of the file that fits the key, where it is a small one: read by itself, so whether it is right is
+ * for the caller to tell. Empty when there is none. In the arena. */
+enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        const struct ht_sections *kind, struct ht_arena *arena,
+        struct ht_section *ret_section) HT_MUST_USE;
+
 /* Write the store, then remove the files used longest ago until the directory holds at most max_bytes.
  * Nothing is stored when the source file has changed since the key was made. */
 enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,

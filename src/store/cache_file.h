@@ -43,6 +43,8 @@ bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id
 /* Path of the cache file of a key; false when it is too long. */
 bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct ht_sections *kind,
         char *ret_path, size_t cap) HT_MUST_USE;
+/* Up to n bytes from a place on; fewer at the end of the file. False when they cannot be read. */
+bool ht_cache_read_at(ht_ctx *ctx, int fd, char *bytes, size_t n, uint64_t offset, size_t *ret_n);
 /* Where the bytes of a file begin to be sections. */
 uint64_t ht_cache_first_section(const struct ht_sections *kind, size_t n_path);
 /* Point a store to its sections in the bytes of a file. False when they do not fill it, or a pad is not

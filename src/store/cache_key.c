@@ -24,8 +24,7 @@
 #define WHOLE_BYTES  ((size_t)64 << 10)
 #define BLOCK_BYTES  ((size_t)1 << 20)
 
-/* Up to n bytes from a place on; fewer at the end of the file. */
-static bool read_at(ht_ctx *ctx, int fd, char *bytes, size_t n, uint64_t offset, size_t *ret_n)
+bool ht_cache_read_at(ht_ctx *ctx, int fd, char *bytes, size_t n, uint64_t offset, size_t *ret_n)
 {
 	size_t n_done = 0;
 	while (n_done < n) {
@@ -59,7 +58,7 @@ static bool hash_pieces(ht_ctx *ctx, int fd, uint64_t size, uint64_t *ret_hash)
 		/* the first at the start, the last at the end; in steps, as the product may overflow */
 		uint64_t step = n_pieces > 1 ? (size - n_piece) / (n_pieces - 1) : 0;
 		uint64_t offset = i && i + 1 == n_pieces ? size - n_piece : step * i;
-		if (!read_at(ctx, fd, bytes, n_piece, offset, &n))
+		if (!ht_cache_read_at(ctx, fd, bytes, n_piece, offset, &n))
 			return false;
 		hash = ht_hash_mix(hash, ht_hash(bytes, n));
 	}
@@ -81,7 +80,8 @@ static enum ht_status hash_block(void *user, size_t i_task, int i_worker)
 	struct whole *w = user;
 	char *bytes = w->buffers + (size_t)i_worker * BLOCK_BYTES;
 	size_t n = 0;
-	if (!read_at(w->ctx, w->fd, bytes, BLOCK_BYTES, (uint64_t)i_task * BLOCK_BYTES, &n))
+	if (!ht_cache_read_at(
+	            w->ctx, w->fd, bytes, BLOCK_BYTES, (uint64_t)i_task * BLOCK_BYTES, &n))
 		atomic_store(&w->failed, true);
 	w->hashes[i_task] = ht_cache_hash(bytes, n);
 	return HT_OK;

@@ -659,6 +659,38 @@ static void *race(void *user)
 	return NULL;
 }
 
+/* What is known of a rank can be had by itself, and tells when it is damaged. */
+static void test_description_is_read_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_arena arena;
+	struct ht_section got;
+	struct ht_rank rank;
+	ht_arena_init(&arena, f->ctx->mem);
+	assert_int_equal(
+	        ht_cache_peek(f->ctx, f->cache, &f->key, &ht_trace_sections, &arena, &got), HT_OK);
+	assert_true(ht_rank_unpack(got.data, got.n, "here", &arena, &rank));
+	assert_int_equal(rank.n_events, ht_n_events(f->trace));
+	assert_int_equal(rank.claimed, 2);
+	assert_int_equal(rank.n_steps, 1);
+	assert_int_equal(rank.steps[0].number, 3);
+	assert_string_equal(rank.path, "here");
+	char *bytes = ht_arena_alloc(&arena, got.n);
+	memcpy(bytes, got.data, got.n);
+	for (size_t i = 0; i < got.n; i++) {
+		assert_false(ht_rank_unpack(bytes, i, "here", &arena, &rank));
+		bytes[i] ^= 4;
+		assert_false(ht_rank_unpack(bytes, got.n, "here", &arena, &rank));
+		bytes[i] ^= 4;
+	}
+	f->key.id.mtime_ns++;
+	assert_int_equal(
+	        ht_cache_peek(f->ctx, f->cache, &f->key, &ht_trace_sections, &arena, &got), HT_OK);
+	assert_int_equal(got.n, 0);
+	assert_false(ht_rank_unpack(got.data, got.n, "here", &arena, &rank));
+	ht_arena_done(&arena);
+}
+
 static void test_threads_at_once(void **state)
 {
 	struct racer racers[4];
@@ -694,6 +726,7 @@ int main(void)
 		TEST(test_no_place_is_no_error),
 		TEST(test_failing_disk),
 		TEST(test_failing_memory),
+		TEST(test_description_is_read_alone),
 		TEST(test_threads_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,8 @@ static bool is_time_or_none(int64_t ns)
 	       (ns >= -HT_MAX_TIME_NS && ns <= HT_MAX_TIME_NS + HT_MAX_DURATION_NS);
 }
 
+#define check_description NULL /* has a hash of its own, and is checked by who reads it */
+
 CHECK(meta_)
 {
 	KNOWN;

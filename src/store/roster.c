@@ -17,14 +17,14 @@ static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes
 	return copied;
 }
 
-enum ht_status ht_rank_describe(
-        const struct ht_trace *t, struct ht_arena *arena, struct ht_rank *ret_rank)
+enum ht_status ht_rank_describe(const struct ht_trace *t, const char *path, struct ht_arena *arena,
+        struct ht_rank *ret_rank)
 {
 	struct ht_rank rank = { .number = ret_rank->number,
 		.given = HT_NO_I64,
 		.claimed = t->meta->rank,
 		.named = HT_NO_I64,
-		.path = ht_arena_strndup(arena, t->path, strlen(t->path)),
+		.path = ht_arena_strndup(arena, path, strlen(path)),
 		.n_events = ht_n_events(t),
 		.json_bytes = t->meta->json_bytes,
 		.base_ns = t->meta->base_ns,

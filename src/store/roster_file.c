@@ -2,6 +2,7 @@
  * roster_file.c - rosters as bytes and back: what travels of ranks where their traces cannot. See set.h.
  */
 #include "base/frame.h"
+#include "base/hash.h"
 #include "store/set.h"
 
 #include <string.h>
@@ -37,6 +38,14 @@ static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 		ht_bytes_put_u64(out, rank->stats[i].count);
 		ht_bytes_put_i64(out, rank->stats[i].first_offset);
 	}
+}
+
+void ht_rank_pack(const struct ht_rank *rank, struct ht_bytes_out *out)
+{
+	struct ht_rank nowhere = *rank;
+	nowhere.path = "";
+	put_rank(&nowhere, out);
+	ht_bytes_put_u64(out, out->failed ? 0 : ht_hash(out->bytes.data, out->bytes.n));
 }
 
 static void put_lines(const char *const *lines, size_t n, struct ht_bytes_out *out)
@@ -102,6 +111,24 @@ static bool get_rank(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_r
 	rank->job.operators = ht_bytes_get_u64(in);
 	return get_steps(in, arena, rank) && get_stats(in, arena, rank) && !in->failed &&
 	       rank->path;
+}
+
+bool ht_rank_unpack(const char *bytes, size_t n, const char *path, struct ht_arena *arena,
+        struct ht_rank *ret_rank)
+{
+	const size_t n_hash = sizeof(uint64_t);
+	if (n < n_hash)
+		return false;
+	struct ht_bytes_in in = { .at = (const void *)bytes, .n = n - n_hash };
+	struct ht_bytes_in end = { .at = in.at + in.n, .n = n_hash };
+	struct ht_rank rank;
+	if (ht_bytes_get_u64(&end) != ht_hash(bytes, in.n) || !get_rank(&in, arena, &rank) || in.n)
+		return false;
+	rank.path = ht_arena_strndup(arena, path, strlen(path));
+	if (!rank.path)
+		return false;
+	*ret_rank = rank;
+	return true;
 }
 
 static bool get_lines(

@@ -3,7 +3,11 @@
  */
 #include "store/seal.h"
 
+#include "base/bytes.h"
 #include "base/thread.h"
+#include "store/set.h"
+
+#include <string.h>
 
 static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct ht_tally *tally)
 {
@@ -85,6 +89,26 @@ static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,
 	return HT_OK;
 }
 
+/* The last of all, as it sums the others up. */
+static enum ht_status seal_description(ht_ctx *ctx, struct ht_trace *t)
+{
+	struct ht_bytes_out out = { .mem = ctx->mem };
+	struct ht_rank rank = { 0 };
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = ht_rank_describe(t, "", &arena, &rank);
+	if (status == HT_OK)
+		ht_rank_pack(&rank, &out);
+	char *bytes = status == HT_OK && !out.failed
+	                      ? HT_SECTION_ALLOC(ctx, t, description, char, out.bytes.n)
+	                      : NULL;
+	if (bytes)
+		memcpy(bytes, out.bytes.data, out.bytes.n);
+	ht_vec_free(ctx->mem, &out.bytes, 1);
+	ht_arena_done(&arena);
+	return bytes ? HT_OK : ht_fail_nomem(ctx);
+}
+
 enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
         struct ht_tally *tally)
 {
@@ -93,5 +117,6 @@ enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_r
 	HT_TRY(ht_seal_kinds(ctx, t, tally));
 	HT_TRY(ht_seal_tracks(ctx, t, tally));
 	HT_TRY(seal_links(ctx, t, rules, tally));
-	return seal_stats(ctx, t, tally);
+	HT_TRY(seal_stats(ctx, t, tally));
+	return seal_description(ctx, t);
 }

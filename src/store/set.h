@@ -48,6 +48,9 @@ static inline int64_t ht_rank_claim(const struct ht_rank *rank)
 	return rank->claimed != HT_NO_I64 ? rank->claimed : rank->named;
 }
 
+struct ht_bytes_out;
+struct ht_bytes_in;
+
 struct ht_roster {
 	struct ht_rank *ranks; /* ascending by number */
 	size_t n;
@@ -66,9 +69,14 @@ struct ht_roster {
 	bool has_two_steps;       /* two different step numbers anywhere */
 };
 
-/* What is known of a trace; lists are copied to the arena. HT_NOMEM without a text. */
-enum ht_status ht_rank_describe(
-        const struct ht_trace *trace, struct ht_arena *arena, struct ht_rank *ret_rank) HT_MUST_USE;
+/* What is known of a trace that is read from there; lists are copied to the arena. HT_NOMEM without a text. */
+enum ht_status ht_rank_describe(const struct ht_trace *trace, const char *path,
+        struct ht_arena *arena, struct ht_rank *ret_rank) HT_MUST_USE;
+/* The same without the path as bytes that tell when they are damaged, and back. Failure is in the bytes; false when
+ * they are damaged, or memory ran out. */
+void ht_rank_pack(const struct ht_rank *rank, struct ht_bytes_out *out);
+bool ht_rank_unpack(const char *bytes, size_t n, const char *path, struct ht_arena *arena,
+        struct ht_rank *ret_rank);
 /* Refuse a rank that is given to two of n files: HT_USAGE. given has HT_NO_I64 where the user says nothing. */
 enum ht_status ht_given_check(ht_ctx *ctx, struct ht_arena *arena, const int64_t *given,
         const char *const *paths, size_t n) HT_MUST_USE;
@@ -84,8 +92,6 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 /* Index of a rank by its number, SIZE_MAX when there is none. */
 size_t ht_roster_find(const struct ht_roster *roster, int64_t number);
 
-struct ht_bytes_out;
-struct ht_bytes_in;
 struct ht_frame;
 /* The ranks and lines of a roster as bytes; what ht_roster_complete finds out is left out. */
 void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out);

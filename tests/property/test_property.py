@@ -145,6 +145,31 @@ def test_cache(path, tmp_path):
     assert [f.stat().st_mtime_ns for f in files] == stamps, "the second open wrote the cache again"
 
 
+def test_ranks_that_the_cache_knows(tmp_path):
+    """With more ranks than threads, what the cache says of them is believed until they are opened: the answers are the
+    same, also when a file of it is damaged anywhere, cut or gone."""
+    args = ("stragglers", support.ROOT / "examples/ddp", "--jobs", "2", "--format", "csv")
+    fresh = support.output(*args, "--no-cache")
+    cache = tmp_path / "cache"
+    same(fresh, support.output(*args, "--cache-dir", cache), "first open with a cache")
+    same(fresh, support.output(*args, "--cache-dir", cache), "ranks known by the cache")
+    files = sorted(f for f in cache.rglob("*") if f.is_file())
+    assert len(files) == 4
+    random_ = random.Random(5)
+    for i in range(24):
+        file = files[i % 4]
+        good = bytearray(file.read_bytes())
+        bad = bytearray(good)
+        # the head and what is known of the rank, or any byte
+        at = random_.randrange(2000 if i % 2 else len(bad))
+        bad[at] ^= 1 << random_.randrange(8)
+        file.write_bytes(bad[:at] if i % 6 == 5 else bad)
+        if i % 6 == 3:
+            file.unlink()
+        same(fresh, support.output(*args, "--cache-dir", cache), f"byte {at} of {file.name}")
+        assert file.read_bytes() == good, "the cache was not mended"
+
+
 def test_cache_rejects_damage(tmp_path):
     """A stale, truncated, foreign or bit-flipped cache file is never believed."""
     path = write(tmp_path, "t.json", TRICKY)
