@@ -137,15 +137,24 @@ static void wait_for_end(const sigset_t *signals)
 		;
 }
 
+/* The signals that end it. What the caller wants ignored, as nohup does, stays ignored. */
+static void fill_endings(sigset_t *signals)
+{
+	static const int endings[] = { SIGINT, SIGTERM, SIGHUP };
+	sigemptyset(signals);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		struct sigaction now;
+		if (sigaction(endings[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN)
+			sigaddset(signals, endings[i]);
+	}
+}
+
 static int serve_until_end(struct cli *cli, const struct serve_options *options)
 {
 	char error[SERVE_ERROR_BYTES] = "";
 	struct server *server;
 	sigset_t signals;
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	fill_endings(&signals);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	enum ht_status status = serve_start(options, &server, error);
 	if (status != HT_OK) {

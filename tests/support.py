@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import tempfile
 
@@ -29,6 +30,13 @@ def environment(**more):
     env.pop("HOLOTRACE_CACHE_DIR", None)
     env.update(more)
     return env
+
+
+def default_signals():
+    """For preexec_fn of what a test ends by a signal: a runner that was started in the background, or by nohup, ignores
+    some, and every child inherits that."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run(*args, cwd=None, stdin=None, timeout=300, memory_bytes=None, env=None):

@@ -25,7 +25,8 @@ def end_runs(signal_number, delays_s, args, **env):
     n_ended = 0
     for delay_s in delays_s:
         process = subprocess.Popen([support.EXE, *map(os.fspath, args)], env=support.environment(**env),
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=support.default_signals)
         try:
             process.wait(delay_s)
         except subprocess.TimeoutExpired:

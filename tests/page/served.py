@@ -48,7 +48,8 @@ def wait_ready(url, n_runs=1, seconds=60):
 def serving(logdir, *options):
     """holotrace serve over a directory, on a free port; answers the page's URL."""
     process = subprocess.Popen([support.EXE, "serve", str(logdir), "--port", "0", *options], env=support.environment(),
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               preexec_fn=support.default_signals)
     try:
         for line in process.stdout:
             found = re.search(r"http://\S+", line)

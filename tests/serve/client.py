@@ -28,12 +28,12 @@ class Answer:
 class Server:
     """`holotrace serve` as a child; ends with the test."""
 
-    def __init__(self, *args, port="0"):
+    def __init__(self, *args, port="0", preexec_fn=support.default_signals):
         self.started = time.monotonic()
         port = [] if port is None else ["--port", port]
         self.process = subprocess.Popen([support.EXE, "serve", *map(str, args), *port, "--rescan", "1"],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=support.environment())
+                                        env=support.environment(), preexec_fn=preexec_fn)
         line = self.process.stdout.readline().decode()
         self.seconds_to_url = time.monotonic() - self.started
         if not line:

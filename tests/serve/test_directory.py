@@ -273,6 +273,20 @@ def test_ending(number):
         assert "Sanitizer" not in said
 
 
+def test_nohup_is_obeyed():
+    """A server that was started to outlive its terminal does."""
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    server = Server(EXAMPLES / "cpu", preexec_fn=ignore)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        server.process.send_signal(number)
+        time.sleep(0.2)
+        assert server.ask("/api/v1/runs").status == 200
+    assert server.stop(signal.SIGTERM)[0] == 0
+
+
 def test_malformed_requests(local):
     """Requests of chance: the server answers or closes, and goes on."""
     chance = random.Random(7)

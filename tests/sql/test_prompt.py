@@ -1,8 +1,10 @@
 """The prompt of `holotrace sql`, at a terminal of its own."""
+import fcntl
 import os
 import pty
 import select
 import subprocess
+import termios
 import time
 
 import pytest
@@ -12,6 +14,12 @@ import support
 TRAIN = support.ROOT / "examples" / "train" / "train.json.gz"
 
 
+def own_terminal():
+    """In the child: what is typed at its standard input becomes its signals."""
+    support.default_signals()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """The program behind a pseudo-terminal."""
 
@@ -19,8 +27,7 @@ class Terminal:
         self.master, slave = pty.openpty()
         env = support.environment(HOME=str(home), XDG_STATE_HOME=str(home / "state"), TERM="dumb", COLUMNS="100")
         self.program = subprocess.Popen([support.EXE, "sql", TRAIN], stdin=slave, stdout=slave, stderr=slave, env=env,
-                                        start_new_session=True, preexec_fn=lambda: __import__("fcntl").ioctl(
-                                            0, __import__("termios").TIOCSCTTY, 0))
+                                        start_new_session=True, preexec_fn=own_terminal)
         os.close(slave)
 
     def until(self, text, seconds=20):
