@@ -627,6 +627,9 @@ static void test_shorten(void **state)
 		        "f::(anonymous namespace)::g(…)" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },
 		{ "x::operator<<(std::ostream&, y)", 20, "x::operator<<(…)" },
+		{ "<built-in method apply of FunctionMeta object at 0x7f>", 21,
+		        "<built-in me…at 0x7f>" },
+		{ "model/layers.py(511): <listcomp>", 20, "model/layer…istcomp>" },
 	};
 	for (size_t i = 0; i < HT_COUNT(cases); i++) {
 		char buf[256];

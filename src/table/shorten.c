@@ -28,13 +28,16 @@ static bool is_angle(const char *text, size_t i)
 	return start < n || memcmp(text + start - n, word, n) != 0;
 }
 
-/* Depth of the deepest template argument list, 0 when there is none or brackets do not pair. */
+/* Depth of the deepest template argument list, 0 when there is none or brackets do not pair. A list follows the name
+ * of its template: "<built-in method mm>" and "a.py(3): <lambda>" are none. */
 static int template_depth(const char *text, size_t n)
 {
 	int depth = 0, deepest = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_angle(text, i))
 			continue;
+		if (!depth && text[i] == '<' && (!i || text[i - 1] == ' '))
+			return 0;
 		depth += text[i] == '<' ? 1 : -1;
 		if (depth < 0 || depth > MAX_DEPTH)
 			return 0;

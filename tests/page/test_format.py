@@ -22,6 +22,8 @@ NAMES = [
     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
     "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas",
     "autograd::engine::evaluate_function: AddmmBackward0", "Memcpy HtoD (Pinned -> Device)", "aten::add_",
+    "<built-in method run_backward of torch._C._EngineBase object at 0x7f1a2b3c4d5e>", "model/layers.py(511): <listcomp>",
+    "<string>(1): <module>", "void operator< <int>(std::vector<int> const&)",
     "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(c10::Scalar const&)::"
     "{lambda()#1}::operator()() const::{lambda()#7}::operator()() const::{lambda(long)#1}>(int, long)",
     "bool operator<(std::vector<int> const&, std::vector<int> const&)", "a<b<c<d<e<f>>>>>", "a<b", "a>b->c", "x->y<z>",

@@ -31,6 +31,8 @@ function templateDepth(text: Bytes): number {
   let depth = 0, deepest = 0;
   for (let i = 0; i < text.length; i++) {
     if (!isAngle(text, i)) continue;
+    // a list follows the name of its template: <built-in method mm> is none
+    if (depth === 0 && text[i] === LESS && (i === 0 || text[i - 1] === SPACE)) return 0;
     depth += text[i] === LESS ? 1 : -1;
     if (depth < 0 || depth > MAX_DEPTH) return 0;
     deepest = Math.max(deepest, depth);
