@@ -77,6 +77,28 @@ answer = input.map((text: string) => { const found = parseRanges(text); return f
         ["0,2-3", "3-5", "1", "7-10", None, None, None]
 
 
+RANGES = [
+    {"from": 1200, "to": 3400, "tracks": None}, {"from": -5, "to": 2**52, "tracks": ["0:3", "0:4", "0:5", "0:9", "12:0"]},
+    {"from": 7, "to": 7, "tracks": ["1:1"]},
+]
+#: What somebody may type, and what is made of it.
+TYPED = [("", None), ("5", None), ("9..5", None), ("a..b", None), ("1..2@", {"from": 1, "to": 2, "tracks": None}),
+         ("1..2@x:1;0:a,4", {"from": 1, "to": 2, "tracks": ["0:4"]}), ("1..99999999999999999999", None)]
+
+
+def test_selections_and_marks_survive_the_url(tmp_path):
+    source = """import { marksText, parseMarks, parseRange, rangeText } from "./timeline/places";
+answer = [input.ranges.map((range: any) => parseRange(rangeText(range) ?? "")), input.typed.map(parseRange),
+  rangeText(null), rangeText(input.ranges[1]), parseMarks(marksText([3, -4, 5.4]) ?? ""), marksText([]), parseMarks("1,,x,2"),
+  parseRange("0..1@0:0-999999999")?.tracks?.length];"""
+    ranges, typed, none, text, marks, no_marks, odd, most = evaluate(
+        tmp_path, source, {"ranges": RANGES, "typed": [text for text, _ in TYPED]})
+    assert ranges == RANGES and typed == [range for _, range in TYPED]
+    assert none is None and text == f"-5..{2**52}@0:3-5,9;12:0"
+    assert marks == [3, -4, 5] and no_marks is None and odd == [1, 2]
+    assert most == 100000
+
+
 def test_flame_is_as_wide_as_what_is_inside(tmp_path):
     rows = [{"path": ["a"], "self": 1}, {"path": ["a", "b"], "self": 2}, {"path": ["a", "b"], "self": 3}, {"path": ["c"], "self": 4}]
     tree = evaluate(tmp_path, 'import { treeOf } from "./views/tree"; answer = treeOf(input, "all", () => "host");', rows)

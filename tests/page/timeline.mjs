@@ -29,6 +29,16 @@ const colours = page => page.locator(".tl-canvas").evaluate(canvas => {
   return seen.size;
 });
 
+// The pixels under points of the page; of one above the canvas that of its first line.
+const colourAt = (page, points) => page.locator(".tl-canvas").evaluate((canvas, places) => {
+  const box = canvas.getBoundingClientRect(), scale = canvas.width / box.width, copy = document.createElement("canvas");
+  const context = Object.assign(copy, { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  return places.map(({ x, y }) => {
+    context.drawImage(canvas, Math.floor((x - box.left) * scale), Math.max(0, Math.floor((y - box.top) * scale)), 1, 1, 0, 0, 1, 1);
+    return context.getImageData(0, 0, 1, 1).data.join();
+  });
+}, points);
+
 async function at(page, ns, label, lane) {
   const box = await page.locator(".tl-canvas").boundingBox(), [from, to] = await view(page);
   const row = await page.locator(".tl-label", { hasText: label }).first().boundingBox();
@@ -91,6 +101,8 @@ async function click(page) {
   const point = await at(page, kernel.start_ns + kernel.dur_ns / 2, kernel.label, kernel.lane);
   await page.mouse.move(point.x, point.y);
   truth("the tip names it", (await page.locator(".tl-tip").innerText()).startsWith(kernel.short));
+  const [inside, edge, above] = await colourAt(page, [point, { x: point.x, y: point.y + 8 }, { x: point.x, y: 0 }]);
+  truth("it is painted there, and ends with its lane", inside !== edge && inside !== above);
   const before = await view(page);
   await page.mouse.click(point.x, point.y);
   await waitChosen(page, kernel.id);
@@ -187,13 +199,27 @@ async function select(page) {
   await page.mouse.up();
   await page.waitForSelector(".tl-sums");
   const ns = x => from + (x - box.x) / box.width * (to - from);
-  const sums = await page.locator(".tl-sums").evaluateAll(tables => tables.map(table => {
-    const columns = [...table.querySelectorAll("th")].map(head => head.dataset.column);
-    return [...table.querySelectorAll("tbody tr")].map(row => Object.fromEntries([...row.cells].map((cell, i) =>
-      [columns[i], cell.querySelector("button")?.title ?? (cell.title || cell.innerText)])));
-  }));
+  const sums = await readSums(page);
+  await page.keyboard.press("m");
+  await page.waitForFunction(() => document.querySelector(".tl-canvas").dataset.marks === "2");
+  await page.reload(); // selection and marks are the URL's too
+  await page.waitForSelector(".tl-sums");
+  await still(page);
+  check("the selection after a reload", await readSums(page), sums);
+  check("marks after a reload", await said(page, "marks"), "2");
+  await page.keyboard.press("m");
+  await page.keyboard.press("Escape");
+  await page.locator(".tl-sums").first().waitFor({ state: "detached" });
+  const { sel, marks } = await query(page);
+  check("nothing is selected, nothing is marked", [sel ?? "", marks ?? ""], ["", ""]);
   return { from: ns(x0), to: ns(x1), pixel: (to - from) / box.width, classes: sums[0], names: sums[1] };
 }
+
+const readSums = page => page.locator(".tl-sums").evaluateAll(tables => tables.map(table => {
+  const columns = [...table.querySelectorAll("th")].map(head => head.dataset.column);
+  return [...table.querySelectorAll("tbody tr")].map(row => Object.fromEntries([...row.cells].map((cell, i) =>
+    [columns[i], cell.querySelector("button")?.title ?? (cell.title || cell.innerText)])));
+}));
 
 async function rows(page) {
   await page.goto(place(""));

@@ -10,6 +10,7 @@ import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
 import type { Choice } from "./layout";
 import { Details, Selection, useAnswer } from "./Panel";
+import { marksText, parseMarks, parseRange, rangeText } from "./places";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
 import "./timeline.css";
@@ -242,10 +243,11 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const drag = useRef<{ x: number; y: number; time: number; moved: boolean; pans: boolean; lastX: number } | null>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [scroll, setScroll] = useState(0);
-  const [range, setRange] = useState<Range | null>(null);
+  const range = useMemo(() => parseRange(state.sel), [state.sel]);
+  const setRange = (next: Range | null) => onState({ sel: rangeText(next) }, true);
   const [help, setHelp] = useState(false);
   const [tip, setTip] = useState<{ x: number; y: number; text: string; more: string } | null>(null);
-  const [marks, setMarks] = useState<number[]>([]);
+  const marks = useMemo(() => parseMarks(state.marks), [state.marks]);
   const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, state);
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
@@ -447,8 +449,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     stage.show(step.start_ns - margin, step.end_ns + margin);
   };
   const mark = () => {
-    const at = range ? [range.from, range.to] : stage.chosen ? [stage.chosen.start] : stage.pointer ? [stage.timeAt(stage.pointer.x)] : [];
-    setMarks(at.every((one) => marks.includes(one)) ? marks.filter((one) => !at.includes(one)) : [...new Set([...marks, ...at])]);
+    const at = range ? [range.from, range.to] : stage.chosen ? [stage.chosen.start] : stage.pointer ? [Math.round(stage.timeAt(stage.pointer.x))] : [];
+    onState({ marks: marksText(at.every((one) => marks.includes(one)) ? marks.filter((one) => !at.includes(one)) : [...new Set([...marks, ...at])]) }, true);
   };
   const press = (event2: KeyboardEvent) => {
     if (event2.metaKey || event2.ctrlKey || event2.altKey || isTyping(event2.target)) return;

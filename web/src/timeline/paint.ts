@@ -1,5 +1,5 @@
-// Painting tracks: every lane is one line of pixels, filled span by span and then repeated for its height. So a frame
-// costs about as much as its spans and its area, however many spans there are.
+// Painting tracks: every lane is one line of pixels in a strip, filled span by span, and the canvas draws it as high as
+// the lane is. So a frame costs as much as its spans and its lanes; only the canvas sees every pixel, and once.
 import { shortName } from "../ui/format";
 import { rowsBetween } from "./layout";
 import type { Layout, RankRow, Row, TrackRow } from "./layout";
@@ -40,49 +40,97 @@ function colorsOf(scene: Scene, rank: number, tile: Colored): Uint32Array {
   return colors;
 }
 
+// Lines of pixels, one below the other, and where each is drawn. The first is the ground: what every other line begins as,
+// and what is drawn where there is no line.
+class Strip {
+  private readonly canvas = document.createElement("canvas");
+  private image = new ImageData(1, 1);
+  private pixels = new Uint32Array(1);
+  private n = 0;
+  private bands: { line: number; top: number; bottom: number }[] = [];   // in pixels of the target
+
+  get width(): number { return this.image.width; }
+
+  // Forgets all lines; answers the ground, to be filled in.
+  begin(width: number): Uint32Array {
+    if (this.image.width !== width) this.grow(width, 64);
+    this.n = 1;
+    this.bands = [];
+    return this.lines(0, 1);
+  }
+
+  private grow(width: number, height: number): void {
+    const before = this.pixels, isHigher = this.image.width === width;
+    this.image = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    if (isHigher) this.pixels.set(before);
+    this.canvas.width = width;
+    this.canvas.height = height;
+  }
+
+  // The number of the first of n new lines.
+  add(n: number): number {
+    const first = this.n;
+    this.n += n;
+    if (this.n > this.image.height) this.grow(this.width, Math.max(this.n, 2 * this.image.height));
+    for (let i = first; i < this.n; i++) this.pixels.copyWithin(i * this.width, 0, this.width);
+    return first;
+  }
+
+  // The pixels of n lines; not valid any more when lines are added.
+  lines(first: number, n: number): Uint32Array {
+    return this.pixels.subarray(first * this.width, (first + n) * this.width);
+  }
+
+  put(line: number, top: number, bottom: number): void {
+    if (bottom > top) this.bands.push({ line, top, bottom });
+  }
+
+  // Every pixel of the target once.
+  draw(context: CanvasRenderingContext2D, height: number): void {
+    const own = this.canvas.getContext("2d", { alpha: false });
+    if (!own) return;
+    own.putImageData(this.image, 0, 0, 0, 0, this.width, this.n);
+    context.imageSmoothingEnabled = false;
+    const copy = (line: number, top: number, bottom: number) => {
+      if (bottom > top) context.drawImage(this.canvas, 0, line, this.width, 1, 0, top, this.width, bottom - top);
+    };
+    let y = 0;
+    for (const { line, top, bottom } of this.bands.sort((a, b) => a.top - b.top)) {
+      copy(0, y, top);
+      copy(line, Math.max(y, top), bottom);
+      y = Math.max(y, bottom);
+    }
+    copy(0, y, height);
+  }
+}
+
 export class Painter {
-  private image: ImageData | null = null;
-  private pixels = new Uint32Array(0);
-  private base = new Uint32Array(0);
-  private lines = new Uint32Array(0);
+  private readonly strip = new Strip();
   private labels: Label[] = [];
   private readonly short = new Map<string, string>();
 
-  // Pixels of everything but overlays; labels, selection and arrows are drawn over it.
+  // Everything but overlays; labels, selection and arrows are drawn over it.
   paint(context: CanvasRenderingContext2D, scene: Scene): void {
     const width = Math.max(1, Math.round(scene.width * scene.ratio)), height = Math.max(1, Math.round(scene.height * scene.ratio));
-    if (!this.image || this.image.width !== width || this.image.height !== height) {
-      this.image = new ImageData(width, height);
-      this.pixels = new Uint32Array(this.image.data.buffer);
-      this.base = new Uint32Array(width);
-    }
+    const { layout, scroll } = scene, top = layout.pinnedHeight;
+    this.fillGround(scene, this.strip.begin(width));
     this.labels = [];
-    this.pixels.fill(scene.palette.theme.background);
-    this.drawGrid(scene, width, height);
-    const { layout, scroll } = scene;
-    const top = layout.pinnedHeight;
     for (const row of rowsBetween(layout.rows, scroll, scroll + scene.height - top)) this.paintRow(scene, row, row.y - scroll + top, top);
-    if (top > 0) {
-      this.fillRows(0, Math.round(top * scene.ratio), width, this.base);
-      this.labels = this.labels.filter((label) => label.y >= top);
-      for (const row of layout.pinned) this.paintRow(scene, row, row.y, 0);
-    }
-    context.putImageData(this.image, 0, 0);
+    this.labels = this.labels.filter((label) => label.y >= top);
+    for (const row of layout.pinned) this.paintRow(scene, row, row.y, 0);
+    this.strip.draw(context, height);
     this.drawLabels(context, scene);
   }
 
-  private fillRows(from: number, to: number, width: number, line: Uint32Array): void {
-    for (let y = Math.max(0, from); y < to && (y + 1) * width <= this.pixels.length; y++) this.pixels.set(line, y * width);
-  }
-
-  private drawGrid(scene: Scene, width: number, height: number): void {
-    const { theme } = scene.palette, { from, to } = scene.view, scale = width / (to - from);
-    this.base.fill(theme.background);
+  // The background with its grid.
+  private fillGround(scene: Scene, line: Uint32Array): void {
+    const { theme } = scene.palette, { from, to } = scene.view, scale = line.length / (to - from);
+    line.fill(theme.background);
     for (const at of ticks(from, to, tickStep((to - from) / scene.width, 110))) {
       const x = Math.round((at - from) * scale);
-      if (x >= 0 && x < width) this.base[x] = theme.grid;
+      if (x >= 0 && x < line.length) line[x] = theme.grid;
     }
-    this.fillRows(0, height, width, this.base);
   }
 
   private paintRow(scene: Scene, row: Row, y: number, clipTop: number): void {
@@ -100,15 +148,9 @@ export class Painter {
     }
   }
 
-  private lanes(n: number, width: number): Uint32Array {
-    if (this.lines.length < n * width) this.lines = new Uint32Array(n * width);
-    for (let i = 0; i < n; i++) this.lines.set(this.base, i * width);
-    return this.lines;
-  }
-
-  // The spans of a track into lines: those of lanes from first on, or all into one.
-  private fill(scene: Scene, track: Track, lines: Uint32Array, first: number, n: number, y: number, laneHeight: number, wanted: (work: number) => boolean): void {
-    const { view, ratio } = scene, width = this.base.length, scale = width / (view.to - view.from), flat = laneHeight === 0;
+  // The spans of a track into lines of the strip from line on: those of lanes from first on, or all into one.
+  private fill(scene: Scene, track: Track, line: number, first: number, n: number, y: number, laneHeight: number, wanted: (work: number) => boolean): void {
+    const { view, ratio } = scene, { width } = this.strip, lines = this.strip.lines(line, n), scale = width / (view.to - view.from), flat = laneHeight === 0;
     for (const [tile, from, to] of this.tilesOf(scene, track.rank)) {
       const [begin, end] = tile.tracks.get(track.track) ?? [0, 0];
       const colors = colorsOf(scene, track.rank, tile);
@@ -154,41 +196,41 @@ export class Painter {
   }
 
   private paintTrack(scene: Scene, row: TrackRow, y: number, clipTop: number): void {
-    const width = this.base.length, { ratio } = scene;
+    const { ratio } = scene, clip = Math.round(clipTop * ratio);
     const laneHeight = row.collapsed ? 8 : row.laneHeight;
     const all = row.collapsed ? 1 : row.track.lanes;
     const first = row.collapsed ? 0 : Math.max(0, Math.floor((clipTop - y) / laneHeight));
     const n = Math.min(all - first, Math.ceil((scene.height - Math.max(y, clipTop)) / laneHeight) + 1);
     if (n <= 0) return;
-    const lines = this.lanes(n, width);
-    this.fill(scene, row.track, lines, first, n, y + first * laneHeight, row.collapsed ? 0 : laneHeight, () => true);
+    const line = this.strip.add(n);
+    this.fill(scene, row.track, line, first, n, y + first * laneHeight, row.collapsed ? 0 : laneHeight, () => true);
     const gap = laneHeight * ratio >= 4 ? 1 : 0;
     for (let lane = 0; lane < n; lane++) {
       const top = Math.round((y + (first + lane) * laneHeight) * ratio), bottom = Math.round((y + (first + lane + 1) * laneHeight) * ratio) - gap;
-      this.fillRows(Math.max(top, Math.round(clipTop * ratio)), bottom, width, lines.subarray(lane * width, (lane + 1) * width));
+      this.strip.put(line + lane, Math.max(top, clip), bottom);
     }
   }
 
   // The head of a rank with its steps; when it is collapsed, what its devices do, in one band.
   private paintRank(scene: Scene, row: RankRow, y: number, clipTop: number): void {
-    const width = this.base.length, { ratio, view } = scene, { theme } = scene.palette;
-    const line = this.lanes(1, width).subarray(0, width);
-    const scale = width / (view.to - view.from);
+    const { ratio, view } = scene, { theme } = scene.palette, { width } = this.strip;
+    const line = this.strip.add(1), scale = width / (view.to - view.from);
     if (!row.collapsed) {
-      line.fill(theme.band);
+      this.strip.lines(line, 1).fill(theme.band);
     } else {
       const devices = row.tracks.filter((track) => track.device !== null || track.layer === "hardware" || track.layer === "communication");
       const shown = devices.length > 0 ? devices : row.tracks.slice(0, 1);
       for (const works of [[255, 4], [2, 3], [1], [0]])
         for (const track of shown) this.fill(scene, track, line, 0, 1, y, 0, (work) => works.includes(work));
     }
+    const pixels = this.strip.lines(line, 1);
     for (const step of scene.steps) {
       if (step.rank !== row.rank) continue;
       const x = Math.round((step.start_ns - view.from) * scale);
-      if (x >= 0 && x < width) line[x] = theme.step;
+      if (x >= 0 && x < width) pixels[x] = theme.step;
     }
     const inset = row.collapsed ? 2 : 0;
-    this.fillRows(Math.max(Math.round((y + inset) * ratio), Math.round(clipTop * ratio)), Math.round((y + row.height - inset) * ratio), width, line.slice());
+    this.strip.put(line, Math.max(Math.round((y + inset) * ratio), Math.round(clipTop * ratio)), Math.round((y + row.height - inset) * ratio));
   }
 
   private drawLabels(context: CanvasRenderingContext2D, scene: Scene): void {

@@ -189,7 +189,7 @@ export class Stage {
     const ratio = devicePixelRatio, width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
-    return canvas.getContext("2d");
+    return canvas.getContext("2d", { alpha: canvas === this.ruler });
   }
 
   private want(): void {
