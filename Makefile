@@ -6,6 +6,8 @@ WERROR  ?= false
 FUZZ_SECONDS ?= 60
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?= 1
+# Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
+LINES   := -Ddebug=false -Dc_args=-g1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
 
 all: ## build the program, build/holotrace, and the library
@@ -27,8 +29,8 @@ test: ## build and run every test; ends with one line of counts
 
 sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
 	@tools/setup test
-	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 -Db_ndebug=false \
-		-Db_sanitize=address,undefined -Db_lundef=false -Dwerror=$(WERROR)
+	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 $(LINES) -Db_ndebug=false \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
 		tests/cases tests/badinput tests/golden tests/extreme tests/serve
@@ -38,14 +40,14 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 
 portable: ## unit tests, cases and golden results for a build with zlib and without any call of one operating system
 	@tools/setup portable
-	@tools/configure build-portable -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
+	@tools/configure build-portable -Ddebug=false -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
 	@HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
 		tests/abi tests/cases tests/golden python/tests/test_core.py
 
 tsan: ## look for data races: reading, every analysis and the report with four threads
 	@tools/setup tsan
-	@tools/configure build-tsan --buildtype=debugoptimized -Db_ndebug=false -Db_sanitize=thread \
+	@tools/configure build-tsan --buildtype=debugoptimized $(LINES) -Db_ndebug=false -Db_sanitize=thread \
 		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dwerror=$(WERROR)
 	@ninja -C build-tsan --quiet
 	@$(PYTHON) tools/run_tsan build-tsan

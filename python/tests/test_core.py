@@ -350,6 +350,7 @@ def test_types_are_not_made_directly():
                 make()
 
 
+@pytest.mark.alone
 def test_import_is_quick():
     code = ("import time; begun = time.perf_counter(); import holotrace; "
             "print(time.perf_counter() - begun); import sys; "

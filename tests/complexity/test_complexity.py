@@ -4,18 +4,14 @@ Coarse, for machines that do other things at the same time: processor time, a ge
 noticeably long is measured again at a quarter of the size. `make bench` measures large traces closely.
 """
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
 import pytest
 
 import commands
 import shapes
 import support
+from meter import Meter
 
-METER = pathlib.Path(__file__).parent / "meter.py"
 LARGE, SMALL = 60_000, 15_000
 #: Below this a command is fast whatever it does; processor seconds.
 NOTICED = 0.4
@@ -25,28 +21,30 @@ FACTOR = 8
 FIXED_BYTES = 48 << 20
 
 
-def measure(arguments):
-    """(processor seconds, peak resident bytes, exit code, message)."""
-    done = subprocess.run([sys.executable, "-I", "-S", METER, support.EXE, *map(os.fspath, arguments)],
-                          env=support.environment(), stdin=subprocess.DEVNULL, capture_output=True)
-    seconds, peak_bytes, code = json.loads(done.stdout)
-    return seconds, peak_bytes, code, done.stderr
+@pytest.fixture(name="meter", scope="module")
+def small_process():
+    meter = Meter(support.environment())
+    yield meter
+    meter.close()
 
 
 class Trace:
     """A file of a shape, opened once, so that commands measure themselves and not the opening."""
 
-    def __init__(self, folder, shape, n):
-        self.path, self.cache = folder / f"{shape}-{n}.json", folder / f"cache-{n}"
+    def __init__(self, meter, folder, shape, n):
+        self.meter, self.path, self.cache = meter, folder / f"{shape}-{n}.json", folder / f"cache-{n}"
         shapes.write(shape, n, self.path)
-        self.opening = measure(["load", self.path, "--jobs", "1", "--cache-dir", self.cache])
+        self.opening = self.measure(["load", self.path, "--jobs", "1", "--cache-dir", self.cache])
         self.store_bytes = sum(f.stat().st_size for f in self.cache.rglob("*") if f.is_file())
+
+    def measure(self, words):
+        return self.meter.measure([support.EXE, *words])
 
     def run(self, line):
         paths = [self.path] * (2 if line[0] == "diff" else 1)
         if line[0] == "gate":
             paths = ["--base", self.path, "--test", self.path]
-        return measure([line[0], *paths, *line[1:], "--jobs", "1", "--cache-dir", self.cache, "--format", "csv"])
+        return self.measure([line[0], *paths, *line[1:], "--jobs", "1", "--cache-dir", self.cache, "--format", "csv"])
 
 
 def verbs():
@@ -61,14 +59,14 @@ def grows_too_fast(seconds, again):
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 @pytest.mark.parametrize("shape", shapes.ALL)
-def test_linear(shape, tmp_path):
-    large, small = Trace(tmp_path, shape, LARGE), None
+def test_linear(shape, meter, tmp_path):
+    large, small = Trace(meter, tmp_path, shape, LARGE), None
     assert large.opening[2] == 0, large.opening[3]
     assert large.store_bytes, "no cache file was written"
 
     def small_trace():
         nonlocal small
-        small = small or Trace(tmp_path, shape, SMALL)
+        small = small or Trace(meter, tmp_path, shape, SMALL)
         return small
 
     slow = []

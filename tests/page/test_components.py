@@ -26,6 +26,7 @@ def drive(script, *args):
 
 
 @needs_browser
+@pytest.mark.alone
 def test_table_of_many_rows(gallery):
     print(drive("table.mjs", gallery))
 

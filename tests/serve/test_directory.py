@@ -33,6 +33,7 @@ def by_name(runs):
     return {run["name"]: run for run in runs["runs"]}
 
 
+@pytest.mark.alone
 def test_the_url_comes_at_once(tmp_path):
     with serving(EXAMPLES) as server:
         assert server.seconds_to_url < (5 if support.is_sanitized() else 1)
