@@ -20,9 +20,11 @@
 #define MAX_POINTS  100000
 #define MAX_TIME_NS ((int64_t)1 << 61) /* differences of two stay in range */
 
-/* Timelines of the ranks that were asked for; the list is the caller's to free. */
+/* Timelines of the ranks that were asked for, held until drop_ranks. */
 struct ranks {
+	struct rank_timelines *of;
 	const ht_timeline **list;
+	size_t *places; /* of each in the set */
 	size_t n;
 };
 
@@ -45,24 +47,35 @@ static bool has_number(const char *list, int64_t number)
 	return false;
 }
 
+static void drop_ranks(struct ranks *ranks)
+{
+	for (size_t i = 0; i < ranks->n; i++)
+		rank_timeline_release(ranks->of, ranks->places[i]);
+	free(ranks->list);
+	free(ranks->places);
+}
+
 /* The timelines of the ranks in a list, ascending; 404 when there is none of them. */
 static enum ht_status take_ranks(struct serve_request *request, struct serve_response *response,
         const char *list, struct ranks *ret_ranks)
 {
 	size_t n = ht_set_n_ranks(request->set);
-	struct ranks ranks = { .list = calloc(n + 1, sizeof(ht_timeline *)) };
-	enum ht_status status = ranks.list != NULL ? HT_OK : HT_NOMEM;
+	struct ranks ranks = { .of = request->of->timelines,
+		.list = calloc(n + 1, sizeof(*ranks.list)),
+		.places = calloc(n + 1, sizeof(*ranks.places)) };
+	enum ht_status status = ranks.list != NULL && ranks.places != NULL ? HT_OK : HT_NOMEM;
 	for (size_t i = 0; i < n && status == HT_OK; i++) {
 		if (!has_number(list, ht_set_rank(request->set, i)))
 			continue;
-		status = snapshot_timeline(request->ctx, request->of, i, &ranks.list[ranks.n]);
-		ranks.n++;
+		ranks.places[ranks.n] = i;
+		status = rank_timeline_hold(request->ctx, ranks.of, i, &ranks.list[ranks.n]);
+		ranks.n += status == HT_OK;
 	}
 	if (status == HT_OK && ranks.n == 0)
 		status = serve_refuse(
 		        response, 404, NULL, "the run has no rank %.60s", list != NULL ? list : "");
 	if (status != HT_OK) {
-		free(ranks.list);
+		drop_ranks(&ranks);
 		return status;
 	}
 	*ret_ranks = ranks;
@@ -87,7 +100,7 @@ enum ht_status serve_tracks(struct serve_request *request, struct serve_response
 		return status;
 	serve_tracks_write(
 	        &(struct serve_ranks){ ranks.list, ranks.n }, request->generation, &json);
-	free(ranks.list);
+	drop_ranks(&ranks);
 	return HT_OK;
 }
 
@@ -107,7 +120,7 @@ enum ht_status serve_tile(struct serve_request *request, struct serve_response *
 	else if (!serve_tile_write(ranks.list[0], level, index, &response->body))
 		status = serve_refuse(response, 404, NULL, "there is no such tile");
 	response->type = "application/octet-stream";
-	free(ranks.list);
+	drop_ranks(&ranks);
 	return status;
 }
 
@@ -122,7 +135,7 @@ static enum ht_status answer_event(struct serve_request *request, struct serve_r
 	if (status != HT_OK)
 		return status;
 	status = write(&(struct serve_ranks){ ranks.list, ranks.n }, id, &json);
-	free(ranks.list);
+	drop_ranks(&ranks);
 	if (status == HT_USAGE)
 		return serve_refuse(response, 404, NULL, "there is no event %" PRId64 ":%" PRIu32,
 		        ht_event_rank(id), ht_event_row(id));
@@ -163,7 +176,7 @@ enum ht_status serve_search(struct serve_request *request, struct serve_response
 	if (status != HT_OK)
 		return status;
 	serve_search_write(&(struct serve_ranks){ ranks.list, ranks.n }, &search, &json);
-	free(ranks.list);
+	drop_ranks(&ranks);
 	return HT_OK;
 }
 
@@ -183,7 +196,7 @@ enum ht_status serve_range(struct serve_request *request, struct serve_response 
 		return status;
 	status = serve_range_write(&(struct serve_ranks){ ranks.list, ranks.n },
 	        serve_query(request, "tracks"), from_ns, to_ns, (uint64_t)top, &json);
-	free(ranks.list);
+	drop_ranks(&ranks);
 	if (status == HT_USAGE)
 		return serve_refuse(response, 400, NULL, "the selection is none");
 	return status;

@@ -121,7 +121,8 @@ static enum ht_status join_span(
 }
 
 /* The sets, outside the lock; NULL with the context's error. */
-static struct snapshot *join(ht_ctx *ctx, const struct draft *draft, uint64_t generation)
+static struct snapshot *join(
+        struct timelines *timelines, ht_ctx *ctx, const struct draft *draft, uint64_t generation)
 {
 	ht_set *all;
 	size_t n = 0;
@@ -141,7 +142,7 @@ static struct snapshot *join(ht_ctx *ctx, const struct draft *draft, uint64_t ge
 		free(spans);
 		return NULL;
 	}
-	return snapshot_new(generation, all, spans, n);
+	return snapshot_new(timelines, generation, all, spans, n);
 }
 
 /* Under which number a file is known, in its span. */
@@ -196,7 +197,7 @@ static void publish_run(struct server *server, struct run *run)
 	pthread_mutex_unlock(&runs->lock);
 	bool is_made = is_begun && draft.n == 0;
 	if (is_begun && draft.n > 0 && ht_ctx_new(&ctx) == HT_OK) {
-		snapshot = join(ctx, &draft, generation);
+		snapshot = join(server->timelines, ctx, &draft, generation);
 		is_made = snapshot != NULL;
 	}
 	pthread_mutex_lock(&runs->lock);

@@ -15,9 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWERS_BYTES ((size_t)128 << 20)
-#define MAX_WORKERS   16
-#define MAX_QUEUED    1000
+#define ANSWERS_BYTES   ((size_t)128 << 20)
+#define TIMELINES_BYTES ((uint64_t)512 << 20)
+#define MAX_WORKERS     16
+#define MAX_QUEUED      1000
 
 const char *serve_teller(bool facts)
 {
@@ -173,9 +174,11 @@ static enum ht_status start(
 		return HT_NOMEM;
 	server->runs.root = scan_root(server->options.sources, server->options.n_sources);
 	server->answers = answers_new(ANSWERS_BYTES);
+	server->timelines = timelines_new(TIMELINES_BYTES);
 	int n_workers = server->n_cpus < 2 ? 2 : server->n_cpus;
 	server->pool = pool_new(n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS, MAX_QUEUED);
-	if (server->runs.root == NULL || server->answers == NULL || server->pool == NULL)
+	if (server->runs.root == NULL || server->answers == NULL || server->timelines == NULL ||
+	        server->pool == NULL)
 		return HT_NOMEM;
 	enum ht_status status = http_start(server, error);
 	if (status != HT_OK)
@@ -246,6 +249,7 @@ void serve_stop(struct server *server)
 	pool_free(server->pool);
 	answers_free(server->answers);
 	free_runs(&server->runs);
+	timelines_free(server->timelines);
 	for (size_t i = 0; i < server->n_texts; i++)
 		free(server->texts[i]);
 	free(server->texts);

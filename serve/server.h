@@ -18,9 +18,10 @@ struct server {
 	char **texts;                 /* those strings */
 	size_t n_texts;
 	struct runs runs;
-	struct answers *answers; /* what was answered before */
-	struct pool *pool;       /* who computes answers */
-	struct http *http;       /* who talks to clients */
+	struct answers *answers;     /* what was answered before */
+	struct timelines *timelines; /* those that are open */
+	struct pool *pool;           /* who computes answers */
+	struct http *http;           /* who talks to clients */
 	char *url;
 	int port;
 	uint64_t boot; /* random: no ETag of an earlier server holds */

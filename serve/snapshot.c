@@ -8,20 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_timelines(struct span_set *of)
+static bool add_timelines(struct timelines *all, struct span_set *of)
 {
-	of->timelines = calloc(ht_set_n_ranks(of->set) + 1, sizeof(*of->timelines));
+	of->timelines = rank_timelines_new(all, of->set);
 	of->overlays = serve_overlays_new();
 	return of->timelines != NULL && of->overlays != NULL;
 }
 
 static void close_span(struct span_set *of)
 {
-	for (size_t i = 0; of->timelines != NULL && i < ht_set_n_ranks(of->set); i++)
-		ht_timeline_close(atomic_load(&of->timelines[i]));
-	free(of->timelines);
+	rank_timelines_free(of->timelines);
 	serve_overlays_free(of->overlays);
-	pthread_mutex_destroy(&of->lock);
 	ht_close(of->set);
 }
 
@@ -34,8 +31,8 @@ static void free_snapshot(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-struct snapshot *snapshot_new(
-        uint64_t generation, ht_set *all, struct span_set *spans, size_t n_spans)
+struct snapshot *snapshot_new(struct timelines *timelines, uint64_t generation, ht_set *all,
+        struct span_set *spans, size_t n_spans)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	if (snapshot == NULL) {
@@ -50,12 +47,9 @@ struct snapshot *snapshot_new(
 		.all = { .set = all },
 		.spans = spans,
 		.n_spans = n_spans };
-	pthread_mutex_init(&snapshot->all.lock, NULL);
-	bool is_made = add_timelines(&snapshot->all);
-	for (size_t i = 0; i < n_spans; i++) {
-		pthread_mutex_init(&spans[i].lock, NULL);
-		is_made &= add_timelines(&spans[i]);
-	}
+	bool is_made = add_timelines(timelines, &snapshot->all);
+	for (size_t i = 0; i < n_spans; i++)
+		is_made &= add_timelines(timelines, &spans[i]);
 	if (!is_made) {
 		free_snapshot(snapshot);
 		return NULL;
@@ -87,24 +81,4 @@ struct span_set *snapshot_span(struct snapshot *snapshot, const char *span)
 			return &snapshot->spans[i];
 	}
 	return NULL;
-}
-
-enum ht_status snapshot_timeline(
-        ht_ctx *ctx, struct span_set *of, size_t i, const ht_timeline **ret_timeline)
-{
-	enum ht_status status = HT_OK;
-	ht_timeline *timeline = atomic_load(&of->timelines[i]);
-	if (timeline == NULL) {
-		/* who asks for the same meanwhile wants to wait for it */
-		pthread_mutex_lock(&of->lock);
-		timeline = atomic_load(&of->timelines[i]);
-		if (timeline == NULL)
-			status = ht_timeline_open(ctx, of->set, i, &timeline);
-		if (status == HT_OK)
-			atomic_store(&of->timelines[i], timeline);
-		pthread_mutex_unlock(&of->lock);
-	}
-	if (status == HT_OK)
-		*ret_timeline = timeline;
-	return status;
 }

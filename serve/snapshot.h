@@ -9,18 +9,16 @@
 
 #include "holotrace.h"
 #include "overlay.h"
+#include "timelines.h"
 
 #include <stdatomic.h>
 
-#include <pthread.h>
-
-/* The ranks of a span, or of all, and the timelines of those that were asked for, which live as long. */
+/* The ranks of a span, or of all, with their timelines. */
 struct span_set {
 	int64_t span; /* 0: default */
 	ht_set *set;
 	struct serve_overlays *overlays; /* results that are drawn into its timelines */
-	pthread_mutex_t lock;            /* while one is opened */
-	_Atomic(ht_timeline *) *timelines;
+	struct rank_timelines *timelines;
 };
 
 struct snapshot {
@@ -32,15 +30,11 @@ struct snapshot {
 };
 
 /* Takes over the sets of all and spans, and the list, from malloc; frees them also on failure. */
-struct snapshot *snapshot_new(
-        uint64_t generation, ht_set *all, struct span_set *spans, size_t n_spans);
+struct snapshot *snapshot_new(struct timelines *timelines, uint64_t generation, ht_set *all,
+        struct span_set *spans, size_t n_spans);
 struct snapshot *snapshot_hold(struct snapshot *snapshot);
 void snapshot_release(struct snapshot *snapshot);
 /* The set of a span by its text ("2", "default"), or of the whole run for NULL; NULL when there is none. */
 struct span_set *snapshot_span(struct snapshot *snapshot, const char *span);
-
-/* The timeline of the i-th rank, opened when it is not. */
-enum ht_status snapshot_timeline(
-        ht_ctx *ctx, struct span_set *of, size_t i, const ht_timeline **ret_timeline) HT_MUST_USE;
 
 #endif
