@@ -70,6 +70,13 @@ answer = columns.map((one) => eventOf(table, one, row) ?? null);"""
     assert evaluate(tmp_path, source, None) == [None, "3:17", None, "1:8", None, "2:5", None, "0:4"]
 
 
+def test_devices_are_called_what_they_are(tmp_path):
+    runs = [["gpu"], ["npu", "npu"], ["cpu"], ["npu", "cpu", None], ["gpu", "npu"], []]
+    source = """import { deviceWord } from "./views/ranks";
+answer = input.map((vendors: any[]) => deviceWord({ workers: vendors.map((vendor) => ({ vendor })) } as any));"""
+    assert evaluate(tmp_path, source, runs) == ["GPU", "NPU", "GPU", "NPU", "GPU", "GPU"]
+
+
 def test_lists_of_numbers(tmp_path):
     source = """import { formatRanges, parseRanges } from "./app/ranges";
 answer = input.map((text: string) => { const found = parseRanges(text); return found && formatRanges(found); });"""

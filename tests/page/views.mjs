@@ -6,6 +6,7 @@ import { checkTable, go, launch, open, readTable, settle } from "./app.mjs";
 const [url, wantedPath, pictures] = process.argv.slice(2);
 const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
 const SIZES = [[1280, 860], [2560, 1440]];
+const NARROW = [[1024, 768], [390, 844]]; // a small window, a phone
 const problems = [];
 
 async function checkOverview(page, view) {
@@ -52,6 +53,12 @@ try {
         }
         await checkWidth(page, view, width);
       }
+      for (const [width, height] of NARROW) {
+        await page.setViewportSize({ width, height });
+        await settle(page);
+        await checkWidth(page, view, width);
+      }
+      await page.screenshot({ path: `${pictures}/${view.name}-phone.png` });
     } catch (error) {
       problems.push(`${view.at}: ${error.message}`);
     }

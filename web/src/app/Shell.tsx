@@ -49,17 +49,51 @@ function Nav() {
   );
 }
 
+// The same in one line, where there is no room at the left.
+function ViewChooser() {
+  const app = useApp();
+  const views = shownViews(app);
+  const options = (group: string) =>
+    views
+      .filter((view) => view.group === group)
+      .map((view) => (
+        <option key={view.id} value={view.id}>
+          {view.title}
+        </option>
+      ));
+  return (
+    <label class="chooser view-chooser">
+      <span class="dim">view</span>
+      <select
+        value={views.some((view) => view.id === app.route.view) ? app.route.view : "analyses"}
+        onChange={(event) => go(linkTo(app.route, event.currentTarget.value))}
+      >
+        {GROUPS.map((group) =>
+          group ? (
+            <optgroup key={group} label={group}>
+              {options(group)}
+            </optgroup>
+          ) : (
+            options(group)
+          ),
+        )}
+      </select>
+    </label>
+  );
+}
+
 function Top(props: { search: () => void }) {
   const [theme, nextTheme] = useTheme();
   return (
     <header class="top">
       <span class="brand">Holotrace</span>
+      <ViewChooser />
       <RunChooser />
       <SpanChooser />
       <RankChooser />
       <StepChooser />
       <span class="grow" />
-      <button type="button" class="search-box" onClick={props.search}>
+      <button type="button" class="search-box" aria-label="Search events, operators, kernels" onClick={props.search}>
         <span>Search events, operators, kernels</span>
         <kbd>/</kbd>
       </button>

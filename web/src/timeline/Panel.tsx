@@ -135,7 +135,7 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
 
 const TOP_NAMES = 40;
 
-function SumTable(props: { table: Table; columns: string[]; caption: string; rows: number; onEvent?: (id: string) => void }) {
+function SumTable(props: { table: Table; columns: string[]; caption: string; rows: number; device?: string; onEvent?: (id: string) => void }) {
   const { table } = props;
   const at = props.columns.map((name) => table.columns.findIndex((column) => column.name === name)).filter((i) => i >= 0);
   const nameAt = table.columns.findIndex((column) => column.name === "name"), longest = table.columns.findIndex((column) => column.name === "longest");
@@ -151,7 +151,7 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
               if (!column) return null;
               if (i === nameAt && props.onEvent && longest >= 0)
                 return <td key={i}><button type="button" class="tl-plain tl-link" title={`${String(cell)} · go to the longest`} onClick={() => props.onEvent?.(String(row[longest]))}>{shortName(String(cell), 32)}</button></td>;
-              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `GPU ${cell}`}</td>;
+              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `${props.device ?? "device"} ${cell}`}</td>;
               if (column.name === "class") return <td key={i}><i style={{ background: classColor(classOf(String(cell)) ?? "host") }} />{String(cell)}</td>;
               return <td key={i} class="number" title={exact(cell, column)}>{human(cell, column)}</td>;
             })}
@@ -162,7 +162,7 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
   );
 }
 
-export function Selection(props: { range: Range; sums: Sums | null; problem: string | null; onEvent: (id: string) => void; onClear: () => void }) {
+export function Selection(props: { range: Range; sums: Sums | null; problem: string | null; device: string; onEvent: (id: string) => void; onClear: () => void }) {
   const { range, sums } = props;
   const rank = sums ? new Set(sums.classes.rows.map((row) => row[0])).size > 1 : false;
   return (
@@ -171,7 +171,7 @@ export function Selection(props: { range: Range; sums: Sums | null; problem: str
       <p class="dim">{nsText(range.to - range.from)}, from {tickText(range.from, 1000)} to {tickText(range.to, 1000)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
       {props.problem ? <p class="bad">{props.problem}</p> : null}
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
-      {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} /> : null}
+      {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} device={props.device} /> : null}
       {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
     </div>
   );

@@ -5,6 +5,7 @@ import type { EventDetails, EventPlace, Found, Run, Tracks } from "../model";
 import { isTyping } from "../app/keys";
 import { linkTo, parseRoute } from "../app/route";
 import { nsText, shortName } from "../ui/format";
+import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
@@ -545,7 +546,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         <aside class="tl-panel" aria-label="Details">
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
-          {range ? <Selection range={range} sums={sums} problem={sumsProblem} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
+          {range ? <Selection range={range} sums={sums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
         </aside>
       ) : null}
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}

@@ -26,8 +26,8 @@ function Stacks(props: { rows: Rows; several: boolean }) {
   const root = useMemo(() => treeOf(stackRows(props.rows, props.several), "all", () => "compute"), [props.rows]);
   return (
     <Flame
-      title="GPU time under each stack of annotations"
-      of="sum of durations of GPU work; click to look inside"
+      title="Device time under each stack of annotations"
+      of="sum of durations of device work; click to look inside"
       root={root}
       unit="ns"
       onSelect={(path) => go(linkWith(route, { under: path.length > 1 ? path.at(-1)?.name : null }))}
@@ -45,7 +45,7 @@ export function Annotations() {
     <>
       <Head
         title="Annotations"
-        lead="GPU time inside user annotations: by the annotations around its launch, or by those drawn on the GPU."
+        lead="Device time inside user annotations: by the annotations around its launch, or by those drawn on the device."
       >
         <ParamSwitch verb="kernel-annotations" name="source" label="annotations of:" />
       </Head>
@@ -55,7 +55,7 @@ export function Annotations() {
           query={{ "group-by": "stack", source }}
           empty={
             <p>
-              No GPU work lies inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
+              No device work lies inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
             </p>
           }
         >
@@ -73,7 +73,7 @@ export function Annotations() {
       <VerbTable
         url
         verb="kernel-annotations"
-        title="GPU work inside annotations"
+        title="Device work inside annotations"
         query={{ "group-by": group, source }}
         keep={
           under

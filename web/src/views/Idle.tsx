@@ -5,6 +5,7 @@ import { useApp } from "../app/context";
 import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { deviceWord } from "./ranks";
 
 const CATEGORIES: readonly [name: string, label: string, color: string][] = [
   ["host_wait", "waiting for the host", classColor("host")],
@@ -31,13 +32,13 @@ function stacks(rows: Rows) {
   return { bars: [...first.values()], series: series.filter((one) => one.values.some((value) => value)) };
 }
 
-function label(rows: Rows, row: Row): string {
+function label(rows: Rows, row: Row, device: string): string {
   const stream = rows.cell(row, "stream");
-  return `rank ${rows.text(row, "rank")}${stream === null ? ` GPU ${rows.text(row, "device")}` : ` stream ${stream}`}`;
+  return `rank ${rows.text(row, "rank")}${stream === null ? ` ${device} ${rows.text(row, "device")}` : ` stream ${stream}`}`;
 }
 
 export function Idle() {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const by = route.query.by ?? "stream";
   const threshold = route.query.threshold;
   return (
@@ -66,7 +67,7 @@ export function Idle() {
               <StackedBars
                 title="Idle time by cause"
                 of="sum of the gaps; click to look at one rank"
-                categories={bars.map((row) => label(rows, row))}
+                categories={bars.map((row) => label(rows, row, deviceWord(run)))}
                 series={series}
                 unit="ns"
                 onClick={(i) => {

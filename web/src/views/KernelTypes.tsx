@@ -27,7 +27,7 @@ function TypeShares() {
         {(rows) => (
           <Shares
             title="Kinds of work"
-            of="share of the time in which the GPUs are busy; click to see its kernels"
+            of="share of the time in which the devices are busy; click to see its kernels"
             unit="ns"
             parts={rows.all.map((row) => ({
               name: rows.text(row, "kernel_type"),
@@ -62,7 +62,7 @@ function TopOfType(props: { rows: Rows; type: string; rank: string }) {
     <section class="block chart">
       <Bars
         title={`Most costly ${type} kernels of rank ${props.rank}`}
-        of="share of its summed GPU time; click to compare ranks"
+        of="share of its summed device time; click to compare ranks"
         unit="ns"
         bars={mine.map((row) => ({
           name: rows.text(row, "name"),
@@ -149,7 +149,7 @@ export function KernelTypes() {
     <>
       <Head
         title="Kernel types"
-        lead="What kinds of work fill the GPU's busy time, which kernels cost most of each, and whether it is even over ranks."
+        lead="What kinds of work fill the device's busy time, which kernels cost most of each, and whether it is even over ranks."
       />
       <TypeShares />
       <Ask verb="kernel-breakdown">{(rows) => <OneKind rows={rows} />}</Ask>

@@ -15,7 +15,7 @@ import type { Row, Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { viewOf } from "./registry";
 import { capital, hasNoAnswer, splitVerdict, stepSentence } from "./words";
-import { rankList } from "./ranks";
+import { deviceWord, rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
 function rowOf(rows: Rows, topic: string): Row | undefined {
@@ -78,14 +78,14 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
 
 const FIGURES: readonly [topic: string, column: string, label: string, type: "duration" | "ratio"][] = [
   ["step time", "value_ns", "step time", "duration"],
-  ["GPU", "share", "GPU busy", "ratio"],
+  ["GPU", "share", "busy", "ratio"],
   ["bound by", "share", "of the critical path", "ratio"],
   ["bound by", "saves_ns", "to save, at most", "duration"],
   ["slow rank", "value_ns", "wait for it a step", "duration"],
 ];
 
 function Figures(props: { rows: Rows }) {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const { rows } = props;
   return (
     <div class="figures">
@@ -96,7 +96,7 @@ function Figures(props: { rows: Rows }) {
         return (
           <Figure
             key={topic + column}
-            label={label}
+            label={topic === "GPU" ? `${deviceWord(run)} ${label}` : label}
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={rows.text(row, "finding")}
             href={nextLink(route, rows.text(row, "next"))}
@@ -143,6 +143,7 @@ function Verdict() {
 
 // The other conclusions, one line each.
 function Conclusions() {
+  const { run } = useApp();
   const topics = ["made of", "GPU", "could save", "slow rank", "modules", "collectives"];
   return (
     <section class="block">
@@ -159,7 +160,7 @@ function Conclusions() {
                 const row = rowOf(rows, topic);
                 return row ? (
                   <tr key={topic}>
-                    <th scope="row">{topic}</th>
+                    <th scope="row">{topic === "GPU" ? deviceWord(run) : topic}</th>
                     <td>{rows.text(row, "finding")}</td>
                     <td>
                       <Evidence rows={rows} row={row} />
@@ -262,7 +263,7 @@ const METRICS: readonly Metric[] = [
     verb: "temporal-breakdown",
     column: "idle_ns",
     query: { by: "step" },
-    says: "time with nothing on the GPU",
+    says: "time with nothing on the device",
   },
 ];
 

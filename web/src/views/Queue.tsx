@@ -7,7 +7,7 @@ export function Queue() {
     <>
       <Head
         title="Queue length"
-        lead="How much launched work waits on each stream: long queues keep the GPU fed, empty ones leave it dry."
+        lead="How much launched work waits on each stream: long queues keep the device fed, empty ones leave it dry."
       />
       <Series
         verb="queue-length"

@@ -60,7 +60,7 @@ export function Sequences() {
           {(rows) => (
             <TopBars
               rows={rows}
-              title="Sequences by GPU time"
+              title="Sequences by device time"
               of="all occurrences; click to see the operator"
               column="gpu_ns"
               name={(row) =>

@@ -4,22 +4,23 @@ import { useApp } from "../app/context";
 import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { deviceWord } from "./ranks";
 import { stackOf, TEMPORAL_PARTS } from "./stacks";
 
-function label(rows: Rows, row: Row): string {
+function label(rows: Rows, row: Row, device: string): string {
   const step = rows.cell(row, "step");
-  const devices = rows.distinct("device").length > 1 ? ` GPU ${rows.text(row, "device")}` : "";
+  const devices = rows.distinct("device").length > 1 ? ` ${device} ${rows.text(row, "device")}` : "";
   return `rank ${rows.text(row, "rank")}${devices}${step === null ? "" : `, step ${step}`}`;
 }
 
 export function Temporal() {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const by = route.query.by ?? "rank";
   return (
     <>
       <Head
         title="Temporal breakdown"
-        lead="How much of the GPU's time is idle, computing, or spent on anything else. The parts add up to the span from first to last GPU work."
+        lead="How much of the device's time is idle, computing, or spent on anything else. The parts add up to the span from its first to its last work."
       >
         <ParamSwitch verb="temporal-breakdown" name="by" label="rows:" />
       </Head>
@@ -27,9 +28,9 @@ export function Temporal() {
         <Ask verb="temporal-breakdown" query={{ by }}>
           {(rows) => (
             <StackedBars
-              title="What the GPU's time is made of"
+              title="What the device's time is made of"
               of={`each moment once; click to look at one ${by}`}
-              categories={rows.all.map((row) => label(rows, row))}
+              categories={rows.all.map((row) => label(rows, row, deviceWord(run)))}
               series={stackOf(rows, TEMPORAL_PARTS)}
               unit="ns"
               onClick={(i) => {
