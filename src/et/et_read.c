@@ -9,7 +9,7 @@
 #include "et/et_reader.h"
 
 #include "base/io.h"
-#include "json/block.h"
+#include "json/block_base.h"
 #include "json/text.h"
 #include "store/trace.h"
 
@@ -39,7 +39,7 @@ struct input {
 	struct ht_source *source;
 	struct ht_vec text; /* zeros behind it */
 	size_t at;          /* used up so far */
-	bool at_end;
+	bool at_end, has_room;
 };
 
 static const char *here(const struct input *in)
@@ -47,11 +47,32 @@ static const char *here(const struct input *in)
 	return in->r.text + in->at;
 }
 
+/* Room for the nodes and tensors of a file that goes on as it began: a block that is large from the start has fewer
+ * page faults than one that grows. Nothing is lost where there is no such room, or the size is not known. */
+static void reserve_columns(struct input *in)
+{
+	struct ht_et *et = in->r.et;
+	const struct ht_source_info *info = ht_source_info(in->source);
+	size_t used = (size_t)in->r.base + in->at;
+	if (in->has_room || !et->nodes.n || !used || info->compression != HT_PLAIN)
+		return;
+	in->has_room = true;
+	size_t times = (size_t)(info->file_bytes / used) + 1;
+	size_t n_nodes = et->nodes.n * times, n_tensors = et->tensors.n * times;
+	/* not for a file whose first nodes are unusually small */
+	if (n_nodes * sizeof(struct ht_et_node) + n_tensors * sizeof(struct ht_et_tensor) >
+	        info->file_bytes)
+		return;
+	(void)ht_vec_reserve(et->mem, &et->nodes, sizeof(struct ht_et_node), n_nodes);
+	(void)ht_vec_reserve(et->mem, &et->tensors, sizeof(struct ht_et_tensor), n_tensors);
+}
+
 /* Drop what is used up and read on. */
 static enum ht_status fill(struct input *in)
 {
 	size_t left = in->text.n - in->at, n;
 	char *text = in->text.data;
+	reserve_columns(in);
 	if (left && in->at)
 		memmove(text, text + in->at, left);
 	in->r.base += (int64_t)in->at;
@@ -111,11 +132,11 @@ static enum ht_et_header header_of(const char *key, size_t n)
 struct key {
 	const char *text;
 	size_t n;
-	bool escaped;
+	unsigned traits;
 };
 
 static bool set_header(struct input *in, enum ht_et_header flag, const struct key *key,
-        const char *value, size_t n, bool escaped)
+        const char *value, size_t n, unsigned traits)
 {
 	struct ht_et *et = in->r.et;
 	struct ht_et_attr head = { .type = HT_ET_NO_STR };
@@ -127,7 +148,7 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 	if (number) {
 		fits = ht_et_parse_i64(value, n, number);
 	} else if ((flag == HT_ET_HAS_SCHEMA || flag == HT_ET_HAS_TIME) && is_string) {
-		kept = ht_et_intern_string(&in->r, value + 1, n - 2, escaped,
+		kept = ht_et_intern_string(&in->r, value + 1, n - 2, traits,
 		        flag == HT_ET_HAS_SCHEMA ? &et->schema : &et->time);
 		fits = true;
 	}
@@ -135,8 +156,8 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 		et->headers |= flag;
 	if (fits || !kept)
 		return kept;
-	return ht_et_intern_string(&in->r, key->text, key->n, key->escaped, &head.name) &&
-	       ht_et_intern_json(&in->r, value, n, escaped, &head.value) &&
+	return ht_et_intern_string(&in->r, key->text, key->n, key->traits, &head.name) &&
+	       ht_et_intern_json(&in->r, value, n, traits, &head.value) &&
 	       HT_VEC_PUSH(et->mem, &et->more_heads, struct ht_et_attr, head);
 }
 
@@ -145,10 +166,11 @@ enum step { STEP_NEXT, STEP_NODES, STEP_END };
 /* One key and its value, or the start of the list of nodes. */
 static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 {
-	bool escaped = false, bad = false, key_escaped = false;
+	unsigned traits = 0, key_traits = 0;
+	bool bad = false;
 	const struct ht_et_reader *r = &in->r;
 	const char *p = here(in);
-	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_escaped) : NULL;
+	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_traits) : NULL;
 	if (!end)
 		return *p && *p != '"' ? HT_ET_BAD : HT_ET_SHORT;
 	const char *value = ht_skip_space(end);
@@ -162,11 +184,11 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 		*ret_step = STEP_NODES;
 		return HT_ET_PARSED;
 	}
-	const char *after = ht_et_value_end(r, value, &escaped, &bad);
+	const char *after = ht_et_value_end(r, value, &traits, &bad);
 	if (!after)
 		return bad ? HT_ET_BAD : HT_ET_SHORT;
-	struct key key = { p + 1, (size_t)(end - p) - 2, key_escaped };
-	if (!set_header(in, flag, &key, value, (size_t)(after - value), escaped))
+	struct key key = { p + 1, (size_t)(end - p) - 2, key_traits };
+	if (!set_header(in, flag, &key, value, (size_t)(after - value), traits))
 		return HT_ET_FAILED;
 	after = ht_skip_space(after);
 	in->at = (size_t)(after + (*after == ',') - r->text);
@@ -187,10 +209,10 @@ static const char *find_node(const struct ht_et_reader *r, const char *p)
 			continue;
 		/* attributes begin with their names, too, but go on with their types */
 		const char *value = ht_skip_space(key + 6);
-		bool escaped = false;
+		unsigned traits = 0;
 		if (*value != ':' || *(value = ht_skip_space(value + 1)) != '"')
 			continue;
-		const char *end = ht_et_string_end(r, value, &escaped);
+		const char *end = ht_et_string_end(r, value, &traits);
 		const char *next = end ? ht_skip_space(end) : r->end;
 		if (*next == ',' && !memcmp(ht_skip_space(next + 1), "\"id\"", 4))
 			return p;
@@ -358,8 +380,9 @@ static enum ht_status complete_root(struct input *in)
 {
 	static const char name[] = "[pytorch|profiler|execution_trace|process]";
 	struct ht_et *et = in->r.et;
-	for (uint32_t row = 0; row < ht_et_n(et); row++)
-		if (ht_et_kind(et, row) == HT_ET_PROCESS)
+	/* it is the last one of a file that has it */
+	for (uint32_t row = ht_et_n(et); row > 0; row--)
+		if (ht_et_kind(et, row - 1) == HT_ET_PROCESS)
 			return HT_OK;
 	struct ht_et_node node = { .id = 1,
 		.parent_id = 1,
@@ -443,6 +466,8 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
 	enum ht_status status = et->path ? HT_OK : ht_fail_nomem(ctx);
 	if (et->path)
 		memcpy(et->path, path, n_path);
+	if (status == HT_OK && !(in.r.habit = ht_mem_zalloc(ctx->mem, sizeof *in.r.habit)))
+		status = ht_fail_nomem(ctx);
 	if (status == HT_OK)
 		status = ht_source_open(ctx, path, &in.source);
 	if (status == HT_OK) {
@@ -454,6 +479,9 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
 	ht_vec_free(ctx->mem, &in.text, 1);
 	ht_vec_free(ctx->mem, &in.r.scratch, 1);
 	ht_vec_free(ctx->mem, &in.r.lists, sizeof(struct ht_et_type_list));
+	ht_vec_free(ctx->mem, &in.r.custom_of, sizeof(uint32_t));
+	ht_vec_free(ctx->mem, &in.r.customs, sizeof(struct ht_et_custom));
+	ht_mem_free(ctx->mem, in.r.habit, sizeof *in.r.habit);
 	if (status == HT_NOMEM)
 		ht_error_in_file(ctx, path);
 	if (status != HT_OK) {
