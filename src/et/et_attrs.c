@@ -87,8 +87,10 @@ static bool unescaped_value(
 	const char *p = start + 1;
 	for (;; p++) {
 		p = memchr(p, '"', (size_t)(s->r->end - p));
-		if (!p || (size_t)(p - start) > HT_ET_MAX_NAME_BYTES)
+		if (!p || (size_t)(p - start) > HT_ET_MAX_NAME_BYTES) {
+			ht_et_give_up(s->r, p ? p : s->r->end);
 			return ht_et_fail(s, p ? HT_ET_BAD : HT_ET_SHORT);
+		}
 		const char *after = ht_skip_space(p + 1);
 		if (after[0] == '}' && (after[1] == ',' || after[1] == ']'))
 			break;

@@ -155,23 +155,29 @@ static bool parse_io(struct ht_et_parsing *s, size_t first)
 
 /* ---- members ---- */
 
+/* The quote before the key that always follows a name; NULL when none is before the end. */
+static const char *find_name_end(const char *p, const char *end)
+{
+	static const char nested[] = "\", \"ctrl_deps\": ", flat[] = "\", \"id\": ";
+	for (; (p = memchr(p, '"', (size_t)(end - p))); p++)
+		if (!memcmp(p, nested, sizeof nested - 1) || !memcmp(p, flat, sizeof flat - 1))
+			return p;
+	return NULL;
+}
+
 /* The string was followed by something that does not follow strings: search the key that always does. */
 static bool unescaped_name(
         struct ht_et_parsing *s, const char *start, struct ht_et_value *ret_value)
 {
-	static const char *const next[] = { "\", \"ctrl_deps\": ", "\", \"id\": " };
-	const char *found = NULL;
 	size_t left = (size_t)(s->r->end - start);
-	for (size_t i = 0; i < HT_COUNT(next); i++) {
-		const char *at = memmem(start + 1,
-		        (left < HT_ET_MAX_NAME_BYTES ? left : HT_ET_MAX_NAME_BYTES) - 1, next[i],
-		        strlen(next[i]));
-		if (at && (!found || at < found))
-			found = at;
-	}
-	if (!found)
+	const char *end = left < HT_ET_MAX_NAME_BYTES ? s->r->end : start + HT_ET_MAX_NAME_BYTES;
+	const char *found = find_name_end(start + 1, end);
+	if (!found) {
+		ht_et_give_up(s->r, end);
 		return ht_et_fail(s, left < HT_ET_MAX_NAME_BYTES ? HT_ET_SHORT : HT_ET_BAD);
+	}
 	/* beyond the node's own text lies another node's name */
+	ht_et_give_up(s->r, found);
 	if (memmem(start + 1, (size_t)(found - start - 1), "\"attrs\": [", 10))
 		return ht_et_fail(s, HT_ET_BAD);
 	ht_et_count(s->r, HT_ET_STAT_name_unescaped, 1, start);
@@ -372,6 +378,7 @@ enum ht_et_parse ht_et_parse_node(struct ht_et_reader *r, const char **at)
 	size_t n_attrs = et->attrs.n, n_tensors = et->tensors.n;
 	struct ht_et_stat stats[HT_ET_N_STATS];
 	memcpy(stats, et->stats, sizeof stats);
+	r->reach = *at;
 	struct ht_et_parsing s = { .r = r,
 		.p = *at,
 		.result = HT_ET_BAD,
@@ -400,6 +407,7 @@ enum ht_et_parse ht_et_parse_node(struct ht_et_reader *r, const char **at)
 		et->attrs.n = n_attrs;
 		et->tensors.n = n_tensors;
 		memcpy(et->stats, stats, sizeof stats);
+		ht_et_give_up(r, s.p);
 		return s.result;
 	}
 	*at = s.p;

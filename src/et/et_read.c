@@ -18,6 +18,9 @@
 #define PIECE_BYTES    ((size_t)1 << 20)
 #define MAX_TEXT_BYTES ((size_t)1 << 40)
 #define SNIFF_BYTES    ((size_t)4 << 10)
+/* Bytes that may be looked at in vain: some, and so many times those read. */
+#define FREE_FAILED_BYTES ((uint64_t)64 << 20)
+#define MAX_FAILED_TIMES  8
 /* Chakra's files are not streamed; they are a tenth of the traces they come from. */
 #define MAX_CHAKRA_BYTES ((size_t)8 << 30)
 
@@ -168,7 +171,7 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 {
 	unsigned traits = 0, key_traits = 0;
 	bool bad = false;
-	const struct ht_et_reader *r = &in->r;
+	struct ht_et_reader *r = &in->r;
 	const char *p = here(in);
 	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_traits) : NULL;
 	if (!end)
@@ -199,7 +202,7 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 /* ---- list of nodes ---- */
 
 /* Where a node seems to begin at or after p, or NULL. */
-static const char *find_node(const struct ht_et_reader *r, const char *p)
+static const char *find_node(struct ht_et_reader *r, const char *p)
 {
 	for (; (p = memchr(p, '{', (size_t)(r->end - p))); p++) {
 		const char *key = ht_skip_space(p + 1);
@@ -246,6 +249,17 @@ static enum ht_status resync(struct input *in)
 	}
 }
 
+/* Nodes may begin inside of what looked like one and was none, so that text is searched again. Not without end: where
+ * much more was looked at in vain than there is text, it is passed over. */
+static void skip_failed(struct input *in)
+{
+	struct ht_et_reader *r = &in->r;
+	r->n_failed += (uint64_t)(r->reach - here(in));
+	uint64_t n_read = (uint64_t)r->base + in->at;
+	if (r->n_failed > FREE_FAILED_BYTES + MAX_FAILED_TIMES * n_read)
+		skip_to(in, r->reach - 1);
+}
+
 /* One node, read again with more text when it does not end. */
 static enum ht_status read_node(struct input *in)
 {
@@ -269,6 +283,7 @@ static enum ht_status read_node(struct input *in)
 			in->at = in->text.n;
 			return HT_OK;
 		}
+		skip_failed(in);
 		return resync(in);
 	}
 }

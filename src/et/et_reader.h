@@ -36,6 +36,8 @@ struct ht_et_reader {
 	struct ht_vec custom_of; /* uint32_t by string id of a name: 1 + row of customs; 0: none */
 	struct ht_vec customs;   /* struct ht_et_custom */
 	struct ht_et_habit *habit;
+	const char *reach;    /* how far a node that failed was looked at */
+	uint64_t n_failed;    /* bytes looked at for nothing so far */
 	uint32_t last_device; /* of the last tensor */
 	bool out_of_memory;   /* noticed where nothing can be answered */
 };
@@ -49,14 +51,22 @@ static inline void ht_et_count(
 	stat->count += n;
 }
 
+/* What was looked at, up to p, is no text of its kind. */
+static inline const char *ht_et_give_up(struct ht_et_reader *r, const char *p)
+{
+	if (p > r->reach)
+		r->reach = p;
+	return NULL;
+}
+
 /* The id of a text; false when out of memory. */
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id);
 
 /* Behind the string whose opening quote is at p; NULL when the text ends first. */
-const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, unsigned *ret_traits);
+const char *ht_et_string_end(struct ht_et_reader *r, const char *p, unsigned *ret_traits);
 /* Behind any value at p; NULL with *ret_bad or because the text ends. An array of arguments holds no objects. */
 const char *ht_et_value_end(
-        const struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad);
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad);
 /* enum ht_et_trait of a string's body that is not as JSON has it; its backslashes mean nothing. */
 unsigned ht_et_raw_traits(const char *body, size_t n);
 /* A string's body or a JSON text as string id, repaired where the writer is known to spoil it. */

@@ -80,19 +80,19 @@ bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id
 	return intern_hashed(et, text, n, ht_hash(text, n), ret_id);
 }
 
-const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, unsigned *ret_traits)
+const char *ht_et_string_end(struct ht_et_reader *r, const char *p, unsigned *ret_traits)
 {
 	for (p++;;) {
 		p = ht_string_stop(p);
 		if (*p == '"')
 			return p + 1;
 		if (p >= r->end)
-			return NULL;
+			return ht_et_give_up(r, r->end);
 		if (*p == '\\') {
 			*ret_traits |= HT_ET_ESCAPED;
 			p++;
 			if (p >= r->end)
-				return NULL;
+				return ht_et_give_up(r, r->end);
 		} else if ((unsigned char)*p < ' ') {
 			*ret_traits |= HT_ET_CONTROLS;
 		}
@@ -122,7 +122,7 @@ static const uint8_t classes[256] = { ['"'] = QUOTE,
 
 /* Behind the array at p, which holds no objects, byte by byte. */
 static const char *array_end_slow(
-        const struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	size_t depth = 0;
 	for (;;) {
@@ -143,7 +143,7 @@ static const char *array_end_slow(
 			if (!--depth)
 				return p;
 			break;
-		default: *ret_bad = p != r->end; return NULL;
+		default: *ret_bad = p != r->end; return ht_et_give_up(r, p);
 		}
 	}
 }
@@ -152,7 +152,7 @@ static const char *array_end_slow(
 /* The same by blocks. What makes an array unusual before its end, in or outside of strings, is left to the slow
  * way. */
 static const char *array_end(
-        const struct ht_et_reader *r, const char *start, unsigned *ret_traits, bool *ret_bad)
+        struct ht_et_reader *r, const char *start, unsigned *ret_traits, bool *ret_bad)
 {
 	uint32_t carry = 0; /* all ones: the block begins inside a string */
 	size_t depth = 0;
@@ -178,7 +178,7 @@ static const char *array_end(
 #endif
 
 static const char *object_end(
-        const struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	const char *start = p;
 	size_t depth = 0;
@@ -194,17 +194,17 @@ static const char *object_end(
 			depth--;
 		*ret_bad = !*p;
 		if (*ret_bad)
-			return NULL;
+			return ht_et_give_up(r, p);
 		p++;
 		if (!depth)
 			return p;
 	}
 	*ret_bad = p < r->end;
-	return NULL;
+	return ht_et_give_up(r, p);
 }
 
 const char *ht_et_value_end(
-        const struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	if (*p == '"')
 		return ht_et_string_end(r, p, ret_traits);
