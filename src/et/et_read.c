@@ -43,6 +43,8 @@ struct input {
 	struct ht_vec text; /* zeros behind it */
 	size_t at;          /* used up so far */
 	bool at_end, has_room;
+	bool is_strict;  /* whether the text is valid JSON is asked for */
+	bool is_invalid; /* it is not */
 };
 
 static const char *here(const struct input *in)
@@ -164,6 +166,13 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 	       HT_VEC_PUSH(et->mem, &et->more_heads, struct ht_et_attr, head);
 }
 
+/* A value must be JSON to the letter: reading passes over much of it. */
+static void demand_valid(struct input *in, const char *start, const char *end)
+{
+	if (in->is_strict && !ht_json_valid(start, (size_t)(ht_skip_space(end) - start)))
+		in->is_invalid = true;
+}
+
 enum step { STEP_NEXT, STEP_NODES, STEP_END };
 
 /* One key and its value, or the start of the list of nodes. */
@@ -193,8 +202,9 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 	struct key key = { p + 1, (size_t)(end - p) - 2, key_traits };
 	if (!set_header(in, flag, &key, value, (size_t)(after - value), traits))
 		return HT_ET_FAILED;
-	after = ht_skip_space(after);
-	in->at = (size_t)(after + (*after == ',') - r->text);
+	demand_valid(in, p, end);
+	demand_valid(in, value, after);
+	in->at = (size_t)(after - r->text);
 	*ret_step = STEP_NEXT;
 	return HT_ET_PARSED;
 }
@@ -233,6 +243,7 @@ static void skip_to(struct input *in, const char *to)
  * the start of one. */
 static enum ht_status resync(struct input *in)
 {
+	in->is_invalid = true;
 	if (in->at < in->text.n)
 		skip_to(in, here(in) + 1);
 	for (;;) {
@@ -254,8 +265,8 @@ static enum ht_status resync(struct input *in)
 static void skip_failed(struct input *in)
 {
 	struct ht_et_reader *r = &in->r;
-	r->n_failed += (uint64_t)(r->reach - here(in));
 	uint64_t n_read = (uint64_t)r->base + in->at;
+	r->n_failed += (uint64_t)(r->reach - here(in));
 	if (r->n_failed > FREE_FAILED_BYTES + MAX_FAILED_TIMES * n_read)
 		skip_to(in, r->reach - 1);
 }
@@ -267,6 +278,7 @@ static enum ht_status read_node(struct input *in)
 		const char *at = here(in);
 		enum ht_et_parse parsed = ht_et_parse_node(&in->r, &at);
 		if (parsed == HT_ET_PARSED) {
+			demand_valid(in, here(in), at);
 			in->at = (size_t)(at - in->r.text);
 			return HT_OK;
 		}
@@ -350,10 +362,28 @@ static enum ht_status wrong_kind(ht_ctx *ctx, const char *path, bool is_empty, b
 	        "not an execution trace");
 }
 
+/* One member of the outermost object, or all that follows the start of the list of nodes. */
+static enum ht_status read_member(struct input *in, enum step *ret_step, bool *ret_ended)
+{
+	for (;;) {
+		enum ht_et_parse parsed = parse_head(in, ret_step);
+		if (parsed == HT_ET_FAILED)
+			return ht_fail_nomem(in->r.ctx);
+		if (parsed == HT_ET_SHORT && !in->at_end) {
+			HT_TRY(fill(in));
+			continue;
+		}
+		if (parsed != HT_ET_PARSED)
+			*ret_step = STEP_END;
+		return *ret_step == STEP_NODES ? read_nodes(in, ret_ended) : HT_OK;
+	}
+}
+
 /* Top-level keys, the list of nodes among them. */
 static enum ht_status read_object(struct input *in)
 {
 	bool ended = false, had_nodes = false;
+	size_t n_commas = 1; /* as if one had been before the first */
 	in->at++;
 	for (;;) {
 		enum step step = STEP_END;
@@ -362,31 +392,27 @@ static enum ht_status read_object(struct input *in)
 			break;
 		if (*here(in) == ',') {
 			in->at++;
+			n_commas++;
 			continue;
 		}
-		enum ht_et_parse parsed = parse_head(in, &step);
-		if (parsed == HT_ET_FAILED)
-			return ht_fail_nomem(in->r.ctx);
-		if (parsed == HT_ET_SHORT && !in->at_end) {
-			HT_TRY(fill(in));
-			continue;
-		}
-		if (parsed != HT_ET_PARSED)
+		in->is_invalid |= n_commas != 1;
+		n_commas = 0;
+		HT_TRY(read_member(in, &step, &ended));
+		had_nodes |= step == STEP_NODES;
+		if (step == STEP_END || (step == STEP_NODES && !ended))
 			break;
-		if (step != STEP_NODES)
-			continue;
-		had_nodes = true;
-		HT_TRY(read_nodes(in, &ended));
-		if (!ended)
-			break;
-		HT_TRY(skip_blanks(in));
-		in->at += *here(in) == ',';
 	}
 	const char *p = here(in);
 	if (had_nodes && !ended)
 		ht_et_count(&in->r, HT_ET_STAT_not_finalised, 1, p);
 	else if (had_nodes && p < in->r.end && *p != '}')
 		ht_et_count(&in->r, HT_ET_STAT_bytes_skipped, (uint64_t)(in->r.end - p), p);
+	if (*p != '}' || (n_commas && had_nodes))
+		in->is_invalid = true;
+	else
+		in->at++;
+	HT_TRY(skip_blanks(in));
+	in->is_invalid |= here(in) < in->r.end;
 	return HT_OK;
 }
 
@@ -420,10 +446,23 @@ static enum ht_status complete_root(struct input *in)
 	return HT_OK;
 }
 
+/* Whether something was repaired or lost that valid JSON does not have. */
+static bool has_defects(const struct ht_et *et)
+{
+	static const enum ht_et_stat_code defects[] = { HT_ET_STAT_name_unescaped,
+		HT_ET_STAT_stray_comma, HT_ET_STAT_missing_comma, HT_ET_STAT_missing_brace,
+		HT_ET_STAT_stray_brace, HT_ET_STAT_not_finalised, HT_ET_STAT_cut_gzip };
+	for (size_t i = 0; i < HT_COUNT(defects); i++)
+		if (et->stats[defects[i]].count)
+			return true;
+	return false;
+}
+
 static enum ht_status read_json(struct input *in)
 {
 	struct ht_et *et = in->r.et;
 	HT_TRY(read_object(in));
+	et->is_valid = !in->is_invalid && !has_defects(et);
 	et->text_bytes = ht_source_pos(in->source);
 	if (ht_source_damage(in->source)->kind != HT_DAMAGE_NONE)
 		ht_et_count(&in->r, HT_ET_STAT_cut_gzip, 1, here(in));
@@ -467,7 +506,7 @@ static enum ht_status read_input(struct input *in)
 	return read_json(in);
 }
 
-enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
+enum ht_status ht_et_read(ht_ctx *ctx, const char *path, bool is_strict, struct ht_et **ret_et)
 {
 	struct ht_et *et = ht_mem_zalloc(ctx->mem, sizeof *et);
 	if (!et)
@@ -477,7 +516,8 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
 	ht_pool_init(&et->pool, et->mem);
 	size_t n_path = strlen(path) + 1;
 	et->path = ht_mem_alloc(et->mem, n_path);
-	struct input in = { .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR } };
+	struct input in = { .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR },
+		.is_strict = is_strict };
 	enum ht_status status = et->path ? HT_OK : ht_fail_nomem(ctx);
 	if (et->path)
 		memcpy(et->path, path, n_path);
