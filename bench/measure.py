@@ -3,9 +3,11 @@
 Nothing but Python's own library is needed. A folder with the programs may bring their shared libraries in lib/ (see
 bench/cores --pack).
 """
+import gzip
 import os
 import pathlib
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -14,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TRAIN = ROOT / "examples/train/train.json.gz"
+ET = ROOT / "tests/data/et/train.et.json.gz"
 DDP = [ROOT / f"examples/ddp/ddp_rank{r}.json.gz" for r in range(4)]
 MIB = 1 << 20
 #: What makes train a trace whose events are mostly Python frames, with times in whole microseconds.
@@ -47,6 +50,24 @@ def warm(path):
         while file.read(16 * MIB):
             pass
     return path
+
+
+#: Ids in an execution trace: of nodes, parents and calls, and of tensors and their storages.
+ET_IDS = re.compile(r'"id": (\d+)|"ctrl_deps": (\d+)|"(rf_id|fw_parent)", "type": "uint64", "value": (\d+)|\[(\d+),(\d+),(?=\d+,\d+,\d+,")')
+
+
+def shifted(text, by):
+    """The text of nodes with all ids moved up; 0, the process node's 1 and no storage stay."""
+    def move(match):
+        node, parent, attr, value, tensor, storage = match.groups()
+        if node:
+            return f'"id": {int(node) + by}'
+        if parent:
+            return f'"ctrl_deps": {int(parent) + by if parent != "1" else 1}'
+        if attr:
+            return f'"{attr}", "type": "uint64", "value": {int(value) + by if value != "0" else 0}'
+        return f"[{int(tensor) + by},{int(storage) + by if storage != '0' else 0},"
+    return ET_IDS.sub(move, text)
 
 
 class Programs:
@@ -104,6 +125,25 @@ class Programs:
             subprocess.run([self.build / "bench_generate", *how, source, str(n_bytes), part, *rank], check=True,
                            env=self.env)
             part.rename(path)
+        return warm(path)
+
+    def execution_trace(self, n_bytes):
+        """The bundled one over and over: threads, nodes and tensors are others each time, as in a longer run."""
+        path = self.data / f"et-{n_bytes}.json"
+        if path.exists():
+            return warm(path)
+        say(f"making {path.name}")
+        text = gzip.decompress(ET.read_bytes()).decode()
+        begin = text.index('"nodes": [') + len('"nodes": [')
+        process = text.rindex("{", 0, text.rindex("execution_trace|process"))
+        nodes, part = text[begin:process], path.with_suffix(".part")
+        step = max(int(i) for match in ET_IDS.finditer(nodes) for i in match.group(1, 5, 6) if i) + 1
+        with open(part, "w") as file:
+            file.write(text[:begin])
+            for i in range(max(n_bytes // len(nodes), 1)):
+                file.write(shifted(nodes, i * step))
+            file.write(text[process:])
+        part.rename(path)
         return warm(path)
 
     def gzip(self, path):

@@ -65,6 +65,13 @@ void ht_pool_done(struct ht_pool *pool);
 bool ht_pool_add(
         struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash, struct ht_text *ret_text);
 
+/* Ask for the place of a text ahead of time: in a large pool it is not in a cache. */
+static inline void ht_pool_prefetch(const struct ht_pool *pool, uint64_t hash)
+{
+	if (pool->n_slots)
+		__builtin_prefetch(&pool->slots[hash & (pool->n_slots - 1)]);
+}
+
 /* The text of a pool that nobody adds to any more; NULL: it has none. */
 const struct ht_text *ht_pool_find(
         const struct ht_pool *pool, const char *bytes, size_t n, uint64_t hash);

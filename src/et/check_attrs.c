@@ -181,9 +181,18 @@ static void check_schema(struct ht_et_check *c, uint32_t row)
 
 /* ---- collectives ---- */
 
+/* [1, 2]: whole numbers, or nothing. */
 static bool is_list_text(const char *text, size_t n)
 {
-	return n >= 2 && text[0] == '[' && text[n - 1] == ']';
+	struct ht_et_list list = ht_et_list(text);
+	struct ht_et_piece piece;
+	int64_t number;
+	if (n < 2 || !list.p || memchr(text, ']', n) != text + n - 1)
+		return false;
+	while (ht_et_list_next(&list, &piece))
+		if (!ht_et_parse_i64(piece.text, piece.n, &number))
+			return false;
+	return true;
 }
 
 static bool is_decimal(const char *text, size_t n)
@@ -255,17 +264,24 @@ static void check_groups(struct ht_et_check *c, const struct ht_et_groups *group
 
 /* ---- kernels and ranges ---- */
 
-/* The folder of copied sources: the file's name without .gz and .json, and _resources. */
-static char *resource_path(struct ht_et_check *c, const char *file)
+/* Whether a copied source is in the folder beside the trace: its name without .json, and _resources. PyTorch leaves
+ * .json there when the trace is compressed, for it takes off one ending. */
+static bool has_resource(struct ht_et_check *c, const char *file)
 {
+	static const char *const endings[] = { ".gz", ".zst", ".json" };
 	const char *path = c->et->path;
 	size_t n = strlen(path);
-	static const char *const endings[] = { ".gz", ".zst", ".json" };
-	for (size_t i = 0; i < HT_COUNT(endings); i++)
-		if (n > strlen(endings[i]) &&
-		        !strncmp(path + n - strlen(endings[i]), endings[i], strlen(endings[i])))
-			n -= strlen(endings[i]);
-	return ht_arena_printf(c->scratch, "%.*s_resources/%s", (int)n, path, file);
+	for (size_t i = 0; i < HT_COUNT(endings); i++) {
+		size_t n_ending = strlen(endings[i]);
+		if (n <= n_ending || memcmp(path + n - n_ending, endings[i], n_ending) != 0)
+			continue;
+		n -= n_ending;
+		const char *resource =
+		        ht_arena_printf(c->scratch, "%.*s_resources/%s", (int)n, path, file);
+		if (resource && access(resource, R_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void check_triton(struct ht_et_check *c, uint32_t row, uint8_t *is_told)
@@ -283,8 +299,7 @@ static void check_triton(struct ht_et_check *c, uint32_t row, uint8_t *is_told)
 		ht_et_report(c, HT_ET050, HT_ET_ERROR, row, "it has no inputs");
 	if (!*file || is_told[node->kernel_file])
 		return;
-	char *path = resource_path(c, file);
-	if (path && access(path, R_OK) != 0) {
+	if (!has_resource(c, file)) {
 		is_told[node->kernel_file] = 1;
 		ht_et_report(
 		        c, HT_ET050, HT_ET_WARNING, row, "%.200s is not beside the trace", file);

@@ -162,7 +162,7 @@ static enum ht_status convert_one(
 	if (status == HT_OK)
 		status = take_trace(c, file, files->n, &trace);
 	if (status == HT_OK)
-		status = ht_et_read(c->ctx, file->path, &et);
+		status = ht_et_read(c->ctx, file->path, false, &et);
 	if (status == HT_OK)
 		status = write_file(c, et, trace, file->rank, one);
 	ht_et_free(et);

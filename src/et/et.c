@@ -13,6 +13,8 @@
 
 /* Longer metadata is none. */
 #define MAX_METADATA_BYTES ((uint64_t)1 << 24)
+/* Ids per node up to which rows are looked up in a table: tensors are numbered by the same counter. */
+#define MAX_GAP 16
 
 /* ---- sniffing ---- */
 
@@ -145,20 +147,56 @@ static enum ht_status sort_ids(ht_ctx *ctx, struct ht_et *et, uint64_t *keys)
 	return ht_sort_keys(ctx->mem, keys, et->by_id, et->nodes.n) ? HT_OK : ht_fail_nomem(ctx);
 }
 
+/* Rows by id where ids are dense enough; the first row of an id that repeats. */
+struct id_table {
+	uint32_t *row_1; /* 1 + row; 0: none. NULL: look it up */
+	uint64_t first_id, n;
+};
+
+static struct id_table make_id_table(ht_ctx *ctx, const struct ht_et *et)
+{
+	const struct ht_et_node *nodes = ht_et_nodes(et);
+	struct id_table table = { 0 };
+	size_t n = et->nodes.n;
+	if (!n)
+		return table;
+	table.first_id = nodes[et->by_id[0]].id;
+	uint64_t span = nodes[et->by_id[n - 1]].id - table.first_id;
+	if (span >= (uint64_t)n * MAX_GAP)
+		return table;
+	table.n = span + 1;
+	/* without it parents are looked up one by one */
+	table.row_1 = ht_mem_zalloc(ctx->mem, table.n * sizeof *table.row_1);
+	for (size_t i = n; table.row_1 && i > 0; i--)
+		table.row_1[nodes[et->by_id[i - 1]].id - table.first_id] = et->by_id[i - 1] + 1;
+	return table;
+}
+
+static uint32_t row_of(const struct ht_et *et, const struct id_table *table, uint64_t id)
+{
+	if (!table->row_1)
+		return ht_et_find(et, id);
+	uint64_t at = id - table->first_id;
+	return at < table->n ? table->row_1[at] - 1 : HT_ET_NONE;
+}
+
 /* Rows of parents; lists of children ascend by id, as by_id does. */
-static void link_children(struct ht_et *et)
+static void link_children(struct ht_et *et, const struct id_table *table)
 {
 	struct ht_et_node *nodes = et->nodes.data;
-	uint32_t n = ht_et_n(et);
+	uint32_t n = ht_et_n(et), n_children = 0;
 	et->root = HT_ET_NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		struct ht_et_node *node = &nodes[et->by_id[i]];
+		uint32_t row = et->by_id[i];
+		struct ht_et_node *node = &nodes[row];
 		bool has_parent = node->flags & HT_ET_PARENT;
-		node->parent = has_parent ? ht_et_find(et, node->parent_id) : HT_ET_NONE;
-		if (et->root == HT_ET_NONE && ht_et_kind(et, et->by_id[i]) == HT_ET_PROCESS)
-			et->root = et->by_id[i];
-		if (node->parent != HT_ET_NONE && node->parent != et->by_id[i])
+		node->parent = has_parent ? row_of(et, table, node->parent_id) : HT_ET_NONE;
+		if (et->root == HT_ET_NONE && ht_et_kind(et, row) == HT_ET_PROCESS)
+			et->root = row;
+		if (node->parent != HT_ET_NONE && node->parent != row) {
 			et->first_child[node->parent + 1]++;
+			n_children++;
+		}
 	}
 	for (uint32_t i = 0; i < n; i++)
 		et->first_child[i + 1] += et->first_child[i];
@@ -169,9 +207,6 @@ static void link_children(struct ht_et *et)
 	}
 	/* the ends were moved down to the starts: row i's children start at first_child[i + 1] now */
 	memmove(et->first_child, et->first_child + 1, (size_t)n * sizeof *et->first_child);
-	uint32_t n_children = 0;
-	for (uint32_t i = 0; i < n; i++)
-		n_children += nodes[i].parent != HT_ET_NONE && nodes[i].parent != i;
 	et->first_child[n] = n_children;
 }
 
@@ -186,8 +221,11 @@ enum ht_status ht_et_index(ht_ctx *ctx, struct ht_et *et)
 	                                ? sort_ids(ctx, et, keys)
 	                                : ht_fail_nomem(ctx);
 	ht_mem_free(ctx->mem, keys, (n + 1) * sizeof *keys);
-	if (status == HT_OK)
-		link_children(et);
+	if (status == HT_OK) {
+		struct id_table table = make_id_table(ctx, et);
+		link_children(et, &table);
+		ht_mem_free(ctx->mem, table.row_1, table.n * sizeof *table.row_1);
+	}
 	return status;
 }
 

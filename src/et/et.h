@@ -121,6 +121,7 @@ struct ht_et {
 	struct ht_pool pool;
 	struct ht_et_stat stats[HT_ET_N_STATS];
 	uint64_t text_bytes, file_bytes;
+	bool is_valid; /* JSON to the letter; known of files that were read strictly */
 	/* indexes, made at the end */
 	uint32_t *by_id;       /* rows ascending by id, then row */
 	uint32_t *first_child; /* n + 1: slice of children, which ascend by id */
@@ -167,9 +168,10 @@ static inline size_t ht_et_str_len(const struct ht_et *et, uint32_t id)
 /* Whether the first bytes of a file are those of an execution trace: JSON, or Chakra's messages. */
 bool ht_et_sniff(const char *bytes, size_t n, bool is_all, enum ht_et_format *ret_format);
 
-/* Read a file, compressed or not; "-" is standard input. HT_FORMAT when it is something else. The caller frees
- * the store. */
-enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et) HT_MUST_USE;
+/* Read a file, compressed or not; "-" is standard input. HT_FORMAT when it is something else. Strictly: whether the
+ * text is valid JSON is found out, too. The caller frees the store. */
+enum ht_status ht_et_read(
+        ht_ctx *ctx, const char *path, bool is_strict, struct ht_et **ret_et) HT_MUST_USE;
 void ht_et_free(struct ht_et *et);
 
 struct ht_et_stat_info {

@@ -60,17 +60,22 @@ struct ht_et_list ht_et_list(const char *text)
 	return (struct ht_et_list){ p && *p == '[' ? p + 1 : NULL };
 }
 
-bool ht_et_list_next(struct ht_et_list *list, struct ht_et_piece *ret_element)
+const char *ht_et_list_peek(struct ht_et_list *list)
 {
 	if (!list->p)
-		return false;
+		return NULL;
 	const char *p = skip_blanks(list->p);
 	if (*p == ',')
 		p = skip_blanks(p + 1);
-	if (!*p || *p == ']' || *p == '}') {
-		list->p = NULL;
+	list->p = !*p || *p == ']' || *p == '}' ? NULL : p;
+	return list->p;
+}
+
+bool ht_et_list_next(struct ht_et_list *list, struct ht_et_piece *ret_element)
+{
+	const char *p = ht_et_list_peek(list);
+	if (!p)
 		return false;
-	}
 	const char *end = skip_value(p), *last = end;
 	while (last > p && (last[-1] == ' ' || last[-1] == '\n'))
 		last--;
@@ -154,48 +159,50 @@ bool ht_et_type_next(struct ht_et_piece *types, struct ht_et_type_piece *ret_typ
 
 /* ---- tensors ---- */
 
-static bool parse_u64(const char **at, uint64_t *ret_value)
+/* Behind the number at p; NULL when it is none or too large. */
+static const char *parse_u64(const char *p, uint64_t *ret_value)
 {
-	const char *p = *at, *start = p;
+	const char *start = p;
 	uint64_t value = 0;
+	/* nineteen digits fit into 64 bits */
+	for (; ht_is_digit(*p) && p - start < 19; p++)
+		value = value * 10 + (uint64_t)(*p - '0');
 	for (; ht_is_digit(*p); p++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		        __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
-			return false;
-	*at = p;
+			return NULL;
 	*ret_value = value;
-	return p > start;
+	return p > start ? p : NULL;
 }
 
-bool ht_et_tensor_parse(const char *text, struct ht_et_tensor *ret_tensor,
+const char *ht_et_tensor_parse(const char *text, struct ht_et_tensor *ret_tensor,
         struct ht_et_piece *ret_device, int *ret_n_fields)
 {
 	uint64_t fields[5];
 	const char *p = text;
 	if (*p++ != '[')
-		return false;
+		return NULL;
+	*ret_n_fields = 5;
+	*ret_device = (struct ht_et_piece){ NULL, 0 };
 	for (int i = 0; i < 5; i++) {
+		p = parse_u64(skip_blanks(p), &fields[i]);
+		if (!p)
+			return NULL;
 		p = skip_blanks(p);
-		if (!parse_u64(&p, &fields[i]))
-			return false;
-		p = skip_blanks(p);
-		if (*p == ']' && i == 4) {
-			*ret_n_fields = 5;
-			*ret_device = (struct ht_et_piece){ NULL, 0 };
+		if (*p == ']' && i == 4)
 			break;
-		}
 		if (*p++ != ',')
-			return false;
+			return NULL;
 		if (i < 4)
 			continue;
 		p = skip_blanks(p);
 		if (*p != '"')
-			return false;
+			return NULL;
 		const char *end = skip_string(p);
 		*ret_device = (struct ht_et_piece){ p + 1, (size_t)(end - p) - 2 };
 		*ret_n_fields = 6;
-		if (end - p < 2 || *skip_blanks(end) != ']')
-			return false;
+		if (end - p < 2 || *(p = skip_blanks(end)) != ']')
+			return NULL;
 	}
 	*ret_tensor = (struct ht_et_tensor){ .id = fields[0],
 		.storage = fields[1],
@@ -203,7 +210,7 @@ bool ht_et_tensor_parse(const char *text, struct ht_et_tensor *ret_tensor,
 		.numel = fields[3],
 		.itemsize = fields[4],
 		.device = HT_ET_NO_STR };
-	return true;
+	return p + 1;
 }
 
 /* ---- walking ---- */

@@ -25,6 +25,8 @@ struct ht_et_list {
 };
 struct ht_et_list ht_et_list(const char *text);
 bool ht_et_list_next(struct ht_et_list *list, struct ht_et_piece *ret_element);
+/* Where the next element begins; NULL at the end. Who takes it moves p behind it. */
+const char *ht_et_list_peek(struct ht_et_list *list);
 /* Elements of an array; 0 for anything else. */
 size_t ht_et_list_count(const char *text);
 
@@ -38,8 +40,8 @@ struct ht_et_type_piece {
 };
 bool ht_et_type_next(struct ht_et_piece *types, struct ht_et_type_piece *ret_type);
 
-/* The six fields of a tensor, or five in old files; false when it is none. */
-bool ht_et_tensor_parse(const char *text, struct ht_et_tensor *ret_tensor,
+/* The six fields of a tensor, or five in old files. Behind it; NULL when it is none. */
+const char *ht_et_tensor_parse(const char *text, struct ht_et_tensor *ret_tensor,
         struct ht_et_piece *ret_device, int *ret_n_fields);
 
 /* Everything about one argument or one element of it. NULL texts where an array is too short or absent. */

@@ -32,7 +32,7 @@ enum ht_status ht_et_cells_start(struct ht_run *run, struct ht_et_cells *ret_cel
 {
 	struct ht_et_cells cells = { NULL, { 0 } };
 	struct ht_et_link link = { 0 };
-	HT_TRY(ht_et_take(run, &cells.et));
+	HT_TRY(ht_et_take(run, false, &cells.et));
 	if (!cells.et) {
 		*ret_cells = cells;
 		return HT_OK;

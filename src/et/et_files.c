@@ -146,15 +146,15 @@ const struct ht_et_file *ht_et_files_of(
 	return n_ranks == 1 && files->n == 1 ? &files->list[0] : NULL;
 }
 
-enum ht_status ht_et_each(
-        ht_ctx *ctx, const char *list, struct ht_arena *arena, ht_et_fn fn, void *user)
+enum ht_status ht_et_each(ht_ctx *ctx, const char *list, bool is_strict, struct ht_arena *arena,
+        ht_et_fn fn, void *user)
 {
 	struct ht_et_files files;
 	HT_TRY(ht_et_files_find(ctx, list, arena, &files));
 	for (size_t i = 0; i < files.n; i++) {
 		const struct ht_et_file *file = &files.list[i];
 		struct ht_et *et;
-		HT_TRY(ht_et_read(ctx, file->path, &et));
+		HT_TRY(ht_et_read(ctx, file->path, is_strict, &et));
 		enum ht_status status =
 		        fn(user, et, file->rank == HT_ET_NO_RANK ? (int64_t)i : file->rank);
 		ht_et_free(et);
@@ -163,7 +163,7 @@ enum ht_status ht_et_each(
 	return HT_OK;
 }
 
-enum ht_status ht_et_take(struct ht_run *run, struct ht_et **ret_et)
+enum ht_status ht_et_take(struct ht_run *run, bool is_strict, struct ht_et **ret_et)
 {
 	const char *list = ht_run_str(run, "et");
 	struct ht_et_files files;
@@ -172,7 +172,7 @@ enum ht_status ht_et_take(struct ht_run *run, struct ht_et **ret_et)
 		return HT_OK;
 	HT_TRY(ht_et_files_find(run->ctx, list, run->scratch, &files));
 	const struct ht_et_file *file = ht_et_files_of(&files, run->rank, run->chosen[run->side].n);
-	return file ? ht_et_read(run->ctx, file->path, ret_et) : HT_OK;
+	return file ? ht_et_read(run->ctx, file->path, is_strict, ret_et) : HT_OK;
 }
 
 enum ht_status ht_et_finish_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -31,12 +31,12 @@ const struct ht_et_file *ht_et_files_of(
 
 /* Read the files of a list one after the other. Where a file does not say its rank, that is its place in the list. */
 typedef enum ht_status (*ht_et_fn)(void *user, const struct ht_et *et, int64_t rank);
-enum ht_status ht_et_each(
-        ht_ctx *ctx, const char *list, struct ht_arena *arena, ht_et_fn fn, void *user) HT_MUST_USE;
+enum ht_status ht_et_each(ht_ctx *ctx, const char *list, bool is_strict, struct ht_arena *arena,
+        ht_et_fn fn, void *user) HT_MUST_USE;
 
 /* The execution trace of the rank in hand, among those that the run's parameter "et" names; NULL when there is none.
  * The caller frees it. */
-enum ht_status ht_et_take(struct ht_run *run, struct ht_et **ret_et) HT_MUST_USE;
+enum ht_status ht_et_take(struct ht_run *run, bool is_strict, struct ht_et **ret_et) HT_MUST_USE;
 
 /* Rows of the parts of ranks, with notes on files without a rank and ranks without a file. */
 struct ht_parts;

@@ -9,7 +9,7 @@
 #include "et/et_reader.h"
 
 #include "base/io.h"
-#include "json/block.h"
+#include "json/block_base.h"
 #include "json/text.h"
 #include "store/trace.h"
 
@@ -18,6 +18,9 @@
 #define PIECE_BYTES    ((size_t)1 << 20)
 #define MAX_TEXT_BYTES ((size_t)1 << 40)
 #define SNIFF_BYTES    ((size_t)4 << 10)
+/* Bytes that may be looked at in vain: some, and so many times those read. */
+#define FREE_FAILED_BYTES ((uint64_t)64 << 20)
+#define MAX_FAILED_TIMES  8
 /* Chakra's files are not streamed; they are a tenth of the traces they come from. */
 #define MAX_CHAKRA_BYTES ((size_t)8 << 30)
 
@@ -39,7 +42,9 @@ struct input {
 	struct ht_source *source;
 	struct ht_vec text; /* zeros behind it */
 	size_t at;          /* used up so far */
-	bool at_end;
+	bool at_end, has_room;
+	bool is_strict;  /* whether the text is valid JSON is asked for */
+	bool is_invalid; /* it is not */
 };
 
 static const char *here(const struct input *in)
@@ -47,11 +52,32 @@ static const char *here(const struct input *in)
 	return in->r.text + in->at;
 }
 
+/* Room for the nodes and tensors of a file that goes on as it began: a block that is large from the start has fewer
+ * page faults than one that grows. Nothing is lost where there is no such room, or the size is not known. */
+static void reserve_columns(struct input *in)
+{
+	struct ht_et *et = in->r.et;
+	const struct ht_source_info *info = ht_source_info(in->source);
+	size_t used = (size_t)in->r.base + in->at;
+	if (in->has_room || !et->nodes.n || !used || info->compression != HT_PLAIN)
+		return;
+	in->has_room = true;
+	size_t times = (size_t)(info->file_bytes / used) + 1;
+	size_t n_nodes = et->nodes.n * times, n_tensors = et->tensors.n * times;
+	/* not for a file whose first nodes are unusually small */
+	if (n_nodes * sizeof(struct ht_et_node) + n_tensors * sizeof(struct ht_et_tensor) >
+	        info->file_bytes)
+		return;
+	(void)ht_vec_reserve(et->mem, &et->nodes, sizeof(struct ht_et_node), n_nodes);
+	(void)ht_vec_reserve(et->mem, &et->tensors, sizeof(struct ht_et_tensor), n_tensors);
+}
+
 /* Drop what is used up and read on. */
 static enum ht_status fill(struct input *in)
 {
 	size_t left = in->text.n - in->at, n;
 	char *text = in->text.data;
+	reserve_columns(in);
 	if (left && in->at)
 		memmove(text, text + in->at, left);
 	in->r.base += (int64_t)in->at;
@@ -111,11 +137,11 @@ static enum ht_et_header header_of(const char *key, size_t n)
 struct key {
 	const char *text;
 	size_t n;
-	bool escaped;
+	unsigned traits;
 };
 
 static bool set_header(struct input *in, enum ht_et_header flag, const struct key *key,
-        const char *value, size_t n, bool escaped)
+        const char *value, size_t n, unsigned traits)
 {
 	struct ht_et *et = in->r.et;
 	struct ht_et_attr head = { .type = HT_ET_NO_STR };
@@ -127,7 +153,7 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 	if (number) {
 		fits = ht_et_parse_i64(value, n, number);
 	} else if ((flag == HT_ET_HAS_SCHEMA || flag == HT_ET_HAS_TIME) && is_string) {
-		kept = ht_et_intern_string(&in->r, value + 1, n - 2, escaped,
+		kept = ht_et_intern_string(&in->r, value + 1, n - 2, traits,
 		        flag == HT_ET_HAS_SCHEMA ? &et->schema : &et->time);
 		fits = true;
 	}
@@ -135,9 +161,16 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 		et->headers |= flag;
 	if (fits || !kept)
 		return kept;
-	return ht_et_intern_string(&in->r, key->text, key->n, key->escaped, &head.name) &&
-	       ht_et_intern_json(&in->r, value, n, escaped, &head.value) &&
+	return ht_et_intern_string(&in->r, key->text, key->n, key->traits, &head.name) &&
+	       ht_et_intern_json(&in->r, value, n, traits, &head.value) &&
 	       HT_VEC_PUSH(et->mem, &et->more_heads, struct ht_et_attr, head);
+}
+
+/* A value must be JSON to the letter: reading passes over much of it. */
+static void demand_valid(struct input *in, const char *start, const char *end)
+{
+	if (in->is_strict && !ht_json_valid(start, (size_t)(ht_skip_space(end) - start)))
+		in->is_invalid = true;
 }
 
 enum step { STEP_NEXT, STEP_NODES, STEP_END };
@@ -145,10 +178,11 @@ enum step { STEP_NEXT, STEP_NODES, STEP_END };
 /* One key and its value, or the start of the list of nodes. */
 static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 {
-	bool escaped = false, bad = false, key_escaped = false;
-	const struct ht_et_reader *r = &in->r;
+	unsigned traits = 0, key_traits = 0;
+	bool bad = false;
+	struct ht_et_reader *r = &in->r;
 	const char *p = here(in);
-	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_escaped) : NULL;
+	const char *end = *p == '"' ? ht_et_string_end(r, p, &key_traits) : NULL;
 	if (!end)
 		return *p && *p != '"' ? HT_ET_BAD : HT_ET_SHORT;
 	const char *value = ht_skip_space(end);
@@ -162,14 +196,15 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 		*ret_step = STEP_NODES;
 		return HT_ET_PARSED;
 	}
-	const char *after = ht_et_value_end(r, value, &escaped, &bad);
+	const char *after = ht_et_value_end(r, value, &traits, &bad);
 	if (!after)
 		return bad ? HT_ET_BAD : HT_ET_SHORT;
-	struct key key = { p + 1, (size_t)(end - p) - 2, key_escaped };
-	if (!set_header(in, flag, &key, value, (size_t)(after - value), escaped))
+	struct key key = { p + 1, (size_t)(end - p) - 2, key_traits };
+	if (!set_header(in, flag, &key, value, (size_t)(after - value), traits))
 		return HT_ET_FAILED;
-	after = ht_skip_space(after);
-	in->at = (size_t)(after + (*after == ',') - r->text);
+	demand_valid(in, p, end);
+	demand_valid(in, value, after);
+	in->at = (size_t)(after - r->text);
 	*ret_step = STEP_NEXT;
 	return HT_ET_PARSED;
 }
@@ -177,7 +212,7 @@ static enum ht_et_parse parse_head(struct input *in, enum step *ret_step)
 /* ---- list of nodes ---- */
 
 /* Where a node seems to begin at or after p, or NULL. */
-static const char *find_node(const struct ht_et_reader *r, const char *p)
+static const char *find_node(struct ht_et_reader *r, const char *p)
 {
 	for (; (p = memchr(p, '{', (size_t)(r->end - p))); p++) {
 		const char *key = ht_skip_space(p + 1);
@@ -187,10 +222,10 @@ static const char *find_node(const struct ht_et_reader *r, const char *p)
 			continue;
 		/* attributes begin with their names, too, but go on with their types */
 		const char *value = ht_skip_space(key + 6);
-		bool escaped = false;
+		unsigned traits = 0;
 		if (*value != ':' || *(value = ht_skip_space(value + 1)) != '"')
 			continue;
-		const char *end = ht_et_string_end(r, value, &escaped);
+		const char *end = ht_et_string_end(r, value, &traits);
 		const char *next = end ? ht_skip_space(end) : r->end;
 		if (*next == ',' && !memcmp(ht_skip_space(next + 1), "\"id\"", 4))
 			return p;
@@ -208,6 +243,7 @@ static void skip_to(struct input *in, const char *to)
  * the start of one. */
 static enum ht_status resync(struct input *in)
 {
+	in->is_invalid = true;
 	if (in->at < in->text.n)
 		skip_to(in, here(in) + 1);
 	for (;;) {
@@ -224,6 +260,17 @@ static enum ht_status resync(struct input *in)
 	}
 }
 
+/* Nodes may begin inside of what looked like one and was none, so that text is searched again. Not without end: where
+ * much more was looked at in vain than there is text, it is passed over. */
+static void skip_failed(struct input *in)
+{
+	struct ht_et_reader *r = &in->r;
+	uint64_t n_read = (uint64_t)r->base + in->at;
+	r->n_failed += (uint64_t)(r->reach - here(in));
+	if (r->n_failed > FREE_FAILED_BYTES + MAX_FAILED_TIMES * n_read)
+		skip_to(in, r->reach - 1);
+}
+
 /* One node, read again with more text when it does not end. */
 static enum ht_status read_node(struct input *in)
 {
@@ -231,6 +278,7 @@ static enum ht_status read_node(struct input *in)
 		const char *at = here(in);
 		enum ht_et_parse parsed = ht_et_parse_node(&in->r, &at);
 		if (parsed == HT_ET_PARSED) {
+			demand_valid(in, here(in), at);
 			in->at = (size_t)(at - in->r.text);
 			return HT_OK;
 		}
@@ -247,6 +295,7 @@ static enum ht_status read_node(struct input *in)
 			in->at = in->text.n;
 			return HT_OK;
 		}
+		skip_failed(in);
 		return resync(in);
 	}
 }
@@ -313,10 +362,28 @@ static enum ht_status wrong_kind(ht_ctx *ctx, const char *path, bool is_empty, b
 	        "not an execution trace");
 }
 
+/* One member of the outermost object, or all that follows the start of the list of nodes. */
+static enum ht_status read_member(struct input *in, enum step *ret_step, bool *ret_ended)
+{
+	for (;;) {
+		enum ht_et_parse parsed = parse_head(in, ret_step);
+		if (parsed == HT_ET_FAILED)
+			return ht_fail_nomem(in->r.ctx);
+		if (parsed == HT_ET_SHORT && !in->at_end) {
+			HT_TRY(fill(in));
+			continue;
+		}
+		if (parsed != HT_ET_PARSED)
+			*ret_step = STEP_END;
+		return *ret_step == STEP_NODES ? read_nodes(in, ret_ended) : HT_OK;
+	}
+}
+
 /* Top-level keys, the list of nodes among them. */
 static enum ht_status read_object(struct input *in)
 {
 	bool ended = false, had_nodes = false;
+	size_t n_commas = 1; /* as if one had been before the first */
 	in->at++;
 	for (;;) {
 		enum step step = STEP_END;
@@ -325,31 +392,27 @@ static enum ht_status read_object(struct input *in)
 			break;
 		if (*here(in) == ',') {
 			in->at++;
+			n_commas++;
 			continue;
 		}
-		enum ht_et_parse parsed = parse_head(in, &step);
-		if (parsed == HT_ET_FAILED)
-			return ht_fail_nomem(in->r.ctx);
-		if (parsed == HT_ET_SHORT && !in->at_end) {
-			HT_TRY(fill(in));
-			continue;
-		}
-		if (parsed != HT_ET_PARSED)
+		in->is_invalid |= n_commas != 1;
+		n_commas = 0;
+		HT_TRY(read_member(in, &step, &ended));
+		had_nodes |= step == STEP_NODES;
+		if (step == STEP_END || (step == STEP_NODES && !ended))
 			break;
-		if (step != STEP_NODES)
-			continue;
-		had_nodes = true;
-		HT_TRY(read_nodes(in, &ended));
-		if (!ended)
-			break;
-		HT_TRY(skip_blanks(in));
-		in->at += *here(in) == ',';
 	}
 	const char *p = here(in);
 	if (had_nodes && !ended)
 		ht_et_count(&in->r, HT_ET_STAT_not_finalised, 1, p);
 	else if (had_nodes && p < in->r.end && *p != '}')
 		ht_et_count(&in->r, HT_ET_STAT_bytes_skipped, (uint64_t)(in->r.end - p), p);
+	if (*p != '}' || (n_commas && had_nodes))
+		in->is_invalid = true;
+	else
+		in->at++;
+	HT_TRY(skip_blanks(in));
+	in->is_invalid |= here(in) < in->r.end;
 	return HT_OK;
 }
 
@@ -358,8 +421,9 @@ static enum ht_status complete_root(struct input *in)
 {
 	static const char name[] = "[pytorch|profiler|execution_trace|process]";
 	struct ht_et *et = in->r.et;
-	for (uint32_t row = 0; row < ht_et_n(et); row++)
-		if (ht_et_kind(et, row) == HT_ET_PROCESS)
+	/* it is the last one of a file that has it */
+	for (uint32_t row = ht_et_n(et); row > 0; row--)
+		if (ht_et_kind(et, row - 1) == HT_ET_PROCESS)
 			return HT_OK;
 	struct ht_et_node node = { .id = 1,
 		.parent_id = 1,
@@ -382,10 +446,23 @@ static enum ht_status complete_root(struct input *in)
 	return HT_OK;
 }
 
+/* Whether something was repaired or lost that valid JSON does not have. */
+static bool has_defects(const struct ht_et *et)
+{
+	static const enum ht_et_stat_code defects[] = { HT_ET_STAT_name_unescaped,
+		HT_ET_STAT_stray_comma, HT_ET_STAT_missing_comma, HT_ET_STAT_missing_brace,
+		HT_ET_STAT_stray_brace, HT_ET_STAT_not_finalised, HT_ET_STAT_cut_gzip };
+	for (size_t i = 0; i < HT_COUNT(defects); i++)
+		if (et->stats[defects[i]].count)
+			return true;
+	return false;
+}
+
 static enum ht_status read_json(struct input *in)
 {
 	struct ht_et *et = in->r.et;
 	HT_TRY(read_object(in));
+	et->is_valid = !in->is_invalid && !has_defects(et);
 	et->text_bytes = ht_source_pos(in->source);
 	if (ht_source_damage(in->source)->kind != HT_DAMAGE_NONE)
 		ht_et_count(&in->r, HT_ET_STAT_cut_gzip, 1, here(in));
@@ -429,7 +506,7 @@ static enum ht_status read_input(struct input *in)
 	return read_json(in);
 }
 
-enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
+enum ht_status ht_et_read(ht_ctx *ctx, const char *path, bool is_strict, struct ht_et **ret_et)
 {
 	struct ht_et *et = ht_mem_zalloc(ctx->mem, sizeof *et);
 	if (!et)
@@ -439,10 +516,13 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
 	ht_pool_init(&et->pool, et->mem);
 	size_t n_path = strlen(path) + 1;
 	et->path = ht_mem_alloc(et->mem, n_path);
-	struct input in = { .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR } };
+	struct input in = { .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR },
+		.is_strict = is_strict };
 	enum ht_status status = et->path ? HT_OK : ht_fail_nomem(ctx);
 	if (et->path)
 		memcpy(et->path, path, n_path);
+	if (status == HT_OK && !(in.r.habit = ht_mem_zalloc(ctx->mem, sizeof *in.r.habit)))
+		status = ht_fail_nomem(ctx);
 	if (status == HT_OK)
 		status = ht_source_open(ctx, path, &in.source);
 	if (status == HT_OK) {
@@ -454,6 +534,9 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, struct ht_et **ret_et)
 	ht_vec_free(ctx->mem, &in.text, 1);
 	ht_vec_free(ctx->mem, &in.r.scratch, 1);
 	ht_vec_free(ctx->mem, &in.r.lists, sizeof(struct ht_et_type_list));
+	ht_vec_free(ctx->mem, &in.r.custom_of, sizeof(uint32_t));
+	ht_vec_free(ctx->mem, &in.r.customs, sizeof(struct ht_et_custom));
+	ht_mem_free(ctx->mem, in.r.habit, sizeof *in.r.habit);
 	if (status == HT_NOMEM)
 		ht_error_in_file(ctx, path);
 	if (status != HT_OK) {

@@ -5,6 +5,7 @@
 #define HT_ET_ET_READER_H
 
 #include "et/et.h"
+#include "et/et_habit.h"
 
 enum ht_et_parse {
 	HT_ET_PARSED,
@@ -19,15 +20,26 @@ struct ht_et_type_list {
 	uint64_t mask;
 };
 
+/* What a string or an array has in its text. */
+enum ht_et_trait {
+	HT_ET_ESCAPED = 1,  /* backslashes */
+	HT_ET_CONTROLS = 2, /* control characters; told of strings only */
+};
+
 struct ht_et_reader {
 	ht_ctx *ctx;
 	struct ht_et *et;
-	const char *text, *end; /* in hand; zeros from end on */
-	int64_t base;           /* offset of text in the file */
-	struct ht_vec scratch;  /* char, for decoding */
-	struct ht_vec lists;    /* struct ht_et_type_list by string id of types */
-	uint32_t last_device;   /* of the last tensor */
-	bool out_of_memory;     /* noticed where nothing can be answered */
+	const char *text, *end;  /* in hand; zeros from end on */
+	int64_t base;            /* offset of text in the file */
+	struct ht_vec scratch;   /* char, for decoding */
+	struct ht_vec lists;     /* struct ht_et_type_list by string id of types */
+	struct ht_vec custom_of; /* uint32_t by string id of a name: 1 + row of customs; 0: none */
+	struct ht_vec customs;   /* struct ht_et_custom */
+	struct ht_et_habit *habit;
+	const char *reach;    /* how far a node that failed was looked at */
+	uint64_t n_failed;    /* bytes looked at for nothing so far */
+	uint32_t last_device; /* of the last tensor */
+	bool out_of_memory;   /* noticed where nothing can be answered */
 };
 
 static inline void ht_et_count(
@@ -39,19 +51,32 @@ static inline void ht_et_count(
 	stat->count += n;
 }
 
+/* What was looked at, up to p, is no text of its kind. */
+static inline const char *ht_et_give_up(struct ht_et_reader *r, const char *p)
+{
+	if (p > r->reach)
+		r->reach = p;
+	return NULL;
+}
+
 /* The id of a text; false when out of memory. */
 bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id);
 
 /* Behind the string whose opening quote is at p; NULL when the text ends first. */
-const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, bool *ret_escaped);
+const char *ht_et_string_end(struct ht_et_reader *r, const char *p, unsigned *ret_traits);
 /* Behind any value at p; NULL with *ret_bad or because the text ends. An array of arguments holds no objects. */
 const char *ht_et_value_end(
-        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad);
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad);
+/* enum ht_et_trait of a string's body that is not as JSON has it; its backslashes mean nothing. */
+unsigned ht_et_raw_traits(const char *body, size_t n);
 /* A string's body or a JSON text as string id, repaired where the writer is known to spoil it. */
 bool ht_et_intern_string(
-        struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id);
+        struct ht_et_reader *r, const char *body, size_t n, unsigned traits, uint32_t *ret_id);
 bool ht_et_intern_json(
-        struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id);
+        struct ht_et_reader *r, const char *text, size_t n, unsigned traits, uint32_t *ret_id);
+/* A JSON text without escapes whose ht_hash is known. */
+bool ht_et_intern_array(
+        struct ht_et_reader *r, const char *text, size_t n, uint64_t hash, uint32_t *ret_id);
 /* A whole number that ends where JSON's do; false for anything else. */
 bool ht_et_parse_i64(const char *p, size_t n, int64_t *ret_value);
 bool ht_et_parse_u64(const char *p, size_t n, uint64_t *ret_value);

@@ -104,16 +104,18 @@ static enum ht_status order_waits(struct syncing *s)
 	               : ht_fail_nomem(s->ctx);
 }
 
-/* What a call waits for: the number of a stream, all, or unknown. */
-static int64_t waits_for(const struct syncing *s, uint32_t call)
+/* What a call waits for: the number of a stream, all, or unknown, and of which device; -1 when that is not told. */
+static int64_t waits_for(const struct syncing *s, uint32_t call, int64_t *ret_device)
 {
 	const struct ht_trace *t = s->t;
 	const char *name = ht_str(t, t->name[call]);
 	uint64_t key = (uint64_t)s->correlations[call];
 	size_t i = HT_LOWER_BOUND(at, s->n_waits, s->wait_keys[at] < key);
+	bool is_told = s->correlations[call] > 0 && i < s->n_waits && s->wait_keys[i] == key;
+	*ret_device = is_told ? ht_arg_i64(t, "device", s->wait_rows[i], -1) : -1;
 	if (strstr(name, "DeviceSynchronize") || strstr(name, "CtxSynchronize"))
 		return ALL_STREAMS;
-	if (s->correlations[call] <= 0 || i == s->n_waits || s->wait_keys[i] != key)
+	if (!is_told)
 		return UNKNOWN_STREAMS;
 	uint32_t row = s->wait_rows[i];
 	const char *what = ht_str(t, t->name[row]);
@@ -142,11 +144,11 @@ static enum ht_status depend_on(struct syncing *s, uint32_t node, size_t i)
 
 static enum ht_status add_wait(struct syncing *s, uint32_t call, uint32_t node)
 {
-	int64_t wanted = waits_for(s, call), end_ns = ht_end_ns(s->t, call);
+	int64_t device, wanted = waits_for(s, call, &device), end_ns = ht_end_ns(s->t, call);
 	size_t latest = SIZE_MAX;
 	for (size_t i = 0; i < s->n_streams; i++) {
 		size_t last = last_ended(s, &s->streams[i], end_ns);
-		if (last == SIZE_MAX)
+		if (last == SIZE_MAX || (device >= 0 && s->streams[i].device != device))
 			continue;
 		if (wanted == ALL_STREAMS || wanted == s->streams[i].number)
 			HT_TRY(depend_on(s, node, last));

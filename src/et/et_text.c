@@ -7,6 +7,7 @@
 #include "et/et_reader.h"
 
 #include "base/number.h"
+#include "json/block_base.h"
 #include "json/text.h"
 
 #include <string.h>
@@ -14,7 +15,6 @@
 /* Objects where only scalars are expected are not followed further than this. */
 #define MAX_OBJECT_BYTES ((size_t)64 << 10)
 
-/* Eight bytes at a time, for nearly all texts are. */
 /* ASCII without zero bytes; eight at a time, of which a zero borrows from what is above it. */
 static bool is_plain(const char *text, size_t n)
 {
@@ -57,34 +57,58 @@ static bool intern_repaired(struct ht_et *et, const char *text, size_t n, uint32
 	return ok;
 }
 
-bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
+static bool intern_hashed(
+        struct ht_et *et, const char *text, size_t n, uint64_t hash, uint32_t *ret_id)
 {
-	struct ht_text found;
+	struct ht_text added;
+	/* one thread reads a file; what is in the pool is known to be in order */
+	const struct ht_text *known = ht_pool_find(&et->pool, text, n, hash);
+	if (known) {
+		*ret_id = known->id;
+		return true;
+	}
 	if (!is_plain(text, n) && (memchr(text, 0, n) || !is_utf8(text, n)))
 		return intern_repaired(et, text, n, ret_id);
-	if (!ht_pool_add(&et->pool, text, n, ht_hash(text, n), &found))
+	if (!ht_pool_add(&et->pool, text, n, hash, &added))
 		return false;
-	*ret_id = found.id;
+	*ret_id = added.id;
 	return true;
 }
 
-const char *ht_et_string_end(const struct ht_et_reader *r, const char *p, bool *ret_escaped)
+bool ht_et_intern(struct ht_et *et, const char *text, size_t n, uint32_t *ret_id)
 {
-	const char *q = p + 1;
-	for (;;) {
-		q = memchr(q, '"', (size_t)(r->end - q));
-		if (!q)
-			return NULL;
-		const char *slash = q;
-		while (slash > p + 1 && slash[-1] == '\\')
-			slash--;
-		if ((q - slash) % 2 == 0)
-			break;
-		q++;
+	return intern_hashed(et, text, n, ht_hash(text, n), ret_id);
+}
+
+const char *ht_et_string_end(struct ht_et_reader *r, const char *p, unsigned *ret_traits)
+{
+	for (p++;;) {
+		p = ht_string_stop(p);
+		if (*p == '"')
+			return p + 1;
+		if (p >= r->end)
+			return ht_et_give_up(r, r->end);
+		if (*p == '\\') {
+			*ret_traits |= HT_ET_ESCAPED;
+			p++;
+			if (p >= r->end)
+				return ht_et_give_up(r, r->end);
+		} else if ((unsigned char)*p < ' ') {
+			*ret_traits |= HT_ET_CONTROLS;
+		}
+		p++;
+		while ((unsigned char)*p >= 0x80)
+			p++;
 	}
-	if (memchr(p + 1, '\\', (size_t)(q - p - 1)))
-		*ret_escaped = true;
-	return q + 1;
+}
+
+/* Without a way out of the loop, so that it runs over many bytes at once. */
+unsigned ht_et_raw_traits(const char *body, size_t n)
+{
+	unsigned found = 0;
+	for (size_t i = 0; i < n; i++)
+		found |= (unsigned char)body[i] < ' ';
+	return found ? HT_ET_CONTROLS : 0;
 }
 
 enum { PLAIN, QUOTE, OPEN, CLOSE, OBJECT, ZERO };
@@ -96,9 +120,9 @@ static const uint8_t classes[256] = { ['"'] = QUOTE,
 	[':'] = OBJECT,
 	[0] = ZERO };
 
-/* Behind the array at p, which holds no objects. */
-static const char *array_end(
-        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+/* Behind the array at p, which holds no objects, byte by byte. */
+static const char *array_end_slow(
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	size_t depth = 0;
 	for (;;) {
@@ -106,7 +130,7 @@ static const char *array_end(
 			p++;
 		switch (classes[(unsigned char)*p]) {
 		case QUOTE:
-			p = ht_et_string_end(r, p, ret_escaped);
+			p = ht_et_string_end(r, p, ret_traits);
 			if (!p)
 				return NULL;
 			break;
@@ -119,19 +143,48 @@ static const char *array_end(
 			if (!--depth)
 				return p;
 			break;
-		default: *ret_bad = p != r->end; return NULL;
+		default: *ret_bad = p != r->end; return ht_et_give_up(r, p);
 		}
 	}
 }
 
+#ifdef HT_BRACKETS
+/* The same by blocks. What makes an array unusual before its end, in or outside of strings, is left to the slow
+ * way. */
+static const char *array_end(
+        struct ht_et_reader *r, const char *start, unsigned *ret_traits, bool *ret_bad)
+{
+	uint32_t carry = 0; /* all ones: the block begins inside a string */
+	size_t depth = 0;
+	for (const char *p = start;; p += HT_BRACKETS) {
+		struct ht_brackets block = ht_brackets_read(p);
+		uint32_t strings = ht_prefix_xor(block.quotes) ^ carry;
+		uint32_t odd = block.stops | (block.objects & ~strings);
+		uint32_t usual = odd ? (odd & -odd) - 1 : UINT32_MAX;
+		uint32_t brackets = (block.opens | block.closes) & ~strings & usual;
+		for (; brackets; brackets &= brackets - 1) {
+			uint32_t bit = brackets & -brackets;
+			depth += block.opens & bit ? 1 : (size_t)-1;
+			if (!depth)
+				return p + __builtin_ctz(bit) + 1;
+		}
+		if (odd)
+			return array_end_slow(r, start, ret_traits, ret_bad);
+		carry = 0 - (strings >> 31);
+	}
+}
+#else
+#define array_end array_end_slow
+#endif
+
 static const char *object_end(
-        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	const char *start = p;
 	size_t depth = 0;
 	while (p < r->end && (size_t)(p - start) < MAX_OBJECT_BYTES) {
 		if (*p == '"') {
-			p = ht_et_string_end(r, p, ret_escaped);
+			p = ht_et_string_end(r, p, ret_traits);
 			if (!p)
 				return NULL;
 			continue;
@@ -141,24 +194,24 @@ static const char *object_end(
 			depth--;
 		*ret_bad = !*p;
 		if (*ret_bad)
-			return NULL;
+			return ht_et_give_up(r, p);
 		p++;
 		if (!depth)
 			return p;
 	}
 	*ret_bad = p < r->end;
-	return NULL;
+	return ht_et_give_up(r, p);
 }
 
 const char *ht_et_value_end(
-        const struct ht_et_reader *r, const char *p, bool *ret_escaped, bool *ret_bad)
+        struct ht_et_reader *r, const char *p, unsigned *ret_traits, bool *ret_bad)
 {
 	if (*p == '"')
-		return ht_et_string_end(r, p, ret_escaped);
+		return ht_et_string_end(r, p, ret_traits);
 	if (*p == '[')
-		return array_end(r, p, ret_escaped, ret_bad);
+		return array_end(r, p, ret_traits, ret_bad);
 	if (*p == '{')
-		return object_end(r, p, ret_escaped, ret_bad);
+		return object_end(r, p, ret_traits, ret_bad);
 	const char *start = p;
 	while (*p && *p != ',' && *p != '}' && *p != ']' && (unsigned char)*p > ' ' && *p != '"')
 		p++;
@@ -233,44 +286,41 @@ static bool unmangle(struct ht_et_reader *r, const char *text, size_t n, size_t 
 }
 
 /* The same, with the place in the file of a text that is no UTF-8. */
-static bool intern_at(
-        struct ht_et_reader *r, const char *text, size_t n, const char *at, uint32_t *ret_id)
+static bool intern_at(struct ht_et_reader *r, const char *text, size_t n, uint64_t hash,
+        const char *at, uint32_t *ret_id)
 {
 	struct ht_et_stat *odd = &r->et->stats[HT_ET_STAT_odd_text];
-	bool is_first = !odd->count, ok = ht_et_intern(r->et, text, n, ret_id);
+	bool is_first = !odd->count, ok = intern_hashed(r->et, text, n, hash, ret_id);
 	if (is_first && odd->count)
 		odd->first_offset = r->base + (at - r->text);
 	return ok;
 }
 
 bool ht_et_intern_json(
-        struct ht_et_reader *r, const char *text, size_t n, bool escaped, uint32_t *ret_id)
+        struct ht_et_reader *r, const char *text, size_t n, unsigned traits, uint32_t *ret_id)
 {
 	size_t n_repaired = 0;
-	if (escaped && !unmangle(r, text, n, &n_repaired))
+	if (traits & HT_ET_ESCAPED && !unmangle(r, text, n, &n_repaired))
 		return false;
 	if (n_repaired)
 		return ht_et_intern(r->et, r->scratch.data, n_repaired, ret_id);
-	return intern_at(r, text, n, text, ret_id);
+	return intern_at(r, text, n, ht_hash(text, n), text, ret_id);
 }
 
-/* Without a way out of the loop, so that it runs over many bytes at once. */
-static bool has_controls(const char *text, size_t n)
+bool ht_et_intern_array(
+        struct ht_et_reader *r, const char *text, size_t n, uint64_t hash, uint32_t *ret_id)
 {
-	unsigned found = 0;
-	for (size_t i = 0; i < n; i++)
-		found |= (unsigned char)text[i] < ' ';
-	return found;
+	return intern_at(r, text, n, hash, text, ret_id);
 }
 
 bool ht_et_intern_string(
-        struct ht_et_reader *r, const char *body, size_t n, bool escaped, uint32_t *ret_id)
+        struct ht_et_reader *r, const char *body, size_t n, unsigned traits, uint32_t *ret_id)
 {
 	size_t n_repaired = 0, n_bad;
-	if (has_controls(body, n))
+	if (traits & HT_ET_CONTROLS)
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
-	if (!escaped)
-		return intern_at(r, body, n, body, ret_id);
+	if (!(traits & HT_ET_ESCAPED))
+		return intern_at(r, body, n, ht_hash(body, n), body, ret_id);
 	if (!unmangle(r, body, n, &n_repaired))
 		return false;
 	if (!n_repaired) {
@@ -284,7 +334,7 @@ bool ht_et_intern_string(
 	size_t n_out = ht_json_decode(r->scratch.data, n_repaired, out, &n_bad);
 	if (n_bad)
 		ht_et_count(r, HT_ET_STAT_odd_text, 1, body);
-	return intern_at(r, out, n_out, body, ret_id);
+	return intern_at(r, out, n_out, ht_hash(out, n_out), body, ret_id);
 }
 
 /* ---- numbers ---- */

@@ -1,8 +1,8 @@
 /*
  * block.h - find the next byte that matters, a block at a time.
  *
- * Included by one file per instruction set: HT_SIMD_AVX2, HT_SIMD_NEON, or neither for the scalar twin.
- * All three return the same pointers. Text must be followed by HT_PADDING zero bytes: reads may run
+ * Included by one file per instruction set: HT_SIMD_AVX2, HT_SIMD_SSE2, HT_SIMD_NEON, or none for the scalar twin;
+ * block_base.h takes what every processor of the architecture has. All return the same pointers. Text must be followed by HT_PADDING zero bytes: reads may run
  * past the end, and the zero stops every search.
  */
 #ifndef HT_JSON_BLOCK_H
@@ -13,6 +13,14 @@
 #include <string.h>
 
 #define HT_PADDING 64
+
+/* Bit i: is the number of ones up to bit i odd? */
+static inline uint32_t ht_prefix_xor(uint32_t bits)
+{
+	for (int shift = 1; shift < 32; shift *= 2)
+		bits ^= bits << shift;
+	return bits;
+}
 
 #if defined(HT_SIMD_AVX2)
 #include <immintrin.h>
@@ -72,14 +80,6 @@ static inline struct ht_block ht_block_read(const char *p)
 	};
 }
 
-/* Bit i: is the number of ones up to bit i odd? */
-static inline uint32_t ht_prefix_xor(uint32_t bits)
-{
-	for (int shift = 1; shift < 32; shift *= 2)
-		bits ^= bits << shift;
-	return bits;
-}
-
 /* Do n bytes agree? Reads whole blocks: both need HT_PADDING readable bytes, n is at most that. */
 static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
 {
@@ -89,6 +89,83 @@ static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
 		uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
 		if (n <= 32)
 			return !(n < 32 ? differ & (((uint32_t)1 << n) - 1) : differ);
+		if (differ)
+			return false;
+	}
+}
+
+#elif defined(HT_SIMD_SSE2)
+#include <emmintrin.h>
+
+static inline const char *ht_string_stop(const char *p)
+{
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+	const __m128i space = _mm_set1_epi8(' ');
+	for (;; p += 16) {
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i hit = _mm_or_si128(_mm_cmplt_epi8(b, space),
+		        _mm_or_si128(_mm_cmpeq_epi8(b, quote), _mm_cmpeq_epi8(b, slash)));
+		unsigned mask = (unsigned)_mm_movemask_epi8(hit);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+}
+
+static inline const char *ht_structure_stop(const char *p)
+{
+	const __m128i quote = _mm_set1_epi8('"'), fold = _mm_set1_epi8(0x20);
+	const __m128i open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
+	for (;; p += 16) {
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i f = _mm_or_si128(b, fold);
+		__m128i hit = _mm_or_si128(
+		        _mm_or_si128(_mm_cmpeq_epi8(f, open), _mm_cmpeq_epi8(f, close)),
+		        _mm_or_si128(
+		                _mm_cmpeq_epi8(b, quote), _mm_cmpeq_epi8(b, _mm_setzero_si128())));
+		unsigned mask = (unsigned)_mm_movemask_epi8(hit);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+}
+
+/* What arrays are made of in a block of HT_BRACKETS bytes, a bit per byte. */
+#define HT_BRACKETS 32
+struct ht_brackets {
+	uint32_t quotes, opens, closes;
+	uint32_t objects; /* braces and colons */
+	uint32_t stops;   /* backslashes and zeros */
+};
+
+/* Bits of the bytes that are c, of two halves of a block. */
+static inline uint32_t ht_bits_of(__m128i low, __m128i high, char c)
+{
+	const __m128i wanted = _mm_set1_epi8(c);
+	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(low, wanted)) |
+	       (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(high, wanted)) << 16;
+}
+
+static inline struct ht_brackets ht_brackets_read(const char *p)
+{
+	__m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+	return (struct ht_brackets){
+		ht_bits_of(low, high, '"'),
+		ht_bits_of(low, high, '['),
+		ht_bits_of(low, high, ']'),
+		ht_bits_of(low, high, '{') | ht_bits_of(low, high, '}') |
+		        ht_bits_of(low, high, ':'),
+		ht_bits_of(low, high, '\\') | ht_bits_of(low, high, 0),
+	};
+}
+
+static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
+{
+	for (;; p += 16, q += 16, n -= 16) {
+		__m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)q);
+		unsigned differ = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) & 0xffff;
+		if (n <= 16)
+			return !(n < 16 ? differ & ((1u << n) - 1) : differ);
 		if (differ)
 			return false;
 	}

@@ -1,5 +1,6 @@
 """Execution traces that are hard: a million nodes deep, cut anywhere, little memory."""
 import gzip
+import os
 
 import pytest
 
@@ -52,3 +53,16 @@ def test_little_memory():
     """A limit is told, not crossed."""
     done = support.run("et-nodes", str(support.ROOT / "tests/data/et/ddp_rank0.et.json.gz"), "--memory-limit", "2M")
     assert done.returncode == 4 and b"memory" in done.stderr
+
+
+@pytest.mark.parametrize("text", ['{"id":', '{"id": 3, "name": "', '{"id": 3, "name": "a", "attrs": [{"name": "',
+                                  '{"id": 1, "a\\"": ["', '{"id": 3, "name": "a"b", '])
+def test_beginnings_without_end(text, tmp_path):
+    """Text that begins nodes over and over and ends none is not searched again from each beginning."""
+    path = tmp_path / "a.json"
+    path.write_text('{"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [' + text * (5_000_000 // len(text)))
+    before = os.times()
+    done = support.run("et-nodes", str(path), "--format", "csv", "--columns", "id")
+    after = os.times()
+    assert done.returncode == 0 and b"skipped" in done.stderr
+    assert after.children_user - before.children_user < 5

@@ -70,7 +70,7 @@ static enum ht_status check_rank(struct ht_run *run, struct ht_part *part)
 {
 	struct checking k = { run, part->facts[0], run->trace };
 	struct ht_et *et;
-	HT_TRY(ht_et_take(run, &et));
+	HT_TRY(ht_et_take(run, true, &et));
 	if (!et)
 		return HT_OK;
 	enum ht_status status = check(&k, et, run->rank);
@@ -103,6 +103,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (run->n_sets)
 		HT_TRY(ht_et_finish_ranks(run, parts, table));
 	else
-		HT_TRY(ht_et_each(run->ctx, list, run->scratch, check, &k));
+		HT_TRY(ht_et_each(run->ctx, list, true, run->scratch, check, &k));
 	return answer(table);
 }

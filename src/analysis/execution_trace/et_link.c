@@ -217,7 +217,7 @@ static enum ht_status put_link(struct linked *l)
 static enum ht_status link_rank(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_et *et;
-	HT_TRY(ht_et_take(run, &et));
+	HT_TRY(ht_et_take(run, false, &et));
 	if (!et)
 		return HT_OK;
 	struct linked l = { .run = run, .table = part->facts[0], .et = et };

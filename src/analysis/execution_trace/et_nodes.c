@@ -478,7 +478,7 @@ static enum ht_status list_rank(struct ht_run *run, struct ht_part *part)
 {
 	struct listing l = { .run = run, .table = part->facts[0] };
 	struct ht_et *et;
-	HT_TRY(ht_et_take(run, &et));
+	HT_TRY(ht_et_take(run, false, &et));
 	if (!et)
 		return HT_OK;
 	enum ht_status status = put_et(&l, et, run->rank);
@@ -493,5 +493,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!list)
 		return ht_table_add_note(table, "no execution trace was given");
 	return run->n_sets ? ht_et_finish_ranks(run, parts, table)
-	                   : ht_et_each(run->ctx, list, run->scratch, put_et, &l);
+	                   : ht_et_each(run->ctx, list, false, run->scratch, put_et, &l);
 }
