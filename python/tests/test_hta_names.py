@@ -255,9 +255,10 @@ def test_files_of_our_own_are_no_ranks(examples, tmp_path):
     (tmp_path / source.name).write_bytes(source.read_bytes())
     analysis = TraceAnalysis(trace_dir=str(tmp_path))
     analysis.generate_trace_with_counters()
+    analysis.generate_trace_with_counters(output_suffix="_of_mine")
     graph, _ = analysis.critical_path_analysis(0, "ProfilerStep", 0)
     analysis.overlay_critical_path_analysis(0, graph, str(tmp_path))
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 4
     again = TraceAnalysis(trace_dir=str(tmp_path))
     assert again.t.get_ranks() == [0] and again.t.trace_files == {0: str(tmp_path / source.name)}
 
