@@ -121,6 +121,20 @@ static void test_text_asked_for(void **state)
 	ht_table_free(t);
 }
 
+/* No line is longer than the terminal is wide; what fits a line stays whole. */
+static void test_text_long_words(void **state)
+{
+	ht_table *t = small(*state);
+	struct ht_render_options options = { .width = 28, .no_title = true };
+	assert_ok(ht_table_add_note(t,
+	        "see a_name_of_28_cells_that_fits and_one_that_is_longer_than_any_line_of_28 end"));
+	struct memory_sink got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "\nsee\na_name_of_28_cells_that_fits\n"));
+	assert_non_null(strstr(got.data, "\nand_one_that_is_longer_than_\nany_line_of_28 end\n"));
+	free(got.data);
+	ht_table_free(t);
+}
+
 static void test_text_bars_and_color(void **state)
 {
 	ht_table *t = small(*state);
@@ -786,6 +800,7 @@ int main(void)
 		TEST(test_text),
 		TEST(test_text_narrow),
 		TEST(test_text_asked_for),
+		TEST(test_text_long_words),
 		TEST(test_text_bars_and_color),
 		TEST(test_text_fits),
 		TEST(test_csv),
