@@ -42,7 +42,8 @@ const struct verb command_convert = {
 	.summary = "Write traces again: trimmed, merged, compressed or repaired",
 	.text = "Everything that was read is written back, unknown keys included, as Chrome JSON that "
 	        "other trace viewers open. Several ranks need --merge or {rank} in the name of the file. A trace "
-	        "of which something was lost while reading is written only with --partial.",
+	        "of which something was lost while reading is written only with --partial. A trace with counters or an "
+	        "overlay names the file it was made from, and is left out where both are given without ranks.",
 	.takes = TAKES_TRACES,
 	.opts = own,
 	.n_opts = COUNT(own),

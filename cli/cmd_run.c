@@ -145,12 +145,28 @@ int run_open_sets(struct cli *cli, struct run_sets *sets)
 static void say_warnings(const struct cli *cli, const ht_table *table)
 {
 	const char *format = result_format(&cli->opts);
-	bool silent = strcmp(format, "csv") == 0 || ht_format_is_binary(format);
+	bool silent = strcmp(format, "csv") == 0 || strcmp(format, "folded") == 0 ||
+	              ht_format_is_binary(format);
 	if (!silent || opts_flag(&cli->opts, "quiet"))
 		return;
 	fflush(stdout);
 	for (size_t i = 0; i < ht_table_n_notes(table); i++) {
 		if (strncmp(ht_table_note(table, i), "warning: ", 9) == 0)
+			cli_say("%s", ht_table_note(table, i));
+	}
+}
+
+/* An empty file would leave one to guess. */
+static void say_nothing_written(const struct cli *cli, const ht_table *table)
+{
+	bool has_rows = ht_table_n_rows(table) > 0;
+	if (opts_flag(&cli->opts, "quiet"))
+		return;
+	cli_say("nothing was written: %s",
+	        has_rows ? "folded lines are a text and a whole number above 0, and no row has both"
+	                 : "there are no rows");
+	for (size_t i = 0; i < ht_table_n_notes(table) && !has_rows; i++) {
+		if (strncmp(ht_table_note(table, i), "warning: ", 9) != 0)
 			cli_say("%s", ht_table_note(table, i));
 	}
 }
@@ -186,7 +202,10 @@ int run_render(struct cli *cli, const ht_table *table)
 		(void)output_close(&output, false);
 		return cli_fail(cli);
 	}
+	bool has_bytes = output.has_bytes;
 	code = output_close(&output, true);
+	if (code == EXIT_DONE && !has_bytes)
+		say_nothing_written(cli, table);
 	if (code == EXIT_DONE)
 		say_warnings(cli, table);
 	return code == EXIT_DONE && ht_table_says_no(table) ? EXIT_SAID_NO : code;

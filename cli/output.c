@@ -82,6 +82,7 @@ static bool write_bytes(void *user, const void *bytes, size_t n)
 	struct output *output = user;
 	if (output->failed)
 		return false;
+	output->has_bytes = output->has_bytes || n > 0;
 	if (output->writer != NULL)
 		output->failed =
 		        interrupt_pending() || ht_writer_write(output->writer, bytes, n) != HT_OK;

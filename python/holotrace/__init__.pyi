@@ -486,7 +486,7 @@ class Session:
     ) -> Table:
         """Which events are behind a number?
 
-        The events as read, one per row, in file order.
+        The events as read, one per row, in file order unless sorted.
 
             holotrace.open("traces/").events(top=10)
 
@@ -1426,7 +1426,7 @@ class Session:
             cpu_max_ns [ns]: the longest
             gpu_mean_ns [ns]: duration of the work
             gpu_max_ns [ns]: the longest
-            n_short: work that ran shorter than its launch call
+            n_short: work that ran shorter than its launch call, which launched nothing else
             launch_delay_ns [ns]: sum of the delays
             cpu_ns [ns]: sum of the calls
             gpu_ns [ns]: sum of the work
@@ -1996,7 +1996,7 @@ class Session:
     ) -> Table:
         """Which operators were recorded, with which arguments, tensors and process groups?
 
-        The nodes as recorded, one per row, in file order.
+        The nodes as recorded, one per row, in file order unless sorted.
 
             holotrace.open("traces/").et_nodes(top=10)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from holotrace.analyzers.cuda_kernel_analysis import CudaKernelAnalysis
 from holotrace.common import call_stack, trace_call_stack
 from holotrace.common.timeline import (PlotFormat, Timeline, TimelinePlotSetting, _simplify_name,
                                        get_fig_name_from_fig_title, get_fig_title_from_fig_name,
@@ -14,6 +15,7 @@ from holotrace.common.timeline import (PlotFormat, Timeline, TimelinePlotSetting
 from holotrace.common.trace import Trace, add_fwd_bwd_links, add_iteration
 from holotrace.common.trace_call_graph import CallGraph
 from holotrace.common.trace_df import find_op_occurrence, get_iterations
+from holotrace.common.trace_file import create_rank_to_trace_dict, create_rank_to_trace_dict_from_dir
 from holotrace.common.trace_filter import (CompositeFilter, GPUKernelFilter, IterationFilter,
                                            IterationIndexFilter, RankFilter, TimeRangeFilter)
 from holotrace.common.trace_stack_filter import UnderOperatorFilter, get_matching_kernels
@@ -213,6 +215,53 @@ def test_helpers(tmp_path, monkeypatch):
 
 # ---- Trace ----
 
+class Frames:
+    """What other people's code has in place of a Trace."""
+
+    def __init__(self, frames, symbols=()):
+        self.frames = frames
+        self.symbol_table = TraceSymbolTable()
+        self.symbol_table.add_symbols(symbols)
+
+    def get_all_traces(self):
+        return self.frames.keys()
+
+    def get_trace(self, rank):
+        return self.frames[rank]
+
+
+@pytest.mark.parametrize("maker", ["cuda", "hip"])
+def test_launch_statistics_of_frames(maker):
+    names = ["k", f"{maker}LaunchKernel", f"{maker}MemcpyAsync", "other"]
+    frame = pd.DataFrame({
+        "name": [1, 2, 3, 0, 0, 0, 1], "stream": [-1, -1, -1, 0, 7, 7, -1],
+        "correlation": [11, 12, 13, 11, 12, 13, -1], "ts": [100, 200, 300, 140, 205, 340, 400],
+        "dur": [10, 20, 5, 50, 60, 70, 1]})
+    t = Frames({0: frame, 4: frame.iloc[:0]}, names)
+    stats = CudaKernelAnalysis.cuda_kernel_launch_stats(t, ranks=[0, 4], visualize=False)
+    assert stats[0].values.tolist() == [[11, 10, 50, 30], [12, 20, 60, 0]] and stats[4].empty
+    stats = CudaKernelAnalysis.cuda_kernel_launch_stats(t, include_memory_events=False, visualize=False)
+    assert list(stats) == [0] and stats[0]["correlation"].tolist() == [11]
+
+
+def test_calls_that_outlive_their_callers():
+    """A Python frame ends with its caller at the latest, on the same thread, all the way down."""
+    def durations(caller, tid=(1, 1, 1, 1, 1), start=(0, 2, 4, 6, 20)):
+        frame = pd.DataFrame({
+            "index": range(5), "ts": start, "dur": [15, 10, 30, 30, 3], "pid": 1, "tid": tid, "stream": -1,
+            "index_correlation": -1, "python_id": [7, 8, 9, 10, 11], "python_parent_id": caller})
+        call_stack.CallGraph(Frames({0: frame}), pre_process_trace_data=True)
+        return frame["dur"].tolist()
+
+    assert durations([-1, 7, 8, 9, -1]) == [15, 10, 8, 6, 3]
+    assert durations([-1, 7, 8, 9, -1], tid=[1, 1, 2, 2, 1]) == [15, 10, 30, 28, 3]
+    assert durations([-1, 7, 8, 9, 7]) == [15, 10, 8, 6, 0]  # starts after its caller has ended
+    assert durations([99, 7, 10, 9, 10]) == [15, 10, 30, 28, 3]  # unknown callers, and a circle
+    plain = pd.DataFrame({"ts": [0], "dur": [1], "tid": 1})
+    call_stack.CallGraph.constrain_child_time_withinin_parent(plain)
+    assert plain["dur"].tolist() == [1]
+
+
 def test_a_trace_of_frames_only():
     t = Trace(trace_files={})
     t.traces = {3: pd.DataFrame({"ts": [0, 100, 250], "iteration": [-1, 0, 1]})}
@@ -222,6 +271,9 @@ def test_a_trace_of_frames_only():
     t.is_parsed = True
     assert t.get_ranks() == [3] and t.get_iterations() == [0, 1] and t.get_iterations(9) == []
     assert t.get_trace_duration() == 250 and t.get_device_type() == "GPU"
+    t.trace_files = {3: "/no/such/file.json"}
+    assert t.get_trace_duration() == 250  # frames that were put in count, not the files
+    t.trace_files = {}
     assert t.get_trace_start_unixtime_ns(3) == 6000
     with pytest.raises(ValueError, match="No trace found"):
         t.get_trace_start_unixtime_ns(9)
@@ -246,8 +298,31 @@ def test_trace_files(examples, tmp_path, caplog):
     assert not empty.is_parsed
     with pytest.raises(ValueError, match="validation failed"):
         Trace(trace_files={0: "/no/such/file.json"}, trace_dir="")
-    Trace(trace_files=42, trace_dir="")
+    nothing = Trace(trace_files=42, trace_dir="")
     assert "nothing is loaded" in caplog.text
+    assert not hasattr(nothing, "traces") and repr(nothing) == "<Trace: no ranks, not read yet>"
+
+
+def write_ranked(path, rank=None):
+    about = {} if rank is None else {"distributedInfo": {"rank": rank}}
+    path.write_text(json.dumps({**about, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}))
+    return str(path)
+
+
+def test_ranks_of_files(tmp_path, caplog):
+    """As in HTA: a rank that two files say is that of the last, one that is not said is 0."""
+    a, b = write_ranked(tmp_path / "a.json", 5), write_ranked(tmp_path / "b.json", 5)
+    assert create_rank_to_trace_dict([a, b]) == (True, {5: b})
+    assert create_rank_to_trace_dict([b, a]) == (True, {5: a})
+    assert "has the same rank" in caplog.text
+    c = write_ranked(tmp_path / "c.json")
+    assert create_rank_to_trace_dict_from_dir(str(tmp_path)) == (True, {5: b, 0: c})
+    assert caplog.text.count("does not have the rank") == 1
+    d = write_ranked(tmp_path / "rank-3.json")
+    assert create_rank_to_trace_dict([d]) == (True, {3: d})
+    assert create_rank_to_trace_dict([]) == (False, {})
+    assert create_rank_to_trace_dict([str(tmp_path / "none.json")]) == (False, {})
 
 
 def test_files_of_our_own_are_no_ranks(examples, tmp_path):
@@ -255,9 +330,10 @@ def test_files_of_our_own_are_no_ranks(examples, tmp_path):
     (tmp_path / source.name).write_bytes(source.read_bytes())
     analysis = TraceAnalysis(trace_dir=str(tmp_path))
     analysis.generate_trace_with_counters()
+    analysis.generate_trace_with_counters(output_suffix="_of_mine")
     graph, _ = analysis.critical_path_analysis(0, "ProfilerStep", 0)
     analysis.overlay_critical_path_analysis(0, graph, str(tmp_path))
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 4
     again = TraceAnalysis(trace_dir=str(tmp_path))
     assert again.t.get_ranks() == [0] and again.t.trace_files == {0: str(tmp_path / source.name)}
 

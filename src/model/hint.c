@@ -4,6 +4,7 @@
 #include "model/hint.h"
 #include "table/shorten.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_CELLS 60
@@ -39,6 +40,20 @@ const char *ht_hint_name(struct ht_arena *arena, const char *name)
 	return text;
 }
 
+struct ht_share_text ht_share_text(double share)
+{
+	struct ht_share_text said;
+	bool is_most = share < 1 && share >= 0.995, is_hardly = share > 0 && share < 0.005;
+	snprintf(said.text, sizeof said.text, "%s%.0f %%",
+	        is_most     ? "more than "
+	        : is_hardly ? "less than "
+	                    : "",
+	        is_most     ? 99
+	        : is_hardly ? 1
+	                    : 100 * share);
+	return said;
+}
+
 enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *key,
         const char *of_what, const struct ht_hint *hints, size_t n_hints)
 {
@@ -53,6 +68,6 @@ enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *
 	}
 	if (!hint || !(largest > HT_WORTH_A_HINT * total))
 		return HT_OK;
-	return ht_table_add_note(table, "%.0f %% of the %s is %s. Next: %s", 100 * largest / total,
-	        of_what, hint->is, hint->next);
+	return ht_table_add_note(table, "%s of the %s is %s. Next: %s",
+	        ht_share_text(largest / total).text, of_what, hint->is, hint->next);
 }

@@ -20,6 +20,13 @@ double ht_hint_total_of(
 /* As much of a name as a sentence bears; NULL when out of memory. */
 const char *ht_hint_name(struct ht_arena *arena, const char *name);
 
+/* A share as a sentence says it: "94 %", and "more than 99 %" or "less than 1 %" for what rounding would make all or
+ * nothing. */
+struct ht_share_text {
+	char text[24];
+};
+struct ht_share_text ht_share_text(double share);
+
 /* A text with what it leads to. */
 struct ht_hint {
 	const char *text; /* as in the rows */

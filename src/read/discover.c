@@ -6,6 +6,7 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
+#include "read/made_from.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
 #include "read/wildcard.h"
@@ -27,7 +28,8 @@ struct entry {
 	struct ht_found found;
 	dev_t device;
 	ino_t inode;
-	size_t i_path; /* place in the order of paths */
+	size_t i_path;         /* place in the order of paths */
+	const char *made_from; /* the file it was made from by drawing into it; NULL: none */
 	bool is_dropped;
 };
 
@@ -111,6 +113,7 @@ struct look {
 	const char *what;               /* what it is then */
 	bool is_plain;
 	size_t n;
+	const char *made_from;
 };
 
 static enum ht_status sniff_source(
@@ -126,6 +129,8 @@ static enum ht_status sniff_source(
 	look->reader = ht_reader_find(&head);
 	look->what = look->reader ? look->reader->what
 	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
+	if (!ht_made_from(finder->arena, path, head.text, head.n, &look->made_from))
+		return ht_fail_nomem(finder->ctx);
 	return HT_OK;
 }
 
@@ -181,6 +186,14 @@ static enum ht_status forgive(struct finder *finder, enum ht_status status, cons
 	return why ? remember_skipped(finder, path, why) : ht_fail_nomem(ctx);
 }
 
+static enum ht_status add_looked_at(
+        struct finder *finder, const char *path, const struct stat *st, const struct look *look)
+{
+	HT_TRY(add_entry(finder, path, st->st_dev, st->st_ino));
+	entries_of(finder)[finder->entries.n - 1].made_from = look->made_from;
+	return HT_OK;
+}
+
 /* A file that a directory or glob turned up: take it when it is a trace, else say why not. */
 static enum ht_status consider(
         struct finder *finder, const char *path, const char *shown, const struct stat *st)
@@ -195,7 +208,7 @@ static enum ht_status consider(
 		HT_TRY(remember_skipped(finder, path, look.what));
 		return note_skipped(finder, shown, look.what);
 	}
-	return add_entry(finder, path, st->st_dev, st->st_ino);
+	return add_looked_at(finder, path, st, &look);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -586,8 +599,7 @@ static enum ht_status add_file(
 		HT_TRY(sniff_file(finder, path, &look));
 		if (!look.reader && look.is_plain)
 			HT_TRY(looks_like_list(finder, path, finder->sniff_buf, look.n, &is_list));
-		if (is_list)
-			return add_list(finder, path);
+		return is_list ? add_list(finder, path) : add_looked_at(finder, path, st, &look);
 	}
 	return add_entry(finder, path, st->st_dev, st->st_ino);
 }
@@ -656,14 +668,13 @@ static int compare_files(const void *left, const void *right)
 }
 
 /* A file given under two ranks is meant twice; any other repetition is dropped. */
-static enum ht_status drop_repeated(struct finder *finder)
+static enum ht_status drop_repeated(struct finder *finder, size_t *ret_n)
 {
-	ht_ctx *ctx = finder->ctx;
 	size_t n = finder->entries.n;
 	struct entry *entries = finder->entries.data, **order;
 	order = ht_arena_alloc(finder->arena, n * sizeof(*order));
 	if (!order)
-		return ht_fail_nomem(ctx);
+		return ht_fail_nomem(finder->ctx);
 	for (size_t i = 0; i < n; i++) {
 		entries[i].i_path = i;
 		order[i] = &entries[i];
@@ -677,6 +688,7 @@ static enum ht_status drop_repeated(struct finder *finder)
 		if (entry->found.rank != HT_NO_RANK && entry->found.rank != kept->found.rank)
 			continue;
 		entry->is_dropped = true;
+		++*ret_n;
 		HT_TRY(note(
 		        finder, ht_arena_printf(finder->arena, "left out %s: the same file as %s",
 		                        entry->found.path, kept->found.path)));
@@ -684,41 +696,57 @@ static enum ht_status drop_repeated(struct finder *finder)
 	return HT_OK;
 }
 
+/* A file that was made from another one here is no rank of its own, unless it was given one. */
+static enum ht_status drop_made(struct finder *finder)
+{
+	struct entry *entries = finder->entries.data;
+	size_t n = finder->entries.n;
+	struct stat st;
+	for (size_t i = 0; i < n; i++) {
+		struct entry *made = &entries[i];
+		if (made->is_dropped || !made->made_from || made->found.rank != HT_NO_RANK ||
+		        stat(made->made_from, &st))
+			continue;
+		for (size_t k = 0; k < n && !made->is_dropped; k++)
+			made->is_dropped = k != i && entries[k].device == st.st_dev &&
+			                   entries[k].inode == st.st_ino;
+		if (made->is_dropped)
+			HT_TRY(note(
+			        finder, ht_arena_printf(finder->arena, "left out %s: made from %s",
+			                        made->found.path, made->made_from)));
+	}
+	return HT_OK;
+}
+
+/* What a growing list holds, in the arena; NULL when out of memory. */
+static void *settle(struct finder *finder, const struct ht_vec *list, size_t item_bytes)
+{
+	void *items = ht_arena_alloc(finder->arena, (list->n + 1) * item_bytes);
+	if (items && list->n)
+		memcpy(items, list->data, list->n * item_bytes);
+	return items;
+}
+
 static enum ht_status finish(struct finder *finder, struct ht_discovery *discovery)
 {
-	ht_ctx *ctx = finder->ctx;
 	struct entry *entries = finder->entries.data;
 	size_t n = finder->entries.n;
 	if (n)
 		qsort(entries, n, sizeof(*entries), compare_paths);
-	HT_TRY(drop_repeated(finder));
-	discovery->missing =
-	        ht_arena_alloc(finder->arena, (finder->missing.n + 1) * sizeof(char *));
-	if (!discovery->missing)
-		return ht_fail_nomem(ctx);
-	if (finder->missing.n)
-		memcpy(discovery->missing, finder->missing.data,
-		        finder->missing.n * sizeof(char *));
-	discovery->n_missing = finder->missing.n;
+	HT_TRY(drop_repeated(finder, &discovery->n_repeated));
+	HT_TRY(drop_made(finder));
 	discovery->found = ht_arena_alloc(finder->arena, n * sizeof(*discovery->found));
-	discovery->notes = ht_arena_alloc(finder->arena, finder->notes.n * sizeof(char *));
-	if (!discovery->found || !discovery->notes)
-		return ht_fail_nomem(ctx);
+	discovery->missing = settle(finder, &finder->missing, sizeof(char *));
+	discovery->notes = settle(finder, &finder->notes, sizeof(char *));
+	discovery->skipped = settle(finder, &finder->skipped, sizeof *discovery->skipped);
+	if (!discovery->found || !discovery->missing || !discovery->notes || !discovery->skipped)
+		return ht_fail_nomem(finder->ctx);
 	for (size_t i = 0; i < n; i++)
 		if (!entries[i].is_dropped)
 			discovery->found[discovery->n_found++] = entries[i].found;
-	discovery->n_repeated = n - discovery->n_found;
-	discovery->skipped =
-	        ht_arena_alloc(finder->arena, (finder->skipped.n + 1) * sizeof *discovery->skipped);
-	if (!discovery->skipped)
-		return ht_fail_nomem(ctx);
-	if (finder->skipped.n)
-		memcpy(discovery->skipped, finder->skipped.data,
-		        finder->skipped.n * sizeof *discovery->skipped);
-	discovery->n_skipped = finder->skipped.n;
-	if (finder->notes.n)
-		memcpy(discovery->notes, finder->notes.data, finder->notes.n * sizeof(char *));
+	discovery->n_missing = finder->missing.n;
 	discovery->n_notes = finder->notes.n;
+	discovery->n_skipped = finder->skipped.n;
 	return HT_OK;
 }
 

@@ -289,6 +289,33 @@ static void repeated_files_are_left_out(void **state)
 	assert_int_equal(f->result.found[3].rank, 3);
 }
 
+/* A trace with something drawn in is no rank beside its source; alone, or given a rank, it is one. */
+static void made_files_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	put(f, "d/a \"1\".json.gz", trace);
+	put(f, "d/drawn.json.gz",
+	        "{\"holotrace_made_from\":\"a \\\"1\\\".json.gz\",\n\"traceEvents\":[{\"ph\":\"X\",\"ts\":1}]}");
+	put(f, "d/other.json",
+	        "{\"holotrace_made_from\":\"not here.json\",\"traceEvents\":[{\"ph\":\"X\",\"ts\":1}]}");
+	put(f, "d/cut.json", "{\"holotrace_made_from\":\"a");
+	assert_int_equal(find(f, "d", false), HT_OK);
+	expect(f, "d/a \"1\".json.gz d/other.json ",
+	        "skipped cut.json: JSON without traceEvents\n"
+	        "left out d/drawn.json.gz: made from d/a \"1\".json.gz\n");
+	assert_int_equal(f->result.n_repeated, 0);
+	assert_int_equal(find(f, "d/drawn.json.gz", false), HT_OK);
+	expect(f, "d/drawn.json.gz ", "");
+	ht_discovery_done(&f->result);
+	const char *named[] = { "d/drawn.json.gz", "d/a \"1\".json.gz" };
+	assert_int_equal(ht_discover(f->ctx, named, 2, false, false, &f->result), HT_OK);
+	expect(f, "d/a \"1\".json.gz ", "left out d/drawn.json.gz: made from d/a \"1\".json.gz\n");
+	ht_discovery_done(&f->result);
+	const char *ranked[] = { "1=d/drawn.json.gz", "0=d/a \"1\".json.gz" };
+	assert_int_equal(ht_discover(f->ctx, ranked, 2, false, false, &f->result), HT_OK);
+	expect(f, "0=d/a \"1\".json.gz 1=d/drawn.json.gz ", "");
+}
+
 static void names_tell_ranks(void **state)
 {
 	static const struct {
@@ -380,6 +407,8 @@ static void every_failure_is_clean(void **state)
 	put(f, "d/rank1.json.gz", trace);
 	put(f, "d/rank2.json.zst", trace);
 	put(f, "d/log.txt", trace);
+	put(f, "d/rank1_counters.json",
+	        "{\"holotrace_made_from\":\"rank1.json.gz\",\"traceEvents\":[{}]}");
 	put(f, "list", "d\n3=d/rank1.json.gz\n");
 	const char *sources[] = { "list", "d/*", "-" };
 	for (int kind = 0; kind < 2; kind++) {
@@ -423,6 +452,7 @@ int main(void)
 		TEST(ranks_can_be_given),
 		TEST(lists_are_followed),
 		TEST(repeated_files_are_left_out),
+		TEST(made_files_are_left_out),
 		cmocka_unit_test(names_tell_ranks),
 		cmocka_unit_test(natural_order_reads_numbers),
 		cmocka_unit_test(starts_tell_kinds),

@@ -104,13 +104,15 @@ static size_t total_width(const struct ht_layout *layout, bool narrowed)
 	return total;
 }
 
-/* Leaves out columns of the role from the right while the rest is too wide. */
+/* Leaves out columns of the role from the right while the rest is too wide: with names as they are, what nobody
+ * asked for. */
 static void drop(const ht_table *table, struct ht_layout *layout, size_t width, enum ht_role role,
         bool narrowed)
 {
 	for (size_t i = layout->n_columns; i-- > 1 && total_width(layout, narrowed) > width;) {
 		struct ht_layout_column *col = &layout->columns[i];
-		if (!col->shown || ht_cells_at(table, col->column)->meta.role != role)
+		const struct ht_cells *cells = ht_cells_at(table, col->column);
+		if (!col->shown || cells->meta.role != role || (!narrowed && cells->is_asked_for))
 			continue;
 		col->shown = false;
 		layout->n_left_out++;
@@ -164,6 +166,7 @@ enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
 		}
 	}
 	drop(table, &layout, width, HT_DETAIL, false);
+	drop(table, &layout, width, HT_DETAIL, true);
 	drop(table, &layout, width, HT_MEASURE, true);
 	shrink(&layout, width);
 	layout.width = total_width(&layout, false);

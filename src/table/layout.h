@@ -4,9 +4,9 @@
  *   text column    |label     |          left-aligned, may be shortened
  *   number column  |int|.frac| unit|    aligned at the decimal point
  *
- * Columns without a value in any row are left out. What does not fit is handled in this order: detail columns go from the right; the longest text
- * columns shrink, down to MIN_TEXT or FAIR_TEXT cells each; if even that is too wide, measures go from the right.
- * The first column stays.
+ * Columns without a value in any row are left out. What does not fit is handled in this order: detail columns that
+ * nobody asked for go from the right; the longest text columns shrink, down to MIN_TEXT or FAIR_TEXT cells each; if
+ * even that is too wide, details that were asked for and then measures go from the right. The first column stays.
  */
 #ifndef HT_TABLE_LAYOUT_H
 #define HT_TABLE_LAYOUT_H

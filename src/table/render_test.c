@@ -90,6 +90,51 @@ static void test_text_narrow(void **state)
 	ht_table_free(t);
 }
 
+/* What was asked for outranks the length of names; what was not goes first. */
+static void test_text_asked_for(void **state)
+{
+	static const struct ht_column long_named[] = {
+		{ "name", HT_STR, HT_KEY, "", NULL },
+		{ "dur_ns", HT_DURATION, HT_MEASURE, "", NULL },
+		{ "tid", HT_I64, HT_DETAIL, "", NULL },
+	};
+	struct ht_render_options options = { .width = 40, .no_title = true };
+	ht_table *t;
+	assert_ok(ht_table_new(*state, "T", long_named, HT_COUNT(long_named), &t));
+	ht_table_row(t);
+	ht_table_put_str(t, "a_name_that_is_much_too_long_for_the_line");
+	ht_table_put_i64(t, 1000);
+	ht_table_put_i64(t, 7);
+	struct memory_sink got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "not shown: tid"));
+	free(got.data);
+	assert_ok(
+	        ht_table_apply_view(*state, t, &(struct ht_view){ .columns = "name,dur_ns,tid" }));
+	got = render(*state, t, "text", &options);
+	assert_null(strstr(got.data, "not shown"));
+	assert_non_null(strstr(got.data, "  1.00 µs    7\n"));
+	free(got.data);
+	options.width = 28;
+	got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "not shown: tid"));
+	free(got.data);
+	ht_table_free(t);
+}
+
+/* No line is longer than the terminal is wide; what fits a line stays whole. */
+static void test_text_long_words(void **state)
+{
+	ht_table *t = small(*state);
+	struct ht_render_options options = { .width = 28, .no_title = true };
+	assert_ok(ht_table_add_note(t,
+	        "see a_name_of_28_cells_that_fits and_one_that_is_longer_than_any_line_of_28 end"));
+	struct memory_sink got = render(*state, t, "text", &options);
+	assert_non_null(strstr(got.data, "\nsee\na_name_of_28_cells_that_fits\n"));
+	assert_non_null(strstr(got.data, "\nand_one_that_is_longer_than_\nany_line_of_28 end\n"));
+	free(got.data);
+	ht_table_free(t);
+}
+
 static void test_text_bars_and_color(void **state)
 {
 	ht_table *t = small(*state);
@@ -757,6 +802,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_text),
 		TEST(test_text_narrow),
+		TEST(test_text_asked_for),
+		TEST(test_text_long_words),
 		TEST(test_text_bars_and_color),
 		TEST(test_text_fits),
 		TEST(test_csv),

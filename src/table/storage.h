@@ -33,6 +33,7 @@ struct ht_cells {
 	size_t cap, valid_cap; /* in rows */
 	uint32_t last_id;      /* of the last string put: runs of equal text skip the hash */
 	bool keeps_clock;      /* times that are not moved when rows are appended elsewhere */
+	bool is_asked_for;     /* named by the user, who wants to see it */
 };
 
 struct ht_table_pool_text {

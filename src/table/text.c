@@ -68,7 +68,30 @@ static const char *clean(
 	return t->clean.data;
 }
 
-/* Words broken into lines of at most the width, further lines begin at indent; no word is cut. */
+static void next_line(struct text *t, size_t indent)
+{
+	ht_out_char(t->out, '\n');
+	ht_out_fill(t->out, ' ', indent);
+}
+
+/* A word that begins at indent; one that is longer than a line goes on in the next ones. Answers the column after it. */
+static size_t write_word(struct text *t, const char *word, size_t n, size_t indent)
+{
+	size_t room = t->width > indent + HT_LAYOUT_MIN_TEXT ? t->width - indent : SIZE_MAX;
+	size_t width = ht_utf8_width(word, n);
+	while (width > room) {
+		size_t n_fit = ht_utf8_bytes(word, n, room);
+		ht_out_bytes(t->out, word, n_fit);
+		next_line(t, indent);
+		word += n_fit;
+		n -= n_fit;
+		width = ht_utf8_width(word, n);
+	}
+	ht_out_bytes(t->out, word, n);
+	return indent + width;
+}
+
+/* Words broken into lines of at most the width, further lines begin at indent; no word is cut that fits a line. */
 static void write_wrapped(
         struct text *t, const char *text, size_t n_text, size_t column, size_t indent)
 {
@@ -86,15 +109,18 @@ static void write_wrapped(
 		size_t n_space = (size_t)(word - at), n_word = (size_t)(word_end - word);
 		width = ht_utf8_width(word, n_word);
 		if (column > indent && column + n_space + width > t->width) {
-			ht_out_char(t->out, '\n');
-			ht_out_fill(t->out, ' ', indent);
+			next_line(t, indent);
 			column = indent;
 		} else {
 			ht_out_fill(t->out, ' ', n_space);
 			column += n_space;
 		}
-		ht_out_bytes(t->out, word, n_word);
-		column += width;
+		if (column == indent) {
+			column = write_word(t, word, n_word, indent);
+		} else {
+			ht_out_bytes(t->out, word, n_word);
+			column += width;
+		}
 	}
 	ht_out_char(t->out, '\n');
 }

@@ -126,6 +126,7 @@ static enum ht_status apply_columns(
 	size_t bar = SIZE_MAX;
 	for (size_t i = 0; i < n; i++) {
 		*ht_cells_at(table, i) = old[chosen[i]];
+		ht_cells_at(table, i)->is_asked_for = true;
 		if (chosen[i] == table->bar)
 			bar = i;
 		old[chosen[i]].any = NULL;

@@ -103,6 +103,18 @@ static enum ht_status write_documents(struct conversion *c, struct ht_json_out *
 	return HT_OK;
 }
 
+/* What a trace that is drawn into says of itself, so that it is no rank beside the one it was made from. */
+static const char *source_name(const struct conversion *c, const struct ht_trace *t)
+{
+	if ((!c->options->with_counters && !c->extras) || !strcmp(t->path, "-"))
+		return NULL;
+	for (size_t i = 0; i < t->n_headers; i++)
+		if (!strcmp(ht_str(t, t->headers[i].key), HT_MADE_FROM_KEY))
+			return NULL;
+	const char *slash = strrchr(t->path, '/');
+	return slash ? slash + 1 : t->path;
+}
+
 static enum ht_status write_trace(
         struct conversion *c, size_t i_trace, const struct ht_trace *trace)
 {
@@ -112,7 +124,8 @@ static enum ht_status write_trace(
 		.trace = trace,
 		.i_trace = i_trace,
 		.filter = &rows,
-		.extras = c->extras };
+		.extras = c->extras,
+		.made_from = source_name(c, trace) };
 	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out.trace, &rows));
 	enum ht_status status = ht_json_out_init(&out);
 	if (status == HT_OK)

@@ -520,6 +520,11 @@ void ht_write_open(struct ht_json_out *out, uint16_t document, const char *more_
 	const struct ht_trace *t = out->trace;
 	out->n_events = 0;
 	ht_emit_char(out->emit, '{');
+	if (out->made_from) {
+		HT_EMIT(out->emit, "\"" HT_MADE_FROM_KEY "\":");
+		ht_emit_string(out->emit, out->made_from, strlen(out->made_from));
+		HT_EMIT(out->emit, ",\n");
+	}
 	for (size_t i = 0; i < t->n_headers; i++)
 		if (t->headers[i].document == document && !t->headers[i].after_events) {
 			put_header(out, &t->headers[i]);

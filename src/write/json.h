@@ -75,6 +75,7 @@ struct ht_json_out {
 	const struct ht_pids *pids; /* NULL: as they are; else several traces share a file */
 	const struct ht_row_filter *filter;
 	const struct ht_write_extras *extras; /* NULL: none */
+	const char *made_from;                /* a file to be named at the start; NULL: none */
 	uint64_t n_events;                    /* of the list being written */
 	struct ht_key_text *keys;             /* by arg column; set by ht_json_out_init */
 	struct ht_arena arena;

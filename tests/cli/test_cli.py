@@ -264,6 +264,13 @@ def test_an_ending_of_no_format_is_refused(tmp_path, verb, name):
     assert run("kernel-breakdown", TRAIN, "-o", tmp_path / name, "--format", "csv").returncode == 0
 
 
+def test_nothing_written_is_said_unless_quiet():
+    device = ("stacks", "examples/cpu/cpu.json.gz", "--time", "device", "--format", "folded")
+    done = run(*device)
+    assert (done.returncode, done.stdout) == (0, b"") and b"nothing was written" in done.stderr
+    assert run(*device, "-q").stderr == b""
+
+
 def test_refused_instead_of_guessed(tmp_path):
     done = run("temporal-breakdown", TRAIN, "--step", "99")
     assert done.returncode == 2 and b"no such step; there are 3 to 4" in done.stderr

@@ -278,6 +278,23 @@ def test_counters(tmp_path):
     assert all(e["args"]["Queue Length"] >= 0 for e in counters if e["name"] == "Queue Length")
 
 
+def test_what_is_drawn_into_a_trace_is_no_other_rank(tmp_path):
+    """It names its source, also when it is written again; a plain copy says nothing of the kind."""
+    source = tmp_path / "train.json.gz"
+    source.write_bytes(TRAIN.read_bytes())
+    key = "holotrace_made_from"
+    (tmp_path / "elsewhere").mkdir()
+    assert key not in convert(source, tmp_path / "elsewhere" / "copy.json.gz")
+    assert convert(source, tmp_path / "with counters.json.gz", "--with-counters")[key] == source.name
+    assert convert(source, tmp_path / "drawn.json.gz", "--overlay", "critical-path")[key] == source.name
+    again = convert(tmp_path / "drawn.json.gz", tmp_path / "again.json", "--with-counters")
+    assert again[key] == source.name
+    names, rows = support.read_csv(support.output("info", tmp_path, "--format", "csv"))
+    paths = [row[names.index("value")] for row in rows if row[names.index("item")] == "path"]
+    assert paths == [str(source)]
+    assert b" ".join(support.output("info", tmp_path).split()).count(b": made from ") == 3
+
+
 @pytest.mark.parametrize("options, says", [
     ((), b"{rank}"),
     (("--rank", "1-x"), b"1-x"),

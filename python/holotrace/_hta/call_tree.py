@@ -28,6 +28,25 @@ def nest(index, start, length) -> Dict[int, int]:
     return parent
 
 
+def clip_to_parents(df) -> None:
+    """Shorten rows, in place, that end after the Python frame that called them on the same thread.
+
+    python_id and python_parent_id say who called whom; a frame without them stays as it is.
+    """
+    if not {"python_id", "python_parent_id"} <= set(df.columns):
+        return
+    place = {number: row for row, number in enumerate(df["python_id"].tolist()) if number > -1}
+    callers = [place.get(number, -1) for number in df["python_parent_id"].tolist()]
+    caller, tid = np.array(callers, dtype=np.int64), df["tid"].to_numpy()
+    rows = np.nonzero((caller >= 0) & (df["python_id"].to_numpy() > -1) & (tid[caller] == tid))[0]
+    start, length = df["ts"].to_numpy(), df["dur"].to_numpy()
+    end = start + length
+    last = end.copy()
+    while (late := rows[last[caller[rows]] < last[rows]]).size:  # until what callers lost has come down
+        last[late] = last[caller[late]]
+    df["dur"] = np.where(last < end, np.maximum(last - start, 0), length)
+
+
 class Tree:
     """Parents, and what follows from them. Nodes are indexes of events; the root is not one."""
 

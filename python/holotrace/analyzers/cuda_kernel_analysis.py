@@ -10,9 +10,33 @@ import pandas as pd
 from holotrace._hta import overlay, plots
 from holotrace._hta.engine import microseconds, plain_index
 from holotrace.analyzers.trace_counters import chosen_ranks, split_by_rank
+from holotrace.common.trace import Trace
 from holotrace.utils.checker import is_valid_directory
 
 logger = logging.getLogger("holotrace")
+
+_KERNEL_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
+                    "hipLaunchKernel", "hipLaunchKernelExC", "hipExtModuleLaunchKernel",
+                    "hipModuleLaunchKernel", "runFunction - job_prep_and_submit_for_execution")
+_COPY_LAUNCHES = ("cudaMemcpyAsync", "cudaMemsetAsync", "hipMemcpyAsync", "hipMemsetAsync",
+                  "hipMemcpyWithStream")
+
+
+def _launches_of_frame(df: pd.DataFrame, ids: Dict[str, int], include_memory: bool) -> pd.DataFrame:
+    """Launch statistics of a frame that no file is behind; ids are those of the symbol table."""
+    names = _KERNEL_LAUNCHES + (_COPY_LAUNCHES if include_memory else ())
+    is_launch = df["name"].isin([ids[name] for name in names if name in ids])
+    columns = ["correlation", "dur", "ts"]
+    calls = df.loc[is_launch & (df["stream"] < 0) & (df["correlation"] >= 0), columns]
+    work = df.loc[df["stream"] >= 0, columns]
+    pairs = calls.merge(work, on="correlation", suffixes=("_call", "_work"))
+    delay = pairs["ts_work"] - (pairs["ts_call"] + pairs["dur_call"])
+    return pd.DataFrame({
+        "correlation": pairs["correlation"],
+        "cpu_duration": pairs["dur_call"],
+        "gpu_duration": pairs["dur_work"],
+        "launch_delay": delay.clip(lower=0),
+    })
 
 
 class CudaKernelAnalysis:
@@ -62,8 +86,13 @@ class CudaKernelAnalysis:
         """Durations of launch calls and of what they launched, and the delay between.
 
         By default the calls that HTA knows by name; all_launches takes driver, graph and HIP
-        launches too.
+        launches too. Of frames without files, which any object with get_trace() and symbol_table may
+        have, every launch that is known by name.
         """
+        if not isinstance(t, Trace) or not t.has_files:
+            ids = t.symbol_table.get_sym_id_map()
+            return {rank: _launches_of_frame(t.get_trace(rank), ids, include_memory_events)
+                    for rank in ranks or [0]}
         ranks = chosen_ranks(t, ranks)
         result = t.run("launch-stats", ranks=ranks, hta=not all_launches, view="all",
                        include_memory=bool(include_memory_events))

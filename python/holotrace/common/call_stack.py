@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import pandas as pd
 
-from holotrace._hta.call_tree import NON_EXISTENT_NODE_INDEX, NULL_NODE_INDEX, Tree, nest
+from holotrace._hta.call_tree import NON_EXISTENT_NODE_INDEX, NULL_NODE_INDEX, Tree, clip_to_parents, nest
 from holotrace.common.trace_filter import Filter
 from holotrace.configs.env_options import disable_call_graph_depth
 
@@ -139,17 +139,23 @@ class CallStackGraph:
 
 
 class CallGraph:
-    """The call trees of all threads. Writes depth and parent into the frames of the trace."""
+    """The call trees of all threads. Writes depth and parent into the frames of the trace.
+
+    remapped_tids            {rank: {thread: the thread whose calls they are}}
+    pre_process_trace_data   first shorten what ends after the Python frame that called it, in the frames
+    """
 
     def __init__(self, trace, ranks: Optional[List[int]] = None, filter_func: Optional[Filter] = None,
                  remapped_tids: Optional[Dict[int, Dict[int, int]]] = None,
                  pre_process_trace_data: bool = False) -> None:
         self.trace_data = trace
-        self.ranks = list(ranks) if ranks else trace.get_ranks()
+        self.ranks = list(ranks) if ranks else sorted(trace.get_all_traces())
         self.call_stacks: List[CallStackGraph] = []
         rows = []
         for rank in self.ranks:
             df = trace.get_trace(rank)
+            if pre_process_trace_data:
+                self.constrain_child_time_withinin_parent(df)
             tids = df["tid"].replace((remapped_tids or {}).get(rank, {}))
             for (pid, tid), part in df.groupby([df["pid"], tids], sort=True):
                 if (part["stream"] > 0).any():
@@ -159,6 +165,11 @@ class CallGraph:
                 self.call_stacks.append(stack)
             self._write(df, rank)
         self.mapping = pd.DataFrame(rows, columns=["rank", "pid", "tid", "csg_index"])
+
+    @staticmethod
+    def constrain_child_time_withinin_parent(df: pd.DataFrame) -> None:
+        """Shorten rows, in place, that end after the Python frame that called them on the same thread."""
+        clip_to_parents(df)
 
     def _write(self, df: pd.DataFrame, rank: int) -> None:
         parent = pd.Series(-1, index=df["index"].to_numpy())

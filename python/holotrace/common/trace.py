@@ -4,10 +4,8 @@ Files are read by the engine when load_traces() or parse_traces() is called. t.t
 DataFrame that is built when it is first looked at; analyses ask the engine and do not need it.
 """
 
-import json
 import logging
 import os
-import tempfile
 from collections.abc import MutableMapping
 from typing import Any, Dict, List, Optional, Union
 
@@ -18,7 +16,7 @@ from holotrace._hta.engine import Result, compat, doubles, microseconds
 from holotrace._hta.events import build_frame, build_gpu_rows, user_annotations
 from holotrace._hta.overlay import COUNTERS_SUFFIX, CRITICAL_PATH_PREFIX, SEQUENCES_PREFIX
 from holotrace.common.trace_df import get_iterations
-from holotrace.common.trace_file import read_trace, write_trace
+from holotrace.common.trace_file import read_header, read_trace, write_trace
 from holotrace.common.trace_parser import parse_trace_dict
 from holotrace.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from holotrace.configs.default_values import DEFAULT_TRACE_DIR, AttributeSpec, ValueType
@@ -162,6 +160,8 @@ class Trace:
         if parser_config is not None:
             self.parser_config = parser_config
         self._sources = self._check_sources(trace_files)
+        if self._sources is None:
+            del self.traces
 
     def _check_sources(self, trace_files):
         if trace_files is None:
@@ -173,7 +173,7 @@ class Trace:
         if isinstance(trace_files, (list, tuple)):
             return [self._located(path) for path in trace_files]
         logger.error("trace_files is a list of files or {rank: file}, not %r; nothing is loaded", trace_files)
-        return {}
+        return None
 
     def _located(self, path):
         path = os.fspath(path)
@@ -328,7 +328,7 @@ class Trace:
     # ---- what is loaded ----
 
     def get_ranks(self) -> List[int]:
-        return sorted(self.traces)
+        return sorted(getattr(self, "traces", ()))
 
     def _first_rank(self) -> int:
         ranks = self.get_ranks()
@@ -356,7 +356,7 @@ class Trace:
         rank = self._first_rank() if rank is None else rank
         if rank not in self.traces:
             raise ValueError(f"there is no rank {rank}; the traces have {self.get_ranks()}")
-        if not self.has_files:
+        if not self.has_files or not isinstance(self.traces, _Frames):
             df = self.traces[rank]
             end = df["ts"] if compat() or "dur" not in df.columns else df["ts"] + df["dur"]
             return end.max() - df["ts"].min()
@@ -444,12 +444,7 @@ class Trace:
         return self.min_ts_ns + base
 
     def _read_header(self, rank) -> MetaData:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "header.json")
-            self.core.convert(path, ranks=str(rank), categories="-", partial=True)
-            with open(path, encoding="utf-8") as file:
-                header = json.load(file)
-        header.pop("traceEvents", None)
+        header = read_header(self.core, rank)
         header["device_type"] = self._device_type(header)
         return header
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import logging
 import os
+import tempfile
 from typing import Any, Dict, List, Tuple
 
 logger = logging.getLogger("holotrace")
@@ -17,23 +18,50 @@ def _files_in(folder: str) -> List[str]:
                   if name.endswith((".gz", ".json")))
 
 
-def create_rank_to_trace_dict(file_list: List[str]) -> Tuple[bool, Dict[int, str]]:
-    """{rank: file} by what the files say of themselves; files of equal rank get ranks of their own."""
-    from holotrace._errors import Error
+def read_header(core, rank) -> Dict[str, Any]:
+    """What the file of a rank says besides its events."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "header.json")
+        core.convert(path, ranks=str(rank), categories="-", partial=True)
+        header = read_trace(path)
+    header.pop("traceEvents", None)
+    return header
+
+
+def _rank_of(path: str) -> int:
+    """The rank that a file says; else, with a warning, the one that its name says, or 0."""
     from holotrace._session import core_open
 
-    if not file_list:
-        logger.error("no trace files")
-        return False, {}
+    core = core_open([path])
     try:
-        core = core_open(list(file_list))
-    except Error as error:
-        logger.error("%s", error)
-        return False, {}
-    try:
-        return True, dict(zip(core.ranks, core.paths))
+        rank = core.ranks[0]
+        if "rank" not in (read_header(core, rank).get("distributedInfo") or {}):
+            logger.warning("%s: the trace file does not have the rank; taken for rank %d", path, rank)
+        return rank
     finally:
         core.close()
+
+
+def create_rank_to_trace_dict(file_list: List[str]) -> Tuple[bool, Dict[int, str]]:
+    """{rank: file} by what the files say of themselves; of files of equal rank the last is kept.
+
+    A Trace of the same files has them all: it gives the others ranks of their own.
+    """
+    from holotrace._errors import Error
+
+    files: Dict[int, str] = {}
+    for path in file_list:
+        try:
+            rank = _rank_of(path)
+        except Error as error:
+            logger.error("%s", error)
+            return False, {}
+        if rank in files:
+            logger.warning("%s has the same rank, %d, as %s, which is left out", path, rank, files[rank])
+        files[rank] = path
+    if not files:
+        logger.error("no trace files")
+    return bool(files), files
 
 
 def create_rank_to_trace_dict_from_dir(trace_dir: str) -> Tuple[bool, Dict[int, str]]:

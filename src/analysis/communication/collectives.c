@@ -320,16 +320,17 @@ static enum ht_status put_summary(
 
 static enum ht_status add_hint(ht_table *table)
 {
-	double all = ht_hint_total(table, "duration_ns"), wait = ht_hint_total(table, "wait_ns");
+	double wait = ht_hint_total(table, "wait_ns"),
+	       all = wait + ht_hint_total(table, "transfer_ns");
 	if (!(all > 0))
 		return HT_OK;
 	if (wait > HT_WORTH_A_HINT * all)
 		return ht_table_add_note(table,
-		        "%.0f %% of the communication is waiting for the last rank. Next: stragglers",
-		        100 * wait / all);
+		        "%s of the communication is waiting for the last rank. Next: stragglers",
+		        ht_share_text(wait / all).text);
 	return ht_table_add_note(table,
-	        "%.0f %% of the communication is transfer. Next: comm-overlap shows what compute hides",
-	        100 * (all - wait) / all);
+	        "%s of the communication is transfer. Next: comm-overlap shows what compute hides",
+	        ht_share_text((all - wait) / all).text);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

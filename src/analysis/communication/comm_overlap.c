@@ -267,8 +267,8 @@ static enum ht_status add_hint(ht_table *table)
 	if (!(exposed > HT_WORTH_A_HINT * all))
 		return HT_OK;
 	bool waits = wait > exposed / 2;
-	return ht_table_add_note(table, "Compute hides %.0f %% of the communication%s. Next: %s",
-	        100 * (all - exposed) / all,
+	return ht_table_add_note(table, "Compute hides %s of the communication%s. Next: %s",
+	        ht_share_text((all - exposed) / all).text,
 	        waits ? "; most of the rest is waiting for other ranks" : "",
 	        waits ? "stragglers" : "collectives");
 }

@@ -408,22 +408,32 @@ static enum ht_status collect(
 	return HT_OK;
 }
 
-/* The kernel of the first row, which is the most expensive one, over all ranks. */
+/* Of the names of the most expensive rows the one that costs most over all ranks; waits on the device are no work. */
 static enum ht_status add_hint(struct ht_run *run, ht_table *table)
 {
-	if (!ht_table_n_rows(table))
-		return HT_OK;
-	const char *name = ht_table_str(table, 0, ht_table_find_column(table, "name"));
-	const char *type = ht_table_str(table, 0, ht_table_find_column(table, "kernel_type"));
-	double all = ht_hint_total(table, "sum_ns");
-	double sum = ht_hint_total_of(table, "sum_ns", "name", name);
-	if (!(sum > HT_WORTH_A_HINT * all) || !strcmp(name, "others"))
+	enum { LOOKED_AT = 16 };
+	size_t at_name = ht_table_find_column(table, "name"),
+	       at_type = ht_table_find_column(table, "kernel_type");
+	const char *name = NULL, *type = NULL;
+	double all = ht_hint_total(table, "sum_ns"), most = HT_WORTH_A_HINT * all;
+	for (size_t row = 0; row < ht_table_n_rows(table) && row < LOOKED_AT; row++) {
+		const char *here = ht_table_str(table, row, at_name);
+		if (!strcmp(here, "others") || !strcmp(ht_table_str(table, row, at_type), "other"))
+			continue;
+		double sum = ht_hint_total_of(table, "sum_ns", "name", here);
+		if (sum > most) {
+			name = here;
+			type = ht_table_str(table, row, at_type);
+			most = sum;
+		}
+	}
+	if (!name)
 		return HT_OK;
 	const char *brief = ht_hint_name(run->scratch, name);
 	if (!brief)
 		return ht_fail_nomem(run->ctx);
-	return ht_table_add_note(table, "%s takes %.0f %% of the GPU time. Next: %s", brief,
-	        100 * sum / all,
+	return ht_table_add_note(table, "%s takes %s of the GPU time. Next: %s", brief,
+	        ht_share_text(most / all).text,
 	        !strcmp(type, "communication") ? "collectives"
 	        : !strcmp(type, "memory")      ? "memory-bandwidth"
 	                                       : "kernel-annotations says what launches it");

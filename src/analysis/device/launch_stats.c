@@ -4,7 +4,7 @@
  * Of every piece of GPU work whose launch call is in the trace (a graph launch has one per kernel):
  *     launch_delay = max(0, start of the work - end of the launch call)
  *
- * Views: "summary", by name of the work over all ranks: count, means and largest of the three, and how many are short;
+ * Views: "summary", by name of the work over all ranks: count, means and largest of the three, and how many are short, of those launched alone;
  * "all", a row each; "short", work that runs shorter than its own launch took (cpu <= runtime-cutoff and gpu < cpu);
  * "runtime-outliers", calls longer than runtime-cutoff; "delay-outliers", delays above launch-delay-cutoff.
  *
@@ -54,7 +54,8 @@ static const struct ht_column of_summary[] = {
 	{ "cpu_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL },
 	{ "gpu_mean_ns", HT_DURATION_F64, HT_MEASURE, "duration of the work", NULL },
 	{ "gpu_max_ns", HT_DURATION, HT_DETAIL, "the longest", NULL },
-	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its launch call", NULL },
+	{ "n_short", HT_I64, HT_MEASURE,
+	        "work that ran shorter than its launch call, which launched nothing else", NULL },
 	{ "launch_delay_ns", HT_DURATION, HT_DETAIL, "sum of the delays", NULL },
 	{ "cpu_ns", HT_DURATION, HT_DETAIL, "sum of the calls", NULL },
 	{ "gpu_ns", HT_DURATION, HT_DETAIL, "sum of the work", NULL },
@@ -72,7 +73,7 @@ static const struct ht_schema schemas[] = {
 static const struct ht_column group_columns[] = {
 	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
 	{ "count", HT_I64, HT_MEASURE, "launches", NULL },
-	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its call", NULL },
+	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its own call", NULL },
 	{ "delay_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
 	{ "delay_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
 	{ "cpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
@@ -230,10 +231,10 @@ struct group {
 	int64_t sum_ns[3], max_ns[3]; /* delay, cpu, gpu */
 };
 
-static void add_launch(struct group *group, const int64_t *ns)
+static void add_launch(struct group *group, const int64_t *ns, bool alone)
 {
 	group->count++;
-	group->n_short += ns[2] < ns[1];
+	group->n_short += alone && ns[2] < ns[1];
 	for (size_t k = 0; k < 3; k++) {
 		ht_sum(&group->sum_ns[k], ns[k]);
 		group->max_ns[k] = ns[k] > group->max_ns[k] ? ns[k] : group->max_ns[k];
@@ -252,6 +253,13 @@ static void put_group(ht_table *table, const struct group *group)
 	}
 }
 
+/* Whether a call launched this only: the call of a graph is long because it launches many. */
+static bool is_alone(const struct pair *pairs, size_t n, size_t i)
+{
+	return (!i || pairs[i - 1].launch != pairs[i].launch) &&
+	       (i + 1 == n || pairs[i + 1].launch != pairs[i].launch);
+}
+
 /* By string id; the last for work without a name. */
 static enum ht_status sum_names(struct ht_run *run, const struct ht_frame *frame,
         const struct pair *pairs, size_t n, ht_table *table)
@@ -268,7 +276,7 @@ static enum ht_status sum_names(struct ht_run *run, const struct ht_frame *frame
 		int64_t ns[3] = { delay_of(trace, gpu), trace->dur_ns[gpu->launch],
 			trace->dur_ns[gpu->row] };
 		group->name = ht_str(trace, id);
-		add_launch(group, ns);
+		add_launch(group, ns, is_alone(pairs, n, i));
 	}
 	for (size_t i = 0; i < n_names; i++)
 		if (groups[i].count)
@@ -381,9 +389,9 @@ static enum ht_status add_hint(ht_table *table)
 	if (!(n_short > all / 2))
 		return HT_OK;
 	return ht_table_add_note(table,
-	        "%.0f %% of the GPU work is shorter than the call that launches it: fuse it or capture it in a "
+	        "%s of the GPU work is shorter than the call that launches it: fuse it or capture it in a "
 	        "graph. Next: kernel-sequences",
-	        100 * n_short / all);
+	        ht_share_text(n_short / all).text);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -38,6 +38,12 @@ static const struct ht_column group_columns[] = {
 enum { SELF, COUNT, N_VALUES };
 static const uint8_t rules[N_VALUES];
 
+/* One row a rank: whether there is anything that with_stack would have recorded. */
+static const struct ht_column python_columns[] = {
+	{ "has_python", HT_BOOL, HT_MEASURE, "whether the trace has Python functions", NULL },
+};
+enum { STACKS, PYTHON };
+
 static const struct ht_param params[] = {
 	{ "time", HT_STR, "host", "time of the host, or of GPU work by where it was launched",
 	        "host|device" },
@@ -58,7 +64,8 @@ const struct ht_analysis ht_analysis_stacks = {
 		.n_sets = 1,
 		.lists_events = true,
 	},
-	.facts = { { "stacks", group_columns, HT_COUNT(group_columns) } },
+	.facts = { [STACKS] = { "stacks", group_columns, HT_COUNT(group_columns) },
+	        [PYTHON] = { "python", python_columns, HT_COUNT(python_columns) } },
 	.choose = ht_frame_choose_whole,
 	.per_rank = fold,
 	.finish = finish,
@@ -159,21 +166,52 @@ static enum ht_status fold_rank(struct folder *f, ht_table *table)
 	return HT_OK;
 }
 
+static bool has_python(const struct ht_trace *t)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (t->kind[row] == HT_KIND_PYTHON)
+			return true;
+	return false;
+}
+
 static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 {
 	struct folder f = { .run = run, .t = run->trace };
-	enum ht_status status = fold_rank(&f, part->facts[0]);
+	ht_table_row(part->facts[PYTHON]);
+	ht_table_put_i64(part->facts[PYTHON], has_python(run->trace));
+	enum ht_status status = fold_rank(&f, part->facts[STACKS]);
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
 	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));
 	return status;
 }
 
+/* What recording again would give. */
+static enum ht_status add_advice(
+        struct ht_run *run, const struct ht_parts *parts, bool any, ht_table *table)
+{
+	bool is_host = ht_run_is(run, "time", "host"), found = false;
+	if (!any && is_host)
+		return ht_table_add_note(table,
+		        "no events of the host in the selection: record with ProfilerActivity.CPU, and "
+		        "with_stack=True for Python functions");
+	if (!any)
+		return ht_table_add_note(table,
+		        "no GPU work in the selection: record with the activity of the device, such as "
+		        "ProfilerActivity.CUDA");
+	for (size_t i = 0; i < parts->n; i++)
+		found |= ht_table_i64(parts->list[i].facts[PYTHON], 0, 0) != 0;
+	if (found)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "the trace has no Python functions: record with with_stack=True to see them in the stacks");
+}
+
 static enum ht_status put_stacks(
         struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
 {
 	int64_t sum = 0;
-	HT_TRY(ht_pooled_parts(p, parts, 0));
+	HT_TRY(ht_pooled_parts(p, parts, STACKS));
 	const size_t *order = ht_pooled_order(p);
 	if (!order)
 		return ht_fail_nomem(run->ctx);
@@ -190,10 +228,7 @@ static enum ht_status put_stacks(
 	HT_TRY(ht_frame_set_method(run, table, "sums over events and ranks"));
 	ht_table_set_bar(table, "share");
 	HT_TRY(ht_table_sort(run->ctx, table, "-self_ns"));
-	if (!ht_pooled_n(p))
-		return ht_table_add_note(table, "no %s in the selection",
-		        ht_run_is(run, "time", "host") ? "events of the host" : "GPU work");
-	return HT_OK;
+	return add_advice(run, parts, ht_pooled_n(p) > 0, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -269,8 +269,8 @@ static enum ht_status note_inferred(struct ht_run *run, ht_table *table)
 	if (part == 0)
 		return HT_OK;
 	return ht_table_add_note(table,
-	        "%.1f %% of the paths rests on inferred dependencies (tolerance %s)",
-	        100 * part / sum, ht_run_str(run, "tolerance"));
+	        "%s of the paths rests on inferred dependencies (tolerance %s)",
+	        ht_share_text(part / sum).text, ht_run_str(run, "tolerance"));
 }
 
 static const struct ht_hint hints[] = {

@@ -20,6 +20,7 @@
 #include "analysis/analysis.h"
 #include "verdict/findings.h"
 #include "model/rows/frame.h"
+#include "table/brief.h"
 #include "table/format.h"
 #include "table/shorten.h"
 
@@ -561,19 +562,44 @@ static void say_slow_rank(struct summary *s)
 
 /* ---- what takes most time ---- */
 
-/* Names that differ must not look the same. */
-static size_t enough_cells(struct summary *s, const struct ht_tops *tops)
+static bool has_equal(const char *const *names, size_t n)
 {
-	size_t cells = NAME_CELLS, n = tops->n < N_TOPS ? tops->n : N_TOPS;
-	for (bool alike = true; alike && cells < 8 * NAME_CELLS;) {
-		alike = false;
-		for (size_t i = 0; i < n; i++)
-			for (size_t k = 0; k < i; k++)
-				alike |= !strcmp(name_in(s, tops->list[i].name, cells),
-				        name_in(s, tops->list[k].name, cells));
-		cells *= alike ? 2 : 1;
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(names[i], names[k]))
+				return true;
+	return false;
+}
+
+/* Each by where it differs from the others, as a table would show them. */
+static enum ht_status tell_apart(struct summary *s, const struct ht_tops *tops, const char **names)
+{
+	static const struct ht_column column = { "name", HT_STR, HT_KEY, "name", NULL };
+	ht_ctx *ctx = s->run->ctx;
+	struct ht_brief *briefs = NULL;
+	ht_table *table;
+	HT_TRY(ht_table_new(ctx, "", &column, 1, &table));
+	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
+		ht_table_row(table);
+		ht_table_put_str(table, name_in(s, tops->list[i].name, SIZE_MAX));
 	}
-	return cells;
+	enum ht_status status = ht_brief_make(ctx, table, 0, NAME_CELLS, s->run->scratch, &briefs);
+	for (size_t i = 0; status == HT_OK && i < ht_table_n_rows(table); i++) {
+		const struct ht_brief *brief = &briefs[ht_cells_at(table, 0)->str[i]];
+		names[i] = SAY(s, "%.*s", (int)brief->n, brief->text);
+	}
+	ht_table_free(table);
+	return status;
+}
+
+/* Names that differ must not look the same. */
+static void name_tops(struct summary *s, const struct ht_tops *tops, const char **names)
+{
+	size_t n = tops->n < N_TOPS ? tops->n : N_TOPS;
+	for (size_t i = 0; i < n; i++)
+		names[i] = short_name(s, tops->list[i].name);
+	if (has_equal(names, n) && tell_apart(s, tops, names) != HT_OK)
+		keep(s, NULL);
 }
 
 static void say_tops(struct summary *s, const char *topic, const struct ht_tops *tops,
@@ -583,13 +609,13 @@ static void say_tops(struct summary *s, const char *topic, const struct ht_tops 
 	struct line line = {
 		.topic = topic, .next = next, .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
 	};
-	size_t cells = enough_cells(s, tops);
+	const char *names[N_TOPS];
+	name_tops(s, tops, names);
 	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
 		const struct ht_top *top = &tops->list[i];
 		text = and_then(s, text,
-		        SAY(s, "%s %s in %" PRId64 " (%s)", name_in(s, top->name, cells),
-		                time_text(s, top->ns), top->count,
-		                share_text(s, top->ns, tops->total_ns)));
+		        SAY(s, "%s %s in %" PRId64 " (%s)", names[i], time_text(s, top->ns),
+		                top->count, share_text(s, top->ns, tops->total_ns)));
 		events = and_then(s, events, event_text(s, top->rank, top->row));
 	}
 	line.finding = tops->n ? SAY(s, "%s, %s", text, of) : none;

@@ -63,23 +63,23 @@ static enum ht_status add_hint(ht_table *table)
 	       leading = ht_hint_total(table, "leading_ns");
 	if (leading > idle / 2 && leading > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
-		        "%.0f %% of the span is idle before the first launch call in the file: the recording "
+		        "%s of the span is idle before the first launch call in the file: the recording "
 		        "begins earlier than the work. Choose steps, or an annotation",
-		        100 * leading / span);
+		        ht_share_text(leading / span).text);
 	if (idle > communication && idle > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
-		        "The GPU is idle for %.0f %% of the span. Next: idle-breakdown",
-		        100 * idle / span);
+		        "The GPU is idle for %s of the span. Next: idle-breakdown",
+		        ht_share_text(idle / span).text);
 	if (communication > HT_WORTH_A_HINT * span &&
 	        ht_hint_total(table, "exposed_wait_ns") > communication / 2)
 		return ht_table_add_note(table,
-		        "Communication that no compute hides takes %.0f %% of the span, most of it waiting "
+		        "Communication that no compute hides takes %s of the span, most of it waiting "
 		        "for other ranks. Next: stragglers",
-		        100 * communication / span);
+		        ht_share_text(communication / span).text);
 	if (communication > HT_WORTH_A_HINT * span)
 		return ht_table_add_note(table,
-		        "Communication that no compute hides takes %.0f %% of the span. Next: comm-overlap",
-		        100 * communication / span);
+		        "Communication that no compute hides takes %s of the span. Next: comm-overlap",
+		        ht_share_text(communication / span).text);
 	return HT_OK;
 }
 

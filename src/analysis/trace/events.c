@@ -69,7 +69,7 @@ const struct ht_analysis ht_analysis_events = {
 		.group = "engine",
 		.title = "Events",
 		.question = "Which events are behind a number?",
-		.method = "The events as read, one per row, in file order.",
+		.method = "The events as read, one per row, in file order unless sorted.",
 		HT_ONE_SCHEMA(columns),
 		.params = params,
 		.n_params = HT_COUNT(params),
