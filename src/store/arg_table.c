@@ -62,7 +62,7 @@ static int64_t rescale(struct ht_packer *p, int64_t value, uint8_t scale)
 	return to == HT_PACK_RAW ? bits_of(value, scale) : value * ht_pack_factors[to - scale];
 }
 
-/* The base and bits of a full block's values, or of fewer: from 0 on, unless they are one value. */
+/* The base and bits of a full block's values, or of fewer: the base is the bits in front that all have. */
 static struct ht_pack_block measure(const struct ht_packer *p)
 {
 	struct ht_pack_block block = { .base = 0 };
@@ -78,10 +78,10 @@ static struct ht_pack_block measure(const struct ht_packer *p)
 		any |= (uint64_t)p->values[i];
 		all &= (uint64_t)p->values[i];
 	}
-	if (any == all)
-		block.base = p->values[0];
-	else
-		block.n_bits = (64 - (unsigned)__builtin_clzll(any)) & 0xff;
+	if (any != all)
+		block.n_bits = (64 - (unsigned)__builtin_clzll(any ^ all)) & 0xff;
+	if (block.n_bits < 64)
+		block.base = (int64_t)(all >> block.n_bits << block.n_bits);
 	block.scale = p->scale;
 	block.first_word = p->words.n & 0xffffffffffff;
 	return block;
@@ -105,24 +105,75 @@ static void pack(const uint64_t *values, unsigned n, unsigned n_bits, uint64_t *
 		*out = word;
 }
 
+/* Zeros at the end of all decimals are not needed. */
+static void drop_zeros(struct ht_packer *p)
+{
+	for (bool all = true; p->scale > 0 && p->scale <= HT_PACK_MAX_SCALE; p->scale--) {
+		for (unsigned i = 0; all && i < p->n; i++)
+			all = p->values[i] % 10 == 0;
+		if (!all)
+			return;
+		for (unsigned i = 0; i < p->n; i++)
+			p->values[i] /= 10;
+	}
+}
+
+/* The values that are not zero move to the front; which these are stands in masks. Returns how many there are. */
+static unsigned squeeze(uint64_t *values, unsigned n, uint64_t *masks)
+{
+	unsigned n_kept = 0;
+	memset(masks, 0, (1 + HT_PACK_MASKS) * sizeof *masks);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t value = values[i], is_kept = value != 0;
+		if (i % 64 == 0)
+			masks[0] |= (uint64_t)n_kept << i / 64 * 16;
+		masks[1 + i / 64] |= is_kept << i % 64;
+		values[n_kept] = value;
+		n_kept += (unsigned)is_kept;
+	}
+	return n_kept;
+}
+
+static unsigned count_others(const struct ht_packer *p)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < p->n; i++)
+		n += p->values[i] != 0;
+	return n;
+}
+
 static bool flush(struct ht_mem *mem, struct ht_packer *p)
 {
 	if (!p->n)
 		return true;
-	const struct ht_pack_block block = measure(p);
 	p->is_float |= p->scale > 0;
-	unsigned n = p->n, n_bits = block.n_bits;
+	drop_zeros(p);
+	struct ht_pack_block block = measure(p);
+	unsigned n = p->n, n_bits = block.n_bits, n_others = n_bits > 1 ? count_others(p) : n;
+	/* worth it when an eighth is saved */
+	bool is_sparse = (n - n_others) * n_bits >= 64 * (1 + HT_PACK_MASKS) + n * n_bits / 8;
 	size_t n_words = ((size_t)n * n_bits + 63) / 64;
 	uint64_t *values = (uint64_t *)p->values;
+	if (is_sparse) {
+		n_words = ((size_t)n_others * n_bits + 63) / 64 + 1 + HT_PACK_MASKS;
+		block.n_bits = (n_bits + HT_PACK_SPARSE) & 0xff;
+	}
 	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
 	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
 		return false;
+	uint64_t *words = (uint64_t *)p->words.data + p->words.n;
+	if (is_sparse) {
+		n = squeeze(values, n, words);
+		words += 1 + HT_PACK_MASKS;
+	}
+	for (unsigned i = 0; block.base && n_bits && i < n; i++)
+		values[i] ^= (uint64_t)block.base;
 	/* two, four and more that fit a word are one value of as many bits */
 	for (; n_bits && n_bits <= 32 && n % 2 == 0; n /= 2, n_bits *= 2)
 		for (unsigned i = 0; i < n / 2; i++)
 			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
 	if (n_bits)
-		pack(values, n, n_bits, (uint64_t *)p->words.data + p->words.n);
+		pack(values, n, n_bits, words);
 	p->words.n += n_words;
 	p->n = 0;
 	p->scale = 0;
