@@ -16,7 +16,7 @@ static bool has_avx2;
 static void look(void)
 {
 	unsigned a, b, c, d;
-	const unsigned wanted = bit_PCLMUL | bit_OSXSAVE | bit_AVX;
+	const unsigned wanted = bit_PCLMUL | bit_POPCNT | bit_OSXSAVE | bit_AVX;
 	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & wanted) != wanted)
 		return;
 	uint32_t state, high;

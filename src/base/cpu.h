@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Whether files compiled as *_avx2.c may run: AVX2, BMI1 and PCLMUL, and a system that keeps the wide
+/* Whether files compiled as *_avx2.c may run: AVX2, BMI1, PCLMUL and POPCNT, and a system that keeps the wide
  * registers. Always false on other processors. */
 bool ht_cpu_has_avx2(void);
 

@@ -4,6 +4,7 @@
 #include "read/ascend.h"
 
 #include "base/number.h"
+#include "read/decimals.h"
 
 #include <math.h>
 #include <strings.h>
@@ -35,8 +36,22 @@ bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns
 	return true;
 }
 
+/* As stamps are written: 16 digits, a point, three digits. */
+static bool read_stamp(const char *p, int64_t *ret_ns)
+{
+	int64_t first = ht_eight_digits(p), second = ht_eight_digits(p + 8);
+	if (first < 10000000 || first >= 90000000 || second < 0 || p[16] != '.' ||
+	        !ht_is_digit(p[17]) || !ht_is_digit(p[18]) || !ht_is_digit(p[19]))
+		return false;
+	*ret_ns = (first * 100000000 + second) * 1000 + (p[17] - '0') * 100 + (p[18] - '0') * 10 +
+	          (p[19] - '0');
+	return true;
+}
+
 bool ht_ascend_time(const struct ht_csv_cell *cell, int64_t *ret_ns)
 {
+	if (cell->n == 20 && read_stamp(cell->text, ret_ns))
+		return true;
 	if (ht_ascend_is_missing(cell))
 		return false;
 	struct ht_time time = ht_time_parse(cell->text);
@@ -62,9 +77,14 @@ bool ht_ascend_bytes(const struct ht_csv_cell *cell, int64_t unit, int64_t *ret_
 
 bool ht_ascend_i64(const struct ht_csv_cell *cell, int64_t *ret_value)
 {
+	uint8_t scale;
+	if (ht_decimal_read(cell->text, cell->n, ret_value, &scale))
+		return !scale;
 	struct ht_number number = ht_number_parse(cell->text);
+	if (!cell->n || number.type != HT_NUMBER_I64 || number.end != cell->text + cell->n)
+		return false;
 	*ret_value = number.i;
-	return cell->n && number.type == HT_NUMBER_I64 && number.end == cell->text + cell->n;
+	return true;
 }
 
 void ht_ascend_device(const struct ht_csv_cell *cell, int64_t *ret_type, int64_t *ret_id)
@@ -198,10 +218,40 @@ void ht_ascend_put_rest(struct ht_ascend_plan *plan, const struct ht_csv *row, s
 
 /* ---- tables ---- */
 
-void ht_ascend_lose_row(struct ht_builder *builder, const struct ht_csv *row)
+void ht_ascend_lose_row(struct ht_builder *builder, bool is_cut, int64_t offset)
 {
-	ht_chunk_stat(
-	        &builder->all, row->is_cut ? HT_STAT_truncated : HT_STAT_row_lost, row->offset, 1);
+	ht_chunk_stat(&builder->all, is_cut ? HT_STAT_truncated : HT_STAT_row_lost, offset, 1);
+}
+
+static enum ht_status read_rows(
+        struct ht_builder *builder, struct ht_csv *csv, const struct ht_ascend_table *table)
+{
+	size_t n_columns = csv->n_cells;
+	for (bool more;;) {
+		HT_TRY(ht_csv_next(csv, &more));
+		if (!more)
+			return HT_OK;
+		if (csv->n_cells < n_columns)
+			ht_ascend_lose_row(builder, csv->is_cut, csv->offset);
+		else
+			HT_TRY(table->put(table->user, csv));
+	}
+}
+
+static enum ht_status read_many(
+        struct ht_builder *builder, struct ht_csv *csv, const struct ht_ascend_table *table)
+{
+	struct ht_csv_rows rows;
+	enum ht_status status;
+	ht_csv_rows_init(&rows, csv->ctx, csv->n_cells);
+	while ((status = ht_csv_next_rows(csv, &rows)) == HT_OK && rows.n) {
+		if (rows.is_short)
+			ht_ascend_lose_row(builder, rows.is_cut, rows.offset);
+		else if ((status = table->put_rows(table->user, &rows)) != HT_OK)
+			break;
+	}
+	ht_csv_rows_done(&rows);
+	return status;
 }
 
 enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_reading *reading,
@@ -209,7 +259,6 @@ enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_
 {
 	struct ht_csv csv;
 	bool more = false;
-	size_t n_columns = 0;
 	ht_csv_init(&csv, builder->ctx, reading->source, reading->path);
 	if (reading->chunk_bytes)
 		csv.piece_bytes = reading->chunk_bytes;
@@ -217,19 +266,11 @@ enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_
 	if (status == HT_OK && !more)
 		status = ht_fail(builder->ctx, HT_FORMAT, reading->path, 0,
 		        "the export may have been interrupted", "the file is empty");
-	if (status == HT_OK) {
-		n_columns = csv.n_cells;
+	if (status == HT_OK)
 		status = table->begin(table->user, &csv);
-	}
-	while (status == HT_OK) {
-		status = ht_csv_next(&csv, &more);
-		if (status != HT_OK || !more)
-			break;
-		if (csv.n_cells < n_columns)
-			ht_ascend_lose_row(builder, &csv);
-		else
-			status = table->put(table->user, &csv);
-	}
+	if (status == HT_OK)
+		status = table->many && *table->many ? read_many(builder, &csv, table)
+		                                     : read_rows(builder, &csv, table);
 	ht_csv_done(&csv);
 	const struct ht_damage *damage = ht_source_damage(reading->source);
 	if (status == HT_OK && damage->kind != HT_DAMAGE_NONE)

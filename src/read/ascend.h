@@ -72,23 +72,28 @@ struct ht_ascend_cells;
  * left out; extra is a list of further columns of numbers, NULL at its end. */
 struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct ht_rows *rows,
         const char *const *extra, enum ht_status *ret_status);
-/* A number in an extra column; then the cells of the row that nobody took; then the event in hand is stored. */
-void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, int64_t value);
+void ht_ascend_cells_done(struct ht_ascend_cells *cells);
+/* Of a batch of rows all cells that nobody took, and a number in an extra column of one of them; then, row by row, the
+ * event in hand is stored with its own. */
+void ht_ascend_cells_put(struct ht_ascend_cells *cells, struct ht_csv_rows *batch);
+void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, size_t row, int64_t value);
 enum ht_status ht_ascend_cells_end(
-        struct ht_ascend_cells *cells, const struct ht_csv *row) HT_MUST_USE;
+        struct ht_ascend_cells *cells, size_t row, int64_t offset) HT_MUST_USE;
 /* The id of a text that comes again and again. */
 uint32_t ht_ascend_cells_name(struct ht_ascend_cells *cells, const struct ht_csv_cell *cell);
 
 /* The whole of a table, row by row: begin with the header, then put for every row that has as many cells; others are
- * counted. */
+ * counted. When many is there and true after begin, rows come many at once and put is not called. */
 struct ht_ascend_table {
 	enum ht_status (*begin)(void *user, const struct ht_csv *header);
 	enum ht_status (*put)(void *user, const struct ht_csv *row);
 	void *user;
+	enum ht_status (*put_rows)(void *user, struct ht_csv_rows *batch);
+	const bool *many;
 };
 enum ht_status ht_ascend_read_table(struct ht_builder *builder, const struct ht_reading *reading,
         const struct ht_ascend_table *table) HT_MUST_USE;
 /* Count a row that cannot be used. */
-void ht_ascend_lose_row(struct ht_builder *builder, const struct ht_csv *row);
+void ht_ascend_lose_row(struct ht_builder *builder, bool is_cut, int64_t offset);
 
 #endif

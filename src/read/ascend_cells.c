@@ -1,14 +1,18 @@
 /*
  * ascend_cells.c - cells of large tables as args in packed columns; see ascend.h.
  *
- * A cell costs a few nanoseconds: almost all numbers are up to 15 digits with at most one point, which become a whole
- * number and a power of ten without being a double; almost all texts are among the few that their column had before.
+ * A cell costs a few nanoseconds. Cells come many rows at once and are looked at column by column, because those of a
+ * column are alike and what they will be can be guessed. Almost all numbers are up to 15 digits with at most one point,
+ * which become a whole number and a power of ten without being a double; almost all texts are among the few that their
+ * column had before.
  */
 #include "read/ascend.h"
 
 #include "base/number.h"
+#include "read/decimals.h"
 
-#define N_KNOWN 256 /* texts that a column remembers */
+#define KNOWN_BITS 10 /* a column remembers so many texts, as a power of two */
+#define N_KNOWN    ((size_t)1 << KNOWN_BITS)
 
 /* A text that was seen, by its first and last bytes. */
 struct known_text {
@@ -20,17 +24,19 @@ struct known_text {
 enum kind { KIND_UNKNOWN, KIND_NUMBER, KIND_TEXT };
 
 struct cell_column {
-	size_t at; /* cell of the row */
-	size_t to; /* column of the table */
-	struct ht_table_column *column;
+	size_t at;    /* cell of the row */
+	size_t to;    /* column of the table */
 	uint8_t kind; /* enum kind */
 	bool keeps_missing;
-	/* the last short number, which is often the next one, too: 0.0 */
-	uint8_t last_n, last_scale;
-	uint64_t last_bytes;
-	int64_t last_value;
 	struct ht_ascend_column *plan;
-	struct known_text *known; /* N_KNOWN */
+	struct known_text *known; /* N_KNOWN, NULL until there is a text */
+};
+
+/* A cell that is of another type than its column: it has one of its own. */
+struct odd_cell {
+	size_t row;
+	uint32_t column;
+	uint64_t value;
 };
 
 struct ht_ascend_cells {
@@ -40,6 +46,10 @@ struct ht_ascend_cells {
 	struct cell_column *columns;
 	size_t n_columns, first_extra;
 	struct known_text *names;
+	ht_decimals_fn read_decimals;
+	/* of the batch in hand */
+	uint8_t *has;      /* of column i of row r: r * n_columns + i */
+	struct ht_vec odd; /* struct odd_cell */
 };
 
 /* ---- numbers ---- */
@@ -59,62 +69,11 @@ static inline uint64_t first_bytes(uint64_t word, size_t n)
 	return word & masks[n < 8 ? n : 8];
 }
 
-/* A decimal of 1 to 8 bytes: value / 10^scale. The point is taken out and zeros are put in front, so that it is eight
- * digits; nothing here depends on where the point is, which cannot be guessed. */
-static inline bool read_short(uint64_t word, size_t n, int64_t *ret_value, uint8_t *ret_scale)
-{
-	const uint64_t ones = 0x0101010101010101u;
-	size_t n_digits = n, scale = 0;
-	uint64_t no_point = word ^ (ones * '.');
-	uint64_t point = (no_point - ones) & ~no_point & (ones * 0x80);
-	if (point) {
-		size_t at = (size_t)__builtin_ctzll(point) / 8;
-		uint64_t before = first_bytes(word, at);
-		n_digits = n - 1;
-		scale = n_digits - at;
-		if (!at || !scale)
-			return false;
-		word = before | (word >> (at * 8) >> 8) << (at * 8);
-	}
-	if (n_digits < 8)
-		word = word << (64 - n_digits * 8) | (ones * '0') >> (n_digits * 8);
-	*ret_value = ht_eight_digits_of(word);
-	*ret_scale = (uint8_t)scale;
-	return *ret_value >= 0;
-}
-
-/* A decimal of at most 15 digits: value / 10^scale. False for all else, be it a number or not. */
-static inline bool read_decimal(
-        const struct ht_csv_cell *cell, int64_t *ret_value, uint8_t *ret_scale)
-{
-	const char *p = cell->text, *end = p + cell->n, *point = end - 1;
-	int64_t value = 0;
-	if (!cell->n || cell->n > 16 || (cell->n > 1 && *p == '0' && p[1] != '.'))
-		return false;
-	if (cell->n <= 8)
-		return read_short(
-		        first_bytes(eight_bytes(p), cell->n), cell->n, ret_value, ret_scale);
-	for (; p < end && ht_is_digit(*p); p++)
-		value = value * 10 + (*p - '0');
-	if (p < end) {
-		point = p;
-		if (*p++ != '.' || p == end || p == cell->text + 1)
-			return false;
-		for (; p < end && ht_is_digit(*p); p++)
-			value = value * 10 + (*p - '0');
-	} else if (cell->n > 15) {
-		return false;
-	}
-	*ret_value = value;
-	*ret_scale = (uint8_t)(end - 1 - point);
-	return p == end;
-}
-
 struct ht_number ht_ascend_number(const struct ht_csv_cell *cell)
 {
 	int64_t value;
 	uint8_t scale;
-	if (!read_decimal(cell, &value, &scale))
+	if (!ht_decimal_read(cell->text, cell->n, &value, &scale))
 		return ht_number_parse(cell->text);
 	struct ht_number number = {
 		.type = HT_NUMBER_I64, .i = value, .end = cell->text + cell->n
@@ -129,25 +88,44 @@ struct ht_number ht_ascend_number(const struct ht_csv_cell *cell)
 
 /* ---- texts ---- */
 
-/* Text is followed by at least eight bytes that can be read. */
-static uint32_t find_text(
+/* Do n bytes agree behind the first eight and before the last eight? */
+static inline bool same_middle(const char *p, const char *q, size_t n)
+{
+	if (n <= 16)
+		return true;
+	if (n <= 32)
+		return !((eight_bytes(p + 8) ^ eight_bytes(q + 8)) |
+		         (eight_bytes(p + n - 16) ^ eight_bytes(q + n - 16)));
+	return !memcmp(p + 8, q + 8, n - 16);
+}
+
+/* A text that the slot does not have yet. */
+static uint32_t add_text(struct ht_rows *rows, struct known_text *slot,
+        const struct ht_csv_cell *cell, uint64_t head, uint64_t tail)
+{
+	uint32_t id = ht_rows_text(rows, cell->text, cell->n);
+	size_t n_kept;
+	const char *kept = ht_rows_text_at(rows, id, &n_kept);
+	/* one that was repaired is another text */
+	if (id != HT_NO_STR && n_kept == cell->n && !memcmp(kept, cell->text, cell->n))
+		*slot = (struct known_text){ kept, head, tail, (uint32_t)cell->n, id };
+	return id;
+}
+
+/* A text that is not empty; eight bytes before and behind it can be read. */
+static inline uint32_t find_text(
         struct ht_rows *rows, struct known_text *known, const struct ht_csv_cell *cell)
 {
 	size_t n = cell->n;
 	uint64_t head = first_bytes(eight_bytes(cell->text), n);
-	uint64_t tail = n > 8 ? eight_bytes(cell->text + n - 8) : 0;
+	uint64_t tail = eight_bytes(cell->text + n - 8);
+	tail = n > 8 ? tail : 0;
 	uint64_t hash = (head ^ (tail << 7 | tail >> 57) ^ n) * 0x9E3779B97F4A7C15u;
-	struct known_text *slot = &known[hash >> 56];
-	if (slot->bytes && slot->n == n && slot->head == head && slot->tail == tail &&
-	        (n <= 16 || !memcmp(slot->bytes + 8, cell->text + 8, n - 16)))
+	struct known_text *slot = &known[hash >> (64 - KNOWN_BITS)];
+	if (((slot->n ^ n) | (slot->head ^ head) | (slot->tail ^ tail)) == 0 &&
+	        same_middle(slot->bytes, cell->text, n))
 		return slot->id;
-	uint32_t id = ht_rows_text(rows, cell->text, n);
-	size_t n_kept;
-	const char *kept = ht_rows_text_at(rows, id, &n_kept);
-	/* one that was repaired is another text */
-	if (id != HT_NO_STR && n_kept == n && !memcmp(kept, cell->text, n))
-		*slot = (struct known_text){ kept, head, tail, (uint32_t)n, id };
-	return id;
+	return add_text(rows, slot, cell, head, tail);
 }
 
 static struct known_text *make_known(struct ht_ascend_plan *plan)
@@ -175,17 +153,13 @@ static bool add_column(struct ht_ascend_cells *c, size_t at, struct ht_ascend_co
 	for (size_t i = 0; i < c->n_columns; i++)
 		if (c->table->columns[i].pool_id == id)
 			return true; /* the same key again */
-	*column = (struct cell_column){ .at = at,
-		.to = c->n_columns,
-		.column = &c->table->columns[c->n_columns],
-		.plan = plan };
+	*column = (struct cell_column){ .at = at, .to = c->n_columns, .plan = plan };
 	column->keeps_missing = plan && plan->is_text;
 	column->kind = column->keeps_missing ? KIND_TEXT : KIND_UNKNOWN;
-	column->known = make_known(c->plan);
 	c->table->columns[c->n_columns].pool_id = id;
 	c->table->columns[c->n_columns].is_text = column->keeps_missing;
 	c->n_columns++;
-	return column->known != NULL;
+	return true;
 }
 
 /* Extra columns come first, as they do in the event. */
@@ -200,13 +174,16 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 	if (plan->n + n_extra > HT_ARG_TABLE_COLUMNS)
 		return NULL;
 	if (c) {
-		*c = (struct ht_ascend_cells){ .rows = rows, .plan = plan };
+		*c = (struct ht_ascend_cells){
+			.rows = rows, .plan = plan, .read_decimals = ht_decimals_best()
+		};
 		c->table = ht_arg_table_new(rows->builder, plan->n + n_extra);
 		c->columns =
 		        ht_arena_alloc(&plan->arena, (plan->n + n_extra + 1) * sizeof *c->columns);
 		c->names = make_known(plan);
+		c->has = ht_arena_alloc(&plan->arena, (plan->n + n_extra + 1) * HT_CSV_ROWS);
 	}
-	bool ok = c && c->table && c->columns && c->names;
+	bool ok = c && c->table && c->columns && c->names && c->has;
 	for (size_t i = 0; ok && i < n_extra; i++)
 		ok = add_column(c, SIZE_MAX, NULL, extra[i], strlen(extra[i]));
 	if (ok && c->n_columns < n_extra) {
@@ -220,19 +197,58 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 	if (ok) {
 		c->first_extra = n_extra;
 		c->table->n_columns = c->n_columns;
+		memset(c->has, 0, c->n_columns * HT_CSV_ROWS);
 		return c;
 	}
 	*ret_status = ht_fail_nomem(rows->builder->ctx);
 	return NULL;
 }
 
-void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, int64_t value)
+void ht_ascend_cells_done(struct ht_ascend_cells *c)
 {
-	ht_arg_table_decimal(c->table, i, value, 0);
+	if (c)
+		ht_vec_free(c->rows->builder->mem, &c->odd, sizeof(struct odd_cell));
 }
 
-/* What is no decimal of few digits. */
-static void put_odd(struct ht_ascend_cells *c, struct cell_column *column,
+static inline void note(struct ht_ascend_cells *c, const struct cell_column *column, size_t row)
+{
+	c->has[row * c->n_columns + column->to] = 1;
+}
+
+void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, size_t row, int64_t value)
+{
+	note(c, &c->columns[i], row);
+	ht_table_column_put(c->table, &c->table->columns[i], value, 0);
+}
+
+/* ---- a column of a batch ---- */
+
+static inline uint32_t text_id(
+        struct ht_ascend_cells *c, struct cell_column *column, const struct ht_csv_cell *cell)
+{
+	if (!column->known)
+		column->known = make_known(c->plan);
+	if (column->known)
+		return find_text(c->rows, column->known, cell);
+	c->rows->worker.out_of_memory = true;
+	return HT_NO_STR;
+}
+
+static inline bool is_missing(const struct cell_column *column, const struct ht_csv_cell *cell)
+{
+	return !cell->n || (!column->keeps_missing && ht_ascend_is_missing(cell));
+}
+
+static struct ht_number whole_number(const struct ht_csv_cell *cell)
+{
+	struct ht_number number = ht_number_parse(cell->text);
+	if (number.end != cell->text + cell->n)
+		number.type = HT_NUMBER_NONE;
+	return number;
+}
+
+/* A text in a column of numbers, or a number beyond what these are. */
+static void put_odd(struct ht_ascend_cells *c, struct cell_column *column, size_t row,
         const struct ht_csv_cell *cell, const struct ht_number *number)
 {
 	struct ht_ascend_column *plan = column->plan;
@@ -240,73 +256,118 @@ static void put_odd(struct ht_ascend_cells *c, struct cell_column *column,
 	enum ht_arg_type type = is_text ? HT_ARG_STR : HT_ARG_U64;
 	if (plan->of[type] == UINT32_MAX)
 		plan->of[type] = ht_rows_column(c->rows, plan->key, plan->n_key, type);
-	ht_row_put(c->rows, plan->of[type],
-	        is_text ? find_text(c->rows, column->known, cell) : number->u);
+	struct odd_cell odd = { row, plan->of[type],
+		is_text ? text_id(c, column, cell) : number->u };
+	if (!HT_VEC_PUSH(c->rows->builder->mem, &c->odd, struct odd_cell, odd))
+		c->rows->worker.out_of_memory = true;
 }
 
-static void put_long(
-        struct ht_ascend_cells *c, struct cell_column *column, const struct ht_csv_cell *cell)
+/* What cannot just be written behind the others; false: the cell has no value in this column. */
+static bool put_rare(struct ht_ascend_cells *c, struct cell_column *column, size_t row,
+        const struct ht_csv_cell *cell)
 {
+	struct ht_table_column *to = &c->table->columns[column->to];
+	struct ht_number number;
 	int64_t value;
 	uint8_t scale;
-	if (read_decimal(cell, &value, &scale)) {
-		column->kind = KIND_NUMBER;
-		ht_arg_table_decimal(c->table, column->to, value, scale);
-		return;
+	if (is_missing(column, cell))
+		return false;
+	if (ht_decimal_read(cell->text, cell->n, &value, &scale)) {
+		ht_table_column_put(c->table, to, value, scale);
+		return true;
 	}
-	struct ht_number number = ht_number_parse(cell->text);
-	if (number.end != cell->text + cell->n)
-		number.type = HT_NUMBER_NONE;
-	if (column->kind == KIND_UNKNOWN) {
-		column->kind = number.type == HT_NUMBER_NONE ? KIND_TEXT : KIND_NUMBER;
-		c->table->columns[column->to].is_text = column->kind == KIND_TEXT;
+	number = whole_number(cell);
+	switch (number.type) {
+	case HT_NUMBER_I64: ht_table_column_put(c->table, to, number.i, 0); return true;
+	case HT_NUMBER_F64:
+		memcpy(&value, &number.f, sizeof value);
+		ht_table_column_put(c->table, to, value, HT_PACK_RAW);
+		return true;
+	case HT_NUMBER_U64:
+	case HT_NUMBER_NONE: break;
 	}
-	if (column->kind == KIND_TEXT)
-		ht_arg_table_text(c->table, column->to, find_text(c->rows, column->known, cell));
-	else if (number.type == HT_NUMBER_I64)
-		ht_arg_table_decimal(c->table, column->to, number.i, 0);
-	else if (number.type == HT_NUMBER_F64)
-		ht_arg_table_double(c->table, column->to, number.f);
-	else
-		put_odd(c, column, cell, &number);
+	put_odd(c, column, row, cell, &number);
+	return false;
 }
 
-/* Almost all: a number of at most eight bytes. False when it is something else. */
-static inline bool put_short(
-        struct ht_ascend_cells *c, struct cell_column *column, const struct ht_csv_cell *cell)
+static void put_numbers(
+        struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
 {
-	size_t n = cell->n;
-	uint64_t bytes = first_bytes(eight_bytes(cell->text), n);
-	if (n != column->last_n || bytes != column->last_bytes) {
-		bool pads = n > 1 && (bytes & 0xff) == '0' && (bytes >> 8 & 0xff) != '.';
-		if (pads || !read_short(bytes, n, &column->last_value, &column->last_scale)) {
-			column->last_n = 0;
-			return false;
+	struct ht_table_column *to = &c->table->columns[column->to];
+	struct ht_decimals cells = { batch->text, batch->stops + column->at, batch->n_columns, 0 };
+	uint8_t *has = c->has + column->to, scale;
+	for (size_t row = 0, n; row < batch->n;) {
+		int64_t *out = ht_table_column_room(to, &n, &scale);
+		cells.n = n < batch->n - row ? n : batch->n - row;
+		n = c->read_decimals(&cells, scale, out);
+		ht_table_column_wrote(c->table, to, n);
+		row += n;
+		cells.stops += n * cells.stride;
+		for (; n; n--, has += c->n_columns)
+			*has = 1;
+		if (row < batch->n) {
+			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
+			*has = put_rare(c, column, row++, &cell);
+			cells.stops += cells.stride;
+			has += c->n_columns;
 		}
-		column->last_n = (uint8_t)n;
-		column->last_bytes = bytes;
-		column->kind = KIND_NUMBER;
 	}
-	ht_table_column_put(c->table, column->column, column->last_value, column->last_scale);
-	return true;
 }
 
-enum ht_status ht_ascend_cells_end(struct ht_ascend_cells *c, const struct ht_csv *row)
+static void put_texts(
+        struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
 {
+	struct ht_table_column *to = &c->table->columns[column->to];
+	uint8_t *has = c->has + column->to, scale;
+	for (size_t row = 0, room, n; row < batch->n;) {
+		int64_t *out = ht_table_column_room(to, &room, &scale);
+		for (n = 0; row < batch->n && n < room; row++, has += c->n_columns) {
+			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
+			if (is_missing(column, &cell))
+				continue;
+			out[n++] = text_id(c, column, &cell);
+			*has = 1;
+		}
+		ht_table_column_wrote(c->table, to, n);
+	}
+}
+
+/* The first cell that a column has says what it is of. */
+static void find_kind(
+        struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
+{
+	for (size_t row = 0; row < batch->n && column->kind == KIND_UNKNOWN; row++) {
+		struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
+		if (is_missing(column, &cell))
+			continue;
+		bool is_text = whole_number(&cell).type == HT_NUMBER_NONE;
+		column->kind = is_text ? KIND_TEXT : KIND_NUMBER;
+		c->table->columns[column->to].is_text = is_text;
+	}
+}
+
+void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch)
+{
+	c->odd.n = 0;
 	for (size_t i = c->first_extra; i < c->n_columns; i++) {
 		struct cell_column *column = &c->columns[i];
-		const struct ht_csv_cell *cell = &row->cells[column->at];
-		if (!cell->n)
-			continue;
-		if (column->kind != KIND_TEXT && cell->n <= 8 && put_short(c, column, cell))
-			continue;
-		if (!column->keeps_missing && ht_ascend_is_missing(cell))
-			continue;
+		if (column->kind == KIND_UNKNOWN)
+			find_kind(c, column, batch);
 		if (column->kind == KIND_TEXT)
-			ht_arg_table_text(
-			        c->table, column->to, find_text(c->rows, column->known, cell));
-		else
-			put_long(c, column, cell);
+			put_texts(c, column, batch);
+		if (column->kind == KIND_NUMBER)
+			put_numbers(c, column, batch);
 	}
-	return ht_row_end_of_table(c->rows, c->table, row->offset);
+}
+
+enum ht_status ht_ascend_cells_end(struct ht_ascend_cells *c, size_t row, int64_t offset)
+{
+	uint8_t *has = c->has + row * c->n_columns;
+	const struct odd_cell *odd = c->odd.data;
+	for (size_t i = 0; i < c->odd.n; i++)
+		if (odd[i].row == row)
+			ht_row_put(c->rows, odd[i].column, odd[i].value);
+	HT_TRY(ht_row_end_of_table(c->rows, c->table, has, offset));
+	memset(has, 0, c->n_columns);
+	return HT_OK;
 }

@@ -37,8 +37,9 @@ struct reading {
 	bool has_plan;
 	size_t name, start, duration, stream, device;
 	uint32_t category, stream_column, device_column;
-	struct ht_ascend_cells
-	        *cells;     /* when all rows are tasks of their own, NULL: some may not be */
+	/* when all rows are tasks of their own; NULL: some may not be */
+	struct ht_ascend_cells *cells;
+	bool packs;
 	struct task *tasks; /* by name, then time */
 	size_t n_tasks;
 };
@@ -119,26 +120,72 @@ static enum ht_status begin(void *user, const struct ht_csv *header)
 	enum ht_status status = HT_OK;
 	if (!r->n_tasks)
 		r->cells = ht_ascend_cells_make(&r->plan, &r->rows, own_args, &status);
+	r->packs = r->cells != NULL;
 	return status;
 }
 
-/* A row that is a task of its own, with its args in packed columns. */
-static enum ht_status put_task(
-        struct reading *r, const struct ht_csv *row, int64_t ts_ns, int64_t dur_ns)
+/* Times of the rows of a batch. */
+struct times {
+	int64_t ts_ns[HT_CSV_ROWS], dur_ns[HT_CSV_ROWS];
+};
+
+static bool take_times(
+        struct reading *r, struct ht_csv_rows *rows, size_t i, struct times *times, size_t to)
 {
-	const struct ht_csv_cell *cells = row->cells;
-	int64_t stream = -1, device = 0;
-	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);
-	bool has_device = r->device != SIZE_MAX && ht_ascend_i64(&cells[r->device], &device);
-	ht_row_begin(&r->rows, 'X', r->category, ht_ascend_cells_name(r->cells, &cells[r->name]));
-	ht_row_process(&r->rows, device, stream);
-	ht_row_time(&r->rows, ts_ns);
-	ht_row_duration(&r->rows, dur_ns);
-	if (has_device)
-		ht_ascend_cells_extra(r->cells, OWN_DEVICE, device);
-	if (has_stream)
-		ht_ascend_cells_extra(r->cells, OWN_STREAM, stream);
-	return ht_ascend_cells_end(r->cells, row);
+	struct ht_csv_cell start = ht_csv_rows_cell(rows, r->start, i);
+	struct ht_csv_cell duration = ht_csv_rows_cell(rows, r->duration, i);
+	if (ht_csv_rows_cell(rows, r->name, i).n && ht_ascend_time(&start, &times->ts_ns[to]) &&
+	        ht_ascend_time(&duration, &times->dur_ns[to]))
+		return true;
+	ht_ascend_lose_row(r->builder, rows->is_cut, ht_csv_rows_offset(rows, i));
+	return false;
+}
+
+/* The device or stream of a row, which is an arg of it, too; none: what is said instead. */
+static int64_t take_extra(struct reading *r, struct ht_csv_rows *rows, size_t row, size_t column,
+        size_t extra, int64_t none)
+{
+	int64_t value;
+	if (column == SIZE_MAX)
+		return none;
+	struct ht_csv_cell cell = ht_csv_rows_cell(rows, column, row);
+	if (!ht_ascend_i64(&cell, &value))
+		return none;
+	ht_ascend_cells_extra(r->cells, extra, row, value);
+	return value;
+}
+
+static enum ht_status put_tasks(
+        struct reading *r, struct ht_csv_rows *rows, const struct times *times)
+{
+	ht_ascend_cells_put(r->cells, rows);
+	for (size_t i = 0; i < rows->n; i++) {
+		struct ht_csv_cell name = ht_csv_rows_cell(rows, r->name, i);
+		int64_t device = take_extra(r, rows, i, r->device, OWN_DEVICE, 0);
+		int64_t stream = take_extra(r, rows, i, r->stream, OWN_STREAM, -1);
+		ht_row_begin(&r->rows, 'X', r->category, ht_ascend_cells_name(r->cells, &name));
+		ht_row_process(&r->rows, device, stream);
+		ht_row_time(&r->rows, times->ts_ns[i]);
+		ht_row_duration(&r->rows, times->dur_ns[i]);
+		HT_TRY(ht_ascend_cells_end(r->cells, i, ht_csv_rows_offset(rows, i)));
+	}
+	return rows->out_of_memory ? ht_fail_nomem(rows->ctx) : HT_OK;
+}
+
+/* Rows that are tasks of their own, with their args in packed columns; those without name and times are lost. */
+static enum ht_status put_rows(void *user, struct ht_csv_rows *rows)
+{
+	struct reading *r = user;
+	struct times times;
+	for (size_t first = 0, n; first < rows->n; first += n + 1) {
+		for (n = 0; first + n < rows->n && take_times(r, rows, first + n, &times, n);)
+			n++;
+		if (!n)
+			continue;
+		struct ht_csv_rows good = ht_csv_rows_slice(rows, first, n);
+		HT_TRY(put_tasks(r, &good, &times));
+	}
+	return rows->out_of_memory ? ht_fail_nomem(rows->ctx) : HT_OK;
 }
 
 static enum ht_status put(void *user, const struct ht_csv *row)
@@ -148,11 +195,9 @@ static enum ht_status put(void *user, const struct ht_csv *row)
 	int64_t ts_ns, dur_ns, stream = -1, device = 0;
 	if (!cells[r->name].n || !ht_ascend_time(&cells[r->start], &ts_ns) ||
 	        !ht_ascend_time(&cells[r->duration], &dur_ns)) {
-		ht_ascend_lose_row(r->builder, row);
+		ht_ascend_lose_row(r->builder, row->is_cut, row->offset);
 		return HT_OK;
 	}
-	if (r->cells)
-		return put_task(r, row, ts_ns, dur_ns);
 	uint32_t name = ht_rows_text(&r->rows, cells[r->name].text, cells[r->name].n);
 	struct task *task = r->n_tasks ? find_task(r, name, ts_ns) : NULL;
 	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);
@@ -185,10 +230,11 @@ static bool sniff(const struct ht_head *head)
 static enum ht_status read_kernels(struct ht_builder *builder, const struct ht_reading *reading)
 {
 	struct reading r = { .builder = builder };
-	struct ht_ascend_table table = { begin, put, &r };
+	struct ht_ascend_table table = { begin, put, &r, put_rows, &r.packs };
 	size_t n_before = builder->all.n;
 	ht_rows_init(&r.rows, builder);
 	enum ht_status status = ht_ascend_read_table(builder, reading, &table);
+	ht_ascend_cells_done(r.cells);
 	ht_rows_done(&r.rows);
 	ht_mem_free(builder->mem, r.tasks, n_before * sizeof *r.tasks);
 	if (r.has_plan)

@@ -139,7 +139,7 @@ static enum ht_status put_named_sample(
 {
 	int64_t ts_ns;
 	if (!n || !ht_ascend_time(&row->cells[r->time], &ts_ns)) {
-		ht_ascend_lose_row(r->builder, row);
+		ht_ascend_lose_row(r->builder, row->is_cut, row->offset);
 		return HT_OK;
 	}
 	begin_event(r, row, ts_ns);
@@ -216,7 +216,7 @@ static enum ht_status put_allocation(void *user, const struct ht_csv *row)
 	bool has_free = ht_ascend_time(&row->cells[r->release], &free_ns);
 	if (!ht_ascend_bytes(&row->cells[r->size.at], r->size.unit, &bytes) || bytes == INT64_MIN ||
 	        (!has_alloc && !has_free)) {
-		ht_ascend_lose_row(r->builder, row);
+		ht_ascend_lose_row(r->builder, row->is_cut, row->offset);
 		return HT_OK;
 	}
 	bytes = bytes < 0 ? -bytes : bytes;
@@ -233,7 +233,7 @@ static enum ht_status read_with(struct ht_builder *builder, const struct ht_read
         enum ht_status (*put_row)(void *, const struct ht_csv *))
 {
 	struct reading r = { .builder = builder };
-	struct ht_ascend_table table = { begin_table, put_row, &r };
+	struct ht_ascend_table table = { begin_table, put_row, &r, NULL, NULL };
 	ht_rows_init(&r.rows, builder);
 	enum ht_status status = ht_ascend_read_table(builder, reading, &table);
 	ht_rows_done(&r.rows);

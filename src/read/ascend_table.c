@@ -110,7 +110,7 @@ static enum ht_status read_table(struct ht_builder *builder, const struct ht_rea
 {
 	const char *slash = strrchr(reading->path, '/');
 	struct reading r = { .builder = builder, .name = slash ? slash + 1 : reading->path };
-	struct ht_ascend_table table = { begin, put, &r };
+	struct ht_ascend_table table = { begin, put, &r, NULL, NULL };
 	ht_arena_init(&r.arena, builder->mem);
 	enum ht_status status = ht_ascend_read_table(builder, reading, &table);
 	ht_arena_done(&r.arena);

@@ -3,59 +3,45 @@
  *
  * A row is cut into cells where it stands. When it does not end within the text that is there, more text is read
  * behind it and it is cut again; text in front of it is dropped, so the buffer holds a piece and a row.
+ *
+ * There are two ways to cut. The index (csv_index.h) finds the ends of all cells of some text at once, as long as quotes
+ * stand where they should and rows end. Where it says nothing the row is walked cell by cell, which knows what to
+ * make of everything. Both give the same cells.
  */
 #include "read/csv.h"
 
 #include "json/block.h"
 
 #include <strings.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
-#define PIECE_BYTES ((size_t)1 << 20)
+/* Small enough to stay in a near cache until it is used. */
+#define PIECE_BYTES ((size_t)256 << 10)
 
 void ht_csv_init(struct ht_csv *csv, ht_ctx *ctx, struct ht_source *source, const char *path)
 {
-	*csv = (struct ht_csv){
-		.ctx = ctx, .source = source, .path = path, .piece_bytes = PIECE_BYTES
-	};
+	*csv = (struct ht_csv){ .ctx = ctx,
+		.source = source,
+		.path = path,
+		.piece_bytes = PIECE_BYTES,
+		.make_index = ht_csv_index_best(),
+		.at = HT_CSV_FRONT,
+		.end = HT_CSV_FRONT,
+		.buf_offset = -HT_CSV_FRONT };
 }
 
 void ht_csv_done(struct ht_csv *csv)
 {
 	ht_vec_free(csv->ctx->mem, &csv->buf, 1);
 	ht_vec_free(csv->ctx->mem, &csv->cell_vec, sizeof(struct ht_csv_cell));
-}
-
-/* Commas, line ends and zeros of 64 bytes, bit by bit. */
-static inline uint64_t find_stops(const char *p)
-{
-	uint64_t bits = 0;
-#if defined(__SSE2__)
-	const __m128i comma = _mm_set1_epi8(','), line = _mm_set1_epi8('\n');
-	const __m128i zero = _mm_setzero_si128();
-	for (unsigned i = 0; i < 64; i += 16) {
-		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
-		__m128i hit = _mm_or_si128(
-		        _mm_or_si128(_mm_cmpeq_epi8(b, comma), _mm_cmpeq_epi8(b, line)),
-		        _mm_cmpeq_epi8(b, zero));
-		bits |= (uint64_t)(unsigned)_mm_movemask_epi8(hit) << i;
-	}
-#else
-	for (unsigned i = 0; i < 64; i++)
-		bits |= (uint64_t)(p[i] == ',' || p[i] == '\n' || !p[i]) << i;
-#endif
-	return bits;
+	ht_mem_free(csv->ctx->mem, csv->index, sizeof *csv->index);
 }
 
 /* The next comma, line end or zero; behind the text stands a zero. */
 static const char *cell_stop(const char *p)
 {
-	uint64_t bits;
-	for (; !(bits = find_stops(p)); p += 64) {
-	}
-	return p + __builtin_ctzll(bits);
+	while (*p && *p != ',' && *p != '\n')
+		p++;
+	return p;
 }
 
 static bool is_blank(char c)
@@ -170,40 +156,6 @@ static bool cut_cell(struct ht_csv *csv, char **p, char *limit, bool final, stru
 	return true;
 }
 
-/* Most cells: no quotes, no blanks around. */
-static inline bool is_plain(const char *start, const char *stop)
-{
-	unsigned char first = (unsigned char)*start;
-	return first > ' ' && first != '"' && (stop == start || (unsigned char)stop[-1] > ' ');
-}
-
-/* The cells from p on that are plain, up to one that is not, the row's end, or as many as there is room for. Returns where
- * the next cell starts; *ret_done: the row's end was met, and that is behind it. */
-static const char *cut_plain(
-        const char *p, struct ht_csv_cell *cells, size_t *n, size_t cap, bool *ret_done)
-{
-	struct ht_csv_cell *cell = cells + *n, *last = cells + cap;
-	const char *base = p;
-	char stopped_by = ',';
-	for (uint64_t bits = find_stops(base); cell < last && stopped_by == ','; cell++) {
-		while (!bits) {
-			base += 64;
-			bits = find_stops(base);
-		}
-		const char *stop = base + __builtin_ctzll(bits);
-		bits &= bits - 1;
-		stopped_by = *stop;
-		if (!is_plain(p, stop) || !stopped_by)
-			break;
-		cell->text = p;
-		cell->n = (size_t)(stop - p);
-		p = stop + 1;
-	}
-	*n = (size_t)(cell - cells);
-	*ret_done = stopped_by == '\n' && cell > cells && p[-1] == '\n';
-	return p;
-}
-
 /* Cut the row at csv->at; final: the text ends where it ends. */
 static enum cut cut_row(struct ht_csv *csv, bool final)
 {
@@ -212,12 +164,8 @@ static enum cut cut_row(struct ht_csv *csv, bool final)
 	vec->n = 0;
 	csv->is_cut = false;
 	for (bool done = false; !done;) {
-		if (vec->n == vec->cap &&
-		        !ht_vec_reserve(csv->ctx->mem, vec, sizeof(struct ht_csv_cell), 1))
+		if (!ht_vec_reserve(csv->ctx->mem, vec, sizeof(struct ht_csv_cell), 1))
 			return CUT_NOMEM;
-		p += cut_plain(p, vec->data, &vec->n, vec->cap, &done) - p;
-		if (done || vec->n == vec->cap)
-			continue;
 		struct ht_csv_cell *cell = (struct ht_csv_cell *)vec->data + vec->n;
 		if (!cut_cell(csv, &p, limit, final, cell) || (!final && p >= limit))
 			return CUT_MORE;
@@ -231,6 +179,119 @@ static enum cut cut_row(struct ht_csv *csv, bool final)
 	return CUT_ROW;
 }
 
+/* ---- by the index ---- */
+
+static bool has_quote(const char *p, const char *end)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t word;
+	for (; end - p >= 8; p += 8) {
+		memcpy(&word, p, sizeof word);
+		word ^= ones * '"';
+		if ((word - ones) & ~word & (ones * 0x80))
+			return true;
+	}
+	for (; p < end; p++)
+		if (*p == '"')
+			return true;
+	return false;
+}
+
+/* How shapes are written. */
+static bool is_thrice_quoted(const char *start, const char *end)
+{
+	return end - start >= 6 && !memcmp(start, "\"\"\"", 3) && !memcmp(end - 3, "\"\"\"", 3) &&
+	       !has_quote(start + 3, end - 3);
+}
+
+/* A cell that starts with a quote or a blank, or ends with a blank. A quote that it starts with has its other at the
+ * end. */
+static struct ht_csv_cell tidy(char *start, char *end)
+{
+	if (*start != '"' || end == start)
+		return trim(start, end);
+	if (is_thrice_quoted(start, end))
+		return trim(start + 3, end - 3);
+	struct quoted q;
+	(void)find_quoted(start, end, &q);
+	return unquote(&q);
+}
+
+static inline struct ht_csv_cell cell_between(char *start, char *end)
+{
+	/* the last byte of an empty cell is not its own */
+	const char *last = end - (end > start);
+	if ((unsigned char)*start <= '"' || (unsigned char)*last <= ' ')
+		return tidy(start, end);
+	return (struct ht_csv_cell){ start, (size_t)(end - start) };
+}
+
+static void forget_index(struct ht_csv *csv)
+{
+	csv->i_line = 0;
+	if (csv->index)
+		csv->index->n_lines = 0;
+}
+
+/* Are there rows in the index? When there are none the text that comes is indexed. False when out of memory. */
+static bool find_rows(struct ht_csv *csv, bool *ret_found)
+{
+	if (!csv->index)
+		csv->index = ht_mem_zalloc(csv->ctx->mem, sizeof *csv->index);
+	if (!csv->index)
+		return false;
+	if (csv->i_line == csv->index->n_lines && csv->started && csv->at < csv->end) {
+		size_t n = csv->end - csv->at;
+		csv->indexed = csv->at;
+		csv->i_line = 0;
+		csv->make_index((char *)csv->buf.data + csv->at,
+		        n < HT_CSV_WINDOW ? n : HT_CSV_WINDOW, csv->index);
+	}
+	*ret_found = csv->i_line < csv->index->n_lines;
+	return true;
+}
+
+/* The next row of the index: its stops, and where it starts in the indexed text. */
+struct indexed_row {
+	const uint32_t *stops;
+	size_t n_cells;
+	uint32_t start;
+};
+
+static struct indexed_row row_at(const struct ht_csv *csv)
+{
+	const struct ht_csv_index *index = csv->index;
+	size_t first = csv->i_line ? index->lines[csv->i_line - 1] + 1 : 0;
+	return (struct indexed_row){ index->stops + first, index->lines[csv->i_line] + 1 - first,
+		(uint32_t)(csv->at - csv->indexed) };
+}
+
+static void pass_row(struct ht_csv *csv, const struct indexed_row *row)
+{
+	csv->at = csv->indexed + row->stops[row->n_cells - 1] + 1;
+	csv->i_line++;
+}
+
+static enum cut cut_indexed(struct ht_csv *csv)
+{
+	struct indexed_row row = row_at(csv);
+	struct ht_vec *vec = &csv->cell_vec;
+	char *text = (char *)csv->buf.data + csv->indexed, *start = text + row.start;
+	vec->n = 0;
+	csv->is_cut = false;
+	csv->offset = csv->buf_offset + (int64_t)csv->at;
+	if (!ht_vec_reserve(csv->ctx->mem, vec, sizeof(struct ht_csv_cell), row.n_cells))
+		return CUT_NOMEM;
+	struct ht_csv_cell *cells = vec->data;
+	for (; vec->n < row.n_cells; vec->n++) {
+		char *end = text + row.stops[vec->n];
+		cells[vec->n] = cell_between(start, end);
+		start = end + 1;
+	}
+	pass_row(csv, &row);
+	return CUT_ROW;
+}
+
 /* Move what is unused to the front and read a piece behind it. */
 static enum ht_status read_more(struct ht_csv *csv)
 {
@@ -241,29 +302,38 @@ static enum ht_status read_more(struct ht_csv *csv)
 	/* a row that did not fit is looked at again from its start: double what is there */
 	if (want < left)
 		want = left;
-	if (left && csv->at)
-		memmove(csv->buf.data, (char *)csv->buf.data + csv->at, left);
-	csv->buf.n = left;
-	if (!ht_vec_reserve(csv->ctx->mem, &csv->buf, 1, want + HT_PADDING))
+	bool is_new = !csv->buf.data;
+	if (left && csv->at > HT_CSV_FRONT)
+		memmove((char *)csv->buf.data + HT_CSV_FRONT, (char *)csv->buf.data + csv->at,
+		        left);
+	csv->buf.n = is_new ? 0 : HT_CSV_FRONT + left;
+	if (!ht_vec_reserve(csv->ctx->mem, &csv->buf, 1, HT_CSV_FRONT + want + HT_PADDING))
 		return ht_fail_nomem(csv->ctx);
 	char *text = csv->buf.data;
-	csv->buf_offset += (int64_t)csv->at;
-	csv->at = 0;
-	HT_TRY(ht_source_read(csv->ctx, csv->source, text + left, want, &n));
+	if (is_new)
+		memset(text, 0, HT_CSV_FRONT);
+	csv->buf_offset += (int64_t)csv->at - HT_CSV_FRONT;
+	csv->at = HT_CSV_FRONT;
+	forget_index(csv);
+	HT_TRY(ht_source_read(csv->ctx, csv->source, text + HT_CSV_FRONT + left, want, &n));
 	csv->at_end = n < want;
-	csv->end = csv->buf.n = left + n;
+	csv->end = csv->buf.n = HT_CSV_FRONT + left + n;
 	memset(text + csv->end, 0, HT_PADDING);
-	if (!csv->started && csv->end >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
-		csv->at = 3;
-	csv->started |= csv->end >= 3 || csv->at_end;
+	if (!csv->started && left + n >= 3 && !memcmp(text + csv->at, "\xef\xbb\xbf", 3))
+		csv->at += 3;
+	csv->started |= left + n >= 3 || csv->at_end;
 	return HT_OK;
 }
 
 enum ht_status ht_csv_next(struct ht_csv *csv, bool *ret_more)
 {
-	for (;;) {
+	for (bool indexed;;) {
 		enum cut cut = CUT_MORE;
-		if (csv->started && csv->at < csv->end)
+		if (!find_rows(csv, &indexed))
+			return ht_fail_nomem(csv->ctx);
+		if (indexed)
+			cut = cut_indexed(csv);
+		else if (csv->started && csv->at < csv->end)
 			cut = cut_row(csv, csv->at_end);
 		if (cut == CUT_NOMEM)
 			return ht_fail_nomem(csv->ctx);
@@ -278,6 +348,122 @@ enum ht_status ht_csv_next(struct ht_csv *csv, bool *ret_more)
 			return HT_OK;
 		HT_TRY(read_more(csv));
 	}
+}
+
+/* ---- many rows ---- */
+
+void ht_csv_rows_init(struct ht_csv_rows *rows, ht_ctx *ctx, size_t n_columns)
+{
+	*rows = (struct ht_csv_rows){ .ctx = ctx, .n_columns = n_columns };
+	ht_arena_init(&rows->own_arena, ctx->mem);
+	rows->arena = &rows->own_arena;
+}
+
+void ht_csv_rows_done(struct ht_csv_rows *rows)
+{
+	ht_vec_free(rows->ctx->mem, &rows->line, 1);
+	ht_vec_free(rows->ctx->mem, &rows->line_stops, sizeof(uint32_t));
+	ht_arena_done(&rows->own_arena);
+}
+
+struct ht_csv_cell ht_csv_rows_tidy(struct ht_csv_rows *rows, const char *start, const char *end)
+{
+	if (rows->is_tidy)
+		return (struct ht_csv_cell){ start, (size_t)(end - start) };
+	if (*start != '"' || end == start)
+		return trim(start, end);
+	if (is_thrice_quoted(start, end))
+		return trim(start + 3, end - 3);
+	if (!has_quote(start + 1, end - 1))
+		return trim(start + 1, end - 1);
+	/* it may be asked for again, so the text stays as it is */
+	size_t n = (size_t)(end - start);
+	char *copy = ht_arena_alloc(rows->arena, n + 1 + HT_PADDING);
+	if (!copy) {
+		rows->out_of_memory = true;
+		return (struct ht_csv_cell){ start, 0 };
+	}
+	memcpy(copy, start, n);
+	memset(copy + n, 0, 1 + HT_PADDING);
+	return tidy(copy, copy + n);
+}
+
+/* Rows of the index that have just the columns, as many as there are at hand. */
+static void take_indexed(struct ht_csv *csv, struct ht_csv_rows *rows)
+{
+	const struct ht_csv_index *index = csv->index;
+	size_t first = csv->i_line ? index->lines[csv->i_line - 1] + 1 : 0, at = first;
+	rows->text = (const char *)csv->buf.data + csv->indexed;
+	rows->offset = csv->buf_offset + (int64_t)csv->indexed;
+	rows->stops = index->stops + first;
+	while (rows->n < HT_CSV_ROWS && csv->i_line < index->n_lines &&
+	        index->lines[csv->i_line] + 1 == at + rows->n_columns) {
+		at += rows->n_columns;
+		rows->n++;
+		csv->i_line++;
+	}
+	if (rows->n)
+		csv->at = csv->indexed + index->stops[at - 1] + 1;
+}
+
+/* The row in hand as a batch: its cells one behind the other. */
+static bool take_one(const struct ht_csv *csv, struct ht_csv_rows *rows)
+{
+	struct ht_mem *mem = csv->ctx->mem;
+	size_t n = HT_CSV_FRONT + HT_PADDING;
+	for (size_t i = 0; i < csv->n_cells; i++)
+		n += csv->cells[i].n + 1;
+	rows->line.n = rows->line_stops.n = 0;
+	if (!ht_vec_reserve(mem, &rows->line, 1, n + rows->n_columns) ||
+	        !ht_vec_reserve(mem, &rows->line_stops, sizeof(uint32_t), rows->n_columns + 1))
+		return false;
+	char *text = rows->line.data;
+	uint32_t *stops = rows->line_stops.data, at = 0;
+	memset(text, 0, n + rows->n_columns);
+	text += HT_CSV_FRONT;
+	*stops++ = UINT32_MAX;
+	for (size_t i = 0; i < rows->n_columns; i++) {
+		size_t n_cell = i < csv->n_cells ? csv->cells[i].n : 0;
+		if (n_cell)
+			memcpy(text + at, csv->cells[i].text, n_cell);
+		at += (uint32_t)n_cell;
+		stops[i] = at;
+		text[at++] = ',';
+	}
+	rows->text = text;
+	rows->stops = stops;
+	rows->offset = csv->offset;
+	rows->n = 1;
+	rows->is_tidy = true;
+	rows->is_cut = csv->is_cut;
+	rows->is_short = csv->n_cells < rows->n_columns;
+	return true;
+}
+
+enum ht_status ht_csv_next_rows(struct ht_csv *csv, struct ht_csv_rows *rows)
+{
+	bool found = false, more;
+	rows->n = 0;
+	rows->is_cut = rows->is_short = rows->is_tidy = false;
+	ht_arena_done(rows->arena);
+	ht_arena_init(rows->arena, csv->ctx->mem);
+	if (!find_rows(csv, &found))
+		return ht_fail_nomem(csv->ctx);
+	/* an empty line is a row of one cell, but is to be skipped */
+	if (found && rows->n_columns > 1)
+		take_indexed(csv, rows);
+	if (rows->n)
+		return HT_OK;
+	HT_TRY(ht_csv_next(csv, &more));
+	return !more || take_one(csv, rows) ? HT_OK : ht_fail_nomem(csv->ctx);
+}
+
+struct ht_csv_rows ht_csv_rows_slice(const struct ht_csv_rows *rows, size_t first, size_t n)
+{
+	struct ht_csv_rows slice = *rows;
+	slice.stops += first * rows->n_columns;
+	slice.n = n;
+	return slice;
 }
 
 size_t ht_csv_find(const struct ht_csv *csv, const char *name)

@@ -44,25 +44,38 @@ static void write_text(struct fixture *f, const char *text, size_t n)
 	fclose(file);
 }
 
+/* A row as "[cell|cell]", a cut one with a "~". */
+struct shown {
+	char *out;
+	size_t n, cap;
+};
+
+static void show_cell(struct shown *s, const struct ht_csv_cell *cell, size_t i)
+{
+	if (s->n + cell->n + 4 >= s->cap)
+		return;
+	s->out[s->n++] = i ? '|' : '[';
+	memcpy(s->out + s->n, cell->text, cell->n);
+	s->n += cell->n;
+}
+
 /* Rows as "[cell|cell]" one after the other, cut rows with a "~". */
 static void show(struct fixture *f, size_t piece_bytes, char *out, size_t cap)
 {
 	struct ht_source *source;
 	struct ht_csv csv;
-	size_t n = 0;
 	bool more;
 	assert_int_equal(ht_source_open(f->ctx, f->path, &source), HT_OK);
 	ht_csv_init(&csv, f->ctx, source, f->path);
 	csv.piece_bytes = piece_bytes;
-	while (ht_csv_next(&csv, &more) == HT_OK && more)
-		for (size_t i = 0; i < csv.n_cells && n + csv.cells[i].n + 4 < cap; i++) {
-			out[n++] = i ? '|' : '[';
-			memcpy(out + n, csv.cells[i].text, csv.cells[i].n);
-			n += csv.cells[i].n;
-			if (i + 1 == csv.n_cells)
-				out[n++] = csv.is_cut ? '~' : ']';
-		}
-	out[n] = '\0';
+	struct shown shown = { out, 0, cap };
+	while (ht_csv_next(&csv, &more) == HT_OK && more) {
+		for (size_t i = 0; i < csv.n_cells; i++)
+			show_cell(&shown, &csv.cells[i], i);
+		if (shown.n + 4 < cap)
+			out[shown.n++] = csv.is_cut ? '~' : ']';
+	}
+	out[shown.n] = '\0';
 	ht_csv_done(&csv);
 	ht_source_close(source);
 }
@@ -125,6 +138,91 @@ static void random_texts_do_not_depend_on_pieces(void **state)
 	}
 }
 
+/* The same rows, many at once, those of fewer or more cells than columns made so. */
+static void show_rows(struct fixture *f, size_t piece_bytes, size_t n_columns,
+        ht_csv_index_fn make_index, char *out, size_t cap)
+{
+	struct ht_source *source;
+	struct ht_csv csv;
+	struct ht_csv_rows rows;
+	struct shown shown = { out, 0, cap };
+	assert_int_equal(ht_source_open(f->ctx, f->path, &source), HT_OK);
+	ht_csv_init(&csv, f->ctx, source, f->path);
+	csv.piece_bytes = piece_bytes;
+	csv.make_index = make_index;
+	ht_csv_rows_init(&rows, f->ctx, n_columns);
+	while (ht_csv_next_rows(&csv, &rows) == HT_OK && rows.n)
+		for (size_t row = 0; row < rows.n; row++) {
+			for (size_t i = 0; i < n_columns; i++) {
+				/* a cell may be asked for again */
+				struct ht_csv_cell again = ht_csv_rows_cell(&rows, i, row);
+				struct ht_csv_cell cell = ht_csv_rows_cell(&rows, i, row);
+				assert_int_equal(again.n, cell.n);
+				assert_memory_equal(again.text, cell.text, cell.n);
+				show_cell(&shown, &cell, i);
+			}
+			if (shown.n + 4 < cap)
+				out[shown.n++] = rows.is_short ? '-' : ']';
+		}
+	out[shown.n] = '\0';
+	ht_csv_rows_done(&rows);
+	ht_csv_done(&csv);
+	ht_source_close(source);
+}
+
+static void show_as_rows(struct fixture *f, size_t n_columns, char *out, size_t cap)
+{
+	static const struct ht_csv_cell none = { "", 0 };
+	struct ht_source *source;
+	struct ht_csv csv;
+	bool more;
+	struct shown shown = { out, 0, cap };
+	assert_int_equal(ht_source_open(f->ctx, f->path, &source), HT_OK);
+	ht_csv_init(&csv, f->ctx, source, f->path);
+	csv.piece_bytes = 1;
+	while (ht_csv_next(&csv, &more) == HT_OK && more) {
+		for (size_t i = 0; i < n_columns; i++)
+			show_cell(&shown, i < csv.n_cells ? &csv.cells[i] : &none, i);
+		if (shown.n + 4 < cap)
+			out[shown.n++] = csv.n_cells < n_columns ? '-' : ']';
+	}
+	out[shown.n] = '\0';
+	ht_csv_done(&csv);
+	ht_source_close(source);
+}
+
+/* Texts of some blocks, with quotes where they should be and where they should not: many rows at once, by either index,
+ * are the rows one by one. */
+static void rows_at_once_are_the_rows(void **state)
+{
+	static const char *const parts[] = {
+		"a,b,c\n", "1,2.5,\n", "\"\"\"4,5\"\"\",x,\"y\"\n", ",,\n", "only\n",
+		"a,\"q\"\"q\",c\n", "a,b,c,d\n", " a ,b\t,c\r\n", "\"l\nm\",2,3\n", "a\"b,c,d\n",
+		"\"a\" ,b,c\n", "\n", "\"\"\",x,\"\"\"\"\n",
+		"a_text_that_is_longer_than_a_block_of_the_index_which_has_sixty_four_bytes,2,3\n"
+	};
+	struct fixture *f = *state;
+	unsigned seed = 3;
+	for (int round = 0; round < 300; round++) {
+		char text[4096] = "", one[8192], many[8192];
+		for (int i = 0; i < 1 + round % 40; i++) {
+			seed = seed * 1103515245 + 12345;
+			/* at first only rows that the index understands */
+			size_t n = round < 150 ? 4 : HT_COUNT(parts);
+			strcat(text, parts[(seed >> 16) % n]);
+		}
+		write_text(f, text, strlen(text));
+		for (size_t n_columns = 1; n_columns <= 4; n_columns++) {
+			show_as_rows(f, n_columns, one, sizeof one);
+			show_rows(f, 1 << 20, n_columns, ht_csv_index_base, many, sizeof many);
+			assert_string_equal(many, one);
+			show_rows(f, 64 + (size_t)round, n_columns, ht_csv_index_best(), many,
+			        sizeof many);
+			assert_string_equal(many, one);
+		}
+	}
+}
+
 static void headers_are_found_by_name(void **state)
 {
 	struct fixture *f = *state;
@@ -148,6 +246,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cells_do_not_depend_on_pieces, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		        random_texts_do_not_depend_on_pieces, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_at_once_are_the_rows, setup, teardown),
 		cmocka_unit_test_setup_teardown(headers_are_found_by_name, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,7 +217,8 @@ static bool put_others(struct ht_rows *rows, uint32_t n_items, uint32_t row)
 	return ok;
 }
 
-enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *table, int64_t offset)
+enum ht_status ht_row_end_of_table(
+        struct ht_rows *rows, struct ht_arg_table *table, const uint8_t *has, int64_t offset)
 {
 	struct ht_worker *w = &rows->worker;
 	struct ht_table_pattern *pattern;
@@ -226,7 +227,7 @@ enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *ta
 	w->event_offset = offset;
 	if (row >= HT_NONE - 2)
 		return fail_too_many(rows, offset);
-	bool ok = !w->out_of_memory && ht_arg_table_end(table, row, &pattern);
+	bool ok = !w->out_of_memory && ht_arg_table_end(table, has, row, &pattern);
 	shape = ok && !has_others ? pattern->shape : HT_NONE;
 	if (ok && shape == HT_NONE)
 		ok = table_shape(rows, table, pattern, &shape) && put_others(rows, n_items, row);

@@ -52,9 +52,9 @@ void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
 /* Add args to a row that is stored already; they come behind those that it has. Ended by ht_row_end, too. Rows may be
  * extended in any order, each column once per row; what a row has already it keeps. */
 void ht_row_extend(struct ht_rows *rows, uint32_t row);
-/* Store it with the args that the table has of it: those of the row in hand there. */
-enum ht_status ht_row_end_of_table(
-        struct ht_rows *rows, struct ht_arg_table *table, int64_t offset) HT_MUST_USE;
+/* Store it with the args that the table has of it: see ht_arg_table_end. */
+enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *table,
+        const uint8_t *has, int64_t offset) HT_MUST_USE;
 /* Store it. offset is where it stands in the file, for counters. */
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset) HT_MUST_USE;
 

@@ -40,7 +40,8 @@ static bool can_be_over(const struct ht_packer *p, int64_t value, uint8_t scale,
 	return can;
 }
 
-int64_t ht_packer_rescale(struct ht_packer *p, int64_t value, uint8_t scale)
+/* A value of another scale than those in hand: they become of one. */
+static int64_t rescale(struct ht_packer *p, int64_t value, uint8_t scale)
 {
 	uint8_t to = p->scale > scale ? p->scale : scale;
 	if (!p->n) {
@@ -61,7 +62,7 @@ int64_t ht_packer_rescale(struct ht_packer *p, int64_t value, uint8_t scale)
 	return to == HT_PACK_RAW ? bits_of(value, scale) : value * ht_pack_factors[to - scale];
 }
 
-/* The base and bits of a full block's values, or of fewer: from 0 on, unless they are one value. */
+/* The base and bits of a full block's values, or of fewer: the base is the bits in front that all have. */
 static struct ht_pack_block measure(const struct ht_packer *p)
 {
 	struct ht_pack_block block = { .base = 0 };
@@ -77,56 +78,138 @@ static struct ht_pack_block measure(const struct ht_packer *p)
 		any |= (uint64_t)p->values[i];
 		all &= (uint64_t)p->values[i];
 	}
-	if (any == all)
-		block.base = p->values[0];
-	else
-		block.n_bits = (64 - (unsigned)__builtin_clzll(any)) & 0xff;
+	if (any != all)
+		block.n_bits = (64 - (unsigned)__builtin_clzll(any ^ all)) & 0xff;
+	if (block.n_bits < 64)
+		block.base = (int64_t)(all >> block.n_bits << block.n_bits);
 	block.scale = p->scale;
 	block.first_word = p->words.n & 0xffffffffffff;
 	return block;
 }
 
-/* n values of n_bits each, one behind the other. */
+/* n values of n_bits each, one behind the other. Whether a word is full cannot be guessed, so nothing is asked. */
 static void pack(const uint64_t *values, unsigned n, unsigned n_bits, uint64_t *out)
 {
 	uint64_t word = 0;
 	unsigned used = 0;
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t value = values[i];
+		uint64_t value = values[i], rest = value >> 1 >> (63 - used);
 		word |= value << used;
+		*out = word;
 		used += n_bits;
-		if (used >= 64) {
-			*out++ = word;
-			used -= 64;
-			word = used ? value >> (n_bits - used) : 0;
-		}
+		out += used / 64;
+		word = used / 64 ? rest : word;
+		used %= 64;
 	}
 	if (used)
 		*out = word;
 }
 
-bool ht_packer_flush(struct ht_mem *mem, struct ht_packer *p)
+/* Zeros at the end of all decimals are not needed. */
+static void drop_zeros(struct ht_packer *p)
+{
+	for (bool all = true; p->scale > 0 && p->scale <= HT_PACK_MAX_SCALE; p->scale--) {
+		for (unsigned i = 0; all && i < p->n; i++)
+			all = p->values[i] % 10 == 0;
+		if (!all)
+			return;
+		for (unsigned i = 0; i < p->n; i++)
+			p->values[i] /= 10;
+	}
+}
+
+/* The values that are not zero move to the front; which these are stands in masks. Returns how many there are. */
+static unsigned squeeze(uint64_t *values, unsigned n, uint64_t *masks)
+{
+	unsigned n_kept = 0;
+	memset(masks, 0, (1 + HT_PACK_MASKS) * sizeof *masks);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t value = values[i], is_kept = value != 0;
+		if (i % 64 == 0)
+			masks[0] |= (uint64_t)n_kept << i / 64 * 16;
+		masks[1 + i / 64] |= is_kept << i % 64;
+		values[n_kept] = value;
+		n_kept += (unsigned)is_kept;
+	}
+	return n_kept;
+}
+
+static unsigned count_others(const struct ht_packer *p)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < p->n; i++)
+		n += p->values[i] != 0;
+	return n;
+}
+
+static bool flush(struct ht_mem *mem, struct ht_packer *p)
 {
 	if (!p->n)
 		return true;
-	const struct ht_pack_block block = measure(p);
 	p->is_float |= p->scale > 0;
-	unsigned n = p->n, n_bits = block.n_bits;
+	drop_zeros(p);
+	struct ht_pack_block block = measure(p);
+	unsigned n = p->n, n_bits = block.n_bits, n_others = n_bits > 1 ? count_others(p) : n;
+	/* worth it when an eighth is saved */
+	bool is_sparse = (n - n_others) * n_bits >= 64 * (1 + HT_PACK_MASKS) + n * n_bits / 8;
 	size_t n_words = ((size_t)n * n_bits + 63) / 64;
 	uint64_t *values = (uint64_t *)p->values;
+	if (is_sparse) {
+		n_words = ((size_t)n_others * n_bits + 63) / 64 + 1 + HT_PACK_MASKS;
+		block.n_bits = (n_bits + HT_PACK_SPARSE) & 0xff;
+	}
 	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
 	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
 		return false;
+	uint64_t *words = (uint64_t *)p->words.data + p->words.n;
+	if (is_sparse) {
+		n = squeeze(values, n, words);
+		words += 1 + HT_PACK_MASKS;
+	}
+	for (unsigned i = 0; block.base && n_bits && i < n; i++)
+		values[i] ^= (uint64_t)block.base;
 	/* two, four and more that fit a word are one value of as many bits */
-	for (; n_bits && n_bits <= 16 && n % 2 == 0; n /= 2, n_bits *= 2)
+	for (; n_bits && n_bits <= 32 && n % 2 == 0; n /= 2, n_bits *= 2)
 		for (unsigned i = 0; i < n / 2; i++)
 			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
 	if (n_bits)
-		pack(values, n, n_bits, (uint64_t *)p->words.data + p->words.n);
+		pack(values, n, n_bits, words);
 	p->words.n += n_words;
 	p->n = 0;
 	p->scale = 0;
 	return true;
+}
+
+static void end_block(struct ht_arg_table *t, struct ht_table_column *column)
+{
+	if (column->packer.n < HT_PACK_VALUES)
+		return;
+	column->n += HT_PACK_VALUES;
+	t->failed |= !flush(t->mem, &column->packer);
+}
+
+void ht_table_column_put(
+        struct ht_arg_table *t, struct ht_table_column *column, int64_t value, uint8_t scale)
+{
+	struct ht_packer *p = &column->packer;
+	if (p->scale != scale)
+		value = rescale(p, value, scale);
+	p->values[p->n++] = value;
+	end_block(t, column);
+}
+
+int64_t *ht_table_column_room(struct ht_table_column *column, size_t *ret_n, uint8_t *ret_scale)
+{
+	struct ht_packer *p = &column->packer;
+	*ret_n = p->scale == HT_PACK_RAW ? 0 : HT_PACK_VALUES - p->n;
+	*ret_scale = p->scale;
+	return p->values + p->n;
+}
+
+void ht_table_column_wrote(struct ht_arg_table *t, struct ht_table_column *column, size_t n)
+{
+	column->packer.n += (unsigned)n;
+	end_block(t, column);
 }
 
 int64_t ht_table_column_bits(const struct ht_table_column *column, uint64_t i)
@@ -174,16 +257,11 @@ struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_colum
 	ht_arena_init(&t->arena, mem);
 	t->n_columns = t->n_room = n_columns;
 	t->columns = ht_mem_zalloc(mem, n_columns * sizeof *t->columns);
-	t->has = ht_arena_alloc(&t->arena, n_columns + 1);
 	t->n_has = ht_arena_alloc(&t->arena, (n_columns + 1) * sizeof *t->n_has);
 	t->n_lacks = ht_arena_alloc(&t->arena, (n_columns + 1) * sizeof *t->n_lacks);
-	if (t->has)
-		memset(t->has, 0, n_columns + 1);
-	for (size_t i = 0; t->columns && t->has && i < n_columns; i++) {
+	for (size_t i = 0; t->columns && i < n_columns; i++)
 		t->columns[i].moved = UINT32_MAX;
-		t->columns[i].has = &t->has[i];
-	}
-	if (t->columns && t->has && t->n_has && t->n_lacks &&
+	if (t->columns && t->n_has && t->n_lacks &&
 	        HT_VEC_PUSH(mem, &t->lists, struct ht_vec, list) &&
 	        HT_VEC_PUSH(mem, &builder->tables, struct ht_arg_table *, t))
 		return t;
@@ -245,7 +323,7 @@ static bool find_lists(struct ht_arg_table *t, struct ht_table_pattern *pattern)
 	return true;
 }
 
-static bool add_pattern(struct ht_arg_table *t, uint64_t hash)
+static bool add_pattern(struct ht_arg_table *t, const uint8_t *has, uint64_t hash)
 {
 	size_t n = t->n_columns;
 	struct ht_table_pattern pattern = { .shape = HT_NONE };
@@ -253,7 +331,7 @@ static bool add_pattern(struct ht_arg_table *t, uint64_t hash)
 	pattern.lists = ht_arena_alloc(&t->arena, (n + 1) * sizeof *pattern.lists);
 	if (!pattern.has || !pattern.lists)
 		return false;
-	memcpy(pattern.has, t->has, n);
+	memcpy(pattern.has, has, n);
 	struct ht_text entry = { (char *)pattern.has, hash, (uint32_t)n, (uint32_t)t->patterns.n };
 	t->last = t->patterns.n;
 	return ht_text_table_put(t->mem, &t->index, &entry) &&
@@ -261,23 +339,24 @@ static bool add_pattern(struct ht_arg_table *t, uint64_t hash)
 }
 
 /* The pattern of the row in hand becomes the last one. */
-static bool find_pattern(struct ht_arg_table *t)
+static bool find_pattern(struct ht_arg_table *t, const uint8_t *has)
 {
 	const struct ht_table_pattern *patterns = t->patterns.data;
-	const char *has = (const char *)t->has;
 	if (t->patterns.n && !memcmp(patterns[t->last].has, has, t->n_columns))
 		return true;
-	uint64_t hash = ht_hash(has, t->n_columns);
-	const struct ht_text *known = ht_text_table_find(&t->index, has, t->n_columns, hash);
+	uint64_t hash = ht_hash((const char *)has, t->n_columns);
+	const struct ht_text *known =
+	        ht_text_table_find(&t->index, (const char *)has, t->n_columns, hash);
 	if (!known)
-		return add_pattern(t, hash);
+		return add_pattern(t, has, hash);
 	t->last = known->id;
 	return true;
 }
 
-bool ht_arg_table_end(struct ht_arg_table *t, uint32_t row, struct ht_table_pattern **ret)
+bool ht_arg_table_end(
+        struct ht_arg_table *t, const uint8_t *has, uint32_t row, struct ht_table_pattern **ret)
 {
-	if (t->failed || !find_pattern(t))
+	if (t->failed || !find_pattern(t, has))
 		return false;
 	struct ht_table_pattern *pattern = (struct ht_table_pattern *)t->patterns.data + t->last;
 	if (pattern->n_all != t->lists.n && !find_lists(t, pattern))
@@ -286,7 +365,6 @@ bool ht_arg_table_end(struct ht_arg_table *t, uint32_t row, struct ht_table_patt
 	for (uint32_t i = 0; i < pattern->n_lists; i++)
 		if (!HT_VEC_PUSH(t->mem, &lists[pattern->lists[i]], uint32_t, row))
 			return false;
-	memset(t->has, 0, t->n_columns);
 	*ret = pattern;
 	return true;
 }
@@ -295,7 +373,7 @@ bool ht_arg_table_seal(struct ht_arg_table *t)
 {
 	for (size_t i = 0; i < t->n_columns; i++) {
 		t->columns[i].n += t->columns[i].packer.n;
-		if (!ht_packer_flush(t->mem, &t->columns[i].packer))
+		if (!flush(t->mem, &t->columns[i].packer))
 			return false;
 	}
 	return true;

@@ -23,6 +23,7 @@ struct column_plan {
 	const struct ht_text *key_text;
 	struct ht_arg_table *table; /* that it is a packed column of, NULL: none */
 	struct ht_table_column *packed;
+	uint64_t first_word; /* of a packed one */
 	struct ht_arg_column column;
 };
 
@@ -263,8 +264,13 @@ static enum ht_status alloc_columns(struct assembly *a)
 		c->first_byte = n_bytes;
 		c->first_block = n_blocks;
 		n_bytes += (c->n * c->width + 7) & ~(uint64_t)7;
-		n_blocks += a->plans[i].packed ? a->plans[i].packed->packer.blocks.n : 0;
-		n_words += a->plans[i].packed ? a->plans[i].packed->packer.words.n : 0;
+		if (!a->plans[i].packed)
+			continue;
+		const struct ht_packer *packer = &a->plans[i].packed->packer;
+		n_blocks += packer->blocks.n;
+		n_words = place_column(n_words * 8, packer->words.n * 8, 8) / 8;
+		a->plans[i].first_word = n_words;
+		n_words += packer->words.n;
 	}
 	struct ht_arg_column *columns = ALLOC(a, arg_columns, struct ht_arg_column, a->n_plans);
 	a->arg_rows = ALLOC(a, arg_rows, uint32_t, n_rows);
@@ -279,13 +285,13 @@ static enum ht_status alloc_columns(struct assembly *a)
 	return HT_OK;
 }
 
-/* The blocks of packed columns, whose words now follow each other; what was copied is freed. */
+/* The blocks of packed columns, whose words now follow each other. */
 static enum ht_status join_packed(struct assembly *a)
 {
 	struct ht_mem *mem = a->ctx->mem;
-	uint64_t first_word = 0;
 	bool ok = true;
 	for (size_t i = 0; ok && i < a->n_plans; i++) {
+		const uint64_t first_word = a->plans[i].first_word;
 		const struct ht_arg_column *column = &a->plans[i].column;
 		if (!a->plans[i].packed)
 			continue;
@@ -298,14 +304,13 @@ static enum ht_status join_packed(struct assembly *a)
 			a->arg_blocks[column->first_block + k].first_word =
 			        (first_word + blocks[k].first_word) & 0xffffffffffff;
 		}
-		if (from->words.n)
-			memcpy(a->arg_words + first_word, from->words.data, from->words.n * 8);
-		first_word += from->words.n;
 		ht_vec_free(mem, &from->blocks, sizeof *blocks);
-		ht_vec_free(mem, &from->words, sizeof(uint64_t));
+		ok = ht_mem_move(mem, a->arg_words + first_word, from->words.data,
+		        from->words.cap * sizeof(uint64_t), from->words.n * sizeof(uint64_t));
+		from->words = (struct ht_vec){ 0 };
 		if (column->rows_of != i)
 			continue;
-		ok = ht_mem_move(mem, a->arg_rows + column->first_row, list->data,
+		ok &= ht_mem_move(mem, a->arg_rows + column->first_row, list->data,
 		        list->cap * sizeof(uint32_t), list->n * sizeof(uint32_t));
 		*list = (struct ht_vec){ 0 };
 	}

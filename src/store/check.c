@@ -236,6 +236,23 @@ static const struct ht_arg_column *column_of_block(const struct ht_trace *t, uin
 	return NULL;
 }
 
+/* Do the masks of a sparse block count as they say, and only its n values? */
+static bool are_masks(const uint64_t *words, unsigned n, unsigned *ret_n_groups)
+{
+	unsigned n_ones = 0;
+	bool sound = true;
+	for (unsigned i = 0; i < HT_PACK_MASKS; i++) {
+		uint64_t mask = words[1 + i], beyond = n >= 64 * (i + 1) ? 0 : ~(uint64_t)0;
+		if (n % 64 && i == n / 64)
+			beyond <<= n % 64;
+		sound &= (words[0] >> i * 16 & 0xffff) == (64 * i < n ? n_ones : 0) &&
+		         !(mask & beyond);
+		n_ones += ht_pack_count(mask);
+	}
+	*ret_n_groups = n_ones;
+	return sound;
+}
+
 static bool is_block(const struct ht_trace *t, const struct facts *f, uint64_t i)
 {
 	const struct ht_pack_block *block = &t->arg_blocks[i];
@@ -244,11 +261,21 @@ static bool is_block(const struct ht_trace *t, const struct facts *f, uint64_t i
 		return false;
 	uint64_t before = (i - column->first_block) * HT_PACK_VALUES, left = column->n - before;
 	unsigned n = left < HT_PACK_VALUES ? (unsigned)left : HT_PACK_VALUES;
-	uint64_t n_words = ((uint64_t)n * block->n_bits + 63) / 64;
-	/* one word more is read with the last */
-	if (block->n_bits > 64 || block->first_word >= t->n_arg_words ||
-	        n_words >= t->n_arg_words - block->first_word ||
+	unsigned n_bits = block->n_bits, n_groups = n;
+	uint64_t n_words = 0;
+	if (block->first_word >= t->n_arg_words ||
 	        (block->scale > HT_PACK_MAX_SCALE && block->scale != HT_PACK_RAW))
+		return false;
+	if (n_bits >= HT_PACK_SPARSE) {
+		n_bits -= HT_PACK_SPARSE;
+		n_words = 1 + HT_PACK_MASKS;
+		if (n_words >= t->n_arg_words - block->first_word || !n_bits ||
+		        !are_masks(t->arg_words + block->first_word, n, &n_groups))
+			return false;
+	}
+	n_words += ((uint64_t)n_groups * n_bits + 63) / 64;
+	/* one word more is read with the last */
+	if (n_bits > 64 || n_words >= t->n_arg_words - block->first_word)
 		return false;
 	bool sound = true;
 	for (unsigned k = 0; column->type == HT_ARG_STR && k < n; k++)
@@ -689,7 +716,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 4,
+	.version = 5,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

@@ -6,6 +6,10 @@
  * A double with few decimals, as tables have them, is the whole number without its point, over 10^scale: the quotient of
  * two numbers that a double holds exactly is the double nearest to the decimal, which is what reading it gives. A block
  * in which one is not like that has scale HT_PACK_RAW and the bits of doubles. Blocks of one value take no words.
+ *
+ * A block with many zeros, as counters of units that a kernel does not use are, has groups for the others only (n_bits
+ * has HT_PACK_SPARSE). Before them stands which values these are: a word that says how many there are before each
+ * 64 values, 16 bits each, then a bit for every value.
  */
 #ifndef HT_STORE_PACK_H
 #define HT_STORE_PACK_H
@@ -18,6 +22,8 @@
 #define HT_PACK_VALUES    256
 #define HT_PACK_MAX_SCALE 15
 #define HT_PACK_RAW       255
+#define HT_PACK_SPARSE    128
+#define HT_PACK_MASKS     (HT_PACK_VALUES / 64)
 
 struct ht_pack_block {
 	int64_t base;
@@ -36,19 +42,41 @@ static inline uint64_t ht_pack_n_blocks(uint64_t n_values)
 	return n_values / HT_PACK_VALUES + (n_values % HT_PACK_VALUES != 0);
 }
 
-/* The value of a block as a whole number; words has one more behind those of the block. */
-static inline int64_t ht_pack_i64(
-        const struct ht_pack_block *block, const uint64_t *words, unsigned i)
+/* The i-th group of bits; words has one more behind those of the block. */
+static inline uint64_t ht_pack_group(const uint64_t *words, unsigned n_bits, unsigned i)
 {
-	uint64_t at = (uint64_t)i * block->n_bits, shift = at % 64;
-	if (!block->n_bits)
-		return block->base;
-	const uint64_t *word = words + block->first_word + at / 64;
+	uint64_t at = (uint64_t)i * n_bits, shift = at % 64;
+	const uint64_t *word = words + at / 64;
 	uint64_t bits = *word >> shift;
 	if (shift)
 		bits |= word[1] << (64 - shift);
-	bits &= ~(uint64_t)0 >> (64 - block->n_bits);
-	return (int64_t)((uint64_t)block->base + bits);
+	return bits & ~(uint64_t)0 >> (64 - n_bits);
+}
+
+/* The number of ones, without the instruction that some processors lack. */
+static inline unsigned ht_pack_count(uint64_t bits)
+{
+	bits -= bits >> 1 & 0x5555555555555555u;
+	bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+	bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (unsigned)(bits * 0x0101010101010101u >> 56);
+}
+
+/* The value of a block as a whole number. */
+static inline int64_t ht_pack_i64(
+        const struct ht_pack_block *block, const uint64_t *words, unsigned i)
+{
+	if (!block->n_bits)
+		return block->base;
+	words += block->first_word;
+	if (block->n_bits < HT_PACK_SPARSE)
+		return (int64_t)((uint64_t)block->base + ht_pack_group(words, block->n_bits, i));
+	uint64_t mask = words[1 + i / 64], bit = (uint64_t)1 << i % 64;
+	if (!(mask & bit))
+		return block->base;
+	unsigned before = (words[0] >> i / 64 * 16 & 0xffff) + ht_pack_count(mask & (bit - 1));
+	return (int64_t)((uint64_t)block->base + ht_pack_group(words + 1 + HT_PACK_MASKS,
+	                                                 block->n_bits - HT_PACK_SPARSE, before));
 }
 
 /* The same of a column of doubles. */

@@ -1,0 +1,108 @@
+/*
+ * decimals_avx2.c - see decimals.h: sixteen bytes at once, those that end with the cell; built for x86-64 only.
+ *
+ *     bytes of the text    ....,31.620      the cell is at the end
+ *     of the cell only     0000031.620      what is before it counts as zeros
+ *     without its point    0000003 1620     what is before the point moves behind it
+ *
+ * Nothing depends on how long a cell is or where its point is, which cannot be guessed.
+ */
+#include "read/decimals.h"
+
+#include "store/pack.h"
+
+#include <immintrin.h>
+
+/* Sixteen bytes from 16 - n on: which of sixteen are the last n. */
+static const uint8_t lasts[32] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255,
+	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+
+/* Which byte comes where when byte i is left out, 16: none is; 255: a zero. */
+static const uint8_t without[17][16] = {
+	{ 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15 },
+	{ 255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 },
+	{ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+};
+
+static inline __m128i load(const void *p)
+{
+	return _mm_loadu_si128((const __m128i *)p);
+}
+
+/* Sixteen digits as two numbers of eight each. */
+static inline uint64_t join_digits(__m128i digits)
+{
+	const __m128i tens = _mm_set1_epi16(0x010a), hundreds = _mm_set1_epi32(0x00010064);
+	const __m128i ten_thousands = _mm_set1_epi32(0x00012710);
+	__m128i twos = _mm_maddubs_epi16(digits, tens), fours = _mm_madd_epi16(twos, hundreds);
+	__m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), ten_thousands);
+	return (uint64_t)_mm_cvtsi128_si64(eights);
+}
+
+#define ZERO 0x302e30u /* "0.0" */
+
+/* Where there may be neither a point (high bits) nor a zero that no point follows (low bits) in a cell of n bytes: a
+ * point at its ends, a zero at its start. */
+#define WRONG(n) ((0x80000000u | 1u << (32 - (n))) | (1u << (16 - (n))))
+static const uint32_t wrongs[16] = { 0, 0x80000000u, WRONG(2), WRONG(3), WRONG(4), WRONG(5),
+	WRONG(6), WRONG(7), WRONG(8), WRONG(9), WRONG(10), WRONG(11), WRONG(12), WRONG(13),
+	WRONG(14), WRONG(15) };
+
+size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values)
+{
+	const __m128i point = _mm_set1_epi8('.'), zero = _mm_set1_epi8('0');
+	const __m128i nine = _mm_set1_epi8(9);
+	const uint32_t *stop = cells->stops;
+	/* by where the point is: what to multiply by, how many more digits that gives */
+	int64_t factors[17];
+	uint8_t more[17];
+	for (unsigned at = 0; at < 17; at++) {
+		unsigned own = at == 16 ? 0 : 15 - at;
+		factors[at] = own > scale ? 0 : ht_pack_factors[scale - own];
+		more[at] = own > scale ? 16 : (uint8_t)(scale - own);
+	}
+	const char *text = cells->text;
+	const size_t n_cells = cells->n, stride = cells->stride;
+	for (size_t i = 0; i < n_cells; i++, stop += stride) {
+		uint32_t start = stop[-1] + 1, four;
+		size_t n = *stop - start;
+		/* half of the counters of a kernel are those of units that it does not use */
+		memcpy(&four, text + start, sizeof four);
+		if (n == 3 && scale && (four & 0xffffff) == ZERO) {
+			ret_values[i] = 0;
+			continue;
+		}
+		if (n - 1 > 14)
+			return i;
+		__m128i own = load(lasts + n), bytes = load(text + *stop - 16);
+		__m128i points = _mm_and_si128(_mm_cmpeq_epi8(bytes, point), own);
+		__m128i digits = _mm_and_si128(_mm_sub_epi8(bytes, zero), own);
+		unsigned point_bits = (unsigned)_mm_movemask_epi8(points);
+		unsigned zero_bits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, zero));
+		unsigned at = (unsigned)_tzcnt_u32(point_bits | 1u << 16);
+		digits = _mm_shuffle_epi8(digits, load(without[at]));
+		__m128i small = _mm_cmpeq_epi8(_mm_min_epu8(digits, nine), digits);
+		unsigned odd = (unsigned)_mm_movemask_epi8(small) ^ 0xffff;
+		odd |= (point_bits << 16 | (zero_bits & ~(point_bits >> 1))) & wrongs[n];
+		if (odd || n + more[at] > 15)
+			return i;
+		uint64_t pair = join_digits(digits);
+		ret_values[i] =
+		        (int64_t)((pair & UINT32_MAX) * 100000000 + (pair >> 32)) * factors[at];
+	}
+	return n_cells;
+}
