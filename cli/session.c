@@ -152,7 +152,21 @@ int session_reading(
 	return EXIT_DONE;
 }
 
+static enum ht_status open_here(struct cli *cli, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
+{
+	return q != NULL ? ht_open_for(cli->ctx, sources, n_sources, options, q->name, q->args,
+	                           q->n_args, q->view, ret_set)
+	                 : ht_open(cli->ctx, sources, n_sources, options, ret_set);
+}
+
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+{
+	return session_open_for(cli, sources, n_sources, NULL, ret_set);
+}
+
+int session_open_for(struct cli *cli, const char *const *sources, size_t n_sources,
+        const struct question *question, ht_set **ret_set)
 {
 	struct ht_open_options options;
 	uint64_t limit = 0;
@@ -165,9 +179,8 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	if (code != EXIT_DONE)
 		return code;
 	const struct engine *engine = engine_of(cli);
-	enum ht_status status = engine != NULL
-	                                ? engine->open(cli, sources, n_sources, &options, ret_set)
-	                                : ht_open(cli->ctx, sources, n_sources, &options, ret_set);
+	enum ht_status status = (engine != NULL ? engine->open : open_here)(
+	        cli, sources, n_sources, &options, question, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }

@@ -412,6 +412,13 @@ HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
+/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at hand, so that a set
+ * that is larger than memory is read once. The answer is that of ht_run after ht_open, and other questions may be asked
+ * too. Arguments that are wrong are told of by ht_run. */
+HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const char *name, const struct ht_arg *args,
+        size_t n_args, const struct ht_view *view, ht_set **ret_set) HT_MUST_USE;
+
 /* An answer of ht_run_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
  * failure ht_error tells of that question. false: no further answers are wanted. */
 typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);

@@ -10,6 +10,8 @@
 #include "base/thread.h"
 #include "hta/hta_facts.h"
 #include "model/clocks/clocks.h"
+#include "registry/ahead.h"
+#include "registry/question.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -115,8 +117,11 @@ static enum ht_status compute_part(void *user, size_t i, int i_worker)
 	run.ctx = &child;
 	run.scratch = &scratch;
 	run.side = job->places[i].side;
-	enum ht_status status = ht_run_take(&run, job->sets[run.side], job->places[i].i);
-	if (status == HT_OK) {
+	run.i_rank = run.chosen[run.side].at[job->places[i].i];
+	bool is_made = ht_ahead_take(&run, job->sets[run.side], run.i_rank, part);
+	enum ht_status status =
+	        is_made ? HT_OK : ht_run_take(&run, job->sets[run.side], job->places[i].i);
+	if (status == HT_OK && !is_made) {
 		*part = (struct ht_part){ .side = run.side, .rank = run.rank };
 		status = ht_run_fill_part(&run, false, part);
 		ht_run_let_go(&run);
@@ -466,10 +471,14 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 {
 	struct ht_arena scratch;
 	struct ht_view taken = { 0 };
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL };
+	struct ht_question question = { .name = name, .args = args, .n_args = n_args };
+	struct ht_run run = {
+		.ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL, .question = &question
+	};
 	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
+	question.view = taken;
 	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
 	if (instead) {
 		sets = &instead;
