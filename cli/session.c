@@ -238,11 +238,23 @@ void session_warn_loss(
 	fputc('\n', stderr);
 }
 
+/* Next time these are read from their files again. */
+static void say_not_cached(const struct cli *cli)
+{
+	uint64_t n = ht_ctx_n_not_cached(cli->ctx);
+	const char *max = opts_value(&cli->opts, "cache-max");
+	if (n > 0 && !opts_flag(&cli->opts, "quiet"))
+		cli_say("the cache is full: %llu trace%s not kept there. --cache-max (now %s) makes room",
+		        (unsigned long long)n, n == 1 ? " is" : "s are", max != NULL ? max : "8G");
+}
+
 void session_end(struct cli *cli)
 {
 	progress_clear(&cli->progress);
-	if (cli->ctx != NULL)
+	if (cli->ctx != NULL) {
+		say_not_cached(cli);
 		ht_ctx_free(cli->ctx);
+	}
 	cli->ctx = NULL;
 }
 

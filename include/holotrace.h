@@ -83,6 +83,8 @@ HT_API void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs);
 HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
 HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
+/* Traces that were read through this context and not cached, as what it stored or used before fills the cache. */
+HT_API uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx);
 HT_API const char *ht_version(void);
 /* What this build of the library uses: "gzip by ISA-L 2.30.0, zstd 1.5.4". */
 HT_API const char *ht_build_info(void);
