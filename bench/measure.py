@@ -19,6 +19,8 @@ TRAIN = ROOT / "examples/train/train.json.gz"
 ET = ROOT / "tests/data/et/train.et.json.gz"
 DDP = [ROOT / f"examples/ddp/ddp_rank{r}.json.gz" for r in range(4)]
 MIB = 1 << 20
+#: Libraries that every system brings itself.
+OF_THE_SYSTEM = re.compile(r"/(libc|libm|ld-linux[^/]*)\.so")
 #: What makes train a trace whose events are mostly Python frames, with times in whole microseconds.
 STACKS = ("--frames", "5", "--whole-us")
 #: Verbs over many ranks, and how long they may take over 128 ranks with 16 threads.
@@ -42,6 +44,23 @@ def machine():
             break
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     return f"{model}, {os.cpu_count()} CPUs, {memory:.0f} GiB, {platform.machine()}"
+
+
+def libraries(program):
+    """The paths of the shared libraries that a program names, and those that they name."""
+    said = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return set(re.findall(r"=> (/\S+)", said))
+
+
+def pack(folder, programs, leave=frozenset()):
+    """Programs and their libraries into a folder, as far as another system may lack them; those to leave are not."""
+    (folder / "lib").mkdir(parents=True, exist_ok=True)
+    for program in programs:
+        copy = shutil.copy(program, folder)
+        for library in libraries(program) - set(leave):
+            if not OF_THE_SYSTEM.search(library):
+                shutil.copy(library, folder / "lib")
+        subprocess.run(["strip", copy], check=False)
 
 
 def warm(path):

@@ -29,11 +29,21 @@ struct cli;
 
 /* Who opens traces and answers questions when several processes do: like ht_open, ht_run and ht_close, but the
  * traces may be anywhere. */
+/* What will be asked of a set. */
+struct question {
+	const char *name;
+	const struct ht_arg *args;
+	size_t n_args;
+	const struct ht_view *view;
+};
+
 struct engine {
 	void *user;
 	int n_jobs; /* threads of a process unless --jobs says otherwise */
+	/* question may be NULL: nobody knows yet */
 	enum ht_status (*open)(struct cli *cli, const char *const *sources, size_t n_sources,
-	        const struct ht_open_options *options, ht_set **ret_set);
+	        const struct ht_open_options *options, const struct question *question,
+	        ht_set **ret_set);
 	enum ht_status (*run)(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
 	        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
 	        ht_table **ret_table);
@@ -71,6 +81,9 @@ int session_reading(
         const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
+/* The same for what is asked next; NULL: nobody knows yet. */
+int session_open_for(struct cli *cli, const char *const *sources, size_t n_sources,
+        const struct question *question, ht_set **ret_set);
 /* Close it; NULL is fine. */
 void session_close(struct cli *cli, ht_set *set);
 /* ht_run over sets that session_open gave. */

@@ -78,7 +78,7 @@ static int run_part(struct cli *cli)
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
-		code = run_open_sets(cli, &sets);
+		code = run_open_sets(cli, &view, &sets);
 	if (code == EXIT_DONE)
 		code = session_refuse_sources(cli, sets.list, sets.n);
 	if (code == EXIT_DONE)

@@ -116,7 +116,21 @@ static int find_files(struct cli *cli, struct run_sets *sets)
 	             : EXIT_DONE;
 }
 
-int run_open_sets(struct cli *cli, struct run_sets *sets)
+/* The traces of one set, for the question that the verb is; with --save-trace they are needed twice. */
+static int open_one(struct cli *cli, const struct ht_view *view, struct run_sets *sets)
+{
+	const struct opts *opts = &cli->opts;
+	struct ht_arg args[OPTS_MAX];
+	struct question question = {
+		.name = cli->verb->analysis->name, .args = args, .view = view
+	};
+	question.n_args = run_args(cli, sets, args);
+	bool is_once = opts_value(opts, "save-trace") == NULL;
+	return session_open_for(
+	        cli, opts->args, opts->n_args, is_once ? &question : NULL, &sets->list[0]);
+}
+
+int run_open_sets(struct cli *cli, const struct ht_view *view, struct run_sets *sets)
 {
 	const struct ht_analysis_info *info = cli->verb->analysis;
 	const struct opts *opts = &cli->opts;
@@ -133,7 +147,7 @@ int run_open_sets(struct cli *cli, struct run_sets *sets)
 	}
 	if (info->n_sets == 1) {
 		sets->n = 1;
-		return session_open(cli, opts->args, opts->n_args, &sets->list[0]);
+		return open_one(cli, view, sets);
 	}
 	int code = (info->sides[0] != NULL ? find_sides : find_two)(cli, sets);
 	for (size_t i = 0; i < sets->n && code == EXIT_DONE; i++)
@@ -301,7 +315,7 @@ int run_analysis(struct cli *cli)
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)
-		code = run_open_sets(cli, &sets);
+		code = run_open_sets(cli, &view, &sets);
 	if (code == EXIT_DONE)
 		code = session_refuse_sources(cli, sets.list, sets.n);
 	if (code == EXIT_DONE)

@@ -18,8 +18,9 @@ struct run_sets {
 	        n_first[24]; /* the parameter that tells the sides apart, "" when there is none */
 };
 
-/* Open what the arguments and options name: one set, or more for a comparison; an exit code. */
-int run_open_sets(struct cli *cli, struct run_sets *sets);
+/* Open what the arguments and options name: one set, or more for a comparison; an exit code. view is
+ * how its table is shown. */
+int run_open_sets(struct cli *cli, const struct ht_view *view, struct run_sets *sets);
 /* The parameters of the run; fills at most OPTS_MAX. */
 size_t run_args(const struct cli *cli, const struct run_sets *sets, struct ht_arg *args);
 /* Close them and end the session; warn when reading lost data. */

@@ -156,7 +156,21 @@ int session_reading(
 	return EXIT_DONE;
 }
 
+static enum ht_status open_here(struct cli *cli, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
+{
+	return q != NULL ? ht_open_for(cli->ctx, sources, n_sources, options, q->name, q->args,
+	                           q->n_args, q->view, ret_set)
+	                 : ht_open(cli->ctx, sources, n_sources, options, ret_set);
+}
+
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
+{
+	return session_open_for(cli, sources, n_sources, NULL, ret_set);
+}
+
+int session_open_for(struct cli *cli, const char *const *sources, size_t n_sources,
+        const struct question *question, ht_set **ret_set)
 {
 	struct ht_open_options options;
 	uint64_t limit = 0;
@@ -169,9 +183,8 @@ int session_open(struct cli *cli, const char *const *sources, size_t n_sources, 
 	if (code != EXIT_DONE)
 		return code;
 	const struct engine *engine = engine_of(cli);
-	enum ht_status status = engine != NULL
-	                                ? engine->open(cli, sources, n_sources, &options, ret_set)
-	                                : ht_open(cli->ctx, sources, n_sources, &options, ret_set);
+	enum ht_status status = (engine != NULL ? engine->open : open_here)(
+	        cli, sources, n_sources, &options, question, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }
@@ -229,11 +242,23 @@ void session_warn_loss(
 	fputc('\n', stderr);
 }
 
+/* Next time these are read from their files again. */
+static void say_not_cached(const struct cli *cli)
+{
+	uint64_t n = ht_ctx_n_not_cached(cli->ctx);
+	const char *max = opts_value(&cli->opts, "cache-max");
+	if (n > 0 && !opts_flag(&cli->opts, "quiet"))
+		cli_say("the cache is full: %llu trace%s not kept there. --cache-max (now %s) makes room",
+		        (unsigned long long)n, n == 1 ? " is" : "s are", max != NULL ? max : "8G");
+}
+
 void session_end(struct cli *cli)
 {
 	progress_clear(&cli->progress);
-	if (cli->ctx != NULL)
+	if (cli->ctx != NULL) {
+		say_not_cached(cli);
 		ht_ctx_free(cli->ctx);
+	}
 	cli->ctx = NULL;
 }
 

@@ -83,6 +83,8 @@ HT_API void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs);
 HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
 HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
+/* Traces that were read through this context and not cached, as what it stored or used before fills the cache. */
+HT_API uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx);
 HT_API const char *ht_version(void);
 /* What this build of the library uses: "gzip by ISA-L 2.30.0, zstd 1.5.4". */
 HT_API const char *ht_build_info(void);
@@ -411,6 +413,13 @@ struct ht_arg {
 HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
+
+/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at hand, so that a set
+ * that is larger than memory is read once. The answer is that of ht_run after ht_open, and other questions may be asked
+ * too. Arguments that are wrong are told of by ht_run. */
+HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const char *name, const struct ht_arg *args,
+        size_t n_args, const struct ht_view *view, ht_set **ret_set) HT_MUST_USE;
 
 /* An answer of ht_run_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
  * failure ht_error tells of that question. false: no further answers are wanted. */

@@ -78,6 +78,46 @@ void options_get(struct wire_in *in, struct ht_open_options *ret_options)
 	ret_options->chunk_bytes = (size_t)wire_get_u64(in);
 }
 
+void question_put(struct wire *out, const struct question *question)
+{
+	static const struct ht_view all;
+	wire_put_u64(out, question != NULL);
+	if (question == NULL)
+		return;
+	const struct ht_view *view = question->view != NULL ? question->view : &all;
+	wire_put_str(out, question->name);
+	wire_put_u64(out, question->n_args);
+	for (size_t i = 0; i < question->n_args; i++) {
+		wire_put_str(out, question->args[i].name);
+		wire_put_str(out, question->args[i].value);
+	}
+	wire_put_str(out, view->columns);
+	wire_put_str(out, view->where);
+	wire_put_str(out, view->sort);
+	wire_put_u64(out, view->top);
+	wire_put_u64(out, view->offset);
+}
+
+bool question_get(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
+        struct question *ret_question)
+{
+	if (wire_get_u64(in) == 0)
+		return false;
+	*ret_question = (struct question){ .name = wire_get_str(in), .args = args, .view = view };
+	ret_question->n_args = (size_t)wire_get_u64(in);
+	for (size_t i = 0; i < ret_question->n_args && i < OPTS_MAX; i++) {
+		args[i].name = wire_get_str(in);
+		args[i].value = wire_get_str(in);
+	}
+	*view = (struct ht_view){ .struct_size = sizeof(*view) };
+	view->columns = wire_get_str(in);
+	view->where = wire_get_str(in);
+	view->sort = wire_get_str(in);
+	view->top = wire_get_u64(in);
+	view->offset = wire_get_u64(in);
+	return !in->failed && ret_question->n_args <= OPTS_MAX;
+}
+
 /* ---- requests; each puts what it answers and returns a status with the context's error ---- */
 
 /* n texts in place, for the caller to free; NULL when there are none, or too few. */
@@ -138,15 +178,27 @@ static enum ht_status describe(
 	                         : ht_missing_describe(desk->ctx, NULL, 0, &sink);
 }
 
-/* set, limits, options, then the files of every process in turn -> description */
+static enum ht_status open_for(struct desk *desk, const char *const *sources, size_t n,
+        const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
+{
+	return q != NULL ? ht_open_for(desk->ctx, sources, n, options, q->name, q->args, q->n_args,
+	                           q->view, ret_set)
+	                 : ht_open(desk->ctx, sources, n, options, ret_set);
+}
+
+/* set, limits, options, what will be asked, then the files of every process in turn -> description */
 static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct wire *out)
 {
+	struct ht_arg args[OPTS_MAX];
+	struct ht_view view;
+	struct question question;
 	size_t i_set = (size_t)wire_get_u64(in);
 	int n_jobs = (int)wire_get_u64(in);
 	uint64_t limit = wire_get_u64(in);
 	struct ht_open_options options;
 	options_get(in, &options);
 	options.listed = true;
+	bool is_asked = question_get(in, args, &view, &question);
 	const char **sources = NULL;
 	size_t n = 0;
 	for (size_t id = 0; id <= desk->seat.id; id++) {
@@ -159,8 +211,10 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 		ht_ctx_set_memory_limit(desk->ctx, limit);
 	}
 	struct holding *held = &desk->sets[i_set];
-	enum ht_status status =
-	        n > 0 ? ht_open(desk->ctx, sources, n, &options, &held->own) : HT_OK;
+	enum ht_status status = HT_OK;
+	if (n > 0)
+		status = open_for(
+		        desk, sources, n, &options, is_asked ? &question : NULL, &held->own);
 	if (status == HT_OK)
 		status = describe(desk, held, false, out);
 	free(sources);
@@ -187,29 +241,20 @@ static enum ht_status join(struct desk *desk, struct wire_in *in)
 	return status;
 }
 
-/* sets, name, arguments, view -> bundle */
+/* sets, question -> bundle */
 static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct wire *out)
 {
 	ht_set *sets[HT_MAX_SETS];
 	struct ht_arg args[OPTS_MAX];
+	struct ht_view view;
+	struct question q = { .name = "" }; /* which the library knows nothing of */
 	ht_bundle *bundle;
-	size_t n_sets = (size_t)wire_get_u64(in), n_args;
+	size_t n_sets = (size_t)wire_get_u64(in);
 	for (size_t i = 0; i < n_sets; i++)
 		sets[i] = desk->sets[wire_get_u64(in)].joined;
-	const char *name = wire_get_str(in);
-	n_args = (size_t)wire_get_u64(in);
-	for (size_t i = 0; i < n_args; i++) {
-		args[i].name = wire_get_str(in);
-		args[i].value = wire_get_str(in);
-	}
-	struct ht_view view = { .struct_size = sizeof(view) };
-	view.columns = wire_get_str(in);
-	view.where = wire_get_str(in);
-	view.sort = wire_get_str(in);
-	view.top = wire_get_u64(in);
-	view.offset = wire_get_u64(in);
+	(void)question_get(in, args, &view, &q);
 	enum ht_status status =
-	        ht_bundle_make(desk->ctx, name, sets, n_sets, args, n_args, &view, &bundle);
+	        ht_bundle_make(desk->ctx, q.name, sets, n_sets, q.args, q.n_args, q.view, &bundle);
 	if (status != HT_OK)
 		return status;
 	struct ht_sink sink = { wire_write, out };

@@ -392,8 +392,8 @@ static void put_shares(const struct leader *leader, const struct dealt *dealt, s
 }
 
 /* Open the shares; deaths are dealt with when the sets are joined. */
-static enum ht_status open_shares(
-        struct cli *cli, size_t i_set, const struct ht_open_options *options)
+static enum ht_status open_shares(struct cli *cli, size_t i_set,
+        const struct ht_open_options *options, const struct question *question)
 {
 	struct leader *leader = leader_of(cli);
 	struct dealt *dealt = &leader->sets[i_set];
@@ -410,6 +410,7 @@ static enum ht_status open_shares(
 	wire_put_u64(&request, n_jobs);
 	wire_put_u64(&request, limit);
 	options_put(&request, options);
+	question_put(&request, question);
 	put_shares(leader, dealt, &request);
 	enum ht_status status = ask(leader, KIND_OPEN, &request, &answers, &died);
 	if (status == HT_OK)
@@ -434,7 +435,7 @@ static void forget(struct leader *leader, size_t i_set)
 }
 
 static enum ht_status engine_open(struct cli *cli, const char *const *sources, size_t n_sources,
-        const struct ht_open_options *options, ht_set **ret_set)
+        const struct ht_open_options *options, const struct question *question, ht_set **ret_set)
 {
 	struct leader *leader = leader_of(cli);
 	size_t i_set = 0, n = leader->desk.seat.n;
@@ -453,7 +454,7 @@ static enum ht_status engine_open(struct cli *cli, const char *const *sources, s
 	if (status == HT_OK)
 		status = find_files(leader, dealt, sources, n_sources, options);
 	if (status == HT_OK)
-		status = open_shares(cli, i_set, options);
+		status = open_shares(cli, i_set, options, question);
 	if (status == HT_OK)
 		status = join_until_quiet(leader, i_set);
 	if (status != HT_OK) {
@@ -492,27 +493,13 @@ static size_t find_set(const struct leader *leader, const ht_set *set)
 	return i;
 }
 
-static void put_question(const struct leader *leader, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        struct wire *request)
+static void put_question(const struct leader *leader, ht_set *const *sets, size_t n_sets,
+        const struct question *question, struct wire *request)
 {
-	static const struct ht_view all;
-	if (view == NULL)
-		view = &all;
 	wire_put_u64(request, n_sets);
 	for (size_t i = 0; i < n_sets; i++)
 		wire_put_u64(request, find_set(leader, sets[i]));
-	wire_put_str(request, name);
-	wire_put_u64(request, n_args);
-	for (size_t i = 0; i < n_args; i++) {
-		wire_put_str(request, args[i].name);
-		wire_put_str(request, args[i].value);
-	}
-	wire_put_str(request, view->columns);
-	wire_put_str(request, view->where);
-	wire_put_str(request, view->sort);
-	wire_put_u64(request, view->top);
-	wire_put_u64(request, view->offset);
+	question_put(request, question);
 }
 
 /* Have all ranks described with facts, and join again. */
@@ -593,7 +580,8 @@ static enum ht_status engine_run(struct cli *cli, const char *name, ht_set *cons
 	        ht_bundle_lacks_facts(cli->ctx, name, now, n_sets, args, n_args, view, &lacks);
 	for (size_t i = 0; status == HT_OK && lacks && i < n_sets; i++)
 		status = gather_facts(leader, find_set(leader, sets[i]));
-	put_question(leader, name, sets, n_sets, args, n_args, view, &request);
+	put_question(
+	        leader, sets, n_sets, &(struct question){ name, args, n_args, view }, &request);
 	while (status == HT_OK && died) {
 		wire_free(&answers);
 		status = ask(leader, KIND_MAKE, &request, &answers, &died);

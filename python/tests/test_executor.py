@@ -74,6 +74,36 @@ def test_dask():
                     holotrace.open(DDP, executor=client.get_executor()))
 
 
+def refuse(*unused):
+    raise holotrace.UsageError("not this", hint="another")
+
+
+def die(*unused):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_ray():
+    ray = pytest.importorskip("ray")
+    from holotrace.ray import RayExecutor
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
+             runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}})
+    try:
+        executor = RayExecutor()
+        assert executor._max_workers == 2
+        compare_all(executor)
+        # what was raised comes back as it was
+        with pytest.raises(holotrace.UsageError, match="not this") as raised:
+            executor.submit(refuse).result()
+        assert raised.value.hint == "another"
+        with pytest.raises(holotrace.UsageError, match="no such rank"):
+            holotrace.open(DDP, executor=executor).kernel_types(rank=5)
+        with pytest.raises(ray.exceptions.WorkerCrashedError):
+            RayExecutor(max_retries=0).submit(die).result()
+    finally:
+        ray.shutdown()
+
+
 def test_mpi4py(tmp_path):
     """As a program of its own under mpirun: MPI ends with the process that it started in."""
     pytest.importorskip("mpi4py.futures")

@@ -12,6 +12,7 @@
 #include <malloc.h>
 #endif
 #include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,6 +37,9 @@ struct ht_mem *ht_mem_new(void)
 		return NULL;
 	atomic_store(&mem->n_refs, 1);
 	ht_keep_init(&mem->keep);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	mem->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	return mem;
 }
 

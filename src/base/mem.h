@@ -29,7 +29,9 @@ struct ht_mem {
 	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
 	atomic_llong
 	        cache_room_bytes; /* so much may be stored before the cache is looked at again (cache.h) */
-	struct ht_keep keep; /* freed, and not given back yet */
+	atomic_ullong cache_n_refused; /* stores that it had no room for */
+	int64_t made_unix_ns;          /* when this was made */
+	struct ht_keep keep;           /* freed, and not given back yet */
 };
 
 struct ht_mem *ht_mem_new(void);

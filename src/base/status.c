@@ -60,6 +60,11 @@ void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak)
 	*ret_peak = atomic_load(&ctx->mem->peak);
 }
 
+uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx)
+{
+	return atomic_load(&ctx->mem->cache_n_refused);
+}
+
 const char *ht_version(void)
 {
 #define TEXT_(x) #x

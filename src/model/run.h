@@ -14,6 +14,7 @@
 struct ht_analysis;
 struct ht_set_facts;
 struct ht_clocks;
+struct ht_question;
 
 /* Which ranks of a roster the user chose, as indexes, ascending. */
 struct ht_chosen {
@@ -30,9 +31,10 @@ struct ht_run {
 	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per set, step is that of
 	 * the set in hand */
 	const char *step, *steps[HT_MAX_SETS];
-	const char *annotation;     /* NULL: no restriction */
-	struct ht_policy policy;    /* which definitions, ours unless asked otherwise */
-	const struct ht_view *view; /* for analyses with columns on request; may be NULL */
+	const char *annotation;             /* NULL: no restriction */
+	struct ht_policy policy;            /* which definitions, ours unless asked otherwise */
+	const struct ht_view *view;         /* for analyses with columns on request; may be NULL */
+	const struct ht_question *question; /* that it answers, as text; NULL: nobody asks for it */
 	/* every rank that is known, and those that are looked at; two or more for comparisons */
 	const struct ht_roster *rosters[HT_MAX_SETS];
 	struct ht_chosen chosen[HT_MAX_SETS];

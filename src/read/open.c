@@ -37,15 +37,12 @@ static enum ht_status add_note(struct opening *o, char *note)
 	return HT_OK;
 }
 
-/* What the cache knows of a file, where that is enough. */
+/* What the cache knows of a file. */
 static enum ht_status describe_one(struct opening *o, ht_ctx *ctx, size_t i, bool *ret_known)
 {
 	struct ht_set *set = o->set;
 	struct ht_arena arena;
 	struct ht_rank rank;
-	*ret_known = false;
-	if (!o->by_file)
-		return HT_OK;
 	ht_arena_init(&arena, ctx->mem);
 	enum ht_status status = ht_read_known(ctx, o->found.found[i].path, o->options,
 	        &o->reload->rules, &arena, &rank, ret_known);
@@ -58,8 +55,30 @@ static enum ht_status describe_one(struct opening *o, ht_ctx *ctx, size_t i, boo
 	return status;
 }
 
+static void name_rank(struct opening *o, size_t i)
+{
+	const struct ht_found *found = &o->found.found[i];
+	o->set->roster.ranks[i].given = found->rank;
+	o->set->roster.ranks[i].named = ht_rank_from_name(found->path);
+}
+
+/* Opening goes on without what a visitor could not find out. */
+static enum ht_status show(
+        struct opening *o, ht_ctx *ctx, size_t i, const struct ht_trace *trace, int i_worker)
+{
+	const struct ht_visitor *visitor = &o->set->visitor;
+	if (!visitor->visit || i_worker < 0)
+		return HT_OK;
+	enum ht_status status = visitor->visit(visitor->user, ctx, i_worker, trace,
+	        &o->set->roster.ranks[i], &o->set->kept[i].ahead);
+	if (status == HT_OK || status == HT_CANCELLED)
+		return status;
+	ht_error_clear(ctx);
+	return HT_OK;
+}
+
 /* Read a file and hand it to the set, which keeps what there is room for. */
-static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i)
+static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
 	struct ht_set *set = o->set;
 	struct ht_trace *trace = NULL;
@@ -68,31 +87,32 @@ static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i)
 	enum ht_status status =
 	        ht_rank_describe(trace, trace->path, &set->arena, &set->roster.ranks[i]);
 	pthread_mutex_unlock(&set->lock);
+	name_rank(o, i);
+	status = status == HT_OK ? show(o, ctx, i, trace, i_worker) : ht_fail_nomem(ctx);
 	if (status != HT_OK) {
 		ht_trace_release(trace);
-		return ht_fail_nomem(ctx);
+		return status;
 	}
 	ht_set_keep(set, i, trace, !strcmp(trace->path, "-"));
 	return HT_OK;
 }
 
-static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i)
+/* One thread that has a file to itself need not open what is known: that is done when it is asked for, once. */
+static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
-	const struct ht_found *found = &o->found.found[i];
-	struct ht_rank *rank = &o->set->roster.ranks[i];
-	bool known;
-	HT_TRY(describe_one(o, ctx, i, &known));
+	bool known = false;
+	if (i_worker >= 0)
+		HT_TRY(describe_one(o, ctx, i, &known));
 	if (!known)
-		HT_TRY(read_whole(o, ctx, i));
-	rank->given = found->rank;
-	rank->named = ht_rank_from_name(found->path);
+		return read_whole(o, ctx, i, i_worker);
+	name_rank(o, i);
 	return HT_OK;
 }
 
 /* With the option partial a file that cannot be read is done without. */
-static enum ht_status read_or_miss(struct opening *o, ht_ctx *ctx, size_t i)
+static enum ht_status read_or_miss(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
-	enum ht_status status = read_one(o, ctx, i);
+	enum ht_status status = read_one(o, ctx, i, i_worker);
 	if (!o->options->partial || !ht_is_missing(status))
 		return status;
 	pthread_mutex_lock(&o->set->lock);
@@ -108,11 +128,10 @@ static enum ht_status read_alone(void *user, size_t i, int i_worker)
 {
 	struct opening *o = user;
 	ht_ctx child;
-	(void)i_worker;
 	ht_ctx_begin_task(o->ctx, &child);
 	if (pthread_equal(pthread_self(), o->caller))
 		ht_ctx_set_progress(&child, o->ctx->progress, o->ctx->progress_user);
-	return ht_ctx_end_task(o->ctx, &child, read_or_miss(o, &child, i));
+	return ht_ctx_end_task(o->ctx, &child, read_or_miss(o, &child, i, i_worker));
 }
 
 static enum ht_status read_files(struct opening *o)
@@ -125,11 +144,10 @@ static enum ht_status read_files(struct opening *o)
 	if (!set->roster.ranks || !set->kept || !o->missing)
 		return ht_fail_nomem(o->ctx);
 	set->roster.n = n;
-	o->by_file = n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx);
-	if (o->by_file)
+	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
 		return ht_parallel(o->ctx, n, read_alone, o);
 	for (size_t i = 0; i < n; i++)
-		HT_TRY(read_or_miss(o, o->ctx, i));
+		HT_TRY(read_or_miss(o, o->ctx, i, -1));
 	return HT_OK;
 }
 
@@ -212,22 +230,45 @@ static enum ht_status open_set(struct opening *o, const char *const *sources, si
 	return ht_set_finish(o->ctx, o->set, &o->notes);
 }
 
-enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        const struct ht_open_options *options, ht_set **ret_set)
+static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
+        const struct ht_open_options *options, struct ht_open_options *ret_taken)
 {
-	struct ht_open_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, listed, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, listed, options, ret_taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
-	if (taken.reader && !ht_reader_named(taken.reader))
+	if (ret_taken->reader && !ht_reader_named(ret_taken->reader))
 		return ht_fail(
-		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", taken.reader);
-	struct ht_set *set;
-	HT_TRY(ht_set_new(ctx, &set));
+		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", ret_taken->reader);
+	return HT_OK;
+}
+
+enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, ht_set **ret_set)
+{
+	return ht_open_visited(ctx, sources, n_sources, options, NULL, HT_SET_KEEP_BYTES, ret_set);
+}
+
+enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct ht_visitor *visitor,
+        uint64_t keep_bytes, ht_set **ret_set)
+{
+	struct ht_open_options taken;
+	struct ht_set *set = NULL;
+	enum ht_status status = check_sources(ctx, n_sources, options, &taken);
+	if (status == HT_OK)
+		status = ht_set_new(ctx, &set);
+	if (status != HT_OK) {
+		if (visitor)
+			visitor->done(visitor->user);
+		return status;
+	}
+	if (visitor)
+		set->visitor = *visitor;
+	set->keep_bytes = keep_bytes;
 	struct opening o = { .ctx = ctx, .options = &taken, .set = set, .caller = pthread_self() };
-	enum ht_status status = open_set(&o, sources, n_sources);
+	status = open_set(&o, sources, n_sources);
 	ht_vec_free(ctx->mem, &o.notes, sizeof(const char *));
 	ht_discovery_done(&o.found);
 	ht_reload_release(o.reload);

@@ -12,6 +12,7 @@ enum ht_status ht_set_new(ht_ctx *ctx, struct ht_set **ret_set)
 		return ht_fail_nomem(ctx);
 	ht_arena_init(&set->arena, ht_mem_retain(ctx->mem));
 	pthread_mutex_init(&set->lock, NULL);
+	set->keep_bytes = HT_SET_KEEP_BYTES;
 	*ret_set = set;
 	return HT_OK;
 }

@@ -48,31 +48,6 @@ static enum ht_status new_bundle(ht_ctx *ctx, struct ht_bundle **ret_bundle)
 
 /* ---- making ---- */
 
-/* NULL stays NULL; false when out of memory. */
-static bool copy_text(struct ht_arena *arena, const char *text, const char **ret_copy)
-{
-	*ret_copy = text ? ht_arena_strndup(arena, text, strlen(text)) : NULL;
-	return !text || *ret_copy;
-}
-
-static bool copy_question(struct ht_arena *arena, const char *name, const struct ht_arg *args,
-        size_t n_args, const struct ht_view *view, struct ht_question *ret)
-{
-	*ret = (struct ht_question){ .n_args = n_args };
-	ret->args = ht_arena_alloc(arena, (n_args + 1) * sizeof *ret->args);
-	bool ok = ret->args && copy_text(arena, name, &ret->name);
-	for (size_t i = 0; ok && i < n_args; i++)
-		ok = copy_text(arena, args[i].name, &ret->args[i].name) &&
-		     copy_text(arena, args[i].value, &ret->args[i].value);
-	if (view && ok)
-		ok = copy_text(arena, view->columns, &ret->view.columns) &&
-		     copy_text(arena, view->where, &ret->view.where) &&
-		     copy_text(arena, view->sort, &ret->view.sort);
-	ret->view.top = view ? view->top : 0;
-	ret->view.offset = view ? view->offset : 0;
-	return ok;
-}
-
 /* The ranks and notes of two rosters, ranks in ascending order; b may be NULL. */
 static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
         const struct ht_roster *b, struct ht_roster *ret)
@@ -94,10 +69,10 @@ static bool copy_rosters(struct ht_arena *arena, const struct ht_roster *a,
 		ok = ht_rank_copy(arena, first ? &a->ranks[i++] : &b->ranks[k++], &all.ranks[at]);
 	}
 	for (size_t i = 0; ok && i < all.n_notes; i++)
-		ok = copy_text(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],
+		ok = ht_text_copy(arena, i < a->n_notes ? a->notes[i] : b->notes[i - a->n_notes],
 		        &all.notes[i]);
 	for (size_t i = 0; ok && i < all.n_missing; i++)
-		ok = copy_text(arena,
+		ok = ht_text_copy(arena,
 		        i < a->n_missing ? a->missing[i] : b->missing[i - a->n_missing],
 		        &all.missing[i]);
 	*ret = all;
@@ -139,7 +114,7 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 	bundle->n_sets = run->n_sets;
 	for (size_t i = 0; !bundle->joined_hash && i < run->n_sets; i++) {
 		if (!copy_rosters(arena, run->rosters[i], NULL, &bundle->rosters[i]) ||
-		        !copy_text(arena, run->steps[i], &bundle->steps[i]))
+		        !ht_text_copy(arena, run->steps[i], &bundle->steps[i]))
 			return ht_fail_nomem(run->ctx);
 		bundle->one_step[i] = has_steps(run->rosters[i]) && !run->rosters[i]->has_two_steps;
 		if (!run->facts_of[i])
@@ -173,12 +148,13 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 	if (status == HT_OK)
 		status = new_bundle(ctx, &bundle);
 	if (status == HT_OK &&
-	        !copy_question(&bundle->arena, name, args, n_args, &taken, &bundle->question))
+	        !ht_question_copy(&bundle->arena, name, args, n_args, &taken, &bundle->question))
 		status = ht_fail_nomem(ctx);
 	if (status == HT_OK)
 		status = hash_sets(ctx, sets, n_sets, &bundle->joined_hash);
 	if (status == HT_OK) {
 		run.view = &bundle->question.view;
+		run.question = &bundle->question;
 		/* who was joined knows of all ranks */
 		run.is_partial = !bundle->joined_hash;
 		status = fill(bundle, &run, sets);
@@ -194,19 +170,6 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 }
 
 /* ---- merging ---- */
-
-static bool same_question(const struct ht_question *a, const struct ht_question *b)
-{
-	bool same = ht_text_same(a->name, b->name) && a->n_args == b->n_args &&
-	            ht_text_same(a->view.columns, b->view.columns) &&
-	            ht_text_same(a->view.where, b->view.where) &&
-	            ht_text_same(a->view.sort, b->view.sort) && a->view.top == b->view.top &&
-	            a->view.offset == b->view.offset;
-	for (size_t i = 0; same && i < a->n_args; i++)
-		same = ht_text_same(a->args[i].name, b->args[i].name) &&
-		       ht_text_same(a->args[i].value, b->args[i].value);
-	return same;
-}
 
 static int compare_parts(const void *left, const void *right)
 {
@@ -240,7 +203,7 @@ static enum ht_status check_joined(
 
 static enum ht_status check_fit(ht_ctx *ctx, const struct ht_bundle *a, const struct ht_bundle *b)
 {
-	if (!same_question(&a->question, &b->question) || a->n_sets != b->n_sets)
+	if (!ht_question_same(&a->question, &b->question) || a->n_sets != b->n_sets)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "make all parts with the same verb and options",
 		        "the parts answer different questions");

@@ -5,15 +5,8 @@
 #ifndef HT_REGISTRY_BUNDLE_H
 #define HT_REGISTRY_BUNDLE_H
 
+#include "registry/question.h"
 #include "registry/registry.h"
-
-/* The question as text: it decides parameters, ranks and steps again wherever parts are finished. */
-struct ht_question {
-	const char *name;
-	struct ht_arg *args;
-	size_t n_args;
-	struct ht_view view;
-};
 
 struct ht_bundle {
 	struct ht_mem *mem;

@@ -86,12 +86,13 @@ static bool get_question(
 {
 	struct ht_question q = { .name = ht_bytes_get_str(in, arena),
 		.n_args = ht_bytes_get_count(in, 2 * 8) };
-	q.args = ht_arena_alloc(arena, (q.n_args + 1) * sizeof *q.args);
-	for (size_t i = 0; q.args && i < q.n_args; i++) {
-		q.args[i].name = ht_bytes_get_str(in, arena);
-		q.args[i].value = ht_bytes_get_str(in, arena);
-		in->failed |= !q.args[i].name || !q.args[i].value;
+	struct ht_arg *args = ht_arena_alloc(arena, (q.n_args + 1) * sizeof *args);
+	for (size_t i = 0; args && i < q.n_args; i++) {
+		args[i].name = ht_bytes_get_str(in, arena);
+		args[i].value = ht_bytes_get_str(in, arena);
+		in->failed |= !args[i].name || !args[i].value;
 	}
+	q.args = args;
 	q.view.columns = ht_bytes_get_str(in, arena);
 	q.view.where = ht_bytes_get_str(in, arena);
 	q.view.sort = ht_bytes_get_str(in, arena);

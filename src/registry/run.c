@@ -10,6 +10,8 @@
 #include "base/thread.h"
 #include "hta/hta_facts.h"
 #include "model/clocks/clocks.h"
+#include "registry/ahead.h"
+#include "registry/question.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -117,21 +119,38 @@ const struct ht_analysis ht_calls_analysis = {
 	.per_rank = put_calls,
 };
 
-/* Everything that is wanted of the rank in hand. */
+static enum ht_status fill(
+        struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
+{
+	struct ht_run one = *run;
+	if (!part)
+		return HT_OK;
+	one.analysis = analysis;
+	*part = (struct ht_part){ .side = run->side, .rank = run->rank };
+	return ht_run_fill_part(&one, false, part);
+}
+
+/* Everything that is wanted of a rank: what was made ahead as it is, the rest from the trace. */
 static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 {
-	const struct ht_part empty = { .side = run->side, .rank = run->rank };
-	size_t i_part = job->places[i].i_part;
-	if (job->calls) {
-		struct ht_run all = *run;
-		all.analysis = &ht_calls_analysis;
-		job->calls->list[i] = empty;
-		HT_TRY(ht_run_fill_part(&all, false, &job->calls->list[i]));
-	}
-	if (i_part == SIZE_MAX)
+	const struct place *place = &job->places[i];
+	const struct ht_set *set = job->sets[place->side];
+	struct ht_run all = *run;
+	struct ht_part *calls = job->calls ? &job->calls->list[i] : NULL;
+	struct ht_part *part = place->i_part == SIZE_MAX ? NULL : &job->parts->list[place->i_part];
+	all.analysis = &ht_calls_analysis;
+	if (calls && ht_ahead_take(&all, set, place->i_rank, calls))
+		calls = NULL;
+	if (part && ht_ahead_take(run, set, place->i_rank, part))
+		part = NULL;
+	if (!calls && !part)
 		return HT_OK;
-	job->parts->list[i_part] = empty;
-	return ht_run_fill_part(run, false, &job->parts->list[i_part]);
+	HT_TRY(take_rank(run, set, place->i_rank));
+	enum ht_status status = fill(run, &ht_calls_analysis, calls);
+	if (status == HT_OK)
+		status = fill(run, run->analysis, part);
+	ht_run_let_go(run);
+	return status;
 }
 
 /* A task of its own context and memory; the answer is the same on any thread. */
@@ -152,11 +171,8 @@ static enum ht_status look_at(void *user, size_t i, int i_worker)
 	run.ctx = &child;
 	run.scratch = &scratch;
 	run.side = place->side;
-	enum ht_status status = take_rank(&run, job->sets[run.side], place->i_rank);
-	if (status == HT_OK) {
-		status = fill_place(job, i, &run);
-		ht_run_let_go(&run);
-	}
+	run.i_rank = place->i_rank;
+	enum ht_status status = fill_place(job, i, &run);
 	ht_arena_done(&scratch);
 	if (status == HT_NOMEM && child.error.status == HT_OK)
 		status = ht_fail_nomem(&child);
@@ -504,10 +520,14 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 {
 	struct ht_arena scratch;
 	struct ht_view taken = { 0 };
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL };
+	struct ht_question question = { .name = name, .args = args, .n_args = n_args };
+	struct ht_run run = {
+		.ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL, .question = &question
+	};
 	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
+	question.view = taken;
 	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
 	if (instead) {
 		sets = &instead;

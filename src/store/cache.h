@@ -59,8 +59,9 @@ enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache
         const struct ht_sections *kind, struct ht_arena *arena,
         struct ht_section *ret_section) HT_MUST_USE;
 
-/* Write the store, then remove the files used longest ago until the directory holds at most max_bytes.
- * Nothing is stored when the source file has changed since the key was made. */
+/* Write the store, after files used longest ago were removed so that the directory holds at most max_bytes. What was
+ * stored or used since the context was made stays; when that leaves no room, nothing is stored any more. Neither is
+ * anything when the source file has changed since the key was made. */
 enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
         const struct ht_sections *kind, const void *store, uint64_t max_bytes,
         bool *ret_stored) HT_MUST_USE;

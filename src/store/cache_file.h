@@ -53,9 +53,11 @@ bool ht_cache_place(
         const struct ht_sections *kind, const char *bytes, size_t n, void *store) HT_MUST_USE;
 /* The right checksum of a file whose sections have been placed; 0 when out of memory. For tests. */
 uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, const void *store);
-/* Remove left-over temporary files and, until at most max_bytes are left, the files used longest ago
- * other than keep (a name). */
-void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max_bytes);
+/* Make room for a file of so many bytes, at most max_bytes, which replaces that of its name: left-over temporary files
+ * go and, as far as needed, those used longest ago. False when what this context stored or used leaves none; then
+ * nothing more is stored with it. */
+bool ht_cache_make_room(ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes,
+        uint64_t max_bytes) HT_MUST_USE;
 
 static inline uint64_t ht_cache_align(uint64_t offset)
 {

@@ -554,6 +554,57 @@ static void test_longest_unused_goes_first(void **state)
 	assert_int_equal(count_files(f->cache, HT_CACHE_SUFFIX), 2);
 }
 
+/* What a run stored or used stays; it stops storing, for good. Another run may drive it out. */
+static void test_a_run_does_not_drive_out_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_cache_key keys[4];
+	char files[4][PATH_MAX];
+	bool stored;
+	unlink(f->file);
+	for (int i = 0; i < 4; i++) {
+		char source[128];
+		snprintf(source, sizeof source, "%s/%d.json", f->dir, i);
+		write_bytes(source, trace_text, sizeof trace_text - 1);
+		assert_int_equal(ht_cache_key_make(f->ctx, source, 5, false, &keys[i]), HT_OK);
+		assert_true(ht_cache_path(
+		        f->cache, &keys[i], &ht_trace_sections, files[i], sizeof files[i]));
+	}
+	uint64_t max = f->n_good * 5 / 2;
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[i], &ht_trace_sections,
+		                         f->trace, max, &stored),
+		        HT_OK);
+		assert_int_equal(stored, i < 2);
+		assert_int_equal(access(files[i], F_OK), i < 2 ? 0 : -1);
+	}
+	assert_int_equal(ht_ctx_n_not_cached(f->ctx), 2);
+	ht_ctx *later;
+	nanosleep(&(struct timespec){ .tv_nsec = 60000000 }, NULL);
+	assert_int_equal(ht_ctx_new(&later), HT_OK);
+	/* used by the later run, so the other one goes */
+	f->key = keys[0];
+	ht_ctx *first = f->ctx;
+	f->ctx = later;
+	struct ht_trace trace;
+	assert_true(load(f, &trace));
+	unmap(&trace);
+	f->ctx = first;
+	assert_int_equal(ht_cache_store(later, f->cache, &keys[3], &ht_trace_sections, f->trace,
+	                         max, &stored),
+	        HT_OK);
+	assert_true(stored);
+	assert_int_equal(access(files[0], F_OK), 0);
+	assert_int_not_equal(access(files[1], F_OK), 0);
+	assert_int_equal(ht_ctx_n_not_cached(later), 0);
+	/* a file in the place of its own older one needs no other room */
+	assert_int_equal(ht_cache_store(later, f->cache, &keys[3], &ht_trace_sections, f->trace,
+	                         max, &stored),
+	        HT_OK);
+	assert_true(stored);
+	ht_ctx_free(later);
+}
+
 /* Of any trace, by whoever stores next; those of living writers count and stay. */
 static void test_left_over_files_go(void **state)
 {
@@ -722,6 +773,7 @@ int main(void)
 		TEST(test_key_sees_every_replacement),
 		TEST(test_whole_key_sees_every_byte),
 		TEST(test_longest_unused_goes_first),
+		TEST(test_a_run_does_not_drive_out_its_own),
 		TEST(test_left_over_files_go),
 		TEST(test_no_place_is_no_error),
 		TEST(test_failing_disk),

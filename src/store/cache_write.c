@@ -1,5 +1,5 @@
 /*
- * cache_write.c - storing and evicting; see cache.h and cache_file.h.
+ * cache_write.c - storing; see cache.h and cache_file.h. Room is made by cache_room.c.
  *
  * The file takes its name when it is complete (base/temp.h), so a killed writer leaves nothing under the
  * name. The checksum is written last: even a file renamed by hand is not believed.
@@ -11,7 +11,6 @@
 #include "base/thread.h"
 #include "store/cache_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -173,94 +172,6 @@ static bool make_directory(const char *dir)
 	return !mkdir(path, 0700) || errno == EEXIST;
 }
 
-#define MANY_ENTRIES 64
-
-struct entry {
-	char name[48];
-	uint64_t bytes;
-	struct timespec used;
-};
-
-static int compare_use(const void *left, const void *right)
-{
-	const struct entry *a = left, *b = right;
-	if (a->used.tv_sec != b->used.tv_sec)
-		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
-	if (a->used.tv_nsec != b->used.tv_nsec)
-		return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
-static struct timespec later(struct timespec a, struct timespec b)
-{
-	bool a_later = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-	return a_later ? a : b;
-}
-
-/* List the cache files, and remove temporary ones that nobody is writing. What is being written counts. */
-static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct ht_vec *entries)
-{
-	uint64_t total = 0;
-	for (struct dirent *item; (item = readdir(stream));) {
-		size_t n = strlen(item->d_name), n_suffix = strlen(HT_CACHE_SUFFIX);
-		struct stat st;
-		char path[PATH_MAX];
-		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX ".") != NULL;
-		bool is_ours = n < sizeof((struct entry *)0)->name && n > n_suffix &&
-		               !strcmp(item->d_name + n - n_suffix, HT_CACHE_SUFFIX);
-		if ((!is_temp && !is_ours) ||
-		        fstatat(dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-		        !S_ISREG(st.st_mode))
-			continue;
-		int n_path = snprintf(path, sizeof path, "%s/%s", dir, item->d_name);
-		if (is_temp && n_path > 0 && (size_t)n_path < sizeof path &&
-		        ht_temp_remove_dead(path))
-			continue;
-		total += (uint64_t)st.st_size;
-		if (is_temp)
-			continue;
-		struct entry entry = { .bytes = (uint64_t)st.st_size,
-			.used = later(HT_STAT_ATIME(&st), HT_STAT_MTIME(&st)) };
-		memcpy(entry.name, item->d_name, n + 1);
-		if (!HT_VEC_PUSH(ctx->mem, entries, struct entry, entry))
-			break;
-	}
-	return total;
-}
-
-void ht_cache_evict(ht_ctx *ctx, const char *dir, const char *keep, uint64_t max_bytes)
-{
-	DIR *stream = opendir(dir);
-	if (!stream)
-		return;
-	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, dir, stream, &entries);
-	struct entry *list = entries.data;
-	uint64_t wanted = max_bytes;
-	if (total > max_bytes && entries.n)
-		qsort(list, entries.n, sizeof *list, compare_use);
-	/* of many files some more go, so that not every one to come needs another look */
-	if (total > max_bytes && entries.n > MANY_ENTRIES)
-		wanted -= max_bytes / 16;
-	for (size_t i = 0; i < entries.n && total > wanted; i++) {
-		if (!strcmp(list[i].name, keep))
-			continue;
-		unlinkat(dirfd(stream), list[i].name, 0);
-		total -= list[i].bytes;
-	}
-	atomic_store(&ctx->mem->cache_room_bytes, total < max_bytes && entries.n > MANY_ENTRIES
-	                                                  ? (long long)(max_bytes - total) / 2
-	                                                  : 0);
-	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
-	closedir(stream);
-}
-
-/* Looking at every file for every file is quadratic: among many, only when half the room there was is used up. */
-static bool is_room_used(ht_ctx *ctx, uint64_t bytes)
-{
-	return atomic_fetch_sub(&ctx->mem->cache_room_bytes, (long long)bytes) <= (long long)bytes;
-}
-
 /* ---- storing ---- */
 
 static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
@@ -302,14 +213,10 @@ enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cach
 		return HT_OK;
 	size_t n_front = ht_cache_first_section(kind, strlen(key->path));
 	char *front = make_front(ctx, key, kind, store, n_front);
-	bool fits = front &&
-	            ((const struct ht_cache_head *)(const void *)front)->file_bytes <= max_bytes;
-	if (fits && make_directory(dir)) {
+	const struct ht_cache_head *head = (const void *)front;
+	if (front && head->file_bytes <= max_bytes && make_directory(dir) &&
+	        ht_cache_make_room(ctx, dir, strrchr(path, '/') + 1, head->file_bytes, max_bytes))
 		*ret_stored = write_whole(ctx, path, key, kind, store, front, n_front);
-		if (is_room_used(
-		            ctx, ((const struct ht_cache_head *)(const void *)front)->file_bytes))
-			ht_cache_evict(ctx, dir, strrchr(path, '/') + 1, max_bytes);
-	}
 	ht_mem_free(ctx->mem, front, n_front);
 	return HT_OK;
 }

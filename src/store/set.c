@@ -33,7 +33,7 @@ static void let_go_of(struct ht_set *set, struct ht_kept *kept)
 /* In turn, until the rest is within bounds; the rank in hand stays. */
 static void let_go(struct ht_set *set, size_t in_hand)
 {
-	for (size_t n = 0; n < set->roster.n && set->kept_bytes > HT_SET_KEEP_BYTES; n++) {
+	for (size_t n = 0; n < set->roster.n && set->kept_bytes > set->keep_bytes; n++) {
 		struct ht_kept *kept = &set->kept[set->hand];
 		if (kept->bytes && !kept->for_good && set->hand != in_hand)
 			let_go_of(set, kept);
@@ -49,7 +49,7 @@ void ht_set_keep(struct ht_set *set, size_t i, struct ht_trace *trace, bool for_
 		/* another thread was faster */
 		ht_trace_release(trace);
 	} else {
-		*kept = (struct ht_kept){ trace, ht_trace_bytes(trace), for_good };
+		*kept = (struct ht_kept){ trace, ht_trace_bytes(trace), for_good, kept->ahead };
 		set->kept_bytes += kept->bytes;
 		let_go(set, i);
 	}
@@ -101,8 +101,13 @@ void ht_close(ht_set *set)
 	struct ht_mem *mem = set->arena.mem;
 	if (set->memo)
 		ht_memo_done(set->memo);
-	for (size_t i = 0; set->kept && i < set->roster.n; i++)
+	for (size_t i = 0; set->kept && i < set->roster.n; i++) {
 		ht_trace_release(set->kept[i].trace);
+		if (set->kept[i].ahead)
+			set->visitor.free_ahead(set->visitor.user, set->kept[i].ahead);
+	}
+	if (set->visitor.done)
+		set->visitor.done(set->visitor.user);
 	if (set->load_done)
 		set->load_done(set);
 	pthread_mutex_destroy(&set->lock);

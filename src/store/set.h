@@ -113,6 +113,19 @@ struct ht_kept {
 	struct ht_trace *trace; /* NULL: let go */
 	uint64_t bytes;         /* that count; 0 for a mapped file whose pages were given back */
 	bool for_good;          /* cannot be had again: standard input */
+	void *ahead;            /* what a visitor found out about it; NULL: nothing */
+};
+
+/* Sees every trace of a set that is being opened, while it is at hand. */
+struct ht_visitor {
+	void *user;
+	/* On the thread that read it, i_worker < ht_ctx_jobs; the rank has no number yet. What is to be kept with the
+	 * rank, NULL for nothing. Only HT_CANCELLED ends the opening. */
+	enum ht_status (*visit)(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
+	        const struct ht_rank *rank, void **ret_ahead);
+	/* The end of what it kept, and with the set of itself. */
+	void (*free_ahead)(void *user, void *ahead);
+	void (*done)(void *user);
 };
 
 struct ht_set {
@@ -121,8 +134,10 @@ struct ht_set {
 	pthread_mutex_t lock; /* guards the rest */
 	struct ht_kept *kept; /* by rank */
 	uint64_t kept_bytes;
-	uint64_t freed_bytes; /* of traces that were let go since memory was given back */
-	size_t hand;          /* rank that is asked first for its memory */
+	uint64_t freed_bytes;      /* of traces that were let go since memory was given back */
+	uint64_t keep_bytes;       /* so much of traces that can be had again is kept */
+	size_t hand;               /* rank that is asked first for its memory */
+	struct ht_visitor visitor; /* who was shown the traces; zero: nobody */
 	ht_set_load_fn load;
 	void *load_user;
 	void (*load_done)(struct ht_set *set); /* before the set goes; may be NULL */
@@ -145,6 +160,11 @@ static inline bool ht_set_has(const struct ht_set *set, size_t i)
 	return !set->origin_at || set->origin_at[i] != SIZE_MAX;
 }
 
+/* ht_open, with somebody who is shown the traces and stays with the set (ended with it, or when opening fails); at most
+ * keep_bytes of them are kept then. NULL: nobody. It is shown none where one file is read at a time. */
+enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct ht_visitor *visitor,
+        uint64_t keep_bytes, ht_set **ret_set) HT_MUST_USE;
 /* The trace of rank i, read again when it was let go. The caller ends with ht_trace_release. */
 enum ht_status ht_set_acquire(ht_ctx *ctx, const struct ht_set *set, size_t i,
         const struct ht_trace **ret_trace) HT_MUST_USE;

@@ -172,3 +172,18 @@ def test_compressed_results(tmp_path):
     support.output("kernel-breakdown", TRAIN, "-o", tmp_path / "t.csv.zst")
     assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()) == plain
     assert support.trace_bytes(tmp_path / "t.csv.zst") == plain
+
+
+def test_a_full_cache_is_said_once_and_keeps_what_it_has(tmp_path):
+    """The ranks of one run do not drive each other out; the next run finds those that were kept."""
+    args = ["steps", DDP, "--cache-dir", tmp_path / "c", "--cache-max", "5M", "--format", "csv"]
+    kept = set()
+    for _ in range(2):
+        done = support.run(*args)
+        assert done.stdout == support.run("steps", DDP, "--no-cache", "--format", "csv").stdout
+        assert done.stderr == (b"holotrace: the cache is full: 1 trace is not kept there. --cache-max (now 5M) makes "
+                               b"room\n")
+        names = {path.name for path in (tmp_path / "c").iterdir()}
+        assert len(names) == 3 and names == (kept or names)
+        kept = names
+    assert support.run(*args, "-q").stderr == b""
