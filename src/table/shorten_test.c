@@ -1,0 +1,118 @@
+/*
+ * shorten_test.c - long names in few columns, and mangled ones as they were written.
+ */
+#include "base/utf8.h"
+#include "table/demangle.h"
+#include "table/shorten.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static void test_shorten(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t width;
+		const char *want;
+	} cases[] = {
+		{ "gemm", 10, "gemm" },
+		{ "void gemm()", 8, "gemm()" },
+		{ "void k<4, F<float>, A<char*, 3ul> >(int, F<float>)", 40,
+		        "k<4, F<float>, A<char*, 3ul> >(…)" },
+		{ "void k<4, Fun<float>, A<char*, 3ul> >(int, F<float>)", 25,
+		        "k<4, Fun<…>, A<…> >" },
+		{ "void k<4, Fun<float>, A<char*, 3ul> >(int, F<float>)", 14, "k…Fun" },
+		{ "void kernel<4, float>(int, F<float>)", 10, "kernel<…>" },
+		{ "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add"
+		  "<float>, std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)",
+		        28, "vectorized_e…CUDAFunctor_add" },
+		{ "Memcpy HtoD (Pinned -> Device)", 20, "Memcpy HtoD… Device)" },
+		{ "nn.Module: Block (blocks.1)", 30, "nn.Module: Block (blocks.1)" },
+		{ "abcdefghij", 5, "ab…ij" },
+		{ "abcdefghij", 1, "…" },
+		{ "abcdefghij", 2, "…j" },
+		{ "éééééééééé", 5, "éé…éé" },
+		{ "a<b<c", 3, "a…c" },
+		{ "éééééééééé<Functor<x>>(naïve argument)", 13, "ééééé…Functor" },
+		{ "f::(anonymous namespace)::g(long arguments here)", 30,
+		        "f::(anonymous namespace)::g(…)" },
+		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },
+		{ "x::operator<<(std::ostream&, y)", 20, "x::operator<<(…)" },
+		{ "<built-in method apply of FunctionMeta object at 0x7f>", 21,
+		        "<built-in me…at 0x7f>" },
+		{ "model/layers.py(511): <listcomp>", 20, "model/layer…istcomp>" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char buf[256];
+		size_t n = ht_shorten(cases[i].text, strlen(cases[i].text), cases[i].width, buf);
+		buf[n] = '\0';
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
+static void test_demangle(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "_Z4gemmPfS_", "gemm" },
+		{ "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPc"
+		  "Lm3EEEEviT0_T1_",
+		        "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, "
+		        "std::array<char*, 3>>" },
+		{ "_ZN12_GLOBAL__N_11kILb1ELin2EEEvv", "(anonymous namespace)::k<true, -2>" },
+		{ "_Z", "" },
+		{ "_ZN3foo", "" },
+		{ "_Z99foo", "" },
+		{ "gemm", "" },
+		{ "_ZN1aIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII", "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char buf[256];
+		size_t n = ht_demangle(cases[i].text, strlen(cases[i].text), buf, sizeof buf - 1);
+		buf[n] = '\0';
+		assert_string_equal(buf, cases[i].want);
+		assert_int_equal(ht_demangle(cases[i].text, strlen(cases[i].text), buf, 2), 0);
+	}
+}
+
+/* Any brackets, any width: within the width and within the buffer (the sanitizer looks). */
+static void test_shorten_anything(void **state)
+{
+	(void)state;
+	static const char alphabet[] = "<>()<>-=a:, operatorvoid";
+	uint32_t x = 1;
+	for (int round = 0; round < 20000; round++) {
+		char text[64];
+		size_t n = (x >> 8) % sizeof text;
+		for (size_t i = 0; i < n; i++) {
+			x = x * 1664525 + 1013904223;
+			text[i] = alphabet[(x >> 16) % (sizeof alphabet - 1)];
+		}
+		x = x * 1664525 + 1013904223;
+		size_t width = 1 + (x >> 20) % 40;
+		char *buf = malloc(n + 4);
+		assert_non_null(buf);
+		size_t got = ht_shorten(text, n, width, buf);
+		assert_true(ht_utf8_valid(buf, got));
+		assert_true(ht_utf8_width(buf, got) <= width);
+		free(buf);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shorten),
+		cmocka_unit_test(test_demangle),
+		cmocka_unit_test(test_shorten_anything),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
