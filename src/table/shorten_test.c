@@ -1,6 +1,7 @@
 /*
  * shorten_test.c - long names in few columns, and mangled ones as they were written.
  */
+#include "base/status.h"
 #include "base/utf8.h"
 #include "table/demangle.h"
 #include "table/shorten.h"
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-
-#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static void test_shorten(void **state)
 {
@@ -48,7 +47,7 @@ static void test_shorten(void **state)
 		        "<built-in me…at 0x7f>" },
 		{ "model/layers.py(511): <listcomp>", 20, "model/layer…istcomp>" },
 	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
 		char buf[256];
 		size_t n = ht_shorten(cases[i].text, strlen(cases[i].text), cases[i].width, buf);
 		buf[n] = '\0';
@@ -74,7 +73,7 @@ static void test_demangle(void **state)
 		{ "gemm", "" },
 		{ "_ZN1aIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII", "" },
 	};
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
 		char buf[256];
 		size_t n = ht_demangle(cases[i].text, strlen(cases[i].text), buf, sizeof buf - 1);
 		buf[n] = '\0';
