@@ -12,6 +12,7 @@
 #define HT_BASE_MEM_H
 
 #include "base/keep.h"
+#include "base/slab.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct ht_mem {
 	atomic_llong
 	        cache_room_bytes; /* so much may be stored before the cache is looked at again (cache.h) */
 	struct ht_keep keep; /* freed, and not given back yet */
+	struct ht_slab slab; /* not used yet */
 };
 
 struct ht_mem *ht_mem_new(void);

@@ -42,6 +42,7 @@ struct piece {
 	size_t n_unread; /* bytes of a plain file from offset on that are still to be read */
 	enum ht_status read_status;
 	bool final;
+	uint64_t file_pos; /* how much of the file is read with it */
 	struct ht_chunk chunk;
 	struct ht_doc_state start, end;
 	size_t used;
@@ -54,7 +55,8 @@ struct pipeline {
 	struct ht_builder *out;
 	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
-	bool direct; /* a plain file: read at any place */
+	bool direct;    /* a plain file: read at any place */
+	uint64_t whole; /* bytes of the file, 0: what it will give is not to be foreseen */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
@@ -137,6 +139,7 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 		piece->text.n = cut;
 		memset((char *)piece->text.data + cut, 0, HT_PADDING);
 		l->next_offset = piece->offset + (int64_t)cut;
+		piece->file_pos = ht_source_file_pos(l->source);
 		return HT_OK;
 	}
 }
@@ -178,6 +181,7 @@ static enum ht_status fill_direct(struct pipeline *l, struct piece *piece)
 	piece->offset = (int64_t)start;
 	piece->n_unread = (size_t)(cut - start);
 	piece->final = cut == size;
+	piece->file_pos = cut;
 	piece->text.n = 0;
 	l->next_offset = (int64_t)cut;
 	return HT_OK;
@@ -264,7 +268,8 @@ static bool assign(struct pipeline *l, struct piece *piece)
 	bool ok = true;
 	if (!ht_chunk_has_room(all, &piece->chunk)) {
 		pthread_rwlock_wrlock(&l->arrays);
-		ok = ht_chunk_make_space(all, &piece->chunk);
+		struct ht_portion read = { piece->file_pos, l->whole };
+		ok = ht_chunk_make_space(all, &piece->chunk, &read);
 		pthread_rwlock_unlock(&l->arrays);
 	}
 	return ok && ht_chunk_assign(all, &piece->chunk);
@@ -495,6 +500,10 @@ enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
 	l.direct = l.chunk_bytes >= MIN_CUT_BYTES && ht_source_is_direct(source);
+	/* what is foreseen and not needed would count against a limit; rows of other files say nothing of this one */
+	const struct ht_source_info *info = ht_source_info(source);
+	if (info->is_regular && !builder->all.n && !builder->mem->limit)
+		l.whole = info->file_bytes;
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
 	pthread_rwlock_init(&l.arrays, NULL);
