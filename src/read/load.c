@@ -10,7 +10,8 @@
  *    scan    a filled piece waits: scan it from the guessed state "before an event"
  *    fill    a free piece: inflate into it, cut it where an event seems to start, and carry the rest
  *            over to the next piece. Of a plain file only the place of the cut is looked for; the
- *            text is read by whoever scans it, so that reading is not one thread's work
+ *            text is read by whoever scans it, so that reading is not one thread's work. With more than
+ *            two threads the one that inflates goes on with it, as its tables are in its core's cache
  *
  * A file with more arg columns than can be kept is scanned in order from the first surplus on, so that the
  * columns kept are the first of the file, whoever met them first.
@@ -55,8 +56,9 @@ struct pipeline {
 	struct ht_builder *out;
 	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
-	bool direct;    /* a plain file: read at any place */
-	uint64_t whole; /* bytes of the file, 0: what it will give is not to be foreseen */
+	bool direct;       /* a plain file: read at any place */
+	uint64_t file_pos; /* how much of the file is read */
+	uint64_t whole;    /* bytes of the file, 0: what it will give is not to be foreseen */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
@@ -65,6 +67,8 @@ struct pipeline {
 	uint64_t n_filled, n_taken,
 	        n_accepted; /* pieces so far: filled, taken for scanning, accepted */
 	bool filling, accepting, at_end, failed;
+	const struct ht_worker
+	        *filler; /* who filled last, when it is to go on; NULL: anybody may */
 	enum ht_status status;
 	struct ht_vec
 	        carry; /* text behind the last cut, for the next piece; owned by the filler. Of a
@@ -81,6 +85,7 @@ struct pipeline {
 	bool lines;    /* the file is one event per line */
 	bool skipping; /* behind damage: where events start again is not to be guessed */
 	struct ht_worker *workers;
+	size_t n_workers;
 	pthread_t caller;
 };
 
@@ -334,6 +339,17 @@ static struct piece *piece_at(struct pipeline *l, uint64_t i)
 	return &l->ring[i % l->n_ring];
 }
 
+/* There may be more to do. One thread is enough: whoever has done something looks for the next himself and wakes one,
+ * too. But the caller's has to tell how far it is. */
+static void wake(struct pipeline *l)
+{
+	bool is_end = l->at_end && l->n_accepted == l->n_filled;
+	if (is_end || l->ctx->progress)
+		pthread_cond_broadcast(&l->changed);
+	else
+		pthread_cond_signal(&l->changed);
+}
+
 /* Each of these is called with the lock held, works without it, and takes it again. */
 static void do_accept(struct pipeline *l, struct ht_worker *w)
 {
@@ -352,7 +368,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 		stop(l, status);
 		return;
 	}
-	pthread_cond_broadcast(&l->changed);
+	wake(l);
 	pthread_mutex_unlock(&l->lock);
 	copy(l, piece);
 	pthread_mutex_lock(&l->lock);
@@ -378,15 +394,17 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	piece->state = PIECE_SCANNED;
 }
 
-static void do_fill(struct pipeline *l)
+static void do_fill(struct pipeline *l, const struct ht_worker *w)
 {
 	struct piece *piece = piece_at(l, l->n_filled);
 	l->filling = true;
+	l->filler = l->direct || l->n_workers <= 2 ? NULL : w;
 	pthread_mutex_unlock(&l->lock);
 	enum ht_status status = l->direct ? fill_direct(l, piece) : fill(l, piece);
 	pthread_mutex_lock(&l->lock);
 	l->filling = false;
 	l->at_end = piece->final;
+	l->file_pos = piece->file_pos;
 	piece->state = PIECE_FILLED;
 	l->n_filled++;
 	if (status != HT_OK)
@@ -399,12 +417,9 @@ static void tell(struct pipeline *l)
 	if (!l->ctx->progress || !pthread_equal(pthread_self(), l->caller))
 		return;
 	const struct ht_source_info *info = ht_source_info(l->source);
-	uint64_t done = l->filling  ? 0
-	                : l->direct ? (uint64_t)l->next_offset
-	                            : ht_source_file_pos(l->source);
-	if (!done)
+	if (!l->file_pos)
 		return;
-	enum ht_status status = ht_progress(l->ctx, l->out->path, done, info->file_bytes);
+	enum ht_status status = ht_progress(l->ctx, l->out->path, l->file_pos, info->file_bytes);
 	if (status != HT_OK)
 		stop(l, status);
 }
@@ -423,20 +438,22 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 		tell(l);
 		if (l->failed)
 			break;
-		if (!l->accepting && l->n_accepted < l->n_filled &&
-		        piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
+		if (can_fill && l->filler == w)
+			do_fill(l, w);
+		else if (!l->accepting && l->n_accepted < l->n_filled &&
+		         piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
 			do_accept(l, w);
 		else if (can_fill && waiting < 2)
-			do_fill(l);
+			do_fill(l, w);
 		else if (waiting)
 			do_scan(l, w);
 		else if (can_fill)
-			do_fill(l);
+			do_fill(l, w);
 		else {
 			pthread_cond_wait(&l->changed, &l->lock);
 			continue;
 		}
-		pthread_cond_broadcast(&l->changed);
+		wake(l);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return HT_OK;
@@ -445,6 +462,7 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 static enum ht_status run(struct pipeline *l, size_t n_workers)
 {
 	struct ht_mem *mem = l->ctx->mem;
+	l->n_workers = n_workers;
 	l->n_ring = 2 * n_workers + 2 < MAX_RING ? 2 * n_workers + 2 : MAX_RING;
 	l->ring = ht_mem_zalloc(mem, l->n_ring * sizeof *l->ring);
 	l->workers = ht_mem_zalloc(mem, n_workers * sizeof *l->workers);
