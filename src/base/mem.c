@@ -16,9 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if HT_HAS_HUGE_PAGES
-#define HUGE_BYTES ((size_t)4 << 20) /* blocks this large ask for huge pages */
-#endif
+/* Huge pages for what is allocated beyond so much. */
+#define SMALL_BYTES       ((size_t)8 << 20)
 #define ARENA_BLOCK_BYTES ((size_t)64 << 10)
 #define SMALL_BLOCK_BYTES ((size_t)512)
 #define SPARE_BLOCK_BYTES ((size_t)1 << 20)
@@ -37,6 +36,7 @@ struct ht_mem *ht_mem_new(void)
 		return NULL;
 	atomic_store(&mem->n_refs, 1);
 	ht_keep_init(&mem->keep);
+	ht_slab_init(&mem->slab);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	mem->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -54,6 +54,7 @@ void ht_mem_release(struct ht_mem *mem)
 	if (!mem || atomic_fetch_sub(&mem->n_refs, 1) != 1)
 		return;
 	ht_keep_done(&mem->keep);
+	ht_slab_done(&mem->slab);
 	free(mem);
 }
 
@@ -94,14 +95,12 @@ static void *raw_alloc(struct ht_mem *mem, size_t n)
 	if (kept)
 		return kept;
 	ht_keep_trim(&mem->keep, room_to_keep(mem));
-	void *block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (block == MAP_FAILED)
-		return NULL;
-#if HT_HAS_HUGE_PAGES
-	if (n >= HUGE_BYTES)
-		madvise(block, n, MADV_HUGEPAGE); /* fewer page faults; a hint, may fail */
-#endif
-	return block;
+	bool is_large = atomic_load_explicit(&mem->now, memory_order_relaxed) > SMALL_BYTES;
+	void *block = KEEPS && is_large ? ht_slab_cut(&mem->slab, n) : NULL;
+	if (block)
+		return block;
+	block = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return block == MAP_FAILED ? NULL : block;
 }
 
 static void raw_free(struct ht_mem *mem, void *block, size_t n)
@@ -117,7 +116,9 @@ static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size
 	if (old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES)
 		return realloc(block, new_bytes ? new_bytes : 1);
 #if HT_HAS_MREMAP
-	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES) {
+	/* pages stay what they are: a block that becomes far larger is copied, so that it is in huge ones */
+	bool outgrown = new_bytes > SMALL_BYTES / 8 && old_bytes < new_bytes / 8;
+	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES && !outgrown) {
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
 		ht_keep_trim(&mem->keep, room_to_keep(mem));
 		/* one that others were moved into before it was kept is more than one mapping: copied */

@@ -12,6 +12,7 @@
 #define HT_BASE_MEM_H
 
 #include "base/keep.h"
+#include "base/slab.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct ht_mem {
 	atomic_ullong cache_n_refused; /* stores that it had no room for */
 	int64_t made_unix_ns;          /* when this was made */
 	struct ht_keep keep;           /* freed, and not given back yet */
+	struct ht_slab slab;           /* not used yet */
 };
 
 struct ht_mem *ht_mem_new(void);

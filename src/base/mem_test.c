@@ -120,6 +120,50 @@ static void grows_what_was_moved_into(void **state)
 	ht_mem_release(mem);
 }
 
+/* Large blocks stand side by side: each is freed, grown and moved by itself, and its neighbours stay as they are. */
+static void neighbours_are_left_alone(void **state)
+{
+	(void)state;
+	enum { N = 24, SMALL = 64 * HT_MEM_MAP_BYTES };
+	struct ht_mem *mem = ht_mem_new();
+	unsigned char *blocks[N];
+	size_t sizes[N];
+	void *before = ht_mem_alloc(mem, SMALL); /* from here on they are cut */
+	assert_non_null(before);
+	for (size_t i = 0; i < N; i++) {
+		sizes[i] = HT_MEM_MAP_BYTES + i * 77777 + (i % 5 == 0 ? 128 * HT_MEM_MAP_BYTES : 0);
+		blocks[i] = ht_mem_zalloc(mem, sizes[i]);
+		assert_non_null(blocks[i]);
+		for (size_t k = 0; k < sizes[i]; k += 4095)
+			assert_int_equal(blocks[i][k], 0);
+		memset(blocks[i], (int)i + 1, sizes[i]);
+	}
+	for (size_t i = 0; i < N; i += 3) {
+		ht_mem_free(mem, blocks[i], sizes[i]);
+		size_t larger = i % 2 ? 2 * sizes[i + 1] : 20 * sizes[i + 1];
+		blocks[i + 1] = ht_mem_realloc(mem, blocks[i + 1], sizes[i + 1], larger);
+		assert_non_null(blocks[i + 1]);
+		blocks[i] = ht_mem_zalloc(mem, sizes[i]);
+		assert_non_null(blocks[i]);
+		for (size_t k = 0; k < sizes[i]; k += 4095)
+			assert_int_equal(blocks[i][k], 0);
+		memset(blocks[i], (int)i + 1, sizes[i]);
+		for (size_t k = 0; k < sizes[i + 1]; k += 4095)
+			assert_int_equal(blocks[i + 1][k], i + 2);
+		memset(blocks[i + 1], (int)i + 2, larger);
+		sizes[i + 1] = larger;
+	}
+	for (size_t i = 0; i < N; i++) {
+		for (size_t k = 0; k < sizes[i]; k += 4095)
+			assert_int_equal(blocks[i][k], i + 1);
+		assert_int_equal(blocks[i][sizes[i] - 1], i + 1);
+		ht_mem_free(mem, blocks[i], sizes[i]);
+	}
+	ht_mem_free(mem, before, SMALL);
+	assert_int_equal(mem->now, 0);
+	ht_mem_release(mem);
+}
+
 /* Blocks go from arena to arena, are zeroed again and never more than allowed. */
 static void spare_blocks_are_used_again(void **state)
 {
@@ -162,6 +206,7 @@ int main(void)
 		cmocka_unit_test(spare_blocks_are_used_again),
 		cmocka_unit_test(keeps_blocks),
 		cmocka_unit_test(grows_what_was_moved_into),
+		cmocka_unit_test(neighbours_are_left_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

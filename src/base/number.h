@@ -33,7 +33,7 @@ struct ht_time {
 	bool clamped;       /* beyond int64 ns */
 };
 
-/* Read a decimal count of microseconds as nanoseconds, exactly. Eight bytes at p must be readable. */
+/* Read a decimal count of microseconds as nanoseconds, exactly. */
 struct ht_time ht_time_parse_slow(const char *p);
 
 static inline bool ht_is_digit(char c)
@@ -41,37 +41,63 @@ static inline bool ht_is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
+/* Eight values of 0 to 9, the first in the lowest byte, as one number. */
+static inline uint64_t ht_eight_values(uint64_t values)
+{
+	values = values * 10 + (values >> 8);
+	return ((values & 0x000000FF000000FFu) * 0x000F424000000064u +
+	               (values >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+	       32;
+}
+
 /* Eight digits, the first in the lowest byte, as a number, or -1 when one of them is no digit. */
 static inline int64_t ht_eight_digits_of(uint64_t word)
 {
-	uint64_t value = word - 0x3030303030303030u;
-	if (((word + 0x4646464646464646u) | value) & 0x8080808080808080u)
+	uint64_t values = word - 0x3030303030303030u;
+	if (((word + 0x4646464646464646u) | values) & 0x8080808080808080u)
 		return -1;
-	value = value * 10 + (value >> 8);
-	return (int64_t)(((value & 0x000000FF000000FFu) * 0x000F424000000064u +
-	                         (value >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-	                 32);
+	return (int64_t)ht_eight_values(values);
 }
 
-/* The same of eight bytes at p. */
-static inline int64_t ht_eight_digits(const char *p)
+/* The digits that eight bytes at p begin with; returns how many. There is no branch for each: how long a number is
+ * cannot be foreseen. */
+static inline unsigned ht_some_digits(const char *p, uint64_t *ret_value)
 {
 	uint64_t word;
 	memcpy(&word, p, sizeof word);
-	return ht_eight_digits_of(word);
+	word ^= 0x3030303030303030u;
+	/* the lowest byte beyond 9 is marked; a carry goes up only */
+	uint64_t other = ((word + 0x7676767676767676u) | word) & 0x8080808080808080u;
+	unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+	/* the digits become the last of eight, behind zeros */
+	*ret_value = n ? ht_eight_values(word << (64 - 8 * n)) : 0;
+	return n;
 }
 
-/* The form that profilers write, 1 to 16 digits that fit as ns, a point and three digits, else the general one. */
+/* The digits at p up to 16, of which there may be more; returns how many. Eight bytes must be readable from p on, and
+ * sixteen when the first eight are digits. */
+static inline unsigned ht_digits(const char *p, uint64_t *ret_value)
+{
+	static const uint32_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+		100000000 };
+	uint64_t more;
+	unsigned n = ht_some_digits(p, ret_value);
+	if (n < 8)
+		return n;
+	n = ht_some_digits(p + 8, &more);
+	*ret_value = *ret_value * powers[n] + more;
+	return 8 + n;
+}
+
+/* The form that profilers write, 1 to 16 digits that fit as ns, a point and three digits, else the general one.
+ * Readable must be what ht_digits reads. */
 static inline struct ht_time ht_time_parse(const char *p)
 {
 	const char *start = p;
-	int64_t eight = ht_eight_digits(p);
-	uint64_t us = eight < 0 ? 0 : (uint64_t)eight;
-	p += eight < 0 ? 0 : 8;
-	while (ht_is_digit(*p))
-		us = us * 10 + (uint64_t)(*p++ - '0');
-	size_t n = (size_t)(p - start);
-	if (n == 0 || n > 16 || (n == 16 && *start > '8') || (n > 1 && *start == '0'))
+	uint64_t us;
+	size_t n = ht_digits(p, &us);
+	p += n;
+	if (n == 0 || (n == 16 && (*start > '8' || ht_is_digit(*p))) || (n > 1 && *start == '0'))
 		return ht_time_parse_slow(start);
 	if (*p == '.' && ht_is_digit(p[1]) && ht_is_digit(p[2]) && ht_is_digit(p[3]) &&
 	        !ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {

@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
@@ -138,9 +139,56 @@ static void escapes(void **state)
 	             ht_json_needs_escape(0xc3));
 }
 
+/* Digits, as many as there are up to 16, whatever byte is behind them. */
+static void digits_are_counted_and_read(void **state)
+{
+	(void)state;
+	static const char digits[] = "9070503010204060899";
+	for (size_t n = 0; n < sizeof digits; n++)
+		for (int behind = 0; behind < 256; behind++) {
+			char text[64] = "";
+			uint64_t value, expected = 0;
+			if (behind >= '0' && behind <= '9')
+				continue;
+			memcpy(text, digits, n);
+			memset(text + n, behind, sizeof text - n);
+			size_t n_read = n < 16 ? n : 16;
+			for (size_t i = 0; i < n_read; i++)
+				expected = expected * 10 + (uint64_t)(digits[i] - '0');
+			assert_int_equal(ht_digits(text, &value), n_read);
+			assert_int_equal(value, expected);
+		}
+}
+
+/* The quick way and the general one agree on every form of a time. */
+static void times_are_read_as_by_the_slow_way(void **state)
+{
+	(void)state;
+	static const char *const wholes[] = { "", "0", "00", "7", "01", "123", "12345678",
+		"123456789", "3844339662634", "999999999999999", "8999999999999999",
+		"9000000000000000", "12345678901234567", "99999999999999999999", "-5", "-" };
+	static const char *const ends[] = { "", ".", ".1", ".12", ".123", ".1234", ".1239996",
+		".000", "e3", "E-3", ".5e2", ",", "}", " " };
+	for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+		for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+			char text[64] = "";
+			snprintf(text, sizeof text, "%s%s", wholes[i], ends[k]);
+			struct ht_time a = ht_time_parse(text), b = ht_time_parse_slow(text);
+			assert_ptr_equal(a.end, b.end);
+			if (!a.end)
+				continue;
+			assert_int_equal(a.ns, b.ns);
+			assert_int_equal(a.n_fraction, b.n_fraction);
+			assert_int_equal(a.rounded, b.rounded);
+			assert_int_equal(a.clamped, b.clamped);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digits_are_counted_and_read),
+		cmocka_unit_test(times_are_read_as_by_the_slow_way),
 		cmocka_unit_test(prints_the_shortest),
 		cmocka_unit_test(knows_no_locale),
 		cmocka_unit_test(rounds_away_from_zero),

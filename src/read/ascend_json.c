@@ -102,7 +102,7 @@ static void put_fields(struct reading *r, uint32_t table, const struct field *fi
 		if (value.type == HT_JSON_NUMBER)
 			number = ht_number_parse(value.text);
 		if (value.type == HT_JSON_NUMBER && fields[i].unit == UNIT_NS_OF_US)
-			time = ht_time_parse(value.text);
+			time = ht_time_parse_slow(value.text);
 		text = bare(&value);
 		if (time.end)
 			r->failed |= !ht_draft_put_i64(r->builder, table,

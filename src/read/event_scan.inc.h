@@ -179,11 +179,10 @@ static inline const char *scan_number(
         struct ht_worker *w, const char *p, enum ht_arg_type *ret_type, uint64_t *ret_bits)
 {
 	const char *start = p;
-	uint64_t value = 0;
-	while (ht_is_digit(*p))
-		value = value * 10 + (uint64_t)(*p++ - '0');
-	size_t n = (size_t)(p - start);
-	if (n && n <= 18 && *p != '.' && (*p | 0x20) != 'e' && (n == 1 || *start != '0')) {
+	uint64_t value;
+	size_t n = ht_digits(p, &value);
+	p += n;
+	if (n && n < 16 && *p != '.' && (*p | 0x20) != 'e' && (n == 1 || *start != '0')) {
 		*ret_type = HT_ARG_I64;
 		*ret_bits = value;
 		return p;

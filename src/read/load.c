@@ -10,7 +10,8 @@
  *    scan    a filled piece waits: scan it from the guessed state "before an event"
  *    fill    a free piece: inflate into it, cut it where an event seems to start, and carry the rest
  *            over to the next piece. Of a plain file only the place of the cut is looked for; the
- *            text is read by whoever scans it, so that reading is not one thread's work
+ *            text is read by whoever scans it, so that reading is not one thread's work. With more than
+ *            two threads the one that inflates goes on with it, as its tables are in its core's cache
  *
  * A file with more arg columns than can be kept is scanned in order from the first surplus on, so that the
  * columns kept are the first of the file, whoever met them first.
@@ -42,6 +43,7 @@ struct piece {
 	size_t n_unread; /* bytes of a plain file from offset on that are still to be read */
 	enum ht_status read_status;
 	bool final;
+	uint64_t file_pos; /* how much of the file is read with it */
 	struct ht_chunk chunk;
 	struct ht_doc_state start, end;
 	size_t used;
@@ -54,7 +56,9 @@ struct pipeline {
 	struct ht_builder *out;
 	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
-	bool direct; /* a plain file: read at any place */
+	bool direct;       /* a plain file: read at any place */
+	uint64_t file_pos; /* how much of the file is read */
+	uint64_t whole;    /* bytes of the file, 0: what it will give is not to be foreseen */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
@@ -63,6 +67,8 @@ struct pipeline {
 	uint64_t n_filled, n_taken,
 	        n_accepted; /* pieces so far: filled, taken for scanning, accepted */
 	bool filling, accepting, at_end, failed;
+	const struct ht_worker
+	        *filler; /* who filled last, when it is to go on; NULL: anybody may */
 	enum ht_status status;
 	struct ht_vec
 	        carry; /* text behind the last cut, for the next piece; owned by the filler. Of a
@@ -79,6 +85,7 @@ struct pipeline {
 	bool lines;    /* the file is one event per line */
 	bool skipping; /* behind damage: where events start again is not to be guessed */
 	struct ht_worker *workers;
+	size_t n_workers;
 	pthread_t caller;
 };
 
@@ -137,6 +144,7 @@ static enum ht_status fill(struct pipeline *l, struct piece *piece)
 		piece->text.n = cut;
 		memset((char *)piece->text.data + cut, 0, HT_PADDING);
 		l->next_offset = piece->offset + (int64_t)cut;
+		piece->file_pos = ht_source_file_pos(l->source);
 		return HT_OK;
 	}
 }
@@ -178,6 +186,7 @@ static enum ht_status fill_direct(struct pipeline *l, struct piece *piece)
 	piece->offset = (int64_t)start;
 	piece->n_unread = (size_t)(cut - start);
 	piece->final = cut == size;
+	piece->file_pos = cut;
 	piece->text.n = 0;
 	l->next_offset = (int64_t)cut;
 	return HT_OK;
@@ -264,7 +273,8 @@ static bool assign(struct pipeline *l, struct piece *piece)
 	bool ok = true;
 	if (!ht_chunk_has_room(all, &piece->chunk)) {
 		pthread_rwlock_wrlock(&l->arrays);
-		ok = ht_chunk_make_space(all, &piece->chunk);
+		struct ht_portion read = { piece->file_pos, l->whole };
+		ok = ht_chunk_make_space(all, &piece->chunk, &read);
 		pthread_rwlock_unlock(&l->arrays);
 	}
 	return ok && ht_chunk_assign(all, &piece->chunk);
@@ -329,6 +339,17 @@ static struct piece *piece_at(struct pipeline *l, uint64_t i)
 	return &l->ring[i % l->n_ring];
 }
 
+/* There may be more to do. One thread is enough: whoever has done something looks for the next himself and wakes one,
+ * too. But the caller's has to tell how far it is. */
+static void wake(struct pipeline *l)
+{
+	bool is_end = l->at_end && l->n_accepted == l->n_filled;
+	if (is_end || l->ctx->progress)
+		pthread_cond_broadcast(&l->changed);
+	else
+		pthread_cond_signal(&l->changed);
+}
+
 /* Each of these is called with the lock held, works without it, and takes it again. */
 static void do_accept(struct pipeline *l, struct ht_worker *w)
 {
@@ -347,7 +368,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 		stop(l, status);
 		return;
 	}
-	pthread_cond_broadcast(&l->changed);
+	wake(l);
 	pthread_mutex_unlock(&l->lock);
 	copy(l, piece);
 	pthread_mutex_lock(&l->lock);
@@ -373,15 +394,17 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 	piece->state = PIECE_SCANNED;
 }
 
-static void do_fill(struct pipeline *l)
+static void do_fill(struct pipeline *l, const struct ht_worker *w)
 {
 	struct piece *piece = piece_at(l, l->n_filled);
 	l->filling = true;
+	l->filler = l->direct || l->n_workers <= 2 ? NULL : w;
 	pthread_mutex_unlock(&l->lock);
 	enum ht_status status = l->direct ? fill_direct(l, piece) : fill(l, piece);
 	pthread_mutex_lock(&l->lock);
 	l->filling = false;
 	l->at_end = piece->final;
+	l->file_pos = piece->file_pos;
 	piece->state = PIECE_FILLED;
 	l->n_filled++;
 	if (status != HT_OK)
@@ -394,12 +417,9 @@ static void tell(struct pipeline *l)
 	if (!l->ctx->progress || !pthread_equal(pthread_self(), l->caller))
 		return;
 	const struct ht_source_info *info = ht_source_info(l->source);
-	uint64_t done = l->filling  ? 0
-	                : l->direct ? (uint64_t)l->next_offset
-	                            : ht_source_file_pos(l->source);
-	if (!done)
+	if (!l->file_pos)
 		return;
-	enum ht_status status = ht_progress(l->ctx, l->out->path, done, info->file_bytes);
+	enum ht_status status = ht_progress(l->ctx, l->out->path, l->file_pos, info->file_bytes);
 	if (status != HT_OK)
 		stop(l, status);
 }
@@ -418,20 +438,22 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 		tell(l);
 		if (l->failed)
 			break;
-		if (!l->accepting && l->n_accepted < l->n_filled &&
-		        piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
+		if (can_fill && l->filler == w)
+			do_fill(l, w);
+		else if (!l->accepting && l->n_accepted < l->n_filled &&
+		         piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
 			do_accept(l, w);
 		else if (can_fill && waiting < 2)
-			do_fill(l);
+			do_fill(l, w);
 		else if (waiting)
 			do_scan(l, w);
 		else if (can_fill)
-			do_fill(l);
+			do_fill(l, w);
 		else {
 			pthread_cond_wait(&l->changed, &l->lock);
 			continue;
 		}
-		pthread_cond_broadcast(&l->changed);
+		wake(l);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return HT_OK;
@@ -440,6 +462,7 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 static enum ht_status run(struct pipeline *l, size_t n_workers)
 {
 	struct ht_mem *mem = l->ctx->mem;
+	l->n_workers = n_workers;
 	l->n_ring = 2 * n_workers + 2 < MAX_RING ? 2 * n_workers + 2 : MAX_RING;
 	l->ring = ht_mem_zalloc(mem, l->n_ring * sizeof *l->ring);
 	l->workers = ht_mem_zalloc(mem, n_workers * sizeof *l->workers);
@@ -495,6 +518,10 @@ enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source
 		.chunk_bytes = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES,
 		.caller = pthread_self() };
 	l.direct = l.chunk_bytes >= MIN_CUT_BYTES && ht_source_is_direct(source);
+	/* what is foreseen and not needed would count against a limit; rows of other files say nothing of this one */
+	const struct ht_source_info *info = ht_source_info(source);
+	if (info->is_regular && !builder->all.n && !builder->mem->limit)
+		l.whole = info->file_bytes;
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
 	pthread_rwlock_init(&l.arrays, NULL);

@@ -82,6 +82,11 @@ struct ht_chunk {
 	struct ht_chunk_stat stats[HT_N_STATS];
 };
 
+/* How much of a file is read: done of whole bytes; whole is 0 when nobody knows. */
+struct ht_portion {
+	uint64_t done, whole;
+};
+
 void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
 void ht_chunk_done(struct ht_chunk *chunk);
 /* Empty it, keep its memory for the next piece. */
@@ -95,12 +100,14 @@ struct ht_chunk_column *ht_chunk_column(struct ht_chunk *chunk, uint32_t i_colum
 /* Room for one more entry, wide enough for the value. */
 bool ht_chunk_make_room(struct ht_chunk *chunk, struct ht_chunk_column *column, uint64_t value);
 /* Joining, in three steps, so that one thread at a time says where a part goes and many copy:
- *   room      are the arrays of all large and wide enough? If not, make it, while nobody copies
+ *   room      are the arrays of all large and wide enough? If not, make it, while nobody copies; as much as
+ *             the rest of the file will need, if it is like what was read of it
  *   assign    places for the rows and args of part, its headers and counters; in file order
  *   copy      the rows and args to their places; any time later, by any thread
  * False when out of memory. */
 bool ht_chunk_has_room(const struct ht_chunk *all, const struct ht_chunk *part);
-bool ht_chunk_make_space(struct ht_chunk *all, const struct ht_chunk *part);
+bool ht_chunk_make_space(
+        struct ht_chunk *all, const struct ht_chunk *part, const struct ht_portion *read);
 bool ht_chunk_assign(struct ht_chunk *all, struct ht_chunk *part);
 void ht_chunk_copy(struct ht_chunk *all, const struct ht_chunk *part);
 void ht_chunk_stat(struct ht_chunk *chunk, enum ht_stat_code code, int64_t offset, uint64_t n);

@@ -60,12 +60,19 @@ bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap)
 	return true;
 }
 
+/* What to grow to for extra more than n: by half at least, so that growing is seldom. */
+static uint64_t grown(uint32_t n, uint32_t cap, uint32_t extra)
+{
+	uint64_t half = (uint64_t)cap + cap / 2, least = (uint64_t)n + extra;
+	return half > least ? half : least;
+}
+
 /* Room for extra more rows. */
 static bool reserve_rows(struct ht_chunk *chunk, uint32_t extra)
 {
 	if (chunk->cap - chunk->n >= extra)
 		return true;
-	uint64_t cap = (uint64_t)chunk->cap + chunk->cap / 2 + extra;
+	uint64_t cap = grown(chunk->n, chunk->cap, extra);
 	return cap < HT_NONE && ht_chunk_resize(chunk, (uint32_t)cap);
 }
 
@@ -100,7 +107,7 @@ static bool reserve_column(struct ht_chunk *chunk, struct ht_chunk_column *colum
 {
 	if (column->cap - column->n >= extra)
 		return true;
-	uint64_t cap = (uint64_t)column->cap + column->cap / 2 + extra;
+	uint64_t cap = grown(column->n, column->cap, extra);
 	return cap < HT_NONE && resize_column(chunk, column, (uint32_t)cap);
 }
 
@@ -225,18 +232,33 @@ bool ht_chunk_has_room(const struct ht_chunk *all, const struct ht_chunk *part)
 	return room;
 }
 
-bool ht_chunk_make_space(struct ht_chunk *all, const struct ht_chunk *part)
+/* How many more than n are still to come, of which n_part are here: nothing is copied or cleared twice when there is
+ * room for all of them at once. Of what little is read nothing can be said; then some more like these. */
+static uint32_t to_come(const struct ht_portion *read, uint32_t n, uint32_t n_part)
+{
+	uint64_t some = 4 * (uint64_t)n_part, most = HT_NONE - 1 - n;
+	if (read->whole && read->done >= read->whole / 64) {
+		double rate = (double)read->whole / (double)read->done;
+		double total = ((double)n + n_part) * rate * (1 + 1.0 / 32);
+		some = total < (double)HT_NONE ? (uint64_t)total - n : most;
+	}
+	some = some > n_part ? some : n_part;
+	return some < most ? (uint32_t)some : n_part;
+}
+
+bool ht_chunk_make_space(
+        struct ht_chunk *all, const struct ht_chunk *part, const struct ht_portion *read)
 {
 	const struct ht_chunk_column *from = part->columns.data;
-	if (!reserve_rows(all, part->n))
+	if (all->cap - all->n < part->n && !reserve_rows(all, to_come(read, all->n, part->n)))
 		return false;
 	for (uint32_t i = 0; i < part->columns.n; i++) {
 		if (!from[i].n)
 			continue;
 		struct ht_chunk_column *to = ht_chunk_column(all, i, from[i].type);
-		/* whoever has to wait for a pause makes room for a few parts like this one */
-		uint32_t extra = from[i].n < UINT32_MAX / 8 ? 4 * from[i].n : from[i].n;
-		if (!to || !reserve_column(all, to, extra) ||
+		/* nobody copies just now: those that will soon be full grow, too */
+		bool full = to && to->cap - to->n < 4 * (uint64_t)from[i].n;
+		if (!to || (full && !reserve_column(all, to, to_come(read, to->n, from[i].n))) ||
 		        (must_widen(to, &from[i]) && !widen(all, to)))
 			return false;
 	}

@@ -25,26 +25,30 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 	return HT_OK;
 }
 
-/* What runs in parallel, the longest first. */
-enum link {
-	LINK_PYTHON,
-	LINK_FLOWS,
-	LINK_GPU,
-	LINK_RECORD_CHECKS,
-	LINK_STEPS,
-	LINK_ROW_CHECKS,
-	LINK_SERIES_CHECKS,
-	N_LINKS
-};
+/* What runs in parallel, the longest first: beside the tracks, when they are done, and at last. */
+enum beside { BESIDE_PYTHON, BESIDE_FLOWS, BESIDE_SERIES_CHECKS, N_BESIDE };
+enum link { LINK_GPU, LINK_FLOWS, LINK_STEPS, LINK_RECORD_CHECKS, LINK_ROW_CHECKS, N_LINKS };
 enum last { LAST_GPU_CHECKS, LAST_LAUNCH_CHECKS, LAST_STEPS, N_LAST };
-_Static_assert((int)N_LAST <= (int)N_LINKS, "one tally per task");
+_Static_assert((int)N_LAST <= (int)N_LINKS && (int)N_BESIDE <= (int)N_LINKS, "one tally per task");
 
 struct sealing {
 	ht_ctx *ctx;
 	struct ht_trace *t;
 	const struct ht_kernel_rules *rules;
+	struct ht_flow_rows flow_rows;
 	struct ht_tally tallies[N_LINKS]; /* each task counts for itself */
 };
+
+static enum ht_status go_beside(void *user, size_t i_task, int i_worker)
+{
+	struct sealing *s = user;
+	(void)i_worker;
+	switch ((enum beside)i_task) {
+	case BESIDE_PYTHON: return ht_seal_python(s->ctx, s->t);
+	case BESIDE_FLOWS: return ht_flow_rows_list(s->ctx, s->t, &s->flow_rows);
+	default: return ht_seal_series_checks(s->ctx, s->t, &s->tallies[i_task]);
+	}
+}
 
 static enum ht_status make_link(void *user, size_t i_task, int i_worker)
 {
@@ -52,13 +56,11 @@ static enum ht_status make_link(void *user, size_t i_task, int i_worker)
 	struct ht_tally *tally = &s->tallies[i_task];
 	(void)i_worker;
 	switch ((enum link)i_task) {
-	case LINK_PYTHON: return ht_seal_python(s->ctx, s->t);
-	case LINK_FLOWS: return ht_seal_flows(s->ctx, s->t);
+	case LINK_FLOWS: return ht_seal_flows(s->ctx, s->t, &s->flow_rows);
 	case LINK_GPU: return ht_seal_gpu(s->ctx, s->t, s->rules, tally);
 	case LINK_RECORD_CHECKS: return ht_seal_record_checks(s->ctx, s->t, tally);
 	case LINK_STEPS: return ht_seal_steps(s->ctx, s->t);
-	case LINK_ROW_CHECKS: return ht_seal_row_checks(s->ctx, s->t, tally);
-	default: return ht_seal_series_checks(s->ctx, s->t, tally);
+	default: return ht_seal_row_checks(s->ctx, s->t, tally);
 	}
 }
 
@@ -74,18 +76,18 @@ static enum ht_status make_last(void *user, size_t i_task, int i_worker)
 	}
 }
 
-static enum ht_status seal_links(ht_ctx *ctx, struct ht_trace *t,
-        const struct ht_kernel_rules *rules, struct ht_tally *tally)
+static enum ht_status seal_links(struct sealing *s, struct ht_tally *tally)
 {
-	struct sealing s = { .ctx = ctx, .t = t, .rules = rules };
-	HT_TRY(ht_parallel(ctx, N_LINKS, make_link, &s));
-	ht_seal_flow_rows(t);
-	if (t->meta_->dialect == HT_DIALECT_ASCEND)
-		ht_seal_ascend_ops(t);
-	HT_TRY(ht_parallel(ctx, N_LAST, make_last, &s));
+	const struct ht_beside beside = { N_BESIDE, go_beside, s };
+	HT_TRY(ht_seal_tracks(s->ctx, s->t, tally, &beside));
+	HT_TRY(ht_parallel(s->ctx, N_LINKS, make_link, s));
+	ht_seal_flow_rows(s->t, &s->flow_rows);
+	if (s->t->meta_->dialect == HT_DIALECT_ASCEND)
+		ht_seal_ascend_ops(s->t);
+	HT_TRY(ht_parallel(s->ctx, N_LAST, make_last, s));
 	for (size_t i = 0; i < N_LINKS; i++)
 		for (int code = 0; code < HT_N_STATS; code++)
-			ht_tally_add(tally, (enum ht_stat_code)code, s.tallies[i].count[code]);
+			ht_tally_add(tally, (enum ht_stat_code)code, s->tallies[i].count[code]);
 	return HT_OK;
 }
 
@@ -115,8 +117,10 @@ enum ht_status ht_seal(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_r
 	HT_TRY(ht_seal_header(ctx, t, tally));
 	HT_TRY(ht_seal_threads(ctx, t));
 	HT_TRY(ht_seal_kinds(ctx, t, tally));
-	HT_TRY(ht_seal_tracks(ctx, t, tally));
-	HT_TRY(seal_links(ctx, t, rules, tally));
+	struct sealing s = { .ctx = ctx, .t = t, .rules = rules };
+	enum ht_status status = seal_links(&s, tally);
+	ht_flow_rows_done(&s.flow_rows);
+	HT_TRY(status);
 	HT_TRY(seal_stats(ctx, t, tally));
 	return seal_description(ctx, t);
 }

@@ -12,32 +12,21 @@
 
 #include <string.h>
 
-struct flows {
-	ht_ctx *ctx;
-	struct ht_trace *t;
-	struct ht_arena arena;
-	uint32_t *rows;  /* flow rows, ascending */
-	uint64_t *ids;   /* of each */
-	uint32_t *order; /* positions in both, grouped by (category, id), in time order within */
-	size_t n;
-};
-
 static bool is_flow(const struct ht_trace *t, uint32_t row)
 {
 	return (t->ph[row] == 's' || t->ph[row] == 't' || t->ph[row] == 'f') &&
 	       !(t->flags[row] & HT_EV_NO_TS);
 }
 
-static enum ht_status list_flows(struct flows *f)
+static enum ht_status list_flows(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *f)
 {
-	const struct ht_trace *t = f->t;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		f->n += is_flow(t, row);
 	f->rows = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->rows);
 	f->ids = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->ids);
 	f->order = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->order);
 	if (!f->rows || !f->ids || !f->order)
-		return ht_fail_nomem(f->ctx);
+		return ht_fail_nomem(ctx);
 	size_t n = 0;
 	for (uint32_t row = 0; n < f->n && row < ht_n_events(t); row++)
 		if (is_flow(t, row))
@@ -46,9 +35,8 @@ static enum ht_status list_flows(struct flows *f)
 }
 
 /* The id of each row as a number: integers as they are, texts hashed. */
-static void read_ids(struct flows *f)
+static void read_ids(const struct ht_trace *t, struct ht_flow_rows *f)
 {
-	const struct ht_trace *t = f->t;
 	uint32_t key = ht_str_find(t, "id");
 	for (size_t c = 0; key != HT_NO_STR && c < t->n_arg_columns; c++) {
 		const struct ht_arg_column *column = &t->arg_columns[c];
@@ -73,40 +61,54 @@ static void read_ids(struct flows *f)
 }
 
 /* By time first, then stably by id and category: within those in time order. */
-static enum ht_status sort_flows(struct flows *f)
+static enum ht_status sort_flows(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *f)
 {
-	const struct ht_trace *t = f->t;
 	const unsigned id_bits = 48; /* those of most ids; the category is above them */
 	uint64_t *keys = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *keys), all = 0;
 	if (!keys)
-		return ht_fail_nomem(f->ctx);
+		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < f->n; i++) {
 		keys[i] = ht_sort_key_i64(t->ts_ns[f->rows[i]]);
 		f->order[i] = (uint32_t)i;
 		all |= f->ids[i];
 	}
-	bool ok = ht_sort_keys(f->ctx->mem, keys, f->order, f->n);
+	bool ok = ht_sort_keys(ctx->mem, keys, f->order, f->n);
 	bool is_short = !(all >> id_bits);
 	for (size_t i = 0; i < f->n; i++) {
 		uint64_t cat = t->cat[f->rows[f->order[i]]], id = f->ids[f->order[i]];
 		keys[i] = is_short ? cat << id_bits | id : id;
 	}
-	ok = ok && ht_sort_keys(f->ctx->mem, keys, f->order, f->n);
+	ok = ok && ht_sort_keys(ctx->mem, keys, f->order, f->n);
 	for (size_t i = 0; !is_short && i < f->n; i++)
 		keys[i] = t->cat[f->rows[f->order[i]]];
-	ok = ok && (is_short || ht_sort_keys(f->ctx->mem, keys, f->order, f->n));
-	return ok ? HT_OK : ht_fail_nomem(f->ctx);
+	ok = ok && (is_short || ht_sort_keys(ctx->mem, keys, f->order, f->n));
+	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
-static bool same_group(const struct flows *f, uint32_t a, uint32_t b)
+enum ht_status ht_flow_rows_list(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *ret)
 {
-	return f->ids[a] == f->ids[b] && f->t->cat[f->rows[a]] == f->t->cat[f->rows[b]];
+	*ret = (struct ht_flow_rows){ .n = 0 };
+	ht_arena_init(&ret->arena, ctx->mem);
+	HT_TRY(list_flows(ctx, t, ret));
+	read_ids(t, ret);
+	return sort_flows(ctx, t, ret);
+}
+
+void ht_flow_rows_done(struct ht_flow_rows *rows)
+{
+	ht_arena_done(&rows->arena);
+}
+
+static bool same_group(
+        const struct ht_trace *t, const struct ht_flow_rows *f, uint32_t a, uint32_t b)
+{
+	return f->ids[a] == f->ids[b] && t->cat[f->rows[a]] == t->cat[f->rows[b]];
 }
 
 /* start and finish are positions. */
-static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, uint32_t finish)
+static void fill(const struct ht_trace *t, const struct ht_flow_rows *f, struct ht_flow *flow,
+        uint32_t start, uint32_t finish)
 {
-	const struct ht_trace *t = f->t;
 	uint32_t any = start != HT_NONE ? start : finish;
 	uint32_t start_row = start == HT_NONE ? HT_NONE : f->rows[start];
 	uint32_t finish_row = finish == HT_NONE ? HT_NONE : f->rows[finish];
@@ -119,15 +121,14 @@ static void fill(const struct flows *f, struct ht_flow *flow, uint32_t start, ui
 }
 
 /* Walk the groups; with out NULL only count. */
-static size_t pair(const struct flows *f, struct ht_flow *out)
+static size_t pair(const struct ht_trace *t, const struct ht_flow_rows *f, struct ht_flow *out)
 {
-	const struct ht_trace *t = f->t;
 	size_t n = 0;
 	for (size_t i = 0; i < f->n;) {
 		size_t end = i;
 		uint32_t start = HT_NONE;
 		bool used = true; /* the current start has a finish */
-		while (end < f->n && same_group(f, f->order[end], f->order[i]))
+		while (end < f->n && same_group(t, f, f->order[end], f->order[i]))
 			end++;
 		for (; i < end; i++) {
 			uint32_t at = f->order[i];
@@ -135,12 +136,12 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 			bool begins = ph == 's';
 			if (begins && !used) {
 				if (out)
-					fill(f, &out[n], start, HT_NONE);
+					fill(t, f, &out[n], start, HT_NONE);
 				n++;
 			}
 			if (!begins) {
 				if (out)
-					fill(f, &out[n], start, at);
+					fill(t, f, &out[n], start, at);
 				n++;
 			}
 			/* a step of a flow (t) ends one arrow and starts the next */
@@ -149,38 +150,25 @@ static size_t pair(const struct flows *f, struct ht_flow *out)
 		}
 		if (!used) {
 			if (out)
-				fill(f, &out[n], start, HT_NONE);
+				fill(t, f, &out[n], start, HT_NONE);
 			n++;
 		}
 	}
 	return n;
 }
 
-static enum ht_status seal(struct flows *f)
+enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, const struct ht_flow_rows *rows)
 {
-	HT_TRY(list_flows(f));
-	read_ids(f);
-	HT_TRY(sort_flows(f));
-	size_t n = pair(f, NULL);
-	struct ht_flow *flows = HT_SECTION_ALLOC(f->ctx, f->t, flows, struct ht_flow, n);
+	size_t n = pair(t, rows, NULL);
+	struct ht_flow *flows = HT_SECTION_ALLOC(ctx, t, flows, struct ht_flow, n);
 	if (!flows)
-		return ht_fail_nomem(f->ctx);
-	pair(f, flows);
+		return ht_fail_nomem(ctx);
+	pair(t, rows, flows);
 	return HT_OK;
 }
 
-enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t)
+void ht_seal_flow_rows(struct ht_trace *t, const struct ht_flow_rows *rows)
 {
-	struct flows f = { .ctx = ctx, .t = t };
-	ht_arena_init(&f.arena, ctx->mem);
-	enum ht_status status = seal(&f);
-	ht_arena_done(&f.arena);
-	return status;
-}
-
-void ht_seal_flow_rows(struct ht_trace *t)
-{
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_flow(t, row))
-			HT_MUTABLE(uint32_t, t->parent)[row] = HT_NONE;
+	for (size_t i = 0; i < rows->n; i++)
+		HT_MUTABLE(uint32_t, t->parent)[rows->rows[i]] = HT_NONE;
 }

@@ -32,6 +32,8 @@ struct tracks {
 	/* for grouping: rows of a track before a range, at first their number */
 	uint32_t *placed;
 	size_t n_ranges;
+	atomic_bool *has_begins;        /* by track: some rows of it are B or E */
+	const struct ht_beside *beside; /* other tasks */
 };
 
 /* What a thread found. */
@@ -62,8 +64,12 @@ static enum ht_status count_range(void *user, size_t i_range, int i_worker)
 	uint32_t *n = s->placed + i_range * t->n_tracks;
 	struct ht_range range = share(s, i_range);
 	(void)i_worker;
-	for (uint32_t row = range.first; row < range.end; row++)
+	for (uint32_t row = range.first; row < range.end; row++) {
 		n[t->track[row]] += is_timed(t, row);
+		if (t->ph[row] == 'B' || t->ph[row] == 'E')
+			atomic_store_explicit(
+			        &s->has_begins[t->track[row]], true, memory_order_relaxed);
+	}
 	memset(s->parent + range.first, 0xff, (range.end - range.first) * sizeof *s->parent);
 	return HT_OK;
 }
@@ -75,9 +81,13 @@ static enum ht_status place_range(void *user, size_t i_range, int i_worker)
 	uint32_t *at = s->placed + i_range * t->n_tracks;
 	struct ht_range range = share(s, i_range);
 	(void)i_worker;
-	for (uint32_t row = range.first; row < range.end; row++)
-		if (is_timed(t, row))
-			s->rows[at[t->track[row]]++] = row;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (!is_timed(t, row))
+			continue;
+		uint32_t place = at[t->track[row]]++;
+		s->rows[place] = row;
+		s->keys[place] = ht_sort_key_i64(t->ts_ns[row]);
+	}
 	return HT_OK;
 }
 
@@ -115,7 +125,8 @@ static enum ht_status group(struct tracks *s, struct ht_arena *arena)
 	s->n_ranges = choose_ranges(s->ctx, t);
 	s->parent = HT_SECTION_ALLOC(s->ctx, t, parent, uint32_t, ht_n_events(t));
 	s->placed = ht_arena_alloc(arena, (s->n_ranges * t->n_tracks + 1) * sizeof *s->placed);
-	if (!s->parent || !s->placed)
+	s->has_begins = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *s->has_begins);
+	if (!s->parent || !s->placed || !s->has_begins)
 		return ht_fail_nomem(s->ctx);
 	HT_TRY(ht_parallel(s->ctx, s->n_ranges, count_range, s));
 	uint32_t n = place_tracks(s);
@@ -127,6 +138,12 @@ static enum ht_status group(struct tracks *s, struct ht_arena *arena)
 }
 
 /* ---- one track ---- */
+
+/* Tasks beside this one look at other flags of the row (ht_time_was_refused). */
+static void set_flag(uint8_t *flags, uint8_t flag)
+{
+	(void)__atomic_fetch_or(flags, flag, __ATOMIC_RELAXED);
+}
 
 /* E closes the last open B of its track; the B becomes a span. */
 static enum ht_status pair_begin_end(
@@ -149,11 +166,11 @@ static enum ht_status pair_begin_end(
 			bool ok_length =
 			        !__builtin_sub_overflow(t->ts_ns[row], t->ts_ns[begin], &length);
 			dur[begin] = ok_length && length > 0 ? length : 0;
-			flags[begin] |= HT_EV_SPAN;
+			set_flag(&flags[begin], HT_EV_SPAN);
 		}
 	}
 	for (size_t i = 0; i < open.n; i++)
-		flags[((uint32_t *)open.data)[i]] |= HT_EV_SPAN;
+		set_flag(&flags[((uint32_t *)open.data)[i]], HT_EV_SPAN);
 	ht_tally_add(tally, HT_STAT_unmatched_begin, open.n);
 	ht_vec_free(s->ctx->mem, &open, sizeof(uint32_t));
 	return ok ? HT_OK : ht_fail_nomem(s->ctx);
@@ -164,13 +181,12 @@ static bool sort_range(struct tracks *s, uint32_t first, uint32_t n)
 	return ht_sort_keys(s->ctx->mem, s->keys + first, s->rows + first, n);
 }
 
-/* By time; rows that start together by length, longest first. The sort is stable, so rows come last. */
+/* By time, which is in keys; rows that start together by length, longest first. The sort is stable, so rows come
+ * last. */
 static enum ht_status sort_track(struct tracks *s, const struct ht_track *track)
 {
 	const struct ht_trace *t = s->t;
 	uint32_t first = track->first, end = first + track->n;
-	for (uint32_t i = first; i < end; i++)
-		s->keys[i] = ht_sort_key_i64(t->ts_ns[s->rows[i]]);
 	if (!sort_range(s, first, track->n))
 		return ht_fail_nomem(s->ctx);
 	for (uint32_t i = first; i < end;) {
@@ -238,7 +254,7 @@ static int64_t enclose(struct tracks *s, uint32_t row, const struct open_span *s
 	s->parent[row] = *n ? stack[*n - 1].row : HT_NONE;
 	if (!*n || stack[*n - 1].end >= end)
 		return end;
-	HT_MUTABLE(uint8_t, t->flags)[row] |= HT_EV_CUT;
+	set_flag(&HT_MUTABLE(uint8_t, t->flags)[row], HT_EV_CUT);
 	return stack[*n - 1].end;
 }
 
@@ -280,27 +296,29 @@ static enum ht_status build_tree(struct tracks *s, struct ht_track *track, struc
 	return ok ? HT_OK : ht_fail_nomem(s->ctx);
 }
 
-static bool has_begins(const struct tracks *s, const struct ht_track *track)
+static enum ht_status do_track(struct tracks *s, uint32_t i_track, struct worker *worker)
 {
-	for (uint32_t i = 0; i < track->n; i++)
-		if (s->t->ph[s->rows[track->first + i]] == 'B' ||
-		        s->t->ph[s->rows[track->first + i]] == 'E')
-			return true;
-	return false;
-}
-
-static enum ht_status do_track(void *user, size_t i_task, int i_worker)
-{
-	struct tracks *s = user;
-	struct worker *worker = &s->worker[i_worker];
-	struct ht_track *track = HT_MUTABLE(struct ht_track, s->t->tracks) + s->order[i_task];
+	const struct ht_trace *t = s->t;
+	struct ht_track *track = HT_MUTABLE(struct ht_track, t->tracks) + i_track;
 	HT_TRY(sort_track(s, track));
-	if (has_begins(s, track)) {
+	if (atomic_load_explicit(&s->has_begins[i_track], memory_order_relaxed)) {
 		/* durations of B rows come from their E rows, and change the order of ties */
 		HT_TRY(pair_begin_end(s, track, &worker->tally));
+		for (uint32_t i = track->first; i < track->first + track->n; i++)
+			s->keys[i] = ht_sort_key_i64(t->ts_ns[s->rows[i]]);
 		HT_TRY(sort_track(s, track));
 	}
 	return build_tree(s, track, worker);
+}
+
+/* The longest track, what goes on beside, and the other tracks. */
+static enum ht_status do_task(void *user, size_t i_task, int i_worker)
+{
+	struct tracks *s = user;
+	size_t first = s->t->n_tracks > 0, n = s->beside->n;
+	if (i_task >= first && i_task < first + n)
+		return s->beside->fn(s->beside->user, i_task - first, i_worker);
+	return do_track(s, s->order[i_task < first ? i_task : i_task - n], &s->worker[i_worker]);
 }
 
 /* ---- all ---- */
@@ -337,10 +355,10 @@ static void join_workers(const struct tracks *s, size_t n_workers, struct ht_tal
 	}
 }
 
-static enum ht_status seal(
-        ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena, struct ht_tally *tally)
+static enum ht_status seal(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena,
+        struct ht_tally *tally, const struct ht_beside *beside)
 {
-	struct tracks s = { .ctx = ctx, .t = t };
+	struct tracks s = { .ctx = ctx, .t = t, .beside = beside };
 	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
 	s.worker = ht_arena_alloc(arena, n_workers * sizeof *s.worker);
 	if (!s.worker)
@@ -349,16 +367,17 @@ static enum ht_status seal(
 		s.worker[w].min_ts_ns = s.worker[w].max_end_ns = HT_NO_I64;
 	HT_TRY(group(&s, arena));
 	HT_TRY(order_tracks(&s, arena));
-	HT_TRY(ht_parallel(ctx, t->n_tracks, do_track, &s));
+	HT_TRY(ht_parallel(ctx, t->n_tracks + beside->n, do_task, &s));
 	join_workers(&s, n_workers, tally);
 	return HT_OK;
 }
 
-enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally)
+enum ht_status ht_seal_tracks(
+        ht_ctx *ctx, struct ht_trace *t, struct ht_tally *tally, const struct ht_beside *beside)
 {
 	struct ht_arena arena;
 	ht_arena_init(&arena, ctx->mem);
-	enum ht_status status = seal(ctx, t, &arena, tally);
+	enum ht_status status = seal(ctx, t, &arena, tally, beside);
 	ht_arena_done(&arena);
 	return status;
 }

@@ -258,7 +258,8 @@ static inline int64_t ht_end_ns(const struct ht_trace *t, uint32_t row)
 static inline bool ht_time_was_refused(const struct ht_trace *t, uint32_t row)
 {
 	const uint8_t both = HT_EV_NO_TS | HT_EV_BAD_TIME;
-	return (t->flags[row] & both) == both;
+	/* other flags may be set just now (seal_tracks.c) */
+	return (__atomic_load_n(&t->flags[row], __ATOMIC_RELAXED) & both) == both;
 }
 
 static inline bool ht_is_span(const struct ht_trace *t, uint32_t row)
