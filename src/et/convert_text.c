@@ -60,11 +60,7 @@ static void emit_io(
 		ht_emit_char(e, '"');
 		emit_str(e, names[i]);
 		HT_EMIT(e, "\": ");
-		/* Chakra's texts are Python's and no JSON */
-		if (et->format == HT_ET_CHAKRA)
-			emit_quoted(e, et, ids[i]);
-		else
-			emit_list(e, et, ids[i]);
+		emit_list(e, et, ids[i]);
 	}
 	HT_EMIT(e, "}");
 }

@@ -6,7 +6,7 @@
  *   tensors   every tensor that a node takes or gives, in the order of its arguments
  *   deps      data dependencies, which only Chakra's files have
  *
- * Arguments stay as the JSON text of the file (Python's repr in Chakra's files), which ht_et_arg_* walk together
+ * Arguments are JSON texts, as in the file (made of Python's repr in Chakra's), which ht_et_arg_* walk together
  * with their types. Reading decides by the keys that are there, not by the schema version. A finished store is
  * immutable. Ids are as in the file: they may repeat, and parents may be absent; rows never are.
  */

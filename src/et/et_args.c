@@ -57,7 +57,7 @@ static const char *skip_value(const char *p)
 struct ht_et_list ht_et_list(const char *text)
 {
 	const char *p = text ? skip_blanks(text) : NULL;
-	return (struct ht_et_list){ p && *p == '[' ? p + 1 : NULL };
+	return (struct ht_et_list){ p && *p == '[' ? p + 1 : NULL, NULL };
 }
 
 const char *ht_et_list_peek(struct ht_et_list *list)
@@ -67,7 +67,9 @@ const char *ht_et_list_peek(struct ht_et_list *list)
 	const char *p = skip_blanks(list->p);
 	if (*p == ',')
 		p = skip_blanks(p + 1);
-	list->p = !*p || *p == ']' || *p == '}' ? NULL : p;
+	bool ends = !*p || *p == ']' || *p == '}';
+	list->end = ends ? p : NULL;
+	list->p = ends ? NULL : p;
 	return list->p;
 }
 

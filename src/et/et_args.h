@@ -21,7 +21,8 @@ struct ht_et_piece {
 
 /* A JSON array entered: the next element, false at its end. A string comes with its quotes. */
 struct ht_et_list {
-	const char *p; /* NULL: no array */
+	const char *p;   /* NULL: no array, or at its end */
+	const char *end; /* its bracket, once it was met */
 };
 struct ht_et_list ht_et_list(const char *text);
 bool ht_et_list_next(struct ht_et_list *list, struct ht_et_piece *ret_element);

@@ -4,13 +4,15 @@
  *   length GlobalMetadata, length Node, length Node, ...
  *
  * Attributes that PyTorch's nodes have become their fields, all others are kept as JSON text with the type that
- * the message says. Inputs and outputs are Python's repr of the lists and stay so. A file that is cut keeps the
- * nodes before the cut.
+ * the message says. Inputs and outputs are Python's repr of the lists and become JSON, a string of JSON where they
+ * are no repr. A file that is cut keeps the nodes before the cut.
  */
 #include "et/et_reader.h"
 
-#include "et/wire.h"
 #include "base/emit.h"
+#include "et/et_convert.h"
+#include "et/wire.h"
+#include "json/text.h"
 
 #include <string.h>
 
@@ -19,6 +21,8 @@ struct chakra {
 	struct ht_et *et;
 	struct ht_emit emit; /* JSON text of a value, drained into text */
 	struct ht_vec text;
+	struct ht_vec scratch; /* char, for strings of a repr */
+	struct ht_et_reader r; /* for the tensors of nodes */
 };
 
 static enum ht_status flush(void *user, const void *bytes, size_t n)
@@ -208,16 +212,37 @@ static enum ht_status add_attr(
 	return HT_OK;
 }
 
+/* Arguments as JSON text in c->text. */
+static enum ht_status argument_text(struct chakra *c, const struct ht_wire_field *field)
+{
+	const char *repr = (const char *)field->bytes;
+	c->text.n = 0;
+	bool valid = ht_et_repr_read(c->ctx->mem, &c->emit, &c->scratch, repr, field->n);
+	ht_emit_char(&c->emit, '\0');
+	ht_emit_drain(&c->emit);
+	HT_TRY(c->emit.status);
+	c->text.n--;
+	if (valid && ht_json_valid(c->text.data, c->text.n))
+		return HT_OK;
+	c->text.n = 0;
+	ht_emit_string(&c->emit, repr, field->n);
+	ht_emit_drain(&c->emit);
+	return c->emit.status;
+}
+
 static enum ht_status set_io(
         struct chakra *c, const struct ht_wire_field *message, struct ht_et_io *io)
 {
 	uint32_t *const fields[] = { &io->values, &io->shapes, &io->types };
 	struct ht_wire wire = { message->bytes, message->bytes + message->n, false };
 	struct ht_wire_field field;
-	while (ht_wire_next(&wire, &field))
-		if (field.number >= 1 && field.number <= 3 && field.type == HT_WIRE_BYTES &&
-		        !intern(c, field.bytes, field.n, fields[field.number - 1]))
+	while (ht_wire_next(&wire, &field)) {
+		if (field.number < 1 || field.number > 3 || field.type != HT_WIRE_BYTES)
+			continue;
+		HT_TRY(argument_text(c, &field));
+		if (!intern(c, c->text.data, c->text.n, fields[field.number - 1]))
 			return ht_fail_nomem(c->ctx);
+	}
 	return HT_OK;
 }
 
@@ -297,7 +322,8 @@ static enum ht_status read_node(
 		.first_attr = (uint32_t)et->attrs.n,
 		.first_tensor = (uint32_t)et->tensors.n,
 		.offset = offset };
-	if (et->nodes.n >= HT_ET_NONE - 1 || et->attrs.n >= HT_ET_NONE / 2)
+	if (et->nodes.n >= HT_ET_NONE - 1 || et->attrs.n >= HT_ET_NONE / 2 ||
+	        et->tensors.n >= HT_ET_NONE / 2)
 		return ht_fail_nomem(c->ctx);
 	HT_TRY(read_fields(c, message, &node, &chakra, ret_bad));
 	HT_TRY(read_deps(c, message, 4, &chakra.first_ctrl, &chakra.n_ctrl));
@@ -308,7 +334,8 @@ static enum ht_status read_node(
 	}
 	if (node.name == HT_ET_NO_STR && !intern(c, "", 0, &node.name))
 		return ht_fail_nomem(c->ctx);
-	if (!HT_VEC_PUSH(et->mem, &et->nodes, struct ht_et_node, node) ||
+	if (!ht_et_add_tensors(&c->r, &node, (uint32_t)et->nodes.n) ||
+	        !HT_VEC_PUSH(et->mem, &et->nodes, struct ht_et_node, node) ||
 	        !HT_VEC_PUSH(et->mem, &et->chakra, struct ht_et_chakra, chakra))
 		return ht_fail_nomem(c->ctx);
 	return HT_OK;
@@ -380,11 +407,16 @@ static enum ht_status read_messages(struct chakra *c, const unsigned char *bytes
 
 enum ht_status ht_et_read_chakra(ht_ctx *ctx, const char *bytes, size_t n, struct ht_et *et)
 {
-	struct chakra c = { .ctx = ctx, .et = et };
+	struct chakra c = {
+		.ctx = ctx, .et = et, .r = { .ctx = ctx, .et = et, .last_device = HT_ET_NO_STR }
+	};
 	HT_TRY(ht_emit_init(&c.emit, ctx, flush, &c));
 	enum ht_status status = read_messages(&c, (const unsigned char *)bytes, n);
 	enum ht_status ended = ht_emit_done(&c.emit);
 	ht_vec_free(ctx->mem, &c.text, 1);
+	ht_vec_free(ctx->mem, &c.scratch, 1);
+	ht_vec_free(ctx->mem, &c.r.lists, sizeof(uint32_t));
+	ht_vec_free(ctx->mem, &c.r.steps, 1);
 	et->headers |= HT_ET_HAS_NODES;
 	return status != HT_OK ? status : ended;
 }

@@ -29,5 +29,10 @@ enum ht_status ht_et_write_timeline(
 /* JSON text as Python's repr writes the value: single quotes, True, None, blanks behind commas. Appended to a
  * vector of char; false when out of memory. */
 bool ht_et_repr(struct ht_mem *mem, struct ht_vec *text, const char *json);
+/* The other way: tokens of a repr as those of JSON, which are valid JSON when the repr was that of a value. scratch
+ * is a vector of char. False when a string has no end. */
+struct ht_emit;
+bool ht_et_repr_read(
+        struct ht_mem *mem, struct ht_emit *e, struct ht_vec *scratch, const char *repr, size_t n);
 
 #endif

@@ -36,6 +36,7 @@ struct ht_et_habit {
 struct ht_et_custom {
 	uint32_t io[8];
 	uint32_t strings[4];
+	uint32_t next_name; /* of the node that came then */
 };
 
 /* What is remembered for this place when the text at p is that, else NULL. */

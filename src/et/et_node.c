@@ -187,8 +187,14 @@ static bool unescaped_name(
 	return true;
 }
 
-/* What is remembered of the nodes of this name; false when out of memory. */
-static bool find_custom(struct ht_et_parsing *s)
+static struct ht_et_custom *last_custom(const struct ht_et_reader *r)
+{
+	return r->last_custom_1 ? (struct ht_et_custom *)r->customs.data + r->last_custom_1 - 1
+	                        : NULL;
+}
+
+/* What is remembered of the nodes of this name, whose text has these traits; false when out of memory. */
+static bool find_custom(struct ht_et_parsing *s, unsigned traits)
 {
 	struct ht_et_reader *r = s->r;
 	struct ht_mem *mem = r->ctx->mem;
@@ -209,6 +215,26 @@ static bool find_custom(struct ht_et_parsing *s)
 		*row_1 = (uint32_t)r->customs.n;
 	}
 	s->custom = (struct ht_et_custom *)r->customs.data + *row_1 - 1;
+	struct ht_et_custom *last = last_custom(r);
+	if (last && !traits)
+		last->next_name = s->node.name;
+	r->last_custom_1 = *row_1;
+	return true;
+}
+
+/* The name that followed the last one before; false when it is another. */
+static bool usual_name(struct ht_et_parsing *s)
+{
+	const struct ht_et_custom *last = last_custom(s->r);
+	if (!last || last->next_name == HT_ET_NO_STR || *s->p != '"' ||
+	        !ht_et_begins_with(s, s->p + 1, last->next_name))
+		return false;
+	const char *end = s->p + 1 + ht_et_str_len(s->r->et, last->next_name);
+	if (end[0] != '"' || end[1] != ',' || *ht_skip_space(end + 2) != '"')
+		return false;
+	s->node.name = last->next_name;
+	s->node.flags |= HT_ET_NAME;
+	s->p = end + 1;
 	return true;
 }
 
@@ -216,6 +242,8 @@ static bool parse_name(struct ht_et_parsing *s)
 {
 	struct ht_et_value value;
 	s->p = ht_skip_space(s->p);
+	if (usual_name(s))
+		return ht_et_keep(s, find_custom(s, 0));
 	const char *start = s->p;
 	if (!ht_et_any_value(s, &value))
 		return false;
@@ -232,7 +260,8 @@ static bool parse_name(struct ht_et_parsing *s)
 		return false;
 	}
 	s->node.flags |= HT_ET_NAME;
-	return ht_et_keep_string(s, &value, &s->node.name) && ht_et_keep(s, find_custom(s));
+	return ht_et_keep_string(s, &value, &s->node.name) &&
+	       ht_et_keep(s, find_custom(s, value.traits));
 }
 
 /* A whole number; false when it is something else. */

@@ -533,7 +533,8 @@ enum ht_status ht_et_read(ht_ctx *ctx, const char *path, bool is_strict, struct 
 		status = ht_et_index(ctx, et);
 	ht_vec_free(ctx->mem, &in.text, 1);
 	ht_vec_free(ctx->mem, &in.r.scratch, 1);
-	ht_vec_free(ctx->mem, &in.r.lists, sizeof(struct ht_et_type_list));
+	ht_vec_free(ctx->mem, &in.r.lists, sizeof(uint32_t));
+	ht_vec_free(ctx->mem, &in.r.steps, 1);
 	ht_vec_free(ctx->mem, &in.r.custom_of, sizeof(uint32_t));
 	ht_vec_free(ctx->mem, &in.r.customs, sizeof(struct ht_et_custom));
 	ht_mem_free(ctx->mem, in.r.habit, sizeof *in.r.habit);

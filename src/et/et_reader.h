@@ -14,12 +14,6 @@ enum ht_et_parse {
 	HT_ET_FAILED, /* out of memory */
 };
 
-/* What is known of a list of types. */
-struct ht_et_type_list {
-	uint8_t state; /* 0: not looked at, 1: no tensors, 2: tensors in lists, 3: tensors at the places of the mask */
-	uint64_t mask;
-};
-
 /* What a string or an array has in its text. */
 enum ht_et_trait {
 	HT_ET_ESCAPED = 1,  /* backslashes */
@@ -29,12 +23,15 @@ enum ht_et_trait {
 struct ht_et_reader {
 	ht_ctx *ctx;
 	struct ht_et *et;
-	const char *text, *end;  /* in hand; zeros from end on */
-	int64_t base;            /* offset of text in the file */
-	struct ht_vec scratch;   /* char, for decoding */
-	struct ht_vec lists;     /* struct ht_et_type_list by string id of types */
+	const char *text, *end; /* in hand; zeros from end on */
+	int64_t base;           /* offset of text in the file */
+	struct ht_vec scratch;  /* char, for decoding */
+	struct ht_vec
+	        lists; /* uint32_t by string id of types: 1 + where its steps begin; 0: not looked at */
+	struct ht_vec steps;     /* char (et_tensors.c) */
 	struct ht_vec custom_of; /* uint32_t by string id of a name: 1 + row of customs; 0: none */
 	struct ht_vec customs;   /* struct ht_et_custom */
+	size_t last_custom_1;    /* 1 + row of that of the last name; 0: none */
 	struct ht_et_habit *habit;
 	const char *reach;    /* how far a node that failed was looked at */
 	uint64_t n_failed;    /* bytes looked at for nothing so far */

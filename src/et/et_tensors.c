@@ -1,8 +1,8 @@
 /*
  * et_tensors.c - the tensors that a node takes and gives, found by the types of its arguments.
  *
- * A list of types is looked at once: where it names tensors among its first 64 arguments, those values are parsed
- * in place; tensors inside of lists are found by walking types and values together.
+ * Types repeat, so a list of types is taken apart once, into the steps that lead to its tensors; each node's values
+ * are then walked by these steps.
  */
 #include "et/et_args.h"
 #include "et/et_reader.h"
@@ -30,80 +30,112 @@ static const char *add_tensor(struct ht_et_reader *r, const char *value)
 	return end;
 }
 
-static bool tell_tensor(void *user, const struct ht_et_arg *arg)
+/* ---- what a list of types asks for ---- */
+
+/* Steps through a list of values: a tensor, something else, into a list and out of it. */
+enum step { END = 0, TENSOR = 'T', OTHER = 'x', ENTER = '[', LEAVE = ']' };
+
+static void add_step(struct ht_et_reader *r, char step)
 {
-	struct ht_et_reader *r = user;
-	if (arg->value.text)
-		add_tensor(r, arg->value.text);
-	return !r->out_of_memory;
+	if (!HT_VEC_PUSH(r->ctx->mem, &r->steps, char, step))
+		r->out_of_memory = true;
 }
 
-/* Where an interned list of types names tensors; looked at once. */
-static struct ht_et_type_list look_at_types(const char *types)
+/* What a type asks for: lists are entered only for the tensors in them. */
+static void add_type(struct ht_et_reader *r, const struct ht_et_type_piece *type, int depth)
 {
-	struct ht_et_type_list known = { .state = 1 };
-	struct ht_et_list list = ht_et_list(types);
-	struct ht_et_piece type;
-	if (!strstr(types, "Tensor("))
-		return known;
-	known.state = 3;
-	for (size_t i = 0; ht_et_list_next(&list, &type); i++) {
-		bool is_tensor = type.n > 8 && !memcmp(type.text, "\"Tensor(", 8);
-		if (is_tensor && i < 64)
-			known.mask |= (uint64_t)1 << i;
-		else if (is_tensor ||
-		         (type.n > 1 && memmem(type.text + 1, type.n - 1, "Tensor(", 7)))
-			known.state = 2;
+	struct ht_et_piece types = type->inner;
+	struct ht_et_type_piece inner;
+	bool is_list = type->kind == HT_ET_LIST || type->kind == HT_ET_TUPLE;
+	if (type->kind == HT_ET_TENSOR) {
+		add_step(r, TENSOR);
+	} else if (is_list && depth < HT_ET_MAX_NESTING &&
+	           memmem(types.text, types.n, "Tensor(", 7)) {
+		add_step(r, ENTER);
+		while (ht_et_type_next(&types, &inner))
+			add_type(r, &inner, depth + 1);
+		add_step(r, LEAVE);
+	} else {
+		add_step(r, OTHER);
 	}
-	return known;
 }
 
-static const struct ht_et_type_list *type_list(struct ht_et_reader *r, uint32_t types)
+/* The steps for a list of types; their place among all steps. */
+static uint32_t compile(struct ht_et_reader *r, const char *types)
 {
-	static const struct ht_et_type_list none = { .state = 1 };
+	struct ht_et_list list = ht_et_list(types);
+	struct ht_et_piece text;
+	size_t first = r->steps.n;
+	bool any = strstr(types, "Tensor(") != NULL;
+	while (any && ht_et_list_next(&list, &text)) {
+		struct ht_et_type_piece type = { .kind = HT_ET_SCALAR };
+		struct ht_et_piece inner = { text.text + 1, text.n - 1 };
+		if (text.n >= 2 && text.text[0] == '"') {
+			inner.n--;
+			(void)ht_et_type_next(&inner, &type);
+		}
+		add_type(r, &type, 0);
+	}
+	/* nothing is asked of what stands behind the last tensor */
+	while (r->steps.n > first && ((const char *)r->steps.data)[r->steps.n - 1] == OTHER)
+		r->steps.n--;
+	add_step(r, END);
+	return (uint32_t)first;
+}
+
+/* The steps for an interned list of types, made once. NULL: none. */
+static const char *steps_of(struct ht_et_reader *r, uint32_t types)
+{
 	if (types == HT_ET_NO_STR)
-		return &none;
+		return NULL;
 	if (types >= r->lists.n) {
 		size_t extra = types + 1 - r->lists.n;
-		if (!ht_vec_reserve(r->ctx->mem, &r->lists, sizeof none, extra)) {
+		if (!ht_vec_reserve(r->ctx->mem, &r->lists, sizeof(uint32_t), extra)) {
 			r->out_of_memory = true;
-			return &none;
+			return NULL;
 		}
-		memset((struct ht_et_type_list *)r->lists.data + r->lists.n, 0,
-		        extra * sizeof none);
+		memset((uint32_t *)r->lists.data + r->lists.n, 0, extra * sizeof(uint32_t));
 		r->lists.n += extra;
 	}
-	struct ht_et_type_list *known = (struct ht_et_type_list *)r->lists.data + types;
-	if (!known->state)
-		*known = look_at_types(ht_et_str(r->et, types));
-	return known;
+	uint32_t *first_1 = (uint32_t *)r->lists.data + types;
+	if (!*first_1)
+		*first_1 = compile(r, ht_et_str(r->et, types)) + 1;
+	return r->out_of_memory ? NULL : (const char *)r->steps.data + *first_1 - 1;
 }
 
-/* Tensors at the places of a mask. */
-static void add_tensors_at(struct ht_et_reader *r, const char *values, uint64_t mask)
+/* ---- values ---- */
+
+/* Take the steps of one list; behind its last step. The list ends where it does: what is missing is not there. */
+static const char *walk(struct ht_et_reader *r, const char *step, struct ht_et_list *list)
 {
-	struct ht_et_list list = ht_et_list(values);
 	struct ht_et_piece skipped;
-	for (; mask && ht_et_list_peek(&list) && !r->out_of_memory; mask >>= 1) {
-		const char *end = mask & 1 ? add_tensor(r, list.p) : NULL;
+	for (; *step != END && *step != LEAVE; step++) {
+		const char *at = ht_et_list_peek(list), *end = NULL;
+		if (*step == TENSOR && at) {
+			end = add_tensor(r, at);
+		} else if (*step == ENTER) {
+			struct ht_et_list inner = ht_et_list(at);
+			step = walk(r, step + 1, &inner);
+			while (ht_et_list_next(&inner, &skipped))
+				;
+			end = inner.end && *inner.end == ']' ? inner.end + 1 : NULL;
+		}
 		if (end)
-			list.p = end;
-		else
-			(void)ht_et_list_next(&list, &skipped);
+			list->p = end;
+		else if (at)
+			(void)ht_et_list_next(list, &skipped);
 	}
+	return step;
 }
 
 /* Tensors of the inputs or the outputs; their number. */
 static uint32_t add_tensors_of(struct ht_et_reader *r, const struct ht_et_io *io)
 {
-	const struct ht_et_type_list *known = type_list(r, io->types);
+	const char *steps = steps_of(r, io->types);
 	size_t n_before = r->et->tensors.n;
-	if (known->state == 2) {
-		/* shapes and strides are not needed here */
-		struct ht_et_io only = { io->values, HT_ET_NO_STR, io->types, HT_ET_NO_STR };
-		ht_et_each_tensor(r->et, &only, tell_tensor, r);
-	} else if (known->state == 3) {
-		add_tensors_at(r, ht_et_str(r->et, io->values), known->mask);
+	if (steps && *steps != END) {
+		struct ht_et_list list = ht_et_list(ht_et_str(r->et, io->values));
+		(void)walk(r, steps, &list);
 	}
 	return (uint32_t)(r->et->tensors.n - n_before);
 }

@@ -123,7 +123,10 @@ def test_decoder_agrees_with_reader(written):
         assert [int(v) for k, v in node if k == "data_deps"] == json.loads(row["data_deps"])
         assert int(get(node, "start_time_micros", 0)) == int(row["start_us"])
         assert int(get(node, "duration_micros", 0)) == int(row["duration_us"])
-        assert get(get(node, "inputs", []), "values", "") == row["inputs"]
+        for side, columns in (("inputs", ("inputs", "input_shapes", "input_types")),
+                              ("outputs", ("outputs", "output_shapes", "output_types"))):
+            for part, column in zip(("values", "shapes", "types"), columns):
+                assert ast.literal_eval(get(get(node, side, []), part, "")) == json.loads(row[column])
         attrs = attributes(node)
         for name in ("rf_id", "fw_parent", "seq_id", "scope", "tid", "fw_tid"):
             assert attrs[name] == ("int64_val", row[name])
@@ -154,11 +157,12 @@ def test_what_simulators_need(written):
             del left[i]
     with gzip.open(support.ROOT / ET) as file:
         by_rf = {next(a["value"] for a in n["attrs"] if a["name"] == "rf_id"): n for n in json.load(file)["nodes"]}
-    for row in read:
+    for row, message in zip(read, frames(written.read_bytes())[1:]):
         if json.loads(row["other_attrs"])["is_cpu_op"] and int(row["rf_id"]):
             node = by_rf[int(row["rf_id"])]
             for column, part in (("inputs", "values"), ("input_shapes", "shapes"), ("input_types", "types")):
-                assert row[column] == repr(node["inputs"][part])
+                assert json.loads(row[column]) == node["inputs"][part]
+                assert repr(node["inputs"][part]).encode() in message
 
 
 def test_peers_of_both_sides(tmp_path):
@@ -171,7 +175,7 @@ def test_peers_of_both_sides(tmp_path):
         for row in rows(path):
             others = json.loads(row["other_attrs"])
             if row["node_type"] == "metadata":
-                groups = {g["pg_name"] for g in json.loads(row["inputs"][2:-2])}
+                groups = {g["pg_name"] for g in json.loads(json.loads(row["inputs"])[0])}
             if row["node_type"] in ("send", "recv"):
                 key = tuple(others[f"comm_{x}"] for x in ("src", "dst", "tag", "size"))
                 (sent if row["node_type"] == "send" else received).append(key)
@@ -202,6 +206,42 @@ def test_without_kineto(tmp_path):
     comms = [row for row in read if row["node_type"] in ("send", "recv", "coll")]
     assert len(comms) == 32 and all(row["name"] == "record_param_comms" for row in comms)
     assert all(not json.loads(row["other_attrs"])["is_cpu_op"] for row in comms)
+
+
+def test_chakra_as_json(tmp_path):
+    """Arguments, tensors and groups of a Chakra file are those of the trace that it was made of."""
+    path, back = tmp_path / "x.et", tmp_path / "x.json"
+    et = support.ROOT / "tests/data/et/pp_rank0.et.json.gz"
+    convert(et, "--to", "chakra", "-o", path)
+    convert(path, "--to", "json", "-o", back)
+    columns = ("name", "rf_id", "inputs", "input_shapes", "input_types", "outputs", "output_types", "input_tensors",
+               "output_tensors")
+    wanted = {row["rf_id"]: row for row in rows(et) if row["rf_id"] != "0"}
+    for file in (path, back):
+        found = {row["rf_id"]: row for row in rows(file) if row["rf_id"] not in ("", "0")}
+        assert found.keys() == wanted.keys()
+        for rf_id, row in found.items():
+            for column in columns:
+                same = json.loads if column.startswith(("in", "out")) else str
+                assert same(row[column]) == same(wanted[rf_id][column]), (rf_id, column)
+        groups = [row["pg_name"] for row in rows(file, "--view", "groups")]
+        assert groups == [row["pg_name"] for row in rows(et, "--view", "groups")] and groups
+
+
+def test_odd_reprs(tmp_path):
+    """Python's escapes, tuples and words; what is no repr is kept as a string."""
+    texts = {"['a\\'b', \"c'd\", '\\x41\\u00e9\\U0001F600\\\\']": ["a'b", "c'd", "Aé😀\\"],
+             "[(1,), (1, 2), (), [True, None, -1.5e-07, inf]]": [[1], [1, 2], [], [True, None, -1.5e-07, "inf"]],
+             "['open": "['open", "[1, 2": "[1, 2", "hello": "hello", "": "", "[1] 2": "[1] 2"}
+    metadata = number(0)
+    nodes = b""
+    for i, text in enumerate(texts):
+        values = b"\x0a" + number(len(text.encode())) + text.encode()
+        node = b"\x08" + number(i + 1) + b"\x12\x01n" + b"\x42" + number(len(values)) + values
+        nodes += number(len(node)) + node
+    path = tmp_path / "x.et"
+    path.write_bytes(metadata + nodes)
+    assert [json.loads(row["inputs"]) for row in rows(path)] == list(texts.values())
 
 
 def test_json_is_the_same(tmp_path):

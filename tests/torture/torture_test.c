@@ -57,6 +57,27 @@ static const char npu_communication[] =
 static const char npu_about[] =
         "{\"ENV_VARIABLES\": {\"ACLNN_CACHE_LIMIT\": \"\", \"HCCL_ALGO\": \"x\"}}";
 
+/* An execution trace with most of what is repaired, and the Kineto trace of the same window. */
+static const char et_text[] =
+        "{\"schema\": \"1.1.1-chakra.0.0.4\", \"pid\": 7, \"time\": \"\", \"start_ts\": 1, \"x\": {\"y\": [1]}, \"nodes\": [\n"
+        "{\"id\": 2, \"name\": \"[pytorch|profiler|execution_trace|thread]\", \"ctrl_deps\": 1, \"inputs\": {}, \"outputs\": {},"
+        " \"attrs\": [{\"name\": \"rf_id\", \"type\": \"uint64\", \"value\": 0},{\"name\": \"tid\", \"type\": \"uint64\", \"value\": 1}]},\n"
+        "{\"id\": 3, \"name\": \"## process_group:init ##\", \"ctrl_deps\": 2, \"inputs\": {\"values\":"
+        " [\"[{\\\"pg_name\\\": \\\"0\\\", \\\"group_size\\\": 2}]\"], \"shapes\": [[]], \"types\": [\"String\"]}, \"outputs\": {},"
+        " \"attrs\": [{\"name\": \"rf_id\", \"type\": \"uint64\", \"value\": 1},{\"name\": \"tid\", \"type\": \"uint64\", \"value\": 1}]},,\n"
+        "{\"id\": 4, \"name\": \"a \"b\"\", \"ctrl_deps\": 2, \"inputs\": {\"values\": [[5,6,0,4,4,\"cuda:0\"],[[7,8,0,1,8,\"cpu\"],1],"
+        "\"caf\\uffffffc3\\uffffffa9\"], \"shapes\": [[4],[[1],[]],[]], \"types\": [\"Tensor(float)\",\"Tuple[Tensor(long),Int]\","
+        "\"String\"], \"strides\": [[1],[[1],[]],[]]}, \"outputs\": {\"values\": [[5,6,0,4,4,\"\xff\"]], \"shapes\": [[4]],"
+        " \"types\": [\"Tensor(float)\"]}, \"attrs\": [{\"name\": \"rf_id\", \"type\": \"uint64\", \"value\": 2},"
+        "{\"name\": \"tid\", \"type\": \"uint64\", \"value\": 1},{\"name\": \"own\", \"type\": \"string\", \"value\": \"v\"}]}\n"
+        "{\"id\": 9, \"name\": \"lost\", {{ ]\n";
+static const char et_kineto[] =
+        "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a \\\"b\\\"\", \"pid\": 7, \"tid\": 1, \"ts\": 0, \"dur\": 9,"
+        " \"args\": {\"Record function id\": 2}}, {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 7,"
+        " \"tid\": 1, \"ts\": 1, \"dur\": 1, \"args\": {\"correlation\": 3}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0,"
+        " \"tid\": 7, \"ts\": 4, \"dur\": 1, \"args\": {\"correlation\": 3, \"stream\": 7, \"device\": 0}}]}";
+
+static char et_path[96], et_kineto_path[96], et_out[96];
 static char dir[64], npu[96], plain[96], gz[96], zst[96], folder[96], cache_dir[96], out_json[96],
         out_gz[96];
 
@@ -302,6 +323,40 @@ static enum ht_status ask_in_sql(ht_ctx *ctx, struct ht_sink *sink)
 	return status;
 }
 
+static enum ht_status run_et(ht_ctx *ctx, const char *name, const char *path, const char *view,
+        ht_set *kineto, struct ht_sink *sink)
+{
+	struct ht_arg args[] = { { "et", path }, { "view", view } };
+	ht_table *table;
+	HT_TRY(ht_run(ctx, name, &kineto, kineto ? 1 : 0, args, view ? 2 : 1, NULL, &table));
+	enum ht_status status = ht_render(ctx, table, "csv", NULL, sink);
+	ht_table_free(table);
+	return status;
+}
+
+static enum ht_status with_kineto(ht_ctx *ctx, ht_set *kineto, struct ht_sink *sink)
+{
+	struct ht_et_convert_options options = { .to = "chakra", .partial = true };
+	HT_TRY(run_et(ctx, "et-check", et_path, NULL, kineto, sink));
+	HT_TRY(run_et(ctx, "et-link", et_path, "nodes", kineto, sink));
+	HT_TRY(run_et(ctx, "et-link", et_path, "gpu", kineto, sink));
+	HT_TRY(ht_et_convert(ctx, et_path, kineto, et_out, &options));
+	return run_et(ctx, "et-nodes", et_out, "tensors", NULL, sink);
+}
+
+static enum ht_status execution_trace(ht_ctx *ctx, struct ht_sink *sink)
+{
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = et_kineto_path;
+	ht_set *kineto;
+	HT_TRY(run_et(ctx, "et-nodes", et_path, "nodes", NULL, sink));
+	HT_TRY(run_et(ctx, "et-nodes", et_path, "groups", NULL, sink));
+	HT_TRY(ht_open(ctx, &path, 1, &options, &kineto));
+	enum ht_status status = with_kineto(ctx, kineto, sink);
+	ht_close(kineto);
+	return status;
+}
+
 static const struct scenario scenarios[] = {
 	{ "ask in SQL", ask_in_sql },
 	{ "read plain", read_plain },
@@ -317,6 +372,7 @@ static const struct scenario scenarios[] = {
 	{ "apply a view", view },
 	{ "critical paths", critical_paths },
 	{ "a rank of an NPU", read_npu },
+	{ "an execution trace", execution_trace },
 };
 
 enum fault { FAULT_MEMORY, FAULT_IO };
@@ -431,6 +487,11 @@ static int prepare(void **state)
 	snprintf(cache_dir, sizeof cache_dir, "%s/cache", dir);
 	snprintf(out_json, sizeof out_json, "%s/out.json", dir);
 	snprintf(out_gz, sizeof out_gz, "%s/out.json.gz", dir);
+	snprintf(et_path, sizeof et_path, "%s/et.json", dir);
+	snprintf(et_kineto_path, sizeof et_kineto_path, "%s/kineto.json", dir);
+	snprintf(et_out, sizeof et_out, "%s/out.et", dir);
+	write_file(et_path, et_text, sizeof et_text - 1);
+	write_file(et_kineto_path, et_kineto, sizeof et_kineto - 1);
 	write_file(plain, tiny, sizeof tiny - 1);
 	assert_int_equal(mkdir(folder, 0700), 0);
 	char path[128];

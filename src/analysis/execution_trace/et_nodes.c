@@ -2,7 +2,7 @@
  * et_nodes.c - the nodes of execution traces: what was called with what, under what, on which tensors.
  *
  * One row per node in file order, which is the order in which calls ended. Texts of arguments are those of the
- * file: JSON lists, an entry per argument. Of Chakra's files arguments are Python's repr, and what only they have
+ * file: JSON lists, an entry per argument; Chakra's files have Python's repr of the same lists. What only these have
  * (type, data dependencies, times) stands in columns of its own.
  *
  * Views: nodes; tensors, a row per tensor that a node takes or gives; groups, the process groups declared.
