@@ -189,6 +189,7 @@ static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	ht_table_set_own_words(table);
 	const struct ht_roster *roster = run->rosters[0];
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
