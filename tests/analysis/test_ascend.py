@@ -97,6 +97,29 @@ def test_a_path_without_a_host(tmp_path):
     assert summary["bound by"].startswith("cannot tell: nothing of the host")
 
 
+def test_rules_about_launches_need_launches(tmp_path):
+    """A rank whose file has no host: that nothing was launched, or how often, is not known, and no rule says 0 %."""
+    path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
+    said = {r["rule"]: r["finding"] for r in rows("advice", path, "--view", "rules")}
+    for rule in ("launch", "tiny-kernels", "sync"):
+        assert said[rule].startswith("cannot tell"), said[rule]
+
+
+def test_ranks_that_are_not_here(tmp_path):
+    """Links to other ranks say that the job has them; health tells how many are missing, and of a whole job nothing."""
+    link = {"Transport Type": "HCCS", "Transit Size(MB)": 1.0, "Transit Time(ms)": 1.0, "Bandwidth(GB/s)": 1.0}
+    for me in (0, 1):
+        matrix = {"step1": {"p2p": {}, "collective": {"allReduce-top1@1": {f"{me}-{other}": link for other in (0, 1, 3)}}}}
+        rank(tmp_path, f"rank{me}_12{me}_ascend_pt", kernel_details__csv=work((1, "MatMul", "AI_CORE", 0, 10)),
+             communication_matrix__json=json.dumps(matrix))
+    missing = [r for r in rows("health", tmp_path) if r["check"] == "missing_ranks"]
+    assert [(r["rank"], r["count"], r["sentence"]) for r in missing] == [
+        (None, "2", "the job has 4 ranks or more, of which 2 are here")]
+    for other in (2, 3):
+        rank(tmp_path, f"rank{other}_12{other}_ascend_pt", kernel_details__csv=work((1, "MatMul", "AI_CORE", 0, 10)))
+    assert not [r for r in rows("health", tmp_path) if r["check"] == "missing_ranks"]
+
+
 @pytest.mark.parametrize("verb", ("summary", "critical-path", "steps", "advice", "health", "idle-breakdown"))
 def test_npus_are_called_npus(tmp_path, verb):
     path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
