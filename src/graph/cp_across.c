@@ -350,6 +350,15 @@ static size_t pass_kernel(struct across *a, const struct kernel *kernel, bool in
 	return chain;
 }
 
+/* Time of a rank that no piece covers: the host's, unless it recorded nothing of it. */
+static enum ht_cp_bound host_bound(const struct rank *rank)
+{
+	for (size_t i = 0; i < ht_table_n_rows(rank->pieces); i++)
+		if (cell(rank->pieces, i, HT_CP_PIECE_BOUND, 0) == HT_CP_BOUND_UNRECORDED)
+			return HT_CP_BOUND_UNRECORDED;
+	return HT_CP_BOUND_CPU;
+}
+
 static void walk(struct across *a)
 {
 	const struct job_window *w = a->window;
@@ -372,7 +381,7 @@ static void walk(struct across *a)
 	                .piece = -1,
 	                .start_ns = w->start_ns,
 	                .end_ns = until,
-	                .bound = HT_CP_BOUND_CPU,
+	                .bound = (uint8_t)host_bound(&a->ranks[i_rank]),
 	                .type = HT_CP_DEPENDENCY,
 	                .inferred = true },
 	        until);

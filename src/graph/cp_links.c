@@ -116,7 +116,7 @@ static void put_launch(struct links *l, uint32_t work)
 		struct node from = host_node(l, m->main_track, w->start_ns);
 		put(l, from, work_node(m, work, false),
 		        (struct ht_cp_link){ .type = HT_CP_DEPENDENCY,
-		                .bound = HT_CP_BOUND_CPU,
+		                .bound = m->has_host ? HT_CP_BOUND_CPU : HT_CP_BOUND_UNRECORDED,
 		                .row = HT_NONE,
 		                .weight_ns = w->start_ns - from.time_ns,
 		                .slack_ns = slack });

@@ -126,6 +126,7 @@ struct ht_cp_model {
 	struct ht_cp_handover *handovers; /* by time */
 	uint32_t *first_handover;
 	uint32_t main_track; /* HT_NONE: no host thread */
+	bool has_host;       /* something of the host was recorded */
 
 	struct ht_cp_window *windows;
 	size_t n_windows;

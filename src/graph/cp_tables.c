@@ -326,6 +326,9 @@ enum ht_status ht_cp_scale_read(
 {
 	for (int k = HT_CP_BOUND_NONE + 1, given = scale != NULL; !given && k < HT_CP_N_BOUNDS;
 	        k++) {
+		/* nobody knows what there could be less of */
+		if (k == HT_CP_BOUND_UNRECORDED)
+			continue;
 		scale = ht_arena_printf(run->scratch, "%s%s%s=0", scale ? scale : "",
 		        scale ? "," : "", ht_cp_bound_name(k));
 		if (!scale)

@@ -194,6 +194,7 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 	size_t n_rows = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++)
 		n_rows += ht_cp_kind_is_host(t->kind[row]);
+	m->has_host = n_rows > 0;
 	m->spans = ht_arena_alloc(run->scratch, (2 * n_rows + 1) * sizeof *m->spans);
 	m->first_span = ht_arena_alloc(run->scratch, (t->n_tracks + 2) * sizeof(uint32_t));
 	s.open = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *s.open);
@@ -232,6 +233,8 @@ uint32_t ht_cp_span_at(const struct ht_cp_model *m, uint32_t track, int64_t time
 
 enum ht_cp_bound ht_cp_host_bound(struct ht_cp_model *m, uint32_t row)
 {
+	if (!m->has_host)
+		return HT_CP_BOUND_UNRECORDED;
 	if (!m->options.data_load)
 		return HT_CP_BOUND_CPU;
 	/* up to where it is known, then down again: each row is looked at once, however deep the calls */

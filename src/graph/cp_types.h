@@ -28,6 +28,7 @@ enum ht_cp_bound {
 	HT_CP_BOUND_GPU_MEMORY,
 	HT_CP_BOUND_KERNEL_DELAY,
 	HT_CP_BOUND_LAUNCH_DELAY,
+	HT_CP_BOUND_UNRECORDED, /* the device waits, and nothing of the host was recorded */
 	HT_CP_N_BOUNDS
 };
 /* "cpu_bound", ...; "" for none. */

@@ -98,12 +98,13 @@ static struct ht_cp_window window_of(
         const struct ht_cp_model *m, uint32_t row, size_t instance, uint32_t i_step)
 {
 	const struct ht_trace *t = m->trace;
+	const struct ht_step *own = i_step != HT_NONE ? &t->steps[i_step] : NULL;
 	bool on_gpu = ht_kind_is_device(t->kind[row]);
 	uint32_t step = i_step != HT_NONE ? i_step : t->step[row];
 	return (struct ht_cp_window){ .instance = (int64_t)instance,
 		.step = step == HT_NONE ? HT_NO_I64 : t->steps[step].number,
-		.start_ns = t->ts_ns[row],
-		.host_end_ns = ht_end_ns(t, row),
+		.start_ns = own ? own->ts_ns : t->ts_ns[row],
+		.host_end_ns = own ? own->end_ns : ht_end_ns(t, row),
 		.track = on_gpu ? HT_NONE : t->track[row],
 		.row = row,
 		.by_start = on_gpu };
@@ -171,14 +172,24 @@ enum ht_status ht_cp_windows_find(struct ht_run *run, struct ht_cp_model *m)
 
 /* ---- their work ---- */
 
+/* Is it when the window's work begins? */
+static bool is_in_time(const struct ht_cp_window *window, const struct ht_cp_work *w)
+{
+	int64_t time = w->launch == HT_NONE || window->by_start ? w->start_ns : w->launch_ns;
+	return time >= window->start_ns && time <= window->host_end_ns &&
+	       (!w->early || window->by_start);
+}
+
 bool ht_cp_window_owns(
         const struct ht_cp_model *m, const struct ht_cp_window *window, uint32_t work)
 {
+	const struct ht_trace *t = m->trace;
 	const struct ht_cp_work *w = &m->works[work];
-	if (w->early && !window->by_start)
-		return false;
-	int64_t time = w->launch == HT_NONE || window->by_start ? w->start_ns : w->launch_ns;
-	return time >= window->start_ns && time <= window->host_end_ns;
+	/* work that names its step is of no other */
+	uint32_t step = window->by_start ? t->step[w->row] : HT_NONE;
+	bool is_others = window->step != HT_NO_I64 && step != HT_NONE && t->steps[step].is_named &&
+	                 t->steps[step].number != window->step;
+	return !is_others && is_in_time(window, w);
 }
 
 /* When the work could have begun, as far as its launch tells. */
@@ -214,8 +225,10 @@ void ht_cp_windows_close(struct ht_cp_model *m)
 		size_t n = w->by_start ? m->n_works : m->n_by_launch;
 		for (; at < n; at++) {
 			uint32_t work = w->by_start ? (uint32_t)at : m->by_launch[at];
-			if (!ht_cp_window_owns(m, w, work))
+			if (!is_in_time(w, &m->works[work]))
 				break;
+			if (!ht_cp_window_owns(m, w, work))
+				continue;
 			if (w->last == HT_NONE || m->works[work].end_ns > m->works[w->last].end_ns)
 				w->last = work;
 		}

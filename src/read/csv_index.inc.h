@@ -134,13 +134,22 @@ static inline uint32_t take_lowest(uint64_t *bits)
 	return place;
 }
 
+static inline void put_four(uint32_t *out, uint32_t base, uint64_t *bits)
+{
+	out[0] = base + take_lowest(bits);
+	out[1] = base + take_lowest(bits);
+	out[2] = base + take_lowest(bits);
+	out[3] = base + take_lowest(bits);
+}
+
 /* The places of n bits and some more: how many there are cannot be guessed, whether they are many can. */
 static inline void put_stops(uint32_t *out, uint32_t base, uint64_t bits, unsigned n)
 {
-	for (unsigned i = 0; i < 12; i++)
-		out[i] = base + take_lowest(&bits);
-	for (unsigned i = 12; i < n; i++)
-		out[i] = base + take_lowest(&bits);
+	put_four(out, base, &bits);
+	put_four(out + 4, base, &bits);
+	put_four(out + 8, base, &bits);
+	for (unsigned i = 12; i < n; i += 4)
+		put_four(out + i, base, &bits);
 }
 
 /* Which stops of a block end rows, counted from first on; mostly there is one or none. */
@@ -164,12 +173,12 @@ void HT_CSV_INDEX(const char *text, size_t n, struct ht_csv_index *index)
 	index->before = UINT32_MAX;
 	for (size_t at = 0; at < n; at += 64) {
 		struct marks marks = read_marks(text + at);
-		uint64_t odd, keep = n - at < 64 ? ((uint64_t)1 << (n - at)) - 1 : ~(uint64_t)0;
-		uint64_t stops = find_stops(&marks, &carry, &odd);
-		odd &= keep;
-		if (odd)
-			keep &= (odd & (0 - odd)) - 1;
-		stops &= keep;
+		uint64_t odd, stops = find_stops(&marks, &carry, &odd);
+		if (odd || n - at < 64) {
+			uint64_t own = n - at < 64 ? ((uint64_t)1 << (n - at)) - 1 : ~(uint64_t)0;
+			odd &= own;
+			stops &= odd ? own & ((odd & (0 - odd)) - 1) : own;
+		}
 		index->n_lines += put_lines(index->lines + index->n_lines,
 		        (uint32_t)(stop - index->stops), stops, marks.lines & stops);
 		unsigned n_new = (unsigned)__builtin_popcountll(stops);

@@ -55,12 +55,12 @@ static inline uint64_t join_digits(__m128i digits)
 
 #define ZERO 0x302e30u /* "0.0" */
 
-/* Where there may be neither a point (high bits) nor a zero that no point follows (low bits) in a cell of n bytes: a
- * point at its ends, a zero at its start. */
-#define WRONG(n) ((0x80000000u | 1u << (32 - (n))) | (1u << (16 - (n))))
-static const uint32_t wrongs[16] = { 0, 0x80000000u, WRONG(2), WRONG(3), WRONG(4), WRONG(5),
-	WRONG(6), WRONG(7), WRONG(8), WRONG(9), WRONG(10), WRONG(11), WRONG(12), WRONG(13),
-	WRONG(14), WRONG(15) };
+/* A zero in front that is no "0" and no "0.": not how numbers are written. */
+static inline bool is_padded(uint32_t four, size_t n)
+{
+	/* what the first digit is cannot be guessed */
+	return ((four & 0xff) == '0') & ((four & 0xff00) != '.' << 8) & (n > 1);
+}
 
 size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values)
 {
@@ -72,8 +72,9 @@ size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t 
 	uint8_t more[17];
 	for (unsigned at = 0; at < 17; at++) {
 		unsigned own = at == 16 ? 0 : 15 - at;
-		factors[at] = own > scale ? 0 : ht_pack_factors[scale - own];
-		more[at] = own > scale ? 16 : (uint8_t)(scale - own);
+		bool can_be = own <= scale && at != 15;
+		factors[at] = can_be ? ht_pack_factors[scale - own] : 0;
+		more[at] = can_be ? (uint8_t)(scale - own) : 16;
 	}
 	const char *text = cells->text;
 	const size_t n_cells = cells->n, stride = cells->stride;
@@ -91,14 +92,12 @@ size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t 
 		__m128i own = load(lasts + n), bytes = load(text + *stop - 16);
 		__m128i points = _mm_and_si128(_mm_cmpeq_epi8(bytes, point), own);
 		__m128i digits = _mm_and_si128(_mm_sub_epi8(bytes, zero), own);
-		unsigned point_bits = (unsigned)_mm_movemask_epi8(points);
-		unsigned zero_bits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, zero));
-		unsigned at = (unsigned)_tzcnt_u32(point_bits | 1u << 16);
+		unsigned at = _tzcnt_u32((unsigned)_mm_movemask_epi8(points) | 1u << 16);
 		digits = _mm_shuffle_epi8(digits, load(without[at]));
-		__m128i small = _mm_cmpeq_epi8(_mm_min_epu8(digits, nine), digits);
-		unsigned odd = (unsigned)_mm_movemask_epi8(small) ^ 0xffff;
-		odd |= (point_bits << 16 | (zero_bits & ~(point_bits >> 1))) & wrongs[n];
-		if (odd || n + more[at] > 15)
+		__m128i large = _mm_subs_epu8(digits, nine);
+		/* neither a point in front; one at the end is in more */
+		if (!_mm_testz_si128(large, large) || at + n == 16 || n + more[at] > 15 ||
+		        is_padded(four, n))
 			return i;
 		uint64_t pair = join_digits(digits);
 		ret_values[i] =

@@ -371,6 +371,16 @@ enum ht_status ht_set_clocks(
 
 /* ---- the table ---- */
 
+/* Are all traces of NPUs? Then what is said about them speaks of NPUs. */
+static bool is_of_npus(const struct ht_run *run)
+{
+	size_t n = 0, n_npus = 0;
+	for (size_t side = 0; side < run->n_sets; side++)
+		for (size_t i = 0; i < run->rosters[side]->n; i++, n++)
+			n_npus += ht_job_is_ascend(&run->rosters[side]->ranks[i].job);
+	return n && n == n_npus;
+}
+
 static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
@@ -393,6 +403,8 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 			HT_TRY(ht_table_add_note(table, "%s", roster->loss_note));
 	}
 	HT_TRY(ht_table_finish(run->ctx, table));
+	if (is_of_npus(run))
+		ht_table_name_device(table, "NPU");
 	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
 }
 

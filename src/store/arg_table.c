@@ -134,10 +134,15 @@ static unsigned squeeze(uint64_t *values, unsigned n, uint64_t *masks)
 	return n_kept;
 }
 
+/* Values that are not zero; where the first ones are, all count so. */
 static unsigned count_others(const struct ht_packer *p)
 {
-	unsigned n = 0;
-	for (unsigned i = 0; i < p->n; i++)
+	unsigned n = 0, i = 0;
+	for (; i < p->n && i < 16; i++)
+		n += p->values[i] != 0;
+	if (n == i)
+		return p->n;
+	for (; i < p->n; i++)
 		n += p->values[i] != 0;
 	return n;
 }

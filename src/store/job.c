@@ -54,6 +54,8 @@ void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job)
 {
 	_Static_assert(HT_COUNT(operators) <= 64, "a bit each");
 	struct ht_job job = { .world_size = trace->meta->world_size };
+	if (trace->meta->dialect == HT_DIALECT_ASCEND)
+		job.maker = ASCEND;
 	for (size_t i = 0; i < HT_COUNT(calls) && job.maker == UNKNOWN; i++)
 		if (ht_str_find(trace, calls[i].name) != HT_NO_STR)
 			job.maker = calls[i].maker;
@@ -66,6 +68,11 @@ void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job)
 bool ht_job_is_amd(const struct ht_job *job)
 {
 	return job->maker == AMD;
+}
+
+bool ht_job_is_ascend(const struct ht_job *job)
+{
+	return job->maker == ASCEND;
 }
 
 static bool are_other_models(const struct ht_job *a, const struct ht_job *b)

@@ -22,6 +22,8 @@ struct ht_roster;
 void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job);
 /* Do the calls of its runtime say that the device is AMD's? */
 bool ht_job_is_amd(const struct ht_job *job);
+/* Is the device an NPU of Ascend? */
+bool ht_job_is_ascend(const struct ht_job *job);
 /* Sets ret_note to NULL when nothing speaks against one job. HT_NOMEM without a text. */
 enum ht_status ht_job_compare(
         const struct ht_roster *roster, struct ht_arena *arena, const char **ret_note) HT_MUST_USE;

@@ -143,7 +143,7 @@ static bool has_two_steps(const struct ht_roster *roster)
 	int64_t first = HT_NO_I64;
 	for (size_t i = 0; i < roster->n; i++) {
 		const struct ht_rank *rank = &roster->ranks[i];
-		for (size_t k = 0; k < rank->n_steps; k++) {
+		for (size_t k = 0; k < rank->n_steps && !rank->steps[k].is_named; k++) {
 			if (first == HT_NO_I64)
 				first = rank->steps[k].number;
 			if (rank->steps[k].number != first)

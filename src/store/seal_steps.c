@@ -1,7 +1,9 @@
 /*
  * seal_steps.c - profiler steps and which step each row belongs to; Python parents.
  *
- * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. A host
+ * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. Where there are
+ * neither, work may name its step (Ascend's tables do): such a step is from its first work to its last, but not before
+ * the one before it has ended, and work belongs to the one that it names. A host
  * row belongs to the step whose window holds its start (the latest such step), GPU work to the step of its
  * launch (of its own start, where that was lost), a GPU annotation to the step of the host annotation with the
  * same External id.
@@ -12,6 +14,7 @@
 #include "store/row_index.h"
 #include "base/search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int64_t ht_step_number(const char *name)
@@ -48,6 +51,105 @@ static enum ht_status number_names(
 	return HT_OK;
 }
 
+/* ---- steps that work names ---- */
+
+/* Of more steps nobody tells. */
+#define MAX_NAMED 4096
+
+static int by_start(const void *left, const void *right)
+{
+	const struct ht_step *a = left, *b = right;
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* The step that a row names; work that follows is mostly of the same one. SIZE_MAX: none. */
+static size_t find_named(const struct ht_step *steps, size_t n, int64_t number, size_t hint)
+{
+	if (hint < n && steps[hint].number == number)
+		return hint;
+	for (size_t i = n; i-- > 0;)
+		if (steps[i].number == number)
+			return i;
+	return SIZE_MAX;
+}
+
+static void add_work(const struct ht_trace *t, uint32_t row, struct ht_step *step)
+{
+	if (t->ts_ns[row] < step->ts_ns) {
+		step->ts_ns = t->ts_ns[row];
+		step->row = row;
+	}
+	if (ht_end_ns(t, row) > step->end_ns)
+		step->end_ns = ht_end_ns(t, row);
+}
+
+static bool is_named_work(const struct ht_trace *t, uint32_t row)
+{
+	return ht_kind_is_gpu_work(t->kind[row]) && ht_is_span(t, row);
+}
+
+/* Steps apart from each other, by start. */
+static void part_steps(struct ht_step *steps, size_t n)
+{
+	qsort(steps, n, sizeof *steps, by_start);
+	for (size_t i = 1; i < n; i++) {
+		struct ht_step *s = &steps[i];
+		s->ts_ns = s->ts_ns < s[-1].end_ns ? s[-1].end_ns : s->ts_ns;
+		s->end_ns = s->end_ns < s->ts_ns ? s->ts_ns : s->end_ns;
+	}
+}
+
+static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	struct ht_step *found = ht_arena_alloc(arena, MAX_NAMED * sizeof *found), *steps;
+	size_t n = 0, at = 0;
+	if (!found)
+		return ht_fail_nomem(ctx);
+	for (uint64_t i = 0; ids && i < ids->n; i++) {
+		int64_t number = ht_arg_i64_at(t, ids, i);
+		if (!is_named_work(t, rows[i]))
+			continue;
+		at = find_named(found, n, number, at);
+		if (at == SIZE_MAX && n == MAX_NAMED)
+			break;
+		if (at == SIZE_MAX)
+			found[at = n++] = (struct ht_step){ .number = number,
+				.is_named = 1,
+				.ts_ns = INT64_MAX,
+				.end_ns = INT64_MIN };
+		add_work(t, rows[i], &found[at]);
+	}
+	if (n)
+		part_steps(found, n);
+	steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
+	if (!steps)
+		return ht_fail_nomem(ctx);
+	if (n)
+		memcpy(steps, found, n * sizeof *steps);
+	return HT_OK;
+}
+
+/* Work is of the step that it names, also where that overlaps another. */
+static void assign_named(struct ht_trace *t)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	size_t at = 0;
+	for (uint64_t i = 0; ids && i < ids->n; i++) {
+		if (!is_named_work(t, rows[i]))
+			continue;
+		at = find_named(t->steps, t->n_steps, ht_arg_i64_at(t, ids, i), at);
+		step[rows[i]] = at == SIZE_MAX ? HT_NONE : (uint32_t)at;
+	}
+}
+
+/* ---- steps that the profiler marked ---- */
+
 static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
@@ -60,6 +162,8 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 			*(ht_kind_is_device(t->kind[row]) ? &n_device : &n_host) += 1;
 	meta->has_host_steps = n_host > 0;
 	size_t n = n_host ? n_host : n_device, k = 0;
+	if (!n)
+		return name_steps(ctx, t, arena);
 	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
 	uint32_t *rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows);
 	struct ht_step *steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
@@ -150,6 +254,8 @@ static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	/* steps seen on the GPU only: work belongs to the window it runs in */
 	for (size_t i = 0; !t->meta_->has_host_steps && i < t->n_gpu; i++)
 		step[t->gpu[i].row] = step_at(t, t->ts_ns[t->gpu[i].row]);
+	if (t->n_steps && t->steps[0].is_named)
+		assign_named(t);
 	return t->meta_->has_host_steps ? assign_lost(ctx, t, arena) : HT_OK;
 }
 

@@ -66,7 +66,7 @@ struct ht_roster {
 	const char *clock_note;   /* NULL: the ranks have one clock */
 	const char *loss_note;    /* NULL: nothing was lost */
 	const char *job_note;     /* NULL: nothing speaks against one job */
-	bool has_two_steps;       /* two different step numbers anywhere */
+	bool has_two_steps;       /* two different numbers of steps that the profiler marked */
 };
 
 /* What is known of a trace that is read from there; lists are copied to the arena. HT_NOMEM without a text. */

@@ -134,8 +134,10 @@ struct ht_gpu {
 
 struct ht_step {
 	int64_t number;
-	uint32_t row; /* host row of ProfilerStep#N; the GPU row only when no host row exists */
-	uint32_t pad;
+	uint32_t row; /* host row of ProfilerStep#N; the GPU row only when no host row exists; the
+	               * first work of a step that is named by its work */
+	uint32_t
+	        is_named; /* 1: nothing but the work names it ("Step Id"), and all of it is there */
 	int64_t ts_ns, end_ns;
 };
 

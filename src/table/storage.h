@@ -62,8 +62,9 @@ struct ht_table {
 	size_t n_rows, cap_rows;
 	size_t cursor; /* column of the next put */
 	size_t n_hidden;
-	size_t bar; /* column index, SIZE_MAX: none */
-	bool prose; /* rows are sentences */
+	size_t bar;     /* column index, SIZE_MAX: none */
+	bool prose;     /* rows are sentences */
+	bool own_words; /* all texts of cells are ours */
 	bool says_no;
 	struct ht_table_pool pool;
 	struct ht_vec notes; /* const char * */

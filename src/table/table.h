@@ -30,6 +30,12 @@ void ht_table_set_bar(ht_table *table, const char *column);
 /* Rows are sentences: the first column is a label and the second what is said, both texts. */
 void ht_table_set_prose(ht_table *table);
 
+/* All texts of its cells are ours, none is of a trace; those of a table of sentences are. */
+void ht_table_set_own_words(ht_table *table);
+/* The device is no GPU but what these three letters say: in title, method and notes, and in cells with our own words.
+ * Names of columns and of things stay. After the last row and note. */
+void ht_table_name_device(ht_table *table, const char word[3]);
+
 /* Begin a row; all its cells are null until set. Cells are set left to right by the put calls; a put
  * beyond the last column is ignored. Errors (out of memory) stick: appends after one are ignored, and
  * ht_table_finish tells. So analyses append without checks and check once. A number put into a

@@ -55,6 +55,81 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+def work(*tasks):
+    """Tasks as (step, name, core, start us, duration us)."""
+    lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
+    return "\n".join(lines + [f"{step},{name},{core},{T0 + start}.000\t,{dur}" for step, name, core, start, dur in tasks]) + "\n"
+
+
+#: Two steps, the second of which begins to communicate before the first has ended.
+NAMED_STEPS = work((4, "MatMul", "AI_CORE", 0, 10), (4, "hcom_allReduce_", "HCCL", 30, 30), (5, "hcom_allGather_", "HCCL", 50, 20),
+                   (5, "MatMul", "AI_CORE", 90, 30))
+
+
+def test_named_steps_in_every_verb(tmp_path):
+    """Each is from its first work to its last, not before the one before it has ended; work is of the one that it names."""
+    path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
+    found = rows("steps", path)
+    assert [(r["step"], r["total_ns"], r["kernel_ns"], r["communication_ns"], r["other_ns"], r["n_work"]) for r in found] == [
+        ("4", "60000", "10000", "30000", "20000", "2"), ("5", "60000", "30000", "10000", "20000", "2")]
+    assert [r["step"] for r in rows("events", path, "--columns", "step")] == ["4", "4", "5", "5"]
+    # any verb takes them, and by default nothing is left out: all work of the last one is there
+    assert {r["name"]: r["calls"] for r in rows("kernels", path, "--step", "5")} == {"MatMul": "1", "hcom_allGather_": "1"}
+    assert {r["name"]: r["calls"] for r in rows("kernels", path)} == {"MatMul": "2", "hcom_allReduce_": "1", "hcom_allGather_": "1"}
+    types = {r["kernel_type"]: r["sum_ns"] for r in rows("kernel-types", path)}
+    assert types["compute"] == "40000" and types["communication"] == "40000"  # the two overlap by 10 us
+    types = {r["kernel_type"]: r["sum_ns"] for r in rows("kernel-types", path, "--step", "4")}
+    assert types["compute"] == "10000" and types["communication"] == "30000"
+    refused = support.run("kernels", path, "--step", "6", "--no-cache")
+    assert refused.returncode == 2 and b"there are 4 to 5" in refused.stderr
+
+
+def test_a_path_without_a_host(tmp_path):
+    """Nothing of the host was recorded: what the device waited for cannot be told, and nobody is blamed."""
+    path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
+    found = rows("critical-path", path)
+    assert {(r["step"], r["bound_by"]): int(r["duration_ns"]) for r in found} == {
+        ("4", "gpu_compute_bound"): 10000, ("4", "host_unrecorded"): 20000, ("4", "gpu_communication_bound"): 30000,
+        ("5", "gpu_compute_bound"): 30000, ("5", "host_unrecorded"): 20000, ("5", "gpu_communication_bound"): 10000}
+    text = support.run("critical-path", path, "--no-cache").stdout.decode()
+    assert "cpu_bound" not in text and "work of the host" not in text
+    summary = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert summary["bound by"].startswith("cannot tell: nothing of the host")
+
+
+def test_rules_about_launches_need_launches(tmp_path):
+    """A rank whose file has no host: that nothing was launched, or how often, is not known, and no rule says 0 %."""
+    path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
+    said = {r["rule"]: r["finding"] for r in rows("advice", path, "--view", "rules")}
+    for rule in ("launch", "tiny-kernels", "sync"):
+        assert said[rule].startswith("cannot tell"), said[rule]
+
+
+def test_ranks_that_are_not_here(tmp_path):
+    """Links to other ranks say that the job has them; health tells how many are missing, and of a whole job nothing."""
+    link = {"Transport Type": "HCCS", "Transit Size(MB)": 1.0, "Transit Time(ms)": 1.0, "Bandwidth(GB/s)": 1.0}
+    for me in (0, 1):
+        matrix = {"step1": {"p2p": {}, "collective": {"allReduce-top1@1": {f"{me}-{other}": link for other in (0, 1, 3)}}}}
+        rank(tmp_path, f"rank{me}_12{me}_ascend_pt", kernel_details__csv=work((1, "MatMul", "AI_CORE", 0, 10)),
+             communication_matrix__json=json.dumps(matrix))
+    missing = [r for r in rows("health", tmp_path) if r["check"] == "missing_ranks"]
+    assert [(r["rank"], r["count"], r["sentence"]) for r in missing] == [
+        (None, "2", "the job has 4 ranks or more, of which 2 are here")]
+    for other in (2, 3):
+        rank(tmp_path, f"rank{other}_12{other}_ascend_pt", kernel_details__csv=work((1, "MatMul", "AI_CORE", 0, 10)))
+    assert not [r for r in rows("health", tmp_path) if r["check"] == "missing_ranks"]
+
+
+@pytest.mark.parametrize("verb", ("summary", "critical-path", "steps", "advice", "health", "idle-breakdown"))
+def test_npus_are_called_npus(tmp_path, verb):
+    path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
+    for more in ((), ("--view", "rules") if verb == "advice" else ()):
+        text = support.run(verb, path, *more, "--no-cache").stdout.decode()
+        assert "GPU" not in text, text
+    if verb == "summary":
+        assert "NPU" in text
+
+
 CELLS = {  # what a cell may hold, and what comes out; more than a block of rows, so that blocks differ
     "few digits": lambda rng: f"{rng.randint(0, 10 ** rng.randint(0, 7))}.{rng.randint(0, 999)}",
     "whole": lambda rng: str(rng.randint(0, 2 ** rng.choice((1, 31, 53, 62)))),
@@ -387,7 +462,7 @@ def test_a_summary_without_the_host(tmp_path):
     path = rank(tmp_path, kernel_details__csv=KERNELS)
     found = {r["topic"]: r["finding"] for r in rows("summary", path)}
     assert found["bound by"].startswith("cannot tell") and found["could save"].startswith("cannot tell")
-    assert "nothing says" in found["GPU"] and "launch" not in found["GPU"]
+    assert "nothing says" in found["NPU"] and "launch" not in found["NPU"]
 
 
 def test_modules_of_work_that_cann_launched(tmp_path):
@@ -420,7 +495,7 @@ def test_steps_that_only_work_names(tmp_path):
     assert [(r["step"], r["total_ns"], r["kernel_ns"]) for r in rows("steps", path)] == [
         ("7", "45000", "25000"), ("8", "15000", "15000"), ("9", "10000", "10000")]
     assert [(r["step"], r["step_ns"]) for r in rows("distributed", path)] == [("7", "45000"), ("8", "15000"), ("9", "10000")]
-    assert rows("summary", path)[0]["finding"].startswith("15.0 µs up to the end of its GPU work (median of 3 steps")
+    assert rows("summary", path)[0]["finding"].startswith("15.0 µs up to the end of its NPU work (median of 3 steps")
 
 
 STRINGS = {1: "MatMul_1", 2: "MatMulV2", 3: "AI_CORE", 4: "8,16;16,8", 5: "hcom_allReduce__1", 6: "aten::mm", 7: "PTA+GE",

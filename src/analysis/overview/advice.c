@@ -364,10 +364,9 @@ static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TINY), idle = idle_of_host(a);
 	struct ht_rule_verdict v = HT_NO_VERDICT;
-	if (!fact.is_known)
+	if (!fact.is_known || !idle.is_known)
 		return v;
-	bool many = ht_rule_share(a, &fact) > 0.5,
-	     matters = idle.is_known && ht_rule_share(a, &idle) > 0.1;
+	bool many = ht_rule_share(a, &fact) > 0.5, matters = ht_rule_share(a, &idle) > 0.1;
 	struct ht_rule_fact steps = ht_rule_fact_of(a, fact.i_part, HT_METRIC_STEPS);
 	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a,
@@ -375,10 +374,10 @@ static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 	        "launched the device idles %s of its time",
 	        steps.count ? fact.part / steps.count : fact.part,
 	        steps.count ? fact.whole / steps.count : fact.whole,
-	        ht_rule_percent(a, idle.is_known ? ht_rule_share(a, &idle) : 0));
-	v.i_part = idle.is_known ? idle.i_part : fact.i_part;
-	v.row = idle.is_known ? idle.row : fact.row;
-	v.cost_ns = idle.is_known ? idle.part : HT_NO_I64;
+	        ht_rule_percent(a, ht_rule_share(a, &idle)));
+	v.i_part = idle.i_part;
+	v.row = idle.row;
+	v.cost_ns = idle.part;
 	return v;
 }
 
@@ -494,7 +493,7 @@ static const struct ht_rule rules[] = {
 	        "idle-breakdown --by device", "GPU work with its launches" },
 	{ "tiny-kernels", tiny_kernels,
 	        "CUDA graphs or torch.compile: fewer launches, longer kernels", "launch-stats",
-	        "kernels" },
+	        "kernels with their launches" },
 	{ "sync", sync_calls,
 	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
 	        "critical-path", "calls that wait for the device" },

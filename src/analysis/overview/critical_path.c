@@ -280,6 +280,10 @@ static const struct ht_hint hints[] = {
 	{ "cpu_bound", "work of the host", "op-launch-delay" },
 	{ "gpu_kernel_launch_overhead", "the way from launch calls to the GPU", "launch-stats" },
 	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
+	{ "host_unrecorded",
+	        "time in which the device waited; for what cannot be told: nothing of the host was "
+	        "recorded",
+	        "health" },
 };
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -6,6 +6,8 @@
  * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
  * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
  * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
+ * Where a trace says how large its job is, or with which ranks it exchanged data, and more ranks take part than are here,
+ * missing_ranks says so, without a rank of its own.
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
@@ -30,6 +32,12 @@ static const struct ht_column columns[] = {
 	{ "weakens", HT_STR, HT_MEASURE, "which results to read with care", NULL },
 };
 
+/* The number of ranks that a trace says its job has, at least. */
+enum { COUNTERS, JOB };
+static const struct ht_column job_columns[] = {
+	{ "ranks", HT_I64, HT_MEASURE, "ranks of the job, at least", NULL },
+};
+
 const struct ht_analysis ht_analysis_health = {
 	.info = {
 		.name = "health",
@@ -41,6 +49,8 @@ const struct ht_analysis ht_analysis_health = {
 		.n_sets = 1,
 		.tells_losses = true,
 	},
+	.facts = { [COUNTERS] = { "counters", columns, HT_COUNT(columns) },
+	        [JOB] = { "job", job_columns, HT_COUNT(job_columns) } },
 	.across = true,
 	.per_rank = list_counters,
 	.finish = finish,
@@ -157,9 +167,58 @@ static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- the job ---- */
+
+/* Numbers of ranks that exchanged data are of the job or of a group: in both the largest is below the job's size. */
+static int64_t job_size(const struct ht_trace *t)
+{
+	static const char *const keys[] = { "src_rank", "dst_rank" };
+	const struct ht_side_table *matrix = ht_side_table_find(t, "communication_matrix");
+	int64_t size = t->meta->world_size == HT_NO_I64 ? 0 : t->meta->world_size, number;
+	for (size_t k = 0; matrix && k < HT_COUNT(keys); k++) {
+		const struct ht_side_column *column = ht_side_column_find(t, matrix, keys[k]);
+		for (uint64_t row = 0; column && row < matrix->n_rows; row++)
+			if (ht_side_i64(t, column, row, &number) && number >= size &&
+			        number < INT32_MAX)
+				size = number + 1;
+	}
+	return size;
+}
+
+static enum ht_status find_missing(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	int64_t size = 0, n_here = (int64_t)run->rosters[0]->n;
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *job = parts->list[i].facts[JOB];
+		for (size_t row = 0; row < ht_table_n_rows(job); row++)
+			if (ht_table_i64(job, row, 0) > size)
+				size = ht_table_i64(job, row, 0);
+	}
+	if (size <= n_here)
+		return HT_OK;
+	const char *sentence = ht_arena_printf(run->scratch,
+	        "the job has %" PRId64 " ranks or more, of which %" PRId64 " %s here", size, n_here,
+	        n_here == 1 ? "is" : "are");
+	if (!sentence)
+		return ht_fail_nomem(run->ctx);
+	ht_table_row(table);
+	ht_table_put_null(table);
+	ht_table_put_str(table, "missing_ranks");
+	ht_table_put_str(table, severity_name(HT_NOTICE));
+	ht_table_put_i64(table, size - n_here);
+	ht_table_put_null(table);
+	ht_table_put_str(table, sentence);
+	ht_table_put_str(table,
+	        "waiting for ranks, slow ranks, matched collectives: others may be the cause");
+	return HT_OK;
+}
+
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
+	ht_table_row(part->facts[JOB]);
+	ht_table_put_i64(part->facts[JOB], job_size(t));
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 		for (size_t k = 0; k < t->n_stats; k++) {
 			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
@@ -189,6 +248,7 @@ static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	ht_table_set_own_words(table);
 	const struct ht_roster *roster = run->rosters[0];
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
@@ -196,6 +256,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		if (run->clocks[0])
 			count_clock(run, parts->list[i].rank, table);
 	}
+	HT_TRY(find_missing(run, parts, table));
 	HT_TRY(ht_clocks_note_odd(run, table));
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));

@@ -349,7 +349,16 @@ static enum ht_status find_tensor(struct facts *f)
 	return HT_OK;
 }
 
-/* Idle because nothing was launched; the work that ended the longest of these gaps. */
+static bool has_launches(const struct ht_trace *t)
+{
+	for (size_t i = 0; i < t->n_gpu; i++)
+		if (t->gpu[i].launch != HT_NONE)
+			return true;
+	return false;
+}
+
+/* Idle because nothing was launched; the work that ended the longest of these gaps. Where no launch was recorded nothing
+ * says so. */
 static enum ht_status find_launches(struct facts *f)
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
@@ -358,6 +367,8 @@ static enum ht_status find_launches(struct facts *f)
 	struct ht_frame frame;
 	size_t n = 0;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
+	if (!has_launches(f->t))
+		return HT_OK;
 	HT_TRY(ht_frame_make_gpu(f->run, &frame));
 	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
 	for (size_t i = 0; i < n; i++) {

@@ -47,7 +47,9 @@ static enum ht_status step_windows(
 		ht_list_done(run->ctx, &chosen);
 		w.n = ht_interval_merge(run->ctx->mem, w.list, w.n);
 	} else {
-		int64_t cut = t->n_steps ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
+		/* the profiler stopped in the last one, unless its work is all there */
+		bool may_cut = t->n_steps && !t->steps[t->n_steps - 1].is_named;
+		int64_t cut = may_cut ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
 		w.all = cut == INT64_MIN || !run->rosters[run->side]->has_two_steps;
 		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
 	}
@@ -145,6 +147,10 @@ static bool host_row_is_in(const struct selection *s, uint32_t row)
 static bool device_row_is_in(const struct selection *s, uint32_t row)
 {
 	int64_t ts = s->t->ts_ns[row];
+	/* work that names its step is of that one, whenever it runs */
+	uint32_t step = s->t->step[row];
+	if (step != HT_NONE && s->t->steps[step].is_named && ht_kind_is_gpu_work(s->t->kind[row]))
+		ts = s->t->steps[step].ts_ns;
 	bool in_steps = s->windows.all ||
 	                (ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts));
 	return in_steps && (!s->annotated || ht_inside_has(&s->gpu_annotations, row));
@@ -408,7 +414,7 @@ static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
 	for (size_t i = 0; i < run->chosen[0].n; i++) {
 		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
 		int64_t cut = INT64_MAX;
-		if (cut_last && rank->n_steps)
+		if (cut_last && rank->n_steps && !rank->steps[rank->n_steps - 1].is_named)
 			cut = rank->steps[rank->n_steps - 1].ts_ns;
 		for (size_t k = 0; k < rank->n_steps; k++) {
 			const struct ht_step *s = &rank->steps[k];

@@ -37,49 +37,6 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 	return true;
 }
 
-/* Of more steps no table tells. */
-#define MAX_NAMED 4096
-
-static int by_start(const void *left, const void *right)
-{
-	const struct ht_bound *a = left, *b = right;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-/* Steps that only the work names (Ascend's tables do, where there is no timeline): each from its first work to its last,
- * but not before the one before it has ended. */
-static void list_named(const struct ht_trace *t, struct ht_bounds *bounds)
-{
-	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
-	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	size_t last = 0, n = 0;
-	for (uint64_t i = 0; ids && i < ids->n; i++) {
-		int64_t number = ht_arg_i64_at(t, ids, i);
-		if (!ht_kind_is_gpu_work(t->kind[rows[i]]) || !ht_is_span(t, rows[i]))
-			continue;
-		for (size_t k = 0; k < n && bounds->list[last].number != number; k++)
-			last = k;
-		if (!n || bounds->list[last].number != number) {
-			if (n == MAX_NAMED)
-				return;
-			last = n++;
-			bounds->list[last] = (struct ht_bound){ number, INT64_MAX, INT64_MIN, 0 };
-		}
-		(void)add_span(t, rows[i], &bounds->list[last]);
-		bounds->list[last].n_work++;
-	}
-	qsort(bounds->list, n, sizeof *bounds->list, by_start);
-	for (size_t i = 1; i < n; i++) {
-		struct ht_bound *b = &bounds->list[i];
-		b->start = b->start < b[-1].end ? b[-1].end : b->start;
-		b->end = b->end < b->start ? b->start : b->end;
-	}
-	bounds->n = n;
-	bounds->is_named = n > 0;
-}
-
 /* One step over the operators, or over the GPU work of a trace that has nothing else. */
 static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 {
@@ -103,6 +60,22 @@ static void list_steps(const struct ht_trace *t, struct ht_bounds *bounds)
 		if (bounds->n && bounds->list[bounds->n - 1].number == s->number)
 			continue;
 		bounds->list[bounds->n++] = (struct ht_bound){ s->number, s->ts_ns, s->end_ns, 0 };
+	}
+	bounds->is_named = t->n_steps && t->steps[0].is_named;
+}
+
+/* Steps of the GPU's own time have the work that is in them. */
+static void count_work(const struct ht_trace *t, struct ht_bounds *bounds)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t step = t->step[t->gpu[i].row];
+		if (step == HT_NONE)
+			continue;
+		for (size_t k = 0;
+		        k < bounds->n && bounds->list[at].number != t->steps[step].number; k++)
+			at = at + 1 < bounds->n ? at + 1 : 0;
+		bounds->list[at].n_work += bounds->list[at].number == t->steps[step].number;
 	}
 }
 
@@ -189,7 +162,7 @@ static void drop_end(struct ht_bounds *bounds)
 enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
 {
 	const struct ht_trace *t = run->trace;
-	size_t n_room = t->n_steps ? t->n_steps + 1 : MAX_NAMED;
+	size_t n_room = t->n_steps + 1;
 	struct ht_bounds bounds = { .list = ht_arena_alloc(
 		                            run->scratch, n_room * sizeof *bounds.list) };
 	struct reach *reach = ht_arena_alloc(run->scratch, n_room * sizeof *reach);
@@ -198,10 +171,10 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 		return ht_fail_nomem(run->ctx);
 	list_steps(t, &bounds);
 	if (!bounds.n)
-		list_named(t, &bounds);
-	if (!bounds.n)
 		span_whole(t, &bounds);
 	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
+	if (!on_host)
+		count_work(t, &bounds);
 	if (on_host && find_reach(t, &bounds, reach, step_of_work)) {
 		reach_out(t, &bounds, reach, step_of_work);
 		if (drop)

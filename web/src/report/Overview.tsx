@@ -13,7 +13,10 @@ import { StepTimeline } from "./Timeline";
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const rowOf = (rows: Rows, topic: string): Row | undefined => rows.all.find(row => rows.text(row, "topic") === topic);
+const rowOf = (rows: Rows, topic: string): Row | undefined => {
+  const words = topic === "GPU" ? ["GPU", "NPU"] : [topic];
+  return rows.all.find(row => words.includes(rows.text(row, "topic")));
+};
 
 // "idle-breakdown --by device" is shown by the section of its verb.
 export function Next({ report, next }: { report: Report; next: string }) {

@@ -19,7 +19,8 @@ import { deviceWord, rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
 function rowOf(rows: Rows, topic: string): Row | undefined {
-  return rows.all.find((row) => rows.text(row, "topic") === topic);
+  const words = topic === "GPU" ? ["GPU", "NPU"] : [topic];
+  return rows.all.find((row) => words.includes(rows.text(row, "topic")));
 }
 
 function verdict(rows: Rows): { head: string; rest: string; row: Row | undefined } {
