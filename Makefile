@@ -42,7 +42,7 @@ portable: ## unit tests, cases and golden results for a build with zlib and with
 	@tools/setup portable
 	@tools/configure build-portable -Ddebug=false -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
-	@HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
+	@HOLOTRACE_DAMAGE=100 HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
 		tests/abi tests/cases tests/golden python/tests/test_core.py
 
 tsan: ## look for data races: reading, every analysis and the report with four threads
