@@ -32,7 +32,7 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 $(LINES) -Db_ndebug=false \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
-	@HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
+	@HOLOTRACE_DAMAGE=100 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
 		tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
@@ -42,7 +42,7 @@ portable: ## unit tests, cases and golden results for a build with zlib and with
 	@tools/setup portable
 	@tools/configure build-portable -Ddebug=false -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
-	@HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
+	@HOLOTRACE_DAMAGE=100 HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
 		tests/abi tests/cases tests/golden python/tests/test_core.py
 
 tsan: ## look for data races: reading, every analysis and the report with four threads

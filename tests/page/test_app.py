@@ -106,6 +106,21 @@ answer = [input.ranges.map((range: any) => parseRange(rangeText(range) ?? "")), 
     assert most == 100000
 
 
+def test_bars_are_as_high_as_the_step(tmp_path):
+    """Also where waiting is known of some ranks only: of the others communication is drawn whole."""
+    names = ["step_ns", "computation_ns", "overlapped_ns", "exposed_transfer_ns", "exposed_wait_ns", "communication_ns", "other_ns"]
+    rows = [[100, 20, 5, 30, 15, 45, 30], [80, 10, 0, None, None, 50, 20], [70, 70, 0, 0, 0, 0, 0]]
+    source = """import { DISTRIBUTED_PARTS, stackOf } from "./views/stacks";
+import { Rows } from "./app/rows";
+const table = (rows: any[]) => new Rows({ columns: input.names.map((name: string) => ({ name, type: "duration", unit: "ns", role: "measure", sentence: "" })), rows, notes: [] } as any);
+answer = [input.rows, [input.rows[0]], [input.rows[1]]].map((rows) => stackOf(table(rows), DISTRIBUTED_PARTS));"""
+    both, known, unknown = evaluate(tmp_path, source, {"names": names, "rows": rows})
+    for i, row in enumerate(rows):
+        assert sum(part["values"][i] or 0 for part in both) == row[0]
+    assert [part["name"] for part in known] == ["compute", "compute and communication", "transfer", "waiting for a rank", "neither"]
+    assert [part["name"] for part in unknown] == ["compute", "communication", "neither"]
+
+
 def test_flame_is_as_wide_as_what_is_inside(tmp_path):
     rows = [{"path": ["a"], "self": 1}, {"path": ["a", "b"], "self": 2}, {"path": ["a", "b"], "self": 3}, {"path": ["c"], "self": 4}]
     tree = evaluate(tmp_path, 'import { treeOf } from "./views/tree"; answer = treeOf(input, "all", () => "host");', rows)

@@ -87,11 +87,11 @@ function Top(props: { search: () => void }) {
   return (
     <header class="top">
       <span class="brand">Holotrace</span>
-      <ViewChooser />
       <RunChooser />
       <SpanChooser />
       <RankChooser />
       <StepChooser />
+      <ViewChooser />
       <span class="grow" />
       <button type="button" class="search-box" aria-label="Search events, operators, kernels" onClick={props.search}>
         <span>Search events, operators, kernels</span>

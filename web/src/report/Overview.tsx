@@ -27,7 +27,7 @@ export function Next({ report, next }: { report: Report; next: string }) {
 
 const FIGURES: [topic: string, column: string, name: string, type: "duration" | "ratio"][] = [
   ["step time", "value_ns", "step time", "duration"],
-  ["GPU", "share", "GPU busy", "ratio"],
+  ["GPU", "share", "device busy", "ratio"],
   ["bound by", "saves_ns", "to save, at most", "duration"],
   ["slow rank", "value_ns", "others wait for a rank", "duration"],
 ];
@@ -128,7 +128,7 @@ const signed = (rows: Rows, row: Row, name: string): string => {
   return (rows.number(row, name) ?? 0) > 0 ? `+${text}` : text;
 };
 
-const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "GPU work", comm: "communication" };
+const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "device work", comm: "communication" };
 
 function ChangeBars({ table, title, column, word }: { table: Table; title: string; column: string; word: (rows: Rows, row: Row) => string }) {
   const rows = new Rows(table), size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);

@@ -13,11 +13,10 @@ import { type Extra, extraOf, type Report, tableOf } from "./data";
 
 const TOP = 10;
 
-// "rank 0, GPU 1, stream 7": what a row is about, from its keys.
+// "rank 0, device 1, stream 7": what a row is about, from its keys.
 function labelOf(rows: Rows, row: Row, names: string[]): string {
-  const words: Record<string, string> = { device: "GPU" };
   return names.filter(name => rows.cell(row, name) !== null)
-    .map(name => typeof rows.cell(row, name) === "string" ? rows.text(row, name) : `${words[name] ?? label(rows.column(name) ?? { name, type: "int64", unit: null })} ${rows.text(row, name)}`).join(", ");
+    .map(name => typeof rows.cell(row, name) === "string" ? rows.text(row, name) : `${label(rows.column(name) ?? { name, type: "int64", unit: null })} ${rows.text(row, name)}`).join(", ");
 }
 
 // Only those keys that differ tell rows apart.
@@ -225,15 +224,15 @@ const top = (props: TopProps): Draw => table => <Top table={table} {...props} />
 
 const CHARTS: Record<string, Draw> = {
   steps: (_, report) => <StepTimes report={report} />,
-  "temporal-breakdown": stacked(TEMPORAL_PARTS, "What the GPU's time is made of", "each moment once"),
+  "temporal-breakdown": stacked(TEMPORAL_PARTS, "What the device's time is made of", "each moment once"),
   "kernel-types": table => {
     const rows = new Rows(table);
-    return <Shares title="What the GPU's busy time is" of="all ranks" unit="ns" parts={rows.all.map(row => ({ name: rows.text(row, "kernel_type"), value: rows.number(row, "sum_ns") ?? 0,
+    return <Shares title="What the device's busy time is" of="all ranks" unit="ns" parts={rows.all.map(row => ({ name: rows.text(row, "kernel_type"), value: rows.number(row, "sum_ns") ?? 0,
       color: classColor(/overlapping/.test(rows.text(row, "kernel_type")) ? "sync" : classOf(rows.text(row, "kernel_type")) ?? "host") }))} />;
   },
   "kernel-breakdown": ranges("How long a kernel takes", "mean, with least and most, of the kernels with the largest sums", ["rank", "name"]),
   "annotation-breakdown": ranges("How long an annotation takes", "mean, with least and most, of those with the largest sums", ["rank", "name"]),
-  "kernel-annotations": top({ title: "GPU time by annotation", of: "share of summed GPU time", column: "dur_ns", keys: ["rank", "annotation"], share: "share" }),
+  "kernel-annotations": top({ title: "Device time by annotation", of: "share of summed device time", column: "dur_ns", keys: ["rank", "annotation"], share: "share" }),
   "idle-breakdown": pivoted("Idle time by cause", "sum of the gaps of each stream", ["rank", "device", "stream"], "idle_category", "idle_ns"),
   "comm-overlap": stacked(OVERLAP_PARTS, "Communication, hidden and not", "of each rank", ["rank", "device", "group", "collective"]),
   distributed: byRankAndStep("communication_share", "Share of communication that nothing hides"),
@@ -252,7 +251,7 @@ const CHARTS: Record<string, Draw> = {
   stacks: flame,
   "launch-stats": top({ title: "Launched work that waits longest", of: "sum of the delays from launch to start", column: "launch_delay_ns", keys: ["name"], color: kernelColor }),
   "op-launch-delay": top({ title: "Operators that launch late", of: "mean from operator to its first launch", column: "op_launch_delay_ns", keys: ["rank", "operator"], color: () => classColor("host") }),
-  "kernel-sequences": top({ title: "Sequences that cost most", of: "GPU time of the sequence", column: "gpu_ns", keys: ["rank", "operator"] }),
+  "kernel-sequences": top({ title: "Sequences that cost most", of: "device time of the sequence", column: "gpu_ns", keys: ["rank", "operator"] }),
   "idle-intervals": ranges("How long the gaps are", "mean, with least and most", ["rank", "device", "stream", "idle_category"]),
   "queue-blocked": top({ title: "Time that the host is blocked", of: "share of its time", column: "blocked_ns", keys: ["rank", "device", "stream"], share: "blocked_share" }),
 };

@@ -16,7 +16,7 @@ const OPEN_FIRST = new Set(["kernels", "operators", "health"]);
 const FEW = 8;
 
 const GROUPS: Record<string, string> = {
-  engine: "The data", views: "Where time goes", gpu: "GPU", launch: "Launching", memory: "Memory", dependencies: "What waits for what",
+  engine: "The data", views: "Where time goes", gpu: "Device", launch: "Launching", memory: "Memory", dependencies: "What waits for what",
   distributed: "Ranks", "execution traces": "Execution traces", comparison: "Compared", comparisons: "Compared",
 };
 

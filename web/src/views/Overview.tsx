@@ -297,6 +297,8 @@ function MetricMap(props: { metric: Metric }) {
     <Ask verb={metric.verb} query={metric.query} brief empty={instead || undefined}>
       {(rows) => {
         const { ranks, steps, values } = grid(rows, metric.column);
+        const known = values.some((line) => line.some((value) => value !== null));
+        if (!known) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
         return (
           <HeatMap
             title={metric.value === "late" ? "Who is late" : `${capital(metric.label)} of each rank`}

@@ -1,6 +1,6 @@
 // Which columns of a table are parts of a whole, and the colour of each: the same everywhere.
 import { classColor } from "../ui/colors";
-import type { Rows } from "../app/rows";
+import type { Row, Rows } from "../app/rows";
 
 export interface Series {
   name: string;
@@ -51,10 +51,14 @@ export const OVERLAP_PARTS: readonly Part[] = [
 
 const SPLIT: Readonly<Record<string, true>> = { communication_ns: true, exposed_ns: true };
 
-// The parts that are there, as series. A whole is left out where the parts of it are known.
+// The parts that are there, as series. A whole is left out of those rows whose parts of it are known.
 export function stackOf(rows: Rows, parts: readonly Part[]): Series[] {
-  const split = rows.all.some((row) => rows.number(row, "exposed_wait_ns") !== null);
+  const isSplit = (row: Row) => rows.number(row, "exposed_wait_ns") !== null;
   return parts
-    .filter(([column]) => rows.any(column) && !(split && SPLIT[column]))
-    .map(([column, name, color]) => ({ name, color, values: rows.all.map((row) => rows.number(row, column)) }));
+    .filter(([column]) => rows.any(column) && !(SPLIT[column] && rows.all.every(isSplit)))
+    .map(([column, name, color]) => ({
+      name,
+      color,
+      values: rows.all.map((row) => (SPLIT[column] && isSplit(row) ? null : rows.number(row, column))),
+    }));
 }
