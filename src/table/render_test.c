@@ -130,6 +130,13 @@ static void test_text_long_words(void **state)
 	assert_non_null(strstr(got.data, "\nsee\na_name_of_28_cells_that_fits\n"));
 	assert_non_null(strstr(got.data, "\nand_one_that_is_longer_than_\nany_line_of_28 end\n"));
 	free(got.data);
+	/* a number and its unit stay together */
+	assert_ok(ht_table_add_note(
+	        t, "copies take no more than 12 %%, or 3.5 \xc2\xb5s, of 17 steps"));
+	got = render(*state, t, "text", &options);
+	assert_non_null(strstr(
+	        got.data, "\ncopies take no more than\n12 %, or 3.5 \xc2\xb5s, of 17 steps\n"));
+	free(got.data);
 	ht_table_free(t);
 }
 
