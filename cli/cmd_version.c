@@ -3,6 +3,7 @@
  */
 #include "asset.h"
 #include "output.h"
+#include "serve.h"
 #include "verbs.h"
 
 static int run(struct cli *cli);
@@ -17,9 +18,11 @@ const struct verb command_version = {
 static int run(struct cli *cli)
 {
 	struct output output;
+	const char *server = serve_build_info();
 	(void)cli;
 	(void)output_open(&output, NULL, NULL);
-	output_print(&output, "holotrace %s\n%s%s\n", ht_version(), ht_build_info(),
-	        ht_asset_find("app.js") != NULL ? ", page" : ", no page");
+	output_print(&output, "holotrace %s\n%s, %s, %s\n", ht_version(), ht_build_info(),
+	        server != NULL ? server : "no server",
+	        ht_asset_find("app.js") != NULL ? "page" : "no page");
 	return output_close(&output, true);
 }

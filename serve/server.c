@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #define ANSWERS_BYTES   ((size_t)128 << 20)
@@ -35,8 +38,13 @@ char *copy_text(const char *text)
 	return text != NULL ? strdup(text) : NULL;
 }
 
+/* From the kernel, and where it has no call for that, or is too old for it, from its device. */
 static bool random_bytes(void *bytes, size_t n)
 {
+#ifdef SYS_getrandom
+	if (syscall(SYS_getrandom, bytes, n, 0) == (long)n)
+		return true;
+#endif
 	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
 	bool is_full = fd >= 0 && read(fd, bytes, n) == (ssize_t)n;
 	if (fd >= 0)
@@ -170,8 +178,11 @@ static enum ht_status start(
 		return HT_NOMEM;
 	if (!check_options(&server->options, error))
 		return HT_USAGE;
-	if (!make_token(server) || !random_bytes(&server->boot, sizeof(server->boot)))
-		return HT_NOMEM;
+	if (!make_token(server) || !random_bytes(&server->boot, sizeof(server->boot))) {
+		snprintf(error, SERVE_ERROR_BYTES,
+		        "no random numbers, neither from the kernel nor from /dev/urandom");
+		return HT_IO;
+	}
 	server->runs.root = scan_root(server->options.sources, server->options.n_sources);
 	server->answers = answers_new(ANSWERS_BYTES);
 	server->timelines = timelines_new(TIMELINES_BYTES);

@@ -64,6 +64,25 @@ static bool joins(char c)
 	       (unsigned char)c >= 0x80;
 }
 
+/* What nobody reads at the front of a kernel: its type and namespaces, up to the name of the function. */
+static size_t n_noise(const char *text, size_t n)
+{
+	static const char type[] = "void ", nameless[] = "(anonymous namespace)";
+	const size_t n_type = sizeof type - 1, n_nameless = sizeof nameless - 1;
+	if (n <= n_type || memcmp(text, type, n_type) != 0)
+		return 0;
+	size_t found = n_type;
+	for (size_t i = n_type; i + 1 < n && text[i] != '<'; i++) {
+		if (n - i > n_nameless && !memcmp(text + i, nameless, n_nameless))
+			i += n_nameless;
+		if (text[i] == '(')
+			break;
+		if (text[i] == ':' && text[i + 1] == ':')
+			found = i + 2;
+	}
+	return found;
+}
+
 /* Some of the front, and the word in which the name parts from its neighbours. */
 static bool show_difference(
         struct name *name, size_t differs_at, size_t width, struct ht_arena *arena)
@@ -71,11 +90,12 @@ static bool show_difference(
 	size_t from = differs_at;
 	while (from && joins(name->full[from - 1]))
 		from--;
-	size_t head = width >= HEAD_FROM_WIDTH ? width / 3 : 0;
-	size_t n_head = ht_utf8_bytes(name->full, from, head);
-	head = ht_utf8_width(name->full, n_head);
+	size_t head = width >= HEAD_FROM_WIDTH ? width / 3 : 0, begin = n_noise(name->full, from);
+	const char *front = name->full + begin;
+	size_t n_head = ht_utf8_bytes(front, from - begin, head);
+	head = ht_utf8_width(front, n_head);
 	/* a word that begins so early that nothing is left out between */
-	const char *gap = n_head < from ? ELLIPSIS : "";
+	const char *gap = begin + n_head < from ? ELLIPSIS : "";
 	size_t room = width - head - (*gap ? 1 : 0);
 	size_t n_tail = ht_utf8_bytes(name->full + from, name->n_full - from, room);
 	/* the difference itself must be seen */
@@ -88,7 +108,7 @@ static bool show_difference(
 		n_tail = ht_utf8_bytes(name->full + from, name->n_full - from, room);
 	}
 	char *text = ht_arena_printf(
-	        arena, "%.*s%s%.*s", (int)n_head, name->full, gap, (int)n_tail, name->full + from);
+	        arena, "%.*s%s%.*s", (int)n_head, front, gap, (int)n_tail, name->full + from);
 	if (!text)
 		return false;
 	name->brief->text = text;

@@ -225,8 +225,32 @@ static size_t shorten_cpp(char *text, size_t n, size_t width)
 	return n;
 }
 
+/* Of a stack, names with ";" between, the innermost ones that fit; 0 when the text is none. */
+static size_t shorten_stack(const char *text, size_t n, size_t width, char *dst)
+{
+	const char *last = NULL;
+	for (const char *at = text; (at = memchr(at, ';', n - (size_t)(at - text))); at++) {
+		size_t n_rest = n - (size_t)(at + 1 - text);
+		if (n_rest && 1 + ht_utf8_width(at + 1, n_rest) <= width) {
+			memcpy(dst, ELLIPSIS, ELLIPSIS_BYTES);
+			memcpy(dst + ELLIPSIS_BYTES, at + 1, n_rest);
+			return ELLIPSIS_BYTES + n_rest;
+		}
+		last = n_rest ? at + 1 : last;
+	}
+	/* the innermost alone is too long; what is before it makes room for the ellipsis */
+	if (!last || last - text < ELLIPSIS_BYTES || width < 2)
+		return 0;
+	memcpy(dst, ELLIPSIS, ELLIPSIS_BYTES);
+	return ELLIPSIS_BYTES +
+	       ht_shorten(last, n - (size_t)(last - text), width - 1, dst + ELLIPSIS_BYTES);
+}
+
 size_t ht_shorten(const char *text, size_t n, size_t width, char *dst)
 {
+	size_t n_stack = ht_utf8_width(text, n) > width ? shorten_stack(text, n, width, dst) : 0;
+	if (n_stack)
+		return n_stack;
 	memcpy(dst, text, n);
 	if (ht_utf8_width(dst, n) > width && is_cpp(dst, n))
 		n = shorten_cpp(dst, n, width);

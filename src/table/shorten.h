@@ -8,6 +8,7 @@
  * In this order, until it fits: the return type void goes; function arguments become …; namespaces and then
  * arguments go; template arguments become … from the innermost out; of the outermost the functor is kept;
  * the middle is cut. Names that are not C++ or whose brackets do not pair are cut in the middle at once.
+ * Of a stack, names with ";" between, the innermost are kept.
  * Which of two names that became equal is which: brief.h.
  */
 #ifndef HT_TABLE_SHORTEN_H

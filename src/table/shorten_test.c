@@ -43,6 +43,12 @@ static void test_shorten(void **state)
 		        "f::(anonymous namespace)::g(…)" },
 		{ "f::(anonymous namespace)::g(long arguments here)", 20, "g(…)" },
 		{ "x::operator<<(std::ostream&, y)", 20, "x::operator<<(…)" },
+		{ "train.py(3): f;aten::linear;aten::mm", 36,
+		        "train.py(3): f;aten::linear;aten::mm" },
+		{ "train.py(3): f;aten::linear;aten::mm", 35, "…aten::linear;aten::mm" },
+		{ "train.py(3): f;aten::linear;aten::mm", 20, "…aten::mm" },
+		{ "train.py(3): f;aten::linear;abcdefghij", 6, "…ab…ij" },
+		{ "a;abcdefghij", 5, "a;…ij" },
 		{ "<built-in method apply of FunctionMeta object at 0x7f>", 21,
 		        "<built-in me…at 0x7f>" },
 		{ "model/layers.py(511): <listcomp>", 20, "model/layer…istcomp>" },
@@ -86,7 +92,7 @@ static void test_demangle(void **state)
 static void test_shorten_anything(void **state)
 {
 	(void)state;
-	static const char alphabet[] = "<>()<>-=a:, operatorvoid";
+	static const char alphabet[] = "<>()<>-=a:,; operatorvoid";
 	uint32_t x = 1;
 	for (int round = 0; round < 20000; round++) {
 		char text[64];

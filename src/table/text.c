@@ -91,6 +91,33 @@ static size_t write_word(struct text *t, const char *word, size_t n, size_t inde
 	return indent + width;
 }
 
+/* Whether what follows the space is the unit of the number before it. */
+static bool is_before_unit(const char *begin, const char *space, const char *end)
+{
+	static const char *const units[] = { "%", "ns", "\xc2\xb5s", "ms", "s", "B", "KiB", "MiB",
+		"GiB", "TiB", "GB/s" };
+	if (space == begin || space[-1] < '0' || space[-1] > '9')
+		return false;
+	size_t n = 0, n_left = (size_t)(end - space - 1);
+	while (n < n_left && !strchr(" ,;:.)", space[1 + n]))
+		n++;
+	for (size_t i = 0; i < HT_COUNT(units); i++)
+		if (n == strlen(units[i]) && !memcmp(space + 1, units[i], n))
+			return true;
+	return false;
+}
+
+/* The end of a word; a number and its unit are one. */
+static const char *end_of_word(const char *word, const char *end)
+{
+	const char *space = word;
+	do {
+		const char *next = memchr(space + 1, ' ', (size_t)(end - space - 1));
+		space = next ? next : end;
+	} while (space < end && is_before_unit(word, space, end));
+	return space;
+}
+
 /* Words broken into lines of at most the width, further lines begin at indent; no word is cut that fits a line. */
 static void write_wrapped(
         struct text *t, const char *text, size_t n_text, size_t column, size_t indent)
@@ -103,9 +130,7 @@ static void write_wrapped(
 		const char *word = at;
 		while (word < end && *word == ' ')
 			word++;
-		word_end = memchr(word, ' ', (size_t)(end - word));
-		if (!word_end)
-			word_end = end;
+		word_end = word < end ? end_of_word(word, end) : end;
 		size_t n_space = (size_t)(word - at), n_word = (size_t)(word_end - word);
 		width = ht_utf8_width(word, n_word);
 		if (column > indent && column + n_space + width > t->width) {

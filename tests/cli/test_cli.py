@@ -109,7 +109,8 @@ def test_help_flag_is_help_verb(verb, flag):
 def test_version():
     text = support.output("version")
     assert re.fullmatch(rb"holotrace \d+\.\d+\.\d+\n"
-                        rb"gzip by (ISA-L|zlib|zlib-ng) [\d.]+\S*, zstd [\d.]+, (SQLite|no databases)(, portable memory)?, (no )?page\n", text)
+                        rb"gzip by (ISA-L|zlib|zlib-ng) [\d.]+\S*, zstd [\d.]+, (SQLite|no databases)(, portable memory)?, "
+                        rb"(libmicrohttpd [\d.]+|no server), (no )?page\n", text)
     assert support.output("--version") == text == support.output("-V")
 
 

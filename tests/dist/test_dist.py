@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
+import urllib.request
 import zipfile
 
 import pytest
@@ -109,7 +111,37 @@ def inside(request, tmp_path):
         assert done.returncode == 0, (args, done.stderr.decode(errors="replace")[-2000:])
         return done.stdout
 
+    run.words = [*root, "/holotrace"]
     return run
+
+
+def has_page():
+    return not support.output("version").rstrip().endswith(b", no page")
+
+
+def ask(url):
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read()
+
+
+def check_server(words, runs):
+    """Start a server with these words, which print where it is; / and the API answer for a folder with these runs."""
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={})
+    try:
+        url = server.stdout.readline().decode().strip()
+        assert url.startswith("http://"), server.stderr.read().decode(errors="replace")
+        front = ask(url)
+        if has_page():
+            assert b"<script" in front and len(ask(url + "assets/app.js")) > 10_000
+        end = time.monotonic() + 120
+        found = json.loads(ask(url + "api/v1/runs"))
+        while not {run["name"] for run in found["runs"]} >= runs and time.monotonic() < end:
+            time.sleep(0.2)
+            found = json.loads(ask(url + "api/v1/runs"))
+        assert {run["name"] for run in found["runs"]} >= runs
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
 
 
 def test_checksums():
@@ -145,7 +177,9 @@ def test_program_needs_nothing(arch):
 
 
 def test_version(inside):
-    assert inside("version").startswith(b"holotrace ") and b"ISA-L" in inside("--version")
+    said = inside("version")
+    assert said.startswith(b"holotrace ") and b"ISA-L" in said and b"libmicrohttpd" in said
+    assert said.rstrip().endswith(b", no page") != has_page()
 
 
 def test_results_are_those_of_the_build(inside):
@@ -166,6 +200,10 @@ def test_report_and_convert(inside):
     inside("convert", "examples/train", "-o", "/examples/again.json.gz")
     for ending in ("zst", "gz"):
         assert inside("convert", f"examples/again.json.{ending}", "-o", "-") == written
+
+
+def test_serve(inside):
+    check_server([*inside.words, "serve", "/examples", "--port", "0"], set(RUNS))
 
 
 def test_threads_start_in_old_containers(tmp_path):
@@ -198,7 +236,7 @@ def test_wheel_asks_for_an_old_glibc_only(wheel, tmp_path):
         assert max((int(major), int(minor)) for major, minor in asked) <= OLDEST_GLIBC
     licenses = "\n".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.dist-info/licenses/**/*")
                          if path.is_file())
-    for owner in ("Intel Corporation", "Meta Platforms", "Yann Collet"):
+    for owner in ("Intel Corporation", "Meta Platforms", "Yann Collet", "Lesser General Public"):
         assert owner in licenses
 
 
@@ -209,6 +247,14 @@ for path in sys.argv[1:]:
     print(len(holotrace.open(path, cache=False).temporal_breakdown()), "rows")
 maps = open("/proc/self/maps").read()
 assert "libisal" not in maps and "libzstd" not in maps, maps
+"""
+
+
+SERVE = """
+import holotrace, sys, time
+server = holotrace.serve(sys.argv[1], port=0)
+print(server.url, flush=True)
+time.sleep(600)
 """
 
 
@@ -238,4 +284,7 @@ def test_wheel_in_a_new_environment(python, tmp_path):
     done = subprocess.run([here, "-c", CHECK, ROOT / "examples" / "ddp", packed], cwd=tmp_path, env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0 and done.stdout == "4 rows\n1 rows\n", done.stdout
-    assert tool(tmp_path / "venv" / "bin" / "holotrace", "version").startswith("holotrace ")
+    assert "libmicrohttpd" in tool(tmp_path / "venv" / "bin" / "holotrace", "version")
+    check_server([tmp_path / "venv" / "bin" / "holotrace", "serve", ROOT / "examples", "--port", "0", "--no-cache"],
+                 set(RUNS))
+    check_server([here, "-c", SERVE, ROOT / "examples"], set(RUNS))
