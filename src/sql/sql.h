@@ -44,7 +44,8 @@ struct ht_sql_rank {
 struct ht_sql_session {
 	ht_ctx *ctx;
 	sqlite3 *db;
-	ht_set *set; /* NULL: no traces are open, all tables are empty */
+	ht_set *set;  /* NULL: no traces are open, all tables are empty */
+	ht_set *base; /* what comparisons compare it with; NULL: nothing */
 	struct ht_arena arena;
 	struct ht_sql_rank *ranks; /* by rank of the roster */
 	size_t n_ranks;
@@ -155,7 +156,7 @@ extern const size_t ht_sql_n_functions;
 /* The function of an analysis in SQL: kernel_breakdown; room for HT_SQL_NAME_BYTES. */
 #define HT_SQL_NAME_BYTES 64
 void ht_sql_analysis_name(const struct ht_analysis_info *info, char *ret_name);
-/* Whether it is a function: over one set, and not over files. */
+/* Whether it is a function: over one set or two, and not over files. */
 bool ht_sql_offers(const struct ht_analysis_info *info);
 
 #endif
