@@ -15,6 +15,7 @@ struct output {
 	const char *path;  /* as the user gave it, NULL: standard output */
 	int error;         /* errno of the first failure to write to file */
 	bool failed;       /* nothing more is written */
+	bool is_said;      /* and why has been said */
 };
 
 /* path NULL or "-" is standard output. An exit code. */
