@@ -21,6 +21,9 @@ static int run(struct cli *cli);
 static const struct opt own[] = {
 	{ "file", 'f', "FILE", NULL, NULL, "run the statements of FILE; - is standard input",
 	        "This command", false },
+	{ "base", 0, "RUN", NULL, NULL,
+	        "what diff and gate compare with: a trace, directory or list, as TRACE",
+	        "This command", false },
 	{ "set", 0, "NAME=VALUE", NULL, NULL,
 	        "value of :NAME in the query; may be given several times", "This command", false },
 	{ "timeout", 0, "TIME", NULL, "none", "stop a query after so long: 30s, 500ms",
@@ -260,6 +263,7 @@ static int run(struct cli *cli)
 	bool to_terminal = cli->term.out_is_tty && opts_value(opts, "output") == NULL;
 	struct sql_session session = { .cli = cli };
 	const char *query = NULL, *file = opts_value(opts, "file");
+	const char *base = opts_value(opts, "base");
 	if (opts->n_args > 0 && file == NULL && is_query(opts->args[opts->n_args - 1]))
 		query = opts->args[--opts->n_args];
 	bool is_command = query != NULL && query[0] == '.';
@@ -276,14 +280,20 @@ static int run(struct cli *cli)
 		code = session_start(cli);
 	if (code == EXIT_DONE && opts->n_args > 0)
 		code = session_open(cli, opts->args, opts->n_args, &session.set);
+	if (code == EXIT_DONE && base != NULL)
+		code = session_open(cli, &base, 1, &session.base);
+	session.options.base = session.base;
 	if (code == EXIT_DONE)
-		code = session_refuse_sources(cli, &session.set, 1);
+		code = session_refuse_sources(
+		        cli, (ht_set *const[]){ session.set, session.base }, 2);
 	if (code == EXIT_DONE)
 		code = run_session(&session, query, file);
 	if (session.set != NULL && code == EXIT_DONE)
 		session_warn_loss(cli, session.set, opts->args, opts->n_args);
-	if (session.set != NULL)
-		session_close(cli, session.set);
+	if (session.base != NULL && code == EXIT_DONE)
+		session_warn_loss(cli, session.base, &base, 1);
+	session_close(cli, session.set);
+	session_close(cli, session.base);
 	for (size_t i = 0; i < session.options.n_params; i++)
 		free((char *)session.params[i].name);
 	session_end(cli);

@@ -51,7 +51,9 @@ int output_open(struct output *output, ht_ctx *ctx, const char *path)
 static int close_writer(struct output *output, bool ok)
 {
 	int code = EXIT_DONE;
-	if (output->failed && ok && !interrupt_pending())
+	if (output->is_said)
+		code = EXIT_LIMIT;
+	else if (output->failed && ok && !interrupt_pending())
 		code = fail_by_library(output);
 	if (!ok || output->failed)
 		ht_writer_abort(output->writer);
@@ -83,10 +85,15 @@ static bool write_bytes(void *user, const void *bytes, size_t n)
 	if (output->failed)
 		return false;
 	output->has_bytes = output->has_bytes || n > 0;
-	if (output->writer != NULL)
-		output->failed =
-		        interrupt_pending() || ht_writer_write(output->writer, bytes, n) != HT_OK;
-	else if (fwrite(bytes, 1, n, output->file) != n)
+	if (output->writer != NULL) {
+		output->failed = interrupt_pending();
+		if (!output->failed && ht_writer_write(output->writer, bytes, n) != HT_OK) {
+			output->failed = true;
+			/* now, as what writes will fail next, and know less of it */
+			output->is_said = !interrupt_pending() && fail_by_library(output);
+		}
+	}
+	if (output->file != NULL && fwrite(bytes, 1, n, output->file) != n)
 		output->error = errno != 0 ? errno : EIO;
 	output->failed = output->failed || output->error != 0;
 	return !output->failed;

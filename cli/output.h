@@ -16,6 +16,7 @@ struct output {
 	int error;         /* errno of the first failure to write to file */
 	bool failed;       /* nothing more is written */
 	bool has_bytes;    /* something was written */
+	bool is_said;      /* and why has been said */
 };
 
 /* path NULL or "-" is standard output. An exit code. */

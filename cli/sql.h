@@ -8,7 +8,8 @@
 
 struct sql_session {
 	struct cli *cli;
-	ht_set *set; /* NULL: none was given */
+	ht_set *set;  /* NULL: none was given */
+	ht_set *base; /* of --base, NULL: likewise */
 	struct ht_view view;
 	struct ht_sql_options options;
 	struct ht_arg params[64]; /* of --set; names are the session's own */

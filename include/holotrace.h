@@ -441,11 +441,12 @@ struct ht_sql_options {
 	const struct ht_arg
 	        *params; /* values of :name in the query; numbers where they look like one */
 	size_t n_params;
+	ht_set *base; /* what diff and gate compare the set with; NULL: nothing */
 };
 
 /* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the traces (events, gpu,
  * ops, launches, collectives, steps, ranks, tracks, args, strings, health ...) and, with its arguments as a text,
- * every analysis over one set: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
+ * every analysis over one set, and over two where options have a base: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
  * NULL when only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit and
  * the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build without SQLite.
  * Each call has a connection of its own: any number of threads may query one set, with a context each. */

@@ -475,6 +475,12 @@ int carrier_run(int fd, int worker, bool local, double timeout_s)
 		return EXIT_LIMIT;
 	}
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if (!hello_is_same()) {
+		kill(worker, SIGKILL);
+		(void)waitpid(worker, NULL, 0);
+		MPI_Finalize();
+		return EXIT_INPUT;
+	}
 	take_seat(&c, local);
 	if (c.seat.id == 0)
 		signal(SIGTERM, on_term);

@@ -89,6 +89,9 @@ int worker_run(int fd, const struct seat *seat);
 /* The leader: the program over all processes; an exit code. */
 int leader_run(int fd, const struct seat *seat, int argc, char **argv);
 
+/* Whether all processes are of one version and byte order; process 0 says what is not. After MPI has started. */
+bool hello_is_same(void);
+
 /* The carrier's side: MPI from start to end. worker is the process at the other end of the socket; who is not
  * heard of for timeout_s is taken for dead. An exit code. */
 int carrier_run(int fd, int worker, bool local, double timeout_s);

@@ -229,6 +229,7 @@ class Session:
         query: str,
         params: Mapping[str, _Value] | None = None,
         *,
+        base: Session | None = None,
         timeout: float = 0,
         max_rows: int = 0,
     ) -> Table: ...

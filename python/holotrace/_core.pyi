@@ -89,6 +89,7 @@ class Set:
         params: Mapping[str, _Value] | None = None,
         timeout_ms: int = 0,
         max_rows: int = 0,
+        base: Set | None = None,
     ) -> Table: ...
     def export(self, folder: _Path, tables: str | None = None, rows_a_file: int = 0) -> None: ...
     def convert(

@@ -202,4 +202,4 @@ class FarSet:
         raise MissingError("the traces are with the workers of an executor",
                            hint="open them without executor= where they can be read")
 
-    dump = convert
+    dump = sql = export = convert

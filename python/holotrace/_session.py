@@ -131,7 +131,7 @@ class Session:
                     key, params) or f"help(holotrace.Session.{argument(name)}) shows all")
         return self._run(name, values, other, columns, where, sort, top)
 
-    def sql(self, query, params=None, *, timeout=0, max_rows=0):
+    def sql(self, query, params=None, *, base=None, timeout=0, max_rows=0):
         """Run one SQL statement over all ranks: session.sql("SELECT name, sum(dur_ns) FROM gpu GROUP BY name").
 
         Tables are events, gpu, ops, launches, collectives, steps, ranks, tracks, args, strings, health, and
@@ -139,11 +139,13 @@ class Session:
 
         query: the statement, in SQLite's language; it only reads
         params: {name: value} for :name in the query
+        base: the Session that diff and gate compare this one with; a query itself opens no files
         timeout: seconds after which LimitError is raised; 0: never
         max_rows: stop after so many rows, with a note; 0: never
         """
         given = {key: joined(value) for key, value in (params or {}).items()}
-        return Table(self._core.sql(query, given, timeout_ms=round(timeout * 1000), max_rows=max_rows), "sql")
+        return Table(self._core.sql(query, given, timeout_ms=round(timeout * 1000), max_rows=max_rows,
+                                    base=base and base._core), "sql")
 
     def export(self, folder, *, tables=None, format="arrow", rows_a_file=0):
         """Write tables of SQL as a dataset: a folder per table and rank, and manifest.json.

@@ -262,14 +262,12 @@ PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs)
 	return set_ask(NULL, args, kwargs, run_entered);
 }
 
-static PyObject *sql_with(
+static PyObject *sql_entered(
         struct set_object *self, const char *query, const struct ht_sql_options *options)
 {
 	struct call call;
 	ht_table *table = NULL;
 	PyObject *result = NULL;
-	if (!set_enter(self))
-		return NULL;
 	if (call_begin(&call, self->n_jobs, self->memory_limit, NULL)) {
 		enum ht_status status = ht_sql(call.ctx, self->set, query, options, &table);
 		if (call_end(&call, status))
@@ -277,20 +275,40 @@ static PyObject *sql_with(
 		else if (status == HT_OK)
 			ht_table_free(table);
 	}
+	return result;
+}
+
+/* base may be NULL. */
+static PyObject *sql_with(struct set_object *self, struct set_object *base, const char *query,
+        struct ht_sql_options *options)
+{
+	PyObject *result = NULL;
+	if (!set_enter(self))
+		return NULL;
+	if (!base || set_enter(base)) {
+		options->base = base ? base->set : NULL;
+		result = sql_entered(self, query, options);
+		if (base)
+			set_leave(base);
+	}
 	set_leave(self);
 	return result;
 }
 
 static PyObject *set_sql(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-	static char *names[] = { "query", "params", "timeout_ms", "max_rows", NULL };
+	static char *names[] = { "query", "params", "timeout_ms", "max_rows", "base", NULL };
 	struct ht_sql_options options = { .struct_size = sizeof options };
 	struct ht_arg *params = NULL;
-	PyObject *query, *dict = NULL, *result = NULL;
+	PyObject *query, *dict = NULL, *base = NULL, *result = NULL;
 	Py_ssize_t timeout_ms = 0, max_rows = 0;
-	if (!PyArg_ParseTupleAndKeywords(
-	            args, kwargs, "U|Onn:sql", names, &query, &dict, &timeout_ms, &max_rows))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|OnnO:sql", names, &query, &dict,
+	            &timeout_ms, &max_rows, &base))
 		return NULL;
+	if (base && base != Py_None && !set_is(base)) {
+		PyErr_SetString(PyExc_TypeError, "base must be a Set, or None");
+		return NULL;
+	}
 	if (timeout_ms < 0 || max_rows < 0) {
 		PyErr_SetString(PyExc_ValueError, "timeout and max_rows must not be negative");
 		return NULL;
@@ -301,7 +319,8 @@ static PyObject *set_sql(PyObject *object, PyObject *args, PyObject *kwargs)
 	const char *text = keep ? text_of(keep, query) : NULL;
 	if (text && text_args(keep, dict, &params, &options.n_params)) {
 		options.params = params;
-		result = sql_with((struct set_object *)object, text, &options);
+		result = sql_with((struct set_object *)object,
+		        base && base != Py_None ? (struct set_object *)base : NULL, text, &options);
 	}
 	PyMem_Free(params);
 	Py_XDECREF(keep);
@@ -488,7 +507,7 @@ static PyMethodDef methods[] = {
 	{ "run", (PyCFunction)(void (*)(void))set_run, METH_VARARGS | METH_KEYWORDS,
 	        "run(name, args=None, columns=None, where=None, sort=None, top=0, other=None) -> Table" },
 	{ "sql", (PyCFunction)(void (*)(void))set_sql, METH_VARARGS | METH_KEYWORDS,
-	        "sql(query, params=None, timeout_ms=0, max_rows=0) -> Table" },
+	        "sql(query, params=None, timeout_ms=0, max_rows=0, base=None) -> Table" },
 	{ "export", (PyCFunction)(void (*)(void))set_export, METH_VARARGS | METH_KEYWORDS,
 	        "export(folder, tables=None, rows_a_file=0)\n\nWrite a dataset of Arrow files." },
 	{ "convert", (PyCFunction)(void (*)(void))set_convert, METH_VARARGS | METH_KEYWORDS,

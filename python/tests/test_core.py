@@ -407,6 +407,28 @@ def test_sql(ddp):
     assert len(ddp.sql("SELECT * FROM events", max_rows=3)) == 3
 
 
+def test_sql_compares_with_a_base(ddp, examples):
+    with holotrace.open(examples / "straggler") as other:
+        for name in ("diff", "gate"):
+            got = other.sql(f"SELECT * FROM {name}", base=ddp)
+            assert got.to_csv() == (ddp.diff(other) if name == "diff" else holotrace.gate(ddp, other)).to_csv()
+    with pytest.raises(holotrace.UsageError, match="none is given"):
+        ddp.sql("SELECT * FROM diff")
+    with pytest.raises(ValueError, match="closed"):
+        ddp.sql("SELECT * FROM diff", base=other)
+
+
+def test_ctrl_c_ends_a_query(ddp):
+    import signal
+    import threading
+
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        ddp.sql(endless, timeout=30)
+    assert len(ddp.sql("SELECT 1 AS one")) == 1
+
+
 def test_sql_on_threads(ddp):
     from concurrent.futures import ThreadPoolExecutor
 

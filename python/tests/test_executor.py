@@ -163,6 +163,10 @@ def test_files_that_only_workers_see(tmp_path):
             os.chdir(before)
         with pytest.raises(holotrace.MissingError, match="with the workers"):
             far.convert(tmp_path / "x.json")
+        with pytest.raises(holotrace.MissingError, match="with the workers"):
+            far.sql("SELECT 1")
+        with pytest.raises(holotrace.MissingError, match="with the workers"):
+            far.export(tmp_path / "dataset")
     finally:
         for pool in pools:
             pool.shutdown()

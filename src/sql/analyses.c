@@ -1,9 +1,9 @@
 /*
- * analyses.c - every analysis over one set as a function of SQL: its name, its arguments, its views.
+ * analyses.c - every analysis over traces as a function of SQL: its name, its arguments, its views.
  *
  * Arguments are one text, as on the command line without the dashes: 'by=all, num-kernels=5'. A comma starts the
  * next argument only where the name of one and = follow, so that lists stay whole: 'rank=0,2, by=all'. What would
- * open files is refused.
+ * open files is refused: the other run of a comparison is given beside the query.
  */
 #if defined(HT_HAVE_SQLITE)
 
@@ -20,7 +20,7 @@
 bool ht_sql_offers(const struct ht_analysis_info *info)
 {
 	/* columns on request are what the table of events has */
-	return info->n_sets == 1 && !info->files && !info->n_further;
+	return !info->files && !info->n_further;
 }
 
 void ht_sql_analysis_name(const struct ht_analysis_info *info, char *ret_name)
@@ -157,6 +157,20 @@ static bool is_given(const struct ht_arg *args, size_t n, const char *name)
 	return false;
 }
 
+static enum ht_status run_sets(struct ht_sql_session *s, const struct ht_analysis_info *info,
+        const struct ht_arg *args, size_t n_args, ht_table **ret_table)
+{
+	ht_set *sets[] = { s->base, s->set };
+	bool compares = info->n_sets > 1;
+	if (compares && !s->base)
+		return ht_fail(s->ctx, HT_USAGE, NULL, -1,
+		        "a query opens no files; give it beside the query: holotrace sql TRACE --base "
+		        "OTHER, run.sql(query, base=other)",
+		        "it compares with another run, and none is given");
+	return ht_run(s->ctx, info->name, compares ? sets : &s->set, compares ? 2 : 1, args, n_args,
+	        NULL, ret_table);
+}
+
 static enum ht_status run(struct ht_sql_session *s, const struct ht_result_source *source,
         const char *arguments, ht_table **ret_table)
 {
@@ -168,7 +182,7 @@ static enum ht_status run(struct ht_sql_session *s, const struct ht_result_sourc
 	if (status == HT_OK && source->default_view && !is_given(args, n, source->info->chosen_by))
 		args[n++] = (struct ht_arg){ source->info->chosen_by, source->default_view };
 	if (status == HT_OK)
-		status = ht_run(s->ctx, source->info->name, &s->set, 1, args, n, NULL, ret_table);
+		status = run_sets(s, source->info, args, n, ret_table);
 	ht_arena_done(&arena);
 	if (status != HT_OK)
 		ht_error_prefix(s->ctx, "%s", source->name);

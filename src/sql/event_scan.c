@@ -438,15 +438,14 @@ static int take_scan(struct ht_event_walk *w)
 
 static int take_correlated(struct ht_event_walk *w)
 {
-	struct ht_row_index *index;
-	size_t n;
-	int code = ht_sql_correlations(w->vtab->common.session, w->i_rank, &index);
-	if (code != SQLITE_OK)
-		return code;
+	const uint32_t *rows = NULL;
+	size_t n = 0;
 	int64_t value = equal_bound(w, HT_HOW_CORRELATION)->value;
-	const uint32_t *rows = ht_row_index_find(index, value, SIZE_MAX, &n);
-	take_list(w, rows, n);
-	return SQLITE_OK;
+	int code =
+	        ht_sql_correlated(w->vtab->common.session, w->i_rank, value, &w->arena, &rows, &n);
+	if (code == SQLITE_OK)
+		take_list(w, rows, n);
+	return code;
 }
 
 static int take_launched(struct ht_event_walk *w)

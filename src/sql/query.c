@@ -90,6 +90,7 @@ static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const
 	struct ht_sql_guard guard;
 	enum ht_status status = ht_sql_session_init(&session, ctx, set, db);
 	session.query = query;
+	session.base = options->base;
 	session.any_is_text = any_is_text;
 	int code = status == HT_OK ? ht_sql_register_tables(&session) : SQLITE_OK;
 	if (code == SQLITE_OK)

@@ -182,6 +182,23 @@ static void offer_functions(struct nearest *n)
 	}
 }
 
+/* A table that is wanted and is an analysis over files. */
+static const char *hint_for_files(const char *word, char *room, size_t n_room)
+{
+	char name[HT_SQL_NAME_BYTES];
+	for (size_t i = 0; i < ht_n_analyses(); i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		ht_sql_analysis_name(info, name);
+		if (!info->files || sqlite3_stricmp(name, word) != 0)
+			continue;
+		snprintf(room, n_room,
+		        "it is over files, and a query opens none: holotrace %s FILE gives the table",
+		        info->name);
+		return room;
+	}
+	return NULL;
+}
+
 /* What to do about a message of SQLite. */
 static const char *hint_for(const char *message, char *room, size_t n_room)
 {
@@ -204,6 +221,8 @@ static const char *hint_for(const char *message, char *room, size_t n_room)
 			continue;
 		const char *word = message + n, *dot = strrchr(word, '.');
 		struct nearest nearest = { .wanted = dot ? dot + 1 : word };
+		if (kinds[i].offer == offer_tables && hint_for_files(nearest.wanted, room, n_room))
+			return room;
 		if (kinds[i].offer)
 			kinds[i].offer(&nearest);
 		if (!nearest.best[0])

@@ -141,11 +141,21 @@ static int find_or_make(
 	return *ret_value ? SQLITE_OK : ht_sql_failed(s, s->ctx->error.status);
 }
 
-int ht_sql_correlations(struct ht_sql_session *s, size_t i, struct ht_row_index **ret_index)
+/* Making the index costs as much as walking the values some dozen times. */
+#define IDS_LOOKED_FOR 16
+
+static bool wants_correlations(struct ht_sql_session *s, size_t i)
+{
+	struct ht_memo *memo = s->set->memo;
+	struct ht_memo_key key = { i, &correlations_kind, 0 };
+	return s->ranks[i].has_correlations || ++s->ranks[i].n_looked > IDS_LOOKED_FOR ||
+	       (memo && ht_memo_find(memo, key));
+}
+
+static int find_correlations(struct ht_sql_session *s, size_t i)
 {
 	struct ht_sql_rank *rank = &s->ranks[i];
 	const void *index;
-	*ret_index = &rank->correlations;
 	if (rank->has_correlations)
 		return SQLITE_OK;
 	int code = find_or_make(s, i, &correlations_kind, make_correlations, &index);
@@ -154,6 +164,22 @@ int ht_sql_correlations(struct ht_sql_session *s, size_t i, struct ht_row_index 
 	/* a copy, because looking something up moves its hint */
 	rank->correlations = *(const struct ht_row_index *)index;
 	rank->has_correlations = true;
+	return SQLITE_OK;
+}
+
+int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct ht_arena *arena,
+        const uint32_t **ret_rows, size_t *ret_n)
+{
+	const struct ht_trace *trace;
+	bool by_index = wants_correlations(s, i);
+	int code = by_index ? find_correlations(s, i) : ht_sql_take(s, i, &trace);
+	if (code != SQLITE_OK)
+		return code;
+	if (!by_index)
+		return ht_sql_failed(
+		        s, ht_row_index_scan(s->ctx, trace, "correlation",
+		                   HT_ALL_KINDS | HT_WITH_REFUSED, value, arena, ret_rows, ret_n));
+	*ret_rows = ht_row_index_find(&s->ranks[i].correlations, value, SIZE_MAX, ret_n);
 	return SQLITE_OK;
 }
 

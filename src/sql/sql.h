@@ -36,6 +36,7 @@ struct ht_sql_rank {
 	struct ht_row_index correlations;
 	bool has_correlations, has_ranges;
 	unsigned n_overlaps; /* questions for what overlaps a range of time */
+	unsigned n_looked;   /* and for correlation ids */
 	struct ht_ranges ranges;
 	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
 };
@@ -43,7 +44,8 @@ struct ht_sql_rank {
 struct ht_sql_session {
 	ht_ctx *ctx;
 	sqlite3 *db;
-	ht_set *set; /* NULL: no traces are open, all tables are empty */
+	ht_set *set;  /* NULL: no traces are open, all tables are empty */
+	ht_set *base; /* what comparisons compare it with; NULL: nothing */
 	struct ht_arena arena;
 	struct ht_sql_rank *ranks; /* by rank of the roster */
 	size_t n_ranks;
@@ -76,8 +78,10 @@ int ht_sql_move(struct ht_sql_session *s, size_t i, struct ht_time_move *ret_mov
 /* What the rows of a rank belong to, with the parts in the mask. */
 int ht_sql_attribution(
         struct ht_sql_session *s, size_t i, unsigned parts, const struct ht_attribution **ret);
-/* Rows by correlation id; kept with the set where that is possible. */
-int ht_sql_correlations(struct ht_sql_session *s, size_t i, struct ht_row_index **ret_index);
+/* The rows of a correlation id: looked for, and with the index when it is there or enough have asked to pay for making
+ * it; that is kept with the set where that is possible. The rows are in the arena, or the index. */
+int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct ht_arena *arena,
+        const uint32_t **ret_rows, size_t *ret_n);
 int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **ret_ranges);
 /* Whether to ask the range index: it is there, or enough questions have come to pay for making it. */
 bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i);
@@ -152,7 +156,7 @@ extern const size_t ht_sql_n_functions;
 /* The function of an analysis in SQL: kernel_breakdown; room for HT_SQL_NAME_BYTES. */
 #define HT_SQL_NAME_BYTES 64
 void ht_sql_analysis_name(const struct ht_analysis_info *info, char *ret_name);
-/* Whether it is a function: over one set, and not over files. */
+/* Whether it is a function: over one set or two, and not over files. */
 bool ht_sql_offers(const struct ht_analysis_info *info);
 
 #endif

@@ -129,6 +129,89 @@ enum ht_status ht_row_index_make(ht_ctx *ctx, const struct ht_trace *t, const ch
 	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
+/* ---- one value ---- */
+
+struct found {
+	struct ht_arena *arena;
+	uint32_t *rows;
+	size_t n, cap;
+	bool failed;
+};
+
+static void add_row(struct found *f, uint32_t row)
+{
+	if (f->n == f->cap) {
+		size_t cap = f->cap ? 2 * f->cap : 16;
+		uint32_t *rows = ht_arena_alloc(f->arena, cap * sizeof *rows);
+		f->failed |= !rows;
+		if (!rows)
+			return;
+		if (f->n)
+			memcpy(rows, f->rows, f->n * sizeof *rows);
+		f->rows = rows;
+		f->cap = cap;
+	}
+	f->rows[f->n++] = row;
+}
+
+/* As many as compilers make vectors of. */
+#define VALUES_AT_ONCE 256
+
+static bool has_i32(const int32_t *values, int32_t value)
+{
+	int any = 0;
+	for (size_t i = 0; i < VALUES_AT_ONCE; i++)
+		any |= values[i] == value;
+	return any;
+}
+
+/* The next place from i on where the value may stand. */
+static uint64_t pass_over(
+        const struct ht_arg_column *column, const void *values, int64_t value, uint64_t i)
+{
+	bool is_narrow = column->type == HT_ARG_I64 && !column->is_packed &&
+	                 column->width == sizeof(int32_t);
+	if (is_narrow && (value < INT32_MIN || value > INT32_MAX))
+		return column->n;
+	while (is_narrow && column->n - i >= VALUES_AT_ONCE &&
+	        !has_i32((const int32_t *)values + i, (int32_t)value))
+		i += VALUES_AT_ONCE;
+	return i;
+}
+
+static void scan_column(const struct ht_trace *t, const struct ht_arg_column *column,
+        uint32_t kinds, int64_t value, struct found *f)
+{
+	const uint32_t *rows = ht_arg_rows(t, column);
+	const void *values = t->arg_values + column->first_byte;
+	for (uint64_t i = 0; i < column->n && !f->failed; i++) {
+		int64_t here;
+		if (i % VALUES_AT_ONCE == 0)
+			i = pass_over(column, values, value, i);
+		if (i < column->n && ht_arg_integer_at(t, column, i, &here) && here == value &&
+		        is_wanted(t, rows[i], kinds))
+			add_row(f, rows[i]);
+	}
+}
+
+enum ht_status ht_row_index_scan(ht_ctx *ctx, const struct ht_trace *t, const char *key,
+        uint32_t kinds, int64_t value, struct ht_arena *arena, const uint32_t **ret_rows,
+        size_t *ret_n)
+{
+	struct found f = { .arena = arena };
+	uint32_t id = ht_str_find(t, key);
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
+		if (is_of(&t->arg_columns[c], id))
+			scan_column(t, &t->arg_columns[c], kinds, value, &f);
+	if (f.failed)
+		return ht_fail_nomem(ctx);
+	*ret_rows = f.rows;
+	*ret_n = f.n;
+	return HT_OK;
+}
+
+/* ---- looking up ---- */
+
 bool ht_row_index_next(
         const struct ht_row_index *index, size_t *at, const uint32_t **ret_rows, size_t *ret_n)
 {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { N = 400 };
+enum { N = 1000 };
 
 /* One operator per id, in this order; every fifth is an annotation, which is not asked for. */
 static void write_trace(const char *path, const int64_t *ids)
@@ -41,6 +41,23 @@ static void check_value(struct ht_row_index *index, const int64_t *ids, int64_t 
 	assert_int_equal(k, n_all);
 	ht_row_index_find(index, value, 1, &n);
 	assert_int_equal(n, n_all != 0);
+}
+
+/* Without an index the same rows are found. */
+static void check_scan(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_row_index *index, int64_t value)
+{
+	struct ht_arena arena;
+	size_t n, n_scanned;
+	const uint32_t *rows = ht_row_index_find(index, value, SIZE_MAX, &n), *scanned = NULL;
+	ht_arena_init(&arena, ctx->mem);
+	assert_int_equal(ht_row_index_scan(ctx, trace, "id", HT_KIND_BIT(HT_KIND_CPU_OP), value,
+	                         &arena, &scanned, &n_scanned),
+	        HT_OK);
+	assert_int_equal(n_scanned, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(scanned[i], rows[i]);
+	ht_arena_done(&arena);
 }
 
 static void check(const int64_t *ids, bool dense)
@@ -77,6 +94,11 @@ static void check(const int64_t *ids, bool dense)
 			check_value(&index, ids, ids[i] + near);
 	check_value(&index, ids, INT64_MIN);
 	check_value(&index, ids, INT64_MAX);
+	for (int i = 0; i < N; i++)
+		for (int64_t near = -1; near <= 1; near++)
+			check_scan(ctx, trace, &index, ids[i] + near);
+	check_scan(ctx, trace, &index, INT64_MIN);
+	check_scan(ctx, trace, &index, INT64_C(1) << 32);
 	ht_arena_done(&arena);
 	ht_trace_release(trace);
 	ht_close(set);

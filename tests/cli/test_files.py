@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -187,3 +188,18 @@ def test_a_full_cache_is_said_once_and_keeps_what_it_has(tmp_path):
         assert len(names) == 3 and names == (kept or names)
         kept = names
     assert support.run(*args, "-q").stderr == b""
+
+
+@pytest.mark.parametrize("args", [["report"], ["events", "--format", "csv"], ["part", "events"]], ids=lambda args: args[0])
+def test_a_file_that_cannot_grow_is_named(args, tmp_path):
+    """As on a full disk: the write fails in the middle, and what failed then is not what is said."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+    target = tmp_path / "out.html"
+    done = subprocess.run([support.EXE, *args, DDP, "--no-cache", "-q", "-o", target], env=support.environment(),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit)
+    assert done.returncode == 4 and not target.exists()
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1 and f"{target}: cannot write: File too large" in lines[0]

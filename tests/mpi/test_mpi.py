@@ -182,6 +182,23 @@ def test_a_full_disk(mpi):
     assert len(said(done.stderr)) == 1
 
 
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("variable, text", [
+    ("HOLOTRACE_MPI_VERSION=9.8.7", "is holotrace-mpi 9.8.7, process 0"),
+    ("HOLOTRACE_MPI_ORDER=other", "another byte order")], ids=["version", "byte-order"])
+def test_a_node_that_speaks_otherwise(mpi, variable, text):
+    """Before anything is asked: one line, an exit code, and all end."""
+    name, value = variable.split("=")
+    more = ["-x", variable] if mpi == "openmpi" else ["-env", name, value]
+    began = time.time()
+    question = [program(mpi), "kernel-types", "--partial", "examples/ddp"]
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "2", *question, ":", "-np", "1", *more, *question], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode == 3 and done.stdout == b"" and time.time() - began < 30
+    lines = said(done.stderr)
+    assert len(lines) == 1 and "process 2 (" in lines[0] and text in lines[0] and "one version on all nodes" in lines[0]
+
+
 class Stopped:
     """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
 
@@ -287,6 +304,19 @@ def test_partial_goes_on_without_a_worker(mpi, tmp_path):
     assert len(missing) == 2 and "missing from this result, 2 files: " in text
     rest = [str(tmp_path / f"rank{rank}.json") for rank in range(6) if rank not in missing]
     assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_leader_that_is_killed(mpi, tmp_path):
+    """Who prints is gone: everything ends, and it is said why."""
+    run = Stopped(mpi, tmp_path, "--partial")
+    programs = list(run.processes())
+    leader = next(pid for pid in programs if run.parent(pid) in programs and run.rank(pid) == "0")
+    os.kill(leader, signal.SIGKILL)
+    began = time.time()
+    code, out, err = run.end()
+    assert code != 0 and "Kernel types" not in out and time.time() - began < 30
+    assert "process 0 was killed by signal 9; the run ends" in err.decode()
 
 
 @pytest.mark.parametrize("mpi", HERE)

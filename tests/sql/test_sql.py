@@ -1,6 +1,8 @@
 """SQL over traces: what it answers, against other verbs and against plain computations over the file itself."""
 import collections
 import json
+import signal
+import subprocess
 
 import pytest
 
@@ -180,6 +182,40 @@ def test_every_analysis_is_a_table(verb_):
         assert got == [row[:len(names)] for row in wanted], view["name"]
 
 
+COMPARING = [verb for verb in ANALYSES if verb["n_sets"] == 2]
+STRAGGLER = support.ROOT / "examples/straggler"
+
+
+@pytest.mark.parametrize("verb_", COMPARING, ids=lambda verb_: verb_["name"])
+def test_comparisons_are_tables_where_there_is_a_base(verb_):
+    for view in verb_["views"]:
+        given, argument = [], ""
+        if "chosen_by" in verb_:
+            given, argument = [f"--{verb_['chosen_by']}", view["name"]], f"('{verb_['chosen_by']}={view['name']}')"
+        wanted = support.run(verb_["name"], DDP, STRAGGLER, *given, "--format", "csv")
+        assert wanted.returncode in (0, 1), wanted.stderr
+        got = support.run("sql", STRAGGLER, "--base", DDP, f"SELECT * FROM {verb_['name']}{argument}", "--format", "csv")
+        assert got.returncode == 0, got.stderr
+        assert got.stdout == wanted.stdout, view["name"]
+        assert got.stdout.count(b"\n") > 1 or view["name"] == "modules"  # of which these have none
+
+
+def test_comparisons_open_no_files():
+    for verb_ in COMPARING:
+        for query in (verb_["name"], f"{verb_['name']}('')"):
+            assert "none is given" in refused(f"SELECT * FROM {query}") and "--base" in refused(f"SELECT * FROM {query}")
+        for name in ("base", "control", "test", "file", "path"):
+            assert "has no argument" in refused(f"SELECT * FROM {verb_['name']}('{name}={DDP}')")
+    assert COMPARING
+    # what is over files is no table, and says what is instead
+    names = [verb_["name"] for verb_ in ANALYSES if verb_["n_sets"] == 0]
+    assert names
+    for name in names:
+        message = refused(f"SELECT * FROM {name.replace('-', '_')}")
+        assert f"holotrace {name} FILE" in message and "opens none" in message
+    assert support.run("sql", TRAIN, "--base", "no-such-trace", "SELECT 1").returncode == 3
+
+
 def test_arguments_of_an_analysis():
     one = rows("SELECT name FROM kernel_breakdown('by=all, num_kernels=2, rank=0,1') ", trace=DDP)
     other = verb("kernel-breakdown", "--by", "all", "--num-kernels", "2", "--rank", "0,1", "--columns", "name", trace=DDP)
@@ -350,6 +386,23 @@ def test_limits():
                                "--timeout", "60s", code=4)
     assert refused("SELECT hex(zeroblob(400000000))", code=4)
     assert refused("SELECT 1 FROM; SELECT 2")
+    # joins walk our tables, and groups are sorted by SQLite: both look at the limits
+    join = "FROM events a, events b, events c WHERE a.dur_ns + b.dur_ns = c.ts_ns"
+    assert "longer than 200 ms" in refused(f"SELECT count(*) {join}", "--timeout", "200ms", code=4)
+    assert "memory" in refused("SELECT a.name || b.name AS n, count(*) FROM events a, events b GROUP BY n",
+                               "--memory-limit", "64M", "--timeout", "60s", code=4)
+
+
+def test_ctrl_c_ends_a_query():
+    for query in ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+                  "SELECT count(*) FROM events a, events b, events c WHERE a.dur_ns + b.dur_ns = c.ts_ns"):
+        process = subprocess.Popen([support.EXE, "sql", TRAIN, query], env=support.environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=10)
+        assert process.returncode == -signal.SIGINT and out == b""
 
 
 def test_usage():
