@@ -2196,7 +2196,7 @@ class Session:
             view: names that explain the difference; step and GPU time only; or operators, kernels or modules of both side by side (rows, summary, operators, kernels, modules)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
-            all_rows: show rows whose difference may be noise too
+            all_rows: show every row, also those that may be noise
             control_rank: ranks of control: 0,2-3 or all
             test_rank: ranks of test: 0,2-3 or all
             control_step: steps of control: 3-5,7 or all
@@ -2213,7 +2213,7 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            name: operator, annotation, runtime call, kernel, copy or set; others: names within noise
+            name: operator, annotation, runtime call, kernel, copy or set; others: names within noise, and beyond the 65,536 largest changes
             device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta_compat
             control_count: events of this name in control
             test_count: events of this name in test
