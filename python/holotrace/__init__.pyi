@@ -714,6 +714,7 @@ class Session:
         self,
         *,
         time: Literal['host', 'device'] = 'host',
+        all_rows: bool = False,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -732,6 +733,7 @@ class Session:
 
         Arguments:
             time: time of the host, or of GPU work by where it was launched (host, device)
+            all_rows: show every stack, not only the 65,536 with most time
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -743,7 +745,7 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            stack: names from the outermost in, ; between
+            stack: names from the outermost in, ; between; others: stacks beyond the 65,536 with most time
             self_ns [ns]: time in this stack and in none inside it
             count: events, or pieces of GPU work
             share [ratio]: self_ns of that of all stacks
@@ -756,7 +758,7 @@ class Session:
         device_cat: str | Iterable[str] | None = None,
         monitor_cat: str = 'python_function',
         preset: Literal['default', 'all'] = 'default',
-        max_depth: int = -1,
+        max_depth: int = 1024,
         min_depth: int = -1,
         modules_only: bool = False,
         any_thread: bool = False,

@@ -155,7 +155,7 @@ const struct ht_analysis ht_analysis_diff = {
 	        { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS },
 	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
 	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
-	        [PATHS] = { "paths", ht_profile_path_columns, HT_N_PROFILE_PATH_COLUMNS } },
+	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS } },
 	.choose = ht_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,

@@ -105,56 +105,29 @@ static enum ht_status fail_cell(const struct ht_step_samples *samples)
 }
 
 /* Numbers of the texts of a part, each looked up once. */
-static enum ht_status number_texts(
-        struct ht_step_samples *samples, const ht_table *table, uint32_t *numbers)
-{
-	for (uint32_t i = 0; i < ht_table_n_texts(table); i++)
-		if (!ht_name_tree_name(&samples->tree, ht_table_text(table, i), &numbers[i]))
-			return ht_fail_nomem(samples->run->ctx);
-	return HT_OK;
-}
-
 static enum ht_status number_names(
         struct ht_step_samples *samples, const ht_table *facts, uint32_t *numbers)
 {
-	HT_TRY(number_texts(samples, facts, numbers));
+	struct ht_name_tree *tree = &samples->tree;
 	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++)
-		if (!ht_name_tree_add(&samples->tree, HT_NONE, numbers[i], &numbers[i]))
+		if (!ht_name_tree_name(tree, ht_table_text(facts, i), &numbers[i]) ||
+		        !ht_name_tree_add(tree, HT_NONE, numbers[i], &numbers[i]))
 			return ht_fail_nomem(samples->run->ctx);
 	return HT_OK;
-}
-
-static enum ht_status number_paths(
-        struct ht_step_samples *samples, const ht_table *paths, uint32_t *numbers)
-{
-	const uint32_t *texts = ht_table_cells(paths, HT_PATH_NAME);
-	size_t n_bytes = (ht_table_n_texts(paths) + (size_t)1) * sizeof(uint32_t);
-	uint32_t *names = ht_mem_alloc(samples->run->ctx->mem, n_bytes);
-	enum ht_status status =
-	        names ? number_texts(samples, paths, names) : ht_fail_nomem(samples->run->ctx);
-	for (size_t i = 0; i < ht_table_n_rows(paths) && status == HT_OK; i++) {
-		int64_t parent = number_at(paths, i, HT_PATH_PARENT);
-		if (parent != HT_NO_I64 && (parent < 0 || (uint64_t)parent >= i))
-			status = fail_cell(samples);
-		else if (!ht_name_tree_add(&samples->tree,
-		                 parent == HT_NO_I64 ? HT_NONE : numbers[parent], names[texts[i]],
-		                 &numbers[i]))
-			status = ht_fail_nomem(samples->run->ctx);
-	}
-	ht_mem_free(samples->run->ctx->mem, names, n_bytes);
-	return status;
 }
 
 static enum ht_status number_part(struct ht_step_samples *samples, size_t i_part)
 {
-	size_t k = samples->k_paths;
-	const ht_table *table = samples->parts->list[i_part].facts[k];
-	size_t n = k ? ht_table_n_rows(table) : ht_table_n_texts(table);
-	uint32_t *numbers = ht_arena_alloc(samples->run->scratch, (n + 1) * sizeof *numbers);
-	if (!numbers)
-		return ht_fail_nomem(samples->run->ctx);
-	samples->numbers[i_part] = numbers;
-	return (k ? number_paths : number_names)(samples, table, numbers);
+	struct ht_run *run = samples->run;
+	const struct ht_part *part = &samples->parts->list[i_part];
+	if (samples->k_paths)
+		return ht_name_tree_read(run->ctx, &samples->tree, part->facts[samples->k_paths],
+		        run->scratch, &samples->numbers[i_part]);
+	size_t n = ht_table_n_texts(part->facts[0]);
+	samples->numbers[i_part] = ht_arena_alloc(run->scratch, (n + 1) * sizeof(uint32_t));
+	if (!samples->numbers[i_part])
+		return ht_fail_nomem(run->ctx);
+	return number_names(samples, part->facts[0], samples->numbers[i_part]);
 }
 
 /* Index of a row's name among the numbers of its part. */
@@ -315,7 +288,8 @@ void ht_step_samples_seek(struct ht_step_samples *samples, size_t line)
 
 const char *ht_step_samples_name(struct ht_step_samples *samples)
 {
-	return ht_name_tree_text(&samples->tree, samples->name);
+	static const struct ht_name_spelling spelling = { .between = " / ", .most = 16 };
+	return ht_name_tree_text(&samples->tree, samples->name, &spelling);
 }
 
 struct ht_sample ht_step_samples_of(

@@ -11,9 +11,20 @@
 
 #include <stdio.h>
 
-/* Of a path with more than 16 names the 8 outermost and the 8 innermost are spelled: all paths together could be
- * as long as the square of the file. */
+/* Names at either end of a path that is cut. */
 #define HALF 8
+
+const struct ht_column ht_name_path_columns[HT_N_NAME_PATH_COLUMNS] = {
+	{ "name", HT_STR, HT_KEY, "the innermost name", NULL },
+	{ "parent", HT_I64, HT_KEY, "number of the path around it, null at the top", NULL },
+};
+
+void ht_name_path_put(ht_table *table, const char *name, uint32_t parent)
+{
+	ht_table_row(table);
+	ht_table_put_str(table, name);
+	ht_table_put_known(table, parent, HT_NONE);
+}
 
 struct node {
 	uint32_t parent; /* HT_NONE */
@@ -110,10 +121,46 @@ bool ht_name_tree_add(
 			ht_hash_mix(outer.hash, name_at(tree, name)->hash) };
 		if (!HT_VEC_PUSH(tree->mem, &tree->nodes, struct node, node))
 			return false;
+		if (node.depth > tree->deepest)
+			tree->deepest = node.depth;
 		slots[slot] = number + 1;
 	}
 	*ret_number = slots[slot] - 1;
 	return true;
+}
+
+/* Names first, each once: names[] by text of the table. */
+static enum ht_status add_paths(ht_ctx *ctx, struct ht_name_tree *tree, const ht_table *paths,
+        uint32_t *names, uint32_t *numbers)
+{
+	const uint32_t *texts = ht_table_cells(paths, HT_PATH_NAME);
+	for (uint32_t i = 0; i < ht_table_n_texts(paths); i++)
+		if (!ht_name_tree_name(tree, ht_table_text(paths, i), &names[i]))
+			return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < ht_table_n_rows(paths); i++) {
+		bool top = ht_table_is_null(paths, i, HT_PATH_PARENT);
+		uint64_t parent = top ? 0 : (uint64_t)ht_table_i64(paths, i, HT_PATH_PARENT);
+		if (!top && parent >= i)
+			return ht_fail(ctx, HT_FORMAT, NULL, -1, "make it again",
+			        "the part does not hold what it should");
+		if (!ht_name_tree_add(
+		            tree, top ? HT_NONE : numbers[parent], names[texts[i]], &numbers[i]))
+			return ht_fail_nomem(ctx);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_name_tree_read(ht_ctx *ctx, struct ht_name_tree *tree, const ht_table *paths,
+        struct ht_arena *arena, uint32_t **ret_numbers)
+{
+	size_t n_bytes = (ht_table_n_texts(paths) + (size_t)1) * sizeof(uint32_t);
+	uint32_t *names = ht_mem_alloc(tree->mem, n_bytes);
+	*ret_numbers = ht_arena_alloc(arena, (ht_table_n_rows(paths) + 1) * sizeof(uint32_t));
+	enum ht_status status = names && *ret_numbers
+	                                ? add_paths(ctx, tree, paths, names, *ret_numbers)
+	                                : ht_fail_nomem(ctx);
+	ht_mem_free(tree->mem, names, n_bytes);
+	return status;
 }
 
 size_t ht_name_tree_n(const struct ht_name_tree *tree)
@@ -207,16 +254,26 @@ static char *put_before(char *end, const char *text, size_t n)
 	return memcpy(end - n, text, n);
 }
 
+/* A name without what would look like the end of it. */
+static char *put_name_before(char *end, const struct ht_text *name, char reserved)
+{
+	char *start = put_before(end, name->bytes, name->n);
+	for (char *at = start; reserved && at < end; at++)
+		if (*at == reserved || *at == '\n' || *at == '\r')
+			*at = ' ';
+	return start;
+}
+
 /* The names that are spelled, innermost first. Returns how many; in ret_middle what stands for those left out,
  * between the innermost HALF and the rest: "" for none. */
-static size_t choose_names(const struct ht_name_tree *tree, uint32_t number,
+static size_t choose_names(const struct ht_name_tree *tree, uint32_t number, size_t most,
         const struct ht_text **names, char *ret_middle, size_t n_middle)
 {
 	const struct node *last = node_at(tree, number);
-	bool cut = last->depth > 2 * HALF;
+	bool cut = last->depth > most;
 	size_t n = 0;
 	uint32_t at = number;
-	for (; at != HT_NONE && n < (cut ? HALF : 2 * HALF); at = node_at(tree, at)->parent)
+	for (; at != HT_NONE && n < (cut ? HALF : most); at = node_at(tree, at)->parent)
 		names[n++] = name_at(tree, node_at(tree, at)->name);
 	*ret_middle = 0;
 	if (!cut)
@@ -229,16 +286,18 @@ static size_t choose_names(const struct ht_name_tree *tree, uint32_t number,
 	return n;
 }
 
-const char *ht_name_tree_text(struct ht_name_tree *tree, uint32_t number)
+const char *ht_name_tree_text(
+        struct ht_name_tree *tree, uint32_t number, const struct ht_name_spelling *spelling)
 {
-	const struct ht_text *names[2 * HALF];
+	const struct ht_text *names[HT_NAME_PATH_MOST];
 	char middle[48];
-	size_t n_names = choose_names(tree, number, names, middle, sizeof middle);
-	size_t n = 4 + strlen(middle);
-	if (n_names == 1)
+	size_t n_between = strlen(spelling->between);
+	size_t n_names = choose_names(tree, number, spelling->most, names, middle, sizeof middle);
+	size_t n = 1 + strlen(middle) + n_between;
+	if (n_names == 1 && !spelling->reserved)
 		return names[0]->bytes;
 	for (size_t k = 0; k < n_names; k++)
-		n += names[k]->n + 3;
+		n += names[k]->n + n_between;
 	tree->room.n = 0;
 	if (!ht_vec_reserve(tree->mem, &tree->room, 1, n))
 		return NULL;
@@ -246,12 +305,12 @@ const char *ht_name_tree_text(struct ht_name_tree *tree, uint32_t number)
 	*text = '\0';
 	for (size_t k = 0; k < n_names; k++) {
 		if (k)
-			text = put_before(text, " / ", 3);
+			text = put_before(text, spelling->between, n_between);
 		if (k == HALF && *middle) {
 			text = put_before(text, middle, strlen(middle));
-			text = put_before(text, " / ", 3);
+			text = put_before(text, spelling->between, n_between);
 		}
-		text = put_before(text, names[k]->bytes, names[k]->n);
+		text = put_name_before(text, names[k], spelling->reserved);
 	}
 	return text;
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 static struct ht_mem *mem;
+static const struct ht_name_spelling slashes = { " / ", 16, 0 };
 
 /* Add a path of names; returns its number. */
 static uint32_t add(struct ht_name_tree *tree, const char *const *names, size_t n)
@@ -55,7 +56,7 @@ static void check_order(size_t first, size_t step)
 	assert_non_null(places);
 	for (size_t i = 0; i < N_PATHS; i++) {
 		assert_int_equal(places[numbers[i]], i);
-		assert_string_equal(ht_name_tree_text(&tree, numbers[i]), texts[i]);
+		assert_string_equal(ht_name_tree_text(&tree, numbers[i], &slashes), texts[i]);
 	}
 	ht_arena_done(&arena);
 	ht_name_tree_done(&tree);
@@ -87,16 +88,33 @@ static void a_deep_path_shows_both_ends(void **state)
 	struct ht_name_tree tree;
 	char text[256];
 	ht_name_tree_init(&tree, mem);
-	assert_string_equal(ht_name_tree_text(&tree, add_deep(&tree, 16, 99)),
+	assert_string_equal(ht_name_tree_text(&tree, add_deep(&tree, 16, 99), &slashes),
 	        "n0 / n1 / n2 / n3 / n4 / n5 / n6 / n7 / n8 / n9 / n10 / n11 / n12 / n13 / n14 / n15");
-	snprintf(text, sizeof text, "%s", ht_name_tree_text(&tree, add_deep(&tree, 30, 99)));
+	snprintf(text, sizeof text, "%s",
+	        ht_name_tree_text(&tree, add_deep(&tree, 30, 99), &slashes));
 	const char *middle = strstr(text, "… 14 more, ");
 	assert_non_null(middle);
 	assert_memory_equal(text, "n0 / n1 / n2 / n3 / n4 / n5 / n6 / n7 / …", 40);
 	assert_string_equal(strstr(middle, " … / ") + strlen(" … / "),
 	        "n22 / n23 / n24 / n25 / n26 / n27 / n28 / n29");
 	/* what is left out still keeps paths apart */
-	assert_string_not_equal(ht_name_tree_text(&tree, add_deep(&tree, 30, 12)), text);
+	assert_string_not_equal(ht_name_tree_text(&tree, add_deep(&tree, 30, 12), &slashes), text);
+	ht_name_tree_done(&tree);
+}
+
+static void a_reserved_character_is_no_part_of_a_name(void **state)
+{
+	(void)state;
+	static const struct ht_name_spelling folded = { ";", HT_NAME_PATH_MOST, ';' };
+	static const char *const path[] = { "a;b", "c\nd" };
+	struct ht_name_tree tree;
+	ht_name_tree_init(&tree, mem);
+	assert_string_equal(ht_name_tree_text(&tree, add(&tree, path, 1), &folded), "a b");
+	assert_string_equal(ht_name_tree_text(&tree, add(&tree, path, 2), &folded), "a b;c d");
+	/* as deep as asked for, all is spelled */
+	const char *text = ht_name_tree_text(&tree, add_deep(&tree, 40, 99), &folded);
+	assert_null(strstr(text, "…"));
+	assert_int_equal(tree.deepest, 40);
 	ht_name_tree_done(&tree);
 }
 
@@ -117,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_that_of_the_names),
 		cmocka_unit_test(a_deep_path_shows_both_ends),
+		cmocka_unit_test(a_reserved_character_is_no_part_of_a_name),
 		cmocka_unit_test(an_empty_tree_has_no_places),
 	};
 	mem = ht_mem_new();

@@ -5,6 +5,7 @@
  * slices of the window, write down what was touched. So memory is that of the names, not names times steps.
  */
 #include "model/steps/step_profile.h"
+#include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
 #include "model/device/typical_time.h"
 #include "base/checked.h"
@@ -20,11 +21,6 @@ const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS] = {
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 	{ "ns", HT_DURATION, HT_MEASURE, "their time", NULL },
 	{ "path", HT_I64, HT_KEY, "number of the path, null unless by path", NULL },
-};
-
-const struct ht_column ht_profile_path_columns[HT_N_PROFILE_PATH_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "the innermost name", NULL },
-	{ "parent", HT_I64, HT_KEY, "number of the path around it, null at the top", NULL },
 };
 
 const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS] = {
@@ -182,10 +178,7 @@ static void put_paths(const struct profile *p, ht_table *table)
 {
 	for (uint32_t i = 0; i < ht_row_names_n(&p->names); i++) {
 		struct ht_row_path path = ht_row_names_path(&p->names, i);
-		ht_table_row(table);
-		ht_table_put_str(table, path.name);
-		ht_table_put_known(
-		        table, path.parent == HT_NONE ? HT_NO_I64 : path.parent, HT_NO_I64);
+		ht_name_path_put(table, path.name, path.parent);
 	}
 }
 

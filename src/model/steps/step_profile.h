@@ -42,16 +42,11 @@ enum { HT_N_PROFILE_STEP_COLUMNS = 5 };
 extern const struct ht_column ht_profile_typical_columns[];
 enum { HT_TYPICAL_NAME, HT_TYPICAL_BY_PLACE, HT_TYPICAL_BY_HALF };
 enum { HT_N_PROFILE_TYPICAL_COLUMNS = 3 };
-/* Table of paths, by number: parents come before what is inside them. Empty unless by path. */
-extern const struct ht_column ht_profile_path_columns[];
-enum { HT_PATH_NAME, HT_PATH_PARENT };
-enum { HT_N_PROFILE_PATH_COLUMNS = 2 };
-
 /* Where to put what was found. */
 struct ht_profile_tables {
 	ht_table *names, *steps;
 	ht_table *typical; /* NULL: not asked for */
-	ht_table *paths;   /* NULL unless by path */
+	ht_table *paths;   /* see name_tree.h; NULL unless by path */
 };
 
 /* Fill the tables from the rank in hand. */
