@@ -65,7 +65,9 @@ struct cli {
 /* Run the program over argv; NULL: in this process. An exit code. */
 int program_run(int argc, char **argv, const struct engine *engine);
 
-/* Print "holotrace: ..." as one line on standard error. */
+/* Write a text to standard error as part of a line: controls, which a file's name may have too, are shown as \x1b. */
+void cli_put_error(const char *text);
+/* Print "holotrace: ..." as one line on standard error, in the same way. */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Say an error of the library, with its place and hint. */
 void cli_say_error(const struct ht_error *error);

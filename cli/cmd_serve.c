@@ -164,7 +164,7 @@ static int serve_until_end(struct cli *cli, const struct serve_options *options)
 	printf("%s\n", serve_url(server));
 	fflush(stdout);
 	if (!opts_flag(&cli->opts, "quiet"))
-		fprintf(stderr, "holotrace: serving %s; Ctrl-C ends it\n", options->sources[0]);
+		cli_say("serving %s; Ctrl-C ends it", options->sources[0]);
 	wait_for_end(&signals);
 	serve_stop(server);
 	return EXIT_DONE;

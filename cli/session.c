@@ -236,9 +236,12 @@ void session_warn_loss(
 	if (note == NULL || told || opts_flag(&cli->opts, "quiet"))
 		return;
 	fflush(stdout);
-	fprintf(stderr, "%s. Details: holotrace health", note);
-	for (size_t i = 0; i < n_sources; i++)
-		fprintf(stderr, " %s", sources[i]);
+	cli_put_error(note);
+	fputs(". Details: holotrace health", stderr);
+	for (size_t i = 0; i < n_sources; i++) {
+		fputc(' ', stderr);
+		cli_put_error(sources[i]);
+	}
 	fputc('\n', stderr);
 }
 

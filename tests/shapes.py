@@ -134,6 +134,13 @@ def steps(n):
         yield from triple(i, START + 10 * i)
 
 
+def named_steps(n):
+    """Steps whose operators and kernels have names of their own."""
+    for i in range(n // 4):
+        yield span("user_annotation", f"ProfilerStep#{i}", 1, 1, START + 10 * i, 10)
+        yield from triple(i, START + 10 * i, op=f"op{i}", kernel=f"kernel_{i}")
+
+
 def waits(n):
     """Every wait is for the same event record."""
     for i in range(n // 4):
@@ -230,7 +237,7 @@ def counter_ranges(n):
 
 ALL = {shape.__name__: shape for shape in (
     nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
-    flows, steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations, flows_after_nest, backward,
+    flows, steps, named_steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations, flows_after_nest, backward,
     stream_waits, counter_ranges)}
 
 

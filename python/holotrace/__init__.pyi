@@ -715,6 +715,7 @@ class Session:
         self,
         *,
         time: Literal['host', 'device'] = 'host',
+        all_rows: bool = False,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -733,6 +734,7 @@ class Session:
 
         Arguments:
             time: time of the host, or of GPU work by where it was launched (host, device)
+            all_rows: show every stack, not only the 65,536 with most time
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -744,7 +746,7 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            stack: names from the outermost in, ; between
+            stack: names from the outermost in, ; between; others: stacks beyond the 65,536 with most time
             self_ns [ns]: time in this stack and in none inside it
             count: events, or pieces of GPU work
             share [ratio]: self_ns of that of all stacks
@@ -757,7 +759,7 @@ class Session:
         device_cat: str | Iterable[str] | None = None,
         monitor_cat: str = 'python_function',
         preset: Literal['default', 'all'] = 'default',
-        max_depth: int = -1,
+        max_depth: int = 1024,
         min_depth: int = -1,
         modules_only: bool = False,
         any_thread: bool = False,
@@ -2197,7 +2199,7 @@ class Session:
             view: names that explain the difference; step and GPU time only; or operators, kernels or modules of both side by side (rows, summary, operators, kernels, modules)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
-            all_rows: show rows whose difference may be noise too
+            all_rows: show every row, also those that may be noise
             control_rank: ranks of control: 0,2-3 or all
             test_rank: ranks of test: 0,2-3 or all
             control_step: steps of control: 3-5,7 or all
@@ -2214,7 +2216,7 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            name: operator, annotation, runtime call, kernel, copy or set; others: names within noise
+            name: operator, annotation, runtime call, kernel, copy or set; others: names within noise, and beyond the 65,536 largest changes
             device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta_compat
             control_count: events of this name in control
             test_count: events of this name in test

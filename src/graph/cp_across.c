@@ -512,6 +512,29 @@ static void put_path(struct across *a, ht_table *table)
 	}
 }
 
+static bool tell_path(struct across *a, ht_cp_stretch_fn *each, void *user)
+{
+	bool ok = true;
+	for (size_t i = a->spans.n; i-- > 0 && ok;) {
+		const struct span *span = &((struct span *)a->spans.data)[i];
+		const ht_table *pieces = a->ranks[span->i_rank].pieces;
+		struct ht_cp_stretch stretch = { .rank = a->ranks[span->i_rank].number,
+			.step = a->window->step,
+			.row = HT_NO_I64,
+			.dur_ns = span->end_ns - span->start_ns,
+			.bound = (enum ht_cp_bound)span->bound,
+			.inferred = span->inferred };
+		size_t row = (size_t)span->piece;
+		if (span->piece >= 0) {
+			stretch.row = cell(pieces, row, HT_CP_PIECE_INDEX, HT_NO_I64);
+			if (!ht_table_is_null(pieces, row, HT_CP_PIECE_NAME))
+				stretch.name = ht_table_str(pieces, row, HT_CP_PIECE_NAME);
+		}
+		ok = each(user, &stretch);
+	}
+	return ok;
+}
+
 static const char *name_of(const struct across *a, const struct span *span)
 {
 	return span->piece < 0 ? ""
@@ -614,15 +637,19 @@ static enum ht_status note_wait(struct across *a, ht_table *table)
 	        (long long)a->ranks[longest->i_last].number, (double)most.ns / 1e6, most.name);
 }
 
+static enum ht_status take_window(struct across *a, size_t k)
+{
+	a->window = &a->windows[k];
+	a->spans.n = a->visits.n = 0;
+	if (a->window->end_ns > a->window->start_ns)
+		walk(a);
+	return a->no_memory ? ht_fail_nomem(a->run->ctx) : HT_OK;
+}
+
 static enum ht_status put_windows(struct across *a, enum ht_cp_view_kind view, ht_table *table)
 {
 	for (size_t k = 0; k < a->n_windows; k++) {
-		a->window = &a->windows[k];
-		a->spans.n = a->visits.n = 0;
-		if (a->window->end_ns > a->window->start_ns)
-			walk(a);
-		if (a->no_memory)
-			return ht_fail_nomem(a->run->ctx);
+		HT_TRY(take_window(a, k));
 		if (view == HT_CP_VIEW_SUMMARY) {
 			HT_TRY(put_summary(a, table));
 			if (k < N_NOTED)
@@ -635,15 +662,50 @@ static enum ht_status put_windows(struct across *a, enum ht_cp_view_kind view, h
 	return HT_OK;
 }
 
+static enum ht_status tell_windows(struct across *a, ht_cp_stretch_fn *each, void *user)
+{
+	for (size_t k = 0; k < a->n_windows; k++) {
+		HT_TRY(take_window(a, k));
+		if (!tell_path(a, each, user))
+			return ht_fail_nomem(a->run->ctx);
+	}
+	return HT_OK;
+}
+
+/* The caller ends it with across_done, also after a failure. */
+static enum ht_status across_init(
+        struct across *a, struct ht_run *run, const struct ht_parts *parts)
+{
+	*a = (struct across){ .run = run };
+	HT_TRY(read_ranks(a, parts));
+	HT_TRY(read_collectives(a, parts));
+	return read_windows(a);
+}
+
+static void across_done(struct across *a)
+{
+	ht_vec_free(a->run->ctx->mem, &a->spans, sizeof(struct span));
+	ht_vec_free(a->run->ctx->mem, &a->visits, sizeof(struct visit));
+}
+
 enum ht_status ht_cp_across_put(struct ht_run *run, const struct ht_parts *parts,
         enum ht_cp_view_kind view, ht_table *table)
 {
-	struct across a = { .run = run };
-	HT_TRY(read_ranks(&a, parts));
-	HT_TRY(read_collectives(&a, parts));
-	HT_TRY(read_windows(&a));
-	enum ht_status status = put_windows(&a, view, table);
-	ht_vec_free(run->ctx->mem, &a.spans, sizeof(struct span));
-	ht_vec_free(run->ctx->mem, &a.visits, sizeof(struct visit));
+	struct across a;
+	enum ht_status status = across_init(&a, run, parts);
+	if (status == HT_OK)
+		status = put_windows(&a, view, table);
+	across_done(&a);
+	return status;
+}
+
+enum ht_status ht_cp_across_each(
+        struct ht_run *run, const struct ht_parts *parts, ht_cp_stretch_fn *each, void *user)
+{
+	struct across a;
+	enum ht_status status = across_init(&a, run, parts);
+	if (status == HT_OK)
+		status = tell_windows(&a, each, user);
+	across_done(&a);
 	return status;
 }

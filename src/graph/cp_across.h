@@ -31,6 +31,19 @@ enum ht_status ht_cp_chains_put(
 enum ht_status ht_cp_across_put(struct ht_run *run, const struct ht_parts *parts,
         enum ht_cp_view_kind view, ht_table *table) HT_MUST_USE;
 
+/* A stretch of the path, earliest first: whose time it is, for how long, and what it depends on. */
+struct ht_cp_stretch {
+	int64_t rank, step, row; /* HT_NO_I64: outside of steps, nobody's */
+	const char *name;        /* in the parts; NULL: nobody's */
+	int64_t dur_ns;
+	enum ht_cp_bound bound;
+	bool inferred;
+};
+typedef bool ht_cp_stretch_fn(void *user, const struct ht_cp_stretch *stretch);
+/* Tell the whole path, window by window, without a table of it; false from the callback means out of memory. */
+enum ht_status ht_cp_across_each(struct ht_run *run, const struct ht_parts *parts,
+        ht_cp_stretch_fn *each, void *user) HT_MUST_USE;
+
 /* Columns of those tables. */
 enum {
 	HT_CP_PIECE_INDEX,

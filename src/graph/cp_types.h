@@ -48,6 +48,7 @@ struct ht_cp_options {
 	const char *instance;  /* NULL: all; which instances: "0,2-3" */
 	const char *data_load; /* regular expression, NULL: none */
 	int64_t tolerance_ns;  /* a start later than this after all that is known is unexplained */
+	bool only_names; /* of the events on a path but steps: nobody shows what else is known of them */
 	bool launch_edges; /* zero-weight edges from every launch to its work, where a graph has edges */
 };
 

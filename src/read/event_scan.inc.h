@@ -266,6 +266,10 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 	const char *end = scan_any(w, &key->memo, p, &type, &value);
 	if (!end)
 		return NULL;
+	if (key->is_surplus) {
+		ht_worker_stat(w, HT_STAT_too_many_keys);
+		return end;
+	}
 	uint32_t column = key->column[type] - 1;
 	if (!key->column[type] && !ht_worker_column(w, key, type, &column)) {
 		w->out_of_memory = true;

@@ -50,6 +50,47 @@ static enum ht_field field_of(const char *text, size_t n)
 	return HT_FIELD_COUNT;
 }
 
+/* The id of a text of a pool that others may be adding to; HT_NONE when it has none. */
+static uint32_t find_in(struct ht_pool *pool, const void *bytes, size_t n)
+{
+	pthread_mutex_lock(&pool->lock);
+	const struct ht_text *text = ht_pool_find(pool, bytes, n, ht_hash(bytes, n));
+	uint32_t id = text ? text->id : HT_NONE;
+	pthread_mutex_unlock(&pool->lock);
+	return id;
+}
+
+/* Is there no room for a column of this key any more? Such keys are not kept either: a file may have as many as args. */
+static bool is_surplus(struct ht_worker *w, const char *text, size_t n, bool top_level)
+{
+	const struct ht_column_use *use = w->use;
+	if (!use || use->n < HT_MAX_COLUMNS)
+		return false;
+	uint32_t string = find_in(&w->builder->strings, text, n);
+	for (uint8_t type = 0; string != HT_NONE && type < HT_N_ARG_TYPES; type++) {
+		struct ht_column_key key = { string, type, top_level, 0 };
+		uint32_t column = find_in(&w->builder->columns, &key, sizeof key);
+		if (column < use->used.n && ((uint8_t *)use->used.data)[column])
+			return false;
+	}
+	return true;
+}
+
+/* One for all of them. */
+static uint32_t surplus_key(struct ht_worker *w)
+{
+	struct ht_scan_key key = {
+		.string = HT_NO_STR, .field = HT_FIELD_COUNT, .is_surplus = true
+	};
+	if (!w->surplus_1) {
+		w->out_of_memory = !HT_VEC_PUSH(w->builder->mem, &w->keys, struct ht_scan_key, key);
+		if (w->out_of_memory)
+			return UINT32_MAX;
+		w->surplus_1 = (uint32_t)w->keys.n;
+	}
+	return w->surplus_1 - 1;
+}
+
 uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top_level)
 {
 	/* the two scopes have keys of their own: the scope is part of the hash */
@@ -67,6 +108,8 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 		return UINT32_MAX;
 	struct ht_scan_key key = { .top_level = top_level };
 	key.field = (uint8_t)(top_level ? field_of(w->scratch.data, decoded) : HT_FIELD_COUNT);
+	if (key.field == HT_FIELD_COUNT && is_surplus(w, w->scratch.data, decoded, top_level))
+		return surplus_key(w);
 	char *raw = ht_arena_strndup(&w->arena, text, n);
 	/* a key is asked for once: the worker's own table of texts has no use for it */
 	struct ht_text string;

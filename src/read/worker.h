@@ -13,6 +13,7 @@ struct ht_scan_key {
 	uint32_t string;
 	uint8_t field; /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
+	bool is_surplus; /* stands for all keys that came when there were too many */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
 	struct ht_text_memo memo;
 };
@@ -29,6 +30,7 @@ struct ht_worker {
 	struct ht_arena arena; /* texts of keys */
 	struct ht_vec keys;    /* struct ht_scan_key */
 	struct ht_text_table key_index;
+	uint32_t surplus_1;     /* 1 + the key for all that are too many, 0 until there is one */
 	struct ht_vec scratch;  /* decoded strings */
 	struct ht_vec repaired; /* text of a repaired event */
 	/* the items of the event in order, three arrays of one length: fields and args, which are the shape;

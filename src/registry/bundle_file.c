@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static const struct ht_frame frame = { "holotrace bundle 3\n", "the part",
+static const struct ht_frame frame = { "holotrace bundle 4\n", "the part",
 	"this is no part of an analysis", "holotrace part makes them" };
 
 /* ---- writing ---- */

@@ -83,29 +83,33 @@ static enum ht_status finish_tables(ht_ctx *ctx, struct ht_part *part, size_t fi
 	return HT_OK;
 }
 
-/* What the common facts needed is let go before the rest is looked at. */
-static enum ht_status fill_common(struct ht_run *run, struct ht_part *part)
+typedef enum ht_status (*per_rank_fn)(struct ht_run *run, struct ht_part *part);
+
+/* What it needed is let go. */
+static enum ht_status fill_alone(struct ht_run *run, per_rank_fn fill, struct ht_part *part)
 {
 	struct ht_arena own, *whole = run->scratch;
 	ht_arena_init_like(&own, whole);
 	run->scratch = &own;
-	enum ht_status status = run->analysis->common->per_rank(run, part);
+	enum ht_status status = fill(run, part);
 	run->scratch = whole;
 	ht_arena_done(&own);
-	return status == HT_OK ? finish_tables(run->ctx, part, 0, run->analysis->common->n)
-	                       : status;
+	return status;
 }
 
+/* The common facts come last: they are the larger ones, and stay. */
 enum ht_status ht_run_fill_part(struct ht_run *run, bool has_common, struct ht_part *part)
 {
 	const struct ht_analysis *analysis = run->analysis;
 	size_t n_common = analysis->common ? analysis->common->n : 0;
 	HT_TRY(make_tables(run->ctx, run, part));
-	if (n_common && !has_common)
-		HT_TRY(fill_common(run, part));
 	if (analysis->per_rank)
-		HT_TRY(analysis->per_rank(run, part));
-	return finish_tables(run->ctx, part, n_common, HT_PART_TABLES);
+		HT_TRY(fill_alone(run, analysis->per_rank, part));
+	HT_TRY(finish_tables(run->ctx, part, n_common, HT_PART_TABLES));
+	if (!n_common || has_common)
+		return HT_OK;
+	HT_TRY(fill_alone(run, analysis->common->per_rank, part));
+	return finish_tables(run->ctx, part, 0, n_common);
 }
 
 static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)

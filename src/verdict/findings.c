@@ -181,6 +181,7 @@ static enum ht_status put_path(
         struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
+	options.only_names = true;
 	(void)chosen;
 	return ht_cp_chains_put(run, &options, part);
 }
@@ -220,25 +221,41 @@ static enum ht_status put_tops(
 	return ht_tops_put(run, &chosen->frame, part->facts[HT_FOUND_TOPS]);
 }
 
-/* Each piece lets go of its memory before the next: the largest counts, not their sum. */
-static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
+/* With memory of its own, which it lets go of. */
+static enum ht_status put_alone(
+        struct ht_run *run, put_fn put, const struct chosen *chosen, struct ht_part *part)
 {
-	static const put_fn pieces[] = { put_device_time, put_path, put_savings, put_waits,
-		put_lateness, put_use, put_tops };
-	struct ht_arena *whole = run->scratch;
-	struct chosen chosen = { 0 };
-	enum ht_status status = HT_OK;
+	struct ht_arena *whole = run->scratch, own;
+	ht_arena_init_like(&own, whole);
+	run->scratch = &own;
+	enum ht_status status = put(run, chosen, part);
+	run->scratch = whole;
+	ht_arena_done(&own);
+	return status;
+}
+
+/* What looks at the chosen rows. */
+static enum ht_status put_chosen(
+        struct ht_run *run, const struct chosen *none, struct ht_part *part)
+{
+	static const put_fn pieces[] = { put_waits, put_lateness, put_use, put_tops };
+	struct chosen chosen = *none;
 	HT_TRY(ht_frame_make(run, &chosen.frame));
 	HT_TRY(ht_findings_bounds(run, &chosen.bounds));
-	for (size_t i = 0; status == HT_OK && i < HT_COUNT(pieces); i++) {
-		struct ht_arena own;
-		ht_arena_init_like(&own, whole);
-		run->scratch = &own;
-		status = pieces[i](run, &chosen, part);
-		run->scratch = whole;
-		ht_arena_done(&own);
-	}
-	return status;
+	for (size_t i = 0; i < HT_COUNT(pieces); i++)
+		HT_TRY(put_alone(run, pieces[i], &chosen, part));
+	return HT_OK;
+}
+
+/* Each piece lets go of its memory before the next: the largest counts, not their sum. The path comes last, because what it
+ * leaves behind is as large as what it needs. */
+static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
+{
+	static const put_fn pieces[] = { put_device_time, put_savings, put_chosen, put_path };
+	static const struct chosen none;
+	for (size_t i = 0; i < HT_COUNT(pieces); i++)
+		HT_TRY(put_alone(run, pieces[i], &none, part));
+	return HT_OK;
 }
 
 const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
@@ -376,80 +393,85 @@ static int bound_of(const char *name)
 	return bound;
 }
 
-/* A piece of the path. */
-struct piece {
-	int bound;
+/* Stretches of the path with one bound and name. */
+struct named {
 	const char *name; /* "": nobody's */
-	int64_t ns, rank, row;
-	size_t at; /* in the path */
+	int bound;
+	int64_t ns;                                /* of all of them */
+	int64_t longest_ns, longest_rank, longest; /* the longest, its rank and row */
 };
+
+struct path {
+	struct ht_findings *f;
+	int64_t left_out;      /* number of a step */
+	struct ht_pool names;  /* the hash is of the bound, too */
+	struct ht_vec by_name; /* struct named */
+};
+
+/* By bound and name: memory is that of the names, not of the path. */
+static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
+{
+	struct path *path = user;
+	struct ht_findings *f = path->f;
+	const char *name = stretch->name ? stretch->name : "";
+	struct ht_path_bound *bound = &f->path[stretch->bound];
+	struct ht_text text;
+	size_t n = strlen(name);
+	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
+		return true;
+	ht_sum(&bound->ns, stretch->dur_ns);
+	ht_sum(&f->path_ns, stretch->dur_ns);
+	if (stretch->inferred)
+		ht_sum(&bound->inferred_ns, stretch->dur_ns);
+	if (!ht_pool_add(
+	            &path->names, name, n, ht_hash_mix(ht_hash(name, n), stretch->bound), &text))
+		return false;
+	struct named added = { name, (int)stretch->bound, 0, stretch->dur_ns, stretch->rank,
+		stretch->row };
+	if (text.id == path->by_name.n &&
+	        !HT_VEC_PUSH(f->run->ctx->mem, &path->by_name, struct named, added))
+		return false;
+	struct named *named = (struct named *)path->by_name.data + text.id;
+	ht_sum(&named->ns, stretch->dur_ns);
+	if (stretch->dur_ns > named->longest_ns) {
+		named->longest_ns = stretch->dur_ns;
+		named->longest_rank = stretch->rank;
+		named->longest = stretch->row;
+	}
+	return true;
+}
 
 static int by_bound_and_name(const void *left, const void *right)
 {
-	const struct piece *a = left, *b = right;
-	if (a->bound != b->bound)
-		return a->bound - b->bound;
-	int by = strcmp(a->name, b->name);
-	return by ? by : (a->at > b->at) - (a->at < b->at);
+	const struct named *a = left, *b = right;
+	return a->bound != b->bound ? a->bound - b->bound : strcmp(a->name, b->name);
 }
 
-/* Of each bound, the name with most time, and its longest piece. */
-static void name_bounds(struct ht_findings *f, struct piece *pieces, size_t n)
+/* Of each bound, the name with most time, and its longest stretch. */
+static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
 {
-	qsort(pieces, n, sizeof *pieces, by_bound_and_name);
-	for (size_t first = 0, end; first < n; first = end) {
-		struct ht_path_bound *bound = &f->path[pieces[first].bound];
-		const struct piece *longest = &pieces[first];
-		int64_t ns = 0;
-		for (end = first; end < n && pieces[end].bound == pieces[first].bound &&
-		                  !strcmp(pieces[end].name, pieces[first].name);
-		        end++) {
-			ht_sum(&ns, pieces[end].ns);
-			longest = pieces[end].ns > longest->ns ? &pieces[end] : longest;
-		}
-		if (ns <= bound->name_ns)
+	qsort(by_name, n, sizeof *by_name, by_bound_and_name);
+	for (size_t i = 0; i < n; i++) {
+		struct ht_path_bound *bound = &f->path[by_name[i].bound];
+		if (by_name[i].ns <= bound->name_ns)
 			continue;
-		bound->name = *longest->name ? longest->name : NULL;
-		bound->name_ns = ns;
-		bound->rank = longest->rank;
-		bound->row = longest->row;
+		bound->name = *by_name[i].name ? by_name[i].name : NULL;
+		bound->name_ns = by_name[i].ns;
+		bound->rank = by_name[i].longest_rank;
+		bound->row = by_name[i].longest;
 	}
 }
 
 static enum ht_status find_path(struct ht_findings *f)
 {
-	struct ht_run *run = f->run;
-	size_t n = 0;
-	int64_t left_out = step_left_out(run);
-	HT_TRY(ht_table_new(run->ctx, NULL, ht_cp_path_columns, HT_CP_N_PATH_COLUMNS, &f->paths));
-	HT_TRY(ht_cp_across_put(run, f->parts, HT_CP_VIEW_PATH, f->paths));
-	HT_TRY(ht_table_finish(run->ctx, f->paths));
-	struct piece *pieces =
-	        ht_arena_alloc(run->scratch, (ht_table_n_rows(f->paths) + 1) * sizeof *pieces);
-	if (!pieces)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < ht_table_n_rows(f->paths); i++) {
-		if (!is_in(f->paths, i, HT_CP_PATH_STEP, left_out) ||
-		        ht_table_is_null(f->paths, i, HT_CP_PATH_BOUND))
-			continue;
-		const char *name = ht_table_is_null(f->paths, i, HT_CP_PATH_NAME)
-		                           ? ""
-		                           : ht_table_str(f->paths, i, HT_CP_PATH_NAME);
-		/* inside a step and nothing else is nobody's time */
-		name = ht_is_step_name(name) ? "" : name;
-		struct piece piece = { bound_of(ht_table_str(f->paths, i, HT_CP_PATH_BOUND)), name,
-			ht_table_i64(f->paths, i, HT_CP_PATH_DURATION),
-			ht_table_i64(f->paths, i, HT_CP_PATH_RANK),
-			cell(f->paths, i, HT_CP_PATH_INDEX), i };
-		struct ht_path_bound *bound = &f->path[piece.bound];
-		ht_sum(&bound->ns, piece.ns);
-		ht_sum(&f->path_ns, piece.ns);
-		if (ht_table_i64(f->paths, i, HT_CP_PATH_INFERRED))
-			ht_sum(&bound->inferred_ns, piece.ns);
-		pieces[n++] = piece;
-	}
-	name_bounds(f, pieces, n);
-	return HT_OK;
+	struct path path = { .f = f, .left_out = step_left_out(f->run) };
+	ht_pool_init(&path.names, f->run->ctx->mem);
+	enum ht_status status = ht_cp_across_each(f->run, f->parts, add_stretch, &path);
+	if (status == HT_OK && path.by_name.n)
+		name_bounds(f, path.by_name.data, path.by_name.n);
+	ht_vec_free(f->run->ctx->mem, &path.by_name, sizeof(struct named));
+	ht_pool_done(&path.names);
+	return status;
 }
 
 /* What-if of one rank; of several the time on the path bounds what could be saved. */
@@ -577,11 +599,6 @@ enum ht_status ht_findings_make(
 	find_savings(ret);
 	HT_TRY(find_stragglers(ret));
 	return find_tops(ret);
-}
-
-void ht_findings_done(struct ht_findings *findings)
-{
-	ht_table_free(findings->paths);
 }
 
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)

@@ -150,13 +150,11 @@ struct ht_findings {
 	struct ht_stragglers stragglers;   /* when it does */
 	const struct ht_late_rank *latest; /* the candidate with most delay; NULL: none */
 	struct ht_tops tops[HT_N_TOP_KINDS];
-	ht_table *paths; /* owns the names of the path */
 };
 
-/* Brought together; ended with ht_findings_done, also after a failure. Memory in scratch. */
+/* Brought together. Memory in scratch; names are those of the parts. */
 enum ht_status ht_findings_make(
         struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
-void ht_findings_done(struct ht_findings *findings);
 
 /* A time of the path as time of a step: its share of the path, times the median step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);

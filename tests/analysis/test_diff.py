@@ -311,3 +311,38 @@ def test_hta_ops_diff(folder, control, test, device):
     for r in rows("diff", control, test, "--hta-compat", "--device", device.lower()):
         found[words.get(r["change"], r["change"])].add(r["name"])
     assert found == {key: set(names) for key, names in expected.items()}
+
+
+def test_beyond_the_largest_changes_rows_are_folded(tmp_path):
+    """More names than anyone reads: the largest changes are shown, the rest as one row, and all of it adds up."""
+    n_names, most = 65_600, 65_536
+    for side, more in (("a", 0), ("b", 1)):
+        with open(tmp_path / f"{side}.json", "w", encoding="utf-8") as file:
+            file.write('{"traceEvents": [')
+            file.write(",\n".join(f'{{"ph": "X", "cat": "cpu_op", "name": "op{i}", "pid": 1, "tid": 1, "ts": {10 * i}, '
+                                  f'"dur": {1 + more * (i % 3 != 0)}}}' for i in range(n_names)))
+            file.write("]}")
+    found = rows("diff", tmp_path / "a.json", tmp_path / "b.json")
+    everything = rows("diff", tmp_path / "a.json", tmp_path / "b.json", "--all-rows")
+    assert len(found) == most + 1 and len(everything) == n_names + 1
+    assert found[-1]["name"] == "others" and int(found[-1]["n_names"]) == len(everything) - most
+    assert [r["name"] for r in found[:most]] == [r["name"] for r in everything[:most]]
+    for column in ("control_count", "control_ns", "test_ns", "diff_ns"):
+        assert sum(int(r[column]) for r in found) == sum(int(r[column]) for r in everything)
+    assert found[-1]["change"] == "equal"
+
+
+def test_paths_of_a_deep_stack(tmp_path):
+    """A path shows both ends; those around come before those inside when changes are equal."""
+    for side, more in (("a", 0), ("b", 5)):
+        t = Tiny()
+        for i in range(20):
+            t.add("cpu_op", f"op{i}", i, 100 - 2 * i + (more if i == 0 else 0))
+        t.write(tmp_path / side)
+    found = rows("diff", tmp_path / "a", tmp_path / "b", "--by", "path", "--all-rows")
+    assert found[0]["name"] == "op0" and found[0]["diff_ns"] == "5000"
+    names = [r["name"] for r in found[1:] if r["name"] != "outside of operators"]
+    assert names[0] == "op0 / op1" and names[1] == "op0 / op1 / op2"
+    assert [name.split(" / ")[-1] for name in names] == [f"op{i}" for i in range(1, 20)]
+    assert names[-1].startswith("op0 / op1 / op2 / op3 / op4 / op5 / op6 / op7 / … 4 more, ")
+    assert names[-1].endswith(" … / " + " / ".join(f"op{i}" for i in range(12, 20)))

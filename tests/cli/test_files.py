@@ -203,3 +203,22 @@ def test_a_file_that_cannot_grow_is_named(args, tmp_path):
     assert done.returncode == 4 and not target.exists()
     lines = done.stderr.decode().splitlines()
     assert len(lines) == 1 and f"{target}: cannot write: File too large" in lines[0]
+
+
+@pytest.mark.parametrize("command", [
+    ["info", "no\x1b]0;x\x07such\u009b"], ["info", "{bad}"], ["in\x1bfo", "{trace}"], ["info", "{trace}", "--\x1b[31m"],
+    ["events", "{trace}", "--where", "name\x1b"], ["events", "{trace}", "--columns", "a\x07"],
+    ["convert", "{trace}", "-o", "/no\x1b/x.json"], ["merge", "\x1b", "{bad}"], ["info", "{lossy}"]])
+def test_messages_show_controls(command, tmp_path):
+    """A file's name is whoever's wrote it: what is said about it may not reach the terminal as an order."""
+    paths = {key: tmp_path / f"{key}\x1b]0;x\x07\n.json" for key in ("trace", "bad", "lossy")}
+    event = '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}'
+    paths["trace"].write_text(f'{{"traceEvents": [{event}]}}')
+    paths["bad"].write_text("no trace")
+    paths["lossy"].write_text(f'{{"traceEvents": [{event}, {event[:30]}')
+    done = subprocess.run([support.EXE, *(word.format(**paths) for word in command), "--no-cache"], env=support.environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True)
+    said = done.stderr.decode()
+    assert said and (done.returncode or "lossy" in command[-1]), done.stdout
+    assert not any(c < "\x20" or "\x7f" <= c < "\xa0" for c in said.replace("\n", ""))
+    assert r"\x1b" in said or r"\x07" in said

@@ -70,6 +70,8 @@ def test_linear(shape, meter, tmp_path):
         return small
 
     slow = []
+    if large.opening[1] > 4 * large.store_bytes + FIXED_BYTES:
+        slow.append(f"opening needs {large.opening[1] >> 20} MiB for {large.store_bytes >> 20} MiB")
     if grows_too_fast(large.opening[0], lambda: small_trace().opening[0]):
         slow.append(f"opening takes {large.opening[0]:.2f} s")
     for line in commands.command_lines(verbs()):

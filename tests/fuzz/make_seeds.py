@@ -162,6 +162,22 @@ def database(tables):
         return path.read_bytes()
 
 
+def parts(text):
+    """The part of one rank by every analysis."""
+    said = json.loads(support.output("help", "--json"))
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "a.json").write_bytes(text)
+        for verb in said["verbs"]:
+            if verb["kind"] != "analysis" or not verb["n_sets"]:
+                continue
+            for options in ([], ["--by", "path"]) if verb["name"] == "diff" else ([],):
+                traces = ["--base", "a.json", "--test", "a.json"] if verb["name"] == "gate" else ["a.json"] * verb["n_sets"]
+                done = subprocess.run([support.EXE, "part", verb["name"], *options, "-o", "x.part", *traces], cwd=folder,
+                                      env=support.environment(), stderr=subprocess.DEVNULL)
+                if done.returncode == 0:
+                    yield (pathlib.Path(folder) / "x.part").read_bytes()
+
+
 def mutate(text, seed):
     """Damage of the kind that real writers and disks do."""
     random.seed(seed)
@@ -210,6 +226,7 @@ def main():
     write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
     databases = [database(tables)[16:] for tables in DATABASES]
     write("db", databases + [mutate(d, i) for i, d in enumerate(databases)])
+    write("bundle", parts(real[0]))
     write_execution_traces()
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]

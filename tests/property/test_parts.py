@@ -67,6 +67,21 @@ def test_any_grouping_gives_the_same_bytes(name, analysis, options, tmp_path):
             assert run("merge", analysis, "--format", "json", *order) == whole
 
 
+@pytest.mark.parametrize("by", ["name", "path", "shape"])
+def test_parts_of_a_comparison(by, tmp_path):
+    """Two sets at once; paths of all ranks become one tree, whoever comes first."""
+    sides = [sorted(str(f) for f in (ROOT / run).glob("*.json.gz")) for run in RUNS.values()]
+    options = ["--by", by, "--step", "3", "--all-rows"]
+    whole = run("diff", *options, "--format", "json", *(str(ROOT / name) for name in RUNS.values()))
+    assert len(json.loads(whole)["rows"]) > 20
+    parts = []
+    for i, pair in enumerate(zip(*sides)):
+        parts.append(str(tmp_path / f"{i}.part"))
+        run("part", "diff", *options, "-o", parts[-1], *pair)
+    for order in itertools.islice(itertools.permutations(parts), 0, 24, 5):
+        assert run("merge", "diff", "--format", "json", *order) == whole
+
+
 def test_a_rank_twice_is_refused(tmp_path):
     trace = str(ROOT / "examples/ddp/ddp_rank0.json.gz")
     part = str(tmp_path / "0.part")

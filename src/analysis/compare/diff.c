@@ -9,8 +9,8 @@
  *     gpu         durations; these rows add up to the difference in GPU time
  * so that one change is one row, not one per caller. A row's interval is over steps, by Student's t; its variance
  * is helped by what rows of its kind vary by (struct ht_noise). Rows whose difference may be noise (Benjamini and
- * Hochberg at 5 %) are folded into one row per device, unless all-rows asks for them. With one step on each side
- * nothing is known of noise: all rows are shown, without interval.
+ * Hochberg at 5 %) are folded into one row per device, unless all-rows asks for them, and so is what is beyond the
+ * 65,536 largest changes. With one step on each side nothing is known of noise: rows are shown without interval.
  *
  * Views operators, kernels and modules put the tables of those analyses side by side, matched by name (and shape) or
  * path, largest change first.
@@ -18,7 +18,9 @@
  * With hta-compat: HTA's rows and durations (every row with a duration, by stream argument and iteration), names
  * of host and GPU merged, first rank, first step, HTA's order, change by the counts.
  *
- * O(n) + sorting the names. Order: largest |diff_ns| first, then name, then device; folded rows last.
+ * O(n) + sorting the names. Order: largest |diff_ns| first, then name (of paths name by name, from outside), then
+ * device; folded rows last. Paths are numbers in a tree of names until a row is shown: memory does not grow with their
+ * depth.
  *
  * Example: control has aten::mm 2x in one step for 30 us of its own, test 3x for 24 us: count +1, diff_ns -6000,
  * change_share -20 %, "more calls, faster".
@@ -29,6 +31,7 @@
 #include "model/compare/view_diff.h"
 #include "table/format.h"
 #include "base/checked.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +40,8 @@
 /* Chance of an interval to miss on each side, and share of noise among what is shown. */
 #define MISS        0.025
 #define FALSE_SHARE 0.05
+/* No reader looks at more, and their texts could be many times what was read. */
+#define MOST_ROWS 65536
 /* How many degrees of freedom the spread of other rows is worth: as much as that of three steps. */
 #define KNOWN_DF 2
 
@@ -45,7 +50,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 static const struct ht_column of_rows[] = {
 	{ "name", HT_STR, HT_KEY,
-	        "operator, annotation, runtime call, kernel, copy or set; others: names within noise",
+	        "operator, annotation, runtime call, kernel, copy or set; others: names within noise, and "
+	        "beyond the 65,536 largest changes",
 	        NULL },
 	{ "device", HT_STR, HT_KEY,
 	        "cpu: on the thread of the steps or in the backward pass that it waits for; "
@@ -107,6 +113,9 @@ static const struct {
 } side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
 	{ "modules", HT_DIFF_MODULES, 4 } };
 
+/* The part's table of paths. */
+enum { PATHS = 5 };
+
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "rows",
 	        "names that explain the difference; step and GPU time only; or operators, kernels or modules "
@@ -115,7 +124,7 @@ static const struct ht_param params[] = {
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
 	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
 	        "name|path|shape" },
-	{ "all-rows", HT_BOOL, "false", "show rows whose difference may be noise too", NULL },
+	{ "all-rows", HT_BOOL, "false", "show every row, also those that may be noise", NULL },
 	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
 	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
 	{ "control-step", HT_STR, NULL, "steps of control: 3-5,7 or all", NULL },
@@ -145,7 +154,8 @@ const struct ht_analysis ht_analysis_diff = {
 	        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },
 	        { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS },
 	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
-	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
+	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
+	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS } },
 	.choose = ht_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
@@ -172,8 +182,11 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 		.cpu = !ht_run_is(run, "device", "gpu"),
 		.gpu = !ht_run_is(run, "device", "cpu"),
 		.short_names = ht_run_bool(run, "short-names") };
+	struct ht_profile_tables tables = { .names = part->facts[0],
+		.steps = part->facts[1],
+		.paths = options.by == HT_BY_PATH ? part->facts[PATHS] : NULL };
 	return (run->policy.compares_counts ? ht_profile_put_rows : ht_profile_put)(
-	        run, &options, part);
+	        run, &options, &tables);
 }
 
 /* One row to be: a name, or several folded. */
@@ -186,17 +199,31 @@ struct row {
 	uint64_t n_names;           /* 0: a name of its own */
 };
 
-struct rows {
-	struct row *items;
-	size_t n;
+/* What is kept of a name until its row is made: there may be as many as events. */
+struct entry {
+	uint64_t change; /* |diff_ns| */
+	double chance;
+	uint32_t line; /* where the samples have it */
+	uint32_t
+	        order; /* of the name among all names; added ones last for a comparison of counts */
+};
+
+/* The rows of one place that are shown as one. */
+struct others {
+	struct row row;
+	double *values;  /* by sample */
+	bool has_change; /* not all of it may be noise */
 };
 
 /* All that is compared. */
 struct compare {
 	struct ht_run *run;
 	struct ht_step_samples samples;
-	struct rows rows;
+	struct entry *entries;
+	size_t n_entries;
+	struct others others[HT_N_PLACES];
 	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
+	int64_t n_steps[2];                        /* over all ranks */
 	bool tested;                               /* steps tell of noise */
 	double typical
 	        [2]; /* how rows of the host and of the GPU vary, as a share of their time squared */
@@ -206,41 +233,58 @@ struct compare {
 
 /* ---- rows ---- */
 
-static void set_samples(
-        const struct ht_step_samples *samples, const double *values, struct row *row)
+static void set_sample(struct row *row, size_t side, const struct ht_sample *sample)
 {
-	for (size_t side = 0; side < 2; side++) {
-		struct ht_sample sample = ht_step_samples_of(samples, values, side);
-		row->mean[side] = sample.mean;
-		row->squares[side] = sample.squares;
-	}
+	row->mean[side] = sample->mean;
+	row->squares[side] = sample->squares;
 }
 
-static struct row row_in_hand(struct ht_step_samples *samples)
+/* Of the name in hand; its text is made when it is shown. */
+static struct row row_in_hand(const struct ht_step_samples *samples)
 {
-	struct row row = { .name = samples->name, .place = samples->place };
+	struct row row = { .place = samples->place };
 	for (size_t side = 0; side < 2; side++) {
+		struct ht_sample sample = ht_step_samples_own(samples, side);
 		row.count[side] = samples->count[side];
 		row.ns[side] = samples->ns[side];
+		set_sample(&row, side, &sample);
 	}
-	set_samples(samples, samples->values, &row);
 	return row;
+}
+
+static uint64_t magnitude(const struct row *row)
+{
+	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
+	return diff_ns < 0 ? 0 - (uint64_t)diff_ns : (uint64_t)diff_ns;
 }
 
 static enum ht_status collect(struct compare *compare)
 {
 	struct ht_step_samples *samples = &compare->samples;
 	size_t n = 0;
+	const uint32_t *places = ht_name_tree_places(&samples->tree, compare->run->scratch);
 	while (ht_step_samples_next(samples))
 		n++;
-	compare->rows.items =
-	        ht_arena_alloc(compare->run->scratch, (n + HT_N_PLACES) * sizeof(struct row));
-	if (!compare->rows.items)
+	compare->entries = ht_arena_alloc(compare->run->scratch, (n + 1) * sizeof(struct entry));
+	if (!places || !compare->entries)
 		return ht_fail_nomem(compare->run->ctx);
-	ht_step_samples_rewind(samples);
-	while (ht_step_samples_next(samples))
-		compare->rows.items[compare->rows.n++] = row_in_hand(samples);
+	ht_step_samples_seek(samples, 0);
+	while (ht_step_samples_next(samples)) {
+		struct row row = row_in_hand(samples);
+		compare->entries[compare->n_entries++] = (struct entry){ magnitude(&row), 1,
+			(uint32_t)samples->first, places[samples->name] };
+	}
 	return HT_OK;
+}
+
+/* The row of an entry. */
+static struct row row_of(struct compare *compare, const struct entry *entry)
+{
+	ht_step_samples_seek(&compare->samples, entry->line);
+	(void)ht_step_samples_next(&compare->samples);
+	struct row row = row_in_hand(&compare->samples);
+	row.chance = entry->chance;
+	return row;
 }
 
 static double larger_mean(const struct row *row)
@@ -264,42 +308,81 @@ static struct ht_gap gap_of(const struct compare *compare, const struct row *row
 }
 
 /* The upper quartile of what rows vary by, so that most are quieter. */
-static double typical_variance(const struct compare *compare, bool on_gpu, double *room)
+static double typical_variance(struct compare *compare, bool on_gpu, double *room)
 {
 	double df = (double)(compare->step[0].n + compare->step[1].n) - 2;
 	size_t n = 0;
-	for (size_t i = 0; i < compare->rows.n; i++) {
-		const struct row *row = &compare->rows.items[i];
-		double mean = larger_mean(row);
-		if (ht_place_is_gpu(row->place) == on_gpu && row->mean[0] > 0 && row->mean[1] > 0)
-			room[n++] = (row->squares[0] + row->squares[1]) / df / (mean * mean);
+	for (size_t i = 0; i < compare->n_entries; i++) {
+		struct row row = row_of(compare, &compare->entries[i]);
+		double mean = larger_mean(&row);
+		if (ht_place_is_gpu(row.place) == on_gpu && row.mean[0] > 0 && row.mean[1] > 0)
+			room[n++] = (row.squares[0] + row.squares[1]) / df / (mean * mean);
 	}
 	ht_values_sort(room, n);
 	return n ? room[n * 3 / 4] : 0;
 }
 
+/* Without steps that tell of noise every chance is 1, and stands for nothing. */
 static enum ht_status test_rows(struct compare *compare)
 {
-	struct rows *rows = &compare->rows;
-	double *room = ht_arena_alloc(compare->run->scratch, (rows->n + 1) * sizeof *room);
+	size_t n = compare->n_entries, n_bytes = (n + 1) * sizeof(double);
+	if (!compare->tested)
+		return HT_OK;
+	double *room = ht_mem_alloc(compare->run->ctx->mem, n_bytes);
 	if (!room)
 		return ht_fail_nomem(compare->run->ctx);
-	for (size_t k = 0; k < 2 && compare->tested; k++)
+	for (size_t k = 0; k < 2; k++)
 		compare->typical[k] = typical_variance(compare, k, room);
-	for (size_t i = 0; i < rows->n; i++) {
-		struct ht_gap gap = gap_of(compare, &rows->items[i]);
-		rows->items[i].chance = room[i] = ht_gap_chance(&gap);
+	for (size_t i = 0; i < n; i++) {
+		struct row row = row_of(compare, &compare->entries[i]);
+		struct ht_gap gap = gap_of(compare, &row);
+		compare->entries[i].chance = room[i] = ht_gap_chance(&gap);
 	}
-	compare->limit = ht_false_discovery_limit(room, rows->n, FALSE_SHARE);
+	compare->limit = ht_false_discovery_limit(room, n, FALSE_SHARE);
+	ht_mem_free(compare->run->ctx->mem, room, n_bytes);
 	return HT_OK;
 }
 
-/* ---- folding ---- */
+/* ---- order ---- */
 
-static bool is_noise(const struct compare *compare, const struct row *row)
+static int by_change(const void *left, const void *right)
 {
-	return compare->tested && row->chance > compare->limit;
+	const struct entry *a = left, *b = right;
+	if (a->change != b->change)
+		return a->change > b->change ? -1 : 1;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	/* of one name, lines are by place */
+	return a->line < b->line ? -1 : a->line > b->line;
 }
+
+static int by_order(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	if (a->change != b->change)
+		return a->change < b->change ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* Names that control has before those that were added. */
+static void sort_as_counts(struct compare *compare)
+{
+	for (size_t i = 0; i < compare->n_entries; i++)
+		compare->entries[i].change = row_of(compare, &compare->entries[i]).count[0] == 0;
+	ht_sort_items(compare->run->ctx->mem, compare->entries, compare->n_entries,
+	        sizeof(struct entry), by_order);
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const struct row *a = &((const struct others *)left)->row;
+	const struct row *b = &((const struct others *)right)->row;
+	if (magnitude(a) != magnitude(b))
+		return magnitude(a) > magnitude(b) ? -1 : 1;
+	return (int)a->place - (int)b->place;
+}
+
+/* ---- folding ---- */
 
 /* all GPU work is one device to the reader */
 static enum ht_place shown_place(enum ht_place place)
@@ -307,72 +390,61 @@ static enum ht_place shown_place(enum ht_place place)
 	return ht_place_is_gpu(place) ? HT_PLACE_KERNEL : place;
 }
 
-/* What may be noise becomes one row per place, tested as the sum that it is. */
-static enum ht_status fold(struct compare *compare)
+static enum ht_status others_init(struct compare *compare)
 {
-	struct ht_step_samples *samples = &compare->samples;
-	struct row others[HT_N_PLACES] = { 0 };
-	size_t n_bytes = (samples->n_values + 1) * sizeof(double), n = 0, i = 0;
-	double *values[HT_N_PLACES];
+	size_t n_bytes = (compare->samples.n_values + 1) * sizeof(double);
 	for (size_t place = 0; place < HT_N_PLACES; place++) {
-		values[place] = ht_arena_alloc(compare->run->scratch, n_bytes);
-		if (!values[place])
+		struct others *others = &compare->others[place];
+		others->row = (struct row){ .name = "others", .place = (enum ht_place)place };
+		others->values = ht_arena_alloc(compare->run->scratch, n_bytes);
+		if (!others->values)
 			return ht_fail_nomem(compare->run->ctx);
-		others[place].name = "others";
-		others[place].place = (enum ht_place)place;
 	}
-	ht_step_samples_rewind(samples);
-	for (; ht_step_samples_next(samples); i++) {
-		struct row *row = &compare->rows.items[i];
-		if (!is_noise(compare, row)) {
-			compare->rows.items[n++] = *row;
-			continue;
-		}
-		struct row *other = &others[shown_place(row->place)];
-		other->n_names++;
-		for (size_t side = 0; side < 2; side++) {
-			other->count[side] += row->count[side];
-			ht_sum(&other->ns[side], row->ns[side]);
-		}
-		for (size_t k = 0; k < samples->n_values; k++)
-			values[other->place][k] += samples->values[k];
-	}
-	for (size_t place = 0; place < HT_N_PLACES; place++) {
-		struct row *other = &others[place];
-		if (!other->n_names)
-			continue;
-		set_samples(samples, values[place], other);
-		other->chance = 1;
-		compare->rows.items[n++] = *other;
-	}
-	compare->rows.n = n;
 	return HT_OK;
 }
 
-/* ---- order ---- */
-
-static uint64_t magnitude(const struct row *row)
+/* Add an entry to the others of its place. */
+static void fold(struct compare *compare, const struct entry *entry)
 {
-	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
-	return diff_ns < 0 ? 0 - (uint64_t)diff_ns : (uint64_t)diff_ns;
+	const struct ht_step_samples *samples = &compare->samples;
+	struct row row = row_of(compare, entry);
+	struct others *others = &compare->others[shown_place(row.place)];
+	others->row.n_names++;
+	others->has_change |= entry->chance <= compare->limit;
+	for (size_t side = 0; side < 2; side++) {
+		others->row.count[side] += row.count[side];
+		ht_sum(&others->row.ns[side], row.ns[side]);
+	}
+	for (size_t i = 0; i < samples->n_touched[1]; i++)
+		others->values[samples->touched[i]] += samples->values[samples->touched[i]];
 }
 
-static int by_change(const void *left, const void *right)
+/* What may be noise, and what is not among the largest changes, becomes one row per place, tested as the sum that it
+ * is. Largest change first. */
+static void fold_rows(struct compare *compare)
 {
-	const struct row *a = left, *b = right;
-	if (!a->n_names != !b->n_names)
-		return a->n_names ? 1 : -1;
-	if (magnitude(a) != magnitude(b))
-		return magnitude(a) > magnitude(b) ? -1 : 1;
-	int by_name = strcmp(a->name, b->name);
-	return by_name ? by_name : (int)a->place - (int)b->place;
-}
-
-static int by_added(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-	bool a_new = a->count[0] == 0, b_new = b->count[0] == 0;
-	return a_new != b_new ? a_new - b_new : strcmp(a->name, b->name);
+	size_t n = 0;
+	for (size_t i = 0; i < compare->n_entries; i++) {
+		if (compare->tested && compare->entries[i].chance > compare->limit)
+			fold(compare, &compare->entries[i]);
+		else
+			compare->entries[n++] = compare->entries[i];
+	}
+	ht_sort_items(compare->run->ctx->mem, compare->entries, n, sizeof(struct entry), by_change);
+	for (size_t i = MOST_ROWS; i < n; i++)
+		fold(compare, &compare->entries[i]);
+	compare->n_entries = n < MOST_ROWS ? n : MOST_ROWS;
+	for (size_t place = 0; place < HT_N_PLACES; place++) {
+		struct others *others = &compare->others[place];
+		for (size_t side = 0; side < 2; side++) {
+			struct ht_sample sample =
+			        ht_step_samples_of(&compare->samples, others->values, side);
+			set_sample(&others->row, side, &sample);
+		}
+		struct ht_gap gap = gap_of(compare, &others->row);
+		others->row.chance = others->has_change ? ht_gap_chance(&gap) : 1;
+	}
+	qsort(compare->others, HT_N_PLACES, sizeof *compare->others, by_size);
 }
 
 /* ---- cells ---- */
@@ -391,11 +463,8 @@ static const char *count_change(const struct row *row)
 /* Calls per step and rank, so that another number of steps is no change. */
 static int calls_change(const struct compare *compare, const struct row *row)
 {
-	int64_t n[2] = { 0, 0 };
-	for (size_t side = 0; side < 2; side++)
-		for (size_t i = 0; i < compare->samples.sets[side].n; i++)
-			n[side] += compare->samples.sets[side].n_ranks[i];
-	__int128 control = (__int128)row->count[0] * n[1], test = (__int128)row->count[1] * n[0];
+	__int128 control = (__int128)row->count[0] * compare->n_steps[1];
+	__int128 test = (__int128)row->count[1] * compare->n_steps[0];
 	return (test > control) - (test < control);
 }
 
@@ -548,12 +617,13 @@ static enum ht_status say_sides(struct ht_run *run, ht_table *table)
 static enum ht_status add_notes(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
-	if (!compare->rows.n)
+	bool any = compare->samples.n_lines > 0;
+	if (!any)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
-	if (!run->policy.compares_counts && compare->rows.n && ht_run_is(run, "view", "rows"))
+	if (!run->policy.compares_counts && any && ht_run_is(run, "view", "rows"))
 		HT_TRY(ht_table_add_note(table,
 		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
-	if (!run->policy.compares_counts && compare->rows.n && !compare->tested)
+	if (!run->policy.compares_counts && any && !compare->tested)
 		HT_TRY(ht_table_add_note(table,
 		        "one step on each side: what is noise cannot be told; compare more steps "
 		        "(the last one counts when --step names it)"));
@@ -567,6 +637,8 @@ static void summarize(struct compare *compare)
 		compare->step[side] = ht_step_samples_of(samples, samples->step_ns, side);
 		compare->gpu[side] = ht_step_samples_of(samples, samples->gpu_ns, side);
 		compare->comm[side] = ht_step_samples_of(samples, samples->comm_ns, side);
+		for (size_t i = 0; i < samples->sets[side].n; i++)
+			compare->n_steps[side] += samples->sets[side].n_ranks[i];
 	}
 	compare->tested = !compare->run->policy.compares_counts && compare->step[0].n &&
 	                  compare->step[1].n && compare->step[0].n + compare->step[1].n > 2;
@@ -575,13 +647,27 @@ static void summarize(struct compare *compare)
 static enum ht_status put_rows(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
+	struct ht_mem *mem = run->ctx->mem;
+	HT_TRY(collect(compare));
 	HT_TRY(test_rows(compare));
-	if (!run->policy.compares_counts && !ht_run_bool(run, "all-rows"))
-		HT_TRY(fold(compare));
-	qsort(compare->rows.items, compare->rows.n, sizeof(struct row),
-	        run->policy.compares_counts ? by_added : by_change);
-	for (size_t i = 0; i < compare->rows.n; i++)
-		put_row(table, compare, &compare->rows.items[i]);
+	HT_TRY(others_init(compare));
+	if (run->policy.compares_counts)
+		sort_as_counts(compare);
+	else if (ht_run_bool(run, "all-rows"))
+		ht_sort_items(
+		        mem, compare->entries, compare->n_entries, sizeof(struct entry), by_change);
+	else
+		fold_rows(compare);
+	for (size_t i = 0; i < compare->n_entries; i++) {
+		struct row row = row_of(compare, &compare->entries[i]);
+		row.name = ht_step_samples_name(&compare->samples);
+		if (!row.name)
+			return ht_fail_nomem(run->ctx);
+		put_row(table, compare, &row);
+	}
+	for (size_t i = 0; i < HT_N_PLACES; i++)
+		if (compare->others[i].row.n_names)
+			put_row(table, compare, &compare->others[i].row);
 	return HT_OK;
 }
 
@@ -599,7 +685,6 @@ static enum ht_status put_summary(struct compare *compare, ht_table *table)
 
 static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 {
-	HT_TRY(collect(compare));
 	summarize(compare);
 	if (!compare->run->policy.compares_counts)
 		HT_TRY(set_headline(compare, table));
@@ -617,7 +702,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		        run, side_by_side[i_view].view, parts, side_by_side[i_view].k, table));
 		return say_sides(run, table);
 	}
-	enum ht_status status = ht_step_samples_init(run, parts, &compare.samples);
+	size_t k_paths = ht_run_is(run, "by", "path") ? PATHS : 0;
+	enum ht_status status = ht_step_samples_init(run, parts, k_paths, &compare.samples);
 	if (status == HT_OK)
 		status = compare_sides(&compare, table);
 	ht_step_samples_done(&compare.samples);

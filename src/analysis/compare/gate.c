@@ -91,7 +91,9 @@ const struct ht_analysis ht_analysis_gate = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2,
 	        .sides = { "base", "test" } },
-	.facts = HT_PROFILE_FACTS_TYPICAL,
+	.facts = { { "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },
+	        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },
+	        { "typical", ht_profile_typical_columns, HT_N_PROFILE_TYPICAL_COLUMNS } },
 	.choose = choose,
 	.per_rank = profile_rank,
 	.finish = finish,
@@ -159,7 +161,8 @@ static enum ht_status choose(struct ht_run *run)
 static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_profile_options options = { .by = HT_BY_NAME, .cpu = true, .gpu = true };
-	return ht_profile_put(run, &options, part);
+	struct ht_profile_tables tables = { part->facts[0], part->facts[1], part->facts[2], NULL };
+	return ht_profile_put(run, &options, &tables);
 }
 
 /* ---- typical times ---- */
@@ -286,6 +289,14 @@ static struct ht_run_gap measure(struct gate *gate, const double *values, struct
 	return ht_runs_gap(side_of(gate, 0), side_of(gate, 1), noise);
 }
 
+/* The same of the name in hand. */
+static struct ht_run_gap measure_own(struct gate *gate)
+{
+	for (size_t side = 0; side < gate->run->n_sets; side++)
+		gate->runs[side] = ht_step_samples_own(&gate->samples, side);
+	return ht_runs_gap(side_of(gate, 0), side_of(gate, 1), kernel_noise);
+}
+
 static void judge(const struct gate *gate, struct judged *row)
 {
 	const struct ht_run_gap *gap = &row->gap;
@@ -329,12 +340,17 @@ static struct ht_run_noise noise_of_gpu(struct gate *gate)
 	return noise;
 }
 
-static void judge_gpu(struct gate *gate)
+static enum ht_status judge_gpu(struct gate *gate)
 {
 	struct ht_step_samples *samples = &gate->samples;
+	double *values =
+	        ht_arena_alloc(gate->run->scratch, (samples->n_values + 1) * sizeof *values);
+	if (!values)
+		return ht_fail_nomem(gate->run->ctx);
 	for (size_t i = 0; i < samples->n_values; i++)
-		samples->values[i] = samples->kernel_ns[i] + samples->copy_ns[i];
-	judge_metric(gate, "gpu", samples->values, noise_of_gpu(gate), typical_growth_of_all(gate));
+		values[i] = samples->kernel_ns[i] + samples->copy_ns[i];
+	judge_metric(gate, "gpu", values, noise_of_gpu(gate), typical_growth_of_all(gate));
+	return HT_OK;
 }
 
 /* ---- kernels ---- */
@@ -348,8 +364,8 @@ static enum ht_status collect_kernels(struct gate *gate)
 	while (ht_step_samples_next(samples)) {
 		if (samples->place != HT_PLACE_KERNEL)
 			continue;
-		struct judged row = { .metric = "kernel", .name = samples->name };
-		row.gap = measure(gate, samples->values, kernel_noise);
+		struct judged row = { .metric = "kernel", .name = ht_step_samples_name(samples) };
+		row.gap = measure_own(gate);
 		if (row.gap.base < min_share * all.base && row.gap.test < min_share * all.test)
 			continue;
 		row.verdict = row.gap.base > 0 ? REMOVED : ADDED;
@@ -456,15 +472,15 @@ static struct cause find_cause(struct gate *gate, bool (*counts)(enum ht_place p
 {
 	struct ht_step_samples *samples = &gate->samples;
 	struct cause cause = { 0 };
-	ht_step_samples_rewind(samples);
+	ht_step_samples_seek(samples, 0);
 	while (ht_step_samples_next(samples)) {
 		if (!counts(samples->place))
 			continue;
-		double ns = measure(gate, samples->values, kernel_noise).gap.mean;
+		const char *name = ht_step_samples_name(samples);
+		double ns = measure_own(gate).gap.mean;
 		/* equal ones by name: the order of names is that of the files */
-		if (ns > cause.ns ||
-		        (ns == cause.ns && cause.name && strcmp(samples->name, cause.name) < 0))
-			cause = (struct cause){ samples->name, ns };
+		if (ns > cause.ns || (ns == cause.ns && cause.name && strcmp(name, cause.name) < 0))
+			cause = (struct cause){ name, ns };
 	}
 	return cause;
 }
@@ -643,13 +659,13 @@ static enum ht_status judge_all(struct gate *gate, ht_table *table)
 	HT_TRY(set_headline(gate, table));
 	while (ht_step_samples_next(samples))
 		n++;
-	ht_step_samples_rewind(samples);
+	ht_step_samples_seek(samples, 0);
 	gate->rows = ht_arena_alloc(gate->run->scratch, n * sizeof *gate->rows);
 	gate->runs = ht_arena_alloc(gate->run->scratch, HT_MAX_SETS * sizeof *gate->runs);
 	if (!gate->rows || !gate->runs)
 		return ht_fail_nomem(gate->run->ctx);
 	judge_metric(gate, "step", samples->step_ns, host_noise, NAN);
-	judge_gpu(gate);
+	HT_TRY(judge_gpu(gate));
 	judge_metric(gate, "comm", samples->comm_ns, host_noise, NAN);
 	HT_TRY(judge_kernels(gate));
 	if (!gate->n_rows && !gate->n_kernels)
@@ -669,7 +685,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		.n_metrics = ht_run_is(run, "metric", "all") ? 4 : 1,
 		.max_slowdown = ht_run_f64(run, "max-slowdown") };
 	gate.chance = (1 - ht_run_f64(run, "confidence")) / (double)gate.n_metrics;
-	enum ht_status status = ht_step_samples_init(run, parts, &gate.samples);
+	enum ht_status status = ht_step_samples_init(run, parts, 0, &gate.samples);
 	if (status == HT_OK)
 		status = find_typical(&gate, parts);
 	if (status == HT_OK)

@@ -19,8 +19,8 @@
 
 #include <string.h>
 
-/* Programs do not call deeper. In a file that does, all paths together could be as long as its square, so that of more than
- * 2 * HT_FOREST_HALF names those in the middle are left out. */
+/* Programs do not call deeper, and rows are listed as deep as that unless asked for otherwise. In a file that does, all paths
+ * together could be as long as its square, so that of more than 2 * HT_FOREST_HALF names those in the middle are left out. */
 #define MAX_PATH 1024
 
 static enum ht_status check_options(struct ht_run *run);
@@ -56,7 +56,7 @@ static const struct ht_param params[] = {
 	        "all: host-cat cuda_runtime,cuda_driver,xpu_runtime and device-cat "
 	        "kernel,gpu_memcpy,gpu_memset",
 	        "default|all" },
-	{ "max-depth", HT_I64, "-1", "rows up to this depth; -1: no limit", NULL },
+	{ "max-depth", HT_I64, "1024", "rows up to this depth; -1: no limit", NULL },
 	{ "min-depth", HT_I64, "-1", "rows from this depth on; -1: no limit", NULL },
 	{ "modules-only", HT_BOOL, "false", "only events whose name starts with nn.Module", NULL },
 	{ "any-thread", HT_BOOL, "false", "launches count in events of all threads", NULL },
@@ -89,9 +89,16 @@ const struct ht_analysis ht_analysis_call_tree = {
 	.finish = finish,
 };
 
+/* -1: no limit, which is also meant by who asks for what is below the usual one. */
+static int64_t max_depth_of(const struct ht_run *run)
+{
+	int64_t max = ht_run_i64(run, "max-depth");
+	return max == MAX_PATH && ht_run_i64(run, "min-depth") > max ? -1 : max;
+}
+
 static enum ht_status check_options(struct ht_run *run)
 {
-	int64_t min = ht_run_i64(run, "min-depth"), max = ht_run_i64(run, "max-depth");
+	int64_t min = ht_run_i64(run, "min-depth"), max = max_depth_of(run);
 	if (min >= 0 && max >= 0 && min > max)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give the smaller one as min-depth",
 		        "no depth is at least %lld and at most %lld", (long long)min,
@@ -425,6 +432,11 @@ static enum ht_status add_notes(
 	HT_TRY(ht_table_add_note(table,
 	        "rank %lld: device work matched by correlation %zu, flow %zu, External id %zu",
 	        rank, f->n_by_correlation, f->n_by_flow, f->n_by_external));
+	if (l->max_depth == MAX_PATH && f->deepest > MAX_PATH)
+		HT_TRY(ht_table_add_note(table,
+		        "warning: rank %lld calls %u deep, and is listed up to depth %d; max-depth -1 lists "
+		        "all of it",
+		        rank, f->deepest, MAX_PATH));
 	if (f->n_loose_launches || f->n_loose_works)
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: in no row: %zu launches of %.6f ms, %zu pieces of device work of "
@@ -476,7 +488,7 @@ static enum ht_status list_calls(struct ht_run *run, struct ht_part *part)
 {
 	struct lister l = { .run = run,
 		.min_depth = ht_run_i64(run, "min-depth"),
-		.max_depth = ht_run_i64(run, "max-depth"),
+		.max_depth = max_depth_of(run),
 		.sep = ht_run_str(run, "sep"),
 		.wanted = { [LAUNCHES] = is_asked_for(run, "cuda_runtime"),
 		        [WORKS] = is_asked_for(run, "kernels"),

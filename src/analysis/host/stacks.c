@@ -13,8 +13,9 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
+#include "base/sort.h"
 #include "model/rows/frame.h"
-#include "model/numbers/pooled.h"
+#include "model/rows/name_tree.h"
 #include "model/rows/row_names.h"
 #include "model/rows/row_stacks.h"
 
@@ -24,29 +25,35 @@ static enum ht_status fold(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
-	{ "stack", HT_STR, HT_KEY, "names from the outermost in, ; between", NULL },
+	{ "stack", HT_STR, HT_KEY,
+	        "names from the outermost in, ; between; others: stacks beyond the 65,536 with most time",
+	        NULL },
 	{ "self_ns", HT_DURATION, HT_MEASURE, "time in this stack and in none inside it", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events, or pieces of GPU work", NULL },
 	{ "share", HT_RATIO, HT_MEASURE, "self_ns of that of all stacks", NULL },
 };
 
 static const struct ht_column group_columns[] = {
-	{ "stack", HT_STR, HT_KEY, "names", NULL },
+	{ "stack", HT_I64, HT_KEY, "number of its path", NULL },
 	{ "self_ns", HT_DURATION, HT_MEASURE, "time", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 };
-enum { SELF, COUNT, N_VALUES };
-static const uint8_t rules[N_VALUES];
+enum { STACK, SELF, COUNT };
+
+/* No reader looks at more, and their texts could be many times what was read. */
+#define MOST_ROWS 65536
 
 /* One row a rank: whether there is anything that with_stack would have recorded. */
 static const struct ht_column python_columns[] = {
 	{ "has_python", HT_BOOL, HT_MEASURE, "whether the trace has Python functions", NULL },
 };
-enum { STACKS, PYTHON };
+enum { STACKS, PYTHON, PATHS };
 
 static const struct ht_param params[] = {
 	{ "time", HT_STR, "host", "time of the host, or of GPU work by where it was launched",
 	        "host|device" },
+	{ "all-rows", HT_BOOL, "false", "show every stack, not only the 65,536 with most time",
+	        NULL },
 };
 
 const struct ht_analysis ht_analysis_stacks = {
@@ -65,7 +72,8 @@ const struct ht_analysis ht_analysis_stacks = {
 		.lists_events = true,
 	},
 	.facts = { [STACKS] = { "stacks", group_columns, HT_COUNT(group_columns) },
-	        [PYTHON] = { "python", python_columns, HT_COUNT(python_columns) } },
+	        [PYTHON] = { "python", python_columns, HT_COUNT(python_columns) },
+	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS } },
 	.choose = ht_frame_choose_whole,
 	.per_rank = fold,
 	.finish = finish,
@@ -146,20 +154,21 @@ static enum ht_status add_device(struct folder *f)
 }
 
 /* Stacks are numbered in the order in which the file calls them, the same however it was read. */
-static enum ht_status fold_rank(struct folder *f, ht_table *table)
+static enum ht_status fold_rank(struct folder *f, struct ht_part *part)
 {
-	static const struct ht_stack_spelling spelling = { .between = ";" };
+	ht_table *table = part->facts[STACKS];
 	HT_TRY(ht_frame_make(f->run, &f->frame));
 	HT_TRY((ht_run_is(f->run, "time", "host") ? add_host : add_device)(f));
+	for (uint32_t i = 0; i < ht_stacks_n(&f->stacks); i++) {
+		struct ht_stack stack = ht_stacks_at(&f->stacks, i);
+		ht_name_path_put(part->facts[PATHS], ht_str(f->t, stack.name), stack.parent);
+	}
 	for (uint32_t i = 0; i < f->self.n; i++) {
 		int64_t n = ((int64_t *)f->count.data)[i];
 		if (!n)
 			continue;
-		const char *names = ht_stacks_text(&f->stacks, i, &spelling);
-		if (!names)
-			return ht_fail_nomem(f->run->ctx);
 		ht_table_row(table);
-		ht_table_put_str(table, names);
+		ht_table_put_i64(table, i);
 		ht_table_put_i64(table, ((int64_t *)f->self.data)[i]);
 		ht_table_put_i64(table, n);
 	}
@@ -179,7 +188,7 @@ static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 	struct folder f = { .run = run, .t = run->trace };
 	ht_table_row(part->facts[PYTHON]);
 	ht_table_put_i64(part->facts[PYTHON], has_python(run->trace));
-	enum ht_status status = fold_rank(&f, part->facts[STACKS]);
+	enum ht_status status = fold_rank(&f, part);
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
 	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));
@@ -207,35 +216,112 @@ static enum ht_status add_advice(
 	        "the trace has no Python functions: record with with_stack=True to see them in the stacks");
 }
 
-static enum ht_status put_stacks(
-        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+/* ---- all ranks ---- */
+
+/* One stack of all ranks. */
+struct stack {
+	int64_t self_ns, count;
+	uint32_t number, place; /* in the tree; among all stacks by name */
+};
+
+static int by_time(const void *left, const void *right)
+{
+	const struct stack *a = left, *b = right;
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static enum ht_status add_part(struct ht_run *run, struct ht_name_tree *tree,
+        const struct ht_part *part, struct ht_vec *stacks)
+{
+	const ht_table *rows = part->facts[STACKS];
+	uint32_t *numbers = NULL;
+	HT_TRY(ht_name_tree_read(run->ctx, tree, part->facts[PATHS], run->scratch, &numbers));
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		uint64_t path = (uint64_t)ht_table_i64(rows, i, STACK);
+		if (path >= ht_table_n_rows(part->facts[PATHS]))
+			return ht_fail(run->ctx, HT_FORMAT, NULL, -1, "make it again",
+			        "the part does not hold what it should");
+		while (stacks->n <= numbers[path]) {
+			struct stack none = { .number = (uint32_t)stacks->n };
+			if (!HT_VEC_PUSH(run->ctx->mem, stacks, struct stack, none))
+				return ht_fail_nomem(run->ctx);
+		}
+		struct stack *stack = (struct stack *)stacks->data + numbers[path];
+		ht_sum(&stack->self_ns, ht_table_i64(rows, i, SELF));
+		stack->count += ht_table_i64(rows, i, COUNT);
+	}
+	return HT_OK;
+}
+
+/* Those with events, the most time first; the sum of all in ret_sum. */
+static enum ht_status sort_stacks(struct ht_run *run, const struct ht_name_tree *tree,
+        struct ht_vec *stacks, int64_t *ret_sum)
+{
+	struct stack *list = stacks->data;
+	const uint32_t *places = ht_name_tree_places(tree, run->scratch);
+	size_t n = 0;
+	if (!places)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < stacks->n; i++) {
+		if (!list[i].count)
+			continue;
+		ht_sum(ret_sum, list[i].self_ns);
+		list[n] = list[i];
+		list[n++].place = places[list[i].number];
+	}
+	stacks->n = n;
+	ht_sort_items(run->ctx->mem, list, n, sizeof *list, by_time);
+	return HT_OK;
+}
+
+static void put_row(ht_table *table, const char *text, const struct stack *stack, int64_t sum)
+{
+	ht_table_row(table);
+	ht_table_put_str(table, text);
+	ht_table_put_i64(table, stack->self_ns);
+	ht_table_put_i64(table, stack->count);
+	ht_table_put_f64(table, sum ? (double)stack->self_ns / (double)sum : NAN);
+}
+
+static enum ht_status put_stacks(struct ht_run *run, struct ht_name_tree *tree,
+        const struct ht_parts *parts, struct ht_vec *stacks, ht_table *table)
 {
 	int64_t sum = 0;
-	HT_TRY(ht_pooled_parts(p, parts, STACKS));
-	const size_t *order = ht_pooled_order(p);
-	if (!order)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < ht_pooled_n(p); i++)
-		ht_sum(&sum, ht_pooled_i64(p, i, 0, SELF));
-	for (size_t i = 0; i < ht_pooled_n(p); i++) {
-		int64_t self_ns = ht_pooled_i64(p, order[i], 0, SELF);
-		ht_table_row(table);
-		ht_table_put_str(table, ht_pooled_key(p, order[i], 0));
-		ht_table_put_i64(table, self_ns);
-		ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, COUNT));
-		ht_table_put_f64(table, sum ? (double)self_ns / (double)sum : NAN);
+	struct stack others = { 0 };
+	for (size_t i = 0; i < parts->n; i++)
+		HT_TRY(add_part(run, tree, &parts->list[i], stacks));
+	HT_TRY(sort_stacks(run, tree, stacks, &sum));
+	bool is_deep = tree->deepest > HT_NAME_PATH_MOST;
+	const struct ht_name_spelling spelling = { ";", is_deep ? 16 : HT_NAME_PATH_MOST, ';' };
+	bool all = ht_run_bool(run, "all-rows");
+	for (size_t i = 0; i < stacks->n; i++) {
+		const struct stack *stack = (struct stack *)stacks->data + i;
+		if (i >= MOST_ROWS && !all) {
+			ht_sum(&others.self_ns, stack->self_ns);
+			others.count += stack->count;
+			continue;
+		}
+		const char *text = ht_name_tree_text(tree, stack->number, &spelling);
+		if (!text)
+			return ht_fail_nomem(run->ctx);
+		put_row(table, text, stack, sum);
 	}
+	if (others.count)
+		put_row(table, "others", &others, sum);
 	HT_TRY(ht_frame_set_method(run, table, "sums over events and ranks"));
 	ht_table_set_bar(table, "share");
-	HT_TRY(ht_table_sort(run->ctx, table, "-self_ns"));
-	return add_advice(run, parts, ht_pooled_n(p) > 0, table);
+	return add_advice(run, parts, stacks->n > 0, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct ht_pooled pooled;
-	ht_pooled_init(&pooled, run, 1, 1, rules, N_VALUES);
-	enum ht_status status = put_stacks(run, parts, &pooled, table);
-	ht_pooled_done(&pooled);
+	struct ht_name_tree tree;
+	struct ht_vec stacks = { 0 };
+	ht_name_tree_init(&tree, run->ctx->mem);
+	enum ht_status status = put_stacks(run, &tree, parts, &stacks, table);
+	ht_vec_free(run->ctx->mem, &stacks, sizeof(struct stack));
+	ht_name_tree_done(&tree);
 	return status;
 }

@@ -631,7 +631,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	};
 	HT_TRY(ht_frame_set_method(run, table, "costs are of a step, at most"));
 	ht_table_set_prose(table);
-	enum ht_status status = give(&a);
-	ht_findings_done(&a.f);
-	return status;
+	return give(&a);
 }

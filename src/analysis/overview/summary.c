@@ -671,7 +671,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	struct summary s = { .run = run, .table = table };
 	HT_TRY(ht_frame_set_method(run, table, "conclusions, with the events behind them"));
 	ht_table_set_prose(table);
-	enum ht_status status = say_all(&s, parts);
-	ht_findings_done(&s.f);
-	return status;
+	return say_all(&s, parts);
 }

@@ -419,6 +419,18 @@ static enum ht_status put_memory(const struct facts *f)
 	return HT_OK;
 }
 
+/* What one of them needs is let go before the next: only sums stay. */
+static enum ht_status find_alone(struct facts *f, enum ht_status (*find)(struct facts *f))
+{
+	struct ht_arena *whole = f->run->scratch, own;
+	ht_arena_init_like(&own, whole);
+	f->run->scratch = &own;
+	enum ht_status status = find(f);
+	f->run->scratch = whole;
+	ht_arena_done(&own);
+	return status;
+}
+
 enum ht_status ht_rule_facts_put(
         struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
@@ -432,11 +444,11 @@ enum ht_status ht_rule_facts_put(
 	whole.step = "all";
 	HT_TRY(ht_frame_make(&whole, &f.frame));
 	HT_TRY(ht_traits_init(run, run->trace, &f.traits));
-	HT_TRY(find_roles(&f));
-	HT_TRY(find_host(&f));
+	HT_TRY(find_alone(&f, find_roles));
+	HT_TRY(find_alone(&f, find_host));
 	find_work(&f);
-	HT_TRY(find_tensor(&f));
-	HT_TRY(find_launches(&f));
+	HT_TRY(find_alone(&f, find_tensor));
+	HT_TRY(find_alone(&f, find_launches));
 	for (int k = 0; k < N_OWN_METRICS; k++)
 		if (f.known[k])
 			put(&f, k, HT_NO_I64, &f.of[k]);

@@ -7,12 +7,9 @@
 
 #include <stdlib.h>
 
-/* One row of a profile. */
+/* One row of a profile: where it is, and its step. */
 struct line {
-	uint32_t name;        /* its number */
-	uint32_t i_part, row; /* where it is */
-	uint32_t sample;
-	uint8_t place;
+	uint32_t i_part, row, sample;
 };
 
 /* ---- steps ---- */
@@ -89,6 +86,10 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 				        (double)set->n_ranks[step];
 		}
 	}
+	samples->touched = ht_arena_alloc(
+	        samples->run->scratch, (samples->n_values + 1) * sizeof *samples->touched);
+	if (!samples->touched)
+		return ht_fail_nomem(samples->run->ctx);
 	for (size_t i = 0; i < samples->n_values; i++)
 		samples->gpu_ns[i] =
 		        samples->kernel_ns[i] + samples->copy_ns[i] + samples->comm_ns[i];
@@ -97,127 +98,198 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 
 /* ---- names ---- */
 
-/* The number of a text, in order of appearance. */
-static bool number_name(struct ht_step_samples *samples, const char *text, uint32_t *ret_number)
+static enum ht_status fail_cell(const struct ht_step_samples *samples)
 {
-	size_t n = strlen(text);
-	uint64_t hash = ht_hash(text, n);
-	const struct ht_text *known = ht_text_table_find(&samples->names, text, n, hash);
-	uint32_t number = known ? known->id : (uint32_t)samples->names.n;
-	struct ht_text added = { text, hash, (uint32_t)n, number };
-	if (!known && !ht_text_table_put(samples->run->ctx->mem, &samples->names, &added))
-		return false;
-	samples->texts[number] = text;
-	*ret_number = number;
-	return true;
+	return ht_fail(samples->run->ctx, HT_FORMAT, NULL, -1, "make it again",
+	        "the part does not hold what it should");
 }
 
-/* Lines of one part; texts of its table are looked up once each. */
-static enum ht_status add_lines(struct ht_step_samples *samples, size_t i_part)
+/* Numbers of the texts of a part, each looked up once. */
+static enum ht_status number_names(
+        struct ht_step_samples *samples, const ht_table *facts, uint32_t *numbers)
 {
-	const struct ht_part *part = &samples->parts->list[i_part];
-	const ht_table *facts = part->facts[0];
-	const struct ht_set_samples *set = &samples->sets[part->side];
-	const uint32_t *texts = ht_table_cells(facts, HT_PROFILE_NAME);
-	uint32_t *name_of = ht_arena_alloc(
-	        samples->run->scratch, (ht_table_n_texts(facts) + 1) * sizeof *name_of);
-	if (!name_of)
-		return ht_fail_nomem(samples->run->ctx);
+	struct ht_name_tree *tree = &samples->tree;
 	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++)
-		if (!number_name(samples, ht_table_text(facts, i), &name_of[i]))
+		if (!ht_name_tree_name(tree, ht_table_text(facts, i), &numbers[i]) ||
+		        !ht_name_tree_add(tree, HT_NONE, numbers[i], &numbers[i]))
 			return ht_fail_nomem(samples->run->ctx);
-	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-		int64_t number = number_at(facts, row, HT_PROFILE_STEP);
-		samples->lines[samples->n_lines++] =
-		        (struct line){ name_of[texts[row]], (uint32_t)i_part, (uint32_t)row,
-			        (uint32_t)(set->first + find_step(set, number)),
-			        (uint8_t)ht_table_i64(facts, row, HT_PROFILE_PLACE) };
-	}
 	return HT_OK;
 }
 
-static uint64_t key_of(const struct line *line)
+static enum ht_status number_part(struct ht_step_samples *samples, size_t i_part)
 {
-	return (uint64_t)line->name * HT_N_PLACES + line->place;
+	struct ht_run *run = samples->run;
+	const struct ht_part *part = &samples->parts->list[i_part];
+	if (samples->k_paths)
+		return ht_name_tree_read(run->ctx, &samples->tree, part->facts[samples->k_paths],
+		        run->scratch, &samples->numbers[i_part]);
+	size_t n = ht_table_n_texts(part->facts[0]);
+	samples->numbers[i_part] = ht_arena_alloc(run->scratch, (n + 1) * sizeof(uint32_t));
+	if (!samples->numbers[i_part])
+		return ht_fail_nomem(run->ctx);
+	return number_names(samples, part->facts[0], samples->numbers[i_part]);
 }
 
-static enum ht_status sort_lines(struct ht_step_samples *samples)
+/* Index of a row's name among the numbers of its part. */
+static uint64_t name_of(const struct ht_step_samples *samples, const ht_table *facts, size_t row)
 {
-	struct ht_mem *mem = samples->run->ctx->mem;
-	size_t n = samples->n_lines, n_bytes = (n + 1) * sizeof(uint64_t);
-	uint64_t *keys = ht_mem_alloc(mem, n_bytes);
-	if (!keys)
-		return ht_fail_nomem(samples->run->ctx);
-	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = key_of(&samples->lines[i]);
-		samples->order[i] = i;
+	return samples->k_paths ? (uint64_t)number_at(facts, row, HT_PROFILE_PATH)
+	                        : ((const uint32_t *)ht_table_cells(facts, HT_PROFILE_NAME))[row];
+}
+
+static uint64_t key_of(const struct ht_step_samples *samples, size_t i_part, size_t row)
+{
+	const ht_table *facts = samples->parts->list[i_part].facts[0];
+	return (uint64_t)samples->numbers[i_part][name_of(samples, facts, row)] * HT_N_PLACES +
+	       (uint64_t)ht_table_i64(facts, row, HT_PROFILE_PLACE);
+}
+
+/* ---- lines ---- */
+
+static enum ht_status check_rows(const struct ht_step_samples *samples, size_t i_part)
+{
+	const struct ht_part *part = &samples->parts->list[i_part];
+	const ht_table *facts = part->facts[0];
+	size_t n = samples->k_paths ? ht_table_n_rows(part->facts[samples->k_paths])
+	                            : ht_table_n_texts(facts);
+	for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+		if ((uint64_t)ht_table_i64(facts, row, HT_PROFILE_PLACE) >= HT_N_PLACES ||
+		        name_of(samples, facts, row) >= n)
+			return fail_cell(samples);
+	return HT_OK;
+}
+
+static void add_lines(
+        const struct ht_step_samples *samples, size_t i_part, struct line *lines, uint64_t *keys)
+{
+	const struct ht_part *part = &samples->parts->list[i_part];
+	const struct ht_set_samples *set = &samples->sets[part->side];
+	for (size_t row = 0; row < ht_table_n_rows(part->facts[0]); row++) {
+		int64_t step = number_at(part->facts[0], row, HT_PROFILE_STEP);
+		keys[row] = key_of(samples, i_part, row);
+		lines[row] = (struct line){ (uint32_t)i_part, (uint32_t)row,
+			(uint32_t)(set->first + find_step(set, step)) };
 	}
-	bool ok = ht_sort_keys(mem, keys, samples->order, n);
-	ht_mem_free(mem, keys, n_bytes);
-	return ok ? HT_OK : ht_fail_nomem(samples->run->ctx);
+}
+
+/* By name and place; the order of parts and steps stays. */
+static bool sort_lines(struct ht_step_samples *samples, uint64_t *keys, uint32_t *order)
+{
+	size_t n = samples->n_lines;
+	struct line *sorted =
+	        ht_arena_alloc(samples->run->scratch, (n + 1) * sizeof *samples->lines);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (!sorted || !ht_sort_keys(samples->run->ctx->mem, keys, order, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = samples->lines[order[i]];
+	samples->lines = sorted;
+	return true;
 }
 
 static enum ht_status collect_lines(struct ht_step_samples *samples)
 {
-	struct ht_run *run = samples->run;
-	size_t n = ht_parts_n_rows(samples->parts, 0), n_texts = 0;
-	for (size_t i = 0; i < samples->parts->n; i++)
-		n_texts += ht_table_n_texts(samples->parts->list[i].facts[0]);
-	samples->lines = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->lines);
-	samples->order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *samples->order);
-	samples->texts = ht_arena_alloc(run->scratch, (n_texts + 1) * sizeof *samples->texts);
-	if (!samples->lines || !samples->order || !samples->texts)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < samples->parts->n; i++)
-		HT_TRY(add_lines(samples, i));
-	return sort_lines(samples);
+	struct ht_mem *mem = samples->run->ctx->mem;
+	const struct ht_parts *parts = samples->parts;
+	size_t n = ht_parts_n_rows(parts, 0), n_lines = n + 1;
+	size_t n_bytes = n_lines * (sizeof(struct line) + sizeof(uint64_t) + sizeof(uint32_t));
+	uint64_t *keys = ht_mem_alloc(mem, n_bytes);
+	if (!keys)
+		return ht_fail_nomem(samples->run->ctx);
+	struct line *lines = (struct line *)(void *)(keys + n_lines);
+	samples->lines = lines;
+	for (size_t i = 0; i < parts->n; i++) {
+		add_lines(samples, i, lines + samples->n_lines, keys + samples->n_lines);
+		samples->n_lines += ht_table_n_rows(parts->list[i].facts[0]);
+	}
+	bool ok = sort_lines(samples, keys, (uint32_t *)(void *)(lines + n_lines));
+	ht_mem_free(mem, keys, n_bytes);
+	return ok ? HT_OK : ht_fail_nomem(samples->run->ctx);
 }
 
-enum ht_status ht_step_samples_init(
-        struct ht_run *run, const struct ht_parts *parts, struct ht_step_samples *ret_samples)
+enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *parts,
+        size_t k_paths, struct ht_step_samples *ret_samples)
 {
-	*ret_samples = (struct ht_step_samples){ .run = run, .parts = parts };
+	struct ht_step_samples *samples = ret_samples;
+	*samples = (struct ht_step_samples){ .run = run, .parts = parts, .k_paths = k_paths };
+	ht_name_tree_init(&samples->tree, run->ctx->mem);
 	for (size_t side = 0; side < run->n_sets; side++)
-		HT_TRY(list_steps(ret_samples, side));
-	HT_TRY(add_steps(ret_samples));
-	return collect_lines(ret_samples);
+		HT_TRY(list_steps(samples, side));
+	HT_TRY(add_steps(samples));
+	samples->numbers = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *samples->numbers);
+	if (!samples->numbers)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < parts->n; i++) {
+		HT_TRY(number_part(samples, i));
+		HT_TRY(check_rows(samples, i));
+	}
+	return collect_lines(samples);
 }
 
 void ht_step_samples_done(struct ht_step_samples *samples)
 {
-	ht_mem_free(samples->run->ctx->mem, samples->names.slots,
-	        samples->names.cap * sizeof(struct ht_text));
+	ht_name_tree_done(&samples->tree);
+}
+
+/* ---- the name in hand ---- */
+
+static void clear_hand(struct ht_step_samples *samples)
+{
+	size_t n = samples->run->n_sets ? samples->n_touched[samples->run->n_sets - 1] : 0;
+	for (size_t i = 0; i < n; i++)
+		samples->values[samples->touched[i]] = 0;
+	memset(samples->n_touched, 0, sizeof samples->n_touched);
+	memset(samples->count, 0, sizeof samples->count);
+	memset(samples->ns, 0, sizeof samples->ns);
+}
+/* One row of the name in hand; n is how many samples were touched. Parts of one set follow each other. */
+static void take_line(struct ht_step_samples *samples, const struct line *line, size_t *n)
+{
+	const struct ht_part *part = &samples->parts->list[line->i_part];
+	const struct ht_set_samples *set = &samples->sets[part->side];
+	int64_t ns = ht_table_i64(part->facts[0], line->row, HT_PROFILE_NS);
+	samples->count[part->side] += ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT);
+	ht_sum(&samples->ns[part->side], ns);
+	double *value = &samples->values[line->sample];
+	if (ns > 0) {
+		if (*value == 0)
+			samples->touched[(*n)++] = line->sample;
+		*value += (double)ns / (double)set->n_ranks[line->sample - set->first];
+	}
+	samples->n_touched[part->side] = *n;
 }
 
 bool ht_step_samples_next(struct ht_step_samples *samples)
 {
+	size_t n = 0;
 	if (samples->at == samples->n_lines)
 		return false;
-	const struct line *first = &samples->lines[samples->order[samples->at]];
-	memset(samples->count, 0, sizeof samples->count);
-	memset(samples->ns, 0, sizeof samples->ns);
-	memset(samples->values, 0, samples->n_values * sizeof *samples->values);
-	samples->name = samples->texts[first->name];
-	samples->place = (enum ht_place)first->place;
-	for (; samples->at < samples->n_lines; samples->at++) {
-		const struct line *line = &samples->lines[samples->order[samples->at]];
-		if (key_of(line) != key_of(first))
-			break;
-		const struct ht_part *part = &samples->parts->list[line->i_part];
-		const struct ht_set_samples *set = &samples->sets[part->side];
-		int64_t ns = ht_table_i64(part->facts[0], line->row, HT_PROFILE_NS);
-		samples->count[part->side] +=
-		        ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT);
-		ht_sum(&samples->ns[part->side], ns);
-		samples->values[line->sample] +=
-		        (double)ns / (double)set->n_ranks[line->sample - set->first];
-	}
+	const struct line *line = &samples->lines[samples->at];
+	uint64_t key = key_of(samples, line->i_part, line->row);
+	clear_hand(samples);
+	samples->first = samples->at;
+	samples->name = (uint32_t)(key / HT_N_PLACES);
+	samples->place = (enum ht_place)(key % HT_N_PLACES);
+	do {
+		take_line(samples, line++, &n);
+		samples->at++;
+	} while (samples->at < samples->n_lines && key_of(samples, line->i_part, line->row) == key);
+	for (size_t side = 1; side < samples->run->n_sets; side++)
+		if (samples->n_touched[side] < samples->n_touched[side - 1])
+			samples->n_touched[side] = samples->n_touched[side - 1];
 	return true;
 }
 
-void ht_step_samples_rewind(struct ht_step_samples *samples)
+void ht_step_samples_seek(struct ht_step_samples *samples, size_t line)
 {
-	samples->at = 0;
+	samples->at = line;
+}
+
+const char *ht_step_samples_name(struct ht_step_samples *samples)
+{
+	static const struct ht_name_spelling spelling = { .between = " / ", .most = 16 };
+	return ht_name_tree_text(&samples->tree, samples->name, &spelling);
 }
 
 struct ht_sample ht_step_samples_of(
@@ -225,4 +297,20 @@ struct ht_sample ht_step_samples_of(
 {
 	const struct ht_set_samples *set = &samples->sets[side];
 	return ht_sample_of(values + set->first, set->n);
+}
+
+struct ht_sample ht_step_samples_own(const struct ht_step_samples *samples, size_t side)
+{
+	struct ht_sample own = { .n = samples->sets[side].n };
+	size_t first = side ? samples->n_touched[side - 1] : 0, end = samples->n_touched[side];
+	for (size_t i = first; i < end; i++)
+		own.mean += samples->values[samples->touched[i]];
+	own.mean = own.n ? own.mean / (double)own.n : 0;
+	for (size_t i = first; i < end; i++) {
+		double off = samples->values[samples->touched[i]] - own.mean;
+		own.squares += off * off;
+	}
+	/* all others are 0 */
+	own.squares += (double)(own.n - (end - first)) * own.mean * own.mean;
+	return own;
 }

@@ -9,6 +9,7 @@
 #define HT_MODEL_COMPARE_STEP_SAMPLES_H
 
 #include "model/compare/sampling.h"
+#include "model/rows/name_tree.h"
 #include "model/steps/step_profile.h"
 
 struct ht_set_samples {
@@ -24,29 +25,38 @@ struct ht_step_samples {
 	size_t n_values;
 	double *step_ns, *kernel_ns, *copy_ns, *comm_ns; /* by sample */
 	double *gpu_ns;                                  /* the last three together */
-	/* names of all ranks, each once, in order of appearance */
-	struct ht_text_table names; /* texts are those of the parts */
-	const char **texts;         /* by name */
-	struct line *lines;
-	uint32_t *order; /* of the lines, by name and place */
+	/* names or paths of all ranks, each once */
+	struct ht_name_tree tree; /* texts are those of the parts */
+	size_t k_paths;           /* the parts' table of paths; 0: by name */
+	uint32_t **numbers;       /* by part: numbers of its texts, or of its paths */
+	struct line *lines;       /* by name and place, then side */
 	size_t n_lines, at;
 	/* of the name in hand */
-	const char *name;
+	size_t first;  /* its first line: where to seek it */
+	uint32_t name; /* its number in the tree */
 	enum ht_place place;
 	int64_t count[HT_MAX_SETS], ns[HT_MAX_SETS]; /* over all ranks and steps */
-	double *values;                              /* time by sample */
+	double *values;                              /* time by sample, 0 but for those touched */
+	uint32_t *touched;                           /* samples, by set */
+	size_t n_touched[HT_MAX_SETS];               /* up to the end of each set */
 };
 
-/* Parts are those of ht_profile_put. Memory in scratch but for the names, which done frees, also after a
+/* Tables 0 and 1 of the parts are the names and steps of ht_profile_put, k_paths that of the paths, 0 when names have none.
+ * HT_FORMAT when numbers in them cannot be. Memory in scratch but for the names, which done frees, also after a
  * failure. */
 enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *parts,
-        struct ht_step_samples *ret_samples) HT_MUST_USE;
+        size_t k_paths, struct ht_step_samples *ret_samples) HT_MUST_USE;
 void ht_step_samples_done(struct ht_step_samples *samples);
-/* Take the next name in hand; false after the last one. Rewind to begin again. */
+/* Take the next name in hand; false after the last one. Seek the first line of one that was in hand to have it next; 0
+ * is the first. */
 bool ht_step_samples_next(struct ht_step_samples *samples);
-void ht_step_samples_rewind(struct ht_step_samples *samples);
-/* The samples of one set among values. */
+void ht_step_samples_seek(struct ht_step_samples *samples, size_t line);
+/* The text of the name in hand: of a name without a path as long as the parts, else until the next call; NULL when out
+ * of memory. */
+const char *ht_step_samples_name(struct ht_step_samples *samples);
+/* The samples of one set: of values by sample, and of the name in hand, which takes no longer than it has lines. */
 struct ht_sample ht_step_samples_of(
         const struct ht_step_samples *samples, const double *values, size_t side);
+struct ht_sample ht_step_samples_own(const struct ht_step_samples *samples, size_t side);
 
 #endif

@@ -5,7 +5,6 @@
 #include "model/rows/work_names.h"
 #include "base/hash.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A name under a parent (paths) or with a shape, in a place. */
@@ -17,16 +16,6 @@ struct node {
 };
 
 #define UNKNOWN (UINT32_MAX - 1)
-/* Of a path with more than 16 names the 8 outermost and the 8 innermost are spelled: all paths together could be
- * as long as the square of the file. */
-#define HALF 8
-
-/* What spelling needs to know of a node's path. */
-struct path {
-	uint32_t n;    /* names, its own included */
-	uint32_t head; /* the node with the first HALF of them, itself when there are fewer */
-	uint64_t hash; /* of all of them */
-};
 
 /* n ids, each of that value; NULL when out of memory. */
 static uint32_t *fill(struct ht_run *run, size_t n, uint32_t value)
@@ -62,7 +51,6 @@ enum ht_status ht_row_names_init(struct ht_run *run, const struct ht_autograd *a
 
 void ht_row_names_done(struct ht_row_names *names)
 {
-	ht_vec_free(names->run->ctx->mem, &names->paths, sizeof(struct path));
 	ht_vec_free(names->run->ctx->mem, &names->room, 1);
 	ht_pool_done(&names->nodes);
 	ht_pool_done(&names->texts);
@@ -100,27 +88,11 @@ static bool text_of_name(struct ht_row_names *names, uint32_t name, uint32_t *re
 	return true;
 }
 
-/* Parents have been added before their children. */
-static struct path path_of(
-        const struct ht_row_names *names, const struct node *node, uint32_t number)
-{
-	const struct ht_text *texts = names->texts.texts.data;
-	const struct path *paths = names->paths.data;
-	struct path outer = { 0 };
-	if (node->parent != HT_NONE)
-		outer = paths[node->parent];
-	return (struct path){ outer.n + 1, outer.n < HALF ? number : outer.head,
-		ht_hash_mix(outer.hash, texts[node->name].hash) };
-}
-
 static bool add_node(struct ht_row_names *names, struct node key, uint32_t *ret_number)
 {
 	struct ht_text added;
 	if (!ht_pool_add(&names->nodes, (const char *)&key, sizeof key, ht_hash(&key, sizeof key),
 	            &added))
-		return false;
-	if (names->paths.n == added.id && !HT_VEC_PUSH(names->run->ctx->mem, &names->paths,
-	                                          struct path, path_of(names, &key, added.id)))
 		return false;
 	*ret_number = added.id;
 	return true;
@@ -211,62 +183,35 @@ enum ht_place ht_row_names_place(const struct ht_row_names *names, uint32_t numb
 	return (enum ht_place)node_at(names, number).place;
 }
 
-/* Copy a text in front of end; returns its start. */
-static char *put_before(const struct ht_row_names *names, char *end, uint32_t text)
+size_t ht_row_names_n(const struct ht_row_names *names)
 {
-	const struct ht_text *texts = names->texts.texts.data;
-	return memcpy(end - texts[text].n, texts[text].bytes, texts[text].n);
+	return names->nodes.texts.n;
 }
 
-/* The nodes whose names are spelled, innermost first. Returns how many; in ret_middle what stands for those left
- * out, between the innermost HALF and the rest: "" for none. */
-static size_t choose_names(const struct ht_row_names *names, uint32_t number, uint32_t *nodes,
-        char *ret_middle, size_t n_middle)
+static const struct ht_text *text_at(const struct ht_row_names *names, uint32_t text)
 {
-	const struct path *paths = names->paths.data;
-	size_t n = 0;
-	uint32_t at = number;
-	bool cut = paths[number].n > 2 * HALF;
-	for (; at != HT_NONE && n < (cut ? HALF : 2 * HALF); at = node_at(names, at).parent)
-		nodes[n++] = at;
-	*ret_middle = 0;
-	if (!cut)
-		return n;
-	/* the hash keeps paths apart that differ only in what is left out */
-	snprintf(ret_middle, n_middle, "… %u more, %08x …", paths[number].n - 2 * HALF,
-	        (unsigned)paths[at].hash);
-	for (at = paths[number].head; at != HT_NONE; at = node_at(names, at).parent)
-		nodes[n++] = at;
-	return n;
+	return (const struct ht_text *)names->texts.texts.data + text;
+}
+
+struct ht_row_path ht_row_names_path(const struct ht_row_names *names, uint32_t number)
+{
+	struct node node = node_at(names, number);
+	return (struct ht_row_path){ node.parent, text_at(names, node.name)->bytes };
 }
 
 const char *ht_row_names_text(struct ht_row_names *names, uint32_t number)
 {
-	const struct ht_text *texts = names->texts.texts.data;
 	struct node node = node_at(names, number);
-	uint32_t nodes[2 * HALF];
-	char middle[48];
-	size_t n_names = choose_names(names, number, nodes, middle, sizeof middle);
-	size_t n = 4 + strlen(middle) + (node.shape == HT_NONE ? 0 : texts[node.shape].n + 1);
-	for (size_t k = 0; k < n_names; k++)
-		n += texts[node_at(names, nodes[k]).name].n + 3;
+	const struct ht_text *name = text_at(names, node.name);
+	if (node.shape == HT_NONE)
+		return name->bytes;
+	const struct ht_text *shape = text_at(names, node.shape);
 	names->room.n = 0;
-	if (!ht_vec_reserve(names->run->ctx->mem, &names->room, 1, n))
+	if (!ht_vec_reserve(names->run->ctx->mem, &names->room, 1, (size_t)name->n + shape->n + 2))
 		return NULL;
-	char *text = (char *)names->room.data + n - 1;
-	*text = '\0';
-	if (node.shape != HT_NONE) {
-		text = put_before(names, text, node.shape);
-		*--text = ' ';
-	}
-	for (size_t k = 0; k < n_names; k++) {
-		if (k)
-			text = memcpy(text - 3, " / ", 3);
-		if (k == HALF && *middle) {
-			text = memcpy(text - strlen(middle), middle, strlen(middle));
-			text = memcpy(text - 3, " / ", 3);
-		}
-		text = put_before(names, text, node_at(names, nodes[k]).name);
-	}
+	char *text = names->room.data;
+	memcpy(text, name->bytes, name->n);
+	text[name->n] = ' ';
+	memcpy(text + name->n + 1, shape->bytes, (size_t)shape->n + 1);
 	return text;
 }

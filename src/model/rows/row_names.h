@@ -3,7 +3,8 @@
  *
  * Rows are numbered by what they are called and where they ran; equal rows share a number, whose text is the
  * same in every trace. A path goes on from an autograd thread to what is open on the thread that waits for it
- * (autograd.h); of more than 16 names it shows 8 and 8.
+ * (autograd.h); it is told as the number of the path around it and a name (name_tree.h puts those of several ranks
+ * together), because texts of deep paths would repeat each other without end.
  */
 #ifndef HT_MODEL_ROWS_ROW_NAMES_H
 #define HT_MODEL_ROWS_ROW_NAMES_H
@@ -36,7 +37,6 @@ struct ht_row_names {
 	enum ht_row_names_by by;
 	bool short_names;               /* without template arguments and parameters */
 	struct ht_pool texts, nodes;    /* names; keys are nodes, whose id is the number */
-	struct ht_vec paths;            /* of the numbers, for spelling */
 	struct ht_vec room;             /* char: of the text asked for last */
 	uint32_t *text_of;              /* by string id: text in the pool, HT_NONE until asked */
 	uint32_t *node_of[HT_N_PLACES]; /* by string id: number by name, HT_NONE until asked */
@@ -55,7 +55,15 @@ bool ht_row_names_number(
 bool ht_row_names_extra(
         struct ht_row_names *names, const char *text, enum ht_place place, uint32_t *ret_number);
 enum ht_place ht_row_names_place(const struct ht_row_names *names, uint32_t number);
-/* "name", "outer / inner / name" or "name shape", until the next call; NULL when out of memory. */
+/* Numbers given so far. */
+size_t ht_row_names_n(const struct ht_row_names *names);
+/* What a number stands for by path: a name, inside the path of a smaller number or HT_NONE. */
+struct ht_row_path {
+	uint32_t parent;
+	const char *name;
+};
+struct ht_row_path ht_row_names_path(const struct ht_row_names *names, uint32_t number);
+/* "name" or "name shape", until the next call; NULL when out of memory. */
 const char *ht_row_names_text(struct ht_row_names *names, uint32_t number);
 
 /* ProfilerStep#N */

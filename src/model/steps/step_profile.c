@@ -5,6 +5,7 @@
  * slices of the window, write down what was touched. So memory is that of the names, not names times steps.
  */
 #include "model/steps/step_profile.h"
+#include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
 #include "model/device/typical_time.h"
 #include "base/checked.h"
@@ -14,11 +15,12 @@
 #include <string.h>
 
 const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "name, path, or name and shape", NULL },
+	{ "name", HT_STR, HT_KEY, "name, or name and shape; null by path", NULL },
 	{ "place", HT_I64, HT_KEY, "where it runs", NULL },
 	{ "step", HT_I64, HT_KEY, "step, null for the whole trace", NULL },
 	{ "count", HT_I64, HT_MEASURE, "events", NULL },
 	{ "ns", HT_DURATION, HT_MEASURE, "their time", NULL },
+	{ "path", HT_I64, HT_KEY, "number of the path, null unless by path", NULL },
 };
 
 const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS] = {
@@ -32,7 +34,7 @@ const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS] = {
 };
 
 const struct ht_column ht_profile_typical_columns[HT_N_PROFILE_TYPICAL_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "name, path, or name and shape", NULL },
+	{ "name", HT_STR, HT_KEY, "name, or name and shape", NULL },
 	{ "by_place", HT_DURATION_F64, HT_MEASURE, "its typical time per step, call by call",
 	        NULL },
 	{ "by_half", HT_DURATION_F64, HT_MEASURE, "by the shorter half of its calls", NULL },
@@ -151,11 +153,12 @@ static bool take_slice(void *user, uint32_t row, int64_t ns)
 
 static enum ht_status put_touched(struct profile *p, int64_t step, ht_table *table)
 {
+	bool by_path = p->options->by == HT_BY_PATH;
 	for (size_t i = 0; i < p->touched.n; i++) {
 		uint32_t number = ((uint32_t *)p->touched.data)[i];
 		struct tally *tally = (struct tally *)p->tallies.data + number;
-		const char *name = ht_row_names_text(&p->names, number);
-		if (!name)
+		const char *name = by_path ? NULL : ht_row_names_text(&p->names, number);
+		if (!name && !by_path)
 			return ht_fail_nomem(p->run->ctx);
 		ht_table_row(table);
 		ht_table_put_str(table, name);
@@ -163,10 +166,20 @@ static enum ht_status put_touched(struct profile *p, int64_t step, ht_table *tab
 		ht_table_put_known(table, step, HT_NO_I64);
 		ht_table_put_i64(table, tally->count);
 		ht_table_put_i64(table, tally->ns);
+		if (by_path)
+			ht_table_put_i64(table, number);
 		*tally = (struct tally){ 0 };
 	}
 	p->touched.n = 0;
 	return HT_OK;
+}
+
+static void put_paths(const struct profile *p, ht_table *table)
+{
+	for (uint32_t i = 0; i < ht_row_names_n(&p->names); i++) {
+		struct ht_row_path path = ht_row_names_path(&p->names, i);
+		ht_name_path_put(table, path.name, path.parent);
+	}
 }
 
 /* ---- steps ---- */
@@ -232,7 +245,8 @@ static enum ht_status own_time(struct profile *p)
 	return HT_OK;
 }
 
-static enum ht_status put_step(struct profile *p, size_t i_window, struct ht_part *part)
+static enum ht_status put_step(
+        struct profile *p, size_t i_window, const struct ht_profile_tables *tables)
 {
 	int64_t number = p->time.windows[i_window].number;
 	memset(p->ns, 0, sizeof p->ns);
@@ -240,8 +254,8 @@ static enum ht_status put_step(struct profile *p, size_t i_window, struct ht_par
 		if (!count_row(p, p->rows[i], i_window))
 			return ht_fail_nomem(p->run->ctx);
 	HT_TRY(ht_step_time_walk(&p->time, i_window, take_slice, p));
-	HT_TRY(put_touched(p, number, part->facts[0]));
-	ht_table *steps = part->facts[1];
+	HT_TRY(put_touched(p, number, tables->names));
+	ht_table *steps = tables->steps;
 	ht_table_row(steps);
 	ht_table_put_known(steps, number, HT_NO_I64);
 	ht_table_put_i64(steps, p->ns[HT_PLACE_CPU]);
@@ -276,15 +290,17 @@ static enum ht_status put_typical(struct profile *p, ht_table *table)
 	return HT_OK;
 }
 
-static enum ht_status put_steps(struct profile *p, struct ht_part *part)
+static enum ht_status put_steps(struct profile *p, const struct ht_profile_tables *tables)
 {
 	HT_TRY(ht_step_time_init(p->run, &p->frame, &p->autograd, &p->time));
 	HT_TRY(own_time(p));
 	HT_TRY(sort_rows(p));
-	p->with_calls = part->facts[2] != NULL;
+	p->with_calls = tables->typical != NULL;
 	for (size_t i = 0; i < p->time.n_windows; i++)
-		HT_TRY(put_step(p, i, part));
-	return p->with_calls ? put_typical(p, part->facts[2]) : HT_OK;
+		HT_TRY(put_step(p, i, tables));
+	if (tables->paths)
+		put_paths(p, tables->paths);
+	return p->with_calls ? put_typical(p, tables->typical) : HT_OK;
 }
 
 /* The caller ends it with done, also after a failure. */
@@ -308,15 +324,15 @@ static void profile_done(struct profile *p)
 	ht_row_names_done(&p->names);
 }
 
-enum ht_status ht_profile_put(
-        struct ht_run *run, const struct ht_profile_options *options, struct ht_part *part)
+enum ht_status ht_profile_put(struct ht_run *run, const struct ht_profile_options *options,
+        const struct ht_profile_tables *tables)
 {
 	struct profile p;
 	enum ht_status status = profile_init(run, options, true, &p);
 	if (status == HT_OK)
 		status = ht_frame_make(run, &p.frame);
 	if (status == HT_OK)
-		status = put_steps(&p, part);
+		status = put_steps(&p, tables);
 	profile_done(&p);
 	return status;
 }
@@ -342,8 +358,8 @@ static enum ht_status count_rows_of(struct profile *p, const char *steps)
 	return ok ? HT_OK : ht_fail_nomem(p->run->ctx);
 }
 
-enum ht_status ht_profile_put_rows(
-        struct ht_run *run, const struct ht_profile_options *options, struct ht_part *part)
+enum ht_status ht_profile_put_rows(struct ht_run *run, const struct ht_profile_options *options,
+        const struct ht_profile_tables *tables)
 {
 	struct profile p;
 	const char *steps = run->step;
@@ -352,8 +368,10 @@ enum ht_status ht_profile_put_rows(
 	if (status == HT_OK)
 		status = count_rows_of(&p, steps);
 	if (status == HT_OK)
-		status = put_touched(&p, HT_NO_I64, part->facts[0]);
-	ht_table_row(part->facts[1]);
+		status = put_touched(&p, HT_NO_I64, tables->names);
+	if (status == HT_OK && tables->paths)
+		put_paths(&p, tables->paths);
+	ht_table_row(tables->steps);
 	profile_done(&p);
 	return status;
 }

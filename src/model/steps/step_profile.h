@@ -6,6 +6,7 @@
  *     cpu         time of the step that is theirs: see step_time.h; adds up to the length of the step
  *     background  own time on other host threads, which runs beside the steps
  *     on the GPU  durations; a piece of GPU work contains no other
+ * Paths are numbers into a table of their own, where each is the number of the path around it and a name.
  * The time of a step inside nothing that was recorded has a name of its own. A rank without steps is one step.
  */
 #ifndef HT_MODEL_STEPS_STEP_PROFILE_H
@@ -24,8 +25,15 @@ struct ht_profile_options {
 
 /* Table of names. */
 extern const struct ht_column ht_profile_columns[];
-enum { HT_PROFILE_NAME, HT_PROFILE_PLACE, HT_PROFILE_STEP, HT_PROFILE_COUNT, HT_PROFILE_NS };
-enum { HT_N_PROFILE_COLUMNS = 5 };
+enum {
+	HT_PROFILE_NAME,
+	HT_PROFILE_PLACE,
+	HT_PROFILE_STEP,
+	HT_PROFILE_COUNT,
+	HT_PROFILE_NS,
+	HT_PROFILE_PATH
+};
+enum { HT_N_PROFILE_COLUMNS = 6 };
 /* Table of steps. */
 extern const struct ht_column ht_profile_step_columns[];
 enum { HT_STEP_NUMBER, HT_STEP_NS, HT_STEP_KERNEL_NS, HT_STEP_COPY_NS, HT_STEP_COMM_NS };
@@ -34,26 +42,19 @@ enum { HT_N_PROFILE_STEP_COLUMNS = 5 };
 extern const struct ht_column ht_profile_typical_columns[];
 enum { HT_TYPICAL_NAME, HT_TYPICAL_BY_PLACE, HT_TYPICAL_BY_HALF };
 enum { HT_N_PROFILE_TYPICAL_COLUMNS = 3 };
-/* As the facts of an analysis: the first two, or all. */
-#define HT_PROFILE_FACTS                                                                           \
-	{                                                                                          \
-		{ "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },                             \
-		        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },           \
-	}
+/* Where to put what was found. */
+struct ht_profile_tables {
+	ht_table *names, *steps;
+	ht_table *typical; /* NULL: not asked for */
+	ht_table *paths;   /* see name_tree.h; NULL unless by path */
+};
 
-#define HT_PROFILE_FACTS_TYPICAL                                                                   \
-	{                                                                                          \
-		{ "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },                             \
-		        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },           \
-		        { "typical", ht_profile_typical_columns, HT_N_PROFILE_TYPICAL_COLUMNS },   \
-	}
-
-/* Fill the tables of the part from the rank in hand. */
+/* Fill the tables from the rank in hand. */
 enum ht_status ht_profile_put(struct ht_run *run, const struct ht_profile_options *options,
-        struct ht_part *part) HT_MUST_USE;
+        const struct ht_profile_tables *tables) HT_MUST_USE;
 /* By the columns of the policy instead: every row with a duration, by stream argument and iteration, host and GPU
  * under one name and in no place; the chosen steps as one. */
 enum ht_status ht_profile_put_rows(struct ht_run *run, const struct ht_profile_options *options,
-        struct ht_part *part) HT_MUST_USE;
+        const struct ht_profile_tables *tables) HT_MUST_USE;
 
 #endif

@@ -159,15 +159,31 @@ static void drop_end(struct ht_bounds *bounds)
 	bounds->n = n;
 }
 
+/* GPU work that reaches beyond its step. */
+static enum ht_status reach_of_work(
+        struct ht_run *run, bool drop, struct ht_arena *temporary, struct ht_bounds *bounds)
+{
+	const struct ht_trace *t = run->trace;
+	struct reach *reach = ht_arena_alloc(temporary, (bounds->n + 1) * sizeof *reach);
+	size_t *step_of_work = ht_arena_alloc(temporary, (t->n_gpu + 1) * sizeof(size_t));
+	if (!reach || !step_of_work)
+		return ht_fail_nomem(run->ctx);
+	if (find_reach(t, bounds, reach, step_of_work)) {
+		reach_out(t, bounds, reach, step_of_work);
+		if (drop)
+			drop_end(bounds);
+	}
+	return HT_OK;
+}
+
 enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n_room = t->n_steps + 1;
 	struct ht_bounds bounds = { .list = ht_arena_alloc(
 		                            run->scratch, n_room * sizeof *bounds.list) };
-	struct reach *reach = ht_arena_alloc(run->scratch, n_room * sizeof *reach);
-	size_t *step_of_work = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof(size_t));
-	if (!bounds.list || !reach || !step_of_work)
+	struct ht_arena temporary;
+	if (!bounds.list)
 		return ht_fail_nomem(run->ctx);
 	list_steps(t, &bounds);
 	if (!bounds.n)
@@ -175,13 +191,11 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
 	if (!on_host)
 		count_work(t, &bounds);
-	if (on_host && find_reach(t, &bounds, reach, step_of_work)) {
-		reach_out(t, &bounds, reach, step_of_work);
-		if (drop)
-			drop_end(&bounds);
-	}
+	ht_arena_init_like(&temporary, run->scratch);
+	enum ht_status status = on_host ? reach_of_work(run, drop, &temporary, &bounds) : HT_OK;
+	ht_arena_done(&temporary);
 	*ret_bounds = bounds;
-	return HT_OK;
+	return status;
 }
 
 enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds)
