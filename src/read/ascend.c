@@ -39,7 +39,9 @@ bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns
 /* As stamps are written: 16 digits, a point, three digits. */
 static bool read_stamp(const char *p, int64_t *ret_ns)
 {
-	int64_t first = ht_eight_digits(p), second = ht_eight_digits(p + 8);
+	uint64_t words[2];
+	memcpy(words, p, sizeof words);
+	int64_t first = ht_eight_digits_of(words[0]), second = ht_eight_digits_of(words[1]);
 	if (first < 10000000 || first >= 90000000 || second < 0 || p[16] != '.' ||
 	        !ht_is_digit(p[17]) || !ht_is_digit(p[18]) || !ht_is_digit(p[19]))
 		return false;
