@@ -50,6 +50,13 @@ struct piece {
 	enum ht_status status;
 };
 
+/* The memory of a piece, for another one: the last that was let go is the first to be used again, as it is likely to be
+ * in a core's cache still. */
+struct spare {
+	struct ht_vec text;
+	struct ht_chunk chunk;
+};
+
 struct pipeline {
 	ht_ctx *ctx;
 	struct ht_source *source;
@@ -63,7 +70,8 @@ struct pipeline {
 	pthread_cond_t changed;
 	pthread_rwlock_t arrays; /* of out->all: read to copy into them, written to move them */
 	struct piece *ring;
-	size_t n_ring;
+	struct spare *spares; /* room for those of all pieces */
+	size_t n_ring, n_spares;
 	uint64_t n_filled, n_taken,
 	        n_accepted; /* pieces so far: filled, taken for scanning, accepted */
 	bool filling, accepting, at_end, failed;
@@ -350,6 +358,22 @@ static void wake(struct pipeline *l)
 		pthread_cond_signal(&l->changed);
 }
 
+static void take_memory(struct pipeline *l, struct piece *piece)
+{
+	if (!l->n_spares)
+		return; /* it has none yet, and gets its own */
+	const struct spare *spare = &l->spares[--l->n_spares];
+	piece->text = spare->text;
+	piece->chunk = spare->chunk;
+}
+
+static void leave_memory(struct pipeline *l, struct piece *piece)
+{
+	l->spares[l->n_spares++] = (struct spare){ piece->text, piece->chunk };
+	piece->text = (struct ht_vec){ 0 };
+	ht_chunk_init(&piece->chunk, l->ctx->mem);
+}
+
 /* Each of these is called with the lock held, works without it, and takes it again. */
 static void do_accept(struct pipeline *l, struct ht_worker *w)
 {
@@ -372,6 +396,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	pthread_mutex_unlock(&l->lock);
 	copy(l, piece);
 	pthread_mutex_lock(&l->lock);
+	leave_memory(l, piece);
 	piece->state = PIECE_FREE;
 }
 
@@ -397,6 +422,7 @@ static void do_scan(struct pipeline *l, struct ht_worker *w)
 static void do_fill(struct pipeline *l, const struct ht_worker *w)
 {
 	struct piece *piece = piece_at(l, l->n_filled);
+	take_memory(l, piece);
 	l->filling = true;
 	l->filler = l->direct || l->n_workers <= 2 ? NULL : w;
 	pthread_mutex_unlock(&l->lock);
@@ -465,8 +491,9 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 	l->n_workers = n_workers;
 	l->n_ring = 2 * n_workers + 2 < MAX_RING ? 2 * n_workers + 2 : MAX_RING;
 	l->ring = ht_mem_zalloc(mem, l->n_ring * sizeof *l->ring);
+	l->spares = ht_mem_zalloc(mem, l->n_ring * sizeof *l->spares);
 	l->workers = ht_mem_zalloc(mem, n_workers * sizeof *l->workers);
-	bool ok = l->ring && l->workers;
+	bool ok = l->ring && l->spares && l->workers;
 	for (size_t i = 0; ok && i < l->n_ring; i++)
 		ht_chunk_init(&l->ring[i].chunk, mem);
 	for (size_t i = 0; ok && i < n_workers; i++)
@@ -484,13 +511,18 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 		ht_worker_done(l->ordered);
 	ht_mem_free(mem, l->ordered, sizeof *l->ordered);
 	ht_vec_free(mem, &l->use.used, 1);
-	for (size_t i = 0; l->ring && i < l->n_ring; i++) {
+	for (size_t i = 0; ok && i < l->n_ring; i++) {
 		ht_chunk_done(&l->ring[i].chunk);
 		ht_vec_free(mem, &l->ring[i].text, 1);
+	}
+	for (size_t i = 0; i < l->n_spares; i++) {
+		ht_chunk_done(&l->spares[i].chunk);
+		ht_vec_free(mem, &l->spares[i].text, 1);
 	}
 	ht_vec_free(mem, &l->carry, 1);
 	ht_vec_free(mem, &l->left, 1);
 	ht_mem_free(mem, l->ring, l->n_ring * sizeof *l->ring);
+	ht_mem_free(mem, l->spares, l->n_ring * sizeof *l->spares);
 	ht_mem_free(mem, l->workers, n_workers * sizeof *l->workers);
 	return status;
 }
