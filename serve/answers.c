@@ -3,6 +3,8 @@
  */
 #include "answers.h"
 
+#include "use.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,8 @@
 #define N_BUCKETS 4096
 
 struct entry {
+	struct use use; /* of those that are known */
 	struct entry *chain;
-	struct entry *newer, *older; /* of those that are known */
 	char *question;
 	struct answer *answer;  /* NULL: being computed */
 	struct waiter *waiters; /* in reverse order */
@@ -21,7 +23,7 @@ struct entry {
 struct answers {
 	pthread_mutex_t lock;
 	struct entry *buckets[N_BUCKETS];
-	struct entry *newest, *oldest;
+	struct use_list known;
 	size_t n_bytes, max_bytes;
 };
 
@@ -31,20 +33,6 @@ static size_t bucket_of(const char *text)
 	for (; *text != '\0'; text++)
 		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
 	return (size_t)(hash >> 20) % N_BUCKETS;
-}
-
-static void unlink_use(struct answers *answers, struct entry *entry)
-{
-	*(entry->newer != NULL ? &entry->newer->older : &answers->newest) = entry->older;
-	*(entry->older != NULL ? &entry->older->newer : &answers->oldest) = entry->newer;
-	entry->newer = entry->older = NULL;
-}
-
-static void link_newest(struct answers *answers, struct entry *entry)
-{
-	entry->older = answers->newest;
-	*(entry->older != NULL ? &entry->older->newer : &answers->oldest) = entry;
-	answers->newest = entry;
 }
 
 static struct entry *find(struct answers *answers, const char *question)
@@ -106,8 +94,7 @@ void answers_free(struct answers *answers)
 
 static struct answer *take_known(struct answers *answers, struct entry *entry)
 {
-	unlink_use(answers, entry);
-	link_newest(answers, entry);
+	use_touch(&answers->known, &entry->use);
 	return answer_hold(entry->answer);
 }
 
@@ -142,14 +129,14 @@ struct waiter *answers_give(
 		entry->answer = answer_hold(answer);
 		entry->n_bytes = answer->n + sizeof(*entry) + sizeof(*answer) + strlen(question);
 		answers->n_bytes += entry->n_bytes;
-		link_newest(answers, entry);
+		use_add(&answers->known, &entry->use);
 	} else {
 		remove_entry(answers, entry);
 	}
 	while (answers->n_bytes > answers->max_bytes) {
-		struct entry *oldest = answers->oldest;
+		struct entry *oldest = (struct entry *)answers->known.oldest;
 		answers->n_bytes -= oldest->n_bytes;
-		unlink_use(answers, oldest);
+		use_remove(&answers->known, &oldest->use);
 		remove_entry(answers, oldest);
 	}
 	pthread_mutex_unlock(&answers->lock);

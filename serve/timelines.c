@@ -3,6 +3,8 @@
  */
 #include "timelines.h"
 
+#include "use.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,15 +13,15 @@
 #define TRACK_BYTES 200
 
 struct entry {
+	struct use use;        /* of those that are open */
 	ht_timeline *timeline; /* NULL: not open */
-	struct entry *newer, *older;
 	unsigned n_holders;
 	uint64_t n_bytes;
 };
 
 struct timelines {
 	pthread_mutex_t lock; /* of the list, and of all entries */
-	struct entry *newest, *oldest;
+	struct use_list open;
 	uint64_t n_bytes, max_bytes;
 };
 
@@ -73,23 +75,9 @@ struct rank_timelines *rank_timelines_new(struct timelines *all, ht_set *set)
 
 /* ---- the list; under its lock ---- */
 
-static void unlink_use(struct timelines *all, struct entry *entry)
-{
-	*(entry->newer != NULL ? &entry->newer->older : &all->newest) = entry->older;
-	*(entry->older != NULL ? &entry->older->newer : &all->oldest) = entry->newer;
-	entry->newer = entry->older = NULL;
-}
-
-static void link_newest(struct timelines *all, struct entry *entry)
-{
-	entry->older = all->newest;
-	*(entry->older != NULL ? &entry->older->newer : &all->oldest) = entry;
-	all->newest = entry;
-}
-
 static void close_entry(struct timelines *all, struct entry *entry)
 {
-	unlink_use(all, entry);
+	use_remove(&all->open, &entry->use);
 	all->n_bytes -= entry->n_bytes;
 	ht_timeline_close(entry->timeline);
 	entry->timeline = NULL;
@@ -97,11 +85,11 @@ static void close_entry(struct timelines *all, struct entry *entry)
 
 static void close_oldest(struct timelines *all)
 {
-	for (struct entry *entry = all->oldest; entry != NULL && all->n_bytes > all->max_bytes;) {
-		struct entry *newer = entry->newer;
+	for (struct use *use = all->open.oldest; use != NULL && all->n_bytes > all->max_bytes;) {
+		struct entry *entry = (struct entry *)use;
+		use = use->newer;
 		if (entry->n_holders == 0)
 			close_entry(all, entry);
-		entry = newer;
 	}
 }
 
@@ -112,8 +100,7 @@ static const ht_timeline *hold_open(struct timelines *all, struct entry *entry)
 	ht_timeline *timeline = entry->timeline;
 	if (timeline != NULL) {
 		entry->n_holders++;
-		unlink_use(all, entry);
-		link_newest(all, entry);
+		use_touch(&all->open, &entry->use);
 	}
 	pthread_mutex_unlock(&all->lock);
 	return timeline;
@@ -136,7 +123,7 @@ static void add_open(struct timelines *all, struct entry *entry, ht_timeline *ti
 	entry->n_bytes = n_bytes;
 	entry->n_holders = 1;
 	all->n_bytes += n_bytes;
-	link_newest(all, entry);
+	use_add(&all->open, &entry->use);
 	close_oldest(all);
 	pthread_mutex_unlock(&all->lock);
 }

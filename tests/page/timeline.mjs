@@ -221,6 +221,39 @@ const readSums = page => page.locator(".tl-sums").evaluateAll(tables => tables.m
     [columns[i], cell.querySelector("button")?.title ?? (cell.title || cell.innerText)])));
 }));
 
+// Fingers: one moves, two zoom around what is between them, a tap chooses.
+async function touch(page) {
+  const { kernel } = facts;
+  await page.goto(place(`from=${kernel.start_ns - 400000}&to=${kernel.start_ns + 600000}`));
+  await page.reload();
+  await page.waitForSelector(".tl-canvas");
+  await still(page);
+  const client = await page.context().newCDPSession(page), box = await page.locator(".tl-canvas").boundingBox();
+  const send = (type, ...points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const [x, y] = [Math.round(box.x + box.width / 2), box.y + 200], before = await view(page), ns = (before[1] - before[0]) / box.width;
+  await send("touchStart", [x, y]);
+  for (let moved = 20; moved <= 100; moved += 20) await send("touchMove", [x - moved, y]);
+  await send("touchEnd");
+  await still(page);
+  const after = await view(page);
+  truth("a finger moves the picture", Math.abs(after[0] - before[0] - 100 * ns) < 12 * ns && Math.abs(after[1] - after[0] - (before[1] - before[0])) < 2);
+  check("and selects nothing", await page.locator(".tl-sums").count(), 0);
+  const middle = after[0] + (x - box.x) * ns;
+  await send("touchStart", [x - 50, y], [x + 50, y]);
+  for (let apart = 60; apart <= 100; apart += 10) await send("touchMove", [x - apart, y], [x + apart, y]);
+  await send("touchEnd");
+  await still(page);
+  const [from, to] = await view(page), span = to - from;
+  truth("two fingers zoom", Math.abs(span / (after[1] - after[0]) - 0.5) < 0.08);
+  truth("around what is between them", Math.abs(from + (x - box.x) / box.width * span - middle) < span / 20);
+  await page.goto(place(`from=${kernel.start_ns - 3 * kernel.dur_ns}&to=${kernel.start_ns + 4 * kernel.dur_ns}`));
+  await still(page);
+  const point = await at(page, kernel.start_ns + kernel.dur_ns / 2, kernel.label, kernel.lane);
+  await send("touchStart", [point.x, point.y]);
+  await send("touchEnd");
+  await waitChosen(page, kernel.id);
+}
+
 async function rows(page) {
   await page.goto(place(""));
   await page.reload();
@@ -275,6 +308,7 @@ try {
   await state(page);
   await keys(page);
   await rows(page);
+  await touch(page);
   const selection = await select(page);
   check("errors", errors, []);
   if (facts.pictures) await pictures(browser);

@@ -1,5 +1,6 @@
 """What the tests of the page share: Node, its packages, Chromium, and modules of web/src run in Node."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ def has_page():
 
 def evaluate(tmp_path, source, value):
     """Run TypeScript that sets `answer` from `input`; imports are relative to web/src. Answers JSON."""
-    entry = WEB / "src" / f".test-{tmp_path.name}.ts"
+    entry = WEB / "src" / f".test-{os.getpid()}-{tmp_path.name}.ts"  # other tests do the same meanwhile
     entry.write_text("declare const input: any; let answer: any;\n" + source +
                      "\nprocess.stdout.write(JSON.stringify(answer));\n")
     try:

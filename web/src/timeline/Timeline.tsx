@@ -25,7 +25,7 @@ export interface TimelineProps {
 
 const KEYS: readonly [string, string][] = [
   ["W  S", "zoom in, out"], ["A  D", "to the left, to the right"], ["F", "fit the selection, or everything"], ["drag", "select a range"],
-  ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["/", "search"], ["N  P", "next, previous match"],
+  ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["fingers", "move, zoom"], ["/", "search"], ["N  P", "next, previous match"],
   ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
 ];
 const ROOM_FOR_OTHERS = 160;
@@ -139,6 +139,8 @@ function useViewInUrl(stage: Stage, props: TimelineProps) {
 
 // ---- search ----
 
+interface Point { x: number; y: number }
+
 interface Match { event: EventPlace; at: number; total: number }
 
 function useSearch(props: TimelineProps, stage: Stage, onEvent: (id: string) => void) {
@@ -242,6 +244,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const { tracks, stage, run, state, onState } = props;
   const canvas = useRef<HTMLCanvasElement>(null), ruler = useRef<HTMLCanvasElement>(null), scroller = useRef<HTMLDivElement>(null), box = useRef<HTMLInputElement>(null);
   const drag = useRef<{ x: number; y: number; time: number; moved: boolean; pans: boolean; lastX: number } | null>(null);
+  const fingers = useRef(new Map<number, Point>());
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [scroll, setScroll] = useState(0);
   const range = useMemo(() => parseRange(state.sel), [state.sel]);
@@ -345,8 +348,23 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     if (pointer.button > 1) return;
     const at = place(pointer);
     (pointer.currentTarget as HTMLElement).setPointerCapture(pointer.pointerId);
-    drag.current = { ...at, time: stage.timeAt(at.x), moved: false, pans: pointer.shiftKey || pointer.button === 1, lastX: at.x };
+    if (pointer.pointerType === "touch") fingers.current.set(pointer.pointerId, at);
+    if (fingers.current.size < 2) drag.current = { ...at, time: stage.timeAt(at.x), moved: false, pans: pointer.shiftKey || pointer.button === 1, lastX: at.x };
+    else if (drag.current) drag.current.moved = true;
     setTip(null);
+  };
+  // One finger moves the picture, two also zoom it: what is under them stays there.
+  const touch = (id: number, at: Point) => {
+    const before = [...fingers.current.values()], was = fingers.current.get(id), body = scroller.current;
+    if (!was || !body) return;
+    fingers.current.set(id, at);
+    const after = [...fingers.current.values()], n = after.length;
+    const middle = (points: Point[]) => ({ x: points.reduce((sum, one) => sum + one.x, 0) / n, y: points.reduce((sum, one) => sum + one.y, 0) / n });
+    const apart = (points: Point[]) => Math.max(24, Math.abs((points[0]?.x ?? 0) - (points[1]?.x ?? 0)));
+    const from = middle(before), to = middle(after);
+    if (n > 1) stage.zoom(apart(before) / apart(after), stage.timeAt(from.x), false);
+    stage.panPixels(from.x - to.x);
+    body.scrollTop += from.y - to.y;
   };
   const selectTo = (at: { x: number; y: number }, all: boolean, done: boolean) => {
     const from = drag.current;
@@ -365,19 +383,25 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       if (!onRuler) hover(pointer, at);
       return;
     }
-    if (Math.abs(at.x - from.x) > 3 || (from.moved && !from.pans)) from.moved = true;
+    const finger = pointer.pointerType === "touch";
+    if (Math.abs(at.x - from.x) > 3 || (finger && Math.abs(at.y - from.y) > 3) || (from.moved && !from.pans)) from.moved = true;
     if (!from.moved) return;
+    if (finger) {
+      touch(pointer.pointerId, at);
+      return;
+    }
     if (from.pans) stage.panPixels(from.lastX - at.x);
     else selectTo(at, onRuler, false);
     from.lastX = at.x;
   };
   const pointerUp = (pointer: PointerEvent, onRuler: boolean) => {
-    const from = drag.current, at = place(pointer);
-    if (from?.moved && !from.pans) selectTo(at, onRuler, true);
+    const from = drag.current, at = place(pointer), finger = fingers.current.delete(pointer.pointerId);
+    if (from?.moved && !from.pans && !finger) selectTo(at, onRuler, true);
+    if (fingers.current.size > 0) return;
     drag.current = null;
     if (!from) return;
     if (from.moved) {
-      if (from.pans) stage.onMoved(true);
+      if (from.pans || finger) stage.onMoved(true);
       return;
     }
     if (onRuler) return;
@@ -394,6 +418,11 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       if (found?.[4]) chooseEvent(found[4]);
     } else if (eventId) chooseEvent(null);
     else setRange(null);
+  };
+  // The system took the pointer for something else.
+  const forget = (pointer: PointerEvent) => {
+    fingers.current.delete(pointer.pointerId);
+    drag.current = null;
   };
   const hover = (pointer: PointerEvent, at: { x: number; y: number }) => {
     const hit = stage.hit(at.x, at.y);
@@ -525,14 +554,14 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       </div>
       <div class="tl-body">
         <div class="tl-corner" title={clockText(tracks)}>{clockShort(tracks)}</div>
-        <canvas ref={ruler} class="tl-ruler" aria-hidden="true" onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, true)} onPointerUp={(e) => pointerUp(e, true)} />
+        <canvas ref={ruler} class="tl-ruler" aria-hidden="true" onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, true)} onPointerUp={(e) => pointerUp(e, true)} onPointerCancel={forget} />
         <div ref={scroller} class="tl-scroll" onScroll={(e) => { stage.scroll = e.currentTarget.scrollTop; setScroll(e.currentTarget.scrollTop); stage.redraw(); }}>
           <div class="tl-space" style={{ height: `${Math.max(layout.height + layout.pinnedHeight, size.height)}px` }}>
             <div class="tl-sticky">
               <canvas
                 ref={canvas} class="tl-canvas" style={{ height: `${size.height}px` }} tabIndex={0} role="img"
                 aria-label={`Timeline of ${run.name}: ${tracks.tracks.length} tracks of ${clockText(tracks)}. Keys: W and S zoom, A and D move, slash searches, question mark lists all.`}
-                onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, false)} onPointerUp={(e) => pointerUp(e, false)} onPointerLeave={() => { stage.pointer = null; setTip(null); }}
+                onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, false)} onPointerUp={(e) => pointerUp(e, false)} onPointerCancel={forget} onPointerLeave={() => { stage.pointer = null; setTip(null); }}
               />
               <PinnedLabels layout={layout} onCollapse={onCollapse} onPin={onPin} />
             </div>
