@@ -109,7 +109,8 @@ static enum ht_status write_form(
 static enum ht_status make_plan(struct conversion *c, const struct ht_et *et,
         const struct ht_trace *trace, int64_t rank, struct ht_et_plan *ret_plan)
 {
-	struct ht_et_link_options options = { c->options->as_chakra, HT_ET_GAP_NS };
+	struct ht_et_link_options options = { .as_chakra = c->options->as_chakra,
+		.gap_ns = HT_ET_GAP_NS };
 	struct ht_et_link *link = NULL;
 	if (c->form == TO_JSON) {
 		*ret_plan = (struct ht_et_plan){ .et = et };

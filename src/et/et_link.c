@@ -28,11 +28,15 @@ static bool is_step(const struct ht_trace *t, uint32_t row)
 	return strstr(ht_str(t, t->name[row]), "ProfilerStep") != NULL;
 }
 
-/* Events that count as calls. */
+bool ht_et_is_call(const struct ht_trace *trace, uint32_t row, bool as_chakra)
+{
+	return ht_et_is_cpu_event(trace, row) && ht_is_span(trace, row) &&
+	       !(as_chakra && is_step(trace, row));
+}
+
 static bool is_call(const struct linking *k, uint32_t row)
 {
-	return ht_et_is_cpu_event(k->t, row) && ht_is_span(k->t, row) &&
-	       !(k->o->as_chakra && is_step(k->t, row));
+	return ht_et_is_call(k->t, row, k->o->as_chakra);
 }
 
 /* ---- the tree of calls ---- */
@@ -429,8 +433,8 @@ enum ht_status ht_et_link_make(ht_ctx *ctx, const struct ht_et *et, const struct
 		HT_TRY(find_thread_nodes(&k));
 		HT_TRY(attach_gpus(&k));
 		HT_TRY(depend_threads(&k));
-		if (!options->as_chakra)
-			HT_TRY(ht_et_sync_add(ctx, et, trace, arena, &link));
+		HT_TRY(options->as_chakra ? ht_et_sync_add_waits(ctx, trace, options, arena, &link)
+		                          : ht_et_sync_add(ctx, trace, arena, &link));
 	}
 	*ret_link = link;
 	return HT_OK;

@@ -13,19 +13,26 @@
  * Dependencies between threads: calls of a thread come in groups, apart by a gap of more than gap_ns; a group waits
  * for the call of another thread that started last before it. Waiting calls (cudaStreamSynchronize and the like):
  * the next call of the thread depends on the last GPU work of the stream, or of all streams, that had ended.
- * Chakra takes these from HTA's critical path of one step; its mode has none.
+ * Chakra takes these from HTA's critical path of the first step, by External id: the first call that starts after the
+ * one that waited depends on the work.
  */
 #ifndef HT_ET_ET_LINK_H
 #define HT_ET_ET_LINK_H
 
 #include "et/et_join.h"
+#include "model/policy.h"
 
 #define HT_ET_GAP_NS ((int64_t)1000000)
 
 struct ht_et_link_options {
 	bool as_chakra;
 	int64_t gap_ns;
+	const struct ht_path_wait *waits; /* as Chakra: those of the path */
+	size_t n_waits;
 };
+
+/* Whether an event counts as a call; profiler steps do not for Chakra. */
+bool ht_et_is_call(const struct ht_trace *trace, uint32_t row, bool as_chakra);
 
 /* A piece of GPU work. */
 struct ht_et_gpu {

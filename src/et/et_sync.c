@@ -219,11 +219,10 @@ static enum ht_status keep_pairs(struct syncing *s)
 	return HT_OK;
 }
 
-enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_et *et, const struct ht_trace *trace,
-        struct ht_arena *arena, struct ht_et_link *link)
+enum ht_status ht_et_sync_add(
+        ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena, struct ht_et_link *link)
 {
 	struct syncing s = { .ctx = ctx, .t = trace, .arena = arena, .link = link };
-	(void)et;
 	HT_TRY(order_work(&s));
 	HT_TRY(ht_arg_dense_i64(ctx, trace, "correlation", -1, arena, &s.correlations));
 	HT_TRY(order_waits(&s));
@@ -231,6 +230,88 @@ enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_et *et, const struct 
 	for (size_t i = 0; i < trace->n_tracks && status == HT_OK; i++)
 		if (trace->tracks[i].device < 0)
 			status = follow_track(&s, &trace->tracks[i]);
+	if (status == HT_OK)
+		status = keep_pairs(&s);
+	ht_vec_free(ctx->mem, &s.pairs, sizeof(struct pair));
+	return status;
+}
+
+/* ---- as Chakra does it ---- */
+
+/* Something by a number, ascending. */
+struct by_number {
+	uint64_t *keys;
+	uint32_t *items;
+	size_t n;
+};
+
+static enum ht_status make_room(struct syncing *s, size_t n, struct by_number *ret_list)
+{
+	*ret_list = (struct by_number){ ht_arena_alloc(s->arena, (n + 1) * sizeof(uint64_t)),
+		ht_arena_alloc(s->arena, (n + 1) * sizeof(uint32_t)), 0 };
+	return ret_list->keys && ret_list->items ? HT_OK : ht_fail_nomem(s->ctx);
+}
+
+static enum ht_status sort_numbers(struct syncing *s, struct by_number *list)
+{
+	return ht_sort_keys(s->ctx->mem, list->keys, list->items, list->n) ? HT_OK
+	                                                                   : ht_fail_nomem(s->ctx);
+}
+
+/* Calls by their start, and GPU work by its External id. */
+static enum ht_status order_both(struct syncing *s, const int64_t *external_ids,
+        struct by_number *ret_calls, struct by_number *ret_work)
+{
+	HT_TRY(make_room(s, ht_n_events(s->t), ret_calls));
+	HT_TRY(make_room(s, s->link->n_gpus, ret_work));
+	for (uint32_t row = 0; row < ht_n_events(s->t); row++)
+		if (ht_et_is_call(s->t, row, true)) {
+			ret_calls->keys[ret_calls->n] = ht_sort_key_i64(s->t->ts_ns[row]);
+			ret_calls->items[ret_calls->n++] = row;
+		}
+	for (size_t i = 0; i < s->link->n_gpus; i++) {
+		uint32_t row = s->t->gpu[s->link->gpus[i].gpu].row;
+		ret_work->keys[i] = (uint64_t)external_ids[row];
+		ret_work->items[i] = (uint32_t)i;
+	}
+	ret_work->n = s->link->n_gpus;
+	HT_TRY(sort_numbers(s, ret_calls));
+	return sort_numbers(s, ret_work);
+}
+
+/* Events are known by their External ids there: all work with that of the wait's counts. */
+static enum ht_status add_path_wait(struct syncing *s, const struct ht_path_wait *wait,
+        const int64_t *external_ids, const struct by_number *calls, const struct by_number *work)
+{
+	int64_t id = external_ids[wait->work];
+	uint64_t start = ht_sort_key_i64(s->t->ts_ns[wait->waiter]);
+	size_t next = HT_LOWER_BOUND(at, calls->n, calls->keys[at] <= start);
+	if (id < 0 || external_ids[wait->waiter] < 0 || id == external_ids[wait->waiter] ||
+	        next == calls->n)
+		return HT_OK;
+	uint32_t node = s->link->join.node[calls->items[next]];
+	size_t i = HT_LOWER_BOUND(at, work->n, work->keys[at] < (uint64_t)id);
+	for (; node != HT_ET_NONE && i < work->n && work->keys[i] == (uint64_t)id; i++) {
+		struct pair pair = { node, work->items[i] };
+		if (!HT_VEC_PUSH(s->ctx->mem, &s->pairs, struct pair, pair))
+			return ht_fail_nomem(s->ctx);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_et_sync_add_waits(ht_ctx *ctx, const struct ht_trace *trace,
+        const struct ht_et_link_options *options, struct ht_arena *arena, struct ht_et_link *link)
+{
+	struct syncing s = { .ctx = ctx, .t = trace, .arena = arena, .link = link };
+	struct by_number calls, work;
+	int64_t *external_ids;
+	if (!options->n_waits)
+		return HT_OK;
+	HT_TRY(ht_arg_dense_i64(ctx, trace, "External id", -1, arena, &external_ids));
+	HT_TRY(order_both(&s, external_ids, &calls, &work));
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < options->n_waits && status == HT_OK; i++)
+		status = add_path_wait(&s, &options->waits[i], external_ids, &calls, &work);
 	if (status == HT_OK)
 		status = keep_pairs(&s);
 	ht_vec_free(ctx->mem, &s.pairs, sizeof(struct pair));

@@ -7,7 +7,11 @@
 #include "et/et_link.h"
 
 /* Adds the dependencies to a link that has its GPU work. */
-enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_et *et, const struct ht_trace *trace,
-        struct ht_arena *arena, struct ht_et_link *link) HT_MUST_USE;
+enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena,
+        struct ht_et_link *link) HT_MUST_USE;
+/* The same as Chakra does it, of the waits that the options have. */
+enum ht_status ht_et_sync_add_waits(ht_ctx *ctx, const struct ht_trace *trace,
+        const struct ht_et_link_options *options, struct ht_arena *arena,
+        struct ht_et_link *link) HT_MUST_USE;
 
 #endif

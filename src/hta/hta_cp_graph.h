@@ -107,6 +107,10 @@ enum ht_status ht_hta_cp_put(struct ht_run *run, const struct ht_cp_options *opt
 enum ht_status ht_hta_cp_draw(
         struct ht_cp_drawing *drawing, const struct ht_cp_options *options) HT_MUST_USE;
 
+/* Of the policy: see there. */
+enum ht_status ht_hta_cp_waits(
+        struct ht_run *run, struct ht_path_wait **ret_waits, size_t *ret_n) HT_MUST_USE;
+
 /* Nanoseconds of a weight or time difference. */
 int64_t ht_cp_ns(double weight);
 

@@ -77,7 +77,7 @@ static void take_values(struct ht_policy *policy)
 
 struct ht_policy ht_hta_policy(bool values, bool rows)
 {
-	struct ht_policy policy = { .cells = &ht_hta_cells };
+	struct ht_policy policy = { .cells = &ht_hta_cells, .path_waits = ht_hta_cp_waits };
 	if (values || rows)
 		take_rows(&policy);
 	if (values)

@@ -20,6 +20,11 @@ struct ht_row_columns;
 struct ht_run;
 struct ht_work_list;
 
+/* Rows: the work, and what waited for its end. */
+struct ht_path_wait {
+	uint32_t work, waiter;
+};
+
 struct ht_policy {
 	/* ---- which rows ---- */
 	/* rows, gpu and cut of a frame whose trace is set; not asked when steps or annotations are named */
@@ -88,6 +93,9 @@ struct ht_policy {
 	        int view, const char *scale, ht_table *table);
 	enum ht_status (*draw_path)(
 	        struct ht_cp_drawing *drawing, const struct ht_cp_options *options);
+	/* waits for GPU work on the path of the first step; always there, for what mixes definitions. Needs facts. */
+	enum ht_status (*path_waits)(
+	        struct ht_run *run, struct ht_path_wait **ret_waits, size_t *ret_n);
 
 	/* Fail because the rules do not have something: "path across ranks"; NULL: they have all. */
 	enum ht_status (*refuse)(struct ht_run *run, const char *what);

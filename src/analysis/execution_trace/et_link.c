@@ -15,6 +15,7 @@
 #include <string.h>
 
 static enum ht_status link_rank(struct ht_run *run, struct ht_part *part);
+static bool wants_facts(const struct ht_run *run);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column summary_columns[] = {
@@ -99,6 +100,7 @@ const struct ht_analysis ht_analysis_et_link = {
 	        .files = "et",
 	        .beside = "kineto" },
 	.per_rank = link_rank,
+	.wants_facts = wants_facts,
 	.finish = finish,
 };
 
@@ -202,6 +204,10 @@ static enum ht_status put_link(struct linked *l)
 {
 	struct ht_et_link_options options = { .as_chakra = ht_run_is(l->run, "mode", "chakra"),
 		.gap_ns = ht_run_duration_ns(l->run, "gap") };
+	struct ht_path_wait *waits = NULL;
+	if (options.as_chakra)
+		HT_TRY(l->run->policy.path_waits(l->run, &waits, &options.n_waits));
+	options.waits = waits;
 	HT_TRY(ht_et_link_make(
 	        l->run->ctx, l->et, l->run->trace, &options, l->run->scratch, &l->link));
 	HT_TRY(ht_et_link_demand(l->run->ctx, l->et, &l->link));
@@ -212,6 +218,12 @@ static enum ht_status put_link(struct linked *l)
 	for (size_t i = 0; i < l->link.n_gpus && ht_run_is(l->run, "view", "gpu"); i++)
 		put_gpu(l, &l->link.gpus[i]);
 	return HT_OK;
+}
+
+/* Chakra asks the critical path of another definition. */
+static bool wants_facts(const struct ht_run *run)
+{
+	return ht_run_is(run, "mode", "chakra");
 }
 
 static enum ht_status link_rank(struct ht_run *run, struct ht_part *part)
