@@ -164,6 +164,16 @@ static void pack_block(
 	pack(values, n, n_bits, words);
 }
 
+/* Room for one more block. Lists of many are mapped, so that what they needed is given back when they are copied. */
+static bool has_room(struct ht_mem *mem, struct ht_vec *blocks)
+{
+	const size_t size = sizeof(struct ht_pack_block), many = HT_MEM_MAP_BYTES / size;
+	if (blocks->n < blocks->cap)
+		return true;
+	return ht_vec_reserve(
+	        mem, blocks, size, blocks->n >= many / 16 && blocks->n < many ? many : 1);
+}
+
 static bool flush(struct ht_mem *mem, struct ht_packer *p)
 {
 	if (!p->n)
@@ -181,6 +191,7 @@ static bool flush(struct ht_mem *mem, struct ht_packer *p)
 		block.n_bits = (n_bits + HT_PACK_SPARSE) & 0xff;
 	}
 	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
+	        !has_room(mem, &p->blocks) ||
 	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
 		return false;
 	if (n_words)
