@@ -36,24 +36,8 @@ bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns
 	return true;
 }
 
-/* As stamps are written: 16 digits, a point, three digits. */
-static bool read_stamp(const char *p, int64_t *ret_ns)
-{
-	uint64_t words[2];
-	memcpy(words, p, sizeof words);
-	int64_t first = ht_eight_digits_of(words[0]), second = ht_eight_digits_of(words[1]);
-	if (first < 10000000 || first >= 90000000 || second < 0 || p[16] != '.' ||
-	        !ht_is_digit(p[17]) || !ht_is_digit(p[18]) || !ht_is_digit(p[19]))
-		return false;
-	*ret_ns = (first * 100000000 + second) * 1000 + (p[17] - '0') * 100 + (p[18] - '0') * 10 +
-	          (p[19] - '0');
-	return true;
-}
-
 bool ht_ascend_time(const struct ht_csv_cell *cell, int64_t *ret_ns)
 {
-	if (cell->n == 20 && read_stamp(cell->text, ret_ns))
-		return true;
 	if (ht_ascend_is_missing(cell))
 		return false;
 	struct ht_time time = ht_time_parse(cell->text);

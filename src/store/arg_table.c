@@ -147,6 +147,33 @@ static unsigned count_others(const struct ht_packer *p)
 	return n;
 }
 
+static void pack_block(
+        const struct ht_pack_block *block, uint64_t *values, unsigned n, uint64_t *words)
+{
+	unsigned n_bits = block->n_bits % HT_PACK_SPARSE;
+	if (block->n_bits >= HT_PACK_SPARSE) {
+		n = squeeze(values, n, words);
+		words += 1 + HT_PACK_MASKS;
+	}
+	for (unsigned i = 0; block->base && i < n; i++)
+		values[i] ^= (uint64_t)block->base;
+	/* two, four and more that fit a word are one value of as many bits */
+	for (; n_bits <= 32 && n % 2 == 0; n /= 2, n_bits *= 2)
+		for (unsigned i = 0; i < n / 2; i++)
+			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
+	pack(values, n, n_bits, words);
+}
+
+/* Room for one more block. Lists of many are mapped, so that what they needed is given back when they are copied. */
+static bool has_room(struct ht_mem *mem, struct ht_vec *blocks)
+{
+	const size_t size = sizeof(struct ht_pack_block), many = HT_MEM_MAP_BYTES / size;
+	if (blocks->n < blocks->cap)
+		return true;
+	return ht_vec_reserve(
+	        mem, blocks, size, blocks->n >= many / 16 && blocks->n < many ? many : 1);
+}
+
 static bool flush(struct ht_mem *mem, struct ht_packer *p)
 {
 	if (!p->n)
@@ -164,21 +191,11 @@ static bool flush(struct ht_mem *mem, struct ht_packer *p)
 		block.n_bits = (n_bits + HT_PACK_SPARSE) & 0xff;
 	}
 	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
+	        !has_room(mem, &p->blocks) ||
 	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
 		return false;
-	uint64_t *words = (uint64_t *)p->words.data + p->words.n;
-	if (is_sparse) {
-		n = squeeze(values, n, words);
-		words += 1 + HT_PACK_MASKS;
-	}
-	for (unsigned i = 0; block.base && n_bits && i < n; i++)
-		values[i] ^= (uint64_t)block.base;
-	/* two, four and more that fit a word are one value of as many bits */
-	for (; n_bits && n_bits <= 32 && n % 2 == 0; n /= 2, n_bits *= 2)
-		for (unsigned i = 0; i < n / 2; i++)
-			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
-	if (n_bits)
-		pack(values, n, n_bits, words);
+	if (n_words)
+		pack_block(&block, values, n, (uint64_t *)p->words.data + p->words.n);
 	p->words.n += n_words;
 	p->n = 0;
 	p->scale = 0;

@@ -716,7 +716,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 5,
+	.version = 6,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

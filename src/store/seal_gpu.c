@@ -101,7 +101,7 @@ static void place(struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t
 		device = track->pid;
 	if (stream == HT_NO_I64 && track->tid_type == HT_ID_INT)
 		stream = track->tid;
-	gpu->device = device < 0 || device > INT32_MAX ? -1 : (int32_t)device;
+	gpu->device = device < 0 || device > HT_MAX_DEVICE ? -1 : (int32_t)device & HT_MAX_DEVICE;
 	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
 	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;
 }

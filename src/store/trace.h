@@ -126,11 +126,12 @@ struct ht_gpu {
 	uint32_t row;
 	uint32_t launch; /* row of the runtime or driver call, HT_NONE when outside the window */
 	uint32_t op;     /* row of the operator that launched it (External id, else containment) */
-	int32_t device;  /* -1 unknown */
-	int64_t stream;  /* -1 unknown */
-	uint8_t class_;  /* enum ht_class */
-	uint8_t pad[7];
+	int32_t device : 24; /* -1 unknown, or beyond HT_MAX_DEVICE */
+	uint32_t class_ : 8; /* enum ht_class */
+	int64_t stream;      /* -1 unknown */
 };
+#define HT_MAX_DEVICE 0x7fffff
+_Static_assert(sizeof(struct ht_gpu) == 24, "one for each piece of work: every byte counts");
 
 struct ht_step {
 	int64_t number;

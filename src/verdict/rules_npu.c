@@ -83,6 +83,19 @@ static struct ht_rule_verdict cube_use(struct ht_advice *a)
 	return v;
 }
 
+static struct ht_rule_verdict flash_attention(struct ht_advice *a)
+{
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_ATTENTION);
+	struct ht_rule_verdict v = of_kernels(a, HT_METRIC_ATTENTION,
+	        "to be bound by memory (80 %), vectors (forward) or fixpipe (backward, 75 %) kernels of "
+	        "flash attention lack");
+	if (v.state == HT_RULE_FIRES && fact.count)
+		v.finding = HT_SAY(a,
+		        "%s; in %" PRId64 " of them a head or the sequence is no multiple of 128",
+		        v.finding, fact.count);
+	return v;
+}
+
 static struct ht_rule_verdict format_changes(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_FORMAT, 0.05,
@@ -371,6 +384,9 @@ static const struct ht_rule rules[] = {
 	        "ratios of pipes of vector cores" },
 	{ "cube-use", cube_use, "pad inner axes to multiples of 256, tune the tiling",
 	        "kernels --by properties", "matrix products of 100 MB with shapes and ratios" },
+	{ "flash-attention", flash_attention,
+	        "pad heads and sequences to multiples of 128, tune the tiling",
+	        "kernels --by properties", "kernels of flash attention with ratios of pipes" },
 	{ "format-changes", format_changes,
 	        "torch.npu.config.allow_internal_format = False, or one memory format for the model",
 	        "kernels --where 'name ~ TransData'", "kernels that say their Type" },

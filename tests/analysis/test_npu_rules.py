@@ -6,7 +6,7 @@ from tiny import rows
 
 COLUMNS = ("Step Id,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Output Shapes,"
            "Output Data Types,aic_mac_ratio,aic_mte2_ratio,aiv_vec_ratio,aiv_mte2_ratio,aiv_mte3_ratio\n")
-NPU_RULES = {"uneven-steps", "free-time", "ai-cpu", "no-bound", "vector-use", "cube-use", "format-changes", "dynamic-shapes",
+NPU_RULES = {"uneven-steps", "free-time", "ai-cpu", "no-bound", "vector-use", "cube-use", "flash-attention", "format-changes", "dynamic-shapes",
              "core-clock", "op-compile", "launch-blocking", "gc", "fused-optimizer", "slow-link", "small-packets", "unaligned",
              "contention", "rdma-retries", "environment"}
 
@@ -50,6 +50,24 @@ def test_kernels(tmp_path):
     assert {row["rank"] for row in found.values() if row["state"] == "fires"} == {"0"}
     for rule in ("ai-cpu", "no-bound", "vector-use", "cube-use", "format-changes", "dynamic-shapes"):
         assert found[rule]["evidence"] and found[rule]["next"] and found[rule]["advice"], rule
+
+
+def test_flash_attention(tmp_path):
+    """Forward lacks .25 of 400 us to .75 of vectors and .3 to .8 of memory: 100 us; backward is bound by fixpipe."""
+    columns = COLUMNS.replace("aiv_mte3_ratio", "aiv_mte3_ratio,aic_fixpipe_ratio")
+    query = ("4096,1,2048;4096,1,2048;4096,1,2048", "DT_BF16;DT_BF16;DT_BF16", "1,16,4096,8;4096,1,2048", "FLOAT;DT_BF16")
+    odd = ("1,16,1000,96;1,16,1000,96", "DT_BF16;DT_BF16", "1,16,1000,8;1,16,1000,96", "FLOAT;DT_BF16")
+
+    def row(name, start, us, kind, ratios, shapes, fixpipe):
+        return kernel(name, start, us, core="MIX_AIC", kind=kind, ratios=ratios, shapes=shapes).rstrip("\n") + f",{fixpipe}\n"
+    text = columns + (row("forward", 0, 400, "FlashAttentionScore", (.4, .5, .5, .2, .1), query, .1) +
+                      row("backward", 400, 500, "FlashAttentionScoreGrad", (.4, .5, .5, .2, .1), query, .8) +
+                      row("odd", 900, 100, "FlashAttentionScore", (.4, .9, .5, .2, .1), odd, .1))
+    found = advice(rank(tmp_path, kernel_details__csv=text))["flash-attention"]
+    assert found["state"] == "fires" and found["us"] == 100
+    assert "forward most of all" in found["finding"] and "in 1 of them a head or the sequence" in found["finding"]
+    assert advice(rank(tmp_path / "other", kernel_details__csv=COLUMNS + kernel("add", 0, 100)))["flash-attention"][
+        "state"] == "cannot tell"
 
 
 def test_kernels_that_are_fine(tmp_path):

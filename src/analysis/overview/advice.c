@@ -32,6 +32,7 @@
  *   no-bound           kernels > 20 us without a pipe that is busy > 0.8 of the time
  *   vector-use         types of kernels on vector cores with room: no pipe at 0.7, all together below 0.9
  *   cube-use           matrix products of 100 MB below 0.8 of the cube's and 0.95 of memory's time
+ *   flash-attention    flash attention below 0.8 of memory's and 0.75 of vectors' (backward: fixpipe's) time
  *   format-changes     TransData > 5 % of the kernel time
  *   dynamic-shapes     no kernel of static shape
  *   core-clock         kernels lose > 5 % to a clock below its highest

@@ -85,7 +85,7 @@ struct reading {
 	const struct ht_trace *t;
 	const struct ht_bounds *bounds;
 	ht_table *table;
-	struct values core, state, type, in_shapes, in_types, out_shapes, out_types;
+	struct values core, state, type, in_shapes, in_types, out_shapes, out_types, fixpipe;
 	struct values ratios[N_PIPES][N_PREFIXES];
 	struct kernel *kernels;
 	size_t n_kernels;
@@ -217,10 +217,74 @@ static void add_product(struct reading *r, const struct kernel *kernel, const do
 	sum->count = count + odd;
 }
 
+/* ---- attention ---- */
+
+/* Axes of the i-th tensor of "a,b;c,d", at most four; 0: it has none or others. */
+static size_t read_axes(const char *shapes, size_t i, int64_t axes[4])
+{
+	size_t n = 0;
+	for (; i && *shapes; shapes++)
+		i -= *shapes == ';';
+	for (const char *p = shapes; !i && *p && *p != ';';) {
+		char *stop;
+		long long axis = strtoll(p, &stop, 10);
+		if (stop == p || axis <= 0 || n == 4 || (*stop && *stop != ',' && *stop != ';'))
+			return 0;
+		axes[n++] = axis;
+		p = stop + (*stop == ',');
+	}
+	return n;
+}
+
+/* What softmax keeps has axes batch, heads, sequence and 8, whatever the layout of the inputs is. */
+static bool find_heads(const char *shapes, int64_t *ret_heads, int64_t *ret_length)
+{
+	int64_t axes[4];
+	size_t n_tensors = 1;
+	for (const char *p = shapes; *p; p++)
+		n_tensors += *p == ';';
+	for (size_t i = 0; i < n_tensors; i++)
+		if (read_axes(shapes, i, axes) == 4 && axes[3] == 8) {
+			*ret_heads = axes[1];
+			*ret_length = axes[2];
+			return true;
+		}
+	return false;
+}
+
+/* Is the sequence or a head no multiple of 128? A query of three axes has all heads in the last one. */
+static bool is_odd_attention(const char *in, const char *out)
+{
+	int64_t axes[4], heads, length;
+	size_t n = read_axes(in, 0, axes);
+	if (n < 3 || (!find_heads(out, &heads, &length) && !find_heads(in, &heads, &length)))
+		return false;
+	int64_t head = n == 4 ? axes[3] : axes[2] / heads;
+	return head % 128 != 0 || length % 128 != 0;
+}
+
+static void add_attention(struct reading *r, const struct kernel *kernel, const char *type,
+        const double *pipes, struct ht_rule_sum *sum)
+{
+	bool backward = strstr(type, "Grad") != NULL;
+	double own = backward ? number_of(&r->fixpipe, kernel->row) : pipes[PIPE_VEC];
+	double memory = pipes[PIPE_MTE2];
+	if (isnan(own) || isnan(memory) || own + memory <= 0)
+		return;
+	sum->whole = ht_add_sat(sum->whole == HT_NO_I64 ? 0 : sum->whole, kernel->dur_ns);
+	int64_t count = sum->count + is_odd_attention(text_of(&r->in_shapes, kernel->row),
+	                                     text_of(&r->out_shapes, kernel->row));
+	double room = 0.8 - memory < 0.75 - own ? 0.8 - memory : 0.75 - own;
+	int64_t ns = room > 0 ? part_of(kernel->dur_ns, room) : 0;
+	if (ns || count > sum->count)
+		ht_rule_sum_add(sum, ns, kernel->row, ns);
+	sum->count = count;
+}
+
 /* ---- what kernels tell ---- */
 
 struct told {
-	struct ht_rule_sum cpu, fixed, format, product, unbound;
+	struct ht_rule_sum cpu, fixed, format, product, unbound, attention;
 	int64_t n_placed, n_states, n_measured;
 };
 
@@ -259,6 +323,8 @@ static void read_kernel(struct reading *r, uint32_t row, struct told *told)
 		ht_rule_sum_add(&told->format, kernel.dur_ns, row, kernel.dur_ns);
 	if (kernel.is_product)
 		add_product(r, &kernel, pipes, &told->product);
+	if (strstr(type, "FlashAttention"))
+		add_attention(r, &kernel, type, pipes, &told->attention);
 	/* a kernel whose counters are all 0 was not measured */
 	told->n_measured += most > 0;
 	int64_t rest_ns = part_of(kernel.dur_ns, 1 - most);
@@ -274,7 +340,8 @@ static void read_kernels(struct reading *r)
 		.fixed = HT_RULE_SUM,
 		.format = HT_RULE_SUM,
 		.product = HT_RULE_SUM,
-		.unbound = HT_RULE_SUM };
+		.unbound = HT_RULE_SUM,
+		.attention = HT_RULE_SUM };
 	const struct ht_trace *t = r->t;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t row = t->gpu[i].row;
@@ -292,6 +359,8 @@ static void read_kernels(struct reading *r)
 		put(r, HT_METRIC_FORMAT, &told.format);
 	if (told.product.whole != HT_NO_I64)
 		put(r, HT_METRIC_CUBE, &told.product);
+	if (told.attention.whole != HT_NO_I64)
+		put(r, HT_METRIC_ATTENTION, &told.attention);
 	if (told.n_measured)
 		put(r, HT_METRIC_NO_BOUND, &told.unbound);
 }
@@ -541,7 +610,8 @@ enum ht_status ht_npu_facts_put(struct ht_run *run, const struct ht_bounds *boun
 		.in_shapes = open_values(t, "Input Shapes"),
 		.in_types = open_values(t, "Input Data Types"),
 		.out_shapes = open_values(t, "Output Shapes"),
-		.out_types = open_values(t, "Output Data Types") };
+		.out_types = open_values(t, "Output Data Types"),
+		.fixpipe = open_values(t, "aic_fixpipe_ratio") };
 	if (t->meta->dialect != HT_DIALECT_ASCEND)
 		return HT_OK;
 	HT_TRY(ht_npu_tables_put(run, !bounds->n, table));

@@ -13,6 +13,8 @@
  *               work, unless one of them has 0.7 or all 0.9
  *   CUBE        matrix products of HT_LARGE_PRODUCT_BYTES: what they lack to 0.8 of cube or 0.95 of memory time; count:
  *               those with an inner axis that is no multiple of 256
+ *   ATTENTION   kernels of flash attention: what they lack to 0.8 of memory time, or to 0.75 of vector time (forward) or of
+ *               fixpipe time (backward), whichever is nearer; count: those whose sequence or head is no multiple of 128
  *   FORMAT      kernels that change formats (TransData), of the time of all kernels
  *   FREQUENCY   time that kernels lose as the AI core's clock is below its highest, of their time
  *   COMPILE     calls that compile operators (aclopCompileAndExecute)
