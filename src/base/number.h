@@ -59,6 +59,14 @@ static inline int64_t ht_eight_digits_of(uint64_t word)
 	return (int64_t)ht_eight_values(values);
 }
 
+/* The same of eight bytes at p. */
+static inline int64_t ht_eight_digits(const char *p)
+{
+	uint64_t word;
+	memcpy(&word, p, sizeof word);
+	return ht_eight_digits_of(word);
+}
+
 /* The digits that eight bytes at p begin with; returns how many. There is no branch for each: how long a number is
  * cannot be foreseen. */
 static inline unsigned ht_some_digits(const char *p, uint64_t *ret_value)
