@@ -519,6 +519,7 @@ static bool tell_path(struct across *a, ht_cp_stretch_fn *each, void *user)
 		const struct span *span = &((struct span *)a->spans.data)[i];
 		const ht_table *pieces = a->ranks[span->i_rank].pieces;
 		struct ht_cp_stretch stretch = { .rank = a->ranks[span->i_rank].number,
+			.i_part = span->i_rank,
 			.step = a->window->step,
 			.row = HT_NO_I64,
 			.dur_ns = span->end_ns - span->start_ns,
@@ -527,6 +528,8 @@ static bool tell_path(struct across *a, ht_cp_stretch_fn *each, void *user)
 		size_t row = (size_t)span->piece;
 		if (span->piece >= 0) {
 			stretch.row = cell(pieces, row, HT_CP_PIECE_INDEX, HT_NO_I64);
+			const uint32_t *names = ht_table_cells(pieces, HT_CP_PIECE_NAME);
+			stretch.text = names[row];
 			if (!ht_table_is_null(pieces, row, HT_CP_PIECE_NAME))
 				stretch.name = ht_table_str(pieces, row, HT_CP_PIECE_NAME);
 		}

@@ -34,7 +34,9 @@ enum ht_status ht_cp_across_put(struct ht_run *run, const struct ht_parts *parts
 /* A stretch of the path, earliest first: whose time it is, for how long, and what it depends on. */
 struct ht_cp_stretch {
 	int64_t rank, step, row; /* HT_NO_I64: outside of steps, nobody's */
-	const char *name;        /* in the parts; NULL: nobody's */
+	size_t i_part;           /* of its rank */
+	uint32_t text;    /* number of the name among the texts of its part's table of pieces */
+	const char *name; /* in the parts; NULL: nobody's */
 	int64_t dur_ns;
 	enum ht_cp_bound bound;
 	bool inferred;

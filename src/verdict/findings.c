@@ -7,6 +7,7 @@
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
+#include "base/sort.h"
 #include "model/rows/work_names.h"
 
 #include <stdlib.h>
@@ -393,84 +394,129 @@ static int bound_of(const char *name)
 	return bound;
 }
 
-/* Stretches of the path with one bound and name. */
+/* Stretches of the path with one bound and name, of one rank. */
 struct named {
-	const char *name; /* "": nobody's */
-	int bound;
+	const char *name;                          /* "": nobody's */
 	int64_t ns;                                /* of all of them */
 	int64_t longest_ns, longest_rank, longest; /* the longest, its rank and row */
+	uint32_t bound;
+	uint32_t next_1; /* 1 + the one of the same text with another bound, 0: none */
 };
 
 struct path {
 	struct ht_findings *f;
-	int64_t left_out;      /* number of a step */
-	struct ht_pool names;  /* the hash is of the bound, too */
+	int64_t left_out; /* number of a step */
+	uint32_t **
+	        first_1; /* by part, by text of its pieces: 1 + place in by_name; NULL until asked */
+	uint32_t *nobody_1;    /* by bound */
 	struct ht_vec by_name; /* struct named */
 };
+
+/* Where the first of a text is noted; NULL when out of memory. */
+static uint32_t *first_of(struct path *path, const struct ht_cp_stretch *stretch)
+{
+	const ht_table *pieces = path->f->parts->list[stretch->i_part].facts[HT_FOUND_PIECES];
+	uint32_t **first_1 = &path->first_1[stretch->i_part];
+	if (!stretch->name)
+		return &path->nobody_1[stretch->bound];
+	if (!*first_1)
+		*first_1 = ht_arena_alloc(path->f->run->scratch,
+		        (ht_table_n_texts(pieces) + (size_t)1) * sizeof **first_1);
+	return *first_1 ? &(*first_1)[stretch->text] : NULL;
+}
+
+/* The sum that a stretch belongs to; NULL when out of memory. */
+static struct named *named_of(struct path *path, const struct ht_cp_stretch *stretch)
+{
+	uint32_t *at_1 = first_of(path, stretch);
+	while (at_1 && *at_1) {
+		struct named *named = (struct named *)path->by_name.data + *at_1 - 1;
+		if (named->bound == stretch->bound)
+			return named;
+		at_1 = &named->next_1;
+	}
+	struct named added = { .name = stretch->name ? stretch->name : "",
+		.longest_ns = -1,
+		.bound = stretch->bound };
+	if (!at_1)
+		return NULL;
+	/* the list may move, and what points to its end with it */
+	*at_1 = (uint32_t)path->by_name.n + 1;
+	if (!HT_VEC_PUSH(path->f->run->ctx->mem, &path->by_name, struct named, added))
+		return NULL;
+	return (struct named *)path->by_name.data + path->by_name.n - 1;
+}
+
+static void pool(struct named *into, const struct named *from)
+{
+	ht_sum(&into->ns, from->ns);
+	if (from->longest_ns > into->longest_ns) {
+		into->longest_ns = from->longest_ns;
+		into->longest_rank = from->longest_rank;
+		into->longest = from->longest;
+	}
+}
 
 /* By bound and name: memory is that of the names, not of the path. */
 static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 {
 	struct path *path = user;
 	struct ht_findings *f = path->f;
-	const char *name = stretch->name ? stretch->name : "";
 	struct ht_path_bound *bound = &f->path[stretch->bound];
-	struct ht_text text;
-	size_t n = strlen(name);
 	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
 		return true;
 	ht_sum(&bound->ns, stretch->dur_ns);
 	ht_sum(&f->path_ns, stretch->dur_ns);
 	if (stretch->inferred)
 		ht_sum(&bound->inferred_ns, stretch->dur_ns);
-	if (!ht_pool_add(
-	            &path->names, name, n, ht_hash_mix(ht_hash(name, n), stretch->bound), &text))
+	struct named *named = named_of(path, stretch);
+	if (!named)
 		return false;
-	struct named added = { name, (int)stretch->bound, 0, stretch->dur_ns, stretch->rank,
-		stretch->row };
-	if (text.id == path->by_name.n &&
-	        !HT_VEC_PUSH(f->run->ctx->mem, &path->by_name, struct named, added))
-		return false;
-	struct named *named = (struct named *)path->by_name.data + text.id;
-	ht_sum(&named->ns, stretch->dur_ns);
-	if (stretch->dur_ns > named->longest_ns) {
-		named->longest_ns = stretch->dur_ns;
-		named->longest_rank = stretch->rank;
-		named->longest = stretch->row;
-	}
+	struct named one = { .ns = stretch->dur_ns,
+		.longest_ns = stretch->dur_ns,
+		.longest_rank = stretch->rank,
+		.longest = stretch->row };
+	pool(named, &one);
 	return true;
 }
 
 static int by_bound_and_name(const void *left, const void *right)
 {
 	const struct named *a = left, *b = right;
-	return a->bound != b->bound ? a->bound - b->bound : strcmp(a->name, b->name);
+	return a->bound != b->bound ? (int)a->bound - (int)b->bound : strcmp(a->name, b->name);
 }
 
-/* Of each bound, the name with most time, and its longest stretch. */
+/* Of each bound, the name with most time on all ranks, and its longest stretch. */
 static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
 {
-	qsort(by_name, n, sizeof *by_name, by_bound_and_name);
-	for (size_t i = 0; i < n; i++) {
-		struct ht_path_bound *bound = &f->path[by_name[i].bound];
-		if (by_name[i].ns <= bound->name_ns)
+	ht_sort_items(f->run->ctx->mem, by_name, n, sizeof *by_name, by_bound_and_name);
+	for (size_t first = 0, end; first < n; first = end) {
+		struct named sum = by_name[first];
+		struct ht_path_bound *bound = &f->path[sum.bound];
+		for (end = first + 1; end < n && !by_bound_and_name(&sum, &by_name[end]); end++)
+			pool(&sum, &by_name[end]);
+		if (sum.ns <= bound->name_ns)
 			continue;
-		bound->name = *by_name[i].name ? by_name[i].name : NULL;
-		bound->name_ns = by_name[i].ns;
-		bound->rank = by_name[i].longest_rank;
-		bound->row = by_name[i].longest;
+		bound->name = *sum.name ? sum.name : NULL;
+		bound->name_ns = sum.ns;
+		bound->rank = sum.longest_rank;
+		bound->row = sum.longest;
 	}
 }
 
 static enum ht_status find_path(struct ht_findings *f)
 {
-	struct path path = { .f = f, .left_out = step_left_out(f->run) };
-	ht_pool_init(&path.names, f->run->ctx->mem);
+	struct ht_arena *scratch = f->run->scratch;
+	struct path path = { .f = f,
+		.left_out = step_left_out(f->run),
+		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
+		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
+	if (!path.first_1 || !path.nobody_1)
+		return ht_fail_nomem(f->run->ctx);
 	enum ht_status status = ht_cp_across_each(f->run, f->parts, add_stretch, &path);
 	if (status == HT_OK && path.by_name.n)
 		name_bounds(f, path.by_name.data, path.by_name.n);
 	ht_vec_free(f->run->ctx->mem, &path.by_name, sizeof(struct named));
-	ht_pool_done(&path.names);
 	return status;
 }
 
@@ -550,22 +596,26 @@ static enum ht_status find_tops(struct ht_findings *f)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
-		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
-			rows[n++] = (struct top_row){ ht_table_i64(facts, i, HT_TOP_KIND),
-				{ ht_table_str(facts, i, HT_TOP_NAME),
-				        ht_table_i64(facts, i, HT_TOP_NS),
-				        ht_table_i64(facts, i, HT_TOP_COUNT),
-				        f->parts->list[p].rank, ht_table_i64(facts, i, HT_TOP_ROW),
-				        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
+		for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
+			uint64_t kind = (uint64_t)ht_table_i64(facts, i, HT_TOP_KIND);
+			int64_t ns = ht_table_i64(facts, i, HT_TOP_NS);
+			if (kind >= HT_N_TOP_KINDS)
+				continue;
+			ht_sum(&f->tops[kind].total_ns, ns);
+			if (!ht_table_is_null(facts, i, HT_TOP_NAME))
+				rows[n++] = (struct top_row){ (int64_t)kind,
+					{ ht_table_str(facts, i, HT_TOP_NAME), ns,
+					        ht_table_i64(facts, i, HT_TOP_COUNT),
+					        f->parts->list[p].rank,
+					        ht_table_i64(facts, i, HT_TOP_ROW),
+					        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
+		}
 	}
 	qsort(rows, n, sizeof *rows, by_name_of_kind);
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i].kind < 0 || rows[i].kind >= HT_N_TOP_KINDS)
-			continue;
 		struct ht_tops *of = &f->tops[rows[i].kind];
 		of->list = of->n ? of->list : &tops[n_tops];
 		struct ht_top *last = of->n ? &of->list[of->n - 1] : NULL;
-		ht_sum(&of->total_ns, rows[i].top.ns);
 		if (!last || strcmp(last->name, rows[i].top.name) != 0) {
 			of->list[of->n++] = rows[i].top;
 			n_tops++;

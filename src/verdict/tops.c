@@ -31,6 +31,9 @@ struct timed {
 	uint8_t kind;
 };
 
+/* Nobody is told of more than a few, and one that is beyond so many on every rank takes less than a 65,536th of the time. */
+#define MOST_NAMES 65536
+
 struct times {
 	struct ht_run *run;
 	struct timed *list;
@@ -105,28 +108,62 @@ static int by_kind_and_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+static int by_kind_and_time(const void *left, const void *right)
+{
+	const struct timed *a = left, *b = right;
+	if (a->kind != b->kind || a->ns == b->ns)
+		return by_kind_and_name(left, right);
+	return a->ns > b->ns ? -1 : 1;
+}
+
+static void put_timed(ht_table *table, const struct timed *timed)
+{
+	ht_table_row(table);
+	ht_table_put_i64(table, timed->kind);
+	ht_table_put_str(table, timed->name);
+	ht_table_put_i64(table, timed->ns);
+	ht_table_put_i64(table, timed->count);
+	ht_table_put_i64(table, timed->row);
+	ht_table_put_i64(table, timed->row_ns);
+}
+
+/* Of each kind the names with most time; what is beyond them counts without a name. */
+static void put_most(struct times *t, ht_table *table)
+{
+	qsort(t->list, t->n, sizeof *t->list, by_kind_and_time);
+	for (size_t first = 0, end; first < t->n; first = end) {
+		struct timed others = { .kind = t->list[first].kind };
+		for (end = first; end < t->n && t->list[end].kind == others.kind; end++) {
+			if (end - first < MOST_NAMES)
+				put_timed(table, &t->list[end]);
+			else
+				pool(&others, &t->list[end]);
+		}
+		if (others.count)
+			put_timed(table, &others);
+	}
+}
+
 static enum ht_status put_times(struct times *t, ht_table *table)
 {
+	size_t n = 0;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].kind == HT_TOP_COMM) {
 			t->list[i].name = ht_name_shorten(t->run, t->list[i].name);
 			if (!t->list[i].name)
 				return ht_fail_nomem(t->run->ctx);
 		}
-	if (t->n)
-		qsort(t->list, t->n, sizeof *t->list, by_kind_and_name);
+	if (!t->n)
+		return HT_OK;
+	qsort(t->list, t->n, sizeof *t->list, by_kind_and_name);
 	for (size_t first = 0, end; first < t->n; first = end) {
 		struct timed sum = t->list[first];
 		for (end = first + 1; end < t->n && !by_kind_and_name(&sum, &t->list[end]); end++)
 			pool(&sum, &t->list[end]);
-		ht_table_row(table);
-		ht_table_put_i64(table, sum.kind);
-		ht_table_put_str(table, sum.name);
-		ht_table_put_i64(table, sum.ns);
-		ht_table_put_i64(table, sum.count);
-		ht_table_put_i64(table, sum.row);
-		ht_table_put_i64(table, sum.row_ns);
+		t->list[n++] = sum;
 	}
+	t->n = n;
+	put_most(t, table);
 	return HT_OK;
 }
 

@@ -159,6 +159,24 @@ static enum ht_status add_backward(struct grouper *g)
 
 /* ---- texts ---- */
 
+/* No module is deeper. In a file where some are, what they do themselves counts for the one around them at this depth, as
+ * the paths of all of them could be many times what was read. */
+#define MAX_DEPTH (4 * HT_STACK_DEEP)
+
+static void fold_deep(struct grouper *g)
+{
+	static const uint8_t own[] = { HT_MODULE_OPERATORS, HT_MODULE_HOST_SELF,
+		HT_MODULE_DEVICE_SELF, HT_MODULE_BACKWARD_HOST_SELF,
+		HT_MODULE_BACKWARD_DEVICE_SELF };
+	const struct ht_stack_path *paths = g->stacks.paths.data;
+	/* paths inside come after those around them */
+	for (size_t i = ht_stacks_n(&g->stacks); i-- > 0;) {
+		uint32_t up = ht_stacks_at(&g->stacks, (uint32_t)i).parent;
+		for (size_t k = 0; paths[i].n > MAX_DEPTH && k < HT_COUNT(own); k++)
+			ht_sum(&g->sums[up].v[own[k]], g->sums[i].v[own[k]]);
+	}
+}
+
 /* The name without what marks it as a module. */
 static const char *bare_name(const char *name)
 {
@@ -174,6 +192,7 @@ static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_
 	static const struct ht_stack_spelling spelling = { .between = HT_MODULE_BETWEEN,
 		.bare = bare_name };
 	const struct ht_stack_path *paths = g->stacks.paths.data;
+	fold_deep(g);
 	for (uint32_t i = 0; i < ht_stacks_n(&g->stacks); i++) {
 		const char *name = bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
 		int64_t *v = g->sums[i].v;
@@ -181,8 +200,9 @@ static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_
 		size_t group;
 		v[HT_MODULE_DEPTH] = paths[i].n;
 		v[HT_MODULE_ORDER] = i;
-		if (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
-		        !v[HT_MODULE_BACKWARD_DEVICE_TOTAL])
+		if (paths[i].n > MAX_DEPTH ||
+		        (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
+		                !v[HT_MODULE_BACKWARD_DEVICE_TOTAL]))
 			continue;
 		const char *path = ht_stacks_text(&g->stacks, i, &spelling);
 		if (!path || !ht_pooled_text(pooled, path, &texts[HT_MODULE_PATH]) ||
