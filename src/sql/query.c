@@ -128,7 +128,7 @@ enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
 {
 	struct ht_sql_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_sql_options, n_params, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_sql_options, base, options, &taken));
 	return ht_sql_query(ctx, set, query, &taken, false, ret_table);
 }
 
