@@ -83,6 +83,9 @@ int session_reading(
         const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit);
 /* Open sources as one set, as the options ask; an exit code. */
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set);
+/* ht_open, or ht_open_for where the question is known (not NULL). */
+enum ht_status question_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct question *q, ht_set **ret_set);
 /* The same for what is asked next; NULL: nobody knows yet. */
 int session_open_for(struct cli *cli, const char *const *sources, size_t n_sources,
         const struct question *question, ht_set **ret_set);

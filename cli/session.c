@@ -156,12 +156,12 @@ int session_reading(
 	return EXIT_DONE;
 }
 
-static enum ht_status open_here(struct cli *cli, const char *const *sources, size_t n_sources,
+enum ht_status question_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
 {
-	return q != NULL ? ht_open_for(cli->ctx, sources, n_sources, options, q->name, q->args,
+	return q != NULL ? ht_open_for(ctx, sources, n_sources, options, q->name, q->args,
 	                           q->n_args, q->view, ret_set)
-	                 : ht_open(cli->ctx, sources, n_sources, options, ret_set);
+	                 : ht_open(ctx, sources, n_sources, options, ret_set);
 }
 
 int session_open(struct cli *cli, const char *const *sources, size_t n_sources, ht_set **ret_set)
@@ -183,8 +183,10 @@ int session_open_for(struct cli *cli, const char *const *sources, size_t n_sourc
 	if (code != EXIT_DONE)
 		return code;
 	const struct engine *engine = engine_of(cli);
-	enum ht_status status = (engine != NULL ? engine->open : open_here)(
-	        cli, sources, n_sources, &options, question, ret_set);
+	enum ht_status status =
+	        engine != NULL
+	                ? engine->open(cli, sources, n_sources, &options, question, ret_set)
+	                : question_open(cli->ctx, sources, n_sources, &options, question, ret_set);
 	progress_clear(&cli->progress);
 	return status == HT_OK ? EXIT_DONE : cli_fail(cli);
 }

@@ -178,14 +178,6 @@ static enum ht_status describe(
 	                         : ht_missing_describe(desk->ctx, NULL, 0, &sink);
 }
 
-static enum ht_status open_for(struct desk *desk, const char *const *sources, size_t n,
-        const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
-{
-	return q != NULL ? ht_open_for(desk->ctx, sources, n, options, q->name, q->args, q->n_args,
-	                           q->view, ret_set)
-	                 : ht_open(desk->ctx, sources, n, options, ret_set);
-}
-
 /* set, limits, options, what will be asked, then the files of every process in turn -> description */
 static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct wire *out)
 {
@@ -213,8 +205,8 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	struct holding *held = &desk->sets[i_set];
 	enum ht_status status = HT_OK;
 	if (n > 0)
-		status = open_for(
-		        desk, sources, n, &options, is_asked ? &question : NULL, &held->own);
+		status = question_open(
+		        desk->ctx, sources, n, &options, is_asked ? &question : NULL, &held->own);
 	if (status == HT_OK)
 		status = describe(desk, held, false, out);
 	free(sources);

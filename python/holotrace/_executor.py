@@ -7,6 +7,7 @@ A worker needs nothing but this package and the files. It keeps the sets that it
 disk makes another opening quick, so shares need not go to the worker that had them before.
 """
 import collections
+import os
 import threading
 
 from . import _core
@@ -44,10 +45,19 @@ def _opened(sources, options):
     return opened
 
 
+def _changed_ns(source):
+    """When the file was changed last: with path and size it tells that two machines see one file."""
+    try:
+        return os.stat(source.partition("=")[2]).st_mtime_ns
+    except OSError:
+        return 0
+
+
 def list_files(sources, options):
-    """What a worker sees of these sources: (description, [(source, size)])."""
+    """What a worker sees of these sources: (description, [(source, size, when it was changed)])."""
     wanted = {key: options[key] for key in ("recursive", "partial", "prefer_db") if key in options}
-    return _core.list_files(sources, **wanted)
+    told, files = _core.list_files(sources, **wanted)
+    return told, [(source, size, _changed_ns(source)) for source, size in files]
 
 
 def describe(sources, options, with_facts):
@@ -83,6 +93,16 @@ def _n_shares(executor, shares, n_files):
     return max(1, min(shares, n_files))
 
 
+def _refuse_shared(lists):
+    """A file that the workers of two executors see is local to neither, and would be counted twice."""
+    seen = {}
+    for i, files in enumerate(lists):
+        for file in files:
+            if seen.setdefault(file, i) != i:
+                raise UsageError(f"{file[0].partition('=')[2]} is the same file for two executors",
+                                 hint="give one executor where all workers see the same files")
+
+
 def _collect(futures, partial=False):
     """The results of {key: future} as [(key, result)], and with partial what failed as [(key, error)]."""
     done, failed = [], []
@@ -116,11 +136,12 @@ class FarSet:
         self.missing = []
         self.listings, self.shares = [], []
         listings, _ = _collect({executor: executor.submit(list_files, sources, options) for executor in executors})
+        _refuse_shared([files for _, (_, files) in listings])
         for executor, (told, files) in listings:
             self.listings.append(told)
             n = _n_shares(executor, shares, len(files))
             dealt = [[] for _ in range(n)]
-            for (source, _), share in zip(files, _core.deal([size for _, size in files], n)):
+            for (source, _, _), share in zip(files, _core.deal([size for _, size, _ in files], n)):
                 dealt[share].append(source)
             self.shares += [Share(executor, sources) for sources in dealt if sources]
         self._describe(False)

@@ -172,6 +172,15 @@ def test_files_that_only_workers_see(tmp_path):
             pool.shutdown()
 
 
+def test_a_file_that_two_executors_see_is_refused(tmp_path):
+    for rank in range(2):
+        write_trace(tmp_path / f"rank{rank}.json", rank)
+    with concurrent.futures.ThreadPoolExecutor(1) as a, concurrent.futures.ThreadPoolExecutor(1) as b:
+        with pytest.raises(holotrace.UsageError, match="rank0.json is the same file for two executors"):
+            holotrace.open(tmp_path, executor=[a, b], cache=False)
+        assert holotrace.open(tmp_path, executor=[a], cache=False).ranks == [0, 1]
+
+
 def test_errors_come_back(tmp_path):
     write_trace(tmp_path / "rank0.json", 0)
     (tmp_path / "rank1.json").write_text("nothing")

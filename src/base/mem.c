@@ -37,6 +37,7 @@ struct ht_mem *ht_mem_new(void)
 	atomic_store(&mem->n_refs, 1);
 	ht_keep_init(&mem->keep);
 	ht_slab_init(&mem->slab);
+	pthread_mutex_init(&mem->room.lock, NULL);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	mem->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -55,6 +56,7 @@ void ht_mem_release(struct ht_mem *mem)
 		return;
 	ht_keep_done(&mem->keep);
 	ht_slab_done(&mem->slab);
+	pthread_mutex_destroy(&mem->room.lock);
 	free(mem);
 }
 

@@ -21,6 +21,14 @@
 
 #define HT_MEM_MAP_BYTES ((size_t)256 << 10)
 
+/* Room in a directory that several threads fill (store/cache_room.c). */
+struct ht_room {
+	pthread_mutex_t lock;
+	uint64_t bytes;     /* so much may be stored before the directory is looked at again */
+	uint64_t in_flight; /* bytes of files that are being written and have no name yet */
+	atomic_ullong n_refused;
+};
+
 /* Shared by a context and the sets and tables made with it; the last one to go frees it. */
 struct ht_mem {
 	atomic_int n_refs;
@@ -28,12 +36,10 @@ struct ht_mem {
 	unsigned long long limit; /* 0: none */
 	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
 	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
-	atomic_llong
-	        cache_room_bytes; /* so much may be stored before the cache is looked at again (cache.h) */
-	atomic_ullong cache_n_refused; /* stores that it had no room for */
-	int64_t made_unix_ns;          /* when this was made */
-	struct ht_keep keep;           /* freed, and not given back yet */
-	struct ht_slab slab;           /* not used yet */
+	struct ht_room room;      /* in the cache, for what is stored with this memory */
+	int64_t made_unix_ns;     /* when this was made */
+	struct ht_keep keep;      /* freed, and not given back yet */
+	struct ht_slab slab;      /* not used yet */
 };
 
 struct ht_mem *ht_mem_new(void);

@@ -56,8 +56,12 @@ uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, co
 /* Make room for a file of so many bytes, at most max_bytes, which replaces that of its name: left-over temporary files
  * go and, as far as needed, those used longest ago. False when what this context stored or used leaves none; then
  * nothing more is stored with it. */
+struct ht_temp;
 bool ht_cache_make_room(ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes,
         uint64_t max_bytes) HT_MUST_USE;
+/* The end of a file that room was made for: it gets its name, or goes. Whether it is there. temp NULL: it was never
+ * begun. */
+bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good);
 
 static inline uint64_t ht_cache_align(uint64_t offset)
 {

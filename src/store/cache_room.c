@@ -107,24 +107,25 @@ static uint64_t bytes_of(const struct ht_vec *entries, const char *name)
 	return 0;
 }
 
-/* Looking at every file for every file is quadratic: among many, only when half the room there was is used up. */
+/* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
+ * the room there was is used up. */
 static bool look_for_room(
         ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
+	struct ht_room *room = &ctx->mem->room;
 	DIR *stream = opendir(dir);
 	if (!stream)
 		return true; /* may be written to, not looked at */
 	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, dir, stream, &entries), old = bytes_of(&entries, name);
-	uint64_t wanted = max_bytes - bytes + old;
+	uint64_t total = list_entries(ctx, dir, stream, &entries) + room->in_flight;
+	uint64_t wanted = max_bytes - bytes + bytes_of(&entries, name);
 	bool many = entries.n > MANY_ENTRIES;
 	/* of many files some more go, so that not every one to come needs another look */
 	if (total > wanted)
 		total = remove_oldest(ctx, stream, &entries, total,
 		        many && wanted > max_bytes / 16 ? wanted - max_bytes / 16 : wanted);
 	bool fits = total <= wanted;
-	atomic_store(
-	        &ctx->mem->cache_room_bytes, fits && many ? (long long)(wanted - total) / 2 : 0);
+	room->bytes = fits && many ? (wanted - total) / 2 : 0;
 	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
 	closedir(stream);
 	return fits;
@@ -133,11 +134,31 @@ static bool look_for_room(
 bool ht_cache_make_room(
         ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
-	struct ht_mem *mem = ctx->mem;
-	bool fits = !atomic_load(&mem->cache_n_refused);
-	if (fits && atomic_fetch_sub(&mem->cache_room_bytes, (long long)bytes) < (long long)bytes)
+	struct ht_room *room = &ctx->mem->room;
+	pthread_mutex_lock(&room->lock);
+	bool fits = !atomic_load(&room->n_refused);
+	if (fits && room->bytes >= bytes)
+		room->bytes -= bytes;
+	else if (fits)
 		fits = look_for_room(ctx, dir, name, bytes, max_bytes);
-	if (!fits)
-		atomic_fetch_add(&mem->cache_n_refused, 1);
+	if (fits)
+		room->in_flight += bytes;
+	else
+		atomic_fetch_add(&room->n_refused, 1);
+	pthread_mutex_unlock(&room->lock);
 	return fits;
+}
+
+bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good)
+{
+	struct ht_room *room = &ctx->mem->room;
+	/* whoever looks sees it as one of both: on its way, or there */
+	pthread_mutex_lock(&room->lock);
+	if (temp && is_good)
+		is_good = !ht_temp_commit(temp);
+	else if (temp)
+		ht_temp_abort(temp);
+	room->in_flight -= bytes;
+	pthread_mutex_unlock(&room->lock);
+	return is_good;
 }

@@ -188,9 +188,10 @@ static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
 static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
         const struct ht_sections *kind, const void *store, const char *front, size_t n_front)
 {
+	const struct ht_cache_head *head = (const void *)front;
 	struct ht_temp temp;
 	if (ht_io_should_fail(ctx) || ht_temp_open(path, 0600, &temp))
-		return false;
+		return ht_cache_land(ctx, NULL, head->file_bytes, false);
 	struct writing w = { .ctx = ctx,
 		.fd = temp.fd,
 		.front = front,
@@ -198,10 +199,7 @@ static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key
 		.kind = kind,
 		.store = store };
 	bool good = write_file(&w) && !has_changed(ctx, key);
-	if (good)
-		return !ht_temp_commit(&temp);
-	ht_temp_abort(&temp);
-	return false;
+	return ht_cache_land(ctx, &temp, head->file_bytes, good);
 }
 
 enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
