@@ -94,7 +94,7 @@ static void emit_number(struct ht_emit *e, enum value_kind kind, uint64_t bits)
 /* A list message: field 1, packed or one by one. */
 static void emit_list(struct ht_emit *e, size_t i, const struct ht_wire_field *list)
 {
-	struct ht_wire wire = { list->bytes, list->bytes + list->n, false };
+	struct ht_wire wire = packed_of(list);
 	struct ht_wire_field field;
 	uint64_t bits;
 	const char *comma = "";
