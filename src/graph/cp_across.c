@@ -32,7 +32,8 @@ struct rank {
 	const ht_table *pieces, *chains;
 	struct kernel *kernels; /* by row */
 	size_t n_kernels;
-	size_t own; /* chain of the window that was looked up last */
+	size_t own;                  /* chain of the window that was looked up last */
+	enum ht_cp_bound host_bound; /* of time that no piece covers */
 };
 
 struct span {
@@ -90,6 +91,15 @@ static struct kernel *find_kernel(const struct rank *rank, int64_t row)
 	               : NULL;
 }
 
+/* Time of a rank that no piece covers: the host's, unless it recorded nothing of it. */
+static enum ht_cp_bound find_host_bound(const struct rank *rank)
+{
+	for (size_t i = 0; i < ht_table_n_rows(rank->pieces); i++)
+		if (cell(rank->pieces, i, HT_CP_PIECE_BOUND, 0) == HT_CP_BOUND_UNRECORDED)
+			return HT_CP_BOUND_UNRECORDED;
+	return HT_CP_BOUND_CPU;
+}
+
 static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 {
 	struct ht_arena *scratch = a->run->scratch;
@@ -103,6 +113,7 @@ static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 		rank->move = ht_part_move(a->run, &parts->list[i]);
 		rank->pieces = parts->list[i].facts[HT_CP_FACTS_PIECES];
 		rank->chains = parts->list[i].facts[HT_CP_FACTS_CHAINS];
+		rank->host_bound = find_host_bound(rank);
 		size_t n = ht_table_n_rows(rank->chains);
 		rank->kernels = ht_arena_alloc(scratch, (n + 1) * sizeof *rank->kernels);
 		if (!rank->kernels)
@@ -350,15 +361,6 @@ static size_t pass_kernel(struct across *a, const struct kernel *kernel, bool in
 	return chain;
 }
 
-/* Time of a rank that no piece covers: the host's, unless it recorded nothing of it. */
-static enum ht_cp_bound host_bound(const struct rank *rank)
-{
-	for (size_t i = 0; i < ht_table_n_rows(rank->pieces); i++)
-		if (cell(rank->pieces, i, HT_CP_PIECE_BOUND, 0) == HT_CP_BOUND_UNRECORDED)
-			return HT_CP_BOUND_UNRECORDED;
-	return HT_CP_BOUND_CPU;
-}
-
 static void walk(struct across *a)
 {
 	const struct job_window *w = a->window;
@@ -381,7 +383,7 @@ static void walk(struct across *a)
 	                .piece = -1,
 	                .start_ns = w->start_ns,
 	                .end_ns = until,
-	                .bound = (uint8_t)host_bound(&a->ranks[i_rank]),
+	                .bound = (uint8_t)a->ranks[i_rank].host_bound,
 	                .type = HT_CP_DEPENDENCY,
 	                .inferred = true },
 	        until);
