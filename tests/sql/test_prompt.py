@@ -41,6 +41,9 @@ class Terminal:
         return shown
 
     def say(self, text):
+        """As people do: the line editor takes the terminal over after its prompt is shown, and what is typed before that
+        counts as text."""
+        time.sleep(0.3)
         os.write(self.master, text.encode())
 
 

@@ -397,7 +397,7 @@ def test_ctrl_c_ends_a_query():
     for query in ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
                   "SELECT count(*) FROM events a, events b, events c WHERE a.dur_ns + b.dur_ns = c.ts_ns"):
         process = subprocess.Popen([support.EXE, "sql", TRAIN, query], env=support.environment(), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+                                   stderr=subprocess.PIPE, preexec_fn=support.default_signals)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1)
         process.send_signal(signal.SIGINT)

@@ -73,7 +73,7 @@ static void order_is_that_of_the_names(void **state)
 /* A path of n names n0, n1, ...; below the top one of them may be another. */
 static uint32_t add_deep(struct ht_name_tree *tree, size_t n, size_t other)
 {
-	static char names[40][8];
+	static char names[40][24];
 	const char *path[40];
 	for (size_t i = 0; i < n; i++) {
 		snprintf(names[i], sizeof names[i], "n%zu", i);
