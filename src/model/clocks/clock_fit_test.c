@@ -140,8 +140,8 @@ static void divides_as_128_bits_do(void **state)
 		__int128 wanted = (__int128)dt * drift / 1000000000000;
 		assert_true(ht_time_drift(drift, dt) == wanted);
 	}
-	assert_true(ht_time_drift(-1000000000, INT64_MIN) ==
-	            (__int128)INT64_MIN * -1000000000 / 1000000000000);
+	__int128 longest = INT64_MIN, drift = -1000000000;
+	assert_true(ht_time_drift((int64_t)drift, longest) == longest * drift / 1000000000000);
 }
 
 static void leaves_the_impossible_constant(void **state)
