@@ -189,7 +189,11 @@ def test_results_are_those_of_the_build(inside):
         for run in RUNS:
             traces = [f"examples/{run}"] * (2 if verb == "diff" else 1)
             words = [verb, *traces, "--format", "csv", "--jobs", "2"]
-            assert inside(*words) == support.output(*words, cwd=ROOT), words
+            here = support.run(*words, cwd=ROOT)
+            there = subprocess.run([*inside.words, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={})
+            assert (there.returncode, there.stdout) == (here.returncode, here.stdout), words
+            # execution traces and tolerances are not among the bundled runs; all else has an answer
+            assert here.returncode == 0 or verb.startswith("et-") or verb == "gate", words
 
 
 def test_report_and_convert(inside):
