@@ -28,9 +28,9 @@ static int compare_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static int64_t per_sm_of(const struct ht_trace *t, uint32_t row)
+static int64_t per_sm_of(struct ht_arg_cursor *blocks, uint32_t row)
 {
-	double value = ht_arg_f64(t, "blocks per SM", row, 0);
+	double value = ht_arg_cursor_f64(blocks, row, 0);
 	return value > 0 && value < MAX_PER_SM ? (int64_t)llround(value * ONE) : 0;
 }
 
@@ -66,14 +66,17 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 	        ht_arena_alloc(run->scratch, (device->work.n + 1) * sizeof *busy);
 	struct change *changes =
 	        ht_arena_alloc(run->scratch, (2 * device->work.n + 1) * sizeof *changes);
+	struct ht_arg_cursor blocks = ht_arg_cursor(t, "blocks per SM"),
+	                     occupied = ht_arg_cursor(t, "est. achieved occupancy %");
 	double weighted = 0, weight = 0;
 	if (!busy || !changes)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < device->work.n; i++) {
 		const struct ht_work *w = &device->work.items[i];
 		struct ht_interval in = clip(w, start, end);
-		double occupancy = ht_arg_f64(t, "est. achieved occupancy %", w->row, -1);
-		int64_t per_sm = per_sm_of(t, w->row), inside_ns = ht_sub_sat(in.end, in.start);
+		double occupancy = ht_arg_cursor_f64(&occupied, w->row, -1);
+		int64_t per_sm = per_sm_of(&blocks, w->row),
+		        inside_ns = ht_sub_sat(in.end, in.start);
 		bool on_tc = ht_traits_on_tc(traits, w->row, false);
 		s->n_kernels++;
 		ht_sum(&s->kernel_ns, ht_sub_sat(w->end, w->start));
