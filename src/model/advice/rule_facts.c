@@ -371,7 +371,7 @@ static enum ht_status find_launches(struct facts *f)
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
 		.by_device = true };
-	struct ht_idle_stream *devices = NULL;
+	const struct ht_idle_stream *devices = NULL;
 	struct ht_frame frame;
 	size_t n = 0;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
