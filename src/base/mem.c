@@ -400,7 +400,7 @@ static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
 	return b;
 }
 
-void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
+void *ht_arena_room(struct ht_arena *arena, size_t n_bytes)
 {
 	if (n_bytes > SIZE_MAX / 2)
 		return NULL;
@@ -417,8 +417,14 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 	}
 	void *block = (char *)b + b->used;
 	b->used += n;
-	if (!b->is_zeroed)
-		memset(block, 0, n);
+	return block;
+}
+
+void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
+{
+	void *block = ht_arena_room(arena, n_bytes);
+	if (block && !arena->last->is_zeroed)
+		memset(block, 0, n_bytes);
 	return block;
 }
 

@@ -136,7 +136,7 @@ static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame,
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
 		.by_device = true };
-	struct ht_idle_stream *devices = NULL;
+	const struct ht_idle_stream *devices = NULL;
 	size_t n = 0;
 	int64_t ns[HT_IDLE_N] = { 0 };
 	struct ht_idle_gap longest[HT_IDLE_N] = { 0 };

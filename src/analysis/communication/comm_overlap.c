@@ -248,15 +248,12 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	static const struct ht_device_work nothing = { .device = -1 };
 	enum by by = parse_by(ht_run_str(run, "by"));
 	struct ht_frame frame = { 0 };
-	struct ht_work_list work = { 0 };
-	struct ht_device_work *devices = NULL;
-	size_t n = 0;
+	struct ht_devices devices = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_work_collect(run, &frame, &work));
-	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
-	for (size_t i = 0; i < n; i++)
-		HT_TRY(put_device(run, &devices[i], by, part));
-	return n ? HT_OK : put_device(run, &nothing, by, part);
+	HT_TRY(ht_devices_find(run, &frame, &devices));
+	for (size_t i = 0; i < devices.n; i++)
+		HT_TRY(put_device(run, &devices.list[i], by, part));
+	return devices.n ? HT_OK : put_device(run, &nothing, by, part);
 }
 
 static enum ht_status add_hint(ht_table *table)

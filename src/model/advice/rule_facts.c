@@ -245,11 +245,16 @@ static enum ht_status find_host(struct facts *f)
 
 /* ---- GPU work ---- */
 
-static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char *blocks_key)
+/* What GPU work says of itself. */
+struct work_args {
+	struct ht_arg_cursor blocks, in, out, dtype;
+};
+
+static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
 {
 	const struct ht_trace *t = f->t;
 	int64_t ns = t->dur_ns[gpu->row];
-	double blocks = ht_arg_f64(t, blocks_key, gpu->row, -1);
+	double blocks = ht_arg_cursor_f64(&args->blocks, gpu->row, -1);
 	struct ht_rule_sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
 	f->known[HT_METRIC_TINY] = true;
 	tiny->whole = tiny->whole == HT_NO_I64 ? 1 : tiny->whole + 1;
@@ -263,12 +268,12 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char
 		ht_rule_sum_add(grid, ns, gpu->row, ns);
 }
 
-static void look_at_message(struct facts *f, const struct ht_gpu *gpu)
+static void look_at_message(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
 {
 	const struct ht_trace *t = f->t;
-	int64_t in = ht_arg_i64(t, "In msg nelems", gpu->row, HT_NO_I64);
-	int64_t out = ht_arg_i64(t, "Out msg nelems", gpu->row, HT_NO_I64), bytes;
-	int64_t each = ht_dtype_bytes(ht_arg_str(t, "dtype", gpu->row));
+	int64_t in = ht_arg_cursor_i64(&args->in, gpu->row, HT_NO_I64);
+	int64_t out = ht_arg_cursor_i64(&args->out, gpu->row, HT_NO_I64), bytes;
+	int64_t each = ht_dtype_bytes(ht_arg_cursor_str(&args->dtype, gpu->row));
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_MESSAGES];
 	f->known[HT_METRIC_NCCL] = f->known[HT_METRIC_COMM] = true;
 	ht_rule_sum_add(&f->of[HT_METRIC_NCCL], t->dur_ns[gpu->row], gpu->row, t->dur_ns[gpu->row]);
@@ -293,6 +298,9 @@ static void look_at_copy(struct facts *f, const struct ht_gpu *gpu)
 static void find_work(struct facts *f)
 {
 	const struct ht_trace *t = f->t;
+	struct work_args args = { ht_arg_cursor(t, "blocks per SM"),
+		ht_arg_cursor(t, "In msg nelems"), ht_arg_cursor(t, "Out msg nelems"),
+		ht_arg_cursor(t, "dtype") };
 	uint64_t devices = 0;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
@@ -301,9 +309,9 @@ static void find_work(struct facts *f)
 		if (gpu->device >= 0 && gpu->device < 64)
 			devices |= (uint64_t)1 << gpu->device;
 		if (gpu->class_ == HT_CLASS_COMPUTE)
-			look_at_kernel(f, gpu, "blocks per SM");
+			look_at_kernel(f, gpu, &args);
 		else if (gpu->class_ == HT_CLASS_COMM)
-			look_at_message(f, gpu);
+			look_at_message(f, gpu, &args);
 		else if (gpu->class_ == HT_CLASS_MEMCPY)
 			look_at_copy(f, gpu);
 	}
@@ -363,7 +371,7 @@ static enum ht_status find_launches(struct facts *f)
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
 		.by_device = true };
-	struct ht_idle_stream *devices = NULL;
+	const struct ht_idle_stream *devices = NULL;
 	struct ht_frame frame;
 	size_t n = 0;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];

@@ -8,9 +8,10 @@
  * third of the ends may lie anywhere.
  */
 #include "model/clocks/clock_fit.h"
+
+#include "base/sort.h"
 #include "model/numbers/stats.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Slopes between so many ends are enough. */
@@ -106,10 +107,11 @@ static __int128 above(const struct ht_clock_point *a, const struct ht_clock_poin
 
 /* Only points of the convex hull are ever the lowest over a line, whatever its drift; and as lines are rounded, those
  * less than 2 ns above it. Sorted by time, the hull is found by looking back; what does not count is dropped. */
-static size_t keep_lowest(struct ht_clock_point *p, size_t n, struct ht_clock_point *hull)
+static size_t keep_lowest(
+        struct ht_mem *mem, struct ht_clock_point *p, size_t n, struct ht_clock_point *hull)
 {
 	size_t m = 0, n_kept = 0;
-	qsort(p, n, sizeof *p, by_time);
+	ht_sort_items(mem, p, n, sizeof *p, by_time);
 	for (size_t i = 0; i < n; i++) {
 		if (m && hull[m - 1].at_ns == p[i].at_ns)
 			continue;
@@ -145,10 +147,10 @@ static bool keep_nearest(struct ht_arena *scratch, struct ht_clock_points *p)
 	if (!hull || !lower || !upper)
 		return false;
 	memcpy(upper, p->upper, p->n_upper * sizeof *upper);
-	p->n_upper = keep_lowest(upper, p->n_upper, hull);
+	p->n_upper = keep_lowest(scratch->mem, upper, p->n_upper, hull);
 	memcpy(lower, p->lower, p->n_lower * sizeof *lower);
 	mirror(lower, p->n_lower);
-	p->n_lower = keep_lowest(lower, p->n_lower, hull);
+	p->n_lower = keep_lowest(scratch->mem, lower, p->n_lower, hull);
 	mirror(lower, p->n_lower);
 	p->upper = upper;
 	p->lower = lower;

@@ -295,9 +295,8 @@ enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
 {
 	static const char kind;
 	const struct rows rows = { frame, traits };
-	const struct ht_sharing how = { &kind, frame->shared_as, make_busy, sizeof *ret_times };
-	return frame->shared_as ? ht_share(run, &how, &rows, ret_times)
-	                        : make_busy(run, &rows, ret_times);
+	const struct ht_sharing how = { &kind, 0, make_busy, sizeof *ret_times };
+	return ht_frame_share(run, frame, &how, &rows, ret_times);
 }
 
 enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
