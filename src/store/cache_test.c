@@ -371,9 +371,24 @@ static void test_every_part_is_checked(void **state)
 	uint32_t row = 100000;
 	while (parents[row] == HT_NONE)
 		row++;
-	uint32_t top = parents[row], before = parents[top];
+	uint32_t top = parents[row], before = parents[top], next = parents[top + 1];
 	parents[top] = row;
 	assert_false(is_sound(f, f->trace));
+	/* a way down that ends, and beside it, from an entry whose way is known by then, one that does not */
+	uint32_t last = (uint32_t)ht_n_events(f->trace) - 1, far = last - 1000;
+	uint32_t before_far = parents[far];
+	assert_int_equal(parents[last], HT_NONE);
+	parents[top] = far;
+	parents[far] = last;
+	assert_true(is_sound(f, f->trace));
+	parents[last] = last;
+	assert_false(is_sound(f, f->trace));
+	parents[last] = top + 1;
+	parents[top + 1] = last;
+	assert_false(is_sound(f, f->trace));
+	parents[top + 1] = next;
+	parents[last] = HT_NONE;
+	parents[far] = before_far;
 	parents[top] = before;
 	uint32_t *python = (uint32_t *)(uintptr_t)f->trace->python_parent;
 	const uint32_t *rows = f->trace->python_rows;
