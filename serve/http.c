@@ -6,9 +6,8 @@
  */
 #include "exchange.h"
 #include "listen.h"
+#include "mhd.h"
 #include "pool.h"
-
-#include <microhttpd.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +44,7 @@ static void release_answer(void *answer)
 
 static void add(struct MHD_Response *response, const char *name, const char *value)
 {
-	(void)MHD_add_response_header(response, name, value);
+	(void)mhd.add_response_header(response, name, value);
 }
 
 static void add_cookie(const struct exchange *exchange, struct MHD_Response *response)
@@ -102,8 +101,8 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct MHD_Connect
 		return MHD_NO;
 	struct MHD_Response *response =
 	        answer->status == 304
-	                ? MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT)
-	                : MHD_create_response_from_buffer_with_free_callback_cls(
+	                ? mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT)
+	                : mhd.create_response_from_buffer_with_free_callback_cls(
 	                          answer->n, answer->bytes, release_answer, answer_hold(answer));
 	if (response == NULL) {
 		if (answer->status != 304)
@@ -111,8 +110,8 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct MHD_Connect
 		return MHD_NO;
 	}
 	add_headers(exchange, response);
-	enum MHD_Result result = MHD_queue_response(connection, (unsigned)answer->status, response);
-	MHD_destroy_response(response);
+	enum MHD_Result result = mhd.queue_response(connection, (unsigned)answer->status, response);
+	mhd.destroy_response(response);
 	return result;
 }
 
@@ -122,7 +121,7 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct MHD_Connect
 static void resume_locked(struct exchange *exchange)
 {
 	exchange->is_told = true;
-	MHD_resume_connection(exchange->connection);
+	mhd.resume_connection(exchange->connection);
 }
 
 static void resume(struct exchange *exchange)
@@ -150,7 +149,7 @@ static void end_waiting(struct http *http, uint64_t until_ms)
 			continue;
 		}
 		*at = exchange->next_news;
-		MHD_resume_connection(exchange->connection);
+		mhd.resume_connection(exchange->connection);
 	}
 	pthread_mutex_unlock(&http->lock);
 }
@@ -181,13 +180,13 @@ static enum MHD_Result note_host(
 
 static const char *header(struct MHD_Connection *connection, const char *name)
 {
-	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+	return mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 static void read_headers(struct exchange *exchange, struct MHD_Connection *connection)
 {
 	struct guard_headers *headers = &exchange->headers;
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, note_host, headers);
+	mhd.get_connection_values(connection, MHD_HEADER_KIND, note_host, headers);
 	headers->origin = header(connection, "Origin");
 	headers->fetch_site = header(connection, "Sec-Fetch-Site");
 	headers->fetch_mode = header(connection, "Sec-Fetch-Mode");
@@ -218,7 +217,7 @@ static enum MHD_Result go_on(struct http *http, struct exchange *exchange)
 		step = STEP_DONE;
 	}
 	if (step != STEP_DONE)
-		MHD_suspend_connection(connection);
+		mhd.suspend_connection(connection);
 	if (step == STEP_WAIT_NEWS) {
 		exchange->next_news = http->news;
 		http->news = exchange;
@@ -301,7 +300,7 @@ static char *make_url(const struct server *server, const struct listening *at)
 
 static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 {
-	return MHD_start_daemon(
+	return mhd.start_daemon(
 	        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
 	        NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
 	        begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_UNESCAPE_CALLBACK,
@@ -314,6 +313,12 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 {
 	struct listening at;
+	const char *problem = mhd_load();
+	if (problem != NULL) {
+		snprintf(error, SERVE_ERROR_BYTES,
+		        "the web server needs libmicrohttpd, which cannot be loaded: %s", problem);
+		return HT_USAGE;
+	}
 	enum ht_status status = listen_open(&server->options, &at, error);
 	if (status != HT_OK)
 		return status;
@@ -348,7 +353,7 @@ void http_stop(struct http *http)
 {
 	if (http == NULL)
 		return;
-	MHD_stop_daemon(http->daemon);
+	mhd.stop_daemon(http->daemon);
 	pthread_mutex_destroy(&http->lock);
 	free(http);
 }
@@ -356,6 +361,8 @@ void http_stop(struct http *http)
 const char *serve_build_info(void)
 {
 	static char text[64];
-	snprintf(text, sizeof(text), "libmicrohttpd %s", MHD_get_version());
+	if (mhd_load() != NULL)
+		return NULL;
+	snprintf(text, sizeof(text), "libmicrohttpd %s", mhd.get_version());
 	return text;
 }

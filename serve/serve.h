@@ -51,7 +51,7 @@ const char *serve_url(const struct server *server);
 int serve_port(const struct server *server);
 /* Answer what is under way, or refuse it, and end all threads. */
 void serve_stop(struct server *server);
-/* "libmicrohttpd 0.9.75", or NULL when this build has no server. */
+/* "libmicrohttpd 0.9.75", or NULL when this build has no server, or its library is not there. */
 const char *serve_build_info(void);
 
 #endif

@@ -80,18 +80,17 @@ static inline struct ht_block ht_block_read(const char *p)
 	};
 }
 
-/* Do n bytes agree? Reads whole blocks: both need HT_PADDING readable bytes, n is at most that. */
+/* Do n bytes agree, 1 to HT_PADDING? Both need HT_PADDING readable bytes. One answer for all lengths: the places of
+ * events differ in theirs. */
 static inline bool ht_same_text(const char *p, const char *q, uint32_t n)
 {
-	for (;; p += 32, q += 32, n -= 32) {
-		__m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
-		__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)q);
-		uint32_t differ = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
-		if (n <= 32)
-			return !(n < 32 ? differ & (((uint32_t)1 << n) - 1) : differ);
-		if (differ)
-			return false;
-	}
+	__m256i a = _mm256_loadu_si256((const __m256i *)(const void *)p);
+	__m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p + 32));
+	a = _mm256_cmpeq_epi8(a, _mm256_loadu_si256((const __m256i *)(const void *)q));
+	b = _mm256_cmpeq_epi8(b, _mm256_loadu_si256((const __m256i *)(const void *)(q + 32)));
+	uint64_t same = (uint32_t)_mm256_movemask_epi8(a) |
+	                (uint64_t)(uint32_t)_mm256_movemask_epi8(b) << 32;
+	return !(~same << (64 - n));
 }
 
 #elif defined(HT_SIMD_SSE2)

@@ -174,20 +174,20 @@ static const char *scan_container(struct ht_worker *w, const char *start, uint32
 	return known || add_container(w, start, n, ret_id) ? p : NULL;
 }
 
-/* A number as type and bits. */
-static inline const char *scan_number(
+/* A number of up to 15 digits and nothing else; NULL for any other. */
+static inline const char *scan_digits(const char *p, uint64_t *ret_value)
+{
+	size_t n = ht_digits(p, ret_value);
+	const char *end = p + n;
+	bool is_plain = n - 1 < 15 && *end != '.' && (*end | 0x20) != 'e';
+	return is_plain && (n == 1 || *p != '0') ? end : NULL;
+}
+
+/* Any number as type and bits. */
+static const char *scan_number_slow(
         struct ht_worker *w, const char *p, enum ht_arg_type *ret_type, uint64_t *ret_bits)
 {
-	const char *start = p;
-	uint64_t value;
-	size_t n = ht_digits(p, &value);
-	p += n;
-	if (n && n < 16 && *p != '.' && (*p | 0x20) != 'e' && (n == 1 || *start != '0')) {
-		*ret_type = HT_ARG_I64;
-		*ret_bits = value;
-		return p;
-	}
-	struct ht_number number = ht_number_parse(start);
+	struct ht_number number = ht_number_parse(p);
 	if (number.type == HT_NUMBER_NONE)
 		return NULL;
 	if (number.clamped)
@@ -197,6 +197,14 @@ static inline const char *scan_number(
 	                                           : HT_ARG_F64;
 	*ret_bits = number.u;
 	return number.end;
+}
+
+static inline const char *scan_number(
+        struct ht_worker *w, const char *p, enum ht_arg_type *ret_type, uint64_t *ret_bits)
+{
+	const char *end = scan_digits(p, ret_bits);
+	*ret_type = HT_ARG_I64;
+	return end ? end : scan_number_slow(w, p, ret_type, ret_bits);
 }
 
 static inline bool starts(const char *p, const char *word, size_t n)
@@ -412,34 +420,62 @@ static inline const char *scan_field(
 	return end;
 }
 
-/* The value of a node; NULL when it is of another type. */
-static inline const char *scan_node(struct ht_worker *w, struct ht_layout_node *node, const char *p)
+/* The value of a node, when it is an arg; NULL when it is of another type. */
+static inline const char *scan_node(
+        struct ht_worker *w, struct ht_layout_node *node, const char *p, uint64_t *ret_value)
 {
 	enum ht_arg_type type;
-	uint64_t value;
-	if (node->type == HT_LAYOUT_FIELD)
-		return scan_field(w, &node->memo, (enum ht_field)node->item, p);
-	const char *end = scan_any(w, &node->memo, p, &type, &value);
-	bool fits = end && type == node->type;
-	return fits && ht_worker_item(w, node->item, UINT32_MAX, value) ? end : NULL;
+	uint32_t id = 0;
+	const char *end = NULL;
+	switch (node->type) {
+	case HT_ARG_I64:
+		if ((end = scan_digits(p, ret_value)))
+			return end;
+		break;
+	case HT_ARG_STR:
+	case HT_ARG_JSON:
+		if ((*p == '"') == (node->type == HT_ARG_STR) &&
+		        (*p == '"' || *p == '[' || *p == '{'))
+			end = scan_text(w, &node->memo, p, &id);
+		*ret_value = id;
+		return end;
+	case HT_LAYOUT_FIELD + HT_FIELD_PH: return scan_field(w, &node->memo, HT_FIELD_PH, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_CAT: return scan_field(w, &node->memo, HT_FIELD_CAT, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return scan_field(w, &node->memo, HT_FIELD_NAME, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_field(w, &node->memo, HT_FIELD_PID, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_field(w, &node->memo, HT_FIELD_TID, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TS: return scan_field(w, &node->memo, HT_FIELD_TS, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_DUR: return scan_field(w, &node->memo, HT_FIELD_DUR, p);
+	default: break;
+	}
+	end = scan_any(w, &node->memo, p, &type, ret_value);
+	return end && type == node->type ? end : NULL;
 }
 
-/* An event with a layout that was learned; NULL for any other. */
+/* An event with a layout that was learned; NULL for any other. There is room for its items: as many were read key by
+ * key. */
 static const char *scan_layout(struct ht_worker *w, const char *p)
 {
 	struct ht_layout_node *nodes = w->layouts.nodes.data;
-	uint32_t at = nodes ? nodes[0].child : 0;
+	uint32_t at = nodes ? nodes[0].child : 0, n_items = 0;
 	while (at) {
 		struct ht_layout_node *node = &nodes[at];
-		const char *end = NULL;
-		if (ht_same_text(p, node->text, node->n)) {
-			end = p + node->n;
-			if (node->type == HT_LAYOUT_END)
-				return ht_worker_store(w, node->item) ? end : NULL;
-			end = scan_node(w, node, end);
+		if (!ht_same_text(p, node->text, node->n)) {
+			at = node->next;
+			continue;
 		}
+		const char *value = p + node->n;
+		if (node->type == HT_LAYOUT_END) {
+			w->n_items = n_items;
+			return ht_worker_store(w, node->item) ? value : NULL;
+		}
+		const char *end = scan_node(w, node, value, &w->item_values[n_items]);
 		at = end ? node->child : node->next;
-		p = end ? end : p;
+		if (!end)
+			continue;
+		p = end;
+		w->items[n_items] = node->item;
+		n_items += node->type < HT_LAYOUT_FIELD;
 	}
 	return NULL;
 }
@@ -450,7 +486,7 @@ static bool can_learn(const struct ht_worker *w)
 {
 	const struct ht_mark *marks = w->marks.data;
 	for (size_t i = 0; i < w->marks.n; i++)
-		if (marks[i].type != HT_LAYOUT_FIELD &&
+		if (marks[i].type < HT_LAYOUT_FIELD &&
 		        KEYS(w)[marks[i].key].field != HT_FIELD_COUNT)
 			return false;
 	return !(w->stat_bits >> HT_STAT_duplicate_key & 1) &&
@@ -482,7 +518,8 @@ static inline const char *scan_member(struct ht_worker *w, uint32_t key, const c
 		end = scan_field(w, &KEYS(w)[key].memo, field, p);
 	if (end)
 		return ht_worker_item(w, field, key, 0) &&
-		                       ht_worker_mark(w, p, end, field, key, HT_LAYOUT_FIELD)
+		                       ht_worker_mark(w, p, end, field, key,
+		                               (uint8_t)(HT_LAYOUT_FIELD + field))
 		               ? end
 		               : NULL;
 	return w->out_of_memory ? NULL : scan_value(w, key, p);

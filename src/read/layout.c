@@ -12,19 +12,17 @@
 
 void ht_layouts_init(struct ht_layouts *layouts, struct ht_mem *mem)
 {
-	*layouts = (struct ht_layouts){ 0 };
-	ht_arena_init(&layouts->arena, mem);
+	*layouts = (struct ht_layouts){ .mem = mem };
 }
 
 void ht_layouts_done(struct ht_layouts *layouts)
 {
-	ht_vec_free(layouts->arena.mem, &layouts->nodes, sizeof(struct ht_layout_node));
-	ht_arena_done(&layouts->arena);
+	ht_vec_free(layouts->mem, &layouts->nodes, sizeof(struct ht_layout_node));
 }
 
 static bool is_short(const char *from, const char *to)
 {
-	return to - from <= HT_MAX_LAYOUT_TEXT;
+	return to > from && to - from <= HT_MAX_LAYOUT_TEXT;
 }
 
 static bool can_learn(const struct ht_layouts *layouts, const char *start, const char *end,
@@ -38,17 +36,6 @@ static bool can_learn(const struct ht_layouts *layouts, const char *start, const
 		start = marks[i].end;
 	}
 	return is_short(start, end);
-}
-
-static bool add_node(struct ht_layouts *layouts, const struct ht_layout_node *node)
-{
-	struct ht_layout_node copy = *node;
-	char *text = ht_arena_alloc(&layouts->arena, HT_MAX_LAYOUT_TEXT);
-	if (!text)
-		return false;
-	memcpy(text, node->text, node->n);
-	copy.text = text;
-	return HT_VEC_PUSH(layouts->arena.mem, &layouts->nodes, struct ht_layout_node, copy);
 }
 
 /* The node after another one, made when it is new; 0 when there is no room. */
@@ -65,7 +52,8 @@ static uint32_t step(
 		last = at;
 	}
 	uint32_t id = (uint32_t)layouts->nodes.n;
-	if (n_siblings >= MAX_SIBLINGS || !add_node(layouts, wanted))
+	if (n_siblings >= MAX_SIBLINGS ||
+	        !HT_VEC_PUSH(layouts->mem, &layouts->nodes, struct ht_layout_node, *wanted))
 		return 0;
 	nodes = layouts->nodes.data;
 	if (last)
@@ -83,20 +71,21 @@ void ht_layouts_learn(struct ht_layouts *layouts, const char *start, const char 
 	if (!can_learn(layouts, start, end, marks, n_marks))
 		return;
 	if (!layouts->nodes.n &&
-	        !HT_VEC_PUSH(layouts->arena.mem, &layouts->nodes, struct ht_layout_node, root))
+	        !HT_VEC_PUSH(layouts->mem, &layouts->nodes, struct ht_layout_node, root))
 		return;
 	for (size_t i = 0; i < n_marks; i++) {
-		struct ht_layout_node node = { .text = start,
-			.n = (uint32_t)(marks[i].start - start),
+		struct ht_layout_node node = { .n = (uint32_t)(marks[i].start - start),
 			.item = marks[i].item,
 			.type = marks[i].type };
+		memcpy(node.text, start, node.n);
 		at = step(layouts, at, &node);
 		if (!at)
 			return;
 		start = marks[i].end;
 	}
 	struct ht_layout_node last = {
-		.text = start, .n = (uint32_t)(end - start), .item = shape, .type = HT_LAYOUT_END
+		.n = (uint32_t)(end - start), .item = shape, .type = HT_LAYOUT_END
 	};
+	memcpy(last.text, start, last.n);
 	(void)step(layouts, at, &last);
 }

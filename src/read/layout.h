@@ -18,8 +18,8 @@
 /* Longer texts are not learned: they are compared within the padding behind every text. */
 #define HT_MAX_LAYOUT_TEXT 64
 
-/* Types of nodes beyond those of args. */
-enum { HT_LAYOUT_FIELD = 64, HT_LAYOUT_END };
+/* Types of nodes beyond those of args: fields, from the first on, and the end. */
+enum { HT_LAYOUT_FIELD = 64, HT_LAYOUT_END = 128 };
 
 /* The last text value of a place, quotes or brackets included: values repeat. It points into the text being
  * scanned, and is void in another epoch. */
@@ -30,12 +30,12 @@ struct ht_text_memo {
 };
 
 struct ht_layout_node {
-	const char *text; /* what precedes the value, zeros behind it */
-	uint32_t n;
-	uint32_t item;  /* as in shapes; of an end: the shape */
-	uint32_t child; /* first node after the value; 0: none */
-	uint32_t next;  /* another node at this place; 0: none */
-	uint8_t type;   /* enum ht_arg_type, or one of the above */
+	char text[HT_MAX_LAYOUT_TEXT]; /* what precedes the value, zeros behind it */
+	uint32_t n;                    /* of its bytes, at least 1 */
+	uint32_t item;                 /* as in shapes; of an end: the shape */
+	uint32_t child;                /* first node after the value; 0: none */
+	uint32_t next;                 /* another node at this place; 0: none */
+	uint8_t type; /* enum ht_arg_type, HT_LAYOUT_FIELD + enum ht_field, or HT_LAYOUT_END */
 	struct ht_text_memo memo;
 };
 
@@ -47,8 +47,8 @@ struct ht_mark {
 };
 
 struct ht_layouts {
+	struct ht_mem *mem;
 	struct ht_vec nodes; /* struct ht_layout_node; 0 is the place before every event */
-	struct ht_arena arena;
 };
 
 void ht_layouts_init(struct ht_layouts *layouts, struct ht_mem *mem);

@@ -58,17 +58,18 @@ static void refuses_what_is_too_long(void **state)
 	(void)state;
 	struct ht_mem *mem = ht_mem_new();
 	struct ht_layouts layouts;
-	char text[HT_MAX_LAYOUT_TEXT + 3];
+	char text[HT_MAX_LAYOUT_TEXT + 4];
 	ht_layouts_init(&layouts, mem);
 	memset(text, ' ', sizeof text);
-	text[0] = '{';
-	text[HT_MAX_LAYOUT_TEXT + 1] = '#';
-	text[HT_MAX_LAYOUT_TEXT + 2] = 0;
+	memcpy(text + HT_MAX_LAYOUT_TEXT, " #}", 4);
 	learn(&layouts, text, 1, 0);
 	assert_int_equal(layouts.nodes.n, 0);
-	text[HT_MAX_LAYOUT_TEXT] = '#';
+	memcpy(text + HT_MAX_LAYOUT_TEXT, "#}", 3);
 	learn(&layouts, text, 1, 0);
-	assert_int_equal(layouts.nodes.n, 4); /* the second value follows at once */
+	assert_int_equal(layouts.nodes.n, 3);
+	/* no text is one that compares equal to nothing */
+	learn(&layouts, "{##}", 1, 0);
+	assert_int_equal(layouts.nodes.n, 3);
 	ht_layouts_done(&layouts);
 	ht_mem_release(mem);
 }

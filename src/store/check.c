@@ -16,6 +16,9 @@
 #include "store/check_loops.h"
 #include "store/shape.h"
 
+/* Rows that are looked at together for a parent that does not come before its child. */
+#define WALK_ROWS 128
+
 struct facts {
 	const struct ht_check_loops *loops;
 	uint32_t n_rows, n_strings, n_shapes;
@@ -162,7 +165,7 @@ CHECK(parent)
 	KNOWN;
 	if (!all_below(f, t->parent + first, n, f->n_rows, true))
 		return false;
-	if (!f->loops->are_opened_before(t, first, n))
+	if (!f->loops->are_above_from(t->parent + first, (uint32_t)first, n))
 		atomic_store_explicit(&f->odd_parent, true, memory_order_relaxed);
 	return true;
 }
@@ -632,25 +635,40 @@ static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
 	return low < t->n_python_rows && t->python_rows[low] == row ? (uint32_t)low : HT_NONE;
 }
 
-/* A cycle has at least one entry whose parent does not come before it. From those few, walk up and stamp
- * each entry once: meeting the own stamp again is a cycle. */
-static enum ht_status walk_chains(ht_ctx *ctx, const struct ht_trace *t, bool python, bool *sound)
+/* Walk up from an entry to the top, or to one that is known to lead there, and note the way; false when it leads
+ * round. */
+static bool leads_up(const struct ht_trace *t, bool python, uint32_t i, size_t n, uint8_t *known)
 {
-	size_t n = python ? t->n_python_rows : ht_n_events(t);
-	uint32_t *stamps = ht_mem_zalloc(ctx->mem, n * sizeof *stamps);
-	if (!stamps)
-		return ht_fail_nomem(ctx);
-	for (uint32_t i = 0; *sound && i < n; i++) {
-		uint32_t row = python ? t->python_rows[i] : i;
-		uint32_t parent = python ? t->python_parent[i] : t->parent[i];
-		if (parent == HT_NONE || ht_opens_before(t, parent, row))
-			continue;
-		uint32_t at = i;
-		for (; at != HT_NONE && !stamps[at]; at = parent_of(t, python, at))
-			stamps[at] = i + 1;
-		*sound = at == HT_NONE || stamps[at] != i + 1;
+	size_t n_steps = 0;
+	for (uint32_t at = i; at != HT_NONE && !(known[at / 8] >> at % 8 & 1); n_steps++) {
+		if (n_steps >= n)
+			return false;
+		at = parent_of(t, python, at);
 	}
-	ht_mem_free(ctx->mem, stamps, n * sizeof *stamps);
+	for (uint32_t at = i; n_steps--; at = parent_of(t, python, at))
+		known[at / 8] |= (uint8_t)(1 << at % 8);
+	return true;
+}
+
+/* A cycle has at least one entry whose parent does not come before it: walk up from those few. */
+static enum ht_status walk_chains(
+        ht_ctx *ctx, const struct ht_trace *t, const struct facts *f, bool python, bool *sound)
+{
+	const uint32_t *parents = python ? t->python_parent : t->parent;
+	size_t n = python ? t->n_python_rows : ht_n_events(t), n_known = n / 8 + 1;
+	uint8_t *known = ht_mem_zalloc(ctx->mem, n_known);
+	if (!known)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0, n_here; *sound && i < n; i += n_here) {
+		n_here = n - i < WALK_ROWS ? n - i : WALK_ROWS;
+		if (python ? f->loops->are_above(parents + i, t->python_rows + i, n_here)
+		           : f->loops->are_above_from(parents + i, (uint32_t)i, n_here))
+			continue;
+		for (size_t k = i; *sound && k < i + n_here; k++)
+			if (parents[k] + 1 > (python ? t->python_rows[k] : k))
+				*sound = leads_up(t, python, (uint32_t)k, n, known);
+	}
+	ht_mem_free(ctx->mem, known, n_known);
 	return HT_OK;
 }
 
@@ -686,9 +704,9 @@ static enum ht_status end(ht_ctx *ctx, const void *store, void *facts, bool *sou
 	enum ht_status status = HT_OK;
 	*sound = *sound && has_free_slot(t) && are_json(t);
 	if (*sound && atomic_load(&f->odd_parent))
-		status = walk_chains(ctx, t, false, sound);
+		status = walk_chains(ctx, t, f, false, sound);
 	if (status == HT_OK && *sound && atomic_load(&f->odd_python))
-		status = walk_chains(ctx, t, true, sound);
+		status = walk_chains(ctx, t, f, true, sound);
 	ht_mem_free(ctx->mem, f->sound_shapes, t->n_shape_offsets);
 	ht_mem_free(ctx->mem, f, sizeof *f);
 	return status;

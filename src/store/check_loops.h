@@ -18,20 +18,10 @@ struct ht_check_loops {
 	/* Times of rows that have one, and durations, are within their bounds. */
 	bool (*are_times)(const int64_t *ts_ns, size_t n);
 	bool (*are_durations)(const int64_t *dur_ns, size_t n);
-	/* Parents come before their rows: in the file; as spans are opened (ht_opens_before). All exist. */
+	/* Parents come before their rows in the file, where there are any: rows of a list; rows from one on. */
 	bool (*are_above)(const uint32_t *parents, const uint32_t *rows, size_t n);
-	bool (*are_opened_before)(const struct ht_trace *trace, size_t first, size_t n);
+	bool (*are_above_from)(const uint32_t *parents, uint32_t first_row, size_t n);
 };
-
-/* The order in which spans are opened: by start, the longer first, then as in the file. Parents come before
- * their children in it, so chains of parents end. */
-static inline bool ht_opens_before(const struct ht_trace *t, uint32_t a, uint32_t b)
-{
-	bool earlier = t->ts_ns[a] < t->ts_ns[b], same_start = t->ts_ns[a] == t->ts_ns[b];
-	bool longer = t->dur_ns[a] > t->dur_ns[b], same_length = t->dur_ns[a] == t->dur_ns[b];
-	/* no branches: times of old traces are whole microseconds, and many are the same */
-	return earlier | (same_start & (longer | (same_length & (a < b))));
-}
 
 /* The loops for this CPU. */
 const struct ht_check_loops *ht_check_loops(void);
@@ -112,19 +102,15 @@ static bool are_above(const uint32_t *parents, const uint32_t *rows, size_t n)
 	return !bad;
 }
 
-static bool are_opened_before(const struct ht_trace *t, size_t first, size_t n)
+static bool are_above_from(const uint32_t *parents, uint32_t first_row, size_t n)
 {
-	bool bad = false;
-	for (uint32_t row = (uint32_t)first; row < first + n; row++) {
-		bool is_top = t->parent[row] == HT_NONE;
-		uint32_t parent = is_top ? row : t->parent[row];
-		bad |= !is_top & !ht_opens_before(t, parent, row);
-	}
+	uint32_t bad = 0;
+	FOR_BLOCKS(0, n, bad |= parents[i] + 1 > first_row + (uint32_t)i);
 	return !bad;
 }
 
 const struct ht_check_loops HT_CHECK_LOOPS_NAME = { all_below, all_u16_below, all_bytes_below,
-	is_ascending, are_times, are_durations, are_above, are_opened_before };
+	is_ascending, are_times, are_durations, are_above, are_above_from };
 
 #endif
 #endif

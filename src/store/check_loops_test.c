@@ -64,8 +64,6 @@ static void one_bad_value_is_seen(void **state)
 static void order_is_seen(void **state)
 {
 	uint32_t rows[N], parents[N];
-	int64_t ts[N], dur[N];
-	struct ht_trace t = { .ts_ns = ts, .dur_ns = dur, .parent = parents };
 	(void)state;
 	for (size_t i = 0; i < n_loops(); i++) {
 		const struct ht_check_loops *loops = all_loops[i];
@@ -73,21 +71,22 @@ static void order_is_seen(void **state)
 			for (uint32_t k = 0; k < N; k++) {
 				rows[k] = 2 * k + (k >= bad ? 0 : 3);
 				parents[k] = k % 7 ? k - 1 : HT_NONE;
-				ts[k] = k / 3;
-				dur[k] = -(int64_t)(k / 2);
 			}
 			bool broken = bad > 0 && bad < N; /* a step back between two */
 			assert_int_equal(loops->is_ascending(rows, N), !broken);
-			assert_true(loops->are_opened_before(&t, 0, N));
 			for (uint32_t k = 0; k < N; k++)
 				rows[k] = k;
 			assert_true(loops->are_above(parents, rows, N));
+			assert_true(loops->are_above_from(parents, 0, N));
 			if (bad == N)
 				continue;
 			parents[bad] = (uint32_t)bad;
 			assert_false(loops->are_above(parents, rows, N));
-			assert_false(loops->are_opened_before(&t, 0, N));
-			assert_true(!bad || loops->are_opened_before(&t, 0, bad));
+			assert_false(loops->are_above_from(parents, 0, N));
+			assert_true(loops->are_above_from(parents, 0, bad));
+			assert_true(loops->are_above_from(
+			        parents + bad + 1, (uint32_t)bad + 1, N - bad - 1));
+			assert_false(loops->are_above_from(parents + bad, (uint32_t)bad, N - bad));
 		}
 	}
 }
