@@ -3,6 +3,10 @@
  *
  * The calling thread works too. Tasks are started in index order. The result of a run must not depend
  * on who ran which task: tasks write to their own slots only.
+ *
+ * A task may start a run itself, with the same context: its tasks are done by whichever of the context's threads
+ * have nothing else to do. So work that goes on side by side can be split further, and no thread is idle while
+ * any of it is left.
  */
 #ifndef HT_BASE_THREAD_H
 #define HT_BASE_THREAD_H
@@ -17,7 +21,7 @@ typedef enum ht_status (*ht_task_fn)(void *user, size_t i_task, int i_worker);
 enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user) HT_MUST_USE;
 
 /* Rows as tasks: [first, end) of the i-th of ht_n_ranges(n). Ranges are the same whatever the number of threads. */
-#define HT_RANGE_ROWS ((uint32_t)64 << 10)
+#define HT_RANGE_ROWS ((uint32_t)16 << 10)
 struct ht_range {
 	uint32_t first, end;
 };
@@ -33,6 +37,9 @@ static inline struct ht_range ht_range_at(uint32_t n, size_t i)
 	return (struct ht_range){ first, n - first < HT_RANGE_ROWS ? n : first + HT_RANGE_ROWS };
 }
 
+/* Call fn on this thread, with the context's threads at hand: they are started once for all runs inside. */
+enum ht_status ht_with_crew(ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user) HT_MUST_USE;
+
 /* How far the tasks are; the caller's progress callback is shown it. */
 struct ht_watch {
 	const char *what;
@@ -41,7 +48,7 @@ struct ht_watch {
 };
 
 /* The same, while the calling thread only tells how far the tasks are and hears whether to stop: for work that
- * is long within one task. Without a progress callback it is ht_parallel. */
+ * is long within one task. Without a progress callback, or inside another run, it is ht_parallel. */
 enum ht_status ht_parallel_watched(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user,
         const struct ht_watch *watch) HT_MUST_USE;
 
