@@ -20,22 +20,35 @@ typedef enum ht_status (*ht_task_fn)(void *user, size_t i_task, int i_worker);
  * the caller's thread. A thread that cannot be created is done without. */
 enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user) HT_MUST_USE;
 
-/* Rows as tasks: [first, end) of the i-th of ht_n_ranges(n). Ranges are the same whatever the number of threads. */
+/* Rows, or whatever is counted, as tasks: [first, end) of the i-th of ht_n_ranges(n). Ranges are the same whatever the
+ * number of threads. */
 #define HT_RANGE_ROWS ((uint32_t)16 << 10)
 struct ht_range {
 	uint32_t first, end;
 };
 
-static inline size_t ht_n_ranges(uint32_t n)
+static inline uint32_t ht_range_rows(const ht_ctx *ctx)
 {
-	return n / HT_RANGE_ROWS + (n % HT_RANGE_ROWS != 0);
+	return ctx->range_rows ? ctx->range_rows : HT_RANGE_ROWS;
 }
 
-static inline struct ht_range ht_range_at(uint32_t n, size_t i)
+static inline size_t ht_n_ranges(const ht_ctx *ctx, uint64_t n)
 {
-	uint32_t first = (uint32_t)i * HT_RANGE_ROWS;
-	return (struct ht_range){ first, n - first < HT_RANGE_ROWS ? n : first + HT_RANGE_ROWS };
+	uint32_t rows = ht_range_rows(ctx);
+	return (size_t)(n / rows + (n % rows != 0));
 }
+
+static inline struct ht_range ht_range_at(const ht_ctx *ctx, uint64_t n, size_t i)
+{
+	uint32_t rows = ht_range_rows(ctx), first = (uint32_t)i * rows;
+	return (struct ht_range){ first, n - first < rows ? (uint32_t)n : first + rows };
+}
+
+/* Which of n places are wanted, ascending, found by ranges. pick tells how many there are in a range, and writes them
+ * when to is not NULL. */
+typedef size_t (*ht_pick_fn)(const void *user, struct ht_range range, uint32_t *to);
+enum ht_status ht_pick(ht_ctx *ctx, uint32_t n, ht_pick_fn pick, const void *user,
+        struct ht_arena *arena, uint32_t **ret_picked, size_t *ret_n) HT_MUST_USE;
 
 /* Call fn on this thread, with the context's threads at hand: they are started once for all runs inside. */
 enum ht_status ht_with_crew(ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user) HT_MUST_USE;

@@ -41,17 +41,11 @@ enum ht_status ht_seal_header(
 enum ht_status ht_seal_threads(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_kinds(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-/* Tasks that go on beside the tracks. */
-struct ht_beside {
-	size_t n;
-	ht_task_fn fn;
-	void *user;
-};
 /* While it runs, durations, flags and parents of spans are not to be looked at, nor the order of tracks. */
-enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally,
-        const struct ht_beside *beside) HT_MUST_USE;
+enum ht_status ht_seal_tracks(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 
-/* These need no tracks: */
+/* These need no tracks and are made beside them: */
 enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_series_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
