@@ -82,7 +82,7 @@ static enum ht_status seal_links(struct sealing *s, struct ht_tally *tally)
 {
 	HT_TRY(ht_parallel(s->ctx, N_FIRST, make_first, s));
 	HT_TRY(ht_parallel(s->ctx, N_LINKS, make_link, s));
-	ht_seal_flow_rows(s->t, &s->flow_rows);
+	HT_TRY(ht_seal_flow_rows(s->ctx, s->t, &s->flow_rows));
 	if (s->t->meta_->dialect == HT_DIALECT_ASCEND)
 		ht_seal_ascend_ops(s->t);
 	HT_TRY(ht_parallel(s->ctx, N_LAST, make_last, s));
