@@ -290,28 +290,47 @@ static bool comes_before(const struct ht_trace *t, uint32_t a, uint32_t b)
 	return t->ts_ns[a] != t->ts_ns[b] ? t->ts_ns[a] < t->ts_ns[b] : a < b;
 }
 
-static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
-{
-	const struct ht_arg_column *ids = ht_arg_find(t, "Python id", HT_ARG_I64);
-	const struct ht_arg_column *parents = ht_arg_find(t, "Python parent id", HT_ARG_I64);
-	size_t n = ids ? ids->n : 0;
-	uint32_t *rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
-	uint32_t *parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
+struct python {
+	ht_ctx *ctx;
+	const struct ht_trace *t;
+	const struct ht_arg_column *ids, *parents;
 	struct ht_row_index by_id;
-	if (!rows || !parent)
-		return ht_fail_nomem(ctx);
-	HT_TRY(ht_row_index_make(ctx, t, "Python id", HT_KIND_BIT(HT_KIND_PYTHON), arena, &by_id));
-	for (uint64_t i = 0, k = 0; i < n; i++) {
-		rows[i] = ht_arg_rows(t, ids)[i];
-		while (parents && k < parents->n && ht_arg_rows(t, parents)[k] < rows[i])
-			k++;
-		bool has = parents && k < parents->n && ht_arg_rows(t, parents)[k] == rows[i];
-		parent[i] = has ? first_with(&by_id, ht_arg_i64_at(t, parents, k)) : HT_NONE;
+	uint32_t *rows, *parent; /* the sections */
+};
+
+static enum ht_status link_range(void *user, size_t i_range, int i_worker)
+{
+	const struct python *p = user;
+	const struct ht_trace *t = p->t;
+	struct ht_range range = ht_range_at(p->ctx, p->ids->n, i_range);
+	struct ht_row_index by_id = p->by_id;
+	struct ht_arg_cursor parents = ht_arg_cursor_of(t, p->parents);
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint32_t row = p->rows[i] = ht_arg_rows(t, p->ids)[i];
+		int64_t id = ht_arg_cursor_i64(&parents, row, HT_NO_I64);
+		uint32_t parent = id == HT_NO_I64 ? HT_NONE : first_with(&by_id, id);
 		/* a caller starts before its callee: this also keeps walks up from going round */
-		if (parent[i] != HT_NONE && !comes_before(t, parent[i], rows[i]))
-			parent[i] = HT_NONE;
+		bool ok = parent != HT_NONE && comes_before(t, parent, row);
+		p->parent[i] = ok ? parent : HT_NONE;
 	}
 	return HT_OK;
+}
+
+static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct python p = { .ctx = ctx,
+		.t = t,
+		.ids = ht_arg_find(t, "Python id", HT_ARG_I64),
+		.parents = ht_arg_find(t, "Python parent id", HT_ARG_I64) };
+	size_t n = p.ids ? p.ids->n : 0;
+	p.rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
+	p.parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
+	if (!p.rows || !p.parent)
+		return ht_fail_nomem(ctx);
+	HT_TRY(ht_row_index_make(
+	        ctx, t, "Python id", HT_KIND_BIT(HT_KIND_PYTHON), arena, &p.by_id));
+	return ht_parallel(ctx, ht_n_ranges(ctx, n), link_range, &p);
 }
 
 /* Run one part with scratch of its own. */

@@ -280,6 +280,9 @@ int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fa
 		const uint32_t *rows = ht_arg_rows(cursor->trace, column);
 		uint64_t at = cursor->at[c];
 		int64_t value;
+		/* a cursor may begin anywhere */
+		if (!at && column->n && rows[0] < row)
+			at = ht_lower_bound_u32(rows, column->n, row);
 		while (at < column->n && rows[at] < row)
 			at++;
 		cursor->at[c] = at;
