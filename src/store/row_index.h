@@ -36,7 +36,12 @@ enum ht_status ht_row_index_scan(ht_ctx *ctx, const struct ht_trace *trace, cons
 /* The next value that has rows: all of them. Start with *at 0; false after the last. */
 bool ht_row_index_next(
         const struct ht_row_index *index, size_t *at, const uint32_t **ret_rows, size_t *ret_n);
-/* The rows with that value, the first max of them. */
+/* Values have places, in order, which are what *at counts: so many, and the first from a place on where a value begins.
+ * For those who share the walk. */
+size_t ht_row_index_places(const struct ht_row_index *index);
+size_t ht_row_index_from(const struct ht_row_index *index, size_t place);
+/* The rows with that value, the first max of them. Threads that look up at the same time copy the index, as it keeps
+ * where the last value was. */
 const uint32_t *ht_row_index_find(
         struct ht_row_index *index, int64_t value, size_t max, size_t *ret_n);
 

@@ -85,23 +85,6 @@ static enum ht_status check_lost_work(struct checks *c)
 	return HT_OK;
 }
 
-/* 6: work that overlaps on one stream. Tracks are sorted by time. */
-static void check_streams(struct checks *c)
-{
-	const struct ht_trace *t = c->t;
-	for (size_t i = 0; i < t->n_tracks; i++) {
-		int64_t end = INT64_MIN;
-		for (uint32_t k = 0; k < t->tracks[i].n; k++) {
-			uint32_t row = t->track_rows[t->tracks[i].first + k];
-			if (!ht_is_span(t, row) || !ht_kind_is_gpu_work(t->kind[row]))
-				continue;
-			add(c, HT_STAT_kernels_overlap_on_stream, t->ts_ns[row] < end);
-			if (ht_end_ns(t, row) > end)
-				end = ht_end_ns(t, row);
-		}
-	}
-}
-
 /* Tracks of devices by (pid, stream), for waits that name a stream. */
 struct streams {
 	uint64_t *keys; /* hashes, ascending */
@@ -372,7 +355,6 @@ static void check_facts(struct checks *c)
 
 static enum ht_status check_rows(struct checks *c)
 {
-	check_streams(c);
 	check_collectives(c);
 	check_window(c);
 	return HT_OK;
