@@ -226,3 +226,36 @@ enum ht_status ht_cp_chains_put(
 	ht_cp_model_done(&m);
 	return status;
 }
+
+/* ---- what was read ---- */
+
+/* A number of a chain that is null or below n. */
+static bool is_below(const ht_table *chains, size_t row, size_t column, uint64_t n)
+{
+	return ht_table_is_null(chains, row, column) || ht_table_u64(chains, row, column) < n;
+}
+
+/* Pieces of a chain follow those of the chain before, and it goes on in one that was there before. */
+static bool is_chain(const ht_table *chains, size_t row, uint64_t n_pieces, uint64_t *ret_next)
+{
+	uint64_t first = ht_table_u64(chains, row, HT_CP_CHAIN_FIRST);
+	uint64_t n = ht_table_u64(chains, row, HT_CP_CHAIN_N);
+	bool sound = first >= *ret_next && first <= n_pieces && n <= n_pieces - first &&
+	             is_below(chains, row, HT_CP_CHAIN_OWN, n_pieces) &&
+	             is_below(chains, row, HT_CP_CHAIN_LINK, first);
+	*ret_next = first + n;
+	return sound;
+}
+
+bool ht_cp_chains_are_sound(const struct ht_part *part)
+{
+	const ht_table *pieces = part->facts[HT_CP_FACTS_PIECES];
+	const ht_table *chains = part->facts[HT_CP_FACTS_CHAINS];
+	uint64_t next = 0;
+	for (size_t row = 0; row < ht_table_n_rows(chains); row++)
+		if (!is_chain(chains, row, ht_table_n_rows(pieces), &next))
+			return false;
+	return ht_facts_below(pieces, HT_CP_PIECE_TYPE, HT_CP_N_TYPES) &&
+	       ht_facts_below(pieces, HT_CP_PIECE_BOUND, HT_CP_N_BOUNDS) &&
+	       ht_facts_below(pieces, HT_CP_PIECE_DUR, HT_MAX_TIME_NS);
+}

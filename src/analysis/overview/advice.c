@@ -93,6 +93,7 @@ const struct ht_analysis ht_analysis_advice = {
 	                                      HT_N_FACT_COLUMNS } },
 	.across = true,
 	.common = &ht_findings_common,
+	.is_sound = ht_findings_are_sound,
 	.per_rank = look,
 	.finish = finish,
 };

@@ -78,11 +78,9 @@ static bool get_call(
         struct match *m, const ht_table *table, size_t row, size_t i_rank, struct loose *ret)
 {
 	int64_t shift = m->roster->ranks[i_rank].offset_ns;
-	int64_t kind = ht_table_i64(table, row, HT_CALL_KIND);
 	const char *group = ht_table_str(table, row, HT_CALL_GROUP);
 	struct loose l = { .dtype = NO_TEXT,
-		.kind = kind >= 0 && kind < HT_N_COMM_KINDS ? (enum ht_comm_kind)kind
-		                                            : HT_COMM_OTHER,
+		.kind = (enum ht_comm_kind)ht_table_i64(table, row, HT_CALL_KIND),
 		.size = known(table, row, HT_CALL_SIZE, 0),
 		.seq = known(table, row, HT_CALL_SEQ, 0),
 		.order_ns = known(table, row, HT_CALL_ORDER, shift),
