@@ -63,6 +63,11 @@ static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left
 
 /* ---- one rank: steps, idle time ---- */
 
+bool ht_findings_is_alone(const struct ht_run *run)
+{
+	return run->rosters[0]->n < 2 && !run->is_partial;
+}
+
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	int64_t left_out = step_left_out(run);
@@ -192,7 +197,7 @@ static enum ht_status put_savings(
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	(void)chosen;
-	if (run->rosters[0]->n > 1 || run->is_partial)
+	if (!ht_findings_is_alone(run))
 		return HT_OK;
 	return ht_cp_put_model(
 	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
@@ -207,6 +212,8 @@ static enum ht_status put_waits(
 static enum ht_status put_lateness(
         struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
+	if (ht_findings_is_alone(run))
+		return HT_OK;
 	return ht_stragglers_put(run, &chosen->frame, &straggler_facts, part);
 }
 
