@@ -22,11 +22,7 @@
 #define SMALL_BLOCK_BYTES ((size_t)512)
 #define SPARE_BLOCK_BYTES ((size_t)1 << 20)
 /* Sanitizers are to see a block that is used after it was freed. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEEPS 0
-#else
-#define KEEPS 1
-#endif
+#define KEEPS          (!HT_SANITIZED)
 #define MAX_KEPT_BYTES ((size_t)64 << 20)
 
 struct ht_mem *ht_mem_new(void)

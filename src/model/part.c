@@ -52,6 +52,14 @@ size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k)
 	return n;
 }
 
+bool ht_facts_below(const ht_table *facts, size_t column, size_t n)
+{
+	for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+		if (!ht_table_is_null(facts, row, column) && ht_table_u64(facts, row, column) >= n)
+			return false;
+	return true;
+}
+
 void ht_table_put_i128(ht_table *table, __int128 value)
 {
 	ht_table_put_i64(table, (int64_t)(value >> 64));

@@ -117,10 +117,17 @@ static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
 	return ht_comm_calls_put(run, part->facts[0]);
 }
 
+static bool are_calls(const struct ht_part *part)
+{
+	return ht_facts_below(part->facts[0], HT_CALL_KIND, HT_N_COMM_KINDS) &&
+	       ht_facts_below(part->facts[0], HT_CALL_DUR, HT_MAX_DURATION_NS + (size_t)1);
+}
+
 const struct ht_analysis ht_calls_analysis = {
 	.info = { .title = "Communication calls" },
 	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
 	.per_rank = put_calls,
+	.is_sound = are_calls,
 };
 
 static enum ht_status fill(

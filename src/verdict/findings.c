@@ -63,6 +63,11 @@ static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left
 
 /* ---- one rank: steps, idle time ---- */
 
+bool ht_findings_is_alone(const struct ht_run *run)
+{
+	return run->rosters[0]->n < 2 && !run->is_partial;
+}
+
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	int64_t left_out = step_left_out(run);
@@ -192,7 +197,7 @@ static enum ht_status put_savings(
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	(void)chosen;
-	if (run->rosters[0]->n > 1 || run->is_partial)
+	if (!ht_findings_is_alone(run))
 		return HT_OK;
 	return ht_cp_put_model(
 	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
@@ -207,6 +212,8 @@ static enum ht_status put_waits(
 static enum ht_status put_lateness(
         struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
+	if (ht_findings_is_alone(run))
+		return HT_OK;
 	return ht_stragglers_put(run, &chosen->frame, &straggler_facts, part);
 }
 
@@ -260,6 +267,13 @@ static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 }
 
 const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
+
+bool ht_findings_are_sound(const struct ht_part *part)
+{
+	return ht_cp_chains_are_sound(part) &&
+	       ht_facts_below(part->facts[HT_FOUND_IDLE], IDLE_CATEGORY, HT_IDLE_N) &&
+	       ht_facts_below(part->facts[HT_FOUND_TOPS], HT_TOP_KIND, HT_N_TOP_KINDS);
+}
 
 /* ---- all ranks: steps, devices ---- */
 
@@ -319,8 +333,6 @@ static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts,
 {
 	int64_t category = ht_table_i64(facts, i, IDLE_CATEGORY);
 	int64_t longest = ht_table_i64(facts, i, IDLE_ROW_NS);
-	if (category < 0 || category >= HT_IDLE_N)
-		return;
 	struct ht_idle_time *idle = &f->idle[category];
 	ht_sum(&idle->ns, ht_table_i64(facts, i, IDLE_NS));
 	if (longest <= idle->row_ns)
@@ -597,10 +609,8 @@ static enum ht_status find_tops(struct ht_findings *f)
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
 		for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
-			uint64_t kind = (uint64_t)ht_table_i64(facts, i, HT_TOP_KIND);
+			uint64_t kind = ht_table_u64(facts, i, HT_TOP_KIND);
 			int64_t ns = ht_table_i64(facts, i, HT_TOP_NS);
-			if (kind >= HT_N_TOP_KINDS)
-				continue;
 			ht_sum(&f->tops[kind].total_ns, ns);
 			if (!ht_table_is_null(facts, i, HT_TOP_NAME))
 				rows[n++] = (struct top_row){ (int64_t)kind,
@@ -622,7 +632,7 @@ static enum ht_status find_tops(struct ht_findings *f)
 			continue;
 		}
 		ht_sum(&last->ns, rows[i].top.ns);
-		last->count += rows[i].top.count;
+		ht_sum(&last->count, rows[i].top.count);
 		if (rows[i].top.row_ns > last->row_ns) {
 			last->row_ns = rows[i].top.row_ns;
 			last->row = rows[i].top.row;

@@ -65,6 +65,11 @@ enum {
 /* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
 extern const struct ht_common_facts ht_findings_common;
 
+/* Whether those of a part that was read hold together. */
+bool ht_findings_are_sound(const struct ht_part *part);
+
+/* Whether the rank in hand is all there is: nothing is compared with others, and what comes first here does so at all. */
+bool ht_findings_is_alone(const struct ht_run *run);
 /* The steps of the rank in hand that count. */
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* What takes time on the rank in hand, as the table says that holds it (tops.c). */

@@ -31,8 +31,10 @@ struct timed {
 	uint8_t kind;
 };
 
-/* Nobody is told of more than a few, and one that is beyond so many on every rank takes less than a 65,536th of the time. */
-#define MOST_NAMES 65536
+/* Nobody is told of more than a few, and one that is beyond so many on every rank takes less than a 65,536th of the time;
+ * of one rank the first are known. */
+#define MOST_NAMES  65536
+#define FIRST_NAMES 256
 
 struct times {
 	struct ht_run *run;
@@ -130,11 +132,12 @@ static void put_timed(ht_table *table, const struct timed *timed)
 /* Of each kind the names with most time; what is beyond them counts without a name. */
 static void put_most(struct times *t, ht_table *table)
 {
+	size_t most = ht_findings_is_alone(t->run) ? FIRST_NAMES : MOST_NAMES;
 	qsort(t->list, t->n, sizeof *t->list, by_kind_and_time);
 	for (size_t first = 0, end; first < t->n; first = end) {
 		struct timed others = { .kind = t->list[first].kind };
 		for (end = first; end < t->n && t->list[end].kind == others.kind; end++) {
-			if (end - first < MOST_NAMES)
+			if (end - first < most)
 				put_timed(table, &t->list[end]);
 			else
 				pool(&others, &t->list[end]);

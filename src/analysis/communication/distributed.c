@@ -395,13 +395,14 @@ static const struct ht_call_place *place_of(
 static void read_part(struct job *j, size_t p, size_t *n_ranges)
 {
 	const ht_table *facts = j->parts->list[p].facts[RANGES];
-	bool all = !j->run->step;
+	bool all = !j->run->step, starts = true;
+	int64_t last = 0;
 	for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
 		int64_t step = cell(facts, i, HT_COMM_OP_STEP);
-		bool starts = !i || ht_table_i64(facts, i, HT_COMM_OP) !=
-		                            ht_table_i64(facts, i - 1, HT_COMM_OP);
 		if (!all && step == HT_NO_I64)
 			continue;
+		starts |= ht_table_i64(facts, i, HT_COMM_OP) != last;
+		last = ht_table_i64(facts, i, HT_COMM_OP);
 		if (starts)
 			j->ops[j->n_ops++] = (struct op){ .i_part = p,
 				.first = *n_ranges,
@@ -415,6 +416,7 @@ static void read_part(struct job *j, size_t p, size_t *n_ranges)
 			ht_table_i64(facts, i, HT_COMM_OP_ROW),
 			ht_table_i64(facts, i, HT_COMM_OP_IS_KERNEL) != 0 };
 		op->n++;
+		starts = false;
 		const struct ht_call_place *place = place_of(j, p, range);
 		if (place && !op->collective && place->collective->complete &&
 		        ht_collective_is_matched(place->collective))

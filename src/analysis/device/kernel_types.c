@@ -24,6 +24,7 @@
 #define N_LABELS (1 << N_TYPES)
 
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
+static bool are_labels(const struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
@@ -65,6 +66,7 @@ const struct ht_analysis ht_analysis_kernel_types = {
 	},
 	.facts = { { "labels", label_columns, HT_COUNT(label_columns) } },
 	.per_rank = add_up,
+	.is_sound = are_labels,
 	.finish = finish,
 };
 
@@ -201,6 +203,11 @@ static const struct ht_hint hints[] = {
 	{ "memory", "copies and sets alone", "memory-bandwidth" },
 };
 
+static bool are_labels(const struct ht_part *part)
+{
+	return ht_facts_below(part->facts[0], 0, N_LABELS);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool by_rank = ht_run_is(run, "by", "rank");
@@ -210,8 +217,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *facts = parts->list[i].facts[0];
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-			struct label *label = &labels[ht_table_i64(facts, row, 0) % N_LABELS];
-			label->sum_ns += ht_table_i64(facts, row, 1);
+			struct label *label = &labels[ht_table_i64(facts, row, 0)];
+			ht_sum(&label->sum_ns, ht_table_i64(facts, row, 1));
 			label->seen = true;
 		}
 		if (by_rank) {

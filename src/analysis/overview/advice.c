@@ -60,6 +60,7 @@
 
 static enum ht_status look(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+static bool are_facts(const struct ht_part *part);
 
 static const struct ht_column columns[] = {
 	{ "rule", HT_STR, HT_KEY, "name of the rule", NULL },
@@ -93,9 +94,17 @@ const struct ht_analysis ht_analysis_advice = {
 	                                      HT_N_FACT_COLUMNS } },
 	.across = true,
 	.common = &ht_findings_common,
+	.is_sound = are_facts,
 	.per_rank = look,
 	.finish = finish,
 };
+
+/* What is counted can be divided by. */
+static bool are_facts(const struct ht_part *part)
+{
+	return ht_findings_are_sound(part) &&
+	       ht_facts_below(part->facts[HT_ADVICE_FACTS], HT_FACT_COUNT, INT64_MAX);
+}
 
 static enum ht_status look(struct ht_run *run, struct ht_part *part)
 {

@@ -193,6 +193,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	.choose = check,
 	.per_rank = find_path,
 	.draw = ht_cp_overlay_make,
+	.is_sound = ht_cp_chains_are_sound,
 	.finish = finish,
 };
 

@@ -65,6 +65,7 @@ const struct ht_analysis ht_analysis_summary = {
 	.facts = { HT_FINDINGS_FACTS },
 	.across = true,
 	.common = &ht_findings_common,
+	.is_sound = ht_findings_are_sound,
 	.finish = finish,
 };
 

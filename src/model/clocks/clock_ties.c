@@ -58,7 +58,7 @@ int64_t ht_ties_excess_ns(const struct ht_ties *ties, size_t t)
 		if (call->tie & HT_TIE_LEAVES && call->end_ns < left)
 			left = call->end_ns;
 	}
-	return arrived - left;
+	return ht_sub_sat(arrived, left);
 }
 
 size_t ht_ties_broken(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *ret_worst_ns)
@@ -100,15 +100,15 @@ static bool pull_back(const struct ht_ties *ties, int64_t tolerance_ns, int64_t 
 		size_t first_left = 0;
 		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] != INT64_MAX &&
-			        c->end_ns + d[c->i_rank] < left) {
-				left = c->end_ns + d[c->i_rank];
+			int64_t end_ns = ht_add_sat(c->end_ns, d[c->i_rank]);
+			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] != INT64_MAX && end_ns < left) {
+				left = end_ns;
 				first_left = c->i_rank;
 			}
 		}
 		for (size_t i = ties->first[t]; left != INT64_MAX && i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			int64_t limit = left - c->start_ns + tolerance_ns;
+			int64_t limit = ht_add_sat(ht_sub_sat(left, c->start_ns), tolerance_ns);
 			if (!(c->tie & HT_TIE_ARRIVES) || d[c->i_rank] <= limit)
 				continue;
 			d[c->i_rank] = limit;
@@ -129,16 +129,17 @@ static bool push_on(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d
 		size_t last_arrived = 0;
 		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
+			int64_t start_ns = ht_add_sat(c->start_ns, d[c->i_rank]);
 			if (c->tie & HT_TIE_ARRIVES && d[c->i_rank] != INT64_MIN &&
-			        c->start_ns + d[c->i_rank] > arrived) {
-				arrived = c->start_ns + d[c->i_rank];
+			        start_ns > arrived) {
+				arrived = start_ns;
 				last_arrived = c->i_rank;
 			}
 		}
 		for (size_t i = ties->first[t]; arrived != INT64_MIN && i < ties->first[t + 1];
 		        i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			int64_t limit = arrived - c->end_ns - tolerance_ns;
+			int64_t limit = ht_sub_sat(ht_sub_sat(arrived, c->end_ns), tolerance_ns);
 			if (!(c->tie & HT_TIE_LEAVES) || d[c->i_rank] >= limit)
 				continue;
 			d[c->i_rank] = limit;
@@ -204,7 +205,7 @@ bool ht_ties_mend(struct ht_arena *scratch, const struct ht_ties *ties, int64_t 
 	if (*ret_nomem || !settle(&s, pull_back, back) || !settle(&s, push_on, forth))
 		return false;
 	for (size_t i = 0; i < ties->n_ranks; i++)
-		move_ns[i] = (back[i] + forth[i]) / 2;
+		move_ns[i] = ht_add_sat(back[i], forth[i]) / 2;
 	return true;
 }
 

@@ -78,7 +78,9 @@ void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, const __
 		__int128 *cell = &cells[v], by = values[v];
 		switch ((enum ht_pool_rule)pooled->rules[v]) {
 		case HT_POOL_SUM:
-		case HT_POOL_SUM_WIDE: *cell += by; break;
+		case HT_POOL_SUM_WIDE: /* parts that lie may wrap it */
+			*cell = (__int128)((unsigned __int128)*cell + (unsigned __int128)by);
+			break;
 		case HT_POOL_MIN: *cell = !seen || by < *cell ? by : *cell; break;
 		case HT_POOL_MAX: *cell = !seen || by > *cell ? by : *cell; break;
 		case HT_POOL_ANY: *cell |= by != 0; break;
