@@ -55,6 +55,17 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+def test_as_many_steps_as_kernels_name(tmp_path):
+    """Two kernels each, of 10 us, and of a step that comes again later; none is left out, however many there are."""
+    n = 9000
+    lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
+    lines += [f"{step},k{half},AI_CORE,{T0 + 30 * step + 12 * half},10" for step in range(n) for half in (0, 1)]
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    found = rows("steps", path, "--step", "all", "--columns", "step,kernel_ns")
+    assert [int(r["step"]) for r in found] == list(range(n))
+    assert {r["kernel_ns"] for r in found} == {"20000"}
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
