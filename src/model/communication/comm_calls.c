@@ -2,6 +2,8 @@
  * comm_calls.c - see comm_calls.h.
  */
 #include "model/communication/comm_calls.h"
+
+#include "model/communication/group_size.h"
 #include "model/rows/work_names.h"
 
 #include <ctype.h>
@@ -191,7 +193,8 @@ static int tie_of(const struct ht_trace *trace, uint32_t row, const struct call 
 	return HT_TIE_ARRIVES | HT_TIE_LEAVES;
 }
 
-static enum ht_status describe(struct ht_run *run, const struct ht_gpu *gpu, struct call *ret_call)
+static enum ht_status describe(struct ht_run *run, const struct ht_group_sizes *sizes,
+        const struct ht_gpu *gpu, struct call *ret_call)
 {
 	const struct ht_trace *trace = run->trace;
 	uint32_t row = args_row(trace, gpu);
@@ -209,6 +212,8 @@ static enum ht_status describe(struct ht_run *run, const struct ht_gpu *gpu, str
 	if (!call.group)
 		return ht_fail_nomem(run->ctx);
 	call.size = pair ? 2 : group_size(trace, row);
+	if (call.size == HT_NO_I64 && !*call.group)
+		call.size = ht_group_size_of(sizes, name);
 	/* sends and receives are numbered by each rank alone */
 	call.seq = pair ? HT_NO_I64 : ht_arg_i64(trace, "Seq", row, HT_NO_I64);
 	int64_t in = ht_arg_i64(trace, "In msg nelems", row, HT_NO_I64);
@@ -270,11 +275,13 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 {
 	const struct ht_trace *trace = run->trace;
 	bool launched_only = has_launched(trace);
+	struct ht_group_sizes sizes;
+	HT_TRY(ht_group_sizes_make(run, &sizes));
 	for (size_t i = 0; i < trace->n_gpu; i++) {
 		struct call call = { 0 };
 		if (!is_call(trace, &trace->gpu[i]))
 			continue;
-		HT_TRY(describe(run, &trace->gpu[i], &call));
+		HT_TRY(describe(run, &sizes, &trace->gpu[i], &call));
 		put_call(table, trace, &trace->gpu[i], &call, launched_only);
 	}
 	return HT_OK;
