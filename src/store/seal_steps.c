@@ -10,6 +10,7 @@
  */
 #include "store/seal.h"
 
+#include "base/hash.h"
 #include "base/sort.h"
 #include "base/thread.h"
 #include "store/row_index.h"
@@ -81,8 +82,48 @@ static size_t pick_steps(const void *user, struct ht_range range, uint32_t *to)
 
 /* ---- steps that work names ---- */
 
-/* Of more steps nobody tells. */
-#define MAX_NAMED 4096
+/* Steps by their number: places in a list of them, open addressing. */
+struct named_steps {
+	struct ht_mem *mem;
+	struct ht_vec list; /* struct ht_step */
+	uint32_t *slots;    /* place + 1; 0: free */
+	size_t cap, n_slotted;
+};
+
+static void named_done(struct named_steps *named)
+{
+	ht_vec_free(named->mem, &named->list, sizeof(struct ht_step));
+	ht_mem_free(named->mem, named->slots, named->cap * sizeof *named->slots);
+}
+
+static size_t slot_of(const struct named_steps *named, int64_t number)
+{
+	const struct ht_step *list = named->list.data;
+	return HT_PROBE(at, named->cap, ht_hash_u64((uint64_t)number),
+	        !named->slots[at] || list[named->slots[at] - 1].number == number);
+}
+
+/* Put those of the list that have no slot yet into one. False when out of memory. */
+static bool slot_new(struct named_steps *named)
+{
+	const struct ht_step *list = named->list.data;
+	if (2 * named->list.n > named->cap) {
+		size_t cap = named->cap ? 4 * named->cap : 64;
+		while (2 * named->list.n > cap)
+			cap *= 2;
+		uint32_t *slots = ht_mem_zalloc(named->mem, cap * sizeof *slots);
+		if (!slots)
+			return false;
+		ht_mem_free(named->mem, named->slots, named->cap * sizeof *slots);
+		named->slots = slots;
+		named->cap = cap;
+		named->n_slotted = 0;
+	}
+	for (; named->n_slotted < named->list.n; named->n_slotted++)
+		named->slots[slot_of(named, list[named->n_slotted].number)] =
+		        (uint32_t)named->n_slotted + 1;
+	return true;
+}
 
 static int by_start(const void *left, const void *right)
 {
@@ -93,14 +134,13 @@ static int by_start(const void *left, const void *right)
 }
 
 /* The step that a row names; work that follows is mostly of the same one. SIZE_MAX: none. */
-static size_t find_named(const struct ht_step *steps, size_t n, int64_t number, size_t hint)
+static size_t find_named(const struct named_steps *named, int64_t number, size_t hint)
 {
-	if (hint < n && steps[hint].number == number)
+	const struct ht_step *list = named->list.data;
+	if (hint < named->list.n && list[hint].number == number)
 		return hint;
-	for (size_t i = n; i-- > 0;)
-		if (steps[i].number == number)
-			return i;
-	return SIZE_MAX;
+	uint32_t found = named->cap ? named->slots[slot_of(named, number)] : 0;
+	return found ? found - 1 : SIZE_MAX;
 }
 
 static void add_work(const struct ht_trace *t, uint32_t row, struct ht_step *step)
@@ -129,51 +169,66 @@ static void part_steps(struct ht_step *steps, size_t n)
 	}
 }
 
-static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static bool list_named(struct ht_trace *t, struct named_steps *named)
 {
 	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
 	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	struct ht_step *found = ht_arena_alloc(arena, MAX_NAMED * sizeof *found), *steps;
-	size_t n = 0, at = 0;
-	if (!found)
-		return ht_fail_nomem(ctx);
-	for (uint64_t i = 0; ids && i < ids->n; i++) {
-		int64_t number = ht_arg_i64_at(t, ids, i);
-		if (!is_named_work(t, rows[i]))
-			continue;
-		at = find_named(found, n, number, at);
-		if (at == SIZE_MAX && n == MAX_NAMED)
-			break;
-		if (at == SIZE_MAX)
-			found[at = n++] = (struct ht_step){ .number = number,
-				.is_named = 1,
-				.ts_ns = INT64_MAX,
-				.end_ns = INT64_MIN };
-		add_work(t, rows[i], &found[at]);
-	}
-	if (n)
-		part_steps(found, n);
-	steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
-	if (!steps)
-		return ht_fail_nomem(ctx);
-	if (n)
-		memcpy(steps, found, n * sizeof *steps);
-	return HT_OK;
-}
-
-/* Work is of the step that it names, also where that overlaps another. */
-static void assign_named(struct ht_trace *t)
-{
-	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
-	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
 	size_t at = 0;
 	for (uint64_t i = 0; ids && i < ids->n; i++) {
 		if (!is_named_work(t, rows[i]))
 			continue;
-		at = find_named(t->steps, t->n_steps, ht_arg_i64_at(t, ids, i), at);
+		struct ht_step step = { .number = ht_arg_i64_at(t, ids, i),
+			.is_named = 1,
+			.ts_ns = INT64_MAX,
+			.end_ns = INT64_MIN };
+		at = find_named(named, step.number, at);
+		if (at == SIZE_MAX) {
+			at = named->list.n;
+			if (!HT_VEC_PUSH(named->mem, &named->list, struct ht_step, step) ||
+			        !slot_new(named))
+				return false;
+		}
+		add_work(t, rows[i], (struct ht_step *)named->list.data + at);
+	}
+	return true;
+}
+
+static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t)
+{
+	struct named_steps named = { .mem = ctx->mem };
+	struct ht_step *steps = NULL;
+	bool ok = list_named(t, &named);
+	size_t n = named.list.n;
+	if (ok && n)
+		part_steps(named.list.data, n);
+	if (ok)
+		steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
+	if (steps && n)
+		memcpy(steps, named.list.data, n * sizeof *steps);
+	named_done(&named);
+	return steps ? HT_OK : ht_fail_nomem(ctx);
+}
+
+/* Work is of the step that it names, also where that overlaps another. */
+static enum ht_status assign_named(ht_ctx *ctx, struct ht_trace *t)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	struct named_steps named = { .mem = ctx->mem };
+	bool ok = true;
+	size_t at = 0;
+	for (size_t i = 0; ok && i < t->n_steps; i++)
+		ok = HT_VEC_PUSH(ctx->mem, &named.list, struct ht_step, t->steps[i]);
+	ok = ok && slot_new(&named);
+	for (uint64_t i = 0; ok && ids && i < ids->n; i++) {
+		if (!is_named_work(t, rows[i]))
+			continue;
+		at = find_named(&named, ht_arg_i64_at(t, ids, i), at);
 		step[rows[i]] = at == SIZE_MAX ? HT_NONE : (uint32_t)at;
 	}
+	named_done(&named);
+	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
 /* ---- steps that the profiler marked ---- */
@@ -194,7 +249,7 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	for (size_t i = 0; i < n_rows; i++)
 		meta->has_host_steps |= !ht_kind_is_device(t->kind[rows[i]]);
 	if (!n_rows)
-		return name_steps(ctx, t, arena);
+		return name_steps(ctx, t);
 	uint64_t *keys = ht_arena_alloc(arena, (n_rows + 1) * sizeof *keys);
 	if (!keys)
 		return ht_fail_nomem(ctx);
@@ -225,6 +280,15 @@ static uint32_t step_at(const struct ht_trace *t, int64_t ts)
 	return HT_NONE;
 }
 
+/* The same; neighbours in the file are mostly neighbours in time, so the last one that was found may be it again. */
+static uint32_t step_near(const struct ht_trace *t, int64_t ts, uint32_t hint)
+{
+	const struct ht_step *last = hint == HT_NONE ? NULL : &t->steps[hint];
+	bool same = last && ts >= last->ts_ns && ts < last->end_ns &&
+	            (hint + 1 == t->n_steps || ts < last[1].ts_ns);
+	return same ? hint : step_at(t, ts);
+}
+
 static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 {
 	const struct steps *s = user;
@@ -239,11 +303,7 @@ static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 			s->step[row] = HT_NONE;
 			continue;
 		}
-		/* neighbours in the file are mostly neighbours in time */
-		const struct ht_step *last = last_step == HT_NONE ? NULL : &t->steps[last_step];
-		bool same = last && t->ts_ns[row] >= last->ts_ns && t->ts_ns[row] < last->end_ns &&
-		            (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
-		s->step[row] = last_step = same ? last_step : step_at(t, t->ts_ns[row]);
+		s->step[row] = last_step = step_near(t, t->ts_ns[row], last_step);
 	}
 	return HT_OK;
 }
@@ -282,6 +342,7 @@ static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 	struct work *w = user;
 	const struct ht_trace *t = w->t;
 	struct ht_range range = ht_range_at(w->ctx, t->n_gpu, i_range);
+	uint32_t last = HT_NONE;
 	bool has_lost = false;
 	(void)i_worker;
 	for (uint32_t i = range.first; i < range.end; i++) {
@@ -289,7 +350,7 @@ static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 		bool launched = gpu->launch != HT_NONE;
 		/* steps seen on the GPU only: work belongs to the window it runs in */
 		if (!t->meta_->has_host_steps)
-			w->step[gpu->row] = step_at(t, t->ts_ns[gpu->row]);
+			w->step[gpu->row] = last = step_near(t, t->ts_ns[gpu->row], last);
 		else if (launched)
 			w->step[gpu->row] = w->step[gpu->launch];
 		if (launched)
@@ -332,7 +393,7 @@ static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 		atomic_store_explicit(&w.first[k], INT64_MAX, memory_order_relaxed);
 	HT_TRY(ht_parallel(ctx, n_ranges, step_by_launch, &w));
 	if (t->n_steps && t->steps[0].is_named)
-		assign_named(t);
+		HT_TRY(assign_named(ctx, t));
 	if (!t->meta_->has_host_steps || !atomic_load(&w.has_lost))
 		return HT_OK;
 	return ht_parallel(ctx, n_ranges, step_lost, &w);

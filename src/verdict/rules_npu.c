@@ -149,6 +149,61 @@ static struct ht_rule_verdict flash_attention(struct ht_advice *a)
 	return v;
 }
 
+static struct ht_rule_verdict block_dim(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BLOCKS);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding =
+	        fact.part ? HT_SAY(a,
+	                            "the blocks of %" PRId64
+	                            " kernels are no multiple of the cores, of which some rest: %s "
+	                            "of these kernels' time, most of all %s",
+	                            fact.count, ht_rule_time(a, fact.part),
+	                            fact.name ? fact.name : "one")
+	                  : "the blocks of all kernels fill the cores";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static struct ht_rule_verdict sequences(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SEQUENCES);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding =
+	        fact.part ? HT_SAY(a, "%" PRId64 " times follow each other %s", fact.count,
+	                            fact.name ? fact.name : "kernels")
+	                  : "no sequence of kernels comes more than 5 times, has 1 % of the steps "
+	                    "and is bound by the host or by memory";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static struct ht_rule_verdict affinity(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AFFINITY);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.count ? HT_SAY(a, "torch_npu has a fused operator: %s",
+	                                 fact.name ? fact.name : "")
+	                       : "no operators that torch_npu has a fused one for";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
 static struct ht_rule_verdict format_changes(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_FORMAT, 0.05,
@@ -405,6 +460,13 @@ static const struct ht_rule rules[] = {
 	{ "flash-attention", flash_attention,
 	        "pad heads and sequences to multiples of 128, tune the tiling",
 	        "kernels --by properties", "kernels of flash attention with ratios of pipes" },
+	{ "block-dim", block_dim, "choose shapes or tilings whose blocks fill the cores",
+	        "kernels --by properties", "cube_utilization(%), aicore_time(us) and Block Dim" },
+	{ "fusible-kernels", sequences,
+	        "fuse them (torch.compile, an operator of your own), or launch them faster",
+	        "kernels --by properties", "kernels that say their Type" },
+	{ "fused-operators", affinity, "call these of torch_npu instead", "operators",
+	        "operators that are linked to their work" },
 	{ "format-changes", format_changes,
 	        "torch.npu.config.allow_internal_format = False, or one memory format for the model",
 	        "kernels --where 'name ~ TransData'", "kernels that say their Type" },

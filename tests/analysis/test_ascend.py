@@ -55,6 +55,41 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+def test_as_many_steps_as_kernels_name(tmp_path):
+    """Two kernels each, of 10 us, and of a step that comes again later; none is left out, however many there are."""
+    n = 9000
+    lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
+    lines += [f"{step},k{half},AI_CORE,{T0 + 30 * step + 12 * half},10" for step in range(n) for half in (0, 1)]
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    found = rows("steps", path, "--step", "all", "--columns", "step,kernel_ns")
+    assert [int(r["step"]) for r in found] == list(range(n))
+    assert {r["kernel_ns"] for r in found} == {"20000"}
+
+
+def all_reduces(folder, *links):
+    """Two ranks of which the second comes 30 us late to an allreduce of group ..586; links of the group as the exporter lists them."""
+    matrix = {"step5": {"collective": {"allreduce-top1@17522688603477080586": {link: {
+        "Transport Type": "HCCS", "Transit Size(MB)": 1, "Transit Time(ms)": 1, "Bandwidth(GB/s)": 1, "Op Name": "x"} for link in links}}}}
+    for number, late in ((0, 0), (1, 30)):
+        path = rank(folder, f"rank{number}_123_ascend_pt", communication_matrix__json=json.dumps(matrix), kernel_details__csv=(
+            "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+            f"5,a,Add,AI_CORE,{T0},10\n5,hcom_allReduce__586_0_1,hcom_allReduce_,HCCL,{T0 + 20 + late},{80 - late}\n"
+            f"5,b,Add,AI_CORE,{T0 + 100},10\n"))
+        (path / f"profiler_info_{number}.json").write_text(json.dumps({"rank_id": number}))
+    return folder
+
+
+def test_waiting_is_known_when_all_ranks_of_the_group_are_here(tmp_path):
+    both = rows("comm-overlap", all_reduces(tmp_path / "two", "0-0", "0-1"))
+    assert [(r["exposed_wait_ns"], r["exposed_transfer_ns"]) for r in both] == [("30000", "50000"), ("0", "50000")]
+    # the third rank of the group may have come later still
+    some = rows("comm-overlap", all_reduces(tmp_path / "three", "0-0", "0-1", "0-2"))
+    assert [(r["exposed_ns"], r["exposed_wait_ns"], r["exposed_transfer_ns"]) for r in some] == [
+        ("80000", None, None), ("50000", None, None)]
+    assert [r["sentence"] for r in rows("health", tmp_path / "three") if r["check"] == "missing_ranks"] == [
+        "the job has 3 ranks or more, of which 2 are here"]
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]

@@ -393,8 +393,10 @@ static const char *bound_words(struct summary *s, const struct part *part)
 	case BOUND_COMPUTE: return "computing on the GPU";
 	case BOUND_MEMORY: return "memory copies";
 	case BOUND_COMM:
-		return s->f.compares ? "communication transfer"
-		                     : "communication (waiting or transfer: one rank cannot tell)";
+		return !s->f.compares ? "communication (waiting or transfer: one rank cannot tell)"
+		       : s->f.knows_waits
+		               ? "communication transfer"
+		               : "communication (waiting or transfer: not every call has its counterparts)";
 	case BOUND_RANK: return SAY(s, "waiting for rank %" PRId64, s->f.latest->rank);
 	case BOUND_LAUNCH: return "launching";
 	case N_BOUNDS: break;

@@ -11,6 +11,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
+#include "model/communication/group_size.h"
 #include "store/side_table.h"
 #include "table/format.h"
 
@@ -169,22 +170,6 @@ static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
 
 /* ---- the job ---- */
 
-/* Numbers of ranks that exchanged data are of the job or of a group: in both the largest is below the job's size. */
-static int64_t job_size(const struct ht_trace *t)
-{
-	static const char *const keys[] = { "src_rank", "dst_rank" };
-	const struct ht_side_table *matrix = ht_side_table_find(t, "communication_matrix");
-	int64_t size = t->meta->world_size == HT_NO_I64 ? 0 : t->meta->world_size, number;
-	for (size_t k = 0; matrix && k < HT_COUNT(keys); k++) {
-		const struct ht_side_column *column = ht_side_column_find(t, matrix, keys[k]);
-		for (uint64_t row = 0; column && row < matrix->n_rows; row++)
-			if (ht_side_i64(t, column, row, &number) && number >= size &&
-			        number < INT32_MAX)
-				size = number + 1;
-	}
-	return size;
-}
-
 static enum ht_status find_missing(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
@@ -217,8 +202,10 @@ static enum ht_status find_missing(
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
+	struct ht_group_sizes sizes;
+	HT_TRY(ht_group_sizes_make(run, &sizes));
 	ht_table_row(part->facts[JOB]);
-	ht_table_put_i64(part->facts[JOB], job_size(t));
+	ht_table_put_i64(part->facts[JOB], sizes.job);
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 		for (size_t k = 0; k < t->n_stats; k++) {
 			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;

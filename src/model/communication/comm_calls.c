@@ -2,6 +2,8 @@
  * comm_calls.c - see comm_calls.h.
  */
 #include "model/communication/comm_calls.h"
+
+#include "model/communication/group_size.h"
 #include "model/rows/work_names.h"
 
 #include <ctype.h>
@@ -217,7 +219,8 @@ static int tie_of(struct args *args, uint32_t row, const struct call *call)
 	return HT_TIE_ARRIVES | HT_TIE_LEAVES;
 }
 
-static enum ht_status describe(struct args *args, const struct ht_gpu *gpu, struct call *ret_call)
+static enum ht_status describe(struct args *args, const struct ht_group_sizes *sizes,
+        const struct ht_gpu *gpu, struct call *ret_call)
 {
 	struct ht_run *run = args->run;
 	const struct ht_trace *trace = run->trace;
@@ -236,6 +239,8 @@ static enum ht_status describe(struct args *args, const struct ht_gpu *gpu, stru
 	if (!call.group)
 		return ht_fail_nomem(run->ctx);
 	call.size = pair ? 2 : group_size(args, row);
+	if (call.size == HT_NO_I64 && !*call.group)
+		call.size = ht_group_size_of(sizes, name);
 	/* sends and receives are numbered by each rank alone */
 	call.seq = pair ? HT_NO_I64 : ht_arg_cursor_i64(&args->seq, row, HT_NO_I64);
 	int64_t in = ht_arg_cursor_i64(&args->in, row, HT_NO_I64);
@@ -298,11 +303,13 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 	const struct ht_trace *trace = run->trace;
 	bool launched_only = has_launched(trace);
 	struct args args = find_args(run);
+	struct ht_group_sizes sizes;
+	HT_TRY(ht_group_sizes_make(run, &sizes));
 	for (size_t i = 0; i < trace->n_gpu; i++) {
 		struct call call = { 0 };
 		if (!is_call(trace, &trace->gpu[i]))
 			continue;
-		HT_TRY(describe(&args, &trace->gpu[i], &call));
+		HT_TRY(describe(&args, &sizes, &trace->gpu[i], &call));
 		put_call(table, trace, &trace->gpu[i], &call, launched_only);
 	}
 	return HT_OK;
