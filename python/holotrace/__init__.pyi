@@ -1789,7 +1789,7 @@ class Session:
             computation_ns [ns]: computing without communication
             overlapped_ns [ns]: computing and communicating at once
             communication_ns [ns]: communicating without computing: exposed
-            exposed_kernel_ns [ns]: of that, with a kernel of communication running
+            exposed_kernel_ns [ns]: of that, with a kernel of communication running, or a call of the host that does it
             exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
             exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             other_ns [ns]: neither

@@ -87,7 +87,8 @@ enum ht_top_kind {
 	HT_TOP_KERNEL,        /* that computes */
 	HT_TOP_COPY,          /* copies and sets */
 	HT_TOP_MODULE,        /* innermost module, by GPU time */
-	HT_TOP_COMM,          /* communication kernels by their short name */
+	HT_TOP_MODULE_HOST,   /* that, by host time, when no GPU work was recorded */
+	HT_TOP_COMM, /* communication by its short name: kernels, or the host's calls (comm_calls.h) */
 	HT_N_TOP_KINDS
 };
 

@@ -357,7 +357,7 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 		return;
 	const struct ht_verdict *verdict = &f->stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&f->stragglers, rank);
-	bool host = cause.side && !strcmp(cause.side, "host");
+	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
 	int64_t late = verdict->late_steps_ns / (int64_t)verdict->n_steps;
@@ -638,11 +638,17 @@ static void say_all_tops(struct summary *s)
 	        "cannot tell: no operators were recorded", "operators");
 	say_tops(s, "kernels", &tops[HT_TOP_KERNEL], "of the time of kernels that compute",
 	        "cannot tell: no kernels were recorded", "kernels");
-	say_tops(s, "modules", &tops[HT_TOP_MODULE], "of the GPU time inside modules",
-	        "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)",
-	        "modules");
+	bool host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
+	say_tops(s, "modules", &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE],
+	        host_modules ? "of the host time inside modules and their backward pass"
+	                     : "of the GPU time inside modules",
+	        s->f.n_devices
+	                ? "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)"
+	                : "cannot tell: no modules were recorded (with_stack and with_modules)",
+	        host_modules ? "modules --sort -host_total_ns" : "modules");
 	say_tops(s, "collectives", &tops[HT_TOP_COMM],
-	        "of the time of communication kernels, waiting included",
+	        s->f.n_devices ? "of the time of communication kernels, waiting included"
+	                       : "of the time of communication calls, waiting included",
 	        s->f.n_devices ? "none: no communication kernels were recorded"
 	                       : "cannot tell: no GPU work was recorded",
 	        s->f.compares ? "collectives" : "comm-overlap");
