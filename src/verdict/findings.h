@@ -143,6 +143,7 @@ struct ht_findings {
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	bool knows_waits;                          /* exposed communication is split */
+	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns; /* sum of the windows */
