@@ -279,6 +279,7 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 		times->most_ns = ns;
 		times->rank = rank;
 		times->row = cell(f, row, STEP_ROW);
+		times->number = cell(f, row, STEP_NUMBER);
 	}
 	values[times->n++] = ns;
 }

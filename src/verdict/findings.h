@@ -131,7 +131,7 @@ struct ht_gpu_use {
 struct ht_step_times {
 	size_t n; /* over all ranks; 0: nothing was recorded */
 	int64_t median_ns, least_ns, most_ns;
-	int64_t rank, row; /* of the longest; row HT_NO_I64: no such row */
+	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
 };
 
 struct ht_findings {

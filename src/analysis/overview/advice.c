@@ -19,6 +19,7 @@
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
  *   sync               idle after calls that wait for the device, no longer than those, > 5 % of the steps
+ *   slow-step          a step takes 1.5 times the median of its rank's steps, of which there are three
  *   allocation         calls that allocate or free device memory > 1 % of the steps
  *   pageable           copies from or to pageable memory > 1 % of the steps
  *   small-grids        > 20 % of kernel time with less than a block per SM
@@ -443,6 +444,26 @@ static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 	return v;
 }
 
+/* Of several ranks the one that has more of something else than communication: the others wait for it. */
+static struct ht_rule_verdict slow_step(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SLOW_STEP);
+	struct ht_rule_fact comm = ht_rule_worst(a, HT_METRIC_SLOW_COMM);
+	if (!fact.is_known)
+		return v;
+	if (!fact.count && comm.is_known)
+		fact = comm;
+	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.count ? fact.name : "no step takes 1.5 times the median of its rank";
+	if (fact.count > 1)
+		v.finding = HT_SAY(a, "%s; it is the longest of %" PRId64, v.finding, fact.count);
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
 static struct ht_rule_verdict allocation(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01,
@@ -537,6 +558,9 @@ static const struct ht_rule rules[] = {
 	{ "waiting", waiting,
 	        "even out what ranks do between collectives: lengths of inputs, garbage collection, shared hosts",
 	        "collectives --view calls --sort -skew_ns", "collectives on all ranks" },
+	{ "slow-step", slow_step,
+	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
+	        "steps --sort -total_ns", "three steps" },
 	{ "small-messages", small_messages,
 	        "larger buckets (bucket_cap_mb), fused collectives, less sharding", "collectives",
 	        "communication kernels that say their sizes" },

@@ -19,6 +19,7 @@
  */
 #include "analysis/analysis.h"
 #include "verdict/findings.h"
+#include "model/advice/slow_step.h"
 #include "model/rows/frame.h"
 #include "table/brief.h"
 #include "table/format.h"
@@ -187,13 +188,19 @@ static void say_step_time(struct summary *s)
 		        "it takes %s, and that is what the lines below are about",
 		        time_text(s, device->median_ns));
 	} else {
+		bool slow = device->number != HT_NO_I64 &&
+		            (double)device->most_ns >= HT_SLOW_STEP * (double)device->median_ns;
+		const char *which =
+		        slow ? SAY(s, ", the longest is step %" PRId64 "%s", device->number,
+		                       n_ranks > 1 ? SAY(s, " of rank %" PRId64, device->rank) : "")
+		             : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
 		const char *on_host =
 		        host->n ? SAY(s, "%s on the host, ", time_text(s, host->median_ns)) : "";
-		const char *spread = device->n > 1
-		                             ? SAY(s, "; %s to %s", time_text(s, device->least_ns),
-		                                       time_text(s, device->most_ns))
-		                             : "";
+		const char *spread =
+		        device->n > 1 ? SAY(s, "; %s to %s%s", time_text(s, device->least_ns),
+		                                time_text(s, device->most_ns), which)
+		                      : "";
 		const char *end =
 		        SAY(s, "%s up to the end of its GPU work", time_text(s, device->median_ns));
 		line.finding = SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,

@@ -5,11 +5,14 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
 #include "model/device/idle.h"
 #include "model/memory/memory_events.h"
 #include "model/calls/op_tree.h"
+#include "table/format.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +88,49 @@ bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
 
 /* ---- roles ---- */
 
+/* Which row a step is; HT_NONE: none that was recorded. */
+static uint32_t row_of_step(const struct facts *f, int64_t number)
+{
+	for (size_t i = 0; i < f->t->n_steps; i++)
+		if (f->t->steps[i].number == number)
+			return f->t->steps[i].row;
+	return HT_NONE;
+}
+
+static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_BUSY])
+{
+	char length[HT_FORMAT_BYTES], median[HT_FORMAT_BYTES], more[HT_FORMAT_BYTES];
+	struct ht_slow_step slow;
+	if (f->bounds->is_whole)
+		return HT_OK;
+	HT_TRY(ht_slow_step_find(f->run, f->bounds, ns, f->kept, &slow));
+	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= 3;
+	if (slow.i_bound == SIZE_MAX)
+		return HT_OK;
+	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
+	int64_t length_ns = ht_sub_sat(step->end, step->start);
+	ht_format_double(length, HT_DURATION_F64, (double)length_ns);
+	ht_format_double(median, HT_DURATION_F64, (double)slow.median_ns);
+	ht_format_double(more, HT_DURATION_F64, (double)slow.name_ns);
+	bool is_comm = slow.role == HT_BUSY_COMM;
+	const char *text = ht_arena_printf(f->kept,
+	        "step %" PRId64 " takes %s, %.1f times the median of %s%s%s%s%s", step->number,
+	        length, (double)length_ns / (double)slow.median_ns, median, slow.name ? ": " : "",
+	        slow.name ? slow.name : "", slow.name ? " has more by " : "",
+	        slow.name ? more : "");
+	if (!text)
+		return ht_fail_nomem(f->run->ctx);
+	f->known[HT_METRIC_SLOW_COMM] = is_comm;
+	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =
+	        (struct ht_rule_sum){ .part = slow.excess_ns,
+		        .whole = HT_NO_I64,
+		        .count = (int64_t)slow.n,
+		        .row = row_of_step(f, step->number),
+		        .row_ns = length_ns,
+		        .name = text };
+	return HT_OK;
+}
+
 static enum ht_status find_roles(struct facts *f)
 {
 	struct ht_busy_times times = { 0 };
@@ -108,7 +154,7 @@ static enum ht_status find_roles(struct facts *f)
 	loader->whole = comm->whole = steps->part;
 	comm->count = comm->part > 0;
 	f->known[HT_METRIC_STEPS] = true;
-	return HT_OK;
+	return find_slow_step(f, ns);
 }
 
 /* ---- names of host rows ---- */

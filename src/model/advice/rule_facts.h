@@ -15,6 +15,8 @@
  *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
  *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
  *              before it took: by so much the host could have been ahead
+ *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the longest; name: that in words
+ *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
  *              is in a call that waits for a device
@@ -46,6 +48,8 @@ enum ht_metric {
 	HT_METRIC_MEMORY,
 	HT_METRIC_GRID,
 	HT_METRIC_SYNC,
+	HT_METRIC_SLOW_STEP,
+	HT_METRIC_SLOW_COMM,
 	HT_METRIC_MALLOC,
 	HT_METRIC_LAUNCH,
 	HT_METRIC_UNDER_WAY,
