@@ -24,6 +24,7 @@
  *   pageable           copies from or to pageable memory > 1 % of the steps
  *   small-grids        > 20 % of kernel time with less than a block per SM
  *   memory-limit       peak allocated > 90 % of the device's memory
+ *   memory-growth      each of three steps and more leaves more memory allocated, by 0.1 % of the peak at least
  *   data-parallel      DataParallel.forward with several devices
  *   ddp-backend        DistributedDataParallel.forward over Gloo or MPI on GPUs, and no NCCL
  *   sync-batchnorm     20 calls of SyncBatchNorm or more
@@ -490,6 +491,19 @@ static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 	return v;
 }
 
+static struct ht_rule_verdict memory_growth(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_GROWTH);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part > 0 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.part > 0 ? fact.name : "memory does not grow from step to step";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	return v;
+}
+
 static struct ht_rule_verdict data_parallel(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
@@ -592,6 +606,9 @@ static const struct ht_rule rules[] = {
 	        "activation checkpointing, mixed precision, a smaller batch, or sharding",
 	        "memory-curve --view peaks",
 	        "profile_memory, and the size of the device's memory" },
+	{ "memory-growth", memory_growth,
+	        "drop what steps leave behind: detach() or item() what is logged, clear lists and caches",
+	        "memory-stats --sort -self_kept_bytes", "profile_memory, and three steps" },
 	{ "data-parallel", data_parallel, "use DistributedDataParallel: one process per GPU",
 	        "events --where 'name ~ DataParallel'", "calls of DataParallel" },
 	{ "ddp-backend", ddp_backend, "use the NCCL backend on GPUs",

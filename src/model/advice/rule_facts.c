@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "model/advice/memory_growth.h"
 #include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
 #include "model/device/idle.h"
@@ -548,10 +549,53 @@ static int64_t bytes_of_device(const struct ht_trace *t, const struct ht_memory_
 	return HT_NO_I64;
 }
 
-static enum ht_status put_memory(const struct facts *f)
+static enum ht_status put_growth(
+        const struct facts *f, const struct ht_growth_look *look, size_t first, size_t end)
+{
+	struct ht_memory_growth growth;
+	HT_TRY(ht_memory_growth_find(f->run, f->bounds, look, first, end, &growth));
+	if (!growth.is_known)
+		return HT_OK;
+	struct ht_rule_sum sum = { .part = growth.least_bytes,
+		.whole = growth.peak_bytes,
+		.count = (int64_t)f->bounds->n,
+		.row = growth.row };
+	const char *device = ht_memory_device_name(f->run, &look->events->list[first]);
+	char bytes[HT_FORMAT_BYTES], kept[HT_FORMAT_BYTES];
+	if (!device)
+		return ht_fail_nomem(f->run->ctx);
+	ht_format_double(bytes, HT_BYTES, (double)growth.least_bytes);
+	ht_format_double(kept, HT_BYTES, (double)growth.kept_bytes);
+	sum.name =
+	        growth.operator_
+	                ? ht_arena_printf(f->run->scratch,
+	                          "memory allocated on %s grows in each of %zu steps, by %s or more; "
+	                          "%s%s%s keeps %s of it",
+	                          device, f->bounds->n, bytes, growth.operator_,
+	                          growth.annotation ? " in " : "",
+	                          growth.annotation ? growth.annotation : "", kept)
+	                : ht_arena_printf(f->run->scratch,
+	                          "memory allocated on %s grows in each of %zu steps, by %s or more",
+	                          device, f->bounds->n, bytes);
+	if (!sum.name)
+		return ht_fail_nomem(f->run->ctx);
+	put(f, HT_METRIC_GROWTH, look->events->list[first].device_id, &sum);
+	return HT_OK;
+}
+
+static enum ht_status put_memory(struct facts *f)
 {
 	struct ht_memory_events events;
+	struct ht_op_tree tree;
+	struct ht_growth_look look = { .events = &events, .tree = &tree };
+	bool *is_kept = NULL;
 	HT_TRY(ht_memory_events_collect(f->run, &events));
+	if (!events.n)
+		return HT_OK;
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	HT_TRY(ht_memory_ops_find(f->run, &events, &tree, &look.ops));
+	HT_TRY(ht_memory_kept_find(f->run, &events, &is_kept));
+	look.is_kept = is_kept;
 	for (size_t first = 0, end; first < events.n; first = end) {
 		struct ht_rule_sum peak = { .row = HT_NONE,
 			.whole = bytes_of_device(f->t, &events.list[first]) };
@@ -568,6 +612,7 @@ static enum ht_status put_memory(const struct facts *f)
 		}
 		if (peak.whole != HT_NO_I64 && peak.part > 0)
 			put(f, HT_METRIC_MEMORY, events.list[first].device_id, &peak);
+		HT_TRY(put_growth(f, &look, first, end));
 	}
 	return HT_OK;
 }

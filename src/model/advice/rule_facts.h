@@ -11,6 +11,8 @@
  *   NCCL, GLOO communication: kernels of NCCL and its kin and their calls; calls of Gloo or MPI
  *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h)
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
+ *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
+ *              who keeps them, in words
  *   GRID       time of kernels with less than a block per SM, of that of all kernels that say
  *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
  *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
@@ -46,6 +48,7 @@ enum ht_metric {
 	HT_METRIC_GLOO,
 	HT_METRIC_TENSOR,
 	HT_METRIC_MEMORY,
+	HT_METRIC_GROWTH,
 	HT_METRIC_GRID,
 	HT_METRIC_SYNC,
 	HT_METRIC_SLOW_STEP,
