@@ -293,6 +293,7 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 		times->most_ns = ns;
 		times->rank = rank;
 		times->row = cell(f, row, STEP_ROW);
+		times->number = cell(f, row, STEP_NUMBER);
 	}
 	values[times->n++] = ns;
 }
@@ -360,8 +361,31 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	ht_sum(&use->tc_ns, ht_table_i64(facts, i, GPU_TC));
 }
 
+/* Rows are by part. */
+static void add_up_waits(struct ht_findings *f, const ht_table *rows)
+{
+	size_t p = 0, lacking = SIZE_MAX;
+	for (size_t k = 0; k < f->parts->n; k++)
+		f->waits_ns[k] = HT_NO_I64;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
+			continue;
+		while (f->parts->list[p].rank != ht_table_i64(rows, i, HT_BREAKDOWN_RANK))
+			p++;
+		int64_t *sum = &f->waits_ns[p];
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_WAIT))
+			lacking = p;
+		*sum = lacking == p ? HT_NO_I64
+		                    : ht_add_sat(*sum == HT_NO_I64 ? 0 : *sum,
+		                              ht_table_i64(rows, i, HT_BREAKDOWN_WAIT));
+	}
+}
+
 static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 {
+	f->waits_ns = ht_arena_alloc(f->run->scratch, (f->parts->n + 1) * sizeof *f->waits_ns);
+	if (!f->waits_ns)
+		return ht_fail_nomem(f->run->ctx);
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *idle = f->parts->list[p].facts[HT_FOUND_IDLE];
 		HT_TRY(ht_breakdown_rows(
@@ -373,6 +397,7 @@ static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 			add_gpu(&f->gpu, f->parts->list[p].rank, gpus, i);
 	}
 	HT_TRY(ht_table_finish(f->run->ctx, rows));
+	add_up_waits(f, rows);
 	f->knows_waits = true;
 	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
 		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
@@ -560,12 +585,26 @@ static void find_savings(struct ht_findings *f)
 
 /* ---- all ranks: stragglers, tops ---- */
 
+/* Ranks without GPU work wait in calls of the host. */
+static void find_host_waits(struct ht_findings *f)
+{
+	const struct ht_lateness *lateness = &f->stragglers.lateness;
+	for (size_t i = 0; !f->n_devices && i < lateness->n_calls; i++) {
+		int64_t *sum = &f->waits_ns[lateness->calls[i].i_part];
+		int64_t wait_ns = lateness->calls[i].call->wait_ns;
+		if (wait_ns != HT_NO_I64)
+			*sum = ht_add_sat(*sum == HT_NO_I64 ? 0 : *sum, wait_ns);
+	}
+}
+
 static enum ht_status find_stragglers(struct ht_findings *f)
 {
 	if (!f->run->clocks[0])
 		return HT_OK;
 	HT_TRY(ht_stragglers_find(f->run, f->parts, &straggler_facts, &f->stragglers));
 	f->compares = f->stragglers.lateness.n > 0;
+	if (f->compares)
+		find_host_waits(f);
 	for (size_t i = 0; f->compares && i < f->parts->n; i++) {
 		const struct ht_late_rank *rank = &f->stragglers.lateness.ranks[i];
 		if (!f->stragglers.verdicts[rank->i_part].is_candidate)

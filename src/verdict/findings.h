@@ -92,7 +92,8 @@ enum ht_top_kind {
 	HT_TOP_KERNEL,        /* that computes */
 	HT_TOP_COPY,          /* copies and sets */
 	HT_TOP_MODULE,        /* innermost module, by GPU time */
-	HT_TOP_COMM,          /* communication kernels by their short name */
+	HT_TOP_MODULE_HOST,   /* that, by host time, when no GPU work was recorded */
+	HT_TOP_COMM, /* communication by its short name: kernels, or the host's calls (comm_calls.h) */
 	HT_N_TOP_KINDS
 };
 
@@ -135,7 +136,7 @@ struct ht_gpu_use {
 struct ht_step_times {
 	size_t n; /* over all ranks; 0: nothing was recorded */
 	int64_t median_ns, least_ns, most_ns;
-	int64_t rank, row; /* of the longest; row HT_NO_I64: no such row */
+	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
 };
 
 struct ht_findings {
@@ -147,6 +148,7 @@ struct ht_findings {
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	bool knows_waits;                          /* exposed communication is split */
+	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns; /* sum of the windows */

@@ -19,6 +19,7 @@
  */
 #include "analysis/analysis.h"
 #include "verdict/findings.h"
+#include "model/advice/slow_step.h"
 #include "model/rows/frame.h"
 #include "table/brief.h"
 #include "table/format.h"
@@ -188,13 +189,19 @@ static void say_step_time(struct summary *s)
 		        "it takes %s, and that is what the lines below are about",
 		        time_text(s, device->median_ns));
 	} else {
+		bool slow = device->number != HT_NO_I64 &&
+		            (double)device->most_ns >= HT_SLOW_STEP * (double)device->median_ns;
+		const char *which =
+		        slow ? SAY(s, ", the longest is step %" PRId64 "%s", device->number,
+		                       n_ranks > 1 ? SAY(s, " of rank %" PRId64, device->rank) : "")
+		             : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
 		const char *on_host =
 		        host->n ? SAY(s, "%s on the host, ", time_text(s, host->median_ns)) : "";
-		const char *spread = device->n > 1
-		                             ? SAY(s, "; %s to %s", time_text(s, device->least_ns),
-		                                       time_text(s, device->most_ns))
-		                             : "";
+		const char *spread =
+		        device->n > 1 ? SAY(s, "; %s to %s%s", time_text(s, device->least_ns),
+		                                time_text(s, device->most_ns), which)
+		                      : "";
 		const char *end =
 		        SAY(s, "%s up to the end of its GPU work", time_text(s, device->median_ns));
 		line.finding = SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
@@ -358,7 +365,7 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 		return;
 	const struct ht_verdict *verdict = &f->stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&f->stragglers, rank);
-	bool host = cause.side && !strcmp(cause.side, "host");
+	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
 	int64_t late = verdict->late_steps_ns / (int64_t)verdict->n_steps;
@@ -641,11 +648,17 @@ static void say_all_tops(struct summary *s)
 	        "cannot tell: no operators were recorded", "operators");
 	say_tops(s, "kernels", &tops[HT_TOP_KERNEL], "of the time of kernels that compute",
 	        "cannot tell: no kernels were recorded", "kernels");
-	say_tops(s, "modules", &tops[HT_TOP_MODULE], "of the GPU time inside modules",
-	        "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)",
-	        "modules");
+	bool host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
+	say_tops(s, "modules", &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE],
+	        host_modules ? "of the host time inside modules and their backward pass"
+	                     : "of the GPU time inside modules",
+	        s->f.n_devices
+	                ? "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)"
+	                : "cannot tell: no modules were recorded (with_stack and with_modules)",
+	        host_modules ? "modules --sort -host_total_ns" : "modules");
 	say_tops(s, "collectives", &tops[HT_TOP_COMM],
-	        "of the time of communication kernels, waiting included",
+	        s->f.n_devices ? "of the time of communication kernels, waiting included"
+	                       : "of the time of communication calls, waiting included",
 	        s->f.n_devices ? "none: no communication kernels were recorded"
 	                       : "cannot tell: no GPU work was recorded",
 	        s->f.compares ? "collectives" : "comm-overlap");

@@ -10,15 +10,30 @@ const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] = {
 	{ "row", HT_I64, HT_KEY, "row of a communication kernel", NULL },
 };
 
-void ht_chosen_calls_put(const struct ht_frame *frame, ht_table *table)
+static void put_row(ht_table *table, uint32_t row)
 {
+	ht_table_row(table);
+	ht_table_put_i64(table, row);
+}
+
+enum ht_status ht_chosen_calls_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	const uint32_t *calls = NULL;
+	size_t n = 0;
+	bool *in = NULL;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &frame->trace->gpu[frame->gpu[i]];
-		if (gpu->class_ != HT_CLASS_COMM)
-			continue;
-		ht_table_row(table);
-		ht_table_put_i64(table, gpu->row);
+		if (gpu->class_ == HT_CLASS_COMM)
+			put_row(table, gpu->row);
 	}
+	HT_TRY(ht_comm_host_calls(run, &calls, &n));
+	if (n)
+		HT_TRY(ht_frame_marks(run, frame, &in));
+	for (size_t i = 0; i < n; i++)
+		if (in[calls[i]])
+			put_row(table, calls[i]);
+	return HT_OK;
 }
 
 static int by_collective(const void *left, const void *right)

@@ -219,16 +219,16 @@ static int tie_of(struct args *args, uint32_t row, const struct call *call)
 	return HT_TIE_ARRIVES | HT_TIE_LEAVES;
 }
 
-static enum ht_status describe(struct args *args, const struct ht_group_sizes *sizes,
-        const struct ht_gpu *gpu, struct call *ret_call)
+/* From the row whose args say it, and the row that has its name. */
+static enum ht_status describe(struct args *args, const struct ht_group_sizes *sizes, uint32_t row,
+        uint32_t name_row, struct call *ret_call)
 {
 	struct ht_run *run = args->run;
 	const struct ht_trace *trace = run->trace;
-	uint32_t row = args_row(args, gpu);
 	const char *name = ht_arg_cursor_str(&args->collective, row);
 	struct call call = { .dtype = ht_arg_cursor_str(&args->dtype, row) };
 	if (!name || !*name)
-		name = ht_name_shorten(run, ht_str(trace, trace->name[gpu->row]));
+		name = ht_name_shorten(run, ht_str(trace, trace->name[name_row]));
 	if (!name)
 		return ht_fail_nomem(run->ctx);
 	call.kind = ht_comm_kind_of(name);
@@ -266,16 +266,69 @@ static bool has_launched(const struct ht_trace *trace)
 	return false;
 }
 
-static void put_call(ht_table *table, const struct ht_trace *trace, const struct ht_gpu *gpu,
-        const struct call *call, bool launched_only)
+/* ---- calls of the host ---- */
+
+/* Of a backend whose call on the host is the communication itself. */
+static bool names_host_call(const char *name)
 {
-	int64_t start_ns = trace->ts_ns[gpu->row], launch_ns = HT_NO_I64, step = HT_NO_I64;
+	static const char *const backends[] = { "gloo:", "mpi:", "ucc:" };
+	for (size_t i = 0; i < HT_COUNT(backends); i++)
+		if (!strncmp(name, backends[i], strlen(backends[i])))
+			return true;
+	return false;
+}
+
+static bool has_host_names(const struct ht_trace *trace)
+{
+	for (uint32_t id = 0; id + 1 < trace->n_string_offsets; id++)
+		if (names_host_call(ht_str(trace, id)))
+			return true;
+	return false;
+}
+
+static bool has_kernels(const struct ht_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_gpu; i++)
+		if (is_call(trace, &trace->gpu[i]))
+			return true;
+	return false;
+}
+
+enum ht_status ht_comm_host_calls(struct ht_run *run, const uint32_t **ret_rows, size_t *ret_n)
+{
+	const struct ht_trace *trace = run->trace;
+	bool any = !has_kernels(trace) && has_host_names(trace);
+	uint32_t *rows =
+	        ht_arena_alloc(run->scratch, ((any ? trace->n_kind : 0) + 1) * sizeof *rows);
+	size_t n = 0;
+	if (!rows)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; any && row < trace->n_kind; row++)
+		if ((trace->kind[row] == HT_KIND_ANNOTATION ||
+		            trace->kind[row] == HT_KIND_CPU_OP) &&
+		        ht_is_span(trace, row) && trace->name[row] != HT_NO_STR &&
+		        names_host_call(ht_str(trace, trace->name[row])))
+			rows[n++] = row;
+	*ret_rows = rows;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* ---- rows ---- */
+
+static int64_t step_of(const struct ht_trace *trace, uint32_t row)
+{
+	bool inside = row != HT_NONE && trace->step[row] != HT_NONE;
+	return inside ? trace->steps[trace->step[row]].number : HT_NO_I64;
+}
+
+/* launch HT_NONE: not recorded, or the call is the host's own. */
+static void put_call(ht_table *table, const struct ht_trace *trace, const struct call *call,
+        uint32_t row, uint32_t launch, int64_t step, bool launched_only)
+{
+	int64_t start_ns = trace->ts_ns[row];
+	int64_t launch_ns = launch == HT_NONE ? HT_NO_I64 : trace->ts_ns[launch];
 	int64_t bytes = ht_dtype_bytes(call->dtype);
-	if (gpu->launch != HT_NONE) {
-		launch_ns = trace->ts_ns[gpu->launch];
-		if (trace->step[gpu->launch] != HT_NONE)
-			step = trace->steps[trace->step[gpu->launch]].number;
-	}
 	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
 	ht_table_row(table);
 	ht_table_put_str(table, call->group);
@@ -289,13 +342,13 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	ht_table_put_known(table, call->elements, HT_NO_I64);
 	ht_table_put_known(table, sized ? bytes * call->elements : HT_NO_I64, HT_NO_I64);
 	ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_i64(table, trace->dur_ns[row]);
 	ht_table_put_known(table, launch_ns, HT_NO_I64);
 	if (launched_only)
 		ht_table_put_known(table, launch_ns, HT_NO_I64);
 	else
 		ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, gpu->row);
+	ht_table_put_i64(table, row);
 }
 
 enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
@@ -305,12 +358,22 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 	struct args args = find_args(run);
 	struct ht_group_sizes sizes;
 	HT_TRY(ht_group_sizes_make(run, &sizes));
+	const uint32_t *rows = NULL;
+	size_t n = 0;
 	for (size_t i = 0; i < trace->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[i];
 		struct call call = { 0 };
-		if (!is_call(trace, &trace->gpu[i]))
+		if (!is_call(trace, gpu))
 			continue;
-		HT_TRY(describe(&args, &sizes, &trace->gpu[i], &call));
-		put_call(table, trace, &trace->gpu[i], &call, launched_only);
+		HT_TRY(describe(&args, &sizes, args_row(&args, gpu), gpu->row, &call));
+		put_call(table, trace, &call, gpu->row, gpu->launch, step_of(trace, gpu->launch),
+		        launched_only);
+	}
+	HT_TRY(ht_comm_host_calls(run, &rows, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct call call = { 0 };
+		HT_TRY(describe(&args, &sizes, rows[i], rows[i], &call));
+		put_call(table, trace, &call, rows[i], HT_NONE, step_of(trace, rows[i]), false);
 	}
 	return HT_OK;
 }

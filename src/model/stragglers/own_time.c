@@ -37,9 +37,10 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 		span->end = ht_end_ns(t, row) > span->end ? ht_end_ns(t, row) : span->end;
 	}
 	for (size_t i = 0; i < t->n_steps; i++) {
-		if (spans[i].end <= spans[i].start)
+		/* a recording of the host alone has the host's steps */
+		if (spans[i].end <= spans[i].start && frame->n_gpu)
 			continue;
-		int64_t gpu_ns = spans[i].end - spans[i].start;
+		int64_t gpu_ns = frame->n_gpu ? spans[i].end - spans[i].start : 0;
 		int64_t host_ns = t->steps[i].end_ns - t->steps[i].ts_ns;
 		ht_table_row(table);
 		ht_table_put_i64(table, t->steps[i].number);
