@@ -52,6 +52,7 @@ struct carrier {
 	int fd, worker;
 	struct seat seat;
 	double timeout_s;
+	struct timing timing;
 	struct neighbour
 	        around[NEIGHBOURS]; /* the one above first, when there is one, then those below */
 	size_t n_around, i_below;
@@ -68,9 +69,7 @@ struct carrier {
 
 static double now_s(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+	return timing_now().wall_s;
 }
 
 static void nap(void)
@@ -242,8 +241,10 @@ static void answer(struct carrier *c)
 		owed = owed || c->around[i].owes;
 	if (c->asked == 0 || owed)
 		return;
+	struct moment since = timing_now();
 	if (c->asked == KIND_MAKE && c->n_around > c->i_below)
 		merge(c);
+	timing_add(&c->timing, PHASE_MERGE, since);
 	if (c->answers.failed)
 		end_all(c, "process", (int)c->seat.id, "is out of memory");
 	if (c->seat.id == 0)
@@ -466,9 +467,10 @@ static void on_term(int number)
 	_exit(EXIT_LIMIT);
 }
 
-int carrier_run(int fd, int worker, bool local, double timeout_s)
+int carrier_run(int fd, int worker, const struct launch *launch)
 {
-	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = timeout_s };
+	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = launch->timeout_s };
+	c.timing.began = timing_now();
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
 		cli_say("MPI does not start");
 		kill(worker, SIGKILL);
@@ -481,13 +483,15 @@ int carrier_run(int fd, int worker, bool local, double timeout_s)
 		MPI_Finalize();
 		return EXIT_INPUT;
 	}
-	take_seat(&c, local);
+	take_seat(&c, launch->local);
+	timing_add(&c.timing, PHASE_START, c.timing.began);
 	if (c.seat.id == 0)
 		signal(SIGTERM, on_term);
 	find_neighbours(&c);
 	if (!frame_send(fd, KIND_SEAT, &c.seat, sizeof(c.seat)))
 		bury_worker(&c);
 	serve(&c);
+	struct moment over = timing_now();
 	if (c.seat.id != 0)
 		send_frame(&c, c.around[0].rank, KIND_BYE, NULL, 0);
 	if (c.why_dead[0] == '\0') {
@@ -499,5 +503,8 @@ int carrier_run(int fd, int worker, bool local, double timeout_s)
 	if (c.ctx != NULL)
 		ht_ctx_free(c.ctx);
 	MPI_Finalize();
+	timing_add(&c.timing, PHASE_END, over);
+	if (launch->timings)
+		timing_say(&c.timing, c.seat.id, "carries");
 	return c.code;
 }

@@ -277,8 +277,21 @@ static enum ht_status obey(struct desk *desk, enum kind kind, struct wire_in *in
 	return HT_OK;
 }
 
+static enum phase phase_of(enum kind kind)
+{
+	switch (kind) {
+	case KIND_LIST: return PHASE_LIST;
+	case KIND_OPEN: return PHASE_OPEN;
+	case KIND_DESCRIBE: return PHASE_DESCRIBE;
+	case KIND_JOIN: return PHASE_JOIN;
+	case KIND_MAKE: return PHASE_MAKE;
+	default: return PHASE_END;
+	}
+}
+
 void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, struct wire *answer)
 {
+	struct moment since = timing_now();
 	struct wire out = { 0 };
 	struct item item = { .id = desk->seat.id, .node = desk->seat.node, .state = ITEM_OK };
 	if (obey(desk, kind, &request, &out) != HT_OK) {
@@ -290,4 +303,5 @@ void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, stru
 	item.n = out.n;
 	item_put(answer, &item);
 	wire_free(&out);
+	timing_add(&desk->timing, phase_of(kind), since);
 }

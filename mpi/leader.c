@@ -116,14 +116,19 @@ static enum ht_status ask(struct leader *leader, enum kind kind, const struct wi
 	struct wire others = { 0 };
 	uint64_t answer_kind;
 	struct wire_in own = { request->bytes, request->n, false };
+	struct timing *timing = &leader->desk.timing;
+	struct moment since = timing_now();
 	*ret_answers = (struct wire){ 0 };
 	leader->has_error = false;
 	if (request->failed || !frame_send(leader->fd, kind, request->bytes, request->n))
 		return request->failed ? fail_nomem(leader)
 		                       : fail(leader, HT_IO, "the other processes are gone", NULL);
+	timing_add(timing, PHASE_SEND, since);
 	desk_answer(&leader->desk, kind, own, ret_answers);
+	since = timing_now();
 	if (!frame_receive(leader->fd, &answer_kind, &others))
 		return fail(leader, HT_IO, "the other processes are gone", NULL);
+	timing_add(timing, PHASE_WAIT, since);
 	wire_put(ret_answers, others.bytes, others.n);
 	wire_free(&others);
 	if (ret_answers->failed)
@@ -558,11 +563,15 @@ static enum ht_status finish(struct leader *leader, const struct wire *answers, 
 {
 	ht_bundle *bundle = NULL;
 	ht_set *now[HT_MAX_SETS];
+	struct moment since = timing_now();
 	present_sets(leader, sets, n_sets, now);
 	enum ht_status status = merge_answers(leader, answers, &bundle);
+	timing_add(&leader->desk.timing, PHASE_MERGE, since);
+	since = timing_now();
 	if (status == HT_OK)
 		status = ht_bundle_finish(leader->desk.ctx, bundle, now, n_sets, ret_table);
 	ht_bundle_free(bundle);
+	timing_add(&leader->desk.timing, PHASE_FINISH, since);
 	return status;
 }
 
@@ -601,9 +610,10 @@ static const struct ht_error *engine_error(const struct cli *cli)
 	return leader->has_error ? &leader->error : NULL;
 }
 
-int leader_run(int fd, const struct seat *seat, int argc, char **argv)
+int leader_run(int fd, const struct seat *seat, const struct timing *timing, bool timings, int argc,
+        char **argv)
 {
-	struct leader leader = { .fd = fd, .desk = { .seat = *seat } };
+	struct leader leader = { .fd = fd, .desk = { .seat = *seat, .timing = *timing } };
 	leader.why_dead = calloc(leader.desk.seat.n, sizeof(*leader.why_dead));
 	if (leader.why_dead == NULL)
 		return cli_fail_nomem();
@@ -615,6 +625,8 @@ int leader_run(int fd, const struct seat *seat, int argc, char **argv)
 	free(leader.why_dead);
 	wire_free(&leader.error_bytes);
 	fflush(stdout);
+	if (timings)
+		timing_say(&leader.desk.timing, seat->id, "leads");
 	uint64_t quit = (uint64_t)code;
 	(void)frame_send(fd, KIND_QUIT, &quit, sizeof(quit));
 	return code;

@@ -16,6 +16,7 @@
 #ifndef MPI_TEAM_H
 #define MPI_TEAM_H
 
+#include "timing.h"
 #include "wire.h"
 #include "cli.h"
 
@@ -31,6 +32,14 @@ enum kind {
 	KIND_QUIT,   /* the exit code; the last that comes from above */
 	KIND_BYE,    /* the last that comes from below */
 	KIND_BEAT,   /* still there */
+};
+
+/* What is said before the verb. */
+struct launch {
+	bool local;   /* files are found on each machine */
+	bool timings; /* each process says where its time went */
+	double timeout_s;
+	int n_used; /* words of the command line before the verb */
 };
 
 /* What the carrier knows about a process. */
@@ -69,6 +78,7 @@ struct desk {
 	ht_ctx *ctx;
 	struct seat seat;
 	struct holding sets[HT_MAX_SETS];
+	struct timing timing;
 };
 
 /* Do what a request asks, and put the item that answers it. */
@@ -84,16 +94,17 @@ bool question_get(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
 void options_put(struct wire *out, const struct ht_open_options *options);
 void options_get(struct wire_in *in, struct ht_open_options *ret_options);
 
-/* The worker's side of the socket, until it is told to quit; an exit code. */
-int worker_run(int fd, const struct seat *seat);
+/* The worker's side of the socket, until it is told to quit; an exit code. timing: since it was started. */
+int worker_run(int fd, const struct seat *seat, const struct timing *timing, bool timings);
 /* The leader: the program over all processes; an exit code. */
-int leader_run(int fd, const struct seat *seat, int argc, char **argv);
+int leader_run(int fd, const struct seat *seat, const struct timing *timing, bool timings, int argc,
+        char **argv);
 
 /* Whether all processes are of one version and byte order; process 0 says what is not. After MPI has started. */
 bool hello_is_same(void);
 
 /* The carrier's side: MPI from start to end. worker is the process at the other end of the socket; who is not
- * heard of for timeout_s is taken for dead. An exit code. */
-int carrier_run(int fd, int worker, bool local, double timeout_s);
+ * heard of for the timeout is taken for dead. An exit code. */
+int carrier_run(int fd, int worker, const struct launch *launch);
 
 #endif

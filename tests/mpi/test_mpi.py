@@ -4,6 +4,7 @@ Skipped where no MPI was found when the program was built."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,8 @@ LAUNCHERS = {
 HERE = [name for name, words in LAUNCHERS.items()
         if (BUILD / f"holotrace-mpi.{name}").exists() and shutil.which(words[0])]
 SECONDS = 60
+TIMING = re.compile(r"holotrace: process (\d (?:carries|leads|reads)): (\d+\.\d+) s((?:, [a-z]+ \d+\.\d+ \(\d+\.\d+\))*); "
+                    r"user \d+\.\d+, system \d+\.\d+, page faults \d+, switches \d+ \+ \d+, peak \d+ MiB")
 
 pytestmark = pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")
 
@@ -197,6 +200,21 @@ def test_a_node_that_speaks_otherwise(mpi, variable, text):
     assert done.returncode == 3 and done.stdout == b"" and time.time() - began < 30
     lines = said(done.stderr)
     assert len(lines) == 1 and "process 2 (" in lines[0] and text in lines[0] and "one version on all nodes" in lines[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_timings(mpi, tmp_path):
+    """Every process says where its time went, twice, and the phases are no longer than the whole; the rest is the same."""
+    for rank in range(3):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank)
+    done = launch(mpi, 2, "--timings", "kernel-types", str(tmp_path))
+    assert done.returncode == 0 and done.stdout == alone("kernel-types", str(tmp_path)).stdout
+    lines = [TIMING.fullmatch(line) for line in said(done.stderr)]
+    assert all(lines), done.stderr.decode()
+    assert sorted(line[1] for line in lines) == ["0 carries", "0 leads", "1 carries", "1 reads"]
+    for line in lines:
+        phases = dict(re.findall(r", ([a-z]+) (\d+\.\d+) \(", line[3]))
+        assert "start" in phases and sum(map(float, phases.values())) <= float(line[2]) + 0.01, line[0]
 
 
 class Stopped:
