@@ -477,11 +477,12 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 		return EXIT_LIMIT;
 	}
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	if (!hello_is_same()) {
+	bool met = hello_is_met();
+	if (!met || !hello_is_same()) {
 		kill(worker, SIGKILL);
 		(void)waitpid(worker, NULL, 0);
 		MPI_Finalize();
-		return EXIT_INPUT;
+		return met ? EXIT_INPUT : EXIT_USAGE;
 	}
 	take_seat(&c, launch->local);
 	timing_add(&c.timing, PHASE_START, c.timing.began);

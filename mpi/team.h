@@ -100,6 +100,8 @@ int worker_run(int fd, const struct seat *seat, const struct timing *timing, boo
 int leader_run(int fd, const struct seat *seat, const struct timing *timing, bool timings, int argc,
         char **argv);
 
+/* Whether the processes that were started are one run; the first says it when they are not. After MPI has started. */
+bool hello_is_met(void);
 /* Whether all processes are of one version and byte order; process 0 says what is not. After MPI has started. */
 bool hello_is_same(void);
 

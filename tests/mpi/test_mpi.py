@@ -202,6 +202,32 @@ def test_a_node_that_speaks_otherwise(mpi, variable, text):
     assert len(lines) == 1 and "process 2 (" in lines[0] and text in lines[0] and "one version on all nodes" in lines[0]
 
 
+@pytest.mark.skipif(len(HERE) < 2, reason="one MPI only")
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_launcher_of_another_mpi(mpi):
+    """Its processes do not find each other: nothing is done twice, and it is said once."""
+    other = program(next(name for name in HERE if name != mpi))
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "3", other, "kernel-types", "examples/ddp"], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode == 2 and done.stdout == b""
+    lines = said(done.stderr)
+    assert len(lines) == 1 and "3 processes were started, but they do not find each other" in lines[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("variables, met", [({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, False),
+                                            ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, True),
+                                            ({"SLURM_NTASKS": "4"}, True), ({}, True)])
+def test_without_a_launcher(mpi, variables, met):
+    """One process by itself is a run of one; one of four that srun started without an MPI is not."""
+    done = subprocess.run([program(mpi), "kernel-types", "examples/ddp"], cwd=ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=SECONDS, env=dict(environment(), **variables))
+    if met:
+        assert done.returncode == 0 and done.stdout == alone("kernel-types", "examples/ddp").stdout
+    else:
+        assert done.returncode == 2 and "srun --mpi=pmix" in said(done.stderr)[0]
+
+
 @pytest.mark.parametrize("mpi", HERE)
 def test_timings(mpi, tmp_path):
     """Every process says where its time went, twice, and the phases are no longer than the whole; the rest is the same."""
