@@ -25,12 +25,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FANOUT     4
+#define FANOUT     16
 #define MAX_PIECE  ((size_t)1 << 28)
 #define BEAT_S     1.0
-#define MAX_NAP_MS 4
 #define FAREWELL_S 5.0
-#define NEIGHBOURS (FANOUT + 1)
+#define SHORT_NAPS 8 /* before the longer ones, of a millisecond */
+/* MPI moves bytes only while it is called, a piece at a time: no nap until so slow a transfer would be through. */
+#define BUSY_S       0.001
+#define BUSY_BYTES_S 50e6
+#define NEIGHBOURS   (FANOUT + 1)
 
 enum { TAG_HEAD = 1, TAG_BODY };
 
@@ -38,6 +41,7 @@ enum { TAG_HEAD = 1, TAG_BODY };
 struct sending {
 	struct sending *next;
 	MPI_Request request;
+	double busy_s; /* until then they are hurried */
 	char bytes[];
 };
 
@@ -57,6 +61,7 @@ struct carrier {
 	        around[NEIGHBOURS]; /* the one above first, when there is one, then those below */
 	size_t n_around, i_below;
 	struct sending *sendings;
+	double busy_s; /* the last busy_s of those */
 	double beat_s;
 	enum kind asked; /* 0: nothing is */
 	bool worker_owes;
@@ -76,6 +81,20 @@ static void nap(void)
 {
 	const struct timespec time = { 0, 200000 };
 	nanosleep(&time, NULL);
+}
+
+static double busy_until(size_t n_bytes)
+{
+	return now_s() + BUSY_S + (double)n_bytes / BUSY_BYTES_S;
+}
+
+/* Let others run, but come back at once, or later when it takes longer than it should. */
+static void wait_bytes(double busy_s)
+{
+	if (now_s() < busy_s)
+		sched_yield();
+	else
+		nap();
 }
 
 /* End the whole run: nobody may wait for who is gone. */
@@ -102,6 +121,8 @@ static void send_bytes(struct carrier *c, int rank, int tag, const void *bytes, 
 	else {
 		memcpy(sending->bytes, bytes, n);
 		sending->next = c->sendings;
+		sending->busy_s = busy_until(n);
+		c->busy_s = sending->busy_s > c->busy_s ? sending->busy_s : c->busy_s;
 		c->sendings = sending;
 		if (MPI_Isend(sending->bytes, (int)n, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
 		            &sending->request) != MPI_SUCCESS)
@@ -139,7 +160,7 @@ static void receive_bytes(struct carrier *c, int rank, int tag, char *bytes, siz
 {
 	MPI_Request request;
 	int done = 0;
-	double since = now_s();
+	double since = now_s(), busy_s = busy_until(n);
 	if (MPI_Irecv(bytes, (int)n, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
 		end_all(c, "process", rank, "cannot be heard");
 	while (!done) {
@@ -148,7 +169,7 @@ static void receive_bytes(struct carrier *c, int rank, int tag, char *bytes, siz
 		if (!done && now_s() - since > c->timeout_s)
 			end_all(c, "process", rank, "went silent");
 		if (!done)
-			nap();
+			wait_bytes(busy_s);
 	}
 }
 
@@ -242,7 +263,8 @@ static void answer(struct carrier *c)
 	if (c->asked == 0 || owed)
 		return;
 	struct moment since = timing_now();
-	if (c->asked == KIND_MAKE && c->n_around > c->i_below)
+	/* the leader merges what comes to it anyway */
+	if (c->asked == KIND_MAKE && c->seat.id != 0 && c->n_around > c->i_below)
 		merge(c);
 	timing_add(&c->timing, PHASE_MERGE, since);
 	if (c->answers.failed)
@@ -359,7 +381,7 @@ static bool is_over(const struct carrier *c)
 
 static void serve(struct carrier *c)
 {
-	int nap_ms = 0;
+	int n_idle = 0;
 	while (!is_over(c)) {
 		int there = 0;
 		MPI_Status status;
@@ -368,16 +390,18 @@ static void serve(struct carrier *c)
 			hear(c, status.MPI_SOURCE);
 		bool lives = c->why_dead[0] == '\0' && !c->quits;
 		struct pollfd event = { .fd = lives ? c->fd : -1, .events = POLLIN };
-		bool heard = poll(&event, 1, there ? 0 : nap_ms) > 0;
+		bool busy = there || (!tidy(c) && now_s() < c->busy_s);
+		/* short naps at first, then longer ones: a request is often followed by the next */
+		bool heard = poll(&event, 1, !busy && n_idle >= SHORT_NAPS) > 0;
 		if (heard)
 			hear_worker(c);
-		/* busy at first, then at ease: a request is often followed by the next */
-		nap_ms = there || heard ? 0 : nap_ms < MAX_NAP_MS ? nap_ms + 1 : nap_ms;
-		if (nap_ms == 1)
+		n_idle = busy || heard ? 0 : n_idle + 1;
+		if (busy)
+			sched_yield();
+		else if (n_idle < SHORT_NAPS)
 			nap();
 		answer(c);
 		beat(c);
-		(void)tidy(c);
 	}
 }
 
