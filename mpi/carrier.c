@@ -15,6 +15,7 @@
 
 #include <mpi.h>
 
+#include <dirent.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -55,6 +56,8 @@ struct neighbour {
 struct carrier {
 	int fd, worker;
 	struct seat seat;
+	uint64_t *nodes; /* of each process the machine; NULL when the worker has it */
+	int board;
 	double timeout_s;
 	struct timing timing;
 	struct neighbour
@@ -412,6 +415,7 @@ struct place {
 	char host[128];
 	uint64_t processors; /* a hash of the set that the process may use */
 	uint64_t n_processors;
+	char board[BOARD_LETTER]; /* the name of the one it made */
 };
 
 static struct place find_place(void)
@@ -439,6 +443,42 @@ static struct place find_place(void)
 	return place;
 }
 
+/* Of every process the first one of its machine. */
+static void find_nodes(struct carrier *c, const struct place *all, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int first = 0;
+		while (strcmp(all[first].host, all[i].host) != 0)
+			first++;
+		c->nodes[i] = (uint64_t)first;
+	}
+}
+
+/* Open the board of the machine. All have one, or nobody does: files are dealt for all of them alike. */
+static void share_board(struct carrier *c, const char *name)
+{
+	c->board = board_open(name);
+	int has = c->board >= 0, all_have = 0;
+	MPI_Allreduce(&has, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	c->seat.has_board = all_have;
+}
+
+/* Tell the worker who it is: the seat, the nodes, the board. */
+static bool send_seat(struct carrier *c)
+{
+	struct wire bytes = { 0 };
+	wire_put(&bytes, &c->seat, sizeof(c->seat));
+	wire_put(&bytes, c->nodes, c->seat.n * sizeof(*c->nodes));
+	bool sent = !bytes.failed && frame_send(c->fd, KIND_SEAT, bytes.bytes, bytes.n) &&
+	            descriptor_send(c->fd, c->seat.has_board ? c->board : -1);
+	wire_free(&bytes);
+	free(c->nodes);
+	c->nodes = NULL;
+	if (c->board >= 0)
+		close(c->board);
+	return sent;
+}
+
 static void take_seat(struct carrier *c, bool local)
 {
 	int rank, n;
@@ -446,9 +486,11 @@ static void take_seat(struct carrier *c, bool local)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	struct place *all = calloc((size_t)n, sizeof(*all));
+	c->nodes = calloc((size_t)n, sizeof(*c->nodes));
 	c->seat = (struct seat){ .id = (size_t)rank, .n = (size_t)n, .local = local };
-	if (all == NULL)
+	if (all == NULL || c->nodes == NULL)
 		end_all(c, "process", rank, "is out of memory");
+	int made = board_make(own.board);
 	MPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, MPI_COMM_WORLD);
 	uint64_t n_sharing = 0;
 	int first = rank;
@@ -462,6 +504,11 @@ static void take_seat(struct carrier *c, bool local)
 	c->seat.node = (size_t)first;
 	uint64_t n_jobs = own.n_processors / (n_sharing > 0 ? n_sharing : 1);
 	c->seat.n_jobs = n_jobs > 0 ? (int)n_jobs : 1;
+	find_nodes(c, all, n);
+	share_board(c, all[first].board);
+	if (made >= 0)
+		close(made);
+	board_forget(own.board);
 	free(all);
 }
 
@@ -491,10 +538,40 @@ static void on_term(int number)
 	_exit(EXIT_LIMIT);
 }
 
+#ifdef OPEN_MPI
+static bool has_entry(const char *path)
+{
+	DIR *dir = opendir(path);
+	bool has = false;
+	for (const struct dirent *entry; dir != NULL && !has && (entry = readdir(dir)) != NULL;)
+		has = entry->d_name[0] != '.';
+	if (dir != NULL)
+		closedir(dir);
+	return has;
+}
+
+/* To find that there is no fast network, Open MPI loads the libraries of all of them, and some sleep for a fifth of a
+ * second to measure clocks. Where none can be, it is told what it would choose in the end, unless somebody has
+ * told it something already. */
+static void spare_fabrics(void)
+{
+	static const char *const said[] = { "OMPI_MCA_pml", "OMPI_MCA_mtl", "OMPI_MCA_btl" };
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (getenv(said[i]) != NULL)
+			return;
+	if (!has_entry("/sys/class/infiniband") && !has_entry("/sys/class/cxi") &&
+	        access("/dev/kgni0", F_OK) != 0 && access("/dev/bxi0", F_OK) != 0)
+		(void)setenv("OMPI_MCA_pml", "ob1", 0);
+}
+#else
+static void spare_fabrics(void) {}
+#endif
+
 int carrier_run(int fd, int worker, const struct launch *launch)
 {
 	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = launch->timeout_s };
 	c.timing.began = timing_now();
+	spare_fabrics();
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
 		cli_say("MPI does not start");
 		kill(worker, SIGKILL);
@@ -513,7 +590,7 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 	if (c.seat.id == 0)
 		signal(SIGTERM, on_term);
 	find_neighbours(&c);
-	if (!frame_send(fd, KIND_SEAT, &c.seat, sizeof(c.seat)))
+	if (!send_seat(&c))
 		bury_worker(&c);
 	serve(&c);
 	struct moment over = timing_now();

@@ -74,8 +74,7 @@ static int run_child(int fd, pid_t carrier, const struct launch *launch, int arg
 {
 	uint64_t kind;
 	struct wire bytes;
-	struct seat seat;
-	struct timing timing = { .began = timing_now() };
+	struct desk desk = { .timing.began = timing_now() };
 #ifdef __linux__
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -83,14 +82,15 @@ static int run_child(int fd, pid_t carrier, const struct launch *launch, int arg
 	heaps_set_up();
 	if (getppid() != carrier || !frame_receive(fd, &kind, &bytes))
 		return EXIT_LIMIT;
-	memcpy(&seat, bytes.bytes, sizeof(seat));
-	wire_free(&bytes);
-	timing_add(&timing, PHASE_START, timing.began);
-	if (seat.id != 0)
-		return worker_run(fd, &seat, &timing, launch->timings);
+	memcpy(&desk.seat, bytes.bytes, sizeof(desk.seat));
+	/* the nodes stand behind it, and stay */
+	desk.nodes = (const uint64_t *)(const void *)(bytes.bytes + sizeof(desk.seat));
+	desk.marks = board_map(descriptor_receive(fd));
+	timing_add(&desk.timing, PHASE_START, desk.timing.began);
+	if (desk.seat.id != 0)
+		return worker_run(fd, &desk, launch->timings);
 	argv[launch->n_used] = argv[0];
-	return leader_run(
-	        fd, &seat, &timing, launch->timings, argc - launch->n_used, argv + launch->n_used);
+	return leader_run(fd, &desk, launch->timings, argc - launch->n_used, argv + launch->n_used);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #ifndef MPI_TEAM_H
 #define MPI_TEAM_H
 
+#include "board.h"
 #include "timing.h"
 #include "wire.h"
 #include "cli.h"
@@ -49,6 +50,7 @@ struct seat {
 	size_t i_local; /* which of the processes of that machine */
 	int n_jobs;     /* threads that are its own */
 	bool local;     /* --local: files are found on each machine */
+	bool has_board; /* on every machine */
 };
 
 enum item_state { ITEM_OK, ITEM_ERROR, ITEM_DEAD };
@@ -77,6 +79,8 @@ struct holding {
 struct desk {
 	ht_ctx *ctx;
 	struct seat seat;
+	const uint64_t *nodes;   /* of each process the machine */
+	_Atomic uint32_t *marks; /* of the board */
 	struct holding sets[HT_MAX_SETS];
 	struct timing timing;
 };
@@ -94,11 +98,10 @@ bool question_get(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
 void options_put(struct wire *out, const struct ht_open_options *options);
 void options_get(struct wire_in *in, struct ht_open_options *ret_options);
 
-/* The worker's side of the socket, until it is told to quit; an exit code. timing: since it was started. */
-int worker_run(int fd, const struct seat *seat, const struct timing *timing, bool timings);
+/* The worker's side of the socket, until it is told to quit; an exit code. */
+int worker_run(int fd, struct desk *desk, bool timings);
 /* The leader: the program over all processes; an exit code. */
-int leader_run(int fd, const struct seat *seat, const struct timing *timing, bool timings, int argc,
-        char **argv);
+int leader_run(int fd, const struct desk *desk, bool timings, int argc, char **argv);
 
 /* Whether the processes that were started are one run; the first says it when they are not. After MPI has started. */
 bool hello_is_met(void);

@@ -32,29 +32,28 @@ static bool send_answer(int fd, struct timing *timing, const struct wire *answer
 	return sent;
 }
 
-int worker_run(int fd, const struct seat *seat, const struct timing *timing, bool timings)
+int worker_run(int fd, struct desk *desk, bool timings)
 {
-	struct desk desk = { .seat = *seat, .timing = *timing };
 	uint64_t kind;
 	struct wire request, answer;
 	pid_t carrier = getppid();
-	if (ht_ctx_new(&desk.ctx) != HT_OK)
+	if (ht_ctx_new(&desk->ctx) != HT_OK)
 		return EXIT_LIMIT;
-	ht_ctx_set_progress(desk.ctx, keep_going, &carrier);
-	while (wait_request(fd, &desk.timing, &kind, &request) && kind != KIND_QUIT) {
+	ht_ctx_set_progress(desk->ctx, keep_going, &carrier);
+	while (wait_request(fd, &desk->timing, &kind, &request) && kind != KIND_QUIT) {
 		answer = (struct wire){ 0 };
-		desk_answer(&desk, (enum kind)kind,
+		desk_answer(desk, (enum kind)kind,
 		        (struct wire_in){ request.bytes, request.n, false }, &answer);
-		bool sent = send_answer(fd, &desk.timing, &answer);
+		bool sent = send_answer(fd, &desk->timing, &answer);
 		wire_free(&answer);
 		wire_free(&request);
 		if (!sent)
 			break;
 	}
 	for (size_t i = 0; i < HT_MAX_SETS; i++)
-		desk_close(&desk, i);
-	ht_ctx_free(desk.ctx);
+		desk_close(desk, i);
+	ht_ctx_free(desk->ctx);
 	if (timings)
-		timing_say(&desk.timing, seat->id, "reads");
+		timing_say(&desk->timing, desk->seat.id, "reads");
 	return EXIT_DONE;
 }

@@ -246,8 +246,8 @@ def test_timings(mpi, tmp_path):
 class Stopped:
     """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
 
-    def __init__(self, mpi, folder, *args, launch=()):
-        for rank in range(6):
+    def __init__(self, mpi, folder, *args, launch=(), n_ranks=6):
+        for rank in range(n_ranks):
             write_trace(folder / f"rank{rank}.json", rank=rank)
         self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *launch, "kernel-types", *args,
                                      str(folder)], env=environment(), stdout=subprocess.PIPE,
@@ -348,6 +348,33 @@ def test_partial_goes_on_without_a_worker(mpi, tmp_path):
     assert len(missing) == 2 and "missing from this result, 2 files: " in text
     rest = [str(tmp_path / f"rank{rank}.json") for rank in range(6) if rank not in missing]
     assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_are_taken_from_who_is_slow(mpi, tmp_path):
+    """With several files each, the others read those of a worker that does not come to it. When it is killed then,
+    nothing is missing."""
+    run = Stopped(mpi, tmp_path, "-j", "1", n_ranks=24)
+    os.kill(run.worker, signal.SIGKILL)
+    code, out, err = run.end()
+    assert code == 0 and said(err) == []
+    assert out == alone("kernel-types", str(tmp_path)).stdout.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_are_read_once(mpi, tmp_path):
+    """Whoever takes them: every rank is there, each once, for many processes with many files."""
+    for rank in range(64):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank, kernel=f"k{rank}")
+    (tmp_path / "rank64.json").write_text("this is no trace")
+    words = ["kernel-breakdown", "--format", "csv", "-j", "1", *(str(tmp_path / f"rank{rank}.json") for rank in range(65))]
+    one = alone(*words, "--partial")
+    assert one.returncode == 0 and one.stdout.count(b"\n") == 65
+    for np in (2, 8):
+        many = launch(mpi, np, *words, "--partial")
+        assert many.returncode == 0 and many.stdout == one.stdout and said(many.stderr) == said(one.stderr)
+    one, many = alone(*words), launch(mpi, 3, *words)
+    assert one.returncode == many.returncode == 3 and said(many.stderr) == said(one.stderr)
 
 
 @pytest.mark.parametrize("mpi", HERE)
