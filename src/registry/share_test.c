@@ -20,6 +20,19 @@ struct shares {
 	struct memory_sink told[MAX_SHARES + 1];
 };
 
+struct claim {
+	const size_t *shares;
+	size_t k, n_asked;
+};
+
+static bool is_mine(void *user, size_t i)
+{
+	struct claim *claim = user;
+	claim->n_asked++;
+	return claim->shares[i] == claim->k;
+}
+
+/* Dealt beforehand, or, to an odd number of processes, claimed one by one. */
 static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 {
 	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
@@ -36,11 +49,15 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 		const char *sources[16];
 		size_t n_own = 0;
 		struct ht_sink sink = { memory_write, &s->told[k] };
+		struct claim claim = { shares, k, 0 };
+		options.claim = s->n % 2 ? is_mine : NULL;
+		options.claim_user = &claim;
 		for (size_t i = 0; i < n; i++)
-			if (shares[i] == k)
+			if (shares[i] == k || options.claim)
 				sources[n_own++] = ht_listing_source(listing, i);
 		if (n_own) {
 			check(ctx, ht_open(ctx, sources, n_own, &options, &s->own[k]));
+			assert_int_equal(claim.n_asked, options.claim ? n : 0);
 			check(ctx, ht_set_describe(ctx, s->own[k], true, &sink));
 		} else {
 			check(ctx, ht_missing_describe(ctx, NULL, 0, &sink));

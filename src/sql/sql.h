@@ -37,6 +37,7 @@ struct ht_sql_rank {
 	bool has_correlations, has_ranges;
 	unsigned n_overlaps; /* questions for what overlaps a range of time */
 	unsigned n_looked;   /* and for correlation ids */
+	const void *bounds;  /* of those (struct ht_row_bounds); NULL: not made yet */
 	struct ht_ranges ranges;
 	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
 };

@@ -285,52 +285,104 @@ static void add_row(struct found *f, uint32_t row)
 /* As many as compilers make vectors of. */
 #define VALUES_AT_ONCE 256
 
-static bool has_i32(const int32_t *values, int32_t value)
+static uint64_t n_bounds(const struct ht_arg_column *column)
 {
-	int any = 0;
-	for (size_t i = 0; i < VALUES_AT_ONCE; i++)
-		any |= values[i] == value;
-	return any;
+	return (column->n + VALUES_AT_ONCE - 1) / VALUES_AT_ONCE;
 }
 
-/* The next place from i on where the value may stand. */
-static uint64_t pass_over(
-        const struct ht_arg_column *column, const void *values, int64_t value, uint64_t i)
+static bool is_narrow(const struct ht_arg_column *column)
 {
-	bool is_narrow = column->type == HT_ARG_I64 && !column->is_packed &&
-	                 column->width == sizeof(int32_t);
-	if (is_narrow && (value < INT32_MIN || value > INT32_MAX))
-		return column->n;
-	while (is_narrow && column->n - i >= VALUES_AT_ONCE &&
-	        !has_i32((const int32_t *)values + i, (int32_t)value))
-		i += VALUES_AT_ONCE;
-	return i;
+	return column->type == HT_ARG_I64 && !column->is_packed && column->width == sizeof(int32_t);
+}
+
+static struct ht_row_bound bound_narrow(const int32_t *values)
+{
+	int32_t low = values[0], high = values[0];
+	for (size_t i = 0; i < VALUES_AT_ONCE; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	return (struct ht_row_bound){ low, high };
+}
+
+static struct ht_row_bound bound_any(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t first, uint64_t end)
+{
+	struct ht_row_bound bound = { INT64_MAX, INT64_MIN };
+	for (uint64_t i = first; i < end; i++) {
+		int64_t value;
+		if (!ht_arg_integer_at(t, column, i, &value))
+			continue;
+		bound.low = value < bound.low ? value : bound.low;
+		bound.high = value > bound.high ? value : bound.high;
+	}
+	return bound;
+}
+
+static void bound_column(
+        const struct ht_trace *t, const struct ht_arg_column *column, struct ht_row_bound *bounds)
+{
+	const int32_t *values = (const void *)(t->arg_values + column->first_byte);
+	for (uint64_t first = 0; first < column->n; first += VALUES_AT_ONCE) {
+		uint64_t left = column->n - first;
+		bool whole = left >= VALUES_AT_ONCE;
+		*bounds++ = whole && is_narrow(column)
+		                    ? bound_narrow(values + first)
+		                    : bound_any(t, column, first,
+		                              first + (whole ? VALUES_AT_ONCE : left));
+	}
+}
+
+enum ht_status ht_row_bounds_make(ht_ctx *ctx, const struct ht_trace *t, const char *key,
+        struct ht_arena *arena, struct ht_row_bounds *ret)
+{
+	uint32_t id = ht_str_find(t, key);
+	uint64_t n = 0;
+	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
+		n += is_of(&t->arg_columns[c], id) ? n_bounds(&t->arg_columns[c]) : 0;
+	*ret = (struct ht_row_bounds){ ht_arena_alloc(arena, (n + 1) * sizeof *ret->bounds), n };
+	if (!ret->bounds)
+		return ht_fail_nomem(ctx);
+	struct ht_row_bound *at = ret->bounds;
+	for (size_t c = 0; n && c < t->n_arg_columns; c++) {
+		if (!is_of(&t->arg_columns[c], id))
+			continue;
+		bound_column(t, &t->arg_columns[c], at);
+		at += n_bounds(&t->arg_columns[c]);
+	}
+	return HT_OK;
 }
 
 static void scan_column(const struct ht_trace *t, const struct ht_arg_column *column,
-        uint32_t kinds, int64_t value, struct found *f)
+        const struct ht_row_bound *bounds, uint32_t kinds, int64_t value, struct found *f)
 {
 	const uint32_t *rows = ht_arg_rows(t, column);
-	const void *values = t->arg_values + column->first_byte;
 	for (uint64_t i = 0; i < column->n && !f->failed; i++) {
+		const struct ht_row_bound *bound = &bounds[i / VALUES_AT_ONCE];
 		int64_t here;
-		if (i % VALUES_AT_ONCE == 0)
-			i = pass_over(column, values, value, i);
-		if (i < column->n && ht_arg_integer_at(t, column, i, &here) && here == value &&
+		if (value < bound->low || value > bound->high) {
+			i += VALUES_AT_ONCE - 1 - i % VALUES_AT_ONCE;
+			continue;
+		}
+		if (ht_arg_integer_at(t, column, i, &here) && here == value &&
 		        is_wanted(t, rows[i], kinds))
 			add_row(f, rows[i]);
 	}
 }
 
-enum ht_status ht_row_index_scan(ht_ctx *ctx, const struct ht_trace *t, const char *key,
-        uint32_t kinds, int64_t value, struct ht_arena *arena, const uint32_t **ret_rows,
-        size_t *ret_n)
+enum ht_status ht_row_bounds_scan(ht_ctx *ctx, const struct ht_trace *t, const char *key,
+        const struct ht_row_bounds *bounds, uint32_t kinds, int64_t value, struct ht_arena *arena,
+        const uint32_t **ret_rows, size_t *ret_n)
 {
 	struct found f = { .arena = arena };
 	uint32_t id = ht_str_find(t, key);
-	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++)
-		if (is_of(&t->arg_columns[c], id))
-			scan_column(t, &t->arg_columns[c], kinds, value, &f);
+	const struct ht_row_bound *at = bounds->bounds;
+	for (size_t c = 0; bounds->n && c < t->n_arg_columns; c++) {
+		if (!is_of(&t->arg_columns[c], id))
+			continue;
+		scan_column(t, &t->arg_columns[c], at, kinds, value, &f);
+		at += n_bounds(&t->arg_columns[c]);
+	}
 	if (f.failed)
 		return ht_fail_nomem(ctx);
 	*ret_rows = f.rows;

@@ -51,8 +51,10 @@ static void check_scan(
 	size_t n, n_scanned;
 	const uint32_t *rows = ht_row_index_find(index, value, SIZE_MAX, &n), *scanned = NULL;
 	ht_arena_init(&arena, ctx->mem);
-	assert_int_equal(ht_row_index_scan(ctx, trace, "id", HT_KIND_BIT(HT_KIND_CPU_OP), value,
-	                         &arena, &scanned, &n_scanned),
+	struct ht_row_bounds bounds;
+	assert_int_equal(ht_row_bounds_make(ctx, trace, "id", &arena, &bounds), HT_OK);
+	assert_int_equal(ht_row_bounds_scan(ctx, trace, "id", &bounds, HT_KIND_BIT(HT_KIND_CPU_OP),
+	                         value, &arena, &scanned, &n_scanned),
 	        HT_OK);
 	assert_int_equal(n_scanned, n);
 	for (size_t i = 0; i < n; i++)

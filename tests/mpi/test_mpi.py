@@ -4,6 +4,7 @@ Skipped where no MPI was found when the program was built."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,8 @@ LAUNCHERS = {
 HERE = [name for name, words in LAUNCHERS.items()
         if (BUILD / f"holotrace-mpi.{name}").exists() and shutil.which(words[0])]
 SECONDS = 60
+TIMING = re.compile(r"holotrace: process (\d (?:carries|leads|reads)): (\d+\.\d+) s((?:, [a-z]+ \d+\.\d+ \(\d+\.\d+\))*); "
+                    r"user \d+\.\d+, system \d+\.\d+, page faults \d+, switches \d+ \+ \d+, peak \d+ MiB")
 
 pytestmark = pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")
 
@@ -199,11 +202,52 @@ def test_a_node_that_speaks_otherwise(mpi, variable, text):
     assert len(lines) == 1 and "process 2 (" in lines[0] and text in lines[0] and "one version on all nodes" in lines[0]
 
 
+@pytest.mark.skipif(len(HERE) < 2, reason="one MPI only")
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_launcher_of_another_mpi(mpi):
+    """Its processes do not find each other: nothing is done twice, and it is said once."""
+    other = program(next(name for name in HERE if name != mpi))
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "3", other, "kernel-types", "examples/ddp"], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode == 2 and done.stdout == b""
+    lines = said(done.stderr)
+    assert len(lines) == 1 and "3 processes were started, but they do not find each other" in lines[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("variables, met", [({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, False),
+                                            ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, True),
+                                            ({"SLURM_NTASKS": "4"}, True), ({}, True)])
+def test_without_a_launcher(mpi, variables, met):
+    """One process by itself is a run of one; one of four that srun started without an MPI is not."""
+    done = subprocess.run([program(mpi), "kernel-types", "examples/ddp"], cwd=ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=SECONDS, env=dict(environment(), **variables))
+    if met:
+        assert done.returncode == 0 and done.stdout == alone("kernel-types", "examples/ddp").stdout
+    else:
+        assert done.returncode == 2 and "srun --mpi=pmix" in said(done.stderr)[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_timings(mpi, tmp_path):
+    """Every process says where its time went, twice, and the phases are no longer than the whole; the rest is the same."""
+    for rank in range(3):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank)
+    done = launch(mpi, 2, "--timings", "kernel-types", str(tmp_path))
+    assert done.returncode == 0 and done.stdout == alone("kernel-types", str(tmp_path)).stdout
+    lines = [TIMING.fullmatch(line) for line in said(done.stderr)]
+    assert all(lines), done.stderr.decode()
+    assert sorted(line[1] for line in lines) == ["0 carries", "0 leads", "1 carries", "1 reads"]
+    for line in lines:
+        phases = dict(re.findall(r", ([a-z]+) (\d+\.\d+) \(", line[3]))
+        assert "start" in phases and sum(map(float, phases.values())) <= float(line[2]) + 0.01, line[0]
+
+
 class Stopped:
     """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
 
-    def __init__(self, mpi, folder, *args, launch=()):
-        for rank in range(6):
+    def __init__(self, mpi, folder, *args, launch=(), n_ranks=6):
+        for rank in range(n_ranks):
             write_trace(folder / f"rank{rank}.json", rank=rank)
         self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *launch, "kernel-types", *args,
                                      str(folder)], env=environment(), stdout=subprocess.PIPE,
@@ -304,6 +348,33 @@ def test_partial_goes_on_without_a_worker(mpi, tmp_path):
     assert len(missing) == 2 and "missing from this result, 2 files: " in text
     rest = [str(tmp_path / f"rank{rank}.json") for rank in range(6) if rank not in missing]
     assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_are_taken_from_who_is_slow(mpi, tmp_path):
+    """With several files each, the others read those of a worker that does not come to it. When it is killed then,
+    nothing is missing."""
+    run = Stopped(mpi, tmp_path, "-j", "1", n_ranks=24)
+    os.kill(run.worker, signal.SIGKILL)
+    code, out, err = run.end()
+    assert code == 0 and said(err) == []
+    assert out == alone("kernel-types", str(tmp_path)).stdout.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_are_read_once(mpi, tmp_path):
+    """Whoever takes them: every rank is there, each once, for many processes with many files."""
+    for rank in range(64):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank, kernel=f"k{rank}")
+    (tmp_path / "rank64.json").write_text("this is no trace")
+    words = ["kernel-breakdown", "--format", "csv", "-j", "1", *(str(tmp_path / f"rank{rank}.json") for rank in range(65))]
+    one = alone(*words, "--partial")
+    assert one.returncode == 0 and one.stdout.count(b"\n") == 65
+    for np in (2, 8):
+        many = launch(mpi, np, *words, "--partial")
+        assert many.returncode == 0 and many.stdout == one.stdout and said(many.stderr) == said(one.stderr)
+    one, many = alone(*words), launch(mpi, 3, *words)
+    assert one.returncode == many.returncode == 3 and said(many.stderr) == said(one.stderr)
 
 
 @pytest.mark.parametrize("mpi", HERE)
