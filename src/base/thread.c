@@ -109,13 +109,14 @@ static void work(struct run *run, int i_worker)
 
 /* ---- runs of a crew; all called with its lock held ---- */
 
-static void open_run(struct crew *crew, struct run *run)
+/* n_wanted: tasks that the caller does not do himself. */
+static void open_run(struct crew *crew, struct run *run, size_t n_wanted)
 {
 	run->older = crew->open;
 	crew->open = run;
-	if (run->n_tasks > (size_t)crew->n_idle)
+	if (n_wanted >= (size_t)crew->n_idle)
 		pthread_cond_broadcast(&crew->opened);
-	for (size_t i = 1; run->n_tasks <= (size_t)crew->n_idle && i < run->n_tasks; i++)
+	for (size_t i = 0; n_wanted < (size_t)crew->n_idle && i < n_wanted; i++)
 		pthread_cond_signal(&crew->opened);
 }
 
@@ -228,7 +229,7 @@ static enum ht_status do_run(struct run *run, const struct ht_watch *watch)
 	struct crew *crew = me.crew;
 	pthread_mutex_lock(&crew->lock);
 	if (crew->n_members && (run->n_tasks > 1 || watch))
-		open_run(crew, run);
+		open_run(crew, run, watch ? run->n_tasks : run->n_tasks - 1);
 	if (watch)
 		watch_run(crew, run, watch);
 	pthread_mutex_unlock(&crew->lock);
