@@ -241,7 +241,7 @@ static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
         const struct ht_open_options *options, struct ht_open_options *ret_taken)
 {
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, listed, options, ret_taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, claim_user, options, ret_taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
