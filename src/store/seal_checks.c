@@ -62,12 +62,23 @@ static enum ht_status by_rows(struct checks *c, check_fn *check)
 	return by_ranges(c, ht_n_events(c->t), check);
 }
 
+/* The place of a row in a column; rows that are asked for one after the other are mostly near each other: hint is where
+ * the last one was. False when it has none. */
+static bool find_near(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row, size_t *hint)
+{
+	const uint32_t *rows = ht_arg_rows(t, column);
+	*hint = HT_LOWER_BOUND_NEAR(at, column->n, *hint, rows[at] < row);
+	return *hint < column->n && rows[*hint] == row;
+}
+
 /* 1, 8, 9: GPU work against its launch and operator. */
 static void check_launches(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *external = ht_arg_find(t, "External id", HT_ARG_I64);
 	struct ht_arg_cursor cursor = ht_arg_cursor_of(t, external); /* GPU rows ascend */
+	size_t hint = 0;
 	for (uint32_t i = range.first; i < range.end; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		if (gpu->launch == HT_NONE) {
@@ -82,8 +93,8 @@ static void check_launches(struct checks *c, struct ht_range range, struct ht_ta
 		int64_t own = ht_arg_cursor_i64(&cursor, gpu->row, HT_NO_I64);
 		if (own == HT_NO_I64)
 			continue;
-		uint64_t at = ht_arg_position(t, external, gpu->launch);
-		bool differs = at != UINT64_MAX && ht_arg_i64_at(t, external, at) != own;
+		bool differs = find_near(t, external, gpu->launch, &hint) &&
+		               ht_arg_i64_at(t, external, hint) != own;
 		bool outside = gpu->op != HT_NONE &&
 		               (t->track[gpu->op] != t->track[gpu->launch] ||
 		                       t->ts_ns[gpu->op] > t->ts_ns[gpu->launch] ||
@@ -353,17 +364,13 @@ static const struct ht_arg_column *record_ids(const struct ht_trace *t)
 	return ht_arg_find(t, "Record function id", HT_ARG_I64);
 }
 
-/* The id of an operator, 0 when it has none. Operators that follow each other in time mostly do so in the file: hint is
- * where the last one was found. */
+/* The id of an operator, 0 when it has none. */
 static int64_t record_id(
         const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row, size_t *hint)
 {
-	const uint32_t *rows = ht_arg_rows(t, column);
-	if (t->kind[row] != HT_KIND_CPU_OP)
+	if (t->kind[row] != HT_KIND_CPU_OP || !find_near(t, column, row, hint))
 		return 0;
-	*hint = HT_LOWER_BOUND_NEAR(at, column->n, *hint, rows[at] < row);
-	bool found = *hint < column->n && rows[*hint] == row;
-	return found ? ht_arg_i64_at(t, column, *hint) : 0;
+	return ht_arg_i64_at(t, column, *hint);
 }
 
 /* Places in track_rows. */
