@@ -271,8 +271,11 @@ static enum ht_status walk_again(struct joining *j, struct ht_range range)
 	const uint32_t *rows = j->slice->rows;
 	uint8_t *flags = HT_MUTABLE(uint8_t, j->t->flags);
 	HT_TRY(walk_down(j->ctx, j->t, &j->alone, &j->alone.end, range, false));
+	/* only where it is: others look at the flags of flow rows meanwhile */
 	for (uint32_t i = range.first; i < range.end; i++)
-		(void)__atomic_fetch_and(&flags[rows[i]], (uint8_t)~HT_EV_CUT, __ATOMIC_RELAXED);
+		if (flags[rows[i]] & HT_EV_CUT)
+			(void)__atomic_fetch_and(
+			        &flags[rows[i]], (uint8_t)~HT_EV_CUT, __ATOMIC_RELAXED);
 	return walk_down(j->ctx, j->t, &j->again, j->walk, range, false);
 }
 
