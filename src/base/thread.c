@@ -109,13 +109,14 @@ static void work(struct run *run, int i_worker)
 
 /* ---- runs of a crew; all called with its lock held ---- */
 
-static void open_run(struct crew *crew, struct run *run)
+/* Let n others help. */
+static void open_run(struct crew *crew, struct run *run, size_t n)
 {
 	run->older = crew->open;
 	crew->open = run;
-	if (run->n_tasks > (size_t)crew->n_idle)
+	if (n >= (size_t)crew->n_idle)
 		pthread_cond_broadcast(&crew->opened);
-	for (size_t i = 1; run->n_tasks <= (size_t)crew->n_idle && i < run->n_tasks; i++)
+	for (size_t i = 0; n < (size_t)crew->n_idle && i < n; i++)
 		pthread_cond_signal(&crew->opened);
 }
 
@@ -227,8 +228,9 @@ static enum ht_status do_run(struct run *run, const struct ht_watch *watch)
 {
 	struct crew *crew = me.crew;
 	pthread_mutex_lock(&crew->lock);
-	if (crew->n_members && (run->n_tasks > 1 || watch))
-		open_run(crew, run);
+	size_t n_others = run->n_tasks - (!watch && run->n_tasks);
+	if (crew->n_members && n_others)
+		open_run(crew, run, n_others);
 	if (watch)
 		watch_run(crew, run, watch);
 	pthread_mutex_unlock(&crew->lock);

@@ -120,6 +120,36 @@ static void cancelling_starts_no_more(void **state)
 	ht_error_clear(ctx);
 }
 
+static bool go_on(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	(void)what;
+	(void)done;
+	(void)total;
+	++*(int *)user;
+	return true;
+}
+
+/* The caller only watches, also when the threads wait already and there is little to do. */
+static void watched_runs_end(void **state)
+{
+	ht_ctx *ctx = *state;
+	atomic_ullong done = 0;
+	struct ht_watch watch = { "tasks", &done, 1 };
+	int n_told = 0;
+	ht_ctx_set_progress(ctx, go_on, &n_told);
+	for (int n_jobs = 1; n_jobs <= 4; n_jobs++)
+		for (size_t n = 0; n < 200; n++) {
+			static struct job job;
+			job = (struct job){ .n_workers = n_jobs };
+			ht_ctx_set_jobs(ctx, n_jobs);
+			assert_int_equal(
+			        ht_parallel_watched(ctx, n % 4, count, &job, &watch), HT_OK);
+			for (size_t t = 0; t < 4; t++)
+				assert_int_equal(atomic_load(&job.n_runs[t]), t < n % 4);
+		}
+	assert_true(n_told > 0);
+}
+
 /* ---- runs inside runs ---- */
 
 #define N_OUTER 5
@@ -223,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(runs_every_task_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(lowest_failure_wins, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelling_starts_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(watched_runs_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(runs_inside_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_threads_help, setup, teardown),
 		cmocka_unit_test_setup_teardown(inner_failure_comes_out, setup, teardown),
