@@ -13,9 +13,10 @@
  *                 What it outlives is over for the tree, and it goes to what is around that.
  * So ends never rise up the stack of open spans, and the whole is linear.
  *
- * Of a slice, roots that are inside what is open when it begins change nothing for each other, and neither do their
- * ends fall: a root starts when the one before is over, or moves out of it as it ends later. So those with one parent
- * follow each other, and where they stop is found by searching.
+ * The ends of a slice's roots do not fall: a root starts when the one before is over, or moves out of it as it ends
+ * later. So those with one parent follow each other, and where they stop is found by searching. All that is inside a
+ * root is right, unless the root is cut. Then it is walked again, up to a root at whose start nothing of the
+ * slice is open. That happens wherever a record ends: the Python frame that ends it outlives it.
  */
 #include "store/seal_tree.h"
 
@@ -25,12 +26,26 @@
 struct open_span {
 	int64_t end;
 	uint32_t row;
+	bool is_older; /* it started before the slice */
 };
 
-/* Roots up to end, from where the run before ended, have this parent. */
+/* Roots up to end, from where the run before ended, have this parent; HT_NONE: they have theirs already. */
 struct root_run {
 	uint32_t end, parent;
 };
+
+/* A root is its place in the slice's rows, and whether it moved out of another: then what it outlives is known. */
+#define MOVED_ROOT ((uint64_t)1 << 63)
+
+static uint32_t root_place(const struct ht_slice_tree *slice, uint32_t i)
+{
+	return (uint32_t)slice->roots[i];
+}
+
+static uint32_t root_at(const struct ht_slice_tree *slice, uint32_t i)
+{
+	return slice->rows[root_place(slice, i)];
+}
 
 void ht_walk_init(struct ht_walk *walk)
 {
@@ -82,9 +97,10 @@ static const struct open_span *leave_for_flow(
 /* The span a flow row stands on: one that starts with it, else the innermost around it. Kept in parent
  * until seal_flows has used it. */
 static void bind_flow(const struct ht_trace *t, struct ht_slice_tree *slice, struct ht_walk *walk,
-        uint32_t row, bool is_alone)
+        uint32_t i, bool is_alone)
 {
-	uint32_t last = walk->last, *parent = &HT_MUTABLE(uint32_t, t->parent)[row];
+	uint32_t row = slice->rows[i], last = walk->last,
+	         *parent = &HT_MUTABLE(uint32_t, t->parent)[row];
 	if (last != HT_NONE &&
 	        (t->ts_ns[last] == t->ts_ns[row] || ht_kind_is_device(t->kind[last]))) {
 		*parent = ht_end_ns(t, last) >= t->ts_ns[row] ? last : HT_NONE;
@@ -94,7 +110,7 @@ static void bind_flow(const struct ht_trace *t, struct ht_slice_tree *slice, str
 	*parent = top ? top->row : HT_NONE;
 	if (is_alone && !top) {
 		slice->n_leading += last == HT_NONE;
-		slice->roots[slice->n_roots++] = row;
+		slice->roots[slice->n_roots++] = i;
 	}
 }
 
@@ -113,14 +129,11 @@ static void set_cut(const struct ht_trace *t, uint32_t row)
 	(void)__atomic_fetch_or(&HT_MUTABLE(uint8_t, t->flags)[row], HT_EV_CUT, __ATOMIC_RELAXED);
 }
 
-/* Link a span to the one around it and return where it ends for the tree. */
-static int64_t enclose(
-        const struct ht_trace *t, struct ht_slice_tree *slice, struct ht_walk *walk, uint32_t row)
+/* Link a span to the one around it and return where it ends for the tree. What is over was left. */
+static int64_t enclose(const struct ht_trace *t, struct ht_walk *walk, uint32_t row)
 {
 	int64_t end = ht_end_ns(t, row);
-	const struct open_span *top = leave_spans(t, walk, row);
-	/* against its own end: what is inside a span that was cut is not another finding */
-	slice->n_overlaps += top && ht_end_ns(t, top->row) < end;
+	const struct open_span *top = innermost(walk);
 	while (top && top->end < end && moves_out(t, row, top->row)) {
 		walk->open.n--;
 		top = innermost(walk);
@@ -130,6 +143,13 @@ static int64_t enclose(
 		return end;
 	set_cut(t, row);
 	return top->end;
+}
+
+/* Does a span outlive the one it starts in? Against that one's own end: what is inside a span that was cut is not
+ * another finding. */
+static bool outlives(const struct ht_trace *t, uint32_t row, const struct open_span *top)
+{
+	return top && ht_end_ns(t, top->row) < ht_end_ns(t, row);
 }
 
 /* Widen what was seen by a row. */
@@ -154,19 +174,16 @@ static void note_work(
 	walk->work_end_ns = end > walk->work_end_ns ? end : walk->work_end_ns;
 }
 
-/* Down the rows of a slice. Alone: what is open before it is not known. */
+/* Down the rows [first, end) of a slice. Alone: what is open before it is not known. */
 static enum ht_status walk_down(ht_ctx *ctx, const struct ht_trace *t, struct ht_slice_tree *slice,
-        struct ht_walk *walk, bool is_alone)
+        struct ht_walk *walk, struct ht_range range, bool is_alone)
 {
-	slice->n_roots = slice->n_leading = 0;
-	slice->n_spans = slice->n_overlaps = slice->n_work = slice->n_work_overlaps = 0;
-	slice->min_ts_ns = slice->max_end_ns = HT_NO_I64;
-	for (uint32_t i = 0; i < slice->n; i++) {
+	for (uint32_t i = range.first; i < range.end; i++) {
 		uint32_t row = slice->rows[i];
 		note_time(t, row, slice);
 		if (!ht_is_span(t, row)) {
 			if (t->kind[row] == HT_KIND_FLOW)
-				bind_flow(t, slice, walk, row, is_alone);
+				bind_flow(t, slice, walk, i, is_alone);
 			continue;
 		}
 		slice->n_spans++;
@@ -175,9 +192,11 @@ static enum ht_status walk_down(ht_ctx *ctx, const struct ht_trace *t, struct ht
 			note_work(t, slice, walk, row);
 		if (ht_kind_is_device(t->kind[row]))
 			continue;
-		struct open_span span = { enclose(t, slice, walk, row), row };
+		const struct open_span *top = leave_spans(t, walk, row);
+		slice->n_overlaps += outlives(t, row, top);
+		struct open_span span = { .end = enclose(t, walk, row), .row = row };
 		if (is_alone && !walk->open.n)
-			slice->roots[slice->n_roots++] = row;
+			slice->roots[slice->n_roots++] = i | (top ? MOVED_ROOT : 0);
 		if (!HT_VEC_PUSH(ctx->mem, &walk->open, struct open_span, span))
 			return ht_fail_nomem(ctx);
 	}
@@ -186,22 +205,13 @@ static enum ht_status walk_down(ht_ctx *ctx, const struct ht_trace *t, struct ht
 
 enum ht_status ht_slice_grow(ht_ctx *ctx, struct ht_trace *t, struct ht_slice_tree *slice)
 {
+	struct ht_range all = { 0, slice->n };
 	ht_walk_init(&slice->end);
-	return walk_down(ctx, t, slice, &slice->end, slice->roots != NULL);
+	slice->min_ts_ns = slice->max_end_ns = HT_NO_I64;
+	return walk_down(ctx, t, slice, &slice->end, all, slice->roots != NULL);
 }
 
 /* ---- joining ---- */
-
-/* Again, with what is open before it. */
-static enum ht_status grow_again(
-        ht_ctx *ctx, struct ht_trace *t, struct ht_slice_tree *slice, struct ht_walk *walk)
-{
-	for (uint32_t i = 0; i < slice->n; i++)
-		(void)__atomic_fetch_and(&HT_MUTABLE(uint8_t, t->flags)[slice->rows[i]],
-		        (uint8_t)~HT_EV_CUT, __ATOMIC_RELAXED);
-	slice->runs.n = 0;
-	return walk_down(ctx, t, slice, walk, false);
-}
 
 /* Work that begins before the work of slices before has ended, as far as the slice did not count it. */
 static void join_work(
@@ -229,49 +239,143 @@ static bool is_inside(const struct ht_trace *t, uint32_t row, int64_t end)
 	return t->ts_ns[row] < end && (!ht_is_span(t, row) || ht_end_ns(t, row) <= end);
 }
 
-/* Find the parents of the roots from i on. False when one of them outlives what it started in. */
-static bool join_roots(ht_ctx *ctx, const struct ht_trace *t, struct ht_slice_tree *slice,
-        struct ht_walk *walk, enum ht_status *ret_status)
+struct joining {
+	ht_ctx *ctx;
+	const struct ht_trace *t;
+	struct ht_slice_tree *slice;
+	struct ht_walk *walk;       /* with all that is open */
+	struct ht_slice_tree again; /* what is seen on a second walk, */
+	struct ht_slice_tree alone; /* and was on the first, which is repeated for it */
+	bool at_end;                /* the second walk went to the end of the slice */
+};
+
+/* Roots up to end have this parent. */
+static enum ht_status push_run(struct joining *j, uint32_t end, uint32_t parent)
 {
-	uint32_t n = slice->n_roots;
-	for (uint32_t i = slice->n_leading; i < n;) {
-		uint32_t row = (uint32_t)slice->roots[i];
-		bool is_span = ht_is_span(t, row);
-		const struct open_span *top =
-		        is_span ? leave_spans(t, walk, row) : leave_for_flow(t, walk, row);
-		if (!top)
-			return true; /* nor has any of the rest a parent */
-		if (is_span && top->end < ht_end_ns(t, row))
-			return false;
-		const uint64_t *next = slice->roots + ++i;
-		i += (uint32_t)HT_LOWER_BOUND(
-		        at, n - i, is_inside(t, (uint32_t)next[at], top->end));
-		struct root_run run = { i, top->row };
-		if (!HT_VEC_PUSH(ctx->mem, &slice->runs, struct root_run, run)) {
-			*ret_status = ht_fail_nomem(ctx);
-			return true;
+	struct root_run run = { end, parent };
+	return HT_VEC_PUSH(j->ctx->mem, &j->slice->runs, struct root_run, run)
+	               ? HT_OK
+	               : ht_fail_nomem(j->ctx);
+}
+
+static const struct open_span *leave_for_root(struct joining *j, uint32_t i)
+{
+	uint32_t row = root_at(j->slice, i);
+	return ht_is_span(j->t, row) ? leave_spans(j->t, j->walk, row)
+	                             : leave_for_flow(j->t, j->walk, row);
+}
+
+/* Walk rows again: as on the first walk, to know what was counted, and with all that is open. */
+static enum ht_status walk_again(struct joining *j, struct ht_range range)
+{
+	const uint32_t *rows = j->slice->rows;
+	uint8_t *flags = HT_MUTABLE(uint8_t, j->t->flags);
+	HT_TRY(walk_down(j->ctx, j->t, &j->alone, &j->alone.end, range, false));
+	/* only where it is: others look at the flags of flow rows meanwhile */
+	for (uint32_t i = range.first; i < range.end; i++)
+		if (flags[rows[i]] & HT_EV_CUT)
+			(void)__atomic_fetch_and(
+			        &flags[rows[i]], (uint8_t)~HT_EV_CUT, __ATOMIC_RELAXED);
+	return walk_down(j->ctx, j->t, &j->again, j->walk, range, false);
+}
+
+/* A root was cut, and ends there: what follows is walked again, up to a root at whose start nothing of the slice is
+ * open. Returns in *i which one that is. */
+static enum ht_status redo(struct joining *j, uint32_t *i, int64_t end)
+{
+	struct ht_mem *mem = j->ctx->mem;
+	uint32_t row = root_at(j->slice, *i), n = j->slice->n_roots;
+	struct ht_range range = { root_place(j->slice, *i) + 1, 0 };
+	struct open_span cut = { .end = end, .row = row };
+	struct open_span whole = { .end = ht_end_ns(j->t, row), .row = row };
+	j->again.n_overlaps = j->alone.n_overlaps = 0;
+	j->alone.end.open.n = 0;
+	j->alone.end.last = j->walk->last = row;
+	if (!HT_VEC_PUSH(mem, &j->walk->open, struct open_span, cut) ||
+	        !HT_VEC_PUSH(mem, &j->alone.end.open, struct open_span, whole))
+		return ht_fail_nomem(j->ctx);
+	bool is_done = false;
+	while (!is_done) {
+		++*i;
+		range.end = *i < n ? root_place(j->slice, *i) : j->slice->n;
+		HT_TRY(walk_again(j, range));
+		range.first = range.end;
+		is_done = *i == n;
+		if (!is_done && !(j->slice->roots[*i] & MOVED_ROOT)) {
+			const struct open_span *top = leave_for_root(j, *i);
+			is_done = !top || top->is_older;
 		}
 	}
-	return true;
+	j->at_end = *i == n;
+	j->slice->n_overlaps += j->again.n_overlaps - j->alone.n_overlaps;
+	return HT_OK;
+}
+
+/* The i-th root ends after what it started in: it moves out of that, or is cut. */
+static enum ht_status join_overlap(struct joining *j, uint32_t *i, const struct open_span *top)
+{
+	uint32_t row = root_at(j->slice, *i);
+	if (!(j->slice->roots[*i] & MOVED_ROOT))
+		j->slice->n_overlaps += outlives(j->t, row, top);
+	int64_t end = enclose(j->t, j->walk, row);
+	if (end == ht_end_ns(j->t, row))
+		++*i;
+	else
+		HT_TRY(redo(j, i, end));
+	return push_run(j, *i, HT_NONE);
+}
+
+/* Find the parents of the roots. */
+static enum ht_status join_roots(struct joining *j)
+{
+	const struct ht_trace *t = j->t;
+	uint32_t n = j->slice->n_roots;
+	for (uint32_t i = j->slice->n_leading; i < n;) {
+		const struct open_span *top = leave_for_root(j, i);
+		uint32_t row = root_at(j->slice, i);
+		if (!top)
+			break; /* nor has any of the rest a parent */
+		if (ht_is_span(t, row) && top->end < ht_end_ns(t, row)) {
+			HT_TRY(join_overlap(j, &i, top));
+			continue;
+		}
+		uint32_t next = i + 1;
+		i = next + (uint32_t)HT_LOWER_BOUND(at, n - next,
+		                   is_inside(t, root_at(j->slice, next + (uint32_t)at), top->end));
+		HT_TRY(push_run(j, i, top->row));
+	}
+	return HT_OK;
+}
+
+/* What the slice left open is open, unless its end was walked again. */
+static enum ht_status join_open(struct joining *j)
+{
+	struct ht_vec *open = &j->walk->open;
+	const struct open_span *left = j->slice->end.open.data;
+	size_t n = j->at_end ? 0 : j->slice->end.open.n;
+	if (!ht_vec_reserve(j->ctx->mem, open, sizeof *left, n))
+		return ht_fail_nomem(j->ctx);
+	struct open_span *all = open->data;
+	for (size_t i = 0; i < n; i++)
+		all[open->n++] = left[i];
+	for (size_t i = open->n; i-- > 0 && !all[i].is_older;)
+		all[i].is_older = true;
+	return HT_OK;
 }
 
 enum ht_status ht_slice_join(
         ht_ctx *ctx, struct ht_trace *t, struct ht_slice_tree *slice, struct ht_walk *walk)
 {
-	const struct open_span *opened = slice->end.open.data;
-	size_t n_open = walk->open.n;
-	enum ht_status status = HT_OK;
-	for (uint32_t i = 0; i < slice->n_leading; i++)
-		bind_flow(t, slice, walk, (uint32_t)slice->roots[i], false);
-	if (!join_roots(ctx, t, slice, walk, &status)) {
-		walk->open.n = n_open; /* nothing was opened since */
-		return grow_again(ctx, t, slice, walk);
-	}
-	HT_TRY(status);
+	struct joining j = { .ctx = ctx, .t = t, .slice = slice, .walk = walk };
+	j.again.rows = j.alone.rows = slice->rows;
+	ht_walk_init(&j.alone.end);
 	join_work(t, slice, walk);
-	for (size_t i = 0; i < slice->end.open.n; i++)
-		if (!HT_VEC_PUSH(ctx->mem, &walk->open, struct open_span, opened[i]))
-			return ht_fail_nomem(ctx);
+	for (uint32_t i = 0; i < slice->n_leading; i++)
+		bind_flow(t, slice, walk, root_place(slice, i), false);
+	enum ht_status status = join_roots(&j);
+	ht_slice_done(&j.alone, ctx->mem);
+	HT_TRY(status);
+	HT_TRY(join_open(&j));
 	if (slice->end.last != HT_NONE)
 		walk->last = slice->end.last;
 	if (slice->end.work_end_ns > walk->work_end_ns)
@@ -285,5 +389,6 @@ void ht_slice_link(struct ht_trace *t, const struct ht_slice_tree *slice)
 	uint32_t i = slice->n_leading;
 	for (size_t r = 0; r < slice->runs.n; r++)
 		for (; i < runs[r].end; i++)
-			HT_MUTABLE(uint32_t, t->parent)[slice->roots[i]] = runs[r].parent;
+			if (runs[r].parent != HT_NONE)
+				HT_MUTABLE(uint32_t, t->parent)[root_at(slice, i)] = runs[r].parent;
 }

@@ -7,7 +7,7 @@
  *
  *     grow   each slice for itself, as if nothing were open: rows that found no parent are its roots
  *     join   slices of a track in order: what is open says the parents of roots, run after run, found by
- *            searching. Where a root outlives what it started in, the slice is done again with what is open
+ *            searching. A root that is cut, as it outlives what it started in, is walked again with what is open
  *     link   each slice for itself: write the parents of the runs
  *
  * So the tree is the same however tracks are cut.
@@ -27,7 +27,7 @@ struct ht_walk {
 struct ht_slice_tree {
 	const uint32_t *rows; /* of the slice, in order */
 	uint32_t n;
-	uint64_t *roots; /* room for n; NULL: nothing comes before the slice */
+	uint64_t *roots; /* room for n, see root_at; NULL: nothing comes before the slice */
 	uint32_t n_roots;
 	uint32_t n_leading; /* of the roots: flows before the first span */
 	struct ht_walk end; /* of the slice */
