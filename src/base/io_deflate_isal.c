@@ -8,6 +8,9 @@
 
 #include <isa-l.h>
 
+/* More than the longest match, and than what was seen: 458. */
+#define MAX_UNWRITTEN 1024
+
 struct ht_inflater {
 	struct inflate_state state;
 };
@@ -58,6 +61,9 @@ enum ht_status ht_inflater_run(
 	step->is_done = state->block_state == ISAL_BLOCK_FINISH;
 	if (error >= 0)
 		return HT_OK;
+	/* a match that makes no sense is counted in although nothing is copied: what stood there before */
+	if (error == ISAL_INVALID_SYMBOL || error == ISAL_INVALID_LOOKBACK)
+		step->made -= step->made < MAX_UNWRITTEN ? step->made : MAX_UNWRITTEN;
 	*ret_damage = error_text(error);
 	return HT_FORMAT;
 }
