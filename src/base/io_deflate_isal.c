@@ -107,6 +107,11 @@ bool ht_deflater_run(struct ht_deflater *deflater, struct ht_deflate_step *step,
 	return ok;
 }
 
+uint32_t ht_deflate_crc(uint32_t crc, const uint8_t *bytes, size_t n)
+{
+	return crc32_gzip_refl(crc, bytes, n);
+}
+
 const char *ht_deflate_library(void)
 {
 #define TEXT_(x) #x
