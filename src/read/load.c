@@ -37,7 +37,7 @@
 #define MAX_UNCUT_BYTES ((size_t)4 << 20)
 #define MAX_RING        1024
 /* With fewer threads inflating by all of them costs more than it gains. */
-#define MIN_HELPERS 4
+#define MIN_HELPERS 6
 
 enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED, PIECE_COPYING };
 
