@@ -212,18 +212,28 @@ static inline bool starts(const char *p, const char *word, size_t n)
 	return memcmp(p, word, n) == 0;
 }
 
+/* Does the text at p begin with that of the memo? */
+static inline bool is_again(
+        const struct ht_worker *w, const struct ht_text_memo *memo, const char *p)
+{
+	if (memo->epoch != w->epoch)
+		return false;
+	if (memo->n <= HT_PADDING)
+		return ht_same_text(p, memo->text, memo->n);
+	return (size_t)(w->text_end - p) >= memo->n && memcmp(p, memo->text, memo->n) == 0;
+}
+
 /* A text or container, as its id. Values of one place repeat: the last one is tried first. */
 static inline const char *scan_text(
         struct ht_worker *w, struct ht_text_memo *memo, const char *p, uint32_t *ret_id)
 {
-	if (memo->epoch == w->epoch && (size_t)(w->text_end - p) >= memo->n &&
-	        memcmp(p, memo->text, memo->n) == 0) {
-		*ret_id = memo->id;
+	if (is_again(w, memo, p)) {
+		*ret_id = (uint32_t)memo->value;
 		return p + memo->n;
 	}
 	const char *end = *p == '"' ? scan_string(w, p, ret_id) : scan_container(w, p, ret_id);
 	if (end && end - p < (ptrdiff_t)UINT32_MAX)
-		*memo = (struct ht_text_memo){ p, (uint32_t)(end - p), *ret_id, w->epoch };
+		*memo = (struct ht_text_memo){ p, w->epoch, *ret_id, (uint32_t)(end - p) };
 	return end;
 }
 
@@ -340,25 +350,38 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 }
 
 /* A pid or tid; NULL when the value is neither a whole number nor a string. */
-static inline const char *scan_id(
-        struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
+static const char *scan_other_id(struct ht_worker *w, struct ht_text_memo *memo, const char *p,
+        int64_t *ret_id, uint8_t *ret_type)
 {
+	const char *end;
 	if (*p == '"') {
 		uint32_t id;
-		if ((p = scan_string(w, p, &id))) {
+		if ((end = scan_string(w, p, &id))) {
 			*ret_id = id;
 			*ret_type = HT_ID_STR;
 		}
-		return p;
+		return end;
 	}
 	enum ht_arg_type type;
 	uint64_t bits;
-	if ((p = scan_number(w, p, &type, &bits)) && type == HT_ARG_I64) {
-		*ret_id = (int64_t)bits;
-		*ret_type = HT_ID_INT;
-		return p;
-	}
-	return NULL;
+	if (!(end = scan_number(w, p, &type, &bits)) || type != HT_ARG_I64)
+		return NULL;
+	*ret_id = (int64_t)bits;
+	*ret_type = HT_ID_INT;
+	if (end - p < HT_PADDING)
+		*memo = (struct ht_text_memo){ p, w->epoch, *ret_id, (uint32_t)(end - p) + 1 };
+	return end;
+}
+
+/* The same; a number is mostly the one that stood here last. */
+static inline const char *scan_id(struct ht_worker *w, struct ht_text_memo *memo, const char *p,
+        int64_t *ret_id, uint8_t *ret_type)
+{
+	if (!is_again(w, memo, p))
+		return scan_other_id(w, memo, p, ret_id, ret_type);
+	*ret_id = memo->value;
+	*ret_type = HT_ID_INT;
+	return p + memo->n - 1;
 }
 
 /* ts or dur, number or numeric string; NULL when it is neither. */
@@ -405,8 +428,8 @@ static inline const char *scan_field(
 		if (*p == '"' && (end = scan_string(w, p, &id)))
 			w->name = id;
 		break;
-	case HT_FIELD_PID: end = scan_id(w, p, &w->track.pid, &w->track.pid_type); break;
-	case HT_FIELD_TID: end = scan_id(w, p, &w->track.tid, &w->track.tid_type); break;
+	case HT_FIELD_PID: end = scan_id(w, memo, p, &w->track.pid, &w->track.pid_type); break;
+	case HT_FIELD_TID: end = scan_id(w, memo, p, &w->track.tid, &w->track.tid_type); break;
 	case HT_FIELD_TS:
 		if ((end = scan_time(w, p, &w->ts_ns, &w->ts_digits)))
 			w->has_ts = true;
@@ -452,30 +475,59 @@ static inline const char *scan_node(
 	return end && type == node->type ? end : NULL;
 }
 
+static inline struct ht_layout_node *find_node(struct ht_layout_node *node, const char *p)
+{
+	while (node && !ht_same_text(p, node->text, node->n))
+		node = node->next;
+	return node;
+}
+
+/* Store the event that ends with a node, and expect the next to begin as the one after it did last time. */
+static inline bool store_layout(
+        struct ht_worker *w, struct ht_layout_node *node, struct ht_layout_node *first)
+{
+	const struct ht_layout_end *end = &node->end;
+	if (end->fixes_ph)
+		w->ph = end->ph;
+	if (end->fixes_cat) {
+		w->cat = end->cat;
+		w->has_cat = true;
+	}
+	if (w->layouts.last)
+		w->layouts.last->then = first;
+	w->layouts.last = node;
+	return ht_worker_store(w, end->shape);
+}
+
 /* An event with a layout that was learned; NULL for any other. There is room for its items: as many were read key by
  * key. */
 static const char *scan_layout(struct ht_worker *w, const char *p)
 {
-	struct ht_layout_node *nodes = w->layouts.nodes.data;
-	uint32_t at = nodes ? nodes[0].child : 0, n_items = 0;
-	while (at) {
-		struct ht_layout_node *node = &nodes[at];
-		if (!ht_same_text(p, node->text, node->n)) {
-			at = node->next;
-			continue;
-		}
-		const char *value = p + node->n;
+	struct ht_layouts *layouts = &w->layouts;
+	struct ht_layout_node *expected = layouts->last ? layouts->last->then : NULL;
+	struct ht_layout_node *node = expected, *first = NULL;
+	uint32_t n_items = 0;
+	if (!node || !ht_same_text(p, node->text, node->n))
+		node = find_node(layouts->first, p);
+	while (node) {
+		const char *value = p + node->n, *end;
 		if (node->type == HT_LAYOUT_END) {
 			w->n_items = n_items;
-			return ht_worker_store(w, node->item) ? value : NULL;
+			return store_layout(w, node, first ? first : node) ? value : NULL;
 		}
-		const char *end = scan_node(w, node, value, &w->item_values[n_items]);
-		at = end ? node->child : node->next;
-		if (!end)
+		end = scan_node(w, node, value, &w->item_values[n_items]);
+		if (!end) {
+			/* others before the expected one may have its text, too */
+			node = find_node(
+			        !first && node == expected ? layouts->first : node->next, p);
+			expected = NULL;
 			continue;
+		}
+		first = first ? first : node;
 		p = end;
-		w->items[n_items] = node->item;
-		n_items += node->type < HT_LAYOUT_FIELD;
+		if (node->type < HT_LAYOUT_FIELD)
+			w->items[n_items++] = node->item;
+		node = find_node(node->child, p);
 	}
 	return NULL;
 }
@@ -498,8 +550,9 @@ static bool finish(struct ht_worker *w, const char *start, const char *end)
 	uint32_t shape;
 	if (!ht_worker_shape(w, &shape))
 		return false;
+	struct ht_layout_end known = { .shape = shape, .cat = w->cat, .ph = w->ph };
 	if (can_learn(w))
-		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, shape);
+		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, &known);
 	return ht_worker_store(w, shape);
 }
 
