@@ -350,38 +350,24 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 }
 
 /* A pid or tid; NULL when the value is neither a whole number nor a string. */
-static const char *scan_other_id(struct ht_worker *w, struct ht_text_memo *memo, const char *p,
-        int64_t *ret_id, uint8_t *ret_type)
+static const char *scan_id(struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
 {
-	const char *end;
 	if (*p == '"') {
 		uint32_t id;
-		if ((end = scan_string(w, p, &id))) {
+		if ((p = scan_string(w, p, &id))) {
 			*ret_id = id;
 			*ret_type = HT_ID_STR;
 		}
-		return end;
+		return p;
 	}
 	enum ht_arg_type type;
 	uint64_t bits;
-	if (!(end = scan_number(w, p, &type, &bits)) || type != HT_ARG_I64)
-		return NULL;
-	*ret_id = (int64_t)bits;
-	*ret_type = HT_ID_INT;
-	if (end - p < HT_PADDING)
-		*memo = (struct ht_text_memo){ p, w->epoch, *ret_id, (uint32_t)(end - p) + 1 };
-	return end;
-}
-
-/* The same; a number is mostly the one that stood here last. */
-static inline const char *scan_id(struct ht_worker *w, struct ht_text_memo *memo, const char *p,
-        int64_t *ret_id, uint8_t *ret_type)
-{
-	if (!is_again(w, memo, p))
-		return scan_other_id(w, memo, p, ret_id, ret_type);
-	*ret_id = memo->value;
-	*ret_type = HT_ID_INT;
-	return p + memo->n - 1;
+	if ((p = scan_number(w, p, &type, &bits)) && type == HT_ARG_I64) {
+		*ret_id = (int64_t)bits;
+		*ret_type = HT_ID_INT;
+		return p;
+	}
+	return NULL;
 }
 
 /* ts or dur, number or numeric string; NULL when it is neither. */
@@ -405,7 +391,7 @@ static inline const char *scan_time(
 
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
  * a plain arg of the event. */
-static inline const char *scan_field(
+static const char *scan_field(
         struct ht_worker *w, struct ht_text_memo *memo, enum ht_field field, const char *p)
 {
 	const char *end = NULL;
@@ -428,8 +414,8 @@ static inline const char *scan_field(
 		if (*p == '"' && (end = scan_string(w, p, &id)))
 			w->name = id;
 		break;
-	case HT_FIELD_PID: end = scan_id(w, memo, p, &w->track.pid, &w->track.pid_type); break;
-	case HT_FIELD_TID: end = scan_id(w, memo, p, &w->track.tid, &w->track.tid_type); break;
+	case HT_FIELD_PID: end = scan_id(w, p, &w->track.pid, &w->track.pid_type); break;
+	case HT_FIELD_TID: end = scan_id(w, p, &w->track.tid, &w->track.tid_type); break;
 	case HT_FIELD_TS:
 		if ((end = scan_time(w, p, &w->ts_ns, &w->ts_digits)))
 			w->has_ts = true;
@@ -443,13 +429,48 @@ static inline const char *scan_field(
 	return end;
 }
 
+/* A pid. Where it and the tid behind it are the last ones, both: then *at is the place of the tid. */
+static inline const char *scan_pid(struct ht_worker *w, struct ht_layout_node **at, const char *p)
+{
+	struct ht_layout_node *node = *at;
+	if (is_again(w, &node->memo, p)) {
+		*at = node->then;
+		w->track.pid = node->memo.value;
+		w->track.tid = node->then->memo.value;
+		w->track.pid_type = w->track.tid_type = HT_ID_INT;
+		return p + node->memo.n - 1;
+	}
+	w->pid_node = node;
+	w->pid_text = p;
+	return scan_id(w, p, &w->track.pid, &w->track.pid_type);
+}
+
+/* A tid; with the pid before it, it may come again. */
+static const char *scan_tid(struct ht_worker *w, struct ht_layout_node *node, const char *p)
+{
+	const char *end = scan_id(w, p, &w->track.tid, &w->track.tid_type);
+	struct ht_layout_node *before = w->pid_node, *child = before ? before->child : NULL;
+	while (child && child != node)
+		child = child->next;
+	if (!end || !child || w->track.pid_type != HT_ID_INT || w->track.tid_type != HT_ID_INT ||
+	        end - w->pid_text >= HT_PADDING)
+		return end;
+	before->then = node;
+	before->memo = (struct ht_text_memo){ w->pid_text, w->epoch, w->track.pid,
+		(uint32_t)(end - w->pid_text) + 1 };
+	node->memo.value = w->track.tid;
+	return end;
+}
+
 /* The value of a node, when it is an arg; NULL when it is of another type. */
 static inline const char *scan_node(
-        struct ht_worker *w, struct ht_layout_node *node, const char *p, uint64_t *ret_value)
+        struct ht_worker *w, struct ht_layout_node **at, const char *p, uint64_t *ret_value)
 {
+	struct ht_layout_node *node = *at;
 	enum ht_arg_type type;
 	uint32_t id = 0;
 	const char *end = NULL;
+	bool is_ts = node->type == HT_LAYOUT_FIELD + HT_FIELD_TS;
 	switch (node->type) {
 	case HT_ARG_I64:
 		if ((end = scan_digits(p, ret_value)))
@@ -462,15 +483,19 @@ static inline const char *scan_node(
 			end = scan_text(w, &node->memo, p, &id);
 		*ret_value = id;
 		return end;
-	case HT_LAYOUT_FIELD + HT_FIELD_PH: return scan_field(w, &node->memo, HT_FIELD_PH, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_CAT: return scan_field(w, &node->memo, HT_FIELD_CAT, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return scan_field(w, &node->memo, HT_FIELD_NAME, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_field(w, &node->memo, HT_FIELD_PID, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_field(w, &node->memo, HT_FIELD_TID, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_TS: return scan_field(w, &node->memo, HT_FIELD_TS, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_DUR: return scan_field(w, &node->memo, HT_FIELD_DUR, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return *p == '"' ? scan_string(w, p, &w->name) : NULL;
+	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_pid(w, at, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_tid(w, node, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TS:
+	case HT_LAYOUT_FIELD + HT_FIELD_DUR:
+		end = scan_time(w, p, is_ts ? &w->ts_ns : &w->dur_ns,
+		        is_ts ? &w->ts_digits : &w->dur_digits);
+		*(is_ts ? &w->has_ts : &w->has_dur) = end != NULL;
+		return end;
 	default: break;
 	}
+	if (node->type >= HT_LAYOUT_FIELD)
+		return scan_field(w, &node->memo, (enum ht_field)(node->type - HT_LAYOUT_FIELD), p);
 	end = scan_any(w, &node->memo, p, &type, ret_value);
 	return end && type == node->type ? end : NULL;
 }
@@ -515,7 +540,8 @@ static const char *scan_layout(struct ht_worker *w, const char *p)
 			w->n_items = n_items;
 			return store_layout(w, node, first ? first : node) ? value : NULL;
 		}
-		end = scan_node(w, node, value, &w->item_values[n_items]);
+		struct ht_layout_node *read = node;
+		end = scan_node(w, &read, value, &w->item_values[n_items]);
 		if (!end) {
 			/* others before the expected one may have its text, too */
 			node = find_node(
@@ -527,7 +553,7 @@ static const char *scan_layout(struct ht_worker *w, const char *p)
 		p = end;
 		if (node->type < HT_LAYOUT_FIELD)
 			w->items[n_items++] = node->item;
-		node = find_node(node->child, p);
+		node = find_node(read->child, p);
 	}
 	return NULL;
 }

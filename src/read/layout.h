@@ -24,12 +24,12 @@
 /* Types of nodes beyond those of args: fields, from the first on, and the end. */
 enum { HT_LAYOUT_FIELD = 64, HT_LAYOUT_END = 128 };
 
-/* The last text value of a place, quotes or brackets included, or number and the byte behind it: values repeat. It
- * points into the text being scanned, and is void in another epoch. */
+/* The last text value of a place, quotes or brackets included: values repeat. At a pid what stood from it to the byte
+ * behind the tid that follows. It points into the text being scanned, and is void in another epoch. */
 struct ht_text_memo {
 	const char *text;
 	uint64_t epoch;
-	int64_t value; /* the id of a text */
+	int64_t value; /* the id of a text; the number */
 	uint32_t n;
 };
 
@@ -48,12 +48,10 @@ struct ht_layout_node {
 	uint8_t type; /* enum ht_arg_type, HT_LAYOUT_FIELD + enum ht_field, or HT_LAYOUT_END */
 	union {
 		struct ht_text_memo memo; /* of a value */
-		struct {
-			struct ht_layout_end end;
-			struct ht_layout_node
-			        *then; /* with which the next event began, last time */
-		};
+		struct ht_layout_end end;
 	};
+	/* of an end: with which the next event began, last time; of a pid with a memo: the place of its tid */
+	struct ht_layout_node *then;
 };
 
 /* A value of an event that was read key by key. */
