@@ -99,7 +99,7 @@ static inline unsigned ht_digits(const char *p, uint64_t *ret_value)
 
 /* The form that profilers write, 1 to 16 digits that fit as ns, a point and three digits, else the general one.
  * Readable must be what ht_digits reads. */
-static inline struct ht_time ht_time_parse(const char *p)
+static inline __attribute__((always_inline)) struct ht_time ht_time_parse(const char *p)
 {
 	const char *start = p;
 	uint64_t us;

@@ -212,18 +212,28 @@ static inline bool starts(const char *p, const char *word, size_t n)
 	return memcmp(p, word, n) == 0;
 }
 
+/* Does the text at p begin with that of the memo? */
+static inline bool is_again(
+        const struct ht_worker *w, const struct ht_text_memo *memo, const char *p)
+{
+	if (memo->epoch != w->epoch)
+		return false;
+	if (memo->n <= HT_PADDING)
+		return ht_same_text(p, memo->text, memo->n);
+	return (size_t)(w->text_end - p) >= memo->n && memcmp(p, memo->text, memo->n) == 0;
+}
+
 /* A text or container, as its id. Values of one place repeat: the last one is tried first. */
 static inline const char *scan_text(
         struct ht_worker *w, struct ht_text_memo *memo, const char *p, uint32_t *ret_id)
 {
-	if (memo->epoch == w->epoch && (size_t)(w->text_end - p) >= memo->n &&
-	        memcmp(p, memo->text, memo->n) == 0) {
-		*ret_id = memo->id;
+	if (is_again(w, memo, p)) {
+		*ret_id = (uint32_t)memo->value;
 		return p + memo->n;
 	}
 	const char *end = *p == '"' ? scan_string(w, p, ret_id) : scan_container(w, p, ret_id);
 	if (end && end - p < (ptrdiff_t)UINT32_MAX)
-		*memo = (struct ht_text_memo){ p, (uint32_t)(end - p), *ret_id, w->epoch };
+		*memo = (struct ht_text_memo){ p, w->epoch, *ret_id, (uint32_t)(end - p) };
 	return end;
 }
 
@@ -340,8 +350,7 @@ static const char *scan_args(struct ht_worker *w, const char *p)
 }
 
 /* A pid or tid; NULL when the value is neither a whole number nor a string. */
-static inline const char *scan_id(
-        struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
+static const char *scan_id(struct ht_worker *w, const char *p, int64_t *ret_id, uint8_t *ret_type)
 {
 	if (*p == '"') {
 		uint32_t id;
@@ -382,7 +391,7 @@ static inline const char *scan_time(
 
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
  * a plain arg of the event. */
-static inline const char *scan_field(
+static const char *scan_field(
         struct ht_worker *w, struct ht_text_memo *memo, enum ht_field field, const char *p)
 {
 	const char *end = NULL;
@@ -420,13 +429,48 @@ static inline const char *scan_field(
 	return end;
 }
 
+/* A pid. Where it and the tid behind it are the last ones, both: then *at is the place of the tid. */
+static inline const char *scan_pid(struct ht_worker *w, struct ht_layout_node **at, const char *p)
+{
+	struct ht_layout_node *node = *at;
+	if (is_again(w, &node->memo, p)) {
+		*at = node->then;
+		w->track.pid = node->memo.value;
+		w->track.tid = node->then->memo.value;
+		w->track.pid_type = w->track.tid_type = HT_ID_INT;
+		return p + node->memo.n - 1;
+	}
+	w->pid_node = node;
+	w->pid_text = p;
+	return scan_id(w, p, &w->track.pid, &w->track.pid_type);
+}
+
+/* A tid; with the pid before it, it may come again. */
+static const char *scan_tid(struct ht_worker *w, struct ht_layout_node *node, const char *p)
+{
+	const char *end = scan_id(w, p, &w->track.tid, &w->track.tid_type);
+	struct ht_layout_node *before = w->pid_node, *child = before ? before->child : NULL;
+	while (child && child != node)
+		child = child->next;
+	if (!end || !child || w->track.pid_type != HT_ID_INT || w->track.tid_type != HT_ID_INT ||
+	        end - w->pid_text >= HT_PADDING)
+		return end;
+	before->then = node;
+	before->memo = (struct ht_text_memo){ w->pid_text, w->epoch, w->track.pid,
+		(uint32_t)(end - w->pid_text) + 1 };
+	node->memo.value = w->track.tid;
+	return end;
+}
+
 /* The value of a node, when it is an arg; NULL when it is of another type. */
 static inline const char *scan_node(
-        struct ht_worker *w, struct ht_layout_node *node, const char *p, uint64_t *ret_value)
+        struct ht_worker *w, struct ht_layout_node **at, const char *p, uint64_t *ret_value)
 {
+	struct ht_layout_node *node = *at;
 	enum ht_arg_type type;
 	uint32_t id = 0;
 	const char *end = NULL;
+	bool is_ts = node->type == HT_LAYOUT_FIELD + HT_FIELD_TS;
 	switch (node->type) {
 	case HT_ARG_I64:
 		if ((end = scan_digits(p, ret_value)))
@@ -439,43 +483,77 @@ static inline const char *scan_node(
 			end = scan_text(w, &node->memo, p, &id);
 		*ret_value = id;
 		return end;
-	case HT_LAYOUT_FIELD + HT_FIELD_PH: return scan_field(w, &node->memo, HT_FIELD_PH, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_CAT: return scan_field(w, &node->memo, HT_FIELD_CAT, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return scan_field(w, &node->memo, HT_FIELD_NAME, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_field(w, &node->memo, HT_FIELD_PID, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_field(w, &node->memo, HT_FIELD_TID, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_TS: return scan_field(w, &node->memo, HT_FIELD_TS, p);
-	case HT_LAYOUT_FIELD + HT_FIELD_DUR: return scan_field(w, &node->memo, HT_FIELD_DUR, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return *p == '"' ? scan_string(w, p, &w->name) : NULL;
+	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_pid(w, at, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_tid(w, node, p);
+	case HT_LAYOUT_FIELD + HT_FIELD_TS:
+	case HT_LAYOUT_FIELD + HT_FIELD_DUR:
+		end = scan_time(w, p, is_ts ? &w->ts_ns : &w->dur_ns,
+		        is_ts ? &w->ts_digits : &w->dur_digits);
+		*(is_ts ? &w->has_ts : &w->has_dur) = end != NULL;
+		return end;
 	default: break;
 	}
+	if (node->type >= HT_LAYOUT_FIELD)
+		return scan_field(w, &node->memo, (enum ht_field)(node->type - HT_LAYOUT_FIELD), p);
 	end = scan_any(w, &node->memo, p, &type, ret_value);
 	return end && type == node->type ? end : NULL;
+}
+
+static inline struct ht_layout_node *find_node(struct ht_layout_node *node, const char *p)
+{
+	while (node && !ht_same_text(p, node->text, node->n))
+		node = node->next;
+	return node;
+}
+
+/* Store the event that ends with a node, and expect the next to begin as the one after it did last time. */
+static inline bool store_layout(
+        struct ht_worker *w, struct ht_layout_node *node, struct ht_layout_node *first)
+{
+	const struct ht_layout_end *end = &node->end;
+	if (end->fixes_ph)
+		w->ph = end->ph;
+	if (end->fixes_cat) {
+		w->cat = end->cat;
+		w->has_cat = true;
+	}
+	if (w->layouts.last)
+		w->layouts.last->then = first;
+	w->layouts.last = node;
+	return ht_worker_store(w, end->shape);
 }
 
 /* An event with a layout that was learned; NULL for any other. There is room for its items: as many were read key by
  * key. */
 static const char *scan_layout(struct ht_worker *w, const char *p)
 {
-	struct ht_layout_node *nodes = w->layouts.nodes.data;
-	uint32_t at = nodes ? nodes[0].child : 0, n_items = 0;
-	while (at) {
-		struct ht_layout_node *node = &nodes[at];
-		if (!ht_same_text(p, node->text, node->n)) {
-			at = node->next;
-			continue;
-		}
-		const char *value = p + node->n;
+	struct ht_layouts *layouts = &w->layouts;
+	struct ht_layout_node *expected = layouts->last ? layouts->last->then : NULL;
+	struct ht_layout_node *node = expected, *first = NULL;
+	uint32_t n_items = 0;
+	if (!node || !ht_same_text(p, node->text, node->n))
+		node = find_node(layouts->first, p);
+	while (node) {
+		const char *value = p + node->n, *end;
 		if (node->type == HT_LAYOUT_END) {
 			w->n_items = n_items;
-			return ht_worker_store(w, node->item) ? value : NULL;
+			return store_layout(w, node, first ? first : node) ? value : NULL;
 		}
-		const char *end = scan_node(w, node, value, &w->item_values[n_items]);
-		at = end ? node->child : node->next;
-		if (!end)
+		struct ht_layout_node *read = node;
+		end = scan_node(w, &read, value, &w->item_values[n_items]);
+		if (!end) {
+			/* others before the expected one may have its text, too */
+			node = find_node(
+			        !first && node == expected ? layouts->first : node->next, p);
+			expected = NULL;
 			continue;
+		}
+		first = first ? first : node;
 		p = end;
-		w->items[n_items] = node->item;
-		n_items += node->type < HT_LAYOUT_FIELD;
+		if (node->type < HT_LAYOUT_FIELD)
+			w->items[n_items++] = node->item;
+		node = find_node(read->child, p);
 	}
 	return NULL;
 }
@@ -498,8 +576,9 @@ static bool finish(struct ht_worker *w, const char *start, const char *end)
 	uint32_t shape;
 	if (!ht_worker_shape(w, &shape))
 		return false;
+	struct ht_layout_end known = { .shape = shape, .cat = w->cat, .ph = w->ph };
 	if (can_learn(w))
-		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, shape);
+		ht_layouts_learn(&w->layouts, start, end, w->marks.data, w->marks.n, &known);
 	return ht_worker_store(w, shape);
 }
 

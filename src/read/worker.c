@@ -457,7 +457,7 @@ static uint8_t event_flags(struct ht_worker *w)
 	return flags;
 }
 
-static inline bool put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column, uint64_t value)
+bool ht_worker_put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column, uint64_t value)
 {
 	struct ht_chunk *c = w->chunk;
 	struct ht_chunk_column *column = NULL;
@@ -472,25 +472,38 @@ static inline bool put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column,
 	return ht_chunk_push(c, column, row, value);
 }
 
-bool ht_worker_put_arg(struct ht_worker *w, uint32_t row, uint32_t column, uint64_t value)
+/* The args of a row, which go into columns with room for them but for a few times. */
+static bool put_args(struct ht_worker *w, uint32_t row)
 {
-	return put_arg(w, row, column, value);
+	const uint32_t *items = w->items;
+	const uint64_t *values = w->item_values;
+	struct ht_chunk_column *columns = w->chunk->columns.data;
+	size_t n_items = w->n_items, n_columns = w->chunk->columns.n;
+	for (size_t i = 0; i < n_items; i++) {
+		/* fields wrap around to what is no column */
+		uint32_t i_column = items[i] - HT_FIELD_COUNT;
+		if (i_column < n_columns && ht_chunk_put(&columns[i_column], row, values[i]))
+			continue;
+		if (items[i] < HT_FIELD_COUNT)
+			continue;
+		if (!ht_worker_put_arg(w, row, i_column, values[i]))
+			return false;
+		columns = w->chunk->columns.data;
+		n_columns = w->chunk->columns.n;
+	}
+	return true;
 }
 
 bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 {
 	struct ht_chunk *c = w->chunk;
-	uint32_t track, cat;
-	bool ok = (c->n < c->cap || ht_chunk_grow(c)) && find_ids(w, &track, &cat) &&
-	          note_fractions(w, c->n);
-	for (size_t i = 0; ok && i < w->n_items; i++)
-		if (w->items[i] >= HT_FIELD_COUNT)
-			ok = put_arg(w, c->n, w->items[i] - HT_FIELD_COUNT, w->item_values[i]);
-	if (!ok) {
+	uint32_t track, cat, row = c->n;
+	if ((row == c->cap && !ht_chunk_grow(c)) || !find_ids(w, &track, &cat) ||
+	        !note_fractions(w, row) || !put_args(w, row)) {
 		w->out_of_memory = true;
 		return false;
 	}
-	uint32_t row = c->n++;
+	c->n = row + 1;
 	c->flags[row] = event_flags(w);
 	c->ts_ns[row] = w->ts_ns;
 	c->dur_ns[row] = w->dur_ns;

@@ -61,6 +61,9 @@ struct ht_worker {
 	uint8_t ts_digits, dur_digits;
 	char ph;
 	bool has_ts, has_dur, has_cat;
+	/* the place and text of its pid, when that is not the last one */
+	struct ht_layout_node *pid_node;
+	const char *pid_text;
 	/* memo of the last event's ids */
 	struct ht_track_key last_track;
 	uint32_t last_track_id, last_cat, last_cat_id;

@@ -118,21 +118,31 @@ static inline bool ht_chunk_column_fits(const struct ht_chunk_column *column, ui
 	       (int64_t)value == (int64_t)(int32_t)value;
 }
 
+/* Append an entry where there is room and the value fits; false where not. */
+static inline bool ht_chunk_put(struct ht_chunk_column *column, uint32_t row, uint64_t value)
+{
+	uint32_t i = column->n;
+	if (i == column->cap)
+		return false;
+	if (column->width == 4) {
+		if (!ht_chunk_column_fits(column, value))
+			return false;
+		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
+	} else if (column->width == 8) {
+		((uint64_t *)(void *)column->values)[i] = value;
+	} else if (column->width == 1) {
+		column->values[i] = (char)value;
+	}
+	column->rows[i] = row;
+	column->n = i + 1;
+	return true;
+}
+
 static inline bool ht_chunk_push(
         struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t row, uint64_t value)
 {
-	if ((column->n == column->cap || !ht_chunk_column_fits(column, value)) &&
-	        !ht_chunk_make_room(chunk, column, value))
-		return false;
-	uint32_t i = column->n++;
-	column->rows[i] = row;
-	if (column->width == 4)
-		((uint32_t *)(void *)column->values)[i] = (uint32_t)value;
-	else if (column->width == 8)
-		((uint64_t *)(void *)column->values)[i] = value;
-	else if (column->width == 1)
-		column->values[i] = (char)value;
-	return true;
+	return ht_chunk_put(column, row, value) ||
+	       (ht_chunk_make_room(chunk, column, value) && ht_chunk_put(column, row, value));
 }
 
 struct ht_builder {

@@ -6,6 +6,7 @@ judged by the canonical dump are in tests/property.
 import collections
 import decimal
 import json
+import random
 import re
 
 import pytest
@@ -82,6 +83,42 @@ def test_every_event_and_key(path, tmp_path):
     assert len(before["traceEvents"]) == len(after["traceEvents"])
     for old, new in zip(before["traceEvents"], after["traceEvents"]):
         assert plain(old) == plain(new)
+
+
+
+def layouts(chance):
+    """Events laid out in many ways that differ early and late, in turns: keys and their order, phases, categories (more
+    than the scanner takes for part of a layout), types of the same arg, numbers that others begin with, spaces."""
+    values = [lambda: chance.randint(0, 10 ** chance.randint(1, 18)), lambda: -chance.randint(1, 99),
+              lambda: chance.choice(["", "x", "y" * 70, "a\"b", "\u20ac"]), lambda: chance.randint(1, 99) / 8,
+              lambda: chance.choice([True, False, None]), lambda: [chance.randint(0, 3)] * chance.randint(0, 30)]
+    kinds = []
+    for i in range(60):
+        args = chance.sample(["a", "b", "c", "d e", "f"], chance.randint(0, 5))
+        keys = ["ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args"][chance.choice([0, 0, 0, 1, 2]):]
+        if i % 3 == 0:
+            chance.shuffle(keys)
+        kinds.append((keys, args, f"cat{i % chance.choice([4, 40])}" + "z" * chance.choice([0, 0, 70]),
+                      chance.choice("XXXis"), chance.choice([(", ", ": "), (",", ":"), (",\n  ", ": ")])))
+    at = 0
+    for _ in range(3000):
+        at = chance.choice([at, at, (at + 1) % 60, chance.randrange(60)])
+        keys, args, cat, ph, spaces = kinds[at]
+        fields = {"ph": ph, "cat": cat, "name": chance.choice(["n", "m" * 40, "k" * 300]),
+                  "pid": chance.choice([1, 12, 123, "p"]), "tid": chance.choice([5, 51, 512, 5123456789012, -5, "t"]),
+                  "ts": chance.randint(0, 10 ** 7), "dur": chance.randint(0, 9), "id": chance.choice(values)(),
+                  "args": {key: chance.choice(values[:1] * 4 + values)() for key in args}}
+        yield json.dumps({key: fields[key] for key in keys}, separators=spaces, ensure_ascii=chance.random() < 0.5)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_layouts(tmp_path, seed):
+    path = tmp_path / "in.json"
+    path.write_text('{"traceEvents": [' + ",\n".join(layouts(random.Random(seed))) + "]}")
+    wanted = [plain(event) for event in parse(path)["traceEvents"]]
+    for jobs in ("1", "3"):
+        got = convert(path, tmp_path / "out.json", "--jobs", jobs)["traceEvents"]
+        assert [plain(event) for event in got] == wanted
 
 
 def test_values(mixed, tmp_path):
