@@ -130,12 +130,10 @@ const struct ht_analysis ht_calls_analysis = {
 	.is_sound = are_calls,
 };
 
-static enum ht_status fill(
+enum ht_status ht_run_fill(
         struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
 {
 	struct ht_run one = *run;
-	if (!part)
-		return HT_OK;
 	one.analysis = analysis;
 	*part = (struct ht_part){ .side = run->side, .rank = run->rank };
 	return ht_run_fill_part(&one, false, part);
@@ -157,9 +155,9 @@ static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 	if (!calls && !part)
 		return HT_OK;
 	HT_TRY(take_rank(run, set, place->i_rank));
-	enum ht_status status = fill(run, &ht_calls_analysis, calls);
-	if (status == HT_OK)
-		status = fill(run, run->analysis, part);
+	enum ht_status status = calls ? ht_run_fill(run, &ht_calls_analysis, calls) : HT_OK;
+	if (status == HT_OK && part)
+		status = ht_run_fill(run, run->analysis, part);
 	ht_run_let_go(run);
 	return status;
 }

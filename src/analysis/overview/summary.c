@@ -120,15 +120,8 @@ static const char *name_in(struct summary *s, const char *name, size_t cells)
 		if (!skips)
 			plain[n_kept++] = *at++;
 	}
-	/* what Python calls <built-in method x of y> is no template */
-	if (plain[0] == '<' && n_kept > cells) {
-		for (n_kept = cells - 1; n_kept && ((unsigned char)plain[n_kept] & 0xc0) == 0x80;)
-			n_kept--;
-		plain[n_kept] = '\0';
-		return SAY(s, "%s…", plain);
-	}
-	text[plain[0] == '<' ? n_kept : ht_shorten(plain, n_kept, cells, text)] = '\0';
-	return plain[0] == '<' ? plain : text;
+	text[ht_shorten(plain, n_kept, cells, text)] = '\0';
+	return text;
 }
 
 static const char *short_name(struct summary *s, const char *name)
