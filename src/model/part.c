@@ -32,7 +32,9 @@ enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, s
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
 		move.shift_ns = ht_sub_sat(move.shift_ns, zero_ns);
-		HT_TRY(ht_table_append(table, parts->list[i].facts[k], &move));
+		ht_table *facts = parts->list[i].facts[k];
+		HT_TRY(parts->spent ? ht_table_take(table, facts, &move)
+		                    : ht_table_append(table, facts, &move));
 	}
 	return HT_OK;
 }

@@ -479,6 +479,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
 	enum ht_status status = lacks ? ht_run_fit_clocks(run, sets, &calls) : HT_OK;
 	ht_parts_done(&calls);
+	parts.spent = true;
 	if (status == HT_OK)
 		status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);
