@@ -90,6 +90,35 @@ def test_waiting_is_known_when_all_ranks_of_the_group_are_here(tmp_path):
         "the job has 3 ranks or more, of which 2 are here"]
 
 
+def test_what_tables_tell_of_kernels(tmp_path):
+    """Core, blocks, types, shapes and every counter of the file, whatever it is called."""
+    def line(name, kind, core, start, us, blocks, mix, shapes, ratio, other):
+        return f'5,7,{name},{kind},{core},{T0 + start},{us},{blocks},{mix},"{shapes}",{ratio},{other}\n'
+
+    header = "Step Id,Task ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),{0},Mix {0},Input Shapes,aic_mac_ratio,new_counter(%)\n"
+    text = (line("mm", "MatMulV2", "AI_CORE", 0, 30, 20, 0, "8,16;16,8", .5, 10) +
+            line("mm", "MatMulV2", "AI_CORE", 30, 10, 16, 0, "8,16;16,8", .1, "N/A") +
+            line("mm2", "MatMulV2", "AI_CORE", 40, 10, 20, 0, "4,4;4,4", 0, 30) +
+            line("hcom_allReduce__1", "N/A", "HCCL", 60, 40, 0, "N/A", "N/A", "N/A", "N/A"))
+    for number, blocks in enumerate(("Block Dim", "Block Num")):
+        path = rank(tmp_path / str(number), kernel_details__csv=header.format(blocks) + text)
+        found = rows("kernels", path, "--by", "properties", "--columns", "name,core,block_dim,mix_block_dim,calls,total_ns")
+        assert [tuple(r.values()) for r in found] == [
+            ("hcom_allReduce__1", "HCCL", "0", None, "1", "40000"), ("mm", "AI_CORE", "20", "0", "1", "30000"),
+            ("mm", "AI_CORE", "16", "0", "1", "10000"), ("mm2", "AI_CORE", "20", "0", "1", "10000")]
+    found = rows("kernels", path, "--by", "type", "--columns", "type,calls,total_ns")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "3", "50000"), ("hcom_allReduce__1", "1", "40000")]
+    found = rows("kernels", path, "--by", "shape", "--columns", "type,input_shapes,calls", "--where", "type == MatMulV2")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "8,16;16,8", "2"), ("MatMulV2", "4,4;4,4", "1")]
+    # weighted by duration: (.5 * 30 + .1 * 10) / 40
+    found = rows("kernels", path, "--by", "counters", "--columns", "name,core,counter,calls,mean,min,max,total_ns")
+    assert [tuple(r.values()) for r in found] == [
+        ("mm", "AI_CORE", "aic_mac_ratio", "2", "0.4", "0.1", "0.5", "40000"),
+        ("mm", "AI_CORE", "new_counter(%)", "1", "10", "10", "10", "30000"),
+        ("mm2", "AI_CORE", "aic_mac_ratio", "1", "0", "0", "0", "10000"),
+        ("mm2", "AI_CORE", "new_counter(%)", "1", "30", "30", "30", "10000")]
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
