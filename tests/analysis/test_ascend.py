@@ -119,6 +119,39 @@ def test_what_tables_tell_of_kernels(tmp_path):
         ("mm2", "AI_CORE", "new_counter(%)", "1", "30", "30", "30", "10000")]
 
 
+def test_operators_without_a_timeline(tmp_path):
+    """The exporter's list of calls: names, shapes over several lines, stacks; times of all calls."""
+    text = ("\ufeffName,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),"
+            "Device Total Duration(us),Device Self Duration With AICore(us),Device Total Duration With AICore(us)\r\n"
+            'aten::mm,"2,3;\r\n3,4","a.py(1): f;\r\nb.py(2): g",1.5,2.5,0,30.25,0,20.0\r\n'
+            'aten::mm,"2,3;\r\n3,4",N/A,0.5,0.5,0,10.0,0,0\r\n'
+            "aclnnMm,,,1,1,40.25,40.25,20.0,20.0\r\n")
+    path = rank(tmp_path, operator_details__csv=text)
+    found = rows("operators", path, "--by", "shape")
+    assert [(r["name"], r["input_shape"], r["calls"], r["device_self_ns"], r["device_total_ns"], r["host_self_ns"], r["host_total_ns"],
+             r["tc_eligible"]) for r in found] == [
+        ("aclnnMm", "[]", "1", "40250", "40250", "1000", "1000", "true"),
+        ("aten::mm", "[[2, 3], [3, 4]]", "2", "0", "40250", "2000", "3000", "true")]
+    assert float(found[0]["tc_self_pct"]) == pytest.approx(100 * 20 / 40.25)
+    assert len(rows("operators", path, "--by", "stack")) == 3
+    # its calls are in no step
+    (path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(work((5, "k", "AI_CORE", 0, 10)))
+    assert rows("operators", path, "--step", "5") == []
+    top = [r for r in rows("summary", path) if r["topic"] == "operators"]
+    assert top[0]["finding"].startswith("aclnnMm 40.3 µs in 1 (100 %)") and not top[0]["evidence"]
+    # a timeline has them with their places
+    both = rank(tmp_path / "both", operator_details__csv=text, trace_view__json=timeline(
+        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}))
+    assert [r["name"] for r in rows("operators", both)] == ["aten::add"]
+
+
+def test_summary_of_steps_that_only_the_exporter_has(tmp_path):
+    path = rank(tmp_path, step_trace_time__csv="Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n")
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["step time"].startswith("1.00 ms")
+    assert found["made of"] == "computing 30 %, communication that nothing hides 50 %, free 20 %, of the exporter's steps"
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
