@@ -152,6 +152,16 @@ def test_summary_of_steps_that_only_the_exporter_has(tmp_path):
     assert found["made of"] == "computing 30 %, communication that nothing hides 50 %, free 20 %, of the exporter's steps"
 
 
+def test_ranks_without_events_do_not_communicate_for_0_ns(tmp_path):
+    rank(tmp_path, "rank0_123_ascend_pt", kernel_details__csv=work((5, "hcom_allReduce__1_0_1", "HCCL", 0, 10)))
+    rank(tmp_path, "rank1_123_ascend_pt", step_trace_time__csv=(
+        "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n"))
+    found = rows("comm-overlap", tmp_path)
+    assert [(r["rank"], r["count"], r["communication_ns"], r["exposed_ns"]) for r in found] == [
+        ("0", "1", "10000", "10000"), ("1", None, None, None)]
+    assert [r["communication_ns"] for r in rows("distributed", tmp_path)] == ["10000", "500000"]
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
