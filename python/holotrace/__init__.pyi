@@ -622,7 +622,7 @@ class Session:
     def kernels(
         self,
         *,
-        by: Literal['name', 'properties', 'stream', 'core'] = 'name',
+        by: Literal['name', 'properties', 'stream', 'core', 'type', 'shape', 'counters'] = 'name',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -640,7 +640,7 @@ class Session:
             holotrace.open("traces/").kernels(top=10)
 
         Arguments:
-            by: one row per name; name, launching operator and launch properties; name and stream; or core (name, properties, stream, core)
+            by: one row per name; name, launching operator and launch properties; name and stream; core; type; type and shapes of inputs; or name and recorded number (name, properties, stream, core, type, shape, counters)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this

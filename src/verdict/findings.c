@@ -3,6 +3,7 @@
  */
 #include "verdict/findings.h"
 
+#include "model/communication/exporter.h"
 #include "model/device/gpu_summary.h"
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
@@ -24,6 +25,10 @@ const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
 	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
 	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
 	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
+	{ "computing_ns", HT_DURATION, HT_MEASURE, "as the exporter says", NULL },
+	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication alone, as the exporter says",
+	        NULL },
+	{ "free_ns", HT_DURATION, HT_MEASURE, "neither, as the exporter says", NULL },
 };
 const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
@@ -35,7 +40,7 @@ const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 };
 enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
-enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
+enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW, STEP_COMPUTING, STEP_EXPOSED, STEP_FREE };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
@@ -100,7 +105,28 @@ static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_tab
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
 		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+		for (size_t k = STEP_COMPUTING; k <= STEP_FREE; k++)
+			ht_table_put_null(table);
 	}
+}
+
+/* Of a rank without events those that its exporter has. */
+static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, steps[i].number, HT_NO_I64);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].step_ns);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].computing_ns);
+		ht_table_put_i64(table, steps[i].exposed_ns);
+		ht_table_put_i64(table, steps[i].free_ns);
+	}
+	return HT_OK;
 }
 
 /* First number of a capability, HT_NO_I64: the file does not say. */
@@ -220,6 +246,8 @@ static enum ht_status put_lateness(
 static enum ht_status put_use(struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
 	put_steps(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]);
+	if (!chosen->bounds.n)
+		HT_TRY(put_told_steps(run, part->facts[HT_FOUND_STEPS]));
 	return put_gpus(run, &chosen->bounds, part->facts[HT_FOUND_GPUS]);
 }
 
@@ -298,6 +326,16 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 	values[times->n++] = ns;
 }
 
+static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
+{
+	if (ht_table_is_null(steps, row, STEP_COMPUTING))
+		return;
+	ht_sum(&told->ns, ht_table_i64(steps, row, STEP_DEVICE));
+	ht_sum(&told->computing_ns, ht_table_i64(steps, row, STEP_COMPUTING));
+	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, STEP_EXPOSED));
+	ht_sum(&told->free_ns, ht_table_i64(steps, row, STEP_FREE));
+}
+
 static enum ht_status find_steps(struct ht_findings *f)
 {
 	size_t n = ht_parts_n_rows(f->parts, HT_FOUND_STEPS), n_numbers = 0;
@@ -316,6 +354,7 @@ static enum ht_status find_steps(struct ht_findings *f)
 			add_step(&f->device, device, rank, steps, i, cell(steps, i, STEP_DEVICE));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
+			add_told(&f->told, steps, i);
 		}
 	}
 	f->has_steps = n_numbers > 0;
@@ -656,7 +695,9 @@ static enum ht_status find_tops(struct ht_findings *f)
 					{ ht_table_str(facts, i, HT_TOP_NAME), ns,
 					        ht_table_i64(facts, i, HT_TOP_COUNT),
 					        f->parts->list[p].rank,
-					        ht_table_i64(facts, i, HT_TOP_ROW),
+					        ht_table_is_null(facts, i, HT_TOP_ROW)
+					                ? HT_NO_I64
+					                : ht_table_i64(facts, i, HT_TOP_ROW),
 					        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
 		}
 	}

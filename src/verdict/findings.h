@@ -42,7 +42,7 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
         ht_found_top_columns[], ht_found_gpu_columns[];
 enum {
 	HT_N_FOUND_IDLE_COLUMNS = 4,
-	HT_N_FOUND_STEP_COLUMNS = 4,
+	HT_N_FOUND_STEP_COLUMNS = 7,
 	HT_N_FOUND_TOP_COLUMNS = 6,
 	HT_N_FOUND_GPU_COLUMNS = 6
 };
@@ -139,6 +139,11 @@ struct ht_step_times {
 	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
 };
 
+/* Steps of ranks without events, as their exporter has them: sums. */
+struct ht_told_steps {
+	int64_t ns, computing_ns, exposed_ns, free_ns;
+};
+
 struct ht_findings {
 	struct ht_run *run;
 	const struct ht_parts *parts;
@@ -149,6 +154,7 @@ struct ht_findings {
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	bool knows_waits;                          /* exposed communication is split */
 	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
+	struct ht_told_steps told;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns; /* sum of the windows */

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "model/calls/attribution.h"
+#include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
 #include "model/communication/comm_calls.h"
 #include "model/rows/work_names.h"
@@ -132,7 +133,7 @@ static void put_timed(ht_table *table, const struct timed *timed)
 	ht_table_put_str(table, timed->name);
 	ht_table_put_i64(table, timed->ns);
 	ht_table_put_i64(table, timed->count);
-	ht_table_put_i64(table, timed->row);
+	ht_table_put_known(table, timed->row, HT_NONE);
 	ht_table_put_i64(table, timed->row_ns);
 }
 
@@ -194,6 +195,14 @@ static enum ht_status add_operators(struct times *t, const struct ht_frame *fram
 			continue;
 		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
 		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
+	}
+	const struct ht_side_table *details = ht_op_details_find(run);
+	struct ht_op_detail op;
+	for (uint64_t row = 0; details && row < details->n_rows; row++) {
+		if (!ht_op_detail_read(trace, details, row, &op))
+			continue;
+		add(t, HT_TOP_OPERATOR, op.name, op.device_self_ns, HT_NONE);
+		add(t, HT_TOP_OPERATOR_HOST, op.name, op.host_self_ns, HT_NONE);
 	}
 	return HT_OK;
 }

@@ -90,6 +90,78 @@ def test_waiting_is_known_when_all_ranks_of_the_group_are_here(tmp_path):
         "the job has 3 ranks or more, of which 2 are here"]
 
 
+def test_what_tables_tell_of_kernels(tmp_path):
+    """Core, blocks, types, shapes and every counter of the file, whatever it is called."""
+    def line(name, kind, core, start, us, blocks, mix, shapes, ratio, other):
+        return f'5,7,{name},{kind},{core},{T0 + start},{us},{blocks},{mix},"{shapes}",{ratio},{other}\n'
+
+    header = "Step Id,Task ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),{0},Mix {0},Input Shapes,aic_mac_ratio,new_counter(%)\n"
+    text = (line("mm", "MatMulV2", "AI_CORE", 0, 30, 20, 0, "8,16;16,8", .5, 10) +
+            line("mm", "MatMulV2", "AI_CORE", 30, 10, 16, 0, "8,16;16,8", .1, "N/A") +
+            line("mm2", "MatMulV2", "AI_CORE", 40, 10, 20, 0, "4,4;4,4", 0, 30) +
+            line("hcom_allReduce__1", "N/A", "HCCL", 60, 40, 0, "N/A", "N/A", "N/A", "N/A"))
+    for number, blocks in enumerate(("Block Dim", "Block Num")):
+        path = rank(tmp_path / str(number), kernel_details__csv=header.format(blocks) + text)
+        found = rows("kernels", path, "--by", "properties", "--columns", "name,core,block_dim,mix_block_dim,calls,total_ns")
+        assert [tuple(r.values()) for r in found] == [
+            ("hcom_allReduce__1", "HCCL", "0", None, "1", "40000"), ("mm", "AI_CORE", "20", "0", "1", "30000"),
+            ("mm", "AI_CORE", "16", "0", "1", "10000"), ("mm2", "AI_CORE", "20", "0", "1", "10000")]
+    found = rows("kernels", path, "--by", "type", "--columns", "type,calls,total_ns")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "3", "50000"), ("hcom_allReduce__1", "1", "40000")]
+    found = rows("kernels", path, "--by", "shape", "--columns", "type,input_shapes,calls", "--where", "type == MatMulV2")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "8,16;16,8", "2"), ("MatMulV2", "4,4;4,4", "1")]
+    # weighted by duration: (.5 * 30 + .1 * 10) / 40
+    found = rows("kernels", path, "--by", "counters", "--columns", "name,core,counter,calls,mean,min,max,total_ns")
+    assert [tuple(r.values()) for r in found] == [
+        ("mm", "AI_CORE", "aic_mac_ratio", "2", "0.4", "0.1", "0.5", "40000"),
+        ("mm", "AI_CORE", "new_counter(%)", "1", "10", "10", "10", "30000"),
+        ("mm2", "AI_CORE", "aic_mac_ratio", "1", "0", "0", "0", "10000"),
+        ("mm2", "AI_CORE", "new_counter(%)", "1", "30", "30", "30", "10000")]
+
+
+def test_operators_without_a_timeline(tmp_path):
+    """The exporter's list of calls: names, shapes over several lines, stacks; times of all calls."""
+    text = ("\ufeffName,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),"
+            "Device Total Duration(us),Device Self Duration With AICore(us),Device Total Duration With AICore(us)\r\n"
+            'aten::mm,"2,3;\r\n3,4","a.py(1): f;\r\nb.py(2): g",1.5,2.5,0,30.25,0,20.0\r\n'
+            'aten::mm,"2,3;\r\n3,4",N/A,0.5,0.5,0,10.0,0,0\r\n'
+            "aclnnMm,,,1,1,40.25,40.25,20.0,20.0\r\n")
+    path = rank(tmp_path, operator_details__csv=text)
+    found = rows("operators", path, "--by", "shape")
+    assert [(r["name"], r["input_shape"], r["calls"], r["device_self_ns"], r["device_total_ns"], r["host_self_ns"], r["host_total_ns"],
+             r["tc_eligible"]) for r in found] == [
+        ("aclnnMm", "[]", "1", "40250", "40250", "1000", "1000", "true"),
+        ("aten::mm", "[[2, 3], [3, 4]]", "2", "0", "40250", "2000", "3000", "true")]
+    assert float(found[0]["tc_self_pct"]) == pytest.approx(100 * 20 / 40.25)
+    assert len(rows("operators", path, "--by", "stack")) == 3
+    # its calls are in no step
+    (path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(work((5, "k", "AI_CORE", 0, 10)))
+    assert rows("operators", path, "--step", "5") == []
+    top = [r for r in rows("summary", path) if r["topic"] == "operators"]
+    assert top[0]["finding"].startswith("aclnnMm 40.3 µs in 1 (100 %)") and not top[0]["evidence"]
+    # a timeline has them with their places
+    both = rank(tmp_path / "both", operator_details__csv=text, trace_view__json=timeline(
+        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}))
+    assert [r["name"] for r in rows("operators", both)] == ["aten::add"]
+
+
+def test_summary_of_steps_that_only_the_exporter_has(tmp_path):
+    path = rank(tmp_path, step_trace_time__csv="Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n")
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["step time"].startswith("1.00 ms")
+    assert found["made of"] == "computing 30 %, communication that nothing hides 50 %, free 20 %, of the exporter's steps"
+
+
+def test_ranks_without_events_do_not_communicate_for_0_ns(tmp_path):
+    rank(tmp_path, "rank0_123_ascend_pt", kernel_details__csv=work((5, "hcom_allReduce__1_0_1", "HCCL", 0, 10)))
+    rank(tmp_path, "rank1_123_ascend_pt", step_trace_time__csv=(
+        "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n"))
+    found = rows("comm-overlap", tmp_path)
+    assert [(r["rank"], r["count"], r["communication_ns"], r["exposed_ns"]) for r in found] == [
+        ("0", "1", "10000", "10000"), ("1", None, None, None)]
+    assert [r["communication_ns"] for r in rows("distributed", tmp_path)] == ["10000", "500000"]
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]

@@ -198,8 +198,9 @@ static void say_step_time(struct summary *s)
 		const char *end =
 		        SAY(s, "%s up to the end of its GPU work", time_text(s, device->median_ns));
 		line.finding = SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
-		        f->n_devices ? end : "no GPU work was recorded", of, f->n_steps,
-		        f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s", spread);
+		        f->n_devices || f->told.ns ? end : "no GPU work was recorded", of,
+		        f->n_steps, f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s",
+		        spread);
 		line.evidence = event_text(s, device->rank, device->row);
 	}
 	put_line(s, &line);
@@ -267,14 +268,27 @@ static void say_made_of(struct summary *s)
 	else
 		line.finding =
 		        SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
+	if (!s->f.n_devices && s->f.told.ns > 0)
+		line.finding = SAY(s,
+		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
+		        share_text(s, s->f.told.computing_ns, s->f.told.ns),
+		        share_text(s, s->f.told.exposed_ns, s->f.told.ns),
+		        share_text(s, s->f.told.free_ns, s->f.told.ns));
 	put_line(s, &line);
+}
+
+/* Operators that only the exporter lists are no events. */
+static bool has_events(const struct ht_tops *tops)
+{
+	return tops->n && tops->list[0].row != HT_NO_I64;
 }
 
 /* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
 static bool has_host(const struct ht_findings *f)
 {
-	return f->host.n || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
-	       f->idle[HT_IDLE_HOST_WAIT].ns || !f->n_devices;
+	return f->host.n || has_events(&f->tops[HT_TOP_OPERATOR]) ||
+	       has_events(&f->tops[HT_TOP_OPERATOR_HOST]) || f->idle[HT_IDLE_HOST_WAIT].ns ||
+	       !f->n_devices;
 }
 
 static void say_gpu(struct summary *s)
@@ -619,7 +633,8 @@ static void say_tops(struct summary *s, const char *topic, const struct ht_tops 
 		text = and_then(s, text,
 		        SAY(s, "%s %s in %" PRId64 " (%s)", names[i], time_text(s, top->ns),
 		                top->count, share_text(s, top->ns, tops->total_ns)));
-		events = and_then(s, events, event_text(s, top->rank, top->row));
+		if (top->row != HT_NO_I64)
+			events = and_then(s, events, event_text(s, top->rank, top->row));
 	}
 	line.finding = tops->n ? SAY(s, "%s, %s", text, of) : none;
 	line.evidence = events;

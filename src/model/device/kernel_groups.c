@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ONE 1000000
 #define MAX 1e6 /* blocks per SM, or percent: more is no estimate */
@@ -33,6 +34,11 @@ const struct ht_column ht_kernel_group_columns[] = {
 	{ "device", HT_STR, HT_KEY, "device", NULL },
 	{ "stream", HT_STR, HT_KEY, "stream", NULL },
 	{ "core", HT_STR, HT_KEY, "what it ran on", NULL },
+	{ "unit", HT_STR, HT_KEY, "accelerator core", NULL },
+	{ "block_dim", HT_STR, HT_KEY, "blocks", NULL },
+	{ "mix_block_dim", HT_STR, HT_KEY, "blocks on the other cores", NULL },
+	{ "type", HT_STR, HT_KEY, "type of an NPU's kernel, or its name", NULL },
+	{ "input_shapes", HT_STR, HT_KEY, "shapes of its inputs", NULL },
 	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },
 	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
 	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
@@ -63,6 +69,11 @@ static const char *const key_args[HT_N_KG_KEYS] = {
 	[HT_KG_BLOCK] = "block",
 	[HT_KG_REGISTERS] = "registers per thread",
 	[HT_KG_SHARED] = "shared memory",
+	[HT_KG_UNIT] = "Accelerator Core",
+	[HT_KG_BLOCKS] = "Block Dim",
+	[HT_KG_MIX_BLOCKS] = "Mix Block Dim",
+	[HT_KG_TYPE] = "Type",
+	[HT_KG_SHAPES] = "Input Shapes",
 };
 
 static bool wants(const struct grouper *g, unsigned key)
@@ -94,6 +105,14 @@ static const char *core_of(struct grouper *g, uint32_t row, bool on_tc)
 	return core ? core : on_tc ? "tensor cores" : "other cores";
 }
 
+/* Of an NPU's kernel; else its name. */
+static const char *type_of(struct grouper *g, uint32_t row)
+{
+	const char *type = ht_arg_cursor_str(&g->args[HT_KG_TYPE], row);
+	bool is_known = type && *type && strcmp(type, "N/A") != 0;
+	return is_known ? type : ht_str(g->t, g->t->name[row]);
+}
+
 /* What a kernel says of one key; NULL: nothing. */
 static const char *text_of(
         struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc)
@@ -103,6 +122,7 @@ static const char *text_of(
 	case HT_KG_NAME: return ht_str(g->t, g->t->name[row]);
 	case HT_KG_OPERATOR: return op ? ht_str(g->t, g->t->name[op->row]) : NULL;
 	case HT_KG_CORE: return core_of(g, row, on_tc);
+	case HT_KG_TYPE: return type_of(g, row);
 	default: return ht_arg_cursor_str(&g->args[key], row);
 	}
 }
@@ -114,6 +134,8 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 	switch (key) {
 	case HT_KG_REGISTERS:
 	case HT_KG_SHARED:
+	case HT_KG_BLOCKS:
+	case HT_KG_MIX_BLOCKS:
 		return add_number(g, ht_arg_cursor_i64(&g->args[key], gpu->row, HT_NO_I64),
 		        HT_NO_I64, ret_text);
 	case HT_KG_DEVICE: return add_number(g, gpu->device, -1, ret_text);
@@ -159,7 +181,7 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 	return true;
 }
 
-static bool is_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
+bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
 {
 	/* copies that run as kernels are copies here as everywhere */
 	bool works = gpu->class_ == HT_CLASS_COMPUTE || gpu->class_ == HT_CLASS_COMM;
@@ -179,7 +201,8 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 	if (wants(g, HT_KG_OPERATOR))
 		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
 	for (size_t i = 0; i < frame.n_gpu; i++)
-		if (is_kernel(g->t, &g->t->gpu[frame.gpu[i]]) && !add_kernel(g, frame.gpu[i]))
+		if (ht_is_counted_kernel(g->t, &g->t->gpu[frame.gpu[i]]) &&
+		        !add_kernel(g, frame.gpu[i]))
 			return ht_fail_nomem(g->run->ctx);
 	return ht_pooled_put(&g->pooled, table);
 }

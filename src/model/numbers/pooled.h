@@ -22,7 +22,7 @@ enum ht_pool_rule {
 	HT_POOL_ANY, /* a flag: 0 or 1 */
 };
 
-#define HT_POOL_MAX_KEYS   10
+#define HT_POOL_MAX_KEYS   16
 #define HT_POOL_MAX_VALUES 32
 
 struct ht_pooled {
