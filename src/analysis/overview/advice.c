@@ -739,6 +739,7 @@ static enum ht_status give(struct ht_advice *a)
 	HT_TRY(ht_table_add_note(a->table,
 	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
 	        n, n_unknown));
+	HT_TRY(ht_findings_note(a->run, a->table));
 	return ht_clocks_note_odd(a->run, a->table);
 }
 

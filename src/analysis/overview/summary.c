@@ -679,6 +679,7 @@ static enum ht_status say_all(struct summary *s, const struct ht_parts *parts)
 	say_all_tops(s);
 	if (s->no_memory)
 		return ht_fail_nomem(s->run->ctx);
+	HT_TRY(ht_findings_note(s->run, s->table));
 	return ht_clocks_note_odd(s->run, s->table);
 }
 
