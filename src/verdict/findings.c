@@ -574,11 +574,17 @@ static void find_savings(struct ht_findings *f)
 			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
 		}
 	}
+	/* without communication a step still takes as long as its computing */
+	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
+	int64_t computing =
+	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
+	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
 	/* paths of several processes in one file run at the same time */
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
 		f->path[k].saved_ns = !known                  ? f->path[k].ns
 		                      : saved[k] < f->path_ns ? saved[k]
 		                                              : f->path_ns;
+	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 
 /* ---- all ranks: stragglers, tops ---- */
