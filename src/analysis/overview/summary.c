@@ -192,9 +192,7 @@ static void say_step_time(struct summary *s)
 		bool slow = device->number != HT_NO_I64 &&
 		            (double)device->most_ns >= HT_SLOW_STEP * (double)device->median_ns;
 		const char *which =
-		        slow ? SAY(s, ", the longest is step %" PRId64 "%s", device->number,
-		                       n_ranks > 1 ? SAY(s, " of rank %" PRId64, device->rank) : "")
-		             : "";
+		        slow ? SAY(s, ", the longest is step %" PRId64, device->number) : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
 		const char *on_host =
 		        host->n ? SAY(s, "%s on the host, ", time_text(s, host->median_ns)) : "";
