@@ -227,7 +227,12 @@ static const char *hint_for(const char *message, char *room, size_t n_room)
 			kinds[i].offer(&nearest);
 		if (!nearest.best[0])
 			return kinds[i].otherwise;
-		snprintf(room, n_room, "did you mean %s?", nearest.best);
+		if (nearest.distance)
+			snprintf(room, n_room, "did you mean %s?", nearest.best);
+		else
+			snprintf(room, n_room,
+			        "other tables have it: SELECT table_name FROM sql_columns WHERE name = '%s'",
+			        nearest.best);
 		return room;
 	}
 	return NULL;

@@ -89,14 +89,9 @@ enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_boun
 static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
-	size_t at = 0;
 	for (size_t i = 0; i < bounds->n; i++) {
 		const struct ht_bound *b = &bounds->list[i];
-		/* bounds are those of some steps, in their order */
-		while (at < t->n_steps && !bounds->is_whole && t->steps[at].number != b->number)
-			at++;
-		bool is_step = at < t->n_steps && !bounds->is_whole;
-		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
+		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
 		ht_table_put_known(
@@ -618,8 +613,17 @@ static void find_savings(struct ht_findings *f)
 			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
 		}
 	}
+	/* without communication a step still takes as long as its computing */
+	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
+	int64_t computing =
+	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
+	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
+	/* paths of several processes in one file run at the same time */
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		f->path[k].saved_ns = known ? saved[k] : f->path[k].ns;
+		f->path[k].saved_ns = !known                  ? f->path[k].ns
+		                      : saved[k] < f->path_ns ? saved[k]
+		                                              : f->path_ns;
+	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 
 /* ---- all ranks: stragglers, tops ---- */
@@ -746,4 +750,15 @@ int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns
 	if (findings->path_ns <= 0)
 		return 0;
 	return (int64_t)((__int128)path_ns * findings->device.median_ns / findings->path_ns);
+}
+
+enum ht_status ht_findings_note(struct ht_run *run, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	if (!roster->n_notes)
+		return HT_OK;
+	if (roster->n_notes == 1)
+		return ht_table_add_note(table, "%s: see health", roster->notes[0]);
+	return ht_table_add_note(
+	        table, "%s, and %zu more such: see health", roster->notes[0], roster->n_notes - 1);
 }

@@ -169,6 +169,8 @@ struct ht_findings {
 enum ht_status ht_findings_make(
         struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
 
+/* What is odd about the traces themselves, as notes: the first, and how many more. */
+enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;
 /* A time of the path as time of a step: its share of the path, times the median step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
 

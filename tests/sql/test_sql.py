@@ -349,7 +349,8 @@ def test_schema():
 @pytest.mark.parametrize("query, hint", [
     ("SELECT * FROM kernel", "kernels"), ("SELECT * FROM kernel_brakdown", "kernel_breakdown"),
     ("SELECT durns FROM gpu", "dur_ns"), ("SELECT g.nme FROM gpu g", "name"),
-    ("SELECT unoin_ns(1, 2)", "union_ns"), ("SELECT * FROM zzzzzzzzz", "sql_tables")])
+    ("SELECT unoin_ns(1, 2)", "union_ns"), ("SELECT * FROM zzzzzzzzz", "sql_tables"),
+    ("SELECT cat FROM gpu", "FROM sql_columns WHERE name = 'cat'")])
 def test_hints(query, hint):
     assert hint in refused(query)
 

@@ -119,6 +119,8 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 
 /* What costs less of a step is not worth doing. */
 #define WORTH_IT 0.01
+/* What has more than this of the host's time on the path is its name. */
+#define HALF 0.5
 
 /* ---- rules ---- */
 
@@ -416,9 +418,15 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 
 static struct ht_rule_verdict launch(struct ht_advice *a)
 {
-	return ht_rule_judge(a, idle_of_host(a, false), 0.2,
+	struct ht_rule_verdict v = ht_rule_judge(a, idle_of_host(a, false), 0.2,
 	        "with nothing launched the device idles",
 	        "the time from its first to its last work, without waits for data");
+	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
+	double share = ht_rule_ratio(host->name_ns, host->ns);
+	if (v.state == HT_RULE_FIRES && host->name && share > HALF)
+		v.finding = HT_SAY(a, "%s; of the host on the critical path %s is %s", v.finding,
+		        ht_rule_percent(a, share), host->name);
+	return v;
 }
 
 static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
@@ -574,6 +582,9 @@ static const struct ht_rule rules[] = {
 	{ "slow-loader", slow_loader,
 	        "look at storage, decoding and pinning behind that call; pin_memory, more workers",
 	        "events --where 'name ~ DataLoader'", "data loaders of PyTorch in steps" },
+	{ "slow-step", slow_step,
+	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
+	        "steps --sort -total_ns", "three steps" },
 	{ "communication", communication,
 	        "overlap it with the backward pass, larger batches, gradient accumulation or compression "
 	        "(mind convergence)",
@@ -581,9 +592,6 @@ static const struct ht_rule rules[] = {
 	{ "waiting", waiting,
 	        "even out what ranks do between collectives: lengths of inputs, garbage collection, shared hosts",
 	        "collectives --view calls --sort -skew_ns", "collectives on all ranks" },
-	{ "slow-step", slow_step,
-	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
-	        "steps --sort -total_ns", "three steps" },
 	{ "small-messages", small_messages,
 	        "larger buckets (bucket_cap_mb), fused collectives, less sharding", "collectives",
 	        "communication kernels that say their sizes" },
@@ -739,6 +747,7 @@ static enum ht_status give(struct ht_advice *a)
 	HT_TRY(ht_table_add_note(a->table,
 	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
 	        n, n_unknown));
+	HT_TRY(ht_findings_note(a->run, a->table));
 	return ht_clocks_note_odd(a->run, a->table);
 }
 

@@ -185,9 +185,7 @@ static void say_step_time(struct summary *s)
 		bool slow = device->number != HT_NO_I64 &&
 		            (double)device->most_ns >= HT_SLOW_STEP * (double)device->median_ns;
 		const char *which =
-		        slow ? SAY(s, ", the longest is step %" PRId64 "%s", device->number,
-		                       n_ranks > 1 ? SAY(s, " of rank %" PRId64, device->rank) : "")
-		             : "";
+		        slow ? SAY(s, ", the longest is step %" PRId64, device->number) : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
 		const char *on_host =
 		        host->n ? SAY(s, "%s on the host, ", time_text(s, host->median_ns)) : "";
@@ -687,6 +685,7 @@ static enum ht_status say_all(struct summary *s, const struct ht_parts *parts)
 	say_all_tops(s);
 	if (s->no_memory)
 		return ht_fail_nomem(s->run->ctx);
+	HT_TRY(ht_findings_note(s->run, s->table));
 	return ht_clocks_note_odd(s->run, s->table);
 }
 

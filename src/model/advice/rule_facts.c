@@ -89,15 +89,6 @@ bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
 
 /* ---- roles ---- */
 
-/* Which row a step is; HT_NONE: none that was recorded. */
-static uint32_t row_of_step(const struct facts *f, int64_t number)
-{
-	for (size_t i = 0; i < f->t->n_steps; i++)
-		if (f->t->steps[i].number == number)
-			return f->t->steps[i].row;
-	return HT_NONE;
-}
-
 static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_BUSY])
 {
 	char length[HT_FORMAT_BYTES], median[HT_FORMAT_BYTES], more[HT_FORMAT_BYTES];
@@ -126,7 +117,7 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	        (struct ht_rule_sum){ .part = slow.excess_ns,
 		        .whole = HT_NO_I64,
 		        .count = (int64_t)slow.n,
-		        .row = row_of_step(f, step->number),
+		        .row = f->t->steps[step->i_step].row,
 		        .row_ns = length_ns,
 		        .name = text };
 	return HT_OK;
