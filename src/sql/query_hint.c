@@ -170,6 +170,21 @@ static bool hint_for_param(const char *query, const char *word, char *room, size
 	return false;
 }
 
+/* A text in the quotes of names, or the name of an argument that no event has. */
+static bool hint_for_quotes(const char *query, const char *word, char *room, size_t n_room)
+{
+	size_t n = strlen(word);
+	for (const char *at = query; (at = strchr(at, '"')) != NULL; at++) {
+		if (strncmp(at + 1, word, n) != 0 || at[n + 1] != '"')
+			continue;
+		snprintf(room, n_room,
+		        "a text stands in single quotes; SELECT DISTINCT key FROM arg_values lists the "
+		        "arguments of events, which args has as columns");
+		return true;
+	}
+	return false;
+}
+
 /* ---- by message ---- */
 
 enum about { TABLE, COLUMN, FUNCTION, READING, SYNTAX, AMBIGUOUS };
@@ -188,6 +203,8 @@ static const char *hint_for_name(struct nearest *n, enum about about, char *room
 		offer_functions(n);
 	if (n->best[0])
 		snprintf(room, n_room, "did you mean %s?", n->best);
+	else if (about == COLUMN && hint_for_quotes(n->query, n->wanted, room, n_room))
+		return room;
 	else if (about == COLUMN)
 		snprintf(room, n_room,
 		        "SELECT name FROM sql_columns WHERE table_name = '%s' lists its columns",
@@ -224,7 +241,10 @@ const char *ht_sql_hint(const char *query, const char *message, char *room, size
 		switch (kinds[i].about) {
 		case READING: return HT_SQL_READS;
 		case SYNTAX: return hint_for_dash(nearest.query, room, n_room) ? room : NULL;
-		case AMBIGUOUS: return "say of which table: g.rank, after FROM gpu g";
+		case AMBIGUOUS:
+			snprintf(room, n_room, "say of which table: g.%s, after FROM gpu g",
+			        nearest.wanted);
+			return room;
 		default: return hint_for_name(&nearest, kinds[i].about, room, n_room);
 		}
 	}

@@ -360,6 +360,8 @@ def test_schema():
     ("SELECT rank FROM gpu g JOIN launches l ON l.id = g.launch", "g.rank"),
     ("SELECT xyzzy(1)", "SELECT name FROM sql_tables WHERE kind = 'function'"),
     ("SELECT name FROM gpu WHERE name REGEXP '('", "the pattern '(': "),
+    ('SELECT count(*) FROM args WHERE "no such arg" = 1', "SELECT DISTINCT key FROM arg_values"),
+    ('SELECT count(*) FROM ops WHERE name = "aten::mm"', "a text stands in single quotes"),
     ("SELECT percentile(dur_ns, 101) FROM gpu", "from 0 to 100"),
     ("SELECT percentile(dur_ns, row % 7) FROM gpu", "one number"), ("", "the query is empty")])
 def test_hints(query, hint):
