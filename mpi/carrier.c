@@ -538,6 +538,30 @@ static void on_term(int number)
 	_exit(EXIT_LIMIT);
 }
 
+/* Who must go with this process when it gives up. */
+static volatile sig_atomic_t watched_worker;
+
+static void on_alarm(int number)
+{
+	static const char text[] =
+	        "holotrace: the processes do not come together: one of them hangs, or "
+	        "the launcher does; the run ends\n";
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+		/* nobody is there to be told */
+	}
+	(void)number;
+	kill((pid_t)watched_worker, SIGKILL);
+	_exit(EXIT_LIMIT);
+}
+
+/* At its start and its end MPI waits for all processes, and cannot be asked to do so for a while only. 0: all is
+ * well again. */
+static void watch(double timeout_s)
+{
+	signal(SIGALRM, on_alarm);
+	alarm(timeout_s < 1e6 ? (unsigned)timeout_s : 1000000);
+}
+
 #ifdef OPEN_MPI
 static bool has_entry(const char *path)
 {
@@ -571,7 +595,9 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 {
 	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = launch->timeout_s };
 	c.timing.began = timing_now();
+	watched_worker = worker;
 	spare_fabrics();
+	watch(launch->timeout_s);
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
 		cli_say("MPI does not start");
 		kill(worker, SIGKILL);
@@ -586,6 +612,7 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 		return met ? EXIT_INPUT : EXIT_USAGE;
 	}
 	take_seat(&c, launch->local);
+	watch(0);
 	timing_add(&c.timing, PHASE_START, c.timing.began);
 	if (c.seat.id == 0)
 		signal(SIGTERM, on_term);
@@ -604,7 +631,9 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 		nap();
 	if (c.ctx != NULL)
 		ht_ctx_free(c.ctx);
+	watch(launch->timeout_s);
 	MPI_Finalize();
+	watch(0);
 	timing_add(&c.timing, PHASE_END, over);
 	if (launch->timings)
 		timing_say(&c.timing, c.seat.id, "carries");

@@ -137,6 +137,7 @@ int ht_sql_register_results(struct ht_sql_session *s);
 int ht_sql_register_small(struct ht_sql_session *s);
 /* Functions take the session from where the pointer points when they are called. */
 int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session);
+int ht_sql_register_statistics(sqlite3 *db, struct ht_sql_session **session);
 
 /* All tables of fixed columns, in the order of help: the i-th, NULL after the last. */
 const struct ht_sql_table *ht_sql_event_table(size_t i);

@@ -18,6 +18,13 @@ def write_ranks(folder, n):
             json.dumps({"distributedInfo": {"rank": rank, "world_size": n}, "traceEvents": events}))
 
 
+def test_options_come_after_the_analysis():
+    """merge --partial VERB said that there is no such option."""
+    for verb in ("part", "merge"):
+        done = subprocess.run([EXE, verb, "--partial", "kernel-types", "x"], env=environment(), stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2 and f"an analysis follows, then its options: holotrace {verb} VERB [options] " in done.stderr
+
+
 def test_the_kubernetes_job(tmp_path):
     """Its script in a shell, once for each index, then the merge: the table of one process over all files."""
     job = re.search(r"```\n(apiVersion: batch/v1.*?)```", GUIDE, re.S)[1]

@@ -244,14 +244,18 @@ def test_timings(mpi, tmp_path):
 
 
 class Stopped:
-    """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
+    """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself.
+
+    Process 2 starts only when that is done, and MPI waits for it."""
 
     def __init__(self, mpi, folder, *args, launch=(), n_ranks=6):
         for rank in range(n_ranks):
             write_trace(folder / f"rank{rank}.json", rank=rank)
-        self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *launch, "kernel-types", *args,
-                                     str(folder)], env=environment(), stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, start_new_session=True)
+        words = [program(mpi), *launch, "kernel-types", *args, str(folder)]
+        go = folder.parent / f"{folder.name}.go"
+        late = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', str(go), *words]
+        self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "2", *words, ":", "-np", "1", *late], env=environment(),
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         deadline = time.time() + SECONDS
         self.worker = None
         while self.worker is None:
@@ -264,6 +268,7 @@ class Stopped:
         while not (self.waits(self.worker) and not time.sleep(0.02) and self.waits(self.worker)):
             assert time.time() < deadline
         os.kill(self.worker, signal.SIGSTOP)
+        go.touch()
         self.carrier = self.parent(self.worker)
         time.sleep(2)  # the others find the files, deal them and wait
         assert self.run.poll() is None
@@ -410,6 +415,18 @@ def test_a_carrier_that_hangs(mpi, tmp_path):
     code, out, err = run.end()
     assert code != 0 and "Kernel types" not in out and time.time() - began < 30
     assert "process 1 is not heard of any more; the run ends" in err.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_process_that_does_not_come(mpi, tmp_path):
+    """MPI waits for all at its start, for ever; this does not."""
+    write_trace(tmp_path / "rank0.json", rank=0)
+    words = [program(mpi), "--timeout", "2", "kernel-types", str(tmp_path)]
+    began = time.time()
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "2", *words, ":", "-np", "1", "sh", "-c", 'sleep 40; exec "$@"', "sh", *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode != 0 and done.stdout == b"" and time.time() - began < 30
+    assert "the processes do not come together" in done.stderr.decode()
 
 
 @pytest.mark.parametrize("mpi", HERE)
