@@ -822,3 +822,18 @@ def test_samples_of_other_ages():
         counts.setdefault(r["rank"], []).append(r["name"])
     assert {k: (len(v), len(set(v))) for k, v in counts.items()} == {"0": (29, 7), "1": (591, 201)}
     assert cores(sample("legacy_2023"), 0)["AI_CPU"] == pytest.approx(145.0223, abs=0.001)
+
+
+def test_collectives_of_two_runs_are_compared(tmp_path):
+    """Their names have the number of a group and of the call, which are others in every run."""
+    for run, group, us in (("a", "586", 10), ("b", "210", 25)):
+        calls = [(5, f"hcom_allReduce__{group}_{number}_1", "HCCL", 50 * number, us) for number in (0, 1)]
+        rank(tmp_path / run, kernel_details__csv=work(*calls, (5, "MatMul", "AI_CORE", 90, 30)))
+    found = rows("diff", tmp_path / "a", tmp_path / "b", "--view", "kernels")
+    assert [(r["name"], r["control_calls"], r["test_calls"], r["diff_total_ns"]) for r in found] == [
+        ("hcom_allReduce__", "2", "2", "30000"), ("MatMul", "1", "1", "0")]
+    found = {r["name"]: r for r in rows("diff", tmp_path / "a", tmp_path / "b")}
+    assert not [name for name in found if "586" in name or "210" in name]
+    assert found["hcom_allReduce__"]["diff_count"] == "0" and found["hcom_allReduce__"]["diff_ns"] == "30000"
+    top = [r["finding"] for r in rows("summary", tmp_path / "a") if r["topic"] == "collectives"]
+    assert top[0].startswith("hcom_allReduce__ 20.0 µs in 2 (100 %)")
