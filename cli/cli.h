@@ -62,6 +62,8 @@ struct cli {
 	ht_ctx *ctx; /* NULL until session_start */
 };
 
+/* First of all in a process that reads traces, before it has threads. */
+void heaps_set_up(void);
 /* Run the program over argv; NULL: in this process. An exit code. */
 int program_run(int argc, char **argv, const struct engine *engine);
 

@@ -14,7 +14,7 @@ static int run_merge(struct cli *cli);
 
 const struct verb command_part = {
 	.name = "part",
-	.usage = "VERB TRACE... -o FILE",
+	.usage = "VERB [options] TRACE... -o FILE",
 	.summary = "Compute an analysis for some ranks only, to be merged with others later",
 	.text = "Takes the options of VERB. The file holds what the analysis needs to know of these ranks, "
 	        "which is small; holotrace merge makes the table of all of them, the same as one run over "
@@ -26,7 +26,7 @@ const struct verb command_part = {
 
 const struct verb command_merge = {
 	.name = "merge",
-	.usage = "VERB FILE...",
+	.usage = "VERB [options] FILE...",
 	.summary = "Make one table of the files that holotrace part wrote",
 	.text = "The files must be of the same version, verb and options, and no rank may be in two of them. "
 	        "Rows, order and columns are as the parts were asked for. With --partial files that cannot be "

@@ -234,17 +234,23 @@ static int run_file(struct sql_session *session, const char *path)
 
 /* ---- the command ---- */
 
-static bool is_query(const char *text)
+static bool is_select(const char *text)
 {
 	static const char *const words[] = { "select", "with", "values", "explain", "pragma" };
-	if (access(text, F_OK) == 0)
-		return false;
 	for (size_t i = 0; i < COUNT(words); i++) {
 		size_t n = strlen(words[i]);
-		if (strncasecmp(text, words[i], n) == 0 && strchr(" \t\r\n(*", text[n]) != NULL)
-			return true;
+		if (strncasecmp(text, words[i], n) == 0 && text[n] != '\0' &&
+		        strchr(" \t\r\n(*", text[n]) != NULL)
+			return access(text, F_OK) != 0;
 	}
-	return strpbrk(text, " \t\n;") != NULL ||
+	return false;
+}
+
+static bool is_query(const char *text)
+{
+	if (access(text, F_OK) == 0)
+		return false;
+	return is_select(text) || text[0] == '\0' || strpbrk(text, " \t\n;") != NULL ||
 	       (text[0] == '.' && text[1] >= 'a' && text[1] <= 'z' && strpbrk(text, "/*") == NULL);
 }
 
@@ -266,6 +272,15 @@ static int run(struct cli *cli)
 	const char *base = opts_value(opts, "base");
 	if (opts->n_args > 0 && file == NULL && is_query(opts->args[opts->n_args - 1]))
 		query = opts->args[--opts->n_args];
+	for (size_t i = 0; i < opts->n_args; i++)
+		if (is_select(opts->args[i])) {
+			cli_say("the query comes last: holotrace sql %s", cli->verb->usage);
+			return EXIT_USAGE;
+		}
+	if (query != NULL && query[strspn(query, " \t\r\n;")] == '\0') {
+		cli_say("the query is empty: holotrace sql %s", cli->verb->usage);
+		return EXIT_USAGE;
+	}
 	bool is_command = query != NULL && query[0] == '.';
 	if (opts->n_args == 0 && !is_command) {
 		cli_say("sql needs a TRACE and a query: holotrace sql %s", cli->verb->usage);

@@ -198,7 +198,8 @@ int help_verb(struct cli *cli, const struct verb *verb)
 	const struct ht_analysis_info *info = verb->analysis;
 	int width = cli->term.width;
 	(void)output_open(&output, NULL, NULL);
-	output_print(&output, "holotrace %s [options] %s\n\n", verb->name, verb->usage);
+	output_print(&output, "holotrace %s %s%s\n\n", verb->name,
+	        strstr(verb->usage, "[options]") != NULL ? "" : "[options] ", verb->usage);
 	output_wrapped(&output, verb->summary, 0, width);
 	output_text(&output, "\n");
 	if (verb->text != NULL) {

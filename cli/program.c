@@ -126,7 +126,8 @@ static int say_unknown_verb(const char *word)
 
 static int say_what_follows(struct cli *cli)
 {
-	cli_say("an analysis follows: holotrace %s %s", cli->verb->name, cli->verb->usage);
+	cli_say("an analysis follows, then its options: holotrace %s %s", cli->verb->name,
+	        cli->verb->usage);
 	return EXIT_USAGE;
 }
 
@@ -178,6 +179,9 @@ int program_run(int argc, char **argv, const struct engine *engine)
 		n_used = 3;
 	} else if (verb.wraps) {
 		verb.run = say_what_follows;
+		if (argc > 2 && strcmp(argv[2], "-h") != 0 && strcmp(argv[2], "--help") != 0)
+			argc = (int)
+			        n_used; /* its options are the analysis's, which is not there yet */
 	}
 	return run_verb(&cli, &verb, (const char **)argv + n_used, (size_t)argc - n_used);
 }

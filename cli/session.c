@@ -92,7 +92,7 @@ void session_close(struct cli *cli, ht_set *set)
 	const struct engine *engine = engine_of(cli);
 	if (engine != NULL && set != NULL)
 		engine->close(cli, set);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if HT_SANITIZED
 	else
 		ht_close(set);
 #endif

@@ -109,6 +109,11 @@ struct ht_open_options {
 	bool prefer_db; /* of a rank that is there as text and as database, read the database */
 	bool partial;   /* do without files that cannot be read; every result names them */
 	bool listed;    /* the sources are those of a listing: a file each, nothing is looked for */
+	/* For several processes with one listing, each of which takes what it gets to: asked before the i-th of the
+	 * listed sources is read, once, by any thread. False: another has it, and it is not in this set. NULL: all are
+	 * read. */
+	bool (*claim)(void *user, size_t i_source);
+	void *claim_user;
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard

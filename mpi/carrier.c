@@ -15,6 +15,7 @@
 
 #include <mpi.h>
 
+#include <dirent.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,12 +26,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FANOUT     4
+#define FANOUT     16
 #define MAX_PIECE  ((size_t)1 << 28)
 #define BEAT_S     1.0
-#define MAX_NAP_MS 4
 #define FAREWELL_S 5.0
-#define NEIGHBOURS (FANOUT + 1)
+#define SHORT_NAPS 8 /* before the longer ones, of a millisecond */
+/* MPI moves bytes only while it is called, a piece at a time: no nap until so slow a transfer would be through. */
+#define BUSY_S       0.001
+#define BUSY_BYTES_S 50e6
+#define NEIGHBOURS   (FANOUT + 1)
 
 enum { TAG_HEAD = 1, TAG_BODY };
 
@@ -38,6 +42,7 @@ enum { TAG_HEAD = 1, TAG_BODY };
 struct sending {
 	struct sending *next;
 	MPI_Request request;
+	double busy_s; /* until then they are hurried */
 	char bytes[];
 };
 
@@ -51,11 +56,15 @@ struct neighbour {
 struct carrier {
 	int fd, worker;
 	struct seat seat;
+	uint64_t *nodes; /* of each process the machine; NULL when the worker has it */
+	int board;
 	double timeout_s;
+	struct timing timing;
 	struct neighbour
 	        around[NEIGHBOURS]; /* the one above first, when there is one, then those below */
 	size_t n_around, i_below;
 	struct sending *sendings;
+	double busy_s; /* the last busy_s of those */
 	double beat_s;
 	enum kind asked; /* 0: nothing is */
 	bool worker_owes;
@@ -68,15 +77,27 @@ struct carrier {
 
 static double now_s(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+	return timing_now().wall_s;
 }
 
 static void nap(void)
 {
 	const struct timespec time = { 0, 200000 };
 	nanosleep(&time, NULL);
+}
+
+static double busy_until(size_t n_bytes)
+{
+	return now_s() + BUSY_S + (double)n_bytes / BUSY_BYTES_S;
+}
+
+/* Let others run, but come back at once, or later when it takes longer than it should. */
+static void wait_bytes(double busy_s)
+{
+	if (now_s() < busy_s)
+		sched_yield();
+	else
+		nap();
 }
 
 /* End the whole run: nobody may wait for who is gone. */
@@ -103,6 +124,8 @@ static void send_bytes(struct carrier *c, int rank, int tag, const void *bytes, 
 	else {
 		memcpy(sending->bytes, bytes, n);
 		sending->next = c->sendings;
+		sending->busy_s = busy_until(n);
+		c->busy_s = sending->busy_s > c->busy_s ? sending->busy_s : c->busy_s;
 		c->sendings = sending;
 		if (MPI_Isend(sending->bytes, (int)n, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
 		            &sending->request) != MPI_SUCCESS)
@@ -140,7 +163,7 @@ static void receive_bytes(struct carrier *c, int rank, int tag, char *bytes, siz
 {
 	MPI_Request request;
 	int done = 0;
-	double since = now_s();
+	double since = now_s(), busy_s = busy_until(n);
 	if (MPI_Irecv(bytes, (int)n, MPI_BYTE, rank, tag, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
 		end_all(c, "process", rank, "cannot be heard");
 	while (!done) {
@@ -149,7 +172,7 @@ static void receive_bytes(struct carrier *c, int rank, int tag, char *bytes, siz
 		if (!done && now_s() - since > c->timeout_s)
 			end_all(c, "process", rank, "went silent");
 		if (!done)
-			nap();
+			wait_bytes(busy_s);
 	}
 }
 
@@ -242,8 +265,11 @@ static void answer(struct carrier *c)
 		owed = owed || c->around[i].owes;
 	if (c->asked == 0 || owed)
 		return;
-	if (c->asked == KIND_MAKE && c->n_around > c->i_below)
+	struct moment since = timing_now();
+	/* the leader merges what comes to it anyway */
+	if (c->asked == KIND_MAKE && c->seat.id != 0 && c->n_around > c->i_below)
 		merge(c);
+	timing_add(&c->timing, PHASE_MERGE, since);
 	if (c->answers.failed)
 		end_all(c, "process", (int)c->seat.id, "is out of memory");
 	if (c->seat.id == 0)
@@ -358,7 +384,7 @@ static bool is_over(const struct carrier *c)
 
 static void serve(struct carrier *c)
 {
-	int nap_ms = 0;
+	int n_idle = 0;
 	while (!is_over(c)) {
 		int there = 0;
 		MPI_Status status;
@@ -367,16 +393,18 @@ static void serve(struct carrier *c)
 			hear(c, status.MPI_SOURCE);
 		bool lives = c->why_dead[0] == '\0' && !c->quits;
 		struct pollfd event = { .fd = lives ? c->fd : -1, .events = POLLIN };
-		bool heard = poll(&event, 1, there ? 0 : nap_ms) > 0;
+		bool busy = there || (!tidy(c) && now_s() < c->busy_s);
+		/* short naps at first, then longer ones: a request is often followed by the next */
+		bool heard = poll(&event, 1, !busy && n_idle >= SHORT_NAPS) > 0;
 		if (heard)
 			hear_worker(c);
-		/* busy at first, then at ease: a request is often followed by the next */
-		nap_ms = there || heard ? 0 : nap_ms < MAX_NAP_MS ? nap_ms + 1 : nap_ms;
-		if (nap_ms == 1)
+		n_idle = busy || heard ? 0 : n_idle + 1;
+		if (busy)
+			sched_yield();
+		else if (n_idle < SHORT_NAPS)
 			nap();
 		answer(c);
 		beat(c);
-		(void)tidy(c);
 	}
 }
 
@@ -387,6 +415,7 @@ struct place {
 	char host[128];
 	uint64_t processors; /* a hash of the set that the process may use */
 	uint64_t n_processors;
+	char board[BOARD_LETTER]; /* the name of the one it made */
 };
 
 static struct place find_place(void)
@@ -414,6 +443,42 @@ static struct place find_place(void)
 	return place;
 }
 
+/* Of every process the first one of its machine. */
+static void find_nodes(struct carrier *c, const struct place *all, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int first = 0;
+		while (strcmp(all[first].host, all[i].host) != 0)
+			first++;
+		c->nodes[i] = (uint64_t)first;
+	}
+}
+
+/* Open the board of the machine. All have one, or nobody does: files are dealt for all of them alike. */
+static void share_board(struct carrier *c, const char *name)
+{
+	c->board = board_open(name);
+	int has = c->board >= 0, all_have = 0;
+	MPI_Allreduce(&has, &all_have, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	c->seat.has_board = all_have;
+}
+
+/* Tell the worker who it is: the seat, the nodes, the board. */
+static bool send_seat(struct carrier *c)
+{
+	struct wire bytes = { 0 };
+	wire_put(&bytes, &c->seat, sizeof(c->seat));
+	wire_put(&bytes, c->nodes, c->seat.n * sizeof(*c->nodes));
+	bool sent = !bytes.failed && frame_send(c->fd, KIND_SEAT, bytes.bytes, bytes.n) &&
+	            descriptor_send(c->fd, c->seat.has_board ? c->board : -1);
+	wire_free(&bytes);
+	free(c->nodes);
+	c->nodes = NULL;
+	if (c->board >= 0)
+		close(c->board);
+	return sent;
+}
+
 static void take_seat(struct carrier *c, bool local)
 {
 	int rank, n;
@@ -421,9 +486,11 @@ static void take_seat(struct carrier *c, bool local)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	struct place *all = calloc((size_t)n, sizeof(*all));
+	c->nodes = calloc((size_t)n, sizeof(*c->nodes));
 	c->seat = (struct seat){ .id = (size_t)rank, .n = (size_t)n, .local = local };
-	if (all == NULL)
+	if (all == NULL || c->nodes == NULL)
 		end_all(c, "process", rank, "is out of memory");
+	int made = board_make(own.board);
 	MPI_Allgather(&own, sizeof(own), MPI_BYTE, all, sizeof(own), MPI_BYTE, MPI_COMM_WORLD);
 	uint64_t n_sharing = 0;
 	int first = rank;
@@ -437,6 +504,11 @@ static void take_seat(struct carrier *c, bool local)
 	c->seat.node = (size_t)first;
 	uint64_t n_jobs = own.n_processors / (n_sharing > 0 ? n_sharing : 1);
 	c->seat.n_jobs = n_jobs > 0 ? (int)n_jobs : 1;
+	find_nodes(c, all, n);
+	share_board(c, all[first].board);
+	if (made >= 0)
+		close(made);
+	board_forget(own.board);
 	free(all);
 }
 
@@ -466,28 +538,89 @@ static void on_term(int number)
 	_exit(EXIT_LIMIT);
 }
 
-int carrier_run(int fd, int worker, bool local, double timeout_s)
+/* Who must go with this process when it gives up. */
+static volatile sig_atomic_t watched_worker;
+
+static void on_alarm(int number)
 {
-	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = timeout_s };
+	static const char text[] =
+	        "holotrace: the processes do not come together: one of them hangs, or "
+	        "the launcher does; the run ends\n";
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+		/* nobody is there to be told */
+	}
+	(void)number;
+	kill((pid_t)watched_worker, SIGKILL);
+	_exit(EXIT_LIMIT);
+}
+
+/* At its start and its end MPI waits for all processes, and cannot be asked to do so for a while only. 0: all is
+ * well again. */
+static void watch(double timeout_s)
+{
+	signal(SIGALRM, on_alarm);
+	alarm(timeout_s < 1e6 ? (unsigned)timeout_s : 1000000);
+}
+
+#ifdef OPEN_MPI
+static bool has_entry(const char *path)
+{
+	DIR *dir = opendir(path);
+	bool has = false;
+	for (const struct dirent *entry; dir != NULL && !has && (entry = readdir(dir)) != NULL;)
+		has = entry->d_name[0] != '.';
+	if (dir != NULL)
+		closedir(dir);
+	return has;
+}
+
+/* To find that there is no fast network, Open MPI loads the libraries of all of them, and some sleep for a fifth of a
+ * second to measure clocks. Where none can be, it is told what it would choose in the end, unless somebody has
+ * told it something already. */
+static void spare_fabrics(void)
+{
+	static const char *const said[] = { "OMPI_MCA_pml", "OMPI_MCA_mtl", "OMPI_MCA_btl" };
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		if (getenv(said[i]) != NULL)
+			return;
+	if (!has_entry("/sys/class/infiniband") && !has_entry("/sys/class/cxi") &&
+	        access("/dev/kgni0", F_OK) != 0 && access("/dev/bxi0", F_OK) != 0)
+		(void)setenv("OMPI_MCA_pml", "ob1", 0);
+}
+#else
+static void spare_fabrics(void) {}
+#endif
+
+int carrier_run(int fd, int worker, const struct launch *launch)
+{
+	struct carrier c = { .fd = fd, .worker = worker, .timeout_s = launch->timeout_s };
+	c.timing.began = timing_now();
+	watched_worker = worker;
+	spare_fabrics();
+	watch(launch->timeout_s);
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
 		cli_say("MPI does not start");
 		kill(worker, SIGKILL);
 		return EXIT_LIMIT;
 	}
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	if (!hello_is_same()) {
+	bool met = hello_is_met();
+	if (!met || !hello_is_same()) {
 		kill(worker, SIGKILL);
 		(void)waitpid(worker, NULL, 0);
 		MPI_Finalize();
-		return EXIT_INPUT;
+		return met ? EXIT_INPUT : EXIT_USAGE;
 	}
-	take_seat(&c, local);
+	take_seat(&c, launch->local);
+	watch(0);
+	timing_add(&c.timing, PHASE_START, c.timing.began);
 	if (c.seat.id == 0)
 		signal(SIGTERM, on_term);
 	find_neighbours(&c);
-	if (!frame_send(fd, KIND_SEAT, &c.seat, sizeof(c.seat)))
+	if (!send_seat(&c))
 		bury_worker(&c);
 	serve(&c);
+	struct moment over = timing_now();
 	if (c.seat.id != 0)
 		send_frame(&c, c.around[0].rank, KIND_BYE, NULL, 0);
 	if (c.why_dead[0] == '\0') {
@@ -498,6 +631,11 @@ int carrier_run(int fd, int worker, bool local, double timeout_s)
 		nap();
 	if (c.ctx != NULL)
 		ht_ctx_free(c.ctx);
+	watch(launch->timeout_s);
 	MPI_Finalize();
+	watch(0);
+	timing_add(&c.timing, PHASE_END, over);
+	if (launch->timings)
+		timing_say(&c.timing, c.seat.id, "carries");
 	return c.code;
 }

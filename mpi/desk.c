@@ -178,7 +178,78 @@ static enum ht_status describe(
 	                         : ht_missing_describe(desk->ctx, NULL, 0, &sink);
 }
 
-/* set, limits, options, what will be asked, then the files of every process in turn -> description */
+/* What this process may read. */
+struct share {
+	const char **sources; /* in place */
+	size_t n;
+	struct claims claims;
+};
+
+static void share_free(struct share *share)
+{
+	free(share->sources);
+	free(share->claims.files);
+	free(share->claims.taken);
+}
+
+static void share_add(struct share *share, const char *source, size_t i_file)
+{
+	share->claims.files[share->n] = i_file;
+	share->claims.taken[share->n] = true; /* unless there are claims, which say so */
+	share->sources[share->n++] = source;
+}
+
+/* Number of the opening, number of files, and of every process how many are dealt to it, and which. With a number
+ * other than 0 those of the same machine help each other out: after its own files a process goes through those of the
+ * next ones, from their ends, where they come last. */
+static bool share_get(struct desk *desk, struct wire_in *in, struct share *ret_share)
+{
+	const struct seat *seat = &desk->seat;
+	uint64_t number = wire_get_u64(in), n_files = wire_get_u64(in), k = 0;
+	bool ok = !in->failed && n_files <= in->n;
+	const char **all = ok ? calloc(n_files + 1, sizeof(*all)) : NULL;
+	size_t *firsts = calloc(seat->n + 1, sizeof(*firsts));
+	struct share share = { .claims = { .marks = desk->marks, .number = (uint32_t)number } };
+	share.sources = ok ? calloc(n_files + 1, sizeof(*share.sources)) : NULL;
+	share.claims.files = ok ? calloc(n_files + 1, sizeof(*share.claims.files)) : NULL;
+	share.claims.taken = ok ? calloc(n_files + 1, sizeof(*share.claims.taken)) : NULL;
+	ok = ok && all != NULL && firsts != NULL && share.sources != NULL &&
+	     share.claims.files != NULL && share.claims.taken != NULL;
+	for (size_t id = 0; ok && id < seat->n; id++) {
+		uint64_t n = wire_get_u64(in);
+		ok = !in->failed && n <= n_files - k;
+		for (uint64_t i = 0; ok && i < n; i++)
+			all[k++] = wire_get_str(in);
+		firsts[id + 1] = k;
+	}
+	for (size_t i = ok ? firsts[seat->id] : k; i < k && i < firsts[seat->id + 1]; i++)
+		share_add(&share, all[i], i);
+	for (size_t step = 1; ok && number != 0 && step < seat->n; step++) {
+		size_t id = (seat->id + step) % seat->n;
+		for (size_t i = firsts[id + 1]; desk->nodes[id] == seat->node && i > firsts[id];)
+			i--, share_add(&share, all[i], i);
+	}
+	free(all);
+	free(firsts);
+	*ret_share = share;
+	return ok;
+}
+
+/* Description, and which files it is of. */
+static enum ht_status tell_share(
+        struct desk *desk, const struct holding *held, const struct share *share, struct wire *out)
+{
+	struct wire told = { 0 };
+	enum ht_status status = describe(desk, held, false, &told);
+	wire_put_bytes(out, told.bytes, told.n);
+	for (size_t i = 0; i < share->n; i++)
+		if (share->claims.taken[i])
+			wire_put_u64(out, share->claims.files[i]);
+	wire_free(&told);
+	return status;
+}
+
+/* set, limits, options, what will be asked, then the files of every process in turn -> description, files */
 static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct wire *out)
 {
 	struct ht_arg args[OPTS_MAX];
@@ -191,11 +262,11 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	options_get(in, &options);
 	options.listed = true;
 	bool is_asked = question_get(in, args, &view, &question);
-	const char **sources = NULL;
-	size_t n = 0;
-	for (size_t id = 0; id <= desk->seat.id; id++) {
-		free(sources);
-		sources = get_texts(in, &n);
+	struct share share;
+	bool ok = share_get(desk, in, &share);
+	if (ok && share.claims.number != 0) {
+		options.claim = board_claim;
+		options.claim_user = &share.claims;
 	}
 	desk_close(desk, i_set);
 	if (desk->seat.id != 0) {
@@ -204,12 +275,13 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	}
 	struct holding *held = &desk->sets[i_set];
 	enum ht_status status = HT_OK;
-	if (n > 0)
-		status = question_open(
-		        desk->ctx, sources, n, &options, is_asked ? &question : NULL, &held->own);
+	/* without memory for the share the library says what no source cannot be */
+	if (share.n > 0 || !ok)
+		status = question_open(desk->ctx, share.sources, ok ? share.n : 0, &options,
+		        is_asked ? &question : NULL, &held->own);
 	if (status == HT_OK)
-		status = describe(desk, held, false, out);
-	free(sources);
+		status = tell_share(desk, held, &share, out);
+	share_free(&share);
 	return status;
 }
 
@@ -277,8 +349,21 @@ static enum ht_status obey(struct desk *desk, enum kind kind, struct wire_in *in
 	return HT_OK;
 }
 
+static enum phase phase_of(enum kind kind)
+{
+	switch (kind) {
+	case KIND_LIST: return PHASE_LIST;
+	case KIND_OPEN: return PHASE_OPEN;
+	case KIND_DESCRIBE: return PHASE_DESCRIBE;
+	case KIND_JOIN: return PHASE_JOIN;
+	case KIND_MAKE: return PHASE_MAKE;
+	default: return PHASE_END;
+	}
+}
+
 void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, struct wire *answer)
 {
+	struct moment since = timing_now();
 	struct wire out = { 0 };
 	struct item item = { .id = desk->seat.id, .node = desk->seat.node, .state = ITEM_OK };
 	if (obey(desk, kind, &request, &out) != HT_OK) {
@@ -290,4 +375,5 @@ void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, stru
 	item.n = out.n;
 	item_put(answer, &item);
 	wire_free(&out);
+	timing_add(&desk->timing, phase_of(kind), since);
 }

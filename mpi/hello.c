@@ -4,6 +4,9 @@
  * What is asked and answered has another form in another version, and numbers of the carriers are as the machine has
  * them. So the first that they exchange is this, whose form stays for ever: everybody sees what all said, and judges
  * alike. Of two versions or byte orders none can go on.
+ *
+ * Before that: whether they have met at all. A launcher of another MPI, or srun that was not told to serve one, starts
+ * processes each of which takes itself for the only one, and all of them would do, print and write everything.
  */
 #include "team.h"
 
@@ -23,6 +26,43 @@ struct hello {
 	char version[48];
 	char host[128];
 };
+
+/* A number that a launcher left in the environment; 0 when it did not. */
+static long told(const char *name)
+{
+	const char *text = getenv(name);
+	return text != NULL ? strtol(text, NULL, 10) : 0;
+}
+
+bool hello_is_met(void)
+{
+	static const struct {
+		const char *size, *rank;
+	} launchers[] = {
+		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK" }, /* Open MPI */
+		{ "PMI_SIZE", "PMI_RANK" },                         /* MPICH and its kin */
+		{ "SLURM_STEP_NUM_TASKS", "SLURM_PROCID" },
+	};
+	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	int n = 1, n_text = 0;
+	size_t i = 0;
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	/* the innermost launcher is the one that counts: srun also starts the daemons of Open MPI */
+	while (i < 2 && told(launchers[i].size) == 0)
+		i++;
+	long n_told = told(launchers[i].size);
+	if (n > 1 || n_told < 2)
+		return true;
+	MPI_Get_library_version(version, &n_text);
+	version[strcspn(version, ",\n")] = '\0';
+	for (char *tab = version; (tab = strchr(tab, '\t')) != NULL;)
+		*tab = ' ';
+	if (told(launchers[i].rank) == 0)
+		cli_say("%ld processes were started, but they do not find each other. This program is built "
+		        "with %s: use the mpirun of that, or with srun --mpi=pmix or --mpi=pmi2",
+		        n_told, version);
+	return false;
+}
 
 static struct hello say_hello(void)
 {

@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FILES_EACH 4 /* per thread, from which on files are taken from each other */
+
 struct file {
 	const char *source; /* in the answers of the listing */
 	uint64_t size_bytes, changed_ns;
 	size_t node, id; /* where it lies, and who reads it */
+	bool taken;      /* that is told */
 };
 
 /* One set of the program: who has which files, and what was told of them. */
@@ -31,6 +34,7 @@ struct dealt {
 struct leader {
 	int fd;
 	struct desk desk;
+	uint32_t n_openings;
 	char **why_dead; /* by process; NULL: it lives */
 	struct dealt sets[HT_MAX_SETS];
 	struct wire error_bytes; /* owns the texts of error */
@@ -116,14 +120,19 @@ static enum ht_status ask(struct leader *leader, enum kind kind, const struct wi
 	struct wire others = { 0 };
 	uint64_t answer_kind;
 	struct wire_in own = { request->bytes, request->n, false };
+	struct timing *timing = &leader->desk.timing;
+	struct moment since = timing_now();
 	*ret_answers = (struct wire){ 0 };
 	leader->has_error = false;
 	if (request->failed || !frame_send(leader->fd, kind, request->bytes, request->n))
 		return request->failed ? fail_nomem(leader)
 		                       : fail(leader, HT_IO, "the other processes are gone", NULL);
+	timing_add(timing, PHASE_SEND, since);
 	desk_answer(&leader->desk, kind, own, ret_answers);
+	since = timing_now();
 	if (!frame_receive(leader->fd, &answer_kind, &others))
 		return fail(leader, HT_IO, "the other processes are gone", NULL);
+	timing_add(timing, PHASE_WAIT, since);
 	wire_put(ret_answers, others.bytes, others.n);
 	wire_free(&others);
 	if (ret_answers->failed)
@@ -225,6 +234,11 @@ static enum ht_status refuse_shared(struct leader *leader, const struct dealt *d
 	return status;
 }
 
+static bool is_input(const struct file *file)
+{
+	return strcmp(strchr(file->source, '=') + 1, "-") == 0;
+}
+
 /* Deal the files of one machine to its processes; nodes NULL: all to all. */
 static enum ht_status deal_node(
         struct leader *leader, struct dealt *dealt, const size_t *nodes, size_t node)
@@ -247,8 +261,7 @@ static enum ht_status deal_node(
 		if (nodes != NULL && file->node != node)
 			continue;
 		/* standard input is where the launcher puts it */
-		bool is_input = strcmp(strchr(file->source, '=') + 1, "-") == 0;
-		file->id = is_input ? 0 : ids[shares[k]];
+		file->id = is_input(file) ? 0 : ids[shares[k]];
 		k++;
 	}
 	free(ids);
@@ -328,6 +341,14 @@ static enum ht_status tell_missing(struct leader *leader, struct dealt *dealt, s
 	return status;
 }
 
+static bool has_files(const struct dealt *dealt, size_t id)
+{
+	bool has = false;
+	for (size_t i = 0; i < dealt->n_files; i++)
+		has = has || dealt->files[i].id == id;
+	return has;
+}
+
 /* Tell all of all, the dead as missing. */
 static enum ht_status join_all(struct leader *leader, size_t i_set, bool *ret_died)
 {
@@ -338,8 +359,9 @@ static enum ht_status join_all(struct leader *leader, size_t i_set, bool *ret_di
 	for (size_t id = 0; status == HT_OK && id < leader->desk.seat.n; id++) {
 		if (leader->why_dead[id] == NULL)
 			continue;
-		status = dealt->partial ? tell_missing(leader, dealt, id)
-		                        : fail_dead(leader, id, dealt);
+		/* who had nothing is not missed */
+		status = dealt->partial || !has_files(dealt, id) ? tell_missing(leader, dealt, id)
+		                                                 : fail_dead(leader, id, dealt);
 	}
 	if (status != HT_OK)
 		return status;
@@ -378,8 +400,22 @@ static void take_told(struct leader *leader, struct dealt *dealt, const struct w
 	}
 }
 
+/* Whether files are taken from each other: where each process has several for each of its threads. */
+static bool may_help(const struct leader *leader, const struct dealt *dealt, uint64_t n_jobs)
+{
+	const struct seat *seat = &leader->desk.seat;
+	uint64_t n_threads = seat->n * (n_jobs > 0 ? n_jobs : (uint64_t)seat->n_jobs);
+	bool has_input = false;
+	for (size_t i = 0; i < dealt->n_files; i++)
+		has_input = has_input || is_input(&dealt->files[i]);
+	return seat->has_board && seat->n > 1 && !has_input && dealt->n_files <= BOARD_FILES &&
+	       dealt->n_files >= FILES_EACH * n_threads;
+}
+
+/* In the order of processes, which take_opened() knows again. */
 static void put_shares(const struct leader *leader, const struct dealt *dealt, struct wire *request)
 {
+	wire_put_u64(request, dealt->n_files);
 	for (size_t id = 0; id < leader->desk.seat.n; id++) {
 		size_t n = 0;
 		for (size_t i = 0; i < dealt->n_files; i++)
@@ -389,6 +425,51 @@ static void put_shares(const struct leader *leader, const struct dealt *dealt, s
 			if (dealt->files[i].id == id)
 				wire_put_str(request, dealt->files[i].source);
 	}
+}
+
+/* Files that nobody said to have were those of who died meanwhile, on the same machine. */
+static void blame_dead(const struct leader *leader, struct file *file)
+{
+	const uint64_t *nodes = leader->desk.nodes;
+	for (size_t id = 0; id < leader->desk.seat.n && leader->why_dead[file->id] == NULL; id++)
+		if (leader->why_dead[id] != NULL && nodes[id] == nodes[file->id])
+			file->id = id;
+}
+
+/* What was told of the shares, and who has which files now. */
+static enum ht_status take_opened(
+        struct leader *leader, struct dealt *dealt, const struct wire *answers)
+{
+	struct wire_in in = { answers->bytes, answers->n, false };
+	struct item item;
+	struct file **sent = calloc(dealt->n_files + 1, sizeof(struct file *));
+	if (sent == NULL)
+		return fail_nomem(leader);
+	for (size_t id = 0, k = 0; id < leader->desk.seat.n; id++)
+		for (size_t i = 0; i < dealt->n_files; i++)
+			if (dealt->files[i].id == id)
+				sent[k++] = &dealt->files[i];
+	while (item_get(&in, &item)) {
+		struct wire_in opened = { item.bytes, item.n, false };
+		size_t n;
+		if (item.state != ITEM_OK || item.id >= leader->desk.seat.n)
+			continue;
+		const void *told = wire_get_bytes(&opened, &n);
+		wire_free(&dealt->told[item.id]);
+		wire_put(&dealt->told[item.id], told, n);
+		while (opened.n > 0 && !opened.failed) {
+			uint64_t i = wire_get_u64(&opened);
+			if (i >= dealt->n_files)
+				break;
+			sent[i]->id = item.id;
+			sent[i]->taken = true;
+		}
+	}
+	free(sent);
+	for (size_t i = 0; i < dealt->n_files; i++)
+		if (!dealt->files[i].taken)
+			blame_dead(leader, &dealt->files[i]);
+	return HT_OK;
 }
 
 /* Open the shares; deaths are dealt with when the sets are joined. */
@@ -411,10 +492,11 @@ static enum ht_status open_shares(struct cli *cli, size_t i_set,
 	wire_put_u64(&request, limit);
 	options_put(&request, options);
 	question_put(&request, question);
+	wire_put_u64(&request, may_help(leader, dealt, n_jobs) ? ++leader->n_openings : 0);
 	put_shares(leader, dealt, &request);
 	enum ht_status status = ask(leader, KIND_OPEN, &request, &answers, &died);
 	if (status == HT_OK)
-		take_told(leader, dealt, &answers);
+		status = take_opened(leader, dealt, &answers);
 	wire_free(&request);
 	wire_free(&answers);
 	return status;
@@ -558,11 +640,15 @@ static enum ht_status finish(struct leader *leader, const struct wire *answers, 
 {
 	ht_bundle *bundle = NULL;
 	ht_set *now[HT_MAX_SETS];
+	struct moment since = timing_now();
 	present_sets(leader, sets, n_sets, now);
 	enum ht_status status = merge_answers(leader, answers, &bundle);
+	timing_add(&leader->desk.timing, PHASE_MERGE, since);
+	since = timing_now();
 	if (status == HT_OK)
 		status = ht_bundle_finish(leader->desk.ctx, bundle, now, n_sets, ret_table);
 	ht_bundle_free(bundle);
+	timing_add(&leader->desk.timing, PHASE_FINISH, since);
 	return status;
 }
 
@@ -601,9 +687,9 @@ static const struct ht_error *engine_error(const struct cli *cli)
 	return leader->has_error ? &leader->error : NULL;
 }
 
-int leader_run(int fd, const struct seat *seat, int argc, char **argv)
+int leader_run(int fd, const struct desk *desk, bool timings, int argc, char **argv)
 {
-	struct leader leader = { .fd = fd, .desk = { .seat = *seat } };
+	struct leader leader = { .fd = fd, .desk = *desk };
 	leader.why_dead = calloc(leader.desk.seat.n, sizeof(*leader.why_dead));
 	if (leader.why_dead == NULL)
 		return cli_fail_nomem();
@@ -615,6 +701,8 @@ int leader_run(int fd, const struct seat *seat, int argc, char **argv)
 	free(leader.why_dead);
 	wire_free(&leader.error_bytes);
 	fflush(stdout);
+	if (timings)
+		timing_say(&leader.desk.timing, desk->seat.id, "leads");
 	uint64_t quit = (uint64_t)code;
 	(void)frame_send(fd, KIND_QUIT, &quit, sizeof(quit));
 	return code;

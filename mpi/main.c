@@ -18,12 +18,6 @@
 #define TIMEOUT_S  60
 #define MAX_HANDED 256 /* file descriptors that a launcher may hand down */
 
-struct launch {
-	bool local;
-	double timeout_s;
-	int n_used; /* words of the command line before the verb */
-};
-
 static bool read_timeout(const char *text, double *ret_s)
 {
 	char *end = NULL;
@@ -46,6 +40,10 @@ static bool read_launch(int argc, char **argv, struct launch *ret_launch)
 		const char *value = NULL;
 		if (strcmp(argv[i], "--local") == 0) {
 			launch.local = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--timings") == 0) {
+			launch.timings = true;
 			continue;
 		}
 		if (strncmp(argv[i], timeout, strlen(timeout)) != 0)
@@ -76,18 +74,23 @@ static int run_child(int fd, pid_t carrier, const struct launch *launch, int arg
 {
 	uint64_t kind;
 	struct wire bytes;
-	struct seat seat;
+	struct desk desk = { .timing.began = timing_now() };
 #ifdef __linux__
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
 	close_handed(fd);
+	heaps_set_up();
 	if (getppid() != carrier || !frame_receive(fd, &kind, &bytes))
 		return EXIT_LIMIT;
-	memcpy(&seat, bytes.bytes, sizeof(seat));
-	wire_free(&bytes);
+	memcpy(&desk.seat, bytes.bytes, sizeof(desk.seat));
+	/* the nodes stand behind it, and stay */
+	desk.nodes = (const uint64_t *)(const void *)(bytes.bytes + sizeof(desk.seat));
+	desk.marks = board_map(descriptor_receive(fd));
+	timing_add(&desk.timing, PHASE_START, desk.timing.began);
+	if (desk.seat.id != 0)
+		return worker_run(fd, &desk, launch->timings);
 	argv[launch->n_used] = argv[0];
-	return seat.id == 0 ? leader_run(fd, &seat, argc - launch->n_used, argv + launch->n_used)
-	                    : worker_run(fd, &seat);
+	return leader_run(fd, &desk, launch->timings, argc - launch->n_used, argv + launch->n_used);
 }
 
 int main(int argc, char **argv)
@@ -113,5 +116,5 @@ int main(int argc, char **argv)
 		_exit(code);
 	}
 	close(ends[1]);
-	return carrier_run(ends[0], (int)worker, launch.local, launch.timeout_s);
+	return carrier_run(ends[0], (int)worker, &launch);
 }

@@ -16,6 +16,8 @@
 #ifndef MPI_TEAM_H
 #define MPI_TEAM_H
 
+#include "board.h"
+#include "timing.h"
 #include "wire.h"
 #include "cli.h"
 
@@ -33,6 +35,14 @@ enum kind {
 	KIND_BEAT,   /* still there */
 };
 
+/* What is said before the verb. */
+struct launch {
+	bool local;   /* files are found on each machine */
+	bool timings; /* each process says where its time went */
+	double timeout_s;
+	int n_used; /* words of the command line before the verb */
+};
+
 /* What the carrier knows about a process. */
 struct seat {
 	size_t id, n;   /* which of how many processes */
@@ -40,6 +50,7 @@ struct seat {
 	size_t i_local; /* which of the processes of that machine */
 	int n_jobs;     /* threads that are its own */
 	bool local;     /* --local: files are found on each machine */
+	bool has_board; /* on every machine */
 };
 
 enum item_state { ITEM_OK, ITEM_ERROR, ITEM_DEAD };
@@ -68,7 +79,10 @@ struct holding {
 struct desk {
 	ht_ctx *ctx;
 	struct seat seat;
+	const uint64_t *nodes;   /* of each process the machine */
+	_Atomic uint32_t *marks; /* of the board */
 	struct holding sets[HT_MAX_SETS];
+	struct timing timing;
 };
 
 /* Do what a request asks, and put the item that answers it. */
@@ -85,15 +99,17 @@ void options_put(struct wire *out, const struct ht_open_options *options);
 void options_get(struct wire_in *in, struct ht_open_options *ret_options);
 
 /* The worker's side of the socket, until it is told to quit; an exit code. */
-int worker_run(int fd, const struct seat *seat);
+int worker_run(int fd, struct desk *desk, bool timings);
 /* The leader: the program over all processes; an exit code. */
-int leader_run(int fd, const struct seat *seat, int argc, char **argv);
+int leader_run(int fd, const struct desk *desk, bool timings, int argc, char **argv);
 
+/* Whether the processes that were started are one run; the first says it when they are not. After MPI has started. */
+bool hello_is_met(void);
 /* Whether all processes are of one version and byte order; process 0 says what is not. After MPI has started. */
 bool hello_is_same(void);
 
 /* The carrier's side: MPI from start to end. worker is the process at the other end of the socket; who is not
- * heard of for timeout_s is taken for dead. An exit code. */
-int carrier_run(int fd, int worker, bool local, double timeout_s);
+ * heard of for the timeout is taken for dead. An exit code. */
+int carrier_run(int fd, int worker, const struct launch *launch);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 void wire_free(struct wire *wire)
@@ -148,4 +149,52 @@ bool frame_receive(int fd, uint64_t *ret_kind, struct wire *ret_bytes)
 	*ret_kind = head[0];
 	*ret_bytes = bytes;
 	return true;
+}
+
+/* Room for one descriptor beside the bytes of a message, aligned as its head. */
+union beside {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool descriptor_send(int fd, int passed)
+{
+	char has = passed >= 0;
+	union beside beside = { .bytes = { 0 } };
+	struct iovec vec = { &has, 1 };
+	struct msghdr message = { .msg_iov = &vec, .msg_iovlen = 1 };
+	ssize_t sent;
+	if (has) {
+		message.msg_control = beside.bytes;
+		message.msg_controllen = sizeof(beside.bytes);
+		struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &passed, sizeof(int));
+	}
+	do
+		sent = sendmsg(fd, &message, 0);
+	while (sent < 0 && errno == EINTR);
+	return sent == 1;
+}
+
+int descriptor_receive(int fd)
+{
+	char has = 0;
+	int passed = -1;
+	union beside beside = { .bytes = { 0 } };
+	struct iovec vec = { &has, 1 };
+	struct msghdr message = { .msg_iov = &vec,
+		.msg_iovlen = 1,
+		.msg_control = beside.bytes,
+		.msg_controllen = sizeof(beside.bytes) };
+	ssize_t got;
+	do
+		got = recvmsg(fd, &message, 0);
+	while (got < 0 && errno == EINTR);
+	struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+		memcpy(&passed, CMSG_DATA(head), sizeof(int));
+	return passed;
 }

@@ -44,4 +44,9 @@ bool frame_send(int fd, uint64_t kind, const void *bytes, size_t n);
 /* Waits for it. The caller frees ret_bytes. */
 bool frame_receive(int fd, uint64_t *ret_kind, struct wire *ret_bytes);
 
+/* An open file to the process at the other end; -1 for none. */
+bool descriptor_send(int fd, int passed);
+/* Waits for it; -1 when none was sent. The caller closes it. */
+int descriptor_receive(int fd);
+
 #endif

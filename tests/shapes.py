@@ -134,6 +134,12 @@ def steps(n):
         yield from triple(i, START + 10 * i)
 
 
+def steps_of_work(n):
+    """Kernels that say which step they are of, as Ascend's tables do: each of another than the one before."""
+    for i in range(n):
+        yield kernel(i, START + 10 * i, 5, **{"Step Id": i * 7919 % (n // 2 + 1)})
+
+
 def named_steps(n):
     """Steps whose operators and kernels have names of their own."""
     for i in range(n // 4):
@@ -237,8 +243,8 @@ def counter_ranges(n):
 
 ALL = {shape.__name__: shape for shape in (
     nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
-    flows, steps, named_steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations, flows_after_nest, backward,
-    stream_waits, counter_ranges)}
+    flows, steps, steps_of_work, named_steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations,
+    flows_after_nest, backward, stream_waits, counter_ranges)}
 
 
 def events(shape, n):

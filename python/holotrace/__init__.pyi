@@ -622,7 +622,7 @@ class Session:
     def kernels(
         self,
         *,
-        by: Literal['name', 'properties', 'stream', 'core'] = 'name',
+        by: Literal['name', 'properties', 'stream', 'core', 'type', 'shape', 'counters'] = 'name',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -640,7 +640,7 @@ class Session:
             holotrace.open("traces/").kernels(top=10)
 
         Arguments:
-            by: one row per name; name, launching operator and launch properties; name and stream; or core (name, properties, stream, core)
+            by: one row per name; name, launching operator and launch properties; name and stream; core; type; type and shapes of inputs; or name and recorded number (name, properties, stream, core, type, shape, counters)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -1789,7 +1789,7 @@ class Session:
             computation_ns [ns]: computing without communication
             overlapped_ns [ns]: computing and communicating at once
             communication_ns [ns]: communicating without computing: exposed
-            exposed_kernel_ns [ns]: of that, with a kernel of communication running
+            exposed_kernel_ns [ns]: of that, with a kernel of communication running, or a call of the host that does it
             exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
             exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             other_ns [ns]: neither
@@ -1949,7 +1949,7 @@ class Session:
     ) -> Table:
         """Which operators allocate memory, and how much do they leave allocated?
 
-        Memory events of the operator that was running on the thread; increase is allocated less freed, self without the operators inside.
+        Memory events of the operator that was running on the thread; increase is allocated less freed while it ran, kept what nobody frees, self without the operators inside.
 
             holotrace.open("traces/").memory_stats(top=10)
 
@@ -1975,6 +1975,8 @@ class Session:
             self_allocations: the same without those
             allocated_bytes [bytes]: bytes of allocations, with those of the operators inside it
             self_allocated_bytes [bytes]: the same without those
+            kept_bytes [bytes]: of those bytes, not freed in the recording; null: nothing says
+            self_kept_bytes [bytes]: the same without those of the operators inside it
             index: row of the call that allocates the most itself
         """
         ...

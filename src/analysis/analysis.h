@@ -34,6 +34,9 @@ struct ht_analysis {
 	const struct ht_common_facts *common; /* before per_rank; may be NULL */
 	/* may be NULL where all is common */
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
+	/* whether the numbers of a part that was read lead to something that is there, where finish takes them for
+	 * more than numbers; may be NULL: it takes none so. The columns are those declared, times are times */
+	bool (*is_sound)(const struct ht_part *part);
 	enum ht_status (*finish)(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 	/* what is drawn into the trace of the rank in hand; NULL unless info.draws. Memory in run->scratch */
 	enum ht_status (*draw)(struct ht_run *run, struct ht_drawing *ret_drawing);

@@ -3,9 +3,12 @@
  *
  * The first bytes of a file tell what it is; they stay in a small head buffer, so that pipes work like
  * files. Plain data are then read straight into the caller's buffer, compressed data pass through a
- * piece buffer into a decoder that writes straight into the caller's buffer.
+ * piece buffer into a decoder that writes straight into the caller's buffer. A large gzip file may be inflated by several
+ * threads instead (io_ahead.h). When that gives up the decoder, which stands where it was, comes after: what has
+ * been delivered already is decoded again and dropped.
  */
 #include "base/io.h"
+#include "base/io_ahead.h"
 #include "base/io_codec.h"
 #include "base/platform.h"
 
@@ -21,6 +24,9 @@
 /* How much a decoder is asked for at once. */
 #define STEP_BYTES ((size_t)256 << 10)
 
+/* Who has read more has it done in the way that was begun. */
+#define MAX_LATE_BYTES (4 * STEP_BYTES)
+
 struct ht_source {
 	struct ht_mem *mem;
 	struct ht_source_info info;
@@ -29,8 +35,10 @@ struct ht_source {
 	const struct ht_decoder *decoder; /* NULL: plain */
 	void *decoder_state;
 	struct ht_damage damage;
-	uint64_t pos; /* decompressed bytes delivered */
-	uint64_t n_decoded;
+	uint64_t pos;           /* decompressed bytes delivered */
+	uint64_t n_decoded;     /* by whichever way is ahead */
+	uint64_t n_serial;      /* by the decoder */
+	struct ht_ahead *ahead; /* NULL: only the decoder */
 	uint8_t *step; /* decoded but not delivered: [step_next, step_end); NULL until needed */
 	size_t step_next, step_end;
 	struct ht_vec held; /* looked at but not delivered: from held_next on */
@@ -223,6 +231,7 @@ void ht_source_close(struct ht_source *source)
 	if (!source)
 		return;
 	struct ht_mem *mem = source->mem;
+	ht_ahead_close(source->ahead);
 	if (source->decoder_state)
 		source->decoder->close(mem, source->decoder_state);
 	if (source->piece_cap)
@@ -277,12 +286,37 @@ static enum ht_status grow_input(struct ht_source *source)
 	return HT_OK;
 }
 
+/* Decode one step ahead, past those that the decoder has delivered. False when that is not possible any more. */
+static bool step_ahead(struct ht_source *source, uint8_t *out, size_t *ret_n)
+{
+	struct ht_ahead *ahead = source->ahead;
+	while (ahead && ht_ahead_pos(ahead) < source->n_decoded)
+		if (!ht_ahead_read(source->in.ctx, ahead, out, STEP_BYTES, ret_n) ||
+		        *ret_n < STEP_BYTES)
+			return false;
+	return ahead && ht_ahead_read(source->in.ctx, ahead, out, STEP_BYTES, ret_n);
+}
+
+/* The same by the decoder, which may have to catch up first. */
+static enum ht_status step_serially(struct ht_source *source, uint8_t *out, size_t *ret_n)
+{
+	do {
+		HT_TRY(source->decoder->read(source->decoder_state, &source->in, out, STEP_BYTES,
+		        ret_n, &source->damage));
+		source->n_serial += *ret_n;
+	} while (*ret_n == STEP_BYTES && source->n_serial <= source->n_decoded);
+	/* a file that has changed meanwhile may have less */
+	if (source->n_serial < source->n_decoded)
+		*ret_n = 0;
+	return HT_OK;
+}
+
 /* Decode one step. How much of damaged data can be used depends on how much a decoder is asked for, so it
  * is always asked for the same: what is delivered does not depend on the caller's buffers. */
 static enum ht_status decode_step(struct ht_source *source, uint8_t *out, size_t *ret_n)
 {
-	HT_TRY(source->decoder->read(
-	        source->decoder_state, &source->in, out, STEP_BYTES, ret_n, &source->damage));
+	if (!step_ahead(source, out, ret_n))
+		HT_TRY(step_serially(source, out, ret_n));
 	source->decoder_done = *ret_n < STEP_BYTES;
 	source->n_decoded += *ret_n;
 	if (source->damage.kind == HT_DAMAGE_NONE || source->n_decoded)
@@ -331,7 +365,7 @@ static enum ht_status check_limits(const struct ht_source *source)
 		        "split the trace, or trim it when recording",
 		        "more than %llu bytes in one source",
 		        (unsigned long long)limits->max_bytes);
-	uint64_t used = ht_input_pos(&source->in);
+	uint64_t used = ht_source_file_pos(source);
 	if (source->decoder && limits->max_ratio && source->pos > limits->ratio_from_bytes &&
 	        source->pos / (used ? used : 1) > limits->max_ratio)
 		return ht_fail(source->in.ctx, HT_LIMIT, source->path, (int64_t)source->pos,
@@ -386,16 +420,21 @@ enum ht_status ht_source_read(
 	return HT_OK;
 }
 
+/* A regular file of which all that is before our place has been read. */
+static bool is_from_start(const struct ht_source *source)
+{
+	return source->info.is_regular &&
+	       lseek(source->in.fd, 0, SEEK_CUR) == (off_t)source->in.n_read;
+}
+
 bool ht_source_is_direct(const struct ht_source *source)
 {
 	uint64_t n = source->info.file_bytes, max = source->limits.max_bytes;
 	/* files of /proc have no size, and a descriptor that was passed on may stand anywhere */
-	return !source->decoder && source->info.is_regular && !source->pos && n &&
-	       (!max || n <= max) && lseek(source->in.fd, 0, SEEK_CUR) == (off_t)source->in.n_read;
+	return !source->decoder && !source->pos && n && (!max || n <= max) && is_from_start(source);
 }
 
-enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, uint64_t offset,
-        void *buf, size_t cap, size_t *ret_n)
+int ht_read_at(ht_ctx *ctx, int fd, uint64_t offset, void *buf, size_t cap, size_t *ret_n)
 {
 	size_t n = 0;
 	while (n < cap) {
@@ -403,17 +442,24 @@ enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, ui
 		if (ht_io_should_fail(ctx))
 			errno = EIO;
 		else
-			n_now = pread(source->in.fd, (char *)buf + n, cap - n, (off_t)(offset + n));
+			n_now = pread(fd, (char *)buf + n, cap - n, (off_t)(offset + n));
 		if (n_now < 0 && errno == EINTR)
 			continue;
 		if (n_now < 0)
-			return ht_fail_errno(ctx, source->path, "cannot read", errno);
+			return errno;
 		if (!n_now)
 			break;
 		n += (size_t)n_now;
 	}
 	*ret_n = n;
-	return HT_OK;
+	return 0;
+}
+
+enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, uint64_t offset,
+        void *buf, size_t cap, size_t *ret_n)
+{
+	int error = ht_read_at(ctx, source->in.fd, offset, buf, cap, ret_n);
+	return error ? ht_fail_errno(ctx, source->path, "cannot read", error) : HT_OK;
 }
 
 void ht_source_pass(struct ht_source *source, uint64_t n)
@@ -421,9 +467,46 @@ void ht_source_pass(struct ht_source *source, uint64_t n)
 	source->pos = n;
 }
 
+bool ht_source_start_ahead(ht_ctx *ctx, struct ht_source *source, size_t n_threads)
+{
+	const struct ht_source_limits *limits = &source->limits;
+	if (source->ahead || source->info.compression != HT_GZIP || source->decoder_done ||
+	        source->n_decoded > MAX_LATE_BYTES || !is_from_start(source))
+		return source->ahead;
+	/* far from the limit, so that only the decoder can come to it: it knows exactly */
+	struct ht_ahead_file file = { .fd = source->in.fd,
+		.n_bytes = source->info.file_bytes,
+		.chunk_bytes = limits->ahead_bytes ? limits->ahead_bytes : 1,
+		.max_ratio = (limits->max_ratio + 3) / 4 };
+	source->ahead = ht_ahead_open(ctx, &file, n_threads);
+	return source->ahead;
+}
+
+bool ht_source_wants_help(const struct ht_source *source, bool urgent)
+{
+	return source->ahead && ht_ahead_wants_help(source->ahead, urgent);
+}
+
+void ht_source_help(ht_ctx *ctx, struct ht_source *source)
+{
+	if (source->ahead)
+		ht_ahead_help(ctx, source->ahead);
+}
+
+bool ht_source_is_ready(const struct ht_source *source, size_t n)
+{
+	return !source->ahead || ht_ahead_is_ready(source->ahead, n);
+}
+
+bool ht_source_is_ahead(const struct ht_source *source)
+{
+	return source->ahead && !ht_ahead_gave_up(source->ahead);
+}
+
 uint64_t ht_source_file_pos(const struct ht_source *source)
 {
-	return ht_input_pos(&source->in);
+	return ht_source_is_ahead(source) ? ht_ahead_file_pos(source->ahead)
+	                                  : ht_input_pos(&source->in);
 }
 
 uint64_t ht_source_pos(const struct ht_source *source)

@@ -52,12 +52,14 @@ struct ht_source_limits {
 	uint64_t max_ratio;        /* decompressed over compressed, looked at only ... */
 	uint64_t ratio_from_bytes; /* ... after so many decompressed bytes */
 	size_t piece_bytes;        /* compressed bytes read at once; set before the first read */
+	size_t ahead_bytes;        /* compressed bytes that one thread inflates ahead at a time */
 };
 
 #define HT_SOURCE_LIMITS                                                                           \
 	{                                                                                          \
 		.max_bytes = (uint64_t)1 << 40, .max_ratio = 400,                                  \
-		.ratio_from_bytes = (uint64_t)1 << 30, .piece_bytes = 512 << 10                    \
+		.ratio_from_bytes = (uint64_t)1 << 30, .piece_bytes = 512 << 10,                   \
+		.ahead_bytes = 256 << 10                                                           \
 	}
 
 struct ht_source;
@@ -84,6 +86,17 @@ enum ht_status ht_source_read_at(ht_ctx *ctx, const struct ht_source *source, ui
         void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
 /* The first n bytes have been read in this way: they count as delivered. */
 void ht_source_pass(struct ht_source *source, uint64_t n);
+/* Large gzip files can be inflated by many threads, if the caller lends them; what is delivered is the same. True when
+ * there is something to lend a hand with. */
+bool ht_source_start_ahead(ht_ctx *ctx, struct ht_source *source, size_t n_threads);
+/* Is there a part to be inflated ahead? When urgent: one that reading will have to wait for. By any thread. */
+bool ht_source_wants_help(const struct ht_source *source, bool urgent);
+/* Inflate one part ahead. By any number of threads at once, also while another one reads. */
+void ht_source_help(ht_ctx *ctx, struct ht_source *source);
+/* Can n bytes be read without waiting for such a part? Not while another thread reads. */
+bool ht_source_is_ready(const struct ht_source *source, size_t n);
+/* Is, or was, it read in this way to the end? It is given up for data that are not in order, or not worth it. */
+bool ht_source_is_ahead(const struct ht_source *source);
 /* Bytes used up of the stored file (for progress against file_bytes), and bytes delivered. */
 uint64_t ht_source_file_pos(const struct ht_source *source);
 uint64_t ht_source_pos(const struct ht_source *source);

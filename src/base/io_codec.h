@@ -26,6 +26,9 @@ uint64_t ht_input_pos(const struct ht_input *in);
 /* One read that retries after signals. 0 bytes is the end. */
 enum ht_status ht_read_some(
         ht_ctx *ctx, const char *path, int fd, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
+/* Fill buf from an offset on, by any thread; fewer than cap bytes at the end only. The errno value of what went wrong. */
+int ht_read_at(
+        ht_ctx *ctx, int fd, uint64_t offset, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
 
 /* read delivers up to cap bytes. Fewer than cap: the end was reached, or damage was filled in. */
 struct ht_decoder {

@@ -1,6 +1,6 @@
 /*
  * io_deflate.h - gzip members, by whichever library the build has: io_deflate_isal.c or io_deflate_zlib.c.
- * Private to base/io_gzip.c, which knows what a file of members looks like.
+ * Private to base/io_gzip.c, which knows what a file of members looks like, and io_ahead.c.
  */
 #ifndef HT_BASE_IO_DEFLATE_H
 #define HT_BASE_IO_DEFLATE_H
@@ -37,6 +37,9 @@ enum ht_status ht_deflater_open(ht_ctx *ctx, struct ht_deflater **ret_deflater) 
 void ht_deflater_close(struct ht_mem *mem, struct ht_deflater *deflater);
 /* False when the library fails. last: the input ends the member. */
 bool ht_deflater_run(struct ht_deflater *deflater, struct ht_deflate_step *step, bool last);
+
+/* The CRC-32 of gzip, of bytes that follow others; 0 for the first. */
+uint32_t ht_deflate_crc(uint32_t crc, const uint8_t *bytes, size_t n);
 
 /* "ISA-L 2.30.0" */
 const char *ht_deflate_library(void);

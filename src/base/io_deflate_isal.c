@@ -8,6 +8,9 @@
 
 #include <isa-l.h>
 
+/* More than the longest match, and than what was seen: 458. */
+#define MAX_UNWRITTEN 1024
+
 struct ht_inflater {
 	struct inflate_state state;
 };
@@ -58,6 +61,9 @@ enum ht_status ht_inflater_run(
 	step->is_done = state->block_state == ISAL_BLOCK_FINISH;
 	if (error >= 0)
 		return HT_OK;
+	/* a match that makes no sense is counted in although nothing is copied: what stood there before */
+	if (error == ISAL_INVALID_SYMBOL || error == ISAL_INVALID_LOOKBACK)
+		step->made -= step->made < MAX_UNWRITTEN ? step->made : MAX_UNWRITTEN;
 	*ret_damage = error_text(error);
 	return HT_FORMAT;
 }
@@ -99,6 +105,11 @@ bool ht_deflater_run(struct ht_deflater *deflater, struct ht_deflate_step *step,
 	step->made = step->n_out - stream->avail_out;
 	step->is_done = stream->internal_state.state == ZSTATE_END;
 	return ok;
+}
+
+uint32_t ht_deflate_crc(uint32_t crc, const uint8_t *bytes, size_t n)
+{
+	return crc32_gzip_refl(crc, bytes, n);
 }
 
 const char *ht_deflate_library(void)

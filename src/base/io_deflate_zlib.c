@@ -143,6 +143,17 @@ bool ht_deflater_run(struct ht_deflater *deflater, struct ht_deflate_step *step,
 	return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR;
 }
 
+uint32_t ht_deflate_crc(uint32_t crc, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		size_t n_step = n < HT_DEFLATE_MAX_STEP ? n : HT_DEFLATE_MAX_STEP;
+		crc = (uint32_t)Z(crc32)(crc, bytes, (avail_type)n_step);
+		bytes += n_step;
+		n -= n_step;
+	}
+	return crc;
+}
+
 const char *ht_deflate_library(void)
 {
 #ifdef HT_ZLIB_NG

@@ -22,11 +22,7 @@
 #define SMALL_BLOCK_BYTES ((size_t)512)
 #define SPARE_BLOCK_BYTES ((size_t)1 << 20)
 /* Sanitizers are to see a block that is used after it was freed. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEEPS 0
-#else
-#define KEEPS 1
-#endif
+#define KEEPS          (!HT_SANITIZED)
 #define MAX_KEPT_BYTES ((size_t)64 << 20)
 
 struct ht_mem *ht_mem_new(void)
@@ -400,7 +396,7 @@ static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
 	return b;
 }
 
-void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
+void *ht_arena_room(struct ht_arena *arena, size_t n_bytes)
 {
 	if (n_bytes > SIZE_MAX / 2)
 		return NULL;
@@ -417,8 +413,14 @@ void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
 	}
 	void *block = (char *)b + b->used;
 	b->used += n;
-	if (!b->is_zeroed)
-		memset(block, 0, n);
+	return block;
+}
+
+void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes)
+{
+	void *block = ht_arena_room(arena, n_bytes);
+	if (block && !arena->last->is_zeroed)
+		memset(block, 0, n_bytes);
 	return block;
 }
 

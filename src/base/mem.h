@@ -122,6 +122,8 @@ void ht_arena_join(struct ht_arena *into, struct ht_arena *from);
 size_t ht_arena_bytes(const struct ht_arena *arena);
 /* Zeroed, aligned to 16; NULL when out of memory. */
 void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
+/* The same, but not zeroed: for large arrays whose every entry is written before it is read. */
+void *ht_arena_room(struct ht_arena *arena, size_t n_bytes);
 char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n);
 char *ht_arena_printf(struct ht_arena *arena, const char *format, ...)
         __attribute__((format(printf, 2, 3)));

@@ -25,7 +25,8 @@ static void takes_what_people_write(void **state)
 {
 	static const char *const good[] = { "nccl", "^aten::(add|mul)_?$", "[]a+++]+x", "(a+b)+",
 		"\\(blocks\\.[0-9]+\\)", "a{3,5}", "a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+q+r+s+t+",
-		"[^]]*", "^(a|b)$|^c+$|(^|:)d($|:)", "\\$+" };
+		"[^]]*", "^(a|b)$|^c+$|(^|:)d($|:)", "\\$+", "a.*?b", "a.*+", "(a?b?)*(c*|d)+",
+		"(x|)*" };
 	(void)state;
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		assert_true(compiles(good[i]));
@@ -44,7 +45,10 @@ static void refuses_what_explodes(void **state)
 		"a{255}{255}", "((a{50}){50}){50}", "a{99999999999999999999}", "(", "[a", "*(",
 		/* half a minute and more of the C library */
 		"((^||$)**+((^|$)*a|(^)*^))*", "((^|())(^|$)*)**((((^)*|($)*^a|^))^|$)+**+)*",
-		"((($)||^)$((a?||$^|)$(a*?*+|^^$^a|(()))?())$)^((()**+)**+)*", "(a\\b)+" };
+		"((($)||^)$((a?||$^|)$(a*?*+|^^$^a|(()))?())$)^((()**+)**+)*", "(a\\b)+",
+		/* the same without anchors */
+		"x????????????????????++++", "(((((((x|)|)|)|)|)+)+)+", "((|a)?b?+){0,20}",
+		"((x{0,500})+)+" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_false(compiles(bad[i]));
 	assert_false(compiles(nested));

@@ -4,6 +4,7 @@
 #include "base/sort.h"
 
 #include "base/search.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,11 +48,13 @@ static void radix_pass(const uint64_t *from, const uint32_t *from_i, uint64_t *t
 	}
 }
 
-static void radix_sort(uint64_t *keys, uint32_t *indexes, uint64_t *spare, uint32_t *spare_i,
-        size_t n, uint64_t differ)
+static void radix_sort(
+        uint64_t *keys, uint32_t *indexes, uint64_t *spare, uint32_t *spare_i, size_t n)
 {
-	uint64_t *from = keys, *to = spare;
+	uint64_t *from = keys, *to = spare, differ = 0;
 	uint32_t *from_i = indexes, *to_i = spare_i;
+	for (size_t i = 1; i < n; i++)
+		differ |= keys[i] ^ keys[0];
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
 		if (!(differ >> shift & (N_DIGITS - 1)))
 			continue;
@@ -114,15 +117,22 @@ static bool merge_runs(
 	return true;
 }
 
+/* With room for n keys and indexes. */
+static void sort_in_room(
+        uint64_t *keys, uint32_t *indexes, uint64_t *spare, uint32_t *spare_i, size_t n)
+{
+	if (n <= SMALL)
+		insertion_sort(keys, indexes, n);
+	else if (!merge_runs(keys, indexes, spare, spare_i, n))
+		radix_sort(keys, indexes, spare, spare_i, n);
+}
+
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n)
 {
-	uint64_t differ = 0;
-	bool sorted = true;
-	for (size_t i = 1; i < n; i++) {
-		differ |= keys[i] ^ keys[0];
-		sorted &= keys[i - 1] <= keys[i];
-	}
-	if (sorted)
+	size_t i = 1;
+	while (i < n && keys[i - 1] <= keys[i])
+		i++;
+	if (i >= n)
 		return true;
 	if (n <= SMALL) {
 		insertion_sort(keys, indexes, n);
@@ -131,11 +141,151 @@ bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t 
 	uint64_t *spare = ht_mem_alloc(mem, n * sizeof *spare);
 	uint32_t *spare_i = ht_mem_alloc(mem, n * sizeof *spare_i);
 	bool ok = spare && spare_i;
-	if (ok && !merge_runs(keys, indexes, spare, spare_i, n))
-		radix_sort(keys, indexes, spare, spare_i, n, differ);
+	if (ok)
+		sort_in_room(keys, indexes, spare, spare_i, n);
 	ht_mem_free(mem, spare, n * sizeof *spare);
 	ht_mem_free(mem, spare_i, n * sizeof *spare_i);
 	return ok;
+}
+
+/* ---- by many threads ---- */
+
+/* So many keys are looked at for each part, to make parts of about the same size. */
+#define SAMPLES 16
+
+struct parting {
+	ht_ctx *ctx;
+	uint64_t *keys, *spare;
+	uint32_t *indexes, *spare_i;
+	size_t n, n_parts;
+	uint64_t *limits; /* keys of a part are below its limit; the last has none */
+	uint32_t *places; /* by share and part: where its keys go; at first their number */
+	uint32_t *ends;   /* of the parts */
+	atomic_bool is_unsorted;
+};
+
+/* Shares of the keys as they are, of which there are as many as parts. */
+static struct ht_range share_at(const struct parting *p, size_t i)
+{
+	return (struct ht_range){ (uint32_t)(p->n * i / p->n_parts),
+		(uint32_t)(p->n * (i + 1) / p->n_parts) };
+}
+
+static enum ht_status check_share(void *user, size_t i, int i_worker)
+{
+	struct parting *p = user;
+	struct ht_range share = share_at(p, i);
+	(void)i_worker;
+	for (uint32_t k = share.first + (share.first == 0); k < share.end; k++)
+		if (p->keys[k - 1] > p->keys[k]) {
+			atomic_store_explicit(&p->is_unsorted, true, memory_order_relaxed);
+			break;
+		}
+	return HT_OK;
+}
+
+static size_t part_of(const struct parting *p, uint64_t key, size_t hint)
+{
+	bool same = (hint + 1 == p->n_parts || key < p->limits[hint]) &&
+	            (!hint || key >= p->limits[hint - 1]);
+	return same ? hint : HT_LOWER_BOUND(at, p->n_parts - 1, p->limits[at] <= key);
+}
+
+static enum ht_status count_share(void *user, size_t i, int i_worker)
+{
+	struct parting *p = user;
+	struct ht_range share = share_at(p, i);
+	uint32_t *n = p->places + i * p->n_parts;
+	size_t part = 0;
+	(void)i_worker;
+	for (uint32_t k = share.first; k < share.end; k++)
+		n[part = part_of(p, p->keys[k], part)]++;
+	return HT_OK;
+}
+
+static enum ht_status place_share(void *user, size_t i, int i_worker)
+{
+	struct parting *p = user;
+	struct ht_range share = share_at(p, i);
+	uint32_t *at = p->places + i * p->n_parts;
+	size_t part = 0;
+	(void)i_worker;
+	for (uint32_t k = share.first; k < share.end; k++) {
+		part = part_of(p, p->keys[k], part);
+		p->spare[at[part]] = p->keys[k];
+		p->spare_i[at[part]++] = p->indexes[k];
+	}
+	return HT_OK;
+}
+
+static enum ht_status sort_part(void *user, size_t i, int i_worker)
+{
+	struct parting *p = user;
+	size_t first = i ? p->ends[i - 1] : 0, n = p->ends[i] - first;
+	(void)i_worker;
+	memcpy(p->keys + first, p->spare + first, n * sizeof *p->keys);
+	memcpy(p->indexes + first, p->spare_i + first, n * sizeof *p->indexes);
+	sort_in_room(p->keys + first, p->indexes + first, p->spare + first, p->spare_i + first, n);
+	return HT_OK;
+}
+
+static enum ht_status choose_limits(struct parting *p, struct ht_arena *arena)
+{
+	size_t n = p->n_parts * SAMPLES;
+	uint64_t *sample = ht_arena_alloc(arena, n * sizeof *sample);
+	uint32_t *unused = ht_arena_alloc(arena, n * sizeof *unused);
+	if (!sample || !unused)
+		return ht_fail_nomem(p->ctx);
+	for (size_t i = 0; i < n; i++)
+		sample[i] = p->keys[p->n * (2 * i + 1) / (2 * n)];
+	if (!ht_sort_keys(p->ctx->mem, sample, unused, n))
+		return ht_fail_nomem(p->ctx);
+	for (size_t i = 0; i + 1 < p->n_parts; i++)
+		p->limits[i] = sample[(i + 1) * SAMPLES];
+	return HT_OK;
+}
+
+static enum ht_status sort_parts(struct parting *p, struct ht_arena *arena)
+{
+	size_t n = p->n_parts;
+	p->limits = ht_arena_alloc(arena, n * sizeof *p->limits);
+	p->places = ht_arena_alloc(arena, n * n * sizeof *p->places);
+	p->ends = ht_arena_alloc(arena, n * sizeof *p->ends);
+	p->spare = ht_arena_alloc(arena, p->n * sizeof *p->spare);
+	p->spare_i = ht_arena_alloc(arena, p->n * sizeof *p->spare_i);
+	if (!p->limits || !p->places || !p->ends || !p->spare || !p->spare_i)
+		return ht_fail_nomem(p->ctx);
+	HT_TRY(choose_limits(p, arena));
+	HT_TRY(ht_parallel(p->ctx, n, count_share, p));
+	uint32_t at = 0;
+	for (size_t part = 0; part < n; part++) {
+		for (size_t share = 0; share < n; share++) {
+			uint32_t *place = &p->places[share * n + part], count = *place;
+			*place = at;
+			at += count;
+		}
+		p->ends[part] = at;
+	}
+	HT_TRY(ht_parallel(p->ctx, n, place_share, p));
+	return ht_parallel(p->ctx, n, sort_part, p);
+}
+
+enum ht_status ht_sort_keys_shared(ht_ctx *ctx, uint64_t *keys, uint32_t *indexes, size_t n)
+{
+	struct parting p = { .ctx = ctx, .keys = keys, .indexes = indexes, .n = n };
+	size_t most = 4 * (size_t)ht_ctx_jobs(ctx);
+	p.n_parts = ht_n_ranges(ctx, n);
+	p.n_parts = p.n_parts < most ? p.n_parts : most;
+	if (p.n_parts < 2 || (ht_ctx_jobs(ctx) == 1 && !ctx->range_rows))
+		return ht_sort_keys(ctx->mem, keys, indexes, n) ? HT_OK : ht_fail_nomem(ctx);
+	HT_TRY(ht_parallel(ctx, p.n_parts, check_share, &p));
+	if (!atomic_load(&p.is_unsorted))
+		return HT_OK;
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = sort_parts(&p, &arena);
+	ht_arena_done(&arena);
+	return status;
 }
 
 /* ---- items ---- */

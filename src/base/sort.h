@@ -5,10 +5,15 @@
 #define HT_BASE_SORT_H
 
 #include "base/mem.h"
+#include "base/status.h"
 
 /* Sort keys ascending and carry the indexes along; equal keys keep their order. Linear time: a few runs are
  * merged, anything else is sorted by radix over the bits in which keys differ. False when out of memory. */
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n);
+
+/* The same by all threads of the context, which are told apart by ranges of keys: for long lists. Fewer than 2^32. */
+enum ht_status ht_sort_keys_shared(
+        ht_ctx *ctx, uint64_t *keys, uint32_t *indexes, size_t n) HT_MUST_USE;
 
 /* qsort, stable, but merging runs that are in order already, as rows of a trace mostly are: linear for a few. The room
  * for it is from mem; without any it is qsort. */

@@ -2,6 +2,7 @@
  * sort_test.c - any order of keys comes out sorted, equal keys in the order they had.
  */
 #include "base/sort.h"
+#include "base/thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,18 +28,25 @@ static void fill_runs(uint64_t *keys, size_t n, size_t run, uint64_t jump)
 	}
 }
 
-static void check_sorted(const uint64_t *before, size_t n)
+/* n_jobs 0: by this thread, else by so many, in shares of share keys. */
+static void check_sorted_by(const uint64_t *before, size_t n, int n_jobs, uint32_t share)
 {
 	static uint64_t keys[N];
 	static uint32_t indexes[N];
 	static bool seen[N];
-	struct ht_mem *mem = ht_mem_new();
+	ht_ctx *ctx;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	ht_ctx_set_jobs(ctx, n_jobs ? n_jobs : 1);
+	ctx->range_rows = share;
 	for (uint32_t i = 0; i < n; i++) {
 		keys[i] = before[i];
 		indexes[i] = i;
 		seen[i] = false;
 	}
-	assert_true(ht_sort_keys(mem, keys, indexes, n));
+	if (n_jobs)
+		assert_int_equal(ht_sort_keys_shared(ctx, keys, indexes, n), HT_OK);
+	else
+		assert_true(ht_sort_keys(ctx->mem, keys, indexes, n));
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(keys[i], before[indexes[i]]);
 		assert_false(seen[indexes[i]]);
@@ -46,8 +54,17 @@ static void check_sorted(const uint64_t *before, size_t n)
 		assert_true(!i || keys[i - 1] < keys[i] ||
 		            (keys[i - 1] == keys[i] && indexes[i - 1] < indexes[i]));
 	}
-	assert_int_equal(mem->now, 0);
-	ht_mem_release(mem);
+	assert_int_equal(ctx->mem->now, 0);
+	ht_ctx_free(ctx);
+}
+
+static void check_sorted(const uint64_t *before, size_t n)
+{
+	check_sorted_by(before, n, 0, 0);
+	check_sorted_by(before, n, 1, 0);
+	check_sorted_by(before, n, 1, 16);
+	check_sorted_by(before, n, 3, 1);
+	check_sorted_by(before, n, 4, 700);
 }
 
 static void sorts_runs_and_noise(void **state)
@@ -69,6 +86,9 @@ static void sorts_runs_and_noise(void **state)
 	check_sorted(keys, N);
 	for (size_t i = 0; i < N; i++)
 		keys[i] = N - i;
+	check_sorted(keys, N);
+	for (size_t i = 0; i < N; i++)
+		keys[i] = i % 3; /* more parts than keys */
 	check_sorted(keys, N);
 }
 

@@ -198,6 +198,7 @@ void ht_ctx_begin_task(ht_ctx *parent, ht_ctx *ret_child)
 	memset(ret_child, 0, sizeof *ret_child);
 	ret_child->mem = parent->mem;
 	ret_child->n_jobs = 1;
+	ret_child->range_rows = parent->range_rows;
 	ret_child->parent = parent;
 	pthread_mutex_init(&ret_child->lock, NULL);
 	ht_error_clear(ret_child);

@@ -35,6 +35,7 @@ struct ht_ctx {
 	char hint[512];
 	/* Fault injection for tests: the n-th read or write from now fails; 0 is off. */
 	atomic_llong fail_io_in;
+	uint32_t range_rows; /* tests: how many rows a task gets; 0: HT_RANGE_ROWS */
 };
 
 /* An error kept aside, as a context has room for one only. */

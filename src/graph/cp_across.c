@@ -37,9 +37,9 @@ struct rank {
 };
 
 struct span {
-	size_t i_rank;
 	int64_t piece; /* -1: nobody's */
 	int64_t start_ns, end_ns;
+	uint32_t i_rank;
 	uint8_t bound, type;
 	bool inferred;
 };
@@ -257,7 +257,7 @@ static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t 
 	const struct rank *rank = &a->ranks[i_rank];
 	int64_t start =
 	        ht_time_moved(&rank->move, cell(rank->pieces, (size_t)piece, HT_CP_PIECE_START, 0));
-	return (struct span){ .i_rank = i_rank,
+	return (struct span){ .i_rank = (uint32_t)i_rank,
 		.piece = piece,
 		.start_ns = start,
 		.end_ns = start + cell(rank->pieces, (size_t)piece, HT_CP_PIECE_DUR, 0),
@@ -379,7 +379,7 @@ static void walk(struct across *a)
 		chain = pass_kernel(a, kernel, inferred, &i_rank, &until);
 	}
 	put_span(a,
-	        (struct span){ .i_rank = i_rank,
+	        (struct span){ .i_rank = (uint32_t)i_rank,
 	                .piece = -1,
 	                .start_ns = w->start_ns,
 	                .end_ns = until,

@@ -27,6 +27,9 @@ enum { HT_CP_FACTS_PIECES = 1, HT_CP_FACTS_CHAINS };
 enum ht_status ht_cp_chains_put(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_part *part) HT_MUST_USE;
 
+/* Whether those of a part that was read hold together. */
+bool ht_cp_chains_are_sound(const struct ht_part *part);
+
 /* The rows of a view: summary, path or collectives. */
 enum ht_status ht_cp_across_put(struct ht_run *run, const struct ht_parts *parts,
         enum ht_cp_view_kind view, ht_table *table) HT_MUST_USE;

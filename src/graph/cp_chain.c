@@ -45,9 +45,8 @@ const struct ht_column ht_cp_chain_columns[HT_CP_N_CHAIN_COLUMNS] = {
 struct chains {
 	struct ht_run *run;
 	struct ht_cp_model *m;
-	struct ht_vec pieces; /* of the chain in hand */
-	size_t n_put;         /* those of the chains before, which are in their table */
-	ht_table *piece_table;
+	struct ht_cp_sink sink; /* puts pieces into their table */
+	ht_table *pieces;
 	uint32_t *visited; /* by work: 1 + its piece, entered at its end */
 	ht_table *table;
 	int64_t since_ns; /* start of the trace */
@@ -60,12 +59,6 @@ struct chain_end {
 	bool inferred;
 	int64_t link; /* -1: none */
 };
-
-/* The number of the next piece. */
-static size_t next_piece(const struct chains *c)
-{
-	return c->n_put + c->pieces.n;
-}
 
 static bool follow(struct chains *c, struct ht_cp_place place, struct chain_end *ret_end)
 {
@@ -89,9 +82,9 @@ static bool follow(struct chains *c, struct ht_cp_place place, struct chain_end 
 			}
 			/* a piece without length is not stored */
 			if (whole && w->end_ns > w->start_ns)
-				c->visited[place.work] = (uint32_t)next_piece(c) + 1;
+				c->visited[place.work] = (uint32_t)ht_table_n_rows(c->pieces) + 1;
 		}
-		if (!ht_cp_walk_step(c->run, c->m, c->since_ns, &c->pieces, &place))
+		if (!ht_cp_walk_step(c->m, c->since_ns, &c->sink, &place))
 			return false;
 	}
 	return true;
@@ -102,39 +95,36 @@ static void put_name(struct chains *c, uint32_t row)
 {
 	const struct ht_trace *t = c->m->trace;
 	const char *name = row == HT_NONE ? NULL : ht_str(t, t->name[row]);
-	ht_table_put_str(c->piece_table, name && ht_is_step_name(name) ? NULL : name);
+	ht_table_put_str(c->pieces, name && ht_is_step_name(name) ? NULL : name);
 }
 
-/* Move the pieces of the chain in hand to their table: all of them at once would take half as much again. */
-static void put_pieces(struct chains *c)
+/* To the table at once: pieces of a chain may be as many as the events of the trace. */
+static bool put_piece(void *user, const struct ht_cp_piece *piece)
 {
-	ht_table *table = c->piece_table;
-	for (size_t i = 0; i < c->pieces.n; i++) {
-		const struct ht_cp_piece *piece = &((struct ht_cp_piece *)c->pieces.data)[i];
-		ht_table_row(table);
-		ht_table_put_known(table, piece->row, HT_NONE);
-		ht_table_put_i64(table, piece->start_ns);
-		ht_table_put_i64(table, piece->end_ns - piece->start_ns);
-		if (c->m->options.only_names) {
-			ht_table_put_null(table);
-			ht_table_put_i64(table, piece->bound);
-			ht_table_put_known(table, piece->inferred, 0);
-			put_name(c, piece->row);
-			continue;
-		}
-		ht_table_put_i64(table, piece->type);
+	struct chains *c = user;
+	ht_table *table = c->pieces;
+	ht_table_row(table);
+	ht_table_put_known(table, piece->row, HT_NONE);
+	ht_table_put_i64(table, piece->start_ns);
+	ht_table_put_i64(table, piece->end_ns - piece->start_ns);
+	if (c->m->options.only_names) {
+		ht_table_put_null(table);
 		ht_table_put_i64(table, piece->bound);
-		ht_table_put_i64(table, piece->inferred);
-		ht_cp_put_event(table, c->run, piece->row);
+		ht_table_put_known(table, piece->inferred, 0);
+		put_name(c, piece->row);
+		return true;
 	}
-	c->n_put += c->pieces.n;
-	c->pieces.n = 0;
+	ht_table_put_i64(table, piece->type);
+	ht_table_put_i64(table, piece->bound);
+	ht_table_put_i64(table, piece->inferred);
+	ht_cp_put_event(table, c->run, piece->row);
+	return true;
 }
 
 static void put_end(struct chains *c, size_t first, const struct chain_end *end)
 {
 	ht_table_put_i64(c->table, (int64_t)first);
-	ht_table_put_i64(c->table, (int64_t)(next_piece(c) - first));
+	ht_table_put_i64(c->table, (int64_t)(ht_table_n_rows(c->pieces) - first));
 	bool none = end->work == HT_NONE;
 	ht_table_put_known(c->table, none ? -1 : (int64_t)c->m->works[end->work].row, -1);
 	ht_table_put_known(c->table, none ? HT_NO_I64 : end->time_ns, HT_NO_I64);
@@ -153,10 +143,9 @@ static enum ht_status put_kernel(struct chains *c, uint32_t work)
 		.bound = w->bound };
 	struct ht_cp_place place;
 	struct chain_end end;
-	if (!HT_VEC_PUSH(c->run->ctx->mem, &c->pieces, struct ht_cp_piece, own))
-		return ht_fail_nomem(c->run->ctx);
-	size_t first = next_piece(c);
-	if (!ht_cp_walk_behind(c->run, c->m, work, c->since_ns, &c->pieces, &place) ||
+	put_piece(c, &own);
+	size_t first = ht_table_n_rows(c->pieces);
+	if (!ht_cp_walk_behind(c->m, work, c->since_ns, &c->sink, &place) ||
 	        !follow(c, place, &end))
 		return ht_fail_nomem(c->run->ctx);
 	ht_table_row(c->table);
@@ -167,7 +156,6 @@ static enum ht_status put_kernel(struct chains *c, uint32_t work)
 		ht_table_put_null(c->table);
 	ht_table_put_i64(c->table, (int64_t)first - 1);
 	put_end(c, first, &end);
-	put_pieces(c);
 	return HT_OK;
 }
 
@@ -175,7 +163,7 @@ static enum ht_status put_window(struct chains *c, const struct ht_cp_window *wi
 {
 	struct chain_end end;
 	int64_t idle_ns;
-	size_t first = next_piece(c);
+	size_t first = ht_table_n_rows(c->pieces);
 	HT_TRY(ht_cp_idle_ns(c->run, c->m, window, &idle_ns));
 	if (!follow(c, ht_cp_place_of_end(c->m, window), &end))
 		return ht_fail_nomem(c->run->ctx);
@@ -189,7 +177,6 @@ static enum ht_status put_window(struct chains *c, const struct ht_cp_window *wi
 	ht_table_put_known(c->table, idle_ns, HT_NO_I64);
 	ht_table_put_null(c->table);
 	put_end(c, first, &end);
-	put_pieces(c);
 	return HT_OK;
 }
 
@@ -216,13 +203,46 @@ enum ht_status ht_cp_chains_put(
 	struct chains c = { .run = run,
 		.m = &m,
 		.table = part->facts[HT_CP_FACTS_CHAINS],
-		.piece_table = part->facts[HT_CP_FACTS_PIECES],
+		.sink = { put_piece, &c },
+		.pieces = part->facts[HT_CP_FACTS_PIECES],
 		.since_ns = m.trace->meta->min_ts_ns };
 	enum ht_status status = m.n_windows ? put_all(&c) : HT_OK;
 	if (status == HT_OK && m.note)
 		status = ht_table_add_note(
 		        part->facts[0], "rank %lld: %s", (long long)run->rank, m.note);
-	ht_vec_free(run->ctx->mem, &c.pieces, sizeof(struct ht_cp_piece));
 	ht_cp_model_done(&m);
 	return status;
+}
+
+/* ---- what was read ---- */
+
+/* A number of a chain that is null or below n. */
+static bool is_below(const ht_table *chains, size_t row, size_t column, uint64_t n)
+{
+	return ht_table_is_null(chains, row, column) || ht_table_u64(chains, row, column) < n;
+}
+
+/* Pieces of a chain follow those of the chain before, and it goes on in one that was there before. */
+static bool is_chain(const ht_table *chains, size_t row, uint64_t n_pieces, uint64_t *ret_next)
+{
+	uint64_t first = ht_table_u64(chains, row, HT_CP_CHAIN_FIRST);
+	uint64_t n = ht_table_u64(chains, row, HT_CP_CHAIN_N);
+	bool sound = first >= *ret_next && first <= n_pieces && n <= n_pieces - first &&
+	             is_below(chains, row, HT_CP_CHAIN_OWN, n_pieces) &&
+	             is_below(chains, row, HT_CP_CHAIN_LINK, first);
+	*ret_next = first + n;
+	return sound;
+}
+
+bool ht_cp_chains_are_sound(const struct ht_part *part)
+{
+	const ht_table *pieces = part->facts[HT_CP_FACTS_PIECES];
+	const ht_table *chains = part->facts[HT_CP_FACTS_CHAINS];
+	uint64_t next = 0;
+	for (size_t row = 0; row < ht_table_n_rows(chains); row++)
+		if (!is_chain(chains, row, ht_table_n_rows(pieces), &next))
+			return false;
+	return ht_facts_below(pieces, HT_CP_PIECE_TYPE, HT_CP_N_TYPES) &&
+	       ht_facts_below(pieces, HT_CP_PIECE_BOUND, HT_CP_N_BOUNDS) &&
+	       ht_facts_below(pieces, HT_CP_PIECE_DUR, HT_MAX_TIME_NS);
 }

@@ -95,18 +95,18 @@ static enum ht_status draw_windows(struct ht_cp_drawing *d, struct ht_cp_model *
 	struct ht_cp_clock clock;
 	HT_TRY(ht_cp_clock_make(d->run, m, &clock));
 	enum ht_status status = HT_OK;
+	struct ht_vec path = { 0 };
 	for (size_t k = 0; k < m->n_windows && status == HT_OK; k++) {
-		struct ht_cp_piece *pieces;
-		size_t n;
-		status = ht_cp_walk(d->run, m, &m->windows[k], &pieces, &n);
+		status = ht_cp_walk(d->run, m, &m->windows[k], &path);
 		if (status != HT_OK)
 			break;
-		draw_path(d, pieces, n);
+		draw_path(d, path.data, path.n);
 		if (d->all)
 			status = ht_cp_slack_find(&clock, &m->windows[k]);
 		if (d->all && status == HT_OK)
 			status = draw_links(d, &clock);
 	}
+	ht_vec_free(d->run->ctx->mem, &path, sizeof(struct ht_cp_piece));
 	ht_cp_clock_done(&clock);
 	return status;
 }

@@ -222,6 +222,30 @@ static double work_factor(struct ht_cp_clock *c, uint32_t work, struct tally *ta
 	return factor_of(c, HT_CP_OPERATOR, w->bound, w->row, w->end_ns - w->start_ns, tally);
 }
 
+/* An idle delay with the rules. While the host is still in the launch call it is the call's time as well: it gets
+ * shorter with the call, but not below what every launch takes. */
+static int64_t idle_delay_ns(
+        struct ht_cp_clock *c, uint32_t work, int64_t idle_ns, struct tally *tally)
+{
+	const struct ht_cp_model *m = c->m;
+	const struct ht_cp_work *w = &m->works[work];
+	struct ht_cp_delay delay = ht_cp_delay_of(m, work);
+	struct tally own = { 0 };
+	double factor = factor_of(c, delay.type, delay.bound, w->row, idle_ns, &own);
+	if (tally) {
+		tally->ns = plus(tally->ns, own.ns);
+		tally->n += own.n;
+	}
+	if (own.n || w->launch == HT_NONE || delay.bound != HT_CP_BOUND_LAUNCH_DELAY)
+		return scaled(idle_ns, factor);
+	int64_t call_end = ht_end_ns(m->trace, w->launch);
+	int64_t in_call = (call_end < w->start_ns ? call_end : w->start_ns) - delay.from_ns;
+	in_call = in_call < 0 ? 0 : in_call < idle_ns ? in_call : idle_ns;
+	int64_t left = plus(idle_ns - in_call, scaled(in_call, host_factor(c, w->launch, 0, NULL)));
+	int64_t least = idle_ns < m->least_launch_ns ? idle_ns : m->least_launch_ns;
+	return later(left, least);
+}
+
 /* The delay before work with the rules: what ran meanwhile has its own factor. */
 static int64_t delay_ns(struct ht_cp_clock *c, uint32_t work, struct tally *tally)
 {
@@ -245,9 +269,7 @@ static int64_t delay_ns(struct ht_cp_clock *c, uint32_t work, struct tally *tall
 	}
 	idle += end - delay.from_ns;
 	bool own = ht_cp_window_owns(m, c->window, work);
-	double factor =
-	        own && idle ? factor_of(c, delay.type, delay.bound, w->row, idle, tally) : 1;
-	return plus(sum, scaled(idle, factor));
+	return plus(sum, own && idle ? idle_delay_ns(c, work, idle, tally) : idle);
 }
 
 int64_t ht_cp_lag(const struct ht_cp_model *m, uint32_t work, uint32_t source)

@@ -5,7 +5,8 @@
  * Every start is the latest of what it waits for, plus the time that passed since the last of them; of the
  * others the least that is known to pass: nothing for work and waits, for a launch the shortest time
  * from any launch of the rank to its work. With the recorded durations this gives the recorded times. What happened before the window, and
- * work of earlier windows that is still in it, stays as it was.
+ * work of earlier windows that is still in it, stays as it was. A launch that is late because the host is still in the
+ * call gets earlier with the call.
  */
 #ifndef HT_GRAPH_CP_RETIME_H
 #define HT_GRAPH_CP_RETIME_H

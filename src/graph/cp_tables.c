@@ -360,14 +360,20 @@ static enum ht_status put_windows(struct shown *s, enum ht_cp_view_kind view)
 		[HT_CP_VIEW_EVENTS] = put_events,
 		[HT_CP_VIEW_WHAT_IF] = put_what_if,
 	};
-	for (size_t k = 0; k < s->m->n_windows; k++) {
+	struct ht_vec path = { 0 };
+	enum ht_status status = HT_OK;
+	for (size_t k = 0; k < s->m->n_windows && status == HT_OK; k++) {
 		s->window = &s->m->windows[k];
 		if (s->window->end_ns == s->window->start_ns)
 			continue;
-		HT_TRY(ht_cp_walk(s->run, s->m, s->window, &s->pieces, &s->n));
-		HT_TRY(fill[view](s));
+		status = ht_cp_walk(s->run, s->m, s->window, &path);
+		s->pieces = path.data;
+		s->n = path.n;
+		if (status == HT_OK)
+			status = fill[view](s);
 	}
-	return HT_OK;
+	ht_vec_free(s->run->ctx->mem, &path, sizeof *s->pieces);
+	return status;
 }
 
 static enum ht_status put_clocked(struct shown *s, enum ht_cp_view_kind view)

@@ -95,10 +95,11 @@ static void sweep_track(struct sweep *s, uint32_t track)
 
 /* ---- handing over ---- */
 
-static enum ht_status find_autograd(struct ht_run *run, struct ht_cp_model *m, bool **ret_member)
+static enum ht_status find_autograd(
+        struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own, bool **ret_member)
 {
 	const struct ht_trace *t = m->trace;
-	bool *member = ht_arena_alloc(run->scratch, t->n_tracks + 1);
+	bool *member = ht_arena_alloc(own, t->n_tracks + 1);
 	if (!member)
 		return ht_fail_nomem(run->ctx);
 	/* until 2021 the engine's own rows were not recorded, only what they run */
@@ -129,11 +130,11 @@ static void find_main(struct ht_cp_model *m, const bool *autograd)
 	}
 }
 
-static enum ht_status sort_tops(
-        struct ht_run *run, const struct top *tops, size_t n, bool by_end, uint32_t **ret_order)
+static enum ht_status sort_tops(struct ht_run *run, struct ht_arena *own, const struct top *tops,
+        size_t n, bool by_end, uint32_t **ret_order)
 {
-	uint64_t *keys = ht_arena_alloc(run->scratch, (n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
+	uint64_t *keys = ht_arena_alloc(own, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_alloc(own, (n + 1) * sizeof *order);
 	if (!keys || !order)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
@@ -147,13 +148,13 @@ static enum ht_status sort_tops(
 }
 
 /* tops stand by track and start, so the handovers do when they are made in that order. */
-static enum ht_status hand_over(
-        struct ht_run *run, struct ht_cp_model *m, const struct top *tops, size_t n)
+static enum ht_status hand_over(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own,
+        const struct top *tops, size_t n)
 {
 	uint32_t *by_start, *by_end;
-	HT_TRY(sort_tops(run, tops, n, false, &by_start));
-	HT_TRY(sort_tops(run, tops, n, true, &by_end));
-	uint32_t *source = ht_arena_alloc(run->scratch, (n + 1) * sizeof *source);
+	HT_TRY(sort_tops(run, own, tops, n, false, &by_start));
+	HT_TRY(sort_tops(run, own, tops, n, true, &by_end));
+	uint32_t *source = ht_arena_alloc(own, (n + 1) * sizeof *source);
 	m->handovers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *m->handovers);
 	m->first_handover =
 	        ht_arena_alloc(run->scratch, (m->trace->n_tracks + 2) * sizeof(uint32_t));
@@ -187,7 +188,8 @@ static bool same_process(const struct ht_track *a, const struct ht_track *b)
 	return a->pid == b->pid && a->pid_type == b->pid_type && a->document == b->document;
 }
 
-enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
+/* What stays is in run->scratch, what goes in own. */
+static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own)
 {
 	const struct ht_trace *t = m->trace;
 	struct sweep s = { .m = m };
@@ -197,8 +199,8 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 	m->has_host = n_rows > 0;
 	m->spans = ht_arena_alloc(run->scratch, (2 * n_rows + 1) * sizeof *m->spans);
 	m->first_span = ht_arena_alloc(run->scratch, (t->n_tracks + 2) * sizeof(uint32_t));
-	s.open = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *s.open);
-	s.tops = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *s.tops);
+	s.open = ht_arena_alloc(own, (n_rows + 1) * sizeof *s.open);
+	s.tops = ht_arena_alloc(own, (n_rows + 1) * sizeof *s.tops);
 	if (!m->spans || !m->first_span || !s.open || !s.tops)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < t->n_tracks; k++) {
@@ -209,7 +211,7 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 	m->bound_of_row = ht_arena_alloc(run->scratch, ht_n_events(t) + (size_t)1);
 	if (!m->bound_of_row)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(find_autograd(run, m, &member));
+	HT_TRY(find_autograd(run, m, own, &member));
 	find_main(m, member);
 	size_t n = 0;
 	for (size_t i = 0; i < s.n_tops && m->main_track != HT_NONE; i++) {
@@ -218,7 +220,16 @@ enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
 		        same_process(&t->tracks[track], &t->tracks[m->main_track]))
 			s.tops[n++] = s.tops[i];
 	}
-	return hand_over(run, m, s.tops, n);
+	return hand_over(run, m, own, s.tops, n);
+}
+
+enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *m)
+{
+	struct ht_arena own;
+	ht_arena_init_like(&own, run->scratch);
+	enum ht_status status = make(run, m, &own);
+	ht_arena_done(&own);
+	return status;
 }
 
 /* ---- asking ---- */

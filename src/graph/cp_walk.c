@@ -11,10 +11,9 @@
 #include "base/search.h"
 
 struct walk {
-	struct ht_run *run;
 	struct ht_cp_model *m;
 	int64_t since_ns;
-	struct ht_vec *pieces;
+	const struct ht_cp_sink *sink;
 	bool no_memory;
 };
 
@@ -24,8 +23,7 @@ static void put(struct walk *w, struct ht_cp_piece piece)
 		piece.start_ns = w->since_ns;
 	if (piece.end_ns <= piece.start_ns)
 		return;
-	if (!HT_VEC_PUSH(w->run->ctx->mem, w->pieces, struct ht_cp_piece, piece))
-		w->no_memory = true;
+	w->no_memory |= !w->sink->put(w->sink->user, &piece);
 }
 
 static void put_work(struct walk *w, uint32_t work, int64_t start, int64_t end, bool inferred)
@@ -149,18 +147,18 @@ static struct ht_cp_place on_host(struct walk *w, const struct ht_cp_place *plac
 	};
 }
 
-bool ht_cp_walk_behind(struct ht_run *run, struct ht_cp_model *model, uint32_t work,
-        int64_t since_ns, struct ht_vec *pieces, struct ht_cp_place *ret_place)
+bool ht_cp_walk_behind(struct ht_cp_model *model, uint32_t work, int64_t since_ns,
+        const struct ht_cp_sink *sink, struct ht_cp_place *ret_place)
 {
-	struct walk w = { .run = run, .m = model, .since_ns = since_ns, .pieces = pieces };
+	struct walk w = { .m = model, .since_ns = since_ns, .sink = sink };
 	*ret_place = behind(&w, work);
 	return !w.no_memory;
 }
 
-bool ht_cp_walk_step(struct ht_run *run, struct ht_cp_model *model, int64_t since_ns,
-        struct ht_vec *pieces, struct ht_cp_place *place)
+bool ht_cp_walk_step(struct ht_cp_model *model, int64_t since_ns, const struct ht_cp_sink *sink,
+        struct ht_cp_place *place)
 {
-	struct walk w = { .run = run, .m = model, .since_ns = since_ns, .pieces = pieces };
+	struct walk w = { .m = model, .since_ns = since_ns, .sink = sink };
 	if (place->work == HT_NONE) {
 		*place = on_host(&w, place);
 		return !w.no_memory;
@@ -199,28 +197,44 @@ struct ht_cp_place ht_cp_place_of_end(
 	return place;
 }
 
-enum ht_status ht_cp_walk(struct ht_run *run, struct ht_cp_model *m,
-        const struct ht_cp_window *window, struct ht_cp_piece **ret_pieces, size_t *ret_n)
+/* Pieces of a path, kept. */
+struct kept {
+	struct ht_mem *mem;
+	struct ht_vec *pieces;
+};
+
+static bool keep(void *user, const struct ht_cp_piece *piece)
 {
-	struct ht_vec vec = { 0 };
+	const struct kept *kept = user;
+	return HT_VEC_PUSH(kept->mem, kept->pieces, struct ht_cp_piece, *piece);
+}
+
+static void turn_round(struct ht_cp_piece *pieces, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct ht_cp_piece later = pieces[i];
+		pieces[i] = pieces[n - 1 - i];
+		pieces[n - 1 - i] = later;
+	}
+}
+
+enum ht_status ht_cp_walk(struct ht_run *run, struct ht_cp_model *m,
+        const struct ht_cp_window *window, struct ht_vec *pieces)
+{
+	struct kept kept = { run->ctx->mem, pieces };
+	const struct ht_cp_sink sink = { keep, &kept };
 	struct ht_cp_place place = ht_cp_place_of_end(m, window);
 	size_t left = 4 * (m->n_works + m->first_held[m->trace->n_tracks] +
 	                          m->first_handover[m->trace->n_tracks] + 4);
 	bool stored = true;
+	pieces->n = 0;
 	while (stored && place.time_ns > window->start_ns && left--)
-		stored = ht_cp_walk_step(run, m, window->start_ns, &vec, &place);
-	struct walk rest = { .run = run, .m = m, .since_ns = window->start_ns, .pieces = &vec };
+		stored = ht_cp_walk_step(m, window->start_ns, &sink, &place);
+	struct walk rest = { .m = m, .since_ns = window->start_ns, .sink = &sink };
 	if (stored)
 		put_host(&rest, window->track, window->start_ns, place.time_ns, true);
-	struct ht_cp_piece *pieces = ht_arena_alloc(run->scratch, (vec.n + 1) * sizeof *pieces);
-	for (size_t i = 0; pieces && i < vec.n; i++)
-		pieces[i] = ((struct ht_cp_piece *)vec.data)[vec.n - 1 - i];
-	*ret_n = vec.n;
-	ht_vec_free(run->ctx->mem, &vec, sizeof *pieces);
-	if (!pieces || !stored || rest.no_memory)
-		return ht_fail_nomem(run->ctx);
-	*ret_pieces = pieces;
-	return HT_OK;
+	turn_round(pieces->data, pieces->n);
+	return stored && !rest.no_memory ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
 enum ht_status ht_cp_idle_ns(struct ht_run *run, const struct ht_cp_model *m,

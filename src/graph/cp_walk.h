@@ -26,6 +26,12 @@ struct ht_cp_piece {
 	bool inferred;
 };
 
+/* Who gets pieces, latest first; false means out of memory. */
+struct ht_cp_sink {
+	bool (*put)(void *user, const struct ht_cp_piece *piece);
+	void *user;
+};
+
 /* A point of the walk: in GPU work at a time, or on a host thread. */
 struct ht_cp_place {
 	int64_t time_ns;
@@ -40,19 +46,18 @@ struct ht_cp_place {
 /* Where the walk of a window begins. */
 struct ht_cp_place ht_cp_place_of_end(
         const struct ht_cp_model *model, const struct ht_cp_window *window);
-/* What comes before a piece of work: the delay before it is appended to pieces (struct ht_cp_piece,
- * latest first) as far as it lies after since_ns. False when out of memory. */
-bool ht_cp_walk_behind(struct ht_run *run, struct ht_cp_model *model, uint32_t work,
-        int64_t since_ns, struct ht_vec *pieces, struct ht_cp_place *ret_place) HT_MUST_USE;
-/* One step of the walk: pieces are appended, and the place moves towards since_ns. False when out of
+/* What comes before a piece of work: the delay before it, as far as it lies after since_ns. False when out of
  * memory. */
-bool ht_cp_walk_step(struct ht_run *run, struct ht_cp_model *model, int64_t since_ns,
-        struct ht_vec *pieces, struct ht_cp_place *place) HT_MUST_USE;
+bool ht_cp_walk_behind(struct ht_cp_model *model, uint32_t work, int64_t since_ns,
+        const struct ht_cp_sink *sink, struct ht_cp_place *ret_place) HT_MUST_USE;
+/* One step of the walk: the place moves towards since_ns. False when out of memory. */
+bool ht_cp_walk_step(struct ht_cp_model *model, int64_t since_ns, const struct ht_cp_sink *sink,
+        struct ht_cp_place *place) HT_MUST_USE;
 
-/* The path of a window, earliest first; in run->scratch. O(pieces * log n). */
+/* The path of a window, earliest first, as the content of pieces (struct ht_cp_piece), which the caller frees, also
+ * after a failure. O(pieces * log n). */
 enum ht_status ht_cp_walk(struct ht_run *run, struct ht_cp_model *model,
-        const struct ht_cp_window *window, struct ht_cp_piece **ret_pieces,
-        size_t *ret_n) HT_MUST_USE;
+        const struct ht_cp_window *window, struct ht_vec *pieces) HT_MUST_USE;
 
 /* How long no device worked in the window; HT_NO_I64 where the rank has no GPU work at all. */
 enum ht_status ht_cp_idle_ns(struct ht_run *run, const struct ht_cp_model *model,

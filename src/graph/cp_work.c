@@ -5,7 +5,7 @@
  * an event wait names, its launch (which takes some time itself, the shortest of the rank at least). The later of
  * these explains when the work began. When it began more than
  * the tolerance after all of them, or when an event wait stands before it whose record is not in the
- * trace, the work of another stream of its device that ended last, at most the tolerance before, is what
+ * trace, the work of another stream (of its device, else of another one) that ended last, at most the tolerance before, is what
  * it waited for: inferred. It must have been launched before, as an event is recorded before it is
  * waited for.
  *
@@ -264,21 +264,26 @@ static bool launched_before(const struct ht_cp_work *other, const struct ht_cp_w
 	return w->launch != HT_NONE && other->launch_ns <= w->launch_ns;
 }
 
-/* Work of another stream of the device that ended last, after a time and not after the start. */
+/* Work of another stream that ended last, after a time and not after the start; of another device of the rank, as the
+ * stages of a model that is split over devices, only where the device itself has none. */
 static uint32_t find_ended(const struct ht_cp_model *m, uint32_t k, int64_t after_ns)
 {
 	const struct ht_cp_work *w = &m->works[k];
+	uint32_t elsewhere = HT_NONE;
 	size_t low = HT_LOWER_BOUND(at, m->n_works, m->works[m->by_end[at]].end_ns <= w->start_ns);
 	for (size_t n = 0; low-- && n < N_LOOKED_AT; n++) {
 		uint32_t other = m->by_end[low];
 		const struct ht_cp_work *o = &m->works[other];
 		if (o->end_ns <= after_ns)
 			break;
-		if (o->lane != w->lane && other < k && launched_before(o, w) &&
-		        m->device_of_lane[o->lane] == m->device_of_lane[w->lane])
+		if (o->lane == w->lane || other >= k || !launched_before(o, w))
+			continue;
+		if (m->device_of_lane[o->lane] == m->device_of_lane[w->lane])
 			return other;
+		if (elsewhere == HT_NONE)
+			elsewhere = other;
 	}
-	return HT_NONE;
+	return elsewhere;
 }
 
 static void find_floor(const struct ht_cp_model *m, struct ht_cp_work *w)

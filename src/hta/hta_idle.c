@@ -94,7 +94,8 @@ static int compare_appearance(const void *left, const void *right)
 }
 
 enum ht_status ht_hta_idle_collect(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
+        const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
+        size_t *ret_n)
 {
 	struct pieces pieces = { 0 };
 	HT_TRY(collect(run, frame, options, &pieces));

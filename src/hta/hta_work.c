@@ -60,24 +60,22 @@ enum ht_status ht_hta_work_collect(
 	return HT_OK;
 }
 
-enum ht_status ht_hta_work_annotated(
-        struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
+static enum ht_status list_annotated(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_row_columns *columns, struct ht_work_list *ret_work)
 {
 	const struct ht_trace *t = frame->trace;
-	struct ht_row_columns columns = { 0 };
-	HT_TRY(ht_hta_columns(run, frame, false, &columns));
 	struct ht_work_list work = { 0 };
 	work.items = ht_arena_alloc(run->scratch, (frame->n_rows + 1) * sizeof *work.items);
 	if (!work.items)
 		return ht_fail_nomem(run->ctx);
 	for (size_t k = 0; k < frame->n_rows; k++) {
 		uint32_t row = frame->rows[k];
-		if (!ht_hta_is_gpu_row(t, &columns, row))
+		if (!ht_hta_is_gpu_row(t, columns, row))
 			continue;
 		work.items[work.n++] = (struct ht_work){
 			.start = t->ts_ns[row],
 			.end = ht_end_ns(t, row),
-			.stream = columns.stream[row],
+			.stream = columns->stream[row],
 			.row = row,
 			.launch = HT_NONE,
 			.device = -1,
@@ -85,4 +83,20 @@ enum ht_status ht_hta_work_annotated(
 	}
 	*ret_work = work;
 	return HT_OK;
+}
+
+/* The columns go before the work is looked at: they have a number per row of the trace. */
+enum ht_status ht_hta_work_annotated(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
+{
+	struct ht_row_columns columns = { 0 };
+	struct ht_arena *kept = run->scratch, own;
+	ht_arena_init_like(&own, kept);
+	run->scratch = &own;
+	enum ht_status status = ht_hta_columns(run, frame, false, &columns);
+	run->scratch = kept;
+	if (status == HT_OK)
+		status = list_annotated(run, frame, &columns, ret_work);
+	ht_arena_done(&own);
+	return status;
 }

@@ -23,7 +23,7 @@ enum ht_status ht_hta_work_types(struct ht_run *run, const struct ht_work_list *
 /* Gaps of streams in order of appearance: the whole gap has one category and is measured from the end of the
  * previous row even when an earlier one is still running; the first row is a gap without length. */
 enum ht_status ht_hta_idle_collect(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams,
+        const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
         size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -32,7 +32,9 @@ enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, s
 	for (size_t i = 0; i < parts->n; i++) {
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
 		move.shift_ns = ht_sub_sat(move.shift_ns, zero_ns);
-		HT_TRY(ht_table_append(table, parts->list[i].facts[k], &move));
+		ht_table *facts = parts->list[i].facts[k];
+		HT_TRY(parts->spent ? ht_table_take(table, facts, &move)
+		                    : ht_table_append(table, facts, &move));
 	}
 	return HT_OK;
 }
@@ -50,6 +52,14 @@ size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k)
 	for (size_t i = 0; i < parts->n; i++)
 		n += ht_table_n_rows(parts->list[i].facts[k]);
 	return n;
+}
+
+bool ht_facts_below(const ht_table *facts, size_t column, size_t n)
+{
+	for (size_t row = 0; row < ht_table_n_rows(facts); row++)
+		if (!ht_table_is_null(facts, row, column) && ht_table_u64(facts, row, column) >= n)
+			return false;
+	return true;
 }
 
 void ht_table_put_i128(ht_table *table, __int128 value)

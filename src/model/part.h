@@ -28,6 +28,7 @@ struct ht_parts {
 	struct ht_part *list; /* ascending by side, then rank */
 	size_t n;
 	struct ht_mem *mem;
+	bool spent; /* nobody looks at them after finishing: their rows may be taken instead of copied */
 };
 
 /* What several analyses find out about a rank in the same way: the first n tables of their parts. Filled once where they
@@ -40,7 +41,7 @@ struct ht_common_facts {
 void ht_parts_done(struct ht_parts *parts);
 
 /* Append the rows of facts[k] of every part of the run to a table of the same columns; times move to the set's
- * clock (the files' where the policy says so), less zero_ns. */
+ * clock (the files' where the policy says so), less zero_ns. Parts that are spent have none of them afterwards. */
 enum ht_status ht_parts_rows(struct ht_run *run, const struct ht_parts *parts, size_t k,
         int64_t zero_ns, ht_table *table) HT_MUST_USE;
 /* The rows of facts[0] as ht_parts_rows does, or a note when there are none. */
@@ -50,6 +51,9 @@ enum ht_status ht_parts_rows_or(struct ht_run *run, const struct ht_parts *parts
 struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part *part);
 /* Rows of facts[k] over all parts. */
 size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k);
+
+/* Parts come from files, too, and who wrote those may lie. Is every number of a column below n, or null? */
+bool ht_facts_below(const ht_table *facts, size_t column, size_t n);
 
 /* A sum of squares of durations needs more than 64 bits: two cells, high and low. */
 void ht_table_put_i128(ht_table *table, __int128 value);

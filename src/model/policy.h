@@ -70,7 +70,7 @@ struct ht_policy {
 	        const char *name, bool memory); /* of launch statistics; NULL: every one */
 	bool assumed_queue_limit;               /* not looked for in the data */
 	enum ht_status (*collect_idle)(struct ht_run *run, const struct ht_frame *frame,
-	        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams,
+	        const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
 	        size_t *ret_n);
 
 	/* ---- what tables show ---- */

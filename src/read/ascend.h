@@ -73,10 +73,11 @@ struct ht_ascend_cells;
 struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct ht_rows *rows,
         const char *const *extra, enum ht_status *ret_status);
 void ht_ascend_cells_done(struct ht_ascend_cells *cells);
-/* Of a batch of rows all cells that nobody took, and a number in an extra column of one of them; then, row by row, the
- * event in hand is stored with its own. */
+/* Of a batch of rows all cells that nobody took; then the cells of a column that are whole numbers, as the i-th extra
+ * column and as values, of which the others are none; then, row by row, the event in hand is stored with its own. */
 void ht_ascend_cells_put(struct ht_ascend_cells *cells, struct ht_csv_rows *batch);
-void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, size_t row, int64_t value);
+void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, struct ht_csv_rows *batch,
+        size_t column, int64_t none, int64_t *ret_values);
 enum ht_status ht_ascend_cells_end(
         struct ht_ascend_cells *cells, size_t row, int64_t offset) HT_MUST_USE;
 /* The id of a text that comes again and again. */

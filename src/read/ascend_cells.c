@@ -34,10 +34,12 @@ struct cell_column {
 
 /* A cell that is of another type than its column: it has one of its own. */
 struct odd_cell {
-	size_t row;
-	uint32_t column;
 	uint64_t value;
+	uint32_t column;
+	uint32_t next; /* of the same row, counted from 1; 0: none */
 };
+
+#define ROW_WORDS (HT_CSV_ROWS / 64)
 
 struct ht_ascend_cells {
 	struct ht_rows *rows;
@@ -47,9 +49,11 @@ struct ht_ascend_cells {
 	size_t n_columns, first_extra;
 	struct known_text *names;
 	ht_decimals_fn read_decimals;
-	/* of the batch in hand */
-	uint8_t *has;      /* of column i of row r: r * n_columns + i */
-	struct ht_vec odd; /* struct odd_cell */
+	/* of the batch in hand: which rows have a value, ROW_WORDS per column; in which that is not as in the row before */
+	uint64_t *has, changed[ROW_WORDS];
+	uint8_t *row_has;  /* the same of one row: a byte per column */
+	struct ht_vec odd; /* struct odd_cell; its first and last of a row, counted from 1 */
+	uint32_t first_odd[HT_CSV_ROWS], last_odd[HT_CSV_ROWS];
 };
 
 /* ---- numbers ---- */
@@ -181,9 +185,11 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 		c->columns =
 		        ht_arena_alloc(&plan->arena, (plan->n + n_extra + 1) * sizeof *c->columns);
 		c->names = make_known(plan);
-		c->has = ht_arena_alloc(&plan->arena, (plan->n + n_extra + 1) * HT_CSV_ROWS);
+		c->has = ht_arena_alloc(
+		        &plan->arena, (plan->n + n_extra + 1) * ROW_WORDS * sizeof *c->has);
+		c->row_has = ht_arena_alloc(&plan->arena, plan->n + n_extra + 1);
 	}
-	bool ok = c && c->table && c->columns && c->names && c->has;
+	bool ok = c && c->table && c->columns && c->names && c->has && c->row_has;
 	for (size_t i = 0; ok && i < n_extra; i++)
 		ok = add_column(c, SIZE_MAX, NULL, extra[i], strlen(extra[i]));
 	if (ok && c->n_columns < n_extra) {
@@ -197,7 +203,6 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 	if (ok) {
 		c->first_extra = n_extra;
 		c->table->n_columns = c->n_columns;
-		memset(c->has, 0, c->n_columns * HT_CSV_ROWS);
 		return c;
 	}
 	*ret_status = ht_fail_nomem(rows->builder->ctx);
@@ -210,15 +215,19 @@ void ht_ascend_cells_done(struct ht_ascend_cells *c)
 		ht_vec_free(c->rows->builder->mem, &c->odd, sizeof(struct odd_cell));
 }
 
-static inline void note(struct ht_ascend_cells *c, const struct cell_column *column, size_t row)
+/* Rows first to first + n of a column have a value. */
+static inline void note(uint64_t *has, size_t first, size_t n)
 {
-	c->has[row * c->n_columns + column->to] = 1;
+	for (size_t end = first + n; first < end;) {
+		size_t n_own = 64 - first % 64 < end - first ? 64 - first % 64 : end - first;
+		has[first / 64] |= ~(uint64_t)0 >> (64 - n_own) << first % 64;
+		first += n_own;
+	}
 }
 
-void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, size_t row, int64_t value)
+static inline uint64_t *has_of(struct ht_ascend_cells *c, const struct cell_column *column)
 {
-	note(c, &c->columns[i], row);
-	ht_table_column_put(c->table, &c->table->columns[i], value, 0);
+	return c->has + column->to * ROW_WORDS;
 }
 
 /* ---- a column of a batch ---- */
@@ -256,10 +265,17 @@ static void put_odd(struct ht_ascend_cells *c, struct cell_column *column, size_
 	enum ht_arg_type type = is_text ? HT_ARG_STR : HT_ARG_U64;
 	if (plan->of[type] == UINT32_MAX)
 		plan->of[type] = ht_rows_column(c->rows, plan->key, plan->n_key, type);
-	struct odd_cell odd = { row, plan->of[type],
-		is_text ? text_id(c, column, cell) : number->u };
-	if (!HT_VEC_PUSH(c->rows->builder->mem, &c->odd, struct odd_cell, odd))
+	struct odd_cell odd = { is_text ? text_id(c, column, cell) : number->u, plan->of[type], 0 };
+	if (!HT_VEC_PUSH(c->rows->builder->mem, &c->odd, struct odd_cell, odd)) {
 		c->rows->worker.out_of_memory = true;
+		return;
+	}
+	uint32_t own = (uint32_t)c->odd.n;
+	if (c->first_odd[row])
+		((struct odd_cell *)c->odd.data)[c->last_odd[row] - 1].next = own;
+	else
+		c->first_odd[row] = own;
+	c->last_odd[row] = own;
 }
 
 /* What cannot just be written behind the others; false: the cell has no value in this column. */
@@ -295,21 +311,21 @@ static void put_numbers(
 {
 	struct ht_table_column *to = &c->table->columns[column->to];
 	struct ht_decimals cells = { batch->text, batch->stops + column->at, batch->n_columns, 0 };
-	uint8_t *has = c->has + column->to, scale;
+	uint64_t *has = has_of(c, column);
+	uint8_t scale;
 	for (size_t row = 0, n; row < batch->n;) {
 		int64_t *out = ht_table_column_room(to, &n, &scale);
 		cells.n = n < batch->n - row ? n : batch->n - row;
 		n = c->read_decimals(&cells, scale, out);
 		ht_table_column_wrote(c->table, to, n);
+		note(has, row, n);
 		row += n;
 		cells.stops += n * cells.stride;
-		for (; n; n--, has += c->n_columns)
-			*has = 1;
 		if (row < batch->n) {
 			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
-			*has = put_rare(c, column, row++, &cell);
+			note(has, row, put_rare(c, column, row, &cell));
+			row++;
 			cells.stops += cells.stride;
-			has += c->n_columns;
 		}
 	}
 }
@@ -318,18 +334,42 @@ static void put_texts(
         struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
 {
 	struct ht_table_column *to = &c->table->columns[column->to];
-	uint8_t *has = c->has + column->to, scale;
+	uint64_t *has = has_of(c, column);
+	uint8_t scale;
 	for (size_t row = 0, room, n; row < batch->n;) {
 		int64_t *out = ht_table_column_room(to, &room, &scale);
-		for (n = 0; row < batch->n && n < room; row++, has += c->n_columns) {
+		for (n = 0; row < batch->n && n < room; row++) {
 			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
 			if (is_missing(column, &cell))
 				continue;
 			out[n++] = text_id(c, column, &cell);
-			*has = 1;
+			has[row / 64] |= (uint64_t)1 << row % 64;
 		}
 		ht_table_column_wrote(c->table, to, n);
 	}
+}
+
+void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, struct ht_csv_rows *batch,
+        size_t at, int64_t none, int64_t *ret_values)
+{
+	struct ht_table_column *to = &c->table->columns[c->columns[i].to];
+	struct ht_decimals cells = { batch->text, batch->stops + at, batch->n_columns, 0 };
+	uint64_t *has = has_of(c, &c->columns[i]);
+	for (size_t row = 0, n; row < batch->n; row += n + 1) {
+		cells.n = batch->n - row;
+		cells.stops = batch->stops + at + row * cells.stride;
+		n = c->read_decimals(&cells, 0, ret_values + row);
+		note(has, row, n);
+		if (row + n == batch->n)
+			break;
+		struct ht_csv_cell cell = ht_csv_rows_cell(batch, at, row + n);
+		bool is_whole = ht_ascend_i64(&cell, &ret_values[row + n]);
+		ret_values[row + n] = is_whole ? ret_values[row + n] : none;
+		note(has, row + n, is_whole);
+	}
+	for (size_t row = 0; row < batch->n; row++)
+		if (has[row / 64] >> row % 64 & 1)
+			ht_table_column_put(c->table, to, ret_values[row], 0);
 }
 
 /* The first cell that a column has says what it is of. */
@@ -349,6 +389,8 @@ static void find_kind(
 void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch)
 {
 	c->odd.n = 0;
+	memset(c->first_odd, 0, batch->n * sizeof *c->first_odd);
+	memset(c->has, 0, c->n_columns * ROW_WORDS * sizeof *c->has);
 	for (size_t i = c->first_extra; i < c->n_columns; i++) {
 		struct cell_column *column = &c->columns[i];
 		if (column->kind == KIND_UNKNOWN)
@@ -360,14 +402,35 @@ void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch)
 	}
 }
 
+/* In which rows some column has a value and had none in the row before, or the other way round; in the first one. */
+static void find_changes(struct ht_ascend_cells *c)
+{
+	memset(c->changed, 0, sizeof c->changed);
+	for (size_t i = 0; i < c->n_columns; i++) {
+		const uint64_t *has = c->has + i * ROW_WORDS;
+		uint64_t before = 0;
+		for (size_t word = 0; word < ROW_WORDS; word++) {
+			c->changed[word] |= has[word] ^ (has[word] << 1 | before);
+			before = has[word] >> 63;
+		}
+	}
+	c->changed[0] |= 1;
+}
+
+static const uint8_t *find_row_has(struct ht_ascend_cells *c, size_t row)
+{
+	for (size_t i = 0; i < c->n_columns; i++)
+		c->row_has[i] = c->has[i * ROW_WORDS + row / 64] >> row % 64 & 1;
+	return c->row_has;
+}
+
 enum ht_status ht_ascend_cells_end(struct ht_ascend_cells *c, size_t row, int64_t offset)
 {
-	uint8_t *has = c->has + row * c->n_columns;
 	const struct odd_cell *odd = c->odd.data;
-	for (size_t i = 0; i < c->odd.n; i++)
-		if (odd[i].row == row)
-			ht_row_put(c->rows, odd[i].column, odd[i].value);
-	HT_TRY(ht_row_end_of_table(c->rows, c->table, has, offset));
-	memset(has, 0, c->n_columns);
-	return HT_OK;
+	if (!row)
+		find_changes(c);
+	for (uint32_t i = c->odd.n ? c->first_odd[row] : 0; i; i = odd[i - 1].next)
+		ht_row_put(c->rows, odd[i - 1].column, odd[i - 1].value);
+	bool is_new = c->changed[row / 64] >> row % 64 & 1;
+	return ht_row_end_of_table(c->rows, c->table, is_new ? find_row_has(c, row) : NULL, offset);
 }

@@ -141,30 +141,27 @@ static bool take_times(
 	return false;
 }
 
-/* The device or stream of a row, which is an arg of it, too; none: what is said instead. */
-static int64_t take_extra(struct reading *r, struct ht_csv_rows *rows, size_t row, size_t column,
-        size_t extra, int64_t none)
+/* The devices or streams of rows, which are args of them, too; none: what is said instead. */
+static void take_extra(struct reading *r, struct ht_csv_rows *rows, size_t column, size_t extra,
+        int64_t none, int64_t *ret_values)
 {
-	int64_t value;
-	if (column == SIZE_MAX)
-		return none;
-	struct ht_csv_cell cell = ht_csv_rows_cell(rows, column, row);
-	if (!ht_ascend_i64(&cell, &value))
-		return none;
-	ht_ascend_cells_extra(r->cells, extra, row, value);
-	return value;
+	if (column != SIZE_MAX)
+		ht_ascend_cells_extra(r->cells, extra, rows, column, none, ret_values);
+	for (size_t i = 0; column == SIZE_MAX && i < rows->n; i++)
+		ret_values[i] = none;
 }
 
 static enum ht_status put_tasks(
         struct reading *r, struct ht_csv_rows *rows, const struct times *times)
 {
+	int64_t devices[HT_CSV_ROWS], streams[HT_CSV_ROWS];
 	ht_ascend_cells_put(r->cells, rows);
+	take_extra(r, rows, r->device, OWN_DEVICE, 0, devices);
+	take_extra(r, rows, r->stream, OWN_STREAM, -1, streams);
 	for (size_t i = 0; i < rows->n; i++) {
 		struct ht_csv_cell name = ht_csv_rows_cell(rows, r->name, i);
-		int64_t device = take_extra(r, rows, i, r->device, OWN_DEVICE, 0);
-		int64_t stream = take_extra(r, rows, i, r->stream, OWN_STREAM, -1);
 		ht_row_begin(&r->rows, 'X', r->category, ht_ascend_cells_name(r->cells, &name));
-		ht_row_process(&r->rows, device, stream);
+		ht_row_process(&r->rows, devices[i], streams[i]);
 		ht_row_time(&r->rows, times->ts_ns[i]);
 		ht_row_duration(&r->rows, times->dur_ns[i]);
 		HT_TRY(ht_ascend_cells_end(r->cells, i, ht_csv_rows_offset(rows, i)));

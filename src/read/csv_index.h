@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Text indexed at once: stops and text stay in the nearest caches. */
-#define HT_CSV_WINDOW 32768
+#define HT_CSV_WINDOW 65536
 
 struct ht_csv_index {
 	size_t n_stops, n_lines;

@@ -2,48 +2,24 @@
  * join_test.c - a run that is put together file by file is the run that is opened as a whole.
  */
 #include "holotrace.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "base/sink_test_help.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define N_RANKS 4
 
-struct text {
-	char *bytes;
-	size_t n;
-};
-
-static bool append(void *user, const void *bytes, size_t n)
+static struct memory_sink dump(ht_ctx *ctx, const ht_set *set)
 {
-	struct text *text = user;
-	text->bytes = realloc(text->bytes, text->n + n + 1);
-	assert_non_null(text->bytes);
-	memcpy(text->bytes + text->n, bytes, n);
-	text->n += n;
-	text->bytes[text->n] = '\0';
-	return true;
-}
-
-static struct text dump(ht_ctx *ctx, const ht_set *set)
-{
-	struct text text = { 0 };
-	struct ht_sink sink = { append, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	assert_int_equal(ht_dump(ctx, set, &sink), HT_OK);
 	return text;
 }
 
-static struct text table(ht_ctx *ctx, ht_set *set, const char *name)
+static struct memory_sink table(ht_ctx *ctx, ht_set *set, const char *name)
 {
-	struct text text = { 0 };
-	struct ht_sink sink = { append, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	ht_table *result;
 	assert_int_equal(ht_run(ctx, name, &set, 1, NULL, 0, NULL, &result), HT_OK);
 	assert_int_equal(ht_render(ctx, result, "json", NULL, &sink), HT_OK);
@@ -51,11 +27,11 @@ static struct text table(ht_ctx *ctx, ht_set *set, const char *name)
 	return text;
 }
 
-static void assert_same(struct text a, struct text b)
+static void assert_same(struct memory_sink a, struct memory_sink b)
 {
-	assert_string_equal(a.bytes, b.bytes);
-	free(a.bytes);
-	free(b.bytes);
+	assert_string_equal(a.data, b.data);
+	free(a.data);
+	free(b.data);
 }
 
 static char *example(const char *name)

@@ -12,6 +12,9 @@
  *            over to the next piece. Of a plain file only the place of the cut is looked for; the
  *            text is read by whoever scans it, so that reading is not one thread's work. With more than
  *            two threads the one that inflates goes on with it, as its tables are in its core's cache
+ *    help    with MIN_HELPERS threads or more a large gzip file is inflated by all of them: decode a part of it
+ *            that will be filled in later. A few parts are kept ready before anything is scanned, more when
+ *            there is nothing to scan
  *
  * A file with more arg columns than can be kept is scanned in order from the first surplus on, so that the
  * columns kept are the first of the file, whoever met them first.
@@ -33,6 +36,8 @@
 /* Text without an event start is cut anywhere once it is so long. */
 #define MAX_UNCUT_BYTES ((size_t)4 << 20)
 #define MAX_RING        1024
+/* With fewer threads inflating by all of them costs more than it gains. */
+#define MIN_HELPERS 6
 
 enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED, PIECE_COPYING };
 
@@ -64,6 +69,7 @@ struct pipeline {
 	struct ht_doc_state state; /* after the pieces accepted so far */
 	size_t chunk_bytes;
 	bool direct;       /* a plain file: read at any place */
+	bool ahead;        /* a gzip file: inflated by many */
 	uint64_t file_pos; /* how much of the file is read */
 	uint64_t whole;    /* bytes of the file, 0: what it will give is not to be foreseen */
 	pthread_mutex_t lock;
@@ -437,6 +443,21 @@ static void do_fill(struct pipeline *l, const struct ht_worker *w)
 		stop(l, status);
 }
 
+static void do_help(struct pipeline *l)
+{
+	pthread_mutex_unlock(&l->lock);
+	ht_source_help(l->ctx, l->source);
+	pthread_mutex_lock(&l->lock);
+}
+
+/* Is there a piece to be filled, and can that be done without waiting for others? */
+static bool can_be_filled(struct pipeline *l)
+{
+	return !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring &&
+	       piece_at(l, l->n_filled)->state == PIECE_FREE &&
+	       (!l->ahead || ht_source_is_ready(l->source, l->chunk_bytes));
+}
+
 /* Called with the lock held, from the thread that called the library. */
 static void tell(struct pipeline *l)
 {
@@ -458,9 +479,7 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 	pthread_mutex_lock(&l->lock);
 	while (!l->failed && !(l->at_end && l->n_accepted == l->n_filled)) {
 		size_t waiting = (size_t)(l->n_filled - l->n_taken);
-		bool can_fill = !l->filling && !l->at_end &&
-		                l->n_filled - l->n_accepted < l->n_ring &&
-		                piece_at(l, l->n_filled)->state == PIECE_FREE;
+		bool can_fill = can_be_filled(l);
 		tell(l);
 		if (l->failed)
 			break;
@@ -469,10 +488,14 @@ static enum ht_status work(void *user, size_t i_task, int i_worker)
 		else if (!l->accepting && l->n_accepted < l->n_filled &&
 		         piece_at(l, l->n_accepted)->state == PIECE_SCANNED)
 			do_accept(l, w);
+		else if (l->ahead && ht_source_wants_help(l->source, true))
+			do_help(l);
 		else if (can_fill && waiting < 2)
 			do_fill(l, w);
 		else if (waiting)
 			do_scan(l, w);
+		else if (l->ahead && ht_source_wants_help(l->source, false))
+			do_help(l);
 		else if (can_fill)
 			do_fill(l, w);
 		else {
@@ -557,7 +580,11 @@ enum ht_status ht_load_text(struct ht_builder *builder, struct ht_source *source
 	pthread_mutex_init(&l.lock, NULL);
 	pthread_cond_init(&l.changed, NULL);
 	pthread_rwlock_init(&l.arrays, NULL);
-	enum ht_status status = run(&l, (size_t)ht_ctx_jobs(ctx));
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
+	/* what lies ahead would count against a limit, too */
+	if (n_workers >= MIN_HELPERS && !builder->mem->limit)
+		l.ahead = ht_source_start_ahead(ctx, source, n_workers);
+	enum ht_status status = run(&l, n_workers);
 	pthread_rwlock_destroy(&l.arrays);
 	pthread_cond_destroy(&l.changed);
 	pthread_mutex_destroy(&l.lock);

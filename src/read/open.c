@@ -26,6 +26,7 @@ struct opening {
 	struct ht_set *set;
 	struct ht_vec notes;  /* const char *, in set->arena */
 	const char **missing; /* by file: why it is done without, NULL: it is there */
+	bool *elsewhere;      /* by file: another process has it */
 	bool by_file;         /* a thread per file */
 	pthread_t caller;
 };
@@ -112,6 +113,9 @@ static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i, int i_w
 /* With the option partial a file that cannot be read is done without. */
 static enum ht_status read_or_miss(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
+	o->elsewhere[i] = o->options->claim && !o->options->claim(o->options->claim_user, i);
+	if (o->elsewhere[i])
+		return HT_OK;
 	enum ht_status status = read_one(o, ctx, i, i_worker);
 	if (!o->options->partial || !ht_is_missing(status))
 		return status;
@@ -141,7 +145,8 @@ static enum ht_status read_files(struct opening *o)
 	set->roster.ranks = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->roster.ranks);
 	set->kept = ht_arena_alloc(&set->arena, (n + 1) * sizeof *set->kept);
 	o->missing = ht_arena_alloc(&set->arena, (n + 1) * sizeof *o->missing);
-	if (!set->roster.ranks || !set->kept || !o->missing)
+	o->elsewhere = ht_arena_alloc(&set->arena, (n + 1) * sizeof *o->elsewhere);
+	if (!set->roster.ranks || !set->kept || !o->missing || !o->elsewhere)
 		return ht_fail_nomem(o->ctx);
 	set->roster.n = n;
 	if (n > 1 && n >= (size_t)ht_ctx_jobs(o->ctx))
@@ -151,7 +156,7 @@ static enum ht_status read_files(struct opening *o)
 	return HT_OK;
 }
 
-/* Close the gaps of files that are done without, which join those that were not even found. */
+/* Close the gaps of files that others have, and of those that are done without, which join what was not even found. */
 static enum ht_status leave_out_missing(struct opening *o)
 {
 	struct ht_set *set = o->set;
@@ -168,6 +173,8 @@ static enum ht_status leave_out_missing(struct opening *o)
 	}
 	roster->n_missing = n_listed;
 	for (size_t i = 0; i < roster->n; i++) {
+		if (o->elsewhere[i])
+			continue;
 		if (o->missing[i]) {
 			roster->missing[roster->n_missing++] = o->missing[i];
 			continue;
@@ -234,10 +241,12 @@ static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
         const struct ht_open_options *options, struct ht_open_options *ret_taken)
 {
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, listed, options, ret_taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, claim_user, options, ret_taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
+	if (ret_taken->claim && !ret_taken->listed)
+		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "only listed sources can be claimed");
 	if (ret_taken->reader && !ht_reader_named(ret_taken->reader))
 		return ht_fail(
 		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", ret_taken->reader);

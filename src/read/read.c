@@ -112,6 +112,9 @@ static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_
 {
 	struct ht_builder builder;
 	size_t n_read = 0;
+	/* small pieces of text, small pieces of everything: an event has more bytes than that */
+	size_t range_rows = o->chunk_bytes / 16 + (o->chunk_bytes != 0);
+	ctx->range_rows = range_rows < HT_RANGE_ROWS ? (uint32_t)range_rows : 0;
 	ht_builder_init(&builder, ctx, path);
 	enum ht_status status = files->n ? HT_OK : add_file(&builder, path, o);
 	for (size_t i = 0; status == HT_OK && i < files->n; i++)

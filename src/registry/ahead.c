@@ -89,15 +89,6 @@ static uint64_t hash_choice(const struct ht_run *run)
 
 /* ---- making ---- */
 
-static enum ht_status fill(
-        struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
-{
-	struct ht_run one = *run;
-	one.analysis = analysis;
-	*part = (struct ht_part){ .rank = run->rank };
-	return ht_run_fill_part(&one, false, part);
-}
-
 /* What is there after a failure is freed with the rest. */
 static enum ht_status make(struct ahead *a, struct ht_run *run, struct made *made)
 {
@@ -108,20 +99,12 @@ static enum ht_status make(struct ahead *a, struct ht_run *run, struct made *mad
 	made->two_steps = run->rosters[0]->has_two_steps;
 	if (ht_run_needs_clocks(run)) {
 		made->has_calls = true;
-		HT_TRY(fill(run, &ht_calls_analysis, &made->calls));
+		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &made->calls));
 	}
 	if (!run->chosen[0].n)
 		return HT_OK;
 	made->has_part = true;
-	return fill(run, run->analysis, &made->part);
-}
-
-static bool has_two_steps(const struct ht_rank *rank)
-{
-	bool two = false;
-	for (size_t k = 1; k < rank->n_steps; k++)
-		two |= rank->steps[k].number != rank->steps[0].number;
-	return two;
+	return ht_run_fill(run, run->analysis, &made->part);
 }
 
 static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
@@ -129,8 +112,9 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 {
 	struct ahead *a = user;
 	struct ht_rank own = *rank;
-	struct ht_roster roster = { .ranks = &own, .n = 1, .has_two_steps = has_two_steps(rank) };
+	struct ht_roster roster = { .ranks = &own, .n = 1 };
 	struct ht_arena scratch;
+	roster.has_two_steps = ht_roster_has_two_steps(&roster);
 	own.number = ht_rank_claim(rank);
 	if (own.number == HT_NO_I64)
 		return HT_OK;

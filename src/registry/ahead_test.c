@@ -2,33 +2,13 @@
  * ahead_test.c - what is asked of a set that was opened for it is answered as by one that was not, and from the parts
  * that were made at the opening wherever these are what the run would make.
  */
+#include "base/sink_test_help.h"
 #include "store/set.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define MAX_FILES 3
-
-struct text {
-	char *bytes;
-	size_t n;
-};
-
-static bool take(void *user, const void *bytes, size_t n)
-{
-	struct text *text = user;
-	text->bytes = realloc(text->bytes, text->n + n + 1);
-	assert_non_null(text->bytes);
-	memcpy(text->bytes + text->n, bytes, n);
-	text->n += n;
-	text->bytes[text->n] = '\0';
-	return true;
-}
 
 /* What is asked, of which files, on how many threads. */
 struct asking {
@@ -52,19 +32,19 @@ static enum ht_status open_it(ht_ctx *ctx, const struct asking *a, bool ahead, h
 /* The table, or the message, with the status before it. */
 static char *answer(ht_ctx *ctx, const struct asking *a, ht_set *set)
 {
-	struct text text = { 0 };
-	struct ht_sink sink = { take, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	char status[16];
 	ht_table *table = NULL;
 	enum ht_status got = ht_run(ctx, a->name, &set, 1, a->args, a->n_args, NULL, &table);
 	snprintf(status, sizeof status, "%d ", got);
-	take(&text, status, strlen(status));
+	memory_write(&text, status, strlen(status));
 	if (got == HT_OK)
 		assert_int_equal(ht_render(ctx, table, "json", NULL, &sink), HT_OK);
 	else
-		take(&text, ht_error(ctx)->message, strlen(ht_error(ctx)->message));
+		memory_write(&text, ht_error(ctx)->message, strlen(ht_error(ctx)->message));
 	ht_table_free(table);
-	return text.bytes;
+	return text.data;
 }
 
 static enum ht_status refuse(

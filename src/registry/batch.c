@@ -294,6 +294,7 @@ static enum ht_status finish(void *user, size_t i_task, int i_worker)
 		return HT_OK;
 	ht_ctx_begin_task(batch->ctx, &child);
 	q->run.ctx = &child;
+	q->parts.spent = true;
 	enum ht_status status = ht_run_make_table(&q->run, &q->parts, &q->table);
 	ht_parts_done(&q->parts);
 	/* tables are filled without a context at hand: give their failure its text here */

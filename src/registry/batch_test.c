@@ -1,38 +1,18 @@
 /*
  * batch_test.c - analyses that are run together answer what each answers by itself.
  */
+#include "base/sink_test_help.h"
 #include "base/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define MAX_ANALYSES 128
 
-struct text {
-	char *bytes;
-	size_t n;
-};
-
-static bool take(void *user, const void *bytes, size_t n)
-{
-	struct text *text = user;
-	text->bytes = realloc(text->bytes, text->n + n + 1);
-	assert_non_null(text->bytes);
-	memcpy(text->bytes + text->n, bytes, n);
-	text->n += n;
-	text->bytes[text->n] = '\0';
-	return true;
-}
-
 /* Notes are in it, too. */
-static struct text spell(ht_ctx *ctx, const ht_table *table)
+static struct memory_sink spell(ht_ctx *ctx, const ht_table *table)
 {
-	struct text text = { 0 };
-	struct ht_sink sink = { take, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	assert_int_equal(ht_render(ctx, table, "json", NULL, &sink), HT_OK);
 	return text;
 }
@@ -42,7 +22,7 @@ struct answers {
 	size_t n, stop_after;
 	struct {
 		enum ht_status status;
-		struct text text;
+		struct memory_sink text;
 		char message[256];
 	} of[MAX_ANALYSES];
 };
@@ -65,7 +45,7 @@ static bool hear(void *user, size_t i, enum ht_status status, ht_table *table)
 static void forget(struct answers *answers)
 {
 	for (size_t i = 0; i < answers->n; i++)
-		free(answers->of[i].text.bytes);
+		free(answers->of[i].text.data);
 	memset(answers, 0, sizeof *answers);
 }
 
@@ -112,7 +92,7 @@ static void compare(const struct answers *a, const struct answers *b, const char
 			        "%s: status %d and %d", names[i], a->of[i].status, b->of[i].status);
 		assert_string_equal(a->of[i].message, b->of[i].message);
 		if (a->of[i].status == HT_OK)
-			assert_string_equal(a->of[i].text.bytes, b->of[i].text.bytes);
+			assert_string_equal(a->of[i].text.data, b->of[i].text.data);
 	}
 }
 

@@ -257,7 +257,7 @@ static enum ht_status merge_parts(ht_ctx *ctx, struct ht_parts *into, struct ht_
 		ht_mem_free(into->mem, into->list, into->n * sizeof *list);
 	if (from->list)
 		ht_mem_free(from->mem, from->list, from->n * sizeof *list);
-	*into = (struct ht_parts){ n ? list : NULL, n, into->mem };
+	*into = (struct ht_parts){ .list = n ? list : NULL, .n = n, .mem = into->mem };
 	*from = (struct ht_parts){ .mem = from->mem };
 	if (!n)
 		ht_mem_free(into->mem, list, sizeof *list);

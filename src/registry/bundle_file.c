@@ -132,24 +132,57 @@ static bool get_side(struct ht_bytes_in *in, struct ht_bundle *bundle, size_t si
 	return !in->failed;
 }
 
-/* The tables that the analysis declares, and no others. */
-static bool has_tables(const struct ht_analysis *analysis, const struct ht_part *part)
+static bool begins_with(const ht_table *table, const struct ht_schema *schema)
 {
-	for (size_t k = 0; k < HT_PART_TABLES; k++) {
-		const struct ht_schema *schema = &analysis->facts[k];
-		bool declared = schema->columns || !k;
-		if (declared != (part->facts[k] != NULL))
+	for (size_t c = 0; c < schema->n_columns; c++) {
+		const struct ht_column *column = ht_table_column(table, c);
+		if (!column || strcmp(column->name, schema->columns[c].name) != 0 ||
+		        column->type != schema->columns[c].type)
 			return false;
-		if (!schema->columns)
-			continue;
-		for (size_t c = 0; c < schema->n_columns; c++) {
-			const struct ht_column *column = ht_table_column(part->facts[k], c);
-			if (!column || strcmp(column->name, schema->columns[c].name) != 0 ||
-			        column->type != schema->columns[c].type)
+	}
+	return true;
+}
+
+/* The columns that the analysis declares for a table of its parts; for the first, where it declares none, those of one of
+ * its views. */
+static bool has_columns(const struct ht_analysis *analysis, size_t k, const ht_table *table)
+{
+	const struct ht_analysis_info *info = &analysis->info;
+	if (analysis->facts[k].columns)
+		return begins_with(table, &analysis->facts[k]);
+	for (size_t i = 0; i < info->n_schemas; i++)
+		if (begins_with(table, &info->schemas[i]))
+			return true;
+	return false;
+}
+
+/* None beyond what reading lets through, with which finishing can reckon. */
+static bool has_sound_times(const ht_table *table)
+{
+	const int64_t most = HT_MAX_TIME_NS + HT_MAX_DURATION_NS;
+	for (size_t c = 0; c < ht_table_n_columns(table); c++) {
+		bool is_time = ht_table_column(table, c)->type == HT_TIME;
+		for (size_t row = 0; is_time && row < ht_table_n_rows(table); row++) {
+			int64_t ns = ht_table_i64(table, row, c);
+			if (ns < -most || ns > most)
 				return false;
 		}
 	}
 	return true;
+}
+
+/* The tables that the analysis declares, and no others. */
+static bool has_tables(const struct ht_analysis *analysis, const struct ht_part *part)
+{
+	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+		const ht_table *table = part->facts[k];
+		bool declared = analysis->facts[k].columns || !k;
+		if (declared != (table != NULL))
+			return false;
+		if (table && (!has_columns(analysis, k, table) || !has_sound_times(table)))
+			return false;
+	}
+	return !analysis->is_sound || analysis->is_sound(part);
 }
 
 static enum ht_status get_part(ht_ctx *ctx, struct ht_bytes_in *in, const struct ht_bundle *bundle,

@@ -117,18 +117,23 @@ static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
 	return ht_comm_calls_put(run, part->facts[0]);
 }
 
+static bool are_calls(const struct ht_part *part)
+{
+	return ht_facts_below(part->facts[0], HT_CALL_KIND, HT_N_COMM_KINDS) &&
+	       ht_facts_below(part->facts[0], HT_CALL_DUR, HT_MAX_DURATION_NS + (size_t)1);
+}
+
 const struct ht_analysis ht_calls_analysis = {
 	.info = { .title = "Communication calls" },
 	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
 	.per_rank = put_calls,
+	.is_sound = are_calls,
 };
 
-static enum ht_status fill(
+enum ht_status ht_run_fill(
         struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
 {
 	struct ht_run one = *run;
-	if (!part)
-		return HT_OK;
 	one.analysis = analysis;
 	*part = (struct ht_part){ .side = run->side, .rank = run->rank };
 	return ht_run_fill_part(&one, false, part);
@@ -150,9 +155,9 @@ static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 	if (!calls && !part)
 		return HT_OK;
 	HT_TRY(take_rank(run, set, place->i_rank));
-	enum ht_status status = fill(run, &ht_calls_analysis, calls);
-	if (status == HT_OK)
-		status = fill(run, run->analysis, part);
+	enum ht_status status = calls ? ht_run_fill(run, &ht_calls_analysis, calls) : HT_OK;
+	if (status == HT_OK && part)
+		status = ht_run_fill(run, run->analysis, part);
 	ht_run_let_go(run);
 	return status;
 }
@@ -474,6 +479,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
 	enum ht_status status = lacks ? ht_run_fit_clocks(run, sets, &calls) : HT_OK;
 	ht_parts_done(&calls);
+	parts.spent = true;
 	if (status == HT_OK)
 		status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);

@@ -27,6 +27,9 @@ enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
 /* The tables of the part of the rank in hand; has_common: those of analysis->common are there. */
 enum ht_status ht_run_fill_part(
         struct ht_run *run, bool has_common, struct ht_part *part) HT_MUST_USE;
+/* The same for another analysis, from the start. */
+enum ht_status ht_run_fill(
+        struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part) HT_MUST_USE;
 /* Whether finishing needs clocks: to compare ranks, or to show their times together. */
 bool ht_run_needs_clocks(const struct ht_run *run);
 /* What lists them; no verb. */

@@ -1,33 +1,10 @@
 /* Sets in shares: described, joined, computed apart and merged, every analysis gives the bytes of one process. */
 #include "holotrace.h"
+#include "base/sink_test_help.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define MAX_SHARES 4
-
-struct text {
-	char *bytes;
-	size_t n;
-};
-
-static bool write_text(void *user, const void *bytes, size_t n)
-{
-	struct text *text = user;
-	text->bytes = realloc(text->bytes, text->n + n + 1);
-	assert_non_null(text->bytes);
-	memcpy(text->bytes + text->n, bytes, n);
-	text->n += n;
-	text->bytes[text->n] = '\0';
-	return true;
-}
 
 static void check(ht_ctx *ctx, enum ht_status status)
 {
@@ -40,9 +17,22 @@ static void check(ht_ctx *ctx, enum ht_status status)
 struct shares {
 	size_t n;
 	ht_set *own[MAX_SHARES], *joined[MAX_SHARES];
-	struct text told[MAX_SHARES + 1];
+	struct memory_sink told[MAX_SHARES + 1];
 };
 
+struct claim {
+	const size_t *shares;
+	size_t k, n_asked;
+};
+
+static bool is_mine(void *user, size_t i)
+{
+	struct claim *claim = user;
+	claim->n_asked++;
+	return claim->shares[i] == claim->k;
+}
+
+/* Dealt beforehand, or, to an odd number of processes, claimed one by one. */
 static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 {
 	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
@@ -58,24 +48,28 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 	for (size_t k = 0; k < s->n; k++) {
 		const char *sources[16];
 		size_t n_own = 0;
-		struct ht_sink sink = { write_text, &s->told[k] };
+		struct ht_sink sink = { memory_write, &s->told[k] };
+		struct claim claim = { shares, k, 0 };
+		options.claim = s->n % 2 ? is_mine : NULL;
+		options.claim_user = &claim;
 		for (size_t i = 0; i < n; i++)
-			if (shares[i] == k)
+			if (shares[i] == k || options.claim)
 				sources[n_own++] = ht_listing_source(listing, i);
 		if (n_own) {
 			check(ctx, ht_open(ctx, sources, n_own, &options, &s->own[k]));
+			assert_int_equal(claim.n_asked, options.claim ? n : 0);
 			check(ctx, ht_set_describe(ctx, s->own[k], true, &sink));
 		} else {
 			check(ctx, ht_missing_describe(ctx, NULL, 0, &sink));
 		}
 	}
-	struct ht_sink sink = { write_text, &s->told[s->n] };
+	struct ht_sink sink = { memory_write, &s->told[s->n] };
 	check(ctx, ht_listing_describe(ctx, listing, &sink));
 	ht_listing_free(listing);
 	for (size_t k = 0; k < s->n; k++) {
 		struct ht_description told[MAX_SHARES + 1];
 		for (size_t i = 0; i <= s->n; i++)
-			told[i] = (struct ht_description){ s->told[i].bytes, s->told[i].n };
+			told[i] = (struct ht_description){ s->told[i].data, s->told[i].n };
 		check(ctx, ht_shares_join(ctx, s->own[k], k, told, s->n + 1, &s->joined[k]));
 	}
 }
@@ -83,17 +77,17 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 static void close_shares(struct shares *s)
 {
 	for (size_t k = 0; k <= s->n; k++)
-		free(s->told[k].bytes);
+		free(s->told[k].data);
 	for (size_t k = 0; k < s->n; k++) {
 		ht_close(s->joined[k]);
 		ht_close(s->own[k]);
 	}
 }
 
-static struct text render(ht_ctx *ctx, ht_table *table)
+static struct memory_sink render(ht_ctx *ctx, ht_table *table)
 {
-	struct text text = { 0 };
-	struct ht_sink sink = { write_text, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	check(ctx, ht_render(ctx, table, "json", NULL, &sink));
 	ht_table_free(table);
 	return text;
@@ -107,16 +101,16 @@ static ht_table *run_shares(ht_ctx *ctx, const struct ht_analysis_info *info,
 	ht_set *sets[2];
 	ht_table *table;
 	for (size_t k = 0; k < sides[0].n; k++) {
-		struct text text = { 0 };
-		struct ht_sink sink = { write_text, &text };
+		struct memory_sink text = { 0 };
+		struct ht_sink sink = { memory_write, &text };
 		ht_bundle *made, *read;
 		for (size_t side = 0; side < info->n_sets; side++)
 			sets[side] = sides[side].joined[k];
 		check(ctx, ht_bundle_make(
 		                   ctx, info->name, sets, info->n_sets, args, n_args, NULL, &made));
 		check(ctx, ht_bundle_write(ctx, made, &sink));
-		check(ctx, ht_bundle_read(ctx, text.bytes, text.n, &read));
-		free(text.bytes);
+		check(ctx, ht_bundle_read(ctx, text.data, text.n, &read));
+		free(text.data);
 		if (all) {
 			check(ctx, ht_bundle_merge(ctx, all, read));
 			ht_bundle_free(read);
@@ -163,13 +157,13 @@ static void compare_all(size_t n_shares, const struct ht_arg *args, size_t n_arg
 		if (status == HT_USAGE)
 			continue; /* it does not take these arguments */
 		check(ctx, status);
-		struct text one = render(ctx, table);
-		struct text many = render(ctx, run_shares(ctx, info, sides, args, n_args));
-		if (strcmp(one.bytes, many.bytes) != 0)
+		struct memory_sink one = render(ctx, table);
+		struct memory_sink many = render(ctx, run_shares(ctx, info, sides, args, n_args));
+		if (strcmp(one.data, many.data) != 0)
 			print_error("%s differs\n", info->name);
-		assert_string_equal(one.bytes, many.bytes);
-		free(one.bytes);
-		free(many.bytes);
+		assert_string_equal(one.data, many.data);
+		free(one.data);
+		free(many.data);
 		n_compared++;
 	}
 	assert_true(n_compared > 20);
@@ -206,13 +200,13 @@ static void test_ranks_elsewhere_are_refused(void **state)
 	        ht_run(ctx, "kernel-types", &s.joined[0], 1, NULL, 0, NULL, &table), HT_MISSING);
 	assert_non_null(strstr(ht_error(ctx)->message, "is with another process"));
 	/* bytes that are damaged or something else */
-	struct ht_description told = { s.told[0].bytes, s.told[0].n };
+	struct ht_description told = { s.told[0].data, s.told[0].n };
 	ht_set *set;
 	for (size_t at = 0; at < told.n; at += told.n / 50 + 1) {
-		s.told[0].bytes[at] ^= 0x41;
+		s.told[0].data[at] ^= 0x41;
 		assert_int_equal(ht_shares_join(ctx, NULL, 0, &told, 1, &set), HT_FORMAT);
-		s.told[0].bytes[at] ^= 0x41;
-		struct ht_description cut = { s.told[0].bytes, at };
+		s.told[0].data[at] ^= 0x41;
+		struct ht_description cut = { s.told[0].data, at };
 		assert_int_equal(ht_shares_join(ctx, NULL, 0, &cut, 1, &set), HT_FORMAT);
 	}
 	close_shares(&s);

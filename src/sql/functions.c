@@ -5,6 +5,7 @@
  *   union_ns(start, end)            aggregate: time that at least one interval covers
  *   overlap_ns(start, end, which)   aggregate: time that intervals of both kinds cover, which is true or false
  *   short_name(name)  human_ns(ns)  stack(event)  arg(event, key)
+ *   text REGEXP pattern             extended regular expressions, as --where has them
  *
  * Aggregates keep merged intervals as long as these come in order of start, else all of them until the end; memory
  * comes from the context.
@@ -13,6 +14,7 @@
 
 #include "sql/sql.h"
 
+#include "base/pattern.h"
 #include "model/numbers/interval.h"
 #include "model/rows/work_names.h"
 #include "table/format.h"
@@ -26,6 +28,12 @@ const struct ht_sql_function ht_sql_functions[] = {
 	        "aggregate: time in which intervals with a true which and intervals with a false one run "
 	        "together" },
 	{ "union_ns(start, end)", "aggregate: time that at least one of the intervals covers" },
+	{ "median(x)", "aggregate: the middle value, or between the middle two" },
+	{ "percentile(x, p)",
+	        "aggregate: the value below which p of 100 are, interpolated: percentile(dur_ns, 99)" },
+	{ "stddev(x)", "aggregate: standard deviation of a sample (n - 1)" },
+	{ "regexp(pattern, text)",
+	        "whether the pattern, an extended regular expression, is found; also as text REGEXP pattern" },
 	{ "short_name(name)", "a name without template arguments, parameters and return type" },
 	{ "human_ns(ns)", "a time as people read it: 1.24 ms" },
 	{ "stack(event)",
@@ -240,6 +248,42 @@ static void arg(sqlite3_context *call, int n, sqlite3_value **values)
 	}
 }
 
+static void free_regex(void *regex)
+{
+	regfree(regex);
+	sqlite3_free(regex);
+}
+
+/* The compiled pattern stays with the statement. */
+static void match(sqlite3_context *call, int n, sqlite3_value **values)
+{
+	const char *pattern = (const char *)sqlite3_value_text(values[0]);
+	const char *text = (const char *)sqlite3_value_text(values[1]);
+	regex_t *regex = sqlite3_get_auxdata(call, 0);
+	char why[HT_PATTERN_WHY];
+	(void)n;
+	if (!pattern || !text)
+		return;
+	if (regex) {
+		sqlite3_result_int(call, !regexec(regex, text, 0, NULL, 0));
+		return;
+	}
+	regex = sqlite3_malloc(sizeof *regex);
+	if (!regex) {
+		sqlite3_result_error_nomem(call);
+		return;
+	}
+	if (ht_pattern_compile(pattern, regex, why) != HT_OK) {
+		char *message = sqlite3_mprintf("the pattern '%s': %s", pattern, why);
+		sqlite3_result_error(call, message ? message : why, -1);
+		sqlite3_free(message);
+		sqlite3_free(regex);
+		return;
+	}
+	sqlite3_result_int(call, !regexec(regex, text, 0, NULL, 0));
+	sqlite3_set_auxdata(call, 0, regex, free_regex);
+}
+
 int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session)
 {
 	static const struct {
@@ -256,8 +300,9 @@ int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session)
 		{ "human_ns", 1, human_ns, NULL, NULL },
 		{ "stack", 1, stack, NULL, NULL },
 		{ "arg", 2, arg, NULL, NULL },
+		{ "regexp", 2, match, NULL, NULL },
 	};
-	int code = SQLITE_OK;
+	int code = ht_sql_register_statistics(db, session);
 	for (size_t i = 0; i < HT_COUNT(list) && code == SQLITE_OK; i++)
 		code = sqlite3_create_function(db, list[i].name, list[i].n,
 		        SQLITE_UTF8 | SQLITE_DETERMINISTIC, session, list[i].call, list[i].step,

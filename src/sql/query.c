@@ -97,6 +97,10 @@ static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const
 		code = ht_sql_register_functions(db, &holder);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+#ifdef SQLITE_DBCONFIG_DQS_DML
+	/* an argument whose name is misspelt would be a text, and the answer a silent zero */
+	(void)sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+#endif
 	if (code != SQLITE_OK)
 		status = ht_fail_nomem(ctx);
 	if (status == HT_OK) {

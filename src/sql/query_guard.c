@@ -12,8 +12,6 @@
 
 #include "sql/query.h"
 
-#include "registry/registry.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -130,109 +128,6 @@ void ht_sql_guard_done(struct ht_sql_guard *g)
 
 /* ---- what went wrong ---- */
 
-struct nearest {
-	const char *wanted;
-	char best[HT_SQL_NAME_BYTES];
-	size_t distance;
-};
-
-static void offer(struct nearest *n, const char *word)
-{
-	size_t length = strlen(n->wanted);
-	size_t distance = ht_edit_distance(n->wanted, length, word, strlen(word));
-	/* one slip in three letters */
-	if (distance > (length + 2) / 3 || (n->best[0] && distance >= n->distance))
-		return;
-	snprintf(n->best, sizeof n->best, "%s", word);
-	n->distance = distance;
-}
-
-static void offer_tables(struct nearest *n)
-{
-	char name[HT_SQL_NAME_BYTES];
-	for (size_t i = 0; ht_sql_fixed_table(i); i++)
-		offer(n, ht_sql_fixed_table(i)->name);
-	for (size_t i = 0; i < ht_n_analyses(); i++)
-		if (ht_sql_offers(ht_analysis_at(i))) {
-			ht_sql_analysis_name(ht_analysis_at(i), name);
-			offer(n, name);
-		}
-}
-
-static void offer_columns(struct nearest *n)
-{
-	for (size_t i = 0; ht_sql_fixed_table(i); i++)
-		for (size_t c = 0; c < ht_sql_fixed_table(i)->n_columns; c++)
-			offer(n, ht_sql_fixed_table(i)->columns[c].name);
-	for (size_t i = 0; i < ht_n_analyses(); i++) {
-		const struct ht_analysis_info *info = ht_analysis_at(i);
-		for (size_t k = 0; ht_sql_offers(info) && k < info->n_schemas; k++)
-			for (size_t c = 0; c < info->schemas[k].n_columns; c++)
-				offer(n, info->schemas[k].columns[c].name);
-	}
-}
-
-static void offer_functions(struct nearest *n)
-{
-	for (size_t i = 0; i < ht_sql_n_functions; i++) {
-		char name[HT_SQL_NAME_BYTES];
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(ht_sql_functions[i].call, "("),
-		        ht_sql_functions[i].call);
-		offer(n, name);
-	}
-}
-
-/* A table that is wanted and is an analysis over files. */
-static const char *hint_for_files(const char *word, char *room, size_t n_room)
-{
-	char name[HT_SQL_NAME_BYTES];
-	for (size_t i = 0; i < ht_n_analyses(); i++) {
-		const struct ht_analysis_info *info = ht_analysis_at(i);
-		ht_sql_analysis_name(info, name);
-		if (!info->files || sqlite3_stricmp(name, word) != 0)
-			continue;
-		snprintf(room, n_room,
-		        "it is over files, and a query opens none: holotrace %s FILE gives the table",
-		        info->name);
-		return room;
-	}
-	return NULL;
-}
-
-/* What to do about a message of SQLite. */
-static const char *hint_for(const char *message, char *room, size_t n_room)
-{
-	static const struct {
-		const char *start;
-		void (*offer)(struct nearest *);
-		const char *otherwise;
-	} kinds[] = {
-		{ "no such table: ", offer_tables, "SELECT name FROM sql_tables lists all" },
-		{ "no such column: ", offer_columns,
-		        "SELECT * FROM sql_columns WHERE table_name = '...' lists all" },
-		{ "no such function: ", offer_functions,
-		        "sql_tables lists ours; SQLite's own are there too" },
-		{ "not authorized", NULL, HT_SQL_READS },
-		{ "access to ", NULL, HT_SQL_READS },
-	};
-	for (size_t i = 0; i < HT_COUNT(kinds); i++) {
-		size_t n = strlen(kinds[i].start);
-		if (strncmp(message, kinds[i].start, n) != 0)
-			continue;
-		const char *word = message + n, *dot = strrchr(word, '.');
-		struct nearest nearest = { .wanted = dot ? dot + 1 : word };
-		if (kinds[i].offer == offer_tables && hint_for_files(nearest.wanted, room, n_room))
-			return room;
-		if (kinds[i].offer)
-			kinds[i].offer(&nearest);
-		if (!nearest.best[0])
-			return kinds[i].otherwise;
-		snprintf(room, n_room, "did you mean %s?", nearest.best);
-		return room;
-	}
-	return NULL;
-}
-
 static enum ht_status fail_stopped(struct ht_sql_guard *g)
 {
 	ht_ctx *ctx = g->session->ctx;
@@ -252,7 +147,7 @@ enum ht_status ht_sql_guard_fail(struct ht_sql_guard *g, int code)
 {
 	struct ht_sql_session *s = g->session;
 	const char *message = sqlite3_errmsg(s->db);
-	char room[128];
+	char room[HT_SQL_HINT_BYTES];
 	if (g->stopped != HT_OK)
 		return fail_stopped(g);
 	if (s->failed != HT_OK && s->ctx->error.status != HT_OK)
@@ -262,8 +157,8 @@ enum ht_status ht_sql_guard_fail(struct ht_sql_guard *g, int code)
 	if (code == SQLITE_TOOBIG)
 		return ht_fail(s->ctx, HT_LIMIT, NULL, -1, NULL,
 		        "a value or the query itself is too long");
-	return ht_fail(
-	        s->ctx, HT_USAGE, NULL, -1, hint_for(message, room, sizeof room), "%s", message);
+	return ht_fail(s->ctx, HT_USAGE, NULL, -1,
+	        ht_sql_hint(s->query, message, room, sizeof room), "%s", message);
 }
 
 #endif

@@ -85,7 +85,8 @@ static enum ht_type type_by_name(const char *text, size_t n)
 /* The same of an expression: a name, or a function that keeps what its argument is. */
 static enum ht_type type_by_text(const char *text)
 {
-	static const char *const keeping[] = { "sum", "total", "avg", "min", "max" };
+	static const char *const keeping[] = { "sum", "total", "avg", "stddev", "min", "max",
+		"median", "percentile" };
 	size_t n = strlen(text), n_name = strcspn(text, "(");
 	if (n_name == n)
 		return type_by_name(text, n);
@@ -104,8 +105,10 @@ static enum ht_type type_by_text(const char *text)
 	for (size_t i = 0; i < HT_COUNT(keeping); i++)
 		if (strlen(keeping[i]) == n_name &&
 		        !sqlite3_strnicmp(text, keeping[i], (int)n_name)) {
-			enum ht_type type = type_by_name(inner, n_inner);
-			return type == HT_TIME && i < 3 ? HT_I64 : type;
+			/* the second argument of percentile is which one */
+			size_t n_first = i == HT_COUNT(keeping) - 1 ? strcspn(inner, ",") : n_inner;
+			enum ht_type type = type_by_name(inner, n_first);
+			return type == HT_TIME && i < 4 ? HT_I64 : type;
 		}
 	return HT_I64;
 }

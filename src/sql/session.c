@@ -84,7 +84,7 @@ int ht_sql_attribution(
 
 /* ---- indexes ---- */
 
-static const char correlations_kind, ranges_kind, loose_kind;
+static const char correlations_kind, bounds_kind, ranges_kind, loose_kind;
 
 /* Makes a value in an arena; NULL with the error in the context. */
 typedef void *make_fn(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena);
@@ -100,6 +100,17 @@ static void *make_correlations(ht_ctx *ctx, const struct ht_trace *trace, struct
 	               index) == HT_OK
 	               ? index
 	               : NULL;
+}
+
+static void *make_bounds(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena)
+{
+	struct ht_row_bounds *bounds = ht_arena_alloc(arena, sizeof *bounds);
+	if (!bounds) {
+		(void)ht_fail_nomem(ctx);
+		return NULL;
+	}
+	return ht_row_bounds_make(ctx, trace, "correlation", arena, bounds) == HT_OK ? bounds
+	                                                                             : NULL;
 }
 
 static void *make_ranges(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena)
@@ -141,7 +152,8 @@ static int find_or_make(
 	return *ret_value ? SQLITE_OK : ht_sql_failed(s, s->ctx->error.status);
 }
 
-/* Making the index costs as much as walking the values some dozen times. */
+/* One id is found by the bounds of values, which stay with the set. A query that asks for many of them, as a join
+ * does, is worth the index. */
 #define IDS_LOOKED_FOR 16
 
 static bool wants_correlations(struct ht_sql_session *s, size_t i)
@@ -170,16 +182,18 @@ static int find_correlations(struct ht_sql_session *s, size_t i)
 int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct ht_arena *arena,
         const uint32_t **ret_rows, size_t *ret_n)
 {
-	const struct ht_trace *trace;
 	bool by_index = wants_correlations(s, i);
-	int code = by_index ? find_correlations(s, i) : ht_sql_take(s, i, &trace);
+	struct ht_sql_rank *rank = &s->ranks[i];
+	int code = by_index       ? find_correlations(s, i)
+	           : rank->bounds ? SQLITE_OK
+	                          : find_or_make(s, i, &bounds_kind, make_bounds, &rank->bounds);
 	if (code != SQLITE_OK)
 		return code;
 	if (!by_index)
 		return ht_sql_failed(
-		        s, ht_row_index_scan(s->ctx, trace, "correlation",
+		        s, ht_row_bounds_scan(s->ctx, rank->trace, "correlation", rank->bounds,
 		                   HT_ALL_KINDS | HT_WITH_REFUSED, value, arena, ret_rows, ret_n));
-	*ret_rows = ht_row_index_find(&s->ranks[i].correlations, value, SIZE_MAX, ret_n);
+	*ret_rows = ht_row_index_find(&rank->correlations, value, SIZE_MAX, ret_n);
 	return SQLITE_OK;
 }
 

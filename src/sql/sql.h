@@ -37,6 +37,7 @@ struct ht_sql_rank {
 	bool has_correlations, has_ranges;
 	unsigned n_overlaps; /* questions for what overlaps a range of time */
 	unsigned n_looked;   /* and for correlation ids */
+	const void *bounds;  /* of those (struct ht_row_bounds); NULL: not made yet */
 	struct ht_ranges ranges;
 	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
 };
@@ -136,6 +137,7 @@ int ht_sql_register_results(struct ht_sql_session *s);
 int ht_sql_register_small(struct ht_sql_session *s);
 /* Functions take the session from where the pointer points when they are called. */
 int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session);
+int ht_sql_register_statistics(sqlite3 *db, struct ht_sql_session **session);
 
 /* All tables of fixed columns, in the order of help: the i-th, NULL after the last. */
 const struct ht_sql_table *ht_sql_event_table(size_t i);

@@ -62,19 +62,15 @@ static int64_t rescale(struct ht_packer *p, int64_t value, uint8_t scale)
 	return to == HT_PACK_RAW ? bits_of(value, scale) : value * ht_pack_factors[to - scale];
 }
 
-/* The base and bits of a full block's values, or of fewer: the base is the bits in front that all have. */
-static struct ht_pack_block measure(const struct ht_packer *p)
+/* The base and bits of the values: the base is the bits in front that all have. */
+static struct ht_pack_block measure(struct ht_packer *p)
 {
 	struct ht_pack_block block = { .base = 0 };
 	uint64_t any = 0, all = ~(uint64_t)0;
-	if (p->n == HT_PACK_VALUES) {
-		/* a count that is known is what compilers make wide instructions of */
-		for (unsigned i = 0; i < HT_PACK_VALUES; i++) {
-			any |= (uint64_t)p->values[i];
-			all &= (uint64_t)p->values[i];
-		}
-	}
-	for (unsigned i = 0; p->n < HT_PACK_VALUES && i < p->n; i++) {
+	/* a count that is known is what compilers make wide instructions of; the first value changes nothing */
+	for (unsigned i = p->n; i < HT_PACK_VALUES; i++)
+		p->values[i] = p->values[0];
+	for (unsigned i = 0; i < HT_PACK_VALUES; i++) {
 		any |= (uint64_t)p->values[i];
 		all &= (uint64_t)p->values[i];
 	}
@@ -123,13 +119,17 @@ static unsigned squeeze(uint64_t *values, unsigned n, uint64_t *masks)
 {
 	unsigned n_kept = 0;
 	memset(masks, 0, (1 + HT_PACK_MASKS) * sizeof *masks);
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t value = values[i], is_kept = value != 0;
-		if (i % 64 == 0)
-			masks[0] |= (uint64_t)n_kept << i / 64 * 16;
-		masks[1 + i / 64] |= is_kept << i % 64;
-		values[n_kept] = value;
-		n_kept += (unsigned)is_kept;
+	for (unsigned first = 0; first < n; first += 64) {
+		unsigned n_own = n - first < 64 ? n - first : 64;
+		uint64_t mask = 0;
+		masks[0] |= (uint64_t)n_kept << first / 64 * 16;
+		for (unsigned i = 0; i < n_own; i++) {
+			uint64_t value = values[first + i], is_kept = value != 0;
+			mask |= is_kept << i;
+			values[n_kept] = value;
+			n_kept += (unsigned)is_kept;
+		}
+		masks[1 + first / 64] = mask;
 	}
 	return n_kept;
 }
@@ -378,7 +378,7 @@ static bool find_pattern(struct ht_arg_table *t, const uint8_t *has)
 bool ht_arg_table_end(
         struct ht_arg_table *t, const uint8_t *has, uint32_t row, struct ht_table_pattern **ret)
 {
-	if (t->failed || !find_pattern(t, has))
+	if (t->failed || (has && !find_pattern(t, has)))
 		return false;
 	struct ht_table_pattern *pattern = (struct ht_table_pattern *)t->patterns.data + t->last;
 	if (pattern->n_all != t->lists.n && !find_lists(t, pattern))

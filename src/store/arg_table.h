@@ -59,8 +59,8 @@ struct ht_arg_table {
 
 /* NULL when out of memory. The caller sets pool_id and is_text of the columns. */
 struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_columns);
-/* The row's args are done: those of the columns whose byte is 1, the others are 0. The pattern is the caller's until the
- * next call. False when out of memory. */
+/* The row's args are done: those of the columns whose byte is 1, the others are 0; NULL: those of the row before. The
+ * pattern is the caller's until the next call. False when out of memory. */
 bool ht_arg_table_end(struct ht_arg_table *table, const uint8_t *has, uint32_t row,
         struct ht_table_pattern **ret);
 /* No more rows: what is in hand is packed. False when out of memory. */

@@ -317,11 +317,8 @@ static enum ht_status join_packed(struct assembly *a)
 	return ok ? HT_OK : ht_fail_nomem(a->ctx);
 }
 
-static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
+static enum ht_status join_column(struct assembly *a, const struct column_plan *plan)
 {
-	struct assembly *a = user;
-	const struct column_plan *plan = &a->plans[i_plan];
-	(void)i_worker;
 	if (plan->packed)
 		return HT_OK;
 	struct ht_chunk_column *from =
@@ -335,6 +332,14 @@ static enum ht_status join_column(void *user, size_t i_plan, int i_worker)
 	memset(values + used, 0, (-used) & 7);
 	*from = (struct ht_chunk_column){ 0 };
 	return ok ? HT_OK : ht_fail_nomem(a->ctx);
+}
+
+/* By one thread: pages are moved one after the other in any case, and many threads only wait for each other. */
+static enum ht_status join_columns(struct assembly *a)
+{
+	for (size_t i = 0; i < a->n_plans; i++)
+		HT_TRY(join_column(a, &a->plans[i]));
+	return HT_OK;
 }
 
 /* ---- pools ---- */
@@ -439,60 +444,6 @@ static enum ht_status join_tracks(struct assembly *a)
 	return HT_OK;
 }
 
-/* Ids of tracks and categories depend on which thread met them first: number them by first appearance
- * in the file, and drop those that only a wrong guess met. Returns how many are left. */
-static uint32_t first_come(uint32_t *renamed, uint32_t id, uint32_t n)
-{
-	if (renamed[id] == HT_NONE)
-		renamed[id] = n++;
-	return n;
-}
-
-static enum ht_status renumber(struct assembly *a)
-{
-	struct ht_trace *t = a->trace;
-	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
-	struct ht_category *categories = HT_MUTABLE(struct ht_category, t->categories);
-	uint32_t *track = HT_MUTABLE(uint32_t, t->track);
-	uint16_t *cat = HT_MUTABLE(uint16_t, t->cat);
-	size_t n_old = t->n_tracks + t->n_categories;
-	uint32_t *new_track = ht_arena_alloc(&a->arena, (n_old + 2) * sizeof *new_track);
-	struct ht_track *old_tracks = ht_arena_alloc(&a->arena, (t->n_tracks + 1) * sizeof *tracks);
-	struct ht_category *old_categories =
-	        ht_arena_alloc(&a->arena, (t->n_categories + 1) * sizeof *categories);
-	if (!new_track || !old_tracks || !old_categories)
-		return ht_fail_nomem(a->ctx);
-	uint32_t *new_cat = new_track + t->n_tracks + 1, n_tracks = 0, n_categories = 0;
-	memset(new_track, 0xff, (n_old + 2) * sizeof *new_track);
-	memcpy(old_tracks, tracks, t->n_tracks * sizeof *tracks);
-	memcpy(old_categories, categories, t->n_categories * sizeof *categories);
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		n_tracks = first_come(new_track, track[row], n_tracks);
-		n_categories = first_come(new_cat, cat[row], n_categories);
-		track[row] = new_track[track[row]];
-		cat[row] = (uint16_t)new_cat[cat[row]];
-	}
-	for (size_t i = 0; i < t->n_tracks; i++)
-		if (new_track[i] != HT_NONE)
-			tracks[new_track[i]] = old_tracks[i];
-	for (size_t i = 0; i < t->n_categories; i++)
-		if (new_cat[i] != HT_NONE)
-			categories[new_cat[i]] = old_categories[i];
-	tracks = ht_mem_realloc(
-	        a->ctx->mem, tracks, t->n_tracks * sizeof *tracks, n_tracks * sizeof *tracks);
-	if (!tracks)
-		return ht_fail_nomem(a->ctx);
-	t->tracks = tracks;
-	t->n_tracks = n_tracks;
-	categories = ht_mem_realloc(a->ctx->mem, categories, t->n_categories * sizeof *categories,
-	        n_categories * sizeof *categories);
-	if (!categories)
-		return ht_fail_nomem(a->ctx);
-	t->categories = categories;
-	t->n_categories = n_categories;
-	return HT_OK;
-}
-
 /* ---- the rest ---- */
 
 static enum ht_status join_headers(struct assembly *a)
@@ -574,6 +525,14 @@ static void fix_fractions(struct assembly *a)
 	}
 }
 
+/* Two things that do not need each other. */
+static enum ht_status join_or_number(void *user, size_t i_task, int i_worker)
+{
+	struct assembly *a = user;
+	(void)i_worker;
+	return i_task ? ht_renumber(a->ctx, a->trace) : join_columns(a);
+}
+
 static enum ht_status assemble(struct assembly *a)
 {
 	HT_TRY(plan_columns(a));
@@ -584,8 +543,7 @@ static enum ht_status assemble(struct assembly *a)
 	HT_TRY(take_rows(a));
 	HT_TRY(alloc_columns(a));
 	HT_TRY(join_packed(a));
-	HT_TRY(ht_parallel(a->ctx, a->n_plans, join_column, a));
-	HT_TRY(renumber(a));
+	HT_TRY(ht_parallel(a->ctx, 2, join_or_number, a));
 	HT_TRY(join_strings(a));
 	fix_fractions(a);
 	return HT_OK;

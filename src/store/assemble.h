@@ -11,4 +11,7 @@
 enum ht_status ht_assemble(
         ht_ctx *ctx, struct ht_builder *builder, struct ht_trace *trace) HT_MUST_USE;
 
+/* Number tracks and categories in the order in which the rows have them; those that no row has are left out. */
+enum ht_status ht_renumber(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
+
 #endif

@@ -42,11 +42,34 @@ bool ht_builder_header(
 	return HT_VEC_PUSH(b->mem, &b->all.headers, struct ht_header, header);
 }
 
+struct sealing {
+	struct ht_builder *builder;
+	const struct ht_kernel_rules *rules;
+	struct ht_trace *trace;
+};
+
+static enum ht_status seal(void *user)
+{
+	const struct sealing *s = user;
+	struct ht_builder *builder = s->builder;
+	ht_ctx *ctx = builder->ctx;
+	struct ht_tally tally = { 0 };
+	HT_TRY(ht_drafts_assemble(builder, s->trace));
+	HT_TRY(ht_assemble(ctx, builder, s->trace));
+	for (int code = 0; code < HT_N_STATS; code++) {
+		tally.count[code] = builder->all.stats[code].count;
+		tally.first_offset[code] = builder->all.stats[code].first_offset;
+	}
+	/* what was read is in the trace: its memory is free while links are made */
+	ht_builder_done(builder);
+	ht_builder_init(builder, ctx, builder->path);
+	return ht_seal(ctx, s->trace, s->rules, &tally);
+}
+
 enum ht_status ht_builder_seal(
         struct ht_builder *builder, const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
 	ht_ctx *ctx = builder->ctx;
-	struct ht_tally tally = { 0 };
 	struct ht_trace_meta *meta = HT_SECTION_ALLOC(ctx, t, meta_, struct ht_trace_meta, 1);
 	if (!meta)
 		return ht_fail_nomem(ctx);
@@ -56,14 +79,6 @@ enum ht_status ht_builder_seal(
 		.dialect = builder->dialect,
 		.n_documents = builder->n_documents };
 	t->meta = meta;
-	HT_TRY(ht_drafts_assemble(builder, t));
-	HT_TRY(ht_assemble(ctx, builder, t));
-	for (int code = 0; code < HT_N_STATS; code++) {
-		tally.count[code] = builder->all.stats[code].count;
-		tally.first_offset[code] = builder->all.stats[code].first_offset;
-	}
-	/* what was read is in the trace: its memory is free while links are made */
-	ht_builder_done(builder);
-	ht_builder_init(builder, ctx, builder->path);
-	return ht_seal(ctx, t, rules, &tally);
+	struct sealing s = { builder, rules, t };
+	return ht_with_crew(ctx, seal, &s);
 }

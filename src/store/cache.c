@@ -77,7 +77,7 @@ struct hashing {
 	size_t n;
 };
 
-static void hash_part(void *user, size_t i_part, const struct ht_part *part)
+static void hash_part(void *user, size_t i_part, const struct ht_section_part *part)
 {
 	struct hashing *h = user;
 	h->hashes[1 + i_part] = ht_cache_hash(part->bytes, part->n * part->info->elem_bytes);
@@ -98,7 +98,7 @@ uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, co
 	if (!h.hashes)
 		return 0;
 	for (size_t i = 0; i + 1 < h.n; i++) {
-		struct ht_part part = ht_sections_part(kind, store, i);
+		struct ht_section_part part = ht_sections_part(kind, store, i);
 		hash_part(&h, i, &part);
 	}
 	uint64_t checksum = join_hashes(&h, bytes);

@@ -130,7 +130,7 @@ static enum ht_status write_or_hash(void *user, size_t i_task, int i_worker)
 	}
 	size_t end = i_task * PARTS_AT_ONCE < w->n_parts ? i_task * PARTS_AT_ONCE : w->n_parts;
 	for (size_t i = (i_task - 1) * PARTS_AT_ONCE; i < end; i++) {
-		struct ht_part part = ht_sections_part(w->kind, w->store, i);
+		struct ht_section_part part = ht_sections_part(w->kind, w->store, i);
 		w->hashes[1 + i] = ht_cache_hash(part.bytes, part.n * part.info->elem_bytes);
 	}
 	return HT_OK;

@@ -138,7 +138,7 @@ static enum ht_status note_losses(struct ht_roster *roster, struct ht_arena *are
 	return roster->loss_note ? HT_OK : HT_NOMEM;
 }
 
-static bool has_two_steps(const struct ht_roster *roster)
+bool ht_roster_has_two_steps(const struct ht_roster *roster)
 {
 	int64_t first = HT_NO_I64;
 	for (size_t i = 0; i < roster->n; i++) {
@@ -187,7 +187,7 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 	                ? NULL
 	                : "the ranks have no common clock; each starts at its own first event";
 	HT_TRY(note_missing(roster, arena));
-	roster->has_two_steps = has_two_steps(roster);
+	roster->has_two_steps = ht_roster_has_two_steps(roster);
 	HT_TRY(ht_job_compare(roster, arena, &roster->job_note));
 	return note_losses(roster, arena);
 }

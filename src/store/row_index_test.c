@@ -51,8 +51,10 @@ static void check_scan(
 	size_t n, n_scanned;
 	const uint32_t *rows = ht_row_index_find(index, value, SIZE_MAX, &n), *scanned = NULL;
 	ht_arena_init(&arena, ctx->mem);
-	assert_int_equal(ht_row_index_scan(ctx, trace, "id", HT_KIND_BIT(HT_KIND_CPU_OP), value,
-	                         &arena, &scanned, &n_scanned),
+	struct ht_row_bounds bounds;
+	assert_int_equal(ht_row_bounds_make(ctx, trace, "id", &arena, &bounds), HT_OK);
+	assert_int_equal(ht_row_bounds_scan(ctx, trace, "id", &bounds, HT_KIND_BIT(HT_KIND_CPU_OP),
+	                         value, &arena, &scanned, &n_scanned),
 	        HT_OK);
 	assert_int_equal(n_scanned, n);
 	for (size_t i = 0; i < n; i++)
@@ -60,7 +62,7 @@ static void check_scan(
 	ht_arena_done(&arena);
 }
 
-static void check(const int64_t *ids, bool dense)
+static void check_with(const int64_t *ids, bool dense, int n_jobs, uint32_t range_rows)
 {
 	char path[64];
 	const char *source = path;
@@ -75,6 +77,8 @@ static void check(const int64_t *ids, bool dense)
 	assert_int_equal(ht_open(ctx, &source, 1, NULL, &set), HT_OK);
 	assert_int_equal(ht_set_acquire(ctx, set, 0, &trace), HT_OK);
 	ht_arena_init(&arena, ctx->mem);
+	ht_ctx_set_jobs(ctx, n_jobs);
+	ctx->range_rows = range_rows;
 	assert_int_equal(
 	        ht_row_index_make(ctx, trace, "id", HT_KIND_BIT(HT_KIND_CPU_OP), &arena, &index),
 	        HT_OK);
@@ -87,6 +91,16 @@ static void check(const int64_t *ids, bool dense)
 		last = ids[rows[0]];
 		for (size_t i = 1; i < n; i++)
 			assert_true(ids[rows[i]] == last && rows[i] > rows[i - 1]);
+	}
+	assert_int_equal(n_all, index.n);
+	/* a value from each place on: what begins before the next place */
+	n_all = 0;
+	for (size_t place = 0, n_places = ht_row_index_places(&index); place < n_places;
+	        place += 7) {
+		size_t end = place + 7 < n_places ? place + 7 : n_places;
+		at = ht_row_index_from(&index, place);
+		while (at < end && ht_row_index_next(&index, &at, &rows, &n))
+			n_all += index.keys || at <= end ? n : 0;
 	}
 	assert_int_equal(n_all, index.n);
 	for (int i = 0; i < N; i++)
@@ -104,6 +118,14 @@ static void check(const int64_t *ids, bool dense)
 	ht_close(set);
 	ht_ctx_free(ctx);
 	unlink(path);
+}
+
+static void check(const int64_t *ids, bool dense)
+{
+	check_with(ids, dense, 1, 0);
+	check_with(ids, dense, 1, 10);
+	check_with(ids, dense, 3, 1);
+	check_with(ids, dense, 4, 300);
 }
 
 static void finds_rows(void **state)

@@ -25,11 +25,12 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 	return HT_OK;
 }
 
-/* What runs in parallel, the longest first: beside the tracks, when they are done, and at last. */
-enum beside { BESIDE_PYTHON, BESIDE_FLOWS, BESIDE_SERIES_CHECKS, N_BESIDE };
+/* What runs in parallel, the longest first: the tracks and what does not need them, what does, and at last. Each task
+ * splits its work further where that is long. */
+enum first { FIRST_TRACKS, FIRST_PYTHON, FIRST_FLOWS, FIRST_SERIES_CHECKS, N_FIRST };
 enum link { LINK_GPU, LINK_FLOWS, LINK_STEPS, LINK_RECORD_CHECKS, LINK_ROW_CHECKS, N_LINKS };
 enum last { LAST_GPU_CHECKS, LAST_LAUNCH_CHECKS, LAST_STEPS, N_LAST };
-_Static_assert((int)N_LAST <= (int)N_LINKS && (int)N_BESIDE <= (int)N_LINKS, "one tally per task");
+_Static_assert((int)N_LAST <= (int)N_LINKS && (int)N_FIRST <= (int)N_LINKS, "one tally per task");
 
 struct sealing {
 	ht_ctx *ctx;
@@ -39,13 +40,14 @@ struct sealing {
 	struct ht_tally tallies[N_LINKS]; /* each task counts for itself */
 };
 
-static enum ht_status go_beside(void *user, size_t i_task, int i_worker)
+static enum ht_status make_first(void *user, size_t i_task, int i_worker)
 {
 	struct sealing *s = user;
 	(void)i_worker;
-	switch ((enum beside)i_task) {
-	case BESIDE_PYTHON: return ht_seal_python(s->ctx, s->t);
-	case BESIDE_FLOWS: return ht_flow_rows_list(s->ctx, s->t, &s->flow_rows);
+	switch ((enum first)i_task) {
+	case FIRST_TRACKS: return ht_seal_tracks(s->ctx, s->t, &s->tallies[i_task]);
+	case FIRST_PYTHON: return ht_seal_python(s->ctx, s->t);
+	case FIRST_FLOWS: return ht_flow_rows_list(s->ctx, s->t, &s->flow_rows);
 	default: return ht_seal_series_checks(s->ctx, s->t, &s->tallies[i_task]);
 	}
 }
@@ -78,10 +80,9 @@ static enum ht_status make_last(void *user, size_t i_task, int i_worker)
 
 static enum ht_status seal_links(struct sealing *s, struct ht_tally *tally)
 {
-	const struct ht_beside beside = { N_BESIDE, go_beside, s };
-	HT_TRY(ht_seal_tracks(s->ctx, s->t, tally, &beside));
+	HT_TRY(ht_parallel(s->ctx, N_FIRST, make_first, s));
 	HT_TRY(ht_parallel(s->ctx, N_LINKS, make_link, s));
-	ht_seal_flow_rows(s->t, &s->flow_rows);
+	HT_TRY(ht_seal_flow_rows(s->ctx, s->t, &s->flow_rows));
 	if (s->t->meta_->dialect == HT_DIALECT_ASCEND)
 		ht_seal_ascend_ops(s->t);
 	HT_TRY(ht_parallel(s->ctx, N_LAST, make_last, s));

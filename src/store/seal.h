@@ -41,17 +41,11 @@ enum ht_status ht_seal_header(
 enum ht_status ht_seal_threads(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_kinds(
         ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
-/* Tasks that go on beside the tracks. */
-struct ht_beside {
-	size_t n;
-	ht_task_fn fn;
-	void *user;
-};
 /* While it runs, durations, flags and parents of spans are not to be looked at, nor the order of tracks. */
-enum ht_status ht_seal_tracks(ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally,
-        const struct ht_beside *beside) HT_MUST_USE;
+enum ht_status ht_seal_tracks(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
 
-/* These need no tracks: */
+/* These need no tracks and are made beside them: */
 enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 enum ht_status ht_seal_series_checks(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_tally *tally) HT_MUST_USE;
@@ -62,6 +56,7 @@ struct ht_flow_rows {
 	uint64_t *ids;   /* of each */
 	uint32_t *order; /* positions in both, grouped by (category, id), in time order within */
 	size_t n;
+	uint32_t *places; /* by range: how many flows its groups are, later where they go */
 };
 enum ht_status ht_flow_rows_list(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_flow_rows *ret_rows) HT_MUST_USE;
@@ -71,10 +66,11 @@ void ht_flow_rows_done(struct ht_flow_rows *rows);
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *trace, const struct ht_kernel_rules *rules,
         struct ht_tally *tally) HT_MUST_USE;
 enum ht_status ht_seal_flows(
-        ht_ctx *ctx, struct ht_trace *trace, const struct ht_flow_rows *rows) HT_MUST_USE;
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_flow_rows *rows) HT_MUST_USE;
 /* A flow row has no parent of its own: the one it has is for binding it. Only when no other task runs, since
  * they read parents. */
-void ht_seal_flow_rows(struct ht_trace *trace, const struct ht_flow_rows *rows);
+enum ht_status ht_seal_flow_rows(
+        ht_ctx *ctx, struct ht_trace *trace, struct ht_flow_rows *rows) HT_MUST_USE;
 enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *trace) HT_MUST_USE;
 /* Whether the trace agrees with itself: counters only. */
 enum ht_status ht_seal_row_checks(

@@ -1,21 +1,33 @@
 /*
  * seal_checks.c - does the trace agree with itself.
  *
- * Nothing is repaired here; each finding is a counter that `holotrace health` shows with what it weakens.
+ * Nothing is repaired here; each finding is a counter that `holotrace health` shows with what it weakens. Checks go by
+ * ranges of rows, of GPU work or of the rows of tracks, and each thread counts for itself.
  */
 #include "store/seal.h"
 
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/search.h"
+#include "base/thread.h"
 
 #include <string.h>
 
 struct checks {
 	ht_ctx *ctx;
 	const struct ht_trace *t;
-	struct ht_tally *tally;
+	struct ht_tally *tally;   /* of all */
+	struct ht_tally *tallies; /* by thread */
 	struct ht_arena arena;
+	/* for what one check asks of the range of another thread */
+	atomic_uchar *
+	        launching; /* by string id: 2 the name is of a call that launches, 1 it is not, 0 not yet known */
+	atomic_uchar *has_host; /* by track: some row is of the host */
+	atomic_ullong n_ends;   /* of the capture window */
+	uint64_t *keys;         /* record function ids */
+	uint32_t *rows;
+	uint32_t name; /* what to look for */
+	struct streams *streams;
 };
 
 static void add(struct checks *c, enum ht_stat_code code, uint64_t n)
@@ -23,32 +35,71 @@ static void add(struct checks *c, enum ht_stat_code code, uint64_t n)
 	ht_tally_add(c->tally, code, n);
 }
 
+/* What is done with a range. */
+typedef void check_fn(struct checks *c, struct ht_range range, struct ht_tally *tally);
+
+struct by_ranges {
+	struct checks *c;
+	check_fn *check;
+	uint64_t n;
+};
+
+static enum ht_status check_range(void *user, size_t i_range, int i_worker)
+{
+	const struct by_ranges *r = user;
+	r->check(r->c, ht_range_at(r->c->ctx, r->n, i_range), &r->c->tallies[i_worker]);
+	return HT_OK;
+}
+
+static enum ht_status by_ranges(struct checks *c, uint64_t n, check_fn *check)
+{
+	struct by_ranges r = { c, check, n };
+	return ht_parallel(c->ctx, ht_n_ranges(c->ctx, n), check_range, &r);
+}
+
+static enum ht_status by_rows(struct checks *c, check_fn *check)
+{
+	return by_ranges(c, ht_n_events(c->t), check);
+}
+
+/* The place of a row in a column; rows that are asked for one after the other are mostly near each other: hint is where
+ * the last one was. False when it has none. */
+static bool find_near(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row, size_t *hint)
+{
+	const uint32_t *rows = ht_arg_rows(t, column);
+	*hint = HT_LOWER_BOUND_NEAR(at, column->n, *hint, rows[at] < row);
+	return *hint < column->n && rows[*hint] == row;
+}
+
 /* 1, 8, 9: GPU work against its launch and operator. */
-static void check_launches(struct checks *c)
+static void check_launches(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	const struct ht_trace *t = c->t;
 	const struct ht_arg_column *external = ht_arg_find(t, "External id", HT_ARG_I64);
 	struct ht_arg_cursor cursor = ht_arg_cursor_of(t, external); /* GPU rows ascend */
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	size_t hint = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		if (gpu->launch == HT_NONE) {
-			add(c, HT_STAT_gpu_without_launch, 1);
+			ht_tally_add(tally, HT_STAT_gpu_without_launch, 1);
 			continue;
 		}
-		add(c, HT_STAT_kernel_before_launch, t->ts_ns[gpu->row] < t->ts_ns[gpu->launch]);
+		ht_tally_add(tally, HT_STAT_kernel_before_launch,
+		        t->ts_ns[gpu->row] < t->ts_ns[gpu->launch]);
 		/* on Ascend a queue stands between operator and launch, on another thread */
 		if (!external || t->meta_->dialect == HT_DIALECT_ASCEND)
 			continue;
 		int64_t own = ht_arg_cursor_i64(&cursor, gpu->row, HT_NO_I64);
 		if (own == HT_NO_I64)
 			continue;
-		uint64_t at = ht_arg_position(t, external, gpu->launch);
-		bool differs = at != UINT64_MAX && ht_arg_i64_at(t, external, at) != own;
+		bool differs = find_near(t, external, gpu->launch, &hint) &&
+		               ht_arg_i64_at(t, external, hint) != own;
 		bool outside = gpu->op != HT_NONE &&
 		               (t->track[gpu->op] != t->track[gpu->launch] ||
 		                       t->ts_ns[gpu->op] > t->ts_ns[gpu->launch] ||
 		                       ht_end_ns(t, gpu->op) < ht_end_ns(t, gpu->launch));
-		add(c, HT_STAT_external_id_mismatch, differs || outside);
+		ht_tally_add(tally, HT_STAT_external_id_mismatch, differs || outside);
 	}
 }
 
@@ -62,44 +113,41 @@ static bool launches_work(const char *name)
 	return false;
 }
 
+static bool is_launching(struct checks *c, uint32_t name)
+{
+	atomic_uchar *memo = &c->launching[name];
+	unsigned char known = atomic_load_explicit(memo, memory_order_relaxed);
+	if (!known) {
+		known = launches_work(ht_str(c->t, name)) ? 2 : 1;
+		atomic_store_explicit(memo, known, memory_order_relaxed);
+	}
+	return known == 2;
+}
+
 /* Launches whose work is not in the file. */
-static enum ht_status check_lost_work(struct checks *c)
+static void check_lost_work(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	const struct ht_trace *t = c->t;
-	uint8_t *launching = ht_arena_alloc(&c->arena, t->n_string_offsets);
-	if (!launching)
-		return ht_fail_nomem(c->ctx);
-	size_t next = 0;
-	for (uint32_t row = 0; t->n_gpu && row < ht_n_events(t); row++) {
+	size_t next = ht_lower_bound_u32(t->launch_rows, t->n_launch_rows, range.first);
+	uint64_t n = 0;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		bool call = t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
+		if (!call || t->name[row] == HT_NO_STR)
+			continue;
 		while (next < t->n_launch_rows && t->launch_rows[next] < row)
 			next++;
 		bool known = next < t->n_launch_rows && t->launch_rows[next] == row;
-		bool call = t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
-		if (known || !call || t->name[row] == HT_NO_STR)
-			continue;
-		uint8_t *memo = &launching[t->name[row]];
-		if (!*memo)
-			*memo = launches_work(ht_str(t, t->name[row])) ? 2 : 1;
-		add(c, HT_STAT_launch_without_gpu, *memo == 2);
+		n += !known && is_launching(c, t->name[row]);
 	}
-	return HT_OK;
+	ht_tally_add(tally, HT_STAT_launch_without_gpu, n);
 }
 
-/* 6: work that overlaps on one stream. Tracks are sorted by time. */
-static void check_streams(struct checks *c)
+static enum ht_status check_lost(struct checks *c)
 {
-	const struct ht_trace *t = c->t;
-	for (size_t i = 0; i < t->n_tracks; i++) {
-		int64_t end = INT64_MIN;
-		for (uint32_t k = 0; k < t->tracks[i].n; k++) {
-			uint32_t row = t->track_rows[t->tracks[i].first + k];
-			if (!ht_is_span(t, row) || !ht_kind_is_gpu_work(t->kind[row]))
-				continue;
-			add(c, HT_STAT_kernels_overlap_on_stream, t->ts_ns[row] < end);
-			if (ht_end_ns(t, row) > end)
-				end = ht_end_ns(t, row);
-		}
-	}
+	c->launching = ht_arena_alloc(&c->arena, c->t->n_string_offsets);
+	if (!c->launching)
+		return ht_fail_nomem(c->ctx);
+	return c->t->n_gpu ? by_rows(c, check_lost_work) : HT_OK;
 }
 
 /* Tracks of devices by (pid, stream), for waits that name a stream. */
@@ -147,6 +195,27 @@ static bool runs_on(const struct ht_trace *t, const struct ht_track *track, uint
 	       ht_end_ns(t, rows[low - 1]) > ht_end_ns(t, wait);
 }
 
+static void check_waits(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_trace *t = c->t;
+	const struct streams *streams = c->streams;
+	struct ht_arg_cursor cursor = ht_arg_cursor(t, "stream");
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (t->name[row] != c->name || t->kind[row] != HT_KIND_SYNC)
+			continue;
+		int64_t stream = ht_arg_cursor_i64(&cursor, row, -1),
+		        pid = t->tracks[t->track[row]].pid;
+		uint64_t key = stream_key(pid, stream);
+		for (size_t i = first_from(streams->keys, streams->n, key);
+		        i < streams->n && streams->keys[i] == key; i++) {
+			const struct ht_track *track = &t->tracks[streams->tracks[i]];
+			ht_tally_add(tally, HT_STAT_kernel_during_stream_sync,
+			        track->pid == pid && track->tid == stream &&
+			                runs_on(t, track, row));
+		}
+	}
+}
+
 /* 2, 3: waits refer to records; a stream that was waited for is done when the wait ends. */
 static enum ht_status check_syncs(struct checks *c)
 {
@@ -156,43 +225,28 @@ static enum ht_status check_syncs(struct checks *c)
 	        ht_arg_find(t, "wait_on_cuda_event_record_corr_id", HT_ARG_I64);
 	for (uint64_t i = 0; column && i < column->n; i++)
 		add(c, HT_STAT_sync_record_missing, ht_arg_i64_at(t, column, i) < 0);
-	uint32_t name = ht_str_find(t, "Stream Sync");
-	if (name == HT_NO_STR)
+	c->name = ht_str_find(t, "Stream Sync");
+	if (c->name == HT_NO_STR)
 		return HT_OK;
 	HT_TRY(index_streams(c, &streams));
-	struct ht_arg_cursor cursor = ht_arg_cursor(t, "stream");
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (t->name[row] != name || t->kind[row] != HT_KIND_SYNC)
-			continue;
-		int64_t stream = ht_arg_cursor_i64(&cursor, row, -1),
-		        pid = t->tracks[t->track[row]].pid;
-		uint64_t key = stream_key(pid, stream);
-		for (size_t i = first_from(streams.keys, streams.n, key);
-		        i < streams.n && streams.keys[i] == key; i++) {
-			const struct ht_track *track = &t->tracks[streams.tracks[i]];
-			add(c, HT_STAT_kernel_during_stream_sync,
-			        track->pid == pid && track->tid == stream &&
-			                runs_on(t, track, row));
-		}
-	}
-	return HT_OK;
+	c->streams = &streams;
+	return by_rows(c, check_waits);
 }
 
 /* 4: collectives have their five core fields. */
-static void check_collectives(struct checks *c)
+static void check_collectives(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	static const char *const core[] = { "Collective name", "dtype", "In msg nelems",
 		"Out msg nelems", "Group size" };
 	const struct ht_trace *t = c->t;
-	uint32_t name = ht_str_find(t, "record_param_comms");
-	for (uint32_t row = 0; name != HT_NO_STR && row < ht_n_events(t); row++) {
-		if (t->name[row] != name)
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (t->name[row] != c->name)
 			continue;
 		bool all = true;
 		for (size_t k = 0; all && k < HT_COUNT(core); k++)
 			all = ht_arg_str(t, core[k], row) ||
 			      ht_arg_i64(t, core[k], row, HT_NO_I64) != HT_NO_I64;
-		add(c, HT_STAT_collective_args_missing, !all);
+		ht_tally_add(tally, HT_STAT_collective_args_missing, !all);
 	}
 }
 
@@ -215,8 +269,7 @@ static enum ht_status check_sequences(struct checks *c)
 		keys[n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
 		rows[n++] = row;
 	}
-	if (!ht_sort_keys(c->ctx->mem, keys, rows, n))
-		return ht_fail_nomem(c->ctx);
+	HT_TRY(ht_sort_keys_shared(c->ctx, keys, rows, n));
 	for (size_t i = 1; i < n; i++)
 		add(c, HT_STAT_sequence_many_backward,
 		        keys[i] == keys[i - 1] && t->name[rows[i]] != t->name[rows[i - 1]] &&
@@ -225,20 +278,17 @@ static enum ht_status check_sequences(struct checks *c)
 }
 
 /* 10: the capture window. */
-static void check_window(struct checks *c)
+static void check_window(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	const struct ht_trace *t = c->t;
-	uint32_t name = ht_str_find(t, "Record Window End");
 	uint64_t n = 0, late = 0;
-	/* the name alone may be from text that was read by a wrong guess */
-	if (t->meta_->dialect != HT_DIALECT_KINETO || t->meta_->window_end_ns == HT_NO_I64)
-		return;
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		n += t->name[row] == name;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		n += t->name[row] == c->name;
 		late += ht_is_span(t, row) && t->kind[row] != HT_KIND_TRACE_SPAN &&
 		        ht_end_ns(t, row) > t->meta_->window_end_ns;
 	}
-	add(c, HT_STAT_window_end_oddity, (n > 1) + late);
+	atomic_fetch_add(&c->n_ends, n);
+	ht_tally_add(tally, HT_STAT_window_end_oddity, late);
 }
 
 /* A value of a row in a column whose rows are mostly those of another: try its position first. */
@@ -286,8 +336,7 @@ static enum ht_status check_memory(struct checks *c)
 		keys[n] = ht_sort_key_i64(t->ts_ns[row]);
 		at[n++] = (uint32_t)i;
 	}
-	if (!ht_sort_keys(c->ctx->mem, keys, at, n))
-		return ht_fail_nomem(c->ctx);
+	HT_TRY(ht_sort_keys_shared(c->ctx, keys, at, n));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = ht_arg_rows(t, bytes)[at[i]];
 		int64_t slot = beside(t, id, at[i], row, 0) + 1 +
@@ -305,76 +354,146 @@ static enum ht_status check_memory(struct checks *c)
 }
 
 /* 12: record function ids are unique and grow with time within a thread. */
+static bool has_record_id(const struct ht_trace *t, uint32_t row)
+{
+	return t->kind[row] == HT_KIND_CPU_OP || t->kind[row] == HT_KIND_ANNOTATION;
+}
+
+static const struct ht_arg_column *record_ids(const struct ht_trace *t)
+{
+	return ht_arg_find(t, "Record function id", HT_ARG_I64);
+}
+
+/* The id of an operator, 0 when it has none. */
+static int64_t record_id(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row, size_t *hint)
+{
+	if (t->kind[row] != HT_KIND_CPU_OP || !find_near(t, column, row, hint))
+		return 0;
+	return ht_arg_i64_at(t, column, *hint);
+}
+
+/* Places in track_rows. */
+static void check_growth(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_trace *t = c->t;
+	const struct ht_arg_column *column = record_ids(t);
+	uint32_t track = HT_NONE;
+	size_t hint = 0;
+	uint64_t n = 0;
+	int64_t last = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		int64_t id = record_id(t, column, t->track_rows[i], &hint);
+		if (!id)
+			continue;
+		if (t->track[t->track_rows[i]] != track) {
+			track = t->track[t->track_rows[i]];
+			last = 0;
+			/* the first of the range: what comes before it in its track */
+			size_t back = hint;
+			uint32_t k = i;
+			while (!last && k > t->tracks[track].first)
+				last = record_id(t, column, t->track_rows[--k], &back);
+		}
+		n += id < last;
+		last = id;
+	}
+	ht_tally_add(tally, HT_STAT_record_function_id_oddity, n);
+}
+
+static size_t pick_records(const void *user, struct ht_range range, uint32_t *to)
+{
+	const struct ht_trace *t = user;
+	const struct ht_arg_column *column = record_ids(t);
+	const uint32_t *rows = ht_arg_rows(t, column);
+	size_t n = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		if (!has_record_id(t, rows[i]) || !ht_arg_i64_at(t, column, i))
+			continue;
+		if (to)
+			to[n] = i;
+		n++;
+	}
+	return n;
+}
+
+static void check_unique(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	uint64_t n = 0;
+	for (uint32_t i = range.first + (range.first == 0); i < range.end; i++)
+		n += c->keys[i] == c->keys[i - 1];
+	ht_tally_add(tally, HT_STAT_record_function_id_oddity, n);
+}
+
 static enum ht_status check_record_ids(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
-	const struct ht_arg_column *column = ht_arg_find(t, "Record function id", HT_ARG_I64);
-	size_t n = 0, cap = column ? column->n : 0;
-	uint64_t *keys = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *keys);
-	uint32_t *rows = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *rows);
-	int64_t *ids = NULL;
-	if (!keys || !rows)
-		return ht_fail_nomem(c->ctx);
-	if (!cap)
+	const struct ht_arg_column *column = record_ids(t);
+	size_t n;
+	if (!column)
 		return HT_OK;
-	HT_TRY(ht_arg_dense_i64(c->ctx, t, "Record function id", 0, &c->arena, &ids));
-	for (uint64_t i = 0; i < cap; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
-		bool host = t->kind[row] == HT_KIND_CPU_OP || t->kind[row] == HT_KIND_ANNOTATION;
-		if (!host || !ids[row])
-			continue;
-		keys[n] = ht_sort_key_i64(ids[row]);
-		rows[n++] = row;
-	}
-	if (!ht_sort_keys(c->ctx->mem, keys, rows, n))
+	HT_TRY(ht_pick(c->ctx, (uint32_t)column->n, pick_records, t, &c->arena, &c->rows, &n));
+	c->keys = ht_arena_alloc(&c->arena, (n + 1) * sizeof *c->keys);
+	if (!c->keys)
 		return ht_fail_nomem(c->ctx);
-	for (size_t i = 1; i < n; i++)
-		add(c, HT_STAT_record_function_id_oddity, keys[i] == keys[i - 1]);
-	for (size_t i = 0; i < t->n_tracks; i++) {
-		int64_t last = 0;
-		for (uint32_t k = 0; k < t->tracks[i].n; k++) {
-			uint32_t row = t->track_rows[t->tracks[i].first + k];
-			if (t->kind[row] != HT_KIND_CPU_OP || !ids[row])
-				continue;
-			add(c, HT_STAT_record_function_id_oddity, ids[row] < last);
-			last = ids[row];
-		}
+	for (size_t i = 0; i < n; i++)
+		c->keys[i] = ht_sort_key_i64(ht_arg_i64_at(t, column, c->rows[i]));
+	HT_TRY(ht_sort_keys_shared(c->ctx, c->keys, c->rows, n));
+	HT_TRY(by_ranges(c, n, check_unique));
+	return by_ranges(c, t->n_track_rows, check_growth);
+}
+
+/* Tracks that have a device's number for a process, and rows of the host. */
+static void find_hosts(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_trace *t = c->t;
+	(void)tally;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		const struct ht_track *track = &t->tracks[t->track[row]];
+		if (t->kind[row] != HT_KIND_CPU_OP && t->kind[row] != HT_KIND_PYTHON)
+			continue;
+		if (track->pid_type == HT_ID_INT && track->pid >= 0 && track->pid < 16 &&
+		        !(t->flags[row] & HT_EV_NO_TS))
+			atomic_store_explicit(&c->has_host[t->track[row]], 1, memory_order_relaxed);
 	}
-	return HT_OK;
 }
 
 /* What the clock and the GPU part of the file are. */
-static void check_facts(struct checks *c)
+static enum ht_status check_facts(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
 	const int64_t year_2001_ns = 1000000000000000000;
-	if (!t->n_gpu)
-		add(c, HT_STAT_no_gpu_events, 1);
 	if (t->meta_->base_ns == HT_NO_I64 && t->meta_->min_ts_ns != HT_NO_I64)
 		add(c,
 		        t->meta_->min_ts_ns > year_2001_ns ? HT_STAT_absolute_time
 		                                           : HT_STAT_relative_time,
 		        1);
-	uint64_t colliding = 0;
-	for (size_t i = 0; i < t->n_tracks; i++) {
-		const struct ht_track *track = &t->tracks[i];
-		bool host = false;
-		for (uint32_t k = 0; track->pid_type == HT_ID_INT && track->pid >= 0 &&
-		                     track->pid < 16 && k < track->n;
-		        k++) {
-			uint8_t kind = t->kind[t->track_rows[track->first + k]];
-			host |= kind == HT_KIND_CPU_OP || kind == HT_KIND_PYTHON;
-		}
-		colliding += host && track->pid_type == HT_ID_INT && t->n_gpu;
+	if (!t->n_gpu) {
+		add(c, HT_STAT_no_gpu_events, 1);
+		return HT_OK;
 	}
-	add(c, HT_STAT_colliding_pid, colliding);
+	c->has_host = ht_arena_alloc(&c->arena, t->n_tracks + 1);
+	if (!c->has_host)
+		return ht_fail_nomem(c->ctx);
+	HT_TRY(by_rows(c, find_hosts));
+	for (size_t i = 0; i < t->n_tracks; i++)
+		add(c, HT_STAT_colliding_pid,
+		        atomic_load_explicit(&c->has_host[i], memory_order_relaxed));
+	return HT_OK;
 }
 
 static enum ht_status check_rows(struct checks *c)
 {
-	check_streams(c);
-	check_collectives(c);
-	check_window(c);
+	const struct ht_trace *t = c->t;
+	c->name = ht_str_find(t, "record_param_comms");
+	if (c->name != HT_NO_STR)
+		HT_TRY(by_rows(c, check_collectives));
+	/* the name alone may be from text that was read by a wrong guess */
+	if (t->meta_->dialect != HT_DIALECT_KINETO || t->meta_->window_end_ns == HT_NO_I64)
+		return HT_OK;
+	c->name = ht_str_find(t, "Record Window End");
+	HT_TRY(by_rows(c, check_window));
+	add(c, HT_STAT_window_end_oddity, atomic_load(&c->n_ends) > 1);
 	return HT_OK;
 }
 
@@ -386,8 +505,8 @@ static enum ht_status check_series(struct checks *c)
 
 static enum ht_status check_gpu(struct checks *c)
 {
-	check_facts(c);
-	check_launches(c);
+	HT_TRY(check_facts(c));
+	HT_TRY(by_ranges(c, c->t->n_gpu, check_launches));
 	return check_syncs(c);
 }
 
@@ -395,8 +514,13 @@ static enum ht_status run(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally
         enum ht_status (*checks)(struct checks *c))
 {
 	struct checks c = { .ctx = ctx, .t = t, .tally = tally };
+	size_t n_workers = (size_t)ht_ctx_jobs(ctx);
 	ht_arena_init(&c.arena, ctx->mem);
-	enum ht_status status = checks(&c);
+	c.tallies = ht_arena_alloc(&c.arena, n_workers * sizeof *c.tallies);
+	enum ht_status status = c.tallies ? checks(&c) : ht_fail_nomem(ctx);
+	for (size_t w = 0; status == HT_OK && w < n_workers; w++)
+		for (int code = 0; code < HT_N_STATS; code++)
+			add(&c, (enum ht_stat_code)code, c.tallies[w].count[code]);
 	ht_arena_done(&c.arena);
 	return status;
 }
@@ -418,7 +542,7 @@ enum ht_status ht_seal_record_checks(ht_ctx *ctx, const struct ht_trace *t, stru
 
 enum ht_status ht_seal_launch_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)
 {
-	return run(ctx, t, tally, check_lost_work);
+	return run(ctx, t, tally, check_lost);
 }
 
 enum ht_status ht_seal_gpu_checks(ht_ctx *ctx, const struct ht_trace *t, struct ht_tally *tally)

@@ -3,106 +3,141 @@
  *
  * Rows of one key are walked in time order; an f belongs to the latest s before it. Kineto also writes f
  * rows for calls that start nothing, so lone rows are kept with one side empty. A flow row binds to the
- * span that starts with it on its track, else to the innermost span around it (seal_tracks.c finds it).
+ * span that starts with it on its track, else to the innermost span around it (seal_tree.c finds it).
+ *
+ * All of it goes by ranges: of rows to list them, of flow rows to read their ids, and of sorted ones, cut between
+ * groups, to pair them.
  */
 #include "store/seal.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/sort.h"
 
-#include <string.h>
+/* What the tasks look at. */
+struct flows {
+	ht_ctx *ctx;
+	const struct ht_trace *t;
+	struct ht_flow_rows *f;
+	uint64_t *keys;
+	uint32_t id_key;       /* string id of "id" */
+	atomic_bool has_long;  /* some id needs more than ID_BITS */
+	struct ht_flow *flows; /* the section */
+};
 
-static bool is_flow(const struct ht_trace *t, uint32_t row)
+/* Those of most ids; the category is above them. */
+#define ID_BITS 48
+
+/* ---- listing ---- */
+
+static size_t pick_flows(const void *user, struct ht_range range, uint32_t *to)
 {
-	return (t->ph[row] == 's' || t->ph[row] == 't' || t->ph[row] == 'f') &&
-	       !(t->flags[row] & HT_EV_NO_TS);
+	const struct ht_trace *t = user;
+	size_t n = 0;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (t->kind[row] != HT_KIND_FLOW || (t->flags[row] & HT_EV_NO_TS))
+			continue;
+		if (to)
+			to[n] = row;
+		n++;
+	}
+	return n;
 }
 
-static enum ht_status list_flows(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *f)
+/* The ids of [first, end) that are in one column. */
+static void read_column(
+        const struct flows *s, const struct ht_arg_column *column, uint32_t first, uint32_t end)
 {
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		f->n += is_flow(t, row);
-	f->rows = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->rows);
-	f->ids = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->ids);
-	f->order = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->order);
-	if (!f->rows || !f->ids || !f->order)
-		return ht_fail_nomem(ctx);
-	size_t n = 0;
-	for (uint32_t row = 0; n < f->n && row < ht_n_events(t); row++)
-		if (is_flow(t, row))
-			f->rows[n++] = row;
+	const struct ht_trace *t = s->t;
+	const uint32_t *rows = ht_arg_rows(t, column), *wanted = s->f->rows;
+	uint64_t i = ht_lower_bound_u32(rows, column->n, wanted[first]);
+	for (uint32_t k = first; k < end && i < column->n; i++) {
+		while (k < end && wanted[k] < rows[i])
+			k++;
+		if (k == end || wanted[k] != rows[i])
+			continue;
+		uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
+		if (column->type == HT_ARG_STR)
+			value = ht_hash(ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
+		s->f->ids[k] = value;
+	}
+}
+
+/* The id of each row as a number, integers as they are, texts hashed; and the first sort keys. */
+static enum ht_status read_ids(void *user, size_t i_range, int i_worker)
+{
+	struct flows *s = user;
+	const struct ht_trace *t = s->t;
+	struct ht_range range = ht_range_at(s->ctx, s->f->n, i_range);
+	uint64_t all = 0;
+	(void)i_worker;
+	for (size_t c = 0; c < t->n_arg_columns; c++)
+		if (t->arg_columns[c].key == s->id_key && t->arg_columns[c].top_level)
+			read_column(s, &t->arg_columns[c], range.first, range.end);
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint64_t id = s->f->ids[i], cat = t->cat[s->f->rows[i]];
+		all |= id;
+		s->f->order[i] = i;
+		s->keys[i] = cat << ID_BITS | id;
+	}
+	if (all >> ID_BITS)
+		atomic_store_explicit(&s->has_long, true, memory_order_relaxed);
 	return HT_OK;
 }
 
-/* The id of each row as a number: integers as they are, texts hashed. */
-static void read_ids(const struct ht_trace *t, struct ht_flow_rows *f)
+/* By category and id; rows of one key stay in the order of the file. */
+static enum ht_status sort_flows(struct flows *s)
 {
-	uint32_t key = ht_str_find(t, "id");
-	for (size_t c = 0; key != HT_NO_STR && c < t->n_arg_columns; c++) {
-		const struct ht_arg_column *column = &t->arg_columns[c];
-		if (column->key != key || !column->top_level)
-			continue;
-		const uint32_t *rows = ht_arg_rows(t, column);
-		size_t k = 0;
-		for (uint64_t i = 0; i < column->n; i++) {
-			while (k < f->n && f->rows[k] < rows[i])
-				k++;
-			if (k == f->n)
-				break;
-			if (f->rows[k] != rows[i])
-				continue;
-			uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
-			if (column->type == HT_ARG_STR)
-				value = ht_hash(
-				        ht_str(t, (uint32_t)value), ht_str_len(t, (uint32_t)value));
-			f->ids[k] = value;
-		}
-	}
+	struct ht_flow_rows *f = s->f;
+	if (!atomic_load(&s->has_long))
+		return ht_sort_keys_shared(s->ctx, s->keys, f->order, f->n);
+	for (size_t i = 0; i < f->n; i++)
+		s->keys[i] = f->ids[i];
+	HT_TRY(ht_sort_keys_shared(s->ctx, s->keys, f->order, f->n));
+	for (size_t i = 0; i < f->n; i++)
+		s->keys[i] = s->t->cat[f->rows[f->order[i]]];
+	return ht_sort_keys_shared(s->ctx, s->keys, f->order, f->n);
 }
 
-/* By time first, then stably by id and category: within those in time order. */
-static enum ht_status sort_flows(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *f)
-{
-	const unsigned id_bits = 48; /* those of most ids; the category is above them */
-	uint64_t *keys = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *keys), all = 0;
-	if (!keys)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < f->n; i++) {
-		keys[i] = ht_sort_key_i64(t->ts_ns[f->rows[i]]);
-		f->order[i] = (uint32_t)i;
-		all |= f->ids[i];
-	}
-	bool ok = ht_sort_keys(ctx->mem, keys, f->order, f->n);
-	bool is_short = !(all >> id_bits);
-	for (size_t i = 0; i < f->n; i++) {
-		uint64_t cat = t->cat[f->rows[f->order[i]]], id = f->ids[f->order[i]];
-		keys[i] = is_short ? cat << id_bits | id : id;
-	}
-	ok = ok && ht_sort_keys(ctx->mem, keys, f->order, f->n);
-	for (size_t i = 0; !is_short && i < f->n; i++)
-		keys[i] = t->cat[f->rows[f->order[i]]];
-	ok = ok && (is_short || ht_sort_keys(ctx->mem, keys, f->order, f->n));
-	return ok ? HT_OK : ht_fail_nomem(ctx);
-}
-
-enum ht_status ht_flow_rows_list(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *ret)
-{
-	*ret = (struct ht_flow_rows){ .n = 0 };
-	ht_arena_init(&ret->arena, ctx->mem);
-	HT_TRY(list_flows(ctx, t, ret));
-	read_ids(t, ret);
-	return sort_flows(ctx, t, ret);
-}
-
-void ht_flow_rows_done(struct ht_flow_rows *rows)
-{
-	ht_arena_done(&rows->arena);
-}
+/* ---- groups ---- */
 
 static bool same_group(
         const struct ht_trace *t, const struct ht_flow_rows *f, uint32_t a, uint32_t b)
 {
 	return f->ids[a] == f->ids[b] && t->cat[f->rows[a]] == t->cat[f->rows[b]];
+}
+
+static size_t end_of_group(const struct ht_trace *t, const struct ht_flow_rows *f, size_t i)
+{
+	size_t end = i;
+	while (end < f->n && same_group(t, f, f->order[end], f->order[i]))
+		end++;
+	return end;
+}
+
+/* The groups that start in a range: from the first of them to the end of the last. */
+static struct ht_range whole_groups(const struct flows *s, size_t i_range)
+{
+	const struct ht_flow_rows *f = s->f;
+	struct ht_range range = ht_range_at(s->ctx, f->n, i_range);
+	while (range.first && range.first < range.end &&
+	        same_group(s->t, f, f->order[range.first - 1], f->order[range.first]))
+		range.first++;
+	if (range.first < range.end)
+		range.end = (uint32_t)end_of_group(s->t, f, range.end - 1);
+	return range;
+}
+
+/* A group in time order; its rows are in the order of the file. */
+static bool sort_group(const struct flows *s, size_t first, size_t end)
+{
+	const struct ht_flow_rows *f = s->f;
+	bool sorted = true;
+	for (size_t i = first; i < end; i++) {
+		s->keys[i] = ht_sort_key_i64(s->t->ts_ns[f->rows[f->order[i]]]);
+		sorted &= i == first || s->keys[i - 1] <= s->keys[i];
+	}
+	return sorted || ht_sort_keys(s->ctx->mem, s->keys + first, f->order + first, end - first);
 }
 
 /* start and finish are positions. */
@@ -120,55 +155,130 @@ static void fill(const struct ht_trace *t, const struct ht_flow_rows *f, struct 
 		.to = finish == HT_NONE ? HT_NONE : t->parent[finish_row] };
 }
 
-/* Walk the groups; with out NULL only count. */
-static size_t pair(const struct ht_trace *t, const struct ht_flow_rows *f, struct ht_flow *out)
+/* Pair the rows of a group and return how many flows they are; with out NULL only that. */
+static size_t pair(const struct ht_trace *t, const struct ht_flow_rows *f, size_t i, size_t end,
+        struct ht_flow *out)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < f->n;) {
-		size_t end = i;
-		uint32_t start = HT_NONE;
-		bool used = true; /* the current start has a finish */
-		while (end < f->n && same_group(t, f, f->order[end], f->order[i]))
-			end++;
-		for (; i < end; i++) {
-			uint32_t at = f->order[i];
-			char ph = t->ph[f->rows[at]];
-			bool begins = ph == 's';
-			if (begins && !used) {
-				if (out)
-					fill(t, f, &out[n], start, HT_NONE);
-				n++;
-			}
-			if (!begins) {
-				if (out)
-					fill(t, f, &out[n], start, at);
-				n++;
-			}
-			/* a step of a flow (t) ends one arrow and starts the next */
-			start = ph == 'f' ? start : at;
-			used = !begins;
-		}
-		if (!used) {
+	uint32_t start = HT_NONE;
+	bool used = true; /* the current start has a finish */
+	for (; i < end; i++) {
+		uint32_t at = f->order[i];
+		char ph = t->ph[f->rows[at]];
+		bool begins = ph == 's';
+		if (begins && !used) {
 			if (out)
 				fill(t, f, &out[n], start, HT_NONE);
 			n++;
 		}
+		if (!begins) {
+			if (out)
+				fill(t, f, &out[n], start, at);
+			n++;
+		}
+		/* a step of a flow (t) ends one arrow and starts the next */
+		start = ph == 'f' ? start : at;
+		used = !begins;
+	}
+	if (!used) {
+		if (out)
+			fill(t, f, &out[n], start, HT_NONE);
+		n++;
 	}
 	return n;
 }
 
-enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, const struct ht_flow_rows *rows)
+static enum ht_status order_groups(void *user, size_t i_range, int i_worker)
 {
-	size_t n = pair(t, rows, NULL);
-	struct ht_flow *flows = HT_SECTION_ALLOC(ctx, t, flows, struct ht_flow, n);
-	if (!flows)
-		return ht_fail_nomem(ctx);
-	pair(t, rows, flows);
+	struct flows *s = user;
+	struct ht_range range = whole_groups(s, i_range);
+	size_t n = 0;
+	(void)i_worker;
+	for (size_t i = range.first, end; i < range.end; i = end) {
+		end = end_of_group(s->t, s->f, i);
+		if (!sort_group(s, i, end))
+			return ht_fail_nomem(s->ctx);
+		n += pair(s->t, s->f, i, end, NULL);
+	}
+	s->f->places[i_range] = (uint32_t)n;
 	return HT_OK;
 }
 
-void ht_seal_flow_rows(struct ht_trace *t, const struct ht_flow_rows *rows)
+static enum ht_status list_flows(struct flows *s, struct ht_arena *scratch)
 {
-	for (size_t i = 0; i < rows->n; i++)
-		HT_MUTABLE(uint32_t, t->parent)[rows->rows[i]] = HT_NONE;
+	struct ht_flow_rows *f = s->f;
+	size_t n_ranges;
+	HT_TRY(ht_pick(s->ctx, ht_n_events(s->t), pick_flows, s->t, &f->arena, &f->rows, &f->n));
+	n_ranges = ht_n_ranges(s->ctx, f->n);
+	f->ids = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->ids);
+	f->order = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->order);
+	f->places = ht_arena_alloc(&f->arena, (n_ranges + 1) * sizeof *f->places);
+	s->keys = ht_arena_alloc(scratch, (f->n + 1) * sizeof *s->keys);
+	if (!f->ids || !f->order || !f->places || !s->keys)
+		return ht_fail_nomem(s->ctx);
+	HT_TRY(ht_parallel(s->ctx, n_ranges, read_ids, s));
+	HT_TRY(sort_flows(s));
+	return ht_parallel(s->ctx, n_ranges, order_groups, s);
+}
+
+enum ht_status ht_flow_rows_list(ht_ctx *ctx, const struct ht_trace *t, struct ht_flow_rows *ret)
+{
+	struct flows s = { .ctx = ctx, .t = t, .f = ret, .id_key = ht_str_find(t, "id") };
+	struct ht_arena scratch;
+	*ret = (struct ht_flow_rows){ .n = 0 };
+	ht_arena_init(&ret->arena, ctx->mem);
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = list_flows(&s, &scratch);
+	ht_arena_done(&scratch);
+	return status;
+}
+
+void ht_flow_rows_done(struct ht_flow_rows *rows)
+{
+	ht_arena_done(&rows->arena);
+}
+
+/* ---- pairing ---- */
+
+static enum ht_status pair_groups(void *user, size_t i_range, int i_worker)
+{
+	struct flows *s = user;
+	struct ht_range range = whole_groups(s, i_range);
+	struct ht_flow *out = s->flows + s->f->places[i_range];
+	(void)i_worker;
+	for (size_t i = range.first, end; i < range.end; i = end) {
+		end = end_of_group(s->t, s->f, i);
+		out += pair(s->t, s->f, i, end, out);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, struct ht_flow_rows *rows)
+{
+	size_t n_ranges = ht_n_ranges(ctx, rows->n);
+	uint32_t n = 0;
+	for (size_t i = 0; i < n_ranges; i++) {
+		uint32_t here = rows->places[i];
+		rows->places[i] = n;
+		n += here;
+	}
+	struct flows s = { .ctx = ctx, .t = t, .f = rows };
+	s.flows = HT_SECTION_ALLOC(ctx, t, flows, struct ht_flow, n);
+	return s.flows ? ht_parallel(ctx, n_ranges, pair_groups, &s) : ht_fail_nomem(ctx);
+}
+
+static enum ht_status forget_parents(void *user, size_t i_range, int i_worker)
+{
+	struct flows *s = user;
+	struct ht_range range = ht_range_at(s->ctx, s->f->n, i_range);
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++)
+		HT_MUTABLE(uint32_t, s->t->parent)[s->f->rows[i]] = HT_NONE;
+	return HT_OK;
+}
+
+enum ht_status ht_seal_flow_rows(ht_ctx *ctx, struct ht_trace *t, struct ht_flow_rows *rows)
+{
+	struct flows s = { .ctx = ctx, .t = t, .f = rows };
+	return ht_parallel(ctx, ht_n_ranges(ctx, rows->n), forget_parents, &s);
 }

@@ -9,6 +9,7 @@
 #include "store/seal.h"
 
 #include "base/sort.h"
+#include "base/thread.h"
 #include "store/row_index.h"
 #include "store/tree.h"
 
@@ -16,7 +17,9 @@
 
 /* How many rows with one id are looked at; real traces have one or two, and the bound keeps a hostile
  * file from costing quadratic time. */
-#define MAX_SAME      64
+#define MAX_SAME 64
+/* How many spans are looked at on the way up to an operator, before that is asked for all rows at once. */
+#define MAX_UP        64
 #define UINT32_STREAM 4294967295 /* "no stream" of older traces */
 
 static uint32_t choose_launch(
@@ -60,11 +63,21 @@ struct builder {
 	ht_ctx *ctx;
 	struct ht_trace *t;
 	struct ht_arena arena;
+	const struct ht_kernel_rules *rules;
 	struct ht_gpu *gpu;
-	uint8_t *class_of_name; /* by string id: class + 1, 0 not yet known */
+	uint32_t *rows;               /* of the work */
+	atomic_uchar *class_of_name;  /* by string id: class + 1, 0 not yet known */
+	atomic_uint *last;            /* by track: 1 + the last of its work */
+	struct ht_row_index launches; /* by correlation */
+	struct ht_row_index ops;      /* by External id */
+	atomic_ullong n_repeats;      /* of correlations */
+	atomic_bool is_far;           /* some operator is more than MAX_UP spans up */
+	const uint32_t *op_around;    /* the nearest operator of all rows, where some is */
+	uint64_t *keys;               /* launches, for sorting */
+	uint32_t *order, *offsets;
 };
 
-static enum ht_class class_of(struct builder *b, const struct ht_kernel_rules *rules, uint32_t row)
+static enum ht_class class_of(const struct builder *b, uint32_t row)
 {
 	const struct ht_trace *t = b->t;
 	if (t->kind[row] == HT_KIND_MEMCPY)
@@ -75,10 +88,13 @@ static enum ht_class class_of(struct builder *b, const struct ht_kernel_rules *r
 		return HT_CLASS_COMM;
 	if (t->name[row] == HT_NO_STR)
 		return HT_CLASS_COMPUTE;
-	uint8_t *known = &b->class_of_name[t->name[row]];
-	if (!*known)
-		*known = (uint8_t)(ht_kernel_class(rules, ht_str(t, t->name[row])) + 1);
-	return *known - 1;
+	atomic_uchar *memo = &b->class_of_name[t->name[row]];
+	unsigned char known = atomic_load_explicit(memo, memory_order_relaxed);
+	if (!known) {
+		known = (unsigned char)(ht_kernel_class(b->rules, ht_str(t, t->name[row])) + 1);
+		atomic_store_explicit(memo, known, memory_order_relaxed);
+	}
+	return known - 1;
 }
 
 static bool is_ascend(const struct builder *b)
@@ -91,7 +107,7 @@ static const char *correlation_key(const struct builder *b)
 	return is_ascend(b) ? "connection_id" : "correlation";
 }
 
-static void place(struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t stream)
+static void place(const struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t stream)
 {
 	const struct ht_track *track = &b->t->tracks[b->t->track[gpu->row]];
 	/* pids of Ascend's timeline are made up; a file holds one NPU */
@@ -103,32 +119,71 @@ static void place(struct builder *b, struct ht_gpu *gpu, int64_t device, int64_t
 		stream = track->tid;
 	gpu->device = device < 0 || device > HT_MAX_DEVICE ? -1 : (int32_t)device & HT_MAX_DEVICE;
 	gpu->stream = stream == HT_NO_I64 || stream == UINT32_STREAM ? -1 : stream;
-	HT_MUTABLE(struct ht_track, b->t->tracks)[b->t->track[gpu->row]].device = gpu->device;
 }
 
-static enum ht_status list_work(struct builder *b, const struct ht_kernel_rules *rules)
+static size_t pick_work(const void *user, struct ht_range range, uint32_t *to)
 {
-	struct ht_trace *t = b->t;
+	const struct ht_trace *t = user;
 	size_t n = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += ht_kind_is_gpu_work(t->kind[row]) && (t->flags[row] & HT_EV_SPAN);
-	b->gpu = HT_SECTION_ALLOC(b->ctx, t, gpu, struct ht_gpu, n);
-	b->class_of_name = ht_arena_alloc(&b->arena, t->n_string_offsets);
-	if (!b->gpu || !b->class_of_name)
-		return ht_fail_nomem(b->ctx);
-	struct ht_gpu *gpu = b->gpu;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (!ht_kind_is_gpu_work(t->kind[row]) || !(t->flags[row] & HT_EV_SPAN))
+			continue;
+		if (to)
+			to[n] = row;
+		n++;
+	}
+	return n;
+}
+
+/* The work of a range is known; tracks are told which of it is their last. */
+static void note_last(const struct builder *b, struct ht_range range)
+{
+	for (uint32_t i = range.end; i-- > range.first;) {
+		atomic_uint *last = &b->last[b->t->track[b->rows[i]]];
+		unsigned known = atomic_load_explicit(last, memory_order_relaxed);
+		while (known < i + 1 && !atomic_compare_exchange_weak(last, &known, i + 1))
+			;
+	}
+}
+
+static enum ht_status describe_work(void *user, size_t i_range, int i_worker)
+{
+	const struct builder *b = user;
+	const struct ht_trace *t = b->t;
+	struct ht_range range = ht_range_at(b->ctx, t->n_gpu, i_range);
 	struct ht_arg_cursor device = ht_arg_cursor(t, "device");
 	struct ht_arg_cursor stream = ht_arg_cursor(t, "stream");
 	struct ht_arg_cursor ascend = ht_arg_cursor(t, "Stream Id");
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!ht_kind_is_gpu_work(t->kind[row]) || !(t->flags[row] & HT_EV_SPAN))
-			continue;
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		struct ht_gpu *gpu = &b->gpu[i];
+		uint32_t row = b->rows[i];
 		*gpu = (struct ht_gpu){ .row = row, .launch = HT_NONE, .op = HT_NONE };
-		gpu->class_ = (uint8_t)class_of(b, rules, row);
+		gpu->class_ = (uint8_t)class_of(b, row);
 		int64_t number = ht_arg_cursor_i64(&stream, row, HT_NO_I64);
 		if (is_ascend(b) && number == HT_NO_I64)
 			number = ht_arg_cursor_i64(&ascend, row, HT_NO_I64);
-		place(b, gpu++, ht_arg_cursor_i64(&device, row, HT_NO_I64), number);
+		place(b, gpu, ht_arg_cursor_i64(&device, row, HT_NO_I64), number);
+	}
+	note_last(b, range);
+	return HT_OK;
+}
+
+static enum ht_status list_work(struct builder *b)
+{
+	struct ht_trace *t = b->t;
+	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
+	size_t n;
+	HT_TRY(ht_pick(b->ctx, ht_n_events(t), pick_work, t, &b->arena, &b->rows, &n));
+	b->gpu = HT_SECTION_ALLOC(b->ctx, t, gpu, struct ht_gpu, n);
+	b->class_of_name = ht_arena_alloc(&b->arena, t->n_string_offsets);
+	b->last = ht_arena_alloc(&b->arena, (t->n_tracks + 1) * sizeof *b->last);
+	if (!b->gpu || !b->class_of_name || !b->last)
+		return ht_fail_nomem(b->ctx);
+	HT_TRY(ht_parallel(b->ctx, ht_n_ranges(b->ctx, n), describe_work, b));
+	for (size_t i = 0; i < t->n_tracks; i++) {
+		unsigned last = atomic_load_explicit(&b->last[i], memory_order_relaxed);
+		tracks[i].device = last ? b->gpu[last - 1].device : tracks[i].device;
 	}
 	return HT_OK;
 }
@@ -140,30 +195,51 @@ static bool is_op(const struct ht_trace *t, uint32_t row, const void *user)
 }
 
 /* Calls of one kind with one correlation. */
-static void count_repeats(
-        const struct ht_trace *t, const struct ht_row_index *launches, struct ht_tally *tally)
+static enum ht_status count_repeats(void *user, size_t i_range, int i_worker)
 {
+	struct builder *b = user;
+	const struct ht_trace *t = b->t;
+	size_t n_places = ht_row_index_places(&b->launches);
+	struct ht_range range = ht_range_at(b->ctx, n_places, i_range);
+	size_t at = ht_row_index_from(&b->launches, range.first), n;
 	const uint32_t *rows;
-	size_t at = 0, n;
-	while (ht_row_index_next(launches, &at, &rows, &n))
-		for (size_t i = 1; i < n; i++)
-			ht_tally_add(tally, HT_STAT_duplicate_correlation,
-			        t->kind[rows[i]] == t->kind[rows[i - 1]]);
+	uint64_t n_repeats = 0;
+	(void)i_worker;
+	while (at < range.end && ht_row_index_next(&b->launches, &at, &rows, &n)) {
+		bool is_beyond = !b->launches.keys && at > range.end;
+		for (size_t i = 1; i < n && !is_beyond; i++)
+			n_repeats += t->kind[rows[i]] == t->kind[rows[i - 1]];
+	}
+	atomic_fetch_add(&b->n_repeats, n_repeats);
+	return HT_OK;
 }
 
-static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
+/* The innermost operator around a launch. */
+static uint32_t find_op(struct builder *b, uint32_t launch)
 {
 	const struct ht_trace *t = b->t;
-	struct ht_row_index launches, ops;
-	uint32_t *op_around = NULL;
+	uint32_t up = t->parent[launch];
+	if (b->op_around)
+		return b->op_around[launch];
+	for (size_t n = 0; n < MAX_UP; n++) {
+		if (up == HT_NONE || is_op(t, up, NULL))
+			return up;
+		up = t->parent[up];
+	}
+	atomic_store_explicit(&b->is_far, true, memory_order_relaxed);
+	return HT_NONE;
+}
+
+static enum ht_status link_range(void *user, size_t i_range, int i_worker)
+{
+	struct builder *b = user;
+	const struct ht_trace *t = b->t;
+	struct ht_range range = ht_range_at(b->ctx, t->n_gpu, i_range);
+	struct ht_row_index launches = b->launches, ops = b->ops;
 	struct ht_arg_cursor correlations = ht_arg_cursor(t, correlation_key(b));
 	struct ht_arg_cursor externals = ht_arg_cursor(t, "External id");
-	HT_TRY(ht_row_index_make(b->ctx, t, correlation_key(b),
-	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena, &launches));
-	HT_TRY(ht_row_index_make(
-	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &ops));
-	count_repeats(t, &launches, tally);
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
 		struct ht_gpu *gpu = &b->gpu[i];
 		int64_t correlation = ht_arg_cursor_i64(&correlations, gpu->row, HT_NO_I64);
 		int64_t external = ht_arg_cursor_i64(&externals, gpu->row, HT_NO_I64);
@@ -180,54 +256,95 @@ static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
 			rows = ht_row_index_find(&ops, external, MAX_SAME, &n);
 			gpu->op = choose_op(t, rows, n, gpu->launch);
 		}
-		if (gpu->op != HT_NONE || gpu->launch == HT_NONE)
-			continue;
-		/* files without External ids only: a walk over all rows */
-		if (!op_around)
-			HT_TRY(ht_tree_nearest(b->ctx, t, is_op, NULL, &b->arena, &op_around));
-		gpu->op = op_around[gpu->launch];
+		if (gpu->op == HT_NONE && gpu->launch != HT_NONE)
+			gpu->op = find_op(b, gpu->launch);
 	}
 	return HT_OK;
 }
 
-/* The other direction: launch to its pieces of work. */
+static enum ht_status link_work(struct builder *b, struct ht_tally *tally)
+{
+	const struct ht_trace *t = b->t;
+	size_t n_ranges = ht_n_ranges(b->ctx, t->n_gpu);
+	uint32_t *op_around = NULL;
+	HT_TRY(ht_row_index_make(b->ctx, t, correlation_key(b),
+	        HT_KIND_BIT(HT_KIND_RUNTIME) | HT_KIND_BIT(HT_KIND_DRIVER), &b->arena,
+	        &b->launches));
+	HT_TRY(ht_row_index_make(
+	        b->ctx, t, "External id", HT_KIND_BIT(HT_KIND_CPU_OP), &b->arena, &b->ops));
+	HT_TRY(ht_parallel(
+	        b->ctx, ht_n_ranges(b->ctx, ht_row_index_places(&b->launches)), count_repeats, b));
+	ht_tally_add(tally, HT_STAT_duplicate_correlation, atomic_load(&b->n_repeats));
+	HT_TRY(ht_parallel(b->ctx, n_ranges, link_range, b));
+	if (!atomic_load(&b->is_far))
+		return HT_OK;
+	/* a walk over all rows, however deep they are nested */
+	HT_TRY(ht_tree_nearest(b->ctx, t, is_op, NULL, &b->arena, &op_around));
+	b->op_around = op_around;
+	return ht_parallel(b->ctx, n_ranges, link_range, b);
+}
+
+/* ---- the other direction: launch to its pieces of work ---- */
+
+static size_t pick_launched(const void *user, struct ht_range range, uint32_t *to)
+{
+	const struct builder *b = user;
+	size_t n = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		if (b->gpu[i].launch == HT_NONE)
+			continue;
+		if (to)
+			to[n] = i;
+		n++;
+	}
+	return n;
+}
+
+/* Where a launch's work begins among all that is sorted by launch. */
+static size_t pick_first(const void *user, struct ht_range range, uint32_t *to)
+{
+	const struct builder *b = user;
+	size_t n = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		if (i && b->keys[i] == b->keys[i - 1])
+			continue;
+		if (to)
+			to[n] = i;
+		n++;
+	}
+	return n;
+}
+
 static enum ht_status index_launches(struct builder *b)
 {
 	struct ht_trace *t = b->t;
-	uint64_t *keys = ht_arena_alloc(&b->arena, (t->n_gpu + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(&b->arena, (t->n_gpu + 1) * sizeof *order);
-	if (!keys || !order)
-		return ht_fail_nomem(b->ctx);
-	size_t n = 0, n_launches = 0;
-	for (uint32_t i = 0; i < t->n_gpu; i++)
-		if (b->gpu[i].launch != HT_NONE) {
-			keys[n] = b->gpu[i].launch;
-			order[n++] = i;
-		}
-	if (!ht_sort_keys(b->ctx->mem, keys, order, n))
+	size_t n, n_launches;
+	HT_TRY(ht_pick(b->ctx, (uint32_t)t->n_gpu, pick_launched, b, &b->arena, &b->order, &n));
+	b->keys = ht_arena_alloc(&b->arena, (n + 1) * sizeof *b->keys);
+	if (!b->keys)
 		return ht_fail_nomem(b->ctx);
 	for (size_t i = 0; i < n; i++)
-		n_launches += !i || keys[i] != keys[i - 1];
+		b->keys[i] = b->gpu[b->order[i]].launch;
+	HT_TRY(ht_sort_keys_shared(b->ctx, b->keys, b->order, n));
+	HT_TRY(ht_pick(b->ctx, (uint32_t)n, pick_first, b, &b->arena, &b->offsets, &n_launches));
 	uint32_t *rows = HT_SECTION_ALLOC(b->ctx, t, launch_rows, uint32_t, n_launches);
 	uint32_t *offsets = HT_SECTION_ALLOC(b->ctx, t, launch_offsets, uint32_t, n_launches + 1);
 	uint32_t *gpus = HT_SECTION_ALLOC(b->ctx, t, launch_gpu, uint32_t, n);
 	if (!rows || !offsets || !gpus)
 		return ht_fail_nomem(b->ctx);
-	for (size_t i = 0, k = 0; i < n; i++) {
-		if (!i || keys[i] != keys[i - 1]) {
-			rows[k] = (uint32_t)keys[i];
-			offsets[k++] = (uint32_t)i;
-		}
-		gpus[i] = order[i];
+	for (size_t k = 0; k < n_launches; k++) {
+		offsets[k] = b->offsets[k];
+		rows[k] = (uint32_t)b->keys[b->offsets[k]];
 	}
 	offsets[n_launches] = (uint32_t)n;
+	if (n)
+		memcpy(gpus, b->order, n * sizeof *gpus);
 	return HT_OK;
 }
 
-static enum ht_status seal(
-        struct builder *b, const struct ht_kernel_rules *rules, struct ht_tally *tally)
+static enum ht_status seal(struct builder *b, struct ht_tally *tally)
 {
-	HT_TRY(list_work(b, rules));
+	HT_TRY(list_work(b));
 	HT_TRY(link_work(b, tally));
 	return index_launches(b);
 }
@@ -235,9 +352,9 @@ static enum ht_status seal(
 enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kernel_rules *rules,
         struct ht_tally *tally)
 {
-	struct builder b = { .ctx = ctx, .t = t };
+	struct builder b = { .ctx = ctx, .t = t, .rules = rules };
 	ht_arena_init(&b.arena, ctx->mem);
-	enum ht_status status = seal(&b, rules, tally);
+	enum ht_status status = seal(&b, tally);
 	ht_arena_done(&b.arena);
 	return status;
 }

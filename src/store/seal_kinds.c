@@ -216,11 +216,13 @@ struct seen {
 };
 
 struct kinds {
+	ht_ctx *ctx;
 	struct ht_trace *t;
 	uint8_t *kind;             /* the section */
 	enum ht_kind *by_category; /* of those that are known */
 	bool *known;
-	struct seen *seen;        /* by thread and category */
+	struct seen *seen; /* by thread and category */
+	size_t n_seen;     /* of a thread: some more, so that no two write to one cache line */
 	struct ht_tally *tallies; /* by thread */
 };
 
@@ -228,9 +230,9 @@ static enum ht_status do_range(void *user, size_t i_range, int i_worker)
 {
 	struct kinds *k = user;
 	struct ht_trace *t = k->t;
-	struct seen *seen = k->seen + (size_t)i_worker * t->n_categories;
+	struct seen *seen = k->seen + (size_t)i_worker * k->n_seen;
 	struct ht_tally *tally = &k->tallies[i_worker];
-	struct ht_range range = ht_range_at(ht_n_events(t), i_range);
+	struct ht_range range = ht_range_at(k->ctx, ht_n_events(t), i_range);
 	for (uint32_t row = range.first; row < range.end; row++) {
 		uint16_t cat = t->cat[row];
 		k->kind[row] = row_kind(t, k->by_category, k->known, row);
@@ -253,7 +255,7 @@ static void join_seen(struct kinds *k, size_t n_workers, struct ht_tally *tally)
 	for (size_t c = 0; c < t->n_categories; c++) {
 		uint32_t last = 0;
 		for (size_t w = 0; w < n_workers; w++) {
-			const struct seen *seen = &k->seen[w * t->n_categories + c];
+			const struct seen *seen = &k->seen[w * k->n_seen + c];
 			categories[c].n += seen->n;
 			last = seen->n && seen->last_row > last ? seen->last_row : last;
 		}
@@ -269,11 +271,14 @@ static enum ht_status seal(
         ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena, struct ht_tally *tally)
 {
 	size_t n_workers = (size_t)ht_ctx_jobs(ctx), n = t->n_categories;
-	struct kinds k = { .t = t,
+	size_t n_seen = n + 64 / sizeof(struct seen);
+	struct kinds k = { .ctx = ctx,
+		.t = t,
+		.n_seen = n_seen,
 		.kind = HT_SECTION_ALLOC(ctx, t, kind, uint8_t, ht_n_events(t)),
 		.by_category = ht_arena_alloc(arena, (n + 1) * sizeof *k.by_category),
 		.known = ht_arena_alloc(arena, n + 1),
-		.seen = ht_arena_alloc(arena, (n_workers * n + 1) * sizeof *k.seen),
+		.seen = ht_arena_alloc(arena, n_workers * n_seen * sizeof *k.seen),
 		.tallies = ht_arena_alloc(arena, n_workers * sizeof *k.tallies) };
 	if (!k.kind || !k.by_category || !k.known || !k.seen || !k.tallies)
 		return ht_fail_nomem(ctx);
@@ -281,7 +286,7 @@ static enum ht_status seal(
 	for (size_t i = 0; i < n; i++)
 		k.known[i] = category_kind(ht_str(t, t->categories[i].name), &k.by_category[i]);
 	find_window(t);
-	HT_TRY(ht_parallel(ctx, ht_n_ranges(ht_n_events(t)), do_range, &k));
+	HT_TRY(ht_parallel(ctx, ht_n_ranges(ctx, ht_n_events(t)), do_range, &k));
 	join_seen(&k, n_workers, tally);
 	return HT_OK;
 }

@@ -10,7 +10,9 @@
  */
 #include "store/seal.h"
 
+#include "base/hash.h"
 #include "base/sort.h"
+#include "base/thread.h"
 #include "store/row_index.h"
 #include "base/search.h"
 
@@ -37,24 +39,91 @@ int64_t ht_step_number(const char *name)
 	return number;
 }
 
-/* Step numbers by string id, so that each name is looked at once. */
-static enum ht_status number_names(
-        ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena, int64_t **ret_numbers)
+/* What the tasks look at. */
+struct steps {
+	ht_ctx *ctx;
+	struct ht_trace *t;
+	int64_t *
+	        numbers; /* by string id, so that each name is looked at once; HT_NO_I64: no step */
+	atomic_bool has_names; /* some are steps */
+	uint32_t *step;        /* the section */
+};
+
+static enum ht_status number_names(void *user, size_t i_range, int i_worker)
 {
-	size_t n = t->n_string_offsets - 1;
-	int64_t *numbers = ht_arena_alloc(arena, (n + 1) * sizeof *numbers);
-	if (!numbers)
-		return ht_fail_nomem(ctx);
-	for (uint32_t id = 0; id < n; id++)
-		numbers[id] = ht_step_number(ht_str(t, id));
-	*ret_numbers = numbers;
+	struct steps *s = user;
+	struct ht_range range = ht_range_at(s->ctx, s->t->n_string_offsets - 1, i_range);
+	bool any = false;
+	(void)i_worker;
+	for (uint32_t id = range.first; id < range.end; id++) {
+		s->numbers[id] = ht_step_number(ht_str(s->t, id));
+		any |= s->numbers[id] != HT_NO_I64;
+	}
+	if (any)
+		atomic_store_explicit(&s->has_names, true, memory_order_relaxed);
 	return HT_OK;
+}
+
+static size_t pick_steps(const void *user, struct ht_range range, uint32_t *to)
+{
+	const struct steps *s = user;
+	const struct ht_trace *t = s->t;
+	size_t n = 0;
+	for (uint32_t row = range.first; row < range.end; row++) {
+		if (t->name[row] == HT_NO_STR || s->numbers[t->name[row]] == HT_NO_I64 ||
+		        !ht_is_span(t, row))
+			continue;
+		if (to)
+			to[n] = row;
+		n++;
+	}
+	return n;
 }
 
 /* ---- steps that work names ---- */
 
-/* Of more steps nobody tells. */
-#define MAX_NAMED 4096
+/* Steps by their number: places in a list of them, open addressing. */
+struct named_steps {
+	struct ht_mem *mem;
+	struct ht_vec list; /* struct ht_step */
+	uint32_t *slots;    /* place + 1; 0: free */
+	size_t cap, n_slotted;
+};
+
+static void named_done(struct named_steps *named)
+{
+	ht_vec_free(named->mem, &named->list, sizeof(struct ht_step));
+	ht_mem_free(named->mem, named->slots, named->cap * sizeof *named->slots);
+}
+
+static size_t slot_of(const struct named_steps *named, int64_t number)
+{
+	const struct ht_step *list = named->list.data;
+	return HT_PROBE(at, named->cap, ht_hash_u64((uint64_t)number),
+	        !named->slots[at] || list[named->slots[at] - 1].number == number);
+}
+
+/* Put those of the list that have no slot yet into one. False when out of memory. */
+static bool slot_new(struct named_steps *named)
+{
+	const struct ht_step *list = named->list.data;
+	if (2 * named->list.n > named->cap) {
+		size_t cap = named->cap ? 4 * named->cap : 64;
+		while (2 * named->list.n > cap)
+			cap *= 2;
+		uint32_t *slots = ht_mem_zalloc(named->mem, cap * sizeof *slots);
+		if (!slots)
+			return false;
+		ht_mem_free(named->mem, named->slots, named->cap * sizeof *slots);
+		named->slots = slots;
+		named->cap = cap;
+		named->n_slotted = 0;
+	}
+	for (; named->n_slotted < named->list.n; named->n_slotted++)
+		named->slots[slot_of(named, list[named->n_slotted].number)] =
+		        (uint32_t)named->n_slotted + 1;
+	return true;
+}
 
 static int by_start(const void *left, const void *right)
 {
@@ -65,14 +134,13 @@ static int by_start(const void *left, const void *right)
 }
 
 /* The step that a row names; work that follows is mostly of the same one. SIZE_MAX: none. */
-static size_t find_named(const struct ht_step *steps, size_t n, int64_t number, size_t hint)
+static size_t find_named(const struct named_steps *named, int64_t number, size_t hint)
 {
-	if (hint < n && steps[hint].number == number)
+	const struct ht_step *list = named->list.data;
+	if (hint < named->list.n && list[hint].number == number)
 		return hint;
-	for (size_t i = n; i-- > 0;)
-		if (steps[i].number == number)
-			return i;
-	return SIZE_MAX;
+	uint32_t found = named->cap ? named->slots[slot_of(named, number)] : 0;
+	return found ? found - 1 : SIZE_MAX;
 }
 
 static void add_work(const struct ht_trace *t, uint32_t row, struct ht_step *step)
@@ -101,51 +169,66 @@ static void part_steps(struct ht_step *steps, size_t n)
 	}
 }
 
-static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static bool list_named(struct ht_trace *t, struct named_steps *named)
 {
 	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
 	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	struct ht_step *found = ht_arena_alloc(arena, MAX_NAMED * sizeof *found), *steps;
-	size_t n = 0, at = 0;
-	if (!found)
-		return ht_fail_nomem(ctx);
-	for (uint64_t i = 0; ids && i < ids->n; i++) {
-		int64_t number = ht_arg_i64_at(t, ids, i);
-		if (!is_named_work(t, rows[i]))
-			continue;
-		at = find_named(found, n, number, at);
-		if (at == SIZE_MAX && n == MAX_NAMED)
-			break;
-		if (at == SIZE_MAX)
-			found[at = n++] = (struct ht_step){ .number = number,
-				.is_named = 1,
-				.ts_ns = INT64_MAX,
-				.end_ns = INT64_MIN };
-		add_work(t, rows[i], &found[at]);
-	}
-	if (n)
-		part_steps(found, n);
-	steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
-	if (!steps)
-		return ht_fail_nomem(ctx);
-	if (n)
-		memcpy(steps, found, n * sizeof *steps);
-	return HT_OK;
-}
-
-/* Work is of the step that it names, also where that overlaps another. */
-static void assign_named(struct ht_trace *t)
-{
-	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
-	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
 	size_t at = 0;
 	for (uint64_t i = 0; ids && i < ids->n; i++) {
 		if (!is_named_work(t, rows[i]))
 			continue;
-		at = find_named(t->steps, t->n_steps, ht_arg_i64_at(t, ids, i), at);
+		struct ht_step step = { .number = ht_arg_i64_at(t, ids, i),
+			.is_named = 1,
+			.ts_ns = INT64_MAX,
+			.end_ns = INT64_MIN };
+		at = find_named(named, step.number, at);
+		if (at == SIZE_MAX) {
+			at = named->list.n;
+			if (!HT_VEC_PUSH(named->mem, &named->list, struct ht_step, step) ||
+			        !slot_new(named))
+				return false;
+		}
+		add_work(t, rows[i], (struct ht_step *)named->list.data + at);
+	}
+	return true;
+}
+
+static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t)
+{
+	struct named_steps named = { .mem = ctx->mem };
+	struct ht_step *steps = NULL;
+	bool ok = list_named(t, &named);
+	size_t n = named.list.n;
+	if (ok && n)
+		part_steps(named.list.data, n);
+	if (ok)
+		steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
+	if (steps && n)
+		memcpy(steps, named.list.data, n * sizeof *steps);
+	named_done(&named);
+	return steps ? HT_OK : ht_fail_nomem(ctx);
+}
+
+/* Work is of the step that it names, also where that overlaps another. */
+static enum ht_status assign_named(ht_ctx *ctx, struct ht_trace *t)
+{
+	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
+	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
+	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	struct named_steps named = { .mem = ctx->mem };
+	bool ok = true;
+	size_t at = 0;
+	for (size_t i = 0; ok && i < t->n_steps; i++)
+		ok = HT_VEC_PUSH(ctx->mem, &named.list, struct ht_step, t->steps[i]);
+	ok = ok && slot_new(&named);
+	for (uint64_t i = 0; ok && ids && i < ids->n; i++) {
+		if (!is_named_work(t, rows[i]))
+			continue;
+		at = find_named(&named, ht_arg_i64_at(t, ids, i), at);
 		step[rows[i]] = at == SIZE_MAX ? HT_NONE : (uint32_t)at;
 	}
+	named_done(&named);
+	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
 /* ---- steps that the profiler marked ---- */
@@ -153,34 +236,34 @@ static void assign_named(struct ht_trace *t)
 static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
 	struct ht_trace_meta *meta = HT_MUTABLE(struct ht_trace_meta, t->meta_);
-	int64_t *numbers = NULL;
-	HT_TRY(number_names(ctx, t, arena, &numbers));
-	size_t n_host = 0, n_device = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (ht_is_span(t, row) && t->name[row] != HT_NO_STR &&
-		        numbers[t->name[row]] != HT_NO_I64)
-			*(ht_kind_is_device(t->kind[row]) ? &n_device : &n_host) += 1;
-	meta->has_host_steps = n_host > 0;
-	size_t n = n_host ? n_host : n_device, k = 0;
-	if (!n)
-		return name_steps(ctx, t, arena);
-	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
-	uint32_t *rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows);
-	struct ht_step *steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
-	if (!keys || !rows || !steps)
+	struct steps s = { .ctx = ctx, .t = t };
+	size_t n_names = t->n_string_offsets - 1, n_rows = 0, n = 0;
+	uint32_t *rows = NULL;
+	s.numbers = ht_arena_alloc(arena, (n_names + 1) * sizeof *s.numbers);
+	if (!s.numbers)
 		return ht_fail_nomem(ctx);
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!ht_is_span(t, row) || t->name[row] == HT_NO_STR ||
-		        numbers[t->name[row]] == HT_NO_I64 ||
-		        (n_host && ht_kind_is_device(t->kind[row])))
+	HT_TRY(ht_parallel(ctx, ht_n_ranges(ctx, n_names), number_names, &s));
+	if (atomic_load(&s.has_names))
+		HT_TRY(ht_pick(ctx, ht_n_events(t), pick_steps, &s, arena, &rows, &n_rows));
+	meta->has_host_steps = 0;
+	for (size_t i = 0; i < n_rows; i++)
+		meta->has_host_steps |= !ht_kind_is_device(t->kind[rows[i]]);
+	if (!n_rows)
+		return name_steps(ctx, t);
+	uint64_t *keys = ht_arena_alloc(arena, (n_rows + 1) * sizeof *keys);
+	if (!keys)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n_rows; i++) {
+		if (meta->has_host_steps && ht_kind_is_device(t->kind[rows[i]]))
 			continue;
-		keys[k] = ht_sort_key_i64(t->ts_ns[row]);
-		rows[k++] = row;
+		keys[n] = ht_sort_key_i64(t->ts_ns[rows[i]]);
+		rows[n++] = rows[i];
 	}
-	if (!ht_sort_keys(ctx->mem, keys, rows, n))
+	struct ht_step *steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, n);
+	if (!steps || !ht_sort_keys(ctx->mem, keys, rows, n))
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n; i++)
-		steps[i] = (struct ht_step){ .number = numbers[t->name[rows[i]]],
+		steps[i] = (struct ht_step){ .number = s.numbers[t->name[rows[i]]],
 			.row = rows[i],
 			.ts_ns = t->ts_ns[rows[i]],
 			.end_ns = ht_end_ns(t, rows[i]) };
@@ -197,66 +280,123 @@ static uint32_t step_at(const struct ht_trace *t, int64_t ts)
 	return HT_NONE;
 }
 
-static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
+/* The same; neighbours in the file are mostly neighbours in time, so the last one that was found may be it again. */
+static uint32_t step_near(const struct ht_trace *t, int64_t ts, uint32_t hint)
 {
-	uint32_t n = ht_n_events(t);
-	uint32_t *step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, n);
+	const struct ht_step *last = hint == HT_NONE ? NULL : &t->steps[hint];
+	bool same = last && ts >= last->ts_ns && ts < last->end_ns &&
+	            (hint + 1 == t->n_steps || ts < last[1].ts_ns);
+	return same ? hint : step_at(t, ts);
+}
+
+static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
+{
+	const struct steps *s = user;
+	const struct ht_trace *t = s->t;
+	struct ht_range range = ht_range_at(s->ctx, ht_n_events(t), i_range);
 	uint32_t last_step = HT_NONE;
-	if (!step)
-		return ht_fail_nomem(ctx);
-	for (uint32_t row = 0; row < n; row++) {
+	(void)i_worker;
+	for (uint32_t row = range.first; row < range.end; row++) {
 		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
 		            t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
 		if (!host || !t->n_steps) {
-			step[row] = HT_NONE;
+			s->step[row] = HT_NONE;
 			continue;
 		}
-		/* neighbours in the file are mostly neighbours in time */
-		const struct ht_step *last = last_step == HT_NONE ? NULL : &t->steps[last_step];
-		bool same = last && t->ts_ns[row] >= last->ts_ns && t->ts_ns[row] < last->end_ns &&
-		            (last_step + 1 == t->n_steps || t->ts_ns[row] < last[1].ts_ns);
-		step[row] = last_step = same ? last_step : step_at(t, t->ts_ns[row]);
+		s->step[row] = last_step = step_near(t, t->ts_ns[row], last_step);
 	}
 	return HT_OK;
 }
 
-/* A stream runs its work in order, so work without a launch before the first that has one was launched before
- * the recording began and is in no step; later such work only lost its launch, and its own start decides. */
-static enum ht_status assign_lost(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
 {
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
-	int64_t *first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *first);
-	if (!first)
-		return ht_fail_nomem(ctx);
-	for (size_t k = 0; k < t->n_tracks; k++)
-		first[k] = INT64_MIN;
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row;
-		int64_t *launched = &first[t->track[row]];
-		if (t->gpu[i].launch != HT_NONE &&
-		        (*launched == INT64_MIN || t->ts_ns[row] < *launched))
-			*launched = t->ts_ns[row];
+	struct steps s = { .ctx = ctx, .t = t };
+	s.step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, ht_n_events(t));
+	return s.step ? ht_parallel(ctx, ht_n_ranges(ctx, ht_n_events(t)), assign_range, &s)
+	              : ht_fail_nomem(ctx);
+}
+
+/* ---- steps of GPU work ---- */
+
+struct work {
+	ht_ctx *ctx;
+	const struct ht_trace *t;
+	uint32_t *step;       /* the section */
+	atomic_llong *first;  /* by track: when the first of its work that has a launch starts */
+	atomic_bool has_lost; /* some work has none */
+	/* of annotations */
+	const uint32_t *rows;
+	size_t n_rows;
+	struct ht_row_index host;
+};
+
+static void lower(atomic_llong *least, int64_t value)
+{
+	long long known = atomic_load_explicit(least, memory_order_relaxed);
+	while (value < known && !atomic_compare_exchange_weak(least, &known, value))
+		;
+}
+
+static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
+{
+	struct work *w = user;
+	const struct ht_trace *t = w->t;
+	struct ht_range range = ht_range_at(w->ctx, t->n_gpu, i_range);
+	uint32_t last = HT_NONE;
+	bool has_lost = false;
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		bool launched = gpu->launch != HT_NONE;
+		/* steps seen on the GPU only: work belongs to the window it runs in */
+		if (!t->meta_->has_host_steps)
+			w->step[gpu->row] = last = step_near(t, t->ts_ns[gpu->row], last);
+		else if (launched)
+			w->step[gpu->row] = w->step[gpu->launch];
+		if (launched)
+			lower(&w->first[t->track[gpu->row]], t->ts_ns[gpu->row]);
+		has_lost |= !launched;
 	}
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	if (has_lost)
+		atomic_store_explicit(&w->has_lost, true, memory_order_relaxed);
+	return HT_OK;
+}
+
+/* A stream runs its work in order, so work without a launch before the first that has one was launched before
+ * the recording began and is in no step; later such work only lost its launch, and its own start decides. On a stream
+ * where none has one, the recording knows no launches. */
+static enum ht_status step_lost(void *user, size_t i_range, int i_worker)
+{
+	struct work *w = user;
+	const struct ht_trace *t = w->t;
+	struct ht_range range = ht_range_at(w->ctx, t->n_gpu, i_range);
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
 		uint32_t row = t->gpu[i].row;
-		if (t->gpu[i].launch == HT_NONE && t->ts_ns[row] >= first[t->track[row]])
-			step[row] = step_at(t, t->ts_ns[row]);
+		int64_t first =
+		        atomic_load_explicit(&w->first[t->track[row]], memory_order_relaxed);
+		bool is_later = first == INT64_MAX || t->ts_ns[row] >= first;
+		if (t->gpu[i].launch == HT_NONE && is_later)
+			w->step[row] = step_at(t, t->ts_ns[row]);
 	}
 	return HT_OK;
 }
 
 static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
 {
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
-	for (size_t i = 0; i < t->n_gpu; i++)
-		if (t->gpu[i].launch != HT_NONE)
-			step[t->gpu[i].row] = step[t->gpu[i].launch];
-	/* steps seen on the GPU only: work belongs to the window it runs in */
-	for (size_t i = 0; !t->meta_->has_host_steps && i < t->n_gpu; i++)
-		step[t->gpu[i].row] = step_at(t, t->ts_ns[t->gpu[i].row]);
+	struct work w = { .ctx = ctx, .t = t, .step = HT_MUTABLE(uint32_t, t->step) };
+	size_t n_ranges = ht_n_ranges(ctx, t->n_gpu);
+	w.first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *w.first);
+	if (!w.first)
+		return ht_fail_nomem(ctx);
+	for (size_t k = 0; k < t->n_tracks; k++)
+		atomic_store_explicit(&w.first[k], INT64_MAX, memory_order_relaxed);
+	HT_TRY(ht_parallel(ctx, n_ranges, step_by_launch, &w));
 	if (t->n_steps && t->steps[0].is_named)
-		assign_named(t);
-	return t->meta_->has_host_steps ? assign_lost(ctx, t, arena) : HT_OK;
+		HT_TRY(assign_named(ctx, t));
+	if (!t->meta_->has_host_steps || !atomic_load(&w.has_lost))
+		return HT_OK;
+	return ht_parallel(ctx, n_ranges, step_lost, &w);
 }
 
 /* The first row with that value, HT_NONE when none. */
@@ -267,51 +407,98 @@ static uint32_t first_with(struct ht_row_index *index, int64_t value)
 	return n ? rows[0] : HT_NONE;
 }
 
-static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static size_t pick_annotations(const void *user, struct ht_range range, uint32_t *to)
 {
-	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
-	struct ht_row_index host;
-	HT_TRY(ht_row_index_make(
-	        ctx, t, "External id", HT_KIND_BIT(HT_KIND_ANNOTATION), arena, &host));
-	for (uint64_t i = 0; column && i < column->n; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
+	const struct ht_trace *t = user;
+	size_t n = 0;
+	for (uint32_t row = range.first; row < range.end; row++) {
 		if (t->kind[row] != HT_KIND_GPU_ANNOTATION)
 			continue;
-		uint32_t of = first_with(&host, ht_arg_i64_at(t, column, i));
+		if (to)
+			to[n] = row;
+		n++;
+	}
+	return n;
+}
+
+static enum ht_status step_annotations(void *user, size_t i_range, int i_worker)
+{
+	const struct work *w = user;
+	struct ht_range range = ht_range_at(w->ctx, w->n_rows, i_range);
+	struct ht_arg_cursor ids =
+	        ht_arg_cursor_of(w->t, ht_arg_find(w->t, "External id", HT_ARG_I64));
+	struct ht_row_index host = w->host;
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		int64_t id = ht_arg_cursor_i64(&ids, w->rows[i], HT_NO_I64);
+		uint32_t of = id == HT_NO_I64 ? HT_NONE : first_with(&host, id);
 		if (of != HT_NONE)
-			step[row] = step[of];
+			w->step[w->rows[i]] = w->step[of];
 	}
 	return HT_OK;
 }
+
+static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct work w = { .ctx = ctx, .t = t, .step = HT_MUTABLE(uint32_t, t->step) };
+	uint32_t *rows;
+	HT_TRY(ht_pick(ctx, ht_n_events(t), pick_annotations, t, arena, &rows, &w.n_rows));
+	if (!w.n_rows)
+		return HT_OK;
+	w.rows = rows;
+	HT_TRY(ht_row_index_make(
+	        ctx, t, "External id", HT_KIND_BIT(HT_KIND_ANNOTATION), arena, &w.host));
+	return ht_parallel(ctx, ht_n_ranges(ctx, w.n_rows), step_annotations, &w);
+}
+
+/* ---- Python parents ---- */
 
 static bool comes_before(const struct ht_trace *t, uint32_t a, uint32_t b)
 {
 	return t->ts_ns[a] != t->ts_ns[b] ? t->ts_ns[a] < t->ts_ns[b] : a < b;
 }
 
-static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
-{
-	const struct ht_arg_column *ids = ht_arg_find(t, "Python id", HT_ARG_I64);
-	const struct ht_arg_column *parents = ht_arg_find(t, "Python parent id", HT_ARG_I64);
-	size_t n = ids ? ids->n : 0;
-	uint32_t *rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
-	uint32_t *parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
+struct python {
+	ht_ctx *ctx;
+	const struct ht_trace *t;
+	const struct ht_arg_column *ids, *parents;
 	struct ht_row_index by_id;
-	if (!rows || !parent)
-		return ht_fail_nomem(ctx);
-	HT_TRY(ht_row_index_make(ctx, t, "Python id", HT_KIND_BIT(HT_KIND_PYTHON), arena, &by_id));
-	for (uint64_t i = 0, k = 0; i < n; i++) {
-		rows[i] = ht_arg_rows(t, ids)[i];
-		while (parents && k < parents->n && ht_arg_rows(t, parents)[k] < rows[i])
-			k++;
-		bool has = parents && k < parents->n && ht_arg_rows(t, parents)[k] == rows[i];
-		parent[i] = has ? first_with(&by_id, ht_arg_i64_at(t, parents, k)) : HT_NONE;
+	uint32_t *rows, *parent; /* the sections */
+};
+
+static enum ht_status link_range(void *user, size_t i_range, int i_worker)
+{
+	const struct python *p = user;
+	const struct ht_trace *t = p->t;
+	struct ht_range range = ht_range_at(p->ctx, p->ids->n, i_range);
+	struct ht_row_index by_id = p->by_id;
+	struct ht_arg_cursor parents = ht_arg_cursor_of(t, p->parents);
+	(void)i_worker;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint32_t row = p->rows[i] = ht_arg_rows(t, p->ids)[i];
+		int64_t id = ht_arg_cursor_i64(&parents, row, HT_NO_I64);
+		uint32_t parent = id == HT_NO_I64 ? HT_NONE : first_with(&by_id, id);
 		/* a caller starts before its callee: this also keeps walks up from going round */
-		if (parent[i] != HT_NONE && !comes_before(t, parent[i], rows[i]))
-			parent[i] = HT_NONE;
+		bool ok = parent != HT_NONE && comes_before(t, parent, row);
+		p->parent[i] = ok ? parent : HT_NONE;
 	}
 	return HT_OK;
+}
+
+static enum ht_status link_python(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct python p = { .ctx = ctx,
+		.t = t,
+		.ids = ht_arg_find(t, "Python id", HT_ARG_I64),
+		.parents = ht_arg_find(t, "Python parent id", HT_ARG_I64) };
+	size_t n = p.ids ? p.ids->n : 0;
+	p.rows = HT_SECTION_ALLOC(ctx, t, python_rows, uint32_t, n);
+	p.parent = HT_SECTION_ALLOC(ctx, t, python_parent, uint32_t, n);
+	if (!p.rows || !p.parent)
+		return ht_fail_nomem(ctx);
+	HT_TRY(ht_row_index_make(
+	        ctx, t, "Python id", HT_KIND_BIT(HT_KIND_PYTHON), arena, &p.by_id));
+	return ht_parallel(ctx, ht_n_ranges(ctx, n), link_range, &p);
 }
 
 /* Run one part with scratch of its own. */

@@ -53,11 +53,12 @@ static size_t n_parts_of(const struct ht_section_info *info, const void *store)
 }
 
 /* The i-th part of a section. */
-static struct ht_part part_of(const struct ht_section_info *info, const void *store, size_t i)
+static struct ht_section_part part_of(
+        const struct ht_section_info *info, const void *store, size_t i)
 {
 	struct ht_section section = ht_section_get(store, info);
 	size_t n_elems = part_elems(info), first = i * n_elems;
-	return (struct ht_part){ .info = info,
+	return (struct ht_section_part){ .info = info,
 		.bytes = (const char *)section.data + first * info->elem_bytes,
 		.first = first,
 		.n = section.n - first < n_elems ? section.n - first : n_elems };
@@ -71,7 +72,7 @@ size_t ht_sections_n_parts(const struct ht_sections *kind, const void *store)
 	return n;
 }
 
-struct ht_part ht_sections_part(const struct ht_sections *kind, const void *store, size_t i)
+struct ht_section_part ht_sections_part(const struct ht_sections *kind, const void *store, size_t i)
 {
 	size_t k = 0;
 	for (size_t n; i >= (n = n_parts_of(&kind->list[k], store)); k++)
@@ -103,7 +104,7 @@ static enum ht_status check_parts(void *user, size_t i_task, int i_worker)
 			continue;
 		if (atomic_load_explicit(&c->unsound, memory_order_relaxed))
 			break;
-		struct ht_part part = part_of(info, c->store, i_task);
+		struct ht_section_part part = part_of(info, c->store, i_task);
 		if (c->look)
 			c->look(c->user, first_part + i_task, &part);
 		if (info->check && !info->check(c->store, c->facts, part.first, part.n))

@@ -94,18 +94,19 @@ uint64_t ht_sections_layout(const struct ht_sections *kind);
 #define HT_PART_ELEMS ((size_t)32 << 10)
 #define HT_PART_BYTES ((size_t)256 << 10)
 
-struct ht_part {
+struct ht_section_part {
 	const struct ht_section_info *info;
 	const char *bytes;
 	size_t first, n; /* elements */
 };
 
 size_t ht_sections_n_parts(const struct ht_sections *kind, const void *store);
-struct ht_part ht_sections_part(const struct ht_sections *kind, const void *store, size_t i);
+struct ht_section_part ht_sections_part(
+        const struct ht_sections *kind, const void *store, size_t i);
 
 /* Look at every part, on all threads of the context, and at the whole. look may be NULL; it sees each part
  * before it is checked. HT_NOMEM or HT_CANCELLED when it could not be told. */
-typedef void (*ht_look_fn)(void *user, size_t i_part, const struct ht_part *part);
+typedef void (*ht_look_fn)(void *user, size_t i_part, const struct ht_section_part *part);
 enum ht_status ht_sections_check(ht_ctx *ctx, const struct ht_sections *kind, const void *store,
         ht_look_fn look, void *user, bool *ret_sound) HT_MUST_USE;
 

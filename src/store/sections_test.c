@@ -177,7 +177,7 @@ static void parts_cover_everything_once(void **state)
 	const char *next = NULL;
 	const struct ht_section_info *info = NULL;
 	for (size_t i = 0; i < n; i++) {
-		struct ht_part part = ht_sections_part(&graph_sections, &f->graph, i);
+		struct ht_section_part part = ht_sections_part(&graph_sections, &f->graph, i);
 		if (part.info == info)
 			assert_ptr_equal(part.bytes, next);
 		else

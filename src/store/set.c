@@ -13,47 +13,96 @@
 #define MAX_MAPPED      16384
 #define GIVE_BACK_BYTES ((uint64_t)128 << 20)
 
-static void let_go_of(struct ht_set *set, struct ht_kept *kept)
+/* Traces that nobody looks at and that are let go: chosen under the lock of the set, which others wait for, and let go
+ * after it. */
+#define MAX_IDLE 16
+struct idle {
+	size_t at[MAX_IDLE];
+	struct ht_trace *traces[MAX_IDLE]; /* one reference each */
+	size_t n;
+};
+
+/* In turn, until the rest is within bounds. The rank in hand stays, and so does what somebody looks at: its pages would
+ * only be needed again at once. Stops at the last one that counts, so that the ranks there are do not matter. */
+static void choose_idle(struct ht_set *set, size_t in_hand, struct idle *idle)
 {
-	uint64_t bytes = kept->bytes;
-	set->kept_bytes -= bytes;
-	kept->bytes = 0;
-	if (set->roster.n <= MAX_MAPPED && ht_trace_rest(kept->trace))
-		return;
-	ht_trace_release(kept->trace);
-	kept->trace = NULL;
-	/* what follows may come mapped from the cache, and would stand beside what was freed */
-	set->freed_bytes += bytes;
-	if (set->freed_bytes < GIVE_BACK_BYTES)
-		return;
-	set->freed_bytes = 0;
-	ht_mem_give_back();
+	size_t n_left = set->n_counted, at = set->hand, stays = SIZE_MAX;
+	while (n_left && set->kept_bytes > set->keep_bytes && idle->n < MAX_IDLE) {
+		struct ht_kept *kept = &set->kept[at];
+		n_left -= kept->bytes != 0;
+		if (kept->bytes && (kept->for_good || at == in_hand ||
+		                           atomic_load(&kept->trace->n_sharers) > 0)) {
+			stays = stays == SIZE_MAX ? at : stays;
+		} else if (kept->bytes) {
+			set->kept_bytes -= kept->bytes;
+			set->n_counted--;
+			kept->bytes = 0;
+			idle->at[idle->n] = at;
+			idle->traces[idle->n++] = ht_trace_retain(kept->trace);
+		}
+		at = (at + 1) % set->roster.n;
+	}
+	set->hand = stays == SIZE_MAX ? at : stays;
 }
 
-/* In turn, until the rest is within bounds; the rank in hand stays. */
-static void let_go(struct ht_set *set, size_t in_hand)
+/* Mapped files stay mapped, without their pages. */
+static void let_go_of(struct ht_set *set, size_t i, struct ht_trace *trace)
 {
-	for (size_t n = 0; n < set->roster.n && set->kept_bytes > set->keep_bytes; n++) {
-		struct ht_kept *kept = &set->kept[set->hand];
-		if (kept->bytes && !kept->for_good && set->hand != in_hand)
-			let_go_of(set, kept);
-		set->hand = (set->hand + 1) % set->roster.n;
+	uint64_t bytes = ht_trace_bytes(trace);
+	bool is_forgotten = false, gives_back = false;
+	if (set->roster.n > MAX_MAPPED || !ht_trace_rest(trace)) {
+		pthread_mutex_lock(&set->lock);
+		/* unless somebody asked for it since */
+		is_forgotten = set->kept[i].trace == trace && !set->kept[i].bytes;
+		if (is_forgotten)
+			set->kept[i].trace = NULL;
+		/* what follows may come mapped from the cache, and would stand beside what was freed */
+		set->freed_bytes += is_forgotten ? bytes : 0;
+		gives_back = set->freed_bytes >= GIVE_BACK_BYTES;
+		set->freed_bytes = gives_back ? 0 : set->freed_bytes;
+		pthread_mutex_unlock(&set->lock);
 	}
+	if (is_forgotten)
+		ht_trace_release(trace);
+	ht_trace_release(trace);
+	if (gives_back)
+		ht_mem_give_back();
+}
+
+static void let_go(struct ht_set *set, const struct idle *idle)
+{
+	for (size_t k = 0; k < idle->n; k++)
+		let_go_of(set, idle->at[k], idle->traces[k]);
+}
+
+/* Counts from here on; others may have to go. */
+static void count(struct ht_set *set, size_t i, struct idle *idle)
+{
+	struct ht_kept *kept = &set->kept[i];
+	kept->bytes = ht_trace_bytes(kept->trace);
+	set->kept_bytes += kept->bytes;
+	set->n_counted += kept->bytes != 0;
+	choose_idle(set, i, idle);
 }
 
 void ht_set_keep(struct ht_set *set, size_t i, struct ht_trace *trace, bool for_good)
 {
 	struct ht_kept *kept = &set->kept[i];
+	struct idle idle = { .n = 0 };
+	struct ht_trace *surplus = NULL;
 	pthread_mutex_lock(&set->lock);
 	if (kept->trace) {
 		/* another thread was faster */
-		ht_trace_release(trace);
+		surplus = trace;
 	} else {
-		*kept = (struct ht_kept){ trace, ht_trace_bytes(trace), for_good, kept->ahead };
-		set->kept_bytes += kept->bytes;
-		let_go(set, i);
+		*kept = (struct ht_kept){
+			.trace = trace, .for_good = for_good, .ahead = kept->ahead
+		};
+		count(set, i, &idle);
 	}
 	pthread_mutex_unlock(&set->lock);
+	ht_trace_release(surplus);
+	let_go(set, &idle);
 }
 
 enum ht_status ht_set_acquire(
@@ -62,6 +111,7 @@ enum ht_status ht_set_acquire(
 	/* keeping traces is not a change that anybody can see */
 	struct ht_set *own = (struct ht_set *)(uintptr_t)set;
 	struct ht_trace *trace = NULL;
+	struct idle idle = { .n = 0 };
 	if (set->origin_at && !ht_set_has(set, i))
 		return ht_fail(ctx, HT_MISSING, set->roster.ranks[i].path, -1,
 		        "ask for parts there and merge them",
@@ -72,13 +122,11 @@ enum ht_status ht_set_acquire(
 	pthread_mutex_lock(&own->lock);
 	if (own->kept[i].trace) {
 		trace = ht_trace_retain(own->kept[i].trace);
-		if (!own->kept[i].bytes) {
-			own->kept[i].bytes = ht_trace_bytes(trace);
-			own->kept_bytes += own->kept[i].bytes;
-			let_go(own, i);
-		}
+		if (!own->kept[i].bytes)
+			count(own, i, &idle);
 	}
 	pthread_mutex_unlock(&own->lock);
+	let_go(own, &idle);
 	if (!trace) {
 		HT_TRY(set->load(ctx, set, i, &trace));
 		const struct ht_rank *rank = &set->roster.ranks[i];

@@ -91,6 +91,8 @@ bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena) HT_MUST_USE;
 /* Index of a rank by its number, SIZE_MAX when there is none. */
 size_t ht_roster_find(const struct ht_roster *roster, int64_t number);
+/* Whether its ranks have two different numbers of steps that the profiler marked. */
+bool ht_roster_has_two_steps(const struct ht_roster *roster);
 
 struct ht_frame;
 /* The ranks and lines of a roster as bytes; what ht_roster_complete finds out is left out. */
@@ -133,6 +135,7 @@ struct ht_set {
 	struct ht_roster roster;
 	pthread_mutex_t lock; /* guards the rest */
 	struct ht_kept *kept; /* by rank */
+	size_t n_counted;     /* of them that have bytes that count */
 	uint64_t kept_bytes;
 	uint64_t freed_bytes;      /* of traces that were let go since memory was given back */
 	uint64_t keep_bytes;       /* so much of traces that can be had again is kept */

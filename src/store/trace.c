@@ -184,45 +184,26 @@ bool ht_arg_integer_at(
 	}
 }
 
+/* What a number, or a text, is looked for among first. */
+static const enum ht_arg_type number_types[] = { HT_ARG_F64, HT_ARG_I64, HT_ARG_U64 };
+static const enum ht_arg_type text_types[] = { HT_ARG_STR, HT_ARG_JSON };
+
 int64_t ht_arg_i64(const struct ht_trace *t, const char *key, uint32_t row, int64_t fallback)
 {
-	uint32_t id = ht_str_find(t, key);
-	for (size_t c = 0; id != HT_NO_STR && c < t->n_arg_columns; c++) {
-		const struct ht_arg_column *column = &t->arg_columns[c];
-		if (column->key != id || column->top_level)
-			continue;
-		uint64_t i = ht_arg_position(t, column, row);
-		int64_t value;
-		if (i != UINT64_MAX && ht_arg_integer_at(t, column, i, &value))
-			return value;
-	}
-	return fallback;
+	struct ht_arg_cursor cursor = ht_arg_cursor(t, key);
+	return ht_arg_cursor_i64(&cursor, row, fallback);
 }
 
 double ht_arg_f64(const struct ht_trace *t, const char *key, uint32_t row, double fallback)
 {
-	static const enum ht_arg_type types[] = { HT_ARG_F64, HT_ARG_I64, HT_ARG_U64 };
-	uint32_t id = ht_str_find(t, key);
-	for (size_t k = 0; id != HT_NO_STR && k < HT_COUNT(types); k++) {
-		const struct ht_arg_column *column = find_column(t, id, types[k]);
-		uint64_t i = column ? ht_arg_position(t, column, row) : UINT64_MAX;
-		if (i != UINT64_MAX)
-			return ht_arg_f64_at(t, column, i);
-	}
-	return fallback;
+	struct ht_arg_cursor cursor = ht_arg_cursor(t, key);
+	return ht_arg_cursor_f64(&cursor, row, fallback);
 }
 
 const char *ht_arg_str(const struct ht_trace *t, const char *key, uint32_t row)
 {
-	static const enum ht_arg_type types[] = { HT_ARG_STR, HT_ARG_JSON };
-	uint32_t id = ht_str_find(t, key);
-	for (size_t k = 0; id != HT_NO_STR && k < HT_COUNT(types); k++) {
-		const struct ht_arg_column *column = find_column(t, id, types[k]);
-		uint64_t i = column ? ht_arg_position(t, column, row) : UINT64_MAX;
-		if (i != UINT64_MAX)
-			return ht_str(t, (uint32_t)ht_arg_i64_at(t, column, i));
-	}
-	return NULL;
+	struct ht_arg_cursor cursor = ht_arg_cursor(t, key);
+	return ht_arg_cursor_str(&cursor, row);
 }
 
 enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const char *key,
@@ -273,21 +254,67 @@ size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor)
 	return n;
 }
 
+/* The place of a row in the c-th column, UINT64_MAX: it has none. Near the last one by doubling steps. */
+static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
+{
+	const struct ht_arg_column *column = cursor->columns[c];
+	const uint32_t *rows = ht_arg_rows(cursor->trace, column);
+	uint64_t low = cursor->at[c], high = column->n;
+	if (low && rows[low - 1] >= row) {
+		high = low;
+		low = 0;
+	} else if (low || !high || rows[0] >= row) {
+		uint64_t step = 1;
+		while (step <= high - low && rows[low + step - 1] < row) {
+			low += step;
+			step *= 2;
+		}
+		high = step < high - low ? low + step : high;
+	}
+	low += ht_lower_bound_u32(rows + low, high - low, row);
+	cursor->at[c] = low;
+	return low < column->n && rows[low] == row ? low : UINT64_MAX;
+}
+
 int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback)
 {
 	for (size_t c = 0; c < cursor->n; c++) {
-		const struct ht_arg_column *column = cursor->columns[c];
-		const uint32_t *rows = ht_arg_rows(cursor->trace, column);
-		uint64_t at = cursor->at[c];
+		uint64_t at = seek(cursor, c, row);
 		int64_t value;
-		while (at < column->n && rows[at] < row)
-			at++;
-		cursor->at[c] = at;
-		if (at < column->n && rows[at] == row &&
-		        ht_arg_integer_at(cursor->trace, column, at, &value))
+		if (at != UINT64_MAX &&
+		        ht_arg_integer_at(cursor->trace, cursor->columns[c], at, &value))
 			return value;
 	}
 	return fallback;
+}
+
+/* Where the row has a value of the first of the types that it has one of; NULL: of none. */
+static const struct ht_arg_column *seek_type(struct ht_arg_cursor *cursor, uint32_t row,
+        const enum ht_arg_type *types, size_t n_types, uint64_t *ret_at)
+{
+	for (size_t k = 0; k < n_types; k++)
+		for (size_t c = 0; c < cursor->n; c++)
+			if (cursor->columns[c]->type == types[k] &&
+			        (*ret_at = seek(cursor, c, row)) != UINT64_MAX)
+				return cursor->columns[c];
+	return NULL;
+}
+
+double ht_arg_cursor_f64(struct ht_arg_cursor *cursor, uint32_t row, double fallback)
+{
+	uint64_t at;
+	const struct ht_arg_column *column =
+	        seek_type(cursor, row, number_types, HT_COUNT(number_types), &at);
+	return column ? ht_arg_f64_at(cursor->trace, column, at) : fallback;
+}
+
+const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row)
+{
+	uint64_t at;
+	const struct ht_arg_column *column =
+	        seek_type(cursor, row, text_types, HT_COUNT(text_types), &at);
+	return column ? ht_str(cursor->trace, (uint32_t)ht_arg_i64_at(cursor->trace, column, at))
+	              : NULL;
 }
 
 /* ---- links ---- */

@@ -317,7 +317,8 @@ const char *ht_arg_str(const struct ht_trace *trace, const char *key, uint32_t r
 enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
         int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
 
-/* The values of an integer arg for rows that are asked for in ascending order. */
+/* The values of an arg for many rows: its columns are found once, and the next row from where the last one was, so that
+ * rows in ascending order, or nearly, cost no search. Not for several threads at once. */
 struct ht_arg_cursor {
 	const struct ht_trace *trace;
 	const struct ht_arg_column *columns[HT_N_ARG_TYPES]; /* one per spelling */
@@ -330,7 +331,10 @@ struct ht_arg_cursor ht_arg_cursor_of(
         const struct ht_trace *trace, const struct ht_arg_column *column);
 /* How many rows have a value at most. */
 size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor);
+/* As ht_arg_i64, ht_arg_f64 and ht_arg_str do. */
 int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback);
+double ht_arg_cursor_f64(struct ht_arg_cursor *cursor, uint32_t row, double fallback);
+const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row);
 
 /* ---- links ---- */
 

@@ -9,7 +9,7 @@ enum ht_status ht_tree_nearest(ht_ctx *ctx, const struct ht_trace *t, ht_tree_ma
         const void *user, struct ht_arena *arena, uint32_t **ret_nearest)
 {
 	size_t n = ht_n_events(t);
-	uint32_t *nearest = ht_arena_alloc(arena, (n + 1) * sizeof *nearest);
+	uint32_t *nearest = ht_arena_room(arena, (n + 1) * sizeof *nearest);
 	if (!nearest)
 		return ht_fail_nomem(ctx);
 	memset(nearest, 0xff, (n + 1) * sizeof *nearest);
@@ -26,7 +26,9 @@ enum ht_status ht_tree_ends(
         ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena, int64_t **ret_ends)
 {
 	size_t n = ht_n_events(t);
-	int64_t *ends = ht_arena_alloc(arena, (n + 1) * sizeof *ends);
+	/* rows that are in no track have none */
+	int64_t *ends = (t->n_track_rows < n ? ht_arena_alloc : ht_arena_room)(
+	        arena, (n + 1) * sizeof *ends);
 	if (!ends)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < t->n_track_rows; i++) {

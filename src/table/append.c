@@ -172,6 +172,18 @@ static bool append_as_text(
 	return true;
 }
 
+/* The times of a column that moves, moved; to may be where they are. */
+static void move_times(
+        const struct ht_cells *from, const struct ht_time_move *move, int64_t *to, size_t n)
+{
+	bool moves = move && (move->shift_ns || move->drift_ppt);
+	if (from->meta.type != HT_TIME || !moves || from->keeps_clock)
+		return;
+	for (size_t row = 0; row < n; row++)
+		if (!ht_cell_is_null(from, row))
+			to[row] = ht_time_moved(move, from->i64[row]);
+}
+
 static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *source,
         const struct ht_cells *from, const struct ht_time_move *move, struct id_map *map)
 {
@@ -187,12 +199,7 @@ static bool append_cells(ht_table *table, struct ht_cells *to, const ht_table *s
 	}
 	memcpy(to->u64 + first, from->u64, n * sizeof(uint64_t));
 	to->keeps_clock = from->keeps_clock;
-	bool moves = move && (move->shift_ns || move->drift_ppt);
-	if (to->meta.type == HT_TIME && moves && !from->keeps_clock) {
-		for (size_t row = 0; row < n; row++)
-			if (!ht_cell_is_null(from, row))
-				to->i64[first + row] = ht_time_moved(move, from->i64[row]);
-	}
+	move_times(from, move, to->i64 + first, n);
 	return true;
 }
 
@@ -251,5 +258,80 @@ enum ht_status ht_table_append(
 		ht_mem_free(table->mem, at, n_at * sizeof *at);
 	if (status == HT_OK)
 		status = append_notes(table, source);
+	return status == HT_OK ? HT_OK : ht_table_fail(table, status);
+}
+
+/* ---- taking ---- */
+
+/* Whether a table can have the columns of a source as they are: it has no cells or texts yet, and the same columns, or the
+ * first of them. */
+static bool can_lend(const ht_table *table, const ht_table *source)
+{
+	size_t n = ht_n_columns(table);
+	bool can = table->failed == HT_OK && !table->n_rows && !table->lender &&
+	           table->pool.texts.n == 1 && table->mem == source->mem && n &&
+	           n <= ht_n_columns(source);
+	for (size_t c = 0; can && c < n; c++) {
+		const struct ht_column *to = &ht_cells_at(table, c)->meta;
+		const struct ht_column *from = &ht_cells_at(source, c)->meta;
+		can = to->type == from->type && !strcmp(to->name, from->name);
+	}
+	return can;
+}
+
+/* Texts stay where they are, so the table keeps who has them. */
+static enum ht_status lend(ht_table *table, ht_table *source, const struct ht_time_move *move)
+{
+	for (size_t c = ht_n_columns(table); c < ht_n_columns(source); c++)
+		HT_TRY(ht_table_add_column(table, &ht_cells_at(source, c)->meta));
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *to = ht_cells_at(table, c), *from = ht_cells_at(source, c);
+		struct ht_cells empty = *to;
+		move_times(from, move, from->i64, source->n_rows);
+		to->any = from->any;
+		to->valid = from->valid;
+		to->cap = from->cap;
+		to->valid_cap = from->valid_cap;
+		to->last_id = from->last_id;
+		to->keeps_clock = from->keeps_clock;
+		from->any = empty.any;
+		from->valid = empty.valid;
+		from->cap = empty.cap;
+		from->valid_cap = empty.valid_cap;
+	}
+	struct ht_table_pool texts = table->pool;
+	table->pool = source->pool;
+	source->pool = texts;
+	table->lender = ht_table_retain(source);
+	table->n_rows = table->cap_rows = source->n_rows;
+	table->cursor = ht_n_columns(table);
+	source->n_rows = source->cap_rows = 0;
+	return HT_OK;
+}
+
+static void drop_rows(ht_table *table)
+{
+	for (size_t c = 0; c < ht_n_columns(table); c++) {
+		struct ht_cells *cells = ht_cells_at(table, c);
+		ht_mem_free(table->mem, cells->any, cells->cap * ht_cell_bytes(cells->meta.type));
+		ht_mem_free(table->mem, cells->valid, cells->valid_cap);
+		cells->any = NULL;
+		cells->valid = NULL;
+		cells->cap = cells->valid_cap = 0;
+	}
+	table->n_rows = table->cap_rows = 0;
+}
+
+enum ht_status ht_table_take(ht_table *table, ht_table *source, const struct ht_time_move *move)
+{
+	bool is_shared = atomic_load(&source->n_refs) > 1;
+	if (is_shared || !can_lend(table, source)) {
+		enum ht_status status = ht_table_append(table, source, move);
+		if (status == HT_OK && !is_shared)
+			drop_rows(source);
+		return status;
+	}
+	HT_TRY(lend(table, source, move));
+	enum ht_status status = append_notes(table, source);
 	return status == HT_OK ? HT_OK : ht_table_fail(table, status);
 }

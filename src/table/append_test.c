@@ -65,6 +65,59 @@ static void test_times_move_with_the_clock(void **state)
 	ht_table_free(all);
 }
 
+static const struct ht_column of_takers[] = { { "t", HT_TIME, HT_KEY, "t", NULL },
+	{ "name", HT_STR, HT_KEY, "n", NULL }, { "x", HT_I64, HT_KEY, "x", NULL } };
+
+static ht_table *make_taken(ht_ctx *ctx, int64_t t, const char *name)
+{
+	ht_table *table = make(ctx, of_takers, 3);
+	for (int i = 0; i < 2; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, t + i, 5);
+		ht_table_put_str(table, i ? "both" : name);
+		ht_table_put_i64(table, i);
+	}
+	assert_ok(ht_table_add_note(table, "of %s", name));
+	assert_ok(ht_table_finish(ctx, table));
+	return table;
+}
+
+/* Taken rows are those that would have been appended, and the sources may go; one that others have stays as it is. */
+static void test_rows_are_taken(void **state)
+{
+	ht_ctx *ctx = *state;
+	const struct ht_time_move move = { .shift_ns = 100 };
+	ht_table *appended = make(ctx, of_takers, 2), *taken = make(ctx, of_takers, 2);
+	for (int round = 0; round < 2; round++) {
+		ht_table *each[] = { make_taken(ctx, 4, "one"), make_taken(ctx, 7, "two"),
+			make_taken(ctx, 9, "shared") };
+		ht_table *other = ht_table_retain(each[2]);
+		for (size_t i = 0; i < HT_COUNT(each); i++) {
+			assert_ok(ht_table_append(appended, each[i], &move));
+			assert_ok(ht_table_take(taken, each[i], &move));
+			assert_int_equal(ht_table_n_rows(each[i]), i == 2 ? 2 : 0);
+			ht_table_free(each[i]);
+		}
+		ht_table_free(other);
+	}
+	ht_table_row(appended);
+	ht_table_row(taken);
+	ht_table_put_i64(appended, 1);
+	ht_table_put_i64(taken, 1);
+	ht_table_put_str(appended, "last");
+	ht_table_put_str(taken, "last");
+	assert_ok(ht_table_finish(ctx, appended));
+	assert_ok(ht_table_finish(ctx, taken));
+	struct memory_sink want = render(ctx, appended, "json", NULL);
+	struct memory_sink got = render(ctx, taken, "json", NULL);
+	assert_non_null(strstr(got.data, "shared"));
+	assert_string_equal(got.data, want.data);
+	free(want.data);
+	free(got.data);
+	ht_table_free(appended);
+	ht_table_free(taken);
+}
+
 static void test_rows_can_follow_what_was_appended(void **state)
 {
 	ht_ctx *ctx = *state;
@@ -141,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns_are_matched_by_name),
 		cmocka_unit_test(test_times_move_with_the_clock),
+		cmocka_unit_test(test_rows_are_taken),
 		cmocka_unit_test(test_rows_can_follow_what_was_appended),
 		cmocka_unit_test(test_a_table_survives_being_bytes),
 		cmocka_unit_test(test_a_view_leaves_the_table_alone),

@@ -152,6 +152,8 @@ static size_t put_double(char *buf, enum ht_type type, double value)
 	}
 	if (type == HT_DURATION_F64)
 		return put_scaled(buf, value, time_units, HT_COUNT(time_units), 1000, false);
+	if (type == HT_BYTES)
+		return put_scaled(buf, value, byte_units, HT_COUNT(byte_units), 1024, true);
 	return put_plain(buf, value);
 }
 

@@ -26,7 +26,7 @@ size_t ht_format_exact(char *buf, const struct ht_cells *cells, size_t row);
 /* The humanised value of a cell that is not text, null included. */
 size_t ht_format_human(char *buf, const struct ht_cells *cells, size_t row);
 
-/* The same of a number outside of tables: HT_DURATION_F64, HT_RATIO, HT_F64. */
+/* The same of a number outside of tables: HT_DURATION_F64, HT_RATIO, HT_F64, HT_BYTES. */
 size_t ht_format_double(char *buf, enum ht_type type, double value);
 
 #endif

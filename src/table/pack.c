@@ -11,6 +11,7 @@
 #include "table/storage.h"
 #include "base/utf8.h"
 
+#include <math.h>
 #include <string.h>
 
 static void pack_column(const struct ht_cells *cells, struct ht_bytes_out *out)
@@ -103,14 +104,26 @@ static enum ht_status unpack_notes(
 	return in->failed ? HT_FORMAT : HT_OK;
 }
 
+/* As puts leave them: texts that are there, numbers that are finite, nulls that hold 0. */
+static bool cell_is_sound(const ht_table *table, const struct ht_cells *cells, size_t row)
+{
+	bool is_null = cells->valid && !cells->valid[row];
+	if (cells->valid && cells->valid[row] > 1)
+		return false;
+	if (cells->meta.type == HT_STR)
+		return cells->str[row] < table->pool.texts.n && (!is_null || !cells->str[row]);
+	if (is_null)
+		return !cells->u64[row];
+	if (ht_type_is_f64(cells->meta.type))
+		return isfinite(cells->f64[row]);
+	return cells->meta.type != HT_BOOL || cells->u64[row] <= 1;
+}
+
 static bool cells_are_sound(const ht_table *table, const struct ht_cells *cells, size_t n)
 {
-	for (size_t row = 0; row < n; row++) {
-		if (cells->meta.type == HT_STR && cells->str[row] >= table->pool.texts.n)
+	for (size_t row = 0; row < n; row++)
+		if (!cell_is_sound(table, cells, row))
 			return false;
-		if (cells->valid && cells->valid[row] > 1)
-			return false;
-	}
 	return true;
 }
 

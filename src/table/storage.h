@@ -68,6 +68,7 @@ struct ht_table {
 	bool says_no;
 	struct ht_table_pool pool;
 	struct ht_vec notes; /* const char * */
+	ht_table *lender;    /* whose texts these are, NULL: its own */
 };
 
 static inline size_t ht_n_columns(const ht_table *table)

@@ -105,6 +105,7 @@ void ht_table_free(ht_table *table)
 		ht_mem_free(mem, cells->valid, cells->valid_cap);
 	}
 	ht_table_pool_done(table);
+	ht_table_free(table->lender);
 	ht_vec_free(mem, &table->columns, sizeof(struct ht_cells));
 	ht_vec_free(mem, &table->notes, sizeof(const char *));
 	ht_arena_done(&table->arena);

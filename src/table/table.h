@@ -97,6 +97,10 @@ static inline int64_t ht_time_moved(const struct ht_time_move *move, int64_t t)
  * show both. */
 enum ht_status ht_table_append(
         ht_table *table, const ht_table *source, const struct ht_time_move *move) HT_MUST_USE;
+/* The same, and the source has no rows afterwards, unless others refer to it: a table without rows gets its columns as
+ * they are, without a copy. */
+enum ht_status ht_table_take(
+        ht_table *table, ht_table *source, const struct ht_time_move *move) HT_MUST_USE;
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 

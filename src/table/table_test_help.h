@@ -1,18 +1,11 @@
 /*
- * table_test_help.h - what the tests of this folder share: a context, a sink into memory, a table with
+ * table_test_help.h - what the tests of this folder share: a context, a table with
  * every type and every nasty value.
  */
 #ifndef HT_TABLE_TEST_HELP_H
 #define HT_TABLE_TEST_HELP_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "base/sink_test_help.h"
 #include "table/storage.h"
 
 #define assert_ok(expr) assert_int_equal((expr), HT_OK)
@@ -23,29 +16,6 @@
 		if (got_ != want_)                                                                 \
 			fail_msg("%s is %.17g, not %.17g", #got, got_, want_);                     \
 	} while (0)
-
-/* Bytes that a sink received; NUL-terminated for string asserts. */
-struct memory_sink {
-	char *data;
-	size_t n, cap;
-	size_t accept; /* bytes after which write refuses, 0: never */
-};
-
-static inline bool memory_write(void *user, const void *bytes, size_t n)
-{
-	struct memory_sink *sink = user;
-	if (sink->accept && sink->n + n > sink->accept)
-		return false;
-	if (sink->n + n + 1 > sink->cap) {
-		sink->cap = 2 * (sink->n + n + 1);
-		sink->data = realloc(sink->data, sink->cap);
-		assert_non_null(sink->data);
-	}
-	memcpy(sink->data + sink->n, bytes, n);
-	sink->n += n;
-	sink->data[sink->n] = '\0';
-	return true;
-}
 
 /* The table in a format; the caller frees data. */
 static inline struct memory_sink render(ht_ctx *ctx, const ht_table *table, const char *format,

@@ -3,6 +3,7 @@
  */
 #include "verdict/findings.h"
 
+#include "model/communication/exporter.h"
 #include "model/device/gpu_summary.h"
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
@@ -24,6 +25,10 @@ const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
 	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
 	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
 	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
+	{ "computing_ns", HT_DURATION, HT_MEASURE, "as the exporter says", NULL },
+	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication alone, as the exporter says",
+	        NULL },
+	{ "free_ns", HT_DURATION, HT_MEASURE, "neither, as the exporter says", NULL },
 };
 const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
@@ -35,7 +40,7 @@ const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 };
 enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
-enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW };
+enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW, STEP_COMPUTING, STEP_EXPOSED, STEP_FREE };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
@@ -63,6 +68,11 @@ static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left
 
 /* ---- one rank: steps, idle time ---- */
 
+bool ht_findings_is_alone(const struct ht_run *run)
+{
+	return run->rosters[0]->n < 2 && !run->is_partial;
+}
+
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	int64_t left_out = step_left_out(run);
@@ -79,14 +89,9 @@ enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_boun
 static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
-	size_t at = 0;
 	for (size_t i = 0; i < bounds->n; i++) {
 		const struct ht_bound *b = &bounds->list[i];
-		/* bounds are those of some steps, in their order */
-		while (at < t->n_steps && !bounds->is_whole && t->steps[at].number != b->number)
-			at++;
-		bool is_step = at < t->n_steps && !bounds->is_whole;
-		const struct ht_step *step = is_step ? &t->steps[at] : NULL;
+		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
 		ht_table_put_known(
@@ -95,7 +100,28 @@ static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_tab
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
 		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+		for (size_t k = STEP_COMPUTING; k <= STEP_FREE; k++)
+			ht_table_put_null(table);
 	}
+}
+
+/* Of a rank without events those that its exporter has. */
+static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, steps[i].number, HT_NO_I64);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].step_ns);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].computing_ns);
+		ht_table_put_i64(table, steps[i].exposed_ns);
+		ht_table_put_i64(table, steps[i].free_ns);
+	}
+	return HT_OK;
 }
 
 /* First number of a capability, HT_NO_I64: the file does not say. */
@@ -136,7 +162,7 @@ static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame,
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
 		.by_device = true };
-	struct ht_idle_stream *devices = NULL;
+	const struct ht_idle_stream *devices = NULL;
 	size_t n = 0;
 	int64_t ns[HT_IDLE_N] = { 0 };
 	struct ht_idle_gap longest[HT_IDLE_N] = { 0 };
@@ -192,7 +218,7 @@ static enum ht_status put_savings(
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	(void)chosen;
-	if (run->rosters[0]->n > 1 || run->is_partial)
+	if (!ht_findings_is_alone(run))
 		return HT_OK;
 	return ht_cp_put_model(
 	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
@@ -207,12 +233,16 @@ static enum ht_status put_waits(
 static enum ht_status put_lateness(
         struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
+	if (ht_findings_is_alone(run))
+		return HT_OK;
 	return ht_stragglers_put(run, &chosen->frame, &straggler_facts, part);
 }
 
 static enum ht_status put_use(struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
 	put_steps(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]);
+	if (!chosen->bounds.n)
+		HT_TRY(put_told_steps(run, part->facts[HT_FOUND_STEPS]));
 	return put_gpus(run, &chosen->bounds, part->facts[HT_FOUND_GPUS]);
 }
 
@@ -261,6 +291,13 @@ static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 
 const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
 
+bool ht_findings_are_sound(const struct ht_part *part)
+{
+	return ht_cp_chains_are_sound(part) &&
+	       ht_facts_below(part->facts[HT_FOUND_IDLE], IDLE_CATEGORY, HT_IDLE_N) &&
+	       ht_facts_below(part->facts[HT_FOUND_TOPS], HT_TOP_KIND, HT_N_TOP_KINDS);
+}
+
 /* ---- all ranks: steps, devices ---- */
 
 static int64_t cell(const ht_table *table, size_t row, size_t column)
@@ -279,8 +316,19 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 		times->most_ns = ns;
 		times->rank = rank;
 		times->row = cell(f, row, STEP_ROW);
+		times->number = cell(f, row, STEP_NUMBER);
 	}
 	values[times->n++] = ns;
+}
+
+static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
+{
+	if (ht_table_is_null(steps, row, STEP_COMPUTING))
+		return;
+	ht_sum(&told->ns, ht_table_i64(steps, row, STEP_DEVICE));
+	ht_sum(&told->computing_ns, ht_table_i64(steps, row, STEP_COMPUTING));
+	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, STEP_EXPOSED));
+	ht_sum(&told->free_ns, ht_table_i64(steps, row, STEP_FREE));
 }
 
 static enum ht_status find_steps(struct ht_findings *f)
@@ -301,6 +349,7 @@ static enum ht_status find_steps(struct ht_findings *f)
 			add_step(&f->device, device, rank, steps, i, cell(steps, i, STEP_DEVICE));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
+			add_told(&f->told, steps, i);
 		}
 	}
 	f->has_steps = n_numbers > 0;
@@ -319,8 +368,6 @@ static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts,
 {
 	int64_t category = ht_table_i64(facts, i, IDLE_CATEGORY);
 	int64_t longest = ht_table_i64(facts, i, IDLE_ROW_NS);
-	if (category < 0 || category >= HT_IDLE_N)
-		return;
 	struct ht_idle_time *idle = &f->idle[category];
 	ht_sum(&idle->ns, ht_table_i64(facts, i, IDLE_NS));
 	if (longest <= idle->row_ns)
@@ -348,8 +395,31 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	ht_sum(&use->tc_ns, ht_table_i64(facts, i, GPU_TC));
 }
 
+/* Rows are by part. */
+static void add_up_waits(struct ht_findings *f, const ht_table *rows)
+{
+	size_t p = 0, lacking = SIZE_MAX;
+	for (size_t k = 0; k < f->parts->n; k++)
+		f->waits_ns[k] = HT_NO_I64;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
+			continue;
+		while (f->parts->list[p].rank != ht_table_i64(rows, i, HT_BREAKDOWN_RANK))
+			p++;
+		int64_t *sum = &f->waits_ns[p];
+		if (ht_table_is_null(rows, i, HT_BREAKDOWN_WAIT))
+			lacking = p;
+		*sum = lacking == p ? HT_NO_I64
+		                    : ht_add_sat(*sum == HT_NO_I64 ? 0 : *sum,
+		                              ht_table_i64(rows, i, HT_BREAKDOWN_WAIT));
+	}
+}
+
 static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 {
+	f->waits_ns = ht_arena_alloc(f->run->scratch, (f->parts->n + 1) * sizeof *f->waits_ns);
+	if (!f->waits_ns)
+		return ht_fail_nomem(f->run->ctx);
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *idle = f->parts->list[p].facts[HT_FOUND_IDLE];
 		HT_TRY(ht_breakdown_rows(
@@ -361,6 +431,7 @@ static enum ht_status add_up_devices(struct ht_findings *f, ht_table *rows)
 			add_gpu(&f->gpu, f->parts->list[p].rank, gpus, i);
 	}
 	HT_TRY(ht_table_finish(f->run->ctx, rows));
+	add_up_waits(f, rows);
 	f->knows_waits = true;
 	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
 		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
@@ -542,11 +613,32 @@ static void find_savings(struct ht_findings *f)
 			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
 		}
 	}
+	/* without communication a step still takes as long as its computing */
+	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
+	int64_t computing =
+	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
+	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
+	/* paths of several processes in one file run at the same time */
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		f->path[k].saved_ns = known ? saved[k] : f->path[k].ns;
+		f->path[k].saved_ns = !known                  ? f->path[k].ns
+		                      : saved[k] < f->path_ns ? saved[k]
+		                                              : f->path_ns;
+	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 
 /* ---- all ranks: stragglers, tops ---- */
+
+/* Ranks without GPU work wait in calls of the host. */
+static void find_host_waits(struct ht_findings *f)
+{
+	const struct ht_lateness *lateness = &f->stragglers.lateness;
+	for (size_t i = 0; !f->n_devices && i < lateness->n_calls; i++) {
+		int64_t *sum = &f->waits_ns[lateness->calls[i].i_part];
+		int64_t wait_ns = lateness->calls[i].call->wait_ns;
+		if (wait_ns != HT_NO_I64)
+			*sum = ht_add_sat(*sum == HT_NO_I64 ? 0 : *sum, wait_ns);
+	}
+}
 
 static enum ht_status find_stragglers(struct ht_findings *f)
 {
@@ -554,6 +646,8 @@ static enum ht_status find_stragglers(struct ht_findings *f)
 		return HT_OK;
 	HT_TRY(ht_stragglers_find(f->run, f->parts, &straggler_facts, &f->stragglers));
 	f->compares = f->stragglers.lateness.n > 0;
+	if (f->compares)
+		find_host_waits(f);
 	for (size_t i = 0; f->compares && i < f->parts->n; i++) {
 		const struct ht_late_rank *rank = &f->stragglers.lateness.ranks[i];
 		if (!f->stragglers.verdicts[rank->i_part].is_candidate)
@@ -597,17 +691,17 @@ static enum ht_status find_tops(struct ht_findings *f)
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *facts = f->parts->list[p].facts[HT_FOUND_TOPS];
 		for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
-			uint64_t kind = (uint64_t)ht_table_i64(facts, i, HT_TOP_KIND);
+			uint64_t kind = ht_table_u64(facts, i, HT_TOP_KIND);
 			int64_t ns = ht_table_i64(facts, i, HT_TOP_NS);
-			if (kind >= HT_N_TOP_KINDS)
-				continue;
 			ht_sum(&f->tops[kind].total_ns, ns);
 			if (!ht_table_is_null(facts, i, HT_TOP_NAME))
 				rows[n++] = (struct top_row){ (int64_t)kind,
 					{ ht_table_str(facts, i, HT_TOP_NAME), ns,
 					        ht_table_i64(facts, i, HT_TOP_COUNT),
 					        f->parts->list[p].rank,
-					        ht_table_i64(facts, i, HT_TOP_ROW),
+					        ht_table_is_null(facts, i, HT_TOP_ROW)
+					                ? HT_NO_I64
+					                : ht_table_i64(facts, i, HT_TOP_ROW),
 					        ht_table_i64(facts, i, HT_TOP_ROW_NS) } };
 		}
 	}
@@ -622,7 +716,7 @@ static enum ht_status find_tops(struct ht_findings *f)
 			continue;
 		}
 		ht_sum(&last->ns, rows[i].top.ns);
-		last->count += rows[i].top.count;
+		ht_sum(&last->count, rows[i].top.count);
 		if (rows[i].top.row_ns > last->row_ns) {
 			last->row_ns = rows[i].top.row_ns;
 			last->row = rows[i].top.row;
@@ -656,4 +750,15 @@ int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns
 	if (findings->path_ns <= 0)
 		return 0;
 	return (int64_t)((__int128)path_ns * findings->device.median_ns / findings->path_ns);
+}
+
+enum ht_status ht_findings_note(struct ht_run *run, ht_table *table)
+{
+	const struct ht_roster *roster = run->rosters[0];
+	if (!roster->n_notes)
+		return HT_OK;
+	if (roster->n_notes == 1)
+		return ht_table_add_note(table, "%s: see health", roster->notes[0]);
+	return ht_table_add_note(
+	        table, "%s, and %zu more such: see health", roster->notes[0], roster->n_notes - 1);
 }

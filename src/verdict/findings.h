@@ -42,7 +42,7 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
         ht_found_top_columns[], ht_found_gpu_columns[];
 enum {
 	HT_N_FOUND_IDLE_COLUMNS = 4,
-	HT_N_FOUND_STEP_COLUMNS = 4,
+	HT_N_FOUND_STEP_COLUMNS = 7,
 	HT_N_FOUND_TOP_COLUMNS = 6,
 	HT_N_FOUND_GPU_COLUMNS = 6
 };
@@ -65,6 +65,11 @@ enum {
 /* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
 extern const struct ht_common_facts ht_findings_common;
 
+/* Whether those of a part that was read hold together. */
+bool ht_findings_are_sound(const struct ht_part *part);
+
+/* Whether the rank in hand is all there is: nothing is compared with others, and what comes first here does so at all. */
+bool ht_findings_is_alone(const struct ht_run *run);
 /* The steps of the rank in hand that count. */
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* What takes time on the rank in hand, as the table says that holds it (tops.c). */
@@ -87,7 +92,8 @@ enum ht_top_kind {
 	HT_TOP_KERNEL,        /* that computes */
 	HT_TOP_COPY,          /* copies and sets */
 	HT_TOP_MODULE,        /* innermost module, by GPU time */
-	HT_TOP_COMM,          /* communication kernels by their short name */
+	HT_TOP_MODULE_HOST,   /* that, by host time, when no GPU work was recorded */
+	HT_TOP_COMM, /* communication by its short name: kernels, or the host's calls (comm_calls.h) */
 	HT_N_TOP_KINDS
 };
 
@@ -130,7 +136,12 @@ struct ht_gpu_use {
 struct ht_step_times {
 	size_t n; /* over all ranks; 0: nothing was recorded */
 	int64_t median_ns, least_ns, most_ns;
-	int64_t rank, row; /* of the longest; row HT_NO_I64: no such row */
+	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
+};
+
+/* Steps of ranks without events, as their exporter has them: sums. */
+struct ht_told_steps {
+	int64_t ns, computing_ns, exposed_ns, free_ns;
 };
 
 struct ht_findings {
@@ -142,6 +153,8 @@ struct ht_findings {
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	bool knows_waits;                          /* exposed communication is split */
+	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
+	struct ht_told_steps told;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns; /* sum of the windows */
@@ -156,6 +169,8 @@ struct ht_findings {
 enum ht_status ht_findings_make(
         struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
 
+/* What is odd about the traces themselves, as notes: the first, and how many more. */
+enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;
 /* A time of the path as time of a step: its share of the path, times the median step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
 

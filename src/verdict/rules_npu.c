@@ -4,6 +4,62 @@
 #include "verdict/rules.h"
 
 #include <inttypes.h>
+#include <math.h>
+
+/* ---- ranks ---- */
+
+/* What ranks are compared by; NAN: the fact does not say. */
+typedef double (*value_fn)(const struct ht_rule_fact *fact);
+
+/* A metric over the ranks that know it, the first of equals. */
+struct spread {
+	size_t n;
+	struct ht_rule_fact least, most; /* not known when n is 0 */
+	double sum;
+};
+
+static struct spread spread_of(const struct ht_advice *a, enum ht_metric metric, value_fn value)
+{
+	struct spread s = { .least = { .row = HT_NO_I64 }, .most = { .row = HT_NO_I64 } };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		struct ht_rule_fact fact = ht_rule_fact_of(a, p, metric);
+		double here = value(&fact);
+		if (!fact.is_known || isnan(here))
+			continue;
+		if (!s.n || here < value(&s.least))
+			s.least = fact;
+		if (!s.n || here > value(&s.most))
+			s.most = fact;
+		s.sum += here;
+		s.n++;
+	}
+	return s;
+}
+
+static double part_of(const struct ht_rule_fact *fact)
+{
+	return (double)fact->part;
+}
+
+static double count_of(const struct ht_rule_fact *fact)
+{
+	return (double)fact->count;
+}
+
+static double rate_of(const struct ht_rule_fact *fact)
+{
+	return ht_rule_ratio(fact->part, fact->whole);
+}
+
+static double part_per_step(const struct ht_rule_fact *fact)
+{
+	return fact->count > 0 ? (double)fact->part / (double)fact->count : NAN;
+}
+
+static double whole_per_step(const struct ht_rule_fact *fact)
+{
+	return fact->count > 0 ? (double)fact->whole / (double)fact->count : NAN;
+}
 
 /* ---- kernels ---- */
 
@@ -27,10 +83,7 @@ static struct ht_rule_verdict ai_cpu(struct ht_advice *a)
 static struct ht_rule_verdict dynamic_shapes(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
-	struct ht_rule_fact fact = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n && !(fact.is_known && !fact.part); p++)
-		if (ht_rule_fact_of(a, p, HT_METRIC_STATIC).is_known)
-			fact = ht_rule_fact_of(a, p, HT_METRIC_STATIC);
+	struct ht_rule_fact fact = spread_of(a, HT_METRIC_STATIC, part_of).least;
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_NO : HT_RULE_FIRES;
@@ -96,6 +149,61 @@ static struct ht_rule_verdict flash_attention(struct ht_advice *a)
 	return v;
 }
 
+static struct ht_rule_verdict block_dim(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BLOCKS);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding =
+	        fact.part ? HT_SAY(a,
+	                            "the blocks of %" PRId64
+	                            " kernels are no multiple of the cores, of which some rest: %s "
+	                            "of these kernels' time, most of all %s",
+	                            fact.count, ht_rule_time(a, fact.part),
+	                            fact.name ? fact.name : "one")
+	                  : "the blocks of all kernels fill the cores";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static struct ht_rule_verdict sequences(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SEQUENCES);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding =
+	        fact.part ? HT_SAY(a, "%" PRId64 " times follow each other %s", fact.count,
+	                            fact.name ? fact.name : "kernels")
+	                  : "no sequence of kernels comes more than 5 times, has 1 % of the steps "
+	                    "and is bound by the host or by memory";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
+static struct ht_rule_verdict affinity(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AFFINITY);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.count ? HT_SAY(a, "torch_npu has a fused operator: %s",
+	                                 fact.name ? fact.name : "")
+	                       : "no operators that torch_npu has a fused one for";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
+	return v;
+}
+
 static struct ht_rule_verdict format_changes(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_FORMAT, 0.05,
@@ -113,12 +221,7 @@ static struct ht_rule_verdict core_clock(struct ht_advice *a)
 static struct ht_rule_verdict op_compile(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
-	struct ht_rule_fact most = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n; p++) {
-		struct ht_rule_fact fact = ht_rule_fact_of(a, p, HT_METRIC_COMPILE);
-		if (fact.is_known && (!most.is_known || fact.count > most.count))
-			most = fact;
-	}
+	struct ht_rule_fact most = spread_of(a, HT_METRIC_COMPILE, count_of).most;
 	if (!most.is_known)
 		return v;
 	v.state = most.count >= 20 ? HT_RULE_FIRES : HT_RULE_NO;
@@ -139,7 +242,7 @@ static struct ht_rule_verdict launch_blocking(struct ht_advice *a)
 	int64_t launches = ht_rule_fact_of(a, fact.i_part, HT_METRIC_LAUNCHES).count;
 	if (!launches)
 		return v;
-	v.state = 2 * fact.count > launches ? HT_RULE_FIRES : HT_RULE_NO;
+	v.state = fact.count > launches / 2 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding =
 	        HT_SAY(a, "after %" PRId64 " of %" PRId64 " launches the host waits for the stream",
 	                fact.count, launches);
@@ -201,12 +304,7 @@ static struct ht_rule_verdict free_time(struct ht_advice *a)
 static struct ht_rule_verdict environment(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
-	struct ht_rule_fact most = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n; p++) {
-		struct ht_rule_fact fact = ht_rule_fact_of(a, p, HT_METRIC_ENVIRONMENT);
-		if (fact.is_known && (!most.is_known || fact.count > most.count))
-			most = fact;
-	}
+	struct ht_rule_fact most = spread_of(a, HT_METRIC_ENVIRONMENT, count_of).most;
 	if (!most.is_known)
 		return v;
 	v.state = most.count ? HT_RULE_FIRES : HT_RULE_NO;
@@ -251,31 +349,19 @@ static struct ht_rule_verdict slow_link(struct ht_advice *a)
 	struct ht_rule_verdict v = HT_NO_VERDICT;
 	double widest = -1;
 	for (size_t k = 0; k < HT_COUNT(kinds); k++) {
-		double sum = 0, least = 0, most = 0;
-		size_t n = 0, i_least = 0, i_most = 0;
-		for (size_t p = 0; p < a->parts->n; p++) {
-			struct ht_rule_fact fact = ht_rule_fact_of(a, p, kinds[k].metric);
-			double rate = ht_rule_ratio(fact.part, fact.whole);
-			if (!fact.is_known)
-				continue;
-			i_least = !n || rate < least ? p : i_least;
-			least = i_least == p ? rate : least;
-			i_most = !n || rate > most ? p : i_most;
-			most = i_most == p ? rate : most;
-			sum += rate;
-			n++;
-		}
-		double gap = n > 1 ? (most - least) / (sum / (double)n) : -1;
+		struct spread s = spread_of(a, kinds[k].metric, rate_of);
+		double least = rate_of(&s.least), most = rate_of(&s.most);
+		double gap = s.n > 1 ? (most - least) / (s.sum / (double)s.n) : -1;
 		if (gap <= widest)
 			continue;
 		widest = gap;
 		v.state = gap >= 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
-		v.i_part = i_least;
+		v.i_part = s.least.i_part;
 		v.finding = HT_SAY(a,
 		        "over %s rank %" PRId64 " has %.2f GB/s, rank %" PRId64
 		        " %.2f GB/s: %s of the mean apart",
-		        kinds[k].name, a->parts->list[i_least].rank, least,
-		        a->parts->list[i_most].rank, most, ht_rule_percent(a, gap));
+		        kinds[k].name, a->parts->list[s.least.i_part].rank, least,
+		        a->parts->list[s.most.i_part].rank, most, ht_rule_percent(a, gap));
 	}
 	return v;
 }
@@ -283,12 +369,7 @@ static struct ht_rule_verdict slow_link(struct ht_advice *a)
 static struct ht_rule_verdict rdma_retries(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
-	struct ht_rule_fact most = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n; p++) {
-		struct ht_rule_fact fact = ht_rule_fact_of(a, p, HT_METRIC_RDMA_LONGEST);
-		if (fact.is_known && (!most.is_known || fact.part > most.part))
-			most = fact;
-	}
+	struct ht_rule_fact most = spread_of(a, HT_METRIC_RDMA_LONGEST, part_of).most;
 	if (!most.is_known)
 		return v;
 	v.state = most.part > 4000000000 ? HT_RULE_FIRES : HT_RULE_NO;
@@ -337,32 +418,24 @@ static struct ht_rule_verdict uneven_steps(struct ht_advice *a)
 	int64_t widest = -1;
 	/* who computes less waits more: what differs first is the reason */
 	for (size_t k = 0; k < HT_COUNT(kinds) && v.state != HT_RULE_FIRES; k++) {
-		int64_t least = 0, most = 0, mean = 0;
-		size_t i_least = 0, i_most = 0, n = 0;
-		for (size_t p = 0; p < a->parts->n; p++) {
-			struct ht_rule_fact fact = ht_rule_fact_of(a, p, kinds[k].metric);
-			if (!fact.is_known || !fact.count)
-				continue;
-			int64_t ns = fact.part / fact.count;
-			i_least = !n || ns < least ? p : i_least;
-			least = i_least == p ? ns : least;
-			i_most = !n || ns > most ? p : i_most;
-			most = i_most == p ? ns : most;
-			ht_sum(&mean, fact.whole / fact.count);
-			n++;
-		}
-		if (n < 2 || n < a->parts->n || most - least <= widest)
+		struct spread s = spread_of(a, kinds[k].metric, part_per_step);
+		if (s.n < 2 || s.n < a->parts->n)
 			continue;
-		double share = ht_rule_ratio(most - least, mean / (int64_t)n);
-		widest = most - least;
+		int64_t apart_ns =
+		        ht_sub_sat(s.most.part / s.most.count, s.least.part / s.least.count);
+		double all = spread_of(a, kinds[k].metric, whole_per_step).sum;
+		if (apart_ns <= widest)
+			continue;
+		double share = all > 0 ? (double)apart_ns / (all / (double)s.n) : 0;
+		widest = apart_ns;
 		v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
-		v.i_part = i_most;
+		v.i_part = s.most.i_part;
 		v.step_cost_ns = widest;
 		v.finding = HT_SAY(a,
 		        "%s, as the exporter says: rank %" PRId64
 		        " has %s a step more than rank %" PRId64 ", %s of the mean step",
-		        kinds[k].words, a->parts->list[i_most].rank, ht_rule_time(a, widest),
-		        a->parts->list[i_least].rank, ht_rule_percent(a, share));
+		        kinds[k].words, a->parts->list[s.most.i_part].rank, ht_rule_time(a, widest),
+		        a->parts->list[s.least.i_part].rank, ht_rule_percent(a, share));
 	}
 	return v;
 }
@@ -379,14 +452,21 @@ static const struct ht_rule rules[] = {
 	        "use types and operators that AI cores have: float for double, supported dtypes",
 	        "kernels --by core", "kernels that say their Accelerator Core" },
 	{ "no-bound", no_bound, "tune these operators: tiling, fusion, shapes",
-	        "kernels --by properties", "ratios of pipes (aic_metrics=PipeUtilization)" },
-	{ "vector-use", vector_use, "fuse these operators, or tune them", "kernels --by properties",
+	        "kernels --by counters", "ratios of pipes (aic_metrics=PipeUtilization)" },
+	{ "vector-use", vector_use, "fuse these operators, or tune them", "kernels --by counters",
 	        "ratios of pipes of vector cores" },
 	{ "cube-use", cube_use, "pad inner axes to multiples of 256, tune the tiling",
-	        "kernels --by properties", "matrix products of 100 MB with shapes and ratios" },
+	        "kernels --by counters", "matrix products of 100 MB with shapes and ratios" },
 	{ "flash-attention", flash_attention,
 	        "pad heads and sequences to multiples of 128, tune the tiling",
-	        "kernels --by properties", "kernels of flash attention with ratios of pipes" },
+	        "kernels --by counters", "kernels of flash attention with ratios of pipes" },
+	{ "block-dim", block_dim, "choose shapes or tilings whose blocks fill the cores",
+	        "kernels --by properties", "cube_utilization(%), aicore_time(us) and Block Dim" },
+	{ "fusible-kernels", sequences,
+	        "fuse them (torch.compile, an operator of your own), or launch them faster",
+	        "kernels --by type", "kernels that say their Type" },
+	{ "fused-operators", affinity, "call these of torch_npu instead", "operators",
+	        "operators that are linked to their work" },
 	{ "format-changes", format_changes,
 	        "torch.npu.config.allow_internal_format = False, or one memory format for the model",
 	        "kernels --where 'name ~ TransData'", "kernels that say their Type" },

@@ -8,7 +8,9 @@
 
 #include "base/hash.h"
 #include "model/calls/attribution.h"
+#include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
+#include "model/communication/comm_calls.h"
 #include "model/rows/work_names.h"
 
 #include <stdlib.h>
@@ -31,8 +33,10 @@ struct timed {
 	uint8_t kind;
 };
 
-/* Nobody is told of more than a few, and one that is beyond so many on every rank takes less than a 65,536th of the time. */
-#define MOST_NAMES 65536
+/* Nobody is told of more than a few, and one that is beyond so many on every rank takes less than a 65,536th of the time;
+ * of one rank the first are known. */
+#define MOST_NAMES  65536
+#define FIRST_NAMES 256
 
 struct times {
 	struct ht_run *run;
@@ -82,9 +86,10 @@ static void pool(struct timed *into, const struct timed *from)
 	}
 }
 
-static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
+static void add_part(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns,
+        uint32_t row, int64_t count)
 {
-	const struct timed timed = { name, ns, 1, ns, row, (uint8_t)kind };
+	const struct timed timed = { name, ns, count, ns, row, (uint8_t)kind };
 	if (!name || ns <= 0 || t->no_memory)
 		return;
 	if (!reserve(t)) {
@@ -98,6 +103,11 @@ static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_
 	}
 	t->list[t->n++] = timed;
 	t->slots[at] = (uint32_t)t->n;
+}
+
+static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
+{
+	add_part(t, kind, name, ns, row, 1);
 }
 
 static int by_kind_and_name(const void *left, const void *right)
@@ -123,18 +133,19 @@ static void put_timed(ht_table *table, const struct timed *timed)
 	ht_table_put_str(table, timed->name);
 	ht_table_put_i64(table, timed->ns);
 	ht_table_put_i64(table, timed->count);
-	ht_table_put_i64(table, timed->row);
+	ht_table_put_known(table, timed->row, HT_NONE);
 	ht_table_put_i64(table, timed->row_ns);
 }
 
 /* Of each kind the names with most time; what is beyond them counts without a name. */
 static void put_most(struct times *t, ht_table *table)
 {
+	size_t most = ht_findings_is_alone(t->run) ? FIRST_NAMES : MOST_NAMES;
 	qsort(t->list, t->n, sizeof *t->list, by_kind_and_time);
 	for (size_t first = 0, end; first < t->n; first = end) {
 		struct timed others = { .kind = t->list[first].kind };
 		for (end = first; end < t->n && t->list[end].kind == others.kind; end++) {
-			if (end - first < MOST_NAMES)
+			if (end - first < most)
 				put_timed(table, &t->list[end]);
 			else
 				pool(&others, &t->list[end]);
@@ -185,6 +196,14 @@ static enum ht_status add_operators(struct times *t, const struct ht_frame *fram
 		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
 		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
 	}
+	const struct ht_side_table *details = ht_op_details_find(run);
+	struct ht_op_detail op;
+	for (uint64_t row = 0; details && row < details->n_rows; row++) {
+		if (!ht_op_detail_read(trace, details, row, &op))
+			continue;
+		add(t, HT_TOP_OPERATOR, op.name, op.device_self_ns, HT_NONE);
+		add(t, HT_TOP_OPERATOR_HOST, op.name, op.host_self_ns, HT_NONE);
+	}
 	return HT_OK;
 }
 
@@ -212,10 +231,89 @@ static enum ht_status add_work(struct times *t, const struct ht_frame *frame)
 	return HT_OK;
 }
 
+/* ---- recordings of the host alone ---- */
+
+static bool is_module(const struct ht_trace *trace, uint32_t row, const void *user)
+{
+	const struct ht_attribution *attribution = user;
+	(void)trace;
+	return attribution->module_texts[row] != NULL;
+}
+
+/* Calls without the modules inside them. */
+static enum ht_status add_forward(
+        struct times *t, const struct ht_frame *frame, const struct ht_attribution *a)
+{
+	const struct ht_trace *trace = t->run->trace;
+	uint32_t *around = NULL;
+	int64_t *ends = NULL;
+	int64_t *own_ns = ht_arena_alloc(t->run->scratch, (trace->n_kind + 1) * sizeof *own_ns);
+	if (!own_ns)
+		return ht_fail_nomem(t->run->ctx);
+	HT_TRY(ht_tree_nearest(t->run->ctx, trace, is_module, a, t->run->scratch, &around));
+	HT_TRY(ht_tree_ends(t->run->ctx, trace, t->run->scratch, &ends));
+	for (uint32_t row = 0; row < trace->n_kind; row++) {
+		if (!a->module_texts[row])
+			continue;
+		ht_sum(&own_ns[row], ends[row] - trace->ts_ns[row]);
+		if (around[row] != HT_NONE)
+			ht_sum(&own_ns[around[row]], trace->ts_ns[row] - ends[row]);
+	}
+	for (size_t i = 0; i < frame->n_rows; i++)
+		if (a->module_texts[frame->rows[i]])
+			add(t, HT_TOP_MODULE_HOST, a->module_texts[frame->rows[i]],
+			        own_ns[frame->rows[i]], frame->rows[i]);
+	return HT_OK;
+}
+
+/* The own time of operators whose forward operator ran in the module: no further calls of it. */
+static enum ht_status add_backward(
+        struct times *t, const struct ht_frame *frame, const struct ht_attribution *a)
+{
+	const struct ht_trace *trace = t->run->trace;
+	struct ht_traits traits;
+	struct ht_op_tree tree;
+	bool *chosen;
+	HT_TRY(ht_traits_init(t->run, trace, &traits));
+	HT_TRY(ht_op_tree_make(t->run, &traits, &tree));
+	HT_TRY(ht_frame_marks(t->run, frame, &chosen));
+	for (size_t i = 0; i < tree.n; i++) {
+		const struct ht_op_node *node = &tree.nodes[i];
+		if (node->is_counted && chosen[node->row] && a->modules[node->row] != HT_NONE &&
+		        a->module_ways[node->row] == HT_WAY_FORWARD)
+			add_part(t, HT_TOP_MODULE_HOST, a->module_texts[a->modules[node->row]],
+			        node->host_self_ns, node->row, 0);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_host(struct times *t, const struct ht_frame *frame)
+{
+	const struct ht_trace *trace = t->run->trace;
+	struct ht_attribution attribution;
+	const uint32_t *calls = NULL;
+	size_t n = 0;
+	bool *chosen;
+	HT_TRY(ht_comm_host_calls(t->run, &calls, &n));
+	HT_TRY(ht_frame_marks(t->run, frame, &chosen));
+	for (size_t i = 0; i < n; i++)
+		if (chosen[calls[i]])
+			add(t, HT_TOP_COMM, ht_str(trace, trace->name[calls[i]]),
+			        trace->dur_ns[calls[i]], calls[i]);
+	if (trace->n_gpu)
+		return HT_OK;
+	HT_TRY(ht_attribution_make(t->run, trace, HT_ATTRIBUTE_MODULES, &attribution));
+	if (!attribution.modules)
+		return HT_OK;
+	HT_TRY(add_forward(t, frame, &attribution));
+	return add_backward(t, frame, &attribution);
+}
+
 enum ht_status ht_tops_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
 	struct times times = { .run = run };
 	HT_TRY(add_operators(&times, frame));
 	HT_TRY(add_work(&times, frame));
+	HT_TRY(add_host(&times, frame));
 	return times.no_memory ? ht_fail_nomem(run->ctx) : put_times(&times, table);
 }

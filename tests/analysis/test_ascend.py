@@ -55,6 +55,113 @@ def test_kernels_without_a_timeline(tmp_path):
     assert kinds["compute"]["sum_ns"] == "10500" and kinds["communication"]["sum_ns"] == "30000"
 
 
+def test_as_many_steps_as_kernels_name(tmp_path):
+    """Two kernels each, of 10 us, and of a step that comes again later; none is left out, however many there are."""
+    n = 9000
+    lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
+    lines += [f"{step},k{half},AI_CORE,{T0 + 30 * step + 12 * half},10" for step in range(n) for half in (0, 1)]
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    found = rows("steps", path, "--step", "all", "--columns", "step,kernel_ns")
+    assert [int(r["step"]) for r in found] == list(range(n))
+    assert {r["kernel_ns"] for r in found} == {"20000"}
+
+
+def all_reduces(folder, *links):
+    """Two ranks of which the second comes 30 us late to an allreduce of group ..586; links of the group as the exporter lists them."""
+    matrix = {"step5": {"collective": {"allreduce-top1@17522688603477080586": {link: {
+        "Transport Type": "HCCS", "Transit Size(MB)": 1, "Transit Time(ms)": 1, "Bandwidth(GB/s)": 1, "Op Name": "x"} for link in links}}}}
+    for number, late in ((0, 0), (1, 30)):
+        path = rank(folder, f"rank{number}_123_ascend_pt", communication_matrix__json=json.dumps(matrix), kernel_details__csv=(
+            "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+            f"5,a,Add,AI_CORE,{T0},10\n5,hcom_allReduce__586_0_1,hcom_allReduce_,HCCL,{T0 + 20 + late},{80 - late}\n"
+            f"5,b,Add,AI_CORE,{T0 + 100},10\n"))
+        (path / f"profiler_info_{number}.json").write_text(json.dumps({"rank_id": number}))
+    return folder
+
+
+def test_waiting_is_known_when_all_ranks_of_the_group_are_here(tmp_path):
+    both = rows("comm-overlap", all_reduces(tmp_path / "two", "0-0", "0-1"))
+    assert [(r["exposed_wait_ns"], r["exposed_transfer_ns"]) for r in both] == [("30000", "50000"), ("0", "50000")]
+    # the third rank of the group may have come later still
+    some = rows("comm-overlap", all_reduces(tmp_path / "three", "0-0", "0-1", "0-2"))
+    assert [(r["exposed_ns"], r["exposed_wait_ns"], r["exposed_transfer_ns"]) for r in some] == [
+        ("80000", None, None), ("50000", None, None)]
+    assert [r["sentence"] for r in rows("health", tmp_path / "three") if r["check"] == "missing_ranks"] == [
+        "the job has 3 ranks or more, of which 2 are here"]
+
+
+def test_what_tables_tell_of_kernels(tmp_path):
+    """Core, blocks, types, shapes and every counter of the file, whatever it is called."""
+    def line(name, kind, core, start, us, blocks, mix, shapes, ratio, other):
+        return f'5,7,{name},{kind},{core},{T0 + start},{us},{blocks},{mix},"{shapes}",{ratio},{other}\n'
+
+    header = "Step Id,Task ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),{0},Mix {0},Input Shapes,aic_mac_ratio,new_counter(%)\n"
+    text = (line("mm", "MatMulV2", "AI_CORE", 0, 30, 20, 0, "8,16;16,8", .5, 10) +
+            line("mm", "MatMulV2", "AI_CORE", 30, 10, 16, 0, "8,16;16,8", .1, "N/A") +
+            line("mm2", "MatMulV2", "AI_CORE", 40, 10, 20, 0, "4,4;4,4", 0, 30) +
+            line("hcom_allReduce__1", "N/A", "HCCL", 60, 40, 0, "N/A", "N/A", "N/A", "N/A"))
+    for number, blocks in enumerate(("Block Dim", "Block Num")):
+        path = rank(tmp_path / str(number), kernel_details__csv=header.format(blocks) + text)
+        found = rows("kernels", path, "--by", "properties", "--columns", "name,core,block_dim,mix_block_dim,calls,total_ns")
+        assert [tuple(r.values()) for r in found] == [
+            ("hcom_allReduce__1", "HCCL", "0", None, "1", "40000"), ("mm", "AI_CORE", "20", "0", "1", "30000"),
+            ("mm", "AI_CORE", "16", "0", "1", "10000"), ("mm2", "AI_CORE", "20", "0", "1", "10000")]
+    found = rows("kernels", path, "--by", "type", "--columns", "type,calls,total_ns")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "3", "50000"), ("hcom_allReduce__1", "1", "40000")]
+    found = rows("kernels", path, "--by", "shape", "--columns", "type,input_shapes,calls", "--where", "type == MatMulV2")
+    assert [tuple(r.values()) for r in found] == [("MatMulV2", "8,16;16,8", "2"), ("MatMulV2", "4,4;4,4", "1")]
+    # weighted by duration: (.5 * 30 + .1 * 10) / 40
+    found = rows("kernels", path, "--by", "counters", "--columns", "name,core,counter,calls,mean,min,max,total_ns")
+    assert [tuple(r.values()) for r in found] == [
+        ("mm", "AI_CORE", "aic_mac_ratio", "2", "0.4", "0.1", "0.5", "40000"),
+        ("mm", "AI_CORE", "new_counter(%)", "1", "10", "10", "10", "30000"),
+        ("mm2", "AI_CORE", "aic_mac_ratio", "1", "0", "0", "0", "10000"),
+        ("mm2", "AI_CORE", "new_counter(%)", "1", "30", "30", "30", "10000")]
+
+
+def test_operators_without_a_timeline(tmp_path):
+    """The exporter's list of calls: names, shapes over several lines, stacks; times of all calls."""
+    text = ("\ufeffName,Input Shapes,Call Stack,Host Self Duration(us),Host Total Duration(us),Device Self Duration(us),"
+            "Device Total Duration(us),Device Self Duration With AICore(us),Device Total Duration With AICore(us)\r\n"
+            'aten::mm,"2,3;\r\n3,4","a.py(1): f;\r\nb.py(2): g",1.5,2.5,0,30.25,0,20.0\r\n'
+            'aten::mm,"2,3;\r\n3,4",N/A,0.5,0.5,0,10.0,0,0\r\n'
+            "aclnnMm,,,1,1,40.25,40.25,20.0,20.0\r\n")
+    path = rank(tmp_path, operator_details__csv=text)
+    found = rows("operators", path, "--by", "shape")
+    assert [(r["name"], r["input_shape"], r["calls"], r["device_self_ns"], r["device_total_ns"], r["host_self_ns"], r["host_total_ns"],
+             r["tc_eligible"]) for r in found] == [
+        ("aclnnMm", "[]", "1", "40250", "40250", "1000", "1000", "true"),
+        ("aten::mm", "[[2, 3], [3, 4]]", "2", "0", "40250", "2000", "3000", "true")]
+    assert float(found[0]["tc_self_pct"]) == pytest.approx(100 * 20 / 40.25)
+    assert len(rows("operators", path, "--by", "stack")) == 3
+    # its calls are in no step
+    (path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(work((5, "k", "AI_CORE", 0, 10)))
+    assert rows("operators", path, "--step", "5") == []
+    top = [r for r in rows("summary", path) if r["topic"] == "operators"]
+    assert top[0]["finding"].startswith("aclnnMm 40.3 µs in 1 (100 %)") and not top[0]["evidence"]
+    # a timeline has them with their places
+    both = rank(tmp_path / "both", operator_details__csv=text, trace_view__json=timeline(
+        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}))
+    assert [r["name"] for r in rows("operators", both)] == ["aten::add"]
+
+
+def test_summary_of_steps_that_only_the_exporter_has(tmp_path):
+    path = rank(tmp_path, step_trace_time__csv="Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n")
+    found = {r["topic"]: r["finding"] for r in rows("summary", path)}
+    assert found["step time"].startswith("1.00 ms")
+    assert found["made of"] == "computing 30 %, communication that nothing hides 50 %, free 20 %, of the exporter's steps"
+
+
+def test_ranks_without_events_do_not_communicate_for_0_ns(tmp_path):
+    rank(tmp_path, "rank0_123_ascend_pt", kernel_details__csv=work((5, "hcom_allReduce__1_0_1", "HCCL", 0, 10)))
+    rank(tmp_path, "rank1_123_ascend_pt", step_trace_time__csv=(
+        "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,300,500,0,200\n"))
+    found = rows("comm-overlap", tmp_path)
+    assert [(r["rank"], r["count"], r["communication_ns"], r["exposed_ns"]) for r in found] == [
+        ("0", "1", "10000", "10000"), ("1", None, None, None)]
+    assert [r["communication_ns"] for r in rows("distributed", tmp_path)] == ["10000", "500000"]
+
+
 def work(*tasks):
     """Tasks as (step, name, core, start us, duration us)."""
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]

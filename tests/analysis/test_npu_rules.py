@@ -8,7 +8,7 @@ COLUMNS = ("Step Id,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(
            "Output Data Types,aic_mac_ratio,aic_mte2_ratio,aiv_vec_ratio,aiv_mte2_ratio,aiv_mte3_ratio\n")
 NPU_RULES = {"uneven-steps", "free-time", "ai-cpu", "no-bound", "vector-use", "cube-use", "flash-attention", "format-changes", "dynamic-shapes",
              "core-clock", "op-compile", "launch-blocking", "gc", "fused-optimizer", "slow-link", "small-packets", "unaligned",
-             "contention", "rdma-retries", "environment"}
+             "contention", "rdma-retries", "environment", "block-dim", "fusible-kernels", "fused-operators"}
 
 
 def kernel(name, start, us, core="AI_CORE", kind="Add", state="dynamic", ratios=("N/A",) * 5, shapes=("N/A",) * 4):
@@ -156,3 +156,117 @@ def test_tables_of_exporters(tmp_path):
 def test_other_traces_have_no_such_rules():
     from tiny import EXAMPLES
     assert not NPU_RULES & set(advice(EXAMPLES / "train"))
+
+
+BLOCKS = ("Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,Mix Block Dim,aicore_time(us),aiv_time(us),"
+          "cube_utilization(%)\n")
+
+
+def blocks(name, start, us, core, n, mix=0, aicore=0.0, use=0.0):
+    return f"5,{name},{name},{core},{T0 + start},{us},{n},{mix},{aicore},{0 if aicore else us},{use}\n"
+
+
+def test_blocks_that_leave_cores_idle(tmp_path):
+    """20 cube cores, as the exporter's utilisation says: 100 us x 20 blocks are 100 % of 20 cores for 100 us."""
+    text = BLOCKS + (
+        blocks("full", 0, 100, "AI_CORE", 20, aicore=100, use=100) +
+        # 16 of 20: a fifth of 200 us; busy 200 us x 16 blocks of 200 us x 20 cores
+        blocks("part", 100, 200, "AI_CORE", 16, aicore=200, use=80) +
+        # 40 vector cores: all of them; 50 take two rounds of 40, of which 30 of 80 rest: 37.5 of 100 us
+        blocks("all", 300, 100, "AI_VECTOR_CORE", 40) + blocks("more", 400, 100, "AI_VECTOR_CORE", 50) +
+        # the cube is full, a quarter of the vectors beside it is not: 10 of 40 us
+        blocks("mix", 500, 40, "MIX_AIC", 20, mix=30, aicore=40, use=100) +
+        # no rule for these
+        blocks("cpu", 540, 100, "AI_CPU", 1) + blocks("dsa", 640, 100, "DSA_SQE", 0))
+    found = advice(rank(tmp_path, kernel_details__csv=text))["block-dim"]
+    assert found["state"] == "fires" and found["us"] == 40 + 37.5 + 10
+    assert "the blocks of 3 kernels" in found["finding"] and "part, 16 blocks on 20 cores" in found["finding"]
+    assert found["evidence"] and found["next"]
+    # the new names of the columns
+    renamed = text.replace("Block Dim", "Block Num")
+    assert advice(rank(tmp_path / "new", kernel_details__csv=renamed))["block-dim"]["us"] == 87.5
+
+
+def test_blocks_without_the_number_of_cores(tmp_path):
+    text = BLOCKS + blocks("part", 100, 200, "AI_CORE", 16, aicore=200, use=80)
+    for number, (old, new) in enumerate(((",cube_utilization(%)", ",other"), (",aicore_time(us)", ",other"), (",80\n", ",77\n"))):
+        # nothing says it, or what does is no whole number: 16 x 200 / (200 x .77) = 20.8
+        path = rank(tmp_path / str(number), kernel_details__csv=text.replace(old, new))
+        assert advice(path)["block-dim"]["state"] == "cannot tell", old
+    # no kernel uses 40 blocks: vector cores are not known, and are not judged
+    path = rank(tmp_path / "cube", kernel_details__csv=text + blocks("one", 300, 900, "AI_VECTOR_CORE", 1))
+    assert advice(path)["block-dim"]["us"] == 40
+    path = rank(tmp_path / "full", kernel_details__csv=BLOCKS + blocks("full", 0, 100, "AI_CORE", 20, aicore=100, use=100))
+    assert advice(path)["block-dim"]["state"] == "no"
+
+
+def repeated(n, gap, us, core="AI_VECTOR_CORE", moves=(.1, .1), kinds=("Cast", "Mul", "Add"), between=""):
+    """n times three kernels one behind the other with gaps, then 1000 us of something else."""
+    lines, at = [], 0
+    for i in range(n):
+        for kind in kinds:
+            lines.append(f"5,{kind}{i},{kind},{core},{T0 + at},{us},2,{moves[0]},{moves[1]}\n")
+            at += us + gap
+        lines.append(f"5,Other{i},Other{i},AI_CORE,{T0 + at},1,2,N/A,N/A\n")
+        at += 1
+    return "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Stream ID,aiv_mte2_ratio,aiv_mte3_ratio\n" + "".join(
+        lines) + between
+
+
+def test_kernels_that_could_be_one(tmp_path):
+    # launched too slowly: three kernels of 10 us with two gaps of 30 us between them run a third of the time
+    found = advice(rank(tmp_path / "slow", kernel_details__csv=repeated(6, 30, 10)))["fusible-kernels"]
+    assert found["state"] == "fires" and found["us"] == 6 * 2 * 30
+    assert "6 times follow each other Cast, Mul, Add: they run 33 %" in found["finding"]
+    # bound by memory, without gaps: two of three kernels could go
+    found = advice(rank(tmp_path / "memory", kernel_details__csv=repeated(6, 0, 10, moves=(.5, .4))))["fusible-kernels"]
+    assert found["state"] == "fires" and found["us"] == 6 * 20 and "90 % of their time moves data" in found["finding"]
+    for name, text in (("few", repeated(5, 30, 10)), ("computes", repeated(6, 0, 10)),
+                       ("products", repeated(6, 0, 10, core="AI_CORE", moves=(.5, .4))),
+                       # the device is not idle: communication runs on another stream
+                       ("hidden", repeated(6, 30, 10, between=f"5,hcom_allReduce__1,hcom_allReduce_,HCCL,{T0},800,3,N/A,N/A\n"))):
+        assert advice(rank(tmp_path / name, kernel_details__csv=text))["fusible-kernels"]["state"] == "no", name
+
+
+def operators(*names, us=20):
+    """A step with operators one behind the other, each with a kernel of that many us (or its own, as a pair)."""
+    def host(name, start, dur, **more):
+        return event(name, T0 + start, dur, 1, **more) | {"cat": "cpu_op", "tid": 1}
+
+    events, at = [], 1
+    for number, name in enumerate(names):
+        name, own = name if isinstance(name, tuple) else (name, us)
+        events += [host(name, at, 5), event("k", T0 + at + 3000, own, 2, **{"Task Type": "AI_CORE"})]
+        events += [{"ph": ph, "cat": "async_npu", "name": "torch_to_npu", "id": str(number), "pid": pid, "tid": tid,
+                    "ts": f"{T0 + ts}.000", "bp": "e"}
+                   for ph, pid, tid, ts in (("s", 1, 1, at), ("f", 2, 7, at + 3000))]
+        at += max(own, 5) + 5
+    return timeline(host("ProfilerStep#5", 0, 8000), *events)
+
+
+def fused(tmp_path, *names):
+    return advice(rank(tmp_path / str(abs(hash(names))), trace_view__json=operators(*names)))["fused-operators"]
+
+
+def test_operators_that_npus_have_fused(tmp_path):
+    found = fused(tmp_path, "aten::matmul", ("aten::div", 100), "aten::add", ("aten::softmax", 200), "aten::dropout", "aten::matmul")
+    assert found["state"] == "fires" and found["us"] == 100 + 20 + 200 + 20
+    assert "npu_fusion_attention for 1 x matmul..softmax..matmul" in found["finding"]
+    # all but the longest; casts and views are passed over
+    found = fused(tmp_path, "aten::to", "aten::pow", "aten::mean", "aten::to", "aten::add", "aten::rsqrt", ("aten::mul", 300))
+    assert found["us"] == 100 and "npu_rms_norm for 1 x" in found["finding"]
+    found = fused(tmp_path, "aten::slice", "aten::slice", "aten::neg", "aten::cat", "aten::mul", "aten::add")
+    assert found["us"] == 100 and "npu_rotary_mul" in found["finding"]
+    found = fused(tmp_path, "aten::chunk", ("aten::silu", 200), "aten::mul", ("aten::gelu", 150))
+    assert found["us"] == 40 + 150 and "npu_swiglu for 1 x chunk-silu-mul, fast_gelu for 1 x gelu" in found["finding"]
+    for names in (("aten::matmul", "aten::softmax", "aten::add"), ("aten::pow", "aten::mean", "aten::sub", "aten::rsqrt", "aten::mul"),
+                  ("aten::neg", "aten::cat", "aten::mul", "aten::add"), ("aten::silu", "aten::mul")):
+        assert fused(tmp_path, *names)["state"] == "no", names
+
+
+def test_fused_operators_need_links(tmp_path):
+    """Without links nobody knows what operators cost."""
+    text = [e for e in json.loads(operators("aten::gelu", "aten::gelu")) if e["ph"] in "XM"]
+    table = f"Name,Type,Accelerator Core,Start Time(us),Duration(us)\nk,Gelu,AI_CORE,{T0 + 3001}.000,20\n"
+    path = rank(tmp_path, trace_view__json=json.dumps(text), kernel_details__csv=table)
+    assert advice(path)["fused-operators"]["state"] == "cannot tell"

@@ -4,6 +4,7 @@ Skipped where no MPI was found when the program was built."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,8 @@ LAUNCHERS = {
 HERE = [name for name, words in LAUNCHERS.items()
         if (BUILD / f"holotrace-mpi.{name}").exists() and shutil.which(words[0])]
 SECONDS = 60
+TIMING = re.compile(r"holotrace: process (\d (?:carries|leads|reads)): (\d+\.\d+) s((?:, [a-z]+ \d+\.\d+ \(\d+\.\d+\))*); "
+                    r"user \d+\.\d+, system \d+\.\d+, page faults \d+, switches \d+ \+ \d+, peak \d+ MiB")
 
 pytestmark = pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")
 
@@ -199,15 +202,60 @@ def test_a_node_that_speaks_otherwise(mpi, variable, text):
     assert len(lines) == 1 and "process 2 (" in lines[0] and text in lines[0] and "one version on all nodes" in lines[0]
 
 
-class Stopped:
-    """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself."""
+@pytest.mark.skipif(len(HERE) < 2, reason="one MPI only")
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_launcher_of_another_mpi(mpi):
+    """Its processes do not find each other: nothing is done twice, and it is said once."""
+    other = program(next(name for name in HERE if name != mpi))
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "3", other, "kernel-types", "examples/ddp"], cwd=ROOT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode == 2 and done.stdout == b""
+    lines = said(done.stderr)
+    assert len(lines) == 1 and "3 processes were started, but they do not find each other" in lines[0]
 
-    def __init__(self, mpi, folder, *args, launch=()):
-        for rank in range(6):
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("variables, met", [({"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}, False),
+                                            ({"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"}, True),
+                                            ({"SLURM_NTASKS": "4"}, True), ({}, True)])
+def test_without_a_launcher(mpi, variables, met):
+    """One process by itself is a run of one; one of four that srun started without an MPI is not."""
+    done = subprocess.run([program(mpi), "kernel-types", "examples/ddp"], cwd=ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=SECONDS, env=dict(environment(), **variables))
+    if met:
+        assert done.returncode == 0 and done.stdout == alone("kernel-types", "examples/ddp").stdout
+    else:
+        assert done.returncode == 2 and "srun --mpi=pmix" in said(done.stderr)[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_timings(mpi, tmp_path):
+    """Every process says where its time went, twice, and the phases are no longer than the whole; the rest is the same."""
+    for rank in range(3):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank)
+    done = launch(mpi, 2, "--timings", "kernel-types", str(tmp_path))
+    assert done.returncode == 0 and done.stdout == alone("kernel-types", str(tmp_path)).stdout
+    lines = [TIMING.fullmatch(line) for line in said(done.stderr)]
+    assert all(lines), done.stderr.decode()
+    assert sorted(line[1] for line in lines) == ["0 carries", "0 leads", "1 carries", "1 reads"]
+    for line in lines:
+        phases = dict(re.findall(r", ([a-z]+) (\d+\.\d+) \(", line[3]))
+        assert "start" in phases and sum(map(float, phases.values())) <= float(line[2]) + 0.01, line[0]
+
+
+class Stopped:
+    """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself.
+
+    Process 2 starts only when that is done, and MPI waits for it."""
+
+    def __init__(self, mpi, folder, *args, launch=(), n_ranks=6):
+        for rank in range(n_ranks):
             write_trace(folder / f"rank{rank}.json", rank=rank)
-        self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *launch, "kernel-types", *args,
-                                     str(folder)], env=environment(), stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, start_new_session=True)
+        words = [program(mpi), *launch, "kernel-types", *args, str(folder)]
+        go = folder.parent / f"{folder.name}.go"
+        late = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', str(go), *words]
+        self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "2", *words, ":", "-np", "1", *late], env=environment(),
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         deadline = time.time() + SECONDS
         self.worker = None
         while self.worker is None:
@@ -220,6 +268,7 @@ class Stopped:
         while not (self.waits(self.worker) and not time.sleep(0.02) and self.waits(self.worker)):
             assert time.time() < deadline
         os.kill(self.worker, signal.SIGSTOP)
+        go.touch()
         self.carrier = self.parent(self.worker)
         time.sleep(2)  # the others find the files, deal them and wait
         assert self.run.poll() is None
@@ -307,6 +356,33 @@ def test_partial_goes_on_without_a_worker(mpi, tmp_path):
 
 
 @pytest.mark.parametrize("mpi", HERE)
+def test_files_are_taken_from_who_is_slow(mpi, tmp_path):
+    """With several files each, the others read those of a worker that does not come to it. When it is killed then,
+    nothing is missing."""
+    run = Stopped(mpi, tmp_path, "-j", "1", n_ranks=24)
+    os.kill(run.worker, signal.SIGKILL)
+    code, out, err = run.end()
+    assert code == 0 and said(err) == []
+    assert out == alone("kernel-types", str(tmp_path)).stdout.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_files_are_read_once(mpi, tmp_path):
+    """Whoever takes them: every rank is there, each once, for many processes with many files."""
+    for rank in range(64):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank, kernel=f"k{rank}")
+    (tmp_path / "rank64.json").write_text("this is no trace")
+    words = ["kernel-breakdown", "--format", "csv", "-j", "1", *(str(tmp_path / f"rank{rank}.json") for rank in range(65))]
+    one = alone(*words, "--partial")
+    assert one.returncode == 0 and one.stdout.count(b"\n") == 65
+    for np in (2, 8):
+        many = launch(mpi, np, *words, "--partial")
+        assert many.returncode == 0 and many.stdout == one.stdout and said(many.stderr) == said(one.stderr)
+    one, many = alone(*words), launch(mpi, 3, *words)
+    assert one.returncode == many.returncode == 3 and said(many.stderr) == said(one.stderr)
+
+
+@pytest.mark.parametrize("mpi", HERE)
 def test_a_leader_that_is_killed(mpi, tmp_path):
     """Who prints is gone: everything ends, and it is said why."""
     run = Stopped(mpi, tmp_path, "--partial")
@@ -339,6 +415,18 @@ def test_a_carrier_that_hangs(mpi, tmp_path):
     code, out, err = run.end()
     assert code != 0 and "Kernel types" not in out and time.time() - began < 30
     assert "process 1 is not heard of any more; the run ends" in err.decode()
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_process_that_does_not_come(mpi, tmp_path):
+    """MPI waits for all at its start, for ever; this does not."""
+    write_trace(tmp_path / "rank0.json", rank=0)
+    words = [program(mpi), "--timeout", "2", "kernel-types", str(tmp_path)]
+    began = time.time()
+    done = subprocess.run([*LAUNCHERS[mpi], "-np", "2", *words, ":", "-np", "1", "sh", "-c", 'sleep 40; exec "$@"', "sh", *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+    assert done.returncode != 0 and done.stdout == b"" and time.time() - began < 30
+    assert "the processes do not come together" in done.stderr.decode()
 
 
 @pytest.mark.parametrize("mpi", HERE)

@@ -2,6 +2,7 @@
 import collections
 import json
 import signal
+import statistics
 import subprocess
 
 import pytest
@@ -349,9 +350,59 @@ def test_schema():
 @pytest.mark.parametrize("query, hint", [
     ("SELECT * FROM kernel", "kernels"), ("SELECT * FROM kernel_brakdown", "kernel_breakdown"),
     ("SELECT durns FROM gpu", "dur_ns"), ("SELECT g.nme FROM gpu g", "name"),
-    ("SELECT unoin_ns(1, 2)", "union_ns"), ("SELECT * FROM zzzzzzzzz", "sql_tables")])
+    ("SELECT unoin_ns(1, 2)", "union_ns"), ("SELECT * FROM zzzzzzzzz", "sql_tables"),
+    ("SELECT sum(duration) FROM gpu", "Did you mean dur_ns?"), ("SELECT dur FROM gpu", "Did you mean dur_ns?"),
+    ("SELECT dur_ms FROM gpu", "Did you mean dur_ns?"), ("SELECT kernel FROM gpu", "table_name = 'gpu'"),
+    ("SELECT duration FROM collectives", "Did you mean duration_ns?"),
+    ("SELECT * FROM temporal-breakdown", "it is temporal_breakdown here"),
+    ("SELECT * FROM kernel_breakdown(by = 'all')", "kernel_breakdown('by=...')"),
+    ("SELECT * FROM kernel_breakdown(num_kernels = 3)", "kernel_breakdown('num-kernels=...')"),
+    ("SELECT rank FROM gpu g JOIN launches l ON l.id = g.launch", "g.rank"),
+    ("SELECT xyzzy(1)", "SELECT name FROM sql_tables WHERE kind = 'function'"),
+    ("SELECT name FROM gpu WHERE name REGEXP '('", "the pattern '(': "),
+    ('SELECT count(*) FROM args WHERE "no such arg" = 1', "SELECT DISTINCT key FROM arg_values"),
+    ('SELECT count(*) FROM ops WHERE name = "aten::mm"', "a text stands in single quotes"),
+    ("SELECT percentile(dur_ns, 101) FROM gpu", "from 0 to 100"),
+    ("SELECT percentile(dur_ns, row % 7) FROM gpu", "one number"), ("", "the query is empty")])
 def test_hints(query, hint):
-    assert hint in refused(query)
+    assert hint.lower() in refused(query).lower()
+
+
+def test_the_query_comes_last():
+    done = support.run("sql", "SELECT 1", "examples/train")
+    assert done.returncode == 2 and b"the query comes last" in done.stderr
+
+
+def test_statistics():
+    """By the definition: linear interpolation, n - 1; nulls and texts do not count."""
+    values = sorted(int(row[0]) for row in rows("SELECT dur_ns FROM gpu WHERE rank = 1", trace=DDP))
+
+    def at(percent):
+        place = percent / 100 * (len(values) - 1)
+        below = int(place)
+        above = min(below + 1, len(values) - 1)
+        return values[below] + (place - below) * (values[above] - values[below])
+
+    got = rows("SELECT median(dur_ns), percentile(dur_ns, 0), percentile(dur_ns, 99), percentile(dur_ns, 12.5), "
+               "percentile(dur_ns, 100), stddev(dur_ns) FROM gpu WHERE rank = 1", trace=DDP)[0]
+    assert [float(cell) for cell in got[:5]] == pytest.approx([at(50), at(0), at(99), at(12.5), at(100)], rel=1e-12)
+    assert float(got[5]) == pytest.approx(statistics.stdev(values), rel=1e-9)
+    assert rows("SELECT median(x), percentile(x, 50), stddev(x) FROM (SELECT 7 AS x UNION ALL SELECT NULL UNION ALL SELECT 'a')") \
+        == [["7", "7", None]]
+    assert rows("SELECT median(1), stddev(1) FROM gpu WHERE rank = 999") == [[None, None]]
+    # the deviation of a table is the same one
+    table = rows("SELECT name, std_ns FROM kernel_breakdown('num-kernels=3') WHERE rank = 1 AND std_ns IS NOT NULL LIMIT 3",
+                 trace=DDP)
+    for name, std in table:
+        mine, = rows(f"SELECT stddev(dur_ns) FROM gpu WHERE rank = 1 AND step <= 4 AND name = '{name}'", trace=DDP)
+        assert float(mine[0]) == pytest.approx(float(std), rel=1e-9)
+
+
+def test_patterns():
+    like = rows("SELECT count(*) FROM gpu WHERE name LIKE '%nccl%'", trace=DDP)
+    assert rows("SELECT count(*) FROM gpu WHERE name REGEXP 'nccl'", trace=DDP) == like != [["0"]]
+    assert rows("SELECT 'abc' REGEXP '^a.c$', 'abc' REGEXP 'x|bc', 'abc' REGEXP '^b', NULL REGEXP 'a', 'a' REGEXP NULL, "
+                "regexp('b+', 'abbc')") == [["1", "1", "0", None, None, "1"]]
 
 
 @pytest.mark.parametrize("query", [

@@ -113,9 +113,12 @@ const struct ht_analysis ht_analysis_collectives = {
 static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_frame frame;
-	HT_TRY(ht_frame_make_gpu(run, &frame));
-	ht_chosen_calls_put(&frame, part->facts[0]);
-	return HT_OK;
+	const uint32_t *calls = NULL;
+	size_t n_calls = 0;
+	HT_TRY(ht_comm_host_calls(run, &calls, &n_calls));
+	/* rows of the host are looked at only where they are calls */
+	HT_TRY((n_calls ? ht_frame_make : ht_frame_make_gpu)(run, &frame));
+	return ht_chosen_calls_put(run, &frame, part->facts[0]);
 }
 
 /* ---- one collective ---- */

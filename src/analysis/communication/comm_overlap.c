@@ -155,14 +155,22 @@ static bool same_key(const struct kernel *a, const struct kernel *b)
 	return !compare_text(a->group, b->group) && !compare_text(a->collective, b->collective);
 }
 
+/* Columns behind those that tell rows apart. */
+#define N_MEASURES 8
+
 static void put_total(ht_table *table, int64_t rank, int32_t device, const struct total *total,
-        int64_t compute_ns)
+        int64_t compute_ns, bool has_events)
 {
 	ht_table_row(table);
 	ht_table_put_i64(table, rank);
 	ht_table_put_known(table, device, -1);
 	ht_table_put_str(table, total->group);
 	ht_table_put_str(table, total->collective);
+	/* a rank without events says nothing, not 0 */
+	for (size_t i = 0; !has_events && i < N_MEASURES; i++)
+		ht_table_put_null(table);
+	if (!has_events)
+		return;
 	ht_table_put_i64(table, (int64_t)total->count);
 	ht_table_put_i64(table, total->communication_ns);
 	ht_table_put_i64(table, compute_ns);
@@ -229,7 +237,8 @@ static enum ht_status put_device(
 	for (size_t i = 0; i < r.n_totals; i++) {
 		size_t n_merged = list_times(&r, &r.totals[i]);
 		int64_t key = (int64_t)ht_table_n_rows(part->facts[ROWS]);
-		put_total(part->facts[ROWS], run->rank, device->device, &r.totals[i], compute_ns);
+		put_total(part->facts[ROWS], run->rank, device->device, &r.totals[i], compute_ns,
+		        ht_n_events(run->trace) > 0);
 		HT_TRY(ht_exposed_put(run, key, r.calls, r.totals[i].count, r.times, n_merged,
 		        r.compute, r.n_compute, part->facts[CALLS], part->facts[GAPS]));
 	}
@@ -248,15 +257,12 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	static const struct ht_device_work nothing = { .device = -1 };
 	enum by by = parse_by(ht_run_str(run, "by"));
 	struct ht_frame frame = { 0 };
-	struct ht_work_list work = { 0 };
-	struct ht_device_work *devices = NULL;
-	size_t n = 0;
+	struct ht_devices devices = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_work_collect(run, &frame, &work));
-	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
-	for (size_t i = 0; i < n; i++)
-		HT_TRY(put_device(run, &devices[i], by, part));
-	return n ? HT_OK : put_device(run, &nothing, by, part);
+	HT_TRY(ht_devices_find(run, &frame, &devices));
+	for (size_t i = 0; i < devices.n; i++)
+		HT_TRY(put_device(run, &devices.list[i], by, part));
+	return devices.n ? HT_OK : put_device(run, &nothing, by, part);
 }
 
 static enum ht_status add_hint(ht_table *table)
@@ -276,12 +282,18 @@ static enum ht_status add_hint(ht_table *table)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool any = false;
+	size_t n_without = 0;
 	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
 	for (size_t i = 0; i < parts->n; i++)
 		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
 	for (size_t row = 0; row < ht_table_n_rows(table) && !any; row++)
 		any = !ht_table_is_null(table, row, OVERLAP_SHARE);
 	ht_table_set_bar(table, "overlap_share");
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		n_without += ht_table_is_null(table, row, EXPOSED_WAIT - 1);
+	if (n_without)
+		HT_TRY(ht_table_add_note(
+		        table, "%zu of %zu ranks have no events", n_without, parts->n));
 	if (!any)
 		return ht_table_add_note(table, "no communication kernels in the selection");
 	HT_TRY(add_hint(table));

@@ -51,7 +51,8 @@ static const struct ht_column overlap_columns[] = {
 	{ "communication_ns", HT_DURATION, HT_MEASURE, "communicating without computing: exposed",
 	        NULL },
 	{ "exposed_kernel_ns", HT_DURATION, HT_DETAIL,
-	        "of that, with a kernel of communication running", NULL },
+	        "of that, with a kernel of communication running, or a call of the host that does it",
+	        NULL },
 	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
 	        "of that, waiting for a rank; null unless all ranks are there", NULL },
 	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
@@ -208,15 +209,20 @@ static int by_call_start(const void *left, const void *right)
 static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 {
 	const struct ht_trace *t = r->run->trace;
-	struct ht_interval *list = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *list);
-	r->calls = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->calls);
-	r->open = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->open);
-	r->inside = ht_arena_alloc(r->run->scratch, (t->n_gpu + 1) * sizeof *r->inside);
+	const uint32_t *host = NULL;
+	size_t n_host = 0;
+	HT_TRY(ht_comm_host_calls(r->run, &host, &n_host));
+	size_t n_most = t->n_gpu + n_host + 1;
+	struct ht_interval *list = ht_arena_alloc(r->run->scratch, n_most * sizeof *list);
+	r->calls = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->calls);
+	r->open = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->open);
+	r->inside = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->inside);
 	if (!list || !r->calls || !r->open || !r->inside)
 		return ht_fail_nomem(r->run->ctx);
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row;
-		if (ht_busy_of_work(traits, &t->gpu[i]) != HT_BUSY_COMM || !ht_is_span(t, row))
+	for (size_t i = 0; i < t->n_gpu + n_host; i++) {
+		uint32_t row = i < t->n_gpu ? t->gpu[i].row : host[i - t->n_gpu];
+		bool is_call = i >= t->n_gpu || ht_busy_of_work(traits, &t->gpu[i]) == HT_BUSY_COMM;
+		if (!is_call || !ht_is_span(t, row))
 			continue;
 		list[r->n_calls] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 		r->calls[r->n_calls] = (struct ht_exposed_call){ row, list[r->n_calls] };
@@ -355,7 +361,6 @@ struct range {
 	int64_t start, end;
 	int64_t transfer; /* when that begins, HT_NO_I64: not paired */
 	int64_t row;
-	bool is_kernel;
 };
 
 struct op {
@@ -387,7 +392,7 @@ static const struct ht_call_place *place_of(
         const struct job *j, size_t i_part, const struct range *range)
 {
 	size_t i_rank = ht_roster_find(j->run->rosters[0], j->parts->list[i_part].rank);
-	if (!j->run->clocks[0] || !range->is_kernel || i_rank == SIZE_MAX)
+	if (!j->run->clocks[0] || i_rank == SIZE_MAX)
 		return NULL;
 	return ht_matches_find(&j->run->clocks[0]->matches, i_rank, range->row);
 }
@@ -395,13 +400,14 @@ static const struct ht_call_place *place_of(
 static void read_part(struct job *j, size_t p, size_t *n_ranges)
 {
 	const ht_table *facts = j->parts->list[p].facts[RANGES];
-	bool all = !j->run->step;
+	bool all = !j->run->step, starts = true;
+	int64_t last = 0;
 	for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
 		int64_t step = cell(facts, i, HT_COMM_OP_STEP);
-		bool starts = !i || ht_table_i64(facts, i, HT_COMM_OP) !=
-		                            ht_table_i64(facts, i - 1, HT_COMM_OP);
 		if (!all && step == HT_NO_I64)
 			continue;
+		starts |= ht_table_i64(facts, i, HT_COMM_OP) != last;
+		last = ht_table_i64(facts, i, HT_COMM_OP);
 		if (starts)
 			j->ops[j->n_ops++] = (struct op){ .i_part = p,
 				.first = *n_ranges,
@@ -412,9 +418,9 @@ static void read_part(struct job *j, size_t p, size_t *n_ranges)
 		struct range *range = &j->ranges[(*n_ranges)++];
 		*range = (struct range){ ht_table_i64(facts, i, HT_COMM_OP_START),
 			ht_table_i64(facts, i, HT_COMM_OP_END), HT_NO_I64,
-			ht_table_i64(facts, i, HT_COMM_OP_ROW),
-			ht_table_i64(facts, i, HT_COMM_OP_IS_KERNEL) != 0 };
+			ht_table_i64(facts, i, HT_COMM_OP_ROW) };
 		op->n++;
+		starts = false;
 		const struct ht_call_place *place = place_of(j, p, range);
 		if (place && !op->collective && place->collective->complete &&
 		        ht_collective_is_matched(place->collective))

@@ -526,7 +526,7 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 	ht_table_put_str(table, devices[row->place]);
 	ht_table_put_i64(table, row->count[0]);
 	ht_table_put_i64(table, row->count[1]);
-	ht_table_put_i64(table, row->count[1] - row->count[0]);
+	ht_table_put_i64(table, ht_sub_sat(row->count[1], row->count[0]));
 	ht_table_put_i64(table, row->ns[0]);
 	ht_table_put_i64(table, row->ns[1]);
 	ht_table_put_i64(table, diff_ns);

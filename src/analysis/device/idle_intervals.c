@@ -101,7 +101,7 @@ static enum ht_status describe_gaps(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_idle_options options = { 0 };
 	struct ht_frame frame = { 0 };
-	struct ht_idle_stream *streams = NULL;
+	const struct ht_idle_stream *streams = NULL;
 	size_t n = 0;
 	HT_TRY(ht_idle_options(run, &options));
 	HT_TRY(ht_frame_make_gpu(run, &frame));

@@ -25,6 +25,7 @@
 #include <string.h>
 
 static enum ht_status group_names(struct ht_run *run, struct ht_part *part);
+static bool are_types(const struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column of_ranks[] = {
@@ -117,6 +118,7 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 	},
 	.facts = { { "groups", group_columns, HT_COUNT(group_columns) } },
 	.per_rank = group_names,
+	.is_sound = are_types,
 	.finish = finish,
 };
 
@@ -389,6 +391,11 @@ static enum ht_status group_names(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+static bool are_types(const struct ht_part *part)
+{
+	return ht_facts_below(part->facts[0], TYPE, HT_WORK_N_TYPES);
+}
+
 static enum ht_status collect(
         struct ht_run *run, const struct ht_parts *parts, struct kernels *kernels)
 {
@@ -397,7 +404,7 @@ static enum ht_status collect(
 		size_t first = kernels->n;
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 			struct ht_name_group g = get_group(facts, row);
-			uint64_t type = (uint64_t)ht_table_i64(facts, row, TYPE) % HT_WORK_N_TYPES;
+			uint64_t type = ht_table_u64(facts, row, TYPE);
 			HT_TRY(push(run, kernels,
 			        (struct kernel){ g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0,
 			                (uint8_t)type,

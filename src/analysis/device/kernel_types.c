@@ -24,6 +24,7 @@
 #define N_LABELS (1 << N_TYPES)
 
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
+static bool are_labels(const struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 static const struct ht_column columns[] = {
@@ -65,6 +66,7 @@ const struct ht_analysis ht_analysis_kernel_types = {
 	},
 	.facts = { { "labels", label_columns, HT_COUNT(label_columns) } },
 	.per_rank = add_up,
+	.is_sound = are_labels,
 	.finish = finish,
 };
 
@@ -115,11 +117,14 @@ static enum ht_status add_exact(
 }
 
 static enum ht_status add_by_policy(
-        struct ht_run *run, const struct ht_work_list *work, unsigned types, struct label *labels)
+        struct ht_run *run, const struct ht_frame *frame, unsigned types, struct label *labels)
 {
 	int64_t sums_ns[N_LABELS] = { 0 };
 	bool seen[N_LABELS] = { false };
-	HT_TRY(run->policy.sum_types(run, work, types, sums_ns, seen));
+	struct ht_work_list work = { 0 };
+	HT_TRY(ht_work_collect(run, frame, &work));
+	HT_TRY(ht_work_sort(run, &work));
+	HT_TRY(run->policy.sum_types(run, &work, types, sums_ns, seen));
 	for (size_t mask = 1; mask < N_LABELS; mask++) {
 		labels[mask].sum_ns += sums_ns[mask];
 		labels[mask].seen |= seen[mask];
@@ -128,14 +133,13 @@ static enum ht_status add_by_policy(
 }
 
 /* Types on different devices are not active at the same time in any sense that matters. */
-static enum ht_status add_devices(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, unsigned types, struct label *labels)
+static enum ht_status add_devices(
+        struct ht_run *run, const struct ht_frame *frame, unsigned types, struct label *labels)
 {
-	struct ht_device_work *devices = NULL;
-	size_t n = 0;
-	HT_TRY(ht_work_by_device(run, frame, work, &devices, &n));
-	for (size_t i = 0; i < n; i++)
-		HT_TRY(add_exact(run, &devices[i].work, types, labels));
+	struct ht_devices devices = { 0 };
+	HT_TRY(ht_devices_find(run, frame, &devices));
+	for (size_t i = 0; i < devices.n; i++)
+		HT_TRY(add_exact(run, &devices.list[i].work, types, labels));
 	return HT_OK;
 }
 
@@ -177,15 +181,12 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	types |= run->policy.only_known_types ? 0 : 1u << HT_WORK_OTHER;
 	struct label labels[N_LABELS];
 	struct ht_frame frame = { 0 };
-	struct ht_work_list work = { 0 };
 	reset(labels);
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_work_collect(run, &frame, &work));
-	HT_TRY(ht_work_sort(run, &work));
 	if (run->policy.sum_types)
-		HT_TRY(add_by_policy(run, &work, types, labels));
+		HT_TRY(add_by_policy(run, &frame, types, labels));
 	else
-		HT_TRY(add_devices(run, &frame, &work, types, labels));
+		HT_TRY(add_devices(run, &frame, types, labels));
 	for (unsigned mask = 0; mask < N_LABELS; mask++) {
 		if (!labels[mask].seen)
 			continue;
@@ -202,6 +203,11 @@ static const struct ht_hint hints[] = {
 	{ "memory", "copies and sets alone", "memory-bandwidth" },
 };
 
+static bool are_labels(const struct ht_part *part)
+{
+	return ht_facts_below(part->facts[0], 0, N_LABELS);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool by_rank = ht_run_is(run, "by", "rank");
@@ -211,8 +217,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *facts = parts->list[i].facts[0];
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-			struct label *label = &labels[ht_table_i64(facts, row, 0) % N_LABELS];
-			label->sum_ns += ht_table_i64(facts, row, 1);
+			struct label *label = &labels[ht_table_i64(facts, row, 0)];
+			ht_sum(&label->sum_ns, ht_table_i64(facts, row, 1));
 			label->seen = true;
 		}
 		if (by_rank) {

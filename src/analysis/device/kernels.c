@@ -2,7 +2,8 @@
  * kernels.c - which kernels take the device's time, with what properties, launched by what.
  *
  * Kernels of the chosen ranks and steps, grouped by name; by name, launching operator, grid, block, registers and
- * shared memory; by name and stream; or by the core that they ran on. Durations are added over single kernels, so
+ * shared memory, on an NPU accelerator core and blocks; by name and stream; by the core that they ran on; by type, or type and
+ * shapes of inputs; or the numbers that were recorded with them, by name and counter. Durations are added over single kernels, so
  * kernels that run at the same time count twice; copies, sets and control are not kernels. Blocks per SM and achieved
  * occupancy are the profiler's estimates, weighted by duration, 0 for kernels without one.
  * Tensor cores are told by the kernel's name (tensor_cores.def), cores of an NPU by the trace.
@@ -11,6 +12,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
+#include "model/device/kernel_counters.h"
 #include "model/device/kernel_groups.h"
 
 #include <math.h>
@@ -52,7 +54,10 @@ static const struct ht_column by_properties[] = { NAME,
 	{ "grid", HT_STR, HT_KEY, "blocks of the grid", NULL },
 	{ "block", HT_STR, HT_KEY, "threads of a block", NULL },
 	{ "registers", HT_I64, HT_KEY, "registers per thread", NULL },
-	{ "shared_memory", HT_BYTES, HT_KEY, "shared memory of a block", NULL }, ON_TC,
+	{ "shared_memory", HT_BYTES, HT_KEY, "shared memory of a block", NULL },
+	{ "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL },
+	{ "block_dim", HT_I64, HT_KEY, "blocks of an NPU's kernel, one for each core", NULL },
+	{ "mix_block_dim", HT_I64, HT_KEY, "the same on the other kind of cores", NULL }, ON_TC,
 	{ "op_tc_eligible", HT_BOOL, HT_MEASURE,
 	        "whether the operator can run on tensor cores, by its name", NULL },
 	MEASURES };
@@ -66,17 +71,40 @@ static const struct ht_column by_core[] = { { "core", HT_STR, HT_KEY,
 	                                            NULL },
 	MEASURES };
 
+#define TYPE                                                                                       \
+	{                                                                                          \
+		"type", HT_STR, HT_KEY, "type of an NPU's kernel; else the kernel", NULL           \
+	}
+static const struct ht_column by_type[] = { TYPE, MEASURES };
+static const struct ht_column by_shape[] = { TYPE,
+	{ "input_shapes", HT_STR, HT_KEY, "shapes of the inputs of an NPU's kernel", NULL },
+	MEASURES };
+static const struct ht_column by_counters[] = {
+	NAME,
+	{ "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL },
+	{ "counter", HT_STR, HT_KEY, "number that was recorded, as the file names it", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "kernels that have it", NULL },
+	{ "mean", HT_F64, HT_MEASURE, "mean, weighted by duration", NULL },
+	{ "min", HT_F64, HT_MEASURE, "smallest", NULL },
+	{ "max", HT_F64, HT_MEASURE, "largest", NULL },
+	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of the durations of these kernels", NULL },
+};
+
 static const struct ht_schema schemas[] = {
 	{ "name", by_name, HT_COUNT(by_name) },
 	{ "properties", by_properties, HT_COUNT(by_properties) },
 	{ "stream", by_stream, HT_COUNT(by_stream) },
 	{ "core", by_core, HT_COUNT(by_core) },
+	{ "type", by_type, HT_COUNT(by_type) },
+	{ "shape", by_shape, HT_COUNT(by_shape) },
+	{ "counters", by_counters, HT_COUNT(by_counters) },
 };
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "name",
-	        "one row per name; name, launching operator and launch properties; name and stream; or core",
-	        "name|properties|stream|core" },
+	        "one row per name; name, launching operator and launch properties; name and stream; core; type; "
+	        "type and shapes of inputs; or name and recorded number",
+	        "name|properties|stream|core|type|shape|counters" },
 };
 
 const struct ht_analysis ht_analysis_kernels = {
@@ -94,7 +122,8 @@ const struct ht_analysis ht_analysis_kernels = {
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.facts = { { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS } },
+	.facts = { { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
+	        { "counters", ht_kernel_counter_columns, HT_N_KERNEL_COUNTER_COLUMNS } },
 	.choose = ht_frame_choose_whole,
 	.per_rank = group,
 	.finish = finish,
@@ -103,14 +132,17 @@ const struct ht_analysis ht_analysis_kernels = {
 /* Keys of a view in the order of its columns; HT_N_KG_KEYS ends them. */
 struct view {
 	const char *name;
-	uint8_t keys[7];
+	uint8_t keys[10];
 };
 static const struct view views[] = {
 	{ "name", { HT_KG_NAME, HT_N_KG_KEYS } },
-	{ "properties", { HT_KG_NAME, HT_KG_OPERATOR, HT_KG_GRID, HT_KG_BLOCK, HT_KG_REGISTERS,
-	                        HT_KG_SHARED, HT_N_KG_KEYS } },
+	{ "properties",
+	        { HT_KG_NAME, HT_KG_OPERATOR, HT_KG_GRID, HT_KG_BLOCK, HT_KG_REGISTERS,
+	                HT_KG_SHARED, HT_KG_UNIT, HT_KG_BLOCKS, HT_KG_MIX_BLOCKS, HT_N_KG_KEYS } },
 	{ "stream", { HT_KG_NAME, HT_KG_DEVICE, HT_KG_STREAM, HT_N_KG_KEYS } },
 	{ "core", { HT_KG_CORE, HT_N_KG_KEYS } },
+	{ "type", { HT_KG_TYPE, HT_N_KG_KEYS } },
+	{ "shape", { HT_KG_TYPE, HT_KG_SHAPES, HT_N_KG_KEYS } },
 };
 
 static const struct view *view_of(const struct ht_run *run)
@@ -125,6 +157,8 @@ static enum ht_status group(struct ht_run *run, struct ht_part *part)
 {
 	const struct view *view = view_of(run);
 	unsigned keys = 0;
+	if (ht_run_is(run, "by", "counters"))
+		return ht_kernel_counters_put(run, part->facts[1]);
 	for (size_t i = 0; view->keys[i] != HT_N_KG_KEYS; i++)
 		keys |= 1u << view->keys[i];
 	return ht_kernel_groups_put(run, keys, part->facts[0]);
@@ -132,7 +166,8 @@ static enum ht_status group(struct ht_run *run, struct ht_part *part)
 
 static void put_key(ht_table *table, const char *text, unsigned key)
 {
-	bool is_number = key >= HT_KG_REGISTERS && key <= HT_KG_STREAM;
+	bool is_number = (key >= HT_KG_REGISTERS && key <= HT_KG_STREAM) || key == HT_KG_BLOCKS ||
+	                 key == HT_KG_MIX_BLOCKS;
 	if (text && is_number)
 		ht_table_put_i64(table, strtoll(text, NULL, 10));
 	else
@@ -186,9 +221,48 @@ static enum ht_status put_groups(
 	return HT_OK;
 }
 
+static void put_counter(const struct ht_pooled *p, size_t i, ht_table *table)
+{
+	int64_t calls = ht_pooled_i64(p, i, 0, HT_KC_CALLS);
+	int64_t total = ht_pooled_i64(p, i, 0, HT_KC_TOTAL);
+	/* kernels without a duration weigh the same */
+	double sum = (double)ht_pooled_value(p, i, 0, total ? HT_KC_SUM_NS : HT_KC_SUM);
+	ht_table_row(table);
+	for (size_t k = 0; k < HT_N_KC_KEYS; k++)
+		ht_table_put_str(table, ht_pooled_key(p, i, k));
+	ht_table_put_i64(table, calls);
+	ht_table_put_f64(table, sum / HT_KC_ONE / (double)(total ? total : calls));
+	ht_table_put_f64(table, (double)ht_pooled_i64(p, i, 0, HT_KC_MIN) / HT_KC_ONE);
+	ht_table_put_f64(table, (double)ht_pooled_i64(p, i, 0, HT_KC_MAX) / HT_KC_ONE);
+	ht_table_put_i64(table, total);
+}
+
+static enum ht_status put_counters(
+        struct ht_run *run, const struct ht_parts *parts, struct ht_pooled *p, ht_table *table)
+{
+	HT_TRY(ht_pooled_parts(p, parts, 1));
+	const size_t *order = ht_pooled_order(p);
+	if (!order)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < ht_pooled_n(p); i++)
+		put_counter(p, order[i], table);
+	HT_TRY(ht_frame_set_method(run, table, "over kernels and ranks"));
+	HT_TRY(ht_table_sort(run->ctx, table, "-total_ns"));
+	if (!ht_pooled_n(p))
+		return ht_table_add_note(table, "no numbers were recorded with kernels");
+	return HT_OK;
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	struct ht_pooled pooled;
+	if (ht_run_is(run, "by", "counters")) {
+		ht_pooled_init(
+		        &pooled, run, HT_N_KC_KEYS, 1, ht_kernel_counter_rules, HT_N_KC_VALUES);
+		enum ht_status counted = put_counters(run, parts, &pooled, table);
+		ht_pooled_done(&pooled);
+		return counted;
+	}
 	ht_pooled_init(&pooled, run, HT_N_KG_KEYS, 1, ht_kernel_rules, HT_N_KG_VALUES);
 	enum ht_status status = put_groups(run, parts, &pooled, table);
 	ht_pooled_done(&pooled);

@@ -310,8 +310,8 @@ static struct group get_group(const ht_table *facts, size_t row)
 
 static void pool(struct group *into, const struct group *from)
 {
-	into->count += from->count;
-	into->n_short += from->n_short;
+	ht_sum(&into->count, from->count);
+	ht_sum(&into->n_short, from->n_short);
 	for (size_t k = 0; k < 3; k++) {
 		ht_sum(&into->sum_ns[k], from->sum_ns[k]);
 		if (from->max_ns[k] > into->max_ns[k])
@@ -408,7 +408,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (order[view] && !run->policy.by_name)
 		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
 	for (size_t i = 0; i < parts->n; i++)
-		n_linked += ht_table_i64(parts->list[i].facts[1], 0, 0);
+		ht_sum(&n_linked, ht_table_i64(parts->list[i].facts[1], 0, 0));
 	if (!n_linked)
 		return ht_table_add_note(
 		        table, "no GPU work with its launch call in the selection");

@@ -150,6 +150,10 @@ static enum ht_status put_groups(
 	/* rows are by their keys so far, and sorting keeps that where times are equal */
 	HT_TRY(ht_table_sort(
 	        run->ctx, table, device ? "-device_self_ns,-host_self_ns" : "-host_self_ns"));
+	if (sums[HT_OP_OF_TABLE] > 0)
+		HT_TRY(ht_table_add_note(table,
+		        "ranks without a timeline have the operators of operator_details.csv, also those outside of "
+		        "steps"));
 	if (!ht_pooled_n(p))
 		return ht_table_add_note(table, "no operators: record with ProfilerActivity.CPU");
 	if (!device)

@@ -250,7 +250,7 @@ static enum ht_status add_part(struct ht_run *run, struct ht_name_tree *tree,
 		}
 		struct stack *stack = (struct stack *)stacks->data + numbers[path];
 		ht_sum(&stack->self_ns, ht_table_i64(rows, i, SELF));
-		stack->count += ht_table_i64(rows, i, COUNT);
+		ht_sum(&stack->count, ht_table_i64(rows, i, COUNT));
 	}
 	return HT_OK;
 }

@@ -177,9 +177,7 @@ static enum ht_status list_pairs(struct ht_run *run, struct ht_part *part)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
-	for (size_t i = 0; i < parts->n; i++)
-		if (ht_table_n_rows(parts->list[i].facts[0]) ||
-		        ht_table_n_notes(parts->list[i].facts[0]))
-			return HT_OK;
+	if (ht_table_n_rows(table) || ht_table_n_notes(table))
+		return HT_OK;
 	return ht_table_add_note(table, "no memory events: record with profile_memory=True");
 }

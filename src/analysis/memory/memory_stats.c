@@ -7,6 +7,8 @@
  *             allocated it
  *   the rest  the same with the events of the operators inside it; an operator inside one of its own name counts in
  *             both
+ *   kept      allocations of which nothing says that they were freed: neither a free in the recording, nor that the address
+ *             is allocated again; null where allocations have no addresses
  *   calls     calls of the operator, whether or not they allocate
  * Rows of zeros are left out; events outside of operators are in the note. All events count unless steps or an annotation
  * are chosen. O(n log n).
@@ -38,6 +40,10 @@ static const struct ht_column columns[] = {
 	{ "allocated_bytes", HT_BYTES, HT_MEASURE,
 	        "bytes of allocations, with those of the operators inside it", NULL },
 	{ "self_allocated_bytes", HT_BYTES, HT_MEASURE, "the same without those", NULL },
+	{ "kept_bytes", HT_BYTES, HT_MEASURE,
+	        "of those bytes, not freed in the recording; null: nothing says", NULL },
+	{ "self_kept_bytes", HT_BYTES, HT_MEASURE,
+	        "the same without those of the operators inside it", NULL },
 	{ "index", HT_I64, HT_DETAIL, "row of the call that allocates the most itself", NULL },
 };
 
@@ -49,14 +55,15 @@ const struct ht_analysis ht_analysis_memory_stats = {
 	                "Which operators allocate memory, and how much do they leave allocated?",
 	        .method =
 	                "Memory events of the operator that was running on the thread; increase is "
-	                "allocated less freed, self without the operators inside.",
+	                "allocated less freed while it ran, kept what nobody frees, self without the "
+	                "operators inside.",
 	        HT_ONE_SCHEMA(columns),
 	        .n_sets = 1 },
 	.per_rank = add_up,
 	.finish = finish,
 };
 
-enum { INCREASE, COUNT, SIZE, N_SUMS };
+enum { INCREASE, COUNT, SIZE, KEPT, N_SUMS };
 
 /* Of a call, or of all calls of a name. */
 struct sums {
@@ -76,12 +83,13 @@ struct tally {
 	ht_table *table;
 };
 
-static void add_event(struct sums *sums, const struct ht_memory_event *event)
+static void add_event(struct sums *sums, const struct ht_memory_event *event, bool is_kept)
 {
 	ht_sum(&sums->self[INCREASE], event->bytes);
 	if (event->bytes > 0) {
 		sums->self[COUNT]++;
 		ht_sum(&sums->self[SIZE], event->bytes);
+		ht_sum(&sums->self[KEPT], is_kept ? event->bytes : 0);
 	}
 }
 
@@ -167,7 +175,8 @@ static size_t gather(const struct tally *t, size_t n)
 	return n_kept;
 }
 
-static void put_sums(const struct tally *t, const char *device, const struct sums *sums)
+static void put_sums(
+        const struct tally *t, const char *device, const struct sums *sums, bool knows_kept)
 {
 	uint32_t id = ht_str_find(t->run->trace, sums->name);
 	ht_table_row(t->table);
@@ -176,16 +185,18 @@ static void put_sums(const struct tally *t, const char *device, const struct sum
 	ht_table_put_str(t->table, sums->name);
 	ht_table_put_i64(t->table, id == HT_NO_STR ? 0 : t->calls[id]);
 	for (int k = 0; k < N_SUMS; k++) {
-		ht_table_put_i64(t->table, sums->total[k]);
-		ht_table_put_i64(t->table, sums->self[k]);
+		bool known = k != KEPT || knows_kept;
+		ht_table_put_known(t->table, known ? sums->total[k] : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(t->table, known ? sums->self[k] : HT_NO_I64, HT_NO_I64);
 	}
 	ht_table_put_known(t->table, sums->row, HT_NONE);
 }
 
 /* The n events of one device. */
 static enum ht_status put_device(const struct tally *t, const struct ht_memory_event *events,
-        const struct ht_memory_op *ops, size_t n)
+        const struct ht_memory_op *ops, const bool *is_kept, size_t n)
 {
+	bool knows_kept = true;
 	const char *device = ht_memory_device_name(t->run, events);
 	struct sums elsewhere = { 0 };
 	size_t n_sums = t->tree.n;
@@ -193,22 +204,23 @@ static enum ht_status put_device(const struct tally *t, const struct ht_memory_e
 		return ht_fail_nomem(t->run->ctx);
 	memset(t->list, 0, t->tree.n * sizeof *t->list);
 	for (size_t i = 0; i < n; i++) {
+		knows_kept &= events[i].bytes <= 0 || events[i].addr != HT_NO_I64;
 		if (ops[i].node != HT_NONE) {
-			add_event(&t->list[ops[i].node], &events[i]);
+			add_event(&t->list[ops[i].node], &events[i], is_kept[i]);
 		} else if (ops[i].name) {
 			t->list[n_sums] = (struct sums){ .name = ops[i].name, .row = HT_NONE };
-			add_event(&t->list[n_sums], &events[i]);
+			add_event(&t->list[n_sums], &events[i], is_kept[i]);
 			memcpy(t->list[n_sums].total, t->list[n_sums].self,
 			        sizeof t->list[n_sums].self);
 			n_sums++;
 		} else {
-			add_event(&elsewhere, &events[i]);
+			add_event(&elsewhere, &events[i], is_kept[i]);
 		}
 	}
 	carry_up(t);
 	size_t n_names = gather(t, n_sums);
 	for (size_t i = 0; i < n_names; i++)
-		put_sums(t, device, &t->list[i]);
+		put_sums(t, device, &t->list[i], knows_kept);
 	if (is_zero(&elsewhere))
 		return HT_OK;
 	return ht_table_add_note(t->table,
@@ -249,12 +261,14 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 	struct ht_memory_events events;
 	struct ht_traits traits;
 	struct tally t = { .run = run, .table = part->facts[0] };
+	bool *is_kept = NULL;
 	HT_TRY(ht_memory_events_collect(run, &events));
 	if (!events.n)
 		return HT_OK;
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
 	HT_TRY(ht_op_tree_make(run, &traits, &t.tree));
 	HT_TRY(ht_memory_ops_find(run, &events, &t.tree, &t.ops));
+	HT_TRY(ht_memory_kept_find(run, &events, &is_kept));
 	HT_TRY(count_calls(&t));
 	t.list = ht_arena_alloc(run->scratch, (t.tree.n + events.n + 1) * sizeof *t.list);
 	if (!t.list)
@@ -263,7 +277,8 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 		for (end = first + 1; end < events.n; end++)
 			if (!ht_memory_same_device(&events.list[first], &events.list[end]))
 				break;
-		HT_TRY(put_device(&t, events.list + first, t.ops + first, end - first));
+		HT_TRY(put_device(
+		        &t, events.list + first, t.ops + first, is_kept + first, end - first));
 	}
 	return HT_OK;
 }

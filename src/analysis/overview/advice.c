@@ -7,7 +7,8 @@
  *
  *   data-loading       alone in data loaders > 5 % of the steps
  *   slow-loader        one call of a data loader > 10 ms
- *   communication      alone in communication > 10 % of the steps
+ *   communication      alone in communication > 10 % of the steps, without waits for ranks where those are known
+ *   waiting            waits for ranks that nothing hides > 10 % of the steps, and no rank is a straggler
  *   small-messages     > 20 % of collectives move less than 1 MiB, and communication alone > 5 % of the steps
  *   slow-rank          a straggler (own_time.h)
  *   late-votes         one rank's duration is the shortest beyond chance (votes.h) in three collectives, in 10 % of them
@@ -16,12 +17,14 @@
  *   gpu-use            kernels run < 50 % of the steps on a device
  *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted
- *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so
- *   sync               idle after calls that wait for the device > 5 % of the steps
+ *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
+ *   sync               idle after calls that wait for the device, no longer than those, > 5 % of the steps
+ *   slow-step          a step takes 1.5 times the median of its rank's steps, of which there are three
  *   allocation         calls that allocate or free device memory > 1 % of the steps
  *   pageable           copies from or to pageable memory > 1 % of the steps
  *   small-grids        > 20 % of kernel time with less than a block per SM
  *   memory-limit       peak allocated > 90 % of the device's memory
+ *   memory-growth      each of three steps and more leaves more memory allocated, by 0.1 % of the peak at least
  *   data-parallel      DataParallel.forward with several devices
  *   ddp-backend        DistributedDataParallel.forward over Gloo or MPI on GPUs, and no NCCL
  *   sync-batchnorm     20 calls of SyncBatchNorm or more
@@ -60,6 +63,7 @@
 
 static enum ht_status look(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+static bool are_facts(const struct ht_part *part);
 
 static const struct ht_column columns[] = {
 	{ "rule", HT_STR, HT_KEY, "name of the rule", NULL },
@@ -93,9 +97,17 @@ const struct ht_analysis ht_analysis_advice = {
 	                                      HT_N_FACT_COLUMNS } },
 	.across = true,
 	.common = &ht_findings_common,
+	.is_sound = are_facts,
 	.per_rank = look,
 	.finish = finish,
 };
+
+/* What is counted can be divided by. */
+static bool are_facts(const struct ht_part *part)
+{
+	return ht_findings_are_sound(part) &&
+	       ht_facts_below(part->facts[HT_ADVICE_FACTS], HT_FACT_COUNT, INT64_MAX);
+}
 
 static enum ht_status look(struct ht_run *run, struct ht_part *part)
 {
@@ -107,6 +119,8 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 
 /* What costs less of a step is not worth doing. */
 #define WORTH_IT 0.01
+/* What has more than this of the host's time on the path is its name. */
+#define HALF 0.5
 
 /* ---- rules ---- */
 
@@ -144,10 +158,50 @@ static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 	return v;
 }
 
+/* Waits of a rank for others, never more than it communicates alone; HT_NO_I64: not known. */
+static int64_t waits_of(const struct ht_advice *a, const struct ht_rule_fact *comm)
+{
+	int64_t wait_ns = a->f.waits_ns[comm->i_part];
+	return wait_ns == HT_NO_I64 || wait_ns < comm->part ? wait_ns : comm->part;
+}
+
+/* The rank that communicates alone most, waits not counted; or that waits most. */
+static struct ht_rule_fact most_communication(const struct ht_advice *a, bool waiting)
+{
+	struct ht_rule_fact most = { .row = HT_NO_I64 };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		struct ht_rule_fact comm = ht_rule_fact_of(a, p, HT_METRIC_COMM);
+		int64_t wait_ns = comm.is_known ? waits_of(a, &comm) : HT_NO_I64;
+		if (!comm.is_known || (waiting && wait_ns == HT_NO_I64))
+			continue;
+		comm.part = waiting ? wait_ns : comm.part - (wait_ns == HT_NO_I64 ? 0 : wait_ns);
+		if (!most.is_known || ht_rule_share(a, &comm) > ht_rule_share(a, &most))
+			most = comm;
+	}
+	return most;
+}
+
 static struct ht_rule_verdict communication(struct ht_advice *a)
 {
-	return ht_rule_above(
-	        a, HT_METRIC_COMM, 0.1, "communication that nothing hides has", "the steps");
+	struct ht_rule_fact most = most_communication(a, false);
+	bool split = most.is_known && a->f.waits_ns[most.i_part] != HT_NO_I64;
+	return ht_rule_judge(a, most, 0.1,
+	        split ? "communication that nothing hides, without waiting for ranks, has"
+	              : "communication that nothing hides has",
+	        "the steps");
+}
+
+static struct ht_rule_verdict waiting(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = ht_rule_judge(a, most_communication(a, true), 0.1,
+	        "waiting for other ranks that nothing hides has", "the steps");
+	if (v.state == HT_RULE_FIRES && a->f.latest) {
+		v.state = HT_RULE_NO;
+		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);
+	} else if (v.state == HT_RULE_FIRES) {
+		v.finding = HT_SAY(a, "%s, and no rank is late in most of them", v.finding);
+	}
+	return v;
 }
 
 static struct ht_rule_verdict small_messages(struct ht_advice *a)
@@ -308,6 +362,8 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	while (p < a->parts->n && a->parts->list[p].rank != gpu->least_rank)
 		p++;
 	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
+	if (launch.row == HT_NO_I64)
+		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 	v.state = gpu->least < 0.5 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "kernels run %s of the steps' time%s", ht_rule_percent(a, gpu->least),
 	        a->parts->n > 1 ? HT_SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
@@ -340,14 +396,19 @@ static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 	return v;
 }
 
-/* Idle with nothing launched, but for what a data loader kept the host from launching. */
-static struct ht_rule_fact idle_of_host(const struct ht_advice *a)
+/* Idle with nothing launched, but for what a data loader kept the host from launching; or with launches under way, too. */
+static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_way)
 {
 	struct ht_rule_fact most = { .row = HT_NO_I64 };
 	for (size_t p = 0; p < a->parts->n; p++) {
 		struct ht_rule_fact idle = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
+		struct ht_rule_fact way = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 		int64_t loads = ht_rule_fact_of(a, p, HT_METRIC_LOADER).part;
 		idle.part = idle.part > loads ? idle.part - loads : 0;
+		if (under_way)
+			ht_sum(&idle.part, way.part);
+		if (under_way && idle.row == HT_NO_I64)
+			idle.row = way.row;
 		if (idle.is_known &&
 		        (!most.is_known || ht_rule_share(a, &idle) > ht_rule_share(a, &most)))
 			most = idle;
@@ -357,13 +418,20 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a)
 
 static struct ht_rule_verdict launch(struct ht_advice *a)
 {
-	return ht_rule_judge(a, idle_of_host(a), 0.2, "with nothing launched the device idles",
+	struct ht_rule_verdict v = ht_rule_judge(a, idle_of_host(a, false), 0.2,
+	        "with nothing launched the device idles",
 	        "the time from its first to its last work, without waits for data");
+	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
+	double share = ht_rule_ratio(host->name_ns, host->ns);
+	if (v.state == HT_RULE_FIRES && host->name && share > HALF)
+		v.finding = HT_SAY(a, "%s; of the host on the critical path %s is %s", v.finding,
+		        ht_rule_percent(a, share), host->name);
+	return v;
 }
 
 static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 {
-	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TINY), idle = idle_of_host(a);
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TINY), idle = idle_of_host(a, true);
 	struct ht_rule_verdict v = HT_NO_VERDICT;
 	if (!fact.is_known || !idle.is_known)
 		return v;
@@ -372,7 +440,7 @@ static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a,
 	        "%" PRId64 " of %" PRId64 " kernels a step take less than 10 µs, and with nothing "
-	        "launched the device idles %s of its time",
+	        "launched, or launches under way, the device idles %s of its time",
 	        steps.count ? fact.part / steps.count : fact.part,
 	        steps.count ? fact.whole / steps.count : fact.whole,
 	        ht_rule_percent(a, ht_rule_share(a, &idle)));
@@ -385,11 +453,32 @@ static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SYNC, 0.05,
-	        "after calls that wait for the device it idles", "the steps until the next work");
+	        "after calls that wait for the device it idles, no longer than they took,",
+	        "the steps until the next work");
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SYNC);
 	if (v.state == HT_RULE_FIRES)
 		v.finding = HT_SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
 		        fact.count, fact.name ? fact.name : "one");
+	return v;
+}
+
+/* Of several ranks the one that has more of something else than communication: the others wait for it. */
+static struct ht_rule_verdict slow_step(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SLOW_STEP);
+	struct ht_rule_fact comm = ht_rule_worst(a, HT_METRIC_SLOW_COMM);
+	if (!fact.is_known)
+		return v;
+	if (!fact.count && comm.is_known)
+		fact = comm;
+	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.count ? fact.name : "no step takes 1.5 times the median of its rank";
+	if (fact.count > 1)
+		v.finding = HT_SAY(a, "%s; it is the longest of %" PRId64, v.finding, fact.count);
+	v.i_part = fact.i_part;
+	v.row = fact.row;
+	v.cost_ns = fact.part;
 	return v;
 }
 
@@ -416,6 +505,19 @@ static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 	struct ht_rule_verdict v = ht_rule_above(
 	        a, HT_METRIC_MEMORY, 0.9, "the peak of allocated memory is", "the device's memory");
 	v.cost_ns = HT_NO_I64;
+	return v;
+}
+
+static struct ht_rule_verdict memory_growth(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_GROWTH);
+	if (!fact.is_known)
+		return v;
+	v.state = fact.part > 0 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = fact.part > 0 ? fact.name : "memory does not grow from step to step";
+	v.i_part = fact.i_part;
+	v.row = fact.row;
 	return v;
 }
 
@@ -474,18 +576,22 @@ static const struct ht_rule rules[] = {
 	        "stragglers", "all ranks, two steps, collectives" },
 	{ "late-votes", late_votes, "look at what that rank does before the collective",
 	        "stragglers --view collectives", "collectives on all of three and more ranks" },
-	{ "imbalance", imbalance, "divide the work evenly, or compare the two ranks",
-	        "temporal-breakdown", "two ranks with GPU work" },
 	{ "data-loading", data_loading,
 	        "raise num_workers of the DataLoader, prefetch, or do less in the main process",
 	        "steps", "data loaders of PyTorch in steps" },
 	{ "slow-loader", slow_loader,
 	        "look at storage, decoding and pinning behind that call; pin_memory, more workers",
 	        "events --where 'name ~ DataLoader'", "data loaders of PyTorch in steps" },
+	{ "slow-step", slow_step,
+	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
+	        "steps --sort -total_ns", "three steps" },
 	{ "communication", communication,
 	        "overlap it with the backward pass, larger batches, gradient accumulation or compression "
 	        "(mind convergence)",
 	        "comm-overlap", "communication in steps" },
+	{ "waiting", waiting,
+	        "even out what ranks do between collectives: lengths of inputs, garbage collection, shared hosts",
+	        "collectives --view calls --sort -skew_ns", "collectives on all ranks" },
 	{ "small-messages", small_messages,
 	        "larger buckets (bucket_cap_mb), fused collectives, less sharding", "collectives",
 	        "communication kernels that say their sizes" },
@@ -498,6 +604,8 @@ static const struct ht_rule rules[] = {
 	{ "sync", sync_calls,
 	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
 	        "critical-path", "calls that wait for the device" },
+	{ "imbalance", imbalance, "divide the work evenly, or compare the two ranks",
+	        "temporal-breakdown", "two ranks with GPU work" },
 	{ "gpu-use", gpu_use,
 	        "larger batches (mind convergence), or remove what the device waits for",
 	        "idle-breakdown --by device", "kernels" },
@@ -508,17 +616,20 @@ static const struct ht_rule rules[] = {
 	        "kernels", "kernels that say their blocks per SM" },
 	{ "allocation", allocation,
 	        "no empty_cache() in steps; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fixed shapes",
-	        "events --where 'name ~ Malloc|Free'", "calls that allocate or free" },
+	        "events --where 'name ~ Malloc or name ~ Free'", "calls that allocate or free" },
 	{ "pageable", pageable, "pin_memory=True in the DataLoader and non_blocking=True copies",
 	        "memory-bandwidth", "copies that say their memory" },
 	{ "memory-limit", memory_limit,
 	        "activation checkpointing, mixed precision, a smaller batch, or sharding",
 	        "memory-curve --view peaks",
 	        "profile_memory, and the size of the device's memory" },
+	{ "memory-growth", memory_growth,
+	        "drop what steps leave behind: detach() or item() what is logged, clear lists and caches",
+	        "memory-stats --sort -self_kept_bytes", "profile_memory, and three steps" },
 	{ "data-parallel", data_parallel, "use DistributedDataParallel: one process per GPU",
 	        "events --where 'name ~ DataParallel'", "calls of DataParallel" },
 	{ "ddp-backend", ddp_backend, "use the NCCL backend on GPUs",
-	        "events --where 'name ~ gloo|mpi'",
+	        "events --where 'name ~ gloo or name ~ mpi'",
 	        "calls of DistributedDataParallel and its backend" },
 	{ "sync-batchnorm", sync_batchnorm,
 	        "plain batch norm where batches are large enough, or fewer of them",
@@ -533,11 +644,13 @@ struct line {
 	int64_t cost_ns; /* of a step; HT_NO_I64: none */
 	double share;    /* of a step; negative: none */
 	size_t order;    /* of the rules */
+	bool is_symptom; /* says that something is wrong, and another rule or none says what */
 };
 
 static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 {
-	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0 };
+	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0, false };
+	line.is_symptom = rule->judge == gpu_use || (rule->judge == imbalance && a->f.latest);
 	struct ht_rule_fact steps = { .count = 0 };
 	if (line.v.i_part < a->parts->n)
 		steps = ht_rule_fact_of(a, line.v.i_part, HT_METRIC_STEPS);
@@ -555,13 +668,25 @@ static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 	return line;
 }
 
-/* What fires comes first, then what costs most. */
+/* To two digits, so that what costs the same in the end comes in the order of the rules. */
+static int64_t rounded(int64_t cost_ns)
+{
+	int64_t unit = 1;
+	while (cost_ns / unit >= 100)
+		unit *= 10;
+	return (cost_ns + unit / 2) / unit * unit;
+}
+
+/* What fires comes first, then what costs most; symptoms after their causes. */
 static int by_cost(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 	if (a->v.state != b->v.state)
 		return a->v.state > b->v.state ? -1 : 1;
-	if (a->v.state == HT_RULE_FIRES && a->cost_ns != b->cost_ns)
+	bool both_cost = a->cost_ns != HT_NO_I64 && b->cost_ns != HT_NO_I64;
+	if (a->v.state == HT_RULE_FIRES && both_cost && a->is_symptom != b->is_symptom)
+		return a->is_symptom ? 1 : -1;
+	if (a->v.state == HT_RULE_FIRES && rounded(a->cost_ns) != rounded(b->cost_ns))
 		return a->cost_ns > b->cost_ns ? -1 : 1;
 	return (a->order > b->order) - (a->order < b->order);
 }
@@ -622,6 +747,7 @@ static enum ht_status give(struct ht_advice *a)
 	HT_TRY(ht_table_add_note(a->table,
 	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
 	        n, n_unknown));
+	HT_TRY(ht_findings_note(a->run, a->table));
 	return ht_clocks_note_odd(a->run, a->table);
 }
 

@@ -193,6 +193,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	.choose = check,
 	.per_rank = find_path,
 	.draw = ht_cp_overlay_make,
+	.is_sound = ht_cp_chains_are_sound,
 	.finish = finish,
 };
 
@@ -286,6 +287,21 @@ static const struct ht_hint hints[] = {
 	        "health" },
 };
 
+/* Without GPU work nothing is launched. */
+static const struct ht_hint host_hints[] = {
+	{ "cpu_bound", "work of the host", "stacks" },
+	{ "data_loading", "loading of data", "steps" },
+};
+
+static bool has_gpu_time(const ht_table *table)
+{
+	size_t column = ht_table_find_column(table, "idle_ns");
+	for (size_t i = 0; i < ht_table_n_rows(table); i++)
+		if (!ht_table_is_null(table, i, column))
+			return true;
+	return false;
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	enum ht_cp_view_kind view = view_of(run);
@@ -300,7 +316,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		return warn(run, table);
 	if (view != HT_CP_VIEW_SUMMARY)
 		return HT_OK;
-	HT_TRY(ht_hint_largest(
-	        table, "duration_ns", "bound_by", "critical path", hints, HT_COUNT(hints)));
+	bool gpu = has_gpu_time(table);
+	HT_TRY(ht_hint_largest(table, "duration_ns", "bound_by", "critical path",
+	        gpu ? hints : host_hints, gpu ? HT_COUNT(hints) : HT_COUNT(host_hints)));
 	return note_inferred(run, table);
 }

@@ -19,6 +19,7 @@
  */
 #include "analysis/analysis.h"
 #include "verdict/findings.h"
+#include "model/advice/slow_step.h"
 #include "model/rows/frame.h"
 #include "table/brief.h"
 #include "table/format.h"
@@ -65,6 +66,7 @@ const struct ht_analysis ht_analysis_summary = {
 	.facts = { HT_FINDINGS_FACTS },
 	.across = true,
 	.common = &ht_findings_common,
+	.is_sound = ht_findings_are_sound,
 	.finish = finish,
 };
 
@@ -118,15 +120,8 @@ static const char *name_in(struct summary *s, const char *name, size_t cells)
 		if (!skips)
 			plain[n_kept++] = *at++;
 	}
-	/* what Python calls <built-in method x of y> is no template */
-	if (plain[0] == '<' && n_kept > cells) {
-		for (n_kept = cells - 1; n_kept && ((unsigned char)plain[n_kept] & 0xc0) == 0x80;)
-			n_kept--;
-		plain[n_kept] = '\0';
-		return SAY(s, "%s…", plain);
-	}
-	text[plain[0] == '<' ? n_kept : ht_shorten(plain, n_kept, cells, text)] = '\0';
-	return plain[0] == '<' ? plain : text;
+	text[ht_shorten(plain, n_kept, cells, text)] = '\0';
+	return text;
 }
 
 static const char *short_name(struct summary *s, const char *name)
@@ -187,18 +182,23 @@ static void say_step_time(struct summary *s)
 		        "it takes %s, and that is what the lines below are about",
 		        time_text(s, device->median_ns));
 	} else {
+		bool slow = device->number != HT_NO_I64 &&
+		            (double)device->most_ns >= HT_SLOW_STEP * (double)device->median_ns;
+		const char *which =
+		        slow ? SAY(s, ", the longest is step %" PRId64, device->number) : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
 		const char *on_host =
 		        host->n ? SAY(s, "%s on the host, ", time_text(s, host->median_ns)) : "";
-		const char *spread = device->n > 1
-		                             ? SAY(s, "; %s to %s", time_text(s, device->least_ns),
-		                                       time_text(s, device->most_ns))
-		                             : "";
+		const char *spread =
+		        device->n > 1 ? SAY(s, "; %s to %s%s", time_text(s, device->least_ns),
+		                                time_text(s, device->most_ns), which)
+		                      : "";
 		const char *end =
 		        SAY(s, "%s up to the end of its GPU work", time_text(s, device->median_ns));
 		line.finding = SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
-		        f->n_devices ? end : "no GPU work was recorded", of, f->n_steps,
-		        f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s", spread);
+		        f->n_devices || f->told.ns ? end : "no GPU work was recorded", of,
+		        f->n_steps, f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s",
+		        spread);
 		line.evidence = event_text(s, device->rank, device->row);
 	}
 	put_line(s, &line);
@@ -266,14 +266,27 @@ static void say_made_of(struct summary *s)
 	else
 		line.finding =
 		        SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
+	if (!s->f.n_devices && s->f.told.ns > 0)
+		line.finding = SAY(s,
+		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
+		        share_text(s, s->f.told.computing_ns, s->f.told.ns),
+		        share_text(s, s->f.told.exposed_ns, s->f.told.ns),
+		        share_text(s, s->f.told.free_ns, s->f.told.ns));
 	put_line(s, &line);
+}
+
+/* Operators that only the exporter lists are no events. */
+static bool has_events(const struct ht_tops *tops)
+{
+	return tops->n && tops->list[0].row != HT_NO_I64;
 }
 
 /* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
 static bool has_host(const struct ht_findings *f)
 {
-	return f->host.n || f->tops[HT_TOP_OPERATOR].n || f->tops[HT_TOP_OPERATOR_HOST].n ||
-	       f->idle[HT_IDLE_HOST_WAIT].ns || !f->n_devices;
+	return f->host.n || has_events(&f->tops[HT_TOP_OPERATOR]) ||
+	       has_events(&f->tops[HT_TOP_OPERATOR_HOST]) || f->idle[HT_IDLE_HOST_WAIT].ns ||
+	       !f->n_devices;
 }
 
 static void say_gpu(struct summary *s)
@@ -357,7 +370,7 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 		return;
 	const struct ht_verdict *verdict = &f->stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&f->stragglers, rank);
-	bool host = cause.side && !strcmp(cause.side, "host");
+	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
 	int64_t late = verdict->late_steps_ns / (int64_t)verdict->n_steps;
@@ -392,8 +405,10 @@ static const char *bound_words(struct summary *s, const struct part *part)
 	case BOUND_COMPUTE: return "computing on the GPU";
 	case BOUND_MEMORY: return "memory copies";
 	case BOUND_COMM:
-		return s->f.compares ? "communication transfer"
-		                     : "communication (waiting or transfer: one rank cannot tell)";
+		return !s->f.compares ? "communication (waiting or transfer: one rank cannot tell)"
+		       : s->f.knows_waits
+		               ? "communication transfer"
+		               : "communication (waiting or transfer: not every call has its counterparts)";
 	case BOUND_RANK: return SAY(s, "waiting for rank %" PRId64, s->f.latest->rank);
 	case BOUND_LAUNCH: return "launching";
 	case N_BOUNDS: break;
@@ -616,7 +631,8 @@ static void say_tops(struct summary *s, const char *topic, const struct ht_tops 
 		text = and_then(s, text,
 		        SAY(s, "%s %s in %" PRId64 " (%s)", names[i], time_text(s, top->ns),
 		                top->count, share_text(s, top->ns, tops->total_ns)));
-		events = and_then(s, events, event_text(s, top->rank, top->row));
+		if (top->row != HT_NO_I64)
+			events = and_then(s, events, event_text(s, top->rank, top->row));
 	}
 	line.finding = tops->n ? SAY(s, "%s, %s", text, of) : none;
 	line.evidence = events;
@@ -638,11 +654,17 @@ static void say_all_tops(struct summary *s)
 	        "cannot tell: no operators were recorded", "operators");
 	say_tops(s, "kernels", &tops[HT_TOP_KERNEL], "of the time of kernels that compute",
 	        "cannot tell: no kernels were recorded", "kernels");
-	say_tops(s, "modules", &tops[HT_TOP_MODULE], "of the GPU time inside modules",
-	        "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)",
-	        "modules");
+	bool host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
+	say_tops(s, "modules", &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE],
+	        host_modules ? "of the host time inside modules and their backward pass"
+	                     : "of the GPU time inside modules",
+	        s->f.n_devices
+	                ? "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)"
+	                : "cannot tell: no modules were recorded (with_stack and with_modules)",
+	        host_modules ? "modules --sort -host_total_ns" : "modules");
 	say_tops(s, "collectives", &tops[HT_TOP_COMM],
-	        "of the time of communication kernels, waiting included",
+	        s->f.n_devices ? "of the time of communication kernels, waiting included"
+	                       : "of the time of communication calls, waiting included",
 	        s->f.n_devices ? "none: no communication kernels were recorded"
 	                       : "cannot tell: no GPU work was recorded",
 	        s->f.compares ? "collectives" : "comm-overlap");
@@ -663,6 +685,7 @@ static enum ht_status say_all(struct summary *s, const struct ht_parts *parts)
 	say_all_tops(s);
 	if (s->no_memory)
 		return ht_fail_nomem(s->run->ctx);
+	HT_TRY(ht_findings_note(s->run, s->table));
 	return ht_clocks_note_odd(s->run, s->table);
 }
 

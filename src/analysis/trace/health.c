@@ -7,10 +7,14 @@
  * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
  * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
  * Where a trace says how large its job is, or with which ranks it exchanged data, and more ranks take part than are here,
- * missing_ranks says so, without a rank of its own.
+ * missing_ranks says so, without a rank of its own; when it has fewer than are here, too_many_ranks. A trace that
+ * says another rank than it is shown as is rank_twice, when another trace has that rank, else rank_differs. Several processes
+ * in one file that have steps of their own are several_processes.
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
+#include "model/communication/group_size.h"
+#include "model/steps/step_roles.h"
 #include "store/side_table.h"
 #include "table/format.h"
 
@@ -169,22 +173,6 @@ static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
 
 /* ---- the job ---- */
 
-/* Numbers of ranks that exchanged data are of the job or of a group: in both the largest is below the job's size. */
-static int64_t job_size(const struct ht_trace *t)
-{
-	static const char *const keys[] = { "src_rank", "dst_rank" };
-	const struct ht_side_table *matrix = ht_side_table_find(t, "communication_matrix");
-	int64_t size = t->meta->world_size == HT_NO_I64 ? 0 : t->meta->world_size, number;
-	for (size_t k = 0; matrix && k < HT_COUNT(keys); k++) {
-		const struct ht_side_column *column = ht_side_column_find(t, matrix, keys[k]);
-		for (uint64_t row = 0; column && row < matrix->n_rows; row++)
-			if (ht_side_i64(t, column, row, &number) && number >= size &&
-			        number < INT32_MAX)
-				size = number + 1;
-	}
-	return size;
-}
-
 static enum ht_status find_missing(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
@@ -195,36 +183,83 @@ static enum ht_status find_missing(
 			if (ht_table_i64(job, row, 0) > size)
 				size = ht_table_i64(job, row, 0);
 	}
-	if (size <= n_here)
+	if (size == n_here || !size)
 		return HT_OK;
-	const char *sentence = ht_arena_printf(run->scratch,
-	        "the job has %" PRId64 " ranks or more, of which %" PRId64 " %s here", size, n_here,
-	        n_here == 1 ? "is" : "are");
+	bool missing = size > n_here;
+	const char *sentence = missing ? ht_arena_printf(run->scratch,
+	                                         "the job has %" PRId64
+	                                         " ranks or more, of which %" PRId64 " %s here",
+	                                         size, n_here, n_here == 1 ? "is" : "are")
+	                               : ht_arena_printf(run->scratch,
+	                                         "the job has %" PRId64 " ranks, and %" PRId64
+	                                         " are here: copies, or several runs",
+	                                         size, n_here);
 	if (!sentence)
 		return ht_fail_nomem(run->ctx);
 	ht_table_row(table);
 	ht_table_put_null(table);
-	ht_table_put_str(table, "missing_ranks");
+	ht_table_put_str(table, missing ? "missing_ranks" : "too_many_ranks");
 	ht_table_put_str(table, severity_name(HT_NOTICE));
-	ht_table_put_i64(table, size - n_here);
+	ht_table_put_i64(table, missing ? size - n_here : n_here - size);
 	ht_table_put_null(table);
 	ht_table_put_str(table, sentence);
 	ht_table_put_str(table,
-	        "waiting for ranks, slow ranks, matched collectives: others may be the cause");
+	        missing ? "waiting for ranks, slow ranks, matched collectives: others may be the cause"
+	                : "everything over ranks: name the traces of one run");
+	return HT_OK;
+}
+
+/* ---- one trace ---- */
+
+static enum ht_status check_rank(struct ht_run *run, ht_table *table)
+{
+	int64_t said = run->trace->meta->rank;
+	bool twice = said != HT_NO_I64 && ht_roster_find(run->rosters[0], said) != SIZE_MAX;
+	if (said == HT_NO_I64 || said == run->rank)
+		return HT_OK;
+	const char *sentence = ht_arena_printf(run->scratch,
+	        "the file says that it is of rank %" PRId64 "%s; it is shown as rank %" PRId64,
+	        said, twice ? ", which another trace is" : "", run->rank);
+	if (!sentence)
+		return ht_fail_nomem(run->ctx);
+	put_form(run, table, twice ? "rank_twice" : "rank_differs", severity_name(HT_NOTICE), 1,
+	        sentence,
+	        twice ? "everything over ranks: a copy counts twice, and runs may be mixed"
+	              : "process groups, and who sends to whom");
+	return HT_OK;
+}
+
+static enum ht_status check_processes(struct ht_run *run, ht_table *table)
+{
+	uint32_t track;
+	size_t n = ht_step_processes(run->trace, &track);
+	if (n < 2)
+		return HT_OK;
+	const char *sentence = ht_arena_printf(run->scratch,
+	        "%zu processes in one file have steps of their own; steps are those of process %" PRId64,
+	        n, run->trace->tracks[track].pid);
+	if (!sentence)
+		return ht_fail_nomem(run->ctx);
+	put_form(run, table, "several_processes", severity_name(HT_NOTICE), (int64_t)n, sentence,
+	        "what is of a rank: steps, critical path, launches; waiting for ranks cannot be told");
 	return HT_OK;
 }
 
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
+	struct ht_group_sizes sizes;
+	HT_TRY(ht_group_sizes_make(run, &sizes));
 	ht_table_row(part->facts[JOB]);
-	ht_table_put_i64(part->facts[JOB], job_size(t));
+	ht_table_put_i64(part->facts[JOB], sizes.job);
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 		for (size_t k = 0; k < t->n_stats; k++) {
 			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
 			if ((int)ht_stat_info(code)->severity == severity)
 				append(part->facts[0], run->rank, &t->stats[k]);
 		}
+	HT_TRY(check_rank(run, part->facts[0]));
+	HT_TRY(check_processes(run, part->facts[0]));
 	return compare_forms(run, part->facts[0]);
 }
 

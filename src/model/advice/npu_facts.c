@@ -5,67 +5,14 @@
 
 #include "base/search.h"
 #include "model/numbers/interval.h"
+#include "model/advice/npu_fusion.h"
 #include "model/advice/npu_tables.h"
+#include "model/advice/npu_values.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- args of rows that ascend ---- */
-
-/* The values of a key, whatever type they have. */
-struct values {
-	const struct ht_trace *t;
-	const struct ht_arg_column *columns[3];
-	uint64_t at[3];
-};
-
-static struct values open_values(const struct ht_trace *t, const char *key)
-{
-	return (struct values){ t,
-		{ ht_arg_find(t, key, HT_ARG_F64), ht_arg_find(t, key, HT_ARG_I64),
-		        ht_arg_find(t, key, HT_ARG_STR) },
-		{ 0 } };
-}
-
-static bool has_values(const struct values *v)
-{
-	return v->columns[0] || v->columns[1] || v->columns[2];
-}
-
-/* Where the row's value is in the k-th column; rows ascend from call to call. */
-static bool find_value(struct values *v, size_t k, uint32_t row, uint64_t *ret_at)
-{
-	const struct ht_arg_column *column = v->columns[k];
-	if (!column)
-		return false;
-	const uint32_t *rows = ht_arg_rows(v->t, column);
-	while (v->at[k] < column->n && rows[v->at[k]] < row)
-		v->at[k]++;
-	*ret_at = v->at[k];
-	return v->at[k] < column->n && rows[v->at[k]] == row;
-}
-
-/* NAN when it has none. */
-static double number_of(struct values *v, uint32_t row)
-{
-	uint64_t at;
-	for (size_t k = 0; k < 2; k++)
-		if (find_value(v, k, row, &at))
-			return ht_arg_f64_at(v->t, v->columns[k], at);
-	return NAN;
-}
-
-/* "" when it has none, or N/A. */
-static const char *text_of(struct values *v, uint32_t row)
-{
-	uint64_t at;
-	if (!find_value(v, 2, row, &at))
-		return "";
-	const char *text = ht_str(v->t, (uint32_t)ht_arg_i64_at(v->t, v->columns[2], at));
-	return strcmp(text, "N/A") != 0 ? text : "";
-}
 
 /* ---- kernels ---- */
 
@@ -85,8 +32,8 @@ struct reading {
 	const struct ht_trace *t;
 	const struct ht_bounds *bounds;
 	ht_table *table;
-	struct values core, state, type, in_shapes, in_types, out_shapes, out_types, fixpipe;
-	struct values ratios[N_PIPES][N_PREFIXES];
+	struct ht_npu_values core, state, type, in_shapes, in_types, out_shapes, out_types, fixpipe;
+	struct ht_npu_values ratios[N_PIPES][N_PREFIXES];
 	struct kernel *kernels;
 	size_t n_kernels;
 	int64_t kernel_ns;
@@ -110,11 +57,11 @@ static enum ht_status list_kernels(struct reading *r)
 	for (size_t i = 0; i < N_PIPES; i++)
 		for (size_t k = 0; k < N_PREFIXES; k++) {
 			(void)snprintf(key, sizeof key, "%s%s_ratio", prefixes[k], pipes[i]);
-			r->ratios[i][k] = open_values(t, key);
-			if (has_values(&r->ratios[i][k]))
+			r->ratios[i][k] = ht_npu_values_open(t, key);
+			if (ht_npu_values_any(&r->ratios[i][k]))
 				continue;
 			(void)snprintf(key, sizeof key, "%s%s_exe_ratio", prefixes[k], pipes[i]);
-			r->ratios[i][k] = open_values(t, key);
+			r->ratios[i][k] = ht_npu_values_open(t, key);
 		}
 	return HT_OK;
 }
@@ -126,7 +73,7 @@ static double read_pipes(struct reading *r, uint32_t row, double *pipes)
 	for (size_t i = 0; i < N_PIPES; i++) {
 		pipes[i] = NAN;
 		for (size_t k = 0; k < N_PREFIXES; k++) {
-			double ratio = number_of(&r->ratios[i][k], row);
+			double ratio = ht_npu_number(&r->ratios[i][k], row);
 			if (!(pipes[i] >= ratio) && !isnan(ratio))
 				pipes[i] = ratio;
 		}
@@ -200,10 +147,10 @@ static void add_product(struct reading *r, const struct kernel *kernel, const do
         struct ht_rule_sum *sum)
 {
 	bool odd = false;
-	double bytes = bytes_of_tensors(
-	        text_of(&r->in_shapes, kernel->row), text_of(&r->in_types, kernel->row), &odd);
-	double out = bytes_of_tensors(
-	        text_of(&r->out_shapes, kernel->row), text_of(&r->out_types, kernel->row), &odd);
+	double bytes = bytes_of_tensors(ht_npu_text(&r->in_shapes, kernel->row),
+	        ht_npu_text(&r->in_types, kernel->row), &odd);
+	double out = bytes_of_tensors(ht_npu_text(&r->out_shapes, kernel->row),
+	        ht_npu_text(&r->out_types, kernel->row), &odd);
 	double mac = pipes[PIPE_MAC], mte2 = pipes[PIPE_MTE2];
 	if (!bytes || !out || bytes + out < (double)HT_LARGE_PRODUCT_BYTES || isnan(mac) ||
 	        isnan(mte2))
@@ -267,13 +214,13 @@ static void add_attention(struct reading *r, const struct kernel *kernel, const 
         const double *pipes, struct ht_rule_sum *sum)
 {
 	bool backward = strstr(type, "Grad") != NULL;
-	double own = backward ? number_of(&r->fixpipe, kernel->row) : pipes[PIPE_VEC];
+	double own = backward ? ht_npu_number(&r->fixpipe, kernel->row) : pipes[PIPE_VEC];
 	double memory = pipes[PIPE_MTE2];
 	if (isnan(own) || isnan(memory) || own + memory <= 0)
 		return;
 	sum->whole = ht_add_sat(sum->whole == HT_NO_I64 ? 0 : sum->whole, kernel->dur_ns);
-	int64_t count = sum->count + is_odd_attention(text_of(&r->in_shapes, kernel->row),
-	                                     text_of(&r->out_shapes, kernel->row));
+	int64_t count = sum->count + is_odd_attention(ht_npu_text(&r->in_shapes, kernel->row),
+	                                     ht_npu_text(&r->out_shapes, kernel->row));
 	double room = 0.8 - memory < 0.75 - own ? 0.8 - memory : 0.75 - own;
 	int64_t ns = room > 0 ? part_of(kernel->dur_ns, room) : 0;
 	if (ns || count > sum->count)
@@ -301,8 +248,8 @@ static int64_t idle_of_vector(const double *pipes, int64_t dur_ns)
 static void read_kernel(struct reading *r, uint32_t row, struct told *told)
 {
 	const struct ht_trace *t = r->t;
-	const char *core = text_of(&r->core, row), *state = text_of(&r->state, row);
-	const char *type = text_of(&r->type, row);
+	const char *core = ht_npu_text(&r->core, row), *state = ht_npu_text(&r->state, row);
+	const char *type = ht_npu_text(&r->type, row);
 	double pipes[N_PIPES], most = read_pipes(r, row, pipes);
 	struct kernel kernel = { .row = row,
 		.dur_ns = t->dur_ns[row],
@@ -355,7 +302,7 @@ static void read_kernels(struct reading *r)
 		put(r, HT_METRIC_AI_CPU, &told.cpu);
 	if (told.n_states)
 		put(r, HT_METRIC_STATIC, &told.fixed);
-	if (has_values(&r->type) && r->kernel_ns > 0)
+	if (ht_npu_values_any(&r->type) && r->kernel_ns > 0)
 		put(r, HT_METRIC_FORMAT, &told.format);
 	if (told.product.whole != HT_NO_I64)
 		put(r, HT_METRIC_CUBE, &told.product);
@@ -431,12 +378,12 @@ static double lost_ns(const struct sample *list, size_t n, double most, int64_t 
 static enum ht_status read_clock(struct reading *r)
 {
 	const struct ht_trace *t = r->t;
-	struct values mhz = open_values(t, "MHz");
+	struct ht_npu_values mhz = ht_npu_values_open(t, "MHz");
 	struct ht_rule_sum sum = HT_RULE_SUM;
 	uint32_t name = ht_str_find(t, "AI Core Freq");
 	double most = 0;
 	size_t n = 0;
-	if (name == HT_NO_STR || !has_values(&mhz) || !r->n_kernels)
+	if (name == HT_NO_STR || !ht_npu_values_any(&mhz) || !r->n_kernels)
 		return HT_OK;
 	size_t n_room = (mhz.columns[0] ? mhz.columns[0]->n : 0) +
 	                (mhz.columns[1] ? mhz.columns[1]->n : 0) + 1;
@@ -445,7 +392,7 @@ static enum ht_status read_clock(struct reading *r)
 		return ht_fail_nomem(r->run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		double value = t->name[row] == name && t->kind[row] == HT_KIND_COUNTER
-		                       ? number_of(&mhz, row)
+		                       ? ht_npu_number(&mhz, row)
 		                       : NAN;
 		if (!(value > 0) || n >= n_room)
 			continue;
@@ -561,22 +508,23 @@ static enum ht_status list_products(struct reading *r, struct ht_interval **ret,
 static enum ht_status read_transfers(struct reading *r)
 {
 	const struct ht_trace *t = r->t;
-	struct values transport = open_values(t, "transport type"),
-	              size = open_values(t, "size(Byte)");
-	struct values link = open_values(t, "link type"), speed = open_values(t, "bandwidth(GB/s)");
+	struct ht_npu_values transport = ht_npu_values_open(t, "transport type"),
+	                     size = ht_npu_values_open(t, "size(Byte)");
+	struct ht_npu_values link = ht_npu_values_open(t, "link type"),
+	                     speed = ht_npu_values_open(t, "bandwidth(GB/s)");
 	struct ht_rule_sum unaligned = HT_RULE_SUM, contention = HT_RULE_SUM;
 	struct ht_interval *products = NULL;
 	size_t n_products = 0;
-	if (!transport.columns[2] || !has_values(&size))
+	if (!transport.columns[2] || !ht_npu_values_any(&size))
 		return HT_OK;
 	HT_TRY(list_products(r, &products, &n_products));
 	unaligned.whole = contention.whole = 0;
 	const struct ht_arg_column *column = transport.columns[2];
 	for (uint64_t i = 0; i < column->n; i++) {
 		uint32_t row = ht_arg_rows(t, column)[i];
-		double bytes = number_of(&size, row), gb = number_of(&speed, row);
-		if (strcmp(text_of(&transport, row), "SDMA") != 0 || !ht_is_span(t, row) ||
-		        !strcmp(text_of(&link, row), "ON_CHIP") || !(bytes > 512) ||
+		double bytes = ht_npu_number(&size, row), gb = ht_npu_number(&speed, row);
+		if (strcmp(ht_npu_text(&transport, row), "SDMA") != 0 || !ht_is_span(t, row) ||
+		        !strcmp(ht_npu_text(&link, row), "ON_CHIP") || !(bytes > 512) ||
 		        !ht_bounds_hold(r->bounds, t->ts_ns[row]))
 			continue;
 		unaligned.whole++;
@@ -604,14 +552,14 @@ enum ht_status ht_npu_facts_put(struct ht_run *run, const struct ht_bounds *boun
 		.t = t,
 		.bounds = bounds,
 		.table = table,
-		.core = open_values(t, "Accelerator Core"),
-		.state = open_values(t, "OP State"),
-		.type = open_values(t, "Type"),
-		.in_shapes = open_values(t, "Input Shapes"),
-		.in_types = open_values(t, "Input Data Types"),
-		.out_shapes = open_values(t, "Output Shapes"),
-		.out_types = open_values(t, "Output Data Types"),
-		.fixpipe = open_values(t, "aic_fixpipe_ratio") };
+		.core = ht_npu_values_open(t, "Accelerator Core"),
+		.state = ht_npu_values_open(t, "OP State"),
+		.type = ht_npu_values_open(t, "Type"),
+		.in_shapes = ht_npu_values_open(t, "Input Shapes"),
+		.in_types = ht_npu_values_open(t, "Input Data Types"),
+		.out_shapes = ht_npu_values_open(t, "Output Shapes"),
+		.out_types = ht_npu_values_open(t, "Output Data Types"),
+		.fixpipe = ht_npu_values_open(t, "aic_fixpipe_ratio") };
 	if (t->meta->dialect != HT_DIALECT_ASCEND)
 		return HT_OK;
 	HT_TRY(ht_npu_tables_put(run, !bounds->n, table));
@@ -622,5 +570,8 @@ enum ht_status ht_npu_facts_put(struct ht_run *run, const struct ht_bounds *boun
 	judge_vectors(&r);
 	HT_TRY(read_clock(&r));
 	read_calls(&r);
-	return read_transfers(&r);
+	HT_TRY(read_transfers(&r));
+	HT_TRY(ht_npu_blocks_put(run, bounds, table));
+	HT_TRY(ht_npu_sequences_put(run, bounds, table));
+	return ht_npu_affinity_put(run, bounds, table);
 }

@@ -17,6 +17,11 @@
  *               fixpipe time (backward), whichever is nearer; count: those whose sequence or head is no multiple of 128
  *   FORMAT      kernels that change formats (TransData), of the time of all kernels
  *   FREQUENCY   time that kernels lose as the AI core's clock is below its highest, of their time
+ *   BLOCKS      kernels whose blocks leave cores idle: that share of their time; name: the one that costs most, with its
+ *               blocks and cores (npu_blocks.c)
+ *   SEQUENCES   kernels that follow each other again and again and could be one: what that costs; name: the sequence that
+ *               costs most, count: how often it comes (npu_sequences.c)
+ *   AFFINITY    operators that NPUs have a fused one for: what that would save; name: which (npu_affinity.c)
  *   COMPILE     calls that compile operators (aclopCompileAndExecute)
  *   BLOCKING    calls that wait for a stream directly after a launch: their time; LAUNCHES: all launches
  *   GC          Python's garbage collections of more than a millisecond

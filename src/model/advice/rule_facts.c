@@ -5,11 +5,15 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "model/advice/memory_growth.h"
+#include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
 #include "model/device/idle.h"
 #include "model/memory/memory_events.h"
 #include "model/calls/op_tree.h"
+#include "table/format.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +41,11 @@ struct facts {
 	struct ht_rule_sum of[N_OWN_METRICS];
 	bool known[N_OWN_METRICS]; /* the trace has what it takes, be it 0 */
 	ht_table *table;
+	struct ht_arena *kept;     /* for what is found for others, as it stays */
+	struct ht_interval *waits; /* of the host, for a device: merged */
+	size_t n_waits;
+	struct ht_interval *loads; /* in data loaders: merged */
+	size_t n_loads;
 };
 
 void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns)
@@ -80,6 +89,40 @@ bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
 
 /* ---- roles ---- */
 
+static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_BUSY])
+{
+	char length[HT_FORMAT_BYTES], median[HT_FORMAT_BYTES], more[HT_FORMAT_BYTES];
+	struct ht_slow_step slow;
+	if (f->bounds->is_whole)
+		return HT_OK;
+	HT_TRY(ht_slow_step_find(f->run, f->bounds, ns, f->kept, &slow));
+	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= 3;
+	if (slow.i_bound == SIZE_MAX)
+		return HT_OK;
+	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
+	int64_t length_ns = ht_sub_sat(step->end, step->start);
+	ht_format_double(length, HT_DURATION_F64, (double)length_ns);
+	ht_format_double(median, HT_DURATION_F64, (double)slow.median_ns);
+	ht_format_double(more, HT_DURATION_F64, (double)slow.name_ns);
+	bool is_comm = slow.role == HT_BUSY_COMM;
+	const char *text = ht_arena_printf(f->kept,
+	        "step %" PRId64 " takes %s, %.1f times the median of %s%s%s%s%s", step->number,
+	        length, (double)length_ns / (double)slow.median_ns, median, slow.name ? ": " : "",
+	        slow.name ? slow.name : "", slow.name ? " has more by " : "",
+	        slow.name ? more : "");
+	if (!text)
+		return ht_fail_nomem(f->run->ctx);
+	f->known[HT_METRIC_SLOW_COMM] = is_comm;
+	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =
+	        (struct ht_rule_sum){ .part = slow.excess_ns,
+		        .whole = HT_NO_I64,
+		        .count = (int64_t)slow.n,
+		        .row = f->t->steps[step->i_step].row,
+		        .row_ns = length_ns,
+		        .name = text };
+	return HT_OK;
+}
+
 static enum ht_status find_roles(struct facts *f)
 {
 	struct ht_busy_times times = { 0 };
@@ -88,6 +131,12 @@ static enum ht_status find_roles(struct facts *f)
 	struct ht_rule_sum *loader = &f->of[HT_METRIC_LOADER], *comm = &f->of[HT_METRIC_COMM];
 	HT_TRY(ht_busy_make(f->run, &f->frame, &f->traits, &times));
 	HT_TRY(ht_busy_split(f->run, f->bounds, &times, &ns));
+	f->n_loads = times.n[HT_BUSY_LOADER];
+	f->loads = ht_arena_alloc(f->kept, (f->n_loads + 1) * sizeof *f->loads);
+	if (!f->loads)
+		return ht_fail_nomem(f->run->ctx);
+	if (f->n_loads)
+		memcpy(f->loads, times.list[HT_BUSY_LOADER], f->n_loads * sizeof *f->loads);
 	steps->count = (int64_t)f->bounds->n;
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		ht_sum(&steps->part, ht_sub_sat(f->bounds->list[i].end, f->bounds->list[i].start));
@@ -97,7 +146,7 @@ static enum ht_status find_roles(struct facts *f)
 	loader->whole = comm->whole = steps->part;
 	comm->count = comm->part > 0;
 	f->known[HT_METRIC_STEPS] = true;
-	return HT_OK;
+	return find_slow_step(f, ns);
 }
 
 /* ---- names of host rows ---- */
@@ -164,7 +213,7 @@ static uint32_t bits_of_kind(uint8_t kind)
 /* ---- idle after waits ---- */
 
 struct wait {
-	int64_t end_ns;
+	int64_t start_ns, end_ns;
 	uint32_t row;
 };
 
@@ -176,33 +225,91 @@ static int by_end(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The device is idle from the end of a call that waited for it to the next work; what runs on meanwhile is no cost. */
-static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
+/* Copies whose call returns when they are done, as those from and to pageable memory do. */
+static void list_blocking_copies(const struct facts *f, struct wait *list, size_t *n)
+{
+	const struct ht_trace *t = f->t;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		if (gpu->class_ == HT_CLASS_MEMCPY && gpu->launch != HT_NONE &&
+		        ht_is_span(t, gpu->row) && ht_is_span(t, gpu->launch) &&
+		        ht_end_ns(t, gpu->launch) >= ht_end_ns(t, gpu->row) &&
+		        ht_bounds_hold(f->bounds, t->ts_ns[gpu->launch]))
+			list[(*n)++] = (struct wait){ t->ts_ns[gpu->launch],
+				ht_end_ns(t, gpu->launch), gpu->launch };
+	}
+}
+
+/* When a device is at work, merged. */
+static enum ht_status find_busy(struct facts *f, struct ht_interval **ret_busy, size_t *ret_n)
 {
 	const struct ht_trace *t = f->t;
 	struct ht_interval *busy = ht_arena_alloc(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
-	size_t n_busy = 0, at = 0;
-	struct ht_rule_sum *sum = &f->of[HT_METRIC_SYNC];
+	size_t n = 0;
 	if (!busy)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++)
 		if (ht_is_span(t, t->gpu[i].row))
-			busy[n_busy++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
+			busy[n++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
 				ht_end_ns(t, t->gpu[i].row) };
-	n_busy = ht_interval_merge(f->run->ctx->mem, busy, n_busy);
-	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
+	*ret_n = ht_interval_merge(f->run->ctx->mem, busy, n);
+	*ret_busy = busy;
+	return HT_OK;
+}
+
+/* The device is idle from the end of a call that waited for it to the next work; what runs on meanwhile is no cost. Of
+ * several in one gap the last stands for them. Nothing is lost but what they took: so much later the host goes on. That it
+ * then loads data is no fault of theirs. */
+static void charge_waits(struct facts *f, const struct wait *list, size_t n,
+        const struct ht_interval *busy, size_t n_busy)
+{
+	size_t at = 0;
+	int64_t took_ns = 0, idle_ns = 0;
 	for (size_t i = 0; i < n; i++) {
 		while (at < n_busy && busy[at].end <= list[i].end_ns)
 			at++;
-		/* nothing to come, or still at work; a later wait in the same gap has what is left of it */
-		int64_t until = at < n_busy ? busy[at].start : list[i].end_ns;
-		if (i + 1 < n && list[i + 1].end_ns < until)
-			until = list[i + 1].end_ns;
-		if (until > list[i].end_ns && at)
-			ht_rule_sum_add(
-			        sum, until - list[i].end_ns, list[i].row, until - list[i].end_ns);
+		/* nothing to come, or still at work */
+		int64_t until = at && at < n_busy && busy[at].start > list[i].end_ns
+		                        ? busy[at].start
+		                        : list[i].end_ns;
+		bool more = i + 1 < n && list[i + 1].end_ns < until;
+		int64_t next = more ? list[i + 1].end_ns : until;
+		ht_sum(&took_ns, list[i].end_ns - list[i].start_ns);
+		ht_sum(&idle_ns,
+		        next - list[i].end_ns -
+		                ht_interval_within(f->loads, f->n_loads, list[i].end_ns, next));
+		if (more)
+			continue;
+		int64_t cost_ns = idle_ns < took_ns ? idle_ns : took_ns;
+		if (cost_ns > 0)
+			ht_rule_sum_add(&f->of[HT_METRIC_SYNC], cost_ns, list[i].row, cost_ns);
+		took_ns = idle_ns = 0;
 	}
+}
+
+static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
+{
+	struct ht_interval *busy = NULL;
+	size_t n_busy = 0;
+	list_blocking_copies(f, list, &n);
+	f->waits = ht_arena_alloc(f->kept, (n + 1) * sizeof *f->waits);
+	if (!f->waits)
+		return ht_fail_nomem(f->run->ctx);
+	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
+	for (size_t i = 0; i < n; i++)
+		f->waits[i] = (struct ht_interval){ list[i].start_ns, list[i].end_ns };
+	f->n_waits = ht_interval_merge(f->run->ctx->mem, f->waits, n);
+	HT_TRY(find_busy(f, &busy, &n_busy));
+	charge_waits(f, list, n, busy, n_busy);
 	return HT_OK;
+}
+
+static size_t count_calls(const struct ht_trace *t)
+{
+	size_t n = 0;
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		n += t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
+	return n;
 }
 
 static enum ht_status find_host(struct facts *f)
@@ -215,7 +322,8 @@ static enum ht_status find_host(struct facts *f)
 	                              1u << HT_METRIC_SYNC | 1u << HT_METRIC_BATCHNORM;
 	uint32_t kinds = 0;
 	uint32_t *bits = ht_arena_alloc(f->run->scratch, (n_strings + 1) * sizeof *bits);
-	struct wait *list = ht_arena_alloc(f->run->scratch, (t->n_kind + 1) * sizeof *list);
+	struct wait *list =
+	        ht_arena_alloc(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
 	if (!bits || !list)
 		return ht_fail_nomem(f->run->ctx);
 	for (uint32_t id = 0; id < n_strings; id++)
@@ -231,7 +339,7 @@ static enum ht_status find_host(struct facts *f)
 			if ((found & 1u << k) && k != HT_METRIC_SYNC)
 				ht_rule_sum_add(&f->of[k], t->dur_ns[row], row, t->dur_ns[row]);
 		if (found & 1u << HT_METRIC_SYNC)
-			list[n_waits++] = (struct wait){ ht_end_ns(t, row), row };
+			list[n_waits++] = (struct wait){ t->ts_ns[row], ht_end_ns(t, row), row };
 	}
 	for (int k = 0; k < N_OWN_METRICS; k++)
 		f->known[k] |= (kinds & 1u << k) != 0;
@@ -245,11 +353,16 @@ static enum ht_status find_host(struct facts *f)
 
 /* ---- GPU work ---- */
 
-static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char *blocks_key)
+/* What GPU work says of itself. */
+struct work_args {
+	struct ht_arg_cursor blocks, in, out, dtype;
+};
+
+static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
 {
 	const struct ht_trace *t = f->t;
 	int64_t ns = t->dur_ns[gpu->row];
-	double blocks = ht_arg_f64(t, blocks_key, gpu->row, -1);
+	double blocks = ht_arg_cursor_f64(&args->blocks, gpu->row, -1);
 	struct ht_rule_sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
 	f->known[HT_METRIC_TINY] = true;
 	tiny->whole = tiny->whole == HT_NO_I64 ? 1 : tiny->whole + 1;
@@ -263,12 +376,12 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, const char
 		ht_rule_sum_add(grid, ns, gpu->row, ns);
 }
 
-static void look_at_message(struct facts *f, const struct ht_gpu *gpu)
+static void look_at_message(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
 {
 	const struct ht_trace *t = f->t;
-	int64_t in = ht_arg_i64(t, "In msg nelems", gpu->row, HT_NO_I64);
-	int64_t out = ht_arg_i64(t, "Out msg nelems", gpu->row, HT_NO_I64), bytes;
-	int64_t each = ht_dtype_bytes(ht_arg_str(t, "dtype", gpu->row));
+	int64_t in = ht_arg_cursor_i64(&args->in, gpu->row, HT_NO_I64);
+	int64_t out = ht_arg_cursor_i64(&args->out, gpu->row, HT_NO_I64), bytes;
+	int64_t each = ht_dtype_bytes(ht_arg_cursor_str(&args->dtype, gpu->row));
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_MESSAGES];
 	f->known[HT_METRIC_NCCL] = f->known[HT_METRIC_COMM] = true;
 	ht_rule_sum_add(&f->of[HT_METRIC_NCCL], t->dur_ns[gpu->row], gpu->row, t->dur_ns[gpu->row]);
@@ -293,6 +406,9 @@ static void look_at_copy(struct facts *f, const struct ht_gpu *gpu)
 static void find_work(struct facts *f)
 {
 	const struct ht_trace *t = f->t;
+	struct work_args args = { ht_arg_cursor(t, "blocks per SM"),
+		ht_arg_cursor(t, "In msg nelems"), ht_arg_cursor(t, "Out msg nelems"),
+		ht_arg_cursor(t, "dtype") };
 	uint64_t devices = 0;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
@@ -301,9 +417,9 @@ static void find_work(struct facts *f)
 		if (gpu->device >= 0 && gpu->device < 64)
 			devices |= (uint64_t)1 << gpu->device;
 		if (gpu->class_ == HT_CLASS_COMPUTE)
-			look_at_kernel(f, gpu, "blocks per SM");
+			look_at_kernel(f, gpu, &args);
 		else if (gpu->class_ == HT_CLASS_COMM)
-			look_at_message(f, gpu);
+			look_at_message(f, gpu, &args);
 		else if (gpu->class_ == HT_CLASS_MEMCPY)
 			look_at_copy(f, gpu);
 	}
@@ -357,31 +473,68 @@ static bool has_launches(const struct ht_trace *t)
 	return false;
 }
 
+/* The launch of each row of GPU work, and how much each launch has. */
+struct launches {
+	uint32_t *of, *n;
+};
+
+static enum ht_status count_launched(struct facts *f, struct launches *ret)
+{
+	size_t n_rows = f->t->n_kind + 1;
+	ret->of = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->of);
+	ret->n = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->n);
+	if (!ret->of || !ret->n)
+		return ht_fail_nomem(f->run->ctx);
+	memset(ret->of, 0xff, n_rows * sizeof *ret->of);
+	for (size_t i = 0; i < f->t->n_gpu; i++) {
+		ret->of[f->t->gpu[i].row] = f->t->gpu[i].launch;
+		if (f->t->gpu[i].launch != HT_NONE)
+			ret->n[f->t->gpu[i].launch]++;
+	}
+	return HT_OK;
+}
+
+static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct launches *launches)
+{
+	uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
+	if (launch == HT_NONE)
+		return;
+	/* the host's part of a gap ends where the launch begins */
+	int64_t until = f->t->ts_ns[launch], idle_ns = gap->length_ns;
+	if (gap->category == HT_IDLE_HOST_WAIT) {
+		idle_ns -= ht_interval_within(f->waits, f->n_waits, until - idle_ns, until);
+		ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
+	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
+		ht_rule_sum_add(&f->of[HT_METRIC_UNDER_WAY], idle_ns, gap->row, idle_ns);
+	}
+}
+
 /* Idle because nothing was launched; the work that ended the longest of these gaps. Where no launch was recorded nothing
  * says so. */
 static enum ht_status find_launches(struct facts *f)
 {
 	const struct ht_idle_options options = { .threshold_ns = HT_IDLE_THRESHOLD_NS,
 		.by_device = true };
-	struct ht_idle_stream *devices = NULL;
+	const struct ht_idle_stream *devices = NULL;
 	struct ht_frame frame;
+	struct launches launches = { 0 };
 	size_t n = 0;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
 	if (!has_launches(f->t))
 		return HT_OK;
 	HT_TRY(ht_frame_make_gpu(f->run, &frame));
 	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
+	HT_TRY(count_launched(f, &launches));
 	for (size_t i = 0; i < n; i++) {
 		if (!devices[i].is_leading)
 			sum->whole = sum->whole == HT_NO_I64
 			                     ? devices[i].span_ns
 			                     : ht_add_sat(sum->whole, devices[i].span_ns);
-		f->known[HT_METRIC_LAUNCH] = true;
+		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
-			if (devices[i].gaps[k].category == HT_IDLE_HOST_WAIT)
-				ht_rule_sum_add(sum, devices[i].gaps[k].length_ns,
-				        devices[i].gaps[k].row, devices[i].gaps[k].length_ns);
+			add_gap(f, &devices[i].gaps[k], &launches);
 	}
+	f->of[HT_METRIC_UNDER_WAY].whole = sum->whole;
 	return HT_OK;
 }
 
@@ -395,10 +548,53 @@ static int64_t bytes_of_device(const struct ht_trace *t, const struct ht_memory_
 	return HT_NO_I64;
 }
 
-static enum ht_status put_memory(const struct facts *f)
+static enum ht_status put_growth(
+        const struct facts *f, const struct ht_growth_look *look, size_t first, size_t end)
+{
+	struct ht_memory_growth growth;
+	HT_TRY(ht_memory_growth_find(f->run, f->bounds, look, first, end, &growth));
+	if (!growth.is_known)
+		return HT_OK;
+	struct ht_rule_sum sum = { .part = growth.least_bytes,
+		.whole = growth.peak_bytes,
+		.count = (int64_t)f->bounds->n,
+		.row = growth.row };
+	const char *device = ht_memory_device_name(f->run, &look->events->list[first]);
+	char bytes[HT_FORMAT_BYTES], kept[HT_FORMAT_BYTES];
+	if (!device)
+		return ht_fail_nomem(f->run->ctx);
+	ht_format_double(bytes, HT_BYTES, (double)growth.least_bytes);
+	ht_format_double(kept, HT_BYTES, (double)growth.kept_bytes);
+	sum.name =
+	        growth.operator_
+	                ? ht_arena_printf(f->run->scratch,
+	                          "memory allocated on %s grows in each of %zu steps, by %s or more; "
+	                          "%s%s%s keeps %s of it",
+	                          device, f->bounds->n, bytes, growth.operator_,
+	                          growth.annotation ? " in " : "",
+	                          growth.annotation ? growth.annotation : "", kept)
+	                : ht_arena_printf(f->run->scratch,
+	                          "memory allocated on %s grows in each of %zu steps, by %s or more",
+	                          device, f->bounds->n, bytes);
+	if (!sum.name)
+		return ht_fail_nomem(f->run->ctx);
+	put(f, HT_METRIC_GROWTH, look->events->list[first].device_id, &sum);
+	return HT_OK;
+}
+
+static enum ht_status put_memory(struct facts *f)
 {
 	struct ht_memory_events events;
+	struct ht_op_tree tree;
+	struct ht_growth_look look = { .events = &events, .tree = &tree };
+	bool *is_kept = NULL;
 	HT_TRY(ht_memory_events_collect(f->run, &events));
+	if (!events.n)
+		return HT_OK;
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	HT_TRY(ht_memory_ops_find(f->run, &events, &tree, &look.ops));
+	HT_TRY(ht_memory_kept_find(f->run, &events, &is_kept));
+	look.is_kept = is_kept;
 	for (size_t first = 0, end; first < events.n; first = end) {
 		struct ht_rule_sum peak = { .row = HT_NONE,
 			.whole = bytes_of_device(f->t, &events.list[first]) };
@@ -415,6 +611,7 @@ static enum ht_status put_memory(const struct facts *f)
 		}
 		if (peak.whole != HT_NO_I64 && peak.part > 0)
 			put(f, HT_METRIC_MEMORY, events.list[first].device_id, &peak);
+		HT_TRY(put_growth(f, &look, first, end));
 	}
 	return HT_OK;
 }
@@ -434,7 +631,9 @@ static enum ht_status find_alone(struct facts *f, enum ht_status (*find)(struct 
 enum ht_status ht_rule_facts_put(
         struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
-	struct facts f = { .run = run, .t = run->trace, .bounds = bounds, .table = table };
+	struct facts f = {
+		.run = run, .t = run->trace, .bounds = bounds, .table = table, .kept = run->scratch
+	};
 	struct ht_run whole = *run;
 	for (int k = 0; k < N_OWN_METRICS; k++)
 		f.of[k] = HT_RULE_SUM;

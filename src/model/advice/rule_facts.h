@@ -11,10 +11,18 @@
  *   NCCL, GLOO communication: kernels of NCCL and its kin and their calls; calls of Gloo or MPI
  *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h)
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
+ *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
+ *              who keeps them, in words
  *   GRID       time of kernels with less than a block per SM, of that of all kernels that say
- *   SYNC       time that the device idles after calls that wait for it, until the next work that is launched starts
+ *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
+ *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
+ *              before it took: by so much the host could have been ahead
+ *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the longest; name: that in words
+ *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
- *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h)
+ *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
+ *              is in a call that waits for a device
+ *   UNDER_WAY  device time idle while a launch of one piece of work was under way, of the same
  *   TINY       kernels of less than HT_TINY_NS, of all kernels
  *   PAGEABLE   time of copies from and to pageable memory
  *   MESSAGES   communication kernels with less than HT_SMALL_BYTES, of those that say their size
@@ -40,10 +48,14 @@ enum ht_metric {
 	HT_METRIC_GLOO,
 	HT_METRIC_TENSOR,
 	HT_METRIC_MEMORY,
+	HT_METRIC_GROWTH,
 	HT_METRIC_GRID,
 	HT_METRIC_SYNC,
+	HT_METRIC_SLOW_STEP,
+	HT_METRIC_SLOW_COMM,
 	HT_METRIC_MALLOC,
 	HT_METRIC_LAUNCH,
+	HT_METRIC_UNDER_WAY,
 	HT_METRIC_TINY,
 	HT_METRIC_PAGEABLE,
 	HT_METRIC_MESSAGES,
@@ -57,6 +69,9 @@ enum ht_metric {
 	HT_METRIC_ATTENTION,
 	HT_METRIC_FORMAT,
 	HT_METRIC_FREQUENCY,
+	HT_METRIC_BLOCKS,
+	HT_METRIC_SEQUENCES,
+	HT_METRIC_AFFINITY,
 	HT_METRIC_COMPILE,
 	HT_METRIC_BLOCKING,
 	HT_METRIC_LAUNCHES,

@@ -163,17 +163,18 @@ static int compare_nesting(const void *left, const void *right)
 	return (a->i > b->i) - (a->i < b->i);
 }
 
-enum ht_status ht_annotate_gpu_paths(struct ht_run *run, const struct ht_frame *frame,
-        const uint32_t *gpu_rows, size_t n_rows, const char **ret_texts)
+/* Texts are in run->scratch, what goes in own. */
+static enum ht_status find_gpu_paths(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_arena *own, const uint32_t *gpu_rows, size_t n_rows, const char **ret_texts)
 {
 	const struct ht_trace *t = frame->trace;
 	struct piece *list = NULL;
 	size_t n = 0, depth = 0;
 	HT_TRY(collect_annotations(run, frame, false, &list, &n));
-	const char **texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *texts);
-	uint8_t *wanted = ht_arena_alloc(run->scratch, t->n_kind + 1);
-	struct piece *open = ht_arena_alloc(run->scratch, (n + 1) * sizeof *open);
-	struct ht_chain *chains = ht_arena_alloc(run->scratch, (n + 1) * sizeof *chains);
+	const char **texts = ht_arena_alloc(own, (t->n_kind + 1) * sizeof *texts);
+	uint8_t *wanted = ht_arena_alloc(own, t->n_kind + 1);
+	struct piece *open = ht_arena_alloc(own, (n + 1) * sizeof *open);
+	struct ht_chain *chains = ht_arena_alloc(own, (n + 1) * sizeof *chains);
 	if (!texts || !wanted || !open || !chains)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n_rows; i++)
@@ -201,4 +202,14 @@ enum ht_status ht_annotate_gpu_paths(struct ht_run *run, const struct ht_frame *
 			ret_texts[i] = ht_str(t, t->name[row]);
 	}
 	return HT_OK;
+}
+
+enum ht_status ht_annotate_gpu_paths(struct ht_run *run, const struct ht_frame *frame,
+        const uint32_t *gpu_rows, size_t n_rows, const char **ret_texts)
+{
+	struct ht_arena own;
+	ht_arena_init_like(&own, run->scratch);
+	enum ht_status status = find_gpu_paths(run, frame, &own, gpu_rows, n_rows, ret_texts);
+	ht_arena_done(&own);
+	return status;
 }

@@ -15,7 +15,7 @@
 
 #include "base/sort.h"
 #include "model/device/launch.h"
-#include "store/tree.h"
+#include "model/rows/row_ends.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -273,9 +273,7 @@ static enum ht_status put_answers(
 static enum ht_status sweep_rows(struct sweep *s, const struct ht_autograd *autograd,
         const uint32_t *rows, size_t n, bool with_steps, struct ht_annotated *ret)
 {
-	int64_t *ends = NULL;
-	HT_TRY(ht_tree_ends(s->run->ctx, s->t, &s->temporary, &ends));
-	s->ends = ends;
+	HT_TRY(ht_ends_find(s->run, s->t, &s->ends));
 	HT_TRY(list_annotations(s, with_steps));
 	s->questions = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->questions);
 	s->own = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->own);

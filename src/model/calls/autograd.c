@@ -5,7 +5,7 @@
 
 #include "model/share.h"
 #include "base/sort.h"
-#include "store/tree.h"
+#include "model/rows/row_ends.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -303,10 +303,10 @@ static enum ht_status find_callers(struct build *b)
 {
 	const struct ht_trace *t = b->t;
 	struct question *questions = allocate(b, t->n_track_rows, sizeof *questions);
-	int64_t *ends = NULL;
+	const int64_t *ends = NULL;
 	if (!questions)
 		return ht_fail_nomem(b->run->ctx);
-	HT_TRY(ht_tree_ends(b->run->ctx, t, &b->temporary, &ends));
+	HT_TRY(ht_ends_find(b->run, t, &ends));
 	size_t n = choose_callers(b, questions), n_left = 0;
 	HT_TRY(ask(b, questions, n, ends));
 	/* where nothing is open: forward ran on a thread that is gone, the main thread waits */

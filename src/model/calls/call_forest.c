@@ -201,9 +201,9 @@ static void add_at_end(const struct ht_forest *f, struct ht_forest_slice slice,
 }
 
 static const struct sums *sum_zero(
-        struct ht_run *run, const struct ht_forest *f, struct ht_forest_slice slice)
+        struct ht_arena *own, const struct ht_forest *f, struct ht_forest_slice slice)
 {
-	struct sums *zero = ht_arena_alloc(run->scratch, (slice.n + 1) * sizeof *zero);
+	struct sums *zero = ht_arena_alloc(own, (slice.n + 1) * sizeof *zero);
 	for (size_t i = 0; zero && i < slice.n; i++) {
 		const struct ht_forest_launch *launch = &f->launches[slice.first + i];
 		zero[i + 1] = zero[i];
@@ -216,16 +216,15 @@ static const struct sums *sum_zero(
 	return zero;
 }
 
-/* Rows [first, end) are of the thread whose launches the slice has. */
-static enum ht_status sum_rows(struct ht_run *run, struct ht_forest *f, size_t first, size_t end,
-        struct ht_forest_slice slice)
+/* Rows [first, end) are of the thread whose launches the slice has; own is what goes afterwards. */
+static enum ht_status sum_launches(struct ht_run *run, struct ht_arena *own, struct ht_forest *f,
+        size_t first, size_t end, struct ht_forest_slice slice)
 {
 	size_t n = end - first, done = 0;
-	struct ender *rows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rows);
-	struct ender *launches = ht_arena_alloc(run->scratch, (slice.n + 1) * sizeof *launches);
-	struct tree tree = { ht_arena_alloc(run->scratch, (slice.n + 2) * sizeof *tree.nodes),
-		slice.n };
-	const struct sums *zero = sum_zero(run, f, slice);
+	struct ender *rows = ht_arena_alloc(own, (n + 1) * sizeof *rows);
+	struct ender *launches = ht_arena_alloc(own, (slice.n + 1) * sizeof *launches);
+	struct tree tree = { ht_arena_alloc(own, (slice.n + 2) * sizeof *tree.nodes), slice.n };
+	const struct sums *zero = sum_zero(own, f, slice);
 	if (!rows || !launches || !tree.nodes || !zero)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++)
@@ -253,6 +252,18 @@ static enum ht_status sum_rows(struct ht_run *run, struct ht_forest *f, size_t f
 		row->n_works = sum.n_works > UINT32_MAX ? UINT32_MAX : (uint32_t)sum.n_works;
 	}
 	return HT_OK;
+}
+
+static enum ht_status sum_rows(struct ht_run *run, struct ht_forest *f, size_t first, size_t end,
+        struct ht_forest_slice slice)
+{
+	struct ht_arena own;
+	if (!slice.n)
+		return HT_OK;
+	ht_arena_init_small(&own, run->ctx->mem);
+	enum ht_status status = sum_launches(run, &own, f, first, end, slice);
+	ht_arena_done(&own);
+	return status;
 }
 
 static enum ht_status sum_threads(struct ht_run *run, struct ht_forest *f)

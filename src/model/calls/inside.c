@@ -3,6 +3,8 @@
  */
 #include "model/calls/inside.h"
 
+#include "model/rows/row_ends.h"
+
 enum ht_status ht_inside_nearest(struct ht_run *run, const struct ht_trace *t,
         const struct ht_autograd *autograd, ht_tree_match *match, const void *user,
         uint32_t **ret_nearest)
@@ -24,9 +26,9 @@ enum ht_status ht_inside_make(struct ht_run *run, const struct ht_trace *t,
         const void *user, struct ht_inside *ret_inside)
 {
 	struct ht_inside inside = { .trace = t, .autograd = autograd };
-	int64_t *ends = NULL;
+	const int64_t *ends = NULL;
 	size_t n = 0;
-	HT_TRY(ht_tree_ends(run->ctx, t, run->scratch, &ends));
+	HT_TRY(ht_ends_find(run, t, &ends));
 	for (size_t row = 0; row < ht_n_events(t); row++)
 		n += t->kind[row] == kind;
 	inside.windows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *inside.windows);

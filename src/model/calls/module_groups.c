@@ -209,8 +209,10 @@ static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_
 		        !ht_pooled_text(pooled, name, &texts[HT_MODULE_NAME]) ||
 		        !ht_pooled_group(pooled, texts, &group))
 			return ht_fail_nomem(g->run->ctx);
+		__int128 values[HT_N_MODULE_VALUES];
 		for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
-			ht_pooled_add(pooled, group, 0, k, v[k]);
+			values[k] = v[k];
+		ht_pooled_add(pooled, group, 0, values);
 	}
 	return ht_pooled_put(pooled, table);
 }

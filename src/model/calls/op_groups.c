@@ -5,13 +5,16 @@
  */
 #include "model/calls/op_groups.h"
 
-#include "model/rows/frame.h"
+#include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
+#include "model/rows/frame.h"
 #include "model/rows/row_stacks.h"
 
 #include <string.h>
 
-const uint8_t ht_op_rules[HT_N_OP_VALUES] = { [HT_OP_TC_ELIGIBLE] = HT_POOL_ANY };
+const uint8_t ht_op_rules[HT_N_OP_VALUES] = {
+	[HT_OP_TC_ELIGIBLE] = HT_POOL_ANY, [HT_OP_OF_TABLE] = HT_POOL_ANY
+};
 
 const struct ht_column ht_op_group_columns[] = {
 	{ "name", HT_STR, HT_KEY, "operator", NULL },
@@ -25,6 +28,7 @@ const struct ht_column ht_op_group_columns[] = {
 	{ "tc_self_ns", HT_DURATION, HT_MEASURE, "own GPU work on tensor cores", NULL },
 	{ "tc_total_ns", HT_DURATION, HT_MEASURE, "with that of what it called", NULL },
 	{ "tc_eligible", HT_I64, HT_MEASURE, "can run on tensor cores", NULL },
+	{ "of_table", HT_I64, HT_MEASURE, "as the exporter lists it", NULL },
 };
 
 struct grouper {
@@ -33,6 +37,7 @@ struct grouper {
 	struct ht_pooled pooled;
 	struct ht_stacks stacks; /* of Python functions; only by stack */
 	bool by_shape, by_stack;
+	struct ht_arg_cursor dims, other_dims, stack;
 	uint32_t *text_of_name;  /* by string id; 0: not asked for yet, else the text + 1 */
 	uint32_t *text_of_shape; /* likewise, of the arg's text */
 	uint32_t *text_of_stack; /* by stack, likewise */
@@ -67,16 +72,16 @@ static const char *spell_shape(struct ht_arena *arena, const char *raw)
 	return text;
 }
 
-static const char *shape_of(const struct ht_trace *t, uint32_t row)
+static const char *shape_of(struct grouper *g, uint32_t row)
 {
-	const char *text = ht_arg_str(t, "Input Dims", row);
-	return text ? text : ht_arg_str(t, "Input dims", row);
+	const char *text = ht_arg_cursor_str(&g->dims, row);
+	return text ? text : ht_arg_cursor_str(&g->other_dims, row);
 }
 
 /* Texts that come from the trace's own pool are known by their place in it. */
 static bool add_shape(struct grouper *g, uint32_t row, uint32_t *ret_text)
 {
-	const char *raw = shape_of(g->t, row);
+	const char *raw = shape_of(g, row);
 	if (!raw)
 		return ht_pooled_text(&g->pooled, "[]", ret_text);
 	uint32_t id = ht_str_find(g->t, raw);
@@ -106,7 +111,7 @@ static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 {
 	static const struct ht_stack_spelling spelling = { .between = ";",
 		.innermost_first = true };
-	const char *text = ht_arg_str(g->t, "Call stack", row);
+	const char *text = ht_arg_cursor_str(&g->stack, row);
 	uint32_t stack = g->stacks.of[row];
 	if (text || stack == HT_NONE)
 		return ht_pooled_text(&g->pooled, text && *text ? text : NULL, ret_text);
@@ -145,17 +150,38 @@ static bool add_op(struct grouper *g, const struct ht_op_node *node)
 	        (g->by_stack && !add_stack(g, node->row, &texts[HT_OP_STACK])) ||
 	        !ht_pooled_group(&g->pooled, texts, &group))
 		return false;
-	const int64_t values[HT_N_OP_VALUES] = { 1, node->device_self_ns, node->device_total_ns,
+	const __int128 values[HT_N_OP_VALUES] = { 1, node->device_self_ns, node->device_total_ns,
 		node->host_self_ns, node->host_total_ns, node->tc_self_ns, node->tc_total_ns,
-		node->tc_eligible };
-	for (size_t v = 0; v < HT_N_OP_VALUES; v++)
-		ht_pooled_add(&g->pooled, group, 0, v, values[v]);
+		node->tc_eligible, 0 };
+	ht_pooled_add(&g->pooled, group, 0, values);
+	return true;
+}
+
+/* A call that the exporter lists. */
+static bool add_detail(struct grouper *g, const struct ht_op_detail *op)
+{
+	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
+	const char *shape =
+	        g->by_shape && op->shape ? spell_shape(g->run->scratch, op->shape) : "[]";
+	size_t group;
+	if (!shape || !ht_pooled_text(&g->pooled, op->name, &texts[HT_OP_NAME]) ||
+	        (g->by_shape && !ht_pooled_text(&g->pooled, shape, &texts[HT_OP_SHAPE])) ||
+	        (g->by_stack && !ht_pooled_text(&g->pooled, op->stack, &texts[HT_OP_STACK])) ||
+	        !ht_pooled_group(&g->pooled, texts, &group))
+		return false;
+	const __int128 values[HT_N_OP_VALUES] = { 1, op->device_self_ns, op->device_total_ns,
+		op->host_self_ns, op->host_total_ns, op->tc_self_ns, op->tc_total_ns,
+		op->tc_total_ns > 0, 1 };
+	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
 }
 
 static enum ht_status make_room(struct grouper *g)
 {
 	size_t n = g->t->n_string_offsets * sizeof(uint32_t);
+	g->dims = ht_arg_cursor(g->t, "Input Dims");
+	g->other_dims = ht_arg_cursor(g->t, "Input dims");
+	g->stack = ht_arg_cursor(g->t, "Call stack");
 	g->text_of_name = ht_arena_alloc(g->run->scratch, n);
 	g->text_of_shape = g->by_shape ? ht_arena_alloc(g->run->scratch, n) : NULL;
 	if (!g->text_of_name || (g->by_shape && !g->text_of_shape))
@@ -181,6 +207,11 @@ static enum ht_status group_ops(struct grouper *g, ht_table *table)
 	HT_TRY(ht_op_tree_make(g->run, &traits, &tree));
 	for (size_t i = 0; i < tree.n; i++)
 		if (tree.nodes[i].is_counted && in[tree.nodes[i].row] && !add_op(g, &tree.nodes[i]))
+			return ht_fail_nomem(g->run->ctx);
+	const struct ht_side_table *details = ht_op_details_find(g->run);
+	struct ht_op_detail op;
+	for (uint64_t row = 0; details && row < details->n_rows; row++)
+		if (ht_op_detail_read(g->t, details, row, &op) && !add_detail(g, &op))
 			return ht_fail_nomem(g->run->ctx);
 	return ht_pooled_put(&g->pooled, table);
 }

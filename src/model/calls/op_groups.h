@@ -1,7 +1,8 @@
 /*
  * op_groups.h - the operators of a rank grouped by name, input shape and call stack: what tables of them are made of.
  *
- * Counted are the operators of the frame (op_tree.h). Their times are those of the whole operator, whichever part of
+ * Counted are the operators of the frame (op_tree.h); of a rank without any those that its exporter lists
+ * (op_details.h). Their times are those of the whole operator, whichever part of
  * the trace is chosen.
  */
 #ifndef HT_MODEL_CALLS_OP_GROUPS_H
@@ -19,6 +20,7 @@ enum {
 	HT_OP_TC_SELF,
 	HT_OP_TC_TOTAL,
 	HT_OP_TC_ELIGIBLE,
+	HT_OP_OF_TABLE, /* as the exporter lists it: op_details.h */
 	HT_N_OP_VALUES
 };
 extern const uint8_t ht_op_rules[HT_N_OP_VALUES];

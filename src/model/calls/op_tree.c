@@ -4,7 +4,7 @@
 #include "model/calls/op_tree.h"
 
 #include "model/share.h"
-#include "store/tree.h"
+#include "model/rows/row_ends.h"
 #include "base/checked.h"
 
 struct builder {
@@ -14,7 +14,7 @@ struct builder {
 	struct ht_op_node *nodes;
 	size_t n;
 	uint32_t *of, *of_gpu;
-	int64_t *ends;
+	const int64_t *ends;
 };
 
 static bool is_call(const struct ht_trace *t, uint32_t row)
@@ -179,7 +179,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	const struct ht_trace *trace = traits.trace;
 	struct ht_op_tree *ret_tree = ret_value;
 	struct builder b = { .run = run, .t = trace, .traits = &traits };
-	HT_TRY(ht_tree_ends(run->ctx, trace, run->scratch, &b.ends));
+	HT_TRY(ht_ends_find(run, trace, &b.ends));
 	HT_TRY(list_nodes(&b));
 	HT_TRY(merge_nodes(&b));
 	time_host(&b);

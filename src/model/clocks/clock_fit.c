@@ -8,9 +8,10 @@
  * third of the ends may lie anywhere.
  */
 #include "model/clocks/clock_fit.h"
+
+#include "base/sort.h"
 #include "model/numbers/stats.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Slopes between so many ends are enough. */
@@ -21,6 +22,12 @@ static int64_t drifted(int64_t drift_ppt, int64_t dt)
 	return drift_ppt ? (int64_t)ht_time_drift(drift_ppt, dt) : 0;
 }
 
+/* What a point says about the constant of a line with this drift. */
+static int64_t less_drift(const struct ht_clock_point *p, int64_t pivot_ns, int64_t drift_ppt)
+{
+	return ht_sub_sat(p->ns, drifted(drift_ppt, ht_sub_sat(p->at_ns, pivot_ns)));
+}
+
 /* Where the constant of a line with this drift may lie; a missing bound is INT64_MIN or INT64_MAX. */
 static void find_room(const struct ht_clock_points *p, int64_t pivot_ns, int64_t drift_ppt,
         int64_t *ret_low, int64_t *ret_high)
@@ -28,11 +35,11 @@ static void find_room(const struct ht_clock_points *p, int64_t pivot_ns, int64_t
 	*ret_low = INT64_MIN;
 	*ret_high = INT64_MAX;
 	for (size_t i = 0; i < p->n_lower; i++) {
-		int64_t ns = p->lower[i].ns - drifted(drift_ppt, p->lower[i].at_ns - pivot_ns);
+		int64_t ns = less_drift(&p->lower[i], pivot_ns, drift_ppt);
 		*ret_low = ns > *ret_low ? ns : *ret_low;
 	}
 	for (size_t i = 0; i < p->n_upper; i++) {
-		int64_t ns = p->upper[i].ns - drifted(drift_ppt, p->upper[i].at_ns - pivot_ns);
+		int64_t ns = less_drift(&p->upper[i], pivot_ns, drift_ppt);
 		*ret_high = ns < *ret_high ? ns : *ret_high;
 	}
 }
@@ -41,7 +48,7 @@ static int64_t room(const struct ht_clock_points *p, int64_t pivot_ns, int64_t d
 {
 	int64_t low, high;
 	find_room(p, pivot_ns, drift_ppt, &low, &high);
-	return high - low;
+	return ht_sub_sat(high, low);
 }
 
 size_t ht_clock_broken(
@@ -49,11 +56,11 @@ size_t ht_clock_broken(
 {
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_lower; i++)
-		n += c->shift_ns + drifted(c->drift_ppt, p->lower[i].at_ns - c->pivot_ns) <
-		     p->lower[i].ns - tolerance_ns;
+		n += less_drift(&p->lower[i], c->pivot_ns, c->drift_ppt) >
+		     ht_add_sat(c->shift_ns, tolerance_ns);
 	for (size_t i = 0; i < p->n_upper; i++)
-		n += c->shift_ns + drifted(c->drift_ppt, p->upper[i].at_ns - c->pivot_ns) >
-		     p->upper[i].ns + tolerance_ns;
+		n += less_drift(&p->upper[i], c->pivot_ns, c->drift_ppt) <
+		     ht_sub_sat(c->shift_ns, tolerance_ns);
 	return n;
 }
 
@@ -69,11 +76,10 @@ static bool fit_constant(
 	find_room(p, c->pivot_ns, c->drift_ppt, &low, &high);
 	if (p->n_ends) {
 		for (size_t i = 0; i < p->n_ends; i++)
-			values[i] = p->ends[i].ns -
-			            drifted(c->drift_ppt, p->ends[i].at_ns - c->pivot_ns);
+			values[i] = less_drift(&p->ends[i], c->pivot_ns, c->drift_ppt);
 		c->shift_ns = ht_median_i64(values, p->n_ends);
 	} else if (p->n_lower && p->n_upper) {
-		c->shift_ns = low + (high - low) / 2;
+		c->shift_ns = (int64_t)(low + ((__int128)high - low) / 2);
 	} else {
 		c->shift_ns = 0;
 	}
@@ -81,7 +87,7 @@ static bool fit_constant(
 		c->shift_ns = c->shift_ns < low ? low : c->shift_ns;
 		c->shift_ns = c->shift_ns > high ? high : c->shift_ns;
 	} else if (!p->n_ends) {
-		c->shift_ns = low + (high - low) / 2;
+		c->shift_ns = low / 2 + high / 2 + (low % 2 + high % 2) / 2;
 	}
 	return true;
 }
@@ -96,20 +102,29 @@ static int by_time(const void *a, const void *b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
+/* The difference of two times; of those that are centuries apart, as much as products have room for. */
+static __int128 apart(int64_t a, int64_t b)
+{
+	const int64_t most = (int64_t)1 << 62;
+	int64_t ns = ht_sub_sat(a, b);
+	return ns > most ? most : ns < -most ? -most : ns;
+}
+
 /* How far p lies above the line through a and b, times the time between those. */
 static __int128 above(const struct ht_clock_point *a, const struct ht_clock_point *b,
         const struct ht_clock_point *p)
 {
-	return (__int128)(b->at_ns - a->at_ns) * (p->ns - a->ns) -
-	       (__int128)(b->ns - a->ns) * (p->at_ns - a->at_ns);
+	return apart(b->at_ns, a->at_ns) * apart(p->ns, a->ns) -
+	       apart(b->ns, a->ns) * apart(p->at_ns, a->at_ns);
 }
 
 /* Only points of the convex hull are ever the lowest over a line, whatever its drift; and as lines are rounded, those
  * less than 2 ns above it. Sorted by time, the hull is found by looking back; what does not count is dropped. */
-static size_t keep_lowest(struct ht_clock_point *p, size_t n, struct ht_clock_point *hull)
+static size_t keep_lowest(
+        struct ht_mem *mem, struct ht_clock_point *p, size_t n, struct ht_clock_point *hull)
 {
 	size_t m = 0, n_kept = 0;
-	qsort(p, n, sizeof *p, by_time);
+	ht_sort_items(mem, p, n, sizeof *p, by_time);
 	for (size_t i = 0; i < n; i++) {
 		if (m && hull[m - 1].at_ns == p[i].at_ns)
 			continue;
@@ -121,8 +136,8 @@ static size_t keep_lowest(struct ht_clock_point *p, size_t n, struct ht_clock_po
 		while (k + 1 < m && hull[k + 1].at_ns <= p[i].at_ns)
 			k++;
 		bool near = k + 1 < m ? above(&hull[k], &hull[k + 1], &p[i]) <
-		                                (__int128)2 * (hull[k + 1].at_ns - hull[k].at_ns)
-		                      : p[i].ns < hull[k].ns + 2;
+		                                2 * apart(hull[k + 1].at_ns, hull[k].at_ns)
+		                      : p[i].ns < ht_add_sat(hull[k].ns, 2);
 		if (near)
 			p[n_kept++] = p[i];
 	}
@@ -132,7 +147,7 @@ static size_t keep_lowest(struct ht_clock_point *p, size_t n, struct ht_clock_po
 static void mirror(struct ht_clock_point *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		p[i].ns = -p[i].ns;
+		p[i].ns = ht_sub_sat(0, p[i].ns);
 }
 
 /* The same room at every drift from fewer bounds. */
@@ -145,10 +160,10 @@ static bool keep_nearest(struct ht_arena *scratch, struct ht_clock_points *p)
 	if (!hull || !lower || !upper)
 		return false;
 	memcpy(upper, p->upper, p->n_upper * sizeof *upper);
-	p->n_upper = keep_lowest(upper, p->n_upper, hull);
+	p->n_upper = keep_lowest(scratch->mem, upper, p->n_upper, hull);
 	memcpy(lower, p->lower, p->n_lower * sizeof *lower);
 	mirror(lower, p->n_lower);
-	p->n_lower = keep_lowest(lower, p->n_lower, hull);
+	p->n_lower = keep_lowest(scratch->mem, lower, p->n_lower, hull);
 	mirror(lower, p->n_lower);
 	p->upper = upper;
 	p->lower = lower;
@@ -210,9 +225,9 @@ static bool slope_of_ends(
 		return false;
 	for (size_t i = 0; i < p->n_ends; i += every) {
 		for (size_t k = i + every; k < p->n_ends; k += every) {
-			int64_t dt = p->ends[k].at_ns - p->ends[i].at_ns;
+			int64_t dt = ht_sub_sat(p->ends[k].at_ns, p->ends[i].at_ns);
 			if (dt)
-				slopes[n++] = slope(p->ends[k].ns - p->ends[i].ns, dt);
+				slopes[n++] = slope(ht_sub_sat(p->ends[k].ns, p->ends[i].ns), dt);
 		}
 	}
 	*ret_ppt = n ? ht_median_i64(slopes, n) : 0;

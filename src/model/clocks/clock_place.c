@@ -150,15 +150,15 @@ static bool list_points(
 		const struct ht_tied_call *call = &p->ties->calls[p->links[k].call];
 		if (call->tie & HT_TIE_LEAVES && s->arrived_ns != INT64_MIN)
 			points.lower[points.n_lower++] = (struct ht_clock_point){ call->end_ns,
-				s->arrived_ns - call->end_ns };
+				ht_sub_sat(s->arrived_ns, call->end_ns) };
 		if (call->tie & HT_TIE_ARRIVES && s->left_ns != INT64_MAX)
 			points.upper[points.n_upper++] = (struct ht_clock_point){ call->start_ns,
-				s->left_ns - call->start_ns };
+				ht_sub_sat(s->left_ns, call->start_ns) };
 		if (synchronises(call) && s->n_ends) {
 			int64_t ends_ns[MAX_ENDS];
 			memcpy(ends_ns, s->ends_ns, sizeof ends_ns);
 			points.ends[points.n_ends++] = (struct ht_clock_point){ call->end_ns,
-				ht_median_i64(ends_ns, s->n_ends) - call->end_ns };
+				ht_sub_sat(ht_median_i64(ends_ns, s->n_ends), call->end_ns) };
 		}
 	}
 	*ret_points = points;

@@ -58,7 +58,7 @@ int64_t ht_ties_excess_ns(const struct ht_ties *ties, size_t t)
 		if (call->tie & HT_TIE_LEAVES && call->end_ns < left)
 			left = call->end_ns;
 	}
-	return arrived - left;
+	return ht_sub_sat(arrived, left);
 }
 
 size_t ht_ties_broken(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *ret_worst_ns)
@@ -90,53 +90,105 @@ void ht_ties_drop_broken(struct ht_ties *ties, int64_t tolerance_ns)
 
 /* ---- borders ---- */
 
-/* Lower d where a rank would arrive after another left; unknown d are INT64_MAX. */
-static bool pull_back(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d)
+/* Lower d where a rank would arrive after another left; unknown d are INT64_MAX. from[i]: who lowered that of rank i
+ * last; NULL: nobody asks. */
+static bool pull_back(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d, size_t *from)
 {
 	bool changed = false;
 	for (size_t t = 0; t < ties->n; t++) {
 		int64_t left = INT64_MAX;
+		size_t first_left = 0;
 		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] != INT64_MAX &&
-			        c->end_ns + d[c->i_rank] < left)
-				left = c->end_ns + d[c->i_rank];
+			int64_t end_ns = ht_add_sat(c->end_ns, d[c->i_rank]);
+			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] != INT64_MAX && end_ns < left) {
+				left = end_ns;
+				first_left = c->i_rank;
+			}
 		}
 		for (size_t i = ties->first[t]; left != INT64_MAX && i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			int64_t limit = left - c->start_ns + tolerance_ns;
-			if (c->tie & HT_TIE_ARRIVES && d[c->i_rank] > limit) {
-				d[c->i_rank] = limit;
-				changed = true;
-			}
+			int64_t limit = ht_add_sat(ht_sub_sat(left, c->start_ns), tolerance_ns);
+			if (!(c->tie & HT_TIE_ARRIVES) || d[c->i_rank] <= limit)
+				continue;
+			d[c->i_rank] = limit;
+			if (from)
+				from[c->i_rank] = first_left;
+			changed = true;
 		}
 	}
 	return changed;
 }
 
 /* Raise d where a rank would leave before another arrived; unknown d are INT64_MIN. */
-static bool push_on(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d)
+static bool push_on(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d, size_t *from)
 {
 	bool changed = false;
 	for (size_t t = 0; t < ties->n; t++) {
 		int64_t arrived = INT64_MIN;
+		size_t last_arrived = 0;
 		for (size_t i = ties->first[t]; i < ties->first[t + 1]; i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
+			int64_t start_ns = ht_add_sat(c->start_ns, d[c->i_rank]);
 			if (c->tie & HT_TIE_ARRIVES && d[c->i_rank] != INT64_MIN &&
-			        c->start_ns + d[c->i_rank] > arrived)
-				arrived = c->start_ns + d[c->i_rank];
+			        start_ns > arrived) {
+				arrived = start_ns;
+				last_arrived = c->i_rank;
+			}
 		}
 		for (size_t i = ties->first[t]; arrived != INT64_MIN && i < ties->first[t + 1];
 		        i++) {
 			const struct ht_tied_call *c = &ties->calls[i];
-			int64_t limit = arrived - c->end_ns - tolerance_ns;
-			if (c->tie & HT_TIE_LEAVES && d[c->i_rank] < limit) {
-				d[c->i_rank] = limit;
-				changed = true;
-			}
+			int64_t limit = ht_sub_sat(ht_sub_sat(arrived, c->end_ns), tolerance_ns);
+			if (!(c->tie & HT_TIE_LEAVES) || d[c->i_rank] >= limit)
+				continue;
+			d[c->i_rank] = limit;
+			if (from)
+				from[c->i_rank] = last_arrived;
+			changed = true;
 		}
 	}
 	return changed;
+}
+
+/* ---- moves ---- */
+
+struct solver {
+	const struct ht_ties *ties;
+	int64_t tolerance_ns;
+	size_t *from;  /* by rank: whose border moved its own; SIZE_MAX: nobody's */
+	size_t *round; /* by rank: of the walk that has seen it */
+};
+
+/* Whether ranks move each other in a circle: then there is no end to it. */
+static bool has_circle(struct solver *s)
+{
+	size_t n = s->ties->n_ranks;
+	for (size_t i = 0; i < n; i++)
+		s->round[i] = SIZE_MAX;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+		while (at != SIZE_MAX && s->round[at] == SIZE_MAX) {
+			s->round[at] = i;
+			at = s->from[at];
+		}
+		if (at != SIZE_MAX && s->round[at] == i)
+			return true;
+	}
+	return false;
+}
+
+/* Move borders until nothing changes; false when that never happens. Where it does, it takes no more rounds than there
+ * are ranks; a circle shows much sooner that it does not. */
+static bool settle(struct solver *s,
+        bool (*move)(const struct ht_ties *, int64_t, int64_t *, size_t *), int64_t *d)
+{
+	for (size_t i = 0; i < s->ties->n_ranks; i++)
+		s->from[i] = SIZE_MAX;
+	for (size_t n_rounds = 0; move(s->ties, s->tolerance_ns, d, s->from);)
+		if (++n_rounds > s->ties->n_ranks || has_circle(s))
+			return false;
+	return true;
 }
 
 /* The greatest solution without a move forwards and the least without one back; their mean is a solution as
@@ -144,21 +196,16 @@ static bool push_on(const struct ht_ties *ties, int64_t tolerance_ns, int64_t *d
 bool ht_ties_mend(struct ht_arena *scratch, const struct ht_ties *ties, int64_t tolerance_ns,
         int64_t *move_ns, bool *ret_nomem)
 {
-	int64_t *back = ht_arena_alloc(scratch, (ties->n_ranks + 1) * sizeof *back);
-	int64_t *forth = ht_arena_alloc(scratch, (ties->n_ranks + 1) * sizeof *forth);
-	*ret_nomem = !back || !forth;
-	if (*ret_nomem)
+	size_t n = ties->n_ranks + 1;
+	int64_t *back = ht_arena_alloc(scratch, n * sizeof *back);
+	int64_t *forth = ht_arena_alloc(scratch, n * sizeof *forth);
+	struct solver s = { ties, tolerance_ns, ht_arena_alloc(scratch, n * sizeof *s.from),
+		ht_arena_alloc(scratch, n * sizeof *s.round) };
+	*ret_nomem = !back || !forth || !s.from || !s.round;
+	if (*ret_nomem || !settle(&s, pull_back, back) || !settle(&s, push_on, forth))
 		return false;
-	size_t n_rounds = 0;
-	while (pull_back(ties, tolerance_ns, back))
-		if (++n_rounds > ties->n_ranks)
-			return false;
-	n_rounds = 0;
-	while (push_on(ties, tolerance_ns, forth))
-		if (++n_rounds > ties->n_ranks)
-			return false;
 	for (size_t i = 0; i < ties->n_ranks; i++)
-		move_ns[i] = (back[i] + forth[i]) / 2;
+		move_ns[i] = ht_add_sat(back[i], forth[i]) / 2;
 	return true;
 }
 
@@ -169,9 +216,9 @@ void ht_ties_slack(const struct ht_ties *ties, size_t from, int64_t tolerance_ns
 		forward_ns[i] = i == from ? 0 : INT64_MAX;
 		back_ns[i] = i == from ? 0 : INT64_MIN;
 	}
-	while (pull_back(ties, tolerance_ns, forward_ns))
+	while (pull_back(ties, tolerance_ns, forward_ns, NULL))
 		;
-	while (push_on(ties, tolerance_ns, back_ns))
+	while (push_on(ties, tolerance_ns, back_ns, NULL))
 		;
 	for (size_t i = 0; i < ties->n_ranks; i++)
 		back_ns[i] = back_ns[i] == INT64_MIN ? INT64_MAX : -back_ns[i];

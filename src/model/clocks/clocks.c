@@ -43,8 +43,9 @@ static enum ht_status mend(struct fitting *f)
 		/* the reference stays, and the others move against it */
 		moves[i].shift_ns = move_ns[i];
 		if (f->places.component[i] == f->places.component[f->places.reference])
-			moves[i].shift_ns -= move_ns[f->places.reference];
-		f->places.of[i].shift_ns += moves[i].shift_ns;
+			moves[i].shift_ns =
+			        ht_sub_sat(moves[i].shift_ns, move_ns[f->places.reference]);
+		ht_sum(&f->places.of[i].shift_ns, moves[i].shift_ns);
 	}
 	correct_ties(&f->ties, moves);
 	return HT_OK;
@@ -227,7 +228,9 @@ enum ht_status ht_clocks_fit(ht_ctx *ctx, struct ht_arena *arena, struct ht_aren
 int64_t ht_clocks_between_ns(const struct ht_clocks *clocks, size_t a, size_t b)
 {
 	int64_t a_ns = clocks->of[a].uncertainty_ns, b_ns = clocks->of[b].uncertainty_ns;
-	return a == b ? 0 : a_ns == HT_NO_I64 || b_ns == HT_NO_I64 ? HT_NO_I64 : a_ns + b_ns;
+	return a == b                                   ? 0
+	       : a_ns == HT_NO_I64 || b_ns == HT_NO_I64 ? HT_NO_I64
+	                                                : ht_add_sat(a_ns, b_ns);
 }
 
 /* ---- notes ---- */

@@ -4,29 +4,68 @@
 #include "model/communication/chosen_calls.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] = {
 	{ "row", HT_I64, HT_KEY, "row of a communication kernel", NULL },
 };
 
-void ht_chosen_calls_put(const struct ht_frame *frame, ht_table *table)
+static void put_row(ht_table *table, uint32_t row)
 {
-	for (size_t i = 0; i < frame->n_gpu; i++) {
-		const struct ht_gpu *gpu = &frame->trace->gpu[frame->gpu[i]];
-		if (gpu->class_ != HT_CLASS_COMM)
-			continue;
-		ht_table_row(table);
-		ht_table_put_i64(table, gpu->row);
-	}
+	ht_table_row(table);
+	ht_table_put_i64(table, row);
 }
 
-static int by_collective(const void *left, const void *right)
+enum ht_status ht_chosen_calls_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
-	const struct ht_chosen_call *a = left, *b = right;
-	if (a->collective != b->collective)
-		return a->collective < b->collective ? -1 : 1;
-	return a->i_part < b->i_part ? -1 : a->i_part > b->i_part;
+	const uint32_t *calls = NULL;
+	size_t n = 0;
+	bool *in = NULL;
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &frame->trace->gpu[frame->gpu[i]];
+		if (gpu->class_ == HT_CLASS_COMM)
+			put_row(table, gpu->row);
+	}
+	HT_TRY(ht_comm_host_calls(run, &calls, &n));
+	if (n)
+		HT_TRY(ht_frame_marks(run, frame, &in));
+	for (size_t i = 0; i < n; i++)
+		if (in[calls[i]])
+			put_row(table, calls[i]);
+	return HT_OK;
+}
+
+/* The place of a row in a list of them, from that of the row before on; NULL: none. */
+static const struct ht_call_place *find_place(
+        const struct ht_matches *matches, size_t i_rank, int64_t row, size_t *at)
+{
+	const struct ht_call_place *places = matches->places[i_rank];
+	size_t n = matches->n_places[i_rank];
+	if (*at && places[*at - 1].row >= row)
+		return ht_matches_find(matches, i_rank, row);
+	while (*at < n && places[*at].row < row)
+		++*at;
+	return *at < n && places[*at].row == row ? &places[*at] : NULL;
+}
+
+/* By collective; those of one as they were, by part. */
+static bool sort_calls(struct ht_run *run, struct ht_chosen_call **calls, size_t n)
+{
+	const struct ht_collective *first = run->clocks[0]->matches.collectives;
+	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
+	struct ht_chosen_call *sorted = ht_arena_room(run->scratch, (n + 1) * sizeof *sorted);
+	if (!keys || !order || !sorted)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = (uint64_t)((*calls)[i].collective - first);
+		order[i] = (uint32_t)i;
+	}
+	if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*calls)[order[i]];
+	*calls = sorted;
+	return true;
 }
 
 enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
@@ -35,21 +74,22 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 	const struct ht_matches *matches = &run->clocks[0]->matches;
 	size_t n = 0;
 	struct ht_chosen_call *calls =
-	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, k) + 1) * sizeof *calls);
+	        ht_arena_room(run->scratch, (ht_parts_n_rows(parts, k) + 1) * sizeof *calls);
 	if (!calls)
 		return ht_fail_nomem(run->ctx);
 	for (size_t p = 0; p < parts->n; p++) {
 		const ht_table *facts = parts->list[p].facts[k];
-		size_t i_rank = ht_roster_find(run->rosters[0], parts->list[p].rank);
+		size_t i_rank = ht_roster_find(run->rosters[0], parts->list[p].rank), at = 0;
 		for (size_t i = 0; i_rank != SIZE_MAX && i < ht_table_n_rows(facts); i++) {
 			const struct ht_call_place *place =
-			        ht_matches_find(matches, i_rank, ht_table_i64(facts, i, 0));
+			        find_place(matches, i_rank, ht_table_i64(facts, i, 0), &at);
 			if (place)
 				calls[n++] = (struct ht_chosen_call){ place->collective,
 					place->call, p };
 		}
 	}
-	ht_sort_items(run->ctx->mem, calls, n, sizeof *calls, by_collective);
+	if (!sort_calls(run, &calls, n))
+		return ht_fail_nomem(run->ctx);
 	*ret_calls = calls;
 	*ret_n = n;
 	return HT_OK;

@@ -12,8 +12,10 @@
 
 extern const struct ht_column ht_chosen_call_columns[];
 enum { HT_N_CHOSEN_CALL_COLUMNS = 1 };
-/* The communication kernels of the frame: what per_rank contributes. */
-void ht_chosen_calls_put(const struct ht_frame *frame, ht_table *table);
+/* The communication kernels of the frame, or the host's calls that stand for them (comm_calls.h): what per_rank
+ * contributes. A frame without rows has none of the host's. */
+enum ht_status ht_chosen_calls_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
 struct ht_chosen_call {
 	const struct ht_collective *collective;

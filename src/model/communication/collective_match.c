@@ -4,123 +4,41 @@
  *   calls of all ranks ─ sort ─► families (group) ─► buckets (sequence, or step) ─► collectives
  */
 #include "model/communication/collective_match.h"
+
 #include "base/sort.h"
-#include "base/intern.h"
+#include "base/thread.h"
+#include "model/communication/loose_calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_TEXT UINT32_MAX
+/* So many collectives are filled in by one task. */
+#define TASK_COLLECTIVES 64
 
-/* A call that has no collective yet. */
-struct loose {
-	struct ht_comm_call call;
-	uint32_t family; /* id of the group; of the name where there is none */
-	uint32_t group, name, dtype;
-	enum ht_comm_kind kind;
-	int64_t size, seq, order_ns, elements;
-	int64_t nth; /* HT_NO_I64: matches nothing */
-	bool mismatched;
-};
-
+/* Calls are named by their places in the list: sorting moves no more than these. */
 struct match {
 	ht_ctx *ctx;
 	struct ht_arena *arena, *scratch;
 	const struct ht_roster *roster;
-	struct ht_pool texts;
-	const char **names; /* of texts, by id; in the arena */
-	struct loose *calls;
-	size_t n;
+	struct ht_loose_calls calls;
+	uint32_t *places; /* of all calls, in the order that is being made */
+	uint64_t *keys;   /* to sort by; as many as calls */
+	uint32_t *firsts; /* by collective: where its calls begin in places */
+	bool *by_seq;     /* by collective: matched by sequence numbers */
+	struct ht_comm_call *flat;
 	struct ht_matches found;
 	int64_t mismatch_ns; /* start of the first mismatch */
 };
 
-/* ---- texts ---- */
-
-static bool intern(struct match *m, const char *text, uint32_t *ret_id)
+static struct ht_loose_call *call_at(const struct match *m, uint32_t place)
 {
-	struct ht_text found;
-	size_t n = strlen(text);
-	if (!ht_pool_add(&m->texts, text, n, ht_hash(text, n), &found))
-		return false;
-	*ret_id = found.id;
-	return true;
-}
-
-static bool keep_texts(struct match *m)
-{
-	const struct ht_text *texts = m->texts.texts.data;
-	m->names = ht_arena_alloc(m->arena, (m->texts.texts.n + 1) * sizeof *m->names);
-	for (size_t i = 0; m->names && i < m->texts.texts.n; i++) {
-		m->names[texts[i].id] = ht_arena_strndup(m->arena, texts[i].bytes, texts[i].n);
-		if (!m->names[texts[i].id])
-			return false;
-	}
-	return m->names != NULL;
+	return &m->calls.list[place];
 }
 
 static const char *text_of(const struct match *m, uint32_t id)
 {
-	return id == NO_TEXT ? NULL : m->names[id];
-}
-
-/* ---- calls ---- */
-
-static int64_t known(const ht_table *table, size_t row, size_t column, int64_t shift)
-{
-	if (ht_table_is_null(table, row, column))
-		return HT_NO_I64;
-	return ht_add_sat(ht_table_i64(table, row, column), shift);
-}
-
-static bool get_call(
-        struct match *m, const ht_table *table, size_t row, size_t i_rank, struct loose *ret)
-{
-	int64_t shift = m->roster->ranks[i_rank].offset_ns;
-	int64_t kind = ht_table_i64(table, row, HT_CALL_KIND);
-	const char *group = ht_table_str(table, row, HT_CALL_GROUP);
-	struct loose l = { .dtype = NO_TEXT,
-		.kind = kind >= 0 && kind < HT_N_COMM_KINDS ? (enum ht_comm_kind)kind
-		                                            : HT_COMM_OTHER,
-		.size = known(table, row, HT_CALL_SIZE, 0),
-		.seq = known(table, row, HT_CALL_SEQ, 0),
-		.order_ns = known(table, row, HT_CALL_ORDER, shift),
-		.elements = known(table, row, HT_CALL_ELEMENTS, 0),
-		.nth = HT_NO_I64 };
-	l.call = (struct ht_comm_call){ .i_rank = i_rank,
-		.row = ht_table_i64(table, row, HT_CALL_ROW),
-		.start_ns = known(table, row, HT_CALL_START, shift),
-		.launch_ns = known(table, row, HT_CALL_LAUNCH, shift),
-		.step = known(table, row, HT_CALL_STEP, 0),
-		.bytes = known(table, row, HT_CALL_BYTES, 0),
-		.wait_ns = HT_NO_I64,
-		.tie = (int)ht_table_i64(table, row, HT_CALL_TIE) };
-	l.call.end_ns = ht_add_sat(l.call.start_ns, ht_table_i64(table, row, HT_CALL_DUR));
-	if (!intern(m, group, &l.group) ||
-	        !intern(m, ht_table_str(table, row, HT_CALL_NAME), &l.name))
-		return false;
-	if (!ht_table_is_null(table, row, HT_CALL_DTYPE) &&
-	        !intern(m, ht_table_str(table, row, HT_CALL_DTYPE), &l.dtype))
-		return false;
-	l.family = *group ? l.group : l.name;
-	*ret = l;
-	return true;
-}
-
-static enum ht_status collect(struct match *m, const struct ht_parts *parts)
-{
-	m->calls = ht_arena_alloc(m->scratch, (ht_parts_n_rows(parts, 0) + 1) * sizeof *m->calls);
-	if (!m->calls)
-		return ht_fail_nomem(m->ctx);
-	for (size_t i = 0; i < parts->n; i++) {
-		size_t i_rank = ht_roster_find(m->roster, parts->list[i].rank);
-		const ht_table *facts = parts->list[i].facts[0];
-		for (size_t row = 0; i_rank != SIZE_MAX && row < ht_table_n_rows(facts); row++)
-			if (!get_call(m, facts, row, i_rank, &m->calls[m->n++]))
-				return ht_fail_nomem(m->ctx);
-	}
-	return keep_texts(m) ? HT_OK : ht_fail_nomem(m->ctx);
+	return id == HT_NO_TEXT ? NULL : m->calls.texts[id];
 }
 
 /* ---- order ---- */
@@ -130,47 +48,26 @@ static int compare_i64(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_rank_and_order(const struct loose *a, const struct loose *b)
-{
-	if (a->call.i_rank != b->call.i_rank)
-		return a->call.i_rank < b->call.i_rank ? -1 : 1;
-	int order = compare_i64(a->order_ns, b->order_ns);
-	return order ? order : compare_i64(a->call.row, b->call.row);
-}
-
 /* What matches nothing is behind everything else. */
-static bool is_placeless(const struct loose *l, const char *group)
+static bool is_placeless(const struct match *m, const struct ht_loose_call *l)
 {
-	return l->order_ns == HT_NO_I64 || (l->kind == HT_COMM_SEND_RECV && !*group);
+	return l->order_ns == HT_NO_I64 ||
+	       (l->kind == HT_COMM_SEND_RECV && !*m->calls.texts[l->group]);
 }
 
-static int by_family(const void *left, const void *right)
-{
-	const struct loose *a = left, *b = right;
-	if (a->family != b->family)
-		return a->family < b->family ? -1 : 1;
-	return by_rank_and_order(a, b);
-}
+/* What a sort is by. It is stable, and places are in the order of rank, moment and row before the first one. */
+enum key { BY_FAMILY, BY_SEQUENCE, BY_STEP, BY_POSITION };
 
-static int by_sequence(const void *left, const void *right)
+static enum ht_status sort_by(struct match *m, enum key key, uint32_t *at, size_t n)
 {
-	const struct loose *a = left, *b = right;
-	int order = compare_i64(a->seq, b->seq);
-	return order ? order : by_rank_and_order(a, b);
-}
-
-static int by_step(const void *left, const void *right)
-{
-	const struct loose *a = left, *b = right;
-	int order = compare_i64(a->call.step, b->call.step);
-	return order ? order : by_rank_and_order(a, b);
-}
-
-static int by_position(const void *left, const void *right)
-{
-	const struct loose *a = left, *b = right;
-	int order = compare_i64(a->nth, b->nth);
-	return order ? order : by_rank_and_order(a, b);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_loose_call *l = call_at(m, at[i]);
+		m->keys[i] = key == BY_FAMILY ? l->family
+		                              : ht_sort_key_i64(key == BY_SEQUENCE ? l->seq
+		                                                : key == BY_STEP   ? l->call.step
+		                                                                   : l->nth);
+	}
+	return ht_sort_keys(m->ctx->mem, m->keys, at, n) ? HT_OK : ht_fail_nomem(m->ctx);
 }
 
 /* ---- checks ---- */
@@ -182,27 +79,27 @@ static bool must_agree(enum ht_comm_kind kind)
 	       kind == HT_COMM_SEND_RECV;
 }
 
-static bool is_same(const struct loose *a, const struct loose *b)
+static bool is_same(const struct ht_loose_call *a, const struct ht_loose_call *b)
 {
-	bool types = a->dtype == b->dtype || a->dtype == NO_TEXT || b->dtype == NO_TEXT;
+	bool types = a->dtype == b->dtype || a->dtype == HT_NO_TEXT || b->dtype == HT_NO_TEXT;
 	bool elements = !must_agree(a->kind) || a->elements == b->elements ||
 	                a->elements == HT_NO_I64 || b->elements == HT_NO_I64;
 	return a->name == b->name && types && elements;
 }
 
-static const char *call_text(struct match *m, const struct loose *l)
+static const char *call_text(struct match *m, const struct ht_loose_call *l)
 {
 	const char *text;
 	if (l->elements == HT_NO_I64)
-		text = ht_arena_printf(m->arena, "%s", m->names[l->name]);
+		text = ht_arena_printf(m->arena, "%s", m->calls.texts[l->name]);
 	else
-		text = ht_arena_printf(m->arena, "%s of %" PRId64 "%s%s", m->names[l->name],
-		        l->elements, l->dtype == NO_TEXT ? "" : " ",
-		        l->dtype == NO_TEXT ? "" : m->names[l->dtype]);
+		text = ht_arena_printf(m->arena, "%s of %" PRId64 "%s%s", m->calls.texts[l->name],
+		        l->elements, l->dtype == HT_NO_TEXT ? "" : " ",
+		        l->dtype == HT_NO_TEXT ? "" : m->calls.texts[l->dtype]);
 	return text ? text : "?";
 }
 
-static const char *step_text(struct match *m, const struct loose *l)
+static const char *step_text(struct match *m, const struct ht_loose_call *l)
 {
 	const char *text = l->call.step == HT_NO_I64
 	                           ? ""
@@ -210,19 +107,19 @@ static const char *step_text(struct match *m, const struct loose *l)
 	return text ? text : "";
 }
 
-static const char *family_text(const struct match *m, const struct loose *l)
+static const char *family_text(const struct match *m, const struct ht_loose_call *l)
 {
-	return *m->names[l->group] ? m->names[l->group] : m->names[l->name];
+	return *m->calls.texts[l->group] ? m->calls.texts[l->group] : m->calls.texts[l->name];
 }
 
 /* Count them, and keep the words of the earliest. */
-static enum ht_status tell(
-        struct match *m, struct loose *calls, size_t n, const struct loose *first, const char *text)
+static enum ht_status tell(struct match *m, const uint32_t *at, size_t n,
+        const struct ht_loose_call *first, const char *text)
 {
 	if (!text)
 		return ht_fail_nomem(m->ctx);
 	for (size_t i = 0; i < n; i++)
-		calls[i].mismatched = calls[i].nth == HT_NO_I64;
+		call_at(m, at[i])->mismatched = call_at(m, at[i])->nth == HT_NO_I64;
 	if (!m->found.n_mismatches++ || first->call.start_ns < m->mismatch_ns) {
 		m->mismatch_ns = first->call.start_ns;
 		m->found.first_mismatch = text;
@@ -230,40 +127,50 @@ static enum ht_status tell(
 	return HT_OK;
 }
 
-static enum ht_status tell_difference(struct match *m, struct loose *calls, size_t n,
-        const struct loose *a, const struct loose *b, bool by_seq)
+static int64_t number_of(const struct match *m, const struct ht_loose_call *l)
 {
-	int64_t nth = by_seq ? a->seq : a - calls;
-	return tell(m, calls, n, a,
+	return m->roster->ranks[l->call.i_rank].number;
+}
+
+/* The i-th of the calls at these places, and another one. */
+static enum ht_status tell_difference(struct match *m, const uint32_t *at, size_t n, size_t i,
+        const struct ht_loose_call *b, bool by_seq)
+{
+	const struct ht_loose_call *a = call_at(m, at[i]);
+	return tell(m, at, n, a,
 	        ht_arena_printf(m->arena,
 	                "%sgroup %s, %s %" PRId64 ": %s on rank %" PRId64 ", %s on rank %" PRId64,
-	                step_text(m, a), family_text(m, a), by_seq ? "sequence" : "call", nth,
-	                call_text(m, a), m->roster->ranks[a->call.i_rank].number, call_text(m, b),
-	                m->roster->ranks[b->call.i_rank].number));
+	                step_text(m, a), family_text(m, a), by_seq ? "sequence" : "call",
+	                by_seq ? a->seq : (int64_t)i, call_text(m, a), number_of(m, a),
+	                call_text(m, b), number_of(m, b)));
 }
 
 /* ---- by sequence ---- */
 
 /* Calls of one sequence number; what a rank has twice is counted on. */
-static enum ht_status place_sequence(struct match *m, struct loose *calls, size_t n)
+static enum ht_status place_sequence(struct match *m, const uint32_t *at, size_t n)
 {
-	for (size_t i = 1; i < n; i++)
-		if (!is_same(&calls[0], &calls[i]) && calls[i].call.i_rank != calls[0].call.i_rank)
-			return tell_difference(m, calls, n, &calls[0], &calls[i], true);
-	for (size_t i = 0; i < n; i++)
-		calls[i].nth = i && calls[i - 1].call.i_rank == calls[i].call.i_rank
-		                       ? calls[i - 1].nth + 1
-		                       : 0;
+	const struct ht_loose_call *first = call_at(m, at[0]);
+	for (size_t i = 1; i < n; i++) {
+		const struct ht_loose_call *l = call_at(m, at[i]);
+		if (!is_same(first, l) && l->call.i_rank != first->call.i_rank)
+			return tell_difference(m, at, n, 0, l, true);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_loose_call *before = i ? call_at(m, at[i - 1]) : NULL;
+		struct ht_loose_call *l = call_at(m, at[i]);
+		l->nth = before && before->call.i_rank == l->call.i_rank ? before->nth + 1 : 0;
+	}
 	return HT_OK;
 }
 
-static enum ht_status match_sequences(struct match *m, struct loose *calls, size_t n)
+static enum ht_status match_sequences(struct match *m, uint32_t *at, size_t n)
 {
-	ht_sort_items(m->ctx->mem, calls, n, sizeof *calls, by_sequence);
+	HT_TRY(sort_by(m, BY_SEQUENCE, at, n));
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && calls[end].seq == calls[i].seq; end++)
-			;
-		HT_TRY(place_sequence(m, calls + i, end - i));
+		for (end = i + 1; end < n && call_at(m, at[end])->seq == call_at(m, at[i])->seq;)
+			end++;
+		HT_TRY(place_sequence(m, at + i, end - i));
 	}
 	return HT_OK;
 }
@@ -272,89 +179,69 @@ static enum ht_status match_sequences(struct match *m, struct loose *calls, size
 
 /* Calls of one step by rank, each rank with as many as the first: from the first difference on nothing
  * matches. */
-static enum ht_status place_step(struct match *m, struct loose *calls, size_t n, size_t n_each)
+static enum ht_status place_step(struct match *m, const uint32_t *at, size_t n, size_t n_each)
 {
 	size_t n_same = n_each;
-	const struct loose *differs = NULL;
+	const struct ht_loose_call *differs = NULL;
 	for (size_t i = n_each; i < n; i++) {
 		size_t nth = i % n_each;
-		if (nth < n_same && !is_same(&calls[nth], &calls[i])) {
+		if (nth < n_same && !is_same(call_at(m, at[nth]), call_at(m, at[i]))) {
 			n_same = nth;
-			differs = &calls[i];
+			differs = call_at(m, at[i]);
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		calls[i].nth = i % n_each < n_same ? (int64_t)(i % n_each) : HT_NO_I64;
-	return differs ? tell_difference(m, calls, n, &calls[n_same], differs, false) : HT_OK;
+		call_at(m, at[i])->nth = i % n_each < n_same ? (int64_t)(i % n_each) : HT_NO_I64;
+	return differs ? tell_difference(m, at, n, n_same, differs, false) : HT_OK;
 }
 
-static enum ht_status match_step(struct match *m, struct loose *calls, size_t n, bool only)
+static enum ht_status match_step(struct match *m, const uint32_t *at, size_t n, bool only)
 {
+	const struct ht_loose_call *first = call_at(m, at[0]);
 	size_t n_first = 0, n_here;
 	for (size_t i = 0; i < n; i += n_here) {
-		for (n_here = 1;
-		        i + n_here < n && calls[i + n_here].call.i_rank == calls[i].call.i_rank;
-		        n_here++)
-			;
+		const struct ht_loose_call *l = call_at(m, at[i]);
+		for (n_here = 1; i + n_here < n &&
+		                 call_at(m, at[i + n_here])->call.i_rank == l->call.i_rank;)
+			n_here++;
 		if (!i)
 			n_first = n_here;
 		if (n_here == n_first)
 			continue;
 		/* the recordings of ranks begin and end between different calls */
-		if (calls[0].call.step == HT_NO_I64 && !only)
+		if (first->call.step == HT_NO_I64 && !only)
 			return HT_OK;
-		return tell(m, calls, n, &calls[0],
+		return tell(m, at, n, first,
 		        ht_arena_printf(m->arena,
 		                "%sgroup %s: %zu calls on rank %" PRId64 ", %zu on rank %" PRId64,
-		                step_text(m, calls), family_text(m, calls), n_first,
-		                m->roster->ranks[calls[0].call.i_rank].number, n_here,
-		                m->roster->ranks[calls[i].call.i_rank].number));
+		                step_text(m, first), family_text(m, first), n_first,
+		                number_of(m, first), n_here, number_of(m, l)));
 	}
-	return place_step(m, calls, n, n_first);
+	return place_step(m, at, n, n_first);
 }
 
-static enum ht_status match_steps(struct match *m, struct loose *calls, size_t n)
+static enum ht_status match_steps(struct match *m, uint32_t *at, size_t n)
 {
-	ht_sort_items(m->ctx->mem, calls, n, sizeof *calls, by_step);
+	HT_TRY(sort_by(m, BY_STEP, at, n));
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && calls[end].call.step == calls[i].call.step; end++)
-			;
-		HT_TRY(match_step(m, calls + i, end - i, end - i == n));
+		int64_t step = call_at(m, at[i])->call.step;
+		for (end = i + 1; end < n && call_at(m, at[end])->call.step == step;)
+			end++;
+		HT_TRY(match_step(m, at + i, end - i, end - i == n));
 	}
 	return HT_OK;
 }
 
 /* ---- collectives ---- */
 
-static void found_one(struct match *m, const struct loose *calls, size_t n, bool by_seq,
-        struct ht_comm_call *flat)
+/* One whose calls begin here in places; they end where the next one's begin. */
+static void found_one(struct match *m, const uint32_t *at, bool by_seq)
 {
-	struct ht_collective *c = &m->found.collectives[m->found.n++];
-	*c = (struct ht_collective){ .group = m->names[calls[0].group],
-		.name = m->names[calls[0].name],
-		.kind = calls[0].kind,
-		.step = calls[0].call.step,
-		.nth = calls[0].nth != HT_NO_I64 && by_seq ? calls[0].seq : calls[0].nth,
-		.elements = HT_NO_I64,
-		.bytes = HT_NO_I64,
-		.size = HT_NO_I64,
-		.calls = flat,
-		.n = n,
-		.mismatched = calls[0].mismatched };
-	for (size_t i = 0; i < n; i++) {
-		flat[i] = calls[i].call;
-		if (!c->dtype)
-			c->dtype = text_of(m, calls[i].dtype);
-		c->elements = calls[i].elements > c->elements ? calls[i].elements : c->elements;
-		c->bytes = calls[i].call.bytes > c->bytes ? calls[i].call.bytes : c->bytes;
-		c->size = calls[i].size > c->size ? calls[i].size : c->size;
-	}
-	int64_t all = c->size == HT_NO_I64 ? (int64_t)m->roster->n : c->size;
-	c->complete = (int64_t)n == all;
-	m->found.n_unmatched += n == 1 && !ht_collective_is_matched(c);
+	m->by_seq[m->found.n] = by_seq;
+	m->firsts[m->found.n++] = (uint32_t)(at - m->places);
 }
 
-static bool goes_with(const struct loose *a, const struct loose *b, bool by_seq)
+static bool goes_with(const struct ht_loose_call *a, const struct ht_loose_call *b, bool by_seq)
 {
 	if (a->nth == HT_NO_I64 || a->nth != b->nth)
 		return false;
@@ -362,32 +249,127 @@ static bool goes_with(const struct loose *a, const struct loose *b, bool by_seq)
 }
 
 /* Calls of a family that stand together by sequence or step become collectives. */
-static void group_calls(
-        struct match *m, struct loose *calls, size_t n, bool by_seq, struct ht_comm_call *flat)
+static enum ht_status group_calls(struct match *m, uint32_t *at, size_t n, bool by_seq)
 {
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && (by_seq ? calls[end].seq == calls[i].seq
-		                                     : calls[end].call.step == calls[i].call.step);
-		        end++)
-			;
-		ht_sort_items(m->ctx->mem, calls + i, end - i, sizeof *calls, by_position);
+		const struct ht_loose_call *first = call_at(m, at[i]);
+		for (end = i + 1; end < n; end++) {
+			const struct ht_loose_call *l = call_at(m, at[end]);
+			if (by_seq ? l->seq != first->seq : l->call.step != first->call.step)
+				break;
+		}
+		HT_TRY(sort_by(m, BY_POSITION, at + i, end - i));
 		for (size_t k = i, next; k < end; k = next) {
-			for (next = k + 1; next < end && goes_with(&calls[k], &calls[next], by_seq);
-			        next++)
-				;
-			found_one(m, calls + k, next - k, by_seq, flat + k);
+			for (next = k + 1; next < end && goes_with(call_at(m, at[k]),
+			                                         call_at(m, at[next]), by_seq);)
+				next++;
+			found_one(m, at + k, by_seq);
 		}
 	}
+	return HT_OK;
 }
 
-static enum ht_status match_family(
-        struct match *m, struct loose *calls, size_t n, struct ht_comm_call *flat)
+static enum ht_status match_family(struct match *m, uint32_t *at, size_t n)
 {
 	bool by_seq = true;
 	for (size_t i = 0; i < n; i++)
-		by_seq &= calls[i].seq != HT_NO_I64;
-	HT_TRY(by_seq ? match_sequences(m, calls, n) : match_steps(m, calls, n));
-	group_calls(m, calls, n, by_seq, flat);
+		by_seq &= call_at(m, at[i])->seq != HT_NO_I64;
+	HT_TRY(by_seq ? match_sequences(m, at, n) : match_steps(m, at, n));
+	return group_calls(m, at, n, by_seq);
+}
+
+static void fill_in(const struct match *m, size_t i)
+{
+	size_t first = m->firsts[i], n = m->firsts[i + 1] - first;
+	struct ht_collective *c = &m->found.collectives[i];
+	const struct ht_loose_call *l = call_at(m, m->places[first]);
+	*c = (struct ht_collective){ .group = m->calls.texts[l->group],
+		.name = m->calls.texts[l->name],
+		.kind = l->kind,
+		.step = l->call.step,
+		.nth = l->nth != HT_NO_I64 && m->by_seq[i] ? l->seq : l->nth,
+		.elements = HT_NO_I64,
+		.bytes = HT_NO_I64,
+		.size = HT_NO_I64,
+		.calls = m->flat + first,
+		.n = n,
+		.mismatched = l->mismatched };
+	for (size_t k = 0; k < n; k++) {
+		l = call_at(m, m->places[first + k]);
+		c->calls[k] = l->call;
+		if (!c->dtype)
+			c->dtype = text_of(m, l->dtype);
+		c->elements = l->elements > c->elements ? l->elements : c->elements;
+		c->bytes = l->call.bytes > c->bytes ? l->call.bytes : c->bytes;
+		c->size = l->size > c->size ? l->size : c->size;
+	}
+	int64_t all = c->size == HT_NO_I64 ? (int64_t)m->roster->n : c->size;
+	c->complete = (int64_t)n == all;
+}
+
+static enum ht_status fill_some(void *user, size_t i_task, int i_worker)
+{
+	const struct match *m = user;
+	size_t end = (i_task + 1) * TASK_COLLECTIVES;
+	(void)i_worker;
+	for (size_t i = i_task * TASK_COLLECTIVES; i < end && i < m->found.n; i++)
+		fill_in(m, i);
+	return HT_OK;
+}
+
+/* Calls without a place go last, and each is alone; how many have one. */
+static size_t set_aside(struct match *m)
+{
+	size_t n = 0, n_aside = 0;
+	for (size_t i = 0; i < m->calls.n; i++) {
+		uint32_t place = m->calls.order[i];
+		if (is_placeless(m, call_at(m, place)))
+			m->calls.order[n_aside++] = place;
+		else
+			m->places[n++] = place;
+	}
+	for (size_t i = 0; i < n_aside; i++)
+		m->places[n + i] = m->calls.order[i];
+	return n;
+}
+
+static enum ht_status make_room(struct match *m)
+{
+	size_t n = m->calls.n + 1;
+	m->places = ht_arena_room(m->scratch, n * sizeof *m->places);
+	m->keys = ht_arena_room(m->scratch, n * sizeof *m->keys);
+	m->firsts = ht_arena_room(m->scratch, n * sizeof *m->firsts);
+	m->by_seq = ht_arena_room(m->scratch, n * sizeof *m->by_seq);
+	m->flat = ht_arena_room(m->arena, n * sizeof *m->flat);
+	return m->places && m->keys && m->firsts && m->by_seq && m->flat ? HT_OK
+	                                                                 : ht_fail_nomem(m->ctx);
+}
+
+static enum ht_status match_all(struct match *m)
+{
+	HT_TRY(make_room(m));
+	size_t n = set_aside(m);
+	HT_TRY(sort_by(m, BY_FAMILY, m->places, n));
+	for (size_t i = 0, end; i < n; i = end) {
+		uint32_t family = call_at(m, m->places[i])->family;
+		for (end = i + 1; end < n && call_at(m, m->places[end])->family == family;)
+			end++;
+		HT_TRY(match_family(m, m->places + i, end - i));
+	}
+	for (size_t i = n; i < m->calls.n; i++)
+		found_one(m, &m->places[i], false);
+	m->firsts[m->found.n] = (uint32_t)m->calls.n;
+	m->found.n_calls = m->calls.n;
+	m->found.collectives =
+	        ht_arena_room(m->arena, (m->found.n + 1) * sizeof *m->found.collectives);
+	if (!m->found.collectives)
+		return ht_fail_nomem(m->ctx);
+	HT_TRY(ht_parallel(
+	        m->ctx, (m->found.n + TASK_COLLECTIVES - 1) / TASK_COLLECTIVES, fill_some, m));
+	for (size_t i = 0; i < m->found.n; i++) {
+		const struct ht_collective *c = &m->found.collectives[i];
+		m->found.n_unmatched += c->n == 1 && !ht_collective_is_matched(c);
+	}
 	return HT_OK;
 }
 
@@ -400,39 +382,6 @@ static int by_start(const void *left, const void *right)
 	if (a->calls[0].i_rank != b->calls[0].i_rank)
 		return a->calls[0].i_rank < b->calls[0].i_rank ? -1 : 1;
 	return compare_i64(a->calls[0].row, b->calls[0].row);
-}
-
-/* Calls without a place go last, and each is alone. */
-static size_t set_aside(struct match *m)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < m->n; i++) {
-		if (is_placeless(&m->calls[i], m->names[m->calls[i].group]))
-			continue;
-		struct loose l = m->calls[i];
-		m->calls[i] = m->calls[n];
-		m->calls[n++] = l;
-	}
-	return n;
-}
-
-static enum ht_status match_all(struct match *m)
-{
-	struct ht_comm_call *flat = ht_arena_alloc(m->arena, (m->n + 1) * sizeof *flat);
-	m->found.collectives = ht_arena_alloc(m->arena, (m->n + 1) * sizeof *m->found.collectives);
-	if (!flat || !m->found.collectives)
-		return ht_fail_nomem(m->ctx);
-	size_t n = set_aside(m);
-	ht_sort_items(m->ctx->mem, m->calls, n, sizeof *m->calls, by_family);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && m->calls[end].family == m->calls[i].family; end++)
-			;
-		HT_TRY(match_family(m, m->calls + i, end - i, flat + i));
-	}
-	for (size_t i = n; i < m->n; i++)
-		found_one(m, &m->calls[i], 1, false, flat + i);
-	m->found.n_calls = m->n;
-	return HT_OK;
 }
 
 /* ---- places ---- */
@@ -474,23 +423,15 @@ enum ht_status ht_matches_order(
 	return HT_OK;
 }
 
-static enum ht_status match(struct match *m, const struct ht_parts *parts)
-{
-	HT_TRY(collect(m, parts));
-	return match_all(m);
-}
-
 enum ht_status ht_collectives_match(ht_ctx *ctx, struct ht_arena *arena, struct ht_arena *scratch,
         const struct ht_roster *roster, const struct ht_parts *parts,
         struct ht_matches *ret_matches)
 {
 	struct match m = { .ctx = ctx, .arena = arena, .scratch = scratch, .roster = roster };
-	ht_pool_init(&m.texts, ctx->mem);
-	enum ht_status status = match(&m, parts);
-	ht_pool_done(&m.texts);
-	if (status == HT_OK)
-		*ret_matches = m.found;
-	return status;
+	HT_TRY(ht_loose_collect(ctx, arena, scratch, roster, parts, &m.calls));
+	HT_TRY(match_all(&m));
+	*ret_matches = m.found;
+	return HT_OK;
 }
 
 const struct ht_call_place *ht_matches_find(

@@ -6,7 +6,8 @@
  *   sequence number, where the profiler wrote it ("Seq"), else
  *   step and position: the n-th call of the group launched in that step (in the recording, without steps).
  * A send belongs to the receive of the same position between the same two ranks. Where kernels carry no
- * collective arguments, calls are counted by the kernel's name, and all ranks are taken for its group.
+ * collective arguments, calls are counted by the kernel's name, and its group is as large as the exporter says, else the
+ * job (group_size.h), else all ranks that are there.
  *
  * Calls that should be the same are checked: name, element type, and elements where ranks must agree about them.
  * By sequence a collective that differs is not matched; by position neither is what follows it in the step, nor

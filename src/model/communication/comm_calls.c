@@ -2,6 +2,8 @@
  * comm_calls.c - see comm_calls.h.
  */
 #include "model/communication/comm_calls.h"
+
+#include "model/communication/group_size.h"
 #include "model/rows/work_names.h"
 
 #include <ctype.h>
@@ -118,40 +120,66 @@ struct call {
 	int tie;
 };
 
-/* The row with the collective's arguments: the kernel, or record_param_comms around its launch. */
-static uint32_t args_row(const struct ht_trace *trace, const struct ht_gpu *gpu)
+/* What rows say of collectives, and the run that asks. */
+struct args {
+	struct ht_run *run;
+	struct ht_arg_cursor collective, group, ranks, size, seq, from, to, in, out, dtype,
+	        in_split, out_split;
+};
+
+static struct args find_args(struct ht_run *run)
 {
-	if (ht_arg_str(trace, "Collective name", gpu->row))
+	const struct ht_trace *t = run->trace;
+	return (struct args){ .run = run,
+		.collective = ht_arg_cursor(t, "Collective name"),
+		.group = ht_arg_cursor(t, "Process Group Name"),
+		.ranks = ht_arg_cursor(t, "Process Group Ranks"),
+		.size = ht_arg_cursor(t, "Group size"),
+		.seq = ht_arg_cursor(t, "Seq"),
+		.from = ht_arg_cursor(t, "Src Rank"),
+		.to = ht_arg_cursor(t, "Dst Rank"),
+		.in = ht_arg_cursor(t, "In msg nelems"),
+		.out = ht_arg_cursor(t, "Out msg nelems"),
+		.dtype = ht_arg_cursor(t, "dtype"),
+		.in_split = ht_arg_cursor(t, "In split size"),
+		.out_split = ht_arg_cursor(t, "Out split size") };
+}
+
+/* The row with the collective's arguments: the kernel, or record_param_comms around its launch. */
+static uint32_t args_row(struct args *args, const struct ht_gpu *gpu)
+{
+	const struct ht_trace *trace = args->run->trace;
+	if (ht_arg_cursor_str(&args->collective, gpu->row))
 		return gpu->row;
 	uint32_t up = gpu->launch;
 	for (int level = 0; up != HT_NONE && level < 64; level++, up = trace->parent[up])
-		if (ht_arg_str(trace, "Collective name", up))
+		if (ht_arg_cursor_str(&args->collective, up))
 			return up;
 	return gpu->row;
 }
 
 /* The pair for a send or receive whose other end is known, else the group with its members. */
-static const char *group_text(struct ht_run *run, uint32_t row, bool pair)
+static const char *group_text(struct args *args, uint32_t row, bool pair)
 {
-	const struct ht_trace *trace = run->trace;
-	int64_t from = ht_arg_i64(trace, "Src Rank", row, HT_NO_I64);
-	int64_t to = ht_arg_i64(trace, "Dst Rank", row, HT_NO_I64);
+	const struct ht_run *run = args->run;
+	int64_t from = ht_arg_cursor_i64(&args->from, row, HT_NO_I64);
+	int64_t to = ht_arg_cursor_i64(&args->to, row, HT_NO_I64);
 	if (pair && (from != HT_NO_I64 || to != HT_NO_I64))
 		return ht_arena_printf(run->scratch, "%lld->%lld",
 		        (long long)(from != HT_NO_I64 ? from : run->rank),
 		        (long long)(to != HT_NO_I64 ? to : run->rank));
-	const char *name = pair ? NULL : ht_arg_str(trace, "Process Group Name", row);
-	const char *ranks = pair ? NULL : ht_arg_str(trace, "Process Group Ranks", row);
+	const char *name = pair ? NULL : ht_arg_cursor_str(&args->group, row);
+	const char *ranks = pair ? NULL : ht_arg_cursor_str(&args->ranks, row);
 	if (name && ranks)
 		return ht_arena_printf(run->scratch, "%s %s", name, ranks);
 	return name ? name : ranks ? ranks : "";
 }
 
 /* Of the group when the file says so, else the members that it lists; HT_NO_I64 when it lists not all. */
-static int64_t group_size(const struct ht_trace *trace, uint32_t row)
+static int64_t group_size(struct args *args, uint32_t row)
 {
-	const char *ranks = ht_arg_str(trace, "Process Group Ranks", row);
-	int64_t size = ht_arg_i64(trace, "Group size", row, HT_NO_I64), n = 0;
+	const char *ranks = ht_arg_cursor_str(&args->ranks, row);
+	int64_t size = ht_arg_cursor_i64(&args->size, row, HT_NO_I64), n = 0;
 	if (size != HT_NO_I64 || !ranks || strstr(ranks, "..."))
 		return size;
 	for (const char *at = ranks; *at; at++)
@@ -175,46 +203,50 @@ static bool has_empty_split(const char *splits)
 	return false;
 }
 
-static int tie_of(const struct ht_trace *trace, uint32_t row, const struct call *call)
+static int tie_of(struct args *args, uint32_t row, const struct call *call)
 {
 	if (call->kind == HT_COMM_SEND_RECV) {
 		/* a receive ends after the send began; a send may leave its data and go */
-		bool sends = ht_arg_i64(trace, "Dst Rank", row, HT_NO_I64) != HT_NO_I64;
+		bool sends = ht_arg_cursor_i64(&args->to, row, HT_NO_I64) != HT_NO_I64;
 		return !*call->group ? 0 : sends ? HT_TIE_ARRIVES : HT_TIE_LEAVES;
 	}
 	if (!ht_comm_kind_synchronises(call->kind))
 		return 0;
 	if (call->kind == HT_COMM_ALLTOALL &&
-	        (has_empty_split(ht_arg_str(trace, "In split size", row)) ||
-	                has_empty_split(ht_arg_str(trace, "Out split size", row))))
+	        (has_empty_split(ht_arg_cursor_str(&args->in_split, row)) ||
+	                has_empty_split(ht_arg_cursor_str(&args->out_split, row))))
 		return 0;
 	return HT_TIE_ARRIVES | HT_TIE_LEAVES;
 }
 
-static enum ht_status describe(struct ht_run *run, const struct ht_gpu *gpu, struct call *ret_call)
+/* From the row whose args say it, and the row that has its name. */
+static enum ht_status describe(struct args *args, const struct ht_group_sizes *sizes, uint32_t row,
+        uint32_t name_row, struct call *ret_call)
 {
+	struct ht_run *run = args->run;
 	const struct ht_trace *trace = run->trace;
-	uint32_t row = args_row(trace, gpu);
-	const char *name = ht_arg_str(trace, "Collective name", row);
-	struct call call = { .dtype = ht_arg_str(trace, "dtype", row) };
+	const char *name = ht_arg_cursor_str(&args->collective, row);
+	struct call call = { .dtype = ht_arg_cursor_str(&args->dtype, row) };
 	if (!name || !*name)
-		name = ht_name_shorten(run, ht_str(trace, trace->name[gpu->row]));
+		name = ht_name_shorten(run, ht_str(trace, trace->name[name_row]));
 	if (!name)
 		return ht_fail_nomem(run->ctx);
 	call.kind = ht_comm_kind_of(name);
 	bool pair = call.kind == HT_COMM_SEND_RECV;
 	/* both ends of a pair must have one name */
 	call.name = pair ? ht_comm_kind_name(HT_COMM_SEND_RECV) : name;
-	call.group = group_text(run, row, pair);
+	call.group = group_text(args, row, pair);
 	if (!call.group)
 		return ht_fail_nomem(run->ctx);
-	call.size = pair ? 2 : group_size(trace, row);
+	call.size = pair ? 2 : group_size(args, row);
+	if (call.size == HT_NO_I64 && !*call.group)
+		call.size = ht_group_size_of(sizes, name);
 	/* sends and receives are numbered by each rank alone */
-	call.seq = pair ? HT_NO_I64 : ht_arg_i64(trace, "Seq", row, HT_NO_I64);
-	int64_t in = ht_arg_i64(trace, "In msg nelems", row, HT_NO_I64);
-	int64_t out = ht_arg_i64(trace, "Out msg nelems", row, HT_NO_I64);
+	call.seq = pair ? HT_NO_I64 : ht_arg_cursor_i64(&args->seq, row, HT_NO_I64);
+	int64_t in = ht_arg_cursor_i64(&args->in, row, HT_NO_I64);
+	int64_t out = ht_arg_cursor_i64(&args->out, row, HT_NO_I64);
 	call.elements = in > out ? in : out;
-	call.tie = tie_of(trace, row, &call);
+	call.tie = tie_of(args, row, &call);
 	*ret_call = call;
 	return HT_OK;
 }
@@ -234,16 +266,69 @@ static bool has_launched(const struct ht_trace *trace)
 	return false;
 }
 
-static void put_call(ht_table *table, const struct ht_trace *trace, const struct ht_gpu *gpu,
-        const struct call *call, bool launched_only)
+/* ---- calls of the host ---- */
+
+/* Of a backend whose call on the host is the communication itself. */
+static bool names_host_call(const char *name)
 {
-	int64_t start_ns = trace->ts_ns[gpu->row], launch_ns = HT_NO_I64, step = HT_NO_I64;
+	static const char *const backends[] = { "gloo:", "mpi:", "ucc:" };
+	for (size_t i = 0; i < HT_COUNT(backends); i++)
+		if (!strncmp(name, backends[i], strlen(backends[i])))
+			return true;
+	return false;
+}
+
+static bool has_host_names(const struct ht_trace *trace)
+{
+	for (uint32_t id = 0; id + 1 < trace->n_string_offsets; id++)
+		if (names_host_call(ht_str(trace, id)))
+			return true;
+	return false;
+}
+
+static bool has_kernels(const struct ht_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_gpu; i++)
+		if (is_call(trace, &trace->gpu[i]))
+			return true;
+	return false;
+}
+
+enum ht_status ht_comm_host_calls(struct ht_run *run, const uint32_t **ret_rows, size_t *ret_n)
+{
+	const struct ht_trace *trace = run->trace;
+	bool any = !has_kernels(trace) && has_host_names(trace);
+	uint32_t *rows =
+	        ht_arena_alloc(run->scratch, ((any ? trace->n_kind : 0) + 1) * sizeof *rows);
+	size_t n = 0;
+	if (!rows)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; any && row < trace->n_kind; row++)
+		if ((trace->kind[row] == HT_KIND_ANNOTATION ||
+		            trace->kind[row] == HT_KIND_CPU_OP) &&
+		        ht_is_span(trace, row) && trace->name[row] != HT_NO_STR &&
+		        names_host_call(ht_str(trace, trace->name[row])))
+			rows[n++] = row;
+	*ret_rows = rows;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* ---- rows ---- */
+
+static int64_t step_of(const struct ht_trace *trace, uint32_t row)
+{
+	bool inside = row != HT_NONE && trace->step[row] != HT_NONE;
+	return inside ? trace->steps[trace->step[row]].number : HT_NO_I64;
+}
+
+/* launch HT_NONE: not recorded, or the call is the host's own. */
+static void put_call(ht_table *table, const struct ht_trace *trace, const struct call *call,
+        uint32_t row, uint32_t launch, int64_t step, bool launched_only)
+{
+	int64_t start_ns = trace->ts_ns[row];
+	int64_t launch_ns = launch == HT_NONE ? HT_NO_I64 : trace->ts_ns[launch];
 	int64_t bytes = ht_dtype_bytes(call->dtype);
-	if (gpu->launch != HT_NONE) {
-		launch_ns = trace->ts_ns[gpu->launch];
-		if (trace->step[gpu->launch] != HT_NONE)
-			step = trace->steps[trace->step[gpu->launch]].number;
-	}
 	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
 	ht_table_row(table);
 	ht_table_put_str(table, call->group);
@@ -257,25 +342,38 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	ht_table_put_known(table, call->elements, HT_NO_I64);
 	ht_table_put_known(table, sized ? bytes * call->elements : HT_NO_I64, HT_NO_I64);
 	ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
+	ht_table_put_i64(table, trace->dur_ns[row]);
 	ht_table_put_known(table, launch_ns, HT_NO_I64);
 	if (launched_only)
 		ht_table_put_known(table, launch_ns, HT_NO_I64);
 	else
 		ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, gpu->row);
+	ht_table_put_i64(table, row);
 }
 
 enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 {
 	const struct ht_trace *trace = run->trace;
 	bool launched_only = has_launched(trace);
+	struct args args = find_args(run);
+	struct ht_group_sizes sizes;
+	HT_TRY(ht_group_sizes_make(run, &sizes));
+	const uint32_t *rows = NULL;
+	size_t n = 0;
 	for (size_t i = 0; i < trace->n_gpu; i++) {
+		const struct ht_gpu *gpu = &trace->gpu[i];
 		struct call call = { 0 };
-		if (!is_call(trace, &trace->gpu[i]))
+		if (!is_call(trace, gpu))
 			continue;
-		HT_TRY(describe(run, &trace->gpu[i], &call));
-		put_call(table, trace, &trace->gpu[i], &call, launched_only);
+		HT_TRY(describe(&args, &sizes, args_row(&args, gpu), gpu->row, &call));
+		put_call(table, trace, &call, gpu->row, gpu->launch, step_of(trace, gpu->launch),
+		        launched_only);
+	}
+	HT_TRY(ht_comm_host_calls(run, &rows, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct call call = { 0 };
+		HT_TRY(describe(&args, &sizes, rows[i], rows[i], &call));
+		put_call(table, trace, &call, rows[i], HT_NONE, step_of(trace, rows[i]), false);
 	}
 	return HT_OK;
 }

@@ -4,6 +4,9 @@
  * A call is a communication kernel with what the profiler wrote about its collective (on the kernel, or on
  * record_param_comms around its launch). All calls of a trace are taken, whatever is chosen of it, so that
  * every question sees the same collectives and the same clocks.
+ *
+ * Where a trace has no such kernel, the host's calls of backends that do their work there (gloo:all_reduce, of Gloo, MPI
+ * and UCC) are its calls: those last until the data is there. Calls of NCCL and its kin are none, as they only enqueue.
  */
 #ifndef HT_MODEL_COMMUNICATION_COMM_CALLS_H
 #define HT_MODEL_COMMUNICATION_COMM_CALLS_H
@@ -59,6 +62,10 @@ enum ht_comm_column {
 };
 extern const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS];
 
+/* The calls of the host that stand for kernels of communication, ascending by row; none where there are such kernels. Memory
+ * in scratch. */
+enum ht_status ht_comm_host_calls(
+        struct ht_run *run, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
 /* The calls of the rank in hand, by row. */
 enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 

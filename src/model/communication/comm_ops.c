@@ -16,7 +16,6 @@ const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS] = {
 	{ "bytes", HT_BYTES, HT_MEASURE, "of its inputs", NULL },
 	{ "step", HT_I64, HT_MEASURE, "step that holds it", NULL },
 	{ "row", HT_I64, HT_MEASURE, "row of the range", NULL },
-	{ "is_kernel", HT_BOOL, HT_MEASURE, "whether that is a kernel", NULL },
 	{ "start_ns", HT_I64, HT_MEASURE, "its start, in the trace's own time", "ns" },
 	{ "end_ns", HT_I64, HT_MEASURE, "its end", "ns" },
 };
@@ -229,7 +228,6 @@ static enum ht_status find_inner(struct ops *o, struct ht_traits *traits, uint32
 struct range {
 	int64_t start, end;
 	uint32_t row;
-	bool is_kernel;
 };
 
 static int by_range(const void *left, const void *right)
@@ -256,10 +254,10 @@ static void put_op(const struct ops *o, size_t number, const char *name, const s
 	size_t n = 0;
 	int64_t bytes = bytes_of(o, op);
 	if (!ht_kind_is_gpu_work(o->t->kind[op->row]))
-		ranges[n++] = (struct range){ op->start, op->end, op->row, false };
+		ranges[n++] = (struct range){ op->start, op->end, op->row };
 	for (uint32_t k = op->first; k < op->first + op->n; k++) {
 		uint32_t row = o->kernels[k].row;
-		ranges[n++] = (struct range){ o->t->ts_ns[row], ht_end_ns(o->t, row), row, true };
+		ranges[n++] = (struct range){ o->t->ts_ns[row], ht_end_ns(o->t, row), row };
 	}
 	qsort(ranges, n, sizeof *ranges, by_range);
 	for (size_t i = 0; i < n; i++) {
@@ -269,7 +267,6 @@ static void put_op(const struct ops *o, size_t number, const char *name, const s
 		ht_table_put_known(table, bytes, HT_NO_I64);
 		ht_table_put_known(table, step, HT_NO_I64);
 		ht_table_put_i64(table, ranges[i].row);
-		ht_table_put_i64(table, ranges[i].is_kernel);
 		ht_table_put_i64(table, ranges[i].start);
 		ht_table_put_i64(table, ranges[i].end);
 	}

@@ -21,7 +21,6 @@ enum ht_comm_op_column {
 	HT_COMM_OP_BYTES, /* of the operator */
 	HT_COMM_OP_STEP,
 	HT_COMM_OP_ROW, /* of the range */
-	HT_COMM_OP_IS_KERNEL,
 	HT_COMM_OP_START,
 	HT_COMM_OP_END,
 	HT_N_COMM_OP_COLUMNS

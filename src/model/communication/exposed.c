@@ -25,7 +25,7 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
 	if (run->policy.waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
 		return HT_OK;
 	struct ht_interval *gaps =
-	        ht_arena_alloc(run->scratch, (n_communication + n_compute + 1) * sizeof *gaps);
+	        ht_arena_room(run->scratch, (n_communication + n_compute + 1) * sizeof *gaps);
 	if (!gaps)
 		return ht_fail_nomem(run->ctx);
 	size_t n = ht_interval_subtract(communication, n_communication, compute, n_compute, gaps);
@@ -52,7 +52,8 @@ struct exposed {
 /* Rows of one key stand together, and keys ascend. */
 static size_t end_of_key(const ht_table *facts, size_t from, int64_t key)
 {
-	while (from < ht_table_n_rows(facts) && ht_table_i64(facts, from, 0) == key)
+	const int64_t *keys = ht_table_cells(facts, 0);
+	while (from < ht_table_n_rows(facts) && keys[from] == key)
 		from++;
 	return from;
 }
@@ -61,15 +62,15 @@ static size_t end_of_key(const ht_table *facts, size_t from, int64_t key)
 static bool list_transfers(struct ht_run *run, const struct ht_matches *matches, size_t i_rank,
         const ht_table *facts, size_t from, size_t to, struct ht_interval *times, size_t *ret_n)
 {
+	const int64_t *rows = ht_table_cells(facts, CALL_ROW),
+	              *starts = ht_table_cells(facts, CALL_START),
+	              *ends = ht_table_cells(facts, CALL_END);
 	size_t n = 0;
 	for (size_t row = from; row < to; row++) {
-		const struct ht_call_place *place =
-		        ht_matches_find(matches, i_rank, ht_table_i64(facts, row, CALL_ROW));
+		const struct ht_call_place *place = ht_matches_find(matches, i_rank, rows[row]);
 		if (!place || place->call->wait_ns == HT_NO_I64)
 			return false;
-		times[n++] = (struct ht_interval){ ht_table_i64(facts, row, CALL_START) +
-			                                   place->call->wait_ns,
-			ht_table_i64(facts, row, CALL_END) };
+		times[n++] = (struct ht_interval){ starts[row] + place->call->wait_ns, ends[row] };
 	}
 	*ret_n = ht_interval_merge(run->ctx->mem, times, n);
 	return true;
@@ -83,18 +84,20 @@ static struct exposed split(const struct ht_interval *transfers, size_t n_transf
 	return (struct exposed){ all_ns - transfer_ns, transfer_ns };
 }
 
+/* exposed has an entry per key. */
 static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, size_t calls_k,
-        size_t gaps_k, size_t n_keys, const struct exposed **ret_exposed)
+        size_t gaps_k, struct exposed *exposed, size_t n_keys)
 {
 	const struct ht_clocks *clocks = run->clocks[part->side];
 	const ht_table *calls = part->facts[calls_k], *gaps = part->facts[gaps_k];
+	const int64_t *starts = ht_table_cells(gaps, GAP_START),
+	              *ends = ht_table_cells(gaps, GAP_END);
 	size_t i_rank = ht_roster_find(run->rosters[part->side], part->rank);
-	struct exposed *exposed = ht_arena_alloc(run->scratch, (n_keys + 1) * sizeof *exposed);
 	struct ht_interval *transfers =
-	        ht_arena_alloc(run->scratch, (ht_table_n_rows(calls) + 1) * sizeof *transfers);
+	        ht_arena_room(run->scratch, (ht_table_n_rows(calls) + 1) * sizeof *transfers);
 	struct ht_interval *list =
-	        ht_arena_alloc(run->scratch, (ht_table_n_rows(gaps) + 1) * sizeof *list);
-	if (!exposed || !transfers || !list)
+	        ht_arena_room(run->scratch, (ht_table_n_rows(gaps) + 1) * sizeof *list);
+	if (!transfers || !list)
 		return ht_fail_nomem(run->ctx);
 	for (size_t key = 0, call = 0, gap = 0; key < n_keys; key++) {
 		size_t first_call = call, first_gap = gap, n_transfers = 0;
@@ -106,12 +109,9 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 		                transfers, &n_transfers))
 			continue;
 		for (size_t row = first_gap; row < gap; row++)
-			list[row - first_gap] =
-			        (struct ht_interval){ ht_table_i64(gaps, row, GAP_START),
-				        ht_table_i64(gaps, row, GAP_END) };
+			list[row - first_gap] = (struct ht_interval){ starts[row], ends[row] };
 		exposed[key] = split(transfers, n_transfers, list, gap - first_gap);
 	}
-	*ret_exposed = exposed;
 	return HT_OK;
 }
 
@@ -119,8 +119,19 @@ enum ht_status ht_exposed_rows(struct ht_run *run, const struct ht_part *part, s
         size_t gaps_k, size_t wait, ht_table *table)
 {
 	const ht_table *rows = part->facts[0];
-	const struct exposed *exposed = NULL;
-	HT_TRY(split_all(run, part, calls_k, gaps_k, ht_table_n_rows(rows), &exposed));
+	size_t n_keys = ht_table_n_rows(rows);
+	struct exposed *exposed = ht_arena_room(run->scratch, (n_keys + 1) * sizeof *exposed);
+	struct ht_run one = *run;
+	struct ht_arena own;
+	if (!exposed)
+		return ht_fail_nomem(run->ctx);
+	/* the lists of one rank are not kept beside those of the next */
+	ht_arena_init_like(&own, run->scratch);
+	one.scratch = &own;
+	enum ht_status status = split_all(&one, part, calls_k, gaps_k, exposed, n_keys);
+	ht_arena_done(&own);
+	if (status != HT_OK)
+		return status;
 	for (size_t row = 0; row < ht_table_n_rows(rows); row++) {
 		bool some = !ht_table_is_null(rows, row, wait - 1);
 		ht_table_row(table);

@@ -249,7 +249,8 @@ static void take_line(struct ht_step_samples *samples, const struct line *line, 
 	const struct ht_part *part = &samples->parts->list[line->i_part];
 	const struct ht_set_samples *set = &samples->sets[part->side];
 	int64_t ns = ht_table_i64(part->facts[0], line->row, HT_PROFILE_NS);
-	samples->count[part->side] += ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT);
+	ht_sum(&samples->count[part->side],
+	        ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT));
 	ht_sum(&samples->ns[part->side], ns);
 	double *value = &samples->values[line->sample];
 	if (ns > 0) {

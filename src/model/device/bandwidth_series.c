@@ -63,9 +63,10 @@ static const char *kind_of(
 	return ht_copy_kind(arena, name);
 }
 
-static double rate_of(const struct ht_trace *trace, uint32_t row, int64_t bytes)
+static double rate_of(
+        const struct ht_trace *trace, struct ht_arg_cursor *rates, uint32_t row, int64_t bytes)
 {
-	double rate = ht_arg_f64(trace, "memory bandwidth (GB/s)", row, -1);
+	double rate = ht_arg_cursor_f64(rates, row, -1);
 	if (isfinite(rate) && rate >= 0)
 		return rate < 1e12 ? rate : 1e12;
 	if (bytes <= 0)
@@ -79,14 +80,16 @@ static enum ht_status collect(
 	const struct ht_trace *trace = frame->trace;
 	/* a copy has a rate only if it takes time: one unit of the clock */
 	int64_t shortest_ns = run->policy.shortest_copy_ns ? run->policy.shortest_copy_ns : 1;
+	struct ht_arg_cursor sizes = ht_arg_cursor(trace, "bytes"),
+	                     rates = ht_arg_cursor(trace, "memory bandwidth (GB/s)");
 	size_t n = 0;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->class_ != HT_CLASS_MEMCPY && gpu->class_ != HT_CLASS_MEMSET)
 			continue;
-		int64_t bytes = ht_arg_i64(trace, "bytes", gpu->row, 0);
+		int64_t bytes = ht_arg_cursor_i64(&sizes, gpu->row, 0);
 		struct event event = { .kind = kind_of(trace, gpu, run->scratch),
-			.rate = (fixed)ldexp(rate_of(trace, gpu->row, bytes), FIXED_BITS),
+			.rate = (fixed)ldexp(rate_of(trace, &rates, gpu->row, bytes), FIXED_BITS),
 			.device = run->policy.streams_by_number ? -1 : gpu->device,
 			.ts_ns = trace->ts_ns[gpu->row],
 			.row = gpu->row };
@@ -114,6 +117,7 @@ static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
 	struct ht_bandwidth_series series = {
 		.device = events[0].device, .kind = events[0].kind, .points = points, .n = n
 	};
+	struct ht_arg_cursor sizes = ht_arg_cursor(trace, "bytes");
 	fixed sum = 0;
 	for (size_t i = 0; i < n; i++) {
 		sum += events[i].is_end ? -events[i].rate : events[i].rate;
@@ -124,7 +128,7 @@ static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
 		if (events[i].is_end)
 			continue;
 		series.n_copies++;
-		int64_t bytes = ht_arg_i64(trace, "bytes", events[i].row, 0);
+		int64_t bytes = ht_arg_cursor_i64(&sizes, events[i].row, 0);
 		if (bytes > 0 && series.bytes <= INT64_MAX - bytes)
 			series.bytes += bytes;
 	}

@@ -65,7 +65,7 @@ static enum ht_status put_exposed(const struct facts *facts, const struct ht_wor
 	struct ht_interval *compute = NULL, *communication = NULL;
 	size_t n_compute = 0, n_communication = 0, n = 0;
 	int64_t key = (int64_t)ht_table_n_rows(facts->rows) - 1;
-	struct ht_exposed_call *calls = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *calls);
+	struct ht_exposed_call *calls = ht_arena_room(run->scratch, (work->n + 1) * sizeof *calls);
 	if (!calls)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_work_union(run, work, ht_class_bit(HT_CLASS_COMPUTE), &compute, &n_compute));
@@ -147,7 +147,7 @@ static enum ht_status put_steps(const struct facts *facts, const struct ht_devic
 	const struct ht_work_list *work = &device->work;
 	size_t n_groups = t->n_steps + 1;
 	size_t *first = ht_arena_alloc(run->scratch, (n_groups + 1) * sizeof *first);
-	struct ht_work *sorted = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *sorted);
+	struct ht_work *sorted = ht_arena_room(run->scratch, (work->n + 1) * sizeof *sorted);
 	if (!first || !sorted)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < work->n; i++) {
@@ -177,22 +177,17 @@ enum ht_status ht_breakdown_put(
 	const struct facts facts = { run, part->facts[0], part->facts[calls_k],
 		part->facts[gaps_k] };
 	struct ht_frame frame = { 0 };
-	struct ht_work_list work = { 0 };
+	struct ht_devices devices = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_work_collect(run, &frame, &work));
-	HT_TRY(ht_work_sort(run, &work));
-	if (!work.n) {
+	HT_TRY(ht_devices_find(run, &frame, &devices));
+	if (!devices.n)
 		put_nothing(facts.rows, frame.rank);
-		return HT_OK;
-	}
-	struct ht_device_work *devices = NULL;
-	size_t n = 0;
-	HT_TRY(ht_work_by_device(run, &frame, &work, &devices, &n));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < devices.n; i++) {
+		const struct ht_device_work *device = &devices.list[i];
 		if (by_step)
-			HT_TRY(put_steps(&facts, &devices[i]));
+			HT_TRY(put_steps(&facts, device));
 		else
-			HT_TRY(put_breakdown(&facts, &devices[i], HT_NO_I64, &devices[i].work));
+			HT_TRY(put_breakdown(&facts, device, HT_NO_I64, &device->work));
 	}
 	return HT_OK;
 }

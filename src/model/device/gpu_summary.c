@@ -28,9 +28,9 @@ static int compare_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-static int64_t per_sm_of(const struct ht_trace *t, uint32_t row)
+static int64_t per_sm_of(struct ht_arg_cursor *blocks, uint32_t row)
 {
-	double value = ht_arg_f64(t, "blocks per SM", row, 0);
+	double value = ht_arg_cursor_f64(blocks, row, 0);
 	return value > 0 && value < MAX_PER_SM ? (int64_t)llround(value * ONE) : 0;
 }
 
@@ -57,23 +57,34 @@ static struct ht_interval clip(const struct ht_work *w, int64_t start, int64_t e
 	return in;
 }
 
+static bool is_kernel(const struct ht_trace *t, const struct ht_work *w)
+{
+	return t->kind[w->row] == HT_KIND_KERNEL &&
+	       (w->class_ == HT_CLASS_COMPUTE || w->class_ == HT_CLASS_COMM);
+}
+
 static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
         struct ht_traits *traits, const struct ht_device_work *device, int64_t start, int64_t end,
         struct ht_gpu_summary *s)
 {
 	size_t n = 0, n_changes = 0;
-	struct ht_interval *busy =
-	        ht_arena_alloc(run->scratch, (device->work.n + 1) * sizeof *busy);
+	struct ht_interval *busy = ht_arena_room(run->scratch, (device->work.n + 1) * sizeof *busy);
 	struct change *changes =
-	        ht_arena_alloc(run->scratch, (2 * device->work.n + 1) * sizeof *changes);
+	        ht_arena_room(run->scratch, (2 * device->work.n + 1) * sizeof *changes);
+	struct ht_arg_cursor blocks = ht_arg_cursor(t, "blocks per SM"),
+	                     occupied = ht_arg_cursor(t, "est. achieved occupancy %");
 	double weighted = 0, weight = 0;
+	*s = (struct ht_gpu_summary){ .device = device->device };
 	if (!busy || !changes)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < device->work.n; i++) {
 		const struct ht_work *w = &device->work.items[i];
+		if (!is_kernel(t, w))
+			continue;
 		struct ht_interval in = clip(w, start, end);
-		double occupancy = ht_arg_f64(t, "est. achieved occupancy %", w->row, -1);
-		int64_t per_sm = per_sm_of(t, w->row), inside_ns = ht_sub_sat(in.end, in.start);
+		double occupancy = ht_arg_cursor_f64(&occupied, w->row, -1);
+		int64_t per_sm = per_sm_of(&blocks, w->row),
+		        inside_ns = ht_sub_sat(in.end, in.start);
 		bool on_tc = ht_traits_on_tc(traits, w->row, false);
 		s->n_kernels++;
 		ht_sum(&s->kernel_ns, ht_sub_sat(w->end, w->start));
@@ -91,7 +102,6 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 		}
 	}
 	n = ht_interval_merge(run->ctx->mem, busy, n);
-	s->device = device->device;
 	s->window_ns = ht_sub_sat(end, start);
 	s->busy_ns = ht_interval_length(busy, n);
 	s->occupancy_pct = weight > 0 ? weighted / weight : NAN;
@@ -108,25 +118,17 @@ enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *fr
         struct ht_traits *traits, int64_t start, int64_t end, struct ht_gpu_summary **ret_list,
         size_t *ret_n)
 {
-	const struct ht_trace *t = frame->trace;
-	struct ht_work_list work = { 0 };
-	struct ht_device_work *devices = NULL;
-	size_t n_kernels = 0, n = 0;
-	HT_TRY(ht_work_collect(run, frame, &work));
-	for (size_t i = 0; i < work.n; i++)
-		if (t->kind[work.items[i].row] == HT_KIND_KERNEL &&
-		        (work.items[i].class_ == HT_CLASS_COMPUTE ||
-		                work.items[i].class_ == HT_CLASS_COMM))
-			work.items[n_kernels++] = work.items[i];
-	work.n = n_kernels;
-	HT_TRY(ht_work_sort(run, &work));
-	if (work.n)
-		HT_TRY(ht_work_by_device(run, frame, &work, &devices, &n));
-	struct ht_gpu_summary *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	struct ht_devices devices = { 0 };
+	size_t n = 0;
+	HT_TRY(ht_devices_find(run, frame, &devices));
+	struct ht_gpu_summary *list = ht_arena_alloc(run->scratch, (devices.n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < n; i++)
-		HT_TRY(summarise(run, t, traits, &devices[i], start, end, &list[i]));
+	for (size_t i = 0; i < devices.n; i++) {
+		HT_TRY(summarise(
+		        run, frame->trace, traits, &devices.list[i], start, end, &list[n]));
+		n += list[n].n_kernels > 0;
+	}
 	*ret_list = list;
 	*ret_n = n;
 	return HT_OK;

@@ -25,7 +25,7 @@ enum ht_status ht_work_collect(
 	struct ht_work_list work = { 0 };
 	if (run->policy.collect_work)
 		return run->policy.collect_work(run, frame, ret_work);
-	work.items = ht_arena_alloc(run->scratch, (frame->n_gpu + 1) * sizeof *work.items);
+	work.items = ht_arena_room(run->scratch, (frame->n_gpu + 1) * sizeof *work.items);
 	if (!work.items)
 		return ht_fail_nomem(run->ctx);
 	for (; work.n < frame->n_gpu; work.n++)
@@ -35,6 +35,69 @@ enum ht_status ht_work_collect(
 	return HT_OK;
 }
 
+/* ---- orders ---- */
+
+enum order { BY_START, BY_DEVICE, BY_STREAM };
+
+/* What one sort is by; it is stable, so the last sort is by what counts first. */
+static uint64_t key_of(const struct ht_trace *t, const struct ht_gpu *gpu, enum order key)
+{
+	return ht_sort_key_i64(key == BY_START    ? t->ts_ns[gpu->row]
+	                       : key == BY_DEVICE ? gpu->device
+	                                          : gpu->stream);
+}
+
+static bool sort_by(const struct ht_run *run, enum order key, uint64_t *keys, uint32_t *order)
+{
+	const struct ht_trace *t = run->trace;
+	for (size_t i = 0; i < t->n_gpu; i++)
+		keys[i] = key_of(t, &t->gpu[order[i]], key);
+	return ht_sort_keys(run->ctx->mem, keys, order, t->n_gpu);
+}
+
+static enum ht_status make_order(struct ht_run *run, const void *of, void *ret_value)
+{
+	enum order by = *(const enum order *)of;
+	size_t n = run->trace->n_gpu, n_keys = (n + 1) * sizeof(uint64_t);
+	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
+	const uint32_t *by_start = NULL;
+	if (by != BY_START)
+		HT_TRY(ht_gpu_by_start(run, &by_start));
+	uint64_t *keys = order ? ht_mem_alloc(run->ctx->mem, n_keys) : NULL;
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = by_start ? by_start[i] : i;
+	bool ok = by == BY_START ? sort_by(run, BY_START, keys, order)
+	                         : (by == BY_DEVICE || sort_by(run, BY_STREAM, keys, order)) &&
+	                                   sort_by(run, BY_DEVICE, keys, order);
+	ht_mem_free(run->ctx->mem, keys, n_keys);
+	*(const uint32_t **)ret_value = order;
+	return ok ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+static enum ht_status find_order(struct ht_run *run, enum order by, const uint32_t **ret_order)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, by, make_order, sizeof *ret_order };
+	return ht_share(run, &how, &by, ret_order);
+}
+
+enum ht_status ht_gpu_by_start(struct ht_run *run, const uint32_t **ret_order)
+{
+	return find_order(run, BY_START, ret_order);
+}
+
+enum ht_status ht_gpu_by_stream(struct ht_run *run, const uint32_t **ret_order)
+{
+	return find_order(run, BY_STREAM, ret_order);
+}
+
+enum ht_status ht_gpu_by_device(struct ht_run *run, const uint32_t **ret_order)
+{
+	return find_order(run, BY_DEVICE, ret_order);
+}
+
 enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work)
 {
 	size_t n = work->n, i = 1;
@@ -42,9 +105,9 @@ enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work)
 		i++;
 	if (i >= n)
 		return HT_OK;
-	uint64_t *keys = ht_arena_alloc(run->scratch, n * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(run->scratch, n * sizeof *order);
-	struct ht_work *sorted = ht_arena_alloc(run->scratch, n * sizeof *sorted);
+	uint64_t *keys = ht_arena_room(run->scratch, n * sizeof *keys);
+	uint32_t *order = ht_arena_room(run->scratch, n * sizeof *order);
+	struct ht_work *sorted = ht_arena_room(run->scratch, n * sizeof *sorted);
 	if (!keys || !order || !sorted)
 		return ht_fail_nomem(run->ctx);
 	for (i = 0; i < n; i++) {
@@ -62,7 +125,7 @@ enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work)
 enum ht_status ht_work_union(struct ht_run *run, const struct ht_work_list *work, unsigned classes,
         struct ht_interval **ret_merged, size_t *ret_n)
 {
-	struct ht_interval *list = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *list);
+	struct ht_interval *list = ht_arena_room(run->scratch, (work->n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0;
@@ -88,7 +151,7 @@ static int compare_devices(const void *left, const void *right)
 static enum ht_status list_devices(struct ht_run *run, const struct ht_work_list *work,
         struct ht_device_work **ret_devices, size_t *ret_n)
 {
-	int32_t *numbers = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *numbers);
+	int32_t *numbers = ht_arena_room(run->scratch, (work->n + 1) * sizeof *numbers);
 	size_t n = 0;
 	if (!numbers)
 		return ht_fail_nomem(run->ctx);
@@ -110,42 +173,91 @@ static enum ht_status list_devices(struct ht_run *run, const struct ht_work_list
 	return HT_OK;
 }
 
-static enum ht_status fill_device(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, struct ht_device_work *d)
+/* Whatever runs on the device; by_start is all work of the trace. */
+static enum ht_status fill_all(
+        struct ht_run *run, const uint32_t *by_start, struct ht_device_work *d)
 {
-	const struct ht_trace *t = frame->trace;
-	bool every = run->policy.one_device;
-	struct ht_interval *all = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *all);
-	d->work.items = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *d->work.items);
-	if (!all || !d->work.items)
+	const struct ht_trace *t = run->trace;
+	struct ht_interval *all = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *all);
+	if (!all)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < work->n; i++) {
-		const struct ht_work *w = &work->items[i];
-		if (!every && w->device != d->device)
-			continue;
-		d->work.items[d->work.n++] = *w;
-	}
 	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row, launch = t->gpu[i].launch;
-		if (!every && t->gpu[i].device != d->device)
+		const struct ht_gpu *gpu = &t->gpu[by_start[i]];
+		if (!run->policy.one_device && gpu->device != d->device)
 			continue;
-		if (launch != HT_NONE && t->ts_ns[launch] < d->first_launch_ns)
-			d->first_launch_ns = t->ts_ns[launch];
-		if (ht_is_span(t, row))
-			all[d->n_all++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+		if (gpu->launch != HT_NONE && t->ts_ns[gpu->launch] < d->first_launch_ns)
+			d->first_launch_ns = t->ts_ns[gpu->launch];
+		if (ht_is_span(t, gpu->row))
+			all[d->n_all++] =
+			        (struct ht_interval){ t->ts_ns[gpu->row], ht_end_ns(t, gpu->row) };
 	}
 	d->n_all = ht_interval_merge(run->ctx->mem, all, d->n_all);
 	d->all = all;
 	return HT_OK;
 }
 
-enum ht_status ht_work_by_device(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, struct ht_device_work **ret_devices, size_t *ret_n)
+/* The work of one device out of that of several. */
+static enum ht_status pick_work(
+        struct ht_run *run, const struct ht_work_list *work, struct ht_device_work *d)
 {
-	HT_TRY(list_devices(run, work, ret_devices, ret_n));
-	for (size_t i = 0; i < *ret_n; i++)
-		HT_TRY(fill_device(run, frame, work, &(*ret_devices)[i]));
+	d->work.items = ht_arena_room(run->scratch, (work->n + 1) * sizeof *d->work.items);
+	if (!d->work.items)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < work->n; i++)
+		if (work->items[i].device == d->device)
+			d->work.items[d->work.n++] = work->items[i];
 	return HT_OK;
+}
+
+/* Collected by start where we collect ourselves. */
+static enum ht_status collect_sorted(struct ht_run *run, const struct ht_frame *frame,
+        const uint32_t *by_start, struct ht_work_list *ret_work)
+{
+	const struct ht_trace *t = frame->trace;
+	struct ht_work_list work = { 0 };
+	bool *in = NULL;
+	if (run->policy.collect_work) {
+		HT_TRY(run->policy.collect_work(run, frame, ret_work));
+		return ht_work_sort(run, ret_work);
+	}
+	HT_TRY(ht_frame_gpu_marks(run, frame, &in));
+	work.items = ht_arena_room(run->scratch, (frame->n_gpu + 1) * sizeof *work.items);
+	if (!work.items)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++)
+		if (in[by_start[i]])
+			work.items[work.n++] = work_of_gpu(t, &t->gpu[by_start[i]]);
+	*ret_work = work;
+	return HT_OK;
+}
+
+static enum ht_status make_devices(struct ht_run *run, const void *of, void *ret_value)
+{
+	const struct ht_frame *frame = of;
+	const uint32_t *by_start = NULL;
+	struct ht_work_list work = { 0 };
+	struct ht_device_work *devices = NULL;
+	struct ht_devices *ret = ret_value;
+	HT_TRY(ht_gpu_by_start(run, &by_start));
+	HT_TRY(collect_sorted(run, frame, by_start, &work));
+	HT_TRY(list_devices(run, &work, &devices, &ret->n));
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ret->n == 1)
+			devices[i].work = work;
+		else
+			HT_TRY(pick_work(run, &work, &devices[i]));
+		HT_TRY(fill_all(run, by_start, &devices[i]));
+	}
+	ret->list = devices;
+	return HT_OK;
+}
+
+enum ht_status ht_devices_find(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_devices *ret_devices)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, 0, make_devices, sizeof *ret_devices };
+	return ht_frame_share_gpu(run, frame, &how, frame, ret_devices);
 }
 
 int64_t ht_device_busy_ns(const struct ht_device_work *device, int64_t from, int64_t to)

@@ -26,6 +26,11 @@ struct ht_work_list {
 enum ht_status ht_work_collect(struct ht_run *run, const struct ht_frame *frame,
         struct ht_work_list *ret_work) HT_MUST_USE;
 
+/* Indexes into gpu[] of the trace by start, or by device, stream and start; equal ones keep their order. */
+enum ht_status ht_gpu_by_start(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
+enum ht_status ht_gpu_by_stream(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
+enum ht_status ht_gpu_by_device(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
+
 /* Sort by start; equal starts keep their order. Memory in run->scratch. */
 enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work) HT_MUST_USE;
 
@@ -38,10 +43,14 @@ struct ht_device_work {
 	int64_t first_launch_ns; /* first launch call in the file for it; INT64_MAX: none */
 };
 
-/* Sorted work apart by device, ascending. Work of several devices of one process never hides each other's. */
-enum ht_status ht_work_by_device(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_work_list *work, struct ht_device_work **ret_devices,
-        size_t *ret_n) HT_MUST_USE;
+struct ht_devices {
+	const struct ht_device_work *list; /* by number, ascending */
+	size_t n;
+};
+
+/* The work of a frame by start, apart by device: work of several devices of one process never hides each other's. */
+enum ht_status ht_devices_find(struct ht_run *run, const struct ht_frame *frame,
+        struct ht_devices *ret_devices) HT_MUST_USE;
 /* Length of what runs on the device within [from, to). */
 int64_t ht_device_busy_ns(const struct ht_device_work *device, int64_t from, int64_t to);
 

@@ -46,35 +46,35 @@ struct pieces {
 	size_t n;
 };
 
-static int compare_start(const struct piece *a, const struct piece *b)
+static bool same_start(const struct piece *a, const struct piece *b)
 {
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return (a->start > b->start) - (a->start < b->start);
+	return a->device == b->device && a->stream == b->stream && a->start == b->start;
 }
 
 /* Of what starts at once, the gap before waited for what was launched first; unknown is before all. */
-static int compare(const void *left, const void *right)
+static int compare_launch(const void *left, const void *right)
 {
 	const struct piece *a = left, *b = right;
-	int order = compare_start(a, b);
-	if (!order)
-		order = (a->launch_ns > b->launch_ns) - (a->launch_ns < b->launch_ns);
-	return order ? order : (a->row > b->row) - (a->row < b->row);
+	if (a->launch_ns != b->launch_ns)
+		return a->launch_ns < b->launch_ns ? -1 : 1;
+	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* All work, or only what was chosen. */
-static void collect(const struct ht_run *run, const struct ht_frame *frame,
+/* All work, or only what was chosen, by device, stream (unless by device) and start. */
+static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct pieces *pieces)
 {
 	const struct ht_trace *t = frame->trace;
-	for (uint32_t i = 0, k = 0; i < t->n_gpu; i++) {
-		const struct ht_gpu *g = &t->gpu[i];
-		while (k < frame->n_gpu && frame->gpu[k] < i)
-			k++;
-		bool chosen = k < frame->n_gpu && frame->gpu[k] == i;
+	const uint32_t *order = NULL;
+	bool *in = NULL;
+	if (options->by_device)
+		HT_TRY(ht_gpu_by_device(run, &order));
+	else
+		HT_TRY(ht_gpu_by_stream(run, &order));
+	HT_TRY(ht_frame_gpu_marks(run, frame, &in));
+	for (uint32_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *g = &t->gpu[order[i]];
+		bool chosen = in[order[i]];
 		if (!ht_is_span(t, g->row) || !ht_list_text_has(options->streams, g->stream) ||
 		        (run->policy.only_chosen && !chosen))
 			continue;
@@ -88,6 +88,14 @@ static void collect(const struct ht_run *run, const struct ht_frame *frame,
 			.chosen = chosen,
 		};
 	}
+	for (size_t i = 0, n; i < pieces->n; i += n) {
+		struct piece *first = &pieces->items[i];
+		for (n = 1; i + n < pieces->n && same_start(first, &first[n]);)
+			n++;
+		if (n > 1)
+			qsort(first, n, sizeof *first, compare_launch);
+	}
+	return HT_OK;
 }
 
 static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_category category)
@@ -191,8 +199,8 @@ static enum ht_status find_leading(struct ht_run *run, const struct piece *items
         int64_t launch, struct ht_idle_stream *ret_stream)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	struct ht_interval *busy = ht_arena_alloc(run->scratch, (n + 1) * sizeof *busy);
-	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, (n + 1) * sizeof *gaps);
+	struct ht_interval *busy = ht_arena_room(run->scratch, (n + 1) * sizeof *busy);
+	struct ht_idle_gap *gaps = ht_arena_room(run->scratch, (n + 1) * sizeof *gaps);
 	if (!busy || !gaps)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++) {
@@ -241,7 +249,7 @@ static enum ht_status find_traffic(
 	size_t n = 0;
 	for (size_t i = 0; i < t->n_gpu; i++)
 		n += t->gpu[i].device == device && t->gpu[i].class_ == HT_CLASS_COMM;
-	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	struct ht_interval *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	n = 0;
@@ -284,33 +292,66 @@ static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *fr
 	return HT_OK;
 }
 
-enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams, size_t *ret_n)
+/* What gaps are found for. */
+struct question {
+	const struct ht_frame *frame;
+	const struct ht_idle_options *options;
+};
+
+struct answer {
+	struct ht_idle_stream *streams;
+	size_t n;
+};
+
+static enum ht_status find_all(
+        struct ht_run *run, const struct question *q, struct pieces *pieces, struct answer *answer)
 {
+	size_t n_room = q->frame->trace->n_gpu + 1, n_streams = 0;
+	struct ht_idle_gap *gaps = ht_arena_room(run->scratch, MAX_PARTS * n_room * sizeof *gaps);
+	pieces->items = ht_mem_alloc(run->ctx->mem, n_room * sizeof *pieces->items);
+	if (!pieces->items || !gaps)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(collect(run, q->frame, q->options, pieces));
+	for (size_t i = 0; i < pieces->n; i++)
+		n_streams += !i || pieces->items[i].device != pieces->items[i - 1].device ||
+		             pieces->items[i].stream != pieces->items[i - 1].stream;
+	/* every device may have a leading gap too */
+	answer->streams =
+	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *answer->streams);
+	if (!answer->streams)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(find_streams(run, q->frame, pieces, q->options, gaps, answer->streams, &answer->n));
+	if (run->policy.only_chosen || q->options->by_device || q->options->streams)
+		return HT_OK;
+	return add_leading(run, q->frame, pieces, answer->streams, &answer->n);
+}
+
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
+{
+	const struct question *q = of;
 	struct pieces pieces = { 0 };
-	size_t n_room = frame->trace->n_gpu + 1;
+	enum ht_status status = find_all(run, q, &pieces, ret_value);
+	ht_mem_free(run->ctx->mem, pieces.items,
+	        pieces.items ? (q->frame->trace->n_gpu + 1) * sizeof *pieces.items : 0);
+	return status;
+}
+
+/* What is not asked for by default is found for this run alone. */
+enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
+        size_t *ret_n)
+{
+	static const char kind;
+	const struct question q = { frame, options };
+	const struct ht_sharing how = { &kind, options->by_device, make, sizeof(struct answer) };
+	struct answer answer = { 0 };
 	if (run->policy.collect_idle)
 		return run->policy.collect_idle(run, frame, options, ret_streams, ret_n);
-	pieces.items = ht_arena_alloc(run->scratch, n_room * sizeof *pieces.items);
-	struct ht_idle_gap *gaps = ht_arena_alloc(run->scratch, MAX_PARTS * n_room * sizeof *gaps);
-	if (!pieces.items || !gaps)
-		return ht_fail_nomem(run->ctx);
-	collect(run, frame, options, &pieces);
-	ht_sort_items(run->ctx->mem, pieces.items, pieces.n, sizeof *pieces.items, compare);
-
-	size_t n_streams = 0;
-	for (size_t i = 0; i < pieces.n; i++)
-		n_streams += !i || pieces.items[i].device != pieces.items[i - 1].device ||
-		             pieces.items[i].stream != pieces.items[i - 1].stream;
-	/* every device may have a leading gap too */
-	struct ht_idle_stream *streams =
-	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *streams);
-	if (!streams)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(find_streams(run, frame, &pieces, options, gaps, streams, &n_streams));
-	if (!run->policy.only_chosen && !options->by_device && !options->streams)
-		HT_TRY(add_leading(run, frame, &pieces, streams, &n_streams));
-	*ret_streams = streams;
-	*ret_n = n_streams;
+	if (options->threshold_ns == HT_IDLE_THRESHOLD_NS && !options->streams)
+		HT_TRY(ht_frame_share_gpu(run, frame, &how, &q, &answer));
+	else
+		HT_TRY(make(run, &q, &answer));
+	*ret_streams = answer.streams;
+	*ret_n = answer.n;
 	return HT_OK;
 }

@@ -66,7 +66,7 @@ enum ht_status ht_idle_options(struct ht_run *run, struct ht_idle_options *ret_o
 
 /* Streams of one rank by device and number. */
 enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_idle_options *options, struct ht_idle_stream **ret_streams,
+        const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
         size_t *ret_n) HT_MUST_USE;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ONE 1000000
 #define MAX 1e6 /* blocks per SM, or percent: more is no estimate */
@@ -33,6 +34,11 @@ const struct ht_column ht_kernel_group_columns[] = {
 	{ "device", HT_STR, HT_KEY, "device", NULL },
 	{ "stream", HT_STR, HT_KEY, "stream", NULL },
 	{ "core", HT_STR, HT_KEY, "what it ran on", NULL },
+	{ "unit", HT_STR, HT_KEY, "accelerator core", NULL },
+	{ "block_dim", HT_STR, HT_KEY, "blocks", NULL },
+	{ "mix_block_dim", HT_STR, HT_KEY, "blocks on the other cores", NULL },
+	{ "type", HT_STR, HT_KEY, "type of an NPU's kernel, or its name", NULL },
+	{ "input_shapes", HT_STR, HT_KEY, "shapes of its inputs", NULL },
 	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },
 	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
 	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
@@ -53,7 +59,21 @@ struct grouper {
 	struct ht_pooled pooled;
 	struct ht_traits traits;
 	struct ht_op_tree tree; /* only when operators are asked for */
+	struct ht_arg_cursor blocks, occupancy;
+	struct ht_arg_cursor args[HT_N_KG_KEYS]; /* of the keys that are args */
 	unsigned keys;
+};
+
+static const char *const key_args[HT_N_KG_KEYS] = {
+	[HT_KG_GRID] = "grid",
+	[HT_KG_BLOCK] = "block",
+	[HT_KG_REGISTERS] = "registers per thread",
+	[HT_KG_SHARED] = "shared memory",
+	[HT_KG_UNIT] = "Accelerator Core",
+	[HT_KG_BLOCKS] = "Block Dim",
+	[HT_KG_MIX_BLOCKS] = "Mix Block Dim",
+	[HT_KG_TYPE] = "Type",
+	[HT_KG_SHAPES] = "Input Shapes",
 };
 
 static bool wants(const struct grouper *g, unsigned key)
@@ -81,45 +101,64 @@ static const struct ht_op_node *launcher_of(const struct grouper *g, uint32_t i_
 
 static const char *core_of(struct grouper *g, uint32_t row, bool on_tc)
 {
-	const char *core = ht_arg_str(g->t, "Accelerator Core", row);
-	if (!core)
-		core = ht_arg_str(g->t, "Task Type", row);
+	const char *core = ht_traits_core(&g->traits, row, false);
 	return core ? core : on_tc ? "tensor cores" : "other cores";
 }
 
-static bool add_text(struct grouper *g, unsigned key, const char *text, uint32_t *texts)
+/* Of an NPU's kernel; else its name. */
+static const char *type_of(struct grouper *g, uint32_t row)
 {
-	return ht_pooled_text(&g->pooled, wants(g, key) ? text : NULL, &texts[key]);
+	const char *type = ht_arg_cursor_str(&g->args[HT_KG_TYPE], row);
+	bool is_known = type && *type && strcmp(type, "N/A") != 0;
+	return is_known ? type : ht_str(g->t, g->t->name[row]);
 }
 
-static bool add_keys(struct grouper *g, uint32_t i_gpu, bool on_tc, uint32_t *texts)
+/* What a kernel says of one key; NULL: nothing. */
+static const char *text_of(
+        struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc)
 {
-	const struct ht_trace *t = g->t;
-	const struct ht_gpu *gpu = &t->gpu[i_gpu];
-	uint32_t row = gpu->row;
-	const struct ht_op_node *op = launcher_of(g, i_gpu);
-	static const char *const numbers[HT_N_KG_KEYS] = {
-		[HT_KG_REGISTERS] = "registers per thread", [HT_KG_SHARED] = "shared memory"
-	};
-	for (size_t k = 0; k < HT_N_KG_KEYS; k++)
+	uint32_t row = g->t->gpu[i_gpu].row;
+	switch (key) {
+	case HT_KG_NAME: return ht_str(g->t, g->t->name[row]);
+	case HT_KG_OPERATOR: return op ? ht_str(g->t, g->t->name[op->row]) : NULL;
+	case HT_KG_CORE: return core_of(g, row, on_tc);
+	case HT_KG_TYPE: return type_of(g, row);
+	default: return ht_arg_cursor_str(&g->args[key], row);
+	}
+}
+
+static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op,
+        bool on_tc, uint32_t *ret_text)
+{
+	const struct ht_gpu *gpu = &g->t->gpu[i_gpu];
+	switch (key) {
+	case HT_KG_REGISTERS:
+	case HT_KG_SHARED:
+	case HT_KG_BLOCKS:
+	case HT_KG_MIX_BLOCKS:
+		return add_number(g, ht_arg_cursor_i64(&g->args[key], gpu->row, HT_NO_I64),
+		        HT_NO_I64, ret_text);
+	case HT_KG_DEVICE: return add_number(g, gpu->device, -1, ret_text);
+	case HT_KG_STREAM: return add_number(g, gpu->stream, -1, ret_text);
+	default: return ht_pooled_text(&g->pooled, text_of(g, key, i_gpu, op, on_tc), ret_text);
+	}
+}
+
+static bool add_keys(
+        struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc, uint32_t *texts)
+{
+	for (unsigned k = 0; k < HT_N_KG_KEYS; k++) {
 		texts[k] = HT_NONE;
-	for (unsigned k = HT_KG_REGISTERS; k <= HT_KG_SHARED; k++)
-		if (wants(g, k) && !add_number(g, ht_arg_i64(t, numbers[k], row, HT_NO_I64),
-		                           HT_NO_I64, &texts[k]))
+		if (wants(g, k) && !add_key(g, k, i_gpu, op, on_tc, &texts[k]))
 			return false;
-	return add_text(g, HT_KG_NAME, ht_str(t, t->name[row]), texts) &&
-	       add_text(g, HT_KG_OPERATOR, op ? ht_str(t, t->name[op->row]) : NULL, texts) &&
-	       add_text(g, HT_KG_GRID, ht_arg_str(t, "grid", row), texts) &&
-	       add_text(g, HT_KG_BLOCK, ht_arg_str(t, "block", row), texts) &&
-	       add_text(g, HT_KG_CORE, core_of(g, row, on_tc), texts) &&
-	       (!wants(g, HT_KG_DEVICE) || add_number(g, gpu->device, -1, &texts[HT_KG_DEVICE])) &&
-	       (!wants(g, HT_KG_STREAM) || add_number(g, gpu->stream, -1, &texts[HT_KG_STREAM]));
+	}
+	return true;
 }
 
 /* An estimate in millionths, -1 when the row has none. */
-static int64_t estimate(const struct ht_trace *t, const char *arg, uint32_t row)
+static int64_t estimate(struct ht_arg_cursor *arg, uint32_t row)
 {
-	double value = ht_arg_f64(t, arg, row, -1);
+	double value = ht_arg_cursor_f64(arg, row, -1);
 	return value >= 0 && value < MAX ? (int64_t)llround(value * ONE) : -1;
 }
 
@@ -129,21 +168,20 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 	uint32_t row = t->gpu[i_gpu].row, texts[HT_N_KG_KEYS];
 	bool on_tc = ht_traits_on_tc(&g->traits, row, false);
 	const struct ht_op_node *op = launcher_of(g, i_gpu);
-	int64_t blocks = estimate(t, "blocks per SM", row),
-	        occupancy = estimate(t, "est. achieved occupancy %", row), dur = t->dur_ns[row];
+	int64_t blocks = estimate(&g->blocks, row), occupancy = estimate(&g->occupancy, row),
+	        dur = t->dur_ns[row];
 	size_t group;
-	if (!add_keys(g, i_gpu, on_tc, texts) || !ht_pooled_group(&g->pooled, texts, &group))
+	if (!add_keys(g, i_gpu, op, on_tc, texts) || !ht_pooled_group(&g->pooled, texts, &group))
 		return false;
 	const __int128 values[HT_N_KG_VALUES] = { 1, dur, dur, dur,
 		(__int128)(blocks > 0 ? blocks : 0) * dur,
 		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0, on_tc,
 		op && op->tc_listed };
-	for (size_t v = 0; v < HT_N_KG_VALUES; v++)
-		ht_pooled_add(&g->pooled, group, 0, v, values[v]);
+	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
 }
 
-static bool is_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
+bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
 {
 	/* copies that run as kernels are copies here as everywhere */
 	bool works = gpu->class_ == HT_CLASS_COMPUTE || gpu->class_ == HT_CLASS_COMM;
@@ -155,10 +193,16 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 	struct ht_frame frame = { 0 };
 	HT_TRY(ht_frame_make_gpu(g->run, &frame));
 	HT_TRY(ht_traits_init(g->run, g->t, &g->traits));
+	g->blocks = ht_arg_cursor(g->t, "blocks per SM");
+	g->occupancy = ht_arg_cursor(g->t, "est. achieved occupancy %");
+	for (unsigned k = 0; k < HT_N_KG_KEYS; k++)
+		if (key_args[k] && wants(g, k))
+			g->args[k] = ht_arg_cursor(g->t, key_args[k]);
 	if (wants(g, HT_KG_OPERATOR))
 		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
 	for (size_t i = 0; i < frame.n_gpu; i++)
-		if (is_kernel(g->t, &g->t->gpu[frame.gpu[i]]) && !add_kernel(g, frame.gpu[i]))
+		if (ht_is_counted_kernel(g->t, &g->t->gpu[frame.gpu[i]]) &&
+		        !add_kernel(g, frame.gpu[i]))
 			return ht_fail_nomem(g->run->ctx);
 	return ht_pooled_put(&g->pooled, table);
 }

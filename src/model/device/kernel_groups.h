@@ -18,7 +18,12 @@ enum {
 	HT_KG_SHARED,
 	HT_KG_DEVICE,
 	HT_KG_STREAM,
-	HT_KG_CORE, /* what it ran on, as the device tells, or tensor cores by its name */
+	HT_KG_CORE,   /* what it ran on, as the device tells, or tensor cores by its name */
+	HT_KG_UNIT,   /* the same where the device tells */
+	HT_KG_BLOCKS, /* blocks of an NPU's kernel, on its main cores and on the others */
+	HT_KG_MIX_BLOCKS,
+	HT_KG_TYPE,   /* of an NPU's kernel; else its name */
+	HT_KG_SHAPES, /* of its inputs */
 	HT_N_KG_KEYS
 };
 enum {
@@ -39,6 +44,9 @@ extern const uint8_t ht_kernel_rules[HT_N_KG_VALUES];
 /* The table of a part: two values are wide. */
 extern const struct ht_column ht_kernel_group_columns[];
 enum { HT_N_KERNEL_GROUP_COLUMNS = HT_N_KG_KEYS + HT_N_KG_VALUES + 2 };
+
+/* Is a piece of work a kernel that counts? */
+bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu);
 
 /* Which keys make a group, as bits 1 << HT_KG_...; others are missing. */
 enum ht_status ht_kernel_groups_put(struct ht_run *run, unsigned keys, ht_table *table) HT_MUST_USE;

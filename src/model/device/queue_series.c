@@ -4,6 +4,8 @@
 #include "model/device/series.h"
 #include "base/sort.h"
 
+#include <string.h>
+
 struct event {
 	int64_t stream, ts_ns;
 	int32_t device;
@@ -12,10 +14,16 @@ struct event {
 	bool chosen; /* of work that the frame has */
 };
 
+/* Launches and starts, each in the order of the work: by row they are nearly sorted. */
+struct events {
+	struct event *launches, *starts;
+	size_t n; /* of either */
+};
+
 /* Both events of a piece of work; a launch from before the recording stands before all else. Where the clocks
  * disagree work is launched when it starts at the latest, or the queue would hold less than nothing. */
-static struct event *put(const struct ht_run *run, const struct ht_trace *trace, uint32_t i_gpu,
-        bool chosen, struct event *at)
+static void put(const struct ht_run *run, const struct ht_trace *trace, uint32_t i_gpu, bool chosen,
+        struct events *events)
 {
 	const struct ht_gpu *gpu = &trace->gpu[i_gpu];
 	bool known = gpu->launch != HT_NONE;
@@ -26,14 +34,13 @@ static struct event *put(const struct ht_run *run, const struct ht_trace *trace,
 		.row = known ? gpu->launch : gpu->row,
 		.gpu = i_gpu,
 		.chosen = chosen && known };
-	*at++ = event;
 	if (!run->policy.is_launch && event.ts_ns > trace->ts_ns[gpu->row])
-		at[-1].ts_ns = trace->ts_ns[gpu->row];
+		event.ts_ns = trace->ts_ns[gpu->row];
+	events->launches[events->n] = event;
 	event.ts_ns = trace->ts_ns[gpu->row];
 	event.row = gpu->row;
 	event.delta = -1;
-	*at++ = event;
-	return at;
+	events->starts[events->n++] = event;
 }
 
 static bool is_counted(
@@ -45,14 +52,12 @@ static bool is_counted(
 	       run->policy.is_launch(ht_str(trace, trace->name[gpu->launch]));
 }
 
-static size_t collect_chosen(
-        const struct ht_run *run, const struct ht_frame *frame, struct event *events)
+static void collect_chosen(
+        const struct ht_run *run, const struct ht_frame *frame, struct events *events)
 {
-	struct event *at = events;
 	for (size_t i = 0; i < frame->n_gpu; i++)
 		if (is_counted(run, frame->trace, &frame->trace->gpu[frame->gpu[i]]))
-			at = put(run, frame->trace, frame->gpu[i], true, at);
-	return (size_t)(at - events);
+			put(run, frame->trace, frame->gpu[i], true, events);
 }
 
 /* By track: start of its first work whose launch is in the file. */
@@ -74,10 +79,9 @@ static enum ht_status find_first_launched(
 }
 
 static enum ht_status collect_all(
-        struct ht_run *run, const struct ht_frame *frame, struct event *events, size_t *ret_n)
+        struct ht_run *run, const struct ht_frame *frame, struct events *events)
 {
 	const struct ht_trace *t = frame->trace;
-	struct event *at = events;
 	int64_t *first = NULL;
 	HT_TRY(find_first_launched(run, t, &first));
 	for (uint32_t i = 0, k = 0; i < t->n_gpu; i++) {
@@ -89,9 +93,8 @@ static enum ht_status collect_all(
 		                   first[t->track[gpu->row]] != INT64_MAX &&
 		                   t->ts_ns[gpu->row] < first[t->track[gpu->row]];
 		if (is_counted(run, t, gpu) || from_before)
-			at = put(run, t, i, chosen, at);
+			put(run, t, i, chosen, events);
 	}
-	*ret_n = (size_t)(at - events);
 	return HT_OK;
 }
 
@@ -144,9 +147,9 @@ static uint64_t key_of(const struct event *event, int key)
 /* By stream, device and time; at equal times launches come first, then by row and piece of work. */
 static enum ht_status sort_events(struct ht_run *run, struct event **events, size_t n)
 {
-	uint64_t *keys = ht_arena_alloc(run->scratch, (n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
-	struct event *sorted = ht_arena_alloc(run->scratch, (n + 1) * sizeof *sorted);
+	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
+	struct event *sorted = ht_arena_room(run->scratch, (n + 1) * sizeof *sorted);
 	if (!keys || !order || !sorted)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++)
@@ -163,37 +166,70 @@ static enum ht_status sort_events(struct ht_run *run, struct event **events, siz
 	return HT_OK;
 }
 
-enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_queue_series **ret_series, size_t *ret_n)
-{
-	size_t n_work = run->policy.only_chosen ? frame->n_gpu : frame->trace->n_gpu, n = 0;
-	struct event *events = ht_arena_alloc(run->scratch, 2 * n_work * sizeof *events + 1);
-	if (!events)
-		return ht_fail_nomem(run->ctx);
-	if (run->policy.only_chosen)
-		n = collect_chosen(run, frame, events);
-	else
-		HT_TRY(collect_all(run, frame, events, &n));
-	HT_TRY(sort_events(run, &events, n));
+struct answer {
+	const struct ht_queue_series *series;
+	size_t n;
+};
 
-	size_t *starts = NULL, n_series = 0, n_shown = 0;
+static enum ht_status put_series(struct ht_run *run, const struct event *events, size_t n,
+        struct ht_queue_point *points, struct answer *answer)
+{
+	size_t *starts = NULL, n_series = 0;
 	HT_TRY(ht_series_starts(run, events, n, sizeof *events, same_series, &starts, &n_series));
 	struct ht_queue_series *series =
 	        ht_arena_alloc(run->scratch, n_series * sizeof *series + 1);
-	struct ht_queue_point *points = ht_arena_alloc(run->scratch, n * sizeof *points + 1);
-	if (!series || !points)
+	if (!series)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n_series; i++) {
 		const struct event *first = &events[starts[i]];
 		size_t n_points = accumulate(first, starts[i + 1] - starts[i], points);
 		if (n_points)
-			series[n_shown++] = (struct ht_queue_series){ .device = first->device,
+			series[answer->n++] = (struct ht_queue_series){ .device = first->device,
 				.stream = first->stream,
 				.points = points,
 				.n = n_points };
 		points += n_points;
 	}
-	*ret_series = series;
-	*ret_n = n_shown;
+	answer->series = series;
+	return HT_OK;
+}
+
+/* The events are let go. */
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
+{
+	const struct ht_frame *frame = of;
+	size_t n_work = run->policy.only_chosen ? frame->n_gpu : frame->trace->n_gpu;
+	struct ht_queue_point *points =
+	        ht_arena_room(run->scratch, 2 * n_work * sizeof *points + 1);
+	struct ht_run own = *run;
+	struct ht_arena scratch;
+	ht_arena_init_like(&scratch, run->scratch);
+	own.scratch = &scratch;
+	struct event *all = ht_arena_room(&scratch, 2 * n_work * sizeof *all + 1);
+	struct events events = { all, all + n_work, 0 };
+	enum ht_status status = points && all ? HT_OK : ht_fail_nomem(run->ctx);
+	if (status == HT_OK && run->policy.only_chosen)
+		collect_chosen(&own, frame, &events);
+	else if (status == HT_OK)
+		status = collect_all(&own, frame, &events);
+	if (status == HT_OK) {
+		memmove(all + events.n, events.starts, events.n * sizeof *all);
+		status = sort_events(&own, &all, 2 * events.n);
+	}
+	if (status == HT_OK)
+		status = put_series(run, all, 2 * events.n, points, ret_value);
+	ht_arena_done(&scratch);
+	return status;
+}
+
+enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_queue_series **ret_series, size_t *ret_n)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, 0, make, sizeof(struct answer) };
+	struct answer answer = { 0 };
+	HT_TRY(ht_frame_share_gpu(run, frame, &how, frame, &answer));
+	*ret_series = answer.series;
+	*ret_n = answer.n;
 	return HT_OK;
 }

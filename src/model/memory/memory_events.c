@@ -280,16 +280,16 @@ static size_t pair_up(const struct keyed *keyed, size_t n, struct ht_memory_pair
 	for (size_t i = 0; i < n; i++) {
 		bool is_alloc = keyed[i].event->bytes > 0;
 		if (open != SIZE_MAX)
-			pairs[n_pairs++] =
-			        (struct ht_memory_pair){ open, is_alloc ? SIZE_MAX : keyed[i].at };
+			pairs[n_pairs++] = (struct ht_memory_pair){ open,
+				is_alloc ? SIZE_MAX : keyed[i].at, false };
 		else if (!is_alloc)
 			lone = keyed[i].at;
 		open = is_alloc ? keyed[i].at : SIZE_MAX;
 	}
 	if (open != SIZE_MAX)
-		pairs[n_pairs++] = (struct ht_memory_pair){ open, SIZE_MAX };
+		pairs[n_pairs++] = (struct ht_memory_pair){ open, SIZE_MAX, true };
 	if (lone != SIZE_MAX)
-		pairs[n_pairs++] = (struct ht_memory_pair){ SIZE_MAX, lone };
+		pairs[n_pairs++] = (struct ht_memory_pair){ SIZE_MAX, lone, false };
 	return n_pairs;
 }
 
@@ -318,5 +318,21 @@ enum ht_status ht_memory_pairs_find(struct ht_run *run, const struct ht_memory_e
 	qsort(pairs, n_pairs, sizeof *pairs, by_time);
 	*ret_pairs = pairs;
 	*ret_n = n_pairs;
+	return HT_OK;
+}
+
+enum ht_status ht_memory_kept_find(
+        struct ht_run *run, const struct ht_memory_events *events, bool **ret_is_kept)
+{
+	struct ht_memory_pair *pairs = NULL;
+	size_t n = 0;
+	bool *is_kept = ht_arena_alloc(run->scratch, events->n + 1);
+	if (!is_kept)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_memory_pairs_find(run, events, &pairs, &n));
+	for (size_t i = 0; i < n; i++)
+		if (pairs[i].is_kept)
+			is_kept[pairs[i].alloc] = true;
+	*ret_is_kept = is_kept;
 	return HT_OK;
 }

@@ -57,9 +57,13 @@ enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_eve
 /* An allocation with its release: indexes of events, SIZE_MAX where one of the two is not in the selection. */
 struct ht_memory_pair {
 	size_t alloc, free;
+	bool is_kept; /* nothing says that it was freed: no free, and the address is not allocated again */
 };
 /* Of events with an address: by device, then time of the earlier half. Memory in scratch. */
 enum ht_status ht_memory_pairs_find(struct ht_run *run, const struct ht_memory_events *events,
         struct ht_memory_pair **ret_pairs, size_t *ret_n) HT_MUST_USE;
+/* By event: an allocation of which nothing says that it was freed. Memory in scratch. */
+enum ht_status ht_memory_kept_find(
+        struct ht_run *run, const struct ht_memory_events *events, bool **ret_is_kept) HT_MUST_USE;
 
 #endif

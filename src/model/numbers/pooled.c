@@ -1,8 +1,8 @@
 /*
  * pooled.c - see pooled.h.
  *
- * Besides its values each group and side has a cell of bits: of each value whether anything was pooled into it, so that
- * a smallest value knows whether it is one.
+ * Besides its values each group and side has a cell that says whether anything was pooled into it, so that a smallest
+ * value knows whether it is one.
  */
 #include "model/numbers/pooled.h"
 
@@ -70,18 +70,23 @@ static __int128 *cells_of(const struct ht_pooled *pooled, size_t group, size_t s
 	return (__int128 *)pooled->values.data + (group * pooled->n_sides + side) * n_cells(pooled);
 }
 
-void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, size_t value, __int128 by)
+void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, const __int128 *values)
 {
-	__int128 *cells = cells_of(pooled, group, side), *cell = &cells[value];
-	__int128 *seen = &cells[pooled->n_values], bit = (__int128)1 << value;
-	switch ((enum ht_pool_rule)pooled->rules[value]) {
-	case HT_POOL_SUM:
-	case HT_POOL_SUM_WIDE: *cell += by; break;
-	case HT_POOL_MIN: *cell = !(*seen & bit) || by < *cell ? by : *cell; break;
-	case HT_POOL_MAX: *cell = !(*seen & bit) || by > *cell ? by : *cell; break;
-	case HT_POOL_ANY: *cell |= by != 0; break;
+	__int128 *cells = cells_of(pooled, group, side);
+	bool seen = cells[pooled->n_values] != 0;
+	for (size_t v = 0; v < pooled->n_values; v++) {
+		__int128 *cell = &cells[v], by = values[v];
+		switch ((enum ht_pool_rule)pooled->rules[v]) {
+		case HT_POOL_SUM:
+		case HT_POOL_SUM_WIDE: /* parts that lie may wrap it */
+			*cell = (__int128)((unsigned __int128)*cell + (unsigned __int128)by);
+			break;
+		case HT_POOL_MIN: *cell = !seen || by < *cell ? by : *cell; break;
+		case HT_POOL_MAX: *cell = !seen || by > *cell ? by : *cell; break;
+		case HT_POOL_ANY: *cell |= by != 0; break;
+		}
 	}
-	*seen |= bit;
+	cells[pooled->n_values] = 1;
 }
 
 __int128 ht_pooled_value(const struct ht_pooled *pooled, size_t group, size_t side, size_t value)
@@ -179,6 +184,7 @@ enum ht_status ht_pooled_put(const struct ht_pooled *pooled, ht_table *table)
 static bool pool_row(struct ht_pooled *pooled, const ht_table *table, size_t row, size_t side)
 {
 	uint32_t texts[HT_POOL_MAX_KEYS];
+	__int128 values[HT_POOL_MAX_VALUES];
 	size_t group, column = 0;
 	for (; column < pooled->n_keys; column++) {
 		const char *text = ht_table_is_null(table, row, column)
@@ -191,11 +197,11 @@ static bool pool_row(struct ht_pooled *pooled, const ht_table *table, size_t row
 		return false;
 	for (size_t v = 0; v < pooled->n_values; v++) {
 		bool wide = pooled->rules[v] == HT_POOL_SUM_WIDE;
-		ht_pooled_add(pooled, group, side, v,
-		        wide ? ht_table_i128(table, row, column)
-		             : ht_table_i64(table, row, column));
+		values[v] =
+		        wide ? ht_table_i128(table, row, column) : ht_table_i64(table, row, column);
 		column += 1 + wide;
 	}
+	ht_pooled_add(pooled, group, side, values);
 	return true;
 }
 

@@ -22,7 +22,8 @@ enum ht_pool_rule {
 	HT_POOL_ANY, /* a flag: 0 or 1 */
 };
 
-#define HT_POOL_MAX_KEYS 10
+#define HT_POOL_MAX_KEYS   16
+#define HT_POOL_MAX_VALUES 32
 
 struct ht_pooled {
 	struct ht_run *run;
@@ -45,8 +46,8 @@ static inline size_t ht_pooled_n(const struct ht_pooled *pooled)
 {
 	return pooled->tuples.texts.n;
 }
-/* Pool a value into a group, and read it. What no value was pooled into is 0. */
-void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, size_t value, __int128 by);
+/* Pool all values of something into a group, and read one. What nothing was pooled into is 0. */
+void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, const __int128 *values);
 __int128 ht_pooled_value(const struct ht_pooled *pooled, size_t group, size_t side, size_t value);
 /* The same within 64 bits. */
 int64_t ht_pooled_i64(const struct ht_pooled *pooled, size_t group, size_t side, size_t value);

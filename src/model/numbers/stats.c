@@ -9,15 +9,70 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* So many are sorted by inserting. */
+#define SMALL 24
+
 static int compare_i64(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 	return (a > b) - (a < b);
 }
 
+static void insert(int64_t *values, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		int64_t value = values[i];
+		size_t k = i;
+		for (; k && values[k - 1] > value; k--)
+			values[k] = values[k - 1];
+		values[k] = value;
+	}
+}
+
+static int64_t middle_of(int64_t a, int64_t b, int64_t c)
+{
+	int64_t low = a < b ? a : b, high = a < b ? b : a;
+	return c < low ? low : c > high ? high : c;
+}
+
+/* How many of the values stand left of the border: those below the pivot, and some that equal it. Neither side is
+ * empty. */
+static size_t split(int64_t *values, size_t n)
+{
+	int64_t pivot = middle_of(values[0], values[n / 2], values[n - 1]);
+	size_t i = 0, k = n - 1;
+	for (;; i++, k--) {
+		while (values[i] < pivot)
+			i++;
+		while (values[k] > pivot)
+			k--;
+		if (i >= k)
+			return k + 1 < n ? k + 1 : k;
+		int64_t value = values[i];
+		values[i] = values[k];
+		values[k] = value;
+	}
+}
+
+/* Quicksort, which needs no call per comparison; where it splits badly too often, the library's. */
 void ht_sort_i64(int64_t *values, size_t n)
 {
-	qsort(values, n, sizeof *values, compare_i64);
+	for (int left = 64; n > SMALL; left--) {
+		if (!left) {
+			qsort(values, n, sizeof *values, compare_i64);
+			return;
+		}
+		size_t border = split(values, n), rest = n - border;
+		if (border < rest) {
+			ht_sort_i64(values, border);
+			values += border;
+			n = rest;
+		} else {
+			ht_sort_i64(values + border, rest);
+			n = border;
+		}
+	}
+	insert(values, n);
 }
 
 int64_t ht_median_i64(int64_t *values, size_t n)
@@ -94,7 +149,7 @@ void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe
 	describe_nothing(ret_describe);
 	if (!n)
 		return;
-	qsort(values, n, sizeof *values, compare_i64);
+	ht_sort_i64(values, n);
 	__int128 sum = 0;
 	unsigned __int128 squares = 0;
 	for (size_t i = 0; i < n; i++) {

@@ -74,6 +74,43 @@ static void no_sample_has_nothing(void **state)
 	assert_true(isnan(d.mean) && isnan(d.std) && isnan(d.min) && isnan(d.p50) && isnan(d.max));
 }
 
+/* Every value as often as before, ascending: whatever the order, and however many are equal. */
+static void sorts(void **state)
+{
+	(void)state;
+	enum { N = 3000 };
+	static int64_t values[N];
+	uint64_t seed = 7;
+	for (int kind = 0; kind < 7; kind++)
+		for (size_t n = 0; n <= N; n += n < 100 ? 1 : 967) {
+			int64_t sum = 0, squares = 0;
+			for (size_t i = 0; i < n; i++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				int64_t random = (int64_t)(seed >> 40) - (1 << 23);
+				values[i] = kind == 0   ? random
+				            : kind == 1 ? (int64_t)i
+				            : kind == 2 ? -(int64_t)i
+				            : kind == 3 ? 5
+				            : kind == 4 ? random % 3
+				            : kind == 5 ? (int64_t)(i % 2 ? i : n - i)
+				                        : (int64_t)(i < n / 2 ? i : n - i);
+				sum += values[i];
+				squares += values[i] * values[i];
+			}
+			ht_sort_i64(values, n);
+			for (size_t i = 0; i < n; i++) {
+				assert_true(!i || values[i - 1] <= values[i]);
+				sum -= values[i];
+				squares -= values[i] * values[i];
+			}
+			assert_int_equal(sum, 0);
+			assert_int_equal(squares, 0);
+		}
+	int64_t ends[] = { INT64_MAX, INT64_MIN, 0, INT64_MIN, INT64_MAX };
+	assert_int_equal(ht_median_i64(ends, 5), 0);
+	assert_true(ends[0] == INT64_MIN && ends[4] == INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +119,7 @@ int main(void)
 		cmocka_unit_test(keeps_digits_of_large_values),
 		cmocka_unit_test(one_sample_has_no_deviation),
 		cmocka_unit_test(no_sample_has_nothing),
+		cmocka_unit_test(sorts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,13 +338,17 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 		ht_arena_done(&arena);
 }
 
+/* Of the variants of frames. */
+#define GPU_ONLY 1u
+
 static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *ret_frame)
 {
 	static const char kind;
 	bool listed = run->step && strcmp(run->step, "all") != 0;
 	bool other = run->policy.select_rows && !run->annotation && !listed;
 	struct ht_memo_key key = { run->i_rank, &kind,
-		(uint32_t)(other << 2 | (gpu_only && !other) << 1 | (run->step != NULL)) };
+		(uint32_t)(other << 2 | (run->step != NULL) << 1) |
+		        (gpu_only && !other ? GPU_ONLY : 0) };
 	bool shared = run->memo && !listed && !run->annotation;
 	const struct ht_frame *kept = shared ? ht_memo_find(run->memo, key) : NULL;
 	struct ht_frame frame = { .trace = run->trace };
@@ -371,6 +375,40 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame)
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 {
 	return make(run, !run->policy.rows_with_gpu, ret_frame);
+}
+
+/* Runs over one rank have the same policy, but one may ask within another whose rows are selected otherwise. */
+static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struct ht_sharing *how,
+        const void *of, void *ret_value)
+{
+	struct ht_sharing of_frame = *how;
+	of_frame.variant |= variant << 8;
+	return variant && !run->policy.select_rows ? ht_share(run, &of_frame, of, ret_value)
+	                                           : how->make(run, of, ret_value);
+}
+
+enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_sharing *how, const void *of, void *ret_value)
+{
+	return share_as(run, frame->shared_as, how, of, ret_value);
+}
+
+enum ht_status ht_frame_share_gpu(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_sharing *how, const void *of, void *ret_value)
+{
+	uint32_t as = frame->shared_as;
+	return share_as(run, as ? ((as - 1) & ~GPU_ONLY) + 1 : 0, how, of, ret_value);
+}
+
+enum ht_status ht_frame_gpu_marks(struct ht_run *run, const struct ht_frame *frame, bool **ret_in)
+{
+	bool *in = ht_arena_alloc(run->scratch, frame->trace->n_gpu + 1);
+	if (!in)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < frame->n_gpu; i++)
+		in[frame->gpu[i]] = true;
+	*ret_in = in;
+	return HT_OK;
 }
 
 enum ht_status ht_frame_marks(struct ht_run *run, const struct ht_frame *frame, bool **ret_in)

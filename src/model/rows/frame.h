@@ -20,7 +20,7 @@
 #ifndef HT_MODEL_ROWS_FRAME_H
 #define HT_MODEL_ROWS_FRAME_H
 
-#include "model/run.h"
+#include "model/share.h"
 
 struct ht_frame {
 	const struct ht_trace *trace;
@@ -45,8 +45,18 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame) HT_
  * of that work rather than of all events. */
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
+/* What is found in a frame, once for all runs that share the rank and have the same frame (share.h); how has a variant
+ * below 256. The second is for what depends on the GPU work of the frame alone. */
+enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_sharing *how, const void *of, void *ret_value) HT_MUST_USE;
+enum ht_status ht_frame_share_gpu(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_sharing *how, const void *of, void *ret_value) HT_MUST_USE;
+
 /* ret_in[row]: whether the frame has it. Memory in scratch. */
 enum ht_status ht_frame_marks(
+        struct ht_run *run, const struct ht_frame *frame, bool **ret_in) HT_MUST_USE;
+/* ret_in[i]: whether it has gpu[i] of the trace. Memory in scratch. */
+enum ht_status ht_frame_gpu_marks(
         struct ht_run *run, const struct ht_frame *frame, bool **ret_in) HT_MUST_USE;
 /* A choose of analyses that look at the whole trace unless steps are asked for. */
 enum ht_status ht_frame_choose_whole(struct ht_run *run) HT_MUST_USE;

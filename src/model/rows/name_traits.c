@@ -94,8 +94,10 @@ unsigned ht_name_traits(const char *name)
 enum ht_status ht_traits_init(
         struct ht_run *run, const struct ht_trace *trace, struct ht_traits *ret_traits)
 {
-	struct ht_traits traits = { trace,
-		ht_arena_alloc(run->scratch, trace->n_string_offsets * sizeof(uint16_t)) };
+	struct ht_traits traits = { .trace = trace,
+		.of = ht_arena_alloc(run->scratch, trace->n_string_offsets * sizeof(uint16_t)),
+		.core = ht_arg_cursor(trace, "Accelerator Core"),
+		.task = ht_arg_cursor(trace, "Task Type") };
 	if (!traits.of)
 		return ht_fail_nomem(run->ctx);
 	*ret_traits = traits;
@@ -112,12 +114,15 @@ unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
 	return traits->of[id] & ~SEEN;
 }
 
+const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task)
+{
+	struct ht_arg_cursor *first = by_task ? &traits->task : &traits->core;
+	const char *core = ht_arg_cursor_str(first, row);
+	return core ? core : ht_arg_cursor_str(by_task ? &traits->core : &traits->task, row);
+}
+
 bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task)
 {
-	const struct ht_trace *t = traits->trace;
-	const char *args[] = { "Accelerator Core", "Task Type" };
-	const char *core = NULL;
-	for (size_t i = 0; i < HT_COUNT(args) && !core; i++)
-		core = ht_arg_str(t, args[by_task ? 1 - i : i], row);
+	const char *core = ht_traits_core(traits, row, by_task);
 	return core ? !strcmp(core, "AI_CORE") : ht_traits_of(traits, row) & HT_TRAIT_TC_KERNEL;
 }

@@ -38,7 +38,8 @@ bool ht_is_module_name(const char *name);
 /* The traits of the names of one trace, found when first asked for. Not for several threads at once. */
 struct ht_traits {
 	const struct ht_trace *trace;
-	uint16_t *of; /* by string id; SEEN marks those that were looked at */
+	uint16_t *of;                    /* by string id; SEEN marks those that were looked at */
+	struct ht_arg_cursor core, task; /* what a task of an NPU runs on */
 };
 
 /* Memory in scratch. */
@@ -46,6 +47,8 @@ enum ht_status ht_traits_init(
         struct ht_run *run, const struct ht_trace *trace, struct ht_traits *ret_traits) HT_MUST_USE;
 /* Of the name of a row. */
 unsigned ht_traits_of(struct ht_traits *traits, uint32_t row);
+/* What the trace says that a kernel runs on, or the type of its task, and if the other first; NULL: neither. */
+const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task);
 /* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where the trace says what a task runs
  * on, when that is AI_CORE: by the type of the task, as the profiler counts for operators, or else by the core that
  * its details name, which tells vector cores apart. */

@@ -40,7 +40,7 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 /* One step over the operators, or over the GPU work of a trace that has nothing else. */
 static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 {
-	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN };
+	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN, .i_step = HT_NONE };
 	bool any = false;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		if (is_plain_host(t, row))
@@ -52,14 +52,53 @@ static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 	bounds->is_whole = true;
 }
 
-/* Host ranges, one per number: the first in time. */
-static void list_steps(const struct ht_trace *t, struct ht_bounds *bounds)
+/* ---- processes ---- */
+
+static bool same_process(const struct ht_trace *t, uint32_t track, uint32_t other)
 {
+	const struct ht_track *a = &t->tracks[track], *b = &t->tracks[other];
+	return a->pid == b->pid && a->pid_type == b->pid_type && a->document == b->document;
+}
+
+/* More processes than these in one file are not told apart. */
+#define MOST_PROCESSES 64
+
+size_t ht_step_processes(const struct ht_trace *t, uint32_t *ret_track)
+{
+	uint32_t tracks[MOST_PROCESSES];
+	size_t counts[MOST_PROCESSES] = { 0 }, n = 0, most = 0, at = 0;
+	*ret_track = HT_NONE;
+	if (!t->n_steps || t->steps[0].is_named || !t->meta_->has_host_steps)
+		return 0;
 	for (size_t i = 0; i < t->n_steps; i++) {
+		uint32_t track = t->track[t->steps[i].row];
+		/* mostly it is that of the step before */
+		if (at >= n || !same_process(t, tracks[at], track))
+			for (at = 0; at < n && !same_process(t, tracks[at], track);)
+				at++;
+		if (at == n && n < MOST_PROCESSES)
+			tracks[n++] = track;
+		if (at < n)
+			counts[at]++;
+	}
+	for (size_t i = 1; i < n; i++)
+		most = counts[i] > counts[most] ? i : most;
+	*ret_track = tracks[most];
+	return n;
+}
+
+/* ---- steps ---- */
+
+/* Host ranges, one per number: the first in time. */
+static void list_steps(const struct ht_trace *t, uint32_t of_track, struct ht_bounds *bounds)
+{
+	for (uint32_t i = 0; i < t->n_steps; i++) {
 		const struct ht_step *s = &t->steps[i];
-		if (bounds->n && bounds->list[bounds->n - 1].number == s->number)
+		if ((bounds->n && bounds->list[bounds->n - 1].number == s->number) ||
+		        (of_track != HT_NONE && !same_process(t, t->track[s->row], of_track)))
 			continue;
-		bounds->list[bounds->n++] = (struct ht_bound){ s->number, s->ts_ns, s->end_ns, 0 };
+		bounds->list[bounds->n++] =
+		        (struct ht_bound){ s->number, s->ts_ns, s->end_ns, 0, i };
 	}
 	bounds->is_named = t->n_steps && t->steps[0].is_named;
 }
@@ -89,9 +128,9 @@ static size_t step_of_launch(
 	return i - 1;
 }
 
-/* How far the GPU work of each step reaches; true when there is any. */
-static bool find_reach(const struct ht_trace *t, struct ht_bounds *bounds, struct reach *reach,
-        size_t *step_of_work)
+/* How far the GPU work of each step reaches; true when there is any. of_track: see ht_step_processes. */
+static bool find_reach(const struct ht_trace *t, uint32_t of_track, struct ht_bounds *bounds,
+        struct reach *reach, size_t *step_of_work)
 {
 	bool any = false;
 	for (size_t i = 0; i < bounds->n; i++)
@@ -99,7 +138,8 @@ static bool find_reach(const struct ht_trace *t, struct ht_bounds *bounds, struc
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		size_t s = bounds->n;
-		if (gpu->launch != HT_NONE && ht_is_span(t, gpu->row))
+		if (gpu->launch != HT_NONE && ht_is_span(t, gpu->row) &&
+		        (of_track == HT_NONE || same_process(t, t->track[gpu->launch], of_track)))
 			s = step_of_launch(t, bounds, gpu->launch);
 		step_of_work[i] = s;
 		if (s == bounds->n)
@@ -160,15 +200,15 @@ static void drop_end(struct ht_bounds *bounds)
 }
 
 /* GPU work that reaches beyond its step. */
-static enum ht_status reach_of_work(
-        struct ht_run *run, bool drop, struct ht_arena *temporary, struct ht_bounds *bounds)
+static enum ht_status reach_of_work(struct ht_run *run, bool drop, uint32_t of_track,
+        struct ht_arena *temporary, struct ht_bounds *bounds)
 {
 	const struct ht_trace *t = run->trace;
 	struct reach *reach = ht_arena_alloc(temporary, (bounds->n + 1) * sizeof *reach);
 	size_t *step_of_work = ht_arena_alloc(temporary, (t->n_gpu + 1) * sizeof(size_t));
 	if (!reach || !step_of_work)
 		return ht_fail_nomem(run->ctx);
-	if (find_reach(t, bounds, reach, step_of_work)) {
+	if (find_reach(t, of_track, bounds, reach, step_of_work)) {
 		reach_out(t, bounds, reach, step_of_work);
 		if (drop)
 			drop_end(bounds);
@@ -183,16 +223,21 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 	struct ht_bounds bounds = { .list = ht_arena_alloc(
 		                            run->scratch, n_room * sizeof *bounds.list) };
 	struct ht_arena temporary;
+	uint32_t of_track;
 	if (!bounds.list)
 		return ht_fail_nomem(run->ctx);
-	list_steps(t, &bounds);
+	/* one process needs no telling apart */
+	if (ht_step_processes(t, &of_track) < 2)
+		of_track = HT_NONE;
+	list_steps(t, of_track, &bounds);
 	if (!bounds.n)
 		span_whole(t, &bounds);
 	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
 	if (!on_host)
 		count_work(t, &bounds);
 	ht_arena_init_like(&temporary, run->scratch);
-	enum ht_status status = on_host ? reach_of_work(run, drop, &temporary, &bounds) : HT_OK;
+	enum ht_status status =
+	        on_host ? reach_of_work(run, drop, of_track, &temporary, &bounds) : HT_OK;
 	ht_arena_done(&temporary);
 	*ret_bounds = bounds;
 	return status;
@@ -295,9 +340,8 @@ enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
 {
 	static const char kind;
 	const struct rows rows = { frame, traits };
-	const struct ht_sharing how = { &kind, frame->shared_as, make_busy, sizeof *ret_times };
-	return frame->shared_as ? ht_share(run, &how, &rows, ret_times)
-	                        : make_busy(run, &rows, ret_times);
+	const struct ht_sharing how = { &kind, 0, make_busy, sizeof *ret_times };
+	return ht_frame_share(run, frame, &how, &rows, ret_times);
 }
 
 enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,

@@ -4,7 +4,8 @@
  * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
  * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
  * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators; where
- * work names its step, that is from its first work to its last.
+ * work names its step, that is from its first work to its last. Of several processes in one file that have steps of their
+ * own those of the one with most steps count (of equals the first), and the work that it launched.
  * Unless steps are asked for, trailing steps without GPU work are left out, and the last one when it has less than
  * 0.8 of the GPU work of the step before: there the profiler stopped in between.
  *
@@ -23,6 +24,7 @@ struct ht_bound {
 	int64_t number;
 	int64_t start, end; /* ns, the trace's own clock */
 	uint32_t n_work;    /* GPU work that was launched inside the host range */
+	uint32_t i_step;    /* of the trace; HT_NONE: the whole trace */
 };
 
 struct ht_bounds {
@@ -51,6 +53,8 @@ struct ht_busy_times {
 	size_t n[HT_BUSY_OTHER];
 };
 
+/* How many processes have steps of their own, and a track of the one whose steps count (HT_NONE: no host row says). */
+size_t ht_step_processes(const struct ht_trace *trace, uint32_t *ret_track);
 /* Of the rank in hand; all of these have their memory in scratch. With drop the end is cut as said above. */
 enum ht_status ht_bounds_make(
         struct ht_run *run, bool drop, struct ht_bounds *ret_bounds) HT_MUST_USE;

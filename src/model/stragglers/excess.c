@@ -4,6 +4,7 @@
 #include "model/stragglers/excess.h"
 #include "model/numbers/stats.h"
 #include "base/checked.h"
+#include "model/rows/row_ends.h"
 #include "model/rows/work_names.h"
 #include "store/tree.h"
 
@@ -58,17 +59,14 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 	return HT_OK;
 }
 
-static enum ht_status sum_gpu(
-        struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
+static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
 {
 	const struct ht_trace *trace = frame->trace;
-	(void)run;
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->class_ != HT_CLASS_COMM && trace->name[gpu->row] != HT_NO_STR)
 			see(trace, profile, gpu->row, trace->dur_ns[gpu->row]);
 	}
-	return HT_OK;
 }
 
 static bool is_api_call(const struct ht_trace *trace, uint32_t row)
@@ -89,9 +87,9 @@ static enum ht_status sum_host(
 {
 	const struct ht_trace *trace = frame->trace;
 	uint32_t *payer = NULL;
-	int64_t *ends = NULL;
+	const int64_t *ends = NULL;
 	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, NULL, run->scratch, &payer));
-	HT_TRY(ht_tree_ends(run->ctx, trace, run->scratch, &ends));
+	HT_TRY(ht_ends_find(run, trace, &ends));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
@@ -108,18 +106,42 @@ static enum ht_status sum_host(
 	return HT_OK;
 }
 
+struct profiles {
+	struct profile of[2]; /* of the GPU, of the host */
+};
+
+static enum ht_status make_profiles(struct ht_run *run, const void *of, void *ret_value)
+{
+	const struct ht_frame *frame = of;
+	struct profiles *profiles = ret_value;
+	size_t n = frame->trace->n_string_offsets + 1;
+	for (int host = 0; host < 2; host++) {
+		struct profile *profile = &profiles->of[host];
+		*profile = (struct profile){ ht_arena_alloc(run->scratch, n * sizeof *profile->ns),
+			ht_arena_room(run->scratch, n * sizeof *profile->row) };
+		if (!profile->ns || !profile->row)
+			return ht_fail_nomem(run->ctx);
+		memset(profile->row, 0xff, n * sizeof *profile->row);
+	}
+	sum_gpu(frame, &profiles->of[0]);
+	/* what else it needs is let go */
+	struct ht_run own = *run;
+	struct ht_arena scratch;
+	ht_arena_init_like(&scratch, run->scratch);
+	own.scratch = &scratch;
+	enum ht_status status = sum_host(&own, frame, &profiles->of[1]);
+	ht_arena_done(&scratch);
+	return status;
+}
+
 enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
-	for (int host = 0; host < 2; host++) {
-		size_t n = frame->trace->n_string_offsets + 1;
-		struct profile profile = { ht_arena_alloc(run->scratch, n * sizeof *profile.ns),
-			ht_arena_alloc(run->scratch, n * sizeof *profile.row) };
-		if (!profile.ns || !profile.row)
-			return ht_fail_nomem(run->ctx);
-		memset(profile.row, 0xff, n * sizeof *profile.row);
-		HT_TRY((host ? sum_host : sum_gpu)(run, frame, &profile));
-		HT_TRY(put_names(run, frame->trace, &profile, host, table));
-	}
+	static const char kind;
+	const struct ht_sharing how = { &kind, 0, make_profiles, sizeof(struct profiles) };
+	struct profiles profiles;
+	HT_TRY(ht_frame_share(run, frame, &how, frame, &profiles));
+	for (int host = 0; host < 2; host++)
+		HT_TRY(put_names(run, frame->trace, &profiles.of[host], host, table));
 	return HT_OK;
 }
 

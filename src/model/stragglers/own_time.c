@@ -4,11 +4,11 @@
  *   arrivals, by group ─► cells [member][step] of each group ─► own time ─► lateness [part][step] ─► verdict
  */
 #include "model/stragglers/own_time.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "model/numbers/interval.h"
 #include "model/numbers/stats.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS] = {
@@ -37,9 +37,10 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 		span->end = ht_end_ns(t, row) > span->end ? ht_end_ns(t, row) : span->end;
 	}
 	for (size_t i = 0; i < t->n_steps; i++) {
-		if (spans[i].end <= spans[i].start)
+		/* a recording of the host alone has the host's steps */
+		if (spans[i].end <= spans[i].start && frame->n_gpu)
 			continue;
-		int64_t gpu_ns = spans[i].end - spans[i].start;
+		int64_t gpu_ns = frame->n_gpu ? spans[i].end - spans[i].start : 0;
 		int64_t host_ns = t->steps[i].end_ns - t->steps[i].ts_ns;
 		ht_table_row(table);
 		ht_table_put_i64(table, t->steps[i].number);
@@ -77,27 +78,16 @@ struct judging {
 	int64_t *span_ns, *wait_ns; /* by part, then step; span HT_NO_I64: not in that step */
 	struct group *groups;
 	size_t n_groups;
-	int64_t *values; /* room for a number per rank, step or group */
+	size_t *member_of; /* by part, of the group in hand; SIZE_MAX: it is none */
+	int64_t *values;   /* room for a number per rank, step or group */
 };
-
-static int compare_i64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
-static int compare_size(const void *left, const void *right)
-{
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	return (a > b) - (a < b);
-}
 
 /* What the middle half of some numbers is apart; sorts them. */
 static int64_t middle_half_ns(int64_t *values, size_t n)
 {
 	if (n < 2)
 		return HT_NO_I64;
-	qsort(values, n, sizeof *values, compare_i64);
+	ht_sort_i64(values, n);
 	return ht_sub_sat(values[n - 1 - n / 4], values[n / 4]);
 }
 
@@ -105,8 +95,8 @@ static int64_t middle_half_ns(int64_t *values, size_t n)
 
 static size_t find_step(const struct judging *j, int64_t step)
 {
-	const int64_t *at = bsearch(&step, j->steps, j->n_steps, sizeof *j->steps, compare_i64);
-	return at ? (size_t)(at - j->steps) : SIZE_MAX;
+	size_t at = ht_lower_bound_i64(j->steps, j->n_steps, step);
+	return at < j->n_steps && j->steps[at] == step ? at : SIZE_MAX;
 }
 
 static enum ht_status list_steps(struct judging *j, size_t k)
@@ -118,7 +108,7 @@ static enum ht_status list_steps(struct judging *j, size_t k)
 	for (size_t p = 0; p < j->parts->n; p++)
 		for (size_t i = 0; i < ht_table_n_rows(j->parts->list[p].facts[k]); i++)
 			j->steps[n_all++] = ht_table_i64(j->parts->list[p].facts[k], i, STEP);
-	qsort(j->steps, n_all, sizeof *j->steps, compare_i64);
+	ht_sort_i64(j->steps, n_all);
 	for (size_t i = 0; i < n_all; i++)
 		if (!i || j->steps[i] != j->steps[j->n_steps - 1])
 			j->steps[j->n_steps++] = j->steps[i];
@@ -180,26 +170,30 @@ static enum ht_status list_groups(struct judging *j)
 
 static enum ht_status list_members(struct judging *j, struct group *g)
 {
-	size_t n = 0, n_all = 0;
+	size_t n = 0;
+	for (size_t p = 0; p < j->parts->n; p++)
+		j->member_of[p] = SIZE_MAX;
 	for (size_t i = 0; i < g->n_arrivals; i++)
-		n += g->arrivals[i].n;
+		for (size_t k = 0; k < g->arrivals[i].n; k++) {
+			size_t *member = &j->member_of[g->arrivals[i].calls[k].i_part];
+			n += *member == SIZE_MAX;
+			*member = 0;
+		}
 	g->members = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *g->members);
 	if (!g->members)
 		return ht_fail_nomem(j->run->ctx);
-	for (size_t i = 0; i < g->n_arrivals; i++)
-		for (size_t k = 0; k < g->arrivals[i].n; k++)
-			g->members[n_all++] = g->arrivals[i].calls[k].i_part;
-	qsort(g->members, n_all, sizeof *g->members, compare_size);
-	for (size_t i = 0; i < n_all; i++)
-		if (!i || g->members[i] != g->members[g->n - 1])
-			g->members[g->n++] = g->members[i];
+	for (size_t p = 0; p < j->parts->n; p++)
+		if (j->member_of[p] != SIZE_MAX) {
+			j->member_of[p] = g->n;
+			g->members[g->n++] = p;
+		}
 	return HT_OK;
 }
 
-static struct cell *cell_of(const struct judging *j, const struct group *g, size_t part, size_t s)
+static bool is_member(const struct group *g, size_t part)
 {
-	const size_t *at = bsearch(&part, g->members, g->n, sizeof part, compare_size);
-	return at ? &g->cells[(size_t)(at - g->members) * j->n_steps + s] : NULL;
+	size_t at = HT_LOWER_BOUND(m, g->n, g->members[m] < part);
+	return at < g->n && g->members[at] == part;
 }
 
 static void add_arrival(const struct judging *j, struct group *g, const struct ht_arrival *a)
@@ -207,7 +201,8 @@ static void add_arrival(const struct judging *j, struct group *g, const struct h
 	size_t s = find_step(j, a->collective->step);
 	for (size_t i = 0; s != SIZE_MAX && i < a->n; i++) {
 		const struct ht_comm_call *call = a->calls[i].call;
-		struct cell *cell = cell_of(j, g, a->calls[i].i_part, s);
+		size_t m = j->member_of[a->calls[i].i_part];
+		struct cell *cell = &g->cells[m * j->n_steps + s];
 		if (!cell->n++ || call->end_ns > cell->last_end_ns)
 			cell->last_end_ns = call->end_ns;
 		ht_sum(&cell->inside_ns, ht_sub_sat(call->end_ns, call->start_ns));
@@ -306,7 +301,7 @@ static int64_t elsewhere_apart_ns(const struct judging *j, size_t i_part, size_t
 	for (size_t i = 0; i < j->n_groups; i++) {
 		const struct group *g = &j->groups[i];
 		int64_t ns = apart_ns(g, s, SIZE_MAX);
-		if (ns != HT_NO_I64 && !cell_of(j, g, i_part, s))
+		if (ns != HT_NO_I64 && !is_member(g, i_part))
 			j->values[n++] = ns;
 	}
 	return n ? ht_median_i64(j->values, n) : 0;
@@ -339,7 +334,7 @@ static int64_t usually_apart_ns(const struct judging *j, const struct series *se
 			j->values[n++] = series->apart_ns[s];
 	if (!n)
 		return 0;
-	qsort(j->values, n, sizeof *j->values, compare_i64);
+	ht_sort_i64(j->values, n);
 	return j->values[n - 1 - n / 4];
 }
 
@@ -407,7 +402,8 @@ enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *part
 	HT_TRY(list_groups(&j));
 	size_t n = parts->n + j.n_steps + j.n_groups;
 	j.values = ht_arena_alloc(run->scratch, (n + 1) * sizeof *j.values);
-	if (!verdicts || !j.values)
+	j.member_of = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *j.member_of);
+	if (!verdicts || !j.values || !j.member_of)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < j.n_groups; i++)
 		HT_TRY(fill_group(&j, &j.groups[i]));

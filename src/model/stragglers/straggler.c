@@ -12,7 +12,7 @@
 enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_straggler_facts *at, struct ht_part *part)
 {
-	ht_chosen_calls_put(frame, part->facts[at->calls]);
+	HT_TRY(ht_chosen_calls_put(run, frame, part->facts[at->calls]));
 	HT_TRY(ht_excess_put(run, frame, part->facts[at->profiles]));
 	return ht_step_work_put(run, frame, part->facts[at->steps]);
 }

@@ -1,0 +1,122 @@
+/*
+ * memory_growth.c - see memory_growth.h.
+ */
+#include "model/advice/memory_growth.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+/* By how much the least of the steps grows; HT_NO_I64: totals are missing. Events are by time. */
+static int64_t least_growth(const struct ht_memory_event *events, size_t n,
+        const struct ht_bounds *bounds, int64_t *ret_peak)
+{
+	int64_t least = INT64_MAX, before = HT_NO_I64, now = HT_NO_I64;
+	size_t at = 0;
+	*ret_peak = 0;
+	for (size_t i = 0; i < n; i++)
+		*ret_peak = events[i].allocated > *ret_peak ? events[i].allocated : *ret_peak;
+	for (size_t i = 0; i < bounds->n; i++) {
+		for (; at < n && events[at].ts_ns < bounds->list[i].start; at++)
+			now = events[at].allocated != HT_NO_I64 ? events[at].allocated : now;
+		/* what was there before the first event */
+		if (!at && n && events[0].allocated != HT_NO_I64)
+			now = ht_sub_sat(events[0].allocated, events[0].bytes);
+		before = i ? before : now;
+		for (; at < n && events[at].ts_ns < bounds->list[i].end; at++)
+			now = events[at].allocated != HT_NO_I64 ? events[at].allocated : now;
+		if (before == HT_NO_I64 || now == HT_NO_I64)
+			return HT_NO_I64;
+		int64_t grown = ht_sub_sat(now, before);
+		least = grown < least ? grown : least;
+		before = now;
+	}
+	return least;
+}
+
+/* The innermost annotation around an operator that is no step. */
+static const char *annotation_around(const struct ht_trace *t, uint32_t row)
+{
+	for (row = t->parent[row]; row != HT_NONE; row = t->parent[row])
+		if (t->kind[row] == HT_KIND_ANNOTATION && t->name[row] != HT_NO_STR &&
+		        strncmp(ht_str(t, t->name[row]), "ProfilerStep", 12) != 0)
+			return ht_str(t, t->name[row]);
+	return NULL;
+}
+
+/* An allocation that stays. */
+struct kept {
+	const char *name, *annotation; /* annotation "": none */
+	int64_t bytes;
+	uint32_t row;
+};
+
+static int by_names(const void *left, const void *right)
+{
+	const struct kept *a = left, *b = right;
+	int by = strcmp(a->name, b->name);
+	return by ? by : strcmp(a->annotation, b->annotation);
+}
+
+static size_t list_kept(const struct ht_trace *t, const struct ht_bounds *bounds,
+        const struct ht_growth_look *look, size_t first, size_t end, struct kept *list)
+{
+	size_t n = 0;
+	for (size_t i = first; i < end; i++) {
+		const struct ht_memory_event *event = &look->events->list[i];
+		const struct ht_memory_op *op = &look->ops[i];
+		const char *around = NULL;
+		if (!look->is_kept[i] || !op->name || event->ts_ns < bounds->list[0].start ||
+		        event->ts_ns >= bounds->list[bounds->n - 1].end)
+			continue;
+		if (op->node != HT_NONE)
+			around = annotation_around(t, look->tree->nodes[op->node].row);
+		list[n++] =
+		        (struct kept){ op->name, around ? around : "", event->bytes, event->row };
+	}
+	return n;
+}
+
+static enum ht_status find_keeper(struct ht_run *run, const struct ht_bounds *bounds,
+        const struct ht_growth_look *look, size_t first, size_t end, struct ht_memory_growth *ret)
+{
+	struct kept *list = ht_arena_alloc(run->scratch, (end - first + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	size_t n = list_kept(run->trace, bounds, look, first, end, list);
+	ht_sort_items(run->ctx->mem, list, n, sizeof *list, by_names);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct kept sum = list[i];
+		int64_t largest = sum.bytes;
+		for (next = i + 1; next < n && !by_names(&list[i], &list[next]); next++) {
+			ht_sum(&sum.bytes, list[next].bytes);
+			if (list[next].bytes > largest) {
+				largest = list[next].bytes;
+				sum.row = list[next].row;
+			}
+		}
+		if (sum.bytes <= ret->kept_bytes)
+			continue;
+		ret->operator_ = sum.name;
+		ret->annotation = *sum.annotation ? sum.annotation : NULL;
+		ret->kept_bytes = sum.bytes;
+		ret->row = sum.row;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_memory_growth_find(struct ht_run *run, const struct ht_bounds *bounds,
+        const struct ht_growth_look *look, size_t first, size_t end, struct ht_memory_growth *ret)
+{
+	*ret = (struct ht_memory_growth){ .row = HT_NONE };
+	if (bounds->is_whole || bounds->n < 3)
+		return HT_OK;
+	int64_t least =
+	        least_growth(look->events->list + first, end - first, bounds, &ret->peak_bytes);
+	ret->is_known = least != HT_NO_I64;
+	if (!ret->is_known || least <= 0 ||
+	        (double)least < HT_GROWTH_SHARE * (double)ret->peak_bytes)
+		return HT_OK;
+	ret->least_bytes = least;
+	return find_keeper(run, bounds, look, first, end, ret);
+}

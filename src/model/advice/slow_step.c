@@ -1,0 +1,153 @@
+/*
+ * slow_step.c - see slow_step.h.
+ */
+#include "model/advice/slow_step.h"
+
+#include "base/sort.h"
+#include "model/numbers/stats.h"
+#include "model/rows/work_names.h"
+#include "model/steps/step_profile.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int64_t length_of(const struct ht_bound *bound)
+{
+	return ht_sub_sat(bound->end, bound->start);
+}
+
+/* The longest, and what all slow ones have above the median. */
+static enum ht_status find_longest(
+        struct ht_run *run, const struct ht_bounds *bounds, struct ht_slow_step *slow)
+{
+	int64_t *lengths = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *lengths);
+	int64_t longest_ns = 0;
+	if (!lengths)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < bounds->n; i++)
+		lengths[i] = length_of(&bounds->list[i]);
+	slow->median_ns = ht_median_i64(lengths, bounds->n);
+	for (size_t i = 0; i < bounds->n; i++) {
+		int64_t ns = length_of(&bounds->list[i]);
+		if (slow->median_ns <= 0 || (double)ns < HT_SLOW_STEP * (double)slow->median_ns)
+			continue;
+		ht_sum(&slow->excess_ns, ns - slow->median_ns);
+		slow->n++;
+		if (ns > longest_ns) {
+			longest_ns = ns;
+			slow->i_bound = i;
+		}
+	}
+	return HT_OK;
+}
+
+static enum ht_busy grown_role(
+        const struct ht_bounds *bounds, const int64_t (*ns)[HT_N_BUSY], size_t slow)
+{
+	enum ht_busy most = HT_BUSY_OTHER;
+	int64_t most_ns = 0;
+	for (int role = 0; role < HT_N_BUSY; role++) {
+		int64_t others_ns = 0;
+		for (size_t i = 0; i < bounds->n; i++)
+			ht_sum(&others_ns, i == slow ? 0 : ns[i][role]);
+		int64_t more_ns = ns[slow][role] - others_ns / (int64_t)(bounds->n - 1);
+		if (more_ns > most_ns) {
+			most_ns = more_ns;
+			most = role;
+		}
+	}
+	return most;
+}
+
+/* Communication on the host, where there is no kernel of it, is on the host as well. */
+static bool runs_in(enum ht_busy role, int64_t place)
+{
+	switch (role) {
+	case HT_BUSY_KERNEL: return place == HT_PLACE_KERNEL;
+	case HT_BUSY_MEMCPY:
+	case HT_BUSY_MEMSET: return place == HT_PLACE_COPY;
+	case HT_BUSY_COMM: return place == HT_PLACE_COMM || place == HT_PLACE_BACKGROUND;
+	default: return place == HT_PLACE_CPU;
+	}
+}
+
+struct share {
+	const char *name;
+	int64_t ns; /* of the slow step less the mean of the others, which have it negative */
+};
+
+static int by_name(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+	return strcmp(a->name, b->name);
+}
+
+static enum ht_status find_name(struct ht_run *run, const ht_table *names, size_t n_steps,
+        int64_t number, struct ht_arena *arena, struct ht_slow_step *slow)
+{
+	size_t n_rows = ht_table_n_rows(names), n = 0;
+	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
+	const char *most = NULL;
+	if (!shares)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n_rows; i++) {
+		int64_t ns = ht_table_i64(names, i, HT_PROFILE_NS);
+		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == number;
+		if (runs_in(slow->role, ht_table_i64(names, i, HT_PROFILE_PLACE)))
+			shares[n++] = (struct share){ ht_table_str(names, i, HT_PROFILE_NAME),
+				own ? ns : -ns / (int64_t)(n_steps - 1) };
+	}
+	ht_sort_items(run->ctx->mem, shares, n, sizeof *shares, by_name);
+	for (size_t first = 0, end; first < n; first = end) {
+		int64_t more_ns = 0;
+		for (end = first; end < n && !by_name(&shares[first], &shares[end]); end++)
+			ht_sum(&more_ns, shares[end].ns);
+		if (more_ns > slow->name_ns) {
+			slow->name_ns = more_ns;
+			most = shares[first].name;
+		}
+	}
+	if (!most)
+		return HT_OK;
+	const char *brief = ht_name_shorten(run, most);
+	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
+	return slow->name ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *bounds,
+        const struct ht_profile_tables *tables, struct ht_arena *arena, struct ht_slow_step *slow)
+{
+	const struct ht_profile_options options = { .by = HT_BY_NAME, .cpu = true, .gpu = true };
+	struct ht_run by_step = *run;
+	/* a profile is by step only where steps are named */
+	by_step.step = ht_arena_printf(run->scratch, "%" PRId64 "-%" PRId64, bounds->list[0].number,
+	        bounds->list[bounds->n - 1].number);
+	if (!by_step.step)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_profile_put(&by_step, &options, tables));
+	HT_TRY(ht_table_finish(run->ctx, tables->names));
+	return find_name(
+	        run, tables->names, bounds->n, bounds->list[slow->i_bound].number, arena, slow);
+}
+
+enum ht_status ht_slow_step_find(struct ht_run *run, const struct ht_bounds *bounds,
+        const int64_t (*ns)[HT_N_BUSY], struct ht_arena *arena, struct ht_slow_step *ret_slow)
+{
+	struct ht_profile_tables tables = { 0 };
+	*ret_slow = (struct ht_slow_step){ .i_bound = SIZE_MAX };
+	if (bounds->n < 3)
+		return HT_OK;
+	HT_TRY(find_longest(run, bounds, ret_slow));
+	if (ret_slow->i_bound == SIZE_MAX)
+		return HT_OK;
+	ret_slow->role = grown_role(bounds, ns, ret_slow->i_bound);
+	HT_TRY(ht_table_new(
+	        run->ctx, NULL, ht_profile_columns, HT_N_PROFILE_COLUMNS, &tables.names));
+	enum ht_status status = ht_table_new(
+	        run->ctx, NULL, ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS, &tables.steps);
+	if (status == HT_OK)
+		status = look_into(run, bounds, &tables, arena, ret_slow);
+	ht_table_free(tables.steps);
+	ht_table_free(tables.names);
+	return status;
+}
