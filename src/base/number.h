@@ -97,25 +97,37 @@ static inline unsigned ht_digits(const char *p, uint64_t *ret_value)
 	return 8 + n;
 }
 
-/* The form that profilers write, 1 to 16 digits that fit as ns, a point and three digits, else the general one.
- * Readable must be what ht_digits reads. */
-static inline __attribute__((always_inline)) struct ht_time ht_time_parse(const char *p)
+/* The form that profilers write, 1 to 16 digits that fit as ns, and mostly a point and three digits: its end, or NULL
+ * for any other. Readable must be what ht_digits reads. */
+static inline const char *ht_time_plain(const char *p, int64_t *ret_ns, uint8_t *ret_n_fraction)
 {
 	const char *start = p;
 	uint64_t us;
 	size_t n = ht_digits(p, &us);
 	p += n;
 	if (n == 0 || (n == 16 && (*start > '8' || ht_is_digit(*p))) || (n > 1 && *start == '0'))
-		return ht_time_parse_slow(start);
+		return NULL;
 	if (*p == '.' && ht_is_digit(p[1]) && ht_is_digit(p[2]) && ht_is_digit(p[3]) &&
 	        !ht_is_digit(p[4]) && (p[4] | 0x20) != 'e') {
 		uint64_t ns = (uint64_t)(p[1] - '0') * 100 + (uint64_t)(p[2] - '0') * 10 +
 		              (uint64_t)(p[3] - '0');
-		return (struct ht_time){ (int64_t)(us * 1000 + ns), p + 4, 3, false, false };
+		*ret_ns = (int64_t)(us * 1000 + ns);
+		*ret_n_fraction = 3;
+		return p + 4;
 	}
 	if (*p == '.' || (*p | 0x20) == 'e')
-		return ht_time_parse_slow(start);
-	return (struct ht_time){ (int64_t)(us * 1000), p, 0, false, false };
+		return NULL;
+	*ret_ns = (int64_t)(us * 1000);
+	*ret_n_fraction = 0;
+	return p;
+}
+
+/* Any form. */
+static inline struct ht_time ht_time_parse(const char *p)
+{
+	struct ht_time time = { .end = NULL };
+	time.end = ht_time_plain(p, &time.ns, &time.n_fraction);
+	return time.end ? time : ht_time_parse_slow(p);
 }
 
 /* Shortest decimal text that reads back as the same double, in the C locale whatever the program has; at least 32

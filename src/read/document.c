@@ -249,23 +249,42 @@ static enum ht_status tolerant_event(struct scan *s)
 	return HT_OK;
 }
 
-static enum ht_status scan_one_event(struct scan *s)
+/* Is what follows an event a comma and the next one? That is where it goes on then. */
+static inline bool goes_on(struct scan *s)
 {
-	const char *start = s->p;
+	const char *p = s->p;
+	if (*p != ',')
+		return false;
+	p = ht_skip_space(p + 1);
+	if (*p != '{')
+		return false;
+	s->p = p;
+	s->state->comma = true;
+	return true;
+}
+
+/* The event here, and those that follow it as they should. */
+static enum ht_status scan_some_events(struct scan *s)
+{
+	s->w->document = document_of(s);
 	if (!s->state->comma && s->state->phase == HT_PHASE_EVENTS)
 		count(s, HT_STAT_missing_comma, s->p);
-	s->w->event_offset = offset_of(s, s->p);
-	s->w->document = document_of(s);
-	const char *end = s->scan_event(s->w, s->p);
-	if (!end && s->w->too_many_columns)
-		return HT_LIMIT;
-	if (!end && s->w->out_of_memory)
-		return fail_memory(s);
-	if (!end)
-		return tolerant_event(s);
-	s->p = end;
-	s->state->comma = s->state->opened = false;
-	return end - start > (ptrdiff_t)HT_MAX_VALUE_BYTES ? fail_long(s, start) : HT_OK;
+	do {
+		const char *start = s->p;
+		s->w->event_offset = offset_of(s, start);
+		const char *end = s->scan_event(s->w, start);
+		if (!end && s->w->too_many_columns)
+			return HT_LIMIT;
+		if (!end && s->w->out_of_memory)
+			return fail_memory(s);
+		if (!end)
+			return tolerant_event(s);
+		s->p = end;
+		s->state->comma = s->state->opened = false;
+		if (end - start > (ptrdiff_t)HT_MAX_VALUE_BYTES)
+			return fail_long(s, start);
+	} while (goes_on(s));
+	return HT_OK;
 }
 
 /* Something in the list that is neither an event nor a list: null, a number, a text, or damage. */
@@ -385,7 +404,7 @@ static enum ht_status scan_events(struct scan *s)
 		if (s->p >= s->limit) {
 			end_text(s);
 		} else if (*s->p == '{') {
-			HT_TRY(scan_one_event(s));
+			HT_TRY(scan_some_events(s));
 		} else if (*s->p == ',') {
 			if (s->state->comma)
 				count(s, HT_STAT_stray_comma, s->p);
@@ -410,7 +429,7 @@ static enum ht_status scan_lines(struct scan *s)
 		if (s->p >= s->limit)
 			s->stop = true;
 		else if (*s->p == '{')
-			HT_TRY(scan_one_event(s));
+			HT_TRY(scan_some_events(s));
 		else if (*s->p == ',')
 			s->p++;
 		else

@@ -370,8 +370,8 @@ static const char *scan_id(struct ht_worker *w, const char *p, int64_t *ret_id, 
 	return NULL;
 }
 
-/* ts or dur, number or numeric string; NULL when it is neither. */
-static inline const char *scan_time(
+/* ts or dur, number or numeric string, in any form; NULL when it is neither. */
+static const char *scan_other_time(
         struct ht_worker *w, const char *p, int64_t *ret_ns, uint8_t *ret_digits)
 {
 	bool quoted = *p == '"';
@@ -387,6 +387,13 @@ static inline const char *scan_time(
 	*ret_ns = time.ns;
 	*ret_digits = time.n_fraction;
 	return time.end + quoted;
+}
+
+static inline const char *scan_time(
+        struct ht_worker *w, const char *p, int64_t *ret_ns, uint8_t *ret_digits)
+{
+	const char *end = ht_time_plain(p, ret_ns, ret_digits);
+	return end ? end : scan_other_time(w, p, ret_ns, ret_digits);
 }
 
 /* A field with a column of its own. NULL: its value is of another type, and the caller keeps it as
@@ -417,11 +424,11 @@ static const char *scan_field(
 	case HT_FIELD_PID: end = scan_id(w, p, &w->track.pid, &w->track.pid_type); break;
 	case HT_FIELD_TID: end = scan_id(w, p, &w->track.tid, &w->track.tid_type); break;
 	case HT_FIELD_TS:
-		if ((end = scan_time(w, p, &w->ts_ns, &w->ts_digits)))
+		if ((end = scan_other_time(w, p, &w->ts_ns, &w->ts_digits)))
 			w->has_ts = true;
 		break;
 	case HT_FIELD_DUR:
-		if ((end = scan_time(w, p, &w->dur_ns, &w->dur_digits)))
+		if ((end = scan_other_time(w, p, &w->dur_ns, &w->dur_digits)))
 			w->has_dur = true;
 		break;
 	default: break;
