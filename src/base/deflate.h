@@ -162,19 +162,22 @@ enum ht_deflate_result ht_tokens_read(struct ht_tokens *tokens, struct ht_mem *m
 /* Copying a match may look so far behind it. */
 #define HT_WINDOW_PADDING 64
 
-/* Text in the making. */
+/* Text in the making, in parts that each lie in memory of their own. */
 struct ht_copier {
-	uint64_t n_text;           /* made so far */
+	uint64_t n_text;           /* made in earlier parts */
+	uint8_t *start, *next;     /* of this part: what is made already */
 	size_t i_match, i_literal; /* of the tokens in work */
 	size_t n_run, n_length;    /* still to do of the match before i_match */
 	size_t distance;
-	uint8_t window[HT_DEFLATE_WINDOW]; /* the last bytes made, up to its end */
+	uint8_t window[HT_DEFLATE_WINDOW]; /* the last bytes of earlier parts, up to its end */
 	uint8_t padding[HT_WINDOW_PADDING];
 };
 
-/* Make the next n bytes of text; the copier is set to its first token before. False when a match reaches back before the
- * start of all text, or the tokens end. */
-bool ht_copier_make(
-        struct ht_copier *copier, const struct ht_tokens *tokens, uint8_t *out, size_t n);
+void ht_copier_begin(struct ht_copier *copier, uint8_t *part);
+/* Make the next n bytes of the part; the copier is set to its first token before. False when a match reaches back before
+ * the start of all text, or the tokens end. */
+bool ht_copier_make(struct ht_copier *copier, const struct ht_tokens *tokens, size_t n);
+/* The part will be gone. */
+void ht_copier_end(struct ht_copier *copier);
 
 #endif

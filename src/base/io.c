@@ -36,9 +36,10 @@ struct ht_source {
 	void *decoder_state;
 	struct ht_damage damage;
 	uint64_t pos;           /* decompressed bytes delivered */
-	uint64_t n_decoded;     /* by whichever way is ahead */
-	uint64_t n_serial;      /* by the decoder */
+	uint64_t n_decoded;     /* by the decoder */
+	uint64_t n_out;         /* of that, or of what was inflated ahead, given out */
 	struct ht_ahead *ahead; /* NULL: only the decoder */
+	bool ahead_failed;      /* it has been given up */
 	uint8_t *step; /* decoded but not delivered: [step_next, step_end); NULL until needed */
 	size_t step_next, step_end;
 	struct ht_vec held; /* looked at but not delivered: from held_next on */
@@ -286,37 +287,12 @@ static enum ht_status grow_input(struct ht_source *source)
 	return HT_OK;
 }
 
-/* Decode one step ahead, past those that the decoder has delivered. False when that is not possible any more. */
-static bool step_ahead(struct ht_source *source, uint8_t *out, size_t *ret_n)
-{
-	struct ht_ahead *ahead = source->ahead;
-	while (ahead && ht_ahead_pos(ahead) < source->n_decoded)
-		if (!ht_ahead_read(source->in.ctx, ahead, out, STEP_BYTES, ret_n) ||
-		        *ret_n < STEP_BYTES)
-			return false;
-	return ahead && ht_ahead_read(source->in.ctx, ahead, out, STEP_BYTES, ret_n);
-}
-
-/* The same by the decoder, which may have to catch up first. */
-static enum ht_status step_serially(struct ht_source *source, uint8_t *out, size_t *ret_n)
-{
-	do {
-		HT_TRY(source->decoder->read(source->decoder_state, &source->in, out, STEP_BYTES,
-		        ret_n, &source->damage));
-		source->n_serial += *ret_n;
-	} while (*ret_n == STEP_BYTES && source->n_serial <= source->n_decoded);
-	/* a file that has changed meanwhile may have less */
-	if (source->n_serial < source->n_decoded)
-		*ret_n = 0;
-	return HT_OK;
-}
-
 /* Decode one step. How much of damaged data can be used depends on how much a decoder is asked for, so it
  * is always asked for the same: what is delivered does not depend on the caller's buffers. */
 static enum ht_status decode_step(struct ht_source *source, uint8_t *out, size_t *ret_n)
 {
-	if (!step_ahead(source, out, ret_n))
-		HT_TRY(step_serially(source, out, ret_n));
+	HT_TRY(source->decoder->read(
+	        source->decoder_state, &source->in, out, STEP_BYTES, ret_n, &source->damage));
 	source->decoder_done = *ret_n < STEP_BYTES;
 	source->n_decoded += *ret_n;
 	if (source->damage.kind == HT_DAMAGE_NONE || source->n_decoded)
@@ -327,7 +303,45 @@ static enum ht_status decode_step(struct ht_source *source, uint8_t *out, size_t
 	        (unsigned long long)source->damage.offset);
 }
 
-/* Whole steps go straight to the caller; the last, partial one through a buffer of our own. */
+/* Where inflating ahead was given up: decode to what has been delivered, which is dropped. */
+static enum ht_status catch_up(struct ht_source *source)
+{
+	while (source->n_decoded < source->n_out && !source->decoder_done) {
+		HT_TRY(decode_step(source, source->step, &source->step_end));
+		source->step_next = source->step_end;
+	}
+	/* less is there only of a file that has changed meanwhile */
+	if (source->n_decoded > source->n_out)
+		source->step_next -= (size_t)(source->n_decoded - source->n_out);
+	return HT_OK;
+}
+
+/* The next bytes, inflated ahead; that begins at the start of the text, of which some may have been delivered before. */
+static void take_ahead(struct ht_source *source, uint8_t *out, size_t cap, size_t *ret_n)
+{
+	struct ht_ahead *ahead = source->ahead;
+	bool ok = true;
+	for (uint64_t left; ok && (left = source->n_out - ht_ahead_pos(ahead));) {
+		size_t n = left < cap ? (size_t)left : cap;
+		ok = ht_ahead_read(source->in.ctx, ahead, out, n, ret_n) && *ret_n == n;
+	}
+	*ret_n = 0;
+	if (ok)
+		ok = ht_ahead_read(source->in.ctx, ahead, out, cap, ret_n);
+	source->decoder_done = ok && *ret_n < cap;
+	source->ahead_failed = !ok;
+}
+
+/* The next bytes, some of at least STEP_BYTES. */
+static enum ht_status decode_some(struct ht_source *source, uint8_t *out, size_t cap, size_t *ret_n)
+{
+	if (!ht_source_is_ahead(source))
+		return decode_step(source, out, ret_n);
+	take_ahead(source, out, cap, ret_n);
+	return HT_OK;
+}
+
+/* What fits goes straight to the caller; the last, partial step through a buffer of our own. */
 static enum ht_status read_compressed(
         struct ht_source *source, uint8_t *buf, size_t cap, size_t *ret_n)
 {
@@ -336,22 +350,26 @@ static enum ht_status read_compressed(
 		HT_TRY(grow_input(source));
 	while (n < cap) {
 		size_t left = source->step_end - source->step_next, n_step = 0;
+		bool is_behind = !ht_source_is_ahead(source) && source->n_decoded < source->n_out;
 		if (left) {
 			n_step = left < cap - n ? left : cap - n;
 			memcpy(buf + n, source->step + source->step_next, n_step);
 			source->step_next += n_step;
 		} else if (source->decoder_done) {
 			break;
-		} else if (cap - n >= STEP_BYTES) {
-			HT_TRY(decode_step(source, buf + n, &n_step));
+		} else if (cap - n >= STEP_BYTES && !is_behind) {
+			HT_TRY(decode_some(source, buf + n, cap - n, &n_step));
 		} else {
 			if (!source->step &&
 			        !(source->step = ht_mem_alloc(source->mem, STEP_BYTES)))
 				return ht_fail_nomem(source->in.ctx);
 			source->step_next = 0;
-			HT_TRY(decode_step(source, source->step, &source->step_end));
+			HT_TRY(is_behind ? catch_up(source)
+			                 : decode_some(source, source->step, STEP_BYTES,
+			                           &source->step_end));
 		}
 		n += n_step;
+		source->n_out += n_step;
 	}
 	*ret_n = n;
 	return HT_OK;
@@ -500,7 +518,7 @@ bool ht_source_is_ready(const struct ht_source *source, size_t n)
 
 bool ht_source_is_ahead(const struct ht_source *source)
 {
-	return source->ahead && !ht_ahead_gave_up(source->ahead);
+	return source->ahead && !source->ahead_failed;
 }
 
 uint64_t ht_source_file_pos(const struct ht_source *source)

@@ -19,6 +19,8 @@
 #include <pthread.h>
 
 #define MARGIN ((uint64_t)256 << 10)
+/* So much text is made at a time: it is still in the core's cache when it is checked. */
+#define STEP ((size_t)256 << 10)
 /* Read behind a chunk at first, for the block that goes on there. */
 #define TAIL_BYTES ((size_t)64 << 10)
 /* Tokens over compressed bytes; of text that is no bomb it is two or three. */
@@ -124,7 +126,7 @@ static bool open_slots(struct ht_ahead *a, size_t n_threads)
 	size_t n = n_threads < MIN_SLOTS ? MIN_SLOTS : n_threads;
 	n = n < MAX_SLOTS ? n : MAX_SLOTS;
 	/* small chunks of data that cannot be compressed must do for one step, too */
-	n += 2 * MARGIN / a->file.chunk_bytes;
+	n += (MARGIN + STEP) / a->file.chunk_bytes;
 	a->slots = ht_mem_zalloc(a->mem, n * sizeof *a->slots);
 	a->n_slots = a->slots ? n : 0;
 	return a->slots;
@@ -381,16 +383,15 @@ static void pass_chunk(struct ht_ahead *a)
 	a->n_left = slot_of(a, next)->tokens.n_text;
 }
 
-static bool make_text(struct ht_ahead *a, uint8_t *out, size_t n)
+static bool make_text(struct ht_ahead *a, size_t n)
 {
 	while (n) {
 		if (!a->n_left)
 			pass_chunk(a);
 		size_t n_part = a->n_left < n ? (size_t)a->n_left : n;
-		if (!ht_copier_make(&a->copier, &slot_of(a, a->current)->tokens, out, n_part))
+		if (!ht_copier_make(&a->copier, &slot_of(a, a->current)->tokens, n_part))
 			return false;
-		a->crc = ht_deflate_crc(a->crc, out, n_part);
-		out += n_part;
+		a->crc = ht_deflate_crc(a->crc, a->copier.next - n_part, n_part);
 		n -= n_part;
 		a->n_left -= n_part;
 		a->n_good -= n_part;
@@ -401,25 +402,35 @@ static bool make_text(struct ht_ahead *a, uint8_t *out, size_t n)
 static bool is_as_said(const struct ht_ahead *a)
 {
 	uint64_t said = ht_load_u64(a->trailer);
-	return (uint32_t)said == a->crc && said >> 32 == (uint32_t)a->copier.n_text;
+	uint64_t n = a->copier.n_text + (uint64_t)(a->copier.next - a->copier.start);
+	return (uint32_t)said == a->crc && said >> 32 == (uint32_t)n;
 }
 
-static bool read_text(ht_ctx *ctx, struct ht_ahead *a, uint8_t *out, size_t cap, size_t *ret_n)
+/* The next n bytes, which may be less than STEP; fewer at the end. */
+static bool read_step(ht_ctx *ctx, struct ht_ahead *a, size_t *n)
 {
-	while (a->n_good < cap + MARGIN && !(a->tail != NOWHERE && slot_of(a, a->tail)->is_last))
+	while (a->n_good < *n + MARGIN && !(a->tail != NOWHERE && slot_of(a, a->tail)->is_last))
 		if (!append_chunk(ctx, a))
 			return false;
-	size_t n = a->n_good < cap ? (size_t)a->n_good : cap;
-	if (!make_text(a, out, n) || (!a->n_good && !is_as_said(a)))
-		return false;
-	*ret_n = n;
-	return true;
+	*n = a->n_good < *n ? (size_t)a->n_good : *n;
+	return make_text(a, *n) && (a->n_good || is_as_said(a));
 }
 
 bool ht_ahead_read(ht_ctx *ctx, struct ht_ahead *a, uint8_t *out, size_t cap, size_t *ret_n)
 {
-	if (ht_ahead_gave_up(a) || read_text(ctx, a, out, cap, ret_n))
-		return !a->gave_up;
+	bool ok = !a->gave_up, is_end = false;
+	*ret_n = 0;
+	ht_copier_begin(&a->copier, out);
+	while (ok && !is_end && *ret_n < cap) {
+		size_t n_want = cap - *ret_n < STEP ? cap - *ret_n : STEP, n = n_want;
+		ok = read_step(ctx, a, &n);
+		*ret_n += ok ? n : 0;
+		is_end = n < n_want;
+	}
+	if (ok) {
+		ht_copier_end(&a->copier);
+		return true;
+	}
 	pthread_mutex_lock(&a->lock);
 	a->gave_up = true;
 	pthread_mutex_unlock(&a->lock);
@@ -440,9 +451,4 @@ uint64_t ht_ahead_file_pos(const struct ht_ahead *a)
 		return a->file.n_bytes;
 	uint64_t n_text = chunk->tokens.n_text;
 	return (chunk->end - (chunk->end - chunk->start) * a->n_left / (n_text ? n_text : 1)) / 8;
-}
-
-bool ht_ahead_gave_up(const struct ht_ahead *a)
-{
-	return a->gave_up;
 }

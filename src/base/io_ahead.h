@@ -37,12 +37,12 @@ void ht_ahead_help(ht_ctx *ctx, struct ht_ahead *ahead);
 
 /* Can n bytes be read without working on a chunk, or waiting for one that is worked on? */
 bool ht_ahead_is_ready(struct ht_ahead *ahead, size_t n);
-/* The next cap bytes of text; fewer at the end of the file, where all is checked. False: it gave up, for good. */
+/* The next cap bytes of text; fewer at the end of the file, where all is checked. False: it gave up, for good, after the
+ * bytes that it answers. */
 bool ht_ahead_read(
         ht_ctx *ctx, struct ht_ahead *ahead, uint8_t *out, size_t cap, size_t *ret_n) HT_MUST_USE;
 /* Text read so far, and about so much of the file. */
 uint64_t ht_ahead_pos(const struct ht_ahead *ahead);
 uint64_t ht_ahead_file_pos(const struct ht_ahead *ahead);
-bool ht_ahead_gave_up(const struct ht_ahead *ahead);
 
 #endif

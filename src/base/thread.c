@@ -273,13 +273,15 @@ enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *use
 	return ht_parallel_watched(ctx, n_tasks, fn, user, NULL);
 }
 
-enum ht_status ht_with_crew(ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user)
+enum ht_status ht_with_crew(
+        ht_ctx *ctx, size_t n_most, enum ht_status (*fn)(void *user), void *user)
 {
+	int n = ht_ctx_jobs(ctx);
 	struct crew crew;
 	struct place before = me;
 	if (me.crew && me.crew->ctx == ctx)
 		return fn(user);
-	start(&crew, ctx, 1, ht_ctx_jobs(ctx));
+	start(&crew, ctx, 1, (size_t)n > n_most ? (int)n_most : n);
 	me = (struct place){ &crew, 0 };
 	enum ht_status status = fn(user);
 	me = before;

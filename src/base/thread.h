@@ -50,8 +50,10 @@ typedef size_t (*ht_pick_fn)(const void *user, struct ht_range range, uint32_t *
 enum ht_status ht_pick(ht_ctx *ctx, uint32_t n, ht_pick_fn pick, const void *user,
         struct ht_arena *arena, uint32_t **ret_picked, size_t *ret_n) HT_MUST_USE;
 
-/* Call fn on this thread, with the context's threads at hand: they are started once for all runs inside. */
-enum ht_status ht_with_crew(ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user) HT_MUST_USE;
+/* Call fn on this thread, with the context's threads at hand, n_most of them at most: they are started once for all runs
+ * inside. */
+enum ht_status ht_with_crew(
+        ht_ctx *ctx, size_t n_most, enum ht_status (*fn)(void *user), void *user) HT_MUST_USE;
 
 /* How far the tasks are; the caller's progress callback is shown it. */
 struct ht_watch {

@@ -201,7 +201,7 @@ static void runs_inside_runs(void **state)
 		struct nest nest = { .ctx = ctx, .bad_outer = SIZE_MAX };
 		ht_ctx_set_jobs(ctx, n_jobs);
 		assert_int_equal(ht_parallel(ctx, N_OUTER, outer, &nest), HT_OK);
-		assert_int_equal(ht_with_crew(ctx, two_runs, &nest), HT_OK);
+		assert_int_equal(ht_with_crew(ctx, 8, two_runs, &nest), HT_OK);
 		for (size_t i = 0; i < N_OUTER * N_INNER; i++)
 			assert_int_equal(atomic_load(&nest.n_runs[i]), 3);
 		assert_false(atomic_load(&nest.went_wrong));
@@ -222,11 +222,14 @@ static void idle_threads_help(void **state)
 	struct nest nest = { .ctx = ctx, .bad_outer = SIZE_MAX, .pauses = true };
 	int n_seen = 0;
 	ht_ctx_set_jobs(ctx, 4);
-	assert_int_equal(ht_with_crew(ctx, one_branch, &nest), HT_OK);
+	assert_int_equal(ht_with_crew(ctx, 8, one_branch, &nest), HT_OK);
 	for (int w = 0; w < 8; w++)
-		n_seen += atomic_load(&nest.was_seen[w]);
+		n_seen += atomic_exchange(&nest.was_seen[w], false);
 	/* how many come in time is the machine's affair */
 	assert_in_range(n_seen, 2, 4);
+	assert_int_equal(ht_with_crew(ctx, 2, one_branch, &nest), HT_OK);
+	for (int w = 2; w < 8; w++)
+		assert_false(atomic_load(&nest.was_seen[w]));
 }
 
 static void inner_failure_comes_out(void **state)
@@ -235,7 +238,7 @@ static void inner_failure_comes_out(void **state)
 	for (int n_jobs = 1; n_jobs <= 8; n_jobs++) {
 		struct nest nest = { .ctx = ctx, .bad_outer = 2, .bad_inner = 7 };
 		ht_ctx_set_jobs(ctx, n_jobs);
-		assert_int_equal(ht_with_crew(ctx, two_runs, &nest), HT_FORMAT);
+		assert_int_equal(ht_with_crew(ctx, 8, two_runs, &nest), HT_FORMAT);
 		assert_string_equal(ht_error(ctx)->message, "inner text");
 		assert_string_equal(ht_error(ctx)->file, "inner");
 		ht_error_clear(ctx);

@@ -38,6 +38,8 @@
 #define MAX_RING        1024
 /* With fewer threads inflating by all of them costs more than it gains. */
 #define MIN_HELPERS 6
+/* Filling is then quicker than scanning: more that wait to be scanned would only take memory. */
+#define MAX_AHEAD_PIECES 4
 
 enum piece_state { PIECE_FREE, PIECE_FILLED, PIECE_SCANNING, PIECE_SCANNED, PIECE_COPYING };
 
@@ -453,9 +455,11 @@ static void do_help(struct pipeline *l)
 /* Is there a piece to be filled, and can that be done without waiting for others? */
 static bool can_be_filled(struct pipeline *l)
 {
-	return !l->filling && !l->at_end && l->n_filled - l->n_accepted < l->n_ring &&
-	       piece_at(l, l->n_filled)->state == PIECE_FREE &&
-	       (!l->ahead || ht_source_is_ready(l->source, l->chunk_bytes));
+	if (l->filling || l->at_end || l->n_filled - l->n_accepted >= l->n_ring ||
+	        piece_at(l, l->n_filled)->state != PIECE_FREE)
+		return false;
+	return !l->ahead || (l->n_filled - l->n_taken < MAX_AHEAD_PIECES &&
+	                            ht_source_is_ready(l->source, l->chunk_bytes));
 }
 
 /* Called with the lock held, from the thread that called the library. */
@@ -512,7 +516,8 @@ static enum ht_status run(struct pipeline *l, size_t n_workers)
 {
 	struct ht_mem *mem = l->ctx->mem;
 	l->n_workers = n_workers;
-	l->n_ring = 2 * n_workers + 2 < MAX_RING ? 2 * n_workers + 2 : MAX_RING;
+	l->n_ring = l->ahead ? n_workers + MAX_AHEAD_PIECES + 2 : 2 * n_workers + 2;
+	l->n_ring = l->n_ring < MAX_RING ? l->n_ring : MAX_RING;
 	l->ring = ht_mem_zalloc(mem, l->n_ring * sizeof *l->ring);
 	l->spares = ht_mem_zalloc(mem, l->n_ring * sizeof *l->spares);
 	l->workers = ht_mem_zalloc(mem, n_workers * sizeof *l->workers);

@@ -167,6 +167,27 @@ static bool repair_text_byte(struct repair *r)
 	return put(r, "\\\"", 2);
 }
 
+/* Neither structure nor blank, quote or escape, and what JSON allows: most of a text. */
+static bool is_plain(char c)
+{
+	return c > ' ' && c != '"' && c != '\\' && c != '{' && c != '}' && c != '[' && c != ']' &&
+	       c != ':' && c != ',';
+}
+
+/* Plain bytes from here on, all at once: texts may be as long as a file. */
+static bool repair_plain(struct repair *r, struct ht_before *before)
+{
+	const char *start = r->p;
+	while (r->p < r->limit && is_plain(*r->p))
+		r->p++;
+	size_t n = (size_t)(r->p - start);
+	if (!n)
+		return true;
+	*before = (struct ht_before){ (unsigned char)r->p[-1],
+		n > 1 ? (unsigned char)r->p[-2] : before->last };
+	return put(r, start, n);
+}
+
 static bool repair_string(struct repair *r, enum place place)
 {
 	struct ht_before before = { 0 };
@@ -174,6 +195,10 @@ static bool repair_string(struct repair *r, enum place place)
 	if (!put(r, "\"", 1))
 		return false;
 	for (r->p++; r->p < r->limit;) {
+		if (!repair_plain(r, &before))
+			return false;
+		if (r->p >= r->limit)
+			break;
 		char c = *r->p;
 		if (c == '"' && closes(r, r->p, place, clean)) {
 			r->p++;

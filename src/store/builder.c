@@ -80,5 +80,7 @@ enum ht_status ht_builder_seal(
 		.n_documents = builder->n_documents };
 	t->meta = meta;
 	struct sealing s = { builder, rules, t };
-	return ht_with_crew(ctx, seal, &s);
+	/* as many as there are steps side by side, and more where they are long */
+	size_t n_most = 4 + ht_n_ranges(ctx, builder->all.n);
+	return ht_with_crew(ctx, n_most, seal, &s);
 }

@@ -232,12 +232,18 @@ bool ht_chunk_has_room(const struct ht_chunk *all, const struct ht_chunk *part)
 	return room;
 }
 
+/* So much of a file tells what the rest is like; of a small one a part of it does. All threads wait while the arrays
+ * grow, so the less there is to copy, the better. */
+#define TELLING_BYTES ((uint64_t)8 << 20)
+#define TELLING_PART  64
+
 /* How many more than n are still to come, of which n_part are here: nothing is copied or cleared twice when there is
  * room for all of them at once. Of what little is read nothing can be said; then some more like these. */
 static uint32_t to_come(const struct ht_portion *read, uint32_t n, uint32_t n_part)
 {
 	uint64_t some = 4 * (uint64_t)n_part, most = HT_NONE - 1 - n;
-	if (read->whole && read->done >= read->whole / 64) {
+	if (read->whole &&
+	        (read->done >= TELLING_BYTES || read->done >= read->whole / TELLING_PART)) {
 		double rate = (double)read->whole / (double)read->done;
 		double total = ((double)n + n_part) * rate * (1 + 1.0 / 32);
 		some = total < (double)HT_NONE ? (uint64_t)total - n : most;

@@ -417,6 +417,15 @@ static size_t pick_records(const void *user, struct ht_range range, uint32_t *to
 	return n;
 }
 
+/* The ids that were picked, to be sorted. */
+static void list_records(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_arg_column *column = record_ids(c->t);
+	(void)tally;
+	for (uint32_t i = range.first; i < range.end; i++)
+		c->keys[i] = ht_sort_key_i64(ht_arg_i64_at(c->t, column, c->rows[i]));
+}
+
 static void check_unique(struct checks *c, struct ht_range range, struct ht_tally *tally)
 {
 	uint64_t n = 0;
@@ -436,8 +445,7 @@ static enum ht_status check_record_ids(struct checks *c)
 	c->keys = ht_arena_alloc(&c->arena, (n + 1) * sizeof *c->keys);
 	if (!c->keys)
 		return ht_fail_nomem(c->ctx);
-	for (size_t i = 0; i < n; i++)
-		c->keys[i] = ht_sort_key_i64(ht_arg_i64_at(t, column, c->rows[i]));
+	HT_TRY(by_ranges(c, n, list_records));
 	HT_TRY(ht_sort_keys_shared(c->ctx, c->keys, c->rows, n));
 	HT_TRY(by_ranges(c, n, check_unique));
 	return by_ranges(c, t->n_track_rows, check_growth);

@@ -134,7 +134,7 @@ static enum ht_status cut_tracks(struct tracks *s, struct ht_arena *arena)
 		while (at < sample.n && sample.keys[at] == track)
 			at++;
 		size_t n_wanted = n_cuts ? (at - first) * sample.stride / rows : 0;
-		cut_track(s, track, sample.rows + first, at - first, n_wanted);
+		cut_track(s, track, sample.rows ? sample.rows + first : NULL, at - first, n_wanted);
 	}
 	s->first_slice[t->n_tracks] = (uint32_t)s->n_slices;
 	return HT_OK;

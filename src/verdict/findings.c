@@ -3,7 +3,7 @@
  */
 #include "verdict/findings.h"
 
-#include "model/communication/exporter.h"
+#include "verdict/step_facts.h"
 #include "model/device/gpu_summary.h"
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
@@ -20,16 +20,6 @@ const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] = {
 	{ "row", HT_I64, HT_MEASURE, "row of the work that ended the longest", NULL },
 	{ "row_ns", HT_DURATION, HT_MEASURE, "how long that was", NULL },
 };
-const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
-	{ "number", HT_I64, HT_KEY, "of the step; null: the whole recording", NULL },
-	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
-	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
-	{ "computing_ns", HT_DURATION, HT_MEASURE, "as the exporter says", NULL },
-	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication alone, as the exporter says",
-	        NULL },
-	{ "free_ns", HT_DURATION, HT_MEASURE, "neither, as the exporter says", NULL },
-};
 const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
 	{ "window_ns", HT_DURATION, HT_MEASURE, "first step's start to last step's end", NULL },
@@ -40,7 +30,6 @@ const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
 };
 enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
-enum { STEP_NUMBER, STEP_HOST, STEP_DEVICE, STEP_ROW, STEP_COMPUTING, STEP_EXPOSED, STEP_FREE };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
@@ -83,44 +72,6 @@ enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_boun
 		if (ret_bounds->is_whole || ret_bounds->list[i].number != left_out)
 			ret_bounds->list[n++] = ret_bounds->list[i];
 	ret_bounds->n = n;
-	return HT_OK;
-}
-
-static void put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
-{
-	const struct ht_trace *t = run->trace;
-	for (size_t i = 0; i < bounds->n; i++) {
-		const struct ht_bound *b = &bounds->list[i];
-		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
-		bool on_host = step && t->meta->has_host_steps;
-		ht_table_row(table);
-		ht_table_put_known(
-		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
-		ht_table_put_known(table,
-		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
-		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
-		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
-		for (size_t k = STEP_COMPUTING; k <= STEP_FREE; k++)
-			ht_table_put_null(table);
-	}
-}
-
-/* Of a rank without events those that its exporter has. */
-static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
-{
-	struct ht_exporter_step *steps = NULL;
-	size_t n = 0;
-	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
-	for (size_t i = 0; i < n; i++) {
-		ht_table_row(table);
-		ht_table_put_known(table, steps[i].number, HT_NO_I64);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, steps[i].step_ns);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, steps[i].computing_ns);
-		ht_table_put_i64(table, steps[i].exposed_ns);
-		ht_table_put_i64(table, steps[i].free_ns);
-	}
 	return HT_OK;
 }
 
@@ -240,9 +191,7 @@ static enum ht_status put_lateness(
 
 static enum ht_status put_use(struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
 {
-	put_steps(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]);
-	if (!chosen->bounds.n)
-		HT_TRY(put_told_steps(run, part->facts[HT_FOUND_STEPS]));
+	HT_TRY(ht_found_steps_put(run, &chosen->bounds, part->facts[HT_FOUND_STEPS]));
 	return put_gpus(run, &chosen->bounds, part->facts[HT_FOUND_GPUS]);
 }
 
@@ -315,20 +264,20 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 	if (!times->n || ns > times->most_ns) {
 		times->most_ns = ns;
 		times->rank = rank;
-		times->row = cell(f, row, STEP_ROW);
-		times->number = cell(f, row, STEP_NUMBER);
+		times->row = cell(f, row, HT_FOUND_STEP_ROW);
+		times->number = cell(f, row, HT_FOUND_STEP_NUMBER);
 	}
 	values[times->n++] = ns;
 }
 
 static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
 {
-	if (ht_table_is_null(steps, row, STEP_COMPUTING))
+	if (ht_table_is_null(steps, row, HT_FOUND_STEP_COMPUTING))
 		return;
-	ht_sum(&told->ns, ht_table_i64(steps, row, STEP_DEVICE));
-	ht_sum(&told->computing_ns, ht_table_i64(steps, row, STEP_COMPUTING));
-	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, STEP_EXPOSED));
-	ht_sum(&told->free_ns, ht_table_i64(steps, row, STEP_FREE));
+	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE));
+	ht_sum(&told->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING));
+	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED));
+	ht_sum(&told->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE));
 }
 
 static enum ht_status find_steps(struct ht_findings *f)
@@ -344,12 +293,18 @@ static enum ht_status find_steps(struct ht_findings *f)
 		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
 		int64_t rank = f->parts->list[p].rank;
 		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
-			int64_t number = cell(steps, i, STEP_NUMBER);
-			add_step(&f->host, host, rank, steps, i, cell(steps, i, STEP_HOST));
-			add_step(&f->device, device, rank, steps, i, cell(steps, i, STEP_DEVICE));
+			int64_t number = cell(steps, i, HT_FOUND_STEP_NUMBER);
+			add_step(
+			        &f->host, host, rank, steps, i, cell(steps, i, HT_FOUND_STEP_HOST));
+			add_step(&f->device, device, rank, steps, i,
+			        cell(steps, i, HT_FOUND_STEP_DEVICE));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
 			add_told(&f->told, steps, i);
+			for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
+				if (!ht_table_is_null(steps, i, HT_FOUND_STEP_ROLES + k))
+					ht_sum(&f->roles[ht_found_host_roles[k]],
+					        ht_table_i64(steps, i, HT_FOUND_STEP_ROLES + k));
 		}
 	}
 	f->has_steps = n_numbers > 0;

@@ -42,7 +42,7 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
         ht_found_top_columns[], ht_found_gpu_columns[];
 enum {
 	HT_N_FOUND_IDLE_COLUMNS = 4,
-	HT_N_FOUND_STEP_COLUMNS = 7,
+	HT_N_FOUND_STEP_COLUMNS = 11,
 	HT_N_FOUND_TOP_COLUMNS = 6,
 	HT_N_FOUND_GPU_COLUMNS = 6
 };
@@ -152,7 +152,8 @@ struct ht_findings {
 	struct ht_step_times host, device;         /* without steps device is the whole recording */
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
-	bool knows_waits;                          /* exposed communication is split */
+	int64_t roles[HT_N_BUSY]; /* of the steps, when no GPU work was recorded (step_roles.h) */
+	bool knows_waits;         /* exposed communication is split */
 	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
 	struct ht_told_steps told;
 	struct ht_gpu_use gpu;

@@ -160,7 +160,8 @@ static enum ht_status put_times(struct times *t, ht_table *table)
 	size_t n = 0;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].kind == HT_TOP_COMM) {
-			t->list[i].name = ht_name_shorten(t->run, t->list[i].name);
+			const char *brief = ht_name_shorten(t->run, t->list[i].name);
+			t->list[i].name = brief ? ht_name_common(t->run->scratch, brief) : NULL;
 			if (!t->list[i].name)
 				return ht_fail_nomem(t->run->ctx);
 		}

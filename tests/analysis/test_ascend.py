@@ -822,3 +822,34 @@ def test_samples_of_other_ages():
         counts.setdefault(r["rank"], []).append(r["name"])
     assert {k: (len(v), len(set(v))) for k, v in counts.items()} == {"0": (29, 7), "1": (591, 201)}
     assert cores(sample("legacy_2023"), 0)["AI_CPU"] == pytest.approx(145.0223, abs=0.001)
+
+
+def test_collectives_of_two_runs_are_compared(tmp_path):
+    """Their names have the number of a group and of the call, which are others in every run."""
+    for run, group, us in (("a", "586", 10), ("b", "210", 25)):
+        calls = [(5, f"hcom_allReduce__{group}_{number}_1", "HCCL", 50 * number, us) for number in (0, 1)]
+        rank(tmp_path / run, kernel_details__csv=work(*calls, (5, "MatMul", "AI_CORE", 90, 30)))
+    found = rows("diff", tmp_path / "a", tmp_path / "b", "--view", "kernels")
+    assert [(r["name"], r["control_calls"], r["test_calls"], r["diff_total_ns"]) for r in found] == [
+        ("hcom_allReduce__", "2", "2", "30000"), ("MatMul", "1", "1", "0")]
+    found = {r["name"]: r for r in rows("diff", tmp_path / "a", tmp_path / "b")}
+    assert not [name for name in found if "586" in name or "210" in name]
+    assert found["hcom_allReduce__"]["diff_count"] == "0" and found["hcom_allReduce__"]["diff_ns"] == "30000"
+    top = [r["finding"] for r in rows("summary", tmp_path / "a") if r["topic"] == "collectives"]
+    assert top[0].startswith("hcom_allReduce__ 20.0 µs in 2 (100 %)")
+
+
+def test_health_says_that_work_is_missing(tmp_path):
+    """The exporter counts 100 us of computing and 50 of communication; a table that was cut has less."""
+    steps = "Step,Computing,Communication(Not Overlapped),Overlapped,Free\n5,100,30,20,10\n"
+    whole = work((5, "a", "AI_CORE", 0, 60), (5, "b", "AI_CORE", 60, 40), (5, "hcom_allReduce__1_0_1", "HCCL", 80, 50))
+
+    def missing(path):
+        return [r["sentence"] for r in rows("health", path) if r["check"] == "missing_work"]
+
+    assert missing(rank(tmp_path / "whole", kernel_details__csv=whole, step_trace_time__csv=steps)) == []
+    cut = "\n".join(whole.splitlines()[:2]) + "\n"
+    assert missing(rank(tmp_path / "cut", kernel_details__csv=cut, step_trace_time__csv=steps)) == [
+        "the exporter's steps have 100 µs of computing, the NPU work that is here 60.0 µs",
+        "the exporter's steps have 50.0 µs of communication, the NPU work that is here 0"]
+    assert missing(rank(tmp_path / "none", step_trace_time__csv=steps)) == []  # missing_kernels says that

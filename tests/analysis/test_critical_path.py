@@ -73,14 +73,15 @@ def test_a_launch_that_is_still_under_way_is_late(tmp_path):
     assert (k2, LAUNCH, 15) in path(t.write(tmp_path))
 
 
-def test_streams_of_two_devices_do_not_mix(tmp_path):
+@pytest.mark.parametrize("start, waited", [(32, True), (60, False)])
+def test_a_device_waits_for_another_that_has_just_ended(tmp_path, start, waited):
     t = Tiny((0, 100))
     t.call("cudaLaunchKernel", 0, 1)
     k1 = t.work("k1", 10, 20, device=0)
     t.call("cudaLaunchKernel", 2, 1)
-    k2 = t.work("k2", 32, 20, device=1)
+    k2 = t.work("k2", start, 20, device=1)
     trace = t.write(tmp_path)
-    assert (k1, "end", k2, "start") not in edges(trace)
+    assert ((k1, "end", k2, "start") in edges(trace)) == waited
     assert (k1, "end", k2, "start") in edges(trace, "--hta-compat")
 
 

@@ -225,6 +225,24 @@ static void good_files_are_the_same(void **state)
 	}
 }
 
+/* No match in it, or all from one byte back: codes of no distance, and of one. */
+static void few_distances_are_the_same(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 2 * HT_COUNT(kinds); i++) {
+		struct deflate_text text;
+		deflate_make_text(&text, &f->seed, N_TEXT / 2, i % 2 ? 5 : 0, 1, 258);
+		deflate_put_member(
+		        &f->out, &text, kinds[i / 2].kind, kinds[i / 2].per_block, 0, &f->seed);
+		struct outcome o = check(f, f->out.bytes, f->out.n, SIZE_MAX);
+		assert_int_equal(o.damage.kind, HT_DAMAGE_NONE);
+		assert_int_equal(o.n, text.n);
+		assert_memory_equal(o.bytes, text.bytes, text.n);
+		free(o.bytes);
+		clear(f, &text);
+	}
+}
+
 /* What libraries write, and what the engine writes itself. */
 static void text_like_a_trace_is_the_same(void **state)
 {
@@ -441,6 +459,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(good_files_are_the_same),
+		TEST(few_distances_are_the_same),
 		TEST(text_like_a_trace_is_the_same),
 		TEST(false_starts_are_noticed),
 		TEST(cut_files_are_the_same),

@@ -224,6 +224,39 @@ static const char *part_of_time(struct summary *s, int column)
 	return column == HT_BREAKDOWN_IDLE ? event_text(s, gap->rank, gap->row) : NULL;
 }
 
+/* Without GPU work: what the steps go to on the host. */
+static void say_made_of_host(struct summary *s)
+{
+	static const struct {
+		enum ht_busy role;
+		const char *words;
+	} roles[] = { { HT_BUSY_COMM, "communication" }, { HT_BUSY_LOADER, "data loading" },
+		{ HT_BUSY_CPU, "operators and annotations" },
+		{ HT_BUSY_OTHER, "nothing that was recorded" } };
+	struct line line = {
+		.topic = "made of", .next = "steps", .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
+	};
+	const char *text = "";
+	int64_t sum = 0;
+	for (size_t i = 0; i < HT_COUNT(roles); i++)
+		ht_sum(&sum, s->f.roles[roles[i].role]);
+	for (size_t i = 0; i < HT_COUNT(roles); i++)
+		if (s->f.roles[roles[i].role] > 0)
+			text = and_then(s, text,
+			        SAY(s, "%s %s", roles[i].words,
+			                share_text(s, s->f.roles[roles[i].role], sum)));
+	line.finding = sum ? SAY(s, "%s, of the steps' time on the host", text)
+	                   : "cannot tell: no GPU work was recorded";
+	line.next = sum ? "steps" : "temporal-breakdown";
+	if (s->f.told.ns > 0)
+		line.finding = SAY(s,
+		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
+		        share_text(s, s->f.told.computing_ns, s->f.told.ns),
+		        share_text(s, s->f.told.exposed_ns, s->f.told.ns),
+		        share_text(s, s->f.told.free_ns, s->f.told.ns));
+	put_line(s, &line);
+}
+
 static void say_made_of(struct summary *s)
 {
 	static const struct {
@@ -261,17 +294,7 @@ static void say_made_of(struct summary *s)
 	        window > 0 && share_of(span, window) < MOST
 	                ? SAY(s, ", which is %s of the steps' time", share_text(s, span, window))
 	                : "";
-	if (!s->f.n_devices)
-		line.finding = "cannot tell: no GPU work was recorded";
-	else
-		line.finding =
-		        SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
-	if (!s->f.n_devices && s->f.told.ns > 0)
-		line.finding = SAY(s,
-		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
-		        share_text(s, s->f.told.computing_ns, s->f.told.ns),
-		        share_text(s, s->f.told.exposed_ns, s->f.told.ns),
-		        share_text(s, s->f.told.free_ns, s->f.told.ns));
+	line.finding = SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
 	put_line(s, &line);
 }
 
@@ -677,7 +700,10 @@ static enum ht_status say_all(struct summary *s, const struct ht_parts *parts)
 	find_parts(&s->f, bounds);
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_path);
 	say_step_time(s);
-	say_made_of(s);
+	if (s->f.n_devices)
+		say_made_of(s);
+	else
+		say_made_of_host(s);
 	say_gpu(s);
 	say_bound(s, bounds);
 	say_savings(s, bounds);

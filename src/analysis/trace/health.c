@@ -6,6 +6,7 @@
  * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
  * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
  * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
+ * Where the exporter's steps have more computing or communication than the work that is there, missing_work says so.
  * Where a trace says how large its job is, or with which ranks it exchanged data, and more ranks take part than are here,
  * missing_ranks says so, without a rank of its own; when it has fewer than are here, too_many_ranks. A trace that
  * says another rank than it is shown as is rank_twice, when another trace has that rank, else rank_differs. Several processes
@@ -13,6 +14,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
+#include "model/communication/exporter.h"
 #include "model/communication/group_size.h"
 #include "model/steps/step_roles.h"
 #include "store/side_table.h"
@@ -171,6 +173,47 @@ static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- what the exporter says of its steps ---- */
+
+/* Sums of durations are no less than the time that the exporter counts, so where that is clearly more, work is missing. */
+static enum ht_status compare_steps(struct ht_run *run, ht_table *table)
+{
+	static const struct {
+		enum ht_class class_;
+		const char *words;
+	} kinds[] = { { HT_CLASS_COMPUTE, "computing" }, { HT_CLASS_COMM, "communication" } };
+	const struct ht_trace *t = run->trace;
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	int64_t told[HT_COUNT(kinds)] = { 0 };
+	if (!t->n_gpu)
+		return HT_OK;
+	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_sum(&told[0], steps[i].computing_ns);
+		ht_sum(&told[1], ht_add_sat(steps[i].exposed_ns, steps[i].overlapped_ns));
+	}
+	for (size_t k = 0; k < HT_COUNT(kinds); k++) {
+		char there[HT_FORMAT_BYTES], here[HT_FORMAT_BYTES];
+		int64_t ns = 0;
+		for (size_t i = 0; i < t->n_gpu; i++)
+			if (t->gpu[i].class_ == kinds[k].class_ && ht_is_span(t, t->gpu[i].row))
+				ht_sum(&ns, t->dur_ns[t->gpu[i].row]);
+		if ((double)told[k] <= 1.1 * (double)ns)
+			continue;
+		ht_format_double(there, HT_DURATION_F64, (double)told[k]);
+		ht_format_double(here, HT_DURATION_F64, (double)ns);
+		const char *sentence = ht_arena_printf(run->scratch,
+		        "the exporter's steps have %s of %s, the NPU work that is here %s", there,
+		        kinds[k].words, here);
+		if (!sentence)
+			return ht_fail_nomem(run->ctx);
+		put_form(run, table, "missing_work", severity_name(HT_NOTICE), 1, sentence,
+		        "all that is counted over NPU work; distributed --view steps has the exporter's steps");
+	}
+	return HT_OK;
+}
+
 /* ---- the job ---- */
 
 static enum ht_status find_missing(
@@ -260,6 +303,7 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 		}
 	HT_TRY(check_rank(run, part->facts[0]));
 	HT_TRY(check_processes(run, part->facts[0]));
+	HT_TRY(compare_steps(run, part->facts[0]));
 	return compare_forms(run, part->facts[0]);
 }
 

@@ -16,6 +16,22 @@ static int64_t length_of(const struct ht_bound *bound)
 	return ht_sub_sat(bound->end, bound->start);
 }
 
+/* The step to compare with: of those that are nearest to the median the first. */
+static size_t find_typical(const struct ht_bounds *bounds, int64_t median_ns)
+{
+	size_t best = 0;
+	int64_t best_ns = INT64_MAX;
+	for (size_t i = 0; i < bounds->n; i++) {
+		int64_t ns = ht_sub_sat(length_of(&bounds->list[i]), median_ns);
+		ns = ns < 0 ? -ns : ns;
+		if (ns < best_ns) {
+			best_ns = ns;
+			best = i;
+		}
+	}
+	return best;
+}
+
 /* The longest, and what all slow ones have above the median. */
 static enum ht_status find_longest(
         struct ht_run *run, const struct ht_bounds *bounds, struct ht_slow_step *slow)
@@ -73,7 +89,7 @@ static bool runs_in(enum ht_busy role, int64_t place)
 
 struct share {
 	const char *name;
-	int64_t ns; /* of the slow step less the mean of the others, which have it negative */
+	int64_t ns; /* of the slow step; of the typical one negative */
 };
 
 static int by_name(const void *left, const void *right)
@@ -82,8 +98,8 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static enum ht_status find_name(struct ht_run *run, const ht_table *names, size_t n_steps,
-        int64_t number, struct ht_arena *arena, struct ht_slow_step *slow)
+static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64_t number,
+        struct ht_arena *arena, struct ht_slow_step *slow)
 {
 	size_t n_rows = ht_table_n_rows(names), n = 0;
 	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
@@ -95,7 +111,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names, size_
 		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == number;
 		if (runs_in(slow->role, ht_table_i64(names, i, HT_PROFILE_PLACE)))
 			shares[n++] = (struct share){ ht_table_str(names, i, HT_PROFILE_NAME),
-				own ? ns : -ns / (int64_t)(n_steps - 1) };
+				own ? ns : -ns };
 	}
 	ht_sort_items(run->ctx->mem, shares, n, sizeof *shares, by_name);
 	for (size_t first = 0, end; first < n; first = end) {
@@ -118,16 +134,15 @@ static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *boun
         const struct ht_profile_tables *tables, struct ht_arena *arena, struct ht_slow_step *slow)
 {
 	const struct ht_profile_options options = { .by = HT_BY_NAME, .cpu = true, .gpu = true };
-	struct ht_run by_step = *run;
-	/* a profile is by step only where steps are named */
-	by_step.step = ht_arena_printf(run->scratch, "%" PRId64 "-%" PRId64, bounds->list[0].number,
-	        bounds->list[bounds->n - 1].number);
-	if (!by_step.step)
+	int64_t number = bounds->list[slow->i_bound].number;
+	int64_t typical = bounds->list[find_typical(bounds, slow->median_ns)].number;
+	struct ht_run two_steps = *run;
+	two_steps.step = ht_arena_printf(run->scratch, "%" PRId64 ",%" PRId64, number, typical);
+	if (!two_steps.step)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_profile_put(&by_step, &options, tables));
+	HT_TRY(ht_profile_put(&two_steps, &options, tables));
 	HT_TRY(ht_table_finish(run->ctx, tables->names));
-	return find_name(
-	        run, tables->names, bounds->n, bounds->list[slow->i_bound].number, arena, slow);
+	return find_name(run, tables->names, number, arena, slow);
 }
 
 enum ht_status ht_slow_step_find(struct ht_run *run, const struct ht_bounds *bounds,

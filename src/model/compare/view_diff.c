@@ -81,7 +81,7 @@ static const struct kind kinds[] = {
 	        { HT_OP_CALLS, HT_OP_DEVICE_SELF, HT_OP_DEVICE_TOTAL, HT_OP_HOST_SELF,
 	                HT_OP_HOST_TOTAL },
 	        5, HT_OP_DEVICE_SELF, HT_OP_HOST_SELF },
-	[HT_DIFF_KERNELS] = { ht_kernel_rules, HT_N_KG_KEYS, HT_N_KG_VALUES, { HT_KG_NAME }, 1,
+	[HT_DIFF_KERNELS] = { ht_kernel_rules, HT_N_KG_KEYS, HT_N_KG_VALUES, { HT_KG_COMMON }, 1,
 	        { HT_KG_CALLS, HT_KG_TOTAL }, 2, HT_KG_TOTAL, HT_KG_TOTAL },
 	[HT_DIFF_MODULES] = { ht_module_rules, HT_N_MODULE_KEYS, HT_N_MODULE_VALUES,
 	        { HT_MODULE_PATH }, 1,
@@ -95,7 +95,7 @@ enum ht_status ht_view_diff_put(
 {
 	switch (view) {
 	case HT_DIFF_OPERATORS: return ht_op_groups_put(run, by_shape, false, table);
-	case HT_DIFF_KERNELS: return ht_kernel_groups_put(run, 1u << HT_KG_NAME, table);
+	case HT_DIFF_KERNELS: return ht_kernel_groups_put(run, 1u << HT_KG_COMMON, table);
 	case HT_DIFF_MODULES: return ht_module_groups_put(run, table);
 	}
 	return HT_OK;

@@ -5,6 +5,7 @@
 
 #include "model/device/gpu_work.h"
 #include "model/calls/op_tree.h"
+#include "model/rows/work_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ const struct ht_column ht_kernel_group_columns[] = {
 	{ "mix_block_dim", HT_STR, HT_KEY, "blocks on the other cores", NULL },
 	{ "type", HT_STR, HT_KEY, "type of an NPU's kernel, or its name", NULL },
 	{ "input_shapes", HT_STR, HT_KEY, "shapes of its inputs", NULL },
+	{ "common", HT_STR, HT_KEY, "name without what differs between runs", NULL },
 	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },
 	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
 	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
@@ -140,6 +142,11 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 		        HT_NO_I64, ret_text);
 	case HT_KG_DEVICE: return add_number(g, gpu->device, -1, ret_text);
 	case HT_KG_STREAM: return add_number(g, gpu->stream, -1, ret_text);
+	case HT_KG_COMMON: {
+		const char *name = ht_str(g->t, g->t->name[gpu->row]);
+		name = ht_name_common(g->run->scratch, name);
+		return name && ht_pooled_text(&g->pooled, name, ret_text);
+	}
 	default: return ht_pooled_text(&g->pooled, text_of(g, key, i_gpu, op, on_tc), ret_text);
 	}
 }

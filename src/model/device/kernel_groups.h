@@ -24,6 +24,7 @@ enum {
 	HT_KG_MIX_BLOCKS,
 	HT_KG_TYPE,   /* of an NPU's kernel; else its name */
 	HT_KG_SHAPES, /* of its inputs */
+	HT_KG_COMMON, /* name without what differs between runs (ht_name_common) */
 	HT_N_KG_KEYS
 };
 enum {

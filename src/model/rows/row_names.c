@@ -78,8 +78,8 @@ static bool text_of_name(struct ht_row_names *names, uint32_t name, uint32_t *re
 	if (name == HT_NO_STR)
 		return add_text(names, "", ret_id);
 	if (names->text_of[name] == HT_NONE) {
-		const char *text = ht_str(names->trace, name);
-		if (names->short_names)
+		const char *text = ht_name_common(names->run->scratch, ht_str(names->trace, name));
+		if (text && names->short_names)
 			text = ht_name_shorten(names->run, text);
 		if (!text || !add_text(names, text, &names->text_of[name]))
 			return false;

@@ -87,3 +87,11 @@ const char *ht_name_shorten(const struct ht_run *run, const char *name)
 	bool words = space && memchr(out, ' ', (size_t)(space - out));
 	return run->policy.raw_short_names || (*left && !words) ? left : name;
 }
+
+const char *ht_name_common(struct ht_arena *arena, const char *name)
+{
+	const char *numbers = starts(name, "hcom_") ? strstr(name, "__") : NULL;
+	if (!numbers || !numbers[2] || strspn(numbers, "_0123456789") != strlen(numbers))
+		return name;
+	return ht_arena_strndup(arena, name, (size_t)(numbers + 2 - name));
+}

@@ -21,5 +21,9 @@ const char *ht_copy_kind(struct ht_arena *arena, const char *name);
 /* Template arguments, parameters and the return type taken off: "at::native::k". Names of memory work stay, and
  * those of which nothing would be left. The name itself, or a copy in the run's scratch; NULL when out of memory. */
 const char *ht_name_shorten(const struct ht_run *run, const char *name);
+/* What is the same from call to call and from run to run: "hcom_allReduce__" of Ascend's "hcom_allReduce__586_0_1", which
+ * has the number of its group and of the call behind it. The name itself, or a copy in the arena; NULL when out of
+ * memory. */
+const char *ht_name_common(struct ht_arena *arena, const char *name);
 
 #endif

@@ -40,6 +40,20 @@ static void names_kinds_of_copies(void **state)
 	assert_string_equal(ht_copy_kind(arena, "dma"), "Memcpy Unknown");
 }
 
+static void common_names(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "hcom_allReduce__586_0_1", "hcom_allReduce__" },
+		{ "hcom_batchSendRecv__097_12_1", "hcom_batchSendRecv__" },
+		{ "hcom_allReduce_", "hcom_allReduce_" },
+		{ "hcom_allReduce__", "hcom_allReduce__" },
+		{ "hcom_allReduce__586_a", "hcom_allReduce__586_a" },
+		{ "MatMul__586_0_1", "MatMul__586_0_1" },
+	};
+	for (size_t i = 0; i < HT_COUNT(cases); i++)
+		assert_string_equal(ht_name_common(*state, cases[i][0]), cases[i][1]);
+}
+
 static int setup(void **state)
 {
 	static struct ht_arena arena;
@@ -65,6 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shortens),
 		cmocka_unit_test(names_kinds_of_copies),
+		cmocka_unit_test(common_names),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

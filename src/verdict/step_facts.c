@@ -1,0 +1,96 @@
+/*
+ * step_facts.c - see step_facts.h.
+ */
+#include "verdict/step_facts.h"
+
+#include "model/communication/exporter.h"
+
+const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
+	{ "number", HT_I64, HT_KEY, "of the step; null: the whole recording", NULL },
+	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
+	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
+	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
+	{ "computing_ns", HT_DURATION, HT_MEASURE, "as the exporter says", NULL },
+	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication alone, as the exporter says",
+	        NULL },
+	{ "free_ns", HT_DURATION, HT_MEASURE, "neither, as the exporter says", NULL },
+	{ "communication_ns", HT_DURATION, HT_MEASURE, "in communication; null: there is GPU work",
+	        NULL },
+	{ "dataloader_ns", HT_DURATION, HT_MEASURE, "in a data loader alone", NULL },
+	{ "cpu_exec_ns", HT_DURATION, HT_MEASURE, "in other operators and annotations alone",
+	        NULL },
+	{ "other_ns", HT_DURATION, HT_MEASURE, "in nothing that was recorded", NULL },
+};
+
+const enum ht_busy ht_found_host_roles[HT_N_HOST_ROLES] = { HT_BUSY_COMM, HT_BUSY_LOADER,
+	HT_BUSY_CPU, HT_BUSY_OTHER };
+
+/* What the steps of a recording of the host alone go to; NULL where there is GPU work, whose time tells more. */
+static enum ht_status split_host(
+        struct ht_run *run, const struct ht_bounds *bounds, int64_t (**ret_ns)[HT_N_BUSY])
+{
+	struct ht_run whole = *run;
+	struct ht_busy_times times = { 0 };
+	struct ht_traits traits;
+	struct ht_frame frame;
+	*ret_ns = NULL;
+	if (run->trace->n_gpu || !bounds->n)
+		return HT_OK;
+	whole.step = "all";
+	HT_TRY(ht_frame_make(&whole, &frame));
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_busy_make(run, &frame, &traits, &times));
+	return ht_busy_split(run, bounds, &times, ret_ns);
+}
+
+static enum ht_status put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	int64_t(*ns)[HT_N_BUSY] = NULL;
+	HT_TRY(split_host(run, bounds, &ns));
+	for (size_t i = 0; i < bounds->n; i++) {
+		const struct ht_bound *b = &bounds->list[i];
+		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
+		bool on_host = step && t->meta->has_host_steps;
+		ht_table_row(table);
+		ht_table_put_known(
+		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(table,
+		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
+		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
+		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
+		for (size_t k = HT_FOUND_STEP_COMPUTING; k <= HT_FOUND_STEP_FREE; k++)
+			ht_table_put_null(table);
+		for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
+			ht_table_put_known(
+			        table, ns ? ns[i][ht_found_host_roles[k]] : HT_NO_I64, HT_NO_I64);
+	}
+	return HT_OK;
+}
+
+/* Of a rank without events those that its exporter has. */
+static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
+{
+	struct ht_exporter_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_known(table, steps[i].number, HT_NO_I64);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].step_ns);
+		ht_table_put_null(table);
+		ht_table_put_i64(table, steps[i].computing_ns);
+		ht_table_put_i64(table, steps[i].exposed_ns);
+		ht_table_put_i64(table, steps[i].free_ns);
+		for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
+			ht_table_put_null(table);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_found_steps_put(
+        struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
+{
+	return bounds->n ? put_steps(run, bounds, table) : put_told_steps(run, table);
+}
