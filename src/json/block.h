@@ -14,14 +14,6 @@
 
 #define HT_PADDING 64
 
-/* Bit i: is the number of ones up to bit i odd? */
-static inline uint32_t ht_prefix_xor(uint32_t bits)
-{
-	for (int shift = 1; shift < 32; shift *= 2)
-		bits ^= bits << shift;
-	return bits;
-}
-
 #if defined(HT_SIMD_AVX2)
 #include <immintrin.h>
 
@@ -242,6 +234,19 @@ static inline const char *ht_structure_stop(const char *p)
 }
 
 #endif
+
+/* Bit i: is the number of ones up to bit i odd? */
+static inline uint32_t ht_prefix_xor(uint32_t bits)
+{
+#if defined(HT_SIMD_AVX2)
+	__m128i word = _mm_cvtsi32_si128((int)bits);
+	return (uint32_t)_mm_cvtsi128_si32(_mm_clmulepi64_si128(word, _mm_set1_epi8(-1), 0));
+#else
+	for (int shift = 1; shift < 32; shift *= 2)
+		bits ^= bits << shift;
+	return bits;
+#endif
+}
 
 static inline const char *ht_skip_space(const char *p)
 {

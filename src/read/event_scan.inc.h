@@ -127,12 +127,11 @@ static inline const char *skip_container(const char *start)
 				return NULL;
 			continue;
 		}
-		for (uint32_t bits = opens | closes; bits; bits &= bits - 1) {
-			int at = __builtin_ctz(bits);
-			depth += opens >> at & 1 ? 1 : (size_t)-1;
-			if (!depth)
-				return p + at + 1;
-		}
+		/* the bracket that closes as many as were opened before it */
+		for (uint32_t bits = closes, n = 1; bits; bits &= bits - 1, n++)
+			if (depth + (size_t)__builtin_popcount(opens & (bits ^ (bits - 1))) == n)
+				return p + __builtin_ctz(bits) + 1;
+		depth += (size_t)__builtin_popcount(opens) - n_closes;
 	}
 #endif
 	return step_over_container(start);
