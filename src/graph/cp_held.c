@@ -80,10 +80,8 @@ enum ht_status ht_cp_waits_collect(
         struct ht_run *run, struct ht_cp_model *m, struct ht_cp_wait **ret_waits, size_t *ret_n)
 {
 	const struct ht_trace *t = m->trace;
-	size_t n = 0, n_launches = 0;
+	size_t n = ht_n_of_kind(t, HT_KIND_SYNC), n_launches = 0;
 	uint8_t kind;
-	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_SYNC;
 	*ret_n = 0;
 	if (!n)
 		return HT_OK;
