@@ -56,10 +56,11 @@ struct questions {
 	struct cli *cli;
 	struct report *report;
 	const struct ht_analysis_info **infos;
-	const char **names;
 	struct ht_view *views;
-	const struct ht_view **view_of;
-	size_t n;
+	struct ht_asked *asked; /* the analyses, then what is behind charts */
+	size_t n, n_charts;
+	struct ht_arg args[OPTS_MAX];
+	size_t n_args;
 	uint64_t top; /* rows of a table */
 	bool is_page;
 	int code; /* other than EXIT_DONE: the report ends */
@@ -84,6 +85,10 @@ static bool add_section(void *user, size_t i, enum ht_status status, ht_table *t
 	struct questions *q = user;
 	struct report *report = q->report;
 	struct report_section section = { .info = q->infos[i], .table = table };
+	if (section.info == NULL) {
+		report_take_chart(report, i - (q->n - q->n_charts), table);
+		return true;
+	}
 	if (status == HT_USAGE) {
 		q->code = cli_fail(q->cli);
 		return false;
@@ -101,7 +106,7 @@ static bool add_section(void *user, size_t i, enum ht_status status, ht_table *t
 		}
 	}
 	report->sections[report->n_sections++] = section;
-	if (q->is_page && table != NULL && q->view_of[i]->where == NULL)
+	if (q->is_page && table != NULL && q->views[i].where == NULL)
 		report_note_peaks(report, section.info->name, table);
 	if (q->is_page && table != NULL)
 		q->code = report_cut(q->cli, &report->sections[report->n_sections - 1].table,
@@ -117,12 +122,11 @@ static void add_question(struct questions *q, const struct ht_analysis_info *inf
 	if (q->top != 0)
 		view->where = info->overview;
 	q->infos[q->n] = info;
-	q->names[q->n] = info->name;
-	q->view_of[q->n++] = view;
+	q->asked[q->n++] = (struct ht_asked){ info->name, q->args, q->n_args, view };
 }
 
 /* The comparisons with another run, one after the other. */
-static void compare(struct questions *q, const struct ht_arg *args, size_t n_args)
+static void compare(struct questions *q)
 {
 	ht_set *sets[] = { q->report->base_set, q->report->set };
 	bool more = sets[0] != NULL;
@@ -134,40 +138,42 @@ static void compare(struct questions *q, const struct ht_arg *args, size_t n_arg
 		size_t at = q->n;
 		add_question(q, info);
 		enum ht_status status = session_run(
-		        q->cli, info->name, sets, 2, args, n_args, q->view_of[at], &table);
+		        q->cli, info->name, sets, 2, q->args, q->n_args, q->asked[at].view, &table);
 		more = add_section(q, at, status, table);
 	}
 }
 
 static int ask(struct questions *q)
 {
-	struct ht_arg args[OPTS_MAX];
 	struct cli *cli = q->cli;
-	size_t n_args = session_args(cli, NULL, args), n = ht_n_analyses();
-	q->infos = calloc(n + 1, sizeof(*q->infos));
-	q->names = calloc(n + 1, sizeof(*q->names));
-	q->views = calloc(n + 1, sizeof(*q->views));
-	q->view_of = calloc(n + 1, sizeof(*q->view_of));
-	if (q->infos == NULL || q->names == NULL || q->views == NULL || q->view_of == NULL)
+	size_t n = ht_n_analyses(), n_room = n + REPORT_MAX_EXTRAS + 1;
+	struct report_chart_args charts[REPORT_MAX_EXTRAS];
+	q->n_args = session_args(cli, NULL, q->args);
+	q->infos = calloc(n_room, sizeof(*q->infos));
+	q->views = calloc(n_room, sizeof(*q->views));
+	q->asked = calloc(n_room, sizeof(*q->asked));
+	if (q->infos == NULL || q->views == NULL || q->asked == NULL)
 		return cli_fail_nomem();
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_analysis_info *info = ht_analysis_at(i);
 		if (info->n_sets == 1 && !info->lists_events)
 			add_question(q, info);
 	}
-	if (session_run_all(cli, q->report->set, q->names, q->n, args, n_args, q->view_of,
-	            add_section, q) != HT_OK)
+	if (q->is_page) {
+		q->n_charts = report_ask_charts(q->args, q->n_args, charts, &q->asked[q->n]);
+		q->n += q->n_charts;
+	}
+	if (session_run_all(cli, q->report->set, q->asked, q->n, add_section, q) != HT_OK)
 		return cli_fail(cli);
-	compare(q, args, n_args);
+	compare(q);
 	return q->code;
 }
 
 static void questions_done(struct questions *q)
 {
 	free(q->infos);
-	free(q->names);
 	free(q->views);
-	free(q->view_of);
+	free(q->asked);
 }
 
 static int collect(struct cli *cli, struct report *report, uint64_t top, bool is_page)

@@ -59,9 +59,18 @@ bool report_has_page(void);
 /* The page with charts, from the same tables. */
 enum ht_status report_write_page(
         ht_ctx *ctx, const struct report *report, struct output *output) HT_MUST_USE;
+struct report_chart_args {
+	struct ht_arg args[OPTS_MAX + 3];
+};
+/* The questions behind charts of the whole run, with the given args and their own, which lie in room (REPORT_MAX_EXTRAS);
+ * how many. */
+size_t report_ask_charts(const struct ht_arg *args, size_t n_args, struct report_chart_args *room,
+        struct ht_asked *questions);
+/* The answer to the i-th; NULL: none. */
+void report_take_chart(struct report *report, size_t i, ht_table *table);
 /* See in the whole table of an analysis where the highest curves are, for report_add_extras. */
 void report_note_peaks(struct report *report, const char *verb, const ht_table *table);
-/* Run what the page's charts need besides the sections; an exit code. */
+/* Run what the page's charts need besides; an exit code. */
 int report_add_extras(struct cli *cli, struct report *report);
 void report_extras_done(struct report *report);
 /* Of a table with more rows, the top ones by what they cost, in place; an exit code. */

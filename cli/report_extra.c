@@ -243,6 +243,45 @@ static void choose_ranks(struct ht_arg *args, size_t *n_args, const char *ranks)
 	args[(*n_args)++] = (struct ht_arg){ "rank", ranks };
 }
 
+/* Whether it is of the whole run, so that it can be asked with all else; others need answers first. */
+static bool is_of_all(const struct extra *extra)
+{
+	return !extra->compares && extra->value == NULL;
+}
+
+static void add_args(const struct extra *extra, struct ht_arg *args, size_t *n_args)
+{
+	for (size_t i = 0; i < COUNT(extra->args) && extra->args[i].name != NULL; i++)
+		args[(*n_args)++] = extra->args[i];
+}
+
+size_t report_ask_charts(const struct ht_arg *args, size_t n_args, struct report_chart_args *room,
+        struct ht_asked *questions)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < COUNT(extras); i++) {
+		if (!is_of_all(&extras[i]))
+			continue;
+		struct report_chart_args *own = &room[n];
+		memcpy(own->args, args, n_args * sizeof(*args));
+		size_t n_own = n_args;
+		add_args(&extras[i], own->args, &n_own);
+		questions[n++] = (struct ht_asked){ extras[i].verb, own->args, n_own, NULL };
+	}
+	return n;
+}
+
+void report_take_chart(struct report *report, size_t i, ht_table *table)
+{
+	const struct extra *extra = extras;
+	for (; !is_of_all(extra) || i > 0; extra++)
+		i -= is_of_all(extra);
+	/* a chart without data is left out; why a whole analysis failed is said in its section */
+	if (table != NULL)
+		report->extras[report->n_extras++] =
+		        (struct report_extra){ .key = extra->key, .table = table };
+}
+
 static int add_extra(struct cli *cli, struct report *report, const struct extra *extra)
 {
 	struct ht_arg args[OPTS_MAX + 3];
@@ -253,14 +292,12 @@ static int add_extra(struct cli *cli, struct report *report, const struct extra 
 		list_ranks(peaks, ranks, sizeof(ranks));
 		choose_ranks(args, &n_args, ranks);
 	}
-	for (size_t i = 0; i < COUNT(extra->args) && extra->args[i].name != NULL; i++)
-		args[n_args++] = extra->args[i];
+	add_args(extra, args, &n_args);
 	ht_set *sets[] = { report->base_set, report->set };
 	struct ht_view view = { .struct_size = sizeof(view) };
 	struct report_extra found = { .key = extra->key };
 	enum ht_status status = ht_run(cli->ctx, extra->verb, extra->compares ? sets : sets + 1,
 	        extra->compares ? 2 : 1, args, n_args, &view, &found.table);
-	/* a chart without data is left out; why a whole analysis failed is said in its section */
 	if (status != HT_OK)
 		return EXIT_DONE;
 	report->extras[report->n_extras++] = found;
@@ -274,7 +311,7 @@ int report_add_extras(struct cli *cli, struct report *report)
 {
 	int code = EXIT_DONE;
 	for (size_t i = 0; i < COUNT(extras) && code == EXIT_DONE; i++) {
-		if (!extras[i].compares || report->base_set != NULL)
+		if (!is_of_all(&extras[i]) && (!extras[i].compares || report->base_set != NULL))
 			code = add_extra(cli, report, &extras[i]);
 	}
 	progress_clear(&cli->progress);

@@ -107,17 +107,17 @@ enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *set
 	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
 }
 
-enum ht_status session_run_all(struct cli *cli, ht_set *set, const char *const *names, size_t n,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
-        ht_answer_fn fn, void *user)
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_asked *questions,
+        size_t n, ht_answer_fn fn, void *user)
 {
 	bool more = true;
 	if (engine_of(cli) == NULL)
-		return ht_run_all(cli->ctx, set, names, n, args, n_args, views, fn, user);
+		return ht_ask_all(cli->ctx, set, questions, n, fn, user);
 	for (size_t i = 0; i < n && more; i++) {
+		const struct ht_asked *q = &questions[i];
 		ht_table *table = NULL;
 		enum ht_status status =
-		        session_run(cli, names[i], &set, 1, args, n_args, views[i], &table);
+		        session_run(cli, q->name, &set, 1, q->args, q->n_args, q->view, &table);
 		more = fn(user, i, status, table);
 	}
 	return HT_OK;

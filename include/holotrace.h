@@ -426,13 +426,25 @@ HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_
         const struct ht_open_options *options, const char *name, const struct ht_arg *args,
         size_t n_args, const struct ht_view *view, ht_set **ret_set) HT_MUST_USE;
 
-/* An answer of ht_run_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
+/* An answer of ht_ask_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
  * failure ht_error tells of that question. false: no further answers are wanted. */
 typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
 
-/* Run several analyses of one set with the same args, each with its own view (views, or one of them, may be NULL).
- * Every answer is that of ht_run, but each rank is opened once, and what several of them have to find out about it is
- * found once. Answers come in the order of the names, on the calling thread, when all are known. */
+/* What ht_run is asked of one set. */
+struct ht_asked {
+	const char *name;
+	const struct ht_arg *args;
+	size_t n_args;
+	const struct ht_view *view; /* may be NULL */
+};
+
+/* Ask several questions of one set. Every answer is that of ht_run, but each rank is opened once, and what several of them
+ * have to find out about it is found once. Answers come in the order of the questions, on the calling thread, when all
+ * are known. */
+HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions,
+        size_t n, ht_answer_fn fn, void *user) HT_MUST_USE;
+
+/* The same with one list of args for all; views, or one of them, may be NULL. */
 HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
         const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
         ht_answer_fn fn, void *user) HT_MUST_USE;

@@ -1,5 +1,5 @@
 /*
- * batch.c - several analyses over one set, answered together; see ht_run_all.
+ * batch.c - several analyses over one set, answered together; see ht_ask_all.
  *
  * Every rank is opened once. What several analyses have to find out about it is found by the first and kept until the
  * last is done with the rank (model/share.h, ht_common_facts); then it is let go. Finishing is a task per analysis.
@@ -93,16 +93,15 @@ static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 	                                   a->chosen[0].n * sizeof *a->chosen[0].at));
 }
 
-static enum ht_status prepare(struct batch *batch, struct question *q, const char *name,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *view)
+static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_asked *asked)
 {
 	ht_ctx *ctx = batch->ctx;
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &q->view));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, asked->view, &q->view));
 	q->run = (struct ht_run){
-		.ctx = ctx, .scratch = &q->scratch, .view = view ? &q->view : NULL
+		.ctx = ctx, .scratch = &q->scratch, .view = asked->view ? &q->view : NULL
 	};
-	HT_TRY(ht_run_start(&q->run, name, &batch->set, 1));
-	HT_TRY(ht_run_read_args(&q->run, args, n_args));
+	HT_TRY(ht_run_start(&q->run, asked->name, &batch->set, 1));
+	HT_TRY(ht_run_read_args(&q->run, asked->args, asked->n_args));
 	HT_TRY(ht_run_find_facts(&q->run, &batch->set));
 	HT_TRY(ht_run_find_clocks(&q->run, &batch->set));
 	q->parts = (struct ht_parts){ .mem = ctx->mem, .n = q->run.chosen[0].n };
@@ -335,8 +334,7 @@ static bool tell(struct batch *batch, size_t i, ht_answer_fn fn, void *user)
 	return fn(user, i, q->status, table);
 }
 
-static enum ht_status run_together(struct batch *batch, const char *const *names,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views)
+static enum ht_status run_together(struct batch *batch, const struct ht_asked *asked)
 {
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
@@ -347,8 +345,7 @@ static enum ht_status run_together(struct batch *batch, const char *const *names
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
 		ht_error_clear(batch->ctx);
-		enum ht_status status =
-		        prepare(batch, q, names[i], args, n_args, views ? views[i] : NULL);
+		enum ht_status status = prepare(batch, q, &asked[i]);
 		if (status == HT_NOMEM)
 			status = ht_fail_nomem(batch->ctx);
 		if (status == HT_CANCELLED)
@@ -373,14 +370,14 @@ static void batch_done(struct batch *batch)
 	}
 }
 
-static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
-        ht_answer_fn fn, void *user)
+static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions,
+        size_t n, ht_answer_fn fn, void *user)
 {
 	for (size_t i = 0; i < n; i++) {
+		const struct ht_asked *q = &questions[i];
 		ht_table *table = NULL;
-		enum ht_status status = ht_run(
-		        ctx, names[i], &set, 1, args, n_args, views ? views[i] : NULL, &table);
+		enum ht_status status =
+		        ht_run(ctx, q->name, &set, 1, q->args, q->n_args, q->view, &table);
 		if (status == HT_CANCELLED)
 			return status;
 		if (!fn(user, i, status, status == HT_OK ? table : NULL))
@@ -389,22 +386,35 @@ static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const char *const *nam
 	return HT_OK;
 }
 
-enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions, size_t n,
         ht_answer_fn fn, void *user)
 {
 	struct batch batch = { .ctx = ctx, .set = set, .n = n };
 	ht_error_clear(ctx);
 	if (ctx->mem->limit)
-		return run_apart(ctx, set, names, n, args, n_args, views, fn, user);
+		return run_apart(ctx, set, questions, n, fn, user);
 	batch.questions = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *batch.questions);
 	if (!batch.questions)
 		return ht_fail_nomem(ctx);
-	enum ht_status status = run_together(&batch, names, args, n_args, views);
+	enum ht_status status = run_together(&batch, questions);
 	for (size_t i = 0; status == HT_OK && i < n; i++)
 		if (!tell(&batch, i, fn, user))
 			break;
 	batch_done(&batch);
 	ht_mem_free(ctx->mem, batch.questions, (n + 1) * sizeof *batch.questions);
+	return status;
+}
+
+enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
+        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user)
+{
+	struct ht_asked *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
+	if (!asked)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		asked[i] = (struct ht_asked){ names[i], args, n_args, views ? views[i] : NULL };
+	enum ht_status status = ht_ask_all(ctx, set, asked, n, fn, user);
+	ht_mem_free(ctx->mem, asked, (n + 1) * sizeof *asked);
 	return status;
 }

@@ -97,6 +97,13 @@ static void compare(const struct answers *a, const struct answers *b, const char
 }
 
 static struct answers alone, together;
+static struct ht_asked asked[MAX_ANALYSES];
+
+static void ask(const char **names, size_t n, const struct ht_arg *args, size_t n_args)
+{
+	for (size_t i = 0; i < n; i++)
+		asked[i] = (struct ht_asked){ names[i], args, n_args, NULL };
+}
 
 /* Fewer threads than ranks, as many, more. */
 static void answers_are_those_of_single_runs(void **state)
@@ -121,9 +128,9 @@ static void answers_are_those_of_single_runs(void **state)
 			for (int jobs = 1; jobs <= 7; jobs += 3) {
 				ht_ctx_set_jobs(ctx, jobs);
 				together.ctx = ctx;
-				assert_int_equal(ht_run_all(ctx, set, names, n, choices[c].args,
-				                         choices[c].n, NULL, hear, &together),
-				        HT_OK);
+				ask(names, n, choices[c].args, choices[c].n);
+				assert_int_equal(
+				        ht_ask_all(ctx, set, asked, n, hear, &together), HT_OK);
 				compare(&alone, &together, names);
 				forget(&together);
 			}
@@ -169,8 +176,8 @@ static void cancelling_ends_all(void **state)
 	ht_set *set = open_run(ctx, "ddp");
 	together = (struct answers){ .ctx = ctx };
 	ht_ctx_set_progress(ctx, refuse, NULL);
-	assert_int_equal(
-	        ht_run_all(ctx, set, names, n, NULL, 0, NULL, hear, &together), HT_CANCELLED);
+	ask(names, n, NULL, 0);
+	assert_int_equal(ht_ask_all(ctx, set, asked, n, hear, &together), HT_CANCELLED);
 	assert_int_equal(together.n, 0);
 	ht_close(set);
 	ht_ctx_free(ctx);

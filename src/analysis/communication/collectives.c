@@ -117,7 +117,10 @@ static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 	size_t n_calls = 0;
 	HT_TRY(ht_comm_host_calls(run, &calls, &n_calls));
 	/* rows of the host are looked at only where they are calls */
-	HT_TRY((n_calls ? ht_frame_make : ht_frame_make_gpu)(run, &frame));
+	if (n_calls)
+		HT_TRY(ht_frame_make(run, &frame));
+	else
+		HT_TRY(ht_frame_make_gpu(run, &frame));
 	return ht_chosen_calls_put(run, &frame, part->facts[0]);
 }
 
