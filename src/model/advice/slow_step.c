@@ -98,8 +98,9 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* A name that grew by less than the least explains nothing. */
 static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64_t number,
-        struct ht_arena *arena, struct ht_slow_step *slow)
+        int64_t least_ns, struct ht_arena *arena, struct ht_slow_step *slow)
 {
 	size_t n_rows = ht_table_n_rows(names), n = 0;
 	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
@@ -123,7 +124,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64
 			most = shares[first].name;
 		}
 	}
-	if (!most)
+	if (!most || slow->name_ns < least_ns)
 		return HT_OK;
 	const char *brief = ht_name_shorten(run, most);
 	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
@@ -142,7 +143,8 @@ static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *boun
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_profile_put(&two_steps, &options, tables));
 	HT_TRY(ht_table_finish(run->ctx, tables->names));
-	return find_name(run, tables->names, number, arena, slow);
+	int64_t excess_ns = length_of(&bounds->list[slow->i_bound]) - slow->median_ns;
+	return find_name(run, tables->names, number, excess_ns / 2, arena, slow);
 }
 
 enum ht_status ht_slow_step_find(struct ht_run *run, const struct ht_bounds *bounds,

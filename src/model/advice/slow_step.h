@@ -3,7 +3,7 @@
  *
  * A step is slow when it takes HT_SLOW_STEP times the median of the rank's steps, of which there must be three. What it has
  * more of is found in two stages: the role (step_roles.h) that grew most against the mean of the other steps, then, of what
- * runs in the place of that role (step_profile.h), the name that grew most against a step as long as the median. Names of all
+ * runs in the place of that role (step_profile.h), the name that grew most against a step as long as the median, when that is half of what it takes above the median. Names of all
  * steps would cost a rank of many steps more than all other rules together.
  *
  * Example: steps of 10, 10, 40 and 10 us; in the third checkpoint_save takes 30 us on the host: it is slow, with checkpoint_save.

@@ -3,6 +3,7 @@
  */
 #include "model/communication/comm_calls.h"
 
+#include "model/communication/comm_ops.h"
 #include "model/communication/group_size.h"
 #include "model/rows/work_names.h"
 
@@ -117,6 +118,7 @@ struct call {
 	const char *group, *name, *dtype; /* dtype NULL: unknown */
 	enum ht_comm_kind kind;
 	int64_t size, seq, elements; /* HT_NO_I64 when unknown */
+	int64_t bytes;               /* where they are told, and no elements; 0: not */
 	int tie;
 };
 
@@ -322,6 +324,14 @@ static int64_t step_of(const struct ht_trace *trace, uint32_t row)
 	return inside ? trace->steps[trace->step[row]].number : HT_NO_I64;
 }
 
+/* Of a call of the host whose output is as large as its input: what the inputs are. */
+static int64_t told_bytes(const struct ht_trace *trace, uint32_t row, enum ht_comm_kind kind)
+{
+	if (kind != HT_COMM_ALLREDUCE && kind != HT_COMM_BROADCAST && kind != HT_COMM_REDUCE)
+		return 0;
+	return ht_comm_input_bytes(trace, row);
+}
+
 /* launch HT_NONE: not recorded, or the call is the host's own. */
 static void put_call(ht_table *table, const struct ht_trace *trace, const struct call *call,
         uint32_t row, uint32_t launch, int64_t step, bool launched_only)
@@ -330,6 +340,7 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	int64_t launch_ns = launch == HT_NONE ? HT_NO_I64 : trace->ts_ns[launch];
 	int64_t bytes = ht_dtype_bytes(call->dtype);
 	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
+	int64_t told = call->bytes > 0 ? call->bytes : HT_NO_I64;
 	ht_table_row(table);
 	ht_table_put_str(table, call->group);
 	ht_table_put_str(table, call->name);
@@ -340,7 +351,7 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	ht_table_put_known(table, step, HT_NO_I64);
 	ht_table_put_str(table, call->dtype);
 	ht_table_put_known(table, call->elements, HT_NO_I64);
-	ht_table_put_known(table, sized ? bytes * call->elements : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, sized ? bytes * call->elements : told, HT_NO_I64);
 	ht_table_put_i64(table, start_ns);
 	ht_table_put_i64(table, trace->dur_ns[row]);
 	ht_table_put_known(table, launch_ns, HT_NO_I64);
@@ -373,6 +384,7 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 	for (size_t i = 0; i < n; i++) {
 		struct call call = { 0 };
 		HT_TRY(describe(&args, &sizes, rows[i], rows[i], &call));
+		call.bytes = told_bytes(trace, rows[i], call.kind);
 		put_call(table, trace, &call, rows[i], HT_NONE, step_of(trace, rows[i]), false);
 	}
 	return HT_OK;

@@ -88,8 +88,7 @@ static int64_t input_type_bytes(const char *type, size_t n)
 	return n > 11 && !strncmp(type, "c10::Float8", 11) ? 1 : 0;
 }
 
-/* Sum over the inputs of the row; HT_NO_I64 when it does not say, or has none. */
-static int64_t input_bytes(const struct ht_trace *t, uint32_t row)
+int64_t ht_comm_input_bytes(const struct ht_trace *t, uint32_t row)
 {
 	const char *dims = ht_arg_str(t, "Input Dims", row);
 	const char *types = ht_arg_str(t, "Input type", row);
@@ -127,7 +126,7 @@ static int64_t kernel_bytes(const struct ht_trace *t, uint32_t row)
 
 static int64_t bytes_of(const struct ops *o, const struct op *op)
 {
-	int64_t bytes = input_bytes(o->t, op->row);
+	int64_t bytes = ht_comm_input_bytes(o->t, op->row);
 	if (bytes != HT_NO_I64)
 		return bytes;
 	for (uint32_t k = op->first; k < op->first + op->n; k++) {

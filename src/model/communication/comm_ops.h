@@ -27,6 +27,8 @@ enum ht_comm_op_column {
 };
 extern const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS];
 
+/* Sum over the inputs of a row of the host, from their sizes and types; HT_NO_I64 when it does not say, or has none. */
+int64_t ht_comm_input_bytes(const struct ht_trace *trace, uint32_t row);
 /* Of the rank in hand. */
 enum ht_status ht_comm_ops_put(struct ht_run *run, struct ht_traits *traits,
         const struct ht_bounds *bounds, ht_table *table) HT_MUST_USE;
