@@ -10,6 +10,7 @@
 
 #include "base/sort.h"
 #include "graph/cp_sync.h"
+#include "model/device/gpu_work.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -52,11 +53,14 @@ static enum ht_status list_launches(struct ht_run *run, const struct ht_trace *t
 {
 	size_t n = 0;
 	struct ht_cp_launch *launches =
-	        ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *launches);
+	        ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *launches);
+	const uint32_t *order = NULL;
 	if (!launches)
 		return ht_fail_nomem(run->ctx);
+	/* a stream runs work as it was launched: this is nearly the order that waits are looked up in */
+	HT_TRY(ht_gpu_by_stream(run, &order));
 	for (size_t i = 0; i < t->n_gpu; i++) {
-		const struct ht_gpu *gpu = &t->gpu[i];
+		const struct ht_gpu *gpu = &t->gpu[order[i]];
 		if (gpu->launch == HT_NONE || !ht_is_span(t, gpu->row))
 			continue;
 		launches[n++] = (struct ht_cp_launch){ .device = gpu->device,
@@ -76,10 +80,8 @@ enum ht_status ht_cp_waits_collect(
         struct ht_run *run, struct ht_cp_model *m, struct ht_cp_wait **ret_waits, size_t *ret_n)
 {
 	const struct ht_trace *t = m->trace;
-	size_t n = 0, n_launches = 0;
+	size_t n = ht_n_of_kind(t, HT_KIND_SYNC), n_launches = 0;
 	uint8_t kind;
-	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_SYNC;
 	*ret_n = 0;
 	if (!n)
 		return HT_OK;
@@ -88,19 +90,21 @@ enum ht_status ht_cp_waits_collect(
 	struct ht_cp_wait *waits = ht_arena_alloc(run->scratch, (n + 1) * sizeof *waits);
 	if (!waits)
 		return ht_fail_nomem(run->ctx);
+	struct ht_arg_cursor streams = ht_arg_cursor(t, "stream"),
+	                     devices = ht_arg_cursor(t, "device");
 	n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		if (t->kind[row] != HT_KIND_SYNC || correlation[row] < 0 || !ht_is_span(t, row) ||
 		        !ht_cp_wait_kind(t, row, &kind))
 			continue;
-		int64_t stream = ht_arg_i64(t, "stream", row, -1);
+		int64_t stream = ht_arg_cursor_i64(&streams, row, -1);
 		waits[n++] = (struct ht_cp_wait){ .row = row,
 			.call = HT_NONE,
 			.source = HT_NONE,
 			.target = HT_NONE,
 			.kind = kind,
 			.correlation = correlation[row],
-			.device = ht_arg_i64(t, "device", row, t->tracks[t->track[row]].device),
+			.device = ht_arg_cursor_i64(&devices, row, t->tracks[t->track[row]].device),
 			.stream = stream == UINT32_MAX ? -1 : stream };
 	}
 	ht_sort_items(run->ctx->mem, waits, n, sizeof *waits, compare_wait);

@@ -190,13 +190,14 @@ static void find_sources(const struct ht_cp_sync *sync, const struct ht_cp_launc
         size_t n_records)
 {
 	const struct ht_trace *t = sync->names->trace;
+	struct ht_arg_cursor streams = ht_arg_cursor(t, "wait_on_stream"),
+	                     recorded = ht_arg_cursor(t, "wait_on_cuda_event_record_corr_id");
 	for (size_t i = 0; i < n_waits; i++) {
 		struct ht_cp_wait *wait = &waits[i];
 		if (wait->kind != HT_CP_WAIT_EVENT && wait->kind != HT_CP_WAIT_STREAM_EVENT)
 			continue;
-		int64_t stream = ht_arg_i64(t, "wait_on_stream", wait->row, -1);
-		int64_t correlation =
-		        ht_arg_i64(t, "wait_on_cuda_event_record_corr_id", wait->row, -1);
+		int64_t stream = ht_arg_cursor_i64(&streams, wait->row, -1);
+		int64_t correlation = ht_arg_cursor_i64(&recorded, wait->row, -1);
 		if (stream < 0)
 			continue;
 		uint32_t record =

@@ -1,5 +1,5 @@
 /*
- * arg_cursor_test.c - args of rows in any order: what the file says, as integer, as number and as text.
+ * arg_cursor_test.c - args of rows in any order: what the file says, as integer, as number and as text; rows by kind.
  */
 #include "store/set.h"
 #include "store/trace.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_ROWS = 2000, N_ASKED = 20000 };
+enum { N_ROWS = 2003, N_ASKED = 20000 };
 
 /* How row i spells its arg: not at all, as integer, as number, as text, as text of an integer, as list. */
 enum spelling { ABSENT, INTEGER, NUMBER, TEXT, DIGITS, LIST, N_SPELLINGS };
@@ -52,9 +52,9 @@ static int setup(void **state)
 	fputs("{\"schemaVersion\":1,\"traceEvents\":[", file);
 	for (uint32_t row = 0; row < N_ROWS; row++) {
 		fprintf(file,
-		        "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"x\",\"pid\":1,\"tid\":1,\"ts\":%u,"
+		        "%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"x\",\"pid\":1,\"tid\":1,\"ts\":%u,"
 		        "\"dur\":1,\"args\":{",
-		        row ? "," : "", 2 * row);
+		        row ? "," : "", row % 5 ? "cpu_op" : "user_annotation", 2 * row);
 		write_arg(file, row);
 		fputs("}}", file);
 	}
@@ -130,11 +130,20 @@ static void test_single_rows(void **state)
 	assert_null(ht_arg_str(f->trace, "no such key", 0));
 }
 
+static void test_kinds(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(ht_n_of_kind(f->trace, HT_KIND_ANNOTATION), (N_ROWS + 4) / 5);
+	assert_int_equal(ht_n_of_kind(f->trace, HT_KIND_CPU_OP), N_ROWS - (N_ROWS + 4) / 5);
+	assert_int_equal(ht_n_of_kind(f->trace, HT_KIND_OTHER), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_single_rows),
+		cmocka_unit_test(test_kinds),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

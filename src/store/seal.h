@@ -56,6 +56,7 @@ struct ht_flow_rows {
 	uint64_t *ids;   /* of each */
 	uint32_t *order; /* positions in both, grouped by (category, id), in time order within */
 	size_t n;
+	uint32_t *groups; /* by range of them: where its first group begins, and the end */
 	uint32_t *places; /* by range: how many flows its groups are, later where they go */
 };
 enum ht_status ht_flow_rows_list(

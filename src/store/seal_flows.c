@@ -107,25 +107,40 @@ static bool same_group(
 	return f->ids[a] == f->ids[b] && t->cat[f->rows[a]] == t->cat[f->rows[b]];
 }
 
-static size_t end_of_group(const struct ht_trace *t, const struct ht_flow_rows *f, size_t i)
+/* Of the positions up to end, which is where a group ends. */
+static size_t end_of_group(
+        const struct ht_trace *t, const struct ht_flow_rows *f, size_t i, size_t end)
 {
-	size_t end = i;
-	while (end < f->n && same_group(t, f, f->order[end], f->order[i]))
-		end++;
-	return end;
+	size_t at = i + 1;
+	while (at < end && same_group(t, f, f->order[at], f->order[i]))
+		at++;
+	return at;
 }
 
-/* The groups that start in a range: from the first of them to the end of the last. */
-static struct ht_range whole_groups(const struct flows *s, size_t i_range)
+/* Where the first group of a range begins. */
+static enum ht_status find_group(void *user, size_t i_range, int i_worker)
 {
+	struct flows *s = user;
 	const struct ht_flow_rows *f = s->f;
 	struct ht_range range = ht_range_at(s->ctx, f->n, i_range);
-	while (range.first && range.first < range.end &&
-	        same_group(s->t, f, f->order[range.first - 1], f->order[range.first]))
-		range.first++;
-	if (range.first < range.end)
-		range.end = (uint32_t)end_of_group(s->t, f, range.end - 1);
-	return range;
+	uint32_t i = range.first;
+	(void)i_worker;
+	while (i && i < range.end && same_group(s->t, f, f->order[i - 1], f->order[i]))
+		i++;
+	f->groups[i_range] = i < range.end ? i : HT_NONE;
+	return HT_OK;
+}
+
+/* Each range has the groups that begin in it. They are found before groups are put in order: that is done by many. */
+static enum ht_status find_groups(struct flows *s, size_t n_ranges)
+{
+	struct ht_flow_rows *f = s->f;
+	HT_TRY(ht_parallel(s->ctx, n_ranges, find_group, s));
+	f->groups[n_ranges] = (uint32_t)f->n;
+	for (size_t i = n_ranges; i-- > 0;)
+		if (f->groups[i] == HT_NONE)
+			f->groups[i] = f->groups[i + 1];
+	return HT_OK;
 }
 
 /* A group in time order; its rows are in the order of the file. */
@@ -191,11 +206,10 @@ static size_t pair(const struct ht_trace *t, const struct ht_flow_rows *f, size_
 static enum ht_status order_groups(void *user, size_t i_range, int i_worker)
 {
 	struct flows *s = user;
-	struct ht_range range = whole_groups(s, i_range);
-	size_t n = 0;
+	size_t last = s->f->groups[i_range + 1], n = 0;
 	(void)i_worker;
-	for (size_t i = range.first, end; i < range.end; i = end) {
-		end = end_of_group(s->t, s->f, i);
+	for (size_t i = s->f->groups[i_range], end; i < last; i = end) {
+		end = end_of_group(s->t, s->f, i, last);
 		if (!sort_group(s, i, end))
 			return ht_fail_nomem(s->ctx);
 		n += pair(s->t, s->f, i, end, NULL);
@@ -214,10 +228,12 @@ static enum ht_status list_flows(struct flows *s, struct ht_arena *scratch)
 	f->order = ht_arena_alloc(&f->arena, (f->n + 1) * sizeof *f->order);
 	f->places = ht_arena_alloc(&f->arena, (n_ranges + 1) * sizeof *f->places);
 	s->keys = ht_arena_alloc(scratch, (f->n + 1) * sizeof *s->keys);
-	if (!f->ids || !f->order || !f->places || !s->keys)
+	f->groups = ht_arena_alloc(&f->arena, (n_ranges + 1) * sizeof *f->groups);
+	if (!f->ids || !f->order || !f->places || !f->groups || !s->keys)
 		return ht_fail_nomem(s->ctx);
 	HT_TRY(ht_parallel(s->ctx, n_ranges, read_ids, s));
 	HT_TRY(sort_flows(s));
+	HT_TRY(find_groups(s, n_ranges));
 	return ht_parallel(s->ctx, n_ranges, order_groups, s);
 }
 
@@ -243,11 +259,11 @@ void ht_flow_rows_done(struct ht_flow_rows *rows)
 static enum ht_status pair_groups(void *user, size_t i_range, int i_worker)
 {
 	struct flows *s = user;
-	struct ht_range range = whole_groups(s, i_range);
 	struct ht_flow *out = s->flows + s->f->places[i_range];
+	size_t last = s->f->groups[i_range + 1];
 	(void)i_worker;
-	for (size_t i = range.first, end; i < range.end; i = end) {
-		end = end_of_group(s->t, s->f, i);
+	for (size_t i = s->f->groups[i_range], end; i < last; i = end) {
+		end = end_of_group(s->t, s->f, i, last);
 		out += pair(s->t, s->f, i, end, out);
 	}
 	return HT_OK;

@@ -69,6 +69,24 @@ uint32_t ht_str_find(const struct ht_trace *t, const char *text)
 	        ids[at] == HT_NO_STR || is_text(t, ids[at], text, n))];
 }
 
+/* Bytes that differ have a bit in them set; eight are looked at at once. */
+size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind)
+{
+	const uint64_t ones = 0x0101010101010101, low = 0x7f * ones;
+	size_t n = 0, i = 0, n_rows = ht_n_events(t);
+	for (; i + sizeof ones <= n_rows; i += sizeof ones) {
+		uint64_t bytes;
+		memcpy(&bytes, t->kind + i, sizeof bytes);
+		bytes ^= ones * (uint64_t)kind;
+		/* the highest bit of each byte: whether it has any */
+		uint64_t differ = (((bytes & low) + low) | bytes) & ~low;
+		n += sizeof ones - (size_t)__builtin_popcountll(differ);
+	}
+	for (; i < n_rows; i++)
+		n += t->kind[i] == kind;
+	return n;
+}
+
 const char *ht_kind_name(enum ht_kind kind)
 {
 	static const char *const names[HT_N_KINDS] = { "other", "cpu_op", "annotation", "python",
@@ -210,7 +228,8 @@ enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const cha
         int64_t fallback, struct ht_arena *arena, int64_t **ret_values)
 {
 	uint32_t n = ht_n_events(t), id = ht_str_find(t, key);
-	int64_t *values = ht_arena_alloc(arena, ((size_t)n + 1) * sizeof *values);
+	int64_t *values = (fallback ? ht_arena_room : ht_arena_alloc)(
+	        arena, ((size_t)n + 1) * sizeof *values);
 	if (!values)
 		return ht_fail_nomem(ctx);
 	for (uint32_t i = 0; fallback && i < n; i++)
@@ -260,6 +279,9 @@ static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
 	const struct ht_arg_column *column = cursor->columns[c];
 	const uint32_t *rows = ht_arg_rows(cursor->trace, column);
 	uint64_t low = cursor->at[c], high = column->n;
+	/* mostly between the same two as the one before, or at the next */
+	if (low < high && rows[low] >= row && (!low || rows[low - 1] < row))
+		return rows[low] == row ? low : UINT64_MAX;
 	if (low && rows[low - 1] >= row) {
 		high = low;
 		low = 0;

@@ -283,6 +283,9 @@ static inline bool ht_kind_is_device(uint8_t kind)
 	       kind == HT_KIND_SYNC || kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
 }
 
+/* How many rows are of a kind. */
+size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind);
+
 const char *ht_kind_name(enum ht_kind kind);
 const char *ht_class_name(enum ht_class class_);
 /* Category text of a row, "" when absent. */

@@ -294,9 +294,10 @@ static enum ht_status add_host(struct times *t, const struct ht_frame *frame)
 	struct ht_attribution attribution;
 	const uint32_t *calls = NULL;
 	size_t n = 0;
-	bool *chosen;
+	bool *chosen = NULL;
 	HT_TRY(ht_comm_host_calls(t->run, &calls, &n));
-	HT_TRY(ht_frame_marks(t->run, frame, &chosen));
+	if (n)
+		HT_TRY(ht_frame_marks(t->run, frame, &chosen));
 	for (size_t i = 0; i < n; i++)
 		if (chosen[calls[i]])
 			add(t, HT_TOP_COMM, ht_str(trace, trace->name[calls[i]]),

@@ -208,7 +208,7 @@ static int compare_text(const char *a, const char *b)
 {
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
+	return a == b ? 0 : strcmp(a, b);
 }
 
 static int compare_key(const void *left, const void *right)
@@ -228,7 +228,22 @@ static int compare_time(const void *left, const void *right)
 	return compare_key(left, right);
 }
 
-/* Equal keys become one; longest first. */
+/* Neighbours of equal keys become one. */
+static size_t join(struct labelled *list, size_t n)
+{
+	size_t n_groups = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (n_groups && !compare_key(&list[n_groups - 1], &list[i])) {
+			ht_sum(&list[n_groups - 1].dur_ns, list[i].dur_ns);
+			list[n_groups - 1].count += list[i].count;
+		} else {
+			list[n_groups++] = list[i];
+		}
+	}
+	return n_groups;
+}
+
+/* Equal keys become one; longest first. What runs one after the other mostly has the same. */
 static size_t group(struct ht_run *run, struct labelled *list, size_t n, const char *by)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -237,16 +252,9 @@ static size_t group(struct ht_run *run, struct labelled *list, size_t n, const c
 		if (strcmp(by, "stack") != 0)
 			list[i].stack = NULL;
 	}
+	n = join(list, n);
 	ht_sort_items(run->ctx->mem, list, n, sizeof *list, compare_key);
-	size_t n_groups = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (n_groups && !compare_key(&list[n_groups - 1], &list[i])) {
-			ht_sum(&list[n_groups - 1].dur_ns, list[i].dur_ns);
-			list[n_groups - 1].count++;
-		} else {
-			list[n_groups++] = list[i];
-		}
-	}
+	size_t n_groups = join(list, n);
 	qsort(list, n_groups, sizeof *list, compare_time);
 	return n_groups;
 }

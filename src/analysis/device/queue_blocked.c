@@ -19,8 +19,7 @@
 #include "analysis/analysis.h"
 #include "model/device/launch.h"
 #include "model/device/series.h"
-
-#include <stdlib.h>
+#include "model/numbers/stats.h"
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -105,18 +104,6 @@ struct limit {
 #define MIN_CALLS       16
 #define LONG_CALL_RATIO 4
 
-static int compare_i64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
-static int64_t median(int64_t *values, size_t n)
-{
-	qsort(values, n, sizeof *values, compare_i64);
-	return values[(n - 1) / 2];
-}
-
 /* Where the length stays while launch calls wait; 0 when no such plateau shows. */
 static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *trace,
         const struct ht_queue_series *series, int64_t *ret_limit)
@@ -126,8 +113,8 @@ static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *tr
 	*ret_limit = 0;
 	if (max < MIN_PLATEAU)
 		return HT_OK;
-	int64_t *high = ht_arena_alloc(run->scratch, series->n * sizeof *high);
-	int64_t *low = ht_arena_alloc(run->scratch, series->n * sizeof *low);
+	int64_t *high = ht_arena_room(run->scratch, series->n * sizeof *high);
+	int64_t *low = ht_arena_room(run->scratch, series->n * sizeof *low);
 	if (!high || !low)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < series->n; i++) {
@@ -140,7 +127,7 @@ static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *tr
 			low[n_low++] = trace->dur_ns[point->row];
 	}
 	if (n_high >= MIN_CALLS && n_low >= MIN_CALLS &&
-	        median(high, n_high) >= LONG_CALL_RATIO * median(low, n_low))
+	        ht_median_i64(high, n_high) >= LONG_CALL_RATIO * ht_median_i64(low, n_low))
 		*ret_limit = max - band;
 	return HT_OK;
 }

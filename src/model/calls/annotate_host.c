@@ -46,6 +46,7 @@ struct sweep {
 	uint32_t *by_end;          /* positions in list, of each track by end */
 	uint32_t *previous, *next; /* by position: the linked list of what is open */
 	uint8_t *gone;             /* by position */
+	uint32_t *asks;            /* by row asked for: the row that it asks as */
 	struct question *questions;
 	struct stack **own,
 	        **waiting; /* by row asked for: on its thread, on its caller; NULL: none */
@@ -64,14 +65,14 @@ static enum ht_status list_annotations(struct sweep *s, bool with_steps)
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		n += is_annotation(t, row);
-	s->list = ht_arena_alloc(arena, (n + 1) * sizeof *s->list);
-	s->by_end = ht_arena_alloc(arena, (n + 1) * sizeof *s->by_end);
-	s->previous = ht_arena_alloc(arena, (n + 1) * sizeof *s->previous);
-	s->next = ht_arena_alloc(arena, (n + 1) * sizeof *s->next);
+	s->list = ht_arena_room(arena, (n + 1) * sizeof *s->list);
+	s->by_end = ht_arena_room(arena, (n + 1) * sizeof *s->by_end);
+	s->previous = ht_arena_room(arena, (n + 1) * sizeof *s->previous);
+	s->next = ht_arena_room(arena, (n + 1) * sizeof *s->next);
 	s->gone = ht_arena_alloc(arena, n + 1);
 	s->first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *s->first);
-	s->place = ht_arena_alloc(arena, ((size_t)ht_n_events(t) + 1) * sizeof *s->place);
-	uint64_t *keys = ht_arena_alloc(arena, (n + 1) * sizeof *keys);
+	s->place = ht_arena_room(arena, ((size_t)ht_n_events(t) + 1) * sizeof *s->place);
+	uint64_t *keys = ht_arena_room(arena, (n + 1) * sizeof *keys);
 	if (!s->list || !s->by_end || !s->previous || !s->next || !s->gone || !s->first ||
 	        !s->place || !keys)
 		return ht_fail_nomem(s->run->ctx);
@@ -206,14 +207,14 @@ static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 	return place != HT_NONE ? place : row;
 }
 
-static enum ht_status ask(struct sweep *s, const struct ht_autograd *autograd, const uint32_t *rows,
-        size_t n_rows, bool with_steps)
+static enum ht_status ask(
+        struct sweep *s, const struct ht_autograd *autograd, size_t n_rows, bool with_steps)
 {
 	const struct ht_trace *t = s->t;
 	for (int waiting = 0; waiting < 2; waiting++) {
 		size_t n = 0;
 		for (size_t i = 0; i < n_rows; i++) {
-			uint32_t row = place_of(t, rows[i]);
+			uint32_t row = s->asks[i];
 			if (row == HT_NONE || (t->flags[row] & HT_EV_NO_TS))
 				continue;
 			uint32_t track =
@@ -240,8 +241,7 @@ static const char *spell(const struct sweep *s, struct stack *stack)
 	return stack->text;
 }
 
-static enum ht_status put_answers(
-        const struct sweep *s, const uint32_t *rows, size_t n, struct ht_annotated *ret)
+static enum ht_status put_answers(const struct sweep *s, size_t n, struct ht_annotated *ret)
 {
 	const struct ht_trace *t = s->t;
 	const struct stack *last_own = NULL, *last_waiting = NULL;
@@ -260,7 +260,7 @@ static enum ht_status put_answers(
 		const char *text = own && waiting ? both : spell(s, own ? own : waiting);
 		if (!text)
 			return ht_fail_nomem(s->run->ctx);
-		bool device = ht_kind_is_device(t->kind[place_of(t, rows[i])]);
+		bool device = ht_kind_is_device(t->kind[s->asks[i]]);
 		ret[i] = (struct ht_annotated){ text,
 			ht_chain_last(own ? &own->chain : &waiting->chain),
 			device ? HT_WAY_GPU
@@ -275,13 +275,16 @@ static enum ht_status sweep_rows(struct sweep *s, const struct ht_autograd *auto
 {
 	HT_TRY(ht_ends_find(s->run, s->t, &s->ends));
 	HT_TRY(list_annotations(s, with_steps));
-	s->questions = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->questions);
+	s->asks = ht_arena_room(&s->temporary, (n + 1) * sizeof *s->asks);
+	s->questions = ht_arena_room(&s->temporary, (n + 1) * sizeof *s->questions);
 	s->own = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->own);
 	s->waiting = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->waiting);
-	if (!s->questions || !s->own || !s->waiting)
+	if (!s->asks || !s->questions || !s->own || !s->waiting)
 		return ht_fail_nomem(s->run->ctx);
-	HT_TRY(ask(s, autograd, rows, n, with_steps));
-	return put_answers(s, rows, n, ret);
+	for (size_t i = 0; i < n; i++)
+		s->asks[i] = place_of(s->t, rows[i]);
+	HT_TRY(ask(s, autograd, n, with_steps));
+	return put_answers(s, n, ret);
 }
 
 enum ht_status ht_annotate_rows(struct ht_run *run, const struct ht_trace *t,

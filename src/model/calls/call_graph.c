@@ -31,14 +31,14 @@ static enum ht_status allocate(struct build *b)
 {
 	struct ht_arena *arena = b->run->scratch;
 	size_t n = b->n + 1;
-	b->parent = ht_arena_alloc(arena, n * sizeof *b->parent);
+	b->parent = ht_arena_room(arena, n * sizeof *b->parent);
 	b->n_kernels = ht_arena_alloc(arena, n * sizeof *b->n_kernels);
-	b->order = ht_arena_alloc(arena, n * sizeof *b->order);
-	b->depth = ht_arena_alloc(arena, n * sizeof *b->depth);
-	b->height = ht_arena_alloc(arena, n * sizeof *b->height);
+	b->order = ht_arena_room(arena, n * sizeof *b->order);
+	b->depth = ht_arena_room(arena, n * sizeof *b->depth);
+	b->height = ht_arena_room(arena, n * sizeof *b->height);
 	b->kernel_ns = ht_arena_alloc(arena, n * sizeof *b->kernel_ns);
-	b->first_ns = ht_arena_alloc(arena, n * sizeof *b->first_ns);
-	b->last_ns = ht_arena_alloc(arena, n * sizeof *b->last_ns);
+	b->first_ns = ht_arena_room(arena, n * sizeof *b->first_ns);
+	b->last_ns = ht_arena_room(arena, n * sizeof *b->last_ns);
 	bool ok = b->parent && b->n_kernels && b->order && b->depth && b->height && b->kernel_ns &&
 	          b->first_ns && b->last_ns;
 	return ok ? HT_OK : ht_fail_nomem(b->run->ctx);

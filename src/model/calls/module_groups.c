@@ -217,17 +217,25 @@ static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_
 	return ht_pooled_put(pooled, table);
 }
 
+static bool has_modules(const struct ht_trace *t, struct ht_traits *traits)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (ht_is_span(t, row) && is_module(t, row, &traits))
+			return true;
+	return false;
+}
+
 static enum ht_status group_modules(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
 {
 	struct ht_frame frame = { 0 };
 	struct ht_traits *traits = &g->traits;
 	HT_TRY(ht_traits_init(g->run, g->t, traits));
+	if (!has_modules(g->t, traits))
+		return HT_OK;
 	HT_TRY(ht_attribution_make(
 	        g->run, g->t, HT_ATTRIBUTE_MODULES | HT_ATTRIBUTE_FORWARD, &g->attribution));
 	HT_TRY(ht_stacks_init(
 	        g->run, g->t, &g->attribution.autograd, is_module, &traits, &g->stacks));
-	if (!ht_stacks_n(&g->stacks))
-		return HT_OK;
 	g->sums = ht_arena_alloc(g->run->scratch, (ht_stacks_n(&g->stacks) + 1) * sizeof *g->sums);
 	if (!g->sums)
 		return ht_fail_nomem(g->run->ctx);

@@ -39,6 +39,7 @@ struct grouper {
 	bool by_shape, by_stack;
 	struct ht_arg_cursor dims, other_dims, stack;
 	uint32_t *text_of_name;  /* by string id; 0: not asked for yet, else the text + 1 */
+	uint32_t *group_of_name; /* likewise, where names alone make groups */
 	uint32_t *text_of_shape; /* likewise, of the arg's text */
 	uint32_t *text_of_stack; /* by stack, likewise */
 };
@@ -127,28 +128,29 @@ static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 
 /* ---- groups ---- */
 
-static bool add_name(struct grouper *g, uint32_t row, uint32_t *ret_text)
+static bool find_group(struct grouper *g, uint32_t row, size_t *ret_group)
 {
-	uint32_t id = g->t->name[row];
-	if (id == HT_NO_STR)
-		return ht_pooled_text(&g->pooled, "", ret_text);
-	if (!g->text_of_name[id]) {
-		if (!ht_pooled_text(&g->pooled, ht_str(g->t, id), ret_text))
-			return false;
-		g->text_of_name[id] = *ret_text + 1;
+	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE }, id = g->t->name[row];
+	uint32_t *known =
+	        g->by_shape || g->by_stack || id == HT_NO_STR ? NULL : &g->group_of_name[id];
+	if (known && *known) {
+		*ret_group = *known - 1;
+		return true;
 	}
-	*ret_text = g->text_of_name[id] - 1;
+	if (!ht_pooled_name(&g->pooled, g->t, id, g->text_of_name, &texts[HT_OP_NAME]) ||
+	        (g->by_shape && !add_shape(g, row, &texts[HT_OP_SHAPE])) ||
+	        (g->by_stack && !add_stack(g, row, &texts[HT_OP_STACK])) ||
+	        !ht_pooled_group(&g->pooled, texts, ret_group))
+		return false;
+	if (known)
+		*known = (uint32_t)*ret_group + 1;
 	return true;
 }
 
 static bool add_op(struct grouper *g, const struct ht_op_node *node)
 {
-	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
 	size_t group;
-	if (!add_name(g, node->row, &texts[HT_OP_NAME]) ||
-	        (g->by_shape && !add_shape(g, node->row, &texts[HT_OP_SHAPE])) ||
-	        (g->by_stack && !add_stack(g, node->row, &texts[HT_OP_STACK])) ||
-	        !ht_pooled_group(&g->pooled, texts, &group))
+	if (!find_group(g, node->row, &group))
 		return false;
 	const __int128 values[HT_N_OP_VALUES] = { 1, node->device_self_ns, node->device_total_ns,
 		node->host_self_ns, node->host_total_ns, node->tc_self_ns, node->tc_total_ns,
@@ -183,8 +185,9 @@ static enum ht_status make_room(struct grouper *g)
 	g->other_dims = ht_arg_cursor(g->t, "Input dims");
 	g->stack = ht_arg_cursor(g->t, "Call stack");
 	g->text_of_name = ht_arena_alloc(g->run->scratch, n);
+	g->group_of_name = ht_arena_alloc(g->run->scratch, n);
 	g->text_of_shape = g->by_shape ? ht_arena_alloc(g->run->scratch, n) : NULL;
-	if (!g->text_of_name || (g->by_shape && !g->text_of_shape))
+	if (!g->text_of_name || !g->group_of_name || (g->by_shape && !g->text_of_shape))
 		return ht_fail_nomem(g->run->ctx);
 	if (!g->by_stack)
 		return HT_OK;

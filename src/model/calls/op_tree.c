@@ -56,9 +56,9 @@ static enum ht_status list_nodes(struct builder *b)
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		n += is_node(b, row, &kind);
-	b->nodes = ht_arena_alloc(b->run->scratch, (n + 1) * sizeof *b->nodes);
-	b->of = ht_arena_alloc(b->run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *b->of);
-	b->of_gpu = ht_arena_alloc(b->run->scratch, (t->n_gpu + 1) * sizeof *b->of_gpu);
+	b->nodes = ht_arena_room(b->run->scratch, (n + 1) * sizeof *b->nodes);
+	b->of = ht_arena_room(b->run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *b->of);
+	b->of_gpu = ht_arena_room(b->run->scratch, (t->n_gpu + 1) * sizeof *b->of_gpu);
 	if (!b->nodes || !b->of || !b->of_gpu)
 		return ht_fail_nomem(b->run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
@@ -88,7 +88,7 @@ static enum ht_status merge_nodes(struct builder *b)
 {
 	const struct ht_trace *t = b->t;
 	uint32_t *n_children = ht_arena_alloc(b->run->scratch, (b->n + 1) * sizeof *n_children);
-	uint32_t *into = ht_arena_alloc(b->run->scratch, (b->n + 1) * sizeof *into);
+	uint32_t *into = ht_arena_room(b->run->scratch, (b->n + 1) * sizeof *into);
 	if (!n_children || !into)
 		return ht_fail_nomem(b->run->ctx);
 	for (size_t i = 0; i < b->n; i++)

@@ -63,6 +63,7 @@ struct grouper {
 	struct ht_op_tree tree; /* only when operators are asked for */
 	struct ht_arg_cursor blocks, occupancy;
 	struct ht_arg_cursor args[HT_N_KG_KEYS]; /* of the keys that are args */
+	uint32_t *text_of_name;                  /* see ht_pooled_name */
 	unsigned keys;
 };
 
@@ -115,18 +116,9 @@ static const char *type_of(struct grouper *g, uint32_t row)
 	return is_known ? type : ht_str(g->t, g->t->name[row]);
 }
 
-/* What a kernel says of one key; NULL: nothing. */
-static const char *text_of(
-        struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc)
+static bool add_name(struct grouper *g, uint32_t row, uint32_t *ret_text)
 {
-	uint32_t row = g->t->gpu[i_gpu].row;
-	switch (key) {
-	case HT_KG_NAME: return ht_str(g->t, g->t->name[row]);
-	case HT_KG_OPERATOR: return op ? ht_str(g->t, g->t->name[op->row]) : NULL;
-	case HT_KG_CORE: return core_of(g, row, on_tc);
-	case HT_KG_TYPE: return type_of(g, row);
-	default: return ht_arg_cursor_str(&g->args[key], row);
-	}
+	return ht_pooled_name(&g->pooled, g->t, g->t->name[row], g->text_of_name, ret_text);
 }
 
 static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op,
@@ -147,7 +139,13 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 		name = ht_name_common(g->run->scratch, name);
 		return name && ht_pooled_text(&g->pooled, name, ret_text);
 	}
-	default: return ht_pooled_text(&g->pooled, text_of(g, key, i_gpu, op, on_tc), ret_text);
+	case HT_KG_NAME: return add_name(g, gpu->row, ret_text);
+	case HT_KG_OPERATOR: return !op || add_name(g, op->row, ret_text);
+	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on_tc), ret_text);
+	case HT_KG_TYPE: return ht_pooled_text(&g->pooled, type_of(g, gpu->row), ret_text);
+	default:
+		return ht_pooled_text(
+		        &g->pooled, ht_arg_cursor_str(&g->args[key], gpu->row), ret_text);
 	}
 }
 
@@ -200,6 +198,10 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 	struct ht_frame frame = { 0 };
 	HT_TRY(ht_frame_make_gpu(g->run, &frame));
 	HT_TRY(ht_traits_init(g->run, g->t, &g->traits));
+	g->text_of_name = ht_arena_alloc(
+	        g->run->scratch, (g->t->n_string_offsets + 1) * sizeof *g->text_of_name);
+	if (!g->text_of_name)
+		return ht_fail_nomem(g->run->ctx);
 	g->blocks = ht_arg_cursor(g->t, "blocks per SM");
 	g->occupancy = ht_arg_cursor(g->t, "est. achieved occupancy %");
 	for (unsigned k = 0; k < HT_N_KG_KEYS; k++)

@@ -141,10 +141,8 @@ enum ht_status ht_memory_events_collect(struct ht_run *run, struct ht_memory_eve
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_interval *chosen = NULL;
-	size_t n_chosen = 0, n = 0;
+	size_t n_chosen = 0, n = ht_n_of_kind(t, HT_KIND_MEMORY);
 	*ret_events = (struct ht_memory_events){ 0 };
-	for (size_t row = 0; row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_MEMORY;
 	if (n == 0)
 		return HT_OK;
 	HT_TRY(chosen_time(run, &chosen, &n_chosen));

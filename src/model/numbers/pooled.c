@@ -41,6 +41,20 @@ bool ht_pooled_text(struct ht_pooled *pooled, const char *text, uint32_t *ret_te
 	return true;
 }
 
+bool ht_pooled_name(struct ht_pooled *pooled, const struct ht_trace *trace, uint32_t id,
+        uint32_t *known, uint32_t *ret_text)
+{
+	if (id != HT_NO_STR && known[id]) {
+		*ret_text = known[id] - 1;
+		return true;
+	}
+	if (!ht_pooled_text(pooled, ht_str(trace, id), ret_text))
+		return false;
+	if (id != HT_NO_STR)
+		known[id] = *ret_text + 1;
+	return true;
+}
+
 /* Values of one side, and whether there are any. */
 static size_t n_cells(const struct ht_pooled *pooled)
 {

@@ -40,6 +40,10 @@ void ht_pooled_init(struct ht_pooled *pooled, struct ht_run *run, size_t n_keys,
 void ht_pooled_done(struct ht_pooled *pooled);
 /* The number of a text; NULL has HT_NONE. False when out of memory. */
 bool ht_pooled_text(struct ht_pooled *pooled, const char *text, uint32_t *ret_text);
+/* The same for the id of a string in a trace, HT_NO_STR is ""; known has an entry per string of it, 0 until that string
+ * is asked for, and saves looking for it again. */
+bool ht_pooled_name(struct ht_pooled *pooled, const struct ht_trace *trace, uint32_t id,
+        uint32_t *known, uint32_t *ret_text);
 /* The group of these texts, made when it is new; false when out of memory. */
 bool ht_pooled_group(struct ht_pooled *pooled, const uint32_t *texts, size_t *ret_group);
 static inline size_t ht_pooled_n(const struct ht_pooled *pooled)

@@ -22,7 +22,10 @@ struct windows {
 
 static bool inside(const struct windows *w, int64_t t)
 {
-	return w->all || ht_interval_has(w->list, w->n, t);
+	if (w->all)
+		return true;
+	return w->n == 1 ? t >= w->list[0].start && t < w->list[0].end
+	                 : ht_interval_has(w->list, w->n, t);
 }
 
 /* ---- steps ---- */
@@ -63,7 +66,7 @@ static enum ht_status step_windows(
  * tells without one (NPU work). */
 static bool is_row(const struct ht_trace *t, uint32_t row)
 {
-	bool known = t->categories[t->cat[row]].name != HT_NO_STR || t->kind[row] != HT_KIND_OTHER;
+	bool known = t->kind[row] != HT_KIND_OTHER || t->categories[t->cat[row]].name != HT_NO_STR;
 	return ht_is_span(t, row) && known && t->kind[row] != HT_KIND_TRACE_SPAN;
 }
 
@@ -283,8 +286,8 @@ static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
 enum ht_status ht_frame_alloc_lists(
         struct ht_run *run, size_t n_rows, size_t n_gpu, uint32_t **ret_rows, uint32_t **ret_gpu)
 {
-	*ret_rows = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof(uint32_t));
-	*ret_gpu = ht_arena_alloc(run->scratch, (n_gpu + 1) * sizeof(uint32_t));
+	*ret_rows = ht_arena_room(run->scratch, (n_rows + 1) * sizeof(uint32_t));
+	*ret_gpu = ht_arena_room(run->scratch, (n_gpu + 1) * sizeof(uint32_t));
 	return *ret_rows && *ret_gpu ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
@@ -310,7 +313,7 @@ static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_fram
 
 static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t n)
 {
-	uint32_t *copy = ht_arena_alloc(arena, (n + 1) * sizeof *copy);
+	uint32_t *copy = ht_arena_room(arena, (n + 1) * sizeof *copy);
 	if (copy && n)
 		memcpy(copy, list, n * sizeof *copy);
 	return copy;

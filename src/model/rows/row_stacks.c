@@ -40,7 +40,7 @@ enum ht_status ht_stacks_init(struct ht_run *run, const struct ht_trace *t,
 {
 	bool over_threads = autograd && autograd->callers;
 	const uint32_t *parent = over_threads ? autograd->parent : t->parent;
-	uint32_t *of = ht_arena_alloc(run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *of);
+	uint32_t *of = ht_arena_room(run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *of);
 	*ret_stacks = (struct ht_stacks){ .run = run, .trace = t, .of = of };
 	ht_pool_init(&ret_stacks->nodes, run->ctx->mem);
 	if (!of)

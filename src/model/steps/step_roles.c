@@ -216,7 +216,7 @@ static enum ht_status reach_of_work(struct ht_run *run, bool drop, uint32_t of_t
 	return HT_OK;
 }
 
-enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
+static enum ht_status make_bounds(struct ht_run *run, const void *of, void *ret_value)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n_room = t->n_steps + 1;
@@ -237,10 +237,26 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 		count_work(t, &bounds);
 	ht_arena_init_like(&temporary, run->scratch);
 	enum ht_status status =
-	        on_host ? reach_of_work(run, drop, of_track, &temporary, &bounds) : HT_OK;
+	        on_host ? reach_of_work(run, *(const bool *)of, of_track, &temporary, &bounds)
+	                : HT_OK;
 	ht_arena_done(&temporary);
-	*ret_bounds = bounds;
+	*(struct ht_bounds *)ret_value = bounds;
 	return status;
+}
+
+/* The list is the caller's own, to choose from. */
+enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, drop, make_bounds, sizeof *ret_bounds };
+	HT_TRY(ht_share(run, &how, &drop, ret_bounds));
+	size_t n = ret_bounds->n + ret_bounds->n_left_out;
+	struct ht_bound *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	memcpy(list, ret_bounds->list, n * sizeof *list);
+	ret_bounds->list = list;
+	return HT_OK;
 }
 
 enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds)
@@ -308,7 +324,7 @@ static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_va
 	struct ht_traits *traits = ((const struct rows *)of)->traits;
 	const struct ht_trace *t = frame->trace;
 	struct ht_busy_times times = { 0 };
-	uint8_t *role = ht_arena_alloc(run->scratch, frame->n_rows + 1);
+	uint8_t *role = ht_arena_room(run->scratch, frame->n_rows + 1);
 	if (!role)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < frame->n_rows; i++) {
@@ -318,7 +334,7 @@ static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_va
 	}
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
 		times.list[k] =
-		        ht_arena_alloc(run->scratch, (times.n[k] + 1) * sizeof(struct ht_interval));
+		        ht_arena_room(run->scratch, (times.n[k] + 1) * sizeof(struct ht_interval));
 		if (!times.list[k])
 			return ht_fail_nomem(run->ctx);
 		times.n[k] = 0;
@@ -360,7 +376,7 @@ enum ht_status ht_busy_split(struct ht_run *run, const struct ht_bounds *bounds,
 	/* OTHER holds what is left of a step; each role takes its share from it */
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
 		struct ht_interval *rest =
-		        ht_arena_alloc(run->scratch, (n_left + times->n[k] + 1) * sizeof *rest);
+		        ht_arena_room(run->scratch, (n_left + times->n[k] + 1) * sizeof *rest);
 		if (!rest)
 			return ht_fail_nomem(run->ctx);
 		n_left = ht_interval_subtract(left, n_left, times->list[k], times->n[k], rest);
