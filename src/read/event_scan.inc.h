@@ -489,7 +489,8 @@ static inline const char *scan_node(
 			end = scan_text(w, &node->memo, p, &id);
 		*ret_value = id;
 		return end;
-	case HT_LAYOUT_FIELD + HT_FIELD_NAME: return *p == '"' ? scan_string(w, p, &w->name) : NULL;
+	case HT_LAYOUT_FIELD + HT_FIELD_NAME:
+		return *p == '"' ? scan_text(w, &node->memo, p, &w->name) : NULL;
 	case HT_LAYOUT_FIELD + HT_FIELD_PID: return scan_pid(w, at, p);
 	case HT_LAYOUT_FIELD + HT_FIELD_TID: return scan_tid(w, node, p);
 	case HT_LAYOUT_FIELD + HT_FIELD_TS:
