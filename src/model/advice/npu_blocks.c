@@ -22,7 +22,6 @@
 
 struct reading {
 	const struct ht_trace *t;
-	const struct ht_bounds *bounds;
 	struct ht_npu_values core, blocks, mix_blocks;
 	int64_t n_cubes, n_vectors; /* 0: not known */
 };
@@ -95,7 +94,7 @@ enum ht_status ht_npu_blocks_put(
         struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
-	struct reading r = { .t = t, .bounds = bounds };
+	struct reading r = { .t = t };
 	struct ht_rule_sum sum = HT_RULE_SUM;
 	double most_blocks = 0;
 	int64_t n_judged = 0, most_cores = 0;
