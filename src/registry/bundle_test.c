@@ -1,0 +1,100 @@
+/*
+ * bundle_test.c - parts whose hash is right and whose numbers lie are refused when they are read.
+ */
+#include "base/sink_test_help.h"
+
+#include "graph/cp_across.h"
+#include "registry/bundle.h"
+#include "table/storage.h"
+
+#include <stdio.h>
+
+/* A number that is changed: in which analysis, table, column, to what. The first row that has one is. */
+struct lie {
+	const char *name;
+	size_t table, column;
+	int64_t value;
+};
+
+static void check(ht_ctx *ctx, enum ht_status status)
+{
+	if (status != HT_OK)
+		print_error("%s: %s\n", ht_status_name(status), ht_error(ctx)->message);
+	assert_int_equal(status, HT_OK);
+}
+
+static struct memory_sink write_bundle(ht_ctx *ctx, const ht_bundle *bundle)
+{
+	struct memory_sink bytes = { 0 };
+	struct ht_sink sink = { memory_write, &bytes };
+	check(ctx, ht_bundle_write(ctx, bundle, &sink));
+	return bytes;
+}
+
+static ht_bundle *make_bundle(ht_ctx *ctx, ht_set *set, const char *name)
+{
+	ht_bundle *bundle;
+	check(ctx, ht_bundle_make(ctx, name, &set, 1, NULL, 0, NULL, &bundle));
+	assert_true(bundle->parts.n > 0);
+	return bundle;
+}
+
+static void tell(const struct lie *lie, ht_bundle *bundle)
+{
+	const ht_table *facts = bundle->parts.list[0].facts[lie->table];
+	assert_non_null(facts);
+	for (size_t row = 0; row < facts->n_rows; row++) {
+		if (ht_table_is_null(facts, row, lie->column))
+			continue;
+		ht_cells_at(facts, lie->column)->i64[row] = lie->value;
+		return;
+	}
+	fail_msg("%s: no number in column %zu of table %zu", lie->name, lie->column, lie->table);
+}
+
+static void lies_are_refused(void **state)
+{
+	static const struct lie lies[] = {
+		{ "kernel-types", 0, 0, -1 },
+		{ "kernel-types", 0, 0, 1 << 20 },
+		{ "kernel-breakdown", 0, 0, 99 },
+		{ "summary", HT_CP_FACTS_PIECES, HT_CP_PIECE_BOUND, HT_CP_N_BOUNDS },
+		{ "summary", HT_CP_FACTS_PIECES, HT_CP_PIECE_START, INT64_MAX },
+		{ "summary", HT_CP_FACTS_CHAINS, HT_CP_CHAIN_FIRST, (int64_t)1 << 32 },
+		{ "summary", HT_CP_FACTS_CHAINS, HT_CP_CHAIN_N, (int64_t)1 << 40 },
+		{ "summary", HT_CP_FACTS_CHAINS, HT_CP_CHAIN_NEXT_INFERRED, 2 },
+		{ "summary", HT_CP_FACTS_PIECES, HT_CP_PIECE_BOUND, -1 },
+	};
+	const char *source = "examples/ddp";
+	char path[1024];
+	ht_ctx *ctx;
+	ht_set *set;
+	(void)state;
+	snprintf(path, sizeof path, "%s/%s",
+	        getenv("HT_SOURCE_ROOT") ? getenv("HT_SOURCE_ROOT") : ".", source);
+	source = path;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
+	check(ctx, ht_open(ctx, &source, 1, &options, &set));
+	for (size_t i = 0; i < HT_COUNT(lies); i++) {
+		ht_bundle *bundle = make_bundle(ctx, set, lies[i].name), *again = NULL;
+		struct memory_sink honest = write_bundle(ctx, bundle);
+		check(ctx, ht_bundle_read(ctx, honest.data, honest.n, &again));
+		ht_bundle_free(again);
+		tell(&lies[i], bundle);
+		struct memory_sink lying = write_bundle(ctx, bundle);
+		if (ht_bundle_read(ctx, lying.data, lying.n, &again) != HT_FORMAT)
+			fail_msg("lie %zu, of %s, was taken", i, lies[i].name);
+		ht_bundle_free(bundle);
+		free(honest.data);
+		free(lying.data);
+	}
+	ht_close(set);
+	ht_ctx_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lies_are_refused) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
