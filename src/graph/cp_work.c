@@ -27,11 +27,12 @@
 
 /* ---- order ---- */
 
-static enum ht_status list_works(struct ht_run *run, struct ht_cp_model *m, uint32_t **ret_gpus)
+static enum ht_status list_works(
+        struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own, uint32_t **ret_gpus)
 {
 	const struct ht_trace *t = m->trace;
-	uint64_t *keys = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *keys);
-	uint32_t *gpus = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *gpus);
+	uint64_t *keys = ht_arena_alloc(own, (t->n_gpu + 1) * sizeof *keys);
+	uint32_t *gpus = ht_arena_alloc(own, (t->n_gpu + 1) * sizeof *gpus);
 	if (!keys || !gpus)
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0;
@@ -54,11 +55,11 @@ static enum ht_status list_works(struct ht_run *run, struct ht_cp_model *m, uint
 	return HT_OK;
 }
 
-static enum ht_status make_lanes(
-        struct ht_run *run, struct ht_cp_model *m, const uint32_t *gpus, struct ht_cp_lanes *lanes)
+static enum ht_status make_lanes(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own,
+        const uint32_t *gpus, struct ht_cp_lanes *lanes)
 {
 	const struct ht_trace *t = m->trace;
-	lanes->list = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *lanes->list);
+	lanes->list = ht_arena_alloc(own, (m->n_works + 1) * sizeof *lanes->list);
 	if (!lanes->list)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < m->n_works; i++) {
@@ -110,11 +111,11 @@ static void fill_works(struct ht_cp_model *m, const uint32_t *gpus, const struct
 
 /* Work before it on the stream, and what was launched before the recording began: all that precedes the
  * first launched work of its stream, if there is one. */
-static enum ht_status link_streams(struct ht_run *run, struct ht_cp_model *m)
+static enum ht_status link_streams(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own)
 {
-	uint32_t *last = ht_arena_alloc(run->scratch, (m->n_lanes + 1) * sizeof *last);
-	bool *launched = ht_arena_alloc(run->scratch, m->n_lanes + 1);
-	bool *launches = ht_arena_alloc(run->scratch, m->n_lanes + 1);
+	uint32_t *last = ht_arena_alloc(own, (m->n_lanes + 1) * sizeof *last);
+	bool *launched = ht_arena_alloc(own, m->n_lanes + 1);
+	bool *launches = ht_arena_alloc(own, m->n_lanes + 1);
 	if (!last || !launched || !launches)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < m->n_works; k++)
@@ -135,9 +136,9 @@ static enum ht_status link_streams(struct ht_run *run, struct ht_cp_model *m)
 	return HT_OK;
 }
 
-static enum ht_status sort_works(struct ht_run *run, struct ht_cp_model *m)
+static enum ht_status sort_works(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own)
 {
-	uint64_t *keys = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *keys);
+	uint64_t *keys = ht_arena_alloc(own, (m->n_works + 1) * sizeof *keys);
 	if (!keys)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < m->n_works; k++) {
@@ -162,11 +163,11 @@ static enum ht_status sort_works(struct ht_run *run, struct ht_cp_model *m)
 /* ---- busy time ---- */
 
 /* Works by device, each in time order: counted into place. */
-static enum ht_status order_by_device(
-        struct ht_run *run, struct ht_cp_model *m, uint32_t **ret_order, uint32_t **ret_first)
+static enum ht_status order_by_device(struct ht_run *run, struct ht_cp_model *m,
+        struct ht_arena *own, uint32_t **ret_order, uint32_t **ret_first)
 {
-	uint32_t *order = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *order);
-	uint32_t *first = ht_arena_alloc(run->scratch, (m->n_devices + 2) * sizeof *first);
+	uint32_t *order = ht_arena_alloc(own, (m->n_works + 1) * sizeof *order);
+	uint32_t *first = ht_arena_alloc(own, (m->n_devices + 2) * sizeof *first);
 	if (!order || !first)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < m->n_works; k++)
@@ -181,10 +182,10 @@ static enum ht_status order_by_device(
 }
 
 /* Each moment belongs to the work that has been running the longest. */
-static enum ht_status make_busy(struct ht_run *run, struct ht_cp_model *m)
+static enum ht_status make_busy(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own)
 {
 	uint32_t *order = NULL, *first = NULL, n = 0;
-	HT_TRY(order_by_device(run, m, &order, &first));
+	HT_TRY(order_by_device(run, m, own, &order, &first));
 	m->busy = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *m->busy);
 	m->first_busy = ht_arena_alloc(run->scratch, (m->n_devices + 2) * sizeof(uint32_t));
 	if (!m->busy || !m->first_busy)
@@ -370,13 +371,14 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 
 /* ---- all ---- */
 
-enum ht_status ht_cp_works_make(
-        struct ht_run *run, struct ht_cp_model *m, const struct ht_cp_wait *waits, size_t n_waits)
+/* What stays is in run->scratch, what goes in own. */
+static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own,
+        const struct ht_cp_wait *waits, size_t n_waits)
 {
 	uint32_t *gpus = NULL;
 	struct ht_cp_lanes lanes = { 0 };
-	HT_TRY(list_works(run, m, &gpus));
-	HT_TRY(make_lanes(run, m, gpus, &lanes));
+	HT_TRY(list_works(run, m, own, &gpus));
+	HT_TRY(make_lanes(run, m, own, gpus, &lanes));
 	m->works = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *m->works);
 	m->work_of_gpu = ht_arena_alloc(run->scratch, (m->trace->n_gpu + 1) * sizeof(uint32_t));
 	m->by_end = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
@@ -385,12 +387,22 @@ enum ht_status ht_cp_works_make(
 	if (!m->works || !m->work_of_gpu || !m->by_end || !m->by_launch || !m->latest)
 		return ht_fail_nomem(run->ctx);
 	fill_works(m, gpus, &lanes);
-	HT_TRY(link_streams(run, m));
-	HT_TRY(sort_works(run, m));
-	HT_TRY(make_busy(run, m));
+	HT_TRY(link_streams(run, m, own));
+	HT_TRY(sort_works(run, m, own));
+	HT_TRY(make_busy(run, m, own));
 	HT_TRY(make_sources(run, m, waits, n_waits));
 	find_least_launch(m);
 	for (uint32_t k = 0; k < m->n_works; k++)
 		find_cause(m, k);
 	return HT_OK;
+}
+
+enum ht_status ht_cp_works_make(
+        struct ht_run *run, struct ht_cp_model *m, const struct ht_cp_wait *waits, size_t n_waits)
+{
+	struct ht_arena own;
+	ht_arena_init_like(&own, run->scratch);
+	enum ht_status status = make(run, m, &own, waits, n_waits);
+	ht_arena_done(&own);
+	return status;
 }

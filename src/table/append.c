@@ -309,8 +309,10 @@ static enum ht_status lend(ht_table *table, ht_table *source, const struct ht_ti
 	return HT_OK;
 }
 
-static void drop_rows(ht_table *table)
+void ht_table_drop_rows(ht_table *table)
 {
+	if (atomic_load(&table->n_refs) > 1)
+		return;
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		struct ht_cells *cells = ht_cells_at(table, c);
 		ht_mem_free(table->mem, cells->any, cells->cap * ht_cell_bytes(cells->meta.type));
@@ -327,8 +329,8 @@ enum ht_status ht_table_take(ht_table *table, ht_table *source, const struct ht_
 	bool is_shared = atomic_load(&source->n_refs) > 1;
 	if (is_shared || !can_lend(table, source)) {
 		enum ht_status status = ht_table_append(table, source, move);
-		if (status == HT_OK && !is_shared)
-			drop_rows(source);
+		if (status == HT_OK)
+			ht_table_drop_rows(source);
 		return status;
 	}
 	HT_TRY(lend(table, source, move));

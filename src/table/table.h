@@ -101,6 +101,8 @@ enum ht_status ht_table_append(
  * they are, without a copy. */
 enum ht_status ht_table_take(
         ht_table *table, ht_table *source, const struct ht_time_move *move) HT_MUST_USE;
+/* Let go of the rows of a table that nobody else refers to. */
+void ht_table_drop_rows(ht_table *table);
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 

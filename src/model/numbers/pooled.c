@@ -222,10 +222,12 @@ static bool pool_row(struct ht_pooled *pooled, const ht_table *table, size_t row
 enum ht_status ht_pooled_parts(struct ht_pooled *pooled, const struct ht_parts *parts, size_t k)
 {
 	for (size_t i = 0; i < parts->n; i++) {
-		const ht_table *table = parts->list[i].facts[k];
+		ht_table *table = parts->list[i].facts[k];
 		for (size_t row = 0; row < ht_table_n_rows(table); row++)
 			if (!pool_row(pooled, table, row, parts->list[i].side))
 				return ht_fail_nomem(pooled->run->ctx);
+		if (parts->spent)
+			ht_table_drop_rows(table);
 	}
 	return HT_OK;
 }
