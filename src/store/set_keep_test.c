@@ -36,10 +36,11 @@ static void write_trace(const char *path, int rank)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
-	snprintf(f->dir, sizeof f->dir, "/tmp/holotrace-keep-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
+	char dir[] = "/tmp/holotrace-keep-XXXXXX";
+	assert_non_null(mkdtemp(dir));
+	snprintf(f->dir, sizeof f->dir, "%s", dir);
 	for (int i = 0; i < N_RANKS; i++) {
-		snprintf(f->paths[i], sizeof f->paths[i], "%s/rank%d.json", f->dir, i);
+		snprintf(f->paths[i], sizeof f->paths[i], "%s/rank%d.json", dir, i);
 		write_trace(f->paths[i], i);
 		f->sources[i] = f->paths[i];
 	}
