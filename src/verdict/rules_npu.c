@@ -61,12 +61,24 @@ static double whole_per_step(const struct ht_rule_fact *fact)
 	return fact->count > 0 ? (double)fact->whole / (double)fact->count : NAN;
 }
 
+/* A verdict about what was measured, which costs its part; none when it was not. */
+static struct ht_rule_verdict verdict_on(const struct ht_rule_fact *fact)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	if (!fact->is_known)
+		return v;
+	v.i_part = fact->i_part;
+	v.row = fact->row;
+	v.cost_ns = fact->part;
+	return v;
+}
+
 /* ---- kernels ---- */
 
 static struct ht_rule_verdict ai_cpu(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AI_CPU);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.count && fact.row_ns >= 20000 ? HT_RULE_FIRES : HT_RULE_NO;
@@ -74,9 +86,6 @@ static struct ht_rule_verdict ai_cpu(struct ht_advice *a)
 	        fact.count ? HT_SAY(a, ", the longest, %s, for %s", fact.name ? fact.name : "one",
 	                             ht_rule_time(a, fact.row_ns))
 	                   : "");
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
@@ -98,16 +107,13 @@ static struct ht_rule_verdict dynamic_shapes(struct ht_advice *a)
 static struct ht_rule_verdict of_kernels(
         struct ht_advice *a, enum ht_metric metric, const char *what)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, metric);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "%s %s%s", what, ht_rule_time(a, fact.part),
 	        fact.part && fact.name ? HT_SAY(a, ", %s most of all", fact.name) : "");
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
@@ -151,8 +157,8 @@ static struct ht_rule_verdict flash_attention(struct ht_advice *a)
 
 static struct ht_rule_verdict block_dim(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BLOCKS);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
@@ -164,16 +170,13 @@ static struct ht_rule_verdict block_dim(struct ht_advice *a)
 	                            fact.count, ht_rule_time(a, fact.part),
 	                            fact.name ? fact.name : "one")
 	                  : "the blocks of all kernels fill the cores";
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
 static struct ht_rule_verdict sequences(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SEQUENCES);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
@@ -182,25 +185,19 @@ static struct ht_rule_verdict sequences(struct ht_advice *a)
 	                            fact.name ? fact.name : "kernels")
 	                  : "no sequence of kernels comes more than 5 times, has 1 % of the steps "
 	                    "and is bound by the host or by memory";
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
 static struct ht_rule_verdict affinity(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AFFINITY);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = fact.count ? HT_SAY(a, "torch_npu has a fused operator: %s",
 	                                 fact.name ? fact.name : "")
 	                       : "no operators that torch_npu has a fused one for";
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
@@ -220,16 +217,13 @@ static struct ht_rule_verdict core_clock(struct ht_advice *a)
 
 static struct ht_rule_verdict op_compile(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact most = spread_of(a, HT_METRIC_COMPILE, count_of).most;
+	struct ht_rule_verdict v = verdict_on(&most);
 	if (!most.is_known)
 		return v;
 	v.state = most.count >= 20 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(
 	        a, "%" PRId64 " calls compile operators (aclopCompileAndExecute)", most.count);
-	v.i_part = most.i_part;
-	v.row = most.row;
-	v.cost_ns = most.part;
 	return v;
 }
 
@@ -254,23 +248,20 @@ static struct ht_rule_verdict launch_blocking(struct ht_advice *a)
 
 static struct ht_rule_verdict garbage(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_GC);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "%" PRId64 " garbage collections of more than a millisecond take %s",
 	        fact.count, ht_rule_time(a, fact.part));
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
 static struct ht_rule_verdict fused_optimizer(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_OPTIMIZER);
+	struct ht_rule_verdict v = verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
 	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
@@ -278,9 +269,6 @@ static struct ht_rule_verdict fused_optimizer(struct ht_advice *a)
 	                                 fact.name ? fact.name : "the optimizer",
 	                                 ht_rule_time(a, fact.part))
 	                       : "the optimizer is fused for NPUs";
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
 	return v;
 }
 
