@@ -59,21 +59,32 @@ static inline int64_t ht_eight_digits_of(uint64_t word)
 	return (int64_t)ht_eight_values(values);
 }
 
-/* The same of eight bytes at p. */
-static inline int64_t ht_eight_digits(const char *p)
+static inline uint64_t ht_eight_bytes(const char *p)
 {
 	uint64_t word;
 	memcpy(&word, p, sizeof word);
-	return ht_eight_digits_of(word);
+	return word;
+}
+
+/* The first n bytes of a word, at most eight. */
+static inline uint64_t ht_first_bytes(uint64_t word, size_t n)
+{
+	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff,
+		0xffffffffffff, 0xffffffffffffff, ~(uint64_t)0 };
+	return word & masks[n < 8 ? n : 8];
+}
+
+/* Eight digits at p, as above. */
+static inline int64_t ht_eight_digits(const char *p)
+{
+	return ht_eight_digits_of(ht_eight_bytes(p));
 }
 
 /* The digits that eight bytes at p begin with; returns how many. There is no branch for each: how long a number is
  * cannot be foreseen. */
 static inline unsigned ht_some_digits(const char *p, uint64_t *ret_value)
 {
-	uint64_t word;
-	memcpy(&word, p, sizeof word);
-	word ^= 0x3030303030303030u;
+	uint64_t word = ht_eight_bytes(p) ^ 0x3030303030303030u;
 	/* the lowest byte beyond 9 is marked; a carry goes up only */
 	uint64_t other = ((word + 0x7676767676767676u) | word) & 0x8080808080808080u;
 	unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;

@@ -58,21 +58,6 @@ struct ht_ascend_cells {
 
 /* ---- numbers ---- */
 
-static inline uint64_t eight_bytes(const char *p)
-{
-	uint64_t word;
-	memcpy(&word, p, sizeof word);
-	return word;
-}
-
-/* The first n bytes of a word, at most eight. */
-static inline uint64_t first_bytes(uint64_t word, size_t n)
-{
-	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff,
-		0xffffffffffff, 0xffffffffffffff, ~(uint64_t)0 };
-	return word & masks[n < 8 ? n : 8];
-}
-
 struct ht_number ht_ascend_number(const struct ht_csv_cell *cell)
 {
 	int64_t value;
@@ -98,8 +83,8 @@ static inline bool same_middle(const char *p, const char *q, size_t n)
 	if (n <= 16)
 		return true;
 	if (n <= 32)
-		return !((eight_bytes(p + 8) ^ eight_bytes(q + 8)) |
-		         (eight_bytes(p + n - 16) ^ eight_bytes(q + n - 16)));
+		return !((ht_eight_bytes(p + 8) ^ ht_eight_bytes(q + 8)) |
+		         (ht_eight_bytes(p + n - 16) ^ ht_eight_bytes(q + n - 16)));
 	return !memcmp(p + 8, q + 8, n - 16);
 }
 
@@ -121,8 +106,8 @@ static inline uint32_t find_text(
         struct ht_rows *rows, struct known_text *known, const struct ht_csv_cell *cell)
 {
 	size_t n = cell->n;
-	uint64_t head = first_bytes(eight_bytes(cell->text), n);
-	uint64_t tail = eight_bytes(cell->text + n - 8);
+	uint64_t head = ht_first_bytes(ht_eight_bytes(cell->text), n);
+	uint64_t tail = ht_eight_bytes(cell->text + n - 8);
 	tail = n > 8 ? tail : 0;
 	uint64_t hash = (head ^ (tail << 7 | tail >> 57) ^ n) * 0x9E3779B97F4A7C15u;
 	struct known_text *slot = &known[hash >> (64 - KNOWN_BITS)];

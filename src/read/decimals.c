@@ -7,21 +7,6 @@
 #include "base/number.h"
 #include "store/pack.h"
 
-static inline uint64_t eight_bytes(const char *p)
-{
-	uint64_t word;
-	memcpy(&word, p, sizeof word);
-	return word;
-}
-
-/* The first n bytes of a word, at most eight. */
-static inline uint64_t first_bytes(uint64_t word, size_t n)
-{
-	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff,
-		0xffffffffffff, 0xffffffffffffff, ~(uint64_t)0 };
-	return word & masks[n < 8 ? n : 8];
-}
-
 static inline uint64_t find_points(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101u;
@@ -40,7 +25,7 @@ static inline bool read_short(uint64_t word, size_t n, int64_t *ret_value, uint8
 		return false;
 	if (point) {
 		size_t at = (size_t)__builtin_ctzll(point) / 8;
-		uint64_t before = first_bytes(word, at);
+		uint64_t before = ht_first_bytes(word, at);
 		n_digits = n - 1;
 		scale = n_digits - at;
 		if (!at || !scale)
@@ -58,7 +43,7 @@ static inline bool read_short(uint64_t word, size_t n, int64_t *ret_value, uint8
 static inline bool read_long(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_scale)
 {
 	const uint64_t zeros = 0x3030303030303030u;
-	uint64_t low = eight_bytes(p), high = first_bytes(eight_bytes(p + 8), n - 8);
+	uint64_t low = ht_eight_bytes(p), high = ht_first_bytes(ht_eight_bytes(p + 8), n - 8);
 	uint64_t low_points = find_points(low), high_points = find_points(high);
 	unsigned __int128 digits = (unsigned __int128)high << 64 | low;
 	size_t n_digits = n, scale = 0;
@@ -86,7 +71,7 @@ static inline bool read_long(const char *p, size_t n, int64_t *ret_value, uint8_
 bool ht_decimal_read(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_scale)
 {
 	if (n - 1 < 8)
-		return read_short(first_bytes(eight_bytes(p), n), n, ret_value, ret_scale);
+		return read_short(ht_first_bytes(ht_eight_bytes(p), n), n, ret_value, ret_scale);
 	return n && n < 16 && read_long(p, n, ret_value, ret_scale);
 }
 
