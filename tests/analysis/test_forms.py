@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 import support
-from test_ascend import T0, rank
+from ascend import T0, rank
 from tiny import rows
 
 #: start and length in us. Operators; launches, with the task that each starts; work of the device; allocations.

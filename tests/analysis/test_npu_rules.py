@@ -1,7 +1,7 @@
 """Rules of advice about NPUs: each fires on what it is for, costs what it should, and cannot tell without its data."""
 import json
 
-from test_ascend import T0, event, operation, rank, timeline
+from ascend import T0, event, operation, rank, timeline
 from tiny import rows
 
 COLUMNS = ("Step Id,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Output Shapes,"
