@@ -3,6 +3,7 @@
  */
 #include "graph/cp_names.h"
 #include "base/pattern.h"
+#include "model/device/launch.h"
 
 #include <string.h>
 
@@ -16,9 +17,9 @@ static uint8_t look_at_wait(const struct ht_cp_names *names, const char *name)
 	if (names->waits)
 		return names->waits(name) ? HT_CP_NAME_WAITS : 0;
 	if (starts_with(name, "cudaMemcpy") || starts_with(name, "hipMemcpy") ||
-	        starts_with(name, "cuMemcpy"))
+	        starts_with(name, "cuMemcpy") || starts_with(name, "urEnqueueUSMMemcpy"))
 		return HT_CP_NAME_WAITS | HT_CP_NAME_COPIES;
-	if (!strstr(name, "Synchronize") && !strstr(name, "synchronize"))
+	if (!ht_is_wait_name(name))
 		return 0;
 	bool device = strstr(name, "Device") || strstr(name, "Ctx");
 	return device ? HT_CP_NAME_WAITS | HT_CP_NAME_DEVICE : HT_CP_NAME_WAITS;

@@ -53,6 +53,7 @@ enum ht_rule_state { HT_RULE_CANNOT_TELL, HT_RULE_NO, HT_RULE_FIRES };
 struct ht_rule_verdict {
 	enum ht_rule_state state;
 	const char *finding;
+	const char *advice;   /* NULL: that of the rule */
 	size_t i_part;        /* SIZE_MAX: none */
 	int64_t row;          /* HT_NO_I64: none */
 	int64_t cost_ns;      /* of all steps of the rank; HT_NO_I64: none */
@@ -76,6 +77,13 @@ struct ht_rule {
 	struct ht_rule_verdict (*judge)(struct ht_advice *advice);
 	const char *advice, *next, *needs;
 };
+
+/* The rules about ranks that communicate (rules_ranks.c). */
+struct ht_rule_verdict ht_rule_communication(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_waiting(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *advice);
 
 /* The rules about NPUs; none when the traces are of no NPU. */
 const struct ht_rule *ht_rules_npu(const struct ht_advice *advice, size_t *ret_n);

@@ -13,7 +13,8 @@
  *   slow-rank          a straggler (own_time.h)
  *   late-votes         one rank's duration is the shortest beyond chance (votes.h) in three collectives, in 10 % of them
  *                      and three times as often as any other's
- *   imbalance          most - least computing, communication or idle time over ranks > 5 % of the mean span
+ *   imbalance          most - least computing, idle time or communication over ranks > 5 % of the mean span; waits for ranks
+ *                      do not count, and where they are not known communication must be twice as far apart as the others
  *   gpu-use            kernels run < 50 % of the steps on a device
  *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted
@@ -158,52 +159,6 @@ static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 	return v;
 }
 
-/* Waits of a rank for others, never more than it communicates alone; HT_NO_I64: not known. */
-static int64_t waits_of(const struct ht_advice *a, const struct ht_rule_fact *comm)
-{
-	int64_t wait_ns = a->f.waits_ns[comm->i_part];
-	return wait_ns == HT_NO_I64 || wait_ns < comm->part ? wait_ns : comm->part;
-}
-
-/* The rank that communicates alone most, waits not counted; or that waits most. */
-static struct ht_rule_fact most_communication(const struct ht_advice *a, bool waiting)
-{
-	struct ht_rule_fact most = { .row = HT_NO_I64 };
-	for (size_t p = 0; p < a->parts->n; p++) {
-		struct ht_rule_fact comm = ht_rule_fact_of(a, p, HT_METRIC_COMM);
-		int64_t wait_ns = comm.is_known ? waits_of(a, &comm) : HT_NO_I64;
-		if (!comm.is_known || (waiting && wait_ns == HT_NO_I64))
-			continue;
-		comm.part = waiting ? wait_ns : comm.part - (wait_ns == HT_NO_I64 ? 0 : wait_ns);
-		if (!most.is_known || ht_rule_share(a, &comm) > ht_rule_share(a, &most))
-			most = comm;
-	}
-	return most;
-}
-
-static struct ht_rule_verdict communication(struct ht_advice *a)
-{
-	struct ht_rule_fact most = most_communication(a, false);
-	bool split = most.is_known && a->f.waits_ns[most.i_part] != HT_NO_I64;
-	return ht_rule_judge(a, most, 0.1,
-	        split ? "communication that nothing hides, without waiting for ranks, has"
-	              : "communication that nothing hides has",
-	        "the steps");
-}
-
-static struct ht_rule_verdict waiting(struct ht_advice *a)
-{
-	struct ht_rule_verdict v = ht_rule_judge(a, most_communication(a, true), 0.1,
-	        "waiting for other ranks that nothing hides has", "the steps");
-	if (v.state == HT_RULE_FIRES && a->f.latest) {
-		v.state = HT_RULE_NO;
-		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);
-	} else if (v.state == HT_RULE_FIRES) {
-		v.finding = HT_SAY(a, "%s, and no rank is late in most of them", v.finding);
-	}
-	return v;
-}
-
 static struct ht_rule_verdict small_messages(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_MESSAGES),
@@ -222,133 +177,6 @@ static struct ht_rule_verdict small_messages(struct ht_advice *a)
 	        ht_rule_percent(a, comm.is_known ? ht_rule_share(a, &comm) : 0));
 	v.i_part = fact.i_part;
 	v.row = fact.row;
-	return v;
-}
-
-static struct ht_rule_verdict slow_rank(struct ht_advice *a)
-{
-	struct ht_rule_verdict v = HT_NO_VERDICT;
-	const struct ht_late_rank *rank = a->f.latest;
-	size_t most_steps = 0;
-	for (size_t i = 0; a->f.compares && i < a->parts->n; i++)
-		if (a->f.stragglers.verdicts[i].n_steps > most_steps)
-			most_steps = a->f.stragglers.verdicts[i].n_steps;
-	if (!a->f.compares || most_steps < 2)
-		return v;
-	v.state = rank ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = "no rank keeps the others waiting in most steps";
-	if (!rank)
-		return v;
-	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
-	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
-	v.finding = ht_rule_keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
-	v.i_part = rank->i_part;
-	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
-	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
-	return v;
-}
-
-/* By how little time a rank spends in collectives: needs no steps and no clocks. */
-static struct ht_rule_verdict late_votes(struct ht_advice *a)
-{
-	struct ht_rule_verdict v = HT_NO_VERDICT;
-	const struct ht_votes *votes = &a->votes;
-	size_t most = 0, second = 0;
-	for (size_t p = 1; votes->of && p < a->parts->n; p++)
-		most = votes->of[p].n > votes->of[most].n ? p : most;
-	for (size_t p = 0; votes->of && p < a->parts->n; p++)
-		second = p != most && votes->of[p].n > second ? votes->of[p].n : second;
-	if (!votes->of || !votes->n_judged || !a->f.n_steps)
-		return v;
-	const struct ht_vote *mine = &votes->of[most];
-	bool clear = mine->n >= 3 && 10 * mine->n >= votes->n_judged && mine->n >= 3 * second;
-	v.state = clear ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "rank %" PRId64
-	        " comes last to %zu of %zu collectives: its duration is the shortest "
-	        "beyond chance (Dixon's test at 99.5 %%)",
-	        a->parts->list[most].rank, mine->n, votes->n_judged);
-	v.i_part = most;
-	v.row = mine->call ? mine->call->row : HT_NO_I64;
-	v.step_cost_ns = mine->ns / (int64_t)a->f.n_steps;
-	return v;
-}
-
-/* Sum of a column over the devices of a rank; HT_NO_I64: no GPU work. */
-static int64_t of_rank(const struct ht_advice *a, size_t p, size_t column)
-{
-	const ht_table *rows = a->parts->list[p].facts[HT_FOUND_BREAKDOWN];
-	int64_t sum = 0;
-	bool any = false;
-	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
-		any |= !ht_table_is_null(rows, i, column);
-		ht_sum(&sum, ht_table_is_null(rows, i, column) ? 0 : ht_table_i64(rows, i, column));
-	}
-	return any ? sum : HT_NO_I64;
-}
-
-/* The longest of the kernels that take a rank's GPU most time; HT_NO_I64: none. */
-static int64_t longest_kernel(const struct ht_advice *a, size_t p)
-{
-	const ht_table *tops = a->parts->list[p].facts[HT_FOUND_TOPS];
-	int64_t row = HT_NO_I64, most = 0;
-	for (size_t i = 0; i < ht_table_n_rows(tops); i++) {
-		int64_t ns = ht_table_i64(tops, i, HT_TOP_NS);
-		if (ht_table_i64(tops, i, HT_TOP_KIND) == HT_TOP_KERNEL && ns > most) {
-			most = ns;
-			row = ht_table_i64(tops, i, HT_TOP_ROW);
-		}
-	}
-	return row;
-}
-
-static struct ht_rule_verdict imbalance(struct ht_advice *a)
-{
-	static const struct {
-		size_t column;
-		const char *words;
-	} kinds[] = { { HT_BREAKDOWN_COMPUTE, "computing" },
-		{ HT_BREAKDOWN_COMM, "communication that nothing hides" },
-		{ HT_BREAKDOWN_IDLE, "idle time" } };
-	struct ht_rule_verdict v = HT_NO_VERDICT;
-	int64_t span = 0, gap = -1;
-	size_t n = 0, kind = 0, most = 0, least = 0;
-	for (size_t p = 0; p < a->parts->n; p++)
-		if (of_rank(a, p, HT_BREAKDOWN_SPAN) != HT_NO_I64) {
-			ht_sum(&span, of_rank(a, p, HT_BREAKDOWN_SPAN));
-			n++;
-		}
-	if (n < 2 || n < a->parts->n || !a->f.n_steps)
-		return v;
-	for (size_t k = 0; k < HT_COUNT(kinds); k++) {
-		size_t high = 0, low = 0;
-		for (size_t p = 1; p < n; p++) {
-			int64_t ns = of_rank(a, p, kinds[k].column);
-			high = ns > of_rank(a, high, kinds[k].column) ? p : high;
-			low = ns < of_rank(a, low, kinds[k].column) ? p : low;
-		}
-		int64_t apart =
-		        of_rank(a, high, kinds[k].column) - of_rank(a, low, kinds[k].column);
-		if (apart > gap) {
-			gap = apart;
-			kind = k;
-			most = high;
-			least = low;
-		}
-	}
-	double share = ht_rule_ratio(gap, span / (int64_t)n);
-	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "%s: rank %" PRId64 " has %s a step more than rank %" PRId64
-	        ", %s of the mean span",
-	        kinds[kind].words, a->parts->list[most].rank,
-	        ht_rule_time(a, gap / (int64_t)a->f.n_steps), a->parts->list[least].rank,
-	        ht_rule_percent(a, share));
-	v.i_part = most;
-	v.row = kind == 0 ? longest_kernel(a, most)
-	                  : ht_rule_fact_of(a, most, kind == 1 ? HT_METRIC_COMM : HT_METRIC_LAUNCH)
-	                            .row;
-	v.step_cost_ns = gap / (int64_t)a->f.n_steps;
 	return v;
 }
 
@@ -373,12 +201,23 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	return v;
 }
 
+/* There capabilities are numbers of another kind, and names of kernels say of matrix cores that they run, never that they do
+ * not. */
+static bool is_amd(const struct ht_advice *a)
+{
+	const struct ht_roster *roster = a->run->rosters[0];
+	for (size_t i = 0; i < roster->n; i++)
+		if (ht_job_is_amd(&roster->ranks[i].job))
+			return true;
+	return false;
+}
+
 static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
-	if (!gpu->kernel_ns || gpu->major == HT_NO_I64)
+	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 || (!gpu->tc_ns && is_amd(a)))
 		return v;
 	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
 	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;
@@ -571,10 +410,10 @@ static struct ht_rule_verdict sync_batchnorm(struct ht_advice *a)
 }
 
 static const struct ht_rule rules[] = {
-	{ "slow-rank", slow_rank,
+	{ "slow-rank", ht_rule_slow_rank,
 	        "look at what that rank does more of: its data, its clocks, its neighbours on the host",
 	        "stragglers", "all ranks, two steps, collectives" },
-	{ "late-votes", late_votes, "look at what that rank does before the collective",
+	{ "late-votes", ht_rule_late_votes, "look at what that rank does before the collective",
 	        "stragglers --view collectives", "collectives on all of three and more ranks" },
 	{ "data-loading", data_loading,
 	        "raise num_workers of the DataLoader, prefetch, or do less in the main process",
@@ -585,11 +424,11 @@ static const struct ht_rule rules[] = {
 	{ "slow-step", slow_step,
 	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
 	        "steps --sort -total_ns", "three steps" },
-	{ "communication", communication,
+	{ "communication", ht_rule_communication,
 	        "overlap it with the backward pass, larger batches, gradient accumulation or compression "
 	        "(mind convergence)",
 	        "comm-overlap", "communication in steps" },
-	{ "waiting", waiting,
+	{ "waiting", ht_rule_waiting,
 	        "even out what ranks do between collectives: lengths of inputs, garbage collection, shared hosts",
 	        "collectives --view calls --sort -skew_ns", "collectives on all ranks" },
 	{ "small-messages", small_messages,
@@ -604,8 +443,9 @@ static const struct ht_rule rules[] = {
 	{ "sync", sync_calls,
 	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
 	        "critical-path", "calls that wait for the device" },
-	{ "imbalance", imbalance, "divide the work evenly, or compare the two ranks",
-	        "temporal-breakdown", "two ranks with GPU work" },
+	{ "imbalance", ht_rule_imbalance, "divide the work evenly, or compare the two ranks",
+	        "temporal-breakdown",
+	        "two ranks with GPU work of as many steps, of which nothing was lost" },
 	{ "gpu-use", gpu_use,
 	        "larger batches (mind convergence), or remove what the device waits for",
 	        "idle-breakdown --by device", "kernels" },
@@ -650,7 +490,8 @@ struct line {
 static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 {
 	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0, false };
-	line.is_symptom = rule->judge == gpu_use || (rule->judge == imbalance && a->f.latest);
+	line.is_symptom =
+	        rule->judge == gpu_use || (rule->judge == ht_rule_imbalance && a->f.latest);
 	struct ht_rule_fact steps = { .count = 0 };
 	if (line.v.i_part < a->parts->n)
 		steps = ht_rule_fact_of(a, line.v.i_part, HT_METRIC_STEPS);
@@ -707,7 +548,8 @@ static void put_line(struct ht_advice *a, const struct line *line)
 	ht_table_put_str(a->table, line->rule->name);
 	ht_table_put_str(a->table,
 	        fires || v->state == HT_RULE_CANNOT_TELL ? why : HT_SAY(a, "no: %s", why));
-	ht_table_put_str(a->table, fires ? line->rule->advice : NULL);
+	const char *advice = v->advice ? v->advice : line->rule->advice;
+	ht_table_put_str(a->table, fires ? advice : NULL);
 	ht_table_put_str(a->table, fires && placed && v->row != HT_NO_I64
 	                                   ? HT_SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
 	                                   : NULL);

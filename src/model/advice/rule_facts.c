@@ -9,6 +9,7 @@
 #include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
 #include "model/device/idle.h"
+#include "model/device/launch.h"
 #include "model/memory/memory_events.h"
 #include "model/calls/op_tree.h"
 #include "table/format.h"
@@ -169,11 +170,6 @@ static bool allocates(const char *name)
 	return false;
 }
 
-static bool waits(const char *name)
-{
-	return strstr(name, "Synchronize") && !strstr(name, "WaitEvent");
-}
-
 /* What a host row is to the rules, by its name: bits of metrics. */
 static uint32_t host_bits(const char *name, unsigned traits)
 {
@@ -190,7 +186,7 @@ static uint32_t host_bits(const char *name, unsigned traits)
 		bits |= 1u << HT_METRIC_GLOO;
 	if (allocates(name))
 		bits |= 1u << HT_METRIC_MALLOC;
-	if (waits(name))
+	if (ht_is_wait_name(name))
 		bits |= 1u << HT_METRIC_SYNC;
 	if (strstr(name, "SyncBatchNorm"))
 		bits |= 1u << HT_METRIC_BATCHNORM;

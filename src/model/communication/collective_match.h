@@ -5,7 +5,8 @@
  * are in the same group (name and members) and have the same
  *   sequence number, where the profiler wrote it ("Seq"), else
  *   step and position: the n-th call of the group launched in that step (in the recording, without steps).
- * A send belongs to the receive of the same position between the same two ranks. Where kernels carry no
+ * A send belongs to the receive of the same position between the same two ranks, which its arguments say, or a group of two
+ * members. Where kernels carry no
  * collective arguments, calls are counted by the kernel's name, and its group is as large as the exporter says, else the
  * job (group_size.h), else all ranks that are there.
  *

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS] = {
@@ -160,12 +161,46 @@ static uint32_t args_row(struct args *args, const struct ht_gpu *gpu)
 	return gpu->row;
 }
 
-/* The pair for a send or receive whose other end is known, else the group with its members. */
-static const char *group_text(struct args *args, uint32_t row, bool pair)
+/* The other member of a group of two; HT_NO_I64: there are more, or the rank is none of them. */
+static int64_t other_of_two(const char *ranks, int64_t rank)
 {
-	const struct ht_run *run = args->run;
+	int64_t of[2] = { HT_NO_I64, HT_NO_I64 };
+	size_t n = 0;
+	for (const char *at = ranks ? ranks : ""; *at && n <= 2; n++) {
+		char *end = NULL;
+		at += strcspn(at, "0123456789");
+		long long number = strtoll(at, &end, 10);
+		if (end == at)
+			break;
+		if (n < 2)
+			of[n] = number;
+		at = end;
+	}
+	return n != 2 ? HT_NO_I64 : of[0] == rank ? of[1] : of[1] == rank ? of[0] : HT_NO_I64;
+}
+
+/* The ranks of a send or receive, as far as they are told: by its arguments, or its group has two members and its name says
+ * which way. HT_NO_I64: not. */
+static void find_ends(
+        struct args *args, uint32_t row, const char *name, int64_t *ret_from, int64_t *ret_to)
+{
+	int64_t rank = args->run->rank;
 	int64_t from = ht_arg_cursor_i64(&args->from, row, HT_NO_I64);
 	int64_t to = ht_arg_cursor_i64(&args->to, row, HT_NO_I64);
+	bool sends = strstr(name, "send") != NULL, receives = strstr(name, "recv") != NULL;
+	if (from == HT_NO_I64 && to == HT_NO_I64 && sends != receives) {
+		int64_t other = other_of_two(ht_arg_cursor_str(&args->ranks, row), rank);
+		to = sends ? other : HT_NO_I64;
+		from = receives ? other : HT_NO_I64;
+	}
+	*ret_from = from;
+	*ret_to = to;
+}
+
+/* The pair for a send or receive whose other end is known, else the group with its members. */
+static const char *group_text(struct args *args, uint32_t row, bool pair, int64_t from, int64_t to)
+{
+	const struct ht_run *run = args->run;
 	if (pair && (from != HT_NO_I64 || to != HT_NO_I64))
 		return ht_arena_printf(run->scratch, "%lld->%lld",
 		        (long long)(from != HT_NO_I64 ? from : run->rank),
@@ -205,13 +240,11 @@ static bool has_empty_split(const char *splits)
 	return false;
 }
 
-static int tie_of(struct args *args, uint32_t row, const struct call *call)
+static int tie_of(struct args *args, uint32_t row, const struct call *call, bool sends)
 {
-	if (call->kind == HT_COMM_SEND_RECV) {
-		/* a receive ends after the send began; a send may leave its data and go */
-		bool sends = ht_arg_cursor_i64(&args->to, row, HT_NO_I64) != HT_NO_I64;
+	/* a receive ends after the send began; a send may leave its data and go */
+	if (call->kind == HT_COMM_SEND_RECV)
 		return !*call->group ? 0 : sends ? HT_TIE_ARRIVES : HT_TIE_LEAVES;
-	}
 	if (!ht_comm_kind_synchronises(call->kind))
 		return 0;
 	if (call->kind == HT_COMM_ALLTOALL &&
@@ -235,9 +268,12 @@ static enum ht_status describe(struct args *args, const struct ht_group_sizes *s
 		return ht_fail_nomem(run->ctx);
 	call.kind = ht_comm_kind_of(name);
 	bool pair = call.kind == HT_COMM_SEND_RECV;
+	int64_t from = HT_NO_I64, to = HT_NO_I64;
+	if (pair)
+		find_ends(args, row, name, &from, &to);
 	/* both ends of a pair must have one name */
 	call.name = pair ? ht_comm_kind_name(HT_COMM_SEND_RECV) : name;
-	call.group = group_text(args, row, pair);
+	call.group = group_text(args, row, pair, from, to);
 	if (!call.group)
 		return ht_fail_nomem(run->ctx);
 	call.size = pair ? 2 : group_size(args, row);
@@ -248,7 +284,7 @@ static enum ht_status describe(struct args *args, const struct ht_group_sizes *s
 	int64_t in = ht_arg_cursor_i64(&args->in, row, HT_NO_I64);
 	int64_t out = ht_arg_cursor_i64(&args->out, row, HT_NO_I64);
 	call.elements = in > out ? in : out;
-	call.tie = tie_of(args, row, &call);
+	call.tie = tie_of(args, row, &call, to != HT_NO_I64);
 	*ret_call = call;
 	return HT_OK;
 }

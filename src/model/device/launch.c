@@ -15,6 +15,12 @@ bool ht_is_kernel_launch_name(const char *name)
 	return launch && strstr(launch, "Kernel");
 }
 
+bool ht_is_wait_name(const char *name)
+{
+	return strstr(name, "Synchronize") || strstr(name, "synchronize") ||
+	       !strcmp(name, "urQueueFinish") || !strcmp(name, "urEventWait");
+}
+
 void ht_put_track(ht_table *table, const struct ht_trace *trace, uint32_t row)
 {
 	const struct ht_track *track = &trace->tracks[trace->track[row]];

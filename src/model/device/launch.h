@@ -11,6 +11,10 @@
  * cuLaunchKernelEx, cudaLaunchCooperativeKernel, hipModuleLaunchKernel, ... */
 bool ht_is_kernel_launch_name(const char *name);
 
+/* A host call that returns when the device has come to an end of something: cudaStreamSynchronize, hipDeviceSynchronize,
+ * zeEventHostSynchronize, urQueueFinish, ... Copies may wait as well: their work tells. */
+bool ht_is_wait_name(const char *name);
+
 /* The row of the host that GPU work stands for: its launch, or HT_NONE. CANN's calls are on threads of their own process, so
  * that nothing is around them: work of an NPU stands where its operator is. */
 uint32_t ht_host_place(const struct ht_trace *trace, const struct ht_gpu *gpu);

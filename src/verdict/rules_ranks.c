@@ -1,0 +1,220 @@
+/*
+ * rules_ranks.c - rules of advice about ranks that communicate: what that takes, and who keeps whom waiting.
+ */
+#include "verdict/rules.h"
+
+#include <inttypes.h>
+
+/* Waits of a rank for others, never more than it communicates alone; HT_NO_I64: not known. */
+static int64_t waits_of(const struct ht_advice *a, const struct ht_rule_fact *comm)
+{
+	int64_t wait_ns = a->f.waits_ns[comm->i_part];
+	return wait_ns == HT_NO_I64 || wait_ns < comm->part ? wait_ns : comm->part;
+}
+
+/* The rank that communicates alone most, waits not counted; or that waits most. */
+static struct ht_rule_fact most_communication(const struct ht_advice *a, bool waiting)
+{
+	struct ht_rule_fact most = { .row = HT_NO_I64 };
+	for (size_t p = 0; p < a->parts->n; p++) {
+		struct ht_rule_fact comm = ht_rule_fact_of(a, p, HT_METRIC_COMM);
+		int64_t wait_ns = comm.is_known ? waits_of(a, &comm) : HT_NO_I64;
+		if (!comm.is_known || (waiting && wait_ns == HT_NO_I64))
+			continue;
+		comm.part = waiting ? wait_ns : comm.part - (wait_ns == HT_NO_I64 ? 0 : wait_ns);
+		if (!most.is_known || ht_rule_share(a, &comm) > ht_rule_share(a, &most))
+			most = comm;
+	}
+	return most;
+}
+
+struct ht_rule_verdict ht_rule_communication(struct ht_advice *a)
+{
+	struct ht_rule_fact most = most_communication(a, false);
+	bool split = most.is_known && a->f.waits_ns[most.i_part] != HT_NO_I64;
+	return ht_rule_judge(a, most, 0.1,
+	        split ? "communication that nothing hides, without waiting for ranks, has"
+	              : "communication that nothing hides has",
+	        "the steps");
+}
+
+struct ht_rule_verdict ht_rule_waiting(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = ht_rule_judge(a, most_communication(a, true), 0.1,
+	        "waiting for other ranks that nothing hides has", "the steps");
+	if (v.state == HT_RULE_FIRES && a->f.latest) {
+		v.state = HT_RULE_NO;
+		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);
+	} else if (v.state == HT_RULE_FIRES && a->f.compares) {
+		v.finding = HT_SAY(a, "%s, and no rank is late in most of them", v.finding);
+	} else if (v.state == HT_RULE_FIRES) {
+		v.finding = HT_SAY(a, "%s, in sends and receives alone", v.finding);
+		v.advice =
+		        "of stages of a pipeline: more micro-batches, stages of the same length, or "
+		        "schedules that interleave them";
+	}
+	return v;
+}
+
+struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	const struct ht_late_rank *rank = a->f.latest;
+	size_t most_steps = 0;
+	for (size_t i = 0; a->f.compares && i < a->parts->n; i++)
+		if (a->f.stragglers.verdicts[i].n_steps > most_steps)
+			most_steps = a->f.stragglers.verdicts[i].n_steps;
+	if (!a->f.compares || most_steps < 2)
+		return v;
+	v.state = rank ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = "no rank keeps the others waiting in most steps";
+	if (!rank)
+		return v;
+	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
+	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
+	v.finding = ht_rule_keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
+	v.i_part = rank->i_part;
+	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
+	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
+	return v;
+}
+
+/* By how little time a rank spends in collectives: needs no steps and no clocks. */
+struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	const struct ht_votes *votes = &a->votes;
+	size_t most = 0, second = 0;
+	for (size_t p = 1; votes->of && p < a->parts->n; p++)
+		most = votes->of[p].n > votes->of[most].n ? p : most;
+	for (size_t p = 0; votes->of && p < a->parts->n; p++)
+		second = p != most && votes->of[p].n > second ? votes->of[p].n : second;
+	if (!votes->of || !votes->n_judged || !a->f.n_steps)
+		return v;
+	const struct ht_vote *mine = &votes->of[most];
+	bool clear = mine->n >= 3 && 10 * mine->n >= votes->n_judged && mine->n >= 3 * second;
+	v.state = clear ? HT_RULE_FIRES : HT_RULE_NO;
+	v.finding = HT_SAY(a,
+	        "rank %" PRId64
+	        " comes last to %zu of %zu collectives: its duration is the shortest "
+	        "beyond chance (Dixon's test at 99.5 %%)",
+	        a->parts->list[most].rank, mine->n, votes->n_judged);
+	v.i_part = most;
+	v.row = mine->call ? mine->call->row : HT_NO_I64;
+	v.step_cost_ns = mine->ns / (int64_t)a->f.n_steps;
+	return v;
+}
+
+/* Sum of a column over the devices of a rank; HT_NO_I64: no GPU work. */
+static int64_t of_rank(const struct ht_advice *a, size_t p, size_t column)
+{
+	const ht_table *rows = a->parts->list[p].facts[HT_FOUND_BREAKDOWN];
+	int64_t sum = 0;
+	bool any = false;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
+		any |= !ht_table_is_null(rows, i, column);
+		ht_sum(&sum, ht_table_is_null(rows, i, column) ? 0 : ht_table_i64(rows, i, column));
+	}
+	return any ? sum : HT_NO_I64;
+}
+
+/* The longest of the kernels that take a rank's GPU most time; HT_NO_I64: none. */
+static int64_t longest_kernel(const struct ht_advice *a, size_t p)
+{
+	const ht_table *tops = a->parts->list[p].facts[HT_FOUND_TOPS];
+	int64_t row = HT_NO_I64, most = 0;
+	for (size_t i = 0; i < ht_table_n_rows(tops); i++) {
+		int64_t ns = ht_table_i64(tops, i, HT_TOP_NS);
+		if (ht_table_i64(tops, i, HT_TOP_KIND) == HT_TOP_KERNEL && ns > most) {
+			most = ns;
+			row = ht_table_i64(tops, i, HT_TOP_ROW);
+		}
+	}
+	return row;
+}
+
+/* What ranks can have more of than others, and the event that stands for it. */
+static const struct {
+	size_t column;
+	const char *words;
+	enum ht_metric metric; /* HT_N_METRICS: the longest kernel */
+} uneven[] = { { HT_BREAKDOWN_COMPUTE, "computing", HT_N_METRICS },
+	{ HT_BREAKDOWN_IDLE, "idle time", HT_METRIC_LAUNCH },
+	{ HT_BREAKDOWN_COMM, "communication that nothing hides", HT_METRIC_COMM } };
+
+struct gap {
+	int64_t ns;
+	size_t kind, most, least;
+};
+
+static int64_t uneven_ns(const struct ht_advice *a, size_t p, size_t kind, bool without_waits)
+{
+	int64_t ns = of_rank(a, p, uneven[kind].column);
+	return without_waits ? ht_sub_sat(ns, a->f.waits_ns[p]) : ns;
+}
+
+static struct gap gap_of(const struct ht_advice *a, size_t kind, bool without_waits)
+{
+	struct gap gap = { .kind = kind };
+	for (size_t p = 1; p < a->parts->n; p++) {
+		int64_t ns = uneven_ns(a, p, kind, without_waits);
+		gap.most = ns > uneven_ns(a, gap.most, kind, without_waits) ? p : gap.most;
+		gap.least = ns < uneven_ns(a, gap.least, kind, without_waits) ? p : gap.least;
+	}
+	gap.ns = ht_sub_sat(uneven_ns(a, gap.most, kind, without_waits),
+	        uneven_ns(a, gap.least, kind, without_waits));
+	return gap;
+}
+
+/* Waiting for others is their doing, and who hides less of a transfer may wait less: communication is uneven where it is with
+ * waits and without. Where they are not known, ranks that go on together communicate alone for as long as others have more to
+ * do, so that it is the other side of computing or idling less, unless it is far more than that. */
+static struct gap largest_gap(const struct ht_advice *a)
+{
+	struct gap computing = gap_of(a, 0, false), idle = gap_of(a, 1, false);
+	struct gap comm = gap_of(a, 2, false), cause = idle.ns > computing.ns ? idle : computing;
+	int64_t least_ns = cause.ns;
+	if (a->f.knows_waits) {
+		struct gap transfer = gap_of(a, 2, true);
+		comm = transfer.ns < comm.ns ? transfer : comm;
+	} else {
+		least_ns = 2 * ht_add_sat(computing.ns, idle.ns);
+	}
+	return comm.ns > least_ns ? comm : cause;
+}
+
+/* Whether ranks can be compared: each has GPU work, of as many steps, and nothing of it was lost. */
+static bool are_alike(const struct ht_advice *a)
+{
+	const struct ht_rule_fact first = ht_rule_fact_of(a, 0, HT_METRIC_STEPS);
+	for (size_t p = 0; p < a->parts->n; p++)
+		if (of_rank(a, p, HT_BREAKDOWN_SPAN) == HT_NO_I64 ||
+		        ht_rule_fact_of(a, p, HT_METRIC_STEPS).count != first.count)
+			return false;
+	return a->parts->n > 1 && a->f.n_steps && !a->run->rosters[0]->loss_note;
+}
+
+struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = HT_NO_VERDICT;
+	int64_t span = 0;
+	if (!are_alike(a))
+		return v;
+	for (size_t p = 0; p < a->parts->n; p++)
+		ht_sum(&span, of_rank(a, p, HT_BREAKDOWN_SPAN));
+	struct gap gap = largest_gap(a);
+	double share = ht_rule_ratio(gap.ns, span / (int64_t)a->parts->n);
+	enum ht_metric metric = uneven[gap.kind].metric;
+	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.step_cost_ns = gap.ns / (int64_t)a->f.n_steps;
+	v.finding = HT_SAY(a,
+	        "%s: rank %" PRId64 " has %s a step more than rank %" PRId64
+	        ", %s of the mean span",
+	        uneven[gap.kind].words, a->parts->list[gap.most].rank,
+	        ht_rule_time(a, v.step_cost_ns), a->parts->list[gap.least].rank,
+	        ht_rule_percent(a, share));
+	v.i_part = gap.most;
+	v.row = metric == HT_N_METRICS ? longest_kernel(a, gap.most)
+	                               : ht_rule_fact_of(a, gap.most, metric).row;
+	return v;
+}
