@@ -700,6 +700,32 @@ enum ht_status ht_findings_make(
 	return find_tops(ret);
 }
 
+/* Communication of a rank that nothing hides, of its devices the mean; HT_NO_I64: no GPU work. */
+static int64_t exposed_of(const struct ht_findings *f, size_t p)
+{
+	const ht_table *rows = f->parts->list[p].facts[HT_FOUND_BREAKDOWN];
+	int64_t sum = 0, n = 0;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++)
+		if (!ht_table_is_null(rows, i, HT_BREAKDOWN_COMM)) {
+			ht_sum(&sum, ht_table_i64(rows, i, HT_BREAKDOWN_COMM));
+			n++;
+		}
+	return n ? sum / n : HT_NO_I64;
+}
+
+int64_t ht_findings_late_cost(const struct ht_findings *f, size_t i_part, int64_t late_ns)
+{
+	int64_t own = exposed_of(f, i_part), least = INT64_MAX;
+	for (size_t p = 0; p < f->parts->n; p++) {
+		int64_t ns = p == i_part ? HT_NO_I64 : exposed_of(f, p);
+		least = ns != HT_NO_I64 && ns < least ? ns : least;
+	}
+	if (own == HT_NO_I64 || least == INT64_MAX || !f->n_steps)
+		return late_ns;
+	int64_t more_ns = least > own ? (least - own) / (int64_t)f->n_steps : 0;
+	return more_ns < late_ns ? more_ns : late_ns;
+}
+
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)
 {
 	if (findings->path_ns <= 0)

@@ -75,7 +75,8 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 	v.finding = ht_rule_keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
 	v.i_part = rank->i_part;
 	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
-	v.step_cost_ns = late->late_steps_ns / (int64_t)late->n_steps;
+	int64_t late_ns = late->late_steps_ns / (int64_t)late->n_steps;
+	v.step_cost_ns = ht_findings_late_cost(&a->f, rank->i_part, late_ns);
 	return v;
 }
 
@@ -101,7 +102,7 @@ struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *a)
 	        a->parts->list[most].rank, mine->n, votes->n_judged);
 	v.i_part = most;
 	v.row = mine->call ? mine->call->row : HT_NO_I64;
-	v.step_cost_ns = mine->ns / (int64_t)a->f.n_steps;
+	v.step_cost_ns = ht_findings_late_cost(&a->f, most, mine->ns / (int64_t)a->f.n_steps);
 	return v;
 }
 

@@ -396,7 +396,8 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
-	int64_t late = verdict->late_steps_ns / (int64_t)verdict->n_steps;
+	int64_t late = ht_findings_late_cost(
+	        f, rank->i_part, verdict->late_steps_ns / (int64_t)verdict->n_steps);
 	int64_t of_path = (int64_t)((__int128)late * f->path_ns / f->device.median_ns);
 	if (of_path > from->path_ns)
 		of_path = from->path_ns;
@@ -581,7 +582,12 @@ static void say_slow_rank(struct summary *s)
 		struct part late = { .bound = BOUND_RANK };
 		line.finding = keep(s, ht_straggler_sentence(&f->stragglers, f->latest));
 		line.evidence = part_evidence(s, &late);
-		line.value_ns = verdict->late_steps_ns / (int64_t)verdict->n_steps;
+		int64_t late_ns = verdict->late_steps_ns / (int64_t)verdict->n_steps;
+		line.value_ns = ht_findings_late_cost(f, f->latest->i_part, late_ns);
+		if ((double)line.value_ns < MOST * (double)late_ns)
+			line.finding = SAY(s,
+			        "%s; computing hides some of that, and a step is longer by at most %s",
+			        line.finding, time_text(s, line.value_ns));
 		line.part_ns = line.value_ns;
 		line.whole_ns = f->device.median_ns;
 	} else if (!f->compares) {
