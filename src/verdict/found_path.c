@@ -160,6 +160,17 @@ static enum ht_status find_path(struct ht_findings *f)
 	return status;
 }
 
+/* What steps save as part of the path. Where the host is ahead the window of a step begins while others are still at work, so
+ * that windows overlap and are longer than steps, but each saves of its own work alone. Paths of several processes in one
+ * file run at the same time: no more is saved than there is. */
+static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
+{
+	int64_t steps_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
+	if (steps_ns > 0 && f->path_ns > steps_ns)
+		saved_ns = (int64_t)((__int128)saved_ns * f->path_ns / steps_ns);
+	return saved_ns < f->path_ns ? saved_ns : f->path_ns;
+}
+
 /* What-if of one rank; of several the time on the path bounds what could be saved. */
 static void find_savings(struct ht_findings *f)
 {
@@ -187,11 +198,8 @@ static void find_savings(struct ht_findings *f)
 	int64_t computing =
 	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
 	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
-	/* paths of several processes in one file run at the same time */
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		f->path[k].saved_ns = !known                  ? f->path[k].ns
-		                      : saved[k] < f->path_ns ? saved[k]
-		                                              : f->path_ns;
+		f->path[k].saved_ns = known ? of_path(f, saved[k]) : f->path[k].ns;
 	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 
