@@ -148,7 +148,7 @@ static enum ht_status find_path(struct ht_findings *f)
 {
 	struct ht_arena *scratch = f->run->scratch;
 	struct path path = { .f = f,
-		.left_out = ht_findings_left_out(f->run),
+		.left_out = ht_frame_left_out(f->run),
 		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
 		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
 	if (!path.first_1 || !path.nobody_1)
@@ -175,7 +175,7 @@ static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
 static void find_savings(struct ht_findings *f)
 {
 	bool known = false;
-	int64_t left_out = ht_findings_left_out(f->run);
+	int64_t left_out = ht_frame_left_out(f->run);
 	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
