@@ -280,6 +280,8 @@ static const char *scan_value(struct ht_worker *w, uint32_t i_key, const char *p
 	struct ht_scan_key *key = &KEYS(w)[i_key];
 	enum ht_arg_type type;
 	uint64_t value;
+	if (key->is_events && *p == '[')
+		return NULL;
 	const char *end = scan_any(w, &key->memo, p, &type, &value);
 	if (!end)
 		return NULL;

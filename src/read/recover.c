@@ -77,6 +77,24 @@ bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
 	return colon < limit && *colon == ':' && is_of_kind(p + 1, (size_t)(end - p - 1), kind);
 }
 
+/* Which key that every event has starts at p; HT_N_MARKS for none. */
+static size_t mark_at(const char *p, const char *limit)
+{
+	static const char *const marks[HT_N_MARKS] = { "ph", "ts", "pid", "tid" };
+	size_t i = 0;
+	if (limit - p < 5 || *p != '"' || (p[1] != 'p' && p[1] != 't'))
+		return HT_N_MARKS;
+	const char *end = p[3] == '"' ? p + 3 : p + 4;
+	while (i < HT_N_MARKS && !is_one_of(&marks[i], 1, p + 1, (size_t)(end - p - 1)))
+		i++;
+	return i < HT_N_MARKS && ht_key_form(p, limit, HT_ANY_KEY) ? i : HT_N_MARKS;
+}
+
+bool ht_mark_form(const char *p, const char *limit)
+{
+	return mark_at(p, limit) < HT_N_MARKS;
+}
+
 /* ---- events ---- */
 
 /* Keys that only events have, other than names of any object. */
@@ -159,8 +177,7 @@ bool ht_list_end_form(const char *p, const char *limit, struct ht_before before)
 	next = ht_skip_blanks(next + 1, limit);
 	if (!ht_key_form(next, limit, HT_ANY_KEY))
 		return false;
-	const char *other = memmem(next, (size_t)(limit - next), "\"" HT_EVENTS_KEY "\"",
-	        strlen("\"" HT_EVENTS_KEY "\""));
+	const char *other = ht_find_events_key(next, (size_t)(limit - next));
 	return !event_follows(next, other ? other : limit);
 }
 
@@ -205,13 +222,25 @@ static enum ht_place place_at(const struct ht_search *s, const char *p, const ch
 
 static void step_over(struct ht_search *s, const char *p, const char *limit)
 {
+	limit = ht_look_limit(p, limit);
 	if (*p == '{' || *p == '[')
 		s->depth++;
 	else if (*p == '}' || *p == ']')
 		s->depth--;
-	else if (*p == '"' && !s->saw_event)
+	size_t mark = mark_at(p, limit);
+	if (mark < HT_N_MARKS)
+		s->n_marks[mark]++;
+	if (*p == '"' && !s->saw_event)
 		s->saw_event = ht_key_form(p, limit, HT_EVENT_FIELD);
 	s->before = (struct ht_before){ (unsigned char)*p, s->before.last };
+}
+
+uint32_t ht_search_events(const struct ht_search *search)
+{
+	uint32_t n = search->saw_event && !search->in_header;
+	for (size_t i = 0; i < HT_N_MARKS; i++)
+		n = search->n_marks[i] > n ? search->n_marks[i] : n;
+	return n;
 }
 
 static bool is_special(char c)

@@ -13,6 +13,7 @@
 #include "read/repair.h"
 
 #include "json/block.h"
+#include "json/events_key.h"
 #include "json/text.h"
 #include "read/recover.h"
 
@@ -27,6 +28,7 @@ struct repair {
 	struct ht_vec *out;
 	uint64_t bits;
 	unsigned depth;
+	bool in_header;       /* not an event, and none is in it */
 	enum ht_repair state; /* HT_REPAIRED while all is well */
 };
 
@@ -138,10 +140,15 @@ static bool repair_byte(struct repair *r)
 	return put(r, escape, 6);
 }
 
-/* A string that goes on over these was not closed where it should: what follows is not its text.
- * bytes of structure (commas, colons, brackets) were passed when structured. */
+/* What was passed of a string. */
+struct passed {
+	bool structure; /* commas, colons, brackets */
+	bool brace;     /* one that closes */
+};
+
+/* A string that goes on over these was not closed where it should: what follows is not its text. */
 static bool is_border(
-        const struct repair *r, enum place place, struct ht_before before, bool structured)
+        const struct repair *r, enum place place, struct ht_before before, struct passed passed)
 {
 	const char *p = r->p, *limit = ht_look_limit(p, r->limit);
 	switch (*p) {
@@ -149,7 +156,8 @@ static bool is_border(
 		return (memchr(",[]}", before.last, 4) || p[-1] == '\n') && ht_event_form(p, limit);
 	case ']': return before.last == '}' && ht_list_end_form(p, limit, before);
 	case '"':
-		return (place == PLACE_KEY && structured) ||
+		return (place == PLACE_KEY && passed.structure) ||
+		       (passed.brace && ht_mark_form(p, limit)) ||
 		       (place == PLACE_FIELD && ht_key_form(p, limit, HT_CORE_FIELD)) ||
 		       ht_key_form(p, limit, HT_HEADER_KEY);
 	default: return false;
@@ -191,7 +199,8 @@ static bool repair_plain(struct repair *r, struct ht_before *before)
 static bool repair_string(struct repair *r, enum place place)
 {
 	struct ht_before before = { 0 };
-	bool clean = true, structured = false;
+	struct passed passed = { 0 };
+	bool clean = true;
 	if (!put(r, "\"", 1))
 		return false;
 	for (r->p++; r->p < r->limit;) {
@@ -204,10 +213,11 @@ static bool repair_string(struct repair *r, enum place place)
 			r->p++;
 			return put(r, "\"", 1);
 		}
-		if (is_border(r, place, before, structured))
+		if (is_border(r, place, before, passed))
 			return fail(r, HT_HOPELESS);
 		clean &= c != '"';
-		structured |= c && strchr("{}[]:,", c);
+		passed.structure |= c && strchr("{}[]:,", c);
+		passed.brace |= c == '}';
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
 		if (!repair_text_byte(r))
@@ -296,10 +306,12 @@ static bool skip_commas(struct repair *r, bool comma_expected)
 
 static bool repair_member(struct repair *r, bool top)
 {
+	size_t i_key = r->out->n + 1;
 	if (*r->p != '"')
 		return fail(r, HT_HOPELESS);
 	if (!repair_string(r, PLACE_KEY))
 		return false;
+	size_t n_key = r->out->n - i_key - 1;
 	r->p = skip(r, r->p);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
@@ -308,6 +320,9 @@ static bool repair_member(struct repair *r, bool top)
 	r->p = skip(r, r->p + 1);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
+	/* the list of events is in no event, and in no value of the header */
+	if (*r->p == '[' && ht_is_exact_events_key((char *)r->out->data + i_key, n_key))
+		return fail(r, HT_HOPELESS);
 	if (!put(r, ":", 1))
 		return false;
 	if (*r->p == ',' || *r->p == '}') {
@@ -355,7 +370,7 @@ static bool cut_container(struct repair *r)
 	size_t depth = 0;
 	for (; r->p < r->limit; r->p++) {
 		char c = *r->p;
-		if (is_border(r, PLACE_MEMBER, before, true))
+		if (is_border(r, PLACE_MEMBER, before, (struct passed){ .structure = true }))
 			return fail(r, HT_HOPELESS);
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
@@ -382,6 +397,10 @@ static bool repair_value(struct repair *r, enum place place)
 	/* the event itself is one level more than its values */
 	if ((*r->p == '{' || *r->p == '[') && r->depth > HT_MAX_DEPTH)
 		return cut_container(r);
+	/* its end is missing, and the start of the list of events, too */
+	if (*r->p == '{' && r->in_header && place == PLACE_ELEMENT &&
+	        ht_event_form(r->p, ht_look_limit(r->p, r->limit)))
+		return fail(r, HT_HOPELESS);
 	if (*r->p == '{' || *r->p == '[')
 		return repair_container(r, false);
 	return repair_word(r);
@@ -390,7 +409,9 @@ static bool repair_value(struct repair *r, enum place place)
 static enum ht_repair run(
         struct ht_worker *w, const char *p, const char *limit, bool event, const char **ret_end)
 {
-	struct repair r = { .w = w, .p = p, .limit = limit, .out = &w->repaired };
+	struct repair r = {
+		.w = w, .p = p, .limit = limit, .out = &w->repaired, .in_header = !event
+	};
 	w->repaired.n = 0;
 	bool ok = event ? repair_container(&r, true) : repair_value(&r, PLACE_MEMBER);
 	*ret_end = r.p;

@@ -4,6 +4,7 @@
 #include "read/worker.h"
 
 #include "base/cpu.h"
+#include "json/events_key.h"
 #include "json/text.h"
 
 #include <string.h>
@@ -118,6 +119,7 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	if (w->out_of_memory)
 		return UINT32_MAX;
 	key.string = string.id;
+	key.is_events = ht_is_exact_events_key(w->scratch.data, decoded);
 	struct ht_text entry = { raw, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->builder->mem, &w->keys, struct ht_scan_key, key) ||
 	                   !ht_text_table_put(w->builder->mem, &w->key_index, &entry);
@@ -289,6 +291,7 @@ static bool drop_duplicates(struct ht_worker *w)
 	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, cap * sizeof(uint32_t)))
 		return false;
 	uint32_t *slots = w->scratch.data;
+	unsigned n_again = 0; /* fields that every event has once */
 	memset(slots, 0, cap * sizeof *slots);
 	for (size_t i = w->n_items; i-- > 0;) {
 		if (w->item_keys[i] == UINT32_MAX)
@@ -296,6 +299,8 @@ static bool drop_duplicates(struct ht_worker *w)
 		uint32_t *slot = find_slot(w, slots, cap, i);
 		if (*slot && w->items[i] != w->items[*slot - 1])
 			clear_field(w, w->items[i]);
+		if (*slot)
+			n_again += w->items[i] == HT_FIELD_PH || w->items[i] == HT_FIELD_TS;
 		if (*slot)
 			w->items[i] = DROPPED;
 		else
@@ -311,6 +316,9 @@ static bool drop_duplicates(struct ht_worker *w)
 		w->item_values[n++] = w->item_values[i];
 	}
 	w->n_items = (uint32_t)n;
+	/* what stood between two events is missing */
+	if (n_again >= 2)
+		ht_worker_stat(w, HT_STAT_events_lost);
 	return true;
 }
 
