@@ -29,7 +29,6 @@ struct ht_writer {
 	void *encoder_state;
 	uint8_t *staged;
 	size_t n_staged;
-	uint64_t pos;
 	enum ht_status failed;
 	bool owns_fd; /* a device or pipe that is written in place */
 	struct ht_temp temp;
@@ -201,7 +200,6 @@ enum ht_status ht_writer_write(struct ht_writer *writer, const void *bytes, size
 {
 	if (writer->failed != HT_OK)
 		return writer->failed;
-	writer->pos += n;
 	writer->failed = stage(writer, bytes, n);
 	if (writer->failed != HT_OK)
 		drop_file(writer);
@@ -245,9 +243,4 @@ void ht_writer_abort(struct ht_writer *writer)
 		return;
 	drop_file(writer);
 	free_writer(writer);
-}
-
-uint64_t ht_writer_pos(const struct ht_writer *writer)
-{
-	return writer->pos;
 }

@@ -30,7 +30,8 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-bool ht_path_ends_in(const char *path, const char *name)
+/* Is the last part of the path that name? */
+static bool path_ends_in(const char *path, const char *name)
 {
 	size_t n = strlen(path), m = strlen(name);
 	while (n && path[n - 1] == '/')
@@ -138,7 +139,7 @@ enum ht_status ht_rank_files_list(ht_ctx *ctx, const char *dir, bool prefer_db,
         struct ht_arena *arena, struct ht_rank_files *ret_files)
 {
 	*ret_files = (struct ht_rank_files){ 0 };
-	bool is_output = ht_path_ends_in(dir, HT_ASCEND_OUTPUT);
+	bool is_output = path_ends_in(dir, HT_ASCEND_OUTPUT);
 	char *output = is_output ? join(arena, dir, ".") : join(arena, dir, HT_ASCEND_OUTPUT);
 	char *around = is_output ? join(arena, dir, "..") : join(arena, dir, ".");
 	if (!output || !around)

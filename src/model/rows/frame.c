@@ -488,7 +488,9 @@ static const char *list_text(struct ht_run *run, const int64_t *numbers, size_t 
 	return text;
 }
 
-const char *ht_frame_steps_text(struct ht_run *run)
+/* What the selection is, for titles and notes: "steps 3–4, 7", "up to step 4" (the default: all but the last step),
+ * "whole trace" or "no steps". Equal texts mean equal selections. Lives in scratch. */
+static const char *steps_text(struct ht_run *run)
 {
 	bool all = run->step && !strcmp(run->step, "all");
 	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
@@ -507,7 +509,7 @@ const char *ht_frame_steps_text(struct ht_run *run)
 
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)
 {
-	const char *steps = ht_frame_steps_text(run);
+	const char *steps = steps_text(run);
 	const char *method = NULL;
 	if (steps)
 		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s%s · %s",
