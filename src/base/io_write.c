@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/io_codec.h"
 #include "base/temp.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,21 +121,15 @@ static enum ht_status open_target(struct ht_writer *writer, const char *path)
 	return HT_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), n_end = strlen(end);
-	return n >= n_end && !strcmp(text + n - n_end, end);
-}
-
 static enum ht_status open_writer(struct ht_writer *writer, const char *path)
 {
 	writer->out.bytes = ht_mem_alloc(writer->mem, BUFFER_BYTES);
 	if (!writer->out.bytes)
 		return ht_fail_nomem(writer->ctx);
 	writer->out.cap = BUFFER_BYTES;
-	writer->encoder = ends_with(path, ".gz")    ? &ht_gzip_encoder
-	                  : ends_with(path, ".zst") ? &ht_zstd_encoder
-	                                            : NULL;
+	writer->encoder = ht_text_ends(path, ".gz")    ? &ht_gzip_encoder
+	                  : ht_text_ends(path, ".zst") ? &ht_zstd_encoder
+	                                               : NULL;
 	if (writer->encoder) {
 		writer->staged = ht_mem_alloc(writer->mem, BUFFER_BYTES);
 		if (!writer->staged)

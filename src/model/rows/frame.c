@@ -8,6 +8,7 @@
 #include "model/rows/frame.h"
 #include "model/calls/inside.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -435,12 +436,6 @@ enum ht_status ht_frame_choose_whole(struct ht_run *run)
 	return HT_OK;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* Numbers of the steps that a run is about, ascending, each once; NULL without memory or such a list. */
 static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
 {
@@ -464,7 +459,7 @@ static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
 		}
 	}
 	ht_list_done(run->ctx, &chosen);
-	qsort(numbers, n, sizeof *numbers, compare_numbers);
+	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
 	for (size_t i = 0; i < n; i++)
 		if (!i || numbers[i] != numbers[i - 1])
 			numbers[n_distinct++] = numbers[i];
