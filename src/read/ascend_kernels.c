@@ -8,6 +8,8 @@
  */
 #include "read/ascend.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 #define NEAR_NS 1000
@@ -80,17 +82,11 @@ static enum ht_status list_tasks(struct reading *r)
 /* The free task of that name nearest to a time; NULL when none is near. */
 static struct task *find_task(struct reading *r, uint32_t name, int64_t ts_ns)
 {
-	size_t low = 0, high = r->n_tasks;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct task *task = &r->tasks[middle];
-		if (task->name < name || (task->name == name && task->ts_ns < ts_ns - NEAR_NS))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t first = HT_LOWER_BOUND(i, r->n_tasks,
+	        r->tasks[i].name < name ||
+	                (r->tasks[i].name == name && r->tasks[i].ts_ns < ts_ns - NEAR_NS));
 	struct task *best = NULL;
-	for (struct task *task = r->tasks + low; task < r->tasks + r->n_tasks; task++) {
+	for (struct task *task = r->tasks + first; task < r->tasks + r->n_tasks; task++) {
 		if (task->name != name || task->ts_ns > ts_ns + NEAR_NS)
 			break;
 		if (!task->is_taken &&

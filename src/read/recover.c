@@ -136,7 +136,8 @@ static bool is_structure(unsigned char c)
 	return c == ',' || c == '{' || c == '}' || c == '[' || c == ']';
 }
 
-bool ht_separates(struct ht_before before)
+/* Can the next event of a list start behind these? */
+static bool separates(struct ht_before before)
 {
 	unsigned char c = before.last;
 	if (is_structure(c) || c <= ' ' || c >= 0x7f)
@@ -197,7 +198,7 @@ static bool is_key_place(const struct ht_search *s, const char *p, const char *l
 
 static bool is_event_place(const struct ht_search *s, const char *p, const char *limit)
 {
-	bool fits = s->in_header ? s->before.last != ':' : ht_separates(s->before);
+	bool fits = s->in_header ? s->before.last != ':' : separates(s->before);
 	return fits && ht_event_form(p, limit);
 }
 

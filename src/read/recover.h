@@ -37,8 +37,6 @@ bool ht_event_form(const char *p, const char *limit);
 struct ht_before {
 	unsigned char last, next_to_last;
 };
-/* Can the next event of a list start behind these? */
-bool ht_separates(struct ht_before before);
 /* True when the bracket at p, behind these, closes the list of events. */
 bool ht_list_end_form(const char *p, const char *limit, struct ht_before before);
 

@@ -151,7 +151,8 @@ bool ht_worker_column(
 	return true;
 }
 
-bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
+/* What a column id stands for; false for an id that is not this load's. */
+static bool column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
 {
 	struct ht_pool *pool = &w->builder->columns;
 	pthread_mutex_lock(&pool->lock);
@@ -473,7 +474,7 @@ bool ht_worker_put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column, uin
 		column = (struct ht_chunk_column *)c->columns.data + i_column;
 	if (!column || !column->cap) {
 		struct ht_column_key key;
-		if (!ht_worker_column_key(w, i_column, &key) ||
+		if (!column_key(w, i_column, &key) ||
 		        !(column = ht_chunk_column(c, i_column, key.type)))
 			return false;
 	}

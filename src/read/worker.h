@@ -82,8 +82,6 @@ bool ht_column_number(
 /* Column id of a key and type; false when out of memory, or when there are too many. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
         uint32_t *ret_column);
-/* What a column id stands for; false for an id that is not this load's. */
-bool ht_worker_column_key(struct ht_worker *worker, uint32_t column, struct ht_column_key *ret_key);
 /* Text scanned next; memos of other texts are forgotten, as they point into them. */
 void ht_worker_set_text(struct ht_worker *worker, const char *end);
 /* Forget the args read so far: a second args object replaces the first. */

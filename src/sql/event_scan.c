@@ -11,6 +11,7 @@
 #include "sql/event_table.h"
 
 #include "base/checked.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <string.h>
@@ -284,15 +285,7 @@ static void time_range(const struct ht_event_walk *w, int64_t *ret_from, int64_t
 static size_t first_from(const struct ht_trace *t, const struct ht_track *track, int64_t from)
 {
 	const uint32_t *rows = t->track_rows + track->first;
-	size_t low = 0, high = track->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->ts_ns[rows[middle]] < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(i, track->n, t->ts_ns[rows[i]] < from);
 }
 
 static void take_list(struct ht_event_walk *w, const uint32_t *rows, size_t n)
