@@ -526,6 +526,36 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 	return true;
 }
 
+bool ht_worker_store_spans(
+        struct ht_worker *w, const struct ht_spans *spans, size_t first, size_t n, uint32_t shape)
+{
+	struct ht_chunk *c = w->chunk;
+	uint32_t row = c->n, cat;
+	bool ok = true;
+	ht_worker_begin_event(w);
+	w->cat = spans->category;
+	w->track.pid_type = w->track.tid_type = HT_ID_INT;
+	while (ok && c->cap - row < n)
+		ok = ht_chunk_grow(c);
+	for (size_t i = 0; ok && i < n; i++, row++) {
+		w->track.pid = spans->pids[first + i];
+		w->track.tid = spans->tids[first + i];
+		ok = find_ids(w, &c->track[row], &cat);
+		c->cat[row] = (uint16_t)cat;
+		c->shape[row] = shape;
+		c->flags[row] = HT_EV_SPAN;
+		c->ph[row] = 'X';
+	}
+	w->out_of_memory |= !ok;
+	if (!ok)
+		return false;
+	memcpy(c->ts_ns + c->n, spans->ts_ns + first, n * sizeof *c->ts_ns);
+	memcpy(c->dur_ns + c->n, spans->dur_ns + first, n * sizeof *c->dur_ns);
+	memcpy(c->name + c->n, spans->names + first, n * sizeof *c->name);
+	c->n = row;
+	return true;
+}
+
 ht_scan_event_fn ht_scan_event_best(void)
 {
 #if defined(__x86_64__)

@@ -94,6 +94,25 @@ bool ht_worker_put_arg(struct ht_worker *worker, uint32_t row, uint32_t column, 
 /* Store the event that was read. False when out of memory. */
 bool ht_worker_store(struct ht_worker *worker, uint32_t shape);
 
+/* Spans of one category that come together, with numbers as pids and tids. */
+struct ht_spans {
+	size_t n;
+	uint32_t category;
+	const uint32_t *names;
+	const int64_t *pids, *tids, *ts_ns, *dur_ns;
+};
+
+/* Is there nothing to say of its times? */
+static inline bool ht_span_is_plain(const struct ht_spans *spans, size_t i)
+{
+	int64_t ts_ns = spans->ts_ns[i];
+	return ts_ns < HT_MAX_TIME_NS && ts_ns > -HT_MAX_TIME_NS && spans->dur_ns[i] >= 0;
+}
+
+/* Store n of them from the first on, all plain and of one shape, without args. False when out of memory. */
+bool ht_worker_store_spans(struct ht_worker *worker, const struct ht_spans *spans, size_t first,
+        size_t n, uint32_t shape);
+
 /* Append an item to the event. False when out of memory. */
 bool ht_worker_grow_items(struct ht_worker *worker);
 static inline bool ht_worker_item(struct ht_worker *w, uint32_t item, uint32_t key, uint64_t value)
