@@ -4,7 +4,8 @@
  * What a call waits for say the wait rows of the trace (cuda_sync). Without them a copy call waits for its
  * copy when that ended first; a call that synchronises waits for the work that ended last in it, of what
  * was launched before it. That is certain when the call waits for the whole device or when there is one
- * stream, else inferred. A call in which no such work ended did not wait.
+ * stream, else inferred. A call in which no such work ended did not wait. A launch call that finds the queue of its stream full
+ * (cp_full.c) waits for the work of the stream that ended last in it, which is inferred as well.
  */
 #include "graph/cp_model.h"
 
@@ -271,7 +272,9 @@ enum ht_status ht_cp_held_make(
 	for (uint32_t row = 0; row < t->n_kind; row++)
 		n += ht_kind_is_call(t->kind[row]) &&
 		     (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
-	m->held = ht_arena_alloc(run->scratch, (n + 1) * sizeof *m->held);
+	uint32_t *full = NULL;
+	HT_TRY(ht_cp_full_find(run, m, &full, &m->n_full));
+	m->held = ht_arena_alloc(run->scratch, (n + m->n_full + 1) * sizeof *m->held);
 	if (!m->held)
 		return ht_fail_nomem(run->ctx);
 	struct ht_arg_cursor correlation = ht_arg_cursor(t, "correlation");
@@ -285,6 +288,13 @@ enum ht_status ht_cp_held_make(
 		size_t at = id < 0 ? n_waits : find_wait(waits, n_waits, id);
 		bool found = at < n_waits && waits[at].correlation == id && waits[at].call == row;
 		hold(m, row, found ? &waits[at] : NULL, &n);
+	}
+	for (size_t i = 0; i < m->n_full; i++) {
+		const struct ht_cp_work *w = &m->works[full[i]];
+		const struct ht_gpu *gpu = ht_gpu_of_row(t, w->row);
+		struct question q = { w->launch, gpu->device, gpu->stream };
+		if (!(ht_cp_names_bits(&m->names, w->launch) & HT_CP_NAME_WAITS))
+			put_held(m, w->launch, find_awaited(m, &q), true, &n);
 	}
 	return sort_held(run, m, n);
 }

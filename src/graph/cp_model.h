@@ -123,6 +123,7 @@ struct ht_cp_model {
 	uint32_t *first_span;
 	struct ht_cp_held *held; /* by end */
 	uint32_t *first_held;
+	size_t n_full;                    /* launch calls that find a full queue */
 	struct ht_cp_handover *handovers; /* by time */
 	uint32_t *first_handover;
 	uint32_t main_track; /* HT_NONE: no host thread */
@@ -179,6 +180,9 @@ enum ht_status ht_cp_waits_collect(struct ht_run *run, struct ht_cp_model *model
 enum ht_status ht_cp_works_make(struct ht_run *run, struct ht_cp_model *model,
         const struct ht_cp_wait *waits, size_t n_waits) HT_MUST_USE;
 enum ht_status ht_cp_threads_make(struct ht_run *run, struct ht_cp_model *model) HT_MUST_USE;
+/* Works whose launch call waited because the queue of their stream was full. (cp_full.c) */
+enum ht_status ht_cp_full_find(struct ht_run *run, const struct ht_cp_model *model,
+        uint32_t **ret_works, size_t *ret_n) HT_MUST_USE;
 enum ht_status ht_cp_held_make(struct ht_run *run, struct ht_cp_model *model,
         const struct ht_cp_wait *waits, size_t n_waits) HT_MUST_USE;
 /* Windows without last and end_ns, which need the works. */

@@ -126,7 +126,8 @@ static double host_factor(struct ht_cp_clock *c, uint32_t row, int64_t dur_ns, s
 /* A call that waited is no time of the host up to where it got free; that part is counted there. */
 static bool is_held(const struct ht_cp_clock *c, uint32_t track, uint32_t row, int64_t end_ns)
 {
-	if (row == HT_NONE || !(ht_cp_names_bits(&c->m->names, row) & HT_CP_NAME_WAITS))
+	if (row == HT_NONE ||
+	        (!c->m->n_full && !(ht_cp_names_bits(&c->m->names, row) & HT_CP_NAME_WAITS)))
 		return false;
 	struct ht_cp_anchor anchor = ht_cp_anchor_before(c->m, track, end_ns, false);
 	return anchor.held != HT_NONE && c->m->held[anchor.held].row == row;

@@ -3,6 +3,8 @@
  */
 #include "verdict/findings.h"
 
+#include "verdict/found_path.h"
+#include "verdict/slow_steps.h"
 #include "verdict/step_facts.h"
 #include "model/device/gpu_summary.h"
 #include "model/rows/row_names.h"
@@ -34,8 +36,7 @@ enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
 
-/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
-static int64_t step_left_out(const struct ht_run *run)
+int64_t ht_findings_left_out(const struct ht_run *run)
 {
 	int64_t last = HT_NO_I64;
 	const struct ht_roster *roster = run->rosters[0];
@@ -48,13 +49,6 @@ static int64_t step_left_out(const struct ht_run *run)
 	return last;
 }
 
-/* Of a row of a table with steps. */
-static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left_out)
-{
-	return ht_table_is_null(table, row, column) || left_out == HT_NO_I64 ||
-	       ht_table_i64(table, row, column) != left_out;
-}
-
 /* ---- one rank: steps, idle time ---- */
 
 bool ht_findings_is_alone(const struct ht_run *run)
@@ -64,7 +58,7 @@ bool ht_findings_is_alone(const struct ht_run *run)
 
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
-	int64_t left_out = step_left_out(run);
+	int64_t left_out = ht_findings_left_out(run);
 	size_t n = 0;
 	HT_TRY(ht_bounds_make(run, false, ret_bounds));
 	HT_TRY(ht_bounds_choose(run, ret_bounds));
@@ -267,6 +261,7 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 		times->row = cell(f, row, HT_FOUND_STEP_ROW);
 		times->number = cell(f, row, HT_FOUND_STEP_NUMBER);
 	}
+	ht_sum(&times->sum_ns, ns);
 	values[times->n++] = ns;
 }
 
@@ -410,177 +405,6 @@ static enum ht_status find_devices(struct ht_findings *f)
 	return status;
 }
 
-/* ---- all ranks: the path ---- */
-
-static int bound_of(const char *name)
-{
-	int bound = HT_CP_N_BOUNDS - 1;
-	while (bound > HT_CP_BOUND_NONE && strcmp(ht_cp_bound_name(bound), name) != 0)
-		bound--;
-	return bound;
-}
-
-/* Stretches of the path with one bound and name, of one rank. */
-struct named {
-	const char *name;                          /* "": nobody's */
-	int64_t ns;                                /* of all of them */
-	int64_t longest_ns, longest_rank, longest; /* the longest, its rank and row */
-	uint32_t bound;
-	uint32_t next_1; /* 1 + the one of the same text with another bound, 0: none */
-};
-
-struct path {
-	struct ht_findings *f;
-	int64_t left_out; /* number of a step */
-	uint32_t **
-	        first_1; /* by part, by text of its pieces: 1 + place in by_name; NULL until asked */
-	uint32_t *nobody_1;    /* by bound */
-	struct ht_vec by_name; /* struct named */
-};
-
-/* Where the first of a text is noted; NULL when out of memory. */
-static uint32_t *first_of(struct path *path, const struct ht_cp_stretch *stretch)
-{
-	const ht_table *pieces = path->f->parts->list[stretch->i_part].facts[HT_FOUND_PIECES];
-	uint32_t **first_1 = &path->first_1[stretch->i_part];
-	if (!stretch->name)
-		return &path->nobody_1[stretch->bound];
-	if (!*first_1)
-		*first_1 = ht_arena_alloc(path->f->run->scratch,
-		        (ht_table_n_texts(pieces) + (size_t)1) * sizeof **first_1);
-	return *first_1 ? &(*first_1)[stretch->text] : NULL;
-}
-
-/* The sum that a stretch belongs to; NULL when out of memory. */
-static struct named *named_of(struct path *path, const struct ht_cp_stretch *stretch)
-{
-	uint32_t *at_1 = first_of(path, stretch);
-	while (at_1 && *at_1) {
-		struct named *named = (struct named *)path->by_name.data + *at_1 - 1;
-		if (named->bound == stretch->bound)
-			return named;
-		at_1 = &named->next_1;
-	}
-	struct named added = { .name = stretch->name ? stretch->name : "",
-		.longest_ns = -1,
-		.bound = stretch->bound };
-	if (!at_1)
-		return NULL;
-	/* the list may move, and what points to its end with it */
-	*at_1 = (uint32_t)path->by_name.n + 1;
-	if (!HT_VEC_PUSH(path->f->run->ctx->mem, &path->by_name, struct named, added))
-		return NULL;
-	return (struct named *)path->by_name.data + path->by_name.n - 1;
-}
-
-static void pool(struct named *into, const struct named *from)
-{
-	ht_sum(&into->ns, from->ns);
-	if (from->longest_ns > into->longest_ns) {
-		into->longest_ns = from->longest_ns;
-		into->longest_rank = from->longest_rank;
-		into->longest = from->longest;
-	}
-}
-
-/* By bound and name: memory is that of the names, not of the path. */
-static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
-{
-	struct path *path = user;
-	struct ht_findings *f = path->f;
-	struct ht_path_bound *bound = &f->path[stretch->bound];
-	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
-		return true;
-	ht_sum(&bound->ns, stretch->dur_ns);
-	ht_sum(&f->path_ns, stretch->dur_ns);
-	if (stretch->inferred)
-		ht_sum(&bound->inferred_ns, stretch->dur_ns);
-	struct named *named = named_of(path, stretch);
-	if (!named)
-		return false;
-	struct named one = { .ns = stretch->dur_ns,
-		.longest_ns = stretch->dur_ns,
-		.longest_rank = stretch->rank,
-		.longest = stretch->row };
-	pool(named, &one);
-	return true;
-}
-
-static int by_bound_and_name(const void *left, const void *right)
-{
-	const struct named *a = left, *b = right;
-	return a->bound != b->bound ? (int)a->bound - (int)b->bound : strcmp(a->name, b->name);
-}
-
-/* Of each bound, the name with most time on all ranks, and its longest stretch. */
-static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
-{
-	ht_sort_items(f->run->ctx->mem, by_name, n, sizeof *by_name, by_bound_and_name);
-	for (size_t first = 0, end; first < n; first = end) {
-		struct named sum = by_name[first];
-		struct ht_path_bound *bound = &f->path[sum.bound];
-		for (end = first + 1; end < n && !by_bound_and_name(&sum, &by_name[end]); end++)
-			pool(&sum, &by_name[end]);
-		if (sum.ns <= bound->name_ns)
-			continue;
-		bound->name = *sum.name ? sum.name : NULL;
-		bound->name_ns = sum.ns;
-		bound->rank = sum.longest_rank;
-		bound->row = sum.longest;
-	}
-}
-
-static enum ht_status find_path(struct ht_findings *f)
-{
-	struct ht_arena *scratch = f->run->scratch;
-	struct path path = { .f = f,
-		.left_out = step_left_out(f->run),
-		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
-		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
-	if (!path.first_1 || !path.nobody_1)
-		return ht_fail_nomem(f->run->ctx);
-	enum ht_status status = ht_cp_across_each(f->run, f->parts, add_stretch, &path);
-	if (status == HT_OK && path.by_name.n)
-		name_bounds(f, path.by_name.data, path.by_name.n);
-	ht_vec_free(f->run->ctx->mem, &path.by_name, sizeof(struct named));
-	return status;
-}
-
-/* What-if of one rank; of several the time on the path bounds what could be saved. */
-static void find_savings(struct ht_findings *f)
-{
-	bool known = false;
-	int64_t left_out = step_left_out(f->run);
-	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
-	for (size_t p = 0; p < f->parts->n; p++) {
-		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
-		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
-			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
-			const char *end = strchr(scale, '=');
-			char name[64];
-			if (!is_in(what_if, i, HT_CP_WHAT_IF_STEP, left_out) || !end ||
-			        (size_t)(end - scale) >= sizeof name)
-				continue;
-			memcpy(name, scale, (size_t)(end - scale));
-			name[end - scale] = '\0';
-			known = true;
-			ht_sum(&saved[bound_of(name)],
-			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
-		}
-	}
-	/* without communication a step still takes as long as its computing */
-	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
-	int64_t computing =
-	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
-	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
-	/* paths of several processes in one file run at the same time */
-	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		f->path[k].saved_ns = !known                  ? f->path[k].ns
-		                      : saved[k] < f->path_ns ? saved[k]
-		                                              : f->path_ns;
-	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
-}
-
 /* ---- all ranks: stragglers, tops ---- */
 
 /* Ranks without GPU work wait in calls of the host. */
@@ -691,11 +515,11 @@ enum ht_status ht_findings_make(
 	for (int k = 0; k < HT_IDLE_N; k++)
 		ret->idle[k].row = HT_NO_I64;
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		ret->path[k].row = HT_NO_I64;
+		ret->path[k].most.row = ret->path[k].slow.row = HT_NO_I64;
 	HT_TRY(find_steps(ret));
+	HT_TRY(ht_found_slow_steps(ret));
 	HT_TRY(find_devices(ret));
-	HT_TRY(find_path(ret));
-	find_savings(ret);
+	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_stragglers(ret));
 	return find_tops(ret);
 }
@@ -729,11 +553,17 @@ int64_t ht_findings_late_cost(const struct ht_findings *f, size_t i_part, int64_
 	return more_ns < late_ns ? more_ns : late_ns;
 }
 
+int64_t ht_findings_mean_step(const struct ht_findings *findings)
+{
+	const struct ht_step_times *steps = &findings->device;
+	return steps->n ? steps->sum_ns / (int64_t)steps->n : 0;
+}
+
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)
 {
 	if (findings->path_ns <= 0)
 		return 0;
-	return (int64_t)((__int128)path_ns * findings->device.median_ns / findings->path_ns);
+	return (int64_t)((__int128)path_ns * ht_findings_mean_step(findings) / findings->path_ns);
 }
 
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table)

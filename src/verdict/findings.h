@@ -70,6 +70,8 @@ bool ht_findings_are_sound(const struct ht_part *part);
 
 /* Whether the rank in hand is all there is: nothing is compared with others, and what comes first here does so at all. */
 bool ht_findings_is_alone(const struct ht_run *run);
+/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
+int64_t ht_findings_left_out(const struct ht_run *run);
 /* The steps of the rank in hand that count. */
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* What takes time on the rank in hand, as the table says that holds it (tops.c). */
@@ -109,13 +111,19 @@ struct ht_tops {
 	int64_t total_ns;
 };
 
+/* What has most of something. */
+struct ht_path_name {
+	const char *name; /* NULL: nothing that has a name */
+	int64_t ns;
+	int64_t rank, row; /* its longest piece; row HT_NO_I64: none */
+};
+
 /* What of the path is bound by one thing. */
 struct ht_path_bound {
 	int64_t ns, inferred_ns;
-	const char *name; /* what has most of it; NULL: nothing that has a name */
-	int64_t name_ns;
-	int64_t rank, row; /* its longest piece; row HT_NO_I64: none */
-	int64_t saved_ns;  /* what the path would be shorter by without it, at most */
+	int64_t slow_ns;                /* of that, in slow steps */
+	struct ht_path_name most, slow; /* in other steps, and in slow ones */
+	int64_t saved_ns;               /* what the path would be shorter by without it, at most */
 };
 
 /* Idle time of devices by what they waited for. */
@@ -135,8 +143,16 @@ struct ht_gpu_use {
 
 struct ht_step_times {
 	size_t n; /* over all ranks; 0: nothing was recorded */
-	int64_t median_ns, least_ns, most_ns;
+	int64_t median_ns, least_ns, most_ns, sum_ns;
 	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
+};
+
+/* Steps that take much longer than the others of their rank (model/advice/slow_step.h). */
+struct ht_found_slow {
+	int64_t *numbers; /* ascending */
+	size_t n;
+	int64_t ns;    /* of them, over all ranks: */
+	size_t n_rows; /* so many */
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */
@@ -148,8 +164,9 @@ struct ht_findings {
 	struct ht_run *run;
 	const struct ht_parts *parts;
 	bool has_steps;
-	size_t n_steps;                            /* different numbers; 1 without steps */
-	struct ht_step_times host, device;         /* without steps device is the whole recording */
+	size_t n_steps;                    /* different numbers; 1 without steps */
+	struct ht_step_times host, device; /* without steps device is the whole recording */
+	struct ht_found_slow slow;
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
 	int64_t roles[HT_N_BUSY]; /* of the steps, when no GPU work was recorded (step_roles.h) */
@@ -158,7 +175,7 @@ struct ht_findings {
 	struct ht_told_steps told;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
-	int64_t path_ns; /* sum of the windows */
+	int64_t path_ns, slow_path_ns; /* sum of the windows; of those of slow steps */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
 	bool compares;                     /* ranks could be compared */
 	struct ht_stragglers stragglers;   /* when it does */
@@ -170,13 +187,15 @@ struct ht_findings {
 enum ht_status ht_findings_make(
         struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
 
+/* Of all ranks, as far as known; 0: no steps. */
+int64_t ht_findings_mean_step(const struct ht_findings *findings);
 /* What a step is longer by because a rank, by its part, is late by late_ns of a step, at most. Ranks of a group have as long
  * a step, so what the others communicate alone above what it does is what it has more to do; what they compute meanwhile
  * loses nothing. */
 int64_t ht_findings_late_cost(const struct ht_findings *findings, size_t i_part, int64_t late_ns);
 /* What is odd about the traces themselves, as notes: the first, and how many more. */
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;
-/* A time of the path as time of a step: its share of the path, times the median step. */
+/* A time of the path as time of a step: its share of the path, times the mean step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
 
 #endif

@@ -81,6 +81,11 @@ const char *ht_rule_time(struct ht_advice *a, int64_t ns)
 	return HT_SAY(a, "%s", buf);
 }
 
+const char *ht_rule_steps(const struct ht_advice *a)
+{
+	return a->f.has_steps ? "the steps" : "the time that was recorded";
+}
+
 struct ht_rule_verdict ht_rule_judge(struct ht_advice *a, struct ht_rule_fact fact,
         double threshold, const char *what, const char *of)
 {

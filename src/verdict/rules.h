@@ -47,6 +47,8 @@ const char *ht_rule_keep(struct ht_advice *advice, const char *text);
 #define HT_SAY(a, ...) ht_rule_keep(a, ht_arena_printf((a)->run->scratch, __VA_ARGS__))
 const char *ht_rule_percent(struct ht_advice *advice, double share);
 const char *ht_rule_time(struct ht_advice *advice, int64_t ns);
+/* "the steps' time", or what was recorded without any. */
+const char *ht_rule_steps(const struct ht_advice *advice);
 
 enum ht_rule_state { HT_RULE_CANNOT_TELL, HT_RULE_NO, HT_RULE_FIRES };
 

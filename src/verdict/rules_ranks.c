@@ -35,13 +35,13 @@ struct ht_rule_verdict ht_rule_communication(struct ht_advice *a)
 	return ht_rule_judge(a, most, 0.1,
 	        split ? "communication that nothing hides, without waiting for ranks, has"
 	              : "communication that nothing hides has",
-	        "the steps");
+	        ht_rule_steps(a));
 }
 
 struct ht_rule_verdict ht_rule_waiting(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_judge(a, most_communication(a, true), 0.1,
-	        "waiting for other ranks that nothing hides has", "the steps");
+	        "waiting for other ranks that nothing hides has", ht_rule_steps(a));
 	if (v.state == HT_RULE_FIRES && a->f.latest) {
 		v.state = HT_RULE_NO;
 		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);

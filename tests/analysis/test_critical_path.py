@@ -321,3 +321,24 @@ def test_work_whose_launch_was_lost_waits_for_the_host(tmp_path):
     assert found["aten::mm", "cpu_bound"] == ("50000", "true")
     assert found["k2", "gpu_compute_bound"] == ("20000", "false")
     assert o < k2
+
+
+def test_launches_into_a_full_queue_are_no_host_time(tmp_path):
+    """200 kernels of 100 us from 10 us on. The first 81 launches take 0.1 us each; then the queue of 80 is full, and launch 81 + j is in
+    its call [12, 110) + 100 j until kernel j is over and the next one begins. A wait up to 20010 ends the step.
+
+    Without computing kernels begin 10 us after their launch, as the first did. No call waits then: they begin at 12, 14, ... and
+    the last at 12 + 2 * 118 = 248, so its kernel ends the step at 258."""
+    trace = Tiny()
+    trace.add("user_annotation", "ProfilerStep#1", 0, 20010)
+    for i in range(200):
+        j = i - 81
+        start, dur = (i / 10, 0.05) if j < 0 else (100 * j + 12, 98)
+        trace.add("cuda_runtime", "cudaLaunchKernel", start, dur, correlation=i + 1)
+        trace.add("kernel", "gemm", 10 + 100 * i, 100, pid=0, tid=7, device=0, stream=7, correlation=i + 1)
+    trace.add("cuda_runtime", "cudaDeviceSynchronize", 100 * 118 + 112, 20010 - 11912)
+    name = trace.write(tmp_path / "full.json")
+    found = {r["scale"]: (int(r["length_ns"]), int(r["new_length_ns"])) for r in rows(name, "--view", "what-if")}
+    assert found["gpu_compute_bound=0"] == (20010000, 258000)
+    # the host keeps nothing waiting: nothing is saved without it
+    assert found["cpu_bound=0"] == (20010000, 20010000)

@@ -5,11 +5,8 @@
  * that over the duration of the rank's trace (first event start to last event end). While a queue is full the
  * host blocks in its launch calls.
  *
- * The limit is found from the data where it shows: a queue that is full stays within a 64th of its largest
- * length, and the launch calls that are made there wait, so they are long. So when the largest length is 64 or
- * more, at least 16 launch calls were made within that band, and their median duration is at least four times
- * that of the other calls, the lower end of the band is the limit. Where no plateau shows, the limit is
- * assumed: 1024, what CUDA is known for. A limit that is given is used as it is.
+ * The limit is found from the data where it shows (queue_limit.h): the length stays while launch calls wait. Where no plateau
+ * shows, it is assumed: 1024, what CUDA is known for. A limit that is given is used as it is.
  *
  * Reads GPU work with its launch calls. O(n log n). Rows: streams that reached the limit, ascending by rank,
  * stream, device.
@@ -18,8 +15,8 @@
  */
 #include "analysis/analysis.h"
 #include "model/device/launch.h"
+#include "model/device/queue_limit.h"
 #include "model/device/series.h"
-#include "model/numbers/stats.h"
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -99,37 +96,21 @@ struct limit {
 	const char *from;
 };
 
-#define ASSUMED_LIMIT   1024
-#define MIN_PLATEAU     64
-#define MIN_CALLS       16
-#define LONG_CALL_RATIO 4
+#define ASSUMED_LIMIT 1024
 
 /* Where the length stays while launch calls wait; 0 when no such plateau shows. */
 static enum ht_status find_plateau(struct ht_run *run, const struct ht_trace *trace,
         const struct ht_queue_series *series, int64_t *ret_limit)
 {
-	int64_t max = largest(series), band = max / 64 > 2 ? max / 64 : 2;
-	size_t n_high = 0, n_low = 0;
-	*ret_limit = 0;
-	if (max < MIN_PLATEAU)
-		return HT_OK;
-	int64_t *high = ht_arena_room(run->scratch, series->n * sizeof *high);
-	int64_t *low = ht_arena_room(run->scratch, series->n * sizeof *low);
-	if (!high || !low)
+	size_t n = 0;
+	struct ht_queue_call *calls = ht_arena_room(run->scratch, (series->n + 1) * sizeof *calls);
+	if (!calls)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < series->n; i++) {
-		const struct ht_queue_point *point = &series->points[i];
-		if (!point->is_launch)
-			continue;
-		if (point->length >= max - band)
-			high[n_high++] = trace->dur_ns[point->row];
-		else
-			low[n_low++] = trace->dur_ns[point->row];
-	}
-	if (n_high >= MIN_CALLS && n_low >= MIN_CALLS &&
-	        ht_median_i64(high, n_high) >= LONG_CALL_RATIO * ht_median_i64(low, n_low))
-		*ret_limit = max - band;
-	return HT_OK;
+	for (size_t i = 0; i < series->n; i++)
+		if (series->points[i].is_launch)
+			calls[n++] = (struct ht_queue_call){ series->points[i].length,
+				trace->dur_ns[series->points[i].row] };
+	return ht_queue_limit_find(run, calls, n, ret_limit);
 }
 
 static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trace,

@@ -136,7 +136,7 @@ static bool has_events(const struct ht_advice *a, enum ht_metric metric)
 static struct ht_rule_verdict data_loading(struct ht_advice *a)
 {
 	return ht_rule_above(
-	        a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", "the steps");
+	        a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict slow_loader(struct ht_advice *a)
@@ -172,9 +172,9 @@ static struct ht_rule_verdict small_messages(struct ht_advice *a)
 	v.finding = HT_SAY(a,
 	        "%" PRId64 " of %" PRId64
 	        " collectives move less than 1 MiB, and communication that "
-	        "nothing hides has %s of the steps",
+	        "nothing hides has %s of %s",
 	        fact.part, fact.whole,
-	        ht_rule_percent(a, comm.is_known ? ht_rule_share(a, &comm) : 0));
+	        ht_rule_percent(a, comm.is_known ? ht_rule_share(a, &comm) : 0), ht_rule_steps(a));
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
@@ -193,11 +193,12 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	if (launch.row == HT_NO_I64)
 		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 	v.state = gpu->least < 0.5 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "kernels run %s of the steps' time%s", ht_rule_percent(a, gpu->least),
+	v.finding = HT_SAY(a, "kernels run %s of %s%s", ht_rule_percent(a, gpu->least),
+	        a->f.has_steps ? "the steps' time" : ht_rule_steps(a),
 	        a->parts->n > 1 ? HT_SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
 	v.i_part = p;
 	v.row = launch.is_known ? launch.row : HT_NO_I64;
-	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)a->f.device.median_ns);
+	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)ht_findings_mean_step(&a->f));
 	return v;
 }
 
@@ -242,8 +243,6 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 	for (size_t p = 0; p < a->parts->n; p++) {
 		struct ht_rule_fact idle = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 		struct ht_rule_fact way = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
-		int64_t loads = ht_rule_fact_of(a, p, HT_METRIC_LOADER).part;
-		idle.part = idle.part > loads ? idle.part - loads : 0;
 		if (under_way)
 			ht_sum(&idle.part, way.part);
 		if (under_way && idle.row == HT_NO_I64)
@@ -261,10 +260,10 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 	        "with nothing launched the device idles",
 	        "the time from its first to its last work, without waits for data");
 	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
-	double share = ht_rule_ratio(host->name_ns, host->ns);
-	if (v.state == HT_RULE_FIRES && host->name && share > HALF)
+	double share = ht_rule_ratio(host->most.ns, host->ns - host->slow_ns);
+	if (v.state == HT_RULE_FIRES && host->most.name && share > HALF)
 		v.finding = HT_SAY(a, "%s; of the host on the critical path %s is %s", v.finding,
-		        ht_rule_percent(a, share), host->name);
+		        ht_rule_percent(a, share), host->most.name);
 	return v;
 }
 
@@ -293,7 +292,7 @@ static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SYNC, 0.05,
 	        "after calls that wait for the device it idles, no longer than they took,",
-	        "the steps until the next work");
+	        a->f.has_steps ? "the steps until the next work" : "the time until the next work");
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SYNC);
 	if (v.state == HT_RULE_FIRES)
 		v.finding = HT_SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
@@ -313,6 +312,9 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 		fact = comm;
 	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = fact.count ? fact.name : "no step takes 1.5 times the median of its rank";
+	if (fact.count && a->parts->n > 1)
+		v.finding = HT_SAY(
+		        a, "on rank %" PRId64 " %s", a->parts->list[fact.i_part].rank, v.finding);
 	if (fact.count > 1)
 		v.finding = HT_SAY(a, "%s; it is the longest of %" PRId64, v.finding, fact.count);
 	v.i_part = fact.i_part;
@@ -324,13 +326,13 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 static struct ht_rule_verdict allocation(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01,
-	        "calls that allocate or free device memory have", "the steps");
+	        "calls that allocate or free device memory have", ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict pageable(struct ht_advice *a)
 {
-	return ht_rule_above(
-	        a, HT_METRIC_PAGEABLE, 0.01, "copies from or to pageable memory have", "the steps");
+	return ht_rule_above(a, HT_METRIC_PAGEABLE, 0.01, "copies from or to pageable memory have",
+	        ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict small_grids(struct ht_advice *a)
@@ -490,8 +492,8 @@ struct line {
 static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 {
 	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0, false };
-	line.is_symptom =
-	        rule->judge == gpu_use || (rule->judge == ht_rule_imbalance && a->f.latest);
+	line.is_symptom = rule->judge == gpu_use ||
+	                  (rule->judge == ht_rule_imbalance && (a->f.latest || a->f.slow.n));
 	struct ht_rule_fact steps = { .count = 0 };
 	if (line.v.i_part < a->parts->n)
 		steps = ht_rule_fact_of(a, line.v.i_part, HT_METRIC_STEPS);
@@ -542,8 +544,8 @@ static void put_line(struct ht_advice *a, const struct line *line)
 	                          ? HT_SAY(a, "cannot tell: needs %s", line->rule->needs)
 	                          : v->finding;
 	if (fires && line->share >= 0)
-		why = HT_SAY(a, "%s; costs at most %s of a step (%s)", why,
-		        ht_rule_time(a, line->cost_ns), ht_rule_percent(a, line->share));
+		why = HT_SAY(a, "%s; costs at most %s%s (%s)", why, ht_rule_time(a, line->cost_ns),
+		        a->f.has_steps ? " of a step" : "", ht_rule_percent(a, line->share));
 	ht_table_row(a->table);
 	ht_table_put_str(a->table, line->rule->name);
 	ht_table_put_str(a->table,

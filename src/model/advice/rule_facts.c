@@ -48,6 +48,8 @@ struct facts {
 	size_t n_waits;
 	struct ht_interval *loads; /* in data loaders: merged */
 	size_t n_loads;
+	struct ht_interval *slow; /* steps that are not like the others (slow_step.h) */
+	size_t n_slow;
 };
 
 void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns)
@@ -91,6 +93,26 @@ bool ht_bounds_hold(const struct ht_bounds *b, int64_t time_ns)
 
 /* ---- roles ---- */
 
+/* What the host does in slow steps is theirs: it says nothing of the others. */
+static bool is_in_slow(const struct facts *f, int64_t time_ns)
+{
+	size_t i = HT_LOWER_BOUND(at, f->n_slow, f->slow[at].start <= time_ns);
+	return i && time_ns < f->slow[i - 1].end;
+}
+
+static enum ht_status list_slow(struct facts *f, int64_t median_ns)
+{
+	f->slow = ht_arena_alloc(f->kept, (f->bounds->n + 1) * sizeof *f->slow);
+	if (!f->slow)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < f->bounds->n; i++) {
+		const struct ht_bound *b = &f->bounds->list[i];
+		if ((double)ht_sub_sat(b->end, b->start) >= HT_SLOW_STEP * (double)median_ns)
+			f->slow[f->n_slow++] = (struct ht_interval){ b->start, b->end };
+	}
+	return HT_OK;
+}
+
 static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_BUSY])
 {
 	char length[HT_FORMAT_BYTES], median[HT_FORMAT_BYTES], more[HT_FORMAT_BYTES];
@@ -98,9 +120,10 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	if (f->bounds->is_whole)
 		return HT_OK;
 	HT_TRY(ht_slow_step_find(f->run, f->bounds, ns, f->kept, &slow));
-	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= 3;
+	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= HT_SLOW_STEPS_LEAST;
 	if (slow.i_bound == SIZE_MAX)
 		return HT_OK;
+	HT_TRY(list_slow(f, slow.median_ns));
 	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
 	int64_t length_ns = ht_sub_sat(step->end, step->start);
 	ht_format_double(length, HT_DURATION_F64, (double)length_ns);
@@ -274,7 +297,7 @@ static void charge_waits(struct facts *f, const struct wait *list, size_t n,
 		if (more)
 			continue;
 		int64_t cost_ns = idle_ns < took_ns ? idle_ns : took_ns;
-		if (cost_ns > 0)
+		if (cost_ns > 0 && !is_in_slow(f, list[i].start_ns))
 			ht_rule_sum_add(&f->of[HT_METRIC_SYNC], cost_ns, list[i].row, cost_ns);
 		took_ns = idle_ns = 0;
 	}
@@ -487,19 +510,42 @@ static enum ht_status count_launched(struct facts *f, struct launches *ret)
 	return HT_OK;
 }
 
+/* The host's part of a gap ends where the launch begins. Slow steps, calls that wait and data loaders are not what the host
+ * is too slow with. */
 static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct launches *launches)
 {
 	uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
 	if (launch == HT_NONE)
 		return;
-	/* the host's part of a gap ends where the launch begins */
-	int64_t until = f->t->ts_ns[launch], idle_ns = gap->length_ns;
+	int64_t until = f->t->ts_ns[launch], from = ht_sub_sat(until, gap->length_ns);
+	int64_t slow_ns = ht_interval_within(f->slow, f->n_slow, from, until);
+	if (is_in_slow(f, until))
+		until -= slow_ns;
+	else
+		from += slow_ns;
+	int64_t idle_ns = until - from;
 	if (gap->category == HT_IDLE_HOST_WAIT) {
-		idle_ns -= ht_interval_within(f->waits, f->n_waits, until - idle_ns, until);
-		ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
+		idle_ns -= ht_interval_within(f->waits, f->n_waits, from, until);
+		idle_ns -= ht_interval_within(f->loads, f->n_loads, from, until);
+		if (idle_ns > 0)
+			ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
 	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
 		ht_rule_sum_add(&f->of[HT_METRIC_UNDER_WAY], idle_ns, gap->row, idle_ns);
 	}
+}
+
+/* Time of slow steps from the first work to the last. */
+static int64_t slow_within(const struct facts *f)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t i = 0; i < f->t->n_gpu; i++) {
+		uint32_t row = f->t->gpu[i].row;
+		if (!ht_is_span(f->t, row) || !ht_bounds_hold(f->bounds, f->t->ts_ns[row]))
+			continue;
+		first = f->t->ts_ns[row] < first ? f->t->ts_ns[row] : first;
+		last = ht_end_ns(f->t, row) > last ? ht_end_ns(f->t, row) : last;
+	}
+	return first < last ? ht_interval_within(f->slow, f->n_slow, first, last) : 0;
 }
 
 /* Idle because nothing was launched; the work that ended the longest of these gaps. Where no launch was recorded nothing
@@ -518,11 +564,12 @@ static enum ht_status find_launches(struct facts *f)
 	HT_TRY(ht_frame_make_gpu(f->run, &frame));
 	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
 	HT_TRY(count_launched(f, &launches));
+	int64_t slow_ns = slow_within(f);
 	for (size_t i = 0; i < n; i++) {
+		int64_t span_ns = ht_sub_sat(devices[i].span_ns, slow_ns);
 		if (!devices[i].is_leading)
-			sum->whole = sum->whole == HT_NO_I64
-			                     ? devices[i].span_ns
-			                     : ht_add_sat(sum->whole, devices[i].span_ns);
+			sum->whole =
+			        sum->whole == HT_NO_I64 ? span_ns : ht_add_sat(sum->whole, span_ns);
 		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
 			add_gap(f, &devices[i].gaps[k], &launches);

@@ -21,7 +21,8 @@
  *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
- *              is in a call that waits for a device
+ *              is in a call that waits for a device or in a data loader
+ *              LAUNCH, UNDER_WAY and SYNC are without slow steps: SLOW_STEP says what those have more of
  *   UNDER_WAY  device time idle while a launch of one piece of work was under way, of the same
  *   TINY       kernels of less than HT_TINY_NS, of all kernels
  *   PAGEABLE   time of copies from and to pageable memory

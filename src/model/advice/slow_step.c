@@ -152,7 +152,7 @@ enum ht_status ht_slow_step_find(struct ht_run *run, const struct ht_bounds *bou
 {
 	struct ht_profile_tables tables = { 0 };
 	*ret_slow = (struct ht_slow_step){ .i_bound = SIZE_MAX };
-	if (bounds->n < 3)
+	if (bounds->n < HT_SLOW_STEPS_LEAST)
 		return HT_OK;
 	HT_TRY(find_longest(run, bounds, ret_slow));
 	if (ret_slow->i_bound == SIZE_MAX)

@@ -14,7 +14,8 @@
 #include "model/run.h"
 #include "model/steps/step_roles.h"
 
-#define HT_SLOW_STEP 1.5
+#define HT_SLOW_STEP        1.5
+#define HT_SLOW_STEPS_LEAST 3
 
 struct ht_slow_step {
 	size_t i_bound; /* SIZE_MAX: no step is slow */

@@ -1,0 +1,211 @@
+/*
+ * found_path.c - see found_path.h.
+ */
+#include "verdict/found_path.h"
+
+#include "verdict/slow_steps.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+/* Of a row of a table with steps. */
+static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left_out)
+{
+	return ht_table_is_null(table, row, column) || left_out == HT_NO_I64 ||
+	       ht_table_i64(table, row, column) != left_out;
+}
+
+static int bound_of(const char *name)
+{
+	int bound = HT_CP_N_BOUNDS - 1;
+	while (bound > HT_CP_BOUND_NONE && strcmp(ht_cp_bound_name(bound), name) != 0)
+		bound--;
+	return bound;
+}
+
+/* Steps that take as long as most, and slow ones. */
+enum { TYPICAL, SLOW, N_LOTS };
+
+struct longest {
+	int64_t ns, rank, row;
+};
+
+/* Stretches of the path with one bound and name, of one rank. */
+struct named {
+	const char *name;          /* "": nobody's */
+	int64_t ns[N_LOTS];        /* of all of them */
+	struct longest of[N_LOTS]; /* the longest of them */
+	uint32_t bound;
+	uint32_t next_1; /* 1 + the one of the same text with another bound, 0: none */
+};
+
+struct path {
+	struct ht_findings *f;
+	int64_t left_out; /* number of a step */
+	uint32_t **
+	        first_1; /* by part, by text of its pieces: 1 + place in by_name; NULL until asked */
+	uint32_t *nobody_1;    /* by bound */
+	struct ht_vec by_name; /* struct named */
+};
+
+/* Where the first of a text is noted; NULL when out of memory. */
+static uint32_t *first_of(struct path *path, const struct ht_cp_stretch *stretch)
+{
+	const ht_table *pieces = path->f->parts->list[stretch->i_part].facts[HT_FOUND_PIECES];
+	uint32_t **first_1 = &path->first_1[stretch->i_part];
+	if (!stretch->name)
+		return &path->nobody_1[stretch->bound];
+	if (!*first_1)
+		*first_1 = ht_arena_alloc(path->f->run->scratch,
+		        (ht_table_n_texts(pieces) + (size_t)1) * sizeof **first_1);
+	return *first_1 ? &(*first_1)[stretch->text] : NULL;
+}
+
+/* The sum that a stretch belongs to; NULL when out of memory. */
+static struct named *named_of(struct path *path, const struct ht_cp_stretch *stretch)
+{
+	uint32_t *at_1 = first_of(path, stretch);
+	while (at_1 && *at_1) {
+		struct named *named = (struct named *)path->by_name.data + *at_1 - 1;
+		if (named->bound == stretch->bound)
+			return named;
+		at_1 = &named->next_1;
+	}
+	struct named added = { .name = stretch->name ? stretch->name : "",
+		.of = { { .ns = -1 }, { .ns = -1 } },
+		.bound = stretch->bound };
+	if (!at_1)
+		return NULL;
+	/* the list may move, and what points to its end with it */
+	*at_1 = (uint32_t)path->by_name.n + 1;
+	if (!HT_VEC_PUSH(path->f->run->ctx->mem, &path->by_name, struct named, added))
+		return NULL;
+	return (struct named *)path->by_name.data + path->by_name.n - 1;
+}
+
+static void pool(struct named *into, int lot, int64_t ns, const struct longest *longest)
+{
+	ht_sum(&into->ns[lot], ns);
+	if (longest->ns > into->of[lot].ns)
+		into->of[lot] = *longest;
+}
+
+/* By bound and name: memory is that of the names, not of the path. */
+static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
+{
+	struct path *path = user;
+	struct ht_findings *f = path->f;
+	struct ht_path_bound *bound = &f->path[stretch->bound];
+	const struct longest one = { stretch->dur_ns, stretch->rank, stretch->row };
+	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
+		return true;
+	int lot = ht_findings_is_slow(f, stretch->step) ? SLOW : TYPICAL;
+	ht_sum(&bound->ns, stretch->dur_ns);
+	ht_sum(&f->path_ns, stretch->dur_ns);
+	if (lot == SLOW) {
+		ht_sum(&bound->slow_ns, stretch->dur_ns);
+		ht_sum(&f->slow_path_ns, stretch->dur_ns);
+	}
+	if (stretch->inferred)
+		ht_sum(&bound->inferred_ns, stretch->dur_ns);
+	struct named *named = named_of(path, stretch);
+	if (!named)
+		return false;
+	pool(named, lot, stretch->dur_ns, &one);
+	return true;
+}
+
+static int by_bound_and_name(const void *left, const void *right)
+{
+	const struct named *a = left, *b = right;
+	return a->bound != b->bound ? (int)a->bound - (int)b->bound : strcmp(a->name, b->name);
+}
+
+static void name_bound(struct ht_path_name *of, const struct named *sum, int lot)
+{
+	if (sum->ns[lot] <= of->ns)
+		return;
+	*of = (struct ht_path_name){ *sum->name ? sum->name : NULL, sum->ns[lot], sum->of[lot].rank,
+		sum->of[lot].row };
+}
+
+/* Of each bound, the name with most time on all ranks, and its longest stretch. */
+static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
+{
+	ht_sort_items(f->run->ctx->mem, by_name, n, sizeof *by_name, by_bound_and_name);
+	for (size_t first = 0, end; first < n; first = end) {
+		struct named sum = by_name[first];
+		struct ht_path_bound *bound = &f->path[sum.bound];
+		for (end = first + 1; end < n && !by_bound_and_name(&sum, &by_name[end]); end++)
+			for (int lot = 0; lot < N_LOTS; lot++)
+				pool(&sum, lot, by_name[end].ns[lot], &by_name[end].of[lot]);
+		name_bound(&bound->most, &sum, TYPICAL);
+		name_bound(&bound->slow, &sum, SLOW);
+	}
+}
+
+static enum ht_status find_path(struct ht_findings *f)
+{
+	struct ht_arena *scratch = f->run->scratch;
+	struct path path = { .f = f,
+		.left_out = ht_findings_left_out(f->run),
+		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
+		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
+	if (!path.first_1 || !path.nobody_1)
+		return ht_fail_nomem(f->run->ctx);
+	enum ht_status status = ht_cp_across_each(f->run, f->parts, add_stretch, &path);
+	if (status == HT_OK && path.by_name.n)
+		name_bounds(f, path.by_name.data, path.by_name.n);
+	ht_vec_free(f->run->ctx->mem, &path.by_name, sizeof(struct named));
+	return status;
+}
+
+/* What steps save as part of the path. Where the host is ahead the window of a step begins while others are still at work, so
+ * that windows overlap and are longer than steps, but each saves of its own work alone. Paths of several processes in one
+ * file run at the same time: no more is saved than there is. */
+static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
+{
+	int64_t steps_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
+	if (steps_ns > 0 && f->path_ns > steps_ns)
+		saved_ns = (int64_t)((__int128)saved_ns * f->path_ns / steps_ns);
+	return saved_ns < f->path_ns ? saved_ns : f->path_ns;
+}
+
+/* What-if of one rank; of several the time on the path bounds what could be saved. */
+static void find_savings(struct ht_findings *f)
+{
+	bool known = false;
+	int64_t left_out = ht_findings_left_out(f->run);
+	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
+		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
+			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
+			const char *end = strchr(scale, '=');
+			char name[64];
+			if (!is_in(what_if, i, HT_CP_WHAT_IF_STEP, left_out) || !end ||
+			        (size_t)(end - scale) >= sizeof name)
+				continue;
+			memcpy(name, scale, (size_t)(end - scale));
+			name[end - scale] = '\0';
+			known = true;
+			ht_sum(&saved[bound_of(name)],
+			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
+		}
+	}
+	/* without communication a step still takes as long as its computing */
+	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
+	int64_t computing =
+	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
+	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		f->path[k].saved_ns = known ? of_path(f, saved[k]) : f->path[k].ns;
+	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
+}
+
+enum ht_status ht_found_path(struct ht_findings *f)
+{
+	HT_TRY(find_path(f));
+	find_savings(f);
+	return HT_OK;
+}

@@ -1,0 +1,78 @@
+/*
+ * slow_steps.c - see slow_steps.h.
+ */
+#include "verdict/slow_steps.h"
+
+#include "verdict/step_facts.h"
+#include "model/advice/slow_step.h"
+#include "model/numbers/stats.h"
+#include "base/search.h"
+#include "base/sort.h"
+
+/* Appends the numbers of a rank's slow steps. */
+static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
+{
+	size_t n = ht_table_n_rows(steps);
+	int64_t *values = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *values);
+	if (!values)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < n; i++)
+		values[i] = ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE);
+	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_median_i64(values, n) : 0;
+	for (size_t i = 0; median_ns > 0 && i < n; i++)
+		if (!ht_table_is_null(steps, i, HT_FOUND_STEP_NUMBER) &&
+		        (double)ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE) >=
+		                HT_SLOW_STEP * (double)median_ns)
+			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
+	return HT_OK;
+}
+
+static void add_times(struct ht_findings *f, const ht_table *steps)
+{
+	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
+		if (!ht_table_is_null(steps, i, HT_FOUND_STEP_NUMBER) &&
+		        ht_findings_is_slow(f, ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER))) {
+			ht_sum(&f->slow.ns, ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE));
+			f->slow.n_rows++;
+		}
+}
+
+enum ht_status ht_found_slow_steps(struct ht_findings *f)
+{
+	size_t n = ht_parts_n_rows(f->parts, HT_FOUND_STEPS), n_kept = 0;
+	f->slow.numbers = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *f->slow.numbers);
+	if (!f->slow.numbers)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t p = 0; p < f->parts->n; p++)
+		HT_TRY(add_rank(f, f->parts->list[p].facts[HT_FOUND_STEPS]));
+	ht_sort_i64(f->slow.numbers, f->slow.n);
+	for (size_t i = 0; i < f->slow.n; i++)
+		if (!n_kept || f->slow.numbers[n_kept - 1] != f->slow.numbers[i])
+			f->slow.numbers[n_kept++] = f->slow.numbers[i];
+	f->slow.n = n_kept;
+	/* each rank has its own: nothing is usual then */
+	if (f->slow.n >= f->n_steps)
+		f->slow.n = 0;
+	for (size_t p = 0; p < f->parts->n; p++)
+		add_times(f, f->parts->list[p].facts[HT_FOUND_STEPS]);
+	return HT_OK;
+}
+
+bool ht_findings_is_slow(const struct ht_findings *f, int64_t number)
+{
+	size_t i = HT_LOWER_BOUND(at, f->slow.n, f->slow.numbers[at] < number);
+	return number != HT_NO_I64 && i < f->slow.n && f->slow.numbers[i] == number;
+}
+
+struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
+{
+	struct ht_slow_cause cause = { 0 };
+	int64_t n_slow = (int64_t)f->slow.n, n_other = (int64_t)(f->n_steps - f->slow.n);
+	for (int k = 0; n_slow && n_other && k < HT_CP_N_BOUNDS; k++) {
+		const struct ht_path_bound *bound = &f->path[k];
+		int64_t more_ns = bound->slow_ns / n_slow - (bound->ns - bound->slow_ns) / n_other;
+		if (more_ns > cause.ns)
+			cause = (struct ht_slow_cause){ bound, more_ns };
+	}
+	return cause;
+}
