@@ -17,6 +17,7 @@
 #define MAX_KEY_BYTES 256
 #define FORM_BYTES    ((ptrdiff_t)1024)
 #define BIT(place)    (1u << (place))
+#define MARK_PH       0
 
 static bool is_blank(char c)
 {
@@ -77,15 +78,17 @@ bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
 	return colon < limit && *colon == ':' && is_of_kind(p + 1, (size_t)(end - p - 1), kind);
 }
 
-/* Which key that every event has starts at p; HT_N_MARKS for none. */
+/* Which of the keys that only events have starts at p; HT_N_MARKS for none. */
 static size_t mark_at(const char *p, const char *limit)
 {
-	static const char *const marks[HT_N_MARKS] = { "ph", "ts", "pid", "tid" };
+	static const char *const marks[HT_N_MARKS] = {
+		[MARK_PH] = "ph", "ts", "cat", "pid", "tid", "dur"
+	};
 	size_t i = 0;
-	if (limit - p < 5 || *p != '"' || (p[1] != 'p' && p[1] != 't'))
+	if (limit - p < 5 || *p != '"')
 		return HT_N_MARKS;
-	const char *end = p[3] == '"' ? p + 3 : p + 4;
-	while (i < HT_N_MARKS && !is_one_of(&marks[i], 1, p + 1, (size_t)(end - p - 1)))
+	size_t n = p[3] == '"' ? 2 : 3;
+	while (i < HT_N_MARKS && !is_one_of(&marks[i], 1, p + 1, n))
 		i++;
 	return i < HT_N_MARKS && ht_key_form(p, limit, HT_ANY_KEY) ? i : HT_N_MARKS;
 }
@@ -97,20 +100,12 @@ bool ht_mark_form(const char *p, const char *limit)
 
 /* ---- events ---- */
 
-/* Keys that only events have, other than names of any object. */
-static bool marks_event(const char *key, size_t n)
-{
-	static const char *const marks[] = { "ph", "ts", "cat", "pid", "tid", "dur" };
-	return is_one_of(marks, HT_COUNT(marks), key, n);
-}
-
-bool ht_event_form(const char *p, const char *limit)
+/* Does the object at p have a key of its own that marks events: this one, or any for HT_N_MARKS? ret_is_seen: it was seen to
+ * its end, or to where it is. */
+static bool has_mark(const char *p, const char *limit, size_t wanted, bool *ret_is_seen)
 {
 	size_t depth = 0;
-	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
-	const char *first = ht_skip_blanks(p + 1, limit);
-	if (!ht_key_form(first, limit, HT_ANY_KEY))
-		return false;
+	*ret_is_seen = true;
 	for (; p < limit; p++) {
 		if (*p == '{' || *p == '[') {
 			depth++;
@@ -118,17 +113,35 @@ bool ht_event_form(const char *p, const char *limit)
 			if (--depth == 0)
 				return false;
 		} else if (*p == '"') {
-			const char *end = quote_end(p, limit);
-			if (!end)
-				break;
-			if (depth == 1 && ht_key_form(p, limit, HT_ANY_KEY) &&
-			        marks_event(p + 1, (size_t)(end - p - 1)))
+			size_t mark = depth == 1 ? mark_at(p, limit) : HT_N_MARKS;
+			if (mark < HT_N_MARKS && (wanted == HT_N_MARKS || mark == wanted))
 				return true;
-			p = end;
+			if (!(p = quote_end(p, limit)))
+				break;
 		}
 	}
+	*ret_is_seen = false;
+	return false;
+}
+
+bool ht_event_form(const char *p, const char *limit)
+{
+	bool is_seen;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	const char *first = ht_skip_blanks(p + 1, limit);
+	if (!ht_key_form(first, limit, HT_ANY_KEY))
+		return false;
+	if (has_mark(p, limit, HT_N_MARKS, &is_seen))
+		return true;
 	/* not decided by what is in sight: long names come first in some files */
-	return ht_key_form(first, limit, HT_CORE_FIELD);
+	return !is_seen && ht_key_form(first, limit, HT_CORE_FIELD);
+}
+
+bool ht_phase_form(const char *p, const char *limit)
+{
+	bool is_seen;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	return p < limit && *p == '{' && has_mark(p, limit, MARK_PH, &is_seen);
 }
 
 static bool is_structure(unsigned char c)

@@ -27,11 +27,13 @@ enum ht_key_kind { HT_ANY_KEY, HT_EVENT_FIELD, HT_CORE_FIELD, HT_HEADER_KEY };
 /* True when "key": of that kind starts at p. */
 bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind);
 
-/* True when a key starts at p that every event has, and practically nothing else. */
+/* True when a key starts at p that events have, and practically nothing else. */
 bool ht_mark_form(const char *p, const char *limit);
 
 /* True when the brace at p opens an event: its own keys, as far as they are in sight, tell. */
 bool ht_event_form(const char *p, const char *limit);
+/* True when an object with a phase is at p: surely an event, wherever it stands. */
+bool ht_phase_form(const char *p, const char *limit);
 
 /* What separates a place from what stands before it: the last two bytes that are no blanks, last first. */
 struct ht_before {
@@ -49,7 +51,7 @@ enum ht_place {
 	HT_PLACE_DOCUMENT, /* the brace of another document */
 };
 
-#define HT_N_MARKS 4
+#define HT_N_MARKS 6
 
 /* A search that may stop at the end of a text and go on with the next. */
 struct ht_search {

@@ -13,7 +13,6 @@
 #include "read/repair.h"
 
 #include "json/block.h"
-#include "json/events_key.h"
 #include "json/text.h"
 #include "read/recover.h"
 
@@ -28,7 +27,6 @@ struct repair {
 	struct ht_vec *out;
 	uint64_t bits;
 	unsigned depth;
-	bool in_header;       /* not an event, and none is in it */
 	enum ht_repair state; /* HT_REPAIRED while all is well */
 };
 
@@ -306,12 +304,10 @@ static bool skip_commas(struct repair *r, bool comma_expected)
 
 static bool repair_member(struct repair *r, bool top)
 {
-	size_t i_key = r->out->n + 1;
 	if (*r->p != '"')
 		return fail(r, HT_HOPELESS);
 	if (!repair_string(r, PLACE_KEY))
 		return false;
-	size_t n_key = r->out->n - i_key - 1;
 	r->p = skip(r, r->p);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
@@ -320,9 +316,6 @@ static bool repair_member(struct repair *r, bool top)
 	r->p = skip(r, r->p + 1);
 	if (r->p >= r->limit)
 		return fail(r, HT_INCOMPLETE);
-	/* the list of events is in no event, and in no value of the header */
-	if (*r->p == '[' && ht_is_exact_events_key((char *)r->out->data + i_key, n_key))
-		return fail(r, HT_HOPELESS);
 	if (!put(r, ":", 1))
 		return false;
 	if (*r->p == ',' || *r->p == '}') {
@@ -397,9 +390,8 @@ static bool repair_value(struct repair *r, enum place place)
 	/* the event itself is one level more than its values */
 	if ((*r->p == '{' || *r->p == '[') && r->depth > HT_MAX_DEPTH)
 		return cut_container(r);
-	/* its end is missing, and the start of the list of events, too */
-	if (*r->p == '{' && r->in_header && place == PLACE_ELEMENT &&
-	        ht_event_form(r->p, ht_look_limit(r->p, r->limit)))
+	/* the list of events is in no event, and in no value of the header */
+	if (place == PLACE_ELEMENT && ht_phase_form(r->p, ht_look_limit(r->p, r->limit)))
 		return fail(r, HT_HOPELESS);
 	if (*r->p == '{' || *r->p == '[')
 		return repair_container(r, false);
@@ -409,9 +401,7 @@ static bool repair_value(struct repair *r, enum place place)
 static enum ht_repair run(
         struct ht_worker *w, const char *p, const char *limit, bool event, const char **ret_end)
 {
-	struct repair r = {
-		.w = w, .p = p, .limit = limit, .out = &w->repaired, .in_header = !event
-	};
+	struct repair r = { .w = w, .p = p, .limit = limit, .out = &w->repaired };
 	w->repaired.n = 0;
 	bool ok = event ? repair_container(&r, true) : repair_value(&r, PLACE_MEMBER);
 	*ret_end = r.p;

@@ -4,7 +4,6 @@
 #include "read/worker.h"
 
 #include "base/cpu.h"
-#include "json/events_key.h"
 #include "json/text.h"
 
 #include <string.h>
@@ -119,7 +118,6 @@ uint32_t ht_worker_key(struct ht_worker *w, const char *text, size_t n, bool top
 	if (w->out_of_memory)
 		return UINT32_MAX;
 	key.string = string.id;
-	key.is_events = ht_is_exact_events_key(w->scratch.data, decoded);
 	struct ht_text entry = { raw, hash, (uint32_t)n, (uint32_t)w->keys.n };
 	w->out_of_memory = !HT_VEC_PUSH(w->builder->mem, &w->keys, struct ht_scan_key, key) ||
 	                   !ht_text_table_put(w->builder->mem, &w->key_index, &entry);

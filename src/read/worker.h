@@ -13,7 +13,6 @@ struct ht_scan_key {
 	uint32_t string;
 	uint8_t field; /* enum ht_field, HT_FIELD_COUNT for all others */
 	uint8_t top_level;
-	bool is_events;  /* the list under this key is that of a trace */
 	bool is_surplus; /* stands for all keys that came when there were too many */
 	uint32_t column[HT_N_ARG_TYPES]; /* column id + 1 by type, 0 not yet known */
 	struct ht_text_memo memo;

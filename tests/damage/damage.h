@@ -32,7 +32,7 @@
 #define MAX_TEXT_BYTES ((size_t)1 << 30)
 
 static ht_ctx *ctx;
-static uint64_t seed, n_mutations, n_run, n_broken;
+static uint64_t seed, n_mutations, n_run, n_broken, n_damaged;
 
 static uint64_t next_random(void)
 {
@@ -287,6 +287,15 @@ static void damage_trace(const char *path, damage_form *damage)
 	assert_int_equal(ht_read_all(ctx, path, MAX_TEXT_BYTES, &whole), HT_OK);
 	struct text original = cut(whole.data, whole.n, &n_events);
 	ht_vec_free(ctx->mem, &whole, 1);
+	/* what is damaged already is for other tests */
+	struct reading good = read_text(&original, 0, 1, false);
+	bool is_good = good.worst < HT_REPAIR;
+	reading_done(&good);
+	if (!is_good) {
+		free(original.bytes);
+		return;
+	}
+	n_damaged++;
 	struct text forms[] = { original, with_returns(&original), lay_out(&original, false),
 		lay_out(&original, true) };
 	static const char *const names[] = { "as written", "with returns", "on one line",
@@ -305,9 +314,9 @@ static void damage_traces(damage_form *damage)
 	snprintf(examples, sizeof examples, "%s/examples", getenv("HT_SOURCE_ROOT"));
 	snprintf(data, sizeof data, "%s/tests/data", getenv("HT_SOURCE_ROOT"));
 	assert_int_equal(ht_discover(ctx, sources, sources[2] ? 3 : 2, true, false, &found), HT_OK);
-	assert_true(found.n_found >= 10);
 	for (size_t i = 0; i < found.n_found; i++)
 		damage_trace(found.found[i].path, damage);
+	assert_true(n_damaged >= 10);
 	ht_discovery_done(&found);
 }
 
