@@ -34,6 +34,9 @@ static struct sample *take(sqlite3_context *call, sqlite3_value *value)
 	else if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
 		sample->failed |= !HT_VEC_PUSH(
 		        mem_of(call), &sample->values, double, sqlite3_value_double(value));
+	/* at once: there may be no end to what comes */
+	if (sample && sample->failed)
+		sqlite3_result_error_nomem(call);
 	return sample;
 }
 
