@@ -114,7 +114,8 @@ static int read_options(struct sql_session *session)
 
 /* ---- statements ---- */
 
-int sql_run(struct sql_session *session, const char *query, const struct ht_arg *more)
+/* Run one statement and show its table, with the session's parameters or one other; an exit code. */
+static int run_query(struct sql_session *session, const char *query, const struct ht_arg *more)
 {
 	struct cli *cli = session->cli;
 	struct ht_sql_options options = session->options;
@@ -145,17 +146,17 @@ static int run_command(struct sql_session *session, const char *text)
 	(void)sscanf(text, "%31s %127s", word, name);
 	struct ht_arg table = { "table", name };
 	if (strcmp(word, ".tables") == 0)
-		return sql_run(session,
+		return run_query(session,
 		        "SELECT name, kind, sentence FROM sql_tables WHERE kind <> 'function'",
 		        NULL);
 	if (strcmp(word, ".functions") == 0)
-		return sql_run(session,
+		return run_query(session,
 		        "SELECT name, sentence FROM sql_tables WHERE kind = 'function'", NULL);
 	if (strcmp(word, ".schema") == 0 && name[0] == '\0')
-		return sql_run(session,
+		return run_query(session,
 		        "SELECT table_name, name, type, sentence, view FROM sql_columns", NULL);
 	if (strcmp(word, ".schema") == 0)
-		return sql_run(session,
+		return run_query(session,
 		        "SELECT name, type, sentence, view FROM sql_columns WHERE table_name = :table",
 		        &table);
 	if (strcmp(word, ".help") == 0) {
@@ -193,7 +194,7 @@ int sql_run_text(struct sql_session *session, const char *text)
 		}
 		if (code == EXIT_DONE)
 			code = one[0] == '.' ? run_command(session, one)
-			                     : sql_run(session, one, NULL);
+			                     : run_query(session, one, NULL);
 		free(one);
 		at += n;
 	}

@@ -93,7 +93,7 @@ static void write_u64(struct script_json *json, uint64_t value)
 	script_json_raw(json, text);
 }
 
-void script_json_f64(struct script_json *json, double value)
+static void put_f64(struct script_json *json, double value)
 {
 	char text[32];
 	if (!isfinite(value)) {
@@ -150,7 +150,7 @@ static void write_cell(struct script_json *json, const ht_table *table, size_t r
 	case HT_STR: script_json_text(json, ht_table_str(table, row, column)); break;
 	case HT_F64:
 	case HT_DURATION_F64:
-	case HT_RATIO: script_json_f64(json, ht_table_f64(table, row, column)); break;
+	case HT_RATIO: put_f64(json, ht_table_f64(table, row, column)); break;
 	case HT_U64: write_u64(json, ht_table_u64(table, row, column)); break;
 	case HT_BOOL:
 		script_json_raw(json, ht_table_i64(table, row, column) != 0 ? "true" : "false");

@@ -24,7 +24,6 @@ void script_json_raw(struct script_json *json, const char *text);
 /* A text in quotes, cut when it is very long; NULL is null. */
 void script_json_text(struct script_json *json, const char *text);
 void script_json_i64(struct script_json *json, int64_t value);
-void script_json_f64(struct script_json *json, double value);
 /* "key": with a comma before it unless it is the first. */
 void script_json_key(struct script_json *json, const char *key, bool first);
 

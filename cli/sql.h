@@ -15,8 +15,6 @@ struct sql_session {
 	struct ht_arg params[64]; /* of --set; names are the session's own */
 };
 
-/* Run one statement and show its table, with the session's parameters or one other; an exit code. */
-int sql_run(struct sql_session *session, const char *query, const struct ht_arg *more);
 /* Run statements and commands (.tables ...) one after the other, up to the first that fails; an exit code. */
 int sql_run_text(struct sql_session *session, const char *text);
 

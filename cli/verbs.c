@@ -162,7 +162,8 @@ const char *verb_near(const char *name)
 	return miss.best;
 }
 
-const char *verb_formats(void)
+/* "text|csv|json|..." */
+static const char *formats(void)
 {
 	static char formats[128];
 	if (formats[0] == '\0') {
@@ -294,7 +295,7 @@ void verb_options(const struct verb *verb, struct opts *opts)
 		add_param(opts, ht_common_param(i), "Choice of data");
 	if (verb->takes & TAKES_TABLE) {
 		struct opt format = table_opts[0];
-		format.value = format.choices = verb_formats();
+		format.value = format.choices = formats();
 		opts_add(opts, &format);
 		add_all(opts, table_opts + 1, COUNT(table_opts) - 1);
 	}

@@ -46,8 +46,6 @@ bool verb_find(const char *name, struct verb *ret_verb);
 const char *verb_near(const char *name);
 /* Fill the table of options that the verb takes. */
 void verb_options(const struct verb *verb, struct opts *opts);
-/* "text|csv|json|..." */
-const char *verb_formats(void);
 /* The choices of an option that stand for the analyses which can be drawn into traces. */
 extern const char choices_drawn[];
 

@@ -60,7 +60,7 @@ void options_put(struct wire *out, const struct ht_open_options *options)
 	wire_put_u64(out, options->chunk_bytes);
 }
 
-void options_get(struct wire_in *in, struct ht_open_options *ret_options)
+static void get_options(struct wire_in *in, struct ht_open_options *ret_options)
 {
 	uint64_t flags = wire_get_u64(in);
 	*ret_options = (struct ht_open_options){
@@ -98,7 +98,7 @@ void question_put(struct wire *out, const struct question *question)
 	wire_put_u64(out, view->offset);
 }
 
-bool question_get(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
+static bool get_question(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
         struct question *ret_question)
 {
 	if (wire_get_u64(in) == 0)
@@ -146,7 +146,7 @@ static enum ht_status list_files(struct desk *desk, struct wire_in *in, struct w
 {
 	struct ht_open_options options;
 	size_t n;
-	options_get(in, &options);
+	get_options(in, &options);
 	const char **sources = get_texts(in, &n);
 	ht_listing *listing = NULL;
 	enum ht_status status = HT_OK;
@@ -259,9 +259,9 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	int n_jobs = (int)wire_get_u64(in);
 	uint64_t limit = wire_get_u64(in);
 	struct ht_open_options options;
-	options_get(in, &options);
+	get_options(in, &options);
 	options.listed = true;
-	bool is_asked = question_get(in, args, &view, &question);
+	bool is_asked = get_question(in, args, &view, &question);
 	struct share share;
 	bool ok = share_get(desk, in, &share);
 	if (ok && share.claims.number != 0) {
@@ -316,7 +316,7 @@ static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct w
 	size_t n_sets = (size_t)wire_get_u64(in);
 	for (size_t i = 0; i < n_sets; i++)
 		sets[i] = desk->sets[wire_get_u64(in)].joined;
-	(void)question_get(in, args, &view, &q);
+	(void)get_question(in, args, &view, &q);
 	enum ht_status status =
 	        ht_bundle_make(desk->ctx, q.name, sets, n_sets, q.args, q.n_args, q.view, &bundle);
 	if (status != HT_OK)

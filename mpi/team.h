@@ -91,12 +91,9 @@ void desk_close(struct desk *desk, size_t i_set);
 
 /* A question, to travel; NULL for none. Texts of what comes out are in place, args has room for OPTS_MAX. */
 void question_put(struct wire *out, const struct question *question);
-bool question_get(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
-        struct question *ret_question);
 
 /* Options of opening, to travel. */
 void options_put(struct wire *out, const struct ht_open_options *options);
-void options_get(struct wire_in *in, struct ht_open_options *ret_options);
 
 /* The worker's side of the socket, until it is told to quit; an exit code. */
 int worker_run(int fd, struct desk *desk, bool timings);

@@ -11,7 +11,7 @@ static const struct route routes[] = {
 #undef ROUTE
 };
 
-size_t route_count(void)
+static size_t n_routes(void)
 {
 	return sizeof(routes) / sizeof(routes[0]);
 }
@@ -61,7 +61,7 @@ const struct route *route_find(
 {
 	bool is_head = strcmp(method, "HEAD") == 0;
 	*ret_allowed = NULL;
-	for (size_t i = 0; i < route_count(); i++) {
+	for (size_t i = 0; i < n_routes(); i++) {
 		struct name names[3] = { 0 };
 		if (!fits(routes[i].pattern, path, names))
 			continue;

@@ -42,7 +42,6 @@ struct route {
  * of the path when only the method is wrong. Parts point into path, which is cut at them. */
 const struct route *route_find(
         const char *method, char *path, const char *names[3], const char **ret_allowed);
-size_t route_count(void);
 const struct route *route_at(size_t i);
 
 #endif

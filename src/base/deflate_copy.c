@@ -138,8 +138,8 @@ bool ht_copier_make(struct ht_copier *c, const struct ht_tokens *tokens, size_t 
 	const uint8_t *end = c->next + n;
 	while (c->next < end) {
 		bool is_whole = !c->n_run && !c->n_length;
-		if (is_whole && (size_t)(end - c->next) >= MAX_TOKEN_TEXT &&
-		        !make_fast(c, tokens, end))
+		if (is_whole && c->i_match < tokens->matches.n &&
+		        (size_t)(end - c->next) >= MAX_TOKEN_TEXT && !make_fast(c, tokens, end))
 			return false;
 		if (is_whole && !take_token(c, tokens))
 			return false;

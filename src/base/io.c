@@ -76,7 +76,8 @@ enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, in
 	        ht_errno_text(error, text, sizeof text));
 }
 
-enum ht_status ht_read_some(
+/* One read that retries after signals. 0 bytes is the end. */
+static enum ht_status read_some(
         ht_ctx *ctx, const char *path, int fd, void *buf, size_t cap, size_t *ret_n)
 {
 	if (ht_io_should_fail(ctx))
@@ -97,7 +98,7 @@ static enum ht_status read_full(struct ht_input *in, uint8_t *buf, size_t cap, s
 	size_t n = 0;
 	while (n < cap && !in->at_end) {
 		size_t got;
-		HT_TRY(ht_read_some(in->ctx, in->path, in->fd, buf + n, cap - n, &got));
+		HT_TRY(read_some(in->ctx, in->path, in->fd, buf + n, cap - n, &got));
 		in->at_end = !got;
 		in->n_read += got;
 		n += got;
@@ -111,7 +112,7 @@ enum ht_status ht_input_fill(struct ht_input *in)
 	size_t n = 0;
 	if (in->next < in->end || in->at_end)
 		return HT_OK;
-	HT_TRY(ht_read_some(in->ctx, in->path, in->fd, in->bytes, in->cap, &n));
+	HT_TRY(read_some(in->ctx, in->path, in->fd, in->bytes, in->cap, &n));
 	in->at_end = !n;
 	in->n_read += n;
 	in->next = 0;

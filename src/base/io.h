@@ -114,9 +114,6 @@ enum ht_status ht_read_all(
 
 /* Writing files is in holotrace.h: ht_writer_open and so on. */
 
-/* Bytes handed in so far. */
-uint64_t ht_writer_pos(const struct ht_writer *writer);
-
 /* Set an HT_IO error from an errno value: "cannot open: Permission denied" with a hint that fits. */
 enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, int error);
 

@@ -23,9 +23,6 @@ struct ht_input {
 /* Read the next piece when all bytes are used; sets at_end instead when there is none. */
 enum ht_status ht_input_fill(struct ht_input *in) HT_MUST_USE;
 uint64_t ht_input_pos(const struct ht_input *in);
-/* One read that retries after signals. 0 bytes is the end. */
-enum ht_status ht_read_some(
-        ht_ctx *ctx, const char *path, int fd, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;
 /* Fill buf from an offset on, by any thread; fewer than cap bytes at the end only. The errno value of what went wrong. */
 int ht_read_at(
         ht_ctx *ctx, int fd, uint64_t offset, void *buf, size_t cap, size_t *ret_n) HT_MUST_USE;

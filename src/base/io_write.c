@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/io_codec.h"
 #include "base/temp.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,6 @@ struct ht_writer {
 	void *encoder_state;
 	uint8_t *staged;
 	size_t n_staged;
-	uint64_t pos;
 	enum ht_status failed;
 	bool owns_fd; /* a device or pipe that is written in place */
 	struct ht_temp temp;
@@ -121,21 +121,15 @@ static enum ht_status open_target(struct ht_writer *writer, const char *path)
 	return HT_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), n_end = strlen(end);
-	return n >= n_end && !strcmp(text + n - n_end, end);
-}
-
 static enum ht_status open_writer(struct ht_writer *writer, const char *path)
 {
 	writer->out.bytes = ht_mem_alloc(writer->mem, BUFFER_BYTES);
 	if (!writer->out.bytes)
 		return ht_fail_nomem(writer->ctx);
 	writer->out.cap = BUFFER_BYTES;
-	writer->encoder = ends_with(path, ".gz")    ? &ht_gzip_encoder
-	                  : ends_with(path, ".zst") ? &ht_zstd_encoder
-	                                            : NULL;
+	writer->encoder = ht_text_ends(path, ".gz")    ? &ht_gzip_encoder
+	                  : ht_text_ends(path, ".zst") ? &ht_zstd_encoder
+	                                               : NULL;
 	if (writer->encoder) {
 		writer->staged = ht_mem_alloc(writer->mem, BUFFER_BYTES);
 		if (!writer->staged)
@@ -201,7 +195,6 @@ enum ht_status ht_writer_write(struct ht_writer *writer, const void *bytes, size
 {
 	if (writer->failed != HT_OK)
 		return writer->failed;
-	writer->pos += n;
 	writer->failed = stage(writer, bytes, n);
 	if (writer->failed != HT_OK)
 		drop_file(writer);
@@ -245,9 +238,4 @@ void ht_writer_abort(struct ht_writer *writer)
 		return;
 	drop_file(writer);
 	free_writer(writer);
-}
-
-uint64_t ht_writer_pos(const struct ht_writer *writer)
-{
-	return writer->pos;
 }

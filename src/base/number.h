@@ -74,12 +74,6 @@ static inline uint64_t ht_first_bytes(uint64_t word, size_t n)
 	return word & masks[n < 8 ? n : 8];
 }
 
-/* Eight digits at p, as above. */
-static inline int64_t ht_eight_digits(const char *p)
-{
-	return ht_eight_digits_of(ht_eight_bytes(p));
-}
-
 /* The digits that eight bytes at p begin with; returns how many. There is no branch for each: how long a number is
  * cannot be foreseen. */
 static inline unsigned ht_some_digits(const char *p, uint64_t *ret_value)

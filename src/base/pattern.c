@@ -229,3 +229,20 @@ enum ht_status ht_pattern_compile(const char *pattern, regex_t *ret_regex, char 
 	regerror(bad, ret_regex, why, HT_PATTERN_WHY);
 	return HT_USAGE;
 }
+
+enum ht_status ht_pattern_compile_long(
+        const char *pattern, regex_t *ret_regex, char why[HT_PATTERN_WHY])
+{
+	char text[HT_PATTERN_BYTES + 8];
+	/* on its own first: a parenthesis too many would find its other half here */
+	enum ht_status status = ht_pattern_compile(pattern, ret_regex, why);
+	if (status != HT_OK)
+		return status;
+	regfree(ret_regex);
+	snprintf(text, sizeof text, "^.*(%s)", pattern);
+	int bad = regcomp(ret_regex, text, REG_EXTENDED | REG_NOSUB);
+	if (!bad)
+		return HT_OK;
+	regerror(bad, ret_regex, why, HT_PATTERN_WHY);
+	return HT_USAGE;
+}

@@ -20,6 +20,24 @@ enum ht_status ht_sort_keys_shared(
 void ht_sort_items(struct ht_mem *mem, void *items, size_t n, size_t size,
         int (*compare)(const void *, const void *));
 
+/* -1, 0 or 1. */
+static inline int ht_order_i64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* For qsort and bsearch over plain numbers; NaN is equal to all. */
+static inline int ht_compare_i64(const void *left, const void *right)
+{
+	return ht_order_i64(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+static inline int ht_compare_f64(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return (a > b) - (a < b);
+}
+
 /* A signed number as a key that sorts in the same order. */
 static inline uint64_t ht_sort_key_i64(int64_t value)
 {

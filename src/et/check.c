@@ -25,16 +25,6 @@ static const struct {
 #undef RULE
 };
 
-const char *ht_et_rule_name(enum ht_et_rule rule)
-{
-	return rules[rule].name;
-}
-
-const char *ht_et_rule_sentence(enum ht_et_rule rule)
-{
-	return rules[rule].sentence;
-}
-
 static void put(struct ht_et_check *c, enum ht_et_rule rule, enum ht_et_severity severity,
         uint32_t row, const char *message)
 {

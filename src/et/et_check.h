@@ -33,9 +33,6 @@ struct ht_et_check {
 #define HT_ET_N_CHECK_COLUMNS 5
 extern const struct ht_column ht_et_check_columns[HT_ET_N_CHECK_COLUMNS];
 
-const char *ht_et_rule_name(enum ht_et_rule rule);
-const char *ht_et_rule_sentence(enum ht_et_rule rule);
-
 /* A finding about a node's row, or HT_ET_NONE for the file. */
 void ht_et_report(struct ht_et_check *c, enum ht_et_rule rule, enum ht_et_severity severity,
         uint32_t row, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -137,7 +137,8 @@ enum ht_status ht_et_files_find(
 	return status;
 }
 
-const struct ht_et_file *ht_et_files_of(
+/* The file of a rank: the one that says so, or the only one there is when there is only one rank. NULL: none. */
+static const struct ht_et_file *file_of(
         const struct ht_et_files *files, int64_t rank, size_t n_ranks)
 {
 	for (size_t i = 0; i < files->n; i++)
@@ -171,7 +172,7 @@ enum ht_status ht_et_take(struct ht_run *run, bool is_strict, struct ht_et **ret
 	if (!list)
 		return HT_OK;
 	HT_TRY(ht_et_files_find(run->ctx, list, run->scratch, &files));
-	const struct ht_et_file *file = ht_et_files_of(&files, run->rank, run->chosen[run->side].n);
+	const struct ht_et_file *file = file_of(&files, run->rank, run->chosen[run->side].n);
 	return file ? ht_et_read(run->ctx, file->path, is_strict, ret_et) : HT_OK;
 }
 
@@ -186,7 +187,7 @@ enum ht_status ht_et_finish_ranks(struct ht_run *run, const struct ht_parts *par
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	for (size_t i = 0; i < chosen->n; i++) {
 		int64_t rank = ht_run_chosen(run, 0, i)->number;
-		const struct ht_et_file *file = ht_et_files_of(&files, rank, chosen->n);
+		const struct ht_et_file *file = file_of(&files, rank, chosen->n);
 		if (file)
 			is_used[file - files.list] = 1;
 		else

@@ -25,9 +25,6 @@ struct ht_et_files {
 /* Memory is the arena's. HT_MISSING when a directory holds no execution trace. */
 enum ht_status ht_et_files_find(ht_ctx *ctx, const char *list, struct ht_arena *arena,
         struct ht_et_files *ret_files) HT_MUST_USE;
-/* The file of a rank: the one that says so, or the only one there is when there is only one rank. NULL: none. */
-const struct ht_et_file *ht_et_files_of(
-        const struct ht_et_files *files, int64_t rank, size_t n_ranks);
 
 /* Read the files of a list one after the other. Where a file does not say its rank, that is its place in the list. */
 typedef enum ht_status (*ht_et_fn)(void *user, const struct ht_et *et, int64_t rank);

@@ -140,12 +140,6 @@ static enum ht_status find_thread_nodes(struct linking *k)
 	return HT_OK;
 }
 
-static bool is_around(const struct ht_trace *t, uint32_t outer, uint32_t inner)
-{
-	return t->track[outer] == t->track[inner] && t->ts_ns[outer] <= t->ts_ns[inner] &&
-	       ht_end_ns(t, outer) >= ht_end_ns(t, inner);
-}
-
 /* The node of a call or of what is around it; the thread's node when nothing is. */
 static uint32_t node_of_call(const struct linking *k, uint32_t call, uint32_t launch)
 {
@@ -160,7 +154,7 @@ static uint32_t node_of_call(const struct linking *k, uint32_t call, uint32_t la
 static uint32_t host_of(const struct linking *k, const struct ht_gpu *gpu)
 {
 	uint32_t op = gpu->op;
-	if (op == HT_NONE || !is_call(k, op) || !is_around(k->t, op, gpu->launch))
+	if (op == HT_NONE || !is_call(k, op) || !ht_row_is_around(k->t, op, gpu->launch))
 		op = k->around[gpu->launch];
 	return node_of_call(k, op, gpu->launch);
 }

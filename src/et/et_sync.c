@@ -164,7 +164,7 @@ static enum ht_status add_wait(struct syncing *s, uint32_t call, uint32_t node)
 
 static bool is_wait(const struct ht_trace *t, uint32_t row)
 {
-	return (t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER) &&
+	return ht_kind_is_call(t->kind[row]) &&
 	       strstr(ht_str(t, t->name[row]), "Synchronize") != NULL;
 }
 

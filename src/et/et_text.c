@@ -7,6 +7,7 @@
 #include "et/et_reader.h"
 
 #include "base/number.h"
+#include "base/text.h"
 #include "json/block_base.h"
 #include "json/text.h"
 
@@ -223,14 +224,6 @@ const char *ht_et_value_end(
 
 /* ---- known damage ---- */
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
 /* The byte that \uffffffXX at p stands for, or -1. */
 static int mangled_byte(const char *p, size_t n)
 {
@@ -239,7 +232,7 @@ static int mangled_byte(const char *p, size_t n)
 	for (int i = 2; i < 8; i++)
 		if ((p[i] | 0x20) != 'f')
 			return -1;
-	int high = hex(p[8]), low = hex(p[9]);
+	int high = ht_hex_digit(p[8]), low = ht_hex_digit(p[9]);
 	return high < 8 || low < 0 ? -1 : high * 16 + low;
 }
 

@@ -7,6 +7,7 @@
 #include "et/et_convert.h"
 
 #include "base/emit.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 struct repr {
@@ -20,14 +21,6 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
 /* The code point of so many digits at p; UINT32_MAX when they are not there. */
 static uint32_t code_of(const char *p, const char *end, size_t n_digits)
 {
@@ -35,7 +28,7 @@ static uint32_t code_of(const char *p, const char *end, size_t n_digits)
 	if ((size_t)(end - p) < n_digits)
 		return UINT32_MAX;
 	for (size_t i = 0; i < n_digits; i++) {
-		int digit = hex_digit(p[i]);
+		int digit = ht_hex_digit(p[i]);
 		if (digit < 0)
 			return UINT32_MAX;
 		code = code * 16 + (uint32_t)digit;

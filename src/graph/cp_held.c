@@ -26,11 +26,6 @@ static int compare_wait(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-static bool is_call(const struct ht_trace *t, uint32_t row)
-{
-	return t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
-}
-
 /* The first wait of a correlation. */
 static size_t find_wait(const struct ht_cp_wait *waits, size_t n, int64_t correlation)
 {
@@ -41,7 +36,7 @@ static void find_calls(
         const struct ht_trace *t, const int64_t *correlation, struct ht_cp_wait *waits, size_t n)
 {
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!is_call(t, row) || correlation[row] < 0)
+		if (!ht_kind_is_call(t->kind[row]) || correlation[row] < 0)
 			continue;
 		size_t at = find_wait(waits, n, correlation[row]);
 		for (; at < n && waits[at].correlation == correlation[row]; at++)
@@ -275,7 +270,8 @@ enum ht_status ht_cp_held_make(
 	const struct ht_trace *t = m->trace;
 	size_t n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += is_call(t, row) && (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
+		n += ht_kind_is_call(t->kind[row]) &&
+		     (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
 	uint32_t *full = NULL;
 	HT_TRY(ht_cp_full_find(run, m, &full, &m->n_full));
 	m->held = ht_arena_alloc(run->scratch, (n + m->n_full + 1) * sizeof *m->held);
@@ -284,7 +280,8 @@ enum ht_status ht_cp_held_make(
 	struct ht_arg_cursor correlation = ht_arg_cursor(t, "correlation");
 	n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!is_call(t, row) || !(ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS) ||
+		if (!ht_kind_is_call(t->kind[row]) ||
+		        !(ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS) ||
 		        !ht_is_span(t, row) || t->dur_ns[row] <= 0)
 			continue;
 		int64_t id = ht_arg_cursor_i64(&correlation, row, -1);

@@ -3,21 +3,17 @@
  */
 #include "graph/cp_names.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "model/device/launch.h"
 
 #include <string.h>
-
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
 
 static uint8_t look_at_wait(const struct ht_cp_names *names, const char *name)
 {
 	if (names->waits)
 		return names->waits(name) ? HT_CP_NAME_WAITS : 0;
-	if (starts_with(name, "cudaMemcpy") || starts_with(name, "hipMemcpy") ||
-	        starts_with(name, "cuMemcpy") || starts_with(name, "urEnqueueUSMMemcpy"))
+	if (ht_text_starts(name, "cudaMemcpy") || ht_text_starts(name, "hipMemcpy") ||
+	        ht_text_starts(name, "cuMemcpy") || ht_text_starts(name, "urEnqueueUSMMemcpy"))
 		return HT_CP_NAME_WAITS | HT_CP_NAME_COPIES;
 	if (!ht_is_wait_name(name))
 		return 0;
@@ -33,7 +29,7 @@ static uint8_t look_at_name(const struct ht_cp_names *names, const char *name)
 		bits |= HT_CP_NAME_LOCKS;
 	if (strstr(name, "EventRecord"))
 		bits |= HT_CP_NAME_RECORDS;
-	if (starts_with(name, "autograd::engine::evaluate_function"))
+	if (ht_text_starts(name, "autograd::engine::evaluate_function"))
 		bits |= HT_CP_NAME_AUTOGRAD;
 	if (names->data_load && !regexec(names->data_load, name, 0, NULL, 0))
 		bits |= HT_CP_NAME_DATA_LOAD;

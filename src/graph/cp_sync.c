@@ -93,8 +93,7 @@ static enum ht_status find_records(
 			return ht_fail_nomem(sync->run->ctx);
 		n = 0;
 		for (uint32_t row = 0; row < t->n_kind; row++) {
-			bool call =
-			        t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
+			bool call = ht_kind_is_call(t->kind[row]);
 			if (!call || (sync->in_frame && !sync->in_frame[row]) ||
 			        !(ht_cp_names_bits(sync->names, row) & HT_CP_NAME_RECORDS))
 				continue;

@@ -17,12 +17,12 @@
 bool ht_cp_kind_is_host(uint8_t kind)
 {
 	return kind == HT_KIND_CPU_OP || kind == HT_KIND_ANNOTATION || kind == HT_KIND_PYTHON ||
-	       kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER || kind == HT_KIND_OTHER;
+	       ht_kind_is_call(kind) || kind == HT_KIND_OTHER;
 }
 
 static bool is_operator(uint8_t kind)
 {
-	return kind == HT_KIND_CPU_OP || kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER;
+	return kind == HT_KIND_CPU_OP || ht_kind_is_call(kind);
 }
 
 /* An operator that no other one is around. */

@@ -154,12 +154,6 @@ static enum ht_status sort_links(struct ht_run *run, const struct ht_trace *t,
 	return HT_OK;
 }
 
-static int compare_i64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* By string id: is it the name of a step? Names are few, rows are many. */
 static enum ht_status find_step_names(struct ht_run *run, const struct ht_trace *t,
         bool (*is_step)(const char *), bool **ret_names)
@@ -426,7 +420,7 @@ static enum ht_status make_step_map(struct ht_run *run, const struct ht_trace *t
 		map.border[n_border++] = t->ts_ns[row];
 		map.border[n_border++] = ht_end_ns(t, row);
 	}
-	qsort(map.border, n_border, sizeof *map.border, compare_i64);
+	qsort(map.border, n_border, sizeof *map.border, ht_compare_i64);
 	map.n = n_border ? n_border - 1 : 0;
 	paint_steps(&map, t, steps, n_steps, next);
 	*ret_map = map;

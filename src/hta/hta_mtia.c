@@ -7,6 +7,7 @@
 #include "hta/hta_mtia.h"
 #include "hta/hta_facts.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "model/rows/work_names.h"
 
 #include <stdlib.h>
@@ -93,26 +94,13 @@ static enum ht_status find_steps(
 /* The last step that has begun at a time and not ended, or that ends at it; NULL for none. */
 static const struct step *step_at(const struct steps *s, int64_t time_ns)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->list[middle].ts_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low && s->list[low - 1].last_end_ns >= time_ns) {
-		if (s->list[low - 1].end_ns >= time_ns)
-			return &s->list[low - 1];
-		low--;
+	size_t n = HT_LOWER_BOUND(i, s->n, s->list[i].ts_ns <= time_ns);
+	while (n && s->list[n - 1].last_end_ns >= time_ns) {
+		if (s->list[n - 1].end_ns >= time_ns)
+			return &s->list[n - 1];
+		n--;
 	}
 	return NULL;
-}
-
-static int compare_i64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
 }
 
 /* Host rows of the window, and the correlations that they have, sorted. */
@@ -131,7 +119,7 @@ static enum ht_status mark_host(struct ht_run *run, const struct ht_trace *t, co
 		if (correlation[row] != -1)
 			launched[n++] = correlation[row];
 	}
-	qsort(launched, n, sizeof *launched, compare_i64);
+	qsort(launched, n, sizeof *launched, ht_compare_i64);
 	*ret_launched = launched;
 	*ret_n = n;
 	return HT_OK;

@@ -3,6 +3,19 @@
  */
 #include "json/events_key.h"
 
+#include <string.h>
+
+bool ht_is_exact_events_key(const char *name, size_t n)
+{
+	return n == strlen(HT_EVENTS_KEY) && !memcmp(name, HT_EVENTS_KEY, n);
+}
+
+const char *ht_find_events_key(const char *text, size_t n)
+{
+	static const char quoted[] = "\"" HT_EVENTS_KEY "\"";
+	return memmem(text, n, quoted, sizeof quoted - 1);
+}
+
 bool ht_is_events_key(const char *name, size_t n)
 {
 	static const char want[] = HT_EVENTS_KEY;

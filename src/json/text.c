@@ -3,6 +3,7 @@
  */
 #include "json/text.h"
 
+#include "base/text.h"
 #include "json/block.h"
 
 #include <string.h>
@@ -19,11 +20,7 @@ static int hex4(const char *p)
 {
 	int value = 0;
 	for (int i = 0; i < 4; i++) {
-		char c = p[i];
-		int digit = ht_is_digit(c)         ? c - '0'
-		            : c >= 'a' && c <= 'f' ? c - 'a' + 10
-		            : c >= 'A' && c <= 'F' ? c - 'A' + 10
-		                                   : -1;
+		int digit = ht_hex_digit(p[i]);
 		if (digit < 0)
 			return -1;
 		value = value * 16 + digit;

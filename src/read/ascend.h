@@ -69,19 +69,18 @@ void ht_ascend_put_rest(
  * or of numbers, as its first cell is; what is a text in a column of numbers has a column of its own. */
 struct ht_ascend_cells;
 /* NULL when out of memory, or with more columns than are packed; which says *ret_status. Columns that somebody took are
- * left out; extra is a list of further columns of numbers, NULL at its end. */
+ * left out; extra is a list of further columns of numbers, NULL at its end; name is the cell that is a row's name. */
 struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct ht_rows *rows,
-        const char *const *extra, enum ht_status *ret_status);
+        const char *const *extra, size_t name, enum ht_status *ret_status);
 void ht_ascend_cells_done(struct ht_ascend_cells *cells);
-/* Of a batch of rows all cells that nobody took; then the cells of a column that are whole numbers, as the i-th extra
- * column and as values, of which the others are none; then, row by row, the event in hand is stored with its own. */
-void ht_ascend_cells_put(struct ht_ascend_cells *cells, struct ht_csv_rows *batch);
+/* Of a batch of rows all cells that nobody took, and the names; then the cells of a column that are whole numbers, as the i-th extra
+ * column and as values, of which the others are none; then the rows are stored as spans. */
+void ht_ascend_cells_put(
+        struct ht_ascend_cells *cells, struct ht_csv_rows *batch, uint32_t *ret_names);
 void ht_ascend_cells_extra(struct ht_ascend_cells *cells, size_t i, struct ht_csv_rows *batch,
         size_t column, int64_t none, int64_t *ret_values);
-enum ht_status ht_ascend_cells_end(
-        struct ht_ascend_cells *cells, size_t row, int64_t offset) HT_MUST_USE;
-/* The id of a text that comes again and again. */
-uint32_t ht_ascend_cells_name(struct ht_ascend_cells *cells, const struct ht_csv_cell *cell);
+enum ht_status ht_ascend_cells_end(struct ht_ascend_cells *cells, const struct ht_csv_rows *batch,
+        const struct ht_spans *spans) HT_MUST_USE;
 
 /* The whole of a table, row by row: begin with the header, then put for every row that has as many cells; others are
  * counted. When many is there and true after begin, rows come many at once and put is not called. */

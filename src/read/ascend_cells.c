@@ -3,25 +3,15 @@
  *
  * A cell costs a few nanoseconds. Cells come many rows at once and are looked at column by column, because those of a
  * column are alike and what they will be can be guessed. Almost all numbers are up to 15 digits with at most one point,
- * which become a whole number and a power of ten without being a double; almost all texts are among the few that their
- * column had before.
+ * which become a whole number and a power of ten without being a double; for texts see ascend_texts.h.
  */
 #include "read/ascend.h"
 
 #include "base/number.h"
+#include "read/ascend_texts.h"
 #include "read/decimals.h"
 
-#define KNOWN_BITS 10 /* a column remembers so many texts, as a power of two */
-#define N_KNOWN    ((size_t)1 << KNOWN_BITS)
-
-/* A text that was seen, by its first and last bytes. */
-struct known_text {
-	const char *bytes;
-	uint64_t head, tail;
-	uint32_t n, id;
-};
-
-enum kind { KIND_UNKNOWN, KIND_NUMBER, KIND_TEXT };
+enum kind { KIND_UNKNOWN, KIND_NUMBER, KIND_TEXT, KIND_GROUPED };
 
 struct cell_column {
 	size_t at;    /* cell of the row */
@@ -29,7 +19,13 @@ struct cell_column {
 	uint8_t kind; /* enum kind */
 	bool keeps_missing;
 	struct ht_ascend_column *plan;
-	struct known_text *known; /* N_KNOWN, NULL until there is a text */
+	struct ht_known_texts *known; /* NULL until there is a text */
+};
+
+/* Columns of texts side by side. */
+struct text_group {
+	struct ht_ascend_texts *texts;
+	size_t first, n;
 };
 
 /* A cell that is of another type than its column: it has one of its own. */
@@ -47,7 +43,9 @@ struct ht_ascend_cells {
 	struct ht_arg_table *table;
 	struct cell_column *columns;
 	size_t n_columns, first_extra;
-	struct known_text *names;
+	struct text_group *groups;
+	size_t n_groups, name;        /* the cell that is the row's name */
+	struct cell_column **of_cell; /* NULL: it is in no column */
 	ht_decimals_fn read_decimals;
 	/* of the batch in hand: which rows have a value, ROW_WORDS per column; in which that is not as in the row before */
 	uint64_t *has, changed[ROW_WORDS];
@@ -75,61 +73,6 @@ struct ht_number ht_ascend_number(const struct ht_csv_cell *cell)
 	return number;
 }
 
-/* ---- texts ---- */
-
-/* Do n bytes agree behind the first eight and before the last eight? */
-static inline bool same_middle(const char *p, const char *q, size_t n)
-{
-	if (n <= 16)
-		return true;
-	if (n <= 32)
-		return !((ht_eight_bytes(p + 8) ^ ht_eight_bytes(q + 8)) |
-		         (ht_eight_bytes(p + n - 16) ^ ht_eight_bytes(q + n - 16)));
-	return !memcmp(p + 8, q + 8, n - 16);
-}
-
-/* A text that the slot does not have yet. */
-static uint32_t add_text(struct ht_rows *rows, struct known_text *slot,
-        const struct ht_csv_cell *cell, uint64_t head, uint64_t tail)
-{
-	uint32_t id = ht_rows_text(rows, cell->text, cell->n);
-	size_t n_kept;
-	const char *kept = ht_rows_text_at(rows, id, &n_kept);
-	/* one that was repaired is another text */
-	if (id != HT_NO_STR && n_kept == cell->n && !memcmp(kept, cell->text, cell->n))
-		*slot = (struct known_text){ kept, head, tail, (uint32_t)cell->n, id };
-	return id;
-}
-
-/* A text that is not empty; eight bytes before and behind it can be read. */
-static inline uint32_t find_text(
-        struct ht_rows *rows, struct known_text *known, const struct ht_csv_cell *cell)
-{
-	size_t n = cell->n;
-	uint64_t head = ht_first_bytes(ht_eight_bytes(cell->text), n);
-	uint64_t tail = ht_eight_bytes(cell->text + n - 8);
-	tail = n > 8 ? tail : 0;
-	uint64_t hash = (head ^ (tail << 7 | tail >> 57) ^ n) * 0x9E3779B97F4A7C15u;
-	struct known_text *slot = &known[hash >> (64 - KNOWN_BITS)];
-	if (((slot->n ^ n) | (slot->head ^ head) | (slot->tail ^ tail)) == 0 &&
-	        same_middle(slot->bytes, cell->text, n))
-		return slot->id;
-	return add_text(rows, slot, cell, head, tail);
-}
-
-static struct known_text *make_known(struct ht_ascend_plan *plan)
-{
-	struct known_text *known = ht_arena_alloc(&plan->arena, N_KNOWN * sizeof *known);
-	if (known)
-		memset(known, 0, N_KNOWN * sizeof *known);
-	return known;
-}
-
-uint32_t ht_ascend_cells_name(struct ht_ascend_cells *cells, const struct ht_csv_cell *cell)
-{
-	return find_text(cells->rows, cells->names, cell);
-}
-
 /* ---- columns ---- */
 
 static bool add_column(struct ht_ascend_cells *c, size_t at, struct ht_ascend_column *plan,
@@ -148,12 +91,42 @@ static bool add_column(struct ht_ascend_cells *c, size_t at, struct ht_ascend_co
 	c->table->columns[c->n_columns].pool_id = id;
 	c->table->columns[c->n_columns].is_text = column->keeps_missing;
 	c->n_columns++;
+	if (plan)
+		c->of_cell[at] = column;
+	return true;
+}
+
+static bool is_text_cell(const struct ht_ascend_cells *c, size_t at)
+{
+	return at == c->name || (c->of_cell[at] && c->of_cell[at]->keeps_missing);
+}
+
+static bool make_groups(struct ht_ascend_cells *c)
+{
+	struct ht_ascend_plan *plan = c->plan;
+	for (size_t at = 0, end; at < plan->n; at = end) {
+		end = at + 1;
+		if (!is_text_cell(c, at))
+			continue;
+		while (end < plan->n && is_text_cell(c, end))
+			end++;
+		struct text_group *group = &c->groups[c->n_groups];
+		*group = (struct text_group){
+			ht_ascend_texts_make(c->rows, &plan->arena, at, end - at), at, end - at
+		};
+		if (!group->texts)
+			return false;
+		c->n_groups++;
+		for (; at < end; at++)
+			if (c->of_cell[at])
+				c->of_cell[at]->kind = KIND_GROUPED;
+	}
 	return true;
 }
 
 /* Extra columns come first, as they do in the event. */
 struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct ht_rows *rows,
-        const char *const *extra, enum ht_status *ret_status)
+        const char *const *extra, size_t name, enum ht_status *ret_status)
 {
 	struct ht_ascend_cells *c = ht_arena_alloc(&plan->arena, sizeof *c);
 	size_t n_extra = 0;
@@ -163,18 +136,20 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 	if (plan->n + n_extra > HT_ARG_TABLE_COLUMNS)
 		return NULL;
 	if (c) {
-		*c = (struct ht_ascend_cells){
-			.rows = rows, .plan = plan, .read_decimals = ht_decimals_best()
-		};
+		*c = (struct ht_ascend_cells){ .rows = rows,
+			.plan = plan,
+			.name = name,
+			.read_decimals = ht_decimals_best() };
 		c->table = ht_arg_table_new(rows->builder, plan->n + n_extra);
 		c->columns =
 		        ht_arena_alloc(&plan->arena, (plan->n + n_extra + 1) * sizeof *c->columns);
-		c->names = make_known(plan);
+		c->groups = ht_arena_alloc(&plan->arena, plan->n * sizeof *c->groups);
+		c->of_cell = ht_arena_alloc(&plan->arena, plan->n * sizeof *c->of_cell);
 		c->has = ht_arena_alloc(
 		        &plan->arena, (plan->n + n_extra + 1) * ROW_WORDS * sizeof *c->has);
 		c->row_has = ht_arena_alloc(&plan->arena, plan->n + n_extra + 1);
 	}
-	bool ok = c && c->table && c->columns && c->names && c->has && c->row_has;
+	bool ok = c && c->table && c->columns && c->groups && c->of_cell && c->has && c->row_has;
 	for (size_t i = 0; ok && i < n_extra; i++)
 		ok = add_column(c, SIZE_MAX, NULL, extra[i], strlen(extra[i]));
 	if (ok && c->n_columns < n_extra) {
@@ -185,7 +160,7 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 		if (!plan->columns[i].is_used)
 			ok = add_column(c, i, &plan->columns[i], plan->columns[i].key,
 			        plan->columns[i].n_key);
-	if (ok) {
+	if (ok && make_groups(c)) {
 		c->first_extra = n_extra;
 		c->table->n_columns = c->n_columns;
 		return c;
@@ -196,6 +171,8 @@ struct ht_ascend_cells *ht_ascend_cells_make(struct ht_ascend_plan *plan, struct
 
 void ht_ascend_cells_done(struct ht_ascend_cells *c)
 {
+	for (size_t i = 0; c && i < c->n_groups; i++)
+		ht_ascend_texts_done(c->groups[i].texts);
 	if (c)
 		ht_vec_free(c->rows->builder->mem, &c->odd, sizeof(struct odd_cell));
 }
@@ -221,9 +198,9 @@ static inline uint32_t text_id(
         struct ht_ascend_cells *c, struct cell_column *column, const struct ht_csv_cell *cell)
 {
 	if (!column->known)
-		column->known = make_known(c->plan);
+		column->known = ht_known_texts_make(&c->plan->arena);
 	if (column->known)
-		return find_text(c->rows, column->known, cell);
+		return ht_known_text(column->known, c->rows, cell);
 	c->rows->worker.out_of_memory = true;
 	return HT_NO_STR;
 }
@@ -291,6 +268,14 @@ static bool put_rare(struct ht_ascend_cells *c, struct cell_column *column, size
 	return false;
 }
 
+/* N/A as it is mostly written; where one is there are more. */
+static inline bool is_not_there(const struct ht_csv_rows *batch, size_t at, size_t row)
+{
+	const uint32_t *stop = batch->stops + row * batch->n_columns + at;
+	uint32_t start = stop[-1] + 1;
+	return *stop - start == 3 && !memcmp(batch->text + start, "N/A", 3);
+}
+
 static void put_numbers(
         struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
 {
@@ -310,7 +295,9 @@ static void put_numbers(
 			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
 			note(has, row, put_rare(c, column, row, &cell));
 			row++;
-			cells.stops += cells.stride;
+			while (row < batch->n && is_not_there(batch, column->at, row))
+				row++;
+			cells.stops = batch->stops + row * cells.stride + column->at;
 		}
 	}
 }
@@ -332,6 +319,37 @@ static void put_texts(
 		}
 		ht_table_column_wrote(c->table, to, n);
 	}
+}
+
+/* One of columns side by side. */
+static void put_ids(struct ht_ascend_cells *c, const struct cell_column *column,
+        const uint32_t *const *ids, size_t i, size_t n_rows)
+{
+	struct ht_table_column *to = &c->table->columns[column->to];
+	uint64_t *has = has_of(c, column);
+	uint8_t scale;
+	for (size_t row = 0, room, n; row < n_rows;) {
+		int64_t *out = ht_table_column_room(to, &room, &scale);
+		for (n = 0; row < n_rows && n < room; row++) {
+			uint64_t id = ids[row][i], is_there = id != HT_NO_STR;
+			out[n] = (int64_t)id;
+			n += is_there;
+			has[row / 64] |= is_there << row % 64;
+		}
+		ht_table_column_wrote(c->table, to, n);
+	}
+}
+
+static void put_group(struct ht_ascend_cells *c, const struct text_group *group,
+        struct ht_csv_rows *batch, uint32_t *ret_names)
+{
+	const uint32_t *ids[HT_CSV_ROWS];
+	ht_ascend_texts_find(group->texts, batch, ids);
+	for (size_t i = 0; i < group->n; i++)
+		if (c->of_cell[group->first + i])
+			put_ids(c, c->of_cell[group->first + i], ids, i, batch->n);
+	for (size_t row = 0; c->name - group->first < group->n && row < batch->n; row++)
+		ret_names[row] = ids[row][c->name - group->first];
 }
 
 void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, struct ht_csv_rows *batch,
@@ -371,7 +389,7 @@ static void find_kind(
 	}
 }
 
-void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch)
+void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch, uint32_t *ret_names)
 {
 	c->odd.n = 0;
 	memset(c->first_odd, 0, batch->n * sizeof *c->first_odd);
@@ -385,6 +403,8 @@ void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch)
 		if (column->kind == KIND_NUMBER)
 			put_numbers(c, column, batch);
 	}
+	for (size_t i = 0; i < c->n_groups; i++)
+		put_group(c, &c->groups[i], batch, ret_names);
 }
 
 /* In which rows some column has a value and had none in the row before, or the other way round; in the first one. */
@@ -409,13 +429,40 @@ static const uint8_t *find_row_has(struct ht_ascend_cells *c, size_t row)
 	return c->row_has;
 }
 
-enum ht_status ht_ascend_cells_end(struct ht_ascend_cells *c, size_t row, int64_t offset)
+/* Can the row be stored together with others? */
+static bool is_plain(const struct ht_ascend_cells *c, const struct ht_spans *spans, size_t row)
+{
+	return !(c->odd.n && c->first_odd[row]) && ht_span_is_plain(spans, row);
+}
+
+/* One that has cells or times that are odd. */
+static enum ht_status end_odd(struct ht_ascend_cells *c, const struct ht_spans *spans, size_t row,
+        const uint8_t *has, int64_t offset)
 {
 	const struct odd_cell *odd = c->odd.data;
-	if (!row)
-		find_changes(c);
+	ht_row_begin_span(c->rows, spans, row);
 	for (uint32_t i = c->odd.n ? c->first_odd[row] : 0; i; i = odd[i - 1].next)
 		ht_row_put(c->rows, odd[i - 1].column, odd[i - 1].value);
-	bool is_new = c->changed[row / 64] >> row % 64 & 1;
-	return ht_row_end_of_table(c->rows, c->table, is_new ? find_row_has(c, row) : NULL, offset);
+	return ht_row_end_of_table(c->rows, c->table, has, offset);
+}
+
+enum ht_status ht_ascend_cells_end(
+        struct ht_ascend_cells *c, const struct ht_csv_rows *batch, const struct ht_spans *spans)
+{
+	find_changes(c);
+	for (size_t row = 0, n; row < spans->n; row += n) {
+		bool is_new = c->changed[row / 64] >> row % 64 & 1;
+		const uint8_t *has = is_new ? find_row_has(c, row) : NULL;
+		int64_t offset = ht_csv_rows_offset(batch, row);
+		n = 1;
+		if (!is_plain(c, spans, row)) {
+			HT_TRY(end_odd(c, spans, row, has, offset));
+			continue;
+		}
+		while (row + n < spans->n && !(c->changed[(row + n) / 64] >> (row + n) % 64 & 1) &&
+		        is_plain(c, spans, row + n))
+			n++;
+		HT_TRY(ht_rows_end_of_table(c->rows, spans, row, n, c->table, has, offset));
+	}
+	return HT_OK;
 }

@@ -8,6 +8,9 @@
  */
 #include "read/ascend.h"
 
+#include "base/number.h"
+#include "base/search.h"
+
 #include <stdlib.h>
 
 #define NEAR_NS 1000
@@ -80,17 +83,11 @@ static enum ht_status list_tasks(struct reading *r)
 /* The free task of that name nearest to a time; NULL when none is near. */
 static struct task *find_task(struct reading *r, uint32_t name, int64_t ts_ns)
 {
-	size_t low = 0, high = r->n_tasks;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct task *task = &r->tasks[middle];
-		if (task->name < name || (task->name == name && task->ts_ns < ts_ns - NEAR_NS))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t first = HT_LOWER_BOUND(i, r->n_tasks,
+	        r->tasks[i].name < name ||
+	                (r->tasks[i].name == name && r->tasks[i].ts_ns < ts_ns - NEAR_NS));
 	struct task *best = NULL;
-	for (struct task *task = r->tasks + low; task < r->tasks + r->n_tasks; task++) {
+	for (struct task *task = r->tasks + first; task < r->tasks + r->n_tasks; task++) {
 		if (task->name != name || task->ts_ns > ts_ns + NEAR_NS)
 			break;
 		if (!task->is_taken &&
@@ -119,7 +116,7 @@ static enum ht_status begin(void *user, const struct ht_csv *header)
 	HT_TRY(list_tasks(r));
 	enum ht_status status = HT_OK;
 	if (!r->n_tasks)
-		r->cells = ht_ascend_cells_make(&r->plan, &r->rows, own_args, &status);
+		r->cells = ht_ascend_cells_make(&r->plan, &r->rows, own_args, r->name, &status);
 	r->packs = r->cells != NULL;
 	return status;
 }
@@ -129,13 +126,24 @@ struct times {
 	int64_t ts_ns[HT_CSV_ROWS], dur_ns[HT_CSV_ROWS];
 };
 
+/* The form that stamps have: digits, three of them behind a point, and mostly a tab. */
+static inline bool read_stamp(struct ht_csv_rows *rows, size_t column, size_t row, int64_t *ret_ns)
+{
+	const uint32_t *stop = rows->stops + row * rows->n_columns + column;
+	const char *start = rows->text + (uint32_t)(stop[-1] + 1), *end = rows->text + *stop;
+	uint8_t n_fraction;
+	if (ht_time_plain(start, ret_ns, &n_fraction) == end - (end[-1] == '\t'))
+		return true;
+	struct ht_csv_cell cell = ht_csv_rows_cell(rows, column, row);
+	return ht_ascend_time(&cell, ret_ns);
+}
+
 static bool take_times(
         struct reading *r, struct ht_csv_rows *rows, size_t i, struct times *times, size_t to)
 {
-	struct ht_csv_cell start = ht_csv_rows_cell(rows, r->start, i);
-	struct ht_csv_cell duration = ht_csv_rows_cell(rows, r->duration, i);
-	if (ht_csv_rows_cell(rows, r->name, i).n && ht_ascend_time(&start, &times->ts_ns[to]) &&
-	        ht_ascend_time(&duration, &times->dur_ns[to]))
+	if (ht_csv_rows_cell(rows, r->name, i).n &&
+	        read_stamp(rows, r->start, i, &times->ts_ns[to]) &&
+	        read_stamp(rows, r->duration, i, &times->dur_ns[to]))
 		return true;
 	ht_ascend_lose_row(r->builder, rows->is_cut, ht_csv_rows_offset(rows, i));
 	return false;
@@ -155,18 +163,14 @@ static enum ht_status put_tasks(
         struct reading *r, struct ht_csv_rows *rows, const struct times *times)
 {
 	int64_t devices[HT_CSV_ROWS], streams[HT_CSV_ROWS];
-	ht_ascend_cells_put(r->cells, rows);
+	uint32_t names[HT_CSV_ROWS];
+	struct ht_spans spans = { rows->n, r->category, names, devices, streams, times->ts_ns,
+		times->dur_ns };
+	ht_ascend_cells_put(r->cells, rows, names);
 	take_extra(r, rows, r->device, OWN_DEVICE, 0, devices);
 	take_extra(r, rows, r->stream, OWN_STREAM, -1, streams);
-	for (size_t i = 0; i < rows->n; i++) {
-		struct ht_csv_cell name = ht_csv_rows_cell(rows, r->name, i);
-		ht_row_begin(&r->rows, 'X', r->category, ht_ascend_cells_name(r->cells, &name));
-		ht_row_process(&r->rows, devices[i], streams[i]);
-		ht_row_time(&r->rows, times->ts_ns[i]);
-		ht_row_duration(&r->rows, times->dur_ns[i]);
-		HT_TRY(ht_ascend_cells_end(r->cells, i, ht_csv_rows_offset(rows, i)));
-	}
-	return rows->out_of_memory ? ht_fail_nomem(rows->ctx) : HT_OK;
+	return rows->out_of_memory ? ht_fail_nomem(rows->ctx)
+	                           : ht_ascend_cells_end(r->cells, rows, &spans);
 }
 
 /* Rows that are tasks of their own, with their args in packed columns; those without name and times are lost. */

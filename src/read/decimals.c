@@ -82,7 +82,7 @@ size_t ht_decimals_base(const struct ht_decimals *cells, uint8_t scale, int64_t 
 		uint32_t start = stop[-1] + 1, n = *stop - start;
 		uint8_t own;
 		if (!ht_decimal_read(cells->text + start, n, &ret_values[i], &own) || own > scale ||
-		        n + scale - own > 15)
+		        n - (own > 0) + scale - own > 15)
 			return i;
 		ret_values[i] *= ht_pack_factors[scale - own];
 	}

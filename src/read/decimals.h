@@ -23,7 +23,7 @@ struct ht_decimals {
 };
 
 /* The values of cells over 10^scale, up to the first that is no such decimal, has more digits behind its point, or would
- * have more than 15 in all; returns how many there are. HT_CSV_FRONT bytes in front of the text and HT_PADDING
+ * have more than 15 digits in all; returns how many there are. HT_CSV_FRONT bytes in front of the text and HT_PADDING
  * behind it can be read. */
 typedef size_t (*ht_decimals_fn)(
         const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values);

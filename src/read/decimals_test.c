@@ -65,7 +65,7 @@ static void check(char (*cells)[24], size_t n, uint8_t scale)
 	make_column(&column, cells, n);
 	for (; n_wanted < n; n_wanted++) {
 		if (!is_decimal(cells[n_wanted], &own, &wanted[n_wanted]) || own > scale ||
-		        (int)strlen(cells[n_wanted]) + scale - own > 15)
+		        (int)strlen(cells[n_wanted]) - (own > 0) + scale - own > 15)
 			break;
 		wanted[n_wanted] *= ht_pack_factors[scale - own];
 	}

@@ -6,6 +6,7 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
+#include "base/text.h"
 #include "read/made_from.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
@@ -91,18 +92,12 @@ static bool exists(const char *path)
 	return !stat(path, &st);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), n_end = strlen(end);
-	return n > n_end && !strcmp(text + n - n_end, end);
-}
-
 /* Worth looking into when found in a directory. */
 static bool is_trace_name(const char *name)
 {
 	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst" };
 	for (size_t i = 0; i < HT_COUNT(ends); i++)
-		if (ends_with(name, ends[i]))
+		if (ht_text_ends(name, ends[i]))
 			return true;
 	return false;
 }

@@ -128,7 +128,8 @@ static void lose_event(struct scan *s)
 		wanted |= BIT(HT_PLACE_LIST_END);
 	count(s, HT_STAT_events_lost, s->p);
 	start_skip(s, 1,
-	        &(struct ht_search){ .before = { '{', 0 }, .wanted = wanted, .saw_event = true });
+	        &(struct ht_search){
+	                .before = { '{', 0 }, .wanted = wanted, .saw_event = true, .n_lost = 1 });
 }
 
 /* What stands between events, or behind a document, makes no sense. */
@@ -194,11 +195,14 @@ static void resume(struct scan *s, enum ht_place place)
 static void scan_skip(struct scan *s)
 {
 	struct ht_doc_state *state = s->state;
-	bool known = state->search.saw_event;
 	const char *at;
 	enum ht_place place = ht_search_place(&state->search, s->p, s->limit, s->final, &at);
-	if (state->search.saw_event && !known && !state->search.in_header)
-		ht_chunk_stat(s->w->chunk, HT_STAT_events_lost, state->skip_offset, 1);
+	uint32_t n_lost = ht_search_events(&state->search);
+	if (n_lost > state->search.n_lost) {
+		ht_chunk_stat(s->w->chunk, HT_STAT_events_lost, state->skip_offset,
+		        n_lost - state->search.n_lost);
+		state->search.n_lost = n_lost;
+	}
 	skip_to(s, at);
 	s->stop = place == HT_PLACE_NONE;
 	if (s->stop && !s->final)
@@ -522,8 +526,7 @@ static enum ht_repair copy_value(struct scan *s, const char *p, const char **ret
 /* The list of events is told by its key, or by what it holds when one byte of that is damaged. */
 static bool opens_events(struct scan *s, const char *key, size_t n_key, const char *value)
 {
-	bool exact = n_key == strlen("traceEvents") && !memcmp(key, "traceEvents", n_key);
-	if (exact && *value == '[') {
+	if (*value == '[' && ht_is_exact_events_key(key, n_key)) {
 		s->p = value + 1;
 		open_events(s);
 		return true;
@@ -542,9 +545,22 @@ static bool opens_events(struct scan *s, const char *key, size_t n_key, const ch
 /* A value that has the list of events inside and the end of the file behind it: its brace is missing. */
 static bool swallowed_events(const struct scan *s, const char *end)
 {
-	static const char events[] = "\"traceEvents\"";
 	return s->final && ht_skip_blanks(end, s->limit) >= s->limit &&
-	       memmem(s->w->repaired.data, s->w->repaired.n, events, sizeof events - 1);
+	       ht_find_events_key(s->w->repaired.data, s->w->repaired.n);
+}
+
+/* Are events in a value, and no list of them close behind it? Then the key of the list is missing, and what stood before it
+ * runs into the events: text that may still be valid. */
+static bool runs_into_events(const struct scan *s, const char *end)
+{
+	const char *p = s->w->repaired.data, *limit = p + s->w->repaired.n;
+	if (s->state->any_events ||
+	        ht_find_events_key(end, (size_t)(ht_look_limit(end, s->limit) - end)))
+		return false;
+	while (p < limit && (p = memmem(p, (size_t)(limit - p), "\"ph\"", 4)))
+		if (ht_key_form(p++, limit, HT_ANY_KEY))
+			return true;
+	return false;
 }
 
 /* The value of a top-level key; everything but the list of events is kept as its JSON text. */
@@ -570,7 +586,8 @@ static enum ht_status scan_header_value(
 	}
 	if (!is_long && must_wait(s, end))
 		return HT_OK;
-	if (repair != HT_REPAIRED || is_long || swallowed_events(s, end)) {
+	if (repair != HT_REPAIRED || is_long || swallowed_events(s, end) ||
+	        runs_into_events(s, end)) {
 		s->incomplete = repair == HT_INCOMPLETE && !is_long;
 		lose_header(s);
 		return HT_OK;
@@ -655,28 +672,6 @@ static enum ht_status scan_header(struct scan *s)
 	return HT_OK;
 }
 
-#define NO_JSON "no JSON"
-
-static const char *what_is_it(const char *p, size_t n)
-{
-	static const struct {
-		const char *magic;
-		size_t n;
-		const char *what;
-	} known[] = { { "\x89PNG", 4, "a PNG image" }, { "PK\x03\x04", 4, "a zip archive" },
-		{ "\x7f"
-		  "ELF",
-		        4, "a program" },
-		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
-		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" } };
-	if (n && !*p)
-		return "zero bytes";
-	for (size_t i = 0; i < HT_COUNT(known); i++)
-		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
-			return known[i].what;
-	return NO_JSON;
-}
-
 /* Does the object at p look like an event line: its own keys, as far as they are here, have "ph"? */
 static bool is_event_line(const char *p, const char *limit)
 {
@@ -695,7 +690,7 @@ static bool is_event_line(const char *p, const char *limit)
 			bool is_key = depth == 1 && colon < limit && *colon == ':';
 			if (is_key && end - p == 3 && p[1] == 'p' && p[2] == 'h')
 				return true;
-			if (is_key && end - p == 12 && !memcmp(p + 1, "traceEvents", 11))
+			if (is_key && ht_is_exact_events_key(p + 1, (size_t)(end - p - 1)))
 				return false;
 			p = end;
 		}
@@ -706,16 +701,14 @@ static bool is_event_line(const char *p, const char *limit)
 /* What is here starts no document: damage, or the file is no trace at all. */
 static enum ht_status scan_no_start(struct scan *s)
 {
-	static const char events[] = "\"traceEvents\"";
 	size_t n = (size_t)(s->limit - s->p);
 	if (s->state->document) {
 		skip_junk(s, BIT(HT_PLACE_EVENT) | BIT(HT_PLACE_DOCUMENT));
 		return HT_OK;
 	}
-	const char *what = what_is_it(s->p, n);
+	const char *what = ht_sniff_magic(s->p, n);
 	n = n < HT_SNIFF_BYTES ? n : HT_SNIFF_BYTES;
-	bool other = *s->p && strcmp(what, NO_JSON) != 0;
-	if (!other && memmem(s->p, n, events, sizeof events - 1)) {
+	if ((!*s->p || !what) && ht_find_events_key(s->p, n)) {
 		s->state->phase = HT_PHASE_HEADER;
 		lose_header(s);
 		return HT_OK;
@@ -724,7 +717,7 @@ static enum ht_status scan_no_start(struct scan *s)
 		return HT_FORMAT;
 	return ht_fail(s->w->builder->ctx, HT_FORMAT, s->w->builder->path, offset_of(s, s->p),
 	        "expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
-	        "not a trace: the file starts with %s", what);
+	        "not a trace: the file starts with %s", what ? what : "no JSON");
 }
 
 /* Nothing read yet, or a document has just ended. */

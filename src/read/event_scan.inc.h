@@ -11,6 +11,7 @@
 #include "json/block.h"
 #include "base/number.h"
 #include "json/text.h"
+#include "read/recover.h"
 #include "read/worker.h"
 
 #include <string.h>
@@ -137,6 +138,13 @@ static inline const char *skip_container(const char *start)
 	return step_over_container(start);
 }
 
+/* The events of a trace are in no event: then this one ran into another copy of what stood before them. */
+static bool is_event_list(const char *start, size_t n)
+{
+	const char *first = ht_skip_blanks(start + 1, start + n);
+	return *start == '[' && ht_phase_form(first, start + n);
+}
+
 /* A list or object whose text is new to this worker, as its id. */
 static bool add_container(struct ht_worker *w, const char *start, size_t n, uint32_t *ret_id)
 {
@@ -148,7 +156,7 @@ static bool add_container(struct ht_worker *w, const char *start, size_t n, uint
 		return false;
 	memcpy(w->scratch.data, start, n);
 	memset((char *)w->scratch.data + n, 0, HT_PADDING);
-	if (!ht_json_valid(w->scratch.data, n))
+	if (!ht_json_valid(w->scratch.data, n) || is_event_list(start, n))
 		return false;
 	const struct ht_text *known = NULL;
 	if (ht_intern(&w->strings, start, n, ret_id))

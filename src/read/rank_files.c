@@ -4,6 +4,7 @@
 #include "read/rank_files.h"
 
 #include "base/io.h"
+#include "base/text.h"
 #include "read/discover.h"
 
 #include <dirent.h>
@@ -19,18 +20,8 @@ struct file {
 	enum role role;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-	return n > m && !strcmp(text + n - m, end);
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
-bool ht_path_ends_in(const char *path, const char *name)
+/* Is the last part of the path that name? */
+static bool path_ends_in(const char *path, const char *name)
 {
 	size_t n = strlen(path), m = strlen(name);
 	while (n && path[n - 1] == '/')
@@ -44,14 +35,14 @@ static enum role output_role(const char *name)
 	if (!strcmp(name, "trace_view.json") || !strcmp(name, "trace_view.json.gz") ||
 	        !strcmp(name, "trace_view.json.zst"))
 		return ROLE_TIMELINE;
-	if (starts_with(name, "kernel_details.csv"))
+	if (ht_text_starts(name, "kernel_details.csv"))
 		return ROLE_KERNELS;
-	if (ends_with(name, ".csv") || ends_with(name, ".csv.gz") || ends_with(name, ".csv.zst") ||
-	        starts_with(name, "communication.json") ||
-	        starts_with(name, "communication_matrix.json"))
+	if (ht_text_ends(name, ".csv") || ht_text_ends(name, ".csv.gz") ||
+	        ht_text_ends(name, ".csv.zst") || ht_text_starts(name, "communication.json") ||
+	        ht_text_starts(name, "communication_matrix.json"))
 		return ROLE_TABLE;
 	if (!strcmp(name, "analysis.db") ||
-	        (starts_with(name, "ascend_pytorch_profiler") && ends_with(name, ".db")))
+	        (ht_text_starts(name, "ascend_pytorch_profiler") && ht_text_ends(name, ".db")))
 		return ROLE_DB;
 	return ROLE_NONE;
 }
@@ -59,8 +50,9 @@ static enum role output_role(const char *name)
 /* And of the directory around it. */
 static enum role about_role(const char *name)
 {
-	bool about = starts_with(name, "profiler_info") || starts_with(name, "profiler_metadata");
-	return about && ends_with(name, ".json") ? ROLE_ABOUT : ROLE_NONE;
+	bool about =
+	        ht_text_starts(name, "profiler_info") || ht_text_starts(name, "profiler_metadata");
+	return about && ht_text_ends(name, ".json") ? ROLE_ABOUT : ROLE_NONE;
 }
 
 static enum ht_status add_files(ht_ctx *ctx, const char *dir, enum role (*role_of)(const char *),
@@ -73,7 +65,8 @@ static enum ht_status add_files(ht_ctx *ctx, const char *dir, enum role (*role_o
 	for (struct dirent *item; status == HT_OK && (item = readdir(stream));) {
 		struct file file = { .role = role_of(item->d_name) };
 		struct stat st;
-		if (file.role == ROLE_NONE)
+		/* what is hidden is not meant: an editor keeps its copies so */
+		if (file.role == ROLE_NONE || item->d_name[0] == '.')
 			continue;
 		file.path = ht_arena_printf(arena, "%s/%s", dir, item->d_name);
 		if (!file.path)
@@ -138,7 +131,7 @@ enum ht_status ht_rank_files_list(ht_ctx *ctx, const char *dir, bool prefer_db,
         struct ht_arena *arena, struct ht_rank_files *ret_files)
 {
 	*ret_files = (struct ht_rank_files){ 0 };
-	bool is_output = ht_path_ends_in(dir, HT_ASCEND_OUTPUT);
+	bool is_output = path_ends_in(dir, HT_ASCEND_OUTPUT);
 	char *output = is_output ? join(arena, dir, ".") : join(arena, dir, HT_ASCEND_OUTPUT);
 	char *around = is_output ? join(arena, dir, "..") : join(arena, dir, ".");
 	if (!output || !around)

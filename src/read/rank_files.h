@@ -25,7 +25,4 @@ struct ht_rank_files {
 enum ht_status ht_rank_files_list(ht_ctx *ctx, const char *dir, bool prefer_db,
         struct ht_arena *arena, struct ht_rank_files *ret_files) HT_MUST_USE;
 
-/* Is the last part of the path that name? */
-bool ht_path_ends_in(const char *path, const char *name);
-
 #endif

@@ -17,6 +17,7 @@
 #define MAX_KEY_BYTES 256
 #define FORM_BYTES    ((ptrdiff_t)1024)
 #define BIT(place)    (1u << (place))
+#define MARK_PH       0
 
 static bool is_blank(char c)
 {
@@ -77,22 +78,34 @@ bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
 	return colon < limit && *colon == ':' && is_of_kind(p + 1, (size_t)(end - p - 1), kind);
 }
 
-/* ---- events ---- */
-
-/* Keys that only events have, other than names of any object. */
-static bool marks_event(const char *key, size_t n)
+/* Which of the keys that only events have starts at p; HT_N_MARKS for none. */
+static size_t mark_at(const char *p, const char *limit)
 {
-	static const char *const marks[] = { "ph", "ts", "cat", "pid", "tid", "dur" };
-	return is_one_of(marks, HT_COUNT(marks), key, n);
+	static const char *const marks[HT_N_MARKS] = {
+		[MARK_PH] = "ph", "ts", "cat", "pid", "tid", "dur"
+	};
+	size_t i = 0;
+	if (limit - p < 5 || *p != '"')
+		return HT_N_MARKS;
+	size_t n = p[3] == '"' ? 2 : 3;
+	while (i < HT_N_MARKS && !is_one_of(&marks[i], 1, p + 1, n))
+		i++;
+	return i < HT_N_MARKS && ht_key_form(p, limit, HT_ANY_KEY) ? i : HT_N_MARKS;
 }
 
-bool ht_event_form(const char *p, const char *limit)
+bool ht_mark_form(const char *p, const char *limit)
+{
+	return mark_at(p, limit) < HT_N_MARKS;
+}
+
+/* ---- events ---- */
+
+/* Does the object at p have a key of its own that marks events: this one, or any for HT_N_MARKS? ret_is_seen: it was seen to
+ * its end, or to where it is. */
+static bool has_mark(const char *p, const char *limit, size_t wanted, bool *ret_is_seen)
 {
 	size_t depth = 0;
-	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
-	const char *first = ht_skip_blanks(p + 1, limit);
-	if (!ht_key_form(first, limit, HT_ANY_KEY))
-		return false;
+	*ret_is_seen = true;
 	for (; p < limit; p++) {
 		if (*p == '{' || *p == '[') {
 			depth++;
@@ -100,17 +113,35 @@ bool ht_event_form(const char *p, const char *limit)
 			if (--depth == 0)
 				return false;
 		} else if (*p == '"') {
-			const char *end = quote_end(p, limit);
-			if (!end)
-				break;
-			if (depth == 1 && ht_key_form(p, limit, HT_ANY_KEY) &&
-			        marks_event(p + 1, (size_t)(end - p - 1)))
+			size_t mark = depth == 1 ? mark_at(p, limit) : HT_N_MARKS;
+			if (mark < HT_N_MARKS && (wanted == HT_N_MARKS || mark == wanted))
 				return true;
-			p = end;
+			if (!(p = quote_end(p, limit)))
+				break;
 		}
 	}
+	*ret_is_seen = false;
+	return false;
+}
+
+bool ht_event_form(const char *p, const char *limit)
+{
+	bool is_seen;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	const char *first = ht_skip_blanks(p + 1, limit);
+	if (!ht_key_form(first, limit, HT_ANY_KEY))
+		return false;
+	if (has_mark(p, limit, HT_N_MARKS, &is_seen))
+		return true;
 	/* not decided by what is in sight: long names come first in some files */
-	return ht_key_form(first, limit, HT_CORE_FIELD);
+	return !is_seen && ht_key_form(first, limit, HT_CORE_FIELD);
+}
+
+bool ht_phase_form(const char *p, const char *limit)
+{
+	bool is_seen;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	return p < limit && *p == '{' && has_mark(p, limit, MARK_PH, &is_seen);
 }
 
 static bool is_structure(unsigned char c)
@@ -118,7 +149,8 @@ static bool is_structure(unsigned char c)
 	return c == ',' || c == '{' || c == '}' || c == '[' || c == ']';
 }
 
-bool ht_separates(struct ht_before before)
+/* Can the next event of a list start behind these? */
+static bool separates(struct ht_before before)
 {
 	unsigned char c = before.last;
 	if (is_structure(c) || c <= ' ' || c >= 0x7f)
@@ -159,8 +191,7 @@ bool ht_list_end_form(const char *p, const char *limit, struct ht_before before)
 	next = ht_skip_blanks(next + 1, limit);
 	if (!ht_key_form(next, limit, HT_ANY_KEY))
 		return false;
-	const char *other = memmem(next, (size_t)(limit - next), "\"" HT_EVENTS_KEY "\"",
-	        strlen("\"" HT_EVENTS_KEY "\""));
+	const char *other = ht_find_events_key(next, (size_t)(limit - next));
 	return !event_follows(next, other ? other : limit);
 }
 
@@ -180,7 +211,7 @@ static bool is_key_place(const struct ht_search *s, const char *p, const char *l
 
 static bool is_event_place(const struct ht_search *s, const char *p, const char *limit)
 {
-	bool fits = s->in_header ? s->before.last != ':' : ht_separates(s->before);
+	bool fits = s->in_header ? s->before.last != ':' : separates(s->before);
 	return fits && ht_event_form(p, limit);
 }
 
@@ -205,13 +236,25 @@ static enum ht_place place_at(const struct ht_search *s, const char *p, const ch
 
 static void step_over(struct ht_search *s, const char *p, const char *limit)
 {
+	limit = ht_look_limit(p, limit);
 	if (*p == '{' || *p == '[')
 		s->depth++;
 	else if (*p == '}' || *p == ']')
 		s->depth--;
-	else if (*p == '"' && !s->saw_event)
+	size_t mark = mark_at(p, limit);
+	if (mark < HT_N_MARKS)
+		s->n_marks[mark]++;
+	if (*p == '"' && !s->saw_event)
 		s->saw_event = ht_key_form(p, limit, HT_EVENT_FIELD);
 	s->before = (struct ht_before){ (unsigned char)*p, s->before.last };
+}
+
+uint32_t ht_search_events(const struct ht_search *search)
+{
+	uint32_t n = search->saw_event && !search->in_header;
+	for (size_t i = 0; i < HT_N_MARKS; i++)
+		n = search->n_marks[i] > n ? search->n_marks[i] : n;
+	return n;
 }
 
 static bool is_special(char c)

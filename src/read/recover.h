@@ -27,15 +27,18 @@ enum ht_key_kind { HT_ANY_KEY, HT_EVENT_FIELD, HT_CORE_FIELD, HT_HEADER_KEY };
 /* True when "key": of that kind starts at p. */
 bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind);
 
+/* True when a key starts at p that events have, and practically nothing else. */
+bool ht_mark_form(const char *p, const char *limit);
+
 /* True when the brace at p opens an event: its own keys, as far as they are in sight, tell. */
 bool ht_event_form(const char *p, const char *limit);
+/* True when an object with a phase is at p: surely an event, wherever it stands. */
+bool ht_phase_form(const char *p, const char *limit);
 
 /* What separates a place from what stands before it: the last two bytes that are no blanks, last first. */
 struct ht_before {
 	unsigned char last, next_to_last;
 };
-/* Can the next event of a list start behind these? */
-bool ht_separates(struct ht_before before);
 /* True when the bracket at p, behind these, closes the list of events. */
 bool ht_list_end_form(const char *p, const char *limit, struct ht_before before);
 
@@ -48,6 +51,8 @@ enum ht_place {
 	HT_PLACE_DOCUMENT, /* the brace of another document */
 };
 
+#define HT_N_MARKS 6
+
 /* A search that may stop at the end of a text and go on with the next. */
 struct ht_search {
 	struct ht_before before;
@@ -55,12 +60,18 @@ struct ht_search {
 	bool in_header; /* keys count by depth, and events may follow anything but a colon */
 	bool saw_event; /* what belongs to an event was passed: then keys are an event's */
 	int32_t depth;  /* brackets opened less closed since the search began */
+	/* an event has each of these keys of its own once: as often as one was passed, so many events were */
+	uint32_t n_marks[HT_N_MARKS];
+	uint32_t n_lost; /* events that were counted as lost */
 };
 
 /* From p on, the first place wanted; *ret_p is it, or how far the search came. final: the file ends at
  * limit, else the search stops HT_LOOK_AHEAD before it. */
 enum ht_place ht_search_place(
         struct ht_search *search, const char *p, const char *limit, bool final, const char **ret_p);
+
+/* Events that the search passed, as far as their keys are there. */
+uint32_t ht_search_events(const struct ht_search *search);
 
 /* The last place in [p, limit) where an event seems to start, for cutting; NULL when there is none. */
 const char *ht_last_event(const char *p, const char *limit);

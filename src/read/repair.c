@@ -138,10 +138,15 @@ static bool repair_byte(struct repair *r)
 	return put(r, escape, 6);
 }
 
-/* A string that goes on over these was not closed where it should: what follows is not its text.
- * bytes of structure (commas, colons, brackets) were passed when structured. */
+/* What was passed of a string. */
+struct passed {
+	bool structure; /* commas, colons, brackets */
+	bool brace;     /* one that closes */
+};
+
+/* A string that goes on over these was not closed where it should: what follows is not its text. */
 static bool is_border(
-        const struct repair *r, enum place place, struct ht_before before, bool structured)
+        const struct repair *r, enum place place, struct ht_before before, struct passed passed)
 {
 	const char *p = r->p, *limit = ht_look_limit(p, r->limit);
 	switch (*p) {
@@ -149,7 +154,8 @@ static bool is_border(
 		return (memchr(",[]}", before.last, 4) || p[-1] == '\n') && ht_event_form(p, limit);
 	case ']': return before.last == '}' && ht_list_end_form(p, limit, before);
 	case '"':
-		return (place == PLACE_KEY && structured) ||
+		return (place == PLACE_KEY && passed.structure) ||
+		       (passed.brace && ht_mark_form(p, limit)) ||
 		       (place == PLACE_FIELD && ht_key_form(p, limit, HT_CORE_FIELD)) ||
 		       ht_key_form(p, limit, HT_HEADER_KEY);
 	default: return false;
@@ -191,7 +197,8 @@ static bool repair_plain(struct repair *r, struct ht_before *before)
 static bool repair_string(struct repair *r, enum place place)
 {
 	struct ht_before before = { 0 };
-	bool clean = true, structured = false;
+	struct passed passed = { 0 };
+	bool clean = true;
 	if (!put(r, "\"", 1))
 		return false;
 	for (r->p++; r->p < r->limit;) {
@@ -204,10 +211,11 @@ static bool repair_string(struct repair *r, enum place place)
 			r->p++;
 			return put(r, "\"", 1);
 		}
-		if (is_border(r, place, before, structured))
+		if (is_border(r, place, before, passed))
 			return fail(r, HT_HOPELESS);
 		clean &= c != '"';
-		structured |= c && strchr("{}[]:,", c);
+		passed.structure |= c && strchr("{}[]:,", c);
+		passed.brace |= c == '}';
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
 		if (!repair_text_byte(r))
@@ -355,7 +363,7 @@ static bool cut_container(struct repair *r)
 	size_t depth = 0;
 	for (; r->p < r->limit; r->p++) {
 		char c = *r->p;
-		if (is_border(r, PLACE_MEMBER, before, true))
+		if (is_border(r, PLACE_MEMBER, before, (struct passed){ .structure = true }))
 			return fail(r, HT_HOPELESS);
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
@@ -382,6 +390,9 @@ static bool repair_value(struct repair *r, enum place place)
 	/* the event itself is one level more than its values */
 	if ((*r->p == '{' || *r->p == '[') && r->depth > HT_MAX_DEPTH)
 		return cut_container(r);
+	/* the list of events is in no event, and in no value of the header */
+	if (place == PLACE_ELEMENT && ht_phase_form(r->p, ht_look_limit(r->p, r->limit)))
+		return fail(r, HT_HOPELESS);
 	if (*r->p == '{' || *r->p == '[')
 		return repair_container(r, false);
 	return repair_word(r);

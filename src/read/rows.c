@@ -227,7 +227,7 @@ enum ht_status ht_row_end_of_table(
 	w->event_offset = offset;
 	if (row >= HT_NONE - 2)
 		return fail_too_many(rows, offset);
-	bool ok = !w->out_of_memory && ht_arg_table_end(table, has, row, &pattern);
+	bool ok = !w->out_of_memory && ht_arg_table_end(table, has, row, 1, &pattern);
 	shape = ok && !has_others ? pattern->shape : HT_NONE;
 	if (ok && shape == HT_NONE)
 		ok = table_shape(rows, table, pattern, &shape) && put_others(rows, n_items, row);
@@ -235,6 +235,32 @@ enum ht_status ht_row_end_of_table(
 		pattern->shape = shape;
 	w->n_items = 0; /* args are stored already */
 	return ok && ht_worker_store(w, shape) ? HT_OK : ht_fail_nomem(rows->builder->ctx);
+}
+
+void ht_row_begin_span(struct ht_rows *rows, const struct ht_spans *spans, size_t i)
+{
+	ht_row_begin(rows, 'X', spans->category, spans->names[i]);
+	ht_row_process(rows, spans->pids[i], spans->tids[i]);
+	ht_row_time(rows, spans->ts_ns[i]);
+	ht_row_duration(rows, spans->dur_ns[i]);
+}
+
+enum ht_status ht_rows_end_of_table(struct ht_rows *rows, const struct ht_spans *spans,
+        size_t first, size_t n, struct ht_arg_table *table, const uint8_t *has, int64_t offset)
+{
+	struct ht_worker *w = &rows->worker;
+	struct ht_table_pattern *pattern;
+	uint32_t row = w->chunk->n;
+	if (n > HT_NONE - 2 - row)
+		return fail_too_many(rows, offset);
+	bool ok = !w->out_of_memory && ht_arg_table_end(table, has, row, (uint32_t)n, &pattern);
+	if (ok && pattern->shape == HT_NONE) {
+		ht_row_begin_span(rows, spans, first);
+		ok = table_shape(rows, table, pattern, &pattern->shape);
+	}
+	return ok && ht_worker_store_spans(w, spans, first, n, pattern->shape)
+	               ? HT_OK
+	               : ht_fail_nomem(rows->builder->ctx);
 }
 
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset)

@@ -47,6 +47,8 @@ void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t nam
 void ht_row_process(struct ht_rows *rows, int64_t pid, int64_t tid);
 void ht_row_time(struct ht_rows *rows, int64_t ts_ns);
 void ht_row_duration(struct ht_rows *rows, int64_t dur_ns);
+/* All of that of one of some spans. */
+void ht_row_begin_span(struct ht_rows *rows, const struct ht_spans *spans, size_t i);
 /* Integers as they are, doubles as their bits, texts as ids; the column has the type. */
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
 /* Add args to a row that is stored already; they come behind those that it has. Ended by ht_row_end, too. Rows may be
@@ -55,6 +57,11 @@ void ht_row_extend(struct ht_rows *rows, uint32_t row);
 /* Store it with the args that the table has of it: see ht_arg_table_end. */
 enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *table,
         const uint8_t *has, int64_t offset) HT_MUST_USE;
+/* The same of n spans at once, from the first on, without begin and with no args but those of the table, which are of the
+ * same columns in all; their times are plain. */
+enum ht_status ht_rows_end_of_table(struct ht_rows *rows, const struct ht_spans *spans,
+        size_t first, size_t n, struct ht_arg_table *table, const uint8_t *has,
+        int64_t offset) HT_MUST_USE;
 /* Store it. offset is where it stands in the file, for counters. */
 enum ht_status ht_row_end(struct ht_rows *rows, int64_t offset) HT_MUST_USE;
 

@@ -8,6 +8,7 @@
  * The walk only follows strings and brackets, so that a trace broken further on is still recognised.
  */
 #include "read/sniff.h"
+#include "json/events_key.h"
 
 #include <string.h>
 
@@ -122,9 +123,7 @@ static struct ht_sniff sniff_object(const char *text, size_t n, size_t i, bool i
 	if (keys & KEY_PH)
 		return (struct ht_sniff){ HT_SNIFF_LINES, "lines of events" };
 	/* damage may close the object before its events */
-	static const char events[] = "\"traceEvents\"";
-	if (keys & KEY_HEADER &&
-	        (!(keys & KEY_COMPLETE) || memmem(text, n, events, sizeof events - 1)))
+	if (keys & KEY_HEADER && (!(keys & KEY_COMPLETE) || ht_find_events_key(text, n)))
 		return (struct ht_sniff){ HT_SNIFF_OBJECT, "a trace" };
 	return other(is_all || keys & KEY_COMPLETE ? "JSON without traceEvents"
 	                                           : "JSON without traceEvents near its start");
@@ -179,4 +178,24 @@ struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all)
 bool ht_sniff_is_trace(enum ht_sniff_kind kind)
 {
 	return kind == HT_SNIFF_OBJECT || kind == HT_SNIFF_ARRAY || kind == HT_SNIFF_LINES;
+}
+
+const char *ht_sniff_magic(const char *p, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *what;
+	} known[] = { { "\x89PNG", 4, "a PNG image" }, { "PK\x03\x04", 4, "a zip archive" },
+		{ "\x7f"
+		  "ELF",
+		        4, "a program" },
+		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
+		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" } };
+	if (n && !*p)
+		return "zero bytes";
+	for (size_t i = 0; i < HT_COUNT(known); i++)
+		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
+			return known[i].what;
+	return NULL;
 }

@@ -26,6 +26,8 @@ struct ht_sniff {
 /* Tell from the first decompressed bytes what a file holds. is_all: there are no further bytes. */
 struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all);
 bool ht_sniff_is_trace(enum ht_sniff_kind kind);
+/* What starts like this and is no JSON: "a PNG image"; NULL when it is not known. */
+const char *ht_sniff_magic(const char *p, size_t n);
 /* traceEvents, or a top-level key that only stands in traces. */
 bool ht_is_header_key(const char *name, size_t n);
 

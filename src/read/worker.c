@@ -149,7 +149,8 @@ bool ht_worker_column(
 	return true;
 }
 
-bool ht_worker_column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
+/* What a column id stands for; false for an id that is not this load's. */
+static bool column_key(struct ht_worker *w, uint32_t column, struct ht_column_key *ret_key)
 {
 	struct ht_pool *pool = &w->builder->columns;
 	pthread_mutex_lock(&pool->lock);
@@ -289,6 +290,7 @@ static bool drop_duplicates(struct ht_worker *w)
 	if (!ht_vec_reserve(w->builder->mem, &w->scratch, 1, cap * sizeof(uint32_t)))
 		return false;
 	uint32_t *slots = w->scratch.data;
+	unsigned n_again = 0; /* fields that every event has once */
 	memset(slots, 0, cap * sizeof *slots);
 	for (size_t i = w->n_items; i-- > 0;) {
 		if (w->item_keys[i] == UINT32_MAX)
@@ -296,6 +298,8 @@ static bool drop_duplicates(struct ht_worker *w)
 		uint32_t *slot = find_slot(w, slots, cap, i);
 		if (*slot && w->items[i] != w->items[*slot - 1])
 			clear_field(w, w->items[i]);
+		if (*slot)
+			n_again += w->items[i] == HT_FIELD_PH || w->items[i] == HT_FIELD_TS;
 		if (*slot)
 			w->items[i] = DROPPED;
 		else
@@ -311,6 +315,9 @@ static bool drop_duplicates(struct ht_worker *w)
 		w->item_values[n++] = w->item_values[i];
 	}
 	w->n_items = (uint32_t)n;
+	/* what stood between two events is missing */
+	if (n_again >= 2)
+		ht_worker_stat(w, HT_STAT_events_lost);
 	return true;
 }
 
@@ -465,7 +472,7 @@ bool ht_worker_put_arg(struct ht_worker *w, uint32_t row, uint32_t i_column, uin
 		column = (struct ht_chunk_column *)c->columns.data + i_column;
 	if (!column || !column->cap) {
 		struct ht_column_key key;
-		if (!ht_worker_column_key(w, i_column, &key) ||
+		if (!column_key(w, i_column, &key) ||
 		        !(column = ht_chunk_column(c, i_column, key.type)))
 			return false;
 	}
@@ -514,6 +521,36 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 	c->ph[row] = w->ph;
 	for (uint64_t bits = w->stat_bits; bits; bits &= bits - 1)
 		ht_chunk_stat(c, (enum ht_stat_code)__builtin_ctzll(bits), w->event_offset, 1);
+	return true;
+}
+
+bool ht_worker_store_spans(
+        struct ht_worker *w, const struct ht_spans *spans, size_t first, size_t n, uint32_t shape)
+{
+	struct ht_chunk *c = w->chunk;
+	uint32_t row = c->n, cat;
+	bool ok = true;
+	ht_worker_begin_event(w);
+	w->cat = spans->category;
+	w->track.pid_type = w->track.tid_type = HT_ID_INT;
+	while (ok && c->cap - row < n)
+		ok = ht_chunk_grow(c);
+	for (size_t i = 0; ok && i < n; i++, row++) {
+		w->track.pid = spans->pids[first + i];
+		w->track.tid = spans->tids[first + i];
+		ok = find_ids(w, &c->track[row], &cat);
+		c->cat[row] = (uint16_t)cat;
+		c->shape[row] = shape;
+		c->flags[row] = HT_EV_SPAN;
+		c->ph[row] = 'X';
+	}
+	w->out_of_memory |= !ok;
+	if (!ok)
+		return false;
+	memcpy(c->ts_ns + c->n, spans->ts_ns + first, n * sizeof *c->ts_ns);
+	memcpy(c->dur_ns + c->n, spans->dur_ns + first, n * sizeof *c->dur_ns);
+	memcpy(c->name + c->n, spans->names + first, n * sizeof *c->name);
+	c->n = row;
 	return true;
 }
 

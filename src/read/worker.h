@@ -81,8 +81,6 @@ bool ht_column_number(
 /* Column id of a key and type; false when out of memory, or when there are too many. */
 bool ht_worker_column(struct ht_worker *worker, struct ht_scan_key *key, enum ht_arg_type type,
         uint32_t *ret_column);
-/* What a column id stands for; false for an id that is not this load's. */
-bool ht_worker_column_key(struct ht_worker *worker, uint32_t column, struct ht_column_key *ret_key);
 /* Text scanned next; memos of other texts are forgotten, as they point into them. */
 void ht_worker_set_text(struct ht_worker *worker, const char *end);
 /* Forget the args read so far: a second args object replaces the first. */
@@ -94,6 +92,25 @@ bool ht_worker_shape(struct ht_worker *worker, uint32_t *ret_shape);
 bool ht_worker_put_arg(struct ht_worker *worker, uint32_t row, uint32_t column, uint64_t value);
 /* Store the event that was read. False when out of memory. */
 bool ht_worker_store(struct ht_worker *worker, uint32_t shape);
+
+/* Spans of one category that come together, with numbers as pids and tids. */
+struct ht_spans {
+	size_t n;
+	uint32_t category;
+	const uint32_t *names;
+	const int64_t *pids, *tids, *ts_ns, *dur_ns;
+};
+
+/* Is there nothing to say of its times? */
+static inline bool ht_span_is_plain(const struct ht_spans *spans, size_t i)
+{
+	int64_t ts_ns = spans->ts_ns[i];
+	return ts_ns < HT_MAX_TIME_NS && ts_ns > -HT_MAX_TIME_NS && spans->dur_ns[i] >= 0;
+}
+
+/* Store n of them from the first on, all plain and of one shape, without args. False when out of memory. */
+bool ht_worker_store_spans(struct ht_worker *worker, const struct ht_spans *spans, size_t first,
+        size_t n, uint32_t shape);
 
 /* Append an item to the event. False when out of memory. */
 bool ht_worker_grow_items(struct ht_worker *worker);

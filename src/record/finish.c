@@ -87,7 +87,8 @@ static enum ht_status write_outputs(const struct ht_image *image, struct ht_repl
 	return status;
 }
 
-enum ht_status ht_finish_image(
+/* Write to these paths; "" is none. */
+static enum ht_status finish_image(
         const struct ht_image *image, const char *path, const char *trace_path, int64_t finish_ns)
 {
 	struct output et, trace;
@@ -145,7 +146,7 @@ int ht_finish_live(const struct ht_part *part)
 	const struct ht_part_header *header = part->header;
 	enum ht_status status = ht_image_of_part(ctx, part, &image);
 	if (status == HT_OK) {
-		status = ht_finish_image(&image, header->path, header->trace, ht_record_now());
+		status = finish_image(&image, header->path, header->trace, ht_record_now());
 		ht_image_done(&image);
 	}
 	if (status == HT_OK && header->flags & HT_RECORD_SYNC) {
@@ -181,7 +182,7 @@ int ht_record_recover(const char *part, const char *path, const char *trace_path
 		ht_image_done(&image);
 	}
 	if (status == HT_OK) {
-		status = ht_finish_image(&image, path ? path : image.header->path,
+		status = finish_image(&image, path ? path : image.header->path,
 		        trace_path ? trace_path : image.header->trace, last_moment(&image));
 		ht_image_done(&image);
 	}

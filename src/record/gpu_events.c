@@ -10,6 +10,7 @@
 #include "record/gpu.h"
 #include "record/timeline.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -99,61 +100,56 @@ static bool read_records(struct side *side)
 	return true;
 }
 
-static int compare_i64(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By thread, then time; what encloses comes first. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct ht_rec_span *x = a, *y = b;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	int order = compare_i64(x->begin_ns, y->begin_ns);
-	order = order ? order : compare_i64(y->end_ns, x->end_ns);
-	return order ? order : compare_i64((int64_t)x->record_id, (int64_t)y->record_id);
+	int order = ht_order_i64(x->begin_ns, y->begin_ns);
+	order = order ? order : ht_order_i64(y->end_ns, x->end_ns);
+	return order ? order : ht_order_i64((int64_t)x->record_id, (int64_t)y->record_id);
 }
 
 static int compare_records(const void *a, const void *b)
 {
 	const struct ht_gpu_record *x = a, *y = b;
-	int order = compare_i64(x->start_ns, y->start_ns);
-	order = order ? order : compare_i64(y->end_ns, x->end_ns);
-	order = order ? order : compare_i64(x->correlation, y->correlation);
-	return order ? order : compare_i64(x->kind, y->kind);
+	int order = ht_order_i64(x->start_ns, y->start_ns);
+	order = order ? order : ht_order_i64(y->end_ns, x->end_ns);
+	order = order ? order : ht_order_i64(x->correlation, y->correlation);
+	return order ? order : ht_order_i64(x->kind, y->kind);
 }
 
 static int compare_events(const void *a, const void *b)
 {
 	const struct ht_gpu_record *x = a, *y = b;
-	int order = compare_i64(x->context, y->context);
-	order = order ? order : compare_i64(x->event, y->event);
-	return order ? order : compare_i64(x->correlation, y->correlation);
+	int order = ht_order_i64(x->context, y->context);
+	order = order ? order : ht_order_i64(x->event, y->event);
+	return order ? order : ht_order_i64(x->correlation, y->correlation);
 }
 
 static int compare_launches(const void *a, const void *b)
 {
 	const struct launch *x = a, *y = b;
-	int order = compare_i64(x->correlation, y->correlation);
-	return order ? order : compare_i64(x->start_ns, y->start_ns);
+	int order = ht_order_i64(x->correlation, y->correlation);
+	return order ? order : ht_order_i64(x->start_ns, y->start_ns);
 }
 
 static int compare_by_thread(const void *a, const void *b)
 {
 	const struct launch *x = a, *y = b;
-	int order = compare_i64(x->thread, y->thread);
-	order = order ? order : compare_i64(x->start_ns, y->start_ns);
-	return order ? order : compare_i64(x->correlation, y->correlation);
+	int order = ht_order_i64(x->thread, y->thread);
+	order = order ? order : ht_order_i64(x->start_ns, y->start_ns);
+	return order ? order : ht_order_i64(x->correlation, y->correlation);
 }
 
 static int compare_shadows(const void *a, const void *b)
 {
 	const struct shadow *x = a, *y = b;
-	int order = compare_i64(x->annotation, y->annotation);
-	order = order ? order : compare_i64(x->device, y->device);
-	order = order ? order : compare_i64(x->stream, y->stream);
-	return order ? order : compare_i64(x->start_ns, y->start_ns);
+	int order = ht_order_i64(x->annotation, y->annotation);
+	order = order ? order : ht_order_i64(x->device, y->device);
+	order = order ? order : ht_order_i64(x->stream, y->stream);
+	return order ? order : ht_order_i64(x->start_ns, y->start_ns);
 }
 
 static void sort(struct ht_vec *vec, size_t n_bytes, int (*compare)(const void *, const void *))

@@ -59,9 +59,6 @@ int ht_recorder_fail(int error, const char *format, ...) __attribute__((format(p
 
 /* This thread, made at its first call; NULL when out of memory. */
 struct ht_thread *ht_thread_get(void);
-/* This thread with the recording held, or NULL: nothing is recorded, or this thread is recording a
- * call already. `number` is what it is called from its first record on, 0: the next one. */
-struct ht_thread *ht_thread_enter(uint64_t number);
 static inline void ht_thread_leave(struct ht_thread *thread)
 {
 	atomic_store_explicit(&thread->busy, 0, memory_order_release);
@@ -90,7 +87,6 @@ enum ht_schedule_action {
 	HT_SCHEDULE_RECORD,
 	HT_SCHEDULE_LAST
 };
-enum ht_schedule_action ht_schedule_at(const struct ht_record_schedule *schedule, uint64_t i_step);
 void ht_schedule_start(void);
 void ht_schedule_stop(void);
 

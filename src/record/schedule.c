@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum ht_schedule_action ht_schedule_at(const struct ht_record_schedule *schedule, uint64_t i_step)
+static enum ht_schedule_action action_at(const struct ht_record_schedule *schedule, uint64_t i_step)
 {
 	if (i_step < schedule->skip_first)
 		return HT_SCHEDULE_OFF;
@@ -34,7 +34,7 @@ static void enter_step(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	char name[40];
-	switch (ht_schedule_at(&r->options.schedule, r->i_step)) {
+	switch (action_at(&r->options.schedule, r->i_step)) {
 	case HT_SCHEDULE_OFF: return;
 	case HT_SCHEDULE_WARM_UP: (void)ht_thread_get(); return;
 	case HT_SCHEDULE_RECORD:
@@ -51,7 +51,7 @@ static void leave_step(void)
 	struct ht_recorder *r = &ht_recorder;
 	ht_record_end(r->step_token, NULL);
 	r->step_token = 0;
-	if (ht_schedule_at(&r->options.schedule, r->i_step) != HT_SCHEDULE_LAST)
+	if (action_at(&r->options.schedule, r->i_step) != HT_SCHEDULE_LAST)
 		return;
 	ht_recorder_pause();
 	if (r->options.on_cycle)

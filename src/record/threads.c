@@ -176,7 +176,9 @@ static void mark_window(struct ht_stream *s, unsigned window)
 		s->window = window;
 }
 
-struct ht_thread *ht_thread_enter(uint64_t number)
+/* This thread with the recording held, or NULL: nothing is recorded, or this thread is recording a
+ * call already. `number` is what it is called from its first record on, 0: the next one. */
+static struct ht_thread *enter(uint64_t number)
 {
 	struct ht_recorder *r = &ht_recorder;
 	if (!atomic_load_explicit(&r->running, memory_order_relaxed))
@@ -241,7 +243,7 @@ static void put_call(struct ht_stream *s, const struct ht_record_call *call, uin
 
 uint64_t ht_record_begin(const struct ht_record_call *call)
 {
-	struct ht_thread *thread = ht_thread_enter(call->thread);
+	struct ht_thread *thread = enter(call->thread);
 	if (!thread)
 		return 0;
 	const struct ht_record_options *options = &ht_recorder.options;
@@ -269,7 +271,7 @@ uint64_t ht_record_begin(const struct ht_record_call *call)
 
 void ht_record_end(uint64_t token, const struct ht_record_result *result)
 {
-	struct ht_thread *thread = token ? ht_thread_enter(0) : NULL;
+	struct ht_thread *thread = token ? enter(0) : NULL;
 	if (!thread)
 		return;
 	token--;
@@ -314,8 +316,7 @@ uint64_t ht_record_push(const char *name)
 
 void ht_record_freed(const void *address)
 {
-	struct ht_thread *thread =
-	        ht_recorder.options.flags & HT_RECORD_NEW_IDS ? ht_thread_enter(0) : NULL;
+	struct ht_thread *thread = ht_recorder.options.flags & HT_RECORD_NEW_IDS ? enter(0) : NULL;
 	if (!thread)
 		return;
 	struct ht_stream *s = thread->stream;
@@ -335,7 +336,7 @@ void ht_record_name_thread(const char *name)
 	n = n < sizeof thread->name ? n : sizeof thread->name - 1;
 	memcpy(thread->name, name, n);
 	thread->name[n] = 0;
-	thread = ht_thread_enter(0);
+	thread = enter(0);
 	if (!thread)
 		return;
 	write_thread(thread, 0);

@@ -27,7 +27,8 @@ bool ht_parse_bool(const char *text, bool *ret)
 	return false;
 }
 
-bool ht_parse_event(const char *text, int64_t *ret_id)
+/* "3:1234": rank and row. */
+static bool parse_event(const char *text, int64_t *ret_id)
 {
 	int64_t rank, row;
 	char digits[24];
@@ -128,7 +129,7 @@ enum ht_status ht_param_check(ht_ctx *ctx, const struct ht_param *param, const c
 		want = "a time such as 30us or 1.5ms";
 		break;
 	case HT_EVENT:
-		ok = ht_parse_event(text, &integer);
+		ok = parse_event(text, &integer);
 		want = "an event such as 0:1234, rank and row";
 		break;
 	case HT_STR: ok = !param->choices || is_choice(param->choices, text); break;

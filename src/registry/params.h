@@ -10,8 +10,6 @@
 enum ht_status ht_param_check(
         ht_ctx *ctx, const struct ht_param *param, const char *text) HT_MUST_USE;
 bool ht_parse_bool(const char *text, bool *ret);
-/* "3:1234": rank and row. */
-bool ht_parse_event(const char *text, int64_t *ret_id);
 bool ht_parse_f64(const char *text, double *ret);
 /* "0.03" or "3%". */
 bool ht_parse_ratio(const char *text, double *ret);

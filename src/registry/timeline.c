@@ -178,7 +178,8 @@ static const char *name_or_null(const struct ht_trace *t, uint32_t id)
 	return id == HT_NO_STR ? NULL : ht_str(t, id);
 }
 
-const char *ht_timeline_layer(const struct ht_trace *t, const struct ht_track *track)
+/* The layer of an NPU trace that a track is of; NULL for others. */
+static const char *layer_of(const struct ht_trace *t, const struct ht_track *track)
 {
 	static const struct {
 		const char *process, *layer;
@@ -215,7 +216,7 @@ bool ht_timeline_track(const ht_timeline *timeline, size_t i, struct ht_track_in
 		.device = track->device,
 		.n_spans = r->n,
 		.n_lanes = r->n_lanes,
-		.layer = ht_timeline_layer(t, track) };
+		.layer = layer_of(t, track) };
 	if (r->n) {
 		info.first_ns = ht_time_moved(&timeline->move, r->first_ns);
 		info.last_ns = ht_time_moved(&timeline->move, r->last_ns);

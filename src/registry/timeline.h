@@ -38,12 +38,7 @@ struct ht_timeline {
 
 /* The first instant of the trace's own clock that is not before a set time. */
 int64_t ht_timeline_own_ns(const ht_timeline *timeline, int64_t set_ns);
-/* What rows belong to, made when it is asked for first. */
-enum ht_status ht_timeline_attribution(ht_ctx *ctx, const ht_timeline *timeline,
-        const struct ht_attribution **ret_attribution) HT_MUST_USE;
 /* The collective that a row is a call of; NULL: none that is known. */
 const struct ht_timeline_call *ht_timeline_call(const ht_timeline *timeline, uint32_t row);
-/* The layer of an NPU trace that a track is of; NULL for others. */
-const char *ht_timeline_layer(const struct ht_trace *trace, const struct ht_track *track);
 
 #endif

@@ -16,7 +16,8 @@
 
 #define MAX_DEPTH 4096 /* of call stacks that are told */
 
-enum ht_status ht_timeline_attribution(
+/* What rows belong to, made when it is asked for first. */
+static enum ht_status attribution_of(
         ht_ctx *ctx, const ht_timeline *timeline, const struct ht_attribution **ret_attribution)
 {
 	/* made once, and only read since: for callers the timeline does not change */
@@ -98,7 +99,7 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
 {
 	const struct ht_trace *t = timeline->trace;
 	const struct ht_attribution *attribution;
-	HT_TRY(ht_timeline_attribution(ctx, timeline, &attribution));
+	HT_TRY(attribution_of(ctx, timeline, &attribution));
 	struct ht_event_source source = { ctx, scratch, t, timeline->info.rank, attribution };
 	struct ht_event_column column;
 	for (size_t i = 0; i < HT_N_EVENT_FIELDS; i++) {
@@ -250,7 +251,7 @@ enum ht_status ht_timeline_links(
 	ht_error_clear(ctx);
 	if (row >= ht_n_events(t))
 		return fail_row(ctx, timeline, row);
-	HT_TRY(ht_timeline_attribution(ctx, timeline, &attribution));
+	HT_TRY(attribution_of(ctx, timeline, &attribution));
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
 	struct linking l = { timeline, row, gpu ? gpu->launch : HT_NONE, gpu ? gpu->op : HT_NONE,
 		fn, user };

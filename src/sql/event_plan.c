@@ -59,6 +59,23 @@ static bool is_testable(sqlite3_index_info *info, int i, enum ht_event_how how)
 	}
 }
 
+/* Whether the constraint is a list that is better tested at once than value by value: those that no index is for. */
+static bool take_list(sqlite3_index_info *info, int i, enum ht_event_how how)
+{
+	bool is_fit = how == HT_HOW_RANK || how == HT_HOW_NAME || how == HT_HOW_KIND ||
+	              how == HT_HOW_CAT || how == HT_HOW_CLASS || how == HT_HOW_STEP ||
+	              how == HT_HOW_OP;
+#if SQLITE_VERSION_NUMBER >= 3038000
+	return is_fit && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+	       sqlite3_libversion_number() >= 3038000 && sqlite3_vtab_in(info, i, -1) &&
+	       sqlite3_vtab_in(info, i, 1);
+#else
+	(void)info;
+	(void)i;
+	return is_fit && false;
+#endif
+}
+
 static void take_tests(
         const struct ht_event_vtab *v, sqlite3_index_info *info, struct ht_event_plan *plan)
 {
@@ -67,8 +84,8 @@ static void take_tests(
 		enum ht_event_how how = column < 0 ? HT_HOW_ID : v->cells[column].how;
 		if (!info->aConstraint[i].usable || !is_testable(info, i, how))
 			continue;
-		plan->tests[plan->n_tests++] =
-		        (struct ht_event_test){ (uint8_t)how, info->aConstraint[i].op };
+		uint8_t op = take_list(info, i, how) ? HT_OP_IN : info->aConstraint[i].op;
+		plan->tests[plan->n_tests++] = (struct ht_event_test){ (uint8_t)how, op };
 		info->aConstraintUsage[i].argvIndex = (int)plan->n_tests;
 	}
 }
@@ -247,6 +264,7 @@ static const char *op_text(uint8_t op)
 	case SQLITE_INDEX_CONSTRAINT_LT: return "<";
 	case SQLITE_INDEX_CONSTRAINT_GE: return ">=";
 	case SQLITE_INDEX_CONSTRAINT_LIKE: return " LIKE ";
+	case HT_OP_IN: return " IN ";
 	default: return " GLOB ";
 	}
 }

@@ -11,8 +11,10 @@
 #include "sql/event_table.h"
 
 #include "base/checked.h"
+#include "base/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- numbers of a row ---- */
@@ -85,21 +87,76 @@ static bool whole_of(double real, struct ht_event_bound *bound)
 	return true;
 }
 
+/* A text as it will be compared; NULL when it is none, or holds a byte of zero. */
+static const char *copy_text(struct ht_event_walk *w, sqlite3_value *value)
+{
+	const char *text = sqlite3_value_type(value) == SQLITE_TEXT
+	                           ? (const char *)sqlite3_value_text(value)
+	                           : NULL;
+	size_t n = text ? (size_t)sqlite3_value_bytes(value) : 0;
+	return text && strlen(text) == n ? ht_arena_strndup(&w->arena, text, n) : NULL;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+	return (*left > *right) - (*left < *right);
+}
+
+#if SQLITE_VERSION_NUMBER >= 3038000
+static size_t count_list(sqlite3_value *list)
+{
+	sqlite3_value *one = NULL;
+	size_t n = 0;
+	int code = sqlite3_vtab_in_first(list, &one);
+	for (; code == SQLITE_OK && one; code = sqlite3_vtab_in_next(list, &one))
+		n++;
+	return n;
+}
+
+/* The same for a list; nothing equals null, so one in it does not matter. */
+static bool bind_list(struct ht_event_walk *w, sqlite3_value *list, struct ht_event_bound *bound)
+{
+	size_t n = count_list(list);
+	sqlite3_value *one = NULL;
+	bound->texts = ht_arena_alloc(&w->arena, (n + 1) * sizeof *bound->texts);
+	bound->values = ht_arena_alloc(&w->arena, (n + 1) * sizeof *bound->values);
+	if (!bound->texts || !bound->values)
+		return false;
+	int code = sqlite3_vtab_in_first(list, &one);
+	for (; code == SQLITE_OK && one && bound->n_listed < n;
+	        code = sqlite3_vtab_in_next(list, &one)) {
+		int type = sqlite3_value_type(one);
+		if (type == SQLITE_NULL)
+			continue;
+		const char *text = is_text(bound->test.how) ? copy_text(w, one) : NULL;
+		if (is_text(bound->test.how) ? !text : type != SQLITE_INTEGER)
+			return false;
+		bound->texts[bound->n_listed] = text;
+		bound->values[bound->n_listed++] = sqlite3_value_int64(one);
+	}
+	w->is_empty |= !bound->n_listed;
+	bound->text = is_text(bound->test.how) ? "" : NULL;
+	if (!bound->text)
+		qsort(bound->values, bound->n_listed, sizeof *bound->values, compare_values);
+	return true;
+}
+#endif
+
 /* Whether the test can be made here with this value. */
 static bool bind_bound(struct ht_event_walk *w, sqlite3_value *value, struct ht_event_bound *bound)
 {
+#if SQLITE_VERSION_NUMBER >= 3038000
+	if (bound->test.op == HT_OP_IN)
+		return bind_list(w, value, bound);
+#endif
 	int type = sqlite3_value_type(value);
 	if (type == SQLITE_NULL) {
 		w->is_empty = true;
 		return false;
 	}
 	if (is_text(bound->test.how)) {
-		if (type != SQLITE_TEXT)
-			return false;
-		const char *text = (const char *)sqlite3_value_text(value);
-		size_t n = text ? (size_t)sqlite3_value_bytes(value) : 0;
-		bound->text =
-		        text && strlen(text) == n ? ht_arena_strndup(&w->arena, text, n) : NULL;
+		bound->text = copy_text(w, value);
 		return bound->text != NULL;
 	}
 	bound->value = sqlite3_value_int64(value);
@@ -121,7 +178,7 @@ static bool compares(int64_t a, uint8_t op, int64_t b)
 static bool matches(const struct ht_trace *t, struct ht_event_bound *bound, uint32_t id)
 {
 	uint8_t *known = &bound->matches[id];
-	if (!*known) {
+	if (!*known && bound->test.op != HT_OP_IN) {
 		const char *text = ht_str(t, id);
 		bool same = bound->test.op == SQLITE_INDEX_CONSTRAINT_LIKE
 		                    ? !sqlite3_strlike(bound->text, text, 0)
@@ -129,6 +186,15 @@ static bool matches(const struct ht_trace *t, struct ht_event_bound *bound, uint
 		*known = same ? 2 : 1;
 	}
 	return *known == 2;
+}
+
+/* Whether a number fits a bound. */
+static bool fits(const struct ht_event_bound *bound, int64_t value)
+{
+	if (bound->test.op != HT_OP_IN)
+		return compares(value, bound->test.op, bound->value);
+	return bsearch(&value, bound->values, bound->n_listed, sizeof value, compare_values) !=
+	       NULL;
 }
 
 static bool passes(struct ht_event_walk *w)
@@ -145,7 +211,7 @@ static bool passes(struct ht_event_walk *w)
 			value = ht_event_id(w->number, (uint32_t)value);
 		if (bound->matches    ? !matches(w->trace, bound, (uint32_t)value)
 		        : bound->text ? value != bound->id
-		                      : !compares(value, bound->test.op, bound->value))
+		                      : !fits(bound, value))
 			return false;
 	}
 	return true;
@@ -176,9 +242,9 @@ static bool is_rank_wanted(const struct ht_event_walk *w, int64_t number)
 		uint8_t how = bound->test.how;
 		bool is_event = how == HT_HOW_ID || how == HT_HOW_PARENT || how == HT_HOW_LAUNCH ||
 		                how == HT_HOW_OP;
-		if (how == HT_HOW_RANK && !compares(number, bound->test.op, bound->value))
+		if (how == HT_HOW_RANK && !fits(bound, number))
 			return false;
-		if (is_event && ht_event_rank(bound->value) != number)
+		if (is_event && bound->test.op != HT_OP_IN && ht_event_rank(bound->value) != number)
 			return false;
 	}
 	return true;
@@ -202,6 +268,28 @@ static const char *class_name(int i)
 	return ht_class_name((enum ht_class)i);
 }
 
+/* A text as the number that it has in this trace. */
+static uint32_t number_of(const struct ht_trace *t, uint8_t how, const char *text)
+{
+	return how == HT_HOW_KIND    ? code_of(text, kind_name, HT_N_KINDS)
+	       : how == HT_HOW_CLASS ? code_of(text, class_name, HT_N_CLASSES)
+	                             : ht_str_find(t, text);
+}
+
+/* Mark what is in the list; false when nothing of it is in this trace. */
+static bool mark_listed(const struct ht_trace *t, struct ht_event_bound *bound)
+{
+	bool has = false;
+	for (size_t i = 0; i < bound->n_listed; i++) {
+		uint32_t id = number_of(t, bound->test.how, bound->texts[i]);
+		if (id == HT_NONE)
+			continue;
+		bound->matches[id] = 2;
+		has = true;
+	}
+	return has;
+}
+
 /* Texts as the numbers that they have in this trace; false when it cannot have such rows. */
 static int find_texts(struct ht_event_walk *w, bool *ret_possible)
 {
@@ -212,16 +300,14 @@ static int find_texts(struct ht_event_walk *w, bool *ret_possible)
 		if (!bound->text)
 			continue;
 		if (bound->test.op != SQLITE_INDEX_CONSTRAINT_EQ) {
-			bound->matches = ht_arena_alloc(&w->arena, t->n_string_offsets + 1);
+			bound->matches = ht_arena_alloc(
+			        &w->arena, t->n_string_offsets + HT_N_KINDS + HT_N_CLASSES);
 			if (!bound->matches)
 				return SQLITE_NOMEM;
+			*ret_possible &= bound->test.op != HT_OP_IN || mark_listed(t, bound);
 			continue;
 		}
-		bound->id = bound->test.how == HT_HOW_KIND
-		                    ? code_of(bound->text, kind_name, HT_N_KINDS)
-		            : bound->test.how == HT_HOW_CLASS
-		                    ? code_of(bound->text, class_name, HT_N_CLASSES)
-		                    : ht_str_find(t, bound->text);
+		bound->id = number_of(t, bound->test.how, bound->text);
 		*ret_possible &= bound->id != HT_NONE;
 	}
 	return SQLITE_OK;
@@ -284,15 +370,7 @@ static void time_range(const struct ht_event_walk *w, int64_t *ret_from, int64_t
 static size_t first_from(const struct ht_trace *t, const struct ht_track *track, int64_t from)
 {
 	const uint32_t *rows = t->track_rows + track->first;
-	size_t low = 0, high = track->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->ts_ns[rows[middle]] < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return HT_LOWER_BOUND(i, track->n, t->ts_ns[rows[i]] < from);
 }
 
 static void take_list(struct ht_event_walk *w, const uint32_t *rows, size_t n)
@@ -569,27 +647,37 @@ static bool belongs(const struct ht_event_walk *w, uint32_t row)
 	}
 }
 
-static bool next_candidate(struct ht_event_walk *w)
+/* Rows that are passed over between two looks at the limits: SQLite sees none of them. */
+#define ROWS_PER_LOOK ((size_t)1 << 16)
+
+static int next_candidate(struct ht_event_walk *w, bool *ret_found)
 {
+	*ret_found = false;
 	while (w->at < w->n) {
 		size_t at = w->at++;
+		if (at % ROWS_PER_LOOK == ROWS_PER_LOOK - 1) {
+			int code = ht_sql_look(w->vtab->common.session);
+			if (code != SQLITE_OK)
+				return code;
+		}
 		w->row = w->walk == HT_WALK_ROWS  ? (uint32_t)at
 		         : w->walk == HT_WALK_GPU ? w->trace->gpu[at].row
 		                                  : w->list[at];
-		if (passes(w) && (w->is_natural || belongs(w, w->row)))
-			return true;
+		*ret_found = passes(w) && (w->is_natural || belongs(w, w->row));
+		if (*ret_found)
+			break;
 	}
-	return false;
+	return SQLITE_OK;
 }
 
 static int walk_on(struct ht_event_walk *w)
 {
 	const struct ht_sql_session *s = w->vtab->common.session;
-	int code = SQLITE_OK;
-	bool more = false;
+	bool more = false, found;
 	for (;;) {
-		if (next_candidate(w))
-			return SQLITE_OK;
+		int code = next_candidate(w, &found);
+		if (code != SQLITE_OK || found)
+			return code;
 		if (w->by_track)
 			code = take_track(w, &more);
 		if (code == SQLITE_OK && w->by_track && more)

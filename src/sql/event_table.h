@@ -80,9 +80,12 @@ enum ht_event_path {
 	HT_PATH_OVERLAP,     /* of each track, or one, what overlaps a range of time */
 };
 
+/* As SQLITE_INDEX_CONSTRAINT_x, of which none is 1: one of a list, which comes at once. */
+#define HT_OP_IN 1
+
 struct ht_event_test {
 	uint8_t how; /* enum ht_event_how */
-	uint8_t op;  /* SQLITE_INDEX_CONSTRAINT_x */
+	uint8_t op;  /* SQLITE_INDEX_CONSTRAINT_x, HT_OP_IN */
 };
 
 #define HT_PLAN_TESTS   16
@@ -116,7 +119,12 @@ struct ht_event_bound {
 	const char *text; /* NULL: a number */
 	uint32_t
 	        id; /* of an equal text: string or code in the rank in hand; HT_NONE: it has none */
-	uint8_t *matches; /* LIKE and GLOB: by string id, 0 unknown, 1 no, 2 yes */
+	uint8_t *
+	        matches; /* LIKE, GLOB, texts of a list: by string or code, 0 unknown, 1 no, 2 yes */
+	/* of a list */
+	const char **texts;
+	int64_t *values; /* in order */
+	size_t n_listed;
 };
 
 struct ht_event_walk {

@@ -75,11 +75,18 @@ struct gathered {
 	bool failed;
 };
 
+/* No time is beyond these, and what lies between two of them is still a number. */
+static int64_t time_of(sqlite3_value *value)
+{
+	int64_t time = sqlite3_value_int64(value), most = HT_MAX_TIME_NS - 1;
+	return time > most ? most : time < -most ? -most : time;
+}
+
 static void gather(sqlite3_context *call, struct gathered *g, int which, sqlite3_value **values)
 {
 	struct ht_mem *mem = session_of(call)->ctx->mem;
 	struct ht_vec *list = &g->lists[which];
-	struct ht_interval new = { sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1]) };
+	struct ht_interval new = { time_of(values[0]), time_of(values[1]) };
 	struct ht_interval *last = list->n ? (struct ht_interval *)list->data + list->n - 1 : NULL;
 	if (new.end <= new.start)
 		return;
@@ -88,6 +95,9 @@ static void gather(sqlite3_context *call, struct gathered *g, int which, sqlite3
 		return;
 	}
 	g->failed |= !HT_VEC_PUSH(mem, list, struct ht_interval, new);
+	/* at once: there may be no end to what comes */
+	if (g->failed)
+		sqlite3_result_error_nomem(call);
 }
 
 static void union_step(sqlite3_context *call, int n, sqlite3_value **values)
@@ -248,10 +258,36 @@ static void arg(sqlite3_context *call, int n, sqlite3_value **values)
 	}
 }
 
-static void free_regex(void *regex)
+/* A pattern, compiled for the texts that came. */
+struct patterns {
+	regex_t regex[2]; /* for short texts, for long ones */
+	bool is_made[2];
+};
+
+static void free_patterns(void *user)
 {
-	regfree(regex);
-	sqlite3_free(regex);
+	struct patterns *made = user;
+	for (size_t i = 0; i < HT_COUNT(made->regex); i++)
+		if (made->is_made[i])
+			regfree(&made->regex[i]);
+	sqlite3_free(made);
+}
+
+/* False after what is wrong with it has been said. */
+static bool compile(sqlite3_context *call, struct patterns *made, const char *pattern, bool is_long)
+{
+	char why[HT_PATTERN_WHY];
+	if (made->is_made[is_long])
+		return true;
+	enum ht_status status = is_long ? ht_pattern_compile_long(pattern, &made->regex[1], why)
+	                                : ht_pattern_compile(pattern, &made->regex[0], why);
+	made->is_made[is_long] = status == HT_OK;
+	if (status == HT_OK)
+		return true;
+	char *message = sqlite3_mprintf("the pattern '%.200s': %s", pattern, why);
+	sqlite3_result_error(call, message ? message : why, -1);
+	sqlite3_free(message);
+	return false;
 }
 
 /* The compiled pattern stays with the statement. */
@@ -259,29 +295,24 @@ static void match(sqlite3_context *call, int n, sqlite3_value **values)
 {
 	const char *pattern = (const char *)sqlite3_value_text(values[0]);
 	const char *text = (const char *)sqlite3_value_text(values[1]);
-	regex_t *regex = sqlite3_get_auxdata(call, 0);
-	char why[HT_PATTERN_WHY];
+	struct patterns *made = sqlite3_get_auxdata(call, 0);
+	bool is_new = !made;
 	(void)n;
 	if (!pattern || !text)
 		return;
-	if (regex) {
-		sqlite3_result_int(call, !regexec(regex, text, 0, NULL, 0));
-		return;
-	}
-	regex = sqlite3_malloc(sizeof *regex);
-	if (!regex) {
+	bool is_long = sqlite3_value_bytes(values[1]) > HT_PATTERN_LONG;
+	if (is_new)
+		made = sqlite3_malloc(sizeof *made);
+	if (!made) {
 		sqlite3_result_error_nomem(call);
 		return;
 	}
-	if (ht_pattern_compile(pattern, regex, why) != HT_OK) {
-		char *message = sqlite3_mprintf("the pattern '%s': %s", pattern, why);
-		sqlite3_result_error(call, message ? message : why, -1);
-		sqlite3_free(message);
-		sqlite3_free(regex);
-		return;
-	}
-	sqlite3_result_int(call, !regexec(regex, text, 0, NULL, 0));
-	sqlite3_set_auxdata(call, 0, regex, free_regex);
+	if (is_new)
+		*made = (struct patterns){ .is_made = { false } };
+	if (compile(call, made, pattern, is_long))
+		sqlite3_result_int(call, !regexec(&made->regex[is_long], text, 0, NULL, 0));
+	if (is_new)
+		sqlite3_set_auxdata(call, 0, made, free_patterns);
 }
 
 int ht_sql_register_functions(sqlite3 *db, struct ht_sql_session **session)

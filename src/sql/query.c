@@ -96,6 +96,8 @@ static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const
 	if (code == SQLITE_OK)
 		code = ht_sql_register_functions(db, &holder);
 	if (code == SQLITE_OK)
+		code = ht_sql_register_bounded(db);
+	if (code == SQLITE_OK)
 		code = sqlite3_exec(db, "PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 #ifdef SQLITE_DBCONFIG_DQS_DML
 	/* an argument whose name is misspelt would be a text, and the answer a silent zero */

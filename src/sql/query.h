@@ -36,6 +36,9 @@ enum ht_status ht_sql_guard_fail(struct ht_sql_guard *g, int code) HT_MUST_USE;
 enum ht_status ht_sql_collect(struct ht_sql_session *s, sqlite3_stmt *query, uint64_t max_rows,
         int *ret_code, ht_table **ret_table) HT_MUST_USE;
 
+/* Functions of SQLite whose work no limit would end, in a form that is bounded. */
+int ht_sql_register_bounded(sqlite3 *db);
+
 /* What to do about a message of SQLite on a query (NULL: unknown), in the room or for ever; NULL: nothing is known. */
 #define HT_SQL_HINT_BYTES 256
 const char *ht_sql_hint(const char *query, const char *message, char *room, size_t n_room);

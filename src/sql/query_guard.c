@@ -16,17 +16,28 @@
 #include <string.h>
 #include <time.h>
 
-/* So many steps of SQLite's machine between two looks, some milliseconds; and no more calls than these. */
-#define STEPS_PER_LOOK    20000
+/* So many steps of SQLite's machine between two looks: some microseconds, and as many of the longest values as fit into
+ * that. The caller is asked no more often than these. */
+#define STEPS_PER_LOOK    250
 #define PROGRESS_EVERY_NS 50000000
 
-/* A value is no longer than this: a query cannot make one text of gigabytes. */
-#define MAX_VALUE_BYTES (256 << 20)
+/* A value is no longer than this, and what a function does with one ends soon: between two steps nobody looks. With a
+ * limit of memory it is a part of that, within bounds. */
+#define MAX_VALUE_BYTES  (16 << 20)
+#define MIN_VALUE_BYTES  (1 << 20)
+#define VALUES_OF_MEMORY 64
+/* LIKE and GLOB compare a pattern at every place of a text. */
+#define MAX_PATTERN_BYTES 4096
 
+/* To some milliseconds where that is cheaper: it is looked at often. */
 static int64_t now_ns(void)
 {
 	struct timespec now;
+#ifdef CLOCK_MONOTONIC_COARSE
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#else
 	clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -104,6 +115,14 @@ static bool on_progress(void *user, const char *what, uint64_t done, uint64_t to
 	return look(user, what, done, total);
 }
 
+static int longest_value(uint64_t memory_limit)
+{
+	uint64_t part = memory_limit / VALUES_OF_MEMORY;
+	if (!memory_limit || part > MAX_VALUE_BYTES)
+		return MAX_VALUE_BYTES;
+	return part > MIN_VALUE_BYTES ? (int)part : MIN_VALUE_BYTES;
+}
+
 void ht_sql_guard_start(struct ht_sql_guard *g, struct ht_sql_session *s, uint64_t timeout_ms)
 {
 	ht_ctx *ctx = s->ctx;
@@ -118,7 +137,8 @@ void ht_sql_guard_start(struct ht_sql_guard *g, struct ht_sql_session *s, uint64
 	sqlite3_progress_handler(s->db, STEPS_PER_LOOK, on_steps, g);
 	sqlite3_set_authorizer(s->db, authorize, g);
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
-	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, longest_value(ctx->mem->limit));
+	sqlite3_limit(s->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_PATTERN_BYTES);
 }
 
 void ht_sql_guard_done(struct ht_sql_guard *g)

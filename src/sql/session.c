@@ -40,11 +40,18 @@ int ht_sql_failed(struct ht_sql_session *s, enum ht_status status)
 	                                : SQLITE_ERROR;
 }
 
+int ht_sql_look(struct ht_sql_session *s)
+{
+	return ht_sql_failed(s, ht_progress(s->ctx, "query", s->n_rows, 0));
+}
+
 int ht_sql_take(struct ht_sql_session *s, size_t i, const struct ht_trace **ret_trace)
 {
 	struct ht_sql_rank *rank = &s->ranks[i];
 	if (!rank->trace) {
-		int code = ht_sql_failed(s, ht_set_acquire(s->ctx, s->set, i, &rank->trace));
+		int code = ht_sql_look(s);
+		if (code == SQLITE_OK)
+			code = ht_sql_failed(s, ht_set_acquire(s->ctx, s->set, i, &rank->trace));
 		if (code != SQLITE_OK)
 			return code;
 	}

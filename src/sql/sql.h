@@ -72,6 +72,8 @@ int ht_sql_register_tables(struct ht_sql_session *s);
 /* A failed call of ours inside a callback of SQLite: remembered, and as a code of SQLite. */
 int ht_sql_failed(struct ht_sql_session *s, enum ht_status status);
 
+/* Time, memory and the caller, where SQLite sees nothing for a while; SQLITE_OK: go on. */
+int ht_sql_look(struct ht_sql_session *s);
 /* The trace of the i-th rank; the code of SQLite. */
 int ht_sql_take(struct ht_sql_session *s, size_t i, const struct ht_trace **ret_trace);
 /* Own time of a rank to set time, as every table shows it. */

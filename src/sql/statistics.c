@@ -8,6 +8,8 @@
 
 #include "sql/sql.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,9 @@ static struct sample *take(sqlite3_context *call, sqlite3_value *value)
 	else if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
 		sample->failed |= !HT_VEC_PUSH(
 		        mem_of(call), &sample->values, double, sqlite3_value_double(value));
+	/* at once: there may be no end to what comes */
+	if (sample && sample->failed)
+		sqlite3_result_error_nomem(call);
 	return sample;
 }
 
@@ -61,12 +66,6 @@ static void take_percent(sqlite3_context *call, int n, sqlite3_value **values)
 	(void)take(call, values[0]);
 }
 
-static int compare(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-	return a < b ? -1 : a > b;
-}
-
 static void forget(sqlite3_context *call, struct sample *sample)
 {
 	ht_vec_free(mem_of(call), &sample->values, sizeof(double));
@@ -85,7 +84,7 @@ static void give_percentile(sqlite3_context *call)
 		sqlite3_result_error(
 		        call, "the second argument of percentile is one number from 0 to 100", -1);
 	} else if (n) {
-		qsort(values, n, sizeof *values, compare);
+		qsort(values, n, sizeof *values, ht_compare_f64);
 		double at = sample->percent / 100 * (double)(n - 1);
 		size_t below = (size_t)at;
 		double rest = at - (double)below;

@@ -102,15 +102,16 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 			if (bit == 1u << b && of_bit[b] < 0)
 				of_bit[b] = i;
 	}
-	static const char *const names[] = { " rank", " text", " id", " row" };
+	const char *const names[] = { "rank", v->table == STRINGS ? "text" : "key", "id", "row" };
 	sqlite3_str *text = sqlite3_str_new(NULL);
+	sqlite3_str_appendall(text, "scan");
 	for (int b = 0; b < 4; b++) {
 		if (of_bit[b] < 0)
 			continue;
 		info->aConstraintUsage[of_bit[b]].argvIndex = ++n;
 		info->idxNum |= 1 << b;
 		rows = rows / (b == 0 ? 2 : b == 1 ? 20 : 1e5) + 1;
-		sqlite3_str_appendf(text, "%s=?", names[b]);
+		sqlite3_str_appendf(text, "%s%s=?", n == 1 ? ": " : " AND ", names[b]);
 	}
 	info->idxStr = sqlite3_str_finish(text);
 	info->needToFreeIdxStr = 1;

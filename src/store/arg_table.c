@@ -6,21 +6,6 @@
  */
 #include "store/arg_table.h"
 
-/* 2^53: whole numbers up to here are doubles. */
-#define MAX_EXACT ((int64_t)1 << 53)
-
-const double ht_pack_powers[HT_PACK_MAX_SCALE + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8,
-	1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-const int64_t ht_pack_factors[HT_PACK_MAX_SCALE + 1] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
-	10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
-	100000000000000, 1000000000000000 };
-
-#define ROOM(power) (MAX_EXACT / (power))
-const int64_t ht_pack_rooms[HT_PACK_MAX_SCALE + 1] = { ROOM(1), ROOM(10), ROOM(100), ROOM(1000),
-	ROOM(10000), ROOM(100000), ROOM(1000000), ROOM(10000000), ROOM(100000000), ROOM(1000000000),
-	ROOM(10000000000), ROOM(100000000000), ROOM(1000000000000), ROOM(10000000000000),
-	ROOM(100000000000000), ROOM(1000000000000000) };
-
 /* ---- one column ---- */
 
 static int64_t bits_of(int64_t value, uint8_t scale)
@@ -62,108 +47,6 @@ static int64_t rescale(struct ht_packer *p, int64_t value, uint8_t scale)
 	return to == HT_PACK_RAW ? bits_of(value, scale) : value * ht_pack_factors[to - scale];
 }
 
-/* The base and bits of the values: the base is the bits in front that all have. */
-static struct ht_pack_block measure(struct ht_packer *p)
-{
-	struct ht_pack_block block = { .base = 0 };
-	uint64_t any = 0, all = ~(uint64_t)0;
-	/* a count that is known is what compilers make wide instructions of; the first value changes nothing */
-	for (unsigned i = p->n; i < HT_PACK_VALUES; i++)
-		p->values[i] = p->values[0];
-	for (unsigned i = 0; i < HT_PACK_VALUES; i++) {
-		any |= (uint64_t)p->values[i];
-		all &= (uint64_t)p->values[i];
-	}
-	if (any != all)
-		block.n_bits = (64 - (unsigned)__builtin_clzll(any ^ all)) & 0xff;
-	if (block.n_bits < 64)
-		block.base = (int64_t)(all >> block.n_bits << block.n_bits);
-	block.scale = p->scale;
-	block.first_word = p->words.n & 0xffffffffffff;
-	return block;
-}
-
-/* n values of n_bits each, one behind the other. Whether a word is full cannot be guessed, so nothing is asked. */
-static void pack(const uint64_t *values, unsigned n, unsigned n_bits, uint64_t *out)
-{
-	uint64_t word = 0;
-	unsigned used = 0;
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t value = values[i], rest = value >> 1 >> (63 - used);
-		word |= value << used;
-		*out = word;
-		used += n_bits;
-		out += used / 64;
-		word = used / 64 ? rest : word;
-		used %= 64;
-	}
-	if (used)
-		*out = word;
-}
-
-/* Zeros at the end of all decimals are not needed. */
-static void drop_zeros(struct ht_packer *p)
-{
-	for (bool all = true; p->scale > 0 && p->scale <= HT_PACK_MAX_SCALE; p->scale--) {
-		for (unsigned i = 0; all && i < p->n; i++)
-			all = p->values[i] % 10 == 0;
-		if (!all)
-			return;
-		for (unsigned i = 0; i < p->n; i++)
-			p->values[i] /= 10;
-	}
-}
-
-/* The values that are not zero move to the front; which these are stands in masks. Returns how many there are. */
-static unsigned squeeze(uint64_t *values, unsigned n, uint64_t *masks)
-{
-	unsigned n_kept = 0;
-	memset(masks, 0, (1 + HT_PACK_MASKS) * sizeof *masks);
-	for (unsigned first = 0; first < n; first += 64) {
-		unsigned n_own = n - first < 64 ? n - first : 64;
-		uint64_t mask = 0;
-		masks[0] |= (uint64_t)n_kept << first / 64 * 16;
-		for (unsigned i = 0; i < n_own; i++) {
-			uint64_t value = values[first + i], is_kept = value != 0;
-			mask |= is_kept << i;
-			values[n_kept] = value;
-			n_kept += (unsigned)is_kept;
-		}
-		masks[1 + first / 64] = mask;
-	}
-	return n_kept;
-}
-
-/* Values that are not zero; where the first ones are, all count so. */
-static unsigned count_others(const struct ht_packer *p)
-{
-	unsigned n = 0, i = 0;
-	for (; i < p->n && i < 16; i++)
-		n += p->values[i] != 0;
-	if (n == i)
-		return p->n;
-	for (; i < p->n; i++)
-		n += p->values[i] != 0;
-	return n;
-}
-
-static void pack_block(
-        const struct ht_pack_block *block, uint64_t *values, unsigned n, uint64_t *words)
-{
-	unsigned n_bits = block->n_bits % HT_PACK_SPARSE;
-	if (block->n_bits >= HT_PACK_SPARSE) {
-		n = squeeze(values, n, words);
-		words += 1 + HT_PACK_MASKS;
-	}
-	for (unsigned i = 0; block->base && i < n; i++)
-		values[i] ^= (uint64_t)block->base;
-	/* two, four and more that fit a word are one value of as many bits */
-	for (; n_bits <= 32 && n % 2 == 0; n /= 2, n_bits *= 2)
-		for (unsigned i = 0; i < n / 2; i++)
-			values[i] = values[2 * i] | values[2 * i + 1] << n_bits;
-	pack(values, n, n_bits, words);
-}
-
 /* Room for one more block. Lists of many are mapped, so that what they needed is given back when they are copied. */
 static bool has_room(struct ht_mem *mem, struct ht_vec *blocks)
 {
@@ -176,27 +59,19 @@ static bool has_room(struct ht_mem *mem, struct ht_vec *blocks)
 
 static bool flush(struct ht_mem *mem, struct ht_packer *p)
 {
+	struct ht_pack_plan plan;
 	if (!p->n)
 		return true;
 	p->is_float |= p->scale > 0;
-	drop_zeros(p);
-	struct ht_pack_block block = measure(p);
-	unsigned n = p->n, n_bits = block.n_bits, n_others = n_bits > 1 ? count_others(p) : n;
-	/* worth it when an eighth is saved */
-	bool is_sparse = (n - n_others) * n_bits >= 64 * (1 + HT_PACK_MASKS) + n * n_bits / 8;
-	size_t n_words = ((size_t)n * n_bits + 63) / 64;
-	uint64_t *values = (uint64_t *)p->values;
-	if (is_sparse) {
-		n_words = ((size_t)n_others * n_bits + 63) / 64 + 1 + HT_PACK_MASKS;
-		block.n_bits = (n_bits + HT_PACK_SPARSE) & 0xff;
-	}
-	if (!ht_vec_reserve(mem, &p->words, sizeof *values, n_words) ||
+	ht_pack_plan(p->values, p->n, p->scale, &plan);
+	plan.block.first_word = p->words.n & 0xffffffffffff;
+	if (!ht_vec_reserve(mem, &p->words, sizeof(uint64_t), plan.n_words) ||
 	        !has_room(mem, &p->blocks) ||
-	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, block))
+	        !HT_VEC_PUSH(mem, &p->blocks, struct ht_pack_block, plan.block))
 		return false;
-	if (n_words)
-		pack_block(&block, values, n, (uint64_t *)p->words.data + p->words.n);
-	p->words.n += n_words;
+	if (plan.n_words)
+		ht_pack_write(&plan, p->values, (uint64_t *)p->words.data + p->words.n);
+	p->words.n += plan.n_words;
 	p->n = 0;
 	p->scale = 0;
 	return true;
@@ -375,8 +250,19 @@ static bool find_pattern(struct ht_arg_table *t, const uint8_t *has)
 	return true;
 }
 
-bool ht_arg_table_end(
-        struct ht_arg_table *t, const uint8_t *has, uint32_t row, struct ht_table_pattern **ret)
+static bool add_rows(struct ht_mem *mem, struct ht_vec *list, uint32_t row, uint32_t n)
+{
+	if (list->cap - list->n < n && !ht_vec_reserve(mem, list, sizeof row, n))
+		return false;
+	uint32_t *to = (uint32_t *)list->data + list->n;
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = row + i;
+	list->n += n;
+	return true;
+}
+
+bool ht_arg_table_end(struct ht_arg_table *t, const uint8_t *has, uint32_t row, uint32_t n,
+        struct ht_table_pattern **ret)
 {
 	if (t->failed || (has && !find_pattern(t, has)))
 		return false;
@@ -385,7 +271,7 @@ bool ht_arg_table_end(
 		return false;
 	struct ht_vec *lists = t->lists.data;
 	for (uint32_t i = 0; i < pattern->n_lists; i++)
-		if (!HT_VEC_PUSH(t->mem, &lists[pattern->lists[i]], uint32_t, row))
+		if (!add_rows(t->mem, &lists[pattern->lists[i]], row, n))
 			return false;
 	*ret = pattern;
 	return true;

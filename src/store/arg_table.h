@@ -3,7 +3,7 @@
  *
  *     struct ht_arg_table *table = ht_arg_table_new(builder, n_columns);   the builder owns it
  *     for some rows, in ascending order, and each column: ht_table_column_put(...)
- *     for these rows: ht_arg_table_end(table, has, row, &pattern), has[i]: a value was put into column i
+ *     for these rows: ht_arg_table_end(table, has, row, n, &pattern), has[i]: a value was put into column i
  *
  * Which args a row has is its pattern. Columns that always come together share one list of rows, which is copied when
  * they part. A column of numbers is of integers, or of doubles
@@ -59,9 +59,9 @@ struct ht_arg_table {
 
 /* NULL when out of memory. The caller sets pool_id and is_text of the columns. */
 struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_columns);
-/* The row's args are done: those of the columns whose byte is 1, the others are 0; NULL: those of the row before. The
- * pattern is the caller's until the next call. False when out of memory. */
-bool ht_arg_table_end(struct ht_arg_table *table, const uint8_t *has, uint32_t row,
+/* The args of n rows from one on are done: those of the columns whose byte is 1, the others are 0; NULL: those of the row
+ * before. The pattern is the caller's until the next call. False when out of memory. */
+bool ht_arg_table_end(struct ht_arg_table *table, const uint8_t *has, uint32_t row, uint32_t n,
         struct ht_table_pattern **ret);
 /* No more rows: what is in hand is packed. False when out of memory. */
 bool ht_arg_table_seal(struct ht_arg_table *table);

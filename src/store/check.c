@@ -734,7 +734,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 6,
+	.version = 7,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

@@ -42,6 +42,21 @@ static inline uint64_t ht_pack_n_blocks(uint64_t n_values)
 	return n_values / HT_PACK_VALUES + (n_values % HT_PACK_VALUES != 0);
 }
 
+/* How a block will be written. */
+struct ht_pack_plan {
+	struct ht_pack_block block; /* but for its first word */
+	unsigned n_values, n_others;
+	uint64_t others[HT_PACK_MASKS]; /* of a sparse one: which values are not zero */
+	size_t n_words;
+	bool is_sparse;
+};
+
+/* Of 1 to HT_PACK_VALUES values over 10^scale; zeros that all decimals end with are dropped. There is room for
+ * HT_PACK_VALUES, and what lies behind them is lost. */
+void ht_pack_plan(int64_t *values, unsigned n, uint8_t scale, struct ht_pack_plan *ret_plan);
+/* The words of a block that has some; the values are lost. */
+void ht_pack_write(const struct ht_pack_plan *plan, int64_t *values, uint64_t *ret_words);
+
 /* The i-th group of bits; words has one more behind those of the block. */
 static inline uint64_t ht_pack_group(const uint64_t *words, unsigned n_bits, unsigned i)
 {

@@ -131,7 +131,7 @@ static void check_lost_work(struct checks *c, struct ht_range range, struct ht_t
 	size_t next = ht_lower_bound_u32(t->launch_rows, t->n_launch_rows, range.first);
 	uint64_t n = 0;
 	for (uint32_t row = range.first; row < range.end; row++) {
-		bool call = t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
+		bool call = ht_kind_is_call(t->kind[row]);
 		if (!call || t->name[row] == HT_NO_STR)
 			continue;
 		while (next < t->n_launch_rows && t->launch_rows[next] < row)

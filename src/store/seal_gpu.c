@@ -44,17 +44,11 @@ static uint32_t choose_launch(
 	return best;
 }
 
-static bool contains(const struct ht_trace *t, uint32_t outer, uint32_t inner)
-{
-	return t->track[outer] == t->track[inner] && t->ts_ns[outer] <= t->ts_ns[inner] &&
-	       ht_end_ns(t, outer) >= ht_end_ns(t, inner);
-}
-
 /* The operator with that External id; of several the one around the launch, else the last. */
 static uint32_t choose_op(const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t launch)
 {
 	for (size_t i = n; i-- > 0;)
-		if (launch != HT_NONE && contains(t, rows[i], launch))
+		if (launch != HT_NONE && ht_row_is_around(t, rows[i], launch))
 			return rows[i];
 	return n ? rows[n - 1] : HT_NONE;
 }

@@ -5,15 +5,10 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 #include <string.h>
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-	return n >= m && !strcmp(text + n - m, end);
-}
 
 static bool category_kind(const char *name, enum ht_kind *ret_kind)
 {
@@ -30,9 +25,9 @@ static bool category_kind(const char *name, enum ht_kind *ret_kind)
 			*ret_kind = known[i].kind;
 			return true;
 		}
-	if (ends_with(name, "_runtime"))
+	if (ht_text_ends(name, "_runtime"))
 		*ret_kind = HT_KIND_RUNTIME;
-	else if (ends_with(name, "_driver"))
+	else if (ht_text_ends(name, "_driver"))
 		*ret_kind = HT_KIND_DRIVER;
 	else
 		return false;

@@ -7,6 +7,8 @@
  */
 #include "store/seal.h"
 
+#include "base/sort.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,20 +32,15 @@ static bool parse_number(const char *text, int64_t *ret_number)
 	return !*end && !errno;
 }
 
-static int order(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* Of one thread the track of the number comes first. */
 static int by_thread(const void *left, const void *right)
 {
 	const struct thread *a = left, *b = right;
-	int by = order(a->document, b->document);
-	by = by ? by : order(a->pid_type, b->pid_type);
-	by = by ? by : order(a->pid, b->pid);
-	by = by ? by : order(a->tid, b->tid);
-	return by ? by : order(a->as_text, b->as_text);
+	int by = ht_order_i64(a->document, b->document);
+	by = by ? by : ht_order_i64(a->pid_type, b->pid_type);
+	by = by ? by : ht_order_i64(a->pid, b->pid);
+	by = by ? by : ht_order_i64(a->tid, b->tid);
+	return by ? by : ht_order_i64(a->as_text, b->as_text);
 }
 
 static size_t list_threads(const struct ht_trace *t, struct thread *threads, size_t *ret_texts)

@@ -270,6 +270,19 @@ static inline bool ht_is_span(const struct ht_trace *t, uint32_t row)
 	return (t->flags[row] & (HT_EV_SPAN | HT_EV_BAD_TIME)) == HT_EV_SPAN;
 }
 
+/* Is a row in time and thread around another, or where it is? */
+static inline bool ht_row_is_around(const struct ht_trace *t, uint32_t outer, uint32_t inner)
+{
+	return t->track[outer] == t->track[inner] && t->ts_ns[outer] <= t->ts_ns[inner] &&
+	       ht_end_ns(t, outer) >= ht_end_ns(t, inner);
+}
+
+/* Calls of the runtime or the driver. */
+static inline bool ht_kind_is_call(uint8_t kind)
+{
+	return kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER;
+}
+
 /* Kernels, copies and sets. */
 static inline bool ht_kind_is_gpu_work(uint8_t kind)
 {

@@ -526,8 +526,11 @@ static int64_t exposed_of(const struct ht_findings *f, size_t p)
 
 int64_t ht_findings_late_cost(const struct ht_findings *f, size_t i_part, int64_t late_ns)
 {
+	const struct ht_verdict *late =
+	        f->stragglers.verdicts ? &f->stragglers.verdicts[i_part] : NULL;
 	int64_t own = exposed_of(f, i_part), least = INT64_MAX;
-	for (size_t p = 0; p < f->parts->n; p++) {
+	for (size_t i = 0; late && i < late->n_members; i++) {
+		size_t p = late->members[i];
 		int64_t ns = p == i_part ? HT_NO_I64 : exposed_of(f, p);
 		least = ns != HT_NO_I64 && ns < least ? ns : least;
 	}

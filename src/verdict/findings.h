@@ -187,9 +187,9 @@ enum ht_status ht_findings_make(
 
 /* Of all ranks, as far as known; 0: no steps. */
 int64_t ht_findings_mean_step(const struct ht_findings *findings);
-/* What a step is longer by because a rank, by its part, is late by late_ns of a step, at most. Ranks of a job have as long a
- * step, so what the others communicate alone above what it does is what it has more to do; what they compute meanwhile loses
- * nothing. */
+/* What a step is longer by because a rank, by its part, is late by late_ns of a step, at most. Ranks of a group have as long
+ * a step, so what the others communicate alone above what it does is what it has more to do; what they compute meanwhile
+ * loses nothing. */
 int64_t ht_findings_late_cost(const struct ht_findings *findings, size_t i_part, int64_t late_ns);
 /* What is odd about the traces themselves, as notes: the first, and how many more. */
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;

@@ -436,6 +436,14 @@ def test_the_cache_sees_every_file(tmp_path):
     assert rows("tables", path, "--view", "cells") != before
 
 
+def test_hidden_files_are_no_tables(tmp_path):
+    path = rank(tmp_path, kernel_details__csv=KERNELS, step_trace_time__csv="Step,Computing\n1,2\n")
+    before = rows("tables", path), rows("health", path)
+    for name in (".step_trace_time.csv", ".csv"):
+        (path / "ASCEND_PROFILER_OUTPUT" / name).write_text("Step,Computing\n1,9\n")
+    assert (rows("tables", path), rows("health", path)) == before
+
+
 def test_output_is_never_written_over_a_file_of_the_rank(tmp_path):
     path = rank(tmp_path, kernel_details__csv=KERNELS)
     done = support.run("convert", path, "-o", path / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")

@@ -114,7 +114,7 @@ static bool is_range(const struct ht_trace *trace, uint32_t row)
 static bool is_launch(const struct ht_trace *trace, uint32_t row)
 {
 	uint8_t kind = trace->kind[row];
-	return (kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER) && ht_is_span(trace, row) &&
+	return ht_kind_is_call(kind) && ht_is_span(trace, row) &&
 	       ht_is_kernel_launch_name(ht_str(trace, trace->name[row]));
 }
 
@@ -327,17 +327,6 @@ static enum ht_status put_row(struct ht_run *run, ht_table *table, const struct 
 }
 
 /* Ranges count by their launch, because their own times are not real. */
-static enum ht_status mark_rows(struct ht_run *run, const struct ht_frame *frame, bool **ret_in)
-{
-	bool *in = ht_arena_alloc(run->scratch, frame->trace->n_kind + 1);
-	if (!in)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < frame->n_rows; i++)
-		in[frame->rows[i]] = true;
-	*ret_in = in;
-	return HT_OK;
-}
-
 static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 {
 	ht_table *table = part->facts[0];
@@ -354,7 +343,7 @@ static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 	HT_TRY(add_columns(table, counters, n_counters));
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(match(run, table, frame.rank, frame.trace, ranges, n));
-	HT_TRY(mark_rows(run, &frame, &in));
+	HT_TRY(ht_frame_marks(run, &frame, &in));
 	HT_TRY(find_operators(run, frame.trace, &operators));
 	for (size_t r = 0; r < n; r++) {
 		uint32_t deciding = ranges[r].launch != HT_NONE ? ranges[r].launch : ranges[r].row;

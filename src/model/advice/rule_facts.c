@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "model/advice/memory_growth.h"
 #include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
@@ -175,20 +176,15 @@ static enum ht_status find_roles(struct facts *f)
 
 /* ---- names of host rows ---- */
 
-static bool starts_with(const char *text, const char *prefix)
-{
-	return !strncmp(text, prefix, strlen(prefix));
-}
-
 static bool allocates(const char *name)
 {
 	static const char cann[] = "AscendCL@";
 	static const char *const names[] = { "cudaMalloc", "cudaFree", "cudaHostAlloc", "hipMalloc",
 		"hipFree", "hipHostMalloc", "cuMemAlloc", "cuMemFree", "cuMemCreate", "aclrtMalloc",
 		"aclrtFree", "aclMallocMemInner" };
-	name += starts_with(name, cann) ? sizeof cann - 1 : 0;
+	name += ht_text_starts(name, cann) ? sizeof cann - 1 : 0;
 	for (size_t i = 0; i < HT_COUNT(names); i++)
-		if (starts_with(name, names[i]))
+		if (ht_text_starts(name, names[i]))
 			return true;
 	return false;
 }
@@ -203,9 +199,10 @@ static uint32_t host_bits(const char *name, unsigned traits)
 		bits |= 1u << HT_METRIC_DP;
 	if (!strcmp(name, "DistributedDataParallel.forward"))
 		bits |= 1u << HT_METRIC_DDP;
-	if (starts_with(name, "nccl:") || starts_with(name, "hccl:") || starts_with(name, "xccl:"))
+	if (ht_text_starts(name, "nccl:") || ht_text_starts(name, "hccl:") ||
+	        ht_text_starts(name, "xccl:"))
 		bits |= 1u << HT_METRIC_NCCL;
-	if (starts_with(name, "gloo:") || starts_with(name, "mpi:"))
+	if (ht_text_starts(name, "gloo:") || ht_text_starts(name, "mpi:"))
 		bits |= 1u << HT_METRIC_GLOO;
 	if (allocates(name))
 		bits |= 1u << HT_METRIC_MALLOC;
@@ -327,7 +324,7 @@ static size_t count_calls(const struct ht_trace *t)
 {
 	size_t n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
+		n += ht_kind_is_call(t->kind[row]);
 	return n;
 }
 

@@ -7,6 +7,7 @@
 #include "model/calls/module_groups.h"
 
 #include "base/checked.h"
+#include "base/search.h"
 #include "model/calls/attribution.h"
 #include "model/rows/frame.h"
 #include "model/calls/op_tree.h"
@@ -265,19 +266,11 @@ enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table)
 static int64_t order_of(
         const struct ht_pooled *p, const size_t *by_path, const char *path, size_t n)
 {
-	size_t low = 0, high = ht_pooled_n(p);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const char *at = ht_pooled_key(p, by_path[middle], HT_MODULE_PATH);
-		int order = strncmp(at, path, n);
-		if (!order && !at[n])
-			return ht_pooled_i64(p, by_path[middle], 0, HT_MODULE_ORDER);
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return INT64_MAX;
+	size_t i = HT_LOWER_BOUND(at, ht_pooled_n(p),
+	        strncmp(ht_pooled_key(p, by_path[at], HT_MODULE_PATH), path, n) < 0);
+	const char *found = i < ht_pooled_n(p) ? ht_pooled_key(p, by_path[i], HT_MODULE_PATH) : "";
+	bool is_it = !strncmp(found, path, n) && !found[n];
+	return is_it ? ht_pooled_i64(p, by_path[i], 0, HT_MODULE_ORDER) : INT64_MAX;
 }
 
 struct ordered {

@@ -17,11 +17,6 @@ struct builder {
 	const int64_t *ends;
 };
 
-static bool is_call(const struct ht_trace *t, uint32_t row)
-{
-	return t->kind[row] == HT_KIND_RUNTIME || t->kind[row] == HT_KIND_DRIVER;
-}
-
 /* Whether a row makes a level, and of what kind. */
 static bool is_node(struct builder *b, uint32_t row, enum ht_node_kind *ret_kind)
 {
@@ -135,8 +130,8 @@ static void time_host(struct builder *b)
 	}
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		uint32_t up = t->parent[row];
-		if (!is_call(t, row) || !ht_is_span(t, row) || b->of[row] == HT_NONE ||
-		        (up != HT_NONE && is_call(t, up)))
+		if (!ht_kind_is_call(t->kind[row]) || !ht_is_span(t, row) ||
+		        b->of[row] == HT_NONE || (up != HT_NONE && ht_kind_is_call(t->kind[up])))
 			continue;
 		ht_sum(&b->nodes[b->of[row]].host_self_ns, -length_ns(b, row));
 	}

@@ -43,11 +43,6 @@ static const char *text_of(const struct match *m, uint32_t id)
 
 /* ---- order ---- */
 
-static int compare_i64(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 /* What matches nothing is behind everything else. */
 static bool is_placeless(const struct match *m, const struct ht_loose_call *l)
 {
@@ -376,12 +371,12 @@ static enum ht_status match_all(struct match *m)
 static int by_start(const void *left, const void *right)
 {
 	const struct ht_collective *a = left, *b = right;
-	int order = compare_i64(a->calls[0].start_ns, b->calls[0].start_ns);
+	int order = ht_order_i64(a->calls[0].start_ns, b->calls[0].start_ns);
 	if (order)
 		return order;
 	if (a->calls[0].i_rank != b->calls[0].i_rank)
 		return a->calls[0].i_rank < b->calls[0].i_rank ? -1 : 1;
-	return compare_i64(a->calls[0].row, b->calls[0].row);
+	return ht_order_i64(a->calls[0].row, b->calls[0].row);
 }
 
 /* ---- places ---- */
@@ -389,7 +384,7 @@ static int by_start(const void *left, const void *right)
 static int by_row(const void *left, const void *right)
 {
 	const struct ht_call_place *a = left, *b = right;
-	return compare_i64(a->row, b->row);
+	return ht_order_i64(a->row, b->row);
 }
 
 enum ht_status ht_matches_order(

@@ -52,7 +52,7 @@ static const struct {
 	{ "reduce", HT_COMM_REDUCE },
 };
 
-enum ht_comm_kind ht_comm_kind_of(const char *name)
+static enum ht_comm_kind kind_of(const char *name)
 {
 	char plain[256];
 	size_t n = 0;
@@ -266,7 +266,7 @@ static enum ht_status describe(struct args *args, const struct ht_group_sizes *s
 		name = ht_name_shorten(run, ht_str(trace, trace->name[name_row]));
 	if (!name)
 		return ht_fail_nomem(run->ctx);
-	call.kind = ht_comm_kind_of(name);
+	call.kind = kind_of(name);
 	bool pair = call.kind == HT_COMM_SEND_RECV;
 	int64_t from = HT_NO_I64, to = HT_NO_I64;
 	if (pair)

@@ -30,7 +30,6 @@ enum ht_comm_kind {
 
 /* "allreduce", "send/recv"; by the name of a collective or of its kernel. */
 const char *ht_comm_kind_name(enum ht_comm_kind kind);
-enum ht_comm_kind ht_comm_kind_of(const char *name);
 /* Every rank needs something of every other: none can leave before the last one arrived. */
 bool ht_comm_kind_synchronises(enum ht_comm_kind kind);
 /* Bus bandwidth over algorithm bandwidth for n ranks, as nccl-tests defines it; NAN when it has none. */

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/list.h"
+#include "base/sort.h"
 #include "json/text.h"
 #include "store/side_table.h"
 
@@ -144,20 +145,15 @@ static struct item *add(struct reading *r, const struct ht_side_table *table, ui
 	return item;
 }
 
-static int order(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int by_key(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
-	int by = order(a->step, b->step);
+	int by = ht_order_i64(a->step, b->step);
 	by = by ? by : strcmp(a->type, b->type);
 	by = by ? by : strcmp(a->name, b->name);
 	by = by ? by : strcmp(a->group, b->group);
-	by = by ? by : order(a->src, b->src);
-	by = by ? by : order(a->dst, b->dst);
+	by = by ? by : ht_order_i64(a->src, b->src);
+	by = by ? by : ht_order_i64(a->dst, b->dst);
 	return by ? by : strcmp(a->transport, b->transport);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "model/compare/diff_sides.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +67,6 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 
 /* ---- steps ---- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* Step numbers of all chosen ranks, ascending, each once. */
 static enum ht_status list_steps(
         struct ht_run *run, size_t side, int64_t **ret_numbers, size_t *ret_n)
@@ -88,7 +83,7 @@ static enum ht_status list_steps(
 		for (size_t k = 0; k < rank->n_steps; k++)
 			numbers[n++] = rank->steps[k].number;
 	}
-	qsort(numbers, n, sizeof *numbers, compare_numbers);
+	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || numbers[i] != numbers[i - 1])
 			numbers[n_kept++] = numbers[i];

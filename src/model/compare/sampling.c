@@ -3,18 +3,14 @@
  */
 #include "model/compare/sampling.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-static int compare(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-	return (a > b) - (a < b);
-}
-
 void ht_values_sort(double *values, size_t n)
 {
-	qsort(values, n, sizeof *values, compare);
+	qsort(values, n, sizeof *values, ht_compare_f64);
 }
 
 struct ht_sample ht_sample_of(const double *values, size_t n)

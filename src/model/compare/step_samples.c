@@ -14,12 +14,6 @@ struct line {
 
 /* ---- steps ---- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 static int64_t number_at(const ht_table *table, size_t row, size_t column)
 {
 	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
@@ -28,7 +22,7 @@ static int64_t number_at(const ht_table *table, size_t row, size_t column)
 /* Index of a step among those of a set; it is there. */
 static size_t find_step(const struct ht_set_samples *set, int64_t number)
 {
-	const int64_t *at = bsearch(&number, set->numbers, set->n, sizeof number, compare_numbers);
+	const int64_t *at = bsearch(&number, set->numbers, set->n, sizeof number, ht_compare_i64);
 	return at ? (size_t)(at - set->numbers) : 0;
 }
 
@@ -51,7 +45,7 @@ static enum ht_status list_steps(struct ht_step_samples *samples, size_t side)
 		        row++)
 			set->numbers[n++] = number_at(steps, row, HT_STEP_NUMBER);
 	}
-	qsort(set->numbers, n, sizeof *set->numbers, compare_numbers);
+	qsort(set->numbers, n, sizeof *set->numbers, ht_compare_i64);
 	for (size_t i = 0; i < n; i++) {
 		if (!n_kept || set->numbers[n_kept - 1] != set->numbers[i])
 			set->numbers[n_kept++] = set->numbers[i];

@@ -55,6 +55,8 @@ static bool sort_by(const struct ht_run *run, enum order key, uint64_t *keys, ui
 	return ht_sort_keys(run->ctx->mem, keys, order, t->n_gpu);
 }
 
+static enum ht_status find_order(struct ht_run *run, enum order by, const uint32_t **ret_order);
+
 static enum ht_status make_order(struct ht_run *run, const void *of, void *ret_value)
 {
 	enum order by = *(const enum order *)of;
@@ -62,7 +64,7 @@ static enum ht_status make_order(struct ht_run *run, const void *of, void *ret_v
 	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
 	const uint32_t *by_start = NULL;
 	if (by != BY_START)
-		HT_TRY(ht_gpu_by_start(run, &by_start));
+		HT_TRY(find_order(run, BY_START, &by_start));
 	uint64_t *keys = order ? ht_mem_alloc(run->ctx->mem, n_keys) : NULL;
 	if (!keys)
 		return ht_fail_nomem(run->ctx);
@@ -81,11 +83,6 @@ static enum ht_status find_order(struct ht_run *run, enum order by, const uint32
 	static const char kind;
 	const struct ht_sharing how = { &kind, by, make_order, sizeof *ret_order };
 	return ht_share(run, &how, &by, ret_order);
-}
-
-enum ht_status ht_gpu_by_start(struct ht_run *run, const uint32_t **ret_order)
-{
-	return find_order(run, BY_START, ret_order);
 }
 
 enum ht_status ht_gpu_by_stream(struct ht_run *run, const uint32_t **ret_order)
@@ -238,7 +235,7 @@ static enum ht_status make_devices(struct ht_run *run, const void *of, void *ret
 	struct ht_work_list work = { 0 };
 	struct ht_device_work *devices = NULL;
 	struct ht_devices *ret = ret_value;
-	HT_TRY(ht_gpu_by_start(run, &by_start));
+	HT_TRY(find_order(run, BY_START, &by_start));
 	HT_TRY(collect_sorted(run, frame, by_start, &work));
 	HT_TRY(list_devices(run, &work, &devices, &ret->n));
 	for (size_t i = 0; i < ret->n; i++) {

@@ -26,8 +26,7 @@ struct ht_work_list {
 enum ht_status ht_work_collect(struct ht_run *run, const struct ht_frame *frame,
         struct ht_work_list *ret_work) HT_MUST_USE;
 
-/* Indexes into gpu[] of the trace by start, or by device, stream and start; equal ones keep their order. */
-enum ht_status ht_gpu_by_start(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
+/* Indexes into gpu[] of the trace by device, stream and start, or by device and start; equal ones keep their order. */
 enum ht_status ht_gpu_by_stream(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
 enum ht_status ht_gpu_by_device(struct ht_run *run, const uint32_t **ret_order) HT_MUST_USE;
 

@@ -6,14 +6,10 @@
 #include "model/rows/frame.h"
 #include "model/numbers/interval.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int order(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 /* None comes first. */
 static int compare_texts(const char *a, const char *b)
@@ -24,11 +20,11 @@ static int compare_texts(const char *a, const char *b)
 static int compare(const void *left, const void *right)
 {
 	const struct ht_memory_event *a = left, *b = right;
-	int by = order(a->device_type, b->device_type);
-	by = by ? by : order(a->device_id, b->device_id);
+	int by = ht_order_i64(a->device_type, b->device_type);
+	by = by ? by : ht_order_i64(a->device_id, b->device_id);
 	by = by ? by : compare_texts(a->component, b->component);
-	by = by ? by : order(a->ts_ns, b->ts_ns);
-	return by ? by : order(a->row, b->row);
+	by = by ? by : ht_order_i64(a->ts_ns, b->ts_ns);
+	return by ? by : ht_order_i64(a->row, b->row);
 }
 
 bool ht_memory_same_device(const struct ht_memory_event *a, const struct ht_memory_event *b)
@@ -252,11 +248,11 @@ struct keyed {
 static int by_address(const void *left, const void *right)
 {
 	const struct keyed *a = left, *b = right;
-	int by = order(a->event->device_type, b->event->device_type);
-	by = by ? by : order(a->event->device_id, b->event->device_id);
-	by = by ? by : order(a->event->addr, b->event->addr);
-	by = by ? by : order(a->event->ts_ns, b->event->ts_ns);
-	return by ? by : order(a->event->row, b->event->row);
+	int by = ht_order_i64(a->event->device_type, b->event->device_type);
+	by = by ? by : ht_order_i64(a->event->device_id, b->event->device_id);
+	by = by ? by : ht_order_i64(a->event->addr, b->event->addr);
+	by = by ? by : ht_order_i64(a->event->ts_ns, b->event->ts_ns);
+	return by ? by : ht_order_i64(a->event->row, b->event->row);
 }
 
 static size_t earlier(const struct ht_memory_pair *pair)

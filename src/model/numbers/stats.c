@@ -6,17 +6,13 @@
  */
 #include "model/numbers/stats.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 /* So many are sorted by inserting. */
 #define SMALL 24
-
-static int compare_i64(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
 
 static void insert(int64_t *values, size_t n)
 {
@@ -59,7 +55,7 @@ void ht_sort_i64(int64_t *values, size_t n)
 {
 	for (int left = 64; n > SMALL; left--) {
 		if (!left) {
-			qsort(values, n, sizeof *values, compare_i64);
+			qsort(values, n, sizeof *values, ht_compare_i64);
 			return;
 		}
 		size_t border = split(values, n), rest = n - border;
@@ -83,14 +79,8 @@ int64_t ht_median_i64(int64_t *values, size_t n)
 
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)
 {
-	const int64_t *at = bsearch(&value, sorted, n, sizeof value, compare_i64);
+	const int64_t *at = bsearch(&value, sorted, n, sizeof value, ht_compare_i64);
 	return at ? (size_t)(at - sorted) : n;
-}
-
-static int compare_f64(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-	return (a > b) - (a < b);
 }
 
 /* The quantile between two neighbours, as pandas rounds it: from the nearer end. */
@@ -173,7 +163,7 @@ void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe)
 	describe_nothing(ret_describe);
 	if (!n)
 		return;
-	qsort(values, n, sizeof *values, compare_f64);
+	qsort(values, n, sizeof *values, ht_compare_f64);
 	double sum = 0, squares = 0;
 	for (size_t i = 0; i < n; i++)
 		sum += values[i];

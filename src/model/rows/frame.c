@@ -8,6 +8,7 @@
 #include "model/rows/frame.h"
 #include "model/calls/inside.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -435,12 +436,6 @@ enum ht_status ht_frame_choose_whole(struct ht_run *run)
 	return HT_OK;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-	return (a > b) - (a < b);
-}
-
 /* Numbers of the steps that a run is about, ascending, each once; NULL without memory or such a list. */
 static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
 {
@@ -464,7 +459,7 @@ static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
 		}
 	}
 	ht_list_done(run->ctx, &chosen);
-	qsort(numbers, n, sizeof *numbers, compare_numbers);
+	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
 	for (size_t i = 0; i < n; i++)
 		if (!i || numbers[i] != numbers[i - 1])
 			numbers[n_distinct++] = numbers[i];
@@ -488,7 +483,9 @@ static const char *list_text(struct ht_run *run, const int64_t *numbers, size_t 
 	return text;
 }
 
-const char *ht_frame_steps_text(struct ht_run *run)
+/* What the selection is, for titles and notes: "steps 3–4, 7", "up to step 4" (the default: all but the last step),
+ * "whole trace" or "no steps". Equal texts mean equal selections. Lives in scratch. */
+static const char *steps_text(struct ht_run *run)
 {
 	bool all = run->step && !strcmp(run->step, "all");
 	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
@@ -507,7 +504,7 @@ const char *ht_frame_steps_text(struct ht_run *run)
 
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)
 {
-	const char *steps = ht_frame_steps_text(run);
+	const char *steps = steps_text(run);
 	const char *method = NULL;
 	if (steps)
 		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s%s · %s",

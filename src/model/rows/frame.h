@@ -76,9 +76,6 @@ struct ht_row_columns {
 enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_gpu,
         uint32_t **ret_rows, uint32_t **ret_gpu) HT_MUST_USE;
 
-/* What the selection is, for titles and notes: "steps 3–4, 7", "up to step 4" (the default: all but the last step),
- * "whole trace" or "no steps". Equal texts mean equal selections. Lives in scratch. */
-const char *ht_frame_steps_text(struct ht_run *run);
 /* The line under the title: "4 ranks · steps 3–4 · share of GPU span"; of says what shares are of. */
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of) HT_MUST_USE;
 /* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */

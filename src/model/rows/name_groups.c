@@ -19,7 +19,8 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-void ht_name_groups_sort(struct ht_name_groups *groups)
+/* Longest sum first, then by name; "others" last. */
+static void sort_groups(struct ht_name_groups *groups)
 {
 	qsort(groups->items, groups->n, sizeof *groups->items, compare);
 }
@@ -61,7 +62,7 @@ enum ht_status ht_name_groups_make(struct ht_run *run, const struct ht_trace *tr
 		group->n_names = 1;
 		add(group, durs[i].dur_ns);
 	}
-	ht_name_groups_sort(&groups);
+	sort_groups(&groups);
 	*ret_groups = groups;
 	return HT_OK;
 }

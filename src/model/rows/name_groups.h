@@ -38,8 +38,6 @@ void ht_name_group_pool(struct ht_name_group *a, const struct ht_name_group *b);
 double ht_name_group_mean(const struct ht_name_group *group);
 /* Deviation with n - 1, NaN for one sample. */
 double ht_name_group_std(const struct ht_name_group *group);
-/* Longest sum first, then by name; "others" last. */
-void ht_name_groups_sort(struct ht_name_groups *groups);
 
 /* Which names keep a group of their own. */
 struct ht_fold {

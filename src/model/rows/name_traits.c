@@ -3,6 +3,7 @@
  */
 #include "model/rows/name_traits.h"
 
+#include "base/text.h"
 #include "model/rows/row_names.h"
 
 #include <string.h>
@@ -25,21 +26,11 @@ static const char *const tc_ops[] = {
 #undef TENSOR_CORE_OP
 };
 
-static bool starts_with(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), n_ending = strlen(ending);
-	return n >= n_ending && !strcmp(name + n - n_ending, ending);
-}
-
 static bool is_loader(const char *name)
 {
-	return (starts_with(name, "enumerate(DataLoader)#") && ends_with(name, ".__next__")) ||
-	       starts_with(name, "enumerate(DataPipe)#");
+	return (ht_text_starts(name, "enumerate(DataLoader)#") &&
+	               ht_text_ends(name, ".__next__")) ||
+	       ht_text_starts(name, "enumerate(DataPipe)#");
 }
 
 static bool is_comm(const char *name)
@@ -48,7 +39,7 @@ static bool is_comm(const char *name)
 		"nccl:", "gloo:", "hccl:", "xccl:", "ucc:", "mpi:"
 	};
 	for (size_t i = 0; i < HT_COUNT(backends); i++)
-		if (starts_with(name, backends[i]) && name[strlen(backends[i])] != ':')
+		if (ht_text_starts(name, backends[i]) && name[strlen(backends[i])] != ':')
 			return true;
 	return !strcmp(name, "record_param_comms");
 }
@@ -63,7 +54,7 @@ static bool is_any(const char *name, const char *const *list, size_t n, bool who
 
 bool ht_is_module_name(const char *name)
 {
-	return starts_with(name, "nn.Module: ") || starts_with(name, "[pl][module]");
+	return ht_text_starts(name, "nn.Module: ") || ht_text_starts(name, "[pl][module]");
 }
 
 unsigned ht_name_traits(const char *name)
@@ -73,9 +64,9 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_STEP;
 	if (is_loader(name))
 		traits |= HT_TRAIT_LOADER;
-	if (starts_with(name, "Optimizer.step"))
+	if (ht_text_starts(name, "Optimizer.step"))
 		traits |= HT_TRAIT_OPTIMIZER;
-	if (starts_with(name, "Optimizer."))
+	if (ht_text_starts(name, "Optimizer."))
 		traits |= HT_TRAIT_OPTIMIZERS;
 	if (!strcmp(name, "DataParallel.forward") ||
 	        !strcmp(name, "DistributedDataParallel.forward"))

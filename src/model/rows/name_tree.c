@@ -163,11 +163,6 @@ enum ht_status ht_name_tree_read(ht_ctx *ctx, struct ht_name_tree *tree, const h
 	return status;
 }
 
-size_t ht_name_tree_n(const struct ht_name_tree *tree)
-{
-	return tree->nodes.n;
-}
-
 /* ---- order ---- */
 
 static int compare_texts(const void *left, const void *right)

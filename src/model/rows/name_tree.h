@@ -42,7 +42,6 @@ bool ht_name_tree_add(
 /* The numbers of the paths of a part, by row, in the arena. HT_FORMAT when a parent cannot be one. */
 enum ht_status ht_name_tree_read(ht_ctx *ctx, struct ht_name_tree *tree, const ht_table *paths,
         struct ht_arena *arena, uint32_t **ret_numbers) HT_MUST_USE;
-size_t ht_name_tree_n(const struct ht_name_tree *tree);
 /* By number: where a path stands when paths are compared name by name, those around before those inside; the same
  * for the same paths in whatever order they were added. Memory in the arena; NULL when out of memory. */
 uint32_t *ht_name_tree_places(const struct ht_name_tree *tree, struct ht_arena *arena);

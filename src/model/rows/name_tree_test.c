@@ -51,7 +51,7 @@ static void check_order(size_t first, size_t step)
 		numbers[k] = add(&tree, paths[k], length(paths[k]));
 		assert_int_equal(add(&tree, paths[k], length(paths[k])), numbers[k]);
 	}
-	assert_int_equal(ht_name_tree_n(&tree), N_PATHS);
+	assert_int_equal(tree.nodes.n, N_PATHS);
 	const uint32_t *places = ht_name_tree_places(&tree, &arena);
 	assert_non_null(places);
 	for (size_t i = 0; i < N_PATHS; i++) {

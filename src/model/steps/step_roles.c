@@ -293,7 +293,7 @@ enum ht_busy ht_busy_of_work(struct ht_traits *traits, const struct ht_gpu *gpu)
 static enum ht_busy role_of_host(const struct ht_trace *t, struct ht_traits *traits, uint32_t row)
 {
 	uint8_t kind = t->kind[row];
-	if (kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER)
+	if (ht_kind_is_call(kind))
 		return HT_BUSY_RUNTIME;
 	if (!is_plain_host(t, row) && kind != HT_KIND_ANNOTATION)
 		return HT_BUSY_OTHER;

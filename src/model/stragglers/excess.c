@@ -69,15 +69,10 @@ static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
 	}
 }
 
-static bool is_api_call(const struct ht_trace *trace, uint32_t row)
-{
-	return trace->kind[row] == HT_KIND_RUNTIME || trace->kind[row] == HT_KIND_DRIVER;
-}
-
 static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *user)
 {
 	(void)user;
-	return trace->kind[row] == HT_KIND_ANNOTATION || is_api_call(trace, row);
+	return trace->kind[row] == HT_KIND_ANNOTATION || ht_kind_is_call(trace->kind[row]);
 }
 
 /* A row's time is taken off the annotation around it; not off one around another API call, whose time has
@@ -96,7 +91,7 @@ static enum ht_status sum_host(
 		int64_t dur_ns = ends[row] - trace->ts_ns[row];
 		if (annotation && trace->name[row] != HT_NO_STR)
 			see(trace, profile, row, dur_ns);
-		if (!annotation && !is_api_call(trace, row))
+		if (!annotation && !ht_kind_is_call(trace->kind[row]))
 			continue;
 		uint32_t up = payer[row];
 		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
