@@ -508,7 +508,9 @@ enum ht_status ht_findings_make(
 	HT_TRY(find_devices(ret));
 	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_stragglers(ret));
-	return find_tops(ret);
+	HT_TRY(find_tops(ret));
+	ht_found_path_host_calls(ret);
+	return HT_OK;
 }
 
 /* Communication of a rank that nothing hides, of its devices the mean; HT_NO_I64: no GPU work. */
