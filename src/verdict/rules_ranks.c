@@ -45,9 +45,9 @@ struct ht_rule_verdict ht_rule_waiting(struct ht_advice *a)
 	if (v.state == HT_RULE_FIRES && a->f.latest) {
 		v.state = HT_RULE_NO;
 		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);
-	} else if (v.state == HT_RULE_FIRES && a->f.compares) {
+	} else if (v.state == HT_RULE_FIRES && a->f.compares && a->f.has_steps) {
 		v.finding = HT_SAY(a, "%s, and no rank is late in most of them", v.finding);
-	} else if (v.state == HT_RULE_FIRES) {
+	} else if (v.state == HT_RULE_FIRES && !a->f.compares) {
 		v.finding = HT_SAY(a, "%s, in sends and receives alone", v.finding);
 		v.advice =
 		        "of stages of a pipeline: more micro-batches, stages of the same length, or "
@@ -209,11 +209,10 @@ struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.step_cost_ns = gap.ns / (int64_t)a->f.n_steps;
 	v.finding = HT_SAY(a,
-	        "%s: rank %" PRId64 " has %s a step more than rank %" PRId64
-	        ", %s of the mean span",
+	        "%s: rank %" PRId64 " has %s%s more than rank %" PRId64 ", %s of the mean span",
 	        uneven[gap.kind].words, a->parts->list[gap.most].rank,
-	        ht_rule_time(a, v.step_cost_ns), a->parts->list[gap.least].rank,
-	        ht_rule_percent(a, share));
+	        ht_rule_time(a, v.step_cost_ns), a->f.has_steps ? " a step" : "",
+	        a->parts->list[gap.least].rank, ht_rule_percent(a, share));
 	v.i_part = gap.most;
 	v.row = metric == HT_N_METRICS ? longest_kernel(a, gap.most)
 	                               : ht_rule_fact_of(a, gap.most, metric).row;

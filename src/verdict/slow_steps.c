@@ -64,6 +64,12 @@ bool ht_findings_is_slow(const struct ht_findings *f, int64_t number)
 	return number != HT_NO_I64 && i < f->slow.n && f->slow.numbers[i] == number;
 }
 
+int64_t ht_findings_usual_step(const struct ht_findings *f)
+{
+	size_t n = f->device.n - f->slow.n_rows;
+	return n ? (f->device.sum_ns - f->slow.ns) / (int64_t)n : 0;
+}
+
 struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 {
 	struct ht_slow_cause cause = { 0 };
@@ -74,5 +80,10 @@ struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 		if (more_ns > cause.ns)
 			cause = (struct ht_slow_cause){ bound, more_ns };
 	}
+	/* what one rank does at the end of a step the others wait for in the next: windows of both have it */
+	int64_t most_ns = n_slow && n_other
+	                          ? f->slow.ns / (int64_t)f->slow.n_rows - ht_findings_usual_step(f)
+	                          : 0;
+	cause.ns = cause.ns < most_ns ? cause.ns : most_ns;
 	return cause;
 }

@@ -15,6 +15,9 @@ enum ht_status ht_found_slow_steps(struct ht_findings *findings) HT_MUST_USE;
 /* HT_NO_I64 is none. */
 bool ht_findings_is_slow(const struct ht_findings *findings, int64_t number);
 
+/* The mean of steps that are not slow; 0: there are none. */
+int64_t ht_findings_usual_step(const struct ht_findings *findings);
+
 /* What slow steps have more of than others. */
 struct ht_slow_cause {
 	const struct ht_path_bound *of; /* NULL: nothing */

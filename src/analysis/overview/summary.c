@@ -275,13 +275,6 @@ enum bound {
 	N_BOUNDS
 };
 
-/* The mean of steps that are not slow. */
-static int64_t usual_step_ns(const struct ht_findings *f)
-{
-	size_t n = f->device.n - f->slow.n_rows;
-	return n ? (f->device.sum_ns - f->slow.ns) / (int64_t)n : 0;
-}
-
 struct part {
 	enum bound bound;
 	int64_t path_ns, saves_ns;      /* of the whole path */
@@ -333,7 +326,8 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 	int64_t late = ht_findings_late_cost(
 	        f, rank->i_part, verdict->late_steps_ns / (int64_t)verdict->n_steps);
 	int64_t of_path = of_path_ns(late, step_ns, f->path_ns, from->path_ns);
-	int64_t of_usual = of_path_ns(late, usual_step_ns(f), usual_path_ns(f), from->usual_ns);
+	int64_t of_usual =
+	        of_path_ns(late, ht_findings_usual_step(f), usual_path_ns(f), from->usual_ns);
 	from->path_ns -= of_path;
 	from->usual_ns -= of_usual;
 	parts[BOUND_RANK].usual_ns = of_usual;
@@ -462,7 +456,7 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 	        f->parts->n > 1 ? " of the job" : "", f->slow.n ? " without slow steps" : "",
 	        main_part(s, &parts[0]), second, no_gpu, doubt);
 	line.evidence = part_evidence(s, &parts[0]);
-	line.value_ns = of_path_ns(parts[0].usual_ns, whole, usual_step_ns(f), INT64_MAX);
+	line.value_ns = of_path_ns(parts[0].usual_ns, whole, ht_findings_usual_step(f), INT64_MAX);
 	line.part_ns = parts[0].usual_ns;
 	line.whole_ns = whole;
 	line.saves_ns = ht_findings_per_step(f, parts[0].saves_ns);
@@ -500,7 +494,7 @@ static void say_slow_steps(struct ht_telling *s)
 	const struct ht_findings *f = &s->f;
 	const struct ht_step_times *steps = &f->device;
 	struct ht_slow_cause cause = ht_findings_slow_cause(f);
-	int64_t mean_ns = ht_findings_mean_step(f), usual_ns = usual_step_ns(f);
+	int64_t mean_ns = ht_findings_mean_step(f), usual_ns = ht_findings_usual_step(f);
 	struct ht_told_line line = { .topic = "slow steps",
 		.next = "steps --sort -total_ns",
 		.value_ns = steps->most_ns,

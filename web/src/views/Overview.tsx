@@ -145,7 +145,7 @@ function Verdict() {
 // The other conclusions, one line each.
 function Conclusions() {
   const { run } = useApp();
-  const topics = ["made of", "GPU", "could save", "slow rank", "modules", "collectives"];
+  const topics = ["slow steps", "made of", "GPU", "could save", "slow rank", "modules", "collectives"];
   return (
     <section class="block">
       <div class="block-head">
