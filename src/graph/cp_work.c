@@ -16,9 +16,10 @@
  */
 #include "graph/cp_model.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "graph/cp_sync.h"
-#include "base/search.h"
+#include "model/device/idle.h"
 
 #include <string.h>
 
@@ -367,6 +368,19 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 	return (struct ht_cp_delay){ w->floor_ns, w->late ? w->launch : m->works[w->floor].row,
 		w->late ? HT_CP_LAUNCH_DELAY : HT_CP_KERNEL_DELAY,
 		w->late ? HT_CP_BOUND_LAUNCH_DELAY : HT_CP_BOUND_KERNEL_DELAY };
+}
+
+int64_t ht_cp_call_part_ns(const struct ht_cp_model *m, uint32_t from_row, uint8_t bound,
+        int64_t start_ns, int64_t end_ns)
+{
+	if (bound != HT_CP_BOUND_LAUNCH_DELAY || from_row == HT_NONE ||
+	        end_ns - start_ns <= HT_IDLE_THRESHOLD_NS)
+		return 0;
+	int64_t call_end = ht_end_ns(m->trace, from_row), last = end_ns - m->least_launch_ns;
+	if (end_ns - call_end > HT_IDLE_THRESHOLD_NS)
+		return 0;
+	int64_t until = call_end < last ? call_end : last;
+	return until > start_ns ? until - start_ns : 0;
 }
 
 /* ---- all ---- */

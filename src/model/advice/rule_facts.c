@@ -510,6 +510,18 @@ static enum ht_status count_launched(struct facts *f, struct launches *ret)
 	return HT_OK;
 }
 
+/* Of the end of a gap the part in which the host was still in the call that launched a kernel, when that began as it was over. */
+static void add_slow_call(struct facts *f, const struct ht_idle_gap *gap, uint32_t launch)
+{
+	const struct ht_trace *t = f->t;
+	int64_t start = t->ts_ns[gap->row], from = ht_sub_sat(start, gap->length_ns);
+	int64_t call_end = ht_end_ns(t, launch), until = call_end < start ? call_end : start;
+	if (t->kind[gap->row] != HT_KIND_KERNEL || is_in_slow(f, start) ||
+	        ht_sub_sat(start, call_end) > HT_IDLE_THRESHOLD_NS || until <= from)
+		return;
+	ht_rule_sum_add(&f->of[HT_METRIC_SLOW_CALL], until - from, launch, t->dur_ns[launch]);
+}
+
 /* The host's part of a gap ends where the launch begins. Slow steps, calls that wait and data loaders are not what the host
  * is too slow with. */
 static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct launches *launches)
@@ -531,6 +543,8 @@ static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct
 			ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
 	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
 		ht_rule_sum_add(&f->of[HT_METRIC_UNDER_WAY], idle_ns, gap->row, idle_ns);
+	} else if (gap->category == HT_IDLE_OTHER) {
+		add_slow_call(f, gap, launch);
 	}
 }
 
@@ -570,7 +584,8 @@ static enum ht_status find_launches(struct facts *f)
 		if (!devices[i].is_leading)
 			sum->whole =
 			        sum->whole == HT_NO_I64 ? span_ns : ht_add_sat(sum->whole, span_ns);
-		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] = true;
+		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] =
+		        f->known[HT_METRIC_SLOW_CALL] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
 			add_gap(f, &devices[i].gaps[k], &launches);
 	}
