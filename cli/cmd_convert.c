@@ -25,7 +25,7 @@ static const struct opt own[] = {
 	        "This command", false },
 	{ "document", 0, "N", NULL, "all", "only one of several concatenated documents, from 0",
 	        "This command", false },
-	{ "merge", 0, NULL, NULL, NULL, "all ranks into one file on one clock, pids made distinct",
+	{ "merge", 0, NULL, NULL, NULL, "all ranks into one file on one clock; pids and numbers that link events made distinct",
 	        "This command", false },
 	{ "overlay", 0, "ANALYSIS", choices_drawn, NULL,
 	        "draw the result of an analysis, with its defaults, into the trace", "This command",

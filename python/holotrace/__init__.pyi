@@ -1378,6 +1378,7 @@ class Session:
             bytes [bytes]: bytes they moved; null when the file does not say
             busy_ns [ns]: time with at least one of them running
             time_mean_gbps [GB/s]: mean bandwidth over the busy time; null when the file does not say
+            memory: memory they copy from and to; null when the names do not say, or with hta_compat
         """
         ...
     def launch_stats(

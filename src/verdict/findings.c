@@ -36,19 +36,6 @@ enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
 	HT_FOUND_STEP_WORK };
 
-int64_t ht_findings_left_out(const struct ht_run *run)
-{
-	int64_t last = HT_NO_I64;
-	const struct ht_roster *roster = run->rosters[0];
-	if (run->step || !roster->has_two_steps)
-		return last;
-	for (size_t i = 0; i < roster->n; i++)
-		for (size_t k = 0; k < roster->ranks[i].n_steps; k++)
-			if (roster->ranks[i].steps[k].number > last)
-				last = roster->ranks[i].steps[k].number;
-	return last;
-}
-
 /* ---- one rank: steps, idle time ---- */
 
 bool ht_findings_is_alone(const struct ht_run *run)
@@ -58,7 +45,7 @@ bool ht_findings_is_alone(const struct ht_run *run)
 
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
-	int64_t left_out = ht_findings_left_out(run);
+	int64_t left_out = ht_frame_left_out(run);
 	size_t n = 0;
 	HT_TRY(ht_bounds_make(run, false, ret_bounds));
 	HT_TRY(ht_bounds_choose(run, ret_bounds));
@@ -521,7 +508,9 @@ enum ht_status ht_findings_make(
 	HT_TRY(find_devices(ret));
 	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_stragglers(ret));
-	return find_tops(ret);
+	HT_TRY(find_tops(ret));
+	ht_found_path_host_calls(ret);
+	return HT_OK;
 }
 
 /* Communication of a rank that nothing hides, of its devices the mean; HT_NO_I64: no GPU work. */

@@ -70,8 +70,6 @@ bool ht_findings_are_sound(const struct ht_part *part);
 
 /* Whether the rank in hand is all there is: nothing is compared with others, and what comes first here does so at all. */
 bool ht_findings_is_alone(const struct ht_run *run);
-/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
-int64_t ht_findings_left_out(const struct ht_run *run);
 /* The steps of the rank in hand that count. */
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* What takes time on the rank in hand, as the table says that holds it (tops.c). */

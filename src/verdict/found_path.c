@@ -148,7 +148,7 @@ static enum ht_status find_path(struct ht_findings *f)
 {
 	struct ht_arena *scratch = f->run->scratch;
 	struct path path = { .f = f,
-		.left_out = ht_findings_left_out(f->run),
+		.left_out = ht_frame_left_out(f->run),
 		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
 		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
 	if (!path.first_1 || !path.nobody_1)
@@ -175,7 +175,7 @@ static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
 static void find_savings(struct ht_findings *f)
 {
 	bool known = false;
-	int64_t left_out = ht_findings_left_out(f->run);
+	int64_t left_out = ht_frame_left_out(f->run);
 	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
@@ -208,4 +208,39 @@ enum ht_status ht_found_path(struct ht_findings *f)
 	HT_TRY(find_path(f));
 	find_savings(f);
 	return HT_OK;
+}
+
+static int64_t part_of(double share, int64_t whole_ns, int64_t most_ns)
+{
+	int64_t ns = (int64_t)(share * (double)whole_ns);
+	return ns < most_ns ? ns : most_ns;
+}
+
+void ht_found_path_host_calls(struct ht_findings *f)
+{
+	struct ht_path_bound *host = &f->path[HT_CP_BOUND_CPU];
+	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
+	const struct ht_tops *calls = &f->tops[HT_TOP_COMM];
+	int64_t steps_ns = 0, comm_ns = f->roles[HT_BUSY_COMM];
+	for (int role = 0; role < HT_N_BUSY; role++)
+		ht_sum(&steps_ns, f->roles[role]);
+	for (size_t p = 0; p < f->parts->n; p++)
+		comm_ns -= f->waits_ns[p] == HT_NO_I64 ? 0 : f->waits_ns[p];
+	if (f->n_devices || comm_ns <= 0 || steps_ns <= 0 || !calls->n)
+		return;
+	double share = (double)comm_ns / (double)steps_ns;
+	int64_t slow = part_of(share, f->slow_path_ns, host->slow_ns);
+	int64_t usual = part_of(share, f->path_ns - f->slow_path_ns, host->ns - host->slow_ns);
+	int64_t saved = slow + usual < host->saved_ns ? slow + usual : host->saved_ns;
+	host->ns -= slow + usual;
+	host->slow_ns -= slow;
+	host->saved_ns -= saved;
+	host->most.ns = host->most.ns > usual ? host->most.ns - usual : 0;
+	host->slow.ns = host->slow.ns > slow ? host->slow.ns - slow : 0;
+	ht_sum(&comm->ns, slow + usual);
+	ht_sum(&comm->slow_ns, slow);
+	ht_sum(&comm->saved_ns, saved);
+	comm->most = comm->slow = (struct ht_path_name){ calls->list[0].name, usual,
+		calls->list[0].rank, calls->list[0].row };
+	comm->slow.ns = slow;
 }

@@ -9,7 +9,7 @@
 #define PROGRESS_ROWS 65536
 
 /* What a column means when traces are merged. */
-enum role { PLAIN, FLOW_ID, PROCESS_NAME, PROCESS_LABELS, SORT_INDEX };
+enum role { PLAIN, FLOW_ID, LINK_ID, FRAME_ID, PROCESS_NAME, PROCESS_LABELS, SORT_INDEX };
 
 /* A key as it is written: quotes and colon included. */
 struct ht_key_text {
@@ -45,7 +45,11 @@ static uint8_t role_of(const struct ht_trace *t, const struct ht_arg_column *col
 	static const struct {
 		const char *key;
 		uint8_t top_level, role;
-	} roles[] = { { "id", 1, FLOW_ID }, { "name", 0, PROCESS_NAME },
+	} roles[] = { { "id", 1, FLOW_ID }, { "correlation", 0, LINK_ID },
+		{ "External id", 0, LINK_ID }, { "external id", 0, LINK_ID },
+		{ "Record function id", 0, LINK_ID }, { "Ev Idx", 0, FRAME_ID },
+		{ "wait_on_cuda_event_record_corr_id", 0, LINK_ID }, { "Python id", 0, FRAME_ID },
+		{ "Python parent id", 0, FRAME_ID }, { "name", 0, PROCESS_NAME },
 		{ "labels", 0, PROCESS_LABELS }, { "sort_index", 0, SORT_INDEX } };
 	for (size_t i = 0; i < HT_COUNT(roles); i++)
 		if (column->top_level == roles[i].top_level &&
@@ -208,7 +212,8 @@ static bool put_merged(struct ht_json_out *out, uint32_t row, uint8_t role,
 	int64_t value = ht_arg_i64_at(t, column, at);
 	const char *text = is_text ? ht_str(t, (uint32_t)value) : "";
 	size_t n = is_text ? ht_str_len(t, (uint32_t)value) : 0;
-	if (role == FLOW_ID && is_integer)
+	/* of what links calls with work 0 is none, of frames and what is counted it is the first */
+	if ((role == FLOW_ID || role == FRAME_ID || (role == LINK_ID && value > 0)) && is_integer)
 		ht_emit_i64(out->emit, move_id(out, value));
 	else if (role == FLOW_ID)
 		put_ranked(out, text, n);

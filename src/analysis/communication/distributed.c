@@ -781,5 +781,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	ht_table_set_bar(table, "communication_share");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(table, "no steps, operators or GPU work in the traces");
+	HT_TRY(ht_frame_note_last(run, table));
 	return ht_clocks_note(run, table);
 }

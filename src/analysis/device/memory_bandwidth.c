@@ -5,12 +5,13 @@
  * of that kind that run then. A copy's GB/s is what the profiler wrote ("memory bandwidth (GB/s)"), or
  * bytes over duration when it wrote none.
  *
- * Views: "summary", per rank and kind: count, mean, std, quartiles over the points with bandwidth above
+ * Views: "summary", per rank and kind, copies of pageable memory apart from those of pinned memory, which are several times
+ * as fast: count, mean, std, quartiles over the points with bandwidth above
  * zero (what HTA gives), and time_mean_gbps over the busy time, without that of copies that say neither.
  * "series": every change point.
  *
  * Reads GPU copies and sets. Blind to copies that kernels do themselves (AMD blit kernels, NCCL).
- * O(n log n). Rows ascending by rank, kind, device; points by time, ends before starts.
+ * O(n log n). Rows ascending by rank, kind, memory, device; points by time, ends before starts.
  *
  * Example: HtoD copies [0,4) at 10 GB/s and [2,4) at 20: points 10 30 20 0; mean of the positive ones
  * 20; over busy time (10*2 + 30*2) / 4 = 20.
@@ -44,6 +45,9 @@ static const struct ht_column summary[] = {
 	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
 	{ "time_mean_gbps", HT_F64, HT_MEASURE,
 	        "mean bandwidth over the busy time; null when the file does not say", "GB/s" },
+	{ "memory", HT_STR, HT_KEY,
+	        "memory they copy from and to; null when the names do not say, or with hta-compat",
+	        NULL },
 };
 
 static const struct ht_column series_columns[] = {
@@ -152,6 +156,7 @@ static enum ht_status put_summary(
 	ht_table_put_known(table, series->bytes, 0);
 	ht_table_put_i64(table, busy_ns);
 	ht_table_put_f64(table, time_mean);
+	ht_table_put_str(table, *series->memory ? series->memory : NULL);
 	return HT_OK;
 }
 
@@ -163,7 +168,9 @@ static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 	struct ht_frame frame;
 	size_t n;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_bandwidth_series_make(run, &frame, &series, &n));
+	/* curves are of a direction, as are all rows where series are those of all devices together */
+	bool apart = ht_run_is(run, "view", "summary") && !run->policy.streams_by_number;
+	HT_TRY(ht_bandwidth_series_make(run, &frame, apart, &series, &n));
 	return ht_series_put(run, &rows, &frame, series, n, part->facts[0]);
 }
 

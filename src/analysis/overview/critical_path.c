@@ -25,6 +25,7 @@
  * 2 us cpu_bound, 5 us launch overhead, 13 us gpu_compute_bound.
  */
 #include "analysis/analysis.h"
+#include "model/rows/frame.h"
 #include "graph/cp_across.h"
 #include "graph/cp_overlay.h"
 #include "model/hint.h"
@@ -319,5 +320,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	bool gpu = has_gpu_time(table);
 	HT_TRY(ht_hint_largest(table, "duration_ns", "bound_by", "critical path",
 	        gpu ? hints : host_hints, gpu ? HT_COUNT(hints) : HT_COUNT(host_hints)));
-	return note_inferred(run, table);
+	HT_TRY(note_inferred(run, table));
+	return ht_frame_note_last(run, table);
 }

@@ -282,7 +282,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_table_set_method(table, method));
 	ht_table_set_bar(table, gpu ? "utilization" : "kernel_share");
-	return ht_parts_rows_or(run, parts, table,
+	HT_TRY(ht_parts_rows_or(run, parts, table,
 	        gpu ? "no kernels in the trace: record with ProfilerActivity.CUDA"
-	            : "no steps, operators or GPU work in the trace");
+	            : "no steps, operators or GPU work in the trace"));
+	return ht_frame_note_last(run, table);
 }

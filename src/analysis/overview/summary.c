@@ -68,6 +68,11 @@ const struct ht_analysis ht_analysis_summary = {
 
 /* ---- step time, what it is made of, the GPU ---- */
 
+static const char *steps_words(const struct ht_telling *s)
+{
+	return s->f.has_steps ? "the steps' time" : "the time that was recorded";
+}
+
 static void say_step_time(struct ht_telling *s)
 {
 	const struct ht_findings *f = &s->f;
@@ -77,14 +82,14 @@ static void say_step_time(struct ht_telling *s)
 		.topic = "step time", .next = "steps", .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
 	};
 	if (device->n)
-		line.value_ns = device->median_ns;
+		line.value_ns = f->has_steps ? device->median_ns : ht_findings_mean_step(f);
 	if (!device->n) {
 		line.finding = "cannot tell: no steps, operators or GPU work were recorded";
 	} else if (!f->has_steps) {
 		line.finding = HT_TELL(s,
 		        "cannot tell: no profiler steps were recorded (schedule and prof.step()); all of "
-		        "it takes %s, and that is what the lines below are about",
-		        ht_tell_time(s, device->median_ns));
+		        "it takes %s%s, and that is what the lines below are about",
+		        ht_tell_time(s, line.value_ns), n_ranks > 1 ? " on average of ranks" : "");
 	} else {
 		bool slow = ht_findings_is_slow(f, device->number);
 		const char *which =
@@ -107,11 +112,6 @@ static void say_step_time(struct ht_telling *s)
 		line.evidence = ht_tell_event(s, device->rank, device->row);
 	}
 	ht_tell_line(s, &line);
-}
-
-static const char *steps_words(const struct ht_telling *s)
-{
-	return s->f.has_steps ? "the steps' time" : "the time that was recorded";
 }
 
 /* An event of a part of the device's time: its longest, or the work that ended the longest gap. */
@@ -155,7 +155,7 @@ static void say_made_of_host(struct ht_telling *s)
 			text = ht_tell_and(s, text,
 			        HT_TELL(s, "%s %s", roles[i].words,
 			                ht_tell_share(s, s->f.roles[roles[i].role], sum)));
-	line.finding = sum ? HT_TELL(s, "%s, of the steps' time on the host", text)
+	line.finding = sum ? HT_TELL(s, "%s, of %s on the host", text, steps_words(s))
 	                   : "cannot tell: no GPU work was recorded";
 	line.next = sum ? "steps" : "temporal-breakdown";
 	if (s->f.told.ns > 0)
@@ -534,6 +534,19 @@ static int by_savings(const void *left, const void *right)
 	return (int)a->bound - (int)b->bound;
 }
 
+/* Calls that launch are the host's: it is that which is too slow where the path goes through launches, and without their way to
+ * the device alone nothing would be saved. */
+static bool launches_most(const struct ht_findings *f, const struct part *parts)
+{
+	int64_t path_ns[N_BOUNDS] = { 0 }, saves_ns = 0;
+	for (size_t i = 0; i < N_BOUNDS; i++) {
+		path_ns[parts[i].bound] = parts[i].path_ns;
+		saves_ns = parts[i].bound == BOUND_LAUNCH ? parts[i].saves_ns : saves_ns;
+	}
+	return path_ns[BOUND_LAUNCH] > path_ns[BOUND_HOST] &&
+	       ht_tell_ratio(saves_ns, f->path_ns) < WORTH_A_WORD;
+}
+
 static void say_savings(struct ht_telling *s, struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
@@ -543,13 +556,17 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 		.value_ns = HT_NO_I64,
 		.saves_ns = HT_NO_I64 };
 	qsort(parts, N_BOUNDS, sizeof *parts, by_savings);
+	bool launches = launches_most(f, parts);
 	for (size_t i = 0; i < N_BOUNDS; i++) {
 		const struct part *part = &parts[i];
 		if (ht_tell_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
 			continue;
+		const char *what = launches && part->bound == BOUND_HOST
+		                           ? "the host, launching above all,"
+		                           : bound_words(s, part);
 		const char *event = part_evidence(s, part);
 		text = ht_tell_and(s, text,
-		        HT_TELL(s, "%s %s (%s)", bound_words(s, part),
+		        HT_TELL(s, "%s %s (%s)", what,
 		                ht_tell_time(s, ht_findings_per_step(f, part->saves_ns)),
 		                ht_tell_share(s, part->saves_ns, f->path_ns)));
 		if (event)

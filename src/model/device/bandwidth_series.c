@@ -16,7 +16,7 @@ enum { FIXED_BITS = 60 };
 struct event {
 	fixed rate;
 	int64_t ts_ns;
-	const char *kind;
+	const char *kind, *memory;
 	int32_t device;
 	uint32_t row;
 	bool is_end;
@@ -28,6 +28,9 @@ static int compare(const void *left, const void *right)
 	int by_kind = a->kind == b->kind ? 0 : strcmp(a->kind, b->kind);
 	if (by_kind)
 		return by_kind;
+	int by_memory = strcmp(a->memory, b->memory);
+	if (by_memory)
+		return by_memory;
 	if (a->device != b->device)
 		return a->device < b->device ? -1 : 1;
 	if (a->ts_ns != b->ts_ns)
@@ -63,6 +66,18 @@ static const char *kind_of(
 	return ht_copy_kind(arena, name);
 }
 
+/* What stands in brackets behind the direction; "" when nothing does. */
+static const char *memory_of(
+        const struct ht_trace *trace, const struct ht_gpu *gpu, struct ht_arena *arena)
+{
+	const char *name = ht_str(trace, trace->name[gpu->row]);
+	const char *open = gpu->class_ == HT_CLASS_MEMCPY ? strchr(name, '(') : NULL;
+	const char *close = open ? strchr(open, ')') : NULL;
+	if (!close || !strstr(open, "->"))
+		return "";
+	return ht_arena_strndup(arena, open + 1, (size_t)(close - open - 1));
+}
+
 static double rate_of(
         const struct ht_trace *trace, struct ht_arg_cursor *rates, uint32_t row, int64_t bytes)
 {
@@ -74,8 +89,8 @@ static double rate_of(
 	return (double)bytes / (double)(trace->dur_ns[row] ? trace->dur_ns[row] : 1);
 }
 
-static enum ht_status collect(
-        struct ht_run *run, const struct ht_frame *frame, struct event *events, size_t *ret_n)
+static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, bool by_memory,
+        struct event *events, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
 	/* a copy has a rate only if it takes time: one unit of the clock */
@@ -89,11 +104,12 @@ static enum ht_status collect(
 			continue;
 		int64_t bytes = ht_arg_cursor_i64(&sizes, gpu->row, 0);
 		struct event event = { .kind = kind_of(trace, gpu, run->scratch),
+			.memory = by_memory ? memory_of(trace, gpu, run->scratch) : "",
 			.rate = (fixed)ldexp(rate_of(trace, &rates, gpu->row, bytes), FIXED_BITS),
 			.device = run->policy.streams_by_number ? -1 : gpu->device,
 			.ts_ns = trace->ts_ns[gpu->row],
 			.row = gpu->row };
-		if (!event.kind)
+		if (!event.kind || !event.memory)
 			return ht_fail_nomem(run->ctx);
 		events[n++] = event;
 		int64_t dur_ns = trace->dur_ns[gpu->row];
@@ -108,15 +124,17 @@ static enum ht_status collect(
 static bool same_series(const void *left, const void *right)
 {
 	const struct event *a = left, *b = right;
-	return a->device == b->device && strcmp(a->kind, b->kind) == 0;
+	return a->device == b->device && !strcmp(a->kind, b->kind) && !strcmp(a->memory, b->memory);
 }
 
 static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
         const struct event *events, size_t n, struct ht_bandwidth_point *points)
 {
-	struct ht_bandwidth_series series = {
-		.device = events[0].device, .kind = events[0].kind, .points = points, .n = n
-	};
+	struct ht_bandwidth_series series = { .device = events[0].device,
+		.kind = events[0].kind,
+		.memory = events[0].memory,
+		.points = points,
+		.n = n };
 	struct ht_arg_cursor sizes = ht_arg_cursor(trace, "bytes");
 	fixed sum = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -136,7 +154,7 @@ static struct ht_bandwidth_series accumulate(const struct ht_trace *trace,
 }
 
 enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_bandwidth_series **ret_series, size_t *ret_n)
+        bool by_memory, const struct ht_bandwidth_series **ret_series, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
 	size_t *starts = NULL, n = 0, n_series = 0;
@@ -147,7 +165,7 @@ enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_fram
 	struct event *events = ht_arena_alloc(run->scratch, 2 * n * sizeof *events + 1);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(collect(run, frame, events, &n));
+	HT_TRY(collect(run, frame, by_memory, events, &n));
 	ht_sort_items(run->ctx->mem, events, n, sizeof *events, compare);
 	HT_TRY(ht_series_starts(run, events, n, sizeof *events, same_series, &starts, &n_series));
 	struct ht_bandwidth_series *series =

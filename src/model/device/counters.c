@@ -58,7 +58,7 @@ enum ht_status ht_counter_events(ht_ctx *ctx, const struct ht_set *set, size_t i
 	const struct ht_bandwidth_series *bandwidths = NULL;
 	size_t n_queues = 0, n_bandwidths = 0, n = 0;
 	HT_TRY(ht_queue_series_make(&run, &frame, &queues, &n_queues));
-	HT_TRY(ht_bandwidth_series_make(&run, &frame, &bandwidths, &n_bandwidths));
+	HT_TRY(ht_bandwidth_series_make(&run, &frame, false, &bandwidths, &n_bandwidths));
 	for (size_t i = 0; i < n_queues; i++)
 		n += queues[i].n;
 	for (size_t i = 0; i < n_bandwidths; i++)

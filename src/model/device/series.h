@@ -49,9 +49,10 @@ struct ht_bandwidth_point {
 };
 
 struct ht_bandwidth_series {
-	int32_t device;   /* -1: unknown, or all devices together (policy streams_by_number) */
-	const char *kind; /* "Memcpy HtoD", ..., "Memset" */
-	int64_t bytes;    /* moved or set, 0 when the file does not say */
+	int32_t device;     /* -1: unknown, or all devices together (policy streams_by_number) */
+	const char *kind;   /* "Memcpy HtoD", ..., "Memset" */
+	const char *memory; /* "Pageable -> Device"; "": the names do not say, or all together */
+	int64_t bytes;      /* moved or set, 0 when the file does not say */
 	size_t n_copies;
 	const struct ht_bandwidth_point *points;
 	size_t n;
@@ -75,8 +76,8 @@ struct ht_series_rows {
 enum ht_status ht_series_put(struct ht_run *run, const struct ht_series_rows *how,
         const struct ht_frame *frame, const void *series, size_t n, ht_table *table) HT_MUST_USE;
 
-/* One series per device and kind, ascending by kind, then device. */
+/* One series per device and kind, ascending by kind, memory where those are kept apart, then device. */
 enum ht_status ht_bandwidth_series_make(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;
+        bool by_memory, const struct ht_bandwidth_series **ret_series, size_t *ret_n) HT_MUST_USE;
 
 #endif

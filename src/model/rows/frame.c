@@ -514,3 +514,27 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 		        of);
 	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
 }
+
+int64_t ht_frame_left_out(const struct ht_run *run)
+{
+	int64_t last = HT_NO_I64;
+	const struct ht_roster *roster = run->rosters[0];
+	if (run->step || !roster->has_two_steps)
+		return last;
+	for (size_t i = 0; i < roster->n; i++)
+		for (size_t k = 0; k < roster->ranks[i].n_steps; k++)
+			if (roster->ranks[i].steps[k].number > last)
+				last = roster->ranks[i].steps[k].number;
+	return last;
+}
+
+enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table)
+{
+	int64_t last = ht_frame_left_out(run);
+	if (last == HT_NO_I64 || !ht_table_n_rows(table))
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "summary and most other verbs leave the last step (%lld) out, this one does not: "
+	        "--step says the same to all",
+	        (long long)last);
+}

@@ -78,5 +78,9 @@ enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_
 
 /* The line under the title: "4 ranks · steps 3–4 · share of GPU span"; of says what shares are of. */
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of) HT_MUST_USE;
+/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
+int64_t ht_frame_left_out(const struct ht_run *run);
+/* Of a table by step that has all of them: that others have not. */
+enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table) HT_MUST_USE;
 
 #endif

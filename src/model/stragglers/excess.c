@@ -2,6 +2,8 @@
  * excess.c - see excess.h.
  */
 #include "model/stragglers/excess.h"
+#include "model/communication/comm_calls.h"
+#include "model/numbers/interval.h"
 #include "model/numbers/stats.h"
 #include "base/checked.h"
 #include "model/rows/row_ends.h"
@@ -75,6 +77,27 @@ static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *use
 	return trace->kind[row] == HT_KIND_ANNOTATION || ht_kind_is_call(trace->kind[row]);
 }
 
+/* When calls of the host communicate, merged: whoever waits for them on another thread has nothing of his own to do. */
+struct comm_times {
+	struct ht_interval *list;
+	size_t n;
+};
+
+static enum ht_status find_comm_times(
+        struct ht_run *run, const struct ht_trace *trace, struct comm_times *ret_times)
+{
+	const uint32_t *rows = NULL;
+	size_t n = 0;
+	HT_TRY(ht_comm_host_calls(run, &rows, &n));
+	struct ht_interval *list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct ht_interval){ trace->ts_ns[rows[i]], ht_end_ns(trace, rows[i]) };
+	*ret_times = (struct comm_times){ list, ht_interval_merge(run->ctx->mem, list, n) };
+	return HT_OK;
+}
+
 /* A row's time is taken off the annotation around it; not off one around another API call, whose time has
  * been taken off already. */
 static enum ht_status sum_host(
@@ -84,15 +107,20 @@ static enum ht_status sum_host(
 	uint32_t *payer = NULL;
 	const int64_t *ends = NULL;
 	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, NULL, run->scratch, &payer));
+	struct comm_times comm = { 0 };
 	HT_TRY(ht_ends_find(run, trace, &ends));
+	HT_TRY(find_comm_times(run, trace, &comm));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
-		int64_t dur_ns = ends[row] - trace->ts_ns[row];
-		if (annotation && trace->name[row] != HT_NO_STR)
-			see(trace, profile, row, dur_ns);
 		if (!annotation && !ht_kind_is_call(trace->kind[row]))
 			continue;
+		int64_t dur_ns = ends[row] - trace->ts_ns[row];
+		if (comm.n)
+			dur_ns -=
+			        ht_interval_within(comm.list, comm.n, trace->ts_ns[row], ends[row]);
+		if (annotation && trace->name[row] != HT_NO_STR)
+			see(trace, profile, row, dur_ns);
 		uint32_t up = payer[row];
 		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
 		        trace->name[up] != HT_NO_STR)

@@ -4,7 +4,9 @@
  * Two profiles per rank, time by name over the frame:
  *   gpu   durations of GPU work except communication, by short name
  *   host  time inside an annotation, without annotations nested in it and without runtime and driver
- *         calls (a host that waits for the GPU waits in one of those); ProfilerStep rows count as one
+ *         calls (a host that waits for the GPU waits in one of those), and without the time in which the host's own
+ *         calls communicate (comm_calls.h), which a thread waits for in nothing that is recorded; ProfilerStep rows
+ *         count as one
  * Excess of a rank = its time - the median of the other members of its group for that name (of two, the larger):
  * ranks of other groups may do other work, as the stages of a pipeline do. The largest is what to look at first.
  * Its total is over all names, those with less time than the median taken off.

@@ -115,7 +115,9 @@ const char *ht_straggler_sentence(const struct ht_stragglers *a, const struct ht
 	int64_t ns =
 	        (cause.in_all ? cause.excess->total_ns : cause.excess->ns) / (int64_t)v->n_steps;
 	const char *more = spread_text(a->run, ns, ns);
-	const char *name = ht_hint_name(a->run->scratch, cause.excess->name);
+	bool is_step = !strcmp(cause.excess->name, "ProfilerStep");
+	const char *name = is_step ? "what no annotation names"
+	                           : ht_hint_name(a->run->scratch, cause.excess->name);
 	if (!more || !name)
 		return NULL;
 	bool gpu = cause.excess == &a->gpu[rank->i_part];
