@@ -3,6 +3,8 @@
  */
 #include "store/set.h"
 
+#include "base/io.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -189,7 +191,7 @@ bool ht_set_reads(const ht_set *set, const char *path)
 	const char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
 	for (size_t i = 0; i < set->roster.n; i++) {
 		const char *rank = set->roster.ranks[i].path;
-		if (stat(rank, &source))
+		if (!ht_source_stat(rank, &source))
 			continue;
 		if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
 			return true;
