@@ -467,6 +467,23 @@ static enum ht_status refuse_elsewhere(ht_ctx *ctx, const struct ht_set *set)
 	return HT_OK;
 }
 
+/* Where parts have more than one row for so many events the table may be long, too: then the pages of the traces make room
+ * for it. */
+#define LONG_SHARE 4
+
+static void make_room(const struct ht_run *run, ht_set *const *sets, const struct ht_parts *parts)
+{
+	uint64_t n_rows = 0, n_events = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		for (size_t k = 0; k < HT_PART_TABLES && parts->list[i].facts[k]; k++)
+			n_rows += ht_table_n_rows(parts->list[i].facts[k]);
+	for (size_t side = 0; side < run->n_sets; side++)
+		for (size_t i = 0; i < run->rosters[side]->n; i++)
+			n_events += run->rosters[side]->ranks[i].n_events;
+	for (size_t side = 0; n_rows > n_events / LONG_SHARE && side < run->n_sets; side++)
+		ht_set_rest(sets[side]);
+}
+
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
@@ -480,6 +497,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	enum ht_status status = lacks ? ht_run_fit_clocks(run, sets, &calls) : HT_OK;
 	ht_parts_done(&calls);
 	parts.spent = true;
+	make_room(run, sets, &parts);
 	if (status == HT_OK)
 		status = ht_run_make_table(run, &parts, ret_table);
 	ht_parts_done(&parts);
