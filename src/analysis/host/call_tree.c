@@ -79,6 +79,7 @@ const struct ht_analysis ht_analysis_call_tree = {
 			  "thread and the device work with their correlation, counted whole. Inclusive: do not add "
 			  "up rows of different depth.",
 		HT_ONE_SCHEMA(columns),
+		.replaces = "profile_parser",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,

@@ -66,6 +66,11 @@ static const struct ht_param params[] = {
 	{ "points", HT_I64, "10240", "at most so many points per curve; 0: all", NULL },
 };
 
+static const struct ht_over_time over_time = { .view = "curve",
+	.columns = "ts_ns,device,component,allocated_bytes,reserved_bytes",
+	.n_keys = 2,
+	.points = "points" };
+
 const struct ht_analysis ht_analysis_memory_curve = {
 	.info = { .name = "memory-curve",
 	        .group = "memory",
@@ -78,6 +83,7 @@ const struct ht_analysis ht_analysis_memory_curve = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .over_time = &over_time,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
