@@ -102,3 +102,13 @@ def test_samples_of_other_ages():
         counts.setdefault(r["rank"], []).append(r["name"])
     assert {k: (len(v), len(set(v))) for k, v in counts.items()} == {"0": (29, 7), "1": (591, 201)}
     assert cores(sample("legacy_2023"), 0)["AI_CPU"] == pytest.approx(145.0223, abs=0.001)
+
+
+@extra
+@pytest.mark.parametrize("name", ("db_level1", "ddp2_level0", "trace_only"))
+def test_the_call_tree_has_the_device_time_of_the_operators(name):
+    path = sample(name)
+    calls = rows("call-tree", path, "--monitor-cat", "cpu_op", "--preset", "all", "--max-depth", "1", "--no-lists")
+    operators = rows("operators", path)
+    device_ns = sum(int(c["device_ns"]) for c in calls)
+    assert device_ns == sum(int(o["device_self_ns"]) for o in operators) > 0
