@@ -282,6 +282,10 @@ static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
 	/* mostly between the same two as the one before, or at the next */
 	if (low < high && rows[low] >= row && (!low || rows[low - 1] < row))
 		return rows[low] == row ? low : UINT64_MAX;
+	if (low + 1 < high && rows[low] < row && rows[low + 1] >= row) {
+		cursor->at[c] = low + 1;
+		return rows[low + 1] == row ? low + 1 : UINT64_MAX;
+	}
 	if (low && rows[low - 1] >= row) {
 		high = low;
 		low = 0;

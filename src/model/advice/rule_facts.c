@@ -260,7 +260,7 @@ static void list_blocking_copies(const struct facts *f, struct wait *list, size_
 static enum ht_status find_busy(struct facts *f, struct ht_interval **ret_busy, size_t *ret_n)
 {
 	const struct ht_trace *t = f->t;
-	struct ht_interval *busy = ht_arena_alloc(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
+	struct ht_interval *busy = ht_arena_room(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
 	size_t n = 0;
 	if (!busy)
 		return ht_fail_nomem(f->run->ctx);
@@ -308,7 +308,7 @@ static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
 	struct ht_interval *busy = NULL;
 	size_t n_busy = 0;
 	list_blocking_copies(f, list, &n);
-	f->waits = ht_arena_alloc(f->kept, (n + 1) * sizeof *f->waits);
+	f->waits = ht_arena_room(f->kept, (n + 1) * sizeof *f->waits);
 	if (!f->waits)
 		return ht_fail_nomem(f->run->ctx);
 	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
@@ -337,9 +337,9 @@ static enum ht_status find_host(struct facts *f)
 	                              1u << HT_METRIC_GLOO | 1u << HT_METRIC_MALLOC |
 	                              1u << HT_METRIC_SYNC | 1u << HT_METRIC_BATCHNORM;
 	uint32_t kinds = 0;
-	uint32_t *bits = ht_arena_alloc(f->run->scratch, (n_strings + 1) * sizeof *bits);
+	uint32_t *bits = ht_arena_room(f->run->scratch, (n_strings + 1) * sizeof *bits);
 	struct wait *list =
-	        ht_arena_alloc(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
+	        ht_arena_room(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
 	if (!bits || !list)
 		return ht_fail_nomem(f->run->ctx);
 	for (uint32_t id = 0; id < n_strings; id++)
@@ -497,7 +497,7 @@ struct launches {
 static enum ht_status count_launched(struct facts *f, struct launches *ret)
 {
 	size_t n_rows = f->t->n_kind + 1;
-	ret->of = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->of);
+	ret->of = ht_arena_room(f->run->scratch, n_rows * sizeof *ret->of);
 	ret->n = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->n);
 	if (!ret->of || !ret->n)
 		return ht_fail_nomem(f->run->ctx);
