@@ -26,6 +26,7 @@
  * change_share -20 %, "more calls, faster".
  */
 #include "analysis/analysis.h"
+#include "model/hint.h"
 #include "model/compare/diff_sides.h"
 #include "model/compare/step_samples.h"
 #include "model/compare/view_diff.h"
@@ -190,6 +191,9 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 	        run, &options, &tables);
 }
 
+/* A difference of so much of a step is worth a note. */
+#define WORTH_A_NOTE 0.05
+
 /* One row to be: a name, or several folded. */
 struct row {
 	const char *name;
@@ -223,6 +227,7 @@ struct compare {
 	struct entry *entries;
 	size_t n_entries;
 	struct others others[HT_N_PLACES];
+	struct entry noisiest; /* of what was folded as noise the largest change */
 	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
 	int64_t n_steps[2];                        /* over all ranks */
 	bool tested;                               /* steps tell of noise */
@@ -426,10 +431,14 @@ static void fold_rows(struct compare *compare)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < compare->n_entries; i++) {
-		if (compare->tested && compare->entries[i].chance > compare->limit)
-			fold(compare, &compare->entries[i]);
-		else
-			compare->entries[n++] = compare->entries[i];
+		const struct entry *entry = &compare->entries[i];
+		if (compare->tested && entry->chance > compare->limit) {
+			fold(compare, entry);
+			if (entry->change > compare->noisiest.change)
+				compare->noisiest = *entry;
+		} else {
+			compare->entries[n++] = *entry;
+		}
 	}
 	ht_sort_items(compare->run->ctx->mem, compare->entries, n, sizeof(struct entry), by_change);
 	for (size_t i = MOST_ROWS; i < n; i++)
@@ -615,6 +624,27 @@ static enum ht_status say_sides(struct ht_run *run, ht_table *table)
 	return ht_table_add_note(table, "control: %s; test: %s", control, test);
 }
 
+/* Much of a step that varies too much to be told from noise is still what the owner asks for: it has its name. */
+static enum ht_status note_noisiest(struct compare *compare, ht_table *table)
+{
+	char buf[HT_FORMAT_BYTES];
+	struct ht_arena *scratch = compare->run->scratch;
+	if (!compare->noisiest.change)
+		return HT_OK;
+	struct row row = row_of(compare, &compare->noisiest);
+	double diff_ns = row.mean[1] - row.mean[0];
+	if (fabs(diff_ns) < WORTH_A_NOTE * compare->step[0].mean)
+		return HT_OK;
+	const char *path = ht_step_samples_name(&compare->samples);
+	const char *name = path ? ht_hint_name(scratch, path) : NULL;
+	if (!name)
+		return ht_fail_nomem(compare->run->ctx);
+	ht_format_double(buf, HT_DURATION_F64, fabs(diff_ns));
+	return ht_table_add_note(table,
+	        "large, but steps vary too much to tell it from noise: %s %c%s a step (--all-rows)",
+	        name, diff_ns < 0 ? '-' : '+', buf);
+}
+
 static enum ht_status add_notes(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
@@ -628,6 +658,7 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		HT_TRY(ht_table_add_note(table,
 		        "one step on each side: what is noise cannot be told; compare more steps "
 		        "(the last one counts when --step names it)"));
+	HT_TRY(note_noisiest(compare, table));
 	return say_sides(run, table);
 }
 

@@ -562,6 +562,24 @@ static enum ht_status note_kernels(struct gate *gate, ht_table *table)
 	        n_one_sided[0], removed, n_one_sided[1], added);
 }
 
+/* What is slower by more than the limit, and may be noise: "; not cleared: step +55.2 %". NULL when out of memory. */
+static const char *unclear_text(struct gate *gate)
+{
+	struct ht_run *run = gate->run;
+	const char *text = "";
+	for (size_t i = 0; text && i < gate->n_rows; i++) {
+		const struct judged *row = &gate->rows[i];
+		double share = row->gap.base > 0 ? row->gap.gap.mean / row->gap.base : 0;
+		if (row->verdict != UNCLEAR || share <= gate->max_slowdown)
+			continue;
+		const char *change = percent(run, share);
+		text = change ? ht_arena_printf(run->scratch, "%s%s%s %s", text,
+		                        *text ? ", " : "; not cleared: ", row->metric, change)
+		              : NULL;
+	}
+	return text;
+}
+
 /* "failed: kernel gemm +10.0 %; gpu +4.0 %" or "passed" */
 static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 {
@@ -586,10 +604,13 @@ static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 	const char *limit = percent(run, gate->max_slowdown);
 	if (!limit)
 		return ht_fail_nomem(run->ctx);
+	const char *doubt = unclear_text(gate);
+	if (!doubt)
+		return ht_fail_nomem(run->ctx);
 	if (!failed)
 		return ht_table_add_note(table,
-		        "passed: nothing is slower by more than %s beyond noise",
-		        gate->max_slowdown > 0 ? limit + 1 : "0 %");
+		        "passed: nothing is slower by more than %s beyond noise%s",
+		        gate->max_slowdown > 0 ? limit + 1 : "0 %", doubt);
 	ht_table_say_no(table);
 	return ht_table_add_note(
 	        table, n_more ? "failed: %s; and %zu more" : "failed: %s", failed, n_more);

@@ -13,6 +13,7 @@
  * in one file that have steps of their own are several_processes.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clock_leaving.h"
 #include "model/clocks/clocks.h"
 #include "model/communication/exporter.h"
 #include "model/communication/group_size.h"
@@ -21,6 +22,8 @@
 #include "table/format.h"
 
 #include <inttypes.h>
+
+#include <math.h>
 
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -307,15 +310,19 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 	return compare_forms(run, part->facts[0]);
 }
 
-static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
+static enum ht_status count_clock(struct ht_run *run, int64_t rank, ht_table *table)
 {
 	const struct ht_clocks *clocks = run->clocks[0];
-	const struct ht_clock *clock = &clocks->of[ht_roster_find(run->rosters[0], rank)];
+	size_t i_rank = ht_roster_find(run->rosters[0], rank);
+	const struct ht_clock *clock = &clocks->of[i_rank];
+	int64_t later_ns = HT_NO_I64;
+	HT_TRY(ht_clock_leaving(run, i_rank, &later_ns));
 	const struct ht_stat counts[] = {
 		{ .code = HT_STAT_impossible_clocks, .count = clock->n_violated },
 		{ .code = HT_STAT_collective_mismatch, .count = clock->n_mismatched },
 		{ .code = HT_STAT_clock_moved,
 		        .count = clocks->from_files && (clock->moved_ns || clock->drift_ppt) },
+		{ .code = HT_STAT_clock_doubtful, .count = later_ns != HT_NO_I64 },
 	};
 	for (size_t i = 0; i < HT_COUNT(counts); i++) {
 		struct ht_stat stat = counts[i];
@@ -323,6 +330,13 @@ static void count_clock(const struct ht_run *run, int64_t rank, ht_table *table)
 		if (stat.count)
 			append(table, rank, &stat);
 	}
+	if (later_ns == HT_NO_I64)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "rank %" PRId64
+	        " leaves collectives %.3f ms %s than the others: so much its clock may be %s",
+	        rank, fabs((double)later_ns) / 1e6, later_ns < 0 ? "earlier" : "later",
+	        later_ns < 0 ? "behind" : "ahead");
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -333,7 +347,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		struct ht_time_move move = ht_part_move(run, &parts->list[i]);
 		HT_TRY(ht_table_append(table, parts->list[i].facts[0], &move));
 		if (run->clocks[0])
-			count_clock(run, parts->list[i].rank, table);
+			HT_TRY(count_clock(run, parts->list[i].rank, table));
 	}
 	HT_TRY(find_missing(run, parts, table));
 	HT_TRY(ht_clocks_note_odd(run, table));
