@@ -351,7 +351,8 @@ static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t 
 static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
 {
 	struct ht_arena arena;
-	if (run->memo->mem->limit)
+	size_t n_bytes = (frame->n_rows + frame->n_gpu) * sizeof *frame->rows;
+	if (run->memo->mem->limit || !ht_memo_has_room(run->memo, n_bytes))
 		return;
 	if (run->spare)
 		ht_arena_init_spare(&arena, run->spare);
