@@ -180,9 +180,9 @@ struct rank {
 /* Those of a merged list that are within [start, end) in part. */
 static struct times slice(struct times all, int64_t start, int64_t end)
 {
-	size_t first = HT_LOWER_BOUND(at, all.n, all.list[at].end <= start);
-	size_t last = HT_LOWER_BOUND(at, all.n, all.list[at].start < end);
-	return (struct times){ all.list + first, last > first ? last - first : 0 };
+	size_t n;
+	const struct ht_interval *first = ht_interval_slice(all.list, all.n, start, end, &n);
+	return (struct times){ all.list + (first - all.list), n };
 }
 
 /* What of a is in b. */
