@@ -345,6 +345,20 @@ def test_memory(tmp_path):
     assert {r["check"]: r["count"] for r in rows("health", path)}["row_lost"] == "1"
 
 
+def test_memory_of_steps_that_only_work_names(tmp_path):
+    """Without a timeline a step lasts from its first work to its last, 0.001 to 50.002 us here."""
+    memory = ("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\n"
+              f"inside,1,{T0 + 15},{T0 + 16},1,NPU:0\noutside,2,{T0 + 500},{T0 + 501},1,NPU:0\n")
+    path = rank(tmp_path, kernel_details__csv=KERNELS, operator_memory__csv=memory)
+    assert [r["operator"] for r in rows("memory-events", path)] == ["inside", "outside"]
+    assert [r["operator"] for r in rows("memory-events", path, "--step", "5")] == ["inside"]
+    later = rank(tmp_path / "later", kernel_details__csv=KERNELS,
+                 operator_memory__csv=memory.replace(f"{T0 + 15}", f"{T0 + 95}").replace(f"{T0 + 16}", f"{T0 + 96}"))
+    for verb in ("memory-events", "memory-stats", "memory-curve"):
+        text = support.output(verb, later, "--step", "5").decode()
+        assert "no memory events in the selection" in text and "profile_memory" not in text
+
+
 def test_older_memory_tables(tmp_path):
     record = f"Tag,Timestamp(us),Total Reserved(KB),Total Allocated(KB),Device Type\nPTA,{T0},4,2,NPU:0\n"
     operator = f"Tag,Operator,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\nx,op,1,{T0},,,CPU\n"
