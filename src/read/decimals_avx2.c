@@ -131,11 +131,16 @@ static inline bool read_four(const char *text, const uint32_t *const *rows, size
 size_t ht_decimals_avx2(const char *text, const uint32_t *const *rows, size_t n, size_t column,
         uint8_t scale, int64_t *ret_values)
 {
+	const struct moves *moves = &moves_of[scale <= MAX_SCALE ? scale : 0];
+	const int32_t most = MAX_SCALE - scale;
 	size_t i = 0;
-	while (scale <= MAX_SCALE && i + 4 <= n &&
-	        read_four(text, rows + i, column, MAX_SCALE - scale, &moves_of[scale],
-	                ret_values + i))
+	while (most >= 0 && i + 4 <= n &&
+	        read_four(text, rows + i, column, most, moves, ret_values + i))
 		i += 4;
+	/* up to three are left, which are read with some before them once more */
+	if (most >= 0 && i && i < n && i + 4 > n &&
+	        read_four(text, rows + n - 4, column, most, moves, ret_values + n - 4))
+		return n;
 	return i + ht_decimals_base(
 	                   text, rows + i, n - i < 4 ? n - i : 4, column, scale, ret_values + i);
 }
