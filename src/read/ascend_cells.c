@@ -58,8 +58,9 @@ struct ht_ascend_cells {
 	ht_decimals_fn read_decimals;
 	/* of the batch in hand: which rows have a value, ROW_WORDS per column; in which that is not as in the row before */
 	uint64_t *has, changed[ROW_WORDS];
-	struct chosen all,
-	        some; /* of it: all rows, and those that had a value in some column of numbers before */
+	struct chosen all, some; /* of it: all rows, and some */
+	const struct chosen
+	        *guess;    /* one of them: those that had a value in a column of numbers before */
 	uint8_t *row_has;  /* the same of one row: a byte per column */
 	struct ht_vec odd; /* struct odd_cell; its first and last of a row, counted from 1 */
 	uint32_t first_odd[HT_CSV_ROWS], last_odd[HT_CSV_ROWS];
@@ -323,8 +324,8 @@ static void put_numbers(
 {
 	struct ht_table_column *to = &c->table->columns[column->to];
 	/* rows that have no counter have no other either */
-	bool is_guess = are_chosen(&c->some, batch, column->at);
-	const struct chosen *chosen = is_guess ? &c->some : &c->all;
+	bool is_guess = are_chosen(c->guess, batch, column->at);
+	const struct chosen *chosen = is_guess ? c->guess : &c->all;
 	uint64_t *has = has_of(c, column);
 	size_t n_missing = 0;
 	uint8_t scale;
@@ -344,8 +345,10 @@ static void put_numbers(
 		for (; i < chosen->n && is_not_there(batch, chosen->rows[i] + column->at); i++)
 			n_missing += unnote(has, chosen->at[i]);
 	}
-	if ((n_missing || !is_guess) && (chosen->n - n_missing) * 2 >= batch->n)
+	if ((n_missing || !is_guess) && (chosen->n - n_missing) * 2 >= batch->n) {
 		choose_rows(batch, has, &c->some);
+		c->guess = &c->some;
+	}
 }
 
 static void put_texts(
@@ -441,7 +444,7 @@ void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch, u
 	memset(c->has, 0, c->n_columns * ROW_WORDS * sizeof *c->has);
 	note(all, 0, batch->n);
 	choose_rows(batch, all, &c->all);
-	choose_rows(batch, all, &c->some);
+	c->guess = &c->all;
 	for (size_t i = c->first_extra; i < c->n_columns; i++) {
 		struct cell_column *column = &c->columns[i];
 		if (column->kind == KIND_UNKNOWN)

@@ -131,11 +131,16 @@ static inline bool read_four(const char *text, const uint32_t *const *rows, size
 size_t ht_decimals_avx2(const char *text, const uint32_t *const *rows, size_t n, size_t column,
         uint8_t scale, int64_t *ret_values)
 {
+	const struct moves *moves = &moves_of[scale <= MAX_SCALE ? scale : 0];
+	const int32_t most = MAX_SCALE - scale;
 	size_t i = 0;
-	while (scale <= MAX_SCALE && i + 4 <= n &&
-	        read_four(text, rows + i, column, MAX_SCALE - scale, &moves_of[scale],
-	                ret_values + i))
-		i += 4;
+	while (most >= 0 && n >= 4 && i < n) {
+		/* the last up to three are read with some before them once more */
+		size_t first = i < n - 4 ? i : n - 4;
+		if (!read_four(text, rows + first, column, most, moves, ret_values + first))
+			break;
+		i = first + 4;
+	}
 	return i + ht_decimals_base(
 	                   text, rows + i, n - i < 4 ? n - i : 4, column, scale, ret_values + i);
 }

@@ -279,7 +279,9 @@ static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
 	const struct ht_arg_column *column = cursor->columns[c];
 	const uint32_t *rows = ht_arg_rows(cursor->trace, column);
 	uint64_t low = cursor->at[c], high = column->n;
-	/* mostly between the same two as the one before, or at the next */
+	/* mostly at the next, or between the same two as the one before */
+	if (low + 1 < high && rows[low + 1] == row)
+		return cursor->at[c] = low + 1;
 	if (low < high && rows[low] >= row && (!low || rows[low - 1] < row))
 		return rows[low] == row ? low : UINT64_MAX;
 	if (low + 1 < high && rows[low] < row && rows[low + 1] >= row) {
