@@ -197,12 +197,12 @@ static enum ht_status sweep_all(struct sweep *s, size_t n, struct stack **ret)
 	return HT_OK;
 }
 
-/* Where a row asks: where it stands itself, or its launch. */
-static uint32_t place_of(const struct ht_trace *t, uint32_t row)
+/* Where a row asks: where it stands itself, or its launch. gpu_at: see ht_gpu_of_row_near. */
+static uint32_t place_of(const struct ht_trace *t, uint32_t row, size_t *gpu_at)
 {
 	const struct ht_gpu *gpu = NULL;
 	if (row != HT_NONE && ht_kind_is_gpu_work(t->kind[row]))
-		gpu = ht_gpu_of_row(t, row);
+		gpu = ht_gpu_of_row_near(t, row, gpu_at);
 	uint32_t place = gpu ? ht_host_place(t, gpu) : HT_NONE;
 	return place != HT_NONE ? place : row;
 }
@@ -281,8 +281,8 @@ static enum ht_status sweep_rows(struct sweep *s, const struct ht_autograd *auto
 	s->waiting = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->waiting);
 	if (!s->asks || !s->questions || !s->own || !s->waiting)
 		return ht_fail_nomem(s->run->ctx);
-	for (size_t i = 0; i < n; i++)
-		s->asks[i] = place_of(s->t, rows[i]);
+	for (size_t i = 0, gpu_at = 0; i < n; i++)
+		s->asks[i] = place_of(s->t, rows[i], &gpu_at);
 	HT_TRY(ask(s, autograd, n, with_steps));
 	return put_answers(s, n, ret);
 }
