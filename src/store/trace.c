@@ -80,7 +80,8 @@ size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind)
 		bytes ^= ones * (uint64_t)kind;
 		/* the highest bit of each byte: whether it has any */
 		uint64_t differ = (((bytes & low) + low) | bytes) & ~low;
-		n += sizeof ones - (size_t)__builtin_popcountll(differ);
+		/* the product adds them up in its highest byte */
+		n += sizeof ones - (size_t)((differ >> 7) * ones >> 56);
 	}
 	for (; i < n_rows; i++)
 		n += t->kind[i] == kind;
@@ -351,6 +352,12 @@ const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
 {
 	size_t low = HT_LOWER_BOUND(at, t->n_gpu, t->gpu[at].row < row);
 	return low < t->n_gpu && t->gpu[low].row == row ? &t->gpu[low] : NULL;
+}
+
+const struct ht_gpu *ht_gpu_of_row_near(const struct ht_trace *t, uint32_t row, size_t *at)
+{
+	*at = HT_LOWER_BOUND_NEAR(i, t->n_gpu, *at, t->gpu[i].row < row);
+	return *at < t->n_gpu && t->gpu[*at].row == row ? &t->gpu[*at] : NULL;
 }
 
 void ht_launch_gpus(
