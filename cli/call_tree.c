@@ -94,14 +94,6 @@ static void put_cell(struct output *output, const ht_table *table, size_t row, s
 	}
 }
 
-static size_t find_column(const ht_table *table, const char *name)
-{
-	size_t i = 0;
-	while (i < ht_table_n_columns(table) && strcmp(ht_table_column(table, i)->name, name) != 0)
-		i++;
-	return i;
-}
-
 static void put_file(const struct cli *cli, struct output *output, const ht_table *table)
 {
 	size_t columns[COUNT(fields)], n = 0;
@@ -110,7 +102,7 @@ static void put_file(const struct cli *cli, struct output *output, const ht_tabl
 		if (fields[i].option != NULL && !opts_flag(&cli->opts, fields[i].option))
 			continue;
 		titles[n] = fields[i].title;
-		columns[n++] = find_column(table, fields[i].column);
+		columns[n++] = ht_table_find_column(table, fields[i].column);
 	}
 	for (size_t i = 0; i < n; i++) {
 		output_text(output, i > 0 ? "," : "");

@@ -107,7 +107,7 @@ static bool add_section(void *user, size_t i, enum ht_status status, ht_table *t
 	}
 	report->sections[report->n_sections++] = section;
 	if (q->is_page && table != NULL && q->views[i].where == NULL)
-		report_note_peaks(report, section.info->name, table);
+		report_note_peaks(report, section.info, table);
 	if (q->is_page && table != NULL)
 		q->code = report_cut(q->cli, &report->sections[report->n_sections - 1].table,
 		        rows_of(q, section.info));
@@ -160,7 +160,9 @@ static int ask(struct questions *q)
 			add_question(q, info);
 	}
 	if (q->is_page) {
-		q->n_charts = report_ask_charts(q->args, q->n_args, charts, &q->asked[q->n]);
+		report_list_charts(q->report);
+		q->n_charts =
+		        report_ask_charts(q->report, q->args, q->n_args, charts, &q->asked[q->n]);
 		q->n += q->n_charts;
 	}
 	if (session_run_all(cli, q->report->set, q->asked, q->n, add_section, q) != HT_OK)

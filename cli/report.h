@@ -34,6 +34,14 @@ struct report_peaks {
 	} at[REPORT_MAX_CURVES];
 };
 
+/* Such a table before it is asked for. */
+struct report_chart {
+	const struct ht_analysis_info *info;
+	char key[64], view[32];
+	bool is_curve; /* the view that is over time; its key is the name of the analysis */
+	struct report_peaks peaks;
+};
+
 struct report {
 	const char *name; /* the sources, as the user gave them */
 	const char *base; /* the run that it is compared with, NULL: none */
@@ -45,8 +53,9 @@ struct report {
 	size_t n_sections;
 	struct report_extra extras[REPORT_MAX_EXTRAS];
 	size_t n_extras;
-	struct report_peaks peaks[REPORT_MAX_EXTRAS]; /* parallel to what report_extra.c lists */
-	const char **empty;                           /* names of analyses without data */
+	struct report_chart charts[REPORT_MAX_EXTRAS]; /* that there could be */
+	size_t n_charts;
+	const char **empty; /* names of analyses without data */
 	size_t n_empty;
 };
 
@@ -62,14 +71,17 @@ enum ht_status report_write_page(
 struct report_chart_args {
 	struct ht_arg args[OPTS_MAX + 3];
 };
+/* Which charts the analyses have. */
+void report_list_charts(struct report *report);
 /* The questions behind charts of the whole run, with the given args and their own, which lie in room (REPORT_MAX_EXTRAS);
  * how many. */
-size_t report_ask_charts(const struct ht_arg *args, size_t n_args, struct report_chart_args *room,
-        struct ht_asked *questions);
+size_t report_ask_charts(const struct report *report, const struct ht_arg *args, size_t n_args,
+        struct report_chart_args *room, struct ht_asked *questions);
 /* The answer to the i-th; NULL: none. */
 void report_take_chart(struct report *report, size_t i, ht_table *table);
 /* See in the whole table of an analysis where the highest curves are, for report_add_extras. */
-void report_note_peaks(struct report *report, const char *verb, const ht_table *table);
+void report_note_peaks(
+        struct report *report, const struct ht_analysis_info *info, const ht_table *table);
 /* Run what the page's charts need besides; an exit code. */
 int report_add_extras(struct cli *cli, struct report *report);
 void report_extras_done(struct report *report);

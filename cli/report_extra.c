@@ -14,45 +14,62 @@
 
 #define MAX_POINTS 1500
 
-struct extra {
-	const char *key, *verb;
-	struct ht_arg args[2];
-	/* of curves: what tells them apart, and the value */
-	const char *series[4], *value;
-	const char *
-	        peak; /* column of the verb's own table, a row per curve, with the most of it; NULL: none has */
-	bool compares;
-};
-
-/* The columns of those. */
+/* What tells curves apart, and their values. */
 struct columns {
 	size_t series[4], n, value, time;
 };
 
-static const struct extra extras[] = {
-	{ "steps.mean", "steps", { { "view", "mean" } }, { NULL }, NULL, NULL, false },
-	{ "steps.gpu", "steps", { { "view", "gpu" } }, { NULL }, NULL, NULL, false },
-	{ "queue", "queue-length", { { "view", "series" } }, { "rank", "device", "stream" },
-	        "queue_length", "max", false },
-	{ "bandwidth", "memory-bandwidth", { { "view", "series" } }, { "rank", "device", "name" },
-	        "memory_bw_gbps", "max_gbps", false },
-	{ "memory", "memory-curve", { { "view", "curve" }, { "points", "4000" } },
-	        { "rank", "device", "component" }, "allocated_bytes", NULL, false },
-	{ "diff.summary", "diff", { { "view", "summary" } }, { NULL }, NULL, NULL, true },
-	{ "diff.operators", "diff", { { "view", "operators" } }, { NULL }, NULL, NULL, true },
-	{ "diff.kernels", "diff", { { "view", "kernels" } }, { NULL }, NULL, NULL, true },
-	{ "diff.rows", "diff", { { "view", "rows" } }, { NULL }, NULL, NULL, true },
-};
+#define MAX_ROWS     500    /* of a comparison */
+#define CURVE_POINTS "4000" /* where an analysis thins its curves itself */
 
-#define MAX_DIFF_ROWS 500
+/* ---- which there are ---- */
 
-static size_t find_column(const ht_table *table, const char *name)
+static void add_chart(struct report *report, const struct ht_analysis_info *info, const char *view,
+        size_t n_view, bool is_curve)
 {
-	for (size_t i = 0; name != NULL && i < ht_table_n_columns(table); i++) {
-		if (strcmp(ht_table_column(table, i)->name, name) == 0)
-			return i;
+	if (report->n_charts == REPORT_MAX_EXTRAS || n_view >= sizeof(report->charts->view))
+		return;
+	struct report_chart *chart = &report->charts[report->n_charts++];
+	*chart = (struct report_chart){ .info = info, .is_curve = is_curve };
+	memcpy(chart->view, view, n_view);
+	snprintf(chart->key, sizeof(chart->key), "%s%s%.*s", info->name, is_curve ? "" : ".",
+	        is_curve ? 0 : (int)n_view, view);
+}
+
+void report_list_charts(struct report *report)
+{
+	for (size_t i = 0; i < ht_n_analyses(); i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		for (const char *at = info->charts; at != NULL && *at != '\0';) {
+			size_t n = strcspn(at, "|");
+			add_chart(report, info, at, n, false);
+			at += n + (at[n] == '|');
+		}
+		if (info->over_time != NULL && info->over_time->n_keys > 0)
+			add_chart(report, info, info->over_time->view,
+			        strlen(info->over_time->view), true);
 	}
-	return SIZE_MAX;
+}
+
+static bool compares(const struct report_chart *chart)
+{
+	return chart->info->n_sets == 2;
+}
+
+/* ---- curves ---- */
+
+/* The place of the i-th name of "a,b,c". */
+static size_t find_listed(const ht_table *table, const char *list, size_t i)
+{
+	char name[64];
+	for (; i > 0 && list != NULL; i--)
+		list = (list = strchr(list, ',')) != NULL ? list + 1 : NULL;
+	size_t n = list != NULL ? strcspn(list, ",") : sizeof(name);
+	if (n >= sizeof(name))
+		return SIZE_MAX;
+	memcpy(name, list, n);
+	name[n] = '\0';
+	return ht_table_find_column(table, name);
 }
 
 static double number_at(const ht_table *table, size_t row, size_t column)
@@ -82,12 +99,13 @@ struct curve {
 	double most;
 };
 
-static struct columns find_columns(const ht_table *table, const struct extra *extra)
+static struct columns find_columns(const ht_table *table, const struct ht_over_time *of)
 {
-	struct columns columns = { .value = find_column(table, extra->value),
-		.time = find_column(table, "ts_ns") };
-	for (size_t i = 0; i < COUNT(extra->series); i++) {
-		size_t column = find_column(table, extra->series[i]);
+	struct columns columns = { .value = find_listed(table, of->columns, 1 + of->n_keys),
+		.time = find_listed(table, of->columns, 0) };
+	for (size_t i = 0; i <= of->n_keys && i < COUNT(columns.series); i++) {
+		size_t column = i == 0 ? ht_table_find_column(table, "rank")
+		                       : find_listed(table, of->columns, i);
 		if (column != SIZE_MAX)
 			columns.series[columns.n++] = column;
 	}
@@ -171,11 +189,10 @@ static void thin_out(const ht_table *table, const struct columns *columns,
 	kept[least] = kept[most] = kept[curve->last] = true;
 }
 
-static int choose_rows(
-        struct report_extra *found, const struct extra *extra, const struct report_peaks *peaks)
+static int choose_rows(struct report_extra *found, const struct report_chart *chart)
 {
 	const ht_table *table = found->table;
-	const struct columns columns = find_columns(table, extra);
+	const struct columns columns = find_columns(table, chart->info->over_time);
 	size_t n_rows = ht_table_n_rows(table);
 	if (columns.value == SIZE_MAX || n_rows == 0)
 		return EXIT_DONE;
@@ -190,8 +207,8 @@ static int choose_rows(
 	}
 	for (size_t i = 0; i < found->n_series; i++)
 		thin_out(table, &columns, &curves[i], of_row, found->kept);
-	if (peaks->n_curves > found->n_of)
-		found->n_of = peaks->n_curves;
+	if (chart->peaks.n_curves > found->n_of)
+		found->n_of = chart->peaks.n_curves;
 	free(curves);
 	free(of_row);
 	return ok ? EXIT_DONE : cli_fail_nomem();
@@ -213,14 +230,18 @@ static void add_peak(struct report_peaks *peaks, int64_t rank, double most)
 	}
 }
 
-void report_note_peaks(struct report *report, const char *verb, const ht_table *table)
+void report_note_peaks(
+        struct report *report, const struct ht_analysis_info *info, const ht_table *table)
 {
-	for (size_t i = 0; i < COUNT(extras); i++) {
-		if (extras[i].peak == NULL || strcmp(extras[i].verb, verb) != 0)
+	const char *name = info->over_time != NULL ? info->over_time->peak : NULL;
+	size_t peak = name != NULL ? ht_table_find_column(table, name) : SIZE_MAX;
+	size_t rank = ht_table_find_column(table, "rank");
+	for (size_t i = 0; i < report->n_charts && peak != SIZE_MAX; i++) {
+		struct report_chart *chart = &report->charts[i];
+		if (chart->info != info || !chart->is_curve)
 			continue;
-		size_t peak = find_column(table, extras[i].peak), rank = find_column(table, "rank");
-		for (size_t row = 0; peak != SIZE_MAX && row < ht_table_n_rows(table); row++)
-			add_peak(&report->peaks[i], ht_table_i64(table, row, rank),
+		for (size_t row = 0; row < ht_table_n_rows(table); row++)
+			add_peak(&chart->peaks, ht_table_i64(table, row, rank),
 			        number_at(table, row, peak));
 	}
 }
@@ -244,75 +265,80 @@ static void choose_ranks(struct ht_arg *args, size_t *n_args, const char *ranks)
 }
 
 /* Whether it is of the whole run, so that it can be asked with all else; others need answers first. */
-static bool is_of_all(const struct extra *extra)
+static bool is_of_all(const struct report_chart *chart)
 {
-	return !extra->compares && extra->value == NULL;
+	return !compares(chart) && !chart->is_curve;
 }
 
-static void add_args(const struct extra *extra, struct ht_arg *args, size_t *n_args)
+static void add_args(const struct report_chart *chart, struct ht_arg *args, size_t *n_args)
 {
-	for (size_t i = 0; i < COUNT(extra->args) && extra->args[i].name != NULL; i++)
-		args[(*n_args)++] = extra->args[i];
+	const char *points = chart->is_curve ? chart->info->over_time->points : NULL;
+	args[(*n_args)++] = (struct ht_arg){ chart->info->chosen_by, chart->view };
+	if (points != NULL)
+		args[(*n_args)++] = (struct ht_arg){ points, CURVE_POINTS };
 }
 
-size_t report_ask_charts(const struct ht_arg *args, size_t n_args, struct report_chart_args *room,
-        struct ht_asked *questions)
+size_t report_ask_charts(const struct report *report, const struct ht_arg *args, size_t n_args,
+        struct report_chart_args *room, struct ht_asked *questions)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < COUNT(extras); i++) {
-		if (!is_of_all(&extras[i]))
+	for (size_t i = 0; i < report->n_charts; i++) {
+		const struct report_chart *chart = &report->charts[i];
+		if (!is_of_all(chart))
 			continue;
 		struct report_chart_args *own = &room[n];
 		memcpy(own->args, args, n_args * sizeof(*args));
 		size_t n_own = n_args;
-		add_args(&extras[i], own->args, &n_own);
-		questions[n++] = (struct ht_asked){ extras[i].verb, own->args, n_own, NULL };
+		add_args(chart, own->args, &n_own);
+		questions[n++] = (struct ht_asked){ chart->info->name, own->args, n_own, NULL };
 	}
 	return n;
 }
 
 void report_take_chart(struct report *report, size_t i, ht_table *table)
 {
-	const struct extra *extra = extras;
-	for (; !is_of_all(extra) || i > 0; extra++)
-		i -= is_of_all(extra);
+	const struct report_chart *chart = report->charts;
+	for (; !is_of_all(chart) || i > 0; chart++)
+		i -= is_of_all(chart);
 	/* a chart without data is left out; why a whole analysis failed is said in its section */
 	if (table != NULL)
 		report->extras[report->n_extras++] =
-		        (struct report_extra){ .key = extra->key, .table = table };
+		        (struct report_extra){ .key = chart->key, .table = table };
 }
 
-static int add_extra(struct cli *cli, struct report *report, const struct extra *extra)
+static int add_extra(struct cli *cli, struct report *report, const struct report_chart *chart)
 {
 	struct ht_arg args[OPTS_MAX + 3];
 	size_t n_args = session_args(cli, NULL, args);
-	const struct report_peaks *peaks = &report->peaks[extra - extras];
+	const struct report_peaks *peaks = &chart->peaks;
 	char ranks[REPORT_MAX_CURVES * 24];
 	if (peaks->n_curves > 0) {
 		list_ranks(peaks, ranks, sizeof(ranks));
 		choose_ranks(args, &n_args, ranks);
 	}
-	add_args(extra, args, &n_args);
+	add_args(chart, args, &n_args);
 	ht_set *sets[] = { report->base_set, report->set };
 	struct ht_view view = { .struct_size = sizeof(view) };
-	struct report_extra found = { .key = extra->key };
-	enum ht_status status = ht_run(cli->ctx, extra->verb, extra->compares ? sets : sets + 1,
-	        extra->compares ? 2 : 1, args, n_args, &view, &found.table);
+	struct report_extra found = { .key = chart->key };
+	enum ht_status status =
+	        ht_run(cli->ctx, chart->info->name, compares(chart) ? sets : sets + 1,
+	                chart->info->n_sets, args, n_args, &view, &found.table);
 	if (status != HT_OK)
 		return EXIT_DONE;
 	report->extras[report->n_extras++] = found;
 	struct report_extra *added = &report->extras[report->n_extras - 1];
-	if (extra->value != NULL)
-		return choose_rows(added, extra, peaks);
-	return extra->compares ? report_cut(cli, &added->table, MAX_DIFF_ROWS) : EXIT_DONE;
+	if (chart->is_curve)
+		return choose_rows(added, chart);
+	return compares(chart) ? report_cut(cli, &added->table, MAX_ROWS) : EXIT_DONE;
 }
 
 int report_add_extras(struct cli *cli, struct report *report)
 {
 	int code = EXIT_DONE;
-	for (size_t i = 0; i < COUNT(extras) && code == EXIT_DONE; i++) {
-		if (!is_of_all(&extras[i]) && (!extras[i].compares || report->base_set != NULL))
-			code = add_extra(cli, report, &extras[i]);
+	for (size_t i = 0; i < report->n_charts && code == EXIT_DONE; i++) {
+		const struct report_chart *chart = &report->charts[i];
+		if (!is_of_all(chart) && (!compares(chart) || report->base_set != NULL))
+			code = add_extra(cli, report, chart);
 	}
 	progress_clear(&cli->progress);
 	return code;

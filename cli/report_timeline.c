@@ -30,20 +30,11 @@ struct window {
 
 /* ---- which step ---- */
 
-static size_t find_column(const ht_table *table, const char *name)
-{
-	for (size_t i = 0; i < ht_table_n_columns(table); i++) {
-		if (strcmp(ht_table_column(table, i)->name, name) == 0)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
 static int64_t sum_of(const ht_table *table, size_t row, const char *const *names, size_t n)
 {
 	int64_t sum = 0;
 	for (size_t i = 0; i < n; i++) {
-		size_t column = find_column(table, names[i]);
+		size_t column = ht_table_find_column(table, names[i]);
 		if (column != SIZE_MAX && !ht_table_is_null(table, row, column))
 			sum += ht_table_i64(table, row, column);
 	}
@@ -58,7 +49,7 @@ static const ht_table *steps_of(const struct report *report)
 		const ht_table *table = report->sections[i].table;
 		size_t n_found = 0;
 		for (size_t j = 0; table != NULL && j < COUNT(names); j++)
-			n_found += find_column(table, names[j]) != SIZE_MAX;
+			n_found += ht_table_find_column(table, names[j]) != SIZE_MAX;
 		if (n_found == COUNT(names))
 			return table;
 	}
@@ -75,7 +66,8 @@ static bool find_busiest(const struct report *report, struct window *window)
 	bool found = false;
 	if (table == NULL)
 		return false;
-	size_t rank = find_column(table, "rank"), step = find_column(table, "step");
+	size_t rank = ht_table_find_column(table, "rank"),
+	       step = ht_table_find_column(table, "step");
 	for (int pass = 0; pass < 2 && window->busy_ns == 0; pass++) {
 		for (size_t row = 0; row < ht_table_n_rows(table); row++) {
 			int64_t busy_ns = pass == 0 ? sum_of(table, row, work, COUNT(work))

@@ -90,15 +90,15 @@ static const char *usage_of(const struct ht_analysis_info *info)
 	return usage;
 }
 
-/* Analyses that are also called in another program's way. */
+/* Programs whose options an analysis takes, too. */
 static const struct spelling {
-	const char *name;
+	const char *program;
 	const struct opt *opts;
 	const size_t *n_opts;
 	void (*respell)(const char **argv, size_t n);
 	int (*run)(struct cli *cli);
 } spellings[] = {
-	{ "call-tree", call_tree_opts, &n_call_tree_opts, call_tree_respell, run_call_tree },
+	{ "profile_parser", call_tree_opts, &n_call_tree_opts, call_tree_respell, run_call_tree },
 };
 
 static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb)
@@ -115,7 +115,7 @@ static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb
 	};
 	for (size_t i = 0; i < COUNT(spellings); i++) {
 		const struct spelling *also = &spellings[i];
-		if (strcmp(info->name, also->name) != 0)
+		if (info->replaces == NULL || strcmp(info->replaces, also->program) != 0)
 			continue;
 		verb->opts = also->opts;
 		verb->n_opts = *also->n_opts;

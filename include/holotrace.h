@@ -248,6 +248,8 @@ HT_API const char *ht_table_title(const ht_table *table);
 HT_API size_t ht_table_n_rows(const ht_table *table);
 HT_API size_t ht_table_n_columns(const ht_table *table);
 HT_API const struct ht_column *ht_table_column(const ht_table *table, size_t column);
+/* SIZE_MAX when there is none of that name. */
+HT_API size_t ht_table_find_column(const ht_table *table, const char *name);
 /* Cells. A cell of the wrong type or out of range reads as 0 or ""; strings live with the table. */
 HT_API bool ht_table_is_null(const ht_table *table, size_t row, size_t column);
 HT_API int64_t ht_table_i64(const ht_table *table, size_t row, size_t column);
@@ -364,6 +366,17 @@ struct ht_schema {
 	size_t n_columns;
 };
 
+/* A view whose rows are drawn over time: curves of a value, or spans. */
+struct ht_over_time {
+	const char *view; /* value of the parameter that chooses the view */
+	/* "time,key,key,value"; of spans "start,duration,class,name,row" */
+	const char *columns;
+	size_t n_keys; /* columns behind the time that tell the curves of a rank apart; 0: spans */
+	const char *points; /* parameter: at most so many points per curve, 0 for all; NULL: none */
+	/* column of the first view, which has a row per curve then, with the most of it; NULL: it has none */
+	const char *peak;
+};
+
 /* Read-only description of an analysis; everything static. */
 struct ht_analysis_info {
 	const char *name, *group, *title;
@@ -395,6 +408,13 @@ struct ht_analysis_info {
 	const char *overview;
 	bool tells_losses; /* it says what could not be read, with a severity and a sentence */
 	bool tells_facts;  /* it says what the files hold, by topic, item and value */
+	const struct ht_over_time *over_time; /* NULL: nothing of it is */
+	const char *
+	        charts; /* views that a report draws, beside the rows of its section, "a|b"; NULL: none */
+	const char *
+	        details; /* the view with a row for each thing, which a table of SQL has; NULL: the first */
+	const char *
+	        replaces; /* a program whose options the command line takes for it, too; NULL: none */
 };
 
 HT_API size_t ht_n_analyses(void);

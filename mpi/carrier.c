@@ -30,7 +30,9 @@
 #define MAX_PIECE  ((size_t)1 << 28)
 #define BEAT_S     1.0
 #define FAREWELL_S 5.0
-#define SHORT_NAPS 8 /* before the longer ones, of a millisecond */
+/* for a launcher to pass a line on before it is told to end everything */
+#define LAST_WORDS_NS 300000000
+#define SHORT_NAPS    8 /* before the longer ones, of a millisecond */
 /* MPI moves bytes only while it is called, a piece at a time: no nap until so slow a transfer would be through. */
 #define BUSY_S       0.001
 #define BUSY_BYTES_S 50e6
@@ -110,6 +112,8 @@ static void end_all(const struct carrier *c, const char *who, int rank, const ch
 		/* nobody is there to be told */
 	}
 	kill(c->worker, SIGKILL);
+	/* launchers that are told of the end at once drop what they have not passed on */
+	nanosleep(&(struct timespec){ 0, LAST_WORDS_NS }, NULL);
 	MPI_Abort(MPI_COMM_WORLD, EXIT_LIMIT);
 	_exit(EXIT_LIMIT);
 }

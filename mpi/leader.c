@@ -39,7 +39,7 @@ struct leader {
 	struct dealt sets[HT_MAX_SETS];
 	struct wire error_bytes; /* owns the texts of error */
 	struct ht_error error;
-	char text[512];
+	char text[512], hint[256];
 	bool has_error;
 };
 
@@ -65,6 +65,20 @@ static enum ht_status fail_nomem(struct leader *leader)
 	return fail(leader, HT_NOMEM, "out of memory", NULL);
 }
 
+/* A file that process 0 found and another machine cannot open is no mistake in a path. */
+static const char *hint_for(struct leader *leader, size_t id, const struct ht_error *error)
+{
+	const struct seat *seat = &leader->desk.seat;
+	bool is_elsewhere = id < seat->n && leader->desk.nodes[id] != seat->node;
+	if (!is_elsewhere || seat->local || error->file == NULL || error->status != HT_IO)
+		return error->hint;
+	snprintf(leader->hint, sizeof(leader->hint),
+	        "process %zu is on another machine than process 0, which found the file: use a folder that all of "
+	        "them see, or --local where each has its own",
+	        id);
+	return leader->hint;
+}
+
 /* Of several errors that of the first file, as one process would have met it. */
 static void keep_error(struct leader *leader, const struct item *item)
 {
@@ -82,6 +96,7 @@ static void keep_error(struct leader *leader, const struct item *item)
 	wire_free(&leader->error_bytes);
 	leader->error_bytes = bytes;
 	leader->error = error;
+	leader->error.hint = hint_for(leader, item->id, &error);
 	leader->has_error = true;
 }
 

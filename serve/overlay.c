@@ -13,63 +13,27 @@
 #define MAX_SERIES 64
 #define MAX_SPANS  20000
 
-/* How the table of an analysis is drawn. */
-struct drawing {
-	const char *name;
-	struct ht_arg args[3];
-	const char *columns;      /* time first; then those that name a curve; then values */
-	const char *where, *sort; /* NULL: none */
-	size_t n_keys;
-	const char *values
-	        [2]; /* what each value is called behind the keys; "" nothing; NULL: no second */
-	const char *unit;
-	bool is_spans; /* columns: start, duration, class, name, index */
-};
-
-static const struct drawing drawings[] = {
-	{ .name = "queue-length",
-	        .args = { { "view", "series" }, { "step", "all" } },
-	        .columns = "ts_ns,device,stream,queue_length",
-	        .n_keys = 2,
-	        .values = { "" },
-	        .unit = NULL },
-	{ .name = "memory-bandwidth",
-	        .args = { { "view", "series" }, { "step", "all" } },
-	        .columns = "ts_ns,device,name,memory_bw_gbps",
-	        .n_keys = 2,
-	        .values = { "" },
-	        .unit = "GB/s" },
-	{ .name = "memory-curve",
-	        .args = { { "view", "curve" }, { "points", "0" } },
-	        .columns = "ts_ns,device,component,allocated_bytes,reserved_bytes",
-	        .n_keys = 2,
-	        .values = { "allocated", "reserved" },
-	        .unit = "bytes" },
-	{ .name = "critical-path",
-	        .args = { { "view", "path" }, { "step", "all" } },
-	        .columns = "ts_ns,duration_ns,bound_by,name,index",
-	        .where = "duration_ns > 0",
-	        .sort = "ts_ns",
-	        .is_spans = true },
-};
-
-static const struct drawing *find_drawing(const char *name)
+/* NULL: nothing of it is over time. */
+static const struct ht_analysis_info *find_drawn(const char *name)
 {
-	for (size_t i = 0; i < sizeof(drawings) / sizeof(*drawings); i++)
-		if (!strcmp(drawings[i].name, name))
-			return &drawings[i];
-	return NULL;
+	const struct ht_analysis_info *info = ht_analysis_find(name);
+	return info != NULL && info->over_time != NULL ? info : NULL;
+}
+
+static bool is_spans(const struct ht_analysis_info *info)
+{
+	return info->over_time->n_keys == 0;
 }
 
 bool serve_overlay_exists(const char *name)
 {
-	return find_drawing(name) != NULL;
+	return find_drawn(name) != NULL;
 }
 
 /* ---- tables that are kept ---- */
 
 struct kept {
-	const struct drawing *drawing; /* NULL: free */
+	const struct ht_analysis_info *info; /* NULL: free */
 	int64_t rank;
 	ht_table *table;
 	uint64_t used; /* when, in questions */
@@ -100,28 +64,35 @@ void serve_overlays_free(struct serve_overlays *overlays)
 	free(overlays);
 }
 
-static enum ht_status run_drawing(
-        ht_ctx *ctx, ht_set *set, const struct drawing *drawing, int64_t rank, ht_table **ret_table)
+static enum ht_status run_drawn(ht_ctx *ctx, ht_set *set, const struct ht_analysis_info *info,
+        int64_t rank, ht_table **ret_table)
 {
-	char text[32];
-	struct ht_arg args[] = { drawing->args[0], drawing->args[1], { "rank", text } };
-	const struct ht_view view = { .struct_size = sizeof(view),
-		.columns = drawing->columns,
-		.where = drawing->where,
-		.sort = drawing->sort };
+	const struct ht_over_time *of = info->over_time;
+	char text[32], where[96], sort[64];
+	struct ht_arg args[] = { { info->chosen_by, of->view }, { "step", "all" }, { "rank", text },
+		{ of->points, "0" } };
+	struct ht_view view = { .struct_size = sizeof(view), .columns = of->columns };
 	snprintf(text, sizeof(text), "%" PRId64, rank);
-	return ht_run(ctx, drawing->name, &set, 1, args, 3, &view, ret_table);
+	if (is_spans(info)) {
+		int n_start = (int)strcspn(of->columns, ",");
+		const char *length = of->columns + n_start + 1;
+		snprintf(sort, sizeof(sort), "%.*s", n_start, of->columns);
+		snprintf(where, sizeof(where), "%.*s > 0", (int)strcspn(length, ","), length);
+		view.sort = sort;
+		view.where = where;
+	}
+	return ht_run(ctx, info->name, &set, 1, args, of->points != NULL ? 4 : 3, &view, ret_table);
 }
 
 static const ht_table *take_kept(
-        struct serve_overlays *overlays, const struct drawing *drawing, int64_t rank)
+        struct serve_overlays *overlays, const struct ht_analysis_info *info, int64_t rank)
 {
 	const ht_table *table = NULL;
 	pthread_mutex_lock(&overlays->lock);
 	overlays->n_questions++;
 	for (size_t i = 0; i < MAX_KEPT && table == NULL; i++) {
 		struct kept *kept = &overlays->kept[i];
-		if (kept->drawing != drawing || kept->rank != rank)
+		if (kept->info != info || kept->rank != rank)
 			continue;
 		kept->n_users++;
 		kept->used = overlays->n_questions;
@@ -132,7 +103,7 @@ static const ht_table *take_kept(
 }
 
 /* Takes the table over when there is room or something that nobody looks at; false: the caller keeps it. */
-static bool keep(struct serve_overlays *overlays, const struct drawing *drawing, int64_t rank,
+static bool keep(struct serve_overlays *overlays, const struct ht_analysis_info *info, int64_t rank,
         ht_table *table)
 {
 	struct kept *place = NULL;
@@ -144,7 +115,7 @@ static bool keep(struct serve_overlays *overlays, const struct drawing *drawing,
 	}
 	if (place != NULL) {
 		ht_table_free(place->table);
-		*place = (struct kept){ .drawing = drawing,
+		*place = (struct kept){ .info = info,
 			.rank = rank,
 			.table = table,
 			.used = overlays->n_questions,
@@ -176,7 +147,7 @@ struct curve {
 };
 
 struct curves {
-	const struct drawing *drawing;
+	size_t n_keys; /* columns behind the time; values follow */
 	const ht_table *table;
 	const struct serve_overlay_question *question;
 	int64_t piece_ns;
@@ -191,9 +162,14 @@ static double number_at(const ht_table *table, size_t row, size_t column)
 	               : (double)ht_table_i64(table, row, column);
 }
 
+static size_t n_values(const struct curves *c)
+{
+	return ht_table_n_columns(c->table) - 1 - c->n_keys;
+}
+
 static bool has_key(const struct curves *c, const struct curve *curve, size_t row)
 {
-	for (size_t k = 1; k <= c->drawing->n_keys; k++) {
+	for (size_t k = 1; k <= c->n_keys; k++) {
 		if (ht_table_is_null(c->table, row, k) !=
 		        ht_table_is_null(c->table, curve->key_row, k))
 			return false;
@@ -208,11 +184,11 @@ static bool has_key(const struct curves *c, const struct curve *curve, size_t ro
 	return true;
 }
 
-/* "device 0 stream 7", "cuda:0 allocated". */
+/* "device 0 stream 7"; of several values also which: "cuda:0 allocated". */
 static void name_curve(const struct curves *c, struct curve *curve)
 {
 	struct serve_buffer text = { .max = sizeof(curve->name) - 1 };
-	for (size_t k = 1; k <= c->drawing->n_keys; k++) {
+	for (size_t k = 1; k <= c->n_keys; k++) {
 		const struct ht_column *column = ht_table_column(c->table, k);
 		if (ht_table_is_null(c->table, curve->key_row, k))
 			continue;
@@ -222,7 +198,9 @@ static void name_curve(const struct curves *c, struct curve *curve)
 			serve_printf(&text, "%s %" PRId64 " ", column->name,
 			        ht_table_i64(c->table, curve->key_row, k));
 	}
-	serve_puts(&text, c->drawing->values[curve->value]);
+	const char *value = ht_table_column(c->table, 1 + c->n_keys + curve->value)->name;
+	if (n_values(c) > 1)
+		serve_put(&text, value, strcspn(value, "_"));
 	while (text.n > 0 && text.bytes[text.n - 1] == ' ')
 		text.n--;
 	memcpy(curve->name, text.bytes, text.n);
@@ -279,11 +257,9 @@ static void add_value(const struct curves *c, struct curve *curve, int64_t at_ns
 
 static void put_curves(struct curves *c, struct serve_json *json)
 {
-	const struct drawing *d = c->drawing;
-	size_t n_values = d->values[1] != NULL ? 2 : 1;
 	for (size_t row = 0; row < ht_table_n_rows(c->table); row++) {
-		for (size_t v = 0; v < n_values; v++) {
-			size_t column = 1 + d->n_keys + v;
+		for (size_t v = 0; v < n_values(c); v++) {
+			size_t column = 1 + c->n_keys + v;
 			struct curve *curve = ht_table_is_null(c->table, row, column)
 			                              ? NULL
 			                              : curve_of(c, row, v);
@@ -366,7 +342,7 @@ static void put_spans(const ht_table *table, const struct serve_overlay_question
 
 /* ---- all of it ---- */
 
-static void put_overlay(const ht_table *table, const struct drawing *drawing,
+static void put_overlay(const ht_table *table, const struct ht_analysis_info *info,
         const struct serve_overlay_question *q, struct serve_json *json)
 {
 	int64_t piece_ns = (q->to_ns - q->from_ns) / (q->n_points > 0 ? q->n_points : 1);
@@ -376,20 +352,23 @@ static void put_overlay(const ht_table *table, const struct drawing *drawing,
 		return;
 	}
 	piece_ns = piece_ns > 0 ? piece_ns : 1;
-	*curves = (struct curves){
-		.drawing = drawing, .table = table, .question = q, .piece_ns = piece_ns
-	};
+	*curves = (struct curves){ .n_keys = info->over_time->n_keys,
+		.table = table,
+		.question = q,
+		.piece_ns = piece_ns };
 	serve_json_open(json, '{');
 	serve_json_key(json, "unit");
-	serve_json_str(json, drawing->unit);
+	serve_json_str(json, is_spans(info) ? NULL
+	                                    : ht_column_unit(ht_table_column(
+	                                              table, 1 + info->over_time->n_keys)));
 	serve_json_key(json, "series");
 	serve_json_open(json, '[');
-	if (!drawing->is_spans)
+	if (!is_spans(info))
 		put_curves(curves, json);
 	serve_json_close(json, ']');
 	serve_json_key(json, "spans");
 	serve_json_open(json, '[');
-	if (drawing->is_spans)
+	if (is_spans(info))
 		put_spans(table, q, piece_ns, json);
 	serve_json_close(json, ']');
 	serve_json_close(json, '}');
@@ -399,21 +378,21 @@ static void put_overlay(const ht_table *table, const struct drawing *drawing,
 enum ht_status serve_overlay_write(struct serve_overlays *overlays, ht_set *set,
         const struct serve_overlay_question *question, struct serve_json *json)
 {
-	const struct drawing *drawing = find_drawing(question->name);
-	if (drawing == NULL || question->to_ns <= question->from_ns)
+	const struct ht_analysis_info *info = find_drawn(question->name);
+	if (info == NULL || question->to_ns <= question->from_ns)
 		return HT_USAGE;
-	const ht_table *kept = take_kept(overlays, drawing, question->rank);
+	const ht_table *kept = take_kept(overlays, info, question->rank);
 	if (kept != NULL) {
-		put_overlay(kept, drawing, question, json);
+		put_overlay(kept, info, question, json);
 		give_back(overlays, kept);
 		return HT_OK;
 	}
 	ht_table *table;
-	enum ht_status status = run_drawing(json->ctx, set, drawing, question->rank, &table);
+	enum ht_status status = run_drawn(json->ctx, set, info, question->rank, &table);
 	if (status != HT_OK)
 		return status;
-	put_overlay(table, drawing, question, json);
-	if (keep(overlays, drawing, question->rank, table))
+	put_overlay(table, info, question, json);
+	if (keep(overlays, info, question->rank, table))
 		give_back(overlays, table);
 	else
 		ht_table_free(table);

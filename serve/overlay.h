@@ -1,7 +1,7 @@
 /*
  * overlay.h - results drawn into the timeline: curves over time, and the critical path.
  *
- * Which results, and how they are drawn, is a table in overlay.c. The rows of a rank come from its analysis once and
+ * Which results, and of which columns, the analyses say (over_time of their description). The rows of a rank come from its analysis once and
  * stay in a store while they are asked for again and again with other stretches of time; an answer has at most some
  * points per curve, each with the least, the most and the last value of what it stands for, so that no peak is lost.
  */

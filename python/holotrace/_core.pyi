@@ -30,6 +30,8 @@ class AnalysisInfo(TypedDict):
     columns: list[ColumnInfo]
     params: list[ParamInfo]
     n_sets: int
+    lists_events: bool
+    tells_losses: bool
     sides: tuple[str | None, str | None]
 
 class Array:

@@ -36,9 +36,8 @@ class Report:
 
         self.about = repr(session)[1:-1].replace("holotrace.Session: ", "")
         self.tables, self.empty, self.problems = {}, [], {}
-        names = [analysis["name"] for analysis in _core.analyses()
-                 if analysis["n_sets"] == 1 and analysis["name"] != "events"]
-        for name in sorted(names, key=lambda name: name != "health"):
+        asked = [analysis for analysis in _core.analyses() if analysis["n_sets"] == 1 and not analysis["lists_events"]]
+        for name in (analysis["name"] for analysis in sorted(asked, key=lambda asked: not asked["tells_losses"])):
             try:
                 table = session.run(name, top=top)
             except MissingError:

@@ -68,11 +68,13 @@ static PyObject *describe_analysis(const struct ht_analysis_info *info)
 		Py_XDECREF(views);
 		return NULL;
 	}
-	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:z,s:N,s:n,s:(zz)}", "name",
+	return Py_BuildValue("{s:s,s:z,s:z,s:z,s:z,s:z,s:N,s:N,s:z,s:N,s:n,s:(zz),s:N,s:N}", "name",
 	        info->name, "group", info->group, "title", info->title, "question", info->question,
 	        "method", info->method, "hta", info->hta, "columns", columns, "views", views,
 	        "chosen_by", info->chosen_by, "params", params, "n_sets", (Py_ssize_t)info->n_sets,
-	        "sides", info->sides[0], info->sides[1]);
+	        "sides", info->sides[0], info->sides[1], "lists_events",
+	        PyBool_FromLong(info->lists_events), "tells_losses",
+	        PyBool_FromLong(info->tells_losses));
 }
 
 PyObject *describe_analyses(void)

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A page, so that later reads of a file stay aligned. */
@@ -150,6 +149,11 @@ static enum ht_status open_file(ht_ctx *ctx, struct ht_source *source, const cha
 	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
 		return ht_fail_errno(ctx, path, "cannot open", errno);
 	return HT_OK;
+}
+
+bool ht_source_stat(const char *path, struct stat *ret_stat)
+{
+	return (strcmp(path, "-") ? stat(path, ret_stat) : fstat(STDIN_FILENO, ret_stat)) == 0;
 }
 
 static enum ht_status check_kind(ht_ctx *ctx, struct ht_source *source, const char *path)

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum ht_compression {
@@ -71,6 +72,9 @@ enum ht_status ht_source_open(
 void ht_source_close(struct ht_source *source);
 const struct ht_source_info *ht_source_info(const struct ht_source *source);
 void ht_source_set_limits(struct ht_source *source, const struct ht_source_limits *limits);
+
+/* What stat says of the file that would be read; of standard input for "-". False when there is none. */
+bool ht_source_stat(const char *path, struct stat *ret_stat);
 
 /* Fill buf with decompressed bytes. Fewer than cap means the end is reached, 0 that it was reached
  * before. HT_FORMAT when compressed data cannot be used from the very first byte on. */

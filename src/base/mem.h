@@ -95,7 +95,7 @@ struct ht_arena {
 
 /* Blocks of arenas that are done, for the next arenas of the same thread: work that is repeated, task after task, needs
  * neither the system nor a lock for its scratch memory. Under a memory limit nothing is kept. */
-#define HT_SPARE_BYTES ((size_t)64 << 20)
+#define HT_SPARE_BYTES ((size_t)128 << 20)
 struct ht_spare {
 	struct ht_mem *mem;
 	struct ht_arena_block *list;

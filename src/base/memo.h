@@ -23,7 +23,10 @@ struct ht_memo_entry;
 struct ht_memo {
 	struct ht_mem *mem;
 	pthread_mutex_t lock;
-	struct ht_memo_entry *last;
+	/* by hash of the key; a few at first, then room that grows with the entries */
+	struct ht_memo_entry *few[8];
+	struct ht_memo_entry **slots; /* NULL: the few */
+	size_t n_slots, n;
 	size_t n_bytes; /* of all arenas */
 };
 
@@ -31,6 +34,8 @@ struct ht_memo {
 void ht_memo_init(struct ht_memo *memo, struct ht_mem *mem);
 void ht_memo_done(struct ht_memo *memo);
 
+/* Whether so many bytes more would be kept: what would not need not be copied first. */
+bool ht_memo_has_room(struct ht_memo *memo, size_t n_bytes);
 /* NULL: nobody kept it yet. */
 const void *ht_memo_find(struct ht_memo *memo, struct ht_memo_key key);
 /* Keep value and take over the arena that it lies in. The answer is value, or what another thread kept

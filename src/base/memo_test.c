@@ -49,6 +49,31 @@ static void finds_what_was_kept_first(void **state)
 	assert_int_equal(((struct ht_mem *)*state)->now, 0);
 }
 
+static void finds_one_of_many(void **state)
+{
+	static const char a, b;
+	struct ht_mem *mem = *state;
+	struct ht_memo memo;
+	ht_memo_init(&memo, mem);
+	for (int i = 0; i < 1000; i++) {
+		assert_true(ht_memo_has_room(&memo, 1));
+		/* now and then there is no memory for more slots: nothing is lost */
+		mem->fail_in = i % 64 < 2 ? 2 : 0;
+		assert_non_null(keep(
+		        mem, &memo, (struct ht_memo_key){ (size_t)i / 2, i % 2 ? &a : &b, 0 }, i));
+		mem->fail_in = 0;
+	}
+	for (int i = 0; i < 1000; i++) {
+		struct ht_memo_key key = { (size_t)i / 2, i % 2 ? &a : &b, 0 };
+		assert_int_equal(*(const int *)ht_memo_find(&memo, key), i);
+		key.variant = 1;
+		assert_null(ht_memo_find(&memo, key));
+	}
+	assert_false(ht_memo_has_room(&memo, HT_MEMO_MAX_BYTES));
+	ht_memo_done(&memo);
+	assert_int_equal(mem->now, 0);
+}
+
 static void leaves_what_it_cannot_keep(void **state)
 {
 	struct ht_mem *mem = *state;
@@ -75,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_what_was_kept_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(finds_one_of_many, setup, teardown),
 		cmocka_unit_test_setup_teardown(leaves_what_it_cannot_keep, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,31 @@ enum ht_status ht_parallel(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *use
 	return ht_parallel_watched(ctx, n_tasks, fn, user, NULL);
 }
 
+struct call {
+	enum ht_status (*fn)(void *user);
+	void *user;
+};
+
+/* One thread calls; the others have nothing to do, and take what it starts. */
+static enum ht_status call_once(void *user, size_t i_task, int i_worker)
+{
+	const struct call *call = user;
+	(void)i_worker;
+	return i_task ? HT_OK : call->fn(call->user);
+}
+
+enum ht_status ht_call_watched(
+        ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user, const struct ht_watch *watch)
+{
+	struct call call = { fn, user };
+	bool is_watched = ctx->progress && !(me.crew && me.crew->ctx == ctx);
+	size_t n_tasks = is_watched ? (size_t)ht_ctx_jobs(ctx) : 1;
+	enum ht_status status = ht_parallel_watched(ctx, n_tasks, call_once, &call, watch);
+	if (status == HT_OK && ht_ctx_is_cancelled(ctx))
+		return ht_fail(ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled");
+	return status;
+}
+
 enum ht_status ht_with_crew(
         ht_ctx *ctx, size_t n_most, enum ht_status (*fn)(void *user), void *user)
 {

@@ -66,5 +66,9 @@ struct ht_watch {
  * is long within one task. Without a progress callback, or inside another run, it is ht_parallel. */
 enum ht_status ht_parallel_watched(ht_ctx *ctx, size_t n_tasks, ht_task_fn fn, void *user,
         const struct ht_watch *watch) HT_MUST_USE;
+/* The same for one piece of work, which may use all of the context's threads. HT_CANCELLED whenever the callback said
+ * stop, also when fn was done by then. */
+enum ht_status ht_call_watched(ht_ctx *ctx, enum ht_status (*fn)(void *user), void *user,
+        const struct ht_watch *watch) HT_MUST_USE;
 
 #endif

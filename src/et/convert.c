@@ -59,7 +59,7 @@ static enum ht_status check_source(struct conversion *c, const struct ht_et *et,
 	if (!strcmp(path, "-"))
 		return HT_OK;
 	bool reads = c->set && ht_set_reads(c->set, path);
-	if (reads || (stat(et->path, &from) == 0 && stat(path, &to) == 0 &&
+	if (reads || (ht_source_stat(et->path, &from) && stat(path, &to) == 0 &&
 	                     from.st_dev == to.st_dev && from.st_ino == to.st_ino))
 		return ht_fail(c->ctx, HT_USAGE, path, -1, "write to another file",
 		        "cannot write over a file that is being read");

@@ -26,14 +26,22 @@ struct kernel {
 	const struct ht_comm_call *call;        /* in it */
 };
 
+/* Integers of a table; there are millions of them. */
+struct column {
+	const int64_t *cells;
+	const uint8_t *valid; /* NULL: none is null */
+	size_t n;
+};
+
 struct rank {
 	int64_t number;
 	struct ht_time_move move; /* to the set's clock */
 	const ht_table *pieces, *chains;
-	struct kernel *kernels; /* by row */
+	struct column of_pieces[HT_CP_PIECE_NAME]; /* the columns before the name */
+	struct kernel *kernels;                    /* by row */
 	size_t n_kernels;
 	size_t own;                  /* chain of the window that was looked up last */
-	enum ht_cp_bound host_bound; /* of time that no piece covers */
+	enum ht_cp_bound host_bound; /* of time that no piece covers; NONE: not asked for yet */
 };
 
 struct span {
@@ -77,6 +85,21 @@ static int64_t cell(const ht_table *table, size_t row, size_t column, int64_t no
 	return ht_table_is_null(table, row, column) ? none : ht_table_i64(table, row, column);
 }
 
+static struct column column_of(const ht_table *table, size_t column)
+{
+	return (struct column){ ht_table_cells(table, column), ht_table_valid(table, column),
+		ht_table_n_rows(table) };
+}
+
+/* As cell, of a piece. */
+static inline int64_t piece_cell(const struct rank *rank, int64_t piece, size_t at, int64_t none)
+{
+	const struct column *column = &rank->of_pieces[at];
+	size_t row = (size_t)piece;
+	bool is_null = row >= column->n || (column->valid && !column->valid[row]);
+	return is_null ? none : column->cells[row];
+}
+
 static int compare_kernels(const void *left, const void *right)
 {
 	const struct kernel *a = left, *b = right;
@@ -92,12 +115,15 @@ static struct kernel *find_kernel(const struct rank *rank, int64_t row)
 }
 
 /* Time of a rank that no piece covers: the host's, unless it recorded nothing of it. */
-static enum ht_cp_bound find_host_bound(const struct rank *rank)
+static enum ht_cp_bound find_host_bound(struct rank *rank)
 {
-	for (size_t i = 0; i < ht_table_n_rows(rank->pieces); i++)
-		if (cell(rank->pieces, i, HT_CP_PIECE_BOUND, 0) == HT_CP_BOUND_UNRECORDED)
-			return HT_CP_BOUND_UNRECORDED;
-	return HT_CP_BOUND_CPU;
+	int64_t n = rank->host_bound ? 0 : (int64_t)ht_table_n_rows(rank->pieces);
+	for (int64_t i = 0; i < n && !rank->host_bound; i++)
+		if (piece_cell(rank, i, HT_CP_PIECE_BOUND, 0) == HT_CP_BOUND_UNRECORDED)
+			rank->host_bound = HT_CP_BOUND_UNRECORDED;
+	if (!rank->host_bound)
+		rank->host_bound = HT_CP_BOUND_CPU;
+	return rank->host_bound;
 }
 
 static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
@@ -113,7 +139,8 @@ static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 		rank->move = ht_part_move(a->run, &parts->list[i]);
 		rank->pieces = parts->list[i].facts[HT_CP_FACTS_PIECES];
 		rank->chains = parts->list[i].facts[HT_CP_FACTS_CHAINS];
-		rank->host_bound = find_host_bound(rank);
+		for (size_t k = 0; k < HT_COUNT(rank->of_pieces); k++)
+			rank->of_pieces[k] = column_of(rank->pieces, k);
 		size_t n = ht_table_n_rows(rank->chains);
 		rank->kernels = ht_arena_alloc(scratch, (n + 1) * sizeof *rank->kernels);
 		if (!rank->kernels)
@@ -255,15 +282,14 @@ static int64_t put_span(struct across *a, struct span span, int64_t until_ns)
 static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t piece)
 {
 	const struct rank *rank = &a->ranks[i_rank];
-	int64_t start =
-	        ht_time_moved(&rank->move, cell(rank->pieces, (size_t)piece, HT_CP_PIECE_START, 0));
+	int64_t start = ht_time_moved(&rank->move, piece_cell(rank, piece, HT_CP_PIECE_START, 0));
 	return (struct span){ .i_rank = (uint32_t)i_rank,
 		.piece = piece,
 		.start_ns = start,
-		.end_ns = start + cell(rank->pieces, (size_t)piece, HT_CP_PIECE_DUR, 0),
-		.bound = (uint8_t)cell(rank->pieces, (size_t)piece, HT_CP_PIECE_BOUND, 0),
-		.type = (uint8_t)cell(rank->pieces, (size_t)piece, HT_CP_PIECE_TYPE, 0),
-		.inferred = cell(rank->pieces, (size_t)piece, HT_CP_PIECE_INFERRED, 0) != 0 };
+		.end_ns = start + piece_cell(rank, piece, HT_CP_PIECE_DUR, 0),
+		.bound = (uint8_t)piece_cell(rank, piece, HT_CP_PIECE_BOUND, 0),
+		.type = (uint8_t)piece_cell(rank, piece, HT_CP_PIECE_TYPE, 0),
+		.inferred = piece_cell(rank, piece, HT_CP_PIECE_INFERRED, 0) != 0 };
 }
 
 /* The chain that holds a piece: first pieces ascend. */
@@ -383,7 +409,7 @@ static void walk(struct across *a)
 	                .piece = -1,
 	                .start_ns = w->start_ns,
 	                .end_ns = until,
-	                .bound = (uint8_t)a->ranks[i_rank].host_bound,
+	                .bound = (uint8_t)find_host_bound(&a->ranks[i_rank]),
 	                .type = HT_CP_DEPENDENCY,
 	                .inferred = true },
 	        until);
@@ -519,8 +545,9 @@ static bool tell_path(struct across *a, ht_cp_stretch_fn *each, void *user)
 	bool ok = true;
 	for (size_t i = a->spans.n; i-- > 0 && ok;) {
 		const struct span *span = &((struct span *)a->spans.data)[i];
-		const ht_table *pieces = a->ranks[span->i_rank].pieces;
-		struct ht_cp_stretch stretch = { .rank = a->ranks[span->i_rank].number,
+		const struct rank *rank = &a->ranks[span->i_rank];
+		const ht_table *pieces = rank->pieces;
+		struct ht_cp_stretch stretch = { .rank = rank->number,
 			.i_part = span->i_rank,
 			.step = a->window->step,
 			.row = HT_NO_I64,
@@ -529,7 +556,7 @@ static bool tell_path(struct across *a, ht_cp_stretch_fn *each, void *user)
 			.inferred = span->inferred };
 		size_t row = (size_t)span->piece;
 		if (span->piece >= 0) {
-			stretch.row = cell(pieces, row, HT_CP_PIECE_INDEX, HT_NO_I64);
+			stretch.row = piece_cell(rank, span->piece, HT_CP_PIECE_INDEX, HT_NO_I64);
 			const uint32_t *names = ht_table_cells(pieces, HT_CP_PIECE_NAME);
 			stretch.text = names[row];
 			if (!ht_table_is_null(pieces, row, HT_CP_PIECE_NAME))

@@ -17,7 +17,7 @@
 
 /* What a rank contributes: pieces and chains. */
 extern const struct ht_column ht_cp_piece_columns[];
-enum { HT_CP_N_PIECE_COLUMNS = 12 };
+enum { HT_CP_N_PIECE_COLUMNS = 12, HT_CP_N_NAMED_COLUMNS = 7 /* all that only_names fills */ };
 extern const struct ht_column ht_cp_chain_columns[];
 enum { HT_CP_N_CHAIN_COLUMNS = 14 };
 

@@ -35,12 +35,14 @@ static size_t find_wait(const struct ht_cp_wait *waits, size_t n, int64_t correl
 static void find_calls(
         const struct ht_trace *t, const int64_t *correlation, struct ht_cp_wait *waits, size_t n)
 {
-	for (uint32_t row = 0; row < t->n_kind; row++) {
+	size_t first = 0;
+	for (uint32_t row = 0; n && row < t->n_kind; row++) {
 		if (!ht_kind_is_call(t->kind[row]) || correlation[row] < 0)
 			continue;
-		size_t at = find_wait(waits, n, correlation[row]);
-		for (; at < n && waits[at].correlation == correlation[row]; at++)
-			waits[at].call = row;
+		/* calls count their correlations up */
+		first = HT_LOWER_BOUND_NEAR(at, n, first, waits[at].correlation < correlation[row]);
+		for (size_t k = first; k < n && waits[k].correlation == correlation[row]; k++)
+			waits[k].call = row;
 	}
 }
 

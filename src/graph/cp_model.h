@@ -170,6 +170,11 @@ struct ht_cp_delay {
 	uint8_t bound;
 };
 struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *model, uint32_t work);
+/* How much of the start of an idle stretch of a delay is the launch call's own time: work that is on its way for longer than
+ * launches take (idle.h) and begins when the call is over, or nearly so, waits for the call, which loads code or is held by
+ * a lock; but for what every launch takes. */
+int64_t ht_cp_call_part_ns(const struct ht_cp_model *model, uint32_t from_row, uint8_t bound,
+        int64_t start_ns, int64_t end_ns);
 
 /* ---- the parts (cp_work.c, cp_thread.c, cp_held.c, cp_window.c) ---- */
 

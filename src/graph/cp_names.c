@@ -65,12 +65,7 @@ void ht_cp_names_done(struct ht_cp_names *names)
 	names->data_load = NULL;
 }
 
-uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row)
+void ht_cp_names_look(struct ht_cp_names *names, uint32_t id)
 {
-	uint32_t name = names->trace->name[row];
-	if (name == HT_NO_STR)
-		return 0;
-	if (!names->bits[name])
-		names->bits[name] = look_at_name(names, ht_str(names->trace, name));
-	return names->bits[name];
+	names->bits[id] = look_at_name(names, ht_str(names->trace, id));
 }

@@ -31,6 +31,15 @@ enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace
         struct ht_cp_names *ret_names) HT_MUST_USE;
 void ht_cp_names_done(struct ht_cp_names *names);
 /* Bits of a row's name; 0 without one. */
-uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row);
+void ht_cp_names_look(struct ht_cp_names *names, uint32_t id);
+static inline uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row)
+{
+	uint32_t id = names->trace->name[row];
+	if (id == HT_NO_STR)
+		return 0;
+	if (!names->bits[id])
+		ht_cp_names_look(names, id);
+	return names->bits[id];
+}
 
 #endif

@@ -237,12 +237,18 @@ static int64_t idle_delay_ns(
 		tally->ns = plus(tally->ns, own.ns);
 		tally->n += own.n;
 	}
-	if (own.n || w->launch == HT_NONE || delay.bound != HT_CP_BOUND_LAUNCH_DELAY)
+	if (w->launch == HT_NONE || delay.bound != HT_CP_BOUND_LAUNCH_DELAY)
 		return scaled(idle_ns, factor);
+	double call_factor = host_factor(c, w->launch, 0, NULL);
+	if (own.n) {
+		int64_t call_ns = ht_cp_call_part_ns(
+		        m, delay.from_row, delay.bound, w->start_ns - idle_ns, w->start_ns);
+		return plus(scaled(idle_ns - call_ns, factor), scaled(call_ns, call_factor));
+	}
 	int64_t call_end = ht_end_ns(m->trace, w->launch);
 	int64_t in_call = (call_end < w->start_ns ? call_end : w->start_ns) - delay.from_ns;
 	in_call = in_call < 0 ? 0 : in_call < idle_ns ? in_call : idle_ns;
-	int64_t left = plus(idle_ns - in_call, scaled(in_call, host_factor(c, w->launch, 0, NULL)));
+	int64_t left = plus(idle_ns - in_call, scaled(in_call, call_factor));
 	int64_t least = idle_ns < m->least_launch_ns ? idle_ns : m->least_launch_ns;
 	return later(left, least);
 }

@@ -105,7 +105,7 @@ static enum ht_status find_autograd(
 	/* until 2021 the engine's own rows were not recorded, only what they run */
 	struct ht_arg_cursor forward = ht_arg_cursor(t, "Fwd thread id");
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (t->kind[row] == HT_KIND_CPU_OP &&
+		if (t->kind[row] == HT_KIND_CPU_OP && !member[t->track[row]] &&
 		        ((ht_cp_names_bits(&m->names, row) & HT_CP_NAME_AUTOGRAD) ||
 		                ht_arg_cursor_i64(&forward, row, 0) != 0))
 			member[t->track[row]] = true;
@@ -133,8 +133,8 @@ static void find_main(struct ht_cp_model *m, const bool *autograd)
 static enum ht_status sort_tops(struct ht_run *run, struct ht_arena *own, const struct top *tops,
         size_t n, bool by_end, uint32_t **ret_order)
 {
-	uint64_t *keys = ht_arena_alloc(own, (n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(own, (n + 1) * sizeof *order);
+	uint64_t *keys = ht_arena_room(own, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(own, (n + 1) * sizeof *order);
 	if (!keys || !order)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
@@ -154,8 +154,8 @@ static enum ht_status hand_over(struct ht_run *run, struct ht_cp_model *m, struc
 	uint32_t *by_start, *by_end;
 	HT_TRY(sort_tops(run, own, tops, n, false, &by_start));
 	HT_TRY(sort_tops(run, own, tops, n, true, &by_end));
-	uint32_t *source = ht_arena_alloc(own, (n + 1) * sizeof *source);
-	m->handovers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *m->handovers);
+	uint32_t *source = ht_arena_room(own, (n + 1) * sizeof *source);
+	m->handovers = ht_arena_room(run->scratch, (n + 1) * sizeof *m->handovers);
 	m->first_handover =
 	        ht_arena_alloc(run->scratch, (m->trace->n_tracks + 2) * sizeof(uint32_t));
 	if (!source || !m->handovers || !m->first_handover)
@@ -197,10 +197,10 @@ static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_
 	for (uint32_t row = 0; row < t->n_kind; row++)
 		n_rows += ht_cp_kind_is_host(t->kind[row]);
 	m->has_host = n_rows > 0;
-	m->spans = ht_arena_alloc(run->scratch, (2 * n_rows + 1) * sizeof *m->spans);
+	m->spans = ht_arena_room(run->scratch, (2 * n_rows + 1) * sizeof *m->spans);
 	m->first_span = ht_arena_alloc(run->scratch, (t->n_tracks + 2) * sizeof(uint32_t));
-	s.open = ht_arena_alloc(own, (n_rows + 1) * sizeof *s.open);
-	s.tops = ht_arena_alloc(own, (n_rows + 1) * sizeof *s.tops);
+	s.open = ht_arena_room(own, (n_rows + 1) * sizeof *s.open);
+	s.tops = ht_arena_room(own, (n_rows + 1) * sizeof *s.tops);
 	if (!m->spans || !m->first_span || !s.open || !s.tops)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < t->n_tracks; k++) {

@@ -60,6 +60,24 @@ static void put_host(struct walk *w, uint32_t track, int64_t start, int64_t end,
 	}
 }
 
+/* A stretch of a delay in which the device idles, of a long launch call the call's own part apart. */
+static void put_idle(struct walk *w, struct ht_cp_piece piece, int64_t start, int64_t end)
+{
+	int64_t call_ns = ht_cp_call_part_ns(w->m, piece.from_row, piece.bound, start, end);
+	piece.start_ns = start + call_ns;
+	piece.end_ns = end;
+	put(w, piece);
+	if (!call_ns)
+		return;
+	put(w, (struct ht_cp_piece){ .start_ns = start,
+	               .end_ns = start + call_ns,
+	               .row = piece.from_row,
+	               .from_row = HT_NONE,
+	               .type = HT_CP_OPERATOR,
+	               .bound = (uint8_t)ht_cp_host_bound(w->m, piece.from_row),
+	               .inferred = piece.inferred });
+}
+
 /* The delay before work: what ran on the device meanwhile, when it is long. */
 static void put_delay(struct walk *w, uint32_t work)
 {
@@ -77,16 +95,12 @@ static void put_delay(struct walk *w, uint32_t work)
 	while (at != HT_NONE && end > from && w->m->busy[at].end_ns > from) {
 		const struct ht_cp_busy *busy = &w->m->busy[at];
 		int64_t busy_end = busy->end_ns < end ? busy->end_ns : end;
-		piece.start_ns = busy_end;
-		piece.end_ns = end;
-		put(w, piece);
+		put_idle(w, piece, busy_end, end);
 		end = busy->start_ns > from ? busy->start_ns : from;
 		put_work(w, busy->work, end, busy_end, true);
 		at = at == w->m->first_busy[w->m->device_of_lane[k->lane]] ? HT_NONE : at - 1;
 	}
-	piece.start_ns = from;
-	piece.end_ns = end;
-	put(w, piece);
+	put_idle(w, piece, from, end);
 }
 
 static struct ht_cp_place behind(struct walk *w, uint32_t work)

@@ -16,9 +16,10 @@
  */
 #include "graph/cp_model.h"
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "graph/cp_sync.h"
-#include "base/search.h"
+#include "model/device/idle.h"
 
 #include <string.h>
 
@@ -31,8 +32,8 @@ static enum ht_status list_works(
         struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own, uint32_t **ret_gpus)
 {
 	const struct ht_trace *t = m->trace;
-	uint64_t *keys = ht_arena_alloc(own, (t->n_gpu + 1) * sizeof *keys);
-	uint32_t *gpus = ht_arena_alloc(own, (t->n_gpu + 1) * sizeof *gpus);
+	uint64_t *keys = ht_arena_room(own, (t->n_gpu + 1) * sizeof *keys);
+	uint32_t *gpus = ht_arena_room(own, (t->n_gpu + 1) * sizeof *gpus);
 	if (!keys || !gpus)
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0;
@@ -59,7 +60,7 @@ static enum ht_status make_lanes(struct ht_run *run, struct ht_cp_model *m, stru
         const uint32_t *gpus, struct ht_cp_lanes *lanes)
 {
 	const struct ht_trace *t = m->trace;
-	lanes->list = ht_arena_alloc(own, (m->n_works + 1) * sizeof *lanes->list);
+	lanes->list = ht_arena_room(own, (m->n_works + 1) * sizeof *lanes->list);
 	if (!lanes->list)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < m->n_works; i++) {
@@ -138,7 +139,7 @@ static enum ht_status link_streams(struct ht_run *run, struct ht_cp_model *m, st
 
 static enum ht_status sort_works(struct ht_run *run, struct ht_cp_model *m, struct ht_arena *own)
 {
-	uint64_t *keys = ht_arena_alloc(own, (m->n_works + 1) * sizeof *keys);
+	uint64_t *keys = ht_arena_room(own, (m->n_works + 1) * sizeof *keys);
 	if (!keys)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < m->n_works; k++) {
@@ -166,7 +167,7 @@ static enum ht_status sort_works(struct ht_run *run, struct ht_cp_model *m, stru
 static enum ht_status order_by_device(struct ht_run *run, struct ht_cp_model *m,
         struct ht_arena *own, uint32_t **ret_order, uint32_t **ret_first)
 {
-	uint32_t *order = ht_arena_alloc(own, (m->n_works + 1) * sizeof *order);
+	uint32_t *order = ht_arena_room(own, (m->n_works + 1) * sizeof *order);
 	uint32_t *first = ht_arena_alloc(own, (m->n_devices + 2) * sizeof *first);
 	if (!order || !first)
 		return ht_fail_nomem(run->ctx);
@@ -186,7 +187,7 @@ static enum ht_status make_busy(struct ht_run *run, struct ht_cp_model *m, struc
 {
 	uint32_t *order = NULL, *first = NULL, n = 0;
 	HT_TRY(order_by_device(run, m, own, &order, &first));
-	m->busy = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *m->busy);
+	m->busy = ht_arena_room(run->scratch, (m->n_works + 1) * sizeof *m->busy);
 	m->first_busy = ht_arena_alloc(run->scratch, (m->n_devices + 2) * sizeof(uint32_t));
 	if (!m->busy || !m->first_busy)
 		return ht_fail_nomem(run->ctx);
@@ -369,6 +370,19 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 		w->late ? HT_CP_BOUND_LAUNCH_DELAY : HT_CP_BOUND_KERNEL_DELAY };
 }
 
+int64_t ht_cp_call_part_ns(const struct ht_cp_model *m, uint32_t from_row, uint8_t bound,
+        int64_t start_ns, int64_t end_ns)
+{
+	if (bound != HT_CP_BOUND_LAUNCH_DELAY || from_row == HT_NONE ||
+	        end_ns - start_ns <= HT_IDLE_THRESHOLD_NS)
+		return 0;
+	int64_t call_end = ht_end_ns(m->trace, from_row), last = end_ns - m->least_launch_ns;
+	if (end_ns - call_end > HT_IDLE_THRESHOLD_NS)
+		return 0;
+	int64_t until = call_end < last ? call_end : last;
+	return until > start_ns ? until - start_ns : 0;
+}
+
 /* ---- all ---- */
 
 /* What stays is in run->scratch, what goes in own. */
@@ -379,11 +393,11 @@ static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_
 	struct ht_cp_lanes lanes = { 0 };
 	HT_TRY(list_works(run, m, own, &gpus));
 	HT_TRY(make_lanes(run, m, own, gpus, &lanes));
-	m->works = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof *m->works);
-	m->work_of_gpu = ht_arena_alloc(run->scratch, (m->trace->n_gpu + 1) * sizeof(uint32_t));
-	m->by_end = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
-	m->by_launch = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
-	m->latest = ht_arena_alloc(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
+	m->works = ht_arena_room(run->scratch, (m->n_works + 1) * sizeof *m->works);
+	m->work_of_gpu = ht_arena_room(run->scratch, (m->trace->n_gpu + 1) * sizeof(uint32_t));
+	m->by_end = ht_arena_room(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
+	m->by_launch = ht_arena_room(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
+	m->latest = ht_arena_room(run->scratch, (m->n_works + 1) * sizeof(uint32_t));
 	if (!m->works || !m->work_of_gpu || !m->by_end || !m->by_launch || !m->latest)
 		return ht_fail_nomem(run->ctx);
 	fill_works(m, gpus, &lanes);

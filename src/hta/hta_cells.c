@@ -169,8 +169,10 @@ static enum ht_status start(
 	HT_TRY(ht_hta_columns(run, frame, true, &cells->columns));
 	HT_TRY(list_keys(run, frame->trace, &cells->keys));
 	HT_TRY(list_arg_keys(run, frame->trace, &cells->arg_keys));
-	if (with_graph)
+	if (with_graph) {
 		HT_TRY(ht_call_graph_make(run, frame, true, &cells->graph));
+		HT_TRY(ht_call_graph_sum(run, frame, &cells->graph));
+	}
 	*ret_cells = cells;
 	return HT_OK;
 }

@@ -57,6 +57,7 @@ struct search {
 	ht_ctx *ctx;
 	const struct ht_set *set;
 	struct ht_hta_finding *findings;
+	atomic_ullong done; /* bytes of JSON behind the ranks that were looked at */
 };
 
 static enum ht_status look_at_rank(void *user, size_t i, int i_worker)
@@ -67,6 +68,7 @@ static enum ht_status look_at_rank(void *user, size_t i, int i_worker)
 	(void)i_worker;
 	ht_ctx_begin_task(search->ctx, &child);
 	enum ht_status status = ht_set_acquire(&child, search->set, i, &trace);
+	atomic_fetch_add(&search->done, search->set->roster.ranks[i].json_bytes);
 	if (status == HT_OK) {
 		look_at(trace, &search->findings[i]);
 		ht_trace_release(trace);
@@ -101,11 +103,14 @@ enum ht_status ht_hta_findings(ht_ctx *ctx, struct ht_arena *arena, const struct
         struct ht_hta_finding **ret_findings)
 {
 	size_t n = set->roster.n;
-	struct search search = { ctx, set,
-		ht_arena_alloc(arena, (n + 1) * sizeof *search.findings) };
+	struct search search = { ctx, set, ht_arena_alloc(arena, (n + 1) * sizeof *search.findings),
+		0 };
+	struct ht_watch watch = { .what = "Facts of all ranks", .done = &search.done };
 	if (!search.findings)
 		return ht_fail_nomem(ctx);
-	HT_TRY(ht_parallel(ctx, n, look_at_rank, &search));
+	for (size_t i = 0; i < n; i++)
+		watch.total += set->roster.ranks[i].json_bytes;
+	HT_TRY(ht_parallel_watched(ctx, n, look_at_rank, &search, &watch));
 	*ret_findings = search.findings;
 	return HT_OK;
 }

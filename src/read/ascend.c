@@ -7,6 +7,7 @@
 #include "read/decimals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <strings.h>
 
 /* Columns in whose cells N/A is a text, and names that have changed: the older ones are kept. */
@@ -16,6 +17,14 @@ static const char *const texts[] = { "Type", "OP State", "Accelerator Core", "HF
 static const struct {
 	const char *from, *to;
 } renamed[] = { { "Block Num", "Block Dim" }, { "Mix Block Num", "Mix Block Dim" } };
+/* Other columns that somebody asks for: these, and the counters of pipes. */
+static const char *const others[] = { "Step Id", "Device_id", "Model ID", "Task ID", "Stream ID",
+	"Block Dim", "Mix Block Dim", "Wait Time(us)", "Context ID", "aicore_time(us)",
+	"aiv_time(us)", "total_cycles", "aic_total_cycles", "aiv_total_cycles", "memory_bound",
+	"cube_utilization(%)" };
+static const char *const cores[] = { "aic_", "aiv_", "" };
+static const char *const pipes[] = { "vec", "mac", "scalar", "mte1", "mte2", "mte3", "fixpipe" };
+static const char *const counters[] = { "_time(us)", "_ratio", "_exe_time(us)", "_exe_ratio" };
 
 bool ht_ascend_header_has(const struct ht_head *head, const char *const *columns)
 {
@@ -85,28 +94,60 @@ void ht_ascend_device(const struct ht_csv_cell *cell, int64_t *ret_type, int64_t
 
 /* ---- args ---- */
 
-static bool is_text_column(const struct ht_csv_cell *name)
+static bool is_named(const struct ht_csv_cell *cell, const char *name)
 {
-	for (size_t i = 0; i < HT_COUNT(texts); i++)
-		if (strlen(texts[i]) == name->n && !strncasecmp(texts[i], name->text, name->n))
-			return true;
+	return strlen(name) == cell->n && !strncasecmp(name, cell->text, cell->n);
+}
+
+/* The one of a list that a cell is, case aside; NULL: none. */
+static const char *find_name(
+        const struct ht_csv_cell *cell, const char *const *names, size_t n_names)
+{
+	for (size_t i = 0; i < n_names; i++)
+		if (is_named(cell, names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* A counter of a pipe, as "aic_mte2_ratio"; case aside. */
+static bool is_counter(const struct ht_csv_cell *cell)
+{
+	char name[64];
+	for (size_t i = 0; i < HT_COUNT(cores); i++)
+		for (size_t k = 0; k < HT_COUNT(pipes); k++)
+			for (size_t m = 0; m < HT_COUNT(counters); m++) {
+				(void)snprintf(name, sizeof name, "%s%s%s", cores[i], pipes[k],
+				        counters[m]);
+				if (is_named(cell, name))
+					return true;
+			}
 	return false;
 }
 
-static struct ht_csv_cell name_of(const struct ht_csv_cell *header)
+/* The name that a column is known by, as it is written there; of others as it is. NULL when out of memory. */
+static const char *name_of(const struct ht_csv_cell *header, struct ht_arena *arena, bool *ret_text)
 {
-	for (size_t i = 0; i < HT_COUNT(renamed); i++)
-		if (strlen(renamed[i].from) == header->n &&
-		        !strncasecmp(renamed[i].from, header->text, header->n))
-			return (struct ht_csv_cell){ renamed[i].to, strlen(renamed[i].to) };
-	return *header;
+	const char *known = find_name(header, texts, HT_COUNT(texts));
+	*ret_text = known != NULL;
+	if (!known)
+		known = find_name(header, others, HT_COUNT(others));
+	for (size_t i = 0; !known && i < HT_COUNT(renamed); i++)
+		if (is_named(header, renamed[i].from))
+			known = renamed[i].to;
+	if (known)
+		return known;
+	char *name = ht_arena_strndup(arena, header->text, header->n);
+	bool has_case = !is_counter(header);
+	for (size_t i = 0; name && !has_case && i < header->n; i++)
+		if (name[i] >= 'A' && name[i] <= 'Z')
+			name[i] = (char)(name[i] + ('a' - 'A'));
+	return name;
 }
 
-static bool is_repeated(const struct ht_ascend_plan *plan, const struct ht_csv_cell *name)
+static bool is_repeated(const struct ht_ascend_plan *plan, const char *name, size_t n)
 {
 	for (size_t i = 0; i < plan->n; i++)
-		if (plan->columns[i].n_key == name->n &&
-		        !memcmp(plan->columns[i].key, name->text, name->n))
+		if (plan->columns[i].n_key == n && !memcmp(plan->columns[i].key, name, n))
 			return true;
 	return false;
 }
@@ -118,13 +159,12 @@ enum ht_status ht_ascend_plan_make(const struct ht_csv *header, struct ht_ascend
 	plan.columns = ht_arena_alloc(&plan.arena, (header->n_cells + 1) * sizeof *plan.columns);
 	bool ok = plan.columns != NULL;
 	for (size_t i = 0; ok && i < header->n_cells; i++) {
-		struct ht_csv_cell name = name_of(&header->cells[i]);
-		struct ht_ascend_column column = { .n_key = name.n,
-			.key = ht_arena_strndup(&plan.arena, name.text, name.n),
-			.is_text = is_text_column(&name),
-			.is_used = !name.n || is_repeated(&plan, &name) };
-		memset(column.of, 0xff, sizeof column.of);
+		struct ht_ascend_column column = { .n_key = 0 };
+		column.key = name_of(&header->cells[i], &plan.arena, &column.is_text);
 		ok = column.key != NULL;
+		column.n_key = ok ? strlen(column.key) : 0;
+		column.is_used = !column.n_key || is_repeated(&plan, column.key, column.n_key);
+		memset(column.of, 0xff, sizeof column.of);
 		plan.columns[plan.n++] = column;
 	}
 	if (!ok) {

@@ -37,6 +37,15 @@ struct odd_cell {
 
 #define ROW_WORDS (HT_CSV_ROWS / 64)
 
+/* Some rows of a batch. */
+struct chosen {
+	uint64_t has[ROW_WORDS];
+	size_t n, n_others;
+	uint16_t at[HT_CSV_ROWS];            /* which rows they are */
+	const uint32_t *rows[HT_CSV_ROWS];   /* their stops */
+	const uint32_t *others[HT_CSV_ROWS]; /* those of the others */
+};
+
 struct ht_ascend_cells {
 	struct ht_rows *rows;
 	struct ht_ascend_plan *plan;
@@ -49,6 +58,9 @@ struct ht_ascend_cells {
 	ht_decimals_fn read_decimals;
 	/* of the batch in hand: which rows have a value, ROW_WORDS per column; in which that is not as in the row before */
 	uint64_t *has, changed[ROW_WORDS];
+	struct chosen all, some; /* of it: all rows, and some */
+	const struct chosen
+	        *guess;    /* one of them: those that had a value in a column of numbers before */
 	uint8_t *row_has;  /* the same of one row: a byte per column */
 	struct ht_vec odd; /* struct odd_cell; its first and last of a row, counted from 1 */
 	uint32_t first_odd[HT_CSV_ROWS], last_odd[HT_CSV_ROWS];
@@ -187,6 +199,13 @@ static inline void note(uint64_t *has, size_t first, size_t n)
 	}
 }
 
+/* It has none after all. */
+static inline size_t unnote(uint64_t *has, size_t row)
+{
+	has[row / 64] &= ~((uint64_t)1 << row % 64);
+	return 1;
+}
+
 static inline uint64_t *has_of(struct ht_ascend_cells *c, const struct cell_column *column)
 {
 	return c->has + column->to * ROW_WORDS;
@@ -268,37 +287,67 @@ static bool put_rare(struct ht_ascend_cells *c, struct cell_column *column, size
 	return false;
 }
 
-/* N/A as it is mostly written; where one is there are more. */
-static inline bool is_not_there(const struct ht_csv_rows *batch, size_t at, size_t row)
+/* N/A as it is mostly written. */
+static inline bool is_not_there(const struct ht_csv_rows *batch, const uint32_t *stop)
 {
-	const uint32_t *stop = batch->stops + row * batch->n_columns + at;
 	uint32_t start = stop[-1] + 1;
 	return *stop - start == 3 && !memcmp(batch->text + start, "N/A", 3);
+}
+
+/* Those that have a value, and the others. */
+static void choose_rows(const struct ht_csv_rows *batch, const uint64_t *has, struct chosen *chosen)
+{
+	chosen->n = chosen->n_others = 0;
+	memcpy(chosen->has, has, sizeof chosen->has);
+	for (size_t row = 0; row < batch->n; row++) {
+		const uint32_t *stops = batch->stops + row * batch->n_columns;
+		if (has[row / 64] >> row % 64 & 1) {
+			chosen->rows[chosen->n] = stops;
+			chosen->at[chosen->n++] = (uint16_t)row;
+		} else {
+			chosen->others[chosen->n_others++] = stops;
+		}
+	}
+}
+
+/* Do the others have no value in a column? */
+static bool are_chosen(const struct chosen *chosen, const struct ht_csv_rows *batch, size_t column)
+{
+	for (size_t i = 0; i < chosen->n_others; i++)
+		if (!is_not_there(batch, chosen->others[i] + column))
+			return false;
+	return true;
 }
 
 static void put_numbers(
         struct ht_ascend_cells *c, struct cell_column *column, struct ht_csv_rows *batch)
 {
 	struct ht_table_column *to = &c->table->columns[column->to];
-	struct ht_decimals cells = { batch->text, batch->stops + column->at, batch->n_columns, 0 };
+	/* rows that have no counter have no other either */
+	bool is_guess = are_chosen(c->guess, batch, column->at);
+	const struct chosen *chosen = is_guess ? c->guess : &c->all;
 	uint64_t *has = has_of(c, column);
+	size_t n_missing = 0;
 	uint8_t scale;
-	for (size_t row = 0, n; row < batch->n;) {
+	memcpy(has, chosen->has, sizeof chosen->has);
+	for (size_t i = 0, n; i < chosen->n;) {
 		int64_t *out = ht_table_column_room(to, &n, &scale);
-		cells.n = n < batch->n - row ? n : batch->n - row;
-		n = c->read_decimals(&cells, scale, out);
+		n = c->read_decimals(batch->text, chosen->rows + i,
+		        n < chosen->n - i ? n : chosen->n - i, column->at, scale, out);
 		ht_table_column_wrote(c->table, to, n);
-		note(has, row, n);
-		row += n;
-		cells.stops += n * cells.stride;
-		if (row < batch->n) {
+		i += n;
+		if (i < chosen->n) {
+			size_t row = chosen->at[i++];
 			struct ht_csv_cell cell = ht_csv_rows_cell(batch, column->at, row);
-			note(has, row, put_rare(c, column, row, &cell));
-			row++;
-			while (row < batch->n && is_not_there(batch, column->at, row))
-				row++;
-			cells.stops = batch->stops + row * cells.stride + column->at;
+			if (!put_rare(c, column, row, &cell))
+				n_missing += unnote(has, row);
 		}
+		for (; i < chosen->n && is_not_there(batch, chosen->rows[i] + column->at); i++)
+			n_missing += unnote(has, chosen->at[i]);
+	}
+	if ((n_missing || !is_guess) && (chosen->n - n_missing) * 2 >= batch->n) {
+		choose_rows(batch, has, &c->some);
+		c->guess = &c->some;
 	}
 }
 
@@ -356,12 +405,10 @@ void ht_ascend_cells_extra(struct ht_ascend_cells *c, size_t i, struct ht_csv_ro
         size_t at, int64_t none, int64_t *ret_values)
 {
 	struct ht_table_column *to = &c->table->columns[c->columns[i].to];
-	struct ht_decimals cells = { batch->text, batch->stops + at, batch->n_columns, 0 };
 	uint64_t *has = has_of(c, &c->columns[i]);
 	for (size_t row = 0, n; row < batch->n; row += n + 1) {
-		cells.n = batch->n - row;
-		cells.stops = batch->stops + at + row * cells.stride;
-		n = c->read_decimals(&cells, 0, ret_values + row);
+		n = c->read_decimals(
+		        batch->text, c->all.rows + row, batch->n - row, at, 0, ret_values + row);
 		note(has, row, n);
 		if (row + n == batch->n)
 			break;
@@ -391,9 +438,13 @@ static void find_kind(
 
 void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch, uint32_t *ret_names)
 {
+	uint64_t all[ROW_WORDS] = { 0 };
 	c->odd.n = 0;
 	memset(c->first_odd, 0, batch->n * sizeof *c->first_odd);
 	memset(c->has, 0, c->n_columns * ROW_WORDS * sizeof *c->has);
+	note(all, 0, batch->n);
+	choose_rows(batch, all, &c->all);
+	c->guess = &c->all;
 	for (size_t i = c->first_extra; i < c->n_columns; i++) {
 		struct cell_column *column = &c->columns[i];
 		if (column->kind == KIND_UNKNOWN)

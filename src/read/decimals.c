@@ -75,18 +75,19 @@ bool ht_decimal_read(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_s
 	return n && n < 16 && read_long(p, n, ret_value, ret_scale);
 }
 
-size_t ht_decimals_base(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values)
+size_t ht_decimals_base(const char *text, const uint32_t *const *rows, size_t n, size_t column,
+        uint8_t scale, int64_t *ret_values)
 {
-	const uint32_t *stop = cells->stops;
-	for (size_t i = 0; i < cells->n; i++, stop += cells->stride) {
-		uint32_t start = stop[-1] + 1, n = *stop - start;
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t *stop = rows[i] + column;
+		uint32_t start = stop[-1] + 1, n_bytes = *stop - start;
 		uint8_t own;
-		if (!ht_decimal_read(cells->text + start, n, &ret_values[i], &own) || own > scale ||
-		        n - (own > 0) + scale - own > 15)
+		if (!ht_decimal_read(text + start, n_bytes, &ret_values[i], &own) || own > scale ||
+		        n_bytes - (own > 0) + scale - own > 15)
 			return i;
 		ret_values[i] *= ht_pack_factors[scale - own];
 	}
-	return cells->n;
+	return n;
 }
 
 ht_decimals_fn ht_decimals_best(void)

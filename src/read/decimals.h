@@ -14,21 +14,15 @@
 /* A cell as value / 10^scale; false when it is no such decimal. 16 bytes from p on can be read. */
 bool ht_decimal_read(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_scale);
 
-/* Cells of one column, from one row to the next: see struct ht_csv_rows. */
-struct ht_decimals {
-	const char *text;
-	const uint32_t *stops;
-	size_t stride; /* between the stops of two rows */
-	size_t n;      /* rows */
-};
-
-/* The values of cells over 10^scale, up to the first that is no such decimal, has more digits behind its point, or would
- * have more than 15 digits in all; returns how many there are. HT_CSV_FRONT bytes in front of the text and HT_PADDING
- * behind it can be read. */
-typedef size_t (*ht_decimals_fn)(
-        const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values);
-size_t ht_decimals_base(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values);
-size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values);
+/* The cells of a column over 10^scale, up to the first that is no such decimal, has more digits behind its point, or would
+ * have more than 15 digits in all; returns how many there are. rows has the stops of n rows, see struct ht_csv_rows.
+ * HT_CSV_FRONT bytes in front of the text and HT_PADDING behind it can be read. */
+typedef size_t (*ht_decimals_fn)(const char *text, const uint32_t *const *rows, size_t n,
+        size_t column, uint8_t scale, int64_t *ret_values);
+size_t ht_decimals_base(const char *text, const uint32_t *const *rows, size_t n, size_t column,
+        uint8_t scale, int64_t *ret_values);
+size_t ht_decimals_avx2(const char *text, const uint32_t *const *rows, size_t n, size_t column,
+        uint8_t scale, int64_t *ret_values);
 /* The best one for this CPU. They agree. */
 ht_decimals_fn ht_decimals_best(void);
 

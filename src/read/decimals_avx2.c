@@ -18,10 +18,38 @@
 static const uint8_t lasts[32] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255,
 	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
 
-/* Which byte comes where, by the place of the point. */
+/* Which byte comes where, by the place of the point; of a byte beyond 127 a zero. */
 struct moves {
-	uint8_t from[NO_POINT + 1][16]; /* of a byte beyond 127 a zero */
+	uint8_t from[NO_POINT + 1][16];
 };
+
+/* For so many digits behind the point: those behind it come from one place further. A point that has more behind it, or
+ * none, stays where it is, and is seen to be no digit. */
+#define PLACE(scale, at, to) ((to) + (at) + (scale)-16 + ((to) > 15 - (scale)))
+#define IN_RANGE(place)      ((place) < 0 || (place) > 15 ? 255 : (place))
+#define STAYS(scale, at)     ((at) == 15 || (at) + (scale) < 15)
+#define FROM(scale, at, to)  (STAYS(scale, at) ? (to) : IN_RANGE(PLACE(scale, at, to)))
+#define FOUR(scale, at, to)                                                                        \
+	FROM(scale, at, to), FROM(scale, at, (to) + 1), FROM(scale, at, (to) + 2),                 \
+	        FROM(scale, at, (to) + 3)
+#define MOVE(scale, at)                                                                            \
+	{                                                                                          \
+		FOUR(scale, at, 0), FOUR(scale, at, 4), FOUR(scale, at, 8), FOUR(scale, at, 12)    \
+	}
+#define MOVES(scale)                                                                               \
+	{                                                                                          \
+		{                                                                                  \
+			MOVE(scale, 0), MOVE(scale, 1), MOVE(scale, 2), MOVE(scale, 3),            \
+			        MOVE(scale, 4), MOVE(scale, 5), MOVE(scale, 6), MOVE(scale, 7),    \
+			        MOVE(scale, 8), MOVE(scale, 9), MOVE(scale, 10), MOVE(scale, 11),  \
+			        MOVE(scale, 12), MOVE(scale, 13), MOVE(scale, 14),                 \
+			        MOVE(scale, 15), MOVE(scale, 16)                                   \
+		}                                                                                  \
+	}
+#define MAX_SCALE 14
+static const struct moves moves_of[MAX_SCALE + 1] = { MOVES(0), MOVES(1), MOVES(2), MOVES(3),
+	MOVES(4), MOVES(5), MOVES(6), MOVES(7), MOVES(8), MOVES(9), MOVES(10), MOVES(11), MOVES(12),
+	MOVES(13), MOVES(14) };
 
 static inline __m128i load(const void *p)
 {
@@ -32,23 +60,6 @@ static inline __m128i load(const void *p)
 static inline __m256i load_two(const void *low, const void *high)
 {
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(load(low)), load(high), 1);
-}
-
-/* For so many digits behind the point. A point that has more behind it, or none, stays where it is, and is seen to be no
- * digit. */
-static void make_moves(struct moves *moves, int scale)
-{
-	const __m128i stay = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-	const __m128i is_behind = _mm_cmpgt_epi8(stay, _mm_set1_epi8((char)(15 - scale)));
-	for (int at = 0; at <= NO_POINT; at++) {
-		/* behind the point digits come from one place further */
-		__m128i from = _mm_add_epi8(stay, _mm_set1_epi8((char)(at + scale - 16)));
-		from = _mm_sub_epi8(from, is_behind);
-		from = _mm_or_si128(from, _mm_cmpgt_epi8(from, _mm_set1_epi8(15)));
-		if (at == 15 || at + scale < 15)
-			from = stay;
-		_mm_storeu_si128((__m128i *)(void *)moves->from[at], from);
-	}
 }
 
 /* How long the cell is that ends at a stop. */
@@ -88,17 +99,18 @@ static inline int32_t find_fault(const char *end, uint32_t n, uint32_t point, in
 	return more | (most - more) | (starts_with_zero & -more);
 }
 
-/* Four cells from a stop on; false when one of them is no decimal. */
-static inline bool read_four(const struct ht_decimals *cells, const uint32_t *stop, int32_t most,
-        const struct moves *moves, int64_t *ret_values)
+/* Four cells of a column; false when one of them is no decimal. */
+static inline bool read_four(const char *text, const uint32_t *const *rows, size_t column,
+        int32_t most, const struct moves *moves, int64_t *ret_values)
 {
 	const __m256i ten_thousands = _mm256_set1_epi32(0x00012710);
 	const __m256i eight_places = _mm256_set1_epi64x(100000000);
-	const size_t stride = cells->stride;
-	uint32_t n0 = length(stop), n1 = length(stop + stride), n2 = length(stop + 2 * stride);
-	uint32_t n3 = length(stop + 3 * stride), p0, p1, p2, p3;
-	const char *end0 = cells->text + *stop, *end1 = cells->text + stop[stride];
-	const char *end2 = cells->text + stop[2 * stride], *end3 = cells->text + stop[3 * stride];
+	const uint32_t *stop0 = rows[0] + column, *stop1 = rows[1] + column;
+	const uint32_t *stop2 = rows[2] + column, *stop3 = rows[3] + column;
+	uint32_t n0 = length(stop0), n1 = length(stop1), n2 = length(stop2), n3 = length(stop3);
+	uint32_t p0, p1, p2, p3;
+	const char *end0 = text + *stop0, *end1 = text + *stop1;
+	const char *end2 = text + *stop2, *end3 = text + *stop3;
 	if ((n0 | n1 | n2 | n3) > 15)
 		return false;
 	__m256i bad = _mm256_setzero_si256();
@@ -116,19 +128,19 @@ static inline bool read_four(const struct ht_decimals *cells, const uint32_t *st
 	return true;
 }
 
-size_t ht_decimals_avx2(const struct ht_decimals *cells, uint8_t scale, int64_t *ret_values)
+size_t ht_decimals_avx2(const char *text, const uint32_t *const *rows, size_t n, size_t column,
+        uint8_t scale, int64_t *ret_values)
 {
-	struct ht_decimals rest = *cells;
-	struct moves moves;
+	const struct moves *moves = &moves_of[scale <= MAX_SCALE ? scale : 0];
+	const int32_t most = MAX_SCALE - scale;
 	size_t i = 0;
-	if (scale > 14)
-		return 0;
-	make_moves(&moves, scale);
-	while (i + 4 <= cells->n &&
-	        read_four(cells, rest.stops, 14 - scale, &moves, ret_values + i)) {
-		rest.stops += 4 * cells->stride;
-		i += 4;
+	while (most >= 0 && n >= 4 && i < n) {
+		/* the last up to three are read with some before them once more */
+		size_t first = i < n - 4 ? i : n - 4;
+		if (!read_four(text, rows + first, column, most, moves, ret_values + first))
+			break;
+		i = first + 4;
 	}
-	rest.n = cells->n - i < 4 ? cells->n - i : 4;
-	return i + ht_decimals_base(&rest, scale, ret_values + i);
+	return i + ht_decimals_base(
+	                   text, rows + i, n - i < 4 ? n - i : 4, column, scale, ret_values + i);
 }

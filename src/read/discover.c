@@ -6,7 +6,6 @@
  */
 #include "read/discover.h"
 #include "base/io.h"
-#include "base/text.h"
 #include "read/made_from.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
@@ -90,16 +89,6 @@ static bool exists(const char *path)
 {
 	struct stat st;
 	return !stat(path, &st);
-}
-
-/* Worth looking into when found in a directory. */
-static bool is_trace_name(const char *name)
-{
-	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst" };
-	for (size_t i = 0; i < HT_COUNT(ends); i++)
-		if (ht_text_ends(name, ends[i]))
-			return true;
-	return false;
 }
 
 /* What a look into a file told; the bytes themselves are in the finder's sniff_buf. */
@@ -290,7 +279,7 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 		        errno == ENOENT ? "a link to nowhere" : "it cannot be looked at");
 	if (S_ISDIR(st.st_mode))
 		return forgive(finder, scan_subdir(finder, path, shown, depth), path);
-	if (is_trace_name(name))
+	if (ht_reader_looks_for(name))
 		return forgive(finder, consider(finder, path, shown, &st), path);
 	if (++*n_unnamed <= MAX_NAME_NOTES)
 		return note_skipped(finder, shown, "not a trace by its name");
@@ -341,7 +330,7 @@ static bool peek_below(struct finder *finder, const char *dir, int depth, size_t
 		if (S_ISDIR(st.st_mode))
 			is_found = peek_below(finder, path, depth + 1, n_looked_at);
 		else
-			is_found = depth && is_trace_name(item->d_name);
+			is_found = depth && ht_reader_looks_for(item->d_name);
 	}
 	closedir(stream);
 	return is_found;

@@ -80,6 +80,7 @@ static enum ht_status read_events(struct ht_builder *builder, const struct ht_re
 const struct ht_reader ht_reader_kineto = {
 	.name = "kineto",
 	.what = "a trace",
+	.endings = ".json|.jsonl",
 	.sniff = sniff,
 	.read = read_events,
 };

@@ -31,6 +31,9 @@ struct ht_reading {
 struct ht_reader {
 	const char *name; /* as in ht_open_options.reader */
 	const char *what; /* what a file of it is: "a memory timeline" */
+	/* how names end that are worth a look in a directory, ".json|.jsonl"; NULL: its files are not looked for, or
+	 * are of a folder that is known. Compressed files always are. */
+	const char *endings;
 	bool by_name_only; /* files that directories and globs turn up are not taken: they are named, or nobody's */
 	/* Is this such a file? */
 	bool (*sniff)(const struct ht_head *head);
@@ -40,6 +43,8 @@ struct ht_reader {
 
 /* NULL when no reader knows the file. */
 const struct ht_reader *ht_reader_find(const struct ht_head *head);
+/* Whether some reader's files are named like this. */
+bool ht_reader_looks_for(const char *name);
 /* NULL when there is none of that name. */
 const struct ht_reader *ht_reader_named(const char *name);
 

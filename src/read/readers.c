@@ -3,6 +3,8 @@
  */
 #include "read/reader.h"
 
+#include <string.h>
+
 static const struct ht_reader *const readers[] = {
 #define READER(x) &ht_reader_##x,
 #include "read/readers.def"
@@ -23,4 +25,24 @@ const struct ht_reader *ht_reader_named(const char *name)
 		if (!strcmp(readers[i]->name, name))
 			return readers[i];
 	return NULL;
+}
+
+/* Is it one of the endings of a list? */
+static bool ends_in_one(const char *name, const char *list)
+{
+	size_t n_name = strlen(name);
+	for (const char *at = list; at && *at; at += strcspn(at, "|"), at += *at == '|') {
+		size_t n = strcspn(at, "|");
+		if (n_name >= n && !memcmp(name + n_name - n, at, n))
+			return true;
+	}
+	return false;
+}
+
+bool ht_reader_looks_for(const char *name)
+{
+	for (size_t i = 0; i < HT_COUNT(readers); i++)
+		if (ends_in_one(name, readers[i]->endings))
+			return true;
+	return ends_in_one(name, ".gz|.zst");
 }

@@ -191,7 +191,12 @@ const char *ht_sniff_magic(const char *p, size_t n)
 		  "ELF",
 		        4, "a program" },
 		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
-		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" } };
+		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" },
+		{ "\xff\xfe", 2, "UTF-16, not UTF-8" }, { "\xfe\xff", 2, "UTF-16, not UTF-8" },
+		{ "\x1f\x8b", 2, "gzip data once more" }, { "BZh", 3, "bzip2 data" },
+		{ "\xfd"
+		  "7zXZ",
+		        5, "xz data" } };
 	if (n && !*p)
 		return "zero bytes";
 	for (size_t i = 0; i < HT_COUNT(known); i++)

@@ -505,7 +505,7 @@ bool ht_worker_store(struct ht_worker *w, uint32_t shape)
 {
 	struct ht_chunk *c = w->chunk;
 	uint32_t track, cat, row = c->n;
-	if ((row == c->cap && !ht_chunk_grow(c)) || !find_ids(w, &track, &cat) ||
+	if ((row == c->cap && !ht_chunk_grow(c, 1)) || !find_ids(w, &track, &cat) ||
 	        !note_fractions(w, row) || !put_args(w, row)) {
 		w->out_of_memory = true;
 		return false;
@@ -529,12 +529,10 @@ bool ht_worker_store_spans(
 {
 	struct ht_chunk *c = w->chunk;
 	uint32_t row = c->n, cat;
-	bool ok = true;
+	bool ok = c->cap - row >= n || ht_chunk_grow(c, (uint32_t)n);
 	ht_worker_begin_event(w);
 	w->cat = spans->category;
 	w->track.pid_type = w->track.tid_type = HT_ID_INT;
-	while (ok && c->cap - row < n)
-		ok = ht_chunk_grow(c);
 	for (size_t i = 0; ok && i < n; i++, row++) {
 		w->track.pid = spans->pids[first + i];
 		w->track.tid = spans->tids[first + i];

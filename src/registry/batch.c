@@ -64,6 +64,8 @@ struct batch {
 	atomic_ullong done; /* bytes of JSON, once per question */
 };
 
+static const char watched[] = "Analyses";
+
 static void fail(struct question *q, size_t i_rank, enum ht_status status, const ht_ctx *why)
 {
 	pthread_mutex_lock(&q->lock);
@@ -257,7 +259,7 @@ static enum ht_status look_at_rank(void *user, size_t i_task, int i_worker)
 static enum ht_status look_at_ranks(struct batch *batch)
 {
 	size_t n_ranks = batch->set->roster.n;
-	struct ht_watch watch = { .what = "Analyses", .done = &batch->done };
+	struct ht_watch watch = { .what = watched, .done = &batch->done };
 	batch->by_rank = n_ranks >= (size_t)ht_ctx_jobs(batch->ctx);
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
 		ht_spare_init(&batch->spare[i], batch->ctx->mem);
@@ -317,7 +319,12 @@ static enum ht_status answer_together(struct batch *batch)
 	bool ok = batch->ranks && batch->common && batch->spare;
 	enum ht_status status = ok ? look_at_ranks(batch) : ht_fail_nomem(batch->ctx);
 	ht_arena_done(&arena);
-	return status == HT_OK ? ht_parallel(batch->ctx, batch->n, finish, batch) : status;
+	HT_TRY(status);
+	struct ht_watch watch = { watched, &batch->done, atomic_load(&batch->done) };
+	HT_TRY(ht_parallel_watched(batch->ctx, batch->n, finish, batch, &watch));
+	return ht_ctx_is_cancelled(batch->ctx)
+	               ? ht_fail(batch->ctx, HT_CANCELLED, NULL, -1, NULL, "cancelled")
+	               : HT_OK;
 }
 
 /* ---- running ---- */
@@ -339,6 +346,7 @@ static enum ht_status run_together(struct batch *batch, const struct ht_asked *a
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
 		ht_arena_init(&q->scratch, batch->ctx->mem);
+		q->scratch.cancelled = &batch->ctx->cancelled;
 		pthread_mutex_init(&q->lock, NULL);
 		q->i_failed = SIZE_MAX;
 	}

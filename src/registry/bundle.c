@@ -338,19 +338,35 @@ static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bu
 	return HT_OK;
 }
 
+struct finishing {
+	struct ht_run *run;
+	const struct ht_bundle *bundle;
+	ht_set *const *sets;
+	struct ht_parts parts;
+	ht_table *table;
+};
+
+static enum ht_status bring_together(void *user)
+{
+	struct finishing *f = user;
+	if (ht_run_needs_clocks(f->run))
+		HT_TRY(ht_run_fit_clocks(f->run, f->sets, &f->bundle->calls));
+	return ht_run_make_table(f->run, &f->parts, &f->table);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_bundle *bundle,
         ht_set *const *sets, ht_table **ret_table)
 {
-	struct ht_parts parts;
+	struct finishing f = { .run = run, .bundle = bundle, .sets = sets };
 	HT_TRY(ht_run_read_args(run, bundle->question.args, bundle->question.n_args));
 	if (sets)
 		HT_TRY(ht_run_find_facts(run, sets));
 	else
 		HT_TRY(check_steps(run, bundle));
-	HT_TRY(pick_parts(run, bundle, &parts));
-	if (ht_run_needs_clocks(run))
-		HT_TRY(ht_run_fit_clocks(run, sets, &bundle->calls));
-	return ht_run_make_table(run, &parts, ret_table);
+	HT_TRY(pick_parts(run, bundle, &f.parts));
+	HT_TRY(ht_run_watch_table(run, bring_together, &f, &f.table));
+	*ret_table = f.table;
+	return HT_OK;
 }
 
 enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **ret_table)

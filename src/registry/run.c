@@ -274,6 +274,21 @@ enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
 	return HT_OK;
 }
 
+/* ---- bringing ranks together ---- */
+
+/* While the calling thread tells that all ranks are looked at, and hears whether to stop. */
+static enum ht_status call_watched(struct ht_run *run, enum ht_status (*fn)(void *user), void *user)
+{
+	uint64_t n_bytes = 0;
+	for (size_t side = 0; side < run->n_sets; side++)
+		for (size_t i = 0; i < run->rosters[side]->n; i++)
+			n_bytes += run->rosters[side]->ranks[i].json_bytes;
+	const atomic_ullong done = n_bytes;
+	const struct ht_watch watch = { run->analysis->info.title, &done, n_bytes };
+	run->scratch->cancelled = &run->ctx->cancelled;
+	return ht_call_watched(run->ctx, fn, user, &watch);
+}
+
 /* ---- clocks ---- */
 
 static bool has_times(const struct ht_schema *schema)
@@ -342,6 +357,19 @@ enum ht_status ht_run_fit_clocks(
 	return HT_OK;
 }
 
+struct together {
+	struct ht_run *run;
+	ht_set *const *sets;
+	const struct ht_parts *parts, *calls; /* calls NULL: there are clocks, or none is needed */
+	ht_table *table;
+};
+
+static enum ht_status fit_clocks(void *user)
+{
+	struct together *t = user;
+	return t->calls ? ht_run_fit_clocks(t->run, t->sets, t->calls) : HT_OK;
+}
+
 /* Whether finishing needs clocks that are not kept from a run before. */
 static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
 {
@@ -356,10 +384,11 @@ static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
 enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_parts calls = { 0 };
+	struct together t = { .run = run, .sets = sets, .calls = &calls };
 	if (!lacks_clocks(run, sets))
 		return HT_OK;
 	HT_TRY(ht_run_compute(run, sets, NULL, &calls));
-	enum ht_status status = ht_run_fit_clocks(run, sets, &calls);
+	enum ht_status status = call_watched(run, fit_clocks, &t);
 	ht_parts_done(&calls);
 	return status;
 }
@@ -433,6 +462,18 @@ enum ht_status ht_run_make_table(
 	return HT_OK;
 }
 
+enum ht_status ht_run_watch_table(
+        struct ht_run *run, enum ht_status (*make)(void *user), void *user, ht_table **ret_table)
+{
+	*ret_table = NULL;
+	enum ht_status status = call_watched(run, make, user);
+	if (status != HT_OK) {
+		ht_table_free(*ret_table);
+		*ret_table = NULL;
+	}
+	return status;
+}
+
 /* ---- running ---- */
 
 bool ht_run_wants_facts(const struct ht_run *run)
@@ -467,6 +508,31 @@ static enum ht_status refuse_elsewhere(ht_ctx *ctx, const struct ht_set *set)
 	return HT_OK;
 }
 
+/* Where parts have more than one row for so many events the table may be long, too: then the pages of the traces make room
+ * for it. */
+#define LONG_SHARE 4
+
+static void make_room(const struct ht_run *run, ht_set *const *sets, const struct ht_parts *parts)
+{
+	uint64_t n_rows = 0, n_events = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		for (size_t k = 0; k < HT_PART_TABLES && parts->list[i].facts[k]; k++)
+			n_rows += ht_table_n_rows(parts->list[i].facts[k]);
+	for (size_t side = 0; side < run->n_sets; side++)
+		for (size_t i = 0; i < run->rosters[side]->n; i++)
+			n_events += run->rosters[side]->ranks[i].n_events;
+	for (size_t side = 0; n_rows > n_events / LONG_SHARE && side < run->n_sets; side++)
+		ht_set_rest(sets[side]);
+}
+
+static enum ht_status bring_together(void *user)
+{
+	struct together *t = user;
+	HT_TRY(fit_clocks(t));
+	make_room(t->run, t->sets, t->parts);
+	return ht_run_make_table(t->run, t->parts, &t->table);
+}
+
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
@@ -477,12 +543,13 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	HT_TRY(ht_run_find_facts(run, sets));
 	bool lacks = lacks_clocks(run, sets);
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
-	enum ht_status status = lacks ? ht_run_fit_clocks(run, sets, &calls) : HT_OK;
-	ht_parts_done(&calls);
 	parts.spent = true;
-	if (status == HT_OK)
-		status = ht_run_make_table(run, &parts, ret_table);
+	struct together t = { run, sets, &parts, lacks ? &calls : NULL, NULL };
+	enum ht_status status = ht_run_watch_table(run, bring_together, &t, &t.table);
+	ht_parts_done(&calls);
 	ht_parts_done(&parts);
+	if (status == HT_OK)
+		*ret_table = t.table;
 	return status;
 }
 

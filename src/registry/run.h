@@ -44,5 +44,9 @@ enum ht_status ht_set_clocks(ht_ctx *ctx, ht_set *set, struct ht_arena *scratch,
         const struct ht_clocks **ret_clocks) HT_MUST_USE;
 enum ht_status ht_run_make_table(
         struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table) HT_MUST_USE;
+/* Call what brings ranks together and makes the run's table, while the calling thread tells that all ranks are looked at
+ * and hears whether to stop. */
+enum ht_status ht_run_watch_table(struct ht_run *run, enum ht_status (*make)(void *user),
+        void *user, ht_table **ret_table) HT_MUST_USE;
 
 #endif

@@ -280,13 +280,11 @@ int ht_sql_register_results(struct ht_sql_session *s)
 	int code = ht_sql_register_small(s);
 	for (size_t i = 0; i < ht_n_analyses() && code == SQLITE_OK; i++) {
 		const struct ht_analysis_info *info = ht_analysis_at(i);
-		struct ht_result_source source = { .info = info };
+		/* as a table beside events, collectives are their calls */
+		struct ht_result_source source = { .info = info, .default_view = info->details };
 		char name[HT_SQL_NAME_BYTES];
 		if (!ht_sql_offers(info))
 			continue;
-		/* as a table beside events, collectives are their calls */
-		if (!strcmp(info->name, "collectives"))
-			source.default_view = "calls";
 		ht_sql_analysis_name(info, name);
 		code = ht_sql_register_result(s, name, source);
 	}

@@ -18,7 +18,7 @@
 
 /* So many steps of SQLite's machine between two looks: some microseconds, and as many of the longest values as fit into
  * that. The caller is asked no more often than these. */
-#define STEPS_PER_LOOK    250
+#define STEPS_PER_LOOK    1000
 #define PROGRESS_EVERY_NS 50000000
 
 /* A value is no longer than this, and what a function does with one ends soon: between two steps nobody looks. With a

@@ -91,8 +91,8 @@ void ht_chunk_init(struct ht_chunk *chunk, struct ht_mem *mem);
 void ht_chunk_done(struct ht_chunk *chunk);
 /* Empty it, keep its memory for the next piece. */
 void ht_chunk_clear(struct ht_chunk *chunk);
-/* Room for more rows; after false the chunk is empty and to be given up. */
-bool ht_chunk_grow(struct ht_chunk *chunk);
+/* Room for n more rows; after false the chunk is empty and to be given up. */
+bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t n);
 /* Set the capacity of the row arrays exactly; at least n. */
 bool ht_chunk_resize(struct ht_chunk *chunk, uint32_t cap);
 /* The column of an id, made when it is new; NULL when out of memory. */

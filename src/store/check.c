@@ -6,7 +6,7 @@
  *
  *   begin     lengths, arg columns and shapes, which the checks of other sections rely on
  *   check_x   every element of x
- *   end       what can be said only when all strings and parents are known to exist
+ *   end       what can be said only when all strings are known to exist
  */
 #include "store/check.h"
 
@@ -23,8 +23,8 @@ struct facts {
 	const struct ht_check_loops *loops;
 	uint32_t n_rows, n_strings, n_shapes;
 	uint8_t *sound_shapes; /* per shape: every column that it names exists */
-	/* Not every parent comes before its child: the chains have to be walked. */
-	atomic_bool odd_parent, odd_python;
+	/* A bit per row, and per entry of python_rows: it is known to lead up to a top. */
+	atomic_uchar *known, *known_python;
 };
 
 /* ---- building blocks ---- */
@@ -160,14 +160,61 @@ CHECK(shape)
 	return sound;
 }
 
+/* Parents of rows, or of entries of python_rows; HT_NONE at the top. */
+static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
+{
+	if (!python)
+		return t->parent[i];
+	uint32_t row = t->python_parent[i];
+	if (row == HT_NONE)
+		return HT_NONE;
+	size_t low = HT_LOWER_BOUND(at, t->n_python_rows, t->python_rows[at] < row);
+	return low < t->n_python_rows && t->python_rows[low] == row ? (uint32_t)low : HT_NONE;
+}
+
+/* Walk up from an entry to the top, or to one that is known to lead there, and note the way; false when it leads
+ * round, or out of the trace. Others walk meanwhile: what one has noted is true for all. */
+static bool leads_up(
+        const struct ht_trace *t, bool python, uint32_t i, size_t n, atomic_uchar *known)
+{
+	size_t n_steps = 0;
+	for (uint32_t at = i; at != HT_NONE; at = parent_of(t, python, at), n_steps++) {
+		if (at >= n || n_steps >= n)
+			return false;
+		if (atomic_load_explicit(&known[at / 8], memory_order_relaxed) >> at % 8 & 1)
+			break;
+	}
+	for (uint32_t at = i; n_steps--; at = parent_of(t, python, at))
+		atomic_fetch_or_explicit(
+		        &known[at / 8], (unsigned char)(1 << at % 8), memory_order_relaxed);
+	return true;
+}
+
+/* A cycle has at least one entry whose parent does not come before it: walk up from those few. */
+static bool lead_up(
+        const struct ht_trace *t, const struct facts *f, bool python, size_t first, size_t n)
+{
+	const uint32_t *parents = python ? t->python_parent : t->parent;
+	size_t n_all = python ? t->n_python_rows : f->n_rows;
+	for (size_t i = first, n_here; i < first + n; i += n_here) {
+		n_here = first + n - i < WALK_ROWS ? first + n - i : WALK_ROWS;
+		if (python ? f->loops->are_above(parents + i, t->python_rows + i, n_here)
+		           : f->loops->are_above_from(parents + i, (uint32_t)i, n_here))
+			continue;
+		for (size_t k = i; k < i + n_here; k++)
+			if (parents[k] + 1 > (python ? t->python_rows[k] : k) &&
+			        !leads_up(t, python, (uint32_t)k, n_all,
+			                python ? f->known_python : f->known))
+				return false;
+	}
+	return true;
+}
+
 CHECK(parent)
 {
 	KNOWN;
-	if (!all_below(f, t->parent + first, n, f->n_rows, true))
-		return false;
-	if (!f->loops->are_above_from(t->parent + first, (uint32_t)first, n))
-		atomic_store_explicit(&f->odd_parent, true, memory_order_relaxed);
-	return true;
+	return all_below(f, t->parent + first, n, f->n_rows, true) &&
+	       lead_up(t, f, false, first, n);
 }
 
 CHECK(step)
@@ -381,11 +428,8 @@ CHECK(launch_gpu)
 CHECK(python_parent)
 {
 	KNOWN;
-	if (!all_below(f, t->python_parent + first, n, f->n_rows, true))
-		return false;
-	if (!f->loops->are_above(t->python_parent + first, t->python_rows + first, n))
-		atomic_store_explicit(&f->odd_python, true, memory_order_relaxed);
-	return true;
+	return all_below(f, t->python_parent + first, n, f->n_rows, true) &&
+	       lead_up(t, f, true, first, n);
 }
 
 CHECK(python_rows)
@@ -596,6 +640,20 @@ static void judge_shapes(const struct ht_trace *t, struct facts *f)
 		        HT_FIELD_COUNT + t->n_arg_columns, false);
 }
 
+/* Bytes for a bit each. */
+static size_t n_known(size_t n)
+{
+	return n / 8 + 1;
+}
+
+static void facts_done(ht_ctx *ctx, const struct ht_trace *t, struct facts *f)
+{
+	ht_mem_free(ctx->mem, f->known, n_known(f->n_rows));
+	ht_mem_free(ctx->mem, f->known_python, n_known(t->n_python_rows));
+	ht_mem_free(ctx->mem, f->sound_shapes, t->n_shape_offsets);
+	ht_mem_free(ctx->mem, f, sizeof *f);
+}
+
 static enum ht_status begin(ht_ctx *ctx, const void *store, void **ret_facts)
 {
 	const struct ht_trace *t = store;
@@ -610,10 +668,13 @@ static enum ht_status begin(ht_ctx *ctx, const void *store, void **ret_facts)
 	f->n_strings = (uint32_t)(t->n_string_offsets - 1);
 	f->n_shapes = (uint32_t)(t->n_shape_offsets - 1);
 	bool sound = are_columns(t, f);
-	if (sound)
+	if (sound) {
 		f->sound_shapes = ht_mem_alloc(ctx->mem, t->n_shape_offsets);
-	if (!f->sound_shapes) {
-		ht_mem_free(ctx->mem, f, sizeof *f);
+		f->known = ht_mem_zalloc(ctx->mem, n_known(f->n_rows));
+		f->known_python = ht_mem_zalloc(ctx->mem, n_known(t->n_python_rows));
+	}
+	if (!f->sound_shapes || !f->known || !f->known_python) {
+		facts_done(ctx, t, f);
 		return sound ? ht_fail_nomem(ctx) : HT_OK;
 	}
 	judge_shapes(t, f);
@@ -622,55 +683,6 @@ static enum ht_status begin(ht_ctx *ctx, const void *store, void **ret_facts)
 }
 
 /* ---- end ---- */
-
-/* Parents of rows, or of entries of python_rows; HT_NONE at the top. */
-static uint32_t parent_of(const struct ht_trace *t, bool python, uint32_t i)
-{
-	if (!python)
-		return t->parent[i];
-	uint32_t row = t->python_parent[i];
-	if (row == HT_NONE)
-		return HT_NONE;
-	size_t low = HT_LOWER_BOUND(at, t->n_python_rows, t->python_rows[at] < row);
-	return low < t->n_python_rows && t->python_rows[low] == row ? (uint32_t)low : HT_NONE;
-}
-
-/* Walk up from an entry to the top, or to one that is known to lead there, and note the way; false when it leads
- * round. */
-static bool leads_up(const struct ht_trace *t, bool python, uint32_t i, size_t n, uint8_t *known)
-{
-	size_t n_steps = 0;
-	for (uint32_t at = i; at != HT_NONE && !(known[at / 8] >> at % 8 & 1); n_steps++) {
-		if (n_steps >= n)
-			return false;
-		at = parent_of(t, python, at);
-	}
-	for (uint32_t at = i; n_steps--; at = parent_of(t, python, at))
-		known[at / 8] |= (uint8_t)(1 << at % 8);
-	return true;
-}
-
-/* A cycle has at least one entry whose parent does not come before it: walk up from those few. */
-static enum ht_status walk_chains(
-        ht_ctx *ctx, const struct ht_trace *t, const struct facts *f, bool python, bool *sound)
-{
-	const uint32_t *parents = python ? t->python_parent : t->parent;
-	size_t n = python ? t->n_python_rows : ht_n_events(t), n_known = n / 8 + 1;
-	uint8_t *known = ht_mem_zalloc(ctx->mem, n_known);
-	if (!known)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0, n_here; *sound && i < n; i += n_here) {
-		n_here = n - i < WALK_ROWS ? n - i : WALK_ROWS;
-		if (python ? f->loops->are_above(parents + i, t->python_rows + i, n_here)
-		           : f->loops->are_above_from(parents + i, (uint32_t)i, n_here))
-			continue;
-		for (size_t k = i; *sound && k < i + n_here; k++)
-			if (parents[k] + 1 > (python ? t->python_rows[k] : k))
-				*sound = leads_up(t, python, (uint32_t)k, n, known);
-	}
-	ht_mem_free(ctx->mem, known, n_known);
-	return HT_OK;
-}
 
 /* A search in the index must meet a free slot. */
 static bool has_free_slot(const struct ht_trace *t)
@@ -700,16 +712,9 @@ static bool are_json(const struct ht_trace *t)
 static enum ht_status end(ht_ctx *ctx, const void *store, void *facts, bool *sound)
 {
 	const struct ht_trace *t = store;
-	struct facts *f = facts;
-	enum ht_status status = HT_OK;
 	*sound = *sound && has_free_slot(t) && are_json(t);
-	if (*sound && atomic_load(&f->odd_parent))
-		status = walk_chains(ctx, t, f, false, sound);
-	if (status == HT_OK && *sound && atomic_load(&f->odd_python))
-		status = walk_chains(ctx, t, f, true, sound);
-	ht_mem_free(ctx->mem, f->sound_shapes, t->n_shape_offsets);
-	ht_mem_free(ctx->mem, f, sizeof *f);
-	return status;
+	facts_done(ctx, t, facts);
+	return HT_OK;
 }
 
 /* Names of counters and categories, and the rules that classify: what the small numbers stand for. */

@@ -76,9 +76,9 @@ static bool reserve_rows(struct ht_chunk *chunk, uint32_t extra)
 	return cap < HT_NONE && ht_chunk_resize(chunk, (uint32_t)cap);
 }
 
-bool ht_chunk_grow(struct ht_chunk *chunk)
+bool ht_chunk_grow(struct ht_chunk *chunk, uint32_t n)
 {
-	return reserve_rows(chunk, 64);
+	return reserve_rows(chunk, n < 64 ? 64 : n);
 }
 
 static bool resize_column(struct ht_chunk *chunk, struct ht_chunk_column *column, uint32_t cap)

@@ -58,6 +58,7 @@ struct builder {
 	struct ht_trace *t;
 	struct ht_arena arena;
 	const struct ht_kernel_rules *rules;
+	uint32_t collectives; /* the category of collectives that are their own kind of event */
 	struct ht_gpu *gpu;
 	uint32_t *rows;               /* of the work */
 	atomic_uchar *class_of_name;  /* by string id: class + 1, 0 not yet known */
@@ -78,7 +79,7 @@ static enum ht_class class_of(const struct builder *b, uint32_t row)
 		return HT_CLASS_MEMCPY;
 	if (t->kind[row] == HT_KIND_MEMSET)
 		return HT_CLASS_MEMSET;
-	if (!strcmp(ht_cat(t, row), "collective_comm"))
+	if (b->collectives != HT_NO_STR && t->categories[t->cat[row]].name == b->collectives)
 		return HT_CLASS_COMM;
 	if (t->name[row] == HT_NO_STR)
 		return HT_CLASS_COMPUTE;
@@ -233,6 +234,8 @@ static enum ht_status link_range(void *user, size_t i_range, int i_worker)
 	struct ht_arg_cursor correlations = ht_arg_cursor(t, correlation_key(b));
 	struct ht_arg_cursor externals = ht_arg_cursor(t, "External id");
 	(void)i_worker;
+	if (!correlations.n && !externals.n)
+		return HT_OK;
 	for (uint32_t i = range.first; i < range.end; i++) {
 		struct ht_gpu *gpu = &b->gpu[i];
 		int64_t correlation = ht_arg_cursor_i64(&correlations, gpu->row, HT_NO_I64);
@@ -347,6 +350,7 @@ enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kern
         struct ht_tally *tally)
 {
 	struct builder b = { .ctx = ctx, .t = t, .rules = rules };
+	b.collectives = ht_str_find(t, "collective_comm");
 	ht_arena_init(&b.arena, ctx->mem);
 	enum ht_status status = seal(&b, tally);
 	ht_arena_done(&b.arena);

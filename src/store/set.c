@@ -3,6 +3,8 @@
  */
 #include "store/set.h"
 
+#include "base/io.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -142,6 +144,21 @@ enum ht_status ht_set_acquire(
 	return HT_OK;
 }
 
+void ht_set_rest(const struct ht_set *set)
+{
+	struct ht_set *own = (struct ht_set *)(uintptr_t)(set->origin ? set->origin : set);
+	for (size_t i = 0; i < own->roster.n; i++) {
+		pthread_mutex_lock(&own->lock);
+		struct ht_trace *trace = own->kept[i].trace;
+		if (trace)
+			trace = atomic_load(&trace->n_sharers) ? NULL : ht_trace_retain(trace);
+		pthread_mutex_unlock(&own->lock);
+		if (trace)
+			ht_trace_rest(trace);
+		ht_trace_release(trace);
+	}
+}
+
 void ht_close(ht_set *set)
 {
 	if (!set)
@@ -189,7 +206,7 @@ bool ht_set_reads(const ht_set *set, const char *path)
 	const char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
 	for (size_t i = 0; i < set->roster.n; i++) {
 		const char *rank = set->roster.ranks[i].path;
-		if (stat(rank, &source))
+		if (!ht_source_stat(rank, &source))
 			continue;
 		if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
 			return true;

@@ -171,6 +171,8 @@ enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n
 /* The trace of rank i, read again when it was let go. The caller ends with ht_trace_release. */
 enum ht_status ht_set_acquire(ht_ctx *ctx, const struct ht_set *set, size_t i,
         const struct ht_trace **ret_trace) HT_MUST_USE;
+/* Give the pages of mapped traces back that nobody looks at just now; they come again when they are looked at. */
+void ht_set_rest(const struct ht_set *set);
 /* Hand a trace to the set, which takes over the caller's reference. */
 void ht_set_keep(struct ht_set *set, size_t i, struct ht_trace *trace, bool for_good);
 

@@ -80,7 +80,8 @@ size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind)
 		bytes ^= ones * (uint64_t)kind;
 		/* the highest bit of each byte: whether it has any */
 		uint64_t differ = (((bytes & low) + low) | bytes) & ~low;
-		n += sizeof ones - (size_t)__builtin_popcountll(differ);
+		/* the product adds them up in its highest byte */
+		n += sizeof ones - (size_t)((differ >> 7) * ones >> 56);
 	}
 	for (; i < n_rows; i++)
 		n += t->kind[i] == kind;
@@ -279,9 +280,15 @@ static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
 	const struct ht_arg_column *column = cursor->columns[c];
 	const uint32_t *rows = ht_arg_rows(cursor->trace, column);
 	uint64_t low = cursor->at[c], high = column->n;
-	/* mostly between the same two as the one before, or at the next */
+	/* mostly at the next, or between the same two as the one before */
+	if (low + 1 < high && rows[low + 1] == row)
+		return cursor->at[c] = low + 1;
 	if (low < high && rows[low] >= row && (!low || rows[low - 1] < row))
 		return rows[low] == row ? low : UINT64_MAX;
+	if (low + 1 < high && rows[low] < row && rows[low + 1] >= row) {
+		cursor->at[c] = low + 1;
+		return rows[low + 1] == row ? low + 1 : UINT64_MAX;
+	}
 	if (low && rows[low - 1] >= row) {
 		high = low;
 		low = 0;
@@ -345,6 +352,12 @@ const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
 {
 	size_t low = HT_LOWER_BOUND(at, t->n_gpu, t->gpu[at].row < row);
 	return low < t->n_gpu && t->gpu[low].row == row ? &t->gpu[low] : NULL;
+}
+
+const struct ht_gpu *ht_gpu_of_row_near(const struct ht_trace *t, uint32_t row, size_t *at)
+{
+	*at = HT_LOWER_BOUND_NEAR(i, t->n_gpu, *at, t->gpu[i].row < row);
+	return *at < t->n_gpu && t->gpu[*at].row == row ? &t->gpu[*at] : NULL;
 }
 
 void ht_launch_gpus(

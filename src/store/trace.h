@@ -356,6 +356,8 @@ const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row);
 
 /* GPU work of a row (binary search), or NULL. */
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *trace, uint32_t row);
+/* The same where the next row is likely near the last: *at is where that was found, 0 at first. */
+const struct ht_gpu *ht_gpu_of_row_near(const struct ht_trace *trace, uint32_t row, size_t *at);
 /* GPU rows started by a launch: slice of launch_gpu (indexes into gpu[]), in gpu[] order. */
 void ht_launch_gpus(const struct ht_trace *trace, uint32_t launch_row, const uint32_t **ret_gpus,
         size_t *ret_n);

@@ -49,7 +49,7 @@ enum {
 /* As the facts of an analysis; more may follow from HT_N_FOUND on. */
 #define HT_FINDINGS_FACTS                                                                          \
 	[HT_FOUND_BREAKDOWN] = { "breakdown", ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS },      \
-	[HT_FOUND_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },              \
+	[HT_FOUND_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_NAMED_COLUMNS },              \
 	[HT_FOUND_CHAINS] = { "chains", ht_cp_chain_columns, HT_CP_N_CHAIN_COLUMNS },              \
 	[HT_FOUND_WHAT_IF] = { "what-if", ht_cp_what_if_columns, HT_CP_N_WHAT_IF_COLUMNS },        \
 	[HT_FOUND_EXPOSED] = { "exposed", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },    \

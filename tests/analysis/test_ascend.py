@@ -268,6 +268,42 @@ def test_columns_are_found_by_name(tmp_path):
     assert row["args.Block Dim"] == "8" and row["args.Surprise"] == "x"
 
 
+@pytest.mark.parametrize("change", (str.lower, str.upper, str.title))
+def test_the_case_of_a_header_changes_nothing(tmp_path, change):
+    """Columns that views ask for are known by one name, whatever case the header is in."""
+    header, rest = KERNELS.replace(",0.5", ",0.9").split("\r\n", 1)
+    plain = rank(tmp_path / "plain", kernel_details__csv=f"{header}\r\n{rest}")
+    other = rank(tmp_path / "other", kernel_details__csv=f"{change(header)}\r\n{rest}")
+    for verb, *more in (("steps",), ("kernels",), ("kernels", "--by", "properties"), ("advice",),
+                        ("events", "--columns", "name,args.*")):
+        assert rows(verb, other, *more) == rows(verb, plain, *more), verb
+    assert rows("steps", other)[0]["step"] == "5"
+
+
+def quoted(text, rng):
+    """A cell as it may be written."""
+    plain = text if not set(text) & set(',"\n') else None
+    doubled = text.replace('"', '""')
+    return rng.choice([w for w in (plain, f'"{doubled}"', f' {plain}\t' if plain else None) if w is not None])
+
+
+@pytest.mark.parametrize("n_shapes", (3, 6000))
+def test_texts_of_many_rows(tmp_path, n_shapes):
+    """Few texts that come again and again, and more than are remembered: every cell is what was written."""
+    rng = random.Random(n_shapes)
+    columns = ("Type", "OP State", "Accelerator Core", "Input Shapes", "Output Shapes")
+    kinds = [{"Type": rng.choice(("Mul", "Add", "")), "OP State": rng.choice(("dynamic", "N/A")),
+              "Accelerator Core": "AI_CORE", "Input Shapes": f'{i},2;"{i}"\n7', "Output Shapes": rng.choice(("N/A", "", f"{i}"))}
+             for i in range(n_shapes)]
+    order = [i % n_shapes if i < 7000 else rng.randrange(n_shapes) for i in range(9000)]
+    lines = ["Start Time(us),Duration(us),Name," + ",".join(columns)]
+    lines += [f"{T0 + k},1.5,k{i}," + ",".join(quoted(kinds[i][c], rng) for c in columns) for k, i in enumerate(order)]
+    path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
+    found = rows("events", path, "--columns", "name," + ",".join(f"args.{c}" for c in columns))
+    assert [{c: r[f"args.{c}"] or "" for c in columns} for r in found] == [kinds[i] for i in order]
+    assert [r["name"] for r in found] == [f"k{i}" for i in order]
+
+
 def test_tables_add_to_the_tasks_of_a_timeline(tmp_path):
     """No task twice: what is in both has the args of both, the clocks of the two may differ by rounding."""
     trace = timeline(event("aclrtLaunch", T0 - 5, 1, 1, connection_id=9),
@@ -307,6 +343,20 @@ def test_memory(tmp_path):
     assert "<unknown>" not in found and found["cann::Add"]["op_index"] is None
     assert found["aten::x"]["released_ts_ns"] is None and "aten::lost" not in found
     assert {r["check"]: r["count"] for r in rows("health", path)}["row_lost"] == "1"
+
+
+def test_memory_of_steps_that_only_work_names(tmp_path):
+    """Without a timeline a step lasts from its first work to its last, 0.001 to 50.002 us here."""
+    memory = ("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Device Type\n"
+              f"inside,1,{T0 + 15},{T0 + 16},1,NPU:0\noutside,2,{T0 + 500},{T0 + 501},1,NPU:0\n")
+    path = rank(tmp_path, kernel_details__csv=KERNELS, operator_memory__csv=memory)
+    assert [r["operator"] for r in rows("memory-events", path)] == ["inside", "outside"]
+    assert [r["operator"] for r in rows("memory-events", path, "--step", "5")] == ["inside"]
+    later = rank(tmp_path / "later", kernel_details__csv=KERNELS,
+                 operator_memory__csv=memory.replace(f"{T0 + 15}", f"{T0 + 95}").replace(f"{T0 + 16}", f"{T0 + 96}"))
+    for verb in ("memory-events", "memory-stats", "memory-curve"):
+        text = support.output(verb, later, "--step", "5").decode()
+        assert "no memory events in the selection" in text and "profile_memory" not in text
 
 
 def test_older_memory_tables(tmp_path):

@@ -1,6 +1,7 @@
 """Ascend's own samples: what its plugin and its exporter say of them."""
 import os
 import pathlib
+import shutil
 
 import pytest
 
@@ -102,3 +103,30 @@ def test_samples_of_other_ages():
         counts.setdefault(r["rank"], []).append(r["name"])
     assert {k: (len(v), len(set(v))) for k, v in counts.items()} == {"0": (29, 7), "1": (591, 201)}
     assert cores(sample("legacy_2023"), 0)["AI_CPU"] == pytest.approx(145.0223, abs=0.001)
+
+
+@extra
+@pytest.mark.parametrize("name", ("db_level1", "ddp2_level0", "trace_only"))
+def test_the_call_tree_has_the_device_time_of_the_operators(name):
+    path = sample(name)
+    calls = rows("call-tree", path, "--monitor-cat", "cpu_op", "--preset", "all", "--max-depth", "1", "--no-lists")
+    operators = rows("operators", path)
+    device_ns = sum(int(c["device_ns"]) for c in calls)
+    assert device_ns == sum(int(o["device_self_ns"]) for o in operators) > 0
+
+
+@extra
+def test_operators_of_the_exporter(tmp_path):
+    """Without the timeline the operators are those of operator_details.csv, as the plugin shows them."""
+    path = tmp_path / "run"
+    shutil.copytree(sample("ddp2_level1"), path, ignore=shutil.ignore_patterns("trace_view.json*"))
+    found = {r["name"]: r for r in rows("operators", path, "--rank", "0")}
+    assert len(found) == 133 and len(rows("operators", path, "--rank", "0", "--by", "shape")) == 366
+    columns = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    assert [int(found["HcclAllreduce"][c]) for c in columns] == [8, 105991878, 211983756, 58870, 84120]
+    assert found["HcclAllreduce"]["tc_eligible"] == "false"
+    add = found["aclnnForeachAddListV2"]
+    assert (add["calls"], round(int(add["device_self_ns"]) / 1e3, 2), add["tc_self_pct"]) == ("3", 1959.08, "100")
+    assert (found["Conv2D"]["calls"], round(int(found["Conv2D"]["device_self_ns"]) / 1e3, 1)) == ("5", 1116.4)
+    top = max(found.values(), key=lambda r: int(r["host_self_ns"]))
+    assert [top[c] for c in ("name", "calls", "host_self_ns")] == ["aten::_local_scalar_dense", "27", "92923050"]

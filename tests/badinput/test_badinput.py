@@ -5,6 +5,7 @@ read; it only has to stay within the memory limit. No case may end by a signal.
 """
 import gzip
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -90,6 +91,13 @@ def test_no_trace(folder, text):
 
 def test_png(folder):
     refused(put(folder, "picture.png", PNG))
+
+
+@pytest.mark.parametrize("data, what", [(json.dumps({"traceEvents": []}).encode("utf-16"), "UTF-16"),
+                                        (gzip.compress(gzip.compress(b'{"traceEvents": []}')), "gzip"),
+                                        (lzma.compress(b'{"traceEvents": []}'), "xz")], ids=["utf-16", "gzip", "xz"])
+def test_other_encodings(folder, data, what):
+    assert what in refused(put(folder, "t.json", data))
 
 
 def test_png_named_json(folder):

@@ -77,8 +77,8 @@ def test_ended_cache_writers_leave_nothing(tmp_path):
 
 # ---- what is read is not written ---------------------------------------------------------------
 
-def refuse(*args, cwd):
-    done = support.run(*args, cwd=cwd)
+def refuse(*args, cwd, stdin=None):
+    done = support.run(*args, cwd=cwd, stdin=stdin)
     assert done.returncode == 2, done.stderr
     assert b"cannot write over" in done.stderr, done.stderr
 
@@ -100,6 +100,15 @@ def test_trace_is_not_written_over(verb, how, tmp_path):
                *(["--format", "html"] if verb == "report" else []), cwd=tmp_path)
     assert trace.read_bytes() == before
     assert (tmp_path / target).read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["events", "convert"])
+def test_standard_input_is_not_written_over(verb, tmp_path):
+    trace = tmp_path / "x.json.gz"
+    shutil.copy(TRAIN, trace)
+    with trace.open("rb") as stdin:
+        refuse(verb, "-", "-o", trace, cwd=tmp_path, stdin=stdin)
+    assert trace.read_bytes() == TRAIN.read_bytes()
 
 
 def test_ranks_are_not_written_over(tmp_path):

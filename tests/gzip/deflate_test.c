@@ -1,8 +1,9 @@
 /*
  * deflate_test.c - random text written with random codes is read back, from any block on, in any pieces; what is not
- * deflate is refused.
+ * deflate is refused; what is accepted of damaged data means the same to the library that reads them otherwise.
  */
 #include "base/deflate.h"
+#include "base/io_deflate.h"
 #include "base/status.h"
 
 #include "make_deflate.h"
@@ -192,6 +193,91 @@ static void damage_is_contained(void **state)
 	}
 }
 
+/* Bits turned, of the codes more often than of the rest, and bytes put in or taken out. */
+static void damage(struct fixture *f)
+{
+	for (uint32_t k = deflate_random(&f->seed, 4); k > 0; k--) {
+		uint32_t n = (uint32_t)f->out.n;
+		size_t at =
+		        deflate_random(&f->seed, deflate_random(&f->seed, 2) || n < 60 ? n : 60);
+		uint8_t *byte = f->out.bytes + at;
+		if (deflate_random(&f->seed, 4))
+			*byte ^= (uint8_t)(1u << deflate_random(&f->seed, 8));
+		else if (deflate_random(&f->seed, 2))
+			memmove(byte, byte + 1, n - at - 1);
+		else
+			memmove(byte + 1, byte, n - at - 1);
+	}
+}
+
+/* The text of all blocks; NULL when it is refused. */
+static uint8_t *read_text(
+        struct fixture *f, const struct ht_tokens *tokens, enum ht_deflate_result result)
+{
+	uint8_t *text = malloc((size_t)tokens->n_text + 1);
+	memset(f->copier, 0, sizeof *f->copier);
+	ht_copier_begin(f->copier, text);
+	if (result == HT_DEFLATE_OK && ht_copier_make(f->copier, tokens, (size_t)tokens->n_text))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The same bytes as a gzip member, whose length and checksum are those of the text, read by the library. */
+static void check_by_library(struct fixture *f, struct ht_inflater *inflater, size_t n_used,
+        const uint8_t *text, size_t n)
+{
+	struct deflate_out file = { 0 };
+	const char *said = NULL;
+	deflate_put_header(&file, 0);
+	for (size_t i = 0; i < n_used; i++)
+		deflate_byte(&file, f->out.bytes[i]);
+	deflate_bits(&file, ht_deflate_crc(0, text, n), 32);
+	deflate_bits(&file, (uint32_t)n, 32);
+	uint8_t *out = malloc(n + 1);
+	struct ht_deflate_step step = {
+		.in = file.bytes, .n_in = file.n, .out = out, .n_out = n + 1
+	};
+	ht_inflater_reset(inflater);
+	assert_int_equal(ht_inflater_run(inflater, &step, &said), HT_OK);
+	assert_true(step.is_done);
+	assert_int_equal(step.used, file.n);
+	assert_int_equal(step.made, n);
+	assert_memory_equal(out, text, n);
+	free(out);
+	free(file.bytes);
+}
+
+static void what_is_accepted_is_what_the_library_reads(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_inflater *inflater;
+	unsigned n_accepted = 0, n_refused = 0;
+	assert_int_equal(ht_inflater_open(f->ctx, &inflater), HT_OK);
+	for (unsigned i = 0; i < 4000; i++) {
+		static const size_t per_block[] = { 3, 40, 10000 };
+		struct ht_tokens tokens = { 0 };
+		struct ht_deflate_span span = { .stop = UINT64_MAX, .max_bytes = SIZE_MAX };
+		make(f, 1 + deflate_random(&f->seed, 500), (enum deflate_blocks)(i % 4),
+		        per_block[i % 3]);
+		damage(f);
+		struct ht_bits in = bits_of(f, f->out.n + 8);
+		enum ht_deflate_result result =
+		        ht_tokens_read(&tokens, f->ctx->mem, f->codes, &in, &span);
+		uint8_t *text = read_text(f, &tokens, result);
+		if (text && span.end <= f->out.n * 8) {
+			check_by_library(f, inflater, (size_t)(span.end + 7) / 8, text,
+			        (size_t)tokens.n_text);
+			n_accepted++;
+		}
+		n_refused += !text;
+		free(text);
+		ht_tokens_free(f->ctx->mem, &tokens);
+	}
+	ht_inflater_close(f->ctx->mem, inflater);
+	assert_true(n_accepted > 1200 && n_refused > 600);
+}
+
 static void tokens_are_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -293,6 +379,7 @@ int main(void)
 		TEST(any_blocks_are_read),
 		TEST(blocks_are_found),
 		TEST(damage_is_contained),
+		TEST(what_is_accepted_is_what_the_library_reads),
 		TEST(tokens_are_bounded),
 		TEST(text_has_a_start),
 		TEST(codes_have_to_be_whole),

@@ -113,9 +113,9 @@ def test_other_verbs_and_mistakes_are_the_same(mpi, args):
     check(mpi, 3, *args)
 
 
-def write_trace(path, rank=None, kernel="k", ts=100, base=None):
-    events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": ts, "dur": 5,
-               "args": {"device": 0, "stream": 7}}]
+def write_trace(path, rank=None, kernel="k", ts=100, base=None, n=1):
+    events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": ts + 9 * i, "dur": 5,
+               "args": {"device": 0, "stream": 7}} for i in range(n)]
     trace = {"schemaVersion": 1, "traceEvents": events}
     if rank is not None:
         trace["distributedInfo"] = {"rank": rank, "world_size": 4}
@@ -248,9 +248,9 @@ class Stopped:
 
     Process 2 starts only when that is done, and MPI waits for it."""
 
-    def __init__(self, mpi, folder, *args, launch=(), n_ranks=6):
+    def __init__(self, mpi, folder, *args, launch=(), n_ranks=6, n_events=1):
         for rank in range(n_ranks):
-            write_trace(folder / f"rank{rank}.json", rank=rank)
+            write_trace(folder / f"rank{rank}.json", rank=rank, n=n_events)
         words = [program(mpi), *launch, "kernel-types", *args, str(folder)]
         go = folder.parent / f"{folder.name}.go"
         late = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', str(go), *words]
@@ -308,6 +308,15 @@ class Stopped:
         said = dict(word.split("=", 1) for word in words if "=" in word)
         return said.get("OMPI_COMM_WORLD_RANK", said.get("PMI_RANK"))
 
+    def worker_of(self, rank):
+        programs = list(self.processes())
+        return next(pid for pid in programs if self.parent(pid) in programs and self.rank(pid) == rank)
+
+    @staticmethod
+    def n_read(pid):
+        """Bytes that a process has read so far."""
+        return int(pathlib.Path(f"/proc/{pid}/io").read_text().split()[1])
+
     def end(self):
         workers = [pid for pid in self.processes() if pid != self.run.pid]
         try:
@@ -355,6 +364,70 @@ def test_partial_goes_on_without_a_worker(mpi, tmp_path):
     assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
 
 
+def let_read(run, pid, until):
+    """Let a stopped process go on until what it has read fits."""
+    os.kill(pid, signal.SIGCONT)
+    deadline = time.time() + SECONDS
+    while not until(run.n_read(pid)):
+        assert time.time() < deadline
+
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("options", [[], ["--partial"]], ids=["whole", "partial"])
+@pytest.mark.parametrize("when", ["reads", "has read"])
+def test_a_worker_that_is_killed_later(mpi, options, when, tmp_path):
+    """In the middle of its files; or when it has told of them and the others are not through."""
+    run = Stopped(mpi, tmp_path, *options, n_events=20000)
+    slow, before = run.worker_of("2"), run.n_read(run.worker)
+    n_own = 2 * (tmp_path / "rank0.json").stat().st_size
+    if when == "reads":
+        let_read(run, run.worker, lambda n: n > before + n_own / 4)
+    else:
+        os.kill(slow, signal.SIGSTOP)
+        let_read(run, run.worker, lambda n: n >= before + n_own)
+        time.sleep(0.5)
+    os.kill(run.worker, signal.SIGKILL)
+    if when == "has read":
+        time.sleep(0.2)
+        os.kill(slow, signal.SIGCONT)
+    code, out, err = run.end()
+    text = " ".join(out.split())
+    if options:
+        missing = [rank for rank in range(6) if f"rank{rank}.json: process 1 was killed by signal 9" in text]
+        rest = [str(tmp_path / f"rank{rank}.json") for rank in range(6) if rank not in missing]
+        assert code == 0 and len(missing) == 2 and "missing from this result, 2 files: " in text
+        assert alone("kernel-types", *rest).stdout.decode().splitlines()[:5] == out.splitlines()[:5]
+    else:
+        lines = said(err)
+        assert code == 4 and out == "" and len(lines) == 1
+        assert "process 1 was killed by signal 9; it had 2 traces, the first " in lines[0]
+
+
+@pytest.mark.parametrize("mpi", HERE)
+@pytest.mark.parametrize("who", ["worker", "leader", "carrier"])
+def test_killed_while_process_0_prints(mpi, who, tmp_path):
+    """The table is made by then: who has read is not missed, and without who prints there is an end to it."""
+    for rank in range(3):
+        write_trace(tmp_path / f"rank{rank}.json", rank=rank, n=30000)
+    words = ["events", "--format", "csv", str(tmp_path)]
+    run = Stopped.__new__(Stopped)
+    run.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "3", program(mpi), *words], env=environment(), cwd=ROOT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    first = os.read(run.run.stdout.fileno(), 1)
+    programs = list(run.processes())
+    pids = [pid for pid in programs if (run.parent(pid) in programs) == (who != "carrier") and
+            run.rank(pid) == ("0" if who == "leader" else "1")]
+    if pids:
+        os.kill(pids[0], signal.SIGKILL)
+    code, out, err = run.end()
+    whole = alone(*words).stdout.decode()
+    if who == "worker" or not pids:
+        assert code == 0 and first.decode() + out == whole and said(err) == []
+    else:
+        # it may have been through just then
+        assert code != 0 or first.decode() + out == whole
+
+
 @pytest.mark.parametrize("mpi", HERE)
 def test_files_are_taken_from_who_is_slow(mpi, tmp_path):
     """With several files each, the others read those of a worker that does not come to it. When it is killed then,
@@ -386,9 +459,7 @@ def test_files_are_read_once(mpi, tmp_path):
 def test_a_leader_that_is_killed(mpi, tmp_path):
     """Who prints is gone: everything ends, and it is said why."""
     run = Stopped(mpi, tmp_path, "--partial")
-    programs = list(run.processes())
-    leader = next(pid for pid in programs if run.parent(pid) in programs and run.rank(pid) == "0")
-    os.kill(leader, signal.SIGKILL)
+    os.kill(run.worker_of("0"), signal.SIGKILL)
     began = time.time()
     code, out, err = run.end()
     assert code != 0 and "Kernel types" not in out and time.time() - began < 30
@@ -448,6 +519,35 @@ def test_files_of_each_machine(mpi, tmp_path):
                           env=environment())
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout == alone("info", "traces", cwd=tmp_path / "all").stdout
+
+
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_file_that_one_machine_does_not_see(mpi, tmp_path):
+    """Process 0 finds six files, the other machine has three of them."""
+    for rank in range(6):
+        write_trace(tmp_path / f"a/traces/rank{rank}.json", rank=rank, kernel=f"k{rank}")
+        if rank < 3:
+            write_trace(tmp_path / f"b/traces/rank{rank}.json", rank=rank, kernel=f"k{rank}")
+
+    def ask(*more):
+        words = []
+        for node in ("a", "b"):
+            name = (["-x", f"HOLOTRACE_MPI_NODE={node}"] if mpi == "openmpi"
+                    else ["-env", "HOLOTRACE_MPI_NODE", node])
+            words += ([":"] if words else []) + ["-np", "1", "-wdir", str(tmp_path / node), *name, program(mpi), "info",
+                                                 *more, "traces"]
+        return subprocess.run([*LAUNCHERS[mpi], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS,
+                              env=environment())
+
+    done = ask()
+    lines = said(done.stderr)
+    assert done.returncode == 3 and done.stdout == b"" and len(lines) == 1
+    assert re.match(r"holotrace: traces/rank[345]\.json: cannot open: .*Process 1 is on another machine .*--local", lines[0])
+    done = ask("--partial")
+    text = " ".join(done.stdout.decode().split())
+    missing = set(re.findall(r"traces/(rank\d)\.json: cannot open", text))
+    assert done.returncode == 0 and missing and missing <= {"rank3", "rank4", "rank5"}
+    assert f"missing from this result, {len(missing)} file" in text
 
 
 @pytest.mark.parametrize("mpi", HERE)

@@ -72,7 +72,7 @@ def test_long_tables_keep_what_costs_most():
 def test_curves_keep_their_peaks():
     """A thinned curve has points of the analysis only, its first, last, least and most among them."""
     data = data_of(support.output("report", EXAMPLES / "straggler", "--format", "html"))
-    queue = data["extras"]["queue"]
+    queue = data["extras"]["queue-length"]
     assert 0 < queue["series"] <= 6 and queue["of"] >= queue["series"]
     whole = table("queue-length", "--view", "series", EXAMPLES / "straggler")
     names = [c["name"] for c in whole["columns"]]

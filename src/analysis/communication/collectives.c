@@ -101,6 +101,7 @@ const struct ht_analysis ht_analysis_collectives = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .details = "calls",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },

@@ -187,6 +187,7 @@ struct rank {
 	struct ht_run *run;
 	struct kernel *kernels;
 	struct ht_interval *compute, *times; /* times has room for all kernels */
+	int64_t *compute_sums;               /* of lengths, for any number of groups */
 	struct ht_exposed_call *calls;       /* so has calls */
 	struct total *totals;
 	size_t n, n_compute, n_totals;
@@ -212,8 +213,9 @@ static void add_up(struct rank *r)
 			total->count++;
 		size_t n_merged = list_times(r, total);
 		total->communication_ns = ht_interval_length(r->times, n_merged);
-		total->overlap_ns =
-		        ht_interval_overlap(r->times, n_merged, r->compute, r->n_compute);
+		for (size_t k = 0; k < n_merged; k++)
+			total->overlap_ns += ht_interval_between(r->compute, r->compute_sums,
+			        r->n_compute, r->times[k].start, r->times[k].end);
 	}
 }
 
@@ -227,8 +229,10 @@ static enum ht_status put_device(
 	r.totals = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.totals);
 	r.times = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.times);
 	r.calls = ht_arena_alloc(run->scratch, (r.n + 1) * sizeof *r.calls);
-	if (!r.totals || !r.times || !r.calls)
+	r.compute_sums = ht_arena_alloc(run->scratch, (r.n_compute + 1) * sizeof *r.compute_sums);
+	if (!r.totals || !r.times || !r.calls || !r.compute_sums)
 		return ht_fail_nomem(run->ctx);
+	ht_interval_sums(r.compute, r.n_compute, r.compute_sums);
 	add_up(&r);
 	if (!r.n_totals && by == BY_RANK)
 		r.totals[r.n_totals++] = (struct total){ 0 };

@@ -180,17 +180,17 @@ struct rank {
 /* Those of a merged list that are within [start, end) in part. */
 static struct times slice(struct times all, int64_t start, int64_t end)
 {
-	size_t first = HT_LOWER_BOUND(at, all.n, all.list[at].end <= start);
-	size_t last = HT_LOWER_BOUND(at, all.n, all.list[at].start < end);
-	return (struct times){ all.list + first, last > first ? last - first : 0 };
+	size_t n;
+	const struct ht_interval *first = ht_interval_slice(all.list, all.n, start, end, &n);
+	return (struct times){ all.list + (first - all.list), n };
 }
 
 /* What of a is in b. */
 static enum ht_status intersect(
         struct ht_run *run, struct times a, struct times b, struct times *ret)
 {
-	struct ht_interval *out = ht_arena_alloc(run->scratch, (a.n + b.n + 1) * sizeof *out);
-	struct ht_interval *in = ht_arena_alloc(run->scratch, (2 * a.n + b.n + 1) * sizeof *in);
+	struct ht_interval *out = ht_arena_room(run->scratch, (a.n + b.n + 1) * sizeof *out);
+	struct ht_interval *in = ht_arena_room(run->scratch, (2 * a.n + b.n + 1) * sizeof *in);
 	if (!out || !in)
 		return ht_fail_nomem(run->ctx);
 	size_t n_out = ht_interval_subtract(a.list, a.n, b.list, b.n, out);
@@ -213,8 +213,8 @@ static enum ht_status find_kernels(struct rank *r, struct ht_traits *traits)
 	size_t n_host = 0;
 	HT_TRY(ht_comm_host_calls(r->run, &host, &n_host));
 	size_t n_most = t->n_gpu + n_host + 1;
-	struct ht_interval *list = ht_arena_alloc(r->run->scratch, n_most * sizeof *list);
-	r->calls = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->calls);
+	struct ht_interval *list = ht_arena_room(r->run->scratch, n_most * sizeof *list);
+	r->calls = ht_arena_room(r->run->scratch, n_most * sizeof *r->calls);
 	r->open = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->open);
 	r->inside = ht_arena_alloc(r->run->scratch, n_most * sizeof *r->inside);
 	if (!list || !r->calls || !r->open || !r->inside)

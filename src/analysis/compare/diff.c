@@ -148,6 +148,7 @@ const struct ht_analysis ht_analysis_diff = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .charts = "rows|summary|operators|kernels",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2 },

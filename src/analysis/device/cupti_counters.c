@@ -336,6 +336,8 @@ static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part)
 	struct item *ranges = NULL;
 	bool *in = NULL;
 	size_t n_counters = 0, n = 0;
+	if (!ht_n_of_kind(run->trace, HT_KIND_PROFILER_RANGE))
+		return HT_OK;
 	HT_TRY(collect(run, run->trace, is_range, &ranges, &n));
 	if (n == 0)
 		return HT_OK;

@@ -142,7 +142,7 @@ static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
 	if (run->policy.collect_annotated || ht_run_is(run, "source", "gpu"))
 		return annotate_by_gpu(run, frame, work, ret);
 	struct ht_autograd autograd;
-	uint32_t *rows = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *rows);
+	uint32_t *rows = ht_arena_room(run->scratch, (work->n + 1) * sizeof *rows);
 	if (!rows)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < work->n; i++)
@@ -313,7 +313,7 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 		HT_TRY(ht_work_collect(run, &frame, &work));
 		HT_TRY(ht_work_sort(run, &work));
 	}
-	struct labelled *list = ht_arena_alloc(run->scratch, (work.n + 1) * sizeof *list);
+	struct labelled *list = ht_arena_room(run->scratch, (work.n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(label(run, &frame, &work, list));

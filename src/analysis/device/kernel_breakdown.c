@@ -191,7 +191,7 @@ static enum ht_status add_type(struct ht_run *run, const struct ht_trace *t,
         const struct ht_work_list *work, unsigned type, const struct options *options,
         ht_table *table)
 {
-	struct ht_named_dur *durs = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *durs);
+	struct ht_named_dur *durs = ht_arena_room(run->scratch, (work->n + 1) * sizeof *durs);
 	if (!durs)
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0;

@@ -96,7 +96,7 @@ static enum ht_status add_exact(
 	size_t n[N_TYPES] = { 0 };
 	int64_t length[N_LABELS];
 	for (size_t k = 0; k < N_TYPES; k++) {
-		merged[k] = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *merged[k]);
+		merged[k] = ht_arena_room(run->scratch, (work->n + 1) * sizeof *merged[k]);
 		if (!merged[k])
 			return ht_fail_nomem(run->ctx);
 	}

@@ -15,6 +15,7 @@
  * Example: call [10,14) us, kernel [20,23) us: cpu 4 us, gpu 3 us, delay 6 us; a short kernel.
  */
 #include "analysis/analysis.h"
+#include "base/intern.h"
 #include "base/sort.h"
 #include "model/hint.h"
 #include "model/rows/frame.h"
@@ -333,27 +334,50 @@ static void put_summary(ht_table *table, const struct group *group)
 		ht_table_put_i64(table, group->sum_ns[k]);
 }
 
-/* Names of all ranks, each once. */
+/* The groups of all ranks, one of each name. Found by hash: sorting the names of thousands of ranks takes longer for each
+ * rank the more there are. */
+struct pooled {
+	struct group *groups;
+	size_t n;
+	struct ht_text_table at; /* by name, with the place as id */
+};
+
+static bool pool_group(struct ht_mem *mem, struct pooled *pooled, const struct group *group)
+{
+	struct ht_text text = { group->name, 0, (uint32_t)strlen(group->name), 0 };
+	text.hash = ht_hash(text.bytes, text.n);
+	const struct ht_text *known =
+	        ht_text_table_find(&pooled->at, text.bytes, text.n, text.hash);
+	if (known) {
+		pool(&pooled->groups[known->id], group);
+		return true;
+	}
+	text.id = (uint32_t)pooled->n;
+	pooled->groups[pooled->n++] = *group;
+	return ht_text_table_put(mem, &pooled->at, &text);
+}
+
 static enum ht_status summarize(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	size_t n = 0, n_kept = 0;
-	struct group *groups =
-	        ht_arena_alloc(run->scratch, (ht_parts_n_rows(parts, 2) + 1) * sizeof *groups);
-	if (!groups)
+	struct ht_mem *mem = run->scratch->mem;
+	struct pooled pooled = { 0 };
+	bool ok = true;
+	pooled.groups = ht_arena_room(
+	        run->scratch, (ht_parts_n_rows(parts, 2) + 1) * sizeof *pooled.groups);
+	if (!pooled.groups)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < parts->n; i++)
-		for (size_t row = 0; row < ht_table_n_rows(parts->list[i].facts[2]); row++)
-			groups[n++] = get_group(parts->list[i].facts[2], row);
-	qsort(groups, n, sizeof *groups, by_name);
-	for (size_t i = 0; i < n; i++) {
-		if (n_kept && !by_name(&groups[n_kept - 1], &groups[i]))
-			pool(&groups[n_kept - 1], &groups[i]);
-		else
-			groups[n_kept++] = groups[i];
-	}
-	qsort(groups, n_kept, sizeof *groups, by_delay);
-	for (size_t i = 0; i < n_kept; i++)
-		put_summary(table, &groups[i]);
+		for (size_t row = 0; ok && row < ht_table_n_rows(parts->list[i].facts[2]); row++) {
+			struct group group = get_group(parts->list[i].facts[2], row);
+			ok = pool_group(mem, &pooled, &group);
+		}
+	if (pooled.at.slots)
+		ht_mem_free(mem, pooled.at.slots, pooled.at.cap * sizeof *pooled.at.slots);
+	if (!ok)
+		return ht_fail_nomem(run->ctx);
+	qsort(pooled.groups, pooled.n, sizeof *pooled.groups, by_delay);
+	for (size_t i = 0; i < pooled.n; i++)
+		put_summary(table, &pooled.groups[i]);
 	return HT_OK;
 }
 

@@ -72,6 +72,11 @@ static const struct ht_param params[] = {
 	        "summary|series" },
 };
 
+static const struct ht_over_time over_time = { .view = "series",
+	.columns = "ts_ns,device,name,memory_bw_gbps",
+	.n_keys = 2,
+	.peak = "max_gbps" };
+
 const struct ht_analysis ht_analysis_memory_bandwidth = {
 	.info = { .name = "memory-bandwidth",
 	        .group = "memory",
@@ -84,6 +89,7 @@ const struct ht_analysis ht_analysis_memory_bandwidth = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .over_time = &over_time,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },

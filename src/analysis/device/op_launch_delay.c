@@ -94,10 +94,24 @@ static int compare_groups(const void *left, const void *right)
 	return by_name ? by_name : strcmp(a->sequence, b->sequence);
 }
 
+/* By string id: is it the name of an operator of ATen? */
+static enum ht_status mark_aten(
+        struct ht_run *run, const struct ht_trace *trace, const bool **ret_names)
+{
+	size_t n = trace->n_string_offsets ? trace->n_string_offsets - 1 : 0;
+	bool *names = ht_arena_room(run->scratch, n + 1);
+	if (!names)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t id = 0; id < n; id++)
+		names[id] = strncmp(ht_str(trace, id), "aten::", 6) == 0;
+	*ret_names = names;
+	return HT_OK;
+}
+
 static bool is_aten(const struct ht_trace *trace, uint32_t row, const void *user)
 {
-	(void)user;
-	return strncmp(ht_str(trace, trace->name[row]), "aten::", 6) == 0;
+	const bool *names = user;
+	return trace->name[row] != HT_NO_STR && names[trace->name[row]];
 }
 
 static enum ht_status collect(
@@ -105,8 +119,10 @@ static enum ht_status collect(
 {
 	const struct ht_trace *trace = frame->trace;
 	uint32_t *op_around = NULL;
+	const bool *names = NULL;
 	size_t n = 0;
-	HT_TRY(ht_tree_nearest(run->ctx, trace, is_aten, NULL, run->scratch, &op_around));
+	HT_TRY(mark_aten(run, trace, &names));
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_aten, names, run->scratch, &op_around));
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->launch == HT_NONE || trace->kind[gpu->row] != HT_KIND_KERNEL)
@@ -141,7 +157,7 @@ static const char *spell(
 static bool add_call(struct ht_run *run, const struct ht_trace *trace, const struct piece *pieces,
         size_t n, struct ht_pool *pool, struct group *groups, size_t *n_groups)
 {
-	uint32_t *key = ht_arena_alloc(run->scratch, (n + 1) * sizeof *key);
+	uint32_t *key = ht_arena_room(run->scratch, (n + 1) * sizeof *key);
 	if (!key)
 		return false;
 	key[0] = trace->name[pieces[0].op];
@@ -204,8 +220,8 @@ static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_frame frame;
 	HT_TRY(ht_frame_make(run, &frame));
-	struct piece *pieces = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *pieces + 1);
-	struct group *groups = ht_arena_alloc(run->scratch, frame.n_gpu * sizeof *groups + 1);
+	struct piece *pieces = ht_arena_room(run->scratch, frame.n_gpu * sizeof *pieces + 1);
+	struct group *groups = ht_arena_room(run->scratch, frame.n_gpu * sizeof *groups + 1);
 	if (!pieces || !groups)
 		return ht_fail_nomem(run->ctx);
 	size_t n = 0, n_groups = 0;

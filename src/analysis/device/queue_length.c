@@ -68,6 +68,10 @@ static const struct ht_param params[] = {
 	        "summary|series" },
 };
 
+static const struct ht_over_time over_time = {
+	.view = "series", .columns = "ts_ns,device,stream,queue_length", .n_keys = 2, .peak = "max"
+};
+
 const struct ht_analysis ht_analysis_queue_length = {
 	.info = { .name = "queue-length",
 	        .group = "launch",
@@ -82,6 +86,7 @@ const struct ht_analysis ht_analysis_queue_length = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .over_time = &over_time,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },

@@ -17,6 +17,7 @@
 #include "model/rows/cell_text.h"
 #include "base/intern.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Programs do not call deeper, and rows are listed as deep as that unless asked for otherwise. In a file that does, all paths
@@ -48,9 +49,11 @@ static const struct ht_column columns[] = {
 
 static const struct ht_param params[] = {
 	{ "host-cat", HT_STR, NULL,
-	        "categories of launches, separated by commas (default: cuda_runtime)", NULL },
+	        "categories of launches, separated by commas (default: cuda_runtime, on NPUs CANN)",
+	        NULL },
 	{ "device-cat", HT_STR, NULL,
-	        "categories of device work, separated by commas (default: kernel)", NULL },
+	        "categories of device work, separated by commas (default: kernel, on NPUs their kernels)",
+	        NULL },
 	{ "monitor-cat", HT_STR, "python_function", "categories of the events to list", NULL },
 	{ "preset", HT_STR, "default",
 	        "all: host-cat cuda_runtime,cuda_driver,xpu_runtime and device-cat "
@@ -79,6 +82,7 @@ const struct ht_analysis ht_analysis_call_tree = {
 			  "thread and the device work with their correlation, counted whole. Inclusive: do not add "
 			  "up rows of different depth.",
 		HT_ONE_SCHEMA(columns),
+		.replaces = "profile_parser",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
@@ -111,6 +115,9 @@ static struct ht_forest_options read_options(const struct ht_run *run)
 	bool all = ht_run_is(run, "preset", "all");
 	const char *launch = ht_run_str(run, "host-cat"), *device = ht_run_str(run, "device-cat");
 	return (struct ht_forest_options){
+		.npu_launch = launch ? NULL : "CANN,cann_runtime",
+		.npu_kernels = !device,
+		.npu_copies = all,
 		.monitor = ht_run_str(run, "monitor-cat"),
 		.launch = launch ? launch
 		          : all  ? "cuda_runtime,cuda_driver,xpu_runtime"
@@ -420,18 +427,54 @@ static bool put_item(struct lister *l, const struct item *head, ht_table *table)
 
 /* ---- notes ---- */
 
+static bool is_call(uint8_t kind)
+{
+	return kind == HT_KIND_CPU_OP || kind == HT_KIND_PYTHON || kind == HT_KIND_ANNOTATION ||
+	       kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Which categories there would be to monitor. */
+static enum ht_status add_other_categories(struct lister *l, const char *asked, ht_table *table)
+{
+	const struct ht_trace *t = l->forest.trace;
+	const char **names = ht_arena_alloc(l->run->scratch, (t->n_categories + 1) * sizeof *names);
+	size_t n = 0;
+	if (!names)
+		return ht_fail_nomem(l->run->ctx);
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		if (is_call(t->kind[row]) && *ht_cat(t, row))
+			names[t->cat[row]] = ht_cat(t, row);
+	for (size_t i = 0; i < t->n_categories; i++)
+		if (names[i])
+			names[n++] = names[i];
+	qsort(names, n, sizeof *names, compare_names);
+	for (size_t i = 0; i < n; i++) {
+		ht_emit_text(&l->cell.emit, i ? ", " : ", of which there are: ", i ? 2 : 22);
+		ht_emit_text(&l->cell.emit, names[i], strlen(names[i]));
+	}
+	const char *others = ht_cell_take(&l->cell);
+	return others ? ht_table_add_note(table,
+	                        "warning: rank %lld has no events of category %s; monitor-cat chooses "
+	                        "others%s",
+	                        (long long)l->run->rank, asked, others)
+	              : ht_fail_nomem(l->run->ctx);
+}
+
 static enum ht_status add_notes(
         struct lister *l, const struct ht_forest_options *options, ht_table *table)
 {
 	const struct ht_forest *f = &l->forest;
 	long long rank = (long long)l->run->rank;
 	if (!f->n_rows)
-		HT_TRY(ht_table_add_note(table,
-		        "warning: rank %lld has no events of category %s; monitor-cat chooses others",
-		        rank, options->monitor));
+		HT_TRY(add_other_categories(l, options->monitor, table));
 	HT_TRY(ht_table_add_note(table,
 	        "rank %lld: device work matched by correlation %zu, flow %zu, External id %zu",
-	        rank, f->n_by_correlation, f->n_by_flow, f->n_by_external));
+	        rank, f->n_by_correlation, f->n_by_flow + f->n_by_op, f->n_by_external));
 	if (l->max_depth == MAX_PATH && f->deepest > MAX_PATH)
 		HT_TRY(ht_table_add_note(table,
 		        "warning: rank %lld calls %u deep, and is listed up to depth %d; max-depth -1 lists "

@@ -66,6 +66,11 @@ static const struct ht_param params[] = {
 	{ "points", HT_I64, "10240", "at most so many points per curve; 0: all", NULL },
 };
 
+static const struct ht_over_time over_time = { .view = "curve",
+	.columns = "ts_ns,device,component,allocated_bytes,reserved_bytes",
+	.n_keys = 2,
+	.points = "points" };
+
 const struct ht_analysis ht_analysis_memory_curve = {
 	.info = { .name = "memory-curve",
 	        .group = "memory",
@@ -78,6 +83,7 @@ const struct ht_analysis ht_analysis_memory_curve = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .over_time = &over_time,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
@@ -217,6 +223,5 @@ static enum ht_status follow(struct ht_run *run, struct ht_part *part)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	return ht_parts_rows_or(
-	        run, parts, table, "no memory events: record with profile_memory=True");
+	return ht_parts_rows_or(run, parts, table, ht_memory_none_note(run));
 }

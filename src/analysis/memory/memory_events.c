@@ -179,5 +179,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	if (ht_table_n_rows(table) || ht_table_n_notes(table))
 		return HT_OK;
-	return ht_table_add_note(table, "no memory events: record with profile_memory=True");
+	return ht_table_add_note(table, "%s", ht_memory_none_note(run));
 }

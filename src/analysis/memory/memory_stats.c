@@ -285,6 +285,5 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	return ht_parts_rows_or(
-	        run, parts, table, "no memory events: record with profile_memory=True");
+	return ht_parts_rows_or(run, parts, table, ht_memory_none_note(run));
 }

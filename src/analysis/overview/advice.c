@@ -21,6 +21,7 @@
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
  *   sync               idle after calls that wait for the device, no longer than those, > 5 % of the steps
  *   slow-step          a step takes 1.5 times the median of its rank's steps, of which there are three
+ *   slow-launch        > 5 % of the steps the device idles in calls that launch a kernel and take longer than launches do
  *   allocation         calls that allocate or free device memory > 1 % of the steps
  *   pageable           copies from or to pageable memory > 1 % of the steps
  *   small-grids        > 20 % of kernel time with less than a block per SM
@@ -300,6 +301,20 @@ static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 	return v;
 }
 
+static struct ht_rule_verdict slow_launch(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SLOW_CALL, 0.05,
+	        "in calls that launch a kernel and take long the device idles", ht_rule_steps(a));
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SLOW_CALL);
+	if (v.state == HT_RULE_FIRES)
+		v.finding = HT_SAY(a, "%s: %s%s of %s", v.finding,
+		        fact.count > 1
+		                ? HT_SAY(a, "%" PRId64 " such calls, the longest ", fact.count)
+		                : "",
+		        fact.name ? fact.name : "one", ht_rule_time(a, fact.row_ns));
+	return v;
+}
+
 /* Of several ranks the one that has more of something else than communication: the others wait for it. */
 static struct ht_rule_verdict slow_step(struct ht_advice *a)
 {
@@ -445,6 +460,10 @@ static const struct ht_rule rules[] = {
 	{ "sync", sync_calls,
 	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
 	        "critical-path", "calls that wait for the device" },
+	{ "slow-launch", slow_launch,
+	        "a first launch loads the kernel's code: warm up before recording; else look for threads "
+	        "that hold the driver's lock, and for graphs that are uploaded again",
+	        "launch-stats", "kernels with their launches" },
 	{ "imbalance", ht_rule_imbalance, "divide the work evenly, or compare the two ranks",
 	        "temporal-breakdown",
 	        "two ranks with GPU work of as many steps, of which nothing was lost" },

@@ -173,6 +173,9 @@ static const struct ht_param params[] = {
 	        "saved trace: draw every edge of the graph; needs only-critical off", NULL },
 };
 
+static const struct ht_over_time over_time = { .view = "path",
+	.columns = "ts_ns,duration_ns,bound_by,name,index" };
+
 const struct ht_analysis ht_analysis_critical_path = {
 	.info = { .name = "critical-path",
 	        .group = "dependencies",
@@ -185,6 +188,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
+	        .over_time = &over_time,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1, .draws = true, },

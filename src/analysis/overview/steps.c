@@ -101,6 +101,7 @@ const struct ht_analysis ht_analysis_steps = {
 		.schemas = schemas,
 		.n_schemas = HT_COUNT(schemas),
 		.chosen_by = "view",
+		.charts = "mean|gpu",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,

@@ -260,7 +260,7 @@ static void list_blocking_copies(const struct facts *f, struct wait *list, size_
 static enum ht_status find_busy(struct facts *f, struct ht_interval **ret_busy, size_t *ret_n)
 {
 	const struct ht_trace *t = f->t;
-	struct ht_interval *busy = ht_arena_alloc(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
+	struct ht_interval *busy = ht_arena_room(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
 	size_t n = 0;
 	if (!busy)
 		return ht_fail_nomem(f->run->ctx);
@@ -308,7 +308,7 @@ static enum ht_status find_waits(struct facts *f, struct wait *list, size_t n)
 	struct ht_interval *busy = NULL;
 	size_t n_busy = 0;
 	list_blocking_copies(f, list, &n);
-	f->waits = ht_arena_alloc(f->kept, (n + 1) * sizeof *f->waits);
+	f->waits = ht_arena_room(f->kept, (n + 1) * sizeof *f->waits);
 	if (!f->waits)
 		return ht_fail_nomem(f->run->ctx);
 	ht_sort_items(f->run->ctx->mem, list, n, sizeof *list, by_end);
@@ -337,9 +337,9 @@ static enum ht_status find_host(struct facts *f)
 	                              1u << HT_METRIC_GLOO | 1u << HT_METRIC_MALLOC |
 	                              1u << HT_METRIC_SYNC | 1u << HT_METRIC_BATCHNORM;
 	uint32_t kinds = 0;
-	uint32_t *bits = ht_arena_alloc(f->run->scratch, (n_strings + 1) * sizeof *bits);
+	uint32_t *bits = ht_arena_room(f->run->scratch, (n_strings + 1) * sizeof *bits);
 	struct wait *list =
-	        ht_arena_alloc(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
+	        ht_arena_room(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
 	if (!bits || !list)
 		return ht_fail_nomem(f->run->ctx);
 	for (uint32_t id = 0; id < n_strings; id++)
@@ -497,7 +497,7 @@ struct launches {
 static enum ht_status count_launched(struct facts *f, struct launches *ret)
 {
 	size_t n_rows = f->t->n_kind + 1;
-	ret->of = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->of);
+	ret->of = ht_arena_room(f->run->scratch, n_rows * sizeof *ret->of);
 	ret->n = ht_arena_alloc(f->run->scratch, n_rows * sizeof *ret->n);
 	if (!ret->of || !ret->n)
 		return ht_fail_nomem(f->run->ctx);
@@ -508,6 +508,18 @@ static enum ht_status count_launched(struct facts *f, struct launches *ret)
 			ret->n[f->t->gpu[i].launch]++;
 	}
 	return HT_OK;
+}
+
+/* Of the end of a gap the part in which the host was still in the call that launched a kernel, when that began as it was over. */
+static void add_slow_call(struct facts *f, const struct ht_idle_gap *gap, uint32_t launch)
+{
+	const struct ht_trace *t = f->t;
+	int64_t start = t->ts_ns[gap->row], from = ht_sub_sat(start, gap->length_ns);
+	int64_t call_end = ht_end_ns(t, launch), until = call_end < start ? call_end : start;
+	if (t->kind[gap->row] != HT_KIND_KERNEL || is_in_slow(f, start) ||
+	        ht_sub_sat(start, call_end) > HT_IDLE_THRESHOLD_NS || until <= from)
+		return;
+	ht_rule_sum_add(&f->of[HT_METRIC_SLOW_CALL], until - from, launch, t->dur_ns[launch]);
 }
 
 /* The host's part of a gap ends where the launch begins. Slow steps, calls that wait and data loaders are not what the host
@@ -531,6 +543,8 @@ static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct
 			ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
 	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
 		ht_rule_sum_add(&f->of[HT_METRIC_UNDER_WAY], idle_ns, gap->row, idle_ns);
+	} else if (gap->category == HT_IDLE_OTHER) {
+		add_slow_call(f, gap, launch);
 	}
 }
 
@@ -570,7 +584,8 @@ static enum ht_status find_launches(struct facts *f)
 		if (!devices[i].is_leading)
 			sum->whole =
 			        sum->whole == HT_NO_I64 ? span_ns : ht_add_sat(sum->whole, span_ns);
-		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] = true;
+		f->known[HT_METRIC_LAUNCH] = f->known[HT_METRIC_UNDER_WAY] =
+		        f->known[HT_METRIC_SLOW_CALL] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
 			add_gap(f, &devices[i].gaps[k], &launches);
 	}

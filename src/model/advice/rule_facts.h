@@ -22,8 +22,10 @@
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
  *              is in a call that waits for a device or in a data loader
- *              LAUNCH, UNDER_WAY and SYNC are without slow steps: SLOW_STEP says what those have more of
+ *              LAUNCH, UNDER_WAY, SLOW_CALL and SYNC are without slow steps: SLOW_STEP says what those have more of
  *   UNDER_WAY  device time idle while a launch of one piece of work was under way, of the same
+ *   SLOW_CALL  device time idle in calls that launch a kernel and take long: launched, and on its way for longer than
+ *              launches take (idle.h), until the call is over; row: the longest call
  *   TINY       kernels of less than HT_TINY_NS, of all kernels
  *   PAGEABLE   time of copies from and to pageable memory
  *   MESSAGES   communication kernels with less than HT_SMALL_BYTES, of those that say their size
@@ -57,6 +59,7 @@ enum ht_metric {
 	HT_METRIC_MALLOC,
 	HT_METRIC_LAUNCH,
 	HT_METRIC_UNDER_WAY,
+	HT_METRIC_SLOW_CALL,
 	HT_METRIC_TINY,
 	HT_METRIC_PAGEABLE,
 	HT_METRIC_MESSAGES,

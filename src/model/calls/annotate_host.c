@@ -96,12 +96,13 @@ static enum ht_status list_annotations(struct sweep *s, bool with_steps)
 	return HT_OK;
 }
 
-/* How many annotations of the track have started at ts. */
-static uint32_t n_started(const struct sweep *s, uint32_t track, int64_t ts)
+/* How many annotations of the track have started at ts, likely as many as of the row before. */
+static uint32_t n_started(const struct sweep *s, uint32_t track, int64_t ts, size_t *likely)
 {
 	const uint32_t *rows = s->list + s->first[track];
 	size_t n = s->first[track + 1] - s->first[track];
-	return (uint32_t)HT_LOWER_BOUND(at, n, s->t->ts_ns[rows[at]] <= ts);
+	*likely = HT_LOWER_BOUND_NEAR(at, n, *likely, s->t->ts_ns[rows[at]] <= ts);
+	return (uint32_t)*likely;
 }
 
 static int compare_questions(const void *left, const void *right)
@@ -197,12 +198,12 @@ static enum ht_status sweep_all(struct sweep *s, size_t n, struct stack **ret)
 	return HT_OK;
 }
 
-/* Where a row asks: where it stands itself, or its launch. */
-static uint32_t place_of(const struct ht_trace *t, uint32_t row)
+/* Where a row asks: where it stands itself, or its launch. gpu_at: see ht_gpu_of_row_near. */
+static uint32_t place_of(const struct ht_trace *t, uint32_t row, size_t *gpu_at)
 {
 	const struct ht_gpu *gpu = NULL;
 	if (row != HT_NONE && ht_kind_is_gpu_work(t->kind[row]))
-		gpu = ht_gpu_of_row(t, row);
+		gpu = ht_gpu_of_row_near(t, row, gpu_at);
 	uint32_t place = gpu ? ht_host_place(t, gpu) : HT_NONE;
 	return place != HT_NONE ? place : row;
 }
@@ -212,7 +213,7 @@ static enum ht_status ask(
 {
 	const struct ht_trace *t = s->t;
 	for (int waiting = 0; waiting < 2; waiting++) {
-		size_t n = 0;
+		size_t n = 0, likely = 0;
 		for (size_t i = 0; i < n_rows; i++) {
 			uint32_t row = s->asks[i];
 			if (row == HT_NONE || (t->flags[row] & HT_EV_NO_TS))
@@ -224,7 +225,7 @@ static enum ht_status ask(
 			bool listed = !waiting && is_annotation(t, row) &&
 			              (with_steps || !ht_annotation_is_step(t, row));
 			uint32_t n_before = listed ? s->place[row] - s->first[track]
-			                           : n_started(s, track, t->ts_ns[row]);
+			                           : n_started(s, track, t->ts_ns[row], &likely);
 			s->questions[n++] =
 			        (struct question){ t->ts_ns[row], track, n_before, (uint32_t)i };
 		}
@@ -281,8 +282,8 @@ static enum ht_status sweep_rows(struct sweep *s, const struct ht_autograd *auto
 	s->waiting = ht_arena_alloc(&s->temporary, (n + 1) * sizeof *s->waiting);
 	if (!s->asks || !s->questions || !s->own || !s->waiting)
 		return ht_fail_nomem(s->run->ctx);
-	for (size_t i = 0; i < n; i++)
-		s->asks[i] = place_of(s->t, rows[i]);
+	for (size_t i = 0, gpu_at = 0; i < n; i++)
+		s->asks[i] = place_of(s->t, rows[i], &gpu_at);
 	HT_TRY(ask(s, autograd, n, with_steps));
 	return put_answers(s, n, ret);
 }

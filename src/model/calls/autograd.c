@@ -33,6 +33,12 @@ static void *allocate(struct build *b, size_t n, size_t size)
 	return ht_arena_alloc(&b->temporary, (n + 1) * size);
 }
 
+/* The same for what is written before it is read. */
+static void *make_room(struct build *b, size_t n, size_t size)
+{
+	return ht_arena_room(&b->temporary, (n + 1) * size);
+}
+
 /* ---- backward rows and their forward operators ---- */
 
 /* Mark rows by name; false when there are none. */
@@ -74,8 +80,8 @@ static enum ht_status index_sequences(struct build *b, const int64_t *numbers, s
 {
 	const struct ht_trace *t = b->t;
 	uint32_t n = ht_n_events(t);
-	s->numbers = allocate(b, n, sizeof *s->numbers);
-	s->rows = allocate(b, n, sizeof *s->rows);
+	s->numbers = make_room(b, n, sizeof *s->numbers);
+	s->rows = make_room(b, n, sizeof *s->rows);
 	if (!s->numbers || !s->rows)
 		return ht_fail_nomem(b->run->ctx);
 	for (uint32_t row = 0; row < n; row++) {
@@ -263,7 +269,7 @@ static void ask_track(struct build *b, const struct question *questions, size_t 
 static enum ht_status ask(
         struct build *b, struct question *questions, size_t n, const int64_t *ends)
 {
-	uint32_t *stack = allocate(b, b->t->n_track_rows, sizeof *stack);
+	uint32_t *stack = make_room(b, b->t->n_track_rows, sizeof *stack);
 	if (!stack)
 		return ht_fail_nomem(b->run->ctx);
 	ht_sort_items(b->run->ctx->mem, questions, n, sizeof *questions, compare_questions);
@@ -302,7 +308,7 @@ static size_t choose_callers(struct build *b, struct question *questions)
 static enum ht_status find_callers(struct build *b)
 {
 	const struct ht_trace *t = b->t;
-	struct question *questions = allocate(b, t->n_track_rows, sizeof *questions);
+	struct question *questions = make_room(b, t->n_track_rows, sizeof *questions);
 	const int64_t *ends = NULL;
 	if (!questions)
 		return ht_fail_nomem(b->run->ctx);
@@ -337,9 +343,9 @@ static enum ht_status answer(struct build *b, struct ht_autograd *ret)
 	if (!mark_backward(b))
 		return HT_OK;
 	struct ht_arena *scratch = b->run->scratch;
-	b->forward = ht_arena_alloc(scratch, (n + 1) * sizeof *b->forward);
-	b->callers = ht_arena_alloc(scratch, (n + 1) * sizeof *b->callers);
-	b->parent = ht_arena_alloc(scratch, (n + 1) * sizeof *b->parent);
+	b->forward = ht_arena_room(scratch, (n + 1) * sizeof *b->forward);
+	b->callers = ht_arena_room(scratch, (n + 1) * sizeof *b->callers);
+	b->parent = ht_arena_room(scratch, (n + 1) * sizeof *b->parent);
 	b->likely = allocate(b, b->t->n_tracks, sizeof *b->likely);
 	if (!b->forward || !b->callers || !b->parent || !b->likely)
 		return ht_fail_nomem(b->run->ctx);

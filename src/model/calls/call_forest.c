@@ -33,18 +33,17 @@ static int compare_thread(const void *left, const void *right)
 	return (a->track > b->track) - (a->track < b->track);
 }
 
-static bool is_monitored(const struct ht_match *m, const bool *in, uint32_t row)
+static bool is_monitored(const struct ht_match *m, uint32_t row)
 {
 	static const char prefix[] = "nn.Module";
 	const struct ht_trace *t = m->t;
-	return in[row] && m->monitor[t->cat[row]] &&
-	       (!m->options->modules_only ||
-	               !strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1));
+	return m->monitor[row] && (!m->options->modules_only || !strncmp(ht_str(t, t->name[row]),
+	                                                                prefix, sizeof prefix - 1));
 }
 
 /* Threads with monitored events, by the start of their first. */
-static enum ht_status list_threads(const struct ht_match *m, const bool *in,
-        struct thread **ret_threads, size_t *ret_n, size_t *ret_n_rows)
+static enum ht_status list_threads(
+        const struct ht_match *m, struct thread **ret_threads, size_t *ret_n, size_t *ret_n_rows)
 {
 	const struct ht_trace *t = m->t;
 	size_t n = 0, n_rows = 0;
@@ -56,7 +55,7 @@ static enum ht_status list_threads(const struct ht_match *m, const bool *in,
 		size_t before = n_rows;
 		for (uint32_t i = 0; i < t->tracks[k].n; i++) {
 			uint32_t row = t->track_rows[t->tracks[k].first + i];
-			if (!is_monitored(m, in, row))
+			if (!is_monitored(m, row))
 				continue;
 			if (n_rows++ == before)
 				threads[n++] = (struct thread){ t->ts_ns[row], k };
@@ -79,14 +78,14 @@ static bool contains(const struct ht_forest *f, uint32_t outer, uint32_t inner)
 }
 
 /* Append the rows of one thread. What does not contain a later event contains no other after it either. */
-static void add_thread(const struct ht_match *m, const bool *in, uint32_t track, uint32_t *stack,
-        struct ht_forest *f)
+static void add_thread(
+        const struct ht_match *m, uint32_t track, uint32_t *stack, struct ht_forest *f)
 {
 	const struct ht_trace *t = m->t;
 	size_t n_open = 0;
 	for (uint32_t i = 0; i < t->tracks[track].n; i++) {
 		uint32_t row = t->track_rows[t->tracks[track].first + i];
-		if (!is_monitored(m, in, row))
+		if (!is_monitored(m, row))
 			continue;
 		while (n_open && !contains(f, f->rows[stack[n_open - 1]].row, row)) {
 			struct ht_forest_row *over = &f->rows[stack[--n_open]];
@@ -104,17 +103,17 @@ static void add_thread(const struct ht_match *m, const bool *in, uint32_t track,
 	}
 }
 
-static enum ht_status add_rows(const struct ht_match *m, const bool *in, struct ht_forest *f)
+static enum ht_status add_rows(const struct ht_match *m, struct ht_forest *f)
 {
 	struct thread *threads = NULL;
 	size_t n_threads = 0, n_rows = 0;
-	HT_TRY(list_threads(m, in, &threads, &n_threads, &n_rows));
+	HT_TRY(list_threads(m, &threads, &n_threads, &n_rows));
 	f->rows = ht_arena_alloc(m->run->scratch, (n_rows + 1) * sizeof *f->rows);
 	uint32_t *stack = ht_arena_alloc(m->run->scratch, (n_rows + 1) * sizeof *stack);
 	if (!f->rows || !stack)
 		return ht_fail_nomem(m->run->ctx);
 	for (size_t i = 0; i < n_threads; i++)
-		add_thread(m, in, threads[i].track, stack, f);
+		add_thread(m, threads[i].track, stack, f);
 	return HT_OK;
 }
 
@@ -373,9 +372,9 @@ enum ht_status ht_forest_make(struct ht_run *run, const struct ht_frame *frame,
 	struct ht_match m = { .run = run, .t = frame->trace, .options = options };
 	bool *in = NULL;
 	HT_TRY(ht_frame_marks(run, frame, &in));
-	HT_TRY(ht_match_categories(&m));
-	HT_TRY(add_rows(&m, in, &f));
-	HT_TRY(ht_match_launches(&m, in, &f));
+	HT_TRY(ht_match_rows(&m, in));
+	HT_TRY(add_rows(&m, &f));
+	HT_TRY(ht_match_launches(&m, &f));
 	HT_TRY(sum_threads(run, &f));
 	HT_TRY(count_loose(&m, &f));
 	*ret_forest = f;

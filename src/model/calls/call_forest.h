@@ -10,17 +10,24 @@
  * earliest), or else by an ac2g flow; in a file with neither, the monitored operator with its External id. It counts
  * whole, whenever it runs. A launch without length where one sibling ends and the next begins is the later one's.
  * Of launches inside each other only the outer one's duration counts.
+ *
+ * On an NPU operators queue calls that another thread makes. A launch of a thread without monitored events counts where the
+ * operator is that the exporter's flow connects with its device work; calls that started no work are no launches.
  */
 #ifndef HT_MODEL_CALLS_CALL_FOREST_H
 #define HT_MODEL_CALLS_CALL_FOREST_H
 
 #include "model/rows/frame.h"
 
-/* Lists of categories, separated by commas. */
+/* Lists of categories, separated by commas. Events of Ascend's exporter that have none are chosen by their process. */
 struct ht_forest_options {
 	const char *monitor, *launch, *device;
-	bool modules_only; /* monitored are only names that start with nn.Module */
-	bool any_thread;   /* launches match events of all threads */
+	/* of an NPU's trace instead, when nobody has asked for others */
+	const char *npu_launch; /* NULL: launch */
+	bool npu_kernels,
+	        npu_copies; /* its kernels, whatever they are called; and its copies and sets */
+	bool modules_only;  /* monitored are only names that start with nn.Module */
+	bool any_thread;    /* launches match events of all threads */
 };
 
 /* How many names of a path stay at each end when some are left out. */
@@ -62,7 +69,7 @@ struct ht_forest {
 	uint32_t deepest; /* depth of the deepest row */
 	int64_t slack_ns; /* how far an event may end after what it is inside of */
 	/* what was matched how, and what was not */
-	size_t n_by_correlation, n_by_flow, n_by_external, n_shared_correlations;
+	size_t n_by_correlation, n_by_flow, n_by_op, n_by_external, n_shared_correlations;
 	size_t n_loose_launches, n_loose_works; /* in no row */
 	int64_t loose_launch_ns, loose_work_ns, work_ns;
 	int64_t missed_ns; /* of the loose work, that of calls in categories that were not asked for */

@@ -12,9 +12,8 @@ struct build {
 	struct ht_run *run;
 	const struct ht_trace *trace;
 	size_t n; /* rows */
-	uint32_t *parent, *n_kernels, *order;
-	int32_t *depth, *height;
-	int64_t *kernel_ns, *first_ns, *last_ns;
+	uint32_t *parent, *order;
+	int32_t *depth;
 	size_t n_order;
 };
 
@@ -32,16 +31,9 @@ static enum ht_status allocate(struct build *b)
 	struct ht_arena *arena = b->run->scratch;
 	size_t n = b->n + 1;
 	b->parent = ht_arena_room(arena, n * sizeof *b->parent);
-	b->n_kernels = ht_arena_alloc(arena, n * sizeof *b->n_kernels);
 	b->order = ht_arena_room(arena, n * sizeof *b->order);
 	b->depth = ht_arena_room(arena, n * sizeof *b->depth);
-	b->height = ht_arena_room(arena, n * sizeof *b->height);
-	b->kernel_ns = ht_arena_alloc(arena, n * sizeof *b->kernel_ns);
-	b->first_ns = ht_arena_room(arena, n * sizeof *b->first_ns);
-	b->last_ns = ht_arena_room(arena, n * sizeof *b->last_ns);
-	bool ok = b->parent && b->n_kernels && b->order && b->depth && b->height && b->kernel_ns &&
-	          b->first_ns && b->last_ns;
-	return ok ? HT_OK : ht_fail_nomem(b->run->ctx);
+	return b->parent && b->order && b->depth ? HT_OK : ht_fail_nomem(b->run->ctx);
 }
 
 /* ---- stitching of autograd threads ---- */
@@ -150,8 +142,6 @@ static void link_rows(struct build *b, const struct ht_frame *frame, const uint3
 		bool host = is_host_span(trace, row, NULL);
 		b->parent[row] = host ? around[row] : HT_NONE;
 		b->depth[row] = host ? -1 : -2;
-		b->height[row] = host ? 1 : -1;
-		b->first_ns[row] = b->last_ns[row] = HT_NO_I64;
 	}
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
@@ -159,11 +149,6 @@ static void link_rows(struct build *b, const struct ht_frame *frame, const uint3
 			continue;
 		b->parent[gpu->row] = gpu->launch;
 		b->depth[gpu->row] = -1;
-		b->height[gpu->row] = 0;
-		b->n_kernels[gpu->row] = 1;
-		b->kernel_ns[gpu->row] = trace->dur_ns[gpu->row];
-		b->first_ns[gpu->row] = trace->ts_ns[gpu->row];
-		b->last_ns[gpu->row] = ht_end_ns(trace, gpu->row);
 	}
 }
 
@@ -210,25 +195,6 @@ static enum ht_status order_rows(struct build *b, int32_t deepest)
 	return HT_OK;
 }
 
-static void sum_subtrees(struct build *b)
-{
-	for (size_t i = b->n_order; i-- > 0;) {
-		uint32_t row = b->order[i], up = b->parent[row];
-		if (up == HT_NONE)
-			continue;
-		if (b->height[up] < b->height[row] + 1)
-			b->height[up] = b->height[row] + 1;
-		if (!b->n_kernels[row])
-			continue;
-		b->n_kernels[up] += b->n_kernels[row];
-		ht_sum(&b->kernel_ns[up], b->kernel_ns[row]);
-		if (b->first_ns[up] == HT_NO_I64 || b->first_ns[row] < b->first_ns[up])
-			b->first_ns[up] = b->first_ns[row];
-		if (b->last_ns[row] > b->last_ns[up])
-			b->last_ns[up] = b->last_ns[row];
-	}
-}
-
 enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *frame,
         bool one_backward, struct ht_call_graph *ret_graph)
 {
@@ -243,15 +209,78 @@ enum ht_status ht_call_graph_make(struct ht_run *run, const struct ht_frame *fra
 	if (one_backward)
 		HT_TRY(stitch_one(&b));
 	HT_TRY(order_rows(&b, number_depths(&b)));
-	sum_subtrees(&b);
-	*ret_graph = (struct ht_call_graph){ .parent = b.parent,
-		.depth = b.depth,
-		.height = b.height,
-		.n_kernels = b.n_kernels,
-		.kernel_ns = b.kernel_ns,
-		.first_kernel_ns = b.first_ns,
-		.last_kernel_ns = b.last_ns,
-		.order = b.order,
-		.n_order = b.n_order };
+	*ret_graph = (struct ht_call_graph){
+		.parent = b.parent, .depth = b.depth, .order = b.order, .n_order = b.n_order
+	};
+	return HT_OK;
+}
+
+/* ---- sums ---- */
+
+struct sums {
+	uint32_t *n_kernels;
+	int32_t *height;
+	int64_t *kernel_ns, *first_ns, *last_ns;
+};
+
+/* Rows by themselves. */
+static void start_sums(
+        const struct ht_frame *frame, const struct ht_call_graph *graph, struct sums *s)
+{
+	const struct ht_trace *trace = frame->trace;
+	for (uint32_t row = 0; row < trace->n_kind; row++) {
+		s->height[row] = graph->depth[row] < 0 ? -1 : 1;
+		s->first_ns[row] = s->last_ns[row] = HT_NO_I64;
+	}
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		uint32_t row = trace->gpu[frame->gpu[i]].row;
+		if (graph->depth[row] < 0)
+			continue;
+		s->height[row] = 0;
+		s->n_kernels[row] = 1;
+		s->kernel_ns[row] = trace->dur_ns[row];
+		s->first_ns[row] = trace->ts_ns[row];
+		s->last_ns[row] = ht_end_ns(trace, row);
+	}
+}
+
+static void sum_subtrees(const struct ht_call_graph *graph, struct sums *s)
+{
+	for (size_t i = graph->n_order; i-- > 0;) {
+		uint32_t row = graph->order[i], up = graph->parent[row];
+		if (up == HT_NONE)
+			continue;
+		if (s->height[up] < s->height[row] + 1)
+			s->height[up] = s->height[row] + 1;
+		if (!s->n_kernels[row])
+			continue;
+		s->n_kernels[up] += s->n_kernels[row];
+		ht_sum(&s->kernel_ns[up], s->kernel_ns[row]);
+		if (s->first_ns[up] == HT_NO_I64 || s->first_ns[row] < s->first_ns[up])
+			s->first_ns[up] = s->first_ns[row];
+		if (s->last_ns[row] > s->last_ns[up])
+			s->last_ns[up] = s->last_ns[row];
+	}
+}
+
+enum ht_status ht_call_graph_sum(
+        struct ht_run *run, const struct ht_frame *frame, struct ht_call_graph *graph)
+{
+	struct ht_arena *arena = run->scratch;
+	size_t n = frame->trace->n_kind + 1;
+	struct sums s = { .n_kernels = ht_arena_alloc(arena, n * sizeof *s.n_kernels),
+		.height = ht_arena_room(arena, n * sizeof *s.height),
+		.kernel_ns = ht_arena_alloc(arena, n * sizeof *s.kernel_ns),
+		.first_ns = ht_arena_room(arena, n * sizeof *s.first_ns),
+		.last_ns = ht_arena_room(arena, n * sizeof *s.last_ns) };
+	if (!s.n_kernels || !s.height || !s.kernel_ns || !s.first_ns || !s.last_ns)
+		return ht_fail_nomem(run->ctx);
+	start_sums(frame, graph, &s);
+	sum_subtrees(graph, &s);
+	graph->height = s.height;
+	graph->n_kernels = s.n_kernels;
+	graph->kernel_ns = s.kernel_ns;
+	graph->first_kernel_ns = s.first_ns;
+	graph->last_kernel_ns = s.last_ns;
 	return HT_OK;
 }

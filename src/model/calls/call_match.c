@@ -28,21 +28,56 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
-static bool *mark_categories(const struct ht_match *m, const char *list)
+/* What a row is chosen by: its category; of Ascend's rows that have none, their process. */
+static const char *category_of(const struct ht_trace *t, uint32_t row)
+{
+	uint32_t name = t->categories[t->cat[row]].name;
+	if (name == HT_NO_STR && t->meta_->dialect == HT_DIALECT_ASCEND)
+		name = t->tracks[t->track[row]].process_name;
+	return ht_str(t, name);
+}
+
+static bool *mark_rows(const struct ht_match *m, const bool *in, const char *list)
 {
 	const struct ht_trace *t = m->t;
-	bool *marks = ht_arena_alloc(m->run->scratch, t->n_categories + 1);
-	for (size_t i = 0; marks && i < t->n_categories; i++)
-		marks[i] = t->categories[i].name != HT_NO_STR &&
-		           list_has(list, ht_str(t, t->categories[i].name));
+	bool *marks = ht_arena_alloc(m->run->scratch, ht_n_events(t) + (size_t)1);
+	uint32_t track = HT_NONE, cat = HT_NONE;
+	bool is_listed = false;
+	for (uint32_t row = 0; marks && row < ht_n_events(t); row++) {
+		if (!in[row])
+			continue;
+		if (t->track[row] != track || t->cat[row] != cat)
+			is_listed = list_has(list, category_of(t, row));
+		track = t->track[row];
+		cat = t->cat[row];
+		marks[row] = is_listed;
+	}
 	return marks;
 }
 
-enum ht_status ht_match_categories(struct ht_match *m)
+/* Kernels of an NPU, which have no category of their own; with copies and sets when all are meant. */
+static bool *mark_npu_work(const struct ht_match *m, const bool *in)
 {
-	m->monitor = mark_categories(m, m->options->monitor);
-	m->launch = mark_categories(m, m->options->launch);
-	m->device = mark_categories(m, m->options->device);
+	const struct ht_trace *t = m->t;
+	bool *marks = ht_arena_alloc(m->run->scratch, ht_n_events(t) + (size_t)1);
+	for (size_t i = 0; marks && i < t->n_gpu; i++) {
+		enum ht_class class_ = t->gpu[i].class_;
+		bool is_kernel = class_ == HT_CLASS_COMPUTE || class_ == HT_CLASS_COMM;
+		bool is_copy = class_ == HT_CLASS_MEMCPY || class_ == HT_CLASS_MEMSET;
+		marks[t->gpu[i].row] =
+		        in[t->gpu[i].row] && (is_kernel || (m->options->npu_copies && is_copy));
+	}
+	return marks;
+}
+
+enum ht_status ht_match_rows(struct ht_match *m, const bool *in)
+{
+	bool is_npu = m->t->meta_->dialect == HT_DIALECT_ASCEND;
+	m->monitor = mark_rows(m, in, m->options->monitor);
+	m->launch = mark_rows(m, in,
+	        is_npu && m->options->npu_launch ? m->options->npu_launch : m->options->launch);
+	m->device = is_npu && m->options->npu_kernels ? mark_npu_work(m, in)
+	                                              : mark_rows(m, in, m->options->device);
 	return m->monitor && m->launch && m->device ? HT_OK : ht_fail_nomem(m->run->ctx);
 }
 
@@ -69,21 +104,21 @@ struct keys {
 	size_t n;
 };
 
-/* The rows of these categories that have the argument; 0 and -1 are no ids. */
-static enum ht_status list_keys(struct ht_match *m, const bool *in, const bool *categories,
-        const char *arg, struct keys *ret_keys)
+/* The marked rows that have the argument; 0 and -1 are no ids. */
+static enum ht_status list_keys(
+        struct ht_match *m, const bool *marks, const char *arg, struct keys *ret_keys)
 {
 	const struct ht_trace *t = m->t;
 	struct ht_arg_cursor cursor = ht_arg_cursor(t, arg);
 	struct keys keys = { 0 };
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += in[row] && categories[t->cat[row]];
+		n += marks[row];
 	keys.list = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *keys.list);
 	if (!keys.list)
 		return ht_fail_nomem(m->run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!in[row] || !categories[t->cat[row]])
+		if (!marks[row])
 			continue;
 		int64_t key = ht_arg_cursor_i64(&cursor, row, 0);
 		if (key != 0 && key != -1)
@@ -101,20 +136,20 @@ static size_t find_key(const struct keys *keys, int64_t key)
 	return i < keys->n && keys->list[i].key == key ? i : keys->n;
 }
 
-static enum ht_status list_works(struct ht_match *m, const bool *in)
+static enum ht_status list_works(struct ht_match *m)
 {
 	const struct ht_trace *t = m->t;
 	uint64_t *keys;
 	size_t n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += in[row] && m->device[t->cat[row]];
+		n += m->device[row];
 	m->works = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *m->works);
 	m->owner = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *m->owner);
 	keys = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *keys);
 	if (!m->works || !m->owner || !keys)
 		return ht_fail_nomem(m->run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (!in[row] || !m->device[t->cat[row]])
+		if (!m->device[row])
 			continue;
 		keys[m->n_works] = ht_sort_key_i64(t->ts_ns[row]);
 		m->owner[m->n_works] = HT_NONE;
@@ -126,14 +161,14 @@ static enum ht_status list_works(struct ht_match *m, const bool *in)
 }
 
 /* from[row]: the launch that a flow leads from to this device row; NULL when there is no flow at all. */
-static enum ht_status list_flows(struct ht_match *m, const bool *in, uint32_t **ret_from)
+static enum ht_status list_flows(struct ht_match *m, uint32_t **ret_from)
 {
 	const struct ht_trace *t = m->t;
 	uint32_t *from = NULL;
 	for (size_t i = 0; i < t->n_flows; i++) {
 		const struct ht_flow *flow = &t->flows[i];
-		if (flow->from == HT_NONE || flow->to == HT_NONE || !in[flow->from] ||
-		        !m->launch[t->cat[flow->from]] || !m->device[t->cat[flow->to]])
+		if (flow->from == HT_NONE || flow->to == HT_NONE || !m->launch[flow->from] ||
+		        !m->device[flow->to])
 			continue;
 		if (!from) {
 			from = ht_arena_alloc(
@@ -169,8 +204,8 @@ static bool own_by_correlation(struct ht_match *m, const struct keys *launches,
 }
 
 /* By flow; last, for work that has no correlation at all, as the store found it by another id. */
-static bool own_by_link(struct ht_match *m, const bool *in, const uint32_t *flow_from, size_t i,
-        struct ht_forest *f)
+static bool own_by_link(
+        struct ht_match *m, const uint32_t *flow_from, size_t i, struct ht_forest *f)
 {
 	uint32_t row = m->works[i];
 	uint32_t owner = flow_from ? flow_from[row] : HT_NONE;
@@ -178,7 +213,7 @@ static bool own_by_link(struct ht_match *m, const bool *in, const uint32_t *flow
 		bool has_id = ht_arg_i64(m->t, "correlation", row, HT_NO_I64) != HT_NO_I64;
 		const struct ht_gpu *gpu = has_id ? NULL : ht_gpu_of_row(m->t, row);
 		owner = gpu ? gpu->launch : HT_NONE;
-		if (owner == HT_NONE || !in[owner] || !m->launch[m->t->cat[owner]])
+		if (owner == HT_NONE || !m->launch[owner])
 			return false;
 	}
 	m->owner[i] = owner;
@@ -186,10 +221,21 @@ static bool own_by_link(struct ht_match *m, const bool *in, const uint32_t *flow
 	return true;
 }
 
-static enum ht_status own_by_external(struct ht_match *m, const bool *in, struct ht_forest *f)
+/* By the operator that the exporter's flow starts at, where no launch is known: it is credited itself. */
+static void own_by_op(struct ht_match *m, size_t i, struct ht_forest *f)
+{
+	const struct ht_gpu *gpu = ht_gpu_of_row(m->t, m->works[i]);
+	if (m->t->meta_->dialect != HT_DIALECT_ASCEND || !gpu || gpu->op == HT_NONE ||
+	        m->launch[gpu->op])
+		return;
+	m->owner[i] = gpu->op;
+	f->n_by_op++;
+}
+
+static enum ht_status own_by_external(struct ht_match *m, struct ht_forest *f)
 {
 	struct keys ops = { 0 };
-	HT_TRY(list_keys(m, in, m->monitor, "External id", &ops));
+	HT_TRY(list_keys(m, m->monitor, "External id", &ops));
 	for (size_t i = 0; i < m->n_works; i++) {
 		int64_t key = ht_arg_i64(m->t, "External id", m->works[i], 0);
 		size_t k = key == 0 || key == -1 ? ops.n : find_key(&ops, key);
@@ -201,18 +247,19 @@ static enum ht_status own_by_external(struct ht_match *m, const bool *in, struct
 	return HT_OK;
 }
 
-static enum ht_status find_owners(struct ht_match *m, const bool *in, struct ht_forest *f)
+static enum ht_status find_owners(struct ht_match *m, struct ht_forest *f)
 {
 	struct keys launches = { 0 };
 	uint32_t *flow_from = NULL;
-	HT_TRY(list_works(m, in));
-	HT_TRY(list_keys(m, in, m->launch, "correlation", &launches));
-	HT_TRY(list_flows(m, in, &flow_from));
+	HT_TRY(list_works(m));
+	HT_TRY(list_keys(m, m->launch, "correlation", &launches));
+	HT_TRY(list_flows(m, &flow_from));
 	for (size_t i = 0; i < m->n_works; i++)
-		if (!own_by_correlation(m, &launches, flow_from, i, f))
-			(void)own_by_link(m, in, flow_from, i, f);
-	if (!launches.n && !flow_from && !f->n_by_flow)
-		return own_by_external(m, in, f);
+		if (!own_by_correlation(m, &launches, flow_from, i, f) &&
+		        !own_by_link(m, flow_from, i, f))
+			own_by_op(m, i, f);
+	if (!launches.n && !flow_from && !f->n_by_flow && !f->n_by_op)
+		return own_by_external(m, f);
 	return HT_OK;
 }
 
@@ -233,60 +280,106 @@ static int compare_launch(const struct ht_trace *t, bool by_track, uint32_t a, u
 struct entry {
 	const struct ht_trace *t;
 	uint32_t row;
+	uint32_t op;    /* that it was queued by, on another thread; HT_NONE: it is on its own */
+	uint32_t place; /* the row where it counts: itself, or that operator */
 	bool is_op, is_nested, by_track;
 };
 
 static int compare_entry(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
-	return compare_launch(a->t, a->by_track, a->row, b->row);
+	return compare_launch(a->t, a->by_track, a->place, b->place);
 }
 
-/* A launch inside another one of its thread. */
+/* NPUs have their calls from a thread of their own, which empties a queue that operators fill: such a launch, of a thread
+ * that has no monitored event, counts where the operator is whose flow leads to the first of its work. */
+static enum ht_status find_queued(struct ht_match *m, struct entry *entries, size_t n)
+{
+	const struct ht_trace *t = m->t;
+	bool *is_own = ht_arena_alloc(m->run->scratch, t->n_tracks + 1);
+	uint32_t *op = ht_arena_alloc(m->run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *op);
+	if (!is_own || !op)
+		return ht_fail_nomem(m->run->ctx);
+	for (uint32_t row = 0; row < ht_n_events(t); row++)
+		is_own[t->track[row]] |= m->monitor[row];
+	memset(op, 0xff, (ht_n_events(t) + (size_t)1) * sizeof *op);
+	for (size_t i = m->n_works; i--;) {
+		const struct ht_gpu *gpu = ht_gpu_of_row(t, m->works[i]);
+		if (m->owner[i] != HT_NONE && gpu && gpu->op != HT_NONE)
+			op[m->owner[i]] = gpu->op;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = entries[i].row;
+		if (!is_own[t->track[row]] && op[row] != HT_NONE)
+			entries[i].op = op[row];
+	}
+	return HT_OK;
+}
+
+/* A launch inside another one of its thread; one that counts elsewhere than the other stands for itself. */
 static void mark_nested(struct entry *entries, size_t n)
 {
-	int64_t end = INT64_MIN;
+	int64_t ends[2] = { INT64_MIN, INT64_MIN };
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_trace *t = entries[i].t;
 		uint32_t row = entries[i].row;
+		int64_t *end = &ends[entries[i].op != HT_NONE];
 		if (i && t->track[entries[i - 1].row] != t->track[row])
-			end = INT64_MIN;
-		entries[i].is_nested = end >= ht_end_ns(t, row);
-		if (ht_end_ns(t, row) > end)
-			end = ht_end_ns(t, row);
+			ends[0] = ends[1] = INT64_MIN;
+		entries[i].is_nested = *end >= ht_end_ns(t, row);
+		if (ht_end_ns(t, row) > *end)
+			*end = ht_end_ns(t, row);
 	}
 }
 
-/* Every launch that is in, or the operators that own work. */
-static enum ht_status list_entries(struct ht_match *m, const bool *in, struct ht_forest *f,
-        struct entry **ret_entries, size_t *ret_n)
+/* Is it a launch to be listed? Of the many calls to an NPU only those that started something are. */
+static bool is_launch(const struct ht_match *m, const bool *owns, uint32_t row)
+{
+	return m->launch[row] && (owns[row] || m->t->meta_->dialect != HT_DIALECT_ASCEND);
+}
+
+/* Is it an operator that owns work itself? With External ids also one that is a launch. */
+static bool is_credited(
+        const struct ht_match *m, const struct ht_forest *f, const bool *owns, uint32_t row)
+{
+	return owns[row] && (f->n_by_external || !m->launch[row]);
+}
+
+/* Every launch, and the operators that own work. */
+static enum ht_status list_entries(
+        struct ht_match *m, struct ht_forest *f, struct entry **ret_entries, size_t *ret_n)
 {
 	const struct ht_trace *t = m->t;
 	bool *owns = ht_arena_alloc(m->run->scratch, ht_n_events(t) + (size_t)1);
 	size_t n = 0;
 	if (!owns)
 		return ht_fail_nomem(m->run->ctx);
-	for (size_t i = 0; f->n_by_external && i < m->n_works; i++)
+	for (size_t i = 0; i < m->n_works; i++)
 		if (m->owner[i] != HT_NONE)
 			owns[m->owner[i]] = true;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += owns[row] + (in[row] && m->launch[t->cat[row]]);
+		n += (size_t)is_launch(m, owns, row) + is_credited(m, f, owns, row);
 	struct entry *entries = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *entries);
 	if (!entries)
 		return ht_fail_nomem(m->run->ctx);
 	n = 0;
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (in[row] && m->launch[t->cat[row]])
-			entries[n++] = (struct entry){ t, row, false, false, true };
+		if (is_launch(m, owns, row))
+			entries[n++] = (struct entry){ t, row, HT_NONE, row, false, false, true };
 	}
 	ht_sort_items(m->run->ctx->mem, entries, n, sizeof *entries, compare_entry);
+	if (t->meta_->dialect == HT_DIALECT_ASCEND)
+		HT_TRY(find_queued(m, entries, n));
 	mark_nested(entries, n);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (owns[row])
-			entries[n++] = (struct entry){ t, row, true, false, true };
+		if (is_credited(m, f, owns, row))
+			entries[n++] = (struct entry){ t, row, HT_NONE, row, true, false, true };
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		entries[i].by_track = !f->any_thread;
+		if (entries[i].op != HT_NONE)
+			entries[i].place = entries[i].op;
+	}
 	ht_sort_items(m->run->ctx->mem, entries, n, sizeof *entries, compare_entry);
 	*ret_entries = entries;
 	*ret_n = n;
@@ -318,13 +411,13 @@ static enum ht_status hand_out(struct ht_match *m, const uint32_t *at, struct ht
 	return HT_OK;
 }
 
-enum ht_status ht_match_launches(struct ht_match *m, const bool *in, struct ht_forest *f)
+enum ht_status ht_match_launches(struct ht_match *m, struct ht_forest *f)
 {
 	const struct ht_trace *t = m->t;
 	struct entry *entries = NULL;
 	size_t n = 0;
-	HT_TRY(find_owners(m, in, f));
-	HT_TRY(list_entries(m, in, f, &entries, &n));
+	HT_TRY(find_owners(m, f));
+	HT_TRY(list_entries(m, f, &entries, &n));
 	uint32_t *at = ht_arena_alloc(m->run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *at);
 	struct ht_forest_slice *slices =
 	        ht_arena_alloc(m->run->scratch, (t->n_tracks + 1) * sizeof *slices);
@@ -332,17 +425,17 @@ enum ht_status ht_match_launches(struct ht_match *m, const bool *in, struct ht_f
 	if (!at || !slices || !f->launches)
 		return ht_fail_nomem(m->run->ctx);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t row = entries[i].row;
-		struct ht_forest_slice *slice = &slices[f->any_thread ? 0 : t->track[row]];
+		uint32_t row = entries[i].row, place = entries[i].place;
+		struct ht_forest_slice *slice = &slices[f->any_thread ? 0 : t->track[place]];
 		if (!slice->n++)
 			slice->first = i;
 		/* work by External id is an operator's own, also where that is a launch */
-		if (entries[i].is_op == (f->n_by_external > 0))
+		if (entries[i].is_op || !f->n_by_external)
 			at[row] = (uint32_t)i;
 		f->launches[i] = (struct ht_forest_launch){
 			.row = entries[i].is_op ? HT_NONE : row,
-			.start = t->ts_ns[row],
-			.end = ht_end_ns(t, row),
+			.start = t->ts_ns[place],
+			.end = ht_end_ns(t, place),
 			.own_ns = entries[i].is_op || entries[i].is_nested ? 0 : t->dur_ns[row],
 		};
 	}
@@ -371,9 +464,9 @@ void ht_match_loose(const struct ht_match *m, const bool *taken, struct ht_fores
 	for (size_t i = 0; i < m->n_works; i++) {
 		const struct ht_gpu *gpu = ht_gpu_of_row(t, m->works[i]);
 		if (m->owner[i] != HT_NONE || !gpu || gpu->launch == HT_NONE ||
-		        m->launch[t->cat[gpu->launch]])
+		        m->launch[gpu->launch])
 			continue;
 		ht_sum(&f->missed_ns, t->dur_ns[m->works[i]]);
-		f->missed = ht_cat(t, gpu->launch);
+		f->missed = category_of(t, gpu->launch);
 	}
 }

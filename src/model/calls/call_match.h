@@ -10,17 +10,16 @@ struct ht_match {
 	struct ht_run *run;
 	const struct ht_trace *t;
 	const struct ht_forest_options *options;
-	bool *monitor, *launch, *device; /* by category of the trace: asked for */
+	bool *monitor, *launch, *device; /* by row: asked for, and in */
 	uint32_t *works;                 /* rows of device work, by start */
 	uint32_t *owner;                 /* of each: row of launch or operator, HT_NONE */
 	size_t n_works;
 };
 
-/* Find the categories that the options name. */
-enum ht_status ht_match_categories(struct ht_match *match) HT_MUST_USE;
-/* List the launches that are in, sorted, with their work. */
-enum ht_status ht_match_launches(
-        struct ht_match *match, const bool *in, struct ht_forest *forest) HT_MUST_USE;
+/* Find the rows whose categories the options name, of those that are in. */
+enum ht_status ht_match_rows(struct ht_match *match, const bool *in) HT_MUST_USE;
+/* List the launches, sorted, with their work. */
+enum ht_status ht_match_launches(struct ht_match *match, struct ht_forest *forest) HT_MUST_USE;
 /* Count the work of launches that no row took. */
 void ht_match_loose(const struct ht_match *match, const bool *taken, struct ht_forest *forest);
 

@@ -47,14 +47,18 @@ static bool is_node(struct builder *b, uint32_t row, enum ht_node_kind *ret_kind
 static enum ht_status list_nodes(struct builder *b)
 {
 	const struct ht_trace *t = b->t;
-	enum ht_node_kind kind;
 	size_t n = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += is_node(b, row, &kind);
+	/* 1 + kind by row, 0: none */
+	uint8_t *kinds = ht_arena_room(b->run->scratch, ht_n_events(t) + (size_t)1);
+	for (uint32_t row = 0; kinds && row < ht_n_events(t); row++) {
+		enum ht_node_kind kind;
+		kinds[row] = is_node(b, row, &kind) ? (uint8_t)(1 + kind) : 0;
+		n += kinds[row] != 0;
+	}
 	b->nodes = ht_arena_room(b->run->scratch, (n + 1) * sizeof *b->nodes);
 	b->of = ht_arena_room(b->run->scratch, (ht_n_events(t) + (size_t)1) * sizeof *b->of);
 	b->of_gpu = ht_arena_room(b->run->scratch, (t->n_gpu + 1) * sizeof *b->of_gpu);
-	if (!b->nodes || !b->of || !b->of_gpu)
+	if (!kinds || !b->nodes || !b->of || !b->of_gpu)
 		return ht_fail_nomem(b->run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		b->of[row] = HT_NONE;
@@ -62,8 +66,9 @@ static enum ht_status list_nodes(struct builder *b)
 		uint32_t row = t->track_rows[i], up = t->parent[row];
 		uint32_t around = up == HT_NONE ? HT_NONE : b->of[up];
 		b->of[row] = around;
-		if (!is_node(b, row, &kind))
+		if (!kinds[row])
 			continue;
+		enum ht_node_kind kind = (enum ht_node_kind)(kinds[row] - 1);
 		unsigned traits = ht_traits_of(b->traits, row);
 		bool listed = kind == HT_NODE_OPERATOR && (traits & HT_TRAIT_TC_OP);
 		b->of[row] = (uint32_t)b->n;

@@ -24,8 +24,12 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
 {
 	if (run->policy.waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
 		return HT_OK;
-	struct ht_interval *gaps =
-	        ht_arena_room(run->scratch, (n_communication + n_compute + 1) * sizeof *gaps);
+	/* keys may be as many as kernels: each looks at what is near it */
+	if (n_communication)
+		compute = ht_interval_slice(compute, n_compute, communication[0].start,
+		        communication[n_communication - 1].end, &n_compute);
+	size_t n_bytes = (n_communication + n_compute + 1) * sizeof(struct ht_interval);
+	struct ht_interval *gaps = ht_mem_alloc(run->ctx->mem, n_bytes);
 	if (!gaps)
 		return ht_fail_nomem(run->ctx);
 	size_t n = ht_interval_subtract(communication, n_communication, compute, n_compute, gaps);
@@ -42,6 +46,7 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
 		ht_table_put_i64(gap_facts, gaps[i].start);
 		ht_table_put_i64(gap_facts, gaps[i].end);
 	}
+	ht_mem_free(run->ctx->mem, gaps, n_bytes);
 	return HT_OK;
 }
 

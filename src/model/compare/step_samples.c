@@ -7,9 +7,11 @@
 
 #include <stdlib.h>
 
-/* One row of a profile: where it is, and its step. */
+/* One row of a profile. Rows of parts that are spent are gone by the time that these are looked at. */
 struct line {
-	uint32_t i_part, row, sample;
+	uint64_t key; /* name and place */
+	int64_t count, ns;
+	uint32_t sample, side; /* its step and its set */
 };
 
 /* ---- steps ---- */
@@ -158,11 +160,13 @@ static void add_lines(
 {
 	const struct ht_part *part = &samples->parts->list[i_part];
 	const struct ht_set_samples *set = &samples->sets[part->side];
-	for (size_t row = 0; row < ht_table_n_rows(part->facts[0]); row++) {
-		int64_t step = number_at(part->facts[0], row, HT_PROFILE_STEP);
+	const ht_table *facts = part->facts[0];
+	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
+		int64_t step = number_at(facts, row, HT_PROFILE_STEP);
 		keys[row] = key_of(samples, i_part, row);
-		lines[row] = (struct line){ (uint32_t)i_part, (uint32_t)row,
-			(uint32_t)(set->first + find_step(set, step)) };
+		lines[row] = (struct line){ keys[row], ht_table_i64(facts, row, HT_PROFILE_COUNT),
+			ht_table_i64(facts, row, HT_PROFILE_NS),
+			(uint32_t)(set->first + find_step(set, step)), (uint32_t)part->side };
 	}
 }
 
@@ -196,6 +200,8 @@ static enum ht_status collect_lines(struct ht_step_samples *samples)
 	for (size_t i = 0; i < parts->n; i++) {
 		add_lines(samples, i, lines + samples->n_lines, keys + samples->n_lines);
 		samples->n_lines += ht_table_n_rows(parts->list[i].facts[0]);
+		if (parts->spent)
+			ht_table_drop_rows(parts->list[i].facts[0]);
 	}
 	bool ok = sort_lines(samples, keys, (uint32_t *)(void *)(lines + n_lines));
 	ht_mem_free(mem, keys, n_bytes);
@@ -217,6 +223,9 @@ enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *p
 	for (size_t i = 0; i < parts->n; i++) {
 		HT_TRY(number_part(samples, i));
 		HT_TRY(check_rows(samples, i));
+		/* the tree has them now */
+		if (k_paths && parts->spent)
+			ht_table_drop_rows(parts->list[i].facts[k_paths]);
 	}
 	return collect_lines(samples);
 }
@@ -240,19 +249,16 @@ static void clear_hand(struct ht_step_samples *samples)
 /* One row of the name in hand; n is how many samples were touched. Parts of one set follow each other. */
 static void take_line(struct ht_step_samples *samples, const struct line *line, size_t *n)
 {
-	const struct ht_part *part = &samples->parts->list[line->i_part];
-	const struct ht_set_samples *set = &samples->sets[part->side];
-	int64_t ns = ht_table_i64(part->facts[0], line->row, HT_PROFILE_NS);
-	ht_sum(&samples->count[part->side],
-	        ht_table_i64(part->facts[0], line->row, HT_PROFILE_COUNT));
-	ht_sum(&samples->ns[part->side], ns);
+	const struct ht_set_samples *set = &samples->sets[line->side];
+	ht_sum(&samples->count[line->side], line->count);
+	ht_sum(&samples->ns[line->side], line->ns);
 	double *value = &samples->values[line->sample];
-	if (ns > 0) {
+	if (line->ns > 0) {
 		if (*value == 0)
 			samples->touched[(*n)++] = line->sample;
-		*value += (double)ns / (double)set->n_ranks[line->sample - set->first];
+		*value += (double)line->ns / (double)set->n_ranks[line->sample - set->first];
 	}
-	samples->n_touched[part->side] = *n;
+	samples->n_touched[line->side] = *n;
 }
 
 bool ht_step_samples_next(struct ht_step_samples *samples)
@@ -261,7 +267,7 @@ bool ht_step_samples_next(struct ht_step_samples *samples)
 	if (samples->at == samples->n_lines)
 		return false;
 	const struct line *line = &samples->lines[samples->at];
-	uint64_t key = key_of(samples, line->i_part, line->row);
+	uint64_t key = line->key;
 	clear_hand(samples);
 	samples->first = samples->at;
 	samples->name = (uint32_t)(key / HT_N_PLACES);
@@ -269,7 +275,7 @@ bool ht_step_samples_next(struct ht_step_samples *samples)
 	do {
 		take_line(samples, line++, &n);
 		samples->at++;
-	} while (samples->at < samples->n_lines && key_of(samples, line->i_part, line->row) == key);
+	} while (samples->at < samples->n_lines && line->key == key);
 	for (size_t side = 1; side < samples->run->n_sets; side++)
 		if (samples->n_touched[side] < samples->n_touched[side - 1])
 			samples->n_touched[side] = samples->n_touched[side - 1];

@@ -190,6 +190,10 @@ static enum ht_status fill_all(
 	}
 	d->n_all = ht_interval_merge(run->ctx->mem, all, d->n_all);
 	d->all = all;
+	d->all_sums = ht_arena_room(run->scratch, (d->n_all + 1) * sizeof *d->all_sums);
+	if (!d->all_sums)
+		return ht_fail_nomem(run->ctx);
+	ht_interval_sums(all, d->n_all, d->all_sums);
 	return HT_OK;
 }
 
@@ -259,6 +263,5 @@ enum ht_status ht_devices_find(
 
 int64_t ht_device_busy_ns(const struct ht_device_work *device, int64_t from, int64_t to)
 {
-	struct ht_interval window = { from, to };
-	return from < to ? ht_interval_overlap(device->all, device->n_all, &window, 1) : 0;
+	return ht_interval_between(device->all, device->all_sums, device->n_all, from, to);
 }

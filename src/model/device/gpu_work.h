@@ -38,6 +38,7 @@ struct ht_device_work {
 	int32_t device; /* -1: unknown, or all together (policy one_device) */
 	struct ht_work_list work;
 	const struct ht_interval *all; /* merged: whatever runs on the device, chosen or not */
+	int64_t *all_sums;             /* of their lengths */
 	size_t n_all;
 	int64_t first_launch_ns; /* first launch call in the file for it; INT64_MAX: none */
 };

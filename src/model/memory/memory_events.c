@@ -59,6 +59,22 @@ const char *ht_memory_device_name(struct ht_run *run, const struct ht_memory_eve
 
 /* ---- which rows ---- */
 
+/* Steps that nothing but their work names have no host time: theirs is from their first work to their last. */
+static size_t add_named_steps(const struct ht_frame *frame, struct ht_interval *list)
+{
+	const struct ht_trace *t = frame->trace;
+	uint32_t last = HT_NONE;
+	size_t n = 0;
+	for (size_t k = 0; k < frame->n_rows; k++) {
+		uint32_t step = t->step[frame->rows[k]];
+		if (step == HT_NONE || step == last || !t->steps[step].is_named)
+			continue;
+		list[n++] = (struct ht_interval){ t->steps[step].ts_ns, t->steps[step].end_ns };
+		last = step;
+	}
+	return n;
+}
+
 /* The time that the chosen steps and annotations cover; none when everything counts. */
 static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_list, size_t *ret_n)
 {
@@ -77,6 +93,8 @@ static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_l
 			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
 				ht_end_ns(frame.trace, row) };
 	}
+	if (!n && !run->annotation)
+		n = add_named_steps(&frame, list);
 	*ret_n = ht_interval_merge(run->ctx->mem, list, n);
 	*ret_list = list;
 	return HT_OK;
@@ -158,6 +176,12 @@ enum ht_status ht_memory_events_collect(struct ht_run *run, struct ht_memory_eve
 	qsort(events, n, sizeof *events, compare);
 	*ret_events = (struct ht_memory_events){ events, n };
 	return HT_OK;
+}
+
+const char *ht_memory_none_note(const struct ht_run *run)
+{
+	return run->step || run->annotation ? "no memory events in the selection"
+	                                    : "no memory events: record with profile_memory=True";
 }
 
 void ht_memory_fill_totals(struct ht_memory_event *events, size_t n)

@@ -31,10 +31,12 @@ struct ht_memory_events {
 	size_t n;
 };
 
-/* Those of the rank in hand; all of them unless steps or an annotation are chosen, then those inside their host time.
- * Memory in scratch. */
+/* Those of the rank in hand; all of them unless steps or an annotation are chosen, then those inside their host time, or of
+ * steps that only work names in the time of that work. Memory in scratch. */
 enum ht_status ht_memory_events_collect(
         struct ht_run *run, struct ht_memory_events *ret_events) HT_MUST_USE;
+/* Why there are none. */
+const char *ht_memory_none_note(const struct ht_run *run);
 /* Are the two of one device; of one device and component? */
 bool ht_memory_same_device(const struct ht_memory_event *a, const struct ht_memory_event *b);
 bool ht_memory_same_curve(const struct ht_memory_event *a, const struct ht_memory_event *b);

@@ -98,6 +98,38 @@ int64_t ht_interval_within(const struct ht_interval *merged, size_t n, int64_t f
 	return length;
 }
 
+void ht_interval_sums(const struct ht_interval *merged, size_t n, int64_t *ret_sums)
+{
+	ret_sums[0] = 0;
+	for (size_t i = 0; i < n; i++)
+		ret_sums[i + 1] =
+		        ht_add_sat(ret_sums[i], ht_sub_sat(merged[i].end, merged[i].start));
+}
+
+int64_t ht_interval_between(
+        const struct ht_interval *merged, const int64_t *sums, size_t n, int64_t from, int64_t to)
+{
+	size_t first = HT_LOWER_BOUND(at, n, merged[at].end <= from);
+	size_t end = HT_LOWER_BOUND(at, n, merged[at].start < to);
+	if (first >= end || from >= to)
+		return 0;
+	int64_t length = sums[end] - sums[first];
+	if (merged[first].start < from)
+		length -= from - merged[first].start;
+	if (merged[end - 1].end > to)
+		length -= merged[end - 1].end - to;
+	return length;
+}
+
+const struct ht_interval *ht_interval_slice(
+        const struct ht_interval *merged, size_t n, int64_t from, int64_t to, size_t *ret_n)
+{
+	size_t first = HT_LOWER_BOUND(at, n, merged[at].end <= from);
+	size_t end = HT_LOWER_BOUND(at, n, merged[at].start < to);
+	*ret_n = end > first ? end - first : 0;
+	return merged + first;
+}
+
 size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struct ht_interval *b,
         size_t n_b, struct ht_interval *ret)
 {

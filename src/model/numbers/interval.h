@@ -21,6 +21,13 @@ int64_t ht_interval_overlap(
         const struct ht_interval *a, size_t n_a, const struct ht_interval *b, size_t n_b);
 /* Length of what of the merged intervals is within [from, to). O(log n) and those within. */
 int64_t ht_interval_within(const struct ht_interval *merged, size_t n, int64_t from, int64_t to);
+/* Lengths of the first i of the merged intervals, for i up to n. With them what is within [from, to) takes O(log n). */
+void ht_interval_sums(const struct ht_interval *merged, size_t n, int64_t *ret_sums);
+int64_t ht_interval_between(
+        const struct ht_interval *merged, const int64_t *sums, size_t n, int64_t from, int64_t to);
+/* The first of the merged intervals that has something within [from, to); ret_n is how many have. O(log n). */
+const struct ht_interval *ht_interval_slice(
+        const struct ht_interval *merged, size_t n, int64_t from, int64_t to, size_t *ret_n);
 /* What of a is not in b, both merged: ret has room for n_a + n_b. Returns their number. */
 size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struct ht_interval *b,
         size_t n_b, struct ht_interval *ret);

@@ -43,6 +43,14 @@ static void measures_within_a_window(void **state)
 		for (int64_t c = from; c < to; c++)
 			expected += cells[c];
 		assert_int_equal(ht_interval_within(list, n, from, to), expected);
+		int64_t sums[8];
+		size_t n_near;
+		ht_interval_sums(list, n, sums);
+		assert_int_equal(ht_interval_between(list, sums, n, from, to), expected);
+		const struct ht_interval *near = ht_interval_slice(list, n, from, to, &n_near);
+		assert_int_equal(ht_interval_within(near, n_near, from, to), expected);
+		assert_true(from >= to || n_near == 0 ||
+		            (near[0].end > from && near[n_near - 1].start < to));
 	}
 }
 

@@ -90,15 +90,16 @@ void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, const __
 	bool seen = cells[pooled->n_values] != 0;
 	for (size_t v = 0; v < pooled->n_values; v++) {
 		__int128 *cell = &cells[v], by = values[v];
-		switch ((enum ht_pool_rule)pooled->rules[v]) {
-		case HT_POOL_SUM:
-		case HT_POOL_SUM_WIDE: /* parts that lie may wrap it */
+		enum ht_pool_rule rule = (enum ht_pool_rule)pooled->rules[v];
+		/* most are sums; parts that lie may wrap them */
+		if (rule == HT_POOL_SUM || rule == HT_POOL_SUM_WIDE)
 			*cell = (__int128)((unsigned __int128)*cell + (unsigned __int128)by);
-			break;
-		case HT_POOL_MIN: *cell = !seen || by < *cell ? by : *cell; break;
-		case HT_POOL_MAX: *cell = !seen || by > *cell ? by : *cell; break;
-		case HT_POOL_ANY: *cell |= by != 0; break;
-		}
+		else if (rule == HT_POOL_MIN)
+			*cell = !seen || by < *cell ? by : *cell;
+		else if (rule == HT_POOL_MAX)
+			*cell = !seen || by > *cell ? by : *cell;
+		else
+			*cell |= by != 0;
 	}
 	cells[pooled->n_values] = 1;
 }

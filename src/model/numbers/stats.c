@@ -71,10 +71,23 @@ void ht_sort_i64(int64_t *values, size_t n)
 	insert(values, n);
 }
 
+/* The k-th smallest value, at place k afterwards: none before it is larger, none behind it smaller. */
+static int64_t select_i64(int64_t *values, size_t n, size_t k)
+{
+	for (int left = 64; n > SMALL && left; left--) {
+		size_t border = split(values, n);
+		bool is_before = k < border;
+		values += is_before ? 0 : border;
+		k -= is_before ? 0 : border;
+		n = is_before ? border : n - border;
+	}
+	ht_sort_i64(values, n);
+	return values[k];
+}
+
 int64_t ht_median_i64(int64_t *values, size_t n)
 {
-	ht_sort_i64(values, n);
-	return values[(n - 1) / 2];
+	return select_i64(values, n, (n - 1) / 2);
 }
 
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)
@@ -98,12 +111,15 @@ static void position(double q, size_t n, size_t *ret_low, size_t *ret_high, doub
 	*ret_part = at - (double)*ret_low;
 }
 
-static double quantile_i64(const int64_t *sorted, size_t n, double q)
+/* None of the first values is larger than one behind them; of those up to the quantile none is, afterwards. */
+static double quantile_i64(int64_t *values, size_t n, double q, size_t *first)
 {
-	size_t low, high;
+	size_t low, high, from = *first;
 	double part;
 	position(q, n, &low, &high, &part);
-	return between((double)sorted[low], (double)sorted[high], part);
+	int64_t below = select_i64(values + from, n - from, low - from);
+	*first = low;
+	return between((double)below, (double)select_i64(values + low, n - low, high - low), part);
 }
 
 static double quantile_f64(const double *sorted, size_t n, double q)
@@ -139,22 +155,27 @@ void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe
 	describe_nothing(ret_describe);
 	if (!n)
 		return;
-	ht_sort_i64(values, n);
 	__int128 sum = 0;
 	unsigned __int128 squares = 0;
+	int64_t min = values[0], max = values[0];
 	for (size_t i = 0; i < n; i++) {
 		sum += values[i];
 		squares += ht_square(values[i]);
+		min = values[i] < min ? values[i] : min;
+		max = values[i] > max ? values[i] : max;
 	}
+	size_t first = 0;
+	double p25 = quantile_i64(values, n, 0.25, &first);
+	double p50 = quantile_i64(values, n, 0.5, &first);
 	*ret_describe = (struct ht_describe){
 		.count = n,
 		.mean = (double)sum / (double)n,
 		.std = ht_exact_std(n, sum, squares),
-		.min = (double)values[0],
-		.p25 = quantile_i64(values, n, 0.25),
-		.p50 = quantile_i64(values, n, 0.5),
-		.p75 = quantile_i64(values, n, 0.75),
-		.max = (double)values[n - 1],
+		.min = (double)min,
+		.p25 = p25,
+		.p50 = p50,
+		.p75 = quantile_i64(values, n, 0.75, &first),
+		.max = (double)max,
 	};
 }
 

@@ -21,7 +21,7 @@ static inline unsigned __int128 ht_square(int64_t value)
 /* Deviation with n - 1 from such sums, NaN for fewer than two samples. */
 double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
 
-/* Sorts values in place; of an even number the lower of the middle two. n is not 0. */
+/* Puts values into another order; of an even number the lower of the middle two. n is not 0. */
 int64_t ht_median_i64(int64_t *values, size_t n);
 /* Of sorted values without the one at position but. */
 static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
@@ -32,7 +32,7 @@ static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
 void ht_sort_i64(int64_t *values, size_t n);
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value);
 
-/* Sorts values in place. */
+/* Puts values into another order. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
 void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);
 /* Its eight cells: count, mean, std, min, p25, p50, p75, max; whole: of columns in which min and max are integers. */

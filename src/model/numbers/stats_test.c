@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
+#include <string.h>
 #include <cmocka.h>
 
 static void assert_close(double value, double expected)
@@ -74,26 +75,35 @@ static void no_sample_has_nothing(void **state)
 	assert_true(isnan(d.mean) && isnan(d.std) && isnan(d.min) && isnan(d.p50) && isnan(d.max));
 }
 
+enum { N_MOST = 3000, N_KINDS_OF_ORDER = 7 };
+
+/* Values in one of several orders, some of them with many that are equal. */
+static void fill(int64_t *values, size_t n, int kind)
+{
+	static uint64_t seed = 7;
+	for (size_t i = 0; i < n; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		int64_t random = (int64_t)(seed >> 40) - (1 << 23);
+		values[i] = kind == 0   ? random
+		            : kind == 1 ? (int64_t)i
+		            : kind == 2 ? -(int64_t)i
+		            : kind == 3 ? 5
+		            : kind == 4 ? random % 3
+		            : kind == 5 ? (int64_t)(i % 2 ? i : n - i)
+		                        : (int64_t)(i < n / 2 ? i : n - i);
+	}
+}
+
 /* Every value as often as before, ascending: whatever the order, and however many are equal. */
 static void sorts(void **state)
 {
 	(void)state;
-	enum { N = 3000 };
-	static int64_t values[N];
-	uint64_t seed = 7;
-	for (int kind = 0; kind < 7; kind++)
-		for (size_t n = 0; n <= N; n += n < 100 ? 1 : 967) {
+	static int64_t values[N_MOST];
+	for (int kind = 0; kind < N_KINDS_OF_ORDER; kind++)
+		for (size_t n = 0; n <= N_MOST; n += n < 100 ? 1 : 967) {
 			int64_t sum = 0, squares = 0;
+			fill(values, n, kind);
 			for (size_t i = 0; i < n; i++) {
-				seed = seed * 6364136223846793005u + 1442695040888963407u;
-				int64_t random = (int64_t)(seed >> 40) - (1 << 23);
-				values[i] = kind == 0   ? random
-				            : kind == 1 ? (int64_t)i
-				            : kind == 2 ? -(int64_t)i
-				            : kind == 3 ? 5
-				            : kind == 4 ? random % 3
-				            : kind == 5 ? (int64_t)(i % 2 ? i : n - i)
-				                        : (int64_t)(i < n / 2 ? i : n - i);
 				sum += values[i];
 				squares += values[i] * values[i];
 			}
@@ -108,7 +118,39 @@ static void sorts(void **state)
 		}
 	int64_t ends[] = { INT64_MAX, INT64_MIN, 0, INT64_MIN, INT64_MAX };
 	assert_int_equal(ht_median_i64(ends, 5), 0);
-	assert_true(ends[0] == INT64_MIN && ends[4] == INT64_MAX);
+}
+
+static double quantile_of(const double *sorted, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t low = (size_t)at, high = low + 1 < n ? low + 1 : low;
+	return sorted[low] + (sorted[high] - sorted[low]) * (at - (double)low);
+}
+
+/* What sorted values say. */
+static void finds_places_without_sorting(void **state)
+{
+	(void)state;
+	static int64_t values[N_MOST], sorted[N_MOST];
+	static double doubles[N_MOST];
+	for (int kind = 0; kind < N_KINDS_OF_ORDER; kind++)
+		for (size_t n = 1; n <= N_MOST; n += n < 100 ? 1 : 967) {
+			struct ht_describe d;
+			fill(values, n, kind);
+			memcpy(sorted, values, n * sizeof *values);
+			ht_sort_i64(sorted, n);
+			for (size_t i = 0; i < n; i++)
+				doubles[i] = (double)sorted[i];
+			ht_describe_i64(values, n, &d);
+			assert_true(d.min == doubles[0] && d.max == doubles[n - 1]);
+			assert_close(d.p25, quantile_of(doubles, n, 0.25));
+			assert_close(d.p50, quantile_of(doubles, n, 0.5));
+			assert_close(d.p75, quantile_of(doubles, n, 0.75));
+			fill(values, n, kind);
+			memcpy(sorted, values, n * sizeof *values);
+			ht_sort_i64(sorted, n);
+			assert_int_equal(ht_median_i64(values, n), sorted[(n - 1) / 2]);
+		}
 }
 
 int main(void)
@@ -120,6 +162,7 @@ int main(void)
 		cmocka_unit_test(one_sample_has_no_deviation),
 		cmocka_unit_test(no_sample_has_nothing),
 		cmocka_unit_test(sorts),
+		cmocka_unit_test(finds_places_without_sorting),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "model/rows/frame.h"
 #include "model/calls/inside.h"
 #include "base/list.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct windows {
 	bool all; /* no restriction; list is unused */
 };
 
-static bool inside(const struct windows *w, int64_t t)
+static inline bool inside(const struct windows *w, int64_t t)
 {
 	if (w->all)
 		return true;
@@ -65,7 +66,7 @@ static enum ht_status step_windows(
 
 /* A row of the table at all: an event with a duration and a category, or of a kind that the dialect
  * tells without one (NPU work). */
-static bool is_row(const struct ht_trace *t, uint32_t row)
+static inline bool is_row(const struct ht_trace *t, uint32_t row)
 {
 	bool known = t->kind[row] != HT_KIND_OTHER || t->categories[t->cat[row]].name != HT_NO_STR;
 	return ht_is_span(t, row) && known && t->kind[row] != HT_KIND_TRACE_SPAN;
@@ -140,7 +141,7 @@ static enum ht_status select_windows(struct ht_run *run, struct selection *s)
 	return HT_OK;
 }
 
-static bool host_row_is_in(const struct selection *s, uint32_t row)
+static inline bool host_row_is_in(const struct selection *s, uint32_t row)
 {
 	return inside(&s->windows, s->t->ts_ns[row]) &&
 	       (!s->annotated || ht_inside_has(&s->annotations, row));
@@ -203,22 +204,29 @@ static int compare_row(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
+/* The first row of a kind from one on; n_kind: none. */
+static uint32_t next_of_kind(const struct ht_trace *t, enum ht_kind kind, uint32_t row)
+{
+	const uint8_t *at = row < t->n_kind ? memchr(t->kind + row, kind, t->n_kind - row) : NULL;
+	return (uint32_t)(at ? (uint64_t)(at - t->kind) : t->n_kind);
+}
+
 static enum ht_status collect_external(struct ht_run *run, const struct ht_trace *t,
         enum ht_kind kind, struct externals *ret_externals)
 {
 	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
 	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
-	struct externals e = { 0 };
-	size_t n = 0;
-	for (uint64_t i = 0; column && i < column->n; i++)
-		n += t->kind[rows[i]] == kind;
-	e.items = ht_arena_alloc(run->scratch, (n + 1) * sizeof *e.items);
+	size_t n = column ? column->n : 0, at = 0;
+	struct externals e = { .items = ht_arena_room(run->scratch,
+		                       (ht_n_of_kind(t, kind) + 1) * sizeof *e.items) };
 	if (!e.items)
 		return ht_fail_nomem(run->ctx);
-	for (uint64_t i = 0; column && i < column->n; i++) {
-		if (t->kind[rows[i]] == kind)
+	for (uint32_t row = next_of_kind(t, kind, 0); row < t->n_kind && at < n;
+	        row = next_of_kind(t, kind, row + 1)) {
+		at += ht_lower_bound_u32(rows + at, n - at, row);
+		if (at < n && rows[at] == row)
 			e.items[e.n++] =
-			        (struct external){ ht_arg_i64_at(t, column, i), rows[i], HT_NONE };
+			        (struct external){ ht_arg_i64_at(t, column, at), row, HT_NONE };
 	}
 	qsort(e.items, e.n, sizeof *e.items, compare_id);
 	*ret_externals = e;
@@ -246,37 +254,55 @@ static enum ht_status place_annotations(
 	return HT_OK;
 }
 
+static bool wait_is_in(const struct selection *s, uint32_t row)
+{
+	int64_t ts = s->t->ts_ns[row];
+	return is_row(s->t, row) && inside(&s->windows, ts) &&
+	       (!s->annotated || inside(&s->any_thread, ts));
+}
+
+/* Work that is in and waits, in file order. */
+static size_t select_device_rows(
+        const struct selection *s, const uint32_t *gpu, size_t n_gpu, uint32_t *rows)
+{
+	const struct ht_trace *t = s->t;
+	uint32_t wait = next_of_kind(t, HT_KIND_SYNC, 0);
+	size_t n = 0, k = 0;
+	while (k < n_gpu || wait < t->n_kind) {
+		uint32_t work = k < n_gpu ? t->gpu[gpu[k]].row : HT_NONE;
+		bool is_wait = wait < work;
+		if (!is_wait || wait_is_in(s, wait))
+			rows[n++] = is_wait ? wait : work;
+		if (is_wait)
+			wait = next_of_kind(t, HT_KIND_SYNC, wait + 1);
+		else
+			k++;
+	}
+	return n;
+}
+
 /* Work that is in and waits, then everything else, each in file order. */
 static enum ht_status select_rows(struct ht_run *run, const struct selection *s,
         const uint32_t *gpu, size_t n_gpu, uint32_t *rows, size_t *ret_n)
 {
 	const struct ht_trace *t = s->t;
 	struct externals placed = { 0 };
-	size_t n = 0, k = 0, p = 0;
+	size_t n = select_device_rows(s, gpu, n_gpu, rows), p = 0;
 	HT_TRY(place_annotations(run, t, &placed));
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (k < n_gpu && t->gpu[gpu[k]].row == row) {
-			rows[n++] = row;
-			k++;
-		} else if (t->kind[row] == HT_KIND_SYNC && is_row(t, row) &&
-		           inside(&s->windows, t->ts_ns[row]) &&
-		           (!s->annotated || inside(&s->any_thread, t->ts_ns[row]))) {
-			rows[n++] = row;
-		}
-	}
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		uint8_t kind = t->kind[row];
 		if (ht_kind_is_gpu_work(kind) || kind == HT_KIND_SYNC || !is_row(t, row))
 			continue;
-		while (p < placed.n && placed.items[p].row < row)
-			p++;
 		bool in;
-		if (p < placed.n && placed.items[p].row == row)
-			in = host_row_is_in(s, placed.items[p].twin);
-		else if (kind == HT_KIND_GPU_ANNOTATION)
-			in = device_row_is_in(s, row);
-		else
+		if (kind != HT_KIND_GPU_ANNOTATION) {
 			in = host_row_is_in(s, row);
+		} else {
+			while (p < placed.n && placed.items[p].row < row)
+				p++;
+			bool has_twin = p < placed.n && placed.items[p].row == row;
+			in = has_twin ? host_row_is_in(s, placed.items[p].twin)
+			              : device_row_is_in(s, row);
+		}
 		if (in)
 			rows[n++] = row;
 	}
@@ -325,9 +351,13 @@ static uint32_t *copy_list(struct ht_arena *arena, const uint32_t *list, size_t 
 static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_frame *frame)
 {
 	struct ht_arena arena;
-	if (run->memo->mem->limit)
+	size_t n_bytes = (frame->n_rows + frame->n_gpu) * sizeof *frame->rows;
+	if (run->memo->mem->limit || !ht_memo_has_room(run->memo, n_bytes))
 		return;
-	ht_arena_init(&arena, run->memo->mem);
+	if (run->spare)
+		ht_arena_init_spare(&arena, run->spare);
+	else
+		ht_arena_init(&arena, run->memo->mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
 	uint32_t *rows = copy_list(&arena, frame->rows, frame->n_rows),
 	         *gpu = copy_list(&arena, frame->gpu, frame->n_gpu);

@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define SEEN 0x8000u
-
 static const char *const tc_kernels[] = {
 #define TENSOR_CORE_KERNEL(text) text,
 #define TENSOR_CORE_OP(name)
@@ -95,14 +93,9 @@ enum ht_status ht_traits_init(
 	return HT_OK;
 }
 
-unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
+void ht_traits_look(struct ht_traits *traits, uint32_t id)
 {
-	uint32_t id = traits->trace->name[row];
-	if (id == HT_NO_STR)
-		return 0;
-	if (!(traits->of[id] & SEEN))
-		traits->of[id] = (uint16_t)(SEEN | ht_name_traits(ht_str(traits->trace, id)));
-	return traits->of[id] & ~SEEN;
+	traits->of[id] = (uint16_t)(HT_TRAIT_SEEN | ht_name_traits(ht_str(traits->trace, id)));
 }
 
 const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task)

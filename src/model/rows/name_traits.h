@@ -28,6 +28,7 @@ enum ht_trait {
 	HT_TRAIT_MODULE = 64,
 	HT_TRAIT_TC_OP = 128,
 	HT_TRAIT_TC_KERNEL = 256,
+	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 
 /* Of any text. */
@@ -38,7 +39,7 @@ bool ht_is_module_name(const char *name);
 /* The traits of the names of one trace, found when first asked for. Not for several threads at once. */
 struct ht_traits {
 	const struct ht_trace *trace;
-	uint16_t *of;                    /* by string id; SEEN marks those that were looked at */
+	uint16_t *of;                    /* by string id */
 	struct ht_arg_cursor core, task; /* what a task of an NPU runs on */
 };
 
@@ -46,7 +47,16 @@ struct ht_traits {
 enum ht_status ht_traits_init(
         struct ht_run *run, const struct ht_trace *trace, struct ht_traits *ret_traits) HT_MUST_USE;
 /* Of the name of a row. */
-unsigned ht_traits_of(struct ht_traits *traits, uint32_t row);
+void ht_traits_look(struct ht_traits *traits, uint32_t id);
+static inline unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
+{
+	uint32_t id = traits->trace->name[row];
+	if (id == HT_NO_STR)
+		return 0;
+	if (!(traits->of[id] & HT_TRAIT_SEEN))
+		ht_traits_look(traits, id);
+	return traits->of[id] & ~(unsigned)HT_TRAIT_SEEN;
+}
 /* What the trace says that a kernel runs on, or the type of its task, and if the other first; NULL: neither. */
 const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task);
 /* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where the trace says what a task runs

@@ -211,8 +211,8 @@ static size_t window_of(const struct profile *p, uint32_t row)
 static enum ht_status sort_rows(struct profile *p)
 {
 	size_t n = p->frame.n_rows, n_windows = p->time.n_windows;
-	uint32_t *of = ht_arena_alloc(p->run->scratch, (n + 1) * sizeof *of);
-	p->rows = ht_arena_alloc(p->run->scratch, (n + 1) * sizeof *p->rows);
+	uint32_t *of = ht_arena_room(p->run->scratch, (n + 1) * sizeof *of);
+	p->rows = ht_arena_room(p->run->scratch, (n + 1) * sizeof *p->rows);
 	p->first = ht_arena_alloc(p->run->scratch, (n_windows + 2) * sizeof *p->first);
 	if (!of || !p->rows || !p->first)
 		return ht_fail_nomem(p->run->ctx);

@@ -305,11 +305,13 @@ static enum ht_busy role_of_host(const struct ht_trace *t, struct ht_traits *tra
 	return traits_of & HT_TRAIT_COMM ? HT_BUSY_COMM : HT_BUSY_CPU;
 }
 
-static enum ht_busy role_of_row(const struct ht_trace *t, struct ht_traits *traits, uint32_t row)
+/* gpu_at: see ht_gpu_of_row_near. */
+static enum ht_busy role_of_row(
+        const struct ht_trace *t, struct ht_traits *traits, uint32_t row, size_t *gpu_at)
 {
 	if (!ht_kind_is_gpu_work(t->kind[row]))
 		return role_of_host(t, traits, row);
-	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	const struct ht_gpu *gpu = ht_gpu_of_row_near(t, row, gpu_at);
 	return gpu ? ht_busy_of_work(traits, gpu) : HT_BUSY_OTHER;
 }
 
@@ -324,11 +326,12 @@ static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_va
 	struct ht_traits *traits = ((const struct rows *)of)->traits;
 	const struct ht_trace *t = frame->trace;
 	struct ht_busy_times times = { 0 };
+	size_t gpu_at = 0;
 	uint8_t *role = ht_arena_room(run->scratch, frame->n_rows + 1);
 	if (!role)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < frame->n_rows; i++) {
-		role[i] = (uint8_t)role_of_row(t, traits, frame->rows[i]);
+		role[i] = (uint8_t)role_of_row(t, traits, frame->rows[i], &gpu_at);
 		if (role[i] != HT_BUSY_OTHER)
 			times.n[role[i]]++;
 	}

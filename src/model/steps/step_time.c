@@ -27,8 +27,8 @@ static enum ht_status cut_track(
 	const struct ht_track *track = &t->tracks[i_track];
 	struct ht_arena *scratch = time->run->scratch;
 	struct ht_pieces pieces = { 0 };
-	pieces.list = ht_arena_alloc(scratch, (2 * (size_t)track->n + 1) * sizeof *pieces.list);
-	uint32_t *open = ht_arena_alloc(scratch, ((size_t)track->n + 1) * sizeof *open);
+	pieces.list = ht_arena_room(scratch, (2 * (size_t)track->n + 1) * sizeof *pieces.list);
+	uint32_t *open = ht_arena_room(scratch, ((size_t)track->n + 1) * sizeof *open);
 	size_t n_open = 0;
 	int64_t at = INT64_MIN;
 	if (!pieces.list || !open)

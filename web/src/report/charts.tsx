@@ -105,11 +105,11 @@ function curves(extra: Extra | null, value: string, keys: string[], title: strin
   return <Lines title={title} of={of + few} xUnit="ns" yUnit={unitOf(rows.column(value))} series={series} />;
 }
 
-export const memoryCurve = (report: Report) => curves(extraOf(report, "memory"), "allocated_bytes", ["rank", "device", "component"],
+export const memoryCurve = (report: Report) => curves(extraOf(report, "memory-curve"), "allocated_bytes", ["rank", "device", "component"],
   "Memory over time", "allocated, of each device", "allocated");
-export const queueCurve = (report: Report) => curves(extraOf(report, "queue"), "queue_length", ["rank", "device", "stream"],
+export const queueCurve = (report: Report) => curves(extraOf(report, "queue-length"), "queue_length", ["rank", "device", "stream"],
   "Work that waits on a stream", "launched and not started, over time", "queue");
-export const bandwidthCurve = (report: Report) => curves(extraOf(report, "bandwidth"), "memory_bw_gbps", ["rank", "device", "name"],
+export const bandwidthCurve = (report: Report) => curves(extraOf(report, "memory-bandwidth"), "memory_bw_gbps", ["rank", "device", "name"],
   "Copy bandwidth over time", "sum of the running copies", "bandwidth");
 
 // The mean step of each rank, or each step of the only one.
