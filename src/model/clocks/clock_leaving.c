@@ -7,7 +7,12 @@
 
 #define LEAST_CALLS 8
 
-/* The end of a call less the median of those of the other ranks. */
+static int64_t size_of(int64_t ns)
+{
+	return ns < 0 ? -ns : ns;
+}
+
+/* The end of a call less the median of those of the other ranks; 0 when those do not leave together themselves. */
 static int64_t later_than_others(const struct ht_call_place *place, int64_t *ends)
 {
 	const struct ht_collective *c = place->collective;
@@ -15,13 +20,16 @@ static int64_t later_than_others(const struct ht_call_place *place, int64_t *end
 	for (size_t i = 0; i < c->n; i++)
 		if (&c->calls[i] != place->call)
 			ends[n++] = c->calls[i].end_ns;
-	return ht_sub_sat(place->call->end_ns, ht_median_i64(ends, n));
+	ht_sort_i64(ends, n);
+	int64_t later_ns = ht_sub_sat(place->call->end_ns, ends[(n - 1) / 2]);
+	bool together = ht_sub_sat(ends[n - 1], ends[0]) <= size_of(later_ns) / 10;
+	return together ? later_ns : 0;
 }
 
 static bool tells(const struct ht_call_place *place)
 {
 	const struct ht_collective *c = place->collective;
-	return c->complete && c->n > 1 && ht_comm_kind_synchronises(c->kind) &&
+	return c->complete && c->n > 2 && ht_comm_kind_synchronises(c->kind) &&
 	       place->call->launch_ns != HT_NO_I64;
 }
 
@@ -38,10 +46,10 @@ enum ht_status ht_clock_leaving(struct ht_run *run, size_t i_rank, int64_t *ret_
 	for (size_t i = 0; i < n_places; i++)
 		if (tells(&matches->places[i_rank][i]))
 			later[n++] = later_than_others(&matches->places[i_rank][i], ends);
-	if (n < LEAST_CALLS || (clocks->n == 2 && i_rank == clocks->reference))
+	if (n < LEAST_CALLS)
 		return HT_OK;
 	ht_sort_i64(later, n);
-	int64_t median = later[n / 2], size = median < 0 ? -median : median;
+	int64_t median = later[n / 2], size = size_of(median);
 	if (size >= HT_LEAVING_LEAST_NS && later[n - 1 - n / 8] - later[n / 8] <= size / 10)
 		*ret_ns = median;
 	return HT_OK;

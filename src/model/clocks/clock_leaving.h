@@ -3,9 +3,10 @@
  *
  * Ranks leave a collective at about the same time. One whose clock is off by less than its collectives take breaks no bound
  * (clocks.h), but leaves each of them by the same time later, or earlier, than the others: what it waits for and what is
- * transfer is then wrong by that. It is told when, over eight collectives and more, three quarters of these differences lie
- * within a tenth of their median, which is HT_LEAVING_LEAST_NS or more. Of two ranks that is one that is not the reference.
- * Calls of the host are left out: they end when their thread gets to it.
+ * transfer is then wrong by that. It is told when, over eight collectives of three ranks and more, three quarters of these
+ * differences lie within a tenth of their median, which is HT_LEAVING_LEAST_NS or more, and the others leave together, within a
+ * tenth of it. Of two ranks nothing says whose clock it is, or whether they take turns on one GPU. Calls of the host are left
+ * out: they end when their thread gets to it.
  *
  * Example: ranks leave ten all-reduces of 20 ms together, but rank 2, whose clock is 7 ms ahead, by its file 7 ms later.
  */
