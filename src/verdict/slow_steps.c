@@ -9,20 +9,28 @@
 #include "base/search.h"
 #include "base/sort.h"
 
+/* How long a step with a number takes; negative: it has none, or its time is not known. */
+static int64_t length_of(const ht_table *steps, size_t row)
+{
+	return ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER) ||
+	                       ht_table_is_null(steps, row, HT_FOUND_STEP_DEVICE)
+	               ? -1
+	               : ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE);
+}
+
 /* Appends the numbers of a rank's slow steps. */
 static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 {
-	size_t n = ht_table_n_rows(steps);
-	int64_t *values = ht_arena_alloc(f->run->scratch, (n + 1) * sizeof *values);
+	size_t n_rows = ht_table_n_rows(steps), n = 0;
+	int64_t *values = ht_arena_alloc(f->run->scratch, (n_rows + 1) * sizeof *values);
 	if (!values)
 		return ht_fail_nomem(f->run->ctx);
-	for (size_t i = 0; i < n; i++)
-		values[i] = ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE);
+	for (size_t i = 0; i < n_rows; i++)
+		if (length_of(steps, i) >= 0)
+			values[n++] = length_of(steps, i);
 	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_median_i64(values, n) : 0;
-	for (size_t i = 0; median_ns > 0 && i < n; i++)
-		if (!ht_table_is_null(steps, i, HT_FOUND_STEP_NUMBER) &&
-		        (double)ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE) >=
-		                HT_SLOW_STEP * (double)median_ns)
+	for (size_t i = 0; median_ns > 0 && i < n_rows; i++)
+		if ((double)length_of(steps, i) >= HT_SLOW_STEP * (double)median_ns)
 			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 	return HT_OK;
 }
@@ -30,9 +38,9 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 static void add_times(struct ht_findings *f, const ht_table *steps)
 {
 	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
-		if (!ht_table_is_null(steps, i, HT_FOUND_STEP_NUMBER) &&
+		if (length_of(steps, i) >= 0 &&
 		        ht_findings_is_slow(f, ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER))) {
-			ht_sum(&f->slow.ns, ht_table_i64(steps, i, HT_FOUND_STEP_DEVICE));
+			ht_sum(&f->slow.ns, length_of(steps, i));
 			f->slow.n_rows++;
 		}
 }
