@@ -1,19 +1,21 @@
 /*
  * generate_kernels.c - a kernel_details.csv of the size asked, as Ascend's exporter writes it.
  *
- *     bench_generate_kernels BYTES OUTPUT
+ *     bench_generate_kernels BYTES OUTPUT [narrow]
  *
  * Rows are those of a transformer that trains: layer after layer the kernels of a fixed list, each with its types,
  * core, shapes and counters (PipeUtilization), 46 columns in all; every so often a collective, whose row has N/A in
  * most of them. What a profiler measures differs from row to row: starts, durations, waits, cycles, times and ratios
  * of the pipes. Texts are few, as in real files, but every layer of the network gives its kernels another shape. Times
- * end in a tab and shapes are quoted twice, as they are there. The same size gives the same bytes.
+ * end in a tab and shapes are quoted twice, as they are there. A narrow one has the eight columns of Level0. The same size
+ * gives the same bytes.
  */
 #include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LAYERS    24
 #define ROW_BYTES 2048
@@ -27,6 +29,9 @@ static const char header[] =
         "aic_fixpipe_ratio,aic_icache_miss_rate,aiv_time(us),aiv_total_cycles,aiv_vec_time(us),"
         "aiv_vec_ratio,aiv_scalar_time(us),aiv_scalar_ratio,aiv_mte2_time(us),aiv_mte2_ratio,"
         "aiv_mte3_time(us),aiv_mte3_ratio,aiv_icache_miss_rate,cube_utilization(%)\n";
+
+static const char narrow_header[] =
+        "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim\n";
 
 enum core { CUBE, VECTOR, MIX };
 
@@ -137,6 +142,15 @@ static void put_kernel(struct state *s, unsigned layer, unsigned which, uint64_t
 	        kind->core == CUBE ? (unsigned)pick(s, 1000) : 0);
 }
 
+static void put_narrow(struct state *s, unsigned which, uint64_t step)
+{
+	const struct kind *kind = &kinds[which];
+	uint64_t dur_ns = kind->mean_ns * (90 + pick(s, 30)) / 100 / 20 * 20;
+	PUT(s, "%" PRIu64 ",%s,N/A,N/A,", step, kind->name);
+	put_stamps(s, dur_ns, pick(s, 3) ? 20 + pick(s, 200) * 10 : pick(s, 900000));
+	PUT(s, "0\n");
+}
+
 static void put_collective(struct state *s, uint64_t layer, uint64_t step)
 {
 	PUT(s,
@@ -155,20 +169,25 @@ int main(int argc, char **argv)
 {
 	char row[ROW_BYTES];
 	struct state s = { .seed = 88172645463325252u, .start_ns = 1764246877073569640u };
-	uint64_t n_bytes = argc == 3 ? strtoull(argv[1], NULL, 10) : 0, written;
+	bool is_narrow = argc == 4;
+	uint64_t n_bytes = argc == 3 || is_narrow ? strtoull(argv[1], NULL, 10) : 0, written;
 	FILE *out = n_bytes ? fopen(argv[2], "wb") : NULL;
 	if (!out) {
-		fprintf(stderr, "usage: bench_generate_kernels BYTES OUTPUT\n");
+		fprintf(stderr, "usage: bench_generate_kernels BYTES OUTPUT [narrow]\n");
 		return 2;
 	}
-	bool ok = fwrite(header, 1, sizeof header - 1, out) == sizeof header - 1;
-	written = sizeof header - 1;
+	const char *columns = is_narrow ? narrow_header : header;
+	bool ok = fputs(columns, out) >= 0;
+	written = strlen(columns);
 	for (uint64_t i = 0; ok && written < n_bytes; i++) {
 		uint64_t layer = i / HT_COUNT(kinds), step = layer / LAYERS;
 		unsigned which = i % HT_COUNT(kinds);
 		s.at = row;
-		put_kernel(&s, layer % LAYERS, which, step);
-		if (which + 1 == HT_COUNT(kinds) && layer % 4 == 3)
+		if (is_narrow)
+			put_narrow(&s, which, step);
+		else
+			put_kernel(&s, layer % LAYERS, which, step);
+		if (!is_narrow && which + 1 == HT_COUNT(kinds) && layer % 4 == 3)
 			put_collective(&s, layer % LAYERS, step);
 		size_t n = (size_t)(s.at - row);
 		ok = fwrite(row, 1, n, out) == n;

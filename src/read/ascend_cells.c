@@ -442,7 +442,8 @@ void ht_ascend_cells_put(struct ht_ascend_cells *c, struct ht_csv_rows *batch, u
 	c->odd.n = 0;
 	memset(c->first_odd, 0, batch->n * sizeof *c->first_odd);
 	memset(c->has, 0, c->n_columns * ROW_WORDS * sizeof *c->has);
-	note(all, 0, batch->n);
+	for (size_t i = 0; i < ROW_WORDS && batch->n > i * 64; i++)
+		all[i] = batch->n < i * 64 + 64 ? ((uint64_t)1 << batch->n % 64) - 1 : ~(uint64_t)0;
 	choose_rows(batch, all, &c->all);
 	c->guess = &c->all;
 	for (size_t i = c->first_extra; i < c->n_columns; i++) {

@@ -39,7 +39,7 @@ static inline bool read_short(uint64_t word, size_t n, int64_t *ret_value, uint8
 	return *ret_value >= 0;
 }
 
-/* The same of 9 to 15 bytes. */
+/* The same of 9 to 16 bytes, of which 15 are digits at most. */
 static inline bool read_long(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_scale)
 {
 	const uint64_t zeros = 0x3030303030303030u;
@@ -59,6 +59,8 @@ static inline bool read_long(const char *p, size_t n, int64_t *ret_value, uint8_
 			return false;
 		digits = before | (digits >> (at * 8) >> 8) << (at * 8);
 	}
+	if (n_digits > 15)
+		return false;
 	digits = digits << (128 - n_digits * 8) |
 	         ((unsigned __int128)zeros << 64 | zeros) >> (n_digits * 8);
 	int64_t first = ht_eight_digits_of((uint64_t)digits);
@@ -72,7 +74,7 @@ bool ht_decimal_read(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_s
 {
 	if (n - 1 < 8)
 		return read_short(ht_first_bytes(ht_eight_bytes(p), n), n, ret_value, ret_scale);
-	return n && n < 16 && read_long(p, n, ret_value, ret_scale);
+	return n && n <= 16 && read_long(p, n, ret_value, ret_scale);
 }
 
 size_t ht_decimals_base(const char *text, const uint32_t *const *rows, size_t n, size_t column,

@@ -3,7 +3,7 @@
  *
  *     "31.620" is 31620 / 10^3, "0.0" is 0 / 10^1, "40" is 40 / 10^0
  *
- * A decimal has 1 to 15 characters, no sign, no zero in front but one before the point, and digits on both sides of a point.
+ * A decimal has 1 to 15 digits, no sign, no zero in front but one before the point, and digits on both sides of a point.
  * All else is left to the caller, be it a number or not.
  */
 #ifndef HT_READ_DECIMALS_H

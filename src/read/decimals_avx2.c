@@ -46,7 +46,8 @@ struct moves {
 			        MOVE(scale, 15), MOVE(scale, 16)                                   \
 		}                                                                                  \
 	}
-#define MAX_SCALE 14
+#define MAX_SCALE  14
+#define MAX_DIGITS 15
 static const struct moves moves_of[MAX_SCALE + 1] = { MOVES(0), MOVES(1), MOVES(2), MOVES(3),
 	MOVES(4), MOVES(5), MOVES(6), MOVES(7), MOVES(8), MOVES(9), MOVES(10), MOVES(11), MOVES(12),
 	MOVES(13), MOVES(14) };
@@ -69,7 +70,7 @@ static inline uint32_t length(const uint32_t *stop)
 }
 
 /* The digits of two cells at their places, fours of them as one number, and where their points are; *bad has bits where
- * they are no digits. */
+ * they are no digits, or begin with a point or with a zero that should not be there. */
 static inline __m256i read_two(const char *end_a, uint32_t n_a, const char *end_b, uint32_t n_b,
         const struct moves *moves, __m256i *bad, uint32_t *ret_point_a, uint32_t *ret_point_b)
 {
@@ -83,25 +84,22 @@ static inline __m256i read_two(const char *end_a, uint32_t n_a, const char *end_
 	uint32_t marks = (uint32_t)_mm256_movemask_epi8(points);
 	uint32_t point_a = _tzcnt_u32(marks | 1u << NO_POINT);
 	uint32_t point_b = _tzcnt_u32(marks >> 16 | 1u << NO_POINT);
+	/* a zero in front that another digit follows */
+	__m256i first = _mm256_andnot_si256(_mm256_slli_si256(own, 1), own);
+	__m256i followed = _mm256_srli_si256(_mm256_andnot_si256(points, own), 1);
+	__m256i zeros = _mm256_and_si256(_mm256_cmpeq_epi8(bytes, zero), followed);
+	__m256i odd = _mm256_and_si256(first, _mm256_or_si256(points, zeros));
 	digits = _mm256_shuffle_epi8(digits, load_two(moves->from[point_a], moves->from[point_b]));
-	*bad = _mm256_or_si256(*bad, _mm256_subs_epu8(digits, nine));
+	*bad = _mm256_or_si256(*bad, _mm256_or_si256(odd, _mm256_subs_epu8(digits, nine)));
 	*ret_point_a = point_a;
 	*ret_point_b = point_b;
 	return _mm256_madd_epi16(_mm256_maddubs_epi16(digits, tens), hundreds);
 }
 
-/* Below zero when the cell has too many digits for most of them before the point, or none there, or a zero that should not
- * be there. */
-static inline int32_t find_fault(const char *end, uint32_t n, uint32_t point, int32_t most)
-{
-	int32_t more = (int32_t)(n + point) - 17; /* digits before the point but the first */
-	int32_t starts_with_zero = (end[-(ptrdiff_t)n] ^ '0') - 1;
-	return more | (most - more) | (starts_with_zero & -more);
-}
-
-/* Four cells of a column; false when one of them is no decimal. */
+/* Four cells of a column; false when one of them is no decimal. most: n and point of a cell with as many digits as there
+ * may be. */
 static inline bool read_four(const char *text, const uint32_t *const *rows, size_t column,
-        int32_t most, const struct moves *moves, int64_t *ret_values)
+        uint32_t most, const struct moves *moves, int64_t *ret_values)
 {
 	const __m256i ten_thousands = _mm256_set1_epi32(0x00012710);
 	const __m256i eight_places = _mm256_set1_epi64x(100000000);
@@ -109,17 +107,15 @@ static inline bool read_four(const char *text, const uint32_t *const *rows, size
 	const uint32_t *stop2 = rows[2] + column, *stop3 = rows[3] + column;
 	uint32_t n0 = length(stop0), n1 = length(stop1), n2 = length(stop2), n3 = length(stop3);
 	uint32_t p0, p1, p2, p3;
-	const char *end0 = text + *stop0, *end1 = text + *stop1;
-	const char *end2 = text + *stop2, *end3 = text + *stop3;
-	if ((n0 | n1 | n2 | n3) > 15)
+	if (((n0 - 1) | (n1 - 1) | (n2 - 1) | (n3 - 1)) > 15)
 		return false;
 	__m256i bad = _mm256_setzero_si256();
 	/* packing takes them in turns */
-	__m256i even = read_two(end0, n0, end2, n2, moves, &bad, &p0, &p2);
-	__m256i odd = read_two(end1, n1, end3, n3, moves, &bad, &p1, &p3);
-	int32_t fault = find_fault(end0, n0, p0, most) | find_fault(end1, n1, p1, most) |
-	                find_fault(end2, n2, p2, most) | find_fault(end3, n3, p3, most);
-	if (fault < 0 || !_mm256_testz_si256(bad, bad))
+	__m256i even = read_two(text + *stop0, n0, text + *stop2, n2, moves, &bad, &p0, &p2);
+	__m256i odd = read_two(text + *stop1, n1, text + *stop3, n3, moves, &bad, &p1, &p3);
+	/* below zero: it is too long */
+	uint32_t left = (most - n0 - p0) | (most - n1 - p1) | (most - n2 - p2) | (most - n3 - p3);
+	if (left >> 31 || !_mm256_testz_si256(bad, bad))
 		return false;
 	__m256i eights = _mm256_madd_epi16(_mm256_packus_epi32(even, odd), ten_thousands);
 	__m256i sum = _mm256_add_epi64(
@@ -132,9 +128,9 @@ size_t ht_decimals_avx2(const char *text, const uint32_t *const *rows, size_t n,
         uint8_t scale, int64_t *ret_values)
 {
 	const struct moves *moves = &moves_of[scale <= MAX_SCALE ? scale : 0];
-	const int32_t most = MAX_SCALE - scale;
+	const uint32_t most = MAX_DIGITS + NO_POINT - scale;
 	size_t i = 0;
-	while (most >= 0 && n >= 4 && i < n) {
+	while (scale <= MAX_SCALE && n >= 4 && i < n) {
 		/* the last up to three are read with some before them once more */
 		size_t first = i < n - 4 ? i : n - 4;
 		if (!read_four(text, rows + first, column, most, moves, ret_values + first))

@@ -45,13 +45,13 @@ static size_t read_column(
 	return read(column->text + HT_CSV_FRONT, column->rows, n, 1, scale, ret);
 }
 
-/* By definition: a JSON number of 1 to 15 characters that are digits and at most one point. */
+/* By definition: a JSON number of 1 to 15 digits and at most one point. */
 static bool is_decimal(const char *cell, int *ret_scale, int64_t *ret_value)
 {
 	size_t n = strlen(cell);
 	const char *point = strchr(cell, '.');
 	char digits[24];
-	if (!n || n > 15 || strspn(cell, "0123456789.") != n ||
+	if (!n || n - (point != NULL) > 15 || strspn(cell, "0123456789.") != n ||
 	        ht_number_parse(cell).end != cell + n)
 		return false;
 	*ret_scale = point ? (int)(n - 1 - (size_t)(point - cell)) : 0;
@@ -97,11 +97,13 @@ static void known_cells(void **state)
 		{ "40", true, 40, 0 }, { "4294967295", true, 4294967295, 0 },
 		{ "123456789012345", true, 123456789012345, 0 },
 		{ "567.816000", true, 567816000, 6 },
-		{ "1234567.1234567", true, 12345671234567, 7 }, { "", false, 0, 0 },
-		{ ".5", false, 0, 0 }, { "5.", false, 0, 0 }, { "01", false, 0, 0 },
-		{ "00.5", false, 0, 0 }, { "-1", false, 0, 0 }, { "1.2.3", false, 0, 0 },
-		{ "1e3", false, 0, 0 }, { "N/A", false, 0, 0 }, { ".", false, 0, 0 },
-		{ "1234567890123456", false, 0, 0 }, { " 1", false, 0, 0 } };
+		{ "1234567.1234567", true, 12345671234567, 7 },
+		{ "1234567.12345678", true, 123456712345678, 8 },
+		{ "1234567.123456789", false, 0, 0 }, { "", false, 0, 0 }, { ".5", false, 0, 0 },
+		{ "5.", false, 0, 0 }, { "01", false, 0, 0 }, { "00.5", false, 0, 0 },
+		{ "-1", false, 0, 0 }, { "1.2.3", false, 0, 0 }, { "1e3", false, 0, 0 },
+		{ "N/A", false, 0, 0 }, { ".", false, 0, 0 }, { "1234567890123456", false, 0, 0 },
+		{ " 1", false, 0, 0 } };
 	(void)state;
 	for (size_t i = 0; i < HT_COUNT(cases); i++) {
 		char text[64] = "";
@@ -139,11 +141,45 @@ static void random_cells(void **state)
 	}
 }
 
+/* Many decimals, of all lengths that there may be, and among them one that is none, or none. */
+static void good_cells(void **state)
+{
+	static const char *const bad[] = { "", "01", ".5", "5.", "-1", "1.2.3", "N/A", "00", "00.5",
+		"1234567890123456", "123456789012345.6", "0x1", "1,5", "1 ", "\"1\"", "." };
+	unsigned seed = 5;
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		char cells[MAX_CELLS][24];
+		uint8_t scale = (uint8_t)(round % 16);
+		for (size_t i = 0; i < MAX_CELLS; i++) {
+			seed = seed * 1103515245 + 12345;
+			unsigned n_front = 1 + (seed >> 16) % 15, n_behind = (seed >> 20) % 8;
+			unsigned long long front = 1 + (seed >> 8) % 9, behind = seed % 97;
+			for (unsigned k = 1; k < n_front; k++)
+				front = front * 10 + (seed >> k) % 10;
+			if ((seed >> 24) % 4 == 0)
+				front = 0;
+			if (n_behind)
+				snprintf(cells[i], sizeof cells[i], "%llu.%0*llu", front,
+				        (int)n_behind, behind % (n_behind > 1 ? 97 : 10));
+			else
+				snprintf(cells[i], sizeof cells[i], "%llu", front);
+		}
+		if (round % 2)
+			snprintf(cells[seed % MAX_CELLS], sizeof cells[0], "%s",
+			        bad[(seed >> 8) % HT_COUNT(bad)]);
+		/* some that fit, from each of them on */
+		for (size_t i = 0; i < MAX_CELLS; i += 3)
+			check(cells + i, MAX_CELLS - i, scale);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_cells),
 		cmocka_unit_test(random_cells),
+		cmocka_unit_test(good_cells),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

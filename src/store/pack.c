@@ -3,6 +3,8 @@
  */
 #include "store/pack.h"
 
+#include "base/cpu.h"
+
 /* 2^53: whole numbers up to here are doubles. */
 #define MAX_EXACT ((int64_t)1 << 53)
 
@@ -37,8 +39,7 @@ static uint8_t drop_zeros(int64_t *values, unsigned n, uint8_t scale)
 /* Values that compilers handle together, in whatever registers there are. */
 typedef uint64_t lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* The base and bits of HT_PACK_VALUES values: the base is the bits in front that all have. */
-static void measure(const uint64_t *values, struct ht_pack_block *block)
+static void measure(const uint64_t *values, uint64_t *ret_any, uint64_t *ret_all)
 {
 	const lanes *v = (const lanes *)(const void *)values;
 	lanes any = v[0], all = v[0];
@@ -46,52 +47,79 @@ static void measure(const uint64_t *values, struct ht_pack_block *block)
 		any |= v[i];
 		all &= v[i];
 	}
-	uint64_t same = all[0] & all[1] & all[2] & all[3];
-	uint64_t differs = (any[0] | any[1] | any[2] | any[3]) ^ same;
-	block->base = (int64_t)same;
+	*ret_any = any[0] | any[1] | any[2] | any[3];
+	*ret_all = all[0] & all[1] & all[2] & all[3];
+}
+
+static void mark(const uint64_t *v, uint64_t *ret_masks)
+{
+	for (unsigned first = 0; first < HT_PACK_VALUES; first += 64) {
+		uint64_t mask = 0;
+		for (unsigned i = 0; i < 64; i += 4)
+			mask |= ((uint64_t)(v[first + i] != 0) |
+			                (uint64_t)(v[first + i + 1] != 0) << 1 |
+			                (uint64_t)(v[first + i + 2] != 0) << 2 |
+			                (uint64_t)(v[first + i + 3] != 0) << 3)
+			        << i;
+		ret_masks[first / 64] = mask;
+	}
+}
+
+const struct ht_pack_loops ht_pack_loops_any = { measure, mark };
+
+const struct ht_pack_loops *ht_pack_loops(void)
+{
+#if defined(__x86_64__)
+	if (ht_cpu_has_avx2())
+		return &ht_pack_loops_avx2;
+#endif
+	return &ht_pack_loops_any;
+}
+
+/* The base and bits of a block: the base is the bits in front that all have. */
+static void set_base(struct ht_pack_block *block, uint64_t any, uint64_t all)
+{
+	block->base = (int64_t)all;
 	block->n_bits = 0;
-	if (!differs)
+	if (any == all)
 		return;
-	unsigned n_bits = 64 - (unsigned)__builtin_clzll(differs);
+	unsigned n_bits = 64 - (unsigned)__builtin_clzll(any ^ all);
 	block->n_bits = n_bits & 0xff;
-	block->base = n_bits < 64 ? (int64_t)(same >> n_bits << n_bits) : 0;
+	block->base = n_bits < 64 ? (int64_t)(all >> n_bits << n_bits) : 0;
 }
 
 /* Which values are not zero; where the first ones are, all count so. Returns how many. */
-static unsigned find_others(const uint64_t *v, unsigned n, uint64_t *masks)
+static unsigned find_others(
+        const struct ht_pack_loops *loops, const uint64_t *v, unsigned n, uint64_t *masks)
 {
 	unsigned n_others = 0, i = 0;
 	while (i < n && i < 16 && v[i])
 		i++;
 	if (i == n || i == 16)
 		return n;
-	for (unsigned first = 0; first < HT_PACK_VALUES; first += 64) {
-		uint64_t mask = 0;
-		for (i = 0; i < 64; i += 4)
-			mask |= ((uint64_t)(v[first + i] != 0) |
-			                (uint64_t)(v[first + i + 1] != 0) << 1 |
-			                (uint64_t)(v[first + i + 2] != 0) << 2 |
-			                (uint64_t)(v[first + i + 3] != 0) << 3)
-			        << i;
+	loops->mark(v, masks);
+	for (i = 0; i < HT_PACK_MASKS; i++) {
+		unsigned first = i * 64;
 		if (n < first + 64)
-			mask &= n > first ? ~(uint64_t)0 >> (first + 64 - n) : 0;
-		masks[first / 64] = mask;
-		n_others += ht_pack_count(mask);
+			masks[i] &= n > first ? ~(uint64_t)0 >> (first + 64 - n) : 0;
+		n_others += ht_pack_count(masks[i]);
 	}
 	return n_others;
 }
 
 void ht_pack_plan(int64_t *values, unsigned n, uint8_t scale, struct ht_pack_plan *ret)
 {
-	uint64_t *v = (uint64_t *)values;
+	const struct ht_pack_loops *loops = ht_pack_loops();
+	uint64_t *v = (uint64_t *)values, any, all;
 	ret->block = (struct ht_pack_block){ .scale = drop_zeros(values, n, scale) };
 	/* of a count that is known; the first value changes nothing */
 	for (unsigned i = n; i < HT_PACK_VALUES; i++)
 		values[i] = values[0];
-	measure(v, &ret->block);
+	loops->measure(v, &any, &all);
+	set_base(&ret->block, any, all);
 	unsigned n_bits = ret->block.n_bits;
 	ret->n_values = n;
-	ret->n_others = n_bits > 1 ? find_others(v, n, ret->others) : n;
+	ret->n_others = n_bits > 1 ? find_others(loops, v, n, ret->others) : n;
 	ret->n_words = ((size_t)n * n_bits + 63) / 64;
 	/* worth it when an eighth is saved */
 	ret->is_sparse = (n - ret->n_others) * n_bits >= 64 * (1 + HT_PACK_MASKS) + n * n_bits / 8;

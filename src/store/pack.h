@@ -42,6 +42,17 @@ static inline uint64_t ht_pack_n_blocks(uint64_t n_values)
 	return n_values / HT_PACK_VALUES + (n_values % HT_PACK_VALUES != 0);
 }
 
+/* Loops over the HT_PACK_VALUES values of a block, for every processor and for some. They agree. */
+struct ht_pack_loops {
+	/* the bits that some value has, and those that all have */
+	void (*measure)(const uint64_t *values, uint64_t *ret_any, uint64_t *ret_all);
+	/* HT_PACK_MASKS words: which values are not zero */
+	void (*mark)(const uint64_t *values, uint64_t *ret_masks);
+};
+extern const struct ht_pack_loops ht_pack_loops_any, ht_pack_loops_avx2;
+/* The best ones for this CPU. */
+const struct ht_pack_loops *ht_pack_loops(void);
+
 /* How a block will be written. */
 struct ht_pack_plan {
 	struct ht_pack_block block; /* but for its first word */

@@ -41,6 +41,28 @@ static void check(const int64_t *values, unsigned n)
 		assert_int_equal(ht_pack_i64(&plan.block, words, i), values[i]);
 }
 
+/* The loops for this CPU and for every one say the same of a block. */
+static void loops_agree(void **state)
+{
+	uint64_t seed = 99, values[HT_PACK_VALUES], any[2], all[2], masks[2][HT_PACK_MASKS];
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = 0; i < HT_PACK_VALUES; i++)
+			values[i] = random_bits(&seed) % (1 + round % 5) ? 0 : random_bits(&seed);
+		const struct ht_pack_loops *loops[2] = { &ht_pack_loops_any, ht_pack_loops() };
+		for (unsigned k = 0; k < 2; k++) {
+			loops[k]->measure(values, &any[k], &all[k]);
+			loops[k]->mark(values, masks[k]);
+		}
+		assert_true(any[0] == any[1] && all[0] == all[1]);
+		assert_memory_equal(masks[0], masks[1], sizeof masks[0]);
+		for (unsigned i = 0; i < HT_PACK_VALUES; i++) {
+			assert_int_equal(masks[0][i / 64] >> i % 64 & 1, values[i] != 0);
+			assert_true((values[i] & ~any[0]) == 0 && (all[0] & ~values[i]) == 0);
+		}
+	}
+}
+
 static const unsigned counts[] = { 1, 2, 3, 4, 5, 8, 12, 63, 64, 65, 96, 127, 128, 130, 200, 255,
 	256 };
 
@@ -106,6 +128,7 @@ static void zeros_behind_decimals_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loops_agree),
 		cmocka_unit_test(any_bits),
 		cmocka_unit_test(many_zeros),
 		cmocka_unit_test(zeros_take_no_room),
