@@ -25,11 +25,25 @@ static const char *const keywords[] = { "SELECT", "FROM", "WHERE", "GROUP BY", "
 
 static ht_table *names; /* one column: everything that has a name in SQL */
 
+/* What stands before a word stays: g. of g.dur_ns. */
+static char *put_behind(const char *before, size_t n_before, const char *word)
+{
+	char *whole = malloc(n_before + strlen(word) + 1);
+	if (whole != NULL) {
+		memcpy(whole, before, n_before);
+		memcpy(whole + n_before, word, strlen(word) + 1);
+	}
+	return whole;
+}
+
 /* The state-th word that the text may become. */
 static char *complete(const char *text, int state)
 {
 	static size_t at;
-	size_t n = strlen(text), n_names = names != NULL ? ht_table_n_rows(names) : 0;
+	const char *dot = strrchr(text, '.');
+	/* a column of a table; commands begin with a dot */
+	size_t n_before = dot != NULL && dot != text ? (size_t)(dot - text) + 1 : 0;
+	size_t n = strlen(text + n_before), n_names = names != NULL ? ht_table_n_rows(names) : 0;
 	if (state == 0)
 		at = 0;
 	while (at < COUNT(keywords) + n_names) {
@@ -37,8 +51,8 @@ static char *complete(const char *text, int state)
 		const char *word = i < COUNT(keywords)
 		                           ? keywords[i]
 		                           : ht_table_str(names, i - COUNT(keywords), 0);
-		if (strncasecmp(word, text, n) == 0)
-			return strdup(word);
+		if (strncasecmp(word, text + n_before, n) == 0)
+			return put_behind(text, n_before, word);
 	}
 	return NULL;
 }
@@ -73,13 +87,17 @@ static bool history_path(char *path, size_t n)
 static char *read_line(const char *prompt)
 {
 	char *line = readline(prompt);
-	if (line != NULL && line[0] != '\0')
+	const HIST_ENTRY *last =
+	        history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
+	bool is_again = line != NULL && last != NULL && strcmp(last->line, line) == 0;
+	if (line != NULL && line[0] != '\0' && !is_again)
 		add_history(line);
 	return line;
 }
 
 static void begin(struct sql_session *session)
 {
+	static char breaks[] = " \t\n\"'`@$><=;|&{(,+-*/%";
 	char path[4096];
 	static const char query[] =
 	        "SELECT CASE WHEN kind = 'function' THEN substr(name, 1, instr(name, '(')) "
@@ -88,6 +106,8 @@ static void begin(struct sql_session *session)
 		names = NULL;
 	rl_readline_name = "holotrace";
 	rl_attempted_completion_function = complete_word;
+	/* versions of libedit differ in which of them they ask */
+	rl_basic_word_break_characters = rl_completer_word_break_characters = breaks;
 	using_history();
 	stifle_history(1000);
 	if (history_path(path, sizeof(path)))

@@ -53,6 +53,8 @@ def _flag(found):
         return f"{argument(name)}="
     if colon or value in choices or value == "all" or _NUMBER.match(value):
         return f"{argument(name)}={_value(value)}"
+    if name == "set" and "=" in value:
+        return "{{\"{}\": {}}} after the query".format(*value.split("=", 1))
     if value.isupper():
         return f"{argument(name)}={value}"
     return f"{argument(name)}={rest}"

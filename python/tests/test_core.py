@@ -401,6 +401,8 @@ def test_sql(ddp):
     assert list(table["rank"]) == ddp.ranks and all(n > 0 for n in table["n"])
     with pytest.raises(holotrace.UsageError, match="gpus"):
         ddp.sql("SELECT * FROM gpus")
+    with pytest.raises(holotrace.UsageError, match=r'as in \{"NAME": VALUE\} after the query'):
+        ddp.sql("SELECT :least")
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with pytest.raises(holotrace.LimitError, match="longer"):
         ddp.sql(endless, timeout=0.1)

@@ -1,6 +1,7 @@
 """The prompt of `holotrace sql`, at a terminal of its own."""
 import fcntl
 import os
+import pathlib
 import pty
 import select
 import subprocess
@@ -82,3 +83,32 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     assert "42" in terminal.until("sql> ")
     terminal.say("\x04")
     assert terminal.program.wait(20) == 0
+
+
+def test_completion_and_history(tmp_path):
+    if b"no databases" in support.output("version"):
+        pytest.skip("the program was built without SQLite")
+    if b"libedit.so" not in pathlib.Path(support.EXE).read_bytes():
+        pytest.skip("the program was built without libedit")
+    for start in range(2):
+        terminal = Terminal(tmp_path)
+        terminal.until("sql> ")
+        if start == 0:
+            terminal.say("SELECT 1,human_\t")
+            terminal.until("1,human_ns(")
+            terminal.say("5) AS n, min(b.idle_s\t")
+            terminal.until("b.idle_share")
+            terminal.say(") AS least FROM temporal_b\t")
+            terminal.until("temporal_breakdown")
+            terminal.say("b;\n")
+        else:
+            # the last but one of the former time: what was typed, without what came twice
+            terminal.say("\x1b[A\x1b[A\n")
+        assert "least" in terminal.until("\nsql> ").split("Query", 1)[1]
+        terminal.say(".help\n")
+        terminal.until("sql> ")
+        terminal.say(".help\n")
+        terminal.until("sql> ")
+        terminal.say("\x04")
+        assert terminal.program.wait(20) == 0
+        os.close(terminal.master)
