@@ -93,7 +93,7 @@ static enum ht_status draw_links(struct ht_cp_drawing *d, struct ht_cp_clock *cl
 static enum ht_status draw_windows(struct ht_cp_drawing *d, struct ht_cp_model *m)
 {
 	struct ht_cp_clock clock;
-	HT_TRY(ht_cp_clock_make(d->run, m, &clock));
+	HT_TRY(ht_cp_clock_make(d->run, m, HT_CP_BACKWARD, &clock));
 	enum ht_status status = HT_OK;
 	struct ht_vec path = { 0 };
 	for (size_t k = 0; k < m->n_windows && status == HT_OK; k++) {

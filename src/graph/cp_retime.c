@@ -51,33 +51,47 @@ static enum ht_status sort_items(struct ht_cp_clock *c)
 	return HT_OK;
 }
 
-enum ht_status ht_cp_clock_make(
-        struct ht_run *run, struct ht_cp_model *m, struct ht_cp_clock *ret_clock)
+/* What only going forward needs. */
+static bool make_forward(struct ht_cp_clock *c)
 {
-	size_t n_tracks = m->trace->n_tracks, n_spans = m->first_span[n_tracks];
+	struct ht_arena *a = c->run->scratch;
+	size_t n_tracks = c->m->trace->n_tracks, n_spans = c->m->first_span[n_tracks];
+	c->work_start = ht_arena_alloc(a, (c->m->n_works + 1) * sizeof(int64_t));
+	c->work_end = ht_arena_alloc(a, (c->m->n_works + 1) * sizeof(int64_t));
+	c->held_end = ht_arena_alloc(a, (c->n_held + 1) * sizeof(int64_t));
+	c->handover_ns = ht_arena_alloc(a, (c->n_handovers + 1) * sizeof(int64_t));
+	c->span_sum = ht_arena_alloc(a, (n_spans + 1) * sizeof(int64_t));
+	c->span_factor = ht_arena_alloc(a, (n_spans + 1) * sizeof(double));
+	c->gap_factor = ht_arena_alloc(a, (n_tracks + 1) * sizeof(double));
+	return c->work_start && c->work_end && c->held_end && c->handover_ns && c->span_sum &&
+	       c->span_factor && c->gap_factor;
+}
+
+static bool make_backward(struct ht_cp_clock *c)
+{
+	struct ht_arena *a = c->run->scratch;
+	size_t n_spans = c->m->first_span[c->m->trace->n_tracks];
+	c->work_slack = ht_arena_alloc(a, (c->m->n_works + 1) * sizeof(int64_t));
+	c->held_slack = ht_arena_alloc(a, (c->n_held + 1) * sizeof(int64_t));
+	c->handover_slack = ht_arena_alloc(a, (c->n_handovers + 1) * sizeof(int64_t));
+	c->span_slack = ht_arena_alloc(a, (n_spans + 1) * sizeof(int64_t));
+	c->row_slack = ht_arena_alloc(a, (c->m->trace->n_kind + 1) * sizeof(int64_t));
+	return c->work_slack && c->held_slack && c->handover_slack && c->span_slack && c->row_slack;
+}
+
+enum ht_status ht_cp_clock_make(struct ht_run *run, struct ht_cp_model *m, enum ht_cp_way way,
+        struct ht_cp_clock *ret_clock)
+{
+	size_t n_tracks = m->trace->n_tracks;
 	struct ht_cp_clock c = { .run = run,
 		.m = m,
 		.n_held = m->first_held[n_tracks],
 		.n_handovers = m->first_handover[n_tracks] };
 	c.n_items = c.n_held + c.n_handovers + m->n_works;
-	struct ht_arena *a = run->scratch;
-	c.items = ht_arena_alloc(a, (c.n_items + 1) * sizeof *c.items);
-	c.item_ns = ht_arena_alloc(a, (c.n_items + 1) * sizeof *c.item_ns);
-	c.work_start = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
-	c.work_end = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
-	c.work_slack = ht_arena_alloc(a, (m->n_works + 1) * sizeof(int64_t));
-	c.held_end = ht_arena_alloc(a, (c.n_held + 1) * sizeof(int64_t));
-	c.held_slack = ht_arena_alloc(a, (c.n_held + 1) * sizeof(int64_t));
-	c.handover_ns = ht_arena_alloc(a, (c.n_handovers + 1) * sizeof(int64_t));
-	c.handover_slack = ht_arena_alloc(a, (c.n_handovers + 1) * sizeof(int64_t));
-	c.span_sum = ht_arena_alloc(a, (n_spans + 1) * sizeof(int64_t));
-	c.span_slack = ht_arena_alloc(a, (n_spans + 1) * sizeof(int64_t));
-	c.span_factor = ht_arena_alloc(a, (n_spans + 1) * sizeof(double));
-	c.gap_factor = ht_arena_alloc(a, (n_tracks + 1) * sizeof(double));
-	c.row_slack = ht_arena_alloc(a, (m->trace->n_kind + 1) * sizeof(int64_t));
-	if (!c.items || !c.item_ns || !c.work_start || !c.work_end || !c.work_slack ||
-	        !c.held_end || !c.held_slack || !c.handover_ns || !c.handover_slack ||
-	        !c.span_sum || !c.span_slack || !c.span_factor || !c.gap_factor || !c.row_slack)
+	c.items = ht_arena_alloc(run->scratch, (c.n_items + 1) * sizeof *c.items);
+	c.item_ns = ht_arena_alloc(run->scratch, (c.n_items + 1) * sizeof *c.item_ns);
+	if (!c.items || !c.item_ns ||
+	        !(way == HT_CP_FORWARD ? make_forward(&c) : make_backward(&c)))
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(sort_items(&c));
 	*ret_clock = c;

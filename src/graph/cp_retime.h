@@ -37,6 +37,9 @@ struct ht_cp_clock {
 	int64_t *held_slack, *handover_slack;
 	int64_t *span_slack; /* by span, of its end */
 	int64_t *row_slack;  /* by row of the host */
+	size_t n_slacks;     /* of all five */
+	struct ht_vec set;   /* int64_t *: those that are not free ... */
+	bool lists_set;      /* ... unless they were too many */
 	struct ht_vec points;
 };
 
@@ -46,9 +49,12 @@ struct ht_cp_retimed {
 	size_t n_matched;   /* pieces of it */
 };
 
+/* What a clock is for: ht_cp_retime or ht_cp_slack_find. */
+enum ht_cp_way { HT_CP_FORWARD, HT_CP_BACKWARD };
+
 /* Memory in run->scratch; to be ended with ht_cp_clock_done. */
-enum ht_status ht_cp_clock_make(
-        struct ht_run *run, struct ht_cp_model *model, struct ht_cp_clock *ret_clock) HT_MUST_USE;
+enum ht_status ht_cp_clock_make(struct ht_run *run, struct ht_cp_model *model, enum ht_cp_way way,
+        struct ht_cp_clock *ret_clock) HT_MUST_USE;
 void ht_cp_clock_done(struct ht_cp_clock *clock);
 
 /* rules NULL: the recorded length. */

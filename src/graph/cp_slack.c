@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is set is listed up to this share of all; beyond it, freeing all takes no longer than setting did. */
+#define LISTED_SHARE 8
+
 /* A moment of a host thread that something hangs on. */
 struct point {
 	int64_t time_ns, slack_ns;
@@ -23,10 +26,39 @@ static int64_t more(int64_t slack, int64_t by)
 	return slack > HT_CP_FREE - by ? HT_CP_FREE : slack + by;
 }
 
-static void lower(int64_t *slack, int64_t to)
+/* Set a slack of the clock, and remember that it has one. */
+static void set(struct ht_cp_clock *c, int64_t *slack, int64_t to)
+{
+	if (*slack == HT_CP_FREE && c->lists_set)
+		c->lists_set = c->set.n < c->n_slacks / LISTED_SHARE &&
+		               HT_VEC_PUSH(c->run->ctx->mem, &c->set, int64_t *, slack);
+	*slack = to;
+}
+
+static void lower(struct ht_cp_clock *c, int64_t *slack, int64_t to)
 {
 	if (to < *slack)
-		*slack = to;
+		set(c, slack, to);
+}
+
+/* All free again, but for what was set: with many windows each sets few of them. */
+static void free_slacks(struct ht_cp_clock *c)
+{
+	int64_t *all[] = { c->work_slack, c->held_slack, c->handover_slack, c->span_slack,
+		c->row_slack };
+	const size_t n[] = { c->m->n_works, c->n_held, c->n_handovers,
+		c->m->first_span[c->m->trace->n_tracks], c->m->trace->n_kind };
+	int64_t **set = c->set.data;
+	for (size_t i = 0; c->lists_set && i < c->set.n; i++)
+		*set[i] = HT_CP_FREE;
+	c->n_slacks = 0;
+	for (size_t k = 0; k < HT_COUNT(all); k++) {
+		for (size_t i = 0; !c->lists_set && i < n[k]; i++)
+			all[k][i] = HT_CP_FREE;
+		c->n_slacks += n[k];
+	}
+	c->set.n = 0;
+	c->lists_set = true;
 }
 
 static bool put_point(
@@ -36,9 +68,9 @@ static bool put_point(
 		return true;
 	struct ht_cp_anchor anchor = ht_cp_anchor_before(c->m, track, time_ns, handed);
 	if (anchor.held != HT_NONE)
-		lower(&c->held_slack[anchor.held], slack);
+		lower(c, &c->held_slack[anchor.held], slack);
 	else if (anchor.handover != HT_NONE)
-		lower(&c->handover_slack[anchor.handover], slack);
+		lower(c, &c->handover_slack[anchor.handover], slack);
 	struct point point = { time_ns, slack, track, 0 };
 	return HT_VEC_PUSH(c->run->ctx->mem, &c->points, struct point, point);
 }
@@ -56,7 +88,7 @@ static void pass_to_busy(struct ht_cp_clock *c, uint32_t work, int64_t slack)
 	uint32_t at = ht_cp_busy_before(m, m->device_of_lane[w->lane], w->start_ns);
 	uint32_t first = m->first_busy[m->device_of_lane[w->lane]];
 	while (at != HT_NONE && m->busy[at].end_ns > delay.from_ns) {
-		lower(&c->work_slack[m->busy[at].work], slack);
+		lower(c, &c->work_slack[m->busy[at].work], slack);
 		at = at == first ? HT_NONE : at - 1;
 	}
 }
@@ -66,7 +98,7 @@ static bool pass_work(struct ht_cp_clock *c, uint32_t work)
 	const struct ht_cp_model *m = c->m;
 	const struct ht_cp_work *w = &m->works[work];
 	if (ht_cp_window_owns(m, c->window, work))
-		lower(&c->work_slack[work], c->window->end_ns - w->end_ns);
+		lower(c, &c->work_slack[work], c->window->end_ns - w->end_ns);
 	int64_t slack = c->work_slack[work];
 	if (slack == HT_CP_FREE)
 		return true;
@@ -75,15 +107,16 @@ static bool pass_work(struct ht_cp_clock *c, uint32_t work)
 		int64_t end = m->works[w->before].end_ns;
 		int64_t early =
 		        end > w->start_ns ? 0 : w->start_ns - ht_cp_lag(m, work, w->before) - end;
-		lower(&c->work_slack[w->before], more(slack, early));
+		lower(c, &c->work_slack[w->before], more(slack, early));
 	}
 	for (uint32_t i = 0; i < w->n_sources; i++) {
 		uint32_t source = m->sources[w->first_source + i].work;
-		lower(&c->work_slack[source], more(slack, w->start_ns - ht_cp_lag(m, work, source) -
-		                                                  m->works[source].end_ns));
+		lower(c, &c->work_slack[source],
+		        more(slack, w->start_ns - ht_cp_lag(m, work, source) -
+		                            m->works[source].end_ns));
 	}
 	if (w->by == HT_CP_BY_WORK && m->works[w->floor].end_ns <= w->start_ns)
-		lower(&c->work_slack[w->floor], slack);
+		lower(c, &c->work_slack[w->floor], slack);
 	pass_to_busy(c, work, slack);
 	if (w->launch != HT_NONE)
 		return put_point(c, m->trace->track[w->launch], w->launch_ns,
@@ -97,8 +130,8 @@ static bool pass_held(struct ht_cp_clock *c, uint32_t i)
 	int64_t slack = c->held_slack[i];
 	if (slack == HT_CP_FREE)
 		return true;
-	lower(&c->work_slack[h->work], slack);
-	lower(&c->row_slack[h->row], slack);
+	lower(c, &c->work_slack[h->work], slack);
+	lower(c, &c->row_slack[h->row], slack);
 	return put_point(c, c->m->trace->track[h->row], h->start_ns,
 	        more(slack, h->end_ns - h->start_ns), false);
 }
@@ -115,7 +148,7 @@ static bool pass_handover(struct ht_cp_clock *c, uint32_t i)
 	at = at == HT_NONE ? m->first_span[m->main_track] : at;
 	for (; at < end && m->spans[at].start_ns < h->time_ns; at++) {
 		if (m->spans[at].row != HT_NONE)
-			lower(&c->row_slack[m->spans[at].row], slack);
+			lower(c, &c->row_slack[m->spans[at].row], slack);
 	}
 	if (!put_point(c, h->from_track, h->from_ns, slack, true))
 		return false;
@@ -168,19 +201,20 @@ static void slacken_track(
 		struct ht_cp_anchor anchor =
 		        ht_cp_anchor_before(m, track, points[n - 1].time_ns, false);
 		if (anchor.time_ns <= stop)
-			lower(&least, points[n - 1].slack_ns);
+			least = points[n - 1].slack_ns < least ? points[n - 1].slack_ns : least;
 	}
 	for (; at != HT_NONE; at = at == m->first_span[track] ? HT_NONE : at - 1) {
 		int64_t start = m->spans[at].start_ns;
 		struct ht_cp_anchor anchor = ht_cp_anchor_before(m, track, stop, false);
 		for (; n && points[n - 1].time_ns >= stop; n--)
-			lower(&least, points[n - 1].slack_ns);
+			least = points[n - 1].slack_ns < least ? points[n - 1].slack_ns : least;
 		/* what is held until its end passes nothing on; what is held on its way, its rest */
-		c->span_slack[at] = anchor.time_ns == stop ? HT_CP_FREE : least;
+		if (anchor.time_ns != stop && least != HT_CP_FREE)
+			set(c, &c->span_slack[at], least);
 		if (anchor.time_ns > start)
 			least = HT_CP_FREE;
 		if (m->spans[at].row != HT_NONE)
-			lower(&c->row_slack[m->spans[at].row], c->span_slack[at]);
+			lower(c, &c->row_slack[m->spans[at].row], c->span_slack[at]);
 		stop = start;
 		if (stop <= from)
 			break;
@@ -189,20 +223,10 @@ static void slacken_track(
 
 enum ht_status ht_cp_slack_find(struct ht_cp_clock *c, const struct ht_cp_window *window)
 {
-	const struct ht_cp_model *m = c->m;
 	c->window = window;
 	c->rules = NULL;
 	c->points.n = 0;
-	for (size_t k = 0; k < m->n_works; k++)
-		c->work_slack[k] = HT_CP_FREE;
-	for (size_t i = 0; i < c->n_held; i++)
-		c->held_slack[i] = HT_CP_FREE;
-	for (size_t i = 0; i < c->n_handovers; i++)
-		c->handover_slack[i] = HT_CP_FREE;
-	for (size_t i = 0; i < m->first_span[m->trace->n_tracks]; i++)
-		c->span_slack[i] = HT_CP_FREE;
-	for (size_t row = 0; row < m->trace->n_kind; row++)
-		c->row_slack[row] = HT_CP_FREE;
+	free_slacks(c);
 	if (!pass_all(c))
 		return ht_fail_nomem(c->run->ctx);
 	struct point *points = c->points.data;
@@ -221,4 +245,5 @@ enum ht_status ht_cp_slack_find(struct ht_cp_clock *c, const struct ht_cp_window
 void ht_cp_clock_done(struct ht_cp_clock *c)
 {
 	ht_vec_free(c->run->ctx->mem, &c->points, sizeof(struct point));
+	ht_vec_free(c->run->ctx->mem, &c->set, sizeof(int64_t *));
 }

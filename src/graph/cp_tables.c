@@ -4,6 +4,7 @@
 #include "graph/cp_tables.h"
 
 #include "graph/cp_links.h"
+#include "graph/cp_rows.h"
 #include "model/device/launch.h"
 #include "model/rows/work_names.h"
 
@@ -96,6 +97,7 @@ struct shown {
 	struct ht_cp_model *m;
 	struct ht_cp_clock *clock; /* views that need it */
 	struct ht_cp_rules rules;  /* of what-if */
+	struct ht_cp_rows *rows;   /* of events */
 	const struct ht_cp_window *window;
 	struct ht_cp_piece *pieces;
 	size_t n;
@@ -266,38 +268,17 @@ static void put_one_event(struct shown *s, uint32_t row, int64_t path_ns, int64_
 	ht_table_put_i64(s->table, path_ns > 0 || slack == 0);
 }
 
-static bool overlaps(const struct shown *s, int64_t start_ns, int64_t end_ns, int64_t until_ns)
-{
-	return end_ns > s->window->start_ns && start_ns <= until_ns;
-}
-
 static enum ht_status put_events(struct shown *s)
 {
-	const struct ht_trace *t = s->m->trace;
-	int64_t *path_ns = ht_arena_alloc(s->run->scratch, (t->n_kind + 1) * sizeof *path_ns);
-	if (!path_ns)
-		return ht_fail_nomem(s->run->ctx);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct ht_cp_piece *piece = &s->pieces[i];
-		if (piece->row != HT_NONE && piece->type == HT_CP_OPERATOR)
-			path_ns[piece->row] += piece->end_ns - piece->start_ns;
-	}
+	struct ht_cp_rows *rows = s->rows;
+	HT_TRY(ht_cp_rows_find(rows, s->window, s->pieces, s->n));
 	HT_TRY(ht_cp_slack_find(s->clock, s->window));
-	size_t i_gpu = 0;
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		while (i_gpu < t->n_gpu && t->gpu[i_gpu].row < row)
-			i_gpu++;
-		bool gpu = i_gpu < t->n_gpu && t->gpu[i_gpu].row == row;
-		bool host = ht_cp_kind_is_host(t->kind[row]) && t->dur_ns[row] > 0;
-		if ((!gpu && !host) || !ht_is_span(t, row))
-			continue;
-		uint32_t work = gpu ? s->m->work_of_gpu[i_gpu] : HT_NONE;
-		int64_t until = gpu ? s->window->end_ns : s->window->host_end_ns;
-		if (gpu ? work == HT_NONE : false)
-			continue;
-		if (path_ns[row] || overlaps(s, t->ts_ns[row], ht_end_ns(t, row), until))
-			put_one_event(s, row, path_ns[row],
-			        gpu ? s->clock->work_slack[work] : s->clock->row_slack[row]);
+	const uint32_t *found = rows->found.data;
+	for (size_t i = 0; i < rows->found.n; i++) {
+		uint32_t work = ht_cp_rows_work(rows, found[i]);
+		put_one_event(s, found[i], rows->path_ns[found[i]],
+		        work == HT_NONE ? s->clock->row_slack[found[i]]
+		                        : s->clock->work_slack[work]);
 	}
 	return HT_OK;
 }
@@ -379,15 +360,20 @@ static enum ht_status put_windows(struct shown *s, enum ht_cp_view_kind view)
 static enum ht_status put_clocked(struct shown *s, enum ht_cp_view_kind view)
 {
 	struct ht_cp_clock clock;
-	HT_TRY(ht_cp_clock_make(s->run, s->m, &clock));
+	HT_TRY(ht_cp_clock_make(
+	        s->run, s->m, view == HT_CP_VIEW_WHAT_IF ? HT_CP_FORWARD : HT_CP_BACKWARD, &clock));
 	s->clock = &clock;
 	/* rules are about all windows of the rank: they are read once */
 	enum ht_status status =
 	        view == HT_CP_VIEW_WHAT_IF ? ht_cp_scale_read(s->run, s->scale, &s->rules) : HT_OK;
-	if (status == HT_OK) {
+	struct ht_cp_rows rows = { .run = s->run };
+	s->rows = &rows;
+	if (status == HT_OK && view == HT_CP_VIEW_EVENTS)
+		status = ht_cp_rows_init(s->run, s->m, &rows);
+	if (status == HT_OK)
 		status = put_windows(s, view);
-		ht_cp_rules_done(&s->rules);
-	}
+	ht_cp_rows_done(&rows);
+	ht_cp_rules_done(&s->rules);
 	ht_cp_clock_done(&clock);
 	return status;
 }

@@ -7,7 +7,8 @@ MORE = [("events", "--columns", "annotation_stack,module,forward_op"), ("events"
         ("stacks", "--time", "device"), ("steps", "--view", "gpu"),
         ("call-tree", "--monitor-cat", "cpu_op,user_annotation", "--preset", "all", "--no-lists", "--aggregate"),
         ("diff", "--view", "operators"), ("diff", "--view", "modules"),
-        ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path"), ("diff", "--by", "path", "--all-rows")]
+        ("kernel-breakdown", "--annotation", "a"), ("diff", "--by", "path"), ("diff", "--by", "path", "--all-rows"),
+        ("temporal-breakdown", "--by", "step"), ("comm-overlap", "--by", "group")]
 
 #: Analyses that HTA has no definition of.
 OURS = {"info", "health", "events", "tables", "summary", "advice", "steps", "operators", "kernels", "modules", "stacks",

@@ -84,3 +84,16 @@ def test_linear(shape, meter, tmp_path):
         if memory > 4 * store_bytes + FIXED_BYTES:
             slow.append(f"{' '.join(line)} needs {memory >> 20} MiB for {store_bytes >> 20} MiB")
     assert not slow, "; ".join(slow)
+
+
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+@pytest.mark.parametrize("view", ["graph", "edges", "events"])
+def test_many_windows(view, meter, tmp_path):
+    """A critical path for each of many steps: none of them may look at the whole trace."""
+    large = Trace(meter, tmp_path, "named_steps", LARGE)
+    line = ("critical-path", "--view", view)
+    seconds, memory, code, message = large.run(line)
+    assert code == 0, message
+    # a table of edges has several rows for each event
+    assert memory < 6 * large.store_bytes + FIXED_BYTES
+    assert not grows_too_fast(seconds, lambda: Trace(meter, tmp_path, "named_steps", SMALL).run(line)[0]), f"{seconds:.2f} s"
