@@ -184,9 +184,12 @@ static bool leads_up(
 		if (atomic_load_explicit(&known[at / 8], memory_order_relaxed) >> at % 8 & 1)
 			break;
 	}
-	for (uint32_t at = i; n_steps--; at = parent_of(t, python, at))
-		atomic_fetch_or_explicit(
-		        &known[at / 8], (unsigned char)(1 << at % 8), memory_order_relaxed);
+	/* a note that is lost to one made beside it at once costs a walk, a locked one more than that */
+	for (uint32_t at = i; n_steps--; at = parent_of(t, python, at)) {
+		unsigned char bits = atomic_load_explicit(&known[at / 8], memory_order_relaxed);
+		atomic_store_explicit(
+		        &known[at / 8], (unsigned char)(bits | 1 << at % 8), memory_order_relaxed);
+	}
 	return true;
 }
 

@@ -76,8 +76,9 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bound
 	whole.step = "all";
 	HT_TRY(ht_frame_make_gpu(&whole, &frame));
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, bounds->list[0].start,
-	        bounds->list[bounds->n - 1].end, &list, &n));
+	const struct ht_gpu_window window = { bounds->list[0].start,
+		bounds->list[bounds->n - 1].end, true };
+	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, &window, &list, &n));
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
 		ht_table_put_known(table, list[i].device, -1);

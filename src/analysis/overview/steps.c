@@ -168,8 +168,9 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
 	size_t n = 0;
 	if (!bounds->n)
 		return HT_OK;
-	HT_TRY(ht_gpu_summary_make(run, frame, traits, bounds->list[0].start,
-	        bounds->list[bounds->n - 1].end, &list, &n));
+	const struct ht_gpu_window window = { bounds->list[0].start,
+		bounds->list[bounds->n - 1].end, false };
+	HT_TRY(ht_gpu_summary_make(run, frame, traits, &window, &list, &n));
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_gpu_summary *s = &list[i];
 		const struct ht_device *device = s->properties;

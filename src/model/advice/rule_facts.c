@@ -9,6 +9,7 @@
 #include "model/advice/memory_growth.h"
 #include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
+#include "model/device/gpu_work.h"
 #include "model/device/idle.h"
 #include "model/device/launch.h"
 #include "model/memory/memory_events.h"
@@ -261,13 +262,16 @@ static enum ht_status find_busy(struct facts *f, struct ht_interval **ret_busy, 
 {
 	const struct ht_trace *t = f->t;
 	struct ht_interval *busy = ht_arena_room(f->run->scratch, (t->n_gpu + 1) * sizeof *busy);
+	const uint32_t *order = NULL;
 	size_t n = 0;
 	if (!busy)
 		return ht_fail_nomem(f->run->ctx);
-	for (size_t i = 0; i < t->n_gpu; i++)
-		if (ht_is_span(t, t->gpu[i].row))
-			busy[n++] = (struct ht_interval){ t->ts_ns[t->gpu[i].row],
-				ht_end_ns(t, t->gpu[i].row) };
+	HT_TRY(ht_gpu_by_device(f->run, &order));
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[order[i]].row;
+		if (ht_is_span(t, row))
+			busy[n++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+	}
 	*ret_n = ht_interval_merge(f->run->ctx->mem, busy, n);
 	*ret_busy = busy;
 	return HT_OK;

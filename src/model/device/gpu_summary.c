@@ -34,6 +34,39 @@ static int64_t per_sm_of(struct ht_arg_cursor *blocks, uint32_t row)
 	return value > 0 && value < MAX_PER_SM ? (int64_t)llround(value * ONE) : 0;
 }
 
+/* What kernels say of themselves, on the way to the estimates. */
+struct estimates {
+	struct ht_arg_cursor blocks, occupied;
+	struct change *changes;
+	size_t n_changes;
+	double weighted, weight;
+};
+
+static enum ht_status estimates_init(
+        struct ht_run *run, const struct ht_trace *t, size_t n_work, struct estimates *e)
+{
+	*e = (struct estimates){ .blocks = ht_arg_cursor(t, "blocks per SM"),
+		.occupied = ht_arg_cursor(t, "est. achieved occupancy %"),
+		.changes = ht_arena_room(run->scratch, (2 * n_work + 1) * sizeof *e->changes) };
+	return e->changes ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+/* The part of a kernel inside the window. */
+static void estimate(struct estimates *e, uint32_t row, struct ht_interval in)
+{
+	double occupancy = ht_arg_cursor_f64(&e->occupied, row, -1);
+	int64_t per_sm = per_sm_of(&e->blocks, row);
+	if (per_sm) {
+		e->changes[e->n_changes++] = (struct change){ in.start, per_sm };
+		e->changes[e->n_changes++] = (struct change){ in.end, -per_sm };
+	}
+	if (occupancy >= 0 && occupancy < MAX_PERCENT) {
+		double inside_ns = (double)ht_sub_sat(in.end, in.start);
+		e->weighted += occupancy * inside_ns;
+		e->weight += inside_ns;
+	}
+}
+
 /* The integral over time of what runs, at most 1. */
 static double integrate(struct ht_run *run, struct change *changes, size_t n)
 {
@@ -48,10 +81,10 @@ static double integrate(struct ht_run *run, struct change *changes, size_t n)
 	return (double)area / ONE;
 }
 
-static struct ht_interval clip(const struct ht_work *w, int64_t start, int64_t end)
+static struct ht_interval clip(const struct ht_work *w, const struct ht_gpu_window *window)
 {
-	struct ht_interval in = { w->start > start ? w->start : start,
-		w->end < end ? w->end : end };
+	struct ht_interval in = { w->start > window->start ? w->start : window->start,
+		w->end < window->end ? w->end : window->end };
 	if (in.end < in.start)
 		in.end = in.start;
 	return in;
@@ -64,49 +97,38 @@ static bool is_kernel(const struct ht_trace *t, const struct ht_work *w)
 }
 
 static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
-        struct ht_traits *traits, const struct ht_device_work *device, int64_t start, int64_t end,
-        struct ht_gpu_summary *s)
+        struct ht_traits *traits, const struct ht_device_work *device,
+        const struct ht_gpu_window *window, struct ht_gpu_summary *s)
 {
-	size_t n = 0, n_changes = 0;
+	size_t n = 0;
 	struct ht_interval *busy = ht_arena_room(run->scratch, (device->work.n + 1) * sizeof *busy);
-	struct change *changes =
-	        ht_arena_room(run->scratch, (2 * device->work.n + 1) * sizeof *changes);
-	struct ht_arg_cursor blocks = ht_arg_cursor(t, "blocks per SM"),
-	                     occupied = ht_arg_cursor(t, "est. achieved occupancy %");
-	double weighted = 0, weight = 0;
+	struct estimates e = { 0 };
 	*s = (struct ht_gpu_summary){ .device = device->device };
-	if (!busy || !changes)
+	if (!busy)
 		return ht_fail_nomem(run->ctx);
+	if (!window->only_times)
+		HT_TRY(estimates_init(run, t, device->work.n, &e));
 	for (size_t i = 0; i < device->work.n; i++) {
 		const struct ht_work *w = &device->work.items[i];
 		if (!is_kernel(t, w))
 			continue;
-		struct ht_interval in = clip(w, start, end);
-		double occupancy = ht_arg_cursor_f64(&occupied, w->row, -1);
-		int64_t per_sm = per_sm_of(&blocks, w->row),
-		        inside_ns = ht_sub_sat(in.end, in.start);
-		bool on_tc = ht_traits_on_tc(traits, w->row, false);
+		struct ht_interval in = clip(w, window);
+		int64_t ns = ht_sub_sat(w->end, w->start);
 		s->n_kernels++;
-		ht_sum(&s->kernel_ns, ht_sub_sat(w->end, w->start));
-		ht_sum(&s->tc_ns, on_tc ? ht_sub_sat(w->end, w->start) : 0);
-		if (!inside_ns)
+		ht_sum(&s->kernel_ns, ns);
+		ht_sum(&s->tc_ns, ht_traits_on_tc(traits, w->row, false) ? ns : 0);
+		if (in.end <= in.start)
 			continue;
 		busy[n++] = in;
-		if (per_sm) {
-			changes[n_changes++] = (struct change){ in.start, per_sm };
-			changes[n_changes++] = (struct change){ in.end, -per_sm };
-		}
-		if (occupancy >= 0 && occupancy < MAX_PERCENT) {
-			weighted += occupancy * (double)inside_ns;
-			weight += (double)inside_ns;
-		}
+		if (!window->only_times)
+			estimate(&e, w->row, in);
 	}
 	n = ht_interval_merge(run->ctx->mem, busy, n);
-	s->window_ns = ht_sub_sat(end, start);
+	s->window_ns = ht_sub_sat(window->end, window->start);
 	s->busy_ns = ht_interval_length(busy, n);
-	s->occupancy_pct = weight > 0 ? weighted / weight : NAN;
-	s->sm_efficiency = n_changes && s->window_ns > 0
-	                           ? integrate(run, changes, n_changes) / (double)s->window_ns
+	s->occupancy_pct = e.weight > 0 ? e.weighted / e.weight : NAN;
+	s->sm_efficiency = e.n_changes && s->window_ns > 0
+	                           ? integrate(run, e.changes, e.n_changes) / (double)s->window_ns
 	                           : NAN;
 	for (size_t i = 0; i < t->n_devices; i++)
 		if (t->devices[i].id == s->device)
@@ -115,8 +137,8 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 }
 
 enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, int64_t start, int64_t end, struct ht_gpu_summary **ret_list,
-        size_t *ret_n)
+        struct ht_traits *traits, const struct ht_gpu_window *window,
+        struct ht_gpu_summary **ret_list, size_t *ret_n)
 {
 	struct ht_devices devices = { 0 };
 	size_t n = 0;
@@ -125,8 +147,7 @@ enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *fr
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < devices.n; i++) {
-		HT_TRY(summarise(
-		        run, frame->trace, traits, &devices.list[i], start, end, &list[n]));
+		HT_TRY(summarise(run, frame->trace, traits, &devices.list[i], window, &list[n]));
 		n += list[n].n_kernels > 0;
 	}
 	*ret_list = list;

@@ -24,10 +24,15 @@ struct ht_gpu_summary {
 	double occupancy_pct; /* 0 to 100, NaN: unknown */
 };
 
+struct ht_gpu_window {
+	int64_t start, end;
+	bool only_times; /* sm_efficiency and occupancy_pct are not asked for, and NaN */
+};
+
 /* One per device that ran a kernel of the frame, ascending. Memory in scratch. */
 enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, int64_t start, int64_t end, struct ht_gpu_summary **ret_list,
-        size_t *ret_n) HT_MUST_USE;
+        struct ht_traits *traits, const struct ht_gpu_window *window,
+        struct ht_gpu_summary **ret_list, size_t *ret_n) HT_MUST_USE;
 /* "9.0", NULL: the file does not say. Memory in scratch. */
 const char *ht_gpu_capability(
         struct ht_run *run, const struct ht_trace *trace, const struct ht_device *device);
