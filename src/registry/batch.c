@@ -47,7 +47,7 @@ struct rank {
 	pthread_mutex_t lock; /* guards trace, n_left and common */
 	const struct ht_trace *trace;
 	struct ht_memo memo;
-	struct common *common;
+	struct common *common; /* room for one per question; NULL until there is one */
 	size_t n_common;
 	size_t n_left; /* questions that are not done with it */
 };
@@ -57,8 +57,7 @@ struct batch {
 	ht_set *set;
 	struct question *questions;
 	size_t n;
-	struct rank *ranks; /* by index in the roster */
-	struct common *common;
+	struct rank *ranks;     /* by index in the roster */
 	struct ht_spare *spare; /* by worker */
 	bool by_rank;
 	atomic_ullong done; /* bytes of JSON, once per question */
@@ -135,7 +134,7 @@ static enum ht_status open_rank(ht_ctx *ctx, struct batch *batch, size_t i_rank)
 	return status;
 }
 
-static void leave_rank(struct rank *rank)
+static void leave_rank(const struct batch *batch, struct rank *rank)
 {
 	pthread_mutex_lock(&rank->lock);
 	bool last = !--rank->n_left;
@@ -145,6 +144,7 @@ static void leave_rank(struct rank *rank)
 	for (size_t i = 0; i < rank->n_common; i++)
 		for (size_t k = 0; k < HT_PART_TABLES; k++)
 			ht_table_free(rank->common[i].facts[k]);
+	ht_mem_free(batch->ctx->mem, rank->common, batch->n * sizeof *rank->common);
 	ht_memo_done(&rank->memo);
 	ht_trace_release(rank->trace);
 	rank->trace = NULL;
@@ -170,10 +170,14 @@ static bool take_common(struct rank *rank, const struct ht_run *run, struct ht_p
 	return common != NULL;
 }
 
-static void give_common(struct rank *rank, const struct ht_run *run, const struct ht_part *part)
+/* Without memory others fill their own. */
+static void give_common(const struct batch *batch, struct rank *rank, const struct ht_run *run,
+        const struct ht_part *part)
 {
 	pthread_mutex_lock(&rank->lock);
-	if (!find_common(rank, run)) {
+	if (!rank->common)
+		rank->common = ht_mem_zalloc(batch->ctx->mem, batch->n * sizeof *rank->common);
+	if (rank->common && !find_common(rank, run)) {
 		struct common *common = &rank->common[rank->n_common++];
 		*common =
 		        (struct common){ .of = run->analysis->common, .selection = run->selection };
@@ -189,7 +193,7 @@ static enum ht_status fill(struct batch *batch, struct ht_run *run, struct ht_pa
 	bool has_common = run->analysis->common && take_common(rank, run, part);
 	HT_TRY(ht_run_fill_part(run, has_common, part));
 	if (run->analysis->common && !has_common)
-		give_common(rank, run, part);
+		give_common(batch, rank, run, part);
 	return HT_OK;
 }
 
@@ -243,7 +247,7 @@ static void ask(struct batch *batch, size_t i_rank, struct question *q, int i_wo
 	if (at < q->run.chosen[0].n && !is_lost(q, i_rank) && !ht_ctx_is_cancelled(batch->ctx))
 		compute(batch, q, at, i_worker);
 	atomic_fetch_add(&batch->done, batch->set->roster.ranks[i_rank].json_bytes);
-	leave_rank(&batch->ranks[i_rank]);
+	leave_rank(batch, &batch->ranks[i_rank]);
 }
 
 static enum ht_status look_at_rank(void *user, size_t i_task, int i_worker)
@@ -265,7 +269,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 		ht_spare_init(&batch->spare[i], batch->ctx->mem);
 	for (size_t i = 0; i < n_ranks; i++) {
 		struct rank *rank = &batch->ranks[i];
-		*rank = (struct rank){ .common = &batch->common[i * batch->n], .n_left = batch->n };
+		*rank = (struct rank){ .n_left = batch->n };
 		pthread_mutex_init(&rank->lock, NULL);
 		ht_memo_init(&rank->memo, batch->ctx->mem);
 		watch.total += batch->n * batch->set->roster.ranks[i].json_bytes;
@@ -275,7 +279,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 	for (size_t i = 0; i < n_ranks; i++) {
 		/* what was not started is left here */
 		while (batch->ranks[i].n_left)
-			leave_rank(&batch->ranks[i]);
+			leave_rank(batch, &batch->ranks[i]);
 		pthread_mutex_destroy(&batch->ranks[i].lock);
 	}
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
@@ -313,10 +317,9 @@ static enum ht_status answer_together(struct batch *batch)
 	size_t n_ranks = batch->set->roster.n;
 	ht_arena_init(&arena, batch->ctx->mem);
 	batch->ranks = ht_arena_alloc(&arena, (n_ranks + 1) * sizeof *batch->ranks);
-	batch->common = ht_arena_alloc(&arena, (n_ranks * batch->n + 1) * sizeof *batch->common);
 	batch->spare =
 	        ht_arena_alloc(&arena, (size_t)ht_ctx_jobs(batch->ctx) * sizeof *batch->spare);
-	bool ok = batch->ranks && batch->common && batch->spare;
+	bool ok = batch->ranks && batch->spare;
 	enum ht_status status = ok ? look_at_ranks(batch) : ht_fail_nomem(batch->ctx);
 	ht_arena_done(&arena);
 	HT_TRY(status);

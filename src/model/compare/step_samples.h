@@ -8,7 +8,7 @@
 #ifndef HT_MODEL_COMPARE_STEP_SAMPLES_H
 #define HT_MODEL_COMPARE_STEP_SAMPLES_H
 
-#include "model/compare/sampling.h"
+#include "model/numbers/sampling.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_profile.h"
 

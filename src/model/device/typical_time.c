@@ -2,7 +2,7 @@
  * typical_time.c - see typical_time.h.
  */
 #include "model/device/typical_time.h"
-#include "model/compare/sampling.h"
+#include "model/numbers/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * sampling_test.c - Student's t against closed forms and tables, gaps worked out by hand.
  */
-#include "model/compare/sampling.h"
+#include "model/numbers/sampling.h"
 #include "model/device/typical_time.h"
 
 #include <setjmp.h>

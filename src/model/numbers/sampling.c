@@ -1,7 +1,7 @@
 /*
  * sampling.c - see sampling.h.
  */
-#include "model/compare/sampling.h"
+#include "model/numbers/sampling.h"
 
 #include "base/sort.h"
 

@@ -8,8 +8,8 @@
  * pooled over both sides, helped by what is known beforehand (struct ht_noise), and Student's t pays for what is
  * not known. Everything is computed in the same order on every machine.
  */
-#ifndef HT_MODEL_COMPARE_SAMPLING_H
-#define HT_MODEL_COMPARE_SAMPLING_H
+#ifndef HT_MODEL_SAMPLING_H
+#define HT_MODEL_SAMPLING_H
 
 #include "base/status.h"
 
