@@ -106,7 +106,6 @@ void ht_table_drop_rows(ht_table *table);
 /* Status of all appends so far; sets the context's error. Call once, at the end. */
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table) HT_MUST_USE;
 
-
 /* In place, in the order where, sort, top, columns. Unknown columns and bad expressions are
  * HT_USAGE with the list of what exists. Sorting is stable; nulls come last. */
 enum ht_status ht_table_apply_view(

@@ -95,6 +95,7 @@ export function eventOf(table: Table, column: Column, row: Row): string | undefi
   if (column.type === "event") return String(value);
   if (column.name === "evidence") return eventIds(String(value))[0];
   if (!ROW_COLUMN.test(column.name) || typeof value === "boolean") return undefined;
+  if (table.columns.some((other) => other.name === "table")) return undefined; // its rows are those of that table
   const own = column.name.replace(ROW_COLUMN, "$1rank");
   const rank = table.columns.findIndex((other) => other.name === own);
   const rankAt = rank >= 0 ? rank : table.columns.findIndex((other) => other.name === "rank");
@@ -116,9 +117,8 @@ export function isNamed(column: string, name: string): string {
     : `${column} ~ ${quoted(name.slice(0, MAX_OPERAND))}`;
 }
 
-// The link behind a cell of a verb's table.
-export function cellLink(route: Route, verb: string, table: Table, column: Column, row: Row): string | undefined {
-  if (verb === "tables") return undefined; // its rows are those of a file
+// The link behind a cell of a table.
+export function cellLink(route: Route, table: Table, column: Column, row: Row): string | undefined {
   const event = eventOf(table, column, row);
   if (event) return eventLink(route, event);
   const value = row[table.columns.indexOf(column)];
@@ -126,6 +126,6 @@ export function cellLink(route: Route, verb: string, table: Table, column: Colum
   if (column.name === "next") return nextLink(route, value);
   // an allocation inside another operator is named after both
   const operator = value.replace(/ \(aten::empty\w*\)$/, "");
-  if (column.name === "operator" && verb !== "operators") return linkTo(route, "operators", { name: operator });
+  if (column.name === "operator") return linkTo(route, "operators", { name: operator });
   return undefined;
 }

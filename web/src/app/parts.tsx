@@ -269,7 +269,7 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
         {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
         onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
-        linkOf={(column, row) => cellLink(route, given.verb, table, column, row)}
+        linkOf={(column, row) => cellLink(route, table, column, row)}
         downloadUrl={(format) => tableUrl(run.id, given.verb, { ...query, top: "all" }, format)}
       />
     </>
