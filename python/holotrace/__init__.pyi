@@ -786,8 +786,8 @@ class Session:
             holotrace.open("traces/").call_tree(top=10)
 
         Arguments:
-            host_cat: categories of launches, separated by commas (default: cuda_runtime)
-            device_cat: categories of device work, separated by commas (default: kernel)
+            host_cat: categories of launches, separated by commas (default: cuda_runtime, on NPUs CANN)
+            device_cat: categories of device work, separated by commas (default: kernel, on NPUs their kernels)
             monitor_cat: categories of the events to list
             preset: all: host_cat cuda_runtime,cuda_driver,xpu_runtime and device_cat kernel,gpu_memcpy,gpu_memset (default, all)
             max_depth: rows up to this depth; -1: no limit
