@@ -239,6 +239,32 @@ static void test_no_lane_hides_a_span(void **state)
 	}
 }
 
+/* As many lanes as spans are open at once, and no more: one that ends where another starts makes room for it. */
+static void test_no_lane_is_too_many(void **state)
+{
+	struct fixture *f = *state;
+	const struct ht_trace *t = f->trace;
+	for (uint32_t track = 0; track < 2; track++) {
+		const struct ht_track_ranges *r = &f->ranges.tracks[track];
+		size_t most = 0;
+		for (size_t i = 0; i < r->n; i++) {
+			int64_t start = t->ts_ns[r->rows[i]];
+			size_t n_open = 1;
+			/* of two that start together the longer one is around the other */
+			for (size_t k = 0; k < r->n; k++) {
+				bool is_before =
+				        t->ts_ns[r->rows[k]] != start ? t->ts_ns[r->rows[k]] < start
+				        : t->dur_ns[r->rows[k]] != t->dur_ns[r->rows[i]]
+				                ? t->dur_ns[r->rows[k]] > t->dur_ns[r->rows[i]]
+				                : r->rows[k] < r->rows[i];
+				n_open += is_before && ht_end_ns(t, r->rows[k]) > start;
+			}
+			most = n_open > most ? n_open : most;
+		}
+		assert_int_equal(r->n_lanes, most);
+	}
+}
+
 static bool stop(void *user, const struct ht_range_hit *hit)
 {
 	(void)hit;
@@ -260,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_from_far_away_short_spans_come_together),
 		cmocka_unit_test(test_an_answer_is_bounded_by_its_pieces),
 		cmocka_unit_test(test_no_lane_hides_a_span),
+		cmocka_unit_test(test_no_lane_is_too_many),
 		cmocka_unit_test(test_a_query_can_be_stopped),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
