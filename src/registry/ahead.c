@@ -114,7 +114,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	struct ht_rank own = *rank;
 	struct ht_roster roster = { .ranks = &own, .n = 1 };
 	struct ht_arena scratch;
-	roster.has_two_steps = ht_roster_has_two_steps(&roster);
+	ht_roster_find_steps(&roster);
 	own.number = ht_rank_claim(rank);
 	if (own.number == HT_NO_I64)
 		return HT_OK;

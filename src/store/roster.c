@@ -138,19 +138,22 @@ static enum ht_status note_losses(struct ht_roster *roster, struct ht_arena *are
 	return roster->loss_note ? HT_OK : HT_NOMEM;
 }
 
-bool ht_roster_has_two_steps(const struct ht_roster *roster)
+void ht_roster_find_steps(struct ht_roster *roster)
 {
-	int64_t first = HT_NO_I64;
+	int64_t first = HT_NO_I64, last = HT_NO_I64;
+	bool has_two = false;
 	for (size_t i = 0; i < roster->n; i++) {
 		const struct ht_rank *rank = &roster->ranks[i];
 		for (size_t k = 0; k < rank->n_steps && !rank->steps[k].is_named; k++) {
 			if (first == HT_NO_I64)
 				first = rank->steps[k].number;
-			if (rank->steps[k].number != first)
-				return true;
+			has_two |= rank->steps[k].number != first;
 		}
+		for (size_t k = 0; k < rank->n_steps; k++)
+			last = rank->steps[k].number > last ? rank->steps[k].number : last;
 	}
-	return false;
+	roster->has_two_steps = has_two;
+	roster->last_step = last;
 }
 
 static int compare_lines(const void *x, const void *y)
@@ -187,7 +190,7 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 	                ? NULL
 	                : "the ranks have no common clock; each starts at its own first event";
 	HT_TRY(note_missing(roster, arena));
-	roster->has_two_steps = ht_roster_has_two_steps(roster);
+	ht_roster_find_steps(roster);
 	HT_TRY(ht_job_compare(roster, arena, &roster->job_note));
 	return note_losses(roster, arena);
 }

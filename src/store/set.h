@@ -67,6 +67,7 @@ struct ht_roster {
 	const char *loss_note;    /* NULL: nothing was lost */
 	const char *job_note;     /* NULL: nothing speaks against one job */
 	bool has_two_steps;       /* two different numbers of steps that the profiler marked */
+	int64_t last_step;        /* the largest number of a step, HT_NO_I64: there is none */
 };
 
 /* What is known of a trace that is read from there; lists are copied to the arena. HT_NOMEM without a text. */
@@ -91,8 +92,8 @@ bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena) HT_MUST_USE;
 /* Index of a rank by its number, SIZE_MAX when there is none. */
 size_t ht_roster_find(const struct ht_roster *roster, int64_t number);
-/* Whether its ranks have two different numbers of steps that the profiler marked. */
-bool ht_roster_has_two_steps(const struct ht_roster *roster);
+/* What is known of the steps of all ranks: has_two_steps, last_step. */
+void ht_roster_find_steps(struct ht_roster *roster);
 
 struct ht_frame;
 /* The ranks and lines of a roster as bytes; what ht_roster_complete finds out is left out. */

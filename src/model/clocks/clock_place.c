@@ -266,9 +266,12 @@ static enum ht_status place_tied(struct placing *p)
 static enum ht_status place_rest(struct placing *p)
 {
 	for (size_t seed = 0; seed < p->ties->n_ranks; seed++) {
-		if (!p->placed[seed])
-			place(p, seed, 0);
-		HT_TRY(place_tied(p));
+		if (p->placed[seed])
+			continue;
+		place(p, seed, 0);
+		/* to look through all ranks for each that is tied to none would be their square */
+		if (p->first_link[seed + 1] > p->first_link[seed])
+			HT_TRY(place_tied(p));
 	}
 	return HT_OK;
 }

@@ -547,15 +547,8 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 
 int64_t ht_frame_left_out(const struct ht_run *run)
 {
-	int64_t last = HT_NO_I64;
 	const struct ht_roster *roster = run->rosters[0];
-	if (run->step || !roster->has_two_steps)
-		return last;
-	for (size_t i = 0; i < roster->n; i++)
-		for (size_t k = 0; k < roster->ranks[i].n_steps; k++)
-			if (roster->ranks[i].steps[k].number > last)
-				last = roster->ranks[i].steps[k].number;
-	return last;
+	return run->step || !roster->has_two_steps ? HT_NO_I64 : roster->last_step;
 }
 
 enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table)
