@@ -33,14 +33,17 @@ static uint64_t random_below(uint64_t n)
 }
 
 /* Short spans, a few that last nearly for ever, some of no length, on two threads. */
+/* Times are multiples of 20 us, so that many spans touch or start together. */
 static void write_trace(const char *path)
 {
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
 	fputs("{\"schemaVersion\":1,\"traceEvents\":[", file);
 	for (int i = 0; i < N_SPANS; i++) {
-		uint64_t kind = random_below(20), ts = random_below(100000);
-		uint64_t dur = kind == 0 ? random_below(90000) : kind == 1 ? 0 : random_below(60);
+		uint64_t kind = random_below(20), ts = 20 * random_below(5000);
+		uint64_t dur = 20 * (kind == 0          ? random_below(4500)
+		                            : kind == 1 ? 0
+		                                        : random_below(4));
 		fprintf(file,
 		        "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"x\",\"pid\":1,\"tid\":%d,\"ts\":%llu,"
 		        "\"dur\":%llu}",
