@@ -549,18 +549,23 @@ static bool swallowed_events(const struct scan *s, const char *end)
 	       ht_find_events_key(s->w->repaired.data, s->w->repaired.n);
 }
 
-/* Are events in a value, and no list of them close behind it? Then the key of the list is missing, and what stood before it
- * runs into the events: text that may still be valid. */
-static bool runs_into_events(const struct scan *s, const char *end)
+/* Is there the key that every event has? */
+static bool has_phase(const char *p, size_t n)
 {
-	const char *p = s->w->repaired.data, *limit = p + s->w->repaired.n;
-	if (s->state->any_events ||
-	        ht_find_events_key(end, (size_t)(ht_look_limit(end, s->limit) - end)))
-		return false;
+	const char *limit = p + n;
 	while (p < limit && (p = memmem(p, (size_t)(limit - p), "\"ph\"", 4)))
 		if (ht_key_form(p++, limit, HT_ANY_KEY))
 			return true;
 	return false;
+}
+
+/* Are events in a value, and no list of them close behind it? Then the key of the list is missing, and what stood before it
+ * runs into the events: text that may still be valid. */
+static bool runs_into_events(const struct scan *s, const char *end)
+{
+	return !s->state->any_events &&
+	       !ht_find_events_key(end, (size_t)(ht_look_limit(end, s->limit) - end)) &&
+	       has_phase(s->w->repaired.data, s->w->repaired.n);
 }
 
 /* The value of a top-level key; everything but the list of events is kept as its JSON text. */
@@ -708,7 +713,7 @@ static enum ht_status scan_no_start(struct scan *s)
 	}
 	const char *what = ht_sniff_magic(s->p, n);
 	n = n < HT_SNIFF_BYTES ? n : HT_SNIFF_BYTES;
-	if ((!*s->p || !what) && ht_find_events_key(s->p, n)) {
+	if ((!*s->p || !what) && (ht_find_events_key(s->p, n) || has_phase(s->p, n))) {
 		s->state->phase = HT_PHASE_HEADER;
 		lose_header(s);
 		return HT_OK;
