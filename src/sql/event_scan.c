@@ -603,7 +603,7 @@ static int take_path(struct ht_event_walk *w)
 static int begin_rank(struct ht_event_walk *w)
 {
 	struct ht_sql_session *s = w->vtab->common.session;
-	bool possible;
+	bool possible = true;
 	w->at = w->n = 0;
 	w->by_track = w->by_ranges = false;
 	w->i_track = 0;
