@@ -203,9 +203,8 @@ static bool is_key_place(const struct ht_search *s, const char *p, const char *l
 		return false;
 	if (ht_key_form(p, limit, HT_HEADER_KEY))
 		return true;
-	if (s->in_header)
-		return s->depth <= 0 && ht_key_form(p, limit, HT_ANY_KEY);
-	return !s->saw_event && ht_key_form(p, limit, HT_ANY_KEY) &&
+	bool is_over = s->in_header ? s->depth <= 0 : !s->saw_event;
+	return is_over && ht_key_form(p, limit, HT_ANY_KEY) &&
 	       !ht_key_form(p, limit, HT_EVENT_FIELD);
 }
 
