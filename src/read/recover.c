@@ -203,7 +203,8 @@ static bool is_key_place(const struct ht_search *s, const char *p, const char *l
 		return false;
 	if (ht_key_form(p, limit, HT_HEADER_KEY))
 		return true;
-	bool is_over = s->in_header ? s->depth <= 0 : !s->saw_event;
+	/* the first key of an object is that of an event, or of a value in one */
+	bool is_over = (s->in_header ? s->depth <= 0 : !s->saw_event) && s->before.last != '{';
 	return is_over && ht_key_form(p, limit, HT_ANY_KEY) &&
 	       !ht_key_form(p, limit, HT_EVENT_FIELD);
 }

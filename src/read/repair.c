@@ -142,6 +142,7 @@ static bool repair_byte(struct repair *r)
 struct passed {
 	bool structure; /* commas, colons, brackets */
 	bool brace;     /* one that closes */
+	bool object;    /* behind a quote one that closes and then one that opens */
 };
 
 /* A string that goes on over these was not closed where it should: what follows is not its text. */
@@ -160,6 +161,16 @@ static bool is_border(
 		       ht_key_form(p, limit, HT_HEADER_KEY);
 	default: return false;
 	}
+}
+
+/* The quote that closes a string over such is that of a value in the next event, whose first key is damaged, too: a key of
+ * events comes next. */
+static bool is_of_next_event(const struct repair *r, struct passed passed)
+{
+	const char *limit = ht_look_limit(r->p, r->limit);
+	const char *next = ht_skip_blanks(r->p + 1, limit);
+	return passed.object && next < limit && *next == ',' &&
+	       ht_mark_form(ht_skip_blanks(next + 1, limit), limit);
 }
 
 static bool repair_text_byte(struct repair *r)
@@ -208,6 +219,8 @@ static bool repair_string(struct repair *r, enum place place)
 			break;
 		char c = *r->p;
 		if (c == '"' && closes(r, r->p, place, clean)) {
+			if (is_of_next_event(r, passed))
+				return fail(r, HT_HOPELESS);
 			r->p++;
 			return put(r, "\"", 1);
 		}
@@ -216,6 +229,9 @@ static bool repair_string(struct repair *r, enum place place)
 		clean &= c != '"';
 		passed.structure |= c && strchr("{}[]:,", c);
 		passed.brace |= c == '}';
+		passed.object |=
+		        !clean && c == '{' &&
+		        (before.last == '}' || (before.last == ',' && before.next_to_last == '}'));
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
 		if (!repair_text_byte(r))
