@@ -31,7 +31,9 @@ static void put(struct message *m, const void *bytes, size_t n)
 		m->failed = true;
 		return;
 	}
-	memcpy((char *)m->bytes.data + m->bytes.n, bytes, n);
+	/* a message that nothing was put into has no bytes */
+	if (n)
+		memcpy((char *)m->bytes.data + m->bytes.n, bytes, n);
 	m->bytes.n += n;
 }
 

@@ -70,8 +70,9 @@ static bool find_zero(const struct ht_roster *roster, int64_t *ret_zero)
 		int64_t base = rank->base_ns == HT_NO_I64 ? 0 : rank->base_ns, first = 0, end = 0;
 		if (rank->min_ts_ns == HT_NO_I64)
 			continue;
+		/* a part can lie about its rank: one that ends before it starts has no time */
 		fits &= !__builtin_add_overflow(base, rank->min_ts_ns, &first) &&
-		        !__builtin_add_overflow(base, rank->max_end_ns, &end);
+		        !__builtin_add_overflow(base, rank->max_end_ns, &end) && first <= end;
 		zero = first < zero ? first : zero;
 		last = end > last ? end : last;
 	}
