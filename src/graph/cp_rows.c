@@ -3,21 +3,15 @@
  */
 #include "graph/cp_rows.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 
-static bool is_gpu(const struct ht_trace *t, uint32_t row, size_t *ret_at)
-{
-	*ret_at = HT_LOWER_BOUND(at, t->n_gpu, t->gpu[at].row < row);
-	return *ret_at < t->n_gpu && t->gpu[*ret_at].row == row;
-}
-
 uint32_t ht_cp_rows_work(const struct ht_cp_rows *rows, uint32_t row)
 {
-	size_t at;
-	return is_gpu(rows->m->trace, row, &at) ? rows->m->work_of_gpu[at] : HT_NONE;
+	const struct ht_trace *t = rows->m->trace;
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	return gpu ? rows->m->work_of_gpu[gpu - t->gpu] : HT_NONE;
 }
 
 /* All rows that a window may have. */
@@ -119,8 +113,7 @@ static bool find_rows(struct ht_cp_rows *rows, const struct ht_cp_window *w,
 	const struct ht_trace *t = rows->m->trace;
 	const uint32_t *open = rows->open.data;
 	for (size_t i = 0; i < rows->open.n; i++) {
-		size_t at;
-		int64_t until = is_gpu(t, open[i], &at) ? w->end_ns : w->host_end_ns;
+		int64_t until = ht_gpu_of_row(t, open[i]) ? w->end_ns : w->host_end_ns;
 		if (t->ts_ns[open[i]] <= until && !push(rows, &rows->found, open[i]))
 			return false;
 	}
@@ -133,8 +126,7 @@ static bool find_rows(struct ht_cp_rows *rows, const struct ht_cp_window *w,
 
 static int by_number(const void *left, const void *right)
 {
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	return (a > b) - (a < b);
+	return ht_order_i64(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 enum ht_status ht_cp_rows_find(struct ht_cp_rows *rows, const struct ht_cp_window *window,

@@ -376,11 +376,10 @@ int64_t ht_cp_call_part_ns(const struct ht_cp_model *m, uint32_t from_row, uint8
 	if (bound != HT_CP_BOUND_LAUNCH_DELAY || from_row == HT_NONE ||
 	        end_ns - start_ns <= HT_IDLE_THRESHOLD_NS)
 		return 0;
-	int64_t call_end = ht_end_ns(m->trace, from_row), last = end_ns - m->least_launch_ns;
-	if (end_ns - call_end > HT_IDLE_THRESHOLD_NS)
-		return 0;
-	int64_t until = call_end < last ? call_end : last;
-	return until > start_ns ? until - start_ns : 0;
+	int64_t in_call_ns = ht_idle_in_call_ns(m->trace, from_row, start_ns, end_ns);
+	int64_t most_ns = end_ns - m->least_launch_ns - start_ns;
+	most_ns = most_ns > 0 ? most_ns : 0;
+	return in_call_ns < most_ns ? in_call_ns : most_ns;
 }
 
 /* ---- all ---- */

@@ -514,16 +514,24 @@ enum ht_status ht_findings_make(
 	return HT_OK;
 }
 
+int64_t ht_findings_of_rank(
+        const struct ht_findings *f, size_t i_part, size_t column, int64_t *ret_n_devices)
+{
+	const ht_table *rows = f->parts->list[i_part].facts[HT_FOUND_BREAKDOWN];
+	int64_t sum = 0, n = 0;
+	for (size_t i = 0; i < ht_table_n_rows(rows); i++)
+		if (!ht_table_is_null(rows, i, column)) {
+			ht_sum(&sum, ht_table_i64(rows, i, column));
+			n++;
+		}
+	*ret_n_devices = n;
+	return n ? sum : HT_NO_I64;
+}
+
 /* Communication of a rank that nothing hides, of its devices the mean; HT_NO_I64: no GPU work. */
 static int64_t exposed_of(const struct ht_findings *f, size_t p)
 {
-	const ht_table *rows = f->parts->list[p].facts[HT_FOUND_BREAKDOWN];
-	int64_t sum = 0, n = 0;
-	for (size_t i = 0; i < ht_table_n_rows(rows); i++)
-		if (!ht_table_is_null(rows, i, HT_BREAKDOWN_COMM)) {
-			ht_sum(&sum, ht_table_i64(rows, i, HT_BREAKDOWN_COMM));
-			n++;
-		}
+	int64_t n, sum = ht_findings_of_rank(f, p, HT_BREAKDOWN_COMM, &n);
 	return n ? sum / n : HT_NO_I64;
 }
 

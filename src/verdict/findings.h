@@ -187,6 +187,9 @@ enum ht_status ht_findings_make(
 
 /* Of all ranks, as far as known; 0: no steps. */
 int64_t ht_findings_mean_step(const struct ht_findings *findings);
+/* A column of the breakdown, over the devices of a rank by its part, and how many have it; HT_NO_I64: none. */
+int64_t ht_findings_of_rank(
+        const struct ht_findings *findings, size_t i_part, size_t column, int64_t *ret_n_devices);
 /* What a step is longer by because a rank, by its part, is late by late_ns of a step, at most. Ranks of a group have as long
  * a step, so what the others communicate alone above what it does is what it has more to do; what they compute meanwhile
  * loses nothing. */

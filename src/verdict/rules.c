@@ -35,16 +35,11 @@ struct ht_rule_fact ht_rule_fact_of(const struct ht_advice *a, size_t p, enum ht
 	return (struct ht_rule_fact){ .part = 0, .whole = HT_NO_I64, .row = HT_NO_I64 };
 }
 
-double ht_rule_ratio(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 double ht_rule_share(const struct ht_advice *a, const struct ht_rule_fact *fact)
 {
 	if (fact->whole != HT_NO_I64)
-		return ht_rule_ratio(fact->part, fact->whole);
-	return ht_rule_ratio(fact->part, ht_rule_fact_of(a, fact->i_part, HT_METRIC_STEPS).part);
+		return ht_ratio(fact->part, fact->whole);
+	return ht_ratio(fact->part, ht_rule_fact_of(a, fact->i_part, HT_METRIC_STEPS).part);
 }
 
 struct ht_rule_fact ht_rule_worst(const struct ht_advice *a, enum ht_metric metric)
@@ -63,22 +58,9 @@ struct ht_rule_fact ht_rule_worst(const struct ht_advice *a, enum ht_metric metr
 	return most;
 }
 
-const char *ht_rule_keep(struct ht_advice *a, const char *text)
-{
-	a->no_memory |= !text;
-	return text ? text : "";
-}
-
 const char *ht_rule_percent(struct ht_advice *a, double share)
 {
 	return HT_SAY(a, "%.1f %%", 100 * share);
-}
-
-const char *ht_rule_time(struct ht_advice *a, int64_t ns)
-{
-	char buf[HT_FORMAT_BYTES];
-	ht_format_double(buf, HT_DURATION_F64, (double)ns);
-	return HT_SAY(a, "%s", buf);
 }
 
 const char *ht_rule_steps(const struct ht_advice *a)

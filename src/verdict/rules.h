@@ -8,6 +8,7 @@
 #define HT_VERDICT_RULES_H
 
 #include "verdict/findings.h"
+#include "verdict/words.h"
 #include "model/advice/rule_facts.h"
 #include "model/stragglers/votes.h"
 
@@ -29,7 +30,7 @@ struct ht_advice {
 	struct ht_votes votes; /* of NULL: ranks cannot be compared */
 	ht_table *table;
 	bool all; /* rules that do not fire are listed, too */
-	bool no_memory;
+	struct ht_words words;
 };
 
 /* Of a rank, by its part; is_known is false when it has no such fact. */
@@ -39,15 +40,9 @@ struct ht_rule_fact ht_rule_fact_of(
 struct ht_rule_fact ht_rule_worst(const struct ht_advice *advice, enum ht_metric metric);
 /* Of its whole, or of the rank's steps when the metric is time without a whole of its own. */
 double ht_rule_share(const struct ht_advice *advice, const struct ht_rule_fact *fact);
-/* 0 of nothing. */
-double ht_rule_ratio(int64_t part, int64_t whole);
 
-/* Texts in the run's memory; never NULL: that it is out of memory is remembered. */
-const char *ht_rule_keep(struct ht_advice *advice, const char *text);
-#define HT_SAY(a, ...) ht_rule_keep(a, ht_arena_printf((a)->run->scratch, __VA_ARGS__))
 const char *ht_rule_percent(struct ht_advice *advice, double share);
-const char *ht_rule_time(struct ht_advice *advice, int64_t ns);
-/* "the steps' time", or what was recorded without any. */
+/* "the steps", or what was recorded without any. */
 const char *ht_rule_steps(const struct ht_advice *advice);
 
 enum ht_rule_state { HT_RULE_CANNOT_TELL, HT_RULE_NO, HT_RULE_FIRES };

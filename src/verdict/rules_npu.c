@@ -48,7 +48,7 @@ static double count_of(const struct ht_rule_fact *fact)
 
 static double rate_of(const struct ht_rule_fact *fact)
 {
-	return ht_rule_ratio(fact->part, fact->whole);
+	return ht_ratio(fact->part, fact->whole);
 }
 
 static double part_per_step(const struct ht_rule_fact *fact)
@@ -84,7 +84,7 @@ static struct ht_rule_verdict ai_cpu(struct ht_advice *a)
 	v.state = fact.count && fact.row_ns >= 20000 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "%" PRId64 " kernels run on the AI CPU%s", fact.count,
 	        fact.count ? HT_SAY(a, ", the longest, %s, for %s", fact.name ? fact.name : "one",
-	                             ht_rule_time(a, fact.row_ns))
+	                             ht_words_time(&a->words, fact.row_ns))
 	                   : "");
 	return v;
 }
@@ -112,7 +112,7 @@ static struct ht_rule_verdict of_kernels(
 	if (!fact.is_known)
 		return v;
 	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%s %s%s", what, ht_rule_time(a, fact.part),
+	v.finding = HT_SAY(a, "%s %s%s", what, ht_words_time(&a->words, fact.part),
 	        fact.part && fact.name ? HT_SAY(a, ", %s most of all", fact.name) : "");
 	return v;
 }
@@ -167,7 +167,7 @@ static struct ht_rule_verdict block_dim(struct ht_advice *a)
 	                            "the blocks of %" PRId64
 	                            " kernels are no multiple of the cores, of which some rest: %s "
 	                            "of these kernels' time, most of all %s",
-	                            fact.count, ht_rule_time(a, fact.part),
+	                            fact.count, ht_words_time(&a->words, fact.part),
 	                            fact.name ? fact.name : "one")
 	                  : "the blocks of all kernels fill the cores";
 	return v;
@@ -254,7 +254,7 @@ static struct ht_rule_verdict garbage(struct ht_advice *a)
 		return v;
 	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "%" PRId64 " garbage collections of more than a millisecond take %s",
-	        fact.count, ht_rule_time(a, fact.part));
+	        fact.count, ht_words_time(&a->words, fact.part));
 	return v;
 }
 
@@ -267,7 +267,7 @@ static struct ht_rule_verdict fused_optimizer(struct ht_advice *a)
 	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = fact.count ? HT_SAY(a, "%s takes %s on the host, and is not fused for NPUs",
 	                                 fact.name ? fact.name : "the optimizer",
-	                                 ht_rule_time(a, fact.part))
+	                                 ht_words_time(&a->words, fact.part))
 	                       : "the optimizer is fused for NPUs";
 	return v;
 }
@@ -283,7 +283,8 @@ static struct ht_rule_verdict free_time(struct ht_advice *a)
 	v.finding = HT_SAY(a,
 	        "as the exporter says the device neither computes nor communicates for %s of the %s from "
 	        "a step's first work to its last",
-	        ht_rule_time(a, fact.part / fact.count), ht_rule_time(a, fact.whole / fact.count));
+	        ht_words_time(&a->words, fact.part / fact.count),
+	        ht_words_time(&a->words, fact.whole / fact.count));
 	v.i_part = fact.i_part;
 	v.step_cost_ns = fact.part / fact.count;
 	return v;
@@ -362,7 +363,7 @@ static struct ht_rule_verdict rdma_retries(struct ht_advice *a)
 		return v;
 	v.state = most.part > 4000000000 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "%s moves data over RDMA for %s",
-	        most.name ? most.name : "an operation", ht_rule_time(a, most.part));
+	        most.name ? most.name : "an operation", ht_words_time(&a->words, most.part));
 	v.i_part = most.i_part;
 	v.cost_ns = most.part;
 	return v;
@@ -422,8 +423,9 @@ static struct ht_rule_verdict uneven_steps(struct ht_advice *a)
 		v.finding = HT_SAY(a,
 		        "%s, as the exporter says: rank %" PRId64
 		        " has %s a step more than rank %" PRId64 ", %s of the mean step",
-		        kinds[k].words, a->parts->list[s.most.i_part].rank, ht_rule_time(a, widest),
-		        a->parts->list[s.least.i_part].rank, ht_rule_percent(a, share));
+		        kinds[k].words, a->parts->list[s.most.i_part].rank,
+		        ht_words_time(&a->words, widest), a->parts->list[s.least.i_part].rank,
+		        ht_rule_percent(a, share));
 	}
 	return v;
 }

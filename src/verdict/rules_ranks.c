@@ -72,7 +72,7 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 		return v;
 	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
-	v.finding = ht_rule_keep(a, ht_straggler_sentence(&a->f.stragglers, rank));
+	v.finding = ht_words_keep(&a->words, ht_straggler_sentence(&a->f.stragglers, rank));
 	v.i_part = rank->i_part;
 	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
 	int64_t late_ns = late->late_steps_ns / (int64_t)late->n_steps;
@@ -106,17 +106,10 @@ struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *a)
 	return v;
 }
 
-/* Sum of a column over the devices of a rank; HT_NO_I64: no GPU work. */
 static int64_t of_rank(const struct ht_advice *a, size_t p, size_t column)
 {
-	const ht_table *rows = a->parts->list[p].facts[HT_FOUND_BREAKDOWN];
-	int64_t sum = 0;
-	bool any = false;
-	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
-		any |= !ht_table_is_null(rows, i, column);
-		ht_sum(&sum, ht_table_is_null(rows, i, column) ? 0 : ht_table_i64(rows, i, column));
-	}
-	return any ? sum : HT_NO_I64;
+	int64_t n;
+	return ht_findings_of_rank(&a->f, p, column, &n);
 }
 
 /* The longest of the kernels that take a rank's GPU most time; HT_NO_I64: none. */
@@ -204,14 +197,14 @@ struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 	for (size_t p = 0; p < a->parts->n; p++)
 		ht_sum(&span, of_rank(a, p, HT_BREAKDOWN_SPAN));
 	struct gap gap = largest_gap(a);
-	double share = ht_rule_ratio(gap.ns, span / (int64_t)a->parts->n);
+	double share = ht_ratio(gap.ns, span / (int64_t)a->parts->n);
 	enum ht_metric metric = uneven[gap.kind].metric;
 	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.step_cost_ns = gap.ns / (int64_t)a->f.n_steps;
 	v.finding = HT_SAY(a,
 	        "%s: rank %" PRId64 " has %s%s more than rank %" PRId64 ", %s of the mean span",
 	        uneven[gap.kind].words, a->parts->list[gap.most].rank,
-	        ht_rule_time(a, v.step_cost_ns), a->f.has_steps ? " a step" : "",
+	        ht_words_time(&a->words, v.step_cost_ns), a->f.has_steps ? " a step" : "",
 	        a->parts->list[gap.least].rank, ht_rule_percent(a, share));
 	v.i_part = gap.most;
 	v.row = metric == HT_N_METRICS ? longest_kernel(a, gap.most)

@@ -13,28 +13,10 @@
 /* Names of a list. */
 #define N_TOPS 3
 
-const char *ht_tell_keep(struct ht_telling *s, const char *text)
-{
-	s->no_memory |= !text;
-	return text ? text : "";
-}
-
-const char *ht_tell_time(struct ht_telling *s, int64_t ns)
-{
-	char buf[HT_FORMAT_BYTES];
-	ht_format_double(buf, HT_DURATION_F64, (double)ns);
-	return HT_TELL(s, "%s", buf);
-}
-
-double ht_tell_ratio(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 const char *ht_tell_share(struct ht_telling *s, int64_t part, int64_t whole)
 {
-	double share = 100 * ht_tell_ratio(part, whole);
-	return share > 0 && share < 1 ? "<1 %" : HT_TELL(s, "%.0f %%", share);
+	double share = 100 * ht_ratio(part, whole);
+	return share > 0 && share < 1 ? "<1 %" : HT_SAY(s, "%.0f %%", share);
 }
 
 const char *ht_tell_name(struct ht_telling *s, const char *name, size_t cells)
@@ -44,7 +26,7 @@ const char *ht_tell_name(struct ht_telling *s, const char *name, size_t cells)
 	char *plain = ht_arena_alloc(s->run->scratch, n + 1);
 	char *text = ht_arena_alloc(s->run->scratch, n + 5);
 	if (!plain || !text)
-		return ht_tell_keep(s, NULL);
+		return ht_words_keep(&s->words, NULL);
 	for (const char *at = name; *at;) {
 		bool skips = !strncmp(at, module, sizeof module - 1);
 		at += skips ? sizeof module - 1 : 0;
@@ -62,12 +44,12 @@ const char *ht_tell_brief(struct ht_telling *s, const char *name)
 
 const char *ht_tell_event(struct ht_telling *s, int64_t rank, int64_t row)
 {
-	return row == HT_NO_I64 ? NULL : HT_TELL(s, "%" PRId64 ":%" PRId64, rank, row);
+	return row == HT_NO_I64 ? NULL : HT_SAY(s, "%" PRId64 ":%" PRId64, rank, row);
 }
 
 const char *ht_tell_and(struct ht_telling *s, const char *before, const char *more)
 {
-	return *before ? HT_TELL(s, "%s, %s", before, more) : more;
+	return *before ? HT_SAY(s, "%s, %s", before, more) : more;
 }
 
 void ht_tell_line(struct ht_telling *s, const struct ht_told_line *line)
@@ -79,7 +61,7 @@ void ht_tell_line(struct ht_telling *s, const struct ht_told_line *line)
 	ht_table_put_str(s->table, line->next);
 	ht_table_put_known(s->table, line->value_ns, HT_NO_I64);
 	if (line->whole_ns > 0)
-		ht_table_put_f64(s->table, ht_tell_ratio(line->part_ns, line->whole_ns));
+		ht_table_put_f64(s->table, ht_ratio(line->part_ns, line->whole_ns));
 	else
 		ht_table_put_null(s->table);
 	ht_table_put_known(s->table, line->saves_ns, HT_NO_I64);
@@ -113,7 +95,7 @@ static enum ht_status tell_apart(
 	        ht_brief_make(ctx, table, 0, HT_TELL_CELLS, s->run->scratch, &briefs);
 	for (size_t i = 0; status == HT_OK && i < ht_table_n_rows(table); i++) {
 		const struct ht_brief *brief = &briefs[ht_cells_at(table, 0)->str[i]];
-		names[i] = HT_TELL(s, "%.*s", (int)brief->n, brief->text);
+		names[i] = HT_SAY(s, "%.*s", (int)brief->n, brief->text);
 	}
 	ht_table_free(table);
 	return status;
@@ -126,7 +108,7 @@ static void name_tops(struct ht_telling *s, const struct ht_tops *tops, const ch
 	for (size_t i = 0; i < n; i++)
 		names[i] = ht_tell_brief(s, tops->list[i].name);
 	if (has_equal(names, n) && tell_apart(s, tops, names) != HT_OK)
-		ht_tell_keep(s, NULL);
+		ht_words_keep(&s->words, NULL);
 }
 
 static void say_tops(struct ht_telling *s, const char *topic, const struct ht_tops *tops,
@@ -141,12 +123,13 @@ static void say_tops(struct ht_telling *s, const char *topic, const struct ht_to
 	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
 		const struct ht_top *top = &tops->list[i];
 		text = ht_tell_and(s, text,
-		        HT_TELL(s, "%s %s in %" PRId64 " (%s)", names[i], ht_tell_time(s, top->ns),
-		                top->count, ht_tell_share(s, top->ns, tops->total_ns)));
+		        HT_SAY(s, "%s %s in %" PRId64 " (%s)", names[i],
+		                ht_words_time(&s->words, top->ns), top->count,
+		                ht_tell_share(s, top->ns, tops->total_ns)));
 		if (top->row != HT_NO_I64)
 			events = ht_tell_and(s, events, ht_tell_event(s, top->rank, top->row));
 	}
-	line.finding = tops->n ? HT_TELL(s, "%s, %s", text, of) : none;
+	line.finding = tops->n ? HT_SAY(s, "%s, %s", text, of) : none;
 	line.evidence = events;
 	if (tops->n) {
 		line.value_ns = tops->list[0].ns;

@@ -1,12 +1,11 @@
 /*
  * telling.h - findings in words: lines of a topic, what was found, the events behind it and where to look next.
- *
- * Texts lie in the run's memory and are never NULL: that there is none left is remembered, and asked for at the end.
  */
 #ifndef HT_VERDICT_TELLING_H
 #define HT_VERDICT_TELLING_H
 
 #include "verdict/findings.h"
+#include "verdict/words.h"
 
 /* A name in a sentence has so many cells. */
 #define HT_TELL_CELLS 60
@@ -15,14 +14,9 @@ struct ht_telling {
 	struct ht_findings f;
 	struct ht_run *run;
 	ht_table *table;
-	bool no_memory;
+	struct ht_words words;
 };
 
-const char *ht_tell_keep(struct ht_telling *tell, const char *text);
-#define HT_TELL(t, ...) ht_tell_keep(t, ht_arena_printf((t)->run->scratch, __VA_ARGS__))
-const char *ht_tell_time(struct ht_telling *tell, int64_t ns);
-/* 0 of nothing. */
-double ht_tell_ratio(int64_t part, int64_t whole);
 const char *ht_tell_share(struct ht_telling *tell, int64_t part, int64_t whole);
 /* As much of a name as a list bears. */
 const char *ht_tell_name(struct ht_telling *tell, const char *name, size_t cells);

@@ -153,7 +153,7 @@ static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 		return v;
 	v.state = longest.row_ns > 10000000 ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = HT_SAY(a, "the longest of %" PRId64 " calls of the data loader takes %s",
-	        longest.count, ht_rule_time(a, longest.row_ns));
+	        longest.count, ht_words_time(&a->words, longest.row_ns));
 	v.i_part = longest.i_part;
 	v.row = longest.row;
 	v.cost_ns = ht_rule_fact_of(a, longest.i_part, HT_METRIC_LOADER).part;
@@ -230,7 +230,7 @@ static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 	                        "them",
 	                        ht_rule_percent(a, share))
 	              : HT_SAY(a, "%s of kernel time is on tensor cores",
-	                        ht_rule_percent(a, ht_rule_ratio(gpu->tc_ns, gpu->kernel_ns)));
+	                        ht_rule_percent(a, ht_ratio(gpu->tc_ns, gpu->kernel_ns)));
 	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
 	v.row = fact.is_known ? fact.row : HT_NO_I64;
 	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;
@@ -261,7 +261,7 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 	        "with nothing launched the device idles",
 	        "the time from its first to its last work, without waits for data");
 	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
-	double share = ht_rule_ratio(host->most.ns, host->ns - host->slow_ns);
+	double share = ht_ratio(host->most.ns, host->ns - host->slow_ns);
 	if (v.state == HT_RULE_FIRES && host->most.name && share > HALF)
 		v.finding = HT_SAY(a, "%s; of the host on the critical path %s is %s", v.finding,
 		        ht_rule_percent(a, share), host->most.name);
@@ -311,7 +311,7 @@ static struct ht_rule_verdict slow_launch(struct ht_advice *a)
 		        fact.count > 1
 		                ? HT_SAY(a, "%" PRId64 " such calls, the longest ", fact.count)
 		                : "",
-		        fact.name ? fact.name : "one", ht_rule_time(a, fact.row_ns));
+		        fact.name ? fact.name : "one", ht_words_time(&a->words, fact.row_ns));
 	return v;
 }
 
@@ -521,7 +521,7 @@ static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
 	else if (line.v.cost_ns != HT_NO_I64 && steps.count > 0)
 		line.cost_ns = line.v.cost_ns / steps.count;
 	if (line.cost_ns != HT_NO_I64 && steps.count > 0)
-		line.share = ht_rule_ratio(line.cost_ns, steps.part / steps.count);
+		line.share = ht_ratio(line.cost_ns, steps.part / steps.count);
 	if (line.v.state == HT_RULE_FIRES && line.share >= 0 && line.share < WORTH_IT) {
 		line.v.state = HT_RULE_NO;
 		line.v.finding = HT_SAY(a, "%s, but that costs %s of a step", line.v.finding,
@@ -563,8 +563,9 @@ static void put_line(struct ht_advice *a, const struct line *line)
 	                          ? HT_SAY(a, "cannot tell: needs %s", line->rule->needs)
 	                          : v->finding;
 	if (fires && line->share >= 0)
-		why = HT_SAY(a, "%s; costs at most %s%s (%s)", why, ht_rule_time(a, line->cost_ns),
-		        a->f.has_steps ? " of a step" : "", ht_rule_percent(a, line->share));
+		why = HT_SAY(a, "%s; costs at most %s%s (%s)", why,
+		        ht_words_time(&a->words, line->cost_ns), a->f.has_steps ? " of a step" : "",
+		        ht_rule_percent(a, line->share));
 	ht_table_row(a->table);
 	ht_table_put_str(a->table, line->rule->name);
 	ht_table_put_str(a->table,
@@ -605,7 +606,7 @@ static enum ht_status give(struct ht_advice *a)
 	for (size_t i = 0; i < n; i++)
 		if (a->all || lines[i].v.state == HT_RULE_FIRES)
 			put_line(a, &lines[i]);
-	if (a->no_memory)
+	if (a->words.no_memory)
 		return ht_fail_nomem(a->run->ctx);
 	HT_TRY(ht_table_add_note(a->table,
 	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
@@ -616,9 +617,11 @@ static enum ht_status give(struct ht_advice *a)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct ht_advice a = {
-		.run = run, .parts = parts, .table = table, .all = ht_run_is(run, "view", "rules")
-	};
+	struct ht_advice a = { .run = run,
+		.parts = parts,
+		.table = table,
+		.all = ht_run_is(run, "view", "rules"),
+		.words = { .arena = run->scratch } };
 	HT_TRY(ht_frame_set_method(run, table, "costs are of a step, at most"));
 	ht_table_set_prose(table);
 	return give(&a);

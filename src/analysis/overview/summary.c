@@ -5,8 +5,8 @@
  *   slow steps   where there are some: by how much they lengthen the mean, and what they have more of; said only then
  *   made of      what a GPU's time is made of, as temporal-breakdown divides it
  *   GPU          how long kernels run, as steps has it, and what the device waits for while idle, as idle-breakdown tells
- *   bound by     what most of the critical path of the job, without slow steps, depends on: the host, data loading, computing, memory copies,
- *                communication (its transfer, where waiting is known), waiting for a rank, launching
+ *   bound by     what most of the critical path of the job, without slow steps, depends on: the host, data loading,
+ *                computing, memory copies, communication (its transfer, where waiting is known), waiting for a rank, launching
  *   could save   by how much each could shorten a step at most: what-if of one rank, else its share of the path
  *   slow rank    the verdict of stragglers
  *   operators, kernels, modules, collectives  the three that take most time
@@ -86,26 +86,27 @@ static void say_step_time(struct ht_telling *s)
 	if (!device->n) {
 		line.finding = "cannot tell: no steps, operators or GPU work were recorded";
 	} else if (!f->has_steps) {
-		line.finding = HT_TELL(s,
+		line.finding = HT_SAY(s,
 		        "cannot tell: no profiler steps were recorded (schedule and prof.step()); all of "
 		        "it takes %s%s, and that is what the lines below are about",
-		        ht_tell_time(s, line.value_ns), n_ranks > 1 ? " on average of ranks" : "");
+		        ht_words_time(&s->words, line.value_ns),
+		        n_ranks > 1 ? " on average of ranks" : "");
 	} else {
 		bool slow = ht_findings_is_slow(f, device->number);
 		const char *which =
-		        slow ? HT_TELL(s, ", the longest is step %" PRId64, device->number) : "";
+		        slow ? HT_SAY(s, ", the longest is step %" PRId64, device->number) : "";
 		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
-		const char *on_host =
-		        host->n ? HT_TELL(s, "%s on the host, ", ht_tell_time(s, host->median_ns))
-		                : "";
+		const char *on_host = host->n ? HT_SAY(s, "%s on the host, ",
+		                                        ht_words_time(&s->words, host->median_ns))
+		                              : "";
 		const char *spread =
-		        device->n > 1
-		                ? HT_TELL(s, "; %s to %s%s", ht_tell_time(s, device->least_ns),
-		                          ht_tell_time(s, device->most_ns), which)
-		                : "";
-		const char *end = HT_TELL(
-		        s, "%s up to the end of its GPU work", ht_tell_time(s, device->median_ns));
-		line.finding = HT_TELL(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
+		        device->n > 1 ? HT_SAY(s, "; %s to %s%s",
+		                                ht_words_time(&s->words, device->least_ns),
+		                                ht_words_time(&s->words, device->most_ns), which)
+		                      : "";
+		const char *end = HT_SAY(s, "%s up to the end of its GPU work",
+		        ht_words_time(&s->words, device->median_ns));
+		line.finding = HT_SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
 		        f->n_devices || f->told.ns ? end : "no GPU work was recorded", of,
 		        f->n_steps, f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s",
 		        spread);
@@ -153,13 +154,13 @@ static void say_made_of_host(struct ht_telling *s)
 	for (size_t i = 0; i < HT_COUNT(roles); i++)
 		if (s->f.roles[roles[i].role] > 0)
 			text = ht_tell_and(s, text,
-			        HT_TELL(s, "%s %s", roles[i].words,
+			        HT_SAY(s, "%s %s", roles[i].words,
 			                ht_tell_share(s, s->f.roles[roles[i].role], sum)));
-	line.finding = sum ? HT_TELL(s, "%s, of %s on the host", text, steps_words(s))
+	line.finding = sum ? HT_SAY(s, "%s, of %s on the host", text, steps_words(s))
 	                   : "cannot tell: no GPU work was recorded";
 	line.next = sum ? "steps" : "temporal-breakdown";
 	if (s->f.told.ns > 0)
-		line.finding = HT_TELL(s,
+		line.finding = HT_SAY(s,
 		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
 		        ht_tell_share(s, s->f.told.computing_ns, s->f.told.ns),
 		        ht_tell_share(s, s->f.told.exposed_ns, s->f.told.ns),
@@ -192,20 +193,19 @@ static void say_made_of(struct ht_telling *s)
 			most = part;
 			line.evidence = part_of_time(s, parts[i].column);
 		}
-		const char *more =
-		        HT_TELL(s, "%s %s", parts[i].words, ht_tell_share(s, part, span));
+		const char *more = HT_SAY(s, "%s %s", parts[i].words, ht_tell_share(s, part, span));
 		if (parts[i].column == HT_BREAKDOWN_COMM && s->f.knows_waits)
-			more = HT_TELL(s, "%s (%s waiting for ranks, %s transfer)", more,
+			more = HT_SAY(s, "%s (%s waiting for ranks, %s transfer)", more,
 			        ht_tell_share(s, ns[HT_BREAKDOWN_WAIT], span),
 			        ht_tell_share(s, ns[HT_BREAKDOWN_TRANSFER], span));
 		text = ht_tell_and(s, text, more);
 	}
 	int64_t window = s->f.gpu.window_ns;
-	const char *narrow = window > 0 && ht_tell_ratio(span, window) < MOST
-	                             ? HT_TELL(s, ", which is %s of %s",
+	const char *narrow = window > 0 && ht_ratio(span, window) < MOST
+	                             ? HT_SAY(s, ", which is %s of %s",
 	                                       ht_tell_share(s, span, window), steps_words(s))
 	                             : "";
-	line.finding = HT_TELL(s, "%s, of the time from first to last GPU work%s", text, narrow);
+	line.finding = HT_SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
 	ht_tell_line(s, &line);
 }
 
@@ -243,18 +243,18 @@ static void say_gpu(struct ht_telling *s)
 	int64_t idle_ns = 0;
 	for (int k = 0; k < HT_IDLE_N; k++) {
 		ht_sum(&idle_ns, s->f.idle[k].ns);
-		if (has_host(&s->f) && ht_tell_ratio(s->f.idle[k].ns, span) >= WORTH_A_WORD)
+		if (has_host(&s->f) && ht_ratio(s->f.idle[k].ns, span) >= WORTH_A_WORD)
 			text = ht_tell_and(s, text,
-			        HT_TELL(s, "%s %s", ht_tell_share(s, s->f.idle[k].ns, span),
+			        HT_SAY(s, "%s %s", ht_tell_share(s, s->f.idle[k].ns, span),
 			                words[k]));
 	}
-	if (!has_host(&s->f) && ht_tell_ratio(idle_ns, span) >= WORTH_A_WORD)
-		text = HT_TELL(s, "%s for what nothing says", ht_tell_share(s, idle_ns, span));
+	if (!has_host(&s->f) && ht_ratio(idle_ns, span) >= WORTH_A_WORD)
+		text = HT_SAY(s, "%s for what nothing says", ht_tell_share(s, idle_ns, span));
 	if (!gpu->window_ns)
 		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
 		                              : "cannot tell: no GPU work was recorded";
 	else
-		line.finding = HT_TELL(s, "kernels run %s of %s%s%s%s",
+		line.finding = HT_SAY(s, "kernels run %s of %s%s%s%s",
 		        ht_tell_share(s, gpu->busy_ns, gpu->window_ns), steps_words(s),
 		        *text ? "; from its first to its last work it waits " : "", text,
 		        *text ? "" : "; between its first and its last work it does not wait");
@@ -362,7 +362,7 @@ static const char *bound_words(struct ht_telling *s, const struct part *part)
 		       : s->f.knows_waits
 		               ? "communication transfer"
 		               : "communication (waiting or transfer: not every call has its counterparts)";
-	case BOUND_RANK: return HT_TELL(s, "waiting for rank %" PRId64, s->f.latest->rank);
+	case BOUND_RANK: return HT_SAY(s, "waiting for rank %" PRId64, s->f.latest->rank);
 	case BOUND_LAUNCH: return "launching";
 	case N_BOUNDS: break;
 	}
@@ -391,15 +391,15 @@ static const char *main_part(struct ht_telling *s, const struct part *part)
 		return "";
 	const struct ht_path_name *most = &part->of->most;
 	int64_t whole = part->of->ns - part->of->slow_ns;
-	const char *how = ht_tell_ratio(most->ns, whole) < WORTH_NAMING
+	const char *how = ht_ratio(most->ns, whole) < WORTH_NAMING
 	                          ? "spread widely, the largest part"
 	                          : "most of all";
 	if (!most->name)
 		return part->bound == BOUND_HOST
-		               ? HT_TELL(s, ", %s outside of operators (%s of that)", how,
+		               ? HT_SAY(s, ", %s outside of operators (%s of that)", how,
 		                         ht_tell_share(s, most->ns, whole))
 		               : "";
-	return HT_TELL(s, ", %s %s (%s of that)", how, ht_tell_brief(s, most->name),
+	return HT_SAY(s, ", %s %s (%s of that)", how, ht_tell_brief(s, most->name),
 	        ht_tell_share(s, most->ns, whole));
 }
 
@@ -441,17 +441,17 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 		return;
 	}
 	int64_t inferred = inferred_ns(f);
-	const char *doubt = ht_tell_ratio(inferred, f->path_ns) < 0.5
+	const char *doubt = ht_ratio(inferred, f->path_ns) < 0.5
 	                            ? ""
-	                            : HT_TELL(s, "; %s of the path rests on inferred dependencies",
+	                            : HT_SAY(s, "; %s of the path rests on inferred dependencies",
 	                                      ht_tell_share(s, inferred, f->path_ns));
 	const char *no_gpu = f->n_devices ? "" : " (no GPU work was recorded)";
 	int64_t whole = usual_path_ns(f);
-	const char *second = ht_tell_ratio(parts[1].usual_ns, whole) < WORTH_NAMING
+	const char *second = ht_ratio(parts[1].usual_ns, whole) < WORTH_NAMING
 	                             ? ""
-	                             : HT_TELL(s, "; then %s, %s", bound_words(s, &parts[1]),
+	                             : HT_SAY(s, "; then %s, %s", bound_words(s, &parts[1]),
 	                                       ht_tell_share(s, parts[1].usual_ns, whole));
-	line.finding = HT_TELL(s, "%s: %s of the critical path%s%s%s%s%s%s",
+	line.finding = HT_SAY(s, "%s: %s of the critical path%s%s%s%s%s%s",
 	        bound_words(s, &parts[0]), ht_tell_share(s, parts[0].usual_ns, whole),
 	        f->parts->n > 1 ? " of the job" : "", f->slow.n ? " without slow steps" : "",
 	        main_part(s, &parts[0]), second, no_gpu, doubt);
@@ -482,9 +482,9 @@ static const char *slow_cause_text(struct ht_telling *s, const struct ht_slow_ca
 	const char *name = slow->name                 ? ht_tell_brief(s, slow->name)
 	                   : part.bound == BOUND_HOST ? "outside of operators"
 	                                              : NULL;
-	const char *rank = f->parts->n > 1 ? HT_TELL(s, " on rank %" PRId64, slow->rank) : "";
-	return HT_TELL(s, "; %s has more by %s%s%s%s%s", bound_words(s, &part),
-	        ht_tell_time(s, cause->ns), f->slow.n > 1 ? " each" : "",
+	const char *rank = f->parts->n > 1 ? HT_SAY(s, " on rank %" PRId64, slow->rank) : "";
+	return HT_SAY(s, "; %s has more by %s%s%s%s%s", bound_words(s, &part),
+	        ht_words_time(&s->words, cause->ns), f->slow.n > 1 ? " each" : "",
 	        name ? ", most of all " : "", name ? name : "", rank);
 }
 
@@ -506,13 +506,14 @@ static void say_slow_steps(struct ht_telling *s)
 		return;
 	const char *which =
 	        f->slow.n == 1 ? ""
-	                       : HT_TELL(s, "%zu of %zu, the longest is ", f->slow.n, f->n_steps);
-	line.finding = HT_TELL(s,
+	                       : HT_SAY(s, "%zu of %zu, the longest is ", f->slow.n, f->n_steps);
+	line.finding = HT_SAY(s,
 	        "%sstep %" PRId64
 	        " with %s, %.1f times the median; without %s a step takes %s on average instead of %s%s",
-	        which, steps->number, ht_tell_time(s, steps->most_ns),
+	        which, steps->number, ht_words_time(&s->words, steps->most_ns),
 	        (double)steps->most_ns / (double)steps->median_ns, f->slow.n == 1 ? "it" : "them",
-	        ht_tell_time(s, usual_ns), ht_tell_time(s, mean_ns), slow_cause_text(s, &cause));
+	        ht_words_time(&s->words, usual_ns), ht_words_time(&s->words, mean_ns),
+	        slow_cause_text(s, &cause));
 	line.evidence = events ? events : "";
 	if (cause.of && cause.of->slow.row != HT_NO_I64)
 		line.evidence = ht_tell_and(s, line.evidence,
@@ -538,7 +539,7 @@ static bool launches_most(const struct ht_findings *f, const struct part *parts)
 		saves_ns = parts[i].bound == BOUND_LAUNCH ? parts[i].saves_ns : saves_ns;
 	}
 	return path_ns[BOUND_LAUNCH] > path_ns[BOUND_HOST] &&
-	       ht_tell_ratio(saves_ns, f->path_ns) < WORTH_A_WORD;
+	       ht_ratio(saves_ns, f->path_ns) < WORTH_A_WORD;
 }
 
 static void say_savings(struct ht_telling *s, struct part *parts)
@@ -553,15 +554,15 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 	bool launches = launches_most(f, parts);
 	for (size_t i = 0; i < N_BOUNDS; i++) {
 		const struct part *part = &parts[i];
-		if (ht_tell_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
+		if (ht_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
 			continue;
 		const char *what = launches && part->bound == BOUND_HOST
 		                           ? "the host, launching above all,"
 		                           : bound_words(s, part);
 		const char *event = part_evidence(s, part);
 		text = ht_tell_and(s, text,
-		        HT_TELL(s, "%s %s (%s)", what,
-		                ht_tell_time(s, ht_findings_per_step(f, part->saves_ns)),
+		        HT_SAY(s, "%s %s (%s)", what,
+		                ht_words_time(&s->words, ht_findings_per_step(f, part->saves_ns)),
 		                ht_tell_share(s, part->saves_ns, f->path_ns)));
 		if (event)
 			events = ht_tell_and(s, events, event);
@@ -569,10 +570,10 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 	line.evidence = events;
 	line.finding = !has_host(f) ? "cannot tell: nothing of the host was recorded"
 	               : *text && f->slow.n
-	                       ? HT_TELL(s, "at most, of a step of %s on average: %s",
-	                                 ht_tell_time(s, ht_findings_mean_step(f)), text)
-	               : *text && !f->has_steps ? HT_TELL(s, "at most, of all of it: %s", text)
-	               : *text                  ? HT_TELL(s, "at most, of a step: %s", text)
+	                       ? HT_SAY(s, "at most, of a step of %s on average: %s",
+	                                 ht_words_time(&s->words, ht_findings_mean_step(f)), text)
+	               : *text && !f->has_steps ? HT_SAY(s, "at most, of all of it: %s", text)
+	               : *text                  ? HT_SAY(s, "at most, of a step: %s", text)
 	                       : "cannot tell: no part of the path could be told from the others";
 	if (!has_host(f))
 		line.evidence = "";
@@ -593,14 +594,15 @@ static void say_slow_rank(struct ht_telling *s)
 	if (f->latest) {
 		const struct ht_verdict *verdict = &f->stragglers.verdicts[f->latest->i_part];
 		struct part late = { .bound = BOUND_RANK };
-		line.finding = ht_tell_keep(s, ht_straggler_sentence(&f->stragglers, f->latest));
+		line.finding =
+		        ht_words_keep(&s->words, ht_straggler_sentence(&f->stragglers, f->latest));
 		line.evidence = part_evidence(s, &late);
 		int64_t late_ns = verdict->late_steps_ns / (int64_t)verdict->n_steps;
 		line.value_ns = ht_findings_late_cost(f, f->latest->i_part, late_ns);
 		if ((double)line.value_ns < MOST * (double)late_ns)
-			line.finding = HT_TELL(s,
+			line.finding = HT_SAY(s,
 			        "%s; computing hides some of that, and a step is longer by at most %s",
-			        line.finding, ht_tell_time(s, line.value_ns));
+			        line.finding, ht_words_time(&s->words, line.value_ns));
 		line.part_ns = line.value_ns;
 		line.whole_ns = ht_findings_mean_step(f);
 	} else if (!f->compares) {
@@ -634,7 +636,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	say_savings(s, bounds);
 	say_slow_rank(s);
 	ht_tell_tops(s);
-	if (s->no_memory)
+	if (s->words.no_memory)
 		return ht_fail_nomem(s->run->ctx);
 	HT_TRY(ht_findings_note(s->run, s->table));
 	return ht_clocks_note_odd(s->run, s->table);
@@ -642,7 +644,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct ht_telling s = { .run = run, .table = table };
+	struct ht_telling s = { .run = run, .table = table, .words = { .arena = run->scratch } };
 	HT_TRY(ht_frame_set_method(run, table, "conclusions, with the events behind them"));
 	ht_table_set_prose(table);
 	return say_all(&s, parts);

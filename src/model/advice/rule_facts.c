@@ -108,7 +108,7 @@ static enum ht_status list_slow(struct facts *f, int64_t median_ns)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		const struct ht_bound *b = &f->bounds->list[i];
-		if ((double)ht_sub_sat(b->end, b->start) >= HT_SLOW_STEP * (double)median_ns)
+		if (ht_step_is_slow(ht_sub_sat(b->end, b->start), median_ns))
 			f->slow[f->n_slow++] = (struct ht_interval){ b->start, b->end };
 	}
 	return HT_OK;
@@ -514,16 +514,14 @@ static enum ht_status count_launched(struct facts *f, struct launches *ret)
 	return HT_OK;
 }
 
-/* Of the end of a gap the part in which the host was still in the call that launched a kernel, when that began as it was over. */
 static void add_slow_call(struct facts *f, const struct ht_idle_gap *gap, uint32_t launch)
 {
 	const struct ht_trace *t = f->t;
-	int64_t start = t->ts_ns[gap->row], from = ht_sub_sat(start, gap->length_ns);
-	int64_t call_end = ht_end_ns(t, launch), until = call_end < start ? call_end : start;
-	if (t->kind[gap->row] != HT_KIND_KERNEL || is_in_slow(f, start) ||
-	        ht_sub_sat(start, call_end) > HT_IDLE_THRESHOLD_NS || until <= from)
-		return;
-	ht_rule_sum_add(&f->of[HT_METRIC_SLOW_CALL], until - from, launch, t->dur_ns[launch]);
+	int64_t start = t->ts_ns[gap->row];
+	int64_t in_call_ns =
+	        ht_idle_in_call_ns(t, launch, ht_sub_sat(start, gap->length_ns), start);
+	if (in_call_ns && t->kind[gap->row] == HT_KIND_KERNEL && !is_in_slow(f, start))
+		ht_rule_sum_add(&f->of[HT_METRIC_SLOW_CALL], in_call_ns, launch, t->dur_ns[launch]);
 }
 
 /* The host's part of a gap ends where the launch begins. Slow steps, calls that wait and data loaders are not what the host

@@ -45,7 +45,7 @@ static enum ht_status find_longest(
 	slow->median_ns = ht_median_i64(lengths, bounds->n);
 	for (size_t i = 0; i < bounds->n; i++) {
 		int64_t ns = length_of(&bounds->list[i]);
-		if (slow->median_ns <= 0 || (double)ns < HT_SLOW_STEP * (double)slow->median_ns)
+		if (!ht_step_is_slow(ns, slow->median_ns))
 			continue;
 		ht_sum(&slow->excess_ns, ns - slow->median_ns);
 		slow->n++;

@@ -17,6 +17,11 @@
 #define HT_SLOW_STEP        1.5
 #define HT_SLOW_STEPS_LEAST 3
 
+static inline bool ht_step_is_slow(int64_t length_ns, int64_t median_ns)
+{
+	return median_ns > 0 && (double)length_ns >= HT_SLOW_STEP * (double)median_ns;
+}
+
 struct ht_slow_step {
 	size_t i_bound; /* SIZE_MAX: no step is slow */
 	int64_t median_ns;

@@ -355,3 +355,12 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	*ret_n = answer.n;
 	return HT_OK;
 }
+
+int64_t ht_idle_in_call_ns(
+        const struct ht_trace *t, uint32_t launch, int64_t from_ns, int64_t start_ns)
+{
+	int64_t call_end = ht_end_ns(t, launch);
+	int64_t until = call_end < start_ns ? call_end : start_ns;
+	bool waited = ht_sub_sat(start_ns, call_end) <= HT_IDLE_THRESHOLD_NS;
+	return waited && until > from_ns ? until - from_ns : 0;
+}

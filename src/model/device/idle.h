@@ -69,4 +69,9 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, const struct ht_idle_stream **ret_streams,
         size_t *ret_n) HT_MUST_USE;
 
+/* Of the time before work starts, how long the host was still in the call that launches it, where the work waited for that:
+ * it starts when the call is over, or sooner after it than launches take. Else 0. */
+int64_t ht_idle_in_call_ns(
+        const struct ht_trace *trace, uint32_t launch, int64_t from_ns, int64_t start_ns);
+
 #endif
