@@ -158,10 +158,8 @@ int run_open_sets(struct cli *cli, const struct ht_view *view, struct run_sets *
 /* A format without notes has no place for warnings; they must not get lost. */
 static void say_warnings(const struct cli *cli, const ht_table *table)
 {
-	const char *format = result_format(&cli->opts);
-	bool silent = strcmp(format, "csv") == 0 || strcmp(format, "folded") == 0 ||
-	              ht_format_is_binary(format);
-	if (!silent || opts_flag(&cli->opts, "quiet"))
+	const struct ht_format *format = ht_format_find(result_format(&cli->opts));
+	if (format->has_notes || opts_flag(&cli->opts, "quiet"))
 		return;
 	fflush(stdout);
 	for (size_t i = 0; i < ht_table_n_notes(table); i++) {
@@ -279,7 +277,7 @@ int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view)
 		.where = opts_value(opts, "where"),
 		.sort = opts_value(opts, "sort"),
 	};
-	if (to_terminal && ht_format_is_binary(format)) {
+	if (to_terminal && ht_format_find(format)->is_binary) {
 		cli_say("%s is binary and not for a terminal. Use -o FILE or a pipe", format);
 		return EXIT_USAGE;
 	}

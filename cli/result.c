@@ -3,6 +3,7 @@
  */
 #include "result.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define ALPHANUMERIC "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -15,24 +16,15 @@ static bool ends_in(const char *text, size_t n, const char *ending)
 
 const char *result_format(const struct opts *opts)
 {
-	static const char *const endings[][2] = {
-		{ ".csv", "csv" },
-		{ ".json", "json" },
-		{ ".md", "md" },
-		{ ".folded", "folded" },
-		{ ".html", "html" },
-		{ ".arrow", "arrow" },
-		{ ".feather", "feather" },
-	};
 	const char *format = opts_value(opts, "format"), *path = opts_value(opts, "output");
 	if (format != NULL)
 		return format;
 	size_t n = path != NULL ? strlen(path) : 0;
 	/* what compresses comes after what is written */
 	n -= ends_in(path, n, ".gz") ? 3 : ends_in(path, n, ".zst") ? 4 : 0;
-	for (size_t i = 0; i < COUNT(endings); i++) {
-		if (ends_in(path, n, endings[i][0]))
-			return endings[i][1];
+	for (size_t i = 0; i < ht_n_formats(); i++) {
+		if (ends_in(path, n, ht_format_at(i)->ending))
+			return ht_format_at(i)->name;
 	}
 	return "text";
 }
@@ -46,9 +38,21 @@ static const char *ending_of(const char *path)
 	return is_one && strspn(dot + 1, ALPHANUMERIC) == n ? dot : NULL;
 }
 
+/* "Endings are .txt, .csv ... and .feather" */
+static void list_endings(char *buf, size_t n_buf)
+{
+	size_t n = (size_t)snprintf(buf, n_buf, "Endings are ");
+	for (size_t i = 0; i < ht_n_formats() && n < n_buf; i++) {
+		const char *after = i + 2 < ht_n_formats()    ? ", "
+		                    : i + 2 == ht_n_formats() ? " and "
+		                                              : "";
+		n += (size_t)snprintf(buf + n, n_buf - n, "%s%s", ht_format_at(i)->ending, after);
+	}
+}
+
 int result_refuse_ending(const struct opts *opts)
 {
-	static const char *const plain[] = { ".txt", ".text", ".log", ".out" };
+	static const char *const plain[] = { ".text", ".log", ".out" };
 	static const char *const hints[][2] = {
 		{ ".parquet", ".arrow holds the same and opens in pandas, polars and DuckDB" },
 		{ ".xlsx", ".csv opens in a spreadsheet" },
@@ -58,14 +62,17 @@ int result_refuse_ending(const struct opts *opts)
 	};
 	const char *path = opts_value(opts, "output");
 	const char *ending = path != NULL ? ending_of(path) : NULL;
-	if (ending == NULL || opts_value(opts, "format") != NULL ||
-	        strcmp(result_format(opts), "text") != 0)
+	const char *format = result_format(opts);
+	if (ending == NULL || opts_value(opts, "format") != NULL || strcmp(format, "text") != 0 ||
+	        strcmp(ending, ht_format_find(format)->ending) == 0)
 		return EXIT_DONE;
 	for (size_t i = 0; i < COUNT(plain); i++) {
 		if (strcmp(ending, plain[i]) == 0)
 			return EXIT_DONE;
 	}
-	const char *hint = "Endings are .csv, .json, .md, .html, .arrow, .feather and .txt";
+	char endings[160];
+	list_endings(endings, sizeof(endings));
+	const char *hint = endings;
 	for (size_t i = 0; i < COUNT(hints); i++) {
 		if (strcmp(ending, hints[i][0]) == 0)
 			hint = hints[i][1];

@@ -170,7 +170,7 @@ static const char *formats(void)
 		size_t n = 0;
 		for (size_t i = 0; i < ht_n_formats() && n < sizeof(formats); i++)
 			n += (size_t)snprintf(formats + n, sizeof(formats) - n, "%s%s",
-			        i > 0 ? "|" : "", ht_format_name(i));
+			        i > 0 ? "|" : "", ht_format_at(i)->name);
 	}
 	return formats;
 }

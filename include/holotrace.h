@@ -293,8 +293,22 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* Write the table as text, csv, json, md, html (a fragment), folded (a line per row, for flame graphs), arrow (an
- * IPC stream) or feather (an IPC file). */
+/* A way to write a table; everything static. There are text, csv, json, md, html (a fragment), folded (a line per
+ * row, for flame graphs), arrow (an IPC stream) and feather (an IPC file). */
+struct ht_format {
+	const char *name, *ending; /* the name, and the ending of its files with the dot */
+	const char *type;          /* the MIME type, as in Content-Type */
+	bool is_binary;            /* bytes for programs; a terminal cannot show them */
+	bool is_stream; /* what is written of the first rows can be read before the last are */
+	bool has_notes; /* title, notes and warnings are part of what is written */
+};
+HT_API size_t ht_n_formats(void);
+/* NULL beyond the last. */
+HT_API const struct ht_format *ht_format_at(size_t i);
+/* NULL when there is none of that name. */
+HT_API const struct ht_format *ht_format_find(const char *name);
+
+/* Write the table in one of them, by its name. */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
@@ -306,10 +320,6 @@ HT_API bool ht_size_parse(const char *text, uint64_t *ret_bytes);
 /* Edits from one word to another: insert, delete, replace, swap neighbours; SIZE_MAX when one has more than 64
  * bytes. For "did you mean". */
 HT_API size_t ht_edit_distance(const char *a, size_t n_a, const char *b, size_t n_b);
-HT_API size_t ht_n_formats(void);
-HT_API const char *ht_format_name(size_t i);
-/* Whether a format is bytes for programs; false for a name that is none. */
-HT_API bool ht_format_is_binary(const char *name);
 
 /* Arrow C data interface, https://arrow.apache.org/docs/format/CDataInterface.html. The structs are
  * the standard's own; the includer may have them already. */

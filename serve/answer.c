@@ -95,7 +95,7 @@ struct answer *answer_new(
 	answer->status = response->status != 0 ? response->status : http_status(status);
 	answer->type =
 	        status == HT_OK && response->type != NULL ? response->type : "application/json";
-	answer->filename = status == HT_OK ? response->filename : NULL;
+	answer->save_as = status == HT_OK ? response->save_as : NULL;
 	if (coding != NULL && body->n >= LEAST_BYTES && compress(ctx, body, coding))
 		answer->coding = coding;
 	answer->bytes = body->bytes;

@@ -11,9 +11,10 @@
 struct answer {
 	atomic_int n_refs;
 	int status;
-	const char *type, *filename; /* static; filename NULL: shown, not saved */
-	const char *coding;          /* static: "gzip", "zstd"; NULL: as it is */
-	char etag[48];               /* quoted; "": none */
+	const char *type,
+	        *save_as;   /* static; save_as: the ending of the file, NULL: shown, not saved */
+	const char *coding; /* static: "gzip", "zstd"; NULL: as it is */
+	char etag[48];      /* quoted; "": none */
 	char *bytes;
 	size_t n;
 };

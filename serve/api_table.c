@@ -144,18 +144,13 @@ static enum ht_status choose_sets(const struct serve_request *request,
 	return HT_OK;
 }
 
-/* What a browser is told that the bytes are; it shows none of them as a page. */
-static const char *type_of(const char *format)
+/* What a browser is told that the bytes are: it shows none of them as a page, and keeps what is for programs. */
+static void describe(struct serve_response *response, const struct ht_format *format)
 {
-	static const struct {
-		const char *format, *type;
-	} types[] = { { "json", "application/json" }, { "csv", "text/csv; charset=utf-8" },
-		{ "md", "text/markdown; charset=utf-8" },
-		{ "arrow", "application/vnd.apache.arrow.stream" } };
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (strcmp(types[i].format, format) == 0)
-			return types[i].type;
-	return "text/plain; charset=utf-8";
+	bool is_page = strncmp(format->type, "text/html", 9) == 0;
+	response->type = is_page ? ht_format_find("text")->type : format->type;
+	if (!format->has_notes)
+		response->save_as = format->ending;
 }
 
 static enum ht_status render(struct serve_request *request, struct serve_response *response,
@@ -165,11 +160,9 @@ static enum ht_status render(struct serve_request *request, struct serve_respons
 		.struct_size = sizeof(look), .wide = true, .for_page = true
 	};
 	struct ht_sink sink = serve_buffer_sink(&response->body);
-	response->type = type_of(question->format);
-	if (strcmp(question->format, "csv") == 0)
-		response->filename = "table.csv";
-	if (ht_format_is_binary(question->format))
-		response->filename = "table.arrow";
+	const struct ht_format *format = ht_format_find(question->format);
+	if (format != NULL)
+		describe(response, format);
 	enum ht_status status = ht_render(request->ctx, table, question->format, &look, &sink);
 	/* a full buffer is said by its owner */
 	return response->body.failed ? HT_OK : status;

@@ -74,8 +74,8 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *re
 		add(response, "Content-Encoding", answer->coding);
 	if (answer->etag[0] != '\0')
 		add(response, "ETag", answer->etag);
-	if (answer->filename != NULL) {
-		snprintf(text, sizeof(text), "attachment; filename=\"%s\"", answer->filename);
+	if (answer->save_as != NULL) {
+		snprintf(text, sizeof(text), "attachment; filename=\"table%s\"", answer->save_as);
 		add(response, "Content-Disposition", text);
 	}
 	if (answer->status == 503)

@@ -15,9 +15,10 @@
 
 struct serve_response {
 	struct serve_buffer body;
-	const char *type;     /* static; NULL: application/json */
-	const char *filename; /* to offer when the answer is saved, NULL: none; static */
-	int status;           /* 0: 200, or by the failure */
+	const char *type; /* static; NULL: application/json */
+	const char *
+	        save_as; /* the ending of the file when the answer is to be saved, NULL: shown; static */
+	int status;      /* 0: 200, or by the failure */
 	/* a refusal: the text is the route's own */
 	char message[512], hint[256];
 };

@@ -3,7 +3,9 @@
 The program is build/holotrace, or what the environment variable HOLOTRACE names. Every run gets a
 cache directory of its own, so that no test sees the user's cache or another test's.
 """
+import functools
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -149,6 +151,14 @@ def read_csv(data):
             rows.append(row)
             row = []
     return (rows[0] if rows else []), rows[1:]
+
+
+@functools.lru_cache
+def formats():
+    """The names of the formats that results are written in, as the program lists them."""
+    verbs = json.loads(output("help", "--json"))["verbs"]
+    return next(option["choices"].split("|") for verb in verbs if verb["name"] == "events"
+                for option in verb["options"] if option["name"] == "format")
 
 
 def health(*traces, **options):

@@ -4,7 +4,10 @@ Neither needs numpy, pandas or Arrow; each is asked for only by the method that 
 """
 import os
 
+from . import _core
 from .options import options
+
+_BINARY = frozenset(form["name"] for form in _core.formats() if form["is_binary"])
 
 
 def _need(name, what, package=None):
@@ -185,12 +188,12 @@ class Table:
         return self._core.__arrow_c_schema__()
 
     def render(self, format, **how):
-        """The table as the command line writes it: text, csv, json, md, html, folded (str) or arrow (bytes).
+        """The table as the command line writes it: text, csv, json, md, html or folded as str, arrow or feather as bytes.
 
         color, bars, wide, width and no_title are the command line's options for text, safe_csv for csv.
         """
         data = self._core.render(format, **how)
-        return data if format in ("arrow", "feather") else data.decode()
+        return data if format in _BINARY else data.decode()
 
     def to_dict(self):
         """{column: list of values}"""

@@ -58,6 +58,7 @@ bool buffer_write(void *user, const void *bytes, size_t n);
 PyObject *describe_column(const struct ht_column *column);
 PyObject *describe_analyses(void);
 PyObject *describe_common_params(void);
+PyObject *describe_formats(void);
 
 enum array_kind { ARRAY_I64, ARRAY_U64, ARRAY_F64, ARRAY_U8, ARRAY_I32 };
 

@@ -1,5 +1,5 @@
 /*
- * describe.c - the registry of analyses as Python dicts, from which methods, docstrings and stubs come.
+ * describe.c - the registry of analyses, and formats, as Python dicts, from which methods, docstrings and stubs come.
  */
 #include "core.h"
 
@@ -92,6 +92,21 @@ PyObject *describe_common_params(void)
 	PyObject *list = PyList_New(0);
 	for (size_t i = 0; list && i < ht_n_common_params(); i++) {
 		if (!append(list, describe_param(ht_common_param(i))))
+			Py_CLEAR(list);
+	}
+	return list;
+}
+
+PyObject *describe_formats(void)
+{
+	PyObject *list = PyList_New(0);
+	for (size_t i = 0; list && i < ht_n_formats(); i++) {
+		const struct ht_format *format = ht_format_at(i);
+		if (!append(list, Py_BuildValue("{s:s,s:s,s:s,s:N,s:N,s:N}", "name", format->name,
+		                          "ending", format->ending, "type", format->type,
+		                          "is_binary", PyBool_FromLong(format->is_binary),
+		                          "is_stream", PyBool_FromLong(format->is_stream),
+		                          "has_notes", PyBool_FromLong(format->has_notes))))
 			Py_CLEAR(list);
 	}
 	return list;

@@ -58,14 +58,7 @@ static PyObject *formats(PyObject *self, PyObject *unused)
 {
 	(void)self;
 	(void)unused;
-	PyObject *list = PyList_New(0);
-	for (size_t i = 0; list && i < ht_n_formats(); i++) {
-		PyObject *name = text_to_python(ht_format_name(i));
-		if (!name || PyList_Append(list, name) < 0)
-			Py_CLEAR(list);
-		Py_XDECREF(name);
-	}
-	return list;
+	return describe_formats();
 }
 
 static PyMethodDef methods[] = {

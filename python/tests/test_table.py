@@ -107,10 +107,9 @@ def test_csv_file(ddp, tmp_path):
 def test_render(ddp):
     table = ddp.temporal_breakdown()
     for form in _core.formats():
-        data = table.render(form)
+        data = table.render(form["name"])
         # folded has a line per stack, and this table has none
-        assert bool(data) == (form != "folded") and isinstance(
-            data, bytes if form in ("arrow", "feather") else str)
+        assert bool(data) == (form["name"] != "folded") and isinstance(data, bytes if form["is_binary"] else str)
     assert "\033[" in table.render("text", color=True)
     with pytest.raises(holotrace.UsageError):
         table.render("nothing")

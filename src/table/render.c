@@ -10,15 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BINARY = 1, STREAM = 2, NOTES = 4 };
+
 struct renderer {
-	const char *name;
-	bool is_binary;
+	struct ht_format format;
 	enum ht_status (*render)(
 	        struct ht_out *out, const ht_table *table, const struct ht_render_options *options);
 };
 
 static const struct renderer renderers[] = {
-#define RENDERER(x, is_binary) { #x, is_binary, ht_render_##x },
+#define RENDERER(x, ending, type, traits)                                                          \
+	{ { #x, ending, type, ((traits)&BINARY) != 0, ((traits)&STREAM) != 0,                      \
+		  ((traits)&NOTES) != 0 },                                                         \
+		ht_render_##x },
 #include "table/renderers.def"
 #undef RENDERER
 };
@@ -28,17 +32,23 @@ size_t ht_n_formats(void)
 	return HT_COUNT(renderers);
 }
 
-const char *ht_format_name(size_t i)
+const struct ht_format *ht_format_at(size_t i)
 {
-	return i < HT_COUNT(renderers) ? renderers[i].name : NULL;
+	return i < HT_COUNT(renderers) ? &renderers[i].format : NULL;
 }
 
-bool ht_format_is_binary(const char *name)
+static const struct renderer *find(const char *name)
 {
-	for (size_t i = 0; i < HT_COUNT(renderers); i++)
-		if (!strcmp(renderers[i].name, name))
-			return renderers[i].is_binary;
-	return false;
+	for (size_t i = 0; name && i < HT_COUNT(renderers); i++)
+		if (!strcmp(renderers[i].format.name, name))
+			return &renderers[i];
+	return NULL;
+}
+
+const struct ht_format *ht_format_find(const char *name)
+{
+	const struct renderer *renderer = find(name);
+	return renderer ? &renderer->format : NULL;
 }
 
 static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
@@ -47,7 +57,7 @@ static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
 	size_t used = 0;
 	for (size_t i = 0; i < HT_COUNT(renderers) && used < sizeof names; i++)
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-		        renderers[i].name);
+		        renderers[i].format.name);
 	return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "unknown format \"%s\"; formats are %s",
 	        format ? format : "", names);
 }
@@ -58,15 +68,13 @@ enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
 	struct ht_render_options taken;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, for_page, options, &taken));
-	for (size_t i = 0; i < HT_COUNT(renderers); i++) {
-		if (!format || strcmp(renderers[i].name, format) != 0)
-			continue;
-		struct ht_out out;
-		ht_out_init(&out, ctx, sink);
-		HT_TRY(renderers[i].render(&out, table, &taken));
-		return ht_out_finish(&out);
-	}
-	return unknown_format(ctx, format);
+	const struct renderer *renderer = find(format);
+	if (!renderer)
+		return unknown_format(ctx, format);
+	struct ht_out out;
+	ht_out_init(&out, ctx, sink);
+	HT_TRY(renderer->render(&out, table, &taken));
+	return ht_out_finish(&out);
 }
 
 static enum ht_status write_text(struct ht_out *out, const char *text, const char *format)

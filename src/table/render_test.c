@@ -481,12 +481,12 @@ static void test_empty_tables(void **state)
 	check(*state, t, "text", NULL, "Nothing\n\nno rows\n");
 	check(*state, t, "csv", NULL, "name,dur_ns,share,tid\n");
 	for (size_t i = 0; i < ht_n_formats(); i++)
-		free(render(*state, t, ht_format_name(i), NULL).data);
+		free(render(*state, t, ht_format_at(i)->name, NULL).data);
 	ht_table_free(t);
 	assert_ok(ht_table_new(*state, "", NULL, 0, &t));
 	assert_ok(ht_table_finish(*state, t));
 	for (size_t i = 0; i < ht_n_formats(); i++)
-		free(render(*state, t, ht_format_name(i), NULL).data);
+		free(render(*state, t, ht_format_at(i)->name, NULL).data);
 	ht_table_free(t);
 }
 
@@ -498,7 +498,48 @@ static void test_unknown_format(void **state)
 	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
 	assert_string_equal(ht_error(*state)->message,
 	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow, feather");
-	assert_null(ht_format_name(ht_n_formats()));
+	assert_null(ht_format_at(ht_n_formats()));
+	ht_table_free(t);
+}
+
+/* What a stream of text has written of the first rows is how the whole begins; no other text is like that. */
+static void test_streams_grow_at_their_end(void **state)
+{
+	ht_table *t = every_type_table(*state), *first;
+	struct ht_view view = { .struct_size = sizeof view, .top = 1 };
+	assert_ok(ht_table_view(*state, t, &view, &first));
+	for (size_t i = 0; i < ht_n_formats(); i++) {
+		const struct ht_format *format = ht_format_at(i);
+		if (format->is_binary)
+			continue;
+		struct memory_sink some = render(*state, first, format->name, NULL);
+		struct memory_sink all = render(*state, t, format->name, NULL);
+		bool is_prefix = some.n <= all.n && !memcmp(some.data, all.data, some.n);
+		assert_int_equal(is_prefix, format->is_stream);
+		free(some.data);
+		free(all.data);
+	}
+	ht_table_free(first);
+	ht_table_free(t);
+}
+
+/* Notes and bytes are what the descriptor says. */
+static void test_descriptors(void **state)
+{
+	ht_table *t = small(*state);
+	for (size_t i = 0; i < ht_n_formats(); i++) {
+		const struct ht_format *format = ht_format_at(i);
+		struct memory_sink got = render(*state, t, format->name, NULL);
+		bool has_note = !format->is_binary && strstr(got.data, "1 event lost");
+		assert_int_equal(has_note, format->has_notes);
+		assert_int_equal(format->is_binary, memchr(got.data, 0, got.n) != NULL);
+		assert_ptr_equal(ht_format_find(format->name), format);
+		assert_int_equal(format->ending[0], '.');
+		assert_non_null(strchr(format->type, '/'));
+		free(got.data);
+	}
+	assert_null(ht_format_find("xml"));
+	assert_null(ht_format_find(NULL));
 	ht_table_free(t);
 }
 
@@ -539,11 +580,11 @@ static void test_a_refusing_sink_is_one_error(void **state)
 	for (size_t i = 0; i < ht_n_formats(); i++) {
 		struct memory_sink memory = { .accept = 1 };
 		struct ht_sink sink = { memory_write, &memory };
-		assert_int_equal(ht_render(ctx, t, ht_format_name(i), NULL, &sink), HT_IO);
+		assert_int_equal(ht_render(ctx, t, ht_format_at(i)->name, NULL, &sink), HT_IO);
 		assert_string_equal(ht_error(ctx)->message, "the output could not be written");
 		memory.accept = 0;
 		atomic_store(&ctx->fail_io_in, 1);
-		assert_int_equal(ht_render(ctx, t, ht_format_name(i), NULL, &sink), HT_IO);
+		assert_int_equal(ht_render(ctx, t, ht_format_at(i)->name, NULL, &sink), HT_IO);
 		assert_int_equal(memory.n, 0);
 		free(memory.data);
 	}
@@ -559,7 +600,8 @@ static void test_each_allocation_may_fail(void **state)
 			struct memory_sink memory = { 0 };
 			struct ht_sink sink = { memory_write, &memory };
 			atomic_store(&ctx->mem->fail_in, n);
-			enum ht_status status = ht_render(ctx, t, ht_format_name(i), NULL, &sink);
+			enum ht_status status =
+			        ht_render(ctx, t, ht_format_at(i)->name, NULL, &sink);
 			bool fired = atomic_load(&ctx->mem->fail_in) <= 0;
 			atomic_store(&ctx->mem->fail_in, 0);
 			free(memory.data);
@@ -693,6 +735,8 @@ int main(void)
 		TEST(test_json_reads_back),
 		TEST(test_empty_tables),
 		TEST(test_unknown_format),
+		TEST(test_streams_grow_at_their_end),
+		TEST(test_descriptors),
 		TEST(test_million_rows),
 		TEST(test_a_refusing_sink_is_one_error),
 		TEST(test_each_allocation_may_fail),

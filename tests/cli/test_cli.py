@@ -174,7 +174,7 @@ def test_every_analysis_runs_and_takes_every_format():
                   ["examples/diff/control", "examples/diff/test"]][VERBS[name]["n_sets"]]
         if any(option["name"] == "kineto" for option in VERBS[name]["options"]):
             traces += ["--kineto", "examples/et/with_kineto.json.gz"]
-        for style in ("text", "csv", "json", "md", "html", "folded", "arrow", "feather"):
+        for style in support.formats():
             out = support.output(name, *traces, "--top", "3", "--format", style, cwd=support.ROOT)
             # a flame graph needs a text and a number above 0
             assert out or style == "folded", (name, style)

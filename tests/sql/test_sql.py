@@ -309,7 +309,7 @@ def test_results_are_tables():
     assert len(document["rows"]) == 1
     names, _ = sql("SELECT name AS a, name AS A, 1, 1, '' AS '' FROM gpu LIMIT 1")
     assert len({name.lower() for name in names}) == 5
-    for form in ("text", "md", "html", "arrow", "feather", "folded"):
+    for form in support.formats():
         assert support.output("sql", TRAIN, "SELECT name, dur_ns FROM gpu LIMIT 2", "--format", form)
 
 

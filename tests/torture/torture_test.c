@@ -202,7 +202,7 @@ static enum ht_status analyse(ht_ctx *ctx, struct ht_sink *sink)
 		ht_table *table;
 		status = ht_run(ctx, info->name, &set, 1, NULL, 0, NULL, &table);
 		for (size_t f = 0; f < ht_n_formats() && status == HT_OK; f++) {
-			status = ht_render(ctx, table, ht_format_name(f), NULL, sink);
+			status = ht_render(ctx, table, ht_format_at(f)->name, NULL, sink);
 			if (status != HT_OK || f + 1 == ht_n_formats())
 				ht_table_free(table);
 		}
