@@ -20,6 +20,11 @@ def pytest_sessionstart(session):
         pytest.exit(f"no program at {support.EXE}: run make, or set HOLOTRACE", returncode=2)
 
 
+def pytest_collection_modifyitems(items):
+    """Files are handed out in the order of their tests."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture
 def accept(request):
     return request.config.getoption("--accept")

@@ -13,10 +13,13 @@ import resource
 import signal
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXE = os.path.abspath(os.environ.get("HOLOTRACE") or ROOT / "build" / "holotrace")
 GIB = 1 << 30
+#: `make nightly`: inputs as large as they were thought of; otherwise as small as shows the same.
+LONG = bool(os.environ.get("HOLOTRACE_LONG"))
 _cache = tempfile.TemporaryDirectory(prefix="holotrace-test-cache-")
 
 
@@ -39,6 +42,17 @@ def default_signals():
     some, and every child inherits that."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+
+
+def wait_until(holds, seconds=60, every=0.01):
+    """What `holds` answers as soon as that is true. Tests wait for conditions with this, and for nothing else."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = holds()
+        if answer:
+            return answer
+        assert time.monotonic() < end, f"did not come in {seconds} s: {holds.__doc__ or holds.__qualname__}"
+        time.sleep(every)
 
 
 def run(*args, cwd=None, stdin=None, timeout=300, memory_bytes=None, env=None):

@@ -8,7 +8,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(os.environ.get("HOLOTRACE") or ROOT / "build" / "holotrace").absolute()
 PACKAGE = PROGRAM.parent / "python"
-sys.path.insert(0, str(PACKAGE))
+sys.path[:0] = [str(PACKAGE), str(ROOT / "tests")]  # the latter for support.py
 
 
 def pytest_sessionstart(session):

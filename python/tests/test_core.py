@@ -12,6 +12,7 @@ import time
 
 import holotrace
 import pytest
+import support
 from holotrace import _core, _progress
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -231,7 +232,7 @@ def test_gil_is_released(large_trace):
     n_steps = 0
     while worker.is_alive():
         n_steps += 1
-        time.sleep(0.001)
+        worker.join(0.001)
     assert opened and n_steps > 5
 
 
@@ -268,7 +269,7 @@ def test_close_while_in_use(examples):
 
         threads = [threading.Thread(target=work) for _ in range(3)]
         [thread.start() for thread in threads]
-        time.sleep(0.01)
+        support.wait_until(lambda: len(seen) >= len(threads))
         session.close()
         [thread.join() for thread in threads]
         assert seen.count("closed") == 3

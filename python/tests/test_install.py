@@ -2,20 +2,22 @@
 
 Twice: with Debian's meson-python alone, and with what pip fetches. Each skips where its tools are not.
 HOLOTRACE_SKIP_INSTALL=1 leaves both out, since each builds the library anew; without optimisation, which has nothing to
-do with how a package is put together and takes most of the time.
+do with how a package is put together and takes most of the time. Where there is ccache the second takes the objects of
+the first, and both those of the last time, though every clone has a folder of its own.
 """
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.long, pytest.mark.skipif(
     bool(os.environ.get("HOLOTRACE_SKIP_INSTALL")) or "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="HOLOTRACE_SKIP_INSTALL is set, or a sanitizer is loaded")
+    reason="HOLOTRACE_SKIP_INSTALL is set, or a sanitizer is loaded")]
 CHECK = """
 import holotrace, sys
 assert holotrace.__file__.startswith(sys.prefix), holotrace.__file__
@@ -26,6 +28,7 @@ print(len(holotrace.open(sys.argv[1]).temporal_breakdown()), "rows")
 def run(*command, **options):
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     env["CFLAGS"] = "-O0"
+    env.update(CCACHE_BASEDIR=tempfile.gettempdir(), CCACHE_NOHASHDIR="1")
     done = subprocess.run([*map(os.fspath, command)], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, **options)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -2,13 +2,13 @@
 import gc
 import json
 import pathlib
-import time
 import urllib.error
 import urllib.request
 
 import pytest
 
 import holotrace
+import support
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent.parent / "examples"
 
@@ -38,12 +38,11 @@ def get(url):
 
 
 def ready(url):
-    for _ in range(600):
+    def read():
         runs = get(url + "api/v1/runs")["runs"]
-        if runs and all(run["state"] == "ready" for run in runs):
-            return runs
-        time.sleep(0.05)
-    raise AssertionError(runs)
+        return runs if runs and all(run["state"] == "ready" for run in runs) else None
+
+    return support.wait_until(read, 30, every=0.03)
 
 
 def test_a_directory(start):

@@ -123,11 +123,11 @@ def test_sparse_10_gb(folder):
     refused(path)
 
 
-def test_sparse_5_gb_after_events(folder):
+def test_sparse_gigabytes_after_events(folder):
     """A disk that filled up leaves zeros behind good events, more than 32 bits count; mapping them needs address space."""
     path = put(folder, "tail.json", b'{"traceEvents": [' + EVENT + b"},")
     with open(path, "r+b") as file:
-        file.truncate(support.GIB if support.is_sanitized() else 5 * support.GIB)
+        file.truncate(support.GIB if support.is_sanitized() else 5 * support.GIB if support.LONG else (1 << 32) + (1 << 20))
     done = survived(path, memory_bytes=7 * support.GIB, timeout=300)
     if done.returncode == 0:
         assert done.stdout == b"index,ts_ns\n0,1000\n"
@@ -152,7 +152,7 @@ def test_gzip_bomb(folder, block):
 def test_gzip_bomb_one_member(folder):
     """One member that never ends: a streaming reader must not hold what it inflated."""
     path = folder / "bomb.json.gz"
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    packer = zlib.compressobj(1, zlib.DEFLATED, 31)
     with open(path, "wb") as file:
         for _ in range(700):
             file.write(packer.compress(b" " * (1 << 20)))

@@ -1,6 +1,7 @@
 """holotrace-mpi: however many processes, the bytes are those of one; and nobody waits for who is gone.
 
 Skipped where no MPI was found when the program was built."""
+import contextlib
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import time
 
 import pytest
 
-from support import EXE, ROOT, environment
+from support import EXE, ROOT, environment, wait_until
 
 sys.path.insert(0, str(ROOT / "tests/property"))
 from test_parts import OPTIONS  # noqa: E402
@@ -30,7 +31,7 @@ SECONDS = 60
 TIMING = re.compile(r"holotrace: process (\d (?:carries|leads|reads)): (\d+\.\d+) s((?:, [a-z]+ \d+\.\d+ \(\d+\.\d+\))*); "
                     r"user \d+\.\d+, system \d+\.\d+, page faults \d+, switches \d+ \+ \d+, peak \d+ MiB")
 
-pytestmark = pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not HERE, reason="no MPI was found when the program was built")]
 
 
 def program(mpi):
@@ -243,6 +244,17 @@ def test_timings(mpi, tmp_path):
         assert "start" in phases and sum(map(float, phases.values())) <= float(line[2]) + 0.01, line[0]
 
 
+def stays(look, n=2):
+    """Wait until a look answers the same, and something, so many times in a row, 20 ms apart."""
+    seen = []
+
+    def same():
+        seen.append(look())
+        return bool(seen[-1]) and seen[-n:] == [seen[-1]] * n
+
+    wait_until(same, SECONDS, every=0.02)
+
+
 class Stopped:
     """A run whose worker of process 1 is stopped before it is asked anything, so that the run cannot end by itself.
 
@@ -256,21 +268,18 @@ class Stopped:
         late = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', str(go), *words]
         self.run = subprocess.Popen([*LAUNCHERS[mpi], "-np", "2", *words, ":", "-np", "1", *late], env=environment(),
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        deadline = time.time() + SECONDS
-        self.worker = None
-        while self.worker is None:
-            assert time.time() < deadline and self.run.poll() is None, self.run.communicate()
-            programs = list(self.processes())
-            self.worker = next((pid for pid in programs
-                                if self.parent(pid) in programs and self.rank(pid) == "1"), None)
+        self.worker = wait_until(lambda: self.run.poll() is not None or self.find_worker("1"), SECONDS)
+        assert self.run.poll() is None, self.run.communicate()
         # Not before it waits for its first question: one that is stopped on its way there has not yet asked the
         # kernel to end it with its carrier.
-        while not (self.waits(self.worker) and not time.sleep(0.02) and self.waits(self.worker)):
-            assert time.time() < deadline
+        stays(lambda: self.waits(self.worker))
         os.kill(self.worker, signal.SIGSTOP)
         go.touch()
         self.carrier = self.parent(self.worker)
-        time.sleep(2)  # the others find the files, deal them and wait
+        # the others find the files, deal them, read theirs and wait
+        other = wait_until(lambda: self.find_worker("2"), SECONDS)
+        wait_until(lambda: self.n_moved(other)[1] > 0, SECONDS)
+        stays(lambda: (self.n_moved(other), self.n_moved(self.find_worker("0"))), n=10)
         assert self.run.poll() is None
 
     def processes(self):
@@ -308,14 +317,24 @@ class Stopped:
         said = dict(word.split("=", 1) for word in words if "=" in word)
         return said.get("OMPI_COMM_WORLD_RANK", said.get("PMI_RANK"))
 
-    def worker_of(self, rank):
+    def find_worker(self, rank):
         programs = list(self.processes())
-        return next(pid for pid in programs if self.parent(pid) in programs and self.rank(pid) == rank)
+        return next((pid for pid in programs if self.parent(pid) in programs and self.rank(pid) == rank), None)
+
+    def worker_of(self, rank):
+        pid = self.find_worker(rank)
+        assert pid is not None
+        return pid
 
     @staticmethod
-    def n_read(pid):
-        """Bytes that a process has read so far."""
-        return int(pathlib.Path(f"/proc/{pid}/io").read_text().split()[1])
+    def n_moved(pid):
+        """Bytes that a process has read and written so far."""
+        words = pathlib.Path(f"/proc/{pid}/io").read_text().split()
+        return int(words[1]), int(words[3])
+
+    @classmethod
+    def n_read(cls, pid):
+        return cls.n_moved(pid)[0]
 
     def end(self):
         workers = [pid for pid in self.processes() if pid != self.run.pid]
@@ -325,7 +344,8 @@ class Stopped:
             self.run.kill()
             raise
         finally:
-            time.sleep(0.5)
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: not any(map(self.lives, workers)), 5)
             left = [pid for pid in workers if self.lives(pid)]
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
@@ -385,10 +405,10 @@ def test_a_worker_that_is_killed_later(mpi, options, when, tmp_path):
     else:
         os.kill(slow, signal.SIGSTOP)
         let_read(run, run.worker, lambda n: n >= before + n_own)
-        time.sleep(0.5)
+        stays(lambda: (run.waits(run.worker), run.n_moved(run.worker)), n=10)
     os.kill(run.worker, signal.SIGKILL)
     if when == "has read":
-        time.sleep(0.2)
+        wait_until(lambda: not pathlib.Path(f"/proc/{run.worker}").exists(), SECONDS)
         os.kill(slow, signal.SIGCONT)
     code, out, err = run.end()
     text = " ".join(out.split())

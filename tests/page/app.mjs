@@ -1,12 +1,12 @@
 // What the tests of the app share: waiting until a view is drawn, reading its tables back as values.
-import { check, launch, open } from "./browser.mjs";
-export { check, launch, open };
+import { check, frames, launch, open } from "./browser.mjs";
+export { check, frames, launch, open };
 
 // Drawn: a view or a start page is there, and nothing is asked for any more.
 export async function settle(page, timeout = 30000) {
   await page.waitForFunction(() => (document.querySelector(".main, .start")?.textContent ?? "") !== "" &&
     document.querySelectorAll(".state.busy, .stale").length === 0, null, { timeout, polling: 50 });
-  await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await frames(page);
   // what was drawn may ask for more
   if (await page.locator(".state.busy, .stale").count() > 0) await settle(page, timeout);
 }
@@ -14,7 +14,7 @@ export async function settle(page, timeout = 30000) {
 // Another place of the page, by its fragment, without loading it again.
 export async function go(page, fragment) {
   await page.evaluate(text => { location.hash = text; }, fragment);
-  await page.waitForTimeout(30);
+  await frames(page);
   await settle(page);
 }
 

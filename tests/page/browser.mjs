@@ -10,6 +10,32 @@ export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGS });
 }
 
+// Runs in every page before its own code: what is asked for and not answered yet. News of runs are asked for all the
+// time, and do not count.
+function countRequests() {
+  const own = globalThis.fetch;
+  globalThis.asked = new Set();
+  globalThis.fetch = (what, options) => {
+    const name = String(what?.url ?? what), answer = own(what, options), mark = { name };
+    if (!/\/runs\?.*after=/.test(name)) globalThis.asked.add(mark);
+    return answer.finally(() => globalThis.asked.delete(mark));
+  };
+}
+
+// Two frames: what a click or an address changes is drawn by then.
+export const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+// Nothing is asked for any more, also after what came was drawn.
+export async function quiet(page, timeout = 30000) {
+  const end = Date.now() + timeout;
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await frames(page);
+    const open = await page.evaluate(() => [...globalThis.asked].map(mark => mark.name));
+    if (open.length > 0) rounds = -1;
+    if (Date.now() > end) throw new Error(`still asked for: ${open}`);
+  }
+}
+
 // A page; what it reports as errors, and each request that is not for its own file, goes into `errors`.
 export async function open(browser, url, { width = 1280, height = 900, theme = "light" } = {}) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
@@ -20,6 +46,7 @@ export async function open(browser, url, { width = 1280, height = 900, theme = "
     if (/^(https?|wss?):/.test(request.url()) && new URL(request.url()).origin !== new URL(url).origin)
       errors.push(`request to ${request.url()}`);
   });
+  await page.addInitScript(countRequests);
   await page.goto(url);
   return { page, errors };
 }

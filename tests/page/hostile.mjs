@@ -1,5 +1,5 @@
 // A page full of hostile names: node hostile.mjs URL NAME. Nothing of them runs, and they are shown as they are.
-import { check, launch, open } from "./browser.mjs";
+import { check, launch, open, quiet } from "./browser.mjs";
 
 const [url, name] = process.argv.slice(2);
 const browser = await launch();
@@ -7,7 +7,7 @@ try {
   const { page, errors } = await open(browser, url);
   await page.waitForSelector("main h2");
   await page.getByText("open all").click();
-  await page.waitForTimeout(500);
+  await quiet(page);
   check("run", await page.evaluate(() => globalThis.hacked ?? null), null);
   check("elements", await page.locator("img, iframe, object, svg script, body > script:not([type])").count(), 1);
   const text = await page.locator("body").innerText(), titles = await page.locator("td").evaluateAll(cells => cells.map(cell => cell.title));

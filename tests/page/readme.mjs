@@ -1,5 +1,6 @@
 // The pictures of the README: node readme.mjs URL RUN OUT. Small enough to look at beside the text.
 import { go, launch, open, settle } from "./app.mjs";
+import { quiet } from "./browser.mjs";
 
 const [url, run, out] = process.argv.slice(2);
 const browser = await launch();
@@ -10,7 +11,8 @@ try {
   await page.screenshot({ path: `${out}/page-overview.png` });
   await page.emulateMedia({ colorScheme: "dark" });
   await go(page, `#/${encodeURIComponent(run)}/timeline`);
-  await page.waitForTimeout(1500);
+  await page.waitForFunction(() => document.querySelector(".tl-canvas")?.dataset.waiting === "0");
+  await quiet(page);
   await page.screenshot({ path: `${out}/page-timeline.png` });
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 // The report in Chromium: node report.mjs URL EXPECTED.json SCREENSHOTS. EXPECTED has, by verb, the table as the command
 // line gives it.
 import { readFileSync } from "node:fs";
-import { check, launch, open } from "./browser.mjs";
+import { check, launch, open, quiet } from "./browser.mjs";
 
 const [url, expectedPath, pictures] = process.argv.slice(2);
 const expected = JSON.parse(readFileSync(expectedPath, "utf8"));
@@ -69,10 +69,10 @@ try {
   for (const [width, theme] of [[500, "light"], [2560, "light"]]) {
     const other = await open(browser, url, { width, theme });
     await other.page.waitForSelector(".rp-verdict h1");
-    await other.page.waitForTimeout(300);
+    await quiet(other.page);
     await other.page.screenshot({ path: `${pictures}-${theme}-${width}.png`, fullPage: true });
     await other.page.getByText("open all").click();
-    await other.page.waitForTimeout(500);
+    await quiet(other.page);
     check(`${width} px`, await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
     check(`errors at ${width} px`, other.errors, []);
     await other.page.close();

@@ -5,7 +5,6 @@ import pathlib
 import re
 import signal
 import subprocess
-import time
 import urllib.request
 
 import pytest
@@ -35,13 +34,13 @@ def runs_of(url):
 
 def wait_ready(url, n_runs=1, seconds=60):
     """Until so many runs are there and none is being read."""
-    end = time.monotonic() + seconds
-    while True:
+    def ready():
+        """every run is read"""
         found = runs_of(url)
-        if len(found["runs"]) >= n_runs and all(run["state"] in ("ready", "failed") for run in found["runs"]):
-            return found
-        assert time.monotonic() < end, found
-        time.sleep(0.1)
+        done = len(found["runs"]) >= n_runs and all(run["state"] in ("ready", "failed") for run in found["runs"])
+        return found if done else None
+
+    return support.wait_until(ready, seconds, every=0.03)
 
 
 @contextlib.contextmanager

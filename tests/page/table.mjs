@@ -1,5 +1,5 @@
 // The table of 100,000 rows in the gallery: order, filter, columns, and how fast it scrolls. node table.mjs URL
-import { check, launch, open } from "./browser.mjs";
+import { check, frames, launch, open } from "./browser.mjs";
 
 const browser = await launch();
 try {
@@ -23,7 +23,7 @@ try {
   check("sorted up", (await column("calls", 2)), ["0", "0"]);
 
   await many.locator('input[type="search"]').fill("memcpy 3");
-  await page.waitForTimeout(100);
+  await frames(page);
   const names = await column("kernel", 5);
   if (names.length === 0 || !names.every(name => name.startsWith("Memcpy"))) throw new Error(`filter: ${names}`);
   await many.locator('input[type="search"]').fill("");

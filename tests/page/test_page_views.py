@@ -17,7 +17,7 @@ from web import needs_browser
 
 EXAMPLES = ["cpu", "ddp", "graph", "straggler", "train"]
 
-pytestmark = [needs_browser, served.needs_serve]
+pytestmark = [pytest.mark.long, needs_browser, served.needs_serve]
 
 # view, run, options in the URL, tables (verb and options of the command line), charts at least
 VIEWS = [

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
@@ -42,15 +41,19 @@ def tensorboard(logdir, folder):
     environment = {**os.environ, "PYTHONPATH": installed(folder), "XDG_CACHE_HOME": str(folder)}
     run = subprocess.Popen([sys.executable, "-m", "tensorboard.main", "--logdir", logdir, "--host", "127.0.0.1",
                             "--port", str(port)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url, end = f"http://127.0.0.1:{port}/", time.monotonic() + 60
+    url = f"http://127.0.0.1:{port}/"
+
+    def answers():
+        """TensorBoard answers"""
+        assert run.poll() is None
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return True
+        except OSError:
+            return False
+
     try:
-        while True:
-            try:
-                urllib.request.urlopen(url, timeout=5).close()
-                break
-            except OSError:
-                assert run.poll() is None and time.monotonic() < end
-                time.sleep(0.2)
+        support.wait_until(answers)
         yield url
     finally:
         run.send_signal(signal.SIGTERM)

@@ -1,6 +1,6 @@
 // The trace view in Chromium: node timeline.mjs URL RUN FACTS SHOTS. FACTS is JSON of what the command line says about
 // the run (test_timeline.py); the script checks what can be seen, and prints as JSON what the selection's sums were.
-import { check, launch, open } from "./browser.mjs";
+import { check, frames, launch, open, quiet } from "./browser.mjs";
 import { join } from "node:path";
 
 const [url, run, factsText, shots] = process.argv.slice(2);
@@ -8,11 +8,14 @@ const facts = JSON.parse(factsText);
 const place = query => `${url}#/${encodeURIComponent(run)}/timeline${query ? "?" + query : ""}`;
 const truth = (what, holds) => { if (!holds) throw new Error(what); };
 
-// Nothing is asked for any more, and two frames went by.
+// Movement has ended, so that the view is in the URL, and nothing is asked for any more.
 async function still(page) {
-  await page.waitForFunction(() => document.querySelector(".tl-canvas")?.dataset.waiting === "0", null, { timeout: 30000, polling: 40 });
-  await page.waitForTimeout(450); // the view goes to the URL when movement has ended
-  await page.waitForFunction(() => document.querySelector(".tl-canvas")?.dataset.waiting === "0", null, { timeout: 30000, polling: 40 });
+  await frames(page);
+  await page.waitForFunction(() => {
+    const shown = document.querySelector(".tl-canvas")?.dataset, said = new URLSearchParams(location.hash.split("?")[1] ?? "");
+    return shown?.waiting === "0" && shown.from === said.get("from") && shown.to === said.get("to");
+  }, null, { timeout: 30000, polling: 40 });
+  await quiet(page);
 }
 const said = (page, name) => page.locator(".tl-canvas").evaluate((canvas, key) => canvas.dataset[key], name);
 const view = async page => [Number(await said(page, "from")), Number(await said(page, "to"))];
@@ -282,7 +285,6 @@ async function pictures(browser) {
       const { page, errors } = await open(browser, place(`event=${facts.kernel.id}&show=critical,queue,memory,bandwidth`), { width, height, theme });
       await waitChosen(page, facts.kernel.id);
       await still(page);
-      await page.waitForTimeout(1200);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check("nothing is wider than the page", overflow, 0);
       await page.screenshot({ path: join(shots, `timeline-${run}-${width}-${theme}.png`) });

@@ -1,5 +1,5 @@
 // An NPU's layers and flows: node timeline_npu.mjs URL RUN SHOTS. Flows are found from a kernel of the hardware's layer.
-import { check, launch, open } from "./browser.mjs";
+import { check, launch, open, quiet } from "./browser.mjs";
 import { join } from "node:path";
 
 const [url, run, shots] = process.argv.slice(2);
@@ -29,7 +29,7 @@ try {
   await page.goto(`${url}#/${encodeURIComponent(run)}/timeline?event=${flows.id}`);
   await page.waitForFunction(id => document.querySelector(".tl-canvas")?.dataset.chosen === id, flows.id, { polling: 40, timeout: 15000 });
   check("arrows", Number(await page.locator(".tl-canvas").evaluate(canvas => canvas.dataset.arrows)), flows.n);
-  await page.waitForTimeout(600);
+  await quiet(page);
   await page.screenshot({ path: join(shots, "timeline-npu-flow.png") });
   check("errors", errors, []);
 } finally {

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import subprocess
-import time
 
 import pytest
 
@@ -197,7 +196,8 @@ def test_cache_sees_changed_file(how, n_blanks, tmp_path):
     cache = tmp_path / "cache"
     before = support.dump(path, "--cache-dir", cache)
     stat = path.stat()
-    time.sleep(0.02)  # the clock of file systems ticks slowly
+    # the clock of file systems ticks slowly
+    support.wait_until(lambda: write(tmp_path, "tick", b"").stat().st_ctime_ns > stat.st_ctime_ns, every=0.001)
     other = path if how == "in place" else tmp_path / "other.json"
     with open(other, "r+b" if how == "in place" else "wb") as file:
         file.write(text.replace(b'"dur": 9.5', b'"dur": 8.5'))

@@ -64,13 +64,17 @@ class Server:
 
     def until(self, holds, seconds=60):
         """The runs, as soon as something holds of them."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            runs = self.runs()
-            if holds(runs):
-                return runs
-            time.sleep(0.05)
-        raise AssertionError(f"never held; the last answer was {json.dumps(runs, indent=1)}")
+        last = None
+
+        def held():
+            nonlocal last
+            last = self.runs()
+            return last if holds(last) else None
+
+        try:
+            return support.wait_until(held, seconds, every=0.03)
+        except AssertionError:
+            raise AssertionError(f"never held; the last answer was {json.dumps(last, indent=1)}") from None
 
     def ready(self):
         """The runs when everything is read and checked."""
