@@ -6,6 +6,8 @@ WERROR  ?= false
 FUZZ_SECONDS ?= 60
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?= 1
+DAMAGE  ?= 100
+PORTABLE_TESTS ?= tests/cases
 # Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
 LINES   := -Ddebug=false -Dc_args=-g1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
@@ -32,25 +34,33 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 	@tools/configure build-sanitize --buildtype=debug -Doptimization=1 $(LINES) -Db_ndebug=false \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
-	@HOLOTRACE_DAMAGE=100 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
+	@HOLOTRACE_DAMAGE=$(DAMAGE) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
 		tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
-		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py
+		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadfile python/tests/test_core.py python/tests/test_table.py
 
-portable: ## unit tests, cases and golden results for a build with zlib and without any call of one operating system
+portable: ## unit tests and cases for a build with zlib and without any call of one operating system
 	@tools/setup portable
-	@tools/configure build-portable -Ddebug=false -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
+	@tools/configure build-portable -Ddebug=false -Doptimization=1 -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
-	@HOLOTRACE_DAMAGE=100 HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
-		tests/abi tests/cases tests/golden python/tests/test_core.py
+	@HOLOTRACE_DAMAGE=$(DAMAGE) HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
+		$(PORTABLE_TESTS)
 
 tsan: ## look for data races: reading, every analysis and the report with four threads
 	@tools/setup tsan
 	@tools/configure build-tsan --buildtype=debugoptimized $(LINES) -Db_ndebug=false -Db_sanitize=thread \
-		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dwerror=$(WERROR)
-	@ninja -C build-tsan --quiet
+		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Dwerror=$(WERROR)
+	@ninja -C build-tsan --quiet holotrace
 	@$(PYTHON) tools/run_tsan build-tsan
+
+nightly: ## what every change passes, with larger inputs and for longer, and what takes long besides
+	@HOLOTRACE_LONG=1 HOLOTRACE_DAMAGE=2000 $(MAKE) --no-print-directory test
+	@HOLOTRACE_LONG=1 $(MAKE) --no-print-directory sanitize DAMAGE=400
+	@$(MAKE) --no-print-directory portable DAMAGE=400 \
+		PORTABLE_TESTS="tests/abi tests/cases tests/golden python/tests/test_core.py"
+	@$(MAKE) --no-print-directory tsan
+	@$(MAKE) --no-print-directory attack torture fuzz dist
 
 lint: ## formatting, include directions, sizes, registry and documentation, cppcheck
 	@tools/setup lint
@@ -108,4 +118,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all demo test sanitize portable tsan lint docs accept fuzz attack torture bench dist install clean help
+.PHONY: all demo test sanitize portable tsan nightly lint docs accept fuzz attack torture bench dist install clean help
