@@ -68,6 +68,8 @@ static int run(struct cli *cli)
 		return EXIT_USAGE;
 	}
 	size_t n = opts_values(&cli->opts, "kineto", sources, HT_MAX_SETS);
+	if (n < HT_MAX_SETS)
+		n += opts_values(&cli->opts, "attach", sources + n, HT_MAX_SETS - n);
 	int code = session_start(cli);
 	if (code == EXIT_DONE && n > 0)
 		code = session_open(cli, sources, n < HT_MAX_SETS ? n : HT_MAX_SETS, &set);

@@ -110,6 +110,8 @@ static int find_files(struct cli *cli, struct run_sets *sets)
 	size_t n = info->beside != NULL
 	                   ? opts_values(opts, info->beside, sets->sources, HT_MAX_SETS)
 	                   : 0;
+	if (n < HT_MAX_SETS && info->beside != NULL)
+		n += opts_values(opts, "attach", sets->sources + n, HT_MAX_SETS - n);
 	sets->n = n > 0;
 	return n > 0 ? session_open(cli, sets->sources, n < HT_MAX_SETS ? n : HT_MAX_SETS,
 	                       &sets->list[0])

@@ -245,19 +245,30 @@ void near_miss_offer(struct near_miss *miss, const char *word)
 	}
 }
 
-char *opts_lines(const struct opts *opts)
+char *opts_join(const char *const *texts, size_t n)
 {
 	size_t n_bytes = 1;
-	for (size_t i = 0; i < opts->n_args; i++)
-		n_bytes += strlen(opts->args[i]) + 1;
+	for (size_t i = 0; i < n; i++)
+		n_bytes += strlen(texts[i]) + 1;
 	char *lines = malloc(n_bytes), *at = lines;
-	for (size_t i = 0; lines != NULL && i < opts->n_args; i++) {
-		size_t n = strlen(opts->args[i]);
-		memcpy(at, opts->args[i], n);
-		at[n] = '\n';
-		at += n + 1;
+	for (size_t i = 0; lines != NULL && i < n; i++) {
+		size_t n_text = strlen(texts[i]);
+		memcpy(at, texts[i], n_text);
+		at[n_text] = '\n';
+		at += n_text + 1;
 	}
 	if (lines != NULL)
 		*at = '\0';
 	return lines;
+}
+
+char *opts_lines(const struct opts *opts)
+{
+	return opts_join(opts->args, opts->n_args);
+}
+
+char *opts_value_lines(const struct opts *opts, const char *name)
+{
+	const char *values[OPTS_GIVEN_MAX];
+	return opts_join(values, opts_values(opts, name, values, OPTS_GIVEN_MAX));
 }

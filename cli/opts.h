@@ -63,7 +63,9 @@ struct near_miss {
 };
 void near_miss_offer(struct near_miss *miss, const char *word);
 
-/* The arguments, a line each, for the caller to free; NULL when out of memory. */
+/* Texts, the arguments, or all values of an option, a line each, for the caller to free; NULL when out of memory. */
+char *opts_join(const char *const *texts, size_t n);
 char *opts_lines(const struct opts *opts);
+char *opts_value_lines(const struct opts *opts, const char *name);
 
 #endif

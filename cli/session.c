@@ -127,7 +127,7 @@ int session_reading(
         const struct cli *cli, struct ht_open_options *ret_options, uint64_t *ret_memory_limit)
 {
 	const struct opts *opts = &cli->opts;
-	static char cache_dir[4096];
+	static char cache_dir[4096], *attach;
 	struct ht_open_options options = {
 		.struct_size = sizeof(options),
 		.recursive = opts_flag(opts, "recursive"),
@@ -150,6 +150,12 @@ int session_reading(
 	if (code != EXIT_DONE)
 		return code;
 	options.chunk_bytes = (size_t)chunk_bytes;
+	/* the same for every set of a process */
+	if (opts_value(opts, "attach") != NULL && attach == NULL)
+		attach = opts_value_lines(opts, "attach");
+	if (opts_value(opts, "attach") != NULL && attach == NULL)
+		return cli_fail_nomem();
+	options.attach = attach;
 	if (options.cache_dir == NULL && default_cache_dir(cache_dir, sizeof(cache_dir)))
 		options.cache_dir = cache_dir;
 	*ret_options = options;

@@ -48,6 +48,9 @@ static const struct opt page_opts[] = {
 
 static const struct opt trace_opts[] = {
 	{ "recursive", 'r', NULL, NULL, NULL, "descend into directories", "Reading", false },
+	{ "attach", 0, "PATH", NULL, NULL,
+	        "a file or folder that joins the traces (capture trace, compiler log, execution trace, ...), or RANK=PATH; may be repeated",
+	        "Reading", false },
 	{ "strict", 0, NULL, NULL, NULL, "what was not stored as written is an error", "Reading",
 	        false },
 	{ "kernel-rules", 0, "FILE", NULL, NULL,

@@ -114,6 +114,10 @@ struct ht_open_options {
 	 * read. */
 	bool (*claim)(void *user, size_t i_source);
 	void *claim_user;
+	/* What joins the traces from other files, a source per line: a file, a folder or "rank=path". What each is, is
+	 * told by its first bytes. It enriches results, each with its method, and never changes totals. NULL: nothing */
+	const char *attach;
+	bool attach_beside; /* also what lies beside the trace under a name that profilers give it */
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard

@@ -58,6 +58,7 @@ void options_put(struct wire *out, const struct ht_open_options *options)
 	wire_put_u64(out, options->cache_max_bytes);
 	wire_put_str(out, options->kernel_rules);
 	wire_put_u64(out, options->chunk_bytes);
+	wire_put_str(out, options->attach);
 }
 
 static void get_options(struct wire_in *in, struct ht_open_options *ret_options)
@@ -76,6 +77,7 @@ static void get_options(struct wire_in *in, struct ht_open_options *ret_options)
 	ret_options->cache_max_bytes = wire_get_u64(in);
 	ret_options->kernel_rules = wire_get_str(in);
 	ret_options->chunk_bytes = (size_t)wire_get_u64(in);
+	ret_options->attach = wire_get_str(in);
 }
 
 void question_put(struct wire *out, const struct question *question)

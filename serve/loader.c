@@ -96,7 +96,9 @@ static enum ht_status read_file(
 		if (n > 0 && (size_t)n < sizeof(text))
 			source = text;
 	}
-	return ht_open(ctx, &source, 1, &server->options.open, ret_set);
+	struct ht_open_options options = server->options.open;
+	options.attach_beside = true;
+	return ht_open(ctx, &source, 1, &options, ret_set);
 }
 
 /* Read one file; its path does not change meanwhile, and only this thread touches what it fills in. */

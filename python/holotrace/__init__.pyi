@@ -158,6 +158,7 @@ def open(
     verify_cache: bool = False,
     prefer_db: bool = False,
     partial: bool = False,
+    attach: _Sources | None = None,
     executor: Executor | list[Executor] | tuple[Executor, ...] | None = None,
     shares: int | None = None,
 ) -> Session: ...

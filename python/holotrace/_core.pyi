@@ -168,6 +168,7 @@ def open(
     prefer_db: bool = False,
     partial: bool = False,
     listed: bool = False,
+    attach: str | None = None,
 ) -> Set: ...
 def list_files(
     sources: list[_Path] | tuple[_Path, ...],

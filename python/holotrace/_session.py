@@ -17,9 +17,16 @@ def source_list(sources):
     return list(sources)
 
 
+def attach_lines(attach):
+    """What joins the traces, a source per line as the engine takes it; None for nothing."""
+    if attach is None:
+        return None
+    return "\n".join(os.fsdecode(source) for source in source_list(attach)) or None
+
+
 def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
               memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False,
-              partial=False, listed=False):
+              partial=False, listed=False, attach=None):
     """Open a set with the package's options as defaults; the engine's object."""
     cache = use_cache() if cache is None else bool(cache)
     place = cache_dir if cache_dir is not None else default_cache_dir()
@@ -32,7 +39,7 @@ def core_open(sources, *, recursive=False, strict=False, cache=None, cache_dir=N
             jobs=options.jobs if jobs is None else jobs,
             memory_limit=options.memory_limit if memory_limit is None else memory_limit,
             kernel_rules=kernel_rules, progress=callback, verify_cache=verify_cache,
-            prefer_db=prefer_db, partial=partial, listed=listed)
+            prefer_db=prefer_db, partial=partial, listed=listed, attach=attach_lines(attach))
     finally:
         done()
 
@@ -276,7 +283,7 @@ _add_methods()
 
 def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, jobs=None,
          memory_limit=None, kernel_rules=None, progress=None, verify_cache=False, prefer_db=False,
-         partial=False, executor=None, shares=None):
+         partial=False, attach=None, executor=None, shares=None):
     """Open traces and return a Session.
 
     sources        a file, a directory, a glob or "rank=path"; a list of such; or {rank: path}
@@ -292,6 +299,8 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
     verify_cache   believe the cache only after hashing the whole trace file
     prefer_db      of an Ascend rank that is there as text and as database, read the database
     partial        go on without files that cannot be read; every result names them
+    attach         files or folders that join the traces (capture traces, compiler logs, execution traces, ...):
+                   a path, a list of paths, or {rank: path}; see docs/attribution.md
     executor       read the traces and compute with the workers of a concurrent.futures.Executor, which
                    see the paths; this process need not. A list of them for machines that see different
                    files. jobs is then threads per worker, 1 unless given. See docs/cluster.md
@@ -301,7 +310,7 @@ def open(sources, *, recursive=False, strict=False, cache=None, cache_dir=None, 
     """
     choice = {"recursive": recursive, "strict": strict, "cache": cache, "cache_dir": cache_dir,
               "memory_limit": memory_limit, "kernel_rules": kernel_rules, "verify_cache": verify_cache,
-              "prefer_db": prefer_db, "partial": partial}
+              "prefer_db": prefer_db, "partial": partial, "attach": attach}
     if executor is None:
         core = core_open(sources, jobs=jobs, progress=progress, **choice)
     else:

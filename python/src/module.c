@@ -65,7 +65,8 @@ static PyMethodDef methods[] = {
 	{ "open", (PyCFunction)(void (*)(void))set_open, METH_VARARGS | METH_KEYWORDS,
 	        "open(sources, *, recursive=False, strict=False, no_cache=False, cache_dir=None,\n"
 	        "     cache_max_bytes=0, jobs=0, memory_limit=0, kernel_rules=None, progress=None,\n"
-	        "     verify_cache=False, prefer_db=False, partial=False, listed=False) -> Set\n"
+	        "     verify_cache=False, prefer_db=False, partial=False, listed=False,\n"
+	        "     attach=None) -> Set\n"
 	        "\n"
 	        "Open traces as one set. progress(what, done, total) may return False to cancel." },
 	{ "run", (PyCFunction)(void (*)(void))run_files, METH_VARARGS | METH_KEYWORDS,

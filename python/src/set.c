@@ -119,15 +119,16 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 {
 	static char *names[] = { "sources", "recursive", "strict", "no_cache", "cache_dir",
 		"cache_max_bytes", "jobs", "memory_limit", "kernel_rules", "progress",
-		"verify_cache", "prefer_db", "partial", "listed", NULL };
-	PyObject *sources, *cache_dir = NULL, *rules = NULL, *progress = NULL, *set = NULL;
+		"verify_cache", "prefer_db", "partial", "listed", "attach", NULL };
+	PyObject *sources, *cache_dir = NULL, *rules = NULL, *progress = NULL, *set = NULL,
+	                   *attach = NULL;
 	int recursive = 0, strict = 0, no_cache = 0, n_jobs = 0, verify_cache = 0, prefer_db = 0;
 	int partial = 0, listed = 0;
 	Py_ssize_t cache_max = 0, memory_limit = 0;
 	(void)module;
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOpppp:open", names, &sources,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppOninOOppppO:open", names, &sources,
 	            &recursive, &strict, &no_cache, &cache_dir, &cache_max, &n_jobs, &memory_limit,
-	            &rules, &progress, &verify_cache, &prefer_db, &partial, &listed))
+	            &rules, &progress, &verify_cache, &prefer_db, &partial, &listed, &attach))
 		return NULL;
 	if (n_jobs < 0 || n_jobs > 4096 || cache_max < 0 || memory_limit < 0) {
 		PyErr_SetString(PyExc_ValueError,
@@ -149,7 +150,8 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		.partial = partial,
 		.listed = listed };
 	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
-	        optional_path(keep, rules, &options.kernel_rules))
+	        optional_path(keep, rules, &options.kernel_rules) &&
+	        optional_path(keep, attach, &options.attach))
 		set = open_sources(
 		        keep, sources, &options, n_jobs, (uint64_t)memory_limit, progress);
 	Py_XDECREF(keep);

@@ -3,6 +3,7 @@
  */
 #include "et/et_files.h"
 
+#include "attach/kind.h"
 #include "base/io.h"
 #include "base/list.h"
 #include "model/part.h"
@@ -168,9 +169,13 @@ enum ht_status ht_et_take(struct ht_run *run, bool is_strict, struct ht_et **ret
 {
 	const char *list = ht_run_str(run, "et");
 	struct ht_et_files files;
+	size_t at = 0;
 	*ret_et = NULL;
-	if (!list)
-		return HT_OK;
+	if (!list) {
+		const struct ht_attachment *a = ht_attached_next(
+		        run->attached, &ht_attach_kind_execution_trace, run->rank, &at);
+		return a ? ht_et_read(run->ctx, a->files[0], is_strict, ret_et) : HT_OK;
+	}
 	HT_TRY(ht_et_files_find(run->ctx, list, run->scratch, &files));
 	const struct ht_et_file *file = file_of(&files, run->rank, run->chosen[run->side].n);
 	return file ? ht_et_read(run->ctx, file->path, is_strict, ret_et) : HT_OK;

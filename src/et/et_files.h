@@ -31,7 +31,8 @@ typedef enum ht_status (*ht_et_fn)(void *user, const struct ht_et *et, int64_t r
 enum ht_status ht_et_each(ht_ctx *ctx, const char *list, bool is_strict, struct ht_arena *arena,
         ht_et_fn fn, void *user) HT_MUST_USE;
 
-/* The execution trace of the rank in hand, among those that the run's parameter "et" names; NULL when there is none.
+/* The execution trace of the rank in hand, among those that the run's parameter "et" names, else those attached; NULL when
+ * there is none.
  * The caller frees it. */
 enum ht_status ht_et_take(struct ht_run *run, bool is_strict, struct ht_et **ret_et) HT_MUST_USE;
 

@@ -15,6 +15,7 @@ struct ht_analysis;
 struct ht_set_facts;
 struct ht_clocks;
 struct ht_question;
+struct ht_attached;
 
 /* Which ranks of a roster the user chose, as indexes, ascending. */
 struct ht_chosen {
@@ -50,8 +51,9 @@ struct ht_run {
 	/* the rank in hand */
 	const struct ht_trace *trace;
 	int64_t rank;
-	size_t side, i_rank;  /* which set, and its index in that roster */
-	struct ht_memo *memo; /* of that set; NULL: nothing is kept */
+	size_t side, i_rank;                /* which set, and its index in that roster */
+	struct ht_memo *memo;               /* of that set; NULL: nothing is kept */
+	const struct ht_attached *attached; /* files that join it (attach/attach.h); NULL: none */
 	/* the memo is of this rank alone, and other runs look at the rank beside this one (model/share.h);
 	 * those with the same selection chose the same steps, ranks and definitions */
 	bool shares_rank;

@@ -142,7 +142,7 @@ enum ht_status ht_listing_make(ht_ctx *ctx, const char *const *sources, size_t n
 {
 	struct ht_open_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, claim_user, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, attach_beside, options, &taken));
 	struct ht_listing *listing = ht_mem_zalloc(ctx->mem, sizeof *listing);
 	if (!listing)
 		return ht_fail_nomem(ctx);

@@ -71,7 +71,7 @@ static enum ht_status show(
 	if (!visitor->visit || i_worker < 0)
 		return HT_OK;
 	enum ht_status status = visitor->visit(visitor->user, ctx, i_worker, trace,
-	        &o->set->roster.ranks[i], &o->set->kept[i].ahead);
+	        &o->set->roster.ranks[i], o->reload, &o->set->kept[i].ahead);
 	if (status == HT_OK || status == HT_CANCELLED)
 		return status;
 	ht_error_clear(ctx);
@@ -241,7 +241,7 @@ static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
         const struct ht_open_options *options, struct ht_open_options *ret_taken)
 {
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, claim_user, options, ret_taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, attach_beside, options, ret_taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");

@@ -10,7 +10,7 @@
 static enum ht_status keep_texts(ht_ctx *ctx, struct ht_reload *reload)
 {
 	const char **texts[] = { &reload->options.cache_dir, &reload->options.kernel_rules,
-		&reload->options.reader };
+		&reload->options.reader, &reload->options.attach };
 	for (size_t i = 0; i < HT_COUNT(texts); i++) {
 		if (!*texts[i])
 			continue;
@@ -33,6 +33,7 @@ enum ht_status ht_reload_new(
 	atomic_init(&reload->n_refs, 1);
 	reload->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&reload->arena, reload->mem);
+	pthread_mutex_init(&reload->beside.lock, NULL);
 	reload->options = *options;
 	enum ht_status status = keep_texts(ctx, reload);
 	if (status != HT_OK) {
@@ -54,14 +55,20 @@ void ht_reload_release(struct ht_reload *reload)
 	if (!reload || atomic_fetch_sub(&reload->n_refs, 1) > 1)
 		return;
 	struct ht_mem *mem = reload->mem;
+	if (reload->beside.data)
+		reload->beside.free(reload->beside.data);
+	pthread_mutex_destroy(&reload->beside.lock);
 	ht_arena_done(&reload->arena);
 	ht_mem_free(mem, reload, sizeof *reload);
 	ht_mem_release(mem);
 }
 
+static enum ht_status load_again(
+        ht_ctx *ctx, const struct ht_set *set, size_t i, struct ht_trace **ret_trace);
+
 struct ht_reload *ht_reload_of(const struct ht_set *set, size_t i)
 {
-	return ((struct ht_reload **)set->load_user)[i];
+	return set->load == load_again ? ((struct ht_reload **)set->load_user)[i] : NULL;
 }
 
 static enum ht_status load_again(

@@ -8,6 +8,7 @@
  */
 #include "registry/ahead.h"
 
+#include "attach/attach.h"
 #include "base/hash.h"
 #include "base/options.h"
 #include "model/part.h"
@@ -108,7 +109,7 @@ static enum ht_status make(struct ahead *a, struct ht_run *run, struct made *mad
 }
 
 static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
-        const struct ht_rank *rank, void **ret_ahead)
+        const struct ht_rank *rank, struct ht_reload *reload, void **ret_ahead)
 {
 	struct ahead *a = user;
 	struct ht_rank own = *rank;
@@ -133,7 +134,9 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 		.is_partial = true,
 		.trace = trace,
 		.rank = own.number };
-	enum ht_status status = make(a, &run, made);
+	enum ht_status status = ht_attached_to(ctx, reload, rank->path, &run.attached);
+	if (status == HT_OK)
+		status = make(a, &run, made);
 	ht_arena_done(&scratch);
 	if (status == HT_OK)
 		*ret_ahead = made;

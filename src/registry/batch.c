@@ -15,6 +15,7 @@
  */
 #include "registry/run.h"
 
+#include "attach/attach.h"
 #include "base/options.h"
 #include "base/search.h"
 #include "base/text.h"
@@ -216,7 +217,9 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	run.shares_rank = true;
 	/* what is shared dies on the thread of its rank where a rank has one */
 	run.spare = batch->by_rank ? &batch->spare[i_worker] : NULL;
-	enum ht_status status = open_rank(&child, batch, run.i_rank);
+	enum ht_status status = ht_attached_of(&child, batch->set, run.i_rank, &run.attached);
+	if (status == HT_OK)
+		status = open_rank(&child, batch, run.i_rank);
 	if (status == HT_OK) {
 		struct ht_part *part = &q->parts.list[i_chosen];
 		*part = (struct ht_part){ .rank = run.rank };

@@ -138,7 +138,7 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
-	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
+	HT_TRY(ht_run_open_instead(ctx, name, sets, n_sets, args, n_args, &instead));
 	if (instead) {
 		sets = &instead;
 		n_sets = 1;

@@ -6,6 +6,7 @@
  */
 #include "registry/run.h"
 
+#include "attach/kind.h"
 #include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
@@ -25,6 +26,7 @@ static enum ht_status take_rank(struct ht_run *run, const struct ht_set *set, si
 	run->step = run->steps[run->side];
 	run->facts = run->facts_of[run->side];
 	run->memo = set->memo;
+	HT_TRY(ht_attached_of(run->ctx, set, run->i_rank, &run->attached));
 	return ht_set_acquire(run->ctx, set, run->i_rank, &run->trace);
 }
 
@@ -584,24 +586,55 @@ enum ht_status ht_run_start(
 	return HT_OK;
 }
 
-enum ht_status ht_run_open_instead(
-        ht_ctx *ctx, const char *name, const struct ht_arg *args, size_t n_args, ht_set **ret_set)
+/* Attachments that show in place of the traces, as sources of a set; 0: there are none. */
+static enum ht_status find_attached(ht_ctx *ctx, const struct ht_set *set, const char *kind,
+        struct ht_arena *arena, const char **ret_sources, size_t *ret_n)
+{
+	const struct ht_attached *attached;
+	*ret_n = 0;
+	HT_TRY(ht_attached_of(ctx, set, 0, &attached));
+	for (size_t i = 0; i < ht_attached_n(attached) && *ret_n < HT_MAX_SETS; i++) {
+		const struct ht_attachment *a = ht_attached_at(attached, i);
+		if (strcmp(a->kind->name, kind) != 0)
+			continue;
+		const char *source = a->rank == HT_NO_I64 ? a->files[0]
+		                                          : ht_arena_printf(arena, "%" PRId64 "=%s",
+		                                                    a->rank, a->files[0]);
+		if (!source)
+			return ht_fail_nomem(ctx);
+		ret_sources[(*ret_n)++] = source;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const *sets,
+        size_t n_sets, const struct ht_arg *args, size_t n_args, ht_set **ret_set)
 {
 	const struct ht_analysis *analysis;
-	const char *path = NULL;
+	const char *sources[HT_MAX_SETS] = { NULL };
+	struct ht_arena arena;
+	size_t n = 0;
 	HT_TRY(ht_analysis_get(ctx, name, &analysis));
-	/* files that are no traces are for the analysis itself */
-	bool opens = analysis->info.instead && !analysis->info.files;
-	for (size_t i = 0; opens && i < n_args; i++)
-		if (!strcmp(args[i].name, analysis->info.instead))
-			path = args[i].value;
 	*ret_set = NULL;
-	if (!path || !*path)
+	/* files that are no traces are for the analysis itself */
+	if (!analysis->info.instead || analysis->info.files)
 		return HT_OK;
+	for (size_t i = 0; i < n_args; i++)
+		if (!strcmp(args[i].name, analysis->info.instead))
+			sources[0] = args[i].value;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = HT_OK;
+	if (sources[0] && *sources[0])
+		n = 1;
+	else if (n_sets)
+		status = find_attached(ctx, sets[0], analysis->instead_reader, &arena, sources, &n);
 	struct ht_open_options options = {
 		.struct_size = sizeof options, .no_cache = true, .reader = analysis->instead_reader
 	};
-	return ht_open(ctx, &path, 1, &options, ret_set);
+	if (status == HT_OK && n)
+		status = ht_open(ctx, sources, n, &options, ret_set);
+	ht_arena_done(&arena);
+	return status;
 }
 
 enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
@@ -617,7 +650,7 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	question.view = taken;
-	HT_TRY(ht_run_open_instead(ctx, name, args, n_args, &instead));
+	HT_TRY(ht_run_open_instead(ctx, name, sets, n_sets, args, n_args, &instead));
 	if (instead) {
 		sets = &instead;
 		n_sets = 1;

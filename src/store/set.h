@@ -119,13 +119,15 @@ struct ht_kept {
 	void *ahead;            /* what a visitor found out about it; NULL: nothing */
 };
 
+struct ht_reload;
+
 /* Sees every trace of a set that is being opened, while it is at hand. */
 struct ht_visitor {
 	void *user;
 	/* On the thread that read it, i_worker < ht_ctx_jobs; the rank has no number yet. What is to be kept with the
 	 * rank, NULL for nothing. Only HT_CANCELLED ends the opening. */
 	enum ht_status (*visit)(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
-	        const struct ht_rank *rank, void **ret_ahead);
+	        const struct ht_rank *rank, struct ht_reload *reload, void **ret_ahead);
 	/* The end of what it kept, and with the set of itself. */
 	void (*free_ahead)(void *user, void *ahead);
 	void (*done)(void *user);

@@ -2,11 +2,12 @@
  * info.c - what is in the traces: a fact per row.
  *
  * Facts come in topics, in this order: file, capture (header keys), device, process group, events (per
- * category), span, steps, stream, thread, run (run_tree.h); of several ranks also clock (clocks.h): the correction of the
+ * category), span, steps, stream, thread, attached (attach/attach.h), run (run_tree.h); of several ranks also clock (clocks.h): the correction of the
  * file's clock, how far it could be off against the reference, and what it was found from. Values are text as a person would write it; the numbers behind
  * them are in the other analyses.
  */
 #include "analysis/analysis.h"
+#include "attach/kind.h"
 #include "store/job.h"
 #include "model/clocks/clocks.h"
 #include "model/run_tree.h"
@@ -230,6 +231,27 @@ static void put_tracks(const struct facts *f)
 	}
 }
 
+/* What joins the rank from another file, and how much of it found its partner. */
+static enum ht_status put_attached(const struct facts *f)
+{
+	for (size_t i = 0; i < ht_attached_n(f->r->attached); i++) {
+		const struct ht_attachment *a = ht_attached_at(f->r->attached, i);
+		struct ht_attach_use use = { 0 };
+		if (!ht_attachment_is_for(a, f->rank))
+			continue;
+		if (a->kind->judge)
+			HT_TRY(a->kind->judge(f->r, a, &use));
+		char share[160] = "";
+		if (use.n)
+			snprintf(share, sizeof share, ", %" PRIu64 " of %" PRIu64 " %s (%.1f %%)",
+			        use.matched, use.n, use.things ? use.things : "",
+			        100.0 * (double)use.matched / (double)use.n);
+		putf(f, "attached", a->path, "%s%s%s%s%s", a->kind->name, use.text ? ": " : "",
+		        use.text ? use.text : "", share, use.is_refused ? "; not used" : "");
+	}
+	return HT_OK;
+}
+
 static enum ht_status describe(struct ht_run *run, struct ht_part *part)
 {
 	struct facts f = { run, run->trace, part->facts[0], run->rank };
@@ -241,7 +263,7 @@ static enum ht_status describe(struct ht_run *run, struct ht_part *part)
 	put_events(&f);
 	put_time(&f);
 	put_tracks(&f);
-	return HT_OK;
+	return put_attached(&f);
 }
 
 static void put_clock(struct ht_run *run, int64_t rank, ht_table *table)
