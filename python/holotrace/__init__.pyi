@@ -1705,7 +1705,7 @@ class Session:
     ) -> Table:
         """Which ranks keep the others waiting, by how much, why, and at which collectives?
 
-        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one. A candidate spends more time between collectives than the others in most steps.
+        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one. A candidate has more to do than the others in most steps, alone or as one of several.
 
             holotrace.open("traces/").stragglers(top=10)
 
@@ -1730,12 +1730,13 @@ class Session:
             delay_ns [ns]: how much earlier the collectives at which it was last would have begun without it
             delay_share [ratio]: that over the time its trace covers
             uncertainty_ns [ns]: how far clocks and ends of collectives leave the delay open
-            lateness_ns [ns]: time between collectives above the median of the other ranks, in the median step
+            lateness_ns [ns]: what a step would lose without it, on average; of a rank that is no candidate its time between waits above that of the latest other rank, in the median step
+            step_cost_ns [ns]: what a step would lose, on average, if all candidates of its group were as fast as the rest
             late_steps: steps in which it is late
             steps: steps with collectives
             cause: kernel or host: what explains a candidate's delay
             cause_name: the kernel, or the annotation on the host
-            cause_ns [ns]: its time above the median of the other ranks of its group
+            cause_ns [ns]: its time per step above the median of the other ranks of its group
             cause_row: index of its longest event in the rank's trace
             collectives: collectives that could be compared
             times_last: of them with this rank the last to start
@@ -1744,9 +1745,9 @@ class Session:
             worst_step: step of that collective
             worst_collective: that collective
             worst_row: index of its kernel in the rank's trace
-            gpu_excess_ns [ns]: GPU time above the median of the other ranks of its group
+            gpu_excess_ns [ns]: GPU time per step above the median of the other ranks of its group
             gpu_excess_name: GPU work with the largest such time
-            host_excess_ns [ns]: host time, without CUDA calls, above the median of the other ranks of its group
+            host_excess_ns [ns]: host time per step, without CUDA calls, above the median of the other ranks of its group
             host_excess_name: annotation with the largest such time
         """
         ...

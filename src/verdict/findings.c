@@ -34,7 +34,7 @@ enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
-	HT_FOUND_STEP_WORK };
+	HT_FOUND_STEP_WORK, HT_FOUND_EXPOSED, HT_FOUND_GAPS };
 
 /* ---- one rank: steps, idle time ---- */
 

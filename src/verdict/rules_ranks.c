@@ -60,11 +60,7 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_late_rank *rank = a->f.latest;
-	size_t most_steps = 0;
-	for (size_t i = 0; a->f.compares && i < a->parts->n; i++)
-		if (a->f.stragglers.verdicts[i].n_steps > most_steps)
-			most_steps = a->f.stragglers.verdicts[i].n_steps;
-	if (!a->f.compares || most_steps < 2)
+	if (!a->f.compares || a->f.stragglers.n_steps < 2 || (!rank && *a->f.stragglers.missing))
 		return v;
 	v.state = rank ? HT_RULE_FIRES : HT_RULE_NO;
 	v.finding = "no rank keeps the others waiting in most steps";
@@ -75,8 +71,7 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 	v.finding = ht_words_keep(&a->words, ht_straggler_sentence(&a->f.stragglers, rank));
 	v.i_part = rank->i_part;
 	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
-	int64_t late_ns = late->late_steps_ns / (int64_t)late->n_steps;
-	v.step_cost_ns = ht_findings_late_cost(&a->f, rank->i_part, late_ns);
+	v.step_cost_ns = ht_straggler_cost_ns(late);
 	return v;
 }
 

@@ -74,9 +74,11 @@ def test_not_beyond_the_others(tmp_path):
 
 
 def test_not_beyond_its_own_variation(tmp_path):
-    """Late by 60 to 300 us from step to step: the middle half varies by more than most steps are late."""
-    assert candidates(slow(tmp_path, lambda r, i: (r == 1) * [60, 300, 60, 300][i]), "--step",
-                      "all") == []
+    """Late by 20 to 420 us from step to step: the middle half varies by 210, more than most steps are late. Two levels
+    are no such variation: the rank is late in each step, more or less."""
+    by = [20, 90, 190, 300, 420]
+    assert candidates(slow(tmp_path / "a", lambda r, i: (r == 1) * by[i], n_steps=5), "--step", "all") == []
+    assert candidates(slow(tmp_path / "b", lambda r, i: (r == 1) * [60, 300, 60, 300][i]), "--step", "all") == ["1"]
 
 
 def test_not_worth_a_name(tmp_path):
@@ -170,9 +172,9 @@ def test_the_planted_stragglers_are_found():
     assert (found["2"]["late_steps"], found["2"]["steps"], found["2"]["cause"]) == ("5", "5", "kernel")
     assert "gemm" in found["2"]["cause_name"] and int(found["2"]["cause_row"]) > 0
     assert int(found["2"]["delay_ns"]) > 300_000_000
-    assert int(found["2"]["gpu_excess_ns"]) > 100_000_000
+    assert int(found["2"]["gpu_excess_ns"]) > 60_000_000  # of a step
     assert found["1"]["host_excess_name"] == "## data ##"
-    assert int(found["1"]["host_excess_ns"]) > 50_000_000
+    assert int(found["1"]["host_excess_ns"]) > 10_000_000
     worst = rows("stragglers", EXAMPLES / "straggler", "--view", "collectives")[0]
     assert worst["last_rank"] == "2" and worst["collective"] == "allreduce"
 

@@ -2,10 +2,11 @@
  * stragglers.c - which ranks keep the others waiting, by how much, why, and at which collectives.
  *
  * A collective cannot finish before its last rank has started it. lateness.h defines late, delay and their
- * uncertainty for a collective, on the clocks of clocks.h. own_time.h defines lateness in a step, which needs no
- * clocks, and when a rank is a candidate: in most of its steps it spends more time between collectives than the
- * others, by more than that varies, than the others differ, and than 5 % of the step. Nothing is a candidate by
- * its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness.
+ * uncertainty for a collective, on the clocks of clocks.h. own_time.h defines lateness in a step: what the step would lose
+ * without the rank; and when a rank is a candidate, alone or with others, up to half of a group: in most steps it has more
+ * to do than the rest, by more than that varies, than the rest differs, and than 5 % of the step. Nothing is a candidate
+ * by its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness. Where no rank
+ * is a candidate and the trace of one is missing, there is no verdict: all may be waiting for that one.
  *
  * The cause of a candidate is what it does more of than the ranks of its group (straggler.h): the GPU work or the
  * annotation whose excess is at least half of its lateness, the larger of the two; else, when all its GPU work
@@ -24,6 +25,8 @@
  * 20 us in it, and nobody is late: nothing tells rank 2 from one whose clock is 8 us off.
  */
 #include "analysis/analysis.h"
+#include "model/communication/exposed.h"
+#include "model/device/breakdown.h"
 #include "model/stragglers/straggler.h"
 
 #include <stdlib.h>
@@ -43,14 +46,19 @@ static const struct ht_column rank_columns[] = {
 	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
 	        "how far clocks and ends of collectives leave the delay open", NULL },
 	{ "lateness_ns", HT_DURATION, HT_MEASURE,
-	        "time between collectives above the median of the other ranks, in the median step",
+	        "what a step would lose without it, on average; of a rank that is no candidate its time "
+	        "between waits above that of the latest other rank, in the median step",
+	        NULL },
+	{ "step_cost_ns", HT_DURATION, HT_MEASURE,
+	        "what a step would lose, on average, if all candidates of its group were as fast as the "
+	        "rest",
 	        NULL },
 	{ "late_steps", HT_I64, HT_MEASURE, "steps in which it is late", NULL },
 	{ "steps", HT_I64, HT_DETAIL, "steps with collectives", NULL },
 	{ "cause", HT_STR, HT_MEASURE, "kernel or host: what explains a candidate's delay", NULL },
 	{ "cause_name", HT_STR, HT_MEASURE, "the kernel, or the annotation on the host", NULL },
 	{ "cause_ns", HT_DURATION, HT_MEASURE,
-	        "its time above the median of the other ranks of its group", NULL },
+	        "its time per step above the median of the other ranks of its group", NULL },
 	{ "cause_row", HT_I64, HT_DETAIL, "index of its longest event in the rank's trace", NULL },
 	{ "collectives", HT_I64, HT_DETAIL, "collectives that could be compared", NULL },
 	{ "times_last", HT_I64, HT_DETAIL, "of them with this rank the last to start", NULL },
@@ -60,10 +68,11 @@ static const struct ht_column rank_columns[] = {
 	{ "worst_collective", HT_STR, HT_DETAIL, "that collective", NULL },
 	{ "worst_row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
 	{ "gpu_excess_ns", HT_DURATION, HT_DETAIL,
-	        "GPU time above the median of the other ranks of its group", NULL },
+	        "GPU time per step above the median of the other ranks of its group", NULL },
 	{ "gpu_excess_name", HT_STR, HT_DETAIL, "GPU work with the largest such time", NULL },
 	{ "host_excess_ns", HT_DURATION, HT_DETAIL,
-	        "host time, without CUDA calls, above the median of the other ranks of its group",
+	        "host time per step, without CUDA calls, above the median of the other ranks of its "
+	        "group",
 	        NULL },
 	{ "host_excess_name", HT_STR, HT_DETAIL, "annotation with the largest such time", NULL },
 };
@@ -97,8 +106,8 @@ static const struct ht_schema schemas[] = {
 static const struct ht_column span_columns[] = {
 	{ "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL },
 };
-enum { CALLS, PROFILES, STEPS, SPAN };
-static const struct ht_straggler_facts facts_at = { CALLS, PROFILES, STEPS };
+enum { CALLS, PROFILES, STEPS, SPAN, EXPOSED, GAPS };
+static const struct ht_straggler_facts facts_at = { CALLS, PROFILES, STEPS, EXPOSED, GAPS };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "ranks", "sums per rank, or every collective", "ranks|collectives" },
@@ -114,7 +123,7 @@ const struct ht_analysis ht_analysis_stragglers = {
 	        .method =
 	                "Per collective, matched over ranks, how long after the earliest start each "
 	                "rank starts; delay is the last start minus the last but one. A candidate "
-	                "spends more time between collectives than the others in most steps.",
+	                "has more to do than the others in most steps, alone or as one of several.",
 	        .hta = "get_potential_stragglers",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -125,7 +134,9 @@ const struct ht_analysis ht_analysis_stragglers = {
 	.facts = { [CALLS] = { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS },
 	        [PROFILES] = { "profiles", ht_excess_columns, HT_N_EXCESS_COLUMNS },
 	        [STEPS] = { "steps", ht_step_work_columns, HT_N_STEP_WORK_COLUMNS },
-	        [SPAN] = { "span", span_columns, HT_COUNT(span_columns) } },
+	        [SPAN] = { "span", span_columns, HT_COUNT(span_columns) },
+	        [EXPOSED] = { "exposed", ht_exposed_call_columns, HT_N_EXPOSED_CALL_COLUMNS },
+	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS } },
 	.across = true,
 	.per_rank = extract,
 	.finish = finish,
@@ -152,7 +163,7 @@ static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_stragglers_put(run, &frame, &facts_at, part));
 	ht_table_row(part->facts[SPAN]);
 	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
-	return HT_OK;
+	return ht_breakdown_put_exposed(run, part->facts[EXPOSED], part->facts[GAPS]);
 }
 
 /* ---- ranks ---- */
@@ -200,6 +211,7 @@ static void put_rank(
 		ht_table_put_null(table);
 	ht_table_put_i64(table, rank->uncertainty_ns);
 	ht_table_put_known(table, verdict->lateness_ns, HT_NO_I64);
+	ht_table_put_known(table, ht_straggler_cost_ns(verdict), HT_NO_I64);
 	ht_table_put_i64(table, (int64_t)verdict->n_late_steps);
 	ht_table_put_i64(table, (int64_t)verdict->n_steps);
 	put_cause(table, &cause);
@@ -285,16 +297,30 @@ static enum ht_status note_absence(
 	return ht_clocks_note(run, table);
 }
 
+/* Is a candidate before it, in the order of the table, of the same set? */
+static bool was_said(const struct ht_stragglers *a, size_t i)
+{
+	const struct ht_late_set *set = a->verdicts[a->lateness.ranks[i].i_part].set;
+	for (size_t k = 0; k < i; k++) {
+		const struct ht_verdict *v = &a->verdicts[a->lateness.ranks[k].i_part];
+		if (v->is_candidate && v->set == set)
+			return true;
+	}
+	return false;
+}
+
 static enum ht_status note_verdict(const struct ht_stragglers *a, ht_table *table)
 {
-	size_t n_candidates = 0, most_steps = 0;
+	size_t n_candidates = 0;
 	for (size_t i = 0; i < a->parts->n; i++) {
 		const struct ht_late_rank *rank = &a->lateness.ranks[i];
 		const struct ht_verdict *v = &a->verdicts[rank->i_part];
-		most_steps = v->n_steps > most_steps ? v->n_steps : most_steps;
 		if (!v->is_candidate)
 			continue;
 		n_candidates++;
+		/* one sentence for those that are late together */
+		if (was_said(a, i))
+			continue;
 		const char *sentence = ht_straggler_sentence(a, rank);
 		if (!sentence)
 			return ht_fail_nomem(a->run->ctx);
@@ -302,9 +328,13 @@ static enum ht_status note_verdict(const struct ht_stragglers *a, ht_table *tabl
 	}
 	if (n_candidates)
 		return HT_OK;
-	if (most_steps < 2)
+	if (a->n_steps < 2)
 		return ht_table_add_note(table,
 		        "no verdict: without two steps nothing says what a rank's time varies by");
+	if (*a->missing)
+		return ht_table_add_note(table,
+		        "no verdict: the trace of %s is missing, and all may be waiting there",
+		        a->missing);
 	return ht_table_add_note(table,
 	        "no rank keeps the others waiting in most steps, beyond what steps and ranks vary by");
 }

@@ -323,8 +323,7 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
-	int64_t late = ht_findings_late_cost(
-	        f, rank->i_part, verdict->late_steps_ns / (int64_t)verdict->n_steps);
+	int64_t late = ht_straggler_cost_ns(verdict);
 	int64_t of_path = of_path_ns(late, step_ns, f->path_ns, from->path_ns);
 	int64_t of_usual =
 	        of_path_ns(late, ht_findings_usual_step(f), usual_path_ns(f), from->usual_ns);
@@ -362,7 +361,10 @@ static const char *bound_words(struct ht_telling *s, const struct part *part)
 		       : s->f.knows_waits
 		               ? "communication transfer"
 		               : "communication (waiting or transfer: not every call has its counterparts)";
-	case BOUND_RANK: return HT_SAY(s, "waiting for rank %" PRId64, s->f.latest->rank);
+	case BOUND_RANK:
+		return HT_SAY(s, "waiting for %s",
+		        ht_words_keep(
+		                &s->words, ht_straggler_names(&s->f.stragglers, s->f.latest)));
 	case BOUND_LAUNCH: return "launching";
 	case N_BOUNDS: break;
 	}
@@ -583,26 +585,17 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 static void say_slow_rank(struct ht_telling *s)
 {
 	const struct ht_findings *f = &s->f;
-	size_t most_steps = 0;
 	struct ht_told_line line = { .topic = "slow rank",
 		.next = "stragglers",
 		.value_ns = HT_NO_I64,
 		.saves_ns = HT_NO_I64 };
-	for (size_t i = 0; f->compares && i < f->parts->n; i++)
-		if (f->stragglers.verdicts[i].n_steps > most_steps)
-			most_steps = f->stragglers.verdicts[i].n_steps;
 	if (f->latest) {
 		const struct ht_verdict *verdict = &f->stragglers.verdicts[f->latest->i_part];
 		struct part late = { .bound = BOUND_RANK };
 		line.finding =
 		        ht_words_keep(&s->words, ht_straggler_sentence(&f->stragglers, f->latest));
 		line.evidence = part_evidence(s, &late);
-		int64_t late_ns = verdict->late_steps_ns / (int64_t)verdict->n_steps;
-		line.value_ns = ht_findings_late_cost(f, f->latest->i_part, late_ns);
-		if ((double)line.value_ns < MOST * (double)late_ns)
-			line.finding = HT_SAY(s,
-			        "%s; computing hides some of that, and a step is longer by at most %s",
-			        line.finding, ht_words_time(&s->words, line.value_ns));
+		line.value_ns = ht_straggler_cost_ns(verdict);
 		line.part_ns = line.value_ns;
 		line.whole_ns = ht_findings_mean_step(f);
 	} else if (!f->compares) {
@@ -610,9 +603,12 @@ static void say_slow_rank(struct ht_telling *s)
 		        f->parts->n > 1
 		                ? "cannot tell: no collective makes these ranks wait for each other"
 		                : "cannot tell: this is one rank";
-	} else if (most_steps < 2) {
+	} else if (f->stragglers.n_steps < 2) {
 		line.finding =
 		        "cannot tell: without two steps nothing says what a rank's time varies by";
+	} else if (*f->stragglers.missing) {
+		line.finding =
+		        HT_SAY(s, "cannot tell: the trace of %s is missing", f->stragglers.missing);
 	} else {
 		line.finding = "none: no rank keeps the others waiting in most steps";
 	}

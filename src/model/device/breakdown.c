@@ -59,12 +59,12 @@ static void put_nothing(ht_table *table, int64_t rank)
 }
 
 /* The communication of a row, to be split when all ranks are known. */
-static enum ht_status put_exposed(const struct facts *facts, const struct ht_work_list *work)
+static enum ht_status put_exposed(
+        const struct facts *facts, const struct ht_work_list *work, int64_t key)
 {
 	struct ht_run *run = facts->run;
 	struct ht_interval *compute = NULL, *communication = NULL;
 	size_t n_compute = 0, n_communication = 0, n = 0;
-	int64_t key = (int64_t)ht_table_n_rows(facts->rows) - 1;
 	struct ht_exposed_call *calls = ht_arena_room(run->scratch, (work->n + 1) * sizeof *calls);
 	if (!calls)
 		return ht_fail_nomem(run->ctx);
@@ -136,7 +136,7 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	ht_table_put_f64(table, (double)took[1] / whole);
 	ht_table_put_f64(table, (double)(took[2] + took[3]) / whole);
 	ht_table_put_i64(table, (int64_t)work->n);
-	return put_exposed(facts, work);
+	return put_exposed(facts, work, (int64_t)ht_table_n_rows(facts->rows) - 1);
 }
 
 /* Work outside any step forms the group n_steps, shown last. */
@@ -189,6 +189,19 @@ enum ht_status ht_breakdown_put(
 		else
 			HT_TRY(put_breakdown(&facts, device, HT_NO_I64, &device->work));
 	}
+	return HT_OK;
+}
+
+enum ht_status ht_breakdown_put_exposed(
+        struct ht_run *run, ht_table *call_facts, ht_table *gap_facts)
+{
+	const struct facts facts = { run, NULL, call_facts, gap_facts };
+	struct ht_frame frame = { 0 };
+	struct ht_devices devices = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_devices_find(run, &frame, &devices));
+	for (size_t i = 0; i < devices.n; i++)
+		HT_TRY(put_exposed(&facts, &devices.list[i].work, (int64_t)i));
 	return HT_OK;
 }
 

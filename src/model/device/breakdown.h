@@ -46,6 +46,9 @@ enum {
  * row without a span. */
 enum ht_status ht_breakdown_put(struct ht_run *run, bool by_step, struct ht_part *part,
         size_t calls_k, size_t gaps_k) HT_MUST_USE;
+/* The facts of exposed.h alone, with the number of a device as key. */
+enum ht_status ht_breakdown_put_exposed(
+        struct ht_run *run, ht_table *call_facts, ht_table *gap_facts) HT_MUST_USE;
 /* Append the rows of a part, with waits where they are known, to a table of these columns. */
 enum ht_status ht_breakdown_rows(struct ht_run *run, const struct ht_part *part, size_t calls_k,
         size_t gaps_k, ht_table *table) HT_MUST_USE;

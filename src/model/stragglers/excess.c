@@ -188,16 +188,29 @@ static int compare_shares(const void *left, const void *right)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* One name on all members: all has an entry for each, sorted is room for as many numbers. */
-static void follow_name(
-        const struct share *all, int64_t *sorted, size_t n, const char *name, struct ht_excess *ret)
+static bool is_late(const struct ht_members *members, size_t m)
 {
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = all[i].ns;
+	return members->is_late && members->is_late[members->parts[m]];
+}
+
+/* One name on all members: all has an entry for each, sorted is room for as many numbers. */
+static void follow_name(const struct share *all, int64_t *sorted, const struct ht_members *members,
+        const char *name, struct ht_excess *ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < members->n; i++)
+		if (!is_late(members, i))
+			sorted[n++] = all[i].ns;
+	bool some = n > 0;
+	for (size_t i = 0; !some && i < members->n; i++)
+		sorted[n++] = all[i].ns;
 	ht_sort_i64(sorted, n);
-	for (size_t i = 0; i < n; i++) {
-		size_t but = ht_sorted_find(sorted, n, all[i].ns);
-		int64_t usual_ns = ht_sorted_but(sorted, but, (n - 1) / 2);
+	for (size_t i = 0; i < members->n; i++) {
+		bool is_there = !some || !is_late(members, i);
+		if (is_there && n < 2)
+			continue;
+		size_t but = is_there ? ht_sorted_find(sorted, n, all[i].ns) : n;
+		int64_t usual_ns = ht_sorted_but(sorted, but, (is_there ? n - 1 : n) / 2);
 		int64_t excess_ns = ht_sub_sat(all[i].ns, usual_ns);
 		ht_sum(&ret[i].total_ns, excess_ns);
 		if (excess_ns > ret[i].ns) {
@@ -226,7 +239,7 @@ static size_t gather(const struct share *shares, size_t n, struct share *all, si
 }
 
 static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, size_t k,
-        const struct ht_members *members, bool host, struct ht_excess *ret)
+        size_t steps_k, const struct ht_members *members, bool host, struct ht_excess *ret)
 {
 	size_t n_rows = 0, n = 0;
 	for (size_t m = 0; m < members->n; m++)
@@ -238,25 +251,30 @@ static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, siz
 		return ht_fail_nomem(run->ctx);
 	memset(ret, 0, members->n * sizeof *ret);
 	for (size_t m = 0; m < members->n; m++) {
-		const ht_table *facts = parts->list[members->parts[m]].facts[k];
+		const struct ht_part *part = &parts->list[members->parts[m]];
+		const ht_table *facts = part->facts[k];
+		size_t n_steps = ht_table_n_rows(part->facts[steps_k]);
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
 			if (ht_table_i64(facts, row, ON_HOST) == host)
 				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), m,
-					ht_table_i64(facts, row, NS), ht_table_i64(facts, row, ROW),
+					ht_table_i64(facts, row, NS) /
+					        (int64_t)(n_steps ? n_steps : 1),
+					ht_table_i64(facts, row, ROW),
 					ht_table_i64(facts, row, LONGEST) };
 	}
 	qsort(shares, n, sizeof *shares, compare_shares);
 	for (size_t start = 0; start < n && members->n > 1;) {
 		size_t n_here = gather(shares + start, n - start, all, members->n);
-		follow_name(all, sorted, members->n, shares[start].name, ret);
+		follow_name(all, sorted, members, shares[start].name, ret);
 		start += n_here;
 	}
 	return HT_OK;
 }
 
 enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
-        const struct ht_members *members, struct ht_excess *ret_host, struct ht_excess *ret_gpu)
+        size_t steps_k, const struct ht_members *members, struct ht_excess *ret_host,
+        struct ht_excess *ret_gpu)
 {
-	HT_TRY(find(run, parts, k, members, true, ret_host));
-	return find(run, parts, k, members, false, ret_gpu);
+	HT_TRY(find(run, parts, k, steps_k, members, true, ret_host));
+	return find(run, parts, k, steps_k, members, false, ret_gpu);
 }

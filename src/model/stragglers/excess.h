@@ -7,6 +7,7 @@
  *         calls (a host that waits for the GPU waits in one of those), and without the time in which the host's own
  *         calls communicate (comm_calls.h), which a thread waits for in nothing that is recorded; ProfilerStep rows
  *         count as one
+ * Time is that of a step, on average, as recordings of ranks may have different numbers of them.
  * Excess of a rank = its time - the median of the other members of its group for that name (of two, the larger):
  * ranks of other groups may do other work, as the stages of a pipeline do. The largest is what to look at first.
  * Its total is over all names, those with less time than the median taken off.
@@ -34,12 +35,14 @@ enum ht_status ht_excess_put(
 struct ht_members {
 	const size_t *parts;
 	size_t n;
+	const bool *
+	        is_late; /* by part: nobody is compared with those, unless all are late; NULL: none is */
 };
 
-/* The largest excess of each member, on the host and on the GPU; facts[k] of the parts has the profiles. Memory in
- * scratch; names belong to the parts. */
+/* The largest excess of each member, on the host and on the GPU; facts[k] of the parts has the profiles, facts[steps_k] a row
+ * per step. Memory in scratch; names belong to the parts. */
 enum ht_status ht_excess_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
-        const struct ht_members *members, struct ht_excess *ret_host,
+        size_t steps_k, const struct ht_members *members, struct ht_excess *ret_host,
         struct ht_excess *ret_gpu) HT_MUST_USE;
 
 #endif

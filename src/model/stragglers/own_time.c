@@ -1,12 +1,11 @@
 /*
  * own_time.c - see own_time.h.
  *
- *   arrivals, by group ─► cells [member][step] of each group ─► own time ─► lateness [part][step] ─► verdict
+ *   arrivals, by group ─► cells [member][step] of each group ─► own time ─► who is late [member][step] ─► verdicts, set
  */
 #include "model/stragglers/own_time.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "model/numbers/interval.h"
 #include "model/numbers/stats.h"
 
 #include <string.h>
@@ -36,9 +35,14 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 		span->start = t->ts_ns[row] < span->start ? t->ts_ns[row] : span->start;
 		span->end = ht_end_ns(t, row) > span->end ? ht_end_ns(t, row) : span->end;
 	}
+	/* a recording of the host alone has the host's steps */
+	for (size_t i = 0; !frame->n_gpu && i < frame->n_rows; i++) {
+		uint32_t step = t->step[frame->rows[i]];
+		if (step != HT_NONE)
+			spans[step] = (struct ht_interval){ 0, 1 };
+	}
 	for (size_t i = 0; i < t->n_steps; i++) {
-		/* a recording of the host alone has the host's steps */
-		if (spans[i].end <= spans[i].start && frame->n_gpu)
+		if (spans[i].end <= spans[i].start)
 			continue;
 		int64_t gpu_ns = frame->n_gpu ? spans[i].end - spans[i].start : 0;
 		int64_t host_ns = t->steps[i].end_ns - t->steps[i].ts_ns;
@@ -53,10 +57,12 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 
 /* A member of a group in a step. */
 struct cell {
-	int64_t inside_ns, wait_ns; /* time in its collectives, and waits in them */
-	int64_t last_end_ns;        /* of its last collective */
-	int64_t own_ns;             /* HT_NO_I64: no collective in the step */
-	size_t n;
+	int64_t last_end_ns; /* of its last collective */
+	int64_t own_ns;      /* HT_NO_I64: the step does not count */
+	int64_t unwaited_ns; /* its time without waits, hidden or not */
+	int64_t late_ns;     /* above the latest of those that are not late, itself not counted */
+	size_t n;            /* collectives */
+	bool is_late;
 };
 
 struct group {
@@ -65,17 +71,24 @@ struct group {
 	size_t *members; /* parts, ascending */
 	size_t n;
 	struct cell *cells; /* by member, then step */
+	bool *counts;       /* by step: every member is in it, with as many collectives */
 	int64_t *sorted_ns; /* by step: own times, ascending */
-	size_t *n_sorted;   /* by step: how many */
+	int64_t *
+	        usual_ns; /* by number of late members: what the others are apart; -1: not asked yet */
+	bool *is_candidate;     /* by member */
+	struct ht_late_set set; /* the candidates */
 };
 
 struct judging {
 	struct ht_run *run;
 	const struct ht_parts *parts;
 	const struct ht_lateness *lateness;
+	const struct ht_rank_waits *waits;
 	int64_t *steps; /* different numbers, ascending */
 	size_t n_steps;
-	int64_t *span_ns, *wait_ns; /* by part, then step; span HT_NO_I64: not in that step */
+	int64_t *span_ns; /* by part, then step; HT_NO_I64: not in that step */
+	int64_t *
+	        first_ns; /* by part, then step: start of its first communication; HT_NO_I64: none */
 	struct group *groups;
 	size_t n_groups;
 	size_t *member_of; /* by part, of the group in hand; SIZE_MAX: it is none */
@@ -119,11 +132,11 @@ static enum ht_status fill_spans(struct judging *j, size_t k)
 {
 	size_t n = j->parts->n * j->n_steps;
 	j->span_ns = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->span_ns);
-	j->wait_ns = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->wait_ns);
-	if (!j->span_ns || !j->wait_ns)
+	j->first_ns = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->first_ns);
+	if (!j->span_ns || !j->first_ns)
 		return ht_fail_nomem(j->run->ctx);
 	for (size_t i = 0; i < n; i++)
-		j->span_ns[i] = HT_NO_I64;
+		j->span_ns[i] = j->first_ns[i] = HT_NO_I64;
 	for (size_t p = 0; p < j->parts->n; p++) {
 		const ht_table *facts = j->parts->list[p].facts[k];
 		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
@@ -133,8 +146,9 @@ static enum ht_status fill_spans(struct judging *j, size_t k)
 	for (size_t i = 0; i < j->lateness->n_calls; i++) {
 		const struct ht_chosen_call *chosen = &j->lateness->calls[i];
 		size_t s = find_step(j, chosen->collective->step);
-		if (s != SIZE_MAX && chosen->call->wait_ns != HT_NO_I64)
-			ht_sum(&j->wait_ns[chosen->i_part * j->n_steps + s], chosen->call->wait_ns);
+		int64_t *first_ns = &j->first_ns[chosen->i_part * j->n_steps + s];
+		if (s != SIZE_MAX && (*first_ns == HT_NO_I64 || chosen->call->start_ns < *first_ns))
+			*first_ns = chosen->call->start_ns;
 	}
 	return HT_OK;
 }
@@ -205,42 +219,42 @@ static void add_arrival(const struct judging *j, struct group *g, const struct h
 		struct cell *cell = &g->cells[m * j->n_steps + s];
 		if (!cell->n++ || call->end_ns > cell->last_end_ns)
 			cell->last_end_ns = call->end_ns;
-		ht_sum(&cell->inside_ns, ht_sub_sat(call->end_ns, call->start_ns));
-		if (call->wait_ns != HT_NO_I64)
-			ht_sum(&cell->wait_ns, call->wait_ns);
 	}
 }
 
-/* Whether all members that are in a step were in the one before. */
-static bool has_before(const struct judging *j, const struct group *g, size_t s)
+/* A step counts when no recording ends in it: each member has as many collectives. */
+static void find_whole_steps(const struct judging *j, struct group *g)
 {
-	if (!s || j->steps[s - 1] != j->steps[s] - 1)
-		return false;
-	for (size_t m = 0; m < g->n; m++) {
-		const struct cell *cell = &g->cells[m * j->n_steps + s];
-		if (cell->n && !cell[-1].n)
-			return false;
+	for (size_t s = 0; s < j->n_steps; s++) {
+		size_t n = g->cells[s].n;
+		g->counts[s] = n > 0;
+		for (size_t m = 0; m < g->n; m++)
+			g->counts[s] &= g->cells[m * j->n_steps + s].n == n &&
+			                j->span_ns[g->members[m] * j->n_steps + s] != HT_NO_I64;
 	}
-	return true;
 }
 
+/* From leaving the last collective of the step before. Where that is not looked at all have as much time, and only waits
+ * are compared. */
 static void find_own_time(const struct judging *j, struct group *g)
 {
 	for (size_t s = 0; s < j->n_steps; s++) {
-		bool before = has_before(j, g, s);
+		bool before = s && g->counts[s - 1] && j->steps[s - 1] == j->steps[s] - 1;
 		for (size_t m = 0; m < g->n; m++) {
 			struct cell *cell = &g->cells[m * j->n_steps + s];
-			size_t at = g->members[m] * j->n_steps + s;
-			int64_t elsewhere_ns = ht_sub_sat(j->wait_ns[at], cell->wait_ns);
+			const struct ht_times *exposed = &j->waits[g->members[m]].exposed,
+			                      *waits = &j->waits[g->members[m]].waits;
 			cell->own_ns = HT_NO_I64;
-			if (!cell->n || j->span_ns[at] == HT_NO_I64)
+			if (!g->counts[s])
 				continue;
-			cell->own_ns = ht_sub_sat(0, cell->inside_ns);
-			if (elsewhere_ns > 0)
-				cell->own_ns = ht_sub_sat(cell->own_ns, elsewhere_ns);
-			if (before)
-				ht_sum(&cell->own_ns,
-				        ht_sub_sat(cell->last_end_ns, cell[-1].last_end_ns));
+			int64_t from_ns = before ? cell[-1].last_end_ns
+			                         : j->first_ns[g->members[m] * j->n_steps + s];
+			int64_t to_ns = cell->last_end_ns;
+			int64_t all_ns = before ? ht_sub_sat(to_ns, from_ns) : 0;
+			cell->own_ns = all_ns - ht_interval_within(
+			                                exposed->list, exposed->n, from_ns, to_ns);
+			cell->unwaited_ns =
+			        all_ns - ht_interval_within(waits->list, waits->n, from_ns, to_ns);
 		}
 	}
 }
@@ -250,24 +264,22 @@ static void sort_own_times(const struct judging *j, struct group *g)
 {
 	for (size_t s = 0; s < j->n_steps; s++) {
 		int64_t *sorted = &g->sorted_ns[s * g->n];
-		for (size_t m = 0; m < g->n; m++) {
-			int64_t own_ns = g->cells[m * j->n_steps + s].own_ns;
-			if (own_ns != HT_NO_I64)
-				sorted[g->n_sorted[s]++] = own_ns;
-		}
-		ht_sort_i64(sorted, g->n_sorted[s]);
+		if (!g->counts[s])
+			continue;
+		for (size_t m = 0; m < g->n; m++)
+			sorted[m] = g->cells[m * j->n_steps + s].own_ns;
+		ht_sort_i64(sorted, g->n);
 	}
 }
 
-/* What the middle half of the members is apart in a step, without the one at a position (SIZE_MAX: of all). */
-static int64_t apart_ns(const struct group *g, size_t s, size_t but)
+/* What the middle half of the members is apart in a step, without the latest. */
+static int64_t apart_ns(const struct group *g, size_t s, size_t n_late)
 {
 	const int64_t *sorted = &g->sorted_ns[s * g->n];
-	size_t n = g->n_sorted[s] - (but != SIZE_MAX);
-	if (n < 2 || !g->n_sorted[s])
+	size_t n = g->n - n_late;
+	if (n < 2 || !g->counts[s])
 		return HT_NO_I64;
-	return ht_sub_sat(
-	        ht_sorted_but(sorted, but, n - 1 - n / 4), ht_sorted_but(sorted, but, n / 4));
+	return ht_sub_sat(sorted[n - 1 - n / 4], sorted[n / 4]);
 }
 
 static enum ht_status fill_group(struct judging *j, struct group *g)
@@ -275,126 +287,244 @@ static enum ht_status fill_group(struct judging *j, struct group *g)
 	struct ht_arena *scratch = j->run->scratch;
 	HT_TRY(list_members(j, g));
 	g->cells = ht_arena_alloc(scratch, (g->n * j->n_steps + 1) * sizeof *g->cells);
+	g->counts = ht_arena_alloc(scratch, (j->n_steps + 1) * sizeof *g->counts);
 	g->sorted_ns = ht_arena_alloc(scratch, (g->n * j->n_steps + 1) * sizeof *g->sorted_ns);
-	g->n_sorted = ht_arena_alloc(scratch, (j->n_steps + 1) * sizeof *g->n_sorted);
-	if (!g->cells || !g->sorted_ns || !g->n_sorted)
+	g->usual_ns = ht_arena_alloc(scratch, (g->n + 1) * sizeof *g->usual_ns);
+	g->is_candidate = ht_arena_alloc(scratch, (g->n + 1) * sizeof *g->is_candidate);
+	g->set.parts = ht_arena_alloc(scratch, (g->n + 1) * sizeof *g->set.parts);
+	if (!g->cells || !g->counts || !g->sorted_ns || !g->usual_ns || !g->is_candidate ||
+	        !g->set.parts)
 		return ht_fail_nomem(j->run->ctx);
 	for (size_t i = 0; i < g->n_arrivals; i++)
 		add_arrival(j, g, &g->arrivals[i]);
+	find_whole_steps(j, g);
 	find_own_time(j, g);
 	sort_own_times(j, g);
+	memset(g->usual_ns, 0xff, (g->n + 1) * sizeof *g->usual_ns);
 	return HT_OK;
 }
 
-/* ---- lateness ---- */
-
-/* A member of a group by step. */
-struct series {
-	int64_t *late_ns;  /* HT_NO_I64: not in that step */
-	int64_t *apart_ns; /* what ranks differ by without it; 0 when nothing tells */
-};
+/* ---- who is late in a step ---- */
 
 /* What the other groups are apart, in the median: for a group of two, which leaves one to compare with. */
-static int64_t elsewhere_apart_ns(const struct judging *j, size_t i_part, size_t s)
+static int64_t elsewhere_apart_ns(const struct judging *j, const struct group *of, size_t s)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < j->n_groups; i++) {
 		const struct group *g = &j->groups[i];
-		int64_t ns = apart_ns(g, s, SIZE_MAX);
-		if (ns != HT_NO_I64 && !is_member(g, i_part))
+		int64_t ns = apart_ns(g, s, 0);
+		bool shares = false;
+		for (size_t m = 0; m < of->n; m++)
+			shares |= is_member(g, of->members[m]);
+		if (ns != HT_NO_I64 && !shares)
 			j->values[n++] = ns;
 	}
 	return n ? ht_median_i64(j->values, n) : 0;
 }
 
-static void measure(const struct judging *j, const struct group *g, size_t m, struct series *series)
+static int64_t others_apart_ns(
+        const struct judging *j, const struct group *g, size_t s, size_t n_late)
+{
+	int64_t ns = apart_ns(g, s, n_late);
+	return ns != HT_NO_I64 ? ns : elsewhere_apart_ns(j, g, s);
+}
+
+/* What is not exceeded in three quarters of the steps. The room of values is used behind that for groups. */
+static int64_t usually_apart_ns(const struct judging *j, struct group *g, size_t n_late)
+{
+	int64_t *values = j->values + j->n_groups;
+	size_t n = 0;
+	if (g->usual_ns[n_late] >= 0)
+		return g->usual_ns[n_late];
+	for (size_t s = 0; s < j->n_steps; s++)
+		if (g->counts[s])
+			values[n++] = others_apart_ns(j, g, s, n_late);
+	ht_sort_i64(values, n);
+	return g->usual_ns[n_late] = n ? values[n - 1 - n / 4] : 0;
+}
+
+static int64_t span_of(const struct judging *j, const struct group *g, size_t s)
+{
+	return j->span_ns[g->members[0] * j->n_steps + s];
+}
+
+/* How many members are late in a step: as many as stand apart from the rest, half of them at most. */
+static size_t count_late(const struct judging *j, struct group *g, size_t s)
+{
+	const int64_t *sorted = &g->sorted_ns[s * g->n];
+	for (size_t n_late = g->n / 2; n_late; n_late--) {
+		int64_t gap_ns = ht_sub_sat(sorted[g->n - n_late], sorted[g->n - n_late - 1]);
+		if ((double)gap_ns <= HT_LATE_SHARE * (double)span_of(j, g, s))
+			continue;
+		int64_t apart = others_apart_ns(j, g, s, n_late);
+		int64_t usual = usually_apart_ns(j, g, n_late);
+		apart = apart > usual ? apart : usual;
+		if (gap_ns > ht_add_sat(apart, apart))
+			return n_late;
+	}
+	return 0;
+}
+
+/* How much less any of the others waits. */
+static int64_t least_waiting_ns(const struct judging *j, const struct group *g, size_t s)
+{
+	int64_t most_ns = INT64_MIN;
+	for (size_t m = 0; m < g->n; m++) {
+		const struct cell *cell = &g->cells[m * j->n_steps + s];
+		if (!cell->is_late && cell->unwaited_ns > most_ns)
+			most_ns = cell->unwaited_ns;
+	}
+	return most_ns;
+}
+
+/* What others do not wait for is no loss: where communication takes longer than computing, a rank that computes for longer
+ * delays nothing. */
+static void cap_lateness(const struct judging *j, struct group *g, size_t s)
+{
+	int64_t rest_ns = least_waiting_ns(j, g, s);
+	for (size_t m = 0; m < g->n; m++) {
+		struct cell *cell = &g->cells[m * j->n_steps + s];
+		int64_t waited_ns = ht_sub_sat(cell->unwaited_ns, rest_ns);
+		if (!cell->is_late || waited_ns >= cell->late_ns)
+			continue;
+		cell->late_ns = waited_ns;
+		cell->is_late = (double)waited_ns > HT_LATE_SHARE * (double)span_of(j, g, s);
+	}
+}
+
+static void mark_late(const struct judging *j, struct group *g)
 {
 	for (size_t s = 0; s < j->n_steps; s++) {
 		const int64_t *sorted = &g->sorted_ns[s * g->n];
-		int64_t own_ns = g->cells[m * j->n_steps + s].own_ns;
-		size_t n = g->n_sorted[s];
-		series->late_ns[s] = HT_NO_I64;
-		series->apart_ns[s] = 0;
-		if (own_ns == HT_NO_I64 || n < 2)
+		if (!g->counts[s])
 			continue;
-		size_t but = ht_sorted_find(sorted, n, own_ns);
-		int64_t apart = apart_ns(g, s, but);
-		series->late_ns[s] = ht_sub_sat(own_ns, ht_sorted_but(sorted, but, (n - 1) / 2));
-		series->apart_ns[s] =
-		        apart != HT_NO_I64 ? apart : elsewhere_apart_ns(j, g->members[m], s);
+		size_t n_rest = g->n - count_late(j, g, s);
+		int64_t latest = sorted[n_rest - 1];
+		int64_t second = n_rest > 1 ? sorted[n_rest - 2] : latest;
+		for (size_t m = 0; m < g->n; m++) {
+			struct cell *cell = &g->cells[m * j->n_steps + s];
+			cell->is_late = n_rest < g->n && cell->own_ns >= sorted[n_rest];
+			/* with nobody late, the latest is compared with the one before it */
+			cell->late_ns = ht_sub_sat(cell->own_ns,
+			        !cell->is_late && cell->own_ns == latest ? second : latest);
+		}
+		if (n_rest < g->n)
+			cap_lateness(j, g, s);
 	}
 }
 
-/* What is not exceeded in three quarters of the steps in which the rank is. */
-static int64_t usually_apart_ns(const struct judging *j, const struct series *series)
+/* ---- verdicts ---- */
+
+/* What a member's lateness varies by. A rank may be late in some steps only: where its lateness has two levels, far apart,
+ * what it varies by within them. Sorts the values. */
+static int64_t variation_ns(int64_t *values, size_t n)
 {
-	size_t n = 0;
-	for (size_t s = 0; s < j->n_steps; s++)
-		if (series->late_ns[s] != HT_NO_I64)
-			j->values[n++] = series->apart_ns[s];
-	if (!n)
-		return 0;
-	ht_sort_i64(j->values, n);
-	return j->values[n - 1 - n / 4];
+	int64_t all_ns = middle_half_ns(values, n), widest = 0;
+	size_t at = 0;
+	for (size_t i = 1; i < n; i++)
+		if (ht_sub_sat(values[i], values[i - 1]) > widest) {
+			widest = ht_sub_sat(values[i], values[i - 1]);
+			at = i;
+		}
+	if (at < 2 || n - at < 2)
+		return all_ns;
+	int64_t low_ns = ht_sub_sat(values[at - 1], values[0]);
+	int64_t high_ns = ht_sub_sat(values[n - 1], values[at]);
+	int64_t within_ns = low_ns > high_ns ? low_ns : high_ns;
+	return widest > ht_add_sat(within_ns, within_ns) ? within_ns : all_ns;
 }
 
-/* The verdict from one of its groups; the numbers of steps are those of the group in which it is latest. */
-static void judge(const struct judging *j, const struct group *g, size_t m,
-        const struct series *series, struct ht_verdict *verdict)
+/* In which of its steps a member is late beyond what it varies by. */
+static void judge_member(const struct judging *j, struct group *g, size_t m)
 {
-	size_t i_part = g->members[m];
-	struct ht_verdict v = {
-		.members = g->members, .n_members = g->n, .i_member = m, .lateness_ns = HT_NO_I64
-	};
-	int64_t usual_ns = usually_apart_ns(j, series);
+	struct cell *cells = &g->cells[m * j->n_steps];
+	size_t n = 0, n_late = 0;
 	for (size_t s = 0; s < j->n_steps; s++)
-		if (series->late_ns[s] != HT_NO_I64)
-			j->values[v.n_steps++] = series->late_ns[s];
-	int64_t varies_ns = middle_half_ns(j->values, v.n_steps);
+		if (g->counts[s])
+			j->values[n++] = cells[s].late_ns;
+	int64_t varies_ns = variation_ns(j->values, n);
+	for (size_t s = 0; s < j->n_steps; s++) {
+		cells[s].is_late &=
+		        g->counts[s] && varies_ns != HT_NO_I64 && cells[s].late_ns > varies_ns;
+		n_late += cells[s].is_late;
+	}
+	g->is_candidate[m] = 2 * n_late > n || (2 * n_late == n && n_late >= HT_LATE_HALF_LEAST);
+}
+
+/* What a step would lose without those of the candidates that are late in it: the latest of them against everybody else. */
+static void measure_set(const struct judging *j, struct group *g)
+{
+	for (size_t m = 0; m < g->n; m++)
+		if (g->is_candidate[m])
+			g->set.parts[g->set.n++] = g->members[m];
+	for (size_t s = 0; g->set.n && s < j->n_steps; s++) {
+		int64_t latest_ns = INT64_MIN, rest_ns = INT64_MIN, late_ns = 0;
+		g->set.n_steps += g->counts[s];
+		for (size_t m = 0; g->counts[s] && m < g->n; m++) {
+			const struct cell *cell = &g->cells[m * j->n_steps + s];
+			bool is_of = g->is_candidate[m] && cell->is_late;
+			int64_t *of = is_of ? &latest_ns : &rest_ns;
+			*of = cell->own_ns > *of ? cell->own_ns : *of;
+			late_ns = is_of && cell->late_ns > late_ns ? cell->late_ns : late_ns;
+		}
+		if (latest_ns <= rest_ns || rest_ns == INT64_MIN)
+			continue;
+		int64_t lost_ns = ht_sub_sat(latest_ns, rest_ns);
+		g->set.n_late_steps++;
+		ht_sum(&g->set.lost_ns, lost_ns < late_ns ? lost_ns : late_ns);
+	}
+}
+
+/* The verdict from one of its groups; numbers are those of the group in which it is latest. */
+static void say_verdict(
+        const struct judging *j, const struct group *g, size_t m, struct ht_verdict *verdict)
+{
+	const struct cell *cells = &g->cells[m * j->n_steps];
+	struct ht_verdict v = { .members = g->members,
+		.n_members = g->n,
+		.i_member = m,
+		.lateness_ns = HT_NO_I64,
+		.is_candidate = g->is_candidate[m],
+		.set = g->is_candidate[m] ? &g->set : NULL };
+	for (size_t s = 0; s < j->n_steps; s++) {
+		if (g->counts[s])
+			j->values[v.n_steps++] = cells[s].late_ns;
+		if (!cells[s].is_late)
+			continue;
+		if (!v.n_late_steps++ || cells[s].late_ns < v.least_ns)
+			v.least_ns = cells[s].late_ns;
+		v.most_ns = cells[s].late_ns > v.most_ns ? cells[s].late_ns : v.most_ns;
+		ht_sum(&v.late_steps_ns, cells[s].late_ns);
+	}
 	if (v.n_steps)
-		v.lateness_ns = ht_median_i64(j->values, v.n_steps);
-	for (size_t s = 0; varies_ns != HT_NO_I64 && s < j->n_steps; s++) {
-		int64_t late_ns = series->late_ns[s], apart_ns = series->apart_ns[s];
-		int64_t span_ns = j->span_ns[i_part * j->n_steps + s];
-		apart_ns = apart_ns > usual_ns ? apart_ns : usual_ns;
-		if (late_ns == HT_NO_I64 || late_ns <= varies_ns ||
-		        late_ns <= ht_add_sat(apart_ns, apart_ns) ||
-		        (double)late_ns <= HT_LATE_SHARE * (double)span_ns)
-			continue;
-		if (!v.n_late_steps++ || late_ns < v.least_ns)
-			v.least_ns = late_ns;
-		v.most_ns = late_ns > v.most_ns ? late_ns : v.most_ns;
-		ht_sum(&v.late_steps_ns, late_ns);
-	}
-	v.is_candidate = 2 * v.n_late_steps > v.n_steps;
+		v.lateness_ns = v.is_candidate ? v.late_steps_ns / (int64_t)v.n_steps
+		                               : ht_median_i64(j->values, v.n_steps);
 	if (verdict->lateness_ns == HT_NO_I64 || v.is_candidate > verdict->is_candidate ||
 	        (v.is_candidate == verdict->is_candidate && v.lateness_ns > verdict->lateness_ns))
 		*verdict = v;
 }
 
-static enum ht_status judge_all(struct judging *j, struct ht_verdict *verdicts)
+static void judge_all(const struct judging *j, struct ht_verdict *verdicts)
 {
-	struct series series = { ht_arena_alloc(j->run->scratch,
-		                         (j->n_steps + 1) * sizeof *series.late_ns),
-		ht_arena_alloc(j->run->scratch, (j->n_steps + 1) * sizeof *series.apart_ns) };
-	if (!series.late_ns || !series.apart_ns)
-		return ht_fail_nomem(j->run->ctx);
 	for (size_t p = 0; p < j->parts->n; p++)
 		verdicts[p] = (struct ht_verdict){ .lateness_ns = HT_NO_I64 };
+	for (size_t i = 0; i < j->n_groups; i++)
+		mark_late(j, &j->groups[i]);
 	for (size_t i = 0; i < j->n_groups; i++) {
-		const struct group *g = &j->groups[i];
-		for (size_t m = 0; m < g->n; m++) {
-			measure(j, g, m, &series);
-			judge(j, g, m, &series, &verdicts[g->members[m]]);
-		}
+		struct group *g = &j->groups[i];
+		for (size_t m = 0; m < g->n; m++)
+			judge_member(j, g, m);
+		measure_set(j, g);
+		for (size_t m = 0; m < g->n; m++)
+			say_verdict(j, g, m, &verdicts[g->members[m]]);
 	}
-	return HT_OK;
 }
 
 enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *parts, size_t steps_k,
-        const struct ht_lateness *lateness, struct ht_verdict **ret_verdicts)
+        const struct ht_lateness *lateness, const struct ht_rank_waits *waits,
+        struct ht_verdict **ret_verdicts)
 {
-	struct judging j = { .run = run, .parts = parts, .lateness = lateness };
+	struct judging j = { .run = run, .parts = parts, .lateness = lateness, .waits = waits };
 	struct ht_verdict *verdicts =
 	        ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *verdicts);
 	HT_TRY(list_steps(&j, steps_k));
@@ -407,7 +537,7 @@ enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *part
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < j.n_groups; i++)
 		HT_TRY(fill_group(&j, &j.groups[i]));
-	HT_TRY(judge_all(&j, verdicts));
+	judge_all(&j, verdicts);
 	*ret_verdicts = verdicts;
 	return HT_OK;
 }

@@ -9,35 +9,55 @@
  *     rank 2   ────────────work──────────[|transfer]──work──
  *
  * By step and process group, over the collectives that make all ranks wait for the last:
- *     own time  = from leaving the last collective of the step before to leaving the last one of this step, less
- *                 the time in its collectives, less waits in other communication (receives, other groups): who
- *                 waits itself is not the cause. Where the step before is not looked at, only what is taken off
- *                 is compared.
- *     lateness  = own time - the median of the other ranks of the group (of two, the larger); the largest of its
- *                 groups
- * A rank is late in a step when its lateness is more than each of
- *     what its lateness varies by, over the middle half of its steps
- *     twice what the other ranks of the group are apart, over their middle half; of the values of the step and of
- *          three quarters of the steps the larger. In a group of two, what the median of the other groups is apart
- *     HT_LATE_SHARE of its step: its length on the host, or of its GPU work when that takes longer
- * and a candidate when it is late in more than half of its steps, of which there must be two.
+ *     own time  = from leaving the last collective of the step before to leaving the last one of this step, less the
+ *                 time in which the rank communicates and does nothing else, in this group or another (waits.h): who
+ *                 waits itself is not the cause. Where the step before is not looked at, only what is taken off is
+ *                 compared.
+ * A step counts where no recording ends: all ranks of the group have as many collectives in it. In a step the latest k
+ * ranks, at most half of the group, are late when the gap between their own times and those of the rest is more than
+ *     twice what the rest is apart, over its middle half; of the values of the step and of three quarters of the steps
+ *          the larger. In a group of two, what the median of the other groups is apart
+ *     HT_LATE_SHARE of the step: its length on the host, or of its GPU work when that takes longer
+ *     what the rank's lateness varies by, over the middle half of its steps; where it is late in some steps only, within
+ *          those and within the others
+ * the largest such k: a node may be slow, not only a rank. Ranks that are late in more than half of the steps, of which
+ * there must be two, are candidates; or in half of them, when those are four.
+ *     lateness of a late rank = its own time - the largest of those who are not late, and no more than those wait for
+ *                               it, behind kernels or not: what the step would lose without it. Ten buckets behind one
+ *                               slow forward pass are one wait
+ *     lost to the candidates  = the latest of those who are late - the latest of all others: what it would lose if all
+ *                               of them were as fast as the rest
  */
 #ifndef HT_MODEL_STRAGGLERS_OWN_TIME_H
 #define HT_MODEL_STRAGGLERS_OWN_TIME_H
 
-#include "model/stragglers/lateness.h"
+#include "model/stragglers/waits.h"
 
 /* Less of a step than this is not worth a name. */
 #define HT_LATE_SHARE 0.05
+
+/* Late in no more than half of the steps, so many must be. */
+#define HT_LATE_HALF_LEAST 4
+
+/* The candidates of a group. */
+struct ht_late_set {
+	size_t *parts; /* ascending */
+	size_t n;
+	size_t n_steps, n_late_steps; /* that count, and in which one of them is late */
+	int64_t lost_ns;              /* to them, over all steps */
+};
 
 struct ht_verdict {
 	const size_t *members; /* parts of the group in which it is latest; NULL: it is in none */
 	size_t n_members, i_member;
 	size_t n_steps, n_late_steps;
-	int64_t lateness_ns;       /* median over its steps, HT_NO_I64 without any */
+	/* of a candidate the mean over its steps, those in which it is not late are 0; else the median of its own time above
+	 * the latest of the others; HT_NO_I64 without steps */
+	int64_t lateness_ns;
 	int64_t least_ns, most_ns; /* over the steps in which it is late */
 	int64_t late_steps_ns;     /* and their sum */
 	bool is_candidate;
+	const struct ht_late_set *set; /* NULL unless it is one */
 };
 
 /* The columns of the GPU work by step of one rank, and writing them: what per_rank contributes. */
@@ -48,6 +68,7 @@ enum ht_status ht_step_work_put(
 
 /* One verdict per part, whose facts[steps_k] has the steps. Memory in scratch. */
 enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *parts, size_t steps_k,
-        const struct ht_lateness *lateness, struct ht_verdict **ret_verdicts) HT_MUST_USE;
+        const struct ht_lateness *lateness, const struct ht_rank_waits *waits,
+        struct ht_verdict **ret_verdicts) HT_MUST_USE;
 
 #endif

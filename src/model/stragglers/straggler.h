@@ -9,7 +9,7 @@
 #define HT_MODEL_STRAGGLERS_STRAGGLER_H
 
 #include "model/stragglers/excess.h"
-#include "model/stragglers/own_time.h"
+#include "model/stragglers/rank_names.h"
 
 struct ht_straggler_cause {
 	const char *side; /* "kernel", "host"; NULL: nothing explains it */
@@ -23,11 +23,15 @@ struct ht_stragglers {
 	struct ht_lateness lateness; /* n 0: nothing can be said */
 	struct ht_verdict *verdicts; /* one per part */
 	struct ht_excess *gpu, *host;
+	size_t n_steps; /* that could be compared, at most over groups */
+	const char *
+	        missing; /* ranks that are not there, for whom all may be waiting (rank_names.h); "" when all are */
 };
 
 /* The tables of a part that it is found from, and writing them for the rank in hand. */
 struct ht_straggler_facts {
 	size_t calls, profiles, steps; /* chosen_calls.h, excess.h, own_time.h */
+	size_t exposed, gaps;          /* exposed.h, put by whoever breaks the device's time down */
 };
 enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_straggler_facts *at, struct ht_part *part) HT_MUST_USE;
@@ -36,8 +40,13 @@ enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *fram
 enum ht_status ht_stragglers_find(struct ht_run *run, const struct ht_parts *parts,
         const struct ht_straggler_facts *at, struct ht_stragglers *ret_stragglers) HT_MUST_USE;
 
+/* What a step would lose, on average, if the slow ranks of the group were as fast as the rest; HT_NO_I64: not a candidate. */
+int64_t ht_straggler_cost_ns(const struct ht_verdict *verdict);
 /* Of a rank of the lateness; nothing unless it is a candidate. */
 struct ht_straggler_cause ht_straggler_cause_of(
+        const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
+/* "rank 2", "ranks 4–7 (node 0)": a candidate with all of its group. Memory in scratch; NULL when out of it. */
+const char *ht_straggler_names(
         const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
 /* "rank 2 keeps the others waiting 61–71 ms in each of 5 steps: kernel X takes 66 ms a step more than on the other ranks
  * (event 1234)". Memory in scratch; NULL when out of it. */
