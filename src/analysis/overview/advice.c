@@ -58,6 +58,7 @@
 #include "analysis/analysis.h"
 #include "verdict/rules.h"
 #include "model/advice/npu_facts.h"
+#include "model/rows/name_traits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -214,12 +215,23 @@ static bool is_amd(const struct ht_advice *a)
 	return false;
 }
 
+/* Do kernels multiply matrices and not say on what? */
+static bool has_unclear_kernels(const struct ht_advice *a)
+{
+	const struct ht_tops *kernels = &a->f.tops[HT_TOP_KERNEL];
+	for (size_t i = 0; i < kernels->n; i++)
+		if (ht_name_traits(kernels->list[i].name) & HT_TRAIT_TC_UNCLEAR)
+			return true;
+	return false;
+}
+
 static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = HT_NO_VERDICT;
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
-	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 || (!gpu->tc_ns && is_amd(a)))
+	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 ||
+	        (!gpu->tc_ns && (is_amd(a) || has_unclear_kernels(a))))
 		return v;
 	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
 	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;

@@ -8,19 +8,40 @@
 
 #include <string.h>
 
-static const char *const tc_kernels[] = {
-#define TENSOR_CORE_KERNEL(text) text,
+/* Lists of tensor_cores.def, in the order in which they decide. */
+enum core { CUDA_INSTRUCTION, TENSOR, CUDA, LISTED, UNCLEAR };
+static const struct {
+	enum core core;
+	const char *text;
+} kernels[] = {
+#define CUDA_CORE_INSTRUCTION(text) { CUDA_INSTRUCTION, text },
+#define TENSOR_CORE_KERNEL(text)    { TENSOR, text },
+#define CUDA_CORE_KERNEL(text)      { CUDA, text },
+#define LISTED_KERNEL(text)         { LISTED, text },
+#define UNCLEAR_KERNEL(text)        { UNCLEAR, text },
 #define TENSOR_CORE_OP(name)
 #include "model/rows/tensor_cores.def"
+#undef CUDA_CORE_INSTRUCTION
 #undef TENSOR_CORE_KERNEL
+#undef CUDA_CORE_KERNEL
+#undef LISTED_KERNEL
+#undef UNCLEAR_KERNEL
 #undef TENSOR_CORE_OP
 };
 
 static const char *const tc_ops[] = {
+#define CUDA_CORE_INSTRUCTION(text)
 #define TENSOR_CORE_KERNEL(text)
+#define CUDA_CORE_KERNEL(text)
+#define LISTED_KERNEL(text)
+#define UNCLEAR_KERNEL(text)
 #define TENSOR_CORE_OP(name) name,
 #include "model/rows/tensor_cores.def"
+#undef CUDA_CORE_INSTRUCTION
 #undef TENSOR_CORE_KERNEL
+#undef CUDA_CORE_KERNEL
+#undef LISTED_KERNEL
+#undef UNCLEAR_KERNEL
 #undef TENSOR_CORE_OP
 };
 
@@ -42,12 +63,30 @@ static bool is_comm(const char *name)
 	return !strcmp(name, "record_param_comms");
 }
 
-static bool is_any(const char *name, const char *const *list, size_t n, bool whole)
+static bool is_tc_op(const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (whole ? !strcmp(name, list[i]) : strstr(name, list[i]) != NULL)
+	for (size_t i = 0; i < HT_COUNT(tc_ops); i++)
+		if (!strcmp(name, tc_ops[i]))
 			return true;
 	return false;
+}
+
+static unsigned core_traits(const char *name)
+{
+	size_t i = 0;
+	while (i < HT_COUNT(kernels) && !strstr(name, kernels[i].text))
+		i++;
+	if (i == HT_COUNT(kernels))
+		return 0;
+	switch (kernels[i].core) {
+	case TENSOR: return HT_TRAIT_TC_KERNEL;
+	case LISTED:
+		return strstr(name, "f32f32_f32f32") ? HT_TRAIT_TC_UNCLEAR : HT_TRAIT_TC_KERNEL;
+	case UNCLEAR: return HT_TRAIT_TC_UNCLEAR;
+	case CUDA_INSTRUCTION:
+	case CUDA: break;
+	}
+	return 0;
 }
 
 bool ht_is_module_name(const char *name)
@@ -73,11 +112,9 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_COMM;
 	if (ht_is_module_name(name))
 		traits |= HT_TRAIT_MODULE;
-	if (is_any(name, tc_ops, HT_COUNT(tc_ops), true))
+	if (is_tc_op(name))
 		traits |= HT_TRAIT_TC_OP;
-	if (is_any(name, tc_kernels, HT_COUNT(tc_kernels), false))
-		traits |= HT_TRAIT_TC_KERNEL;
-	return traits;
+	return traits | core_traits(name);
 }
 
 enum ht_status ht_traits_init(

@@ -11,7 +11,8 @@
  *   PARALLEL    DataParallel.forward, DistributedDataParallel.forward
  *   COMM        nccl:..., gloo:..., hccl:..., xccl:..., ucc:..., mpi:... and record_param_comms
  *   MODULE      nn.Module: ..., and [pl][module]Type: path of PyTorch Lightning
- *   TC_OP       an operator that can run on tensor cores, TC_KERNEL a kernel that does (tensor_cores.def)
+ *   TC_OP       an operator that can run on tensor cores, TC_KERNEL a kernel that does, TC_UNCLEAR one that multiplies
+ *               matrices and does not say on what (tensor_cores.def)
  */
 #ifndef HT_MODEL_ROWS_NAME_TRAITS_H
 #define HT_MODEL_ROWS_NAME_TRAITS_H
@@ -28,6 +29,7 @@ enum ht_trait {
 	HT_TRAIT_MODULE = 64,
 	HT_TRAIT_TC_OP = 128,
 	HT_TRAIT_TC_KERNEL = 256,
+	HT_TRAIT_TC_UNCLEAR = 512,
 	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 
