@@ -886,6 +886,47 @@ class Session:
             n_work: kernels, copies and sets
         """
         ...
+    def attribution(
+        self,
+        *,
+        view: Literal['methods', 'origins', 'graphs'] = 'methods',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How much of the GPU time belongs to a known operator, module and line, and how is that known?
+
+        Every kernel, memcpy and memset has one method. op: an operator launched it. triton-op: a generated kernel. Kernels of graph launches are read against what is attached: a capture trace (graph-capture, by names, or by position with a check of every position) or an eager run of the same code (graph-eager). name-rule: only the name says what it computes. Times are summed, so methods add up to the summed GPU time.
+
+            holotrace.open("traces/").attribution(top=10)
+
+        Arguments:
+            view: GPU time by method, by kernel and origin, or kinds of graph launches (methods, origins, graphs)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            method: how the origin is known: op, triton-op, graph-annotation, graph-capture, graph-eager, graph-inductor, name-rule, none
+            confidence [ratio]: 1: proven by ids or names; of a join by position, share of positions that fit; 0: only the name is known, or nothing
+            kernels: GPU activities: kernels, memcpy, memset
+            gpu_ns [ns]: their summed time
+            share [ratio]: of the summed GPU time of the rank
+        """
+        ...
     def kernel_types(
         self,
         *,

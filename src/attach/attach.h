@@ -38,6 +38,10 @@ enum ht_status ht_attached_of(ht_ctx *ctx, const struct ht_set *set, size_t i,
 enum ht_status ht_attached_to(ht_ctx *ctx, struct ht_reload *reload, const char *path,
         const struct ht_attached **ret_attached) HT_MUST_USE;
 
+/* Keep what joins rank i beyond the life of its set, until it is let go; NULL is fine there. */
+struct ht_reload *ht_attached_hold(const struct ht_set *set, size_t i);
+void ht_attached_let_go(struct ht_reload *held);
+
 /* In the order of the sources; 0 of NULL. */
 size_t ht_attached_n(const struct ht_attached *attached);
 const struct ht_attachment *ht_attached_at(const struct ht_attached *attached, size_t i);

@@ -120,6 +120,19 @@ enum ht_status ht_attached_of(
 	              : HT_OK;
 }
 
+struct ht_reload *ht_attached_hold(const struct ht_set *set, size_t i)
+{
+	if (set->origin_at)
+		return ht_set_has(set, i) ? ht_attached_hold(set->origin, set->origin_at[i]) : NULL;
+	struct ht_reload *reload = ht_reload_of(set, i);
+	return reload ? ht_reload_retain(reload) : NULL;
+}
+
+void ht_attached_let_go(struct ht_reload *held)
+{
+	ht_reload_release(held);
+}
+
 size_t ht_attached_n(const struct ht_attached *attached)
 {
 	return attached ? attached->n : 0;

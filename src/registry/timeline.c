@@ -112,6 +112,9 @@ enum ht_status ht_timeline_open(ht_ctx *ctx, ht_set *set, size_t i, ht_timeline 
 	pthread_mutex_init(&timeline->lock, NULL);
 	ht_arena_init(&timeline->arena, timeline->mem);
 	enum ht_status status = find_clock(ctx, set, i, timeline);
+	timeline->held = ht_attached_hold(set, i);
+	if (status == HT_OK)
+		status = ht_attached_of(ctx, set, i, &timeline->attached);
 	if (status == HT_OK)
 		status = ht_set_acquire(ctx, set, i, &timeline->trace);
 	if (status == HT_OK)
@@ -130,6 +133,7 @@ void ht_timeline_close(ht_timeline *timeline)
 	if (!timeline)
 		return;
 	struct ht_mem *mem = timeline->mem;
+	ht_attached_let_go(timeline->held);
 	ht_trace_release(timeline->trace);
 	ht_arena_done(&timeline->arena);
 	pthread_mutex_destroy(&timeline->lock);

@@ -4,7 +4,9 @@
 #ifndef HT_REGISTRY_TIMELINE_H
 #define HT_REGISTRY_TIMELINE_H
 
+#include "attach/attach.h"
 #include "model/calls/attribution.h"
+#include "model/origin/origin.h"
 #include "store/ranges.h"
 #include "table/table.h"
 
@@ -34,6 +36,9 @@ struct ht_timeline {
 	pthread_mutex_t lock;
 	struct ht_attribution attribution;
 	bool has_attribution;
+	struct ht_origins origins;          /* with the attribution */
+	struct ht_reload *held;             /* keeps what is attached */
+	const struct ht_attached *attached; /* NULL: nothing is */
 };
 
 /* The first instant of the trace's own clock that is not before a set time. */

@@ -25,8 +25,14 @@ static enum ht_status attribution_of(
 	enum ht_status status = HT_OK;
 	pthread_mutex_lock(&own->lock);
 	if (!own->has_attribution) {
-		struct ht_run run = { .ctx = ctx, .scratch = &own->arena, .trace = own->trace };
+		struct ht_run run = { .ctx = ctx,
+			.scratch = &own->arena,
+			.trace = own->trace,
+			.rank = own->info.rank,
+			.attached = own->attached };
 		status = ht_attribution_make(&run, own->trace, HT_ATTRIBUTE_ALL, &own->attribution);
+		if (status == HT_OK)
+			status = ht_origins_make(&run, true, &own->origins);
 		own->has_attribution = status == HT_OK;
 	}
 	pthread_mutex_unlock(&own->lock);
@@ -54,6 +60,7 @@ static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *t
 	switch (column->column.type) {
 	case HT_STR: ht_table_put_strn(table, value.text, value.n); return;
 	case HT_U64: snprintf(text, sizeof text, "%llu", (unsigned long long)value.i64); break;
+	case HT_RATIO:
 	case HT_F64: ht_double_print_short(text, value.f64); break;
 	case HT_BOOL: snprintf(text, sizeof text, "%s", value.i64 ? "true" : "false"); break;
 	case HT_EVENT:
@@ -100,7 +107,8 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
 	const struct ht_trace *t = timeline->trace;
 	const struct ht_attribution *attribution;
 	HT_TRY(attribution_of(ctx, timeline, &attribution));
-	struct ht_event_source source = { ctx, scratch, t, timeline->info.rank, attribution };
+	struct ht_event_source source = { ctx, scratch, t, timeline->info.rank, attribution,
+		&timeline->origins };
 	struct ht_event_column column;
 	for (size_t i = 0; i < HT_N_EVENT_FIELDS; i++) {
 		if (!ht_event_column_find(t, ht_event_fields[i].name, &column))

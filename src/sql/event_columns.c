@@ -100,6 +100,17 @@ static const struct {
 	          "nn.Module path around it, or around the forward operator of backward work",
 	          NULL },
 	        { HT_HOW_FIELD, "module" }, EVENTS | GPU | OPS },
+	{ { "origin_op", HT_STR, HT_DETAIL, "operator that it belongs to, of graphs too", NULL },
+	        { HT_HOW_FIELD, "origin_op" }, EVENTS | GPU },
+	{ { "origin_module", HT_STR, HT_DETAIL, "nn.Module calls that it belongs to", NULL },
+	        { HT_HOW_FIELD, "origin_module" }, EVENTS | GPU },
+	{ { "origin_source", HT_STR, HT_DETAIL, "line of the user's code that it belongs to",
+	          NULL },
+	        { HT_HOW_FIELD, "origin_source" }, EVENTS | GPU },
+	{ { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
+	        { HT_HOW_FIELD, "origin_method" }, EVENTS | GPU },
+	{ { "origin_confidence", HT_RATIO, HT_DETAIL, "how sure its origin is, 0 to 1", NULL },
+	        { HT_HOW_FIELD, "origin_confidence" }, EVENTS | GPU },
 	{ { "span_ns", HT_DURATION, HT_DETAIL, "length of the span, of B and E pairs too", NULL },
 	        { HT_HOW_FIELD, "span_ns" }, EVENTS },
 	{ { "unix_ns", HT_TIME, HT_DETAIL, "start as unix time, where the file has a base", NULL },
@@ -270,6 +281,7 @@ static int start_field(struct ht_event_walk *w, int column, struct ht_event_colu
 	struct ht_sql_session *s = w->vtab->common.session;
 	struct ht_event_column *field = &w->fields[column];
 	const struct ht_attribution *attribution = NULL;
+	const struct ht_origins *origins = NULL;
 	*ret = field;
 	if (w->i_fields != w->i_rank) {
 		memset(w->is_started, 0, w->vtab->n_columns);
@@ -284,10 +296,12 @@ static int start_field(struct ht_event_walk *w, int column, struct ht_event_colu
 	}
 	unsigned parts = ht_event_column_attribution(field);
 	int code = parts ? ht_sql_attribution(s, w->i_rank, parts, &attribution) : SQLITE_OK;
+	if (code == SQLITE_OK && ht_event_column_needs_origins(field))
+		code = ht_sql_origins(s, w->i_rank, &origins);
 	if (code != SQLITE_OK)
 		return code;
 	struct ht_event_source source = { s->ctx, &w->arena, w->trace,
-		s->set->roster.ranks[w->i_rank].number, attribution };
+		s->set->roster.ranks[w->i_rank].number, attribution, origins };
 	ht_event_column_start(field, &source);
 	w->is_started[column] = 1;
 	return SQLITE_OK;
@@ -307,6 +321,8 @@ static int put_field(struct ht_event_walk *w, sqlite3_context *result, int colum
 		put_event(w, value.i64, result);
 	else if (field->column.type == HT_STR)
 		ht_sql_result_text(result, value.text, value.n);
+	else if (field->column.type == HT_RATIO)
+		sqlite3_result_double(result, value.f64);
 	else
 		sqlite3_result_int64(result, value.i64);
 	return SQLITE_OK;

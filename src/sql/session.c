@@ -7,6 +7,8 @@
 
 #include "sql/sql.h"
 
+#include "attach/attach.h"
+
 #include "registry/run.h"
 
 #include <string.h>
@@ -86,6 +88,27 @@ int ht_sql_attribution(
 		rank->attributes = code == SQLITE_OK ? all : 0;
 	}
 	*ret = &rank->attribution;
+	return code;
+}
+
+int ht_sql_origins(struct ht_sql_session *s, size_t i, const struct ht_origins **ret)
+{
+	struct ht_sql_rank *rank = &s->ranks[i];
+	const struct ht_trace *trace;
+	int code = ht_sql_take(s, i, &trace);
+	if (code == SQLITE_OK && !rank->has_origins) {
+		struct ht_run run = { .ctx = s->ctx,
+			.scratch = &s->arena,
+			.trace = trace,
+			.rank = s->set->roster.ranks[i].number,
+			.i_rank = i };
+		enum ht_status status = ht_attached_of(s->ctx, s->set, i, &run.attached);
+		if (status == HT_OK)
+			status = ht_origins_make(&run, true, &rank->origins);
+		code = ht_sql_failed(s, status);
+		rank->has_origins = code == SQLITE_OK;
+	}
+	*ret = &rank->origins;
 	return code;
 }
 

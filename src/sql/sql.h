@@ -14,6 +14,7 @@
 #define HT_SQL_SQL_H
 
 #include "model/calls/attribution.h"
+#include "model/origin/origin.h"
 #include "model/clocks/clocks.h"
 #include "sql/sqlite.h"
 #include "store/ranges.h"
@@ -32,6 +33,8 @@ struct ht_sql_loose {
 struct ht_sql_rank {
 	const struct ht_trace *trace; /* NULL: not taken yet */
 	struct ht_attribution attribution;
+	struct ht_origins origins;
+	bool has_origins;
 	unsigned attributes; /* parts of it that are made */
 	struct ht_row_index correlations;
 	bool has_correlations, has_ranges;
@@ -81,6 +84,8 @@ int ht_sql_move(struct ht_sql_session *s, size_t i, struct ht_time_move *ret_mov
 /* What the rows of a rank belong to, with the parts in the mask. */
 int ht_sql_attribution(
         struct ht_sql_session *s, size_t i, unsigned parts, const struct ht_attribution **ret);
+/* Whose the rank's GPU work is. */
+int ht_sql_origins(struct ht_sql_session *s, size_t i, const struct ht_origins **ret);
 /* The rows of a correlation id: looked for, and with the index when it is there or enough have asked to pay for making
  * it; that is kept with the set where that is possible. The rows are in the arena, or the index. */
 int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct ht_arena *arena,

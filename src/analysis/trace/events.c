@@ -97,6 +97,7 @@ struct request {
 	size_t n;
 	bool with_derived, with_graph, with_et;
 	unsigned attributes; /* what columns need of the trace's attribution */
+	bool with_origins;
 };
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
@@ -151,6 +152,7 @@ static enum ht_status add_column(
 		q->with_et = true;
 	} else {
 		q->attributes |= ht_event_column_attribution(&shown->event);
+		q->with_origins |= ht_event_column_needs_origins(&shown->event);
 	}
 	q->n++;
 	return HT_OK;
@@ -215,6 +217,7 @@ struct sources {
 	const struct ht_cell_source *derived;
 	const void *cells; /* what derived columns are read from */
 	struct ht_et_cells et;
+	struct ht_origins origins;
 };
 
 static void put_event(
@@ -233,10 +236,11 @@ static void put_event(
 	}
 }
 
-static void start_columns(
-        const struct request *q, struct ht_run *r, const struct ht_attribution *attribution)
+static void start_columns(const struct request *q, struct ht_run *r,
+        const struct ht_attribution *attribution, const struct sources *from)
 {
-	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution };
+	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution,
+		q->with_origins ? &from->origins : NULL };
 	for (size_t k = 0; k < q->n; k++)
 		if (q->columns[k].derived < 0 && q->columns[k].et < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
@@ -254,11 +258,11 @@ static enum ht_status put_frame(
 	HT_TRY(ht_frame_make(r, &frame));
 	HT_TRY(ht_attribution_make(r, r->trace, q->attributes, &attribution));
 	HT_TRY(from->derived->start(r, &frame, q->with_graph, &from->cells));
-	start_columns(q, r, &attribution);
+	start_columns(q, r, &attribution, from);
 	for (size_t k = 0; k < frame.n_rows; k++) {
 		uint32_t row = frame.rows[k];
 		if (k && row < frame.rows[k - 1])
-			start_columns(q, r, &attribution);
+			start_columns(q, r, &attribution, from);
 		if (keep && !keep[row])
 			continue;
 		if (strcmp(only, "all") != 0 &&
@@ -283,7 +287,7 @@ static enum ht_status put_rows(
 		HT_TRY(ht_frame_make(r, &frame));
 		HT_TRY(from->derived->start(r, &frame, q->with_graph, &from->cells));
 	}
-	start_columns(q, r, &attribution);
+	start_columns(q, r, &attribution, from);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (keep && !keep[row])
 			continue;
@@ -300,6 +304,8 @@ static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 	struct request q;
 	struct sources from = { .derived = run->policy.cells };
 	HT_TRY(add_columns(run, part->facts[0], &q));
+	if (q.with_origins)
+		HT_TRY(ht_origins_make(run, true, &from.origins));
 	if (q.with_et)
 		HT_TRY(ht_et_cells_start(run, &from.et));
 	enum ht_status status = (run->policy.events_of_frame ? put_frame : put_rows)(

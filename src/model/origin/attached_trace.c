@@ -2,7 +2,10 @@
  * attached_trace.c - traces that join a trace: recorded while graphs were captured, or of the same code run eagerly.
  */
 #include "attach/kind.h"
-#include "model/run.h"
+#include "model/origin/origin.h"
+#include "model/origin/tape.h"
+
+#include <string.h>
 
 static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
 {
@@ -17,6 +20,50 @@ static void let_go(void *data)
 	ht_trace_release(data);
 }
 
+/* "capture_8_FULL (51 launches), ..." or "eager run (302 GPU activities)". */
+static const char *describe(struct ht_run *run, const struct ht_vec *tapes)
+{
+	const struct ht_tape *list = tapes->data;
+	const char *text = "";
+	for (size_t i = 0; i < tapes->n && text && i < 8; i++)
+		text = ht_arena_printf(run->scratch, "%s%s%s (%zu %s)", text, i ? ", " : "",
+		        !list[i].is_capture ? "eager run"
+		        : *list[i].label    ? list[i].label
+		                            : "capture",
+		        list[i].n, list[i].is_capture ? "launches" : "GPU activities");
+	if (text && tapes->n > 8)
+		text = ht_arena_printf(run->scratch, "%s and %zu more", text, tapes->n - 8);
+	return text && !*text ? "no captures and no GPU activities of operators" : text;
+}
+
+static enum ht_status judge(
+        struct ht_run *run, const struct ht_attachment *attachment, struct ht_attach_use *ret_use)
+{
+	struct ht_origins origins;
+	struct ht_vec tapes = { 0 };
+	const void *trace;
+	HT_TRY(ht_attachment_load(run->ctx, attachment, &trace));
+	HT_TRY(ht_origins_make(run, false, &origins));
+	enum ht_status status = ht_tapes_of(run, trace, attachment, &tapes);
+	const char *text = status == HT_OK ? describe(run, &tapes) : NULL;
+	ht_vec_free(run->ctx->mem, &tapes, sizeof(struct ht_tape));
+	HT_TRY(status);
+	uint64_t matched = origins.n_matched[attachment->i];
+	const char *why = !origins.n_of_graphs ? "the trace launches no graphs"
+	                  : matched            ? NULL
+	                                       : origins.why[attachment->i];
+	if (text && why)
+		text = ht_arena_printf(run->scratch, "%s; %s", text, why);
+	*ret_use = (struct ht_attach_use){
+		.text = text,
+		.matched = matched,
+		.n = origins.n_of_graphs,
+		.things = "GPU activities of graph launches",
+		.is_refused = origins.n_of_graphs && !matched && why,
+	};
+	return text ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
 const struct ht_attach_kind ht_attach_kind_trace = {
 	.name = "trace",
 	.what = "a trace of the capture of graphs, or of the same code run eagerly",
@@ -25,4 +72,5 @@ const struct ht_attach_kind ht_attach_kind_trace = {
 	.sniff = ht_attach_is_trace,
 	.load = load,
 	.free = let_go,
+	.judge = judge,
 };

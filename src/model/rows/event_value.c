@@ -42,6 +42,11 @@ enum field {
 	MODULE,
 	MODULE_VIA,
 	FORWARD_OP,
+	ORIGIN_OP,
+	ORIGIN_MODULE,
+	ORIGIN_SOURCE,
+	ORIGIN_METHOD,
+	ORIGIN_CONFIDENCE,
 	DOCUMENT,
 	ID,
 	N_FIELDS
@@ -96,6 +101,15 @@ const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS] = {
 	        "how the module was found: launch, backward or forward", NULL },
 	[FORWARD_OP] = { "forward_op", HT_I64, HT_DETAIL,
 	        "index of the forward operator whose gradient it computes", NULL },
+	[ORIGIN_OP] = { "origin_op", HT_STR, HT_DETAIL,
+	        "operator that the GPU work belongs to, of graphs too", NULL },
+	[ORIGIN_MODULE] = { "origin_module", HT_STR, HT_DETAIL,
+	        "nn.Module calls that the GPU work belongs to", NULL },
+	[ORIGIN_SOURCE] = { "origin_source", HT_STR, HT_DETAIL,
+	        "line of the user's code that the GPU work belongs to", NULL },
+	[ORIGIN_METHOD] = { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
+	[ORIGIN_CONFIDENCE] = { "origin_confidence", HT_RATIO, HT_DETAIL,
+	        "how sure its origin is, 0 to 1", NULL },
 	[DOCUMENT] = { "document", HT_I64, HT_DETAIL, "which of several documents in the file",
 	        NULL },
 	[ID] = { "id", HT_EVENT, HT_KEY, "the event, as rank:row", NULL },
@@ -174,6 +188,11 @@ unsigned ht_event_column_attribution(const struct ht_event_column *c)
 	case FORWARD_OP: return HT_ATTRIBUTE_FORWARD;
 	default: return 0;
 	}
+}
+
+bool ht_event_column_needs_origins(const struct ht_event_column *c)
+{
+	return c->field >= ORIGIN_OP && c->field <= ORIGIN_CONFIDENCE;
 }
 
 void ht_event_column_start(struct ht_event_column *c, const struct ht_event_source *source)
@@ -353,6 +372,25 @@ static void read_module(const struct ht_event_column *c, uint32_t row, struct ht
 		read_text(v, a->module_texts[a->modules[row]]);
 }
 
+static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+{
+	const struct ht_trace *t = c->source.trace;
+	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
+	struct ht_origin origin;
+	if (!gpu || !c->source.origins)
+		return;
+	ht_origin_get(c->source.origins, (size_t)(gpu - t->gpu), &origin);
+	if (c->field == ORIGIN_CONFIDENCE) {
+		v->is_null = false;
+		v->f64 = origin.confidence;
+		return;
+	}
+	read_text(v, c->field == ORIGIN_OP       ? origin.op
+	             : c->field == ORIGIN_MODULE ? origin.module
+	             : c->field == ORIGIN_SOURCE ? origin.source
+	                                         : ht_origin_method_name(origin.method));
+}
+
 static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
@@ -470,6 +508,11 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	case FORWARD_OP:
 		set_known(v, ht_attribution_forward(c->source.attribution, row), HT_NONE);
 		break;
+	case ORIGIN_OP:
+	case ORIGIN_MODULE:
+	case ORIGIN_SOURCE:
+	case ORIGIN_METHOD:
+	case ORIGIN_CONFIDENCE: read_origin(c, row, v); break;
 	case DOCUMENT: set_i64(v, track->document); break;
 	default: break;
 	}

@@ -1,0 +1,336 @@
+/*
+ * attribution.c - whose GPU time it is, and how that is known.
+ *
+ * Every GPU activity (kernel, memcpy, memset) of the selection has exactly one method (model/origin/origin.h); gpu_ns sums durations, so the sum over
+ * methods is that of all activities. Views:
+ *   methods  per rank, method and confidence: activities, their time, share of the rank's summed GPU time
+ *   origins  over all ranks by kernel, operator, module, source and method
+ *   graphs   per rank and kind of graph launch: how often it ran, what it was read against, what matched, and why nothing did
+ *
+ * Reads GPU activities, launches, annotations, and what is attached (capture traces, eager runs). O(activities), and
+ * an alignment per kind of graph.
+ *
+ * Example: 10 launches of a graph of 5 kernels of 2 us, whose capture is attached, and one aten::mm of 20 us:
+ * graph-capture 50 activities, 100 us, 83.3 %; op 1 activity, 20 us, 16.7 %.
+ */
+#include "analysis/analysis.h"
+#include "model/device/gpu_work.h"
+#include "model/numbers/pooled.h"
+#include "model/origin/origin.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+static const struct ht_column method_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "method", HT_STR, HT_KEY,
+	        "how the origin is known: op, triton-op, graph-annotation, graph-capture, graph-eager, graph-inductor, name-rule, none",
+	        NULL },
+	{ "confidence", HT_RATIO, HT_KEY,
+	        "1: proven by ids or names; of a join by position, share of positions that fit; 0: only the name is known, or nothing",
+	        NULL },
+	{ "kernels", HT_I64, HT_MEASURE, "GPU activities: kernels, memcpy, memset", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
+	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
+};
+
+static const struct ht_column origin_columns[] = {
+	{ "name", HT_STR, HT_KEY, "name of the kernel, memcpy or memset", NULL },
+	{ "op", HT_STR, HT_KEY, "operator that it belongs to", NULL },
+	{ "module", HT_STR, HT_KEY, "nn.Module calls around it, outermost first", NULL },
+	{ "source", HT_STR, HT_KEY, "line of the user's code around it", NULL },
+	{ "method", HT_STR, HT_KEY, "how the origin is known", NULL },
+	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
+};
+enum { N_ORIGIN_KEYS = 5, N_ORIGIN_VALUES = 2 };
+static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM };
+
+static const struct ht_column graph_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "signature", HT_STR, HT_KEY, "hash of the names of its activities, in order", NULL },
+	{ "size", HT_I64, HT_KEY, "batch size that the annotation around the launch says", NULL },
+	{ "launches", HT_I64, HT_MEASURE, "launches of such a graph in the file", NULL },
+	{ "kernels_per_launch", HT_I64, HT_MEASURE, "GPU activities of one launch", NULL },
+	{ "matched_share", HT_RATIO, HT_MEASURE,
+	        "of these activities, those with an origin in the recording", NULL },
+	{ "method", HT_STR, HT_MEASURE, "how their origin is known", NULL },
+	{ "confidence", HT_RATIO, HT_MEASURE, "of the join with the recording", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "summed time of all launches", NULL },
+	{ "from", HT_STR, HT_DETAIL, "the recording that it was read against", NULL },
+	{ "why", HT_STR, HT_DETAIL, "why there is none", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "methods", method_columns, HT_COUNT(method_columns) },
+	{ "origins", origin_columns, HT_COUNT(origin_columns) },
+	{ "graphs", graph_columns, HT_COUNT(graph_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "methods",
+	        "GPU time by method, by kernel and origin, or kinds of graph launches",
+	        "methods|origins|graphs" },
+};
+
+const struct ht_analysis ht_analysis_attribution = {
+	.info = {
+		.name = "attribution",
+		.group = "gpu",
+		.title = "Attribution of GPU time",
+		.question = "How much of the GPU time belongs to a known operator, module and line, and how is that known?",
+		.method = "Every kernel, memcpy and memset has one method. op: an operator launched it. triton-op: a generated kernel. Kernels of graph "
+			  "launches are read against what is attached: a capture trace (graph-capture, by names, or by position with a check of every "
+			  "position) or an eager run of the same code (graph-eager). name-rule: only the name says what it computes. Times are summed, so "
+			  "methods add up to the summed GPU time.",
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "view",
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+		.details = "origins",
+	},
+	.per_rank = per_rank,
+	.finish = finish,
+};
+
+/* The selected activities, each with its origin. */
+struct activities {
+	struct ht_run *run;
+	struct ht_origins origins;
+	struct ht_work_list work;
+	size_t near;
+};
+
+static enum ht_status collect(struct ht_run *run, bool with_modules, struct activities *ret)
+{
+	struct ht_frame frame = { 0 };
+	struct activities a = { .run = run };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_work_collect(run, &frame, &a.work));
+	HT_TRY(ht_origins_make(run, with_modules, &a.origins));
+	*ret = a;
+	return HT_OK;
+}
+
+static int64_t origin_at(struct activities *a, size_t i, struct ht_origin *ret_origin)
+{
+	const struct ht_work *work = &a->work.items[i];
+	const struct ht_gpu *gpu = ht_gpu_of_row_near(a->run->trace, work->row, &a->near);
+	*ret_origin = (struct ht_origin){ .method = HT_ORIGIN_NONE };
+	if (gpu)
+		ht_origin_get(&a->origins, (size_t)(gpu - a->run->trace->gpu), ret_origin);
+	return work->end - work->start;
+}
+
+/* ---- methods ---- */
+
+struct method_sum {
+	enum ht_origin_method method;
+	double confidence;
+	int64_t n, ns;
+};
+
+static int by_method(const void *left, const void *right)
+{
+	const struct method_sum *a = left, *b = right;
+	if (a->method != b->method)
+		return a->method < b->method ? -1 : 1;
+	return (a->confidence < b->confidence) - (a->confidence > b->confidence);
+}
+
+static enum ht_status add_to(
+        struct ht_run *run, struct ht_vec *sums, const struct ht_origin *origin, int64_t ns)
+{
+	struct method_sum *list = sums->data;
+	size_t i = sums->n;
+	/* the last ones are the likely ones */
+	while (i-- > 0)
+		if (list[i].method == origin->method &&
+		        !(list[i].confidence < origin->confidence) &&
+		        !(list[i].confidence > origin->confidence))
+			break;
+	if (i == SIZE_MAX) {
+		struct method_sum fresh = { origin->method, origin->confidence, 0, 0 };
+		if (!HT_VEC_PUSH(run->ctx->mem, sums, struct method_sum, fresh))
+			return ht_fail_nomem(run->ctx);
+		i = sums->n - 1;
+	}
+	list = sums->data;
+	list[i].n++;
+	list[i].ns += ns;
+	return HT_OK;
+}
+
+static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table)
+{
+	struct method_sum *list = sums->data;
+	int64_t total = 0;
+	if (sums->n)
+		qsort(list, sums->n, sizeof *list, by_method);
+	for (size_t i = 0; i < sums->n; i++)
+		total += list[i].ns;
+	for (size_t i = 0; i < sums->n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, run->rank);
+		ht_table_put_str(table, ht_origin_method_name(list[i].method));
+		ht_table_put_f64(table, list[i].confidence);
+		ht_table_put_i64(table, list[i].n);
+		ht_table_put_i64(table, list[i].ns);
+		ht_table_put_f64(table, total ? (double)list[i].ns / (double)total : 0);
+	}
+}
+
+static enum ht_status sum_methods(struct ht_run *run, ht_table *table)
+{
+	struct activities a;
+	struct ht_vec sums = { 0 };
+	enum ht_status status = collect(run, false, &a);
+	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
+		struct ht_origin origin;
+		int64_t ns = origin_at(&a, i, &origin);
+		status = add_to(run, &sums, &origin, ns);
+	}
+	if (status == HT_OK)
+		put_methods(run, &sums, table);
+	ht_vec_free(run->ctx->mem, &sums, sizeof(struct method_sum));
+	return status;
+}
+
+/* ---- origins ---- */
+
+static enum ht_status pool_origin(
+        struct ht_pooled *pooled, const char *name, const struct ht_origin *origin, int64_t ns)
+{
+	const char *keys[N_ORIGIN_KEYS] = { name, origin->op, origin->module, origin->source,
+		ht_origin_method_name(origin->method) };
+	const __int128 values[N_ORIGIN_VALUES] = { 1, ns };
+	uint32_t texts[N_ORIGIN_KEYS];
+	size_t group;
+	for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
+		if (!ht_pooled_text(pooled, keys[k], &texts[k]))
+			return ht_fail_nomem(pooled->run->ctx);
+	if (!ht_pooled_group(pooled, texts, &group))
+		return ht_fail_nomem(pooled->run->ctx);
+	ht_pooled_add(pooled, group, 0, values);
+	return HT_OK;
+}
+
+static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	struct activities a;
+	struct ht_pooled pooled;
+	HT_TRY(collect(run, true, &a));
+	ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
+		struct ht_origin origin;
+		int64_t ns = origin_at(&a, i, &origin);
+		status = pool_origin(&pooled, ht_str(t, t->name[a.work.items[i].row]), &origin, ns);
+	}
+	if (status == HT_OK)
+		status = ht_pooled_put(&pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}
+
+/* ---- graphs ---- */
+
+static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
+{
+	struct ht_origins origins;
+	HT_TRY(ht_origins_make(run, false, &origins));
+	for (size_t i = 0; i < origins.n_graphs; i++) {
+		const struct ht_graph_use *g = &origins.graphs[i];
+		char signature[20];
+		snprintf(signature, sizeof signature, "%016" PRIx64, g->signature);
+		ht_table_row(table);
+		ht_table_put_i64(table, run->rank);
+		ht_table_put_str(table, signature);
+		ht_table_put_known(table, g->size, -1);
+		ht_table_put_i64(table, (int64_t)g->n_launches);
+		ht_table_put_i64(table, (int64_t)g->n_activities);
+		ht_table_put_f64(table, (double)g->n_matched / (double)g->n_activities);
+		ht_table_put_str(table, ht_origin_method_name(g->method));
+		ht_table_put_f64(table, g->confidence);
+		ht_table_put_i64(table, g->gpu_ns);
+		ht_table_put_str(table, g->from);
+		ht_table_put_str(table, g->why);
+	}
+	return HT_OK;
+}
+
+static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
+{
+	return ht_run_is(run, "view", "origins")  ? pool_origins(run, part->facts[0])
+	       : ht_run_is(run, "view", "graphs") ? list_graphs(run, part->facts[0])
+	                                          : sum_methods(run, part->facts[0]);
+}
+
+/* ---- over ranks ---- */
+
+struct group_order {
+	int64_t ns;
+	size_t at; /* in the order of the texts */
+	size_t group;
+};
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct group_order *a = left, *b = right;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static enum ht_status put_pooled(const struct ht_pooled *pooled, ht_table *table)
+{
+	struct ht_run *run = pooled->run;
+	size_t n = ht_pooled_n(pooled), *by_text = ht_pooled_order(pooled);
+	struct group_order *order = ht_arena_alloc(run->scratch, (n + 1) * sizeof *order);
+	if (!by_text || !order)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		order[i] = (struct group_order){ ht_pooled_i64(pooled, by_text[i], 0, 1), i,
+			by_text[i] };
+	qsort(order, n, sizeof *order, longest_first);
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
+			ht_table_put_str(table, ht_pooled_key(pooled, order[i].group, k));
+		ht_table_put_i64(table, ht_pooled_i64(pooled, order[i].group, 0, 0));
+		ht_table_put_i64(table, order[i].ns);
+	}
+	return HT_OK;
+}
+
+static enum ht_status finish_origins(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_pooled pooled;
+	ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
+	enum ht_status status = ht_pooled_parts(&pooled, parts, 0);
+	if (status == HT_OK)
+		status = put_pooled(&pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	if (ht_run_is(run, "view", "graphs"))
+		return ht_parts_rows_or(run, parts, table, "no graph launches in the traces");
+	HT_TRY(ht_frame_set_method(run, table, "summed GPU time"));
+	HT_TRY(ht_run_is(run, "view", "origins") ? finish_origins(run, parts, table)
+	                                         : ht_parts_rows(run, parts, 0, 0, table));
+	ht_table_set_bar(table, "share");
+	return ht_table_n_rows(table)
+	               ? HT_OK
+	               : ht_table_add_note(table, "no GPU activities in the selection");
+}

@@ -1,0 +1,40 @@
+/*
+ * choose.h - which recording a replay is read against, and what stands there for each of its activities.
+ */
+#ifndef HT_MODEL_ORIGIN_CHOOSE_H
+#define HT_MODEL_ORIGIN_CHOOSE_H
+
+#include "model/calls/attribution.h"
+#include "model/origin/match.h"
+#include "model/origin/origin.h"
+
+#define HT_MIN_MATCHED    0.5 /* of the activities */
+#define HT_MIN_EAGER_TIME 0.8 /* of the GPU time */
+
+/* A trace with tapes, and the modules of its rows, found when first asked for. */
+struct ht_twin {
+	const struct ht_trace *trace;
+	struct ht_attribution modules;
+};
+
+struct ht_chooser {
+	struct ht_run *run;
+	struct ht_tapes tapes;
+	struct ht_twin *twins;
+	size_t n_twins;
+};
+
+struct ht_choice {
+	const struct ht_tape *tape; /* NULL: none fits */
+	struct ht_matched matched;
+	const char *why; /* none fits; NULL: one does */
+};
+
+enum ht_status ht_chooser_init(struct ht_run *run, struct ht_chooser *ret_chooser) HT_MUST_USE;
+enum ht_status ht_choose(struct ht_chooser *chooser, const struct ht_replay *replay,
+        struct ht_choice *ret_choice) HT_MUST_USE;
+/* What is recorded for an activity that has a partner: operator, module, line, shapes. */
+enum ht_status ht_choice_site(struct ht_chooser *chooser, const struct ht_choice *choice, size_t i,
+        struct ht_origin *ret_site) HT_MUST_USE;
+
+#endif

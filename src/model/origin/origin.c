@@ -1,0 +1,103 @@
+/*
+ * origin.c - see origin.h.
+ */
+#include "model/origin/origin.h"
+
+#include "base/text.h"
+#include "model/calls/attribution.h"
+#include "model/device/launch.h"
+#include "model/origin/fit.h"
+#include "model/origin/replays.h"
+#include "model/share.h"
+
+#include <string.h>
+
+const char *ht_origin_method_name(enum ht_origin_method method)
+{
+	static const char *const names[] = { "op", "triton-op", "graph-annotation", "graph-capture",
+		"graph-eager", "graph-inductor", "name-rule", "none" };
+	return names[method];
+}
+
+/* Frames of the interpreter, of PyTorch and of packages are not the user's own. */
+static bool is_library_frame(const char *name)
+{
+	return name[0] == '<' || ht_text_starts(name, "torch/") ||
+	       ht_text_starts(name, "nn.Module") || ht_text_starts(name, "runpy.py") ||
+	       strstr(name, "/torch/") || strstr(name, "site-packages/") ||
+	       strstr(name, "dist-packages/") || strstr(name, "lib/python");
+}
+
+const char *ht_line_around(const struct ht_trace *t, uint32_t row)
+{
+	for (; row != HT_NONE; row = t->parent[row])
+		if (t->kind[row] == HT_KIND_PYTHON && !is_library_frame(ht_str(t, t->name[row])) &&
+		        strchr(ht_str(t, t->name[row]), '('))
+			return ht_str(t, t->name[row]);
+	return NULL;
+}
+
+static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
+{
+	struct ht_origins origins = { .trace = run->trace };
+	struct ht_attribution attribution;
+	HT_TRY(ht_replays_read(run, &origins));
+	if (*(const bool *)of) {
+		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
+		origins.modules = attribution.modules;
+		origins.module_texts = attribution.module_texts;
+	}
+	*(struct ht_origins *)ret_value = origins;
+	return HT_OK;
+}
+
+enum ht_status ht_origins_make(
+        struct ht_run *run, bool with_modules, struct ht_origins *ret_origins)
+{
+	static const char kind;
+	const struct ht_sharing how = { &kind, with_modules, make, sizeof *ret_origins };
+	return ht_share(run, &how, &with_modules, ret_origins);
+}
+
+/* An operator of the trace launched it. */
+static void take_op(const struct ht_origins *o, const struct ht_gpu *gpu, struct ht_origin *origin)
+{
+	const struct ht_trace *t = o->trace;
+	const char *op = ht_str(t, t->name[gpu->op]);
+	uint32_t module = o->modules ? o->modules[gpu->row] : HT_NONE;
+	uint32_t place = ht_host_place(t, gpu);
+	*origin = (struct ht_origin){
+		.method = ht_text_starts(op, "triton_") ? HT_ORIGIN_TRITON : HT_ORIGIN_OP,
+		.confidence = 1,
+		.op = op,
+		.module = module == HT_NONE ? NULL : o->module_texts[module],
+		.source = ht_line_around(t, place == HT_NONE ? gpu->op : place),
+		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
+	};
+}
+
+/* Nothing but the name is known of it. */
+static void take_name(const struct ht_trace *t, const struct ht_gpu *gpu, struct ht_origin *origin)
+{
+	const char *family = t->kind[gpu->row] == HT_KIND_MEMCPY ? "memcpy"
+	                     : t->kind[gpu->row] == HT_KIND_MEMSET
+	                             ? "memset"
+	                             : ht_kernel_family(ht_str(t, t->name[gpu->row]));
+	*origin = (struct ht_origin){
+		.method = family ? HT_ORIGIN_NAME : HT_ORIGIN_NONE,
+		.op = family,
+	};
+}
+
+void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *ret_origin)
+{
+	const struct ht_gpu *gpu = &o->trace->gpu[i_gpu];
+	uint32_t site = o->site ? o->site[i_gpu] : HT_NONE;
+	bool of_graph = o->of_graph && o->of_graph[i_gpu];
+	if (site != HT_NONE && o->sites[site].method != HT_ORIGIN_NONE)
+		*ret_origin = o->sites[site];
+	else if (!of_graph && gpu->op != HT_NONE)
+		take_op(o, gpu, ret_origin);
+	else
+		take_name(o->trace, gpu, ret_origin);
+}

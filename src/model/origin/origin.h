@@ -1,0 +1,85 @@
+/*
+ * origin.h - whose kernel it is: operator, module and line of every GPU activity, with the way it was found.
+ *
+ *   op                A  an operator of the trace launched it
+ *   triton-op         B  a generated kernel: what it was fused from
+ *   graph-annotation  C  the node of its graph is annotated
+ *   graph-capture     D  the launch at its place when the graph was captured
+ *   graph-eager       E  the kernel at its place in an eager run of the same code
+ *   graph-inductor       the call at its place in the code that Inductor generated
+ *   name-rule         G  its name says what it computes, not who asked for it
+ *   none              H
+ *
+ * Kernels of a graph launch never take level A: the one call that launches hundreds says nothing about any of them. All
+ * replays with the same names in the same order share one alignment. Confidence is 1 where names (or ids) prove the join;
+ * of a join by position it is the share of positions whose kernel can be of the operator there, and positions that cannot
+ * have no origin.
+ *
+ * Nothing here changes what is measured: every GPU activity has exactly one method.
+ */
+#ifndef HT_MODEL_ORIGIN_ORIGIN_H
+#define HT_MODEL_ORIGIN_ORIGIN_H
+
+#include "model/run.h"
+
+enum ht_origin_method {
+	HT_ORIGIN_OP,
+	HT_ORIGIN_TRITON,
+	HT_ORIGIN_ANNOTATION,
+	HT_ORIGIN_CAPTURE,
+	HT_ORIGIN_EAGER,
+	HT_ORIGIN_INDUCTOR,
+	HT_ORIGIN_NAME,
+	HT_ORIGIN_NONE,
+	HT_N_ORIGIN_METHODS
+};
+
+/* Texts are NULL where they are not known, and live as long as the origins or the traces. */
+struct ht_origin {
+	enum ht_origin_method method;
+	double confidence; /* 0 to 1 */
+	const char *op, *module, *source;
+	const char *shapes; /* dimensions of the operator's inputs, as in the trace that has them */
+};
+
+/* One way in which graphs were replayed. */
+struct ht_graph_use {
+	uint64_t signature;              /* of the names of its activities, in order */
+	int64_t size;                    /* that the annotation around the launch says, -1: none */
+	size_t n_launches, n_activities; /* activities of one launch */
+	size_t n_matched;                /* of them */
+	enum ht_origin_method method;
+	double confidence;
+	const char *from; /* the recording it was read against, NULL: none */
+	const char *why;  /* why there is none, NULL: there is one */
+	uint32_t launch;  /* row of the first one */
+	int64_t gpu_ns;   /* of all launches */
+};
+
+struct ht_origins {
+	const struct ht_trace *trace;
+	const uint32_t *
+	        site; /* by GPU activity: which of sites, HT_NONE: as the trace itself says; NULL: all so */
+	const uint8_t *of_graph; /* by GPU activity: a graph launch started it; NULL: none does */
+	const struct ht_origin *sites;
+	const struct ht_graph_use *graphs;
+	size_t n_graphs;
+	uint64_t n_of_graphs;      /* activities of graph launches */
+	const uint64_t *n_matched; /* by attachment: activities that it explains */
+	const char *const
+	        *why; /* by attachment: why it explains nothing; NULL: it does, or was not needed */
+	const uint32_t
+	        *modules; /* by row, as attribution.h has them; NULL: none, or not asked for */
+	const char *const *module_texts;
+};
+
+/* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
+enum ht_status ht_origins_make(
+        struct ht_run *run, bool with_modules, struct ht_origins *ret_origins) HT_MUST_USE;
+/* Of the i-th GPU activity. */
+void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_origin *ret_origin);
+const char *ht_origin_method_name(enum ht_origin_method method);
+/* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */
+const char *ht_line_around(const struct ht_trace *trace, uint32_t row);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * replays.c - see replays.h.
+ *
+ * Launches are taken in order of their rows. The names of a launch's activities, in order of their start, are hashed; launches with
+ * the same hash and the same size share what the first of them found. So the cost is a sort and a hash per activity, and an
+ * alignment per kind of graph.
+ */
+#include "model/origin/replays.h"
+
+#include "attach/kind.h"
+#include "base/hash.h"
+#include "base/sort.h"
+#include "model/origin/choose.h"
+#include "model/serving/grammar.h"
+
+#include <string.h>
+
+struct reading {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	struct ht_origins *origins;
+	struct ht_chooser chooser; /* tapes, and what is known of them */
+	uint32_t *site;
+	uint8_t *of_graph;
+	struct ht_vec sites; /* struct ht_origin */
+	struct ht_vec uses;  /* struct use */
+	uint64_t *n_matched; /* by attachment */
+	const char **why;
+	/* the launch in hand */
+	uint64_t *sort_keys;
+	uint32_t *gpus;
+	size_t n_room;
+};
+
+/* A kind of graph, and where its sites are. */
+struct use {
+	struct ht_graph_use graph;
+	uint64_t names; /* of the ids of its names, which is cheap to compare */
+	uint32_t first_site;
+	const struct ht_attachment *from;
+};
+
+static enum ht_status make_room(struct reading *r, size_t n)
+{
+	if (n <= r->n_room)
+		return HT_OK;
+	r->n_room = 2 * n;
+	r->sort_keys = ht_arena_room(r->run->scratch, r->n_room * sizeof *r->sort_keys);
+	r->gpus = ht_arena_room(r->run->scratch, r->n_room * sizeof *r->gpus);
+	return r->sort_keys && r->gpus ? HT_OK : ht_fail_nomem(r->run->ctx);
+}
+
+/* The activities of a launch by their start. */
+static enum ht_status order_activities(struct reading *r, const uint32_t *gpus, size_t n)
+{
+	bool is_sorted = true;
+	HT_TRY(make_room(r, n));
+	for (size_t i = 0; i < n; i++) {
+		r->gpus[i] = gpus[i];
+		r->sort_keys[i] = ht_sort_key_i64(r->t->ts_ns[r->t->gpu[gpus[i]].row]);
+		is_sorted &= !i || r->sort_keys[i - 1] <= r->sort_keys[i];
+	}
+	if (is_sorted || ht_sort_keys(r->run->ctx->mem, r->sort_keys, r->gpus, n))
+		return HT_OK;
+	return ht_fail_nomem(r->run->ctx);
+}
+
+/* The size that the innermost annotation of a grammar around the launch says. */
+static int64_t size_around(const struct ht_trace *t, uint32_t row)
+{
+	struct ht_iteration_name name;
+	for (row = t->parent[row]; row != HT_NONE; row = t->parent[row])
+		if (t->kind[row] == HT_KIND_ANNOTATION &&
+		        ht_iteration_parse(ht_str(t, t->name[row]), &name) && name.batch >= 0)
+			return name.batch;
+	return -1;
+}
+
+static uint64_t hash_names(const struct reading *r, size_t n)
+{
+	uint64_t hash = n;
+	for (size_t i = 0; i < n; i++)
+		hash = ht_hash_mix(hash, r->t->name[r->t->gpu[r->gpus[i]].row]);
+	return hash;
+}
+
+static struct use *find_use(struct reading *r, uint64_t names, int64_t size)
+{
+	struct use *uses = r->uses.data;
+	for (size_t i = r->uses.n; i-- > 0;)
+		if (uses[i].names == names && uses[i].graph.size == size)
+			return &uses[i];
+	return NULL;
+}
+
+/* ---- a kind of graph that is new ---- */
+
+static enum ht_status push_sites(struct reading *r, const struct ht_replay *replay,
+        const struct ht_choice *choice, struct use *use)
+{
+	struct ht_mem *mem = r->run->ctx->mem;
+	use->first_site = (uint32_t)r->sites.n;
+	for (size_t i = 0; i < replay->n; i++) {
+		struct ht_origin site = { .method = HT_ORIGIN_NONE };
+		if (choice->tape && choice->matched.partner[i] != UINT32_MAX) {
+			HT_TRY(ht_choice_site(&r->chooser, choice, i, &site));
+			site.method = use->graph.method;
+			site.confidence = use->graph.confidence;
+		}
+		if (!HT_VEC_PUSH(mem, &r->sites, struct ht_origin, site))
+			return ht_fail_nomem(r->run->ctx);
+	}
+	return HT_OK;
+}
+
+static enum ht_status add_use(
+        struct reading *r, uint32_t launch, size_t n, uint64_t names, int64_t size)
+{
+	uint64_t *keys = ht_arena_room(r->run->scratch, (n + 1) * sizeof *keys);
+	struct ht_choice choice;
+	if (!keys)
+		return ht_fail_nomem(r->run->ctx);
+	struct use use = { .names = names,
+		.graph = { .size = size, .n_activities = n, .launch = launch, .signature = n } };
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = ht_tape_key(r->t, r->t->gpu[r->gpus[i]].row);
+		use.graph.signature = ht_hash_mix(use.graph.signature, keys[i]);
+	}
+	struct ht_replay replay = { r->t, r->gpus, n, keys, size, launch };
+	HT_TRY(ht_choose(&r->chooser, &replay, &choice));
+	use.graph.method = !choice.tape              ? HT_ORIGIN_NONE
+	                   : choice.tape->is_capture ? HT_ORIGIN_CAPTURE
+	                                             : HT_ORIGIN_EAGER;
+	use.graph.confidence = choice.tape ? choice.matched.confidence : 0;
+	use.graph.n_matched = choice.tape ? choice.matched.n : 0;
+	use.graph.why = choice.why;
+	use.graph.from = !choice.tape        ? NULL
+	                 : choice.tape->from ? choice.tape->from->path
+	                                     : "this trace";
+	use.from = choice.tape ? choice.tape->from : NULL;
+	for (size_t i = 0; i < ht_attached_n(r->run->attached); i++)
+		if (ht_attached_at(r->run->attached, i)->kind == &ht_attach_kind_trace &&
+		        !choice.tape)
+			r->why[i] = choice.why;
+	HT_TRY(push_sites(r, &replay, &choice, &use));
+	return HT_VEC_PUSH(r->run->ctx->mem, &r->uses, struct use, use)
+	               ? HT_OK
+	               : ht_fail_nomem(r->run->ctx);
+}
+
+/* ---- all launches ---- */
+
+static enum ht_status read_launch(struct reading *r, uint32_t launch)
+{
+	const uint32_t *gpus;
+	size_t n;
+	ht_launch_gpus(r->t, launch, &gpus, &n);
+	if (!n)
+		return HT_OK;
+	HT_TRY(order_activities(r, gpus, n));
+	uint64_t names = hash_names(r, n);
+	int64_t size = size_around(r->t, launch);
+	if (!find_use(r, names, size))
+		HT_TRY(add_use(r, launch, n, names, size));
+	struct use *use = find_use(r, names, size);
+	use->graph.n_launches++;
+	if (use->from)
+		r->n_matched[use->from->i] += use->graph.n_matched;
+	for (size_t i = 0; i < n; i++) {
+		r->of_graph[r->gpus[i]] = 1;
+		r->site[r->gpus[i]] = use->first_site + (uint32_t)i;
+		use->graph.gpu_ns += r->t->dur_ns[r->t->gpu[r->gpus[i]].row];
+	}
+	r->origins->n_of_graphs += n;
+	return HT_OK;
+}
+
+/* Names of calls that launch graphs, as ids. */
+static size_t find_names(const struct ht_trace *t, uint32_t *ids)
+{
+	static const char *const names[] = { "cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch",
+		"cudaGraphLaunch_ptsz", "cuGraphLaunch_ptsz" };
+	size_t n = 0;
+	for (size_t i = 0; i < HT_COUNT(names); i++) {
+		uint32_t id = ht_str_find(t, names[i]);
+		if (id != HT_NO_STR)
+			ids[n++] = id;
+	}
+	return n;
+}
+
+static enum ht_status read_launches(struct reading *r, const uint32_t *ids, size_t n_ids)
+{
+	const struct ht_trace *t = r->t;
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		bool is_launch = false;
+		for (size_t k = 0; k < n_ids; k++)
+			is_launch |= t->name[row] == ids[k];
+		if (is_launch && ht_kind_is_call(t->kind[row]))
+			HT_TRY(read_launch(r, row));
+	}
+	return HT_OK;
+}
+
+/* What was found, in memory that stays. */
+static enum ht_status keep(struct reading *r)
+{
+	struct ht_arena *scratch = r->run->scratch;
+	struct ht_origin *sites = ht_arena_room(scratch, (r->sites.n + 1) * sizeof *sites);
+	struct ht_graph_use *graphs = ht_arena_room(scratch, (r->uses.n + 1) * sizeof *graphs);
+	if (!sites || !graphs)
+		return ht_fail_nomem(r->run->ctx);
+	if (r->sites.n)
+		memcpy(sites, r->sites.data, r->sites.n * sizeof *sites);
+	for (size_t i = 0; i < r->uses.n; i++)
+		graphs[i] = ((struct use *)r->uses.data)[i].graph;
+	r->origins->sites = sites;
+	r->origins->graphs = graphs;
+	r->origins->n_graphs = r->uses.n;
+	r->origins->site = r->site;
+	r->origins->of_graph = r->of_graph;
+	return HT_OK;
+}
+
+enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins)
+{
+	struct reading r = { .run = run, .t = run->trace, .origins = origins };
+	size_t n_attached = ht_attached_n(run->attached);
+	uint32_t ids[8];
+	size_t n_ids = find_names(r.t, ids);
+	r.n_matched = ht_arena_alloc(run->scratch, (n_attached + 1) * sizeof *r.n_matched);
+	r.why = ht_arena_alloc(run->scratch, (n_attached + 1) * sizeof *r.why);
+	if (!r.n_matched || !r.why)
+		return ht_fail_nomem(run->ctx);
+	origins->n_matched = r.n_matched;
+	origins->why = r.why;
+	if (!n_ids)
+		return HT_OK;
+	r.site = ht_arena_room(run->scratch, (r.t->n_gpu + 1) * sizeof *r.site);
+	r.of_graph = ht_arena_alloc(run->scratch, r.t->n_gpu + 1);
+	if (!r.site || !r.of_graph)
+		return ht_fail_nomem(run->ctx);
+	memset(r.site, 0xff, (r.t->n_gpu + 1) * sizeof *r.site);
+	enum ht_status status = ht_chooser_init(run, &r.chooser);
+	if (status == HT_OK)
+		status = read_launches(&r, ids, n_ids);
+	if (status == HT_OK)
+		status = keep(&r);
+	ht_vec_free(run->ctx->mem, &r.sites, sizeof(struct ht_origin));
+	ht_vec_free(run->ctx->mem, &r.uses, sizeof(struct use));
+	return status;
+}

@@ -1,0 +1,237 @@
+"""Whose kernel it is: operators of graph kernels by capture and eager run, refusals, and totals that stay."""
+import csv
+import gzip
+import io
+import json
+import os
+import pathlib
+import random
+
+import pytest
+
+from support import ROOT, output
+
+GRAPHS = ROOT / "tests/data/graphs"
+REPLAY, CAPTURE, EAGER = (GRAPHS / f"{name}.json.gz" for name in ("replay", "capture", "eager"))
+SERVING = pathlib.Path(os.environ.get("HOLOTRACE_EXTRA_DATA", "/nowhere")) / "serving"
+
+
+def table(*args):
+    return list(csv.DictReader(io.StringIO(output(*args, "--format", "csv").decode())))
+
+
+def methods(trace, *attach, view="methods"):
+    args = sum((["--attach", path] for path in attach), [])
+    return table("attribution", trace, "--step", "all", "--view", view, *args)
+
+
+def read(path):
+    with gzip.open(path) as file:
+        return json.load(file)
+
+
+def write(path, document):
+    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    return path
+
+
+def activities(document):
+    """{correlation: activities by start}, from the definition: kernels, copies and sets of each graph launch."""
+    launches = {e["args"]["correlation"]: e for e in document["traceEvents"]
+                if "GraphLaunch" in e.get("name", "")}
+    found = {c: [] for c in launches}
+    for event in document["traceEvents"]:
+        if event.get("cat") in ("kernel", "gpu_memset", "gpu_memcpy"):
+            found.get(event["args"]["correlation"], []).append(event)
+    return {c: sorted(list_, key=lambda e: e["ts"]) for c, list_ in found.items()}
+
+
+def eager_operators():
+    """{size: operators of the GPU activities of eager_<size>, in order of their launches}, by External id alone."""
+    events = read(EAGER)["traceEvents"]
+    names = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"}
+    calls = {e["args"]["correlation"]: e for e in events if e.get("cat") in ("cuda_runtime", "cuda_driver")}
+    found = {}
+    for note in events:
+        if note.get("cat") != "user_annotation" or not note["name"].startswith("eager_"):
+            continue
+        inside = [e for e in events if e.get("cat") in ("kernel", "gpu_memset")
+                  and note["ts"] <= calls[e["args"]["correlation"]]["ts"] < note["ts"] + note["dur"]]
+        inside.sort(key=lambda e: calls[e["args"]["correlation"]]["ts"])
+        found[int(note["name"][6:])] = [names[e["args"]["External id"]] for e in inside]
+    return found
+
+
+def operators_of(trace, attach):
+    """{correlation: operators as events has them, by start}"""
+    rows = table("events", trace, "--attach", attach, "--only", "gpu", "--columns",
+                 "ts_ns,correlation,cat,name,origin_op,origin_module,origin_method,origin_confidence")
+    found = {}
+    for row in sorted(rows, key=lambda r: int(r["ts_ns"])):
+        if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):
+            found.setdefault(int(row["correlation"]), []).append(row)
+    return found
+
+
+def sizes_of(document):
+    """{correlation of a graph launch: n of the annotation execute_<n> around it}"""
+    notes = [e for e in document["traceEvents"] if e.get("name", "").startswith("execute_")
+             and e["cat"] == "user_annotation"]
+    return {e["args"]["correlation"]: next(int(n["name"][8:]) for n in notes
+                                           if n["ts"] <= e["ts"] < n["ts"] + n["dur"])
+            for e in document["traceEvents"] if "GraphLaunch" in e.get("name", "")}
+
+
+@pytest.mark.parametrize("attach, method", [(CAPTURE, "graph-capture"), (EAGER, "graph-eager")])
+def test_every_activity_has_the_operator_of_the_eager_run(attach, method):
+    """552 kernels and 52 memsets of 12 replays, confidence 1, at every position the eager run's operator."""
+    (row,) = methods(REPLAY, attach)
+    assert (row["method"], row["confidence"], row["kernels"], row["share"]) == (method, "1", "604", "1")
+    wanted, sizes = eager_operators(), sizes_of(read(REPLAY))
+    found = operators_of(REPLAY, attach)
+    assert len(found) == 12
+    for correlation, rows in found.items():
+        assert [r["origin_op"] for r in rows] == wanted[sizes[correlation]]
+        assert all("nn.Module: GPT_0" in r["origin_module"] for r in rows)
+
+
+def test_a_capture_comes_before_an_eager_run():
+    (row,) = methods(REPLAY, EAGER, CAPTURE)
+    assert row["method"] == "graph-capture"
+
+
+def test_eager_work_of_the_trace_itself():
+    """examples/graph has the same kernels launched one by one: 150 of 150."""
+    found = {r["method"]: r["kernels"] for r in methods(ROOT / "examples/graph")}
+    assert found["graph-eager"] == "150"
+
+
+def test_without_a_recording_names_are_all_there_is():
+    assert {r["method"] for r in methods(REPLAY)} <= {"name-rule", "none"}
+    assert all("attach one" in r["why"] for r in methods(REPLAY, view="graphs"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("what", ["shuffle", "drop"])
+@pytest.mark.parametrize("attach", [EAGER, CAPTURE], ids=["names", "positions"])
+def test_what_was_touched_does_not_spoil_the_rest(tmp_path, attach, what, seed):
+    """Five kernels of every replay change places, or are missing. By names no other kernel may get a wrong operator; by
+    position alone the join must not claim to be certain."""
+    pick = random.Random(f"{what}{seed}")
+    document, wanted = read(REPLAY), eager_operators()
+    sizes, touched, truth, gone, changed = sizes_of(document), set(), {}, set(), set()
+    for correlation, list_ in activities(document).items():
+        for at, event in enumerate(list_):
+            truth[id(event)] = wanted[sizes[correlation]][at]
+        chosen = pick.sample([e for e in list_ if e["cat"] == "kernel"], 5)
+        if what == "drop":
+            gone |= {id(e) for e in chosen}
+            changed.add(correlation)
+            continue
+        touched |= {id(e) for e in chosen}
+        names = [e["name"] for e in chosen]
+        for event, name in zip(chosen, names[1:] + names[:1]):
+            changed |= {correlation} if event["name"] != name else set()
+            event["name"] = name
+    document["traceEvents"] = [e for e in document["traceEvents"] if id(e) not in gone]
+    right = {(c, round(e["ts"] * 1000)): truth[id(e)]
+             for c, list_ in activities(document).items() for e in list_ if id(e) not in touched}
+    n_checked = 0
+    for correlation, rows in operators_of(write(tmp_path / "touched.json.gz", document), attach).items():
+        matched = [r for r in rows if r["origin_method"].startswith("graph-")]
+        known = [(r["origin_op"], right[key]) for r in matched
+                 if (key := (correlation, int(r["ts_ns"]))) in right]
+        n_checked += len(known)
+        if attach is EAGER:
+            assert all(found == wanted for found, wanted in known)
+        elif correlation in changed:
+            assert all(float(r["origin_confidence"]) < 1 for r in matched)
+    assert n_checked > 400 if attach is EAGER else n_checked > 400 or what == "drop"
+
+
+def test_shuffled_positions_are_less_than_certain(tmp_path):
+    """A gemm where the capture has a norm: the join by position says so."""
+    document = read(REPLAY)
+    for list_ in activities(document).values():
+        gemm = next(e for e in list_ if "nvjet" in e["name"])
+        norm = next(e for e in list_ if "layer_norm" in e["name"])
+        gemm["name"], norm["name"] = norm["name"], gemm["name"]
+    found = methods(write(tmp_path / "swapped.json.gz", document), CAPTURE, view="graphs")
+    assert all(0.5 < float(r["confidence"]) < 1 and float(r["matched_share"]) < 1 for r in found)
+
+
+def test_a_dropped_kernel_refuses_a_join_by_position(tmp_path):
+    document = read(REPLAY)
+    gone = {id(list_[7]) for list_ in activities(document).values()}
+    document["traceEvents"] = [e for e in document["traceEvents"] if id(e) not in gone]
+    trace = write(tmp_path / "dropped.json.gz", document)
+    found = methods(trace, CAPTURE, view="graphs")
+    assert {r["method"] for r in found} == {"none"} and all("another model" in r["why"] for r in found)
+
+
+def test_sizes_decide_between_equal_counts(tmp_path):
+    """Sizes 4 and 2 have 50 nodes each: without the annotation they are ambiguous and refused; a batch of 3 is padded to 4."""
+    document = read(REPLAY)
+    for event in document["traceEvents"]:
+        if event.get("name", "").startswith("execute_4"):
+            event["name"] = "execute_3"
+    found = {r["size"]: r for r in methods(write(tmp_path / "padded.json.gz", document), CAPTURE, view="graphs")}
+    assert found["3"]["method"] == "graph-capture" and found["3"]["kernels_per_launch"] == "50"
+    for event in document["traceEvents"]:
+        if event.get("name", "").startswith("execute_"):
+            event["name"] = "step"
+    found = methods(write(tmp_path / "bare.json.gz", document), CAPTURE, view="graphs")
+    assert {(r["kernels_per_launch"], r["method"]) for r in found} == {("51", "graph-capture"), ("50", "none")}
+    assert all("ambiguous" in r["why"] for r in found if r["method"] == "none")
+
+
+def test_another_model_is_refused(tmp_path):
+    """A model with one block less, and the graph of another program."""
+    document = read(CAPTURE)
+    calls = sorted((e for e in document["traceEvents"] if "Launch" in e.get("name", "")), key=lambda e: e["ts"])
+    gone = {id(e) for e in calls[60:72]}
+    document["traceEvents"] = [e for e in document["traceEvents"] if id(e) not in gone]
+    found = methods(REPLAY, write(tmp_path / "other.json.gz", document), view="graphs")
+    assert [r["method"] for r in found if r["size"] == "4"] == ["none"]
+    found = methods(ROOT / "examples/graph", EAGER, view="graphs")
+    assert all(r["from"] == "this trace" for r in found)
+
+
+@pytest.mark.parametrize("trace", [REPLAY, ROOT / "examples/graph", ROOT / "examples/train",
+                                   ROOT / "tests/data/compile"], ids=lambda p: p.name)
+def test_methods_add_up_to_all_gpu_time(trace):
+    """Attached or not: the sum over methods is the summed time of kernels, copies and sets."""
+    events = table("events", trace, "--only", "gpu", "--columns", "rank,cat,dur_ns")
+    whole = sum(int(r["dur_ns"]) for r in events if r["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"))
+    for attach in ([], [CAPTURE], [EAGER, CAPTURE]):
+        assert sum(int(r["gpu_ns"]) for r in methods(trace, *attach)) == whole
+        assert sum(int(r["gpu_ns"]) for r in methods(trace, *attach, view="origins")) == whole
+
+
+def test_sql_and_events_agree():
+    rows = table("sql", REPLAY, "--attach", CAPTURE,
+                 "select origin_method m, count(*) n, min(origin_confidence) c from gpu group by 1")
+    assert rows == [{"m": "graph-capture", "n": "604", "c": "1"}]
+
+
+def test_two_ranks_have_their_own(tmp_path):
+    """Without any of rank 1, captures of rank 0 are for both; nothing else changes with threads."""
+    for rank in range(2):
+        (tmp_path / f"rank{rank}.json.gz").write_bytes(REPLAY.read_bytes())
+    args = ["attribution", tmp_path, "--step", "all", "--attach", f"0={CAPTURE}", "--format", "csv"]
+    assert output(*args, "--jobs", "1") == output(*args, "--jobs", "4")
+    assert [r["kernels"] for r in table(*args[:-2])] == ["604", "604"]
+
+
+# ---- serving engines, recorded by others ----
+
+
+@pytest.mark.skipif(not SERVING.exists(), reason="HOLOTRACE_EXTRA_DATA has no serving/")
+@pytest.mark.parametrize("folder, capture, trace, n", [
+    ("vllm_decode", "graph_capture_rank_0.pt.trace.json.gz", "graph_execution.json.gz", 421),
+    ("sglang_decode", "bs_32_rank0.json.gz", "sglang_Qwen3-8B_decode.json.gz", 544)])
+def test_hip_graphs_by_name(folder, capture, trace, n):
+    """Every kernel by name, and matrix products have the shapes that TraceLens reports for the same files."""
+    folder = SERVING / folder
+    (graph,) = methods(folder / trace, folder / capture, view="graphs")
+    assert (graph["kernels_per_launch"], graph["matched_share"], graph["confidence"]) == (str(n), "1", "1")
