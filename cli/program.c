@@ -67,6 +67,7 @@ enum exit_code cli_exit_code(const struct ht_error *error)
 	case HT_MISSING: return EXIT_INPUT;
 	case HT_LIMIT:
 	case HT_NOMEM:
+	case HT_INTERNAL:
 	case HT_CANCELLED: break;
 	}
 	return EXIT_LIMIT;

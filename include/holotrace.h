@@ -52,6 +52,7 @@ enum ht_status {
 	HT_USAGE,     /* the caller asked for something that does not exist */
 	HT_MISSING,   /* the trace lacks what is needed */
 	HT_CANCELLED, /* the progress callback said stop */
+	HT_INTERNAL, /* the library contradicts itself, which is a bug of it; the message says where */
 };
 
 typedef struct ht_ctx ht_ctx;     /* errors, limits, threads, progress */

@@ -18,6 +18,7 @@ static int http_status(enum ht_status status)
 	case HT_MISSING:
 	case HT_FORMAT: return 422;
 	case HT_LIMIT: return 413;
+	case HT_INTERNAL:
 	case HT_IO: return 500;
 	case HT_NOMEM:
 	case HT_CANCELLED: break;

@@ -5,7 +5,7 @@
  * not its business. When it returns a failure, the body is dropped and the answer is a Problem (web/src/model.ts)
  * with the text of the request's context, or that of serve_refuse:
  *
- *   HT_USAGE 400    HT_MISSING, HT_FORMAT 422    HT_LIMIT 413    HT_IO 500    HT_NOMEM, HT_CANCELLED 503
+ *   HT_USAGE 400    HT_MISSING, HT_FORMAT 422    HT_LIMIT 413    HT_IO, HT_INTERNAL 500    HT_NOMEM, HT_CANCELLED 503
  */
 #ifndef SERVE_RESPONSE_H
 #define SERVE_RESPONSE_H

@@ -77,7 +77,7 @@ const char *ht_version(void)
 const char *ht_status_name(enum ht_status status)
 {
 	static const char *const names[] = { "ok", "out of memory", "input/output", "format",
-		"limit", "usage", "missing", "cancelled" };
+		"limit", "usage", "missing", "cancelled", "internal" };
 	return (size_t)status < HT_COUNT(names) ? names[status] : "unknown";
 }
 

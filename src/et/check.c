@@ -7,13 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct ht_column ht_et_check_columns[HT_ET_N_CHECK_COLUMNS] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL },
-	{ "rule", HT_STR, HT_KEY, "rule that is broken", NULL },
-	{ "severity", HT_STR, HT_MEASURE, "error, warning or info", NULL },
-	{ "node", HT_U64, HT_KEY, "id of the node, absent when it is about the file", NULL },
-	{ "message", HT_STR, HT_MEASURE, "what was found", NULL },
-};
+const struct ht_column ht_et_check_columns[HT_ET_N_CHECK_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_ET_CHECK_COLUMNS);
 
 static const char *const severities[] = { "info", "warning", "error" };
 
@@ -29,14 +24,14 @@ static void put(struct ht_et_check *c, enum ht_et_rule rule, enum ht_et_severity
         uint32_t row, const char *message)
 {
 	ht_table_row(c->table);
-	ht_table_put_i64(c->table, c->rank);
-	ht_table_put_str(c->table, rules[rule].name);
-	ht_table_put_str(c->table, severities[severity]);
+	ht_table_put_i64(c->table, HT_ET_CHECK_RANK, c->rank);
+	ht_table_put_str(c->table, HT_ET_CHECK_RULE, rules[rule].name);
+	ht_table_put_str(c->table, HT_ET_CHECK_SEVERITY, severities[severity]);
 	if (row != HT_ET_NONE && ht_et_nodes(c->et)[row].flags & HT_ET_ID)
-		ht_table_put_i64(c->table, (int64_t)ht_et_nodes(c->et)[row].id);
+		ht_table_put_i64(c->table, HT_ET_CHECK_NODE, (int64_t)ht_et_nodes(c->et)[row].id);
 	else
-		ht_table_put_null(c->table);
-	ht_table_put_str(c->table, message);
+		ht_table_put_null(c->table, HT_ET_CHECK_NODE);
+	ht_table_put_str(c->table, HT_ET_CHECK_MESSAGE, message);
 }
 
 void ht_et_report(struct ht_et_check *c, enum ht_et_rule rule, enum ht_et_severity severity,

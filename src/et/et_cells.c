@@ -56,19 +56,20 @@ void ht_et_cells_done(struct ht_et_cells *cells)
 	cells->et = NULL;
 }
 
-void ht_et_cell_put(const struct ht_et_cells *cells, int field, uint32_t row, ht_table *table)
+void ht_et_cell_put(
+        const struct ht_et_cells *cells, int field, uint32_t row, ht_table *table, size_t column)
 {
 	uint32_t at = cells->et ? cells->join.node[row] : HT_ET_NONE;
 	if (at == HT_ET_NONE) {
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 		return;
 	}
 	const struct ht_et_node *node = &ht_et_nodes(cells->et)[at];
 	const uint32_t texts[] = { HT_ET_NO_STR, node->name, node->op_schema, node->in.shapes,
 		node->in.types, node->out.shapes, node->out.types };
 	if (!field)
-		ht_table_put_i64(table, (int64_t)node->id);
+		ht_table_put_i64(table, column, (int64_t)node->id);
 	else
-		ht_table_put_str(table,
+		ht_table_put_str(table, column,
 		        texts[field] == HT_ET_NO_STR ? NULL : ht_et_str(cells->et, texts[field]));
 }

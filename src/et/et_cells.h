@@ -20,6 +20,7 @@ struct ht_et_cells {
 /* The execution trace of the rank in hand. HT_MISSING when it is of another run. To be ended with done. */
 enum ht_status ht_et_cells_start(struct ht_run *run, struct ht_et_cells *ret_cells) HT_MUST_USE;
 void ht_et_cells_done(struct ht_et_cells *cells);
-void ht_et_cell_put(const struct ht_et_cells *cells, int field, uint32_t row, ht_table *table);
+void ht_et_cell_put(
+        const struct ht_et_cells *cells, int field, uint32_t row, ht_table *table, size_t column);
 
 #endif

@@ -30,7 +30,15 @@ struct ht_et_check {
 	int version; /* 10101 for 1.1.1; 0 when unknown */
 };
 
-#define HT_ET_N_CHECK_COLUMNS 5
+#define HT_ET_CHECK_COLUMNS(COLUMN)                                                                \
+	COLUMN(HT_ET_CHECK_RANK, "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL)      \
+	COLUMN(HT_ET_CHECK_RULE, "rule", HT_STR, HT_KEY, "rule that is broken", NULL)              \
+	COLUMN(HT_ET_CHECK_SEVERITY, "severity", HT_STR, HT_MEASURE, "error, warning or info",     \
+	        NULL)                                                                              \
+	COLUMN(HT_ET_CHECK_NODE, "node", HT_U64, HT_KEY,                                           \
+	        "id of the node, absent when it is about the file", NULL)                          \
+	COLUMN(HT_ET_CHECK_MESSAGE, "message", HT_STR, HT_MEASURE, "what was found", NULL)
+HT_COLUMN_NUMBERS(HT_ET_CHECK_COLUMNS, HT_ET_N_CHECK_COLUMNS);
 extern const struct ht_column ht_et_check_columns[HT_ET_N_CHECK_COLUMNS];
 
 /* A finding about a node's row, or HT_ET_NONE for the file. */

@@ -420,9 +420,9 @@ static void walk(struct across *a)
 static void put_key(const struct across *a, ht_table *table, size_t i_rank)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, a->ranks[i_rank].number);
-	ht_table_put_i64(table, a->window->instance);
-	ht_table_put_known(table, a->window->step, HT_NO_I64);
+	ht_table_put_i64(table, HT_CP_KEY_RANK, a->ranks[i_rank].number);
+	ht_table_put_i64(table, HT_CP_KEY_INSTANCE, a->window->instance);
+	ht_table_put_known(table, HT_CP_KEY_STEP, a->window->step, HT_NO_I64);
 }
 
 /* name and what follows it, null for nobody's time */
@@ -431,12 +431,11 @@ static void put_event(const struct across *a, ht_table *table, const struct span
 	const ht_table *pieces = a->ranks[span->i_rank].pieces;
 	for (size_t column = HT_CP_PIECE_NAME; column < HT_CP_N_PIECE_COLUMNS; column++) {
 		size_t row = (size_t)span->piece;
-		if (span->piece < 0 || ht_table_is_null(pieces, row, column))
-			ht_table_put_null(table);
-		else if (ht_cp_piece_columns[column].type == HT_STR)
-			ht_table_put_str(table, ht_table_str(pieces, row, column));
+		size_t to = HT_CP_PATH_NAME + column - HT_CP_PIECE_NAME;
+		if (span->piece < 0)
+			ht_table_put_null(table, to);
 		else
-			ht_table_put_i64(table, ht_table_i64(pieces, row, column));
+			ht_table_put_cell(table, to, pieces, row, column);
 	}
 }
 
@@ -481,10 +480,10 @@ static void put_own_window(const struct across *a, ht_table *table, size_t i_ran
 {
 	const ht_table *chains = a->ranks[i_rank].chains;
 	size_t k = find_own_window(a, &a->ranks[i_rank]);
-	ht_table_put_known(table,
+	ht_table_put_known(table, HT_CP_SUMMARY_STEP_NS,
 	        k == SIZE_MAX ? HT_NO_I64 : ht_table_i64(chains, k, HT_CP_CHAIN_STEP_NS),
 	        HT_NO_I64);
-	ht_table_put_known(table,
+	ht_table_put_known(table, HT_CP_SUMMARY_IDLE_NS,
 	        k == SIZE_MAX ? HT_NO_I64 : cell(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64),
 	        HT_NO_I64);
 }
@@ -510,13 +509,14 @@ static enum ht_status put_summary(struct across *a, ht_table *table)
 	qsort(totals, n, sizeof *totals, compare_totals);
 	for (size_t i = 0; i < n && totals[i].n; i++) {
 		put_key(a, table, totals[i].i_rank);
-		ht_table_put_str(table, ht_cp_bound_name((enum ht_cp_bound)totals[i].bound));
-		ht_table_put_i64(table, totals[i].ns);
-		ht_table_put_f64(table, (double)totals[i].ns / (double)length);
-		ht_table_put_i64(table, totals[i].inferred_ns);
-		ht_table_put_i64(table, length);
+		ht_table_put_str(table, HT_CP_SUMMARY_BOUND_BY,
+		        ht_cp_bound_name((enum ht_cp_bound)totals[i].bound));
+		ht_table_put_i64(table, HT_CP_SUMMARY_DURATION_NS, totals[i].ns);
+		ht_table_put_f64(table, HT_CP_SUMMARY_SHARE, (double)totals[i].ns / (double)length);
+		ht_table_put_i64(table, HT_CP_SUMMARY_INFERRED_NS, totals[i].inferred_ns);
+		ht_table_put_i64(table, HT_CP_SUMMARY_WINDOW_NS, length);
 		put_own_window(a, table, totals[i].i_rank);
-		ht_table_put_i64(table, totals[i].n);
+		ht_table_put_i64(table, HT_CP_SUMMARY_N_EDGES, totals[i].n);
 	}
 	return HT_OK;
 }
@@ -527,16 +527,16 @@ static void put_path(struct across *a, ht_table *table)
 		const struct span *span = &((struct span *)a->spans.data)[i];
 		const ht_table *pieces = a->ranks[span->i_rank].pieces;
 		put_key(a, table, span->i_rank);
-		ht_table_put_known(table,
+		ht_table_put_known(table, HT_CP_PATH_INDEX,
 		        span->piece < 0 ? -1
 		                        : cell(pieces, (size_t)span->piece, HT_CP_PIECE_INDEX, -1),
 		        -1);
-		ht_table_put_i64(table, span->start_ns);
-		ht_table_put_i64(table, span->end_ns - span->start_ns);
-		ht_table_put_str(table, ht_cp_type_name(span->type));
+		ht_table_put_i64(table, HT_CP_PATH_TS, span->start_ns);
+		ht_table_put_i64(table, HT_CP_PATH_DURATION, span->end_ns - span->start_ns);
+		ht_table_put_str(table, HT_CP_PATH_TYPE, ht_cp_type_name(span->type));
 		put_event(a, table, span);
-		ht_table_put_str(table, ht_cp_bound_name(span->bound));
-		ht_table_put_i64(table, span->inferred);
+		ht_table_put_str(table, HT_CP_PATH_BOUND, ht_cp_bound_name(span->bound));
+		ht_table_put_i64(table, HT_CP_PATH_INFERRED, span->inferred);
 	}
 }
 
@@ -629,16 +629,18 @@ static enum ht_status put_collectives(struct across *a, ht_table *table)
 		size_t end = i + 1 < a->visits.n ? visits[i + 1].first_span : a->spans.n;
 		HT_TRY(find_waited_for(a, visit, end, &most));
 		put_key(a, table, visit->i_rank);
-		ht_table_put_str(table, visit->collective->name);
-		ht_cp_put_text(table, visit->collective->group);
-		ht_table_put_i64(table, visit->collective->nth);
-		ht_table_put_i64(table, visit->last_ns);
-		ht_table_put_i64(table, visit->until_ns - visit->left_ns);
-		ht_table_put_i64(table, a->ranks[visit->i_last].number);
-		ht_table_put_i64(table, visit->last_ns - visit->came_ns);
-		ht_cp_put_text(table, most.name);
-		ht_cp_put_text(table, ht_cp_bound_name(most.bound));
-		ht_table_put_i64(table, most.ns);
+		ht_table_put_str(table, HT_CP_COLLECTIVE_COLLECTIVE, visit->collective->name);
+		ht_cp_put_text(table, HT_CP_COLLECTIVE_GROUP, visit->collective->group);
+		ht_table_put_i64(table, HT_CP_COLLECTIVE_NTH, visit->collective->nth);
+		ht_table_put_i64(table, HT_CP_COLLECTIVE_TS_NS, visit->last_ns);
+		ht_table_put_i64(
+		        table, HT_CP_COLLECTIVE_DURATION_NS, visit->until_ns - visit->left_ns);
+		ht_table_put_i64(table, HT_CP_COLLECTIVE_LAST_RANK, a->ranks[visit->i_last].number);
+		ht_table_put_i64(table, HT_CP_COLLECTIVE_WAIT_NS, visit->last_ns - visit->came_ns);
+		ht_cp_put_text(table, HT_CP_COLLECTIVE_WAITED_FOR, most.name);
+		ht_cp_put_text(
+		        table, HT_CP_COLLECTIVE_WAITED_FOR_BOUND, ht_cp_bound_name(most.bound));
+		ht_table_put_i64(table, HT_CP_COLLECTIVE_WAITED_FOR_NS, most.ns);
 	}
 	return HT_OK;
 }

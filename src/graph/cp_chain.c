@@ -10,37 +10,11 @@
 
 #include "model/rows/frame.h"
 
-const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] = {
-	{ "index", HT_I64, HT_KEY, "row of the event", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "how long", NULL },
-	{ "type", HT_I64, HT_MEASURE, "kind of the time", NULL },
-	{ "bound", HT_I64, HT_MEASURE, "what it depends on", NULL },
-	{ "inferred", HT_BOOL, HT_MEASURE, "no record in the trace", NULL },
-	{ "name", HT_STR, HT_MEASURE, "name of the event", NULL },
-	{ "short_name", HT_STR, HT_DETAIL, "short name", NULL },
-	{ "cat", HT_STR, HT_DETAIL, "category", NULL },
-	{ "pid", HT_I64, HT_DETAIL, "process id", NULL },
-	{ "tid", HT_I64, HT_DETAIL, "thread id", NULL },
-	{ "stream", HT_I64, HT_DETAIL, "stream of GPU work", NULL },
-};
+const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_CP_PIECE_COLUMNS);
 
-const struct ht_column ht_cp_chain_columns[HT_CP_N_CHAIN_COLUMNS] = {
-	{ "row", HT_I64, HT_KEY, "communication kernel; null for a window", NULL },
-	{ "start_ns", HT_TIME, HT_MEASURE, "start of kernel or window", NULL },
-	{ "end_ns", HT_TIME, HT_MEASURE, "end of kernel or window", NULL },
-	{ "instance", HT_I64, HT_KEY, "window: which", NULL },
-	{ "step", HT_I64, HT_KEY, "window: number of the step", NULL },
-	{ "step_ns", HT_DURATION, HT_MEASURE, "window: duration on the host", NULL },
-	{ "idle_ns", HT_DURATION, HT_MEASURE, "window: time without GPU work", NULL },
-	{ "own", HT_I64, HT_MEASURE, "kernel: its own piece", NULL },
-	{ "first", HT_I64, HT_MEASURE, "first piece, the latest", NULL },
-	{ "n", HT_I64, HT_MEASURE, "number of pieces", NULL },
-	{ "next_row", HT_I64, HT_MEASURE, "communication kernel that comes before", NULL },
-	{ "next_ns", HT_TIME, HT_MEASURE, "when the path leaves that", NULL },
-	{ "next_inferred", HT_BOOL, HT_MEASURE, "that it was waited for is inferred", NULL },
-	{ "link", HT_I64, HT_MEASURE, "piece at which the chain goes on", NULL },
-};
+const struct ht_column ht_cp_chain_columns[HT_CP_N_CHAIN_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_CP_CHAIN_COLUMNS);
 
 struct chains {
 	struct ht_run *run;
@@ -95,7 +69,7 @@ static void put_name(struct chains *c, uint32_t row)
 {
 	const struct ht_trace *t = c->m->trace;
 	const char *name = row == HT_NONE ? NULL : ht_str(t, t->name[row]);
-	ht_table_put_str(c->pieces, name && ht_is_step_name(name) ? NULL : name);
+	ht_table_put_str(c->pieces, HT_CP_PIECE_NAME, name && ht_is_step_name(name) ? NULL : name);
 }
 
 /* To the table at once: pieces of a chain may be as many as the events of the trace. */
@@ -104,32 +78,34 @@ static bool put_piece(void *user, const struct ht_cp_piece *piece)
 	struct chains *c = user;
 	ht_table *table = c->pieces;
 	ht_table_row(table);
-	ht_table_put_known(table, piece->row, HT_NONE);
-	ht_table_put_i64(table, piece->start_ns);
-	ht_table_put_i64(table, piece->end_ns - piece->start_ns);
+	ht_table_put_known(table, HT_CP_PIECE_INDEX, piece->row, HT_NONE);
+	ht_table_put_i64(table, HT_CP_PIECE_START, piece->start_ns);
+	ht_table_put_i64(table, HT_CP_PIECE_DUR, piece->end_ns - piece->start_ns);
 	if (c->m->options.only_names) {
-		ht_table_put_null(table);
-		ht_table_put_i64(table, piece->bound);
-		ht_table_put_known(table, piece->inferred, 0);
+		ht_table_put_null(table, HT_CP_PIECE_TYPE);
+		ht_table_put_i64(table, HT_CP_PIECE_BOUND, piece->bound);
+		ht_table_put_known(table, HT_CP_PIECE_INFERRED, piece->inferred, 0);
 		put_name(c, piece->row);
 		return true;
 	}
-	ht_table_put_i64(table, piece->type);
-	ht_table_put_i64(table, piece->bound);
-	ht_table_put_i64(table, piece->inferred);
-	ht_cp_put_event(table, c->run, piece->row);
+	ht_table_put_i64(table, HT_CP_PIECE_TYPE, piece->type);
+	ht_table_put_i64(table, HT_CP_PIECE_BOUND, piece->bound);
+	ht_table_put_i64(table, HT_CP_PIECE_INFERRED, piece->inferred);
+	ht_cp_put_event(table, HT_CP_PIECE_NAME, c->run, piece->row);
 	return true;
 }
 
 static void put_end(struct chains *c, size_t first, const struct chain_end *end)
 {
-	ht_table_put_i64(c->table, (int64_t)first);
-	ht_table_put_i64(c->table, (int64_t)(ht_table_n_rows(c->pieces) - first));
+	ht_table_put_i64(c->table, HT_CP_CHAIN_FIRST, (int64_t)first);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_N, (int64_t)(ht_table_n_rows(c->pieces) - first));
 	bool none = end->work == HT_NONE;
-	ht_table_put_known(c->table, none ? -1 : (int64_t)c->m->works[end->work].row, -1);
-	ht_table_put_known(c->table, none ? HT_NO_I64 : end->time_ns, HT_NO_I64);
-	ht_table_put_i64(c->table, end->inferred);
-	ht_table_put_known(c->table, end->link, -1);
+	ht_table_put_known(c->table, HT_CP_CHAIN_NEXT_ROW,
+	        none ? -1 : (int64_t)c->m->works[end->work].row, -1);
+	ht_table_put_known(
+	        c->table, HT_CP_CHAIN_NEXT_NS, none ? HT_NO_I64 : end->time_ns, HT_NO_I64);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_NEXT_INFERRED, end->inferred);
+	ht_table_put_known(c->table, HT_CP_CHAIN_LINK, end->link, -1);
 }
 
 static enum ht_status put_kernel(struct chains *c, uint32_t work)
@@ -149,12 +125,11 @@ static enum ht_status put_kernel(struct chains *c, uint32_t work)
 	        !follow(c, place, &end))
 		return ht_fail_nomem(c->run->ctx);
 	ht_table_row(c->table);
-	ht_table_put_i64(c->table, w->row);
-	ht_table_put_i64(c->table, w->start_ns);
-	ht_table_put_i64(c->table, w->end_ns);
-	for (int i = 0; i < 4; i++)
-		ht_table_put_null(c->table);
-	ht_table_put_i64(c->table, (int64_t)first - 1);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_ROW, w->row);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_START, w->start_ns);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_END, w->end_ns);
+	ht_table_put_nulls(c->table, HT_CP_CHAIN_INSTANCE, HT_CP_CHAIN_OWN);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_OWN, (int64_t)first - 1);
 	put_end(c, first, &end);
 	return HT_OK;
 }
@@ -168,14 +143,14 @@ static enum ht_status put_window(struct chains *c, const struct ht_cp_window *wi
 	if (!follow(c, ht_cp_place_of_end(c->m, window), &end))
 		return ht_fail_nomem(c->run->ctx);
 	ht_table_row(c->table);
-	ht_table_put_null(c->table);
-	ht_table_put_i64(c->table, window->start_ns);
-	ht_table_put_i64(c->table, window->end_ns);
-	ht_table_put_i64(c->table, window->instance);
-	ht_table_put_known(c->table, window->step, HT_NO_I64);
-	ht_table_put_i64(c->table, window->host_end_ns - window->start_ns);
-	ht_table_put_known(c->table, idle_ns, HT_NO_I64);
-	ht_table_put_null(c->table);
+	ht_table_put_null(c->table, HT_CP_CHAIN_ROW);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_START, window->start_ns);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_END, window->end_ns);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_INSTANCE, window->instance);
+	ht_table_put_known(c->table, HT_CP_CHAIN_STEP, window->step, HT_NO_I64);
+	ht_table_put_i64(c->table, HT_CP_CHAIN_STEP_NS, window->host_end_ns - window->start_ns);
+	ht_table_put_known(c->table, HT_CP_CHAIN_IDLE_NS, idle_ns, HT_NO_I64);
+	ht_table_put_null(c->table, HT_CP_CHAIN_OWN);
 	put_end(c, first, &end);
 	return HT_OK;
 }

@@ -12,32 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_cp_path_columns[HT_CP_N_PATH_COLUMNS] = {
-	HT_CP_KEY_COLUMNS,
-	{ "index", HT_I64, HT_KEY,
-	        "row of the event that the time belongs to, of a delay the work that is late; null "
-	        "when nobody's",
-	        NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins, from the first event of all ranks", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path", NULL },
-	{ "type", HT_STR, HT_MEASURE, "kind of the time", NULL },
-	HT_CP_EVENT_COLUMNS,
-	{ "bound_by", HT_STR, HT_MEASURE, "what the time depends on; null for edges without time",
-	        NULL },
-	{ "inferred", HT_BOOL, HT_MEASURE, "that this was waited for has no record in the trace",
-	        NULL },
-};
-
-const struct ht_column ht_cp_what_if_columns[HT_CP_N_WHAT_IF_COLUMNS] = {
-	HT_CP_KEY_COLUMNS,
-	{ "scale", HT_STR, HT_KEY, "the rule: what, and by how much its time is multiplied", NULL },
-	{ "length_ns", HT_DURATION, HT_MEASURE, "length of the critical path", NULL },
-	{ "new_length_ns", HT_DURATION, HT_MEASURE, "length with the changed durations", NULL },
-	{ "saved_ns", HT_DURATION, HT_MEASURE, "how much shorter that is", NULL },
-	{ "saved_share", HT_RATIO, HT_MEASURE, "saved over length", NULL },
-	{ "matched_ns", HT_DURATION, HT_MEASURE, "time of the step that the rule fits", NULL },
-	{ "n_edges", HT_I64, HT_DETAIL, "pieces of time that the rule fits", NULL },
-};
+const struct ht_column ht_cp_path_columns[] = HT_COLUMN_ENTRIES(HT_CP_PATH_COLUMNS);
+const struct ht_column ht_cp_what_if_columns[] = HT_COLUMN_ENTRIES(HT_CP_WHAT_IF_COLUMNS);
 
 enum ht_cp_view_kind ht_cp_view_find(const char *name)
 {
@@ -62,31 +38,31 @@ enum ht_cp_view_kind ht_cp_view_find(const char *name)
 void ht_cp_put_key(ht_table *table, const struct ht_run *run, const struct ht_cp_window *window)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, run->rank);
-	ht_table_put_i64(table, window->instance);
-	ht_table_put_known(table, window->step, HT_NO_I64);
+	ht_table_put_i64(table, HT_CP_KEY_RANK, run->rank);
+	ht_table_put_i64(table, HT_CP_KEY_INSTANCE, window->instance);
+	ht_table_put_known(table, HT_CP_KEY_STEP, window->step, HT_NO_I64);
 }
 
-void ht_cp_put_text(ht_table *table, const char *text)
+void ht_cp_put_text(ht_table *table, size_t column, const char *text)
 {
-	ht_table_put_str(table, text && *text ? text : NULL);
+	ht_table_put_str(table, column, text && *text ? text : NULL);
 }
 
-void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row)
+void ht_cp_put_event(ht_table *table, size_t column, const struct ht_run *run, uint32_t row)
 {
 	const struct ht_trace *t = run->trace;
 	if (row == HT_NONE) {
-		for (int i = 0; i < 6; i++)
-			ht_table_put_null(table);
+		ht_table_put_nulls(table, column, column + HT_CP_N_EVENT_CELLS);
 		return;
 	}
 	const char *name = ht_str(t, t->name[row]);
-	ht_table_put_str(table, name);
-	ht_table_put_str(table, ht_name_shorten(run, name));
-	ht_cp_put_text(table, ht_cat(t, row));
-	ht_put_track(table, t, row);
+	ht_table_put_str(table, column + HT_CP_NAMED_NAME, name);
+	ht_table_put_str(table, column + HT_CP_NAMED_SHORT_NAME, ht_name_shorten(run, name));
+	ht_cp_put_text(table, column + HT_CP_NAMED_CAT, ht_cat(t, row));
+	ht_put_track(table, column + HT_CP_NAMED_PID, t, row);
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
-	ht_table_put_known(table, gpu ? gpu->stream : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, column + HT_CP_NAMED_STREAM, gpu ? gpu->stream : HT_NO_I64, HT_NO_I64);
 }
 
 /* ---- one window ---- */
@@ -147,14 +123,16 @@ static enum ht_status put_summary(struct shown *s)
 		if (!totals[k].n)
 			continue;
 		ht_cp_put_key(s->table, s->run, s->window);
-		ht_table_put_str(s->table, totals[k].name);
-		ht_table_put_i64(s->table, totals[k].ns);
-		ht_table_put_f64(s->table, (double)totals[k].ns / (double)length);
-		ht_table_put_i64(s->table, totals[k].inferred_ns);
-		ht_table_put_i64(s->table, length);
-		ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
-		ht_table_put_known(s->table, idle_ns, HT_NO_I64);
-		ht_table_put_i64(s->table, totals[k].n);
+		ht_table_put_str(s->table, HT_CP_SUMMARY_BOUND_BY, totals[k].name);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_DURATION_NS, totals[k].ns);
+		ht_table_put_f64(
+		        s->table, HT_CP_SUMMARY_SHARE, (double)totals[k].ns / (double)length);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_INFERRED_NS, totals[k].inferred_ns);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_WINDOW_NS, length);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_STEP_NS,
+		        s->window->host_end_ns - s->window->start_ns);
+		ht_table_put_known(s->table, HT_CP_SUMMARY_IDLE_NS, idle_ns, HT_NO_I64);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_N_EDGES, totals[k].n);
 	}
 	return HT_OK;
 }
@@ -164,13 +142,13 @@ static enum ht_status put_path(struct shown *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct ht_cp_piece *piece = &s->pieces[i];
 		ht_cp_put_key(s->table, s->run, s->window);
-		ht_table_put_known(s->table, piece->row, HT_NONE);
-		ht_table_put_i64(s->table, piece->start_ns);
-		ht_table_put_i64(s->table, piece->end_ns - piece->start_ns);
-		ht_table_put_str(s->table, ht_cp_type_name(piece->type));
-		ht_cp_put_event(s->table, s->run, piece->row);
-		ht_table_put_str(s->table, ht_cp_bound_name(piece->bound));
-		ht_table_put_i64(s->table, piece->inferred);
+		ht_table_put_known(s->table, HT_CP_PATH_INDEX, piece->row, HT_NONE);
+		ht_table_put_i64(s->table, HT_CP_PATH_TS, piece->start_ns);
+		ht_table_put_i64(s->table, HT_CP_PATH_DURATION, piece->end_ns - piece->start_ns);
+		ht_table_put_str(s->table, HT_CP_PATH_TYPE, ht_cp_type_name(piece->type));
+		ht_cp_put_event(s->table, HT_CP_PATH_NAME, s->run, piece->row);
+		ht_table_put_str(s->table, HT_CP_PATH_BOUND, ht_cp_bound_name(piece->bound));
+		ht_table_put_i64(s->table, HT_CP_PATH_INFERRED, piece->inferred);
 	}
 	return HT_OK;
 }
@@ -183,16 +161,17 @@ static enum ht_status put_edges(struct shown *s)
 	HT_TRY(ht_cp_links_make(s->clock, &links, &n));
 	for (size_t i = 0; i < n; i++) {
 		ht_cp_put_key(s->table, s->run, s->window);
-		ht_table_put_i64(s->table, links[i].from);
-		ht_table_put_str(s->table, links[i].from_end ? "end" : "start");
-		ht_table_put_i64(s->table, links[i].to);
-		ht_table_put_str(s->table, links[i].to_end ? "end" : "start");
-		ht_table_put_known(s->table, links[i].row, HT_NONE);
-		ht_table_put_i64(s->table, links[i].weight_ns);
-		ht_table_put_str(s->table, ht_cp_type_name(links[i].type));
-		ht_cp_put_text(s->table, ht_cp_bound_name(links[i].bound));
-		ht_table_put_known(s->table, links[i].slack_ns, HT_CP_FREE);
-		ht_table_put_i64(s->table, links[i].slack_ns == 0);
+		ht_table_put_i64(s->table, HT_CP_EDGE_FROM_INDEX, links[i].from);
+		ht_table_put_str(
+		        s->table, HT_CP_EDGE_FROM_POINT, links[i].from_end ? "end" : "start");
+		ht_table_put_i64(s->table, HT_CP_EDGE_TO_INDEX, links[i].to);
+		ht_table_put_str(s->table, HT_CP_EDGE_TO_POINT, links[i].to_end ? "end" : "start");
+		ht_table_put_known(s->table, HT_CP_EDGE_INDEX, links[i].row, HT_NONE);
+		ht_table_put_i64(s->table, HT_CP_EDGE_DURATION_NS, links[i].weight_ns);
+		ht_table_put_str(s->table, HT_CP_EDGE_TYPE, ht_cp_type_name(links[i].type));
+		ht_cp_put_text(s->table, HT_CP_EDGE_BOUND_BY, ht_cp_bound_name(links[i].bound));
+		ht_table_put_known(s->table, HT_CP_EDGE_SLACK_NS, links[i].slack_ns, HT_CP_FREE);
+		ht_table_put_i64(s->table, HT_CP_EDGE_CRITICAL, links[i].slack_ns == 0);
 	}
 	return HT_OK;
 }
@@ -235,21 +214,22 @@ static enum ht_status put_graph(struct shown *s)
 			ids[n_rows++] = s->pieces[i].row;
 	}
 	ht_cp_put_key(s->table, s->run, s->window);
-	ht_table_put_i64(s->table, s->window->start_ns);
-	ht_table_put_i64(s->table, window_ns(s));
-	ht_table_put_i64(s->table, s->window->host_end_ns - s->window->start_ns);
-	ht_table_put_known(s->table, idle_ns, HT_NO_I64);
-	ht_table_put_i64(s->table, window_ns(s));
-	ht_table_put_i64(s->table, inferred_ns);
-	ht_table_put_i64(s->table, count_distinct(ids, n_rows));
-	ht_table_put_i64(s->table, s->n ? (int64_t)s->n + 1 : 0);
-	ht_table_put_i64(s->table, (int64_t)s->n);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_WINDOW_START_NS, s->window->start_ns);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_WINDOW_NS, window_ns(s));
+	ht_table_put_i64(
+	        s->table, HT_CP_GRAPH_STEP_NS, s->window->host_end_ns - s->window->start_ns);
+	ht_table_put_known(s->table, HT_CP_GRAPH_IDLE_NS, idle_ns, HT_NO_I64);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_LENGTH_NS, window_ns(s));
+	ht_table_put_i64(s->table, HT_CP_GRAPH_INFERRED_NS, inferred_ns);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_N_EVENTS, count_distinct(ids, n_rows));
+	ht_table_put_i64(s->table, HT_CP_GRAPH_N_NODES, s->n ? (int64_t)s->n + 1 : 0);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_N_EDGES, (int64_t)s->n);
 	for (size_t i = 0; i < n_links; i++) {
 		ids[2 * i] = 2 * (uint64_t)links[i].from + links[i].from_end;
 		ids[2 * i + 1] = 2 * (uint64_t)links[i].to + links[i].to_end;
 	}
-	ht_table_put_i64(s->table, count_distinct(ids, 2 * n_links));
-	ht_table_put_i64(s->table, (int64_t)n_links);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_GRAPH_NODES, count_distinct(ids, 2 * n_links));
+	ht_table_put_i64(s->table, HT_CP_GRAPH_GRAPH_EDGES, (int64_t)n_links);
 	return HT_OK;
 }
 
@@ -259,13 +239,13 @@ static void put_one_event(struct shown *s, uint32_t row, int64_t path_ns, int64_
 {
 	const struct ht_trace *t = s->m->trace;
 	ht_cp_put_key(s->table, s->run, s->window);
-	ht_table_put_i64(s->table, row);
-	ht_table_put_i64(s->table, t->ts_ns[row]);
-	ht_cp_put_event(s->table, s->run, row);
-	ht_table_put_i64(s->table, t->dur_ns[row]);
-	ht_table_put_i64(s->table, path_ns);
-	ht_table_put_known(s->table, slack, HT_CP_FREE);
-	ht_table_put_i64(s->table, path_ns > 0 || slack == 0);
+	ht_table_put_i64(s->table, HT_CP_EVENT_INDEX, row);
+	ht_table_put_i64(s->table, HT_CP_EVENT_TS_NS, t->ts_ns[row]);
+	ht_cp_put_event(s->table, HT_CP_EVENT_NAME, s->run, row);
+	ht_table_put_i64(s->table, HT_CP_EVENT_DUR_NS, t->dur_ns[row]);
+	ht_table_put_i64(s->table, HT_CP_EVENT_PATH_NS, path_ns);
+	ht_table_put_known(s->table, HT_CP_EVENT_SLACK_NS, slack, HT_CP_FREE);
+	ht_table_put_i64(s->table, HT_CP_EVENT_CRITICAL, path_ns > 0 || slack == 0);
 }
 
 static enum ht_status put_events(struct shown *s)
@@ -293,13 +273,14 @@ static void put_rules(struct shown *s, struct ht_cp_rules *rules, bool only_matc
 		return;
 	int64_t length = window_ns(s), saved = length - retimed.length_ns;
 	ht_cp_put_key(s->table, s->run, s->window);
-	ht_table_put_str(s->table, rules->text);
-	ht_table_put_i64(s->table, length);
-	ht_table_put_i64(s->table, retimed.length_ns);
-	ht_table_put_i64(s->table, saved);
-	ht_table_put_f64(s->table, length > 0 ? (double)saved / (double)length : NAN);
-	ht_table_put_i64(s->table, retimed.matched_ns);
-	ht_table_put_i64(s->table, (int64_t)retimed.n_matched);
+	ht_table_put_str(s->table, HT_CP_WHAT_IF_SCALE, rules->text);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_LENGTH, length);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_NEW_LENGTH, retimed.length_ns);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_SAVED, saved);
+	ht_table_put_f64(s->table, HT_CP_WHAT_IF_SAVED_SHARE,
+	        length > 0 ? (double)saved / (double)length : NAN);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_MATCHED, retimed.matched_ns);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_N_EDGES, (int64_t)retimed.n_matched);
 }
 
 enum ht_status ht_cp_scale_read(

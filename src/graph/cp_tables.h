@@ -6,57 +6,10 @@
 #ifndef HT_GRAPH_CP_TABLES_H
 #define HT_GRAPH_CP_TABLES_H
 
+#include "graph/cp_columns.h"
 #include "graph/cp_model.h"
 #include "graph/cp_walk.h"
 #include "graph/cp_whatif.h"
-
-#define HT_CP_KEY_COLUMNS                                                                          \
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
-	        { "instance", HT_I64, HT_KEY, "which step or annotation, from 0 in time order",    \
-		        NULL },                                                                    \
-	{                                                                                          \
-		"step", HT_I64, HT_KEY, "number of the step; null outside of steps", NULL          \
-	}
-#define HT_CP_EVENT_COLUMNS                                                                        \
-	{ "name", HT_STR, HT_MEASURE, "name of the event", NULL },                                 \
-	        { "short_name", HT_STR, HT_DETAIL,                                                 \
-		        "name without template arguments and parameters", NULL },                  \
-	        { "cat", HT_STR, HT_DETAIL, "category of the event", NULL },                       \
-	        { "pid", HT_I64, HT_DETAIL, "process id of the event", NULL },                     \
-	        { "tid", HT_I64, HT_DETAIL, "thread id of the event", NULL },                      \
-	{                                                                                          \
-		"stream", HT_I64, HT_DETAIL, "stream of GPU work; null on the host", NULL          \
-	}
-
-/* The columns of the views that others read, too. */
-enum {
-	HT_CP_PATH_RANK,
-	HT_CP_PATH_INSTANCE,
-	HT_CP_PATH_STEP,
-	HT_CP_PATH_INDEX,
-	HT_CP_PATH_TS,
-	HT_CP_PATH_DURATION,
-	HT_CP_PATH_TYPE,
-	HT_CP_PATH_NAME,
-	HT_CP_PATH_BOUND = HT_CP_PATH_NAME + 6,
-	HT_CP_PATH_INFERRED,
-	HT_CP_N_PATH_COLUMNS
-};
-extern const struct ht_column ht_cp_path_columns[HT_CP_N_PATH_COLUMNS];
-enum {
-	HT_CP_WHAT_IF_RANK,
-	HT_CP_WHAT_IF_INSTANCE,
-	HT_CP_WHAT_IF_STEP,
-	HT_CP_WHAT_IF_SCALE,
-	HT_CP_WHAT_IF_LENGTH,
-	HT_CP_WHAT_IF_NEW_LENGTH,
-	HT_CP_WHAT_IF_SAVED,
-	HT_CP_WHAT_IF_SAVED_SHARE,
-	HT_CP_WHAT_IF_MATCHED,
-	HT_CP_WHAT_IF_N_EDGES,
-	HT_CP_N_WHAT_IF_COLUMNS
-};
-extern const struct ht_column ht_cp_what_if_columns[HT_CP_N_WHAT_IF_COLUMNS];
 
 enum ht_cp_view_kind {
 	HT_CP_VIEW_SUMMARY,
@@ -85,8 +38,8 @@ enum ht_status ht_cp_scale_read(
 /* rank, instance, step */
 void ht_cp_put_key(ht_table *table, const struct ht_run *run, const struct ht_cp_window *window);
 /* name, short_name, cat, pid, tid, stream */
-void ht_cp_put_event(ht_table *table, const struct ht_run *run, uint32_t row);
+void ht_cp_put_event(ht_table *table, size_t column, const struct ht_run *run, uint32_t row);
 /* Text, or null when it is empty. */
-void ht_cp_put_text(ht_table *table, const char *text);
+void ht_cp_put_text(ht_table *table, size_t column, const char *text);
 
 #endif

@@ -191,47 +191,51 @@ static bool is_leaf_wait(const struct cells *cells, uint32_t row)
 	       cells->graph.depth[cells->columns.partner[row]] >= 0;
 }
 
-static void put_time(ht_table *table, int64_t time, int64_t zero)
+static void put_time(ht_table *table, size_t column, int64_t time, int64_t zero)
 {
 	if (time == HT_NO_I64)
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 	else
-		ht_table_put_i64(table, time - zero);
+		ht_table_put_i64(table, column, time - zero);
 }
 
-static void put_wait(const struct cells *cells, int field, uint32_t row, ht_table *table)
+static void put_wait(
+        const struct cells *cells, int field, uint32_t row, ht_table *table, size_t column)
 {
 	const struct ht_trace *t = cells->trace;
 	int64_t call = cells->columns.partner[row];
 	switch (field) {
-	case DEPTH: ht_table_put_i64(table, cells->graph.depth[call] + 1); break;
-	case PARENT: ht_table_put_i64(table, call); break;
-	case N_KERNELS: ht_table_put_i64(table, 1); break;
+	case DEPTH: ht_table_put_i64(table, column, cells->graph.depth[call] + 1); break;
+	case PARENT: ht_table_put_i64(table, column, call); break;
+	case N_KERNELS: ht_table_put_i64(table, column, 1); break;
 	case KERNEL_SUM:
-	case KERNEL_SPAN: ht_table_put_i64(table, t->dur_ns[row]); break;
-	case FIRST_KERNEL: put_time(table, t->ts_ns[row], cells->zero_ns); break;
-	case LAST_KERNEL: put_time(table, ht_end_ns(t, row), cells->zero_ns); break;
-	default: ht_table_put_i64(table, 0); break;
+	case KERNEL_SPAN: ht_table_put_i64(table, column, t->dur_ns[row]); break;
+	case FIRST_KERNEL: put_time(table, column, t->ts_ns[row], cells->zero_ns); break;
+	case LAST_KERNEL: put_time(table, column, ht_end_ns(t, row), cells->zero_ns); break;
+	default: ht_table_put_i64(table, column, 0); break;
 	}
 }
 
-static void put_graph(const struct cells *cells, int field, uint32_t row, ht_table *table)
+static void put_graph(
+        const struct cells *cells, int field, uint32_t row, ht_table *table, size_t column)
 {
 	const struct ht_call_graph *g = &cells->graph;
 	bool has = g->n_kernels[row] != 0;
 	switch (field) {
-	case DEPTH: ht_table_put_i64(table, g->depth[row]); break;
-	case HEIGHT: ht_table_put_i64(table, g->height[row]); break;
+	case DEPTH: ht_table_put_i64(table, column, g->depth[row]); break;
+	case HEIGHT: ht_table_put_i64(table, column, g->height[row]); break;
 	case PARENT:
-		ht_table_put_i64(table, g->parent[row] == HT_NONE ? -1 : (int64_t)g->parent[row]);
+		ht_table_put_i64(
+		        table, column, g->parent[row] == HT_NONE ? -1 : (int64_t)g->parent[row]);
 		break;
-	case N_KERNELS: ht_table_put_i64(table, g->n_kernels[row]); break;
-	case KERNEL_SUM: ht_table_put_i64(table, g->kernel_ns[row]); break;
+	case N_KERNELS: ht_table_put_i64(table, column, g->n_kernels[row]); break;
+	case KERNEL_SUM: ht_table_put_i64(table, column, g->kernel_ns[row]); break;
 	case KERNEL_SPAN:
-		ht_table_put_i64(table, has ? g->last_kernel_ns[row] - g->first_kernel_ns[row] : 0);
+		ht_table_put_i64(
+		        table, column, has ? g->last_kernel_ns[row] - g->first_kernel_ns[row] : 0);
 		break;
-	case FIRST_KERNEL: put_time(table, g->first_kernel_ns[row], cells->zero_ns); break;
-	default: put_time(table, g->last_kernel_ns[row], cells->zero_ns); break;
+	case FIRST_KERNEL: put_time(table, column, g->first_kernel_ns[row], cells->zero_ns); break;
+	default: put_time(table, column, g->last_kernel_ns[row], cells->zero_ns); break;
 	}
 }
 
@@ -242,7 +246,7 @@ static bool has_lost_launch(const struct ht_trace *t, uint32_t row)
 }
 
 /* Steps of the host; HTA lets GPU copies of steps paint over them. */
-static void put_iteration(const struct cells *cells, uint32_t row, ht_table *table)
+static void put_iteration(const struct cells *cells, uint32_t row, ht_table *table, size_t column)
 {
 	const struct ht_trace *t = cells->trace;
 	int64_t number = -1;
@@ -255,27 +259,27 @@ static void put_iteration(const struct cells *cells, uint32_t row, ht_table *tab
 		number = cells->mtia ? cells->columns.iteration[row] : -1;
 	else if (t->step[row] != HT_NONE)
 		number = t->steps[t->step[row]].number;
-	put_time(table, number, 0);
+	put_time(table, column, number, 0);
 }
 
-static void put(const void *user, int field, uint32_t row, ht_table *table)
+static void put(const void *user, int field, uint32_t row, ht_table *table, size_t column)
 {
 	const struct cells *cells = user;
 	const struct ht_trace *t = cells->trace;
 	switch (field) {
-	case TS: put_time(table, t->ts_ns[row], cells->zero_ns); break;
-	case END: put_time(table, ht_end_ns(t, row), cells->zero_ns); break;
-	case STREAM: ht_table_put_i64(table, cells->columns.stream[row]); break;
-	case CORRELATION: ht_table_put_i64(table, cells->columns.correlation[row]); break;
-	case PARTNER: ht_table_put_i64(table, cells->columns.partner[row]); break;
-	case KEYS: ht_table_put_str(table, cells->keys); break;
-	case ARG_KEYS: ht_table_put_str(table, cells->arg_keys); break;
-	case ITERATION: put_iteration(cells, row, table); break;
+	case TS: put_time(table, column, t->ts_ns[row], cells->zero_ns); break;
+	case END: put_time(table, column, ht_end_ns(t, row), cells->zero_ns); break;
+	case STREAM: ht_table_put_i64(table, column, cells->columns.stream[row]); break;
+	case CORRELATION: ht_table_put_i64(table, column, cells->columns.correlation[row]); break;
+	case PARTNER: ht_table_put_i64(table, column, cells->columns.partner[row]); break;
+	case KEYS: ht_table_put_str(table, column, cells->keys); break;
+	case ARG_KEYS: ht_table_put_str(table, column, cells->arg_keys); break;
+	case ITERATION: put_iteration(cells, row, table, column); break;
 	default:
 		if (is_leaf_wait(cells, row))
-			put_wait(cells, field, row, table);
+			put_wait(cells, field, row, table, column);
 		else
-			put_graph(cells, field, row, table);
+			put_graph(cells, field, row, table, column);
 		break;
 	}
 }

@@ -66,14 +66,15 @@ static enum ht_status put_summary(struct shown *s)
 		if (!totals[k].n_edges)
 			continue;
 		ht_cp_put_key(s->table, s->run, &s->window);
-		ht_table_put_str(s->table, totals[k].name);
-		ht_table_put_i64(s->table, ht_cp_ns(totals[k].weight));
-		ht_table_put_f64(s->table, sum > 0 ? totals[k].weight / sum : NAN);
-		ht_table_put_i64(s->table, 0);
-		ht_table_put_i64(s->table, window_ns(s));
-		ht_table_put_i64(s->table, s->g.end_ns - s->g.start_ns);
-		ht_table_put_null(s->table);
-		ht_table_put_i64(s->table, totals[k].n_edges);
+		ht_table_put_str(s->table, HT_CP_SUMMARY_BOUND_BY, totals[k].name);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_DURATION_NS, ht_cp_ns(totals[k].weight));
+		ht_table_put_f64(
+		        s->table, HT_CP_SUMMARY_SHARE, sum > 0 ? totals[k].weight / sum : NAN);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_INFERRED_NS, 0);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_WINDOW_NS, window_ns(s));
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_STEP_NS, s->g.end_ns - s->g.start_ns);
+		ht_table_put_null(s->table, HT_CP_SUMMARY_IDLE_NS);
+		ht_table_put_i64(s->table, HT_CP_SUMMARY_N_EDGES, totals[k].n_edges);
 	}
 	return HT_OK;
 }
@@ -98,17 +99,18 @@ static enum ht_status put_graph(struct shown *s)
 	if (!seen)
 		return ht_fail_nomem(s->run->ctx);
 	ht_cp_put_key(s->table, s->run, &s->window);
-	ht_table_put_i64(s->table, s->g.start_ns);
-	ht_table_put_i64(s->table, window_ns(s));
-	ht_table_put_i64(s->table, s->g.end_ns - s->g.start_ns);
-	ht_table_put_null(s->table);
-	ht_table_put_i64(s->table, ht_cp_ns(s->path.length));
-	ht_table_put_i64(s->table, 0);
-	ht_table_put_i64(s->table, count_events(s, seen));
-	ht_table_put_i64(s->table, s->path.n_edges ? (int64_t)s->path.n_edges + 1 : 0);
-	ht_table_put_i64(s->table, (int64_t)s->path.n_edges);
-	ht_table_put_i64(s->table, (int64_t)s->g.n_order);
-	ht_table_put_i64(s->table, (int64_t)s->g.n_edges);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_WINDOW_START_NS, s->g.start_ns);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_WINDOW_NS, window_ns(s));
+	ht_table_put_i64(s->table, HT_CP_GRAPH_STEP_NS, s->g.end_ns - s->g.start_ns);
+	ht_table_put_null(s->table, HT_CP_GRAPH_IDLE_NS);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_LENGTH_NS, ht_cp_ns(s->path.length));
+	ht_table_put_i64(s->table, HT_CP_GRAPH_INFERRED_NS, 0);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_N_EVENTS, count_events(s, seen));
+	ht_table_put_i64(
+	        s->table, HT_CP_GRAPH_N_NODES, s->path.n_edges ? (int64_t)s->path.n_edges + 1 : 0);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_N_EDGES, (int64_t)s->path.n_edges);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_GRAPH_NODES, (int64_t)s->g.n_order);
+	ht_table_put_i64(s->table, HT_CP_GRAPH_GRAPH_EDGES, (int64_t)s->g.n_edges);
 	return HT_OK;
 }
 
@@ -117,13 +119,14 @@ static enum ht_status put_path(struct shown *s)
 	for (size_t i = 0; i < s->path.n_edges; i++) {
 		const struct ht_cp_edge *edge = &s->g.edges[s->path.edges[i]];
 		ht_cp_put_key(s->table, s->run, &s->window);
-		ht_table_put_known(s->table, edge->row, HT_NONE);
-		ht_table_put_i64(s->table, node_ns(s, edge->from));
-		ht_table_put_i64(s->table, ht_cp_ns(edge->weight));
-		ht_table_put_str(s->table, ht_cp_type_name(edge->type));
-		ht_cp_put_event(s->table, s->run, edge->row);
-		ht_cp_put_text(s->table, ht_cp_bound_name(ht_cp_bound(&s->g, edge)));
-		ht_table_put_i64(s->table, false);
+		ht_table_put_known(s->table, HT_CP_PATH_INDEX, edge->row, HT_NONE);
+		ht_table_put_i64(s->table, HT_CP_PATH_TS, node_ns(s, edge->from));
+		ht_table_put_i64(s->table, HT_CP_PATH_DURATION, ht_cp_ns(edge->weight));
+		ht_table_put_str(s->table, HT_CP_PATH_TYPE, ht_cp_type_name(edge->type));
+		ht_cp_put_event(s->table, HT_CP_PATH_NAME, s->run, edge->row);
+		ht_cp_put_text(
+		        s->table, HT_CP_PATH_BOUND, ht_cp_bound_name(ht_cp_bound(&s->g, edge)));
+		ht_table_put_i64(s->table, HT_CP_PATH_INFERRED, false);
 	}
 	return HT_OK;
 }
@@ -135,16 +138,18 @@ static enum ht_status put_edges(struct shown *s)
 	for (size_t i = 0; i < s->g.n_edges; i++) {
 		const struct ht_cp_edge *edge = &s->g.edges[i];
 		ht_cp_put_key(s->table, s->run, &s->window);
-		ht_table_put_i64(s->table, ht_cp_node_row(&s->g, edge->from));
-		ht_table_put_str(s->table, edge->from & 1 ? "end" : "start");
-		ht_table_put_i64(s->table, ht_cp_node_row(&s->g, edge->to));
-		ht_table_put_str(s->table, edge->to & 1 ? "end" : "start");
-		ht_table_put_known(s->table, edge->row, HT_NONE);
-		ht_table_put_i64(s->table, ht_cp_ns(edge->weight));
-		ht_table_put_str(s->table, ht_cp_type_name(edge->type));
-		ht_cp_put_text(s->table, ht_cp_bound_name(ht_cp_bound(&s->g, edge)));
-		ht_table_put_i64(s->table, ht_cp_ns(slack[i]));
-		ht_table_put_i64(s->table, s->path.on_path[i]);
+		ht_table_put_i64(
+		        s->table, HT_CP_EDGE_FROM_INDEX, ht_cp_node_row(&s->g, edge->from));
+		ht_table_put_str(s->table, HT_CP_EDGE_FROM_POINT, edge->from & 1 ? "end" : "start");
+		ht_table_put_i64(s->table, HT_CP_EDGE_TO_INDEX, ht_cp_node_row(&s->g, edge->to));
+		ht_table_put_str(s->table, HT_CP_EDGE_TO_POINT, edge->to & 1 ? "end" : "start");
+		ht_table_put_known(s->table, HT_CP_EDGE_INDEX, edge->row, HT_NONE);
+		ht_table_put_i64(s->table, HT_CP_EDGE_DURATION_NS, ht_cp_ns(edge->weight));
+		ht_table_put_str(s->table, HT_CP_EDGE_TYPE, ht_cp_type_name(edge->type));
+		ht_cp_put_text(
+		        s->table, HT_CP_EDGE_BOUND_BY, ht_cp_bound_name(ht_cp_bound(&s->g, edge)));
+		ht_table_put_i64(s->table, HT_CP_EDGE_SLACK_NS, ht_cp_ns(slack[i]));
+		ht_table_put_i64(s->table, HT_CP_EDGE_CRITICAL, s->path.on_path[i]);
 	}
 	return HT_OK;
 }
@@ -206,16 +211,16 @@ static enum ht_status put_events(struct shown *s)
 	for (uint32_t e = 0; e < g->n_events; e++) {
 		uint32_t row = g->events[e].row;
 		ht_cp_put_key(s->table, s->run, &s->window);
-		ht_table_put_i64(s->table, row);
-		ht_table_put_i64(s->table, g->trace->ts_ns[row]);
-		ht_cp_put_event(s->table, s->run, row);
-		ht_table_put_i64(s->table, g->trace->dur_ns[row]);
-		ht_table_put_i64(s->table, ht_cp_ns(times[e].path));
+		ht_table_put_i64(s->table, HT_CP_EVENT_INDEX, row);
+		ht_table_put_i64(s->table, HT_CP_EVENT_TS_NS, g->trace->ts_ns[row]);
+		ht_cp_put_event(s->table, HT_CP_EVENT_NAME, s->run, row);
+		ht_table_put_i64(s->table, HT_CP_EVENT_DUR_NS, g->trace->dur_ns[row]);
+		ht_table_put_i64(s->table, HT_CP_EVENT_PATH_NS, ht_cp_ns(times[e].path));
 		if (times[e].has_slack)
-			ht_table_put_i64(s->table, ht_cp_ns(times[e].slack));
+			ht_table_put_i64(s->table, HT_CP_EVENT_SLACK_NS, ht_cp_ns(times[e].slack));
 		else
-			ht_table_put_null(s->table);
-		ht_table_put_i64(s->table, times[e].critical);
+			ht_table_put_null(s->table, HT_CP_EVENT_SLACK_NS);
+		ht_table_put_i64(s->table, HT_CP_EVENT_CRITICAL, times[e].critical);
 	}
 	return HT_OK;
 }
@@ -258,13 +263,14 @@ static enum ht_status put_rules(struct shown *s, struct ht_cp_rules *rules, bool
 	HT_TRY(ht_cp_path_find(s->run, &s->g, scaled.weights, &path));
 	double saved = s->path.length - path.length;
 	ht_cp_put_key(s->table, s->run, &s->window);
-	ht_table_put_str(s->table, rules->text);
-	ht_table_put_i64(s->table, ht_cp_ns(s->path.length));
-	ht_table_put_i64(s->table, ht_cp_ns(path.length));
-	ht_table_put_i64(s->table, ht_cp_ns(saved));
-	ht_table_put_f64(s->table, s->path.length > 0 ? saved / s->path.length : NAN);
-	ht_table_put_i64(s->table, ht_cp_ns(scaled.matched));
-	ht_table_put_i64(s->table, (int64_t)scaled.n);
+	ht_table_put_str(s->table, HT_CP_WHAT_IF_SCALE, rules->text);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_LENGTH, ht_cp_ns(s->path.length));
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_NEW_LENGTH, ht_cp_ns(path.length));
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_SAVED, ht_cp_ns(saved));
+	ht_table_put_f64(s->table, HT_CP_WHAT_IF_SAVED_SHARE,
+	        s->path.length > 0 ? saved / s->path.length : NAN);
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_MATCHED, ht_cp_ns(scaled.matched));
+	ht_table_put_i64(s->table, HT_CP_WHAT_IF_N_EDGES, (int64_t)scaled.n);
 	return HT_OK;
 }
 

@@ -62,10 +62,10 @@ bool ht_facts_below(const ht_table *facts, size_t column, size_t n)
 	return true;
 }
 
-void ht_table_put_i128(ht_table *table, __int128 value)
+void ht_table_put_i128(ht_table *table, size_t column, __int128 value)
 {
-	ht_table_put_i64(table, (int64_t)(value >> 64));
-	ht_table_put_i64(table, (int64_t)(uint64_t)value);
+	ht_table_put_i64(table, column, (int64_t)(value >> 64));
+	ht_table_put_i64(table, column + 1, (int64_t)(uint64_t)value);
 }
 
 __int128 ht_table_i128(const ht_table *table, size_t row, size_t column)

@@ -55,8 +55,8 @@ size_t ht_parts_n_rows(const struct ht_parts *parts, size_t k);
 /* Parts come from files, too, and who wrote those may lie. Is every number of a column below n, or null? */
 bool ht_facts_below(const ht_table *facts, size_t column, size_t n);
 
-/* A sum of squares of durations needs more than 64 bits: two cells, high and low. */
-void ht_table_put_i128(ht_table *table, __int128 value);
+/* A sum of squares of durations needs more than 64 bits: two cells, high in the column and low in the next. */
+void ht_table_put_i128(ht_table *table, size_t column, __int128 value);
 __int128 ht_table_i128(const ht_table *table, size_t row, size_t column);
 
 #endif

@@ -110,7 +110,7 @@ struct ht_cell_source {
 	/* what the cells of a frame are read from; memory in scratch */
 	enum ht_status (*start)(struct ht_run *run, const struct ht_frame *frame, bool with_graph,
 	        const void **ret_cells);
-	void (*put)(const void *cells, int field, uint32_t row, ht_table *table);
+	void (*put)(const void *cells, int field, uint32_t row, ht_table *table, size_t column);
 	/* whether a row stands with those of the GPU */
 	bool (*is_gpu)(const void *cells, uint32_t row);
 };

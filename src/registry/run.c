@@ -71,8 +71,8 @@ static enum ht_status make_tables(ht_ctx *ctx, const struct ht_run *run, struct 
 		if (!k && !schema->columns)
 			schema = only;
 		if (schema->columns && !part->facts[k])
-			HT_TRY(ht_table_new(
-			        ctx, NULL, schema->columns, schema->n_columns, &part->facts[k]));
+			HT_TRY(ht_table_new(ctx, schema->name ? schema->name : analysis->info.name,
+			        schema->columns, schema->n_columns, &part->facts[k]));
 	}
 	return HT_OK;
 }

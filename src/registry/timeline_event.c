@@ -42,10 +42,10 @@ static enum ht_status attribution_of(
 
 /* ---- fields and arguments ---- */
 
-static const struct ht_column detail_columns[] = {
-	{ "key", HT_STR, HT_KEY, "field, link or argument of the event", NULL },
-	{ "value", HT_STR, HT_MEASURE, "its value as text", NULL },
-};
+#define DETAIL_COLUMNS(COLUMN)                                                                     \
+	COLUMN(COL_KEY, "key", HT_STR, HT_KEY, "field, link or argument of the event", NULL)       \
+	COLUMN(COL_VALUE, "value", HT_STR, HT_MEASURE, "its value as text", NULL)
+HT_COLUMNS(detail_columns, DETAIL_COLUMNS);
 
 /* A value as text, in the scratch memory where it is none yet. */
 static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *table)
@@ -56,9 +56,9 @@ static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *t
 	if (value.is_null)
 		return;
 	ht_table_row(table);
-	ht_table_put_str(table, column->column.name);
+	ht_table_put_str(table, COL_KEY, column->column.name);
 	switch (column->column.type) {
-	case HT_STR: ht_table_put_strn(table, value.text, value.n); return;
+	case HT_STR: ht_table_put_strn(table, COL_VALUE, value.text, value.n); return;
 	case HT_U64: snprintf(text, sizeof text, "%llu", (unsigned long long)value.i64); break;
 	case HT_RATIO:
 	case HT_F64: ht_double_print_short(text, value.f64); break;
@@ -69,7 +69,7 @@ static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *t
 		break;
 	default: snprintf(text, sizeof text, "%lld", (long long)value.i64); break;
 	}
-	ht_table_put_str(table, text);
+	ht_table_put_str(table, COL_VALUE, text);
 }
 
 static void put_i64(ht_table *table, const char *key, int64_t value)
@@ -77,8 +77,8 @@ static void put_i64(ht_table *table, const char *key, int64_t value)
 	char text[32];
 	snprintf(text, sizeof text, "%lld", (long long)value);
 	ht_table_row(table);
-	ht_table_put_str(table, key);
-	ht_table_put_str(table, text);
+	ht_table_put_str(table, COL_KEY, key);
+	ht_table_put_str(table, COL_VALUE, text);
 }
 
 /* What is known of a call of a collective from the other ranks. */
@@ -88,8 +88,8 @@ static void put_call(const ht_timeline *timeline, uint32_t row, ht_table *table)
 	if (!call)
 		return;
 	ht_table_row(table);
-	ht_table_put_str(table, "collective.group");
-	ht_table_put_str(table, call->group);
+	ht_table_put_str(table, COL_KEY, "collective.group");
+	ht_table_put_str(table, COL_VALUE, call->group);
 	if (call->sequence != HT_NO_I64)
 		put_i64(table, "collective.sequence", call->sequence);
 	if (call->bytes != HT_NO_I64)

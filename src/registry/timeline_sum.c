@@ -20,26 +20,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ht_column class_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index; null for the host", NULL },
-	{ "class", HT_STR, HT_KEY,
-	        "class of GPU work, kind of other events; idle: no GPU work at all", NULL },
-	{ "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up", NULL },
-	{ "busy_ns", HT_DURATION, HT_MEASURE, "time inside it with at least one of them", NULL },
-	{ "busy_share", HT_RATIO, HT_MEASURE, "that over the length of the selection", NULL },
-};
+#define CLASS_COLUMNS(COLUMN)                                                                      \
+	COLUMN(CLASS_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(CLASS_DEVICE, "device", HT_I64, HT_KEY, "GPU index; null for the host", NULL)       \
+	COLUMN(CLASS_CLASS, "class", HT_STR, HT_KEY,                                               \
+	        "class of GPU work, kind of other events; idle: no GPU work at all", NULL)         \
+	COLUMN(CLASS_N, "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL)         \
+	COLUMN(CLASS_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up",  \
+	        NULL)                                                                              \
+	COLUMN(CLASS_BUSY_NS, "busy_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "time inside it with at least one of them", NULL)                                  \
+	COLUMN(CLASS_BUSY_SHARE, "busy_share", HT_RATIO, HT_MEASURE,                               \
+	        "that over the length of the selection", NULL)
+HT_COLUMNS(class_columns, CLASS_COLUMNS);
 
-static const struct ht_column name_columns[] = {
-	{ "name", HT_STR, HT_KEY, "name of the events", NULL },
-	{ "class", HT_STR, HT_KEY, "class of GPU work, kind of other events", NULL },
-	{ "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up", NULL },
-	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "that over their number", NULL },
-	{ "longest_ns", HT_DURATION, HT_MEASURE, "time of the longest inside it", NULL },
-	{ "longest", HT_EVENT, HT_DETAIL, "the longest", NULL },
-};
+#define NAME_COLUMNS(COLUMN)                                                                       \
+	COLUMN(NAME_NAME, "name", HT_STR, HT_KEY, "name of the events", NULL)                      \
+	COLUMN(NAME_CLASS, "class", HT_STR, HT_KEY, "class of GPU work, kind of other events",     \
+	        NULL)                                                                              \
+	COLUMN(NAME_N, "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL)          \
+	COLUMN(NAME_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up",   \
+	        NULL)                                                                              \
+	COLUMN(NAME_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "that over their number",     \
+	        NULL)                                                                              \
+	COLUMN(NAME_LONGEST_NS, "longest_ns", HT_DURATION, HT_MEASURE,                             \
+	        "time of the longest inside it", NULL)                                             \
+	COLUMN(NAME_LONGEST, "longest", HT_EVENT, HT_DETAIL, "the longest", NULL)
+HT_COLUMNS(name_columns, NAME_COLUMNS);
 
 #define N_CLASSES (HT_N_KINDS + HT_N_CLASSES)
 
@@ -97,13 +104,14 @@ static void put_class(const struct summing *s, ht_table *table, const char *name
         int64_t sum_ns, int64_t busy_ns)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, s->timeline->info.rank);
-	ht_table_put_known(table, s->device, -1);
-	ht_table_put_str(table, name);
-	ht_table_put_i64(table, (int64_t)n);
-	ht_table_put_i64(table, sum_ns);
-	ht_table_put_i64(table, busy_ns);
-	ht_table_put_f64(table, s->length_ns ? (double)busy_ns / (double)s->length_ns : 0);
+	ht_table_put_i64(table, CLASS_RANK, s->timeline->info.rank);
+	ht_table_put_known(table, CLASS_DEVICE, s->device, -1);
+	ht_table_put_str(table, CLASS_CLASS, name);
+	ht_table_put_i64(table, CLASS_N, (int64_t)n);
+	ht_table_put_i64(table, CLASS_SUM_NS, sum_ns);
+	ht_table_put_i64(table, CLASS_BUSY_NS, busy_ns);
+	ht_table_put_f64(
+	        table, CLASS_BUSY_SHARE, s->length_ns ? (double)busy_ns / (double)s->length_ns : 0);
 }
 
 /* Merges the lists of the device in hand and empties them. */
@@ -251,13 +259,13 @@ static void put_names(const struct summing *s, ht_table *table)
 	for (size_t i = 0; i < s->names.n; i++) {
 		const struct named *named = &names[i];
 		ht_table_row(table);
-		ht_table_put_strn(table, named->text, named->n_text);
-		ht_table_put_str(table, class_text(named->class_));
-		ht_table_put_i64(table, named->n);
-		ht_table_put_i64(table, named->sum_ns);
-		ht_table_put_f64(table, (double)named->sum_ns / (double)named->n);
-		ht_table_put_i64(table, named->longest_ns);
-		ht_table_put_i64(table, named->longest);
+		ht_table_put_strn(table, NAME_NAME, named->text, named->n_text);
+		ht_table_put_str(table, NAME_CLASS, class_text(named->class_));
+		ht_table_put_i64(table, NAME_N, named->n);
+		ht_table_put_i64(table, NAME_SUM_NS, named->sum_ns);
+		ht_table_put_f64(table, NAME_MEAN_NS, (double)named->sum_ns / (double)named->n);
+		ht_table_put_i64(table, NAME_LONGEST_NS, named->longest_ns);
+		ht_table_put_i64(table, NAME_LONGEST, named->longest);
 	}
 }
 

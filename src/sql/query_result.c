@@ -241,9 +241,9 @@ static void put_text(struct result *r, int i)
 	const char *text = (const char *)sqlite3_column_text(r->query, i);
 	size_t n = text ? (size_t)sqlite3_column_bytes(r->query, i) : 0;
 	if (r->columns[i].type == HT_U64)
-		ht_table_put_i64(table, (int64_t)strtoull(text ? text : "", NULL, 10));
+		ht_table_put_i64(table, (size_t)i, (int64_t)strtoull(text ? text : "", NULL, 10));
 	else
-		ht_table_put_strn(table, text ? text : "", n);
+		ht_table_put_strn(table, (size_t)i, text ? text : "", n);
 }
 
 static void put_row(struct result *r)
@@ -252,13 +252,13 @@ static void put_row(struct result *r)
 	for (int i = 0; i < r->n; i++) {
 		int value_type = sqlite3_column_type(r->query, i);
 		if (value_type == SQLITE_NULL)
-			ht_table_put_null(r->table);
+			ht_table_put_null(r->table, (size_t)i);
 		else if (r->columns[i].type == HT_STR || value_type == SQLITE_TEXT)
 			put_text(r, i);
 		else if (is_real(r->columns[i].type))
-			ht_table_put_f64(r->table, sqlite3_column_double(r->query, i));
+			ht_table_put_f64(r->table, (size_t)i, sqlite3_column_double(r->query, i));
 		else
-			ht_table_put_i64(r->table, sqlite3_column_int64(r->query, i));
+			ht_table_put_i64(r->table, (size_t)i, sqlite3_column_int64(r->query, i));
 	}
 }
 

@@ -13,19 +13,24 @@
 
 /* ---- ranks ---- */
 
-static const struct ht_column rank_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "path", HT_STR, HT_MEASURE, "its file, as given", NULL },
-	{ "n_events", HT_I64, HT_MEASURE, "events", NULL },
-	{ "json_bytes", HT_BYTES, HT_MEASURE, "length of its text, decompressed", NULL },
-	{ "n_steps", HT_I64, HT_MEASURE, "profiler steps", NULL },
-	{ "first_ns", HT_TIME, HT_MEASURE, "first start, in the file's clock", NULL },
-	{ "last_ns", HT_TIME, HT_MEASURE, "last end, in the file's clock", NULL },
-	{ "base_ns", HT_TIME, HT_DETAIL, "unix time of the file's zero, where it has one", NULL },
-	{ "shift_ns", HT_DURATION, HT_DETAIL,
-	        "added to the file's clock to get that of all ranks, at its first event", NULL },
-	{ "world_size", HT_I64, HT_DETAIL, "ranks of the job, as the file says", NULL },
-};
+#define RANK_COLUMNS(COLUMN)                                                                       \
+	COLUMN(RANK_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(RANK_PATH, "path", HT_STR, HT_MEASURE, "its file, as given", NULL)                  \
+	COLUMN(RANK_N_EVENTS, "n_events", HT_I64, HT_MEASURE, "events", NULL)                      \
+	COLUMN(RANK_JSON_BYTES, "json_bytes", HT_BYTES, HT_MEASURE,                                \
+	        "length of its text, decompressed", NULL)                                          \
+	COLUMN(RANK_N_STEPS, "n_steps", HT_I64, HT_MEASURE, "profiler steps", NULL)                \
+	COLUMN(RANK_FIRST_NS, "first_ns", HT_TIME, HT_MEASURE, "first start, in the file's clock", \
+	        NULL)                                                                              \
+	COLUMN(RANK_LAST_NS, "last_ns", HT_TIME, HT_MEASURE, "last end, in the file's clock",      \
+	        NULL)                                                                              \
+	COLUMN(RANK_BASE_NS, "base_ns", HT_TIME, HT_DETAIL,                                        \
+	        "unix time of the file's zero, where it has one", NULL)                            \
+	COLUMN(RANK_SHIFT_NS, "shift_ns", HT_DURATION, HT_DETAIL,                                  \
+	        "added to the file's clock to get that of all ranks, at its first event", NULL)    \
+	COLUMN(RANK_WORLD_SIZE, "world_size", HT_I64, HT_DETAIL,                                   \
+	        "ranks of the job, as the file says", NULL)
+HT_COLUMNS(rank_columns, RANK_COLUMNS);
 
 static enum ht_status fill_ranks(struct ht_sql_session *s, ht_table *table)
 {
@@ -36,35 +41,36 @@ static enum ht_status fill_ranks(struct ht_sql_session *s, ht_table *table)
 		if (ht_sql_move(s, i, &move) != SQLITE_OK)
 			return s->failed;
 		ht_table_row(table);
-		ht_table_put_i64(table, rank->number);
-		ht_table_put_str(table, rank->path);
-		ht_table_put_i64(table, (int64_t)rank->n_events);
-		ht_table_put_i64(table, (int64_t)rank->json_bytes);
-		ht_table_put_i64(table, (int64_t)rank->n_steps);
-		ht_table_put_known(table, rank->min_ts_ns, HT_NO_I64);
-		ht_table_put_known(table, rank->max_end_ns, HT_NO_I64);
-		ht_table_put_known(table, rank->base_ns, HT_NO_I64);
-		ht_table_put_known(table,
+		ht_table_put_i64(table, RANK_RANK, rank->number);
+		ht_table_put_str(table, RANK_PATH, rank->path);
+		ht_table_put_i64(table, RANK_N_EVENTS, (int64_t)rank->n_events);
+		ht_table_put_i64(table, RANK_JSON_BYTES, (int64_t)rank->json_bytes);
+		ht_table_put_i64(table, RANK_N_STEPS, (int64_t)rank->n_steps);
+		ht_table_put_known(table, RANK_FIRST_NS, rank->min_ts_ns, HT_NO_I64);
+		ht_table_put_known(table, RANK_LAST_NS, rank->max_end_ns, HT_NO_I64);
+		ht_table_put_known(table, RANK_BASE_NS, rank->base_ns, HT_NO_I64);
+		ht_table_put_known(table, RANK_SHIFT_NS,
 		        has_time
 		                ? ht_sub_sat(ht_time_moved(&move, rank->min_ts_ns), rank->min_ts_ns)
 		                : HT_NO_I64,
 		        HT_NO_I64);
-		ht_table_put_known(table, rank->job.world_size, HT_NO_I64);
+		ht_table_put_known(table, RANK_WORLD_SIZE, rank->job.world_size, HT_NO_I64);
 	}
 	return HT_OK;
 }
 
 /* ---- steps ---- */
 
-static const struct ht_column step_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "step", HT_I64, HT_KEY, "number of the profiler step", NULL },
-	{ "id", HT_EVENT, HT_DETAIL, "its event: ProfilerStep#N", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "start, in the file's clock", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration", NULL },
-	{ "end_ns", HT_TIME, HT_MEASURE, "end, in the file's clock", NULL },
-	{ "time_ns", HT_TIME, HT_MEASURE, "start in the clock that all ranks share, from 0", NULL },
-};
+#define STEP_COLUMNS(COLUMN)                                                                       \
+	COLUMN(STEP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY, "number of the profiler step", NULL)             \
+	COLUMN(STEP_ID, "id", HT_EVENT, HT_DETAIL, "its event: ProfilerStep#N", NULL)              \
+	COLUMN(STEP_TS_NS, "ts_ns", HT_TIME, HT_MEASURE, "start, in the file's clock", NULL)       \
+	COLUMN(STEP_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "duration", NULL)                   \
+	COLUMN(STEP_END_NS, "end_ns", HT_TIME, HT_MEASURE, "end, in the file's clock", NULL)       \
+	COLUMN(STEP_TIME_NS, "time_ns", HT_TIME, HT_MEASURE,                                       \
+	        "start in the clock that all ranks share, from 0", NULL)
+HT_COLUMNS(step_columns, STEP_COLUMNS);
 
 static enum ht_status fill_steps(struct ht_sql_session *s, ht_table *table)
 {
@@ -76,13 +82,13 @@ static enum ht_status fill_steps(struct ht_sql_session *s, ht_table *table)
 		for (size_t k = 0; k < rank->n_steps; k++) {
 			const struct ht_step *step = &rank->steps[k];
 			ht_table_row(table);
-			ht_table_put_i64(table, rank->number);
-			ht_table_put_i64(table, step->number);
-			ht_table_put_i64(table, ht_event_id(rank->number, step->row));
-			ht_table_put_i64(table, step->ts_ns);
-			ht_table_put_i64(table, step->end_ns - step->ts_ns);
-			ht_table_put_i64(table, step->end_ns);
-			ht_table_put_i64(table, ht_time_moved(&move, step->ts_ns));
+			ht_table_put_i64(table, STEP_RANK, rank->number);
+			ht_table_put_i64(table, STEP_STEP, step->number);
+			ht_table_put_i64(table, STEP_ID, ht_event_id(rank->number, step->row));
+			ht_table_put_i64(table, STEP_TS_NS, step->ts_ns);
+			ht_table_put_i64(table, STEP_DUR_NS, step->end_ns - step->ts_ns);
+			ht_table_put_i64(table, STEP_END_NS, step->end_ns);
+			ht_table_put_i64(table, STEP_TIME_NS, ht_time_moved(&move, step->ts_ns));
 		}
 	}
 	return HT_OK;
@@ -90,30 +96,37 @@ static enum ht_status fill_steps(struct ht_sql_session *s, ht_table *table)
 
 /* ---- tracks ---- */
 
-static const struct ht_column track_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "track", HT_I64, HT_KEY, "number of the thread or stream in its trace", NULL },
-	{ "pid", HT_STR, HT_MEASURE, "process id or name; device index for streams", NULL },
-	{ "tid", HT_STR, HT_MEASURE, "thread id or name; stream", NULL },
-	{ "process_name", HT_STR, HT_MEASURE, "name of the process", NULL },
-	{ "thread_name", HT_STR, HT_MEASURE, "name of the thread or stream", NULL },
-	{ "device", HT_I64, HT_MEASURE, "device of a stream, null for threads of the host", NULL },
-	{ "n_events", HT_I64, HT_MEASURE, "events with a time", NULL },
-	{ "n_spans", HT_I64, HT_MEASURE, "of them spans", NULL },
-};
+#define TRACK_COLUMNS(COLUMN)                                                                      \
+	COLUMN(TRACK_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(TRACK_TRACK, "track", HT_I64, HT_KEY,                                               \
+	        "number of the thread or stream in its trace", NULL)                               \
+	COLUMN(TRACK_PID, "pid", HT_STR, HT_MEASURE,                                               \
+	        "process id or name; device index for streams", NULL)                              \
+	COLUMN(TRACK_TID, "tid", HT_STR, HT_MEASURE, "thread id or name; stream", NULL)            \
+	COLUMN(TRACK_PROCESS_NAME, "process_name", HT_STR, HT_MEASURE, "name of the process",      \
+	        NULL)                                                                              \
+	COLUMN(TRACK_THREAD_NAME, "thread_name", HT_STR, HT_MEASURE,                               \
+	        "name of the thread or stream", NULL)                                              \
+	COLUMN(TRACK_DEVICE, "device", HT_I64, HT_MEASURE,                                         \
+	        "device of a stream, null for threads of the host", NULL)                          \
+	COLUMN(TRACK_N_EVENTS, "n_events", HT_I64, HT_MEASURE, "events with a time", NULL)         \
+	COLUMN(TRACK_N_SPANS, "n_spans", HT_I64, HT_MEASURE, "of them spans", NULL)
+HT_COLUMNS(track_columns, TRACK_COLUMNS);
 
-static void put_id(ht_table *table, const struct ht_trace *t, int64_t id, uint8_t type)
+static void put_id(
+        ht_table *table, size_t column, const struct ht_trace *t, int64_t id, uint8_t type)
 {
 	char text[24];
 	sqlite3_snprintf(sizeof text, text, "%lld", (long long)id);
-	ht_table_put_str(table, type == HT_ID_STR   ? ht_str(t, (uint32_t)id)
-	                        : type == HT_ID_INT ? text
-	                                            : NULL);
+	ht_table_put_str(table, column,
+	        type == HT_ID_STR   ? ht_str(t, (uint32_t)id)
+	        : type == HT_ID_INT ? text
+	                            : NULL);
 }
 
-static void put_name(ht_table *table, const struct ht_trace *t, uint32_t id)
+static void put_name(ht_table *table, size_t column, const struct ht_trace *t, uint32_t id)
 {
-	ht_table_put_str(table, id == HT_NO_STR ? NULL : ht_str(t, id));
+	ht_table_put_str(table, column, id == HT_NO_STR ? NULL : ht_str(t, id));
 }
 
 static enum ht_status fill_tracks(struct ht_sql_session *s, ht_table *table)
@@ -125,15 +138,15 @@ static enum ht_status fill_tracks(struct ht_sql_session *s, ht_table *table)
 		for (size_t k = 0; k < t->n_tracks; k++) {
 			const struct ht_track *track = &t->tracks[k];
 			ht_table_row(table);
-			ht_table_put_i64(table, s->set->roster.ranks[i].number);
-			ht_table_put_i64(table, (int64_t)k);
-			put_id(table, t, track->pid, track->pid_type);
-			put_id(table, t, track->tid, track->tid_type);
-			put_name(table, t, track->process_name);
-			put_name(table, t, track->name);
-			ht_table_put_known(table, track->device, -1);
-			ht_table_put_i64(table, track->n);
-			ht_table_put_i64(table, track->n_spans);
+			ht_table_put_i64(table, TRACK_RANK, s->set->roster.ranks[i].number);
+			ht_table_put_i64(table, TRACK_TRACK, (int64_t)k);
+			put_id(table, TRACK_PID, t, track->pid, track->pid_type);
+			put_id(table, TRACK_TID, t, track->tid, track->tid_type);
+			put_name(table, TRACK_PROCESS_NAME, t, track->process_name);
+			put_name(table, TRACK_THREAD_NAME, t, track->name);
+			ht_table_put_known(table, TRACK_DEVICE, track->device, -1);
+			ht_table_put_i64(table, TRACK_N_EVENTS, track->n);
+			ht_table_put_i64(table, TRACK_N_SPANS, track->n_spans);
 		}
 	}
 	return HT_OK;
@@ -141,24 +154,26 @@ static enum ht_status fill_tracks(struct ht_sql_session *s, ht_table *table)
 
 /* ---- tables, columns and functions ---- */
 
-static const struct ht_column table_columns[] = {
-	{ "name", HT_STR, HT_KEY, "name of the table or function", NULL },
-	{ "kind", HT_STR, HT_MEASURE, "table, analysis (a table that takes arguments) or function",
-	        NULL },
-	{ "sentence", HT_STR, HT_MEASURE, "what its rows are, or what it answers", NULL },
-	{ "arguments", HT_STR, HT_DETAIL, "parameters of an analysis, as in 'by=all, top=3'",
-	        NULL },
-};
+#define TABLE_COLUMNS(COLUMN)                                                                      \
+	COLUMN(TABLE_NAME, "name", HT_STR, HT_KEY, "name of the table or function", NULL)          \
+	COLUMN(TABLE_KIND, "kind", HT_STR, HT_MEASURE,                                             \
+	        "table, analysis (a table that takes arguments) or function", NULL)                \
+	COLUMN(TABLE_SENTENCE, "sentence", HT_STR, HT_MEASURE,                                     \
+	        "what its rows are, or what it answers", NULL)                                     \
+	COLUMN(TABLE_ARGUMENTS, "arguments", HT_STR, HT_DETAIL,                                    \
+	        "parameters of an analysis, as in 'by=all, top=3'", NULL)
+HT_COLUMNS(table_columns, TABLE_COLUMNS);
 
-static const struct ht_column column_columns[] = {
-	{ "table_name", HT_STR, HT_KEY, "name of the table", NULL },
-	{ "view", HT_STR, HT_KEY, "of an analysis with several: the argument that shows it", NULL },
-	{ "name", HT_STR, HT_KEY, "name of the column", NULL },
-	{ "type", HT_STR, HT_MEASURE, "type in SQL; the second word says what the number is",
-	        NULL },
-	{ "unit", HT_STR, HT_MEASURE, "unit", NULL },
-	{ "sentence", HT_STR, HT_MEASURE, "what the value is", NULL },
-};
+#define COLUMN_COLUMNS(COLUMN)                                                                     \
+	COLUMN(COLUMN_TABLE_NAME, "table_name", HT_STR, HT_KEY, "name of the table", NULL)         \
+	COLUMN(COLUMN_VIEW, "view", HT_STR, HT_KEY,                                                \
+	        "of an analysis with several: the argument that shows it", NULL)                   \
+	COLUMN(COLUMN_NAME, "name", HT_STR, HT_KEY, "name of the column", NULL)                    \
+	COLUMN(COLUMN_TYPE, "type", HT_STR, HT_MEASURE,                                            \
+	        "type in SQL; the second word says what the number is", NULL)                      \
+	COLUMN(COLUMN_UNIT, "unit", HT_STR, HT_MEASURE, "unit", NULL)                              \
+	COLUMN(COLUMN_SENTENCE, "sentence", HT_STR, HT_MEASURE, "what the value is", NULL)
+HT_COLUMNS(column_columns, COLUMN_COLUMNS);
 
 static enum ht_status fill_tables(struct ht_sql_session *s, ht_table *table);
 static enum ht_status fill_columns(struct ht_sql_session *s, ht_table *table);
@@ -208,10 +223,10 @@ static void put_table(ht_table *table, const char *name, const char *kind, const
         const char *arguments)
 {
 	ht_table_row(table);
-	ht_table_put_str(table, name);
-	ht_table_put_str(table, kind);
-	ht_table_put_str(table, sentence);
-	ht_table_put_str(table, arguments);
+	ht_table_put_str(table, TABLE_NAME, name);
+	ht_table_put_str(table, TABLE_KIND, kind);
+	ht_table_put_str(table, TABLE_SENTENCE, sentence);
+	ht_table_put_str(table, TABLE_ARGUMENTS, arguments);
 }
 
 /* "by=rank|all, num-kernels" */
@@ -255,12 +270,12 @@ static void put_columns(ht_table *table, const char *name, const char *view,
 {
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
-		ht_table_put_str(table, name);
-		ht_table_put_str(table, view);
-		ht_table_put_str(table, columns[i].name);
-		ht_table_put_str(table, ht_sql_type_text(columns[i].type));
-		ht_table_put_str(table, ht_column_unit(&columns[i]));
-		ht_table_put_str(table, columns[i].sentence);
+		ht_table_put_str(table, COLUMN_TABLE_NAME, name);
+		ht_table_put_str(table, COLUMN_VIEW, view);
+		ht_table_put_str(table, COLUMN_NAME, columns[i].name);
+		ht_table_put_str(table, COLUMN_TYPE, ht_sql_type_text(columns[i].type));
+		ht_table_put_str(table, COLUMN_UNIT, ht_column_unit(&columns[i]));
+		ht_table_put_str(table, COLUMN_SENTENCE, columns[i].sentence);
 	}
 }
 

@@ -246,7 +246,7 @@ enum ht_status ht_table_append(
 {
 	struct id_map map = { .n = source->pool.texts.n };
 	size_t n_at = ht_n_columns(source) + 1;
-	if (table->failed != HT_OK)
+	if (!ht_table_end_row(table))
 		return table->failed;
 	map.ids = ht_mem_alloc(table->mem, map.n * sizeof *map.ids);
 	size_t *at = ht_mem_alloc(table->mem, n_at * sizeof *at);

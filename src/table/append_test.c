@@ -21,14 +21,14 @@ static void test_columns_are_matched_by_name(void **state)
 	ht_table *one = make(ctx, left, 3), *two = make(ctx, right, 3);
 	ht_table *both = make(ctx, left, 3);
 	ht_table_row(one);
-	ht_table_put_i64(one, 1);
-	ht_table_put_i64(one, 12);
-	ht_table_put_f64(one, 0.5);
+	ht_table_put_i64(one, 0, 1);
+	ht_table_put_i64(one, 1, 12);
+	ht_table_put_f64(one, 2, 0.5);
 	assert_ok(ht_table_finish(ctx, one));
 	ht_table_row(two);
-	ht_table_put_str(two, "twelve");
-	ht_table_put_str(two, "b");
-	ht_table_put_i64(two, 3);
+	ht_table_put_str(two, 0, "twelve");
+	ht_table_put_str(two, 1, "b");
+	ht_table_put_i64(two, 2, 3);
 	assert_ok(ht_table_finish(ctx, two));
 	assert_ok(ht_table_append(both, one, NULL));
 	assert_ok(ht_table_append(both, two, NULL));
@@ -51,9 +51,9 @@ static void test_times_move_with_the_clock(void **state)
 	ht_table_keep_clock(one, 1);
 	for (int i = 0; i < 2; i++) {
 		ht_table_row(one);
-		ht_table_put_known(one, i, 1);
-		ht_table_put_i64(one, 5);
-		ht_table_put_i64(one, 7);
+		ht_table_put_known(one, 0, i, 1);
+		ht_table_put_i64(one, 1, 5);
+		ht_table_put_i64(one, 2, 7);
 	}
 	assert_ok(ht_table_finish(ctx, one));
 	assert_ok(ht_table_append(all, one, &(struct ht_time_move){ .shift_ns = 100 }));
@@ -73,9 +73,9 @@ static ht_table *make_taken(ht_ctx *ctx, int64_t t, const char *name)
 	ht_table *table = make(ctx, of_takers, 3);
 	for (int i = 0; i < 2; i++) {
 		ht_table_row(table);
-		ht_table_put_known(table, t + i, 5);
-		ht_table_put_str(table, i ? "both" : name);
-		ht_table_put_i64(table, i);
+		ht_table_put_known(table, 0, t + i, 5);
+		ht_table_put_str(table, 1, i ? "both" : name);
+		ht_table_put_i64(table, 2, i);
 	}
 	assert_ok(ht_table_add_note(table, "of %s", name));
 	assert_ok(ht_table_finish(ctx, table));
@@ -102,10 +102,12 @@ static void test_rows_are_taken(void **state)
 	}
 	ht_table_row(appended);
 	ht_table_row(taken);
-	ht_table_put_i64(appended, 1);
-	ht_table_put_i64(taken, 1);
-	ht_table_put_str(appended, "last");
-	ht_table_put_str(taken, "last");
+	ht_table_put_i64(appended, 0, 1);
+	ht_table_put_i64(taken, 0, 1);
+	ht_table_put_str(appended, 1, "last");
+	ht_table_put_str(taken, 1, "last");
+	ht_table_put_null(appended, 2);
+	ht_table_put_null(taken, 2);
 	assert_ok(ht_table_finish(ctx, appended));
 	assert_ok(ht_table_finish(ctx, taken));
 	struct memory_sink want = render(ctx, appended, "json", NULL);
@@ -124,12 +126,12 @@ static void test_rows_can_follow_what_was_appended(void **state)
 	static const struct ht_column columns[] = { { "s", HT_STR, HT_KEY, "s", NULL } };
 	ht_table *one = make(ctx, columns, 1), *all = make(ctx, columns, 1);
 	ht_table_row(one);
-	ht_table_put_str(one, "x");
+	ht_table_put_str(one, 0, "x");
 	assert_ok(ht_table_finish(ctx, one));
 	for (int i = 0; i < 100; i++) {
 		assert_ok(ht_table_append(all, one, NULL));
 		ht_table_row(all);
-		ht_table_put_str(all, "y");
+		ht_table_put_str(all, 0, "y");
 	}
 	assert_ok(ht_table_finish(ctx, all));
 	assert_int_equal(ht_table_n_rows(all), 200);
@@ -172,7 +174,7 @@ static void test_a_view_leaves_the_table_alone(void **state)
 	ht_table *table = make(ctx, columns, 1), *view;
 	for (int i = 0; i < 10; i++) {
 		ht_table_row(table);
-		ht_table_put_i64(table, i);
+		ht_table_put_i64(table, 0, i);
 	}
 	assert_ok(ht_table_finish(ctx, table));
 	struct ht_view second = { .sort = "-n", .top = 3, .offset = 3 };

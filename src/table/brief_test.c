@@ -24,7 +24,7 @@ static void test_names_stay_distinct(void **state)
 		assert_ok(ht_table_new(*state, "", texts, 1, &t));
 		for (size_t i = 0; i < HT_COUNT(names); i++) {
 			ht_table_row(t);
-			ht_table_put_str(t, names[i]);
+			ht_table_put_str(t, 0, names[i]);
 		}
 		assert_ok(ht_table_finish(*state, t));
 		struct memory_sink got = render(*state, t, "text",

@@ -29,11 +29,10 @@ static ht_table *small(ht_ctx *ctx)
 	} rows[] = { { "gemm|<4>", 41200000, 0.5 }, { "\x1b[2J", 3070, 0.124 }, { "c", 0, 0 } };
 	for (size_t i = 0; i < HT_COUNT(rows); i++) {
 		ht_table_row(t);
-		ht_table_put_str(t, rows[i].name);
-		ht_table_put_i64(t, rows[i].dur_ns);
-		ht_table_put_f64(t, rows[i].share);
-		if (i)
-			ht_table_put_i64(t, 12345);
+		ht_table_put_str(t, 0, rows[i].name);
+		ht_table_put_i64(t, 1, rows[i].dur_ns);
+		ht_table_put_f64(t, 2, rows[i].share);
+		ht_table_put_known(t, 3, i ? 12345 : 0, 0);
 	}
 	ht_table_set_bar(t, "share");
 	assert_ok(ht_table_add_note(t, "1 event lost"));
@@ -100,9 +99,9 @@ static void test_text_asked_for(void **state)
 	ht_table *t;
 	assert_ok(ht_table_new(*state, "T", long_named, HT_COUNT(long_named), &t));
 	ht_table_row(t);
-	ht_table_put_str(t, "a_name_that_is_much_too_long_for_the_line");
-	ht_table_put_i64(t, 1000);
-	ht_table_put_i64(t, 7);
+	ht_table_put_str(t, 0, "a_name_that_is_much_too_long_for_the_line");
+	ht_table_put_i64(t, 1, 1000);
+	ht_table_put_i64(t, 2, 7);
 	struct memory_sink got = render(*state, t, "text", &options);
 	assert_non_null(strstr(got.data, "not shown: tid"));
 	free(got.data);
@@ -194,7 +193,7 @@ static ht_table *texts_table(ht_ctx *ctx, const char *const *texts, size_t n)
 	assert_ok(ht_table_new(ctx, "Texts", columns, 1, &t));
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(t);
-		ht_table_put_str(t, texts[i]);
+		ht_table_put_str(t, 0, texts[i]);
 	}
 	assert_ok(ht_table_finish(ctx, t));
 	return t;
@@ -324,9 +323,9 @@ static void test_json_for_page(void **state)
 	static const uint64_t ids[] = { 0, UINT64_MAX, 9007199254740991 };
 	for (size_t i = 0; i < HT_COUNT(times); i++) {
 		ht_table_row(t);
-		ht_table_put_i64(t, times[i]);
-		ht_table_put_i64(t, (int64_t)ids[i]);
-		ht_table_put_f64(t, 0.5);
+		ht_table_put_i64(t, 0, times[i]);
+		ht_table_put_i64(t, 1, (int64_t)ids[i]);
+		ht_table_put_f64(t, 2, 0.5);
 	}
 	assert_ok(ht_table_finish(*state, t));
 	struct memory_sink got = render(*state, t, "json", &page);
@@ -355,7 +354,7 @@ static void test_controls_never_pass(void **state)
 		if (c >= 0x80)
 			snprintf(text, sizeof text, "a%c%cb", 0xc0 | c >> 6, 0x80 | (c & 0x3f));
 		ht_table_row(t);
-		ht_table_put_str(t, text);
+		ht_table_put_str(t, 0, text);
 	}
 	assert_ok(ht_table_add_note(t, "no\x1b]0;te\x9c"));
 	assert_ok(ht_table_finish(*state, t));
@@ -549,9 +548,10 @@ static ht_table *million(ht_ctx *ctx)
 	assert_ok(ht_table_new(ctx, "t", columns, HT_COUNT(columns), &t));
 	for (int i = 0; i < 1000000; i++) {
 		ht_table_row(t);
-		ht_table_put_str(t, i % 3 ? "one" : "another");
-		ht_table_put_i64(t, i);
-		ht_table_put_f64(t, i / 1e6);
+		ht_table_put_str(t, 0, i % 3 ? "one" : "another");
+		ht_table_put_i64(t, 1, i);
+		ht_table_put_f64(t, 2, i / 1e6);
+		ht_table_put_null(t, 3);
 	}
 	assert_ok(ht_table_finish(ctx, t));
 	return t;
@@ -696,11 +696,11 @@ static void test_sentences_wrap(void **state)
 	ht_table *t = NULL;
 	assert_ok(ht_table_new(*state, "", texts, 2, &t));
 	ht_table_row(t);
-	ht_table_put_str(t, "lost");
-	ht_table_put_str(t, "an event could not be read and was left out");
+	ht_table_put_str(t, 0, "lost");
+	ht_table_put_str(t, 1, "an event could not be read and was left out");
 	ht_table_row(t);
-	ht_table_put_str(t, "odd");
-	ht_table_put_str(t, "it is odd");
+	ht_table_put_str(t, 0, "odd");
+	ht_table_put_str(t, 1, "it is odd");
 	assert_ok(ht_table_finish(*state, t));
 	check(*state, t, "text", &(struct ht_render_options){ .width = 30, .no_title = true },
 	        "check  sentence\n"

@@ -57,10 +57,11 @@ struct ht_table {
 	struct ht_arena arena;
 	ht_ctx *building; /* for error texts until finish; a finished table may outlive its context */
 	enum ht_status failed;
+	const char *fault; /* what is wrong with a row, for HT_INTERNAL; in the arena */
 	const char *title, *method;
 	struct ht_vec columns; /* struct ht_cells */
 	size_t n_rows, cap_rows;
-	size_t cursor; /* column of the next put */
+	size_t cursor; /* column of the next put; SIZE_MAX after a failure */
 	size_t n_hidden;
 	size_t bar;     /* column index, SIZE_MAX: none */
 	bool prose;     /* rows are sentences */
@@ -103,6 +104,8 @@ static inline size_t ht_cell_bytes(enum ht_type type)
 
 /* The first failure of a table stays; answers it. */
 enum ht_status ht_table_fail(ht_table *table, enum ht_status status);
+/* Fails the table when its last row lacks cells; false when it has failed. */
+bool ht_table_end_row(ht_table *table);
 /* The texts of the pool; both return false when out of memory. */
 bool ht_table_pool_init(ht_table *table);
 bool ht_table_pool_intern(ht_table *table, const char *text, size_t n, uint32_t *ret_id);

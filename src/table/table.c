@@ -1,9 +1,9 @@
 /*
  * table.c - building a table cell by cell, and reading it back; see table.h and storage.h.
  *
- * Columns grow together, by half, in place where the system can remap; a put is an index, a store and a
- * test of whether the column has nulls at all. What fails sticks until ht_table_finish, so that an
- * analysis with ten puts a row needs one check.
+ * Columns grow together, by half, in place where the system can remap; a put is two comparisons (is it the next
+ * column, does the type fit), a store and a test of whether the column has nulls at all. What fails sticks until
+ * ht_table_finish, so that an analysis with ten puts a row needs one check.
  */
 #include "table/storage.h"
 
@@ -40,12 +40,20 @@ const char *ht_column_unit(const struct ht_column *column)
 	}
 }
 
+static enum ht_status fail_as_bug(ht_ctx *ctx, const ht_table *table)
+{
+	return ht_fail(ctx, HT_INTERNAL, NULL, -1,
+	        "this is a fault of the program: please report it with the command", "%s",
+	        table->fault);
+}
+
 /* The first failure stays; its text is set here while the context is known to live. */
 enum ht_status ht_table_fail(ht_table *table, enum ht_status status)
 {
 	if (table->failed != HT_OK)
 		return table->failed;
 	table->failed = status;
+	table->cursor = SIZE_MAX;
 	/* the row in hand may be half made, and analyses look at what they have so far */
 	if (table->n_rows)
 		table->n_rows--;
@@ -57,6 +65,8 @@ enum ht_status ht_table_fail(ht_table *table, enum ht_status status)
 	else if (table->building && status == HT_USAGE)
 		ht_fail(table->building, status, NULL, -1, NULL,
 		        "column added to a table that has rows");
+	else if (table->building && status == HT_INTERNAL)
+		fail_as_bug(table->building, table);
 	return table->failed;
 }
 
@@ -279,12 +289,66 @@ static void set_null(ht_table *table, struct ht_cells *cells, size_t row)
 	clear(cells->any, cells->cap, row, ht_cell_bytes(cells->meta.type));
 }
 
-/* The cell that the next put fills, NULL when there is none. */
-static inline struct ht_cells *next_cell(ht_table *table)
+/* A row that is not what its columns are is a fault of who made it, never of a trace; the text stays until finish. */
+static void fail_row(ht_table *table, const char *format, ...)
 {
-	if (table->failed != HT_OK || table->cursor >= ht_n_columns(table))
+	char text[320];
+	va_list ap;
+	if (table->failed != HT_OK)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	table->fault = ht_table_copy_text(table, text, strlen(text));
+	ht_table_fail(table, table->fault ? HT_INTERNAL : HT_NOMEM);
+}
+
+static const char *column_name(const ht_table *table, size_t column)
+{
+	return column < ht_n_columns(table) ? ht_cells_at(table, column)->meta.name : "none";
+}
+
+/* Out of line, so that a put that is in its place has little to look at. */
+static __attribute__((noinline, cold)) void fail_place(ht_table *table, size_t column)
+{
+	fail_row(table, "table '%s': column %s (%zu) was put where %s (%zu) is expected",
+	        table->title, column_name(table, column), column, column_name(table, table->cursor),
+	        table->cursor);
+}
+
+static __attribute__((noinline, cold)) void fail_type(
+        ht_table *table, size_t column, const char *given)
+{
+	const struct ht_column *meta = &ht_cells_at(table, column)->meta;
+	fail_row(table, "table '%s': column %s is of type %s and was given %s", table->title,
+	        meta->name, ht_type_name(meta->type), given);
+}
+
+/* The types of a column that a put fits, as bits. */
+#define TYPE(type) (1u << (type))
+enum {
+	ANY = TYPE(HT_LAST_TYPE + 1) - 1,
+	FLOATS = TYPE(HT_F64) | TYPE(HT_DURATION_F64) | TYPE(HT_RATIO),
+	TEXTS = TYPE(HT_STR),
+	INTEGERS = ANY & ~(FLOATS | TEXTS),
+};
+
+/* The cell that this put fills, which has to be the next one; NULL when the table has failed. A table that failed has no
+ * next cell, so one comparison tells both. */
+static inline struct ht_cells *next_cell(
+        ht_table *table, size_t column, unsigned fits, const char *given)
+{
+	if (table->cursor != column || column >= ht_n_columns(table)) {
+		fail_place(table, column);
 		return NULL;
-	return ht_cells_at(table, table->cursor++);
+	}
+	struct ht_cells *cells = ht_cells_at(table, column);
+	if (!(fits & TYPE(cells->meta.type))) {
+		fail_type(table, column, given);
+		return NULL;
+	}
+	table->cursor = column + 1;
+	return cells;
 }
 
 static inline void set_valid(struct ht_cells *cells, size_t row)
@@ -293,96 +357,83 @@ static inline void set_valid(struct ht_cells *cells, size_t row)
 		cells->valid[row] = 1;
 }
 
-void ht_table_put_null(ht_table *table)
+void ht_table_put_null(ht_table *table, size_t column)
 {
-	struct ht_cells *cells = next_cell(table);
+	struct ht_cells *cells = next_cell(table, column, ANY, "null");
 	if (cells)
 		set_null(table, cells, table->n_rows - 1);
 }
 
-static void close_row(ht_table *table)
+void ht_table_put_nulls(ht_table *table, size_t first, size_t end)
 {
-	while (table->failed == HT_OK && table->cursor < ht_n_columns(table))
-		ht_table_put_null(table);
+	for (size_t c = first; c < end; c++)
+		ht_table_put_null(table, c);
+}
+
+void ht_table_put_nulls_to_end(ht_table *table, size_t first)
+{
+	ht_table_put_nulls(table, first, ht_n_columns(table));
+}
+
+bool ht_table_end_row(ht_table *table)
+{
+	if (table->failed == HT_OK && table->cursor != ht_n_columns(table))
+		fail_row(table, "table '%s': a row ends where column %s (%zu) is expected",
+		        table->title, column_name(table, table->cursor), table->cursor);
+	return table->failed == HT_OK;
 }
 
 void ht_table_row(ht_table *table)
 {
-	close_row(table);
-	if (table->failed != HT_OK || (table->n_rows == table->cap_rows && !grow_rows(table)))
+	if (!ht_table_end_row(table) || (table->n_rows == table->cap_rows && !grow_rows(table)))
 		return;
 	table->n_rows++;
 	table->cursor = 0;
 }
 
-void ht_table_put_i64(ht_table *table, int64_t value)
+static inline void set_i64(struct ht_cells *cells, size_t row, int64_t value)
 {
-	struct ht_cells *cells = next_cell(table);
-	if (!cells)
-		return;
-	size_t row = table->n_rows - 1;
-	if (cells->meta.type == HT_STR) {
-		set_null(table, cells, row);
-		return;
-	}
-	if (ht_type_is_f64(cells->meta.type))
-		cells->f64[row] = (double)value;
-	else if (cells->meta.type == HT_BOOL)
-		cells->i64[row] = value != 0;
-	else
-		cells->i64[row] = value;
+	cells->i64[row] = cells->meta.type == HT_BOOL ? value != 0 : value;
 	set_valid(cells, row);
 }
 
-void ht_table_put_cell(ht_table *table, const ht_table *source, size_t row, size_t column)
+void ht_table_put_i64(ht_table *table, size_t column, int64_t value)
 {
-	const struct ht_column *from = ht_table_column(source, column);
-	if (!from || ht_table_is_null(source, row, column))
-		ht_table_put_null(table);
-	else if (from->type == HT_STR)
-		ht_table_put_str(table, ht_table_str(source, row, column));
-	else if (ht_type_is_f64(from->type))
-		ht_table_put_f64(table, ht_table_f64(source, row, column));
-	else
-		ht_table_put_i64(table, ht_table_i64(source, row, column));
+	struct ht_cells *cells = next_cell(table, column, INTEGERS, "an integer");
+	if (cells)
+		set_i64(cells, table->n_rows - 1, value);
 }
 
-void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown)
+void ht_table_put_known(ht_table *table, size_t column, int64_t value, int64_t unknown)
 {
-	if (value == unknown)
-		ht_table_put_null(table);
-	else
-		ht_table_put_i64(table, value);
+	struct ht_cells *cells = next_cell(table, column, INTEGERS, "an integer");
+	if (cells && value != unknown)
+		set_i64(cells, table->n_rows - 1, value);
+	else if (cells)
+		set_null(table, cells, table->n_rows - 1);
 }
 
-void ht_table_put_f64(ht_table *table, double value)
+void ht_table_put_f64(ht_table *table, size_t column, double value)
 {
-	struct ht_cells *cells = next_cell(table);
+	struct ht_cells *cells = next_cell(table, column, FLOATS, "a float");
 	if (!cells)
 		return;
 	size_t row = table->n_rows - 1;
-	enum ht_type type = cells->meta.type;
-	if (ht_type_is_f64(type) && isfinite(value)) {
-		cells->f64[row] = value;
-	} else if (type == HT_U64 && value > -0.5 && value < 0x1p64) {
-		cells->u64[row] = (uint64_t)nearbyint(value);
-	} else if (type != HT_U64 && type != HT_STR && value >= -0x1p63 && value < 0x1p63) {
-		int64_t rounded = (int64_t)nearbyint(value);
-		cells->i64[row] = type == HT_BOOL ? rounded != 0 : rounded;
-	} else {
+	if (!isfinite(value)) {
 		set_null(table, cells, row);
 		return;
 	}
+	cells->f64[row] = value;
 	set_valid(cells, row);
 }
 
-void ht_table_put_strn(ht_table *table, const char *text, size_t n)
+void ht_table_put_strn(ht_table *table, size_t column, const char *text, size_t n)
 {
-	struct ht_cells *cells = next_cell(table);
+	struct ht_cells *cells = next_cell(table, column, TEXTS, "text");
 	if (!cells)
 		return;
 	size_t row = table->n_rows - 1;
-	if (cells->meta.type != HT_STR || !text) {
+	if (!text) {
 		set_null(table, cells, row);
 		return;
 	}
@@ -396,9 +447,23 @@ void ht_table_put_strn(ht_table *table, const char *text, size_t n)
 	set_valid(cells, row);
 }
 
-void ht_table_put_str(ht_table *table, const char *text)
+void ht_table_put_str(ht_table *table, size_t column, const char *text)
 {
-	ht_table_put_strn(table, text, text ? strlen(text) : 0);
+	ht_table_put_strn(table, column, text, text ? strlen(text) : 0);
+}
+
+void ht_table_put_cell(
+        ht_table *table, size_t column, const ht_table *source, size_t row, size_t from)
+{
+	const struct ht_column *meta = ht_table_column(source, from);
+	if (!meta || ht_table_is_null(source, row, from))
+		ht_table_put_null(table, column);
+	else if (meta->type == HT_STR)
+		ht_table_put_str(table, column, ht_table_str(source, row, from));
+	else if (ht_type_is_f64(meta->type))
+		ht_table_put_f64(table, column, ht_table_f64(source, row, from));
+	else
+		ht_table_put_i64(table, column, ht_table_i64(source, row, from));
 }
 
 /* Give back the unused tail of each column; a refusal just keeps it. */
@@ -426,10 +491,12 @@ static void trim(ht_table *table)
 
 enum ht_status ht_table_finish(ht_ctx *ctx, ht_table *table)
 {
-	close_row(table);
+	ht_table_end_row(table);
 	table->building = NULL;
 	if (table->failed == HT_NOMEM)
 		return ht_fail_nomem(ctx);
+	if (table->failed == HT_INTERNAL)
+		return fail_as_bug(ctx, table);
 	if (table->failed != HT_OK)
 		return ht_fail(ctx, table->failed, NULL, -1, NULL, "the table is incomplete");
 	trim(table);

@@ -36,23 +36,52 @@ void ht_table_set_own_words(ht_table *table);
  * Names of columns and of things stay. After the last row and note. */
 void ht_table_name_device(ht_table *table, const char word[3]);
 
-/* Begin a row; all its cells are null until set. Cells are set left to right by the put calls; a put
- * beyond the last column is ignored. Errors (out of memory) stick: appends after one are ignored, and
- * ht_table_finish tells. So analyses append without checks and check once. A number put into a
- * column of the other number type is converted, text and numbers do not mix: such a cell is null.
- * Text that is not UTF-8 gets U+FFFD where it is not, as does a NUL inside. */
+/* The columns of a table are one list, which gives both their schema and the numbers that puts and readers name:
+ *
+ *     #define COLUMNS(COLUMN)                                                       \
+ *             COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)   \
+ *             COLUMN(COL_BUSY, "busy_ns", HT_DURATION, HT_MEASURE, "time with work", NULL)
+ *     HT_COLUMNS(columns, COLUMNS);
+ *     ...
+ *     ht_table_row(table);
+ *     ht_table_put_i64(table, COL_RANK, rank);
+ *     ht_table_put_i64(table, COL_BUSY, busy_ns);
+ *
+ * HT_COLUMNS is for one file; a list in a header has the enum with it, HT_COLUMN_NUMBERS, and the array in one file. */
+#define HT_COLUMN_NUMBER(number, ...) number,
+#define HT_COLUMN_ENTRY(number, ...)  { __VA_ARGS__ },
+#define HT_COLUMN_NUMBERS(list, n)    enum { list(HT_COLUMN_NUMBER) n }
+#define HT_COLUMN_ENTRIES(list)                                                                    \
+	{                                                                                          \
+		list(HT_COLUMN_ENTRY)                                                              \
+	}
+#define HT_COLUMNS(array, list)                                                                    \
+	enum { list(HT_COLUMN_NUMBER) };                                                           \
+	static const struct ht_column array[] = { list(HT_COLUMN_ENTRY) }
+
+/* Begin a row. Its cells are put from left to right, each once, and each put names its column: one that is not the next
+ * column or is of another type, a row with cells missing when the next begins or the table is finished, is a fault of
+ * the analysis, and the table fails with HT_INTERNAL that names them. There is no conversion. Text that is not UTF-8
+ * gets U+FFFD where it is not, as does a NUL inside.
+ * Errors (this, or out of memory) stick: appends after one are ignored, and ht_table_finish tells. So analyses append
+ * without checks and check once. */
 void ht_table_row(ht_table *table);
-void ht_table_put_i64(
-        ht_table *table, int64_t value); /* any integer type, time, duration, bytes, bool */
-void ht_table_put_f64(
-        ht_table *table, double value); /* F64, DURATION_F64, RATIO; NaN and inf become null */
-void ht_table_put_str(ht_table *table, const char *text);            /* NULL becomes null */
-void ht_table_put_strn(ht_table *table, const char *text, size_t n); /* text need not end in NUL */
-void ht_table_put_null(ht_table *table);
-/* The integer, or null when it is what stands for unknown. */
-void ht_table_put_known(ht_table *table, int64_t value, int64_t unknown);
-/* The cell of another finished table, which has the same type. */
-void ht_table_put_cell(ht_table *table, const ht_table *source, size_t row, size_t column);
+/* I64, U64, BOOL (0 or not), TIME, DURATION, BYTES, EVENT. */
+void ht_table_put_i64(ht_table *table, size_t column, int64_t value);
+/* The same, or null when it is what stands for unknown. */
+void ht_table_put_known(ht_table *table, size_t column, int64_t value, int64_t unknown);
+/* F64, DURATION_F64, RATIO; NaN and inf become null. */
+void ht_table_put_f64(ht_table *table, size_t column, double value);
+/* STR; NULL becomes null, and text of a known length need not end in NUL. */
+void ht_table_put_str(ht_table *table, size_t column, const char *text);
+void ht_table_put_strn(ht_table *table, size_t column, const char *text, size_t n);
+/* Any type: one column; those from first to before end; all from first on. */
+void ht_table_put_null(ht_table *table, size_t column);
+void ht_table_put_nulls(ht_table *table, size_t first, size_t end);
+void ht_table_put_nulls_to_end(ht_table *table, size_t first);
+/* The cell of another finished table, whose column has a type that fits. */
+void ht_table_put_cell(
+        ht_table *table, size_t column, const ht_table *source, size_t row, size_t from);
 /* Times of this column are not moved when its rows are appended to another table. */
 void ht_table_keep_clock(ht_table *table, size_t column);
 /* A further column that all rows so far lack. */

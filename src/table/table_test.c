@@ -54,49 +54,116 @@ static void test_null_is_not_empty(void **state)
 
 static void test_what_is_not_finite_is_null(void **state)
 {
-	static const struct ht_column columns[] = { { "x", HT_F64, HT_MEASURE, "x", NULL },
-		{ "n", HT_I64, HT_MEASURE, "n", NULL } };
+	static const struct ht_column columns[] = { { "x", HT_F64, HT_MEASURE, "x", NULL } };
 	const double values[] = { NAN, INFINITY, -INFINITY, 1e300 };
 	ht_table *t;
-	assert_ok(ht_table_new(*state, "t", columns, 2, &t));
+	assert_ok(ht_table_new(*state, "t", columns, 1, &t));
 	for (size_t i = 0; i < HT_COUNT(values); i++) {
 		ht_table_row(t);
-		ht_table_put_f64(t, values[i]);
-		ht_table_put_f64(t, values[i]);
+		ht_table_put_f64(t, 0, values[i]);
 	}
 	assert_ok(ht_table_finish(*state, t));
-	for (size_t i = 0; i < HT_COUNT(values); i++) {
+	for (size_t i = 0; i < HT_COUNT(values); i++)
 		assert_int_equal(ht_table_is_null(t, i, 0), i < 3);
-		assert_true(ht_table_is_null(t, i, 1));
-	}
 	ht_table_free(t);
 }
 
-static void test_puts_convert_or_refuse(void **state)
+/* Every put into a column of every type: either it is a value of the type, or the table fails and says why. */
+static void test_a_put_fits_its_column_or_fails(void **state)
+{
+	enum put { I64, KNOWN, F64, STR, N_PUTS };
+	static const bool fits[][N_PUTS] = { [HT_I64] = { 1, 1, 0, 0 },
+		[HT_U64] = { 1, 1, 0, 0 },
+		[HT_F64] = { 0, 0, 1, 0 },
+		[HT_STR] = { 0, 0, 0, 1 },
+		[HT_BOOL] = { 1, 1, 0, 0 },
+		[HT_TIME] = { 1, 1, 0, 0 },
+		[HT_DURATION] = { 1, 1, 0, 0 },
+		[HT_DURATION_F64] = { 0, 0, 1, 0 },
+		[HT_BYTES] = { 1, 1, 0, 0 },
+		[HT_RATIO] = { 0, 0, 1, 0 },
+		[HT_EVENT] = { 1, 1, 0, 0 } };
+	assert_int_equal(HT_COUNT(fits), HT_LAST_TYPE + 1);
+	for (size_t type = 0; type <= HT_LAST_TYPE; type++)
+		for (size_t put = 0; put < N_PUTS; put++) {
+			const struct ht_column column = { "c", (enum ht_type)type, HT_KEY, "c",
+				NULL };
+			ht_table *t;
+			assert_ok(ht_table_new(*state, "t", &column, 1, &t));
+			ht_table_row(t);
+			if (put == I64)
+				ht_table_put_i64(t, 0, 17);
+			else if (put == KNOWN)
+				ht_table_put_known(t, 0, -1, -1);
+			else if (put == F64)
+				ht_table_put_f64(t, 0, NAN);
+			else
+				ht_table_put_str(t, 0, NULL);
+			enum ht_status status = ht_table_finish(*state, t);
+			assert_int_equal(status, fits[type][put] ? HT_OK : HT_INTERNAL);
+			if (status != HT_OK)
+				assert_non_null(
+				        strstr(ht_error(*state)->message, "column c is of"));
+			else if (put == I64)
+				assert_int_equal(ht_table_i64(t, 0, 0), type == HT_BOOL ? 1 : 17);
+			else
+				assert_true(ht_table_is_null(t, 0, 0));
+			ht_error_clear(*state);
+			ht_table_free(t);
+		}
+}
+
+/* What a row can be made of wrongly, by the columns that are put. */
+static void test_a_row_has_each_cell_once_and_in_order(void **state)
+{
+	static const struct ht_column columns[] = { { "a", HT_I64, HT_KEY, "a", NULL },
+		{ "b", HT_I64, HT_KEY, "b", NULL }, { "c", HT_I64, HT_KEY, "c", NULL } };
+	static const struct {
+		int puts[6]; /* -1: a row begins; 9: the end */
+		const char *message;
+	} rows[] = {
+		{ { -1, 0, 1, 2, 9 }, NULL },
+		{ { 0, 9 }, "column a (0) was put where none (3) is expected" },
+		{ { -1, 0, 2, 9 }, "column c (2) was put where b (1) is expected" },
+		{ { -1, 0, 0, 9 }, "column a (0) was put where b (1) is expected" },
+		{ { -1, 1, 9 }, "column b (1) was put where a (0) is expected" },
+		{ { -1, 0, 1, 2, 3, 9 }, "column none (3) was put where none (3) is expected" },
+		{ { -1, 0, 1, 9 }, "a row ends where column c (2) is expected" },
+		{ { -1, 0, 1, -1, 9 }, "a row ends where column c (2) is expected" },
+		{ { -1, 9 }, "a row ends where column a (0) is expected" },
+	};
+	for (size_t i = 0; i < HT_COUNT(rows); i++) {
+		ht_table *t;
+		assert_ok(ht_table_new(*state, "Kernels", columns, 3, &t));
+		for (const int *put = rows[i].puts; *put != 9; put++)
+			if (*put < 0)
+				ht_table_row(t);
+			else
+				ht_table_put_i64(t, (size_t)*put, 1);
+		assert_int_equal(ht_table_finish(*state, t), rows[i].message ? HT_INTERNAL : HT_OK);
+		if (rows[i].message) {
+			assert_non_null(strstr(ht_error(*state)->message, "table 'Kernels': "));
+			assert_non_null(strstr(ht_error(*state)->message, rows[i].message));
+		}
+		ht_error_clear(*state);
+		ht_table_free(t);
+	}
+}
+
+/* The first fault stays, whatever follows it, and nothing that follows is kept. */
+static void test_a_fault_sticks(void **state)
 {
 	ht_table *t;
 	assert_ok(ht_table_new(*state, "t", every_type, HT_COUNT(every_type), &t));
-	ht_table_put_i64(t, 1); /* before the first row: nowhere to go */
+	put_row(t, "one", 1, 1);
 	ht_table_row(t);
-	ht_table_put_i64(t, 1);    /* name: text only */
-	ht_table_put_f64(t, 2.6);  /* count: rounded */
-	ht_table_put_f64(t, -1);   /* id: unsigned */
-	ht_table_put_i64(t, 3);    /* rate: converted */
-	ht_table_put_i64(t, 17);   /* is_comm: 1 */
-	ht_table_put_str(t, "no"); /* ts_ns: number only */
-	ht_table_put_null(t);
-	ht_table_put_f64(t, 0.5);
-	for (int i = 0; i < 5; i++)
-		ht_table_put_i64(t, 9); /* the last three are beyond the row */
-	assert_ok(ht_table_finish(*state, t));
+	ht_table_put_i64(t, 0, 1);
+	put_row(t, "two", 2, 2);
+	assert_int_equal(ht_table_append(t, t, NULL), HT_INTERNAL);
 	assert_int_equal(ht_table_n_rows(t), 1);
-	assert_true(ht_table_is_null(t, 0, 0));
-	assert_int_equal(ht_table_i64(t, 0, 1), 3);
-	assert_true(ht_table_is_null(t, 0, 2));
-	assert_f64(ht_table_f64(t, 0, 3), 3);
-	assert_int_equal(ht_table_i64(t, 0, 4), 1);
-	assert_true(ht_table_is_null(t, 0, 5));
-	assert_f64(ht_table_f64(t, 0, 9), 9);
+	assert_int_equal(ht_table_finish(*state, t), HT_INTERNAL);
+	assert_non_null(strstr(ht_error(*state)->message, "column name is of type string"));
+	ht_error_clear(*state);
 	ht_table_free(t);
 }
 
@@ -109,10 +176,10 @@ static void test_text_is_made_valid_and_stored_once(void **state)
 		"abc" };
 	for (size_t i = 0; i < HT_COUNT(texts); i++) {
 		ht_table_row(t);
-		ht_table_put_str(t, texts[i]);
+		ht_table_put_str(t, 0, texts[i]);
 	}
 	ht_table_row(t);
-	ht_table_put_strn(t, "a\0b", 3);
+	ht_table_put_strn(t, 0, "a\0b", 3);
 	assert_ok(ht_table_finish(*state, t));
 	assert_string_equal(ht_table_title(t), "t\xef\xbf\xbd");
 	assert_string_equal(ht_table_str(t, 1, 0), "\xc3\xa9");
@@ -134,10 +201,10 @@ static void test_million_rows(void **state)
 	for (int64_t i = 0; i < 1000000; i++) {
 		char name[32];
 		ht_table_row(t);
-		ht_table_put_i64(t, i);
-		ht_table_put_f64(t, i == 700000 ? NAN : (double)i / 2);
+		ht_table_put_i64(t, 0, i);
+		ht_table_put_f64(t, 1, i == 700000 ? NAN : (double)i / 2);
 		int n = snprintf(name, sizeof name, "kernel_%d", (int)(i % 5000));
-		ht_table_put_strn(t, name, (size_t)n);
+		ht_table_put_strn(t, 2, name, (size_t)n);
 	}
 	assert_ok(ht_table_finish(*state, t));
 	assert_int_equal(ht_table_n_rows(t), 1000000);
@@ -240,7 +307,9 @@ int main(void)
 		TEST(test_wrong_type_and_range_read_as_nothing),
 		TEST(test_null_is_not_empty),
 		TEST(test_what_is_not_finite_is_null),
-		TEST(test_puts_convert_or_refuse),
+		TEST(test_a_put_fits_its_column_or_fails),
+		TEST(test_a_row_has_each_cell_once_and_in_order),
+		TEST(test_a_fault_sticks),
 		TEST(test_text_is_made_valid_and_stored_once),
 		TEST(test_million_rows),
 		TEST(test_outlives_its_context),

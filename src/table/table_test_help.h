@@ -64,18 +64,20 @@ static const struct ht_column every_type[] = {
 static inline void put_row(ht_table *table, const char *name, int64_t n, double x)
 {
 	ht_table_row(table);
-	if (!name)
+	if (!name) {
+		ht_table_put_nulls_to_end(table, 0);
 		return;
-	ht_table_put_str(table, name);
-	ht_table_put_i64(table, n);
-	ht_table_put_i64(table, (int64_t)(UINT64_MAX - (uint64_t)n));
-	ht_table_put_f64(table, x);
-	ht_table_put_i64(table, n & 1);
-	ht_table_put_i64(table, 1700000000000000000 + n % 1000);
-	ht_table_put_i64(table, n);
-	ht_table_put_f64(table, x * 1000);
-	ht_table_put_i64(table, n);
-	ht_table_put_f64(table, x / 100);
+	}
+	ht_table_put_str(table, 0, name);
+	ht_table_put_i64(table, 1, n);
+	ht_table_put_i64(table, 2, (int64_t)(UINT64_MAX - (uint64_t)n));
+	ht_table_put_f64(table, 3, x);
+	ht_table_put_i64(table, 4, n & 1);
+	ht_table_put_i64(table, 5, 1700000000000000000 + n % 1000);
+	ht_table_put_i64(table, 6, n);
+	ht_table_put_f64(table, 7, x * 1000);
+	ht_table_put_i64(table, 8, n);
+	ht_table_put_f64(table, 9, x / 100);
 }
 
 static inline ht_table *every_type_table(ht_ctx *ctx)

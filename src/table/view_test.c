@@ -40,14 +40,14 @@ static ht_table *sample(ht_ctx *ctx)
 	for (size_t i = 0; i < HT_COUNT(rows); i++) {
 		const struct row *r = &rows[i];
 		ht_table_row(t);
-		ht_table_put_str(t, r->name);
-		ht_table_put_i64(t, r->stream);
-		ht_table_put_i64(t, (int64_t)r->id);
-		ht_table_put_i64(t, r->ts_ns);
-		ht_table_put_i64(t, r->dur_ns);
-		ht_table_put_i64(t, r->size_bytes);
-		ht_table_put_f64(t, r->share);
-		ht_table_put_i64(t, r->is_comm);
+		ht_table_put_str(t, 0, r->name);
+		ht_table_put_i64(t, 1, r->stream);
+		ht_table_put_i64(t, 2, (int64_t)r->id);
+		ht_table_put_i64(t, 3, r->ts_ns);
+		ht_table_put_i64(t, 4, r->dur_ns);
+		ht_table_put_i64(t, 5, r->size_bytes);
+		ht_table_put_f64(t, 6, r->share);
+		ht_table_put_i64(t, 7, r->is_comm);
 	}
 	assert_ok(ht_table_finish(ctx, t));
 	return t;
@@ -311,8 +311,8 @@ static void test_million_rows(void **state)
 		x = x * 6364136223846793005u + 1442695040888963407u;
 		snprintf(name, sizeof name, "k%d", (int)(x >> 33) % 1000);
 		ht_table_row(t);
-		ht_table_put_str(t, i % 1000 ? name : NULL);
-		ht_table_put_i64(t, (int64_t)(x >> 20) - ((int64_t)1 << 43));
+		ht_table_put_str(t, 0, i % 1000 ? name : NULL);
+		ht_table_put_i64(t, 1, (int64_t)(x >> 20) - ((int64_t)1 << 43));
 	}
 	struct ht_view view = { .where = "name is null or stream > 0", .sort = "name,-stream" };
 	assert_ok(ht_table_finish(ctx, t));

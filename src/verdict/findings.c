@@ -16,20 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] = {
-	{ "category", HT_I64, HT_KEY, "what the device waited for", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "how long", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the work that ended the longest", NULL },
-	{ "row_ns", HT_DURATION, HT_MEASURE, "how long that was", NULL },
-};
-const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] = {
-	{ "device", HT_I64, HT_KEY, "index of the device", NULL },
-	{ "window_ns", HT_DURATION, HT_MEASURE, "first step's start to last step's end", NULL },
-	{ "busy_ns", HT_DURATION, HT_MEASURE, "time in it with a kernel running", NULL },
-	{ "kernel_ns", HT_DURATION, HT_MEASURE, "sum of the durations of kernels", NULL },
-	{ "tc_ns", HT_DURATION, HT_MEASURE, "of that, on tensor cores", NULL },
-	{ "major", HT_I64, HT_MEASURE, "first number of its compute capability", NULL },
-};
+const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_FOUND_IDLE_COLUMNS);
+const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_FOUND_GPU_COLUMNS);
 enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 
@@ -81,12 +71,13 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bound
 	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, &window, &list, &n));
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
-		ht_table_put_known(table, list[i].device, -1);
-		ht_table_put_i64(table, list[i].window_ns);
-		ht_table_put_i64(table, list[i].busy_ns);
-		ht_table_put_i64(table, list[i].kernel_ns);
-		ht_table_put_i64(table, list[i].tc_ns);
-		ht_table_put_known(table, major_of(run, list[i].properties), HT_NO_I64);
+		ht_table_put_known(table, HT_FOUND_GPU_DEVICE, list[i].device, -1);
+		ht_table_put_i64(table, HT_FOUND_GPU_WINDOW_NS, list[i].window_ns);
+		ht_table_put_i64(table, HT_FOUND_GPU_BUSY_NS, list[i].busy_ns);
+		ht_table_put_i64(table, HT_FOUND_GPU_KERNEL_NS, list[i].kernel_ns);
+		ht_table_put_i64(table, HT_FOUND_GPU_TC_NS, list[i].tc_ns);
+		ht_table_put_known(
+		        table, HT_FOUND_GPU_MAJOR, major_of(run, list[i].properties), HT_NO_I64);
 	}
 	return HT_OK;
 }
@@ -111,10 +102,10 @@ static enum ht_status put_idle(struct ht_run *run, const struct ht_frame *frame,
 		if (!ns[category])
 			continue;
 		ht_table_row(table);
-		ht_table_put_i64(table, category);
-		ht_table_put_i64(table, ns[category]);
-		ht_table_put_known(table, longest[category].row, HT_NONE);
-		ht_table_put_i64(table, longest[category].length_ns);
+		ht_table_put_i64(table, HT_FOUND_IDLE_CATEGORY, category);
+		ht_table_put_i64(table, HT_FOUND_IDLE_NS, ns[category]);
+		ht_table_put_known(table, HT_FOUND_IDLE_ROW, longest[category].row, HT_NONE);
+		ht_table_put_i64(table, HT_FOUND_IDLE_ROW_NS, longest[category].length_ns);
 	}
 	return HT_OK;
 }
@@ -255,12 +246,12 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 
 static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
 {
-	if (ht_table_is_null(steps, row, HT_FOUND_STEP_COMPUTING))
+	if (ht_table_is_null(steps, row, HT_FOUND_STEP_COMPUTING_NS))
 		return;
-	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE));
-	ht_sum(&told->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING));
-	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED));
-	ht_sum(&told->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE));
+	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE_NS));
+	ht_sum(&told->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING_NS));
+	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED_NS));
+	ht_sum(&told->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE_NS));
 }
 
 static enum ht_status find_steps(struct ht_findings *f)
@@ -277,10 +268,10 @@ static enum ht_status find_steps(struct ht_findings *f)
 		int64_t rank = f->parts->list[p].rank;
 		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
 			int64_t number = cell(steps, i, HT_FOUND_STEP_NUMBER);
-			add_step(
-			        &f->host, host, rank, steps, i, cell(steps, i, HT_FOUND_STEP_HOST));
+			add_step(&f->host, host, rank, steps, i,
+			        cell(steps, i, HT_FOUND_STEP_HOST_NS));
 			add_step(&f->device, device, rank, steps, i,
-			        cell(steps, i, HT_FOUND_STEP_DEVICE));
+			        cell(steps, i, HT_FOUND_STEP_DEVICE_NS));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
 			add_told(&f->told, steps, i);

@@ -38,14 +38,60 @@ enum {
 	HT_N_FOUND
 };
 
+#define HT_FOUND_IDLE_COLUMNS(COLUMN)                                                              \
+	COLUMN(HT_FOUND_IDLE_CATEGORY, "category", HT_I64, HT_KEY, "what the device waited for",   \
+	        NULL)                                                                              \
+	COLUMN(HT_FOUND_IDLE_NS, "ns", HT_DURATION, HT_MEASURE, "how long", NULL)                  \
+	COLUMN(HT_FOUND_IDLE_ROW, "row", HT_I64, HT_MEASURE,                                       \
+	        "row of the work that ended the longest", NULL)                                    \
+	COLUMN(HT_FOUND_IDLE_ROW_NS, "row_ns", HT_DURATION, HT_MEASURE, "how long that was", NULL)
+HT_COLUMN_NUMBERS(HT_FOUND_IDLE_COLUMNS, HT_N_FOUND_IDLE_COLUMNS);
+#define HT_FOUND_GPU_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_FOUND_GPU_DEVICE, "device", HT_I64, HT_KEY, "index of the device", NULL)         \
+	COLUMN(HT_FOUND_GPU_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                       \
+	        "first step's start to last step's end", NULL)                                     \
+	COLUMN(HT_FOUND_GPU_BUSY_NS, "busy_ns", HT_DURATION, HT_MEASURE,                           \
+	        "time in it with a kernel running", NULL)                                          \
+	COLUMN(HT_FOUND_GPU_KERNEL_NS, "kernel_ns", HT_DURATION, HT_MEASURE,                       \
+	        "sum of the durations of kernels", NULL)                                           \
+	COLUMN(HT_FOUND_GPU_TC_NS, "tc_ns", HT_DURATION, HT_MEASURE, "of that, on tensor cores",   \
+	        NULL)                                                                              \
+	COLUMN(HT_FOUND_GPU_MAJOR, "major", HT_I64, HT_MEASURE,                                    \
+	        "first number of its compute capability", NULL)
+HT_COLUMN_NUMBERS(HT_FOUND_GPU_COLUMNS, HT_N_FOUND_GPU_COLUMNS);
+#define HT_FOUND_STEP_COLUMNS(COLUMN)                                                              \
+	COLUMN(HT_FOUND_STEP_NUMBER, "number", HT_I64, HT_KEY,                                     \
+	        "of the step; null: the whole recording", NULL)                                    \
+	COLUMN(HT_FOUND_STEP_HOST_NS, "host_ns", HT_DURATION, HT_MEASURE,                          \
+	        "duration on the host; null: not recorded", NULL)                                  \
+	COLUMN(HT_FOUND_STEP_DEVICE_NS, "device_ns", HT_DURATION, HT_MEASURE,                      \
+	        "up to its last GPU work", NULL)                                                   \
+	COLUMN(HT_FOUND_STEP_ROW, "row", HT_I64, HT_MEASURE, "row of the step", NULL)              \
+	COLUMN(HT_FOUND_STEP_COMPUTING_NS, "computing_ns", HT_DURATION, HT_MEASURE,                \
+	        "as the exporter says", NULL)                                                      \
+	COLUMN(HT_FOUND_STEP_EXPOSED_NS, "exposed_ns", HT_DURATION, HT_MEASURE,                    \
+	        "communication alone, as the exporter says", NULL)                                 \
+	COLUMN(HT_FOUND_STEP_FREE_NS, "free_ns", HT_DURATION, HT_MEASURE,                          \
+	        "neither, as the exporter says", NULL)                                             \
+	COLUMN(HT_FOUND_STEP_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,        \
+	        "in communication; null: there is GPU work", NULL)                                 \
+	COLUMN(HT_FOUND_STEP_DATALOADER_NS, "dataloader_ns", HT_DURATION, HT_MEASURE,              \
+	        "in a data loader alone", NULL)                                                    \
+	COLUMN(HT_FOUND_STEP_CPU_EXEC_NS, "cpu_exec_ns", HT_DURATION, HT_MEASURE,                  \
+	        "in other operators and annotations alone", NULL)                                  \
+	COLUMN(HT_FOUND_STEP_OTHER_NS, "other_ns", HT_DURATION, HT_MEASURE,                        \
+	        "in nothing that was recorded", NULL)
+HT_COLUMN_NUMBERS(HT_FOUND_STEP_COLUMNS, HT_N_FOUND_STEP_COLUMNS);
+#define HT_FOUND_TOP_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_TOP_KIND, "kind", HT_I64, HT_KEY, "kind of what takes time", NULL)               \
+	COLUMN(HT_TOP_NAME, "name", HT_STR, HT_KEY, "its name", NULL)                              \
+	COLUMN(HT_TOP_NS, "ns", HT_DURATION, HT_MEASURE, "its time", NULL)                         \
+	COLUMN(HT_TOP_COUNT, "count", HT_I64, HT_MEASURE, "how often", NULL)                       \
+	COLUMN(HT_TOP_ROW, "row", HT_I64, HT_MEASURE, "row of the longest", NULL)                  \
+	COLUMN(HT_TOP_ROW_NS, "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL)
+HT_COLUMN_NUMBERS(HT_FOUND_TOP_COLUMNS, HT_N_FOUND_TOP_COLUMNS);
 extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
         ht_found_top_columns[], ht_found_gpu_columns[];
-enum {
-	HT_N_FOUND_IDLE_COLUMNS = 4,
-	HT_N_FOUND_STEP_COLUMNS = 11,
-	HT_N_FOUND_TOP_COLUMNS = 6,
-	HT_N_FOUND_GPU_COLUMNS = 6
-};
 /* As the facts of an analysis; more may follow from HT_N_FOUND on. */
 #define HT_FINDINGS_FACTS                                                                          \
 	[HT_FOUND_BREAKDOWN] = { "breakdown", ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS },      \
@@ -76,15 +122,6 @@ enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_boun
 enum ht_status ht_tops_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
-/* Columns of what takes time. */
-enum {
-	HT_TOP_KIND, /* enum ht_top_kind */
-	HT_TOP_NAME,
-	HT_TOP_NS,
-	HT_TOP_COUNT,
-	HT_TOP_ROW, /* of the longest */
-	HT_TOP_ROW_NS
-};
 /* Kinds of what takes time. */
 enum ht_top_kind {
 	HT_TOP_OPERATOR,      /* by time of the GPU work that it launched itself */

@@ -13,9 +13,9 @@
 static int64_t length_of(const ht_table *steps, size_t row)
 {
 	return ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER) ||
-	                       ht_table_is_null(steps, row, HT_FOUND_STEP_DEVICE)
+	                       ht_table_is_null(steps, row, HT_FOUND_STEP_DEVICE_NS)
 	               ? -1
-	               : ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE);
+	               : ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE_NS);
 }
 
 /* Appends the numbers of a rank's slow steps. */

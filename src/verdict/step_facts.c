@@ -5,22 +5,8 @@
 
 #include "model/communication/exporter.h"
 
-const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] = {
-	{ "number", HT_I64, HT_KEY, "of the step; null: the whole recording", NULL },
-	{ "host_ns", HT_DURATION, HT_MEASURE, "duration on the host; null: not recorded", NULL },
-	{ "device_ns", HT_DURATION, HT_MEASURE, "up to its last GPU work", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the step", NULL },
-	{ "computing_ns", HT_DURATION, HT_MEASURE, "as the exporter says", NULL },
-	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication alone, as the exporter says",
-	        NULL },
-	{ "free_ns", HT_DURATION, HT_MEASURE, "neither, as the exporter says", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE, "in communication; null: there is GPU work",
-	        NULL },
-	{ "dataloader_ns", HT_DURATION, HT_MEASURE, "in a data loader alone", NULL },
-	{ "cpu_exec_ns", HT_DURATION, HT_MEASURE, "in other operators and annotations alone",
-	        NULL },
-	{ "other_ns", HT_DURATION, HT_MEASURE, "in nothing that was recorded", NULL },
-};
+const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_FOUND_STEP_COLUMNS);
 
 const enum ht_busy ht_found_host_roles[HT_N_HOST_ROLES] = { HT_BUSY_COMM, HT_BUSY_LOADER,
 	HT_BUSY_CPU, HT_BUSY_OTHER };
@@ -53,17 +39,17 @@ static enum ht_status put_steps(struct ht_run *run, const struct ht_bounds *boun
 		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
 		bool on_host = step && t->meta->has_host_steps;
 		ht_table_row(table);
-		ht_table_put_known(
-		        table, step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
-		ht_table_put_known(table,
+		ht_table_put_known(table, HT_FOUND_STEP_NUMBER,
+		        step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(table, HT_FOUND_STEP_HOST_NS,
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
-		ht_table_put_i64(table, ht_sub_sat(b->end, b->start));
-		ht_table_put_known(table, step ? step->row : HT_NONE, HT_NONE);
-		for (size_t k = HT_FOUND_STEP_COMPUTING; k <= HT_FOUND_STEP_FREE; k++)
-			ht_table_put_null(table);
+		ht_table_put_i64(table, HT_FOUND_STEP_DEVICE_NS, ht_sub_sat(b->end, b->start));
+		ht_table_put_known(table, HT_FOUND_STEP_ROW, step ? step->row : HT_NONE, HT_NONE);
+		for (size_t k = HT_FOUND_STEP_COMPUTING_NS; k <= HT_FOUND_STEP_FREE_NS; k++)
+			ht_table_put_null(table, k);
 		for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
-			ht_table_put_known(
-			        table, ns ? ns[i][ht_found_host_roles[k]] : HT_NO_I64, HT_NO_I64);
+			ht_table_put_known(table, HT_FOUND_STEP_ROLES + k,
+			        ns ? ns[i][ht_found_host_roles[k]] : HT_NO_I64, HT_NO_I64);
 	}
 	return HT_OK;
 }
@@ -76,15 +62,15 @@ static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
 	HT_TRY(ht_exporter_steps(run, false, &steps, &n));
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
-		ht_table_put_known(table, steps[i].number, HT_NO_I64);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, steps[i].step_ns);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, steps[i].computing_ns);
-		ht_table_put_i64(table, steps[i].exposed_ns);
-		ht_table_put_i64(table, steps[i].free_ns);
+		ht_table_put_known(table, HT_FOUND_STEP_NUMBER, steps[i].number, HT_NO_I64);
+		ht_table_put_null(table, HT_FOUND_STEP_HOST_NS);
+		ht_table_put_i64(table, HT_FOUND_STEP_DEVICE_NS, steps[i].step_ns);
+		ht_table_put_null(table, HT_FOUND_STEP_ROW);
+		ht_table_put_i64(table, HT_FOUND_STEP_COMPUTING_NS, steps[i].computing_ns);
+		ht_table_put_i64(table, HT_FOUND_STEP_EXPOSED_NS, steps[i].exposed_ns);
+		ht_table_put_i64(table, HT_FOUND_STEP_FREE_NS, steps[i].free_ns);
 		for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
-			ht_table_put_null(table);
+			ht_table_put_null(table, HT_FOUND_STEP_ROLES + k);
 	}
 	return HT_OK;
 }

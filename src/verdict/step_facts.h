@@ -7,20 +7,11 @@
 
 #include "verdict/findings.h"
 
-/* Columns of the steps of a part. */
-enum {
-	HT_FOUND_STEP_NUMBER,
-	HT_FOUND_STEP_HOST,
-	HT_FOUND_STEP_DEVICE,
-	HT_FOUND_STEP_ROW,
-	HT_FOUND_STEP_COMPUTING,
-	HT_FOUND_STEP_EXPOSED,
-	HT_FOUND_STEP_FREE,
-	HT_FOUND_STEP_ROLES /* one for each of the roles below */
-};
-
 /* The roles that a step of the host alone can have, as the columns have them. */
-enum { HT_N_HOST_ROLES = 4 };
+enum {
+	HT_FOUND_STEP_ROLES = HT_FOUND_STEP_COMMUNICATION_NS,
+	HT_N_HOST_ROLES = HT_N_FOUND_STEP_COLUMNS - HT_FOUND_STEP_ROLES
+};
 extern const enum ht_busy ht_found_host_roles[HT_N_HOST_ROLES];
 
 /* Of the rank in hand; those of its exporter where it has no events. */

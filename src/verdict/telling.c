@@ -55,16 +55,17 @@ const char *ht_tell_and(struct ht_telling *s, const char *before, const char *mo
 void ht_tell_line(struct ht_telling *s, const struct ht_told_line *line)
 {
 	ht_table_row(s->table);
-	ht_table_put_str(s->table, line->topic);
-	ht_table_put_str(s->table, line->finding);
-	ht_table_put_str(s->table, line->evidence && *line->evidence ? line->evidence : NULL);
-	ht_table_put_str(s->table, line->next);
-	ht_table_put_known(s->table, line->value_ns, HT_NO_I64);
+	ht_table_put_str(s->table, HT_TOLD_TOPIC, line->topic);
+	ht_table_put_str(s->table, HT_TOLD_FINDING, line->finding);
+	ht_table_put_str(s->table, HT_TOLD_EVIDENCE,
+	        line->evidence && *line->evidence ? line->evidence : NULL);
+	ht_table_put_str(s->table, HT_TOLD_NEXT, line->next);
+	ht_table_put_known(s->table, HT_TOLD_VALUE_NS, line->value_ns, HT_NO_I64);
 	if (line->whole_ns > 0)
-		ht_table_put_f64(s->table, ht_ratio(line->part_ns, line->whole_ns));
+		ht_table_put_f64(s->table, HT_TOLD_SHARE, ht_ratio(line->part_ns, line->whole_ns));
 	else
-		ht_table_put_null(s->table);
-	ht_table_put_known(s->table, line->saves_ns, HT_NO_I64);
+		ht_table_put_null(s->table, HT_TOLD_SHARE);
+	ht_table_put_known(s->table, HT_TOLD_SAVES_NS, line->saves_ns, HT_NO_I64);
 }
 
 /* ---- what takes most time ---- */
@@ -89,7 +90,7 @@ static enum ht_status tell_apart(
 	HT_TRY(ht_table_new(ctx, "", &column, 1, &table));
 	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
 		ht_table_row(table);
-		ht_table_put_str(table, ht_tell_name(s, tops->list[i].name, SIZE_MAX));
+		ht_table_put_str(table, 0, ht_tell_name(s, tops->list[i].name, SIZE_MAX));
 	}
 	enum ht_status status =
 	        ht_brief_make(ctx, table, 0, HT_TELL_CELLS, s->run->scratch, &briefs);

@@ -33,6 +33,21 @@ struct ht_told_line {
 	int64_t saves_ns;          /* HT_NO_I64: none */
 };
 
+/* The columns of lines. */
+#define HT_TOLD_COLUMNS(COLUMN)                                                                    \
+	COLUMN(HT_TOLD_TOPIC, "topic", HT_STR, HT_KEY, "what the line is about", NULL)             \
+	COLUMN(HT_TOLD_FINDING, "finding", HT_STR, HT_MEASURE, "what was found", NULL)             \
+	COLUMN(HT_TOLD_EVIDENCE, "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row",  \
+	        NULL)                                                                              \
+	COLUMN(HT_TOLD_NEXT, "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL)  \
+	COLUMN(HT_TOLD_VALUE_NS, "value_ns", HT_DURATION, HT_MEASURE,                              \
+	        "the time that it is about, of a step or, of lists, of the first in all", NULL)    \
+	COLUMN(HT_TOLD_SHARE, "share", HT_RATIO, HT_MEASURE,                                       \
+	        "of the whole that the sentence names", NULL)                                      \
+	COLUMN(HT_TOLD_SAVES_NS, "saves_ns", HT_DURATION, HT_MEASURE,                              \
+	        "what a step could be shorter by, at most", NULL)
+HT_COLUMN_NUMBERS(HT_TOLD_COLUMNS, HT_N_TOLD_COLUMNS);
+
 void ht_tell_line(struct ht_telling *tell, const struct ht_told_line *line);
 /* The lines of what takes most time: operators, kernels, modules, collectives. */
 void ht_tell_tops(struct ht_telling *tell);

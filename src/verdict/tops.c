@@ -16,14 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] = {
-	{ "kind", HT_I64, HT_KEY, "kind of what takes time", NULL },
-	{ "name", HT_STR, HT_KEY, "its name", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "its time", NULL },
-	{ "count", HT_I64, HT_MEASURE, "how often", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the longest", NULL },
-	{ "row_ns", HT_DURATION, HT_MEASURE, "its time", NULL },
-};
+const struct ht_column ht_found_top_columns[HT_N_FOUND_TOP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_FOUND_TOP_COLUMNS);
 /* A group. */
 struct timed {
 	const char *name;
@@ -129,12 +123,12 @@ static int by_kind_and_time(const void *left, const void *right)
 static void put_timed(ht_table *table, const struct timed *timed)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, timed->kind);
-	ht_table_put_str(table, timed->name);
-	ht_table_put_i64(table, timed->ns);
-	ht_table_put_i64(table, timed->count);
-	ht_table_put_known(table, timed->row, HT_NONE);
-	ht_table_put_i64(table, timed->row_ns);
+	ht_table_put_i64(table, HT_TOP_KIND, timed->kind);
+	ht_table_put_str(table, HT_TOP_NAME, timed->name);
+	ht_table_put_i64(table, HT_TOP_NS, timed->ns);
+	ht_table_put_i64(table, HT_TOP_COUNT, timed->count);
+	ht_table_put_known(table, HT_TOP_ROW, timed->row, HT_NONE);
+	ht_table_put_i64(table, HT_TOP_ROW_NS, timed->row_ns);
 }
 
 /* Of each kind the names with most time; what is beyond them counts without a name. */

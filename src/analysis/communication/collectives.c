@@ -32,53 +32,70 @@
 static enum ht_status extract(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column summary_columns[] = {
-	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
-	{ "kind", HT_STR, HT_KEY, "kind of collective", NULL },
-	{ "ranks", HT_I64, HT_MEASURE, "ranks of the group that are there", NULL },
-	{ "collectives", HT_I64, HT_MEASURE, "collectives matched over ranks", NULL },
-	{ "calls", HT_I64, HT_DETAIL, "their calls on all ranks", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "larger side of each collective, added up", NULL },
-	{ "duration_ns", HT_DURATION, HT_DETAIL, "duration of the calls, added up", NULL },
-	{ "wait_ns", HT_DURATION, HT_MEASURE,
-	        "of that, until the last rank had arrived; null unless all ranks are there", NULL },
-	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest of the duration", NULL },
-	{ "wait_share", HT_RATIO, HT_MEASURE, "wait over duration", NULL },
-	{ "skew_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of first to last arrival", NULL },
-	{ "skew_max_ns", HT_DURATION, HT_DETAIL, "largest first to last arrival", NULL },
-	{ "uncertainty_ns", HT_DURATION, HT_DETAIL,
-	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL },
-	{ "algbw_gb_per_s", HT_F64, HT_MEASURE, "bytes of all calls over their transfer", "GB/s" },
-	{ "busbw_gb_per_s", HT_F64, HT_MEASURE, "that times the factor of its kind and group size",
-	        "GB/s" },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_GROUP, "group", HT_STR, HT_KEY,                                             \
+	        "process group and its ranks, or the pair of a send", NULL)                        \
+	COLUMN(SUMMARY_KIND, "kind", HT_STR, HT_KEY, "kind of collective", NULL)                   \
+	COLUMN(SUMMARY_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks of the group that are there",    \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_COLLECTIVES, "collectives", HT_I64, HT_MEASURE,                             \
+	        "collectives matched over ranks", NULL)                                            \
+	COLUMN(SUMMARY_CALLS, "calls", HT_I64, HT_DETAIL, "their calls on all ranks", NULL)        \
+	COLUMN(SUMMARY_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                       \
+	        "larger side of each collective, added up", NULL)                                  \
+	COLUMN(SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_DETAIL,                         \
+	        "duration of the calls, added up", NULL)                                           \
+	COLUMN(SUMMARY_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE,                                \
+	        "of that, until the last rank had arrived; null unless all ranks are there", NULL) \
+	COLUMN(SUMMARY_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                        \
+	        "the rest of the duration", NULL)                                                  \
+	COLUMN(SUMMARY_WAIT_SHARE, "wait_share", HT_RATIO, HT_MEASURE, "wait over duration", NULL) \
+	COLUMN(SUMMARY_SKEW_MEAN_NS, "skew_mean_ns", HT_DURATION_F64, HT_DETAIL,                   \
+	        "mean of first to last arrival", NULL)                                             \
+	COLUMN(SUMMARY_SKEW_MAX_NS, "skew_max_ns", HT_DURATION, HT_DETAIL,                         \
+	        "largest first to last arrival", NULL)                                             \
+	COLUMN(SUMMARY_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_DETAIL,                   \
+	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL)       \
+	COLUMN(SUMMARY_ALGBW_GB_PER_S, "algbw_gb_per_s", HT_F64, HT_MEASURE,                       \
+	        "bytes of all calls over their transfer", "GB/s")                                  \
+	COLUMN(SUMMARY_BUSBW_GB_PER_S, "busbw_gb_per_s", HT_F64, HT_MEASURE,                       \
+	        "that times the factor of its kind and group size", "GB/s")
+HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 
-static const struct ht_column call_columns[] = {
-	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
-	{ "name", HT_STR, HT_KEY, "collective, or its kernel", NULL },
-	{ "kind", HT_STR, HT_DETAIL, "kind of collective", NULL },
-	{ "step", HT_I64, HT_KEY, "step of its launch, null outside steps", NULL },
-	{ "sequence", HT_I64, HT_KEY,
-	        "sequence number in the group, or position in the step from 0", NULL },
-	{ "rank", HT_I64, HT_KEY, "rank of this call", NULL },
-	{ "row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
-	{ "ranks", HT_I64, HT_DETAIL, "ranks whose call was found", NULL },
-	{ "group_size", HT_I64, HT_DETAIL, "ranks of the group", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "bytes of the call's larger side", NULL },
-	{ "dtype", HT_STR, HT_MEASURE, "type of its elements", NULL },
-	{ "start_ns", HT_TIME, HT_DETAIL, "its start, from the first event of all ranks", NULL },
-	{ "duration_ns", HT_DURATION, HT_DETAIL, "duration of its kernel", NULL },
-	{ "late_ns", HT_DURATION, HT_DETAIL, "its start after the first start", NULL },
-	{ "skew_ns", HT_DURATION, HT_MEASURE, "first start to last start of the collective", NULL },
-	{ "wait_ns", HT_DURATION, HT_MEASURE,
-	        "until the last rank had arrived; null unless all ranks are there", NULL },
-	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest of the duration", NULL },
-	{ "uncertainty_ns", HT_DURATION, HT_DETAIL,
-	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL },
-	{ "algbw_gb_per_s", HT_F64, HT_MEASURE, "bytes of the collective over transfer", "GB/s" },
-	{ "busbw_gb_per_s", HT_F64, HT_MEASURE, "that times the factor of its kind and group size",
-	        "GB/s" },
-};
+#define CALL_COLUMNS(COLUMN)                                                                       \
+	COLUMN(CALL_GROUP, "group", HT_STR, HT_KEY,                                                \
+	        "process group and its ranks, or the pair of a send", NULL)                        \
+	COLUMN(CALL_NAME, "name", HT_STR, HT_KEY, "collective, or its kernel", NULL)               \
+	COLUMN(CALL_KIND, "kind", HT_STR, HT_DETAIL, "kind of collective", NULL)                   \
+	COLUMN(CALL_STEP, "step", HT_I64, HT_KEY, "step of its launch, null outside steps", NULL)  \
+	COLUMN(CALL_SEQUENCE, "sequence", HT_I64, HT_KEY,                                          \
+	        "sequence number in the group, or position in the step from 0", NULL)              \
+	COLUMN(CALL_RANK, "rank", HT_I64, HT_KEY, "rank of this call", NULL)                       \
+	COLUMN(CALL_ROW, "row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace",      \
+	        NULL)                                                                              \
+	COLUMN(CALL_RANKS, "ranks", HT_I64, HT_DETAIL, "ranks whose call was found", NULL)         \
+	COLUMN(CALL_GROUP_SIZE, "group_size", HT_I64, HT_DETAIL, "ranks of the group", NULL)       \
+	COLUMN(CALL_BYTES, "bytes", HT_BYTES, HT_MEASURE, "bytes of the call's larger side", NULL) \
+	COLUMN(CALL_DTYPE, "dtype", HT_STR, HT_MEASURE, "type of its elements", NULL)              \
+	COLUMN(CALL_START_NS, "start_ns", HT_TIME, HT_DETAIL,                                      \
+	        "its start, from the first event of all ranks", NULL)                              \
+	COLUMN(CALL_DURATION_NS, "duration_ns", HT_DURATION, HT_DETAIL, "duration of its kernel",  \
+	        NULL)                                                                              \
+	COLUMN(CALL_LATE_NS, "late_ns", HT_DURATION, HT_DETAIL, "its start after the first start", \
+	        NULL)                                                                              \
+	COLUMN(CALL_SKEW_NS, "skew_ns", HT_DURATION, HT_MEASURE,                                   \
+	        "first start to last start of the collective", NULL)                               \
+	COLUMN(CALL_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE,                                   \
+	        "until the last rank had arrived; null unless all ranks are there", NULL)          \
+	COLUMN(CALL_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                           \
+	        "the rest of the duration", NULL)                                                  \
+	COLUMN(CALL_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_DETAIL,                      \
+	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL)       \
+	COLUMN(CALL_ALGBW_GB_PER_S, "algbw_gb_per_s", HT_F64, HT_MEASURE,                          \
+	        "bytes of the collective over transfer", "GB/s")                                   \
+	COLUMN(CALL_BUSBW_GB_PER_S, "busbw_gb_per_s", HT_F64, HT_MEASURE,                          \
+	        "that times the factor of its kind and group size", "GB/s")
+HT_COLUMNS(call_columns, CALL_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
@@ -167,12 +184,12 @@ static int64_t transfer_of(const struct ht_comm_call *call)
 }
 
 /* GB/s is bytes per ns. */
-static void put_bandwidths(
-        ht_table *table, double bytes, double transfer_ns, enum ht_comm_kind kind, int64_t n_ranks)
+static void put_bandwidths(ht_table *table, size_t column, double bytes, double transfer_ns,
+        enum ht_comm_kind kind, int64_t n_ranks)
 {
 	double gbps = transfer_ns > 0 ? bytes / transfer_ns : NAN;
-	ht_table_put_f64(table, gbps);
-	ht_table_put_f64(table, gbps * ht_comm_bus_factor(kind, n_ranks));
+	ht_table_put_f64(table, column, gbps);
+	ht_table_put_f64(table, column + 1, gbps * ht_comm_bus_factor(kind, n_ranks));
 }
 
 static int64_t size_of(const struct ht_collective *c)
@@ -191,26 +208,26 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	int64_t transfer_ns = transfer_of(call);
 	bool measured = transfer_ns != HT_NO_I64 && c->bytes != HT_NO_I64;
 	ht_table_row(table);
-	ht_table_put_str(table, *c->group ? c->group : NULL);
-	ht_table_put_str(table, c->name);
-	ht_table_put_str(table, ht_comm_kind_name(c->kind));
-	ht_table_put_known(table, c->step, HT_NO_I64);
-	ht_table_put_known(table, c->nth, HT_NO_I64);
-	ht_table_put_i64(table, parts->list[chosen->i_part].rank);
-	ht_table_put_i64(table, call->row);
-	ht_table_put_i64(table, (int64_t)c->n);
-	ht_table_put_known(table, c->size, HT_NO_I64);
-	ht_table_put_known(table, call->bytes, HT_NO_I64);
-	ht_table_put_str(table, c->dtype);
-	ht_table_put_i64(table, call->start_ns);
-	ht_table_put_i64(table, duration_of(call));
-	ht_table_put_i64(table, ht_sub_sat(call->start_ns, a.first_ns));
-	ht_table_put_i64(table, ht_sub_sat(a.last_ns, a.first_ns));
-	ht_table_put_known(table, call->wait_ns, HT_NO_I64);
-	ht_table_put_known(table, transfer_ns, HT_NO_I64);
-	ht_table_put_known(table, a.uncertainty_ns, HT_NO_I64);
-	put_bandwidths(
-	        table, measured ? (double)c->bytes : NAN, (double)transfer_ns, c->kind, size_of(c));
+	ht_table_put_str(table, CALL_GROUP, *c->group ? c->group : NULL);
+	ht_table_put_str(table, CALL_NAME, c->name);
+	ht_table_put_str(table, CALL_KIND, ht_comm_kind_name(c->kind));
+	ht_table_put_known(table, CALL_STEP, c->step, HT_NO_I64);
+	ht_table_put_known(table, CALL_SEQUENCE, c->nth, HT_NO_I64);
+	ht_table_put_i64(table, CALL_RANK, parts->list[chosen->i_part].rank);
+	ht_table_put_i64(table, CALL_ROW, call->row);
+	ht_table_put_i64(table, CALL_RANKS, (int64_t)c->n);
+	ht_table_put_known(table, CALL_GROUP_SIZE, c->size, HT_NO_I64);
+	ht_table_put_known(table, CALL_BYTES, call->bytes, HT_NO_I64);
+	ht_table_put_str(table, CALL_DTYPE, c->dtype);
+	ht_table_put_i64(table, CALL_START_NS, call->start_ns);
+	ht_table_put_i64(table, CALL_DURATION_NS, duration_of(call));
+	ht_table_put_i64(table, CALL_LATE_NS, ht_sub_sat(call->start_ns, a.first_ns));
+	ht_table_put_i64(table, CALL_SKEW_NS, ht_sub_sat(a.last_ns, a.first_ns));
+	ht_table_put_known(table, CALL_WAIT_NS, call->wait_ns, HT_NO_I64);
+	ht_table_put_known(table, CALL_TRANSFER_NS, transfer_ns, HT_NO_I64);
+	ht_table_put_known(table, CALL_UNCERTAINTY_NS, a.uncertainty_ns, HT_NO_I64);
+	put_bandwidths(table, CALL_ALGBW_GB_PER_S, measured ? (double)c->bytes : NAN,
+	        (double)transfer_ns, c->kind, size_of(c));
 }
 
 /* ---- summary ---- */
@@ -284,22 +301,23 @@ static void put_sum(ht_table *table, const struct sum *sum)
 	bool known = sum->wait_ns != HT_NO_I64;
 	int64_t transfer_ns = known ? ht_sub_sat(sum->duration_ns, sum->wait_ns) : HT_NO_I64;
 	ht_table_row(table);
-	ht_table_put_str(table, *c->group ? c->group : NULL);
-	ht_table_put_str(table, ht_comm_kind_name(c->kind));
-	ht_table_put_i64(table, sum->n_ranks);
-	ht_table_put_i64(table, sum->n_collectives);
-	ht_table_put_i64(table, sum->n_calls);
-	ht_table_put_known(table, sum->bytes, HT_NO_I64);
-	ht_table_put_i64(table, sum->duration_ns);
-	ht_table_put_known(table, sum->wait_ns, HT_NO_I64);
-	ht_table_put_known(table, transfer_ns, HT_NO_I64);
-	ht_table_put_f64(table,
+	ht_table_put_str(table, SUMMARY_GROUP, *c->group ? c->group : NULL);
+	ht_table_put_str(table, SUMMARY_KIND, ht_comm_kind_name(c->kind));
+	ht_table_put_i64(table, SUMMARY_RANKS, sum->n_ranks);
+	ht_table_put_i64(table, SUMMARY_COLLECTIVES, sum->n_collectives);
+	ht_table_put_i64(table, SUMMARY_CALLS, sum->n_calls);
+	ht_table_put_known(table, SUMMARY_BYTES, sum->bytes, HT_NO_I64);
+	ht_table_put_i64(table, SUMMARY_DURATION_NS, sum->duration_ns);
+	ht_table_put_known(table, SUMMARY_WAIT_NS, sum->wait_ns, HT_NO_I64);
+	ht_table_put_known(table, SUMMARY_TRANSFER_NS, transfer_ns, HT_NO_I64);
+	ht_table_put_f64(table, SUMMARY_WAIT_SHARE,
 	        known && sum->duration_ns ? (double)sum->wait_ns / (double)sum->duration_ns : NAN);
-	ht_table_put_f64(table, (double)sum->skew_ns / (double)sum->n_collectives);
-	ht_table_put_i64(table, sum->skew_max_ns);
-	ht_table_put_known(table, sum->uncertainty_ns, HT_NO_I64);
-	put_bandwidths(
-	        table, known ? sum->call_bytes : NAN, (double)transfer_ns, c->kind, size_of(c));
+	ht_table_put_f64(
+	        table, SUMMARY_SKEW_MEAN_NS, (double)sum->skew_ns / (double)sum->n_collectives);
+	ht_table_put_i64(table, SUMMARY_SKEW_MAX_NS, sum->skew_max_ns);
+	ht_table_put_known(table, SUMMARY_UNCERTAINTY_NS, sum->uncertainty_ns, HT_NO_I64);
+	put_bandwidths(table, SUMMARY_ALGBW_GB_PER_S, known ? sum->call_bytes : NAN,
+	        (double)transfer_ns, c->kind, size_of(c));
 }
 
 static enum ht_status put_summary(

@@ -26,29 +26,31 @@
 static enum ht_status measure(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", NULL },
-	{ "group", HT_STR, HT_KEY, "process group; null by rank or when the file does not say",
-	        NULL },
-	{ "collective", HT_STR, HT_KEY, "collective, or short kernel name; null by rank and group",
-	        NULL },
-	{ "count", HT_I64, HT_MEASURE, "communication kernels", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE, "time with such a kernel running", NULL },
-	{ "compute_ns", HT_DURATION, HT_DETAIL, "time with a compute kernel running on the device",
-	        NULL },
-	{ "overlap_ns", HT_DURATION, HT_MEASURE, "communication while a compute kernel runs",
-	        NULL },
-	{ "exposed_ns", HT_DURATION, HT_MEASURE, "communication while no compute kernel runs",
-	        NULL },
-	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
-	        "exposed while all such kernels wait for a rank; null unless all ranks are there",
-	        NULL },
-	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
-	        "the rest of exposed: data can move; null unless all ranks are there", NULL },
-	{ "overlap_share", HT_RATIO, HT_MEASURE, "overlap over communication; null without any",
-	        NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", \
+	        NULL)                                                                              \
+	COLUMN(COL_GROUP, "group", HT_STR, HT_KEY,                                                 \
+	        "process group; null by rank or when the file does not say", NULL)                 \
+	COLUMN(COL_COLLECTIVE, "collective", HT_STR, HT_KEY,                                       \
+	        "collective, or short kernel name; null by rank and group", NULL)                  \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "communication kernels", NULL)              \
+	COLUMN(COL_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,                  \
+	        "time with such a kernel running", NULL)                                           \
+	COLUMN(COL_COMPUTE_NS, "compute_ns", HT_DURATION, HT_DETAIL,                               \
+	        "time with a compute kernel running on the device", NULL)                          \
+	COLUMN(COL_OVERLAP_NS, "overlap_ns", HT_DURATION, HT_MEASURE,                              \
+	        "communication while a compute kernel runs", NULL)                                 \
+	COLUMN(COL_EXPOSED_NS, "exposed_ns", HT_DURATION, HT_MEASURE,                              \
+	        "communication while no compute kernel runs", NULL)                                \
+	COLUMN(COL_EXPOSED_WAIT_NS, "exposed_wait_ns", HT_DURATION, HT_MEASURE,                    \
+	        "exposed while all such kernels wait for a rank; null unless all ranks are there", \
+	        NULL)                                                                              \
+	COLUMN(COL_EXPOSED_TRANSFER_NS, "exposed_transfer_ns", HT_DURATION, HT_MEASURE,            \
+	        "the rest of exposed: data can move; null unless all ranks are there", NULL)       \
+	COLUMN(COL_OVERLAP_SHARE, "overlap_share", HT_RATIO, HT_MEASURE,                           \
+	        "overlap over communication; null without any", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 enum { EXPOSED_WAIT = 9, OVERLAP_SHARE = 11 };
 enum { ROWS, CALLS, GAPS };
@@ -155,32 +157,30 @@ static bool same_key(const struct kernel *a, const struct kernel *b)
 	return !compare_text(a->group, b->group) && !compare_text(a->collective, b->collective);
 }
 
-/* Columns behind those that tell rows apart. */
-#define N_MEASURES 8
-
 static void put_total(ht_table *table, int64_t rank, int32_t device, const struct total *total,
         int64_t compute_ns, bool has_events)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_known(table, device, -1);
-	ht_table_put_str(table, total->group);
-	ht_table_put_str(table, total->collective);
+	ht_table_put_i64(table, COL_RANK, rank);
+	ht_table_put_known(table, COL_DEVICE, device, -1);
+	ht_table_put_str(table, COL_GROUP, total->group);
+	ht_table_put_str(table, COL_COLLECTIVE, total->collective);
 	/* a rank without events says nothing, not 0 */
-	for (size_t i = 0; !has_events && i < N_MEASURES; i++)
-		ht_table_put_null(table);
-	if (!has_events)
+	if (!has_events) {
+		ht_table_put_nulls_to_end(table, COL_COUNT);
 		return;
-	ht_table_put_i64(table, (int64_t)total->count);
-	ht_table_put_i64(table, total->communication_ns);
-	ht_table_put_i64(table, compute_ns);
-	ht_table_put_i64(table, total->overlap_ns);
-	ht_table_put_i64(table, total->communication_ns - total->overlap_ns);
-	ht_table_put_null(table);
-	ht_table_put_null(table);
-	ht_table_put_f64(table, total->communication_ns ? (double)total->overlap_ns /
-	                                                          (double)total->communication_ns
-	                                                : NAN);
+	}
+	ht_table_put_i64(table, COL_COUNT, (int64_t)total->count);
+	ht_table_put_i64(table, COL_COMMUNICATION_NS, total->communication_ns);
+	ht_table_put_i64(table, COL_COMPUTE_NS, compute_ns);
+	ht_table_put_i64(table, COL_OVERLAP_NS, total->overlap_ns);
+	ht_table_put_i64(table, COL_EXPOSED_NS, total->communication_ns - total->overlap_ns);
+	ht_table_put_null(table, COL_EXPOSED_WAIT_NS);
+	ht_table_put_null(table, COL_EXPOSED_TRANSFER_NS);
+	ht_table_put_f64(table, COL_OVERLAP_SHARE,
+	        total->communication_ns
+	                ? (double)total->overlap_ns / (double)total->communication_ns
+	                : NAN);
 }
 
 struct rank {

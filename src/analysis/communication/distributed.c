@@ -33,72 +33,76 @@
 static enum ht_status look(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define RANK                                                                                       \
-	{                                                                                          \
-		"rank", HT_I64, HT_KEY, "rank of the trace", NULL                                  \
-	}
-#define STEP                                                                                       \
-	{                                                                                          \
-		"step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL                \
-	}
-
-static const struct ht_column overlap_columns[] = {
-	RANK,
-	STEP,
-	{ "step_ns", HT_DURATION, HT_MEASURE, "length of the step, up to its last GPU work", NULL },
-	{ "computation_ns", HT_DURATION, HT_MEASURE, "computing without communication", NULL },
-	{ "overlapped_ns", HT_DURATION, HT_MEASURE, "computing and communicating at once", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE, "communicating without computing: exposed",
-	        NULL },
-	{ "exposed_kernel_ns", HT_DURATION, HT_DETAIL,
-	        "of that, with a kernel of communication running, or a call of the host that does it",
-	        NULL },
-	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
-	        "of that, waiting for a rank; null unless all ranks are there", NULL },
-	{ "exposed_transfer_ns", HT_DURATION, HT_MEASURE,
-	        "of that, the rest: data can move; null unless all ranks are there", NULL },
-	{ "other_ns", HT_DURATION, HT_MEASURE, "neither", NULL },
-	{ "communication_share", HT_RATIO, HT_DETAIL, "communication_ns over step_ns", NULL },
-};
+#define OVERLAP_COLUMNS(COLUMN)                                                                    \
+	COLUMN(OVERLAP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
+	COLUMN(OVERLAP_STEP, "step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL)  \
+	COLUMN(OVERLAP_STEP_NS, "step_ns", HT_DURATION, HT_MEASURE,                                \
+	        "length of the step, up to its last GPU work", NULL)                               \
+	COLUMN(OVERLAP_COMPUTATION_NS, "computation_ns", HT_DURATION, HT_MEASURE,                  \
+	        "computing without communication", NULL)                                           \
+	COLUMN(OVERLAP_OVERLAPPED_NS, "overlapped_ns", HT_DURATION, HT_MEASURE,                    \
+	        "computing and communicating at once", NULL)                                       \
+	COLUMN(OVERLAP_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,              \
+	        "communicating without computing: exposed", NULL)                                  \
+	COLUMN(OVERLAP_EXPOSED_KERNEL_NS, "exposed_kernel_ns", HT_DURATION, HT_DETAIL,             \
+	        "of that, with a kernel of communication running, or a call of the "               \
+	        "host that does it",                                                               \
+	        NULL)                                                                              \
+	COLUMN(OVERLAP_EXPOSED_WAIT_NS, "exposed_wait_ns", HT_DURATION, HT_MEASURE,                \
+	        "of that, waiting for a rank; null unless all ranks are there", NULL)              \
+	COLUMN(OVERLAP_EXPOSED_TRANSFER_NS, "exposed_transfer_ns", HT_DURATION, HT_MEASURE,        \
+	        "of that, the rest: data can move; null unless all ranks are there", NULL)         \
+	COLUMN(OVERLAP_OTHER_NS, "other_ns", HT_DURATION, HT_MEASURE, "neither", NULL)             \
+	COLUMN(OVERLAP_COMMUNICATION_SHARE, "communication_share", HT_RATIO, HT_DETAIL,            \
+	        "communication_ns over step_ns", NULL)
+HT_COLUMNS(overlap_columns, OVERLAP_COLUMNS);
 enum { EXPOSED_WAIT = 7 };
 
-static const struct ht_column waiting_columns[] = {
-	RANK,
-	STEP,
-	{ "transfer_ns", HT_DURATION, HT_MEASURE,
-	        "communication for as long as the fastest rank needs", NULL },
-	{ "synchronizing_ns", HT_DURATION, HT_MEASURE, "the rest of communication", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE,
-	        "time with a call or kernel of communication", NULL },
-	{ "calls", HT_I64, HT_DETAIL, "calls that were paired over ranks", NULL },
-};
+#define WAITING_COLUMNS(COLUMN)                                                                    \
+	COLUMN(WAITING_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
+	COLUMN(WAITING_STEP, "step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL)  \
+	COLUMN(WAITING_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                        \
+	        "communication for as long as the fastest rank needs", NULL)                       \
+	COLUMN(WAITING_SYNCHRONIZING_NS, "synchronizing_ns", HT_DURATION, HT_MEASURE,              \
+	        "the rest of communication", NULL)                                                 \
+	COLUMN(WAITING_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,              \
+	        "time with a call or kernel of communication", NULL)                               \
+	COLUMN(WAITING_CALLS, "calls", HT_I64, HT_DETAIL, "calls that were paired over ranks", NULL)
+HT_COLUMNS(waiting_columns, WAITING_COLUMNS);
 
-static const struct ht_column operation_columns[] = {
-	RANK,
-	{ "name", HT_STR, HT_KEY, "operator of communication, or its kernel", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "calls", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "of their inputs; null when unknown", NULL },
-	{ "mean_bytes", HT_F64, HT_DETAIL, "bytes over calls", "bytes" },
-	{ "latency_ns", HT_DURATION, HT_MEASURE, "time with one of them, on host or device", NULL },
-	{ "mean_latency_ns", HT_DURATION_F64, HT_DETAIL, "latency over calls", NULL },
-	{ "transfer_ns", HT_DURATION, HT_MEASURE,
-	        "of that, for as long as the fastest rank needs; null when not paired", NULL },
-	{ "mean_transfer_ns", HT_DURATION_F64, HT_DETAIL, "transfer over calls", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the longest", NULL },
-};
+#define OPERATION_COLUMNS(COLUMN)                                                                  \
+	COLUMN(OPERATION_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                  \
+	COLUMN(OPERATION_NAME, "name", HT_STR, HT_KEY, "operator of communication, or its kernel", \
+	        NULL)                                                                              \
+	COLUMN(OPERATION_CALLS, "calls", HT_I64, HT_MEASURE, "calls", NULL)                        \
+	COLUMN(OPERATION_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                     \
+	        "of their inputs; null when unknown", NULL)                                        \
+	COLUMN(OPERATION_MEAN_BYTES, "mean_bytes", HT_F64, HT_DETAIL, "bytes over calls", "bytes") \
+	COLUMN(OPERATION_LATENCY_NS, "latency_ns", HT_DURATION, HT_MEASURE,                        \
+	        "time with one of them, on host or device", NULL)                                  \
+	COLUMN(OPERATION_MEAN_LATENCY_NS, "mean_latency_ns", HT_DURATION_F64, HT_DETAIL,           \
+	        "latency over calls", NULL)                                                        \
+	COLUMN(OPERATION_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                      \
+	        "of that, for as long as the fastest rank needs; null when not paired", NULL)      \
+	COLUMN(OPERATION_MEAN_TRANSFER_NS, "mean_transfer_ns", HT_DURATION_F64, HT_DETAIL,         \
+	        "transfer over calls", NULL)                                                       \
+	COLUMN(OPERATION_INDEX, "index", HT_I64, HT_DETAIL, "row of the longest", NULL)
+HT_COLUMNS(operation_columns, OPERATION_COLUMNS);
 
-static const struct ht_column group_columns[] = {
-	RANK,
-	STEP,
-	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "kernels of communication", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "larger side of each, added up", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "their durations, added up", NULL },
-	{ "wait_ns", HT_DURATION, HT_MEASURE,
-	        "of that, until the last rank had arrived; null unless all ranks are there", NULL },
-	{ "transfer_ns", HT_DURATION, HT_MEASURE, "the rest", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the one that waits longest", NULL },
-};
+#define GROUP_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GROUP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(GROUP_STEP, "step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL)    \
+	COLUMN(GROUP_GROUP, "group", HT_STR, HT_KEY,                                               \
+	        "process group and its ranks, or the pair of a send", NULL)                        \
+	COLUMN(GROUP_CALLS, "calls", HT_I64, HT_MEASURE, "kernels of communication", NULL)         \
+	COLUMN(GROUP_BYTES, "bytes", HT_BYTES, HT_MEASURE, "larger side of each, added up", NULL)  \
+	COLUMN(GROUP_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                          \
+	        "their durations, added up", NULL)                                                 \
+	COLUMN(GROUP_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "of that, until the last rank had arrived; null unless all ranks are there", NULL) \
+	COLUMN(GROUP_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE, "the rest", NULL)        \
+	COLUMN(GROUP_INDEX, "index", HT_I64, HT_DETAIL, "row of the one that waits longest", NULL)
+HT_COLUMNS(group_columns, GROUP_COLUMNS);
 
 enum { FIRST_EXPORTER_VIEW = 4 };
 static const struct ht_schema schemas[] = {
@@ -268,17 +272,18 @@ static enum ht_status put_overlap(struct rank *r, int64_t step, struct times win
 	        ht_interval_length(kernels.list, kernels.n) -
 	        ht_interval_overlap(compute.list, compute.n, kernels.list, kernels.n);
 	ht_table_row(table);
-	ht_table_put_i64(table, r->run->rank);
-	ht_table_put_known(table, step, HT_NO_I64);
-	ht_table_put_i64(table, length);
-	ht_table_put_i64(table, c - both);
-	ht_table_put_i64(table, both);
-	ht_table_put_i64(table, m - both);
-	ht_table_put_i64(table, exposed_kernels);
-	ht_table_put_null(table);
-	ht_table_put_null(table);
-	ht_table_put_i64(table, length + both - c - m);
-	ht_table_put_f64(table, length ? (double)(m - both) / (double)length : NAN);
+	ht_table_put_i64(table, OVERLAP_RANK, r->run->rank);
+	ht_table_put_known(table, OVERLAP_STEP, step, HT_NO_I64);
+	ht_table_put_i64(table, OVERLAP_STEP_NS, length);
+	ht_table_put_i64(table, OVERLAP_COMPUTATION_NS, c - both);
+	ht_table_put_i64(table, OVERLAP_OVERLAPPED_NS, both);
+	ht_table_put_i64(table, OVERLAP_COMMUNICATION_NS, m - both);
+	ht_table_put_i64(table, OVERLAP_EXPOSED_KERNEL_NS, exposed_kernels);
+	ht_table_put_null(table, OVERLAP_EXPOSED_WAIT_NS);
+	ht_table_put_null(table, OVERLAP_EXPOSED_TRANSFER_NS);
+	ht_table_put_i64(table, OVERLAP_OTHER_NS, length + both - c - m);
+	ht_table_put_f64(table, OVERLAP_COMMUNICATION_SHARE,
+	        length ? (double)(m - both) / (double)length : NAN);
 	size_t n = calls_inside(r, windows);
 	return ht_exposed_put(r->run, (int64_t)ht_table_n_rows(table) - 1, r->inside, n,
 	        kernels.list, kernels.n, compute.list, compute.n, r->part->facts[CALLS],
@@ -311,17 +316,18 @@ static enum ht_status put_exported(struct ht_run *run, ht_table *table)
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_exporter_step *step = &steps[i];
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_known(table, step->number, HT_NO_I64);
-		ht_table_put_i64(table, step->step_ns);
-		ht_table_put_i64(table, ht_sub_sat(step->computing_ns, step->overlapped_ns));
-		ht_table_put_i64(table, step->overlapped_ns);
-		ht_table_put_i64(table, step->exposed_ns);
-		ht_table_put_null(table);
-		ht_table_put_null(table);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, step->free_ns);
-		ht_table_put_f64(table,
+		ht_table_put_i64(table, OVERLAP_RANK, run->rank);
+		ht_table_put_known(table, OVERLAP_STEP, step->number, HT_NO_I64);
+		ht_table_put_i64(table, OVERLAP_STEP_NS, step->step_ns);
+		ht_table_put_i64(table, OVERLAP_COMPUTATION_NS,
+		        ht_sub_sat(step->computing_ns, step->overlapped_ns));
+		ht_table_put_i64(table, OVERLAP_OVERLAPPED_NS, step->overlapped_ns);
+		ht_table_put_i64(table, OVERLAP_COMMUNICATION_NS, step->exposed_ns);
+		ht_table_put_null(table, OVERLAP_EXPOSED_KERNEL_NS);
+		ht_table_put_null(table, OVERLAP_EXPOSED_WAIT_NS);
+		ht_table_put_null(table, OVERLAP_EXPOSED_TRANSFER_NS);
+		ht_table_put_i64(table, OVERLAP_OTHER_NS, step->free_ns);
+		ht_table_put_f64(table, OVERLAP_COMMUNICATION_SHARE,
 		        step->step_ns > 0 ? (double)step->exposed_ns / (double)step->step_ns : NAN);
 	}
 	return n ? ht_exporter_note(run, table) : HT_OK;
@@ -584,12 +590,13 @@ static enum ht_status put_waiting(struct job *j, ht_table *table)
 				break;
 		struct lengths lengths = measure(j, list + first, end - first);
 		ht_table_row(table);
-		ht_table_put_i64(table, j->parts->list[list[first]->i_part].rank);
-		ht_table_put_known(table, ranks ? HT_NO_I64 : list[first]->step, HT_NO_I64);
-		ht_table_put_i64(table, lengths.transfer);
-		ht_table_put_i64(table, lengths.all - lengths.transfer);
-		ht_table_put_i64(table, lengths.all);
-		ht_table_put_i64(table, (int64_t)(end - first));
+		ht_table_put_i64(table, WAITING_RANK, j->parts->list[list[first]->i_part].rank);
+		ht_table_put_known(
+		        table, WAITING_STEP, ranks ? HT_NO_I64 : list[first]->step, HT_NO_I64);
+		ht_table_put_i64(table, WAITING_TRANSFER_NS, lengths.transfer);
+		ht_table_put_i64(table, WAITING_SYNCHRONIZING_NS, lengths.all - lengths.transfer);
+		ht_table_put_i64(table, WAITING_COMMUNICATION_NS, lengths.all);
+		ht_table_put_i64(table, WAITING_CALLS, (int64_t)(end - first));
 	}
 	return HT_OK;
 }
@@ -620,16 +627,18 @@ static void put_operation(const struct job *j, struct op *const *list, size_t n,
 				longest = &j->ranges[k];
 	}
 	ht_table_row(table);
-	ht_table_put_i64(table, j->parts->list[list[0]->i_part].rank);
-	ht_table_put_str(table, list[0]->name);
-	ht_table_put_i64(table, (int64_t)n);
-	ht_table_put_known(table, sized ? bytes : HT_NO_I64, HT_NO_I64);
-	ht_table_put_f64(table, sized ? (double)bytes / (double)n : NAN);
-	ht_table_put_i64(table, lengths.all);
-	ht_table_put_f64(table, (double)lengths.all / (double)n);
-	ht_table_put_known(table, paired ? lengths.transfer : HT_NO_I64, HT_NO_I64);
-	ht_table_put_f64(table, paired ? (double)lengths.transfer / (double)n : NAN);
-	ht_table_put_i64(table, longest->row);
+	ht_table_put_i64(table, OPERATION_RANK, j->parts->list[list[0]->i_part].rank);
+	ht_table_put_str(table, OPERATION_NAME, list[0]->name);
+	ht_table_put_i64(table, OPERATION_CALLS, (int64_t)n);
+	ht_table_put_known(table, OPERATION_BYTES, sized ? bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, OPERATION_MEAN_BYTES, sized ? (double)bytes / (double)n : NAN);
+	ht_table_put_i64(table, OPERATION_LATENCY_NS, lengths.all);
+	ht_table_put_f64(table, OPERATION_MEAN_LATENCY_NS, (double)lengths.all / (double)n);
+	ht_table_put_known(
+	        table, OPERATION_TRANSFER_NS, paired ? lengths.transfer : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, OPERATION_MEAN_TRANSFER_NS,
+	        paired ? (double)lengths.transfer / (double)n : NAN);
+	ht_table_put_i64(table, OPERATION_INDEX, longest->row);
 }
 
 static enum ht_status put_operations(struct job *j, ht_table *table)
@@ -688,15 +697,17 @@ static void put_group(const struct job *j, const struct member *list, size_t n, 
 		}
 	}
 	ht_table_row(table);
-	ht_table_put_i64(table, j->parts->list[list[0].op->i_part].rank);
-	ht_table_put_known(table, list[0].any_step ? HT_NO_I64 : list[0].op->step, HT_NO_I64);
-	ht_table_put_str(table, *example->group ? example->group : NULL);
-	ht_table_put_i64(table, (int64_t)n);
-	ht_table_put_known(table, sized ? bytes : HT_NO_I64, HT_NO_I64);
-	ht_table_put_i64(table, duration);
-	ht_table_put_known(table, known ? wait : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, known ? ht_sub_sat(duration, wait) : HT_NO_I64, HT_NO_I64);
-	ht_table_put_i64(table, row);
+	ht_table_put_i64(table, GROUP_RANK, j->parts->list[list[0].op->i_part].rank);
+	ht_table_put_known(
+	        table, GROUP_STEP, list[0].any_step ? HT_NO_I64 : list[0].op->step, HT_NO_I64);
+	ht_table_put_str(table, GROUP_GROUP, *example->group ? example->group : NULL);
+	ht_table_put_i64(table, GROUP_CALLS, (int64_t)n);
+	ht_table_put_known(table, GROUP_BYTES, sized ? bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, GROUP_DURATION_NS, duration);
+	ht_table_put_known(table, GROUP_WAIT_NS, known ? wait : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, GROUP_TRANSFER_NS, known ? ht_sub_sat(duration, wait) : HT_NO_I64,
+	        HT_NO_I64);
+	ht_table_put_i64(table, GROUP_INDEX, row);
 }
 
 static enum ht_status put_groups(struct job *j, ht_table *table)

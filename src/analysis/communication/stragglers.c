@@ -34,68 +34,93 @@
 static enum ht_status extract(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column rank_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank", NULL },
-	{ "candidate", HT_BOOL, HT_MEASURE,
-	        "whether it is late in most steps, beyond its own variation and that of the others",
-	        NULL },
-	{ "delay_ns", HT_DURATION, HT_MEASURE,
-	        "how much earlier the collectives at which it was last would have begun without it",
-	        NULL },
-	{ "delay_share", HT_RATIO, HT_MEASURE, "that over the time its trace covers", NULL },
-	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
-	        "how far clocks and ends of collectives leave the delay open", NULL },
-	{ "lateness_ns", HT_DURATION, HT_MEASURE,
-	        "what a step would lose without it, on average; of a rank that is no candidate its time "
-	        "between waits above that of the latest other rank, in the median step",
-	        NULL },
-	{ "step_cost_ns", HT_DURATION, HT_MEASURE,
-	        "what a step would lose, on average, if all candidates of its group were as fast as the "
-	        "rest",
-	        NULL },
-	{ "late_steps", HT_I64, HT_MEASURE, "steps in which it is late", NULL },
-	{ "steps", HT_I64, HT_DETAIL, "steps with collectives", NULL },
-	{ "cause", HT_STR, HT_MEASURE, "kernel or host: what explains a candidate's delay", NULL },
-	{ "cause_name", HT_STR, HT_MEASURE, "the kernel, or the annotation on the host", NULL },
-	{ "cause_ns", HT_DURATION, HT_MEASURE,
-	        "its time per step above the median of the other ranks of its group", NULL },
-	{ "cause_row", HT_I64, HT_DETAIL, "index of its longest event in the rank's trace", NULL },
-	{ "collectives", HT_I64, HT_DETAIL, "collectives that could be compared", NULL },
-	{ "times_last", HT_I64, HT_DETAIL, "of them with this rank the last to start", NULL },
-	{ "late_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean start after the earliest rank", NULL },
-	{ "late_max_ns", HT_DURATION, HT_DETAIL, "largest start after the earliest rank", NULL },
-	{ "worst_step", HT_I64, HT_DETAIL, "step of that collective", NULL },
-	{ "worst_collective", HT_STR, HT_DETAIL, "that collective", NULL },
-	{ "worst_row", HT_I64, HT_DETAIL, "index of its kernel in the rank's trace", NULL },
-	{ "gpu_excess_ns", HT_DURATION, HT_DETAIL,
-	        "GPU time per step above the median of the other ranks of its group", NULL },
-	{ "gpu_excess_name", HT_STR, HT_DETAIL, "GPU work with the largest such time", NULL },
-	{ "host_excess_ns", HT_DURATION, HT_DETAIL,
-	        "host time per step, without CUDA calls, above the median of the other ranks of its "
-	        "group",
-	        NULL },
-	{ "host_excess_name", HT_STR, HT_DETAIL, "annotation with the largest such time", NULL },
-};
+#define RANK_COLUMNS(COLUMN)                                                                       \
+	COLUMN(RANK_RANK, "rank", HT_I64, HT_KEY, "rank", NULL)                                    \
+	COLUMN(RANK_CANDIDATE, "candidate", HT_BOOL, HT_MEASURE,                                   \
+	        "whether it is late in most steps, beyond its own variation and that of "          \
+	        "the others",                                                                      \
+	        NULL)                                                                              \
+	COLUMN(RANK_DELAY_NS, "delay_ns", HT_DURATION, HT_MEASURE,                                 \
+	        "how much earlier the collectives at which it was last would have begun "          \
+	        "without it",                                                                      \
+	        NULL)                                                                              \
+	COLUMN(RANK_DELAY_SHARE, "delay_share", HT_RATIO, HT_MEASURE,                              \
+	        "that over the time its trace covers", NULL)                                       \
+	COLUMN(RANK_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_MEASURE,                     \
+	        "how far clocks and ends of collectives leave the delay open", NULL)               \
+	COLUMN(RANK_LATENESS_NS, "lateness_ns", HT_DURATION, HT_MEASURE,                           \
+	        "what a step would lose without it, on average; of a rank that is no "             \
+	        "candidate its time between waits above that of the latest other rank, in "        \
+	        "the median step",                                                                 \
+	        NULL)                                                                              \
+	COLUMN(RANK_STEP_COST_NS, "step_cost_ns", HT_DURATION, HT_MEASURE,                         \
+	        "what a step would lose, on average, if all candidates of its group were "         \
+	        "as fast as the rest",                                                             \
+	        NULL)                                                                              \
+	COLUMN(RANK_LATE_STEPS, "late_steps", HT_I64, HT_MEASURE, "steps in which it is late",     \
+	        NULL)                                                                              \
+	COLUMN(RANK_STEPS, "steps", HT_I64, HT_DETAIL, "steps with collectives", NULL)             \
+	COLUMN(RANK_CAUSE, "cause", HT_STR, HT_MEASURE,                                            \
+	        "kernel or host: what explains a candidate's delay", NULL)                         \
+	COLUMN(RANK_CAUSE_NAME, "cause_name", HT_STR, HT_MEASURE,                                  \
+	        "the kernel, or the annotation on the host", NULL)                                 \
+	COLUMN(RANK_CAUSE_NS, "cause_ns", HT_DURATION, HT_MEASURE,                                 \
+	        "its time per step above the median of the other ranks of its group", NULL)        \
+	COLUMN(RANK_CAUSE_ROW, "cause_row", HT_I64, HT_DETAIL,                                     \
+	        "index of its longest event in the rank's trace", NULL)                            \
+	COLUMN(RANK_COLLECTIVES, "collectives", HT_I64, HT_DETAIL,                                 \
+	        "collectives that could be compared", NULL)                                        \
+	COLUMN(RANK_TIMES_LAST, "times_last", HT_I64, HT_DETAIL,                                   \
+	        "of them with this rank the last to start", NULL)                                  \
+	COLUMN(RANK_LATE_MEAN_NS, "late_mean_ns", HT_DURATION_F64, HT_DETAIL,                      \
+	        "mean start after the earliest rank", NULL)                                        \
+	COLUMN(RANK_LATE_MAX_NS, "late_max_ns", HT_DURATION, HT_DETAIL,                            \
+	        "largest start after the earliest rank", NULL)                                     \
+	COLUMN(RANK_WORST_STEP, "worst_step", HT_I64, HT_DETAIL, "step of that collective", NULL)  \
+	COLUMN(RANK_WORST_COLLECTIVE, "worst_collective", HT_STR, HT_DETAIL, "that collective",    \
+	        NULL)                                                                              \
+	COLUMN(RANK_WORST_ROW, "worst_row", HT_I64, HT_DETAIL,                                     \
+	        "index of its kernel in the rank's trace", NULL)                                   \
+	COLUMN(RANK_GPU_EXCESS_NS, "gpu_excess_ns", HT_DURATION, HT_DETAIL,                        \
+	        "GPU time per step above the median of the other ranks of its group", NULL)        \
+	COLUMN(RANK_GPU_EXCESS_NAME, "gpu_excess_name", HT_STR, HT_DETAIL,                         \
+	        "GPU work with the largest such time", NULL)                                       \
+	COLUMN(RANK_HOST_EXCESS_NS, "host_excess_ns", HT_DURATION, HT_DETAIL,                      \
+	        "host time per step, without CUDA calls, above the median of the other "           \
+	        "ranks of its group",                                                              \
+	        NULL)                                                                              \
+	COLUMN(RANK_HOST_EXCESS_NAME, "host_excess_name", HT_STR, HT_DETAIL,                       \
+	        "annotation with the largest such time", NULL)
+HT_COLUMNS(rank_columns, RANK_COLUMNS);
 
-static const struct ht_column collective_columns[] = {
-	{ "step", HT_I64, HT_KEY, "step of the collective, null outside steps", NULL },
-	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
-	{ "group", HT_STR, HT_KEY, "process group and its ranks", NULL },
-	{ "nth", HT_I64, HT_DETAIL, "sequence number, or position within the step from 0", NULL },
-	{ "elements", HT_I64, HT_DETAIL, "elements in its larger side", NULL },
-	{ "ranks", HT_I64, HT_MEASURE, "ranks whose call was found", NULL },
-	{ "first_rank", HT_I64, HT_DETAIL, "rank that started first", NULL },
-	{ "last_rank", HT_I64, HT_MEASURE, "rank that started last", NULL },
-	{ "last_row", HT_I64, HT_DETAIL, "index of its kernel in that rank's trace", NULL },
-	{ "late_ns", HT_DURATION, HT_MEASURE, "from the first start to the last", NULL },
-	{ "last_delay_ns", HT_DURATION, HT_MEASURE, "from the last start but one to the last",
-	        NULL },
-	{ "uncertainty_ns", HT_DURATION, HT_MEASURE,
-	        "how far clocks and ends of collectives leave both open", NULL },
-	{ "host_late_ns", HT_DURATION, HT_DETAIL,
-	        "launch call of the last rank after the earliest launch call", NULL },
-	{ "start_ns", HT_TIME, HT_DETAIL, "first start, from the first event of all ranks", NULL },
-};
+#define COLLECTIVE_COLUMNS(COLUMN)                                                                 \
+	COLUMN(COLLECTIVE_STEP, "step", HT_I64, HT_KEY,                                            \
+	        "step of the collective, null outside steps", NULL)                                \
+	COLUMN(COLLECTIVE_COLLECTIVE, "collective", HT_STR, HT_KEY, "collective, or its kernel",   \
+	        NULL)                                                                              \
+	COLUMN(COLLECTIVE_GROUP, "group", HT_STR, HT_KEY, "process group and its ranks", NULL)     \
+	COLUMN(COLLECTIVE_NTH, "nth", HT_I64, HT_DETAIL,                                           \
+	        "sequence number, or position within the step from 0", NULL)                       \
+	COLUMN(COLLECTIVE_ELEMENTS, "elements", HT_I64, HT_DETAIL, "elements in its larger side",  \
+	        NULL)                                                                              \
+	COLUMN(COLLECTIVE_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks whose call was found", NULL)  \
+	COLUMN(COLLECTIVE_FIRST_RANK, "first_rank", HT_I64, HT_DETAIL, "rank that started first",  \
+	        NULL)                                                                              \
+	COLUMN(COLLECTIVE_LAST_RANK, "last_rank", HT_I64, HT_MEASURE, "rank that started last",    \
+	        NULL)                                                                              \
+	COLUMN(COLLECTIVE_LAST_ROW, "last_row", HT_I64, HT_DETAIL,                                 \
+	        "index of its kernel in that rank's trace", NULL)                                  \
+	COLUMN(COLLECTIVE_LATE_NS, "late_ns", HT_DURATION, HT_MEASURE,                             \
+	        "from the first start to the last", NULL)                                          \
+	COLUMN(COLLECTIVE_LAST_DELAY_NS, "last_delay_ns", HT_DURATION, HT_MEASURE,                 \
+	        "from the last start but one to the last", NULL)                                   \
+	COLUMN(COLLECTIVE_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_MEASURE,               \
+	        "how far clocks and ends of collectives leave both open", NULL)                    \
+	COLUMN(COLLECTIVE_HOST_LATE_NS, "host_late_ns", HT_DURATION, HT_DETAIL,                    \
+	        "launch call of the last rank after the earliest launch call", NULL)               \
+	COLUMN(COLLECTIVE_START_NS, "start_ns", HT_TIME, HT_DETAIL,                                \
+	        "first start, from the first event of all ranks", NULL)
+HT_COLUMNS(collective_columns, COLLECTIVE_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "ranks", rank_columns, HT_COUNT(rank_columns) },
@@ -103,9 +128,9 @@ static const struct ht_schema schemas[] = {
 };
 
 /* What a rank contributes besides its calls, profiles and steps. */
-static const struct ht_column span_columns[] = {
-	{ "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL },
-};
+#define SPAN_COLUMNS(COLUMN)                                                                       \
+	COLUMN(SPAN_SPAN_NS, "span_ns", HT_DURATION, HT_MEASURE, "time that its trace covers", NULL)
+HT_COLUMNS(span_columns, SPAN_COLUMNS);
 enum { CALLS, PROFILES, STEPS, SPAN, EXPOSED, GAPS };
 static const struct ht_straggler_facts facts_at = { CALLS, PROFILES, STEPS, EXPOSED, GAPS };
 
@@ -162,7 +187,7 @@ static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_stragglers_put(run, &frame, &facts_at, part));
 	ht_table_row(part->facts[SPAN]);
-	ht_table_put_i64(part->facts[SPAN], span_ns(&frame));
+	ht_table_put_i64(part->facts[SPAN], SPAN_SPAN_NS, span_ns(&frame));
 	return ht_breakdown_put_exposed(run, part->facts[EXPOSED], part->facts[GAPS]);
 }
 
@@ -176,23 +201,22 @@ static int by_delay(const void *left, const void *right)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static void put_excess(ht_table *table, const struct ht_excess *excess)
+static void put_excess(ht_table *table, size_t column, const struct ht_excess *excess)
 {
-	ht_table_put_known(table, excess->name ? excess->ns : HT_NO_I64, HT_NO_I64);
-	ht_table_put_str(table, excess->name);
+	ht_table_put_known(table, column, excess->name ? excess->ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(table, column + 1, excess->name);
 }
 
 static void put_cause(ht_table *table, const struct ht_straggler_cause *cause)
 {
 	if (!cause->side) {
-		for (int i = 0; i < 4; i++)
-			ht_table_put_null(table);
+		ht_table_put_nulls(table, RANK_CAUSE, RANK_CAUSE_ROW + 1);
 		return;
 	}
-	ht_table_put_str(table, cause->side);
-	ht_table_put_str(table, cause->excess->name);
-	ht_table_put_i64(table, cause->excess->ns);
-	ht_table_put_i64(table, cause->excess->row);
+	ht_table_put_str(table, RANK_CAUSE, cause->side);
+	ht_table_put_str(table, RANK_CAUSE_NAME, cause->excess->name);
+	ht_table_put_i64(table, RANK_CAUSE_NS, cause->excess->ns);
+	ht_table_put_i64(table, RANK_CAUSE_ROW, cause->excess->row);
 }
 
 static void put_rank(
@@ -202,33 +226,33 @@ static void put_rank(
 	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(a, rank);
 	ht_table_row(table);
-	ht_table_put_i64(table, rank->rank);
-	ht_table_put_i64(table, verdict->is_candidate);
-	ht_table_put_i64(table, rank->delay_ns);
+	ht_table_put_i64(table, RANK_RANK, rank->rank);
+	ht_table_put_i64(table, RANK_CANDIDATE, verdict->is_candidate);
+	ht_table_put_i64(table, RANK_DELAY_NS, rank->delay_ns);
 	if (all_ns > 0)
-		ht_table_put_f64(table, (double)rank->delay_ns / (double)all_ns);
+		ht_table_put_f64(table, RANK_DELAY_SHARE, (double)rank->delay_ns / (double)all_ns);
 	else
-		ht_table_put_null(table);
-	ht_table_put_i64(table, rank->uncertainty_ns);
-	ht_table_put_known(table, verdict->lateness_ns, HT_NO_I64);
-	ht_table_put_known(table, ht_straggler_cost_ns(verdict), HT_NO_I64);
-	ht_table_put_i64(table, (int64_t)verdict->n_late_steps);
-	ht_table_put_i64(table, (int64_t)verdict->n_steps);
+		ht_table_put_null(table, RANK_DELAY_SHARE);
+	ht_table_put_i64(table, RANK_UNCERTAINTY_NS, rank->uncertainty_ns);
+	ht_table_put_known(table, RANK_LATENESS_NS, verdict->lateness_ns, HT_NO_I64);
+	ht_table_put_known(table, RANK_STEP_COST_NS, ht_straggler_cost_ns(verdict), HT_NO_I64);
+	ht_table_put_i64(table, RANK_LATE_STEPS, (int64_t)verdict->n_late_steps);
+	ht_table_put_i64(table, RANK_STEPS, (int64_t)verdict->n_steps);
 	put_cause(table, &cause);
-	ht_table_put_i64(table, (int64_t)rank->n_collectives);
-	ht_table_put_i64(table, (int64_t)rank->n_last);
+	ht_table_put_i64(table, RANK_COLLECTIVES, (int64_t)rank->n_collectives);
+	ht_table_put_i64(table, RANK_TIMES_LAST, (int64_t)rank->n_last);
 	if (rank->worst) {
-		ht_table_put_f64(table, (double)rank->late_ns / (double)rank->n_collectives);
-		ht_table_put_i64(table, rank->late_max_ns);
-		ht_table_put_known(table, rank->worst->step, HT_NO_I64);
-		ht_table_put_str(table, rank->worst->name);
-		ht_table_put_i64(table, rank->worst_call->row);
+		ht_table_put_f64(table, RANK_LATE_MEAN_NS,
+		        (double)rank->late_ns / (double)rank->n_collectives);
+		ht_table_put_i64(table, RANK_LATE_MAX_NS, rank->late_max_ns);
+		ht_table_put_known(table, RANK_WORST_STEP, rank->worst->step, HT_NO_I64);
+		ht_table_put_str(table, RANK_WORST_COLLECTIVE, rank->worst->name);
+		ht_table_put_i64(table, RANK_WORST_ROW, rank->worst_call->row);
 	} else {
-		for (int i = 0; i < 5; i++)
-			ht_table_put_null(table);
+		ht_table_put_nulls(table, RANK_LATE_MEAN_NS, RANK_WORST_ROW + 1);
 	}
-	put_excess(table, &a->gpu[rank->i_part]);
-	put_excess(table, &a->host[rank->i_part]);
+	put_excess(table, RANK_GPU_EXCESS_NS, &a->gpu[rank->i_part]);
+	put_excess(table, RANK_HOST_EXCESS_NS, &a->host[rank->i_part]);
 }
 
 static enum ht_status put_ranks(struct ht_stragglers *a, ht_table *table)
@@ -267,20 +291,20 @@ static void put_collective(
 	const struct ht_chosen_call *first = &arrival->calls[arrival->first];
 	const struct ht_chosen_call *last = &arrival->calls[arrival->last];
 	ht_table_row(table);
-	ht_table_put_known(table, collective->step, HT_NO_I64);
-	ht_table_put_str(table, collective->name);
-	ht_table_put_str(table, *collective->group ? collective->group : NULL);
-	ht_table_put_i64(table, collective->nth);
-	ht_table_put_known(table, collective->elements, HT_NO_I64);
-	ht_table_put_i64(table, (int64_t)arrival->n);
-	ht_table_put_i64(table, parts->list[first->i_part].rank);
-	ht_table_put_i64(table, parts->list[last->i_part].rank);
-	ht_table_put_i64(table, last->call->row);
-	ht_table_put_i64(table, arrival->late_ns);
-	ht_table_put_i64(table, arrival->delay_ns);
-	ht_table_put_i64(table, arrival->uncertainty_ns);
-	ht_table_put_known(table, host_late_ns(arrival), HT_NO_I64);
-	ht_table_put_i64(table, first->call->start_ns);
+	ht_table_put_known(table, COLLECTIVE_STEP, collective->step, HT_NO_I64);
+	ht_table_put_str(table, COLLECTIVE_COLLECTIVE, collective->name);
+	ht_table_put_str(table, COLLECTIVE_GROUP, *collective->group ? collective->group : NULL);
+	ht_table_put_i64(table, COLLECTIVE_NTH, collective->nth);
+	ht_table_put_known(table, COLLECTIVE_ELEMENTS, collective->elements, HT_NO_I64);
+	ht_table_put_i64(table, COLLECTIVE_RANKS, (int64_t)arrival->n);
+	ht_table_put_i64(table, COLLECTIVE_FIRST_RANK, parts->list[first->i_part].rank);
+	ht_table_put_i64(table, COLLECTIVE_LAST_RANK, parts->list[last->i_part].rank);
+	ht_table_put_i64(table, COLLECTIVE_LAST_ROW, last->call->row);
+	ht_table_put_i64(table, COLLECTIVE_LATE_NS, arrival->late_ns);
+	ht_table_put_i64(table, COLLECTIVE_LAST_DELAY_NS, arrival->delay_ns);
+	ht_table_put_i64(table, COLLECTIVE_UNCERTAINTY_NS, arrival->uncertainty_ns);
+	ht_table_put_known(table, COLLECTIVE_HOST_LATE_NS, host_late_ns(arrival), HT_NO_I64);
+	ht_table_put_i64(table, COLLECTIVE_START_NS, first->call->start_ns);
 }
 
 /* ---- all ranks ---- */

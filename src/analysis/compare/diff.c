@@ -49,54 +49,69 @@
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column of_rows[] = {
-	{ "name", HT_STR, HT_KEY,
-	        "operator, annotation, runtime call, kernel, copy or set; others: names within noise, and "
-	        "beyond the 65,536 largest changes",
-	        NULL },
-	{ "device", HT_STR, HT_KEY,
-	        "cpu: on the thread of the steps or in the backward pass that it waits for; "
-	        "background: other host threads; gpu; null with hta-compat",
-	        NULL },
-	{ "control_count", HT_I64, HT_DETAIL, "events of this name in control", NULL },
-	{ "test_count", HT_I64, HT_DETAIL, "events of this name in test", NULL },
-	{ "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL },
-	{ "control_ns", HT_DURATION, HT_DETAIL,
-	        "their own time in control, over all ranks and steps", NULL },
-	{ "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL },
-	{ "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL },
-	{ "change_share", HT_RATIO, HT_DETAIL, "diff_ns over control_ns, null without control",
-	        NULL },
-	{ "change", HT_STR, HT_MEASURE,
-	        "added, removed, more or fewer calls; slower, faster or within noise; equal",
-	        NULL },
-	{ "control_step_ns", HT_DURATION_F64, HT_MEASURE, "control_ns per step and rank", NULL },
-	{ "test_step_ns", HT_DURATION_F64, HT_MEASURE, "test_ns per step and rank", NULL },
-	{ "step_diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control, per step and rank",
-	        NULL },
-	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
-	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
-	{ "share", HT_RATIO, HT_MEASURE,
-	        "step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)", NULL },
-	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
-};
+#define ROWS_COLUMNS(COLUMN)                                                                       \
+	COLUMN(ROWS_NAME, "name", HT_STR, HT_KEY,                                                  \
+	        "operator, annotation, runtime call, kernel, copy or set; others: "                \
+	        "names within noise, and "                                                         \
+	        "beyond the 65,536 largest changes",                                               \
+	        NULL)                                                                              \
+	COLUMN(ROWS_DEVICE, "device", HT_STR, HT_KEY,                                              \
+	        "cpu: on the thread of the steps or in the backward pass that it waits for; "      \
+	        "background: other host threads; gpu; null with hta-compat",                       \
+	        NULL)                                                                              \
+	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                             \
+	        "events of this name in control", NULL)                                            \
+	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL, "events of this name in test",    \
+	        NULL)                                                                              \
+	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL)       \
+	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                              \
+	        "their own time in control, over all ranks and steps", NULL)                       \
+	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL)    \
+	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL)        \
+	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                             \
+	        "diff_ns over control_ns, null without control", NULL)                             \
+	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                          \
+	        "added, removed, more or fewer calls; slower, faster or within noise; equal",      \
+	        NULL)                                                                              \
+	COLUMN(ROWS_CONTROL_STEP_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,               \
+	        "control_ns per step and rank", NULL)                                              \
+	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                     \
+	        "test_ns per step and rank", NULL)                                                 \
+	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                     \
+	        "test minus control, per step and rank", NULL)                                     \
+	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                     \
+	        "lower end of its 95 % interval over steps", NULL)                                 \
+	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                \
+	COLUMN(ROWS_SHARE, "share", HT_RATIO, HT_MEASURE,                                          \
+	        "step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)", NULL)    \
+	COLUMN(ROWS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                         \
+	        "names in this row: more than 1 for others", NULL)
+HT_COLUMNS(of_rows, ROWS_COLUMNS);
 
-static const struct ht_column of_summary[] = {
-	{ "metric", HT_STR, HT_KEY,
-	        "step: its length on the host; gpu: durations of GPU work; comm: those of it that are "
-	        "communication",
-	        NULL },
-	{ "control_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of control", NULL },
-	{ "control_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
-	{ "control_steps", HT_I64, HT_DETAIL, "its steps", NULL },
-	{ "test_ns", HT_DURATION_F64, HT_MEASURE, "mean over the steps of test", NULL },
-	{ "test_std_ns", HT_DURATION_F64, HT_MEASURE, "deviation over its steps", NULL },
-	{ "test_steps", HT_I64, HT_DETAIL, "its steps", NULL },
-	{ "diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control", NULL },
-	{ "low_ns", HT_DURATION, HT_MEASURE, "lower end of its 95 % interval over steps", NULL },
-	{ "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL },
-	{ "change_share", HT_RATIO, HT_MEASURE, "diff_ns over control_ns", NULL },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_METRIC, "metric", HT_STR, HT_KEY,                                           \
+	        "step: its length on the host; gpu: durations of GPU work; comm: those "           \
+	        "of it that are "                                                                  \
+	        "communication",                                                                   \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_CONTROL_NS, "control_ns", HT_DURATION_F64, HT_MEASURE,                      \
+	        "mean over the steps of control", NULL)                                            \
+	COLUMN(SUMMARY_CONTROL_STD_NS, "control_std_ns", HT_DURATION_F64, HT_MEASURE,              \
+	        "deviation over its steps", NULL)                                                  \
+	COLUMN(SUMMARY_CONTROL_STEPS, "control_steps", HT_I64, HT_DETAIL, "its steps", NULL)       \
+	COLUMN(SUMMARY_TEST_NS, "test_ns", HT_DURATION_F64, HT_MEASURE,                            \
+	        "mean over the steps of test", NULL)                                               \
+	COLUMN(SUMMARY_TEST_STD_NS, "test_std_ns", HT_DURATION_F64, HT_MEASURE,                    \
+	        "deviation over its steps", NULL)                                                  \
+	COLUMN(SUMMARY_TEST_STEPS, "test_steps", HT_I64, HT_DETAIL, "its steps", NULL)             \
+	COLUMN(SUMMARY_DIFF_NS, "diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control",      \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "lower end of its 95 % interval over steps", NULL)                                 \
+	COLUMN(SUMMARY_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)             \
+	COLUMN(SUMMARY_CHANGE_SHARE, "change_share", HT_RATIO, HT_MEASURE,                         \
+	        "diff_ns over control_ns", NULL)
+HT_COLUMNS(of_summary, SUMMARY_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "rows", of_rows, HT_COUNT(of_rows) },
@@ -502,7 +517,8 @@ static const char *change(const struct compare *compare, const struct row *row)
 }
 
 /* The interval, or nulls when nothing is known of noise. */
-static void put_interval(ht_table *table, struct compare *compare, const struct ht_gap *gap)
+static void put_interval(
+        ht_table *table, size_t column, struct compare *compare, const struct ht_gap *gap)
 {
 	/* rows have the same degrees of freedom, and a quantile takes a while */
 	if (gap->df > 0 && gap->df != compare->quantile_df) {
@@ -511,12 +527,12 @@ static void put_interval(ht_table *table, struct compare *compare, const struct 
 	}
 	double reach = gap->df > 0 ? gap->error * compare->quantile : NAN;
 	if (isnan(reach)) {
-		ht_table_put_null(table);
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
+		ht_table_put_null(table, column + 1);
 		return;
 	}
-	ht_table_put_i64(table, (int64_t)llround(gap->mean - reach));
-	ht_table_put_i64(table, (int64_t)llround(gap->mean + reach));
+	ht_table_put_i64(table, column, (int64_t)llround(gap->mean - reach));
+	ht_table_put_i64(table, column + 1, (int64_t)llround(gap->mean + reach));
 }
 
 /* What the rows of a place add up to. */
@@ -532,44 +548,53 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 	static const char *const devices[] = { NULL, "cpu", "background", "gpu", "gpu", "gpu" };
 	int64_t diff_ns = ht_sub_sat(row->ns[1], row->ns[0]);
 	ht_table_row(table);
-	ht_table_put_str(table, row->name);
-	ht_table_put_str(table, devices[row->place]);
-	ht_table_put_i64(table, row->count[0]);
-	ht_table_put_i64(table, row->count[1]);
-	ht_table_put_i64(table, ht_sub_sat(row->count[1], row->count[0]));
-	ht_table_put_i64(table, row->ns[0]);
-	ht_table_put_i64(table, row->ns[1]);
-	ht_table_put_i64(table, diff_ns);
-	ht_table_put_f64(table, row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
-	ht_table_put_str(table, change(compare, row));
-	if (compare->run->policy.compares_counts)
+	ht_table_put_str(table, ROWS_NAME, row->name);
+	ht_table_put_str(table, ROWS_DEVICE, devices[row->place]);
+	ht_table_put_i64(table, ROWS_CONTROL_COUNT, row->count[0]);
+	ht_table_put_i64(table, ROWS_TEST_COUNT, row->count[1]);
+	ht_table_put_i64(table, ROWS_DIFF_COUNT, ht_sub_sat(row->count[1], row->count[0]));
+	ht_table_put_i64(table, ROWS_CONTROL_NS, row->ns[0]);
+	ht_table_put_i64(table, ROWS_TEST_NS, row->ns[1]);
+	ht_table_put_i64(table, ROWS_DIFF_NS, diff_ns);
+	ht_table_put_f64(table, ROWS_CHANGE_SHARE,
+	        row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
+	ht_table_put_str(table, ROWS_CHANGE, change(compare, row));
+	if (compare->run->policy.compares_counts) {
+		ht_table_put_nulls_to_end(table, ROWS_CONTROL_STEP_NS);
 		return;
+	}
 	double whole = whole_of(compare, row->place);
 	struct ht_gap gap = gap_of(compare, row);
-	ht_table_put_f64(table, row->mean[0]);
-	ht_table_put_f64(table, row->mean[1]);
-	ht_table_put_f64(table, gap.mean);
-	put_interval(table, compare, &gap);
-	ht_table_put_f64(table, whole != 0 ? gap.mean / whole : NAN);
-	ht_table_put_i64(table, row->n_names ? (int64_t)row->n_names : 1);
+	ht_table_put_f64(table, ROWS_CONTROL_STEP_NS, row->mean[0]);
+	ht_table_put_f64(table, ROWS_TEST_STEP_NS, row->mean[1]);
+	ht_table_put_f64(table, ROWS_STEP_DIFF_NS, gap.mean);
+	put_interval(table, ROWS_LOW_NS, compare, &gap);
+	ht_table_put_f64(table, ROWS_SHARE, whole != 0 ? gap.mean / whole : NAN);
+	ht_table_put_i64(table, ROWS_N_NAMES, row->n_names ? (int64_t)row->n_names : 1);
 }
 
 /* ---- headline ---- */
+
+/* Columns of each side. */
+enum { N_OF_SIDE = SUMMARY_TEST_NS - SUMMARY_CONTROL_NS };
 
 static void put_metric(
         ht_table *table, struct compare *compare, const char *metric, const struct ht_sample *sides)
 {
 	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
 	ht_table_row(table);
-	ht_table_put_str(table, metric);
+	ht_table_put_str(table, SUMMARY_METRIC, metric);
 	for (size_t side = 0; side < 2; side++) {
-		ht_table_put_f64(table, sides[side].mean);
-		ht_table_put_f64(table, ht_sample_std(&sides[side]));
-		ht_table_put_i64(table, (int64_t)sides[side].n);
+		ht_table_put_f64(table, SUMMARY_CONTROL_NS + N_OF_SIDE * side, sides[side].mean);
+		ht_table_put_f64(table, SUMMARY_CONTROL_STD_NS + N_OF_SIDE * side,
+		        ht_sample_std(&sides[side]));
+		ht_table_put_i64(
+		        table, SUMMARY_CONTROL_STEPS + N_OF_SIDE * side, (int64_t)sides[side].n);
 	}
-	ht_table_put_f64(table, gap.mean);
-	put_interval(table, compare, &gap);
-	ht_table_put_f64(table, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
+	ht_table_put_f64(table, SUMMARY_DIFF_NS, gap.mean);
+	put_interval(table, SUMMARY_LOW_NS, compare, &gap);
+	ht_table_put_f64(
+	        table, SUMMARY_CHANGE_SHARE, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
 }
 
 /* "25.9 ms ± 1.2 %" of one side; the text lives in scratch. */

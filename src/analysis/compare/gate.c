@@ -37,30 +37,37 @@ static enum ht_status choose(struct ht_run *run);
 static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "metric", HT_STR, HT_KEY, "step, gpu, comm or kernel", NULL },
-	{ "name", HT_STR, HT_KEY, "of the kernel", NULL },
-	{ "verdict", HT_STR, HT_MEASURE,
-	        "slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: "
-	        "it is not; added, removed: on one side only",
-	        NULL },
-	{ "base_ns", HT_DURATION_F64, HT_MEASURE, "per step and rank, mean over the runs of base",
-	        NULL },
-	{ "test_ns", HT_DURATION_F64, HT_MEASURE, "likewise of test", NULL },
-	{ "change_share", HT_RATIO, HT_MEASURE, "test over base, less 1", NULL },
-	{ "low_share", HT_RATIO, HT_MEASURE, "lower end of its interval", NULL },
-	{ "high_share", HT_RATIO, HT_MEASURE, "upper end", NULL },
-	{ "detectable_share", HT_RATIO, HT_MEASURE,
-	        "slowdown that the gate would have found four times of five", NULL },
-	{ "typical_share", HT_RATIO, HT_DETAIL,
-	        "change of the typical call, which accidents do not move; must be above the limit too",
-	        NULL },
-	{ "step_noise", HT_RATIO, HT_DETAIL, "deviation between the steps of a run", NULL },
-	{ "run_noise", HT_RATIO, HT_DETAIL, "deviation between runs beyond that", NULL },
-	{ "noise_source", HT_STR, HT_DETAIL, "whether run_noise was measured or is assumed", NULL },
-	{ "base_runs", HT_I64, HT_DETAIL, "runs of base", NULL },
-	{ "test_runs", HT_I64, HT_DETAIL, "runs of test", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_METRIC, "metric", HT_STR, HT_KEY, "step, gpu, comm or kernel", NULL)            \
+	COLUMN(COL_NAME, "name", HT_STR, HT_KEY, "of the kernel", NULL)                            \
+	COLUMN(COL_VERDICT, "verdict", HT_STR, HT_MEASURE,                                         \
+	        "slower: fails the gate; faster; same: a slowdown beyond the limit is "            \
+	        "excluded; unclear: "                                                              \
+	        "it is not; added, removed: on one side only",                                     \
+	        NULL)                                                                              \
+	COLUMN(COL_BASE_NS, "base_ns", HT_DURATION_F64, HT_MEASURE,                                \
+	        "per step and rank, mean over the runs of base", NULL)                             \
+	COLUMN(COL_TEST_NS, "test_ns", HT_DURATION_F64, HT_MEASURE, "likewise of test", NULL)      \
+	COLUMN(COL_CHANGE_SHARE, "change_share", HT_RATIO, HT_MEASURE, "test over base, less 1",   \
+	        NULL)                                                                              \
+	COLUMN(COL_LOW_SHARE, "low_share", HT_RATIO, HT_MEASURE, "lower end of its interval",      \
+	        NULL)                                                                              \
+	COLUMN(COL_HIGH_SHARE, "high_share", HT_RATIO, HT_MEASURE, "upper end", NULL)              \
+	COLUMN(COL_DETECTABLE_SHARE, "detectable_share", HT_RATIO, HT_MEASURE,                     \
+	        "slowdown that the gate would have found four times of five", NULL)                \
+	COLUMN(COL_TYPICAL_SHARE, "typical_share", HT_RATIO, HT_DETAIL,                            \
+	        "change of the typical call, which accidents do not move; must be "                \
+	        "above the limit too",                                                             \
+	        NULL)                                                                              \
+	COLUMN(COL_STEP_NOISE, "step_noise", HT_RATIO, HT_DETAIL,                                  \
+	        "deviation between the steps of a run", NULL)                                      \
+	COLUMN(COL_RUN_NOISE, "run_noise", HT_RATIO, HT_DETAIL,                                    \
+	        "deviation between runs beyond that", NULL)                                        \
+	COLUMN(COL_NOISE_SOURCE, "noise_source", HT_STR, HT_DETAIL,                                \
+	        "whether run_noise was measured or is assumed", NULL)                              \
+	COLUMN(COL_BASE_RUNS, "base_runs", HT_I64, HT_DETAIL, "runs of base", NULL)                \
+	COLUMN(COL_TEST_RUNS, "test_runs", HT_I64, HT_DETAIL, "runs of test", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "max-slowdown", HT_RATIO, "0.03", "how much slower test may be: 0.03 or 3%", NULL },
@@ -424,21 +431,21 @@ static void put_judged(const struct gate *gate, ht_table *table, const struct ju
 	const struct ht_run_gap *gap = &row->gap;
 	bool one_sided = is_one_sided(row);
 	ht_table_row(table);
-	ht_table_put_str(table, row->metric);
-	ht_table_put_str(table, row->name);
-	ht_table_put_str(table, words[row->verdict]);
-	ht_table_put_f64(table, gap->base);
-	ht_table_put_f64(table, gap->test);
-	ht_table_put_f64(table, gap->base > 0 ? gap->gap.mean / gap->base : NAN);
-	ht_table_put_f64(table, one_sided ? NAN : row->low);
-	ht_table_put_f64(table, one_sided ? NAN : row->high);
-	ht_table_put_f64(table, one_sided ? NAN : row->detectable);
-	ht_table_put_f64(table, one_sided ? NAN : row->typical);
-	ht_table_put_f64(table, gap->base > 0 ? gap->step_std / gap->base : NAN);
-	ht_table_put_f64(table, gap->base > 0 ? gap->run_std / gap->base : NAN);
-	ht_table_put_str(table, gap->measured ? "measured" : "assumed");
-	ht_table_put_i64(table, (int64_t)gate->n_base);
-	ht_table_put_i64(table, (int64_t)(gate->run->n_sets - gate->n_base));
+	ht_table_put_str(table, COL_METRIC, row->metric);
+	ht_table_put_str(table, COL_NAME, row->name);
+	ht_table_put_str(table, COL_VERDICT, words[row->verdict]);
+	ht_table_put_f64(table, COL_BASE_NS, gap->base);
+	ht_table_put_f64(table, COL_TEST_NS, gap->test);
+	ht_table_put_f64(table, COL_CHANGE_SHARE, gap->base > 0 ? gap->gap.mean / gap->base : NAN);
+	ht_table_put_f64(table, COL_LOW_SHARE, one_sided ? NAN : row->low);
+	ht_table_put_f64(table, COL_HIGH_SHARE, one_sided ? NAN : row->high);
+	ht_table_put_f64(table, COL_DETECTABLE_SHARE, one_sided ? NAN : row->detectable);
+	ht_table_put_f64(table, COL_TYPICAL_SHARE, one_sided ? NAN : row->typical);
+	ht_table_put_f64(table, COL_STEP_NOISE, gap->base > 0 ? gap->step_std / gap->base : NAN);
+	ht_table_put_f64(table, COL_RUN_NOISE, gap->base > 0 ? gap->run_std / gap->base : NAN);
+	ht_table_put_str(table, COL_NOISE_SOURCE, gap->measured ? "measured" : "assumed");
+	ht_table_put_i64(table, COL_BASE_RUNS, (int64_t)gate->n_base);
+	ht_table_put_i64(table, COL_TEST_RUNS, (int64_t)(gate->run->n_sets - gate->n_base));
 }
 
 static bool is_shown(const struct gate *gate, const struct judged *row)

@@ -25,45 +25,57 @@
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column method_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "method", HT_STR, HT_KEY,
-	        "how the origin is known: op, triton-op, graph-annotation, graph-capture, graph-eager, graph-inductor, name-rule, none",
-	        NULL },
-	{ "confidence", HT_RATIO, HT_KEY,
-	        "1: proven by ids or names; of a join by position, share of positions that fit; 0: only the name is known, or nothing",
-	        NULL },
-	{ "kernels", HT_I64, HT_MEASURE, "GPU activities: kernels, memcpy, memset", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
-};
+#define METHOD_COLUMNS(COLUMN)                                                                     \
+	COLUMN(METHOD_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
+	COLUMN(METHOD_METHOD, "method", HT_STR, HT_KEY,                                            \
+	        "how the origin is known: op, triton-op, graph-annotation, graph-capture, "        \
+	        "graph-eager, graph-inductor, name-rule, none",                                    \
+	        NULL)                                                                              \
+	COLUMN(METHOD_CONFIDENCE, "confidence", HT_RATIO, HT_KEY,                                  \
+	        "1: proven by ids or names; of a join by position, share of positions that "       \
+	        "fit; 0: only the name is known, or nothing",                                      \
+	        NULL)                                                                              \
+	COLUMN(METHOD_KERNELS, "kernels", HT_I64, HT_MEASURE,                                      \
+	        "GPU activities: kernels, memcpy, memset", NULL)                                   \
+	COLUMN(METHOD_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)        \
+	COLUMN(METHOD_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",  \
+	        NULL)
+HT_COLUMNS(method_columns, METHOD_COLUMNS);
 
-static const struct ht_column origin_columns[] = {
-	{ "name", HT_STR, HT_KEY, "name of the kernel, memcpy or memset", NULL },
-	{ "op", HT_STR, HT_KEY, "operator that it belongs to", NULL },
-	{ "module", HT_STR, HT_KEY, "nn.Module calls around it, outermost first", NULL },
-	{ "source", HT_STR, HT_KEY, "line of the user's code around it", NULL },
-	{ "method", HT_STR, HT_KEY, "how the origin is known", NULL },
-	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
-};
-enum { N_ORIGIN_KEYS = 5, N_ORIGIN_VALUES = 2 };
+#define ORIGIN_COLUMNS(COLUMN)                                                                     \
+	COLUMN(ORIGIN_NAME, "name", HT_STR, HT_KEY, "name of the kernel, memcpy or memset", NULL)  \
+	COLUMN(ORIGIN_OP, "op", HT_STR, HT_KEY, "operator that it belongs to", NULL)               \
+	COLUMN(ORIGIN_MODULE, "module", HT_STR, HT_KEY,                                            \
+	        "nn.Module calls around it, outermost first", NULL)                                \
+	COLUMN(ORIGIN_SOURCE, "source", HT_STR, HT_KEY, "line of the user's code around it", NULL) \
+	COLUMN(ORIGIN_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)           \
+	COLUMN(ORIGIN_COUNT, "count", HT_I64, HT_MEASURE, "GPU activities", NULL)                  \
+	COLUMN(ORIGIN_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)
+HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
+enum { N_ORIGIN_KEYS = ORIGIN_COUNT, N_ORIGIN_VALUES = 2 };
 static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM };
 
-static const struct ht_column graph_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "signature", HT_STR, HT_KEY, "hash of the names of its activities, in order", NULL },
-	{ "size", HT_I64, HT_KEY, "batch size that the annotation around the launch says", NULL },
-	{ "launches", HT_I64, HT_MEASURE, "launches of such a graph in the file", NULL },
-	{ "kernels_per_launch", HT_I64, HT_MEASURE, "GPU activities of one launch", NULL },
-	{ "matched_share", HT_RATIO, HT_MEASURE,
-	        "of these activities, those with an origin in the recording", NULL },
-	{ "method", HT_STR, HT_MEASURE, "how their origin is known", NULL },
-	{ "confidence", HT_RATIO, HT_MEASURE, "of the join with the recording", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "summed time of all launches", NULL },
-	{ "from", HT_STR, HT_DETAIL, "the recording that it was read against", NULL },
-	{ "why", HT_STR, HT_DETAIL, "why there is none", NULL },
-};
+#define GRAPH_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GRAPH_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(GRAPH_SIGNATURE, "signature", HT_STR, HT_KEY,                                       \
+	        "hash of the names of its activities, in order", NULL)                             \
+	COLUMN(GRAPH_SIZE, "size", HT_I64, HT_KEY,                                                 \
+	        "batch size that the annotation around the launch says", NULL)                     \
+	COLUMN(GRAPH_LAUNCHES, "launches", HT_I64, HT_MEASURE,                                     \
+	        "launches of such a graph in the file", NULL)                                      \
+	COLUMN(GRAPH_KERNELS_PER_LAUNCH, "kernels_per_launch", HT_I64, HT_MEASURE,                 \
+	        "GPU activities of one launch", NULL)                                              \
+	COLUMN(GRAPH_MATCHED_SHARE, "matched_share", HT_RATIO, HT_MEASURE,                         \
+	        "of these activities, those with an origin in the recording", NULL)                \
+	COLUMN(GRAPH_METHOD, "method", HT_STR, HT_MEASURE, "how their origin is known", NULL)      \
+	COLUMN(GRAPH_CONFIDENCE, "confidence", HT_RATIO, HT_MEASURE,                               \
+	        "of the join with the recording", NULL)                                            \
+	COLUMN(GRAPH_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "summed time of all launches",     \
+	        NULL)                                                                              \
+	COLUMN(GRAPH_FROM, "from", HT_STR, HT_DETAIL, "the recording that it was read against",    \
+	        NULL)                                                                              \
+	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)
+HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "methods", method_columns, HT_COUNT(method_columns) },
@@ -177,12 +189,13 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 		total += list[i].ns;
 	for (size_t i = 0; i < sums->n; i++) {
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_str(table, ht_origin_method_name(list[i].method));
-		ht_table_put_f64(table, list[i].confidence);
-		ht_table_put_i64(table, list[i].n);
-		ht_table_put_i64(table, list[i].ns);
-		ht_table_put_f64(table, total ? (double)list[i].ns / (double)total : 0);
+		ht_table_put_i64(table, METHOD_RANK, run->rank);
+		ht_table_put_str(table, METHOD_METHOD, ht_origin_method_name(list[i].method));
+		ht_table_put_f64(table, METHOD_CONFIDENCE, list[i].confidence);
+		ht_table_put_i64(table, METHOD_KERNELS, list[i].n);
+		ht_table_put_i64(table, METHOD_GPU_NS, list[i].ns);
+		ht_table_put_f64(
+		        table, METHOD_SHARE, total ? (double)list[i].ns / (double)total : 0);
 	}
 }
 
@@ -251,17 +264,18 @@ static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
 		char signature[20];
 		snprintf(signature, sizeof signature, "%016" PRIx64, g->signature);
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_str(table, signature);
-		ht_table_put_known(table, g->size, -1);
-		ht_table_put_i64(table, (int64_t)g->n_launches);
-		ht_table_put_i64(table, (int64_t)g->n_activities);
-		ht_table_put_f64(table, (double)g->n_matched / (double)g->n_activities);
-		ht_table_put_str(table, ht_origin_method_name(g->method));
-		ht_table_put_f64(table, g->confidence);
-		ht_table_put_i64(table, g->gpu_ns);
-		ht_table_put_str(table, g->from);
-		ht_table_put_str(table, g->why);
+		ht_table_put_i64(table, GRAPH_RANK, run->rank);
+		ht_table_put_str(table, GRAPH_SIGNATURE, signature);
+		ht_table_put_known(table, GRAPH_SIZE, g->size, -1);
+		ht_table_put_i64(table, GRAPH_LAUNCHES, (int64_t)g->n_launches);
+		ht_table_put_i64(table, GRAPH_KERNELS_PER_LAUNCH, (int64_t)g->n_activities);
+		ht_table_put_f64(
+		        table, GRAPH_MATCHED_SHARE, (double)g->n_matched / (double)g->n_activities);
+		ht_table_put_str(table, GRAPH_METHOD, ht_origin_method_name(g->method));
+		ht_table_put_f64(table, GRAPH_CONFIDENCE, g->confidence);
+		ht_table_put_i64(table, GRAPH_GPU_NS, g->gpu_ns);
+		ht_table_put_str(table, GRAPH_FROM, g->from);
+		ht_table_put_str(table, GRAPH_WHY, g->why);
 	}
 	return HT_OK;
 }
@@ -303,9 +317,9 @@ static enum ht_status put_pooled(const struct ht_pooled *pooled, ht_table *table
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
 		for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
-			ht_table_put_str(table, ht_pooled_key(pooled, order[i].group, k));
-		ht_table_put_i64(table, ht_pooled_i64(pooled, order[i].group, 0, 0));
-		ht_table_put_i64(table, order[i].ns);
+			ht_table_put_str(table, k, ht_pooled_key(pooled, order[i].group, k));
+		ht_table_put_i64(table, ORIGIN_COUNT, ht_pooled_i64(pooled, order[i].group, 0, 0));
+		ht_table_put_i64(table, ORIGIN_GPU_NS, order[i].ns);
 	}
 	return HT_OK;
 }

@@ -30,22 +30,27 @@
 static enum ht_status list_ranges(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the profiler range", NULL },
-	{ "ts_ns", HT_TIME, HT_DETAIL, "start of the range, from the first event of all ranks",
-	        NULL },
-	{ "dur_ns", HT_DURATION, HT_DETAIL, "duration of the range as written", NULL },
-	{ "name", HT_STR, HT_KEY, "kernel", NULL },
-	{ "index_launch", HT_I64, HT_DETAIL, "row of the launch call, null when unknown", NULL },
-	{ "top_level_op", HT_STR, HT_KEY, "outermost operator around the launch", NULL },
-	{ "bottom_level_op", HT_STR, HT_KEY, "innermost operator around the launch", NULL },
-	{ "op_stack", HT_STR, HT_DETAIL,
-	        "operators around the launch, outermost first, joined by |", NULL },
-	{ "flops", HT_I64, HT_MEASURE,
-	        "floating point operations from the thread-instruction counters, null without them",
-	        NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_INDEX, "index", HT_I64, HT_DETAIL, "row of the profiler range", NULL)           \
+	COLUMN(COL_TS_NS, "ts_ns", HT_TIME, HT_DETAIL,                                             \
+	        "start of the range, from the first event of all ranks", NULL)                     \
+	COLUMN(COL_DUR_NS, "dur_ns", HT_DURATION, HT_DETAIL, "duration of the range as written",   \
+	        NULL)                                                                              \
+	COLUMN(COL_NAME, "name", HT_STR, HT_KEY, "kernel", NULL)                                   \
+	COLUMN(COL_INDEX_LAUNCH, "index_launch", HT_I64, HT_DETAIL,                                \
+	        "row of the launch call, null when unknown", NULL)                                 \
+	COLUMN(COL_TOP_LEVEL_OP, "top_level_op", HT_STR, HT_KEY,                                   \
+	        "outermost operator around the launch", NULL)                                      \
+	COLUMN(COL_BOTTOM_LEVEL_OP, "bottom_level_op", HT_STR, HT_KEY,                             \
+	        "innermost operator around the launch", NULL)                                      \
+	COLUMN(COL_OP_STACK, "op_stack", HT_STR, HT_DETAIL,                                        \
+	        "operators around the launch, outermost first, joined by |", NULL)                 \
+	COLUMN(COL_FLOPS, "flops", HT_I64, HT_MEASURE,                                             \
+	        "floating point operations from the thread-instruction counters, null "            \
+	        "without them",                                                                    \
+	        NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 const struct ht_analysis ht_analysis_cupti_counters = {
 	.info = { .name = "cupti-counters",
@@ -289,12 +294,14 @@ static enum ht_status put_operators(struct ht_run *run, ht_table *table,
 	if (chain->n && !(stack = ht_chain_text(run->scratch, trace, chain, "|")))
 		return ht_fail_nomem(run->ctx);
 	if (launch != HT_NONE)
-		ht_table_put_i64(table, launch);
+		ht_table_put_i64(table, COL_INDEX_LAUNCH, launch);
 	else
-		ht_table_put_null(table);
-	ht_table_put_str(table, chain->n ? ht_str(trace, trace->name[chain->rows[0]]) : NULL);
-	ht_table_put_str(table, chain->n ? ht_str(trace, trace->name[bottom]) : NULL);
-	ht_table_put_str(table, stack);
+		ht_table_put_null(table, COL_INDEX_LAUNCH);
+	ht_table_put_str(table, COL_TOP_LEVEL_OP,
+	        chain->n ? ht_str(trace, trace->name[chain->rows[0]]) : NULL);
+	ht_table_put_str(
+	        table, COL_BOTTOM_LEVEL_OP, chain->n ? ht_str(trace, trace->name[bottom]) : NULL);
+	ht_table_put_str(table, COL_OP_STACK, stack);
 	return HT_OK;
 }
 
@@ -304,24 +311,24 @@ static enum ht_status put_row(struct ht_run *run, ht_table *table, const struct 
 {
 	const struct ht_trace *trace = frame->trace;
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_table_put_i64(table, range->row);
-	ht_table_put_i64(table, range->ts_ns);
-	ht_table_put_i64(table, trace->dur_ns[range->row]);
-	ht_table_put_str(table, ht_str(trace, range->name));
+	ht_table_put_i64(table, COL_RANK, frame->rank);
+	ht_table_put_i64(table, COL_INDEX, range->row);
+	ht_table_put_i64(table, COL_TS_NS, range->ts_ns);
+	ht_table_put_i64(table, COL_DUR_NS, trace->dur_ns[range->row]);
+	ht_table_put_str(table, COL_NAME, ht_str(trace, range->name));
 	HT_TRY(put_operators(run, table, trace, operators, range->launch));
 	int64_t flops;
 	if (flops_of(trace, range->row, &flops))
-		ht_table_put_i64(table, flops);
+		ht_table_put_i64(table, COL_FLOPS, flops);
 	else
-		ht_table_put_null(table);
+		ht_table_put_null(table, COL_FLOPS);
 	for (size_t i = 0; i < n_counters; i++) {
 		int64_t whole = ht_arg_i64(trace, counters[i].key, range->row, HT_NO_I64);
-		if (whole != HT_NO_I64 && !counters[i].is_float)
-			ht_table_put_i64(table, whole);
+		if (!counters[i].is_float)
+			ht_table_put_known(table, HT_COUNT(columns) + i, whole, HT_NO_I64);
 		else
-			ht_table_put_f64(
-			        table, ht_arg_f64(trace, counters[i].key, range->row, NAN));
+			ht_table_put_f64(table, HT_COUNT(columns) + i,
+			        ht_arg_f64(trace, counters[i].key, range->row, NAN));
 	}
 	return HT_OK;
 }

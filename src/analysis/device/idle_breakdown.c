@@ -25,17 +25,20 @@ static enum ht_status check_options(struct ht_run *run);
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
-	{ "idle_category", HT_STR, HT_KEY,
-	        "host_wait, kernel_wait, communication_wait, other or leading", NULL },
-	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
-	{ "idle_ns", HT_DURATION, HT_MEASURE, "their total length", NULL },
-	{ "idle_share", HT_RATIO, HT_MEASURE, "of the stream's idle time", NULL },
-	{ "span_share", HT_RATIO, HT_MEASURE, "of the stream's first start to last end", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", \
+	        NULL)                                                                              \
+	COLUMN(COL_STREAM, "stream", HT_I64, HT_KEY, "stream; null by device", NULL)               \
+	COLUMN(COL_IDLE_CATEGORY, "idle_category", HT_STR, HT_KEY,                                 \
+	        "host_wait, kernel_wait, communication_wait, other or leading", NULL)              \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL)             \
+	COLUMN(COL_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE, "their total length", NULL)        \
+	COLUMN(COL_IDLE_SHARE, "idle_share", HT_RATIO, HT_MEASURE, "of the stream's idle time",    \
+	        NULL)                                                                              \
+	COLUMN(COL_SPAN_SHARE, "span_share", HT_RATIO, HT_MEASURE,                                 \
+	        "of the stream's first start to last end", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "threshold", HT_DURATION, HT_IDLE_THRESHOLD_TEXT,
@@ -84,15 +87,17 @@ static void put_stream(
 		if (optional && !n_rows[c])
 			continue;
 		ht_table_row(table);
-		ht_table_put_i64(table, rank);
-		ht_table_put_known(table, stream->device, -1);
-		ht_table_put_known(table, stream->stream, HT_NO_I64);
-		ht_table_put_str(table, ht_idle_category_name((enum ht_idle_category)c));
-		ht_table_put_i64(table, count[c]);
-		ht_table_put_i64(table, idle[c]);
-		ht_table_put_f64(table, total ? (double)idle[c] / (double)total : NAN);
+		ht_table_put_i64(table, COL_RANK, rank);
+		ht_table_put_known(table, COL_DEVICE, stream->device, -1);
+		ht_table_put_known(table, COL_STREAM, stream->stream, HT_NO_I64);
+		ht_table_put_str(
+		        table, COL_IDLE_CATEGORY, ht_idle_category_name((enum ht_idle_category)c));
+		ht_table_put_i64(table, COL_COUNT, count[c]);
+		ht_table_put_i64(table, COL_IDLE_NS, idle[c]);
 		ht_table_put_f64(
-		        table, stream->span_ns ? (double)idle[c] / (double)stream->span_ns : NAN);
+		        table, COL_IDLE_SHARE, total ? (double)idle[c] / (double)total : NAN);
+		ht_table_put_f64(table, COL_SPAN_SHARE,
+		        stream->span_ns ? (double)idle[c] / (double)stream->span_ns : NAN);
 	}
 }
 

@@ -19,22 +19,25 @@ static enum ht_status check_options(struct ht_run *run);
 static enum ht_status describe_gaps(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream; null by device", NULL },
-	{ "idle_category", HT_STR, HT_KEY,
-	        "host_wait, kernel_wait, communication_wait, other or leading", NULL },
-	{ "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL },
-	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean length", NULL },
-	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one gap", NULL },
-	{ "min_ns", HT_DURATION_F64, HT_MEASURE, "shortest gap", NULL },
-	{ "p25_ns", HT_DURATION_F64, HT_DETAIL, "a quarter of the gaps are at most this long",
-	        NULL },
-	{ "p50_ns", HT_DURATION_F64, HT_MEASURE, "median", NULL },
-	{ "p75_ns", HT_DURATION_F64, HT_DETAIL, "three quarters are at most this long", NULL },
-	{ "max_ns", HT_DURATION_F64, HT_MEASURE, "longest gap", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", \
+	        NULL)                                                                              \
+	COLUMN(COL_STREAM, "stream", HT_I64, HT_KEY, "stream; null by device", NULL)               \
+	COLUMN(COL_IDLE_CATEGORY, "idle_category", HT_STR, HT_KEY,                                 \
+	        "host_wait, kernel_wait, communication_wait, other or leading", NULL)              \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "gaps, or parts of gaps", NULL)             \
+	COLUMN(COL_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean length", NULL)           \
+	COLUMN(COL_STD_NS, "std_ns", HT_DURATION_F64, HT_MEASURE,                                  \
+	        "standard deviation, null for one gap", NULL)                                      \
+	COLUMN(COL_MIN_NS, "min_ns", HT_DURATION_F64, HT_MEASURE, "shortest gap", NULL)            \
+	COLUMN(COL_P25_NS, "p25_ns", HT_DURATION_F64, HT_DETAIL,                                   \
+	        "a quarter of the gaps are at most this long", NULL)                               \
+	COLUMN(COL_P50_NS, "p50_ns", HT_DURATION_F64, HT_MEASURE, "median", NULL)                  \
+	COLUMN(COL_P75_NS, "p75_ns", HT_DURATION_F64, HT_DETAIL,                                   \
+	        "three quarters are at most this long", NULL)                                      \
+	COLUMN(COL_MAX_NS, "max_ns", HT_DURATION_F64, HT_MEASURE, "longest gap", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "threshold", HT_DURATION, HT_IDLE_THRESHOLD_TEXT,
@@ -82,11 +85,12 @@ static enum ht_status put_stream(
 		struct ht_describe describe;
 		ht_describe_i64(lengths, n, &describe);
 		ht_table_row(table);
-		ht_table_put_i64(table, rank);
-		ht_table_put_known(table, stream->device, -1);
-		ht_table_put_known(table, stream->stream, HT_NO_I64);
-		ht_table_put_str(table, ht_idle_category_name((enum ht_idle_category)c));
-		ht_describe_put(table, &describe, false);
+		ht_table_put_i64(table, COL_RANK, rank);
+		ht_table_put_known(table, COL_DEVICE, stream->device, -1);
+		ht_table_put_known(table, COL_STREAM, stream->stream, HT_NO_I64);
+		ht_table_put_str(
+		        table, COL_IDLE_CATEGORY, ht_idle_category_name((enum ht_idle_category)c));
+		ht_describe_put(table, COL_COUNT, &describe, false);
 	}
 	return HT_OK;
 }

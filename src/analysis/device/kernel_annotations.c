@@ -26,48 +26,57 @@ static enum ht_status choose(struct ht_run *run);
 static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column of_works[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "index", HT_I64, HT_KEY, "row of the event in the file", NULL },
-	{ "annotation", HT_STR, HT_KEY, "innermost annotation, null when there is none", NULL },
-	{ "annotation_stack", HT_STR, HT_KEY, "all annotations, outermost first, joined by /",
-	        NULL },
-	{ "name", HT_STR, HT_KEY, "full name of the work", NULL },
-	{ "short_name", HT_STR, HT_DETAIL, "name without arguments and templates", NULL },
-	{ "kernel_type", HT_STR, HT_DETAIL,
-	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream it ran on", NULL },
-	{ "step", HT_I64, HT_DETAIL, "profiler step that launched it", NULL },
-	{ "ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of the set", NULL },
-	{ "count", HT_I64, HT_DETAIL, "pieces of GPU work in the row: 1", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "its duration", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
-	{ "via", HT_STR, HT_DETAIL,
-	        "how the annotation was found: launch (around the launch), backward (on the thread "
-	        "that waits for the backward pass) or gpu (on the stream)",
-	        NULL },
-};
+#define WORKS_COLUMNS(COLUMN)                                                                      \
+	COLUMN(WORKS_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(WORKS_INDEX, "index", HT_I64, HT_KEY, "row of the event in the file", NULL)         \
+	COLUMN(WORKS_ANNOTATION, "annotation", HT_STR, HT_KEY,                                     \
+	        "innermost annotation, null when there is none", NULL)                             \
+	COLUMN(WORKS_ANNOTATION_STACK, "annotation_stack", HT_STR, HT_KEY,                         \
+	        "all annotations, outermost first, joined by /", NULL)                             \
+	COLUMN(WORKS_NAME, "name", HT_STR, HT_KEY, "full name of the work", NULL)                  \
+	COLUMN(WORKS_SHORT_NAME, "short_name", HT_STR, HT_DETAIL,                                  \
+	        "name without arguments and templates", NULL)                                      \
+	COLUMN(WORKS_KERNEL_TYPE, "kernel_type", HT_STR, HT_DETAIL,                                \
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL)      \
+	COLUMN(WORKS_STREAM, "stream", HT_I64, HT_KEY, "stream it ran on", NULL)                   \
+	COLUMN(WORKS_STEP, "step", HT_I64, HT_DETAIL, "profiler step that launched it", NULL)      \
+	COLUMN(WORKS_TS_NS, "ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of the set", \
+	        NULL)                                                                              \
+	COLUMN(WORKS_COUNT, "count", HT_I64, HT_DETAIL, "pieces of GPU work in the row: 1", NULL)  \
+	COLUMN(WORKS_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "its duration", NULL)              \
+	COLUMN(WORKS_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",   \
+	        NULL)                                                                              \
+	COLUMN(WORKS_VIA, "via", HT_STR, HT_DETAIL,                                                \
+	        "how the annotation was found: launch (around the launch), backward "              \
+	        "(on the thread "                                                                  \
+	        "that waits for the backward pass) or gpu (on the stream)",                        \
+	        NULL)
+HT_COLUMNS(of_works, WORKS_COLUMNS);
 
-#define KEYS                                                                                       \
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
-	{                                                                                          \
-		"annotation", HT_STR, HT_KEY, "innermost annotation, null when there is none",     \
-		        NULL                                                                       \
-	}
-#define SUMS                                                                                       \
-	{ "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL },                    \
-	        { "dur_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },             \
-	{                                                                                          \
-		"share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL          \
-	}
+#define KEYS(COLUMN, OF)                                                                           \
+	COLUMN(OF##_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(OF##_ANNOTATION, "annotation", HT_STR, HT_KEY,                                      \
+	        "innermost annotation, null when there is none", NULL)
+#define SUMS(COLUMN, OF)                                                                           \
+	COLUMN(OF##_COUNT, "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL)     \
+	COLUMN(OF##_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)     \
+	COLUMN(OF##_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",    \
+	        NULL)
+enum { SUMS(HT_COLUMN_NUMBER, SUM) N_SUMS };
 
-static const struct ht_column of_annotations[] = { KEYS, SUMS };
-static const struct ht_column of_stacks[] = { KEYS,
-	{ "annotation_stack", HT_STR, HT_KEY, "all annotations, outermost first, joined by /",
-	        NULL },
-	SUMS };
-static const struct ht_column of_names[] = { KEYS,
-	{ "name", HT_STR, HT_KEY, "full name of the work", NULL }, SUMS };
+#define ANNOTATION_COLUMNS(COLUMN) KEYS(COLUMN, ANNOTATION) SUMS(COLUMN, ANNOTATION)
+HT_COLUMNS(of_annotations, ANNOTATION_COLUMNS);
+#define STACK_COLUMNS(COLUMN)                                                                      \
+	KEYS(COLUMN, STACK)                                                                        \
+	COLUMN(STACK_STACK, "annotation_stack", HT_STR, HT_KEY,                                    \
+	        "all annotations, outermost first, joined by /", NULL)                             \
+	SUMS(COLUMN, STACK)
+HT_COLUMNS(of_stacks, STACK_COLUMNS);
+#define NAME_COLUMNS(COLUMN)                                                                       \
+	KEYS(COLUMN, NAME)                                                                         \
+	COLUMN(NAME_NAME, "name", HT_STR, HT_KEY, "full name of the work", NULL)                   \
+	SUMS(COLUMN, NAME)
+HT_COLUMNS(of_names, NAME_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "annotation", of_annotations, HT_COUNT(of_annotations) },
@@ -153,9 +162,9 @@ static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
 
 static void put_text_key(ht_table *table, const struct labelled *l)
 {
-	ht_table_put_str(table, l->annotation);
-	ht_table_put_str(table, l->stack);
-	ht_table_put_str(table, l->name);
+	ht_table_put_str(table, WORKS_ANNOTATION, l->annotation);
+	ht_table_put_str(table, WORKS_ANNOTATION_STACK, l->stack);
+	ht_table_put_str(table, WORKS_NAME, l->name);
 }
 
 static enum ht_work_type type_of(
@@ -171,37 +180,39 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 {
 	const struct ht_trace *t = frame->trace;
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_table_put_i64(table, w->row);
+	ht_table_put_i64(table, WORKS_RANK, frame->rank);
+	ht_table_put_i64(table, WORKS_INDEX, w->row);
 	put_text_key(table, l);
-	ht_table_put_str(table, l->short_name);
-	ht_table_put_str(table, ht_work_type_word(run, type_of(run, t, w)));
+	ht_table_put_str(table, WORKS_SHORT_NAME, l->short_name);
+	ht_table_put_str(table, WORKS_KERNEL_TYPE, ht_work_type_word(run, type_of(run, t, w)));
 	if (w->stream == -1)
-		ht_table_put_null(table);
+		ht_table_put_null(table, WORKS_STREAM);
 	else
-		ht_table_put_i64(table, w->stream);
+		ht_table_put_i64(table, WORKS_STREAM, w->stream);
 	if (t->step[w->row] == HT_NONE)
-		ht_table_put_null(table);
+		ht_table_put_null(table, WORKS_STEP);
 	else
-		ht_table_put_i64(table, t->steps[t->step[w->row]].number);
-	ht_table_put_i64(table, w->start);
-	ht_table_put_i64(table, 1);
-	ht_table_put_i64(table, l->dur_ns);
-	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
-	ht_table_put_str(table, l->via);
+		ht_table_put_i64(table, WORKS_STEP, t->steps[t->step[w->row]].number);
+	ht_table_put_i64(table, WORKS_TS_NS, w->start);
+	ht_table_put_i64(table, WORKS_COUNT, 1);
+	ht_table_put_i64(table, WORKS_DUR_NS, l->dur_ns);
+	ht_table_put_f64(table, WORKS_SHARE, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+	ht_table_put_str(table, WORKS_VIA, l->via);
 }
 
 static void put_group(ht_table *table, const struct ht_frame *frame, const struct labelled *l,
         const char *by, int64_t total_ns)
 {
+	size_t at = ht_table_n_columns(table) - N_SUMS;
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_table_put_str(table, l->annotation);
+	ht_table_put_i64(table, STACK_RANK, frame->rank);
+	ht_table_put_str(table, STACK_ANNOTATION, l->annotation);
 	if (strcmp(by, "annotation") != 0)
-		ht_table_put_str(table, strcmp(by, "stack") ? l->name : l->stack);
-	ht_table_put_i64(table, (int64_t)l->count);
-	ht_table_put_i64(table, l->dur_ns);
-	ht_table_put_f64(table, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
+		ht_table_put_str(table, STACK_STACK, strcmp(by, "stack") ? l->name : l->stack);
+	ht_table_put_i64(table, at + SUM_COUNT, (int64_t)l->count);
+	ht_table_put_i64(table, at + SUM_DUR_NS, l->dur_ns);
+	ht_table_put_f64(
+	        table, at + SUM_SHARE, total_ns ? (double)l->dur_ns / (double)total_ns : NAN);
 }
 
 static int compare_text(const char *a, const char *b)

@@ -28,40 +28,51 @@ static enum ht_status group_names(struct ht_run *run, struct ht_part *part);
 static bool are_types(const struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column of_ranks[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "kernel_type", HT_STR, HT_KEY,
-	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
-	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank", NULL },
-	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
-	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one event", NULL },
-	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL },
-	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
-	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
-};
+#define RANKS_COLUMNS(COLUMN)                                                                      \
+	COLUMN(RANKS_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(RANKS_KERNEL_TYPE, "kernel_type", HT_STR, HT_KEY,                                   \
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL)      \
+	COLUMN(RANKS_NAME, "name", HT_STR, HT_KEY,                                                 \
+	        "full name, or others for all names that were folded", NULL)                       \
+	COLUMN(RANKS_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                           \
+	COLUMN(RANKS_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)    \
+	COLUMN(RANKS_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",   \
+	        NULL)                                                                              \
+	COLUMN(RANKS_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL)       \
+	COLUMN(RANKS_STD_NS, "std_ns", HT_DURATION_F64, HT_MEASURE,                                \
+	        "standard deviation, null for one event", NULL)                                    \
+	COLUMN(RANKS_MIN_NS, "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL)            \
+	COLUMN(RANKS_MAX_NS, "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL)             \
+	COLUMN(RANKS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                        \
+	        "names in this row: more than 1 for others", NULL)
+HT_COLUMNS(of_ranks, RANKS_COLUMNS);
 
-static const struct ht_column of_all[] = {
-	{ "kernel_type", HT_STR, HT_KEY,
-	        "compute, communication, memory or other; HTA's words with hta-compat", NULL },
-	{ "name", HT_STR, HT_KEY, "full name, or others for all names that were folded", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of all ranks", NULL },
-	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
-	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one event", NULL },
-	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL },
-	{ "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL },
-	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
-	{ "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it", NULL },
-	{ "rank_min_ns", HT_DURATION, HT_MEASURE, "smallest sum of a rank, 0 if one did not run it",
-	        NULL },
-	{ "rank_mean_ns", HT_DURATION_F64, HT_DETAIL, "mean of the sums of all ranks", NULL },
-	{ "rank_max_ns", HT_DURATION, HT_MEASURE, "largest sum of a rank", NULL },
-	{ "imbalance", HT_F64, HT_MEASURE, "rank_max_ns over rank_mean_ns; 1 is even", NULL },
-};
+#define ALL_COLUMNS(COLUMN)                                                                        \
+	COLUMN(ALL_KERNEL_TYPE, "kernel_type", HT_STR, HT_KEY,                                     \
+	        "compute, communication, memory or other; HTA's words with hta-compat", NULL)      \
+	COLUMN(ALL_NAME, "name", HT_STR, HT_KEY,                                                   \
+	        "full name, or others for all names that were folded", NULL)                       \
+	COLUMN(ALL_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                             \
+	COLUMN(ALL_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)      \
+	COLUMN(ALL_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of all ranks",    \
+	        NULL)                                                                              \
+	COLUMN(ALL_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL)         \
+	COLUMN(ALL_STD_NS, "std_ns", HT_DURATION_F64, HT_MEASURE,                                  \
+	        "standard deviation, null for one event", NULL)                                    \
+	COLUMN(ALL_MIN_NS, "min_ns", HT_DURATION, HT_MEASURE, "shortest event", NULL)              \
+	COLUMN(ALL_MAX_NS, "max_ns", HT_DURATION, HT_MEASURE, "longest event", NULL)               \
+	COLUMN(ALL_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                          \
+	        "names in this row: more than 1 for others", NULL)                                 \
+	COLUMN(ALL_N_RANKS, "n_ranks", HT_I64, HT_DETAIL, "ranks that ran it", NULL)               \
+	COLUMN(ALL_RANK_MIN_NS, "rank_min_ns", HT_DURATION, HT_MEASURE,                            \
+	        "smallest sum of a rank, 0 if one did not run it", NULL)                           \
+	COLUMN(ALL_RANK_MEAN_NS, "rank_mean_ns", HT_DURATION_F64, HT_DETAIL,                       \
+	        "mean of the sums of all ranks", NULL)                                             \
+	COLUMN(ALL_RANK_MAX_NS, "rank_max_ns", HT_DURATION, HT_MEASURE, "largest sum of a rank",   \
+	        NULL)                                                                              \
+	COLUMN(ALL_IMBALANCE, "imbalance", HT_F64, HT_MEASURE,                                     \
+	        "rank_max_ns over rank_mean_ns; 1 is even", NULL)
+HT_COLUMNS(of_all, ALL_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "rank", of_ranks, HT_COUNT(of_ranks) },
@@ -69,19 +80,21 @@ static const struct ht_schema schemas[] = {
 };
 
 /* What a rank contributes: one row per type and name. */
-static const struct ht_column group_columns[] = {
-	{ "type", HT_I64, HT_KEY, "what kind of work", NULL },
-	{ "name", HT_STR, HT_KEY, "full name", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "n_samples", HT_I64, HT_MEASURE, "what mean and deviation are over", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
-	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
-	{ "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
-	{ "squares_high", HT_I64, HT_MEASURE, "sum of squares, upper 64 bits", NULL },
-	{ "squares_low", HT_I64, HT_MEASURE, "and lower", NULL },
-	{ "n_names", HT_I64, HT_MEASURE, "names in this row", NULL },
-	{ "folded", HT_BOOL, HT_MEASURE, "whether it stands for others", NULL },
-};
+#define GROUP_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GROUP_TYPE, "type", HT_I64, HT_KEY, "what kind of work", NULL)                      \
+	COLUMN(GROUP_NAME, "name", HT_STR, HT_KEY, "full name", NULL)                              \
+	COLUMN(GROUP_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                           \
+	COLUMN(GROUP_N_SAMPLES, "n_samples", HT_I64, HT_MEASURE,                                   \
+	        "what mean and deviation are over", NULL)                                          \
+	COLUMN(GROUP_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL)          \
+	COLUMN(GROUP_MIN_NS, "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL)                  \
+	COLUMN(GROUP_MAX_NS, "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)                   \
+	COLUMN(GROUP_SQUARES_HIGH, "squares_high", HT_I64, HT_MEASURE,                             \
+	        "sum of squares, upper 64 bits", NULL)                                             \
+	COLUMN(GROUP_SQUARES_LOW, "squares_low", HT_I64, HT_MEASURE, "and lower", NULL)            \
+	COLUMN(GROUP_N_NAMES, "n_names", HT_I64, HT_MEASURE, "names in this row", NULL)            \
+	COLUMN(GROUP_FOLDED, "folded", HT_BOOL, HT_MEASURE, "whether it stands for others", NULL)
+HT_COLUMNS(group_columns, GROUP_COLUMNS);
 enum { TYPE, NAME, COUNT, N_SAMPLES, SUM, MIN, MAX, SQUARES, SQUARES_LOW, N_NAMES, FOLDED };
 
 static const struct ht_param params[] = {
@@ -162,16 +175,16 @@ static enum ht_status push(struct ht_run *run, struct kernels *kernels, struct k
 static void put_group(ht_table *table, unsigned type, const struct ht_name_group *g)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, type);
-	ht_table_put_str(table, g->name);
-	ht_table_put_i64(table, (int64_t)g->count);
-	ht_table_put_i64(table, (int64_t)g->n_samples);
-	ht_table_put_i64(table, g->sum_ns);
-	ht_table_put_i64(table, g->min_ns);
-	ht_table_put_i64(table, g->max_ns);
-	ht_table_put_i128(table, (__int128)g->squares);
-	ht_table_put_i64(table, (int64_t)g->n_names);
-	ht_table_put_i64(table, g->folded);
+	ht_table_put_i64(table, GROUP_TYPE, type);
+	ht_table_put_str(table, GROUP_NAME, g->name);
+	ht_table_put_i64(table, GROUP_COUNT, (int64_t)g->count);
+	ht_table_put_i64(table, GROUP_N_SAMPLES, (int64_t)g->n_samples);
+	ht_table_put_i64(table, GROUP_SUM_NS, g->sum_ns);
+	ht_table_put_i64(table, GROUP_MIN_NS, g->min_ns);
+	ht_table_put_i64(table, GROUP_MAX_NS, g->max_ns);
+	ht_table_put_i128(table, GROUP_SQUARES_HIGH, (__int128)g->squares);
+	ht_table_put_i64(table, GROUP_N_NAMES, (int64_t)g->n_names);
+	ht_table_put_i64(table, GROUP_FOLDED, g->folded);
 }
 
 static struct ht_name_group get_group(const ht_table *table, size_t row)
@@ -330,34 +343,41 @@ static int compare_words(const void *left, const void *right)
 /* A rank that did not run the kernel spent 0 on it. */
 static void put_spread(struct ht_run *run, ht_table *table, const struct kernel *k)
 {
-	if (k->rank != HT_NO_I64 || !k->n_ranks)
+	if (k->rank != HT_NO_I64)
 		return;
+	if (!k->n_ranks) {
+		ht_table_put_nulls_to_end(table, ALL_N_RANKS);
+		return;
+	}
 	size_t n_ranks = run->chosen[0].n;
 	double mean = (double)k->group.sum_ns / (double)n_ranks;
-	ht_table_put_i64(table, (int64_t)k->n_ranks);
-	ht_table_put_i64(table, k->n_ranks < n_ranks ? 0 : k->rank_min_ns);
-	ht_table_put_f64(table, mean);
-	ht_table_put_i64(table, k->rank_max_ns);
-	ht_table_put_f64(table, mean > 0 ? (double)k->rank_max_ns / mean : NAN);
+	ht_table_put_i64(table, ALL_N_RANKS, (int64_t)k->n_ranks);
+	ht_table_put_i64(table, ALL_RANK_MIN_NS, k->n_ranks < n_ranks ? 0 : k->rank_min_ns);
+	ht_table_put_f64(table, ALL_RANK_MEAN_NS, mean);
+	ht_table_put_i64(table, ALL_RANK_MAX_NS, k->rank_max_ns);
+	ht_table_put_f64(table, ALL_IMBALANCE, mean > 0 ? (double)k->rank_max_ns / mean : NAN);
 }
 
 static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel *k)
 {
 	const struct ht_name_group *g = &k->group;
 	double std = ht_name_group_std(g);
+	/* the rows of ranks have one column more, in front */
+	size_t at = k->rank != HT_NO_I64 ? RANKS_KERNEL_TYPE : ALL_KERNEL_TYPE;
 	ht_table_row(table);
 	if (k->rank != HT_NO_I64)
-		ht_table_put_i64(table, k->rank);
-	ht_table_put_str(table, k->word);
-	ht_table_put_str(table, g->name);
-	ht_table_put_i64(table, (int64_t)g->count);
-	ht_table_put_i64(table, g->sum_ns);
-	ht_table_put_f64(table, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
-	ht_table_put_f64(table, ht_name_group_mean(g));
-	ht_table_put_f64(table, run->policy.zero_spread && isnan(std) ? 0 : std);
-	ht_table_put_i64(table, g->min_ns);
-	ht_table_put_i64(table, g->max_ns);
-	ht_table_put_i64(table, (int64_t)g->n_names);
+		ht_table_put_i64(table, RANKS_RANK, k->rank);
+	ht_table_put_str(table, at + ALL_KERNEL_TYPE, k->word);
+	ht_table_put_str(table, at + ALL_NAME, g->name);
+	ht_table_put_i64(table, at + ALL_COUNT, (int64_t)g->count);
+	ht_table_put_i64(table, at + ALL_SUM_NS, g->sum_ns);
+	ht_table_put_f64(
+	        table, at + ALL_SHARE, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
+	ht_table_put_f64(table, at + ALL_MEAN_NS, ht_name_group_mean(g));
+	ht_table_put_f64(table, at + ALL_STD_NS, run->policy.zero_spread && isnan(std) ? 0 : std);
+	ht_table_put_i64(table, at + ALL_MIN_NS, g->min_ns);
+	ht_table_put_i64(table, at + ALL_MAX_NS, g->max_ns);
+	ht_table_put_i64(table, at + ALL_N_NAMES, (int64_t)g->n_names);
 	put_spread(run, table, k);
 }
 

@@ -21,16 +21,20 @@ static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part);
 static enum ht_status draw_patterns(struct ht_run *run, struct ht_drawing *ret_drawing);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "operator", HT_STR, HT_KEY, "name of the operator that starts the sequence", NULL },
-	{ "count", HT_I64, HT_MEASURE, "times the sequence occurs", NULL },
-	{ "kernels", HT_I64, HT_MEASURE, "kernels, copies and sets in one sequence", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "duration of its GPU work, all occurrences", NULL },
-	{ "op_ns", HT_DURATION, HT_MEASURE, "duration of the operator on the host, all occurrences",
-	        NULL },
-	{ "pattern", HT_STR, HT_KEY, "operator and GPU work in order of start, joined by |", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_OPERATOR, "operator", HT_STR, HT_KEY,                                           \
+	        "name of the operator that starts the sequence", NULL)                             \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "times the sequence occurs", NULL)          \
+	COLUMN(COL_KERNELS, "kernels", HT_I64, HT_MEASURE,                                         \
+	        "kernels, copies and sets in one sequence", NULL)                                  \
+	COLUMN(COL_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                      \
+	        "duration of its GPU work, all occurrences", NULL)                                 \
+	COLUMN(COL_OP_NS, "op_ns", HT_DURATION, HT_MEASURE,                                        \
+	        "duration of the operator on the host, all occurrences", NULL)                     \
+	COLUMN(COL_PATTERN, "pattern", HT_STR, HT_KEY,                                             \
+	        "operator and GPU work in order of start, joined by |", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "operator", HT_STR, NULL,
@@ -82,13 +86,13 @@ static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part)
 	for (size_t s = 0; s < sequences.n; s++) {
 		const struct ht_sequence *sequence = &sequences.list[s];
 		ht_table_row(table);
-		ht_table_put_i64(table, frame.rank);
-		ht_table_put_str(table, sequence->operator_name);
-		ht_table_put_i64(table, (int64_t)sequence->count);
-		ht_table_put_i64(table, (int64_t)sequence->n_kernels);
-		ht_table_put_i64(table, sequence->gpu_ns);
-		ht_table_put_i64(table, sequence->op_ns);
-		ht_table_put_str(table, sequence->pattern);
+		ht_table_put_i64(table, COL_RANK, frame.rank);
+		ht_table_put_str(table, COL_OPERATOR, sequence->operator_name);
+		ht_table_put_i64(table, COL_COUNT, (int64_t)sequence->count);
+		ht_table_put_i64(table, COL_KERNELS, (int64_t)sequence->n_kernels);
+		ht_table_put_i64(table, COL_GPU_NS, sequence->gpu_ns);
+		ht_table_put_i64(table, COL_OP_NS, sequence->op_ns);
+		ht_table_put_str(table, COL_PATTERN, sequence->pattern);
 	}
 	return HT_OK;
 }

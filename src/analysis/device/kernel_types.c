@@ -27,21 +27,24 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
 static bool are_labels(const struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", NULL },
-	{ "kernel_type", HT_STR, HT_KEY,
-	        "the types of GPU work active at the same time: compute, communication, memory, other",
-	        NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "time in which exactly these types were active",
-	        NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the time in which any type was active", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", \
+	        NULL)                                                                              \
+	COLUMN(COL_KERNEL_TYPE, "kernel_type", HT_STR, HT_KEY,                                     \
+	        "the types of GPU work active at the same time: compute, "                         \
+	        "communication, memory, other",                                                    \
+	        NULL)                                                                              \
+	COLUMN(COL_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE,                                      \
+	        "time in which exactly these types were active", NULL)                             \
+	COLUMN(COL_SHARE, "share", HT_RATIO, HT_MEASURE,                                           \
+	        "of the time in which any type was active", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 /* What a rank contributes. */
-static const struct ht_column label_columns[] = {
-	{ "mask", HT_I64, HT_KEY, "which types run at once, a bit each", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "for how long", NULL },
-};
+#define LABEL_COLUMNS(COLUMN)                                                                      \
+	COLUMN(LABEL_MASK, "mask", HT_I64, HT_KEY, "which types run at once, a bit each", NULL)    \
+	COLUMN(LABEL_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "for how long", NULL)
+HT_COLUMNS(label_columns, LABEL_COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "all", "sum over ranks, or one group of rows per rank", "all|rank" },
@@ -167,10 +170,11 @@ static void put_labels(struct ht_run *run, ht_table *table, int64_t rank, struct
 		if (!labels[i].seen)
 			continue;
 		ht_table_row(table);
-		ht_table_put_known(table, rank, HT_NO_I64);
-		ht_table_put_str(table, label_text(run, labels[i].mask));
-		ht_table_put_i64(table, labels[i].sum_ns);
-		ht_table_put_f64(table, total ? (double)labels[i].sum_ns / (double)total : NAN);
+		ht_table_put_known(table, COL_RANK, rank, HT_NO_I64);
+		ht_table_put_str(table, COL_KERNEL_TYPE, label_text(run, labels[i].mask));
+		ht_table_put_i64(table, COL_SUM_NS, labels[i].sum_ns);
+		ht_table_put_f64(
+		        table, COL_SHARE, total ? (double)labels[i].sum_ns / (double)total : NAN);
 	}
 }
 
@@ -191,8 +195,8 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 		if (!labels[mask].seen)
 			continue;
 		ht_table_row(part->facts[0]);
-		ht_table_put_i64(part->facts[0], mask);
-		ht_table_put_i64(part->facts[0], labels[mask].sum_ns);
+		ht_table_put_i64(part->facts[0], LABEL_MASK, mask);
+		ht_table_put_i64(part->facts[0], LABEL_SUM_NS, labels[mask].sum_ns);
 	}
 	return HT_OK;
 }

@@ -21,74 +21,88 @@
 static enum ht_status group(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define ESTIMATES 1e6 /* estimates are counted in millionths */
+#define ESTIMATES        1e6 /* estimates are counted in millionths */
 
-#define NAME                                                                                       \
-	{                                                                                          \
-		"name", HT_STR, HT_KEY, "kernel", NULL                                             \
-	}
-#define ON_TC                                                                                      \
-	{                                                                                          \
-		"tensor_cores", HT_BOOL, HT_MEASURE,                                               \
-		        "whether it runs on tensor cores, by its name", NULL                       \
-	}
-#define MEASURES                                                                                   \
-	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },                                          \
-	        { "total_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },           \
-	        { "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },                 \
-	        { "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },                            \
-	        { "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },                           \
-	        { "mean_blocks_per_sm", HT_F64, HT_MEASURE,                                        \
-		        "blocks per SM, weighted by duration; null when no kernel says", NULL },   \
-	        { "mean_occupancy_pct", HT_F64, HT_MEASURE,                                        \
-		        "estimated achieved occupancy, weighted by duration; null when no kernel " \
-		        "says",                                                                    \
-		        "%" },                                                                     \
-	{                                                                                          \
-		"share", HT_RATIO, HT_DETAIL, "total_ns over that of all rows", NULL               \
-	}
+#define NAME(COLUMN, BY) COLUMN(BY##_NAME, "name", HT_STR, HT_KEY, "kernel", NULL)
+#define ON_TC(COLUMN, BY)                                                                          \
+	COLUMN(BY##_TENSOR_CORES, "tensor_cores", HT_BOOL, HT_MEASURE,                             \
+	        "whether it runs on tensor cores, by its name", NULL)
+/* The last columns of all views but that of counters. */
+#define MEASURES(COLUMN, BY)                                                                       \
+	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "kernels", NULL)                           \
+	COLUMN(BY##_TOTAL_NS, "total_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL) \
+	COLUMN(BY##_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL)        \
+	COLUMN(BY##_MAX_NS, "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)                    \
+	COLUMN(BY##_MIN_NS, "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL)                   \
+	COLUMN(BY##_MEAN_BLOCKS_PER_SM, "mean_blocks_per_sm", HT_F64, HT_MEASURE,                  \
+	        "blocks per SM, weighted by duration; null when no kernel says", NULL)             \
+	COLUMN(BY##_MEAN_OCCUPANCY_PCT, "mean_occupancy_pct", HT_F64, HT_MEASURE,                  \
+	        "estimated achieved occupancy, weighted by duration; null when no kernel "         \
+	        "says",                                                                            \
+	        "%")                                                                               \
+	COLUMN(BY##_SHARE, "share", HT_RATIO, HT_DETAIL, "total_ns over that of all rows", NULL)
+enum { MEASURES(HT_COLUMN_NUMBER, MEASURE) N_MEASURES };
 
-static const struct ht_column by_name[] = { NAME, ON_TC, MEASURES };
-static const struct ht_column by_properties[] = { NAME,
-	{ "operator", HT_STR, HT_KEY, "operator that launched it, null when none is known", NULL },
-	{ "grid", HT_STR, HT_KEY, "blocks of the grid", NULL },
-	{ "block", HT_STR, HT_KEY, "threads of a block", NULL },
-	{ "registers", HT_I64, HT_KEY, "registers per thread", NULL },
-	{ "shared_memory", HT_BYTES, HT_KEY, "shared memory of a block", NULL },
-	{ "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL },
-	{ "block_dim", HT_I64, HT_KEY, "blocks of an NPU's kernel, one for each core", NULL },
-	{ "mix_block_dim", HT_I64, HT_KEY, "the same on the other kind of cores", NULL }, ON_TC,
-	{ "op_tc_eligible", HT_BOOL, HT_MEASURE,
-	        "whether the operator can run on tensor cores, by its name", NULL },
-	MEASURES };
-static const struct ht_column by_stream[] = { NAME,
-	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream, null when the file does not say", NULL }, ON_TC,
-	MEASURES };
-static const struct ht_column by_core[] = { { "core", HT_STR, HT_KEY,
-	                                            "tensor cores or other cores; on an NPU the "
-	                                            "accelerator core",
-	                                            NULL },
-	MEASURES };
+#define NAME_COLUMNS(COLUMN) NAME(COLUMN, NAME) ON_TC(COLUMN, NAME) MEASURES(COLUMN, NAME)
+HT_COLUMNS(by_name, NAME_COLUMNS);
+#define PROPERTIES_COLUMNS(COLUMN)                                                                 \
+	NAME(COLUMN, PROPERTIES)                                                                   \
+	COLUMN(PROPERTIES_OPERATOR, "operator", HT_STR, HT_KEY,                                    \
+	        "operator that launched it, null when none is known", NULL)                        \
+	COLUMN(PROPERTIES_GRID, "grid", HT_STR, HT_KEY, "blocks of the grid", NULL)                \
+	COLUMN(PROPERTIES_BLOCK, "block", HT_STR, HT_KEY, "threads of a block", NULL)              \
+	COLUMN(PROPERTIES_REGISTERS, "registers", HT_I64, HT_KEY, "registers per thread", NULL)    \
+	COLUMN(PROPERTIES_SHARED_MEMORY, "shared_memory", HT_BYTES, HT_KEY,                        \
+	        "shared memory of a block", NULL)                                                  \
+	COLUMN(PROPERTIES_CORE, "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL)        \
+	COLUMN(PROPERTIES_BLOCK_DIM, "block_dim", HT_I64, HT_KEY,                                  \
+	        "blocks of an NPU's kernel, one for each core", NULL)                              \
+	COLUMN(PROPERTIES_MIX_BLOCK_DIM, "mix_block_dim", HT_I64, HT_KEY,                          \
+	        "the same on the other kind of cores", NULL)                                       \
+	ON_TC(COLUMN, PROPERTIES)                                                                  \
+	COLUMN(PROPERTIES_OP_TC_ELIGIBLE, "op_tc_eligible", HT_BOOL, HT_MEASURE,                   \
+	        "whether the operator can run on tensor cores, by its name", NULL)                 \
+	MEASURES(COLUMN, PROPERTIES)
+HT_COLUMNS(by_properties, PROPERTIES_COLUMNS);
+#define STREAM_COLUMNS(COLUMN)                                                                     \
+	NAME(COLUMN, STREAM)                                                                       \
+	COLUMN(STREAM_DEVICE, "device", HT_I64, HT_KEY,                                            \
+	        "GPU index, null when the file does not say", NULL)                                \
+	COLUMN(STREAM_STREAM, "stream", HT_I64, HT_KEY, "stream, null when the file does not say", \
+	        NULL)                                                                              \
+	ON_TC(COLUMN, STREAM)                                                                      \
+	MEASURES(COLUMN, STREAM)
+HT_COLUMNS(by_stream, STREAM_COLUMNS);
+#define CORE_COLUMNS(COLUMN)                                                                       \
+	COLUMN(CORE_CORE, "core", HT_STR, HT_KEY,                                                  \
+	        "tensor cores or other cores; on an NPU the "                                      \
+	        "accelerator core",                                                                \
+	        NULL)                                                                              \
+	MEASURES(COLUMN, CORE)
+HT_COLUMNS(by_core, CORE_COLUMNS);
 
-#define TYPE                                                                                       \
-	{                                                                                          \
-		"type", HT_STR, HT_KEY, "type of an NPU's kernel; else the kernel", NULL           \
-	}
-static const struct ht_column by_type[] = { TYPE, MEASURES };
-static const struct ht_column by_shape[] = { TYPE,
-	{ "input_shapes", HT_STR, HT_KEY, "shapes of the inputs of an NPU's kernel", NULL },
-	MEASURES };
-static const struct ht_column by_counters[] = {
-	NAME,
-	{ "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL },
-	{ "counter", HT_STR, HT_KEY, "number that was recorded, as the file names it", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "kernels that have it", NULL },
-	{ "mean", HT_F64, HT_MEASURE, "mean, weighted by duration", NULL },
-	{ "min", HT_F64, HT_MEASURE, "smallest", NULL },
-	{ "max", HT_F64, HT_MEASURE, "largest", NULL },
-	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of the durations of these kernels", NULL },
-};
+#define TYPE(COLUMN, BY)                                                                           \
+	COLUMN(BY##_TYPE, "type", HT_STR, HT_KEY, "type of an NPU's kernel; else the kernel", NULL)
+#define TYPE_COLUMNS(COLUMN) TYPE(COLUMN, TYPE) MEASURES(COLUMN, TYPE)
+HT_COLUMNS(by_type, TYPE_COLUMNS);
+#define SHAPE_COLUMNS(COLUMN)                                                                      \
+	TYPE(COLUMN, SHAPE)                                                                        \
+	COLUMN(SHAPE_INPUT_SHAPES, "input_shapes", HT_STR, HT_KEY,                                 \
+	        "shapes of the inputs of an NPU's kernel", NULL)                                   \
+	MEASURES(COLUMN, SHAPE)
+HT_COLUMNS(by_shape, SHAPE_COLUMNS);
+#define COUNTER_COLUMNS(COLUMN)                                                                    \
+	NAME(COLUMN, COUNTER)                                                                      \
+	COLUMN(COUNTER_CORE, "core", HT_STR, HT_KEY, "accelerator core of an NPU", NULL)           \
+	COLUMN(COUNTER_COUNTER, "counter", HT_STR, HT_KEY,                                         \
+	        "number that was recorded, as the file names it", NULL)                            \
+	COLUMN(COUNTER_CALLS, "calls", HT_I64, HT_MEASURE, "kernels that have it", NULL)           \
+	COLUMN(COUNTER_MEAN, "mean", HT_F64, HT_MEASURE, "mean, weighted by duration", NULL)       \
+	COLUMN(COUNTER_MIN, "min", HT_F64, HT_MEASURE, "smallest", NULL)                           \
+	COLUMN(COUNTER_MAX, "max", HT_F64, HT_MEASURE, "largest", NULL)                            \
+	COLUMN(COUNTER_TOTAL_NS, "total_ns", HT_DURATION, HT_MEASURE,                              \
+	        "sum of the durations of these kernels", NULL)
+HT_COLUMNS(by_counters, COUNTER_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "name", by_name, HT_COUNT(by_name) },
@@ -164,14 +178,15 @@ static enum ht_status group(struct ht_run *run, struct ht_part *part)
 	return ht_kernel_groups_put(run, keys, part->facts[0]);
 }
 
-static void put_key(ht_table *table, const char *text, unsigned key)
+static void put_key(ht_table *table, size_t column, const char *text, unsigned key)
 {
 	bool is_number = (key >= HT_KG_REGISTERS && key <= HT_KG_STREAM) || key == HT_KG_BLOCKS ||
 	                 key == HT_KG_MIX_BLOCKS;
-	if (text && is_number)
-		ht_table_put_i64(table, strtoll(text, NULL, 10));
+	if (is_number)
+		ht_table_put_known(
+		        table, column, text ? strtoll(text, NULL, 10) : HT_NO_I64, HT_NO_I64);
 	else
-		ht_table_put_str(table, text);
+		ht_table_put_str(table, column, text);
 }
 
 static void put_row(
@@ -182,22 +197,27 @@ static void put_row(
 	double weight = total ? (double)total * ESTIMATES : NAN;
 	ht_table_row(table);
 	for (size_t k = 0; view->keys[k] != HT_N_KG_KEYS; k++)
-		put_key(table, ht_pooled_key(p, i, view->keys[k]), view->keys[k]);
+		put_key(table, k, ht_pooled_key(p, i, view->keys[k]), view->keys[k]);
+	bool is_by_properties = view->keys[1] == HT_KG_OPERATOR;
+	size_t at = ht_table_n_columns(table) - N_MEASURES;
 	if (view->keys[0] == HT_KG_NAME)
-		ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_TC));
-	if (view->keys[1] == HT_KG_OPERATOR)
-		ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_OP_ELIGIBLE));
-	ht_table_put_i64(table, calls);
-	ht_table_put_i64(table, total);
-	ht_table_put_f64(table, (double)total / (double)calls);
-	ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_MAX));
-	ht_table_put_i64(table, ht_pooled_i64(p, i, 0, HT_KG_MIN));
+		ht_table_put_i64(
+		        table, at - 1 - is_by_properties, ht_pooled_i64(p, i, 0, HT_KG_TC));
+	if (is_by_properties)
+		ht_table_put_i64(table, PROPERTIES_OP_TC_ELIGIBLE,
+		        ht_pooled_i64(p, i, 0, HT_KG_OP_ELIGIBLE));
+	ht_table_put_i64(table, at + MEASURE_CALLS, calls);
+	ht_table_put_i64(table, at + MEASURE_TOTAL_NS, total);
+	ht_table_put_f64(table, at + MEASURE_MEAN_NS, (double)total / (double)calls);
+	ht_table_put_i64(table, at + MEASURE_MAX_NS, ht_pooled_i64(p, i, 0, HT_KG_MAX));
+	ht_table_put_i64(table, at + MEASURE_MIN_NS, ht_pooled_i64(p, i, 0, HT_KG_MIN));
 	for (size_t k = 0; k < 2; k++) {
 		double area = (double)ht_pooled_value(p, i, 0, HT_KG_BLOCKS_NS + k);
 		bool known = ht_pooled_i64(p, i, 0, HT_KG_HAS_BLOCKS + k);
-		ht_table_put_f64(table, known ? area / weight : NAN);
+		ht_table_put_f64(
+		        table, at + MEASURE_MEAN_BLOCKS_PER_SM + k, known ? area / weight : NAN);
 	}
-	ht_table_put_f64(table, sum ? (double)total / (double)sum : NAN);
+	ht_table_put_f64(table, at + MEASURE_SHARE, sum ? (double)total / (double)sum : NAN);
 }
 
 static enum ht_status put_groups(
@@ -229,12 +249,12 @@ static void put_counter(const struct ht_pooled *p, size_t i, ht_table *table)
 	double sum = (double)ht_pooled_value(p, i, 0, total ? HT_KC_SUM_NS : HT_KC_SUM);
 	ht_table_row(table);
 	for (size_t k = 0; k < HT_N_KC_KEYS; k++)
-		ht_table_put_str(table, ht_pooled_key(p, i, k));
-	ht_table_put_i64(table, calls);
-	ht_table_put_f64(table, sum / HT_KC_ONE / (double)(total ? total : calls));
-	ht_table_put_f64(table, (double)ht_pooled_i64(p, i, 0, HT_KC_MIN) / HT_KC_ONE);
-	ht_table_put_f64(table, (double)ht_pooled_i64(p, i, 0, HT_KC_MAX) / HT_KC_ONE);
-	ht_table_put_i64(table, total);
+		ht_table_put_str(table, COUNTER_NAME + k, ht_pooled_key(p, i, k));
+	ht_table_put_i64(table, COUNTER_CALLS, calls);
+	ht_table_put_f64(table, COUNTER_MEAN, sum / HT_KC_ONE / (double)(total ? total : calls));
+	ht_table_put_f64(table, COUNTER_MIN, (double)ht_pooled_i64(p, i, 0, HT_KC_MIN) / HT_KC_ONE);
+	ht_table_put_f64(table, COUNTER_MAX, (double)ht_pooled_i64(p, i, 0, HT_KC_MAX) / HT_KC_ONE);
+	ht_table_put_i64(table, COUNTER_TOTAL_NS, total);
 }
 
 static enum ht_status put_counters(

@@ -29,38 +29,46 @@ static enum ht_status choose(struct ht_run *run);
 static enum ht_status list_launches(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column of_launches[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "correlation", HT_I64, HT_KEY, "correlation id that links call and work", NULL },
-	{ "cpu_ns", HT_DURATION, HT_MEASURE, "duration of the launch call", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU work", NULL },
-	{ "launch_delay_ns", HT_DURATION, HT_MEASURE,
-	        "from the end of the call to the start of the work, 0 when it starts before",
-	        NULL },
-	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
-	{ "launch", HT_STR, HT_KEY, "name of the launch call", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index, null when unknown", NULL },
-	{ "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL },
-	{ "index_launch", HT_I64, HT_DETAIL, "row of the launch call", NULL },
-	{ "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL },
-};
+#define LAUNCHES_COLUMNS(COLUMN)                                                                   \
+	COLUMN(LAUNCHES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                   \
+	COLUMN(LAUNCHES_CORRELATION, "correlation", HT_I64, HT_KEY,                                \
+	        "correlation id that links call and work", NULL)                                   \
+	COLUMN(LAUNCHES_CPU_NS, "cpu_ns", HT_DURATION, HT_MEASURE, "duration of the launch call",  \
+	        NULL)                                                                              \
+	COLUMN(LAUNCHES_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU work",     \
+	        NULL)                                                                              \
+	COLUMN(LAUNCHES_LAUNCH_DELAY_NS, "launch_delay_ns", HT_DURATION, HT_MEASURE,               \
+	        "from the end of the call to the start of the work, 0 when it starts before",      \
+	        NULL)                                                                              \
+	COLUMN(LAUNCHES_NAME, "name", HT_STR, HT_KEY, "kernel, copy or set", NULL)                 \
+	COLUMN(LAUNCHES_LAUNCH, "launch", HT_STR, HT_KEY, "name of the launch call", NULL)         \
+	COLUMN(LAUNCHES_DEVICE, "device", HT_I64, HT_DETAIL, "GPU index, null when unknown", NULL) \
+	COLUMN(LAUNCHES_STREAM, "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL)            \
+	COLUMN(LAUNCHES_INDEX_LAUNCH, "index_launch", HT_I64, HT_DETAIL, "row of the launch call", \
+	        NULL)                                                                              \
+	COLUMN(LAUNCHES_INDEX_GPU, "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL)
+HT_COLUMNS(of_launches, LAUNCHES_COLUMNS);
 
-static const struct ht_column of_summary[] = {
-	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
-	{ "count", HT_I64, HT_MEASURE, "launches of it", NULL },
-	{ "launch_delay_mean_ns", HT_DURATION_F64, HT_MEASURE,
-	        "from the end of the call to the start of the work", NULL },
-	{ "launch_delay_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL },
-	{ "cpu_mean_ns", HT_DURATION_F64, HT_MEASURE, "duration of the launch calls", NULL },
-	{ "cpu_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL },
-	{ "gpu_mean_ns", HT_DURATION_F64, HT_MEASURE, "duration of the work", NULL },
-	{ "gpu_max_ns", HT_DURATION, HT_DETAIL, "the longest", NULL },
-	{ "n_short", HT_I64, HT_MEASURE,
-	        "work that ran shorter than its launch call, which launched nothing else", NULL },
-	{ "launch_delay_ns", HT_DURATION, HT_DETAIL, "sum of the delays", NULL },
-	{ "cpu_ns", HT_DURATION, HT_DETAIL, "sum of the calls", NULL },
-	{ "gpu_ns", HT_DURATION, HT_DETAIL, "sum of the work", NULL },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_NAME, "name", HT_STR, HT_KEY, "kernel, copy or set", NULL)                  \
+	COLUMN(SUMMARY_COUNT, "count", HT_I64, HT_MEASURE, "launches of it", NULL)                 \
+	COLUMN(SUMMARY_LAUNCH_DELAY_MEAN_NS, "launch_delay_mean_ns", HT_DURATION_F64, HT_MEASURE,  \
+	        "from the end of the call to the start of the work", NULL)                         \
+	COLUMN(SUMMARY_LAUNCH_DELAY_MAX_NS, "launch_delay_max_ns", HT_DURATION, HT_MEASURE,        \
+	        "the longest", NULL)                                                               \
+	COLUMN(SUMMARY_CPU_MEAN_NS, "cpu_mean_ns", HT_DURATION_F64, HT_MEASURE,                    \
+	        "duration of the launch calls", NULL)                                              \
+	COLUMN(SUMMARY_CPU_MAX_NS, "cpu_max_ns", HT_DURATION, HT_MEASURE, "the longest", NULL)     \
+	COLUMN(SUMMARY_GPU_MEAN_NS, "gpu_mean_ns", HT_DURATION_F64, HT_MEASURE,                    \
+	        "duration of the work", NULL)                                                      \
+	COLUMN(SUMMARY_GPU_MAX_NS, "gpu_max_ns", HT_DURATION, HT_DETAIL, "the longest", NULL)      \
+	COLUMN(SUMMARY_N_SHORT, "n_short", HT_I64, HT_MEASURE,                                     \
+	        "work that ran shorter than its launch call, which launched nothing else", NULL)   \
+	COLUMN(SUMMARY_LAUNCH_DELAY_NS, "launch_delay_ns", HT_DURATION, HT_DETAIL,                 \
+	        "sum of the delays", NULL)                                                         \
+	COLUMN(SUMMARY_CPU_NS, "cpu_ns", HT_DURATION, HT_DETAIL, "sum of the calls", NULL)         \
+	COLUMN(SUMMARY_GPU_NS, "gpu_ns", HT_DURATION, HT_DETAIL, "sum of the work", NULL)
+HT_COLUMNS(of_summary, SUMMARY_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", of_summary, HT_COUNT(of_summary) },
@@ -71,22 +79,24 @@ static const struct ht_schema schemas[] = {
 };
 
 /* What a rank contributes to the summary. */
-static const struct ht_column group_columns[] = {
-	{ "name", HT_STR, HT_KEY, "kernel, copy or set", NULL },
-	{ "count", HT_I64, HT_MEASURE, "launches", NULL },
-	{ "n_short", HT_I64, HT_MEASURE, "work that ran shorter than its own call", NULL },
-	{ "delay_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
-	{ "delay_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
-	{ "cpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
-	{ "cpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL },
-	{ "gpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
-};
+#define GROUP_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GROUP_NAME, "name", HT_STR, HT_KEY, "kernel, copy or set", NULL)                    \
+	COLUMN(GROUP_COUNT, "count", HT_I64, HT_MEASURE, "launches", NULL)                         \
+	COLUMN(GROUP_N_SHORT, "n_short", HT_I64, HT_MEASURE,                                       \
+	        "work that ran shorter than its own call", NULL)                                   \
+	COLUMN(GROUP_DELAY_NS, "delay_ns", HT_DURATION, HT_MEASURE, "sum", NULL)                   \
+	COLUMN(GROUP_DELAY_MAX_NS, "delay_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)       \
+	COLUMN(GROUP_CPU_NS, "cpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL)                       \
+	COLUMN(GROUP_CPU_MAX_NS, "cpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)           \
+	COLUMN(GROUP_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL)                       \
+	COLUMN(GROUP_GPU_MAX_NS, "gpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)
+HT_COLUMNS(group_columns, GROUP_COLUMNS);
 enum { NAME, COUNT, N_SHORT, DELAY };
 
-static const struct ht_column counts[] = {
-	{ "n_linked", HT_I64, HT_MEASURE, "GPU work whose launch call is in the trace", NULL },
-};
+#define COUNTS_COLUMNS(COLUMN)                                                                     \
+	COLUMN(COUNTS_N_LINKED, "n_linked", HT_I64, HT_MEASURE,                                    \
+	        "GPU work whose launch call is in the trace", NULL)
+HT_COLUMNS(counts, COUNTS_COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "sums by name, all launches, or those that stand out",
@@ -197,17 +207,17 @@ static void put_row(
 	const struct ht_trace *trace = frame->trace;
 	const struct ht_gpu *gpu = &trace->gpu[pair->gpu];
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_table_put_known(table, correlation, HT_NO_I64);
-	ht_table_put_i64(table, trace->dur_ns[gpu->launch]);
-	ht_table_put_i64(table, trace->dur_ns[gpu->row]);
-	ht_table_put_i64(table, delay_of(trace, gpu));
-	ht_table_put_str(table, ht_str(trace, trace->name[gpu->row]));
-	ht_table_put_str(table, ht_str(trace, trace->name[gpu->launch]));
-	ht_put_index(table, gpu->device);
-	ht_table_put_i64(table, gpu->stream);
-	ht_table_put_i64(table, gpu->launch);
-	ht_table_put_i64(table, gpu->row);
+	ht_table_put_i64(table, LAUNCHES_RANK, frame->rank);
+	ht_table_put_known(table, LAUNCHES_CORRELATION, correlation, HT_NO_I64);
+	ht_table_put_i64(table, LAUNCHES_CPU_NS, trace->dur_ns[gpu->launch]);
+	ht_table_put_i64(table, LAUNCHES_GPU_NS, trace->dur_ns[gpu->row]);
+	ht_table_put_i64(table, LAUNCHES_LAUNCH_DELAY_NS, delay_of(trace, gpu));
+	ht_table_put_str(table, LAUNCHES_NAME, ht_str(trace, trace->name[gpu->row]));
+	ht_table_put_str(table, LAUNCHES_LAUNCH, ht_str(trace, trace->name[gpu->launch]));
+	ht_put_index(table, LAUNCHES_DEVICE, gpu->device);
+	ht_table_put_i64(table, LAUNCHES_STREAM, gpu->stream);
+	ht_table_put_i64(table, LAUNCHES_INDEX_LAUNCH, gpu->launch);
+	ht_table_put_i64(table, LAUNCHES_INDEX_GPU, gpu->row);
 }
 
 static struct options read_options(const struct ht_run *run)
@@ -245,12 +255,12 @@ static void add_launch(struct group *group, const int64_t *ns, bool alone)
 static void put_group(ht_table *table, const struct group *group)
 {
 	ht_table_row(table);
-	ht_table_put_str(table, group->name);
-	ht_table_put_i64(table, group->count);
-	ht_table_put_i64(table, group->n_short);
+	ht_table_put_str(table, GROUP_NAME, group->name);
+	ht_table_put_i64(table, GROUP_COUNT, group->count);
+	ht_table_put_i64(table, GROUP_N_SHORT, group->n_short);
 	for (size_t k = 0; k < 3; k++) {
-		ht_table_put_i64(table, group->sum_ns[k]);
-		ht_table_put_i64(table, group->max_ns[k]);
+		ht_table_put_i64(table, GROUP_DELAY_NS + 2 * k, group->sum_ns[k]);
+		ht_table_put_i64(table, GROUP_DELAY_MAX_NS + 2 * k, group->max_ns[k]);
 	}
 }
 
@@ -323,15 +333,16 @@ static void pool(struct group *into, const struct group *from)
 static void put_summary(ht_table *table, const struct group *group)
 {
 	ht_table_row(table);
-	ht_table_put_str(table, group->name);
-	ht_table_put_i64(table, group->count);
+	ht_table_put_str(table, SUMMARY_NAME, group->name);
+	ht_table_put_i64(table, SUMMARY_COUNT, group->count);
 	for (size_t k = 0; k < 3; k++) {
-		ht_table_put_f64(table, (double)group->sum_ns[k] / (double)group->count);
-		ht_table_put_i64(table, group->max_ns[k]);
+		ht_table_put_f64(table, SUMMARY_LAUNCH_DELAY_MEAN_NS + 2 * k,
+		        (double)group->sum_ns[k] / (double)group->count);
+		ht_table_put_i64(table, SUMMARY_LAUNCH_DELAY_MAX_NS + 2 * k, group->max_ns[k]);
 	}
-	ht_table_put_i64(table, group->n_short);
+	ht_table_put_i64(table, SUMMARY_N_SHORT, group->n_short);
 	for (size_t k = 0; k < 3; k++)
-		ht_table_put_i64(table, group->sum_ns[k]);
+		ht_table_put_i64(table, SUMMARY_LAUNCH_DELAY_NS + k, group->sum_ns[k]);
 }
 
 /* The groups of all ranks, one of each name. Found by hash: sorting the names of thousands of ranks takes longer for each
@@ -395,7 +406,7 @@ static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
 	for (size_t g = 0; g < frame.n_gpu; g++)
 		n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
 	ht_table_row(part->facts[1]);
-	ht_table_put_i64(part->facts[1], (int64_t)n_linked);
+	ht_table_put_i64(part->facts[1], COUNTS_N_LINKED, (int64_t)n_linked);
 	if (options.view == VIEW_SUMMARY)
 		return sum_names(run, &frame, pairs, n, part->facts[2]);
 	int64_t *correlation;

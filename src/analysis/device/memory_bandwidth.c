@@ -27,40 +27,57 @@
 static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column summary[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
-	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
-	{ "count", HT_I64, HT_DETAIL, "points with bandwidth above zero", NULL },
-	{ "mean_gbps", HT_F64, HT_MEASURE, "mean bandwidth over those points", "GB/s" },
-	{ "std_gbps", HT_F64, HT_DETAIL, "standard deviation over those points (n - 1)", "GB/s" },
-	{ "min_gbps", HT_F64, HT_DETAIL, "smallest bandwidth of those points", "GB/s" },
-	{ "p25_gbps", HT_F64, HT_DETAIL, "first quartile over those points", "GB/s" },
-	{ "p50_gbps", HT_F64, HT_DETAIL, "median over those points", "GB/s" },
-	{ "p75_gbps", HT_F64, HT_DETAIL, "third quartile over those points", "GB/s" },
-	{ "max_gbps", HT_F64, HT_MEASURE, "largest bandwidth", "GB/s" },
-	{ "copies", HT_I64, HT_MEASURE, "copies or sets of this kind", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "bytes they moved; null when the file does not say",
-	        NULL },
-	{ "busy_ns", HT_DURATION, HT_MEASURE, "time with at least one of them running", NULL },
-	{ "time_mean_gbps", HT_F64, HT_MEASURE,
-	        "mean bandwidth over the busy time; null when the file does not say", "GB/s" },
-	{ "memory", HT_STR, HT_KEY,
-	        "memory they copy from and to; null when the names do not say, or with hta-compat",
-	        NULL },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
+	COLUMN(SUMMARY_DEVICE, "device", HT_I64, HT_DETAIL,                                        \
+	        "GPU index; null when unknown or with hta-compat", NULL)                           \
+	COLUMN(SUMMARY_NAME, "name", HT_STR, HT_KEY,                                               \
+	        "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL)                    \
+	COLUMN(SUMMARY_COUNT, "count", HT_I64, HT_DETAIL, "points with bandwidth above zero",      \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_MEAN_GBPS, "mean_gbps", HT_F64, HT_MEASURE,                                 \
+	        "mean bandwidth over those points", "GB/s")                                        \
+	COLUMN(SUMMARY_STD_GBPS, "std_gbps", HT_F64, HT_DETAIL,                                    \
+	        "standard deviation over those points (n - 1)", "GB/s")                            \
+	COLUMN(SUMMARY_MIN_GBPS, "min_gbps", HT_F64, HT_DETAIL,                                    \
+	        "smallest bandwidth of those points", "GB/s")                                      \
+	COLUMN(SUMMARY_P25_GBPS, "p25_gbps", HT_F64, HT_DETAIL,                                    \
+	        "first quartile over those points", "GB/s")                                        \
+	COLUMN(SUMMARY_P50_GBPS, "p50_gbps", HT_F64, HT_DETAIL, "median over those points",        \
+	        "GB/s")                                                                            \
+	COLUMN(SUMMARY_P75_GBPS, "p75_gbps", HT_F64, HT_DETAIL,                                    \
+	        "third quartile over those points", "GB/s")                                        \
+	COLUMN(SUMMARY_MAX_GBPS, "max_gbps", HT_F64, HT_MEASURE, "largest bandwidth", "GB/s")      \
+	COLUMN(SUMMARY_COPIES, "copies", HT_I64, HT_MEASURE, "copies or sets of this kind", NULL)  \
+	COLUMN(SUMMARY_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                       \
+	        "bytes they moved; null when the file does not say", NULL)                         \
+	COLUMN(SUMMARY_BUSY_NS, "busy_ns", HT_DURATION, HT_MEASURE,                                \
+	        "time with at least one of them running", NULL)                                    \
+	COLUMN(SUMMARY_TIME_MEAN_GBPS, "time_mean_gbps", HT_F64, HT_MEASURE,                       \
+	        "mean bandwidth over the busy time; null when the file does not say", "GB/s")      \
+	COLUMN(SUMMARY_MEMORY, "memory", HT_STR, HT_KEY,                                           \
+	        "memory they copy from and to; null when the names do not say, or with "           \
+	        "hta-compat",                                                                      \
+	        NULL)
+HT_COLUMNS(summary, SUMMARY_COLUMNS);
 
-static const struct ht_column series_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
-	{ "name", HT_STR, HT_KEY, "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the copy or set that starts or ends here", NULL },
-	{ "is_end", HT_BOOL, HT_DETAIL, "1 where the copy ends, 0 where it starts", NULL },
-	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
-	{ "pid", HT_I64, HT_DETAIL, "process id of the copy", NULL },
-	{ "tid", HT_I64, HT_DETAIL, "thread id of the copy", NULL },
-	{ "memory_bw_gbps", HT_F64, HT_MEASURE, "bandwidth of the kind from this time on", "GB/s" },
-};
+#define SERIES_COLUMNS(COLUMN)                                                                     \
+	COLUMN(SERIES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
+	COLUMN(SERIES_DEVICE, "device", HT_I64, HT_DETAIL,                                         \
+	        "GPU index; null when unknown or with hta-compat", NULL)                           \
+	COLUMN(SERIES_NAME, "name", HT_STR, HT_KEY,                                                \
+	        "kind of copy: Memcpy HtoD, DtoH, DtoD, PtoP, or Memset", NULL)                    \
+	COLUMN(SERIES_INDEX, "index", HT_I64, HT_DETAIL,                                           \
+	        "row of the copy or set that starts or ends here", NULL)                           \
+	COLUMN(SERIES_IS_END, "is_end", HT_BOOL, HT_DETAIL,                                        \
+	        "1 where the copy ends, 0 where it starts", NULL)                                  \
+	COLUMN(SERIES_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                             \
+	        "time of the change, from the first event of all ranks", NULL)                     \
+	COLUMN(SERIES_PID, "pid", HT_I64, HT_DETAIL, "process id of the copy", NULL)               \
+	COLUMN(SERIES_TID, "tid", HT_I64, HT_DETAIL, "thread id of the copy", NULL)                \
+	COLUMN(SERIES_MEMORY_BW_GBPS, "memory_bw_gbps", HT_F64, HT_MEASURE,                        \
+	        "bandwidth of the kind from this time on", "GB/s")
+HT_COLUMNS(series_columns, SERIES_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary, HT_COUNT(summary) },
@@ -97,13 +114,14 @@ const struct ht_analysis ht_analysis_memory_bandwidth = {
 	.finish = finish,
 };
 
+/* The first columns of both tables. */
 static void put_key(
         ht_table *table, const struct ht_frame *frame, const struct ht_bandwidth_series *series)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_put_index(table, series->device);
-	ht_table_put_str(table, series->kind);
+	ht_table_put_i64(table, SUMMARY_RANK, frame->rank);
+	ht_put_index(table, SUMMARY_DEVICE, series->device);
+	ht_table_put_str(table, SUMMARY_NAME, series->kind);
 }
 
 static void put_points(ht_table *table, const struct ht_frame *frame, const void *of)
@@ -112,11 +130,11 @@ static void put_points(ht_table *table, const struct ht_frame *frame, const void
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_bandwidth_point *point = &series->points[i];
 		put_key(table, frame, series);
-		ht_table_put_i64(table, point->row);
-		ht_table_put_i64(table, point->is_end);
-		ht_table_put_i64(table, point->ts_ns);
-		ht_put_track(table, frame->trace, point->row);
-		ht_table_put_f64(table, point->gbps);
+		ht_table_put_i64(table, SERIES_INDEX, point->row);
+		ht_table_put_i64(table, SERIES_IS_END, point->is_end);
+		ht_table_put_i64(table, SERIES_TS_NS, point->ts_ns);
+		ht_put_track(table, SERIES_PID, frame->trace, point->row);
+		ht_table_put_f64(table, SERIES_MEMORY_BW_GBPS, point->gbps);
 	}
 }
 
@@ -157,12 +175,12 @@ static enum ht_status put_summary(
 	int64_t busy_ns = busy_time(series, &time_mean);
 
 	put_key(table, frame, series);
-	ht_describe_put(table, &stats, false);
-	ht_table_put_i64(table, (int64_t)series->n_copies);
-	ht_table_put_known(table, series->bytes, 0);
-	ht_table_put_i64(table, busy_ns);
-	ht_table_put_f64(table, time_mean);
-	ht_table_put_str(table, *series->memory ? series->memory : NULL);
+	ht_describe_put(table, SUMMARY_COUNT, &stats, false);
+	ht_table_put_i64(table, SUMMARY_COPIES, (int64_t)series->n_copies);
+	ht_table_put_known(table, SUMMARY_BYTES, series->bytes, 0);
+	ht_table_put_i64(table, SUMMARY_BUSY_NS, busy_ns);
+	ht_table_put_f64(table, SUMMARY_TIME_MEAN_GBPS, time_mean);
+	ht_table_put_str(table, SUMMARY_MEMORY, *series->memory ? series->memory : NULL);
 	return HT_OK;
 }
 

@@ -27,18 +27,18 @@
 static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "operator", HT_STR, HT_KEY, "name of the aten operator", NULL },
-	{ "count", HT_I64, HT_MEASURE, "calls with this kernel sequence", NULL },
-	{ "op_launch_delay_ns", HT_DURATION_F64, HT_MEASURE,
-	        "mean time from the operator's start to its first launch call", NULL },
-	{ "runtime_delay_ns", HT_DURATION_F64, HT_MEASURE,
-	        "mean time from that launch call's start to its kernel's start", NULL },
-	{ "kernels", HT_I64, HT_DETAIL, "kernels in the sequence", NULL },
-	{ "kernel_sequence", HT_STR, HT_KEY, "its kernels in order of launch, joined by ' -> '",
-	        NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_OPERATOR, "operator", HT_STR, HT_KEY, "name of the aten operator", NULL)        \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "calls with this kernel sequence", NULL)    \
+	COLUMN(COL_OP_LAUNCH_DELAY_NS, "op_launch_delay_ns", HT_DURATION_F64, HT_MEASURE,          \
+	        "mean time from the operator's start to its first launch call", NULL)              \
+	COLUMN(COL_RUNTIME_DELAY_NS, "runtime_delay_ns", HT_DURATION_F64, HT_MEASURE,              \
+	        "mean time from that launch call's start to its kernel's start", NULL)             \
+	COLUMN(COL_KERNELS, "kernels", HT_I64, HT_DETAIL, "kernels in the sequence", NULL)         \
+	COLUMN(COL_KERNEL_SEQUENCE, "kernel_sequence", HT_STR, HT_KEY,                             \
+	        "its kernels in order of launch, joined by ' -> '", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 const struct ht_analysis ht_analysis_op_launch_delay = {
 	.info = { .name = "op-launch-delay",
@@ -207,13 +207,13 @@ static void put_group(ht_table *table, int64_t rank, const struct group *group)
 {
 	double n = (double)group->count;
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_str(table, ht_str(group->trace, group->op_name));
-	ht_table_put_i64(table, (int64_t)group->count);
-	ht_table_put_f64(table, (double)group->launch_delay_ns / n);
-	ht_table_put_f64(table, (double)group->runtime_delay_ns / n);
-	ht_table_put_i64(table, (int64_t)group->n_kernels);
-	ht_table_put_str(table, group->sequence);
+	ht_table_put_i64(table, COL_RANK, rank);
+	ht_table_put_str(table, COL_OPERATOR, ht_str(group->trace, group->op_name));
+	ht_table_put_i64(table, COL_COUNT, (int64_t)group->count);
+	ht_table_put_f64(table, COL_OP_LAUNCH_DELAY_NS, (double)group->launch_delay_ns / n);
+	ht_table_put_f64(table, COL_RUNTIME_DELAY_NS, (double)group->runtime_delay_ns / n);
+	ht_table_put_i64(table, COL_KERNELS, (int64_t)group->n_kernels);
+	ht_table_put_str(table, COL_KERNEL_SEQUENCE, group->sequence);
 }
 
 static enum ht_status measure_calls(struct ht_run *run, struct ht_part *part)

@@ -21,24 +21,28 @@
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
-	{ "blocked_ns", HT_DURATION, HT_MEASURE, "time with the queue at or above the limit",
-	        NULL },
-	{ "blocked_share", HT_RATIO, HT_MEASURE, "that time over the duration of the rank's trace",
-	        NULL },
-	{ "max_queue_length", HT_I64, HT_DETAIL, "largest length seen on the stream", NULL },
-	{ "limit", HT_I64, HT_DETAIL, "length from which the queue counts as full", NULL },
-	{ "limit_from", HT_STR, HT_DETAIL, "where the limit comes from: data, given or assumed",
-	        NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_DETAIL,                                            \
+	        "GPU index; null when unknown or with hta-compat", NULL)                           \
+	COLUMN(COL_STREAM, "stream", HT_I64, HT_KEY, "stream on the GPU", NULL)                    \
+	COLUMN(COL_BLOCKED_NS, "blocked_ns", HT_DURATION, HT_MEASURE,                              \
+	        "time with the queue at or above the limit", NULL)                                 \
+	COLUMN(COL_BLOCKED_SHARE, "blocked_share", HT_RATIO, HT_MEASURE,                           \
+	        "that time over the duration of the rank's trace", NULL)                           \
+	COLUMN(COL_MAX_QUEUE_LENGTH, "max_queue_length", HT_I64, HT_DETAIL,                        \
+	        "largest length seen on the stream", NULL)                                         \
+	COLUMN(COL_LIMIT, "limit", HT_I64, HT_DETAIL,                                              \
+	        "length from which the queue counts as full", NULL)                                \
+	COLUMN(COL_LIMIT_FROM, "limit_from", HT_STR, HT_DETAIL,                                    \
+	        "where the limit comes from: data, given or assumed", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 /* What a rank contributes besides its full streams. */
-static const struct ht_column longest_columns[] = {
-	{ "max_queue_length", HT_I64, HT_MEASURE, "largest length of all streams", NULL },
-};
+#define LONGEST_COLUMNS(COLUMN)                                                                    \
+	COLUMN(LONGEST_MAX_QUEUE_LENGTH, "max_queue_length", HT_I64, HT_MEASURE,                   \
+	        "largest length of all streams", NULL)
+HT_COLUMNS(longest_columns, LONGEST_COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "max-queue-length", HT_I64, NULL,
@@ -136,17 +140,17 @@ static void put_row(ht_table *table, const struct ht_frame *frame,
 		if (series->points[i].length >= limit->length)
 			blocked_ns += series->points[i + 1].ts_ns - series->points[i].ts_ns;
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_put_index(table, series->device);
-	ht_table_put_i64(table, series->stream);
-	ht_table_put_i64(table, blocked_ns);
+	ht_table_put_i64(table, COL_RANK, frame->rank);
+	ht_put_index(table, COL_DEVICE, series->device);
+	ht_table_put_i64(table, COL_STREAM, series->stream);
+	ht_table_put_i64(table, COL_BLOCKED_NS, blocked_ns);
 	if (span_ns > 0)
-		ht_table_put_f64(table, (double)blocked_ns / (double)span_ns);
+		ht_table_put_f64(table, COL_BLOCKED_SHARE, (double)blocked_ns / (double)span_ns);
 	else
-		ht_table_put_null(table);
-	ht_table_put_i64(table, largest(series));
-	ht_table_put_i64(table, limit->length);
-	ht_table_put_str(table, limit->from);
+		ht_table_put_null(table, COL_BLOCKED_SHARE);
+	ht_table_put_i64(table, COL_MAX_QUEUE_LENGTH, largest(series));
+	ht_table_put_i64(table, COL_LIMIT, limit->length);
+	ht_table_put_str(table, COL_LIMIT_FROM, limit->from);
 }
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
@@ -167,7 +171,7 @@ static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
 		max = longest > max ? longest : max;
 	}
 	ht_table_row(part->facts[1]);
-	ht_table_put_i64(part->facts[1], max);
+	ht_table_put_i64(part->facts[1], LONGEST_MAX_QUEUE_LENGTH, max);
 	return HT_OK;
 }
 

@@ -29,34 +29,43 @@
 static enum ht_status measure_queues(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column summary[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
-	{ "count", HT_I64, HT_MEASURE, "change points of the length", NULL },
-	{ "mean", HT_F64, HT_MEASURE, "mean length over the change points", NULL },
-	{ "std", HT_F64, HT_DETAIL, "standard deviation over the change points (n - 1)", NULL },
-	{ "min", HT_I64, HT_DETAIL, "smallest length", NULL },
-	{ "p25", HT_F64, HT_DETAIL, "first quartile over the change points", NULL },
-	{ "p50", HT_F64, HT_MEASURE, "median over the change points", NULL },
-	{ "p75", HT_F64, HT_DETAIL, "third quartile over the change points", NULL },
-	{ "max", HT_I64, HT_MEASURE, "largest length", NULL },
-	{ "time_mean", HT_F64, HT_MEASURE, "mean length weighted by time", NULL },
-	{ "empty_share", HT_RATIO, HT_MEASURE,
-	        "share of the time from first to last point with an empty queue", NULL },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
+	COLUMN(SUMMARY_DEVICE, "device", HT_I64, HT_DETAIL,                                        \
+	        "GPU index; null when unknown or with hta-compat", NULL)                           \
+	COLUMN(SUMMARY_STREAM, "stream", HT_I64, HT_KEY, "stream on the GPU", NULL)                \
+	COLUMN(SUMMARY_COUNT, "count", HT_I64, HT_MEASURE, "change points of the length", NULL)    \
+	COLUMN(SUMMARY_MEAN, "mean", HT_F64, HT_MEASURE, "mean length over the change points",     \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_STD, "std", HT_F64, HT_DETAIL,                                              \
+	        "standard deviation over the change points (n - 1)", NULL)                         \
+	COLUMN(SUMMARY_MIN, "min", HT_I64, HT_DETAIL, "smallest length", NULL)                     \
+	COLUMN(SUMMARY_P25, "p25", HT_F64, HT_DETAIL, "first quartile over the change points",     \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_P50, "p50", HT_F64, HT_MEASURE, "median over the change points", NULL)      \
+	COLUMN(SUMMARY_P75, "p75", HT_F64, HT_DETAIL, "third quartile over the change points",     \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_MAX, "max", HT_I64, HT_MEASURE, "largest length", NULL)                     \
+	COLUMN(SUMMARY_TIME_MEAN, "time_mean", HT_F64, HT_MEASURE, "mean length weighted by time", \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_EMPTY_SHARE, "empty_share", HT_RATIO, HT_MEASURE,                           \
+	        "share of the time from first to last point with an empty queue", NULL)
+HT_COLUMNS(summary, SUMMARY_COLUMNS);
 
-static const struct ht_column series_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_DETAIL, "GPU index; null when unknown or with hta-compat", NULL },
-	{ "stream", HT_I64, HT_KEY, "stream on the GPU", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the launch call or GPU work that changes the length",
-	        NULL },
-	{ "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event of all ranks", NULL },
-	{ "pid", HT_I64, HT_DETAIL, "process id of the GPU work", NULL },
-	{ "tid", HT_I64, HT_DETAIL, "thread id of the GPU work", NULL },
-	{ "queue_length", HT_I64, HT_MEASURE, "launched and not started from this time on", NULL },
-};
+#define SERIES_COLUMNS(COLUMN)                                                                     \
+	COLUMN(SERIES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
+	COLUMN(SERIES_DEVICE, "device", HT_I64, HT_DETAIL,                                         \
+	        "GPU index; null when unknown or with hta-compat", NULL)                           \
+	COLUMN(SERIES_STREAM, "stream", HT_I64, HT_KEY, "stream on the GPU", NULL)                 \
+	COLUMN(SERIES_INDEX, "index", HT_I64, HT_DETAIL,                                           \
+	        "row of the launch call or GPU work that changes the length", NULL)                \
+	COLUMN(SERIES_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                             \
+	        "time of the change, from the first event of all ranks", NULL)                     \
+	COLUMN(SERIES_PID, "pid", HT_I64, HT_DETAIL, "process id of the GPU work", NULL)           \
+	COLUMN(SERIES_TID, "tid", HT_I64, HT_DETAIL, "thread id of the GPU work", NULL)            \
+	COLUMN(SERIES_QUEUE_LENGTH, "queue_length", HT_I64, HT_MEASURE,                            \
+	        "launched and not started from this time on", NULL)
+HT_COLUMNS(series_columns, SERIES_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary, HT_COUNT(summary) },
@@ -94,13 +103,14 @@ const struct ht_analysis ht_analysis_queue_length = {
 	.finish = finish,
 };
 
+/* The first columns of both tables. */
 static void put_key(
         ht_table *table, const struct ht_frame *frame, const struct ht_queue_series *series)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, frame->rank);
-	ht_put_index(table, series->device);
-	ht_table_put_i64(table, series->stream);
+	ht_table_put_i64(table, SUMMARY_RANK, frame->rank);
+	ht_put_index(table, SUMMARY_DEVICE, series->device);
+	ht_table_put_i64(table, SUMMARY_STREAM, series->stream);
 }
 
 static void put_points(ht_table *table, const struct ht_frame *frame, const void *of)
@@ -110,10 +120,10 @@ static void put_points(ht_table *table, const struct ht_frame *frame, const void
 	for (size_t i = 0; i < series->n; i++) {
 		const struct ht_queue_point *point = &series->points[i];
 		put_key(table, frame, series);
-		ht_table_put_i64(table, point->row);
-		ht_table_put_i64(table, point->ts_ns);
-		ht_put_track(table, trace, trace->gpu[point->gpu].row);
-		ht_table_put_i64(table, point->length);
+		ht_table_put_i64(table, SERIES_INDEX, point->row);
+		ht_table_put_i64(table, SERIES_TS_NS, point->ts_ns);
+		ht_put_track(table, SERIES_PID, trace, trace->gpu[point->gpu].row);
+		ht_table_put_i64(table, SERIES_QUEUE_LENGTH, point->length);
 	}
 }
 
@@ -148,9 +158,9 @@ static enum ht_status put_summary(
 	weigh_by_time(series, &time_mean, &empty_share);
 
 	put_key(table, frame, series);
-	ht_describe_put(table, &stats, true);
-	ht_table_put_f64(table, time_mean);
-	ht_table_put_f64(table, empty_share);
+	ht_describe_put(table, SUMMARY_COUNT, &stats, true);
+	ht_table_put_f64(table, SUMMARY_TIME_MEAN, time_mean);
+	ht_table_put_f64(table, SUMMARY_EMPTY_SHARE, empty_share);
 	return HT_OK;
 }
 

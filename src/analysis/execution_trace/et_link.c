@@ -18,52 +18,63 @@ static enum ht_status link_rank(struct ht_run *run, struct ht_part *part);
 static bool wants_facts(const struct ht_run *run);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column summary_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the traces", NULL },
-	{ "joined_by", HT_STR, HT_MEASURE, "what joins them: rf_id, external_id or none", NULL },
-	{ "nodes", HT_I64, HT_MEASURE, "nodes of the execution trace", NULL },
-	{ "linked", HT_I64, HT_MEASURE, "nodes that have an event", NULL },
-	{ "other_names", HT_I64, HT_MEASURE, "of these, names that differ", NULL },
-	{ "only_in_et", HT_I64, HT_MEASURE, "nodes with an id that no event has", NULL },
-	{ "only_in_kineto", HT_I64, HT_MEASURE, "events with an id that no node has", NULL },
-	{ "kernels", HT_I64, HT_MEASURE, "kernels attached to nodes", NULL },
-	{ "copies", HT_I64, HT_MEASURE, "copies attached to nodes", NULL },
-	{ "sets", HT_I64, HT_MEASURE, "memory sets attached to nodes", NULL },
-	{ "orphans", HT_I64, HT_MEASURE, "GPU work launched before the window", NULL },
-	{ "thread_deps", HT_I64, HT_DETAIL, "nodes that wait for one of another thread", NULL },
-	{ "sync_deps", HT_I64, HT_DETAIL, "waits of nodes for GPU work", NULL },
-	{ "self_ns", HT_DURATION, HT_MEASURE,
-	        "time of calls without the calls inside, profiler steps left out", NULL },
-};
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_RANK, "rank", HT_I64, HT_KEY, "rank of the traces", NULL)                   \
+	COLUMN(SUMMARY_JOINED_BY, "joined_by", HT_STR, HT_MEASURE,                                 \
+	        "what joins them: rf_id, external_id or none", NULL)                               \
+	COLUMN(SUMMARY_NODES, "nodes", HT_I64, HT_MEASURE, "nodes of the execution trace", NULL)   \
+	COLUMN(SUMMARY_LINKED, "linked", HT_I64, HT_MEASURE, "nodes that have an event", NULL)     \
+	COLUMN(SUMMARY_OTHER_NAMES, "other_names", HT_I64, HT_MEASURE,                             \
+	        "of these, names that differ", NULL)                                               \
+	COLUMN(SUMMARY_ONLY_IN_ET, "only_in_et", HT_I64, HT_MEASURE,                               \
+	        "nodes with an id that no event has", NULL)                                        \
+	COLUMN(SUMMARY_ONLY_IN_KINETO, "only_in_kineto", HT_I64, HT_MEASURE,                       \
+	        "events with an id that no node has", NULL)                                        \
+	COLUMN(SUMMARY_KERNELS, "kernels", HT_I64, HT_MEASURE, "kernels attached to nodes", NULL)  \
+	COLUMN(SUMMARY_COPIES, "copies", HT_I64, HT_MEASURE, "copies attached to nodes", NULL)     \
+	COLUMN(SUMMARY_SETS, "sets", HT_I64, HT_MEASURE, "memory sets attached to nodes", NULL)    \
+	COLUMN(SUMMARY_ORPHANS, "orphans", HT_I64, HT_MEASURE,                                     \
+	        "GPU work launched before the window", NULL)                                       \
+	COLUMN(SUMMARY_THREAD_DEPS, "thread_deps", HT_I64, HT_DETAIL,                              \
+	        "nodes that wait for one of another thread", NULL)                                 \
+	COLUMN(SUMMARY_SYNC_DEPS, "sync_deps", HT_I64, HT_DETAIL, "waits of nodes for GPU work",   \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                \
+	        "time of calls without the calls inside, profiler steps left out", NULL)
+HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 
-static const struct ht_column node_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the traces", NULL },
-	{ "id", HT_U64, HT_KEY, "node id", NULL },
-	{ "name", HT_STR, HT_MEASURE, "name of the node", NULL },
-	{ "rf_id", HT_U64, HT_DETAIL, "record function id", NULL },
-	{ "event", HT_EVENT, HT_MEASURE, "its event in the Kineto trace", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "start of the event", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL },
-	{ "self_ns", HT_DURATION, HT_MEASURE, "the same without the calls inside", NULL },
-	{ "gpu_events", HT_I64, HT_MEASURE, "GPU work that it launched", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "thread_dep", HT_U64, HT_MEASURE, "node of another thread that it waits for", NULL },
-	{ "sync_deps", HT_STR, HT_MEASURE, "GPU events that it waits for", NULL },
-};
+#define NODE_COLUMNS(COLUMN)                                                                       \
+	COLUMN(NODE_RANK, "rank", HT_I64, HT_KEY, "rank of the traces", NULL)                      \
+	COLUMN(NODE_ID, "id", HT_U64, HT_KEY, "node id", NULL)                                     \
+	COLUMN(NODE_NAME, "name", HT_STR, HT_MEASURE, "name of the node", NULL)                    \
+	COLUMN(NODE_RF_ID, "rf_id", HT_U64, HT_DETAIL, "record function id", NULL)                 \
+	COLUMN(NODE_EVENT, "event", HT_EVENT, HT_MEASURE, "its event in the Kineto trace", NULL)   \
+	COLUMN(NODE_TS_NS, "ts_ns", HT_TIME, HT_MEASURE, "start of the event", NULL)               \
+	COLUMN(NODE_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL)      \
+	COLUMN(NODE_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                   \
+	        "the same without the calls inside", NULL)                                         \
+	COLUMN(NODE_GPU_EVENTS, "gpu_events", HT_I64, HT_MEASURE, "GPU work that it launched",     \
+	        NULL)                                                                              \
+	COLUMN(NODE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)     \
+	COLUMN(NODE_THREAD_DEP, "thread_dep", HT_U64, HT_MEASURE,                                  \
+	        "node of another thread that it waits for", NULL)                                  \
+	COLUMN(NODE_SYNC_DEPS, "sync_deps", HT_STR, HT_MEASURE, "GPU events that it waits for",    \
+	        NULL)
+HT_COLUMNS(node_columns, NODE_COLUMNS);
 
-static const struct ht_column gpu_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the traces", NULL },
-	{ "event", HT_EVENT, HT_KEY, "the GPU event", NULL },
-	{ "name", HT_STR, HT_MEASURE, "kernel, copy or set", NULL },
-	{ "kind", HT_STR, HT_MEASURE, "kernel, memcpy, memset, or pre_window when launched before",
-	        NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "start", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration", NULL },
-	{ "device", HT_I64, HT_DETAIL, "device", NULL },
-	{ "stream", HT_I64, HT_MEASURE, "stream", NULL },
-	{ "id", HT_U64, HT_MEASURE, "node that launched it", NULL },
-	{ "node_name", HT_STR, HT_MEASURE, "name of that node", NULL },
-};
+#define GPU_COLUMNS(COLUMN)                                                                        \
+	COLUMN(GPU_RANK, "rank", HT_I64, HT_KEY, "rank of the traces", NULL)                       \
+	COLUMN(GPU_EVENT, "event", HT_EVENT, HT_KEY, "the GPU event", NULL)                        \
+	COLUMN(GPU_NAME, "name", HT_STR, HT_MEASURE, "kernel, copy or set", NULL)                  \
+	COLUMN(GPU_KIND, "kind", HT_STR, HT_MEASURE,                                               \
+	        "kernel, memcpy, memset, or pre_window when launched before", NULL)                \
+	COLUMN(GPU_TS_NS, "ts_ns", HT_TIME, HT_MEASURE, "start", NULL)                             \
+	COLUMN(GPU_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "duration", NULL)                    \
+	COLUMN(GPU_DEVICE, "device", HT_I64, HT_DETAIL, "device", NULL)                            \
+	COLUMN(GPU_STREAM, "stream", HT_I64, HT_MEASURE, "stream", NULL)                           \
+	COLUMN(GPU_ID, "id", HT_U64, HT_MEASURE, "node that launched it", NULL)                    \
+	COLUMN(GPU_NODE_NAME, "node_name", HT_STR, HT_MEASURE, "name of that node", NULL)
+HT_COLUMNS(gpu_columns, GPU_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
@@ -119,11 +130,11 @@ static void put_summary(const struct linked *l)
 		join->n_nodes - join->n_pairs, join->n_events - join->n_pairs, link->n_kernels,
 		link->n_copies, link->n_sets, link->n_orphans, link->n_after, link->n_syncs };
 	ht_table_row(l->table);
-	ht_table_put_i64(l->table, l->run->rank);
-	ht_table_put_str(l->table, ht_et_join_key_name(join->key));
+	ht_table_put_i64(l->table, SUMMARY_RANK, l->run->rank);
+	ht_table_put_str(l->table, SUMMARY_JOINED_BY, ht_et_join_key_name(join->key));
 	for (size_t i = 0; i < HT_COUNT(counts); i++)
-		ht_table_put_i64(l->table, (int64_t)counts[i]);
-	ht_table_put_i64(l->table, link->self_ns);
+		ht_table_put_i64(l->table, SUMMARY_NODES + i, (int64_t)counts[i]);
+	ht_table_put_i64(l->table, SUMMARY_SELF_NS, link->self_ns);
 }
 
 /* "[0:12,0:15]" */
@@ -133,7 +144,7 @@ static void put_syncs(const struct linked *l, const struct ht_et_linked *node)
 	size_t n_bytes = 48 * (size_t)node->n_sync + 3;
 	char *text = node->n_sync ? ht_arena_alloc(l->run->scratch, n_bytes) : NULL, *at = text;
 	if (!text) {
-		ht_table_put_null(l->table);
+		ht_table_put_null(l->table, NODE_SYNC_DEPS);
 		return;
 	}
 	*at++ = '[';
@@ -143,7 +154,7 @@ static void put_syncs(const struct linked *l, const struct ht_et_linked *node)
 		        l->run->trace->gpu[gpu->gpu].row);
 	}
 	*at++ = ']';
-	ht_table_put_strn(l->table, text, (size_t)(at - text));
+	ht_table_put_strn(l->table, NODE_SYNC_DEPS, text, (size_t)(at - text));
 }
 
 static void put_node(const struct linked *l, uint32_t row)
@@ -156,25 +167,25 @@ static void put_node(const struct linked *l, uint32_t row)
 	for (uint32_t i = 0; i < linked->n_gpu; i++)
 		gpu_ns += t->dur_ns[t->gpu[l->link.gpus[linked->first_gpu + i].gpu].row];
 	ht_table_row(l->table);
-	ht_table_put_i64(l->table, l->run->rank);
-	ht_table_put_i64(l->table, (int64_t)node->id);
-	ht_table_put_str(l->table, ht_et_str(l->et, node->name));
-	ht_table_put_i64(l->table, (int64_t)node->rf_id);
+	ht_table_put_i64(l->table, NODE_RANK, l->run->rank);
+	ht_table_put_i64(l->table, NODE_ID, (int64_t)node->id);
+	ht_table_put_str(l->table, NODE_NAME, ht_et_str(l->et, node->name));
+	ht_table_put_i64(l->table, NODE_RF_ID, (int64_t)node->rf_id);
 	if (event == HT_NONE) {
-		for (int i = 0; i < 4; i++)
-			ht_table_put_null(l->table);
+		ht_table_put_nulls(l->table, NODE_EVENT, NODE_SELF_NS + 1);
 	} else {
-		ht_table_put_i64(l->table, ht_event_id(l->run->rank, event));
-		ht_table_put_i64(l->table, t->ts_ns[event]);
-		ht_table_put_i64(l->table, t->dur_ns[event]);
-		ht_table_put_i64(l->table, linked->self_ns);
+		ht_table_put_i64(l->table, NODE_EVENT, ht_event_id(l->run->rank, event));
+		ht_table_put_i64(l->table, NODE_TS_NS, t->ts_ns[event]);
+		ht_table_put_i64(l->table, NODE_DUR_NS, t->dur_ns[event]);
+		ht_table_put_i64(l->table, NODE_SELF_NS, linked->self_ns);
 	}
-	ht_table_put_i64(l->table, linked->n_gpu);
-	ht_table_put_i64(l->table, gpu_ns);
+	ht_table_put_i64(l->table, NODE_GPU_EVENTS, linked->n_gpu);
+	ht_table_put_i64(l->table, NODE_GPU_NS, gpu_ns);
 	if (linked->after == HT_ET_NONE)
-		ht_table_put_null(l->table);
+		ht_table_put_null(l->table, NODE_THREAD_DEP);
 	else
-		ht_table_put_i64(l->table, (int64_t)ht_et_nodes(l->et)[linked->after].id);
+		ht_table_put_i64(
+		        l->table, NODE_THREAD_DEP, (int64_t)ht_et_nodes(l->et)[linked->after].id);
 	put_syncs(l, linked);
 }
 
@@ -185,19 +196,20 @@ static void put_gpu(const struct linked *l, const struct ht_et_gpu *item)
 	const struct ht_et_node *host = &ht_et_nodes(l->et)[item->host];
 	uint8_t kind = t->kind[gpu->row];
 	ht_table_row(l->table);
-	ht_table_put_i64(l->table, l->run->rank);
-	ht_table_put_i64(l->table, ht_event_id(l->run->rank, gpu->row));
-	ht_table_put_str(l->table, ht_str(t, t->name[gpu->row]));
-	ht_table_put_str(l->table, item->is_orphan          ? "pre_window"
-	                           : kind == HT_KIND_MEMCPY ? "memcpy"
-	                           : kind == HT_KIND_MEMSET ? "memset"
-	                                                    : "kernel");
-	ht_table_put_i64(l->table, t->ts_ns[gpu->row]);
-	ht_table_put_i64(l->table, t->dur_ns[gpu->row]);
-	ht_table_put_known(l->table, gpu->device, -1);
-	ht_table_put_known(l->table, gpu->stream, -1);
-	ht_table_put_i64(l->table, (int64_t)host->id);
-	ht_table_put_str(l->table, ht_et_str(l->et, host->name));
+	ht_table_put_i64(l->table, GPU_RANK, l->run->rank);
+	ht_table_put_i64(l->table, GPU_EVENT, ht_event_id(l->run->rank, gpu->row));
+	ht_table_put_str(l->table, GPU_NAME, ht_str(t, t->name[gpu->row]));
+	ht_table_put_str(l->table, GPU_KIND,
+	        item->is_orphan          ? "pre_window"
+	        : kind == HT_KIND_MEMCPY ? "memcpy"
+	        : kind == HT_KIND_MEMSET ? "memset"
+	                                 : "kernel");
+	ht_table_put_i64(l->table, GPU_TS_NS, t->ts_ns[gpu->row]);
+	ht_table_put_i64(l->table, GPU_DUR_NS, t->dur_ns[gpu->row]);
+	ht_table_put_known(l->table, GPU_DEVICE, gpu->device, -1);
+	ht_table_put_known(l->table, GPU_STREAM, gpu->stream, -1);
+	ht_table_put_i64(l->table, GPU_ID, (int64_t)host->id);
+	ht_table_put_str(l->table, GPU_NODE_NAME, ht_et_str(l->et, host->name));
 }
 
 static enum ht_status put_link(struct linked *l)

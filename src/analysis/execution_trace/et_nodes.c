@@ -23,78 +23,110 @@
 static enum ht_status list_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column node_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL },
-	{ "id", HT_U64, HT_KEY, "node id; ids ascend in the order of starts", NULL },
-	{ "parent", HT_U64, HT_MEASURE, "id of the node that called it (ctrl_deps)", NULL },
-	{ "name", HT_STR, HT_MEASURE, "operator, annotation or kernel", NULL },
-	{ "kind", HT_STR, HT_MEASURE, "op, process or thread", NULL },
-	{ "rf_id", HT_U64, HT_MEASURE, "record function id, which Kineto's events carry too",
-	        NULL },
-	{ "tid", HT_U64, HT_MEASURE, "logical thread, from 1", NULL },
-	{ "seq_id", HT_I64, HT_MEASURE, "autograd sequence number, -1 when none", NULL },
-	{ "scope", HT_U64, HT_DETAIL, "record scope: 0 function, 1 backward, 7 user", NULL },
-	{ "fw_parent", HT_U64, HT_DETAIL, "node around the call to backward, 0 when none", NULL },
-	{ "fw_tid", HT_U64, HT_DETAIL, "thread of the forward operator, 0 when none", NULL },
-	{ "op_schema", HT_STR, HT_DETAIL, "schema of the operator", NULL },
-	{ "inputs", HT_STR, HT_DETAIL, "values of the inputs", NULL },
-	{ "input_shapes", HT_STR, HT_MEASURE, "shapes of the inputs", NULL },
-	{ "input_types", HT_STR, HT_DETAIL, "types of the inputs", NULL },
-	{ "input_strides", HT_STR, HT_DETAIL, "strides of the inputs", NULL },
-	{ "outputs", HT_STR, HT_DETAIL, "values of the outputs", NULL },
-	{ "output_shapes", HT_STR, HT_DETAIL, "shapes of the outputs", NULL },
-	{ "output_types", HT_STR, HT_DETAIL, "types of the outputs", NULL },
-	{ "output_strides", HT_STR, HT_DETAIL, "strides of the outputs", NULL },
-	{ "input_tensors", HT_STR, HT_DETAIL, "ids of the tensors that it takes", NULL },
-	{ "output_tensors", HT_STR, HT_DETAIL, "ids of the tensors that it gives", NULL },
-	{ "collective", HT_STR, HT_DETAIL, "collective that it records", NULL },
-	{ "dtype", HT_STR, HT_DETAIL, "data type of the collective", NULL },
-	{ "in_msg_nelems", HT_I64, HT_DETAIL, "elements that go into the collective", NULL },
-	{ "out_msg_nelems", HT_I64, HT_DETAIL, "elements that come out of it", NULL },
-	{ "in_split_size", HT_STR, HT_DETAIL, "elements per peer that go out", NULL },
-	{ "out_split_size", HT_STR, HT_DETAIL, "elements per peer that come in", NULL },
-	{ "global_rank_start", HT_I64, HT_DETAIL, "first rank of the group", NULL },
-	{ "global_rank_stride", HT_I64, HT_DETAIL, "distance of its ranks", NULL },
-	{ "pg_name", HT_STR, HT_DETAIL, "process group", NULL },
-	{ "pg_desc", HT_STR, HT_DETAIL, "what the process group is for", NULL },
-	{ "pg_size", HT_I64, HT_DETAIL, "ranks in the process group", NULL },
-	{ "kernel_backend", HT_STR, HT_DETAIL, "triton for generated kernels", NULL },
-	{ "kernel_file", HT_STR, HT_DETAIL, "file of a generated kernel", NULL },
-	{ "tensor_range", HT_STR, HT_DETAIL, "least and greatest values of integral inputs", NULL },
-	{ "other_attrs", HT_STR, HT_DETAIL, "further attributes, as a JSON object", NULL },
-	{ "node_type", HT_STR, HT_DETAIL, "of Chakra's files: what the node is", NULL },
-	{ "data_deps", HT_STR, HT_DETAIL, "of Chakra's files: nodes that it waits for", NULL },
-	{ "start_us", HT_U64, HT_DETAIL, "of Chakra's files: start time", "us" },
-	{ "duration_us", HT_U64, HT_DETAIL, "of Chakra's files: duration", "us" },
-};
+#define NODE_COLUMNS(COLUMN)                                                                       \
+	COLUMN(NODE_RANK, "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL)             \
+	COLUMN(NODE_ID, "id", HT_U64, HT_KEY, "node id; ids ascend in the order of starts", NULL)  \
+	COLUMN(NODE_PARENT, "parent", HT_U64, HT_MEASURE,                                          \
+	        "id of the node that called it (ctrl_deps)", NULL)                                 \
+	COLUMN(NODE_NAME, "name", HT_STR, HT_MEASURE, "operator, annotation or kernel", NULL)      \
+	COLUMN(NODE_KIND, "kind", HT_STR, HT_MEASURE, "op, process or thread", NULL)               \
+	COLUMN(NODE_RF_ID, "rf_id", HT_U64, HT_MEASURE,                                            \
+	        "record function id, which Kineto's events carry too", NULL)                       \
+	COLUMN(NODE_TID, "tid", HT_U64, HT_MEASURE, "logical thread, from 1", NULL)                \
+	COLUMN(NODE_SEQ_ID, "seq_id", HT_I64, HT_MEASURE,                                          \
+	        "autograd sequence number, -1 when none", NULL)                                    \
+	COLUMN(NODE_SCOPE, "scope", HT_U64, HT_DETAIL,                                             \
+	        "record scope: 0 function, 1 backward, 7 user", NULL)                              \
+	COLUMN(NODE_FW_PARENT, "fw_parent", HT_U64, HT_DETAIL,                                     \
+	        "node around the call to backward, 0 when none", NULL)                             \
+	COLUMN(NODE_FW_TID, "fw_tid", HT_U64, HT_DETAIL,                                           \
+	        "thread of the forward operator, 0 when none", NULL)                               \
+	COLUMN(NODE_OP_SCHEMA, "op_schema", HT_STR, HT_DETAIL, "schema of the operator", NULL)     \
+	COLUMN(NODE_INPUTS, "inputs", HT_STR, HT_DETAIL, "values of the inputs", NULL)             \
+	COLUMN(NODE_INPUT_SHAPES, "input_shapes", HT_STR, HT_MEASURE, "shapes of the inputs",      \
+	        NULL)                                                                              \
+	COLUMN(NODE_INPUT_TYPES, "input_types", HT_STR, HT_DETAIL, "types of the inputs", NULL)    \
+	COLUMN(NODE_INPUT_STRIDES, "input_strides", HT_STR, HT_DETAIL, "strides of the inputs",    \
+	        NULL)                                                                              \
+	COLUMN(NODE_OUTPUTS, "outputs", HT_STR, HT_DETAIL, "values of the outputs", NULL)          \
+	COLUMN(NODE_OUTPUT_SHAPES, "output_shapes", HT_STR, HT_DETAIL, "shapes of the outputs",    \
+	        NULL)                                                                              \
+	COLUMN(NODE_OUTPUT_TYPES, "output_types", HT_STR, HT_DETAIL, "types of the outputs", NULL) \
+	COLUMN(NODE_OUTPUT_STRIDES, "output_strides", HT_STR, HT_DETAIL, "strides of the outputs", \
+	        NULL)                                                                              \
+	COLUMN(NODE_INPUT_TENSORS, "input_tensors", HT_STR, HT_DETAIL,                             \
+	        "ids of the tensors that it takes", NULL)                                          \
+	COLUMN(NODE_OUTPUT_TENSORS, "output_tensors", HT_STR, HT_DETAIL,                           \
+	        "ids of the tensors that it gives", NULL)                                          \
+	COLUMN(NODE_COLLECTIVE, "collective", HT_STR, HT_DETAIL, "collective that it records",     \
+	        NULL)                                                                              \
+	COLUMN(NODE_DTYPE, "dtype", HT_STR, HT_DETAIL, "data type of the collective", NULL)        \
+	COLUMN(NODE_IN_MSG_NELEMS, "in_msg_nelems", HT_I64, HT_DETAIL,                             \
+	        "elements that go into the collective", NULL)                                      \
+	COLUMN(NODE_OUT_MSG_NELEMS, "out_msg_nelems", HT_I64, HT_DETAIL,                           \
+	        "elements that come out of it", NULL)                                              \
+	COLUMN(NODE_IN_SPLIT_SIZE, "in_split_size", HT_STR, HT_DETAIL,                             \
+	        "elements per peer that go out", NULL)                                             \
+	COLUMN(NODE_OUT_SPLIT_SIZE, "out_split_size", HT_STR, HT_DETAIL,                           \
+	        "elements per peer that come in", NULL)                                            \
+	COLUMN(NODE_GLOBAL_RANK_START, "global_rank_start", HT_I64, HT_DETAIL,                     \
+	        "first rank of the group", NULL)                                                   \
+	COLUMN(NODE_GLOBAL_RANK_STRIDE, "global_rank_stride", HT_I64, HT_DETAIL,                   \
+	        "distance of its ranks", NULL)                                                     \
+	COLUMN(NODE_PG_NAME, "pg_name", HT_STR, HT_DETAIL, "process group", NULL)                  \
+	COLUMN(NODE_PG_DESC, "pg_desc", HT_STR, HT_DETAIL, "what the process group is for", NULL)  \
+	COLUMN(NODE_PG_SIZE, "pg_size", HT_I64, HT_DETAIL, "ranks in the process group", NULL)     \
+	COLUMN(NODE_KERNEL_BACKEND, "kernel_backend", HT_STR, HT_DETAIL,                           \
+	        "triton for generated kernels", NULL)                                              \
+	COLUMN(NODE_KERNEL_FILE, "kernel_file", HT_STR, HT_DETAIL, "file of a generated kernel",   \
+	        NULL)                                                                              \
+	COLUMN(NODE_TENSOR_RANGE, "tensor_range", HT_STR, HT_DETAIL,                               \
+	        "least and greatest values of integral inputs", NULL)                              \
+	COLUMN(NODE_OTHER_ATTRS, "other_attrs", HT_STR, HT_DETAIL,                                 \
+	        "further attributes, as a JSON object", NULL)                                      \
+	COLUMN(NODE_NODE_TYPE, "node_type", HT_STR, HT_DETAIL,                                     \
+	        "of Chakra's files: what the node is", NULL)                                       \
+	COLUMN(NODE_DATA_DEPS, "data_deps", HT_STR, HT_DETAIL,                                     \
+	        "of Chakra's files: nodes that it waits for", NULL)                                \
+	COLUMN(NODE_START_US, "start_us", HT_U64, HT_DETAIL, "of Chakra's files: start time",      \
+	        "us")                                                                              \
+	COLUMN(NODE_DURATION_US, "duration_us", HT_U64, HT_DETAIL, "of Chakra's files: duration",  \
+	        "us")
+HT_COLUMNS(node_columns, NODE_COLUMNS);
 
-static const struct ht_column tensor_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL },
-	{ "tensor", HT_U64, HT_KEY, "tensor id", NULL },
-	{ "storage", HT_U64, HT_MEASURE, "storage id, 0 when it has none", NULL },
-	{ "offset", HT_U64, HT_DETAIL, "offset in the storage, in elements", NULL },
-	{ "elements", HT_U64, HT_MEASURE, "elements of the tensor", NULL },
-	{ "item_bytes", HT_BYTES, HT_MEASURE, "bytes of an element", NULL },
-	{ "device", HT_STR, HT_MEASURE, "device", NULL },
-	{ "dtype", HT_STR, HT_MEASURE, "type of the elements", NULL },
-	{ "shape", HT_STR, HT_MEASURE, "sizes", NULL },
-	{ "strides", HT_STR, HT_DETAIL, "strides", NULL },
-	{ "node", HT_U64, HT_KEY, "id of the node that takes or gives it", NULL },
-	{ "node_name", HT_STR, HT_MEASURE, "name of that node", NULL },
-	{ "use", HT_STR, HT_KEY, "input or output", NULL },
-	{ "argument", HT_I64, HT_KEY, "which argument of the node, from 0", NULL },
-};
+#define TENSOR_COLUMNS(COLUMN)                                                                     \
+	COLUMN(TENSOR_RANK, "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL)           \
+	COLUMN(TENSOR_TENSOR, "tensor", HT_U64, HT_KEY, "tensor id", NULL)                         \
+	COLUMN(TENSOR_STORAGE, "storage", HT_U64, HT_MEASURE, "storage id, 0 when it has none",    \
+	        NULL)                                                                              \
+	COLUMN(TENSOR_OFFSET, "offset", HT_U64, HT_DETAIL, "offset in the storage, in elements",   \
+	        NULL)                                                                              \
+	COLUMN(TENSOR_ELEMENTS, "elements", HT_U64, HT_MEASURE, "elements of the tensor", NULL)    \
+	COLUMN(TENSOR_ITEM_BYTES, "item_bytes", HT_BYTES, HT_MEASURE, "bytes of an element", NULL) \
+	COLUMN(TENSOR_DEVICE, "device", HT_STR, HT_MEASURE, "device", NULL)                        \
+	COLUMN(TENSOR_DTYPE, "dtype", HT_STR, HT_MEASURE, "type of the elements", NULL)            \
+	COLUMN(TENSOR_SHAPE, "shape", HT_STR, HT_MEASURE, "sizes", NULL)                           \
+	COLUMN(TENSOR_STRIDES, "strides", HT_STR, HT_DETAIL, "strides", NULL)                      \
+	COLUMN(TENSOR_NODE, "node", HT_U64, HT_KEY, "id of the node that takes or gives it", NULL) \
+	COLUMN(TENSOR_NODE_NAME, "node_name", HT_STR, HT_MEASURE, "name of that node", NULL)       \
+	COLUMN(TENSOR_USE, "use", HT_STR, HT_KEY, "input or output", NULL)                         \
+	COLUMN(TENSOR_ARGUMENT, "argument", HT_I64, HT_KEY, "which argument of the node, from 0",  \
+	        NULL)
+HT_COLUMNS(tensor_columns, TENSOR_COLUMNS);
 
-static const struct ht_column group_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL },
-	{ "pg_name", HT_STR, HT_KEY, "name of the process group", NULL },
-	{ "pg_desc", HT_STR, HT_MEASURE, "what it is for", NULL },
-	{ "backend", HT_STR, HT_MEASURE, "backends by device", NULL },
-	{ "size", HT_I64, HT_MEASURE, "ranks in it", NULL },
-	{ "ranks", HT_STR, HT_MEASURE, "its ranks; an empty list means all", NULL },
-	{ "groups", HT_I64, HT_DETAIL, "how many groups there were when it was recorded", NULL },
-	{ "collectives", HT_I64, HT_MEASURE, "nodes that record a collective of it", NULL },
-};
+#define GROUP_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GROUP_RANK, "rank", HT_I64, HT_KEY, "rank of the execution trace", NULL)            \
+	COLUMN(GROUP_PG_NAME, "pg_name", HT_STR, HT_KEY, "name of the process group", NULL)        \
+	COLUMN(GROUP_PG_DESC, "pg_desc", HT_STR, HT_MEASURE, "what it is for", NULL)               \
+	COLUMN(GROUP_BACKEND, "backend", HT_STR, HT_MEASURE, "backends by device", NULL)           \
+	COLUMN(GROUP_SIZE, "size", HT_I64, HT_MEASURE, "ranks in it", NULL)                        \
+	COLUMN(GROUP_RANKS, "ranks", HT_STR, HT_MEASURE, "its ranks; an empty list means all",     \
+	        NULL)                                                                              \
+	COLUMN(GROUP_GROUPS, "groups", HT_I64, HT_DETAIL,                                          \
+	        "how many groups there were when it was recorded", NULL)                           \
+	COLUMN(GROUP_COLLECTIVES, "collectives", HT_I64, HT_MEASURE,                               \
+	        "nodes that record a collective of it", NULL)
+HT_COLUMNS(group_columns, GROUP_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "nodes", node_columns, HT_COUNT(node_columns) },
@@ -212,26 +244,27 @@ static enum ht_status mark_nodes(const struct listing *l, uint8_t *marks, unsign
 
 /* ---- cells ---- */
 
-static void put_text(const struct listing *l, uint32_t id)
+static void put_text(const struct listing *l, size_t column, uint32_t id)
 {
-	ht_table_put_str(l->table, id == HT_ET_NO_STR ? NULL : ht_et_str(l->et, id));
+	ht_table_put_str(l->table, column, id == HT_ET_NO_STR ? NULL : ht_et_str(l->et, id));
 }
 
-static void put_number(
-        const struct listing *l, const struct ht_et_node *node, unsigned flag, uint64_t value)
+static void put_number(const struct listing *l, size_t column, const struct ht_et_node *node,
+        unsigned flag, uint64_t value)
 {
 	if (node->flags & flag)
-		ht_table_put_i64(l->table, (int64_t)value);
+		ht_table_put_i64(l->table, column, (int64_t)value);
 	else
-		ht_table_put_null(l->table);
+		ht_table_put_null(l->table, column);
 }
 
 /* "[7,9]": ids that stand in memory each_bytes apart. */
-static void put_ids(const struct listing *l, const void *ids, size_t each_bytes, size_t n)
+static void put_ids(
+        const struct listing *l, size_t column, const void *ids, size_t each_bytes, size_t n)
 {
 	char *text = ht_arena_alloc(l->run->scratch, 22 * n + 3), *at = text;
 	if (!text) {
-		ht_table_put_null(l->table);
+		ht_table_put_null(l->table, column);
 		return;
 	}
 	*at++ = '[';
@@ -241,7 +274,7 @@ static void put_ids(const struct listing *l, const void *ids, size_t each_bytes,
 		at += snprintf(at, 22, "%s%" PRIu64, i ? "," : "", id);
 	}
 	*at++ = ']';
-	ht_table_put_strn(l->table, text, (size_t)(at - text));
+	ht_table_put_strn(l->table, column, text, (size_t)(at - text));
 }
 
 static const char *const comm_attrs[] = { "collective_name", "dtype", "in_msg_nelems",
@@ -259,14 +292,14 @@ static void put_comm(const struct listing *l, uint32_t row)
 		const char *decoded = text && memchr(text, '\\', n)
 		                              ? ht_et_decode(l->run->scratch, text - 1, n + 2)
 		                              : NULL;
-		if (decoded)
-			ht_table_put_str(l->table, decoded);
+		if (decoded && !is_number[i])
+			ht_table_put_str(l->table, NODE_COLLECTIVE + i, decoded);
 		else if (text && !is_number[i])
-			ht_table_put_strn(l->table, text, n);
+			ht_table_put_strn(l->table, NODE_COLLECTIVE + i, text, n);
 		else if (text && ht_et_attr_i64(l->et, row, comm_attrs[i], &number))
-			ht_table_put_i64(l->table, number);
+			ht_table_put_i64(l->table, NODE_COLLECTIVE + i, number);
 		else
-			ht_table_put_null(l->table);
+			ht_table_put_null(l->table, NODE_COLLECTIVE + i);
 	}
 }
 
@@ -290,9 +323,9 @@ static void put_others(const struct listing *l, const struct ht_et_node *node)
 	}
 	if (n) {
 		*at++ = '}';
-		ht_table_put_strn(l->table, text, (size_t)(at - text));
+		ht_table_put_strn(l->table, NODE_OTHER_ATTRS, text, (size_t)(at - text));
 	} else {
-		ht_table_put_null(l->table);
+		ht_table_put_null(l->table, NODE_OTHER_ATTRS);
 	}
 }
 
@@ -300,22 +333,25 @@ static void put_chakra(const struct listing *l, uint32_t row)
 {
 	static const char *const types[] = { "invalid", "metadata", "mem_load", "mem_store", "comp",
 		"send", "recv", "coll" };
-	if (row >= l->et->chakra.n)
+	if (row >= l->et->chakra.n) {
+		ht_table_put_nulls_to_end(l->table, NODE_NODE_TYPE);
 		return;
+	}
 	const struct ht_et_chakra *c = (const struct ht_et_chakra *)l->et->chakra.data + row;
 	const uint64_t *deps = l->et->deps.data;
-	ht_table_put_str(l->table, c->type < HT_COUNT(types) ? types[c->type] : "unknown");
-	put_ids(l, deps ? deps + c->first_dep : NULL, sizeof *deps, c->n_deps);
-	ht_table_put_i64(l->table, (int64_t)c->start_us);
-	ht_table_put_i64(l->table, (int64_t)c->dur_us);
+	ht_table_put_str(
+	        l->table, NODE_NODE_TYPE, c->type < HT_COUNT(types) ? types[c->type] : "unknown");
+	put_ids(l, NODE_DATA_DEPS, deps ? deps + c->first_dep : NULL, sizeof *deps, c->n_deps);
+	ht_table_put_i64(l->table, NODE_START_US, (int64_t)c->start_us);
+	ht_table_put_i64(l->table, NODE_DURATION_US, (int64_t)c->dur_us);
 }
 
-static void put_io(const struct listing *l, const struct ht_et_io *io)
+static void put_io(const struct listing *l, size_t column, const struct ht_et_io *io)
 {
-	put_text(l, io->values);
-	put_text(l, io->shapes);
-	put_text(l, io->types);
-	put_text(l, io->strides);
+	put_text(l, column, io->values);
+	put_text(l, column + 1, io->shapes);
+	put_text(l, column + 2, io->types);
+	put_text(l, column + 3, io->strides);
 }
 
 static void put_node(const struct listing *l, uint32_t row)
@@ -324,26 +360,27 @@ static void put_node(const struct listing *l, uint32_t row)
 	const struct ht_et_node *node = &ht_et_nodes(l->et)[row];
 	const struct ht_et_tensor *tensors = ht_et_tensors_of(l->et, node);
 	ht_table_row(l->table);
-	ht_table_put_i64(l->table, l->rank);
-	put_number(l, node, HT_ET_ID, node->id);
-	put_number(l, node, HT_ET_PARENT, node->parent_id);
-	put_text(l, node->name);
-	ht_table_put_str(l->table, kinds[ht_et_kind(l->et, row)]);
-	put_number(l, node, HT_ET_RF_ID, node->rf_id);
-	put_number(l, node, HT_ET_TID, node->tid);
-	put_number(l, node, HT_ET_SEQ_ID, (uint64_t)node->seq_id);
-	put_number(l, node, HT_ET_SCOPE, node->scope);
-	put_number(l, node, HT_ET_FW_PARENT, node->fw_parent);
-	put_number(l, node, HT_ET_FW_TID, node->fw_tid);
-	put_text(l, node->op_schema);
-	put_io(l, &node->in);
-	put_io(l, &node->out);
-	put_ids(l, tensors, sizeof *tensors, node->n_in);
-	put_ids(l, tensors ? tensors + node->n_in : NULL, sizeof *tensors, node->n_out);
+	ht_table_put_i64(l->table, NODE_RANK, l->rank);
+	put_number(l, NODE_ID, node, HT_ET_ID, node->id);
+	put_number(l, NODE_PARENT, node, HT_ET_PARENT, node->parent_id);
+	put_text(l, NODE_NAME, node->name);
+	ht_table_put_str(l->table, NODE_KIND, kinds[ht_et_kind(l->et, row)]);
+	put_number(l, NODE_RF_ID, node, HT_ET_RF_ID, node->rf_id);
+	put_number(l, NODE_TID, node, HT_ET_TID, node->tid);
+	put_number(l, NODE_SEQ_ID, node, HT_ET_SEQ_ID, (uint64_t)node->seq_id);
+	put_number(l, NODE_SCOPE, node, HT_ET_SCOPE, node->scope);
+	put_number(l, NODE_FW_PARENT, node, HT_ET_FW_PARENT, node->fw_parent);
+	put_number(l, NODE_FW_TID, node, HT_ET_FW_TID, node->fw_tid);
+	put_text(l, NODE_OP_SCHEMA, node->op_schema);
+	put_io(l, NODE_INPUTS, &node->in);
+	put_io(l, NODE_OUTPUTS, &node->out);
+	put_ids(l, NODE_INPUT_TENSORS, tensors, sizeof *tensors, node->n_in);
+	put_ids(l, NODE_OUTPUT_TENSORS, tensors ? tensors + node->n_in : NULL, sizeof *tensors,
+	        node->n_out);
 	put_comm(l, row);
-	put_text(l, node->kernel_backend);
-	put_text(l, node->kernel_file);
-	put_text(l, node->tensor_range);
+	put_text(l, NODE_KERNEL_BACKEND, node->kernel_backend);
+	put_text(l, NODE_KERNEL_FILE, node->kernel_file);
+	put_text(l, NODE_TENSOR_RANGE, node->tensor_range);
 	put_others(l, node);
 	put_chakra(l, row);
 }
@@ -356,12 +393,12 @@ struct tensor_rows {
 	bool of_outputs;
 };
 
-static void put_piece(ht_table *table, struct ht_et_piece piece)
+static void put_piece(ht_table *table, size_t column, struct ht_et_piece piece)
 {
 	if (piece.text)
-		ht_table_put_strn(table, piece.text, piece.n);
+		ht_table_put_strn(table, column, piece.text, piece.n);
 	else
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 }
 
 static bool put_tensor(void *user, const struct ht_et_arg *arg)
@@ -374,20 +411,20 @@ static bool put_tensor(void *user, const struct ht_et_arg *arg)
 	if (!arg->value.text || !ht_et_tensor_parse(arg->value.text, &tensor, &device, &n_fields))
 		return true;
 	ht_table_row(table);
-	ht_table_put_i64(table, rows->l->rank);
-	ht_table_put_i64(table, (int64_t)tensor.id);
-	ht_table_put_i64(table, (int64_t)tensor.storage);
-	ht_table_put_i64(table, (int64_t)tensor.offset);
-	ht_table_put_i64(table, (int64_t)tensor.numel);
-	ht_table_put_i64(table, (int64_t)tensor.itemsize);
-	put_piece(table, device);
-	put_piece(table, arg->type.inner);
-	put_piece(table, arg->shape);
-	put_piece(table, arg->stride);
-	ht_table_put_i64(table, (int64_t)rows->node->id);
-	ht_table_put_str(table, ht_et_str(rows->l->et, rows->node->name));
-	ht_table_put_str(table, rows->of_outputs ? "output" : "input");
-	ht_table_put_i64(table, (int64_t)arg->index);
+	ht_table_put_i64(table, TENSOR_RANK, rows->l->rank);
+	ht_table_put_i64(table, TENSOR_TENSOR, (int64_t)tensor.id);
+	ht_table_put_i64(table, TENSOR_STORAGE, (int64_t)tensor.storage);
+	ht_table_put_i64(table, TENSOR_OFFSET, (int64_t)tensor.offset);
+	ht_table_put_i64(table, TENSOR_ELEMENTS, (int64_t)tensor.numel);
+	ht_table_put_i64(table, TENSOR_ITEM_BYTES, (int64_t)tensor.itemsize);
+	put_piece(table, TENSOR_DEVICE, device);
+	put_piece(table, TENSOR_DTYPE, arg->type.inner);
+	put_piece(table, TENSOR_SHAPE, arg->shape);
+	put_piece(table, TENSOR_STRIDES, arg->stride);
+	ht_table_put_i64(table, TENSOR_NODE, (int64_t)rows->node->id);
+	ht_table_put_str(table, TENSOR_NODE_NAME, ht_et_str(rows->l->et, rows->node->name));
+	ht_table_put_str(table, TENSOR_USE, rows->of_outputs ? "output" : "input");
+	ht_table_put_i64(table, TENSOR_ARGUMENT, (int64_t)arg->index);
 	return true;
 }
 
@@ -434,14 +471,14 @@ static enum ht_status put_groups(const struct listing *l)
 	for (size_t i = 0; i < groups.n; i++) {
 		const struct ht_et_group *group = &groups.list[i];
 		ht_table_row(table);
-		ht_table_put_i64(table, l->rank);
-		ht_table_put_str(table, group->name);
-		ht_table_put_str(table, group->description);
-		ht_table_put_str(table, group->backend);
-		ht_table_put_known(table, group->size, -1);
-		ht_table_put_str(table, group->ranks);
-		ht_table_put_known(table, group->count, -1);
-		ht_table_put_i64(table, count_of(l, counts, group->name));
+		ht_table_put_i64(table, GROUP_RANK, l->rank);
+		ht_table_put_str(table, GROUP_PG_NAME, group->name);
+		ht_table_put_str(table, GROUP_PG_DESC, group->description);
+		ht_table_put_str(table, GROUP_BACKEND, group->backend);
+		ht_table_put_known(table, GROUP_SIZE, group->size, -1);
+		ht_table_put_str(table, GROUP_RANKS, group->ranks);
+		ht_table_put_known(table, GROUP_GROUPS, group->count, -1);
+		ht_table_put_i64(table, GROUP_COLLECTIVES, count_of(l, counts, group->name));
 	}
 	return HT_OK;
 }

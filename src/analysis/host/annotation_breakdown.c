@@ -23,17 +23,20 @@ static enum ht_status check_allowlist(struct ht_run *run);
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "name", HT_STR, HT_KEY, "annotation, or others for all names that were folded", NULL },
-	{ "count", HT_I64, HT_MEASURE, "occurrences", NULL },
-	{ "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL },
-	{ "std_ns", HT_DURATION_F64, HT_MEASURE, "standard deviation, null for one", NULL },
-	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest occurrence", NULL },
-	{ "max_ns", HT_DURATION, HT_MEASURE, "longest occurrence", NULL },
-	{ "n_names", HT_I64, HT_DETAIL, "names in this row: more than 1 for others", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_NAME, "name", HT_STR, HT_KEY,                                                   \
+	        "annotation, or others for all names that were folded", NULL)                      \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "occurrences", NULL)                        \
+	COLUMN(COL_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)      \
+	COLUMN(COL_MEAN_NS, "mean_ns", HT_DURATION_F64, HT_MEASURE, "mean duration", NULL)         \
+	COLUMN(COL_STD_NS, "std_ns", HT_DURATION_F64, HT_MEASURE,                                  \
+	        "standard deviation, null for one", NULL)                                          \
+	COLUMN(COL_MIN_NS, "min_ns", HT_DURATION, HT_MEASURE, "shortest occurrence", NULL)         \
+	COLUMN(COL_MAX_NS, "max_ns", HT_DURATION, HT_MEASURE, "longest occurrence", NULL)          \
+	COLUMN(COL_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                          \
+	        "names in this row: more than 1 for others", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "source", HT_STR, "gpu", "annotations on the GPU or on the host", "gpu|cpu" },
@@ -81,15 +84,16 @@ static void put_groups(
 		const struct ht_name_group *g = &groups->items[i];
 		double std = ht_name_group_std(g);
 		ht_table_row(table);
-		ht_table_put_i64(table, rank);
-		ht_table_put_str(table, g->name);
-		ht_table_put_i64(table, (int64_t)g->count);
-		ht_table_put_i64(table, g->sum_ns);
-		ht_table_put_f64(table, ht_name_group_mean(g));
-		ht_table_put_f64(table, run->policy.zero_spread && isnan(std) ? 0 : std);
-		ht_table_put_i64(table, g->min_ns);
-		ht_table_put_i64(table, g->max_ns);
-		ht_table_put_i64(table, (int64_t)g->n_names);
+		ht_table_put_i64(table, COL_RANK, rank);
+		ht_table_put_str(table, COL_NAME, g->name);
+		ht_table_put_i64(table, COL_COUNT, (int64_t)g->count);
+		ht_table_put_i64(table, COL_SUM_NS, g->sum_ns);
+		ht_table_put_f64(table, COL_MEAN_NS, ht_name_group_mean(g));
+		ht_table_put_f64(
+		        table, COL_STD_NS, run->policy.zero_spread && isnan(std) ? 0 : std);
+		ht_table_put_i64(table, COL_MIN_NS, g->min_ns);
+		ht_table_put_i64(table, COL_MAX_NS, g->max_ns);
+		ht_table_put_i64(table, COL_N_NAMES, (int64_t)g->n_names);
 	}
 }
 

@@ -28,24 +28,29 @@ static enum ht_status check_options(struct ht_run *run);
 static enum ht_status list_calls(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "name", HT_STR, HT_KEY, "path from the outermost monitored event, joined by sep", NULL },
-	{ "host_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL },
-	{ "device_ns", HT_DURATION, HT_MEASURE,
-	        "durations of the device work launched inside, whole", NULL },
-	{ "launch_ns", HT_DURATION, HT_MEASURE, "durations of the launches inside", NULL },
-	{ "cuda_runtime", HT_STR, HT_DETAIL, "the launches inside, with their durations in ms",
-	        NULL },
-	{ "kernels", HT_STR, HT_DETAIL, "the device work, with its durations in ms", NULL },
-	{ "kernel_infos", HT_STR, HT_DETAIL, "the device work, with its args", NULL },
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "depth", HT_I64, HT_DETAIL, "1 for an event inside no other", NULL },
-	{ "thread", HT_STR, HT_DETAIL, "pid/tid", NULL },
-	{ "event", HT_EVENT, HT_DETAIL, "the event, the first of several", NULL },
-	{ "n_work", HT_I64, HT_DETAIL, "pieces of device work", NULL },
-	{ "calls", HT_I64, HT_DETAIL, "events in this row: more than 1 with aggregate", NULL },
-	{ "args", HT_STR, HT_DETAIL, "args of the event, with with-args", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_NAME, "name", HT_STR, HT_KEY,                                                   \
+	        "path from the outermost monitored event, joined by sep", NULL)                    \
+	COLUMN(COL_HOST_NS, "host_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL)     \
+	COLUMN(COL_DEVICE_NS, "device_ns", HT_DURATION, HT_MEASURE,                                \
+	        "durations of the device work launched inside, whole", NULL)                       \
+	COLUMN(COL_LAUNCH_NS, "launch_ns", HT_DURATION, HT_MEASURE,                                \
+	        "durations of the launches inside", NULL)                                          \
+	COLUMN(COL_CUDA_RUNTIME, "cuda_runtime", HT_STR, HT_DETAIL,                                \
+	        "the launches inside, with their durations in ms", NULL)                           \
+	COLUMN(COL_KERNELS, "kernels", HT_STR, HT_DETAIL,                                          \
+	        "the device work, with its durations in ms", NULL)                                 \
+	COLUMN(COL_KERNEL_INFOS, "kernel_infos", HT_STR, HT_DETAIL,                                \
+	        "the device work, with its args", NULL)                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEPTH, "depth", HT_I64, HT_DETAIL, "1 for an event inside no other", NULL)      \
+	COLUMN(COL_THREAD, "thread", HT_STR, HT_DETAIL, "pid/tid", NULL)                           \
+	COLUMN(COL_EVENT, "event", HT_EVENT, HT_DETAIL, "the event, the first of several", NULL)   \
+	COLUMN(COL_N_WORK, "n_work", HT_I64, HT_DETAIL, "pieces of device work", NULL)             \
+	COLUMN(COL_CALLS, "calls", HT_I64, HT_DETAIL,                                              \
+	        "events in this row: more than 1 with aggregate", NULL)                            \
+	COLUMN(COL_ARGS, "args", HT_STR, HT_DETAIL, "args of the event, with with-args", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "host-cat", HT_STR, NULL,
@@ -353,7 +358,7 @@ static bool put_list(struct lister *l, const struct item *item, enum list list, 
 	if (!first && !l->python)
 		ht_emit_char(&l->cell.emit, ']');
 	const char *text = ht_cell_take(&l->cell);
-	ht_table_put_str(table, first ? NULL : text);
+	ht_table_put_str(table, COL_CUDA_RUNTIME + list, first ? NULL : text);
 	return text != NULL;
 }
 
@@ -373,19 +378,19 @@ static bool put_thread(struct lister *l, uint32_t row, ht_table *table)
 	ht_emit_char(&l->cell.emit, '/');
 	emit_id(&l->cell.emit, t, track->tid_type, track->tid);
 	const char *text = ht_cell_take(&l->cell);
-	ht_table_put_str(table, text);
+	ht_table_put_str(table, COL_THREAD, text);
 	return text != NULL;
 }
 
 static bool put_args(struct lister *l, uint32_t row, ht_table *table)
 {
 	if (!l->with_args) {
-		ht_table_put_null(table);
+		ht_table_put_null(table, COL_ARGS);
 		return true;
 	}
 	ht_cell_args(&l->cell.emit, l->forest.trace, row, l->python);
 	const char *text = ht_cell_take(&l->cell);
-	ht_table_put_str(table, text);
+	ht_table_put_str(table, COL_ARGS, text);
 	return text != NULL;
 }
 
@@ -405,23 +410,24 @@ static bool put_item(struct lister *l, const struct item *head, ht_table *table)
 	if (!path)
 		return false;
 	ht_table_row(table);
-	ht_table_put_str(table, path);
-	ht_table_put_i64(table, host_ns);
-	ht_table_put_i64(table, device_ns);
-	ht_table_put_i64(table, launch_ns);
+	ht_table_put_str(table, COL_NAME, path);
+	ht_table_put_i64(table, COL_HOST_NS, host_ns);
+	ht_table_put_i64(table, COL_DEVICE_NS, device_ns);
+	ht_table_put_i64(table, COL_LAUNCH_NS, launch_ns);
 	for (size_t list = LAUNCHES; list <= INFOS; list++) {
 		if (!l->wanted[list])
-			ht_table_put_null(table);
+			ht_table_put_null(table, COL_CUDA_RUNTIME + list);
 		else if (!put_list(l, head, (enum list)list, table))
 			return false;
 	}
-	ht_table_put_i64(table, l->run->rank);
-	ht_table_put_i64(table, f->rows[head->place].depth + (int64_t)(head->event != head->place));
+	ht_table_put_i64(table, COL_RANK, l->run->rank);
+	ht_table_put_i64(table, COL_DEPTH,
+	        f->rows[head->place].depth + (int64_t)(head->event != head->place));
 	if (!put_thread(l, row, table))
 		return false;
-	ht_table_put_i64(table, ht_event_id(l->run->rank, row));
-	ht_table_put_i64(table, n_works);
-	ht_table_put_i64(table, head->n_calls);
+	ht_table_put_i64(table, COL_EVENT, ht_event_id(l->run->rank, row));
+	ht_table_put_i64(table, COL_N_WORK, n_works);
+	ht_table_put_i64(table, COL_CALLS, head->n_calls);
 	return put_args(l, row, table);
 }
 

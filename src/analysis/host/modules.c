@@ -20,29 +20,33 @@
 static enum ht_status group(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "path", HT_STR, HT_KEY, "the modules around it and itself, / between", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "calls of the module", NULL },
-	{ "operators", HT_I64, HT_DETAIL, "operators that it called itself", NULL },
-	{ "host_self_ns", HT_DURATION, HT_MEASURE,
-	        "time of its calls without modules, operators and runtime calls inside", NULL },
-	{ "host_total_ns", HT_DURATION, HT_MEASURE, "time of its calls", NULL },
-	{ "device_self_ns", HT_DURATION, HT_MEASURE,
-	        "GPU work launched inside, but not inside a module inside", NULL },
-	{ "device_total_ns", HT_DURATION, HT_MEASURE, "GPU work launched inside", NULL },
-	{ "backward_host_self_ns", HT_DURATION, HT_DETAIL,
-	        "time of the operators of its own backward pass", NULL },
-	{ "backward_host_total_ns", HT_DURATION, HT_MEASURE, "with those of the modules inside",
-	        NULL },
-	{ "backward_device_self_ns", HT_DURATION, HT_DETAIL, "GPU work of its own backward pass",
-	        NULL },
-	{ "backward_device_total_ns", HT_DURATION, HT_MEASURE, "with that of the modules inside",
-	        NULL },
-	{ "device_share", HT_RATIO, HT_DETAIL,
-	        "its own GPU work, forward and backward, of that of all modules", NULL },
-	{ "name", HT_STR, HT_DETAIL, "module", NULL },
-	{ "depth", HT_I64, HT_DETAIL, "1 for a module inside no other", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_PATH, "path", HT_STR, HT_KEY, "the modules around it and itself, / between",    \
+	        NULL)                                                                              \
+	COLUMN(COL_CALLS, "calls", HT_I64, HT_MEASURE, "calls of the module", NULL)                \
+	COLUMN(COL_OPERATORS, "operators", HT_I64, HT_DETAIL, "operators that it called itself",   \
+	        NULL)                                                                              \
+	COLUMN(COL_HOST_SELF_NS, "host_self_ns", HT_DURATION, HT_MEASURE,                          \
+	        "time of its calls without modules, operators and runtime calls inside", NULL)     \
+	COLUMN(COL_HOST_TOTAL_NS, "host_total_ns", HT_DURATION, HT_MEASURE, "time of its calls",   \
+	        NULL)                                                                              \
+	COLUMN(COL_DEVICE_SELF_NS, "device_self_ns", HT_DURATION, HT_MEASURE,                      \
+	        "GPU work launched inside, but not inside a module inside", NULL)                  \
+	COLUMN(COL_DEVICE_TOTAL_NS, "device_total_ns", HT_DURATION, HT_MEASURE,                    \
+	        "GPU work launched inside", NULL)                                                  \
+	COLUMN(COL_BACKWARD_HOST_SELF_NS, "backward_host_self_ns", HT_DURATION, HT_DETAIL,         \
+	        "time of the operators of its own backward pass", NULL)                            \
+	COLUMN(COL_BACKWARD_HOST_TOTAL_NS, "backward_host_total_ns", HT_DURATION, HT_MEASURE,      \
+	        "with those of the modules inside", NULL)                                          \
+	COLUMN(COL_BACKWARD_DEVICE_SELF_NS, "backward_device_self_ns", HT_DURATION, HT_DETAIL,     \
+	        "GPU work of its own backward pass", NULL)                                         \
+	COLUMN(COL_BACKWARD_DEVICE_TOTAL_NS, "backward_device_total_ns", HT_DURATION, HT_MEASURE,  \
+	        "with that of the modules inside", NULL)                                           \
+	COLUMN(COL_DEVICE_SHARE, "device_share", HT_RATIO, HT_DETAIL,                              \
+	        "its own GPU work, forward and backward, of that of all modules", NULL)            \
+	COLUMN(COL_NAME, "name", HT_STR, HT_DETAIL, "module", NULL)                                \
+	COLUMN(COL_DEPTH, "depth", HT_I64, HT_DETAIL, "1 for a module inside no other", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 const struct ht_analysis ht_analysis_modules = {
 	.info = {
@@ -84,13 +88,13 @@ static enum ht_status put_groups(
 		ht_sum(&sum, own_device_ns(p, i));
 	for (size_t i = 0; i < ht_pooled_n(p); i++) {
 		ht_table_row(table);
-		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_MODULE_PATH));
+		ht_table_put_str(table, COL_PATH, ht_pooled_key(p, order[i], HT_MODULE_PATH));
 		for (size_t k = HT_MODULE_CALLS; k <= HT_MODULE_BACKWARD_DEVICE_TOTAL; k++)
-			ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, k));
-		ht_table_put_f64(
-		        table, sum ? (double)own_device_ns(p, order[i]) / (double)sum : NAN);
-		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_MODULE_NAME));
-		ht_table_put_i64(table, ht_pooled_i64(p, order[i], 0, HT_MODULE_DEPTH));
+			ht_table_put_i64(table, COL_CALLS + k, ht_pooled_i64(p, order[i], 0, k));
+		ht_table_put_f64(table, COL_DEVICE_SHARE,
+		        sum ? (double)own_device_ns(p, order[i]) / (double)sum : NAN);
+		ht_table_put_str(table, COL_NAME, ht_pooled_key(p, order[i], HT_MODULE_NAME));
+		ht_table_put_i64(table, COL_DEPTH, ht_pooled_i64(p, order[i], 0, HT_MODULE_DEPTH));
 	}
 	HT_TRY(ht_frame_set_method(run, table, "sums over calls and ranks"));
 	ht_table_set_bar(table, "device_share");

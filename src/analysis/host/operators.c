@@ -23,43 +23,43 @@
 static enum ht_status group(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define NAME                                                                                       \
-	{                                                                                          \
-		"name", HT_STR, HT_KEY, "operator", NULL                                           \
-	}
-#define SHAPE                                                                                      \
-	{                                                                                          \
-		"input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL                        \
-	}
-#define STACK                                                                                      \
-	{                                                                                          \
-		"call_stack", HT_STR, HT_KEY, "frames around it, innermost first, ; between", NULL \
-	}
-#define MEASURES                                                                                   \
-	{ "calls", HT_I64, HT_MEASURE, "events", NULL },                                           \
-	        { "device_self_ns", HT_DURATION, HT_MEASURE, "GPU work that it launched itself",   \
-		        NULL },                                                                    \
-	        { "device_total_ns", HT_DURATION, HT_MEASURE, "GPU work launched from inside it",  \
-		        NULL },                                                                    \
-	        { "host_self_ns", HT_DURATION, HT_MEASURE,                                         \
-		        "its time without operators and runtime calls inside", NULL },             \
-	        { "host_total_ns", HT_DURATION, HT_MEASURE, "its time", NULL },                    \
-	        { "tc_eligible", HT_BOOL, HT_MEASURE,                                              \
-		        "it, or an operator inside it, can run on tensor cores, or did", NULL },   \
-	        { "tc_self_pct", HT_F64, HT_MEASURE,                                               \
-		        "share of device_self_ns on tensor cores, 0 without any", "%" },           \
-	        { "tc_total_pct", HT_F64, HT_MEASURE,                                              \
-		        "share of device_total_ns on tensor cores, 0 without any", "%" },          \
-	        { "device_share", HT_RATIO, HT_DETAIL, "device_self_ns over that of all rows",     \
-		        NULL },                                                                    \
-	{                                                                                          \
-		"host_share", HT_RATIO, HT_DETAIL, "host_self_ns over that of all rows", NULL      \
-	}
+#define NAME(COLUMN, BY) COLUMN(BY##_NAME, "name", HT_STR, HT_KEY, "operator", NULL)
+#define SHAPE(COLUMN, BY)                                                                          \
+	COLUMN(BY##_INPUT_SHAPE, "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL)
+#define STACK(COLUMN, BY)                                                                          \
+	COLUMN(BY##_CALL_STACK, "call_stack", HT_STR, HT_KEY,                                      \
+	        "frames around it, innermost first, ; between", NULL)
+/* The last columns of every view. */
+#define MEASURES(COLUMN, BY)                                                                       \
+	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "events", NULL)                            \
+	COLUMN(BY##_DEVICE_SELF_NS, "device_self_ns", HT_DURATION, HT_MEASURE,                     \
+	        "GPU work that it launched itself", NULL)                                          \
+	COLUMN(BY##_DEVICE_TOTAL_NS, "device_total_ns", HT_DURATION, HT_MEASURE,                   \
+	        "GPU work launched from inside it", NULL)                                          \
+	COLUMN(BY##_HOST_SELF_NS, "host_self_ns", HT_DURATION, HT_MEASURE,                         \
+	        "its time without operators and runtime calls inside", NULL)                       \
+	COLUMN(BY##_HOST_TOTAL_NS, "host_total_ns", HT_DURATION, HT_MEASURE, "its time", NULL)     \
+	COLUMN(BY##_TC_ELIGIBLE, "tc_eligible", HT_BOOL, HT_MEASURE,                               \
+	        "it, or an operator inside it, can run on tensor cores, or did", NULL)             \
+	COLUMN(BY##_TC_SELF_PCT, "tc_self_pct", HT_F64, HT_MEASURE,                                \
+	        "share of device_self_ns on tensor cores, 0 without any", "%")                     \
+	COLUMN(BY##_TC_TOTAL_PCT, "tc_total_pct", HT_F64, HT_MEASURE,                              \
+	        "share of device_total_ns on tensor cores, 0 without any", "%")                    \
+	COLUMN(BY##_DEVICE_SHARE, "device_share", HT_RATIO, HT_DETAIL,                             \
+	        "device_self_ns over that of all rows", NULL)                                      \
+	COLUMN(BY##_HOST_SHARE, "host_share", HT_RATIO, HT_DETAIL,                                 \
+	        "host_self_ns over that of all rows", NULL)
+enum { MEASURES(HT_COLUMN_NUMBER, MEASURE) N_MEASURES };
 
-static const struct ht_column by_name[] = { NAME, MEASURES };
-static const struct ht_column by_shape[] = { NAME, SHAPE, MEASURES };
-static const struct ht_column by_stack[] = { NAME, STACK, MEASURES };
-static const struct ht_column by_both[] = { NAME, SHAPE, STACK, MEASURES };
+#define NAME_COLUMNS(COLUMN) NAME(COLUMN, NAME) MEASURES(COLUMN, NAME)
+HT_COLUMNS(by_name, NAME_COLUMNS);
+#define SHAPE_COLUMNS(COLUMN) NAME(COLUMN, SHAPE) SHAPE(COLUMN, SHAPE) MEASURES(COLUMN, SHAPE)
+HT_COLUMNS(by_shape, SHAPE_COLUMNS);
+#define STACK_COLUMNS(COLUMN) NAME(COLUMN, STACK) STACK(COLUMN, STACK) MEASURES(COLUMN, STACK)
+HT_COLUMNS(by_stack, STACK_COLUMNS);
+#define BOTH_COLUMNS(COLUMN)                                                                       \
+	NAME(COLUMN, BOTH) SHAPE(COLUMN, BOTH) STACK(COLUMN, BOTH) MEASURES(COLUMN, BOTH)
+HT_COLUMNS(by_both, BOTH_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "name", by_name, HT_COUNT(by_name) },
@@ -112,23 +112,30 @@ static void put_rows(struct ht_run *run, const struct ht_pooled *p, const size_t
         const int64_t *sums, ht_table *table)
 {
 	bool both = ht_run_is(run, "by", "shape-stack");
+	size_t at = ht_table_n_columns(table) - N_MEASURES;
 	for (size_t i = 0; i < ht_pooled_n(p); i++) {
 		int64_t v[HT_N_OP_VALUES];
 		for (size_t k = 0; k < HT_N_OP_VALUES; k++)
 			v[k] = ht_pooled_i64(p, order[i], 0, k);
 		ht_table_row(table);
-		ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_NAME));
+		ht_table_put_str(table, NAME_NAME, ht_pooled_key(p, order[i], HT_OP_NAME));
 		if (both || ht_run_is(run, "by", "shape"))
-			ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_SHAPE));
+			ht_table_put_str(
+			        table, SHAPE_INPUT_SHAPE, ht_pooled_key(p, order[i], HT_OP_SHAPE));
 		if (both || ht_run_is(run, "by", "stack"))
-			ht_table_put_str(table, ht_pooled_key(p, order[i], HT_OP_STACK));
+			ht_table_put_str(table, both ? BOTH_CALL_STACK : STACK_CALL_STACK,
+			        ht_pooled_key(p, order[i], HT_OP_STACK));
 		for (size_t k = HT_OP_CALLS; k <= HT_OP_HOST_TOTAL; k++)
-			ht_table_put_i64(table, v[k]);
-		ht_table_put_i64(table, v[HT_OP_TC_ELIGIBLE]);
-		ht_table_put_f64(table, 100 * share(v[HT_OP_TC_SELF], v[HT_OP_DEVICE_SELF]));
-		ht_table_put_f64(table, 100 * share(v[HT_OP_TC_TOTAL], v[HT_OP_DEVICE_TOTAL]));
-		ht_table_put_f64(table, share(v[HT_OP_DEVICE_SELF], sums[HT_OP_DEVICE_SELF]));
-		ht_table_put_f64(table, share(v[HT_OP_HOST_SELF], sums[HT_OP_HOST_SELF]));
+			ht_table_put_i64(table, at + MEASURE_CALLS + k, v[k]);
+		ht_table_put_i64(table, at + MEASURE_TC_ELIGIBLE, v[HT_OP_TC_ELIGIBLE]);
+		ht_table_put_f64(table, at + MEASURE_TC_SELF_PCT,
+		        100 * share(v[HT_OP_TC_SELF], v[HT_OP_DEVICE_SELF]));
+		ht_table_put_f64(table, at + MEASURE_TC_TOTAL_PCT,
+		        100 * share(v[HT_OP_TC_TOTAL], v[HT_OP_DEVICE_TOTAL]));
+		ht_table_put_f64(table, at + MEASURE_DEVICE_SHARE,
+		        share(v[HT_OP_DEVICE_SELF], sums[HT_OP_DEVICE_SELF]));
+		ht_table_put_f64(table, at + MEASURE_HOST_SHARE,
+		        share(v[HT_OP_HOST_SELF], sums[HT_OP_HOST_SELF]));
 	}
 }
 

@@ -24,29 +24,32 @@
 static enum ht_status fold(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "stack", HT_STR, HT_KEY,
-	        "names from the outermost in, ; between; others: stacks beyond the 65,536 with most time",
-	        NULL },
-	{ "self_ns", HT_DURATION, HT_MEASURE, "time in this stack and in none inside it", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events, or pieces of GPU work", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "self_ns of that of all stacks", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_STACK, "stack", HT_STR, HT_KEY,                                                 \
+	        "names from the outermost in, ; between; others: stacks beyond the "               \
+	        "65,536 with most time",                                                           \
+	        NULL)                                                                              \
+	COLUMN(COL_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                    \
+	        "time in this stack and in none inside it", NULL)                                  \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "events, or pieces of GPU work", NULL)      \
+	COLUMN(COL_SHARE, "share", HT_RATIO, HT_MEASURE, "self_ns of that of all stacks", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
-static const struct ht_column group_columns[] = {
-	{ "stack", HT_I64, HT_KEY, "number of its path", NULL },
-	{ "self_ns", HT_DURATION, HT_MEASURE, "time", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-};
+#define GROUP_COLUMNS(COLUMN)                                                                      \
+	COLUMN(GROUP_STACK, "stack", HT_I64, HT_KEY, "number of its path", NULL)                   \
+	COLUMN(GROUP_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE, "time", NULL)                    \
+	COLUMN(GROUP_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)
+HT_COLUMNS(group_columns, GROUP_COLUMNS);
 enum { STACK, SELF, COUNT };
 
 /* No reader looks at more, and their texts could be many times what was read. */
 #define MOST_ROWS 65536
 
 /* One row a rank: whether there is anything that with_stack would have recorded. */
-static const struct ht_column python_columns[] = {
-	{ "has_python", HT_BOOL, HT_MEASURE, "whether the trace has Python functions", NULL },
-};
+#define PYTHON_COLUMNS(COLUMN)                                                                     \
+	COLUMN(PYTHON_HAS_PYTHON, "has_python", HT_BOOL, HT_MEASURE,                               \
+	        "whether the trace has Python functions", NULL)
+HT_COLUMNS(python_columns, PYTHON_COLUMNS);
 enum { STACKS, PYTHON, PATHS };
 
 static const struct ht_param params[] = {
@@ -168,9 +171,9 @@ static enum ht_status fold_rank(struct folder *f, struct ht_part *part)
 		if (!n)
 			continue;
 		ht_table_row(table);
-		ht_table_put_i64(table, i);
-		ht_table_put_i64(table, ((int64_t *)f->self.data)[i]);
-		ht_table_put_i64(table, n);
+		ht_table_put_i64(table, GROUP_STACK, i);
+		ht_table_put_i64(table, GROUP_SELF_NS, ((int64_t *)f->self.data)[i]);
+		ht_table_put_i64(table, GROUP_COUNT, n);
 	}
 	return HT_OK;
 }
@@ -187,7 +190,7 @@ static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 {
 	struct folder f = { .run = run, .t = run->trace };
 	ht_table_row(part->facts[PYTHON]);
-	ht_table_put_i64(part->facts[PYTHON], has_python(run->trace));
+	ht_table_put_i64(part->facts[PYTHON], PYTHON_HAS_PYTHON, has_python(run->trace));
 	enum ht_status status = fold_rank(&f, part);
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
@@ -279,10 +282,10 @@ static enum ht_status sort_stacks(struct ht_run *run, const struct ht_name_tree 
 static void put_row(ht_table *table, const char *text, const struct stack *stack, int64_t sum)
 {
 	ht_table_row(table);
-	ht_table_put_str(table, text);
-	ht_table_put_i64(table, stack->self_ns);
-	ht_table_put_i64(table, stack->count);
-	ht_table_put_f64(table, sum ? (double)stack->self_ns / (double)sum : NAN);
+	ht_table_put_str(table, COL_STACK, text);
+	ht_table_put_i64(table, COL_SELF_NS, stack->self_ns);
+	ht_table_put_i64(table, COL_COUNT, stack->count);
+	ht_table_put_f64(table, COL_SHARE, sum ? (double)stack->self_ns / (double)sum : NAN);
 }
 
 static enum ht_status put_stacks(struct ht_run *run, struct ht_name_tree *tree,

@@ -22,39 +22,46 @@ static enum ht_status check(struct ht_run *run);
 static enum ht_status follow(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define KEY                                                                                        \
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },                                     \
-	        { "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL },                            \
-	{                                                                                          \
-		"component", HT_STR, HT_KEY,                                                       \
-		        "allocator, where several report apart; null: the only one", NULL          \
-	}
+#define CURVE_COLUMNS(COLUMN)                                                                      \
+	COLUMN(CURVE_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(CURVE_DEVICE, "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL)                   \
+	COLUMN(CURVE_COMPONENT, "component", HT_STR, HT_KEY,                                       \
+	        "allocator, where several report apart; null: the only one", NULL)                 \
+	COLUMN(CURVE_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                              \
+	        "time of the point, from the first event of all ranks", NULL)                      \
+	COLUMN(CURVE_ALLOCATED_BYTES, "allocated_bytes", HT_BYTES, HT_MEASURE,                     \
+	        "in use from this time on", NULL)                                                  \
+	COLUMN(CURVE_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                       \
+	        "held by the allocator from this time on", NULL)                                   \
+	COLUMN(CURVE_ACTIVE_BYTES, "active_bytes", HT_BYTES, HT_MEASURE,                           \
+	        "in use or waited for by a stream from this time on", NULL)                        \
+	COLUMN(CURVE_DELTA_BYTES, "delta_bytes", HT_BYTES, HT_DETAIL,                              \
+	        "bytes allocated, negative when freed; 0: a sample", NULL)                         \
+	COLUMN(CURVE_INDEX, "index", HT_I64, HT_DETAIL, "row of the memory event", NULL)
+HT_COLUMNS(curve_columns, CURVE_COLUMNS);
 
-static const struct ht_column curve_columns[] = {
-	KEY,
-	{ "ts_ns", HT_TIME, HT_KEY, "time of the point, from the first event of all ranks", NULL },
-	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "in use from this time on", NULL },
-	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "held by the allocator from this time on", NULL },
-	{ "active_bytes", HT_BYTES, HT_MEASURE,
-	        "in use or waited for by a stream from this time on", NULL },
-	{ "delta_bytes", HT_BYTES, HT_DETAIL, "bytes allocated, negative when freed; 0: a sample",
-	        NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the memory event", NULL },
-};
-
-static const struct ht_column peak_columns[] = {
-	KEY,
-	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "most in use at once", NULL },
-	{ "allocated_ts_ns", HT_TIME, HT_MEASURE,
-	        "first time of that, from the first event of all ranks", NULL },
-	{ "allocated_index", HT_I64, HT_DETAIL, "row of that memory event", NULL },
-	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "most held by the allocator", NULL },
-	{ "reserved_ts_ns", HT_TIME, HT_MEASURE, "first time of that", NULL },
-	{ "active_bytes", HT_BYTES, HT_MEASURE, "most in use or waited for", NULL },
-	{ "active_ts_ns", HT_TIME, HT_MEASURE, "first time of that", NULL },
-	{ "device_bytes", HT_BYTES, HT_MEASURE, "memory of the device, where the file says", NULL },
-	{ "points", HT_I64, HT_DETAIL, "points of the curve", NULL },
-};
+#define PEAK_COLUMNS(COLUMN)                                                                       \
+	COLUMN(PEAK_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(PEAK_DEVICE, "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL)                    \
+	COLUMN(PEAK_COMPONENT, "component", HT_STR, HT_KEY,                                        \
+	        "allocator, where several report apart; null: the only one", NULL)                 \
+	COLUMN(PEAK_ALLOCATED_BYTES, "allocated_bytes", HT_BYTES, HT_MEASURE,                      \
+	        "most in use at once", NULL)                                                       \
+	COLUMN(PEAK_ALLOCATED_TS_NS, "allocated_ts_ns", HT_TIME, HT_MEASURE,                       \
+	        "first time of that, from the first event of all ranks", NULL)                     \
+	COLUMN(PEAK_ALLOCATED_INDEX, "allocated_index", HT_I64, HT_DETAIL,                         \
+	        "row of that memory event", NULL)                                                  \
+	COLUMN(PEAK_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                        \
+	        "most held by the allocator", NULL)                                                \
+	COLUMN(PEAK_RESERVED_TS_NS, "reserved_ts_ns", HT_TIME, HT_MEASURE, "first time of that",   \
+	        NULL)                                                                              \
+	COLUMN(PEAK_ACTIVE_BYTES, "active_bytes", HT_BYTES, HT_MEASURE,                            \
+	        "most in use or waited for", NULL)                                                 \
+	COLUMN(PEAK_ACTIVE_TS_NS, "active_ts_ns", HT_TIME, HT_MEASURE, "first time of that", NULL) \
+	COLUMN(PEAK_DEVICE_BYTES, "device_bytes", HT_BYTES, HT_MEASURE,                            \
+	        "memory of the device, where the file says", NULL)                                 \
+	COLUMN(PEAK_POINTS, "points", HT_I64, HT_DETAIL, "points of the curve", NULL)
+HT_COLUMNS(peak_columns, PEAK_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "curve", curve_columns, HT_COUNT(curve_columns) },
@@ -111,23 +118,24 @@ struct curve {
 	size_t n;
 };
 
+/* The first columns of both tables. */
 static void put_key(const struct curve *c)
 {
 	ht_table_row(c->table);
-	ht_table_put_i64(c->table, c->run->rank);
-	ht_table_put_str(c->table, c->device);
-	ht_table_put_str(c->table, c->component);
+	ht_table_put_i64(c->table, CURVE_RANK, c->run->rank);
+	ht_table_put_str(c->table, CURVE_DEVICE, c->device);
+	ht_table_put_str(c->table, CURVE_COMPONENT, c->component);
 }
 
 static void put_point(const struct curve *c, const struct ht_memory_event *event)
 {
 	put_key(c);
-	ht_table_put_i64(c->table, event->ts_ns);
-	ht_table_put_known(c->table, event->allocated, HT_NO_I64);
-	ht_table_put_known(c->table, event->reserved, HT_NO_I64);
-	ht_table_put_known(c->table, event->active, HT_NO_I64);
-	ht_table_put_i64(c->table, event->bytes);
-	ht_table_put_i64(c->table, event->row);
+	ht_table_put_i64(c->table, CURVE_TS_NS, event->ts_ns);
+	ht_table_put_known(c->table, CURVE_ALLOCATED_BYTES, event->allocated, HT_NO_I64);
+	ht_table_put_known(c->table, CURVE_RESERVED_BYTES, event->reserved, HT_NO_I64);
+	ht_table_put_known(c->table, CURVE_ACTIVE_BYTES, event->active, HT_NO_I64);
+	ht_table_put_i64(c->table, CURVE_DELTA_BYTES, event->bytes);
+	ht_table_put_i64(c->table, CURVE_INDEX, event->row);
 }
 
 static enum ht_status put_curve(const struct curve *c)
@@ -163,11 +171,11 @@ static void climb(struct peak *peak, int64_t bytes, const struct ht_memory_event
 		*peak = (struct peak){ bytes, event->ts_ns, event->row };
 }
 
-static void put_peak(ht_table *table, const struct peak *peak)
+static void put_peak(ht_table *table, size_t column, const struct peak *peak)
 {
 	bool known = peak->bytes != HT_NO_I64;
-	ht_table_put_known(table, peak->bytes, HT_NO_I64);
-	ht_table_put_known(table, known ? peak->ts_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, column, peak->bytes, HT_NO_I64);
+	ht_table_put_known(table, column + 1, known ? peak->ts_ns : HT_NO_I64, HT_NO_I64);
 }
 
 static int64_t device_bytes(const struct curve *c)
@@ -189,13 +197,13 @@ static enum ht_status put_peaks(const struct curve *c)
 		climb(&active, c->events[i].active, &c->events[i]);
 	}
 	put_key(c);
-	put_peak(c->table, &allocated);
-	ht_table_put_known(
-	        c->table, allocated.bytes == HT_NO_I64 ? HT_NO_I64 : allocated.row, HT_NO_I64);
-	put_peak(c->table, &reserved);
-	put_peak(c->table, &active);
-	ht_table_put_known(c->table, device_bytes(c), HT_NO_I64);
-	ht_table_put_i64(c->table, (int64_t)c->n);
+	put_peak(c->table, PEAK_ALLOCATED_BYTES, &allocated);
+	ht_table_put_known(c->table, PEAK_ALLOCATED_INDEX,
+	        allocated.bytes == HT_NO_I64 ? HT_NO_I64 : allocated.row, HT_NO_I64);
+	put_peak(c->table, PEAK_RESERVED_BYTES, &reserved);
+	put_peak(c->table, PEAK_ACTIVE_BYTES, &active);
+	ht_table_put_known(c->table, PEAK_DEVICE_BYTES, device_bytes(c), HT_NO_I64);
+	ht_table_put_i64(c->table, PEAK_POINTS, (int64_t)c->n);
 	return HT_OK;
 }
 

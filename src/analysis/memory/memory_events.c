@@ -22,24 +22,31 @@
 static enum ht_status list_pairs(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL },
-	{ "operator", HT_STR, HT_KEY, "operator that allocated it, or <unknown>", NULL },
-	{ "size_bytes", HT_BYTES, HT_MEASURE, "size of the allocation", NULL },
-	{ "allocated_ts_ns", HT_TIME, HT_MEASURE,
-	        "when it was allocated, from the first event of all ranks; null: before the recording",
-	        NULL },
-	{ "released_ts_ns", HT_TIME, HT_MEASURE,
-	        "when it was freed, from the first event of all ranks; null: not in the recording",
-	        NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "from the one to the other; null without both",
-	        NULL },
-	{ "at_peak", HT_BOOL, HT_MEASURE, "alive when the device's allocated total peaks", NULL },
-	{ "op_index", HT_I64, HT_DETAIL, "row of the operator; null: none", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the allocation; null: before the recording", NULL },
-	{ "release_index", HT_I64, HT_DETAIL, "row of the free; null: not in the recording", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL)                     \
+	COLUMN(COL_OPERATOR, "operator", HT_STR, HT_KEY,                                           \
+	        "operator that allocated it, or <unknown>", NULL)                                  \
+	COLUMN(COL_SIZE_BYTES, "size_bytes", HT_BYTES, HT_MEASURE, "size of the allocation", NULL) \
+	COLUMN(COL_ALLOCATED_TS_NS, "allocated_ts_ns", HT_TIME, HT_MEASURE,                        \
+	        "when it was allocated, from the first event of all ranks; null: "                 \
+	        "before the recording",                                                            \
+	        NULL)                                                                              \
+	COLUMN(COL_RELEASED_TS_NS, "released_ts_ns", HT_TIME, HT_MEASURE,                          \
+	        "when it was freed, from the first event of all ranks; null: not in "              \
+	        "the recording",                                                                   \
+	        NULL)                                                                              \
+	COLUMN(COL_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                            \
+	        "from the one to the other; null without both", NULL)                              \
+	COLUMN(COL_AT_PEAK, "at_peak", HT_BOOL, HT_MEASURE,                                        \
+	        "alive when the device's allocated total peaks", NULL)                             \
+	COLUMN(COL_OP_INDEX, "op_index", HT_I64, HT_DETAIL, "row of the operator; null: none",     \
+	        NULL)                                                                              \
+	COLUMN(COL_INDEX, "index", HT_I64, HT_DETAIL,                                              \
+	        "row of the allocation; null: before the recording", NULL)                         \
+	COLUMN(COL_RELEASE_INDEX, "release_index", HT_I64, HT_DETAIL,                              \
+	        "row of the free; null: not in the recording", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 const struct ht_analysis ht_analysis_memory_events = {
 	.info = { .name = "memory-events",
@@ -105,21 +112,24 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	if (!name)
 		return ht_fail_nomem(l->run->ctx);
 	ht_table_row(l->table);
-	ht_table_put_i64(l->table, l->run->rank);
-	ht_table_put_str(l->table, l->devices[some]);
-	ht_table_put_str(l->table, name);
+	ht_table_put_i64(l->table, COL_RANK, l->run->rank);
+	ht_table_put_str(l->table, COL_DEVICE, l->devices[some]);
+	ht_table_put_str(l->table, COL_OPERATOR, name);
 	/* what is freed is what was held, whatever was asked for */
 	int64_t bytes = freed ? ht_sub_sat(0, freed->bytes) : alloc ? alloc->bytes : 0;
-	ht_table_put_i64(l->table, bytes);
-	ht_table_put_known(l->table, alloc ? alloc->ts_ns : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(l->table, freed ? freed->ts_ns : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(l->table,
+	ht_table_put_i64(l->table, COL_SIZE_BYTES, bytes);
+	ht_table_put_known(
+	        l->table, COL_ALLOCATED_TS_NS, alloc ? alloc->ts_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        l->table, COL_RELEASED_TS_NS, freed ? freed->ts_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(l->table, COL_DURATION_NS,
 	        alloc && freed ? ht_sub_sat(freed->ts_ns, alloc->ts_ns) : HT_NO_I64, HT_NO_I64);
-	ht_table_put_i64(l->table, at_peak);
+	ht_table_put_i64(l->table, COL_AT_PEAK, at_peak);
 	bool known = alloc && op->node != HT_NONE;
-	ht_table_put_known(l->table, known ? l->tree.nodes[op->node].row : HT_NONE, HT_NONE);
-	ht_table_put_known(l->table, alloc ? alloc->row : HT_NONE, HT_NONE);
-	ht_table_put_known(l->table, freed ? freed->row : HT_NONE, HT_NONE);
+	ht_table_put_known(
+	        l->table, COL_OP_INDEX, known ? l->tree.nodes[op->node].row : HT_NONE, HT_NONE);
+	ht_table_put_known(l->table, COL_INDEX, alloc ? alloc->row : HT_NONE, HT_NONE);
+	ht_table_put_known(l->table, COL_RELEASE_INDEX, freed ? freed->row : HT_NONE, HT_NONE);
 	return HT_OK;
 }
 

@@ -26,26 +26,30 @@
 static enum ht_status add_up(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL },
-	{ "operator", HT_STR, HT_KEY, "name of the operator", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "calls of the operator", NULL },
-	{ "increase_bytes", HT_BYTES, HT_MEASURE,
-	        "allocated less freed while it ran, with the operators inside it", NULL },
-	{ "self_increase_bytes", HT_BYTES, HT_MEASURE, "the same without those", NULL },
-	{ "allocations", HT_I64, HT_MEASURE, "allocations, with those of the operators inside it",
-	        NULL },
-	{ "self_allocations", HT_I64, HT_MEASURE, "the same without those", NULL },
-	{ "allocated_bytes", HT_BYTES, HT_MEASURE,
-	        "bytes of allocations, with those of the operators inside it", NULL },
-	{ "self_allocated_bytes", HT_BYTES, HT_MEASURE, "the same without those", NULL },
-	{ "kept_bytes", HT_BYTES, HT_MEASURE,
-	        "of those bytes, not freed in the recording; null: nothing says", NULL },
-	{ "self_kept_bytes", HT_BYTES, HT_MEASURE,
-	        "the same without those of the operators inside it", NULL },
-	{ "index", HT_I64, HT_DETAIL, "row of the call that allocates the most itself", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_DEVICE, "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL)                     \
+	COLUMN(COL_OPERATOR, "operator", HT_STR, HT_KEY, "name of the operator", NULL)             \
+	COLUMN(COL_CALLS, "calls", HT_I64, HT_MEASURE, "calls of the operator", NULL)              \
+	COLUMN(COL_INCREASE_BYTES, "increase_bytes", HT_BYTES, HT_MEASURE,                         \
+	        "allocated less freed while it ran, with the operators inside it", NULL)           \
+	COLUMN(COL_SELF_INCREASE_BYTES, "self_increase_bytes", HT_BYTES, HT_MEASURE,               \
+	        "the same without those", NULL)                                                    \
+	COLUMN(COL_ALLOCATIONS, "allocations", HT_I64, HT_MEASURE,                                 \
+	        "allocations, with those of the operators inside it", NULL)                        \
+	COLUMN(COL_SELF_ALLOCATIONS, "self_allocations", HT_I64, HT_MEASURE,                       \
+	        "the same without those", NULL)                                                    \
+	COLUMN(COL_ALLOCATED_BYTES, "allocated_bytes", HT_BYTES, HT_MEASURE,                       \
+	        "bytes of allocations, with those of the operators inside it", NULL)               \
+	COLUMN(COL_SELF_ALLOCATED_BYTES, "self_allocated_bytes", HT_BYTES, HT_MEASURE,             \
+	        "the same without those", NULL)                                                    \
+	COLUMN(COL_KEPT_BYTES, "kept_bytes", HT_BYTES, HT_MEASURE,                                 \
+	        "of those bytes, not freed in the recording; null: nothing says", NULL)            \
+	COLUMN(COL_SELF_KEPT_BYTES, "self_kept_bytes", HT_BYTES, HT_MEASURE,                       \
+	        "the same without those of the operators inside it", NULL)                         \
+	COLUMN(COL_INDEX, "index", HT_I64, HT_DETAIL,                                              \
+	        "row of the call that allocates the most itself", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 const struct ht_analysis ht_analysis_memory_stats = {
 	.info = { .name = "memory-stats",
@@ -180,16 +184,18 @@ static void put_sums(
 {
 	uint32_t id = ht_str_find(t->run->trace, sums->name);
 	ht_table_row(t->table);
-	ht_table_put_i64(t->table, t->run->rank);
-	ht_table_put_str(t->table, device);
-	ht_table_put_str(t->table, sums->name);
-	ht_table_put_i64(t->table, id == HT_NO_STR ? 0 : t->calls[id]);
+	ht_table_put_i64(t->table, COL_RANK, t->run->rank);
+	ht_table_put_str(t->table, COL_DEVICE, device);
+	ht_table_put_str(t->table, COL_OPERATOR, sums->name);
+	ht_table_put_i64(t->table, COL_CALLS, id == HT_NO_STR ? 0 : t->calls[id]);
 	for (int k = 0; k < N_SUMS; k++) {
 		bool known = k != KEPT || knows_kept;
-		ht_table_put_known(t->table, known ? sums->total[k] : HT_NO_I64, HT_NO_I64);
-		ht_table_put_known(t->table, known ? sums->self[k] : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(t->table, COL_INCREASE_BYTES + 2 * k,
+		        known ? sums->total[k] : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(t->table, COL_SELF_INCREASE_BYTES + 2 * k,
+		        known ? sums->self[k] : HT_NO_I64, HT_NO_I64);
 	}
-	ht_table_put_known(t->table, sums->row, HT_NONE);
+	ht_table_put_known(t->table, COL_INDEX, sums->row, HT_NONE);
 }
 
 /* The n events of one device. */

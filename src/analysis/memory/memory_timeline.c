@@ -30,58 +30,64 @@ static enum ht_status choose_view(struct ht_run *run);
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define RANK                                                                                       \
-	{                                                                                          \
-		"rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL                 \
-	}
-#define DEVICE                                                                                     \
-	{                                                                                          \
-		"device", HT_STR, HT_KEY, "cpu, cuda:0, ...; null for a raw timeline", NULL        \
-	}
-#define TIME                                                                                       \
-	{                                                                                          \
-		"ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event", NULL         \
-	}
+#define SUMMARY_COLUMNS(COLUMN)                                                                    \
+	COLUMN(SUMMARY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL)   \
+	COLUMN(SUMMARY_DEVICE, "device", HT_STR, HT_KEY,                                           \
+	        "cpu, cuda:0, ...; null for a raw timeline", NULL)                                 \
+	COLUMN(SUMMARY_CATEGORY, "category", HT_STR, HT_KEY,                                       \
+	        "allocated or reserved, of allocators that report apart (NPU) behind "             \
+	        "the name; of a raw "                                                              \
+	        "timeline what the memory holds, or total",                                        \
+	        NULL)                                                                              \
+	COLUMN(SUMMARY_PEAK_BYTES, "peak_bytes", HT_BYTES, HT_MEASURE,                             \
+	        "most that was held at once", NULL)                                                \
+	COLUMN(SUMMARY_PEAK_TS_NS, "peak_ts_ns", HT_TIME, HT_MEASURE,                              \
+	        "first time of that, from the first event of all ranks or of the file", NULL)      \
+	COLUMN(SUMMARY_AT_TOTAL_PEAK_BYTES, "at_total_peak_bytes", HT_BYTES, HT_MEASURE,           \
+	        "what it held when the device's or timeline's total peaked", NULL)                 \
+	COLUMN(SUMMARY_SHARE_AT_PEAK, "share_at_peak", HT_RATIO, HT_MEASURE,                       \
+	        "that over the total's peak", NULL)                                                \
+	COLUMN(SUMMARY_FINAL_BYTES, "final_bytes", HT_BYTES, HT_DETAIL,                            \
+	        "held after the last event", NULL)                                                 \
+	COLUMN(SUMMARY_CHANGES, "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL)
+HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 
-static const struct ht_column summary_columns[] = {
-	RANK,
-	DEVICE,
-	{ "category", HT_STR, HT_KEY,
-	        "allocated or reserved, of allocators that report apart (NPU) behind the name; of a raw "
-	        "timeline what the memory holds, or total",
-	        NULL },
-	{ "peak_bytes", HT_BYTES, HT_MEASURE, "most that was held at once", NULL },
-	{ "peak_ts_ns", HT_TIME, HT_MEASURE,
-	        "first time of that, from the first event of all ranks or of the file", NULL },
-	{ "at_total_peak_bytes", HT_BYTES, HT_MEASURE,
-	        "what it held when the device's or timeline's total peaked", NULL },
-	{ "share_at_peak", HT_RATIO, HT_MEASURE, "that over the total's peak", NULL },
-	{ "final_bytes", HT_BYTES, HT_DETAIL, "held after the last event", NULL },
-	{ "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL },
-};
+#define SERIES_COLUMNS(COLUMN)                                                                     \
+	COLUMN(SERIES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL)    \
+	COLUMN(SERIES_DEVICE, "device", HT_STR, HT_KEY,                                            \
+	        "cpu, cuda:0, ...; null for a raw timeline", NULL)                                 \
+	COLUMN(SERIES_TS_NS, "ts_ns", HT_TIME, HT_KEY, "time of the change, from the first event", \
+	        NULL)                                                                              \
+	COLUMN(SERIES_DELTA_BYTES, "delta_bytes", HT_BYTES, HT_MEASURE,                            \
+	        "bytes allocated, negative when freed", NULL)                                      \
+	COLUMN(SERIES_ALLOCATED_BYTES, "allocated_bytes", HT_BYTES, HT_MEASURE,                    \
+	        "in use from this time on", NULL)                                                  \
+	COLUMN(SERIES_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                      \
+	        "held by the allocator from this time on", NULL)
+HT_COLUMNS(series_columns, SERIES_COLUMNS);
 
-static const struct ht_column series_columns[] = {
-	RANK,
-	DEVICE,
-	TIME,
-	{ "delta_bytes", HT_BYTES, HT_MEASURE, "bytes allocated, negative when freed", NULL },
-	{ "allocated_bytes", HT_BYTES, HT_MEASURE, "in use from this time on", NULL },
-	{ "reserved_bytes", HT_BYTES, HT_MEASURE, "held by the allocator from this time on", NULL },
-};
-
-static const struct ht_column category_columns[] = {
-	RANK,
-	TIME,
-	{ "parameter_bytes", HT_BYTES, HT_MEASURE, "held by parameters", NULL },
-	{ "optimizer_state_bytes", HT_BYTES, HT_MEASURE, "held by optimizer state", NULL },
-	{ "input_bytes", HT_BYTES, HT_MEASURE, "held by inputs", NULL },
-	{ "temporary_bytes", HT_BYTES, HT_MEASURE, "held by temporaries", NULL },
-	{ "activation_bytes", HT_BYTES, HT_MEASURE, "held by activations", NULL },
-	{ "gradient_bytes", HT_BYTES, HT_MEASURE, "held by gradients", NULL },
-	{ "autograd_detail_bytes", HT_BYTES, HT_MEASURE, "held by autograd internals", NULL },
-	{ "unknown_bytes", HT_BYTES, HT_MEASURE, "held by things of unknown purpose", NULL },
-	{ "total_bytes", HT_BYTES, HT_MEASURE, "sum of the categories", NULL },
-};
+#define CATEGORY_COLUMNS(COLUMN)                                                                   \
+	COLUMN(CATEGORY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL)  \
+	COLUMN(CATEGORY_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                           \
+	        "time of the change, from the first event", NULL)                                  \
+	COLUMN(CATEGORY_PARAMETER_BYTES, "parameter_bytes", HT_BYTES, HT_MEASURE,                  \
+	        "held by parameters", NULL)                                                        \
+	COLUMN(CATEGORY_OPTIMIZER_STATE_BYTES, "optimizer_state_bytes", HT_BYTES, HT_MEASURE,      \
+	        "held by optimizer state", NULL)                                                   \
+	COLUMN(CATEGORY_INPUT_BYTES, "input_bytes", HT_BYTES, HT_MEASURE, "held by inputs", NULL)  \
+	COLUMN(CATEGORY_TEMPORARY_BYTES, "temporary_bytes", HT_BYTES, HT_MEASURE,                  \
+	        "held by temporaries", NULL)                                                       \
+	COLUMN(CATEGORY_ACTIVATION_BYTES, "activation_bytes", HT_BYTES, HT_MEASURE,                \
+	        "held by activations", NULL)                                                       \
+	COLUMN(CATEGORY_GRADIENT_BYTES, "gradient_bytes", HT_BYTES, HT_MEASURE,                    \
+	        "held by gradients", NULL)                                                         \
+	COLUMN(CATEGORY_AUTOGRAD_DETAIL_BYTES, "autograd_detail_bytes", HT_BYTES, HT_MEASURE,      \
+	        "held by autograd internals", NULL)                                                \
+	COLUMN(CATEGORY_UNKNOWN_BYTES, "unknown_bytes", HT_BYTES, HT_MEASURE,                      \
+	        "held by things of unknown purpose", NULL)                                         \
+	COLUMN(CATEGORY_TOTAL_BYTES, "total_bytes", HT_BYTES, HT_MEASURE, "sum of the categories", \
+	        NULL)
+HT_COLUMNS(category_columns, CATEGORY_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
@@ -138,17 +144,17 @@ static void follow(struct peak *peak, int64_t bytes, int64_t ts_ns)
 static void put_peak(
         ht_table *table, const char *category, const struct peak *peak, int64_t total_peak_bytes)
 {
-	ht_table_put_str(table, category);
-	ht_table_put_i64(table, peak->peak_bytes);
-	ht_table_put_i64(table, peak->peak_ts_ns);
-	ht_table_put_i64(table, peak->at_total_peak_bytes);
+	ht_table_put_str(table, SUMMARY_CATEGORY, category);
+	ht_table_put_i64(table, SUMMARY_PEAK_BYTES, peak->peak_bytes);
+	ht_table_put_i64(table, SUMMARY_PEAK_TS_NS, peak->peak_ts_ns);
+	ht_table_put_i64(table, SUMMARY_AT_TOTAL_PEAK_BYTES, peak->at_total_peak_bytes);
 	if (total_peak_bytes > 0)
-		ht_table_put_f64(
-		        table, (double)peak->at_total_peak_bytes / (double)total_peak_bytes);
+		ht_table_put_f64(table, SUMMARY_SHARE_AT_PEAK,
+		        (double)peak->at_total_peak_bytes / (double)total_peak_bytes);
 	else
-		ht_table_put_null(table);
-	ht_table_put_i64(table, peak->final_bytes);
-	ht_table_put_i64(table, (int64_t)peak->n_changes);
+		ht_table_put_null(table, SUMMARY_SHARE_AT_PEAK);
+	ht_table_put_i64(table, SUMMARY_FINAL_BYTES, peak->final_bytes);
+	ht_table_put_i64(table, SUMMARY_CHANGES, (int64_t)peak->n_changes);
 }
 
 /* ---- raw timeline ---- */
@@ -161,12 +167,13 @@ static bool is_from_file(const struct ht_run *run)
 	return path && *path;
 }
 
+/* The first column of every table. */
 static void put_rank(const struct ht_run *run, ht_table *table)
 {
 	if (is_from_file(run))
-		ht_table_put_null(table);
+		ht_table_put_null(table, SUMMARY_RANK);
 	else
-		ht_table_put_i64(table, run->rank);
+		ht_table_put_i64(table, SUMMARY_RANK, run->rank);
 }
 
 static void put_category_summary(
@@ -188,7 +195,7 @@ static void put_category_summary(
 	for (size_t c = 0; c <= HT_N_MEMORY_CATEGORIES; c++) {
 		ht_table_row(table);
 		put_rank(run, table);
-		ht_table_put_null(table);
+		ht_table_put_null(table, SUMMARY_DEVICE);
 		put_peak(table, c == TOTAL ? "total" : ht_memory_category_name(c), &peaks[c],
 		        peaks[TOTAL].peak_bytes);
 	}
@@ -202,10 +209,11 @@ static void put_total_series(
 		int64_t total = ht_memory_sample_total(&samples[i]);
 		ht_table_row(table);
 		put_rank(run, table);
-		ht_table_put_null(table);
-		ht_table_put_i64(table, samples[i].ts_ns);
-		ht_table_put_i64(table, ht_sub_sat(total, before));
-		ht_table_put_i64(table, total);
+		ht_table_put_null(table, SERIES_DEVICE);
+		ht_table_put_i64(table, SERIES_TS_NS, samples[i].ts_ns);
+		ht_table_put_i64(table, SERIES_DELTA_BYTES, ht_sub_sat(total, before));
+		ht_table_put_i64(table, SERIES_ALLOCATED_BYTES, total);
+		ht_table_put_null(table, SERIES_RESERVED_BYTES);
 		before = total;
 	}
 }
@@ -216,10 +224,10 @@ static void put_category_series(
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
 		put_rank(run, table);
-		ht_table_put_i64(table, samples[i].ts_ns);
+		ht_table_put_i64(table, CATEGORY_TS_NS, samples[i].ts_ns);
 		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-			ht_table_put_i64(table, samples[i].bytes[c]);
-		ht_table_put_i64(table, ht_memory_sample_total(&samples[i]));
+			ht_table_put_i64(table, CATEGORY_PARAMETER_BYTES + c, samples[i].bytes[c]);
+		ht_table_put_i64(table, CATEGORY_TOTAL_BYTES, ht_memory_sample_total(&samples[i]));
 	}
 }
 
@@ -249,8 +257,8 @@ static void put_curve(ht_table *table, int64_t rank, const char *device, const c
 	snprintf(category, sizeof category, "%s%s%s", component ? component : "",
 	        component ? " " : "", what);
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_str(table, device);
+	ht_table_put_i64(table, SUMMARY_RANK, rank);
+	ht_table_put_str(table, SUMMARY_DEVICE, device);
 	put_peak(table, category, peak, total_peak_bytes);
 }
 
@@ -285,13 +293,12 @@ static void put_device_series(ht_table *table, int64_t rank, const char *device,
 {
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
-		ht_table_put_i64(table, rank);
-		ht_table_put_str(table, device);
-		ht_table_put_i64(table, events[i].ts_ns);
-		ht_table_put_i64(table, events[i].bytes);
-		ht_table_put_known(table, events[i].allocated, HT_NO_I64);
-		if (events[i].reserved != HT_NO_I64)
-			ht_table_put_i64(table, events[i].reserved);
+		ht_table_put_i64(table, SERIES_RANK, rank);
+		ht_table_put_str(table, SERIES_DEVICE, device);
+		ht_table_put_i64(table, SERIES_TS_NS, events[i].ts_ns);
+		ht_table_put_i64(table, SERIES_DELTA_BYTES, events[i].bytes);
+		ht_table_put_known(table, SERIES_ALLOCATED_BYTES, events[i].allocated, HT_NO_I64);
+		ht_table_put_known(table, SERIES_RESERVED_BYTES, events[i].reserved, HT_NO_I64);
 	}
 }
 

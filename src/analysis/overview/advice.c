@@ -68,18 +68,20 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 static bool are_facts(const struct ht_part *part);
 
-static const struct ht_column columns[] = {
-	{ "rule", HT_STR, HT_KEY, "name of the rule", NULL },
-	{ "finding", HT_STR, HT_MEASURE, "what fired it, or why it does not", NULL },
-	{ "advice", HT_STR, HT_MEASURE, "what could be done", NULL },
-	{ "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row", NULL },
-	{ "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL },
-	{ "cost_ns", HT_DURATION, HT_MEASURE, "what it costs of a step, at most; null: no time",
-	        NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "that over the rank's mean step", NULL },
-	{ "rank", HT_I64, HT_MEASURE, "rank where it does most", NULL },
-	{ "state", HT_STR, HT_DETAIL, "fires, no, or cannot tell", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RULE, "rule", HT_STR, HT_KEY, "name of the rule", NULL)                         \
+	COLUMN(COL_FINDING, "finding", HT_STR, HT_MEASURE, "what fired it, or why it does not",    \
+	        NULL)                                                                              \
+	COLUMN(COL_ADVICE, "advice", HT_STR, HT_MEASURE, "what could be done", NULL)               \
+	COLUMN(COL_EVIDENCE, "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row",      \
+	        NULL)                                                                              \
+	COLUMN(COL_NEXT, "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL)      \
+	COLUMN(COL_COST_NS, "cost_ns", HT_DURATION, HT_MEASURE,                                    \
+	        "what it costs of a step, at most; null: no time", NULL)                           \
+	COLUMN(COL_SHARE, "share", HT_RATIO, HT_MEASURE, "that over the rank's mean step", NULL)   \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_MEASURE, "rank where it does most", NULL)              \
+	COLUMN(COL_STATE, "state", HT_STR, HT_DETAIL, "fires, no, or cannot tell", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "fired", "rules that fire, or all with why they do not", "fired|rules" },
@@ -579,22 +581,23 @@ static void put_line(struct ht_advice *a, const struct line *line)
 		        ht_words_time(&a->words, line->cost_ns), a->f.has_steps ? " of a step" : "",
 		        ht_rule_percent(a, line->share));
 	ht_table_row(a->table);
-	ht_table_put_str(a->table, line->rule->name);
-	ht_table_put_str(a->table,
+	ht_table_put_str(a->table, COL_RULE, line->rule->name);
+	ht_table_put_str(a->table, COL_FINDING,
 	        fires || v->state == HT_RULE_CANNOT_TELL ? why : HT_SAY(a, "no: %s", why));
 	const char *advice = v->advice ? v->advice : line->rule->advice;
-	ht_table_put_str(a->table, fires ? advice : NULL);
-	ht_table_put_str(a->table, fires && placed && v->row != HT_NO_I64
-	                                   ? HT_SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
-	                                   : NULL);
-	ht_table_put_str(a->table, fires ? line->rule->next : NULL);
-	ht_table_put_known(a->table, fires ? line->cost_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(a->table, COL_ADVICE, fires ? advice : NULL);
+	ht_table_put_str(a->table, COL_EVIDENCE,
+	        fires && placed && v->row != HT_NO_I64
+	                ? HT_SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
+	                : NULL);
+	ht_table_put_str(a->table, COL_NEXT, fires ? line->rule->next : NULL);
+	ht_table_put_known(a->table, COL_COST_NS, fires ? line->cost_ns : HT_NO_I64, HT_NO_I64);
 	if (fires && line->share >= 0)
-		ht_table_put_f64(a->table, line->share);
+		ht_table_put_f64(a->table, COL_SHARE, line->share);
 	else
-		ht_table_put_null(a->table);
-	ht_table_put_known(a->table, fires ? rank : HT_NO_I64, HT_NO_I64);
-	ht_table_put_str(a->table, states[v->state]);
+		ht_table_put_null(a->table, COL_SHARE);
+	ht_table_put_known(a->table, COL_RANK, fires ? rank : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(a->table, COL_STATE, states[v->state]);
 }
 
 static enum ht_status give(struct ht_advice *a)

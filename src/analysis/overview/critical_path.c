@@ -38,100 +38,11 @@ static enum ht_status check(struct ht_run *run);
 static enum ht_status find_path(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define KEY   HT_CP_KEY_COLUMNS
-#define EVENT HT_CP_EVENT_COLUMNS
-#define WINDOW                                                                                     \
-	{                                                                                          \
-		"window_ns", HT_DURATION, HT_MEASURE,                                              \
-		        "from the start of the step to its end or that of its last work", NULL     \
-	}
-#define STEP                                                                                            \
-	{ "step_ns", HT_DURATION, HT_DETAIL, "duration of the step on the host", NULL },                \
-	{                                                                                               \
-		"idle_ns", HT_DURATION, HT_MEASURE,                                                     \
-		        "time of the window in which no GPU of the rank worked; null without GPU work", \
-		        NULL                                                                            \
-	}
-#define INFERRED                                                                                   \
-	{                                                                                          \
-		"inferred_ns", HT_DURATION, HT_MEASURE,                                            \
-		        "of this, time that rests on dependencies without a record in the trace",  \
-		        NULL                                                                       \
-	}
-
-static const struct ht_column summary_columns[] = {
-	KEY,
-	{ "bound_by", HT_STR, HT_KEY, "what the time depends on", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path so bound", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the window", NULL },
-	INFERRED,
-	WINDOW,
-	STEP,
-	{ "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL },
-};
-
-static const struct ht_column graph_columns[] = {
-	KEY,
-	{ "window_start_ns", HT_TIME, HT_MEASURE,
-	        "start of the window, from the first event of all ranks", NULL },
-	WINDOW,
-	STEP,
-	{ "length_ns", HT_DURATION, HT_MEASURE, "length of the critical path", NULL },
-	INFERRED,
-	{ "n_events", HT_I64, HT_MEASURE, "events on the path", NULL },
-	{ "n_nodes", HT_I64, HT_DETAIL, "points of the path", NULL },
-	{ "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL },
-	{ "graph_nodes", HT_I64, HT_DETAIL, "starts and ends that have an edge", NULL },
-	{ "graph_edges", HT_I64, HT_DETAIL, "edges between them", NULL },
-};
-
-static const struct ht_column edge_columns[] = {
-	KEY,
-	{ "from_index", HT_I64, HT_KEY, "row of the event that the edge leaves", NULL },
-	{ "from_point", HT_STR, HT_KEY, "start or end of that event", NULL },
-	{ "to_index", HT_I64, HT_KEY, "row of the event that the edge enters", NULL },
-	{ "to_point", HT_STR, HT_KEY, "start or end of that event", NULL },
-	{ "index", HT_I64, HT_KEY, "row of the event that the time belongs to; null when nobody's",
-	        NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "least time between the two", NULL },
-	{ "type", HT_STR, HT_MEASURE, "kind of the edge", NULL },
-	{ "bound_by", HT_STR, HT_MEASURE, "what the time depends on; null for edges without time",
-	        NULL },
-	{ "slack_ns", HT_DURATION, HT_MEASURE,
-	        "how much longer it could take before the window gets longer; null: without end",
-	        NULL },
-	{ "critical", HT_BOOL, HT_MEASURE, "no slack", NULL },
-};
-
-static const struct ht_column event_columns[] = {
-	KEY,
-	{ "index", HT_I64, HT_KEY, "row of the event", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "when it begins, from the first event of all ranks", NULL },
-	EVENT,
-	{ "dur_ns", HT_DURATION, HT_MEASURE, "duration of the event itself", NULL },
-	{ "path_ns", HT_DURATION, HT_MEASURE, "time on the critical path that belongs to the event",
-	        NULL },
-	{ "slack_ns", HT_DURATION, HT_MEASURE,
-	        "how much longer it could take before the window gets longer; null: without end",
-	        NULL },
-	{ "critical", HT_BOOL, HT_MEASURE, "on the path, or without slack", NULL },
-};
-
-static const struct ht_column collective_columns[] = {
-	KEY,
-	{ "collective", HT_STR, HT_KEY, "collective, or its kernel", NULL },
-	{ "group", HT_STR, HT_KEY, "process group and its ranks, or the pair of a send", NULL },
-	{ "nth", HT_I64, HT_KEY, "sequence number, or position from 0 in the step", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE,
-	        "when the last rank came, from the first event of all ranks", NULL },
-	{ "duration_ns", HT_DURATION, HT_MEASURE, "time on the path after that", NULL },
-	{ "last_rank", HT_I64, HT_MEASURE, "rank that came last, where the path goes on", NULL },
-	{ "wait_ns", HT_DURATION, HT_MEASURE, "from the first rank to come to the last", NULL },
-	{ "waited_for", HT_STR, HT_MEASURE,
-	        "what took the last rank the most of that time on the path; null: nothing", NULL },
-	{ "waited_for_bound", HT_STR, HT_MEASURE, "what that depends on", NULL },
-	{ "waited_for_ns", HT_DURATION, HT_MEASURE, "how long that took", NULL },
-};
+static const struct ht_column summary_columns[] = HT_COLUMN_ENTRIES(HT_CP_SUMMARY_COLUMNS);
+static const struct ht_column graph_columns[] = HT_COLUMN_ENTRIES(HT_CP_GRAPH_COLUMNS);
+static const struct ht_column edge_columns[] = HT_COLUMN_ENTRIES(HT_CP_EDGE_COLUMNS);
+static const struct ht_column event_columns[] = HT_COLUMN_ENTRIES(HT_CP_EVENT_COLUMNS);
+static const struct ht_column collective_columns[] = HT_COLUMN_ENTRIES(HT_CP_COLLECTIVE_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },

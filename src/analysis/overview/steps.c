@@ -24,59 +24,70 @@
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define PARTS(TYPE, of)                                                                            \
-	{ "total_ns", TYPE, HT_MEASURE, of "length of the step", NULL },                           \
-	        { "kernel_ns", TYPE, HT_MEASURE, of "time with a kernel that computes", NULL },    \
-	        { "memcpy_ns", TYPE, HT_MEASURE, of "time with a copy and none of the above",      \
-		        NULL },                                                                    \
-	        { "memset_ns", TYPE, HT_DETAIL, of "time with a fill and none of the above",       \
-		        NULL },                                                                    \
-	        { "communication_ns", TYPE, HT_MEASURE,                                            \
-		        of "time with communication and none of the above", NULL },                \
-	        { "runtime_ns", TYPE, HT_MEASURE,                                                  \
-		        of "time with a runtime or driver call and none of the above", NULL },     \
-	        { "dataloader_ns", TYPE, HT_MEASURE,                                               \
-		        of "time in a data loader and none of the above", NULL },                  \
-	        { "cpu_exec_ns", TYPE, HT_MEASURE,                                                 \
-		        of "time in another operator or annotation and none of the above", NULL }, \
-	{                                                                                          \
-		"other_ns", TYPE, HT_MEASURE, of "time with nothing of the above", NULL            \
-	}
+/* The parts of a step: by number of the first, by type, and what is said before each. */
+#define PARTS(COLUMN, OF, TYPE, of)                                                                \
+	COLUMN(OF##_TOTAL, "total_ns", TYPE, HT_MEASURE, of "length of the step", NULL)            \
+	COLUMN(OF##_KERNEL, "kernel_ns", TYPE, HT_MEASURE, of "time with a kernel that computes",  \
+	        NULL)                                                                              \
+	COLUMN(OF##_MEMCPY, "memcpy_ns", TYPE, HT_MEASURE,                                         \
+	        of "time with a copy and none of the above", NULL)                                 \
+	COLUMN(OF##_MEMSET, "memset_ns", TYPE, HT_DETAIL,                                          \
+	        of "time with a fill and none of the above", NULL)                                 \
+	COLUMN(OF##_COMMUNICATION, "communication_ns", TYPE, HT_MEASURE,                           \
+	        of "time with communication and none of the above", NULL)                          \
+	COLUMN(OF##_RUNTIME, "runtime_ns", TYPE, HT_MEASURE,                                       \
+	        of "time with a runtime or driver call and none of the above", NULL)               \
+	COLUMN(OF##_DATALOADER, "dataloader_ns", TYPE, HT_MEASURE,                                 \
+	        of "time in a data loader and none of the above", NULL)                            \
+	COLUMN(OF##_CPU_EXEC, "cpu_exec_ns", TYPE, HT_MEASURE,                                     \
+	        of "time in another operator or annotation and none of the above", NULL)           \
+	COLUMN(OF##_OTHER, "other_ns", TYPE, HT_MEASURE, of "time with nothing of the above", NULL)
 
-static const struct ht_column of_steps[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "step", HT_I64, HT_KEY, "profiler step; 0 for a trace without steps", NULL },
-	PARTS(HT_DURATION, ""),
-	{ "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns", NULL },
-	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets launched in the step", NULL },
-};
+#define STEP_COLUMNS(COLUMN)                                                                       \
+	COLUMN(STEP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY, "profiler step; 0 for a trace without steps",    \
+	        NULL)                                                                              \
+	PARTS(COLUMN, STEP, HT_DURATION, "")                                                       \
+	COLUMN(STEP_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",  \
+	        NULL)                                                                              \
+	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL,                                           \
+	        "kernels, copies and sets launched in the step", NULL)
+HT_COLUMNS(of_steps, STEP_COLUMNS);
 
-static const struct ht_column of_means[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "n_steps", HT_I64, HT_KEY, "steps that the means are over", NULL },
-	PARTS(HT_DURATION_F64, "mean "),
-	{ "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns", NULL },
-};
+#define MEAN_COLUMNS(COLUMN)                                                                       \
+	COLUMN(MEAN_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(MEAN_N_STEPS, "n_steps", HT_I64, HT_KEY, "steps that the means are over", NULL)     \
+	PARTS(COLUMN, MEAN, HT_DURATION_F64, "mean ")                                              \
+	COLUMN(MEAN_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",  \
+	        NULL)
+HT_COLUMNS(of_means, MEAN_COLUMNS);
 
-static const struct ht_column of_gpus[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", NULL },
-	{ "name", HT_STR, HT_KEY, "name of the device", NULL },
-	{ "memory_bytes", HT_BYTES, HT_DETAIL, "its memory", NULL },
-	{ "compute_capability", HT_STR, HT_DETAIL, "its compute capability", NULL },
-	{ "utilization", HT_RATIO, HT_MEASURE, "time with a kernel running, of the window", NULL },
-	{ "sm_efficiency", HT_RATIO, HT_MEASURE,
-	        "estimate: blocks per SM of what runs, at most 1, over the window", NULL },
-	{ "occupancy_pct", HT_F64, HT_MEASURE,
-	        "estimated achieved occupancy of the kernels, weighted by their time", "%" },
-	{ "tensor_core_share", HT_RATIO, HT_MEASURE,
-	        "time of kernels that run on tensor cores, of the time of all kernels", NULL },
-	{ "window_ns", HT_DURATION, HT_DETAIL, "first step's start to last step's end", NULL },
-	{ "busy_ns", HT_DURATION, HT_DETAIL, "time in it with a kernel running", NULL },
-	{ "kernel_ns", HT_DURATION, HT_DETAIL, "sum of the durations of kernels", NULL },
-	{ "tensor_core_ns", HT_DURATION, HT_DETAIL, "of that, on tensor cores", NULL },
-	{ "n_kernels", HT_I64, HT_DETAIL, "kernels", NULL },
-};
+#define GPU_COLUMNS(COLUMN)                                                                        \
+	COLUMN(GPU_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(GPU_DEVICE, "device", HT_I64, HT_KEY, "GPU index, null when the file does not say", \
+	        NULL)                                                                              \
+	COLUMN(GPU_NAME, "name", HT_STR, HT_KEY, "name of the device", NULL)                       \
+	COLUMN(GPU_MEMORY_BYTES, "memory_bytes", HT_BYTES, HT_DETAIL, "its memory", NULL)          \
+	COLUMN(GPU_COMPUTE_CAPABILITY, "compute_capability", HT_STR, HT_DETAIL,                    \
+	        "its compute capability", NULL)                                                    \
+	COLUMN(GPU_UTILIZATION, "utilization", HT_RATIO, HT_MEASURE,                               \
+	        "time with a kernel running, of the window", NULL)                                 \
+	COLUMN(GPU_SM_EFFICIENCY, "sm_efficiency", HT_RATIO, HT_MEASURE,                           \
+	        "estimate: blocks per SM of what runs, at most 1, over the window", NULL)          \
+	COLUMN(GPU_OCCUPANCY_PCT, "occupancy_pct", HT_F64, HT_MEASURE,                             \
+	        "estimated achieved occupancy of the kernels, weighted by their time", "%")        \
+	COLUMN(GPU_TENSOR_CORE_SHARE, "tensor_core_share", HT_RATIO, HT_MEASURE,                   \
+	        "time of kernels that run on tensor cores, of the time of all kernels", NULL)      \
+	COLUMN(GPU_WINDOW_NS, "window_ns", HT_DURATION, HT_DETAIL,                                 \
+	        "first step's start to last step's end", NULL)                                     \
+	COLUMN(GPU_BUSY_NS, "busy_ns", HT_DURATION, HT_DETAIL, "time in it with a kernel running", \
+	        NULL)                                                                              \
+	COLUMN(GPU_KERNEL_NS, "kernel_ns", HT_DURATION, HT_DETAIL,                                 \
+	        "sum of the durations of kernels", NULL)                                           \
+	COLUMN(GPU_TENSOR_CORE_NS, "tensor_core_ns", HT_DURATION, HT_DETAIL,                       \
+	        "of that, on tensor cores", NULL)                                                  \
+	COLUMN(GPU_N_KERNELS, "n_kernels", HT_I64, HT_DETAIL, "kernels", NULL)
+HT_COLUMNS(of_gpus, GPU_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "steps", of_steps, HT_COUNT(of_steps) },
@@ -122,13 +133,13 @@ static void put_steps(struct ht_run *run, ht_table *table, const struct ht_bound
 		const struct ht_bound *b = &bounds->list[i];
 		int64_t total = ht_sub_sat(b->end, b->start);
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_i64(table, b->number);
-		ht_table_put_i64(table, total);
+		ht_table_put_i64(table, STEP_RANK, run->rank);
+		ht_table_put_i64(table, STEP_STEP, b->number);
+		ht_table_put_i64(table, STEP_TOTAL, total);
 		for (size_t k = 0; k < HT_N_BUSY; k++)
-			ht_table_put_i64(table, ns[i][k]);
-		ht_table_put_f64(table, share(ns[i][HT_BUSY_KERNEL], total));
-		ht_table_put_i64(table, b->n_work);
+			ht_table_put_i64(table, STEP_KERNEL + k, ns[i][k]);
+		ht_table_put_f64(table, STEP_KERNEL_SHARE, share(ns[i][HT_BUSY_KERNEL], total));
+		ht_table_put_i64(table, STEP_N_WORK, b->n_work);
 	}
 }
 
@@ -144,21 +155,21 @@ static void put_mean(struct ht_run *run, ht_table *table, const struct ht_bounds
 	if (!bounds->n)
 		return;
 	ht_table_row(table);
-	ht_table_put_i64(table, run->rank);
-	ht_table_put_i64(table, (int64_t)bounds->n);
-	ht_table_put_f64(table, (double)total / (double)bounds->n);
+	ht_table_put_i64(table, MEAN_RANK, run->rank);
+	ht_table_put_i64(table, MEAN_N_STEPS, (int64_t)bounds->n);
+	ht_table_put_f64(table, MEAN_TOTAL, (double)total / (double)bounds->n);
 	for (size_t k = 0; k < HT_N_BUSY; k++)
-		ht_table_put_f64(table, (double)sums[k] / (double)bounds->n);
-	ht_table_put_f64(table, share(sums[HT_BUSY_KERNEL], total));
+		ht_table_put_f64(table, MEAN_KERNEL + k, (double)sums[k] / (double)bounds->n);
+	ht_table_put_f64(table, MEAN_KERNEL_SHARE, share(sums[HT_BUSY_KERNEL], total));
 }
 
 /* A time, or its mean over so many steps. */
-static void put_part(ht_table *table, int64_t ns, size_t n_steps)
+static void put_part(ht_table *table, size_t column, int64_t ns, size_t n_steps)
 {
 	if (n_steps)
-		ht_table_put_f64(table, (double)ns / (double)n_steps);
+		ht_table_put_f64(table, column, (double)ns / (double)n_steps);
 	else
-		ht_table_put_i64(table, ns);
+		ht_table_put_i64(table, column, ns);
 }
 
 static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
@@ -175,23 +186,24 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_gpu_summary *s = &list[i];
 		const struct ht_device *device = s->properties;
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_known(table, s->device, -1);
-		ht_table_put_str(table, device && device->name != HT_NO_STR
-		                                ? ht_str(run->trace, device->name)
-		                                : NULL);
-		ht_table_put_known(
-		        table, device ? device->total_memory_bytes : HT_NO_I64, HT_NO_I64);
-		ht_table_put_str(table, ht_gpu_capability(run, run->trace, device));
-		ht_table_put_f64(table, share(s->busy_ns, s->window_ns));
-		ht_table_put_f64(table, s->sm_efficiency);
-		ht_table_put_f64(table, s->occupancy_pct);
-		ht_table_put_f64(table, share(s->tc_ns, s->kernel_ns));
-		ht_table_put_i64(table, s->window_ns);
-		ht_table_put_i64(table, s->busy_ns);
-		ht_table_put_i64(table, s->kernel_ns);
-		ht_table_put_i64(table, s->tc_ns);
-		ht_table_put_i64(table, s->n_kernels);
+		ht_table_put_i64(table, GPU_RANK, run->rank);
+		ht_table_put_known(table, GPU_DEVICE, s->device, -1);
+		ht_table_put_str(table, GPU_NAME,
+		        device && device->name != HT_NO_STR ? ht_str(run->trace, device->name)
+		                                            : NULL);
+		ht_table_put_known(table, GPU_MEMORY_BYTES,
+		        device ? device->total_memory_bytes : HT_NO_I64, HT_NO_I64);
+		ht_table_put_str(
+		        table, GPU_COMPUTE_CAPABILITY, ht_gpu_capability(run, run->trace, device));
+		ht_table_put_f64(table, GPU_UTILIZATION, share(s->busy_ns, s->window_ns));
+		ht_table_put_f64(table, GPU_SM_EFFICIENCY, s->sm_efficiency);
+		ht_table_put_f64(table, GPU_OCCUPANCY_PCT, s->occupancy_pct);
+		ht_table_put_f64(table, GPU_TENSOR_CORE_SHARE, share(s->tc_ns, s->kernel_ns));
+		ht_table_put_i64(table, GPU_WINDOW_NS, s->window_ns);
+		ht_table_put_i64(table, GPU_BUSY_NS, s->busy_ns);
+		ht_table_put_i64(table, GPU_KERNEL_NS, s->kernel_ns);
+		ht_table_put_i64(table, GPU_TENSOR_CORE_NS, s->tc_ns);
+		ht_table_put_i64(table, GPU_N_KERNELS, s->n_kernels);
 	}
 	return HT_OK;
 }
@@ -216,7 +228,8 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 	return HT_OK;
 }
 
-/* A rank without events: what its exporter says of kernels, communication and the rest. */
+/* A rank without events: what its exporter says of kernels, communication and the rest. Both tables begin with the
+ * same columns. */
 static enum ht_status put_exported(struct ht_run *run, bool mean, ht_table *table)
 {
 	struct ht_exporter_step *steps = NULL;
@@ -232,17 +245,19 @@ static enum ht_status put_exported(struct ht_run *run, bool mean, ht_table *tabl
 			[HT_BUSY_KERNEL] = true, [HT_BUSY_COMM] = true, [HT_BUSY_OTHER] = true
 		};
 		ht_table_row(table);
-		ht_table_put_i64(table, run->rank);
-		ht_table_put_known(table, mean ? (int64_t)n_steps : step->number, HT_NO_I64);
-		put_part(table, step->step_ns, mean ? n_steps : 0);
+		ht_table_put_i64(table, STEP_RANK, run->rank);
+		ht_table_put_known(
+		        table, STEP_STEP, mean ? (int64_t)n_steps : step->number, HT_NO_I64);
+		put_part(table, STEP_TOTAL, step->step_ns, mean ? n_steps : 0);
 		for (size_t k = 0; k < HT_N_BUSY; k++)
 			if (is_known[k])
-				put_part(table, known[k], mean ? n_steps : 0);
+				put_part(table, STEP_KERNEL + k, known[k], mean ? n_steps : 0);
 			else
-				ht_table_put_null(table);
-		ht_table_put_f64(table, share(step->computing_ns, step->step_ns));
+				ht_table_put_null(table, STEP_KERNEL + k);
+		ht_table_put_f64(
+		        table, STEP_KERNEL_SHARE, share(step->computing_ns, step->step_ns));
 		if (!mean)
-			ht_table_put_null(table);
+			ht_table_put_null(table, STEP_N_WORK);
 	}
 	return n ? ht_exporter_note(run, table) : HT_OK;
 }

@@ -37,16 +37,7 @@
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "topic", HT_STR, HT_KEY, "what the line is about", NULL },
-	{ "finding", HT_STR, HT_MEASURE, "what was found", NULL },
-	{ "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row", NULL },
-	{ "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL },
-	{ "value_ns", HT_DURATION, HT_MEASURE,
-	        "the time that it is about, of a step or, of lists, of the first in all", NULL },
-	{ "share", HT_RATIO, HT_MEASURE, "of the whole that the sentence names", NULL },
-	{ "saves_ns", HT_DURATION, HT_MEASURE, "what a step could be shorter by, at most", NULL },
-};
+static const struct ht_column columns[] = HT_COLUMN_ENTRIES(HT_TOLD_COLUMNS);
 
 const struct ht_analysis ht_analysis_summary = {
 	.info = { .name = "summary",

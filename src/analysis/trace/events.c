@@ -27,22 +27,26 @@ static bool wants_facts(const struct ht_run *run);
 static enum ht_status list_events(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "index", HT_I64, HT_KEY, "position in the file's traceEvents, from 0", NULL },
-	{ "ts_ns", HT_TIME, HT_MEASURE, "start as in the file, base time not added", NULL },
-	{ "dur_ns", HT_DURATION, HT_MEASURE,
-	        "duration as in the file; absent when the file has none", NULL },
-	{ "ph", HT_STR, HT_MEASURE,
-	        "phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e", NULL },
-	{ "cat", HT_STR, HT_MEASURE, "category as in the file", NULL },
-	{ "name", HT_STR, HT_MEASURE, "name", NULL },
-	{ "pid", HT_STR, HT_MEASURE, "process id or name; device index for GPU work", NULL },
-	{ "tid", HT_STR, HT_MEASURE, "thread id or name; stream for GPU work", NULL },
-	{ "device", HT_I64, HT_DETAIL, "device of GPU work", NULL },
-	{ "stream", HT_I64, HT_DETAIL, "stream argument", NULL },
-	{ "correlation", HT_I64, HT_DETAIL, "correlation id that launch and GPU work share", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_INDEX, "index", HT_I64, HT_KEY, "position in the file's traceEvents, from 0",   \
+	        NULL)                                                                              \
+	COLUMN(COL_TS_NS, "ts_ns", HT_TIME, HT_MEASURE,                                            \
+	        "start as in the file, base time not added", NULL)                                 \
+	COLUMN(COL_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE,                                      \
+	        "duration as in the file; absent when the file has none", NULL)                    \
+	COLUMN(COL_PH, "ph", HT_STR, HT_MEASURE,                                                   \
+	        "phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e", NULL)    \
+	COLUMN(COL_CAT, "cat", HT_STR, HT_MEASURE, "category as in the file", NULL)                \
+	COLUMN(COL_NAME, "name", HT_STR, HT_MEASURE, "name", NULL)                                 \
+	COLUMN(COL_PID, "pid", HT_STR, HT_MEASURE,                                                 \
+	        "process id or name; device index for GPU work", NULL)                             \
+	COLUMN(COL_TID, "tid", HT_STR, HT_MEASURE, "thread id or name; stream for GPU work", NULL) \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_DETAIL, "device of GPU work", NULL)                \
+	COLUMN(COL_STREAM, "stream", HT_I64, HT_DETAIL, "stream argument", NULL)                   \
+	COLUMN(COL_CORRELATION, "correlation", HT_I64, HT_DETAIL,                                  \
+	        "correlation id that launch and GPU work share", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "ancestors-of", HT_I64, NULL, "only the events around this index on the call tree",
@@ -205,11 +209,11 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 	return HT_OK;
 }
 
-static void put_value(struct ht_event_column *column, uint32_t row, ht_table *table)
+static void put_value(struct ht_event_column *column, uint32_t row, ht_table *table, size_t k)
 {
 	struct ht_value value;
 	ht_event_value(column, row, &value);
-	ht_value_put(&value, column->column.type, table);
+	ht_value_put(&value, column->column.type, table, k);
 }
 
 /* What cells are read from besides the trace. */
@@ -226,13 +230,13 @@ static void put_event(
 	ht_table_row(table);
 	for (size_t k = 0; k < q->n; k++) {
 		if (!q->columns[k].wanted)
-			ht_table_put_null(table);
+			ht_table_put_null(table, k);
 		else if (q->columns[k].derived >= 0)
-			from->derived->put(from->cells, q->columns[k].derived, row, table);
+			from->derived->put(from->cells, q->columns[k].derived, row, table, k);
 		else if (q->columns[k].et >= 0)
-			ht_et_cell_put(&from->et, q->columns[k].et, row, table);
+			ht_et_cell_put(&from->et, q->columns[k].et, row, table, k);
 		else
-			put_value(&q->columns[k].event, row, table);
+			put_value(&q->columns[k].event, row, table, k);
 	}
 }
 

@@ -28,24 +28,26 @@
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "check", HT_STR, HT_KEY, "name of the counter", NULL },
-	{ "severity", HT_STR, HT_MEASURE,
-	        "info, notice, repair (not stored as written) or data loss", NULL },
-	{ "count", HT_I64, HT_MEASURE, "how often it was met", NULL },
-	{ "first_offset", HT_I64, HT_DETAIL,
-	        "byte offset of the first one in the decompressed file; absent when not tied to a place",
-	        NULL },
-	{ "sentence", HT_STR, HT_MEASURE, "what was met and what was done about it", NULL },
-	{ "weakens", HT_STR, HT_MEASURE, "which results to read with care", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_CHECK, "check", HT_STR, HT_KEY, "name of the counter", NULL)                    \
+	COLUMN(COL_SEVERITY, "severity", HT_STR, HT_MEASURE,                                       \
+	        "info, notice, repair (not stored as written) or data loss", NULL)                 \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "how often it was met", NULL)               \
+	COLUMN(COL_FIRST_OFFSET, "first_offset", HT_I64, HT_DETAIL,                                \
+	        "byte offset of the first one in the decompressed file; absent when "              \
+	        "not tied to a place",                                                             \
+	        NULL)                                                                              \
+	COLUMN(COL_SENTENCE, "sentence", HT_STR, HT_MEASURE,                                       \
+	        "what was met and what was done about it", NULL)                                   \
+	COLUMN(COL_WEAKENS, "weakens", HT_STR, HT_MEASURE, "which results to read with care", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
 /* The number of ranks that a trace says its job has, at least. */
 enum { COUNTERS, JOB };
-static const struct ht_column job_columns[] = {
-	{ "ranks", HT_I64, HT_MEASURE, "ranks of the job, at least", NULL },
-};
+#define JOB_COLUMNS(COLUMN)                                                                        \
+	COLUMN(JOB_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks of the job, at least", NULL)
+HT_COLUMNS(job_columns, JOB_COLUMNS);
 
 const struct ht_analysis ht_analysis_health = {
 	.info = {
@@ -75,13 +77,13 @@ static void append(ht_table *table, int64_t rank, const struct ht_stat *stat)
 {
 	const struct ht_stat_info *info = ht_stat_info((enum ht_stat_code)stat->code);
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
-	ht_table_put_str(table, info->name);
-	ht_table_put_str(table, severity_name(info->severity));
-	ht_table_put_i64(table, (int64_t)stat->count);
-	ht_table_put_known(table, stat->first_offset, -1);
-	ht_table_put_str(table, info->sentence);
-	ht_table_put_str(table, info->weakens);
+	ht_table_put_i64(table, COL_RANK, rank);
+	ht_table_put_str(table, COL_CHECK, info->name);
+	ht_table_put_str(table, COL_SEVERITY, severity_name(info->severity));
+	ht_table_put_i64(table, COL_COUNT, (int64_t)stat->count);
+	ht_table_put_known(table, COL_FIRST_OFFSET, stat->first_offset, -1);
+	ht_table_put_str(table, COL_SENTENCE, info->sentence);
+	ht_table_put_str(table, COL_WEAKENS, info->weakens);
 }
 
 /* ---- two forms of a rank ---- */
@@ -131,13 +133,13 @@ static void put_form(struct ht_run *run, ht_table *table, const char *check, con
         int64_t count, const char *sentence, const char *weakens)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, run->rank);
-	ht_table_put_str(table, check);
-	ht_table_put_str(table, severity);
-	ht_table_put_i64(table, count);
-	ht_table_put_null(table);
-	ht_table_put_str(table, sentence);
-	ht_table_put_str(table, weakens);
+	ht_table_put_i64(table, COL_RANK, run->rank);
+	ht_table_put_str(table, COL_CHECK, check);
+	ht_table_put_str(table, COL_SEVERITY, severity);
+	ht_table_put_i64(table, COL_COUNT, count);
+	ht_table_put_null(table, COL_FIRST_OFFSET);
+	ht_table_put_str(table, COL_SENTENCE, sentence);
+	ht_table_put_str(table, COL_WEAKENS, weakens);
 }
 
 static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
@@ -243,13 +245,13 @@ static enum ht_status find_missing(
 	if (!sentence)
 		return ht_fail_nomem(run->ctx);
 	ht_table_row(table);
-	ht_table_put_null(table);
-	ht_table_put_str(table, missing ? "missing_ranks" : "too_many_ranks");
-	ht_table_put_str(table, severity_name(HT_NOTICE));
-	ht_table_put_i64(table, missing ? size - n_here : n_here - size);
-	ht_table_put_null(table);
-	ht_table_put_str(table, sentence);
-	ht_table_put_str(table,
+	ht_table_put_null(table, COL_RANK);
+	ht_table_put_str(table, COL_CHECK, missing ? "missing_ranks" : "too_many_ranks");
+	ht_table_put_str(table, COL_SEVERITY, severity_name(HT_NOTICE));
+	ht_table_put_i64(table, COL_COUNT, missing ? size - n_here : n_here - size);
+	ht_table_put_null(table, COL_FIRST_OFFSET);
+	ht_table_put_str(table, COL_SENTENCE, sentence);
+	ht_table_put_str(table, COL_WEAKENS,
 	        missing ? "waiting for ranks, slow ranks, matched collectives: others may be the cause"
 	                : "everything over ranks: name the traces of one run");
 	return HT_OK;
@@ -297,7 +299,7 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 	struct ht_group_sizes sizes;
 	HT_TRY(ht_group_sizes_make(run, &sizes));
 	ht_table_row(part->facts[JOB]);
-	ht_table_put_i64(part->facts[JOB], sizes.job);
+	ht_table_put_i64(part->facts[JOB], JOB_RANKS, sizes.job);
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 		for (size_t k = 0; k < t->n_stats; k++) {
 			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;

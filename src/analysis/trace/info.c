@@ -21,26 +21,28 @@
 static enum ht_status describe(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "topic", HT_STR, HT_KEY, "what kind of fact it is", NULL },
-	{ "item", HT_STR, HT_KEY, "what the fact is about", NULL },
-	{ "value", HT_STR, HT_MEASURE, "the fact, with its unit", NULL },
-};
+#define COLUMNS(COLUMN)                                                                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(COL_TOPIC, "topic", HT_STR, HT_KEY, "what kind of fact it is", NULL)                \
+	COLUMN(COL_ITEM, "item", HT_STR, HT_KEY, "what the fact is about", NULL)                   \
+	COLUMN(COL_VALUE, "value", HT_STR, HT_MEASURE, "the fact, with its unit", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
-static const struct ht_column run_columns[] = {
-	{ "run", HT_STR, HT_KEY, "directory of the run, from where those of all runs part", NULL },
-	{ "worker", HT_STR, HT_KEY, "process that was recorded", NULL },
-	{ "span", HT_STR, HT_KEY, "recording of that worker: 1, 2, ... or default", NULL },
-	{ "stamp", HT_STR, HT_DETAIL, "stamp of time in the name", NULL },
-	{ "target", HT_STR, HT_MEASURE, "gpu or npu", NULL },
-	{ "node", HT_STR, HT_DETAIL, "machine, as the worker is named", NULL },
-	{ "process", HT_I64, HT_DETAIL, "process on it, when the name of the worker says so",
-	        NULL },
-	{ "rank", HT_I64, HT_MEASURE, "number of the trace here", NULL },
-	{ "events", HT_I64, HT_MEASURE, "events that were read", NULL },
-	{ "path", HT_STR, HT_MEASURE, "file or directory", NULL },
-};
+#define RUN_COLUMNS(COLUMN)                                                                        \
+	COLUMN(RUN_RUN, "run", HT_STR, HT_KEY,                                                     \
+	        "directory of the run, from where those of all runs part", NULL)                   \
+	COLUMN(RUN_WORKER, "worker", HT_STR, HT_KEY, "process that was recorded", NULL)            \
+	COLUMN(RUN_SPAN, "span", HT_STR, HT_KEY, "recording of that worker: 1, 2, ... or default", \
+	        NULL)                                                                              \
+	COLUMN(RUN_STAMP, "stamp", HT_STR, HT_DETAIL, "stamp of time in the name", NULL)           \
+	COLUMN(RUN_TARGET, "target", HT_STR, HT_MEASURE, "gpu or npu", NULL)                       \
+	COLUMN(RUN_NODE, "node", HT_STR, HT_DETAIL, "machine, as the worker is named", NULL)       \
+	COLUMN(RUN_PROCESS, "process", HT_I64, HT_DETAIL,                                          \
+	        "process on it, when the name of the worker says so", NULL)                        \
+	COLUMN(RUN_RANK, "rank", HT_I64, HT_MEASURE, "number of the trace here", NULL)             \
+	COLUMN(RUN_EVENTS, "events", HT_I64, HT_MEASURE, "events that were read", NULL)            \
+	COLUMN(RUN_PATH, "path", HT_STR, HT_MEASURE, "file or directory", NULL)
+HT_COLUMNS(run_columns, RUN_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "facts", columns, HT_COUNT(columns) },
@@ -83,10 +85,10 @@ struct facts {
 static void put(const struct facts *f, const char *topic, const char *item, const char *value)
 {
 	ht_table_row(f->table);
-	ht_table_put_i64(f->table, f->rank);
-	ht_table_put_str(f->table, topic);
-	ht_table_put_str(f->table, item);
-	ht_table_put_str(f->table, value);
+	ht_table_put_i64(f->table, COL_RANK, f->rank);
+	ht_table_put_str(f->table, COL_TOPIC, topic);
+	ht_table_put_str(f->table, COL_ITEM, item);
+	ht_table_put_str(f->table, COL_VALUE, value);
 }
 
 __attribute__((format(printf, 4, 5))) static void putf(
@@ -132,10 +134,10 @@ static void put_capture(const struct facts *f)
 			continue;
 		if (n >= 2 && value[0] == '"') {
 			ht_table_row(f->table);
-			ht_table_put_i64(f->table, f->rank);
-			ht_table_put_str(f->table, "capture");
-			ht_table_put_str(f->table, key);
-			ht_table_put_strn(f->table, value + 1, n - 2);
+			ht_table_put_i64(f->table, COL_RANK, f->rank);
+			ht_table_put_str(f->table, COL_TOPIC, "capture");
+			ht_table_put_str(f->table, COL_ITEM, key);
+			ht_table_put_strn(f->table, COL_VALUE, value + 1, n - 2);
 		} else {
 			putf(f, "capture", key, n > 400 ? "%.400s..." : "%s", value);
 		}
@@ -323,16 +325,16 @@ static void put_place(const struct ht_run_place *place, const struct ht_rank *ra
 	if (place->span)
 		snprintf(span, sizeof span, "%" PRId64, place->span);
 	ht_table_row(table);
-	ht_table_put_str(table, place->run);
-	ht_table_put_str(table, place->worker);
-	ht_table_put_str(table, span);
-	ht_table_put_str(table, place->stamp);
-	ht_table_put_str(table, place->target);
-	ht_table_put_str(table, place->node);
-	ht_table_put_known(table, place->process, HT_NO_I64);
-	ht_table_put_i64(table, rank->number);
-	ht_table_put_i64(table, (int64_t)rank->n_events);
-	ht_table_put_str(table, rank->path);
+	ht_table_put_str(table, RUN_RUN, place->run);
+	ht_table_put_str(table, RUN_WORKER, place->worker);
+	ht_table_put_str(table, RUN_SPAN, span);
+	ht_table_put_str(table, RUN_STAMP, place->stamp);
+	ht_table_put_str(table, RUN_TARGET, place->target);
+	ht_table_put_str(table, RUN_NODE, place->node);
+	ht_table_put_known(table, RUN_PROCESS, place->process, HT_NO_I64);
+	ht_table_put_i64(table, RUN_RANK, rank->number);
+	ht_table_put_i64(table, RUN_EVENTS, (int64_t)rank->n_events);
+	ht_table_put_str(table, RUN_PATH, rank->path);
 }
 
 /* Runs, their workers, and the spans of these. */

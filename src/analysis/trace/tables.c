@@ -18,23 +18,26 @@
 static enum ht_status list_tables(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column list_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "table", HT_STR, HT_KEY, "name of the table: its file without the ending", NULL },
-	{ "rows", HT_I64, HT_MEASURE, "rows of it", NULL },
-	{ "columns", HT_I64, HT_MEASURE, "columns of it", NULL },
-	{ "names", HT_STR, HT_DETAIL, "names of the columns", NULL },
-};
+#define LIST_COLUMNS(COLUMN)                                                                       \
+	COLUMN(LIST_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(LIST_TABLE, "table", HT_STR, HT_KEY,                                                \
+	        "name of the table: its file without the ending", NULL)                            \
+	COLUMN(LIST_ROWS, "rows", HT_I64, HT_MEASURE, "rows of it", NULL)                          \
+	COLUMN(LIST_COLUMNS, "columns", HT_I64, HT_MEASURE, "columns of it", NULL)                 \
+	COLUMN(LIST_NAMES, "names", HT_STR, HT_DETAIL, "names of the columns", NULL)
+HT_COLUMNS(list_columns, LIST_COLUMNS);
 
-static const struct ht_column cell_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "table", HT_STR, HT_KEY, "name of the table", NULL },
-	{ "row", HT_I64, HT_KEY, "row of the table, from 0", NULL },
-	{ "column", HT_STR, HT_KEY, "name of the column", NULL },
-	{ "integer", HT_I64, HT_MEASURE, "value, when the column holds whole numbers", NULL },
-	{ "number", HT_F64, HT_MEASURE, "value, when it is another number", NULL },
-	{ "text", HT_STR, HT_MEASURE, "value, when it is a text", NULL },
-};
+#define CELL_COLUMNS(COLUMN)                                                                       \
+	COLUMN(CELL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(CELL_TABLE, "table", HT_STR, HT_KEY, "name of the table", NULL)                     \
+	COLUMN(CELL_ROW, "row", HT_I64, HT_KEY, "row of the table, from 0", NULL)                  \
+	COLUMN(CELL_COLUMN, "column", HT_STR, HT_KEY, "name of the column", NULL)                  \
+	COLUMN(CELL_INTEGER, "integer", HT_I64, HT_MEASURE,                                        \
+	        "value, when the column holds whole numbers", NULL)                                \
+	COLUMN(CELL_NUMBER, "number", HT_F64, HT_MEASURE, "value, when it is another number",      \
+	        NULL)                                                                              \
+	COLUMN(CELL_TEXT, "text", HT_STR, HT_MEASURE, "value, when it is a text", NULL)
+HT_COLUMNS(cell_columns, CELL_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "list", list_columns, HT_COUNT(list_columns) },
@@ -80,11 +83,11 @@ static enum ht_status put_table(
 	if (!names)
 		return ht_fail_nomem(run->ctx);
 	ht_table_row(out);
-	ht_table_put_i64(out, run->rank);
-	ht_table_put_str(out, ht_str(run->trace, table->name));
-	ht_table_put_i64(out, (int64_t)table->n_rows);
-	ht_table_put_i64(out, (int64_t)table->n_columns);
-	ht_table_put_str(out, names);
+	ht_table_put_i64(out, LIST_RANK, run->rank);
+	ht_table_put_str(out, LIST_TABLE, ht_str(run->trace, table->name));
+	ht_table_put_i64(out, LIST_ROWS, (int64_t)table->n_rows);
+	ht_table_put_i64(out, LIST_COLUMNS, (int64_t)table->n_columns);
+	ht_table_put_str(out, LIST_NAMES, names);
 	return HT_OK;
 }
 
@@ -103,17 +106,16 @@ static void put_cells(struct ht_run *run, const struct ht_side_table *table, ht_
 			if (!text && !is_integer && !is_number)
 				continue;
 			ht_table_row(out);
-			ht_table_put_i64(out, run->rank);
-			ht_table_put_str(out, ht_str(t, table->name));
-			ht_table_put_i64(out, (int64_t)row);
-			ht_table_put_str(out, ht_str(t, column->key));
-			ht_table_put_known(out, integer, HT_NO_I64);
+			ht_table_put_i64(out, CELL_RANK, run->rank);
+			ht_table_put_str(out, CELL_TABLE, ht_str(t, table->name));
+			ht_table_put_i64(out, CELL_ROW, (int64_t)row);
+			ht_table_put_str(out, CELL_COLUMN, ht_str(t, column->key));
+			ht_table_put_known(out, CELL_INTEGER, integer, HT_NO_I64);
 			if (is_number)
-				ht_table_put_f64(out, number);
+				ht_table_put_f64(out, CELL_NUMBER, number);
 			else
-				ht_table_put_null(out);
-			if (text)
-				ht_table_put_str(out, text);
+				ht_table_put_null(out, CELL_NUMBER);
+			ht_table_put_str(out, CELL_TEXT, text);
 		}
 }
 

@@ -24,16 +24,8 @@
 enum { N_OWN_METRICS = HT_METRIC_AI_CPU };
 _Static_assert(N_OWN_METRICS <= 32, "metrics of names are bits of one word");
 
-const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS] = {
-	{ "metric", HT_I64, HT_KEY, "what is measured", NULL },
-	{ "device", HT_I64, HT_KEY, "of which device; null: all", NULL },
-	{ "part", HT_I64, HT_MEASURE, "how much", NULL },
-	{ "whole", HT_I64, HT_MEASURE, "of how much", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the largest", NULL },
-	{ "row_ns", HT_I64, HT_MEASURE, "its time", NULL },
-	{ "name", HT_STR, HT_MEASURE, "its name", NULL },
-};
+const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_RULE_FACT_COLUMNS);
 
 struct facts {
 	struct ht_run *run;
@@ -70,14 +62,14 @@ void ht_rule_fact_put(const struct ht_trace *t, ht_table *table, enum ht_metric 
 	if (!name && s->row != HT_NONE && t->name[s->row] != HT_NO_STR)
 		name = ht_str(t, t->name[s->row]);
 	ht_table_row(table);
-	ht_table_put_i64(table, metric);
-	ht_table_put_known(table, device, HT_NO_I64);
-	ht_table_put_i64(table, s->part);
-	ht_table_put_known(table, s->whole, HT_NO_I64);
-	ht_table_put_i64(table, s->count);
-	ht_table_put_known(table, s->row, HT_NONE);
-	ht_table_put_i64(table, s->row_ns);
-	ht_table_put_str(table, name);
+	ht_table_put_i64(table, HT_FACT_METRIC, metric);
+	ht_table_put_known(table, HT_FACT_DEVICE, device, HT_NO_I64);
+	ht_table_put_i64(table, HT_FACT_PART, s->part);
+	ht_table_put_known(table, HT_FACT_WHOLE, s->whole, HT_NO_I64);
+	ht_table_put_i64(table, HT_FACT_COUNT, s->count);
+	ht_table_put_known(table, HT_FACT_ROW, s->row, HT_NONE);
+	ht_table_put_i64(table, HT_FACT_ROW_NS, s->row_ns);
+	ht_table_put_str(table, HT_FACT_NAME, name);
 }
 
 static void put(

@@ -95,17 +95,16 @@ enum ht_metric {
 	HT_N_METRICS
 };
 
-enum ht_rule_fact_column {
-	HT_FACT_METRIC,
-	HT_FACT_DEVICE, /* null: all */
-	HT_FACT_PART,   /* ns, bytes or events */
-	HT_FACT_WHOLE,  /* that it is of; null: none */
-	HT_FACT_COUNT,
-	HT_FACT_ROW,    /* the largest event; null: none */
-	HT_FACT_ROW_NS, /* its time */
-	HT_FACT_NAME,   /* its name */
-	HT_N_FACT_COLUMNS
-};
+#define HT_RULE_FACT_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_FACT_METRIC, "metric", HT_I64, HT_KEY, "what is measured", NULL)                 \
+	COLUMN(HT_FACT_DEVICE, "device", HT_I64, HT_KEY, "of which device; null: all", NULL)       \
+	COLUMN(HT_FACT_PART, "part", HT_I64, HT_MEASURE, "how much", NULL)                         \
+	COLUMN(HT_FACT_WHOLE, "whole", HT_I64, HT_MEASURE, "of how much", NULL)                    \
+	COLUMN(HT_FACT_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                         \
+	COLUMN(HT_FACT_ROW, "row", HT_I64, HT_MEASURE, "row of the largest", NULL)                 \
+	COLUMN(HT_FACT_ROW_NS, "row_ns", HT_I64, HT_MEASURE, "its time", NULL)                     \
+	COLUMN(HT_FACT_NAME, "name", HT_STR, HT_MEASURE, "its name", NULL)
+HT_COLUMN_NUMBERS(HT_RULE_FACT_COLUMNS, HT_N_FACT_COLUMNS);
 extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
 
 /* A sum over events with the largest of them. */

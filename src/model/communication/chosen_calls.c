@@ -4,14 +4,13 @@
 #include "model/communication/chosen_calls.h"
 #include "base/sort.h"
 
-const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] = {
-	{ "row", HT_I64, HT_KEY, "row of a communication kernel", NULL },
-};
+const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_CHOSEN_CALL_COLUMNS);
 
 static void put_row(ht_table *table, uint32_t row)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, row);
+	ht_table_put_i64(table, HT_CHOSEN_CALL_ROW, row);
 }
 
 enum ht_status ht_chosen_calls_put(

@@ -10,8 +10,10 @@
 #include "model/clocks/clocks.h"
 #include "model/rows/frame.h"
 
-extern const struct ht_column ht_chosen_call_columns[];
-enum { HT_N_CHOSEN_CALL_COLUMNS = 1 };
+#define HT_CHOSEN_CALL_COLUMNS(COLUMN)                                                             \
+	COLUMN(HT_CHOSEN_CALL_ROW, "row", HT_I64, HT_KEY, "row of a communication kernel", NULL)
+HT_COLUMN_NUMBERS(HT_CHOSEN_CALL_COLUMNS, HT_N_CHOSEN_CALL_COLUMNS);
+extern const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS];
 /* The communication kernels of the frame, or the host's calls that stand for them (comm_calls.h): what per_rank
  * contributes. A frame without rows has none of the host's. */
 enum ht_status ht_chosen_calls_put(

@@ -12,25 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS] = {
-	[HT_CALL_GROUP] = { "group", HT_STR, HT_KEY, "process group and its ranks, or the pair",
-	        NULL },
-	[HT_CALL_NAME] = { "name", HT_STR, HT_KEY, "collective, or its kernel", NULL },
-	[HT_CALL_KIND] = { "kind", HT_I64, HT_KEY, "enum ht_comm_kind", NULL },
-	[HT_CALL_TIE] = { "tie", HT_I64, HT_DETAIL, "enum ht_comm_tie", NULL },
-	[HT_CALL_SIZE] = { "size", HT_I64, HT_DETAIL, "ranks of the group", NULL },
-	[HT_CALL_SEQ] = { "seq", HT_I64, HT_KEY, "sequence number in the group", NULL },
-	[HT_CALL_STEP] = { "step", HT_I64, HT_KEY, "step of the launch", NULL },
-	[HT_CALL_DTYPE] = { "dtype", HT_STR, HT_DETAIL, "type of an element", NULL },
-	[HT_CALL_ELEMENTS] = { "elements", HT_I64, HT_DETAIL, "elements of its larger side", NULL },
-	[HT_CALL_BYTES] = { "bytes", HT_I64, HT_DETAIL, "bytes of its larger side", NULL },
-	[HT_CALL_START] = { "start_ns", HT_TIME, HT_MEASURE, "start of the kernel", NULL },
-	[HT_CALL_DUR] = { "dur_ns", HT_DURATION, HT_MEASURE, "duration of the kernel", NULL },
-	[HT_CALL_LAUNCH] = { "launch_ns", HT_TIME, HT_MEASURE, "start of the launch call", NULL },
-	[HT_CALL_ORDER] = { "order_ns", HT_TIME, HT_DETAIL,
-	        "what calls are ordered by; null: the launch was not recorded", NULL },
-	[HT_CALL_ROW] = { "row", HT_I64, HT_KEY, "row of the kernel", NULL },
-};
+const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS] = HT_COLUMN_ENTRIES(HT_CALL_COLUMNS);
 
 /* ---- kinds ---- */
 
@@ -378,24 +360,24 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
 	int64_t told = call->bytes > 0 ? call->bytes : HT_NO_I64;
 	ht_table_row(table);
-	ht_table_put_str(table, call->group);
-	ht_table_put_str(table, call->name);
-	ht_table_put_i64(table, call->kind);
-	ht_table_put_i64(table, call->tie);
-	ht_table_put_known(table, call->size, HT_NO_I64);
-	ht_table_put_known(table, call->seq, HT_NO_I64);
-	ht_table_put_known(table, step, HT_NO_I64);
-	ht_table_put_str(table, call->dtype);
-	ht_table_put_known(table, call->elements, HT_NO_I64);
-	ht_table_put_known(table, sized ? bytes * call->elements : told, HT_NO_I64);
-	ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, trace->dur_ns[row]);
-	ht_table_put_known(table, launch_ns, HT_NO_I64);
+	ht_table_put_str(table, HT_CALL_GROUP, call->group);
+	ht_table_put_str(table, HT_CALL_NAME, call->name);
+	ht_table_put_i64(table, HT_CALL_KIND, call->kind);
+	ht_table_put_i64(table, HT_CALL_TIE, call->tie);
+	ht_table_put_known(table, HT_CALL_SIZE, call->size, HT_NO_I64);
+	ht_table_put_known(table, HT_CALL_SEQ, call->seq, HT_NO_I64);
+	ht_table_put_known(table, HT_CALL_STEP, step, HT_NO_I64);
+	ht_table_put_str(table, HT_CALL_DTYPE, call->dtype);
+	ht_table_put_known(table, HT_CALL_ELEMENTS, call->elements, HT_NO_I64);
+	ht_table_put_known(table, HT_CALL_BYTES, sized ? bytes * call->elements : told, HT_NO_I64);
+	ht_table_put_i64(table, HT_CALL_START, start_ns);
+	ht_table_put_i64(table, HT_CALL_DUR, trace->dur_ns[row]);
+	ht_table_put_known(table, HT_CALL_LAUNCH, launch_ns, HT_NO_I64);
 	if (launched_only)
-		ht_table_put_known(table, launch_ns, HT_NO_I64);
+		ht_table_put_known(table, HT_CALL_ORDER, launch_ns, HT_NO_I64);
 	else
-		ht_table_put_i64(table, start_ns);
-	ht_table_put_i64(table, row);
+		ht_table_put_i64(table, HT_CALL_ORDER, start_ns);
+	ht_table_put_i64(table, HT_CALL_ROW, row);
 }
 
 enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)

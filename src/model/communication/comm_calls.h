@@ -41,24 +41,26 @@ int64_t ht_dtype_bytes(const char *dtype);
 enum ht_comm_tie { HT_TIE_ARRIVES = 1, HT_TIE_LEAVES = 2 };
 
 /* The columns of a call; order_ns is what calls of a rank are ordered by. */
-enum ht_comm_column {
-	HT_CALL_GROUP,
-	HT_CALL_NAME,
-	HT_CALL_KIND,
-	HT_CALL_TIE,
-	HT_CALL_SIZE,
-	HT_CALL_SEQ,
-	HT_CALL_STEP,
-	HT_CALL_DTYPE,
-	HT_CALL_ELEMENTS,
-	HT_CALL_BYTES,
-	HT_CALL_START,
-	HT_CALL_DUR,
-	HT_CALL_LAUNCH,
-	HT_CALL_ORDER,
-	HT_CALL_ROW,
-	HT_N_CALL_COLUMNS
-};
+#define HT_CALL_COLUMNS(COLUMN)                                                                    \
+	COLUMN(HT_CALL_GROUP, "group", HT_STR, HT_KEY, "process group and its ranks, or the pair", \
+	        NULL)                                                                              \
+	COLUMN(HT_CALL_NAME, "name", HT_STR, HT_KEY, "collective, or its kernel", NULL)            \
+	COLUMN(HT_CALL_KIND, "kind", HT_I64, HT_KEY, "enum ht_comm_kind", NULL)                    \
+	COLUMN(HT_CALL_TIE, "tie", HT_I64, HT_DETAIL, "enum ht_comm_tie", NULL)                    \
+	COLUMN(HT_CALL_SIZE, "size", HT_I64, HT_DETAIL, "ranks of the group", NULL)                \
+	COLUMN(HT_CALL_SEQ, "seq", HT_I64, HT_KEY, "sequence number in the group", NULL)           \
+	COLUMN(HT_CALL_STEP, "step", HT_I64, HT_KEY, "step of the launch", NULL)                   \
+	COLUMN(HT_CALL_DTYPE, "dtype", HT_STR, HT_DETAIL, "type of an element", NULL)              \
+	COLUMN(HT_CALL_ELEMENTS, "elements", HT_I64, HT_DETAIL, "elements of its larger side",     \
+	        NULL)                                                                              \
+	COLUMN(HT_CALL_BYTES, "bytes", HT_I64, HT_DETAIL, "bytes of its larger side", NULL)        \
+	COLUMN(HT_CALL_START, "start_ns", HT_TIME, HT_MEASURE, "start of the kernel", NULL)        \
+	COLUMN(HT_CALL_DUR, "dur_ns", HT_DURATION, HT_MEASURE, "duration of the kernel", NULL)     \
+	COLUMN(HT_CALL_LAUNCH, "launch_ns", HT_TIME, HT_MEASURE, "start of the launch call", NULL) \
+	COLUMN(HT_CALL_ORDER, "order_ns", HT_TIME, HT_DETAIL,                                      \
+	        "what calls are ordered by; null: the launch was not recorded", NULL)              \
+	COLUMN(HT_CALL_ROW, "row", HT_I64, HT_KEY, "row of the kernel", NULL)
+HT_COLUMN_NUMBERS(HT_CALL_COLUMNS, HT_N_CALL_COLUMNS);
 extern const struct ht_column ht_call_columns[HT_N_CALL_COLUMNS];
 
 /* The calls of the host that stand for kernels of communication, ascending by row; none where there are such kernels. Memory

@@ -10,15 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS] = {
-	{ "op", HT_I64, HT_KEY, "number of the operator", NULL },
-	{ "name", HT_STR, HT_KEY, "name of the operator", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "of its inputs", NULL },
-	{ "step", HT_I64, HT_MEASURE, "step that holds it", NULL },
-	{ "row", HT_I64, HT_MEASURE, "row of the range", NULL },
-	{ "start_ns", HT_I64, HT_MEASURE, "its start, in the trace's own time", "ns" },
-	{ "end_ns", HT_I64, HT_MEASURE, "its end", "ns" },
-};
+const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_COMM_OP_COLUMNS);
 
 struct op {
 	int64_t start, end; /* of the host's call, or of the kernel */
@@ -261,13 +254,13 @@ static void put_op(const struct ops *o, size_t number, const char *name, const s
 	qsort(ranges, n, sizeof *ranges, by_range);
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
-		ht_table_put_i64(table, (int64_t)number);
-		ht_table_put_str(table, name);
-		ht_table_put_known(table, bytes, HT_NO_I64);
-		ht_table_put_known(table, step, HT_NO_I64);
-		ht_table_put_i64(table, ranges[i].row);
-		ht_table_put_i64(table, ranges[i].start);
-		ht_table_put_i64(table, ranges[i].end);
+		ht_table_put_i64(table, HT_COMM_OP, (int64_t)number);
+		ht_table_put_str(table, HT_COMM_OP_NAME, name);
+		ht_table_put_known(table, HT_COMM_OP_BYTES, bytes, HT_NO_I64);
+		ht_table_put_known(table, HT_COMM_OP_STEP, step, HT_NO_I64);
+		ht_table_put_i64(table, HT_COMM_OP_ROW, ranges[i].row);
+		ht_table_put_i64(table, HT_COMM_OP_START, ranges[i].start);
+		ht_table_put_i64(table, HT_COMM_OP_END, ranges[i].end);
 	}
 }
 

@@ -15,16 +15,16 @@
 #include "model/part.h"
 #include "model/steps/step_roles.h"
 
-enum ht_comm_op_column {
-	HT_COMM_OP,       /* number of the operator, from 0 */
-	HT_COMM_OP_NAME,  /* nccl:all_reduce */
-	HT_COMM_OP_BYTES, /* of the operator */
-	HT_COMM_OP_STEP,
-	HT_COMM_OP_ROW, /* of the range */
-	HT_COMM_OP_START,
-	HT_COMM_OP_END,
-	HT_N_COMM_OP_COLUMNS
-};
+#define HT_COMM_OP_COLUMNS(COLUMN)                                                                 \
+	COLUMN(HT_COMM_OP, "op", HT_I64, HT_KEY, "number of the operator", NULL)                   \
+	COLUMN(HT_COMM_OP_NAME, "name", HT_STR, HT_KEY, "name of the operator", NULL)              \
+	COLUMN(HT_COMM_OP_BYTES, "bytes", HT_BYTES, HT_MEASURE, "of its inputs", NULL)             \
+	COLUMN(HT_COMM_OP_STEP, "step", HT_I64, HT_MEASURE, "step that holds it", NULL)            \
+	COLUMN(HT_COMM_OP_ROW, "row", HT_I64, HT_MEASURE, "row of the range", NULL)                \
+	COLUMN(HT_COMM_OP_START, "start_ns", HT_I64, HT_MEASURE,                                   \
+	        "its start, in the trace's own time", "ns")                                        \
+	COLUMN(HT_COMM_OP_END, "end_ns", HT_I64, HT_MEASURE, "its end", "ns")
+HT_COLUMN_NUMBERS(HT_COMM_OP_COLUMNS, HT_N_COMM_OP_COLUMNS);
 extern const struct ht_column ht_comm_op_columns[HT_N_COMM_OP_COLUMNS];
 
 /* Sum over the inputs of a row of the host, from their sizes and types; HT_NO_I64 when it does not say, or has none. */

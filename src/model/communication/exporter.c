@@ -15,74 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK                                                                                       \
-	{                                                                                          \
-		"rank", HT_I64, HT_KEY, "rank of the trace", NULL                                  \
-	}
-#define STEP                                                                                       \
-	{                                                                                          \
-		"step", HT_I64, HT_KEY, "step of the exporter; null for all of them", NULL         \
-	}
-
-const struct ht_column ht_exporter_step_columns[HT_N_EXPORTER_STEP_COLUMNS] = {
-	RANK,
-	STEP,
-	{ "step_ns", HT_DURATION, HT_MEASURE, "computing, exposed communication and free time",
-	        NULL },
-	{ "computing_ns", HT_DURATION, HT_MEASURE, "time with computing", NULL },
-	{ "overlapped_ns", HT_DURATION, HT_MEASURE, "of that, with communication at once", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication without computing: exposed",
-	        NULL },
-	{ "free_ns", HT_DURATION, HT_MEASURE, "neither", NULL },
-	{ "preparing_ns", HT_DURATION, HT_DETAIL, "from the step's start to its first work", NULL },
-	{ "bubble_ns", HT_DURATION, HT_DETAIL, "waiting in receives of a pipeline", NULL },
-	{ "stage_ns", HT_DURATION, HT_DETAIL, "first to last work, without the bubble", NULL },
-};
-
-const struct ht_column ht_exporter_collective_columns[HT_N_EXPORTER_COLLECTIVE_COLUMNS] = {
-	RANK,
-	STEP,
-	{ "type", HT_STR, HT_KEY, "collective or p2p", NULL },
-	{ "name", HT_STR, HT_KEY, "operation: its name up to the first digit", NULL },
-	{ "group", HT_STR, HT_KEY, "communication group, as the exporter names it", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "operations", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "moved over SDMA and RDMA", NULL },
-	{ "elapsed_ns", HT_DURATION, HT_MEASURE, "from start to end, added up", NULL },
-	{ "transit_ns", HT_DURATION, HT_MEASURE, "of that, data moves", NULL },
-	{ "wait_ns", HT_DURATION, HT_MEASURE, "of that, waiting for other ranks", NULL },
-	{ "synchronization_ns", HT_DURATION, HT_DETAIL, "of waiting, before the first data moved",
-	        NULL },
-	{ "idle_ns", HT_DURATION, HT_MEASURE, "neither", NULL },
-	{ "wait_share", HT_RATIO, HT_MEASURE, "waiting, of waiting and transit", NULL },
-};
-
-const struct ht_column ht_exporter_bandwidth_columns[HT_N_EXPORTER_BANDWIDTH_COLUMNS] = {
-	RANK,
-	STEP,
-	{ "transport", HT_STR, HT_KEY, "RDMA, HCCS, PCIE, SIO, or SDMA", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "moved", NULL },
-	{ "transit_ns", HT_DURATION, HT_MEASURE, "time in which they moved, added up", NULL },
-	{ "gb_per_s", HT_F64, HT_MEASURE, "the one over the other", "GB/s" },
-	{ "packets", HT_I64, HT_MEASURE, "packets; null when the exporter does not say", NULL },
-	{ "small_packets", HT_I64, HT_DETAIL, "of those, below 16 MB; of RDMA, 1 MB", NULL },
-	{ "small_share", HT_RATIO, HT_MEASURE, "small packets, of all", NULL },
-	{ "is_sum", HT_BOOL, HT_DETAIL, "SDMA: the sum of HCCS, PCIE and SIO", NULL },
-};
-
-const struct ht_column ht_exporter_link_columns[HT_N_EXPORTER_LINK_COLUMNS] = {
-	RANK,
-	STEP,
-	{ "group", HT_STR, HT_KEY, "communication group, as the exporter names it", NULL },
-	{ "src", HT_I64, HT_KEY, "number of the sending rank in the group", NULL },
-	{ "dst", HT_I64, HT_KEY, "number of the receiving rank in the group", NULL },
-	{ "transport", HT_STR, HT_KEY, "LOCAL, HCCS, PCIE, SIO, SDMA or RDMA", NULL },
-	{ "src_rank", HT_I64, HT_MEASURE, "the rank that sends; null when nothing says", NULL },
-	{ "dst_rank", HT_I64, HT_MEASURE, "the rank that receives; null when nothing says", NULL },
-	{ "bytes", HT_BYTES, HT_MEASURE, "moved", NULL },
-	{ "transit_ns", HT_DURATION, HT_MEASURE, "time in which they moved, added up", NULL },
-	{ "gb_per_s", HT_F64, HT_MEASURE, "the one over the other", "GB/s" },
-};
-
+const struct ht_column ht_exporter_step_columns[] = HT_COLUMN_ENTRIES(HT_EXPORTER_STEP_COLUMNS);
+const struct ht_column ht_exporter_collective_columns[] =
+        HT_COLUMN_ENTRIES(HT_EXPORTER_COLLECTIVE_COLUMNS);
+const struct ht_column ht_exporter_bandwidth_columns[] =
+        HT_COLUMN_ENTRIES(HT_EXPORTER_BANDWIDTH_COLUMNS);
+const struct ht_column ht_exporter_link_columns[] = HT_COLUMN_ENTRIES(HT_EXPORTER_LINK_COLUMNS);
 /* ---- items ---- */
 
 enum { CALLS, BYTES, ELAPSED, TRANSIT, WAIT, SYNCHRONIZATION, IDLE, PACKETS, SMALL, N_NUMBERS };
@@ -322,9 +260,9 @@ static void read_links(struct reading *r, const struct ht_side_table *table)
 
 /* ---- rows ---- */
 
-static void put_number(ht_table *table, int64_t value)
+static void put_number(ht_table *table, size_t column, int64_t value)
 {
-	ht_table_put_known(table, value, HT_NO_I64);
+	ht_table_put_known(table, column, value, HT_NO_I64);
 }
 
 static double ratio(int64_t part, int64_t other)
@@ -346,14 +284,14 @@ static int64_t length_of(const struct item *item)
 static void put_step(const struct item *item, ht_table *table)
 {
 	const int64_t *ns = item->numbers;
-	put_number(table, length_of(item));
-	put_number(table, ns[COMPUTING]);
-	put_number(table, ns[OVERLAPPED]);
-	put_number(table, ns[EXPOSED]);
-	put_number(table, ns[FREE]);
-	put_number(table, ns[PREPARING]);
-	put_number(table, ns[BUBBLE]);
-	put_number(table, ns[STAGE]);
+	put_number(table, HT_EXPORTER_STEP_NS, length_of(item));
+	put_number(table, HT_EXPORTER_COMPUTING, ns[COMPUTING]);
+	put_number(table, HT_EXPORTER_OVERLAPPED, ns[OVERLAPPED]);
+	put_number(table, HT_EXPORTER_EXPOSED, ns[EXPOSED]);
+	put_number(table, HT_EXPORTER_FREE, ns[FREE]);
+	put_number(table, HT_EXPORTER_PREPARING, ns[PREPARING]);
+	put_number(table, HT_EXPORTER_BUBBLE, ns[BUBBLE]);
+	put_number(table, HT_EXPORTER_STAGE, ns[STAGE]);
 }
 
 static void put_collective(const struct item *item, ht_table *table)
@@ -362,30 +300,32 @@ static void put_collective(const struct item *item, ht_table *table)
 	int64_t both = numbers[WAIT] == HT_NO_I64 || numbers[TRANSIT] == HT_NO_I64
 	                       ? HT_NO_I64
 	                       : ht_add_sat(numbers[WAIT], numbers[TRANSIT]);
-	ht_table_put_str(table, item->type);
-	ht_table_put_str(table, item->name);
-	ht_table_put_str(table, *item->group ? item->group : NULL);
-	put_number(table, numbers[CALLS]);
-	put_number(table, numbers[BYTES]);
-	put_number(table, numbers[ELAPSED]);
-	put_number(table, numbers[TRANSIT]);
-	put_number(table, numbers[WAIT]);
-	put_number(table, numbers[SYNCHRONIZATION]);
-	put_number(table, numbers[IDLE]);
-	ht_table_put_f64(table, ratio(numbers[WAIT], both));
+	ht_table_put_str(table, HT_EXPORTER_COLLECTIVE_TYPE, item->type);
+	ht_table_put_str(table, HT_EXPORTER_COLLECTIVE_NAME, item->name);
+	ht_table_put_str(table, HT_EXPORTER_COLLECTIVE_GROUP, *item->group ? item->group : NULL);
+	put_number(table, HT_EXPORTER_COLLECTIVE_CALLS, numbers[CALLS]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_BYTES, numbers[BYTES]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_ELAPSED_NS, numbers[ELAPSED]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_TRANSIT_NS, numbers[TRANSIT]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_WAIT_NS, numbers[WAIT]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_SYNCHRONIZATION_NS, numbers[SYNCHRONIZATION]);
+	put_number(table, HT_EXPORTER_COLLECTIVE_IDLE_NS, numbers[IDLE]);
+	ht_table_put_f64(table, HT_EXPORTER_COLLECTIVE_WAIT_SHARE, ratio(numbers[WAIT], both));
 }
 
 static void put_bandwidth(const struct item *item, ht_table *table)
 {
 	const int64_t *numbers = item->numbers;
-	ht_table_put_str(table, item->transport);
-	put_number(table, numbers[BYTES]);
-	put_number(table, numbers[TRANSIT]);
-	ht_table_put_f64(table, ratio(numbers[BYTES], numbers[TRANSIT]));
-	put_number(table, numbers[PACKETS]);
-	put_number(table, numbers[SMALL]);
-	ht_table_put_f64(table, ratio(numbers[SMALL], numbers[PACKETS]));
-	ht_table_put_i64(table, !strcmp(item->transport, "SDMA"));
+	ht_table_put_str(table, HT_EXPORTER_BANDWIDTH_TRANSPORT, item->transport);
+	put_number(table, HT_EXPORTER_BANDWIDTH_BYTES, numbers[BYTES]);
+	put_number(table, HT_EXPORTER_BANDWIDTH_TRANSIT_NS, numbers[TRANSIT]);
+	ht_table_put_f64(
+	        table, HT_EXPORTER_BANDWIDTH_GB_PER_S, ratio(numbers[BYTES], numbers[TRANSIT]));
+	put_number(table, HT_EXPORTER_BANDWIDTH_PACKETS, numbers[PACKETS]);
+	put_number(table, HT_EXPORTER_BANDWIDTH_SMALL_PACKETS, numbers[SMALL]);
+	ht_table_put_f64(
+	        table, HT_EXPORTER_BANDWIDTH_SMALL_SHARE, ratio(numbers[SMALL], numbers[PACKETS]));
+	ht_table_put_i64(table, HT_EXPORTER_BANDWIDTH_IS_SUM, !strcmp(item->transport, "SDMA"));
 }
 
 /* The rank that has a number in a group, as parallel_group_info says; HT_NO_I64: it does not. */
@@ -416,15 +356,17 @@ static int64_t rank_in_group(const struct ht_trace *t, const char *group, int64_
 
 static void put_link(const struct reading *r, const struct item *item, ht_table *table)
 {
-	ht_table_put_str(table, *item->group ? item->group : NULL);
-	put_number(table, item->src);
-	put_number(table, item->dst);
-	ht_table_put_str(table, *item->transport ? item->transport : NULL);
-	put_number(table, rank_in_group(r->t, item->group, item->src));
-	put_number(table, rank_in_group(r->t, item->group, item->dst));
-	put_number(table, item->numbers[BYTES]);
-	put_number(table, item->numbers[TRANSIT]);
-	ht_table_put_f64(table, ratio(item->numbers[BYTES], item->numbers[TRANSIT]));
+	ht_table_put_str(table, HT_EXPORTER_LINK_GROUP, *item->group ? item->group : NULL);
+	put_number(table, HT_EXPORTER_LINK_SRC, item->src);
+	put_number(table, HT_EXPORTER_LINK_DST, item->dst);
+	ht_table_put_str(
+	        table, HT_EXPORTER_LINK_TRANSPORT, *item->transport ? item->transport : NULL);
+	put_number(table, HT_EXPORTER_LINK_SRC_RANK, rank_in_group(r->t, item->group, item->src));
+	put_number(table, HT_EXPORTER_LINK_DST_RANK, rank_in_group(r->t, item->group, item->dst));
+	put_number(table, HT_EXPORTER_LINK_BYTES, item->numbers[BYTES]);
+	put_number(table, HT_EXPORTER_LINK_TRANSIT_NS, item->numbers[TRANSIT]);
+	ht_table_put_f64(table, HT_EXPORTER_LINK_GB_PER_S,
+	        ratio(item->numbers[BYTES], item->numbers[TRANSIT]));
 }
 
 static void put(const struct reading *r, enum ht_exporter_view view, ht_table *table)
@@ -432,8 +374,8 @@ static void put(const struct reading *r, enum ht_exporter_view view, ht_table *t
 	for (size_t i = 0; i < r->n; i++) {
 		const struct item *item = &r->items[i];
 		ht_table_row(table);
-		ht_table_put_i64(table, r->run->rank);
-		put_number(table, item->step);
+		ht_table_put_i64(table, HT_EXPORTER_RANK, r->run->rank);
+		put_number(table, HT_EXPORTER_STEP, item->step);
 		switch (view) {
 		case HT_EXPORTER_STEPS: put_step(item, table); break;
 		case HT_EXPORTER_COLLECTIVES: put_collective(item, table); break;

@@ -3,17 +3,10 @@
  */
 #include "model/communication/exposed.h"
 
-const struct ht_column ht_exposed_call_columns[HT_N_EXPOSED_CALL_COLUMNS] = {
-	{ "key", HT_I64, HT_KEY, "row that it belongs to", NULL },
-	{ "row", HT_I64, HT_KEY, "row of the communication kernel", NULL },
-	{ "start_ns", HT_TIME, HT_MEASURE, "its start", NULL },
-	{ "end_ns", HT_TIME, HT_MEASURE, "its end", NULL },
-};
-const struct ht_column ht_exposed_gap_columns[HT_N_EXPOSED_GAP_COLUMNS] = {
-	{ "key", HT_I64, HT_KEY, "row that it belongs to", NULL },
-	{ "start_ns", HT_TIME, HT_MEASURE, "start of exposed communication", NULL },
-	{ "end_ns", HT_TIME, HT_MEASURE, "its end", NULL },
-};
+const struct ht_column ht_exposed_call_columns[HT_N_EXPOSED_CALL_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EXPOSED_CALL_COLUMNS);
+const struct ht_column ht_exposed_gap_columns[HT_N_EXPOSED_GAP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EXPOSED_GAP_COLUMNS);
 enum { CALL_KEY, CALL_ROW, CALL_START, CALL_END };
 enum { GAP_KEY, GAP_START, GAP_END };
 
@@ -35,16 +28,16 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
 	size_t n = ht_interval_subtract(communication, n_communication, compute, n_compute, gaps);
 	for (size_t i = 0; i < n_calls; i++) {
 		ht_table_row(call_facts);
-		ht_table_put_i64(call_facts, key);
-		ht_table_put_i64(call_facts, calls[i].row);
-		ht_table_put_i64(call_facts, calls[i].time.start);
-		ht_table_put_i64(call_facts, calls[i].time.end);
+		ht_table_put_i64(call_facts, HT_EXPOSED_CALL_KEY, key);
+		ht_table_put_i64(call_facts, HT_EXPOSED_CALL_ROW, calls[i].row);
+		ht_table_put_i64(call_facts, HT_EXPOSED_CALL_START_NS, calls[i].time.start);
+		ht_table_put_i64(call_facts, HT_EXPOSED_CALL_END_NS, calls[i].time.end);
 	}
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(gap_facts);
-		ht_table_put_i64(gap_facts, key);
-		ht_table_put_i64(gap_facts, gaps[i].start);
-		ht_table_put_i64(gap_facts, gaps[i].end);
+		ht_table_put_i64(gap_facts, HT_EXPOSED_GAP_KEY, key);
+		ht_table_put_i64(gap_facts, HT_EXPOSED_GAP_START_NS, gaps[i].start);
+		ht_table_put_i64(gap_facts, HT_EXPOSED_GAP_END_NS, gaps[i].end);
 	}
 	ht_mem_free(run->ctx->mem, gaps, n_bytes);
 	return HT_OK;
@@ -142,11 +135,11 @@ enum ht_status ht_exposed_rows(struct ht_run *run, const struct ht_part *part, s
 		ht_table_row(table);
 		for (size_t c = 0; c < ht_table_n_columns(rows); c++) {
 			if (some && c == wait)
-				ht_table_put_known(table, exposed[row].wait_ns, HT_NO_I64);
+				ht_table_put_known(table, c, exposed[row].wait_ns, HT_NO_I64);
 			else if (some && c == wait + 1)
-				ht_table_put_known(table, exposed[row].transfer_ns, HT_NO_I64);
+				ht_table_put_known(table, c, exposed[row].transfer_ns, HT_NO_I64);
 			else
-				ht_table_put_cell(table, rows, row, c);
+				ht_table_put_cell(table, c, rows, row, c);
 		}
 	}
 	return HT_OK;

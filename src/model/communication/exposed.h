@@ -19,7 +19,19 @@
 #include "model/clocks/clocks.h"
 #include "model/numbers/interval.h"
 
-enum { HT_N_EXPOSED_CALL_COLUMNS = 4, HT_N_EXPOSED_GAP_COLUMNS = 3 };
+#define HT_EXPOSED_CALL_COLUMNS(COLUMN)                                                            \
+	COLUMN(HT_EXPOSED_CALL_KEY, "key", HT_I64, HT_KEY, "row that it belongs to", NULL)         \
+	COLUMN(HT_EXPOSED_CALL_ROW, "row", HT_I64, HT_KEY, "row of the communication kernel",      \
+	        NULL)                                                                              \
+	COLUMN(HT_EXPOSED_CALL_START_NS, "start_ns", HT_TIME, HT_MEASURE, "its start", NULL)       \
+	COLUMN(HT_EXPOSED_CALL_END_NS, "end_ns", HT_TIME, HT_MEASURE, "its end", NULL)
+HT_COLUMN_NUMBERS(HT_EXPOSED_CALL_COLUMNS, HT_N_EXPOSED_CALL_COLUMNS);
+#define HT_EXPOSED_GAP_COLUMNS(COLUMN)                                                             \
+	COLUMN(HT_EXPOSED_GAP_KEY, "key", HT_I64, HT_KEY, "row that it belongs to", NULL)          \
+	COLUMN(HT_EXPOSED_GAP_START_NS, "start_ns", HT_TIME, HT_MEASURE,                           \
+	        "start of exposed communication", NULL)                                            \
+	COLUMN(HT_EXPOSED_GAP_END_NS, "end_ns", HT_TIME, HT_MEASURE, "its end", NULL)
+HT_COLUMN_NUMBERS(HT_EXPOSED_GAP_COLUMNS, HT_N_EXPOSED_GAP_COLUMNS);
 extern const struct ht_column ht_exposed_call_columns[], ht_exposed_gap_columns[];
 
 struct ht_exposed_call {

@@ -155,20 +155,22 @@ static const char *change(const struct ht_pooled *p, size_t group, size_t main)
 static void put_row(const struct kind *kind, const struct ht_pooled *p, size_t group, size_t main,
         ht_table *table)
 {
+	/* keys, then control, test and difference of each value, then what changed */
+	const size_t at = kind->n_shown_keys;
 	ht_table_row(table);
 	for (size_t k = 0; k < kind->n_shown_keys; k++)
-		ht_table_put_str(table, ht_pooled_key(p, group, kind->keys[k]));
+		ht_table_put_str(table, k, ht_pooled_key(p, group, kind->keys[k]));
 	for (size_t k = 0; k < kind->n_shown; k++) {
 		int64_t control = ht_pooled_i64(p, group, 0, kind->values[k]);
 		int64_t test = ht_pooled_i64(p, group, 1, kind->values[k]);
-		ht_table_put_i64(table, control);
-		ht_table_put_i64(table, test);
-		ht_table_put_i64(table, ht_sub_sat(test, control));
+		ht_table_put_i64(table, at + 3 * k, control);
+		ht_table_put_i64(table, at + 3 * k + 1, test);
+		ht_table_put_i64(table, at + 3 * k + 2, ht_sub_sat(test, control));
 	}
 	int64_t control = ht_pooled_i64(p, group, 0, main), test = ht_pooled_i64(p, group, 1, main);
-	ht_table_put_f64(
-	        table, control > 0 ? (double)ht_sub_sat(test, control) / (double)control : NAN);
-	ht_table_put_str(table, change(p, group, main));
+	ht_table_put_f64(table, at + 3 * kind->n_shown,
+	        control > 0 ? (double)ht_sub_sat(test, control) / (double)control : NAN);
+	ht_table_put_str(table, at + 3 * kind->n_shown + 1, change(p, group, main));
 }
 
 static enum ht_status put_rows(struct ht_run *run, const struct kind *kind, struct ht_pooled *p,

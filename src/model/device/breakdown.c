@@ -9,38 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-const struct ht_column ht_breakdown_columns[HT_N_BREAKDOWN_COLUMNS] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "GPU index; null when the file does not say", NULL },
-	{ "step", HT_I64, HT_KEY, "profiler step that launched the work; null for all of it",
-	        NULL },
-	{ "span_ns", HT_DURATION, HT_MEASURE, "first start to last end of GPU work", NULL },
-	{ "idle_ns", HT_DURATION, HT_MEASURE, "time inside the span with nothing on the GPU",
-	        NULL },
-	{ "outside_ns", HT_DURATION, HT_DETAIL,
-	        "time inside the span with only work of steps that were not chosen", NULL },
-	{ "leading_ns", HT_DURATION, HT_DETAIL,
-	        "idle time before the first launch call in the file", NULL },
-	{ "compute_ns", HT_DURATION, HT_MEASURE, "time with a compute kernel running", NULL },
-	{ "non_compute_ns", HT_DURATION, HT_MEASURE, "busy time without a compute kernel", NULL },
-	{ "communication_ns", HT_DURATION, HT_MEASURE, "communication that no compute kernel hides",
-	        NULL },
-	{ "exposed_wait_ns", HT_DURATION, HT_MEASURE,
-	        "of that, waiting for a rank; null unless all ranks are there", NULL },
-	{ "exposed_transfer_ns", HT_DURATION, HT_DETAIL,
-	        "of that, the rest: data can move; null unless all ranks are there", NULL },
-	{ "memcpy_ns", HT_DURATION, HT_MEASURE,
-	        "copies that neither compute nor communication hides", NULL },
-	{ "memset_ns", HT_DURATION, HT_DETAIL, "fills that nothing of the above hides", NULL },
-	{ "other_ns", HT_DURATION, HT_DETAIL,
-	        "kernels that only synchronise or control, alone on the GPU", NULL },
-	{ "idle_share", HT_RATIO, HT_MEASURE, "idle over span", NULL },
-	{ "compute_share", HT_RATIO, HT_MEASURE, "compute over span", NULL },
-	{ "non_compute_share", HT_RATIO, HT_MEASURE, "non-compute over span", NULL },
-	{ "communication_share", HT_RATIO, HT_DETAIL, "exposed communication over span", NULL },
-	{ "memory_share", HT_RATIO, HT_DETAIL, "exposed copies and sets over span", NULL },
-	{ "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL },
-};
+const struct ht_column ht_breakdown_columns[HT_N_BREAKDOWN_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_BREAKDOWN_COLUMNS);
 
 /* Where the rows of a rank go. */
 struct facts {
@@ -55,7 +25,8 @@ static const uint8_t order[] = { HT_CLASS_COMPUTE, HT_CLASS_COMM, HT_CLASS_MEMCP
 static void put_nothing(ht_table *table, int64_t rank)
 {
 	ht_table_row(table);
-	ht_table_put_i64(table, rank);
+	ht_table_put_i64(table, HT_BREAKDOWN_RANK, rank);
+	ht_table_put_nulls_to_end(table, HT_BREAKDOWN_DEVICE);
 }
 
 /* The communication of a row, to be split when all ranks are known. */
@@ -116,26 +87,27 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	int64_t idle = span - before - outside;
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
-	ht_table_put_i64(table, run->rank);
-	ht_table_put_known(table, device->device, -1);
-	ht_table_put_known(table, step, HT_NO_I64);
-	ht_table_put_i64(table, span);
-	ht_table_put_i64(table, idle);
-	ht_table_put_i64(table, outside);
-	ht_table_put_i64(table, run->policy.only_chosen ? 0 : leading_ns(device, first, last));
-	ht_table_put_i64(table, took[0]);
-	ht_table_put_i64(table, non_compute);
-	ht_table_put_i64(table, took[1]);
-	ht_table_put_null(table);
-	ht_table_put_null(table);
+	ht_table_put_i64(table, HT_BREAKDOWN_RANK, run->rank);
+	ht_table_put_known(table, HT_BREAKDOWN_DEVICE, device->device, -1);
+	ht_table_put_known(table, HT_BREAKDOWN_STEP, step, HT_NO_I64);
+	ht_table_put_i64(table, HT_BREAKDOWN_SPAN, span);
+	ht_table_put_i64(table, HT_BREAKDOWN_IDLE, idle);
+	ht_table_put_i64(table, HT_BREAKDOWN_OUTSIDE, outside);
+	ht_table_put_i64(table, HT_BREAKDOWN_LEADING,
+	        run->policy.only_chosen ? 0 : leading_ns(device, first, last));
+	ht_table_put_i64(table, HT_BREAKDOWN_COMPUTE, took[0]);
+	ht_table_put_i64(table, HT_BREAKDOWN_NON_COMPUTE, non_compute);
+	ht_table_put_i64(table, HT_BREAKDOWN_COMM, took[1]);
+	ht_table_put_null(table, HT_BREAKDOWN_WAIT);
+	ht_table_put_null(table, HT_BREAKDOWN_TRANSFER);
 	for (size_t k = 2; k < HT_COUNT(order); k++)
-		ht_table_put_i64(table, took[k]);
-	ht_table_put_f64(table, (double)idle / whole);
-	ht_table_put_f64(table, (double)took[0] / whole);
-	ht_table_put_f64(table, (double)non_compute / whole);
-	ht_table_put_f64(table, (double)took[1] / whole);
-	ht_table_put_f64(table, (double)(took[2] + took[3]) / whole);
-	ht_table_put_i64(table, (int64_t)work->n);
+		ht_table_put_i64(table, HT_BREAKDOWN_MEMCPY + k - 2, took[k]);
+	ht_table_put_f64(table, HT_BREAKDOWN_IDLE_SHARE, (double)idle / whole);
+	ht_table_put_f64(table, HT_BREAKDOWN_COMPUTE_SHARE, (double)took[0] / whole);
+	ht_table_put_f64(table, HT_BREAKDOWN_NON_COMPUTE_SHARE, (double)non_compute / whole);
+	ht_table_put_f64(table, HT_BREAKDOWN_COMM_SHARE, (double)took[1] / whole);
+	ht_table_put_f64(table, HT_BREAKDOWN_MEMORY_SHARE, (double)(took[2] + took[3]) / whole);
+	ht_table_put_i64(table, HT_BREAKDOWN_N_WORK, (int64_t)work->n);
 	return put_exposed(facts, work, (int64_t)ht_table_n_rows(facts->rows) - 1);
 }
 

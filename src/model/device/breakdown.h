@@ -16,31 +16,49 @@
 
 #include "model/communication/exposed.h"
 
-extern const struct ht_column ht_breakdown_columns[];
-enum {
-	HT_BREAKDOWN_RANK,
-	HT_BREAKDOWN_DEVICE,
-	HT_BREAKDOWN_STEP,
-	HT_BREAKDOWN_SPAN,
-	HT_BREAKDOWN_IDLE,
-	HT_BREAKDOWN_OUTSIDE,
-	HT_BREAKDOWN_LEADING,
-	HT_BREAKDOWN_COMPUTE,
-	HT_BREAKDOWN_NON_COMPUTE,
-	HT_BREAKDOWN_COMM,
-	HT_BREAKDOWN_WAIT,
-	HT_BREAKDOWN_TRANSFER,
-	HT_BREAKDOWN_MEMCPY,
-	HT_BREAKDOWN_MEMSET,
-	HT_BREAKDOWN_OTHER,
-	HT_BREAKDOWN_IDLE_SHARE,
-	HT_BREAKDOWN_COMPUTE_SHARE,
-	HT_BREAKDOWN_NON_COMPUTE_SHARE,
-	HT_BREAKDOWN_COMM_SHARE,
-	HT_BREAKDOWN_MEMORY_SHARE,
-	HT_BREAKDOWN_N_WORK,
-	HT_N_BREAKDOWN_COLUMNS
-};
+#define HT_BREAKDOWN_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_BREAKDOWN_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)               \
+	COLUMN(HT_BREAKDOWN_DEVICE, "device", HT_I64, HT_KEY,                                      \
+	        "GPU index; null when the file does not say", NULL)                                \
+	COLUMN(HT_BREAKDOWN_STEP, "step", HT_I64, HT_KEY,                                          \
+	        "profiler step that launched the work; null for all of it", NULL)                  \
+	COLUMN(HT_BREAKDOWN_SPAN, "span_ns", HT_DURATION, HT_MEASURE,                              \
+	        "first start to last end of GPU work", NULL)                                       \
+	COLUMN(HT_BREAKDOWN_IDLE, "idle_ns", HT_DURATION, HT_MEASURE,                              \
+	        "time inside the span with nothing on the GPU", NULL)                              \
+	COLUMN(HT_BREAKDOWN_OUTSIDE, "outside_ns", HT_DURATION, HT_DETAIL,                         \
+	        "time inside the span with only work of steps that were not chosen", NULL)         \
+	COLUMN(HT_BREAKDOWN_LEADING, "leading_ns", HT_DURATION, HT_DETAIL,                         \
+	        "idle time before the first launch call in the file", NULL)                        \
+	COLUMN(HT_BREAKDOWN_COMPUTE, "compute_ns", HT_DURATION, HT_MEASURE,                        \
+	        "time with a compute kernel running", NULL)                                        \
+	COLUMN(HT_BREAKDOWN_NON_COMPUTE, "non_compute_ns", HT_DURATION, HT_MEASURE,                \
+	        "busy time without a compute kernel", NULL)                                        \
+	COLUMN(HT_BREAKDOWN_COMM, "communication_ns", HT_DURATION, HT_MEASURE,                     \
+	        "communication that no compute kernel hides", NULL)                                \
+	COLUMN(HT_BREAKDOWN_WAIT, "exposed_wait_ns", HT_DURATION, HT_MEASURE,                      \
+	        "of that, waiting for a rank; null unless all ranks are there", NULL)              \
+	COLUMN(HT_BREAKDOWN_TRANSFER, "exposed_transfer_ns", HT_DURATION, HT_DETAIL,               \
+	        "of that, the rest: data can move; null unless all ranks are there", NULL)         \
+	COLUMN(HT_BREAKDOWN_MEMCPY, "memcpy_ns", HT_DURATION, HT_MEASURE,                          \
+	        "copies that neither compute nor communication hides", NULL)                       \
+	COLUMN(HT_BREAKDOWN_MEMSET, "memset_ns", HT_DURATION, HT_DETAIL,                           \
+	        "fills that nothing of the above hides", NULL)                                     \
+	COLUMN(HT_BREAKDOWN_OTHER, "other_ns", HT_DURATION, HT_DETAIL,                             \
+	        "kernels that only synchronise or control, alone on the GPU", NULL)                \
+	COLUMN(HT_BREAKDOWN_IDLE_SHARE, "idle_share", HT_RATIO, HT_MEASURE, "idle over span",      \
+	        NULL)                                                                              \
+	COLUMN(HT_BREAKDOWN_COMPUTE_SHARE, "compute_share", HT_RATIO, HT_MEASURE,                  \
+	        "compute over span", NULL)                                                         \
+	COLUMN(HT_BREAKDOWN_NON_COMPUTE_SHARE, "non_compute_share", HT_RATIO, HT_MEASURE,          \
+	        "non-compute over span", NULL)                                                     \
+	COLUMN(HT_BREAKDOWN_COMM_SHARE, "communication_share", HT_RATIO, HT_DETAIL,                \
+	        "exposed communication over span", NULL)                                           \
+	COLUMN(HT_BREAKDOWN_MEMORY_SHARE, "memory_share", HT_RATIO, HT_DETAIL,                     \
+	        "exposed copies and sets over span", NULL)                                         \
+	COLUMN(HT_BREAKDOWN_N_WORK, "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL)
+HT_COLUMN_NUMBERS(HT_BREAKDOWN_COLUMNS, HT_N_BREAKDOWN_COLUMNS);
+extern const struct ht_column ht_breakdown_columns[HT_N_BREAKDOWN_COLUMNS];
 
 /* The rows of the rank in hand are facts[0]; the facts of exposed.h at calls_k and gaps_k. A rank without GPU work has a
  * row without a span. */

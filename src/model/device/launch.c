@@ -21,25 +21,25 @@ bool ht_is_wait_name(const char *name)
 	       !strcmp(name, "urQueueFinish") || !strcmp(name, "urEventWait");
 }
 
-void ht_put_track(ht_table *table, const struct ht_trace *trace, uint32_t row)
+void ht_put_track(ht_table *table, size_t column, const struct ht_trace *trace, uint32_t row)
 {
 	const struct ht_track *track = &trace->tracks[trace->track[row]];
 	if (track->pid_type == HT_ID_INT)
-		ht_table_put_i64(table, track->pid);
+		ht_table_put_i64(table, column, track->pid);
 	else
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 	if (track->tid_type == HT_ID_INT)
-		ht_table_put_i64(table, track->tid);
+		ht_table_put_i64(table, column + 1, track->tid);
 	else
-		ht_table_put_null(table);
+		ht_table_put_null(table, column + 1);
 }
 
-void ht_put_index(ht_table *table, int64_t index)
+void ht_put_index(ht_table *table, size_t column, int64_t index)
 {
 	if (index >= 0)
-		ht_table_put_i64(table, index);
+		ht_table_put_i64(table, column, index);
 	else
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 }
 
 uint32_t ht_host_place(const struct ht_trace *t, const struct ht_gpu *gpu)

@@ -19,10 +19,10 @@ bool ht_is_wait_name(const char *name);
  * that nothing is around them: work of an NPU stands where its operator is. */
 uint32_t ht_host_place(const struct ht_trace *trace, const struct ht_gpu *gpu);
 
-/* pid and tid of a row's track as table cells: integers, null when text or absent. */
-void ht_put_track(ht_table *table, const struct ht_trace *trace, uint32_t row);
+/* pid and tid of a row's track as cells of a column and the next: integers, null when text or absent. */
+void ht_put_track(ht_table *table, size_t column, const struct ht_trace *trace, uint32_t row);
 
 /* An index as cell, null when negative (unknown). */
-void ht_put_index(ht_table *table, int64_t index);
+void ht_put_index(ht_table *table, size_t column, int64_t index);
 
 #endif

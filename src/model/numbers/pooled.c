@@ -185,12 +185,16 @@ enum ht_status ht_pooled_put(const struct ht_pooled *pooled, ht_table *table)
 	for (size_t i = 0; i < ht_pooled_n(pooled); i++) {
 		ht_table_row(table);
 		for (size_t k = 0; k < pooled->n_keys; k++)
-			ht_table_put_str(table, ht_pooled_key(pooled, order[i], k));
-		for (size_t v = 0; v < pooled->n_values; v++) {
-			if (pooled->rules[v] == HT_POOL_SUM_WIDE)
-				ht_table_put_i128(table, ht_pooled_value(pooled, order[i], 0, v));
+			ht_table_put_str(table, k, ht_pooled_key(pooled, order[i], k));
+		for (size_t v = 0, column = pooled->n_keys; v < pooled->n_values; v++) {
+			bool is_wide = pooled->rules[v] == HT_POOL_SUM_WIDE;
+			if (is_wide)
+				ht_table_put_i128(
+				        table, column, ht_pooled_value(pooled, order[i], 0, v));
 			else
-				ht_table_put_i64(table, ht_pooled_i64(pooled, order[i], 0, v));
+				ht_table_put_i64(
+				        table, column, ht_pooled_i64(pooled, order[i], 0, v));
+			column += is_wide ? 2 : 1;
 		}
 	}
 	return HT_OK;

@@ -203,22 +203,22 @@ void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe)
 	};
 }
 
-static void put_end(ht_table *table, double value, bool whole)
+static void put_end(ht_table *table, size_t column, double value, bool whole)
 {
 	if (whole)
-		ht_table_put_i64(table, (int64_t)value);
+		ht_table_put_i64(table, column, (int64_t)value);
 	else
-		ht_table_put_f64(table, value);
+		ht_table_put_f64(table, column, value);
 }
 
-void ht_describe_put(ht_table *table, const struct ht_describe *describe, bool whole)
+void ht_describe_put(ht_table *table, size_t column, const struct ht_describe *describe, bool whole)
 {
-	ht_table_put_i64(table, (int64_t)describe->count);
-	ht_table_put_f64(table, describe->mean);
-	ht_table_put_f64(table, describe->std);
-	put_end(table, describe->min, whole);
-	ht_table_put_f64(table, describe->p25);
-	ht_table_put_f64(table, describe->p50);
-	ht_table_put_f64(table, describe->p75);
-	put_end(table, describe->max, whole);
+	ht_table_put_i64(table, column, (int64_t)describe->count);
+	ht_table_put_f64(table, column + 1, describe->mean);
+	ht_table_put_f64(table, column + 2, describe->std);
+	put_end(table, column + 3, describe->min, whole);
+	ht_table_put_f64(table, column + 4, describe->p25);
+	ht_table_put_f64(table, column + 5, describe->p50);
+	ht_table_put_f64(table, column + 6, describe->p75);
+	put_end(table, column + 7, describe->max, whole);
 }

@@ -518,14 +518,14 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	}
 }
 
-void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table)
+void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table, size_t column)
 {
 	if (value->is_null)
-		ht_table_put_null(table);
+		ht_table_put_null(table, column);
 	else if (type == HT_STR)
-		ht_table_put_strn(table, value->text, value->n);
+		ht_table_put_strn(table, column, value->text, value->n);
 	else if (type == HT_F64 || type == HT_RATIO || type == HT_DURATION_F64)
-		ht_table_put_f64(table, value->f64);
+		ht_table_put_f64(table, column, value->f64);
 	else
-		ht_table_put_i64(table, value->i64);
+		ht_table_put_i64(table, column, value->i64);
 }

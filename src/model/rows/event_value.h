@@ -71,6 +71,6 @@ void ht_event_value(struct ht_event_column *column, uint32_t row, struct ht_valu
 /* Where the argument of a row stands, whatever its type there; NULL: the row has none. Alive until the next call. */
 const struct ht_event_cursor *ht_event_argument(struct ht_event_column *column, uint32_t row);
 /* Append the value as a cell of that type. */
-void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table);
+void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table, size_t column);
 
 #endif

@@ -14,16 +14,14 @@
 /* Names at either end of a path that is cut. */
 #define HALF 8
 
-const struct ht_column ht_name_path_columns[HT_N_NAME_PATH_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "the innermost name", NULL },
-	{ "parent", HT_I64, HT_KEY, "number of the path around it, null at the top", NULL },
-};
+const struct ht_column ht_name_path_columns[HT_N_NAME_PATH_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_NAME_PATH_COLUMNS);
 
 void ht_name_path_put(ht_table *table, const char *name, uint32_t parent)
 {
 	ht_table_row(table);
-	ht_table_put_str(table, name);
-	ht_table_put_known(table, parent, HT_NONE);
+	ht_table_put_str(table, HT_PATH_NAME, name);
+	ht_table_put_known(table, HT_PATH_PARENT, parent, HT_NONE);
 }
 
 struct node {

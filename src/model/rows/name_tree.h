@@ -16,8 +16,12 @@
 #include "table/table.h"
 
 /* Paths in a part: the row is the number within it, parents come before what is inside them. */
-extern const struct ht_column ht_name_path_columns[];
-enum { HT_PATH_NAME, HT_PATH_PARENT, HT_N_NAME_PATH_COLUMNS };
+#define HT_NAME_PATH_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_PATH_NAME, "name", HT_STR, HT_KEY, "the innermost name", NULL)                   \
+	COLUMN(HT_PATH_PARENT, "parent", HT_I64, HT_KEY,                                           \
+	        "number of the path around it, null at the top", NULL)
+HT_COLUMN_NUMBERS(HT_NAME_PATH_COLUMNS, HT_N_NAME_PATH_COLUMNS);
+extern const struct ht_column ht_name_path_columns[HT_N_NAME_PATH_COLUMNS];
 /* Append a row; parent is the number of a row before it, or HT_NONE. */
 void ht_name_path_put(ht_table *table, const char *name, uint32_t parent);
 

@@ -14,31 +14,14 @@
 
 #include <string.h>
 
-const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "name, or name and shape; null by path", NULL },
-	{ "place", HT_I64, HT_KEY, "where it runs", NULL },
-	{ "step", HT_I64, HT_KEY, "step, null for the whole trace", NULL },
-	{ "count", HT_I64, HT_MEASURE, "events", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "their time", NULL },
-	{ "path", HT_I64, HT_KEY, "number of the path, null unless by path", NULL },
-};
+const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_PROFILE_COLUMNS);
 
-const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS] = {
-	{ "step", HT_I64, HT_KEY, "step, null for the whole trace", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "its length, or time inside the annotation asked for",
-	        NULL },
-	{ "kernel_ns", HT_DURATION, HT_MEASURE, "durations of kernels that compute", NULL },
-	{ "copy_ns", HT_DURATION, HT_MEASURE, "durations of copies, sets and waits on the GPU",
-	        NULL },
-	{ "comm_ns", HT_DURATION, HT_MEASURE, "durations of communication on the GPU", NULL },
-};
+const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_PROFILE_STEP_COLUMNS);
 
-const struct ht_column ht_profile_typical_columns[HT_N_PROFILE_TYPICAL_COLUMNS] = {
-	{ "name", HT_STR, HT_KEY, "name, or name and shape", NULL },
-	{ "by_place", HT_DURATION_F64, HT_MEASURE, "its typical time per step, call by call",
-	        NULL },
-	{ "by_half", HT_DURATION_F64, HT_MEASURE, "by the shorter half of its calls", NULL },
-};
+const struct ht_column ht_profile_typical_columns[HT_N_PROFILE_TYPICAL_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_PROFILE_TYPICAL_COLUMNS);
 
 /* Of one name in the step in hand. */
 struct tally {
@@ -161,13 +144,12 @@ static enum ht_status put_touched(struct profile *p, int64_t step, ht_table *tab
 		if (!name && !by_path)
 			return ht_fail_nomem(p->run->ctx);
 		ht_table_row(table);
-		ht_table_put_str(table, name);
-		ht_table_put_i64(table, ht_row_names_place(&p->names, number));
-		ht_table_put_known(table, step, HT_NO_I64);
-		ht_table_put_i64(table, tally->count);
-		ht_table_put_i64(table, tally->ns);
-		if (by_path)
-			ht_table_put_i64(table, number);
+		ht_table_put_str(table, HT_PROFILE_NAME, name);
+		ht_table_put_i64(table, HT_PROFILE_PLACE, ht_row_names_place(&p->names, number));
+		ht_table_put_known(table, HT_PROFILE_STEP, step, HT_NO_I64);
+		ht_table_put_i64(table, HT_PROFILE_COUNT, tally->count);
+		ht_table_put_i64(table, HT_PROFILE_NS, tally->ns);
+		ht_table_put_known(table, HT_PROFILE_PATH, by_path ? number : HT_NO_I64, HT_NO_I64);
 		*tally = (struct tally){ 0 };
 	}
 	p->touched.n = 0;
@@ -257,11 +239,11 @@ static enum ht_status put_step(
 	HT_TRY(put_touched(p, number, tables->names));
 	ht_table *steps = tables->steps;
 	ht_table_row(steps);
-	ht_table_put_known(steps, number, HT_NO_I64);
-	ht_table_put_i64(steps, p->ns[HT_PLACE_CPU]);
-	ht_table_put_i64(steps, p->ns[HT_PLACE_KERNEL]);
-	ht_table_put_i64(steps, p->ns[HT_PLACE_COPY]);
-	ht_table_put_i64(steps, p->ns[HT_PLACE_COMM]);
+	ht_table_put_known(steps, HT_STEP_NUMBER, number, HT_NO_I64);
+	ht_table_put_i64(steps, HT_STEP_NS, p->ns[HT_PLACE_CPU]);
+	ht_table_put_i64(steps, HT_STEP_KERNEL_NS, p->ns[HT_PLACE_KERNEL]);
+	ht_table_put_i64(steps, HT_STEP_COPY_NS, p->ns[HT_PLACE_COPY]);
+	ht_table_put_i64(steps, HT_STEP_COMM_NS, p->ns[HT_PLACE_COMM]);
 	return HT_OK;
 }
 
@@ -282,10 +264,11 @@ static enum ht_status put_typical(struct profile *p, ht_table *table)
 		if (!name)
 			return ht_fail_nomem(p->run->ctx);
 		ht_table_row(table);
-		ht_table_put_str(table, name);
-		ht_table_put_f64(
-		        table, ht_typical_by_place(own, end - first, n_steps, firsts, values));
-		ht_table_put_f64(table, ht_typical_by_half(own, end - first, n_steps, values));
+		ht_table_put_str(table, HT_TYPICAL_NAME, name);
+		ht_table_put_f64(table, HT_TYPICAL_BY_PLACE,
+		        ht_typical_by_place(own, end - first, n_steps, firsts, values));
+		ht_table_put_f64(table, HT_TYPICAL_BY_HALF,
+		        ht_typical_by_half(own, end - first, n_steps, values));
 	}
 	return HT_OK;
 }
@@ -372,6 +355,7 @@ enum ht_status ht_profile_put_rows(struct ht_run *run, const struct ht_profile_o
 	if (status == HT_OK && tables->paths)
 		put_paths(&p, tables->paths);
 	ht_table_row(tables->steps);
+	ht_table_put_nulls_to_end(tables->steps, HT_STEP_NUMBER);
 	profile_done(&p);
 	return status;
 }

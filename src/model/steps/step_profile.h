@@ -24,24 +24,39 @@ struct ht_profile_options {
 };
 
 /* Table of names. */
-extern const struct ht_column ht_profile_columns[];
-enum {
-	HT_PROFILE_NAME,
-	HT_PROFILE_PLACE,
-	HT_PROFILE_STEP,
-	HT_PROFILE_COUNT,
-	HT_PROFILE_NS,
-	HT_PROFILE_PATH
-};
-enum { HT_N_PROFILE_COLUMNS = 6 };
+#define HT_PROFILE_COLUMNS(COLUMN)                                                                 \
+	COLUMN(HT_PROFILE_NAME, "name", HT_STR, HT_KEY, "name, or name and shape; null by path",   \
+	        NULL)                                                                              \
+	COLUMN(HT_PROFILE_PLACE, "place", HT_I64, HT_KEY, "where it runs", NULL)                   \
+	COLUMN(HT_PROFILE_STEP, "step", HT_I64, HT_KEY, "step, null for the whole trace", NULL)    \
+	COLUMN(HT_PROFILE_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                      \
+	COLUMN(HT_PROFILE_NS, "ns", HT_DURATION, HT_MEASURE, "their time", NULL)                   \
+	COLUMN(HT_PROFILE_PATH, "path", HT_I64, HT_KEY, "number of the path, null unless by path", \
+	        NULL)
+HT_COLUMN_NUMBERS(HT_PROFILE_COLUMNS, HT_N_PROFILE_COLUMNS);
+extern const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS];
 /* Table of steps. */
-extern const struct ht_column ht_profile_step_columns[];
-enum { HT_STEP_NUMBER, HT_STEP_NS, HT_STEP_KERNEL_NS, HT_STEP_COPY_NS, HT_STEP_COMM_NS };
-enum { HT_N_PROFILE_STEP_COLUMNS = 5 };
+#define HT_PROFILE_STEP_COLUMNS(COLUMN)                                                            \
+	COLUMN(HT_STEP_NUMBER, "step", HT_I64, HT_KEY, "step, null for the whole trace", NULL)     \
+	COLUMN(HT_STEP_NS, "ns", HT_DURATION, HT_MEASURE,                                          \
+	        "its length, or time inside the annotation asked for", NULL)                       \
+	COLUMN(HT_STEP_KERNEL_NS, "kernel_ns", HT_DURATION, HT_MEASURE,                            \
+	        "durations of kernels that compute", NULL)                                         \
+	COLUMN(HT_STEP_COPY_NS, "copy_ns", HT_DURATION, HT_MEASURE,                                \
+	        "durations of copies, sets and waits on the GPU", NULL)                            \
+	COLUMN(HT_STEP_COMM_NS, "comm_ns", HT_DURATION, HT_MEASURE,                                \
+	        "durations of communication on the GPU", NULL)
+HT_COLUMN_NUMBERS(HT_PROFILE_STEP_COLUMNS, HT_N_PROFILE_STEP_COLUMNS);
+extern const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS];
 /* Table of typical times: of GPU work but communication; see typical_time.h. Only when the part has it. */
-extern const struct ht_column ht_profile_typical_columns[];
-enum { HT_TYPICAL_NAME, HT_TYPICAL_BY_PLACE, HT_TYPICAL_BY_HALF };
-enum { HT_N_PROFILE_TYPICAL_COLUMNS = 3 };
+#define HT_PROFILE_TYPICAL_COLUMNS(COLUMN)                                                         \
+	COLUMN(HT_TYPICAL_NAME, "name", HT_STR, HT_KEY, "name, or name and shape", NULL)           \
+	COLUMN(HT_TYPICAL_BY_PLACE, "by_place", HT_DURATION_F64, HT_MEASURE,                       \
+	        "its typical time per step, call by call", NULL)                                   \
+	COLUMN(HT_TYPICAL_BY_HALF, "by_half", HT_DURATION_F64, HT_MEASURE,                         \
+	        "by the shorter half of its calls", NULL)
+HT_COLUMN_NUMBERS(HT_PROFILE_TYPICAL_COLUMNS, HT_N_PROFILE_TYPICAL_COLUMNS);
+extern const struct ht_column ht_profile_typical_columns[HT_N_PROFILE_TYPICAL_COLUMNS];
 /* Where to put what was found. */
 struct ht_profile_tables {
 	ht_table *names, *steps;

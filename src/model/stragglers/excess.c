@@ -13,13 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] = {
-	{ "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL },
-	{ "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL },
-	{ "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL },
-	{ "row", HT_I64, HT_DETAIL, "its longest event", NULL },
-	{ "longest_ns", HT_DURATION, HT_DETAIL, "duration of that event", NULL },
-};
+const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EXCESS_COLUMNS);
 enum { ON_HOST, NAME, NS, ROW, LONGEST };
 
 /* By string id. */
@@ -52,11 +47,11 @@ static enum ht_status put_names(struct ht_run *run, const struct ht_trace *trace
 		if (!name)
 			return ht_fail_nomem(run->ctx);
 		ht_table_row(table);
-		ht_table_put_i64(table, host);
-		ht_table_put_str(table, name);
-		ht_table_put_i64(table, profile->ns[id]);
-		ht_table_put_i64(table, profile->row[id]);
-		ht_table_put_i64(table, trace->dur_ns[profile->row[id]]);
+		ht_table_put_i64(table, HT_EXCESS_HOST, host);
+		ht_table_put_str(table, HT_EXCESS_NAME, name);
+		ht_table_put_i64(table, HT_EXCESS_NS, profile->ns[id]);
+		ht_table_put_i64(table, HT_EXCESS_ROW, profile->row[id]);
+		ht_table_put_i64(table, HT_EXCESS_LONGEST_NS, trace->dur_ns[profile->row[id]]);
 	}
 	return HT_OK;
 }

@@ -26,8 +26,15 @@ struct ht_excess {
 };
 
 /* The columns of the two profiles of one rank, and writing them: what per_rank contributes. */
-extern const struct ht_column ht_excess_columns[];
-enum { HT_N_EXCESS_COLUMNS = 5 };
+#define HT_EXCESS_COLUMNS(COLUMN)                                                                  \
+	COLUMN(HT_EXCESS_HOST, "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL)        \
+	COLUMN(HT_EXCESS_NAME, "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL)            \
+	COLUMN(HT_EXCESS_NS, "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL)             \
+	COLUMN(HT_EXCESS_ROW, "row", HT_I64, HT_DETAIL, "its longest event", NULL)                 \
+	COLUMN(HT_EXCESS_LONGEST_NS, "longest_ns", HT_DURATION, HT_DETAIL,                         \
+	        "duration of that event", NULL)
+HT_COLUMN_NUMBERS(HT_EXCESS_COLUMNS, HT_N_EXCESS_COLUMNS);
+extern const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS];
 enum ht_status ht_excess_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 

@@ -10,11 +10,8 @@
 
 #include <string.h>
 
-const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS] = {
-	{ "step", HT_I64, HT_KEY, "profiler step that launched the work", NULL },
-	{ "span_ns", HT_DURATION, HT_MEASURE,
-	        "length of the step, or of its GPU work when that takes longer", NULL },
-};
+const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_STEP_WORK_COLUMNS);
 enum { STEP, SPAN };
 
 /* ---- one rank ---- */
@@ -47,8 +44,8 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 		int64_t gpu_ns = frame->n_gpu ? spans[i].end - spans[i].start : 0;
 		int64_t host_ns = t->steps[i].end_ns - t->steps[i].ts_ns;
 		ht_table_row(table);
-		ht_table_put_i64(table, t->steps[i].number);
-		ht_table_put_i64(table, gpu_ns > host_ns ? gpu_ns : host_ns);
+		ht_table_put_i64(table, HT_STEP_WORK_STEP, t->steps[i].number);
+		ht_table_put_i64(table, HT_STEP_WORK_SPAN_NS, gpu_ns > host_ns ? gpu_ns : host_ns);
 	}
 	return HT_OK;
 }

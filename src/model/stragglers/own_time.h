@@ -61,8 +61,13 @@ struct ht_verdict {
 };
 
 /* The columns of the GPU work by step of one rank, and writing them: what per_rank contributes. */
-extern const struct ht_column ht_step_work_columns[];
-enum { HT_N_STEP_WORK_COLUMNS = 2 };
+#define HT_STEP_WORK_COLUMNS(COLUMN)                                                               \
+	COLUMN(HT_STEP_WORK_STEP, "step", HT_I64, HT_KEY, "profiler step that launched the work",  \
+	        NULL)                                                                              \
+	COLUMN(HT_STEP_WORK_SPAN_NS, "span_ns", HT_DURATION, HT_MEASURE,                           \
+	        "length of the step, or of its GPU work when that takes longer", NULL)
+HT_COLUMN_NUMBERS(HT_STEP_WORK_COLUMNS, HT_N_STEP_WORK_COLUMNS);
+extern const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS];
 enum ht_status ht_step_work_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
