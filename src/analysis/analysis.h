@@ -57,8 +57,4 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i) HT_MUST_USE;
 void ht_run_let_go(struct ht_run *run);
 
-#define ANALYSIS(x) extern const struct ht_analysis ht_analysis_##x;
-#include "analysis/analyses.def"
-#undef ANALYSIS
-
 #endif
