@@ -165,7 +165,7 @@ static void say_warnings(const struct cli *cli, const ht_table *table)
 		return;
 	fflush(stdout);
 	for (size_t i = 0; i < ht_table_n_notes(table); i++) {
-		if (strncmp(ht_table_note(table, i), "warning: ", 9) == 0)
+		if (ht_table_note_at(table, i)->severity == HT_NOTE_WARNING)
 			cli_say("%s", ht_table_note(table, i));
 	}
 }
@@ -180,7 +180,7 @@ static void say_nothing_written(const struct cli *cli, const ht_table *table)
 	        has_rows ? "folded lines are a text and a whole number above 0, and no row has both"
 	                 : "there are no rows");
 	for (size_t i = 0; i < ht_table_n_notes(table) && !has_rows; i++) {
-		if (strncmp(ht_table_note(table, i), "warning: ", 9) != 0)
+		if (ht_table_note_at(table, i)->severity != HT_NOTE_WARNING)
 			cli_say("%s", ht_table_note(table, i));
 	}
 }

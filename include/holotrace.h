@@ -263,6 +263,43 @@ HT_API double ht_table_f64(const ht_table *table, size_t row, size_t column);
 HT_API const char *ht_table_str(const ht_table *table, size_t row, size_t column);
 HT_API size_t ht_table_n_notes(const ht_table *table);
 HT_API const char *ht_table_note(const ht_table *table, size_t i);
+
+/* A parameter's value as text, as on a command line. */
+struct ht_arg {
+	const char *name, *value;
+};
+
+/* How much a note matters. */
+enum ht_note_severity {
+	HT_NOTE_INFO,    /* what the rows say together, or how they were made */
+	HT_NOTE_WARNING, /* part of the answer is missing, or not to be relied on */
+};
+
+/* A value that a note is made of: i64 for whole numbers, times and bytes, f64 for the other numbers, str for texts. */
+struct ht_note_value {
+	const char *name;
+	enum ht_type type;
+	int64_t i64;
+	double f64;
+	const char *str;
+};
+
+/* A note as data; its sentence is made from the rest of it. Strings live with the table. */
+struct ht_note {
+	enum ht_note_severity severity;
+	const char *kind;  /* "note" for a plain sentence */
+	const char *state; /* "found", "none", "unknown"; NULL: the note concludes nothing */
+	const char *text;  /* the sentence alone */
+	const char *line;  /* as shown: "warning: " before it, what to run next behind it */
+	const char *next;  /* verb that shows more, NULL: none */
+	const struct ht_arg *next_args;
+	size_t n_next_args;
+	const struct ht_note_value *values;
+	size_t n_values;
+};
+
+/* The same note as data; NULL beyond the end. */
+HT_API const struct ht_note *ht_table_note_at(const ht_table *table, size_t i);
 /* The one-line method, "" when there is none; rows that top removed; the share column to draw as
  * bars, SIZE_MAX when there is none. */
 HT_API const char *ht_table_method(const ht_table *table);
@@ -439,11 +476,6 @@ HT_API const struct ht_analysis_info *ht_analysis_find(const char *name);
 /* Options that every analysis takes: rank, step, annotation, hta-compat. */
 HT_API size_t ht_n_common_params(void);
 HT_API const struct ht_param *ht_common_param(size_t i);
-
-/* A parameter's value as text, as on a command line. */
-struct ht_arg {
-	const char *name, *value;
-};
 
 /* The most sets that a comparison of several runs takes. */
 #define HT_MAX_SETS 64

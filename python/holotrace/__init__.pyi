@@ -293,11 +293,30 @@ class Session:
         Columns:
             topic: what the line is about
             finding: what was found
-            evidence: events behind it, as rank:row
+            evidence [events]: events behind it, each as rank:event
             next: verb and options that show more
-            value_ns [ns]: the time that it is about, of a step or, of lists, of the first in all
-            share [ratio]: of the whole that the sentence names
-            saves_ns [ns]: what a step could be shorter by, at most
+            value_ns [ns]: value where its unit is ns: of a step; of lists, of the first in all
+            share [ratio]: share of the whole that denominator names
+            upper_bound_ns [ns]: upper bound on savings per step
+            kind: what the finding is, the same in every language
+            state: found, none or unknown
+            reason: why it is unknown, or which form of it was found
+            subject_kind: what the subject is: rank, device, kernel, operator, module, group or cause
+            subject: what the finding is about
+            value: the number that it is about, in unit
+            unit: of value: ns, bytes, count or ratio
+            denominator: what the share is of
+            denominator_rank: rank whose whole that is; null: all ranks
+            upper_bound_share [ratio]: upper bound on savings over the mean step time
+            confidence [ratio]: how much of the evidence is measured, not inferred; null: all of it
+            evidence_rank: rank of the first event
+            evidence_event: the first event, a row of that rank
+            next_verb: verb of next
+            next_args: options of next, a JSON object
+            heading: the finding as a heading
+            detail: what the finding says beyond its heading
+            values: further values and lists of it, a JSON object
+            saves_ns [ns]: upper_bound_ns under its former name
         """
         ...
     def advice(
@@ -316,12 +335,12 @@ class Session:
     ) -> Table:
         """What could be done to make a step shorter, and what would that save?
 
-        Rules with thresholds over what was measured; each that fires shows its events and what it costs of a step, at most.
+        Checks with thresholds over what was measured; each finding shows its events and an upper bound on savings per step.
 
             holotrace.open("traces/").advice(top=10)
 
         Arguments:
-            view: rules that fire, or all with why they do not (fired, rules)
+            view: checks that found something, or all with why they did not (fired, rules)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
@@ -333,15 +352,34 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            rule: name of the rule
-            finding: what fired it, or why it does not
+            rule: name of the check
+            finding: what it found, or why it found nothing
             advice: what could be done
-            evidence: events behind it, as rank:row
+            evidence [events]: events behind it, each as rank:event
             next: verb and options that show more
-            cost_ns [ns]: what it costs of a step, at most; null: no time
-            share [ratio]: that over the rank's mean step
+            value_ns [ns]: value where its unit is ns: of a step; of lists, of the first in all
+            share [ratio]: share of the whole that denominator names
+            upper_bound_ns [ns]: upper bound on savings per step
+            kind: what the finding is, the same in every language
+            state: found, none or unknown
+            reason: why it is unknown, or which form of it was found
+            subject_kind: what the subject is: rank, device, kernel, operator, module, group or cause
+            subject: what the finding is about
+            value: the number that it is about, in unit
+            unit: of value: ns, bytes, count or ratio
+            denominator: what the share is of
+            denominator_rank: rank whose whole that is; null: all ranks
+            upper_bound_share [ratio]: upper bound on savings over the mean step time
+            confidence [ratio]: how much of the evidence is measured, not inferred; null: all of it
+            evidence_rank: rank of the first event
+            evidence_event: the first event, a row of that rank
+            next_verb: verb of next
+            next_args: options of next, a JSON object
+            heading: the finding as a heading
+            detail: what the finding says beyond its heading
+            values: further values and lists of it, a JSON object
+            cost_ns [ns]: upper_bound_ns under its former name
             rank: rank where it does most
-            state: fires, no, or cannot tell
         """
         ...
     def health(

@@ -196,13 +196,13 @@ enum ht_status ht_et_finish_ranks(struct ht_run *run, const struct ht_parts *par
 		if (file)
 			is_used[file - files.list] = 1;
 		else
-			HT_TRY(ht_table_add_note(
-			        table, "warning: rank %" PRId64 " has no execution trace", rank));
+			HT_TRY(ht_table_add_warning(
+			        table, "rank %" PRId64 " has no execution trace", rank));
 	}
 	for (size_t i = 0; i < files.n; i++)
 		if (!is_used[i])
-			HT_TRY(ht_table_add_note(table,
-			        "warning: %s was not looked at: no Kineto trace is of its rank",
+			HT_TRY(ht_table_add_warning(table,
+			        "%s was not looked at: no Kineto trace is of its rank",
 			        files.list[i].path));
 	return HT_OK;
 }

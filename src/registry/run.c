@@ -436,7 +436,7 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 			        " left out, info says which",
 			        roster->n_repeated));
 		if (roster->missing_note)
-			HT_TRY(ht_table_add_note(table, "%s", roster->missing_note));
+			HT_TRY(ht_table_add_warning(table, "%s", roster->missing_note));
 		if (roster->job_note)
 			HT_TRY(ht_table_add_note(table, "%s", roster->job_note));
 		if (roster->loss_note)

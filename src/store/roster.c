@@ -174,10 +174,9 @@ static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *ar
 	for (size_t i = 0; list && i < roster->n_missing && i < SHOWN; i++)
 		list = ht_arena_printf(arena, "%s%s%s", list, i ? "; " : "", roster->missing[i]);
 	size_t n_more = roster->n_missing > SHOWN ? roster->n_missing - SHOWN : 0;
-	char *note =
-	        !list ? NULL
-	              : ht_arena_printf(arena, "warning: missing from this result, %zu file%s: %s",
-	                        roster->n_missing, roster->n_missing == 1 ? "" : "s", list);
+	char *note = !list ? NULL
+	                   : ht_arena_printf(arena, "missing from this result, %zu file%s: %s",
+	                             roster->n_missing, roster->n_missing == 1 ? "" : "s", list);
 	roster->missing_note =
 	        note && n_more ? ht_arena_printf(arena, "%s; and %zu more", note, n_more) : note;
 	return roster->missing_note ? HT_OK : HT_NOMEM;

@@ -237,7 +237,7 @@ static enum ht_status append_rows(ht_table *table, const ht_table *source,
 static enum ht_status append_notes(ht_table *table, const ht_table *source)
 {
 	for (size_t i = 0; i < ht_table_n_notes(source); i++)
-		HT_TRY(ht_table_add_note(table, "%s", ht_table_note(source, i)));
+		HT_TRY(ht_table_put_note(table, ht_table_note_at(source, i)));
 	return HT_OK;
 }
 

@@ -84,16 +84,6 @@ const char *ht_table_str(const ht_table *table, size_t row, size_t column)
 	return ht_table_pool_at(table, cells->str[row])->text;
 }
 
-size_t ht_table_n_notes(const ht_table *table)
-{
-	return table->notes.n;
-}
-
-const char *ht_table_note(const ht_table *table, size_t i)
-{
-	return i < table->notes.n ? ((const char *const *)table->notes.data)[i] : NULL;
-}
-
 size_t ht_table_bar(const ht_table *table)
 {
 	return table->bar < ht_n_columns(table) ? table->bar : SIZE_MAX;

@@ -4,7 +4,10 @@
  *   {"title":"…","method":"…",
  *    "columns":[{"name":"dur_ns","type":"duration","unit":"ns","role":"measure","sentence":"…"}],
  *    "rows":[[3070]],
- *    "notes":[],"n_hidden":0}
+ *    "notes":[],"findings":[],"n_hidden":0}
+ *
+ * A finding is a note as data: {"severity":"info","kind":"idle","state":"found","sentence":"…","values":{"share":0.82},
+ * "next":{"verb":"idle-breakdown","args":{"by":"device"}}}; of plain sentences kind is "note". notes are their lines.
  *
  * Base units unrounded; integers keep all 64 bits, so a reader that makes doubles of them loses some. For the page,
  * which is such a reader, those that it would round are texts, and the end is
@@ -13,6 +16,7 @@
  */
 #include "table/escape.h"
 #include "table/format.h"
+#include "table/note.h"
 #include "table/render.h"
 
 static void write_member(struct ht_out *out, const char *key, const char *text)
@@ -86,6 +90,75 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row, boo
 	ht_out_char(out, ']');
 }
 
+static void write_note_value(struct ht_out *out, const struct ht_note_value *value)
+{
+	char buf[HT_FORMAT_BYTES];
+	if (ht_note_value_is_absent(value))
+		ht_out_str(out, "null");
+	else if (value->type == HT_STR)
+		ht_out_json(out, value->str);
+	else if (value->type == HT_BOOL)
+		ht_out_str(out, value->i64 ? "true" : "false");
+	else if (ht_type_is_f64(value->type))
+		ht_out_bytes(out, buf, ht_format_f64(buf, value->f64));
+	else
+		ht_out_bytes(out, buf, ht_format_i64(buf, value->i64));
+}
+
+static void write_next(struct ht_out *out, const struct ht_note *note)
+{
+	ht_out_str(out, ",\"next\":");
+	if (!note->next) {
+		ht_out_str(out, "null");
+		return;
+	}
+	ht_out_char(out, '{');
+	write_member(out, "verb", note->next);
+	ht_out_str(out, ",\"args\":{");
+	for (size_t i = 0; i < note->n_next_args; i++) {
+		ht_out_str(out, i ? "," : "");
+		write_member(out, note->next_args[i].name, note->next_args[i].value);
+	}
+	ht_out_str(out, "}}");
+}
+
+static void write_note(struct ht_out *out, const struct ht_note *note)
+{
+	ht_out_char(out, '{');
+	write_member(out, "severity", note->severity == HT_NOTE_WARNING ? "warning" : "info");
+	ht_out_char(out, ',');
+	write_member(out, "kind", note->kind);
+	ht_out_char(out, ',');
+	write_member(out, "state", note->state);
+	ht_out_char(out, ',');
+	write_member(out, "sentence", note->text);
+	ht_out_str(out, ",\"values\":{");
+	for (size_t i = 0; i < note->n_values; i++) {
+		ht_out_str(out, i ? ",\"" : "\"");
+		ht_out_str(out, note->values[i].name);
+		ht_out_str(out, "\":");
+		write_note_value(out, &note->values[i]);
+	}
+	ht_out_char(out, '}');
+	write_next(out, note);
+	ht_out_char(out, '}');
+}
+
+static void write_notes(struct ht_out *out, const ht_table *table)
+{
+	ht_out_str(out, "\"notes\":[");
+	for (size_t i = 0; i < table->notes.n; i++) {
+		ht_out_str(out, i ? ",\n " : "\n ");
+		ht_out_json(out, ht_table_note(table, i));
+	}
+	ht_out_str(out, "],\n\"findings\":[");
+	for (size_t i = 0; i < table->notes.n; i++) {
+		ht_out_str(out, i ? ",\n " : "\n ");
+		write_note(out, ht_table_note_at(table, i));
+	}
+	ht_out_str(out, "],\n");
+}
+
 enum ht_status ht_render_json(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
@@ -99,12 +172,9 @@ enum ht_status ht_render_json(
 	ht_out_str(out, "\"rows\":[");
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
 		write_row(out, table, row, options->for_page);
-	ht_out_str(out, "],\n\"notes\":[");
-	for (size_t i = 0; i < table->notes.n; i++) {
-		ht_out_str(out, i ? ",\n " : "\n ");
-		ht_out_json(out, ht_table_note(table, i));
-	}
-	ht_out_str(out, options->for_page ? "],\n\"hidden\":" : "],\n\"n_hidden\":");
+	ht_out_str(out, "],\n");
+	write_notes(out, table);
+	ht_out_str(out, options->for_page ? "\"hidden\":" : "\"n_hidden\":");
 	ht_out_bytes(out, buf, ht_format_u64(buf, table->n_hidden));
 	if (options->for_page) {
 		size_t bar = ht_table_bar(table);

@@ -24,6 +24,29 @@ static void pack_column(const struct ht_cells *cells, struct ht_bytes_out *out)
 	ht_bytes_put_u64(out, cells->keeps_clock);
 }
 
+static void pack_note(const struct ht_note *note, struct ht_bytes_out *out)
+{
+	ht_bytes_put_u64(out, note->severity);
+	ht_bytes_put_str(out, note->kind);
+	ht_bytes_put_str(out, note->state);
+	ht_bytes_put_str(out, note->text);
+	ht_bytes_put_str(out, note->next);
+	ht_bytes_put_u64(out, note->n_next_args);
+	for (size_t i = 0; i < note->n_next_args; i++) {
+		ht_bytes_put_str(out, note->next_args[i].name);
+		ht_bytes_put_str(out, note->next_args[i].value);
+	}
+	ht_bytes_put_u64(out, note->n_values);
+	for (size_t i = 0; i < note->n_values; i++) {
+		const struct ht_note_value *value = &note->values[i];
+		ht_bytes_put_str(out, value->name);
+		ht_bytes_put_u64(out, value->type);
+		ht_bytes_put_u64(out, (uint64_t)value->i64);
+		ht_bytes_put_words(out, &value->f64, 1, sizeof value->f64);
+		ht_bytes_put_str(out, value->str);
+	}
+}
+
 void ht_table_pack(const ht_table *table, struct ht_bytes_out *out)
 {
 	ht_bytes_put_str(out, table->title);
@@ -39,7 +62,7 @@ void ht_table_pack(const ht_table *table, struct ht_bytes_out *out)
 		        out, ht_table_pool_at(table, id)->text, ht_table_pool_at(table, id)->n);
 	ht_bytes_put_u64(out, ht_table_n_notes(table));
 	for (size_t i = 0; i < ht_table_n_notes(table); i++)
-		ht_bytes_put_str(out, ht_table_note(table, i));
+		pack_note(ht_table_note_at(table, i), out);
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		const struct ht_cells *cells = ht_cells_at(table, c);
 		size_t elem = ht_cell_bytes(cells->meta.type);
@@ -91,15 +114,55 @@ static enum ht_status unpack_texts(struct ht_bytes_in *in, ht_table *table)
 	return in->failed ? HT_FORMAT : HT_OK;
 }
 
+static bool unpack_args(struct ht_bytes_in *in, struct ht_arena *scratch, struct ht_note *note)
+{
+	size_t n = ht_bytes_get_count(in, 2 * 8);
+	struct ht_arg *args = ht_arena_alloc(scratch, (n + 1) * sizeof *args);
+	for (size_t i = 0; args && i < n && !in->failed; i++) {
+		args[i].name = ht_bytes_get_str(in, scratch);
+		args[i].value = ht_bytes_get_str(in, scratch);
+		in->failed |= !args[i].name || !args[i].value;
+	}
+	note->next_args = args;
+	note->n_next_args = n;
+	return args != NULL;
+}
+
+static bool unpack_values(struct ht_bytes_in *in, struct ht_arena *scratch, struct ht_note *note)
+{
+	size_t n = ht_bytes_get_count(in, 5 * 8);
+	struct ht_note_value *values = ht_arena_alloc(scratch, (n + 1) * sizeof *values);
+	for (size_t i = 0; values && i < n && !in->failed; i++) {
+		values[i].name = ht_bytes_get_str(in, scratch);
+		uint64_t type = ht_bytes_get_u64(in);
+		values[i].i64 = (int64_t)ht_bytes_get_u64(in);
+		ht_bytes_get_words(in, &values[i].f64, 1, sizeof values[i].f64);
+		values[i].str = ht_bytes_get_str(in, scratch);
+		in->failed |= !values[i].name || type > HT_LAST_TYPE || isinf(values[i].f64);
+		values[i].type = in->failed ? HT_I64 : (enum ht_type)type;
+	}
+	note->values = values;
+	note->n_values = n;
+	return values != NULL;
+}
+
 static enum ht_status unpack_notes(
         struct ht_bytes_in *in, struct ht_arena *scratch, ht_table *table)
 {
-	size_t n = ht_bytes_get_count(in, 8);
+	size_t n = ht_bytes_get_count(in, 7 * 8);
 	for (size_t i = 0; i < n && !in->failed; i++) {
-		const char *note = ht_bytes_get_str(in, scratch);
-		if (!note)
+		uint64_t severity = ht_bytes_get_u64(in);
+		struct ht_note note = { .kind = ht_bytes_get_str(in, scratch),
+			.state = ht_bytes_get_str(in, scratch),
+			.text = ht_bytes_get_str(in, scratch),
+			.next = ht_bytes_get_str(in, scratch) };
+		if (!note.kind || !note.text || severity > HT_NOTE_WARNING)
 			return HT_FORMAT;
-		HT_TRY(ht_table_add_note(table, "%s", note));
+		note.severity = (enum ht_note_severity)severity;
+		if (!unpack_args(in, scratch, &note) || !unpack_values(in, scratch, &note))
+			return HT_NOMEM;
+		if (!in->failed)
+			HT_TRY(ht_table_put_note(table, &note));
 	}
 	return in->failed ? HT_FORMAT : HT_OK;
 }

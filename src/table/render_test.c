@@ -305,7 +305,9 @@ static void test_json(void **state)
 	        " {\"name\":\"dur_ns\",\"type\":\"duration\",\"unit\":\"ns\",\"role\":\"measure\","
 	        "\"sentence\":\"time it \\\"ran\\\"\"}],\n"
 	        "\"rows\":[\n [\"gemm|<4>\",41200000],\n [\"\\u001b[2J\",3070]],\n"
-	        "\"notes\":[\n \"1 event lost\"],\n\"n_hidden\":1}\n");
+	        "\"notes\":[\n \"1 event lost\"],\n"
+	        "\"findings\":[\n {\"severity\":\"info\",\"kind\":\"note\",\"state\":null,"
+	        "\"sentence\":\"1 event lost\",\"values\":{},\"next\":null}],\n\"n_hidden\":1}\n");
 	ht_table_free(t);
 }
 
@@ -335,7 +337,7 @@ static void test_json_for_page(void **state)
 	        "\"rows\":[\n [9007199254740991,0,0.5],\n"
 	        " [\"9007199254740992\",\"18446744073709551615\",0.5],\n"
 	        " [\"-9007199254740992\",9007199254740991,0.5]],\n"
-	        "\"notes\":[],\n\"hidden\":0,\n\"bar\":null,\n\"says_no\":false}\n");
+	        "\"notes\":[],\n\"findings\":[],\n\"hidden\":0,\n\"bar\":null,\n\"says_no\":false}\n");
 	free(got.data);
 	ht_table_free(t);
 }

@@ -68,7 +68,7 @@ struct ht_table {
 	bool own_words; /* all texts of cells are ours */
 	bool says_no;
 	struct ht_table_pool pool;
-	struct ht_vec notes; /* const char * */
+	struct ht_vec notes; /* struct ht_note */
 	ht_table *lender;    /* whose texts these are, NULL: its own */
 };
 

@@ -117,7 +117,7 @@ void ht_table_free(ht_table *table)
 	ht_table_pool_done(table);
 	ht_table_free(table->lender);
 	ht_vec_free(mem, &table->columns, sizeof(struct ht_cells));
-	ht_vec_free(mem, &table->notes, sizeof(const char *));
+	ht_vec_free(mem, &table->notes, sizeof(struct ht_note));
 	ht_arena_done(&table->arena);
 	ht_mem_free(mem, table, sizeof *table);
 	ht_mem_release(mem);
@@ -166,24 +166,6 @@ enum ht_status ht_table_set_method(ht_table *table, const char *method)
 	return HT_OK;
 }
 
-enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
-{
-	va_list ap, again;
-	va_start(ap, format);
-	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, format, ap);
-	char *note = n < 0 ? NULL : ht_arena_alloc(&table->arena, (size_t)n + 1);
-	if (note) {
-		vsnprintf(note, (size_t)n + 1, format, again);
-		note = ht_table_copy_text(table, note, (size_t)n);
-	}
-	va_end(again);
-	va_end(ap);
-	if (!note || !HT_VEC_PUSH(table->mem, &table->notes, const char *, note))
-		return ht_table_fail(table, HT_NOMEM);
-	return HT_OK;
-}
-
 void ht_table_say_no(ht_table *table)
 {
 	table->says_no = true;
@@ -221,14 +203,21 @@ static void rename_device(const char *text, const char *word)
 	}
 }
 
+static void rename_note(const struct ht_note *note, const char *word)
+{
+	rename_device(note->text, word);
+	if (note->line != note->text)
+		rename_device(note->line, word);
+}
+
 void ht_table_name_device(ht_table *table, const char word[3])
 {
-	const char **notes = table->notes.data;
+	const struct ht_note *notes = table->notes.data;
 	const struct ht_table_pool_text *texts = table->pool.texts.data;
 	rename_device(table->title, word);
 	rename_device(table->method, word);
 	for (size_t i = 0; i < table->notes.n; i++)
-		rename_device(notes[i], word);
+		rename_note(&notes[i], word);
 	for (size_t i = 0; table->own_words && i < table->pool.texts.n; i++)
 		rename_device(texts[i].text, word);
 }

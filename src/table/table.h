@@ -20,9 +20,15 @@ enum ht_status ht_table_new(ht_ctx *ctx, const char *title, const struct ht_colu
 enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column) HT_MUST_USE;
 /* One line under the title that says how the numbers are made; copied. */
 enum ht_status ht_table_set_method(ht_table *table, const char *method) HT_MUST_USE;
-/* A line under the table; copied. Shown by text, md and html, carried by json. */
+/* A line under the table; copied. Shown by text, md and html, carried by json. What concludes something is a finding
+ * (model/finding/finding.h), which has its values beside its sentence. */
 enum ht_status ht_table_add_note(ht_table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3))) HT_MUST_USE;
+/* The same, of an answer of which part is missing or not to be relied on. */
+enum ht_status ht_table_add_warning(ht_table *table, const char *format, ...)
+        __attribute__((format(printf, 2, 3))) HT_MUST_USE;
+/* A note as data; copied. line is made of the rest. */
+enum ht_status ht_table_put_note(ht_table *table, const struct ht_note *note) HT_MUST_USE;
 /* The check whose answer the table is says no. */
 void ht_table_say_no(ht_table *table);
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */

@@ -10,6 +10,11 @@ static int64_t cell(const ht_table *table, size_t row, size_t column)
 	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
 }
 
+static const char *text(const ht_table *table, size_t row, size_t column)
+{
+	return ht_table_is_null(table, row, column) ? NULL : ht_table_str(table, row, column);
+}
+
 static struct ht_rule_fact read_fact(const struct ht_advice *a, size_t p, size_t row)
 {
 	const ht_table *facts = a->parts->list[p].facts[HT_ADVICE_FACTS];
@@ -21,9 +26,11 @@ static struct ht_rule_fact read_fact(const struct ht_advice *a, size_t p, size_t
 		.count = cell(facts, row, HT_FACT_COUNT),
 		.row = cell(facts, row, HT_FACT_ROW),
 		.row_ns = cell(facts, row, HT_FACT_ROW_NS),
-		.name = ht_table_is_null(facts, row, HT_FACT_NAME)
-		                ? NULL
-		                : ht_table_str(facts, row, HT_FACT_NAME) };
+		.name = text(facts, row, HT_FACT_NAME),
+		.more = text(facts, row, HT_FACT_MORE),
+		.place = text(facts, row, HT_FACT_PLACE),
+		.aux = { cell(facts, row, HT_FACT_AUX), cell(facts, row, HT_FACT_AUX + 1),
+		        cell(facts, row, HT_FACT_AUX + 2), cell(facts, row, HT_FACT_AUX + 3) } };
 }
 
 struct ht_rule_fact ht_rule_fact_of(const struct ht_advice *a, size_t p, enum ht_metric metric)
@@ -58,36 +65,61 @@ struct ht_rule_fact ht_rule_worst(const struct ht_advice *a, enum ht_metric metr
 	return most;
 }
 
-const char *ht_rule_percent(struct ht_advice *a, double share)
-{
-	return HT_SAY(a, "%.1f %%", 100 * share);
-}
-
 const char *ht_rule_steps(const struct ht_advice *a)
 {
-	return a->f.has_steps ? "the steps" : "the time that was recorded";
+	return a->f.has_steps ? "of.step_time" : "of.recording";
 }
 
-struct ht_rule_verdict ht_rule_judge(struct ht_advice *a, struct ht_rule_fact fact,
-        double threshold, const char *what, const char *of)
+int64_t ht_rule_rank(const struct ht_advice *a, size_t i_part)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
-	double share = ht_rule_share(a, &fact);
-	if (!fact.is_known)
+	return i_part < a->parts->n ? a->parts->list[i_part].rank : HT_NO_I64;
+}
+
+void ht_rule_subject_rank(struct ht_advice *a, struct ht_finding *f, int64_t rank)
+{
+	ht_finding_subject(f, "rank", HT_SAY(a, "%lld", (long long)rank));
+}
+
+struct ht_rule_verdict ht_rule_no_verdict(void)
+{
+	return (struct ht_rule_verdict){ .f = ht_finding("", HT_STATE_UNKNOWN),
+		.i_part = SIZE_MAX,
+		.row = HT_NO_I64,
+		.cost_ns = HT_NO_I64,
+		.step_cost_ns = HT_NO_I64 };
+}
+
+struct ht_rule_verdict ht_rule_verdict_on(const struct ht_rule_fact *fact)
+{
+	struct ht_rule_verdict v = ht_rule_no_verdict();
+	if (!fact->is_known)
 		return v;
-	v.state = share > threshold ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%s %s of %s%s", what, ht_rule_percent(a, share), of,
-	        v.state == HT_RULE_FIRES
-	                ? ""
-	                : HT_SAY(a, ", no more than %s", ht_rule_percent(a, threshold)));
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
+	v.i_part = fact->i_part;
+	v.row = fact->row;
+	v.cost_ns = fact->part;
 	return v;
 }
 
-struct ht_rule_verdict ht_rule_above(struct ht_advice *a, enum ht_metric metric, double threshold,
-        const char *what, const char *of)
+enum ht_state ht_rule_state(bool fires)
 {
-	return ht_rule_judge(a, ht_rule_worst(a, metric), threshold, what, of);
+	return fires ? HT_STATE_FOUND : HT_STATE_NONE;
+}
+
+struct ht_rule_verdict ht_rule_judge(
+        struct ht_advice *a, struct ht_rule_fact fact, double threshold, const char *of)
+{
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
+	double share = ht_rule_share(a, &fact);
+	if (!fact.is_known)
+		return v;
+	v.f.state = ht_rule_state(share > threshold);
+	ht_finding_share(&v.f, share, of, ht_rule_rank(a, fact.i_part));
+	ht_finding_ratio(&v.f, "threshold", threshold);
+	return v;
+}
+
+struct ht_rule_verdict ht_rule_above(
+        struct ht_advice *a, enum ht_metric metric, double threshold, const char *of)
+{
+	return ht_rule_judge(a, ht_rule_worst(a, metric), threshold, of);
 }

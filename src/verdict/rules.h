@@ -2,13 +2,14 @@
  * rules.h - what rules of advice have in common: facts of ranks (model/advice/rule_facts.h), words, verdicts.
  *
  * A rule looks at the facts of all ranks, mostly at the rank where something has the largest share, and says whether it
- * fires, what it found, and what that costs. A rule whose facts are missing cannot tell.
+ * fires, what it found, and what that costs. A rule whose facts are missing is unknown. Words are the templates'.
  */
 #ifndef HT_VERDICT_RULES_H
 #define HT_VERDICT_RULES_H
 
 #include "verdict/findings.h"
 #include "verdict/words.h"
+#include "model/finding/finding.h"
 #include "model/advice/rule_facts.h"
 #include "model/stragglers/votes.h"
 
@@ -20,7 +21,8 @@ struct ht_rule_fact {
 	bool is_known;
 	size_t i_part;
 	int64_t device, part, whole, count, row, row_ns; /* HT_NO_I64: none */
-	const char *name;                                /* NULL: none */
+	const char *name, *more, *place;                 /* NULL: none */
+	int64_t aux[HT_N_FACT_AUX];                      /* what else the metric says of itself */
 };
 
 struct ht_advice {
@@ -41,38 +43,47 @@ struct ht_rule_fact ht_rule_worst(const struct ht_advice *advice, enum ht_metric
 /* Of its whole, or of the rank's steps when the metric is time without a whole of its own. */
 double ht_rule_share(const struct ht_advice *advice, const struct ht_rule_fact *fact);
 
-const char *ht_rule_percent(struct ht_advice *advice, double share);
-/* "the steps", or what was recorded without any. */
+/* What shares of steps are of: steps, or what was recorded without any. */
 const char *ht_rule_steps(const struct ht_advice *advice);
-
-enum ht_rule_state { HT_RULE_CANNOT_TELL, HT_RULE_NO, HT_RULE_FIRES };
+int64_t ht_rule_rank(const struct ht_advice *advice, size_t i_part);
+/* A rank as the subject of a finding. */
+void ht_rule_subject_rank(struct ht_advice *advice, struct ht_finding *finding, int64_t rank);
 
 struct ht_rule_verdict {
-	enum ht_rule_state state;
-	const char *finding;
-	const char *advice;   /* NULL: that of the rule */
+	struct ht_finding f;  /* of the rule's kind; unknown until something was measured */
 	size_t i_part;        /* SIZE_MAX: none */
 	int64_t row;          /* HT_NO_I64: none */
 	int64_t cost_ns;      /* of all steps of the rank; HT_NO_I64: none */
 	int64_t step_cost_ns; /* of a step, where that is known instead */
 };
 
-#define HT_NO_VERDICT                                                                              \
-	{                                                                                          \
-		.i_part = SIZE_MAX, .row = HT_NO_I64, .cost_ns = HT_NO_I64,                        \
-		.step_cost_ns = HT_NO_I64                                                          \
-	}
+struct ht_rule_verdict ht_rule_no_verdict(void);
+/* About what was measured, which costs its part; unknown when it was not. */
+struct ht_rule_verdict ht_rule_verdict_on(const struct ht_rule_fact *fact);
 
-/* Most rules: a share above a threshold. */
-struct ht_rule_verdict ht_rule_judge(struct ht_advice *advice, struct ht_rule_fact fact,
-        double threshold, const char *what, const char *of);
-struct ht_rule_verdict ht_rule_above(struct ht_advice *advice, enum ht_metric metric,
-        double threshold, const char *what, const char *of);
+/* Most rules: a share above a threshold. of is a term of the templates. */
+struct ht_rule_verdict ht_rule_judge(
+        struct ht_advice *advice, struct ht_rule_fact fact, double threshold, const char *of);
+struct ht_rule_verdict ht_rule_above(
+        struct ht_advice *advice, enum ht_metric metric, double threshold, const char *of);
+enum ht_state ht_rule_state(bool fires);
 
+/* What of the critical path a rule is about: it saves no more than the path would without that. */
+#define HT_RULE_PATH(name) (1u << HT_CP_BOUND_##name)
+#define HT_RULE_CPU        (HT_RULE_PATH(CPU) | HT_RULE_PATH(LAUNCH_DELAY) | HT_RULE_PATH(KERNEL_DELAY))
+#define HT_RULE_DATA       (HT_RULE_PATH(DATA_LOADING) | HT_RULE_PATH(CPU))
+#define HT_RULE_COPY       (HT_RULE_PATH(GPU_MEMORY) | HT_RULE_PATH(CPU))
+#define HT_RULE_COMM       (HT_RULE_PATH(GPU_COMMUNICATION) | HT_RULE_PATH(CPU))
+#define HT_RULE_DEVICE     HT_RULE_PATH(GPU_COMPUTE)
+
+/* Its words are those of its name (model/finding/templates.def). */
 struct ht_rule {
 	const char *name;
 	struct ht_rule_verdict (*judge)(struct ht_advice *advice);
-	const char *advice, *next, *needs;
+	const char *next;      /* verb */
+	struct ht_arg args[2]; /* of it; name NULL: none */
+	unsigned
+	        bounds; /* HT_RULE_...: what of the path it could shorten; 0: no single part of it */
 };
 
 /* The rules about ranks that communicate (rules_ranks.c). */

@@ -3,7 +3,6 @@
  */
 #include "verdict/rules.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 /* ---- ranks ---- */
@@ -61,16 +60,10 @@ static double whole_per_step(const struct ht_rule_fact *fact)
 	return fact->count > 0 ? (double)fact->whole / (double)fact->count : NAN;
 }
 
-/* A verdict about what was measured, which costs its part; none when it was not. */
-static struct ht_rule_verdict verdict_on(const struct ht_rule_fact *fact)
+static void put_counts(struct ht_finding *f, int64_t count, int64_t whole)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
-	if (!fact->is_known)
-		return v;
-	v.i_part = fact->i_part;
-	v.row = fact->row;
-	v.cost_ns = fact->part;
-	return v;
+	ht_finding_count(f, "count", count);
+	ht_finding_count(f, "whole", whole);
 }
 
 /* ---- kernels ---- */
@@ -78,139 +71,114 @@ static struct ht_rule_verdict verdict_on(const struct ht_rule_fact *fact)
 static struct ht_rule_verdict ai_cpu(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AI_CPU);
-	struct ht_rule_verdict v = verdict_on(&fact);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count && fact.row_ns >= 20000 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%" PRId64 " kernels run on the AI CPU%s", fact.count,
-	        fact.count ? HT_SAY(a, ", the longest, %s, for %s", fact.name ? fact.name : "one",
-	                             ht_words_time(&a->words, fact.row_ns))
-	                   : "");
+	v.f.state = ht_rule_state(fact.count && fact.row_ns >= 20000);
+	ht_finding_subject(&v.f, "kernel", fact.name);
+	ht_finding_count(&v.f, "count", fact.count);
+	ht_finding_text(&v.f, "name", fact.count ? fact.name : NULL);
+	ht_finding_ns(&v.f, "longest", fact.row_ns);
 	return v;
 }
 
 static struct ht_rule_verdict dynamic_shapes(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = spread_of(a, HT_METRIC_STATIC, part_of).least;
 	if (!fact.is_known)
 		return v;
-	v.state = fact.part ? HT_RULE_NO : HT_RULE_FIRES;
-	v.finding = HT_SAY(
-	        a, "%" PRId64 " of %" PRId64 " kernels have static shapes", fact.part, fact.whole);
+	v.f.state = ht_rule_state(!fact.part);
+	put_counts(&v.f, fact.part, fact.whole);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
 }
 
-/* Rules of time that a metric adds up, with how many kernels it is of. */
-static struct ht_rule_verdict of_kernels(
-        struct ht_advice *a, enum ht_metric metric, const char *what)
+/* Rules of time that a metric adds up. */
+static struct ht_rule_verdict of_kernels(struct ht_advice *a, enum ht_metric metric)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, metric);
-	struct ht_rule_verdict v = verdict_on(&fact);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%s %s%s", what, ht_words_time(&a->words, fact.part),
-	        fact.part && fact.name ? HT_SAY(a, ", %s most of all", fact.name) : "");
+	v.f.state = ht_rule_state(fact.part);
+	ht_finding_value(&v.f, (double)fact.part, "ns");
+	ht_finding_subject(&v.f, "kernel", fact.part ? fact.name : NULL);
+	ht_finding_text(&v.f, "name", fact.part ? fact.name : NULL);
 	return v;
 }
 
 static struct ht_rule_verdict no_bound(struct ht_advice *a)
 {
-	return of_kernels(a, HT_METRIC_NO_BOUND,
-	        "no pipe is busy more than 80 % of the time in some kernels of more than 20 µs: even the "
-	        "busiest one rests");
+	return of_kernels(a, HT_METRIC_NO_BOUND);
 }
 
 static struct ht_rule_verdict vector_use(struct ht_advice *a)
 {
-	return of_kernels(a, HT_METRIC_VECTOR,
-	        "vector cores neither compute nor move data, in types of kernels with 1 % of the time, for");
+	return of_kernels(a, HT_METRIC_VECTOR);
+}
+
+/* With how many of the kernels have a shape that does not fit. */
+static struct ht_rule_verdict of_shapes(struct ht_advice *a, enum ht_metric metric)
+{
+	struct ht_rule_verdict v = of_kernels(a, metric);
+	int64_t count = ht_rule_worst(a, metric).count;
+	if (v.f.state == HT_STATE_FOUND)
+		ht_finding_count(&v.f, "count", count ? count : HT_NO_I64);
+	return v;
 }
 
 static struct ht_rule_verdict cube_use(struct ht_advice *a)
 {
-	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_CUBE);
-	struct ht_rule_verdict v = of_kernels(a, HT_METRIC_CUBE,
-	        "to be bound by the cube (80 %) or by memory (95 %) matrix products of 100 MB lack");
-	if (v.state == HT_RULE_FIRES)
-		v.finding = HT_SAY(a,
-		        "%s; %" PRId64 " of them have an inner axis that is no multiple of 256",
-		        v.finding, fact.count);
-	return v;
+	return of_shapes(a, HT_METRIC_CUBE);
 }
 
 static struct ht_rule_verdict flash_attention(struct ht_advice *a)
 {
-	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_ATTENTION);
-	struct ht_rule_verdict v = of_kernels(a, HT_METRIC_ATTENTION,
-	        "to be bound by memory (80 %), vectors (forward) or fixpipe (backward, 75 %) kernels of "
-	        "flash attention lack");
-	if (v.state == HT_RULE_FIRES && fact.count)
-		v.finding = HT_SAY(a,
-		        "%s; in %" PRId64 " of them a head or the sequence is no multiple of 128",
-		        v.finding, fact.count);
-	return v;
+	return of_shapes(a, HT_METRIC_ATTENTION);
 }
 
 static struct ht_rule_verdict block_dim(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BLOCKS);
-	struct ht_rule_verdict v = verdict_on(&fact);
-	if (!fact.is_known)
-		return v;
-	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding =
-	        fact.part ? HT_SAY(a,
-	                            "the blocks of %" PRId64
-	                            " kernels are no multiple of the cores, of which some rest: %s "
-	                            "of these kernels' time, most of all %s",
-	                            fact.count, ht_words_time(&a->words, fact.part),
-	                            fact.name ? fact.name : "one")
-	                  : "the blocks of all kernels fill the cores";
+	struct ht_rule_verdict v = of_kernels(a, HT_METRIC_BLOCKS);
+	ht_finding_count(&v.f, "count", fact.count);
+	ht_finding_count(&v.f, "blocks", fact.aux[0]);
+	ht_finding_count(&v.f, "cores", fact.aux[1]);
 	return v;
 }
 
 static struct ht_rule_verdict sequences(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SEQUENCES);
-	struct ht_rule_verdict v = verdict_on(&fact);
-	if (!fact.is_known)
-		return v;
-	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding =
-	        fact.part ? HT_SAY(a, "%" PRId64 " times follow each other %s", fact.count,
-	                            fact.name ? fact.name : "kernels")
-	                  : "no sequence of kernels comes more than 5 times, has 1 % of the steps "
-	                    "and is bound by the host or by memory";
+	struct ht_rule_verdict v = of_kernels(a, HT_METRIC_SEQUENCES);
+	ht_finding_count(&v.f, "count", fact.count);
+	ht_finding_text(&v.f, "by_host", fact.aux[0] ? "" : NULL);
+	ht_finding_ratio(&v.f, "run_share", 1e-6 * (double)fact.aux[1]);
 	return v;
 }
 
 static struct ht_rule_verdict affinity(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_AFFINITY);
-	struct ht_rule_verdict v = verdict_on(&fact);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = fact.count ? HT_SAY(a, "torch_npu has a fused operator: %s",
-	                                 fact.name ? fact.name : "")
-	                       : "no operators that torch_npu has a fused one for";
+	v.f.state = ht_rule_state(fact.part);
+	ht_finding_subject(&v.f, "operator", fact.name);
+	ht_finding_text(&v.f, "name", fact.name);
 	return v;
 }
 
 static struct ht_rule_verdict format_changes(struct ht_advice *a)
 {
-	return ht_rule_above(a, HT_METRIC_FORMAT, 0.05,
-	        "kernels that only change formats (TransData) have", "the kernel time");
+	return ht_rule_above(a, HT_METRIC_FORMAT, 0.05, "of.kernel_time");
 }
 
 static struct ht_rule_verdict core_clock(struct ht_advice *a)
 {
-	return ht_rule_above(a, HT_METRIC_FREQUENCY, 0.05,
-	        "as the AI core's clock is below its highest kernels lose", "their time");
+	return ht_rule_above(a, HT_METRIC_FREQUENCY, 0.05, "of.kernel_time");
 }
 
 /* ---- the host ---- */
@@ -218,28 +186,25 @@ static struct ht_rule_verdict core_clock(struct ht_advice *a)
 static struct ht_rule_verdict op_compile(struct ht_advice *a)
 {
 	struct ht_rule_fact most = spread_of(a, HT_METRIC_COMPILE, count_of).most;
-	struct ht_rule_verdict v = verdict_on(&most);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&most);
 	if (!most.is_known)
 		return v;
-	v.state = most.count >= 20 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(
-	        a, "%" PRId64 " calls compile operators (aclopCompileAndExecute)", most.count);
+	v.f.state = ht_rule_state(most.count >= 20);
+	ht_finding_count(&v.f, "count", most.count);
 	return v;
 }
 
 static struct ht_rule_verdict launch_blocking(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BLOCKING);
 	if (!fact.is_known)
 		return v;
 	int64_t launches = ht_rule_fact_of(a, fact.i_part, HT_METRIC_LAUNCHES).count;
 	if (!launches)
 		return v;
-	v.state = fact.count > launches / 2 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding =
-	        HT_SAY(a, "after %" PRId64 " of %" PRId64 " launches the host waits for the stream",
-	                fact.count, launches);
+	v.f.state = ht_rule_state(fact.count > launches / 2);
+	put_counts(&v.f, fact.count, launches);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	v.cost_ns = fact.part;
@@ -249,42 +214,40 @@ static struct ht_rule_verdict launch_blocking(struct ht_advice *a)
 static struct ht_rule_verdict garbage(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_GC);
-	struct ht_rule_verdict v = verdict_on(&fact);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%" PRId64 " garbage collections of more than a millisecond take %s",
-	        fact.count, ht_words_time(&a->words, fact.part));
+	v.f.state = ht_rule_state(fact.count);
+	ht_finding_count(&v.f, "count", fact.count);
+	ht_finding_value(&v.f, (double)fact.part, "ns");
 	return v;
 }
 
 static struct ht_rule_verdict fused_optimizer(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_OPTIMIZER);
-	struct ht_rule_verdict v = verdict_on(&fact);
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = fact.count ? HT_SAY(a, "%s takes %s on the host, and is not fused for NPUs",
-	                                 fact.name ? fact.name : "the optimizer",
-	                                 ht_words_time(&a->words, fact.part))
-	                       : "the optimizer is fused for NPUs";
+	v.f.state = ht_rule_state(fact.count);
+	ht_finding_text(&v.f, "name", fact.name ? fact.name : "the optimizer");
+	ht_finding_value(&v.f, (double)fact.part, "ns");
 	return v;
 }
 
 static struct ht_rule_verdict free_time(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_FREE);
 	if (!fact.is_known || !fact.count)
 		return v;
 	/* the exporter's step begins with the first work, ours with the host's */
-	v.state = ht_rule_share(a, &fact) > 0.1 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "as the exporter says the device neither computes nor communicates for %s of the %s from "
-	        "a step's first work to its last",
-	        ht_words_time(&a->words, fact.part / fact.count),
-	        ht_words_time(&a->words, fact.whole / fact.count));
+	v.f.state = ht_rule_state(ht_rule_share(a, &fact) > 0.1);
+	ht_finding_value(&v.f, (double)(fact.part / fact.count), "ns");
+	ht_finding_share(
+	        &v.f, ht_rule_share(a, &fact), "of.exporter_steps", ht_rule_rank(a, fact.i_part));
+	ht_finding_ns(&v.f, "whole_ns", fact.whole / fact.count);
+	ht_finding_ratio(&v.f, "threshold", 0.1);
 	v.i_part = fact.i_part;
 	v.step_cost_ns = fact.part / fact.count;
 	return v;
@@ -292,13 +255,12 @@ static struct ht_rule_verdict free_time(struct ht_advice *a)
 
 static struct ht_rule_verdict environment(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact most = spread_of(a, HT_METRIC_ENVIRONMENT, count_of).most;
 	if (!most.is_known)
 		return v;
-	v.state = most.count ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = most.count ? HT_SAY(a, "not as recommended: %s", most.name ? most.name : "")
-	                       : "all recorded settings are as recommended";
+	v.f.state = ht_rule_state(most.count);
+	ht_finding_text(&v.f, "name", most.name);
 	v.i_part = most.i_part;
 	return v;
 }
@@ -307,7 +269,7 @@ static struct ht_rule_verdict environment(struct ht_advice *a)
 
 static struct ht_rule_verdict small_packets(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact sdma = ht_rule_worst(a, HT_METRIC_SMALL_SDMA);
 	struct ht_rule_fact rdma = ht_rule_worst(a, HT_METRIC_SMALL_RDMA);
 	struct ht_rule_fact comm = ht_rule_worst(a, HT_METRIC_COMM);
@@ -318,13 +280,12 @@ static struct ht_rule_verdict small_packets(struct ht_advice *a)
 	struct ht_rule_fact fact = over_rdma ? rdma : sdma;
 	double exposed = comm.is_known ? ht_rule_share(a, &comm) : 0;
 	bool many = ht_rule_share(a, &fact) > 0.2;
-	v.state = many && exposed > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "%" PRId64 " of %" PRId64
-	        " packets over %s have less than %s, and communication that "
-	        "nothing hides has %s of the steps",
-	        fact.part, fact.whole, over_rdma ? "RDMA" : "SDMA", over_rdma ? "1 MB" : "16 MB",
-	        ht_rule_percent(a, exposed));
+	v.f.state = ht_rule_state(many && exposed > 0.05);
+	put_counts(&v.f, fact.part, fact.whole);
+	ht_finding_text(&v.f, "link", over_rdma ? "RDMA" : "SDMA");
+	ht_finding_text(&v.f, "size", over_rdma ? "1 MB" : "16 MB");
+	ht_finding_share(&v.f, exposed, ht_rule_steps(a),
+	        comm.is_known ? ht_rule_rank(a, comm.i_part) : HT_NO_I64);
 	v.i_part = fact.i_part;
 	return v;
 }
@@ -335,7 +296,7 @@ static struct ht_rule_verdict slow_link(struct ht_advice *a)
 		enum ht_metric metric;
 		const char *name;
 	} kinds[] = { { HT_METRIC_SDMA_RATE, "SDMA" }, { HT_METRIC_RDMA_RATE, "RDMA" } };
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	double widest = -1;
 	for (size_t k = 0; k < HT_COUNT(kinds); k++) {
 		struct spread s = spread_of(a, kinds[k].metric, rate_of);
@@ -344,26 +305,28 @@ static struct ht_rule_verdict slow_link(struct ht_advice *a)
 		if (gap <= widest)
 			continue;
 		widest = gap;
-		v.state = gap >= 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
+		v = ht_rule_no_verdict();
+		v.f.state = ht_rule_state(gap >= 0.05);
 		v.i_part = s.least.i_part;
-		v.finding = HT_SAY(a,
-		        "over %s rank %" PRId64 " has %.2f GB/s, rank %" PRId64
-		        " %.2f GB/s: %s of the mean apart",
-		        kinds[k].name, a->parts->list[s.least.i_part].rank, least,
-		        a->parts->list[s.most.i_part].rank, most, ht_rule_percent(a, gap));
+		ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, s.least.i_part));
+		ht_finding_share(&v.f, gap, "of.mean_rate", HT_NO_I64);
+		ht_finding_text(&v.f, "link", kinds[k].name);
+		ht_finding_number(&v.f, "least_rate", least);
+		ht_finding_count(&v.f, "most_rank", ht_rule_rank(a, s.most.i_part));
+		ht_finding_number(&v.f, "most_rate", most);
 	}
 	return v;
 }
 
 static struct ht_rule_verdict rdma_retries(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact most = spread_of(a, HT_METRIC_RDMA_LONGEST, part_of).most;
 	if (!most.is_known)
 		return v;
-	v.state = most.part > 4000000000 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%s moves data over RDMA for %s",
-	        most.name ? most.name : "an operation", ht_words_time(&a->words, most.part));
+	v.f.state = ht_rule_state(most.part > 4000000000);
+	ht_finding_text(&v.f, "name", most.name ? most.name : "an operation");
+	ht_finding_value(&v.f, (double)most.part, "ns");
 	v.i_part = most.i_part;
 	v.cost_ns = most.part;
 	return v;
@@ -371,15 +334,12 @@ static struct ht_rule_verdict rdma_retries(struct ht_advice *a)
 
 static struct ht_rule_verdict unaligned(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_UNALIGNED);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.part ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "%" PRId64 " of %" PRId64
-	        " transfers over SDMA have a size that is no multiple of 512 bytes",
-	        fact.part, fact.whole);
+	v.f.state = ht_rule_state(fact.part);
+	put_counts(&v.f, fact.part, fact.whole);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
@@ -387,9 +347,7 @@ static struct ht_rule_verdict unaligned(struct ht_advice *a)
 
 static struct ht_rule_verdict contention(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_CONTENTION, 0,
-	        "below 14.4 GB/s while a matrix product runs are",
-	        "the time of transfers over SDMA");
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_CONTENTION, 0, "of.sdma_time");
 	/* transfers of several planes at once take no more of the step than the step has */
 	v.cost_ns = HT_NO_I64;
 	return v;
@@ -400,13 +358,13 @@ static struct ht_rule_verdict uneven_steps(struct ht_advice *a)
 {
 	static const struct {
 		enum ht_metric metric;
-		const char *words;
-	} kinds[] = { { HT_METRIC_COMPUTING, "computing" }, { HT_METRIC_FREE, "free time" },
-		{ HT_METRIC_EXPOSED, "communication that nothing hides" } };
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+		const char *term;
+	} kinds[] = { { HT_METRIC_COMPUTING, "uneven.computing" },
+		{ HT_METRIC_FREE, "uneven.free" }, { HT_METRIC_EXPOSED, "uneven.communication" } };
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	int64_t widest = -1;
 	/* who computes less waits more: what differs first is the reason */
-	for (size_t k = 0; k < HT_COUNT(kinds) && v.state != HT_RULE_FIRES; k++) {
+	for (size_t k = 0; k < HT_COUNT(kinds) && v.f.state != HT_STATE_FOUND; k++) {
 		struct spread s = spread_of(a, kinds[k].metric, part_per_step);
 		if (s.n < 2 || s.n < a->parts->n)
 			continue;
@@ -417,15 +375,16 @@ static struct ht_rule_verdict uneven_steps(struct ht_advice *a)
 			continue;
 		double share = all > 0 ? (double)apart_ns / (all / (double)s.n) : 0;
 		widest = apart_ns;
-		v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
+		v = ht_rule_no_verdict();
+		v.f.state = ht_rule_state(share > 0.05);
 		v.i_part = s.most.i_part;
 		v.step_cost_ns = widest;
-		v.finding = HT_SAY(a,
-		        "%s, as the exporter says: rank %" PRId64
-		        " has %s a step more than rank %" PRId64 ", %s of the mean step",
-		        kinds[k].words, a->parts->list[s.most.i_part].rank,
-		        ht_words_time(&a->words, widest), a->parts->list[s.least.i_part].rank,
-		        ht_rule_percent(a, share));
+		ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, s.most.i_part));
+		ht_finding_value(&v.f, (double)widest, "ns");
+		ht_finding_share(&v.f, share, "of.mean_exporter_step", HT_NO_I64);
+		ht_finding_text(&v.f, "what", ht_term(kinds[k].term));
+		ht_finding_count(&v.f, "least_rank", ht_rule_rank(a, s.least.i_part));
+		ht_finding_ratio(&v.f, "threshold", 0.05);
 	}
 	return v;
 }
@@ -433,63 +392,34 @@ static struct ht_rule_verdict uneven_steps(struct ht_advice *a)
 /* ---- the rules ---- */
 
 static const struct ht_rule rules[] = {
-	{ "uneven-steps", uneven_steps,
-	        "divide the work evenly (stages of a pipeline, too), or compare the two ranks",
-	        "distributed --view steps", "step_trace_time of two ranks and all" },
-	{ "free-time", free_time, "look at what the host does meanwhile", "steps",
-	        "step_trace_time" },
-	{ "ai-cpu", ai_cpu,
-	        "use types and operators that AI cores have: float for double, supported dtypes",
-	        "kernels --by core", "kernels that say their Accelerator Core" },
-	{ "no-bound", no_bound, "tune these operators: tiling, fusion, shapes",
-	        "kernels --by counters", "ratios of pipes (aic_metrics=PipeUtilization)" },
-	{ "vector-use", vector_use, "fuse these operators, or tune them", "kernels --by counters",
-	        "ratios of pipes of vector cores" },
-	{ "cube-use", cube_use, "pad inner axes to multiples of 256, tune the tiling",
-	        "kernels --by counters", "matrix products of 100 MB with shapes and ratios" },
-	{ "flash-attention", flash_attention,
-	        "pad heads and sequences to multiples of 128, tune the tiling",
-	        "kernels --by counters", "kernels of flash attention with ratios of pipes" },
-	{ "block-dim", block_dim, "choose shapes or tilings whose blocks fill the cores",
-	        "kernels --by properties", "cube_utilization(%), aicore_time(us) and Block Dim" },
-	{ "fusible-kernels", sequences,
-	        "fuse them (torch.compile, an operator of your own), or launch them faster",
-	        "kernels --by type", "kernels that say their Type" },
-	{ "fused-operators", affinity, "call these of torch_npu instead", "operators",
-	        "operators that are linked to their work" },
-	{ "format-changes", format_changes,
-	        "torch.npu.config.allow_internal_format = False, or one memory format for the model",
-	        "kernels --where 'name ~ TransData'", "kernels that say their Type" },
-	{ "dynamic-shapes", dynamic_shapes,
-	        "torch_npu.npu.set_compile_mode(jit_compile=False), allow_internal_format = False",
-	        "kernels", "kernels that say their OP State" },
-	{ "core-clock", core_clock, "check temperature and power of the device",
-	        "events --where 'name = \"AI Core Freq\"'", "counters of AI Core Freq" },
-	{ "op-compile", op_compile, "torch_npu.npu.set_compile_mode(jit_compile=False)",
-	        "events --where 'name ~ aclopCompileAndExecute'", "calls of CANN in steps" },
-	{ "launch-blocking", launch_blocking, "unset ASCEND_LAUNCH_BLOCKING",
-	        "events --where 'name ~ aclrtSynchronizeStream'", "calls of CANN in steps" },
-	{ "gc", garbage, "gc.freeze() after warm-up, gc.set_threshold, or collect between steps",
-	        "events --where 'name = GC'", "garbage collections (gc_detect_threshold)" },
-	{ "fused-optimizer", fused_optimizer, "use the NpuFused optimizer of the same kind",
-	        "operators --where 'name ~ Optimizer'", "optimizers in steps" },
-	{ "slow-link", slow_link, "check the links and network cards of that rank",
-	        "distributed --view bandwidth", "communication.json of two ranks" },
-	{ "small-packets", small_packets,
-	        "larger batches or accumulation, less sharding (ZeRO-1 or 2), larger buckets",
-	        "distributed --view bandwidth", "communication.json with sizes of packets" },
-	{ "unaligned", unaligned, "make sizes of messages multiples of 512 bytes",
-	        "events --where 'args.transport type = SDMA'", "transfers that say their size" },
-	{ "contention", contention, "weigh overlapping against what it slows down",
-	        "distributed --view bandwidth",
-	        "transfers that say their speed, and matrix products" },
-	{ "rdma-retries", rdma_retries,
-	        "look for retransmission: network cards, switches, timeouts",
-	        "distributed --view bandwidth", "communication.json with transfers over RDMA" },
-	{ "environment", environment,
-	        "ASCEND_GLOBAL_LOG_LEVEL=3, ACLNN_CACHE_LIMIT=100000, HOST_CACHE_CAPACITY=20, "
-	        "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; ASCEND_LAUNCH_BLOCKING and HCCL_* unset",
-	        "info", "profiler_metadata.json with ENV_VARIABLES" },
+	{ "uneven-steps", uneven_steps, "distributed", { { "view", "steps" } }, 0 },
+	{ "free-time", free_time, "steps", { { 0 } }, HT_RULE_CPU },
+	{ "ai-cpu", ai_cpu, "kernels", { { "by", "core" } }, HT_RULE_DEVICE },
+	{ "no-bound", no_bound, "kernels", { { "by", "counters" } }, HT_RULE_DEVICE },
+	{ "vector-use", vector_use, "kernels", { { "by", "counters" } }, HT_RULE_DEVICE },
+	{ "cube-use", cube_use, "kernels", { { "by", "counters" } }, HT_RULE_DEVICE },
+	{ "flash-attention", flash_attention, "kernels", { { "by", "counters" } }, HT_RULE_DEVICE },
+	{ "block-dim", block_dim, "kernels", { { "by", "properties" } }, HT_RULE_DEVICE },
+	{ "fusible-kernels", sequences, "kernels", { { "by", "type" } }, 0 },
+	{ "fused-operators", affinity, "operators", { { 0 } }, 0 },
+	{ "format-changes", format_changes, "kernels", { { "where", "name ~ TransData" } },
+	        HT_RULE_DEVICE },
+	{ "dynamic-shapes", dynamic_shapes, "kernels", { { 0 } }, 0 },
+	{ "core-clock", core_clock, "events", { { "where", "name = \"AI Core Freq\"" } },
+	        HT_RULE_DEVICE },
+	{ "op-compile", op_compile, "events", { { "where", "name ~ aclopCompileAndExecute" } },
+	        HT_RULE_CPU },
+	{ "launch-blocking", launch_blocking, "events",
+	        { { "where", "name ~ aclrtSynchronizeStream" } }, HT_RULE_CPU },
+	{ "gc", garbage, "events", { { "where", "name = GC" } }, HT_RULE_CPU },
+	{ "fused-optimizer", fused_optimizer, "operators", { { "where", "name ~ Optimizer" } },
+	        HT_RULE_CPU },
+	{ "slow-link", slow_link, "distributed", { { "view", "bandwidth" } }, 0 },
+	{ "small-packets", small_packets, "distributed", { { "view", "bandwidth" } }, 0 },
+	{ "unaligned", unaligned, "events", { { "where", "args.transport type = SDMA" } }, 0 },
+	{ "contention", contention, "distributed", { { "view", "bandwidth" } }, 0 },
+	{ "rdma-retries", rdma_retries, "distributed", { { "view", "bandwidth" } }, HT_RULE_COMM },
+	{ "environment", environment, "info", { { 0 } }, 0 },
 };
 
 const struct ht_rule *ht_rules_npu(const struct ht_advice *a, size_t *ret_n)

@@ -32,45 +32,45 @@ struct ht_rule_verdict ht_rule_communication(struct ht_advice *a)
 {
 	struct ht_rule_fact most = most_communication(a, false);
 	bool split = most.is_known && a->f.waits_ns[most.i_part] != HT_NO_I64;
-	return ht_rule_judge(a, most, 0.1,
-	        split ? "communication that nothing hides, without waiting for ranks, has"
-	              : "communication that nothing hides has",
-	        ht_rule_steps(a));
+	struct ht_rule_verdict v = ht_rule_judge(a, most, 0.1, ht_rule_steps(a));
+	ht_finding_text(&v.f, "transfer", split ? "" : NULL);
+	return v;
 }
 
 struct ht_rule_verdict ht_rule_waiting(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_judge(a, most_communication(a, true), 0.1,
-	        "waiting for other ranks that nothing hides has", ht_rule_steps(a));
-	if (v.state == HT_RULE_FIRES && a->f.latest) {
-		v.state = HT_RULE_NO;
-		v.finding = HT_SAY(a, "%s: see slow-rank", v.finding);
-	} else if (v.state == HT_RULE_FIRES && a->f.compares && a->f.has_steps) {
-		v.finding = HT_SAY(a, "%s, and no rank is late in most of them", v.finding);
-	} else if (v.state == HT_RULE_FIRES && !a->f.compares) {
-		v.finding = HT_SAY(a, "%s, in sends and receives alone", v.finding);
-		v.advice =
-		        "of stages of a pipeline: more micro-batches, stages of the same length, or "
-		        "schedules that interleave them";
+	struct ht_rule_verdict v =
+	        ht_rule_judge(a, most_communication(a, true), 0.1, ht_rule_steps(a));
+	if (v.f.state != HT_STATE_FOUND)
+		return v;
+	if (a->f.latest) {
+		v.f.state = HT_STATE_NONE;
+		v.f.n_values = 0; /* it is above the threshold */
+		ht_finding_text(&v.f, "slow_rank", "");
+	} else if (a->f.compares && a->f.has_steps) {
+		ht_finding_text(&v.f, "even", "");
+	} else if (!a->f.compares) {
+		v.f.variant = "p2p";
+		ht_finding_text(&v.f, "p2p", "");
 	}
 	return v;
 }
 
 struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_late_rank *rank = a->f.latest;
 	if (!a->f.compares || a->f.stragglers.n_steps < 2 || (!rank && *a->f.stragglers.missing))
 		return v;
-	v.state = rank ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = "no rank keeps the others waiting in most steps";
+	v.f.state = HT_STATE_NONE;
 	if (!rank)
 		return v;
 	const struct ht_verdict *late = &a->f.stragglers.verdicts[rank->i_part];
-	struct ht_straggler_cause cause = ht_straggler_cause_of(&a->f.stragglers, rank);
-	v.finding = ht_words_keep(&a->words, ht_straggler_sentence(&a->f.stragglers, rank));
+	if (ht_straggler_finding(&a->f.stragglers, rank, &v.f) != HT_OK)
+		ht_words_keep(&a->words, NULL);
 	v.i_part = rank->i_part;
-	v.row = cause.side ? cause.excess->row : rank->worst_call->row;
+	v.row = v.f.n_events ? v.f.events[0].row : HT_NO_I64;
+	v.f.n_events = 0;
 	v.step_cost_ns = ht_straggler_cost_ns(late);
 	return v;
 }
@@ -78,7 +78,7 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *a)
 /* By how little time a rank spends in collectives: needs no steps and no clocks. */
 struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_votes *votes = &a->votes;
 	size_t most = 0, second = 0;
 	for (size_t p = 1; votes->of && p < a->parts->n; p++)
@@ -89,12 +89,10 @@ struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *a)
 		return v;
 	const struct ht_vote *mine = &votes->of[most];
 	bool clear = mine->n >= 3 && 10 * mine->n >= votes->n_judged && mine->n >= 3 * second;
-	v.state = clear ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "rank %" PRId64
-	        " comes last to %zu of %zu collectives: its duration is the shortest "
-	        "beyond chance (Dixon's test at 99.5 %%)",
-	        a->parts->list[most].rank, mine->n, votes->n_judged);
+	v.f.state = ht_rule_state(clear);
+	ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, most));
+	ht_finding_count(&v.f, "count", (int64_t)mine->n);
+	ht_finding_count(&v.f, "whole", (int64_t)votes->n_judged);
 	v.i_part = most;
 	v.row = mine->call ? mine->call->row : HT_NO_I64;
 	v.step_cost_ns = ht_findings_late_cost(&a->f, most, mine->ns / (int64_t)a->f.n_steps);
@@ -125,11 +123,11 @@ static int64_t longest_kernel(const struct ht_advice *a, size_t p)
 /* What ranks can have more of than others, and the event that stands for it. */
 static const struct {
 	size_t column;
-	const char *words;
+	const char *term;
 	enum ht_metric metric; /* HT_N_METRICS: the longest kernel */
-} uneven[] = { { HT_BREAKDOWN_COMPUTE, "computing", HT_N_METRICS },
-	{ HT_BREAKDOWN_IDLE, "idle time", HT_METRIC_LAUNCH },
-	{ HT_BREAKDOWN_COMM, "communication that nothing hides", HT_METRIC_COMM } };
+} uneven[] = { { HT_BREAKDOWN_COMPUTE, "uneven.compute", HT_N_METRICS },
+	{ HT_BREAKDOWN_IDLE, "uneven.idle", HT_METRIC_LAUNCH },
+	{ HT_BREAKDOWN_COMM, "uneven.communication", HT_METRIC_COMM } };
 
 struct gap {
 	int64_t ns;
@@ -185,7 +183,7 @@ static bool are_alike(const struct ht_advice *a)
 
 struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	int64_t span = 0;
 	if (!are_alike(a))
 		return v;
@@ -194,13 +192,14 @@ struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 	struct gap gap = largest_gap(a);
 	double share = ht_ratio(gap.ns, span / (int64_t)a->parts->n);
 	enum ht_metric metric = uneven[gap.kind].metric;
-	v.state = share > 0.05 ? HT_RULE_FIRES : HT_RULE_NO;
+	v.f.state = ht_rule_state(share > 0.05);
 	v.step_cost_ns = gap.ns / (int64_t)a->f.n_steps;
-	v.finding = HT_SAY(a,
-	        "%s: rank %" PRId64 " has %s%s more than rank %" PRId64 ", %s of the mean span",
-	        uneven[gap.kind].words, a->parts->list[gap.most].rank,
-	        ht_words_time(&a->words, v.step_cost_ns), a->f.has_steps ? " a step" : "",
-	        a->parts->list[gap.least].rank, ht_rule_percent(a, share));
+	ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, gap.most));
+	ht_finding_value(&v.f, (double)v.step_cost_ns, "ns");
+	ht_finding_share(&v.f, share, "of.mean_span", HT_NO_I64);
+	ht_finding_text(&v.f, "what", ht_term(uneven[gap.kind].term));
+	ht_finding_count(&v.f, "least_rank", ht_rule_rank(a, gap.least));
+	ht_finding_ratio(&v.f, "threshold", 0.05);
 	v.i_part = gap.most;
 	v.row = metric == HT_N_METRICS ? longest_kernel(a, gap.most)
 	                               : ht_rule_fact_of(a, gap.most, metric).row;

@@ -7,17 +7,10 @@
 #include "table/format.h"
 #include "table/shorten.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* Names of a list. */
 #define N_TOPS 3
-
-const char *ht_tell_share(struct ht_telling *s, int64_t part, int64_t whole)
-{
-	double share = 100 * ht_ratio(part, whole);
-	return share > 0 && share < 1 ? "<1 %" : HT_SAY(s, "%.0f %%", share);
-}
 
 const char *ht_tell_name(struct ht_telling *s, const char *name, size_t cells)
 {
@@ -42,30 +35,11 @@ const char *ht_tell_brief(struct ht_telling *s, const char *name)
 	return ht_tell_name(s, name, HT_TELL_CELLS);
 }
 
-const char *ht_tell_event(struct ht_telling *s, int64_t rank, int64_t row)
+void ht_tell_line(struct ht_telling *s, const char *label, const struct ht_finding *f)
 {
-	return row == HT_NO_I64 ? NULL : HT_SAY(s, "%" PRId64 ":%" PRId64, rank, row);
-}
-
-const char *ht_tell_and(struct ht_telling *s, const char *before, const char *more)
-{
-	return *before ? HT_SAY(s, "%s, %s", before, more) : more;
-}
-
-void ht_tell_line(struct ht_telling *s, const struct ht_told_line *line)
-{
-	ht_table_row(s->table);
-	ht_table_put_str(s->table, HT_TOLD_TOPIC, line->topic);
-	ht_table_put_str(s->table, HT_TOLD_FINDING, line->finding);
-	ht_table_put_str(s->table, HT_TOLD_EVIDENCE,
-	        line->evidence && *line->evidence ? line->evidence : NULL);
-	ht_table_put_str(s->table, HT_TOLD_NEXT, line->next);
-	ht_table_put_known(s->table, HT_TOLD_VALUE_NS, line->value_ns, HT_NO_I64);
-	if (line->whole_ns > 0)
-		ht_table_put_f64(s->table, HT_TOLD_SHARE, ht_ratio(line->part_ns, line->whole_ns));
-	else
-		ht_table_put_null(s->table, HT_TOLD_SHARE);
-	ht_table_put_known(s->table, HT_TOLD_SAVES_NS, line->saves_ns, HT_NO_I64);
+	if (ht_finding_row(s->words.arena, f, label, s->table) != HT_OK)
+		ht_words_keep(&s->words, NULL);
+	ht_table_put_known(s->table, HT_TOLD_SAVES_NS, f->upper_bound_ns, HT_NO_I64);
 }
 
 /* ---- what takes most time ---- */
@@ -112,56 +86,63 @@ static void name_tops(struct ht_telling *s, const struct ht_tops *tops, const ch
 		ht_words_keep(&s->words, NULL);
 }
 
-static void say_tops(struct ht_telling *s, const char *topic, const struct ht_tops *tops,
-        const char *of, const char *none, const char *next)
+/* What a list is about. */
+struct topic {
+	const char *kind;
+	const char *subject;  /* kind of what is listed */
+	const char *of;       /* term of their whole */
+	enum ht_state absent; /* state of an empty list */
+	const char *why;      /* and its variant */
+	const char *next, *sort;
+};
+
+static void say_tops(struct ht_telling *s, const struct ht_tops *tops, const struct topic *topic)
 {
-	const char *text = "", *events = "";
-	struct ht_told_line line = {
-		.topic = topic, .next = next, .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
-	};
 	const char *names[N_TOPS];
+	struct ht_finding f = ht_finding(topic->kind, tops->n ? HT_STATE_FOUND : topic->absent);
 	name_tops(s, tops, names);
 	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
 		const struct ht_top *top = &tops->list[i];
-		text = ht_tell_and(s, text,
-		        HT_SAY(s, "%s %s in %" PRId64 " (%s)", names[i],
-		                ht_words_time(&s->words, top->ns), top->count,
-		                ht_tell_share(s, top->ns, tops->total_ns)));
-		if (top->row != HT_NO_I64)
-			events = ht_tell_and(s, events, ht_tell_event(s, top->rank, top->row));
+		struct ht_finding_item item = ht_item("", names[i]);
+		item.ns = top->ns;
+		item.count = top->count;
+		item.share = ht_ratio(top->ns, tops->total_ns);
+		item.at = (struct ht_event_at){ top->rank, top->row };
+		ht_finding_item(&f, &item);
+		ht_finding_event(&f, top->rank, top->row);
 	}
-	line.finding = tops->n ? HT_SAY(s, "%s, %s", text, of) : none;
-	line.evidence = events;
+	f.variant = tops->n ? "" : topic->why;
 	if (tops->n) {
-		line.value_ns = tops->list[0].ns;
-		line.part_ns = tops->list[0].ns;
-		line.whole_ns = tops->total_ns;
+		ht_finding_subject(&f, topic->subject, tops->list[0].name);
+		ht_finding_value(&f, (double)tops->list[0].ns, "ns");
+		ht_finding_share(
+		        &f, ht_ratio(tops->list[0].ns, tops->total_ns), topic->of, HT_NO_I64);
 	}
-	ht_tell_line(s, &line);
+	ht_finding_next(&f, topic->next);
+	if (topic->sort)
+		ht_finding_arg(&f, "sort", topic->sort);
+	ht_tell_line(s, topic->kind, &f);
 }
 
 void ht_tell_tops(struct ht_telling *s)
 {
 	struct ht_tops *tops = s->f.tops;
-	bool gpu = tops[HT_TOP_OPERATOR].n > 0;
-	say_tops(s, "operators", &tops[gpu ? HT_TOP_OPERATOR : HT_TOP_OPERATOR_HOST],
-	        gpu ? "of the GPU time that operators launched themselves"
-	            : "of the operators' own time on the host",
-	        "cannot tell: no operators were recorded", "operators");
-	say_tops(s, "kernels", &tops[HT_TOP_KERNEL], "of the time of kernels that compute",
-	        "cannot tell: no kernels were recorded", "kernels");
-	bool host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
-	say_tops(s, "modules", &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE],
-	        host_modules ? "of the host time inside modules and their backward pass"
-	                     : "of the GPU time inside modules",
-	        s->f.n_devices
-	                ? "cannot tell: no GPU work inside modules was recorded (with_stack and with_modules)"
-	                : "cannot tell: no modules were recorded (with_stack and with_modules)",
-	        host_modules ? "modules --sort -host_total_ns" : "modules");
-	say_tops(s, "collectives", &tops[HT_TOP_COMM],
-	        s->f.n_devices ? "of the time of communication kernels, waiting included"
-	                       : "of the time of communication calls, waiting included",
-	        s->f.n_devices ? "none: no communication kernels were recorded"
-	                       : "cannot tell: no GPU work was recorded",
-	        s->f.compares ? "collectives" : "comm-overlap");
+	bool gpu = tops[HT_TOP_OPERATOR].n > 0, host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
+	const struct topic operators = { "operators", "operator",
+		gpu ? "of.operator_gpu" : "of.operator_cpu", HT_STATE_UNKNOWN, "", "operators",
+		NULL };
+	const struct topic kernels = { "kernels", "kernel", "of.compute_kernels", HT_STATE_UNKNOWN,
+		"", "kernels", NULL };
+	const struct topic modules = { "modules", "module",
+		host_modules ? "of.module_cpu" : "of.module_gpu", HT_STATE_UNKNOWN,
+		s->f.n_devices ? "no_gpu_modules" : "no_modules", "modules",
+		host_modules ? "-host_total_ns" : NULL };
+	const struct topic collectives = { "collectives", "collective",
+		s->f.n_devices ? "of.comm_kernels" : "of.comm_calls",
+		s->f.n_devices ? HT_STATE_NONE : HT_STATE_UNKNOWN, "",
+		s->f.compares ? "collectives" : "comm-overlap", NULL };
+	say_tops(s, &tops[gpu ? HT_TOP_OPERATOR : HT_TOP_OPERATOR_HOST], &operators);
+	say_tops(s, &tops[HT_TOP_KERNEL], &kernels);
+	say_tops(s, &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE], &modules);
+	say_tops(s, &tops[HT_TOP_COMM], &collectives);
 }

@@ -21,7 +21,7 @@ def fired(*args):
 def test_what_fires_can_be_followed(name):
     run, known = EXAMPLES / name, {}
     for row in rows("advice", run, "--quiet"):
-        assert row["advice"] and row["state"] == "fires"
+        assert row["advice"] and row["state"] == "found"
         done = support.run(*shlex.split(row["next"]), run, "--format", "csv", "--quiet")
         assert done.returncode == 0, (row["next"], done.stderr)
         if not row["evidence"]:
@@ -39,7 +39,7 @@ def test_every_rule_has_a_reason():
     documented = re.findall(r"^\| ([a-z-]+) \|", page.split("| rule | fires when |")[1], flags=re.M)
     assert {row["rule"] for row in found} == set(documented)
     assert all(row["finding"] for row in found)
-    assert {row["state"] for row in found} == {"no", "cannot tell"}
+    assert {row["state"] for row in found} == {"none", "unknown"}
 
 
 def test_straggler():

@@ -194,7 +194,7 @@ def test_nothing_to_compare(tmp_path):
 def test_a_healthy_run_is_silent():
     found = table(EXAMPLES / "ddp")
     assert {r["candidate"] for r in found.values()} == {"false"}
-    assert "no rank keeps the others waiting" in notes("stragglers", EXAMPLES / "ddp")[0]
+    assert "no rank delays the others" in notes("stragglers", EXAMPLES / "ddp")[0]
 
 
 def test_permuting_ranks_permutes_rows():

@@ -29,7 +29,9 @@ def as_list(steps):
 def test_ten_lines_that_can_be_followed(name):
     run = EXAMPLES / name
     found = rows("summary", run, "--quiet")
-    assert len(found) == 10
+    missing = {"cpu"}  # no GPU activity, which is said first
+    assert [row["kind"] for row in found][0] == ("missing" if name in missing else "step-time")
+    assert len(found) == 10 + (name in missing)
     known = {}
     for row in found:
         done = support.run(*shlex.split(row["next"]), run, "--format", "csv", "--quiet")
@@ -120,5 +122,5 @@ def test_slow_kernel(tmp_path):
     for event in sorted((e for e in kernels if e["name"] == name), key=lambda e: -e["ts"]):
         insert(trace, event["ts"] + event["dur"] / 2, 20_000)
     said = lines(write(trace, tmp_path / "slow.json.gz"))
-    assert said["bound by"]["finding"].startswith("computing on the GPU:")
+    assert said["bound by"]["finding"].startswith("compute:")
     assert "layer_norm" in said["bound by"]["finding"] and "layer_norm" in said["kernels"]["finding"]

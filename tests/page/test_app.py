@@ -1,5 +1,6 @@
 """What the page computes itself: places in the URL, links, filters, trees. Numbers are the engine's."""
 import json
+import shlex
 
 import support
 from test_errors import NAMES, hostile_trace
@@ -27,27 +28,38 @@ answer = [linkTo(here, "kernels", { by: "core" }), linkWith(here, { name: null, 
     assert broken["view"] == "kernels"
 
 
-NEXT = [
-    ("steps", "steps", {}),
-    ("idle-breakdown --by device", "idle-breakdown", {"by": "device"}),
-    ("critical-path --view path --where 'bound_by == cpu_bound'", "critical-path", {"view": "path", "where": "bound_by == cpu_bound"}),
-    ("critical-path --across", "critical-path", {"across": "true"}),
-    ("x --a=1=2 --b", "x", {"a": "1=2", "b": "true"}),
-]
+def rows_of(table):
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
 
 
-def test_next_is_a_verb_with_options(tmp_path):
-    source = 'import { parseNext } from "./app/links"; answer = input.map(parseNext);'
-    assert evaluate(tmp_path, source, [text for text, _, _ in NEXT]) == \
-        [{"verb": verb, "options": options} for _, verb, options in NEXT]
-
-
-def test_every_next_of_a_summary_is_a_verb(tmp_path):
+def test_next_is_cells(tmp_path):
+    """Verb and options come from cells of their own, and are those of the command line beside them."""
     verbs = support.output("list", "--names").decode().split()
     table = json.loads(support.output("summary", support.ROOT / "examples" / "straggler", "--format", "json"))
-    at = [column["name"] for column in table["columns"]].index("next")
-    source = 'import { parseNext } from "./app/links"; answer = input.map((text: string) => parseNext(text).verb);'
-    assert set(evaluate(tmp_path, source, [row[at] for row in table["rows"]])) <= set(verbs)
+    source = ('import { findingsOf } from "./app/findings"; import { Rows } from "./app/rows";'
+              'answer = findingsOf(new Rows(input)).map(one => one.next);')
+    found = evaluate(tmp_path, source, table)
+    assert {one["verb"] for one in found} <= set(verbs)
+    for one, row in zip(found, rows_of(table)):
+        assert [one["verb"], *(f"--{name}" for name in one["options"])] == [
+            word for i, word in enumerate(shlex.split(row["next"])) if i == 0 or word.startswith("--")]
+
+
+def test_headlines_are_cells(tmp_path):
+    """The heading is that of what bounds the run; where data is missing, or there are no steps, nothing is bound by it."""
+    source = ('import { findingsOf, headline } from "./app/findings"; import { Rows } from "./app/rows";'
+              'const { head, missing } = headline(findingsOf(new Rows(input)));'
+              'answer = [head?.kind, head?.heading, missing?.kind ?? null];')
+
+    def ask(run):
+        table = json.loads(support.output("summary", support.ROOT / "examples" / run, "--format", "json"))
+        return evaluate(tmp_path, source, table), {row["kind"]: row for row in rows_of(table)}
+    (kind, heading, missing), rows = ask("straggler")
+    assert (kind, heading, missing) == ("bound-by", rows["bound-by"]["heading"], None)
+    assert heading.startswith("Bound by waiting for rank 2")
+    (kind, heading, missing), rows = ask("cpu")
+    assert (kind, heading, missing) == ("step-time", rows["step-time"]["heading"], "missing")
 
 
 def test_quoted_names_are_filters_that_find_them(tmp_path):
@@ -129,16 +141,3 @@ def test_flame_is_as_wide_as_what_is_inside(tmp_path):
     assert (a["name"], a["value"], a["self"], a["children"][0]["value"]) == ("a", 6, 1, 5)
     assert (c["value"], c["children"]) == (4, [])
 
-
-VERDICTS = [
-    ("waiting for rank 2: 51 % of the critical path of the job; then communication transfer, 46 %",
-     "waiting for rank 2: 51 % of the critical path of the job", "then communication transfer, 46 %"),
-    ("the host: 89 % of the critical path, spread widely", "the host: 89 % of the critical path", "spread widely"),
-    ("nothing in particular", "nothing in particular", ""),
-]
-
-
-def test_verdicts_are_split_for_the_heading(tmp_path):
-    source = 'import { splitVerdict } from "./views/words"; answer = input.map(splitVerdict);'
-    assert evaluate(tmp_path, source, [finding for finding, _, _ in VERDICTS]) == \
-        [[head, rest] for _, head, rest in VERDICTS]

@@ -79,7 +79,7 @@ def place(run, view, query):
 def summary_words(directory):
     """What the overview must say: the findings that it shows, in the engine's words."""
     rows = {row[0]: row[1] for row in served.table("summary", directory)["rows"]}
-    return [rows["made of"], rows["could save"]]
+    return [rows["time breakdown"], rows["savings"]]
 
 
 def wanted_view(root, run_ids, row, pictures):

@@ -345,22 +345,15 @@ static enum ht_status note_verdict(const struct ht_stragglers *a, ht_table *tabl
 		/* one sentence for those that are late together */
 		if (was_said(a, i))
 			continue;
-		const char *sentence = ht_straggler_sentence(a, rank);
-		if (!sentence)
-			return ht_fail_nomem(a->run->ctx);
-		HT_TRY(ht_table_add_note(table, "%s", sentence));
+		struct ht_finding f;
+		HT_TRY(ht_straggler_finding(a, rank, &f));
+		ht_finding_next(&f, NULL); /* it is here */
+		HT_TRY(ht_finding_note(a->run->scratch, &f, table));
 	}
 	if (n_candidates)
 		return HT_OK;
-	if (a->n_steps < 2)
-		return ht_table_add_note(table,
-		        "no verdict: without two steps nothing says what a rank's time varies by");
-	if (*a->missing)
-		return ht_table_add_note(table,
-		        "no verdict: the trace of %s is missing, and all may be waiting there",
-		        a->missing);
-	return ht_table_add_note(table,
-	        "no rank keeps the others waiting in most steps, beyond what steps and ranks vary by");
+	struct ht_finding none = ht_straggler_nobody(a);
+	return ht_finding_note(a->run->scratch, &none, table);
 }
 
 /* The ranks with the largest delays come first; no more candidates than asked for. */

@@ -494,9 +494,8 @@ static enum ht_status put_et(void *user, const struct ht_et *et, int64_t rank)
 	l.rank = rank;
 	for (int code = 0; code < HT_ET_N_STATS; code++)
 		if (et->stats[code].count)
-			HT_TRY(ht_table_add_note(l.table,
-			        "warning: %s: %llu %s (first at byte %lld)", et->path,
-			        (unsigned long long)et->stats[code].count,
+			HT_TRY(ht_table_add_warning(l.table, "%s: %llu %s (first at byte %lld)",
+			        et->path, (unsigned long long)et->stats[code].count,
 			        ht_et_stat_info((enum ht_et_stat_code)code)->sentence,
 			        (long long)et->stats[code].first_offset));
 	if (ht_run_is(l.run, "view", "groups"))

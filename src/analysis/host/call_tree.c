@@ -464,8 +464,8 @@ static enum ht_status add_other_categories(struct lister *l, const char *asked, 
 		ht_emit_text(&l->cell.emit, names[i], strlen(names[i]));
 	}
 	const char *others = ht_cell_take(&l->cell);
-	return others ? ht_table_add_note(table,
-	                        "warning: rank %lld has no events of category %s; monitor-cat chooses "
+	return others ? ht_table_add_warning(table,
+	                        "rank %lld has no events of category %s; monitor-cat chooses "
 	                        "others%s",
 	                        (long long)l->run->rank, asked, others)
 	              : ht_fail_nomem(l->run->ctx);
@@ -482,8 +482,8 @@ static enum ht_status add_notes(
 	        "rank %lld: device work matched by correlation %zu, flow %zu, External id %zu",
 	        rank, f->n_by_correlation, f->n_by_flow + f->n_by_op, f->n_by_external));
 	if (l->max_depth == MAX_PATH && f->deepest > MAX_PATH)
-		HT_TRY(ht_table_add_note(table,
-		        "warning: rank %lld calls %u deep, and is listed up to depth %d; max-depth -1 lists "
+		HT_TRY(ht_table_add_warning(table,
+		        "rank %lld calls %u deep, and is listed up to depth %d; max-depth -1 lists "
 		        "all of it",
 		        rank, f->deepest, MAX_PATH));
 	if (f->n_loose_launches || f->n_loose_works)
@@ -493,13 +493,13 @@ static enum ht_status add_notes(
 		        rank, f->n_loose_launches, (double)f->loose_launch_ns / 1e6,
 		        f->n_loose_works, (double)f->loose_work_ns / 1e6));
 	if (f->n_shared_correlations)
-		HT_TRY(ht_table_add_note(table,
-		        "warning: rank %lld: %zu pieces of device work have the correlation of several "
+		HT_TRY(ht_table_add_warning(table,
+		        "rank %lld: %zu pieces of device work have the correlation of several "
 		        "launches; each counts with one of them",
 		        rank, f->n_shared_correlations));
 	if (f->missed && f->missed_ns > f->work_ns / 100)
-		HT_TRY(ht_table_add_note(table,
-		        "warning: rank %lld: %.0f %% of the device time was launched by calls of category "
+		HT_TRY(ht_table_add_warning(table,
+		        "rank %lld: %.0f %% of the device time was launched by calls of category "
 		        "%s; add it: --host-cat %s,%s (-hc)",
 		        rank, 100.0 * (double)f->missed_ns / (double)f->work_ns, f->missed,
 		        options->launch, f->missed));

@@ -61,6 +61,7 @@
 #include "model/rows/name_traits.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,22 +70,19 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 static bool are_facts(const struct ht_part *part);
 
 #define COLUMNS(COLUMN)                                                                            \
-	COLUMN(COL_RULE, "rule", HT_STR, HT_KEY, "name of the rule", NULL)                         \
-	COLUMN(COL_FINDING, "finding", HT_STR, HT_MEASURE, "what fired it, or why it does not",    \
-	        NULL)                                                                              \
+	COLUMN(COL_RULE, "rule", HT_STR, HT_KEY, "name of the check", NULL)                        \
+	COLUMN(COL_FINDING, "finding", HT_STR, HT_MEASURE,                                         \
+	        "what it found, or why it found nothing", NULL)                                    \
 	COLUMN(COL_ADVICE, "advice", HT_STR, HT_MEASURE, "what could be done", NULL)               \
-	COLUMN(COL_EVIDENCE, "evidence", HT_STR, HT_MEASURE, "events behind it, as rank:row",      \
-	        NULL)                                                                              \
-	COLUMN(COL_NEXT, "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL)      \
-	COLUMN(COL_COST_NS, "cost_ns", HT_DURATION, HT_MEASURE,                                    \
-	        "what it costs of a step, at most; null: no time", NULL)                           \
-	COLUMN(COL_SHARE, "share", HT_RATIO, HT_MEASURE, "that over the rank's mean step", NULL)   \
-	COLUMN(COL_RANK, "rank", HT_I64, HT_MEASURE, "rank where it does most", NULL)              \
-	COLUMN(COL_STATE, "state", HT_STR, HT_DETAIL, "fires, no, or cannot tell", NULL)
+	HT_FINDING_COLUMNS(COLUMN)                                                                 \
+	COLUMN(COL_COST_NS, "cost_ns", HT_DURATION, HT_DETAIL,                                     \
+	        "upper_bound_ns under its former name", NULL)                                      \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_DETAIL, "rank where it does most", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "fired", "rules that fire, or all with why they do not", "fired|rules" },
+	{ "view", HT_STR, "fired", "checks that found something, or all with why they did not",
+	        "fired|rules" },
 };
 
 const struct ht_analysis ht_analysis_advice = {
@@ -92,8 +90,8 @@ const struct ht_analysis ht_analysis_advice = {
 	        .group = "conclusions",
 	        .title = "Advice",
 	        .question = "What could be done to make a step shorter, and what would that save?",
-	        .method = "Rules with thresholds over what was measured; each that fires shows its "
-	                  "events and what it costs of a step, at most.",
+	        .method = "Checks with thresholds over what was measured; each finding shows its "
+	                  "events and an upper bound on savings per step.",
 	        HT_ONE_SCHEMA(columns),
 	        .params = params,
 	        .n_params = HT_COUNT(params),
@@ -139,13 +137,12 @@ static bool has_events(const struct ht_advice *a, enum ht_metric metric)
 
 static struct ht_rule_verdict data_loading(struct ht_advice *a)
 {
-	return ht_rule_above(
-	        a, HT_METRIC_LOADER, 0.05, "nothing but data loading has", ht_rule_steps(a));
+	return ht_rule_above(a, HT_METRIC_LOADER, 0.05, ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact longest = { .row = HT_NO_I64 };
 	for (size_t p = 0; p < a->parts->n; p++) {
 		struct ht_rule_fact fact = ht_rule_fact_of(a, p, HT_METRIC_LOADS);
@@ -154,9 +151,9 @@ static struct ht_rule_verdict slow_loader(struct ht_advice *a)
 	}
 	if (!longest.is_known)
 		return v;
-	v.state = longest.row_ns > 10000000 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "the longest of %" PRId64 " calls of the data loader takes %s",
-	        longest.count, ht_words_time(&a->words, longest.row_ns));
+	v.f.state = ht_rule_state(longest.row_ns > 10000000);
+	ht_finding_count(&v.f, "count", longest.count);
+	ht_finding_value(&v.f, (double)longest.row_ns, "ns");
 	v.i_part = longest.i_part;
 	v.row = longest.row;
 	v.cost_ns = ht_rule_fact_of(a, longest.i_part, HT_METRIC_LOADER).part;
@@ -167,18 +164,16 @@ static struct ht_rule_verdict small_messages(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_MESSAGES),
 	                    comm = ht_rule_worst(a, HT_METRIC_COMM);
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	if (!fact.is_known)
 		return v;
 	bool many = ht_rule_share(a, &fact) > 0.2,
 	     matters = comm.is_known && ht_rule_share(a, &comm) > 0.05;
-	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "%" PRId64 " of %" PRId64
-	        " collectives move less than 1 MiB, and communication that "
-	        "nothing hides has %s of %s",
-	        fact.part, fact.whole,
-	        ht_rule_percent(a, comm.is_known ? ht_rule_share(a, &comm) : 0), ht_rule_steps(a));
+	v.f.state = ht_rule_state(many && matters);
+	ht_finding_count(&v.f, "count", fact.part);
+	ht_finding_count(&v.f, "whole", fact.whole);
+	ht_finding_share(&v.f, comm.is_known ? ht_rule_share(a, &comm) : 0, ht_rule_steps(a),
+	        comm.is_known ? ht_rule_rank(a, comm.i_part) : HT_NO_I64);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
@@ -186,7 +181,7 @@ static struct ht_rule_verdict small_messages(struct ht_advice *a)
 
 static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	if (!gpu->window_ns)
 		return v;
@@ -196,10 +191,9 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 	if (launch.row == HT_NO_I64)
 		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
-	v.state = gpu->least < 0.5 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "kernels run %s of %s%s", ht_rule_percent(a, gpu->least),
-	        a->f.has_steps ? "the steps' time" : ht_rule_steps(a),
-	        a->parts->n > 1 ? HT_SAY(a, " on rank %" PRId64, gpu->least_rank) : "");
+	v.f.state = ht_rule_state(gpu->least < 0.5);
+	ht_finding_share(&v.f, gpu->least, ht_rule_steps(a), gpu->least_rank);
+	ht_finding_ratio(&v.f, "threshold", 0.5);
 	v.i_part = p;
 	v.row = launch.is_known ? launch.row : HT_NO_I64;
 	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)ht_findings_mean_step(&a->f));
@@ -229,7 +223,7 @@ static bool has_unclear_kernels(const struct ht_advice *a)
 
 static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
 	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 ||
@@ -237,14 +231,10 @@ static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 		return v;
 	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
 	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;
-	v.state = could ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding =
-	        could ? HT_SAY(a,
-	                        "no kernel runs on tensor cores, and %s of the GPU time is of operators that could use "
-	                        "them",
-	                        ht_rule_percent(a, share))
-	              : HT_SAY(a, "%s of kernel time is on tensor cores",
-	                        ht_rule_percent(a, ht_ratio(gpu->tc_ns, gpu->kernel_ns)));
+	v.f.state = ht_rule_state(could);
+	ht_finding_share(&v.f, could ? share : ht_ratio(gpu->tc_ns, gpu->kernel_ns),
+	        could ? "of.gpu_time" : "of.kernel_time",
+	        could ? ht_rule_rank(a, fact.i_part) : HT_NO_I64);
 	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
 	v.row = fact.is_known ? fact.row : HT_NO_I64;
 	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;
@@ -271,32 +261,29 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 
 static struct ht_rule_verdict launch(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_judge(a, idle_of_host(a, false), 0.2,
-	        "with nothing launched the device idles",
-	        "the time from its first to its last work, without waits for data");
+	struct ht_rule_verdict v = ht_rule_judge(a, idle_of_host(a, false), 0.2, "of.gpu_span");
 	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
 	double share = ht_ratio(host->most.ns, host->ns - host->slow_ns);
-	if (v.state == HT_RULE_FIRES && host->most.name && share > HALF)
-		v.finding = HT_SAY(a, "%s; of the host on the critical path %s is %s", v.finding,
-		        ht_rule_percent(a, share), host->most.name);
+	if (v.f.state == HT_STATE_FOUND && host->most.name && share > HALF) {
+		ht_finding_text(&v.f, "hot", host->most.name);
+		ht_finding_ratio(&v.f, "hot_share", share);
+	}
 	return v;
 }
 
 static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 {
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TINY), idle = idle_of_host(a, true);
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	if (!fact.is_known || !idle.is_known)
 		return v;
 	bool many = ht_rule_share(a, &fact) > 0.5, matters = ht_rule_share(a, &idle) > 0.1;
 	struct ht_rule_fact steps = ht_rule_fact_of(a, fact.i_part, HT_METRIC_STEPS);
-	v.state = many && matters ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a,
-	        "%" PRId64 " of %" PRId64 " kernels a step take less than 10 µs, and with nothing "
-	        "launched, or launches under way, the device idles %s of its time",
-	        steps.count ? fact.part / steps.count : fact.part,
-	        steps.count ? fact.whole / steps.count : fact.whole,
-	        ht_rule_percent(a, ht_rule_share(a, &idle)));
+	v.f.state = ht_rule_state(many && matters);
+	ht_finding_count(&v.f, "count", steps.count ? fact.part / steps.count : fact.part);
+	ht_finding_count(&v.f, "whole", steps.count ? fact.whole / steps.count : fact.whole);
+	ht_finding_share(
+	        &v.f, ht_rule_share(a, &idle), "of.gpu_span", ht_rule_rank(a, idle.i_part));
 	v.i_part = idle.i_part;
 	v.row = idle.row;
 	v.cost_ns = idle.part;
@@ -305,87 +292,91 @@ static struct ht_rule_verdict tiny_kernels(struct ht_advice *a)
 
 static struct ht_rule_verdict sync_calls(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SYNC, 0.05,
-	        "after calls that wait for the device it idles, no longer than they took,",
-	        a->f.has_steps ? "the steps until the next work" : "the time until the next work");
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SYNC, 0.05, ht_rule_steps(a));
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SYNC);
-	if (v.state == HT_RULE_FIRES)
-		v.finding = HT_SAY(a, "%s: %" PRId64 " such calls, %s most of all", v.finding,
-		        fact.count, fact.name ? fact.name : "one");
+	if (v.f.state == HT_STATE_FOUND) {
+		ht_finding_count(&v.f, "count", fact.count);
+		ht_finding_text(&v.f, "name", fact.name);
+	}
 	return v;
 }
 
 static struct ht_rule_verdict slow_launch(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SLOW_CALL, 0.05,
-	        "in calls that launch a kernel and take long the device idles", ht_rule_steps(a));
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_SLOW_CALL, 0.05, ht_rule_steps(a));
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SLOW_CALL);
-	if (v.state == HT_RULE_FIRES)
-		v.finding = HT_SAY(a, "%s: %s%s of %s", v.finding,
-		        fact.count > 1
-		                ? HT_SAY(a, "%" PRId64 " such calls, the longest ", fact.count)
-		                : "",
-		        fact.name ? fact.name : "one", ht_words_time(&a->words, fact.row_ns));
+	if (v.f.state == HT_STATE_FOUND) {
+		ht_finding_count(&v.f, "count", fact.count);
+		ht_finding_text(&v.f, "name", fact.name);
+		ht_finding_ns(&v.f, "longest", fact.row_ns);
+	}
 	return v;
 }
 
 /* Of several ranks the one that has more of something else than communication: the others wait for it. */
 static struct ht_rule_verdict slow_step(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_SLOW_STEP);
 	struct ht_rule_fact comm = ht_rule_worst(a, HT_METRIC_SLOW_COMM);
 	if (!fact.is_known)
-		return v;
+		return ht_rule_no_verdict();
 	if (!fact.count && comm.is_known)
 		fact = comm;
-	v.state = fact.count ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = fact.count ? fact.name : "no step takes 1.5 times the median of its rank";
-	if (fact.count && a->parts->n > 1)
-		v.finding = HT_SAY(
-		        a, "on rank %" PRId64 " %s", a->parts->list[fact.i_part].rank, v.finding);
-	if (fact.count > 1)
-		v.finding = HT_SAY(a, "%s; it is the longest of %" PRId64, v.finding, fact.count);
-	v.i_part = fact.i_part;
-	v.row = fact.row;
-	v.cost_ns = fact.part;
+	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
+	v.f.state = ht_rule_state(fact.count);
+	if (!fact.count)
+		return v;
+	ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, fact.i_part));
+	ht_finding_value(&v.f, (double)fact.row_ns, "ns");
+	ht_finding_count(&v.f, "rank", a->parts->n > 1 ? ht_rule_rank(a, fact.i_part) : HT_NO_I64);
+	ht_finding_count(&v.f, "longest", fact.aux[0]);
+	ht_finding_ns(&v.f, "length", fact.row_ns);
+	ht_finding_ns(&v.f, "median", fact.aux[1]);
+	ht_finding_text(
+	        &v.f, "times", HT_SAY(a, "%.1f", (double)fact.row_ns / (double)fact.aux[1]));
+	if (fact.name && *fact.name) {
+		ht_finding_text(&v.f, "name", fact.name);
+		ht_finding_ns(&v.f, "more", fact.aux[2]);
+	}
+	ht_finding_count(&v.f, "n_slow", fact.count > 1 ? fact.count : HT_NO_I64);
 	return v;
 }
 
 static struct ht_rule_verdict allocation(struct ht_advice *a)
 {
-	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01,
-	        "calls that allocate or free device memory have", ht_rule_steps(a));
+	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01, ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict pageable(struct ht_advice *a)
 {
-	return ht_rule_above(a, HT_METRIC_PAGEABLE, 0.01, "copies from or to pageable memory have",
-	        ht_rule_steps(a));
+	return ht_rule_above(a, HT_METRIC_PAGEABLE, 0.01, ht_rule_steps(a));
 }
 
 static struct ht_rule_verdict small_grids(struct ht_advice *a)
 {
-	return ht_rule_above(a, HT_METRIC_GRID, 0.2, "kernels with less than a block per SM have",
-	        "the kernel time");
+	return ht_rule_above(a, HT_METRIC_GRID, 0.2, "of.kernel_time");
 }
 
 static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_above(
-	        a, HT_METRIC_MEMORY, 0.9, "the peak of allocated memory is", "the device's memory");
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_MEMORY, 0.9, "of.memory");
 	v.cost_ns = HT_NO_I64;
 	return v;
 }
 
 static struct ht_rule_verdict memory_growth(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_GROWTH);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.part > 0 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = fact.part > 0 ? fact.name : "memory does not grow from step to step";
+	v.f.state = ht_rule_state(fact.part > 0);
+	ht_finding_count(&v.f, "n_steps", fact.count);
+	ht_finding_bytes(&v.f, "least", fact.part);
+	ht_finding_text(&v.f, "place", fact.place);
+	ht_finding_text(&v.f, "name", fact.name && *fact.name ? fact.name : NULL);
+	ht_finding_text(&v.f, "annotation", fact.more);
+	ht_finding_bytes(&v.f, "kept", fact.aux[0]);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
@@ -393,14 +384,13 @@ static struct ht_rule_verdict memory_growth(struct ht_advice *a)
 
 static struct ht_rule_verdict data_parallel(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_DP);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count && fact.whole > 1 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding =
-	        HT_SAY(a, "DataParallel.forward runs %" PRId64 " times over %" PRId64 " devices",
-	                fact.count, fact.whole);
+	v.f.state = ht_rule_state(fact.count && fact.whole > 1);
+	ht_finding_count(&v.f, "count", fact.count);
+	ht_finding_count(&v.f, "whole", fact.whole);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	return v;
@@ -408,18 +398,17 @@ static struct ht_rule_verdict data_parallel(struct ht_advice *a)
 
 static struct ht_rule_verdict ddp_backend(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact ddp = ht_rule_worst(a, HT_METRIC_DDP),
 	                    gloo = ht_rule_worst(a, HT_METRIC_GLOO);
 	bool nccl = has_events(a, HT_METRIC_NCCL), other = has_events(a, HT_METRIC_GLOO);
 	if (!ddp.is_known || a->f.gpu.major == HT_NO_I64 || !a->f.n_devices ||
 	        (ddp.count && !nccl && !other))
 		return v;
-	v.state = ddp.count && other && !nccl && a->f.gpu.major > 3 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = !ddp.count ? "no calls of DistributedDataParallel"
-	            : nccl     ? "NCCL is used"
-	                       : HT_SAY(a, "DistributedDataParallel communicates by %s",
-                                     gloo.name ? gloo.name : "another backend");
+	v.f.state = ht_rule_state(ddp.count && other && !nccl && a->f.gpu.major > 3);
+	ht_finding_text(&v.f, "no_ddp", ddp.count ? NULL : "");
+	ht_finding_text(&v.f, "nccl", ddp.count && nccl ? "" : NULL);
+	ht_finding_text(&v.f, "name", gloo.name ? gloo.name : "another backend");
 	v.i_part = gloo.i_part;
 	v.row = gloo.row;
 	v.cost_ns = gloo.is_known ? gloo.part : HT_NO_I64;
@@ -428,12 +417,12 @@ static struct ht_rule_verdict ddp_backend(struct ht_advice *a)
 
 static struct ht_rule_verdict sync_batchnorm(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = HT_NO_VERDICT;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_BATCHNORM);
 	if (!fact.is_known)
 		return v;
-	v.state = fact.count >= 20 ? HT_RULE_FIRES : HT_RULE_NO;
-	v.finding = HT_SAY(a, "%" PRId64 " calls of SyncBatchNorm", fact.count);
+	v.f.state = ht_rule_state(fact.count >= 20);
+	ht_finding_count(&v.f, "count", fact.count);
 	v.i_part = fact.i_part;
 	v.row = fact.row;
 	v.cost_ns = fact.part;
@@ -441,74 +430,34 @@ static struct ht_rule_verdict sync_batchnorm(struct ht_advice *a)
 }
 
 static const struct ht_rule rules[] = {
-	{ "slow-rank", ht_rule_slow_rank,
-	        "look at what that rank does more of: its data, its clocks, its neighbours on the host",
-	        "stragglers", "all ranks, two steps, collectives" },
-	{ "late-votes", ht_rule_late_votes, "look at what that rank does before the collective",
-	        "stragglers --view collectives", "collectives on all of three and more ranks" },
-	{ "data-loading", data_loading,
-	        "raise num_workers of the DataLoader, prefetch, or do less in the main process",
-	        "steps", "data loaders of PyTorch in steps" },
-	{ "slow-loader", slow_loader,
-	        "look at storage, decoding and pinning behind that call; pin_memory, more workers",
-	        "events --where 'name ~ DataLoader'", "data loaders of PyTorch in steps" },
-	{ "slow-step", slow_step,
-	        "do such work beside the steps or less often: saving, evaluation, garbage collection, first calls",
-	        "steps --sort -total_ns", "three steps" },
-	{ "communication", ht_rule_communication,
-	        "overlap it with the backward pass, larger batches, gradient accumulation or compression "
-	        "(mind convergence)",
-	        "comm-overlap", "communication in steps" },
-	{ "waiting", ht_rule_waiting,
-	        "even out what ranks do between collectives: lengths of inputs, garbage collection, shared hosts",
-	        "collectives --view calls --sort -skew_ns", "collectives on all ranks" },
-	{ "small-messages", small_messages,
-	        "larger buckets (bucket_cap_mb), fused collectives, less sharding", "collectives",
-	        "communication kernels that say their sizes" },
-	{ "launch", launch,
-	        "the host is too slow for the device: torch.compile, CUDA graphs, larger batches, less Python",
-	        "idle-breakdown --by device", "GPU work with its launches" },
-	{ "tiny-kernels", tiny_kernels,
-	        "CUDA graphs or torch.compile: fewer launches, longer kernels", "launch-stats",
-	        "kernels with their launches" },
-	{ "sync", sync_calls,
-	        "avoid .item(), .cpu(), printing and synchronising inside the step, or do it once at its end",
-	        "critical-path", "calls that wait for the device" },
-	{ "slow-launch", slow_launch,
-	        "a first launch loads the kernel's code: warm up before recording; else look for threads "
-	        "that hold the driver's lock, and for graphs that are uploaded again",
-	        "launch-stats", "kernels with their launches" },
-	{ "imbalance", ht_rule_imbalance, "divide the work evenly, or compare the two ranks",
-	        "temporal-breakdown",
-	        "two ranks with GPU work of as many steps, of which nothing was lost" },
-	{ "gpu-use", gpu_use,
-	        "larger batches (mind convergence), or remove what the device waits for",
-	        "idle-breakdown --by device", "kernels" },
-	{ "tensor-cores", tensor_cores,
-	        "automatic mixed precision (torch.autocast), or TF32: torch.set_float32_matmul_precision",
-	        "operators", "kernels and the compute capability of the device" },
-	{ "small-grids", small_grids, "larger batches or fused kernels: SMs have nothing to do",
-	        "kernels", "kernels that say their blocks per SM" },
-	{ "allocation", allocation,
-	        "no empty_cache() in steps; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fixed shapes",
-	        "events --where 'name ~ Malloc or name ~ Free'", "calls that allocate or free" },
-	{ "pageable", pageable, "pin_memory=True in the DataLoader and non_blocking=True copies",
-	        "memory-bandwidth", "copies that say their memory" },
-	{ "memory-limit", memory_limit,
-	        "activation checkpointing, mixed precision, a smaller batch, or sharding",
-	        "memory-curve --view peaks",
-	        "profile_memory, and the size of the device's memory" },
-	{ "memory-growth", memory_growth,
-	        "drop what steps leave behind: detach() or item() what is logged, clear lists and caches",
-	        "memory-stats --sort -self_kept_bytes", "profile_memory, and three steps" },
-	{ "data-parallel", data_parallel, "use DistributedDataParallel: one process per GPU",
-	        "events --where 'name ~ DataParallel'", "calls of DataParallel" },
-	{ "ddp-backend", ddp_backend, "use the NCCL backend on GPUs",
-	        "events --where 'name ~ gloo or name ~ mpi'",
-	        "calls of DistributedDataParallel and its backend" },
-	{ "sync-batchnorm", sync_batchnorm,
-	        "plain batch norm where batches are large enough, or fewer of them",
-	        "operators --where 'name ~ SyncBatchNorm'", "calls of SyncBatchNorm" },
+	{ "slow-rank", ht_rule_slow_rank, "stragglers", { { 0 } }, 0 },
+	{ "late-votes", ht_rule_late_votes, "stragglers", { { "view", "collectives" } }, 0 },
+	{ "data-loading", data_loading, "steps", { { 0 } }, HT_RULE_DATA },
+	{ "slow-loader", slow_loader, "events", { { "where", "name ~ DataLoader" } },
+	        HT_RULE_DATA },
+	{ "slow-step", slow_step, "steps", { { "sort", "-total_ns" } }, 0 },
+	{ "communication", ht_rule_communication, "comm-overlap", { { 0 } }, HT_RULE_COMM },
+	{ "waiting", ht_rule_waiting, "collectives",
+	        { { "view", "calls" }, { "sort", "-skew_ns" } }, 0 },
+	{ "small-messages", small_messages, "collectives", { { 0 } }, HT_RULE_COMM },
+	{ "launch", launch, "idle-breakdown", { { "by", "device" } }, HT_RULE_CPU },
+	{ "tiny-kernels", tiny_kernels, "launch-stats", { { 0 } }, HT_RULE_CPU },
+	{ "sync", sync_calls, "critical-path", { { 0 } }, HT_RULE_CPU },
+	{ "slow-launch", slow_launch, "launch-stats", { { 0 } }, HT_RULE_CPU },
+	{ "imbalance", ht_rule_imbalance, "temporal-breakdown", { { 0 } }, 0 },
+	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, 0 },
+	{ "tensor-cores", tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
+	{ "small-grids", small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
+	{ "allocation", allocation, "events", { { "where", "name ~ Malloc or name ~ Free" } },
+	        HT_RULE_CPU },
+	{ "pageable", pageable, "memory-bandwidth", { { 0 } }, HT_RULE_COPY },
+	{ "memory-limit", memory_limit, "memory-curve", { { "view", "peaks" } }, 0 },
+	{ "memory-growth", memory_growth, "memory-stats", { { "sort", "-self_kept_bytes" } }, 0 },
+	{ "data-parallel", data_parallel, "events", { { "where", "name ~ DataParallel" } }, 0 },
+	{ "ddp-backend", ddp_backend, "events", { { "where", "name ~ gloo or name ~ mpi" } },
+	        HT_RULE_COMM },
+	{ "sync-batchnorm", sync_batchnorm, "operators", { { "where", "name ~ SyncBatchNorm" } },
+	        0 },
 };
 
 /* ---- rows ---- */
@@ -516,30 +465,88 @@ static const struct ht_rule rules[] = {
 struct line {
 	const struct ht_rule *rule;
 	struct ht_rule_verdict v;
-	int64_t cost_ns; /* of a step; HT_NO_I64: none */
-	double share;    /* of a step; negative: none */
 	size_t order;    /* of the rules */
 	bool is_symptom; /* says that something is wrong, and another rule or none says what */
 };
 
-static struct line judge(struct ht_advice *a, const struct ht_rule *rule)
+/* Where nothing of the CPU was recorded, or no launch of what a device runs, the path does not show what it depends on. */
+static bool knows_path(const struct ht_advice *a, size_t i_part)
 {
-	struct line line = { rule, rule->judge(a), HT_NO_I64, -1, 0, false };
+	const struct ht_findings *f = &a->f;
+	return f->path_ns > 0 && f->path[HT_CP_BOUND_CPU].ns > 0 &&
+	       !f->path[HT_CP_BOUND_UNRECORDED].ns && i_part < a->parts->n &&
+	       (!f->n_devices || ht_rule_fact_of(a, i_part, HT_METRIC_LAUNCH).is_known);
+}
+
+/* What it costs of a step, no more than the critical path would be shorter by without what the rule is about. */
+static void bound_cost(struct ht_advice *a, const struct ht_rule *rule, struct ht_rule_verdict *v)
+{
+	struct ht_rule_fact steps = { .count = 0 };
+	int64_t path_ns = 0;
+	if (v->i_part < a->parts->n)
+		steps = ht_rule_fact_of(a, v->i_part, HT_METRIC_STEPS);
+	if (v->step_cost_ns != HT_NO_I64)
+		v->f.upper_bound_ns = v->step_cost_ns;
+	else if (v->cost_ns != HT_NO_I64 && steps.count > 0)
+		v->f.upper_bound_ns = v->cost_ns / steps.count;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		if (rule->bounds & 1u << k)
+			ht_sum(&path_ns, a->f.path[k].saved_ns);
+	int64_t most_ns = ht_findings_per_step(&a->f, path_ns);
+	if (rule->bounds && knows_path(a, v->i_part) && v->f.upper_bound_ns > most_ns)
+		v->f.upper_bound_ns = most_ns;
+	if (v->f.upper_bound_ns != HT_NO_I64 && steps.count > 0)
+		v->f.upper_bound_share = ht_ratio(v->f.upper_bound_ns, steps.part / steps.count);
+}
+
+/* The denominator of costs: the mean step of the rank. */
+static void name_costs(struct ht_advice *a, struct ht_rule_verdict *v)
+{
+	int64_t rank = ht_rule_rank(a, v->i_part);
+	const char *of = ht_term(ht_rule_steps(a));
+	ht_finding_text(&v->f, "steps", a->f.has_steps ? "" : NULL);
+	ht_finding_text(&v->f, "bound_of",
+	        a->parts->n > 1 && rank != HT_NO_I64 ? HT_SAY(a, "%s, rank %" PRId64, of, rank)
+	                                             : of);
+	if (a->parts->n == 1)
+		v->f.of_rank = HT_NO_I64;
+}
+
+/* What costs next to nothing is not found. */
+static void drop_worthless(struct ht_advice *a, struct ht_finding *f)
+{
+	struct ht_sentence sentence;
+	if (f->state != HT_STATE_FOUND || isnan(f->upper_bound_share) ||
+	        f->upper_bound_share >= WORTH_IT)
+		return;
+	if (ht_finding_say(a->words.arena, f, &sentence) != HT_OK) {
+		ht_words_keep(&a->words, NULL);
+		return;
+	}
+	f->state = HT_STATE_NONE;
+	f->variant = "worthless";
+	ht_finding_text(f, "text", sentence.text);
+}
+
+static struct line judge(struct ht_advice *a, const struct ht_rule *rule, size_t order)
+{
+	struct line line = { .rule = rule, .v = rule->judge(a), .order = order };
+	struct ht_finding *f = &line.v.f;
+	f->kind = rule->name;
 	line.is_symptom = rule->judge == gpu_use ||
 	                  (rule->judge == ht_rule_imbalance && (a->f.latest || a->f.slow.n));
-	struct ht_rule_fact steps = { .count = 0 };
-	if (line.v.i_part < a->parts->n)
-		steps = ht_rule_fact_of(a, line.v.i_part, HT_METRIC_STEPS);
-	if (line.v.step_cost_ns != HT_NO_I64)
-		line.cost_ns = line.v.step_cost_ns;
-	else if (line.v.cost_ns != HT_NO_I64 && steps.count > 0)
-		line.cost_ns = line.v.cost_ns / steps.count;
-	if (line.cost_ns != HT_NO_I64 && steps.count > 0)
-		line.share = ht_ratio(line.cost_ns, steps.part / steps.count);
-	if (line.v.state == HT_RULE_FIRES && line.share >= 0 && line.share < WORTH_IT) {
-		line.v.state = HT_RULE_NO;
-		line.v.finding = HT_SAY(a, "%s, but that costs %s of a step", line.v.finding,
-		        ht_rule_percent(a, line.share));
+	bound_cost(a, rule, &line.v);
+	name_costs(a, &line.v);
+	drop_worthless(a, f);
+	if (f->state == HT_STATE_FOUND) {
+		f->advice = ht_finding_advice(f->kind, f->variant);
+		ht_finding_next(f, rule->next);
+		for (size_t i = 0; i < HT_COUNT(rule->args) && rule->args[i].name; i++)
+			ht_finding_arg(f, rule->args[i].name, rule->args[i].value);
+		if (line.v.i_part < a->parts->n)
+			ht_finding_event(f, ht_rule_rank(a, line.v.i_part), line.v.row);
+	} else {
+		f->upper_bound_ns = HT_NO_I64;
 	}
 	return line;
 }
@@ -553,56 +560,45 @@ static int64_t rounded(int64_t cost_ns)
 	return (cost_ns + unit / 2) / unit * unit;
 }
 
-/* What fires comes first, then what costs most; symptoms after their causes. */
+/* What was found comes first, then what costs most; symptoms after their causes. */
 static int by_cost(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
-	if (a->v.state != b->v.state)
-		return a->v.state > b->v.state ? -1 : 1;
-	bool both_cost = a->cost_ns != HT_NO_I64 && b->cost_ns != HT_NO_I64;
-	if (a->v.state == HT_RULE_FIRES && both_cost && a->is_symptom != b->is_symptom)
+	int64_t cost_a = a->v.f.upper_bound_ns, cost_b = b->v.f.upper_bound_ns;
+	bool found = a->v.f.state == HT_STATE_FOUND;
+	if (a->v.f.state != b->v.f.state)
+		return a->v.f.state > b->v.f.state ? -1 : 1;
+	bool both_cost = cost_a != HT_NO_I64 && cost_b != HT_NO_I64;
+	if (found && both_cost && a->is_symptom != b->is_symptom)
 		return a->is_symptom ? 1 : -1;
-	if (a->v.state == HT_RULE_FIRES && rounded(a->cost_ns) != rounded(b->cost_ns))
-		return a->cost_ns > b->cost_ns ? -1 : 1;
+	if (found && rounded(cost_a) != rounded(cost_b))
+		return cost_a > cost_b ? -1 : 1;
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void put_line(struct ht_advice *a, const struct line *line)
+static enum ht_status put_line(struct ht_advice *a, const struct line *line)
 {
-	static const char *const states[] = { "cannot tell", "no", "fires" };
-	const struct ht_rule_verdict *v = &line->v;
-	bool fires = v->state == HT_RULE_FIRES, placed = v->i_part < a->parts->n;
-	int64_t rank = placed ? a->parts->list[v->i_part].rank : HT_NO_I64;
-	const char *why = v->state == HT_RULE_CANNOT_TELL
-	                          ? HT_SAY(a, "cannot tell: needs %s", line->rule->needs)
-	                          : v->finding;
-	if (fires && line->share >= 0)
-		why = HT_SAY(a, "%s; costs at most %s%s (%s)", why,
-		        ht_words_time(&a->words, line->cost_ns), a->f.has_steps ? " of a step" : "",
-		        ht_rule_percent(a, line->share));
-	ht_table_row(a->table);
-	ht_table_put_str(a->table, COL_RULE, line->rule->name);
-	ht_table_put_str(a->table, COL_FINDING,
-	        fires || v->state == HT_RULE_CANNOT_TELL ? why : HT_SAY(a, "no: %s", why));
-	const char *advice = v->advice ? v->advice : line->rule->advice;
-	ht_table_put_str(a->table, COL_ADVICE, fires ? advice : NULL);
-	ht_table_put_str(a->table, COL_EVIDENCE,
-	        fires && placed && v->row != HT_NO_I64
-	                ? HT_SAY(a, "%" PRId64 ":%" PRId64, rank, v->row)
-	                : NULL);
-	ht_table_put_str(a->table, COL_NEXT, fires ? line->rule->next : NULL);
-	ht_table_put_known(a->table, COL_COST_NS, fires ? line->cost_ns : HT_NO_I64, HT_NO_I64);
-	if (fires && line->share >= 0)
-		ht_table_put_f64(a->table, COL_SHARE, line->share);
-	else
-		ht_table_put_null(a->table, COL_SHARE);
-	ht_table_put_known(a->table, COL_RANK, fires ? rank : HT_NO_I64, HT_NO_I64);
-	ht_table_put_str(a->table, COL_STATE, states[v->state]);
+	const struct ht_finding *f = &line->v.f;
+	bool found = f->state == HT_STATE_FOUND;
+	HT_TRY(ht_finding_row(a->words.arena, f, line->rule->name, a->table));
+	ht_table_put_known(a->table, COL_COST_NS, found ? f->upper_bound_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        a->table, COL_RANK, found ? ht_rule_rank(a, line->v.i_part) : HT_NO_I64, HT_NO_I64);
+	return HT_OK;
+}
+
+static enum ht_status note_checks(struct ht_advice *a, size_t n_found, size_t n, size_t n_unknown)
+{
+	struct ht_finding f = ht_finding("checks", HT_STATE_FOUND);
+	ht_finding_count(&f, "n_found", (int64_t)n_found);
+	ht_finding_count(&f, "n", (int64_t)n);
+	ht_finding_count(&f, "n_unknown", (int64_t)n_unknown);
+	return ht_finding_note(a->words.arena, &f, a->table);
 }
 
 static enum ht_status give(struct ht_advice *a)
 {
-	size_t n_fired = 0, n_unknown = 0, n_npu, n = HT_COUNT(rules);
+	size_t n_found = 0, n_unknown = 0, n_npu, n = HT_COUNT(rules);
 	const struct ht_rule *npu = ht_rules_npu(a, &n_npu);
 	struct line *lines = ht_arena_alloc(a->run->scratch, (n + n_npu) * sizeof *lines);
 	if (!lines)
@@ -611,21 +607,18 @@ static enum ht_status give(struct ht_advice *a)
 	if (a->run->clocks[0])
 		HT_TRY(ht_votes_count(a->run, a->parts, HT_FOUND_CALLS, &a->votes));
 	for (size_t i = 0; i < n + n_npu; i++) {
-		lines[i] = judge(a, i < n ? &rules[i] : &npu[i - n]);
-		lines[i].order = i;
-		n_fired += lines[i].v.state == HT_RULE_FIRES;
-		n_unknown += lines[i].v.state == HT_RULE_CANNOT_TELL;
+		lines[i] = judge(a, i < n ? &rules[i] : &npu[i - n], i);
+		n_found += lines[i].v.f.state == HT_STATE_FOUND;
+		n_unknown += lines[i].v.f.state == HT_STATE_UNKNOWN;
 	}
 	n += n_npu;
 	qsort(lines, n, sizeof *lines, by_cost);
 	for (size_t i = 0; i < n; i++)
-		if (a->all || lines[i].v.state == HT_RULE_FIRES)
-			put_line(a, &lines[i]);
+		if (a->all || lines[i].v.f.state == HT_STATE_FOUND)
+			HT_TRY(put_line(a, &lines[i]));
 	if (a->words.no_memory)
 		return ht_fail_nomem(a->run->ctx);
-	HT_TRY(ht_table_add_note(a->table,
-	        "%zu of %zu rules fire; for %zu the traces lack the data (--view rules)", n_fired,
-	        n, n_unknown));
+	HT_TRY(note_checks(a, n_found, n, n_unknown));
 	HT_TRY(ht_findings_note(a->run, a->table));
 	return ht_clocks_note_odd(a->run, a->table);
 }
@@ -637,7 +630,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		.table = table,
 		.all = ht_run_is(run, "view", "rules"),
 		.words = { .arena = run->scratch } };
-	HT_TRY(ht_frame_set_method(run, table, "costs are of a step, at most"));
+	HT_TRY(ht_frame_set_method(run, table, "upper bounds on savings per step; they overlap"));
 	ht_table_set_prose(table);
 	return give(&a);
 }

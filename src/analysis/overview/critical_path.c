@@ -168,7 +168,7 @@ static enum ht_status warn(struct ht_run *run, ht_table *table)
 			fits |= same && ht_table_i64(table, k, matched) > 0;
 		}
 		if (first && !fits)
-			HT_TRY(ht_table_add_note(table, "warning: nothing fits '%s'", rule));
+			HT_TRY(ht_table_add_warning(table, "nothing fits '%s'", rule));
 	}
 	return HT_OK;
 }

@@ -1,14 +1,15 @@
 /*
- * summary.c - the verdict on a run in ten lines, each with its evidence and where to look next.
+ * summary.c - a run in ten findings, each with its evidence and where to look next.
  *
- *   step time    median on the host, and up to the end of its GPU work
- *   slow steps   where there are some: by how much they lengthen the mean, and what they have more of; said only then
- *   made of      what a GPU's time is made of, as temporal-breakdown divides it
- *   GPU          how long kernels run, as steps has it, and what the device waits for while idle, as idle-breakdown tells
- *   bound by     what most of the critical path of the job, without slow steps, depends on: the host, data loading,
- *                computing, memory copies, communication (its transfer, where waiting is known), waiting for a rank, launching
- *   could save   by how much each could shorten a step at most: what-if of one rank, else its share of the path
- *   slow rank    the verdict of stragglers
+ *   missing         what the traces lack for the findings below; said only then
+ *   step time       median, and the CPU span of a step; "recording" where there are no steps
+ *   slow steps      where there are some: by how much they lengthen the mean, and what they have more of; said only then
+ *   time breakdown  of the GPU span, as temporal-breakdown divides it
+ *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
+ *   bound by        what most of the critical path of the job, without slow steps, depends on: CPU, data loading, compute,
+ *                   memcpy, communication (its transfer, where waiting is known), waiting for a rank, kernel launch
+ *   savings         upper bound per step for each: what-if of one rank, else its share of the path
+ *   slow rank       the verdict of stragglers
  *   operators, kernels, modules, collectives  the three that take most time
  *
  * Everything is said from the facts of those verbs (verdict/findings.h). When a rank keeps the others waiting, the path
@@ -22,9 +23,11 @@
 #include "verdict/findings.h"
 #include "verdict/slow_steps.h"
 #include "verdict/telling.h"
+#include "model/finding/finding.h"
 #include "model/rows/frame.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,9 +62,15 @@ const struct ht_analysis ht_analysis_summary = {
 
 /* ---- step time, what it is made of, the GPU ---- */
 
-static const char *steps_words(const struct ht_telling *s)
+static const char *steps_term(const struct ht_telling *s)
 {
-	return s->f.has_steps ? "the steps' time" : "the time that was recorded";
+	return s->f.has_steps ? "of.step_time" : "of.recording";
+}
+
+/* Several, or none worth counting. */
+static int64_t if_several(size_t n)
+{
+	return n > 1 ? (int64_t)n : HT_NO_I64;
 }
 
 static void say_step_time(struct ht_telling *s)
@@ -69,135 +78,31 @@ static void say_step_time(struct ht_telling *s)
 	const struct ht_findings *f = &s->f;
 	const struct ht_step_times *host = &f->host, *device = &f->device;
 	size_t n_ranks = f->parts->n;
-	struct ht_told_line line = {
-		.topic = "step time", .next = "steps", .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
-	};
+	struct ht_finding found =
+	        ht_finding("step-time", device->n ? HT_STATE_FOUND : HT_STATE_UNKNOWN);
+	ht_finding_next(&found, "steps");
 	if (device->n)
-		line.value_ns = f->has_steps ? device->median_ns : ht_findings_mean_step(f);
+		ht_finding_value(&found,
+		        (double)(f->has_steps ? device->median_ns : ht_findings_mean_step(f)),
+		        "ns");
 	if (!device->n) {
-		line.finding = "cannot tell: no steps, operators or GPU work were recorded";
+		found.variant = "no_events";
 	} else if (!f->has_steps) {
-		line.finding = HT_SAY(s,
-		        "cannot tell: no profiler steps were recorded (schedule and prof.step()); all of "
-		        "it takes %s%s, and that is what the lines below are about",
-		        ht_words_time(&s->words, line.value_ns),
-		        n_ranks > 1 ? " on average of ranks" : "");
+		found.variant = "recording";
+		ht_finding_count(&found, "n_ranks", if_several(n_ranks));
 	} else {
 		bool slow = ht_findings_is_slow(f, device->number);
-		const char *which =
-		        slow ? HT_SAY(s, ", the longest is step %" PRId64, device->number) : "";
-		const char *of = f->n_steps * n_ranks > 1 ? "median of " : "";
-		const char *on_host = host->n ? HT_SAY(s, "%s on the host, ",
-		                                        ht_words_time(&s->words, host->median_ns))
-		                              : "";
-		const char *spread =
-		        device->n > 1 ? HT_SAY(s, "; %s to %s%s",
-		                                ht_words_time(&s->words, device->least_ns),
-		                                ht_words_time(&s->words, device->most_ns), which)
-		                      : "";
-		const char *end = HT_SAY(s, "%s up to the end of its GPU work",
-		        ht_words_time(&s->words, device->median_ns));
-		line.finding = HT_SAY(s, "%s%s (%s%zu step%s on %zu rank%s%s)", on_host,
-		        f->n_devices || f->told.ns ? end : "no GPU work was recorded", of,
-		        f->n_steps, f->n_steps == 1 ? "" : "s", n_ranks, n_ranks == 1 ? "" : "s",
-		        spread);
-		line.evidence = ht_tell_event(s, device->rank, device->row);
+		bool several = f->n_steps * n_ranks > 1;
+		ht_finding_count(&found, "n_steps", several ? (int64_t)f->n_steps : HT_NO_I64);
+		ht_finding_count(&found, "n_ranks", (int64_t)n_ranks);
+		ht_finding_ns(&found, "least", device->n > 1 ? device->least_ns : HT_NO_I64);
+		ht_finding_ns(&found, "most", device->most_ns);
+		ht_finding_count(&found, "longest", slow ? device->number : HT_NO_I64);
+		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
+		ht_finding_text(&found, "no_gpu", f->n_devices || f->told.ns ? NULL : "");
+		ht_finding_event(&found, device->rank, device->row);
 	}
-	ht_tell_line(s, &line);
-}
-
-/* An event of a part of the device's time: its longest, or the work that ended the longest gap. */
-static const char *part_of_time(struct ht_telling *s, int column)
-{
-	static const struct {
-		int column, kind;
-	} kinds[] = { { HT_BREAKDOWN_COMPUTE, HT_TOP_KERNEL }, { HT_BREAKDOWN_COMM, HT_TOP_COMM },
-		{ HT_BREAKDOWN_MEMCPY, HT_TOP_COPY }, { HT_BREAKDOWN_MEMSET, HT_TOP_COPY } };
-	const struct ht_idle_time *gap = &s->f.idle[0];
-	for (size_t i = 0; i < HT_COUNT(kinds); i++) {
-		const struct ht_tops *tops = &s->f.tops[kinds[i].kind];
-		if (kinds[i].column == column)
-			return tops->n ? ht_tell_event(s, tops->list[0].rank, tops->list[0].row)
-			               : NULL;
-	}
-	for (int k = 1; k < HT_IDLE_N; k++)
-		if (s->f.idle[k].row_ns > gap->row_ns)
-			gap = &s->f.idle[k];
-	return column == HT_BREAKDOWN_IDLE ? ht_tell_event(s, gap->rank, gap->row) : NULL;
-}
-
-/* Without GPU work: what the steps go to on the host. */
-static void say_made_of_host(struct ht_telling *s)
-{
-	static const struct {
-		enum ht_busy role;
-		const char *words;
-	} roles[] = { { HT_BUSY_COMM, "communication" }, { HT_BUSY_LOADER, "data loading" },
-		{ HT_BUSY_CPU, "operators and annotations" },
-		{ HT_BUSY_OTHER, "nothing that was recorded" } };
-	struct ht_told_line line = {
-		.topic = "made of", .next = "steps", .value_ns = HT_NO_I64, .saves_ns = HT_NO_I64
-	};
-	const char *text = "";
-	int64_t sum = 0;
-	for (size_t i = 0; i < HT_COUNT(roles); i++)
-		ht_sum(&sum, s->f.roles[roles[i].role]);
-	for (size_t i = 0; i < HT_COUNT(roles); i++)
-		if (s->f.roles[roles[i].role] > 0)
-			text = ht_tell_and(s, text,
-			        HT_SAY(s, "%s %s", roles[i].words,
-			                ht_tell_share(s, s->f.roles[roles[i].role], sum)));
-	line.finding = sum ? HT_SAY(s, "%s, of %s on the host", text, steps_words(s))
-	                   : "cannot tell: no GPU work was recorded";
-	line.next = sum ? "steps" : "temporal-breakdown";
-	if (s->f.told.ns > 0)
-		line.finding = HT_SAY(s,
-		        "computing %s, communication that nothing hides %s, free %s, of the exporter's steps",
-		        ht_tell_share(s, s->f.told.computing_ns, s->f.told.ns),
-		        ht_tell_share(s, s->f.told.exposed_ns, s->f.told.ns),
-		        ht_tell_share(s, s->f.told.free_ns, s->f.told.ns));
-	ht_tell_line(s, &line);
-}
-
-static void say_made_of(struct ht_telling *s)
-{
-	static const struct {
-		int column;
-		const char *words;
-	} parts[] = { { HT_BREAKDOWN_COMPUTE, "computing" },
-		{ HT_BREAKDOWN_COMM, "communication that nothing hides" },
-		{ HT_BREAKDOWN_MEMCPY, "copies" }, { HT_BREAKDOWN_MEMSET, "fills" },
-		{ HT_BREAKDOWN_OTHER, "kernels that only wait" }, { HT_BREAKDOWN_IDLE, "idle" },
-		{ HT_BREAKDOWN_OUTSIDE, "work of other steps" } };
-	const int64_t *ns = s->f.breakdown, span = ns[HT_BREAKDOWN_SPAN];
-	const char *text = "";
-	struct ht_told_line line = { .topic = "made of",
-		.next = "temporal-breakdown",
-		.value_ns = HT_NO_I64,
-		.saves_ns = HT_NO_I64 };
-	int64_t most = 0;
-	for (size_t i = 0; i < HT_COUNT(parts); i++) {
-		int64_t part = ns[parts[i].column];
-		if (part <= 0)
-			continue;
-		if (part > most) {
-			most = part;
-			line.evidence = part_of_time(s, parts[i].column);
-		}
-		const char *more = HT_SAY(s, "%s %s", parts[i].words, ht_tell_share(s, part, span));
-		if (parts[i].column == HT_BREAKDOWN_COMM && s->f.knows_waits)
-			more = HT_SAY(s, "%s (%s waiting for ranks, %s transfer)", more,
-			        ht_tell_share(s, ns[HT_BREAKDOWN_WAIT], span),
-			        ht_tell_share(s, ns[HT_BREAKDOWN_TRANSFER], span));
-		text = ht_tell_and(s, text, more);
-	}
-	int64_t window = s->f.gpu.window_ns;
-	const char *narrow = window > 0 && ht_ratio(span, window) < MOST
-	                             ? HT_SAY(s, ", which is %s of %s",
-	                                       ht_tell_share(s, span, window), steps_words(s))
-	                             : "";
-	line.finding = HT_SAY(s, "%s, of the time from first to last GPU work%s", text, narrow);
-	ht_tell_line(s, &line);
+	ht_tell_line(s, f->has_steps || !device->n ? "step time" : "recording", &found);
 }
 
 /* Operators that only the exporter lists are no events. */
@@ -206,7 +111,7 @@ static bool has_events(const struct ht_tops *tops)
 	return tops->n && tops->list[0].row != HT_NO_I64;
 }
 
-/* Is anything of the host there? Tables of an NPU's work alone do not say what it waited for. */
+/* Is anything of the CPU there? Tables of an NPU's activity alone do not show what it waited for. */
 static bool has_host(const struct ht_findings *f)
 {
 	return f->host.n || has_events(&f->tops[HT_TOP_OPERATOR]) ||
@@ -214,43 +119,160 @@ static bool has_host(const struct ht_findings *f)
 	       !f->n_devices;
 }
 
+/* What the traces lack for the findings below; no line where they lack nothing. */
+static void say_missing(struct ht_telling *s)
+{
+	const struct ht_findings *f = &s->f;
+	const char *lost = s->run->rosters[0]->loss_note;
+	struct ht_finding found = ht_finding("missing", HT_STATE_FOUND);
+	bool no_gpu = f->device.n && !f->n_devices && !f->told.ns;
+	const struct ht_finding_item gpu = ht_item("no_gpu_activity", NULL),
+	                             cpu = ht_item("no_cpu_activity", NULL),
+	                             loss = ht_item("lost", lost);
+	if (no_gpu)
+		ht_finding_item(&found, &gpu);
+	if (f->n_devices && !has_host(f))
+		ht_finding_item(&found, &cpu);
+	if (lost)
+		ht_finding_item(&found, &loss);
+	found.variant = found.n_items ? found.items[0].variant : "";
+	found.severity = HT_NOTE_WARNING;
+	ht_finding_next(&found, "health");
+	if (found.n_items)
+		ht_tell_line(s, "missing", &found);
+}
+
+/* An event of a part of the device's time: its longest, or the activity that ended the longest gap. */
+static struct ht_event_at part_of_time(const struct ht_telling *s, int column)
+{
+	static const struct {
+		int column, kind;
+	} kinds[] = { { HT_BREAKDOWN_COMPUTE, HT_TOP_KERNEL }, { HT_BREAKDOWN_COMM, HT_TOP_COMM },
+		{ HT_BREAKDOWN_MEMCPY, HT_TOP_COPY }, { HT_BREAKDOWN_MEMSET, HT_TOP_COPY } };
+	const struct ht_idle_time *gap = &s->f.idle[0];
+	const struct ht_event_at none = { HT_NO_I64, HT_NO_I64 };
+	for (size_t i = 0; i < HT_COUNT(kinds); i++) {
+		const struct ht_tops *tops = &s->f.tops[kinds[i].kind];
+		if (kinds[i].column == column)
+			return tops->n ? (struct ht_event_at){ tops->list[0].rank,
+				tops->list[0].row }
+			               : none;
+	}
+	for (int k = 1; k < HT_IDLE_N; k++)
+		if (s->f.idle[k].row_ns > gap->row_ns)
+			gap = &s->f.idle[k];
+	return column == HT_BREAKDOWN_IDLE ? (struct ht_event_at){ gap->rank, gap->row } : none;
+}
+
+static void add_share(struct ht_finding *f, const char *variant, int64_t part, int64_t whole)
+{
+	struct ht_finding_item item = ht_item(variant, NULL);
+	item.ns = part;
+	item.share = ht_ratio(part, whole);
+	if (part > 0)
+		ht_finding_item(f, &item);
+}
+
+/* Steps that only the exporter knows. */
+static void say_exporter_breakdown(struct ht_telling *s)
+{
+	const struct ht_told_steps *told = &s->f.told;
+	struct ht_finding f = ht_finding("time-breakdown", HT_STATE_FOUND);
+	f.variant = "exporter";
+	ht_finding_next(&f, "steps");
+	add_share(&f, "computing", told->computing_ns, told->ns);
+	add_share(&f, "not_overlapped", told->exposed_ns, told->ns);
+	add_share(&f, "free", told->free_ns, told->ns);
+	ht_finding_share(
+	        &f, ht_ratio(told->computing_ns, told->ns), "of.exporter_steps", HT_NO_I64);
+	ht_tell_line(s, "time breakdown", &f);
+}
+
+/* Without GPU activity: what the steps go to on the CPU. */
+static void say_host_breakdown(struct ht_telling *s)
+{
+	static const struct {
+		enum ht_busy role;
+		const char *variant;
+	} roles[] = { { HT_BUSY_COMM, "host_communication" }, { HT_BUSY_LOADER, "data_loading" },
+		{ HT_BUSY_CPU, "operators" }, { HT_BUSY_OTHER, "unattributed" } };
+	int64_t sum = 0;
+	for (size_t i = 0; i < HT_COUNT(roles); i++)
+		ht_sum(&sum, s->f.roles[roles[i].role]);
+	struct ht_finding f = ht_finding("time-breakdown", sum ? HT_STATE_FOUND : HT_STATE_UNKNOWN);
+	f.variant = sum ? "cpu" : "no_gpu_activity";
+	ht_finding_next(&f, sum ? "steps" : "temporal-breakdown");
+	for (size_t i = 0; i < HT_COUNT(roles); i++)
+		add_share(&f, roles[i].variant, s->f.roles[roles[i].role], sum);
+	if (f.n_items)
+		ht_finding_share(&f, f.items[0].share, steps_term(s), HT_NO_I64);
+	ht_tell_line(s, "time breakdown", &f);
+}
+
+static void say_breakdown(struct ht_telling *s)
+{
+	static const struct {
+		int column;
+		const char *variant;
+	} parts[] = { { HT_BREAKDOWN_COMPUTE, "compute" }, { HT_BREAKDOWN_COMM, "communication" },
+		{ HT_BREAKDOWN_MEMCPY, "memcpy" }, { HT_BREAKDOWN_MEMSET, "memset" },
+		{ HT_BREAKDOWN_OTHER, "wait" }, { HT_BREAKDOWN_IDLE, "idle" },
+		{ HT_BREAKDOWN_OUTSIDE, "outside" } };
+	const int64_t *ns = s->f.breakdown, span = ns[HT_BREAKDOWN_SPAN];
+	struct ht_finding f = ht_finding("time-breakdown", HT_STATE_FOUND);
+	struct ht_event_at at = { HT_NO_I64, HT_NO_I64 };
+	int64_t most = 0, window = s->f.gpu.window_ns;
+	ht_finding_next(&f, "temporal-breakdown");
+	for (size_t i = 0; i < HT_COUNT(parts); i++) {
+		int64_t part = ns[parts[i].column];
+		add_share(&f, parts[i].variant, part, span);
+		if (part > 0 && parts[i].column == HT_BREAKDOWN_COMM && s->f.knows_waits) {
+			struct ht_finding_item *item = &f.items[f.n_items - 1];
+			item->wait = ht_ratio(ns[HT_BREAKDOWN_WAIT], span);
+			item->transfer = ht_ratio(ns[HT_BREAKDOWN_TRANSFER], span);
+		}
+		if (part <= most)
+			continue;
+		most = part;
+		at = part_of_time(s, parts[i].column);
+		ht_finding_subject(&f, "cause", parts[i].variant);
+	}
+	ht_finding_event(&f, at.rank, at.row);
+	ht_finding_share(&f, ht_ratio(most, span), "of.gpu_span", HT_NO_I64);
+	if (window > 0 && ht_ratio(span, window) < MOST) {
+		ht_finding_ratio(&f, "span_share", ht_ratio(span, window));
+		ht_finding_text(&f, "span_of", ht_term(steps_term(s)));
+	}
+	ht_tell_line(s, "time breakdown", &f);
+}
+
 static void say_gpu(struct ht_telling *s)
 {
-	static const char *const words[HT_IDLE_N] = { [HT_IDLE_HOST_WAIT] =
-		                                              "for the host to launch",
-		[HT_IDLE_KERNEL_WAIT] = "for launches under way",
-		[HT_IDLE_COMMUNICATION] = "for communication",
-		[HT_IDLE_OTHER] = "for something else though launched",
-		[HT_IDLE_LEADING] = "before the first launch in the file" };
+	static const char *const variants[HT_IDLE_N] = { [HT_IDLE_HOST_WAIT] = "host_wait",
+		[HT_IDLE_KERNEL_WAIT] = "kernel_wait",
+		[HT_IDLE_COMMUNICATION] = "communication",
+		[HT_IDLE_OTHER] = "other",
+		[HT_IDLE_LEADING] = "leading" };
 	const struct ht_gpu_use *gpu = &s->f.gpu;
-	int64_t span = s->f.breakdown[HT_BREAKDOWN_SPAN];
-	const char *text = "";
-	struct ht_told_line line = { .topic = "GPU",
-		.next = "idle-breakdown --by device",
-		.value_ns = HT_NO_I64,
-		.part_ns = gpu->busy_ns,
-		.whole_ns = gpu->window_ns,
-		.saves_ns = HT_NO_I64 };
-	int64_t idle_ns = 0;
+	int64_t span = s->f.breakdown[HT_BREAKDOWN_SPAN], idle_ns = 0;
+	struct ht_finding f = ht_finding("gpu", gpu->window_ns ? HT_STATE_FOUND : HT_STATE_UNKNOWN);
+	struct ht_event_at at = part_of_time(s, HT_BREAKDOWN_IDLE);
 	for (int k = 0; k < HT_IDLE_N; k++) {
 		ht_sum(&idle_ns, s->f.idle[k].ns);
 		if (has_host(&s->f) && ht_ratio(s->f.idle[k].ns, span) >= WORTH_A_WORD)
-			text = ht_tell_and(s, text,
-			        HT_SAY(s, "%s %s", ht_tell_share(s, s->f.idle[k].ns, span),
-			                words[k]));
+			add_share(&f, variants[k], s->f.idle[k].ns, span);
 	}
 	if (!has_host(&s->f) && ht_ratio(idle_ns, span) >= WORTH_A_WORD)
-		text = HT_SAY(s, "%s for what nothing says", ht_tell_share(s, idle_ns, span));
-	if (!gpu->window_ns)
-		line.finding = s->f.n_devices ? "cannot tell: no kernels were recorded"
-		                              : "cannot tell: no GPU work was recorded";
+		add_share(&f, "unattributed", idle_ns, span);
+	if (gpu->window_ns)
+		ht_finding_share(
+		        &f, ht_ratio(gpu->busy_ns, gpu->window_ns), steps_term(s), HT_NO_I64);
 	else
-		line.finding = HT_SAY(s, "kernels run %s of %s%s%s%s",
-		        ht_tell_share(s, gpu->busy_ns, gpu->window_ns), steps_words(s),
-		        *text ? "; from its first to its last work it waits " : "", text,
-		        *text ? "" : "; between its first and its last work it does not wait");
-	line.evidence = part_of_time(s, HT_BREAKDOWN_IDLE);
-	ht_tell_line(s, &line);
+		f.variant = s->f.n_devices ? "no_kernels" : "no_gpu_activity";
+	ht_finding_event(&f, at.rank, at.row);
+	ht_finding_next(&f, "idle-breakdown");
+	ht_finding_arg(&f, "by", "device");
+	ht_tell_line(s, "GPU", &f);
 }
 
 /* ---- what bounds it ---- */
@@ -340,73 +362,72 @@ static void find_parts(const struct ht_findings *f, struct part *parts)
 	add_late_rank(f, parts);
 }
 
-static const char *bound_words(struct ht_telling *s, const struct part *part)
+static const char *bound_text(struct ht_telling *s, const struct part *part)
 {
 	switch (part->bound) {
-	case BOUND_HOST: return "the host";
-	case BOUND_DATA: return "data loading";
-	case BOUND_COMPUTE: return "computing on the GPU";
-	case BOUND_MEMORY: return "memory copies";
+	case BOUND_HOST: return ht_term("bound.cpu");
+	case BOUND_DATA: return ht_term("bound.data_loading");
+	case BOUND_COMPUTE: return ht_term("bound.compute");
+	case BOUND_MEMORY: return ht_term("bound.memory");
 	case BOUND_COMM:
-		return !s->f.compares ? "communication (waiting or transfer: one rank cannot tell)"
-		       : s->f.knows_waits
-		               ? "communication transfer"
-		               : "communication (waiting or transfer: not every call has its counterparts)";
+		return ht_term(!s->f.compares     ? "bound.communication_one_rank"
+		               : s->f.knows_waits ? "bound.communication"
+		                                  : "bound.communication_unmatched");
 	case BOUND_RANK:
-		return HT_SAY(s, "waiting for %s",
+		return HT_SAY(s, "%s %s", ht_term("bound.rank"),
 		        ht_words_keep(
 		                &s->words, ht_straggler_names(&s->f.stragglers, s->f.latest)));
-	case BOUND_LAUNCH: return "launching";
+	case BOUND_LAUNCH: return ht_term("bound.launch");
 	case N_BOUNDS: break;
 	}
 	return "";
 }
 
-static const char *bound_next(const struct ht_telling *s, const struct part *part)
+static void set_bound_next(
+        const struct ht_telling *s, const struct part *part, struct ht_finding *f)
 {
-	switch (part->bound) {
-	case BOUND_HOST: return "critical-path --view path --where 'bound_by == cpu_bound'";
-	case BOUND_DATA: return "steps";
-	case BOUND_COMPUTE: return "kernel-breakdown";
-	case BOUND_MEMORY: return "memory-bandwidth";
-	case BOUND_COMM: return s->f.compares ? "collectives" : "comm-overlap";
-	case BOUND_RANK: return "stragglers";
-	case BOUND_LAUNCH: return "launch-stats";
-	case N_BOUNDS: break;
+	static const char *const verbs[N_BOUNDS] = { [BOUND_HOST] = "critical-path",
+		[BOUND_DATA] = "steps",
+		[BOUND_COMPUTE] = "kernel-breakdown",
+		[BOUND_MEMORY] = "memory-bandwidth",
+		[BOUND_COMM] = "comm-overlap",
+		[BOUND_RANK] = "stragglers",
+		[BOUND_LAUNCH] = "launch-stats" };
+	ht_finding_next(
+	        f, part->bound == BOUND_COMM && s->f.compares ? "collectives" : verbs[part->bound]);
+	if (part->bound == BOUND_HOST) {
+		ht_finding_arg(f, "view", "path");
+		ht_finding_arg(f, "where", "bound_by == cpu_bound");
 	}
-	return "critical-path";
 }
 
 /* What most of it is. */
-static const char *main_part(struct ht_telling *s, const struct part *part)
+static void add_main_part(
+        struct ht_telling *s, const struct part *part, int64_t path_ns, struct ht_finding *f)
 {
 	if (part->bound == BOUND_RANK)
-		return "";
+		return;
 	const struct ht_path_name *most = &part->of->most;
 	int64_t whole = part->of->ns - part->of->slow_ns;
-	const char *how = ht_ratio(most->ns, whole) < WORTH_NAMING
-	                          ? "spread widely, the largest part"
-	                          : "most of all";
-	if (!most->name)
-		return part->bound == BOUND_HOST
-		               ? HT_SAY(s, ", %s outside of operators (%s of that)", how,
-		                         ht_tell_share(s, most->ns, whole))
-		               : "";
-	return HT_SAY(s, ", %s %s (%s of that)", how, ht_tell_brief(s, most->name),
-	        ht_tell_share(s, most->ns, whole));
+	if (!most->name && part->bound != BOUND_HOST)
+		return;
+	ht_finding_text(
+	        f, "hot", most->name ? ht_tell_brief(s, most->name) : ht_term("outside_operators"));
+	ht_finding_ratio(f, "hot_share", ht_ratio(most->ns, path_ns));
+	ht_finding_text(f, "spread", ht_ratio(most->ns, whole) < WORTH_NAMING ? "" : NULL);
 }
 
-static const char *part_evidence(struct ht_telling *s, const struct part *part)
+static struct ht_event_at part_evidence(const struct ht_telling *s, const struct part *part)
 {
 	if (part->bound == BOUND_RANK) {
 		struct ht_straggler_cause cause =
 		        ht_straggler_cause_of(&s->f.stragglers, s->f.latest);
-		return ht_tell_event(s, s->f.latest->rank,
-		        cause.side ? cause.excess->row : s->f.latest->worst_call->row);
+		return (struct ht_event_at){ s->f.latest->rank,
+			cause.side ? cause.excess->row : s->f.latest->worst_call->row };
 	}
 	const struct ht_path_name *most =
 	        part->of->most.row == HT_NO_I64 ? &part->of->slow : &part->of->most;
-	return ht_tell_event(s, most->rank, most->row);
+	return (struct ht_event_at){ most->rank, most->row };
 }
 
 static int64_t inferred_ns(const struct ht_findings *f)
@@ -417,47 +438,49 @@ static int64_t inferred_ns(const struct ht_findings *f)
 	return sum;
 }
 
+static const char *path_term(const struct ht_findings *f)
+{
+	bool job = f->parts->n > 1;
+	return f->slow.n ? (job ? "of.usual_job_path" : "of.usual_path")
+	                 : (job ? "of.job_path" : "of.critical_path");
+}
+
 static void say_bound(struct ht_telling *s, const struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
-	struct ht_told_line line = { .topic = "bound by",
-		.next = bound_next(s, &parts[0]),
-		.value_ns = HT_NO_I64,
-		.saves_ns = HT_NO_I64 };
+	struct ht_finding found = ht_finding("bound-by", HT_STATE_FOUND);
 	if (f->path_ns <= 0 || !has_host(f)) {
-		line.finding =
-		        f->path_ns > 0
-		                ? "cannot tell: nothing of the host was recorded, no operators, no launches"
-		                : "cannot tell: nothing with a duration was recorded";
-		line.next = "health";
-		ht_tell_line(s, &line);
+		found.state = HT_STATE_UNKNOWN;
+		found.variant = f->path_ns > 0 ? "no_cpu" : "no_duration";
+		ht_finding_next(&found, "health");
+		ht_tell_line(s, "bound by", &found);
 		return;
 	}
-	int64_t inferred = inferred_ns(f);
-	const char *doubt = ht_ratio(inferred, f->path_ns) < 0.5
-	                            ? ""
-	                            : HT_SAY(s, "; %s of the path rests on inferred dependencies",
-	                                      ht_tell_share(s, inferred, f->path_ns));
-	const char *no_gpu = f->n_devices ? "" : " (no GPU work was recorded)";
+	double inferred = ht_ratio(inferred_ns(f), f->path_ns);
 	int64_t whole = usual_path_ns(f);
-	const char *second = ht_ratio(parts[1].usual_ns, whole) < WORTH_NAMING
-	                             ? ""
-	                             : HT_SAY(s, "; then %s, %s", bound_words(s, &parts[1]),
-	                                       ht_tell_share(s, parts[1].usual_ns, whole));
-	line.finding = HT_SAY(s, "%s: %s of the critical path%s%s%s%s%s%s",
-	        bound_words(s, &parts[0]), ht_tell_share(s, parts[0].usual_ns, whole),
-	        f->parts->n > 1 ? " of the job" : "", f->slow.n ? " without slow steps" : "",
-	        main_part(s, &parts[0]), second, no_gpu, doubt);
-	line.evidence = part_evidence(s, &parts[0]);
-	line.value_ns = of_path_ns(parts[0].usual_ns, whole, ht_findings_usual_step(f), INT64_MAX);
-	line.part_ns = parts[0].usual_ns;
-	line.whole_ns = whole;
-	line.saves_ns = ht_findings_per_step(f, parts[0].saves_ns);
-	ht_tell_line(s, &line);
+	struct ht_event_at at = part_evidence(s, &parts[0]);
+	ht_finding_subject(&found, "cause", bound_text(s, &parts[0]));
+	ht_finding_value(&found,
+	        (double)of_path_ns(parts[0].usual_ns, whole, ht_findings_usual_step(f), INT64_MAX),
+	        "ns");
+	ht_finding_share(&found, ht_ratio(parts[0].usual_ns, whole), path_term(f), HT_NO_I64);
+	found.upper_bound_ns = ht_findings_per_step(f, parts[0].saves_ns);
+	found.confidence = 1 - inferred;
+	add_main_part(s, &parts[0], whole, &found);
+	if (ht_ratio(parts[1].usual_ns, whole) >= WORTH_NAMING) {
+		ht_finding_text(&found, "second", bound_text(s, &parts[1]));
+		ht_finding_ratio(&found, "second_share", ht_ratio(parts[1].usual_ns, whole));
+	}
+	ht_finding_text(&found, "no_gpu", f->n_devices ? NULL : "");
+	ht_finding_ratio(&found, "inferred", inferred < 0.5 ? NAN : inferred);
+	ht_finding_event(&found, at.rank, at.row);
+	set_bound_next(s, &parts[0], &found);
+	ht_tell_line(s, "bound by", &found);
 }
 
 /* What slow steps have more of. */
-static const char *slow_cause_text(struct ht_telling *s, const struct ht_slow_cause *cause)
+static void add_slow_cause(
+        struct ht_telling *s, const struct ht_slow_cause *cause, struct ht_finding *found)
 {
 	const struct ht_findings *f = &s->f;
 	const struct ht_path_name *slow = cause->of ? &cause->of->slow : NULL;
@@ -470,15 +493,15 @@ static const char *slow_cause_text(struct ht_telling *s, const struct ht_slow_ca
 		[HT_CP_BOUND_LAUNCH_DELAY] = BOUND_LAUNCH,
 		[HT_CP_BOUND_KERNEL_DELAY] = BOUND_LAUNCH };
 	if (!slow)
-		return "";
+		return;
 	part.bound = bounds[cause->of - f->path];
-	const char *name = slow->name                 ? ht_tell_brief(s, slow->name)
-	                   : part.bound == BOUND_HOST ? "outside of operators"
-	                                              : NULL;
-	const char *rank = f->parts->n > 1 ? HT_SAY(s, " on rank %" PRId64, slow->rank) : "";
-	return HT_SAY(s, "; %s has more by %s%s%s%s%s", bound_words(s, &part),
-	        ht_words_time(&s->words, cause->ns), f->slow.n > 1 ? " each" : "",
-	        name ? ", most of all " : "", name ? name : "", rank);
+	ht_finding_text(found, "cause", bound_text(s, &part));
+	ht_finding_ns(found, "more", cause->ns);
+	ht_finding_text(found, "name",
+	        slow->name                 ? ht_tell_brief(s, slow->name)
+	        : part.bound == BOUND_HOST ? ht_term("outside_operators")
+	                                   : NULL);
+	ht_finding_count(found, "cause_rank", f->parts->n > 1 ? slow->rank : HT_NO_I64);
 }
 
 /* Steps that are not like the others; no line where there are none. */
@@ -488,30 +511,27 @@ static void say_slow_steps(struct ht_telling *s)
 	const struct ht_step_times *steps = &f->device;
 	struct ht_slow_cause cause = ht_findings_slow_cause(f);
 	int64_t mean_ns = ht_findings_mean_step(f), usual_ns = ht_findings_usual_step(f);
-	struct ht_told_line line = { .topic = "slow steps",
-		.next = "steps --sort -total_ns",
-		.value_ns = steps->most_ns,
-		.part_ns = mean_ns - usual_ns,
-		.whole_ns = mean_ns,
-		.saves_ns = mean_ns - usual_ns };
-	const char *events = ht_tell_event(s, steps->rank, steps->row);
+	struct ht_finding found = ht_finding("slow-steps", HT_STATE_FOUND);
 	if (!f->slow.n)
 		return;
-	const char *which =
-	        f->slow.n == 1 ? ""
-	                       : HT_SAY(s, "%zu of %zu, the longest is ", f->slow.n, f->n_steps);
-	line.finding = HT_SAY(s,
-	        "%sstep %" PRId64
-	        " with %s, %.1f times the median; without %s a step takes %s on average instead of %s%s",
-	        which, steps->number, ht_words_time(&s->words, steps->most_ns),
-	        (double)steps->most_ns / (double)steps->median_ns, f->slow.n == 1 ? "it" : "them",
-	        ht_words_time(&s->words, usual_ns), ht_words_time(&s->words, mean_ns),
-	        slow_cause_text(s, &cause));
-	line.evidence = events ? events : "";
-	if (cause.of && cause.of->slow.row != HT_NO_I64)
-		line.evidence = ht_tell_and(s, line.evidence,
-		        ht_tell_event(s, cause.of->slow.rank, cause.of->slow.row));
-	ht_tell_line(s, &line);
+	ht_finding_value(&found, (double)steps->most_ns, "ns");
+	ht_finding_share(&found, ht_ratio(mean_ns - usual_ns, mean_ns), "of.mean_step", HT_NO_I64);
+	found.upper_bound_ns = mean_ns - usual_ns;
+	ht_finding_text(&found, "several", f->slow.n > 1 ? "" : NULL);
+	ht_finding_count(&found, "n_slow", (int64_t)f->slow.n);
+	ht_finding_count(&found, "n_steps", (int64_t)f->n_steps);
+	ht_finding_count(&found, "longest", steps->number);
+	ht_finding_text(&found, "times",
+	        HT_SAY(s, "%.1f", (double)steps->most_ns / (double)steps->median_ns));
+	ht_finding_ns(&found, "usual", usual_ns);
+	ht_finding_ns(&found, "mean", mean_ns);
+	add_slow_cause(s, &cause, &found);
+	ht_finding_event(&found, steps->rank, steps->row);
+	if (cause.of)
+		ht_finding_event(&found, cause.of->slow.rank, cause.of->slow.row);
+	ht_finding_next(&found, "steps");
+	ht_finding_arg(&found, "sort", "-total_ns");
+	ht_tell_line(s, "slow steps", &found);
 }
 
 static int by_savings(const void *left, const void *right)
@@ -535,75 +555,67 @@ static bool launches_most(const struct ht_findings *f, const struct part *parts)
 	       ht_ratio(saves_ns, f->path_ns) < WORTH_A_WORD;
 }
 
+static void add_saving(
+        struct ht_telling *s, const struct part *part, bool launches, struct ht_finding *found)
+{
+	const struct ht_findings *f = &s->f;
+	if (ht_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
+		return;
+	struct ht_finding_item item =
+	        ht_item("", launches && part->bound == BOUND_HOST ? ht_term("bound.cpu_launch")
+	                                                          : bound_text(s, part));
+	item.ns = ht_findings_per_step(f, part->saves_ns);
+	item.share = ht_ratio(part->saves_ns, f->path_ns);
+	item.at = part_evidence(s, part);
+	ht_finding_item(found, &item);
+	ht_finding_event(found, item.at.rank, item.at.row);
+}
+
 static void say_savings(struct ht_telling *s, struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
-	const char *text = "", *events = "";
-	struct ht_told_line line = { .topic = "could save",
-		.next = f->parts->n > 1 ? "critical-path --across" : "critical-path --view what-if",
-		.value_ns = HT_NO_I64,
-		.saves_ns = HT_NO_I64 };
+	struct ht_finding found = ht_finding("savings", HT_STATE_UNKNOWN);
+	ht_finding_next(&found, "critical-path");
+	if (f->parts->n > 1)
+		ht_finding_arg(&found, "across", "true");
+	else
+		ht_finding_arg(&found, "view", "what-if");
 	qsort(parts, N_BOUNDS, sizeof *parts, by_savings);
 	bool launches = launches_most(f, parts);
-	for (size_t i = 0; i < N_BOUNDS; i++) {
-		const struct part *part = &parts[i];
-		if (ht_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
-			continue;
-		const char *what = launches && part->bound == BOUND_HOST
-		                           ? "the host, launching above all,"
-		                           : bound_words(s, part);
-		const char *event = part_evidence(s, part);
-		text = ht_tell_and(s, text,
-		        HT_SAY(s, "%s %s (%s)", what,
-		                ht_words_time(&s->words, ht_findings_per_step(f, part->saves_ns)),
-		                ht_tell_share(s, part->saves_ns, f->path_ns)));
-		if (event)
-			events = ht_tell_and(s, events, event);
+	for (size_t i = 0; has_host(f) && i < N_BOUNDS; i++)
+		add_saving(s, &parts[i], launches, &found);
+	found.variant = has_host(f) ? "no_path" : "no_cpu";
+	if (found.n_items) {
+		const struct ht_finding_item *most = &found.items[0];
+		found.state = HT_STATE_FOUND;
+		found.variant = "";
+		found.upper_bound_ns = most->ns;
+		ht_finding_subject(&found, "cause", most->name);
+		ht_finding_share(&found, most->share,
+		        f->parts->n > 1 ? "of.job_path" : "of.critical_path", HT_NO_I64);
+		ht_finding_text(&found, "steps", f->has_steps ? "" : NULL);
+		ht_finding_ns(&found, "mean", f->slow.n ? ht_findings_mean_step(f) : HT_NO_I64);
 	}
-	line.evidence = events;
-	line.finding = !has_host(f) ? "cannot tell: nothing of the host was recorded"
-	               : *text && f->slow.n
-	                       ? HT_SAY(s, "at most, of a step of %s on average: %s",
-	                                 ht_words_time(&s->words, ht_findings_mean_step(f)), text)
-	               : *text && !f->has_steps ? HT_SAY(s, "at most, of all of it: %s", text)
-	               : *text                  ? HT_SAY(s, "at most, of a step: %s", text)
-	                       : "cannot tell: no part of the path could be told from the others";
-	if (!has_host(f))
-		line.evidence = "";
-	ht_tell_line(s, &line);
+	ht_tell_line(s, "savings", &found);
 }
 
 static void say_slow_rank(struct ht_telling *s)
 {
 	const struct ht_findings *f = &s->f;
-	struct ht_told_line line = { .topic = "slow rank",
-		.next = "stragglers",
-		.value_ns = HT_NO_I64,
-		.saves_ns = HT_NO_I64 };
+	struct ht_finding found = ht_finding("slow-rank", HT_STATE_UNKNOWN);
+	found.variant = f->parts->n > 1 ? "no_collectives" : "single_rank";
 	if (f->latest) {
-		const struct ht_verdict *verdict = &f->stragglers.verdicts[f->latest->i_part];
-		struct part late = { .bound = BOUND_RANK };
-		line.finding =
-		        ht_words_keep(&s->words, ht_straggler_sentence(&f->stragglers, f->latest));
-		line.evidence = part_evidence(s, &late);
-		line.value_ns = ht_straggler_cost_ns(verdict);
-		line.part_ns = line.value_ns;
-		line.whole_ns = ht_findings_mean_step(f);
-	} else if (!f->compares) {
-		line.finding =
-		        f->parts->n > 1
-		                ? "cannot tell: no collective makes these ranks wait for each other"
-		                : "cannot tell: this is one rank";
-	} else if (f->stragglers.n_steps < 2) {
-		line.finding =
-		        "cannot tell: without two steps nothing says what a rank's time varies by";
-	} else if (*f->stragglers.missing) {
-		line.finding =
-		        HT_SAY(s, "cannot tell: the trace of %s is missing", f->stragglers.missing);
-	} else {
-		line.finding = "none: no rank keeps the others waiting in most steps";
+		int64_t cost_ns = ht_straggler_cost_ns(&f->stragglers.verdicts[f->latest->i_part]);
+		if (ht_straggler_finding(&f->stragglers, f->latest, &found) != HT_OK)
+			ht_words_keep(&s->words, NULL);
+		ht_finding_value(&found, (double)cost_ns, "ns");
+		ht_finding_share(&found, ht_ratio(cost_ns, ht_findings_mean_step(f)),
+		        "of.mean_step", HT_NO_I64);
+	} else if (f->compares) {
+		found = ht_straggler_nobody(&f->stragglers);
 	}
-	ht_tell_line(s, &line);
+	ht_finding_next(&found, "stragglers");
+	ht_tell_line(s, "slow rank", &found);
 }
 
 static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts)
@@ -612,12 +624,15 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	HT_TRY(ht_findings_make(s->run, parts, &s->f));
 	find_parts(&s->f, bounds);
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_path);
+	say_missing(s);
 	say_step_time(s);
 	say_slow_steps(s);
 	if (s->f.n_devices)
-		say_made_of(s);
+		say_breakdown(s);
+	else if (s->f.told.ns > 0)
+		say_exporter_breakdown(s);
 	else
-		say_made_of_host(s);
+		say_host_breakdown(s);
 	say_gpu(s);
 	say_bound(s, bounds);
 	say_savings(s, bounds);
@@ -632,7 +647,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	struct ht_telling s = { .run = run, .table = table, .words = { .arena = run->scratch } };
-	HT_TRY(ht_frame_set_method(run, table, "conclusions, with the events behind them"));
+	HT_TRY(ht_frame_set_method(run, table, "key findings, with evidence"));
 	ht_table_set_prose(table);
 	return say_all(&s, parts);
 }

@@ -127,12 +127,8 @@ enum ht_status ht_npu_blocks_put(
 	}
 	if (!n_judged)
 		return HT_OK;
-	if (sum.row != HT_NONE) {
-		sum.name = ht_arena_printf(run->scratch, "%s, %.0f blocks on %lld cores",
-		        ht_str(t, t->name[sum.row]), most_blocks, (long long)most_cores);
-		if (!sum.name)
-			return ht_fail_nomem(run->ctx);
-	}
+	sum.aux[0] = llround(most_blocks);
+	sum.aux[1] = most_cores;
 	ht_rule_fact_put(t, table, HT_METRIC_BLOCKS, HT_NO_I64, &sum);
 	return HT_OK;
 }

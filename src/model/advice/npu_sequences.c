@@ -234,21 +234,21 @@ static int64_t cost_of(const struct sequence *s, size_t length, int64_t steps_ns
 
 /* ---- the one that costs most ---- */
 
-static const char *name_of(
-        const struct reading *r, const struct sequence *s, size_t length, bool by_host)
+static const char *name_of(const struct reading *r, const struct sequence *s, size_t length)
 {
 	const char *name = "";
 	for (size_t i = 0; name && i < length; i++)
 		name = ht_arena_printf(r->run->scratch, "%s%s%s", name, i ? ", " : "",
 		        ht_str(r->t, r->types[s->first + i]));
-	if (!name)
-		return NULL;
-	return ht_arena_printf(r->run->scratch,
-	        by_host ? "%s: they run %.0f %% of the time from first to last, and else mostly nothing does"
-	                : "%s: %.0f %% of their time moves data",
-	        name,
-	        100 * (by_host ? (double)s->dur_ns / ((double)s->dur_ns + (double)s->idle_ns)
-	                       : (double)s->moves_ns / (double)s->measured_ns));
+	return name;
+}
+
+/* Of the time from first to last, what runs; or of their own time, what moves data: in millionths. */
+static int64_t share_of(const struct sequence *s, bool by_host)
+{
+	double share = by_host ? (double)s->dur_ns / ((double)s->dur_ns + (double)s->idle_ns)
+	                       : (double)s->moves_ns / (double)s->measured_ns;
+	return llround(1e6 * share);
 }
 
 static enum ht_status put_most(struct reading *r, ht_table *table)
@@ -273,8 +273,10 @@ static enum ht_status put_most(struct reading *r, ht_table *table)
 		sum.part = sum.row_ns = most_ns;
 		sum.count = most.count;
 		sum.row = r->kernels[most.first].row;
-		sum.name = name_of(r, &most, most_length,
-		        is_launched_slowly(&most) && most_ns == most.idle_ns);
+		bool by_host = is_launched_slowly(&most) && most_ns == most.idle_ns;
+		sum.name = name_of(r, &most, most_length);
+		sum.aux[0] = by_host;
+		sum.aux[1] = share_of(&most, by_host);
 		if (!sum.name)
 			return ht_fail_nomem(r->run->ctx);
 	}

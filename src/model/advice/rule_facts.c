@@ -70,6 +70,10 @@ void ht_rule_fact_put(const struct ht_trace *t, ht_table *table, enum ht_metric 
 	ht_table_put_known(table, HT_FACT_ROW, s->row, HT_NONE);
 	ht_table_put_i64(table, HT_FACT_ROW_NS, s->row_ns);
 	ht_table_put_str(table, HT_FACT_NAME, name);
+	ht_table_put_str(table, HT_FACT_MORE, s->more);
+	ht_table_put_str(table, HT_FACT_PLACE, s->place);
+	for (size_t i = 0; i < HT_N_FACT_AUX; i++)
+		ht_table_put_i64(table, HT_FACT_AUX + i, s->aux[i]);
 }
 
 static void put(
@@ -108,7 +112,6 @@ static enum ht_status list_slow(struct facts *f, int64_t median_ns)
 
 static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_BUSY])
 {
-	char length[HT_FORMAT_BYTES], median[HT_FORMAT_BYTES], more[HT_FORMAT_BYTES];
 	struct ht_slow_step slow;
 	if (f->bounds->is_whole)
 		return HT_OK;
@@ -119,17 +122,7 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	HT_TRY(list_slow(f, slow.median_ns));
 	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
 	int64_t length_ns = ht_sub_sat(step->end, step->start);
-	ht_format_double(length, HT_DURATION_F64, (double)length_ns);
-	ht_format_double(median, HT_DURATION_F64, (double)slow.median_ns);
-	ht_format_double(more, HT_DURATION_F64, (double)slow.name_ns);
 	bool is_comm = slow.role == HT_BUSY_COMM;
-	const char *text = ht_arena_printf(f->kept,
-	        "step %" PRId64 " takes %s, %.1f times the median of %s%s%s%s%s", step->number,
-	        length, (double)length_ns / (double)slow.median_ns, median, slow.name ? ": " : "",
-	        slow.name ? slow.name : "", slow.name ? " has more by " : "",
-	        slow.name ? more : "");
-	if (!text)
-		return ht_fail_nomem(f->run->ctx);
 	f->known[HT_METRIC_SLOW_COMM] = is_comm;
 	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =
 	        (struct ht_rule_sum){ .part = slow.excess_ns,
@@ -137,7 +130,8 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 		        .count = (int64_t)slow.n,
 		        .row = f->t->steps[step->i_step].row,
 		        .row_ns = length_ns,
-		        .name = text };
+		        .name = slow.name ? slow.name : "",
+		        .aux = { step->number, slow.median_ns, slow.name_ns } };
 	return HT_OK;
 }
 
@@ -609,24 +603,12 @@ static enum ht_status put_growth(
 		.count = (int64_t)f->bounds->n,
 		.row = growth.row };
 	const char *device = ht_memory_device_name(f->run, &look->events->list[first]);
-	char bytes[HT_FORMAT_BYTES], kept[HT_FORMAT_BYTES];
 	if (!device)
 		return ht_fail_nomem(f->run->ctx);
-	ht_format_double(bytes, HT_BYTES, (double)growth.least_bytes);
-	ht_format_double(kept, HT_BYTES, (double)growth.kept_bytes);
-	sum.name =
-	        growth.operator_
-	                ? ht_arena_printf(f->run->scratch,
-	                          "memory allocated on %s grows in each of %zu steps, by %s or more; "
-	                          "%s%s%s keeps %s of it",
-	                          device, f->bounds->n, bytes, growth.operator_,
-	                          growth.annotation ? " in " : "",
-	                          growth.annotation ? growth.annotation : "", kept)
-	                : ht_arena_printf(f->run->scratch,
-	                          "memory allocated on %s grows in each of %zu steps, by %s or more",
-	                          device, f->bounds->n, bytes);
-	if (!sum.name)
-		return ht_fail_nomem(f->run->ctx);
+	sum.name = growth.operator_ ? growth.operator_ : "";
+	sum.more = growth.annotation;
+	sum.place = device;
+	sum.aux[0] = growth.kept_bytes;
 	put(f, HT_METRIC_GROWTH, look->events->list[first].device_id, &sum);
 	return HT_OK;
 }

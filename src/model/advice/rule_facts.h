@@ -12,12 +12,13 @@
  *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h)
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
  *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
- *              who keeps them, in words
+ *              operator that keeps most of them, "" for none, aux: how many; more: annotation around it; place: device
  *   GRID       time of kernels with less than a block per SM, of that of all kernels that say
  *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
  *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
  *              before it took: by so much the host could have been ahead
- *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the longest; name: that in words
+ *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the longest; name: what it has more
+ *              of, "" for nothing; aux: its number, the median, what the name takes more
  *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
@@ -95,6 +96,8 @@ enum ht_metric {
 	HT_N_METRICS
 };
 
+enum { HT_N_FACT_AUX = 4 };
+
 #define HT_RULE_FACT_COLUMNS(COLUMN)                                                               \
 	COLUMN(HT_FACT_METRIC, "metric", HT_I64, HT_KEY, "what is measured", NULL)                 \
 	COLUMN(HT_FACT_DEVICE, "device", HT_I64, HT_KEY, "of which device; null: all", NULL)       \
@@ -103,7 +106,13 @@ enum ht_metric {
 	COLUMN(HT_FACT_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)                         \
 	COLUMN(HT_FACT_ROW, "row", HT_I64, HT_MEASURE, "row of the largest", NULL)                 \
 	COLUMN(HT_FACT_ROW_NS, "row_ns", HT_I64, HT_MEASURE, "its time", NULL)                     \
-	COLUMN(HT_FACT_NAME, "name", HT_STR, HT_MEASURE, "its name", NULL)
+	COLUMN(HT_FACT_NAME, "name", HT_STR, HT_MEASURE, "its name", NULL)                         \
+	COLUMN(HT_FACT_MORE, "more", HT_STR, HT_MEASURE, "another name that belongs to it", NULL)  \
+	COLUMN(HT_FACT_PLACE, "place", HT_STR, HT_MEASURE, "where", NULL)                          \
+	COLUMN(HT_FACT_AUX, "aux_1", HT_I64, HT_MEASURE, "a number of the metric's own", NULL)     \
+	COLUMN(HT_FACT_AUX_2, "aux_2", HT_I64, HT_MEASURE, "a number of the metric's own", NULL)   \
+	COLUMN(HT_FACT_AUX_3, "aux_3", HT_I64, HT_MEASURE, "a number of the metric's own", NULL)   \
+	COLUMN(HT_FACT_AUX_4, "aux_4", HT_I64, HT_MEASURE, "a number of the metric's own", NULL)
 HT_COLUMN_NUMBERS(HT_RULE_FACT_COLUMNS, HT_N_FACT_COLUMNS);
 extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
 
@@ -111,8 +120,10 @@ extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
 struct ht_rule_sum {
 	int64_t part, whole; /* whole HT_NO_I64: none */
 	int64_t count, row_ns;
-	uint32_t row;     /* HT_NONE: none */
-	const char *name; /* NULL: that of the row */
+	uint32_t row;               /* HT_NONE: none */
+	const char *name;           /* NULL: that of the row */
+	const char *more, *place;   /* NULL: none */
+	int64_t aux[HT_N_FACT_AUX]; /* 0 where the metric has none */
 };
 /* Zero, of nothing. */
 #define HT_RULE_SUM ((struct ht_rule_sum){ .whole = HT_NO_I64, .row = HT_NONE })

@@ -90,17 +90,16 @@ struct ht_straggler_cause ht_straggler_cause_of(
 	return (struct ht_straggler_cause){ 0 };
 }
 
-static const char *spread_text(struct ht_run *run, int64_t least_ns, int64_t most_ns)
+/* What takes longer on that rank. */
+static const char *name_cause(
+        struct ht_run *run, const struct ht_straggler_cause *cause, struct ht_finding *f)
 {
-	/* as few digits as tell the two apart */
-	double least = (double)least_ns / 1e6, most = (double)most_ns / 1e6;
-	int digits = most >= 10 ? 0 : most >= 0.1 ? 2 : 4;
-	char low[32], high[32];
-	snprintf(low, sizeof low, "%.*f", digits, least);
-	snprintf(high, sizeof high, "%.*f", digits, most);
-	if (!strcmp(low, high))
-		return ht_arena_printf(run->scratch, "%s ms", low);
-	return ht_arena_printf(run->scratch, "%s\u2013%s ms", low, high);
+	bool is_kernel = !strcmp(cause->side, "kernel");
+	f->variant = cause->in_all ? (is_kernel ? "all_kernels" : "all_host")
+	                           : (is_kernel ? "kernel" : "host");
+	return strcmp(cause->excess->name, "ProfilerStep") != 0
+	               ? ht_hint_name(run->scratch, cause->excess->name)
+	               : ht_term("unannotated");
 }
 
 const char *ht_straggler_names(const struct ht_stragglers *a, const struct ht_late_rank *rank)
@@ -110,42 +109,47 @@ const char *ht_straggler_names(const struct ht_stragglers *a, const struct ht_la
 	           : ht_ranks_text(a->run->scratch, &rank->rank, 1);
 }
 
-const char *ht_straggler_sentence(const struct ht_stragglers *a, const struct ht_late_rank *rank)
+struct ht_finding ht_straggler_nobody(const struct ht_stragglers *a)
 {
-	struct ht_arena *scratch = a->run->scratch;
+	bool is_known = a->n_steps >= 2 && !*a->missing;
+	struct ht_finding f = ht_finding("slow-rank", is_known ? HT_STATE_NONE : HT_STATE_UNKNOWN);
+	f.variant = is_known ? "" : a->n_steps < 2 ? "one_step" : "missing_rank";
+	ht_finding_text(&f, "missing", *a->missing ? a->missing : NULL);
+	return f;
+}
+
+enum ht_status ht_straggler_finding(const struct ht_stragglers *a, const struct ht_late_rank *rank,
+        struct ht_finding *ret_finding)
+{
 	const struct ht_verdict *v = &a->verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(a, rank);
-	const char *waiting = spread_text(a->run, v->least_ns, v->most_ns);
-	const char *steps = v->n_late_steps == v->n_steps
-	                            ? ht_arena_printf(scratch, "in each of %zu steps", v->n_steps)
-	                            : ht_arena_printf(scratch, "in %zu of %zu steps",
-	                                      v->n_late_steps, v->n_steps);
-	const char *who = ht_straggler_names(a, rank);
-	const char *verb = v->set && v->set->n > 1 ? "keep" : "keeps";
-	if (!waiting || !steps || !who)
-		return NULL;
-	if (!cause.side)
-		return ht_arena_printf(scratch,
-		        "%s %s the others waiting %s %s: no GPU work and no annotation "
-		        "takes that much more than on the other ranks (event %" PRId64
-		        " waited last)",
-		        who, verb, waiting, steps, rank->worst_call->row);
-	int64_t ns = cause.in_all ? cause.excess->total_ns : cause.excess->ns;
-	const char *more = spread_text(a->run, ns, ns);
-	bool is_step = !strcmp(cause.excess->name, "ProfilerStep");
-	const char *name = is_step ? "what no annotation names"
-	                           : ht_hint_name(a->run->scratch, cause.excess->name);
-	if (!more || !name)
-		return NULL;
-	bool gpu = cause.excess == &a->gpu[rank->i_part];
-	return ht_arena_printf(scratch,
-	        "%s %s the others waiting %s %s: %s%s%s takes %s a step more than on "
-	        "the other ranks (event %" PRId64 ")",
-	        who, verb, waiting, steps,
-	        !cause.in_all ? (gpu ? "kernel " : "on the host ")
-	        : gpu         ? "its GPU work, most of all "
-	                      : "its host, most of all in ",
-	        name, cause.in_all ? "," : "", more, cause.excess->row);
+	struct ht_finding f = ht_finding("slow-rank", HT_STATE_FOUND);
+	bool several = v->set && v->set->n > 1;
+	const char *name = NULL, *who = ht_straggler_names(a, rank);
+	const char *number = ht_arena_printf(a->run->scratch, "%" PRId64, rank->rank);
+	f.variant = "unattributed";
+	if (cause.side)
+		name = name_cause(a->run, &cause, &f);
+	if (!number || !who || (cause.side && !name))
+		return ht_fail_nomem(a->run->ctx);
+	ht_finding_subject(&f, several ? "ranks" : "rank", several ? who : number);
+	ht_finding_text(&f, "who", who);
+	ht_finding_text(&f, "several", several ? "" : NULL);
+	ht_finding_value(&f, (double)ht_straggler_cost_ns(v), "ns");
+	ht_finding_ns(&f, "least", v->least_ns);
+	ht_finding_ns(&f, "most", v->most_ns);
+	ht_finding_text(&f, "spread", v->most_ns > v->least_ns ? "" : NULL);
+	ht_finding_count(&f, "n_late", (int64_t)v->n_late_steps);
+	ht_finding_count(&f, "n_steps", (int64_t)v->n_steps);
+	if (cause.side) {
+		ht_finding_text(&f, "name", name);
+		ht_finding_text(&f, "cause", cause.excess->name);
+		ht_finding_ns(&f, "more", cause.in_all ? cause.excess->total_ns : cause.excess->ns);
+	}
+	ht_finding_event(&f, rank->rank, cause.side ? cause.excess->row : rank->worst_call->row);
+	ht_finding_next(&f, "stragglers");
+	*ret_finding = f;
+	return HT_OK;
 }
 
 enum ht_status ht_stragglers_find(struct ht_run *run, const struct ht_parts *parts,

@@ -9,6 +9,7 @@
 #define HT_MODEL_STRAGGLERS_STRAGGLER_H
 
 #include "model/stragglers/excess.h"
+#include "model/finding/finding.h"
 #include "model/stragglers/rank_names.h"
 
 struct ht_straggler_cause {
@@ -48,9 +49,11 @@ struct ht_straggler_cause ht_straggler_cause_of(
 /* "rank 2", "ranks 4–7 (node 0)": a candidate with all of its group. Memory in scratch; NULL when out of it. */
 const char *ht_straggler_names(
         const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
-/* "rank 2 keeps the others waiting 61–71 ms in each of 5 steps: kernel X takes 66 ms a step more than on the other ranks
- * (event 1234)". Memory in scratch; NULL when out of it. */
-const char *ht_straggler_sentence(
-        const struct ht_stragglers *stragglers, const struct ht_late_rank *rank);
+/* The conclusion about a candidate, of kind slow-rank: who it is, by how much it delays the others per step, what takes longer
+ * there than on other ranks, and the event that stands for it. Memory in scratch. */
+enum ht_status ht_straggler_finding(const struct ht_stragglers *stragglers,
+        const struct ht_late_rank *rank, struct ht_finding *ret_finding) HT_MUST_USE;
+/* The conclusion where there is no candidate: none, or unknown with the reason. */
+struct ht_finding ht_straggler_nobody(const struct ht_stragglers *stragglers);
 
 #endif

@@ -1,6 +1,9 @@
 // Where cells and words lead: events to the timeline, "next" of a conclusion to the view that shows more, names of
 // operators and kernels to their rows.
 import type { Column, Table } from "../model";
+import { eventsOf, nextOf } from "./findings";
+import type { Next } from "./findings";
+import { Rows } from "./rows";
 import type { Row } from "./rows";
 import { eventLink, linkTo } from "./route";
 import type { Change, Route } from "./route";
@@ -40,34 +43,6 @@ const VIEW_OF: Readonly<Record<string, string>> = {
 
 export const viewIdOf = (verb: string): string | undefined => VIEW_OF[verb];
 
-// Splits as a shell does, as far as the verbs' own hints need it.
-export function splitWords(text: string): string[] {
-  const words: string[] = [];
-  for (const found of text.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)) words.push(found[1] ?? found[2] ?? found[3] ?? "");
-  return words;
-}
-
-export interface Next {
-  verb: string;
-  options: Record<string, string>;
-}
-
-// "critical-path --view path --where 'x'" as verb and options.
-export function parseNext(text: string): Next {
-  const words = splitWords(text);
-  const next: Next = { verb: words[0] ?? "", options: {} };
-  for (let i = 1; i < words.length; i++) {
-    const word = words[i] ?? "";
-    if (!word.startsWith("--")) continue;
-    const [name = "", given] = word.slice(2).split(/=(.*)/s);
-    const follows = words[i + 1];
-    if (given !== undefined) next.options[name] = given;
-    else if (follows !== undefined && !follows.startsWith("--")) next.options[name] = words[++i] ?? "";
-    else next.options[name] = "true";
-  }
-  return next;
-}
-
 // The view of a verb takes its by, view and time options; what it does not know is for the analysis' own page.
 export function verbLink(route: Route, verb: string, options: Change = {}): string {
   const view = VIEW_OF[verb];
@@ -75,14 +50,8 @@ export function verbLink(route: Route, verb: string, options: Change = {}): stri
   return view && fits ? linkTo(route, view, options) : linkTo(route, "analysis", options, verb);
 }
 
-export function nextLink(route: Route, text: string): string {
-  const next = parseNext(text);
+export function nextLink(route: Route, next: Next): string {
   return verbLink(route, next.verb, next.options);
-}
-
-// Ids "rank:row" in a text such as "2:10006, 2:11458".
-export function eventIds(text: string): string[] {
-  return text.match(/\d+:\d+/g) ?? [];
 }
 
 const ROW_COLUMN = /(^|_)(index|row)(_|$)/;
@@ -93,7 +62,7 @@ export function eventOf(table: Table, column: Column, row: Row): string | undefi
   const value = row[at];
   if (value === null || value === undefined) return undefined;
   if (column.type === "event") return String(value);
-  if (column.name === "evidence") return eventIds(String(value))[0];
+  if (column.name === "evidence") return eventsOf(String(value))[0];
   if (!ROW_COLUMN.test(column.name) || typeof value === "boolean") return undefined;
   if (table.columns.some((other) => other.name === "table")) return undefined; // its rows are those of that table
   const own = column.name.replace(ROW_COLUMN, "$1rank");
@@ -123,7 +92,10 @@ export function cellLink(route: Route, table: Table, column: Column, row: Row): 
   if (event) return eventLink(route, event);
   const value = row[table.columns.indexOf(column)];
   if (typeof value !== "string" || !value) return undefined;
-  if (column.name === "next") return nextLink(route, value);
+  if (column.name === "next") {
+    const next = nextOf(new Rows(table), row);
+    return next ? nextLink(route, next) : undefined;
+  }
   // an allocation inside another operator is named after both
   const operator = value.replace(/ \(aten::empty\w*\)$/, "");
   if (column.name === "operator") return linkTo(route, "operators", { name: operator });

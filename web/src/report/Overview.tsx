@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Table } from "../model";
+import { capital, FIGURES, type Finding, findingsOf, headline, ofKind } from "../app/findings";
 import { Rows, type Row } from "../app/rows";
 import { classColor } from "../ui/colors";
 import { count, human, nsText } from "../ui/format";
@@ -11,60 +12,33 @@ import { bandwidthCurve, gpuTime, hasStepTimes, KernelBars, memoryCurve, metrics
 import { extraOf, type Report, sectionOf, tableOf } from "./data";
 import { StepTimeline } from "./Timeline";
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-const rowOf = (rows: Rows, topic: string): Row | undefined => {
-  const words = topic === "GPU" ? ["GPU", "NPU"] : [topic];
-  return rows.all.find(row => words.includes(rows.text(row, "topic")));
-};
-
-// "idle-breakdown --by device" is shown by the section of its verb.
-export function Next({ report, next }: { report: Report; next: string }) {
-  const verb = next.split(" ")[0] ?? "", section = sectionOf(report, verb);
-  if (!next) return null;
-  return section ? <a href={`#${verb}`}>{section.title} →</a> : <code class="dim">holotrace {next}</code>;
+// What to run next is shown by the section of its verb.
+export function NextLink({ report, finding }: { report: Report; finding: Finding }) {
+  const section = finding.next ? sectionOf(report, finding.next.verb) : undefined;
+  if (!finding.next) return null;
+  return section ? <a href={`#${finding.next.verb}`}>{section.title} →</a> : <code class="dim">holotrace {finding.line}</code>;
 }
-
-const FIGURES: [topic: string, column: string, name: string, type: "duration" | "ratio"][] = [
-  ["step time", "value_ns", "step time", "duration"],
-  ["GPU", "share", "device busy", "ratio"],
-  ["bound by", "saves_ns", "to save, at most", "duration"],
-  ["slow rank", "value_ns", "others wait for a rank", "duration"],
-];
 
 function Figure({ name, value, note, tone }: { name: string; value: string; note?: string; tone?: string }) {
   return <div class="rp-figure"><span>{name}</span><b class={tone}>{value}</b>{note && <small>{note}</small>}</div>;
 }
 
-// "waiting for rank 2: 51 % of the critical path; then …" as a head and the rest.
-function split(finding: string): [string, string] {
-  const found = /^(.*?%[^,;]*)[,;]\s*(.*)$/s.exec(finding);
-  return found ? [found[1] ?? finding, found[2] ?? ""] : [finding, ""];
-}
-
-function headline(rows: Rows): { head: string; rest: string; next: string } {
-  const bound = rowOf(rows, "bound by"), text = bound ? rows.text(bound, "finding") : "";
-  if (text && !/^(cannot tell|none)/.test(text)) {
-    const [head, rest] = split(text);
-    return { head: `Bound by ${head}`, rest, next: rows.text(bound ?? [], "next") };
-  }
-  const step = rowOf(rows, "step time");
-  return { head: step ? `Step time: ${rows.text(step, "finding")}` : "What the traces say", rest: text, next: step ? rows.text(step, "next") : "" };
-}
-
 export function Verdict({ report }: { report: Report }) {
   const table = tableOf(report, "summary");
   if (!table) return <h1>{report.name}</h1>;
-  const rows = new Rows(table), { head, rest, next } = headline(rows), step = rowOf(rows, "step time");
+  const rows = new Rows(table), all = findingsOf(rows), { head, missing } = headline(all), step = ofKind(all, "step-time");
   return (
     <div class="rp-verdict">
       <div>
-        <h1>{capital(head)}</h1>
-        <p class="rp-lead">{rest && `${capital(rest)}. `}{step && !head.startsWith("Step time") && `A step takes ${rows.text(step, "finding")}. `}<Next report={report} next={next} /></p>
+        {missing && <p class="rp-banner" role="status">{capital(missing.text)}.</p>}
+        <h1>{head ? head.heading : report.name}</h1>
+        <p class="rp-lead">{head?.detail && `${capital(head.detail)}. `}{step && step !== head && `${step.heading}. `}{head && <NextLink report={report} finding={head} />}</p>
       </div>
-      <div class="rp-figures">{FIGURES.map(([topic, column, name, type]) => {
-        const row = rowOf(rows, topic), value = row ? rows.number(row, column) : null;
-        return value === null ? null : <Figure key={name} name={name} value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })} />;
+      <div class="rp-figures">{FIGURES.map(([kind, column, label, type]) => {
+        const one = ofKind(all, kind), value = one ? rows.number(one.row, column) : null;
+        const name = kind === "gpu" ? `${one?.label} ${label}` : kind === "step-time" ? one?.label ?? label : label;
+        return value === null || one?.state !== "found" ? null
+          : <Figure key={kind + column} name={name} value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })} />;
       })}</div>
     </div>
   );
@@ -81,13 +55,13 @@ export function Advice({ report }: { report: Report }) {
   const rows = new Rows(table);
   return (
     <section class="rp-block" id="advice">
-      <h2>Look at first <span class="dim">what it costs of a step at most, and where the evidence is</span></h2>
-      <ul class="rp-advice">{rows.all.map(row => (
-        <li key={rows.text(row, "rule")}>
-          <div><b>{capital(rows.text(row, "finding").replace(/; costs at most .*$/, ""))}</b><p class="dim">{capital(rows.text(row, "advice"))}</p></div>
-          <b>{human(rows.cell(row, "cost_ns"), { type: "duration", unit: "ns" })}</b>
-          <Share share={rows.number(row, "share")} />
-          <span><Next report={report} next={rows.text(row, "next")} /></span>
+      <h2>Advice <span class="dim">sorted by the upper bound on savings per step; bounds overlap</span></h2>
+      <ul class="rp-advice">{findingsOf(rows).map(one => (
+        <li key={one.label}>
+          <div><b>{one.heading}</b><p class="dim">{capital(one.advice)}</p></div>
+          <b>{human(rows.cell(one.row, "upper_bound_ns"), { type: "duration", unit: "ns" })}</b>
+          <Share share={rows.number(one.row, "upper_bound_share")} />
+          <span><NextLink report={report} finding={one} /></span>
         </li>))}</ul>
       {table.notes.map((note, i) => <p key={i} class="dim">{note}</p>)}
     </section>
@@ -100,12 +74,12 @@ export function Findings({ report }: { report: Report }) {
   const rows = new Rows(table);
   return (
     <section class="rp-block" id="summary">
-      <h2>All that was found <span class="dim">each with the events behind it, as rank:row</span></h2>
-      <dl class="rp-findings">{rows.all.map(row => (
-        <div key={rows.text(row, "topic")}>
-          <dt>{rows.text(row, "topic")}</dt>
-          <dd>{rows.text(row, "finding")}</dd>
-          <dd><Next report={report} next={rows.text(row, "next")} /> <code class="dim">{rows.text(row, "evidence")}</code></dd>
+      <h2>Key findings <span class="dim">with evidence: rank and event</span></h2>
+      <dl class="rp-findings">{findingsOf(rows).map(one => (
+        <div key={one.kind}>
+          <dt>{one.label}</dt>
+          <dd>{one.text}</dd>
+          <dd><NextLink report={report} finding={one} /> <code class="dim">{one.events.join(", ")}</code></dd>
         </div>))}</dl>
     </section>
   );

@@ -7,47 +7,30 @@ import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
-import { eventIds, nextLink, parseNext, verbLink, viewIdOf } from "../app/links";
+import { capital, FIGURES, findingsOf, headline, ofKind } from "../app/findings";
+import type { Finding, Next } from "../app/findings";
+import { nextLink, verbLink, viewIdOf } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
-import type { Row, Rows } from "../app/rows";
+import type { Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { viewOf } from "./registry";
-import { capital, hasNoAnswer, splitVerdict, stepSentence } from "./words";
 import { deviceWord, rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
-function rowOf(rows: Rows, topic: string): Row | undefined {
-  const words = topic === "GPU" ? ["GPU", "NPU"] : [topic];
-  return rows.all.find((row) => words.includes(rows.text(row, "topic")));
-}
-
-function verdict(rows: Rows): { head: string; rest: string; row: Row | undefined } {
-  const bound = rowOf(rows, "bound by");
-  const text = bound ? rows.text(bound, "finding") : "";
-  if (bound && text && !hasNoAnswer(text)) {
-    const [head, rest] = splitVerdict(text);
-    return { head: `Bound by ${head}`, rest, row: bound };
-  }
-  const step = rowOf(rows, "step time");
-  return { head: step ? stepSentence(rows.text(step, "finding")) : rows.table.title, rest: text, row: step };
-}
-
-function Evidence(props: { rows: Rows; row: Row }) {
+function Evidence(props: { finding: Finding }) {
   const { route } = useApp();
-  const { rows, row } = props;
-  const ids = eventIds(rows.text(row, "evidence"));
-  const next = rows.text(row, "next");
+  const { next, line, events } = props.finding;
   return (
     <span class="evidence">
       {next ? (
-        <a href={nextLink(route, next)} title={next}>
+        <a href={nextLink(route, next)} title={line}>
           {viewTitle(next)} →
         </a>
       ) : null}
-      {ids.slice(0, 3).map((id) => (
-        <a key={id} class="event-link" href={eventLink(route, id)} title={`event ${id} in the timeline`}>
+      {events.slice(0, 3).map((id) => (
+        <a key={id} class="event-link" href={eventLink(route, id)} title={`${eventTitle(id)} in the timeline`}>
           {id}
         </a>
       ))}
@@ -55,11 +38,15 @@ function Evidence(props: { rows: Rows; row: Row }) {
   );
 }
 
+function eventTitle(id: string): string {
+  const [rank, event] = id.split(":");
+  return `rank ${rank}, event ${event}`;
+}
+
 // The view that a "next" opens, in its own words.
-function viewTitle(next: string): string {
-  const verb = parseNext(next).verb;
-  const view = viewOf(viewIdOf(verb) ?? "")?.title;
-  return view && view !== "Overview" ? view : capital(verb.replace(/-/g, " "));
+function viewTitle(next: Next): string {
+  const view = viewOf(viewIdOf(next.verb) ?? "")?.title;
+  return view && view !== "Overview" ? view : capital(next.verb.split("-").join(" "));
 }
 
 function Figure(props: { label: string; value: string; title?: string; href?: string }) {
@@ -77,30 +64,22 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
   );
 }
 
-const FIGURES: readonly [topic: string, column: string, label: string, type: "duration" | "ratio"][] = [
-  ["step time", "value_ns", "step time", "duration"],
-  ["GPU", "share", "busy", "ratio"],
-  ["bound by", "share", "of the critical path", "ratio"],
-  ["bound by", "saves_ns", "to save, at most", "duration"],
-  ["slow rank", "value_ns", "wait for it a step", "duration"],
-];
-
 function Figures(props: { rows: Rows }) {
   const { route, run } = useApp();
-  const { rows } = props;
+  const { rows } = props, all = findingsOf(rows);
   return (
     <div class="figures">
-      {FIGURES.map(([topic, column, label, type]) => {
-        const row = rowOf(rows, topic);
-        const value = row ? rows.number(row, column) : null;
-        if (!row || value === null) return null;
+      {FIGURES.map(([kind, column, label, type]) => {
+        const finding = ofKind(all, kind);
+        const value = finding ? rows.number(finding.row, column) : null;
+        if (!finding || finding.state !== "found" || value === null) return null;
         return (
           <Figure
-            key={topic + column}
-            label={topic === "GPU" ? `${deviceWord(run)} ${label}` : label}
+            key={kind + column}
+            label={kind === "gpu" ? `${deviceWord(run)} ${label}` : kind === "step-time" ? finding.label : label}
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
-            title={rows.text(row, "finding")}
-            href={nextLink(route, rows.text(row, "next"))}
+            title={finding.text}
+            href={finding.next ? nextLink(route, finding.next) : undefined}
           />
         );
       })}
@@ -115,8 +94,9 @@ function Verdict() {
   return (
     <Ask verb="summary" what="Reading the verdict …">
       {(rows) => {
-        const words = verdict(rows);
-        const step = rowOf(rows, "step time");
+        const all = findingsOf(rows);
+        const { head, missing } = headline(all);
+        const step = ofKind(all, "step-time");
         return (
           <header class="verdict">
             <div>
@@ -127,11 +107,12 @@ function Verdict() {
                   rows.table.method.split(" · ")[1] ?? "",
                 ].join(" · ")}
               </p>
-              <h1>{capital(words.head)}</h1>
+              {missing ? <p class="banner" role="status">{capital(missing.text)}.</p> : null}
+              <h1>{head ? head.heading : rows.table.title}</h1>
               <p class="lead">
-                {words.rest ? <>{capital(words.rest)}. </> : null}
-                {step && words.row !== step ? <>{stepSentence(rows.text(step, "finding"))}. </> : null}
-                {words.row ? <Evidence rows={rows} row={words.row} /> : null}
+                {head?.detail ? <>{capital(head.detail)}. </> : null}
+                {step && head !== step ? <>{step.heading}. </> : null}
+                {head ? <Evidence finding={head} /> : null}
               </p>
             </div>
             <Figures rows={rows} />
@@ -145,30 +126,27 @@ function Verdict() {
 // The other conclusions, one line each.
 function Conclusions() {
   const { run } = useApp();
-  const topics = ["slow steps", "made of", "GPU", "could save", "slow rank", "modules", "collectives"];
+  const kinds = ["slow-steps", "time-breakdown", "gpu", "savings", "slow-rank", "modules", "collectives"];
   return (
     <section class="block">
       <div class="block-head">
         <h2>
-          What else was found <span class="method">each with the events behind it</span>
+          Key findings <span class="method">with evidence</span>
         </h2>
       </div>
       <Ask verb="summary">
         {(rows) => (
           <table class="plain findings">
             <tbody>
-              {topics.map((topic) => {
-                const row = rowOf(rows, topic);
-                return row ? (
-                  <tr key={topic}>
-                    <th scope="row">{topic === "GPU" ? deviceWord(run) : topic}</th>
-                    <td>{rows.text(row, "finding")}</td>
-                    <td>
-                      <Evidence rows={rows} row={row} />
-                    </td>
-                  </tr>
-                ) : null;
-              })}
+              {findingsOf(rows).filter((one) => kinds.includes(one.kind)).map((one) => (
+                <tr key={one.kind}>
+                  <th scope="row">{one.kind === "gpu" ? deviceWord(run) : one.label}</th>
+                  <td>{one.text}</td>
+                  <td>
+                    <Evidence finding={one} />
+                  </td>
+                </tr>
+              ))}
             </tbody>
           </table>
         )}
@@ -332,43 +310,40 @@ function LateMap() {
   );
 }
 
-// The cost and share have columns of their own.
-const withoutCost = (finding: string) => finding.replace(/; costs at most .*$/, "");
-
 function LookFirst() {
   return (
     <section class="block">
       <div class="block-head">
         <h2>
-          Look at first <span class="method">what it costs of a step at most, and where the evidence is</span>
+          Advice <span class="method">sorted by the upper bound on savings per step; bounds overlap</span>
         </h2>
       </div>
-      <Ask verb="advice" brief empty={<p>No rule fires on this run.</p>}>
+      <Ask verb="advice" brief empty={<p>No check found anything.</p>}>
         {(rows) => (
           <table class="plain advice">
             <thead>
               <tr>
                 <th>finding</th>
-                <th class="num">costs</th>
-                <th>of the step</th>
+                <th class="num">upper bound</th>
+                <th>of step time</th>
                 <th>evidence</th>
               </tr>
             </thead>
             <tbody>
-              {rows.all.map((row) => (
-                <tr key={rows.text(row, "rule")}>
+              {findingsOf(rows).map((one) => (
+                <tr key={one.label}>
                   <td>
-                    <strong>{capital(withoutCost(rows.text(row, "finding")))}</strong>
-                    <div class="dim">{capital(rows.text(row, "advice"))}</div>
+                    <strong>{one.heading}</strong>
+                    <div class="dim">{capital(one.advice)}</div>
                   </td>
                   <td class="num">
-                    <strong>{human(rows.cell(row, "cost_ns"), { type: "duration", unit: "ns" })}</strong>
+                    <strong>{human(rows.cell(one.row, "upper_bound_ns"), { type: "duration", unit: "ns" })}</strong>
                   </td>
                   <td>
-                    <ShareBar share={rows.number(row, "share")} />
+                    <ShareBar share={rows.number(one.row, "upper_bound_share")} />
                   </td>
                   <td>
-                    <Evidence rows={rows} row={row} />
+                    <Evidence finding={one} />
                   </td>
                 </tr>
               ))}

@@ -1,0 +1,73 @@
+// Findings of summary and advice as the engine's cells: sentences are shown as they come, never taken apart.
+import type { Row, Rows } from "./rows";
+
+// What to run next: a verb and its options.
+export interface Next {
+  verb: string;
+  options: Record<string, string>;
+}
+
+export interface Finding {
+  kind: string;
+  label: string; // topic or name of the check
+  state: string; // found, none, unknown
+  reason: string; // why it is unknown, or which form of it was found
+  heading: string; // stands alone
+  text: string; // the whole sentence
+  detail: string; // what it says beyond the heading
+  advice: string;
+  events: string[]; // "rank:event"
+  next: Next | null;
+  line: string; // the same as a command line
+  row: Row;
+}
+
+// The cells next_verb and next_args.
+export function nextOf(rows: Rows, row: Row): Next | null {
+  const verb = rows.text(row, "next_verb"), args = rows.text(row, "next_args");
+  return verb ? { verb, options: args ? (JSON.parse(args) as Record<string, string>) : {} } : null;
+}
+
+// The cell evidence: ids "rank:event" with commas between.
+export const eventsOf = (cell: string): string[] => (cell ? cell.split(", ") : []);
+
+export function findingsOf(rows: Rows): Finding[] {
+  return rows.all.map((row) => ({
+    kind: rows.text(row, "kind"),
+    label: rows.text(row, rows.has("topic") ? "topic" : "rule"),
+    state: rows.text(row, "state"),
+    reason: rows.text(row, "reason"),
+    heading: rows.text(row, "heading"),
+    text: rows.text(row, "finding"),
+    detail: rows.text(row, "detail"),
+    advice: rows.text(row, "advice"),
+    events: eventsOf(rows.text(row, "evidence")),
+    next: nextOf(rows, row),
+    line: rows.text(row, "next"),
+    row,
+  }));
+}
+
+export const ofKind = (all: readonly Finding[], kind: string): Finding | undefined =>
+  all.find((one) => one.kind === kind);
+
+// What stands above the rest: what bounds a step where that is known, else how busy the device is, else its time. Where
+// data is missing that is said first (missing), and nothing that rests on it is a headline.
+export function headline(all: readonly Finding[]): { head: Finding | undefined; missing: Finding | undefined } {
+  const missing = ofKind(all, "missing");
+  const noSteps = ofKind(all, "step-time")?.reason === "recording";
+  const order = missing || noSteps ? ["gpu", "step-time"] : ["bound-by", "gpu", "step-time"];
+  const found = order.map((kind) => ofKind(all, kind)).find((one) => one?.state === "found");
+  return { head: found ?? ofKind(all, "step-time"), missing };
+}
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+// Numbers beside the headline: a finding's cell, its name, its type.
+export const FIGURES: readonly [kind: string, column: string, label: string, type: "duration" | "ratio"][] = [
+  ["step-time", "value_ns", "step time", "duration"],
+  ["gpu", "share", "busy", "ratio"],
+  ["bound-by", "share", "critical-path share", "ratio"],
+  ["bound-by", "upper_bound_ns", "upper bound on savings per step", "duration"],
+  ["slow-rank", "value_ns", "wait per step", "duration"],
+];
